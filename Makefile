@@ -1,0 +1,77 @@
+# clutch: build, install and test as in any PGXS extension.
+#
+#   make && sudo make install     the extension
+#   make demo                     everything from a bare machine to a played example
+#   make check                    everything from a bare machine to all tests passed
+#   make installcheck             regression and isolation tests on a running server
+#   make bench                    the figures of docs/benchmarks.md
+
+EXTENSION = clutch
+EXTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" clutch.control)
+MODULE_big = clutch
+
+# The rooms, in the order in which an envelope walks through them.
+OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c \
+	src/base/*.c src/protocol/*.c src/trust/*.c src/store/*.c \
+	src/registry/*.c src/routing/*.c src/delivery/*.c src/api/*.c))
+
+# One file per topic; the order is the order of installation.
+SQL_PARTS = $(addprefix sql/install/, $(addsuffix .sql, \
+	schema tables protocol log registry routing work read run grants dump))
+
+DATA_built = sql/clutch--$(EXTVERSION).sql
+DATA = $(wildcard sql/update/clutch--*--*.sql)
+
+PG_CPPFLAGS = -I$(srcdir)/src
+PG_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter \
+	-Wno-missing-field-initializers -Wno-sign-compare
+
+SHLIB_LINK = -Wl,--version-script=$(srcdir)/src/clutch.map
+
+# LLVM bitcode would need the very clang the server was built with, for code
+# that no query inlines.
+override with_llvm = no
+
+# Stories with exact output, and races.  With TAP_TESTS=1 (not as root) also
+# the tests that make clusters of their own.
+REGRESS = $(patsubst test/sql/%.sql,%,$(sort $(wildcard test/sql/*.sql)))
+REGRESS_OPTS = --inputdir=test
+ISOLATION = $(patsubst test/isolation/specs/%.spec,%,$(sort $(wildcard test/isolation/specs/*.spec)))
+ISOLATION_OPTS = --inputdir=test/isolation --load-extension=clutch
+PROVE_TESTS = test/t/*.pl
+
+EXTRA_CLEAN = sql/clutch--$(EXTVERSION).sql
+
+PG_CONFIG ?= pg_config
+
+# These begin on a machine without PostgreSQL, and install what they need.
+MACHINE_GOALS = demo demo-psql check bench
+ifneq ($(filter $(MACHINE_GOALS),$(MAKECMDGOALS)),)
+
+.PHONY: $(MACHINE_GOALS)
+export PG_CONFIG := $(filter-out pg_config,$(PG_CONFIG))
+
+demo:
+	@test/demo/demo.sh
+
+demo-psql:
+	@test/demo/psql.sh
+
+check:
+	@test/run/check.sh
+
+bench:
+	@test/run/bench.sh
+
+else
+
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+# Few files, quickly compiled: a changed header makes all of them anew.
+$(OBJS): $(wildcard src/*.h src/*/*.h)
+
+sql/clutch--$(EXTVERSION).sql: $(SQL_PARTS) clutch.control
+	cat $(SQL_PARTS) > $@
+
+endif

@@ -1,0 +1,112 @@
+-- ------------------------------------------------------------------ grants
+-- Functions are open to PUBLIC by default.  Here nothing is that writes, and
+-- what only computes is of no use without USAGE on the schema.
+REVOKE ALL ON ALL TABLES IN SCHEMA clutch FROM PUBLIC;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA clutch FROM PUBLIC;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA clutch FROM PUBLIC;
+
+-- Which function is for whom; grant_agent and grant_reader follow it.
+CREATE VIEW clutch.function_grants WITH (security_invoker = true) AS
+SELECT g.grantee, f.function::regprocedure AS function
+FROM (VALUES
+	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)',
+		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.why(text)',
+		'clutch.version_satisfies(text,text)', 'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
+		'clutch.result(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)',
+		'clutch.task_transitions()', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
+		'clutch.check()']),
+	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)',
+		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
+		'clutch.send(jsonb)', 'clutch.send_batch(jsonb[])', 'clutch.register(jsonb)', 'clutch.heartbeat(text)',
+		'clutch.claim(text,integer,interval)', 'clutch.extend_lease(text,text,integer,interval)',
+		'clutch.progress(text,text,jsonb,integer)', 'clutch.finish(text,text,jsonb,integer)',
+		'clutch.fail(text,text,text,text,boolean,jsonb,integer)', 'clutch.report(text,text,text,jsonb,integer)',
+		'clutch.release(text,text,integer,text)', 'clutch.cancel(text,text,text)', 'clutch.retry(text,text)',
+		'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
+		'clutch.version()'])) AS g(grantee, functions)
+CROSS JOIN LATERAL unnest(g.functions) AS f(function);
+COMMENT ON VIEW clutch.function_grants IS 'which functions grant_reader and grant_agent give';
+
+CREATE FUNCTION clutch.grant_functions(role_name name, grantee text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	f regprocedure;
+BEGIN
+	EXECUTE format('GRANT USAGE ON SCHEMA clutch TO %I', role_name);
+	FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = grant_functions.grantee LOOP
+		EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', f, role_name);
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
+	'grants the functions of one group of clutch.function_grants, and USAGE on the schema';
+
+CREATE FUNCTION clutch.grant_agent(role_name text, agent_id text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	IF agent_id IS NULL OR agent_id NOT LIKE 'agent:_%' THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('%L is not the id of an agent', agent_id),
+			HINT = 'An agent is named agent:something.';
+	ELSIF role_name IS NULL OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role_name) THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = format('role %I does not exist', coalesce(role_name, 'NULL')),
+			HINT = 'CREATE ROLE it first.';
+	END IF;
+	PERFORM clutch.grant_functions(role_name::name, 'agent');
+	EXECUTE format('GRANT INSERT (envelope), SELECT (seq, id) ON clutch.events TO %I', role_name);
+	INSERT INTO clutch.principal VALUES (role_name, agent_id) ON CONFLICT DO NOTHING;
+END
+$$;
+COMMENT ON FUNCTION clutch.grant_agent(text, text) IS
+	'lets a role speak for an agent: send, claim and report in its name';
+
+CREATE FUNCTION clutch.revoke_agent(role_name text, agent_id text) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	was boolean;
+	f regprocedure;
+BEGIN
+	DELETE FROM clutch.principal p
+	WHERE p.role_name = revoke_agent.role_name::name AND p.agent_id = revoke_agent.agent_id;
+	was := FOUND;
+	-- The last agent gone, the rights go too.
+	IF was AND NOT EXISTS (SELECT FROM clutch.principal p WHERE p.role_name = revoke_agent.role_name::name) THEN
+		FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = 'agent' LOOP
+			EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM %I', f, role_name);
+		END LOOP;
+		EXECUTE format('REVOKE INSERT (envelope), SELECT (seq, id) ON clutch.events FROM %I', role_name);
+	END IF;
+	RETURN was;
+END
+$$;
+COMMENT ON FUNCTION clutch.revoke_agent(text, text) IS
+	'ends what grant_agent gave; false: the role did not speak for the agent';
+
+CREATE FUNCTION clutch.grant_reader(role_name text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	IF role_name IS NULL OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role_name) THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = format('role %I does not exist', coalesce(role_name, 'NULL')),
+			HINT = 'CREATE ROLE it first.';
+	END IF;
+	PERFORM clutch.grant_functions(role_name::name, 'reader');
+	EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA clutch TO %I', role_name);
+	EXECUTE format('GRANT SELECT ON ALL SEQUENCES IN SCHEMA clutch TO %I', role_name);
+END
+$$;
+COMMENT ON FUNCTION clutch.grant_reader(text) IS
+	'lets a role read the log, the views and the state, and change nothing';
+
+REVOKE ALL ON FUNCTION clutch.grant_functions(name, text), clutch.grant_agent(text, text),
+	clutch.revoke_agent(text, text), clutch.grant_reader(text) FROM PUBLIC;
+REVOKE ALL ON clutch.function_grants FROM PUBLIC;

@@ -1,0 +1,33 @@
+-- ---------------------------------------------------------------- the log
+-- The name sorts last among the BEFORE triggers, so that nobody else's can
+-- drop a row whose effect has been applied.
+CREATE FUNCTION clutch.admit() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'clutch_admit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.admit() IS
+	'trigger: judges an envelope, stamps it, applies it to the state and routes it';
+
+CREATE FUNCTION clutch.append_only() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'clutch_append_only' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.append_only() IS
+	'trigger: refuses UPDATE, DELETE and TRUNCATE of the log';
+
+CREATE TRIGGER zz_admit BEFORE INSERT ON clutch.events
+	FOR EACH ROW EXECUTE FUNCTION clutch.admit();
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON clutch.events
+	FOR EACH STATEMENT EXECUTE FUNCTION clutch.append_only();
+-- Changes that arrive by logical replication fire no statement triggers.
+CREATE TRIGGER append_only_row BEFORE UPDATE OR DELETE ON clutch.events
+	FOR EACH ROW EXECUTE FUNCTION clutch.append_only();
+
+-- ALWAYS: under session_replication_role = replica as well.
+ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER zz_admit;
+ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER append_only;
+ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER append_only_row;
+
+COMMENT ON TABLE clutch.events IS 'the log: every envelope that was admitted, once, for ever';
+COMMENT ON COLUMN clutch.events.seq IS 'place in the log; of one task, the order of effect';
+COMMENT ON COLUMN clutch.events.xid IS 'transaction that appended it (of its own epoch)';
+COMMENT ON COLUMN clutch.events.epoch IS 'copy of the database in which it was admitted';
+COMMENT ON COLUMN clutch.events.late IS 'kept, but came when it could change nothing any more';
+COMMENT ON COLUMN clutch.events.scope IS 'owner of the run';
+COMMENT ON COLUMN clutch.events.attempt IS 'of a report on a task: the attempt it was judged by';

@@ -1,0 +1,50 @@
+-- ------------------------------------------------------------ the protocol
+CREATE FUNCTION clutch.validate(envelope jsonb)
+	RETURNS TABLE (path text, code text, message text)
+	AS 'MODULE_PATHNAME', 'clutch_validate'
+	LANGUAGE C STABLE PARALLEL SAFE COST 10 ROWS 1;
+COMMENT ON FUNCTION clutch.validate(jsonb) IS
+	'every fault of an envelope: where (RFC 6901), which, what to do; no rows: valid; NULL is a fault';
+
+CREATE FUNCTION clutch.new_id(prefix text) RETURNS text
+	AS 'MODULE_PATHNAME', 'clutch_new_id'
+	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.new_id(text) IS
+	'a new identifier, prefix_ULID: unique, and ordered by the time it was made';
+
+-- In C an argument left out and NULL are the same.
+CREATE FUNCTION clutch.envelope(
+		type text,
+		from_agent text,
+		to_agents text[] DEFAULT NULL,
+		payload jsonb DEFAULT '{}',
+		run_id text DEFAULT NULL,
+		thread_id text DEFAULT NULL,
+		task_id text DEFAULT NULL,
+		parent_task_id text DEFAULT NULL,
+		requires text[] DEFAULT NULL,
+		prefers text[] DEFAULT NULL,
+		domain text DEFAULT NULL,
+		payload_type text DEFAULT NULL,
+		schema_ref text DEFAULT NULL,
+		idempotency_key text DEFAULT NULL,
+		meta jsonb DEFAULT NULL,
+		trace jsonb DEFAULT NULL,
+		security jsonb DEFAULT NULL,
+		attachments jsonb DEFAULT NULL,
+		attempt integer DEFAULT NULL,
+		id text DEFAULT NULL,
+		priority integer DEFAULT NULL,
+		deadline interval DEFAULT NULL,
+		after text[] DEFAULT NULL)
+	RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_envelope'
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION clutch.envelope IS
+	'builds an envelope; ids left out are made, or derived from sender and idempotency_key; to_agents NULL is the orchestrator';
+
+CREATE FUNCTION clutch.from_legacy(envelope jsonb) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_from_legacy'
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION clutch.from_legacy(jsonb) IS
+	'translates an envelope with a type of before the protocol (PLAN, PROPOSAL, EXEC_REPORT, REVIEW, BLOCKER); others pass through';

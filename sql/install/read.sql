@@ -1,0 +1,134 @@
+-- ------------------------------------------------------------------- views
+CREATE VIEW clutch.tasks WITH (security_invoker = true) AS
+SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id, t.from_agent,
+		t.attempt, t.priority, t.requires,
+		CASE WHEN t.status = 'pending' THEN t.waiting_for
+			 WHEN t.status = 'running' AND t.lease_until < pg_catalog.now() THEN 'lease' END AS waiting_for,
+		t.code, t.detail, t.since, t.next_at, t.lease_until, t.deadline, t.created_at,
+		t.started_at, t.finished_at, t.result_seq,
+		t.scope, t.domain, t.payload_type, t.request_seq
+FROM clutch.task t;
+COMMENT ON VIEW clutch.tasks IS 'every task that was requested, and how it stands';
+
+CREATE VIEW clutch.runs WITH (security_invoker = true) AS
+SELECT	t.run_id,
+		CASE WHEN bool_or(t.finished_at IS NULL) THEN 'running'
+			 WHEN bool_or(t.status = 'failed') THEN 'failed'
+			 WHEN bool_or(t.status = 'timed_out') THEN 'timed_out'
+			 WHEN bool_or(t.status = 'cancelled') THEN 'cancelled'
+			 ELSE 'completed' END AS status,
+		min(t.scope) AS scope,
+		count(*) AS tasks,
+		count(*) FILTER (WHERE t.finished_at IS NULL) AS open,
+		count(*) FILTER (WHERE t.status = 'completed') AS completed,
+		count(*) FILTER (WHERE t.status = 'failed') AS failed,
+		count(*) FILTER (WHERE t.status = 'cancelled') AS cancelled,
+		count(*) FILTER (WHERE t.status = 'timed_out') AS timed_out,
+		min(t.created_at) AS started_at,
+		CASE WHEN bool_and(t.finished_at IS NOT NULL) THEN max(t.finished_at) END AS finished_at
+FROM clutch.task t
+GROUP BY t.run_id;
+COMMENT ON VIEW clutch.runs IS 'runs that have tasks, and how they stand: running while one task is open';
+
+CREATE VIEW clutch.threads WITH (security_invoker = true) AS
+SELECT	e.thread_id,
+		count(*) AS events,
+		count(DISTINCT e.run_id) AS runs,
+		count(DISTINCT e.from_agent) AS agents,
+		min(e.received_at) AS first_at,
+		max(e.received_at) AS last_at,
+		max(e.seq) AS last_seq
+FROM clutch.events e
+GROUP BY e.thread_id;
+COMMENT ON VIEW clutch.threads IS 'conversations: how many events, of whom, and when the last one was';
+
+CREATE VIEW clutch.task_edges WITH (security_invoker = true) AS
+SELECT t.run_id, t.parent_task_id AS from_task_id, t.task_id AS to_task_id, 'child'::text AS kind
+FROM clutch.task t WHERE t.parent_task_id IS NOT NULL;
+COMMENT ON VIEW clutch.task_edges IS 'edges of the task graph: child, from the parent to the subtask';
+
+CREATE VIEW clutch.stuck WITH (security_invoker = true) AS
+SELECT	t.task_id, t.run_id, t.status, t.agent_id, t.since, p.problem, p.hint
+FROM clutch.task t
+CROSS JOIN LATERAL (VALUES (
+	CASE WHEN t.finished_at IS NOT NULL THEN NULL
+		 WHEN t.deadline < pg_catalog.now() THEN 'deadline passed'
+		 WHEN t.status = 'running' AND t.lease_until < pg_catalog.now() THEN 'lease expired'
+		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
+		 WHEN t.status = 'assigned' AND t.since < pg_catalog.now() - interval '5 minutes' THEN 'not claimed'
+	END,
+	CASE WHEN t.status = 'pending' THEN 'SELECT * FROM clutch.why(task_id) says what no agent has.'
+		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim: is it alive?'
+		 ELSE 'Nobody came by: call clutch.tick(), or let an agent claim.'
+	END)) AS p(problem, hint)
+WHERE p.problem IS NOT NULL;
+COMMENT ON VIEW clutch.stuck IS 'tasks that will not move by themselves, why, and what to do';
+
+-- --------------------------------------------------------------- functions
+CREATE FUNCTION clutch.task_tree(run_id text,
+		OUT task_id text, OUT parent_task_id text, OUT depth integer, OUT path text[], OUT status text,
+		OUT agent_id text, OUT attempt integer, OUT domain text, OUT payload_type text,
+		OUT created_at timestamptz, OUT started_at timestamptz, OUT finished_at timestamptz)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_task_tree' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION clutch.task_tree(text) IS
+	'the tasks of a run as a tree, depth first; a root has depth 0';
+
+CREATE FUNCTION clutch.replay(run_id text) RETURNS SETOF clutch.events
+	LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
+	BEGIN ATOMIC
+		SELECT e.* FROM clutch.events e WHERE e.run_id = replay.run_id ORDER BY e.seq;
+	END;
+COMMENT ON FUNCTION clutch.replay(text) IS 'every event of a run, by seq';
+
+CREATE FUNCTION clutch.run_graph(run_id text, format text DEFAULT 'mermaid') RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	nodes text;
+	edges text;
+BEGIN
+	IF format IS NULL OR format NOT IN ('mermaid', 'dot') THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('%L is no format of a graph', format),
+			HINT = 'A format is mermaid or dot.';
+	END IF;
+	-- Nodes are numbered: ids may hold anything, so they are text, quoted.
+	WITH tree AS (
+		SELECT t.*, row_number() OVER (ORDER BY t.path) AS n,
+			   concat_ws(' · ', t.task_id, t.status, t.agent_id) AS label
+		FROM clutch.task_tree(run_graph.run_id) t
+	)
+	SELECT	CASE format WHEN 'dot'
+				THEN string_agg(format(E'\tt%s [label="%s"];', n,
+					 replace(replace(replace(label, E'\\', E'\\\\'), '"', E'\\"'), E'\n', ' ')), E'\n' ORDER BY n)
+				ELSE string_agg(format(E'\tt%s["%s"]', n,
+					 replace(replace(replace(replace(replace(label, '&', '&amp;'), '"', '&quot;'),
+					 '<', '&lt;'), '>', '&gt;'), E'\n', ' ')), E'\n' ORDER BY n)
+			END,
+			(SELECT string_agg(format(CASE format WHEN 'dot' THEN E'\tt%s -> t%s;' ELSE E'\tt%s --> t%s' END,
+					p.n, c.n), E'\n' ORDER BY c.n)
+			 FROM tree c JOIN tree p ON p.task_id = c.parent_task_id)
+	INTO nodes, edges
+	FROM tree;
+	RETURN concat_ws(E'\n', CASE format WHEN 'dot' THEN 'digraph run {' ELSE 'graph TD' END,
+					 nodes, edges, CASE format WHEN 'dot' THEN '}' END);
+END
+$$;
+COMMENT ON FUNCTION clutch.run_graph(text, text) IS 'the task tree of a run as a drawing, in mermaid or dot';
+
+CREATE FUNCTION clutch.task_transitions(OUT from_status text, OUT step text, OUT to_status text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_task_transitions' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 30;
+COMMENT ON FUNCTION clutch.task_transitions() IS 'the legal moves of a task: from which status, by what, to which';
+
+CREATE FUNCTION clutch.channel(kind text, id text DEFAULT NULL) RETURNS text
+	AS 'MODULE_PATHNAME', 'clutch_channel' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.channel(text, text) IS
+	'the name of the channel that is notified of all, or of one agent, thread, run or task';
+
+CREATE FUNCTION clutch.listen(kind text DEFAULT 'all', id text DEFAULT NULL) RETURNS text
+	AS 'MODULE_PATHNAME', 'clutch_listen' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.listen(text, text) IS
+	'LISTENs to the channel and answers its name; takes effect at commit, like LISTEN';

@@ -1,0 +1,93 @@
+-- ------------------------------------------------------------- the registry
+CREATE TYPE clutch.receipt AS (
+	seq			bigint,
+	id			text,
+	duplicate	boolean,
+	run_id		text,
+	task_id		text,
+	late		boolean
+);
+COMMENT ON TYPE clutch.receipt IS 'what a sender is told: the place in the log, or that of the first sending';
+
+CREATE FUNCTION clutch.register(card jsonb) RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_register' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.register(jsonb) IS
+	'registers an agent by its card (an agent.register event), and routes to it what waited for such an agent';
+
+CREATE FUNCTION clutch.heartbeat(agent_id text) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'clutch_heartbeat' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.heartbeat(text) IS
+	'a sign of life of the agent; answers when it was last seen, that is now';
+
+CREATE FUNCTION clutch.agents_meeting(requires text[]) RETURNS text[]
+	AS 'MODULE_PATHNAME', 'clutch_agents_meeting' LANGUAGE C STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.agents_meeting(text[]) IS
+	'ids of the registered agents that have every capability of the list, whatever their status or load';
+
+-- Newest generation first: the row that counts is the first one found.
+CREATE VIEW clutch.agents WITH (security_invoker = true) AS
+SELECT	r.agent_id,
+		r.status,
+		ARRAY(SELECT c.value ->> 'id'
+			  FROM pg_catalog.jsonb_array_elements(r.card -> 'capabilities') WITH ORDINALITY AS c(value, place)
+			  ORDER BY c.place) AS capabilities,
+		coalesce((r.card #>> '{limits,max_concurrency}')::integer, 1) AS max_concurrency,
+		s.running,
+		s.success_rate,
+		h.last_seen,
+		r.card
+FROM clutch.agent_registry r
+CROSS JOIN LATERAL (
+	SELECT	count(s.task_id)::integer AS running,
+			CASE WHEN sum(s.done + s.failed) > 0
+				 THEN sum(s.done)::double precision / sum(s.done + s.failed)
+				 ELSE 1 END AS success_rate
+	FROM clutch.agent_slot s WHERE s.agent_id = r.agent_id) s
+LEFT JOIN LATERAL (
+	SELECT max(b.last_seen) AS last_seen
+	FROM clutch.agent_heartbeat b WHERE b.agent_id = r.agent_id) h ON true;
+COMMENT ON VIEW clutch.agents IS 'who is registered, what it can do, how busy it is and how it has done';
+
+CREATE FUNCTION clutch.find_agents(requires text[], status text DEFAULT NULL)
+	RETURNS SETOF clutch.agents
+	LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 10
+	BEGIN ATOMIC
+		SELECT a.* FROM clutch.agents a
+		WHERE a.agent_id = ANY ((SELECT clutch.agents_meeting(requires))::text[])
+		  AND (find_agents.status IS NULL OR a.status = find_agents.status)
+		ORDER BY a.agent_id;
+	END;
+COMMENT ON FUNCTION clutch.find_agents(text[], text) IS
+	'agents that have every capability of the list, and the status if one is given';
+
+CREATE FUNCTION clutch.join_group(group_id text, agent_id text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	IF group_id IS NULL OR group_id NOT LIKE 'group:_%' THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('%L is not the id of a group', group_id),
+			HINT = 'A group is named group:something.';
+	ELSIF agent_id IS NULL OR agent_id NOT LIKE 'agent:_%' THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('%L is not the id of an agent', agent_id),
+			HINT = 'An agent is named agent:something.';
+	END IF;
+	INSERT INTO clutch.group_member VALUES (group_id, agent_id) ON CONFLICT DO NOTHING;
+END
+$$;
+COMMENT ON FUNCTION clutch.join_group(text, text) IS 'makes an agent a member of a group, beside the groups of its card';
+
+CREATE FUNCTION clutch.leave_group(group_id text, agent_id text) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	DELETE FROM clutch.group_member m
+	WHERE m.group_id = leave_group.group_id AND m.agent_id = leave_group.agent_id;
+	RETURN FOUND;
+END
+$$;
+COMMENT ON FUNCTION clutch.leave_group(text, text) IS
+	'ends a membership that join_group gave; false: there was none';

@@ -1,0 +1,46 @@
+-- ------------------------------------------------------------- routing
+-- What reads the registry or slots on the latest snapshot is PARALLEL UNSAFE:
+-- PostgreSQL takes no such snapshot while a query runs in parallel.
+
+CREATE FUNCTION clutch.route(envelope jsonb) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_route'
+	LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.route(jsonb) IS
+	'the decision that routing would take now for a task.request, or its failure; no side effect';
+
+CREATE FUNCTION clutch.explain_route(envelope jsonb,
+		OUT agent_id text, OUT eligible boolean, OUT rejected_by text, OUT detail text,
+		OUT score double precision, OUT load double precision,
+		OUT success_rate double precision, OUT rank integer)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_explain_route'
+	LANGUAGE C STABLE STRICT PARALLEL UNSAFE ROWS 100;
+COMMENT ON FUNCTION clutch.explain_route(jsonb) IS
+	'every agent that a task.request would be offered to: its rank, or the first filter it fails';
+
+CREATE FUNCTION clutch.why(task_id text,
+		OUT agent_id text, OUT eligible boolean, OUT rejected_by text, OUT detail text,
+		OUT score double precision, OUT load double precision,
+		OUT success_rate double precision, OUT rank integer)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_why'
+	LANGUAGE C STABLE STRICT PARALLEL UNSAFE ROWS 20;
+COMMENT ON FUNCTION clutch.why(text) IS
+	'why the task went to whom it went, or to nobody, as the log has it';
+
+CREATE FUNCTION clutch.version_satisfies(offered text, asked text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_version_satisfies'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.version_satisfies(text, text) IS
+	'does the version (or range) that a card offers meet the range that a request asks for?';
+
+-- Backends keep the registry in memory; its own writers say when it changed.
+CREATE FUNCTION clutch.roster_changed() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'clutch_roster_changed'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.roster_changed() IS
+	'trigger: makes every backend read the registry again';
+
+CREATE TRIGGER roster_changed
+	AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON clutch.group_member
+	FOR EACH STATEMENT EXECUTE FUNCTION clutch.roster_changed();

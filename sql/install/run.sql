@@ -1,0 +1,79 @@
+-- ------------------------------------------------------------ keeping it going
+CREATE FUNCTION clutch.tick() RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_tick' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.tick() IS
+	'ends expired leases and passed deadlines and routes what waits; answers how many of each';
+
+CREATE FUNCTION clutch.rebuild() RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_rebuild' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.rebuild() IS
+	'makes every derived table anew from the log, while writers wait; answers what it read and made';
+
+CREATE FUNCTION clutch.version() RETURNS text
+	LANGUAGE sql STABLE PARALLEL SAFE
+	BEGIN ATOMIC
+		SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'clutch';
+	END;
+COMMENT ON FUNCTION clutch.version() IS 'the version of the extension in this database';
+
+CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
+	RETURNS SETOF record
+	LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1
+	BEGIN ATOMIC
+		SELECT 'TRIGGER_NOT_ALWAYS',
+			   pg_catalog.format('trigger %s of clutch.events is %s', w.name,
+					CASE t.tgenabled WHEN 'D' THEN 'disabled' WHEN 'O' THEN 'not in force under session_replication_role = replica'
+									 WHEN 'R' THEN 'in force under session_replication_role = replica only' ELSE 'missing' END),
+			   pg_catalog.format('ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER %s;', w.name)
+		FROM (VALUES ('zz_admit'), ('append_only'), ('append_only_row')) AS w(name)
+		LEFT JOIN pg_catalog.pg_trigger t
+			ON t.tgrelid = 'clutch.events'::regclass AND t.tgname = w.name
+		WHERE t.tgenabled IS DISTINCT FROM 'A'
+	UNION ALL
+		SELECT 'FOREIGN_TRIGGER',
+			   pg_catalog.format('trigger %s of clutch.events runs before rows are inserted', t.tgname),
+			   pg_catalog.format('DROP TRIGGER %I ON clutch.events; use an AFTER trigger instead.', t.tgname)
+		FROM pg_catalog.pg_trigger t
+		WHERE t.tgrelid = 'clutch.events'::regclass AND NOT t.tgisinternal
+		  AND t.tgname <> 'zz_admit' AND (t.tgtype & 2) <> 0 AND (t.tgtype & 4) <> 0
+	UNION ALL
+		SELECT 'FOREIGN_RULE',
+			   pg_catalog.format('rule %s of clutch.events rewrites statements on the log', r.rulename),
+			   pg_catalog.format('DROP RULE %I ON clutch.events;', r.rulename)
+		FROM pg_catalog.pg_rewrite r WHERE r.ev_class = 'clutch.events'::regclass
+	UNION ALL
+		SELECT 'SEQUENCE_BEHIND',
+			   pg_catalog.format('sequence clutch.event_seq stands at %s, the log at %s', s.last_value, e.seq),
+			   pg_catalog.format('SELECT setval(''clutch.event_seq'', %s);', e.seq)
+		FROM (SELECT max(seq) AS seq FROM clutch.events) e, clutch.event_seq s
+		WHERE e.seq > s.last_value
+	UNION ALL
+		SELECT 'SEQUENCE_BEHIND',
+			   pg_catalog.format('sequence clutch.queue_no stands at %s, the queues at %s', s.last_value, q.queue_no),
+			   pg_catalog.format('SELECT setval(''clutch.queue_no'', %s);', q.queue_no)
+		FROM (SELECT max(queue_no) AS queue_no FROM clutch.task) q, clutch.queue_no s
+		WHERE q.queue_no > s.last_value
+	UNION ALL
+		SELECT 'TASK_WITHOUT_REQUEST',
+			   pg_catalog.format('task %L has no request in the log (seq %s)', t.task_id, t.request_seq),
+			   'Rows of the log are missing: restore them, or run SELECT clutch.rebuild().'
+		FROM clutch.task t
+		WHERE NOT EXISTS (SELECT FROM clutch.events e WHERE e.seq = t.request_seq)
+	UNION ALL
+		SELECT 'TASK_NOT_QUEUED',
+			   pg_catalog.format('task %L is %s but stands in no queue', t.task_id, t.status),
+			   'SELECT clutch.rebuild();'
+		FROM clutch.task t
+		WHERE (t.status = 'assigned' AND NOT EXISTS (SELECT FROM clutch.ready r WHERE r.task_id = t.task_id))
+		   OR (t.status = 'pending' AND NOT EXISTS (SELECT FROM clutch.waiting w WHERE w.task_id = t.task_id))
+	UNION ALL
+		SELECT 'SLOT_WITHOUT_TASK',
+			   pg_catalog.format('slot %s of %s is held by task %L, which does not run', s.slot_no, s.agent_id, s.task_id),
+			   'SELECT clutch.rebuild();'
+		FROM clutch.agent_slot s
+		WHERE s.task_id IS NOT NULL
+		  AND NOT EXISTS (SELECT FROM clutch.task t WHERE t.task_id = s.task_id AND t.agent_id = s.agent_id
+						  AND t.slot_no = s.slot_no AND t.status IN ('assigned', 'running'));
+	END;
+COMMENT ON FUNCTION clutch.check() IS
+	'what a careless restore or owner broke, and what to do; no rows: sound';

@@ -1,0 +1,162 @@
+-- The log and the state made from it.  Rows are written by C (base/table.h),
+-- never by a user's statement; the columns stand in the same order in the
+-- Anum_ lists of the room that owns the table.  Indexes are plain btrees over
+-- plain columns, which base/table.h relies on, except those of events.
+
+-- ---------------------------------------------------------------- the log
+CREATE SEQUENCE clutch.event_seq AS bigint;
+
+CREATE TABLE clutch.events (
+	seq				bigint NOT NULL,
+	xid				xid8 NOT NULL,
+	epoch			integer NOT NULL,
+	received_at		timestamptz NOT NULL,
+	id				text COLLATE "C" NOT NULL,
+	ts				timestamptz NOT NULL,
+	run_id			text COLLATE "C" NOT NULL,
+	thread_id		text COLLATE "C" NOT NULL,
+	task_id			text COLLATE "C" NOT NULL,
+	parent_task_id	text COLLATE "C",
+	type			text COLLATE "C" NOT NULL,
+	from_agent		text COLLATE "C" NOT NULL,
+	to_agents		text[] COLLATE "C" NOT NULL,
+	scope			text COLLATE "C",
+	domain			text COLLATE "C",
+	payload_type	text COLLATE "C",
+	idempotency_key	text COLLATE "C",
+	attempt			integer NOT NULL,
+	late			boolean NOT NULL,
+	envelope		jsonb COMPRESSION lz4 NOT NULL,
+	CONSTRAINT events_pkey PRIMARY KEY (id, run_id)
+);
+CREATE UNIQUE INDEX events_seq ON clutch.events (seq);
+CREATE INDEX events_run_id ON clutch.events (run_id);
+CREATE INDEX events_thread_id ON clutch.events (thread_id);
+CREATE INDEX events_task_id ON clutch.events (task_id);
+CREATE INDEX events_from_agent ON clutch.events (from_agent);
+CREATE UNIQUE INDEX events_idempotency_key ON clutch.events (idempotency_key, run_id, from_agent)
+	WHERE idempotency_key IS NOT NULL;
+
+-- ------------------------------------------------------------- the registry
+CREATE TABLE clutch.agent_registry (
+	agent_id		text COLLATE "C" NOT NULL,
+	status			text COLLATE "C" NOT NULL,
+	card			jsonb NOT NULL,
+	registered_at	timestamptz NOT NULL,
+	changed_seq		bigint NOT NULL,	-- of the event that made this row
+	CONSTRAINT agent_registry_pkey PRIMARY KEY (agent_id)
+);
+
+-- Membership given by SQL; a card's own groups stand in the card.
+CREATE TABLE clutch.group_member (
+	group_id		text COLLATE "C" NOT NULL,
+	agent_id		text COLLATE "C" NOT NULL,
+	CONSTRAINT group_member_pkey PRIMARY KEY (group_id, agent_id)
+);
+
+-- Newest first: a beat is inserted with the next generation, the one before
+-- is deleted.  Apart from the registry, whose every change empties caches.
+CREATE TABLE clutch.agent_heartbeat (
+	agent_id		text COLLATE "C" NOT NULL,
+	generation		bigint NOT NULL,
+	last_seen		timestamptz NOT NULL
+);
+CREATE UNIQUE INDEX agent_heartbeat_key ON clutch.agent_heartbeat (agent_id, generation DESC);
+
+-- One row per piece of concurrency, made on demand, newest first too.
+CREATE TABLE clutch.agent_slot (
+	agent_id		text COLLATE "C" NOT NULL,
+	slot_no			integer NOT NULL,
+	generation		bigint NOT NULL,
+	task_id			text COLLATE "C",		-- NULL: free
+	chosen_seq		bigint NOT NULL,		-- last task given through this slot
+	done			integer NOT NULL,		-- recent outcomes, halved at 64
+	failed			integer NOT NULL
+);
+CREATE UNIQUE INDEX agent_slot_key ON clutch.agent_slot (agent_id, slot_no, generation DESC);
+
+-- Which role may speak for which agent (superusers and the owner: for all).
+CREATE TABLE clutch.principal (
+	role_name		name NOT NULL,
+	agent_id		text COLLATE "C" NOT NULL,
+	CONSTRAINT principal_pkey PRIMARY KEY (role_name, agent_id)
+);
+
+-- --------------------------------------------------------------- the tasks
+-- The owner of a run; a row only where the first request named a scope.
+CREATE TABLE clutch.run_scope (
+	run_id			text COLLATE "C" NOT NULL,
+	scope			text COLLATE "C" NOT NULL,
+	CONSTRAINT run_scope_pkey PRIMARY KEY (run_id)
+);
+
+CREATE TABLE clutch.task (
+	task_id			text COLLATE "C" NOT NULL,
+	run_id			text COLLATE "C" NOT NULL,
+	thread_id		text COLLATE "C" NOT NULL,
+	parent_task_id	text COLLATE "C",
+	scope			text COLLATE "C",
+	depth			integer NOT NULL,
+	status			text COLLATE "C" NOT NULL,
+	agent_id		text COLLATE "C",		-- who has it, or had it last
+	past_agents		text[] COLLATE "C",		-- who had it before that
+	from_agent		text COLLATE "C" NOT NULL,
+	attempt			integer NOT NULL,
+	priority		smallint NOT NULL,
+	requires		text[] COLLATE "C",
+	domain			text COLLATE "C",
+	payload_type	text COLLATE "C",
+	waiting_for		text COLLATE "C",		-- agent capacity retry human lease ...
+	code			text COLLATE "C",		-- of the last routing.failure or task.error
+	detail			text,
+	reason			text COLLATE "C" NOT NULL,	-- of the next claim: new retry moved resumed
+	slot_no			integer,				-- NULL: holds no slot
+	queue_no		bigint,					-- place in ready or waiting
+	queue_kind		bigint,					-- of the requirement it waits with
+	request_seq		bigint NOT NULL,
+	result_seq		bigint,
+	progress_seq	bigint,
+	since			timestamptz NOT NULL,	-- in this status
+	next_at			timestamptz,			-- its row in timer, if any
+	lease_until		timestamptz,
+	deadline		timestamptz,
+	created_at		timestamptz NOT NULL,
+	started_at		timestamptz,
+	finished_at		timestamptz,
+	CONSTRAINT task_pkey PRIMARY KEY (task_id)
+) WITH (fillfactor = 70);
+CREATE INDEX task_run_id ON clutch.task (run_id);
+
+-- What can be claimed and nothing else, in claim order.
+CREATE SEQUENCE clutch.queue_no AS bigint;
+CREATE TABLE clutch.ready (
+	agent_id		text COLLATE "C" NOT NULL,
+	urgency			smallint NOT NULL,		-- 4 - priority: the lowest goes first
+	queue_no		bigint NOT NULL,
+	task_id			text COLLATE "C" NOT NULL,
+	CONSTRAINT ready_pkey PRIMARY KEY (agent_id, urgency, queue_no)
+);
+
+-- What waits for an agent, by what it requires.
+CREATE TABLE clutch.waiting (
+	kind			bigint NOT NULL,		-- digest of the requirement
+	urgency			smallint NOT NULL,
+	queue_no		bigint NOT NULL,
+	task_id			text COLLATE "C" NOT NULL,
+	CONSTRAINT waiting_pkey PRIMARY KEY (kind, urgency, queue_no)
+);
+
+-- When a task must be looked at again: lease, deadline, not_before.
+CREATE TABLE clutch.timer (
+	due				timestamptz NOT NULL,
+	task_id			text COLLATE "C" NOT NULL,
+	CONSTRAINT timer_pkey PRIMARY KEY (due, task_id)
+);
+
+-- Which copy of the database this is: a restored one starts a new epoch.
+CREATE TABLE clutch.epoch (
+	epoch			integer NOT NULL,
+	system_identifier bigint NOT NULL,
+	started_at		timestamptz NOT NULL,
+	CONSTRAINT epoch_pkey PRIMARY KEY (epoch)
+);

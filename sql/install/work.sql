@@ -1,0 +1,77 @@
+-- ------------------------------------------------------------------ sending
+CREATE FUNCTION clutch.send(envelope jsonb) RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_send' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.send(jsonb) IS
+	'appends an envelope; of a resend, the first receipt with duplicate = true';
+
+CREATE FUNCTION clutch.send_batch(envelopes jsonb[]) RETURNS SETOF clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_send_batch' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 100;
+COMMENT ON FUNCTION clutch.send_batch(jsonb[]) IS
+	'appends envelopes in order, all or none, and answers a receipt for each';
+
+-- --------------------------------------------------------------------- work
+CREATE FUNCTION clutch.claim(agent_id text, max_tasks integer DEFAULT 1, lease interval DEFAULT '60 s',
+		OUT task_id text, OUT attempt integer, OUT lease_until timestamptz, OUT deadline timestamptz,
+		OUT reason text, OUT last_progress jsonb, OUT answer jsonb, OUT seq bigint, OUT envelope jsonb)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_claim' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION clutch.claim(text, integer, interval) IS
+	'takes up to max_tasks that are assigned to the agent, most urgent first, and leases them to it';
+
+CREATE FUNCTION clutch.extend_lease(agent_id text, task_id text, attempt integer, lease interval DEFAULT '60 s',
+		OUT lease_until timestamptz, OUT state text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_extend_lease' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION clutch.extend_lease(text, text, integer, interval) IS
+	'holds a claimed task for longer; state is held, cancelled or lost, never an error for these';
+
+CREATE FUNCTION clutch.progress(agent_id text, task_id text, payload jsonb, attempt integer DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_progress' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.progress(text, text, jsonb, integer) IS
+	'reports how far a task is (task.progress), which prolongs its lease';
+
+CREATE FUNCTION clutch.finish(agent_id text, task_id text, result jsonb DEFAULT '{}', attempt integer DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_finish' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.finish(text, text, jsonb, integer) IS
+	'reports the result of a task (task.result); the receipt says late when it came too late';
+
+CREATE FUNCTION clutch.fail(agent_id text, task_id text, code text, message text,
+		retryable boolean DEFAULT true, details jsonb DEFAULT NULL, attempt integer DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_fail' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.fail(text, text, text, text, boolean, jsonb, integer) IS
+	'reports that a task failed (task.error)';
+
+CREATE FUNCTION clutch.report(agent_id text, task_id text, type text, payload jsonb DEFAULT '{}', attempt integer DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_report' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.report(text, text, text, jsonb, integer) IS
+	'any report on a task: task.accept, task.progress, task.result, task.error or task.cancel';
+
+CREATE FUNCTION clutch.release(agent_id text, task_id text, attempt integer, reason text DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_release' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.release(text, text, integer, text) IS
+	'gives a task back; it is routed again, to another agent if one can do it';
+
+CREATE FUNCTION clutch.cancel(task_id text, reason text DEFAULT NULL, by_agent text DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_cancel' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.cancel(text, text, text) IS
+	'calls a task off (task.cancel); late when it was over already';
+
+CREATE FUNCTION clutch.retry(task_id text, by_agent text DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_retry' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.retry(text, text) IS
+	'revives a task that failed, timed out or was cancelled: the next attempt is routed';
+
+CREATE FUNCTION clutch.result(task_id text,
+		OUT task_id text, OUT status text, OUT finished boolean, OUT attempt integer, OUT agent_id text,
+		OUT payload jsonb, OUT seq bigint, OUT finished_at timestamptz)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_result' LANGUAGE C STABLE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION clutch.result(text) IS
+	'how a task stands, and the payload of its task.result or task.error when it has one';

@@ -1,0 +1,220 @@
+/*-------------------------------------------------------------------------
+ *
+ * admit_fn.c
+ *	  The door: what happens to an envelope between INSERT and the row.
+ *
+ * admit() is the whole story, one step a line.  It is a BEFORE ROW trigger
+ * and there is no other: state is moved before the row is written, so that
+ * the rows of one statement see one another's effect in their order
+ * (docs/decisions.md).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/document.h"
+#include "base/rows.h"
+#include "commands/trigger.h"
+#include "delivery/assign.h"
+#include "delivery/intake.h"
+#include "delivery/notify.h"
+#include "delivery/tick.h"
+#include "fmgr.h"
+#include "protocol/problem.h"
+#include "registry/agent.h"
+#include "store/dedup.h"
+#include "store/epoch.h"
+#include "store/scope.h"
+#include "trust/principal.h"
+#include "utils/rel.h"
+
+PG_FUNCTION_INFO_V1(clutch_admit);
+PG_FUNCTION_INFO_V1(clutch_append_only);
+
+/* how many waiting tasks an agent that registers is given at once */
+#define REGISTER_SHARE	100
+
+/* 1: the protocol, every fault at once (P1) */
+static void
+read_envelope(Jsonb *document, Event *event)
+{
+	ProblemList *problems = problem_list();
+
+	envelope_read(document, &event->envelope, problems);
+	if (!event->internal)
+		envelope_refuse_internal(&event->envelope, problems);
+	if (problems->n > 0)
+		problem_raise(problems, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
+}
+
+/* 2: who speaks (P8) */
+static void
+check_sender(const Event *event)
+{
+	if (event->internal)
+		return;
+	if (event->envelope.is_signed)
+		problem_refuse(ERRCODE_CLUTCH_SIGNATURE_REFUSED, "/security/auth/kid", "UNKNOWN_KEY",
+					   "Leave security.auth out: the database role says who speaks.",
+					   "no public key \"%.*s\" is known for \"%.*s\", so its signature cannot be verified",
+					   event->envelope.auth_kid.len, event->envelope.auth_kid.s,
+					   event->envelope.from_agent.len, event->envelope.from_agent.s);
+	principal_require(event->envelope.from_agent, "/from/agent_id");
+}
+
+/* 3: when, and in which copy of the database */
+static void
+stamp(Event *event)
+{
+	bool		is_new;
+
+	event->received_at = clock_now();
+	event->epoch = epoch_current(&is_new);
+	event->attempt = event->envelope.attempt;
+	if (is_new)
+		tick_void_leases();
+}
+
+/* 4: an event that moves no task */
+static bool
+take_other(Event *event)
+{
+	if (dedup_seen(event))
+		return false;
+	event->scope = scope_of_run(event->envelope.run_id);
+	event->seq = rows_nextval("event_seq");
+	return true;
+}
+
+/* 4: agent.*: the registry, then what waited for such an agent */
+static bool
+take_agent(Event *event)
+{
+	const Envelope *envelope = &event->envelope;
+	Slice		agent_id = agent_of_event(envelope);
+
+	if (!event->internal)
+		principal_require(agent_id, "/payload/agent_id");
+	if (!take_other(event))
+		return false;
+	agent_apply(envelope, event->seq, event->received_at);
+	(void) agent_beat(agent_id, false);
+	(void) assign_pull(agent_id, REGISTER_SHARE);
+	return true;
+}
+
+/* 4: dedup, judgement, state; false: it is in the log already */
+static bool
+take(Event *event)
+{
+	if (event->internal)
+	{
+		/* its effect is applied by who appends it, and its id is new */
+		event->scope = scope_of_run(event->envelope.run_id);
+		event->seq = rows_nextval("event_seq");
+		return true;
+	}
+	if (event->envelope.type == MSG_TASK_REQUEST)
+		return intake_request(event);
+	if (message_type_is_task(event->envelope.type))
+		return intake_report(event);
+	if (message_type_is_agent(event->envelope.type))
+		return take_agent(event);
+	return take_other(event);
+}
+
+/*
+ * The way of an envelope (DESIGN 3).  false: a resend, the row is dropped and
+ * the first receipt left.
+ */
+static bool
+admit(Jsonb *document, Event *event)
+{
+	event->internal = event_take_internal();
+	read_envelope(document, event);
+	check_sender(event);
+	stamp(event);
+	if (!take(event))
+		return false;
+	notify_event(event);
+	event_leave_receipt(event->seq, event->received_at, event->envelope.id, false,
+						event->envelope.run_id, event->envelope.task_id, event->late);
+	return true;
+}
+
+/*
+ * A row that another database admitted (logical replication) is stamped and
+ * kept: neither judged nor routed nor announced.
+ */
+static void
+keep_replicated(Jsonb *document, Event *event)
+{
+	event->internal = true;
+	read_envelope(document, event);
+	stamp(event);
+	event->scope = event->envelope.orders.scope;
+	event->seq = rows_nextval("event_seq");
+}
+
+static Datum
+column_of(HeapTuple row, TupleDesc desc, int attno, bool *isnull)
+{
+	return heap_getattr(row, attno, desc, isnull);
+}
+
+Datum
+clutch_admit(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	TupleDesc	desc;
+	Event		event = {0};
+	Datum		document;
+	bool		isnull;
+
+	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
+		!TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
+		!TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("clutch.admit is the BEFORE INSERT row trigger of clutch.events")));
+	desc = RelationGetDescr(trigger->tg_relation);
+
+	/* an admitted event coming back from a dump: only its owner may say so */
+	(void) column_of(trigger->tg_trigtuple, desc, Anum_event_seq, &isnull);
+	if (!isnull)
+		return PointerGetDatum(trigger->tg_trigtuple);
+
+	document = column_of(trigger->tg_trigtuple, desc, Anum_event_envelope, &isnull);
+	if (isnull)
+		problem_refuse(ERRCODE_CLUTCH_ENVELOPE_INVALID, "", "REQUIRED",
+					   "INSERT INTO clutch.events (envelope) VALUES ($1::jsonb).",
+					   "envelope is null");
+	if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
+		keep_replicated(DatumGetJsonbP(document), &event);
+	else if (!admit(DatumGetJsonbP(document), &event))
+		return PointerGetDatum(NULL);
+	return PointerGetDatum(event_form_tuple(&event, desc));
+}
+
+/* P3: nobody, the owner included, changes what is in the log */
+Datum
+clutch_append_only(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	const char *what = "change";
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("clutch.append_only is a trigger of clutch.events")));
+	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+		what = "UPDATE";
+	else if (TRIGGER_FIRED_BY_DELETE(trigger->tg_event))
+		what = "DELETE";
+	else if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
+		what = "TRUNCATE";
+	problem_refuse(ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY, "", "LOG_IS_APPEND_ONLY",
+				   "Append an event that corrects the earlier one.",
+				   "%s of clutch.events is refused: the log is append-only", what);
+}

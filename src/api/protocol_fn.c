@@ -1,0 +1,210 @@
+/*-------------------------------------------------------------------------
+ *
+ * protocol_fn.c
+ *	  SQL doors of protocol/: validate, new_id, envelope, from_legacy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "delivery/task.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "protocol/draft.h"
+#include "protocol/envelope.h"
+#include "protocol/identifier.h"
+#include "protocol/legacy.h"
+#include "protocol/place.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(clutch_validate);
+PG_FUNCTION_INFO_V1(clutch_new_id);
+PG_FUNCTION_INFO_V1(clutch_envelope);
+PG_FUNCTION_INFO_V1(clutch_from_legacy);
+
+/* ---------------------------------------------------------------- validate */
+
+static void
+return_problems(FunctionCallInfo fcinfo, const ProblemList *list)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	int			i;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (i = 0; i < list->n; i++)
+	{
+		const Problem *problem = &list->items[i];
+		Datum		values[3];
+		bool		nulls[3] = {false};
+
+		values[0] = CStringGetTextDatum(problem->path);
+		values[1] = CStringGetTextDatum(problem->code);
+		values[2] = CStringGetTextDatum(problem->message);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+}
+
+/* not strict: an SQL NULL is a fault too, no rows would call it valid */
+Datum
+clutch_validate(PG_FUNCTION_ARGS)
+{
+	ProblemList *list = problem_list();
+	Envelope	envelope;
+
+	if (PG_ARGISNULL(0))
+		problem_add(list, "", "NULL_VALUE", "The envelope is null.");
+	else
+	{
+		envelope_read(PG_GETARG_JSONB_P(0), &envelope, list);
+		envelope_refuse_internal(&envelope, list);
+	}
+	return_problems(fcinfo, list);
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------------ new_id */
+
+Datum
+clutch_new_id(PG_FUNCTION_ARGS)
+{
+	Slice		prefix = slice_of_text(PG_GETARG_TEXT_PP(0));
+
+	if (!identifier_prefix_valid(prefix))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("prefix of an identifier must be a lower-case word of at most 32 letters"),
+				 errdetail("It begins with a letter; letters, digits and underscores follow."),
+				 errhint("Use for instance 'msg', 'run', 'thr' or 'task'.")));
+	PG_RETURN_TEXT_P(cstring_to_text(identifier_make(slice_cstring(prefix))));
+}
+
+/* ---------------------------------------------------------------- envelope */
+
+/* the arguments of clutch.envelope, in their order */
+enum
+{
+	ARG_TYPE,
+	ARG_FROM_AGENT,
+	ARG_TO_AGENTS,
+	ARG_PAYLOAD,
+	ARG_RUN_ID,
+	ARG_THREAD_ID,
+	ARG_TASK_ID,
+	ARG_PARENT_TASK_ID,
+	ARG_REQUIRES,
+	ARG_PREFERS,
+	ARG_DOMAIN,
+	ARG_PAYLOAD_TYPE,
+	ARG_SCHEMA_REF,
+	ARG_IDEMPOTENCY_KEY,
+	ARG_META,
+	ARG_TRACE,
+	ARG_SECURITY,
+	ARG_ATTACHMENTS,
+	ARG_ATTEMPT,
+	ARG_ID,
+	ARG_PRIORITY,
+	ARG_DEADLINE,
+	ARG_AFTER
+};
+
+static Slice
+text_argument(FunctionCallInfo fcinfo, int i)
+{
+	return PG_ARGISNULL(i) ? SLICE_NONE : slice_of_text(PG_GETARG_TEXT_PP(i));
+}
+
+static ArrayType *
+array_argument(FunctionCallInfo fcinfo, int i)
+{
+	return PG_ARGISNULL(i) ? NULL : PG_GETARG_ARRAYTYPE_P(i);
+}
+
+static Jsonb *
+jsonb_argument(FunctionCallInfo fcinfo, int i)
+{
+	return PG_ARGISNULL(i) ? NULL : PG_GETARG_JSONB_P(i);
+}
+
+static void
+draft_from_arguments(FunctionCallInfo fcinfo, Draft *draft)
+{
+	memset(draft, 0, sizeof(*draft));
+	draft->type = text_argument(fcinfo, ARG_TYPE);
+	draft->from_agent = text_argument(fcinfo, ARG_FROM_AGENT);
+	draft->id = text_argument(fcinfo, ARG_ID);
+	draft->run_id = text_argument(fcinfo, ARG_RUN_ID);
+	draft->thread_id = text_argument(fcinfo, ARG_THREAD_ID);
+	draft->task_id = text_argument(fcinfo, ARG_TASK_ID);
+	draft->parent_task_id = text_argument(fcinfo, ARG_PARENT_TASK_ID);
+	draft->domain = text_argument(fcinfo, ARG_DOMAIN);
+	draft->payload_type = text_argument(fcinfo, ARG_PAYLOAD_TYPE);
+	draft->schema_ref = text_argument(fcinfo, ARG_SCHEMA_REF);
+	draft->idempotency_key = text_argument(fcinfo, ARG_IDEMPOTENCY_KEY);
+
+	draft->to_agents = array_argument(fcinfo, ARG_TO_AGENTS);
+	draft->requires = array_argument(fcinfo, ARG_REQUIRES);
+	draft->prefers = array_argument(fcinfo, ARG_PREFERS);
+	draft->after = array_argument(fcinfo, ARG_AFTER);
+
+	draft->payload = jsonb_argument(fcinfo, ARG_PAYLOAD);
+	draft->meta = jsonb_argument(fcinfo, ARG_META);
+	draft->trace = jsonb_argument(fcinfo, ARG_TRACE);
+	draft->security = jsonb_argument(fcinfo, ARG_SECURITY);
+	draft->attachments = jsonb_argument(fcinfo, ARG_ATTACHMENTS);
+
+	draft->has_attempt = !PG_ARGISNULL(ARG_ATTEMPT);
+	draft->attempt = draft->has_attempt ? PG_GETARG_INT32(ARG_ATTEMPT) : 0;
+	draft->has_priority = !PG_ARGISNULL(ARG_PRIORITY);
+	draft->priority = draft->has_priority ? PG_GETARG_INT32(ARG_PRIORITY) : 0;
+	draft->deadline = PG_ARGISNULL(ARG_DEADLINE) ? NULL : PG_GETARG_INTERVAL_P(ARG_DEADLINE);
+}
+
+/* a part of a task belongs to the run of the task, and to its thread */
+static void
+inherit_from_parent(Draft *draft)
+{
+	Task	   *parent;
+
+	if (!slice_present(draft->parent_task_id) ||
+		(slice_present(draft->run_id) && slice_present(draft->thread_id)))
+		return;
+	parent = task_look(draft->parent_task_id);
+	if (parent == NULL)
+		problem_refuse(ERRCODE_CLUTCH_TASK_NOT_FOUND, "/parent_task_id", "TASK_NOT_FOUND",
+					   "Name run_id and thread_id if the parent is yet to be sent.",
+					   "parent task %s does not exist",
+					   place_quote(draft->parent_task_id));
+	if (!slice_present(draft->run_id))
+		draft->run_id = parent->run_id;
+	if (!slice_present(draft->thread_id))
+		draft->thread_id = parent->thread_id;
+}
+
+Datum
+clutch_envelope(PG_FUNCTION_ARGS)
+{
+	Draft		draft;
+
+	draft_from_arguments(fcinfo, &draft);
+	inherit_from_parent(&draft);
+	draft_complete_ids(&draft);
+	PG_RETURN_JSONB_P(draft_document(&draft));
+}
+
+/* ------------------------------------------------------------- from_legacy */
+
+static bool
+task_in_work(Slice task_id)
+{
+	Task	   *task = task_look(task_id);
+
+	return task != NULL && task->status != TASK_PENDING &&
+		!task_status_is_over(task->status);
+}
+
+Datum
+clutch_from_legacy(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_JSONB_P(legacy_translate(PG_GETARG_JSONB_P(0), task_in_work));
+}

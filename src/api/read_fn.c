@@ -1,0 +1,191 @@
+/*-------------------------------------------------------------------------
+ *
+ * read_fn.c
+ *	  Questions about a run, and listening: DESIGN 2 "Read".
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "api/result.h"
+#include "base/document.h"
+#include "catalog/pg_type.h"
+#include "commands/async.h"
+#include "delivery/notify.h"
+#include "delivery/task.h"
+#include "delivery/task_tree.h"
+#include "delivery/verdict.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(clutch_result);
+PG_FUNCTION_INFO_V1(clutch_task_tree);
+PG_FUNCTION_INFO_V1(clutch_task_transitions);
+PG_FUNCTION_INFO_V1(clutch_channel);
+PG_FUNCTION_INFO_V1(clutch_listen);
+
+/* what clutch.result answers, column by column */
+enum
+{
+	RESULT_TASK_ID, RESULT_STATUS, RESULT_FINISHED, RESULT_ATTEMPT,
+	RESULT_AGENT_ID, RESULT_PAYLOAD, RESULT_SEQ, RESULT_FINISHED_AT,
+	NUM_RESULT_COLUMNS
+};
+
+Datum
+clutch_result(PG_FUNCTION_ARGS)
+{
+	Slice		task_id = argument_text(fcinfo, 0, "task_id");
+	Task	   *task = task_look(task_id);
+	Datum		values[NUM_RESULT_COLUMNS] = {0};
+	bool		nulls[NUM_RESULT_COLUMNS] = {0};
+	Jsonb	   *event;
+	JsonbValue	payload;
+
+	result_begin_rows(fcinfo);
+	if (task == NULL)
+		verdict_task_not_found(task_id);
+	event = task->result_seq ? event_read(task->result_seq) : NULL;
+	result_text(values, nulls, RESULT_TASK_ID, task->task_id);
+	result_text(values, nulls, RESULT_STATUS, slice_of_cstring(task_status_name(task->status)));
+	values[RESULT_FINISHED] = BoolGetDatum(task_status_is_over(task->status));
+	values[RESULT_ATTEMPT] = Int32GetDatum(task->attempt);
+	result_text(values, nulls, RESULT_AGENT_ID, task->agent_id);
+	nulls[RESULT_PAYLOAD] = true;
+	if (event != NULL && document_get(&event->root, "payload", &payload))
+		result_jsonb(values, nulls, RESULT_PAYLOAD, document_of_value(&payload));
+	result_int8(values, nulls, RESULT_SEQ, task->result_seq);
+	result_timestamp(values, nulls, RESULT_FINISHED_AT, task->finished_at);
+	result_put_row(fcinfo, values, nulls);
+	return (Datum) 0;
+}
+
+/* -------------------------------------------------------------------- tree */
+
+enum
+{
+	TREE_TASK_ID, TREE_PARENT_TASK_ID, TREE_DEPTH, TREE_PATH, TREE_STATUS,
+	TREE_AGENT_ID, TREE_ATTEMPT, TREE_DOMAIN, TREE_PAYLOAD_TYPE,
+	TREE_CREATED_AT, TREE_STARTED_AT, TREE_FINISHED_AT,
+	NUM_TREE_COLUMNS
+};
+
+/*
+ * The ids from the root down to the node.  path keeps those of the node
+ * before, which share all but the end: a node at depth d changes place d.
+ */
+static Datum
+path_of(const TaskNode *node, Datum **path, int *room)
+{
+	if (node->depth >= *room)
+	{
+		*room = (node->depth + 1) * 2;
+		*path = repalloc(*path, sizeof(Datum) * *room);
+	}
+	(*path)[node->depth] = PointerGetDatum(slice_to_text(node->task_id));
+	return PointerGetDatum(construct_array(*path, node->depth + 1, TEXTOID, -1,
+										   false, TYPALIGN_INT));
+}
+
+static void
+put_node(FunctionCallInfo fcinfo, const TaskNode *node, Datum path)
+{
+	Datum		values[NUM_TREE_COLUMNS] = {0};
+	bool		nulls[NUM_TREE_COLUMNS] = {0};
+
+	result_text(values, nulls, TREE_TASK_ID, node->task_id);
+	result_text(values, nulls, TREE_PARENT_TASK_ID, node->parent_task_id);
+	values[TREE_DEPTH] = Int32GetDatum(node->depth);
+	values[TREE_PATH] = path;
+	result_text(values, nulls, TREE_STATUS, node->status);
+	result_text(values, nulls, TREE_AGENT_ID, node->agent_id);
+	values[TREE_ATTEMPT] = Int32GetDatum(node->attempt);
+	result_text(values, nulls, TREE_DOMAIN, node->domain);
+	result_text(values, nulls, TREE_PAYLOAD_TYPE, node->payload_type);
+	result_timestamp(values, nulls, TREE_CREATED_AT, node->created_at);
+	result_timestamp(values, nulls, TREE_STARTED_AT, node->started_at);
+	result_timestamp(values, nulls, TREE_FINISHED_AT, node->finished_at);
+	result_put_row(fcinfo, values, nulls);
+}
+
+Datum
+clutch_task_tree(PG_FUNCTION_ARGS)
+{
+	Slice		run_id = argument_text(fcinfo, 0, "run_id");
+	int			room = 16;
+	Datum	   *path = palloc(sizeof(Datum) * room);
+	TaskNode  **nodes;
+	int			n;
+	int			i;
+
+	result_begin_rows(fcinfo);
+	nodes = task_tree_of_run(run_id, &n);
+	for (i = 0; i < n; i++)
+	{
+		Datum		ids = path_of(nodes[i], &path, &room);
+
+		put_node(fcinfo, nodes[i], ids);
+		pfree(DatumGetPointer(ids));
+	}
+	return (Datum) 0;
+}
+
+/* the state machine, for who wants to read it in SQL */
+Datum
+clutch_task_transitions(PG_FUNCTION_ARGS)
+{
+	TaskStatus	from;
+	TaskStatus	to;
+	TaskStep	step;
+	int			n = 0;
+
+	result_begin_rows(fcinfo);
+	while (transition_row(n++, &from, &step, &to))
+	{
+		Datum		values[3];
+		bool		nulls[3] = {0};
+
+		values[0] = CStringGetTextDatum(task_status_name(from));
+		values[1] = CStringGetTextDatum(task_step_name(step));
+		values[2] = CStringGetTextDatum(task_status_name(to));
+		result_put_row(fcinfo, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* --------------------------------------------------------------- listening */
+
+static char *
+channel_argument(FunctionCallInfo fcinfo)
+{
+	Slice		kind = argument_text(fcinfo, 0, "kind");
+	Slice		id = argument_optional_text(fcinfo, 1);
+	Audience	audience;
+
+	if (!audience_parse(kind, &audience))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%.*s\" is no kind of channel", kind.len, kind.s),
+				 errhint("A kind is all, agent, thread, run or task.")));
+	if (audience != AUDIENCE_ALL && (!slice_present(id) || id.len == 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("channel of kind \"%.*s\" needs an id", kind.len, kind.s),
+				 errhint("Pass the id of the agent, thread, run or task as the second argument.")));
+	return notify_channel(audience, id);
+}
+
+Datum
+clutch_channel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(channel_argument(fcinfo)));
+}
+
+Datum
+clutch_listen(PG_FUNCTION_ARGS)
+{
+	char	   *channel = channel_argument(fcinfo);
+
+	Async_Listen(channel);
+	PG_RETURN_TEXT_P(cstring_to_text(channel));
+}

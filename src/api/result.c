@@ -1,0 +1,163 @@
+/*-------------------------------------------------------------------------
+ *
+ * result.c
+ *	  What the SQL-callable functions have in common: arguments and rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "access/htup_details.h"
+#include "api/result.h"
+#include "compat.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+/* columns of clutch.receipt */
+#define NATTS_RECEIPT	6
+
+static void
+refuse_null(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("argument \"%s\" must not be null", name)));
+}
+
+Slice
+argument_text(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		refuse_null(name);
+	return slice_of_text(PG_GETARG_TEXT_PP(n));
+}
+
+Slice
+argument_optional_text(FunctionCallInfo fcinfo, int n)
+{
+	return PG_ARGISNULL(n) ? SLICE_NONE : slice_of_text(PG_GETARG_TEXT_PP(n));
+}
+
+Jsonb *
+argument_jsonb(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		refuse_null(name);
+	return PG_GETARG_JSONB_P(n);
+}
+
+int64
+argument_duration(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	const Interval *interval;
+	double		seconds;
+
+	if (PG_ARGISNULL(n))
+		refuse_null(name);
+	interval = PG_GETARG_INTERVAL_P(n);
+	seconds = interval->time / 1e6 + (double) interval->day * SECS_PER_DAY +
+		(double) interval->month * DAYS_PER_MONTH * SECS_PER_DAY;
+	/* a year: a lease beyond it is a mistake, and overflows in the end */
+	if (seconds <= 0 || seconds > 366.0 * SECS_PER_DAY)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" is out of range", name),
+				 errhint("Pass an interval longer than none and at most a year, such as '60 s'.")));
+	return (int64) (seconds * 1e6);
+}
+
+int
+argument_attempt(FunctionCallInfo fcinfo, int n)
+{
+	if (PG_ARGISNULL(n))
+		return 0;
+	if (PG_GETARG_INT32(n) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"attempt\" must be at least 1, not %d", PG_GETARG_INT32(n)),
+				 errhint("Pass the attempt that clutch.claim answered, or NULL.")));
+	return PG_GETARG_INT32(n);
+}
+
+/* -------------------------------------------------------------------- rows */
+
+static void
+form_receipt(Receipt receipt, Datum *values, bool *nulls)
+{
+	memset(nulls, 0, sizeof(bool) * NATTS_RECEIPT);
+	values[0] = Int64GetDatum(receipt.seq);
+	values[1] = PointerGetDatum(slice_to_text(receipt.id));
+	values[2] = BoolGetDatum(receipt.duplicate);
+	values[3] = PointerGetDatum(slice_to_text(receipt.run_id));
+	values[4] = PointerGetDatum(slice_to_text(receipt.task_id));
+	values[5] = BoolGetDatum(receipt.late);
+}
+
+Datum
+result_receipt(FunctionCallInfo fcinfo, Receipt receipt)
+{
+	Datum		values[NATTS_RECEIPT];
+	bool		nulls[NATTS_RECEIPT];
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("function returning a receipt called in a context that cannot accept one")));
+	form_receipt(receipt, values, nulls);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+void
+result_begin_rows(FunctionCallInfo fcinfo)
+{
+	InitMaterializedSRF(fcinfo, 0);
+}
+
+void
+result_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+void
+result_put_receipt(FunctionCallInfo fcinfo, Receipt receipt)
+{
+	Datum		values[NATTS_RECEIPT];
+	bool		nulls[NATTS_RECEIPT];
+
+	form_receipt(receipt, values, nulls);
+	result_put_row(fcinfo, values, nulls);
+}
+
+void
+result_text(Datum *values, bool *nulls, int column, Slice value)
+{
+	nulls[column] = !slice_present(value);
+	if (slice_present(value))
+		values[column] = PointerGetDatum(slice_to_text(value));
+}
+
+void
+result_timestamp(Datum *values, bool *nulls, int column, TimestampTz value)
+{
+	nulls[column] = value == 0;
+	values[column] = TimestampTzGetDatum(value);
+}
+
+void
+result_int8(Datum *values, bool *nulls, int column, int64 value)
+{
+	nulls[column] = value == 0;
+	values[column] = Int64GetDatum(value);
+}
+
+void
+result_jsonb(Datum *values, bool *nulls, int column, Jsonb *value)
+{
+	nulls[column] = value == NULL;
+	values[column] = JsonbPGetDatum(value);
+}

@@ -1,0 +1,388 @@
+/*-------------------------------------------------------------------------
+ *
+ * routing_fn.c
+ *	  clutch.route, clutch.explain_route, clutch.why, clutch.version_satisfies.
+ *
+ * What a request would get, what every agent is to it, and what the log says
+ * of a choice that was made.  Nothing here has an effect.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "access/stratnum.h"
+#include "base/document.h"
+#include "base/rows.h"
+#include "commands/trigger.h"
+#include "delivery/task.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "protocol/envelope.h"
+#include "protocol/level.h"
+#include "registry/version_range.h"
+#include "routing/decision.h"
+#include "store/event.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(clutch_route);
+PG_FUNCTION_INFO_V1(clutch_explain_route);
+PG_FUNCTION_INFO_V1(clutch_why);
+PG_FUNCTION_INFO_V1(clutch_version_satisfies);
+PG_FUNCTION_INFO_V1(clutch_roster_changed);
+
+/* what explain_route and why answer, column by column */
+enum
+{
+	COLUMN_AGENT_ID,
+	COLUMN_ELIGIBLE,
+	COLUMN_REJECTED_BY,
+	COLUMN_DETAIL,
+	COLUMN_SCORE,
+	COLUMN_LOAD,
+	COLUMN_SUCCESS_RATE,
+	COLUMN_RANK,
+	NUM_COLUMNS
+};
+
+/* ------------------------------------------------------------------- rows */
+
+static void
+put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+static void
+put_text(Datum *values, bool *nulls, int column, Slice text)
+{
+	nulls[column] = !slice_present(text);
+	if (!nulls[column])
+		values[column] = PointerGetDatum(slice_to_text(text));
+}
+
+static void
+put_candidate(FunctionCallInfo fcinfo, Slice agent_id, Slice detail, double score,
+			  double load, double success_rate, int rank)
+{
+	Datum		values[NUM_COLUMNS] = {0};
+	bool		nulls[NUM_COLUMNS] = {false};
+
+	put_text(values, nulls, COLUMN_AGENT_ID, agent_id);
+	put_text(values, nulls, COLUMN_DETAIL, detail);
+	nulls[COLUMN_REJECTED_BY] = true;
+	values[COLUMN_ELIGIBLE] = BoolGetDatum(true);
+	values[COLUMN_SCORE] = Float8GetDatum(score);
+	values[COLUMN_LOAD] = Float8GetDatum(load);
+	values[COLUMN_SUCCESS_RATE] = Float8GetDatum(success_rate);
+	values[COLUMN_RANK] = Int32GetDatum(rank);
+	put_row(fcinfo, values, nulls);
+}
+
+static void
+put_rejected(FunctionCallInfo fcinfo, Slice agent_id, Slice rejected_by, Slice detail)
+{
+	Datum		values[NUM_COLUMNS] = {0};
+	bool		nulls[NUM_COLUMNS];
+
+	memset(nulls, true, sizeof(nulls));
+	put_text(values, nulls, COLUMN_AGENT_ID, agent_id);
+	put_text(values, nulls, COLUMN_REJECTED_BY, rejected_by);
+	put_text(values, nulls, COLUMN_DETAIL, detail);
+	values[COLUMN_ELIGIBLE] = BoolGetDatum(false);
+	nulls[COLUMN_ELIGIBLE] = false;
+	put_row(fcinfo, values, nulls);
+}
+
+/* "cost medium, last chosen by event 812" */
+static Slice
+say_candidate(Slice cost, int64 last_chosen)
+{
+	char	   *words;
+
+	if (last_chosen == 0)
+		words = psprintf("cost %.*s, never chosen", cost.len, cost.s);
+	else
+		words = psprintf("cost %.*s, last chosen by event " INT64_FORMAT,
+						 cost.len, cost.s, last_chosen);
+	return slice_of_cstring(words);
+}
+
+/* ---------------------------------------------------- route, explain_route */
+
+/* scope as the request says it: the run may not be there yet */
+static void
+read_request(Jsonb *document, Envelope *envelope, Requirement *requirement)
+{
+	ProblemList *faults = problem_list();
+
+	envelope_read(document, envelope, faults);
+	if (faults->n == 0 && envelope->type != MSG_TASK_REQUEST)
+		problem_add(faults, "/type", "WRONG_VALUE", "only a task.request is routed");
+	if (faults->n > 0)
+		problem_raise(faults, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
+	requirement_of(envelope, envelope->orders.scope, requirement);
+}
+
+Datum
+clutch_route(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *document = PG_GETARG_JSONB_P(0);
+	Envelope	envelope;
+	Requirement requirement;
+	Choice	   *choice;
+
+	read_request(document, &envelope, &requirement);
+	choice = router_choose(&requirement);
+	if (choice->failure != NULL)
+		PG_RETURN_JSONB_P(failure_payload(&requirement, choice, envelope.id));
+	PG_RETURN_JSONB_P(decision_payload(&requirement, choice, 0, envelope.id,
+									   envelope.attempt));
+}
+
+Datum
+clutch_explain_route(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *document = PG_GETARG_JSONB_P(0);
+	Envelope	envelope;
+	Requirement requirement;
+	Choice	   *choice;
+	int			i;
+
+	InitMaterializedSRF(fcinfo, 0);
+	read_request(document, &envelope, &requirement);
+	choice = router_choose(&requirement);
+	for (i = 0; i < choice->ncandidates; i++)
+	{
+		const Candidate *candidate = &choice->candidates[i];
+
+		put_candidate(fcinfo, candidate->agent_id,
+					  say_candidate(slice_of_cstring(level_cost[candidate->cost]),
+									candidate->last_chosen),
+					  candidate->score, candidate->load, candidate->success_rate, i + 1);
+	}
+	for (i = 0; i < roster_size(choice->roster); i++)
+	{
+		Rejection	rejection;
+		char	   *detail;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!router_looked_at(choice, i))
+			continue;
+		rejection = router_explain(&requirement, choice, i, &detail);
+		if (rejection == REJECTED_NOT)
+			continue;
+		put_rejected(fcinfo, roster_agent(choice->roster, i)->agent_id,
+					 slice_of_cstring(rejection_name(rejection)),
+					 slice_of_cstring(detail));
+		pfree(detail);
+	}
+	return (Datum) 0;
+}
+
+/* --------------------------------------------------------------------- why */
+
+typedef struct Verdict
+{
+	int64		seq;			/* 0: none yet */
+	MessageType type;
+	Jsonb	   *envelope;
+} Verdict;
+
+/* a request that names one agent is a verdict, too */
+static bool
+is_direct_request(Jsonb *document)
+{
+	Envelope	envelope;
+	Requirement requirement;
+
+	envelope_read(document, &envelope, problem_list());
+	requirement_of(&envelope, SLICE_NONE, &requirement);
+	return requirement_is_direct(&requirement);
+}
+
+static Verdict
+find_verdict(Slice task_id)
+{
+	Verdict		verdict = {0};
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_ACTIVE, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		int64		seq = rows_int8(&scan, Anum_event_seq);
+		MessageType type = message_type_parse(rows_text(&scan, Anum_event_type));
+		Jsonb	   *envelope;
+
+		CHECK_FOR_INTERRUPTS();
+		if (seq <= verdict.seq ||
+			(type != MSG_ROUTING_DECISION && type != MSG_ROUTING_FAILURE &&
+			 type != MSG_TASK_REQUEST))
+			continue;
+		envelope = rows_jsonb(&scan, Anum_event_envelope);
+		if (type == MSG_TASK_REQUEST && !is_direct_request(envelope))
+			continue;
+		verdict = (Verdict) {seq, type, envelope};
+	}
+	rows_end(&scan);
+	return verdict;
+}
+
+static double
+get_double(JsonbContainer *object, const char *key)
+{
+	JsonbValue	value;
+
+	if (!document_get(object, key, &value) || value.type != jbvNumeric)
+		return 0;
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8,
+											  NumericGetDatum(value.val.numeric)));
+}
+
+static void
+put_chosen(FunctionCallInfo fcinfo, JsonbContainer *payload)
+{
+	Slice		selected = document_get_text(payload, "selected");
+	JsonbContainer *details = document_get_container(payload, "details");
+	int			n = details != NULL ? JsonContainerSize(details) : 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		JsonbValue *element = getIthJsonbValueFromContainer(details, i);
+		JsonbContainer *one;
+		Slice		agent_id;
+		Slice		detail;
+		int64		last_chosen = 0;
+
+		if (element->type != jbvBinary)
+			continue;
+		one = element->val.binary.data;
+		agent_id = document_get_text(one, "agent_id");
+		(void) document_get_int(one, "last_chosen", &last_chosen);
+		detail = slice_equal(agent_id, selected) ? document_get_text(payload, "reason") :
+			say_candidate(document_get_text(one, "cost"), last_chosen);
+		put_candidate(fcinfo, agent_id, detail, get_double(one, "score"),
+					  get_double(one, "load"), get_double(one, "success_rate"), i + 1);
+	}
+}
+
+/* the examples of one reason; answers how many */
+static int
+put_examples(FunctionCallInfo fcinfo, JsonbContainer *rejected, const char *reason)
+{
+	JsonbContainer *tally = document_get_container(rejected, reason);
+	JsonbContainer *agents = document_get_container(tally, "agents");
+	int			n = agents != NULL ? JsonContainerSize(agents) : 0;
+	int64		count = 0;
+	int			i;
+
+	(void) document_get_int(tally, "count", &count);
+	for (i = 0; i < n; i++)
+	{
+		JsonbValue *element = getIthJsonbValueFromContainer(agents, i);
+		char	   *detail = psprintf("one of " INT64_FORMAT " rejected by %s", count, reason);
+
+		put_rejected(fcinfo, (Slice) {element->val.string.val, element->val.string.len},
+					 slice_of_cstring(reason), slice_of_cstring(detail));
+	}
+	return n;
+}
+
+static void
+put_verdict(FunctionCallInfo fcinfo, const Verdict *verdict)
+{
+	JsonbContainer *payload = document_get_container(&verdict->envelope->root, "payload");
+	JsonbContainer *rejected = document_get_container(payload, "rejected");
+	Rejection	reason;
+	int			shown = 0;
+
+	if (verdict->type == MSG_ROUTING_DECISION)
+		put_chosen(fcinfo, payload);
+	for (reason = REJECTED_STATUS; reason < NUM_REJECTIONS; reason++)
+		shown += put_examples(fcinfo, rejected, rejection_name(reason));
+	/* nobody was even looked at: the sentence is all there is to say */
+	if (verdict->type == MSG_ROUTING_FAILURE && shown == 0)
+		put_rejected(fcinfo, SLICE_NONE, SLICE_NONE, document_get_text(payload, "message"));
+}
+
+static void
+put_named(FunctionCallInfo fcinfo, const Verdict *verdict)
+{
+	Datum		values[NUM_COLUMNS] = {0};
+	bool		nulls[NUM_COLUMNS];
+	Envelope	envelope;
+	Requirement requirement;
+
+	envelope_read(verdict->envelope, &envelope, problem_list());
+	requirement_of(&envelope, SLICE_NONE, &requirement);
+	memset(nulls, true, sizeof(nulls));
+	put_text(values, nulls, COLUMN_AGENT_ID, requirement.named.items[0]);
+	put_text(values, nulls, COLUMN_DETAIL, SLICE_OF("named by the request"));
+	values[COLUMN_ELIGIBLE] = BoolGetDatum(true);
+	values[COLUMN_RANK] = Int32GetDatum(1);
+	nulls[COLUMN_ELIGIBLE] = nulls[COLUMN_RANK] = false;
+	put_row(fcinfo, values, nulls);
+}
+
+Datum
+clutch_why(PG_FUNCTION_ARGS)
+{
+	Slice		task_id = slice_of_text(PG_GETARG_TEXT_PP(0));
+	Verdict		verdict;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (task_look(task_id) == NULL)
+		problem_refuse(ERRCODE_CLUTCH_TASK_NOT_FOUND, "/task_id", "TASK_NOT_FOUND", NULL,
+					   "task \"%.*s\" does not exist", task_id.len, task_id.s);
+	verdict = find_verdict(task_id);
+	if (verdict.seq == 0)
+		return (Datum) 0;
+	if (verdict.type == MSG_TASK_REQUEST)
+		put_named(fcinfo, &verdict);
+	else
+		put_verdict(fcinfo, &verdict);
+	return (Datum) 0;
+}
+
+/* ---------------------------------------------------------------- versions */
+
+static void
+check_range(Slice text, const char *path)
+{
+	if (!version_range_valid(text))
+		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, path, "WRONG_FORMAT",
+					   "Versions and ranges are written as in npm: 1.2.3, ^1.0, >=1 <3, 1.x, 1.2 - 2.",
+					   "\"%.*s\" is neither a version nor a range of versions",
+					   pg_mbcliplen(text.s, text.len, 256), text.s);
+}
+
+Datum
+clutch_version_satisfies(PG_FUNCTION_ARGS)
+{
+	Slice		offered = slice_of_text(PG_GETARG_TEXT_PP(0));
+	Slice		asked = slice_of_text(PG_GETARG_TEXT_PP(1));
+
+	check_range(offered, "/offered");
+	check_range(asked, "/asked");
+	PG_RETURN_BOOL(version_range_meets(offered, asked));
+}
+
+/* ----------------------------------------------------------------- triggers */
+
+/* group members are given by SQL: whoever keeps them in memory must hear of it */
+Datum
+clutch_roster_changed(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("roster_changed was not called as a trigger")));
+	roster_invalidate();
+	PG_RETURN_POINTER(NULL);
+}

@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * run_fn.c
+ *	  Keeping it going: DESIGN 2 "Run it".
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "api/result.h"
+#include "base/document.h"
+#include "base/rows.h"
+#include "delivery/rebuild.h"
+#include "delivery/tick.h"
+#include "miscadmin.h"
+#include "protocol/problem.h"
+#include "settings.h"
+#include "store/epoch.h"
+#include "trust/principal.h"
+
+PG_FUNCTION_INFO_V1(clutch_tick);
+PG_FUNCTION_INFO_V1(clutch_rebuild);
+
+Datum
+clutch_tick(PG_FUNCTION_ARGS)
+{
+	DocumentBuilder b;
+	TickReport	report;
+	bool		is_new;
+
+	(void) epoch_current(&is_new);
+	if (is_new)
+		tick_void_leases();
+	report = tick_all(clutch_tick_batch);
+	document_begin(&b);
+	document_put_int(&b, "expired", report.expired);
+	document_put_int(&b, "timed_out", report.timed_out);
+	document_put_int(&b, "routed", report.routed);
+	PG_RETURN_JSONB_P(document_end(&b));
+}
+
+Datum
+clutch_rebuild(PG_FUNCTION_ARGS)
+{
+	DocumentBuilder b;
+	RebuildReport report;
+	Oid			user;
+	int			context;
+
+	if (!principal_is_operator())
+		problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "", "NOT_AN_OPERATOR",
+					   "Ask a superuser or the owner of the extension.",
+					   "only an operator may rebuild the state");
+	/* the tables belong to the owner, whichever operator calls */
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
+	report = rebuild_all();
+	SetUserIdAndSecContext(user, context);
+
+	document_begin(&b);
+	document_put_int(&b, "events", report.events);
+	document_put_int(&b, "tasks", report.tasks);
+	document_put_int(&b, "agents", report.agents);
+	PG_RETURN_JSONB_P(document_end(&b));
+}

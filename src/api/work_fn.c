@@ -1,0 +1,384 @@
+/*-------------------------------------------------------------------------
+ *
+ * work_fn.c
+ *	  Sending, claiming and reporting: the functions of DESIGN 2 "Write" and
+ *	  "Work".
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "api/result.h"
+#include "base/document.h"
+#include "base/guard.h"
+#include "catalog/pg_type.h"
+#include "delivery/claim.h"
+#include "delivery/report.h"
+#include "delivery/verdict.h"
+#include "miscadmin.h"
+#include "protocol/problem.h"
+#include "registry/agent.h"
+#include "trust/principal.h"
+#include "utils/array.h"
+
+PG_FUNCTION_INFO_V1(clutch_send);
+PG_FUNCTION_INFO_V1(clutch_send_batch);
+PG_FUNCTION_INFO_V1(clutch_claim);
+PG_FUNCTION_INFO_V1(clutch_extend_lease);
+PG_FUNCTION_INFO_V1(clutch_report);
+PG_FUNCTION_INFO_V1(clutch_progress);
+PG_FUNCTION_INFO_V1(clutch_finish);
+PG_FUNCTION_INFO_V1(clutch_fail);
+PG_FUNCTION_INFO_V1(clutch_release);
+PG_FUNCTION_INFO_V1(clutch_cancel);
+PG_FUNCTION_INFO_V1(clutch_retry);
+
+/* ----------------------------------------------------------------- sending */
+
+Datum
+clutch_send(PG_FUNCTION_ARGS)
+{
+	return result_receipt(fcinfo, event_send(argument_jsonb(fcinfo, 0, "envelope")));
+}
+
+/*
+ * Two batches that hold the same ids or tasks in another order must not wait
+ * for each other in a circle.  So before the first row each batch takes, in
+ * one order: the guards of its ids, then the tasks it reports on.
+ */
+
+/* more than this and the lock table might not hold them: see docs, 40P01 */
+#define MAX_ORDERED_BATCH	1000
+
+static int
+compare_keys(const void *a, const void *b)
+{
+	uint64		x = *(const uint64 *) a;
+	uint64		y = *(const uint64 *) b;
+
+	return x < y ? -1 : x > y ? 1 : 0;
+}
+
+static int
+compare_slices(const void *a, const void *b)
+{
+	return slice_compare(*(const Slice *) a, *(const Slice *) b);
+}
+
+static uint64 *
+guard_ids(Jsonb **envelopes, int n)
+{
+	uint64	   *keys = palloc(sizeof(uint64) * n);
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		Slice		id = document_get_text(&envelopes[i]->root, "id");
+		Slice		run_id = document_get_text(&envelopes[i]->root, "run_id");
+
+		keys[i] = slice_present(id) && slice_present(run_id) ?
+			guard_key(GUARD_EVENT_ID, id, run_id, 0) : 0;
+	}
+	qsort(keys, n, sizeof(uint64), compare_keys);
+	for (i = 0; i < n; i++)
+		guard_take(keys[i]);
+	return keys;
+}
+
+static void
+lock_tasks(Jsonb **envelopes, int n)
+{
+	Slice	   *ids = palloc(sizeof(Slice) * n);
+	int			ntasks = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		Slice		type = document_get_text(&envelopes[i]->root, "type");
+		Slice		task_id = document_get_text(&envelopes[i]->root, "task_id");
+
+		if (slice_present(type) && slice_present(task_id) &&
+			message_type_is_task(message_type_parse(type)))
+			ids[ntasks++] = task_id;
+	}
+	qsort(ids, ntasks, sizeof(Slice), compare_slices);
+	for (i = 0; i < ntasks; i++)
+		if (i == 0 || !slice_equal(ids[i], ids[i - 1]))
+			(void) task_lock(ids[i], true);
+}
+
+static Jsonb **
+batch_of(ArrayType *array, int *n)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	Jsonb	  **envelopes;
+	int			i;
+
+	deconstruct_array(array, JSONBOID, -1, false, TYPALIGN_INT, &elements, &nulls, n);
+	envelopes = palloc(sizeof(Jsonb *) * Max(*n, 1));
+	for (i = 0; i < *n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("envelope %d of the batch must not be null", i + 1)));
+		envelopes[i] = DatumGetJsonbP(elements[i]);
+	}
+	return envelopes;
+}
+
+static void
+say_place_in_batch(void *arg)
+{
+	errcontext("envelope %d of the batch", *(int *) arg);
+}
+
+Datum
+clutch_send_batch(PG_FUNCTION_ARGS)
+{
+	ErrorContextCallback place;
+	uint64	   *guards = NULL;
+	Jsonb	  **envelopes;
+	int			current;
+	int			n;
+
+	if (PG_ARGISNULL(0))
+		(void) argument_jsonb(fcinfo, 0, "envelopes");
+	envelopes = batch_of(PG_GETARG_ARRAYTYPE_P(0), &n);
+	result_begin_rows(fcinfo);
+	if (n > 1 && n <= MAX_ORDERED_BATCH)
+	{
+		guards = guard_ids(envelopes, n);
+		lock_tasks(envelopes, n);
+	}
+
+	place.callback = say_place_in_batch;
+	place.arg = &current;
+	place.previous = error_context_stack;
+	error_context_stack = &place;
+	for (current = 1; current <= n; current++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		result_put_receipt(fcinfo, event_send(envelopes[current - 1]));
+	}
+	error_context_stack = place.previous;
+
+	while (guards != NULL && n > 0)
+		guard_release(guards[--n]);
+	return (Datum) 0;
+}
+
+/* ---------------------------------------------------------------- claiming */
+
+/* what clutch.claim answers, column by column */
+enum
+{
+	CLAIM_TASK_ID, CLAIM_ATTEMPT, CLAIM_LEASE_UNTIL, CLAIM_DEADLINE,
+	CLAIM_REASON, CLAIM_LAST_PROGRESS, CLAIM_ANSWER, CLAIM_SEQ, CLAIM_ENVELOPE,
+	NUM_CLAIM_COLUMNS
+};
+
+static void
+put_claimed(FunctionCallInfo fcinfo, const Task *task)
+{
+	Datum		values[NUM_CLAIM_COLUMNS] = {0};
+	bool		nulls[NUM_CLAIM_COLUMNS] = {0};
+	Jsonb	   *progress = task->progress_seq ? event_read(task->progress_seq) : NULL;
+	JsonbValue	payload;
+
+	result_text(values, nulls, CLAIM_TASK_ID, task->task_id);
+	values[CLAIM_ATTEMPT] = Int32GetDatum(task->attempt);
+	result_timestamp(values, nulls, CLAIM_LEASE_UNTIL, task->lease_until);
+	result_timestamp(values, nulls, CLAIM_DEADLINE, task->deadline);
+	result_text(values, nulls, CLAIM_REASON, task->reason);
+	nulls[CLAIM_LAST_PROGRESS] = true;
+	if (progress != NULL && document_get(&progress->root, "payload", &payload))
+		result_jsonb(values, nulls, CLAIM_LAST_PROGRESS, document_of_value(&payload));
+	/* answers to questions come with parked tasks */
+	nulls[CLAIM_ANSWER] = true;
+	result_int8(values, nulls, CLAIM_SEQ, task->request_seq);
+	result_jsonb(values, nulls, CLAIM_ENVELOPE, event_read(task->request_seq));
+	result_put_row(fcinfo, values, nulls);
+}
+
+Datum
+clutch_claim(PG_FUNCTION_ARGS)
+{
+	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
+	int64		lease = argument_duration(fcinfo, 2, "lease");
+	int			max_tasks = PG_ARGISNULL(1) ? 1 : PG_GETARG_INT32(1);
+	ListCell   *cell;
+
+	if (max_tasks < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"max_tasks\" must be at least 1, not %d", max_tasks)));
+	result_begin_rows(fcinfo);
+	agent_require(agent_id);
+	principal_require(agent_id, "/from/agent_id");
+	(void) agent_beat(agent_id, false);
+	foreach(cell, claim_tasks(agent_id, max_tasks, lease))
+		put_claimed(fcinfo, lfirst(cell));
+	return (Datum) 0;
+}
+
+Datum
+clutch_extend_lease(PG_FUNCTION_ARGS)
+{
+	static const char *const names[] = {"held", "cancelled", "lost"};
+	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
+	Slice		task_id = argument_text(fcinfo, 1, "task_id");
+	int			attempt = argument_attempt(fcinfo, 2);
+	int64		lease = argument_duration(fcinfo, 3, "lease");
+	TimestampTz until = 0;
+	Datum		values[2];
+	bool		nulls[2] = {0};
+	LeaseState	state;
+
+	result_begin_rows(fcinfo);
+	principal_require(agent_id, "/from/agent_id");
+	(void) agent_beat(agent_id, false);
+	state = claim_extend(agent_id, task_id, attempt, lease, &until);
+	result_timestamp(values, nulls, 0, until);
+	result_text(values, nulls, 1, slice_of_cstring(names[state]));
+	result_put_row(fcinfo, values, nulls);
+	return (Datum) 0;
+}
+
+/* --------------------------------------------------------------- reporting */
+
+static Jsonb *
+payload_or_empty(FunctionCallInfo fcinfo, int n)
+{
+	DocumentBuilder b;
+
+	if (!PG_ARGISNULL(n))
+		return PG_GETARG_JSONB_P(n);
+	document_begin(&b);
+	return document_end(&b);
+}
+
+static Datum
+send_report(FunctionCallInfo fcinfo, MessageType type, Jsonb *payload, int attempt)
+{
+	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
+	Slice		task_id = argument_text(fcinfo, 1, "task_id");
+	Receipt		receipt = report_send(agent_id, task_id, type, payload, attempt);
+
+	return result_receipt(fcinfo, receipt);
+}
+
+Datum
+clutch_report(PG_FUNCTION_ARGS)
+{
+	Slice		name = argument_text(fcinfo, 2, "type");
+	MessageType type = message_type_parse(name);
+
+	if (type != MSG_TASK_ACCEPT && type != MSG_TASK_PROGRESS && type != MSG_TASK_RESULT &&
+		type != MSG_TASK_ERROR && type != MSG_TASK_CANCEL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%.*s\" is not a report on a task", name.len, name.s),
+				 errhint("A report is task.accept, task.progress, task.result, task.error or task.cancel.")));
+	return send_report(fcinfo, type, payload_or_empty(fcinfo, 3), argument_attempt(fcinfo, 4));
+}
+
+Datum
+clutch_progress(PG_FUNCTION_ARGS)
+{
+	return send_report(fcinfo, MSG_TASK_PROGRESS, argument_jsonb(fcinfo, 2, "payload"),
+					   argument_attempt(fcinfo, 3));
+}
+
+Datum
+clutch_finish(PG_FUNCTION_ARGS)
+{
+	return send_report(fcinfo, MSG_TASK_RESULT, payload_or_empty(fcinfo, 2),
+					   argument_attempt(fcinfo, 3));
+}
+
+/* spec 5.4 */
+Datum
+clutch_fail(PG_FUNCTION_ARGS)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_text(&b, "code", argument_text(fcinfo, 2, "code"));
+	document_put_text(&b, "message", argument_text(fcinfo, 3, "message"));
+	if (!PG_ARGISNULL(4))
+		document_put_bool(&b, "retryable", PG_GETARG_BOOL(4));
+	if (!PG_ARGISNULL(5))
+		document_put_jsonb(&b, "details", PG_GETARG_JSONB_P(5));
+	return send_report(fcinfo, MSG_TASK_ERROR, document_end(&b), argument_attempt(fcinfo, 6));
+}
+
+static Slice
+acting_agent(FunctionCallInfo fcinfo, int n)
+{
+	Slice		by_agent = argument_optional_text(fcinfo, n);
+
+	return slice_present(by_agent) ? by_agent : principal_default_agent();
+}
+
+Datum
+clutch_cancel(PG_FUNCTION_ARGS)
+{
+	Slice		task_id = argument_text(fcinfo, 0, "task_id");
+	Slice		by_agent = acting_agent(fcinfo, 2);
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_text(&b, "reason", argument_optional_text(fcinfo, 1));
+	return result_receipt(fcinfo, report_send(by_agent, task_id, MSG_TASK_CANCEL,
+											  document_end(&b), 0));
+}
+
+static Task *
+lock_or_refuse(Slice task_id)
+{
+	Task	   *task = task_lock(task_id, true);
+
+	if (task == NULL)
+		verdict_task_not_found(task_id);
+	return task;
+}
+
+Datum
+clutch_release(PG_FUNCTION_ARGS)
+{
+	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
+	Slice		task_id = argument_text(fcinfo, 1, "task_id");
+	int			attempt = argument_attempt(fcinfo, 2);
+	Task	   *task;
+
+	principal_require(agent_id, "/from/agent_id");
+	task = lock_or_refuse(task_id);
+	if (!slice_equal(task->agent_id, agent_id) || task_status_is_over(task->status) ||
+		(attempt > 0 && attempt != task->attempt))
+		problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/task_id", "NOT_HELD",
+					   "There is nothing to give back: drop the task and claim the next.",
+					   "\"%.*s\" does not hold attempt %d of task \"%.*s\", which is %s",
+					   agent_id.len, agent_id.s, attempt > 0 ? attempt : task->attempt,
+					   task_id.len, task_id.s, task_status_name(task->status));
+	return result_receipt(fcinfo, claim_release(task, argument_optional_text(fcinfo, 3)));
+}
+
+Datum
+clutch_retry(PG_FUNCTION_ARGS)
+{
+	Slice		task_id = argument_text(fcinfo, 0, "task_id");
+	Slice		by_agent = acting_agent(fcinfo, 1);
+	Task	   *task;
+
+	principal_require(by_agent, "/from/agent_id");
+	task = lock_or_refuse(task_id);
+	verdict_check_may_steer(task, by_agent);
+	if (!task_status_is_over(task->status) || task->status == TASK_COMPLETED)
+		problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/task_id", "NOT_RETRYABLE",
+					   "Only a task that failed, timed out or was cancelled can be retried.",
+					   "task \"%.*s\" is %s", task_id.len, task_id.s,
+					   task_status_name(task->status));
+	return result_receipt(fcinfo, claim_retry(task, by_agent));
+}

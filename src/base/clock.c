@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * clock.c
+ *	  What time it is for clutch, and how it is written.
+ *
+ * RFC 3339 is parsed by hand: timestamptz_in takes a dozen other forms,
+ * words such as "now" among them, and raises when it takes none.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "base/clock.h"
+
+#include "settings.h"
+#include "utils/datetime.h"
+#include "utils/timestamp.h"
+
+TimestampTz
+clock_now(void)
+{
+	TimestampTz t;
+
+	if (clutch_clock == NULL || clutch_clock[0] == '\0')
+		return GetCurrentTimestamp();
+
+	if (!clock_parse_rfc3339(slice_of_cstring(clutch_clock), &t))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("setting clutch.clock is not an RFC 3339 timestamp: \"%s\"",
+						clutch_clock),
+				 errhint("Write it like 2026-02-01T13:20:11Z, or reset it.")));
+	return t;
+}
+
+char *
+clock_rfc3339(TimestampTz t)
+{
+	struct pg_tm tm;
+	fsec_t		fsec;
+
+	/* the form has four digits for the year: beyond them, the last instant */
+	if (timestamp2tm(t, NULL, &tm, &fsec, NULL, NULL) != 0 ||
+		tm.tm_year > 9999 || tm.tm_year < 0)
+		return pstrdup(t < 0 ? "0000-01-01T00:00:00.000000Z" :
+					   "9999-12-31T23:59:59.999999Z");
+
+	return psprintf("%04d-%02d-%02dT%02d:%02d:%02d.%06dZ",
+					tm.tm_year, tm.tm_mon, tm.tm_mday,
+					tm.tm_hour, tm.tm_min, tm.tm_sec, (int) fsec);
+}
+
+/* ----------------------------------------------------------------- parsing */
+
+/* what is still to be read */
+typedef struct Cursor
+{
+	const char *s;
+	const char *end;
+} Cursor;
+
+static bool
+take_digits(Cursor *c, int count, int *number)
+{
+	int			n = 0;
+
+	if (c->end - c->s < count)
+		return false;
+	while (count-- > 0)
+	{
+		if (*c->s < '0' || *c->s > '9')
+			return false;
+		n = n * 10 + (*c->s++ - '0');
+	}
+	*number = n;
+	return true;
+}
+
+static bool
+take_char(Cursor *c, char either, char other)
+{
+	if (c->s == c->end || (*c->s != either && *c->s != other))
+		return false;
+	c->s++;
+	return true;
+}
+
+static bool
+take_date(Cursor *c, int *year, int *month, int *day)
+{
+	return take_digits(c, 4, year) && take_char(c, '-', '-') &&
+		take_digits(c, 2, month) && take_char(c, '-', '-') &&
+		take_digits(c, 2, day) &&
+		*month >= 1 && *month <= 12 &&
+		*day >= 1 && *day <= day_tab[isleap(*year)][*month - 1];
+}
+
+static bool
+take_time(Cursor *c, int *hour, int *minute, int *second)
+{
+	return take_digits(c, 2, hour) && take_char(c, ':', ':') &&
+		take_digits(c, 2, minute) && take_char(c, ':', ':') &&
+		take_digits(c, 2, second) &&
+		*hour <= 23 && *minute <= 59 && *second <= 60;
+}
+
+/* ".123": 1 to 9 digits, rounded to microseconds (which may be a full second) */
+static bool
+take_fraction(Cursor *c, int *usec)
+{
+	int			digits = 0;
+	int			n = 0;
+
+	*usec = 0;
+	if (!take_char(c, '.', '.'))
+		return true;
+	for (; c->s < c->end && *c->s >= '0' && *c->s <= '9'; c->s++, digits++)
+	{
+		if (digits == 9)
+			return false;
+		n = n * 10 + (*c->s - '0');
+	}
+	if (digits == 0)
+		return false;
+	for (; digits < 9; digits++)
+		n *= 10;
+	*usec = (n + 500) / 1000;
+	return true;
+}
+
+/* "Z" or "+hh:mm", in minutes east of Greenwich */
+static bool
+take_zone(Cursor *c, int *minutes_east)
+{
+	bool		west;
+	int			hour;
+	int			minute;
+
+	*minutes_east = 0;
+	if (take_char(c, 'Z', 'z'))
+		return true;
+	west = c->s < c->end && *c->s == '-';
+	if (!take_char(c, '+', '-') ||
+		!take_digits(c, 2, &hour) || !take_char(c, ':', ':') ||
+		!take_digits(c, 2, &minute) || hour > 23 || minute > 59)
+		return false;
+	*minutes_east = (hour * 60 + minute) * (west ? -1 : 1);
+	return true;
+}
+
+bool
+clock_parse_rfc3339(Slice text, TimestampTz *t)
+{
+	Cursor		c = {text.s, text.s + text.len};
+	int			year,
+				month,
+				day,
+				hour,
+				minute,
+				second,
+				usec,
+				minutes_east;
+	int64		day_minute;
+
+	if (!slice_present(text) ||
+		!take_date(&c, &year, &month, &day) || !take_char(&c, 'T', 't') ||
+		!take_time(&c, &hour, &minute, &second) ||
+		!take_fraction(&c, &usec) || !take_zone(&c, &minutes_east) ||
+		c.s != c.end)
+		return false;
+
+	/* a leap second is the last of a day in UTC and nowhere else */
+	day_minute = hour * 60 + minute - minutes_east;
+	if (second == 60 && (day_minute + 2 * MINS_PER_HOUR * HOURS_PER_DAY) %
+		(MINS_PER_HOUR * HOURS_PER_DAY) != MINS_PER_HOUR * HOURS_PER_DAY - 1)
+		return false;
+
+	*t = (date2j(year, month, day) - POSTGRES_EPOCH_JDATE) * USECS_PER_DAY +
+		day_minute * USECS_PER_MINUTE + second * USECS_PER_SEC + usec;
+	return true;
+}

@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ *
+ * rows.h
+ *	  The tables of state, read and written without SQL.
+ *
+ * A row of state costs a microsecond here and five through SPI, and needs no
+ * grant: agents hold none on state, so it is written on nobody's behalf but
+ * the extension's.  Triggers, row security and defaults do not apply; the
+ * tables have none (clutch.check looks).
+ *
+ * Scans go through one index, in its order, on a snapshot the caller chooses:
+ *
+ *	ROWS_LATEST		what is committed this very moment, and our own work up to
+ *					the last command; the isolation level does not matter
+ *	ROWS_ACTIVE		what the calling statement sees, for functions that only read
+ *	ROWS_DIRTY		also what others have not committed; rows_in_doubt() tells
+ *
+ * After a write, the next scan sees it: each write ends with
+ * CommandCounterIncrement.
+ *
+ * A row may be changed only after rows_lock answered ROW_LOCKED for it, or
+ * when nobody else can know of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_ROWS_H
+#define CLUTCH_ROWS_H
+
+#include "access/genam.h"
+#include "access/htup.h"
+#include "access/skey.h"
+#include "base/text.h"
+#include "datatype/timestamp.h"
+#include "utils/jsonb.h"
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+/* in the order of the names in rows.c */
+typedef enum StateTable
+{
+	TABLE_EVENTS,				/* reading only */
+	TABLE_AGENT_REGISTRY,
+	TABLE_GROUP_MEMBER,
+	TABLE_AGENT_HEARTBEAT,
+	TABLE_AGENT_SLOT,
+	TABLE_PRINCIPAL,
+	TABLE_RUN_SCOPE,
+	TABLE_TASK,
+	TABLE_READY,
+	TABLE_WAITING,
+	TABLE_TIMER,
+	TABLE_EPOCH,
+	NUM_STATE_TABLES
+} StateTable;
+
+typedef enum StateIndex
+{
+	INDEX_EVENTS_PKEY,			/* id, run_id */
+	INDEX_EVENTS_SEQ,
+	INDEX_EVENTS_TASK_ID,
+	INDEX_EVENTS_IDEMPOTENCY_KEY,	/* idempotency_key, run_id, from_agent */
+	INDEX_AGENT_REGISTRY,		/* agent_id */
+	INDEX_GROUP_MEMBER,			/* group_id, agent_id */
+	INDEX_AGENT_HEARTBEAT,		/* agent_id, generation DESC */
+	INDEX_AGENT_SLOT,			/* agent_id, slot_no, generation DESC */
+	INDEX_PRINCIPAL,			/* role_name, agent_id */
+	INDEX_RUN_SCOPE,			/* run_id */
+	INDEX_TASK,					/* task_id */
+	INDEX_TASK_RUN_ID,			/* run_id */
+	INDEX_READY,				/* agent_id, urgency, queue_no */
+	INDEX_WAITING,				/* kind, urgency, queue_no */
+	INDEX_TIMER,				/* due, task_id */
+	INDEX_EPOCH,
+	NUM_STATE_INDEXES
+} StateIndex;
+
+typedef enum RowSnapshot
+{
+	ROWS_LATEST,
+	ROWS_ACTIVE,
+	ROWS_DIRTY
+} RowSnapshot;
+
+typedef enum RowLock
+{
+	ROW_LOCKED,					/* ours; the columns are its newest version's */
+	ROW_GONE,					/* deleted meanwhile */
+	ROW_BUSY					/* somebody else has it (skip only) */
+} RowLock;
+
+#define ROWS_MAX_KEYS	3
+
+typedef struct RowScan
+{
+	Relation	rel;
+	Relation	index;
+	IndexScanDesc scan;
+	struct TupleTableSlot *slot;
+	Snapshot	snapshot;
+	SnapshotData dirty;
+	int			nkeys;
+	ScanKeyData keys[ROWS_MAX_KEYS];
+} RowScan;
+
+extern Oid	rows_table_oid(StateTable table);
+extern Oid	rows_index_oid(StateIndex index);
+/* of a sequence of the schema: "event_seq", "queue_no" */
+extern int64 rows_nextval(const char *sequence);
+/* who owns the extension */
+extern Oid	rows_owner(void);
+
+/*
+ * Scanning: begin, any keys (in the order of the index; strategy is a
+ * BT*StrategyNumber), start, next until false, end.  column is 1-based in
+ * the index.
+ */
+extern void rows_begin(RowScan *scan, StateTable table, StateIndex index,
+					   RowSnapshot which, LOCKMODE lock);
+extern void rows_key_text(RowScan *scan, int column, int strategy, Slice value);
+extern void rows_key_int2(RowScan *scan, int column, int strategy, int16 value);
+extern void rows_key_int4(RowScan *scan, int column, int strategy, int32 value);
+extern void rows_key_int8(RowScan *scan, int column, int strategy, int64 value);
+extern void rows_key_timestamp(RowScan *scan, int column, int strategy, TimestampTz value);
+extern void rows_key_name(RowScan *scan, int column, int strategy, const char *value);
+extern void rows_start(RowScan *scan);
+/* begin again with other keys, as many as before: set nkeys and keys first */
+extern void rows_restart(RowScan *scan);
+extern bool rows_next(RowScan *scan);
+extern bool rows_previous(RowScan *scan);	/* from the other end */
+extern void rows_end(RowScan *scan);
+
+/*
+ * ROWS_DIRTY: the transaction, not our own, whose end will tell whether the
+ * current row is there (it inserts or deletes it); invalid: no doubt.
+ */
+extern TransactionId rows_in_doubt(const RowScan *scan);
+
+/* did the current transaction write the current row? */
+extern bool rows_is_ours(const RowScan *scan);
+
+/* where the current row is */
+extern ItemPointerData rows_tid(const RowScan *scan);
+
+/* columns of the current row, by attribute number; slices point into it */
+extern Datum rows_datum(const RowScan *scan, int attno, bool *isnull);
+extern bool rows_is_null(const RowScan *scan, int attno);
+extern Slice rows_text(const RowScan *scan, int attno); /* absent when null */
+extern int32 rows_int4(const RowScan *scan, int attno); /* 0 when null */
+extern int16 rows_int2(const RowScan *scan, int attno);
+extern int64 rows_int8(const RowScan *scan, int attno);
+extern TimestampTz rows_timestamp(const RowScan *scan, int attno);
+extern bool rows_bool(const RowScan *scan, int attno);
+extern Jsonb *rows_jsonb(const RowScan *scan, int attno);	/* detoasted */
+
+/* wait false: ROW_BUSY instead of waiting for another transaction */
+extern RowLock rows_lock(RowScan *scan, bool wait);
+
+extern ItemPointerData rows_insert(StateTable table, Datum *values, bool *nulls);
+/* a locked row, by its place; tid becomes that of the new version */
+extern void rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls);
+extern void rows_delete(StateTable table, ItemPointer tid);
+
+/* waits for the transaction that rows_in_doubt named to end */
+extern void rows_await(TransactionId xid);
+
+#endif							/* CLUTCH_ROWS_H */

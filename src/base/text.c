@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * text.c
+ *	  Slices: comparing, copying, hashing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/text.h"
+
+#include "common/hashfn.h"
+#include "utils/builtins.h"
+
+int
+slice_compare(Slice a, Slice b)
+{
+	int			common = Min(a.len, b.len);
+	int			order = common > 0 ? memcmp(a.s, b.s, common) : 0;
+
+	return order != 0 ? order : a.len - b.len;
+}
+
+Slice
+slice_of_cstring(const char *s)
+{
+	return s ? (Slice) {s, strlen(s)} : SLICE_NONE;
+}
+
+Slice
+slice_of_text(const struct varlena *t)
+{
+	return (Slice) {VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t)};
+}
+
+char *
+slice_cstring(Slice a)
+{
+	return slice_present(a) ? pnstrdup(a.s, a.len) : NULL;
+}
+
+struct varlena *
+slice_to_text(Slice a)
+{
+	return cstring_to_text_with_len(a.s, a.len);
+}
+
+Slice
+slice_copy(Slice a)
+{
+	return (Slice) {slice_cstring(a), a.len};
+}
+
+uint64
+slice_hash(Slice a)
+{
+	return hash_bytes_extended((const unsigned char *) a.s, a.len, 0);
+}

@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * text.h
+ *	  A Slice is a run of bytes that somebody else owns.
+ *
+ * The hot path reads strings where they lie inside a jsonb document; a Slice
+ * names such a place without copying it.  It is not NUL terminated and lives
+ * as long as the document.  A Slice whose s is NULL is absent; one of len 0
+ * is an empty string.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_TEXT_H
+#define CLUTCH_TEXT_H
+
+#include "clutch.h"
+
+struct Slice
+{
+	const char *s;
+	int			len;
+};
+
+#define SLICE_NONE				((Slice) {NULL, 0})
+#define SLICE_OF(literal)		((Slice) {(literal), sizeof(literal) - 1})
+
+static inline bool
+slice_present(Slice a)
+{
+	return a.s != NULL;
+}
+
+static inline bool
+slice_equal(Slice a, Slice b)
+{
+	return a.len == b.len && (a.s == NULL) == (b.s == NULL) &&
+		(a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
+}
+
+static inline bool
+slice_starts(Slice a, Slice prefix)
+{
+	return a.len >= prefix.len && memcmp(a.s, prefix.s, prefix.len) == 0;
+}
+
+/* byte order, shorter first when one begins the other; fit for qsort */
+extern int	slice_compare(Slice a, Slice b);
+
+extern Slice slice_of_cstring(const char *s);
+extern Slice slice_of_text(const struct varlena *t);	/* t must be detoasted */
+
+/* copies, palloc'd in the current context */
+extern char *slice_cstring(Slice a);
+extern struct varlena *slice_to_text(Slice a);
+extern Slice slice_copy(Slice a);
+
+extern uint64 slice_hash(Slice a);
+
+#endif							/* CLUTCH_TEXT_H */

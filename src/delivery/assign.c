@@ -1,0 +1,237 @@
+/*-------------------------------------------------------------------------
+ *
+ * assign.c
+ *	  Giving a task to an agent, or putting it to wait.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/document.h"
+#include "delivery/assign.h"
+#include "delivery/notice.h"
+#include "delivery/notify.h"
+#include "delivery/ready.h"
+#include "delivery/timer.h"
+#include "delivery/waiting.h"
+#include "registry/slot.h"
+#include "routing/decision.h"
+#include "routing/router.h"
+#include "settings.h"
+
+/* the first of the ranked candidates that has a slot; -1: none has */
+static int
+take_slot(Task *task, Choice *choice)
+{
+	int			i = 0;
+
+	while (i < choice->ncandidates)
+	{
+		const Candidate *candidate = &choice->candidates[i];
+
+		task->slot_no = slot_take(candidate->agent_id, candidate->max_concurrency,
+								  task->task_id, task->request_seq);
+		if (task->slot_no >= 0)
+			return i;
+		router_reject_full(choice, i);
+	}
+	return -1;
+}
+
+static bool
+is_first_assignment(const Task *task)
+{
+	return task->attempt == 1 && !slice_present(task->code);
+}
+
+/*
+ * A request that names one agent is given to it without choice, hence
+ * without a decision event; once it had to wait, the log must say when it
+ * was given after all.
+ */
+static void
+give(Task *task, const Requirement *requirement, const Choice *choice,
+	 int selected, Slice request_id, TimestampTz at)
+{
+	TaskEvent	event = {STEP_ASSIGN, task->request_seq, at};
+
+	event.agent = slice_copy(choice->candidates[selected].agent_id);
+	if (!requirement_is_direct(requirement) || !is_first_assignment(task))
+	{
+		Jsonb	   *payload = decision_payload(requirement, choice, selected,
+											   request_id, task->attempt);
+		Receipt		receipt = notice_append(task, MSG_ROUTING_DECISION, MOVE_NONE,
+											SLICE_NONE, event.agent, payload);
+
+		event.seq = receipt.seq;
+		event.at = receipt.received_at;
+	}
+	waiting_remove(task);
+	task_apply(task, &event);
+	ready_put(task);
+	timer_set(task);
+}
+
+/* an agent that was full may have become free since: let it claim */
+static void
+wake_candidates(const Choice *choice)
+{
+	const RejectionTally *full = &choice->rejected[REJECTED_CONCURRENCY];
+	int			i;
+
+	for (i = 0; i < full->nexamples; i++)
+		notify_agent(roster_agent(choice->roster, full->examples[i])->agent_id);
+}
+
+/* routing.failure is said once per change of code */
+static void
+wait_for_agent(Task *task, const Requirement *requirement, const Choice *choice,
+			   Slice request_id)
+{
+	wake_candidates(choice);
+	if (!slice_equal(task->code, slice_of_cstring(choice->failure)))
+	{
+		TaskEvent	event = {STEP_FAIL_TO_ROUTE};
+		Jsonb	   *payload = failure_payload(requirement, choice, request_id);
+		Receipt		receipt = notice_append(task, MSG_ROUTING_FAILURE, MOVE_NONE,
+											SLICE_NONE, task->from_agent, payload);
+
+		event.seq = receipt.seq;
+		event.at = receipt.received_at;
+		event.code = slice_of_cstring(choice->failure);
+		event.detail = document_get_text(&payload->root, "message");
+		task_apply(task, &event);
+	}
+	if (task->queue_no == 0)
+		waiting_put(task, requirement);
+	timer_set(task);
+}
+
+static bool
+route(Task *task, const Envelope *request, TimestampTz at)
+{
+	Requirement requirement;
+	Choice	   *choice;
+	int			selected;
+
+	requirement_of(request, task->scope, &requirement);
+	if (task->past_agents.n > 0)
+		requirement.avoid = task->past_agents.items[task->past_agents.n - 1];
+	choice = router_choose(&requirement);
+	selected = take_slot(task, choice);
+	if (selected >= 0)
+		give(task, &requirement, choice, selected, request->id, at);
+	else
+		wait_for_agent(task, &requirement, choice, request->id);
+	task_save(task);
+	return selected >= 0;
+}
+
+void
+assign_new(Task *task, const Envelope *request, TimestampTz at)
+{
+	(void) route(task, request, at);
+}
+
+bool
+assign_again(Task *task)
+{
+	Jsonb	   *document = event_read(task->request_seq);
+	Envelope	request;
+
+	if (document == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("the request of task \"%.*s\" is not in the log",
+						task->task_id.len, task->task_id.s),
+				 errhint("SELECT * FROM clutch.check() says what is wrong with the log.")));
+	envelope_read(document, &request, problem_list());
+	return route(task, &request, task->since);
+}
+
+void
+assign_hand_over(Task *task, const Envelope *request, int64 seq, TimestampTz at)
+{
+	TaskEvent	event = {STEP_ASSIGN, seq, at};
+	Requirement requirement;
+	Choice	   *choice;
+	Task		next = *task;
+	Slice		freed;
+	int			selected;
+
+	requirement_of(request, task->scope, &requirement);
+	choice = router_choose(&requirement);
+	selected = take_slot(&next, choice);
+	if (selected < 0)
+		problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/to", choice->failure,
+					   "Hand the task over when the agent is free, or request a new task.",
+					   "task \"%.*s\" cannot be handed over: the agent named in \"to\" cannot take it",
+					   task->task_id.len, task->task_id.s);
+	event.agent = slice_copy(choice->candidates[selected].agent_id);
+	freed = assign_withdraw(task, OUTCOME_NONE);
+	task_apply(task, &event);
+	task->slot_no = next.slot_no;
+	ready_put(task);
+	timer_set(task);
+	task_save(task);
+	if (slice_present(freed))
+		assign_offer(freed);
+}
+
+Slice
+assign_withdraw(Task *task, int outcome)
+{
+	Slice		freed = SLICE_NONE;
+
+	if (task->status == TASK_ASSIGNED)
+		ready_remove(task);
+	else if (task->status == TASK_PENDING)
+		waiting_remove(task);
+	timer_clear(task);
+	task->lease_until = 0;
+	if (task->slot_no >= 0)
+	{
+		slot_free(task->agent_id, task->slot_no, (SlotOutcome) outcome);
+		task->slot_no = -1;
+		freed = task->agent_id;
+	}
+	return freed;
+}
+
+void
+assign_offer(Slice agent_id)
+{
+	Task	   *task = waiting_take(agent_id);
+
+	if (task != NULL)
+		(void) assign_again(task);
+}
+
+/*
+ * The router may give the task to another agent that is better and free as
+ * well; then there is one task less to wait.  One that it could give to
+ * nobody ends the search: the next would be the same one again.
+ */
+int
+assign_pull(Slice agent_id, int n)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+	int			limit = ordinal < 0 ? 0 : roster_agent(roster, ordinal)->card.max_concurrency;
+	int			given = 0;
+
+	while (given < n)
+	{
+		AgentLoad	load;
+		Task	   *task;
+
+		load_read(agent_id, &load);
+		if (load.running >= limit)
+			break;
+		task = waiting_take(agent_id);
+		if (task == NULL || !assign_again(task))
+			break;
+		given++;
+	}
+	return given;
+}

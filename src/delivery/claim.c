@@ -1,0 +1,138 @@
+/*-------------------------------------------------------------------------
+ *
+ * claim.c
+ *	  Taking work, holding it, giving it back.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/document.h"
+#include "delivery/assign.h"
+#include "delivery/claim.h"
+#include "delivery/notice.h"
+#include "delivery/ready.h"
+#include "delivery/tick.h"
+#include "delivery/timer.h"
+#include "registry/slot.h"
+
+/* how much of tick's work one claim does in passing */
+#define CLAIM_SHARE		8
+
+static void
+claim_one(Task *task, Slice agent_id, int64 lease)
+{
+	TimestampTz until = clock_now() + lease;
+	TaskEvent	event = {STEP_ACCEPT};
+	DocumentBuilder b;
+	Receipt		receipt;
+
+	document_begin(&b);
+	document_put_int(&b, "attempt", task->attempt);
+	document_put_timestamp(&b, "lease_until", until);
+	receipt = notice_append(task, MSG_TASK_ACCEPT, MOVE_NONE, agent_id,
+							task->from_agent, document_end(&b));
+	event.seq = receipt.seq;
+	event.at = receipt.received_at;
+	event.agent = agent_id;
+
+	ready_remove(task);
+	task_apply(task, &event);
+	task->lease_until = until;
+	timer_set(task);
+	task_save(task);
+}
+
+List *
+claim_tasks(Slice agent_id, int n, int64 lease)
+{
+	List	   *tasks;
+	ListCell   *cell;
+
+	(void) tick_timers(CLAIM_SHARE);
+	tasks = ready_take(agent_id, n);
+	if (list_length(tasks) < n && assign_pull(agent_id, n - list_length(tasks)) > 0)
+		tasks = ready_take(agent_id, n);
+	foreach(cell, tasks)
+		claim_one(lfirst(cell), agent_id, lease);
+	return tasks;
+}
+
+LeaseState
+claim_extend(Slice agent_id, Slice task_id, int attempt, int64 lease, TimestampTz *until)
+{
+	Task	   *task = task_lock(task_id, true);
+
+	if (task == NULL)
+		return LEASE_LOST;
+	if (task->status == TASK_CANCELLED && task_was_with(task, agent_id))
+		return LEASE_CANCELLED;
+	if (task->status != TASK_RUNNING || task->attempt != attempt ||
+		!slice_equal(task->agent_id, agent_id))
+		return LEASE_LOST;
+	/* the timer is left where it is: when it is due, the lease is looked at */
+	task->lease_until = *until = clock_now() + lease;
+	timer_set(task);
+	task_save(task);
+	return LEASE_HELD;
+}
+
+/* one event by whom, then the next attempt is routed, then the slot offered */
+static Receipt
+begin_again(Task *task, TaskStep step, TaskMove move, Slice from, Slice to, Jsonb *payload)
+{
+	TaskEvent	event = {step};
+	Receipt		receipt = notice_append(task, MSG_TASK_PROGRESS, move, from, to, payload);
+	Slice		freed = assign_withdraw(task, step == STEP_LEASE_EXPIRED ?
+										OUTCOME_FAILED : OUTCOME_NONE);
+
+	/* the events that follow leave receipts of their own */
+	receipt.id = slice_copy(receipt.id);
+	receipt.run_id = task->run_id;
+	receipt.task_id = task->task_id;
+	event.seq = receipt.seq;
+	event.at = receipt.received_at;
+	task_apply(task, &event);
+	(void) assign_again(task);
+	if (slice_present(freed))
+		assign_offer(freed);
+	return receipt;
+}
+
+Receipt
+claim_release(Task *task, Slice reason)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_cstring(&b, "state", "released");
+	document_put_text(&b, "reason", reason);
+	return begin_again(task, STEP_RELEASE, MOVE_RELEASED, task->agent_id,
+					   task->from_agent, document_end(&b));
+}
+
+Receipt
+claim_expire(Task *task)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_cstring(&b, "state", "lease_expired");
+	document_put_text(&b, "agent_id", task->agent_id);
+	document_put_timestamp(&b, "lease_until", task->lease_until);
+	return begin_again(task, STEP_LEASE_EXPIRED, MOVE_LEASE_EXPIRED, SLICE_NONE,
+					   task->agent_id, document_end(&b));
+}
+
+Receipt
+claim_retry(Task *task, Slice by_agent)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_cstring(&b, "state", "retried");
+	document_put_cstring(&b, "was", task_status_name(task->status));
+	return begin_again(task, STEP_RETRY, MOVE_RETRIED, by_agent,
+					   task->from_agent, document_end(&b));
+}

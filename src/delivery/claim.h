@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * claim.h
+ *	  Taking work, holding it, giving it back (P6).
+ *
+ * A claim makes a task running and leases it to the agent.  The attempt it
+ * answers is the fencing token: reports of an older one are late.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_CLAIM_H
+#define CLUTCH_CLAIM_H
+
+#include "delivery/task.h"
+#include "nodes/pg_list.h"
+#include "store/event.h"
+
+/*
+ * Looks first: expired leases, and what waits and fits this agent.  Then up
+ * to n tasks, most urgent first, as a List of Task *.  Each is announced by a
+ * task.accept.  lease is in microseconds.
+ */
+extern List *claim_tasks(Slice agent_id, int n, int64 lease);
+
+typedef enum LeaseState
+{
+	LEASE_HELD,
+	LEASE_CANCELLED,
+	LEASE_LOST
+} LeaseState;
+
+/* until is set when held */
+extern LeaseState claim_extend(Slice agent_id, Slice task_id, int attempt,
+							   int64 lease, TimestampTz *until);
+
+/*
+ * Whatever it held, the agent loses the task; the next attempt is routed, to
+ * another agent if one can.  The receipt, palloc'd, is of the event that says
+ * so.  The caller has the task locked, and assigned or running.
+ */
+extern Receipt claim_release(Task *task, Slice reason);
+extern Receipt claim_expire(Task *task);
+
+/* a task that is over, but not completed, begins again */
+extern Receipt claim_retry(Task *task, Slice by_agent);
+
+#endif							/* CLUTCH_CLAIM_H */

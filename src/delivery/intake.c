@@ -1,0 +1,180 @@
+/*-------------------------------------------------------------------------
+ *
+ * intake.c
+ *	  What a task event does: judged under the task's lock, then applied.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/document.h"
+#include "base/rows.h"
+#include "delivery/assign.h"
+#include "delivery/intake.h"
+#include "delivery/ready.h"
+#include "delivery/timer.h"
+#include "delivery/verdict.h"
+#include "miscadmin.h"
+#include "registry/slot.h"
+#include "settings.h"
+#include "store/dedup.h"
+#include "store/scope.h"
+#include "utils/timestamp.h"
+
+/* ---------------------------------------------------------------- requests */
+
+/*
+ * Walks up from the parent.  Called with our own row written, so that of two
+ * requests which name each other as parents one sees the other; a parent
+ * that is not committed yet is waited for.  A parent nobody requested so far
+ * is accepted: its own request will walk up in turn.
+ */
+static void
+check_ancestors(const Envelope *request)
+{
+	Slice		ancestor = request->parent_task_id;
+
+	while (slice_present(ancestor))
+	{
+		Task	   *task = task_await(ancestor);
+
+		CHECK_FOR_INTERRUPTS();
+		if (task == NULL)
+			return;
+		if (!slice_equal(task->run_id, request->run_id))
+			problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/parent_task_id",
+						   "PARENT_IN_OTHER_RUN",
+						   "All subtasks share the run of their parent (spec 1.3).",
+						   "parent task \"%.*s\" belongs to run \"%.*s\", not to \"%.*s\"",
+						   ancestor.len, ancestor.s, task->run_id.len, task->run_id.s,
+						   request->run_id.len, request->run_id.s);
+		if (slice_equal(task->parent_task_id, request->task_id))
+			problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/parent_task_id", "CYCLE",
+						   "A task cannot be its own ancestor: name another parent.",
+						   "task \"%.*s\" would stand in a cycle below \"%.*s\"",
+						   request->task_id.len, request->task_id.s,
+						   ancestor.len, ancestor.s);
+		ancestor = task->parent_task_id;
+	}
+}
+
+static void
+take_second_request(Event *event, Task *task)
+{
+	const Envelope *request = &event->envelope;
+
+	verdict_check_run(task, request->run_id);
+	event->late = verdict_on_request(task, request) == VERDICT_LATE;
+	event->scope = task->scope;
+	event->seq = rows_nextval("event_seq");
+	if (!event->late)
+		assign_hand_over(task, request, event->seq, event->received_at);
+	event->attempt = task->attempt;
+}
+
+bool
+intake_request(Event *event)
+{
+	const Envelope *request = &event->envelope;
+	int			depth = task_depth_below(request->parent_task_id);
+	Task	   *task;
+
+	for (;;)
+	{
+		task = task_lock(request->task_id, true);
+		if (dedup_seen(event))
+			return false;
+		if (task != NULL)
+		{
+			take_second_request(event, task);
+			return true;
+		}
+		event->scope = scope_of_request(request,
+										slice_present(request->orders.scope) &&
+										task_run_has_any(request->run_id));
+		event->seq = rows_nextval("event_seq");
+		task = task_create(request, event->scope, depth, event->seq, event->received_at);
+		if (task != NULL)
+			break;
+	}
+	check_ancestors(request);
+	event->attempt = request->attempt;
+	assign_new(task, request, event->received_at);
+	return true;
+}
+
+/* ----------------------------------------------------------------- reports */
+
+/* the agent is heard: it holds the task for a while longer */
+static void
+renew_lease(Task *task, TimestampTz at)
+{
+	TimestampTz until = TimestampTzPlusMilliseconds(at, (int64) clutch_default_lease * 1000);
+
+	if (task->lease_until < until)
+		task->lease_until = until;
+	timer_set(task);
+}
+
+static void
+describe(const Envelope *report, TaskEvent *event)
+{
+	JsonbContainer *payload = report->payload.val.binary.data;
+
+	if (report->type == MSG_TASK_ERROR)
+	{
+		event->code = document_get_text(payload, "code");
+		event->detail = document_get_text(payload, "message");
+	}
+	else if (report->type == MSG_TASK_CANCEL)
+		event->detail = document_get_text(payload, "reason");
+}
+
+static void
+apply_report(Event *event, Task *task)
+{
+	const Envelope *report = &event->envelope;
+	TaskEvent	step = {STEP_ACCEPT, event->seq, event->received_at, report->from_agent};
+	Slice		freed = SLICE_NONE;
+
+	(void) task_step_of(report->type, MOVE_NONE, &step.step);
+	describe(report, &step);
+	switch (step.step)
+	{
+		case STEP_ACCEPT:
+		case STEP_PROGRESS:
+			if (task->status == TASK_ASSIGNED)
+				ready_remove(task);
+			task_apply(task, &step);
+			renew_lease(task, event->received_at);
+			break;
+		default:
+			freed = assign_withdraw(task, step.step == STEP_RESULT ? OUTCOME_DONE :
+									step.step == STEP_ERROR ? OUTCOME_FAILED : OUTCOME_NONE);
+			task_apply(task, &step);
+			break;
+	}
+	task_save(task);
+	if (slice_present(freed))
+		assign_offer(freed);
+}
+
+bool
+intake_report(Event *event)
+{
+	const Envelope *report = &event->envelope;
+	Task	   *task = task_lock(report->task_id, true);
+
+	if (dedup_seen(event))
+		return false;
+	if (task == NULL)
+		verdict_task_not_found(report->task_id);
+	verdict_check_run(task, report->run_id);
+	event->late = verdict_on_report(task, report) == VERDICT_LATE;
+	event->attempt = report->has_attempt ? report->attempt : task->attempt;
+	event->scope = task->scope;
+	event->seq = rows_nextval("event_seq");
+	if (!event->late)
+		apply_report(event, task);
+	return true;
+}

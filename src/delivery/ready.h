@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * ready.h
+ *	  What an agent can claim, in claim order, and nothing else.
+ *
+ * A row is there exactly while its task is assigned and not claimed.  It is
+ * put and removed by who holds the task's lock, which is the only lock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_READY_H
+#define CLUTCH_READY_H
+
+#include "delivery/task.h"
+#include "nodes/pg_list.h"
+
+extern void ready_put(Task *task);
+extern void ready_remove(Task *task);
+
+/*
+ * Up to n tasks for the agent, most urgent first, each locked; those that
+ * somebody else is claiming or changing are passed over, never waited for.
+ */
+extern List *ready_take(Slice agent_id, int n);
+
+#endif							/* CLUTCH_READY_H */

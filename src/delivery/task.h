@@ -1,0 +1,107 @@
+/*-------------------------------------------------------------------------
+ *
+ * task.h
+ *	  The state of one unit of work: a row of clutch.task.
+ *
+ * A Task is a copy, palloc'd in the current context, of a row that this
+ * transaction has locked (task_lock, task_create) or merely looked at
+ * (task_look).  Only a locked one may be saved.
+ *
+ * What moves a task is task_apply, and nothing else: live and in rebuild.
+ * It changes the fields that the log decides.  The place of the task in the
+ * queues (slot_no, queue_no, queue_kind, next_at, lease_until) is kept by
+ * who moves it between queues.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_TASK_H
+#define CLUTCH_TASK_H
+
+#include "delivery/transition.h"
+#include "protocol/envelope.h"
+#include "storage/itemptr.h"
+
+typedef struct Task
+{
+	ItemPointerData tid;
+
+	Slice		task_id;
+	Slice		run_id;
+	Slice		thread_id;
+	Slice		parent_task_id; /* absent: a root */
+	Slice		scope;			/* absent: nobody's */
+	int			depth;			/* a root has 0 */
+	TaskStatus	status;
+	Slice		agent_id;		/* absent while pending */
+	SliceList	past_agents;	/* who had it before */
+	Slice		from_agent;		/* who asked for it */
+	int			attempt;		/* the fencing token, from 1 */
+	int			priority;
+	SliceList	requires;
+	Slice		domain;
+	Slice		payload_type;
+	Slice		waiting_for;
+	Slice		code;
+	Slice		detail;
+	Slice		reason;			/* new retry moved resumed */
+	int			slot_no;		/* -1: holds no slot */
+	int64		queue_no;		/* 0: in no queue */
+	int64		queue_kind;
+	int64		request_seq;
+	int64		result_seq;		/* 0: none */
+	int64		progress_seq;
+	TimestampTz since;
+	TimestampTz next_at;		/* 0 in these: NULL */
+	TimestampTz lease_until;
+	TimestampTz deadline;
+	TimestampTz created_at;
+	TimestampTz started_at;
+	TimestampTz finished_at;
+} Task;
+
+/* one event of the log as the state machine sees it */
+typedef struct TaskEvent
+{
+	TaskStep	step;
+	int64		seq;
+	TimestampTz at;				/* received_at */
+	Slice		agent;			/* who gets it (assign), or who reports */
+	Slice		code;			/* of a failure or error */
+	Slice		detail;			/* in words */
+} TaskEvent;
+
+/* what the type of an event, and the move it may name, does to a task */
+extern bool task_step_of(MessageType type, TaskMove move, TaskStep *step);
+
+/* NULL: there is no such task, or (wait false) somebody else has it locked */
+extern Task *task_lock(Slice task_id, bool wait);
+extern Task *task_look(Slice task_id);
+/* like task_look, but waits for a first request that is not committed yet */
+extern Task *task_await(Slice task_id);
+extern bool task_run_has_any(Slice run_id);
+extern int	task_depth_below(Slice parent_task_id);	/* 0 when absent */
+
+/*
+ * A new task from its first request; the row is ours.  NULL: it exists after
+ * all (somebody else was quicker).  Saved at once.
+ */
+extern Task *task_create(const Envelope *request, Slice scope, int depth,
+						 int64 seq, TimestampTz at);
+
+extern void task_save(Task *task);
+
+/* false, and nothing changed: the step is not legal now */
+extern bool task_apply(Task *task, const TaskEvent *event);
+
+/* has this agent ever had the task? */
+extern bool task_was_with(const Task *task, Slice agent_id);
+
+/* what the tree shows of the current row of a scan; slices are copied */
+struct RowScan;
+struct TaskNode;
+extern void task_read_node(const struct RowScan *scan, struct TaskNode *node);
+
+/* every task there is, for rebuild and for a restored copy */
+extern struct List *task_list_ids(void);
+
+#endif							/* CLUTCH_TASK_H */

@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * task_tree.h
+ *	  The tasks of a run as a tree (spec 1.3), in one pass over its rows.
+ *
+ * Depth first, siblings in the order of their requests.  A task whose parent
+ * was never requested is a root.  Everything is palloc'd in the current
+ * context; the slices point into one block of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_TASK_TREE_H
+#define CLUTCH_TASK_TREE_H
+
+#include "base/text.h"
+#include "datatype/timestamp.h"
+
+typedef struct TaskNode
+{
+	Slice		task_id;
+	Slice		parent_task_id;
+	Slice		status;
+	Slice		agent_id;
+	Slice		domain;
+	Slice		payload_type;
+	int			attempt;
+	int			depth;			/* a root has 0 */
+	int64		request_seq;
+	TimestampTz created_at;
+	TimestampTz started_at;		/* 0: not yet */
+	TimestampTz finished_at;
+	struct TaskNode *parent;	/* NULL: a root */
+	struct TaskNode *first_child;
+	struct TaskNode *next;		/* sibling */
+} TaskNode;
+
+/* the nodes in the order of the tree; *n how many */
+extern TaskNode **task_tree_of_run(Slice run_id, int *n);
+
+#endif							/* CLUTCH_TASK_TREE_H */

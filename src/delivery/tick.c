@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * tick.c
+ *	  What must happen though nobody asked: leases, deadlines, what waits.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/document.h"
+#include "delivery/assign.h"
+#include "delivery/claim.h"
+#include "delivery/notice.h"
+#include "delivery/tick.h"
+#include "delivery/timer.h"
+#include "delivery/waiting.h"
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "registry/slot.h"
+
+/* spec 2.1: the task timed out; the agent's report will be late */
+static void
+time_out(Task *task)
+{
+	TaskEvent	event = {STEP_TIMEOUT};
+	DocumentBuilder b;
+	Receipt		receipt;
+	Slice		freed;
+
+	document_begin(&b);
+	document_put_cstring(&b, "code", "DEADLINE_EXCEEDED");
+	document_put_cstring(&b, "message", "the deadline of the request has passed");
+	document_put_timestamp(&b, "deadline", task->deadline);
+	receipt = notice_append(task, MSG_TASK_TIMEOUT, MOVE_NONE, SLICE_NONE,
+							task->from_agent, document_end(&b));
+	event.seq = receipt.seq;
+	event.at = receipt.received_at;
+	event.code = SLICE_OF("DEADLINE_EXCEEDED");
+	event.detail = SLICE_OF("the deadline of the request has passed");
+	freed = assign_withdraw(task, OUTCOME_FAILED);
+	task_apply(task, &event);
+	task_save(task);
+	if (slice_present(freed))
+		assign_offer(freed);
+}
+
+TickReport
+tick_timers(int n)
+{
+	TickReport	report = {0};
+	TimestampTz now = clock_now();
+	TimestampTz after = PG_INT64_MIN;
+
+	while (report.expired + report.timed_out < n)
+	{
+		Task	   *task = timer_take_due(now, &after);
+
+		CHECK_FOR_INTERRUPTS();
+		if (task == NULL)
+			break;
+		if (task->deadline != 0 && task->deadline <= now)
+		{
+			time_out(task);
+			report.timed_out++;
+		}
+		else if (task->status == TASK_RUNNING && task->lease_until <= now)
+		{
+			(void) claim_expire(task);
+			report.expired++;
+		}
+		else
+		{
+			/* extended meanwhile: look again when that is due */
+			timer_set(task);
+			task_save(task);
+		}
+	}
+	return report;
+}
+
+TickReport
+tick_all(int n)
+{
+	TickReport	report = tick_timers(n);
+	int			routed;
+
+	/*
+	 * The head of each kind; as long as one of them finds an agent, the next
+	 * of its kind may as well.
+	 */
+	do
+	{
+		List	   *heads = waiting_heads(n - report.routed);
+		ListCell   *cell;
+
+		routed = 0;
+		foreach(cell, heads)
+		{
+			if (assign_again(lfirst(cell)))
+				routed++;
+			CHECK_FOR_INTERRUPTS();
+		}
+		report.routed += routed;
+	} while (routed > 0 && report.routed < n);
+	return report;
+}
+
+void
+tick_void_leases(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, task_list_ids())
+	{
+		Task	   *task = task_lock(*(Slice *) lfirst(cell), true);
+
+		CHECK_FOR_INTERRUPTS();
+		if (task != NULL && task->status == TASK_RUNNING)
+			(void) claim_expire(task);
+	}
+}

@@ -1,0 +1,35 @@
+/*-------------------------------------------------------------------------
+ *
+ * tick.h
+ *	  What must happen though nobody asked: leases, deadlines, what waits.
+ *
+ * Whoever calls it: a client, pg_cron, and each claim for a small share.  Two
+ * at once are harmless: what one has locked the other passes over.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_TICK_H
+#define CLUTCH_TICK_H
+
+#include "clutch.h"
+
+typedef struct TickReport
+{
+	int			expired;		/* leases */
+	int			timed_out;		/* deadlines */
+	int			routed;			/* tasks that waited */
+} TickReport;
+
+/* due leases and deadlines, at most n */
+extern TickReport tick_timers(int n);
+
+/* the timers, then what waits, at most n each */
+extern TickReport tick_all(int n);
+
+/*
+ * A database restored from a dump: the agents of the original may report to
+ * it, so no lease that it inherited holds.
+ */
+extern void tick_void_leases(void);
+
+#endif							/* CLUTCH_TICK_H */

@@ -1,0 +1,96 @@
+/*-------------------------------------------------------------------------
+ *
+ * timer.c
+ *	  When a task must be looked at again: its lease or its deadline.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "access/transam.h"
+#include "base/rows.h"
+#include "delivery/timer.h"
+#include "miscadmin.h"
+#include "utils/timestamp.h"
+
+/* columns of clutch.timer */
+enum
+{
+	Anum_due = 1,
+	Anum_task_id,
+	Natts_timer = Anum_task_id
+};
+
+static TimestampTz
+earliest(const Task *task)
+{
+	if (task->lease_until == 0)
+		return task->deadline;
+	if (task->deadline == 0)
+		return task->lease_until;
+	return Min(task->lease_until, task->deadline);
+}
+
+void
+timer_set(Task *task)
+{
+	Datum		values[Natts_timer];
+	bool		nulls[Natts_timer] = {0};
+	TimestampTz due = earliest(task);
+
+	if (due == 0 || (task->next_at != 0 && task->next_at <= due))
+		return;
+	timer_clear(task);
+	values[Anum_due - 1] = TimestampTzGetDatum(due);
+	values[Anum_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
+	(void) rows_insert(TABLE_TIMER, values, nulls);
+	task->next_at = due;
+}
+
+void
+timer_clear(Task *task)
+{
+	RowScan		scan;
+	ItemPointerData tid;
+	bool		found;
+
+	if (task->next_at == 0)
+		return;
+	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_LATEST, RowExclusiveLock);
+	rows_key_timestamp(&scan, 1, BTEqualStrategyNumber, task->next_at);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, task->task_id);
+	rows_start(&scan);
+	found = rows_next(&scan);
+	if (found)
+		tid = rows_tid(&scan);
+	rows_end(&scan);
+	if (found)
+		rows_delete(TABLE_TIMER, &tid);
+	task->next_at = 0;
+}
+
+Task *
+timer_take_due(TimestampTz now, TimestampTz *after)
+{
+	Task	   *task = NULL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_timestamp(&scan, 1, BTGreaterEqualStrategyNumber, *after);
+	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
+	rows_start(&scan);
+	while (task == NULL && rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (TransactionIdIsValid(rows_in_doubt(&scan)))
+			continue;
+		*after = rows_timestamp(&scan, Anum_due);
+		task = task_lock(rows_text(&scan, Anum_task_id), false);
+		if (task != NULL && task->next_at != *after)
+			task = NULL;
+	}
+	rows_end(&scan);
+	if (task != NULL)
+		timer_clear(task);
+	return task;
+}

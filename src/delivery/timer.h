@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * timer.h
+ *	  When a task must be looked at again: its lease or its deadline.
+ *
+ * At most one row a task, never later than the earlier of the two; a lease
+ * that was extended meanwhile is seen when the row is due.  Kept by who holds
+ * the task's lock.  task->next_at is the row's key.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_TIMER_H
+#define CLUTCH_TIMER_H
+
+#include "delivery/task.h"
+
+/* sees to it that the task is looked at when lease or deadline is due */
+extern void timer_set(Task *task);
+extern void timer_clear(Task *task);
+
+/*
+ * A task whose row is due, locked, its row removed; NULL: none (that nobody
+ * else is looking at).  after keeps the place between calls, begin with 0.
+ */
+extern Task *timer_take_due(TimestampTz now, TimestampTz *after);
+
+#endif							/* CLUTCH_TIMER_H */

@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * waiting.h
+ *	  What waits for an agent, indexed by what it requires.
+ *
+ * Tasks of one requirement form a queue, a *kind*.  Whoever has a free slot
+ * looks at the heads of the kinds that its agent fits, so that a backlog
+ * which fits others is never read.  Kept by who holds the task's lock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_WAITING_H
+#define CLUTCH_WAITING_H
+
+#include "delivery/task.h"
+#include "routing/requirement.h"
+
+extern void waiting_put(Task *task, const Requirement *requirement);
+extern void waiting_remove(Task *task);
+
+/*
+ * The most urgent task that waits and fits the agent, locked; NULL: none
+ * that nobody else is looking at.
+ */
+extern Task *waiting_take(Slice agent_id);
+
+/* the heads of all kinds, locked, for tick; a List of Task *, at most n */
+extern struct List *waiting_heads(int n);
+
+#endif							/* CLUTCH_WAITING_H */

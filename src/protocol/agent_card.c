@@ -1,0 +1,332 @@
+/*-------------------------------------------------------------------------
+ *
+ * agent_card.c
+ *	  An AgentCard (spec 1.4, 1.5): what an agent can do, and its limits.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "protocol/agent_card.h"
+
+#include <ctype.h>
+
+#include "protocol/fields.h"
+#include "protocol/level.h"
+#include "registry/version_range.h"
+#include "settings.h"
+
+#define ADVICE		"put what a framework adds into the card's \"meta\""
+#define MOST_TASKS	1000000000
+
+enum
+{
+	CARD_V,
+	CARD_META,
+	CARD_MODEL,
+	CARD_GROUPS,
+	CARD_LIMITS,
+	CARD_SCOPES,
+	CARD_DISPLAY,
+	CARD_AGENT_ID,
+	CARD_SECURITY,
+	CARD_ENDPOINTS,
+	CARD_CAPABILITIES
+};
+
+static const Slice card_names[] = {
+	FIELD("v"),
+	FIELD("meta"),
+	FIELD("model"),
+	FIELD("groups"),
+	FIELD("limits"),
+	FIELD("scopes"),
+	FIELD("display"),
+	FIELD("agent_id"),
+	FIELD("security"),
+	FIELD("endpoints"),
+	FIELD("capabilities"),
+};
+static const FieldTable card_fields = FIELD_TABLE(card_names, ADVICE);
+
+enum
+{
+	DISPLAY_DESC,
+	DISPLAY_NAME
+};
+
+static const Slice display_names[] = {
+	FIELD("desc"),
+	FIELD("name"),
+};
+static const FieldTable display_fields = FIELD_TABLE(display_names, ADVICE);
+
+static const Slice endpoint_names[] = {
+	FIELD("url"),
+};
+static const FieldTable endpoint_fields = FIELD_TABLE(endpoint_names, ADVICE);
+
+enum
+{
+	CAPABILITY_ID,
+	CAPABILITY_TAGS,
+	CAPABILITY_TOOLS,
+	CAPABILITY_SERVERS,
+	CAPABILITY_VERSION,
+	CAPABILITY_COST_HINT,
+	CAPABILITY_TRUST_LEVEL
+};
+
+static const Slice capability_names[] = {
+	FIELD("id"),
+	FIELD("tags"),
+	FIELD("tools"),
+	FIELD("servers"),
+	FIELD("version"),
+	FIELD("cost_hint"),
+	FIELD("trust_level"),
+};
+static const FieldTable capability_fields = FIELD_TABLE(capability_names, ADVICE);
+
+enum
+{
+	LIMIT_MAX_COST,
+	LIMIT_MAX_TOKENS,
+	LIMIT_HEARTBEAT_SEC,
+	LIMIT_MAX_CONCURRENCY,
+	LIMIT_MAX_RUNTIME_SEC
+};
+
+static const Slice limit_names[] = {
+	FIELD("max_cost"),
+	FIELD("max_tokens"),
+	FIELD("heartbeat_sec"),
+	FIELD("max_concurrency"),
+	FIELD("max_runtime_sec"),
+};
+static const FieldTable limit_fields = FIELD_TABLE(limit_names, ADVICE);
+
+enum
+{
+	SECURITY_NETWORK,
+	SECURITY_SANDBOX
+};
+
+static const Slice security_names[] = {
+	FIELD("network"),
+	FIELD("sandbox"),
+};
+static const FieldTable security_fields = FIELD_TABLE(security_names, ADVICE);
+
+static const char *const versions[] = {CLUTCH_PROTOCOL, NULL};
+
+/* opens an optional object of the card */
+static bool
+open_part(Fields *part, const FieldTable *table, Fields *card, int field, Place *place)
+{
+	*place = fields_place(card, field);
+	return fields_present(card, field) &&
+		fields_open(part, table, &card->values[field], place, card->list);
+}
+
+/* ------------------------------------------------------------ capabilities */
+
+/* tools and servers are asked for in the same way, so they are one list */
+static void
+read_tools(Fields *f, SliceList *tools)
+{
+	SliceList	own;
+	SliceList	servers;
+
+	fields_identifiers(f, CAPABILITY_TOOLS, OPTIONAL, ID_SERVER, &own);
+	fields_identifiers(f, CAPABILITY_SERVERS, OPTIONAL, ID_SERVER, &servers);
+	*tools = own.n > 0 ? own : servers;
+	if (own.n == 0 || servers.n == 0)
+		return;
+	tools->n = own.n + servers.n;
+	tools->items = repalloc(own.items, tools->n * sizeof(Slice));
+	memcpy(tools->items + own.n, servers.items, servers.n * sizeof(Slice));
+}
+
+static void
+read_capability(const JsonbValue *value, const Place *place, Capability *capability,
+				ProblemList *list)
+{
+	Fields		f;
+	Place		at;
+	int			level;
+
+	memset(capability, 0, sizeof(*capability));
+	capability->cost = COST_MEDIUM;
+	if (!fields_open(&f, &capability_fields, value, place, list))
+		return;
+
+	at = fields_place(&f, CAPABILITY_ID);
+	capability->id = fields_identifier(&f, CAPABILITY_ID, REQUIRED, ID_CAPABILITY);
+	if (slice_present(capability->id) && memchr(capability->id.s, '@', capability->id.len))
+		place_fault(&at, list, "WRONG_FORMAT",
+					"is %s; the version stands in \"version\", not behind @.",
+					place_quote(capability->id));
+
+	at = fields_place(&f, CAPABILITY_VERSION);
+	capability->version = fields_text(&f, CAPABILITY_VERSION, OPTIONAL, TEXT_ID);
+	if (slice_present(capability->version) && !version_range_valid(capability->version))
+		place_fault(&at, list, "WRONG_FORMAT",
+					"is %s; it must be a semantic version or a range, "
+					"like \"1.2.0\" or \"^1.0\".", place_quote(capability->version));
+
+	fields_identifiers(&f, CAPABILITY_TAGS, OPTIONAL, ID_WORD, &capability->tags);
+	read_tools(&f, &capability->tools);
+	if ((level = fields_word(&f, CAPABILITY_TRUST_LEVEL, OPTIONAL, level_trust)) >= 0)
+		capability->trust = level;
+	if ((level = fields_word(&f, CAPABILITY_COST_HINT, OPTIONAL, level_cost)) >= 0)
+		capability->cost = level;
+}
+
+static void
+read_capabilities(Fields *f, Presence presence, AgentCard *card)
+{
+	const JsonbContainer *array = fields_array(f, CARD_CAPABILITIES, presence,
+											   clutch_max_list, "clutch.max_list");
+	Place		place = fields_place(f, CARD_CAPABILITIES);
+	Place		element = {&place, SLICE_NONE};
+	int			n = array ? JsonContainerSize(array) : 0;
+
+	card->ncapabilities = n;
+	card->capabilities = n > 0 ? palloc(n * sizeof(Capability)) : NULL;
+	for (; element.index < n; element.index++)
+	{
+		JsonbValue	value;
+
+		value_at(array, element.index, &value);
+		read_capability(&value, &element, &card->capabilities[element.index], f->list);
+	}
+}
+
+/* --------------------------------------------------------- the other parts */
+
+static void
+read_display(Fields *whole, AgentCard *card)
+{
+	Fields		f;
+	Place		place;
+
+	if (!open_part(&f, &display_fields, whole, CARD_DISPLAY, &place))
+		return;
+	card->display_name = fields_text(&f, DISPLAY_NAME, OPTIONAL, TEXT_STRING);
+	(void) fields_text(&f, DISPLAY_DESC, OPTIONAL, TEXT_STRING);
+}
+
+static void
+read_limits(Fields *whole, AgentCard *card)
+{
+	Fields		f;
+	Place		place;
+	int64		number;
+
+	if (!open_part(&f, &limit_fields, whole, CARD_LIMITS, &place))
+		return;
+	if (fields_integer(&f, LIMIT_MAX_CONCURRENCY, OPTIONAL, 0, MOST_TASKS, &number))
+		card->max_concurrency = number;
+	if (fields_integer(&f, LIMIT_MAX_RUNTIME_SEC, OPTIONAL, 0, MOST_TASKS, &number))
+		card->max_runtime_sec = number;
+	(void) fields_integer(&f, LIMIT_HEARTBEAT_SEC, OPTIONAL, 1, MOST_TASKS, &number);
+	fields_amount(&f, LIMIT_MAX_TOKENS);
+	fields_amount(&f, LIMIT_MAX_COST);
+}
+
+static void
+read_security(Fields *whole, AgentCard *card)
+{
+	Fields		f;
+	Place		place;
+	int			level;
+
+	if (!open_part(&f, &security_fields, whole, CARD_SECURITY, &place))
+		return;
+	(void) fields_bool(&f, SECURITY_SANDBOX, OPTIONAL, &card->sandbox);
+	if ((level = fields_word(&f, SECURITY_NETWORK, OPTIONAL, level_network)) >= 0)
+		card->network = level;
+}
+
+/* "http://ken:8080/a2a": a scheme, a colon and something behind it, no blanks */
+static bool
+looks_like_url(Slice url)
+{
+	int			colon = 0;
+	int			i;
+
+	while (colon < url.len && (isalnum((unsigned char) url.s[colon]) ||
+							   url.s[colon] == '+' || url.s[colon] == '-' ||
+							   url.s[colon] == '.'))
+		colon++;
+	if (colon == 0 || colon + 1 >= url.len || url.s[colon] != ':' ||
+		!isalpha((unsigned char) url.s[0]))
+		return false;
+	for (i = colon; i < url.len; i++)
+		if ((unsigned char) url.s[i] <= ' ' || url.s[i] == '\x7f')
+			return false;
+	return true;
+}
+
+/* any names, each an object with a url */
+static void
+read_endpoints(Fields *whole)
+{
+	const JsonbValue *value = fields_object(whole, CARD_ENDPOINTS, OPTIONAL);
+	Place		place = fields_place(whole, CARD_ENDPOINTS);
+	ProblemList *list = whole->list;
+	int			n = value ? JsonContainerSize(value->val.binary.data) : 0;
+	int			i;
+
+	if (n > clutch_max_list)
+		place_fault(&place, list, "TOO_MANY",
+					"has %d fields; the limit is %d (setting clutch.max_list).",
+					n, clutch_max_list);
+	for (i = 0; i < n && n <= clutch_max_list; i++)
+	{
+		Place		one = {&place, value_key_at(value->val.binary.data, i)};
+		Place		at;
+		JsonbValue	endpoint;
+		Fields		f;
+		Slice		url;
+
+		value_at(value->val.binary.data, i, &endpoint);
+		if (!fields_open(&f, &endpoint_fields, &endpoint, &one, list))
+			continue;
+		at = fields_place(&f, 0);
+		url = fields_text(&f, 0, REQUIRED, TEXT_STRING);
+		if (slice_present(url) && !looks_like_url(url))
+			place_fault(&at, list, "WRONG_FORMAT",
+						"is %s; it must be a URL, like \"http://ken:8080/a2a\".",
+						place_quote(url));
+	}
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+void
+agent_card_read(const JsonbValue *doc, const char *base, bool partial,
+				AgentCard *card, ProblemList *list)
+{
+	Place		place = {.base = base};
+	Presence	presence = partial ? OPTIONAL : REQUIRED;
+	Fields		f;
+
+	memset(card, 0, sizeof(*card));
+	card->max_concurrency = 1;
+	card->sandbox = true;
+	card->network = NETWORK_NONE;
+	if (!fields_open(&f, &card_fields, doc, &place, list))
+		return;
+
+	(void) fields_word(&f, CARD_V, presence, versions);
+	card->agent_id = fields_identifier(&f, CARD_AGENT_ID, REQUIRED, ID_AGENT);
+	read_display(&f, card);
+	read_endpoints(&f);
+	read_capabilities(&f, presence, card);
+	read_limits(&f, card);
+	read_security(&f, card);
+	fields_identifiers(&f, CARD_GROUPS, OPTIONAL, ID_GROUP, &card->groups);
+	fields_identifiers(&f, CARD_SCOPES, OPTIONAL, ID_GROUP, &card->scopes);
+	(void) fields_text(&f, CARD_MODEL, OPTIONAL, TEXT_ID);
+	(void) fields_object(&f, CARD_META, OPTIONAL);
+}

@@ -1,0 +1,337 @@
+/*-------------------------------------------------------------------------
+ *
+ * envelope.c
+ *	  An envelope (spec 1.1, 1.2): read from jsonb in place, every fault found.
+ *
+ * One pass over the document for its limits (limits.c), one over the fields
+ * of each object of the protocol (fields.c), no copies.  Parts that have
+ * more to say than a line have a file: envelope_address.c, envelope_policy.c,
+ * envelope_orders.c, envelope_payload.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "protocol/envelope.h"
+
+#include "protocol/envelope_part.h"
+#include "protocol/limits.h"
+#include "registry/version_range.h"
+#include "settings.h"
+
+/* spec 1.2, in jsonb's order of keys */
+enum
+{
+	FIELD_V,
+	FIELD_ID,
+	FIELD_TO,
+	FIELD_TS,
+	FIELD_FROM,
+	FIELD_META,
+	FIELD_TYPE,
+	FIELD_TRACE,
+	FIELD_DOMAIN,
+	FIELD_RUN_ID,
+	FIELD_ATTEMPT,
+	FIELD_PAYLOAD,
+	FIELD_PREFERS,
+	FIELD_TASK_ID,
+	FIELD_REQUIRES,
+	FIELD_SECURITY,
+	FIELD_THREAD_ID,
+	FIELD_SCHEMA_REF,
+	FIELD_ATTACHMENTS,
+	FIELD_PAYLOAD_TYPE,
+	FIELD_PARENT_TASK_ID,
+	FIELD_IDEMPOTENCY_KEY
+};
+
+static const Slice envelope_names[] = {
+	FIELD("v"),
+	FIELD("id"),
+	FIELD("to"),
+	FIELD("ts"),
+	FIELD("from"),
+	FIELD("meta"),
+	FIELD("type"),
+	FIELD("trace"),
+	FIELD("domain"),
+	FIELD("run_id"),
+	FIELD("attempt"),
+	FIELD("payload"),
+	FIELD("prefers"),
+	FIELD("task_id"),
+	FIELD("requires"),
+	FIELD("security"),
+	FIELD("thread_id"),
+	FIELD("schema_ref"),
+	FIELD("attachments"),
+	FIELD("payload_type"),
+	FIELD("parent_task_id"),
+	FIELD("idempotency_key"),
+};
+static const FieldTable envelope_fields =
+FIELD_TABLE(envelope_names, "put what a framework adds into \"meta\"");
+
+enum
+{
+	ATTACHMENT_REF,
+	ATTACHMENT_KIND
+};
+
+static const Slice attachment_names[] = {
+	FIELD("ref"),
+	FIELD("kind"),
+};
+static const FieldTable attachment_fields = FIELD_TABLE_OPEN(attachment_names);
+
+static const char *const versions[] = {CLUTCH_PROTOCOL, NULL};
+
+/* ------------------------------------------------------------ who and where */
+
+static void
+read_identifiers(Fields *f, Envelope *envelope)
+{
+	Place		parent = fields_place(f, FIELD_PARENT_TASK_ID);
+
+	envelope->id = fields_identifier(f, FIELD_ID, REQUIRED, ID_MESSAGE);
+	envelope->thread_id = fields_identifier(f, FIELD_THREAD_ID, REQUIRED, ID_THREAD);
+	envelope->run_id = fields_identifier(f, FIELD_RUN_ID, REQUIRED, ID_RUN);
+	envelope->task_id = fields_identifier(f, FIELD_TASK_ID, REQUIRED, ID_TASK);
+	envelope->parent_task_id = fields_identifier(f, FIELD_PARENT_TASK_ID, NULLABLE, ID_TASK);
+	envelope->idempotency_key = fields_text(f, FIELD_IDEMPOTENCY_KEY, NULLABLE, TEXT_ID);
+
+	if (slice_present(envelope->parent_task_id) &&
+		slice_equal(envelope->parent_task_id, envelope->task_id))
+		place_fault(&parent, f->list, "SELF_PARENT",
+					"is the task's own id; a task cannot be its own parent.");
+}
+
+static void
+read_parties(Fields *f, Envelope *envelope)
+{
+	Place		from = fields_place(f, FIELD_FROM);
+	Place		to = fields_place(f, FIELD_TO);
+	const JsonbValue *sender = fields_object(f, FIELD_FROM, REQUIRED);
+	const JsonbContainer *recipients = fields_array(f, FIELD_TO, REQUIRED,
+													clutch_max_recipients,
+													"clutch.max_recipients");
+
+	if (sender)
+		envelope_read_from(sender, &from, envelope, f->list);
+	if (recipients)
+		envelope_read_to(recipients, &to, envelope, f->list);
+}
+
+/* ----------------------------------------------------------------- its kind */
+
+static void
+read_type(Fields *f, Envelope *envelope)
+{
+	Place		place = fields_place(f, FIELD_TYPE);
+
+	envelope->type = MSG_UNKNOWN;
+	envelope->type_name = fields_text(f, FIELD_TYPE, REQUIRED, TEXT_ID);
+	if (!slice_present(envelope->type_name))
+		return;
+	envelope->type = message_type_parse(envelope->type_name);
+	if (envelope->type == MSG_UNKNOWN)
+		place_fault(&place, f->list, "UNKNOWN_TYPE",
+					"is %s, which is no message type; clutch.from_legacy translates "
+					"those of older systems.", place_quote(envelope->type_name));
+}
+
+/* schema://clutch/research/summary@1: a path, perhaps a version, no blanks */
+static void
+read_schema_ref(Fields *f, Envelope *envelope)
+{
+	Place		place = fields_place(f, FIELD_SCHEMA_REF);
+	Slice		ref = fields_identifier(f, FIELD_SCHEMA_REF, NULLABLE, ID_SCHEMA);
+	int			i;
+
+	envelope->schema_ref = ref;
+	for (i = 0; i < ref.len; i++)
+		if ((unsigned char) ref.s[i] <= ' ' || ref.s[i] == '\x7f')
+			break;
+	if (i < ref.len || (ref.len > 0 && ref.s[ref.len - 1] == '@'))
+		place_fault(&place, f->list, "WRONG_FORMAT",
+					"is %s; it must be like \"schema://clutch/research/summary@1\".",
+					place_quote(ref));
+}
+
+static void
+read_contract(Fields *f, Envelope *envelope)
+{
+	envelope->domain = fields_identifier(f, FIELD_DOMAIN, NULLABLE, ID_WORD);
+	envelope->payload_type = fields_identifier(f, FIELD_PAYLOAD_TYPE, NULLABLE, ID_WORD);
+	read_schema_ref(f, envelope);
+}
+
+static void
+read_attempt(Fields *f, Envelope *envelope)
+{
+	int64		attempt;
+
+	if (!fields_integer(f, FIELD_ATTEMPT, NULLABLE, 1, PG_INT32_MAX, &attempt))
+		return;
+	envelope->has_attempt = true;
+	envelope->attempt = attempt;
+}
+
+/* --------------------------------------------------------- what it asks for */
+
+/* requires or prefers: capabilities, each perhaps with @range */
+static void
+read_capabilities(Fields *f, int field, SliceList *entries)
+{
+	Place		place = fields_place(f, field);
+	Place		element = {&place, SLICE_NONE};
+
+	fields_identifiers(f, field, NULLABLE, ID_CAPABILITY, entries);
+	for (; element.index < entries->n; element.index++)
+	{
+		Slice		entry = entries->items[element.index];
+		Slice		id;
+		Slice		range;
+
+		/* the tags of prefers are plain words */
+		if (!slice_present(entry) || slice_starts(entry, SLICE_OF("tag:")) ||
+			slice_starts(entry, SLICE_OF("domain:")))
+			continue;
+		identifier_split_version(entry, &id, &range);
+		if (slice_present(range) && (range.len == 0 || !version_range_valid(range)))
+			place_fault(&element, f->list, "WRONG_FORMAT",
+						"is %s; behind @ must stand a version or a range, like \"^1.0\".",
+						place_quote(entry));
+	}
+}
+
+static void
+read_attachments(Fields *f)
+{
+	const JsonbContainer *array = fields_array(f, FIELD_ATTACHMENTS, NULLABLE,
+											   clutch_max_list, "clutch.max_list");
+	Place		place = fields_place(f, FIELD_ATTACHMENTS);
+	Place		element = {&place, SLICE_NONE};
+	int			n = array ? JsonContainerSize(array) : 0;
+
+	for (; element.index < n; element.index++)
+	{
+		Fields		attachment;
+		JsonbValue	value;
+
+		value_at(array, element.index, &value);
+		if (!fields_open(&attachment, &attachment_fields, &value, &element, f->list))
+			continue;
+		(void) fields_identifier(&attachment, ATTACHMENT_KIND, REQUIRED, ID_WORD);
+		(void) fields_identifier(&attachment, ATTACHMENT_REF, REQUIRED, ID_ARTIFACT);
+	}
+}
+
+/* trace ids: any names, each a string */
+static void
+read_trace(Fields *f)
+{
+	const JsonbValue *trace = fields_object(f, FIELD_TRACE, NULLABLE);
+	Place		place = fields_place(f, FIELD_TRACE);
+	const JsonbContainer *object;
+	int			i;
+
+	if (trace == NULL)
+		return;
+	object = trace->val.binary.data;
+	if (JsonContainerSize(object) > clutch_max_list)
+	{
+		place_fault(&place, f->list, "TOO_MANY",
+					"has %d fields; the limit is %d (setting clutch.max_list).",
+					(int) JsonContainerSize(object), clutch_max_list);
+		return;
+	}
+	for (i = 0; i < JsonContainerSize(object); i++)
+	{
+		Place		one = {&place, value_key_at(object, i)};
+		JsonbValue	value;
+
+		value_at(object, i, &value);
+		(void) value_text(&value, &one, TEXT_STRING, f->list);
+	}
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static void
+set_defaults(Envelope *envelope, Jsonb *doc)
+{
+	memset(envelope, 0, sizeof(*envelope));
+	envelope->doc = doc;
+	envelope->type = MSG_UNKNOWN;
+	envelope->attempt = 1;
+	envelope->payload.type = jbvNull;
+	envelope->policy.sandbox = true;
+	envelope->policy.network = NETWORK_NONE;
+	envelope->policy.trust = TRUST_SANDBOX;
+	envelope->orders.priority = 2;
+	envelope->orders.move = MOVE_NONE;
+}
+
+/* the fields with a file of their own */
+static void
+read_parts(Fields *f, Envelope *envelope)
+{
+	Place		security_place = fields_place(f, FIELD_SECURITY);
+	Place		meta_place = fields_place(f, FIELD_META);
+	Place		payload_place = fields_place(f, FIELD_PAYLOAD);
+	const JsonbValue *security = fields_object(f, FIELD_SECURITY, NULLABLE);
+	const JsonbValue *meta = fields_object(f, FIELD_META, NULLABLE);
+
+	if (security)
+		envelope_read_security(security, &security_place, envelope, f->list);
+	if (meta)
+		envelope_read_meta(meta, &meta_place, envelope, f->list);
+	/* last: a tool's answer is judged with meta.clutch.reply_to */
+	envelope_read_payload(fields_object(f, FIELD_PAYLOAD, REQUIRED), &payload_place,
+						  envelope, f->list);
+}
+
+void
+envelope_read(Jsonb *doc, Envelope *envelope, ProblemList *list)
+{
+	JsonbValue	root;
+	Fields		f;
+
+	set_defaults(envelope, doc);
+	if (!JB_ROOT_IS_OBJECT(doc))
+	{
+		problem_add(list, "", "WRONG_TYPE", "An envelope must be a JSON object.");
+		return;
+	}
+	limits_check(doc, list);
+
+	root.type = jbvBinary;
+	root.val.binary.data = &doc->root;
+	root.val.binary.len = VARSIZE(doc) - VARHDRSZ;
+	(void) fields_open(&f, &envelope_fields, &root, NULL, list);
+
+	(void) fields_word(&f, FIELD_V, REQUIRED, versions);
+	(void) fields_time(&f, FIELD_TS, REQUIRED, &envelope->ts);
+	read_type(&f, envelope);
+	read_identifiers(&f, envelope);
+	read_parties(&f, envelope);
+	read_contract(&f, envelope);
+	read_attempt(&f, envelope);
+	read_capabilities(&f, FIELD_REQUIRES, &envelope->requires);
+	read_capabilities(&f, FIELD_PREFERS, &envelope->prefers);
+	read_attachments(&f);
+	read_trace(&f);
+	read_parts(&f, envelope);
+}
+
+void
+envelope_refuse_internal(const Envelope *envelope, ProblemList *list)
+{
+	if (message_type_is_internal(envelope->type))
+		problem_add(list, "/type", "NOT_ALLOWED",
+					"\"%s\" is written by the database alone.",
+					message_type_name(envelope->type));
+	if (envelope->orders.move != MOVE_NONE)
+		problem_add(list, "/meta/clutch/move", "NOT_ALLOWED",
+					"\"move\" is written by the database alone.");
+}

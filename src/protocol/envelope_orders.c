@@ -1,0 +1,182 @@
+/*-------------------------------------------------------------------------
+ *
+ * envelope_orders.c
+ *	  "meta.clutch": all of "meta" that the database obeys.
+ *
+ * The rest of "meta" is the frameworks' and not looked at.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "protocol/envelope_part.h"
+#include "protocol/number.h"
+#include "settings.h"
+#include "utils/timestamp.h"
+
+#define ADVICE	"what is a framework's own stands in \"meta\" beside \"clutch\""
+
+/* a hundred years: beyond it a deadline is none */
+#define LONGEST_TTL_MS	(INT64CONST(100) * 365 * 24 * 3600 * 1000)
+
+enum
+{
+	ORDER_JOIN,
+	ORDER_MOVE,
+	ORDER_AFTER,
+	ORDER_SCOPE,
+	ORDER_USAGE,
+	ORDER_BUDGET,
+	ORDER_TTL_MS,
+	ORDER_DEADLINE,
+	ORDER_PRIORITY,
+	ORDER_REPLY_TO,
+	ORDER_WORKFLOW,
+	ORDER_NOT_BEFORE
+};
+
+static const Slice order_names[] = {
+	FIELD("join"),
+	FIELD("move"),
+	FIELD("after"),
+	FIELD("scope"),
+	FIELD("usage"),
+	FIELD("budget"),
+	FIELD("ttl_ms"),
+	FIELD("deadline"),
+	FIELD("priority"),
+	FIELD("reply_to"),
+	FIELD("workflow"),
+	FIELD("not_before"),
+};
+static const FieldTable order_fields = FIELD_TABLE(order_names, ADVICE);
+
+static const Slice budget_names[] = {
+	FIELD("cost"),
+	FIELD("depth"),
+	FIELD("tasks"),
+	FIELD("tokens"),
+};
+static const FieldTable budget_fields = FIELD_TABLE(budget_names, ADVICE);
+
+static const Slice usage_names[] = {
+	FIELD("cost"),
+	FIELD("input_tokens"),
+	FIELD("output_tokens"),
+};
+static const FieldTable usage_fields = FIELD_TABLE(usage_names, ADVICE);
+
+static const Slice meta_names[] = {
+	FIELD("clutch"),
+};
+static const FieldTable meta_fields = FIELD_TABLE_OPEN(meta_names);
+
+/* in the order of TaskMove, which has MOVE_NONE before them */
+static const char *const moves[] = {"released", "lease_expired", "retried", NULL};
+
+/* budget or usage: nothing but amounts */
+static void
+read_amounts(Fields *orders, int field, const FieldTable *table)
+{
+	Place		place = fields_place(orders, field);
+	Fields		f;
+	int			i;
+
+	if (!fields_present(orders, field) ||
+		!fields_open(&f, table, &orders->values[field], &place, orders->list))
+		return;
+	for (i = 0; i < table->n; i++)
+		fields_amount(&f, i);
+}
+
+/* "all", "any", or how many of "after" */
+static void
+read_join(Fields *f)
+{
+	static const char *const words[] = {"all", "any", NULL};
+	int64		count;
+
+	if (fields_present(f, ORDER_JOIN) && f->values[ORDER_JOIN].type == jbvNumeric)
+		(void) fields_integer(f, ORDER_JOIN, OPTIONAL, 1, clutch_max_list, &count);
+	else
+		(void) fields_word(f, ORDER_JOIN, OPTIONAL, words);
+}
+
+static void
+read_after(Fields *f, Envelope *envelope)
+{
+	SliceList  *after = &envelope->orders.after;
+	Place		place = fields_place(f, ORDER_AFTER);
+	Place		element = {&place, SLICE_NONE};
+	int			i;
+
+	fields_identifiers(f, ORDER_AFTER, OPTIONAL, ID_TASK, after);
+	for (; element.index < after->n; element.index++)
+	{
+		Slice		task = after->items[element.index];
+
+		if (!slice_present(task))
+			continue;
+		if (slice_equal(task, envelope->task_id))
+			place_fault(&element, f->list, "WRONG_VALUE",
+						"is the task itself; a task cannot wait for its own end.");
+		for (i = 0; i < element.index && !slice_equal(task, after->items[i]); i++)
+			;
+		if (i < element.index)
+			place_fault(&element, f->list, "DUPLICATE_VALUE",
+						"is named before; name each task once.");
+	}
+}
+
+/* the earlier of "deadline" and "ttl_ms" after the envelope's time */
+static void
+read_deadline(Fields *f, Envelope *envelope)
+{
+	EnvelopeOrders *orders = &envelope->orders;
+	int64		ttl_ms;
+
+	orders->has_deadline = fields_time(f, ORDER_DEADLINE, OPTIONAL, &orders->deadline);
+	if (fields_integer(f, ORDER_TTL_MS, OPTIONAL, 1, LONGEST_TTL_MS, &ttl_ms))
+	{
+		TimestampTz end = envelope->ts + ttl_ms * 1000;
+
+		if (!orders->has_deadline || end < orders->deadline)
+			orders->deadline = end;
+		orders->has_deadline = true;
+	}
+}
+
+static void
+read_orders(const JsonbValue *clutch, const Place *place, Envelope *envelope,
+			ProblemList *list)
+{
+	EnvelopeOrders *orders = &envelope->orders;
+	Fields		f;
+	int64		priority;
+
+	if (!fields_open(&f, &order_fields, clutch, place, list))
+		return;
+	read_deadline(&f, envelope);
+	orders->has_not_before = fields_time(&f, ORDER_NOT_BEFORE, OPTIONAL, &orders->not_before);
+	if (fields_integer(&f, ORDER_PRIORITY, OPTIONAL, 0, 4, &priority))
+		orders->priority = priority;
+	orders->scope = fields_identifier(&f, ORDER_SCOPE, OPTIONAL, ID_GROUP);
+	orders->workflow = fields_identifier(&f, ORDER_WORKFLOW, OPTIONAL, ID_WORD);
+	orders->reply_to = fields_identifier(&f, ORDER_REPLY_TO, OPTIONAL, ID_MESSAGE);
+	orders->move = fields_word(&f, ORDER_MOVE, OPTIONAL, moves) + 1;
+	read_join(&f);
+	read_after(&f, envelope);
+	read_amounts(&f, ORDER_BUDGET, &budget_fields);
+	read_amounts(&f, ORDER_USAGE, &usage_fields);
+}
+
+void
+envelope_read_meta(const JsonbValue *meta, const Place *place, Envelope *envelope,
+				   ProblemList *list)
+{
+	Fields		f;
+	Place		clutch;
+
+	if (!fields_open(&f, &meta_fields, meta, place, list) || !fields_present(&f, 0))
+		return;
+	clutch = fields_place(&f, 0);
+	read_orders(&f.values[0], &clutch, envelope, list);
+}

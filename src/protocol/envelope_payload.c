@@ -1,0 +1,143 @@
+/*-------------------------------------------------------------------------
+ *
+ * envelope_payload.c
+ *	  "payload": an object, and for some types one of a known form.
+ *
+ * Forms by payload_type are contracts, and a room of their own.  What the
+ * database writes itself (routing.*) is not judged.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "protocol/agent_card.h"
+#include "protocol/envelope_part.h"
+#include "registry/roster.h"
+
+enum
+{
+	ERROR_CODE,
+	ERROR_DETAILS,
+	ERROR_MESSAGE,
+	ERROR_RETRYABLE
+};
+
+static const Slice error_names[] = {
+	FIELD("code"),
+	FIELD("details"),
+	FIELD("message"),
+	FIELD("retryable"),
+};
+static const FieldTable error_fields = FIELD_TABLE_OPEN(error_names);
+
+enum
+{
+	CALL_ARGS,
+	CALL_TOOL
+};
+
+static const Slice call_names[] = {
+	FIELD("args"),
+	FIELD("tool"),
+};
+static const FieldTable call_fields = FIELD_TABLE_OPEN(call_names);
+
+static const Slice heartbeat_names[] = {
+	FIELD("status"),
+};
+static const FieldTable heartbeat_fields = FIELD_TABLE_OPEN(heartbeat_names);
+
+/* spec 5.4 */
+static void
+read_error(const JsonbValue *payload, const Place *place, ProblemList *list)
+{
+	Fields		f;
+	bool		retryable;
+
+	if (!fields_open(&f, &error_fields, payload, place, list))
+		return;
+	(void) fields_text(&f, ERROR_CODE, REQUIRED, TEXT_ID);
+	(void) fields_text(&f, ERROR_MESSAGE, REQUIRED, TEXT_PAYLOAD);
+	(void) fields_bool(&f, ERROR_RETRYABLE, OPTIONAL, &retryable);
+	(void) fields_object(&f, ERROR_DETAILS, OPTIONAL);
+}
+
+static void
+read_call(const JsonbValue *payload, const Place *place, ProblemList *list)
+{
+	Fields		f;
+
+	if (!fields_open(&f, &call_fields, payload, place, list))
+		return;
+	(void) fields_identifier(&f, CALL_TOOL, REQUIRED, ID_TOOL);
+	(void) fields_object(&f, CALL_ARGS, REQUIRED);
+}
+
+static void
+read_heartbeat(const JsonbValue *payload, const Place *place, ProblemList *list)
+{
+	Fields		f;
+	Place		status_place;
+	Slice		status;
+	AgentStatus parsed;
+
+	if (!fields_open(&f, &heartbeat_fields, payload, place, list))
+		return;
+	status = fields_text(&f, 0, OPTIONAL, TEXT_ID);
+	status_place = fields_place(&f, 0);
+	if (slice_present(status) && !agent_status_parse(status, &parsed))
+		place_fault(&status_place, list, "WRONG_VALUE",
+					"is %s; it must be the status of an agent, like \"READY\".",
+					place_quote(status));
+}
+
+/* a result or an error of a tool says which call it answers */
+static void
+require_reply_to(const Envelope *envelope, ProblemList *list)
+{
+	Place		meta = {NULL, SLICE_OF("meta")};
+	Place		clutch = {&meta, SLICE_OF("clutch")};
+	Place		reply_to = {&clutch, SLICE_OF("reply_to")};
+	int			i;
+
+	if (slice_present(envelope->orders.reply_to))
+		return;
+	/* it may be there and have been refused */
+	for (i = 0; i < list->n; i++)
+		if (strcmp(list->items[i].path, "/meta/clutch/reply_to") == 0)
+			return;
+	place_fault(&reply_to, list, "REQUIRED",
+				"is missing; a tool's answer names the id of the tool.call there.");
+}
+
+void
+envelope_read_payload(const JsonbValue *payload, const Place *place,
+					  Envelope *envelope, ProblemList *list)
+{
+	AgentCard	card;
+
+	if (envelope->type == MSG_TOOL_RESULT || envelope->type == MSG_TOOL_ERROR)
+		require_reply_to(envelope, list);
+	if (payload == NULL)
+		return;
+	envelope->payload = *payload;
+
+	switch (envelope->type)
+	{
+		case MSG_TASK_ERROR:
+		case MSG_TOOL_ERROR:
+			read_error(payload, place, list);
+			break;
+		case MSG_TOOL_CALL:
+			read_call(payload, place, list);
+			break;
+		case MSG_AGENT_REGISTER:
+		case MSG_AGENT_UPDATE:
+			agent_card_read(payload, "/payload", envelope->type == MSG_AGENT_UPDATE,
+							&card, list);
+			break;
+		case MSG_AGENT_HEARTBEAT:
+			read_heartbeat(payload, place, list);
+			break;
+		default:
+			break;
+	}
+}

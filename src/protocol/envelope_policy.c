@@ -1,0 +1,105 @@
+/*-------------------------------------------------------------------------
+ *
+ * envelope_policy.c
+ *	  "security": who signed an envelope, and what its handling may touch.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "protocol/envelope_part.h"
+#include "protocol/level.h"
+
+#define ADVICE	"only what the database enforces stands here"
+
+enum
+{
+	SECURITY_AUTH,
+	SECURITY_POLICY
+};
+
+static const Slice security_names[] = {
+	FIELD("auth"),
+	FIELD("policy"),
+};
+static const FieldTable security_fields = FIELD_TABLE(security_names, ADVICE);
+
+enum
+{
+	AUTH_KID,
+	AUTH_SIG,
+	AUTH_SCHEME
+};
+
+static const Slice auth_names[] = {
+	FIELD("kid"),
+	FIELD("sig"),
+	FIELD("scheme"),
+};
+static const FieldTable auth_fields = FIELD_TABLE(auth_names, ADVICE);
+
+enum
+{
+	POLICY_NETWORK,
+	POLICY_SANDBOX,
+	POLICY_TRUST_LEVEL,
+	POLICY_TOOL_ALLOWLIST
+};
+
+static const Slice policy_names[] = {
+	FIELD("network"),
+	FIELD("sandbox"),
+	FIELD("trust_level"),
+	FIELD("tool_allowlist"),
+};
+static const FieldTable policy_fields = FIELD_TABLE(policy_names, ADVICE);
+
+static const char *const schemes[] = {"ed25519", NULL};
+
+/* the signature's form; whether it is right is for trust/ to say */
+static void
+read_auth(const JsonbValue *auth, const Place *place, Envelope *envelope, ProblemList *list)
+{
+	Fields		f;
+
+	envelope->is_signed = true;
+	if (!fields_open(&f, &auth_fields, auth, place, list))
+		return;
+	(void) fields_word(&f, AUTH_SCHEME, REQUIRED, schemes);
+	envelope->auth_kid = fields_text(&f, AUTH_KID, REQUIRED, TEXT_ID);
+	(void) fields_text(&f, AUTH_SIG, REQUIRED, TEXT_STRING);
+}
+
+static void
+read_policy(const JsonbValue *value, const Place *place, MessagePolicy *policy,
+			ProblemList *list)
+{
+	Fields		f;
+	int			level;
+
+	if (!fields_open(&f, &policy_fields, value, place, list))
+		return;
+	(void) fields_bool(&f, POLICY_SANDBOX, OPTIONAL, &policy->sandbox);
+	if ((level = fields_word(&f, POLICY_NETWORK, OPTIONAL, level_network)) >= 0)
+		policy->network = level;
+	if ((level = fields_word(&f, POLICY_TRUST_LEVEL, OPTIONAL, level_trust)) >= 0)
+		policy->trust = level;
+	policy->has_allowlist = fields_present(&f, POLICY_TOOL_ALLOWLIST);
+	fields_identifiers(&f, POLICY_TOOL_ALLOWLIST, OPTIONAL, ID_TOOL, &policy->tool_allowlist);
+}
+
+void
+envelope_read_security(const JsonbValue *security, const Place *place,
+					   Envelope *envelope, ProblemList *list)
+{
+	Fields		f;
+	Place		auth;
+	Place		policy;
+
+	if (!fields_open(&f, &security_fields, security, place, list))
+		return;
+	auth = fields_place(&f, SECURITY_AUTH);
+	policy = fields_place(&f, SECURITY_POLICY);
+	if (fields_present(&f, SECURITY_AUTH))
+		read_auth(&f.values[SECURITY_AUTH], &auth, envelope, list);
+	if (fields_present(&f, SECURITY_POLICY))
+		read_policy(&f.values[SECURITY_POLICY], &policy, &envelope->policy, list);
+}

@@ -1,0 +1,14 @@
+/*-------------------------------------------------------------------------
+ *
+ * level.c
+ *	  The words for what is ranked: network, trust, cost.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "protocol/level.h"
+
+const char *const level_network[] = {"none", "egress-restricted", "open", NULL};
+const char *const level_trust[] = {"sandbox", "prod", NULL};
+const char *const level_cost[] = {"low", "medium", "high", NULL};

@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * message_type.h
+ *	  The closed set of message types (spec 2) and what each implies.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_MESSAGE_TYPE_H
+#define CLUTCH_MESSAGE_TYPE_H
+
+#include "base/text.h"
+
+typedef enum MessageType
+{
+	MSG_TASK_REQUEST,
+	MSG_TASK_ACCEPT,
+	MSG_TASK_PROGRESS,
+	MSG_TASK_RESULT,
+	MSG_TASK_ERROR,
+	MSG_TASK_CANCEL,
+	MSG_TASK_TIMEOUT,
+	MSG_CHAT_MESSAGE,
+	MSG_CHAT_SYSTEM,
+	MSG_TOOL_CALL,
+	MSG_TOOL_RESULT,
+	MSG_TOOL_ERROR,
+	MSG_AGENT_REGISTER,
+	MSG_AGENT_HEARTBEAT,
+	MSG_AGENT_UPDATE,
+	MSG_ROUTING_DECISION,
+	MSG_ROUTING_FAILURE,
+	MSG_UNKNOWN					/* also the number of known ones */
+} MessageType;
+
+extern MessageType message_type_parse(Slice name);
+extern const char *message_type_name(MessageType type);
+
+/* moves the state of a task: task.* and routing.* */
+extern bool message_type_is_task(MessageType type);
+/* changes the registry: agent.* */
+extern bool message_type_is_agent(MessageType type);
+/* written by the database alone: routing.*, task.timeout */
+extern bool message_type_is_internal(MessageType type);
+
+#endif							/* CLUTCH_MESSAGE_TYPE_H */

@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * agent.h
+ *	  The registry: what agent.* events make of it (spec 2.4).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_AGENT_H
+#define CLUTCH_AGENT_H
+
+#include "registry/roster.h"
+#include "store/event.h"
+
+/*
+ * agent.register replaces the card, agent.update changes the parts it names,
+ * agent.heartbeat is a sign of life and may change the status.  seq and at
+ * are the event's.  Raises AGENT_NOT_FOUND for an update or heartbeat of an
+ * agent that never registered.
+ */
+extern void agent_apply(const Envelope *envelope, int64 seq, TimestampTz at);
+
+/* the agent an agent.* event is about */
+extern Slice agent_of_event(const Envelope *envelope);
+
+/* raises AGENT_NOT_FOUND */
+extern void agent_require(Slice agent_id);
+
+/*
+ * A sign of life.  Written at most three times in clutch.heartbeat_interval,
+ * unless forced, and never waited for.  The time that is now on record.
+ */
+extern TimestampTz agent_beat(Slice agent_id, bool force);
+
+#endif							/* CLUTCH_AGENT_H */

@@ -1,0 +1,119 @@
+/*-------------------------------------------------------------------------
+ *
+ * agent_set.h
+ *	  A set of agents, one bit for each ordinal of a roster.
+ *
+ * Sets that meet are of the same roster, so of the same size: the loops need
+ * no case for a shorter one, and compilers make vectors of them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_AGENT_SET_H
+#define CLUTCH_AGENT_SET_H
+
+#include "postgres.h"
+
+#include "port/pg_bitutils.h"
+
+typedef struct AgentSet
+{
+	int			nwords;
+	uint64		words[FLEXIBLE_ARRAY_MEMBER];
+} AgentSet;
+
+/* palloc'd in the current context, empty */
+static inline AgentSet *
+agent_set_none(int size)
+{
+	int			nwords = (size + 63) / 64;
+	AgentSet   *set = palloc0(offsetof(AgentSet, words) + nwords * sizeof(uint64));
+
+	set->nwords = nwords;
+	return set;
+}
+
+static inline AgentSet *
+agent_set_all(int size)
+{
+	AgentSet   *set = agent_set_none(size);
+
+	memset(set->words, 0xFF, set->nwords * sizeof(uint64));
+	if (size % 64 != 0)
+		set->words[set->nwords - 1] = (UINT64CONST(1) << (size % 64)) - 1;
+	return set;
+}
+
+static inline AgentSet *
+agent_set_copy(const AgentSet *from)
+{
+	Size		bytes = offsetof(AgentSet, words) + from->nwords * sizeof(uint64);
+
+	return memcpy(palloc(bytes), from, bytes);
+}
+
+static inline void
+agent_set_add(AgentSet *set, int ordinal)
+{
+	set->words[ordinal / 64] |= UINT64CONST(1) << (ordinal % 64);
+}
+
+static inline void
+agent_set_remove(AgentSet *set, int ordinal)
+{
+	set->words[ordinal / 64] &= ~(UINT64CONST(1) << (ordinal % 64));
+}
+
+static inline bool
+agent_set_has(const AgentSet *set, int ordinal)
+{
+	return (set->words[ordinal / 64] >> (ordinal % 64)) & 1;
+}
+
+static inline void
+agent_set_and(AgentSet *set, const AgentSet *other)
+{
+	for (int i = 0; i < set->nwords; i++)
+		set->words[i] &= other->words[i];
+}
+
+static inline void
+agent_set_or(AgentSet *set, const AgentSet *other)
+{
+	for (int i = 0; i < set->nwords; i++)
+		set->words[i] |= other->words[i];
+}
+
+static inline void
+agent_set_minus(AgentSet *set, const AgentSet *other)
+{
+	for (int i = 0; i < set->nwords; i++)
+		set->words[i] &= ~other->words[i];
+}
+
+static inline int
+agent_set_count(const AgentSet *set)
+{
+	return pg_popcount((const char *) set->words, set->nwords * sizeof(uint64));
+}
+
+/* the lowest member above previous (-1: the lowest of all), or -1 */
+static inline int
+agent_set_next(const AgentSet *set, int previous)
+{
+	int			ordinal = previous + 1;
+	int			i = ordinal / 64;
+	uint64		word;
+
+	if (i >= set->nwords)
+		return -1;
+	word = set->words[i] & (~UINT64CONST(0) << (ordinal % 64));
+	while (word == 0)
+	{
+		if (++i == set->nwords)
+			return -1;
+		word = set->words[i];
+	}
+	return i * 64 + pg_rightmost_one_pos64(word);
+}
+
+#endif							/* CLUTCH_AGENT_SET_H */

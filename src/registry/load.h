@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * load.h
+ *	  How busy an agent is and how it has done, read from its slot rows.
+ *
+ * A hint: the slot decides (delivery/slot.h).  Read on the latest snapshot,
+ * plus what the own transaction has done.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_LOAD_H
+#define CLUTCH_LOAD_H
+
+#include "base/text.h"
+
+typedef struct AgentLoad
+{
+	int			running;		/* slots taken: tasks assigned or running */
+	int			done;			/* recent tasks completed ... */
+	int			failed;			/* ... and failed or timed out */
+	int64		last_chosen;	/* seq of the last task given; 0: never */
+} AgentLoad;
+
+/* reads all slots of the agent: about a microsecond a slot */
+extern void load_read(Slice agent_id, AgentLoad *load);
+
+/* done / (done + failed), 1 when nothing ended yet */
+extern double load_success_rate(const AgentLoad *load);
+
+#endif							/* CLUTCH_LOAD_H */

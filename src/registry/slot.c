@@ -1,0 +1,233 @@
+/*-------------------------------------------------------------------------
+ *
+ * slot.c
+ *	  One row of clutch.agent_slot is one piece of an agent's concurrency.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "access/transam.h"
+#include "base/guard.h"
+#include "base/rows.h"
+#include "miscadmin.h"
+#include "registry/slot.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+/* outcomes counted per slot before both counters are halved: "recent" */
+#define RECENT_OUTCOMES		64
+
+/*
+ * Where this backend last found the slots below to be taken, per agent, so
+ * that an agent with thousands of tasks does not have them all probed for
+ * each.  Only a start: every 16th search begins at 0 again, because others
+ * free slots too.
+ */
+typedef struct StartHint
+{
+	uint64		agent;			/* hash of agent_id */
+	int			start;
+	int			searches;
+} StartHint;
+
+#define MAX_HINTS	10000
+
+static HTAB *hints = NULL;
+
+static StartHint *
+hint_of(Slice agent_id)
+{
+	uint64		key = slice_hash(agent_id);
+	StartHint  *hint;
+	bool		found;
+
+	if (hints != NULL && hash_get_num_entries(hints) >= MAX_HINTS)
+	{
+		hash_destroy(hints);
+		hints = NULL;
+	}
+	if (hints == NULL)
+	{
+		HASHCTL		control = {0};
+
+		control.keysize = sizeof(uint64);
+		control.entrysize = sizeof(StartHint);
+		control.hcxt = TopMemoryContext;
+		hints = hash_create("clutch slot hints", 64, &control,
+							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	hint = hash_search(hints, &key, HASH_ENTER, &found);
+	if (!found)
+		hint->start = hint->searches = 0;
+	return hint;
+}
+
+/* the newest version of one slot, as others may be changing it */
+typedef struct SlotState
+{
+	bool		made;
+	bool		taken;			/* or in doubt, which is as good */
+	ItemPointerData tid;
+	int64		generation;
+	int64		chosen_seq;
+	int			done;
+	int			failed;
+} SlotState;
+
+static void
+probe(Slice agent_id, int slot_no, RowSnapshot which, SlotState *state)
+{
+	RowScan		scan;
+
+	memset(state, 0, sizeof(*state));
+	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, which, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_key_int4(&scan, 2, BTEqualStrategyNumber, slot_no);
+	rows_start(&scan);
+	if (rows_next(&scan))
+	{
+		state->made = true;
+		state->taken = TransactionIdIsValid(rows_in_doubt(&scan)) ||
+			!rows_is_null(&scan, Anum_slot_task_id);
+		state->tid = rows_tid(&scan);
+		state->generation = rows_int8(&scan, Anum_slot_generation);
+		state->chosen_seq = rows_int8(&scan, Anum_slot_chosen_seq);
+		state->done = rows_int4(&scan, Anum_slot_done);
+		state->failed = rows_int4(&scan, Anum_slot_failed);
+	}
+	rows_end(&scan);
+}
+
+/* the next generation of a slot; the one before goes */
+static void
+write_next(Slice agent_id, int slot_no, SlotState *state, Slice task_id)
+{
+	Datum		values[Natts_slot] = {0};
+	bool		nulls[Natts_slot] = {0};
+
+	values[Anum_slot_agent_id - 1] = PointerGetDatum(slice_to_text(agent_id));
+	values[Anum_slot_slot_no - 1] = Int32GetDatum(slot_no);
+	values[Anum_slot_generation - 1] = Int64GetDatum(state->generation + 1);
+	nulls[Anum_slot_task_id - 1] = !slice_present(task_id);
+	if (slice_present(task_id))
+		values[Anum_slot_task_id - 1] = PointerGetDatum(slice_to_text(task_id));
+	values[Anum_slot_chosen_seq - 1] = Int64GetDatum(state->chosen_seq);
+	values[Anum_slot_done - 1] = Int32GetDatum(state->done);
+	values[Anum_slot_failed - 1] = Int32GetDatum(state->failed);
+	(void) rows_insert(TABLE_AGENT_SLOT, values, nulls);
+	if (state->made)
+		rows_delete(TABLE_AGENT_SLOT, &state->tid);
+}
+
+static bool
+try_slot(Slice agent_id, int slot_no, Slice task_id, int64 seq)
+{
+	SlotState	state;
+	uint64		guard;
+
+	probe(agent_id, slot_no, ROWS_DIRTY, &state);
+	if (state.taken)
+		return false;
+	guard = guard_key(GUARD_SLOT, agent_id, SLICE_NONE, slot_no);
+	if (!guard_try(guard))
+		return false;
+	probe(agent_id, slot_no, ROWS_DIRTY, &state);
+	if (!state.taken)
+	{
+		state.chosen_seq = seq;
+		write_next(agent_id, slot_no, &state, task_id);
+	}
+	guard_release(guard);
+	return !state.taken;
+}
+
+/* the highest number a slot of the agent was ever given, or -1 */
+static int
+highest_made(Slice agent_id)
+{
+	RowScan		scan;
+	int			highest = -1;
+
+	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_start(&scan);
+	if (rows_previous(&scan))
+		highest = rows_int4(&scan, Anum_slot_slot_no);
+	rows_end(&scan);
+	return highest;
+}
+
+/*
+ * How many slots, from 0, may be taken under the limit.  Ordinarily all
+ * below it; when the limit was lowered while tasks hold slots beyond it, so
+ * many fewer that all together stay within the limit.
+ */
+static int
+usable(Slice agent_id, int max_concurrency)
+{
+	int			highest = highest_made(agent_id);
+	int			beyond = 0;
+	int			n;
+
+	if (highest < max_concurrency)
+		return max_concurrency;
+	for (n = highest; n >= 0; n--)
+	{
+		SlotState	state;
+
+		if (n < max_concurrency && n + 1 + beyond <= max_concurrency)
+			return n + 1;
+		probe(agent_id, n, ROWS_DIRTY, &state);
+		if (state.taken)
+			beyond++;
+	}
+	return 0;
+}
+
+int
+slot_take(Slice agent_id, int max_concurrency, Slice task_id, int64 seq)
+{
+	int			limit = usable(agent_id, max_concurrency);
+	StartHint  *hint = hint_of(agent_id);
+	int			start;
+	int			i;
+
+	if (++hint->searches % 16 == 0)
+		hint->start = 0;
+	start = hint->start < limit ? hint->start : 0;
+	for (i = 0; i < limit; i++)
+	{
+		int			slot_no = (start + i) % limit;
+
+		if (try_slot(agent_id, slot_no, task_id, seq))
+		{
+			hint->start = slot_no + 1;
+			return slot_no;
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+	return -1;
+}
+
+void
+slot_free(Slice agent_id, int slot_no, SlotOutcome outcome)
+{
+	StartHint  *hint = hint_of(agent_id);
+	SlotState	state;
+
+	probe(agent_id, slot_no, ROWS_LATEST, &state);
+	if (!state.made)
+		return;
+	if (outcome == OUTCOME_DONE)
+		state.done++;
+	else if (outcome == OUTCOME_FAILED)
+		state.failed++;
+	if (state.done + state.failed >= RECENT_OUTCOMES)
+	{
+		state.done /= 2;
+		state.failed /= 2;
+	}
+	write_next(agent_id, slot_no, &state, SLICE_NONE);
+	hint->start = Min(hint->start, slot_no);
+}

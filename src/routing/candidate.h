@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * candidate.h
+ *	  The hard filters (spec 4.2, step 1 and 2): who may take the task.
+ *
+ * Each filter leaves a set of agents, kept so that any agent can afterwards
+ * be told the first filter it failed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_CANDIDATE_H
+#define CLUTCH_CANDIDATE_H
+
+#include "routing/match.h"
+#include "routing/router.h"
+
+typedef struct Search
+{
+	Choice		choice;			/* first: what router_choose answers is this */
+
+	Requirement requirement;
+	Need	   *needs;			/* of requires */
+	AgentSet   *allowed_tools;	/* by number of the word; NULL: any tool */
+
+	AgentSet   *looked_at;		/* named, in the groups, or all */
+	AgentSet   *capable;		/* of these, who has everything required */
+	AgentSet   *left[NUM_REJECTIONS];	/* after this filter and those before */
+	bool		loads_remembered;	/* not all were read just now */
+} Search;
+
+/* looks up what is required, and whom to look at */
+extern Search *candidate_search(const Requirement *requirement, Roster *roster);
+
+/* every filter but concurrency, counting who is rejected */
+extern void candidate_filter(Search *search);
+
+/* lists those left with load and cost; the full ones are rejected */
+extern void candidate_list(Search *search);
+
+/*
+ * The first candidates's load may have been remembered: read it anew.  True
+ * if it was another, and the candidate is changed.
+ */
+extern bool candidate_refresh_first(Choice *choice);
+
+/* from the candidates to the rejected, concurrency */
+extern void candidate_reject_full(Choice *choice, int candidate);
+
+/* the first filter that this agent failed, and in what, in words */
+extern Rejection candidate_judge(const Search *search, int ordinal, char **detail);
+
+/* passes every filter but concurrency, looked at alone */
+extern bool candidate_fits(const Requirement *requirement, Roster *roster, int ordinal);
+
+#endif							/* CLUTCH_CANDIDATE_H */

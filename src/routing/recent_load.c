@@ -1,0 +1,104 @@
+/*-------------------------------------------------------------------------
+ *
+ * recent_load.c
+ *	  What this backend read of the agents' loads in the last 100 ms.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "routing/recent_load.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#define MAX_AGE		INT64CONST(100000)	/* microseconds */
+
+typedef struct RecentLoad
+{
+	TimestampTz read_at;		/* 0: never */
+	AgentLoad	load;
+} RecentLoad;
+
+static RecentLoad *loads = NULL;	/* by ordinal of the roster ... */
+static uint64 generation = 0;		/* ... of this generation */
+static bool watching = false;
+
+static void
+forget_all(void)
+{
+	if (loads != NULL)
+		pfree(loads);
+	loads = NULL;
+}
+
+static void
+transaction_ends(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_ABORT)
+		forget_all();
+}
+
+static void
+subtransaction_ends(SubXactEvent event, SubTransactionId mine,
+					SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		forget_all();
+}
+
+static void
+provide(const Roster *roster)
+{
+	if (!watching)
+	{
+		RegisterXactCallback(transaction_ends, NULL);
+		RegisterSubXactCallback(subtransaction_ends, NULL);
+		watching = true;
+	}
+	if (loads != NULL && generation == roster_generation(roster))
+		return;
+	forget_all();
+	loads = MemoryContextAllocExtended(TopMemoryContext,
+									   Max(roster_size(roster), 1) * sizeof(RecentLoad),
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	generation = roster_generation(roster);
+}
+
+static const AgentLoad *
+read_now(const Roster *roster, int ordinal)
+{
+	RecentLoad *recent = &loads[ordinal];
+
+	CHECK_FOR_INTERRUPTS();
+	recent->read_at = 0;
+	load_read(roster_agent(roster, ordinal)->agent_id, &recent->load);
+	recent->read_at = GetCurrentTimestamp();
+	return &recent->load;
+}
+
+const AgentLoad *
+recent_load(const Roster *roster, int ordinal, TimestampTz now)
+{
+	provide(roster);
+	/* a clock that was set back makes everything old */
+	if (loads[ordinal].read_at <= now && now - loads[ordinal].read_at <= MAX_AGE)
+		return &loads[ordinal].load;
+	return read_now(roster, ordinal);
+}
+
+const AgentLoad *
+recent_load_refresh(const Roster *roster, int ordinal)
+{
+	provide(roster);
+	return read_now(roster, ordinal);
+}
+
+void
+recent_load_forget(const Roster *roster, int ordinal)
+{
+	provide(roster);
+	loads[ordinal].read_at = 0;
+}

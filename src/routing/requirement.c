@@ -1,0 +1,105 @@
+/*-------------------------------------------------------------------------
+ *
+ * requirement.c
+ *	  What a task.request asks of the agent that takes it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "routing/requirement.h"
+
+#include "common/hashfn.h"
+#include "settings.h"
+
+/*
+ * The orchestrator is who routes, not who works: beside other recipients it
+ * adds nobody to choose from, alone it leaves the choice open.
+ */
+void
+requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
+{
+	const SliceList *to = &envelope->to_agents;
+	Slice		orchestrator = slice_of_cstring(clutch_orchestrator);
+	int			i;
+
+	memset(requirement, 0, sizeof(*requirement));
+	requirement->requires = envelope->requires;
+	requirement->prefers = envelope->prefers;
+	requirement->policy = envelope->policy;
+	requirement->scope = scope;
+	requirement->named.items = palloc(Max(to->n, 1) * sizeof(Slice));
+	requirement->groups.items = palloc(Max(to->n, 1) * sizeof(Slice));
+	for (i = 0; i < to->n; i++)
+	{
+		if (slice_equal(to->items[i], orchestrator))
+			continue;
+		if (slice_starts(to->items[i], SLICE_OF("group:")))
+			requirement->groups.items[requirement->groups.n++] = to->items[i];
+		else
+			requirement->named.items[requirement->named.n++] = to->items[i];
+	}
+}
+
+/* one agent, though it may be named twice */
+bool
+requirement_is_direct(const Requirement *requirement)
+{
+	int			i;
+
+	if (requirement->named.n == 0 || requirement->groups.n > 0)
+		return false;
+	for (i = 1; i < requirement->named.n; i++)
+	{
+		if (!slice_equal(requirement->named.items[i], requirement->named.items[0]))
+			return false;
+	}
+	return true;
+}
+
+static uint64
+digest_number(uint64 digest, uint64 number)
+{
+	return hash_bytes_extended((const unsigned char *) &number, sizeof(number), digest);
+}
+
+/* the length goes in first: no two lists run into one another */
+static uint64
+digest_text(uint64 digest, Slice text)
+{
+	digest = digest_number(digest, slice_present(text) ? text.len : PG_UINT64_MAX);
+	if (text.len > 0)
+		digest = hash_bytes_extended((const unsigned char *) text.s, text.len, digest);
+	return digest;
+}
+
+static uint64
+digest_list(uint64 digest, const SliceList *list)
+{
+	int			i;
+
+	digest = digest_number(digest, list->n);
+	for (i = 0; i < list->n; i++)
+		digest = digest_text(digest, list->items[i]);
+	return digest;
+}
+
+uint64
+requirement_digest(const Requirement *requirement)
+{
+	const MessagePolicy *policy = &requirement->policy;
+	uint64		digest = 0;
+
+	digest = digest_list(digest, &requirement->requires);
+	digest = digest_list(digest, &requirement->prefers);
+	digest = digest_number(digest, policy->sandbox);
+	digest = digest_number(digest, policy->has_allowlist);
+	if (policy->has_allowlist)
+		digest = digest_list(digest, &policy->tool_allowlist);
+	digest = digest_number(digest, policy->network);
+	digest = digest_number(digest, policy->trust);
+	digest = digest_text(digest, requirement->scope);
+	digest = digest_list(digest, &requirement->named);
+	digest = digest_list(digest, &requirement->groups);
+	return digest;
+}

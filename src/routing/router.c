@@ -1,0 +1,141 @@
+/*-------------------------------------------------------------------------
+ *
+ * router.c
+ *	  Choosing the agent: filter, match, score, rank.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "routing/router.h"
+
+#include "routing/candidate.h"
+#include "routing/score.h"
+#include "routing/tiebreak.h"
+#include "utils/memutils.h"
+
+/* how many times the first of the ranking may turn out to be busier */
+#define REFRESHES	8
+
+static const char *const rejection_names[NUM_REJECTIONS] = {
+	NULL, "status", "scope", "trust", "policy", "tools", "network", "requires",
+	"concurrency"
+};
+
+static bool
+is_restricted(const Requirement *requirement)
+{
+	return requirement->named.n > 0 || requirement->groups.n > 0;
+}
+
+/* nobody is left: what would have to change for somebody to be? */
+static const char *
+failure_code(const Search *search)
+{
+	AgentSet   *busy_elsewhere = agent_set_copy(search->capable);
+
+	agent_set_minus(busy_elsewhere, search->left[REJECTED_STATUS]);
+	if (is_restricted(&search->requirement) && agent_set_count(search->looked_at) == 0)
+		return "NO_AGENT_AVAILABLE";
+	if (agent_set_count(search->capable) == 0)
+		return "NO_CAPABLE_AGENT";
+	if (search->choice.rejected[REJECTED_CONCURRENCY].count > 0)
+		return "NO_CAPACITY";
+	if (agent_set_count(busy_elsewhere) > 0)
+		return "NO_AGENT_AVAILABLE";
+	return "POLICY_DENIED";
+}
+
+/* only for want of other rules is there no use in trying again */
+static void
+conclude(Search *search)
+{
+	Choice	   *choice = &search->choice;
+
+	choice->failure = choice->ncandidates == 0 ? failure_code(search) : NULL;
+	choice->retryable = choice->failure != NULL &&
+		strcmp(choice->failure, "POLICY_DENIED") != 0;
+}
+
+/*
+ * Loads that were remembered may hide that the best has been given work
+ * since, by us as well: so the best is looked at again, until it stays.
+ */
+static void
+settle(Choice *choice, Slice avoid)
+{
+	int			i;
+
+	for (i = 0; i < REFRESHES && choice->ncandidates > 0; i++)
+	{
+		if (!candidate_refresh_first(choice))
+			return;
+		if (choice->candidates[0].running >= choice->candidates[0].max_concurrency)
+			candidate_reject_full(choice, 0);
+		else
+			tiebreak_settle_first(choice, avoid);
+	}
+}
+
+Choice *
+router_choose(const Requirement *requirement)
+{
+	Search	   *search = candidate_search(requirement, roster_get());
+	Choice	   *choice = &search->choice;
+
+	candidate_filter(search);
+	candidate_list(search);
+	score_candidates(requirement, choice);
+	tiebreak_rank(choice, requirement->avoid);
+	if (search->loads_remembered)
+		settle(choice, requirement->avoid);
+	conclude(search);
+	return choice;
+}
+
+void
+router_reject_full(Choice *choice, int candidate)
+{
+	candidate_reject_full(choice, candidate);
+	conclude((Search *) choice);
+}
+
+bool
+router_fits(const Requirement *requirement, Slice agent_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+	MemoryContext scratch;
+	MemoryContext old;
+	bool		fits;
+
+	if (ordinal < 0)
+		return false;
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch fits",
+									ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(scratch);
+	fits = candidate_fits(requirement, roster, ordinal);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return fits;
+}
+
+const char *
+rejection_name(Rejection rejection)
+{
+	return rejection_names[rejection];
+}
+
+bool
+router_looked_at(const Choice *choice, int ordinal)
+{
+	return agent_set_has(((const Search *) choice)->looked_at, ordinal);
+}
+
+Rejection
+router_explain(const Requirement *requirement, const Choice *choice,
+			   int ordinal, char **detail)
+{
+	*detail = NULL;
+	return candidate_judge((const Search *) choice, ordinal, detail);
+}

@@ -1,0 +1,178 @@
+/*-------------------------------------------------------------------------
+ *
+ * settings.c
+ *	  Every clutch.* setting, a paragraph each.
+ *
+ * Limits protect the server, so only a superuser (or who was granted SET on
+ * them) changes them; what changes no more than the caller's own comfort may
+ * be set by anybody.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "settings.h"
+#include "utils/guc.h"
+
+/*
+ * The agent that stands for the database: a request addressed to it is
+ * routed, and what the database writes itself comes from it.
+ */
+char	   *clutch_orchestrator = NULL;
+
+/*
+ * Size of an envelope as stored (jsonb, before compression).  Large results
+ * belong in an artifact that the envelope names.
+ */
+int			clutch_max_envelope_bytes = 1024 * 1024;
+
+/* How deep objects and arrays may nest, the envelope itself being level 1. */
+int			clutch_max_depth = 64;
+
+/* How many values, keys not counted, a document may hold. */
+int			clutch_max_nodes = 50000;
+
+/* Length in bytes of an identifier, a capability, a key of idempotency. */
+int			clutch_max_id_bytes = 256;
+
+/* Length in bytes of any other string of the protocol, not of the payload. */
+int			clutch_max_string_bytes = 4096;
+
+/* How many recipients "to" may name. */
+int			clutch_max_recipients = 64;
+
+/* How many elements requires, prefers, attachments, an allowlist may have. */
+int			clutch_max_list = 64;
+
+/*
+ * How many candidates a routing.decision names.  explain_route shows all;
+ * the event stays small when ten thousand agents would do.
+ */
+int			clutch_decision_candidates = 20;
+
+/*
+ * Up to this many eligible agents have their load read for every choice;
+ * with more, a backend trusts what it read up to 100 ms ago.  Either way the
+ * slot decides, so a limit is never exceeded: only the order may be stale.
+ */
+int			clutch_exact_load_candidates = 32;
+
+/* What a matched preference weighs, by its kind; 0 ignores the kind. */
+double		clutch_weight_skill = 1.0;
+double		clutch_weight_tool = 1.0;
+double		clutch_weight_tag = 1.0;
+double		clutch_weight_domain = 1.0;
+
+/*
+ * Who wakes listeners.  "transaction": the writing transaction sends one
+ * hint per channel at commit, which makes commits wait for one another.
+ * "off": nobody is woken, readers poll.
+ */
+int			clutch_notify = NOTIFY_TRANSACTION;
+
+/*
+ * How many channels one transaction wakes; beyond that only listeners of
+ * 'all' are woken.
+ */
+int			clutch_notify_channels = 64;
+
+/* How often, in seconds, a sign of life of an agent is written down. */
+int			clutch_heartbeat_interval = 30;
+
+/*
+ * How long a task is held by an agent that accepts it with an envelope of its
+ * own instead of clutch.claim, and by how much a progress prolongs any lease.
+ */
+int			clutch_default_lease = 60;
+
+/* How many tasks one tick moves at most; call it again for more. */
+int			clutch_tick_batch = 1000;
+
+/*
+ * The time, for tests: an RFC 3339 text, or empty for the real one.  Only a
+ * superuser may set it, because deadlines and leases are judged by it.
+ */
+char	   *clutch_clock = NULL;
+
+static const struct config_enum_entry notify_modes[] = {
+	{"transaction", NOTIFY_TRANSACTION, false},
+	{"off", NOTIFY_OFF, false},
+	{NULL, 0, false}
+};
+
+static void
+define_limit(const char *name, const char *what, int *variable, int boot,
+			 int least, int most, int flags)
+{
+	DefineCustomIntVariable(name, what, NULL, variable, boot, least, most,
+							PGC_SUSET, flags, NULL, NULL, NULL);
+}
+
+static void
+define_weight(const char *name, const char *what, double *variable)
+{
+	DefineCustomRealVariable(name, what, "0 ignores preferences of this kind.",
+							 variable, 1.0, 0.0, 1000.0,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+}
+
+void
+settings_define(void)
+{
+	DefineCustomStringVariable("clutch.orchestrator",
+							   "The agent that stands for the database.",
+							   "A request addressed to it is routed.",
+							   &clutch_orchestrator, "agent:orchestrator",
+							   PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable("clutch.notify",
+							 "Who wakes listeners: the writing transaction, or nobody.",
+							 NULL, &clutch_notify, NOTIFY_TRANSACTION, notify_modes,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("clutch.clock",
+							   "The time as RFC 3339 text, for tests.",
+							   "Empty: the real time.",
+							   &clutch_clock, "",
+							   PGC_SUSET, 0, NULL, NULL, NULL);
+
+	define_limit("clutch.max_envelope_bytes", "Largest envelope, in bytes.",
+				 &clutch_max_envelope_bytes, 1024 * 1024, 1024, 256 * 1024 * 1024,
+				 GUC_UNIT_BYTE);
+	define_limit("clutch.max_depth", "Deepest nesting of an envelope.",
+				 &clutch_max_depth, 64, 8, 1024, 0);
+	define_limit("clutch.max_nodes", "Most values in an envelope.",
+				 &clutch_max_nodes, 50000, 100, 100 * 1000 * 1000, 0);
+	define_limit("clutch.max_id_bytes", "Longest identifier, in bytes.",
+				 &clutch_max_id_bytes, 256, 32, 1024, GUC_UNIT_BYTE);
+	define_limit("clutch.max_string_bytes",
+				 "Longest string of the protocol outside the payload, in bytes.",
+				 &clutch_max_string_bytes, 4096, 256, 1024 * 1024, GUC_UNIT_BYTE);
+	define_limit("clutch.max_recipients", "Most recipients of an envelope.",
+				 &clutch_max_recipients, 64, 1, 1024, 0);
+	define_limit("clutch.max_list",
+				 "Most elements in requires, prefers, attachments, an allowlist.",
+				 &clutch_max_list, 64, 1, 1024, 0);
+	define_limit("clutch.decision_candidates",
+				 "Most candidates named by a routing.decision.",
+				 &clutch_decision_candidates, 20, 1, 1000, 0);
+	define_limit("clutch.exact_load_candidates",
+				 "Up to this many eligible agents have their load read anew for each choice.",
+				 &clutch_exact_load_candidates, 32, 0, 100000, 0);
+	define_limit("clutch.notify_channels",
+				 "Most channels one transaction wakes.",
+				 &clutch_notify_channels, 64, 0, 10000, 0);
+	define_limit("clutch.heartbeat_interval",
+				 "How often a sign of life of an agent is written down.",
+				 &clutch_heartbeat_interval, 30, 1, 3600, GUC_UNIT_S);
+	define_limit("clutch.default_lease",
+				 "Lease of a task accepted without clutch.claim, and of a progress.",
+				 &clutch_default_lease, 60, 1, 86400, GUC_UNIT_S);
+	define_limit("clutch.tick_batch", "Most tasks one tick moves.",
+				 &clutch_tick_batch, 1000, 1, 1000000, 0);
+
+	define_weight("clutch.weight_skill", "Weight of a preferred skill.", &clutch_weight_skill);
+	define_weight("clutch.weight_tool", "Weight of a preferred tool.", &clutch_weight_tool);
+	define_weight("clutch.weight_tag", "Weight of a preferred tag.", &clutch_weight_tag);
+	define_weight("clutch.weight_domain", "Weight of a preferred domain.", &clutch_weight_domain);
+
+	MarkGUCPrefixReserved("clutch");
+}

@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * settings.h
+ *	  Every clutch.* setting.  What each means: settings.c, docs/operations.md.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_SETTINGS_H
+#define CLUTCH_SETTINGS_H
+
+typedef enum NotifyMode
+{
+	NOTIFY_OFF,
+	NOTIFY_TRANSACTION
+} NotifyMode;
+
+/* names */
+extern char *clutch_orchestrator;
+
+/* limits of a document */
+extern int	clutch_max_envelope_bytes;
+extern int	clutch_max_depth;
+extern int	clutch_max_nodes;
+extern int	clutch_max_id_bytes;
+extern int	clutch_max_string_bytes;
+extern int	clutch_max_recipients;
+extern int	clutch_max_list;
+
+/* routing */
+extern int	clutch_decision_candidates;
+extern int	clutch_exact_load_candidates;
+extern double clutch_weight_skill;
+extern double clutch_weight_tool;
+extern double clutch_weight_tag;
+extern double clutch_weight_domain;
+
+/* delivery */
+extern int	clutch_notify;
+extern int	clutch_notify_channels;
+extern int	clutch_heartbeat_interval;	/* seconds */
+extern int	clutch_default_lease;	/* seconds */
+extern int	clutch_tick_batch;
+
+/* tests */
+extern char *clutch_clock;
+
+extern void settings_define(void);
+
+#endif							/* CLUTCH_SETTINGS_H */

@@ -1,0 +1,197 @@
+/*-------------------------------------------------------------------------
+ *
+ * dedup.c
+ *	  (run_id, id) enters the log once, and so does a sender's key.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/document.h"
+#include "base/guard.h"
+#include "base/rows.h"
+#include "protocol/problem.h"
+#include "store/dedup.h"
+
+/*
+ * What a resend may change: when it was sent, how often it was tried, where
+ * it is traced, and its signature.
+ */
+static const char *const envelope_free[] = {"ts", "attempt", "trace", "security", NULL};
+static const char *const security_free[] = {"auth", NULL};
+
+static bool
+is_free(const JsonbValue *key, const char *const *free_keys)
+{
+	int			i;
+
+	for (i = 0; free_keys[i] != NULL; i++)
+		if (key->val.string.len == (int) strlen(free_keys[i]) &&
+			memcmp(key->val.string.val, free_keys[i], key->val.string.len) == 0)
+			return true;
+	return false;
+}
+
+static bool
+same_value(JsonbValue *a, JsonbValue *b)
+{
+	return compareJsonbContainers(&JsonbValueToJsonb(a)->root,
+								  &JsonbValueToJsonb(b)->root) == 0;
+}
+
+/* every key of a that counts is in b with the same value */
+static bool
+covers(JsonbContainer *a, JsonbContainer *b, const char *const *free_keys)
+{
+	JsonbIterator *it;
+	JsonbValue	key;
+	JsonbValue	value;
+	JsonbIteratorToken token;
+
+	if (a == NULL || !JsonContainerIsObject(a))
+		return true;
+	it = JsonbIteratorInit(a);
+	(void) JsonbIteratorNext(&it, &key, true);
+	while ((token = JsonbIteratorNext(&it, &key, true)) == WJB_KEY)
+	{
+		JsonbValue *other;
+
+		(void) JsonbIteratorNext(&it, &value, true);
+		if (is_free(&key, free_keys))
+			continue;
+		if (b == NULL || !JsonContainerIsObject(b))
+			return false;
+		other = getKeyJsonValueFromContainer(b, key.val.string.val, key.val.string.len, NULL);
+		if (other == NULL || !same_value(&value, other))
+			return false;
+	}
+	return true;
+}
+
+static bool
+same_content(Jsonb *a, Jsonb *b)
+{
+	JsonbContainer *sa = document_get_container(&a->root, "security");
+	JsonbContainer *sb = document_get_container(&b->root, "security");
+
+	return covers(&a->root, &b->root, envelope_free) &&
+		covers(&b->root, &a->root, envelope_free) &&
+		covers(sa, sb, security_free) && covers(sb, sa, security_free);
+}
+
+static void
+check_same_id(const Event *event, Jsonb *first, int64 seq)
+{
+	if (!same_content(event->envelope.doc, first))
+		problem_refuse(ERRCODE_UNIQUE_VIOLATION, "/id", "ID_REUSED",
+					   "Give a new message a new id; a resend repeats the envelope unchanged.",
+					   "id \"%.*s\" was used in this run for another envelope (seq " INT64_FORMAT ")",
+					   event->envelope.id.len, event->envelope.id.s, seq);
+}
+
+static void
+check_same_command(const Event *event, Jsonb *first, Slice type, int64 seq)
+{
+	JsonbValue	payload;
+
+	if (!slice_equal(type, event->envelope.type_name) ||
+		!document_get(&first->root, "payload", &payload) ||
+		!same_value(&payload, unconstify(JsonbValue *, &event->envelope.payload)))
+		problem_refuse(ERRCODE_UNIQUE_VIOLATION, "/idempotency_key", "KEY_REUSED",
+					   "Use one key for one command; a repeat has the same type and payload.",
+					   "idempotency_key \"%.*s\" was used in this run for another type or payload (seq " INT64_FORMAT ")",
+					   event->envelope.idempotency_key.len,
+					   event->envelope.idempotency_key.s, seq);
+}
+
+typedef enum Sight
+{
+	SIGHT_NOTHING,
+	SIGHT_EVENT,				/* there: its receipt is left */
+	SIGHT_DOUBT					/* somebody is inserting it */
+} Sight;
+
+static Sight
+look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_doubt)
+{
+	Sight		sight = SIGHT_NOTHING;
+
+	rows_start(scan);
+	if (rows_next(scan))
+	{
+		*in_doubt = scan->dirty.xmin;
+		sight = TransactionIdIsValid(*in_doubt) ? SIGHT_DOUBT : SIGHT_EVENT;
+	}
+	if (sight == SIGHT_EVENT)
+	{
+		Jsonb	   *first = rows_jsonb(scan, Anum_event_envelope);
+		int64		seq = rows_int8(scan, Anum_event_seq);
+
+		if (by_key)
+			check_same_command(event, first, rows_text(scan, Anum_event_type), seq);
+		else
+			check_same_id(event, first, seq);
+		event_leave_receipt(seq, rows_timestamp(scan, Anum_event_received_at),
+							rows_text(scan, Anum_event_id), true,
+							rows_text(scan, Anum_event_run_id),
+							rows_text(scan, Anum_event_task_id),
+							rows_bool(scan, Anum_event_late));
+	}
+	rows_end(scan);
+	return sight;
+}
+
+static Sight
+look_by_id(const Event *event, TransactionId *in_doubt)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_PKEY, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, event->envelope.id);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, event->envelope.run_id);
+	return look(&scan, event, false, in_doubt);
+}
+
+static Sight
+look_by_key(const Event *event, TransactionId *in_doubt)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_IDEMPOTENCY_KEY, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, event->envelope.idempotency_key);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, event->envelope.run_id);
+	rows_key_text(&scan, 3, BTEqualStrategyNumber, event->envelope.from_agent);
+	return look(&scan, event, true, in_doubt);
+}
+
+bool
+dedup_seen(const Event *event)
+{
+	const Envelope *e = &event->envelope;
+	bool		has_key = slice_present(e->idempotency_key);
+
+	for (;;)
+	{
+		TransactionId in_doubt = InvalidTransactionId;
+		Sight		sight;
+
+		guard_hold(GUARD_EVENT_ID, guard_key(GUARD_EVENT_ID, e->id, e->run_id, 0));
+		sight = look_by_id(event, &in_doubt);
+		if (sight == SIGHT_NOTHING && has_key)
+		{
+			guard_hold(GUARD_IDEMPOTENCY_KEY,
+					   guard_key(GUARD_IDEMPOTENCY_KEY, e->idempotency_key,
+								 e->run_id, (int64) slice_hash(e->from_agent)));
+			sight = look_by_key(event, &in_doubt);
+		}
+		if (sight == SIGHT_NOTHING)
+			return false;
+
+		/* never wait for a transaction with a guard in hand */
+		guard_drop(GUARD_IDEMPOTENCY_KEY);
+		guard_drop(GUARD_EVENT_ID);
+		if (sight == SIGHT_EVENT)
+			return true;
+		rows_await(in_doubt);
+	}
+}

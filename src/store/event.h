@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * event.h
+ *	  One row of the log, clutch.events (spec 8.1).
+ *
+ * An Event is an envelope together with what the database says of it.  It is
+ * filled by the admit trigger, step by step, and becomes the row.
+ *
+ * Every write, the users' and our own, goes through the same door: INSERT
+ * INTO clutch.events (envelope).  event_send does it in the caller's name,
+ * event_append as the extension, for what the database itself has to say.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_EVENT_H
+#define CLUTCH_EVENT_H
+
+#include "access/htup.h"
+#include "access/transam.h"
+#include "access/tupdesc.h"
+#include "protocol/envelope.h"
+
+/* columns of clutch.events */
+enum
+{
+	Anum_event_seq = 1, Anum_event_xid, Anum_event_epoch,
+	Anum_event_received_at, Anum_event_id, Anum_event_ts, Anum_event_run_id,
+	Anum_event_thread_id, Anum_event_task_id, Anum_event_parent_task_id,
+	Anum_event_type, Anum_event_from_agent, Anum_event_to_agents,
+	Anum_event_scope, Anum_event_domain, Anum_event_payload_type,
+	Anum_event_idempotency_key, Anum_event_attempt, Anum_event_late,
+	Anum_event_envelope,
+	Natts_event = Anum_event_envelope
+};
+
+typedef struct Event
+{
+	Envelope	envelope;
+	int64		seq;			/* drawn after the task's lock */
+	int			epoch;
+	TimestampTz received_at;
+	Slice		scope;			/* of the run; absent: nobody's */
+	int			attempt;		/* of a task event: the one it was judged by */
+	bool		late;
+	bool		internal;		/* said by the database itself */
+} Event;
+
+/* what a sender is told; the slices lie in static memory, copy to keep */
+typedef struct Receipt
+{
+	int64		seq;
+	Slice		id;
+	bool		duplicate;
+	Slice		run_id;
+	Slice		task_id;
+	bool		late;
+	TimestampTz received_at;
+} Receipt;
+
+extern HeapTuple event_form_tuple(const Event *event, TupleDesc desc);
+
+/* the envelope of an event of the log, by seq; NULL: not there.  Palloc'd. */
+extern Jsonb *event_read(int64 seq);
+
+/* admit leaves the verdict on the row at hand here ... */
+extern void event_leave_receipt(int64 seq, TimestampTz received_at, Slice id,
+								bool duplicate, Slice run_id, Slice task_id,
+								bool late);
+
+/* ... and who inserted one row takes it */
+extern Receipt event_send(Jsonb *envelope);
+extern Receipt event_append(Jsonb *envelope);
+
+/* are we inside event_append?  Asked once by admit, which clears it. */
+extern bool event_take_internal(void);
+
+#endif							/* CLUTCH_EVENT_H */

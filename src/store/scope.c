@@ -1,0 +1,91 @@
+/*-------------------------------------------------------------------------
+ *
+ * scope.c
+ *	  Who owns a run: the scope of its first request.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/guard.h"
+#include "base/rows.h"
+#include "protocol/problem.h"
+#include "store/scope.h"
+
+/* columns of clutch.run_scope */
+enum
+{
+	Anum_run_id = 1,
+	Anum_scope,
+	Natts_run_scope = Anum_scope
+};
+
+/*
+ * Read dirty: the scope of a run whose first request is not committed yet is
+ * respected already.  Should that roll back, an event has kept a scope that
+ * its run lost, which shows it to fewer readers, never to more.
+ */
+Slice
+scope_of_run(Slice run_id)
+{
+	Slice		scope = SLICE_NONE;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		scope = slice_copy(rows_text(&scan, Anum_scope));
+	rows_end(&scan);
+	return scope;
+}
+
+static void
+refuse(const Envelope *request, Slice owner)
+{
+	if (slice_present(owner))
+		problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/meta/clutch/scope", "SCOPE_MISMATCH",
+					   "Leave the scope out to inherit the run's, or start another run.",
+					   "run \"%.*s\" belongs to scope \"%.*s\", not to \"%.*s\"",
+					   request->run_id.len, request->run_id.s, owner.len, owner.s,
+					   request->orders.scope.len, request->orders.scope.s);
+	problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/meta/clutch/scope", "SCOPE_MISMATCH",
+				   "Name the scope in the first request of a run.",
+				   "run \"%.*s\" was started without a scope and cannot be given \"%.*s\" now",
+				   request->run_id.len, request->run_id.s,
+				   request->orders.scope.len, request->orders.scope.s);
+}
+
+static void
+remember(Slice run_id, Slice scope)
+{
+	Datum		values[Natts_run_scope];
+	bool		nulls[Natts_run_scope] = {0};
+
+	values[Anum_run_id - 1] = PointerGetDatum(slice_to_text(run_id));
+	values[Anum_scope - 1] = PointerGetDatum(slice_to_text(scope));
+	(void) rows_insert(TABLE_RUN_SCOPE, values, nulls);
+}
+
+Slice
+scope_of_request(const Envelope *request, bool run_has_tasks)
+{
+	Slice		asked = request->orders.scope;
+	Slice		owner = scope_of_run(request->run_id);
+	uint64		guard;
+
+	if (!slice_present(asked) || slice_equal(owner, asked))
+		return owner;
+	if (slice_present(owner) || run_has_tasks)
+		refuse(request, owner);
+
+	guard = guard_key(GUARD_SCOPE, request->run_id, SLICE_NONE, 0);
+	guard_take(guard);
+	owner = scope_of_run(request->run_id);
+	if (!slice_present(owner))
+		remember(request->run_id, asked);
+	guard_release(guard);
+	if (slice_present(owner) && !slice_equal(owner, asked))
+		refuse(request, owner);
+	return asked;
+}

@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * principal.h
+ *	  Which database role speaks for which agent (P8).
+ *
+ * The role is the outer one: the login, or what it chose by SET ROLE among
+ * the roles granted to it.  A SECURITY DEFINER function on the way does not
+ * change it.  Superusers and the owner of the extension speak for everybody;
+ * others for the agents that clutch.principal gives them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_PRINCIPAL_H
+#define CLUTCH_PRINCIPAL_H
+
+#include "base/text.h"
+
+extern bool principal_is_operator(void);
+extern bool principal_speaks_for(Slice agent_id);
+
+/* raises 42501, code NOT_YOUR_AGENT, unless the role speaks for the agent */
+extern void principal_require(Slice agent_id, const char *path);
+
+/*
+ * The agent in whose name the role acts when it does not say: the only one
+ * it speaks for, or the orchestrator for operators.  Raises 42501 when there
+ * is none or several.  Palloc'd.
+ */
+extern Slice principal_default_agent(void);
+
+#endif							/* CLUTCH_PRINCIPAL_H */

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""The orchestrating client of the demonstration: plays spec 10 and shows it.
+
+    client.py DESK.json PROJECT SCRATCH NAME=PID...
+
+The user's interface (agent:ui) asks for a report.  The desk (agent:desk, this
+program too) claims that task and delegates three questions to whoever can
+research.  On the way
+    - one request keeps the default policy: only a sandboxed agent may have it,
+    - one task fails, because a document is missing; the desk supplies the
+      document and calls clutch.retry,
+    - the agent that has the last question is killed with -9 between claim and
+      finish; its lease ends, and the other agent does the work.
+Nothing here sleeps: each step waits for what it needs to be true.
+"""
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+import psycopg2
+import psycopg2.extras
+
+RUN, THREAD, REPORT = "run:demo", "thread:demo", "task:report"
+PATIENCE = 40       # seconds, for the whole play
+
+
+class Client:
+    def __init__(self):
+        self.connection = psycopg2.connect("", application_name="agent:desk")
+        self.connection.autocommit = True
+        self.cursor = self.connection.cursor(cursor_factory=psycopg2.extras.DictCursor)
+        self.until_when = time.monotonic() + PATIENCE
+        self.call("SELECT clutch.listen('all')")
+
+    def call(self, statement, *arguments):
+        self.cursor.execute(statement, arguments)
+        return self.cursor.fetchall()
+
+    def until(self, what, statement, *arguments):
+        """Waits for the first row; asks again when woken, or twice a second."""
+        while True:
+            rows = self.call(statement, *arguments)
+            if rows:
+                return rows[0]
+            left = self.until_when - time.monotonic()
+            if left <= 0:
+                sys.exit("gave up waiting for %s" % what)
+            select.select([self.connection], [], [], min(left, 0.5))
+            self.connection.poll()
+            self.connection.notifies.clear()
+
+    def until_status(self, task_id, status):
+        return self.until("%s to be %s" % (task_id, status),
+                          "SELECT payload FROM clutch.result(%s) WHERE status = %s",
+                          task_id, status)[0]
+
+    def request(self, sender, task_id, requires, payload, parent=None, prefers=None,
+                policy=None):
+        """A task.request to the orchestrator: the database chooses who."""
+        self.call("""
+            SELECT clutch.send(clutch.envelope('task.request', %s, NULL, %s, run_id => %s,
+                       thread_id => %s, task_id => %s, parent_task_id => %s, requires => %s,
+                       prefers => %s, domain => 'research',
+                       payload_type => 'research.query.v1', security => %s))""",
+                  sender, json.dumps(payload), RUN, THREAD, task_id, parent, requires,
+                  prefers, policy and json.dumps({"policy": policy}))
+        return self.call("SELECT * FROM clutch.why(%s) ORDER BY rank NULLS LAST, agent_id",
+                         task_id)
+
+
+def play(client, card, project, scratch, pids):
+    """The story; answers why each task went where it went, as asked then."""
+    why = {}
+    documents = ["README.md"] + sorted(
+        "docs/" + name for name in os.listdir(os.path.join(project, "docs"))
+        if name.endswith(".md"))
+
+    def delegate(name, question, words, **more):
+        names = more.pop("documents", documents[:3])
+        extra = more.pop("extra", {})
+        why[name] = client.request("agent:desk", name, ["skill:research@^1.2"],
+                                   dict({"question": question, "words": words,
+                                         "documents": names}, **extra),
+                                   parent=REPORT, **more)
+
+    client.until("the agents to register",
+                 "SELECT 1 FROM clutch.agents WHERE status = 'READY' AND agent_id = ANY(%s) "
+                 "HAVING count(*) = %s", ["agent:" + name for name in pids], len(pids))
+    client.call("SELECT clutch.register(%s)", json.dumps(card))
+
+    client.request("agent:ui", REPORT, ["skill:editing"],
+                   {"question": "What is clutch, and can it be relied upon?"})
+    claimed = client.until("the desk's task", "SELECT * FROM clutch.claim('agent:desk')")
+
+    delegate("task:promises", "What does the log promise?", ["never", "log", "once"],
+             documents=documents[:1],
+             policy={"sandbox": True, "tool_allowlist": ["mcp:files"]})
+    answers = [client.until_status("task:promises", "completed")]
+
+    delegate("task:notes", "What did the user note?", ["clutch", "agent"],
+             documents=["notes.md"], prefers=["tag:operations"], policy={"sandbox": False})
+    client.until_status("task:notes", "failed")
+    with open(os.path.join(scratch, "notes.md"), "w", encoding="utf-8") as notes:
+        notes.write("An agent asks.\nclutch chooses the agent, and says why.\n")
+    client.call("SELECT clutch.retry('task:notes', 'agent:desk')")
+    answers.append(client.until_status("task:notes", "completed"))
+
+    delegate("task:limits", "Where are the limits?", ["limit", "most", "setting"],
+             prefers=["tag:limits"], policy={"sandbox": False},
+             extra={"ponder_seconds": 30})
+    client.until("half of the work",
+                 "SELECT 1 FROM clutch.events WHERE task_id = 'task:limits' "
+                 "AND type = 'task.progress' AND from_agent = 'agent:lois'")
+    os.kill(pids["lois"], signal.SIGKILL)
+    answers.append(client.until_status("task:limits", "completed"))
+
+    client.call("SELECT clutch.finish('agent:desk', %s, %s, %s)", REPORT,
+                json.dumps({"title": "Report",
+                            "findings": [f for a in answers for f in a["findings"]],
+                            "citations": [c for a in answers for c in a["citations"]]}),
+                claimed["attempt"])
+    return why
+
+
+# ------------------------------------------------------------------ the screen
+
+def note_of(event):
+    """What an event says, in a few words."""
+    payload = event["envelope"]["payload"]
+    kind = event["type"]
+    if kind == "task.request":
+        return payload.get("question", "")
+    if kind == "routing.decision":
+        return "-> %s: %s" % (payload["selected"], payload["reason"])
+    if kind in ("task.error", "tool.error", "routing.failure", "task.timeout"):
+        return "%s: %s" % (payload.get("code"), payload.get("message"))
+    if kind == "task.progress":
+        return "has read " + ", ".join(payload.get("read", []))
+    if kind == "tool.call":
+        return "%s %s" % (payload["tool"], payload["args"]["path"])
+    if kind == "task.result":
+        cited = payload.get("citations", [])
+        return "%d findings, %s" % (len(payload.get("findings", [])),
+                                    ", ".join(cited[:2]) + (", ..." if cited[2:] else ""))
+    if kind == "task.accept":
+        return "attempt %s" % payload.get("attempt", event["attempt"])
+    if kind == "agent.register":
+        return ", ".join(c["id"] + "@" + c["version"] for c in payload["capabilities"])
+    return ""
+
+
+def show(client, why):
+    print("THE EVENT STREAM (clutch.events)")
+    print("%4s %-16s %-18s %-13s %s" % ("seq", "type", "from", "task", "note"))
+    for event in client.call("SELECT seq, type, from_agent, task_id, attempt, envelope "
+                             "FROM clutch.events ORDER BY seq"):
+        task = event["task_id"] if event["task_id"].startswith("task:") else ""
+        print(("%4d %-16s %-18s %-13s %s" % (event["seq"], event["type"],
+               event["from_agent"], task[:13], note_of(event)))[:110])
+    print("\nWHO WAS CHOSEN, AND WHY THE OTHERS WERE NOT (clutch.why)")
+    for task_id, rows in why.items():
+        for row in rows:
+            if row["eligible"]:
+                text = "rank %d, score %.2f, load %.2f: %s" % (
+                    row["rank"], row["score"], row["load"], row["detail"])
+            else:
+                text = "rejected by %s: %s" % (row["rejected_by"], row["detail"])
+            print(("%-14s %-11s %s" % (task_id, row["agent_id"], text))[:110])
+            task_id = ""
+    print("\nTHE RUN TREE (clutch.task_tree)")
+    for row in client.call("SELECT * FROM clutch.task_tree(%s)", RUN):
+        print("%-20s %-10s %-11s attempt %d" % (
+            "   " * row["depth"] + row["task_id"], row["status"], row["agent_id"],
+            row["attempt"]))
+
+
+def main():
+    card_path, project, scratch = sys.argv[1:4]
+    pids = {name: int(pid) for name, pid in (a.split("=") for a in sys.argv[4:])}
+    with open(card_path, encoding="utf-8") as text:
+        card = json.load(text)
+    client = Client()
+    why = play(client, card, project, scratch, pids)
+    show(client, why)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+-- What the extension consists of: its members, their labels, their privileges,
+-- and the contract of docs/reference.md (names, arguments, defaults, columns).
+BEGIN;
+SELECT plan(23);
+
+-- ------------------------------------------------------------- the contract
+-- kind: writes  changes the log or the state: VOLATILE, PARALLEL UNSAFE, not PUBLIC's
+--       makes   writes nothing, and answers anew each time: VOLATILE
+--       reads   tables or settings: STABLE
+CREATE TEMP TABLE contract (signature text, kind text, arguments text, result text);
+INSERT INTO contract VALUES
+('clutch.send(jsonb)', 'writes', 'envelope jsonb', 'clutch.receipt'),
+('clutch.send_batch(jsonb[])', 'writes', 'envelopes jsonb[]', 'SETOF clutch.receipt'),
+('clutch.validate(jsonb)', 'reads', 'envelope jsonb', 'TABLE(path text, code text, message text)'),
+('clutch.new_id(text)', 'makes', 'prefix text', 'text'),
+('clutch.from_legacy(jsonb)', 'reads', 'envelope jsonb', 'jsonb'),
+('clutch.register(jsonb)', 'writes', 'card jsonb', 'clutch.receipt'),
+('clutch.heartbeat(text)', 'writes', 'agent_id text', 'timestamp with time zone'),
+('clutch.find_agents(text[],text)', 'reads', 'requires text[], status text DEFAULT NULL::text',
+ 'SETOF clutch.agents'),
+('clutch.route(jsonb)', 'reads', 'envelope jsonb', 'jsonb'),
+('clutch.explain_route(jsonb)', 'reads', 'envelope jsonb',
+ 'TABLE(agent_id text, eligible boolean, rejected_by text, detail text, score double precision, '
+ 'load double precision, success_rate double precision, rank integer)'),
+('clutch.why(text)', 'reads', 'task_id text',
+ 'TABLE(agent_id text, eligible boolean, rejected_by text, detail text, score double precision, '
+ 'load double precision, success_rate double precision, rank integer)'),
+('clutch.claim(text,integer,interval)', 'writes',
+ 'agent_id text, max_tasks integer DEFAULT 1, lease interval DEFAULT ''00:01:00''::interval',
+ 'TABLE(task_id text, attempt integer, lease_until timestamp with time zone, '
+ 'deadline timestamp with time zone, reason text, last_progress jsonb, answer jsonb, seq bigint, '
+ 'envelope jsonb)'),
+('clutch.extend_lease(text,text,integer,interval)', 'writes',
+ 'agent_id text, task_id text, attempt integer, lease interval DEFAULT ''00:01:00''::interval',
+ 'TABLE(lease_until timestamp with time zone, state text)'),
+('clutch.progress(text,text,jsonb,integer)', 'writes',
+ 'agent_id text, task_id text, payload jsonb, attempt integer DEFAULT NULL::integer', 'clutch.receipt'),
+('clutch.finish(text,text,jsonb,integer)', 'writes',
+ 'agent_id text, task_id text, result jsonb DEFAULT ''{}''::jsonb, '
+ 'attempt integer DEFAULT NULL::integer', 'clutch.receipt'),
+('clutch.fail(text,text,text,text,boolean,jsonb,integer)', 'writes',
+ 'agent_id text, task_id text, code text, message text, retryable boolean DEFAULT true, '
+ 'details jsonb DEFAULT NULL::jsonb, attempt integer DEFAULT NULL::integer', 'clutch.receipt'),
+('clutch.release(text,text,integer,text)', 'writes',
+ 'agent_id text, task_id text, attempt integer, reason text DEFAULT NULL::text', 'clutch.receipt'),
+('clutch.report(text,text,text,jsonb,integer)', 'writes',
+ 'agent_id text, task_id text, type text, payload jsonb DEFAULT ''{}''::jsonb, '
+ 'attempt integer DEFAULT NULL::integer', 'clutch.receipt'),
+('clutch.cancel(text,text,text)', 'writes',
+ 'task_id text, reason text DEFAULT NULL::text, by_agent text DEFAULT NULL::text', 'clutch.receipt'),
+('clutch.retry(text,text)', 'writes', 'task_id text, by_agent text DEFAULT NULL::text', 'clutch.receipt'),
+('clutch.result(text)', 'reads', 'task_id text',
+ 'TABLE(task_id text, status text, finished boolean, attempt integer, agent_id text, payload jsonb, '
+ 'seq bigint, finished_at timestamp with time zone)'),
+('clutch.task_tree(text)', 'reads', 'run_id text',
+ 'TABLE(task_id text, parent_task_id text, depth integer, path text[], status text, agent_id text, '
+ 'attempt integer, domain text, payload_type text, created_at timestamp with time zone, '
+ 'started_at timestamp with time zone, finished_at timestamp with time zone)'),
+('clutch.replay(text)', 'reads', 'run_id text', 'SETOF clutch.events'),
+('clutch.run_graph(text,text)', 'reads', 'run_id text, format text DEFAULT ''mermaid''::text', 'text'),
+('clutch.listen(text,text)', 'makes', 'kind text DEFAULT ''all''::text, id text DEFAULT NULL::text', 'text'),
+('clutch.channel(text,text)', 'pure', 'kind text, id text DEFAULT NULL::text', 'text'),
+('clutch.tick()', 'writes', '', 'jsonb'),
+('clutch.rebuild()', 'writes', '', NULL),
+('clutch.check()', 'reads', '', 'TABLE(code text, detail text, hint text)'),
+('clutch.version()', 'pure', '', 'text'),
+('clutch.grant_agent(text,text)', 'writes', 'role_name text, agent_id text', NULL),
+('clutch.revoke_agent(text,text)', 'writes', 'role_name text, agent_id text', NULL),
+('clutch.grant_reader(text)', 'writes', 'role_name text', NULL);
+
+-- The same in the catalog's words, however a function declares its columns:
+-- RETURNS TABLE, OUT arguments, or a type of ours.
+CREATE TEMP VIEW found AS
+SELECT c.*, p.oid, p.provolatile, p.proparallel,
+	regexp_replace(pg_get_function_arguments(p.oid), '(^|, )OUT .*', '') AS arguments_now,
+	coalesce('TABLE(' || o.columns || ')', pg_get_function_result(p.oid)) AS result_now
+FROM contract c LEFT JOIN pg_proc p ON p.oid = to_regprocedure(c.signature)
+	LEFT JOIN LATERAL (
+		SELECT string_agg(format('%s %s', a.name, format_type(a.type, NULL)), ', ' ORDER BY a.i) AS columns
+		FROM unnest(p.proargnames, p.proargmodes, p.proallargtypes) WITH ORDINALITY a(name, mode, type, i)
+		WHERE a.mode IN ('o', 't')) o ON true;
+
+SELECT is_empty($$ SELECT signature FROM found WHERE oid IS NULL $$,
+	'every function of the contract is there');
+SELECT is_empty($$ SELECT signature, arguments_now FROM found
+	WHERE oid IS NOT NULL AND arguments_now <> arguments $$,
+	'with the arguments and defaults of the contract');
+SELECT is_empty($$ SELECT signature, result_now FROM found
+	WHERE oid IS NOT NULL AND result IS NOT NULL AND result_now <> result $$,
+	'and its results');
+
+SELECT is(
+	(SELECT string_agg(format('%s %s', a.name, format_type(a.type, NULL)), ', ' ORDER BY a.i)
+	 FROM pg_proc p, unnest(p.proargnames, string_to_array(p.proargtypes::text, ' ')::oid[])
+		WITH ORDINALITY a(name, type, i)
+	 WHERE p.pronamespace = 'clutch'::regnamespace AND p.proname = 'envelope'),
+	'type text, from_agent text, to_agents text[], payload jsonb, run_id text, thread_id text, '
+	'task_id text, parent_task_id text, requires text[], prefers text[], domain text, '
+	'payload_type text, schema_ref text, idempotency_key text, meta jsonb, trace jsonb, '
+	'security jsonb, attachments jsonb, attempt integer, id text, priority integer, '
+	'deadline interval, after text[]',
+	'clutch.envelope takes every field by name');
+SELECT is((SELECT pronargs::int - pronargdefaults FROM pg_proc
+		   WHERE pronamespace = 'clutch'::regnamespace AND proname = 'envelope'), 2,
+	'and needs only the type and the sender');
+
+CREATE TEMP TABLE columns_wanted (relation text, columns text);
+INSERT INTO columns_wanted VALUES
+('clutch.receipt', 'seq,id,duplicate,run_id,task_id,late'),
+('clutch.events', 'seq,xid,epoch,received_at,id,ts,run_id,thread_id,task_id,parent_task_id,type,from_agent,'
+				  'to_agents,scope,domain,payload_type,idempotency_key,attempt,late,envelope'),
+('clutch.agents', 'agent_id,status,capabilities,max_concurrency,running,success_rate,last_seen,card'),
+('clutch.tasks', 'task_id,run_id,parent_task_id,thread_id,status,agent_id,from_agent,attempt,priority,requires,'
+				 'waiting_for,code,detail,since,next_at,lease_until,deadline,created_at,started_at,finished_at,'
+				 'result_seq'),
+('clutch.runs', 'run_id,status'),
+('clutch.threads', 'thread_id'),
+('clutch.task_edges', 'run_id,from_task_id,to_task_id,kind'),
+('clutch.stuck', 'task_id');
+
+SELECT is_empty($$
+	SELECT relation, name FROM columns_wanted, string_to_table(columns, ',') AS name
+	WHERE NOT EXISTS (SELECT FROM pg_attribute
+					  WHERE attrelid = to_regclass(relation) AND attname = name AND NOT attisdropped) $$,
+	'the views, the log and the receipt have their columns');
+
+SELECT is_empty($$
+	SELECT proname, pronargs FROM pg_proc WHERE pronamespace = 'clutch'::regnamespace
+	GROUP BY 1, 2 HAVING count(*) > 1 $$,
+	'no two functions have one name and one number of arguments');
+
+-- --------------------------------------------------------------- the members
+CREATE TEMP VIEW members AS
+SELECT classid, objid FROM pg_depend
+WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+	AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'clutch');
+
+SELECT is_empty($$
+	SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = 'clutch'::regnamespace
+		AND oid NOT IN (SELECT objid FROM members WHERE classid = 'pg_proc'::regclass)
+	UNION ALL
+	SELECT oid::regclass::text FROM pg_class WHERE relnamespace = 'clutch'::regnamespace
+		AND relkind IN ('r', 'v', 'S', 'm', 'p')
+		AND oid NOT IN (SELECT objid FROM members WHERE classid = 'pg_class'::regclass) $$,
+	'everything in the schema belongs to the extension');
+SELECT is_empty($$
+	SELECT pg_describe_object(classid, objid, 0) FROM members, pg_identify_object(classid, objid, 0) o
+	WHERE o.schema IS DISTINCT FROM 'clutch' AND NOT (o.type = 'schema' AND o.name = 'clutch') $$,
+	'and everything of the extension is in the schema');
+SELECT is_empty($$
+	SELECT m.objid::regclass FROM members m JOIN pg_class c ON c.oid = m.objid
+	WHERE m.classid = 'pg_class'::regclass AND c.relkind IN ('r', 'S')
+		AND c.oid <> ALL ((SELECT extconfig FROM pg_extension WHERE extname = 'clutch')::oid[]) $$,
+	'pg_dump keeps the rows of every table and the place of every sequence');
+SELECT is_empty($$
+	SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'clutch'::regnamespace
+		AND obj_description(oid, 'pg_proc') IS NULL $$,
+	'every function has a comment');
+SELECT is_empty($$
+	SELECT oid::regclass FROM pg_class WHERE relnamespace = 'clutch'::regnamespace
+		AND (relkind = 'v' OR oid = 'clutch.events'::regclass) AND obj_description(oid, 'pg_class') IS NULL $$,
+	'so has every view, and the log');
+SELECT is((SELECT default_version FROM pg_available_extensions WHERE name = 'clutch'), clutch.version(),
+	'the library and the control file tell one version');
+
+-- ---------------------------------------------------------------- the labels
+SELECT is_empty($$
+	SELECT signature, provolatile, proparallel FROM found
+	WHERE kind = 'writes' AND (provolatile <> 'v' OR proparallel <> 'u') $$,
+	'what writes is VOLATILE and PARALLEL UNSAFE');
+SELECT is_empty($$
+	SELECT signature, provolatile FROM found WHERE kind = 'makes' AND provolatile <> 'v' $$,
+	'what answers anew each time is VOLATILE');
+SELECT is_empty($$
+	SELECT signature, provolatile FROM found WHERE kind = 'reads' AND provolatile <> 's' $$,
+	'what reads tables or settings is STABLE');
+SELECT is_empty($$
+	SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'clutch'::regnamespace
+		AND (provolatile = 'i' AND proparallel <> 's'
+			 OR prorettype = 'trigger'::regtype AND proparallel <> 'u') $$,
+	'what is IMMUTABLE is PARALLEL SAFE, and no trigger is');
+
+-- ------------------------------------------------------------ the privileges
+SELECT is_empty($$
+	SELECT p.oid::regprocedure
+	FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+	WHERE p.pronamespace = 'clutch'::regnamespace AND a.grantee = 0 AND p.provolatile = 'v'
+		AND p.oid NOT IN (SELECT oid FROM found WHERE kind = 'makes' AND oid IS NOT NULL)
+		AND p.proname <> 'envelope' $$,
+	'no function that writes is executable by PUBLIC');
+SELECT is_empty($$
+	SELECT c.oid::regclass, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a
+	WHERE c.relnamespace = 'clutch'::regnamespace AND a.grantee = 0
+	UNION ALL
+	SELECT t.attrelid::regclass, a.privilege_type
+	FROM pg_attribute t JOIN pg_class c ON c.oid = t.attrelid, aclexplode(t.attacl) a
+	WHERE c.relnamespace = 'clutch'::regnamespace AND a.grantee = 0 $$,
+	'PUBLIC has no privilege on any table, view or sequence');
+SELECT is_empty($$
+	SELECT a.privilege_type FROM pg_namespace n, aclexplode(n.nspacl) a
+	WHERE n.nspname = 'clutch' AND a.grantee = 0 $$,
+	'nor on the schema');
+SELECT is_empty($$
+	SELECT oid::regprocedure, proconfig FROM pg_proc
+	WHERE pronamespace = 'clutch'::regnamespace AND prosecdef
+		AND NOT 'search_path=pg_catalog, pg_temp' = ANY (coalesce(proconfig, '{}')) $$,
+	'every SECURITY DEFINER function pins its search_path');
+SELECT is_empty($$
+	SELECT oid::regclass FROM pg_class
+	WHERE relnamespace = 'clutch'::regnamespace AND relkind = 'v'
+		AND NOT coalesce(reloptions, '{}') && '{security_invoker=true,security_invoker=on,security_invoker=1}' $$,
+	'every view runs with the rights of who asks');
+SELECT is_empty($$
+	SELECT tgrelid::regclass, tgname, tgenabled FROM pg_trigger
+	WHERE NOT tgisinternal AND tgenabled <> 'A'
+		AND tgrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'clutch'::regnamespace) $$,
+	'every trigger fires whatever session_replication_role says');
+
+SELECT * FROM finish();
+ROLLBACK;

@@ -1,0 +1,89 @@
+-- Size, depth, number of values, range of numbers: each limit is a setting,
+-- and a refusal names limit and value.
+\set QUIET on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+\ir ../fixtures/loader.sql
+SELECT no_plan();
+
+CREATE FUNCTION pg_temp.with_payload(payload jsonb) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT doc || jsonb_build_object('payload', payload) FROM fixture WHERE name = 'envelope_1_1' $$;
+CREATE FUNCTION pg_temp.faults(envelope jsonb) RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce(string_agg(path || ' ' || code, ', ' ORDER BY path), 'valid') FROM clutch.validate(envelope) $$;
+CREATE FUNCTION pg_temp.nested(levels int) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT (repeat('[', levels) || repeat(']', levels))::jsonb $$;
+
+-- --------------------------------------------------------------------- size
+SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('a', repeat('x', 1000000)))), 'valid', 'just under 1 MB');
+SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('a', repeat('x', 1048576)))), ' TOO_LARGE', 'over 1 MB');
+SELECT matches(message, '^The document has 10[0-9]{5} bytes as jsonb; the limit is 1048576 \(setting clutch.max_envelope_bytes\)',
+	'the refusal names size and limit')
+FROM clutch.validate(pg_temp.with_payload(jsonb_build_object('a', repeat('x', 1048576))));
+SET LOCAL clutch.max_envelope_bytes = 2048;
+SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('a', repeat('x', 2000)))), ' TOO_LARGE', 'the limit is a setting');
+RESET clutch.max_envelope_bytes;
+
+-- -------------------------------------------------------------------- depth
+-- the envelope is level 1, payload 2, so 62 levels are left below a key of it
+SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('a', pg_temp.nested(62)))), 'valid', '64 levels');
+SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('a', pg_temp.nested(63)))),
+	'/payload/a' || repeat('/0', 62) || ' TOO_DEEP', '65 levels, at the path of the deepest');
+SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('a', pg_temp.nested(5000)))),
+	'/payload/a' || repeat('/0', 62) || ' TOO_DEEP', '5,000 levels');
+SELECT is((SELECT count(*)::int FROM clutch.validate(pg_temp.with_payload(jsonb_build_object('a', pg_temp.nested(70), 'b', pg_temp.nested(70))))),
+	1, 'said once');
+SET LOCAL clutch.max_depth = 8;
+SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('a', pg_temp.nested(7)))), '/payload/a/0/0/0/0/0/0 TOO_DEEP',
+	'the limit is a setting');
+RESET clutch.max_depth;
+
+-- ------------------------------------------------------------------- values
+CREATE FUNCTION pg_temp.many(n int) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_object('a', jsonb_agg(1)) FROM generate_series(1, n) $$;
+SELECT is(pg_temp.faults(pg_temp.with_payload(pg_temp.many(49900))), 'valid', 'nearly 50,000 values');
+SELECT is(pg_temp.faults(pg_temp.with_payload(pg_temp.many(50000))), ' TOO_MANY_NODES', 'over 50,000 values');
+SELECT matches(message, '50000.*clutch.max_nodes', 'the refusal names the limit')
+FROM clutch.validate(pg_temp.with_payload(pg_temp.many(50000)));
+SET LOCAL clutch.max_nodes = 100;
+SELECT is(pg_temp.faults(pg_temp.with_payload(pg_temp.many(100))), ' TOO_MANY_NODES', 'the limit is a setting');
+RESET clutch.max_nodes;
+
+-- ------------------------------------------------------------------ numbers
+SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('n', n::numeric))), 'valid', 'the number ' || left(n, 30))
+FROM unnest('{0,-0,0.1,-0.1,1.10,42,9007199254740993,-9223372036854775809,12345678901234567.25,1e255,1e256,1e300,1e308,
+	1.7976931348623157e308,-1.7976931348623157e308,1e-307,1e-400,1e-5000,0.30000000000000004,123456789012345678901234567890}'::text[]) AS n;
+SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('n', jsonb_build_array('x', n::numeric)))),
+	'/payload/n/1 NUMBER_OUT_OF_RANGE', 'the number ' || n || ' overflows a double')
+FROM unnest('{1e400,-1e400,1e309,1.8e308,-1.8e308,2e308,9e311,1e312,1e131071}'::text[]) AS n;
+SELECT is(pg_temp.faults(pg_temp.with_payload('{"n": [1e400, {"m/n": -1e309}], "ok": 1e10}')),
+	'/payload/n/0 NUMBER_OUT_OF_RANGE, /payload/n/1/m~1n NUMBER_OUT_OF_RANGE', 'each number is named');
+SELECT is(pg_temp.faults(doc || '{"attempt": 1e400}'), '/attempt NUMBER_OUT_OF_RANGE', 'once, though for two reasons')
+FROM fixture WHERE name = 'envelope_1_1';
+
+-- ------------------------------------------------------------------ lengths
+SET LOCAL clutch.max_id_bytes = 32;
+SELECT is(pg_temp.faults(doc || jsonb_build_object('schema_ref', NULL, 'id', repeat('x', 33))), '/id TOO_LONG', 'length of an identifier is a setting')
+FROM fixture WHERE name = 'envelope_1_1';
+SELECT is(message, '"id" has 33 bytes; the limit is 32 (setting clutch.max_id_bytes).', 'the refusal names value and limit')
+FROM fixture, clutch.validate(doc || jsonb_build_object('schema_ref', NULL, 'id', repeat('x', 33))) WHERE name = 'envelope_1_1';
+SELECT is(pg_temp.faults(doc || jsonb_build_object('schema_ref', NULL, 'id', repeat('ü', 17))), '/id TOO_LONG', 'counted in bytes')
+FROM fixture WHERE name = 'envelope_1_1';
+RESET clutch.max_id_bytes;
+SET LOCAL clutch.max_recipients = 1;
+SELECT is(pg_temp.faults(doc || '{"to": [{"agent_id": "agent:a"}, {"agent_id": "agent:b"}]}'), '/to TOO_MANY', 'recipients are a setting')
+FROM fixture WHERE name = 'envelope_1_1';
+RESET clutch.max_recipients;
+SET LOCAL clutch.max_list = 1;
+SELECT is(pg_temp.faults(doc), '/prefers TOO_MANY, /security/policy/tool_allowlist TOO_MANY, /trace TOO_MANY', 'lists are a setting')
+FROM fixture WHERE name = 'envelope_1_1';
+RESET clutch.max_list;
+
+-- a long key above many faults does not make the answer long
+SELECT cmp_ok((SELECT sum(length(path) + length(message))::int FROM clutch.validate(pg_temp.with_payload(
+		jsonb_build_object(repeat('k', 500000), (SELECT jsonb_agg(1e400::numeric) FROM generate_series(1, 200)))))), '<', 100000,
+	'the answer stays short');
+
+SELECT * FROM finish();
+ROLLBACK;

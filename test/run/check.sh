@@ -1,0 +1,236 @@
+#!/usr/bin/env bash
+# Everything from a bare Debian 12 to all tests passed (make check).
+#
+# Installs what is missing, builds with warnings as errors, starts a private
+# cluster and runs every kind of test that test/README.md names.  CHECK_ONLY
+# selects parts:  CHECK_ONLY="regress pgtap" make check
+#
+# The last line is "N passed, N failed"; the exit status is 0 only if nothing
+# failed and something passed.  After a failure the logs are in .check/.
+
+. "$(dirname "$0")/lib.sh"
+
+PARTS="regress pgtap isolation tap fuzz docs"
+ONLY=${CHECK_ONLY:-$PARTS}
+PASSED=0
+FAILED=0
+TABLE=
+
+# The whole cleaning up, however it ends.
+finish() {
+	local status=$?
+	trap - EXIT INT TERM HUP
+	end_child
+	[ -z "$WORK" ] || { cluster_stop immediate; keep_logs; rm -rf "$WORK"; }
+	exit $status
+}
+
+# Only what a failure needs, in a folder that git does not see.
+keep_logs() {
+	rm -rf "$TOP/.check"
+	[ "$FAILED" != 0 ] && [ -d "$WORK/log" ] && mkdir "$TOP/.check" 2>/dev/null || return 0
+	echo '*' >"$TOP/.check/.gitignore"
+	cp -r "$WORK/log/." "$TOP/.check/"
+	cp "$WORK/server.log" "$SRC/regression.diffs" "$SRC/output_iso/regression.diffs" \
+		"$TOP/.check/" 2>/dev/null
+}
+
+# ------------------------------------------------------------------- counting
+
+# part NAME FUNCTION: runs it and adds a row to the table.  The function counts
+# with `count PASSED FAILED`.
+part() {
+	local name=$1 start=$SECONDS
+	part_passed=0 part_failed=0
+	say "== $name"
+	"$2"
+	TABLE+=$(printf '%-12s %8d %8d %6d s' "$name" "$part_passed" "$part_failed" \
+		$((SECONDS - start)))$'\n'
+	PASSED=$((PASSED + part_passed))
+	FAILED=$((FAILED + part_failed))
+}
+
+count() {
+	part_passed=$((part_passed + $1))
+	part_failed=$((part_failed + $2))
+}
+
+# report UNIT PASSED FAILED LOG
+report() {
+	count "$2" "$3"
+	printf '   %-32s %5d passed %4d failed\n' "$1" "$2" "$3"
+	[ "$3" = 0 ] || show_faults "$4"
+}
+
+show_faults() {
+	{ grep -nE -A6 '^ *not ok|^#   |ERROR:|FATAL:|PANIC:|FAILED|Bad plan' "$1" || tail -n 20 "$1"; } |
+		head -n 60 | sed 's/^/     | /'
+}
+
+# runner PATH...: a test without its program fails, it is not skipped.
+runner() {
+	local program
+	for program in "$@"; do
+		command -v "$program" >/dev/null && continue
+		say "   $program is missing"
+		count 0 1
+		return 1
+	done
+}
+
+# files PATTERN: those of the checkout, relative to it, in order
+# shellcheck disable=SC2012,SC2086
+files() { (cd "$TOP" && ls -d $1 2>/dev/null | LC_ALL=C sort); }
+
+# tap_unit FILE LOG STATUS: counts the lines of TAP; a program that died after
+# good lines failed all the same.
+tap_unit() {
+	local good bad
+	good=$(grep -cE '^ok [0-9]' "$2")
+	bad=$(grep -cE '^not ok [0-9]' "$2")
+	[ "$3" = 0 ] || [ "$bad" != 0 ] || bad=1
+	[ $((good + bad)) != 0 ] || bad=1
+	report "$1" "$good" "$bad" "$2"
+}
+
+# ---------------------------------------------------------------------- parts
+
+part_build() {
+	local log=$WORK/log/build.log
+	if run_child timeout -k 10 600 bash -c '. "$0"; find_programs; build' \
+			"$TOP/test/run/lib.sh" >"$log" 2>&1; then
+		count 1 0
+	else
+		count 0 1
+		tail -n 40 "$log"
+	fi
+}
+
+# pg_regress prints one line per test, "... ok" or "... FAILED".
+regress_units() {
+	local log=$1 status=$2 good bad
+	good=$(grep -cE '^test .*\.\.\. ok\b' "$log")
+	bad=$(grep -cE '^test .*\.\.\. FAILED\b' "$log")
+	[ "$status" = 0 ] || [ "$bad" != 0 ] || bad=1
+	count "$good" "$bad"
+	grep -E '^test ' "$log" | sed 's/^/   /'
+	[ "$status" = 0 ] || { grep -vE '^test ' "$log" | tail -n 8; head -n 120 "$3" 2>/dev/null; }
+}
+
+part_regress() {
+	local names log=$WORK/log/regress.log program=$PGXS_DIR/src/test/regress/pg_regress
+	names=$(files 'test/sql/*.sql' | sed 's,.*/\(.*\)\.sql,\1,')
+	[ -n "$names" ] && runner "$program" || return 0
+	# shellcheck disable=SC2086
+	run_child timeout -k 10 300 "${AS_SERVER[@]}" "$program" --bindir="$BINDIR" \
+		--inputdir="$SRC/test" --outputdir="$SRC" --host="$WORK" --user=postgres \
+		--dbname=contrib_regression $names >"$log" 2>&1
+	regress_units "$log" $? "$SRC/regression.diffs"
+}
+
+part_isolation() {
+	local names log=$WORK/log/isolation.log
+	local program=$PGXS_DIR/src/test/isolation/pg_isolation_regress
+	names=$(files 'test/isolation/specs/*.spec' | sed 's,.*/\(.*\)\.spec,\1,')
+	[ -n "$names" ] && runner "$program" "${program%/*}/isolationtester" || return 0
+	as_server mkdir -p "$SRC/output_iso"
+	# shellcheck disable=SC2086
+	PGISOLATIONTIMEOUT=60 run_child timeout -k 10 300 "${AS_SERVER[@]}" "$program" \
+		--bindir="$BINDIR" --inputdir="$SRC/test/isolation" --outputdir="$SRC/output_iso" \
+		--host="$WORK" --user=postgres --dbname=isolation_regression \
+		--load-extension=clutch $names >"$log" 2>&1
+	regress_units "$log" $? "$SRC/output_iso/regression.diffs"
+}
+
+# Each file in a database of its own, made from one that has both extensions.
+part_pgtap() {
+	local file log status
+	[ -n "$(files 'test/pgtap/*.sql')" ] && runner pg_prove || return 0
+	createdb clutch_pgtap &&
+		psql -X -q -d clutch_pgtap -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION clutch' \
+			-c 'CREATE EXTENSION pgtap' || { count 0 1; return 0; }
+	for file in $(files 'test/pgtap/*.sql'); do
+		log=$WORK/log/pgtap_$(basename "$file" .sql).log
+		createdb -T clutch_pgtap clutch_pgtap_one
+		run_child timeout -k 10 300 env -C "$SRC" pg_prove -v -d clutch_pgtap_one "$file" \
+			>"$log" 2>&1
+		status=$?
+		tap_unit "$file" "$log" $status
+		dropdb --force clutch_pgtap_one
+	done
+}
+
+# Those make clusters of their own, in the copy, as the server's user.
+part_tap() {
+	local file log
+	[ -n "$(files 'test/t/*.pl')" ] && runner prove "$PGXS_DIR/src/test/regress/pg_regress" ||
+		return 0
+	for file in $(files 'test/t/*.pl'); do
+		log=$WORK/log/tap_$(basename "$file" .pl).log
+		run_child timeout -k 10 600 "${AS_SERVER[@]}" env -C "$SRC" -u PGHOST -u PGUSER \
+			-u PGDATABASE PATH="$BINDIR:$PATH" PERL5LIB="$PGXS_DIR/src/test/perl" \
+			PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" TESTDIR="$SRC" \
+			PGPORT=65432 TMPDIR="$WORK" prove -v "$file" >"$log" 2>&1
+		tap_unit "$file" "$log" $?
+	done
+}
+
+# The fast part: enough mutations to meet every branch, not to measure leaks.
+part_fuzz() {
+	local file log status
+	for file in $(files 'test/fuzz/*.py'); do
+		log=$WORK/log/fuzz_$(basename "$file" .py).log
+		createdb clutch_fuzz && psql -X -q -d clutch_fuzz -c 'CREATE EXTENSION clutch'
+		PGDATABASE=clutch_fuzz run_child timeout -k 10 300 "$PYTHON" "$SRC/$file" 20000 \
+			>"$log" 2>&1
+		status=$?
+		report "$file" $((status == 0)) $((status != 0)) "$log"
+		dropdb --force clutch_fuzz
+	done
+}
+
+part_docs() {
+	local log=$WORK/log/docs.log status good bad
+	# shellcheck disable=SC2046
+	run_child timeout -k 10 300 env -C "$SRC" "$PYTHON" test/run/doc_examples.py \
+		$(files 'README.md docs/*.md') >"$log" 2>&1
+	status=$?
+	good=$(sed -n '$s/^\([0-9]*\) passed.*/\1/p' "$log")
+	bad=$(sed -n '$s/.* \([0-9]*\) failed$/\1/p' "$log")
+	[ "$status" = 0 ] || [ "${bad:-0}" != 0 ] || bad=1
+	count "${good:-0}" "${bad:-1}"
+	sed 's/^/   /' "$log"
+}
+
+# ------------------------------------------------------------------- the story
+
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+prepare check
+work_new clutch-check
+SRC=$WORK/src
+mkdir -p "$WORK/log"
+
+part build part_build
+if [ "$FAILED" = 0 ]; then
+	# The server's user may not be able to read the checkout, and tests write.
+	mkdir "$SRC"
+	tar -C "$TOP" --exclude='./.*' --exclude='*.o' --exclude='*.so' -cf - . | tar -C "$SRC" -xf -
+	[ "$(id -u)" != 0 ] || chown -R postgres: "$SRC"
+	cluster_new "${NOT_DURABLE[@]}" || die "the private cluster does not start"
+	for name in $ONLY; do
+		case " $PARTS " in
+			*" $name "*) part "$name" "part_$name" ;;
+			*) die "CHECK_ONLY: there is no part \"$name\" (there are: $PARTS)" ;;
+		esac
+	done
+fi
+
+say
+printf '%-12s %8s %8s %8s\n' part passed failed time
+printf '%s' "$TABLE"
+[ "$FAILED" = 0 ] || say "logs: .check/"
+say "$PASSED passed, $FAILED failed"
+[ "$FAILED" = 0 ] && [ "$PASSED" != 0 ]

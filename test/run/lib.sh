@@ -1,0 +1,186 @@
+# shellcheck shell=bash
+# What the scripts in this folder share: sourced, never run.
+#
+#   prepare KIND     installs what is missing (KIND: demo | bench | check);
+#                    nothing when all is there, so a second run needs no network
+#   build            compiles with warnings as errors and installs the extension
+#   cluster_new ...  a private cluster in $WORK: unix socket only, nobody else's
+#   cluster_start DIR, cluster_stop
+#   as_server CMD    runs CMD in $WORK as the user the server runs as
+#
+# The server may not run as root, so as root everything of the server's is done
+# as the user postgres, in a temporary folder that is removed at exit.
+
+set -uo pipefail
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+PG_CONFIG=${PG_CONFIG:-}
+PG_MAJOR=15			# Debian 12's; another one by PG_CONFIG
+[ ! -x "$PG_CONFIG" ] || PG_MAJOR=$("$PG_CONFIG" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+WORK=
+CLUSTER=
+AS_SERVER=()
+
+say() { printf '%s\n' "$*"; }
+die() { printf 'clutch: %s\n' "$*" >&2; exit 1; }
+
+# ------------------------------------------------------------------ packages
+
+packages() {
+	echo make gcc libc6-dev "postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" \
+		python3 python3-psycopg2
+	[ "$1" != check ] || echo "postgresql-$PG_MAJOR-pgtap" perl \
+		libtap-parser-sourcehandler-pgtap-perl libipc-run-perl
+}
+
+missing_packages() {
+	local package
+	for package in $(packages "$1"); do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
+			echo "$package"
+	done
+}
+
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	else
+		sudo -n true 2>/dev/null || [ -t 0 ] || die "needs root for: $*"
+		sudo "$@"
+	fi
+}
+
+# Debian's postgresql package makes and starts a cluster of its own when it is
+# installed; a file in createcluster.d, there only meanwhile, keeps it from that.
+install_packages() {
+	local hold=/etc/postgresql-common/createcluster.d/clutch.conf status=0
+	as_root mkdir -p "${hold%/*}" &&
+		echo 'create_main_cluster = off' | as_root tee "$hold" >/dev/null || return 1
+	as_root apt-get -q update &&
+		as_root env DEBIAN_FRONTEND=noninteractive \
+			apt-get -q install -y --no-install-recommends "$@" || status=1
+	as_root rm -f "$hold"
+	as_root rmdir "${hold%/*}" 2>/dev/null
+	return $status
+}
+
+prepare() {
+	local missing log
+	if command -v dpkg-query >/dev/null; then
+		missing=$(missing_packages "$1" | tr '\n' ' ')
+		if [ -n "$missing" ]; then
+			[ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+				die "missing, and neither root nor sudo to install it: $missing"
+			log=$(mktemp)
+			say "installing $missing"
+			# shellcheck disable=SC2086
+			install_packages $missing >"$log" 2>&1 </dev/null ||
+				{ tail -n 30 "$log" >&2; rm -f "$log"; die "could not install $missing"; }
+			rm -f "$log"
+		fi
+	fi
+	find_programs
+}
+
+# Debian's own python3 is the one python3-psycopg2 belongs to.
+find_programs() {
+	local candidate
+	if [ -z "$PG_CONFIG" ]; then
+		PG_CONFIG=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
+		[ -x "$PG_CONFIG" ] || PG_CONFIG=$(command -v pg_config) || die "there is no pg_config"
+	fi
+	BINDIR=$("$PG_CONFIG" --bindir) || die "$PG_CONFIG does not run"
+	PGXS_DIR=$(dirname "$("$PG_CONFIG" --pgxs)")/../..
+	PYTHON=
+	for candidate in /usr/bin/python3 python3; do
+		if "$candidate" -c 'import psycopg2' 2>/dev/null; then
+			PYTHON=$candidate
+			break
+		fi
+	done
+	[ -n "$PYTHON" ] || die "no python3 with psycopg2"
+	export PG_CONFIG BINDIR PGXS_DIR PYTHON PYTHONDONTWRITEBYTECODE=1
+	PATH=$BINDIR:$PATH
+}
+
+# --------------------------------------------------------------------- build
+
+build() {
+	unset MAKEFLAGS MFLAGS MAKELEVEL	# of the make that started us
+	make -C "$TOP" -j"$(nproc)" PG_CONFIG="$PG_CONFIG" all || return 1
+	if [ -w "$("$PG_CONFIG" --pkglibdir)" ]; then
+		make -C "$TOP" PG_CONFIG="$PG_CONFIG" install
+	else
+		as_root make -C "$TOP" PG_CONFIG="$PG_CONFIG" install
+	fi
+}
+
+# ------------------------------------------------------------------- cluster
+
+as_server() { "${AS_SERVER[@]}" "$@"; }
+
+# The folder everything happens in: the server's user owns it, and its path is
+# short enough for a socket's.
+work_in() {
+	WORK=$1
+	AS_SERVER=(env -C "$WORK" HOME="$WORK")
+	if [ "$(id -u)" = 0 ]; then
+		chown postgres: "$WORK"
+		AS_SERVER=(setpriv --reuid=postgres --regid=postgres --init-groups "${AS_SERVER[@]}")
+	fi
+}
+
+work_new() {
+	local folder
+	folder=$(mktemp -d "/tmp/$1.XXXXXX") || die "cannot make a folder in /tmp"
+	work_in "$folder"
+}
+
+# PGHOST and the rest are exported: every libpq program then finds the cluster.
+cluster_start() {
+	CLUSTER=$1
+	as_server pg_ctl -D "$CLUSTER/data" -l "$CLUSTER/server.log" -w -t 60 -s start \
+		-o "-k '$CLUSTER' -h ''" || { tail -n 20 "$CLUSTER/server.log" >&2; return 1; }
+	unset PGSERVICE PGSERVICEFILE PGPASSWORD PGOPTIONS PGHOSTADDR PGSSLMODE
+	export PGHOST=$CLUSTER PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+}
+
+# What a cluster that is thrown away needs no durability for.
+NOT_DURABLE=("fsync = off" "full_page_writes = off")
+
+# cluster_new SETTING...: lines of postgresql.conf
+cluster_new() {
+	as_server initdb -D "$WORK/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N \
+		>"$WORK/initdb.log" || { tail -n 20 "$WORK/initdb.log" >&2; return 1; }
+	printf '%s\n' "listen_addresses = ''" "max_connections = 120" "timezone = 'UTC'" \
+		"log_timezone = 'UTC'" "$@" | as_server tee -a "$WORK/data/postgresql.conf" >/dev/null
+	cluster_start "$WORK"
+}
+
+cluster_stop() {
+	[ -n "$CLUSTER" ] || return 0
+	[ ! -f "$CLUSTER/data/postmaster.pid" ] ||
+		as_server pg_ctl -D "$CLUSTER/data" -m "${1:-fast}" -w -t 60 -s stop
+	CLUSTER=
+}
+
+# ------------------------------------------------------------------ children
+
+# Runs a program (not a function) in the background and waits: a trap is then
+# obeyed at once, and what runs can be ended.  Under timeout(1) its children end
+# with it.
+CHILD=
+run_child() {
+	local status
+	"$@" &
+	CHILD=$!
+	wait "$CHILD"
+	status=$?
+	CHILD=
+	return $status
+}
+
+end_child() {
+	[ -z "$CHILD" ] || { kill -TERM "$CHILD" 2>/dev/null; wait "$CHILD" 2>/dev/null; }
+	CHILD=
+}
