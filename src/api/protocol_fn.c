@@ -169,7 +169,7 @@ inherit_from_parent(Draft *draft)
 	if (!slice_present(draft->parent_task_id) ||
 		(slice_present(draft->run_id) && slice_present(draft->thread_id)))
 		return;
-	parent = task_look(draft->parent_task_id);
+	parent = task_look(draft->parent_task_id, ROWS_LATEST);
 	if (parent == NULL)
 		problem_refuse(ERRCODE_CLUTCH_TASK_NOT_FOUND, "/parent_task_id", "TASK_NOT_FOUND",
 					   "Name run_id and thread_id if the parent is yet to be sent.",
@@ -197,7 +197,7 @@ clutch_envelope(PG_FUNCTION_ARGS)
 static bool
 task_in_work(Slice task_id)
 {
-	Task	   *task = task_look(task_id);
+	Task	   *task = task_look(task_id, ROWS_LATEST);
 
 	return task != NULL && task->status != TASK_PENDING &&
 		!task_status_is_over(task->status);

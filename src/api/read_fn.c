@@ -36,7 +36,7 @@ Datum
 clutch_result(PG_FUNCTION_ARGS)
 {
 	Slice		task_id = argument_text(fcinfo, 0, "task_id");
-	Task	   *task = task_look(task_id);
+	Task	   *task = task_look(task_id, ROWS_ACTIVE);
 	Datum		values[NUM_RESULT_COLUMNS] = {0};
 	bool		nulls[NUM_RESULT_COLUMNS] = {0};
 	Jsonb	   *event;
@@ -45,7 +45,7 @@ clutch_result(PG_FUNCTION_ARGS)
 	result_begin_rows(fcinfo);
 	if (task == NULL)
 		verdict_task_not_found(task_id);
-	event = task->result_seq ? event_read(task->result_seq) : NULL;
+	event = task->result_seq ? event_read(task->result_seq, ROWS_ACTIVE) : NULL;
 	result_text(values, nulls, RESULT_TASK_ID, task->task_id);
 	result_text(values, nulls, RESULT_STATUS, slice_of_cstring(task_status_name(task->status)));
 	values[RESULT_FINISHED] = BoolGetDatum(task_status_is_over(task->status));

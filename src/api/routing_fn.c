@@ -337,7 +337,7 @@ clutch_why(PG_FUNCTION_ARGS)
 	Verdict		verdict;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (task_look(task_id) == NULL)
+	if (task_look(task_id, ROWS_ACTIVE) == NULL)
 		problem_refuse(ERRCODE_CLUTCH_TASK_NOT_FOUND, "/task_id", "TASK_NOT_FOUND", NULL,
 					   "task \"%.*s\" does not exist", task_id.len, task_id.s);
 	verdict = find_verdict(task_id);

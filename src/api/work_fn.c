@@ -184,7 +184,7 @@ put_claimed(FunctionCallInfo fcinfo, const Task *task)
 {
 	Datum		values[NUM_CLAIM_COLUMNS] = {0};
 	bool		nulls[NUM_CLAIM_COLUMNS] = {0};
-	Jsonb	   *progress = task->progress_seq ? event_read(task->progress_seq) : NULL;
+	Jsonb	   *progress = task->progress_seq ? event_read(task->progress_seq, ROWS_LATEST) : NULL;
 	JsonbValue	payload;
 
 	result_text(values, nulls, CLAIM_TASK_ID, task->task_id);
@@ -198,7 +198,7 @@ put_claimed(FunctionCallInfo fcinfo, const Task *task)
 	/* answers to questions come with parked tasks */
 	nulls[CLAIM_ANSWER] = true;
 	result_int8(values, nulls, CLAIM_SEQ, task->request_seq);
-	result_jsonb(values, nulls, CLAIM_ENVELOPE, event_read(task->request_seq));
+	result_jsonb(values, nulls, CLAIM_ENVELOPE, event_read(task->request_seq, ROWS_LATEST));
 	result_put_row(fcinfo, values, nulls);
 }
 

@@ -24,6 +24,7 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -390,10 +391,22 @@ rows_lock(RowScan *scan, bool wait)
 	pg_unreachable();
 }
 
+/*
+ * The executor does not see these writes, so nobody else refuses them in a
+ * READ ONLY transaction or in a parallel worker.
+ */
+static Relation
+open_for_writing(StateTable table)
+{
+	PreventCommandIfReadOnly("a change of the state of clutch");
+	PreventCommandIfParallelMode("a change of the state of clutch");
+	return table_open(rows_table_oid(table), RowExclusiveLock);
+}
+
 ItemPointerData
 rows_insert(StateTable table, Datum *values, bool *nulls)
 {
-	Relation	rel = table_open(rows_table_oid(table), RowExclusiveLock);
+	Relation	rel = open_for_writing(table);
 	HeapTuple	tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
 	ItemPointerData tid;
 
@@ -408,7 +421,7 @@ rows_insert(StateTable table, Datum *values, bool *nulls)
 void
 rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls)
 {
-	Relation	rel = table_open(rows_table_oid(table), RowExclusiveLock);
+	Relation	rel = open_for_writing(table);
 	HeapTuple	tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
 
 	CatalogTupleUpdate(rel, tid, tuple);
@@ -421,7 +434,7 @@ rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls)
 void
 rows_delete(StateTable table, ItemPointer tid)
 {
-	Relation	rel = table_open(rows_table_oid(table), RowExclusiveLock);
+	Relation	rel = open_for_writing(table);
 
 	CatalogTupleDelete(rel, tid);
 	table_close(rel, NoLock);

@@ -136,7 +136,7 @@ assign_new(Task *task, const Envelope *request, TimestampTz at)
 bool
 assign_again(Task *task)
 {
-	Jsonb	   *document = event_read(task->request_seq);
+	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
 	Envelope	request;
 
 	if (document == NULL)

@@ -215,7 +215,7 @@ compare_since(const ListCell *a, const ListCell *b)
 static void
 queue_pending(Task *task)
 {
-	Jsonb	   *document = event_read(task->request_seq);
+	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
 	Requirement requirement;
 	Envelope	request;
 

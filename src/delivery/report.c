@@ -58,7 +58,7 @@ Receipt
 report_send(Slice from_agent, Slice task_id, MessageType type, Jsonb *payload,
 			int attempt)
 {
-	Task	   *task = task_look(task_id);
+	Task	   *task = task_look(task_id, ROWS_LATEST);
 
 	if (task == NULL)
 		verdict_task_not_found(task_id);

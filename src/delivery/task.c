@@ -216,12 +216,12 @@ task_form_row(const Task *task, Datum *values, bool *nulls)
 /* ----------------------------------------------------- finding and locking */
 
 static Task *
-find(Slice task_id, bool lock, bool wait)
+find(Slice task_id, RowSnapshot which, bool lock, bool wait)
 {
 	RowScan		scan;
 	Task	   *task = NULL;
 
-	rows_begin(&scan, TABLE_TASK, INDEX_TASK, ROWS_LATEST,
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK, which,
 			   lock ? RowExclusiveLock : AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
 	rows_start(&scan);
@@ -232,9 +232,9 @@ find(Slice task_id, bool lock, bool wait)
 }
 
 Task *
-task_look(Slice task_id)
+task_look(Slice task_id, RowSnapshot which)
 {
-	return find(task_id, false, false);
+	return find(task_id, which, false, false);
 }
 
 /*
@@ -264,12 +264,12 @@ await_creator(Slice task_id)
 Task *
 task_lock(Slice task_id, bool wait)
 {
-	Task	   *task = find(task_id, true, wait);
+	Task	   *task = find(task_id, ROWS_LATEST, true, wait);
 
 	if (task == NULL && wait)
 	{
 		await_creator(task_id);
-		task = find(task_id, true, true);
+		task = find(task_id, ROWS_LATEST, true, true);
 	}
 	return task;
 }
@@ -278,13 +278,13 @@ Task *
 task_await(Slice task_id)
 {
 	await_creator(task_id);
-	return find(task_id, false, false);
+	return find(task_id, ROWS_LATEST, false, false);
 }
 
 int
 task_depth_below(Slice parent_task_id)
 {
-	Task	   *parent = slice_present(parent_task_id) ? task_look(parent_task_id) : NULL;
+	Task	   *parent = slice_present(parent_task_id) ? task_look(parent_task_id, ROWS_LATEST) : NULL;
 
 	if (parent != NULL)
 		return parent->depth + 1;

@@ -17,6 +17,7 @@
 #ifndef CLUTCH_TASK_H
 #define CLUTCH_TASK_H
 
+#include "base/rows.h"
 #include "delivery/transition.h"
 #include "protocol/envelope.h"
 #include "storage/itemptr.h"
@@ -75,7 +76,7 @@ extern bool task_step_of(MessageType type, TaskMove move, TaskStep *step);
 
 /* NULL: there is no such task, or (wait false) somebody else has it locked */
 extern Task *task_lock(Slice task_id, bool wait);
-extern Task *task_look(Slice task_id);
+extern Task *task_look(Slice task_id, RowSnapshot which);
 /* like task_look, but waits for a first request that is not committed yet */
 extern Task *task_await(Slice task_id);
 extern bool task_run_has_any(Slice run_id);
@@ -97,9 +98,8 @@ extern bool task_apply(Task *task, const TaskEvent *event);
 extern bool task_was_with(const Task *task, Slice agent_id);
 
 /* what the tree shows of the current row of a scan; slices are copied */
-struct RowScan;
 struct TaskNode;
-extern void task_read_node(const struct RowScan *scan, struct TaskNode *node);
+extern void task_read_node(const RowScan *scan, struct TaskNode *node);
 
 /* every task there is, for rebuild and for a restored copy */
 extern struct List *task_list_ids(void);

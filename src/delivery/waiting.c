@@ -122,11 +122,11 @@ kind_requirement(int64 kind, Slice task_id)
 	if (entry != NULL)
 		return &entry->requirement;
 
-	task = task_look(task_id);
+	task = task_look(task_id, ROWS_LATEST);
 	if (task == NULL)
 		return NULL;
 	old = MemoryContextSwitchTo(kinds_context);
-	request = event_read(task->request_seq);
+	request = event_read(task->request_seq, ROWS_LATEST);
 	envelope = palloc(sizeof(Envelope));
 	if (request != NULL)
 		envelope_read(request, envelope, ignored);

@@ -90,12 +90,12 @@ event_form_tuple(const Event *event, TupleDesc desc)
 }
 
 Jsonb *
-event_read(int64 seq)
+event_read(int64 seq, RowSnapshot which)
 {
 	Jsonb	   *envelope = NULL;
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, ROWS_LATEST, AccessShareLock);
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, which, AccessShareLock);
 	rows_key_int8(&scan, 1, BTEqualStrategyNumber, seq);
 	rows_start(&scan);
 	if (rows_next(&scan))

@@ -18,6 +18,7 @@
 #include "access/htup.h"
 #include "access/transam.h"
 #include "access/tupdesc.h"
+#include "base/rows.h"
 #include "protocol/envelope.h"
 
 /* columns of clutch.events */
@@ -60,7 +61,7 @@ typedef struct Receipt
 extern HeapTuple event_form_tuple(const Event *event, TupleDesc desc);
 
 /* the envelope of an event of the log, by seq; NULL: not there.  Palloc'd. */
-extern Jsonb *event_read(int64 seq);
+extern Jsonb *event_read(int64 seq, RowSnapshot which);
 
 /* admit leaves the verdict on the row at hand here ... */
 extern void event_leave_receipt(int64 seq, TimestampTz received_at, Slice id,

@@ -126,10 +126,10 @@ class Agent:
 
     def ponder(self, task, read, findings, seconds):
         """What a model's thinking is here: time, after work worth keeping."""
-        self.call("SELECT clutch.progress(%s, %s, %s, %s)", self.id, task["task_id"],
-                  json.dumps({"read": read, "findings": findings}), task["attempt"])
-        self.call("SELECT * FROM clutch.extend_lease(%s, %s, %s, %s)",
-                  self.id, task["task_id"], task["attempt"], LEASE)
+        self.call("SELECT clutch.progress(%s, %s, %s, %s);"
+                  "SELECT * FROM clutch.extend_lease(%s, %s, %s, %s)",    # one transaction
+                  self.id, task["task_id"], json.dumps({"read": read, "findings": findings}),
+                  task["attempt"], self.id, task["task_id"], task["attempt"], LEASE)
         select.select([], [], [], seconds)
 
 

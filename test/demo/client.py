@@ -25,6 +25,7 @@ import psycopg2.extras
 
 RUN, THREAD, REPORT = "run:demo", "thread:demo", "task:report"
 PATIENCE = 40       # seconds, for the whole play
+WIDTH = 100
 
 
 class Client:
@@ -59,16 +60,20 @@ class Client:
 
     def request(self, sender, task_id, requires, payload, parent=None, prefers=None,
                 policy=None):
-        """A task.request to the orchestrator: the database chooses who."""
-        self.call("""
-            SELECT clutch.send(clutch.envelope('task.request', %s, NULL, %s, run_id => %s,
-                       thread_id => %s, task_id => %s, parent_task_id => %s, requires => %s,
-                       prefers => %s, domain => 'research',
-                       payload_type => 'research.query.v1', security => %s))""",
-                  sender, json.dumps(payload), RUN, THREAD, task_id, parent, requires,
-                  prefers, policy and json.dumps({"policy": policy}))
-        return self.call("SELECT * FROM clutch.why(%s) ORDER BY rank NULLS LAST, agent_id",
-                         task_id)
+        """A task.request to the orchestrator: the database chooses who.  Answers
+        why; what was in the way of the rejected, explain_route has in words."""
+        envelope = self.call("""
+            SELECT clutch.envelope('task.request', %s, NULL, %s, run_id => %s,
+                   thread_id => %s, task_id => %s, parent_task_id => %s, requires => %s,
+                   prefers => %s, domain => 'research',
+                   payload_type => 'research.query.v1', security => %s)::text""",
+                             sender, json.dumps(payload), RUN, THREAD, task_id, parent, requires,
+                             prefers, policy and json.dumps({"policy": policy}))[0][0]
+        before = dict(self.call("SELECT agent_id, detail FROM clutch.explain_route(%s)", envelope))
+        self.call("SELECT clutch.send(%s)", envelope)
+        why = self.call("SELECT * FROM clutch.why(%s) WHERE agent_id <> %s "
+                        "ORDER BY rank NULLS LAST, agent_id", task_id, sender)
+        return [(row, before[row["agent_id"]]) for row in why]
 
 
 def play(client, card, project, scratch, pids):
@@ -129,24 +134,26 @@ def play(client, card, project, scratch, pids):
 
 def note_of(event):
     """What an event says, in a few words."""
-    payload = event["envelope"]["payload"]
-    kind = event["type"]
+    envelope, kind = event["envelope"], event["type"]
+    payload, move = envelope["payload"], envelope.get("meta", {}).get("clutch", {}).get("move")
+    if move:
+        return "%s (was %s)" % (move, payload.get("agent_id") or payload.get("was"))
     if kind == "task.request":
         return payload.get("question", "")
     if kind == "routing.decision":
-        return "-> %s: %s" % (payload["selected"], payload["reason"])
+        return "chose %s: %s" % (payload["selected"], payload["reason"].split("], ")[-1])
     if kind in ("task.error", "tool.error", "routing.failure", "task.timeout"):
         return "%s: %s" % (payload.get("code"), payload.get("message"))
     if kind == "task.progress":
-        return "has read " + ", ".join(payload.get("read", []))
+        return "has read " + ", ".join(payload["read"])
     if kind == "tool.call":
         return "%s %s" % (payload["tool"], payload["args"]["path"])
+    if kind == "tool.result":
+        return "%d lines" % payload["lines"]
     if kind == "task.result":
-        cited = payload.get("citations", [])
-        return "%d findings, %s" % (len(payload.get("findings", [])),
-                                    ", ".join(cited[:2]) + (", ..." if cited[2:] else ""))
+        return "cites " + ", ".join(payload["citations"])
     if kind == "task.accept":
-        return "attempt %s" % payload.get("attempt", event["attempt"])
+        return "attempt %d" % payload["attempt"]
     if kind == "agent.register":
         return ", ".join(c["id"] + "@" + c["version"] for c in payload["capabilities"])
     return ""
@@ -154,27 +161,29 @@ def note_of(event):
 
 def show(client, why):
     print("THE EVENT STREAM (clutch.events)")
-    print("%4s %-16s %-18s %-13s %s" % ("seq", "type", "from", "task", "note"))
-    for event in client.call("SELECT seq, type, from_agent, task_id, attempt, envelope "
+    for event in client.call("SELECT seq, type, from_agent, task_id, envelope "
                              "FROM clutch.events ORDER BY seq"):
-        task = event["task_id"] if event["task_id"].startswith("task:") else ""
-        print(("%4d %-16s %-18s %-13s %s" % (event["seq"], event["type"],
-               event["from_agent"], task[:13], note_of(event)))[:110])
-    print("\nWHO WAS CHOSEN, AND WHY THE OTHERS WERE NOT (clutch.why)")
+        print(("%3d %-16s %-18s %-13s %s" % (
+            event["seq"], event["type"], event["from_agent"],
+            event["task_id"] if event["task_id"].startswith("task:") else "",
+            note_of(event)))[:WIDTH])
+    print("\nWHO WAS CHOSEN, AND WHY THE OTHER WAS NOT (clutch.why)")
     for task_id, rows in why.items():
-        for row in rows:
+        for row, rejection in rows:
             if row["eligible"]:
                 text = "rank %d, score %.2f, load %.2f: %s" % (
-                    row["rank"], row["score"], row["load"], row["detail"])
+                    row["rank"], row["score"], row["load"], row["detail"].split("], ")[-1])
             else:
-                text = "rejected by %s: %s" % (row["rejected_by"], row["detail"])
-            print(("%-14s %-11s %s" % (task_id, row["agent_id"], text))[:110])
+                text = "rejected by %s: %s" % (row["rejected_by"], rejection)
+            print(("%-14s %-11s %s" % (task_id, row["agent_id"], text))[:WIDTH])
             task_id = ""
     print("\nTHE RUN TREE (clutch.task_tree)")
     for row in client.call("SELECT * FROM clutch.task_tree(%s)", RUN):
         print("%-20s %-10s %-11s attempt %d" % (
             "   " * row["depth"] + row["task_id"], row["status"], row["agent_id"],
             row["attempt"]))
+    print("\nagent:lois was killed with -9 while she held task:limits; when her lease had ended,\n"
+          "agent:ken went on from what she had reported.")
 
 
 def main():

@@ -20,7 +20,7 @@ import time
 
 import psycopg2
 
-BATCH = 500
+BATCH = 100
 MOST_GROWTH_KB = 10 * 1024
 
 SETUP = """
@@ -142,7 +142,8 @@ def value(rng, verbatim):
         depth = rng.choice([3, 62, 63, 64, 65, 200, 1000, 3000] + [7000] * (rng.random() < 0.01))
         return verbatim('{"d":' * depth + "1" + "}" * depth if rng.random() < 0.5 else "[" * depth + "]" * depth)
     if kind == 8:
-        return rng.choice(TEXTS[1:]) * rng.choice([2, 31, 257, 4097] + [30000] * (rng.random() < 0.05))
+        text = rng.choice(TEXTS[1:])
+        return text * rng.choice([2, 31, 257, 1 + 4096 // len(text)] + [1 + 1050000 // len(text)] * (rng.random() < 0.02))
     if kind == 9:
         return [rng.choice(TEXTS) for _ in range(rng.choice([0, 1, 2, 64, 65, 300]))]
     if kind == 10:
@@ -182,6 +183,16 @@ def mutate(rng, number):
     if rng.random() < 0.01:
         return rng.choice(["null", "1", '"x"', "[]", "[{}]", "true", "{}"])
     return verbatim.write(document)
+
+
+def extremes():
+    """The largest of all, sent first: what malloc keeps of them counts as the beginning."""
+    document = base_documents()[0]
+    verbatim = Verbatim()
+    deep = verbatim("[" * 7000 + "]" * 7000)
+    for payload in ({"s": "\u00fc" * 525000}, {"d": deep}, {"n": [1] * 60000}, {"o": {str(i): i for i in range(30000)}}):
+        yield verbatim.write(dict(document, id="msg_extreme", payload=payload))
+        yield verbatim.write(dict(document, id="msg_extreme", meta=payload, **payload))
 
 
 class Backend:
@@ -250,6 +261,10 @@ def main():
     early, began = None, time.time()
     backend.run(SETUP)
     backend.connection.commit()
+    for document in list(extremes()) * 3:
+        for _, door, code, said in backend.run("SELECT * FROM pg_temp.feed(%s)", ([document],)):
+            verdict.take(door, code, said, document)
+        backend.connection.rollback()
     for done in range(0, count, BATCH):
         batch = min(BATCH, count - done)
         documents = [mutate(rng, done + i) for i in range(batch)]
