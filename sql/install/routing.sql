@@ -8,21 +8,19 @@ CREATE FUNCTION clutch.route(envelope jsonb) RETURNS jsonb
 COMMENT ON FUNCTION clutch.route(jsonb) IS
 	'the decision that routing would take now for a task.request, or its failure; no side effect';
 
-CREATE FUNCTION clutch.explain_route(envelope jsonb,
-		OUT agent_id text, OUT eligible boolean, OUT rejected_by text, OUT detail text,
-		OUT score double precision, OUT load double precision,
-		OUT success_rate double precision, OUT rank integer)
-	RETURNS SETOF record
+CREATE FUNCTION clutch.explain_route(envelope jsonb)
+	RETURNS TABLE (agent_id text, eligible boolean, rejected_by text, detail text,
+		score double precision, load double precision, success_rate double precision,
+		rank integer)
 	AS 'MODULE_PATHNAME', 'clutch_explain_route'
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE ROWS 100;
 COMMENT ON FUNCTION clutch.explain_route(jsonb) IS
 	'every agent that a task.request would be offered to: its rank, or the first filter it fails';
 
-CREATE FUNCTION clutch.why(task_id text,
-		OUT agent_id text, OUT eligible boolean, OUT rejected_by text, OUT detail text,
-		OUT score double precision, OUT load double precision,
-		OUT success_rate double precision, OUT rank integer)
-	RETURNS SETOF record
+CREATE FUNCTION clutch.why(task_id text)
+	RETURNS TABLE (agent_id text, eligible boolean, rejected_by text, detail text,
+		score double precision, load double precision, success_rate double precision,
+		rank integer)
 	AS 'MODULE_PATHNAME', 'clutch_why'
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE ROWS 20;
 COMMENT ON FUNCTION clutch.why(text) IS
@@ -44,3 +42,4 @@ COMMENT ON FUNCTION clutch.roster_changed() IS
 CREATE TRIGGER roster_changed
 	AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON clutch.group_member
 	FOR EACH STATEMENT EXECUTE FUNCTION clutch.roster_changed();
+ALTER TABLE clutch.group_member ENABLE ALWAYS TRIGGER roster_changed;

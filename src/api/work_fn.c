@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "registry/agent.h"
+#include "store/dedup.h"
 #include "trust/principal.h"
 #include "utils/array.h"
 
@@ -42,9 +43,10 @@ clutch_send(PG_FUNCTION_ARGS)
 }
 
 /*
- * Two batches that hold the same ids or tasks in another order must not wait
- * for each other in a circle.  So before the first row each batch takes, in
- * one order: the guards of its ids, then the tasks it reports on.
+ * Two batches that hold the same ids, keys, agents or tasks in another order
+ * must not wait for each other in a circle.  So before the first row each
+ * batch takes all of them, each kind in one order, and the kinds in the order
+ * in which a single envelope takes them.
  */
 
 /* more than this and the lock table might not hold them: see docs, 40P01 */
@@ -65,24 +67,70 @@ compare_slices(const void *a, const void *b)
 	return slice_compare(*(const Slice *) a, *(const Slice *) b);
 }
 
-static uint64 *
-guard_ids(Jsonb **envelopes, int n)
+/* the guards of one kind that a batch holds until its last row is in */
+typedef struct Guards
 {
-	uint64	   *keys = palloc(sizeof(uint64) * n);
+	uint64	   *keys;
+	int			n;
+} Guards;
+
+static uint64
+guard_of_id(JsonbContainer *envelope)
+{
+	Slice		id = document_get_text(envelope, "id");
+	Slice		run_id = document_get_text(envelope, "run_id");
+
+	return slice_present(id) && slice_present(run_id) ? dedup_id_guard(id, run_id) : 0;
+}
+
+static uint64
+guard_of_key(JsonbContainer *envelope)
+{
+	Slice		key = document_get_text(envelope, "idempotency_key");
+	Slice		run_id = document_get_text(envelope, "run_id");
+	Slice		sender = document_get_text(document_get_container(envelope, "from"), "agent_id");
+
+	return slice_present(key) && slice_present(run_id) && slice_present(sender) ?
+		dedup_key_guard(key, run_id, sender) : 0;
+}
+
+static uint64
+guard_of_agent(JsonbContainer *envelope)
+{
+	Slice		type = document_get_text(envelope, "type");
+	Slice		agent = document_get_text(document_get_container(envelope, "payload"), "agent_id");
+
+	if (!slice_present(type) || !message_type_is_agent(message_type_parse(type)))
+		return 0;
+	if (!slice_present(agent))
+		agent = document_get_text(document_get_container(envelope, "from"), "agent_id");
+	return slice_present(agent) ? agent_guard(agent) : 0;
+}
+
+static Guards
+guards_take(uint64 (*guard_of) (JsonbContainer *envelope), Jsonb **envelopes, int n)
+{
+	Guards		guards = {palloc(sizeof(uint64) * n), 0};
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
-		Slice		id = document_get_text(&envelopes[i]->root, "id");
-		Slice		run_id = document_get_text(&envelopes[i]->root, "run_id");
+		uint64		key = guard_of(&envelopes[i]->root);
 
-		keys[i] = slice_present(id) && slice_present(run_id) ?
-			guard_key(GUARD_EVENT_ID, id, run_id, 0) : 0;
+		if (key != 0)
+			guards.keys[guards.n++] = key;
 	}
-	qsort(keys, n, sizeof(uint64), compare_keys);
-	for (i = 0; i < n; i++)
-		guard_take(keys[i]);
-	return keys;
+	qsort(guards.keys, guards.n, sizeof(uint64), compare_keys);
+	for (i = 0; i < guards.n; i++)
+		guard_take(guards.keys[i]);
+	return guards;
+}
+
+static void
+guards_release(Guards *guards)
+{
+	while (guards->n > 0)
+		guard_release(guards->keys[--guards->n]);
 }
 
 static void
@@ -138,7 +186,9 @@ Datum
 clutch_send_batch(PG_FUNCTION_ARGS)
 {
 	ErrorContextCallback place;
-	uint64	   *guards = NULL;
+	Guards		ids = {NULL, 0};
+	Guards		keys = {NULL, 0};
+	Guards		agents = {NULL, 0};
 	Jsonb	  **envelopes;
 	int			current;
 	int			n;
@@ -149,7 +199,9 @@ clutch_send_batch(PG_FUNCTION_ARGS)
 	result_begin_rows(fcinfo);
 	if (n > 1 && n <= MAX_ORDERED_BATCH)
 	{
-		guards = guard_ids(envelopes, n);
+		ids = guards_take(guard_of_id, envelopes, n);
+		keys = guards_take(guard_of_key, envelopes, n);
+		agents = guards_take(guard_of_agent, envelopes, n);
 		lock_tasks(envelopes, n);
 	}
 
@@ -164,8 +216,9 @@ clutch_send_batch(PG_FUNCTION_ARGS)
 	}
 	error_context_stack = place.previous;
 
-	while (guards != NULL && n > 0)
-		guard_release(guards[--n]);
+	guards_release(&agents);
+	guards_release(&keys);
+	guards_release(&ids);
 	return (Datum) 0;
 }
 

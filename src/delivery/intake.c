@@ -79,11 +79,11 @@ intake_request(Event *event)
 	int			depth = task_depth_below(request->parent_task_id);
 	Task	   *task;
 
+	if (dedup_seen(event))
+		return false;
 	for (;;)
 	{
 		task = task_lock(request->task_id, true);
-		if (dedup_seen(event))
-			return false;
 		if (task != NULL)
 		{
 			take_second_request(event, task);
@@ -163,10 +163,12 @@ bool
 intake_report(Event *event)
 {
 	const Envelope *report = &event->envelope;
-	Task	   *task = task_lock(report->task_id, true);
+	Task	   *task;
 
+	/* the guard of the id before the lock of the task: send_batch relies on it */
 	if (dedup_seen(event))
 		return false;
+	task = task_lock(report->task_id, true);
 	if (task == NULL)
 		verdict_task_not_found(report->task_id);
 	verdict_check_run(task, report->run_id);

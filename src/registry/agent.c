@@ -137,11 +137,17 @@ agent_of_event(const Envelope *envelope)
 	return slice_present(named) ? named : envelope->from_agent;
 }
 
+uint64
+agent_guard(Slice agent_id)
+{
+	return guard_key(GUARD_AGENT, agent_id, SLICE_NONE, 0);
+}
+
 /* false: somebody else has registered it in the meantime */
 static bool
 insert_row(AgentRow *row)
 {
-	uint64		guard = guard_key(GUARD_AGENT, row->agent_id, SLICE_NONE, 0);
+	uint64		guard = agent_guard(row->agent_id);
 	RowScan		scan;
 	bool		exists;
 

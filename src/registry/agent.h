@@ -22,6 +22,9 @@ extern void agent_apply(const Envelope *envelope, int64 seq, TimestampTz at);
 /* the agent an agent.* event is about */
 extern Slice agent_of_event(const Envelope *envelope);
 
+/* the guard around the making of an agent's row, for who takes many first */
+extern uint64 agent_guard(Slice agent_id);
+
 /* raises AGENT_NOT_FOUND */
 extern void agent_require(Slice agent_id);
 

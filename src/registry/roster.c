@@ -19,6 +19,7 @@
 
 #include "registry/roster.h"
 
+#include "access/xact.h"
 #include "base/rows.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
@@ -117,9 +118,11 @@ typedef struct Reading
 } Reading;
 
 static Roster *current = NULL;
+static Roster *before = NULL;	/* somebody up the stack may still hold it */
 static Oid	watched = InvalidOid;	/* the registry that was read last */
 static uint64 invalidations = 0;
 static uint64 generations = 0;
+static bool read_in_transaction = false;
 static bool watching = false;
 
 static const char *const status_names[] = {
@@ -136,10 +139,44 @@ registry_changed(Datum arg, Oid relid)
 		invalidations++;
 }
 
+/*
+ * What was read in a transaction that aborts may have held its own rows, and
+ * an invalidation of the command that failed never comes.
+ */
+static void
+transaction_ends(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_ABORT && read_in_transaction)
+		invalidations++;
+	if (event == XACT_EVENT_ABORT || event == XACT_EVENT_COMMIT || event == XACT_EVENT_PREPARE)
+		read_in_transaction = false;
+}
+
+static void
+subtransaction_ends(SubXactEvent event, SubTransactionId mine,
+					SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB && read_in_transaction)
+		invalidations++;
+}
+
+static void
+watch(void)
+{
+	if (watching)
+		return;
+	CacheRegisterRelcacheCallback(registry_changed, (Datum) 0);
+	RegisterXactCallback(transaction_ends, NULL);
+	RegisterSubXactCallback(subtransaction_ends, NULL);
+	watching = true;
+}
+
+/* others hear of it when we commit; we ourselves go on with what we wrote */
 void
 roster_invalidate(void)
 {
 	CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_AGENT_REGISTRY));
+	invalidations++;
 }
 
 /* ----------------------------------------------------------------- reading */
@@ -455,9 +492,11 @@ read_registry(void)
 
 	MemoryContextSetParent(context, TopMemoryContext);
 	MemoryContextDelete(scratch);
-	if (current != NULL)
-		MemoryContextDelete(current->context);
+	if (before != NULL)
+		MemoryContextDelete(before->context);
+	before = current;
 	current = roster;
+	read_in_transaction = true;
 }
 
 /* ----------------------------------------------------------------- looking */
@@ -465,11 +504,7 @@ read_registry(void)
 Roster *
 roster_get(void)
 {
-	if (!watching)
-	{
-		CacheRegisterRelcacheCallback(registry_changed, (Datum) 0);
-		watching = true;
-	}
+	watch();
 	/* another's commit may not have reached us: no lock was taken since */
 	AcceptInvalidationMessages();
 	if (current == NULL || current->built_at != invalidations ||

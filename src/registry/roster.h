@@ -8,8 +8,9 @@
  * somebody changed it.  An agent is an ordinal, 0..nagents-1, in order of
  * agent_id (byte order).
  *
- * The Roster answered by roster_get stays in memory until the next call of
- * roster_get by the same backend; copy out what must live longer.
+ * The Roster answered by roster_get stays in memory until the registry has
+ * been read twice again by the same backend; copy out what must live longer
+ * than the work on one event.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,7 +49,10 @@ extern int	roster_find(const Roster *roster, Slice agent_id);
 /* a number of its own for each time the registry was read */
 extern uint64 roster_generation(const Roster *roster);
 
-/* to be called by whoever changes the registry or a group's members */
+/*
+ * To be called by whoever changes the registry or a group's members: other
+ * backends read it again once we have committed, this one at once.
+ */
 extern void roster_invalidate(void);
 
 /* --- the registry turned around: from a word of the cards to the agents --- */

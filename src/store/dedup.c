@@ -164,6 +164,18 @@ look_by_key(const Event *event, TransactionId *in_doubt)
 	return look(&scan, event, true, in_doubt);
 }
 
+uint64
+dedup_id_guard(Slice id, Slice run_id)
+{
+	return guard_key(GUARD_EVENT_ID, id, run_id, 0);
+}
+
+uint64
+dedup_key_guard(Slice key, Slice run_id, Slice sender)
+{
+	return guard_key(GUARD_IDEMPOTENCY_KEY, key, run_id, (int64) slice_hash(sender));
+}
+
 bool
 dedup_seen(const Event *event)
 {
@@ -175,13 +187,12 @@ dedup_seen(const Event *event)
 		TransactionId in_doubt = InvalidTransactionId;
 		Sight		sight;
 
-		guard_hold(GUARD_EVENT_ID, guard_key(GUARD_EVENT_ID, e->id, e->run_id, 0));
+		guard_hold(GUARD_EVENT_ID, dedup_id_guard(e->id, e->run_id));
 		sight = look_by_id(event, &in_doubt);
 		if (sight == SIGHT_NOTHING && has_key)
 		{
 			guard_hold(GUARD_IDEMPOTENCY_KEY,
-					   guard_key(GUARD_IDEMPOTENCY_KEY, e->idempotency_key,
-								 e->run_id, (int64) slice_hash(e->from_agent)));
+					   dedup_key_guard(e->idempotency_key, e->run_id, e->from_agent));
 			sight = look_by_key(event, &in_doubt);
 		}
 		if (sight == SIGHT_NOTHING)

@@ -20,4 +20,8 @@
  */
 extern bool dedup_seen(const Event *event);
 
+/* the guards it takes, in this order, for who must take those of many first */
+extern uint64 dedup_id_guard(Slice id, Slice run_id);
+extern uint64 dedup_key_guard(Slice key, Slice run_id, Slice sender);
+
 #endif							/* CLUTCH_DEDUP_H */

@@ -11,6 +11,7 @@
 #include "base/rows.h"
 #include "protocol/problem.h"
 #include "store/scope.h"
+#include "utils/inval.h"
 
 /* columns of clutch.run_scope */
 enum
@@ -19,6 +20,52 @@ enum
 	Anum_scope,
 	Natts_run_scope = Anum_scope
 };
+
+/*
+ * Most databases have no scopes, and then no event should pay for looking.
+ * Who writes the first scope tells every backend through the relcache.
+ */
+static bool none_in_use = false;
+static bool watching_relation = false;
+
+static void
+forget_none_in_use(Datum arg, Oid relid)
+{
+	/* any relation: a scope table made anew has another oid */
+	none_in_use = false;
+}
+
+static bool
+table_is_empty(void)
+{
+	RowScan		scan;
+	bool		empty;
+
+	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE, ROWS_DIRTY, RowExclusiveLock);
+	rows_start(&scan);
+	empty = !rows_next(&scan);
+	rows_end(&scan);
+	return empty;
+}
+
+/*
+ * Set before looking, so that an invalidation that comes meanwhile wins.
+ */
+static bool
+scopes_in_use(void)
+{
+	if (!watching_relation)
+	{
+		CacheRegisterRelcacheCallback(forget_none_in_use, (Datum) 0);
+		watching_relation = true;
+	}
+	if (none_in_use)
+		return false;
+	none_in_use = true;
+	if (!table_is_empty())
+		none_in_use = false;
+	return !none_in_use;
+}
 
 /*
  * Read dirty: the scope of a run whose first request is not committed yet is
@@ -31,6 +78,8 @@ scope_of_run(Slice run_id)
 	Slice		scope = SLICE_NONE;
 	RowScan		scan;
 
+	if (!scopes_in_use())
+		return scope;
 	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE, ROWS_DIRTY, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
@@ -65,6 +114,9 @@ remember(Slice run_id, Slice scope)
 	values[Anum_run_id - 1] = PointerGetDatum(slice_to_text(run_id));
 	values[Anum_scope - 1] = PointerGetDatum(slice_to_text(scope));
 	(void) rows_insert(TABLE_RUN_SCOPE, values, nulls);
+	if (none_in_use)
+		CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_RUN_SCOPE));
+	none_in_use = false;
 }
 
 Slice

@@ -13,6 +13,7 @@ research.  On the way
       finish; its lease ends, and the other agent does the work.
 Nothing here sleeps: each step waits for what it needs to be true.
 """
+import glob
 import json
 import os
 import select
@@ -80,8 +81,7 @@ def play(client, card, project, scratch, pids):
     """The story; answers why each task went where it went, as asked then."""
     why = {}
     documents = ["README.md"] + sorted(
-        "docs/" + name for name in os.listdir(os.path.join(project, "docs"))
-        if name.endswith(".md"))
+        os.path.relpath(path, project) for path in glob.glob(os.path.join(project, "docs/*.md")))
 
     def delegate(name, question, words, **more):
         names = more.pop("documents", documents[:3])

@@ -19,7 +19,7 @@ SELECT ok((SELECT bool_and(id COLLATE "C" > before COLLATE "C") FROM
 			(SELECT i, clutch.new_id('msg') AS id FROM generate_series(1, 10000) i OFFSET 0) a) b WHERE before IS NOT NULL),
 	'those of one session come in order');
 SELECT is(clutch.new_id(NULL), NULL, 'NULL is NULL');
-SELECT throws_ok(format('SELECT clutch.new_id(%L)', prefix), '22023', NULL, 'no prefix: ' || quote_literal(prefix))
+SELECT throws_ok(format('SELECT clutch.new_id(%L)', prefix), '22023', NULL, 'no prefix: ' || to_json(prefix)::text)
 FROM unnest(ARRAY['', 'Msg', '1a', '_a', 'a-b', 'a b', 'agent:', 'ü', E'a\n', repeat('a', 33)]) AS prefix;
 
 -- 48 bits of milliseconds: those of the example in the ULID specification

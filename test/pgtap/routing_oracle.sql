@@ -7,6 +7,8 @@
 \pset format unaligned
 \pset tuples_only on
 BEGIN;
+-- hundreds of statements, none long enough to be worth compiling
+SET LOCAL jit = off;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS clutch;
 SELECT plan(8);
@@ -106,7 +108,7 @@ WHERE cardinality(r.named || r.groups) = 0
 			  WHERE m.agent_id = a.agent_id AND m.group_id = ANY (r.groups));
 
 -- what each could meet a required entry with
-CREATE TEMP VIEW met AS
+CREATE TEMP VIEW all_met AS
 SELECT l.no, l.agent_id, e.place AS entry_no, c.place, c.cost,
 	pg_temp.level(c.trust) >= pg_temp.level(r.trust) AS trusted,
 	r.allowlist IS NULL OR c.tools || c.servers <@ r.allowlist AS allowed
@@ -115,6 +117,8 @@ JOIN request r USING (no)
 CROSS JOIN unnest(r.requires) WITH ORDINALITY AS e (entry, place)
 JOIN capability c ON c.agent_id = l.agent_id
 	AND pg_temp.meets(e.entry, c.id, c.version, c.tools || c.servers);
+
+CREATE TEMP TABLE met AS TABLE all_met;
 
 CREATE TEMP VIEW judged AS
 SELECT l.*, r.scope, r.prefers, load.running, load.last_chosen,
@@ -165,7 +169,7 @@ CROSS JOIN LATERAL (
 												c.tools || c.servers))), 0) AS matched
 	FROM unnest(j.prefers) AS e (entry)) p;
 
-CREATE TEMP VIEW ranked AS
+CREATE TEMP VIEW all_ranked AS
 SELECT s.*,
 	CASE WHEN rejected_by IS NULL THEN
 		row_number() OVER (PARTITION BY no, rejected_by IS NULL
@@ -173,17 +177,19 @@ SELECT s.*,
 									last_chosen, agent_id)::int END AS rank
 FROM scored s;
 
+CREATE TEMP TABLE ranked AS TABLE all_ranked;
+
 CREATE TEMP VIEW verdict AS
 SELECT r.no,
 	(SELECT k.agent_id FROM ranked k WHERE k.no = r.no AND rank = 1) AS selected,
 	CASE
-		WHEN EXISTS (SELECT FROM judged j WHERE j.no = r.no AND rejected_by IS NULL) THEN NULL
+		WHEN EXISTS (SELECT FROM ranked j WHERE j.no = r.no AND rejected_by IS NULL) THEN NULL
 		WHEN cardinality(r.named || r.groups) > 0
-			AND NOT EXISTS (SELECT FROM judged j WHERE j.no = r.no) THEN 'NO_AGENT_AVAILABLE'
-		WHEN NOT EXISTS (SELECT FROM judged j WHERE j.no = r.no AND capable) THEN 'NO_CAPABLE_AGENT'
-		WHEN EXISTS (SELECT FROM judged j WHERE j.no = r.no AND rejected_by = 'concurrency')
+			AND NOT EXISTS (SELECT FROM ranked j WHERE j.no = r.no) THEN 'NO_AGENT_AVAILABLE'
+		WHEN NOT EXISTS (SELECT FROM ranked j WHERE j.no = r.no AND capable) THEN 'NO_CAPABLE_AGENT'
+		WHEN EXISTS (SELECT FROM ranked j WHERE j.no = r.no AND rejected_by = 'concurrency')
 			THEN 'NO_CAPACITY'
-		WHEN EXISTS (SELECT FROM judged j WHERE j.no = r.no AND capable AND rejected_by = 'status')
+		WHEN EXISTS (SELECT FROM ranked j WHERE j.no = r.no AND capable AND rejected_by = 'status')
 			THEN 'NO_AGENT_AVAILABLE'
 		ELSE 'POLICY_DENIED' END AS code,
 	CASE WHEN cardinality(r.named) = 1 AND cardinality(r.groups) = 0 THEN 'named by the request'
@@ -206,7 +212,7 @@ SELECT r.no,
 	(SELECT coalesce(jsonb_object_agg(rejected_by, tally), '{}')
 	 FROM (SELECT rejected_by,
 			jsonb_build_object('count', count(*), 'agents', jsonb_agg(agent_id ORDER BY agent_id)) AS tally
-		   FROM judged j
+		   FROM ranked j
 		   WHERE j.no = r.no AND rejected_by IS NOT NULL
 		   GROUP BY rejected_by) t) AS rejected,
 	(SELECT coalesce(jsonb_agg(k.agent_id ORDER BY rank), '[]') FROM ranked k
@@ -285,11 +291,8 @@ DECLARE
 	-- a quarter of the worlds make everything a tie but what comes late
 	even boolean := random() < 0.25;
 BEGIN
-	DELETE FROM agent;
-	DELETE FROM capability;
-	DELETE FROM membership;
-	DELETE FROM slot;
-	DELETE FROM request;
+	-- not DELETE: in one transaction the dead rows would pile up
+	TRUNCATE agent, capability, membership, slot, request;
 	INSERT INTO agent
 	SELECT 'agent:' || name,
 		pg_temp.one_of('READY', 'READY', 'READY', 'READY', 'BUSY', 'BUSY', 'INITIALIZING',
@@ -364,6 +367,11 @@ CREATE TEMP TABLE seen (what text, n bigint);
 
 CREATE FUNCTION pg_temp.compare(world integer) RETURNS void VOLATILE LANGUAGE plpgsql AS $$
 BEGIN
+	-- step by step: the planner knows nothing of so small and new tables
+	TRUNCATE met, ranked;
+	INSERT INTO met TABLE all_met;
+	INSERT INTO ranked TABLE all_ranked;
+
 	INSERT INTO difference
 	WITH ours AS (
 		SELECT e.no, x.agent_id, x.eligible, x.rejected_by, x.score, x.load, x.success_rate, x.rank
@@ -395,7 +403,7 @@ BEGIN
 	WHERE jsonb_strip_nulls(ours) <> jsonb_strip_nulls(theirs);
 
 	INSERT INTO seen
-	SELECT coalesce(rejected_by, 'eligible'), count(*) FROM judged GROUP BY 1
+	SELECT coalesce(rejected_by, 'eligible'), count(*) FROM ranked GROUP BY 1
 	UNION ALL SELECT coalesce(code, 'decision'), count(*) FROM verdict GROUP BY 1
 	UNION ALL SELECT substring(reason FROM '(named by the request|[^],]*)$'), count(*)
 		FROM verdict WHERE selected IS NOT NULL GROUP BY 1;

@@ -144,19 +144,19 @@ part_isolation() {
 
 # Each file in a database of its own, made from one that has both extensions.
 part_pgtap() {
-	local file log status
+	local file log status database
 	[ -n "$(files 'test/pgtap/*.sql')" ] && runner pg_prove || return 0
 	createdb clutch_pgtap &&
 		psql -X -q -d clutch_pgtap -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION clutch' \
 			-c 'CREATE EXTENSION pgtap' || { count 0 1; return 0; }
 	for file in $(files 'test/pgtap/*.sql'); do
-		log=$WORK/log/pgtap_$(basename "$file" .sql).log
-		createdb -T clutch_pgtap clutch_pgtap_one
-		run_child timeout -k 10 300 env -C "$SRC" pg_prove -v -d clutch_pgtap_one "$file" \
-			>"$log" 2>&1
+		database=pgtap_$(basename "$file" .sql)
+		log=$WORK/log/$database.log
+		createdb -T clutch_pgtap "$database"
+		run_child timeout -k 10 300 env -C "$SRC" pg_prove -v -d "$database" "$file" >"$log" 2>&1
 		status=$?
 		tap_unit "$file" "$log" $status
-		dropdb --force clutch_pgtap_one
+		dropdb --force "$database" 2>>"$log"
 	done
 }
 

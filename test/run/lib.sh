@@ -153,7 +153,7 @@ cluster_new() {
 	as_server initdb -D "$WORK/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N \
 		>"$WORK/initdb.log" || { tail -n 20 "$WORK/initdb.log" >&2; return 1; }
 	printf '%s\n' "listen_addresses = ''" "max_connections = 120" "timezone = 'UTC'" \
-		"log_timezone = 'UTC'" "$@" | as_server tee -a "$WORK/data/postgresql.conf" >/dev/null
+		"log_timezone = 'UTC'" "client_connection_check_interval = 1s" "$@" | as_server tee -a "$WORK/data/postgresql.conf" >/dev/null
 	cluster_start "$WORK"
 }
 

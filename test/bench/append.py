@@ -1,0 +1,210 @@
+"""Appending: events one by one and in batches, against an unchecked table.
+
+`plain` is the limit for this schema: the same rows into a table with a
+primary key on id and btrees on run, thread, task and sender, nothing checked.
+The text of an envelope is made on the server from bound numbers by one
+concat(), the same for both, so that jsonb_in runs for every event.
+"""
+import json
+
+from measure import Ratio, fresh_database, interleave, micros, pgbench, rate, template_database
+
+TEMPLATE = "clutch_bench_append"
+BATCH = 100
+CLIENTS = 8
+
+PLAIN = """
+CREATE TABLE plain (
+    seq bigserial,
+    id text COLLATE "C" PRIMARY KEY,
+    run_id text COLLATE "C" NOT NULL,
+    thread_id text COLLATE "C" NOT NULL,
+    task_id text COLLATE "C" NOT NULL,
+    from_agent text COLLATE "C" NOT NULL,
+    body jsonb NOT NULL);
+CREATE INDEX ON plain (run_id);
+CREATE INDEX ON plain (thread_id);
+CREATE INDEX ON plain (task_id);
+CREATE INDEX ON plain (from_agent);
+"""
+
+# An agent without a limit that matters, and tasks of its own for each client:
+# task_bench_C_1 for single events, task_bench_C_1 .. _100 for batches.
+SETUP = PLAIN + """
+CREATE EXTENSION clutch;
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:worker",
+    "display": {"name": "Worker", "desc": "takes everything"},
+    "capabilities": [{"id": "skill:research", "version": "1.0"}],
+    "limits": {"max_concurrency": 1000000, "max_runtime_sec": 600},
+    "security": {"sandbox": true, "network": "none"}}');
+INSERT INTO clutch.events (envelope)
+SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:client',
+    to_agents => '{agent:worker}', payload => '{"goal": "bench"}', run_id => 'run_bench',
+    thread_id => 'thr_bench', task_id => format('task_bench_%s_%s', c, t))
+FROM generate_series(0, 7) c, generate_series(1, 100) t;
+SELECT count(*) FROM clutch.claim('agent:worker', 1000, '1 day');
+"""
+
+
+def envelope_of(message_type, with_key=False):
+    """Spec 1.1 with every field but a signature: about 1.3 KB. @x@: a column."""
+    envelope = {
+        "v": "clutch/0.1", "id": "~id~", "ts": "2026-02-01T13:20:11.123Z",
+        "thread_id": "~thread_id~", "run_id": "~run_id~", "task_id": "~task_id~",
+        "parent_task_id": None,
+        "trace": {"trace_id": "tr_4bf92f3577b34da6a3ce929d0e0e4736", "span_id": "sp_00f067aa0ba902b7"},
+        "from": {"agent_id": "~from_agent~", "role": "worker"},
+        "to": [{"agent_id": "agent:orchestrator"}],
+        "type": message_type, "domain": "research",
+        "payload_type": "research.summary.v1",
+        "schema_ref": "schema://clutch/research/summary@1",
+        "payload": {
+            "title": "Market analysis complete",
+            "findings": [
+                "The market for payment terminals grew by 12 percent over the last year.",
+                "Three vendors hold 64 percent of it; the largest lost ground twice in a row.",
+                "Regulation in two regions changes in the third quarter, with a year to comply."],
+            "citations": ["https://example.org/reports/2026/market-overview",
+                          "https://example.org/filings/2025/q4/annual-report"],
+            "confidence": 0.87, "pages": 42},
+        "requires": ["skill:research"], "prefers": ["tool:browser", "domain:fintech"],
+        "security": {"policy": {"sandbox": True, "tool_allowlist": ["mcp:browser", "mcp:files"]}},
+        "attachments": [{"kind": "artifact_ref", "ref": "artifact:report_456"}],
+        "attempt": 1,
+        "meta": {"framework": "langgraph", "ui_channel": "chat:research"}}
+    if with_key:
+        envelope["idempotency_key"] = "idem_~id~"
+    return envelope
+
+
+def literal(text):
+    """A constant for a script of pgbench, which takes :word for a variable, quoted or not."""
+    return "E'%s'" % text.replace("\\", "\\\\").replace("'", "''").replace(":", "\\x3a")
+
+
+def concat_of(envelope, columns=None):
+    """One concat() that makes the text of an envelope from columns, or what stands for them."""
+    parts = json.dumps(envelope, separators=(",", ":")).split("~")
+    return "concat(%s)" % ", ".join(literal(part) if i % 2 == 0 else
+                                    columns[part] if columns else part
+                                    for i, part in enumerate(parts))
+
+
+# Ids grow with time over all clients, as ULIDs do: 19 digits.
+SINGLE = ("\\set n :n + 1\n\\set k 1000000000000000000 + :n * %d + :client_id\n"
+          "\\set group :k / 100\n\\set task :k / 10\n\\set agent :k %% 50\n" % CLIENTS)
+MANY = ("\\set n :n + 1\n\\set k 1000000000000000000 + (:n * %d + :client_id) * %d\n"
+        % (CLIENTS, BATCH))
+
+COLUMNS = ("id", "run_id", "thread_id", "task_id", "from_agent")
+
+
+def ids_of_message(batch):
+    """Where the columns come from: bound by the client, or counted up from one number."""
+    if not batch:
+        return {"id": ":k", "run_id": ":group", "thread_id": ":group", "task_id": ":task",
+                "from_agent": "concat(%s, :agent::text)" % literal("agent:worker-")}
+    return {"id": "k::text", "run_id": "(k / 100)::text", "thread_id": "(k / 100)::text",
+            "task_id": "(k / 10)::text",
+            "from_agent": "concat(%s, k %% 50)" % literal("agent:worker-")}
+
+
+def ids_of_report(batch):
+    """A report of agent:worker on a task of this client; in a batch, on 100 of them."""
+    ids = {"id": ":k", "run_id": "'run_bench'", "thread_id": "'thr_bench'",
+           "from_agent": literal("agent:worker"),
+           "task_id": "concat('task_bench_', :client_id::text, '_1')"}
+    if batch:
+        ids.update(id="k::text",
+                   task_id="concat('task_bench_', :client_id::text, '_', k % 100 + 1)")
+    return ids
+
+
+def insert(table, batch, envelope, ids):
+    """One statement: one event, or as many as a batch has."""
+    columns = "" if table == "clutch" else ", ".join(COLUMNS) + ", "
+    into = "clutch.events (envelope" if table == "clutch" else "plain (%sbody" % columns
+    if batch:
+        # OFFSET 0: every id is made once, though it is used twice
+        made = ", ".join("%s AS %s" % (ids[name], name) for name in COLUMNS)
+        return ("%sINSERT INTO %s) SELECT %s%s::jsonb FROM (SELECT %s FROM "
+                "generate_series(:k::bigint, :k::bigint + %d) k OFFSET 0) ids;\n" %
+                (MANY, into, columns, concat_of(envelope), made, BATCH - 1))
+    bound = "" if table == "clutch" else ", ".join(ids[name] for name in COLUMNS) + ", "
+    text = {name: ids[name] + "::text" if ids[name][0] == ":" else ids[name] for name in COLUMNS}
+    return "%sINSERT INTO %s) VALUES (%s%s::jsonb);\n" % (SINGLE, into, bound,
+                                                          concat_of(envelope, text))
+
+
+def runner(table, batch, kind, settings, clients=CLIENTS, with_key=False):
+    ids = ids_of_report(batch) if kind == "task.progress" else ids_of_message(batch)
+    script = insert(table, batch, envelope_of(kind, with_key), ids)
+    return lambda: pgbench(script, clients, settings=settings)
+
+
+SYNC_ON = "-c synchronous_commit=on -c clutch.notify=off"
+SYNC_OFF = "-c synchronous_commit=off -c clutch.notify=off"
+NOTIFYING = " -c clutch.notify=transaction"
+
+
+def compare(contenders):
+    return interleave(contenders, lambda: fresh_database(TEMPLATE))
+
+
+def rates(runs):
+    return [run.rate for run in runs]
+
+
+def costs(runs):
+    return [run.cpu / BATCH for run in runs]
+
+
+def one_by_one(table, kind, work, bar, extras):
+    for name, settings in (("on", SYNC_ON), ("off", SYNC_OFF)):
+        contenders = {"plain": runner("plain", False, kind, settings),
+                      "clutch": runner("clutch", False, kind, settings)}
+        if extras:
+            contenders["keyed"] = runner("clutch", False, kind, settings, with_key=True)
+            contenders["notifying"] = runner("clutch", False, kind, settings + NOTIFYING)
+        runs = compare(contenders)
+        plain = rates(runs["plain"])
+        label = "%s, 8 clients, sync %s" % (work, name)
+        table.row(label, rate(rates(runs["clutch"])), rate(plain),
+                  Ratio(rates(runs["clutch"]), plain), at_least=bar)
+        if extras:
+            table.row("  with an idempotency_key", rate(rates(runs["keyed"])), "",
+                      Ratio(rates(runs["keyed"]), plain))
+            table.row("  with clutch.notify = transaction", rate(rates(runs["notifying"])), "",
+                      Ratio(rates(runs["notifying"]), plain))
+
+
+def in_batches(table, kind, work, bar, extras):
+    contenders = {"plain": runner("plain", True, kind, SYNC_OFF, 1),
+                  "clutch": runner("clutch", True, kind, SYNC_OFF, 1)}
+    if extras:
+        contenders["keyed"] = runner("clutch", True, kind, SYNC_OFF, 1, with_key=True)
+    runs = compare(contenders)
+    plain = costs(runs["plain"])
+    table.row("%s, batches of %d, CPU" % (work, BATCH), micros(costs(runs["clutch"])),
+              micros(plain), Ratio(costs(runs["clutch"]), plain), at_most=bar)
+    if extras:
+        table.row("  with an idempotency_key", micros(costs(runs["keyed"])), "",
+                  Ratio(costs(runs["keyed"]), plain))
+    table.row("  events per second, 1 client", rate([r.rate * BATCH for r in runs["clutch"]]),
+              rate([r.rate * BATCH for r in runs["plain"]]),
+              Ratio(rates(runs["clutch"]), rates(runs["plain"])))
+
+
+def measure_messages(table):
+    template_database(TEMPLATE, SETUP)
+    table.head("Append of a message, every check (reference: plain)")
+    table.columns()
+    one_by_one(table, "chat.message", "message", 0.90, True)
+    in_batches(table, "chat.message", "message", 1.30, True)
+
+
+def measure_task_events(table):
+    table.head("Append of a task event, its state kept (reference: plain)")
+    table.columns()
+    one_by_one(table, "task.progress", "task.progress", 0.70, False)
+    in_batches(table, "task.progress", "task.progress", 1.70, False)

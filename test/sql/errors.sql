@@ -1,0 +1,115 @@
+--
+-- What a fault looks like: the message says where and what, the detail lists
+-- every fault as JSON, the hint says what to do, the SQLSTATE stands below.
+--
+CREATE EXTENSION clutch;
+SET timezone = 'UTC';
+SET datestyle = 'ISO, YMD';
+SET clutch.clock = '2026-02-01T13:20:00Z';
+\set SHOW_CONTEXT never
+
+-- An envelope that is none
+INSERT INTO clutch.events (envelope) VALUES ('[]');
+\echo :LAST_ERROR_SQLSTATE
+INSERT INTO clutch.events (envelope) VALUES (NULL);
+\echo :LAST_ERROR_SQLSTATE
+SELECT path, code FROM clutch.validate('{}') ORDER BY path;
+
+-- One fault, of each common kind
+CREATE FUNCTION pg_temp.good(change jsonb) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_strip_nulls('{
+		"v": "clutch/0.1", "id": "msg_1", "ts": "2026-02-01T13:20:11Z",
+		"thread_id": "thr_1", "run_id": "run_1", "task_id": "task_1",
+		"from": {"agent_id": "agent:ui"}, "to": [{"agent_id": "agent:orchestrator"}],
+		"type": "chat.message", "payload": {"text": "hello"}}' || change)
+$$;
+SELECT * FROM clutch.validate(pg_temp.good('{}'));
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"ts": "yesterday"}'));
+\echo :LAST_ERROR_SQLSTATE
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"from": {"agent_id": "ui"}}'));
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"task_id": "run:1"}'));
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"to": []}'));
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"type": "task.reqest"}'));
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"framework": "langgraph"}'));
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"parent_task_id": "task_1"}'));
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"v": "clutch/9"}'));
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"payload": {"big": 1e400}}'));
+
+-- What only the database says
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"type": "routing.decision"}'));
+\echo :LAST_ERROR_SQLSTATE
+
+-- Several faults at once
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"ts": "yesterday", "attempt": 0, "to": [{}]}'));
+\echo :LAST_ERROR_SQLSTATE
+-- in a batch: those of the first bad row, with its place
+\set SHOW_CONTEXT always
+SELECT * FROM clutch.send_batch(ARRAY[pg_temp.good('{}'), pg_temp.good('{"id": "", "attempt": 0}')]);
+\set SHOW_CONTEXT never
+\echo :LAST_ERROR_SQLSTATE
+
+-- Limits are settings, and a refusal names both
+SET clutch.max_envelope_bytes = '1kB';
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good(jsonb_build_object('payload', jsonb_build_object('text', repeat('x', 2000)))));
+RESET clutch.max_envelope_bytes;
+
+-- Agents and their cards
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "ken", "display": {}, "colour": "red",
+	"capabilities": [{"id": "skill:research", "version": "one"}], "limits": {"max_concurrency": -1}}');
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.claim('agent:nobody');
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.heartbeat('agent:nobody');
+\echo :LAST_ERROR_SQLSTATE
+
+-- Tasks
+SELECT late FROM clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"},
+	"capabilities": [{"id": "skill:research"}]}');
+SELECT late FROM clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lois", "display": {"name": "Lois"},
+	"capabilities": [{"id": "skill:writing"}]}');
+SELECT task_id FROM clutch.send(pg_temp.good('{"type": "task.request", "requires": ["skill:research"]}'));
+SELECT clutch.finish('agent:ken', 'task_none', '{}', 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.finish('agent:lois', 'task_1', '{}', 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.finish('agent:ken', 'task_1', '{}', 2);
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.send(pg_temp.good('{"id": "msg_2", "type": "task.request", "run_id": "run_2"}'));
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.send(pg_temp.good('{"id": "msg_2", "type": "task.request", "from": {"agent_id": "agent:lois"},
+	"to": [{"agent_id": "agent:ken"}]}'));
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.retry('task_1');
+\echo :LAST_ERROR_SQLSTATE
+
+-- The same id, or the same key, with other content
+SELECT clutch.send(pg_temp.good('{"type": "task.request", "requires": ["skill:writing"]}'));
+\echo :LAST_ERROR_SQLSTATE
+SELECT duplicate FROM clutch.send(pg_temp.good('{"id": "msg_3", "idempotency_key": "once"}'));
+SELECT duplicate, id FROM clutch.send(pg_temp.good('{"id": "msg_4", "idempotency_key": "once"}'));
+SELECT clutch.send(pg_temp.good('{"id": "msg_4", "idempotency_key": "once", "payload": {"text": "other"}}'));
+\echo :LAST_ERROR_SQLSTATE
+
+-- The log is append-only, for its owner too
+UPDATE clutch.events SET late = true;
+\echo :LAST_ERROR_SQLSTATE
+DELETE FROM clutch.events;
+TRUNCATE clutch.events;
+MERGE INTO clutch.events USING (VALUES (1)) one(n) ON true WHEN MATCHED THEN DELETE;
+SET session_replication_role = replica;
+DELETE FROM clutch.events;
+RESET session_replication_role;
+SELECT count(*) FROM clutch.events;
+
+-- Words that mean nothing
+SELECT clutch.listen('everything');
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.run_graph('run_1', 'png');
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.from_legacy(pg_temp.good('{"type": "GOSSIP"}'));
+\echo :LAST_ERROR_SQLSTATE
+SET clutch.clock = 'noon';
+SELECT clutch.heartbeat('agent:ken');
+\echo :LAST_ERROR_SQLSTATE
+
+DROP EXTENSION clutch;

@@ -1,0 +1,137 @@
+# What the tests in this folder share: a cluster that has the extension, SQL
+# that makes cards and requests, and what "the same state" means.
+package ClutchTest;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use Test::More;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+
+our @EXPORT = qw(new_node make_helpers state_of log_of same_after_rebuild is_sound drain);
+
+# A running cluster with the extension in database postgres.
+sub new_node
+{
+	my ($name, %options) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init;
+	$node->append_conf('postgresql.conf', "max_connections = 60\ntimezone = 'UTC'\n");
+	$node->append_conf('postgresql.conf', $options{conf}) if $options{conf};
+	$node->start;
+	return $node if $options{bare};
+	$node->safe_psql('postgres', 'CREATE EXTENSION clutch');
+	make_helpers($node, 'postgres');
+	return $node;
+}
+
+# card(name, at_once) and ask(task, ...), in schema public.
+sub make_helpers
+{
+	my ($node, $db) = @_;
+
+	$node->safe_psql($db, q{
+		CREATE FUNCTION card(name text, at_once integer DEFAULT 1) RETURNS jsonb LANGUAGE sql AS $$
+			SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name,
+				'display', jsonb_build_object('name', name), 'capabilities', '[{"id": "skill:x"}]'::jsonb,
+				'limits', jsonb_build_object('max_concurrency', at_once)) $$;
+		CREATE FUNCTION ask(task text, whom text DEFAULT NULL, parent text DEFAULT NULL, run text DEFAULT 'run:1',
+				id text DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
+			SELECT clutch.envelope('task.request', 'agent:ui', CASE WHEN whom IS NOT NULL THEN ARRAY[whom] END,
+				run_id => run, thread_id => 'thread:1', task_id => task, parent_task_id => parent,
+				requires => '{skill:x}', id => ask.id) $$;
+	});
+}
+
+# Every row of the log, as text.
+sub log_of
+{
+	my ($node, $db) = @_;
+	return $node->safe_psql($db, 'SELECT e FROM clutch.events e ORDER BY seq');
+}
+
+# The derived tables without what a rebuild may choose anew: places in queues
+# and slots, and when to look at a task again.
+sub state_of
+{
+	my ($node, $db) = @_;
+	return $node->safe_psql($db, q{
+		SELECT 'agent', r::text FROM clutch.agent_registry r
+		UNION ALL
+		SELECT 'task', (to_jsonb(t) - '{slot_no,queue_no,next_at,lease_until}'::text[])::text FROM clutch.task t
+		UNION ALL
+		SELECT 'ready', concat_ws(' ', agent_id, urgency, task_id,
+			row_number() OVER (PARTITION BY agent_id, urgency ORDER BY queue_no)) FROM clutch.ready
+		UNION ALL
+		SELECT 'waiting', concat_ws(' ', kind, urgency, task_id) FROM clutch.waiting
+		UNION ALL
+		SELECT 'slot', concat_ws(' ', agent_id, task_id) FROM clutch.agent_slot WHERE task_id IS NOT NULL
+		UNION ALL
+		SELECT 'scope', s::text FROM clutch.run_scope s
+		UNION ALL
+		SELECT 'timer', task_id FROM clutch.timer
+		ORDER BY 1, 2});
+}
+
+sub same_after_rebuild
+{
+	my ($node, $db, $name) = @_;
+	my $before = state_of($node, $db);
+
+	$node->safe_psql($db, 'SELECT clutch.rebuild()');
+	my $after = state_of($node, $db);
+
+	# not is(): thousands of lines
+	ok($before eq $after, "$name: rebuild makes the same state")
+	  or diag first_differences($before, $after);
+}
+
+sub first_differences
+{
+	my ($before, $after) = @_;
+	my %old = map { $_ => 1 } split /\n/, $before;
+	my %new = map { $_ => 1 } split /\n/, $after;
+	my @gone = grep { !$new{$_} } sort keys %old;
+	my @come = grep { !$old{$_} } sort keys %new;
+
+	return join "\n", (map { "- $_" } @gone[0 .. min(4, $#gone)]),
+	  (map { "+ $_" } @come[0 .. min(4, $#come)]);
+}
+
+sub min { return $_[0] < $_[1] ? $_[0] : $_[1]; }
+
+sub is_sound
+{
+	my ($node, $db, $name) = @_;
+	is($node->safe_psql($db, 'SELECT code, detail FROM clutch.check()'), '', "$name: check() finds nothing");
+}
+
+# Lets every agent claim and finish until nothing is left that it can have;
+# the time is far ahead, so that no old lease holds.
+sub drain
+{
+	my ($node, $db) = @_;
+	$node->safe_psql($db, q{
+		SET clutch.clock = '2100-01-01T00:00:00Z';
+		DO $$
+		DECLARE
+			agent text;
+			taken integer;
+			had integer;
+		BEGIN
+			LOOP
+				taken := 0;
+				FOR agent IN SELECT agent_id FROM clutch.agent_registry ORDER BY agent_id LOOP
+					SELECT count(f.id) INTO had FROM clutch.claim(agent, 100) c,
+						LATERAL clutch.finish(agent, c.task_id, '{}', c.attempt) f;
+					taken := taken + had;
+				END LOOP;
+				EXIT WHEN taken = 0;
+			END LOOP;
+		END $$;
+	});
+}
+
+1;
