@@ -24,7 +24,6 @@
 #include "protocol/problem.h"
 #include "registry/agent.h"
 #include "store/dedup.h"
-#include "store/epoch.h"
 #include "store/scope.h"
 #include "trust/principal.h"
 #include "utils/rel.h"
@@ -67,13 +66,9 @@ check_sender(const Event *event)
 static void
 stamp(Event *event)
 {
-	bool		is_new;
-
 	event->received_at = clock_now();
-	event->epoch = epoch_current(&is_new);
+	event->epoch = tick_epoch();
 	event->attempt = event->envelope.attempt;
-	if (is_new)
-		tick_void_leases();
 }
 
 /* 4: an event that moves no task */

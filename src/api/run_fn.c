@@ -15,7 +15,6 @@
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "settings.h"
-#include "store/epoch.h"
 #include "trust/principal.h"
 
 PG_FUNCTION_INFO_V1(clutch_tick);
@@ -26,11 +25,8 @@ clutch_tick(PG_FUNCTION_ARGS)
 {
 	DocumentBuilder b;
 	TickReport	report;
-	bool		is_new;
 
-	(void) epoch_current(&is_new);
-	if (is_new)
-		tick_void_leases();
+	(void) tick_epoch();
 	report = tick_all(clutch_tick_batch);
 	document_begin(&b);
 	document_put_int(&b, "expired", report.expired);

@@ -14,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "delivery/claim.h"
 #include "delivery/report.h"
+#include "delivery/tick.h"
 #include "delivery/verdict.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
@@ -391,8 +392,10 @@ clutch_cancel(PG_FUNCTION_ARGS)
 static Task *
 lock_or_refuse(Slice task_id)
 {
-	Task	   *task = task_lock(task_id, true);
+	Task	   *task;
 
+	(void) tick_epoch();
+	task = task_lock(task_id, true);
 	if (task == NULL)
 		verdict_task_not_found(task_id);
 	return task;

@@ -225,7 +225,7 @@ assign_pull(Slice agent_id, int n)
 		AgentLoad	load;
 		Task	   *task;
 
-		load_read(agent_id, &load);
+		load_read(agent_id, limit, &load);
 		if (load.running >= limit)
 			break;
 		task = waiting_take(agent_id);

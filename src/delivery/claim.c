@@ -50,6 +50,7 @@ claim_tasks(Slice agent_id, int n, int64 lease)
 	List	   *tasks;
 	ListCell   *cell;
 
+	(void) tick_epoch();
 	(void) tick_timers(CLAIM_SHARE);
 	tasks = ready_take(agent_id, n);
 	if (list_length(tasks) < n && assign_pull(agent_id, n - list_length(tasks)) > 0)
@@ -62,8 +63,10 @@ claim_tasks(Slice agent_id, int n, int64 lease)
 LeaseState
 claim_extend(Slice agent_id, Slice task_id, int attempt, int64 lease, TimestampTz *until)
 {
-	Task	   *task = task_lock(task_id, true);
+	Task	   *task;
 
+	(void) tick_epoch();
+	task = task_lock(task_id, true);
 	if (task == NULL)
 		return LEASE_LOST;
 	if (task->status == TASK_CANCELLED && task_was_with(task, agent_id))

@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "registry/slot.h"
+#include "store/epoch.h"
 
 /* spec 2.1: the task timed out; the agent's report will be late */
 static void
@@ -106,8 +107,8 @@ tick_all(int n)
 	return report;
 }
 
-void
-tick_void_leases(void)
+static void
+void_leases(void)
 {
 	ListCell   *cell;
 
@@ -119,4 +120,15 @@ tick_void_leases(void)
 		if (task != NULL && task->status == TASK_RUNNING)
 			(void) claim_expire(task);
 	}
+}
+
+int
+tick_epoch(void)
+{
+	bool		is_new;
+	int			epoch = epoch_current(&is_new);
+
+	if (is_new)
+		void_leases();
+	return epoch;
 }

@@ -27,9 +27,10 @@ extern TickReport tick_timers(int n);
 extern TickReport tick_all(int n);
 
 /*
- * A database restored from a dump: the agents of the original may report to
- * it, so no lease that it inherited holds.
+ * The epoch at work.  In a database restored from a dump a new one begins
+ * here: the agents of the original may report to it, so no lease that it
+ * inherited holds.  Called before anything looks at a lease.
  */
-extern void tick_void_leases(void);
+extern int	tick_epoch(void);
 
 #endif							/* CLUTCH_TICK_H */

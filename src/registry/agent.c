@@ -16,7 +16,6 @@
 #include "registry/agent.h"
 #include "settings.h"
 #include "utils/builtins.h"
-#include "utils/inval.h"
 #include "utils/timestamp.h"
 
 /* columns of clutch.agent_registry */
@@ -110,8 +109,7 @@ write_row(AgentRow *row, bool is_new)
 		(void) rows_insert(TABLE_AGENT_REGISTRY, values, nulls);
 	else
 		rows_update(TABLE_AGENT_REGISTRY, &row->tid, values, nulls);
-	/* every backend's roster is now old, ours at the next command */
-	CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_AGENT_REGISTRY));
+	roster_invalidate();
 }
 
 static Jsonb *

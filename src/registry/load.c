@@ -7,18 +7,90 @@
  */
 #include "clutch.h"
 
+#include "access/xact.h"
 #include "base/rows.h"
+#include "miscadmin.h"
 #include "registry/load.h"
 #include "registry/slot.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+/* an agent with more slots than this is remembered ... */
+#define MANY_SLOTS		64
+/* ... for so long, in microseconds */
+#define MAX_AGE			INT64CONST(100000)
+
+typedef struct RememberedLoad
+{
+	uint64		agent;			/* hash of agent_id */
+	TimestampTz read_at;
+	AgentLoad	load;
+} RememberedLoad;
+
+static HTAB *remembered = NULL;
+static bool watching_transactions = false;
+
+static void
+forget(void)
+{
+	if (remembered != NULL)
+		hash_destroy(remembered);
+	remembered = NULL;
+}
+
+/* what was read or noted in a transaction does not outlive its abort */
+static void
+at_transaction_end(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_ABORT)
+		forget();
+}
+
+static void
+at_savepoint_end(SubXactEvent event, SubTransactionId mine,
+				 SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		forget();
+}
+
+static RememberedLoad *
+find(Slice agent_id, HASHACTION action)
+{
+	uint64		key = slice_hash(agent_id);
+
+	if (remembered == NULL)
+	{
+		HASHCTL		control = {0};
+
+		if (action == HASH_FIND)
+			return NULL;
+		if (!watching_transactions)
+		{
+			RegisterXactCallback(at_transaction_end, NULL);
+			RegisterSubXactCallback(at_savepoint_end, NULL);
+			watching_transactions = true;
+		}
+		control.keysize = sizeof(uint64);
+		control.entrysize = sizeof(RememberedLoad);
+		control.hcxt = TopMemoryContext;
+		remembered = hash_create("clutch remembered loads", 64, &control,
+								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	return hash_search(remembered, &key, action, NULL);
+}
 
 /*
  * A slot has one live row and perhaps many dead ones before it.  Going to
  * the next slot by its key, not to the next entry, passes over the dead.
+ * Answers how many slots there are.
  */
-void
-load_read(Slice agent_id, AgentLoad *load)
+static int
+read_slots(Slice agent_id, AgentLoad *load)
 {
 	RowScan		scan;
+	int			slots = 0;
 
 	memset(load, 0, sizeof(*load));
 	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
@@ -30,6 +102,8 @@ load_read(Slice agent_id, AgentLoad *load)
 		int64		chosen_seq = rows_int8(&scan, Anum_slot_chosen_seq);
 		int			slot_no = rows_int4(&scan, Anum_slot_slot_no);
 
+		CHECK_FOR_INTERRUPTS();
+		slots++;
 		if (!rows_is_null(&scan, Anum_slot_task_id))
 			load->running++;
 		load->done += rows_int4(&scan, Anum_slot_done);
@@ -41,6 +115,44 @@ load_read(Slice agent_id, AgentLoad *load)
 		rows_restart(&scan);
 	}
 	rows_end(&scan);
+	return slots;
+}
+
+void
+load_read(Slice agent_id, int limit, AgentLoad *load)
+{
+	RememberedLoad *known = find(agent_id, HASH_FIND);
+	TimestampTz now;
+
+	if (known != NULL)
+	{
+		now = GetCurrentTimestamp();
+		if (now >= known->read_at && now - known->read_at <= MAX_AGE &&
+			known->load.running < limit)
+		{
+			*load = known->load;
+			return;
+		}
+		(void) find(agent_id, HASH_REMOVE);
+	}
+	if (read_slots(agent_id, load) > MANY_SLOTS)
+	{
+		known = find(agent_id, HASH_ENTER);
+		known->read_at = GetCurrentTimestamp();
+		known->load = *load;
+	}
+}
+
+void
+load_note(Slice agent_id, int running, int done, int failed)
+{
+	RememberedLoad *known = find(agent_id, HASH_FIND);
+
+	if (known == NULL)
+		return;
+	known->load.running += running;
+	known->load.done += done;
+	known->load.failed += failed;
 }
 
 double

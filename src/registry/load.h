@@ -21,8 +21,15 @@ typedef struct AgentLoad
 	int64		last_chosen;	/* seq of the last task given; 0: never */
 } AgentLoad;
 
-/* reads all slots of the agent: about a microsecond a slot */
-extern void load_read(Slice agent_id, AgentLoad *load);
+/*
+ * Reads all slots of the agent, about a microsecond each; of an agent with
+ * many, what was read up to 100 ms ago serves again, unless it says that the
+ * agent is full (limit).
+ */
+extern void load_read(Slice agent_id, int limit, AgentLoad *load);
+
+/* what this backend itself has just changed of a remembered load */
+extern void load_note(Slice agent_id, int running, int done, int failed);
 
 /* done / (done + failed), 1 when nothing ended yet */
 extern double load_success_rate(const AgentLoad *load);

@@ -11,6 +11,8 @@
 #include "base/guard.h"
 #include "base/rows.h"
 #include "miscadmin.h"
+#include "common/pg_prng.h"
+#include "registry/load.h"
 #include "registry/slot.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
@@ -19,27 +21,31 @@
 #define RECENT_OUTCOMES		64
 
 /*
- * Where this backend last found the slots below to be taken, per agent, so
- * that an agent with thousands of tasks does not have them all probed for
- * each.  Only a start: every 16th search begins at 0 again, because others
- * free slots too.
+ * What this backend remembers of an agent, so that one with thousands of
+ * tasks does not have them all probed for each: slots that it freed itself,
+ * and how far numbers have been given.  Only hints: every slot is probed
+ * before it is taken.
  */
-typedef struct StartHint
+#define MAX_FREED	32
+
+typedef struct SlotHint
 {
 	uint64		agent;			/* hash of agent_id */
-	int			start;
-	int			searches;
-} StartHint;
+	int			checked_max;	/* no slot was beyond this limit; -1: unknown */
+	int			highest;		/* number given, as far as we know */
+	int			nfreed;
+	int			freed[MAX_FREED];
+} SlotHint;
 
 #define MAX_HINTS	10000
 
 static HTAB *hints = NULL;
 
-static StartHint *
+static SlotHint *
 hint_of(Slice agent_id)
 {
 	uint64		key = slice_hash(agent_id);
-	StartHint  *hint;
+	SlotHint   *hint;
 	bool		found;
 
 	if (hints != NULL && hash_get_num_entries(hints) >= MAX_HINTS)
@@ -52,14 +58,18 @@ hint_of(Slice agent_id)
 		HASHCTL		control = {0};
 
 		control.keysize = sizeof(uint64);
-		control.entrysize = sizeof(StartHint);
+		control.entrysize = sizeof(SlotHint);
 		control.hcxt = TopMemoryContext;
 		hints = hash_create("clutch slot hints", 64, &control,
 							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
 	hint = hash_search(hints, &key, HASH_ENTER, &found);
 	if (!found)
-		hint->start = hint->searches = 0;
+	{
+		hint->checked_max = -1;
+		hint->highest = -1;
+		hint->nfreed = 0;
+	}
 	return hint;
 }
 
@@ -164,18 +174,24 @@ highest_made(Slice agent_id)
  * many fewer that all together stay within the limit.
  */
 static int
-usable(Slice agent_id, int max_concurrency)
+usable(SlotHint *hint, Slice agent_id, int max_concurrency)
 {
-	int			highest = highest_made(agent_id);
 	int			beyond = 0;
 	int			n;
 
-	if (highest < max_concurrency)
+	if (hint->checked_max == max_concurrency)
 		return max_concurrency;
-	for (n = highest; n >= 0; n--)
+	hint->highest = highest_made(agent_id);
+	if (hint->highest < max_concurrency)
+	{
+		hint->checked_max = max_concurrency;
+		return max_concurrency;
+	}
+	for (n = hint->highest; n >= 0; n--)
 	{
 		SlotState	state;
 
+		CHECK_FOR_INTERRUPTS();
 		if (n < max_concurrency && n + 1 + beyond <= max_concurrency)
 			return n + 1;
 		probe(agent_id, n, ROWS_DIRTY, &state);
@@ -185,49 +201,93 @@ usable(Slice agent_id, int max_concurrency)
 	return 0;
 }
 
+/* up to here the slots are simply tried one after the other */
+#define FEW_SLOTS		16
+/* made slots looked at by chance before another is made */
+#define RANDOM_PROBES	4
+/* numbers tried above the highest: as many others may be doing the same */
+#define FRESH_PROBES	32
+
+/*
+ * Where a free slot is likely, in the order of likelihood.  Answers it taken,
+ * or -1 when luck did not help.
+ */
+static int
+take_likely(SlotHint *hint, Slice agent_id, int limit, Slice task_id, int64 seq)
+{
+	int			made = Min(hint->highest + 1, limit);
+	int			slot_no;
+	int			i;
+
+	while (hint->nfreed > 0)
+	{
+		slot_no = hint->freed[--hint->nfreed];
+		if (slot_no < limit && try_slot(agent_id, slot_no, task_id, seq))
+			return slot_no;
+	}
+	for (i = 0; i < RANDOM_PROBES && made > 0; i++)
+	{
+		slot_no = (int) pg_prng_uint64_range(&pg_global_prng_state, 0, made - 1);
+		if (try_slot(agent_id, slot_no, task_id, seq))
+			return slot_no;
+	}
+	if (hint->highest + FRESH_PROBES < limit)
+		hint->highest = Max(hint->highest, highest_made(agent_id));
+	for (i = 0; i < FRESH_PROBES && hint->highest + 1 < limit; i++)
+	{
+		slot_no = ++hint->highest;
+		if (try_slot(agent_id, slot_no, task_id, seq))
+			return slot_no;
+	}
+	return -1;
+}
+
 int
 slot_take(Slice agent_id, int max_concurrency, Slice task_id, int64 seq)
 {
-	int			limit = usable(agent_id, max_concurrency);
-	StartHint  *hint = hint_of(agent_id);
-	int			start;
-	int			i;
+	SlotHint   *hint = hint_of(agent_id);
+	int			limit = usable(hint, agent_id, max_concurrency);
+	int			slot_no = -1;
 
-	if (++hint->searches % 16 == 0)
-		hint->start = 0;
-	start = hint->start < limit ? hint->start : 0;
-	for (i = 0; i < limit; i++)
+	if (limit > FEW_SLOTS)
+		slot_no = take_likely(hint, agent_id, limit, task_id, seq);
+	if (slot_no < 0)
 	{
-		int			slot_no = (start + i) % limit;
-
-		if (try_slot(agent_id, slot_no, task_id, seq))
+		/* nearly full, or few: one after the other */
+		for (slot_no = 0; slot_no < limit; slot_no++)
 		{
-			hint->start = slot_no + 1;
-			return slot_no;
+			CHECK_FOR_INTERRUPTS();
+			if (try_slot(agent_id, slot_no, task_id, seq))
+				break;
 		}
-		CHECK_FOR_INTERRUPTS();
+		if (slot_no == limit)
+			return -1;
 	}
-	return -1;
+	hint->highest = Max(hint->highest, slot_no);
+	load_note(agent_id, 1, 0, 0);
+	return slot_no;
 }
 
 void
 slot_free(Slice agent_id, int slot_no, SlotOutcome outcome)
 {
-	StartHint  *hint = hint_of(agent_id);
+	SlotHint   *hint = hint_of(agent_id);
 	SlotState	state;
+	int			done = outcome == OUTCOME_DONE ? 1 : 0;
+	int			failed = outcome == OUTCOME_FAILED ? 1 : 0;
 
 	probe(agent_id, slot_no, ROWS_LATEST, &state);
 	if (!state.made)
 		return;
-	if (outcome == OUTCOME_DONE)
-		state.done++;
-	else if (outcome == OUTCOME_FAILED)
-		state.failed++;
+	state.done += done;
+	state.failed += failed;
 	if (state.done + state.failed >= RECENT_OUTCOMES)
 	{
 		state.done /= 2;
 		state.failed /= 2;
 	}
 	write_next(agent_id, slot_no, &state, SLICE_NONE);
-	hint->start = Min(hint->start, slot_no);
+	if (hint->nfreed < MAX_FREED)
+		hint->freed[hint->nfreed++] = slot_no;
+	load_note(agent_id, -1, done, failed);
 }

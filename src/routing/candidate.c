@@ -269,14 +269,14 @@ candidate_list(Search *search)
 {
 	Choice	   *choice = &search->choice;
 	AgentSet   *left = search->left[REJECTED_REQUIRES];
-	AgentSet   *free = agent_set_copy(left);
+	AgentSet   *vacant = agent_set_copy(left);
 	int			n = agent_set_count(left);
 	TimestampTz now = GetCurrentTimestamp();
 	AgentLoad	load;
 	int			i = -1;
 
 	search->loads_remembered = n > clutch_exact_load_candidates;
-	search->left[REJECTED_CONCURRENCY] = free;
+	search->left[REJECTED_CONCURRENCY] = vacant;
 	choice->candidates = palloc(Max(n, 1) * sizeof(Candidate));
 	while ((i = agent_set_next(left, i)) >= 0)
 	{
@@ -286,10 +286,10 @@ candidate_list(Search *search)
 		if (search->loads_remembered)
 			load = *recent_load(choice->roster, i, now);
 		else
-			load_read(agent->agent_id, &load);
+			load_read(agent->agent_id, agent->card.max_concurrency, &load);
 		if (load.running >= agent->card.max_concurrency)
 		{
-			agent_set_remove(free, i);
+			agent_set_remove(vacant, i);
 			tally_one(&choice->rejected[REJECTED_CONCURRENCY], i);
 			continue;
 		}
@@ -413,7 +413,7 @@ say_concurrency(StringInfo words, const RosterAgent *agent)
 {
 	AgentLoad	load;
 
-	load_read(agent->agent_id, &load);
+	load_read(agent->agent_id, agent->card.max_concurrency, &load);
 	appendStringInfo(words, "has %d of %d tasks", load.running, agent->card.max_concurrency);
 }
 

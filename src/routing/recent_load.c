@@ -74,7 +74,8 @@ read_now(const Roster *roster, int ordinal)
 
 	CHECK_FOR_INTERRUPTS();
 	recent->read_at = 0;
-	load_read(roster_agent(roster, ordinal)->agent_id, &recent->load);
+	load_read(roster_agent(roster, ordinal)->agent_id,
+			  roster_agent(roster, ordinal)->card.max_concurrency, &recent->load);
 	recent->read_at = GetCurrentTimestamp();
 	return &recent->load;
 }

@@ -32,16 +32,16 @@ is_restricted(const Requirement *requirement)
 static const char *
 failure_code(const Search *search)
 {
-	AgentSet   *busy_elsewhere = agent_set_copy(search->capable);
+	AgentSet   *away = agent_set_copy(search->capable);
 
-	agent_set_minus(busy_elsewhere, search->left[REJECTED_STATUS]);
+	agent_set_minus(away, search->left[REJECTED_STATUS]);
 	if (is_restricted(&search->requirement) && agent_set_count(search->looked_at) == 0)
 		return "NO_AGENT_AVAILABLE";
 	if (agent_set_count(search->capable) == 0)
 		return "NO_CAPABLE_AGENT";
 	if (search->choice.rejected[REJECTED_CONCURRENCY].count > 0)
 		return "NO_CAPACITY";
-	if (agent_set_count(busy_elsewhere) > 0)
+	if (agent_set_count(away) > 0)
 		return "NO_AGENT_AVAILABLE";
 	return "POLICY_DENIED";
 }

@@ -71,9 +71,8 @@ dpkg -l | grep -c '^ii' | sed 's/$/ packages on the bare machine/'
 apt-get -q update >/dev/null
 DEBIAN_FRONTEND=noninteractive apt-get -q install -y make >/dev/null
 bash -c "$1" || { echo "failed: $1"; exit 1; }
-left=$(for p in /proc/[0-9]*; do
-	[ "${p#/proc/}" = 1 ] || [ "${p#/proc/}" = $$ ] || tr '\0' ' ' <$p/cmdline 2>/dev/null | grep . || true
-done)
+left=$(for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline 2>/dev/null; echo; done |
+	grep -v -e '^$' -e '^/bin/bash /root/inside' -e '^tr ' -e '^grep ' || true)
 [ -z "$left" ] || { echo "left running: $left"; exit 1; }
 [ ! -d /var/lib/postgresql/15/main ] || { echo "a system cluster was made"; exit 1; }
 echo "no process and no system cluster is left"

@@ -5,11 +5,12 @@ package ClutchTest;
 use strict;
 use warnings;
 use Exporter 'import';
+use IPC::Run;
 use Test::More;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(new_node make_helpers state_of log_of same_after_rebuild is_sound drain);
+our @EXPORT = qw(new_node make_helpers state_of log_of same_after_rebuild is_sound drain session ask_session end_session);
 
 # A running cluster with the extension in database postgres.
 sub new_node
@@ -33,6 +34,7 @@ sub make_helpers
 	my ($node, $db) = @_;
 
 	$node->safe_psql($db, q{
+		SET check_function_bodies = off;
 		CREATE FUNCTION card(name text, at_once integer DEFAULT 1) RETURNS jsonb LANGUAGE sql AS $$
 			SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name,
 				'display', jsonb_build_object('name', name), 'capabilities', '[{"id": "skill:x"}]'::jsonb,
@@ -62,8 +64,7 @@ sub state_of
 		UNION ALL
 		SELECT 'task', (to_jsonb(t) - '{slot_no,queue_no,next_at,lease_until}'::text[])::text FROM clutch.task t
 		UNION ALL
-		SELECT 'ready', concat_ws(' ', agent_id, urgency, task_id,
-			row_number() OVER (PARTITION BY agent_id, urgency ORDER BY queue_no)) FROM clutch.ready
+		SELECT 'ready', concat_ws(' ', agent_id, urgency, task_id) FROM clutch.ready
 		UNION ALL
 		SELECT 'waiting', concat_ws(' ', kind, urgency, task_id) FROM clutch.waiting
 		UNION ALL
@@ -132,6 +133,37 @@ sub drain
 			END LOOP;
 		END $$;
 	});
+}
+
+# A psql that stays; what it is asked it answers with all it printed.
+sub session
+{
+	my ($node, $db) = @_;
+	my $session = { in => '', out => '' };
+
+	$session->{run} = IPC::Run::start(
+		[ 'psql', '-X', '-A', '-t', '-q', '-d', $node->connstr($db) ],
+		'<', \$session->{in}, '>', \$session->{out}, '2>&1', IPC::Run::timer(60));
+	return $session;
+}
+
+sub ask_session
+{
+	my ($session, $sql) = @_;
+
+	$session->{out} = '';
+	$session->{in} .= "$sql\n\\echo answered\n";
+	$session->{run}->pump until $session->{out} =~ /^answered$/m;
+	return $session->{out} =~ s/^answered\n//mr;
+}
+
+sub end_session
+{
+	my ($session) = @_;
+
+	$session->{in} .= "\\q\n";
+	$session->{run}->finish;
+	return;
 }
 
 1;

@@ -1,0 +1,158 @@
+-- P3, as far as it goes without preload: nobody changes the log, whatever the
+-- statement and whoever asks; and every way in works.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS clutch;
+SELECT no_plan();
+
+-- the rows of two queries, in order, as text: our columns are COLLATE "C"
+CREATE FUNCTION pg_temp.rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	EXECUTE format('SELECT string_agg(r::text, E''\n'') FROM (%s) r', query) INTO answer;
+	RETURN coalesce(answer, 'no rows');
+END $$;
+CREATE FUNCTION pg_temp.answers(query text, expected text, name text) RETURNS text LANGUAGE sql AS
+$$ SELECT is(pg_temp.rows_of(query), pg_temp.rows_of(expected), name) $$;
+SELECT set_config('clutch.notify', 'off', true) \g /dev/null
+
+CREATE FUNCTION pg_temp.chat(n integer, more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
+	SELECT clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', jsonb_build_object('n', n), run_id => 'run:1',
+		thread_id => 'thread:1', task_id => 'task:1', id => 'msg_' || n) || more
+$$;
+INSERT INTO clutch.events (envelope) SELECT pg_temp.chat(n) FROM generate_series(1, 3) n;
+
+-- ----------------------------------------------------------- nobody changes it
+CREATE FUNCTION pg_temp.refused(how text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	statement text;
+BEGIN
+	FOREACH statement IN ARRAY ARRAY[
+		'UPDATE clutch.events SET envelope = ''{}''',
+		'UPDATE clutch.events SET late = true WHERE seq = 1',
+		'UPDATE clutch.events SET late = true WHERE false',
+		'UPDATE ONLY clutch.events SET seq = seq',
+		'DELETE FROM clutch.events',
+		'DELETE FROM clutch.events WHERE false',
+		'TRUNCATE clutch.events',
+		'TRUNCATE clutch.events RESTART IDENTITY CASCADE',
+		'MERGE INTO clutch.events e USING (SELECT 1 AS seq) s ON s.seq = e.seq WHEN MATCHED THEN DELETE',
+		'MERGE INTO clutch.events e USING (SELECT 1 AS seq) s ON s.seq = e.seq WHEN MATCHED THEN UPDATE SET late = true',
+		'INSERT INTO clutch.events SELECT * FROM clutch.events ON CONFLICT (id, run_id) DO UPDATE SET late = true',
+		'WITH gone AS (DELETE FROM clutch.events RETURNING *) SELECT * FROM gone']
+	LOOP
+		RETURN NEXT throws_ok(statement, 'KL007', NULL, how || ': ' || statement);
+	END LOOP;
+	RETURN NEXT throws_ok('SELECT * FROM clutch.events FOR UPDATE; DELETE FROM clutch.events WHERE seq = 1', 'KL007', NULL, how || ': after a lock');
+END $$;
+SELECT pg_temp.refused('superuser');
+SET LOCAL session_replication_role = replica;
+SELECT pg_temp.refused('replica role');
+SET LOCAL session_replication_role = local;
+SELECT pg_temp.refused('local role');
+RESET session_replication_role;
+
+-- the owner of the extension, who is no superuser
+CREATE ROLE tap_owner;
+GRANT USAGE ON SCHEMA clutch TO tap_owner;
+ALTER TABLE clutch.events OWNER TO tap_owner;
+SET LOCAL ROLE tap_owner;
+SELECT pg_temp.refused('owner');
+RESET ROLE;
+ALTER TABLE clutch.events OWNER TO postgres;
+
+-- an agent has no right to try
+CREATE ROLE tap_agent;
+SELECT clutch.grant_agent('tap_agent', 'agent:ui') \g /dev/null
+SET LOCAL ROLE tap_agent;
+SELECT throws_ok('UPDATE clutch.events SET late = true', '42501', NULL, 'agent: UPDATE');
+SELECT throws_ok('DELETE FROM clutch.events', '42501', NULL, 'agent: DELETE');
+SELECT throws_ok('TRUNCATE clutch.events', '42501', NULL, 'agent: TRUNCATE');
+SELECT throws_ok($$INSERT INTO clutch.events (seq, envelope) VALUES (99, '{}')$$, '42501', NULL, 'agent: a seq of its own');
+RESET ROLE;
+SELECT is((SELECT count(*) FROM clutch.events), 3::bigint, 'all is as it was');
+
+-- what the error says
+CREATE FUNCTION pg_temp.detail_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN detail::jsonb #>> '{0,code}';
+END $$;
+SELECT is(pg_temp.detail_of('DELETE FROM clutch.events'), 'LOG_IS_APPEND_ONLY', 'the detail has the code');
+
+-- --------------------------------------------------------------- every way in
+CREATE TEMP TABLE answer (seq bigint, id text);
+WITH i AS (INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(4)) RETURNING seq, id) INSERT INTO answer SELECT * FROM i;
+SELECT pg_temp.answers('SELECT seq, id FROM answer', $$SELECT seq, id FROM clutch.events WHERE id = 'msg_4'$$, 'INSERT ... RETURNING');
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(5)), (pg_temp.chat(6)), (pg_temp.chat(5)), (pg_temp.chat(7));
+SELECT pg_temp.answers($$SELECT id FROM clutch.events WHERE id IN ('msg_5', 'msg_6', 'msg_7') ORDER BY seq$$,
+	$$VALUES ('msg_5'), ('msg_6'), ('msg_7')$$, 'several rows, in order, a repeat among them once');
+INSERT INTO clutch.events (envelope) SELECT pg_temp.chat(n) FROM generate_series(8, 20) n ORDER BY n;
+SELECT is((SELECT count(*) FROM clutch.events WHERE id IN (SELECT 'msg_' || n FROM generate_series(8, 20) n)), 13::bigint, 'INSERT ... SELECT');
+WITH a AS (INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(21)) RETURNING 1),
+	b AS (INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(21)) RETURNING 1)
+SELECT is((SELECT count(*) FROM a) + (SELECT count(*) FROM b), 1::bigint, 'one id from two parts of a statement, once');
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(21)) ON CONFLICT DO NOTHING;
+COPY clutch.events (envelope) FROM PROGRAM 'printf ''{"v":"clutch/0.1","id":"msg_copy%s","ts":"2026-01-01T00:00:00Z","type":"chat.message","thread_id":"t","run_id":"run:1","task_id":"task:1","from":{"agent_id":"agent:ui"},"to":[{"agent_id":"agent:ken"}],"payload":{}}\n'' 1 2 2 3';
+SELECT is((SELECT count(*) FROM clutch.events WHERE id LIKE 'msg_copy%'), 3::bigint, 'COPY');
+SELECT pg_temp.answers($$SELECT id, duplicate FROM clutch.send_batch(ARRAY[pg_temp.chat(22), pg_temp.chat(23), pg_temp.chat(22), pg_temp.chat(4)])$$,
+	$$VALUES ('msg_22', false), ('msg_23', false), ('msg_22', true), ('msg_4', true)$$, 'send_batch answers each in order');
+SELECT is((SELECT count(*) FROM clutch.send_batch('{}')), 0::bigint, 'send_batch of nothing');
+SELECT is((SELECT count(*) FROM clutch.send_batch(ARRAY(SELECT pg_temp.chat(n) FROM generate_series(30, 2029) n))), 2000::bigint, 'send_batch of 2,000');
+SELECT throws_ok($$SELECT * FROM clutch.send_batch(ARRAY[pg_temp.chat(3000), NULL])$$, '22004', NULL, 'send_batch with a null');
+SELECT throws_ok($$SELECT * FROM clutch.send_batch(ARRAY[pg_temp.chat(3000), '{}', pg_temp.chat(3001)])$$, 'KL001', NULL, 'send_batch with a faulty one');
+SELECT is((SELECT count(*) FROM clutch.events WHERE id IN ('msg_3000', 'msg_3001')), 0::bigint, 'and none of it is there');
+SELECT throws_ok('INSERT INTO clutch.events (envelope) VALUES (NULL)', 'KL001', NULL, 'no envelope');
+SELECT throws_ok('INSERT INTO clutch.events DEFAULT VALUES', 'KL001', NULL, 'nothing at all');
+
+-- ------------------------------------------- columns are filled by the database
+SELECT pg_temp.answers($$SELECT epoch, ts = '2026-01-01T00:00:00Z', run_id, thread_id, task_id, parent_task_id, type, from_agent, to_agents, late, attempt
+	FROM clutch.events WHERE id = 'msg_copy1'$$,
+	$$VALUES (1, true, 'run:1', 't', 'task:1', NULL::text, 'chat.message', 'agent:ui', '{agent:ken}'::text[], false, 1)$$, 'from the envelope and by itself');
+SELECT is((SELECT count(DISTINCT xid) FROM clutch.events), 1::bigint, 'one transaction, one xid');
+SELECT is((SELECT xid FROM clutch.events WHERE id = 'msg_1'), pg_current_xact_id(), 'namely this one');
+SELECT is((SELECT attcompression FROM pg_attribute WHERE attrelid = 'clutch.events'::regclass AND attname = 'envelope'), 'l', 'envelopes are compressed by lz4');
+SELECT ok((SELECT e.envelope = pg_temp.chat(1) || jsonb_build_object('ts', e.envelope -> 'ts') FROM clutch.events e WHERE id = 'msg_1'), 'the envelope is kept as it came');
+
+-- what comes back from a dump is kept as it is; what a subscriber receives is stamped
+INSERT INTO clutch.events (seq, xid, epoch, received_at, id, ts, run_id, thread_id, task_id, type, from_agent, to_agents, attempt, late, envelope)
+	VALUES (1000000, '7', 9, '2020-01-01', 'msg_old', '2020-01-01', 'run:1', 't', 'task:1', 'chat.message', 'agent:ui', '{agent:ken}', 1, true, '{}');
+SELECT pg_temp.answers($$SELECT xid::text, epoch, late FROM clutch.events WHERE id = 'msg_old'$$, $$VALUES ('7', 9, true)$$, 'a row with its seq is a restored one');
+SET LOCAL session_replication_role = replica;
+INSERT INTO clutch.events (envelope) VALUES (clutch.envelope('task.request', 'agent:ui', id => 'msg_replica', task_id => 'task:replica', run_id => 'run:replica'));
+RESET session_replication_role;
+SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:replica') + (SELECT count(*) FROM clutch.events WHERE type LIKE 'routing.%'),
+	0::bigint, 'a replicated row is kept, neither judged nor routed');
+SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'msg_replica'), 1::bigint, 'but it is there');
+
+-- ------------------------------------------------------------- check() sees it
+SELECT pg_temp.answers('SELECT code FROM clutch.check()', $$VALUES ('SEQUENCE_BEHIND')$$, 'the seq of that old row is ahead of the sequence: reported');
+SAVEPOINT before;
+ALTER TABLE clutch.events DISABLE TRIGGER zz_admit;
+SELECT ok('TRIGGER_NOT_ALWAYS' IN (SELECT code FROM clutch.check()), 'a disabled trigger is reported');
+SELECT throws_ok($$SELECT clutch.send(pg_temp.chat(9999))$$, NULL, NULL, 'and without it nothing is sent silently');
+ROLLBACK TO before;
+CREATE FUNCTION pg_temp.swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE TRIGGER swallow BEFORE INSERT ON clutch.events FOR EACH ROW EXECUTE FUNCTION pg_temp.swallow();
+SELECT ok('FOREIGN_TRIGGER' IN (SELECT code FROM clutch.check()), 'a trigger of somebody else is reported');
+SELECT throws_ok($$SELECT clutch.send(pg_temp.chat(9999))$$, '55000', NULL, 'what it swallows is an error to the sender');
+ROLLBACK TO before;
+
+-- ------------------------------------------- 100,000 rows in one transaction
+INSERT INTO clutch.events (envelope) SELECT pg_temp.chat(n) FROM generate_series(100001, 200000) n;
+SELECT is((SELECT count(*) FROM clutch.events WHERE seq <> 1000000 AND id > 'msg_1' AND envelope #>> '{payload,n}' ~ '^[12][0-9]{5}$'), 100000::bigint, '100,000 rows in one statement');
+SELECT is((SELECT count(*) FROM clutch.events) - (SELECT count(DISTINCT seq) FROM clutch.events), 0::bigint, 'each has its own seq');
+
+SELECT * FROM finish();
+ROLLBACK;

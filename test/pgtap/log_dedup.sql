@@ -1,0 +1,108 @@
+-- P2: what a resend is answered, and what is no resend.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS clutch;
+SELECT no_plan();
+
+-- the rows of two queries, in order, as text: our columns are COLLATE "C"
+CREATE FUNCTION pg_temp.rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	EXECUTE format('SELECT string_agg(r::text, E''\n'') FROM (%s) r', query) INTO answer;
+	RETURN coalesce(answer, 'no rows');
+END $$;
+CREATE FUNCTION pg_temp.answers(query text, expected text, name text) RETURNS text LANGUAGE sql AS
+$$ SELECT is(pg_temp.rows_of(query), pg_temp.rows_of(expected), name) $$;
+
+CREATE FUNCTION pg_temp.chat(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_build_object('v', 'clutch/0.1', 'id', 'msg_1', 'ts', '2026-01-01T00:00:00Z', 'type', 'chat.message', 'thread_id', 'thread:1',
+		'run_id', 'run:1', 'task_id', 'task:1', 'from', '{"agent_id": "agent:ui"}'::jsonb, 'to', '[{"agent_id": "agent:ken"}]'::jsonb,
+		'payload', '{"a": 1, "b": [1, 2]}'::jsonb, 'security', '{"policy": {"sandbox": true}}'::jsonb) || more
+$$;
+-- "OK duplicate id", or SQLSTATE, code and path
+CREATE FUNCTION pg_temp.outcome(envelope jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	r clutch.receipt;
+	detail text;
+	state text;
+BEGIN
+	r := clutch.send(envelope);
+	RETURN format('%s %s', CASE WHEN r.duplicate THEN 'duplicate of' ELSE 'new' END, r.id);
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, state = RETURNED_SQLSTATE;
+	RETURN format('%s %s %s', state, detail::jsonb #>> '{0,code}', detail::jsonb #>> '{0,path}');
+END $$;
+
+-- ------------------------------------------------------------------ receipts
+CREATE TEMP TABLE first_receipt AS SELECT * FROM clutch.send(pg_temp.chat());
+SELECT pg_temp.answers('SELECT id, duplicate, run_id, task_id, late FROM first_receipt', $$VALUES ('msg_1', false, 'run:1', 'task:1', false)$$, 'a first receipt');
+SELECT pg_temp.answers('SELECT seq, id, duplicate, run_id, task_id, late FROM clutch.send(pg_temp.chat())',
+	'SELECT seq, id, true, run_id, task_id, late FROM first_receipt', 'a resend has the first receipt, marked duplicate');
+SELECT is((SELECT count(*) FROM clutch.events), 1::bigint, 'and adds nothing');
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat());
+WITH i AS (INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat()) RETURNING seq) SELECT is((SELECT count(*) FROM i), 0::bigint, 'a plain INSERT of it says INSERT 0 0');
+
+-- ------------------------------------------------- what a resend may differ in
+SELECT is(pg_temp.outcome(pg_temp.chat(more)), 'duplicate of msg_1', 'free: ' || more::text)
+FROM (VALUES ('{"ts": "2026-02-02T00:00:00.5+02:00"}'::jsonb), ('{"attempt": 7}'), ('{"trace": {"trace_id": "x"}}')) AS t(more);
+
+-- ---------------------------------------------------------- and in what it may not
+SELECT is(pg_temp.outcome(pg_temp.chat(more)), '23505 ID_REUSED /id', 'other content: ' || more::text)
+FROM (VALUES ('{"payload": {"a": 1, "b": [2, 1]}}'::jsonb), ('{"payload": {"a": 1}}'), ('{"payload": {"a": 1, "b": [1, 2], "c": null}}'),
+	('{"type": "chat.system"}'), ('{"thread_id": "thread:2"}'), ('{"task_id": "task:2"}'), ('{"parent_task_id": "task:0"}'),
+	('{"from": {"agent_id": "agent:other"}}'), ('{"from": {"agent_id": "agent:ui", "role": "r"}}'),
+	('{"to": [{"agent_id": "agent:lois"}]}'), ('{"to": [{"agent_id": "agent:ken"}, {"agent_id": "agent:lois"}]}'),
+	('{"domain": "research"}'), ('{"payload_type": "a.b.v1"}'), ('{"idempotency_key": "k"}'), ('{"meta": {"x": 1}}'),
+	('{"meta": {"clutch": {"priority": 1}}}'), ('{"requires": ["skill:x"]}'), ('{"prefers": ["tag:x"]}'),
+	('{"attachments": [{"kind": "artifact_ref", "ref": "artifact:1"}]}'), ('{"security": {"policy": {"sandbox": false}}}'), ('{"security": {}}')) AS t(more);
+SELECT is(pg_temp.outcome(pg_temp.chat('{"payload": {"b": [1.0, 2], "a": 1.00}}')), 'duplicate of msg_1', 'a number is its value, an object has no order');
+SELECT is(pg_temp.outcome(pg_temp.chat('{"run_id": "run:2", "payload": {"other": true}}')), 'new msg_1', 'in another run it is another event');
+SELECT is(pg_temp.outcome(pg_temp.chat('{"id": "msg_2"}')), 'new msg_2', 'another id is another event');
+SELECT is(pg_temp.outcome(pg_temp.chat('{"id": "MSG_1", "payload": {}}')), 'new MSG_1', 'ids are case sensitive');
+
+-- ---------------------------------------------------------- idempotency_key
+CREATE FUNCTION pg_temp.keyed(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
+$$ SELECT pg_temp.chat('{"id": "msg_k1", "idempotency_key": "k"}'::jsonb || more) $$;
+SELECT is(pg_temp.outcome(pg_temp.keyed()), 'new msg_k1', 'a key');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2"}')), 'duplicate of msg_k1', 'repeated with another id');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "ts": "2027-01-01T00:00:00Z"}')), 'duplicate of msg_k1', 'and another time');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "thread_id": "thread:9", "task_id": "task:9", "trace": {"x": "y"}, "meta": {"z": 1}}')), 'duplicate of msg_k1',
+	'only type and payload make the command');
+SELECT is((SELECT task_id FROM clutch.send(pg_temp.keyed('{"id": "msg_k2", "task_id": "task:9"}'))), 'task:1', 'the receipt is wholly the first one''s');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "payload": {"other": 1}}')), '23505 KEY_REUSED /idempotency_key', 'with another payload');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "type": "chat.system"}')), '23505 KEY_REUSED /idempotency_key', 'with another type');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"payload": {"other": 1}}')), '23505 ID_REUSED /id', 'the id is looked at first');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k3", "run_id": "run:3"}')), 'new msg_k3', 'the key belongs to the run');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k4", "from": {"agent_id": "agent:other"}, "payload": {}}')), 'new msg_k4', 'and to the sender');
+SELECT is((SELECT count(*) FROM clutch.events WHERE idempotency_key = 'k' AND run_id = 'run:1' AND from_agent = 'agent:ui'), 1::bigint, 'once');
+
+-- ----------------------------------------- work that is asked for by a key
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 5}}') \g /dev/null
+CREATE FUNCTION pg_temp.command(payload jsonb DEFAULT '{"q": 1}') RETURNS jsonb LANGUAGE sql AS
+$$ SELECT clutch.envelope('task.request', 'agent:ui', payload => command.payload, requires => '{skill:x}', idempotency_key => 'order 66') $$;
+SELECT is(pg_temp.outcome(pg_temp.command()) ~ '^new', true, 'a command');
+SELECT is(pg_temp.outcome(pg_temp.command()) ~ '^duplicate', true, 'its repeat meets itself: the builder derives the ids');
+SELECT is((SELECT count(*) FROM clutch.tasks), 1::bigint, 'one task');
+SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'routing.decision'), 1::bigint, 'routed once');
+SELECT is(pg_temp.outcome(pg_temp.command('{"q": 2}')), '23505 ID_REUSED /id', 'the same key for something else');
+
+-- ------------------------------------------------- a resend has no effect at all
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', run_id => 'run:w', task_id => 'task:w', thread_id => 'thread:w', requires => '{skill:x}')) \g /dev/null
+SELECT task_id FROM clutch.claim('agent:ken', 5) \g /dev/null
+CREATE TEMP TABLE report AS SELECT clutch.envelope('task.result', 'agent:ken', '{agent:ui}', '{"r": 1}', run_id => 'run:w', task_id => 'task:w', thread_id => 'thread:w', id => 'msg_r') AS e;
+SELECT is((SELECT late FROM report, clutch.send(e)), false, 'a result');
+SELECT pg_temp.answers('SELECT duplicate, late FROM report, clutch.send(e)', 'VALUES (true, false)', 'resent, it is the same, and not late');
+SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'task.result'), 1::bigint, 'once in the log');
+SELECT is((SELECT late FROM report, clutch.send(e || '{"id": "msg_r2"}')), true, 'with another id it is another report, and late');
+SELECT pg_temp.answers($$SELECT duplicate, late FROM report, clutch.send(e || '{"id": "msg_r2"}')$$, 'VALUES (true, true)', 'whose resend stays late');
+SELECT pg_temp.answers($$SELECT id, duplicate FROM clutch.send_batch((SELECT ARRAY[e, e || '{"id": "msg_r3"}', e || '{"id": "msg_r3"}'] FROM report))$$,
+	$$VALUES ('msg_r', true), ('msg_r3', false), ('msg_r3', true)$$, 'the same in a batch');
+
+SELECT * FROM finish();
+ROLLBACK;

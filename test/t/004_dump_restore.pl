@@ -1,0 +1,160 @@
+# P10: a dump holds log and state; a restore repeats nothing, routes nothing,
+# announces nothing, and the leases of the copy are void.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use ClutchTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('original');
+my $copy = new_node('copy', bare => 1);
+my $dir = PostgreSQL::Test::Utils::tempdir;
+
+# ------------------------------------------------------------------ a history
+# Everything in it: waiting, ready, running, over, late, keys, scopes, groups.
+$node->safe_psql('postgres', q{
+	SELECT clutch.register(card('ken', 3)), clutch.register(card('lois', 2));
+	SELECT clutch.join_group('group:press', 'agent:lois');
+	CREATE ROLE desk;
+	SELECT clutch.grant_agent('desk', 'agent:ken');
+	SELECT count(*) FROM generate_series(1, 9) n, clutch.send(ask('task:' || n));
+	SELECT clutch.send(ask('task:scoped', run => 'run:2') || '{"meta": {"clutch": {"scope": "group:press", "deadline": "2099-01-01T00:00:00Z"}}}');
+	SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{group:press}', idempotency_key => 'k', payload => '{"t": "\u00e9\\n\\\\ \"q\" \t tab"}'));
+	SELECT clutch.claim('agent:ken', 2), clutch.claim('agent:lois', 2);
+	SELECT f.late FROM (SELECT agent_id, task_id FROM clutch.tasks WHERE status = 'running' ORDER BY task_id LIMIT 1) t,
+		clutch.finish(t.agent_id, t.task_id, '{"found": 0.1}') f;
+	SELECT late FROM clutch.cancel('task:9');
+	SELECT late FROM clutch.cancel('task:9');
+	SELECT clutch.tick();
+});
+my $next = $node->safe_psql('postgres', 'SELECT last_value FROM clutch.event_seq');
+
+# Every row of every table, and where the sequences stand.
+sub content_of
+{
+	my ($server, $db) = @_;
+	my @tables = split /\n/, $server->safe_psql($db,
+		q{SELECT relname FROM pg_class WHERE relnamespace = 'clutch'::regnamespace AND relkind = 'r' ORDER BY 1});
+	my $content = '';
+
+	foreach my $table (@tables)
+	{
+		$content .= "$table\n" . $server->safe_psql($db, "SELECT t FROM clutch.$table t ORDER BY t::text") . "\n";
+	}
+	foreach my $sequence ('event_seq', 'queue_no')
+	{
+		$content .= "$sequence " . $server->safe_psql($db, "SELECT last_value, is_called FROM clutch.$sequence") . "\n";
+	}
+	return $content;
+}
+
+my $content = content_of($node, 'postgres');
+like($content, qr/task:scoped/, 'there is something to dump');
+
+# --------------------------------------------------------------------- dumps
+my $from = $node->connstr('postgres');
+$node->command_ok([ 'pg_dump', '-f', "$dir/plain.sql", '-d', $from ], 'plain dump');
+$node->command_ok([ 'pg_dump', '-Fc', '-f', "$dir/custom.dump", '-d', $from ], 'custom dump');
+$node->command_ok([ 'pg_dump', '-Fd', '-j2', '-f', "$dir/folder", '-d', $from ], 'folder dump by two');
+$node->command_ok([ 'pg_dump', '-a', '-f', "$dir/data.sql", '-d', $from ], 'data only');
+$node->command_ok([ 'pg_dump', '-a', '--disable-triggers', '-f', "$dir/careless.sql", '-d', $from ], 'data only, triggers disabled');
+$node->command_ok([ 'pg_dump', '--inserts', '-f', "$dir/inserts.sql", '-d', $from ], 'plain dump of INSERTs');
+$copy->safe_psql('postgres', 'CREATE ROLE desk');
+
+# Into a new database of another cluster, with somebody listening.
+sub restore
+{
+	my ($db, $name, @command) = @_;
+
+	$copy->safe_psql('postgres', "CREATE DATABASE $db");
+	if ($name =~ /data/)
+	{
+		$copy->safe_psql($db, 'CREATE EXTENSION clutch');
+	}
+	my $listener = session($copy, $db);
+
+	ask_session($listener, 'LISTEN clutch;');
+	$copy->command_ok([ map { s/DB/$copy->connstr($db)/er } @command ], "$name: restored without an error");
+	my $heard = ask_session($listener, 'SELECT 1;');
+	end_session($listener);
+	unlike($heard, qr/notification/, "$name: nobody is notified");
+
+	my $now = content_of($copy, $db);
+	ok($now eq $content, "$name: every row of log and state is equal") or diag(differences($now));
+	return;
+}
+
+sub differences
+{
+	my %old = map { $_ => 1 } split /\n/, $content;
+	my %new = map { $_ => 1 } split /\n/, $_[0];
+	return join "\n", (map { "- $_" } grep { !$new{$_} } sort keys %old), (map { "+ $_" } grep { !$old{$_} } sort keys %new);
+}
+
+restore('plain', 'plain', 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', 'DB', '-o', "$dir/out", '-f', "$dir/plain.sql");
+restore('plain1', 'plain in one transaction', 'psql', '-X', '-q', '-1', '-v', 'ON_ERROR_STOP=1', '-d', 'DB', '-o', "$dir/out", '-f', "$dir/plain.sql");
+restore('inserts', 'plain as INSERTs', 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', 'DB', '-o', "$dir/out", '-f', "$dir/inserts.sql");
+restore('custom', 'custom', 'pg_restore', '-e', '-d', 'DB', "$dir/custom.dump");
+restore('custom1', 'custom in one transaction', 'pg_restore', '-1', '-d', 'DB', "$dir/custom.dump");
+restore('folder', 'folder by two', 'pg_restore', '-e', '-j2', '-d', 'DB', "$dir/folder");
+restore('data', 'data only', 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', 'DB', '-o', "$dir/out", '-f', "$dir/data.sql");
+restore('careless', 'data only, triggers disabled', 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', 'DB', '-o', "$dir/out", '-f', "$dir/careless.sql");
+
+foreach my $db (qw(plain plain1 inserts custom custom1 folder data))
+{
+	is_sound($copy, $db, $db);
+}
+like($copy->safe_psql('careless', 'SELECT code, detail FROM clutch.check()'), qr/TRIGGER_NOT_ALWAYS/,
+	'triggers that --disable-triggers left weakened are reported');
+$copy->safe_psql('careless', $copy->safe_psql('careless', 'SELECT hint FROM clutch.check()'));
+is_sound($copy, 'careless', 'its hints followed');
+same_after_rebuild($copy, 'careless', 'careless');
+is($copy->safe_psql('plain1', q{SELECT clutch.send(envelope) IS NOT NULL FROM clutch.events WHERE type = 'chat.message'}), 't',
+	'a resend meets the restored event');
+is($copy->safe_psql('plain1', q{SELECT count(*) FROM clutch.events WHERE type = 'chat.message'}), '1', 'and adds none');
+
+# ------------------------------------------------- the leases of the copy
+# Whatever comes first finds them void; the log goes on in a new epoch.
+my $running = $node->safe_psql('postgres', q{SELECT task_id, agent_id, attempt FROM clutch.tasks WHERE status = 'running' ORDER BY 1 LIMIT 1});
+my ($task, $agent, $attempt) = split /\|/, $running;
+my $still = "SELECT count(*) FROM clutch.tasks WHERE status = 'running' AND attempt = 1";
+
+is($node->safe_psql('postgres', 'SELECT DISTINCT epoch FROM clutch.events'), '1', 'the original is the first epoch');
+
+is($copy->safe_psql('plain', "SELECT late FROM clutch.finish('$agent', '$task', '{}', $attempt)"), 't',
+	'a report of the original is late in the copy');
+is($copy->safe_psql('plain', $still), '0', 'a report: no task runs on its old lease');
+
+is($copy->safe_psql('custom', "SELECT state FROM clutch.extend_lease('$agent', '$task', $attempt)"), 'lost',
+	'a lease of the original is lost in the copy');
+is($copy->safe_psql('custom', $still), '0', 'an extension: no task runs on its old lease');
+
+my $claimed = $copy->safe_psql('custom1', "SELECT string_agg(attempt || ' ' || reason, ',' ORDER BY attempt DESC) FROM clutch.claim('$agent', 9)");
+like($claimed, qr/^2 moved/, 'a claim has what was running in the original');
+is($copy->safe_psql('custom1', $still), '0', 'a claim: no task runs on its old lease');
+
+my ($status, undef, $refusal) = $copy->psql('inserts', "SELECT clutch.release('$agent', '$task', $attempt)");
+like($refusal, qr/does not hold attempt $attempt/, 'what the original held cannot be given back in the copy');
+
+$copy->safe_psql('folder', 'SELECT clutch.tick()');
+is($copy->safe_psql('folder', $still), '0', 'a tick: no task runs on its old lease');
+
+is($copy->safe_psql('data', q{SELECT duplicate FROM clutch.send(clutch.envelope('chat.message', 'agent:ui'))}), 'f', 'a message is sent');
+is($copy->safe_psql('data', $still), '0', 'a message: no task runs on its old lease');
+
+foreach my $db (qw(plain custom custom1 folder data))
+{
+	is($copy->safe_psql($db, "SELECT min(epoch), max(epoch), min(seq) FROM clutch.events WHERE seq > $next"), '2|2|' . ($next + 1),
+		"$db: the log goes on where it stood, in epoch 2");
+	is_sound($copy, $db, "$db, at work");
+	same_after_rebuild($copy, $db, "$db, at work");
+}
+drain($copy, 'folder');
+is($copy->safe_psql('folder', q{SELECT count(*) FROM clutch.tasks WHERE status IN ('pending', 'assigned', 'running') AND task_id <> 'task:scoped'}),
+	'0', 'the copy finishes what was open');
+
+$node->stop;
+$copy->stop;
+done_testing();

@@ -1,0 +1,94 @@
+# Listening across sessions: a hint per transaction and channel, at commit and
+# for what was committed, or none.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use ClutchTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('notify');
+
+$node->safe_psql('postgres', q{
+	SELECT clutch.register(card('ken', 1)), clutch.register(card('lois', 1));
+	SELECT clutch.join_group('group:press', 'agent:lois');
+	CREATE FUNCTION chat(whom text, run text DEFAULT 'run:1', task text DEFAULT 'task:c', id text DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
+		SELECT clutch.envelope('chat.message', 'agent:ui', ARRAY[whom], run_id => run, thread_id => 'thread:' || run, task_id => task, id => chat.id) $$;
+});
+
+my %channel_of = map { $_->[0] => $node->safe_psql('postgres', "SELECT clutch.channel($_->[1])") } (
+	[ all => "'all'" ], [ ken => "'agent', 'agent:ken'" ], [ lois => "'agent', 'agent:lois'" ],
+	[ run1 => "'run', 'run:1'" ], [ thread1 => "'thread', 'thread:run:1'" ], [ task1 => "'task', 'task:1'" ]);
+is($channel_of{all}, 'clutch', 'the channel of all');
+is(scalar(keys %{ { reverse %channel_of } }), 6, 'every channel has its own name');
+my %name_of = reverse %channel_of;
+
+my $listener = session($node, 'postgres');
+my $writer = session($node, 'postgres');
+like(ask_session($listener, q{SELECT clutch.listen(), clutch.listen('agent', 'agent:ken'), clutch.listen('agent', 'agent:lois'),
+	clutch.listen('run', 'run:1'), clutch.listen('thread', 'thread:run:1'), clutch.listen('task', 'task:1');}),
+	qr/^clutch\|clutch_agent_[0-9a-f]{16}\|/, 'listen answers the name of the channel');
+
+# What the listener hears of what the writer does, in words and sorted.
+sub heard
+{
+	my ($sql) = @_;
+	my $wrote = ask_session($writer, $sql);
+
+	unlike($wrote, qr/ERROR/, 'written') or diag $wrote;
+	my $text = ask_session($listener, 'SELECT 1;');
+	my @names = map { /notification "([^"]+)"/ ? $name_of{$1} // $1 : () } split /\n/, $text;
+	unlike($text, qr/with payload "(?!\{\}")/, 'a hint holds no data');
+	return join ' ', sort @names;
+}
+
+is(heard(q{SELECT clutch.send(chat('agent:ken', 'run:2'));}), 'all ken', 'a message to an agent');
+is(heard(q{SELECT clutch.send(chat('agent:olsen', 'run:1'));}), 'all run1 thread1', 'a message in a run and thread');
+is(heard(q{SELECT clutch.send(chat('agent:olsen', 'run:2', 'task:1'));}), 'all task1', 'a message about a task');
+is(heard(q{SELECT clutch.send(chat('group:press', 'run:2'));}), 'all lois', 'a message to a group reaches its members');
+
+is(heard(q{BEGIN; SELECT clutch.send(chat('agent:ken')) FROM generate_series(1, 50);
+	SELECT clutch.send(chat('agent:ken')); COMMIT;}), 'all ken run1 thread1', 'one hint per transaction and channel');
+is(heard(q{SELECT count(*) FROM clutch.send_batch(ARRAY[chat('agent:ken', 'run:2'), chat('agent:lois', 'run:2'), chat('agent:ken', 'run:2')]);}),
+	'all ken lois', 'and per batch');
+is(heard(q{SELECT clutch.send(chat('agent:ken', 'run:2'));}), 'all ken', 'and again for the next transaction');
+
+is(heard(q{BEGIN; SELECT clutch.send(chat('agent:ken', 'run:2')); ROLLBACK;}), '', 'none of what was rolled back');
+is(heard(q{BEGIN; SAVEPOINT s; SELECT clutch.send(chat('agent:ken', 'run:2')); ROLLBACK TO s;
+	SELECT clutch.send(chat('agent:lois', 'run:2')); COMMIT;}), 'all lois', 'none of a savepoint that was rolled back');
+is(heard(q{BEGIN; SAVEPOINT s; SELECT clutch.send(chat('agent:ken', 'run:2')); ROLLBACK TO s;
+	SELECT clutch.send(chat('agent:ken', 'run:2')); COMMIT;}), 'all ken', 'but of what was sent again after it');
+is(heard(q{BEGIN; SAVEPOINT s; SELECT clutch.send(chat('agent:ken', 'run:2')); RELEASE s;
+	SELECT clutch.send(chat('agent:ken', 'run:2')); COMMIT;}), 'all ken', 'once when the savepoint stays');
+is(heard(q{SELECT clutch.send(chat('agent:ken', 'run:2', id => 'msg_same'));}), 'all ken', 'a first sending');
+is(heard(q{SELECT clutch.send(chat('agent:ken', 'run:2', id => 'msg_same'));}), '', 'a resend wakes nobody');
+
+# the work itself: who gets a task is told, and who asked for it
+my $given = heard(q{SELECT clutch.send(ask('task:1', run => 'run:9'));});
+my $who = $node->safe_psql('postgres', q{SELECT substr(agent_id, 7) FROM clutch.tasks WHERE task_id = 'task:1'});
+is($given, join(' ', sort('all', $who, 'task1')), 'a task wakes the agent it is given to');
+is(heard(qq{SELECT count(*) FROM clutch.claim('agent:$who');}), 'all task1', 'a claim wakes who waits for the task');
+$node->safe_psql('postgres', q{SELECT clutch.send(ask('task:other', run => 'run:9'))});
+ask_session($listener, 'SELECT 1;');
+is(heard(q{SELECT clutch.send(ask('task:2', run => 'run:9'));}), 'all ken lois', 'a task that waits wakes those who could have it');
+
+is(heard(q{SET clutch.notify = off; SELECT clutch.send(chat('agent:ken')); RESET clutch.notify;}), '', 'off: nobody is woken');
+is(heard(q{SET clutch.notify_channels = 2; SELECT count(*) FROM generate_series(1, 100) n, clutch.send(chat('agent:a' || n, 'run:3'));
+	RESET clutch.notify_channels;}), 'all', 'capped: those who listen to all are woken');
+
+# channels are of any id, and never too long for a name
+is($node->safe_psql('postgres', q{SELECT max(length(clutch.channel(kind, repeat('x', 1000)))) <= 63 FROM unnest('{agent,thread,run,task}'::text[]) kind}), 't',
+	'a long id makes no long name');
+isnt($node->safe_psql('postgres', q{SELECT clutch.channel('run', 'run:1')}), $node->safe_psql('postgres', q{SELECT clutch.channel('task', 'run:1')}),
+	'one id, two kinds, two channels');
+foreach my $wrong (q{'nobody'}, q{'agent'}, q{'agent', ''}, q{NULL})
+{
+	my (undef, undef, $error) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT clutch.listen($wrong);");
+	like($error, qr/22023|22004/, "listen($wrong) is refused");
+}
+
+end_session($listener);
+end_session($writer);
+$node->stop;
+done_testing();
