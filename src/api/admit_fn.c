@@ -78,7 +78,7 @@ take_other(Event *event)
 	if (dedup_seen(event))
 		return false;
 	event->scope = scope_of_run(event->envelope.run_id);
-	event->seq = rows_nextval("event_seq");
+	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	return true;
 }
 
@@ -107,7 +107,7 @@ take(Event *event)
 	{
 		/* its effect is applied by who appends it, and its id is new */
 		event->scope = scope_of_run(event->envelope.run_id);
-		event->seq = rows_nextval("event_seq");
+		event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 		return true;
 	}
 	if (event->envelope.type == MSG_TASK_REQUEST)
@@ -149,7 +149,7 @@ keep_replicated(Jsonb *document, Event *event)
 	read_envelope(document, event);
 	stamp(event);
 	event->scope = event->envelope.orders.scope;
-	event->seq = rows_nextval("event_seq");
+	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 }
 
 static Datum

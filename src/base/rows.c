@@ -15,12 +15,14 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/index.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "commands/sequence.h"
 #include "compat.h"
+#include "executor/executor.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -47,6 +49,10 @@ static const char *const index_names[NUM_STATE_INDEXES] = {
 	"task_run_id", "ready_pkey", "waiting_pkey", "timer_pkey", "epoch_pkey"
 };
 
+static const char *const sequence_names[NUM_STATE_SEQUENCES] = {
+	"event_seq", "queue_no"
+};
+
 /*
  * The oids, looked up once.  They change only when the extension is dropped
  * and made again, and then its schema goes with it: any change of a schema
@@ -54,6 +60,7 @@ static const char *const index_names[NUM_STATE_INDEXES] = {
  */
 static Oid	table_oids[NUM_STATE_TABLES];
 static Oid	index_oids[NUM_STATE_INDEXES];
+static Oid	sequence_oids[NUM_STATE_SEQUENCES];
 static bool watching_schemas = false;
 
 static void
@@ -61,6 +68,7 @@ forget_oids(Datum arg, int cacheid, uint32 hashvalue)
 {
 	memset(table_oids, 0, sizeof(table_oids));
 	memset(index_oids, 0, sizeof(index_oids));
+	memset(sequence_oids, 0, sizeof(sequence_oids));
 }
 
 static Oid
@@ -109,9 +117,15 @@ rows_index_oid(StateIndex index)
 }
 
 int64
-rows_nextval(const char *sequence)
+rows_nextval(StateSequence sequence)
 {
-	return nextval_internal(lookup_oid(sequence), false);
+	if (!OidIsValid(sequence_oids[sequence]))
+	{
+		Oid			oid = lookup_oid(sequence_names[sequence]);
+
+		sequence_oids[sequence] = oid;
+	}
+	return nextval_internal(sequence_oids[sequence], false);
 }
 
 Oid
@@ -360,6 +374,14 @@ rows_jsonb(const RowScan *scan, int attno)
 	return isnull ? NULL : DatumGetJsonbPCopy(d);
 }
 
+void
+rows_keep(const RowScan *scan, Datum *values, bool *nulls)
+{
+	HeapTuple	copy = ExecCopySlotHeapTuple(scan->slot);
+
+	heap_deform_tuple(copy, RelationGetDescr(scan->rel), values, nulls);
+}
+
 /* ----------------------------------------------------------------- writing */
 
 RowLock
@@ -418,13 +440,43 @@ rows_insert(StateTable table, Datum *values, bool *nulls)
 	return tid;
 }
 
+/* the index entries of a new version that did not stay on its page (HOT) */
+static void
+insert_index_entries(Relation rel, HeapTuple tuple)
+{
+	CatalogIndexState indexes = CatalogOpenIndexes(rel);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
+	int			i;
+
+	ExecStoreHeapTuple(tuple, slot, false);
+	for (i = 0; i < indexes->ri_NumIndices; i++)
+	{
+		Relation	index = indexes->ri_IndexRelationDescs[i];
+		IndexInfo  *info = indexes->ri_IndexRelationInfo[i];
+		Datum		values[INDEX_MAX_KEYS];
+		bool		nulls[INDEX_MAX_KEYS];
+
+		FormIndexDatum(info, slot, NULL, values, nulls);
+		index_insert(index, values, nulls, &tuple->t_self, rel,
+					 index->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
+					 false, info);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	CatalogCloseIndexes(indexes);
+}
+
+/*
+ * Nearly every update stays on its page and changes no indexed column; then
+ * the indexes are not even opened, which costs more than the update itself.
+ */
 void
 rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls)
 {
 	Relation	rel = open_for_writing(table);
 	HeapTuple	tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
 
-	CatalogTupleUpdate(rel, tid, tuple);
+	if (simple_heap_update_compat(rel, tid, tuple))
+		insert_index_entries(rel, tuple);
 	*tid = tuple->t_self;
 	heap_freetuple(tuple);
 	table_close(rel, NoLock);

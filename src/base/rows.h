@@ -74,6 +74,13 @@ typedef enum StateIndex
 	NUM_STATE_INDEXES
 } StateIndex;
 
+typedef enum StateSequence
+{
+	SEQUENCE_EVENT_SEQ,
+	SEQUENCE_QUEUE_NO,
+	NUM_STATE_SEQUENCES
+} StateSequence;
+
 typedef enum RowSnapshot
 {
 	ROWS_LATEST,
@@ -104,8 +111,7 @@ typedef struct RowScan
 
 extern Oid	rows_table_oid(StateTable table);
 extern Oid	rows_index_oid(StateIndex index);
-/* of a sequence of the schema: "event_seq", "queue_no" */
-extern int64 rows_nextval(const char *sequence);
+extern int64 rows_nextval(StateSequence sequence);
 /* who owns the extension */
 extern Oid	rows_owner(void);
 
@@ -151,6 +157,12 @@ extern int64 rows_int8(const RowScan *scan, int attno);
 extern TimestampTz rows_timestamp(const RowScan *scan, int attno);
 extern bool rows_bool(const RowScan *scan, int attno);
 extern Jsonb *rows_jsonb(const RowScan *scan, int attno);	/* detoasted */
+
+/*
+ * The whole current row, copied into the current context: what it points to
+ * outlives the scan.
+ */
+extern void rows_keep(const RowScan *scan, Datum *values, bool *nulls);
 
 /* wait false: ROW_BUSY instead of waiting for another transaction */
 extern RowLock rows_lock(RowScan *scan, bool wait);

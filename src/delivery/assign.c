@@ -215,11 +215,17 @@ assign_offer(Slice agent_id)
 int
 assign_pull(Slice agent_id, int n)
 {
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, agent_id);
-	int			limit = ordinal < 0 ? 0 : roster_agent(roster, ordinal)->card.max_concurrency;
+	Roster	   *roster;
+	int			ordinal;
+	int			limit;
 	int			given = 0;
 
+	/* the usual case, and it must not cost a reading of the registry */
+	if (waiting_is_empty())
+		return 0;
+	roster = roster_get();
+	ordinal = roster_find(roster, agent_id);
+	limit = ordinal < 0 ? 0 : roster_agent(roster, ordinal)->card.max_concurrency;
 	while (given < n)
 	{
 		AgentLoad	load;

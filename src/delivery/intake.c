@@ -66,7 +66,7 @@ take_second_request(Event *event, Task *task)
 	verdict_check_run(task, request->run_id);
 	event->late = verdict_on_request(task, request) == VERDICT_LATE;
 	event->scope = task->scope;
-	event->seq = rows_nextval("event_seq");
+	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	if (!event->late)
 		assign_hand_over(task, request, event->seq, event->received_at);
 	event->attempt = task->attempt;
@@ -92,7 +92,7 @@ intake_request(Event *event)
 		event->scope = scope_of_request(request,
 										slice_present(request->orders.scope) &&
 										task_run_has_any(request->run_id));
-		event->seq = rows_nextval("event_seq");
+		event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 		task = task_create(request, event->scope, depth, event->seq, event->received_at);
 		if (task != NULL)
 			break;
@@ -175,7 +175,7 @@ intake_report(Event *event)
 	event->late = verdict_on_report(task, report) == VERDICT_LATE;
 	event->attempt = report->has_attempt ? report->attempt : task->attempt;
 	event->scope = task->scope;
-	event->seq = rows_nextval("event_seq");
+	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	if (!event->late)
 		apply_report(event, task);
 	return true;

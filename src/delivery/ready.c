@@ -31,7 +31,7 @@ ready_put(Task *task)
 	Datum		values[Natts_ready];
 	bool		nulls[Natts_ready] = {0};
 
-	task->queue_no = rows_nextval("queue_no");
+	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
 	task->queue_kind = 0;
 	values[Anum_agent_id - 1] = PointerGetDatum(slice_to_text(task->agent_id));
 	values[Anum_urgency - 1] = Int16GetDatum(URGENCY(task));

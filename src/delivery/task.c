@@ -76,26 +76,25 @@ task_step_of(MessageType type, TaskMove move, TaskStep *step)
 
 /* ------------------------------------------------------- row and structure */
 
+/* a column of a row that was kept */
 static Slice
-copied(const RowScan *scan, int attno)
+text_of(const Datum *values, const bool *nulls, int attno)
 {
-	Slice		value = rows_text(scan, attno);
-
-	return slice_present(value) ? slice_copy(value) : SLICE_NONE;
+	if (nulls[attno - 1])
+		return SLICE_NONE;
+	return slice_of_text(PG_DETOAST_DATUM_PACKED(values[attno - 1]));
 }
 
 static SliceList
-copied_list(const RowScan *scan, int attno)
+list_of(const Datum *values, const bool *nulls, int attno)
 {
 	SliceList	list = {0, NULL};
-	bool		isnull;
-	Datum		array = rows_datum(scan, attno, &isnull);
 	Datum	   *elements;
 	int			i;
 
-	if (isnull)
+	if (nulls[attno - 1])
 		return list;
-	deconstruct_array(DatumGetArrayTypePCopy(array), TEXTOID, -1, false,
+	deconstruct_array(DatumGetArrayTypeP(values[attno - 1]), TEXTOID, -1, false,
 					  TYPALIGN_INT, &elements, NULL, &list.n);
 	list.items = palloc(sizeof(Slice) * Max(list.n, 1));
 	for (i = 0; i < list.n; i++)
@@ -103,44 +102,54 @@ copied_list(const RowScan *scan, int attno)
 	return list;
 }
 
+/* numbers and times that have no value are 0 */
+static int64
+number_of(const Datum *values, const bool *nulls, int attno)
+{
+	return nulls[attno - 1] ? 0 : DatumGetInt64(values[attno - 1]);
+}
+
 static Task *
 task_of_row(const RowScan *scan)
 {
 	Task	   *task = palloc0(sizeof(Task));
+	Datum		v[Natts_task];
+	bool		n[Natts_task];
 
+	rows_keep(scan, v, n);
 	task->tid = rows_tid(scan);
-	task->task_id = copied(scan, Anum_task_id);
-	task->run_id = copied(scan, Anum_run_id);
-	task->thread_id = copied(scan, Anum_thread_id);
-	task->parent_task_id = copied(scan, Anum_parent_task_id);
-	task->scope = copied(scan, Anum_scope);
-	task->depth = rows_int4(scan, Anum_depth);
-	task->status = task_status_parse(rows_text(scan, Anum_status));
-	task->agent_id = copied(scan, Anum_agent_id);
-	task->past_agents = copied_list(scan, Anum_past_agents);
-	task->from_agent = copied(scan, Anum_from_agent);
-	task->attempt = rows_int4(scan, Anum_attempt);
-	task->priority = rows_int2(scan, Anum_priority);
-	task->requires = copied_list(scan, Anum_requires);
-	task->domain = copied(scan, Anum_domain);
-	task->payload_type = copied(scan, Anum_payload_type);
-	task->waiting_for = copied(scan, Anum_waiting_for);
-	task->code = copied(scan, Anum_code);
-	task->detail = copied(scan, Anum_detail);
-	task->reason = copied(scan, Anum_reason);
-	task->slot_no = rows_is_null(scan, Anum_slot_no) ? -1 : rows_int4(scan, Anum_slot_no);
-	task->queue_no = rows_int8(scan, Anum_queue_no);
-	task->queue_kind = rows_int8(scan, Anum_queue_kind);
-	task->request_seq = rows_int8(scan, Anum_request_seq);
-	task->result_seq = rows_int8(scan, Anum_result_seq);
-	task->progress_seq = rows_int8(scan, Anum_progress_seq);
-	task->since = rows_timestamp(scan, Anum_since);
-	task->next_at = rows_timestamp(scan, Anum_next_at);
-	task->lease_until = rows_timestamp(scan, Anum_lease_until);
-	task->deadline = rows_timestamp(scan, Anum_deadline);
-	task->created_at = rows_timestamp(scan, Anum_created_at);
-	task->started_at = rows_timestamp(scan, Anum_started_at);
-	task->finished_at = rows_timestamp(scan, Anum_finished_at);
+	task->task_id = text_of(v, n, Anum_task_id);
+	task->run_id = text_of(v, n, Anum_run_id);
+	task->thread_id = text_of(v, n, Anum_thread_id);
+	task->parent_task_id = text_of(v, n, Anum_parent_task_id);
+	task->scope = text_of(v, n, Anum_scope);
+	task->depth = DatumGetInt32(v[Anum_depth - 1]);
+	task->status = task_status_parse(text_of(v, n, Anum_status));
+	task->agent_id = text_of(v, n, Anum_agent_id);
+	task->past_agents = list_of(v, n, Anum_past_agents);
+	task->from_agent = text_of(v, n, Anum_from_agent);
+	task->attempt = DatumGetInt32(v[Anum_attempt - 1]);
+	task->priority = DatumGetInt16(v[Anum_priority - 1]);
+	task->requires = list_of(v, n, Anum_requires);
+	task->domain = text_of(v, n, Anum_domain);
+	task->payload_type = text_of(v, n, Anum_payload_type);
+	task->waiting_for = text_of(v, n, Anum_waiting_for);
+	task->code = text_of(v, n, Anum_code);
+	task->detail = text_of(v, n, Anum_detail);
+	task->reason = text_of(v, n, Anum_reason);
+	task->slot_no = n[Anum_slot_no - 1] ? -1 : DatumGetInt32(v[Anum_slot_no - 1]);
+	task->queue_no = number_of(v, n, Anum_queue_no);
+	task->queue_kind = number_of(v, n, Anum_queue_kind);
+	task->request_seq = number_of(v, n, Anum_request_seq);
+	task->result_seq = number_of(v, n, Anum_result_seq);
+	task->progress_seq = number_of(v, n, Anum_progress_seq);
+	task->since = number_of(v, n, Anum_since);
+	task->next_at = number_of(v, n, Anum_next_at);
+	task->lease_until = number_of(v, n, Anum_lease_until);
+	task->deadline = number_of(v, n, Anum_deadline);
+	task->created_at = number_of(v, n, Anum_created_at);
+	task->started_at = number_of(v, n, Anum_started_at);
+	task->finished_at = number_of(v, n, Anum_finished_at);
 	return task;
 }
 
@@ -512,18 +521,22 @@ task_apply(Task *task, const TaskEvent *event)
 void
 task_read_node(const RowScan *scan, TaskNode *node)
 {
+	Datum		v[Natts_task];
+	bool		n[Natts_task];
+
+	rows_keep(scan, v, n);
 	memset(node, 0, sizeof(*node));
-	node->task_id = copied(scan, Anum_task_id);
-	node->parent_task_id = copied(scan, Anum_parent_task_id);
-	node->status = slice_of_cstring(task_status_name(task_status_parse(rows_text(scan, Anum_status))));
-	node->agent_id = copied(scan, Anum_agent_id);
-	node->domain = copied(scan, Anum_domain);
-	node->payload_type = copied(scan, Anum_payload_type);
-	node->attempt = rows_int4(scan, Anum_attempt);
-	node->request_seq = rows_int8(scan, Anum_request_seq);
-	node->created_at = rows_timestamp(scan, Anum_created_at);
-	node->started_at = rows_timestamp(scan, Anum_started_at);
-	node->finished_at = rows_timestamp(scan, Anum_finished_at);
+	node->task_id = text_of(v, n, Anum_task_id);
+	node->parent_task_id = text_of(v, n, Anum_parent_task_id);
+	node->status = slice_of_cstring(task_status_name(task_status_parse(text_of(v, n, Anum_status))));
+	node->agent_id = text_of(v, n, Anum_agent_id);
+	node->domain = text_of(v, n, Anum_domain);
+	node->payload_type = text_of(v, n, Anum_payload_type);
+	node->attempt = DatumGetInt32(v[Anum_attempt - 1]);
+	node->request_seq = number_of(v, n, Anum_request_seq);
+	node->created_at = number_of(v, n, Anum_created_at);
+	node->started_at = number_of(v, n, Anum_started_at);
+	node->finished_at = number_of(v, n, Anum_finished_at);
 }
 
 List *
@@ -538,7 +551,7 @@ task_list_ids(void)
 	{
 		Slice	   *id = palloc(sizeof(Slice));
 
-		*id = copied(&scan, Anum_task_id);
+		*id = slice_copy(rows_text(&scan, Anum_task_id));
 		ids = lappend(ids, id);
 	}
 	rows_end(&scan);

@@ -53,7 +53,7 @@ waiting_put(Task *task, const Requirement *requirement)
 	Datum		values[Natts_waiting];
 	bool		nulls[Natts_waiting] = {0};
 
-	task->queue_no = rows_nextval("queue_no");
+	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
 	task->queue_kind = (int64) requirement_digest(requirement);
 	values[Anum_kind - 1] = Int64GetDatum(task->queue_kind);
 	values[Anum_urgency - 1] = Int16GetDatum(URGENCY(task));
@@ -180,6 +180,19 @@ next_in_kind(Head *head)
 	}
 	rows_end(&scan);
 	return found;
+}
+
+bool
+waiting_is_empty(void)
+{
+	RowScan		scan;
+	bool		empty;
+
+	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	empty = !rows_next(&scan);
+	rows_end(&scan);
+	return empty;
 }
 
 /* one Head for each kind that has a task nobody is taking */

@@ -18,6 +18,8 @@
 extern void waiting_put(Task *task, const Requirement *requirement);
 extern void waiting_remove(Task *task);
 
+extern bool waiting_is_empty(void);
+
 /*
  * The most urgent task that waits and fits the agent, locked; NULL: none
  * that nobody else is looking at.

@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * version.h
+ *	  Semantic versions, as node-semver reads them.
+ *
+ * Reading allocates nothing, never raises, and looks at each byte once;
+ * prereleases are Slices into the text that was read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_VERSION_H
+#define CLUTCH_VERSION_H
+
+#include "base/text.h"
+
+/* a version, and a range of versions, is no longer text than this */
+#define VERSION_MAX_BYTES	256
+
+typedef struct Version
+{
+	uint64		part[3];		/* major, minor, patch */
+	Slice		prerelease;		/* without the "-"; absent: a release */
+} Version;
+
+/* a version of which the last parts may be missing or x */
+typedef struct PartialVersion
+{
+	int			known;			/* how many parts, from the left, are numbers */
+	int			written;		/* how many are there at all */
+	Version		version;		/* parts not known are 0 */
+} PartialVersion;
+
+/* a version alone, as a card offers it: 1, 1.0, v1.2.3-beta+5 */
+extern bool version_parse(Slice text, Version *version);
+
+/* below, at or above 0; a prerelease comes before its release */
+extern int	version_compare(const Version *a, const Version *b);
+/* the same major.minor.patch? */
+extern bool version_same_parts(const Version *a, const Version *b);
+
+/* --- for who reads a text that has versions in it --- */
+
+typedef struct VersionReader
+{
+	const char *at;
+	const char *end;
+} VersionReader;
+
+/* false if the text is longer than VERSION_MAX_BYTES */
+extern bool version_reader_begin(VersionReader *r, Slice text);
+extern bool version_reader_eat(VersionReader *r, char c);
+/* answers how many */
+extern int	version_reader_eat_spaces(VersionReader *r);
+/* 1.2, 1.x, v1.2.3-beta+5: up to a space, a "|" or the end */
+extern bool version_reader_partial(VersionReader *r, PartialVersion *partial);
+
+#endif							/* CLUTCH_VERSION_H */
