@@ -14,7 +14,8 @@ FROM (VALUES
 		'clutch.version_satisfies(text,text)', 'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
 		'clutch.result(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)',
 		'clutch.task_transitions()', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
-		'clutch.check()']),
+		'clutch.check()', 'clutch.now()',
+		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
 	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
 		'clutch.send(jsonb)', 'clutch.send_batch(jsonb[])', 'clutch.register(jsonb)', 'clutch.heartbeat(text)',
@@ -23,7 +24,7 @@ FROM (VALUES
 		'clutch.fail(text,text,text,text,boolean,jsonb,integer)', 'clutch.report(text,text,text,jsonb,integer)',
 		'clutch.release(text,text,integer,text)', 'clutch.cancel(text,text,text)', 'clutch.retry(text,text)',
 		'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
-		'clutch.version()'])) AS g(grantee, functions)
+		'clutch.version()', 'clutch.now()'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function);
 COMMENT ON VIEW clutch.function_grants IS 'which functions grant_reader and grant_agent give';
 
@@ -43,7 +44,8 @@ $$;
 COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
 	'grants the functions of one group of clutch.function_grants, and USAGE on the schema';
 
-CREATE FUNCTION clutch.grant_agent(role_name text, agent_id text) RETURNS void
+CREATE FUNCTION clutch.grant_agent(role_name text, agent_id text,
+		capabilities text[] DEFAULT NULL, scopes text[] DEFAULT NULL) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -59,11 +61,14 @@ BEGIN
 	END IF;
 	PERFORM clutch.grant_functions(role_name::name, 'agent');
 	EXECUTE format('GRANT INSERT (envelope), SELECT (seq, id) ON clutch.events TO %I', role_name);
-	INSERT INTO clutch.principal VALUES (role_name, agent_id) ON CONFLICT DO NOTHING;
+	DELETE FROM clutch.principal p
+	WHERE p.grantee = quote_ident(role_name)::regrole AND p.agent_id = grant_agent.agent_id;
+	INSERT INTO clutch.principal
+	VALUES (quote_ident(role_name)::regrole, agent_id, capabilities, scopes);
 END
 $$;
-COMMENT ON FUNCTION clutch.grant_agent(text, text) IS
-	'lets a role speak for an agent: send, claim and report in its name';
+COMMENT ON FUNCTION clutch.grant_agent(text, text, text[], text[]) IS
+	'lets a role speak for an agent: send, claim and report in its name; with capabilities (and scopes), also register cards that stay within them';
 
 CREATE FUNCTION clutch.revoke_agent(role_name text, agent_id text) RETURNS boolean
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -73,15 +78,23 @@ DECLARE
 	was boolean;
 	f regprocedure;
 BEGIN
+	IF to_regrole(quote_ident(role_name)) IS NULL THEN
+		RETURN false;
+	END IF;
 	DELETE FROM clutch.principal p
-	WHERE p.role_name = revoke_agent.role_name::name AND p.agent_id = revoke_agent.agent_id;
+	WHERE p.grantee = to_regrole(quote_ident(role_name)) AND p.agent_id = revoke_agent.agent_id;
 	was := FOUND;
-	-- The last agent gone, the rights go too.
-	IF was AND NOT EXISTS (SELECT FROM clutch.principal p WHERE p.role_name = revoke_agent.role_name::name) THEN
+	-- The last agent gone, the rights go too, so that the role can be dropped.
+	IF was AND NOT EXISTS (SELECT FROM clutch.principal p WHERE p.grantee = to_regrole(quote_ident(role_name))) THEN
 		FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = 'agent' LOOP
 			EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM %I', f, role_name);
 		END LOOP;
 		EXECUTE format('REVOKE INSERT (envelope), SELECT (seq, id) ON clutch.events FROM %I', role_name);
+		IF NOT has_table_privilege(role_name, 'clutch.events', 'SELECT') THEN
+			EXECUTE format('REVOKE USAGE ON SCHEMA clutch FROM %I', role_name);
+		ELSE
+			PERFORM clutch.grant_functions(role_name::name, 'reader');
+		END IF;
 	END IF;
 	RETURN was;
 END
@@ -107,6 +120,6 @@ $$;
 COMMENT ON FUNCTION clutch.grant_reader(text) IS
 	'lets a role read the log, the views and the state, and change nothing';
 
-REVOKE ALL ON FUNCTION clutch.grant_functions(name, text), clutch.grant_agent(text, text),
+REVOKE ALL ON FUNCTION clutch.grant_functions(name, text), clutch.grant_agent(text, text, text[], text[]),
 	clutch.revoke_agent(text, text), clutch.grant_reader(text) FROM PUBLIC;
 REVOKE ALL ON clutch.function_grants FROM PUBLIC;

@@ -1,9 +1,15 @@
+-- ------------------------------------------------------------------- time
+CREATE FUNCTION clutch.now() RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'clutch_now' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.now() IS
+	'the time by which leases and deadlines are judged: the wall clock, or the setting clutch.clock';
+
 -- ------------------------------------------------------------------- views
 CREATE VIEW clutch.tasks WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id, t.from_agent,
 		t.attempt, t.priority, t.requires,
 		CASE WHEN t.status = 'pending' THEN t.waiting_for
-			 WHEN t.status = 'running' AND t.lease_until < pg_catalog.now() THEN 'lease' END AS waiting_for,
+			 WHEN t.status = 'running' AND t.lease_until < clutch.now() THEN 'lease' END AS waiting_for,
 		t.code, t.detail, t.since, t.next_at, t.lease_until, t.deadline, t.created_at,
 		t.started_at, t.finished_at, t.result_seq,
 		t.scope, t.domain, t.payload_type, t.request_seq
@@ -52,10 +58,10 @@ SELECT	t.task_id, t.run_id, t.status, t.agent_id, t.since, p.problem, p.hint
 FROM clutch.task t
 CROSS JOIN LATERAL (VALUES (
 	CASE WHEN t.finished_at IS NOT NULL THEN NULL
-		 WHEN t.deadline < pg_catalog.now() THEN 'deadline passed'
-		 WHEN t.status = 'running' AND t.lease_until < pg_catalog.now() THEN 'lease expired'
+		 WHEN t.deadline < clutch.now() THEN 'deadline passed'
+		 WHEN t.status = 'running' AND t.lease_until < clutch.now() THEN 'lease expired'
 		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
-		 WHEN t.status = 'assigned' AND t.since < pg_catalog.now() - interval '5 minutes' THEN 'not claimed'
+		 WHEN t.status = 'assigned' AND t.since < clutch.now() - interval '5 minutes' THEN 'not claimed'
 	END,
 	CASE WHEN t.status = 'pending' THEN 'SELECT * FROM clutch.why(task_id) says what no agent has.'
 		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim: is it alive?'

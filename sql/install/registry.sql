@@ -31,7 +31,7 @@ SELECT	r.agent_id,
 		ARRAY(SELECT c.value ->> 'id'
 			  FROM pg_catalog.jsonb_array_elements(r.card -> 'capabilities') WITH ORDINALITY AS c(value, place)
 			  ORDER BY c.place) AS capabilities,
-		coalesce((r.card #>> '{limits,max_concurrency}')::integer, 1) AS max_concurrency,
+		coalesce((r.card #>> '{limits,max_concurrency}')::numeric::integer, 1) AS max_concurrency,
 		s.running,
 		s.success_rate,
 		h.last_seen,

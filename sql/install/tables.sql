@@ -75,11 +75,14 @@ CREATE TABLE clutch.agent_slot (
 );
 CREATE UNIQUE INDEX agent_slot_key ON clutch.agent_slot (agent_id, slot_no, generation DESC);
 
--- Which role may speak for which agent (superusers and the owner: for all).
+-- Which role may speak for which agent (superusers and the owner: for all),
+-- and what a card that it registers may say; NULL: it registers none.
 CREATE TABLE clutch.principal (
-	role_name		name NOT NULL,
+	grantee			regrole NOT NULL,	-- dumped by name, gone with the role
 	agent_id		text COLLATE "C" NOT NULL,
-	CONSTRAINT principal_pkey PRIMARY KEY (role_name, agent_id)
+	capabilities	text[] COLLATE "C",
+	scopes			text[] COLLATE "C",	-- scopes and groups
+	CONSTRAINT principal_pkey PRIMARY KEY (grantee, agent_id)
 );
 
 -- --------------------------------------------------------------- the tasks

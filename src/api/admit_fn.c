@@ -24,6 +24,7 @@
 #include "protocol/problem.h"
 #include "registry/agent.h"
 #include "store/dedup.h"
+#include "store/epoch.h"
 #include "store/scope.h"
 #include "trust/principal.h"
 #include "utils/rel.h"
@@ -82,6 +83,21 @@ take_other(Event *event)
 	return true;
 }
 
+/* an agent is not told by another, and does not grant itself capabilities */
+static void
+check_card(const Envelope *envelope, Slice agent_id)
+{
+	JsonbValue	payload = envelope->payload;
+	AgentCard	card;
+
+	principal_require(agent_id, "/payload/agent_id");
+	if (envelope->type == MSG_AGENT_HEARTBEAT)
+		return;
+	agent_card_read(&payload, "/payload", envelope->type == MSG_AGENT_UPDATE, &card,
+					problem_list());
+	principal_require_card(agent_id, &card);
+}
+
 /* 4: agent.*: the registry, then what waited for such an agent */
 static bool
 take_agent(Event *event)
@@ -89,8 +105,7 @@ take_agent(Event *event)
 	const Envelope *envelope = &event->envelope;
 	Slice		agent_id = agent_of_event(envelope);
 
-	if (!event->internal)
-		principal_require(agent_id, "/payload/agent_id");
+	check_card(envelope, agent_id);
 	if (!take_other(event))
 		return false;
 	agent_apply(envelope, event->seq, event->received_at);
@@ -145,9 +160,15 @@ admit(Jsonb *document, Event *event)
 static void
 keep_replicated(Jsonb *document, Event *event)
 {
+	bool		is_new;
+
 	event->internal = true;
 	read_envelope(document, event);
-	stamp(event);
+	event->received_at = clock_now();
+	/* should an epoch begin here, its leases run out: nothing is routed now */
+	event->epoch = epoch_current(&is_new);
+	event->attempt = event->envelope.attempt;
+	event->epoch = EPOCH_ELSEWHERE;
 	event->scope = event->envelope.orders.scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 }
@@ -169,7 +190,8 @@ clutch_admit(PG_FUNCTION_ARGS)
 
 	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
 		!TRIGGER_FIRED_FOR_ROW(trigger->tg_event) ||
-		!TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
+		!TRIGGER_FIRED_BY_INSERT(trigger->tg_event) ||
+		RelationGetRelid(trigger->tg_relation) != rows_table_oid(TABLE_EVENTS))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("clutch.admit is the BEFORE INSERT row trigger of clutch.events")));
@@ -199,7 +221,8 @@ clutch_append_only(PG_FUNCTION_ARGS)
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	const char *what = "change";
 
-	if (!CALLED_AS_TRIGGER(fcinfo))
+	if (!CALLED_AS_TRIGGER(fcinfo) ||
+		RelationGetRelid(trigger->tg_relation) != rows_table_oid(TABLE_EVENTS))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("clutch.append_only is a trigger of clutch.events")));

@@ -21,7 +21,7 @@
 #include "miscadmin.h"
 #include "protocol/envelope.h"
 #include "protocol/level.h"
-#include "registry/version_range.h"
+#include "protocol/version_range.h"
 #include "routing/decision.h"
 #include "store/event.h"
 #include "utils/builtins.h"

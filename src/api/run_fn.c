@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "api/result.h"
+#include "base/clock.h"
 #include "base/document.h"
 #include "base/rows.h"
 #include "delivery/rebuild.h"
@@ -16,9 +17,17 @@
 #include "protocol/problem.h"
 #include "settings.h"
 #include "trust/principal.h"
+#include "utils/timestamp.h"
 
+PG_FUNCTION_INFO_V1(clutch_now);
 PG_FUNCTION_INFO_V1(clutch_tick);
 PG_FUNCTION_INFO_V1(clutch_rebuild);
+
+Datum
+clutch_now(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TIMESTAMPTZ(clock_now());
+}
 
 Datum
 clutch_tick(PG_FUNCTION_ARGS)

@@ -28,7 +28,8 @@ clock_now(void)
 				 errmsg("setting clutch.clock is not an RFC 3339 timestamp: \"%s\"",
 						clutch_clock),
 				 errhint("Write it like 2026-02-01T13:20:11Z, or reset it.")));
-	return t;
+	/* 0, the first instant of 2000, stands for "not yet" in the state */
+	return t != 0 ? t : 1;
 }
 
 char *

@@ -216,6 +216,26 @@ document_put_jsonb(DocumentBuilder *b, const char *key, Jsonb *value)
 }
 
 void
+document_put_pairs(DocumentBuilder *b, JsonbContainer *object, const char *but)
+{
+	JsonbIterator *it = JsonbIteratorInit(object);
+	JsonbValue	key;
+	JsonbValue	value;
+
+	(void) JsonbIteratorNext(&it, &key, true);	/* the opening brace */
+	while (JsonbIteratorNext(&it, &key, true) == WJB_KEY)
+	{
+		Slice		name = {key.val.string.val, key.val.string.len};
+
+		(void) JsonbIteratorNext(&it, &value, true);
+		if (but && slice_equal(name, slice_of_cstring(but)))
+			continue;
+		put_key(b, name);
+		b->result = pushJsonbValue(&b->state, WJB_VALUE, &value);
+	}
+}
+
+void
 document_open_object(DocumentBuilder *b, const char *key)
 {
 	if (key)

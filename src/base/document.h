@@ -64,6 +64,9 @@ extern void document_put_jsonb(DocumentBuilder *b, const char *key, Jsonb *value
 /* the same with a key that is data, not a literal */
 extern void document_put_double_at(DocumentBuilder *b, Slice key, double value);
 
+/* the pairs of an object, but for one key (or NULL); later keys win over them */
+extern void document_put_pairs(DocumentBuilder *b, JsonbContainer *object, const char *but);
+
 /* key is NULL inside an array */
 extern void document_open_object(DocumentBuilder *b, const char *key);
 extern void document_close_object(DocumentBuilder *b);

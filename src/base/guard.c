@@ -36,32 +36,20 @@ guard_key(GuardKind kind, Slice a, Slice b, int64 c)
 	return h * UINT64CONST(0x9E3779B97F4A7C15) + kind;
 }
 
-/*
- * The lock belongs to the whole transaction, whichever portal or
- * subtransaction we are called from, so that any of them can let go of it.
- */
 static bool
 acquire(uint64 key, bool wait)
 {
-	ResourceOwner owner = CurrentResourceOwner;
-	LockAcquireResult result;
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (key >> 32), (uint32) key,
 						 GUARD_LOCK_SPACE);
-	CurrentResourceOwner = TopTransactionResourceOwner;
-	PG_TRY();
-	{
-		result = LockAcquire(&tag, ExclusiveLock, false, !wait);
-	}
-	PG_FINALLY();
-	{
-		CurrentResourceOwner = owner;
-	}
-	PG_END_TRY();
-	return result != LOCKACQUIRE_NOT_AVAIL;
+	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
 }
 
+/*
+ * Taken and released by one function, so both times on behalf of the same
+ * portal or subtransaction, whose failure lets go of it.
+ */
 void
 guard_take(uint64 key)
 {
@@ -77,14 +65,11 @@ guard_try(uint64 key)
 void
 guard_release(uint64 key)
 {
-	ResourceOwner owner = CurrentResourceOwner;
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (key >> 32), (uint32) key,
 						 GUARD_LOCK_SPACE);
-	CurrentResourceOwner = TopTransactionResourceOwner;
 	(void) LockRelease(&tag, ExclusiveLock, false);
-	CurrentResourceOwner = owner;
 }
 
 /* the transaction's end has let go of the locks: forget them */
@@ -95,17 +80,45 @@ forget_held(XactEvent event, void *arg)
 		memset(held, 0, sizeof(held));
 }
 
+/*
+ * The row that was guarded is gone, or was in before and can be seen: nobody
+ * shall wait for the end of our transaction because of the guard.
+ */
+static void
+drop_held(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
+		  void *arg)
+{
+	int			kind;
+
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		for (kind = 0; kind < NUM_HELD; kind++)
+			guard_drop((GuardKind) kind);
+}
+
+/* of the whole transaction: the next to call us may be another portal */
 void
 guard_hold(GuardKind kind, uint64 key)
 {
+	ResourceOwner owner = CurrentResourceOwner;
+
 	Assert(kind < NUM_HELD);
 	if (!watching_transactions)
 	{
 		RegisterXactCallback(forget_held, NULL);
+		RegisterSubXactCallback(drop_held, NULL);
 		watching_transactions = true;
 	}
 	guard_drop(kind);
-	guard_take(key);
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	PG_TRY();
+	{
+		guard_take(key);
+	}
+	PG_FINALLY();
+	{
+		CurrentResourceOwner = owner;
+	}
+	PG_END_TRY();
 	held[kind].key = key;
 	held[kind].held = true;
 }
@@ -113,9 +126,12 @@ guard_hold(GuardKind kind, uint64 key)
 void
 guard_drop(GuardKind kind)
 {
-	if (held[kind].held)
-	{
-		held[kind].held = false;
-		guard_release(held[kind].key);
-	}
+	ResourceOwner owner = CurrentResourceOwner;
+
+	if (!held[kind].held)
+		return;
+	held[kind].held = false;
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	guard_release(held[kind].key);
+	CurrentResourceOwner = owner;
 }

@@ -53,15 +53,21 @@ static const char *const sequence_names[NUM_STATE_SEQUENCES] = {
 	"event_seq", "queue_no"
 };
 
+/* so many does C fill: with another column, a row would be read past its end */
+static const int table_columns[NUM_STATE_TABLES] = {
+	20, 5, 2, 3, 7, 4, 2, 32, 4, 4, 2, 3
+};
+
 /*
- * The oids, looked up once.  They change only when the extension is dropped
- * and made again, and then its schema goes with it: any change of a schema
- * forgets them.
+ * The oids, looked up once.  When the extension is dropped and made again its
+ * schema goes with it: any change of a schema forgets them.  REINDEX
+ * CONCURRENTLY gives one index another oid: what happens to a relation
+ * forgets its oid.
  */
 static Oid	table_oids[NUM_STATE_TABLES];
 static Oid	index_oids[NUM_STATE_INDEXES];
 static Oid	sequence_oids[NUM_STATE_SEQUENCES];
-static bool watching_schemas = false;
+static bool watching_catalogs = false;
 
 static void
 forget_oids(Datum arg, int cacheid, uint32 hashvalue)
@@ -71,16 +77,30 @@ forget_oids(Datum arg, int cacheid, uint32 hashvalue)
 	memset(sequence_oids, 0, sizeof(sequence_oids));
 }
 
+static void
+forget_oid(Datum arg, Oid relid)
+{
+	int			i;
+
+	for (i = 0; i < NUM_STATE_TABLES; i++)
+		if (table_oids[i] == relid || !OidIsValid(relid))
+			table_oids[i] = InvalidOid;
+	for (i = 0; i < NUM_STATE_INDEXES; i++)
+		if (index_oids[i] == relid || !OidIsValid(relid))
+			index_oids[i] = InvalidOid;
+}
+
 static Oid
 lookup_oid(const char *name)
 {
 	Oid			schema;
 	Oid			relid;
 
-	if (!watching_schemas)
+	if (!watching_catalogs)
 	{
 		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_oids, (Datum) 0);
-		watching_schemas = true;
+		CacheRegisterRelcacheCallback(forget_oid, (Datum) 0);
+		watching_catalogs = true;
 	}
 	schema = get_namespace_oid(CLUTCH_SCHEMA, false);
 	relid = get_relname_relid(name, schema);
@@ -177,7 +197,7 @@ static const RegProcedure int2_compare[] = {0, F_INT2LT, F_INT2LE, F_INT2EQ, F_I
 static const RegProcedure int4_compare[] = {0, F_INT4LT, F_INT4LE, F_INT4EQ, F_INT4GE, F_INT4GT};
 static const RegProcedure int8_compare[] = {0, F_INT8LT, F_INT8LE, F_INT8EQ, F_INT8GE, F_INT8GT};
 static const RegProcedure timestamp_compare[] = {0, F_TIMESTAMPTZ_LT, F_TIMESTAMPTZ_LE, F_TIMESTAMPTZ_EQ, F_TIMESTAMPTZ_GE, F_TIMESTAMPTZ_GT};
-static const RegProcedure name_compare[] = {0, F_NAMELT, F_NAMELE, F_NAMEEQ, F_NAMEGE, F_NAMEGT};
+static const RegProcedure oid_compare[] = {0, F_OIDLT, F_OIDLE, F_OIDEQ, F_OIDGE, F_OIDGT};
 
 void
 rows_key_text(RowScan *scan, int column, int strategy, Slice value)
@@ -215,13 +235,10 @@ rows_key_timestamp(RowScan *scan, int column, int strategy, TimestampTz value)
 }
 
 void
-rows_key_name(RowScan *scan, int column, int strategy, const char *value)
+rows_key_oid(RowScan *scan, int column, int strategy, Oid value)
 {
-	Name		name = palloc0(sizeof(NameData));
-
-	namestrcpy(name, value);
-	add_key(scan, column, strategy, name_compare[strategy], C_COLLATION_OID,
-			NameGetDatum(name));
+	add_key(scan, column, strategy, oid_compare[strategy], InvalidOid,
+			ObjectIdGetDatum(value));
 }
 
 void
@@ -261,6 +278,19 @@ rows_end(RowScan *scan)
 		UnregisterSnapshot(scan->snapshot);
 	index_close(scan->index, NoLock);
 	table_close(scan->rel, NoLock);
+}
+
+bool
+rows_look(RowScan *scan, TransactionId *creator)
+{
+	bool		found;
+
+	rows_start(scan);
+	found = rows_next(scan);
+	if (creator != NULL)
+		*creator = found ? scan->dirty.xmin : InvalidTransactionId;
+	rows_end(scan);
+	return found;
 }
 
 bool
@@ -420,19 +450,57 @@ rows_lock(RowScan *scan, bool wait)
 static Relation
 open_for_writing(StateTable table)
 {
+	Relation	rel;
+
 	PreventCommandIfReadOnly("a change of the state of clutch");
 	PreventCommandIfParallelMode("a change of the state of clutch");
-	return table_open(rows_table_oid(table), RowExclusiveLock);
+	rel = table_open(rows_table_oid(table), RowExclusiveLock);
+	if (RelationGetNumberOfAttributes(rel) != table_columns[table])
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("table clutch.%s has %d columns where %d are expected",
+						table_names[table], RelationGetNumberOfAttributes(rel),
+						table_columns[table]),
+				 errhint("Columns cannot be added to the tables of clutch; keep your own in a table of yours.")));
+	return rel;
+}
+
+/*
+ * There is no executor here to evaluate the expression or the condition of an
+ * index that somebody added: unchecked, it would crash the server.
+ */
+static CatalogIndexState
+open_indexes(Relation rel)
+{
+	CatalogIndexState indexes = CatalogOpenIndexes(rel);
+	int			i;
+
+	for (i = 0; i < indexes->ri_NumIndices; i++)
+	{
+		IndexInfo  *info = indexes->ri_IndexRelationInfo[i];
+
+		if (info->ii_Expressions != NIL || info->ii_Predicate != NIL ||
+			info->ii_ExclusionOps != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("index \"%s\" of table clutch.%s is not over plain columns",
+							RelationGetRelationName(indexes->ri_IndexRelationDescs[i]),
+							RelationGetRelationName(rel)),
+					 errhint("Drop it: an index that is added there may have neither an expression nor a WHERE.")));
+	}
+	return indexes;
 }
 
 ItemPointerData
 rows_insert(StateTable table, Datum *values, bool *nulls)
 {
 	Relation	rel = open_for_writing(table);
+	CatalogIndexState indexes = open_indexes(rel);
 	HeapTuple	tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
 	ItemPointerData tid;
 
-	CatalogTupleInsert(rel, tuple);
+	CatalogTupleInsertWithInfo(rel, tuple, indexes);
+	CatalogCloseIndexes(indexes);
 	tid = tuple->t_self;
 	heap_freetuple(tuple);
 	table_close(rel, NoLock);
@@ -444,7 +512,7 @@ rows_insert(StateTable table, Datum *values, bool *nulls)
 static void
 insert_index_entries(Relation rel, HeapTuple tuple)
 {
-	CatalogIndexState indexes = CatalogOpenIndexes(rel);
+	CatalogIndexState indexes = open_indexes(rel);
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
 	int			i;
 
@@ -491,6 +559,22 @@ rows_delete(StateTable table, ItemPointer tid)
 	CatalogTupleDelete(rel, tid);
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
+}
+
+bool
+rows_delete_first(StateTable table, RowScan *scan)
+{
+	ItemPointerData tid;
+	bool		found;
+
+	rows_start(scan);
+	found = rows_next(scan);
+	if (found)
+		tid = rows_tid(scan);
+	rows_end(scan);
+	if (found)
+		rows_delete(table, &tid);
+	return found;
 }
 
 void

@@ -63,7 +63,7 @@ typedef enum StateIndex
 	INDEX_GROUP_MEMBER,			/* group_id, agent_id */
 	INDEX_AGENT_HEARTBEAT,		/* agent_id, generation DESC */
 	INDEX_AGENT_SLOT,			/* agent_id, slot_no, generation DESC */
-	INDEX_PRINCIPAL,			/* role_name, agent_id */
+	INDEX_PRINCIPAL,			/* grantee, agent_id */
 	INDEX_RUN_SCOPE,			/* run_id */
 	INDEX_TASK,					/* task_id */
 	INDEX_TASK_RUN_ID,			/* run_id */
@@ -127,13 +127,22 @@ extern void rows_key_int2(RowScan *scan, int column, int strategy, int16 value);
 extern void rows_key_int4(RowScan *scan, int column, int strategy, int32 value);
 extern void rows_key_int8(RowScan *scan, int column, int strategy, int64 value);
 extern void rows_key_timestamp(RowScan *scan, int column, int strategy, TimestampTz value);
-extern void rows_key_name(RowScan *scan, int column, int strategy, const char *value);
+extern void rows_key_oid(RowScan *scan, int column, int strategy, Oid value);
 extern void rows_start(RowScan *scan);
 /* begin again with other keys, as many as before: set nkeys and keys first */
 extern void rows_restart(RowScan *scan);
 extern bool rows_next(RowScan *scan);
 extern bool rows_previous(RowScan *scan);	/* from the other end */
 extern void rows_end(RowScan *scan);
+
+/*
+ * Instead of start ... end, for who wants one row only.  rows_look: is there
+ * one?  *creator (or NULL; ROWS_DIRTY): the transaction, not our own, that is
+ * inserting it; invalid: no doubt.  rows_delete_first: nobody else may be
+ * changing that row; false if there is none.
+ */
+extern bool rows_look(RowScan *scan, TransactionId *creator);
+extern bool rows_delete_first(StateTable table, RowScan *scan);
 
 /*
  * ROWS_DIRTY: the transaction, not our own, whose end will tell whether the

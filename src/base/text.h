@@ -21,6 +21,12 @@ struct Slice
 	int			len;
 };
 
+typedef struct SliceList
+{
+	int			n;
+	Slice	   *items;			/* palloc'd array; the bytes are somebody else's */
+} SliceList;
+
 #define SLICE_NONE				((Slice) {NULL, 0})
 #define SLICE_OF(literal)		((Slice) {(literal), sizeof(literal) - 1})
 

@@ -71,7 +71,7 @@ claim_extend(Slice agent_id, Slice task_id, int attempt, int64 lease, TimestampT
 		return LEASE_LOST;
 	if (task->status == TASK_CANCELLED && task_was_with(task, agent_id))
 		return LEASE_CANCELLED;
-	if (task->status != TASK_RUNNING || task->attempt != attempt ||
+	if (task->status != TASK_RUNNING || (attempt > 0 && task->attempt != attempt) ||
 		!slice_equal(task->agent_id, agent_id))
 		return LEASE_LOST;
 	/* the timer is left where it is: when it is due, the lease is looked at */

@@ -29,7 +29,7 @@ typedef enum LeaseState
 	LEASE_LOST
 } LeaseState;
 
-/* until is set when held */
+/* attempt 0: whichever it holds; until is set when held */
 extern LeaseState claim_extend(Slice agent_id, Slice task_id, int attempt,
 							   int64 lease, TimestampTz *until);
 

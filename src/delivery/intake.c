@@ -11,6 +11,7 @@
 #include "base/rows.h"
 #include "delivery/assign.h"
 #include "delivery/intake.h"
+#include "delivery/notify.h"
 #include "delivery/ready.h"
 #include "delivery/timer.h"
 #include "delivery/verdict.h"
@@ -156,7 +157,11 @@ apply_report(Event *event, Task *task)
 	}
 	task_save(task);
 	if (slice_present(freed))
+	{
+		/* whoever else ended it, the agent at work should hear */
+		notify_agent(freed);
 		assign_offer(freed);
+	}
 }
 
 bool

@@ -22,9 +22,6 @@ enum
 	Natts_ready = Anum_task_id
 };
 
-/* the lowest goes first */
-#define URGENCY(task)	(4 - (task)->priority)
-
 void
 ready_put(Task *task)
 {
@@ -34,7 +31,7 @@ ready_put(Task *task)
 	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
 	task->queue_kind = 0;
 	values[Anum_agent_id - 1] = PointerGetDatum(slice_to_text(task->agent_id));
-	values[Anum_urgency - 1] = Int16GetDatum(URGENCY(task));
+	values[Anum_urgency - 1] = Int16GetDatum(task_urgency(task));
 	values[Anum_queue_no - 1] = Int64GetDatum(task->queue_no);
 	values[Anum_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
 	(void) rows_insert(TABLE_READY, values, nulls);
@@ -44,22 +41,14 @@ void
 ready_remove(Task *task)
 {
 	RowScan		scan;
-	ItemPointerData tid;
-	bool		found;
 
 	if (task->queue_no == 0)
 		return;
 	rows_begin(&scan, TABLE_READY, INDEX_READY, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, task->agent_id);
-	rows_key_int2(&scan, 2, BTEqualStrategyNumber, URGENCY(task));
+	rows_key_int2(&scan, 2, BTEqualStrategyNumber, task_urgency(task));
 	rows_key_int8(&scan, 3, BTEqualStrategyNumber, task->queue_no);
-	rows_start(&scan);
-	found = rows_next(&scan);
-	if (found)
-		tid = rows_tid(&scan);
-	rows_end(&scan);
-	if (found)
-		rows_delete(TABLE_READY, &tid);
+	(void) rows_delete_first(TABLE_READY, &scan);
 	task->queue_no = 0;
 }
 

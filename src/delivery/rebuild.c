@@ -22,6 +22,7 @@
 #include "registry/slot.h"
 #include "routing/requirement.h"
 #include "settings.h"
+#include "store/epoch.h"
 #include "store/event.h"
 #include "store/scope.h"
 #include "utils/memutils.h"
@@ -182,7 +183,9 @@ replay_log(void)
 
 		CHECK_FOR_INTERRUPTS();
 		n++;
-		if (!rows_bool(&scan, Anum_event_late))
+		/* late: changed nothing; from elsewhere: never judged here */
+		if (!rows_bool(&scan, Anum_event_late) &&
+			rows_int4(&scan, Anum_event_epoch) != EPOCH_ELSEWHERE)
 		{
 			envelope_read(rows_jsonb(&scan, Anum_event_envelope), &logged.envelope,
 						  problem_list());

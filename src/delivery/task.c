@@ -335,8 +335,9 @@ fill_from_request(Task *task, const Envelope *request, int64 seq, TimestampTz at
 	task->request_seq = seq;
 	task->since = at;
 	task->created_at = at;
+	/* 0, the first instant of 2000, stands for none */
 	if (request->orders.has_deadline)
-		task->deadline = request->orders.deadline;
+		task->deadline = request->orders.deadline != 0 ? request->orders.deadline : 1;
 }
 
 Task *
@@ -403,29 +404,28 @@ task_was_with(const Task *task, Slice agent_id)
 	return false;
 }
 
+/* the last of past_agents is the last that had it; each stands there once */
+static void
+remember_agent(Task *task)
+{
+	Slice	   *items = palloc(sizeof(Slice) * (task->past_agents.n + 1));
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < task->past_agents.n; i++)
+		if (!slice_equal(task->past_agents.items[i], task->agent_id))
+			items[n++] = task->past_agents.items[i];
+	items[n++] = task->agent_id;
+	task->past_agents.items = items;
+	task->past_agents.n = n;
+}
+
 /* the agent loses the task: what it still reports is of an older attempt */
 static void
 take_from_agent(Task *task)
 {
-	int			n = task->past_agents.n;
-	Slice	   *items;
-	int			i;
-
 	if (slice_present(task->agent_id))
-	{
-		for (i = 0; i < n; i++)
-			if (slice_equal(task->past_agents.items[i], task->agent_id))
-				break;
-		if (i == n)
-		{
-			items = palloc(sizeof(Slice) * (n + 1));
-			if (n > 0)
-				memcpy(items, task->past_agents.items, sizeof(Slice) * n);
-			items[n] = task->agent_id;
-			task->past_agents.items = items;
-			task->past_agents.n = n + 1;
-		}
-	}
+		remember_agent(task);
 	task->agent_id = SLICE_NONE;
 	task->attempt++;
 	task->reason = SLICE_OF("moved");

@@ -12,6 +12,7 @@
 #include "delivery/assign.h"
 #include "delivery/claim.h"
 #include "delivery/notice.h"
+#include "delivery/notify.h"
 #include "delivery/tick.h"
 #include "delivery/timer.h"
 #include "delivery/waiting.h"
@@ -43,7 +44,10 @@ time_out(Task *task)
 	task_apply(task, &event);
 	task_save(task);
 	if (slice_present(freed))
+	{
+		notify_agent(freed);
 		assign_offer(freed);
+	}
 }
 
 TickReport
@@ -80,30 +84,46 @@ tick_timers(int n)
 	return report;
 }
 
+/*
+ * The head of each kind, the most urgent first.  Where one finds an agent,
+ * the next of its kind may as well; where it finds none, none of its kind
+ * will.
+ */
+static int
+route_waiting(int n)
+{
+	List	   *heads = waiting_heads(n);
+	int			routed = 0;
+
+	while (heads != NIL && routed < n)
+	{
+		List	   *next = NIL;
+		ListCell   *cell;
+
+		foreach(cell, heads)
+		{
+			Task	   *task = lfirst(cell);
+			int64		kind = task->queue_kind;
+
+			CHECK_FOR_INTERRUPTS();
+			if (routed == n || !assign_again(task))
+				continue;
+			routed++;
+			task = waiting_next(kind);
+			if (task != NULL)
+				next = lappend(next, task);
+		}
+		heads = next;
+	}
+	return routed;
+}
+
 TickReport
 tick_all(int n)
 {
 	TickReport	report = tick_timers(n);
-	int			routed;
 
-	/*
-	 * The head of each kind; as long as one of them finds an agent, the next
-	 * of its kind may as well.
-	 */
-	do
-	{
-		List	   *heads = waiting_heads(n - report.routed);
-		ListCell   *cell;
-
-		routed = 0;
-		foreach(cell, heads)
-		{
-			if (assign_again(lfirst(cell)))
-				routed++;
-			CHECK_FOR_INTERRUPTS();
-		}
-		report.routed += routed;
-	} while (routed > 0 && report.routed < n);
+	report.routed = route_waiting(n);
 	return report;
 }
 

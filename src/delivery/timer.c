@@ -51,21 +51,13 @@ void
 timer_clear(Task *task)
 {
 	RowScan		scan;
-	ItemPointerData tid;
-	bool		found;
 
 	if (task->next_at == 0)
 		return;
 	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_LATEST, RowExclusiveLock);
 	rows_key_timestamp(&scan, 1, BTEqualStrategyNumber, task->next_at);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, task->task_id);
-	rows_start(&scan);
-	found = rows_next(&scan);
-	if (found)
-		tid = rows_tid(&scan);
-	rows_end(&scan);
-	if (found)
-		rows_delete(TABLE_TIMER, &tid);
+	(void) rows_delete_first(TABLE_TIMER, &scan);
 	task->next_at = 0;
 }
 

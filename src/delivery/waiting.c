@@ -27,8 +27,6 @@ enum
 	Natts_waiting = Anum_task_id
 };
 
-#define URGENCY(task)	(4 - (task)->priority)
-
 /* how many locked or stale heads one search passes over before it gives up */
 #define MAX_PASSED_OVER		64
 
@@ -56,7 +54,7 @@ waiting_put(Task *task, const Requirement *requirement)
 	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
 	task->queue_kind = (int64) requirement_digest(requirement);
 	values[Anum_kind - 1] = Int64GetDatum(task->queue_kind);
-	values[Anum_urgency - 1] = Int16GetDatum(URGENCY(task));
+	values[Anum_urgency - 1] = Int16GetDatum(task_urgency(task));
 	values[Anum_queue_no - 1] = Int64GetDatum(task->queue_no);
 	values[Anum_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
 	(void) rows_insert(TABLE_WAITING, values, nulls);
@@ -66,22 +64,14 @@ void
 waiting_remove(Task *task)
 {
 	RowScan		scan;
-	ItemPointerData tid;
-	bool		found;
 
 	if (task->queue_no == 0)
 		return;
 	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_LATEST, RowExclusiveLock);
 	rows_key_int8(&scan, 1, BTEqualStrategyNumber, task->queue_kind);
-	rows_key_int2(&scan, 2, BTEqualStrategyNumber, URGENCY(task));
+	rows_key_int2(&scan, 2, BTEqualStrategyNumber, task_urgency(task));
 	rows_key_int8(&scan, 3, BTEqualStrategyNumber, task->queue_no);
-	rows_start(&scan);
-	found = rows_next(&scan);
-	if (found)
-		tid = rows_tid(&scan);
-	rows_end(&scan);
-	if (found)
-		rows_delete(TABLE_WAITING, &tid);
+	(void) rows_delete_first(TABLE_WAITING, &scan);
 	task->queue_no = 0;
 	task->queue_kind = 0;
 }
@@ -105,16 +95,62 @@ kinds_begin(void)
 						HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-/* NULL: the task that should tell has gone meanwhile */
+static SliceList
+kept_list(const SliceList *list)
+{
+	SliceList	kept = {list->n, palloc(sizeof(Slice) * Max(list->n, 1))};
+	int			i;
+
+	for (i = 0; i < list->n; i++)
+		kept.items[i] = slice_copy(list->items[i]);
+	return kept;
+}
+
+/* without the request, which may be a thousand times as large */
+static void
+keep_kind(int64 kind, const Requirement *requirement)
+{
+	MemoryContext old = MemoryContextSwitchTo(kinds_context);
+	Requirement kept = *requirement;
+	Kind	   *entry;
+
+	kept.requires = kept_list(&requirement->requires);
+	kept.prefers = kept_list(&requirement->prefers);
+	kept.policy.tool_allowlist = kept_list(&requirement->policy.tool_allowlist);
+	kept.named = kept_list(&requirement->named);
+	kept.groups = kept_list(&requirement->groups);
+	if (slice_present(requirement->scope))
+		kept.scope = slice_copy(requirement->scope);
+	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
+	entry->requirement = kept;
+	MemoryContextSwitchTo(old);
+}
+
+/* false: the task that should tell has gone meanwhile */
+static bool
+read_kind(int64 kind, Slice task_id)
+{
+	Task	   *task = task_look(task_id, ROWS_LATEST);
+	Jsonb	   *request = task ? event_read(task->request_seq, ROWS_LATEST) : NULL;
+	Requirement requirement;
+	Envelope	envelope;
+
+	if (request == NULL)
+		return false;
+	envelope_read(request, &envelope, problem_list());
+	requirement_of(&envelope, task->scope, &requirement);
+	keep_kind(kind, &requirement);
+	return true;
+}
+
+/* NULL: nobody can tell any more */
 static const Requirement *
 kind_requirement(int64 kind, Slice task_id)
 {
 	Kind	   *entry;
-	Task	   *task;
-	Jsonb	   *request;
-	Envelope   *envelope;
-	ProblemList *ignored = problem_list();
+	MemoryContext scratch;
 	MemoryContext old;
+	bool		known;
 
 	if (kinds == NULL || hash_get_num_entries(kinds) >= MAX_KINDS)
 		kinds_begin();
@@ -122,23 +158,14 @@ kind_requirement(int64 kind, Slice task_id)
 	if (entry != NULL)
 		return &entry->requirement;
 
-	task = task_look(task_id, ROWS_LATEST);
-	if (task == NULL)
-		return NULL;
-	old = MemoryContextSwitchTo(kinds_context);
-	request = event_read(task->request_seq, ROWS_LATEST);
-	envelope = palloc(sizeof(Envelope));
-	if (request != NULL)
-		envelope_read(request, envelope, ignored);
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch kind", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(scratch);
+	known = read_kind(kind, task_id);
 	MemoryContextSwitchTo(old);
-	if (request == NULL)
+	MemoryContextDelete(scratch);
+	if (!known)
 		return NULL;
-
-	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
-	old = MemoryContextSwitchTo(kinds_context);
-	requirement_of(envelope, slice_present(task->scope) ? slice_copy(task->scope) : SLICE_NONE,
-				   &entry->requirement);
-	MemoryContextSwitchTo(old);
+	entry = hash_search(kinds, &kind, HASH_FIND, NULL);
 	return &entry->requirement;
 }
 
@@ -224,21 +251,29 @@ list_heads(void)
 	return heads;
 }
 
+static int
+compare_urgency(const ListCell *a, const ListCell *b)
+{
+	const Head *x = lfirst(a);
+	const Head *y = lfirst(b);
+
+	if (x->urgency != y->urgency)
+		return x->urgency < y->urgency ? -1 : 1;
+	return x->queue_no < y->queue_no ? -1 : x->queue_no > y->queue_no ? 1 : 0;
+}
+
 static Head *
 most_urgent(List *heads)
 {
-	Head	   *best = NULL;
+	ListCell   *best = NULL;
 	ListCell   *cell;
 
 	foreach(cell, heads)
 	{
-		Head	   *head = lfirst(cell);
-
-		if (best == NULL || head->urgency < best->urgency ||
-			(head->urgency == best->urgency && head->queue_no < best->queue_no))
-			best = head;
+		if (best == NULL || compare_urgency(cell, best) < 0)
+			best = cell;
 	}
-	return best;
+	return best ? lfirst(best) : NULL;
 }
 
 /* the task of a head, locked, if it still waits in that place */
@@ -281,13 +316,31 @@ waiting_take(Slice agent_id)
 	return NULL;
 }
 
+Task *
+waiting_next(int64 kind)
+{
+	Head		head = {kind, -1};
+	int			passed_over = 0;
+
+	while (passed_over++ < MAX_PASSED_OVER && next_in_kind(&head))
+	{
+		Task	   *task = lock_head(&head);
+
+		if (task != NULL)
+			return task;
+	}
+	return NULL;
+}
+
 List *
 waiting_heads(int n)
 {
+	List	   *heads = list_heads();
 	List	   *tasks = NIL;
 	ListCell   *cell;
 
-	foreach(cell, list_heads())
+	list_sort(heads, compare_urgency);
+	foreach(cell, heads)
 	{
 		Task	   *task;
 

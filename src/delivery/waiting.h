@@ -26,7 +26,13 @@ extern bool waiting_is_empty(void);
  */
 extern Task *waiting_take(Slice agent_id);
 
-/* the heads of all kinds, locked, for tick; a List of Task *, at most n */
+/* the most urgent task of one kind, locked; NULL as above */
+extern Task *waiting_next(int64 kind);
+
+/*
+ * The heads of all kinds, locked, for tick; a List of Task *, at most n, the
+ * most urgent first.
+ */
 extern struct List *waiting_heads(int n);
 
 #endif							/* CLUTCH_WAITING_H */

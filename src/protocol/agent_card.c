@@ -11,7 +11,7 @@
 
 #include "protocol/fields.h"
 #include "protocol/level.h"
-#include "registry/version_range.h"
+#include "protocol/version_range.h"
 #include "settings.h"
 
 #define ADVICE		"put what a framework adds into the card's \"meta\""

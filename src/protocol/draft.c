@@ -11,7 +11,6 @@
 #include "base/document.h"
 #include "catalog/pg_type.h"
 #include "protocol/identifier.h"
-#include "protocol/value.h"
 #include "settings.h"
 #include "utils/fmgrprotos.h"
 
@@ -115,24 +114,6 @@ put_jsonb(DocumentBuilder *b, const char *key, Jsonb *value)
 		document_put_jsonb(b, key, value);
 }
 
-/* the pairs of an object but one, into the open object */
-static void
-put_pairs(DocumentBuilder *b, JsonbContainer *object, const char *but)
-{
-	int			i;
-
-	for (i = 0; i < JsonContainerSize(object); i++)
-	{
-		Slice		key = value_key_at(object, i);
-		JsonbValue	value;
-
-		if (but && slice_equal(key, slice_of_cstring(but)))
-			continue;
-		value_at(object, i, &value);
-		document_put_value(b, slice_cstring(key), &value);
-	}
-}
-
 /* ------------------------------------------------------------------- meta */
 
 /* months count 30 days: a repeat must not differ by the day it is made */
@@ -194,10 +175,10 @@ put_meta(DocumentBuilder *b, const Draft *draft)
 
 	document_open_object(b, "meta");
 	if (meta)
-		put_pairs(b, meta, "clutch");
+		document_put_pairs(b, meta, "clutch");
 	document_open_object(b, "clutch");
 	if (clutch)
-		put_pairs(b, clutch, NULL);
+		document_put_pairs(b, clutch, NULL);
 	if (draft->has_priority)
 		document_put_int(b, "priority", draft->priority);
 	put_deadline(b, draft);

@@ -14,7 +14,7 @@
 
 #include "protocol/envelope_part.h"
 #include "protocol/limits.h"
-#include "registry/version_range.h"
+#include "protocol/version_range.h"
 #include "settings.h"
 
 /* spec 1.2, in jsonb's order of keys */

@@ -36,12 +36,6 @@ typedef enum TrustLevel
 	TRUST_PROD
 } TrustLevel;
 
-typedef struct SliceList
-{
-	int			n;
-	Slice	   *items;			/* palloc'd array, slices into the document */
-} SliceList;
-
 /* security.policy; a missing policy has the defaults of the comments */
 typedef struct MessagePolicy
 {

@@ -9,8 +9,8 @@
  *-------------------------------------------------------------------------
  */
 #include "protocol/agent_card.h"
+#include "protocol/agent_status.h"
 #include "protocol/envelope_part.h"
-#include "registry/roster.h"
 
 enum
 {

@@ -15,8 +15,8 @@
 
 #include "base/document.h"
 #include "protocol/message_type.h"
+#include "protocol/place.h"
 #include "protocol/problem.h"
-#include "protocol/value.h"
 
 /* what becomes of an envelope */
 typedef struct Translation
@@ -67,21 +67,6 @@ translation_of(Slice type, Jsonb *doc, LegacyTaskInWork in_work, Translation *t)
 	return true;
 }
 
-/* the pairs of an object into the open one; later keys win over them */
-static void
-put_pairs(DocumentBuilder *b, JsonbContainer *object)
-{
-	int			i;
-
-	for (i = 0; i < JsonContainerSize(object); i++)
-	{
-		JsonbValue	value;
-
-		value_at(object, i, &value);
-		document_put_value(b, slice_cstring(value_key_at(object, i)), &value);
-	}
-}
-
 /* the words an old BLOCKER said it in */
 static Slice
 blocker_message(JsonbContainer *payload)
@@ -105,7 +90,7 @@ put_error_payload(DocumentBuilder *b, JsonbContainer *payload)
 	JsonbValue	value;
 
 	document_open_object(b, "payload");
-	put_pairs(b, payload);
+	document_put_pairs(b, payload, NULL);
 	if (!document_get(payload, "code", &value))
 		document_put_cstring(b, "code", "BLOCKED");
 	if (!document_get(payload, "message", &value))
@@ -136,7 +121,7 @@ legacy_translate(Jsonb *doc, LegacyTaskInWork in_work)
 					   place_quote(type));
 
 	document_begin(&b);
-	put_pairs(&b, &doc->root);
+	document_put_pairs(&b, &doc->root, NULL);
 	document_put_cstring(&b, "type", message_type_name(t.type));
 	document_put_cstring(&b, "domain", t.domain);
 	document_put_cstring(&b, "payload_type", t.payload_type);

@@ -39,7 +39,7 @@ peek(const VersionReader *r)
 }
 
 bool
-version_reader_begin(VersionReader *r, Slice text)
+version_read_begin(VersionReader *r, Slice text)
 {
 	r->at = text.s;
 	r->end = text.s + text.len;
@@ -47,7 +47,7 @@ version_reader_begin(VersionReader *r, Slice text)
 }
 
 bool
-version_reader_eat(VersionReader *r, char c)
+version_eat(VersionReader *r, char c)
 {
 	if (r->at >= r->end || *r->at != c)
 		return false;
@@ -56,7 +56,7 @@ version_reader_eat(VersionReader *r, char c)
 }
 
 int
-version_reader_eat_spaces(VersionReader *r)
+version_eat_spaces(VersionReader *r)
 {
 	const char *start = r->at;
 
@@ -73,7 +73,7 @@ read_part(VersionReader *r, uint64 *number, bool *is_x)
 	uint64		n = 0;
 
 	*number = 0;
-	*is_x = version_reader_eat(r, 'x') || version_reader_eat(r, 'X') || version_reader_eat(r, '*');
+	*is_x = version_eat(r, 'x') || version_eat(r, 'X') || version_eat(r, '*');
 	if (*is_x)
 		return true;
 	while (is_digit(peek(r)))
@@ -106,7 +106,7 @@ read_identifiers(VersionReader *r, bool zeros_allowed)
 			return false;
 		if (numeric && !zeros_allowed && *start == '0' && r->at - start > 1)
 			return false;
-	} while (version_reader_eat(r, '.'));
+	} while (version_eat(r, '.'));
 	return true;
 }
 
@@ -116,7 +116,7 @@ read_suffixes(VersionReader *r, PartialVersion *partial)
 {
 	const char *start;
 
-	if (version_reader_eat(r, '-'))
+	if (version_eat(r, '-'))
 	{
 		start = r->at;
 		if (!read_identifiers(r, false))
@@ -124,16 +124,16 @@ read_suffixes(VersionReader *r, PartialVersion *partial)
 		if (partial->known == 3)
 			partial->version.prerelease = (Slice) {start, r->at - start};
 	}
-	return !version_reader_eat(r, '+') || read_identifiers(r, true);
+	return !version_eat(r, '+') || read_identifiers(r, true);
 }
 
 bool
-version_reader_partial(VersionReader *r, PartialVersion *partial)
+version_eat_partial(VersionReader *r, PartialVersion *partial)
 {
 	bool		x_seen = false;
 
 	memset(partial, 0, sizeof(*partial));
-	(void) version_reader_eat(r, 'v');
+	(void) version_eat(r, 'v');
 	do
 	{
 		uint64		number;
@@ -148,7 +148,7 @@ version_reader_partial(VersionReader *r, PartialVersion *partial)
 		x_seen = is_x;
 		if (!x_seen)
 			partial->version.part[partial->known++] = number;
-	} while (version_reader_eat(r, '.'));
+	} while (version_eat(r, '.'));
 
 	if (partial->written == 3 && !read_suffixes(r, partial))
 		return false;
@@ -161,12 +161,12 @@ version_parse(Slice text, Version *version)
 	VersionReader r;
 	PartialVersion partial;
 
-	if (!version_reader_begin(&r, text))
+	if (!version_read_begin(&r, text))
 		return false;
-	(void) version_reader_eat_spaces(&r);
-	if (!version_reader_partial(&r, &partial) || partial.known < partial.written)
+	(void) version_eat_spaces(&r);
+	if (!version_eat_partial(&r, &partial) || partial.known < partial.written)
 		return false;
-	(void) version_reader_eat_spaces(&r);
+	(void) version_eat_spaces(&r);
 	if (r.at != r.end)
 		return false;
 	*version = partial.version;

@@ -47,11 +47,10 @@ typedef struct VersionReader
 } VersionReader;
 
 /* false if the text is longer than VERSION_MAX_BYTES */
-extern bool version_reader_begin(VersionReader *r, Slice text);
-extern bool version_reader_eat(VersionReader *r, char c);
-/* answers how many */
-extern int	version_reader_eat_spaces(VersionReader *r);
+extern bool version_read_begin(VersionReader *r, Slice text);
+extern bool version_eat(VersionReader *r, char c);
+extern int	version_eat_spaces(VersionReader *r);	/* answers how many */
 /* 1.2, 1.x, v1.2.3-beta+5: up to a space, a "|" or the end */
-extern bool version_reader_partial(VersionReader *r, PartialVersion *partial);
+extern bool version_eat_partial(VersionReader *r, PartialVersion *partial);
 
 #endif							/* CLUTCH_VERSION_H */

@@ -77,17 +77,14 @@ await_row(Slice agent_id, AgentRow *row)
 {
 	for (;;)
 	{
-		TransactionId creator = InvalidTransactionId;
+		TransactionId creator;
 		RowScan		scan;
 
 		if (lock_row(agent_id, row))
 			return true;
 		rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_DIRTY, RowExclusiveLock);
 		rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
-		rows_start(&scan);
-		if (rows_next(&scan))
-			creator = scan.dirty.xmin;
-		rows_end(&scan);
+		(void) rows_look(&scan, &creator);
 		if (!TransactionIdIsValid(creator))
 			return false;
 		rows_await(creator);
@@ -152,9 +149,7 @@ insert_row(AgentRow *row)
 	guard_take(guard);
 	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_DIRTY, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, row->agent_id);
-	rows_start(&scan);
-	exists = rows_next(&scan);
-	rows_end(&scan);
+	exists = rows_look(&scan, NULL);
 	if (!exists)
 		write_row(row, true);
 	guard_release(guard);
@@ -223,14 +218,10 @@ void
 agent_require(Slice agent_id)
 {
 	RowScan		scan;
-	bool		found;
 
 	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
-	rows_start(&scan);
-	found = rows_next(&scan);
-	rows_end(&scan);
-	if (!found)
+	if (!rows_look(&scan, NULL))
 		refuse_unregistered(agent_id);
 }
 

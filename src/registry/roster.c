@@ -125,10 +125,6 @@ static uint64 generations = 0;
 static bool read_in_transaction = false;
 static bool watching = false;
 
-static const char *const status_names[] = {
-	"INITIALIZING", "READY", "BUSY", "UNAVAILABLE", "STOPPING", "STOPPED"
-};
-
 /* ------------------------------------------------------------ invalidation */
 
 /* may be called at any moment: counts, and nothing else */
@@ -603,28 +599,4 @@ const AgentSet *
 roster_network(const Roster *roster, NetworkLevel level)
 {
 	return roster->network[level];
-}
-
-/* ------------------------------------------------------------------- words */
-
-const char *
-agent_status_name(AgentStatus status)
-{
-	return status_names[status];
-}
-
-bool
-agent_status_parse(Slice name, AgentStatus *status)
-{
-	int			i;
-
-	for (i = 0; i < (int) lengthof(status_names); i++)
-	{
-		if (slice_equal(name, slice_of_cstring(status_names[i])))
-		{
-			*status = (AgentStatus) i;
-			return true;
-		}
-	}
-	return false;
 }

@@ -18,18 +18,8 @@
 #define CLUTCH_ROSTER_H
 
 #include "protocol/agent_card.h"
+#include "protocol/agent_status.h"
 #include "registry/agent_set.h"
-
-/* clutch.agent_registry.status; spec 003's lifecycle */
-typedef enum AgentStatus
-{
-	AGENT_INITIALIZING,
-	AGENT_READY,				/* takes work */
-	AGENT_BUSY,					/* takes work: READY with its slots full */
-	AGENT_UNAVAILABLE,
-	AGENT_STOPPING,
-	AGENT_STOPPED
-} AgentStatus;
 
 typedef struct RosterAgent
 {
@@ -115,10 +105,5 @@ extern const AgentSet *roster_taking_work(const Roster *roster);
 extern const AgentSet *roster_sandboxed(const Roster *roster);
 /* whose network is at least this */
 extern const AgentSet *roster_network(const Roster *roster, NetworkLevel level);
-
-/* --- words --- */
-
-extern const char *agent_status_name(AgentStatus status);
-extern bool agent_status_parse(Slice name, AgentStatus *status);
 
 #endif							/* CLUTCH_ROSTER_H */

@@ -188,13 +188,13 @@ dedup_seen(const Event *event)
 		Sight		sight;
 
 		guard_hold(GUARD_EVENT_ID, dedup_id_guard(e->id, e->run_id));
-		sight = look_by_id(event, &in_doubt);
-		if (sight == SIGHT_NOTHING && has_key)
-		{
+		if (has_key)
 			guard_hold(GUARD_IDEMPOTENCY_KEY,
 					   dedup_key_guard(e->idempotency_key, e->run_id, e->from_agent));
-			sight = look_by_key(event, &in_doubt);
-		}
+		/* the key first: it says what the sender means, ids may follow from it */
+		sight = has_key ? look_by_key(event, &in_doubt) : SIGHT_NOTHING;
+		if (sight == SIGHT_NOTHING)
+			sight = look_by_id(event, &in_doubt);
 		if (sight == SIGHT_NOTHING)
 			return false;
 

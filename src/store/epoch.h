@@ -14,8 +14,11 @@
 
 #include "clutch.h"
 
+/* of an event that another database admitted (logical replication) */
+#define EPOCH_ELSEWHERE		0
+
 /*
- * The current epoch; *is_new is set when this very call started it in a
+ * The current epoch, from 1; *is_new is set when this very call started it in a
  * database that had another one before (a restored copy): whoever is told so
  * voids the leases it inherited.  Only for writers.
  */

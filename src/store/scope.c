@@ -26,6 +26,7 @@ enum
  * Who writes the first scope tells every backend through the relcache.
  */
 static bool none_in_use = false;
+static bool told_all = false;	/* a committed row is there: all have heard */
 static bool watching_relation = false;
 
 static void
@@ -33,6 +34,7 @@ forget_none_in_use(Datum arg, Oid relid)
 {
 	/* any relation: a scope table made anew has another oid */
 	none_in_use = false;
+	told_all = false;
 }
 
 static bool
@@ -44,6 +46,7 @@ table_is_empty(void)
 	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE, ROWS_DIRTY, RowExclusiveLock);
 	rows_start(&scan);
 	empty = !rows_next(&scan);
+	told_all = !empty && !rows_is_ours(&scan) && !TransactionIdIsValid(rows_in_doubt(&scan));
 	rows_end(&scan);
 	return empty;
 }
@@ -114,7 +117,8 @@ remember(Slice run_id, Slice scope)
 	values[Anum_run_id - 1] = PointerGetDatum(slice_to_text(run_id));
 	values[Anum_scope - 1] = PointerGetDatum(slice_to_text(scope));
 	(void) rows_insert(TABLE_RUN_SCOPE, values, nulls);
-	if (none_in_use)
+	/* not only the first: another's first may be rolled back */
+	if (!told_all)
 		CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_RUN_SCOPE));
 	none_in_use = false;
 }

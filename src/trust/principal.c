@@ -8,18 +8,39 @@
 #include "clutch.h"
 
 #include "base/rows.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "settings.h"
 #include "trust/principal.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 
 /* columns of clutch.principal */
 enum
 {
-	Anum_role_name = 1,
-	Anum_agent_id
+	Anum_grantee = 1,
+	Anum_agent_id,
+	Anum_capabilities,
+	Anum_scopes
 };
+
+static const char *
+role_name(void)
+{
+	return GetUserNameFromId(GetOuterUserId(), false);
+}
+
+/* begins a scan of what the role may; with an agent, of that one */
+static void
+begin_grants(RowScan *scan, Slice agent_id)
+{
+	rows_begin(scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, ROWS_LATEST, AccessShareLock);
+	rows_key_oid(scan, 1, BTEqualStrategyNumber, GetOuterUserId());
+	if (slice_present(agent_id))
+		rows_key_text(scan, 2, BTEqualStrategyNumber, agent_id);
+	rows_start(scan);
+}
 
 bool
 principal_is_operator(void)
@@ -37,10 +58,7 @@ principal_speaks_for(Slice agent_id)
 
 	if (principal_is_operator())
 		return true;
-	rows_begin(&scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, ROWS_LATEST, AccessShareLock);
-	rows_key_name(&scan, 1, BTEqualStrategyNumber, GetUserNameFromId(GetOuterUserId(), false));
-	rows_key_text(&scan, 2, BTEqualStrategyNumber, agent_id);
-	rows_start(&scan);
+	begin_grants(&scan, agent_id);
 	found = rows_next(&scan);
 	rows_end(&scan);
 	return found;
@@ -53,8 +71,99 @@ principal_require(Slice agent_id, const char *path)
 		problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, path, "NOT_YOUR_AGENT",
 					   "Let an operator run SELECT clutch.grant_agent(role_name, agent_id).",
 					   "role \"%s\" does not speak for \"%.*s\"",
-					   GetUserNameFromId(GetOuterUserId(), false),
+					   role_name(),
 					   agent_id.len, agent_id.s);
+}
+
+static void
+refuse_card(const char *path, const char *what, Slice name)
+{
+	problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, path, "CARD_NOT_GRANTED",
+				   "Let an operator register the card, or widen SELECT clutch.grant_agent(role_name, agent_id, capabilities, scopes).",
+				   "role \"%s\" may not register an agent with %s%s%.*s", role_name(), what,
+				   slice_present(name) ? " " : "", name.len, slice_present(name) ? name.s : "");
+}
+
+/* the elements of an array column of the current row; a NULL one has none */
+static SliceList
+granted(const RowScan *scan, int attno)
+{
+	SliceList	list = {0, NULL};
+	bool		isnull;
+	Datum		array = rows_datum(scan, attno, &isnull);
+	Datum	   *elements;
+	bool	   *nulls;
+	int			count;
+	int			i;
+
+	if (isnull)
+		return list;
+	deconstruct_array(DatumGetArrayTypePCopy(array), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &nulls, &count);
+	list.items = palloc(sizeof(Slice) * Max(count, 1));
+	for (i = 0; i < count; i++)
+		if (!nulls[i])
+			list.items[list.n++] = slice_of_text((struct varlena *) DatumGetPointer(elements[i]));
+	return list;
+}
+
+static bool
+is_granted(SliceList list, Slice name)
+{
+	int			i;
+
+	for (i = 0; i < list.n; i++)
+		if (slice_equal(list.items[i], name) || slice_equal(list.items[i], SLICE_OF("*")))
+			return true;
+	return false;
+}
+
+static void
+check_names(SliceList asked, SliceList list, const char *path, const char *what)
+{
+	int			i;
+
+	for (i = 0; i < asked.n; i++)
+		if (!is_granted(list, asked.items[i]))
+			refuse_card(path, what, asked.items[i]);
+}
+
+void
+principal_require_card(Slice agent_id, const AgentCard *card)
+{
+	SliceList	capabilities;
+	SliceList	scopes;
+	RowScan		scan;
+	bool		may = false;
+	int			i;
+
+	if (principal_is_operator())
+		return;
+	begin_grants(&scan, agent_id);
+	if (rows_next(&scan))
+	{
+		may = !rows_is_null(&scan, Anum_capabilities);
+		capabilities = granted(&scan, Anum_capabilities);
+		scopes = granted(&scan, Anum_scopes);
+	}
+	rows_end(&scan);
+	if (!may)
+		refuse_card("/payload", "a card of its own", SLICE_NONE);
+
+	for (i = 0; i < card->ncapabilities; i++)
+	{
+		if (!is_granted(capabilities, card->capabilities[i].id))
+			refuse_card("/payload/capabilities", "capability", card->capabilities[i].id);
+		if (card->capabilities[i].trust == TRUST_PROD)
+			refuse_card("/payload/capabilities", "trust_level prod for", card->capabilities[i].id);
+		check_names(card->capabilities[i].tools, capabilities, "/payload/capabilities", "tool");
+	}
+	check_names(card->groups, scopes, "/payload/groups", "group");
+	check_names(card->scopes, scopes, "/payload/scopes", "scope");
+	if (!card->sandbox)
+		refuse_card("/payload/security/sandbox", "sandbox false", SLICE_NONE);
+	if (card->network == NETWORK_OPEN)
+		refuse_card("/payload/security/network", "network open", SLICE_NONE);
 }
 
 Slice
@@ -66,9 +175,7 @@ principal_default_agent(void)
 
 	if (principal_is_operator())
 		return slice_of_cstring(clutch_orchestrator);
-	rows_begin(&scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, ROWS_LATEST, AccessShareLock);
-	rows_key_name(&scan, 1, BTEqualStrategyNumber, GetUserNameFromId(GetOuterUserId(), false));
-	rows_start(&scan);
+	begin_grants(&scan, SLICE_NONE);
 	while (n < 2 && rows_next(&scan))
 	{
 		only = slice_copy(rows_text(&scan, Anum_agent_id));
@@ -80,6 +187,6 @@ principal_default_agent(void)
 					   n == 0 ? "Let an operator run SELECT clutch.grant_agent(role_name, agent_id)."
 					   : "Say in whose name: pass by_agent.",
 					   n == 0 ? "role \"%s\" speaks for no agent" : "role \"%s\" speaks for several agents",
-					   GetUserNameFromId(GetOuterUserId(), false));
+					   role_name());
 	return only;
 }

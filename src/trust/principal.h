@@ -14,12 +14,20 @@
 #define CLUTCH_PRINCIPAL_H
 
 #include "base/text.h"
+#include "protocol/agent_card.h"
 
 extern bool principal_is_operator(void);
 extern bool principal_speaks_for(Slice agent_id);
 
 /* raises 42501, code NOT_YOUR_AGENT, unless the role speaks for the agent */
 extern void principal_require(Slice agent_id, const char *path);
+
+/*
+ * An agent does not grant itself capabilities: a card registered by a role
+ * that is no operator stays within what clutch.grant_agent gave it, and never
+ * leaves the sandbox by itself.  Raises 42501, code CARD_NOT_GRANTED.
+ */
+extern void principal_require_card(Slice agent_id, const AgentCard *card);
 
 /*
  * The agent in whose name the role acts when it does not say: the only one

@@ -96,7 +96,7 @@ BEGIN
 			PERFORM clutch.register(pg_temp.card(pg_temp.chance(8))); RETURN 'register';
 		WHEN what <= 96 THEN
 			PERFORM clutch.send(clutch.envelope('agent.heartbeat', 'agent:' || n, payload => jsonb_build_object('agent_id', 'agent:' || n,
-				'status', CASE WHEN random() < 0.3 THEN 'PAUSED' ELSE 'READY' END))) FROM pg_temp.chance(8) n;
+				'status', CASE WHEN random() < 0.3 THEN 'UNAVAILABLE' ELSE 'READY' END))) FROM pg_temp.chance(8) n;
 			RETURN 'status';
 		WHEN what <= 98 THEN
 			PERFORM clutch.tick(); RETURN 'tick';

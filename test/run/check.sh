@@ -102,7 +102,7 @@ part_build() {
 		count 1 0
 	else
 		count 0 1
-		tail -n 40 "$log"
+		grep -v '^gcc ' "$log" | tail -n 40
 	fi
 }
 
@@ -189,17 +189,28 @@ part_fuzz() {
 	done
 }
 
-part_docs() {
-	local log=$WORK/log/docs.log status good bad
-	# shellcheck disable=SC2046
-	run_child timeout -k 10 300 env -C "$SRC" "$PYTHON" test/run/doc_examples.py \
-		$(files 'README.md docs/*.md') >"$log" 2>&1
-	status=$?
+# What ends with "N passed, N failed" itself.
+counted() {
+	local log=$1 status=$2 good bad
 	good=$(sed -n '$s/^\([0-9]*\) passed.*/\1/p' "$log")
 	bad=$(sed -n '$s/.* \([0-9]*\) failed$/\1/p' "$log")
 	[ "$status" = 0 ] || [ "${bad:-0}" != 0 ] || bad=1
 	count "${good:-0}" "${bad:-1}"
 	sed 's/^/   /' "$log"
+}
+
+# The SQL of the documents, then their programs.
+part_docs() {
+	local log=$WORK/log/docs.log
+	# shellcheck disable=SC2046
+	run_child timeout -k 10 300 env -C "$SRC" "$PYTHON" test/run/doc_examples.py \
+		$(files 'README.md docs/*.md') >"$log" 2>&1
+	counted "$log" $?
+	log=$WORK/log/doc_clients.log
+	createdb clutch_docs && psql -X -q -d clutch_docs -c 'CREATE EXTENSION clutch'
+	PGDATABASE=clutch_docs run_child timeout -k 10 300 bash "$SRC/test/run/doc_clients.sh" \
+		>"$log" 2>&1
+	counted "$log" $?
 }
 
 # ------------------------------------------------------------------- the story

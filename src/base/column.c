@@ -1,0 +1,90 @@
+/*-------------------------------------------------------------------------
+ *
+ * column.c
+ *	  The columns of a row, as the two arrays a tuple is formed from.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/column.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/array.h"
+
+Slice
+column_text(const Datum *values, const bool *nulls, int attno)
+{
+	if (nulls[attno - 1])
+		return SLICE_NONE;
+	return slice_of_text(PG_DETOAST_DATUM_PACKED(values[attno - 1]));
+}
+
+SliceList
+column_texts(const Datum *values, const bool *nulls, int attno)
+{
+	if (nulls[attno - 1])
+		return (SliceList) {0, NULL};
+	return column_texts_of(values[attno - 1]);
+}
+
+int64
+column_int8(const Datum *values, const bool *nulls, int attno)
+{
+	return nulls[attno - 1] ? 0 : DatumGetInt64(values[attno - 1]);
+}
+
+void
+column_put_text(Datum *values, bool *nulls, int attno, Slice value)
+{
+	nulls[attno - 1] = !slice_present(value);
+	if (slice_present(value))
+		values[attno - 1] = PointerGetDatum(slice_to_text(value));
+}
+
+void
+column_put_texts(Datum *values, bool *nulls, int attno, SliceList value)
+{
+	nulls[attno - 1] = value.n == 0;
+	if (value.n > 0)
+		values[attno - 1] = column_of_texts(value);
+}
+
+void
+column_put_int8(Datum *values, bool *nulls, int attno, int64 value)
+{
+	nulls[attno - 1] = value == 0;
+	values[attno - 1] = Int64GetDatum(value);
+}
+
+SliceList
+column_texts_of(Datum array)
+{
+	SliceList	list = {0, NULL};
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+	int			i;
+
+	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &nulls, &n);
+	list.items = palloc(sizeof(Slice) * Max(n, 1));
+	for (i = 0; i < n; i++)
+	{
+		if (!nulls[i])
+			list.items[list.n++] = slice_of_text(PG_DETOAST_DATUM_PACKED(elements[i]));
+	}
+	return list;
+}
+
+Datum
+column_of_texts(SliceList list)
+{
+	Datum	   *elements = palloc(sizeof(Datum) * Max(list.n, 1));
+	int			i;
+
+	for (i = 0; i < list.n; i++)
+		elements[i] = PointerGetDatum(slice_to_text(list.items[i]));
+	return PointerGetDatum(construct_array(elements, list.n, TEXTOID, -1, false,
+										   TYPALIGN_INT));
+}

@@ -1,0 +1,153 @@
+-- What agent.* events make of the registry; groups and who may speak.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS clutch;
+SELECT no_plan();
+
+-- the rows of two queries, in order, as text: our columns are COLLATE "C"
+CREATE FUNCTION pg_temp.rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	EXECUTE format('SELECT string_agg(r::text, E''\n'') FROM (%s) r', query) INTO answer;
+	RETURN coalesce(answer, 'no rows');
+END $$;
+CREATE FUNCTION pg_temp.answers(query text, expected text, name text) RETURNS text LANGUAGE sql AS
+$$ SELECT is(pg_temp.rows_of(query), pg_temp.rows_of(expected), name) $$;
+SET LOCAL timezone = 'UTC';
+SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', true) \g /dev/null
+
+CREATE FUNCTION pg_temp.card(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
+	SELECT '{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"},
+		"capabilities": [{"id": "skill:b", "version": "1.2.0", "tags": ["t"]}, {"id": "skill:a", "tools": ["mcp:web"]}], "limits": {"max_concurrency": 2}}'::jsonb || more
+$$;
+CREATE FUNCTION pg_temp.event(type text, payload jsonb, sender text DEFAULT 'agent:ken') RETURNS jsonb LANGUAGE sql AS
+$$ SELECT clutch.envelope(type, sender, payload => payload, run_id => 'run:agents') $$;
+CREATE FUNCTION pg_temp.error(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+	state text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, state = RETURNED_SQLSTATE;
+	RETURN state || CASE WHEN detail LIKE '[%' THEN ' ' || (detail::jsonb #>> '{0,code}') || ' ' || (detail::jsonb #>> '{0,path}') ELSE '' END;
+END $$;
+
+-- ------------------------------------------------------------------ register
+CREATE TEMP TABLE r AS SELECT * FROM clutch.register(pg_temp.card());
+SELECT pg_temp.answers('SELECT duplicate, run_id, task_id, late FROM r', $$VALUES (false, 'run:agents', 'task:agents', false)$$, 'a receipt');
+SELECT pg_temp.answers('SELECT e.type, e.from_agent, e.run_id, e.thread_id, e.envelope -> ''payload'' FROM clutch.events e, r WHERE e.id = r.id',
+	$$VALUES ('agent.register', 'agent:ken', 'run:agents', 'thread:agents', pg_temp.card())$$, 'an event with the card as it is');
+SELECT pg_temp.answers('SELECT agent_id, status, capabilities, max_concurrency, running, success_rate, last_seen, card FROM clutch.agents',
+	$$VALUES ('agent:ken', 'READY', '{skill:b,skill:a}'::text[], 2, 0, 1::double precision, timestamptz '2026-01-01 12:00:00Z', pg_temp.card())$$, 'the registry has it');
+SELECT is((SELECT changed_seq FROM clutch.agent_registry), (SELECT seq FROM r), 'by that event');
+SELECT clutch.register(pg_temp.card('{"capabilities": [{"id": "skill:c"}]}')) \g /dev/null
+SELECT pg_temp.answers('SELECT capabilities FROM clutch.agents', $$VALUES ('{skill:c}'::text[])$$, 'again: the new card replaces the old');
+SELECT is((SELECT count(*) FROM clutch.agents), 1::bigint, 'one agent');
+SELECT clutch.register(pg_temp.card() - 'limits') \g /dev/null
+SELECT is((SELECT max_concurrency FROM clutch.agents), 1, 'without a limit: one at a time');
+SELECT is(pg_temp.error(format('SELECT clutch.register(%L)', card)), expected, 'register: ' || expected) FROM (VALUES
+	(pg_temp.card() - 'agent_id', 'KL002 REQUIRED /agent_id'), (pg_temp.card('{"agent_id": "ken"}'), 'KL002 WRONG_PREFIX /agent_id'),
+	(pg_temp.card('{"capabilities": [{"id": 5}]}'), 'KL002 WRONG_TYPE /capabilities/0/id'), (pg_temp.card('{"x": 1}'), 'KL002 UNKNOWN_FIELD /x'),
+	('[]'::jsonb, 'KL002 WRONG_TYPE ')) AS t(card, expected);
+SELECT is(pg_temp.error('SELECT clutch.register(NULL)'), '22004', 'register: NULL');
+SELECT is(pg_temp.error(format('SELECT clutch.send(%L)', pg_temp.event('agent.register', pg_temp.card('{"limits": 3}')))), 'KL001 WRONG_TYPE /payload/limits', 'in an envelope its faults are those of the payload');
+
+-- -------------------------------------------------------------------- update
+SELECT clutch.register(pg_temp.card()) \g /dev/null
+SELECT clutch.send(pg_temp.event('agent.update', '{"agent_id": "agent:ken", "limits": {"max_concurrency": 7}}')) \g /dev/null
+SELECT pg_temp.answers('SELECT capabilities, max_concurrency FROM clutch.agents', $$VALUES ('{skill:b,skill:a}'::text[], 7)$$, 'an update changes what it names, no more');
+SELECT clutch.send(pg_temp.event('agent.update', '{"agent_id": "agent:ken", "capabilities": [{"id": "skill:z"}]}')) \g /dev/null
+SELECT pg_temp.answers('SELECT capabilities FROM clutch.agents', $$VALUES ('{skill:z}'::text[])$$, 'a list is replaced as a whole');
+SELECT is(pg_temp.error(format('SELECT clutch.send(%L)', pg_temp.event('agent.update', '{"agent_id": "agent:nobody", "limits": {"max_concurrency": 7}}'))), 'KL005 AGENT_NOT_FOUND /payload/agent_id', 'an update of nobody');
+SELECT is((SELECT count(*) FROM clutch.events WHERE envelope #>> '{payload,agent_id}' = 'agent:nobody'), 0::bigint, 'is not in the log');
+
+-- ------------------------------------------------------------ signs of life
+CREATE TEMP TABLE n AS SELECT count(*) AS events FROM clutch.events;
+SELECT set_config('clutch.clock', '2026-01-01T12:00:05Z', true) \g /dev/null
+SELECT is(clutch.heartbeat('agent:ken'), timestamptz '2026-01-01 12:00:05Z', 'a heartbeat answers when it was seen');
+SELECT is((SELECT last_seen FROM clutch.agents), timestamptz '2026-01-01 12:00:05Z', 'and is remembered');
+SELECT is((SELECT count(*) FROM clutch.events), events, 'without an event') FROM n;
+SELECT set_config('clutch.clock', '2026-01-01T12:10:00Z', true) \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
+SELECT is((SELECT last_seen FROM clutch.agents), timestamptz '2026-01-01 12:10:00Z', 'a claim is a sign of life');
+SELECT set_config('clutch.clock', '2026-01-01T12:20:00Z', true) \g /dev/null
+SELECT count(*) FROM clutch.extend_lease('agent:ken', 'task:nowhere', 1) \g /dev/null
+SELECT is((SELECT last_seen FROM clutch.agents), timestamptz '2026-01-01 12:20:00Z', 'so is an extension');
+SELECT is((SELECT count(*) FROM clutch.agent_heartbeat), 1::bigint, 'one row is kept');
+SELECT is(pg_temp.error($$SELECT clutch.heartbeat('agent:nobody')$$), 'KL005 AGENT_NOT_FOUND /payload/agent_id', 'of nobody');
+SELECT is(pg_temp.error('SELECT clutch.heartbeat(NULL)'), '22004', 'of NULL');
+SELECT clutch.send(pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken", "status": "UNAVAILABLE"}')) \g /dev/null
+SELECT is((SELECT status FROM clutch.agents), 'UNAVAILABLE', 'an agent.heartbeat may change the status');
+SELECT clutch.send(pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken"}')) \g /dev/null
+SELECT is((SELECT status FROM clutch.agents), 'UNAVAILABLE', 'or leave it');
+SELECT is(pg_temp.error(format('SELECT clutch.send(%L)', pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken", "status": "ASLEEP"}'))), 'KL001 WRONG_VALUE /payload/status', 'no such status');
+
+-- ------------------------------------------------------------------- finding
+SELECT clutch.register(pg_temp.card()) \g /dev/null
+SELECT clutch.register(pg_temp.card('{"agent_id": "agent:lois", "capabilities": [{"id": "skill:b", "version": "2.0.0"}]}')) \g /dev/null
+SELECT is((SELECT string_agg(agent_id, ' ' ORDER BY agent_id) FROM clutch.find_agents(requires)), found, 'who has ' || requires::text) FROM (VALUES
+	('{}'::text[], 'agent:ken agent:lois'), ('{skill:b}', 'agent:ken agent:lois'), ('{skill:b@^1}', 'agent:ken'), ('{skill:b@>=1}', 'agent:ken agent:lois'),
+	('{skill:a,skill:b}', 'agent:ken'), ('{tool:web}', 'agent:ken'), ('{skill:none}', NULL)) AS t(requires, found);
+SELECT clutch.send(pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken", "status": "BUSY"}')) \g /dev/null
+SELECT is((SELECT string_agg(agent_id, ' ') FROM clutch.find_agents('{skill:b}', 'READY')), 'agent:lois', 'and is ready');
+
+-- -------------------------------------------------------------------- groups
+CREATE FUNCTION pg_temp.chosen(whom text) RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce(d ->> 'selected', d ->> 'code') FROM clutch.route(clutch.envelope('task.request', 'agent:ui', ARRAY[whom], requires => '{skill:b}')) d $$;
+SELECT is(pg_temp.chosen('group:press'), 'NO_AGENT_AVAILABLE', 'a group without members');
+SELECT clutch.join_group('group:press', 'agent:lois'), clutch.join_group('group:press', 'agent:lois') \g /dev/null
+SELECT is(pg_temp.chosen('group:press'), 'agent:lois', 'a member by SQL, seen at once');
+SELECT is(clutch.leave_group('group:press', 'agent:lois'), true, 'it leaves');
+SELECT is(clutch.leave_group('group:press', 'agent:lois'), false, 'once');
+SELECT is(pg_temp.chosen('group:press'), 'NO_AGENT_AVAILABLE', 'and is a member no more');
+SELECT clutch.send(pg_temp.event('agent.update', '{"agent_id": "agent:ken", "groups": ["group:press"]}')) \g /dev/null
+SELECT is(pg_temp.chosen('group:press'), 'agent:ken', 'a member by its card');
+SELECT is(pg_temp.error($$SELECT clutch.join_group('press', 'agent:ken')$$), '22023', 'no group');
+SELECT is(pg_temp.error($$SELECT clutch.join_group('group:press', 'ken')$$), '22023', 'no agent');
+
+-- --------------------------------------------------------------------- scope
+CREATE FUNCTION pg_temp.scoped(run text, scope text, task text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	PERFORM clutch.send(clutch.envelope('task.request', 'agent:ui', run_id => run, task_id => task,
+		meta => CASE WHEN scope IS NOT NULL THEN jsonb_build_object('clutch', jsonb_build_object('scope', scope)) END));
+	RETURN (SELECT coalesce(e.scope, 'none') FROM clutch.events e WHERE e.task_id = task AND e.type = 'task.request');
+EXCEPTION WHEN SQLSTATE 'KL004' THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN detail::jsonb #>> '{0,code}';
+END $$;
+SELECT is(pg_temp.scoped('run:s', 'group:a', 'task:s1'), 'group:a', 'the first request of a run names its scope');
+SELECT is(pg_temp.scoped('run:s', NULL, 'task:s2'), 'group:a', 'the next inherits it');
+SELECT is(pg_temp.scoped('run:s', 'group:a', 'task:s3'), 'group:a', 'or repeats it');
+SELECT is(pg_temp.scoped('run:s', 'group:b', 'task:s4'), 'SCOPE_MISMATCH', 'another is refused');
+SELECT is(pg_temp.scoped('run:u', NULL, 'task:u1'), 'none', 'a run without scope');
+SELECT is(pg_temp.scoped('run:u', 'group:a', 'task:u2'), 'SCOPE_MISMATCH', 'is not given one later');
+SELECT is((SELECT e.scope FROM clutch.send(clutch.envelope('chat.message', 'agent:ui', run_id => 'run:s')) r JOIN clutch.events e ON e.id = r.id), 'group:a', 'every event of the run has its scope');
+SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:s' AND scope IS DISTINCT FROM 'group:a'), 0::bigint, 'those of the database too');
+
+-- ---------------------------------------------------------- who may speak
+CREATE ROLE tap_ken;
+SELECT clutch.grant_agent('tap_ken', 'agent:ken') \g /dev/null
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA pg_temp TO tap_ken;
+SET LOCAL ROLE tap_ken;
+SELECT lives_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:b"}], "limits": {"max_concurrency": 2}}')$$, 'an agent registers itself');
+SELECT throws_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lois", "display": {"name": "Lois"}, "capabilities": [{"id": "skill:b"}], "limits": {"max_concurrency": 2}}')$$, '42501', NULL, 'and no other');
+SELECT throws_ok($$SELECT clutch.send(clutch.envelope('agent.update', 'agent:ken', payload => '{"agent_id": "agent:lois", "limits": {"max_concurrency": 9}}'))$$, '42501', NULL, 'nor in a payload');
+SELECT throws_ok($$SELECT clutch.heartbeat('agent:lois')$$, '42501', NULL, 'nor a heartbeat');
+SELECT throws_ok($$SELECT clutch.claim('agent:lois')$$, '42501', NULL, 'nor a claim');
+SELECT throws_ok($$SELECT clutch.send(clutch.envelope('chat.message', 'agent:lois'))$$, '42501', NULL, 'nor a word');
+SELECT throws_ok('SELECT clutch.rebuild()', '42501', NULL, 'nor a rebuild');
+RESET ROLE;
+SELECT is((SELECT max_concurrency FROM clutch.agents WHERE agent_id = 'agent:lois'), 2, 'the other is as it was');
+
+SELECT * FROM finish();
+ROLLBACK;
