@@ -11,6 +11,7 @@
  */
 #include "clutch.h"
 
+#include "base/clock.h"
 #include "settings.h"
 #include "utils/guc.h"
 
@@ -100,6 +101,19 @@ static const struct config_enum_entry notify_modes[] = {
 	{NULL, 0, false}
 };
 
+/* told when it is set, not at the first event */
+static bool
+check_clock(char **newval, void **extra, GucSource source)
+{
+	TimestampTz t;
+
+	if (*newval == NULL || (*newval)[0] == '\0' ||
+		clock_parse_rfc3339(slice_of_cstring(*newval), &t))
+		return true;
+	GUC_check_errdetail("It is not an RFC 3339 timestamp such as 2026-02-01T13:20:11Z.");
+	return false;
+}
+
 static void
 define_limit(const char *name, const char *what, int *variable, int boot,
 			 int least, int most, int flags)
@@ -132,7 +146,7 @@ settings_define(void)
 							   "The time as RFC 3339 text, for tests.",
 							   "Empty: the real time.",
 							   &clutch_clock, "",
-							   PGC_SUSET, 0, NULL, NULL, NULL);
+							   PGC_SUSET, 0, check_clock, NULL, NULL);
 
 	define_limit("clutch.max_envelope_bytes", "Largest envelope, in bytes.",
 				 &clutch_max_envelope_bytes, 1024 * 1024, 1024, 256 * 1024 * 1024,

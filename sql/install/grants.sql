@@ -52,7 +52,7 @@ CREATE FUNCTION clutch.grant_agent(role_name text, agent_id text,
 BEGIN
 	IF agent_id IS NULL OR agent_id NOT LIKE 'agent:_%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('%L is not the id of an agent', agent_id),
+			MESSAGE = format('"%s" is not the id of an agent', coalesce(agent_id, 'null')),
 			HINT = 'An agent is named agent:something.';
 	ELSIF role_name IS NULL OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role_name) THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',

@@ -97,7 +97,7 @@ DECLARE
 BEGIN
 	IF format IS NULL OR format NOT IN ('mermaid', 'dot') THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('%L is no format of a graph', format),
+			MESSAGE = format('"%s" is no format of a graph', coalesce(format, 'null')),
 			HINT = 'A format is mermaid or dot.';
 	END IF;
 	-- Nodes are numbered: ids may hold anything, so they are text, quoted.

@@ -67,11 +67,11 @@ CREATE FUNCTION clutch.join_group(group_id text, agent_id text) RETURNS void
 BEGIN
 	IF group_id IS NULL OR group_id NOT LIKE 'group:_%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('%L is not the id of a group', group_id),
+			MESSAGE = format('"%s" is not the id of a group', coalesce(group_id, 'null')),
 			HINT = 'A group is named group:something.';
 	ELSIF agent_id IS NULL OR agent_id NOT LIKE 'agent:_%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('%L is not the id of an agent', agent_id),
+			MESSAGE = format('"%s" is not the id of an agent', coalesce(agent_id, 'null')),
 			HINT = 'An agent is named agent:something.';
 	END IF;
 	INSERT INTO clutch.group_member VALUES (group_id, agent_id) ON CONFLICT DO NOTHING;

@@ -122,6 +122,7 @@ CREATE TABLE clutch.task (
 	since			timestamptz NOT NULL,	-- in this status
 	next_at			timestamptz,			-- its row in timer, if any
 	lease_until		timestamptz,
+	lease			bigint,					-- its length in microseconds
 	deadline		timestamptz,
 	created_at		timestamptz NOT NULL,
 	started_at		timestamptz,
@@ -129,6 +130,7 @@ CREATE TABLE clutch.task (
 	CONSTRAINT task_pkey PRIMARY KEY (task_id)
 ) WITH (fillfactor = 70);
 CREATE INDEX task_run_id ON clutch.task (run_id);
+CREATE INDEX task_parent_task_id ON clutch.task (parent_task_id);
 
 -- What can be claimed and nothing else, in claim order.
 CREATE SEQUENCE clutch.queue_no AS bigint;

@@ -41,9 +41,13 @@ read_envelope(Jsonb *document, Event *event)
 {
 	ProblemList *problems = problem_list();
 
-	envelope_read(document, &event->envelope, problems);
-	if (!event->internal)
+	if (event->internal)
+		envelope_read_admitted(document, &event->envelope, problems);
+	else
+	{
+		envelope_read(document, &event->envelope, problems);
 		envelope_refuse_internal(&event->envelope, problems);
+	}
 	if (problems->n > 0)
 		problem_raise(problems, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
 }
@@ -72,14 +76,20 @@ stamp(Event *event)
 	event->attempt = event->envelope.attempt;
 }
 
+static void
+draw_seq(Event *event)
+{
+	event->scope = scope_of_run(event->envelope.run_id);
+	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
+}
+
 /* 4: an event that moves no task */
 static bool
 take_other(Event *event)
 {
 	if (dedup_seen(event))
 		return false;
-	event->scope = scope_of_run(event->envelope.run_id);
-	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
+	draw_seq(event);
 	return true;
 }
 
@@ -106,8 +116,10 @@ take_agent(Event *event)
 	Slice		agent_id = agent_of_event(envelope);
 
 	check_card(envelope, agent_id);
-	if (!take_other(event))
+	if (dedup_seen(event))
 		return false;
+	agent_lock(envelope);
+	draw_seq(event);
 	agent_apply(envelope, event->seq, event->received_at);
 	(void) agent_beat(agent_id, false);
 	(void) assign_pull(agent_id, REGISTER_SHARE);
@@ -121,8 +133,7 @@ take(Event *event)
 	if (event->internal)
 	{
 		/* its effect is applied by who appends it, and its id is new */
-		event->scope = scope_of_run(event->envelope.run_id);
-		event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
+		draw_seq(event);
 		return true;
 	}
 	if (event->envelope.type == MSG_TASK_REQUEST)

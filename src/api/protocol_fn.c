@@ -7,9 +7,8 @@
  */
 #include "clutch.h"
 
+#include "api/result.h"
 #include "delivery/task.h"
-#include "fmgr.h"
-#include "funcapi.h"
 #include "protocol/draft.h"
 #include "protocol/envelope.h"
 #include "protocol/identifier.h"
@@ -27,20 +26,19 @@ PG_FUNCTION_INFO_V1(clutch_from_legacy);
 static void
 return_problems(FunctionCallInfo fcinfo, const ProblemList *list)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	int			i;
 
-	InitMaterializedSRF(fcinfo, 0);
+	result_begin_rows(fcinfo);
 	for (i = 0; i < list->n; i++)
 	{
 		const Problem *problem = &list->items[i];
 		Datum		values[3];
-		bool		nulls[3] = {false};
+		bool		nulls[3];
 
-		values[0] = CStringGetTextDatum(problem->path);
-		values[1] = CStringGetTextDatum(problem->code);
-		values[2] = CStringGetTextDatum(problem->message);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		result_text(values, nulls, 0, slice_of_cstring(problem->path));
+		result_text(values, nulls, 1, slice_of_cstring(problem->code));
+		result_text(values, nulls, 2, slice_of_cstring(problem->message));
+		result_put_row(fcinfo, values, nulls);
 	}
 }
 
@@ -108,12 +106,6 @@ enum
 	ARG_AFTER
 };
 
-static Slice
-text_argument(FunctionCallInfo fcinfo, int i)
-{
-	return PG_ARGISNULL(i) ? SLICE_NONE : slice_of_text(PG_GETARG_TEXT_PP(i));
-}
-
 static ArrayType *
 array_argument(FunctionCallInfo fcinfo, int i)
 {
@@ -130,17 +122,17 @@ static void
 draft_from_arguments(FunctionCallInfo fcinfo, Draft *draft)
 {
 	memset(draft, 0, sizeof(*draft));
-	draft->type = text_argument(fcinfo, ARG_TYPE);
-	draft->from_agent = text_argument(fcinfo, ARG_FROM_AGENT);
-	draft->id = text_argument(fcinfo, ARG_ID);
-	draft->run_id = text_argument(fcinfo, ARG_RUN_ID);
-	draft->thread_id = text_argument(fcinfo, ARG_THREAD_ID);
-	draft->task_id = text_argument(fcinfo, ARG_TASK_ID);
-	draft->parent_task_id = text_argument(fcinfo, ARG_PARENT_TASK_ID);
-	draft->domain = text_argument(fcinfo, ARG_DOMAIN);
-	draft->payload_type = text_argument(fcinfo, ARG_PAYLOAD_TYPE);
-	draft->schema_ref = text_argument(fcinfo, ARG_SCHEMA_REF);
-	draft->idempotency_key = text_argument(fcinfo, ARG_IDEMPOTENCY_KEY);
+	draft->type = argument_optional_text(fcinfo, ARG_TYPE);
+	draft->from_agent = argument_optional_text(fcinfo, ARG_FROM_AGENT);
+	draft->id = argument_optional_text(fcinfo, ARG_ID);
+	draft->run_id = argument_optional_text(fcinfo, ARG_RUN_ID);
+	draft->thread_id = argument_optional_text(fcinfo, ARG_THREAD_ID);
+	draft->task_id = argument_optional_text(fcinfo, ARG_TASK_ID);
+	draft->parent_task_id = argument_optional_text(fcinfo, ARG_PARENT_TASK_ID);
+	draft->domain = argument_optional_text(fcinfo, ARG_DOMAIN);
+	draft->payload_type = argument_optional_text(fcinfo, ARG_PAYLOAD_TYPE);
+	draft->schema_ref = argument_optional_text(fcinfo, ARG_SCHEMA_REF);
+	draft->idempotency_key = argument_optional_text(fcinfo, ARG_IDEMPOTENCY_KEY);
 
 	draft->to_agents = array_argument(fcinfo, ARG_TO_AGENTS);
 	draft->requires = array_argument(fcinfo, ARG_REQUIRES);

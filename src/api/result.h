@@ -21,7 +21,7 @@ extern int64 argument_duration(FunctionCallInfo fcinfo, int n, const char *name)
 /* 0 when NULL; 22023 below 1 */
 extern int	argument_attempt(FunctionCallInfo fcinfo, int n);
 
-/* a clutch.receipt */
+/* a clutch.receipt, as a row */
 extern Datum result_receipt(FunctionCallInfo fcinfo, Receipt receipt);
 
 /* rows of a set-returning function */
@@ -29,7 +29,7 @@ extern void result_begin_rows(FunctionCallInfo fcinfo);
 extern void result_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
 extern void result_put_receipt(FunctionCallInfo fcinfo, Receipt receipt);
 
-/* one column of a row: NULL when absent, or 0 */
+/* one column of a row, counted from 0: NULL when absent, or 0 */
 extern void result_text(Datum *values, bool *nulls, int column, Slice value);
 extern void result_timestamp(Datum *values, bool *nulls, int column, TimestampTz value);
 extern void result_int8(Datum *values, bool *nulls, int column, int64 value);

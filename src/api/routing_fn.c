@@ -11,12 +11,11 @@
 #include "clutch.h"
 
 #include "access/stratnum.h"
+#include "api/result.h"
 #include "base/document.h"
 #include "base/rows.h"
 #include "commands/trigger.h"
 #include "delivery/task.h"
-#include "fmgr.h"
-#include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "protocol/envelope.h"
@@ -49,37 +48,21 @@ enum
 /* ------------------------------------------------------------------- rows */
 
 static void
-put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-}
-
-static void
-put_text(Datum *values, bool *nulls, int column, Slice text)
-{
-	nulls[column] = !slice_present(text);
-	if (!nulls[column])
-		values[column] = PointerGetDatum(slice_to_text(text));
-}
-
-static void
 put_candidate(FunctionCallInfo fcinfo, Slice agent_id, Slice detail, double score,
 			  double load, double success_rate, int rank)
 {
 	Datum		values[NUM_COLUMNS] = {0};
 	bool		nulls[NUM_COLUMNS] = {false};
 
-	put_text(values, nulls, COLUMN_AGENT_ID, agent_id);
-	put_text(values, nulls, COLUMN_DETAIL, detail);
+	result_text(values, nulls, COLUMN_AGENT_ID, agent_id);
+	result_text(values, nulls, COLUMN_DETAIL, detail);
 	nulls[COLUMN_REJECTED_BY] = true;
 	values[COLUMN_ELIGIBLE] = BoolGetDatum(true);
 	values[COLUMN_SCORE] = Float8GetDatum(score);
 	values[COLUMN_LOAD] = Float8GetDatum(load);
 	values[COLUMN_SUCCESS_RATE] = Float8GetDatum(success_rate);
 	values[COLUMN_RANK] = Int32GetDatum(rank);
-	put_row(fcinfo, values, nulls);
+	result_put_row(fcinfo, values, nulls);
 }
 
 static void
@@ -89,12 +72,12 @@ put_rejected(FunctionCallInfo fcinfo, Slice agent_id, Slice rejected_by, Slice d
 	bool		nulls[NUM_COLUMNS];
 
 	memset(nulls, true, sizeof(nulls));
-	put_text(values, nulls, COLUMN_AGENT_ID, agent_id);
-	put_text(values, nulls, COLUMN_REJECTED_BY, rejected_by);
-	put_text(values, nulls, COLUMN_DETAIL, detail);
+	result_text(values, nulls, COLUMN_AGENT_ID, agent_id);
+	result_text(values, nulls, COLUMN_REJECTED_BY, rejected_by);
+	result_text(values, nulls, COLUMN_DETAIL, detail);
 	values[COLUMN_ELIGIBLE] = BoolGetDatum(false);
 	nulls[COLUMN_ELIGIBLE] = false;
-	put_row(fcinfo, values, nulls);
+	result_put_row(fcinfo, values, nulls);
 }
 
 /* "cost medium, last chosen by event 812" */
@@ -152,7 +135,7 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 	Choice	   *choice;
 	int			i;
 
-	InitMaterializedSRF(fcinfo, 0);
+	result_begin_rows(fcinfo);
 	read_request(document, &envelope, &requirement);
 	choice = router_choose(&requirement);
 	for (i = 0; i < choice->ncandidates; i++)
@@ -199,7 +182,7 @@ is_direct_request(Jsonb *document)
 	Envelope	envelope;
 	Requirement requirement;
 
-	envelope_read(document, &envelope, problem_list());
+	envelope_read_admitted(document, &envelope, problem_list());
 	requirement_of(&envelope, SLICE_NONE, &requirement);
 	return requirement_is_direct(&requirement);
 }
@@ -319,15 +302,15 @@ put_named(FunctionCallInfo fcinfo, const Verdict *verdict)
 	Envelope	envelope;
 	Requirement requirement;
 
-	envelope_read(verdict->envelope, &envelope, problem_list());
+	envelope_read_admitted(verdict->envelope, &envelope, problem_list());
 	requirement_of(&envelope, SLICE_NONE, &requirement);
 	memset(nulls, true, sizeof(nulls));
-	put_text(values, nulls, COLUMN_AGENT_ID, requirement.named.items[0]);
-	put_text(values, nulls, COLUMN_DETAIL, SLICE_OF("named by the request"));
+	result_text(values, nulls, COLUMN_AGENT_ID, requirement.named.items[0]);
+	result_text(values, nulls, COLUMN_DETAIL, SLICE_OF("named by the request"));
 	values[COLUMN_ELIGIBLE] = BoolGetDatum(true);
 	values[COLUMN_RANK] = Int32GetDatum(1);
 	nulls[COLUMN_ELIGIBLE] = nulls[COLUMN_RANK] = false;
-	put_row(fcinfo, values, nulls);
+	result_put_row(fcinfo, values, nulls);
 }
 
 Datum
@@ -336,7 +319,7 @@ clutch_why(PG_FUNCTION_ARGS)
 	Slice		task_id = slice_of_text(PG_GETARG_TEXT_PP(0));
 	Verdict		verdict;
 
-	InitMaterializedSRF(fcinfo, 0);
+	result_begin_rows(fcinfo);
 	if (task_look(task_id, ROWS_ACTIVE) == NULL)
 		problem_refuse(ERRCODE_CLUTCH_TASK_NOT_FOUND, "/task_id", "TASK_NOT_FOUND", NULL,
 					   "task \"%.*s\" does not exist", task_id.len, task_id.s);

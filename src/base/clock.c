@@ -8,6 +8,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "base/clock.h"
 
 #include "settings.h"

@@ -99,17 +99,6 @@ put(DocumentBuilder *b, const char *key, JsonbValue *value)
 }
 
 static JsonbValue
-value_of_double(double number)
-{
-	JsonbValue	v;
-
-	v.type = jbvNumeric;
-	v.val.numeric = DatumGetNumeric(DirectFunctionCall1(float8_numeric,
-														Float8GetDatum(number)));
-	return v;
-}
-
-static JsonbValue
 value_of_text(Slice text)
 {
 	JsonbValue	v;
@@ -157,23 +146,6 @@ document_put_int(DocumentBuilder *b, const char *key, int64 value)
 	v.type = jbvNumeric;
 	v.val.numeric = int64_to_numeric(value);
 	put(b, key, &v);
-}
-
-void
-document_put_double(DocumentBuilder *b, const char *key, double value)
-{
-	JsonbValue	v = value_of_double(value);
-
-	put(b, key, &v);
-}
-
-void
-document_put_double_at(DocumentBuilder *b, Slice key, double value)
-{
-	JsonbValue	v = value_of_double(value);
-
-	put_key(b, key);
-	b->result = pushJsonbValue(&b->state, WJB_VALUE, &v);
 }
 
 void

@@ -56,13 +56,10 @@ extern Jsonb *document_end(DocumentBuilder *b);
 extern void document_put_text(DocumentBuilder *b, const char *key, Slice value);
 extern void document_put_cstring(DocumentBuilder *b, const char *key, const char *value);
 extern void document_put_int(DocumentBuilder *b, const char *key, int64 value);
-extern void document_put_double(DocumentBuilder *b, const char *key, double value);
 extern void document_put_bool(DocumentBuilder *b, const char *key, bool value);
 extern void document_put_timestamp(DocumentBuilder *b, const char *key, TimestampTz value);
 extern void document_put_value(DocumentBuilder *b, const char *key, JsonbValue *value);
 extern void document_put_jsonb(DocumentBuilder *b, const char *key, Jsonb *value);
-/* the same with a key that is data, not a literal */
-extern void document_put_double_at(DocumentBuilder *b, Slice key, double value);
 
 /* the pairs of an object, but for one key (or NULL); later keys win over them */
 extern void document_put_pairs(DocumentBuilder *b, JsonbContainer *object, const char *but);

@@ -35,7 +35,7 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-/* in the order of the names in rows.c */
+/* in the order of the names in rows_catalog.c */
 typedef enum StateTable
 {
 	TABLE_EVENTS,				/* reading only */
@@ -67,6 +67,7 @@ typedef enum StateIndex
 	INDEX_RUN_SCOPE,			/* run_id */
 	INDEX_TASK,					/* task_id */
 	INDEX_TASK_RUN_ID,			/* run_id */
+	INDEX_TASK_PARENT,			/* parent_task_id */
 	INDEX_READY,				/* agent_id, urgency, queue_no */
 	INDEX_WAITING,				/* kind, urgency, queue_no */
 	INDEX_TIMER,				/* due, task_id */
@@ -99,6 +100,7 @@ typedef enum RowLock
 
 typedef struct RowScan
 {
+	StateTable	table;
 	Relation	rel;
 	Relation	index;
 	IndexScanDesc scan;
@@ -109,11 +111,17 @@ typedef struct RowScan
 	ScanKeyData keys[ROWS_MAX_KEYS];
 } RowScan;
 
+/* --- rows_catalog.c: the relations of the schema, by name looked up once --- */
+
+/* how many columns clutch fills */
+extern int	rows_columns(StateTable table);
 extern Oid	rows_table_oid(StateTable table);
 extern Oid	rows_index_oid(StateIndex index);
 extern int64 rows_nextval(StateSequence sequence);
 /* who owns the extension */
 extern Oid	rows_owner(void);
+
+/* --- rows.c --- */
 
 /*
  * Scanning: begin, any keys (in the order of the index; strategy is a
@@ -136,13 +144,10 @@ extern bool rows_previous(RowScan *scan);	/* from the other end */
 extern void rows_end(RowScan *scan);
 
 /*
- * Instead of start ... end, for who wants one row only.  rows_look: is there
- * one?  *creator (or NULL; ROWS_DIRTY): the transaction, not our own, that is
- * inserting it; invalid: no doubt.  rows_delete_first: nobody else may be
- * changing that row; false if there is none.
+ * Instead of start ... end: is there a row?  *creator (or NULL; ROWS_DIRTY):
+ * the transaction, not our own, that is inserting it; invalid: no doubt.
  */
 extern bool rows_look(RowScan *scan, TransactionId *creator);
-extern bool rows_delete_first(StateTable table, RowScan *scan);
 
 /*
  * ROWS_DIRTY: the transaction, not our own, whose end will tell whether the
@@ -173,6 +178,8 @@ extern Jsonb *rows_jsonb(const RowScan *scan, int attno);	/* detoasted */
  */
 extern void rows_keep(const RowScan *scan, Datum *values, bool *nulls);
 
+/* --- rows_write.c --- */
+
 /* wait false: ROW_BUSY instead of waiting for another transaction */
 extern RowLock rows_lock(RowScan *scan, bool wait);
 
@@ -180,6 +187,11 @@ extern ItemPointerData rows_insert(StateTable table, Datum *values, bool *nulls)
 /* a locked row, by its place; tid becomes that of the new version */
 extern void rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls);
 extern void rows_delete(StateTable table, ItemPointer tid);
+/*
+ * Instead of start ... end: deletes the first row, which nobody else may be
+ * changing; false if there is none.
+ */
+extern bool rows_delete_first(RowScan *scan);
 
 /* waits for the transaction that rows_in_doubt named to end */
 extern void rows_await(TransactionId xid);

@@ -18,6 +18,7 @@
 #include "routing/decision.h"
 #include "routing/router.h"
 #include "settings.h"
+#include "utils/memutils.h"
 
 /* the first of the ranked candidates that has a slot; -1: none has */
 static int
@@ -133,8 +134,8 @@ assign_new(Task *task, const Envelope *request, TimestampTz at)
 	(void) route(task, request, at);
 }
 
-bool
-assign_again(Task *task)
+static bool
+route_again(Task *task)
 {
 	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
 	Envelope	request;
@@ -145,8 +146,24 @@ assign_again(Task *task)
 				 errmsg("the request of task \"%.*s\" is not in the log",
 						task->task_id.len, task->task_id.s),
 				 errhint("SELECT * FROM clutch.check() says what is wrong with the log.")));
-	envelope_read(document, &request, problem_list());
+	envelope_read_admitted(document, &request, problem_list());
 	return route(task, &request, task->since);
+}
+
+/* a tick does this a thousand times, and a request may be as large as any */
+bool
+assign_again(const Task *task)
+{
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
+												  "clutch assign again",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	Task		routed = *task;
+	bool		given = route_again(&routed);
+
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return given;
 }
 
 void
@@ -189,6 +206,7 @@ assign_withdraw(Task *task, int outcome)
 		waiting_remove(task);
 	timer_clear(task);
 	task->lease_until = 0;
+	task->lease = 0;
 	if (task->slot_no >= 0)
 	{
 		slot_free(task->agent_id, task->slot_no, (SlotOutcome) outcome);

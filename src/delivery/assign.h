@@ -20,8 +20,11 @@
 /* right after its request was admitted; at is the request's received_at */
 extern void assign_new(Task *task, const Envelope *request, TimestampTz at);
 
-/* a task that waits, or came back: routed by its request as it was sent */
-extern bool assign_again(Task *task);
+/*
+ * A task that waits, or came back: routed by its request as it was sent.
+ * true: an agent has it now.
+ */
+extern bool assign_again(const Task *task);
 
 /*
  * Spec 10 step 3: given to the agent that a second request names.  Raises

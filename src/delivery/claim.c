@@ -40,6 +40,7 @@ claim_one(Task *task, Slice agent_id, int64 lease)
 	ready_remove(task);
 	task_apply(task, &event);
 	task->lease_until = until;
+	task->lease = lease;
 	timer_set(task);
 	task_save(task);
 }
@@ -76,6 +77,7 @@ claim_extend(Slice agent_id, Slice task_id, int attempt, int64 lease, TimestampT
 		return LEASE_LOST;
 	/* the timer is left where it is: when it is due, the lease is looked at */
 	task->lease_until = *until = clock_now() + lease;
+	task->lease = lease;
 	timer_set(task);
 	task_save(task);
 	return LEASE_HELD;

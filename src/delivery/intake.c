@@ -28,7 +28,8 @@
  * Walks up from the parent.  Called with our own row written, so that of two
  * requests which name each other as parents one sees the other; a parent
  * that is not committed yet is waited for.  A parent nobody requested so far
- * is accepted: its own request will walk up in turn.
+ * is accepted: its own request will walk up in turn.  The walk ends where
+ * all that is above was there before what is below.
  */
 static void
 check_ancestors(const Envelope *request)
@@ -55,8 +56,24 @@ check_ancestors(const Envelope *request)
 						   "task \"%.*s\" would stand in a cycle below \"%.*s\"",
 						   request->task_id.len, request->task_id.s,
 						   ancestor.len, ancestor.s);
+		if (task->depth >= 0)
+			return;
 		ancestor = task->parent_task_id;
 	}
+}
+
+/* the same rule from the other end: children that came before their parent */
+static void
+check_children(const Envelope *request)
+{
+	Slice		child = task_child_elsewhere(request->task_id, request->run_id);
+
+	if (slice_present(child))
+		problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/run_id", "PARENT_IN_OTHER_RUN",
+					   "All subtasks share the run of their parent (spec 1.3).",
+					   "task \"%.*s\" was named as the parent of \"%.*s\", which belongs to another run than \"%.*s\"",
+					   request->task_id.len, request->task_id.s, child.len, child.s,
+					   request->run_id.len, request->run_id.s);
 }
 
 static void
@@ -68,7 +85,8 @@ take_second_request(Event *event, Task *task)
 	event->late = verdict_on_request(task, request) == VERDICT_LATE;
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
-	if (!event->late)
+	/* handed to who has it already: said again, and nothing changes */
+	if (!event->late && !slice_equal(task->agent_id, request->to_agents.items[0]))
 		assign_hand_over(task, request, event->seq, event->received_at);
 	event->attempt = task->attempt;
 }
@@ -99,6 +117,7 @@ intake_request(Event *event)
 			break;
 	}
 	check_ancestors(request);
+	check_children(request);
 	event->attempt = request->attempt;
 	assign_new(task, request, event->received_at);
 	return true;
@@ -106,12 +125,15 @@ intake_request(Event *event)
 
 /* ----------------------------------------------------------------- reports */
 
-/* the agent is heard: it holds the task for a while longer */
+/* the agent is heard: it holds the task for as long again as it claimed it */
 static void
 renew_lease(Task *task, TimestampTz at)
 {
-	TimestampTz until = TimestampTzPlusMilliseconds(at, (int64) clutch_default_lease * 1000);
+	TimestampTz until;
 
+	if (task->lease == 0)
+		task->lease = (int64) clutch_default_lease * USECS_PER_SEC;
+	until = at + task->lease;
 	if (task->lease_until < until)
 		task->lease_until = until;
 	timer_set(task);

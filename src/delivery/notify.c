@@ -7,7 +7,7 @@
  */
 #include "clutch.h"
 
-#include "access/xact.h"
+#include "base/transaction.h"
 #include "commands/async.h"
 #include "delivery/notify.h"
 #include "registry/roster.h"
@@ -24,7 +24,6 @@ static const char *const audience_names[] = {"all", "agent", "thread", "run", "t
  */
 static HTAB *woken = NULL;
 static bool all_woken = false;
-static bool watching_transactions = false;
 
 static void
 forget(void)
@@ -35,20 +34,7 @@ forget(void)
 	all_woken = false;
 }
 
-static void
-at_transaction_end(XactEvent event, void *arg)
-{
-	if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE)
-		forget();
-}
-
-static void
-at_savepoint_end(SubXactEvent event, SubTransactionId mine,
-				 SubTransactionId parent, void *arg)
-{
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-		forget();
-}
+static TransactionWatch watch = {forget, forget};
 
 /* the first time this transaction wakes the channel? */
 static bool
@@ -56,12 +42,7 @@ is_new(uint64 channel)
 {
 	bool		found;
 
-	if (!watching_transactions)
-	{
-		RegisterXactCallback(at_transaction_end, NULL);
-		RegisterSubXactCallback(at_savepoint_end, NULL);
-		watching_transactions = true;
-	}
+	transaction_watch(&watch);
 	if (woken == NULL)
 	{
 		HASHCTL		control = {0};

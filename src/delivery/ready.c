@@ -48,7 +48,7 @@ ready_remove(Task *task)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, task->agent_id);
 	rows_key_int2(&scan, 2, BTEqualStrategyNumber, task_urgency(task));
 	rows_key_int8(&scan, 3, BTEqualStrategyNumber, task->queue_no);
-	(void) rows_delete_first(TABLE_READY, &scan);
+	(void) rows_delete_first(&scan);
 	task->queue_no = 0;
 }
 

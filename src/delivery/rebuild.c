@@ -78,8 +78,9 @@ rebuild_request(LoggedEvent *logged)
 
 	if (task != NULL)
 	{
-		/* not late, so it was handed over */
-		assign_logged(task, request->to_agents.items[0], logged->seq, logged->at);
+		/* not late, so it was handed over, unless to who has it */
+		if (!slice_equal(task->agent_id, request->to_agents.items[0]))
+			assign_logged(task, request->to_agents.items[0], logged->seq, logged->at);
 		task_save(task);
 		return;
 	}
@@ -187,8 +188,8 @@ replay_log(void)
 		if (!rows_bool(&scan, Anum_event_late) &&
 			rows_int4(&scan, Anum_event_epoch) != EPOCH_ELSEWHERE)
 		{
-			envelope_read(rows_jsonb(&scan, Anum_event_envelope), &logged.envelope,
-						  problem_list());
+			envelope_read_admitted(rows_jsonb(&scan, Anum_event_envelope),
+								   &logged.envelope, problem_list());
 			logged.seq = rows_int8(&scan, Anum_event_seq);
 			logged.at = rows_timestamp(&scan, Anum_event_received_at);
 			logged.scope = rows_text(&scan, Anum_event_scope);
@@ -224,7 +225,7 @@ queue_pending(Task *task)
 
 	if (document == NULL)
 		return;
-	envelope_read(document, &request, problem_list());
+	envelope_read_admitted(document, &request, problem_list());
 	requirement_of(&request, task->scope, &requirement);
 	waiting_put(task, &requirement);
 }

@@ -9,7 +9,7 @@
  *
  * What moves a task is task_apply, and nothing else: live and in rebuild.
  * It changes the fields that the log decides.  The place of the task in the
- * queues (slot_no, queue_no, queue_kind, next_at, lease_until) is kept by
+ * queues (slot_no, queue_no, queue_kind, next_at, lease_until, lease) is kept by
  * who moves it between queues.
  *
  *-------------------------------------------------------------------------
@@ -31,7 +31,7 @@ typedef struct Task
 	Slice		thread_id;
 	Slice		parent_task_id; /* absent: a root */
 	Slice		scope;			/* absent: nobody's */
-	int			depth;			/* a root has 0 */
+	int			depth;			/* a root has 0; see task_depth_below */
 	TaskStatus	status;
 	Slice		agent_id;		/* absent while pending */
 	SliceList	past_agents;	/* who had it before */
@@ -54,11 +54,19 @@ typedef struct Task
 	TimestampTz since;
 	TimestampTz next_at;		/* 0 in these: NULL */
 	TimestampTz lease_until;
+	int64		lease;			/* its length as claimed, microseconds; 0: none */
 	TimestampTz deadline;
 	TimestampTz created_at;
 	TimestampTz started_at;
 	TimestampTz finished_at;
 } Task;
+
+/* the place in claim order: the lowest goes first */
+static inline int16
+task_urgency(const Task *task)
+{
+	return 4 - task->priority;
+}
 
 /* one event of the log as the state machine sees it */
 typedef struct TaskEvent
@@ -80,7 +88,16 @@ extern Task *task_look(Slice task_id, RowSnapshot which);
 /* like task_look, but waits for a first request that is not committed yet */
 extern Task *task_await(Slice task_id);
 extern bool task_run_has_any(Slice run_id);
-extern int	task_depth_below(Slice parent_task_id);	/* 0 when absent */
+/* a child, requested before its parent, that belongs to another run; or absent */
+extern Slice task_child_elsewhere(Slice task_id, Slice run_id);
+
+/*
+ * How deep a task stands: 0 without a parent, far below 0 when the parent, or
+ * an ancestor of it, was not requested yet.  Not below 0 says that every
+ * ancestor was there first, so none of them can be the task itself.
+ */
+#define TASK_DEPTH_UNKNOWN	(-1000000000)
+extern int	task_depth_below(Slice parent_task_id);
 
 /*
  * A new task from its first request; the row is ours.  NULL: it exists after
@@ -96,10 +113,6 @@ extern bool task_apply(Task *task, const TaskEvent *event);
 
 /* has this agent ever had the task? */
 extern bool task_was_with(const Task *task, Slice agent_id);
-
-/* what the tree shows of the current row of a scan; slices are copied */
-struct TaskNode;
-extern void task_read_node(const RowScan *scan, struct TaskNode *node);
 
 /* every task there is, for rebuild and for a restored copy */
 extern struct List *task_list_ids(void);

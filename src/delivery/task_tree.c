@@ -8,7 +8,7 @@
 #include "clutch.h"
 
 #include "base/rows.h"
-#include "delivery/task.h"
+#include "delivery/task_row.h"
 #include "delivery/task_tree.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -49,7 +49,7 @@ read_nodes(Slice run_id, int *n)
 			room *= 2;
 			nodes = repalloc_huge(nodes, sizeof(TaskNode) * room);
 		}
-		task_read_node(&scan, &nodes[(*n)++]);
+		task_row_read_node(&scan, &nodes[(*n)++]);
 	}
 	rows_end(&scan);
 	return nodes;

@@ -57,7 +57,7 @@ timer_clear(Task *task)
 	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_LATEST, RowExclusiveLock);
 	rows_key_timestamp(&scan, 1, BTEqualStrategyNumber, task->next_at);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, task->task_id);
-	(void) rows_delete_first(TABLE_TIMER, &scan);
+	(void) rows_delete_first(&scan);
 	task->next_at = 0;
 }
 

@@ -71,7 +71,7 @@ waiting_remove(Task *task)
 	rows_key_int8(&scan, 1, BTEqualStrategyNumber, task->queue_kind);
 	rows_key_int2(&scan, 2, BTEqualStrategyNumber, task_urgency(task));
 	rows_key_int8(&scan, 3, BTEqualStrategyNumber, task->queue_no);
-	(void) rows_delete_first(TABLE_WAITING, &scan);
+	(void) rows_delete_first(&scan);
 	task->queue_no = 0;
 	task->queue_kind = 0;
 }
@@ -137,7 +137,7 @@ read_kind(int64 kind, Slice task_id)
 
 	if (request == NULL)
 		return false;
-	envelope_read(request, &envelope, problem_list());
+	envelope_read_admitted(request, &envelope, problem_list());
 	requirement_of(&envelope, task->scope, &requirement);
 	keep_kind(kind, &requirement);
 	return true;

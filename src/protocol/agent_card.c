@@ -5,6 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/agent_card.h"
 
 #include <ctype.h>

@@ -5,6 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/draft.h"
 
 #include "base/clock.h"
@@ -87,7 +89,7 @@ put_recipient(DocumentBuilder *b, Slice agent_id)
 }
 
 static void
-put_recipients(DocumentBuilder *b, ArrayType *agents)
+put_recipients(DocumentBuilder *b, const Draft *draft)
 {
 	Datum	   *elements;
 	bool	   *nulls;
@@ -95,11 +97,12 @@ put_recipients(DocumentBuilder *b, ArrayType *agents)
 	int			i;
 
 	document_open_array(b, "to");
-	if (agents == NULL)
-		put_recipient(b, slice_of_cstring(clutch_orchestrator));
+	if (draft->to_agents == NULL)
+		put_recipient(b, slice_present(draft->to_agent) ? draft->to_agent :
+					  slice_of_cstring(clutch_orchestrator));
 	else
 	{
-		deconstruct_array(agents, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+		deconstruct_array(draft->to_agents, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
 		for (i = 0; i < n; i++)
 			put_recipient(b, nulls[i] ? SLICE_NONE :
 						  slice_of_text(DatumGetTextPP(elements[i])));
@@ -207,7 +210,7 @@ draft_document(const Draft *draft)
 	document_open_object(&b, "from");
 	document_put_text(&b, "agent_id", draft->from_agent);
 	document_close_object(&b);
-	put_recipients(&b, draft->to_agents);
+	put_recipients(&b, draft);
 
 	document_put_text(&b, "domain", draft->domain);
 	document_put_text(&b, "payload_type", draft->payload_type);

@@ -31,7 +31,8 @@ typedef struct Draft
 	Slice		schema_ref;
 	Slice		idempotency_key;
 
-	ArrayType  *to_agents;		/* of text; NULL: the orchestrator */
+	ArrayType  *to_agents;		/* of text; NULL: to_agent only */
+	Slice		to_agent;		/* absent: the orchestrator */
 	ArrayType  *requires;
 	ArrayType  *prefers;
 	ArrayType  *after;

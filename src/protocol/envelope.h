@@ -109,6 +109,13 @@ struct Envelope
 /* the document's fields, faults into list; never raises for bad input */
 extern void envelope_read(Jsonb *doc, Envelope *envelope, ProblemList *list);
 
+/*
+ * The same of what is in the log, or of the database's own word: the limits
+ * may have been lowered since, and a list that were not read would be a
+ * requirement that nobody has to meet.
+ */
+extern void envelope_read_admitted(Jsonb *doc, Envelope *envelope, ProblemList *list);
+
 /* NOT_ALLOWED: what the database alone writes, found in what somebody sent */
 extern void envelope_refuse_internal(const Envelope *envelope, ProblemList *list);
 

@@ -5,6 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/envelope_part.h"
 
 #include "settings.h"

@@ -7,6 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/envelope_part.h"
 #include "protocol/number.h"
 #include "settings.h"

@@ -8,6 +8,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/agent_card.h"
 #include "protocol/agent_status.h"
 #include "protocol/envelope_part.h"

@@ -5,6 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/fields.h"
 
 #include "base/clock.h"

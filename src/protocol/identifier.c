@@ -5,6 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/identifier.h"
 
 #include "base/clock.h"

@@ -11,6 +11,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/legacy.h"
 
 #include "base/document.h"

@@ -9,9 +9,10 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/limits.h"
 
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "protocol/number.h"
 #include "settings.h"

@@ -5,6 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/message_type.h"
 
 #define NAME(literal)	{literal, sizeof(literal) - 1}

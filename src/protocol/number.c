@@ -11,6 +11,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/number.h"
 
 #include <math.h>

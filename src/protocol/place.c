@@ -5,6 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/place.h"
 
 #include "lib/stringinfo.h"
@@ -13,8 +15,9 @@
 /* bytes of a user's text that a sentence shows */
 #define TEXT_SHOWN		80
 
-char *
-place_path(const Place *place)
+/* palloc'd; "" for the document */
+static char *
+path_of(const Place *place)
 {
 	char	   *parent;
 
@@ -24,20 +27,21 @@ place_path(const Place *place)
 		return pstrdup(place->base);
 
 	/* a few frames: the fields of the protocol do not nest deeper */
-	parent = place_path(place->up);
+	parent = path_of(place->up);
 	if (slice_present(place->key))
 		return problem_path(parent, place->key.s, place->key.len);
 	return problem_path_index(parent, place->index);
 }
 
-char *
-place_name(const Place *place)
+/* what stands there, as a sentence begins: "ts", or: Element 2 of "requires" */
+static char *
+name_of(const Place *place)
 {
 	if (place == NULL || place->base)
 		return pstrdup("The document");
 	if (slice_present(place->key))
 		return place_quote(place->key);
-	return psprintf("Element %d of %s", place->index, place_name(place->up));
+	return psprintf("Element %d of %s", place->index, name_of(place->up));
 }
 
 void
@@ -53,7 +57,7 @@ place_fault(const Place *place, ProblemList *list, const char *code,
 	}
 
 	initStringInfo(&sentence);
-	appendStringInfo(&sentence, "%s ", place_name(place));
+	appendStringInfo(&sentence, "%s ", name_of(place));
 	for (;;)
 	{
 		va_list		args;
@@ -66,7 +70,7 @@ place_fault(const Place *place, ProblemList *list, const char *code,
 			break;
 		enlargeStringInfo(&sentence, needed);
 	}
-	problem_add(list, place_path(place), code, "%s", sentence.data);
+	problem_add(list, path_of(place), code, "%s", sentence.data);
 }
 
 char *

@@ -22,12 +22,6 @@ typedef struct Place
 	const char *base;			/* instead of both: a path already spelled */
 } Place;
 
-/* palloc'd; "" for the document */
-extern char *place_path(const Place *place);
-
-/* what stands there, as a sentence begins: "ts", or: Element 2 of "requires" */
-extern char *place_name(const Place *place);
-
 /* a fault whose sentence begins with the name of the place */
 extern void place_fault(const Place *place, ProblemList *list, const char *code,
 						const char *format,...) pg_attribute_printf(4, 5);

@@ -5,6 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/problem.h"
 
 #include <ctype.h>
@@ -122,8 +124,9 @@ append_json(StringInfo buf, const char *path, const char *code, const char *mess
 	appendStringInfoChar(buf, '}');
 }
 
-char *
-problem_list_json(const ProblemList *list)
+/* palloc'd */
+static char *
+json_of(const ProblemList *list)
 {
 	StringInfoData buf;
 	int			i;
@@ -170,7 +173,7 @@ problem_raise(const ProblemList *list, int sqlstate, const char *document)
 			 errmsg("%s is not valid at \"%s\": %s", document, first->path, clause) :
 			 errmsg("%s is not valid in %d places, the first at \"%s\": %s",
 					document, others + 1, first->path, clause),
-			 errdetail_internal("%s", problem_list_json(list)),
+			 errdetail_internal("%s", json_of(list)),
 			 list->dropped == 0 ?
 			 errhint("The detail lists each fault with its path, code and what is expected.") :
 			 errhint("The detail lists the first %d faults of %d.",

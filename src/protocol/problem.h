@@ -42,13 +42,10 @@ extern void problem_add(ProblemList *list, const char *path, const char *code,
 extern char *problem_path(const char *parent, const char *key, int keylen);
 extern char *problem_path_index(const char *parent, int index);
 
-/* [{"path":..,"code":..,"message":..}, ...] as text */
-extern char *problem_list_json(const ProblemList *list);
-
 /*
  * One ERROR for the whole list: the message names the kind of document
- * ("envelope") and the first fault, DETAIL is problem_list_json, HINT says
- * what to do.
+ * ("envelope") and the first fault, DETAIL is the list as JSON,
+ * [{"path":..,"code":..,"message":..}, ...], HINT says what to do.
  */
 extern void problem_raise(const ProblemList *list, int sqlstate,
 						  const char *document) pg_attribute_noreturn();

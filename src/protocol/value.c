@@ -8,6 +8,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "clutch.h"
+
 #include "protocol/value.h"
 
 #include "settings.h"

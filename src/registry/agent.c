@@ -190,12 +190,35 @@ set_status(AgentRow *row, Slice status, int64 seq)
 	write_row(row, false);
 }
 
+/* a heartbeat without a status */
+static bool
+is_sign_of_life(const Envelope *envelope)
+{
+	return envelope->type == MSG_AGENT_HEARTBEAT &&
+		!slice_present(document_get_text(envelope->payload.val.binary.data, "status"));
+}
+
+void
+agent_lock(const Envelope *envelope)
+{
+	AgentRow	row;
+
+	if (!is_sign_of_life(envelope))
+		(void) await_row(agent_of_event(envelope), &row);
+}
+
 void
 agent_apply(const Envelope *envelope, int64 seq, TimestampTz at)
 {
 	Slice		agent_id = agent_of_event(envelope);
 	JsonbValue	payload = envelope->payload;
 	AgentRow	row;
+
+	if (is_sign_of_life(envelope))
+	{
+		agent_require(agent_id);
+		return;
+	}
 
 	if (envelope->type == MSG_AGENT_REGISTER)
 	{

@@ -12,6 +12,12 @@
 #include "store/event.h"
 
 /*
+ * To be called before the event's seq is drawn, so that seq is the order of
+ * effect here as well.  A mere sign of life waits for nobody.
+ */
+extern void agent_lock(const Envelope *envelope);
+
+/*
  * agent.register replaces the card, agent.update changes the parts it names,
  * agent.heartbeat is a sign of life and may change the status.  seq and at
  * are the event's.  Raises AGENT_NOT_FOUND for an update or heartbeat of an

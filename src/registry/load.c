@@ -7,8 +7,8 @@
  */
 #include "clutch.h"
 
-#include "access/xact.h"
 #include "base/rows.h"
+#include "base/transaction.h"
 #include "miscadmin.h"
 #include "registry/load.h"
 #include "registry/slot.h"
@@ -29,7 +29,6 @@ typedef struct RememberedLoad
 } RememberedLoad;
 
 static HTAB *remembered = NULL;
-static bool watching_transactions = false;
 
 static void
 forget(void)
@@ -40,20 +39,7 @@ forget(void)
 }
 
 /* what was read or noted in a transaction does not outlive its abort */
-static void
-at_transaction_end(XactEvent event, void *arg)
-{
-	if (event == XACT_EVENT_ABORT)
-		forget();
-}
-
-static void
-at_savepoint_end(SubXactEvent event, SubTransactionId mine,
-				 SubTransactionId parent, void *arg)
-{
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-		forget();
-}
+static TransactionWatch watch = {forget};
 
 static RememberedLoad *
 find(Slice agent_id, HASHACTION action)
@@ -66,12 +52,7 @@ find(Slice agent_id, HASHACTION action)
 
 		if (action == HASH_FIND)
 			return NULL;
-		if (!watching_transactions)
-		{
-			RegisterXactCallback(at_transaction_end, NULL);
-			RegisterSubXactCallback(at_savepoint_end, NULL);
-			watching_transactions = true;
-		}
+		transaction_watch(&watch);
 		control.keysize = sizeof(uint64);
 		control.entrysize = sizeof(RememberedLoad);
 		control.hcxt = TopMemoryContext;

@@ -3,7 +3,7 @@
  * load.h
  *	  How busy an agent is and how it has done, read from its slot rows.
  *
- * A hint: the slot decides (delivery/slot.h).  Read on the latest snapshot,
+ * A hint: the slot decides (registry/slot.h).  Read on the latest snapshot,
  * plus what the own transaction has done.
  *
  *-------------------------------------------------------------------------

@@ -36,6 +36,9 @@ extern const RosterAgent *roster_agent(const Roster *roster, int ordinal);
 /* -1: not registered */
 extern int	roster_find(const Roster *roster, Slice agent_id);
 
+/* how often the registry may have changed since this backend began to watch */
+extern uint64 roster_changes(void);
+
 /* a number of its own for each time the registry was read */
 extern uint64 roster_generation(const Roster *roster);
 

@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "common/pg_prng.h"
 #include "registry/load.h"
+#include "registry/roster.h"
 #include "registry/slot.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
@@ -32,6 +33,7 @@ typedef struct SlotHint
 {
 	uint64		agent;			/* hash of agent_id */
 	int			checked_max;	/* no slot was beyond this limit; -1: unknown */
+	uint64		checked_at;		/* count of changes of the registry then */
 	int			highest;		/* number given, as far as we know */
 	int			nfreed;
 	int			freed[MAX_FREED];
@@ -179,8 +181,10 @@ usable(SlotHint *hint, Slice agent_id, int max_concurrency)
 	int			beyond = 0;
 	int			n;
 
-	if (hint->checked_max == max_concurrency)
+	/* since the registry changed, others may have filled slots beyond */
+	if (hint->checked_max == max_concurrency && hint->checked_at == roster_changes())
 		return max_concurrency;
+	hint->checked_at = roster_changes();
 	hint->highest = highest_made(agent_id);
 	if (hint->highest < max_concurrency)
 	{

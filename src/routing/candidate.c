@@ -9,9 +9,8 @@
 
 #include "routing/candidate.h"
 
-#include "lib/stringinfo.h"
-#include "protocol/level.h"
 #include "routing/recent_load.h"
+#include "routing/usage.h"
 #include "settings.h"
 #include "utils/timestamp.h"
 
@@ -78,75 +77,6 @@ candidate_search(const Requirement *requirement, Roster *roster)
 	return search;
 }
 
-/* ------------------------------------------- capabilities used by an agent */
-
-static const RosterWord *
-forbidden_tool(const Search *search, const RosterCapability *capability)
-{
-	int			i;
-
-	for (i = 0; search->allowed_tools != NULL && i < capability->ntools; i++)
-	{
-		if (!agent_set_has(search->allowed_tools, capability->tools[i]->no))
-			return capability->tools[i];
-	}
-	return NULL;
-}
-
-/*
- * The first capability, in card order, with which the agent meets one thing
- * required and that passes trust, and tools if these are looked at, too.
- */
-static const RosterCapability *
-capability_used(const Search *search, const Need *need, int ordinal, bool judge_tools)
-{
-	Roster	   *roster = search->choice.roster;
-	const RosterCapability *capability = roster_capabilities(roster, ordinal);
-	const RosterCapability *end =
-		capability + roster_agent(roster, ordinal)->card.ncapabilities;
-
-	for (; capability < end; capability++)
-	{
-		if (match_capability(need, capability) &&
-			capability->trust >= search->requirement.policy.trust &&
-			(!judge_tools || forbidden_tool(search, capability) == NULL))
-			return capability;
-	}
-	return NULL;
-}
-
-/* what is required and cannot be met so; NULL: everything can */
-static const Need *
-need_not_met(const Search *search, int ordinal, bool judge_tools)
-{
-	int			i;
-
-	for (i = 0; i < search->requirement.requires.n; i++)
-	{
-		if (capability_used(search, &search->needs[i], ordinal, judge_tools) == NULL)
-			return &search->needs[i];
-	}
-	return NULL;
-}
-
-/* the dearest of the capabilities used */
-static CostHint
-cost_of(const Search *search, int ordinal)
-{
-	CostHint	cost = COST_LOW;
-	int			i;
-
-	for (i = 0; i < search->requirement.requires.n; i++)
-	{
-		const RosterCapability *used = capability_used(search, &search->needs[i],
-													   ordinal, true);
-
-		if (used != NULL && used->cost > cost)
-			cost = used->cost;
-	}
-	return cost;
-}
-
 /* ------------------------------------------------------------- the filters */
 
 /* trust and tools judge only who has everything required */
@@ -157,7 +87,7 @@ drop_by_capabilities(const Search *search, AgentSet *left, bool judge_tools)
 
 	while ((i = agent_set_next(search->capable, i)) >= 0)
 	{
-		if (agent_set_has(left, i) && need_not_met(search, i, judge_tools) != NULL)
+		if (agent_set_has(left, i) && usage_unmet_need(search, i, judge_tools) != NULL)
 			agent_set_remove(left, i);
 	}
 }
@@ -296,7 +226,7 @@ candidate_list(Search *search)
 		candidate->ordinal = i;
 		candidate->agent_id = agent->agent_id;
 		candidate->max_concurrency = agent->card.max_concurrency;
-		candidate->cost = cost_of(search, i);
+		candidate->cost = usage_cost(search, i);
 		set_load(candidate, &load);
 		choice->ncandidates++;
 	}
@@ -344,139 +274,6 @@ candidate_reject_full(Choice *choice, int candidate)
 	choice->ncandidates--;
 	memmove(&choice->candidates[candidate], &choice->candidates[candidate + 1],
 			(choice->ncandidates - candidate) * sizeof(Candidate));
-}
-
-/* --------------------------------------------------------------- in words */
-
-/* what an agent offers of what is required: "(it has 1.0)" */
-static void
-say_versions(StringInfo words, const Search *search, const Need *need, int ordinal)
-{
-	const RosterAgent *agent = roster_agent(search->choice.roster, ordinal);
-	const RosterCapability *capabilities = roster_capabilities(search->choice.roster, ordinal);
-	const char *separator = " (it has ";
-	int			i;
-
-	for (i = 0; i < agent->card.ncapabilities; i++)
-	{
-		Slice		version = capabilities[i].version->text;
-
-		if (capabilities[i].id != need->capability)
-			continue;
-		if (slice_present(version))
-			appendStringInfo(words, "%s%.*s", separator, version.len, version.s);
-		else
-			appendStringInfo(words, "%sno version", separator);
-		separator = ", ";
-	}
-	if (*separator == ',')
-		appendStringInfoChar(words, ')');
-}
-
-static void
-say_requires(StringInfo words, const Search *search, int ordinal)
-{
-	const char *separator = "has no ";
-	int			i;
-
-	for (i = 0; i < search->requirement.requires.n; i++)
-	{
-		const Need *need = &search->needs[i];
-		AgentSet   *met = agent_set_none(roster_size(search->choice.roster));
-
-		match_add_agents(need, met);
-		if (!agent_set_has(met, ordinal))
-		{
-			appendStringInfo(words, "%s%.*s", separator, need->text.len, need->text.s);
-			if (need->capability != NULL)
-				say_versions(words, search, need, ordinal);
-			separator = ", ";
-		}
-		pfree(met);
-	}
-}
-
-static void
-say_tools(StringInfo words, const Search *search, int ordinal)
-{
-	const Need *need = need_not_met(search, ordinal, true);
-	const RosterCapability *used = capability_used(search, need, ordinal, false);
-	const RosterWord *tool = forbidden_tool(search, used);
-
-	appendStringInfo(words, "meets %.*s with %.*s, which uses %.*s: not in the allowlist",
-					 need->text.len, need->text.s, used->id->text.len, used->id->text.s,
-					 tool->text.len, tool->text.s);
-}
-
-static void
-say_concurrency(StringInfo words, const RosterAgent *agent)
-{
-	AgentLoad	load;
-
-	load_read(agent->agent_id, agent->card.max_concurrency, &load);
-	appendStringInfo(words, "has %d of %d tasks", load.running, agent->card.max_concurrency);
-}
-
-static void
-say_rejection(StringInfo words, const Search *search, Rejection rejection, int ordinal)
-{
-	const Requirement *requirement = &search->requirement;
-	const RosterAgent *agent = roster_agent(search->choice.roster, ordinal);
-	const Need *need;
-
-	switch (rejection)
-	{
-		case REJECTED_STATUS:
-			appendStringInfo(words, "is %s", agent_status_name(agent->status));
-			break;
-		case REJECTED_SCOPE:
-			appendStringInfo(words, "does not work for %.*s",
-							 requirement->scope.len, requirement->scope.s);
-			break;
-		case REJECTED_TRUST:
-			need = need_not_met(search, ordinal, false);
-			appendStringInfo(words, "is not trusted for prod with %.*s",
-							 need->text.len, need->text.s);
-			break;
-		case REJECTED_POLICY:
-			appendStringInfoString(words, "is not sandboxed");
-			break;
-		case REJECTED_TOOLS:
-			say_tools(words, search, ordinal);
-			break;
-		case REJECTED_NETWORK:
-			appendStringInfo(words, "has network %s, asked for is %s",
-							 level_network[agent->card.network],
-							 level_network[requirement->policy.network]);
-			break;
-		case REJECTED_REQUIRES:
-			say_requires(words, search, ordinal);
-			break;
-		case REJECTED_CONCURRENCY:
-			say_concurrency(words, agent);
-			break;
-		case REJECTED_NOT:
-			break;
-	}
-}
-
-Rejection
-candidate_judge(const Search *search, int ordinal, char **detail)
-{
-	StringInfoData words;
-	Rejection	filter;
-
-	for (filter = REJECTED_STATUS; filter <= REJECTED_CONCURRENCY; filter++)
-	{
-		if (!agent_set_has(search->left[filter], ordinal))
-			break;
-	}
-	if (filter > REJECTED_CONCURRENCY)
-		return REJECTED_NOT;
-	initStringInfo(&words);
-	say_rejection(&words, search, filter, ordinal);
-	*detail = words.data;
-	return filter;
 }
 
 bool

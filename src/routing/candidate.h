@@ -38,16 +38,13 @@ extern void candidate_filter(Search *search);
 extern void candidate_list(Search *search);
 
 /*
- * The first candidates's load may have been remembered: read it anew.  True
+ * The load of the first candidate may have been remembered: read it anew.  True
  * if it was another, and the candidate is changed.
  */
 extern bool candidate_refresh_first(Choice *choice);
 
 /* from the candidates to the rejected, concurrency */
 extern void candidate_reject_full(Choice *choice, int candidate);
-
-/* the first filter that this agent failed, and in what, in words */
-extern Rejection candidate_judge(const Search *search, int ordinal, char **detail);
 
 /* passes every filter but concurrency, looked at alone */
 extern bool candidate_fits(const Requirement *requirement, Roster *roster, int ordinal);

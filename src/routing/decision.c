@@ -39,8 +39,8 @@ runner_up(const Choice *choice, int selected)
 	return selected + 1 < choice->ncandidates ? &choice->candidates[selected + 1] : NULL;
 }
 
-char *
-decision_reason(const Requirement *requirement, const Choice *choice, int selected)
+static char *
+reason_of(const Requirement *requirement, const Choice *choice, int selected)
 {
 	const Candidate *other = runner_up(choice, selected);
 	StringInfoData words;
@@ -179,7 +179,7 @@ decision_payload(const Requirement *requirement, const Choice *choice,
 	int			i;
 
 	document_begin(&b);
-	document_put_cstring(&b, "reason", decision_reason(requirement, choice, selected));
+	document_put_cstring(&b, "reason", reason_of(requirement, choice, selected));
 	document_open_object(&b, "scores");
 	for (i = 0; i < n; i++)
 		put_share(&b, slice_cstring(named[i]->agent_id), named[i]->score);

@@ -29,8 +29,4 @@ extern Jsonb *decision_payload(const Requirement *requirement,
 extern Jsonb *failure_payload(const Requirement *requirement,
 							  const Choice *choice, Slice request_id);
 
-/* the reason alone, in words; palloc'd */
-extern char *decision_reason(const Requirement *requirement,
-							 const Choice *choice, int selected);
-
 #endif							/* CLUTCH_DECISION_H */

@@ -9,7 +9,7 @@
 
 #include "routing/recent_load.h"
 
-#include "access/xact.h"
+#include "base/transaction.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -24,7 +24,6 @@ typedef struct RecentLoad
 
 static RecentLoad *loads = NULL;	/* by ordinal of the roster ... */
 static uint64 generation = 0;		/* ... of this generation */
-static bool watching = false;
 
 static void
 forget_all(void)
@@ -34,30 +33,12 @@ forget_all(void)
 	loads = NULL;
 }
 
-static void
-transaction_ends(XactEvent event, void *arg)
-{
-	if (event == XACT_EVENT_ABORT)
-		forget_all();
-}
-
-static void
-subtransaction_ends(SubXactEvent event, SubTransactionId mine,
-					SubTransactionId parent, void *arg)
-{
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-		forget_all();
-}
+static TransactionWatch watch = {forget_all};
 
 static void
 provide(const Roster *roster)
 {
-	if (!watching)
-	{
-		RegisterXactCallback(transaction_ends, NULL);
-		RegisterSubXactCallback(subtransaction_ends, NULL);
-		watching = true;
-	}
+	transaction_watch(&watch);
 	if (loads != NULL && generation == roster_generation(roster))
 		return;
 	forget_all();

@@ -10,6 +10,7 @@
 #include "routing/router.h"
 
 #include "routing/candidate.h"
+#include "routing/explain.h"
 #include "routing/score.h"
 #include "routing/tiebreak.h"
 #include "utils/memutils.h"
@@ -137,5 +138,5 @@ router_explain(const Requirement *requirement, const Choice *choice,
 			   int ordinal, char **detail)
 {
 	*detail = NULL;
-	return candidate_judge((const Search *) choice, ordinal, detail);
+	return explain_rejection((const Search *) choice, ordinal, detail);
 }

@@ -7,8 +7,8 @@
  */
 #include "clutch.h"
 
+#include "base/column.h"
 #include "base/rows.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "settings.h"
@@ -50,8 +50,8 @@ principal_is_operator(void)
 	return superuser_arg(role) || is_member_of_role(role, rows_owner());
 }
 
-bool
-principal_speaks_for(Slice agent_id)
+static bool
+speaks_for(Slice agent_id)
 {
 	RowScan		scan;
 	bool		found;
@@ -67,7 +67,7 @@ principal_speaks_for(Slice agent_id)
 void
 principal_require(Slice agent_id, const char *path)
 {
-	if (!principal_speaks_for(agent_id))
+	if (!speaks_for(agent_id))
 		problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, path, "NOT_YOUR_AGENT",
 					   "Let an operator run SELECT clutch.grant_agent(role_name, agent_id).",
 					   "role \"%s\" does not speak for \"%.*s\"",
@@ -88,23 +88,12 @@ refuse_card(const char *path, const char *what, Slice name)
 static SliceList
 granted(const RowScan *scan, int attno)
 {
-	SliceList	list = {0, NULL};
 	bool		isnull;
 	Datum		array = rows_datum(scan, attno, &isnull);
-	Datum	   *elements;
-	bool	   *nulls;
-	int			count;
-	int			i;
 
 	if (isnull)
-		return list;
-	deconstruct_array(DatumGetArrayTypePCopy(array), TEXTOID, -1, false, TYPALIGN_INT,
-					  &elements, &nulls, &count);
-	list.items = palloc(sizeof(Slice) * Max(count, 1));
-	for (i = 0; i < count; i++)
-		if (!nulls[i])
-			list.items[list.n++] = slice_of_text((struct varlena *) DatumGetPointer(elements[i]));
-	return list;
+		return (SliceList) {0, NULL};
+	return column_texts_of(PointerGetDatum(DatumGetArrayTypePCopy(array)));
 }
 
 static bool

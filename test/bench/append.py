@@ -47,7 +47,7 @@ SELECT count(*) FROM clutch.claim('agent:worker', 1000, '1 day');
 
 
 def envelope_of(message_type, with_key=False):
-    """Spec 1.1 with every field but a signature: about 1.3 KB. @x@: a column."""
+    """Spec 1.1 with every field but a signature: about 1.3 KB. ~x~: a column."""
     envelope = {
         "v": "clutch/0.1", "id": "~id~", "ts": "2026-02-01T13:20:11.123Z",
         "thread_id": "~thread_id~", "run_id": "~run_id~", "task_id": "~task_id~",
@@ -83,8 +83,12 @@ def literal(text):
 
 
 def concat_of(envelope, columns=None):
-    """One concat() that makes the text of an envelope from columns, or what stands for them."""
-    parts = json.dumps(envelope, separators=(",", ":")).split("~")
+    """
+    One concat() that makes the text of an envelope from columns, or what stands
+    for them: "~x~" is a string, "~~x~~" a document.
+    """
+    text = json.dumps(envelope, separators=(",", ":"))
+    parts = text.replace('"~~', "~").replace('~~"', "~").split("~")
     return "concat(%s)" % ", ".join(literal(part) if i % 2 == 0 else
                                     columns[part] if columns else part
                                     for i, part in enumerate(parts))
@@ -120,26 +124,31 @@ def ids_of_report(batch):
     return ids
 
 
+def as_text(ids):
+    """concat() takes anything, so the server must be told what a bound number is."""
+    return {name: ids[name] + "::text" if ids[name][0] == ":" else ids[name] for name in ids}
+
+
 def insert(table, batch, envelope, ids):
     """One statement: one event, or as many as a batch has."""
     columns = "" if table == "clutch" else ", ".join(COLUMNS) + ", "
     into = "clutch.events (envelope" if table == "clutch" else "plain (%sbody" % columns
     if batch:
         # OFFSET 0: every id is made once, though it is used twice
-        made = ", ".join("%s AS %s" % (ids[name], name) for name in COLUMNS)
+        made = ", ".join("%s AS %s" % (ids[name], name) for name in ids)
         return ("%sINSERT INTO %s) SELECT %s%s::jsonb FROM (SELECT %s FROM "
                 "generate_series(:k::bigint, :k::bigint + %d) k OFFSET 0) ids;\n" %
                 (MANY, into, columns, concat_of(envelope), made, BATCH - 1))
     bound = "" if table == "clutch" else ", ".join(ids[name] for name in COLUMNS) + ", "
-    text = {name: ids[name] + "::text" if ids[name][0] == ":" else ids[name] for name in COLUMNS}
+    text = as_text(ids)
     return "%sINSERT INTO %s) VALUES (%s%s::jsonb);\n" % (SINGLE, into, bound,
                                                           concat_of(envelope, text))
 
 
-def runner(table, batch, kind, settings, clients=CLIENTS, with_key=False):
+def runner(table, batch, kind, settings, clients=CLIENTS, with_key=False, **how):
     ids = ids_of_report(batch) if kind == "task.progress" else ids_of_message(batch)
     script = insert(table, batch, envelope_of(kind, with_key), ids)
-    return lambda: pgbench(script, clients, settings=settings)
+    return lambda: pgbench(script, clients, settings=settings, **how)
 
 
 SYNC_ON = "-c synchronous_commit=on -c clutch.notify=off"

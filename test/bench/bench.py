@@ -1,31 +1,49 @@
 #!/usr/bin/env python3
 """The figures of the performance budget, each against its reference.
 
-    make bench                       on a private server
-    test/run/bench.sh append         only some parts: append task choice
-                                     delegation reading pace
+    make bench                            on a private server
+    BENCH_ONLY="choice tree" make bench   some parts: append task choice
+                                          delegation tree replay pace
 
 BENCH_SECONDS (2) is the length of one measurement, BENCH_ROUNDS (5) how often
 each is repeated.  docs/benchmarks.md says how to read what is printed.
 """
+import os
 import sys
+import time
 
-import measure
-from measure import Table, say, sql
 import append
+import choice
+import delegation
+import machine
+import measure
+import pace
+import reading
 
 PARTS = {
     "append": append.measure_messages,
     "task": append.measure_task_events,
+    "choice": choice.measure_choice,
+    "delegation": delegation.measure_delegation,
+    "tree": reading.measure_tree,
+    "replay": reading.measure_replay,
+    "pace": pace.measure_pace,
 }
 
 
 def main(names):
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        sys.exit("no part %s; there are: %s" % (" ".join(unknown), " ".join(PARTS)))
+    began = time.monotonic()
     measure.POSTMASTER = measure.postmaster()
-    table = Table()
+    machine.describe()
+    table = measure.Table()
     for name in names or PARTS:
         PARTS[name](table)
+    measure.say("\n%d s; load of the machine after: %s" % (time.monotonic() - began, machine.load()))
+    table.close()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1:] or os.environ.get("BENCH_ONLY", "").split())

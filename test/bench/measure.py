@@ -103,11 +103,12 @@ class Run:
 runs_so_far = 0
 
 
-def pgbench(script, clients=8, seconds=None, warm=0, settings=""):
+def pgbench(script, clients=8, seconds=None, warm=0, settings="", alone=True):
     """
     :n is a number that each client counts up from, another one in each run.
     With warm, the rate leaves out that many first seconds, in which each
-    backend reads the registry.
+    backend reads the registry.  Not alone: others are connected, too, and the
+    CPU is not known.
     """
     global runs_so_far
     runs_so_far += 1
@@ -116,13 +117,13 @@ def pgbench(script, clients=8, seconds=None, warm=0, settings=""):
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as f:
         f.write(script)
         f.flush()
-        before = reaped_cpu()
+        before = reaped_cpu() if alone else 0
         done = subprocess.run(
             ("pgbench", "-n", "-M", "prepared", "-c", str(clients), "-j", str(min(clients, 2)),
              "-T", str(max(1, int(seconds)) + warm), "-P", "1", "-D", "n=%d" % (runs_so_far * 1000000),
              "-f", f.name, DATABASE),
             env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
-        after = reaped_cpu()
+        after = reaped_cpu() if alone else 0
     failed = re.search(r"(ERROR|FATAL|PANIC|error):.*", done.stderr)
     if done.returncode or failed:
         raise RuntimeError("pgbench: " + done.stderr[-2000:])
@@ -171,7 +172,7 @@ class Ratio:
 # -------------------------------------------------------------------- table
 
 class Table:
-    """The figures, as they come; met() counts the bars."""
+    """The figures, as they come; close() counts the bars."""
 
     def __init__(self):
         self.bars = 0
@@ -193,8 +194,13 @@ class Table:
         say("  %-44s %14s %16s   %-18s %s" %
             (work, ours, reference, ratio if ratio is not None else "", verdict))
 
-    def columns(self):
-        say("  %-44s %14s %16s   %-18s %s" % ("", "clutch", "reference", "ratio [min..max]", "bar"))
+    def columns(self, beside="reference"):
+        say("  %-44s %14s %16s   %-18s %s" % ("", "clutch", beside, "ratio [min..max]", "bar"))
+
+    def close(self):
+        for line in self.missed:
+            say("  missed: " + line)
+        say("%d met, %d missed" % (self.bars - len(self.missed), len(self.missed)))
 
 
 def rate(values):

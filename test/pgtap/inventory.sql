@@ -64,7 +64,8 @@ INSERT INTO contract VALUES
 ('clutch.rebuild()', 'writes', '', NULL),
 ('clutch.check()', 'reads', '', 'TABLE(code text, detail text, hint text)'),
 ('clutch.version()', 'pure', '', 'text'),
-('clutch.grant_agent(text,text)', 'writes', 'role_name text, agent_id text', NULL),
+('clutch.grant_agent(text,text,text[],text[])', 'writes', 'role_name text, agent_id text, '
+ 'capabilities text[] DEFAULT NULL::text[], scopes text[] DEFAULT NULL::text[]', NULL),
 ('clutch.revoke_agent(text,text)', 'writes', 'role_name text, agent_id text', NULL),
 ('clutch.grant_reader(text)', 'writes', 'role_name text', NULL);
 

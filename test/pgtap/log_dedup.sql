@@ -77,7 +77,7 @@ SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "thread_id": "thread:9
 SELECT is((SELECT task_id FROM clutch.send(pg_temp.keyed('{"id": "msg_k2", "task_id": "task:9"}'))), 'task:1', 'the receipt is wholly the first one''s');
 SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "payload": {"other": 1}}')), '23505 KEY_REUSED /idempotency_key', 'with another payload');
 SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "type": "chat.system"}')), '23505 KEY_REUSED /idempotency_key', 'with another type');
-SELECT is(pg_temp.outcome(pg_temp.keyed('{"payload": {"other": 1}}')), '23505 ID_REUSED /id', 'the id is looked at first');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"payload": {"other": 1}}')), '23505 KEY_REUSED /idempotency_key', 'the key is looked at first: it says what the sender means');
 SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k3", "run_id": "run:3"}')), 'new msg_k3', 'the key belongs to the run');
 SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k4", "from": {"agent_id": "agent:other"}, "payload": {}}')), 'new msg_k4', 'and to the sender');
 SELECT is((SELECT count(*) FROM clutch.events WHERE idempotency_key = 'k' AND run_id = 'run:1' AND from_agent = 'agent:ui'), 1::bigint, 'once');
@@ -90,7 +90,7 @@ SELECT is(pg_temp.outcome(pg_temp.command()) ~ '^new', true, 'a command');
 SELECT is(pg_temp.outcome(pg_temp.command()) ~ '^duplicate', true, 'its repeat meets itself: the builder derives the ids');
 SELECT is((SELECT count(*) FROM clutch.tasks), 1::bigint, 'one task');
 SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'routing.decision'), 1::bigint, 'routed once');
-SELECT is(pg_temp.outcome(pg_temp.command('{"q": 2}')), '23505 ID_REUSED /id', 'the same key for something else');
+SELECT is(pg_temp.outcome(pg_temp.command('{"q": 2}')), '23505 KEY_REUSED /idempotency_key', 'the same key for something else');
 
 -- ------------------------------------------------- a resend has no effect at all
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', run_id => 'run:w', task_id => 'task:w', thread_id => 'thread:w', requires => '{skill:x}')) \g /dev/null

@@ -101,7 +101,6 @@ SELECT pg_temp.answers($$SELECT status, finished, payload FROM clutch.result('ta
 SELECT throws_ok($$SELECT * FROM clutch.result('task:nowhere')$$, 'KL003', NULL, 'of no task');
 
 -- ---------------------------------------------------------------------- stuck
--- (the view goes by the real time: so do these)
 SELECT pg_temp.ask('task:s1', skill => 'skill:nobody', run => 'run:s') \g /dev/null
 SELECT pg_temp.answers($$SELECT task_id, status, problem FROM clutch.stuck WHERE run_id = 'run:s'$$, $$VALUES ('task:s1', 'pending', 'NO_CAPABLE_AGENT')$$, 'stuck: nobody can do it');
 SELECT clutch.cancel('task:s1') \g /dev/null
@@ -109,6 +108,7 @@ SELECT is_empty($$SELECT * FROM clutch.stuck WHERE run_id = 'run:s'$$, 'over: no
 SELECT set_config('clutch.clock', '2020-01-01T00:00:00Z', true) \g /dev/null
 SELECT pg_temp.ask('task:s2', run => 'run:s'), pg_temp.ask('task:s3', run => 'run:s'), pg_temp.ask('task:s4', run => 'run:s', orders => '{"deadline": "2020-01-02T00:00:00Z"}') \g /dev/null
 SELECT clutch.report('agent:ken', 'task:s3', 'task.accept') \g /dev/null
+SELECT set_config('clutch.clock', '', true) \g /dev/null
 SELECT pg_temp.answers($$SELECT task_id, problem FROM clutch.stuck WHERE run_id = 'run:s' ORDER BY task_id$$,
 	$$VALUES ('task:s2', 'not claimed'), ('task:s3', 'lease expired'), ('task:s4', 'deadline passed')$$, 'stuck: not claimed, not held, not done');
 SELECT is((SELECT waiting_for FROM clutch.tasks WHERE task_id = 'task:s3'), 'lease', 'tasks says what it waits for');

@@ -169,7 +169,7 @@ CREATE TEMP TABLE old_waiting AS SELECT kind, urgency, task_id FROM clutch.waiti
 SELECT clutch.rebuild() \g /dev/null
 
 CREATE FUNCTION pg_temp.settled(t clutch.task) RETURNS jsonb LANGUAGE sql AS
-$$ SELECT to_jsonb(t) - '{slot_no,queue_no,next_at,lease_until}'::text[] $$;
+$$ SELECT to_jsonb(t) - '{slot_no,queue_no,next_at,lease_until,lease}'::text[] $$;
 SELECT is_empty($$
 	SELECT o.task_id, old.key, old.value AS was, new.value AS now
 	FROM old_task o JOIN clutch.task t USING (task_id),

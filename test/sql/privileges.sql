@@ -53,6 +53,23 @@ SELECT * FROM clutch.claim('agent:lois');				-- fail
 SELECT clutch.heartbeat('agent:lois');					-- fail
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lois", "display": {"name": "Lois"},
 	"capabilities": [{"id": "skill:everything"}]}');		-- fail
+-- nor what it may do: without granted capabilities it registers no card,
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"},
+	"capabilities": [{"id": "skill:research"}]}');			-- fail
+-- with some, only a card that stays within them
+RESET ROLE;
+SELECT clutch.grant_agent('regress_clutch_ken', 'agent:ken', '{skill:research}');
+SET ROLE regress_clutch_ken;
+SELECT late FROM clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"},
+	"capabilities": [{"id": "skill:research", "version": "2.0"}]}');	-- ok
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"},
+	"capabilities": [{"id": "skill:research"}, {"id": "skill:everything"}]}');	-- fail
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"},
+	"capabilities": [{"id": "skill:research", "trust_level": "prod"}]}');	-- fail
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"},
+	"capabilities": [{"id": "skill:research"}], "groups": ["group:admins"]}');	-- fail
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"},
+	"capabilities": [{"id": "skill:research"}], "security": {"sandbox": false}}');	-- fail
 -- nor a column that the database fills
 INSERT INTO clutch.events (envelope, seq) VALUES (pg_temp.said('agent:ken', 'msg_k5'), 1);	-- fail
 INSERT INTO clutch.events (envelope, from_agent) VALUES (pg_temp.said('agent:ken', 'msg_k5'), 'agent:lois');	-- fail
@@ -63,7 +80,7 @@ TRUNCATE clutch.events;									-- fail
 UPDATE clutch.task SET status = 'completed';			-- fail
 INSERT INTO clutch.agent_slot (agent_id, slot_no, generation, chosen_seq, done, failed)
 	VALUES ('agent:ken', 99, 1, 0, 0, 0);				-- fail
-INSERT INTO clutch.principal VALUES ('regress_clutch_ken', 'agent:lois');	-- fail
+INSERT INTO clutch.principal VALUES ('regress_clutch_ken', 'agent:lois', NULL, NULL);	-- fail
 SELECT clutch.grant_agent('regress_clutch_ken', 'agent:lois');	-- fail
 SELECT clutch.rebuild();								-- fail
 SET clutch.clock = '2026-02-01T13:20:00Z';				-- fail

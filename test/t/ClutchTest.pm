@@ -62,7 +62,7 @@ sub state_of
 	return $node->safe_psql($db, q{
 		SELECT 'agent', r::text FROM clutch.agent_registry r
 		UNION ALL
-		SELECT 'task', (to_jsonb(t) - '{slot_no,queue_no,next_at,lease_until}'::text[])::text FROM clutch.task t
+		SELECT 'task', (to_jsonb(t) - '{slot_no,queue_no,next_at,lease_until,lease}'::text[])::text FROM clutch.task t
 		UNION ALL
 		SELECT 'ready', concat_ws(' ', agent_id, urgency, task_id) FROM clutch.ready
 		UNION ALL

@@ -1,0 +1,145 @@
+/*-------------------------------------------------------------------------
+ *
+ * rows_catalog.c
+ *	  Which tables, indexes and sequences there are, and where.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/rows.h"
+
+#include "access/htup_details.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "commands/sequence.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+static const char *const table_names[NUM_STATE_TABLES] = {
+	"events", "agent_registry", "group_member", "agent_heartbeat",
+	"agent_slot", "principal", "run_scope", "task", "ready", "waiting",
+	"timer", "epoch"
+};
+
+static const char *const index_names[NUM_STATE_INDEXES] = {
+	"events_pkey", "events_seq", "events_task_id", "events_idempotency_key",
+	"agent_registry_pkey", "group_member_pkey", "agent_heartbeat_key",
+	"agent_slot_key", "principal_pkey", "run_scope_pkey", "task_pkey",
+	"task_run_id", "task_parent_task_id", "ready_pkey", "waiting_pkey", "timer_pkey", "epoch_pkey"
+};
+
+static const char *const sequence_names[NUM_STATE_SEQUENCES] = {
+	"event_seq", "queue_no"
+};
+
+/* so many does C fill: with another column, a row would be read past its end */
+static const int table_columns[NUM_STATE_TABLES] = {
+	20, 5, 2, 3, 7, 4, 2, 33, 4, 4, 2, 3
+};
+
+/*
+ * The oids, looked up once.  When the extension is dropped and made again its
+ * schema goes with it: any change of a schema forgets them.  REINDEX
+ * CONCURRENTLY gives one index another oid: what happens to a relation
+ * forgets its oid.
+ */
+static Oid	table_oids[NUM_STATE_TABLES];
+static Oid	index_oids[NUM_STATE_INDEXES];
+static Oid	sequence_oids[NUM_STATE_SEQUENCES];
+static bool watching_catalogs = false;
+
+static void
+forget_oids(Datum arg, int cacheid, uint32 hashvalue)
+{
+	memset(table_oids, 0, sizeof(table_oids));
+	memset(index_oids, 0, sizeof(index_oids));
+	memset(sequence_oids, 0, sizeof(sequence_oids));
+}
+
+static void
+forget_oid(Datum arg, Oid relid)
+{
+	int			i;
+
+	for (i = 0; i < NUM_STATE_TABLES; i++)
+		if (table_oids[i] == relid || !OidIsValid(relid))
+			table_oids[i] = InvalidOid;
+	for (i = 0; i < NUM_STATE_INDEXES; i++)
+		if (index_oids[i] == relid || !OidIsValid(relid))
+			index_oids[i] = InvalidOid;
+}
+
+static Oid
+lookup_oid(const char *name)
+{
+	Oid			schema;
+	Oid			relid;
+
+	if (!watching_catalogs)
+	{
+		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_oids, (Datum) 0);
+		CacheRegisterRelcacheCallback(forget_oid, (Datum) 0);
+		watching_catalogs = true;
+	}
+	schema = get_namespace_oid(CLUTCH_SCHEMA, false);
+	relid = get_relname_relid(name, schema);
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s.%s\" does not exist", CLUTCH_SCHEMA, name),
+				 errhint("Run ALTER EXTENSION clutch UPDATE, or reinstall the extension.")));
+	return relid;
+}
+
+int
+rows_columns(StateTable table)
+{
+	return table_columns[table];
+}
+
+/* looking up may forget all oids, this place too: it is filled afterwards */
+static Oid
+known_oid(Oid *place, const char *name)
+{
+	if (!OidIsValid(*place))
+	{
+		Oid			oid = lookup_oid(name);
+
+		*place = oid;
+	}
+	return *place;
+}
+
+Oid
+rows_table_oid(StateTable table)
+{
+	return known_oid(&table_oids[table], table_names[table]);
+}
+
+Oid
+rows_index_oid(StateIndex index)
+{
+	return known_oid(&index_oids[index], index_names[index]);
+}
+
+int64
+rows_nextval(StateSequence sequence)
+{
+	return nextval_internal(known_oid(&sequence_oids[sequence], sequence_names[sequence]),
+							false);
+}
+
+Oid
+rows_owner(void)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(rows_table_oid(TABLE_EVENTS)));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for table clutch.events");
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}

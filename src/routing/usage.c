@@ -1,0 +1,71 @@
+/*-------------------------------------------------------------------------
+ *
+ * usage.c
+ *	  Which of its capabilities an agent would use for what is required.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "routing/usage.h"
+
+const RosterWord *
+usage_forbidden_tool(const Search *search, const RosterCapability *capability)
+{
+	int			i;
+
+	for (i = 0; search->allowed_tools != NULL && i < capability->ntools; i++)
+	{
+		if (!agent_set_has(search->allowed_tools, capability->tools[i]->no))
+			return capability->tools[i];
+	}
+	return NULL;
+}
+
+const RosterCapability *
+usage_of_need(const Search *search, const Need *need, int ordinal, bool judge_tools)
+{
+	Roster	   *roster = search->choice.roster;
+	const RosterCapability *capability = roster_capabilities(roster, ordinal);
+	const RosterCapability *end =
+		capability + roster_agent(roster, ordinal)->card.ncapabilities;
+
+	for (; capability < end; capability++)
+	{
+		if (match_capability(need, capability) &&
+			capability->trust >= search->requirement.policy.trust &&
+			(!judge_tools || usage_forbidden_tool(search, capability) == NULL))
+			return capability;
+	}
+	return NULL;
+}
+
+const Need *
+usage_unmet_need(const Search *search, int ordinal, bool judge_tools)
+{
+	int			i;
+
+	for (i = 0; i < search->requirement.requires.n; i++)
+	{
+		if (usage_of_need(search, &search->needs[i], ordinal, judge_tools) == NULL)
+			return &search->needs[i];
+	}
+	return NULL;
+}
+
+CostHint
+usage_cost(const Search *search, int ordinal)
+{
+	CostHint	cost = COST_LOW;
+	int			i;
+
+	for (i = 0; i < search->requirement.requires.n; i++)
+	{
+		const RosterCapability *used = usage_of_need(search, &search->needs[i],
+													 ordinal, true);
+
+		if (used != NULL && used->cost > cost)
+			cost = used->cost;
+	}
+	return cost;
+}

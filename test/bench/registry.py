@@ -1,0 +1,78 @@
+"""A team of agents, in the registry and, for the reference, as arrays in a table.
+
+Every skill is had by 7.5 % of the agents, every tool by a ninth, every tag by a
+fifth; a third of the agents have a task, some two.  No limit is ever reached.
+"""
+from append import PLAIN
+from measure import template_database
+
+SKILLS, TAGS, TOOLS = 13, 5, 9
+SIZES = (50, 1000, 10000)
+
+REGISTER = """
+CREATE EXTENSION clutch;
+INSERT INTO clutch.events (envelope)
+SELECT clutch.envelope(type => 'agent.register', from_agent => agent_id,
+    run_id => 'run:agents', thread_id => 'thread:agents', payload => jsonb_build_object(
+        'v', 'clutch/0.1', 'agent_id', agent_id,
+        'display', jsonb_build_object('name', 'Worker', 'desc', 'one of many'),
+        'capabilities', jsonb_build_array(
+            jsonb_build_object('id', 'skill:s' || abs(hashint4(i)::bigint) %% 40 / 3, 'version', '1.2.0',
+                'tags', jsonb_build_array('v' || i %% 5, 'w' || i %% 7),
+                'cost_hint', (ARRAY['low', 'medium', 'high'])[1 + i %% 3]),
+            jsonb_build_object('id', 'tool:t' || abs(hashint4(i + 1000000)::bigint) %% 9)),
+        'limits', jsonb_build_object('max_concurrency', 1000000, 'max_runtime_sec', 600),
+        'security', jsonb_build_object('sandbox', true, 'network', 'none')))
+FROM (SELECT i, 'agent:' || lpad(i::text, 5, '0') AS agent_id FROM generate_series(1, %d) i) agent;
+
+INSERT INTO clutch.events (envelope)
+SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:client',
+    to_agents => ARRAY['agent:' || lpad(i::text, 5, '0')], payload => '{"goal": "load"}',
+    run_id => 'run_load', thread_id => 'thr_load')
+FROM generate_series(1, %d) i, generate_series(1, 2) n WHERE i %% (n * 3) = 0;
+"""
+
+# What a user would write: ids and tags as arrays, GIN on what is required.
+ARRAYS = """
+CREATE TABLE team (
+    agent_id text COLLATE "C" PRIMARY KEY,
+    status text NOT NULL,
+    sandbox boolean NOT NULL,
+    capabilities text[] NOT NULL,
+    tags text[] NOT NULL,
+    running int NOT NULL,
+    max_concurrency int NOT NULL,
+    success_rate float8 NOT NULL,
+    cost int NOT NULL,
+    last_chosen bigint NOT NULL);
+INSERT INTO team
+SELECT a.agent_id, a.status, true, a.capabilities,
+    ARRAY(SELECT jsonb_array_elements_text(a.card #> '{capabilities,0,tags}')),
+    a.running, a.max_concurrency, a.success_rate,
+    array_position('{low,medium,high}', a.card #>> '{capabilities,0,cost_hint}'),
+    coalesce((SELECT max(s.chosen_seq) FROM clutch.agent_slot s WHERE s.agent_id = a.agent_id), 0)
+FROM clutch.agents a;
+CREATE INDEX ON team USING gin (capabilities);
+"""
+
+# The eligible, best first; DESIGN's filters and tie-breaks over these columns.
+RANKED = """
+    FROM team a
+    WHERE a.capabilities @> ARRAY[{skill}] AND a.status IN ('READY', 'BUSY') AND a.sandbox
+      AND a.running < a.max_concurrency
+    ORDER BY ({tool} = ANY (a.capabilities))::int + ({tag} = ANY (a.tags))::int DESC,
+        a.running::float8 / a.max_concurrency, a.success_rate DESC, a.cost, a.last_chosen, a.agent_id
+"""
+SCORE = "(({tool} = ANY (a.capabilities))::int + ({tag} = ANY (a.tags))::int) / 2.0"
+
+
+def team_database(size):
+    """A template, its agents registered; made once, whoever asks first."""
+    name = "clutch_bench_team_%d" % size
+    if name not in made:
+        template_database(name, REGISTER % (size, size) + ARRAYS + PLAIN)
+        made.add(name)
+    return name
+
+
+made = set()
