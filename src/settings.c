@@ -101,7 +101,19 @@ static const struct config_enum_entry notify_modes[] = {
 	{NULL, 0, false}
 };
 
-/* told when it is set, not at the first event */
+/* both are told when they are set, not at the first event */
+static bool
+check_orchestrator(char **newval, void **extra, GucSource source)
+{
+	Slice		name = slice_of_cstring(*newval);
+
+	if (slice_present(name) && name.len > (int) strlen("agent:") && name.len <= 256 &&
+		slice_starts(name, SLICE_OF("agent:")))
+		return true;
+	GUC_check_errdetail("It is not the id of an agent, which begins with agent: and has at most 256 bytes.");
+	return false;
+}
+
 static bool
 check_clock(char **newval, void **extra, GucSource source)
 {
@@ -137,7 +149,7 @@ settings_define(void)
 							   "The agent that stands for the database.",
 							   "A request addressed to it is routed.",
 							   &clutch_orchestrator, "agent:orchestrator",
-							   PGC_SUSET, 0, NULL, NULL, NULL);
+							   PGC_SUSET, 0, check_orchestrator, NULL, NULL);
 	DefineCustomEnumVariable("clutch.notify",
 							 "Who wakes listeners: the writing transaction, or nobody.",
 							 NULL, &clutch_notify, NOTIFY_TRANSACTION, notify_modes,

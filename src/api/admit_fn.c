@@ -171,13 +171,9 @@ admit(Jsonb *document, Event *event)
 static void
 keep_replicated(Jsonb *document, Event *event)
 {
-	bool		is_new;
-
 	event->internal = true;
 	read_envelope(document, event);
 	event->received_at = clock_now();
-	/* should an epoch begin here, its leases run out: nothing is routed now */
-	event->epoch = epoch_current(&is_new);
 	event->attempt = event->envelope.attempt;
 	event->epoch = EPOCH_ELSEWHERE;
 	event->scope = event->envelope.orders.scope;

@@ -15,6 +15,9 @@
 #include "delivery/task.h"
 #include "delivery/task_tree.h"
 #include "delivery/verdict.h"
+#include "miscadmin.h"
+#include "trust/principal.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 
@@ -32,6 +35,28 @@ enum
 	NUM_RESULT_COLUMNS
 };
 
+/*
+ * A result is for who asked for it, who has or had the task, and who may read
+ * the tables anyway.
+ */
+static void
+check_may_read(const Task *task)
+{
+	int			i;
+
+	if (pg_class_aclcheck(rows_table_oid(TABLE_TASK), GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		principal_speaks_for(task->from_agent) ||
+		(slice_present(task->agent_id) && principal_speaks_for(task->agent_id)))
+		return;
+	for (i = 0; i < task->past_agents.n; i++)
+		if (principal_speaks_for(task->past_agents.items[i]))
+			return;
+	problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "/task_id", "NOT_YOUR_TASK",
+				   "Ask for it as the agent that requested it, or let an operator run SELECT clutch.grant_reader(role_name).",
+				   "task \"%.*s\" is of agents that your role does not speak for",
+				   task->task_id.len, task->task_id.s);
+}
+
 Datum
 clutch_result(PG_FUNCTION_ARGS)
 {
@@ -45,6 +70,7 @@ clutch_result(PG_FUNCTION_ARGS)
 	result_begin_rows(fcinfo);
 	if (task == NULL)
 		verdict_task_not_found(task_id);
+	check_may_read(task);
 	event = task->result_seq ? event_read(task->result_seq, ROWS_ACTIVE) : NULL;
 	result_text(values, nulls, RESULT_TASK_ID, task->task_id);
 	result_text(values, nulls, RESULT_STATUS, slice_of_cstring(task_status_name(task->status)));

@@ -54,12 +54,24 @@ add_key(RowScan *scan, int column, int strategy, RegProcedure compare,
 }
 
 /* the comparison functions of one type, by btree strategy (1-based) */
-static const RegProcedure text_compare[] = {0, F_TEXT_LT, F_TEXT_LE, F_TEXTEQ, F_TEXT_GE, F_TEXT_GT};
-static const RegProcedure int2_compare[] = {0, F_INT2LT, F_INT2LE, F_INT2EQ, F_INT2GE, F_INT2GT};
-static const RegProcedure int4_compare[] = {0, F_INT4LT, F_INT4LE, F_INT4EQ, F_INT4GE, F_INT4GT};
-static const RegProcedure int8_compare[] = {0, F_INT8LT, F_INT8LE, F_INT8EQ, F_INT8GE, F_INT8GT};
-static const RegProcedure timestamp_compare[] = {0, F_TIMESTAMPTZ_LT, F_TIMESTAMPTZ_LE, F_TIMESTAMPTZ_EQ, F_TIMESTAMPTZ_GE, F_TIMESTAMPTZ_GT};
-static const RegProcedure oid_compare[] = {0, F_OIDLT, F_OIDLE, F_OIDEQ, F_OIDGE, F_OIDGT};
+static const RegProcedure text_compare[] = {
+	0, F_TEXT_LT, F_TEXT_LE, F_TEXTEQ, F_TEXT_GE, F_TEXT_GT
+};
+static const RegProcedure int2_compare[] = {
+	0, F_INT2LT, F_INT2LE, F_INT2EQ, F_INT2GE, F_INT2GT
+};
+static const RegProcedure int4_compare[] = {
+	0, F_INT4LT, F_INT4LE, F_INT4EQ, F_INT4GE, F_INT4GT
+};
+static const RegProcedure int8_compare[] = {
+	0, F_INT8LT, F_INT8LE, F_INT8EQ, F_INT8GE, F_INT8GT
+};
+static const RegProcedure timestamp_compare[] = {
+	0, F_TIMESTAMPTZ_LT, F_TIMESTAMPTZ_LE, F_TIMESTAMPTZ_EQ, F_TIMESTAMPTZ_GE, F_TIMESTAMPTZ_GT
+};
+static const RegProcedure oid_compare[] = {
+	0, F_OIDLT, F_OIDLE, F_OIDEQ, F_OIDGE, F_OIDGT
+};
 
 void
 rows_key_text(RowScan *scan, int column, int strategy, Slice value)

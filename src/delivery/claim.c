@@ -17,8 +17,15 @@
 #include "delivery/timer.h"
 #include "registry/slot.h"
 
-/* how much of tick's work one claim does in passing */
-#define CLAIM_SHARE		8
+/*
+ * How much of tick's work a claim does in passing.  What it moves stays locked
+ * until the claimer commits, so one that finds work of its own leaves the
+ * timers alone, but for every 16th: agents that are never idle must not keep
+ * a dead one's task for ever.
+ */
+#define IDLE_SHARE		8
+#define BUSY_SHARE		1
+#define BUSY_EVERY		16
 
 static void
 claim_one(Task *task, Slice agent_id, int64 lease)
@@ -48,13 +55,23 @@ claim_one(Task *task, Slice agent_id, int64 lease)
 List *
 claim_tasks(Slice agent_id, int n, int64 lease)
 {
+	static int	claims = 0;
 	List	   *tasks;
 	ListCell   *cell;
+	bool		again = false;
 
 	(void) tick_epoch();
-	(void) tick_timers(CLAIM_SHARE);
 	tasks = ready_take(agent_id, n);
+	if (tasks == NIL || ++claims % BUSY_EVERY == 0)
+	{
+		TickReport	report = tick_timers(tasks == NIL ? IDLE_SHARE : BUSY_SHARE);
+
+		again = report.expired + report.timed_out > 0;
+	}
 	if (list_length(tasks) < n && assign_pull(agent_id, n - list_length(tasks)) > 0)
+		again = true;
+	/* what was just moved may be ours now, or ours no longer */
+	if (again)
 		tasks = ready_take(agent_id, n);
 	foreach(cell, tasks)
 		claim_one(lfirst(cell), agent_id, lease);

@@ -16,7 +16,8 @@
 #include "store/event.h"
 
 /*
- * Looks first: expired leases, and what waits and fits this agent.  Then up
+ * Who has nothing ready looks first: expired leases, passed deadlines, and
+ * what waits and fits this agent.  Then up
  * to n tasks, most urgent first, as a List of Task *.  Each is announced by a
  * task.accept.  lease is in microseconds.
  */

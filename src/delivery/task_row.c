@@ -100,12 +100,14 @@ task_row_read_node(const RowScan *scan, TaskNode *node)
 {
 	Datum		v[Natts_task];
 	bool		n[Natts_task];
+	TaskStatus	status;
 
 	rows_keep(scan, v, n);
 	memset(node, 0, sizeof(*node));
 	node->task_id = column_text(v, n, Anum_task_task_id);
 	node->parent_task_id = column_text(v, n, Anum_task_parent_task_id);
-	node->status = slice_of_cstring(task_status_name(task_status_parse(column_text(v, n, Anum_task_status))));
+	status = task_status_parse(column_text(v, n, Anum_task_status));
+	node->status = slice_of_cstring(task_status_name(status));
 	node->agent_id = column_text(v, n, Anum_task_agent_id);
 	node->domain = column_text(v, n, Anum_task_domain);
 	node->payload_type = column_text(v, n, Anum_task_payload_type);

@@ -172,6 +172,7 @@ def one_by_one(table, kind, work, bar, extras):
     for name, settings in (("on", SYNC_ON), ("off", SYNC_OFF)):
         contenders = {"plain": runner("plain", False, kind, settings),
                       "clutch": runner("clutch", False, kind, settings)}
+        extras = extras and settings is SYNC_ON
         if extras:
             contenders["keyed"] = runner("clutch", False, kind, settings, with_key=True)
             contenders["notifying"] = runner("clutch", False, kind, settings + NOTIFYING)

@@ -109,7 +109,6 @@ SELECT clutch.run_graph('run_1', 'png');
 SELECT clutch.from_legacy(pg_temp.good('{"type": "GOSSIP"}'));
 \echo :LAST_ERROR_SQLSTATE
 SET clutch.clock = 'noon';
-SELECT clutch.heartbeat('agent:ken');
 \echo :LAST_ERROR_SQLSTATE
 
 DROP EXTENSION clutch;
