@@ -50,8 +50,8 @@ principal_is_operator(void)
 	return superuser_arg(role) || is_member_of_role(role, rows_owner());
 }
 
-static bool
-speaks_for(Slice agent_id)
+bool
+principal_speaks_for(Slice agent_id)
 {
 	RowScan		scan;
 	bool		found;
@@ -67,7 +67,7 @@ speaks_for(Slice agent_id)
 void
 principal_require(Slice agent_id, const char *path)
 {
-	if (!speaks_for(agent_id))
+	if (!principal_speaks_for(agent_id))
 		problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, path, "NOT_YOUR_AGENT",
 					   "Let an operator run SELECT clutch.grant_agent(role_name, agent_id).",
 					   "role \"%s\" does not speak for \"%.*s\"",

@@ -17,6 +17,7 @@
 #include "protocol/agent_card.h"
 
 extern bool principal_is_operator(void);
+extern bool principal_speaks_for(Slice agent_id);
 
 /* raises 42501, code NOT_YOUR_AGENT, unless the role speaks for the agent */
 extern void principal_require(Slice agent_id, const char *path);
