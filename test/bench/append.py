@@ -172,8 +172,8 @@ def one_by_one(table, kind, work, bar, extras):
     for name, settings in (("on", SYNC_ON), ("off", SYNC_OFF)):
         contenders = {"plain": runner("plain", False, kind, settings),
                       "clutch": runner("clutch", False, kind, settings)}
-        extras = extras and settings is SYNC_ON
-        if extras:
+        more = extras and settings is SYNC_ON
+        if more:
             contenders["keyed"] = runner("clutch", False, kind, settings, with_key=True)
             contenders["notifying"] = runner("clutch", False, kind, settings + NOTIFYING)
         runs = compare(contenders)
@@ -181,7 +181,7 @@ def one_by_one(table, kind, work, bar, extras):
         label = "%s, 8 clients, sync %s" % (work, name)
         table.row(label, rate(rates(runs["clutch"])), rate(plain),
                   Ratio(rates(runs["clutch"]), plain), at_least=bar)
-        if extras:
+        if more:
             table.row("  with an idempotency_key", rate(rates(runs["keyed"])), "",
                       Ratio(rates(runs["keyed"]), plain))
             table.row("  with clutch.notify = transaction", rate(rates(runs["notifying"])), "",

@@ -19,7 +19,7 @@ from registry import team_database
 THROUGHPUT = 10000      # spec 003 12.2: messages per second
 LATENCY = 10.0          # and milliseconds
 SETTINGS = SYNC_ON + NOTIFYING
-ROUNDS = 3
+ROUNDS = 2
 PAUSE = 0.003
 
 

@@ -114,3 +114,5 @@ def measure_replay(table):
     ours, plain, events = ([r.rate for r in runs[name]] for name in ("clutch", "plain", "events"))
     table.row("clutch.replay, over plain", rate(ours), rate(plain), Ratio(ours, plain), at_least=0.95)
     table.row("  over clutch.events", "", rate(events), Ratio(ours, events))
+    ours, plain = ([r.cpu for r in runs[name]] for name in ("clutch", "plain"))
+    table.row("  CPU of the backend", micros(ours), micros(plain), Ratio(ours, plain))
