@@ -138,6 +138,7 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 	result_begin_rows(fcinfo);
 	read_request(document, &envelope, &requirement);
 	choice = router_choose(&requirement);
+	router_rank_all(choice);
 	for (i = 0; i < choice->ncandidates; i++)
 	{
 		const Candidate *candidate = &choice->candidates[i];

@@ -17,14 +17,21 @@
 #include "utils/timestamp.h"
 
 /* an agent with more slots than this is remembered ... */
-#define MANY_SLOTS		64
-/* ... for so long, in microseconds */
-#define MAX_AGE			INT64CONST(100000)
+#define MANY_SLOTS		8
+/*
+ * ... for 400 times as long as the reading took, so that reading costs a
+ * backend no more than a part in 400 of its time, but at least and at most
+ * so many microseconds
+ */
+#define KEEP_FACTOR		400
+#define LEAST_AGE		INT64CONST(100000)
+#define MOST_AGE		INT64CONST(1000000)
 
 typedef struct RememberedLoad
 {
 	uint64		agent;			/* hash of agent_id */
 	TimestampTz read_at;
+	TimestampTz good_until;
 	AgentLoad	load;
 } RememberedLoad;
 
@@ -103,12 +110,13 @@ void
 load_read(Slice agent_id, int limit, AgentLoad *load)
 {
 	RememberedLoad *known = find(agent_id, HASH_FIND);
-	TimestampTz now;
+	TimestampTz begun = 0;
 
 	if (known != NULL)
 	{
-		now = GetCurrentTimestamp();
-		if (now >= known->read_at && now - known->read_at <= MAX_AGE &&
+		begun = GetCurrentTimestamp();
+		/* a clock that was set back makes it old */
+		if (begun >= known->read_at && begun <= known->good_until &&
 			known->load.running < limit)
 		{
 			*load = known->load;
@@ -116,22 +124,37 @@ load_read(Slice agent_id, int limit, AgentLoad *load)
 		}
 		(void) find(agent_id, HASH_REMOVE);
 	}
+	if (begun == 0)
+		begun = GetCurrentTimestamp();
 	if (read_slots(agent_id, load) > MANY_SLOTS)
 	{
 		known = find(agent_id, HASH_ENTER);
 		known->read_at = GetCurrentTimestamp();
+		known->good_until = known->read_at +
+			Min(Max((known->read_at - begun) * KEEP_FACTOR, LEAST_AGE), MOST_AGE);
 		known->load = *load;
 	}
 }
 
 void
-load_note(Slice agent_id, int running, int done, int failed)
+load_note_chosen(Slice agent_id, int64 seq)
 {
 	RememberedLoad *known = find(agent_id, HASH_FIND);
 
 	if (known == NULL)
 		return;
-	known->load.running += running;
+	known->load.running++;
+	known->load.last_chosen = Max(known->load.last_chosen, seq);
+}
+
+void
+load_note_ended(Slice agent_id, int done, int failed)
+{
+	RememberedLoad *known = find(agent_id, HASH_FIND);
+
+	if (known == NULL)
+		return;
+	known->load.running--;
 	known->load.done += done;
 	known->load.failed += failed;
 }

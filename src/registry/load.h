@@ -23,13 +23,14 @@ typedef struct AgentLoad
 
 /*
  * Reads all slots of the agent, about a microsecond each; of an agent with
- * many, what was read up to 100 ms ago serves again, unless it says that the
- * agent is full (limit).
+ * many, what was read a tenth of a second ago (a second, if reading is dear)
+ * serves again, unless it says that the agent is full (limit).
  */
 extern void load_read(Slice agent_id, int limit, AgentLoad *load);
 
 /* what this backend itself has just changed of a remembered load */
-extern void load_note(Slice agent_id, int running, int done, int failed);
+extern void load_note_chosen(Slice agent_id, int64 seq);
+extern void load_note_ended(Slice agent_id, int done, int failed);
 
 /* done / (done + failed), 1 when nothing ended yet */
 extern double load_success_rate(const AgentLoad *load);

@@ -35,6 +35,8 @@ typedef struct SlotHint
 	int			checked_max;	/* no slot was beyond this limit; -1: unknown */
 	uint64		checked_at;		/* count of changes of the registry then */
 	int			highest;		/* number given, as far as we know */
+	int			pause;			/* see take_made */
+	int			next_pause;
 	int			nfreed;
 	int			freed[MAX_FREED];
 } SlotHint;
@@ -71,6 +73,7 @@ hint_of(Slice agent_id)
 		hint->checked_max = -1;
 		hint->highest = -1;
 		hint->nfreed = 0;
+		hint->pause = hint->next_pause = 0;
 	}
 	return hint;
 }
@@ -132,16 +135,13 @@ write_next(Slice agent_id, int slot_no, SlotState *state, Slice task_id)
 		rows_delete(TABLE_AGENT_SLOT, &state->tid);
 }
 
+/* under the guard of the slot: nobody else can take it meanwhile */
 static bool
-try_slot(Slice agent_id, int slot_no, Slice task_id, int64 seq)
+take_guarded(Slice agent_id, int slot_no, Slice task_id, int64 seq)
 {
+	uint64		guard = guard_key(GUARD_SLOT, agent_id, SLICE_NONE, slot_no);
 	SlotState	state;
-	uint64		guard;
 
-	probe(agent_id, slot_no, ROWS_DIRTY, &state);
-	if (state.taken)
-		return false;
-	guard = guard_key(GUARD_SLOT, agent_id, SLICE_NONE, slot_no);
 	if (!guard_try(guard))
 		return false;
 	probe(agent_id, slot_no, ROWS_DIRTY, &state);
@@ -152,6 +152,16 @@ try_slot(Slice agent_id, int slot_no, Slice task_id, int64 seq)
 	}
 	guard_release(guard);
 	return !state.taken;
+}
+
+/* a look without the guard first: for slots that are rather taken */
+static bool
+try_slot(Slice agent_id, int slot_no, Slice task_id, int64 seq)
+{
+	SlotState	state;
+
+	probe(agent_id, slot_no, ROWS_DIRTY, &state);
+	return !state.taken && take_guarded(agent_id, slot_no, task_id, seq);
 }
 
 /* the highest number a slot of the agent was ever given, or -1 */
@@ -209,8 +219,60 @@ usable(SlotHint *hint, Slice agent_id, int max_concurrency)
 #define FEW_SLOTS		16
 /* made slots looked at by chance before another is made */
 #define RANDOM_PROBES	4
+/* takes without looking at made ones, after these were all taken */
+#define MOST_PAUSE		64
 /* numbers tried above the highest: as many others may be doing the same */
 #define FRESH_PROBES	32
+
+/*
+ * A made slot by chance.  Where that failed it is not tried again for a
+ * while, twice as long each time: all of them may be taken.
+ */
+static int
+take_made(SlotHint *hint, Slice agent_id, int made, Slice task_id, int64 seq)
+{
+	int			i;
+
+	if (made == 0)
+		return -1;
+	if (hint->pause > 0)
+	{
+		hint->pause--;
+		return -1;
+	}
+	for (i = 0; i < RANDOM_PROBES; i++)
+	{
+		int			slot_no = (int) pg_prng_uint64_range(&pg_global_prng_state, 0, made - 1);
+
+		if (try_slot(agent_id, slot_no, task_id, seq))
+		{
+			hint->next_pause = 0;
+			return slot_no;
+		}
+	}
+	hint->next_pause = Min(hint->next_pause * 2 + 1, MOST_PAUSE);
+	hint->pause = hint->next_pause;
+	return -1;
+}
+
+/* one that was never made, above those that were */
+static int
+take_fresh(SlotHint *hint, Slice agent_id, int limit, Slice task_id, int64 seq)
+{
+	int			i;
+
+	for (i = 0; i < FRESH_PROBES && hint->highest + 1 < limit; i++)
+	{
+		int			slot_no = ++hint->highest;
+
+		if (take_guarded(agent_id, slot_no, task_id, seq))
+			return slot_no;
+		/* others have gone further than we know */
+		if (i == 0)
+			hint->highest = Max(hint->highest, highest_made(agent_id));
+	}
+	return -1;
+}
 
 /*
  * Where a free slot is likely, in the order of likelihood.  Answers it taken,
@@ -219,31 +281,18 @@ usable(SlotHint *hint, Slice agent_id, int max_concurrency)
 static int
 take_likely(SlotHint *hint, Slice agent_id, int limit, Slice task_id, int64 seq)
 {
-	int			made = Min(hint->highest + 1, limit);
 	int			slot_no;
-	int			i;
 
 	while (hint->nfreed > 0)
 	{
 		slot_no = hint->freed[--hint->nfreed];
-		if (slot_no < limit && try_slot(agent_id, slot_no, task_id, seq))
+		if (slot_no < limit && take_guarded(agent_id, slot_no, task_id, seq))
 			return slot_no;
 	}
-	for (i = 0; i < RANDOM_PROBES && made > 0; i++)
-	{
-		slot_no = (int) pg_prng_uint64_range(&pg_global_prng_state, 0, made - 1);
-		if (try_slot(agent_id, slot_no, task_id, seq))
-			return slot_no;
-	}
-	if (hint->highest + FRESH_PROBES < limit)
-		hint->highest = Max(hint->highest, highest_made(agent_id));
-	for (i = 0; i < FRESH_PROBES && hint->highest + 1 < limit; i++)
-	{
-		slot_no = ++hint->highest;
-		if (try_slot(agent_id, slot_no, task_id, seq))
-			return slot_no;
-	}
-	return -1;
+	slot_no = take_made(hint, agent_id, Min(hint->highest + 1, limit), task_id, seq);
+	if (slot_no < 0)
+		slot_no = take_fresh(hint, agent_id, limit, task_id, seq);
+	return slot_no;
 }
 
 int
@@ -268,7 +317,7 @@ slot_take(Slice agent_id, int max_concurrency, Slice task_id, int64 seq)
 			return -1;
 	}
 	hint->highest = Max(hint->highest, slot_no);
-	load_note(agent_id, 1, 0, 0);
+	load_note_chosen(agent_id, seq);
 	return slot_no;
 }
 
@@ -293,5 +342,5 @@ slot_free(Slice agent_id, int slot_no, SlotOutcome outcome)
 	write_next(agent_id, slot_no, &state, SLICE_NONE);
 	if (hint->nfreed < MAX_FREED)
 		hint->freed[hint->nfreed++] = slot_no;
-	load_note(agent_id, -1, done, failed);
+	load_note_ended(agent_id, done, failed);
 }

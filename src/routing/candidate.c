@@ -272,6 +272,7 @@ candidate_reject_full(Choice *choice, int candidate)
 	tally_in_order(&choice->rejected[REJECTED_CONCURRENCY], ordinal);
 	agent_set_remove(search->left[REJECTED_CONCURRENCY], ordinal);
 	choice->ncandidates--;
+	choice->nranked--;
 	memmove(&choice->candidates[candidate], &choice->candidates[candidate + 1],
 			(choice->ncandidates - candidate) * sizeof(Candidate));
 }

@@ -13,6 +13,7 @@
 #include "routing/explain.h"
 #include "routing/score.h"
 #include "routing/tiebreak.h"
+#include "settings.h"
 #include "utils/memutils.h"
 
 /* how many times the first of the ranking may turn out to be busier */
@@ -78,6 +79,20 @@ settle(Choice *choice, Slice avoid)
 	}
 }
 
+/* the one selected, the runner-up, and those that the decision names */
+static void
+rank_best(Search *search)
+{
+	tiebreak_rank_best(&search->choice, search->requirement.avoid,
+					   Max(clutch_decision_candidates, 2));
+}
+
+void
+router_rank_all(Choice *choice)
+{
+	tiebreak_rank(choice, ((Search *) choice)->requirement.avoid);
+}
+
 Choice *
 router_choose(const Requirement *requirement)
 {
@@ -87,7 +102,7 @@ router_choose(const Requirement *requirement)
 	candidate_filter(search);
 	candidate_list(search);
 	score_candidates(requirement, choice);
-	tiebreak_rank(choice, requirement->avoid);
+	rank_best(search);
 	if (search->loads_remembered)
 		settle(choice, requirement->avoid);
 	conclude(search);
@@ -97,8 +112,12 @@ router_choose(const Requirement *requirement)
 void
 router_reject_full(Choice *choice, int candidate)
 {
+	Search	   *search = (Search *) choice;
+
 	candidate_reject_full(choice, candidate);
-	conclude((Search *) choice);
+	if (choice->nranked < 2)
+		rank_best(search);
+	conclude(search);
 }
 
 bool

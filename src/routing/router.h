@@ -56,13 +56,17 @@ typedef struct Choice
 {
 	Roster	   *roster;
 	int			ncandidates;
-	Candidate  *candidates;		/* best first; all of them */
+	int			nranked;		/* so many stand in order, see router_rank_all */
+	Candidate  *candidates;		/* all of them, the best in order before the rest */
 	RejectionTally rejected[NUM_REJECTIONS];
 	const char *failure;		/* NO_CAPABLE_AGENT, ...; NULL: some candidate */
 	bool		retryable;
 } Choice;
 
 extern Choice *router_choose(const Requirement *requirement);
+
+/* puts all in order: a choice needs only those that its decision names */
+extern void router_rank_all(Choice *choice);
 
 /* moves a candidate that turned out full to the rejected (concurrency) */
 extern void router_reject_full(Choice *choice, int candidate);

@@ -105,30 +105,90 @@ avoided_ordinal(const Choice *choice, Slice avoid)
 	return slice_present(avoid) ? roster_find(choice->roster, avoid) : -1;
 }
 
+/* the lowest keys of all, in order; one by one, as best is small */
+static int
+pick_best(const Choice *choice, int avoided, Place *best, int room)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < choice->ncandidates; i++)
+	{
+		Place		place = {key_of(&choice->candidates[i], avoided), &choice->candidates[i]};
+		int			at = n;
+
+		if (n == room && compare_places(&place, &best[n - 1], &avoided) > 0)
+			continue;
+		if (n == room)
+			at--;
+		else
+			n++;
+		for (; at > 0 && compare_places(&place, &best[at - 1], &avoided) < 0; at--)
+			best[at] = best[at - 1];
+		best[at] = place;
+	}
+	return n;
+}
+
+/* the places first, in their order, then all others as they stood */
+static void
+reorder(Choice *choice, const Place *places, int nplaces)
+{
+	Candidate  *ranked = palloc(choice->ncandidates * sizeof(Candidate));
+	bool	   *placed = palloc0(choice->ncandidates * sizeof(bool));
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < nplaces; i++)
+	{
+		placed[places[i].candidate - choice->candidates] = true;
+		ranked[n++] = *places[i].candidate;
+	}
+	for (i = 0; i < choice->ncandidates; i++)
+		if (!placed[i])
+			ranked[n++] = choice->candidates[i];
+	pfree(placed);
+	pfree(choice->candidates);
+	choice->candidates = ranked;
+}
+
+void
+tiebreak_rank_best(Choice *choice, Slice avoid, int n)
+{
+	int			avoided = avoided_ordinal(choice, avoid);
+	Place	   *best;
+
+	if (choice->ncandidates <= 2 * n)
+	{
+		tiebreak_rank(choice, avoid);
+		return;
+	}
+	best = palloc(n * sizeof(Place));
+	choice->nranked = pick_best(choice, avoided, best, n);
+	reorder(choice, best, choice->nranked);
+	pfree(best);
+}
+
 void
 tiebreak_rank(Choice *choice, Slice avoid)
 {
 	int			n = choice->ncandidates;
 	int			avoided = avoided_ordinal(choice, avoid);
 	Place	   *places;
-	Candidate  *ranked;
 	int			i;
 
+	choice->nranked = n;
 	if (n < 2)
 		return;
 	places = palloc(n * sizeof(Place));
-	ranked = palloc(n * sizeof(Candidate));
 	for (i = 0; i < n; i++)
 	{
 		places[i].key = key_of(&choice->candidates[i], avoided);
 		places[i].candidate = &choice->candidates[i];
 	}
 	sort_places(places, n, &avoided);
-	for (i = 0; i < n; i++)
-		ranked[i] = *places[i].candidate;
+	reorder(choice, places, n);
 	pfree(places);
-	pfree(choice->candidates);
-	choice->candidates = ranked;
 }
 
 void
@@ -139,7 +199,7 @@ tiebreak_settle_first(Choice *choice, Slice avoid)
 	Criterion	by;
 	int			i;
 
-	for (i = 1; i < choice->ncandidates; i++)
+	for (i = 1; i < choice->nranked; i++)
 	{
 		if (compare(&moved, &choice->candidates[i], avoided, &by) <= 0)
 			break;

@@ -14,7 +14,9 @@
 
 #include "routing/router.h"
 
+/* all candidates; or the best n, the others behind them in no order */
 extern void tiebreak_rank(Choice *choice, Slice avoid);
+extern void tiebreak_rank_best(Choice *choice, Slice avoid, int n);
 
 /* the first candidate has changed for the worse: back to its place */
 extern void tiebreak_settle_first(Choice *choice, Slice avoid);
