@@ -53,7 +53,7 @@ int			clutch_decision_candidates = 20;
 
 /*
  * Up to this many eligible agents have their load read for every choice;
- * with more, a backend trusts what it read up to 100 ms ago.  Either way the
+ * with more, a backend trusts what it read a moment ago.  Either way the
  * slot decides, so a limit is never exceeded: only the order may be stale.
  */
 int			clutch_exact_load_candidates = 32;
@@ -82,7 +82,7 @@ int			clutch_heartbeat_interval = 30;
 
 /*
  * How long a task is held by an agent that accepts it with an envelope of its
- * own instead of clutch.claim, and by how much a progress prolongs any lease.
+ * own instead of clutch.claim.
  */
 int			clutch_default_lease = 60;
 
@@ -190,7 +190,7 @@ settings_define(void)
 				 "How often a sign of life of an agent is written down.",
 				 &clutch_heartbeat_interval, 30, 1, 3600, GUC_UNIT_S);
 	define_limit("clutch.default_lease",
-				 "Lease of a task accepted without clutch.claim, and of a progress.",
+				 "Lease of a task accepted without clutch.claim.",
 				 &clutch_default_lease, 60, 1, 86400, GUC_UNIT_S);
 	define_limit("clutch.tick_batch", "Most tasks one tick moves.",
 				 &clutch_tick_batch, 1000, 1, 1000000, 0);

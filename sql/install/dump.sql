@@ -11,7 +11,12 @@ BEGIN
 		  AND c.relkind IN ('r', 'S')
 		ORDER BY c.oid
 	LOOP
-		PERFORM pg_catalog.pg_extension_config_dump(member, '');
+		-- A role that was dropped leaves a bare number, which would name
+		-- somebody else in another cluster.
+		PERFORM pg_catalog.pg_extension_config_dump(member,
+			CASE WHEN member OPERATOR(pg_catalog.=) 'clutch.principal'::regclass
+				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)'
+				 ELSE '' END);
 	END LOOP;
 END
 $$;

@@ -54,6 +54,12 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 		FROM (SELECT max(queue_no) AS queue_no FROM clutch.task) q, clutch.queue_no s
 		WHERE q.queue_no > s.last_value
 	UNION ALL
+		SELECT 'ROLE_GONE',
+			   pg_catalog.format('role %s, which spoke for %s, does not exist any more', p.grantee, p.agent_id),
+			   pg_catalog.format('DELETE FROM clutch.principal WHERE grantee = %s::oid;', p.grantee::oid)
+		FROM clutch.principal p
+		WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = p.grantee)
+	UNION ALL
 		SELECT 'TASK_WITHOUT_REQUEST',
 			   pg_catalog.format('task %L has no request in the log (seq %s)', t.task_id, t.request_seq),
 			   'Rows of the log are missing: restore them, or run SELECT clutch.rebuild().'

@@ -1,7 +1,7 @@
--- The log and the state made from it.  Rows are written by C (base/table.h),
+-- The log and the state made from it.  Rows are written by C (base/rows.h),
 -- never by a user's statement; the columns stand in the same order in the
 -- Anum_ lists of the room that owns the table.  Indexes are plain btrees over
--- plain columns, which base/table.h relies on, except those of events.
+-- plain columns, which base/rows.h relies on, except those of events.
 
 -- ---------------------------------------------------------------- the log
 CREATE SEQUENCE clutch.event_seq AS bigint;

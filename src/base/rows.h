@@ -6,7 +6,7 @@
  * A row of state costs a microsecond here and five through SPI, and needs no
  * grant: agents hold none on state, so it is written on nobody's behalf but
  * the extension's.  Triggers, row security and defaults do not apply; the
- * tables have none (clutch.check looks).
+ * tables have none.
  *
  * Scans go through one index, in its order, on a snapshot the caller chooses:
  *

@@ -25,7 +25,7 @@
  */
 #define KEEP_FACTOR		400
 #define LEAST_AGE		INT64CONST(100000)
-#define MOST_AGE		INT64CONST(1000000)
+#define MOST_AGE		INT64CONST(10000000)
 
 typedef struct RememberedLoad
 {

@@ -23,7 +23,7 @@ typedef struct AgentLoad
 
 /*
  * Reads all slots of the agent, about a microsecond each; of an agent with
- * many, what was read a tenth of a second ago (a second, if reading is dear)
+ * many, what was read a tenth of a second ago (seconds, if it has thousands)
  * serves again, unless it says that the agent is full (limit).
  */
 extern void load_read(Slice agent_id, int limit, AgentLoad *load);

@@ -193,7 +193,15 @@ set_load(Candidate *candidate, const AgentLoad *load)
 	candidate->last_chosen = load->last_chosen;
 }
 
-/* a few are read each time; among many, what was read just now will do */
+/*
+ * A few are read each time; among many, what was read just now will do.  One
+ * load takes some microseconds to read: kept for a millisecond a candidate,
+ * they cost a backend less than a hundredth of its time.
+ */
+#define AGE_PER_CANDIDATE	INT64CONST(1000)
+#define LEAST_AGE			INT64CONST(100000)
+#define MOST_AGE			INT64CONST(1000000)
+
 void
 candidate_list(Search *search)
 {
@@ -202,6 +210,7 @@ candidate_list(Search *search)
 	AgentSet   *vacant = agent_set_copy(left);
 	int			n = agent_set_count(left);
 	TimestampTz now = GetCurrentTimestamp();
+	int64		max_age = Min(Max(n * AGE_PER_CANDIDATE, LEAST_AGE), MOST_AGE);
 	AgentLoad	load;
 	int			i = -1;
 
@@ -214,7 +223,7 @@ candidate_list(Search *search)
 		const RosterAgent *agent = roster_agent(choice->roster, i);
 
 		if (search->loads_remembered)
-			load = *recent_load(choice->roster, i, now);
+			load = *recent_load(choice->roster, i, now, max_age);
 		else
 			load_read(agent->agent_id, agent->card.max_concurrency, &load);
 		if (load.running >= agent->card.max_concurrency)

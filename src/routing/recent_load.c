@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * recent_load.c
- *	  What this backend read of the agents' loads in the last 100 ms.
+ *	  What this backend read of the agents' loads a moment ago.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,8 +13,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
-
-#define MAX_AGE		INT64CONST(100000)	/* microseconds */
 
 typedef struct RecentLoad
 {
@@ -62,11 +60,11 @@ read_now(const Roster *roster, int ordinal)
 }
 
 const AgentLoad *
-recent_load(const Roster *roster, int ordinal, TimestampTz now)
+recent_load(const Roster *roster, int ordinal, TimestampTz now, int64 max_age)
 {
 	provide(roster);
 	/* a clock that was set back makes everything old */
-	if (loads[ordinal].read_at <= now && now - loads[ordinal].read_at <= MAX_AGE)
+	if (loads[ordinal].read_at <= now && now - loads[ordinal].read_at <= max_age)
 		return &loads[ordinal].load;
 	return read_now(roster, ordinal);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * recent_load.h
- *	  What this backend read of the agents' loads in the last 100 ms.
+ *	  What this backend read of the agents' loads a moment ago.
  *
  * A choice among hundreds of agents cannot read all their slots; what is a
  * little old is good enough to order them, because the slot decides in the
@@ -16,8 +16,9 @@
 #include "registry/load.h"
 #include "registry/roster.h"
 
-/* at most 100 ms before now */
-extern const AgentLoad *recent_load(const Roster *roster, int ordinal, TimestampTz now);
+/* at most max_age microseconds before now */
+extern const AgentLoad *recent_load(const Roster *roster, int ordinal, TimestampTz now,
+									int64 max_age);
 
 /* read anew, and remembered */
 extern const AgentLoad *recent_load_refresh(const Roster *roster, int ordinal);
