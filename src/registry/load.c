@@ -19,11 +19,11 @@
 /* an agent with more slots than this is remembered ... */
 #define MANY_SLOTS		8
 /*
- * ... for 400 times as long as the reading took, so that reading costs a
- * backend no more than a part in 400 of its time, but at least and at most
- * so many microseconds
+ * ... for 4000 times as long as the reading took, so that reading costs a
+ * backend no more than a part in 4000 of its time for each agent (there may be
+ * a hundred of them), but at least and at most so many microseconds
  */
-#define KEEP_FACTOR		400
+#define KEEP_FACTOR		4000
 #define LEAST_AGE		INT64CONST(100000)
 #define MOST_AGE		INT64CONST(10000000)
 
