@@ -194,29 +194,30 @@ set_load(Candidate *candidate, const AgentLoad *load)
 }
 
 /*
- * A few are read each time; among many, what was read just now will do.  One
- * load takes some microseconds to read: kept for a millisecond a candidate,
- * they cost a backend less than a hundredth of its time.
+ * A few are read each time; among many, what was read a moment ago will do:
+ * the best is looked at again, and the slot decides.  One load takes some
+ * microseconds to read, and there may be thousands of agents: kept for ten
+ * milliseconds a candidate they cost a backend next to nothing.  Before a
+ * request is told that all are full, though, nothing older than LEAST_AGE
+ * counts.
  */
-#define AGE_PER_CANDIDATE	INT64CONST(1000)
+#define AGE_PER_CANDIDATE	INT64CONST(10000)
 #define LEAST_AGE			INT64CONST(100000)
-#define MOST_AGE			INT64CONST(1000000)
+#define MOST_AGE			INT64CONST(2000000)
 
-void
-candidate_list(Search *search)
+/* the candidates that are not full, by loads no older than max_age */
+static void
+list_vacant(Search *search, int64 max_age)
 {
 	Choice	   *choice = &search->choice;
 	AgentSet   *left = search->left[REJECTED_REQUIRES];
 	AgentSet   *vacant = agent_set_copy(left);
-	int			n = agent_set_count(left);
 	TimestampTz now = GetCurrentTimestamp();
-	int64		max_age = Min(Max(n * AGE_PER_CANDIDATE, LEAST_AGE), MOST_AGE);
 	AgentLoad	load;
 	int			i = -1;
 
-	search->loads_remembered = n > clutch_exact_load_candidates;
 	search->left[REJECTED_CONCURRENCY] = vacant;
-	choice->candidates = palloc(Max(n, 1) * sizeof(Candidate));
+	memset(&choice->rejected[REJECTED_CONCURRENCY], 0, sizeof(RejectionTally));
 	while ((i = agent_set_next(left, i)) >= 0)
 	{
 		Candidate  *candidate = &choice->candidates[choice->ncandidates];
@@ -239,6 +240,19 @@ candidate_list(Search *search)
 		set_load(candidate, &load);
 		choice->ncandidates++;
 	}
+}
+
+void
+candidate_list(Search *search)
+{
+	Choice	   *choice = &search->choice;
+	int			n = agent_set_count(search->left[REJECTED_REQUIRES]);
+
+	search->loads_remembered = n > clutch_exact_load_candidates;
+	choice->candidates = palloc(Max(n, 1) * sizeof(Candidate));
+	list_vacant(search, Min(Max(n * AGE_PER_CANDIDATE, LEAST_AGE), MOST_AGE));
+	if (choice->ncandidates == 0 && search->loads_remembered)
+		list_vacant(search, LEAST_AGE);
 }
 
 bool
