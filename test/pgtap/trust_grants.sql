@@ -1,0 +1,83 @@
+-- What a role may say and see (P8): it speaks for the agents it was given,
+-- registers no card beyond its grant, and reads the results that concern it.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS clutch;
+SELECT no_plan();
+
+CREATE ROLE clutch_test_ken;
+CREATE ROLE clutch_test_lois;
+SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken');
+SELECT clutch.grant_agent('clutch_test_lois', 'agent:lois', '{skill:research,mcp:files}', '{group:team-a}');
+
+CREATE FUNCTION pg_temp.card(agent_id text, capability jsonb, more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', agent_id,
+		'capabilities', jsonb_build_array(capability)) || more $$;
+CREATE FUNCTION pg_temp.fault(sql text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE sql;
+	RETURN 'none';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN SQLSTATE || ' ' || coalesce(detail::jsonb #>> '{0,code}', '');
+END $$;
+CREATE FUNCTION pg_temp.register(agent_id text, capability jsonb, more jsonb DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
+	SELECT pg_temp.fault(format('SELECT clutch.register(%L::jsonb)', pg_temp.card(agent_id, capability, more))) $$;
+
+SET ROLE clutch_test_ken;
+SELECT is(pg_temp.register('agent:ken', '{"id": "skill:research"}'), '42501 CARD_NOT_GRANTED',
+	'without granted capabilities a role registers no card');
+SELECT is(pg_temp.register('agent:lois', '{"id": "skill:research"}'), '42501 NOT_YOUR_AGENT',
+	'nor one of another agent');
+
+SET ROLE clutch_test_lois;
+SELECT is(pg_temp.register('agent:lois', '{"id": "skill:research", "tools": ["mcp:files"]}', '{"scopes": ["group:team-a"]}'),
+	'none', 'a card within the grant is registered');
+SELECT is(pg_temp.register('agent:lois', capability, more), '42501 CARD_NOT_GRANTED', concat('not granted: ', capability, more))
+FROM (VALUES
+	('{"id": "skill:everything"}'::jsonb, '{}'::jsonb),
+	('{"id": "skill:research", "tools": ["mcp:shell"]}', '{}'),
+	('{"id": "skill:research", "trust_level": "prod"}', '{}'),
+	('{"id": "skill:research"}', '{"scopes": ["group:team-b"]}'),
+	('{"id": "skill:research"}', '{"groups": ["group:admins"]}'),
+	('{"id": "skill:research"}', '{"security": {"sandbox": false}}'),
+	('{"id": "skill:research"}', '{"security": {"network": "open"}}')) AS v(capability, more);
+SELECT is(pg_temp.fault(format('INSERT INTO clutch.events (envelope) VALUES (%L)',
+		clutch.envelope('agent.update', 'agent:lois', payload => '{"agent_id": "agent:lois", "scopes": ["group:team-b"]}'))),
+	'42501 CARD_NOT_GRANTED', 'an update widens nothing either');
+
+-- results
+RESET ROLE;
+SELECT clutch.register(pg_temp.card('agent:ken', '{"id": "skill:research"}'));
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ken', '{agent:lois}', task_id => 'task:k'));
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:ken}', task_id => 'task:u'));
+SET ROLE clutch_test_ken;
+SELECT is((SELECT status FROM clutch.result('task:k')), 'assigned', 'who asked for a task sees how it stands');
+SELECT is((SELECT status FROM clutch.result('task:u')), 'assigned', 'so does who has it');
+SET ROLE clutch_test_lois;
+SELECT is(pg_temp.fault($$ SELECT * FROM clutch.result('task:u') $$), '42501 NOT_YOUR_TASK', 'and nobody else''s role');
+RESET ROLE;
+SELECT is((SELECT status FROM clutch.result('task:u')), 'assigned', 'but an operator');
+
+-- a role that goes takes its grants along
+SELECT is(clutch.revoke_agent('clutch_test_ken', 'agent:ken'), true, 'a grant is taken back');
+SELECT lives_ok('DROP ROLE clutch_test_ken', 'with everything that came with it');
+SELECT is_empty($$ SELECT * FROM clutch.check() WHERE code = 'ROLE_GONE' $$, 'nothing is left of it');
+DROP OWNED BY clutch_test_lois;
+DROP ROLE clutch_test_lois;
+SELECT is((SELECT count(*)::int FROM clutch.check() WHERE code = 'ROLE_GONE'), 1, 'a role dropped without that is told');
+CREATE ROLE clutch_test_lois;
+SELECT is((SELECT count(*)::int FROM clutch.principal WHERE grantee = 'clutch_test_lois'::regrole), 0,
+	'a later role of the same name inherits nothing');
+
+SELECT throws_ok($$ SET clutch.orchestrator = 'bogus' $$, '22023', NULL, 'the orchestrator is an agent');
+
+SELECT * FROM finish();
+ROLLBACK;
