@@ -3,9 +3,9 @@
  * rows.h
  *	  The tables of state, read and written without SQL.
  *
- * A row of state costs a microsecond here and five through SPI, and needs no
- * grant: agents hold none on state, so it is written on nobody's behalf but
- * the extension's.  Triggers, row security and defaults do not apply; the
+ * The executor and its plans are passed by, and no grant is needed: agents
+ * hold none on state, so it is written on nobody's behalf but the
+ * extension's.  Triggers, row security and defaults do not apply; the
  * tables have none.
  *
  * Scans go through one index, in its order, on a snapshot the caller chooses:
