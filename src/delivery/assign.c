@@ -223,7 +223,10 @@ assign_offer(Slice agent_id)
 
 	if (task != NULL)
 		(void) assign_again(task);
-	/* what came to wait meanwhile and cannot be seen yet, it claims itself */
+	/*
+	 * Whoever else ended its task, the agent should hear; and what came to
+	 * wait meanwhile and cannot be seen yet, it claims itself.
+	 */
 	notify_agent(agent_id);
 }
 

@@ -64,9 +64,8 @@ claim_tasks(Slice agent_id, int n, int64 lease)
 	tasks = ready_take(agent_id, n);
 	if (tasks == NIL || ++claims % BUSY_EVERY == 0)
 	{
-		TickReport	report = tick_timers(tasks == NIL ? IDLE_SHARE : BUSY_SHARE);
-
-		again = report.expired + report.timed_out > 0;
+		(void) tick_timers(tasks == NIL ? IDLE_SHARE : BUSY_SHARE);
+		again = true;
 	}
 	if (list_length(tasks) < n && assign_pull(agent_id, n - list_length(tasks)) > 0)
 		again = true;

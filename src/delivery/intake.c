@@ -11,7 +11,6 @@
 #include "base/rows.h"
 #include "delivery/assign.h"
 #include "delivery/intake.h"
-#include "delivery/notify.h"
 #include "delivery/ready.h"
 #include "delivery/timer.h"
 #include "delivery/verdict.h"
@@ -179,11 +178,7 @@ apply_report(Event *event, Task *task)
 	}
 	task_save(task);
 	if (slice_present(freed))
-	{
-		/* whoever else ended it, the agent at work should hear */
-		notify_agent(freed);
 		assign_offer(freed);
-	}
 }
 
 bool

@@ -12,7 +12,6 @@
 #include "delivery/assign.h"
 #include "delivery/claim.h"
 #include "delivery/notice.h"
-#include "delivery/notify.h"
 #include "delivery/tick.h"
 #include "delivery/timer.h"
 #include "delivery/waiting.h"
@@ -44,10 +43,7 @@ time_out(Task *task)
 	task_apply(task, &event);
 	task_save(task);
 	if (slice_present(freed))
-	{
-		notify_agent(freed);
 		assign_offer(freed);
-	}
 }
 
 TickReport

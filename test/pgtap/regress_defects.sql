@@ -117,5 +117,30 @@ SELECT clutch.tick();
 SELECT is(pg_temp.status('urgent') || ', ' || pg_temp.status('calm'), 'assigned agent:shared, pending',
 	'of two kinds the more urgent head is routed first');
 
+-- ---------------------- a parent that is requested after its child, elsewhere
+SELECT pg_temp.request('early child', 'defect:nobody', '{"parent_task_id": "late parent"}');
+SELECT throws_ok($$SELECT pg_temp.request('late parent', 'defect:nobody', '{"run_id": "run:elsewhere"}')$$,
+	'KL004', NULL, 'a parent does not come in another run than its child');
+SELECT lives_ok($$SELECT pg_temp.request('late parent', 'defect:nobody')$$, 'but in the same');
+
+-- ------------------------- a progress renews the lease by its claimed length
+SELECT pg_temp.agent('agent:short', 'defect:short', 4);
+SELECT pg_temp.request('leased', 'defect:short');
+SELECT count(*) FROM clutch.claim('agent:short', 1, '2 s');
+SELECT clutch.progress('agent:short', 'leased', '{}', 1);
+SELECT cmp_ok(lease_until, '<=', clutch.now() + interval '2 s', 'two seconds stay two seconds')
+FROM clutch.tasks WHERE task_id = 'leased';
+
+-- ------------------------- who has work of its own leaves others' leases alone
+SELECT pg_temp.agent('agent:dead', 'defect:dead');
+SELECT pg_temp.request('abandoned', 'defect:dead');
+SELECT count(*) FROM clutch.claim('agent:dead', 1, '1 s');
+SELECT pg_temp.request('own work', 'defect:short');
+SELECT set_config('clutch.clock', to_char((now() + interval '1 hour') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), true);
+SELECT is((SELECT string_agg(task_id, ',') FROM clutch.claim('agent:short', 1)), 'own work', 'a claim with something ready takes it');
+SELECT is(pg_temp.status('abandoned'), 'running agent:dead', 'and moves nobody else''s task');
+SELECT count(*) FROM clutch.claim('agent:short', 1);
+SELECT isnt(pg_temp.status('abandoned'), 'running agent:dead', 'one that finds nothing does');
+
 SELECT * FROM finish();
 ROLLBACK;
