@@ -124,6 +124,7 @@ CREATE TABLE clutch.task (
 	lease_until		timestamptz,
 	lease			bigint,					-- its length in microseconds
 	deadline		timestamptz,
+	wake_at			timestamptz,			-- pending: not before; see task.h
 	created_at		timestamptz NOT NULL,
 	started_at		timestamptz,
 	finished_at		timestamptz,

@@ -47,8 +47,8 @@ is_first_assignment(const Task *task)
 
 /*
  * A request that names one agent is given to it without choice, hence
- * without a decision event; once it had to wait, the log must say when it
- * was given after all.
+ * without a decision event; once it was held or had to wait, the log must
+ * say when it was given after all.
  */
 static void
 give(Task *task, const Requirement *requirement, const Choice *choice,
@@ -57,7 +57,8 @@ give(Task *task, const Requirement *requirement, const Choice *choice,
 	TaskEvent	event = {STEP_ASSIGN, task->request_seq, at};
 
 	event.agent = slice_copy(choice->candidates[selected].agent_id);
-	if (!requirement_is_direct(requirement) || !is_first_assignment(task))
+	if (!requirement_is_direct(requirement) || !is_first_assignment(task) ||
+		task_is_held(task))
 	{
 		Jsonb	   *payload = decision_payload(requirement, choice, selected,
 											   request_id, task->attempt);
@@ -131,7 +132,17 @@ route(Task *task, const Envelope *request, TimestampTz at)
 void
 assign_new(Task *task, const Envelope *request, TimestampTz at)
 {
-	(void) route(task, request, at);
+	if (task_is_held(task))
+		assign_hold(task);
+	else
+		(void) route(task, request, at);
+}
+
+void
+assign_hold(Task *task)
+{
+	timer_set(task);
+	task_save(task);
 }
 
 static bool

@@ -20,6 +20,9 @@
 /* right after its request was admitted; at is the request's received_at */
 extern void assign_new(Task *task, const Envelope *request, TimestampTz at);
 
+/* it is held: saved, in no queue, and looked at when its time comes */
+extern void assign_hold(Task *task);
+
 /*
  * A task that waits, or came back: routed by its request as it was sent.
  * true: an agent has it now.

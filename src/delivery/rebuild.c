@@ -89,7 +89,7 @@ rebuild_request(LoggedEvent *logged)
 					   logged->seq, logged->at);
 	requirement_of(request, task->scope, &requirement);
 	/* given without choice, unless a routing.failure follows and takes it back */
-	if (requirement_is_direct(&requirement))
+	if (requirement_is_direct(&requirement) && !task_is_held(task))
 	{
 		assign_logged(task, requirement.named.items[0], logged->seq, logged->at);
 		task_save(task);
@@ -253,9 +253,9 @@ rebuild_queues(void)
 		CHECK_FOR_INTERRUPTS();
 		if (task->status == TASK_ASSIGNED)
 			ready_put(task);
-		else if (task->status == TASK_PENDING)
+		else if (task->status == TASK_PENDING && !task_is_held(task))
 			queue_pending(task);
-		else if (task->lease_until == 0)
+		else if (task->status == TASK_RUNNING && task->lease_until == 0)
 			task->lease_until = TimestampTzPlusMilliseconds(clock_now(),
 															(int64) clutch_default_lease * 1000);
 		timer_set(task);

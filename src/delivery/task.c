@@ -160,6 +160,13 @@ task_run_has_any(Slice run_id)
 
 /* ---------------------------------------------------------------- creating */
 
+/* 0, the first instant of 2000, stands for none */
+static TimestampTz
+some_time(TimestampTz time)
+{
+	return time != 0 ? time : 1;
+}
+
 static void
 fill_from_request(Task *task, const Envelope *request, int64 seq, TimestampTz at)
 {
@@ -179,9 +186,13 @@ fill_from_request(Task *task, const Envelope *request, int64 seq, TimestampTz at
 	task->request_seq = seq;
 	task->since = at;
 	task->created_at = at;
-	/* 0, the first instant of 2000, stands for none */
 	if (request->orders.has_deadline)
-		task->deadline = request->orders.deadline != 0 ? request->orders.deadline : 1;
+		task->deadline = some_time(request->orders.deadline);
+	if (request->orders.has_not_before && request->orders.not_before > at)
+	{
+		task->wake_at = some_time(request->orders.not_before);
+		task->waiting_for = SLICE_OF("time");
+	}
 }
 
 Task *
@@ -240,6 +251,15 @@ task_was_with(const Task *task, Slice agent_id)
 		if (slice_equal(task->past_agents.items[i], agent_id))
 			return true;
 	return false;
+}
+
+bool
+task_is_held(const Task *task)
+{
+	return task->status == TASK_PENDING &&
+		(slice_equal(task->waiting_for, SLICE_OF("time")) ||
+		 slice_equal(task->waiting_for, SLICE_OF("retry")) ||
+		 slice_equal(task->waiting_for, SLICE_OF("sibling")));
 }
 
 /* the last of past_agents is the last that had it; each stands there once */
@@ -350,6 +370,8 @@ task_apply(Task *task, const TaskEvent *event)
 	}
 	if (to != task->status || event->step == STEP_ASSIGN)
 		task->since = event->at;
+	if (to != task->status || to == TASK_PENDING)
+		task->wake_at = 0;
 	task->status = to;
 	return true;
 }

@@ -7,6 +7,9 @@
  * transaction has locked (task_lock, task_create) or merely looked at
  * (task_look).  Only a locked one may be saved.
  *
+ * wake_at is when a task that waits for time alone must be looked at: pending,
+ * when it may be routed.  Such a task is held: it stands in no queue.
+ *
  * What moves a task is task_apply, and nothing else: live and in rebuild.
  * It changes the fields that the log decides.  The place of the task in the
  * queues (slot_no, queue_no, queue_kind, next_at, lease_until, lease) is kept by
@@ -56,6 +59,7 @@ typedef struct Task
 	TimestampTz lease_until;
 	int64		lease;			/* its length as claimed, microseconds; 0: none */
 	TimestampTz deadline;
+	TimestampTz wake_at;
 	TimestampTz created_at;
 	TimestampTz started_at;
 	TimestampTz finished_at;
@@ -78,6 +82,9 @@ typedef struct TaskEvent
 	Slice		code;			/* of a failure or error */
 	Slice		detail;			/* in words */
 } TaskEvent;
+
+/* pending, and not to be routed before something else happens? */
+extern bool task_is_held(const Task *task);
 
 /* what the type of an event, and the move it may name, does to a task */
 extern bool task_step_of(MessageType type, TaskMove move, TaskStep *step);

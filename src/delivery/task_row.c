@@ -50,6 +50,7 @@ task_row_read(const RowScan *scan)
 	task->lease_until = column_int8(v, n, Anum_task_lease_until);
 	task->lease = column_int8(v, n, Anum_task_lease);
 	task->deadline = column_int8(v, n, Anum_task_deadline);
+	task->wake_at = column_int8(v, n, Anum_task_wake_at);
 	task->created_at = column_int8(v, n, Anum_task_created_at);
 	task->started_at = column_int8(v, n, Anum_task_started_at);
 	task->finished_at = column_int8(v, n, Anum_task_finished_at);
@@ -90,6 +91,7 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	column_put_int8(values, nulls, Anum_task_lease_until, task->lease_until);
 	column_put_int8(values, nulls, Anum_task_lease, task->lease);
 	column_put_int8(values, nulls, Anum_task_deadline, task->deadline);
+	column_put_int8(values, nulls, Anum_task_wake_at, task->wake_at);
 	values[Anum_task_created_at - 1] = TimestampTzGetDatum(task->created_at);
 	column_put_int8(values, nulls, Anum_task_started_at, task->started_at);
 	column_put_int8(values, nulls, Anum_task_finished_at, task->finished_at);

@@ -53,7 +53,7 @@ tick_timers(int n)
 	TimestampTz now = clock_now();
 	TimestampTz after = PG_INT64_MIN;
 
-	while (report.expired + report.timed_out < n)
+	while (report.expired + report.timed_out + report.woken < n)
 	{
 		Task	   *task = timer_take_due(now, &after);
 
@@ -69,6 +69,11 @@ tick_timers(int n)
 		{
 			(void) claim_expire(task);
 			report.expired++;
+		}
+		else if (task_is_held(task) && task->wake_at != 0 && task->wake_at <= now)
+		{
+			report.routed += assign_again(task);
+			report.woken++;
 		}
 		else
 		{
@@ -119,7 +124,7 @@ tick_all(int n)
 {
 	TickReport	report = tick_timers(n);
 
-	report.routed = route_waiting(n);
+	report.routed += route_waiting(n);
 	return report;
 }
 

@@ -17,7 +17,8 @@ typedef struct TickReport
 {
 	int			expired;		/* leases */
 	int			timed_out;		/* deadlines */
-	int			routed;			/* tasks that waited */
+	int			woken;			/* their time has come */
+	int			routed;			/* of these, and of what waited */
 } TickReport;
 
 /* due leases and deadlines, at most n */

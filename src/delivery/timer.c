@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * timer.c
- *	  When a task must be looked at again: its lease or its deadline.
+ *	  When a task must be looked at again: its lease, its deadline, wake_at.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,14 +21,18 @@ enum
 	Natts_timer = Anum_task_id
 };
 
+/* 0: never */
 static TimestampTz
 earliest(const Task *task)
 {
-	if (task->lease_until == 0)
-		return task->deadline;
-	if (task->deadline == 0)
-		return task->lease_until;
-	return Min(task->lease_until, task->deadline);
+	TimestampTz times[] = {task->lease_until, task->deadline, task->wake_at};
+	TimestampTz first = 0;
+	int			i;
+
+	for (i = 0; i < lengthof(times); i++)
+		if (times[i] != 0 && (first == 0 || times[i] < first))
+			first = times[i];
+	return first;
 }
 
 void

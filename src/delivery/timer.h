@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * timer.h
- *	  When a task must be looked at again: its lease or its deadline.
+ *	  When a task must be looked at again: its lease, its deadline, wake_at.
  *
- * At most one row a task, never later than the earlier of the two; a lease
+ * At most one row a task, never later than the earliest of them; a lease
  * that was extended meanwhile is seen when the row is due.  Kept by who holds
  * the task's lock.  task->next_at is the row's key.
  *
@@ -14,7 +14,7 @@
 
 #include "delivery/task.h"
 
-/* sees to it that the task is looked at when lease or deadline is due */
+/* sees to it that the task is looked at when one of them is due */
 extern void timer_set(Task *task);
 extern void timer_clear(Task *task);
 

@@ -1,0 +1,55 @@
+-- meta.clutch.not_before: a request that is held until its time comes.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS clutch;
+SELECT no_plan();
+SET LOCAL clutch.notify = off;
+SET LOCAL timezone = 'UTC';
+
+-- seconds since noon
+CREATE FUNCTION pg_temp.at(seconds numeric) RETURNS void LANGUAGE sql AS $$
+	SELECT set_config('clutch.clock', to_char(timestamptz '2026-01-01 12:00:00Z' + seconds * interval '1 s', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), true)
+$$;
+CREATE FUNCTION pg_temp.state_of(task text) RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(' ', t.status, t.waiting_for, to_char(t.next_at, 'HH24:MI:SS')) FROM clutch.tasks t WHERE t.task_id = task
+$$;
+CREATE FUNCTION pg_temp.ask(task text, orders jsonb, whom text DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT clutch.envelope('task.request', 'agent:ui', CASE WHEN whom IS NOT NULL THEN ARRAY[whom] END, run_id => 'run:1',
+		task_id => task, meta => jsonb_build_object('clutch', orders))
+$$;
+CREATE FUNCTION pg_temp.events_of(task text) RETURNS text LANGUAGE sql AS
+$$ SELECT string_agg(type, ' ' ORDER BY seq) FROM clutch.events e WHERE e.task_id = task $$;
+
+SELECT pg_temp.at(0) \g /dev/null
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 9}}') \g /dev/null
+SELECT clutch.send(pg_temp.ask('task:routed', '{"not_before": "2026-01-01T12:01:00Z"}')),
+	clutch.send(pg_temp.ask('task:direct', '{"not_before": "2026-01-01T12:01:00Z"}', 'agent:ken')),
+	clutch.send(pg_temp.ask('task:past', '{"not_before": "2026-01-01T11:59:00Z"}')),
+	clutch.send(pg_temp.ask('task:never', '{"not_before": "2026-01-01T12:01:00Z", "deadline": "2026-01-01T12:00:30Z"}')) \g /dev/null
+
+SELECT is(pg_temp.state_of('task:routed'), 'pending time 12:01:00', 'it is held');
+SELECT is(pg_temp.state_of('task:direct'), 'pending time 12:01:00', 'also when it names its agent');
+SELECT is(pg_temp.state_of('task:past'), 'assigned', 'a time that has passed holds nothing');
+SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:ken', 9, '1 h')), 'task:past', 'what is held cannot be claimed');
+SELECT is(pg_temp.events_of('task:routed'), 'task.request', 'and nothing was decided');
+
+SELECT clutch.rebuild() \g /dev/null
+SELECT is(pg_temp.state_of('task:routed') || ', ' || pg_temp.state_of('task:direct'),
+	'pending time 12:01:00, pending time 12:01:00', 'rebuild holds it too');
+
+SELECT pg_temp.at(59) \g /dev/null
+SELECT is(clutch.tick() ->> 'timed_out', '1', 'a deadline before its time ends it');
+SELECT is(pg_temp.state_of('task:routed'), 'pending time 12:01:00', 'a second too early');
+SELECT pg_temp.at(60) \g /dev/null
+SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.claim('agent:ken', 9)), 'task:direct task:routed', 'its time has come, and a claim sees to it');
+SELECT is(pg_temp.events_of('task:direct'), 'task.request routing.decision task.accept', 'that it was given later is in the log');
+SELECT clutch.rebuild() \g /dev/null
+SELECT is((SELECT string_agg(status, ' ') FROM clutch.tasks WHERE task_id IN ('task:direct', 'task:routed')), 'running running', 'and rebuild finds it running');
+
+SELECT * FROM finish();
+ROLLBACK;
