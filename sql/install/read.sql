@@ -8,7 +8,7 @@ COMMENT ON FUNCTION clutch.now() IS
 CREATE VIEW clutch.tasks WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id, t.from_agent,
 		t.attempt, t.priority, t.requires,
-		CASE WHEN t.status = 'pending' THEN t.waiting_for
+		CASE WHEN t.status IN ('pending', 'input_required') THEN t.waiting_for
 			 WHEN t.status = 'running' AND t.lease_until < clutch.now() THEN 'lease' END AS waiting_for,
 		t.code, t.detail, t.since, t.next_at, t.lease_until, t.deadline, t.created_at,
 		t.started_at, t.finished_at, t.result_seq,
@@ -52,6 +52,14 @@ CREATE VIEW clutch.task_edges WITH (security_invoker = true) AS
 SELECT t.run_id, t.parent_task_id AS from_task_id, t.task_id AS to_task_id, 'child'::text AS kind
 FROM clutch.task t WHERE t.parent_task_id IS NOT NULL;
 COMMENT ON VIEW clutch.task_edges IS 'edges of the task graph: child, from the parent to the subtask';
+
+CREATE VIEW clutch.approvals WITH (security_invoker = true) AS
+SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, e.envelope -> 'payload' AS question,
+		t.since AS asked_at, t.wake_at AS deadline, e.id AS question_id, e.to_agents AS asked
+FROM clutch.question q
+JOIN clutch.task t ON t.task_id = q.task_id
+JOIN clutch.events e ON e.seq = q.seq;
+COMMENT ON VIEW clutch.approvals IS 'questions of parked tasks that nobody has answered yet';
 
 CREATE VIEW clutch.stuck WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.status, t.agent_id, t.since, p.problem, p.hint

@@ -119,6 +119,8 @@ CREATE TABLE clutch.task (
 	request_seq		bigint NOT NULL,
 	result_seq		bigint,
 	progress_seq	bigint,
+	question_seq	bigint,					-- the last it asked
+	answer_seq		bigint,					-- and of the last answer
 	since			timestamptz NOT NULL,	-- in this status
 	next_at			timestamptz,			-- its row in timer, if any
 	lease_until		timestamptz,
@@ -150,6 +152,13 @@ CREATE TABLE clutch.waiting (
 	queue_no		bigint NOT NULL,
 	task_id			text COLLATE "C" NOT NULL,
 	CONSTRAINT waiting_pkey PRIMARY KEY (kind, urgency, queue_no)
+);
+
+-- Questions nobody has answered yet.
+CREATE TABLE clutch.question (
+	task_id			text COLLATE "C" NOT NULL,
+	seq				bigint NOT NULL,		-- of the task.progress that asks
+	CONSTRAINT question_pkey PRIMARY KEY (task_id)
 );
 
 -- When a task must be looked at again: lease, deadline, not_before.

@@ -68,6 +68,12 @@ CREATE FUNCTION clutch.retry(task_id text, by_agent text DEFAULT NULL)
 COMMENT ON FUNCTION clutch.retry(text, text) IS
 	'revives a task that failed, timed out or was cancelled: the next attempt is routed';
 
+CREATE FUNCTION clutch.answer(task_id text, payload jsonb, by_agent text DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_answer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.answer(text, jsonb, text) IS
+	'answers the question of a parked task (chat.message), which goes on with it; late when it was answered already';
+
 CREATE FUNCTION clutch.result(task_id text,
 		OUT task_id text, OUT status text, OUT finished boolean, OUT attempt integer, OUT agent_id text,
 		OUT payload jsonb, OUT seq bigint, OUT finished_at timestamptz)

@@ -16,6 +16,7 @@
 #include "base/document.h"
 #include "base/rows.h"
 #include "commands/trigger.h"
+#include "delivery/answer.h"
 #include "delivery/assign.h"
 #include "delivery/intake.h"
 #include "delivery/notify.h"
@@ -142,6 +143,8 @@ take(Event *event)
 		return intake_report(event);
 	if (message_type_is_agent(event->envelope.type))
 		return take_agent(event);
+	if (answer_concerns(&event->envelope))
+		return answer_take(event);
 	return take_other(event);
 }
 

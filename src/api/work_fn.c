@@ -9,6 +9,7 @@
 
 #include "api/result.h"
 #include "base/document.h"
+#include "delivery/answer.h"
 #include "delivery/claim.h"
 #include "delivery/report.h"
 #include "delivery/tick.h"
@@ -26,6 +27,7 @@ PG_FUNCTION_INFO_V1(clutch_fail);
 PG_FUNCTION_INFO_V1(clutch_release);
 PG_FUNCTION_INFO_V1(clutch_cancel);
 PG_FUNCTION_INFO_V1(clutch_retry);
+PG_FUNCTION_INFO_V1(clutch_answer);
 
 /* ---------------------------------------------------------------- claiming */
 
@@ -37,24 +39,31 @@ enum
 	NUM_CLAIM_COLUMNS
 };
 
+/* of the event with this seq; 0: null */
+static void
+put_payload(Datum *values, bool *nulls, int column, int64 seq)
+{
+	Jsonb	   *event = seq ? event_read(seq, ROWS_LATEST) : NULL;
+	JsonbValue	payload;
+
+	nulls[column] = true;
+	if (event != NULL && document_get(&event->root, "payload", &payload))
+		result_jsonb(values, nulls, column, document_of_value(&payload));
+}
+
 static void
 put_claimed(FunctionCallInfo fcinfo, const Task *task)
 {
 	Datum		values[NUM_CLAIM_COLUMNS] = {0};
 	bool		nulls[NUM_CLAIM_COLUMNS] = {0};
-	Jsonb	   *progress = task->progress_seq ? event_read(task->progress_seq, ROWS_LATEST) : NULL;
-	JsonbValue	payload;
 
 	result_text(values, nulls, CLAIM_TASK_ID, task->task_id);
 	values[CLAIM_ATTEMPT] = Int32GetDatum(task->attempt);
 	result_timestamp(values, nulls, CLAIM_LEASE_UNTIL, task->lease_until);
 	result_timestamp(values, nulls, CLAIM_DEADLINE, task->deadline);
 	result_text(values, nulls, CLAIM_REASON, task->reason);
-	nulls[CLAIM_LAST_PROGRESS] = true;
-	if (progress != NULL && document_get(&progress->root, "payload", &payload))
-		result_jsonb(values, nulls, CLAIM_LAST_PROGRESS, document_of_value(&payload));
-	/* answers to questions come with parked tasks */
-	nulls[CLAIM_ANSWER] = true;
+	put_payload(values, nulls, CLAIM_LAST_PROGRESS, task->progress_seq);
+	put_payload(values, nulls, CLAIM_ANSWER, task->answer_seq);
 	result_int8(values, nulls, CLAIM_SEQ, task->request_seq);
 	result_jsonb(values, nulls, CLAIM_ENVELOPE, event_read(task->request_seq, ROWS_LATEST));
 	result_put_row(fcinfo, values, nulls);
@@ -241,4 +250,14 @@ clutch_retry(PG_FUNCTION_ARGS)
 					   "task \"%.*s\" is %s", task_id.len, task_id.s,
 					   task_status_name(task->status));
 	return result_receipt(fcinfo, claim_retry(task, by_agent));
+}
+
+Datum
+clutch_answer(PG_FUNCTION_ARGS)
+{
+	Slice		task_id = argument_text(fcinfo, 0, "task_id");
+	Slice		by_agent = acting_agent(fcinfo, 2);
+
+	return result_receipt(fcinfo, answer_send(by_agent, task_id,
+											  argument_jsonb(fcinfo, 1, "payload")));
 }

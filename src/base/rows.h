@@ -48,6 +48,7 @@ typedef enum StateTable
 	TABLE_TASK,
 	TABLE_READY,
 	TABLE_WAITING,
+	TABLE_QUESTION,
 	TABLE_TIMER,
 	TABLE_EPOCH,
 	NUM_STATE_TABLES
@@ -70,6 +71,7 @@ typedef enum StateIndex
 	INDEX_TASK_PARENT,			/* parent_task_id */
 	INDEX_READY,				/* agent_id, urgency, queue_no */
 	INDEX_WAITING,				/* kind, urgency, queue_no */
+	INDEX_QUESTION,				/* task_id */
 	INDEX_TIMER,				/* due, task_id */
 	INDEX_EPOCH,
 	NUM_STATE_INDEXES

@@ -20,14 +20,15 @@
 static const char *const table_names[NUM_STATE_TABLES] = {
 	"events", "agent_registry", "group_member", "agent_heartbeat",
 	"agent_slot", "principal", "run_scope", "task", "ready", "waiting",
-	"timer", "epoch"
+	"question", "timer", "epoch"
 };
 
 static const char *const index_names[NUM_STATE_INDEXES] = {
 	"events_pkey", "events_seq", "events_task_id", "events_idempotency_key",
 	"agent_registry_pkey", "group_member_pkey", "agent_heartbeat_key",
 	"agent_slot_key", "principal_pkey", "run_scope_pkey", "task_pkey",
-	"task_run_id", "task_parent_task_id", "ready_pkey", "waiting_pkey", "timer_pkey", "epoch_pkey"
+	"task_run_id", "task_parent_task_id", "ready_pkey", "waiting_pkey",
+	"question_pkey", "timer_pkey", "epoch_pkey"
 };
 
 static const char *const sequence_names[NUM_STATE_SEQUENCES] = {
@@ -36,7 +37,7 @@ static const char *const sequence_names[NUM_STATE_SEQUENCES] = {
 
 /* so many does C fill: with another column, a row would be read past its end */
 static const int table_columns[NUM_STATE_TABLES] = {
-	20, 5, 2, 3, 7, 4, 2, 34, 4, 4, 2, 3
+	20, 5, 2, 3, 7, 4, 2, 36, 4, 4, 2, 2, 3
 };
 
 /*

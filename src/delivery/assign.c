@@ -11,6 +11,7 @@
 #include "delivery/assign.h"
 #include "delivery/notice.h"
 #include "delivery/notify.h"
+#include "delivery/question.h"
 #include "delivery/ready.h"
 #include "delivery/timer.h"
 #include "delivery/waiting.h"
@@ -109,6 +110,27 @@ wait_for_agent(Task *task, const Requirement *requirement, const Choice *choice,
 	timer_set(task);
 }
 
+/* who asked gets the answer, if it still can */
+static bool
+give_back(Task *task, const Requirement *requirement, Slice request_id, TimestampTz at)
+{
+	Requirement same = *requirement;
+	Choice	   *choice;
+	int			selected;
+
+	if (task->past_agents.n == 0 || !slice_equal(task->reason, SLICE_OF("resumed")))
+		return false;
+	same.named.n = 1;
+	same.named.items = &task->past_agents.items[task->past_agents.n - 1];
+	same.groups.n = 0;
+	same.resumes = true;
+	choice = router_choose(&same);
+	selected = take_slot(task, choice);
+	if (selected >= 0)
+		give(task, &same, choice, selected, request_id, at);
+	return selected >= 0;
+}
+
 static bool
 route(Task *task, const Envelope *request, TimestampTz at)
 {
@@ -117,6 +139,11 @@ route(Task *task, const Envelope *request, TimestampTz at)
 	int			selected;
 
 	requirement_of(request, task->scope, &requirement);
+	if (give_back(task, &requirement, request->id, at))
+	{
+		task_save(task);
+		return true;
+	}
 	if (task->past_agents.n > 0)
 		requirement.avoid = task->past_agents.items[task->past_agents.n - 1];
 	choice = router_choose(&requirement);
@@ -215,6 +242,8 @@ assign_withdraw(Task *task, int outcome)
 		ready_remove(task);
 	else if (task->status == TASK_PENDING)
 		waiting_remove(task);
+	else if (task->status == TASK_INPUT_REQUIRED)
+		question_remove(task);
 	timer_clear(task);
 	task->lease_until = 0;
 	task->lease = 0;

@@ -101,11 +101,10 @@ claim_extend(Slice agent_id, Slice task_id, int attempt, int64 lease, TimestampT
 
 /* one event by whom, then the next attempt is routed, then the slot offered */
 static Receipt
-begin_again(Task *task, TaskStep step, TaskMove move, Slice from, Slice to, Jsonb *payload)
+begin_again(Task *task, TaskEvent event, TaskMove move, Slice from, Slice to, Jsonb *payload)
 {
-	TaskEvent	event = {step};
 	Receipt		receipt = notice_append(task, MSG_TASK_PROGRESS, move, from, to, payload);
-	Slice		freed = assign_withdraw(task, step == STEP_LEASE_EXPIRED ?
+	Slice		freed = assign_withdraw(task, event.step == STEP_LEASE_EXPIRED ?
 										OUTCOME_FAILED : OUTCOME_NONE);
 
 	/* the events that follow leave receipts of their own */
@@ -129,7 +128,7 @@ claim_release(Task *task, Slice reason)
 	document_begin(&b);
 	document_put_cstring(&b, "state", "released");
 	document_put_text(&b, "reason", reason);
-	return begin_again(task, STEP_RELEASE, MOVE_RELEASED, task->agent_id,
+	return begin_again(task, (TaskEvent) {STEP_RELEASE}, MOVE_RELEASED, task->agent_id,
 					   task->from_agent, document_end(&b));
 }
 
@@ -142,8 +141,23 @@ claim_expire(Task *task)
 	document_put_cstring(&b, "state", "lease_expired");
 	document_put_text(&b, "agent_id", task->agent_id);
 	document_put_timestamp(&b, "lease_until", task->lease_until);
-	return begin_again(task, STEP_LEASE_EXPIRED, MOVE_LEASE_EXPIRED, SLICE_NONE,
+	return begin_again(task, (TaskEvent) {STEP_LEASE_EXPIRED}, MOVE_LEASE_EXPIRED, SLICE_NONE,
 					   task->agent_id, document_end(&b));
+}
+
+void
+claim_resume(Task *task, int64 answer_seq, Slice answer_id)
+{
+	TaskEvent	event = {STEP_ANSWER};
+	DocumentBuilder b;
+
+	event.answer_seq = answer_seq;
+	document_begin(&b);
+	document_put_cstring(&b, "state", "answered");
+	document_put_text(&b, "answer_id", answer_id);
+	document_put_int(&b, "answer_seq", answer_seq);
+	(void) begin_again(task, event, MOVE_ANSWERED, SLICE_NONE, task->agent_id,
+					   document_end(&b));
 }
 
 Receipt
@@ -154,6 +168,6 @@ claim_retry(Task *task, Slice by_agent)
 	document_begin(&b);
 	document_put_cstring(&b, "state", "retried");
 	document_put_cstring(&b, "was", task_status_name(task->status));
-	return begin_again(task, STEP_RETRY, MOVE_RETRIED, by_agent,
+	return begin_again(task, (TaskEvent) {STEP_RETRY}, MOVE_RETRIED, by_agent,
 					   task->from_agent, document_end(&b));
 }

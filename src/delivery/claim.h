@@ -42,6 +42,9 @@ extern LeaseState claim_extend(Slice agent_id, Slice task_id, int attempt,
 extern Receipt claim_release(Task *task, Slice reason);
 extern Receipt claim_expire(Task *task);
 
+/* a parked task goes on with the answer it was waiting for */
+extern void claim_resume(Task *task, int64 answer_seq, Slice answer_id);
+
 /* a task that is over, but not completed, begins again */
 extern Receipt claim_retry(Task *task, Slice by_agent);
 

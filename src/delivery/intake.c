@@ -11,6 +11,7 @@
 #include "base/rows.h"
 #include "delivery/assign.h"
 #include "delivery/intake.h"
+#include "delivery/question.h"
 #include "delivery/ready.h"
 #include "delivery/timer.h"
 #include "delivery/verdict.h"
@@ -160,6 +161,7 @@ apply_report(Event *event, Task *task)
 	Slice		freed = SLICE_NONE;
 
 	(void) task_step_of(report->type, MOVE_NONE, &step.step);
+	question_step(report, &step);
 	describe(report, &step);
 	switch (step.step)
 	{
@@ -168,7 +170,14 @@ apply_report(Event *event, Task *task)
 			if (task->status == TASK_ASSIGNED)
 				ready_remove(task);
 			task_apply(task, &step);
-			renew_lease(task, event->received_at);
+			if (task->status == TASK_RUNNING)
+				renew_lease(task, event->received_at);
+			break;
+		case STEP_PARK:
+			freed = assign_withdraw(task, OUTCOME_NONE);
+			task_apply(task, &step);
+			question_put(task);
+			timer_set(task);
 			break;
 		default:
 			freed = assign_withdraw(task, step.step == STEP_RESULT ? OUTCOME_DONE :

@@ -11,21 +11,24 @@
 #include "delivery/report.h"
 #include "settings.h"
 
-static const char *
+/* of meta.clutch.move */
+static Slice
 move_name(TaskMove move)
 {
 	switch (move)
 	{
 		case MOVE_RELEASED:
-			return "released";
+			return SLICE_OF("released");
 		case MOVE_LEASE_EXPIRED:
-			return "lease_expired";
+			return SLICE_OF("lease_expired");
 		case MOVE_RETRIED:
-			return "retried";
+			return SLICE_OF("retried");
+		case MOVE_ANSWERED:
+			return SLICE_OF("answered");
 		case MOVE_NONE:
 			break;
 	}
-	return NULL;
+	return SLICE_NONE;
 }
 
 Receipt
@@ -35,5 +38,6 @@ notice_append(const Task *task, MessageType type, TaskMove move, Slice from,
 	if (!slice_present(from))
 		from = slice_of_cstring(clutch_orchestrator);
 	return event_append(report_build(task, from, to, type, payload,
-									 task->attempt, move_name(move)));
+									 task->attempt, move == MOVE_NONE ? NULL : "move",
+									 move_name(move)));
 }

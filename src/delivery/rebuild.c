@@ -12,6 +12,7 @@
 #include "base/query.h"
 #include "base/rows.h"
 #include "delivery/assign.h"
+#include "delivery/question.h"
 #include "delivery/ready.h"
 #include "delivery/rebuild.h"
 #include "delivery/timer.h"
@@ -43,7 +44,7 @@ empty_state(void)
 	static QueryPlan lock = {"LOCK TABLE clutch.events IN SHARE ROW EXCLUSIVE MODE", 0};
 	static QueryPlan empty = {
 		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.run_scope, "
-		"clutch.task, clutch.ready, clutch.waiting, clutch.timer", 0
+		"clutch.task, clutch.ready, clutch.waiting, clutch.question, clutch.timer", 0
 	};
 
 	(void) query_execute(&lock, NULL, NULL);
@@ -126,6 +127,8 @@ rebuild_step(LoggedEvent *logged)
 
 	if (task == NULL || !task_step_of(e->type, e->orders.move, &event.step))
 		return;
+	question_step(e, &event);
+	(void) document_get_int(payload, "answer_seq", &event.answer_seq);
 	event.code = document_get_text(payload, "code");
 	event.detail = document_get_text(payload, e->type == MSG_TASK_CANCEL ? "reason" : "message");
 	switch (event.step)
@@ -253,6 +256,8 @@ rebuild_queues(void)
 		CHECK_FOR_INTERRUPTS();
 		if (task->status == TASK_ASSIGNED)
 			ready_put(task);
+		else if (task->status == TASK_INPUT_REQUIRED)
+			question_put(task);
 		else if (task->status == TASK_PENDING && !task_is_held(task))
 			queue_pending(task);
 		else if (task->status == TASK_RUNNING && task->lease_until == 0)

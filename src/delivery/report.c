@@ -14,20 +14,20 @@
 #include "protocol/identifier.h"
 
 static Jsonb *
-meta_of_move(const char *move)
+meta_of(const char *order, Slice value)
 {
 	DocumentBuilder b;
 
 	document_begin(&b);
 	document_open_object(&b, "clutch");
-	document_put_cstring(&b, "move", move);
+	document_put_text(&b, order, value);
 	document_close_object(&b);
 	return document_end(&b);
 }
 
 Jsonb *
 report_build(const Task *task, Slice from, Slice to, MessageType type,
-			 Jsonb *payload, int attempt, const char *move)
+			 Jsonb *payload, int attempt, const char *order, Slice value)
 {
 	Draft		draft = {0};
 
@@ -42,7 +42,7 @@ report_build(const Task *task, Slice from, Slice to, MessageType type,
 	draft.payload = payload;
 	draft.has_attempt = attempt > 0;
 	draft.attempt = attempt;
-	draft.meta = move != NULL ? meta_of_move(move) : NULL;
+	draft.meta = order != NULL ? meta_of(order, value) : NULL;
 	return draft_document(&draft);
 }
 
@@ -55,5 +55,5 @@ report_send(Slice from_agent, Slice task_id, MessageType type, Jsonb *payload,
 	if (task == NULL)
 		verdict_task_not_found(task_id);
 	return event_send(report_build(task, from_agent, task->from_agent, type,
-								   payload, attempt, NULL));
+								   payload, attempt, NULL, SLICE_NONE));
 }

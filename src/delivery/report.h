@@ -14,9 +14,13 @@
 #include "delivery/task.h"
 #include "store/event.h"
 
-/* the envelope of an event about a task; attempt 0 and move NULL: none */
+/*
+ * The envelope of an event about a task; attempt 0: none.  order, or NULL: a
+ * key of meta.clutch that has this value.
+ */
 extern Jsonb *report_build(const Task *task, Slice from, Slice to, MessageType type,
-						   Jsonb *payload, int attempt, const char *move);
+						   Jsonb *payload, int attempt, const char *order,
+						   Slice value);
 
 /* attempt 0: the one the agent holds now.  Raises TASK_NOT_FOUND. */
 extern Receipt report_send(Slice from_agent, Slice task_id, MessageType type,

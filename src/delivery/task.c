@@ -45,6 +45,9 @@ task_step_of(MessageType type, TaskMove move, TaskStep *step)
 		case MOVE_RETRIED:
 			*step = STEP_RETRY;
 			return true;
+		case MOVE_ANSWERED:
+			*step = STEP_ANSWER;
+			return true;
 		case MOVE_NONE:
 			break;
 	}
@@ -347,6 +350,10 @@ task_apply(Task *task, const TaskEvent *event)
 			task->waiting_for = slice_equal(event->code, SLICE_OF("NO_CAPACITY")) ?
 				SLICE_OF("capacity") : SLICE_OF("agent");
 			break;
+		case STEP_PARK:
+			task->question_seq = event->seq;
+			task->waiting_for = SLICE_OF("human");
+			/* FALLTHROUGH */
 		case STEP_PROGRESS:
 			task->progress_seq = event->seq;
 			/* FALLTHROUGH */
@@ -357,6 +364,12 @@ task_apply(Task *task, const TaskEvent *event)
 		case STEP_RELEASE:
 		case STEP_LEASE_EXPIRED:
 			take_from_agent(task);
+			break;
+		case STEP_ANSWER:
+			take_from_agent(task);
+			task->reason = SLICE_OF("resumed");
+			task->answer_seq = event->answer_seq;
+			task->waiting_for = SLICE_NONE;
 			break;
 		case STEP_RETRY:
 			apply_retry(task);
@@ -370,8 +383,8 @@ task_apply(Task *task, const TaskEvent *event)
 	}
 	if (to != task->status || event->step == STEP_ASSIGN)
 		task->since = event->at;
-	if (to != task->status || to == TASK_PENDING)
-		task->wake_at = 0;
+	if (to != task->status || to == TASK_PENDING || event->step == STEP_PARK)
+		task->wake_at = event->wake_at;
 	task->status = to;
 	return true;
 }

@@ -8,7 +8,8 @@
  * (task_look).  Only a locked one may be saved.
  *
  * wake_at is when a task that waits for time alone must be looked at: pending,
- * when it may be routed.  Such a task is held: it stands in no queue.
+ * when it may be routed (such a task is held: it stands in no queue);
+ * input_required, how long its question waits.
  *
  * What moves a task is task_apply, and nothing else: live and in rebuild.
  * It changes the fields that the log decides.  The place of the task in the
@@ -54,6 +55,8 @@ typedef struct Task
 	int64		request_seq;
 	int64		result_seq;		/* 0: none */
 	int64		progress_seq;
+	int64		question_seq;	/* the last it asked */
+	int64		answer_seq;		/* and of the last answer */
 	TimestampTz since;
 	TimestampTz next_at;		/* 0 in these: NULL */
 	TimestampTz lease_until;
@@ -81,6 +84,8 @@ typedef struct TaskEvent
 	Slice		agent;			/* who gets it (assign), or who reports */
 	Slice		code;			/* of a failure or error */
 	Slice		detail;			/* in words */
+	TimestampTz wake_at;		/* of a move that waits for time; 0: none */
+	int64		answer_seq;		/* of STEP_ANSWER */
 } TaskEvent;
 
 /* pending, and not to be routed before something else happens? */

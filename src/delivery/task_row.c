@@ -45,6 +45,8 @@ task_row_read(const RowScan *scan)
 	task->request_seq = column_int8(v, n, Anum_task_request_seq);
 	task->result_seq = column_int8(v, n, Anum_task_result_seq);
 	task->progress_seq = column_int8(v, n, Anum_task_progress_seq);
+	task->question_seq = column_int8(v, n, Anum_task_question_seq);
+	task->answer_seq = column_int8(v, n, Anum_task_answer_seq);
 	task->since = column_int8(v, n, Anum_task_since);
 	task->next_at = column_int8(v, n, Anum_task_next_at);
 	task->lease_until = column_int8(v, n, Anum_task_lease_until);
@@ -86,6 +88,8 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	values[Anum_task_request_seq - 1] = Int64GetDatum(task->request_seq);
 	column_put_int8(values, nulls, Anum_task_result_seq, task->result_seq);
 	column_put_int8(values, nulls, Anum_task_progress_seq, task->progress_seq);
+	column_put_int8(values, nulls, Anum_task_question_seq, task->question_seq);
+	column_put_int8(values, nulls, Anum_task_answer_seq, task->answer_seq);
 	values[Anum_task_since - 1] = TimestampTzGetDatum(task->since);
 	column_put_int8(values, nulls, Anum_task_next_at, task->next_at);
 	column_put_int8(values, nulls, Anum_task_lease_until, task->lease_until);

@@ -23,7 +23,8 @@ enum
 	Anum_task_payload_type, Anum_task_waiting_for, Anum_task_code,
 	Anum_task_detail, Anum_task_reason, Anum_task_slot_no, Anum_task_queue_no,
 	Anum_task_queue_kind, Anum_task_request_seq, Anum_task_result_seq,
-	Anum_task_progress_seq, Anum_task_since, Anum_task_next_at,
+	Anum_task_progress_seq, Anum_task_question_seq, Anum_task_answer_seq,
+	Anum_task_since, Anum_task_next_at,
 	Anum_task_lease_until, Anum_task_lease, Anum_task_deadline, Anum_task_wake_at,
 	Anum_task_created_at, Anum_task_started_at, Anum_task_finished_at,
 	Natts_task = Anum_task_finished_at

@@ -22,7 +22,7 @@
 
 /* spec 2.1: the task timed out; the agent's report will be late */
 static void
-time_out(Task *task)
+time_out(Task *task, TimestampTz deadline, const char *code, const char *message)
 {
 	TaskEvent	event = {STEP_TIMEOUT};
 	DocumentBuilder b;
@@ -30,15 +30,15 @@ time_out(Task *task)
 	Slice		freed;
 
 	document_begin(&b);
-	document_put_cstring(&b, "code", "DEADLINE_EXCEEDED");
-	document_put_cstring(&b, "message", "the deadline of the request has passed");
-	document_put_timestamp(&b, "deadline", task->deadline);
+	document_put_cstring(&b, "code", code);
+	document_put_cstring(&b, "message", message);
+	document_put_timestamp(&b, "deadline", deadline);
 	receipt = notice_append(task, MSG_TASK_TIMEOUT, MOVE_NONE, SLICE_NONE,
 							task->from_agent, document_end(&b));
 	event.seq = receipt.seq;
 	event.at = receipt.received_at;
-	event.code = SLICE_OF("DEADLINE_EXCEEDED");
-	event.detail = SLICE_OF("the deadline of the request has passed");
+	event.code = slice_of_cstring(code);
+	event.detail = slice_of_cstring(message);
 	freed = assign_withdraw(task, OUTCOME_FAILED);
 	task_apply(task, &event);
 	task_save(task);
@@ -62,13 +62,20 @@ tick_timers(int n)
 			break;
 		if (task->deadline != 0 && task->deadline <= now)
 		{
-			time_out(task);
+			time_out(task, task->deadline, "DEADLINE_EXCEEDED",
+					 "the deadline of the request has passed");
 			report.timed_out++;
 		}
 		else if (task->status == TASK_RUNNING && task->lease_until <= now)
 		{
 			(void) claim_expire(task);
 			report.expired++;
+		}
+		else if (task->status == TASK_INPUT_REQUIRED && task->wake_at != 0 && task->wake_at <= now)
+		{
+			time_out(task, task->wake_at, "NOT_ANSWERED",
+					 "nobody answered the question in time");
+			report.timed_out++;
 		}
 		else if (task_is_held(task) && task->wake_at != 0 && task->wake_at <= now)
 		{

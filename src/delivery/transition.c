@@ -10,13 +10,13 @@
 #include "delivery/transition.h"
 
 static const char *const status_names[NUM_TASK_STATUSES] = {
-	"pending", "assigned", "running", "completed", "failed", "cancelled",
-	"timed_out"
+	"pending", "assigned", "running", "input_required", "completed", "failed",
+	"cancelled", "timed_out"
 };
 
 static const char *const step_names[NUM_TASK_STEPS] = {
-	"assign", "fail_to_route", "accept", "progress", "result", "error",
-	"cancel", "timeout", "release", "lease_expired", "retry"
+	"assign", "fail_to_route", "accept", "progress", "park", "result", "error",
+	"cancel", "timeout", "release", "lease_expired", "retry", "answer"
 };
 
 static const struct
@@ -34,6 +34,7 @@ static const struct
 	{TASK_ASSIGNED, STEP_ASSIGN, TASK_ASSIGNED},
 	{TASK_ASSIGNED, STEP_ACCEPT, TASK_RUNNING},
 	{TASK_ASSIGNED, STEP_PROGRESS, TASK_RUNNING},
+	{TASK_ASSIGNED, STEP_PARK, TASK_INPUT_REQUIRED},
 	{TASK_ASSIGNED, STEP_RESULT, TASK_COMPLETED},
 	{TASK_ASSIGNED, STEP_ERROR, TASK_FAILED},
 	{TASK_ASSIGNED, STEP_CANCEL, TASK_CANCELLED},
@@ -43,12 +44,24 @@ static const struct
 	{TASK_RUNNING, STEP_ASSIGN, TASK_ASSIGNED},
 	{TASK_RUNNING, STEP_ACCEPT, TASK_RUNNING},
 	{TASK_RUNNING, STEP_PROGRESS, TASK_RUNNING},
+	{TASK_RUNNING, STEP_PARK, TASK_INPUT_REQUIRED},
 	{TASK_RUNNING, STEP_RESULT, TASK_COMPLETED},
 	{TASK_RUNNING, STEP_ERROR, TASK_FAILED},
 	{TASK_RUNNING, STEP_CANCEL, TASK_CANCELLED},
 	{TASK_RUNNING, STEP_TIMEOUT, TASK_TIMED_OUT},
 	{TASK_RUNNING, STEP_RELEASE, TASK_PENDING},
 	{TASK_RUNNING, STEP_LEASE_EXPIRED, TASK_PENDING},
+
+	/* who asked may say more, ask anew, or find the end without an answer */
+	{TASK_INPUT_REQUIRED, STEP_ASSIGN, TASK_ASSIGNED},
+	{TASK_INPUT_REQUIRED, STEP_ANSWER, TASK_PENDING},
+	{TASK_INPUT_REQUIRED, STEP_PROGRESS, TASK_INPUT_REQUIRED},
+	{TASK_INPUT_REQUIRED, STEP_PARK, TASK_INPUT_REQUIRED},
+	{TASK_INPUT_REQUIRED, STEP_RESULT, TASK_COMPLETED},
+	{TASK_INPUT_REQUIRED, STEP_ERROR, TASK_FAILED},
+	{TASK_INPUT_REQUIRED, STEP_CANCEL, TASK_CANCELLED},
+	{TASK_INPUT_REQUIRED, STEP_TIMEOUT, TASK_TIMED_OUT},
+	{TASK_INPUT_REQUIRED, STEP_RELEASE, TASK_PENDING},
 
 	{TASK_FAILED, STEP_RETRY, TASK_PENDING},
 	{TASK_CANCELLED, STEP_RETRY, TASK_PENDING},

@@ -4,9 +4,10 @@
  *	  The states of a task and the legal moves between them, as data.
  *
  * pending -> assigned -> running -> completed | failed | cancelled | timed_out
+ *                           running -> input_required -> pending
  *
  * *pending* has no agent; *assigned* is given to an agent, holds a slot and
- * can be claimed.  SQL sees the table as clutch.task_transitions().
+ * can be claimed; *input_required* is parked with a question, and holds none.  SQL sees the table as clutch.task_transitions().
  *
  *-------------------------------------------------------------------------
  */
@@ -20,6 +21,7 @@ typedef enum TaskStatus
 	TASK_PENDING,
 	TASK_ASSIGNED,
 	TASK_RUNNING,
+	TASK_INPUT_REQUIRED,
 	TASK_COMPLETED,
 	TASK_FAILED,
 	TASK_CANCELLED,
@@ -34,15 +36,17 @@ typedef enum TaskStep
 	STEP_FAIL_TO_ROUTE,			/* routing.failure */
 	STEP_ACCEPT,
 	STEP_PROGRESS,
+	STEP_PARK,					/* task.progress that asks a question */
 	STEP_RESULT,
 	STEP_ERROR,
 	STEP_CANCEL,
 	STEP_TIMEOUT,
 	STEP_RELEASE,				/* task.progress, meta.clutch.move */
 	STEP_LEASE_EXPIRED,
-	STEP_RETRY
+	STEP_RETRY,
+	STEP_ANSWER					/* of the question: it goes on */
 } TaskStep;
-#define NUM_TASK_STEPS	(STEP_RETRY + 1)
+#define NUM_TASK_STEPS	(STEP_ANSWER + 1)
 
 extern const char *task_status_name(TaskStatus status);
 extern TaskStatus task_status_parse(Slice name);

@@ -72,6 +72,9 @@ verdict_on_report(const Task *task, const Envelope *report)
 					   "Report with the attempt that clutch.claim answered.",
 					   "task \"%.*s\" is at attempt %d, not yet at %d",
 					   task->task_id.len, task->task_id.s, task->attempt, report->attempt);
+	/* parked, it is not to be claimed before it is answered */
+	if (task->status == TASK_INPUT_REQUIRED && report->type == MSG_TASK_ACCEPT)
+		return VERDICT_LATE;
 	/* without an attempt: what the agent holds now, if it holds it */
 	return has_it ? VERDICT_FITS : VERDICT_LATE;
 }

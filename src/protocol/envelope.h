@@ -56,7 +56,8 @@ typedef enum TaskMove
 	MOVE_NONE,
 	MOVE_RELEASED,				/* "released": the agent gave the task back */
 	MOVE_LEASE_EXPIRED,			/* "lease_expired": the agent was not heard */
-	MOVE_RETRIED				/* "retried": a finished task is revived */
+	MOVE_RETRIED,				/* "retried": a finished task is revived */
+	MOVE_ANSWERED				/* "answered": a parked task goes on */
 } TaskMove;
 
 /* meta.clutch: all of meta that the database obeys */
@@ -71,6 +72,7 @@ typedef struct EnvelopeOrders
 	Slice		scope;			/* group:... or absent */
 	Slice		workflow;
 	Slice		reply_to;
+	Slice		answer_to;		/* id of the question this message answers */
 	SliceList	after;
 	TaskMove	move;
 } EnvelopeOrders;
@@ -100,6 +102,8 @@ struct Envelope
 	Slice		auth_kid;
 
 	JsonbValue	payload;		/* jbvBinary, an object */
+	bool		asks;			/* a task.progress that waits for an answer ... */
+	TimestampTz question_deadline;	/* ... until then; 0: for ever */
 	SliceList	requires;
 	SliceList	prefers;
 	MessagePolicy policy;

@@ -32,6 +32,7 @@ enum
 	ORDER_PRIORITY,
 	ORDER_REPLY_TO,
 	ORDER_WORKFLOW,
+	ORDER_ANSWER_TO,
 	ORDER_NOT_BEFORE
 };
 
@@ -47,6 +48,7 @@ static const Slice order_names[] = {
 	FIELD("priority"),
 	FIELD("reply_to"),
 	FIELD("workflow"),
+	FIELD("answer_to"),
 	FIELD("not_before"),
 };
 static const FieldTable order_fields = FIELD_TABLE(order_names, ADVICE);
@@ -72,7 +74,7 @@ static const Slice meta_names[] = {
 static const FieldTable meta_fields = FIELD_TABLE_OPEN(meta_names);
 
 /* in the order of TaskMove, which has MOVE_NONE before them */
-static const char *const moves[] = {"released", "lease_expired", "retried", NULL};
+static const char *const moves[] = {"released", "lease_expired", "retried", "answered", NULL};
 
 /* budget or usage: nothing but amounts */
 static void
@@ -163,6 +165,7 @@ read_orders(const JsonbValue *clutch, const Place *place, Envelope *envelope,
 	orders->scope = fields_identifier(&f, ORDER_SCOPE, OPTIONAL, ID_GROUP);
 	orders->workflow = fields_identifier(&f, ORDER_WORKFLOW, OPTIONAL, ID_WORD);
 	orders->reply_to = fields_identifier(&f, ORDER_REPLY_TO, OPTIONAL, ID_MESSAGE);
+	orders->answer_to = fields_identifier(&f, ORDER_ANSWER_TO, OPTIONAL, ID_MESSAGE);
 	orders->move = fields_word(&f, ORDER_MOVE, OPTIONAL, moves) + 1;
 	read_join(&f);
 	read_after(&f, envelope);

@@ -42,6 +42,18 @@ static const Slice call_names[] = {
 };
 static const FieldTable call_fields = FIELD_TABLE_OPEN(call_names);
 
+enum
+{
+	PROGRESS_STATE,
+	PROGRESS_DEADLINE
+};
+
+static const Slice progress_names[] = {
+	FIELD("state"),
+	FIELD("deadline"),
+};
+static const FieldTable progress_fields = FIELD_TABLE_OPEN(progress_names);
+
 static const Slice heartbeat_names[] = {
 	FIELD("status"),
 };
@@ -71,6 +83,24 @@ read_call(const JsonbValue *payload, const Place *place, ProblemList *list)
 		return;
 	(void) fields_identifier(&f, CALL_TOOL, REQUIRED, ID_TOOL);
 	(void) fields_object(&f, CALL_ARGS, REQUIRED);
+}
+
+/* a task.progress that asks: how long the question waits is obeyed */
+static void
+read_progress(const JsonbValue *payload, const Place *place, Envelope *envelope,
+			  ProblemList *list)
+{
+	Fields		f;
+	Slice		state;
+
+	if (!fields_open(&f, &progress_fields, payload, place, list) ||
+		!fields_present(&f, PROGRESS_STATE) || f.values[PROGRESS_STATE].type != jbvString)
+		return;
+	state = (Slice) {f.values[PROGRESS_STATE].val.string.val, f.values[PROGRESS_STATE].val.string.len};
+	envelope->asks = slice_equal(state, SLICE_OF("input_required")) ||
+		slice_equal(state, SLICE_OF("auth_required"));
+	if (envelope->asks)
+		(void) fields_time(&f, PROGRESS_DEADLINE, OPTIONAL, &envelope->question_deadline);
 }
 
 static void
@@ -127,6 +157,9 @@ envelope_read_payload(const JsonbValue *payload, const Place *place,
 		case MSG_TASK_ERROR:
 		case MSG_TOOL_ERROR:
 			read_error(payload, place, list);
+			break;
+		case MSG_TASK_PROGRESS:
+			read_progress(payload, place, envelope, list);
 			break;
 		case MSG_TOOL_CALL:
 			read_call(payload, place, list);

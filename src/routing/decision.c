@@ -46,6 +46,11 @@ reason_of(const Requirement *requirement, const Choice *choice, int selected)
 	StringInfoData words;
 
 	initStringInfo(&words);
+	if (requirement->resumes)
+	{
+		appendStringInfoString(&words, "it asked, and goes on with the answer");
+		return words.data;
+	}
 	if (requirement_is_direct(requirement))
 	{
 		appendStringInfoString(&words, "named by the request");

@@ -5,7 +5,7 @@
  *
  * A view on the envelope: slices point into its document.  Two requests with
  * equal requirements wait in the same queue (delivery/waiting.h), so the
- * digest covers every field of the struct but avoid.
+ * digest covers every field of the struct but the last two.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,6 +27,7 @@ struct Requirement
 
 	Slice		avoid;			/* an agent to take only if no other can; or
 								 * absent */
+	bool		resumes;		/* named is who had it and asked */
 };
 
 /* scope is the run's, which may differ from what this envelope says */
