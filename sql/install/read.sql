@@ -61,6 +61,18 @@ JOIN clutch.task t ON t.task_id = q.task_id
 JOIN clutch.events e ON e.seq = q.seq;
 COMMENT ON VIEW clutch.approvals IS 'questions of parked tasks that nobody has answered yet';
 
+CREATE VIEW clutch.budgets WITH (security_invoker = true) AS
+SELECT	b.run_id, b.tokens AS max_tokens, s.tokens, b.cost AS max_cost, s.cost,
+		b.tasks AS max_tasks, t.tasks, b.depth AS max_depth,
+		coalesce(s.tokens >= b.tokens OR s.cost >= b.cost OR t.tasks > b.tasks, false) AS exceeded
+FROM clutch.budget b
+CROSS JOIN LATERAL (
+	SELECT coalesce(sum(p.tokens), 0)::bigint AS tokens, coalesce(sum(p.cost), 0) AS cost
+	FROM clutch.spending p WHERE p.run_id = b.run_id) s
+CROSS JOIN LATERAL (
+	SELECT count(*) AS tasks FROM clutch.task k WHERE k.run_id = b.run_id) t;
+COMMENT ON VIEW clutch.budgets IS 'runs that have a budget, and what is used of it';
+
 CREATE VIEW clutch.stuck WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.status, t.agent_id, t.since, p.problem, p.hint
 FROM clutch.task t

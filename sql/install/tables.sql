@@ -154,6 +154,28 @@ CREATE TABLE clutch.waiting (
 	CONSTRAINT waiting_pkey PRIMARY KEY (kind, urgency, queue_no)
 );
 
+-- What a run may cost, by the first request that says so; NULL: no limit.
+CREATE TABLE clutch.budget (
+	run_id			text COLLATE "C" NOT NULL,
+	seq				bigint NOT NULL,		-- of the request that set it
+	tokens			bigint,
+	cost			numeric,
+	tasks			bigint,
+	depth			bigint,
+	CONSTRAINT budget_pkey PRIMARY KEY (run_id)
+);
+
+-- What was reported to have been spent; a row a report, never changed.
+CREATE TABLE clutch.spending (
+	run_id			text COLLATE "C" NOT NULL,
+	seq				bigint NOT NULL,		-- of the report
+	task_id			text COLLATE "C" NOT NULL,
+	agent_id		text COLLATE "C" NOT NULL,
+	tokens			bigint NOT NULL,
+	cost			numeric NOT NULL,
+	CONSTRAINT spending_pkey PRIMARY KEY (run_id, seq)
+);
+
 -- Questions nobody has answered yet.
 CREATE TABLE clutch.question (
 	task_id			text COLLATE "C" NOT NULL,

@@ -28,6 +28,7 @@ typedef enum GuardKind
 	GUARD_SLOT,
 	GUARD_SCOPE,
 	GUARD_HEARTBEAT,
+	GUARD_BUDGET,
 	GUARD_EPOCH
 } GuardKind;
 

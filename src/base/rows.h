@@ -48,6 +48,8 @@ typedef enum StateTable
 	TABLE_TASK,
 	TABLE_READY,
 	TABLE_WAITING,
+	TABLE_BUDGET,
+	TABLE_SPENDING,
 	TABLE_QUESTION,
 	TABLE_TIMER,
 	TABLE_EPOCH,
@@ -71,6 +73,8 @@ typedef enum StateIndex
 	INDEX_TASK_PARENT,			/* parent_task_id */
 	INDEX_READY,				/* agent_id, urgency, queue_no */
 	INDEX_WAITING,				/* kind, urgency, queue_no */
+	INDEX_BUDGET,				/* run_id */
+	INDEX_SPENDING,				/* run_id, seq */
 	INDEX_QUESTION,				/* task_id */
 	INDEX_TIMER,				/* due, task_id */
 	INDEX_EPOCH,

@@ -20,7 +20,7 @@
 static const char *const table_names[NUM_STATE_TABLES] = {
 	"events", "agent_registry", "group_member", "agent_heartbeat",
 	"agent_slot", "principal", "run_scope", "task", "ready", "waiting",
-	"question", "timer", "epoch"
+	"budget", "spending", "question", "timer", "epoch"
 };
 
 static const char *const index_names[NUM_STATE_INDEXES] = {
@@ -28,7 +28,7 @@ static const char *const index_names[NUM_STATE_INDEXES] = {
 	"agent_registry_pkey", "group_member_pkey", "agent_heartbeat_key",
 	"agent_slot_key", "principal_pkey", "run_scope_pkey", "task_pkey",
 	"task_run_id", "task_parent_task_id", "ready_pkey", "waiting_pkey",
-	"question_pkey", "timer_pkey", "epoch_pkey"
+	"budget_pkey", "spending_pkey", "question_pkey", "timer_pkey", "epoch_pkey"
 };
 
 static const char *const sequence_names[NUM_STATE_SEQUENCES] = {
@@ -37,7 +37,7 @@ static const char *const sequence_names[NUM_STATE_SEQUENCES] = {
 
 /* so many does C fill: with another column, a row would be read past its end */
 static const int table_columns[NUM_STATE_TABLES] = {
-	20, 5, 2, 3, 7, 4, 2, 36, 4, 4, 2, 2, 3
+	20, 5, 2, 3, 7, 4, 2, 36, 4, 4, 6, 6, 2, 2, 3
 };
 
 /*

@@ -9,6 +9,7 @@
 
 #include "base/document.h"
 #include "delivery/assign.h"
+#include "delivery/budget.h"
 #include "delivery/notice.h"
 #include "delivery/notify.h"
 #include "delivery/question.h"
@@ -110,6 +111,33 @@ wait_for_agent(Task *task, const Requirement *requirement, const Choice *choice,
 	timer_set(task);
 }
 
+/* what the run may cost is used up: the task ends before it costs more */
+static bool
+end_without_budget(Task *task)
+{
+	char	   *used_up = budget_exceeded(task);
+	TaskEvent	event = {STEP_ERROR};
+	DocumentBuilder b;
+	Receipt		receipt;
+
+	if (used_up == NULL)
+		return false;
+	event.code = SLICE_OF("BUDGET_EXCEEDED");
+	event.detail = slice_of_cstring(psprintf("the budget of the run is used up: %s", used_up));
+	document_begin(&b);
+	document_put_text(&b, "code", event.code);
+	document_put_text(&b, "message", event.detail);
+	document_put_bool(&b, "retryable", false);
+	receipt = notice_append(task, MSG_TASK_ERROR, MOVE_NONE, SLICE_NONE, task->from_agent,
+							document_end(&b));
+	event.seq = receipt.seq;
+	event.at = receipt.received_at;
+	(void) assign_withdraw(task, OUTCOME_NONE);
+	task_apply(task, &event);
+	task_save(task);
+	return true;
+}
+
 /* who asked gets the answer, if it still can */
 static bool
 give_back(Task *task, const Requirement *requirement, Slice request_id, TimestampTz at)
@@ -138,6 +166,8 @@ route(Task *task, const Envelope *request, TimestampTz at)
 	Choice	   *choice;
 	int			selected;
 
+	if (end_without_budget(task))
+		return false;
 	requirement_of(request, task->scope, &requirement);
 	if (give_back(task, &requirement, request->id, at))
 	{

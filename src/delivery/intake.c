@@ -10,6 +10,7 @@
 #include "base/document.h"
 #include "base/rows.h"
 #include "delivery/assign.h"
+#include "delivery/budget.h"
 #include "delivery/intake.h"
 #include "delivery/question.h"
 #include "delivery/ready.h"
@@ -20,6 +21,7 @@
 #include "settings.h"
 #include "store/dedup.h"
 #include "store/scope.h"
+#include "store/spending.h"
 #include "utils/timestamp.h"
 
 /* ---------------------------------------------------------------- requests */
@@ -118,6 +120,7 @@ intake_request(Event *event)
 	}
 	check_ancestors(request);
 	check_children(request);
+	budget_set(request, event->seq);
 	event->attempt = request->attempt;
 	assign_new(task, request, event->received_at);
 	return true;
@@ -207,6 +210,9 @@ intake_report(Event *event)
 	event->attempt = report->has_attempt ? report->attempt : task->attempt;
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
+	/* the money is spent, late or not; but not by who never had the task */
+	if (task_was_with(task, report->from_agent))
+		spending_charge(report, event->seq);
 	if (!event->late)
 		apply_report(event, task);
 	return true;

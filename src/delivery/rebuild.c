@@ -12,6 +12,7 @@
 #include "base/query.h"
 #include "base/rows.h"
 #include "delivery/assign.h"
+#include "delivery/budget.h"
 #include "delivery/question.h"
 #include "delivery/ready.h"
 #include "delivery/rebuild.h"
@@ -26,6 +27,7 @@
 #include "store/epoch.h"
 #include "store/event.h"
 #include "store/scope.h"
+#include "store/spending.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -44,7 +46,8 @@ empty_state(void)
 	static QueryPlan lock = {"LOCK TABLE clutch.events IN SHARE ROW EXCLUSIVE MODE", 0};
 	static QueryPlan empty = {
 		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.run_scope, "
-		"clutch.task, clutch.ready, clutch.waiting, clutch.question, clutch.timer", 0
+		"clutch.task, clutch.ready, clutch.waiting, "
+		"clutch.budget, clutch.spending, clutch.question, clutch.timer", 0
 	};
 
 	(void) query_execute(&lock, NULL, NULL);
@@ -88,6 +91,7 @@ rebuild_request(LoggedEvent *logged)
 	(void) scope_of_request(&logged->envelope, false);
 	task = task_create(request, logged->scope, task_depth_below(request->parent_task_id),
 					   logged->seq, logged->at);
+	budget_set(request, logged->seq);
 	requirement_of(request, task->scope, &requirement);
 	/* given without choice, unless a routing.failure follows and takes it back */
 	if (requirement_is_direct(&requirement) && !task_is_held(task))
@@ -149,6 +153,11 @@ rebuild_step(LoggedEvent *logged)
 		case STEP_PROGRESS:
 			task_apply(task, &event);
 			break;
+		case STEP_ERROR:
+			/* said of a task that was over budget before it had an agent */
+			if (task->status == TASK_ASSIGNED && !task_was_with(task, e->from_agent))
+				take_back(task, logged);
+			/* FALLTHROUGH */
 		default:
 			(void) assign_withdraw(task, outcome_of(event.step));
 			task_apply(task, &event);
@@ -170,6 +179,17 @@ rebuild_event(LoggedEvent *logged)
 		rebuild_step(logged);
 }
 
+/* as intake does */
+static void
+charge(const LoggedEvent *logged)
+{
+	const Envelope *report = &logged->envelope;
+	Task	   *task = report->orders.has_usage ? task_look(report->task_id, ROWS_LATEST) : NULL;
+
+	if (task != NULL && task_was_with(task, report->from_agent))
+		spending_charge(report, logged->seq);
+}
+
 static int64
 replay_log(void)
 {
@@ -187,16 +207,18 @@ replay_log(void)
 
 		CHECK_FOR_INTERRUPTS();
 		n++;
-		/* late: changed nothing; from elsewhere: never judged here */
-		if (!rows_bool(&scan, Anum_event_late) &&
-			rows_int4(&scan, Anum_event_epoch) != EPOCH_ELSEWHERE)
+		/* from elsewhere: never judged here */
+		if (rows_int4(&scan, Anum_event_epoch) != EPOCH_ELSEWHERE)
 		{
 			envelope_read_admitted(rows_jsonb(&scan, Anum_event_envelope),
 								   &logged.envelope, problem_list());
 			logged.seq = rows_int8(&scan, Anum_event_seq);
 			logged.at = rows_timestamp(&scan, Anum_event_received_at);
 			logged.scope = rows_text(&scan, Anum_event_scope);
-			rebuild_event(&logged);
+			charge(&logged);
+			/* late: changed nothing else */
+			if (!rows_bool(&scan, Anum_event_late))
+				rebuild_event(&logged);
 		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(each);

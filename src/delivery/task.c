@@ -161,6 +161,21 @@ task_run_has_any(Slice run_id)
 	return rows_look(&scan, NULL);
 }
 
+bool
+task_run_has_at_most(Slice run_id, int64 n)
+{
+	int64		found = 0;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK_RUN_ID, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	while (found <= n && rows_next(&scan))
+		found++;
+	rows_end(&scan);
+	return found <= n;
+}
+
 /* ---------------------------------------------------------------- creating */
 
 /* 0, the first instant of 2000, stands for none */

@@ -100,6 +100,7 @@ extern Task *task_look(Slice task_id, RowSnapshot which);
 /* like task_look, but waits for a first request that is not committed yet */
 extern Task *task_await(Slice task_id);
 extern bool task_run_has_any(Slice run_id);
+extern bool task_run_has_at_most(Slice run_id, int64 n);
 /* a child, requested before its parent, that belongs to another run; or absent */
 extern Slice task_child_elsewhere(Slice task_id, Slice run_id);
 

@@ -121,6 +121,8 @@ keep_kind(int64 kind, const Requirement *requirement)
 	kept.groups = kept_list(&requirement->groups);
 	if (slice_present(requirement->scope))
 		kept.scope = slice_copy(requirement->scope);
+	if (slice_present(requirement->run_id))
+		kept.run_id = slice_copy(requirement->run_id);
 	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
 	entry->requirement = kept;
 	MemoryContextSwitchTo(old);

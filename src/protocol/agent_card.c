@@ -231,8 +231,8 @@ read_limits(Fields *whole, AgentCard *card)
 	if (fields_integer(&f, LIMIT_MAX_RUNTIME_SEC, OPTIONAL, 0, MOST_TASKS, &number))
 		card->max_runtime_sec = number;
 	(void) fields_integer(&f, LIMIT_HEARTBEAT_SEC, OPTIONAL, 1, MOST_TASKS, &number);
-	fields_amount(&f, LIMIT_MAX_TOKENS);
-	fields_amount(&f, LIMIT_MAX_COST);
+	card->max_amount.tokens = amount_count(fields_amount(&f, LIMIT_MAX_TOKENS), -1);
+	card->max_amount.cost = fields_amount(&f, LIMIT_MAX_COST);
 }
 
 static void
@@ -315,6 +315,7 @@ agent_card_read(const JsonbValue *doc, const char *base, bool partial,
 
 	memset(card, 0, sizeof(*card));
 	card->max_concurrency = 1;
+	card->max_amount = AMOUNT_NO_LIMIT;
 	card->sandbox = true;
 	card->network = NETWORK_NONE;
 	if (!fields_open(&f, &card_fields, doc, &place, list))

@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "datatype/timestamp.h"
+#include "protocol/amount.h"
 #include "protocol/message_type.h"
 #include "protocol/problem.h"
 #include "utils/jsonb.h"
@@ -60,6 +61,15 @@ typedef enum TaskMove
 	MOVE_ANSWERED				/* "answered": a parked task goes on */
 } TaskMove;
 
+/* meta.clutch.budget: for all tasks of the run together */
+typedef struct Budget
+{
+	bool		is_set;
+	Amount		amount;
+	int64		tasks;			/* -1 in these: no limit */
+	int64		depth;
+} Budget;
+
 /* meta.clutch: all of meta that the database obeys */
 typedef struct EnvelopeOrders
 {
@@ -74,6 +84,9 @@ typedef struct EnvelopeOrders
 	Slice		reply_to;
 	Slice		answer_to;		/* id of the question this message answers */
 	SliceList	after;
+	Budget		budget;
+	bool		has_usage;
+	Amount		usage;			/* what this report's work has cost */
 	TaskMove	move;
 } EnvelopeOrders;
 

@@ -53,6 +53,14 @@ static const Slice order_names[] = {
 };
 static const FieldTable order_fields = FIELD_TABLE(order_names, ADVICE);
 
+enum
+{
+	BUDGET_COST,
+	BUDGET_DEPTH,
+	BUDGET_TASKS,
+	BUDGET_TOKENS
+};
+
 static const Slice budget_names[] = {
 	FIELD("cost"),
 	FIELD("depth"),
@@ -60,6 +68,13 @@ static const Slice budget_names[] = {
 	FIELD("tokens"),
 };
 static const FieldTable budget_fields = FIELD_TABLE(budget_names, ADVICE);
+
+enum
+{
+	USAGE_COST,
+	USAGE_INPUT_TOKENS,
+	USAGE_OUTPUT_TOKENS
+};
 
 static const Slice usage_names[] = {
 	FIELD("cost"),
@@ -76,19 +91,37 @@ static const FieldTable meta_fields = FIELD_TABLE_OPEN(meta_names);
 /* in the order of TaskMove, which has MOVE_NONE before them */
 static const char *const moves[] = {"released", "lease_expired", "retried", "answered", NULL};
 
-/* budget or usage: nothing but amounts */
 static void
-read_amounts(Fields *orders, int field, const FieldTable *table)
+read_budget(Fields *orders, Envelope *envelope)
 {
-	Place		place = fields_place(orders, field);
+	Budget	   *budget = &envelope->orders.budget;
+	Place		place = fields_place(orders, ORDER_BUDGET);
 	Fields		f;
-	int			i;
 
-	if (!fields_present(orders, field) ||
-		!fields_open(&f, table, &orders->values[field], &place, orders->list))
+	if (!fields_present(orders, ORDER_BUDGET) ||
+		!fields_open(&f, &budget_fields, &orders->values[ORDER_BUDGET], &place, orders->list))
 		return;
-	for (i = 0; i < table->n; i++)
-		fields_amount(&f, i);
+	budget->is_set = true;
+	budget->amount.cost = fields_amount(&f, BUDGET_COST);
+	budget->amount.tokens = amount_count(fields_amount(&f, BUDGET_TOKENS), -1);
+	budget->tasks = amount_count(fields_amount(&f, BUDGET_TASKS), -1);
+	budget->depth = amount_count(fields_amount(&f, BUDGET_DEPTH), -1);
+}
+
+static void
+read_usage(Fields *orders, Envelope *envelope)
+{
+	Amount	   *usage = &envelope->orders.usage;
+	Place		place = fields_place(orders, ORDER_USAGE);
+	Fields		f;
+
+	if (!fields_present(orders, ORDER_USAGE) ||
+		!fields_open(&f, &usage_fields, &orders->values[ORDER_USAGE], &place, orders->list))
+		return;
+	envelope->orders.has_usage = true;
+	usage->cost = fields_amount(&f, USAGE_COST);
+	usage->tokens = amount_count(fields_amount(&f, USAGE_INPUT_TOKENS), 0) +
+		amount_count(fields_amount(&f, USAGE_OUTPUT_TOKENS), 0);
 }
 
 /* "all", "any", or how many of "after" */
@@ -169,8 +202,8 @@ read_orders(const JsonbValue *clutch, const Place *place, Envelope *envelope,
 	orders->move = fields_word(&f, ORDER_MOVE, OPTIONAL, moves) + 1;
 	read_join(&f);
 	read_after(&f, envelope);
-	read_amounts(&f, ORDER_BUDGET, &budget_fields);
-	read_amounts(&f, ORDER_USAGE, &usage_fields);
+	read_budget(&f, envelope);
+	read_usage(&f, envelope);
 }
 
 void

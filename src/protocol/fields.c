@@ -214,19 +214,22 @@ fields_integer(Fields *f, int field, Presence presence,
 	return false;
 }
 
-void
+Numeric
 fields_amount(Fields *f, int field)
 {
 	const JsonbValue *value = present(f, field, OPTIONAL);
 	Place		place = fields_place(f, field);
 
 	if (value == NULL)
-		return;
+		return NULL;
 	if (value->type != jbvNumeric)
 		value_wrong_type(value, &place, "a number", f->list);
 	else if (number_is_negative(value->val.numeric))
 		place_fault(&place, f->list, "NUMBER_OUT_OF_RANGE",
 					"is negative; it must be 0 or more.");
+	else
+		return value->val.numeric;
+	return NULL;
 }
 
 const JsonbValue *

@@ -79,8 +79,8 @@ extern bool fields_time(Fields *f, int field, Presence presence, TimestampTz *t)
 extern bool fields_bool(Fields *f, int field, Presence presence, bool *value);
 extern bool fields_integer(Fields *f, int field, Presence presence,
 						   int64 least, int64 most, int64 *value);
-/* an optional number that is not negative */
-extern void fields_amount(Fields *f, int field);
+/* an optional number that is not negative; NULL: none */
+extern Numeric fields_amount(Fields *f, int field);
 
 /* the value itself, if it is an object; an array of at most so many */
 extern const JsonbValue *fields_object(Fields *f, int field, Presence presence);

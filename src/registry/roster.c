@@ -204,6 +204,12 @@ roster_taking_work(const Roster *roster)
 	return roster->taking_work;
 }
 
+bool
+roster_limits_spending(const Roster *roster)
+{
+	return roster->limits_spending;
+}
+
 const AgentSet *
 roster_sandboxed(const Roster *roster)
 {

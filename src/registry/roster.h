@@ -104,6 +104,8 @@ extern void roster_add_agents(const RosterWord *word, AgentSet *set);
 /* as many as card.ncapabilities, in card order */
 extern const RosterCapability *roster_capabilities(const Roster *roster, int ordinal);
 
+/* does any card say what its agent may spend on a run? */
+extern bool roster_limits_spending(const Roster *roster);
 extern const AgentSet *roster_taking_work(const Roster *roster);
 extern const AgentSet *roster_sandboxed(const Roster *roster);
 /* whose network is at least this */

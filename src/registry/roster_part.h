@@ -71,6 +71,7 @@ struct Roster
 	RosterWord *all_words;
 
 	AgentSet   *taking_work;
+	bool		limits_spending;
 	AgentSet   *sandboxed;
 	AgentSet   *network[NETWORK_OPEN + 1];
 };

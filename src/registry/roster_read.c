@@ -159,6 +159,7 @@ keep_agent(Reading *reading, Slice agent_id, AgentStatus status, const AgentCard
 	agent->status = status;
 	agent->card = *card;
 	agent->card.agent_id = agent->agent_id;
+	agent->card.max_amount = amount_copy(card->max_amount);
 	agent->card.display_name = slice_present(card->display_name) ?
 		slice_copy(card->display_name) : SLICE_NONE;
 	agent->card.capabilities = palloc(Max(card->ncapabilities, 1) * sizeof(Capability));
@@ -299,6 +300,8 @@ sort_by_traits(Roster *roster)
 
 		if (agent->status == AGENT_READY || agent->status == AGENT_BUSY)
 			agent_set_add(roster->taking_work, i);
+		if (amount_is_limit(&agent->card.max_amount))
+			roster->limits_spending = true;
 		if (agent->card.sandbox)
 			agent_set_add(roster->sandboxed, i);
 		for (level = NETWORK_NONE; level <= agent->card.network; level++)

@@ -12,6 +12,7 @@
 #include "routing/recent_load.h"
 #include "routing/usage.h"
 #include "settings.h"
+#include "store/spending.h"
 #include "utils/timestamp.h"
 
 /* ---------------------------------------------------------- whom to look at */
@@ -105,6 +106,25 @@ drop_by_scope(const Search *search, AgentSet *left)
 	pfree(inside);
 }
 
+/* who has spent on this run what its card allows */
+static void
+drop_by_budget(const Search *search, AgentSet *left)
+{
+	Roster	   *roster = search->choice.roster;
+	AgentSpending *agents;
+	int			n = spending_read(search->requirement.run_id, &agents);
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		int			ordinal = roster_find(roster, agents[i].agent_id);
+
+		if (ordinal >= 0 && agent_set_has(left, ordinal) &&
+			amount_reaches(&agents[i].amount, &roster_agent(roster, ordinal)->card.max_amount))
+			agent_set_remove(left, ordinal);
+	}
+}
+
 static void
 drop(const Search *search, Rejection filter, AgentSet *left)
 {
@@ -134,6 +154,10 @@ drop(const Search *search, Rejection filter, AgentSet *left)
 			break;
 		case REJECTED_NETWORK:
 			agent_set_and(left, roster_network(roster, requirement->policy.network));
+			break;
+		case REJECTED_BUDGET:
+			if (slice_present(requirement->run_id))
+				drop_by_budget(search, left);
 			break;
 		case REJECTED_REQUIRES:
 			agent_set_and(left, search->capable);

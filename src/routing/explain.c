@@ -12,6 +12,7 @@
 #include "lib/stringinfo.h"
 #include "protocol/level.h"
 #include "routing/usage.h"
+#include "store/spending.h"
 
 /* what an agent offers of what is required: "(it has 1.0)" */
 static void
@@ -83,6 +84,19 @@ say_concurrency(StringInfo words, const RosterAgent *agent)
 }
 
 static void
+say_budget(StringInfo words, const Search *search, const RosterAgent *agent)
+{
+	AgentSpending *agents;
+	int			n = spending_read(search->requirement.run_id, &agents);
+	int			i;
+
+	for (i = 0; i < n; i++)
+		if (slice_equal(agents[i].agent_id, agent->agent_id))
+			appendStringInfo(words, "has spent %s on the run",
+							 amount_words(&agents[i].amount, &agent->card.max_amount));
+}
+
+static void
 say_rejection(StringInfo words, const Search *search, Rejection rejection, int ordinal)
 {
 	const Requirement *requirement = &search->requirement;
@@ -113,6 +127,9 @@ say_rejection(StringInfo words, const Search *search, Rejection rejection, int o
 			appendStringInfo(words, "has network %s, asked for is %s",
 							 level_network[agent->card.network],
 							 level_network[requirement->policy.network]);
+			break;
+		case REJECTED_BUDGET:
+			say_budget(words, search, agent);
 			break;
 		case REJECTED_REQUIRES:
 			say_requires(words, search, ordinal);

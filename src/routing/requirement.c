@@ -10,6 +10,7 @@
 #include "routing/requirement.h"
 
 #include "common/hashfn.h"
+#include "registry/roster.h"
 #include "settings.h"
 
 /*
@@ -28,6 +29,8 @@ requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
 	requirement->prefers = envelope->prefers;
 	requirement->policy = envelope->policy;
 	requirement->scope = scope;
+	if (roster_limits_spending(roster_get()))
+		requirement->run_id = envelope->run_id;
 	requirement->named.items = palloc(Max(to->n, 1) * sizeof(Slice));
 	requirement->groups.items = palloc(Max(to->n, 1) * sizeof(Slice));
 	for (i = 0; i < to->n; i++)
@@ -99,6 +102,8 @@ requirement_digest(const Requirement *requirement)
 	digest = digest_number(digest, policy->network);
 	digest = digest_number(digest, policy->trust);
 	digest = digest_text(digest, requirement->scope);
+	if (slice_present(requirement->run_id))
+		digest = digest_text(digest, requirement->run_id);
 	digest = digest_list(digest, &requirement->named);
 	digest = digest_list(digest, &requirement->groups);
 	return digest;

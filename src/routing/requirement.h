@@ -20,6 +20,7 @@ struct Requirement
 	SliceList	prefers;
 	MessagePolicy policy;
 	Slice		scope;			/* of the run; absent: unowned */
+	Slice		run_id;			/* absent: no card limits what a run may cost */
 
 	/* to: nobody named and no group means anybody (the orchestrator) */
 	SliceList	named;			/* agents */

@@ -20,7 +20,8 @@
 #define REFRESHES	8
 
 static const char *const rejection_names[NUM_REJECTIONS] = {
-	NULL, "status", "scope", "trust", "policy", "tools", "network", "requires",
+	NULL, "status", "scope", "trust", "policy", "tools", "network", "budget",
+	"requires",
 	"concurrency"
 };
 
@@ -43,7 +44,7 @@ failure_code(const Search *search)
 		return "NO_CAPABLE_AGENT";
 	if (search->choice.rejected[REJECTED_CONCURRENCY].count > 0)
 		return "NO_CAPACITY";
-	if (agent_set_count(away) > 0)
+	if (agent_set_count(away) > 0 || search->choice.rejected[REJECTED_BUDGET].count > 0)
 		return "NO_AGENT_AVAILABLE";
 	return "POLICY_DENIED";
 }

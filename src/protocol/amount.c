@@ -1,0 +1,90 @@
+/*-------------------------------------------------------------------------
+ *
+ * amount.c
+ *	  What a task costs: tokens and money.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "common/int.h"
+#include "lib/stringinfo.h"
+#include "protocol/amount.h"
+#include "protocol/number.h"
+#include "utils/fmgrprotos.h"
+
+static Numeric
+or_zero(Numeric cost)
+{
+	return cost != NULL ? cost : int64_to_numeric(0);
+}
+
+int64
+amount_count(Numeric number, int64 absent)
+{
+	int64		count;
+
+	if (number == NULL)
+		return absent;
+	number = DatumGetNumeric(DirectFunctionCall1(numeric_ceil, NumericGetDatum(number)));
+	return number_to_int64(number, &count) ? count : AMOUNT_MOST;
+}
+
+Amount
+amount_copy(Amount amount)
+{
+	if (amount.cost != NULL)
+		amount.cost = DatumGetNumericCopy(NumericGetDatum(amount.cost));
+	return amount;
+}
+
+Amount
+amount_sum(const Amount *a, const Amount *b)
+{
+	Amount		sum = {PG_INT64_MAX, NULL};
+
+	/* nobody has so many, and more than that is still too many */
+	if (pg_add_s64_overflow(a->tokens, b->tokens, &sum.tokens))
+		sum.tokens = PG_INT64_MAX;
+	if (a->cost != NULL || b->cost != NULL)
+		sum.cost = DatumGetNumeric(DirectFunctionCall2(numeric_add,
+													   NumericGetDatum(or_zero(a->cost)),
+													   NumericGetDatum(or_zero(b->cost))));
+	return sum;
+}
+
+static bool
+cost_reaches(Numeric spent, Numeric limit)
+{
+	return limit != NULL &&
+		DatumGetBool(DirectFunctionCall2(numeric_ge, NumericGetDatum(or_zero(spent)),
+										 NumericGetDatum(limit)));
+}
+
+bool
+amount_reaches(const Amount *spent, const Amount *limit)
+{
+	return (limit->tokens >= 0 && spent->tokens >= limit->tokens) ||
+		cost_reaches(spent->cost, limit->cost);
+}
+
+static char *
+cost_words(Numeric cost)
+{
+	return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(or_zero(cost))));
+}
+
+char *
+amount_words(const Amount *spent, const Amount *limit)
+{
+	StringInfoData words;
+
+	initStringInfo(&words);
+	if (limit->tokens >= 0)
+		appendStringInfo(&words, INT64_FORMAT " of " INT64_FORMAT " tokens",
+						 spent->tokens, limit->tokens);
+	if (limit->cost != NULL)
+		appendStringInfo(&words, "%scost %s of %s", words.len > 0 ? ", " : "",
+						 cost_words(spent->cost), cost_words(limit->cost));
+	return words.data;
+}

@@ -1,0 +1,94 @@
+-- What a run may cost (meta.clutch.budget), what it has cost (usage), and what a card allows.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS clutch;
+SELECT no_plan();
+SET LOCAL clutch.notify = off;
+SET LOCAL clutch.clock = '2026-01-01T12:00:00Z';
+
+CREATE FUNCTION pg_temp.state_of(task text) RETURNS text LANGUAGE sql AS
+$$ SELECT concat_ws(' ', t.status, t.agent_id, t.code) FROM clutch.tasks t WHERE t.task_id = task $$;
+CREATE FUNCTION pg_temp.ask(run text, task text, parent text DEFAULT NULL, budget jsonb DEFAULT NULL, whom text DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT clutch.envelope('task.request', 'agent:ui', CASE WHEN whom IS NOT NULL THEN ARRAY[whom] END, run_id => run, thread_id => 'thread:1', task_id => task, parent_task_id => parent,
+		requires => '{skill:x}', meta => CASE WHEN budget IS NOT NULL THEN jsonb_build_object('clutch', jsonb_build_object('budget', budget)) END)
+$$;
+CREATE FUNCTION pg_temp.say(kind text, task text, usage jsonb, attempt integer DEFAULT NULL, id text DEFAULT NULL) RETURNS clutch.receipt LANGUAGE sql AS $$
+	SELECT clutch.send(clutch.envelope(kind, 'agent:ken', payload => CASE kind WHEN 'task.error' THEN '{"code": "X", "message": "x", "retryable": false}'::jsonb ELSE '{}' END,
+		run_id => t.run_id, thread_id => t.thread_id, task_id => task, attempt => say.attempt, id => say.id,
+		meta => jsonb_build_object('clutch', jsonb_build_object('usage', usage)))) FROM clutch.tasks t WHERE t.task_id = task
+$$;
+CREATE FUNCTION pg_temp.used(run text) RETURNS text LANGUAGE sql AS
+$$ SELECT concat_ws(' ', tokens, cost, tasks, exceeded) FROM clutch.budgets WHERE run_id = run $$;
+CREATE FUNCTION pg_temp.card(name text, limits jsonb) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'display', jsonb_build_object('name', name),
+		'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', '{"max_concurrency": 9}'::jsonb || limits)
+$$;
+CREATE FUNCTION pg_temp.picture() RETURNS text LANGUAGE sql AS $$
+	SELECT (SELECT string_agg(concat_ws('|', task_id, status, agent_id, attempt, code, detail, finished_at, result_seq), E'\n' ORDER BY task_id) FROM clutch.task) || E'\n' ||
+		(SELECT string_agg(s::text, E'\n' ORDER BY seq) FROM clutch.spending s) || (SELECT string_agg(b::text, E'\n' ORDER BY seq) FROM clutch.budget b)
+$$;
+
+SELECT clutch.register(pg_temp.card('ken', '{}')) \g /dev/null
+
+-- ---------------------------------------------- tokens and cost, of all reports
+SELECT clutch.send(pg_temp.ask('run:1', 'task:1', budget => '{"tokens": 1000, "cost": 0.5}')) \g /dev/null
+SELECT is(pg_temp.used('run:1'), '0 0 1 f', 'nothing is used');
+SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
+SELECT pg_temp.say('task.progress', 'task:1', '{"input_tokens": 300, "output_tokens": 100, "cost": 0.1}', id => 'msg_p1') \g /dev/null
+SELECT is((pg_temp.say('task.progress', 'task:1', '{"input_tokens": 300, "output_tokens": 100, "cost": 0.1}', id => 'msg_p1')).duplicate, true, 'said twice');
+SELECT is(pg_temp.used('run:1'), '400 0.1 1 f', 'charged once');
+SELECT clutch.send(pg_temp.ask('run:1', 'task:1.1', 'task:1')) \g /dev/null
+SELECT is(pg_temp.state_of('task:1.1'), 'assigned agent:ken', 'there is something left');
+SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
+SELECT pg_temp.say('task.error', 'task:1.1', '{"output_tokens": 599, "cost": 0.3}') \g /dev/null
+SELECT is(pg_temp.used('run:1'), '999 0.4 2 f', 'an error costs as well');
+SELECT is((pg_temp.say('task.result', 'task:1.1', '{"cost": 0.1}')).late, true, 'late');
+SELECT is(pg_temp.used('run:1'), '999 0.5 2 t', 'but the money is spent');
+SELECT clutch.send(pg_temp.ask('run:1', 'task:1.2', 'task:1')), clutch.send(pg_temp.ask('run:1', 'task:1.3', 'task:1', whom => 'agent:ken')) \g /dev/null
+SELECT is(pg_temp.state_of('task:1.2'), 'failed BUDGET_EXCEEDED', 'nothing is left');
+SELECT is(pg_temp.state_of('task:1.3'), 'failed BUDGET_EXCEEDED', 'for a named agent neither');
+SELECT is((SELECT envelope -> 'payload' FROM clutch.events WHERE task_id = 'task:1.2' AND type = 'task.error'),
+	'{"code": "BUDGET_EXCEEDED", "message": "the budget of the run is used up: 999 of 1000 tokens, cost 0.5 of 0.5", "retryable": false}', 'what is used up is said');
+SELECT is((SELECT string_agg(status, ' ') FROM clutch.result('task:1.2')), 'failed', 'and is the result');
+SELECT is((pg_temp.say('task.result', 'task:1', '{}')).late, false, 'what runs may finish');
+SELECT clutch.send(pg_temp.ask('run:2', 'task:2')) \g /dev/null
+SELECT is(pg_temp.state_of('task:2'), 'assigned agent:ken', 'another run is not concerned');
+SELECT pg_temp.say('task.progress', 'task:1.2', '{"cost": 1}') \g /dev/null
+SELECT is(pg_temp.used('run:1'), '999 0.5 4 t', 'who never had the task spends nothing on it');
+
+-- --------------------------------------------------------------- tasks, depth
+SELECT clutch.send(pg_temp.ask('run:3', 'task:3', budget => '{"tasks": 3, "depth": 1}')), clutch.send(pg_temp.ask('run:3', 'task:3.1', 'task:3')),
+	clutch.send(pg_temp.ask('run:3', 'task:3.1.1', 'task:3.1')), clutch.send(pg_temp.ask('run:3', 'task:3.2', 'task:3')) \g /dev/null
+SELECT is((SELECT string_agg(pg_temp.state_of(task_id), ', ' ORDER BY task_id) FROM clutch.tasks WHERE run_id = 'run:3'),
+	'assigned agent:ken, assigned agent:ken, failed BUDGET_EXCEEDED, failed BUDGET_EXCEEDED', 'too deep, and one too many');
+SELECT is((SELECT string_agg(detail, ', ' ORDER BY task_id) FROM clutch.tasks WHERE run_id = 'run:3'),
+	'the budget of the run is used up: depth 2 of 1, the budget of the run is used up: more than 3 tasks', 'which is said');
+
+-- ------------------------------------------------------------- what is refused
+SELECT throws_ok($$SELECT clutch.send(pg_temp.ask('run:3', 'task:4', budget => '{"tasks": 9}'))$$, 'KL004', NULL, 'a run has one budget');
+SELECT lives_ok($$SELECT clutch.send(pg_temp.ask('run:3', 'task:4', budget => '{"tasks": 3, "depth": 1}'))$$, 'which may be repeated');
+SELECT throws_ok($$SELECT clutch.send(pg_temp.ask('run:4', 'task:5', budget => '{"tokens": -1}'))$$, 'KL001', NULL, 'less than nothing');
+SELECT throws_ok($$SELECT pg_temp.say('task.progress', 'task:2', '{"cost": -1}')$$, 'KL001', NULL, 'nobody earns');
+
+-- ----------------------------------------------------------- what a card allows
+SELECT clutch.register(pg_temp.card('ken', '{"max_tokens": 100}')), clutch.register(pg_temp.card('lois', '{"max_cost": 5}')) \g /dev/null
+SELECT pg_temp.say('task.progress', 'task:2', '{"input_tokens": 100}') \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(' ', agent_id, rejected_by, CASE WHEN NOT eligible THEN detail END), ', ' ORDER BY agent_id) FROM clutch.explain_route(pg_temp.ask('run:2', 'task:2.1'))),
+	'agent:ken budget has spent 100 of 100 tokens on the run, agent:lois', 'an agent that has spent what its card allows');
+SELECT clutch.send(pg_temp.ask('run:2', 'task:2.1')), clutch.send(pg_temp.ask('run:2', 'task:2.2', whom => 'agent:ken')) \g /dev/null
+SELECT is(pg_temp.state_of('task:2.1'), 'assigned agent:lois', 'is not chosen');
+SELECT is(pg_temp.state_of('task:2.2'), 'pending NO_AGENT_AVAILABLE', 'nor given what names it');
+SELECT clutch.register(pg_temp.card('ken', '{"max_tokens": 1000}')) \g /dev/null
+SELECT is(pg_temp.state_of('task:2.2'), 'assigned agent:ken', 'until its card allows more');
+
+CREATE TEMP TABLE before AS SELECT pg_temp.picture() AS state;
+SELECT clutch.rebuild() \g /dev/null
+SELECT is(pg_temp.picture(), state, 'rebuild finds the same ends, budgets and costs') FROM before;
+
+SELECT * FROM finish();
+ROLLBACK;
