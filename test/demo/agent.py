@@ -81,7 +81,8 @@ class Agent:
         try:
             findings = self.research(task, query)
         except DocumentMissing as missing:
-            self.call("SELECT clutch.fail(%s, %s, 'DOCUMENT_MISSING', %s, attempt => %s)",
+            self.call("SELECT clutch.fail(%s, %s, 'DOCUMENT_MISSING', %s, "
+                      "retryable => false, attempt => %s)",
                       self.id, task["task_id"], str(missing), task["attempt"])
             return
         result = {"title": query["question"], "findings": [f["text"] for f in findings],

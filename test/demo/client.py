@@ -10,7 +10,9 @@ research.  On the way
     - one task fails, because a document is missing; the desk supplies the
       document and calls clutch.retry,
     - the agent that has the last question is killed with -9 between claim and
-      finish; its lease ends, and the other agent does the work.
+      finish; its lease ends, and the other agent does the work,
+    - the desk does not publish without a human: it asks and forgets the task,
+      the user approves, and the desk claims it again with the answer.
 Nothing here sleeps: each step waits for what it needs to be true.
 """
 import glob
@@ -122,11 +124,19 @@ def play(client, card, project, scratch, pids):
     os.kill(pids["lois"], signal.SIGKILL)
     answers.append(client.until_status("task:limits", "completed"))
 
-    client.call("SELECT clutch.finish('agent:desk', %s, %s, %s)", REPORT,
-                json.dumps({"title": "Report",
-                            "findings": [f for a in answers for f in a["findings"]],
-                            "citations": [c for a in answers for c in a["citations"]]}),
-                claimed["attempt"])
+    report = {"title": "Report",
+              "findings": [f for a in answers for f in a["findings"]],
+              "citations": [c for a in answers for c in a["citations"]]}
+    client.call("SELECT clutch.progress('agent:desk', %s, %s, %s)", REPORT,
+                json.dumps({"state": "input_required", "question": "May I publish this?",
+                            "report": report}), claimed["attempt"])
+    asked = client.until("the question", "SELECT * FROM clutch.approvals")
+    client.call("SELECT clutch.answer(%s, %s, 'agent:ui')", asked["task_id"],
+                json.dumps({"approved": True, "by": "the user"}))
+    claimed = client.until("the desk's task, answered", "SELECT * FROM clutch.claim('agent:desk')")
+    assert claimed["reason"] == "resumed" and claimed["answer"]["approved"], claimed
+    client.call("SELECT clutch.finish('agent:desk', %s, %s, %s)", claimed["task_id"],
+                json.dumps(claimed["last_progress"]["report"]), claimed["attempt"])
     return why
 
 
@@ -136,6 +146,8 @@ def note_of(event):
     """What an event says, in a few words."""
     envelope, kind = event["envelope"], event["type"]
     payload, move = envelope["payload"], envelope.get("meta", {}).get("clutch", {}).get("move")
+    if move == "answered":
+        return move
     if move:
         return "%s (was %s)" % (move, payload.get("agent_id") or payload.get("was"))
     if kind == "task.request":
@@ -144,6 +156,10 @@ def note_of(event):
         return "chose %s: %s" % (payload["selected"], payload["reason"].split("], ")[-1])
     if kind in ("task.error", "tool.error", "routing.failure", "task.timeout"):
         return "%s: %s" % (payload.get("code"), payload.get("message"))
+    if payload.get("state") == "input_required":
+        return "asks: %s" % payload["question"]
+    if kind == "chat.message":
+        return "answers: " + ", ".join("%s %s" % pair for pair in payload.items())
     if kind == "task.progress":
         return "has read " + ", ".join(payload["read"])
     if kind == "tool.call":
@@ -183,7 +199,8 @@ def show(client, why):
             "   " * row["depth"] + row["task_id"], row["status"], row["agent_id"],
             row["attempt"]))
     print("\nagent:lois was killed with -9 while she held task:limits; when her lease had ended,\n"
-          "agent:ken went on from what she had reported.")
+          "agent:ken went on from what she had reported.\n"
+          "agent:desk asked before it published: the user approved, and it was given the task again.")
 
 
 def main():
