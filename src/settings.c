@@ -86,6 +86,12 @@ int			clutch_heartbeat_interval = 30;
  */
 int			clutch_default_lease = 60;
 
+/*
+ * An entry of a queue counts as one level of priority higher for each time
+ * that it has stood there for so long, in seconds; 0: it does not.
+ */
+int			clutch_aging = 60;
+
 /* How many tasks one tick moves at most; call it again for more. */
 int			clutch_tick_batch = 1000;
 
@@ -192,6 +198,9 @@ settings_define(void)
 	define_limit("clutch.default_lease",
 				 "Lease of a task accepted without clutch.claim.",
 				 &clutch_default_lease, 60, 1, 86400, GUC_UNIT_S);
+	define_limit("clutch.aging",
+				 "How long a task waits until it counts as one level of priority higher.",
+				 &clutch_aging, 60, 0, 7 * 86400, GUC_UNIT_S);
 	define_limit("clutch.tick_batch", "Most tasks one tick moves.",
 				 &clutch_tick_batch, 1000, 1, 1000000, 0);
 

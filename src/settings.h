@@ -39,6 +39,7 @@ extern int	clutch_notify;
 extern int	clutch_notify_channels;
 extern int	clutch_heartbeat_interval;	/* seconds */
 extern int	clutch_default_lease;	/* seconds */
+extern int	clutch_aging;		/* seconds; 0: off */
 extern int	clutch_tick_batch;
 
 /* tests */

@@ -131,7 +131,7 @@ CREATE TABLE clutch.task (
 	started_at		timestamptz,
 	finished_at		timestamptz,
 	CONSTRAINT task_pkey PRIMARY KEY (task_id)
-) WITH (fillfactor = 70);
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX task_run_id ON clutch.task (run_id);
 CREATE INDEX task_parent_task_id ON clutch.task (parent_task_id);
 
@@ -142,6 +142,7 @@ CREATE TABLE clutch.ready (
 	urgency			smallint NOT NULL,		-- 4 - priority: the lowest goes first
 	queue_no		bigint NOT NULL,
 	task_id			text COLLATE "C" NOT NULL,
+	since			timestamptz NOT NULL,	-- it counts as more urgent with time
 	CONSTRAINT ready_pkey PRIMARY KEY (agent_id, urgency, queue_no)
 );
 
@@ -151,6 +152,7 @@ CREATE TABLE clutch.waiting (
 	urgency			smallint NOT NULL,
 	queue_no		bigint NOT NULL,
 	task_id			text COLLATE "C" NOT NULL,
+	since			timestamptz NOT NULL,
 	CONSTRAINT waiting_pkey PRIMARY KEY (kind, urgency, queue_no)
 );
 
@@ -189,6 +191,22 @@ CREATE TABLE clutch.timer (
 	task_id			text COLLATE "C" NOT NULL,
 	CONSTRAINT timer_pkey PRIMARY KEY (due, task_id)
 );
+
+-- Few rows at a time, but thousands come and go in a second: vacuumed by
+-- number, not by share, and without pauses.  (Index access alone does not need
+-- it: see delivery/queue.h.)
+DO $$
+DECLARE
+	member regclass;
+BEGIN
+	FOREACH member IN ARRAY '{clutch.agent_slot, clutch.agent_heartbeat, clutch.ready, clutch.waiting,
+							  clutch.question, clutch.timer}'::regclass[]
+	LOOP
+		EXECUTE pg_catalog.format('ALTER TABLE %s SET (autovacuum_vacuum_threshold = 2000,
+			autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0)', member);
+	END LOOP;
+END
+$$;
 
 -- Which copy of the database this is: a restored one starts a new epoch.
 CREATE TABLE clutch.epoch (

@@ -33,6 +33,7 @@ rows_begin(RowScan *scan, StateTable table, StateIndex index,
 	scan->index = index_open(rows_index_oid(index), lock);
 	scan->slot = table_slot_create(scan->rel, NULL);
 	scan->scan = NULL;
+	scan->dead = 0;
 	scan->nkeys = 0;
 	if (which == ROWS_DIRTY)
 	{
@@ -126,20 +127,38 @@ rows_start(RowScan *scan)
 void
 rows_restart(RowScan *scan)
 {
+	if (scan->scan == NULL)
+	{
+		rows_start(scan);
+		return;
+	}
 	ExecClearTuple(scan->slot);
 	index_rescan(scan->scan, scan->keys, scan->nkeys, NULL, 0);
+}
+
+/* index_getnext_slot, but counting */
+static bool
+get_next(RowScan *scan, ScanDirection direction)
+{
+	while (scan->scan->xs_heap_continue || index_getnext_tid(scan->scan, direction) != NULL)
+	{
+		if (index_fetch_heap(scan->scan, scan->slot))
+			return true;
+		scan->dead++;
+	}
+	return false;
 }
 
 bool
 rows_next(RowScan *scan)
 {
-	return index_getnext_slot(scan->scan, ForwardScanDirection, scan->slot);
+	return get_next(scan, ForwardScanDirection);
 }
 
 bool
 rows_previous(RowScan *scan)
 {
-	return index_getnext_slot(scan->scan, BackwardScanDirection, scan->slot);
+	return get_next(scan, BackwardScanDirection);
 }
 
 void

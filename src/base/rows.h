@@ -113,6 +113,7 @@ typedef struct RowScan
 	struct TupleTableSlot *slot;
 	Snapshot	snapshot;
 	SnapshotData dirty;
+	int64		dead;			/* index entries of rows that nobody sees any more */
 	int			nkeys;
 	ScanKeyData keys[ROWS_MAX_KEYS];
 } RowScan;
@@ -143,7 +144,7 @@ extern void rows_key_int8(RowScan *scan, int column, int strategy, int64 value);
 extern void rows_key_timestamp(RowScan *scan, int column, int strategy, TimestampTz value);
 extern void rows_key_oid(RowScan *scan, int column, int strategy, Oid value);
 extern void rows_start(RowScan *scan);
-/* begin again with other keys, as many as before: set nkeys and keys first */
+/* (begin again) with other keys, always as many: set nkeys and keys first */
 extern void rows_restart(RowScan *scan);
 extern bool rows_next(RowScan *scan);
 extern bool rows_previous(RowScan *scan);	/* from the other end */

@@ -37,7 +37,7 @@ static const char *const sequence_names[NUM_STATE_SEQUENCES] = {
 
 /* so many does C fill: with another column, a row would be read past its end */
 static const int table_columns[NUM_STATE_TABLES] = {
-	20, 5, 2, 3, 7, 4, 2, 36, 4, 4, 6, 6, 2, 2, 3
+	20, 5, 2, 3, 7, 4, 2, 36, 5, 5, 6, 6, 2, 2, 3
 };
 
 /*

@@ -7,11 +7,13 @@
  */
 #include "clutch.h"
 
+#include "access/xact.h"
 #include "base/clock.h"
 #include "base/document.h"
 #include "delivery/assign.h"
 #include "delivery/claim.h"
 #include "delivery/notice.h"
+#include "delivery/queue.h"
 #include "delivery/ready.h"
 #include "delivery/tick.h"
 #include "delivery/timer.h"
@@ -26,6 +28,8 @@
 #define IDLE_SHARE		8
 #define BUSY_SHARE		1
 #define BUSY_EVERY		16
+/* for others, in a transaction that the client began: it may stay open for long */
+#define OPEN_SHARE		2
 
 static void
 claim_one(Task *task, Slice agent_id, int64 lease)
@@ -44,12 +48,44 @@ claim_one(Task *task, Slice agent_id, int64 lease)
 	event.at = receipt.received_at;
 	event.agent = agent_id;
 
-	ready_remove(task);
 	task_apply(task, &event);
 	task->lease_until = until;
 	task->lease = lease;
 	timer_set(task);
 	task_save(task);
+}
+
+/* more of what is ready, after this many waiting tasks were given out */
+static List *
+pull_and_take(List *tasks, Slice agent_id, int n, int least_level)
+{
+	int			more = n - list_length(tasks);
+
+	if (more > 0 && assign_pull(agent_id, more) > 0)
+		tasks = list_concat(tasks, ready_take(agent_id, more, least_level));
+	return tasks;
+}
+
+/* what is due may become ours, or make room for what waits */
+static List *
+take_due(Slice agent_id, int n)
+{
+	List	   *tasks = NIL;
+	int			share = IsTransactionBlock() ? OPEN_SHARE : IDLE_SHARE;
+
+	while (list_length(tasks) < n && share > 0)
+	{
+		TickReport	report = tick_timers(1);
+		int			had = list_length(tasks);
+
+		if (tick_moved(&report) == 0)
+			break;
+		tasks = list_concat(tasks, ready_take(agent_id, n - had, LEVEL_BATCH));
+		tasks = pull_and_take(tasks, agent_id, n, LEVEL_BATCH);
+		if (list_length(tasks) == had)
+			share--;
+	}
+	return tasks;
 }
 
 List *
@@ -58,20 +94,17 @@ claim_tasks(Slice agent_id, int n, int64 lease)
 	static int	claims = 0;
 	List	   *tasks;
 	ListCell   *cell;
-	bool		again = false;
 
 	(void) tick_epoch();
-	tasks = ready_take(agent_id, n);
-	if (tasks == NIL || ++claims % BUSY_EVERY == 0)
-	{
-		(void) tick_timers(tasks == NIL ? IDLE_SHARE : BUSY_SHARE);
-		again = true;
-	}
-	if (list_length(tasks) < n && assign_pull(agent_id, n - list_length(tasks)) > 0)
-		again = true;
-	/* what was just moved may be ours now, or ours no longer */
-	if (again)
-		tasks = ready_take(agent_id, n);
+	if (++claims % BUSY_EVERY == 0)
+		(void) tick_timers(BUSY_SHARE);
+	tasks = ready_take(agent_id, n, LEVEL_LOW);
+	tasks = pull_and_take(tasks, agent_id, n, LEVEL_LOW);
+	/* batch work is for who has nothing else */
+	if (tasks == NIL)
+		tasks = ready_take(agent_id, n, LEVEL_BATCH);
+	if (tasks == NIL)
+		tasks = take_due(agent_id, n);
 	foreach(cell, tasks)
 		claim_one(lfirst(cell), agent_id, lease);
 	return tasks;

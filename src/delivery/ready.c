@@ -7,33 +7,70 @@
  */
 #include "clutch.h"
 
-#include "access/transam.h"
+#include "base/clock.h"
 #include "base/rows.h"
+#include "delivery/queue.h"
 #include "delivery/ready.h"
 #include "miscadmin.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
 
-/* columns of clutch.ready, which are those of its key and task_id */
-enum
+/* where this backend last found something for an agent */
+typedef struct AgentPlace
 {
-	Anum_agent_id = 1,
-	Anum_urgency,
-	Anum_queue_no,
-	Anum_task_id,
-	Natts_ready = Anum_task_id
-};
+	uint64		agent;			/* hash of agent_id */
+	QueuePlace	place;
+} AgentPlace;
+
+#define MAX_PLACES	10000
+
+static HTAB *places = NULL;
+static Oid	places_of = InvalidOid;	/* the table; a new one counts from 1 again */
+
+static QueuePlace *
+place_of(Slice agent_id)
+{
+	uint64		key = slice_hash(agent_id);
+	AgentPlace *found;
+	bool		known;
+
+	if (places != NULL && (hash_get_num_entries(places) >= MAX_PLACES ||
+						   places_of != rows_table_oid(TABLE_READY)))
+	{
+		hash_destroy(places);
+		places = NULL;
+	}
+	if (places == NULL)
+	{
+		HASHCTL		control = {0};
+
+		control.keysize = sizeof(uint64);
+		control.entrysize = sizeof(AgentPlace);
+		control.hcxt = TopMemoryContext;
+		places = hash_create("clutch places in ready", 64, &control,
+							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+		places_of = rows_table_oid(TABLE_READY);
+	}
+	found = hash_search(places, &key, HASH_ENTER, &known);
+	if (!known)
+		memset(&found->place, 0, sizeof(found->place));
+	return &found->place;
+}
 
 void
 ready_put(Task *task)
 {
-	Datum		values[Natts_ready];
-	bool		nulls[Natts_ready] = {0};
+	Datum		values[Natts_queue];
+	bool		nulls[Natts_queue] = {0};
 
 	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
 	task->queue_kind = 0;
-	values[Anum_agent_id - 1] = PointerGetDatum(slice_to_text(task->agent_id));
-	values[Anum_urgency - 1] = Int16GetDatum(task_urgency(task));
-	values[Anum_queue_no - 1] = Int64GetDatum(task->queue_no);
-	values[Anum_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
+	values[Anum_queue_key - 1] = PointerGetDatum(slice_to_text(task->agent_id));
+	values[Anum_queue_urgency - 1] = Int16GetDatum(task_urgency(task));
+	values[Anum_queue_queue_no - 1] = Int64GetDatum(task->queue_no);
+	values[Anum_queue_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
+	values[Anum_queue_since - 1] = TimestampTzGetDatum(clock_now());
 	(void) rows_insert(TABLE_READY, values, nulls);
 }
 
@@ -52,32 +89,51 @@ ready_remove(Task *task)
 	task->queue_no = 0;
 }
 
-/*
- * The dirty snapshot shows what others are claiming this moment as being in
- * doubt: passing over them costs no look at their tasks.
- */
+/* the task of an entry, locked and out of the queue; NULL: somebody has it */
+static Task *
+take(QueueEntry *entry, Slice agent_id)
+{
+	Task	   *task = task_lock(entry->task_id, false);
+
+	if (task == NULL || task->status != TASK_ASSIGNED ||
+		task->queue_no != entry->queue_no || !slice_equal(task->agent_id, agent_id))
+		return NULL;
+	rows_delete(TABLE_READY, &entry->tid);
+	task->queue_no = 0;
+	return task;
+}
+
 List *
-ready_take(Slice agent_id, int n)
+ready_take(Slice agent_id, int n, int least_level)
 {
 	List	   *tasks = NIL;
 	RowScan		scan;
+	Queue		queue = {&scan, agent_id};
 
+	queue.place = place_of(agent_id);
 	rows_begin(&scan, TABLE_READY, INDEX_READY, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
-	rows_start(&scan);
-	while (list_length(tasks) < n && rows_next(&scan))
+	queue_open(&queue);
+	while (list_length(tasks) < n)
 	{
-		Task	   *task;
+		QueueEntry *entry = queue_first(&queue);
+		int			level = entry ? queue_level(entry, clock_now()) : -1;
 
 		CHECK_FOR_INTERRUPTS();
-		if (TransactionIdIsValid(rows_in_doubt(&scan)))
-			continue;
-		task = task_lock(rows_text(&scan, Anum_task_id), false);
-		if (task != NULL && task->status == TASK_ASSIGNED &&
-			task->queue_no == rows_int8(&scan, Anum_queue_no) &&
-			slice_equal(task->agent_id, agent_id))
-			tasks = lappend(tasks, task);
+		if (level >= least_level)
+		{
+			Task	   *task = take(entry, agent_id);
+
+			if (task != NULL)
+				tasks = lappend(tasks, task);
+			/* batch work is not for who has other work */
+			if (task != NULL && level > LEVEL_BATCH)
+				least_level = Max(least_level, LEVEL_LOW);
+			queue_pass(&queue, entry);
+		}
+		else if (!queue_look_again(&queue))
+			break;
 	}
+	queue_close(&queue);
 	rows_end(&scan);
 	return tasks;
 }

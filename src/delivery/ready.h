@@ -18,9 +18,10 @@ extern void ready_put(Task *task);
 extern void ready_remove(Task *task);
 
 /*
- * Up to n tasks for the agent, most urgent first, each locked; those that
- * somebody else is claiming or changing are passed over, never waited for.
+ * Up to n tasks for the agent in claim order (queue.h), none below the level,
+ * each locked and out of the queue; those that somebody else is claiming or
+ * changing are passed over, never waited for.
  */
-extern List *ready_take(Slice agent_id, int n);
+extern List *ready_take(Slice agent_id, int n, int least_level);
 
 #endif							/* CLUTCH_READY_H */

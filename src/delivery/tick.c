@@ -46,6 +46,12 @@ time_out(Task *task, TimestampTz deadline, const char *code, const char *message
 		assign_offer(freed);
 }
 
+int
+tick_moved(const TickReport *report)
+{
+	return report->expired + report->timed_out + report->woken;
+}
+
 TickReport
 tick_timers(int n)
 {
@@ -53,7 +59,7 @@ tick_timers(int n)
 	TimestampTz now = clock_now();
 	TimestampTz after = PG_INT64_MIN;
 
-	while (report.expired + report.timed_out + report.woken < n)
+	while (tick_moved(&report) < n)
 	{
 		Task	   *task = timer_take_due(now, &after);
 

@@ -21,6 +21,9 @@ typedef struct TickReport
 	int			routed;			/* of these, and of what waited */
 } TickReport;
 
+/* how many tasks it moved because they were due */
+extern int	tick_moved(const TickReport *report);
+
 /* due leases and deadlines, at most n */
 extern TickReport tick_timers(int n);
 

@@ -7,8 +7,9 @@
  */
 #include "clutch.h"
 
-#include "access/transam.h"
+#include "base/clock.h"
 #include "base/rows.h"
+#include "delivery/queue.h"
 #include "delivery/waiting.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
@@ -16,16 +17,7 @@
 #include "store/event.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
-
-/* columns of clutch.waiting */
-enum
-{
-	Anum_kind = 1,
-	Anum_urgency,
-	Anum_queue_no,
-	Anum_task_id,
-	Natts_waiting = Anum_task_id
-};
+#include "utils/timestamp.h"
 
 /* how many locked or stale heads one search passes over before it gives up */
 #define MAX_PASSED_OVER		64
@@ -38,25 +30,31 @@ typedef struct Kind
 {
 	int64		kind;			/* key */
 	Requirement requirement;
+	QueuePlace	place;
 } Kind;
 
-#define MAX_KINDS	4096
+#define MAX_KINDS	16384
+
+/* what reading a requirement costs, in rows passed over */
+#define READING_COSTS	20
 
 static HTAB *kinds = NULL;
 static MemoryContext kinds_context = NULL;
+static Oid	kinds_of = InvalidOid;	/* the table; a new one counts from 1 again */
 
 void
 waiting_put(Task *task, const Requirement *requirement)
 {
-	Datum		values[Natts_waiting];
-	bool		nulls[Natts_waiting] = {0};
+	Datum		values[Natts_queue];
+	bool		nulls[Natts_queue] = {0};
 
 	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
 	task->queue_kind = (int64) requirement_digest(requirement);
-	values[Anum_kind - 1] = Int64GetDatum(task->queue_kind);
-	values[Anum_urgency - 1] = Int16GetDatum(task_urgency(task));
-	values[Anum_queue_no - 1] = Int64GetDatum(task->queue_no);
-	values[Anum_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
+	values[Anum_queue_key - 1] = Int64GetDatum(task->queue_kind);
+	values[Anum_queue_urgency - 1] = Int16GetDatum(task_urgency(task));
+	values[Anum_queue_queue_no - 1] = Int64GetDatum(task->queue_no);
+	values[Anum_queue_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
+	values[Anum_queue_since - 1] = TimestampTzGetDatum(clock_now());
 	(void) rows_insert(TABLE_WAITING, values, nulls);
 }
 
@@ -78,21 +76,64 @@ waiting_remove(Task *task)
 
 /* ------------------------------------------------------------------- kinds */
 
-static void
-kinds_begin(void)
+/* which kinds there were when this backend last looked at all */
+static struct
+{
+	int			n;
+	Kind	  **kinds;			/* in kinds_context */
+	int64		passed;			/* what looking cost, in rows */
+	TimestampTz looked_at;
+}			present;
+
+/* and which of them an agent fits, as long as neither they nor cards change */
+typedef struct Fitting
+{
+	uint64		agent;			/* key: hash of agent_id */
+	uint64		registry;		/* count of its changes */
+	int			n;
+	Kind	  **kinds;
+} Fitting;
+
+#define MAX_FITTING	10000
+
+static HTAB *fitting = NULL;
+static MemoryContext fitting_context = NULL;
+
+static HTAB *
+make_table(MemoryContext context, const char *name, Size keysize, Size entrysize)
 {
 	HASHCTL		control = {0};
 
+	control.keysize = keysize;
+	control.entrysize = entrysize;
+	control.hcxt = context;
+	return hash_create(name, 128, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+static void
+fitting_begin(void)
+{
+	if (fitting_context != NULL)
+		MemoryContextDelete(fitting_context);
+	fitting = NULL;
+	fitting_context = AllocSetContextCreate(kinds_context, "clutch fitting kinds",
+											ALLOCSET_DEFAULT_SIZES);
+	fitting = make_table(fitting_context, "clutch fitting kinds", sizeof(uint64), sizeof(Fitting));
+}
+
+static void
+kinds_begin(void)
+{
+	memset(&present, 0, sizeof(present));
+	fitting_context = NULL;
 	if (kinds_context != NULL)
 		MemoryContextDelete(kinds_context);
 	kinds = NULL;
 	kinds_context = AllocSetContextCreate(TopMemoryContext, "clutch kinds of waiting",
 										  ALLOCSET_DEFAULT_SIZES);
-	control.keysize = sizeof(int64);
-	control.entrysize = sizeof(Kind);
-	control.hcxt = kinds_context;
-	kinds = hash_create("clutch kinds of waiting", 128, &control,
-						HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	kinds = make_table(kinds_context, "clutch kinds of waiting", sizeof(int64), sizeof(Kind));
+	kinds_of = rows_table_oid(TABLE_WAITING);
+	fitting_begin();
 }
 
 static SliceList
@@ -125,6 +166,7 @@ keep_kind(int64 kind, const Requirement *requirement)
 		kept.run_id = slice_copy(requirement->run_id);
 	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
 	entry->requirement = kept;
+	memset(&entry->place, 0, sizeof(entry->place));
 	MemoryContextSwitchTo(old);
 }
 
@@ -146,89 +188,31 @@ read_kind(int64 kind, Slice task_id)
 }
 
 /* NULL: nobody can tell any more */
-static const Requirement *
-kind_requirement(int64 kind, Slice task_id)
+static Kind *
+find_kind(int64 kind, Slice task_id)
 {
 	Kind	   *entry;
 	MemoryContext scratch;
 	MemoryContext old;
-	bool		known;
 
-	if (kinds == NULL || hash_get_num_entries(kinds) >= MAX_KINDS)
-		kinds_begin();
 	entry = hash_search(kinds, &kind, HASH_FIND, NULL);
 	if (entry != NULL)
-		return &entry->requirement;
-
+		return entry;
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch kind", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(scratch);
-	known = read_kind(kind, task_id);
+	present.passed += READING_COSTS;
+	if (read_kind(kind, task_id))
+		entry = hash_search(kinds, &kind, HASH_FIND, NULL);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
-	if (!known)
-		return NULL;
-	entry = hash_search(kinds, &kind, HASH_FIND, NULL);
-	return &entry->requirement;
+	return entry;
 }
 
-/* ------------------------------------------------------------------- heads */
-
-typedef struct Head
-{
-	int64		kind;
-	int16		urgency;
-	int64		queue_no;
-	Slice		task_id;
-} Head;
-
-/* the first row of the kind after (urgency, queue_no) that nobody is taking */
-static bool
-next_in_kind(Head *head)
-{
-	RowScan		scan;
-	bool		found = false;
-
-	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_int8(&scan, 1, BTEqualStrategyNumber, head->kind);
-	rows_key_int2(&scan, 2, BTGreaterEqualStrategyNumber, head->urgency);
-	rows_start(&scan);
-	while (!found && rows_next(&scan))
-	{
-		int16		urgency = rows_int2(&scan, Anum_urgency);
-		int64		queue_no = rows_int8(&scan, Anum_queue_no);
-
-		CHECK_FOR_INTERRUPTS();
-		if (urgency == head->urgency && queue_no <= head->queue_no)
-			continue;
-		if (TransactionIdIsValid(rows_in_doubt(&scan)))
-			continue;
-		head->urgency = urgency;
-		head->queue_no = queue_no;
-		head->task_id = slice_copy(rows_text(&scan, Anum_task_id));
-		found = true;
-	}
-	rows_end(&scan);
-	return found;
-}
-
-bool
-waiting_is_empty(void)
-{
-	RowScan		scan;
-	bool		empty;
-
-	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_LATEST, AccessShareLock);
-	rows_start(&scan);
-	empty = !rows_next(&scan);
-	rows_end(&scan);
-	return empty;
-}
-
-/* one Head for each kind that has a task nobody is taking */
+/* from one kind to the next, whatever stands in them; a List of Kind * */
 static List *
-list_heads(void)
+list_kinds(void)
 {
-	List	   *heads = NIL;
+	List	   *found = NIL;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
@@ -236,121 +220,208 @@ list_heads(void)
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
-		Head	   *head = palloc0(sizeof(Head));
+		int64		kind = rows_int8(&scan, Anum_queue_key);
+		Kind	   *entry = find_kind(kind, rows_text(&scan, Anum_queue_task_id));
 
 		CHECK_FOR_INTERRUPTS();
-		head->kind = rows_int8(&scan, Anum_kind);
-		head->urgency = -1;
-		if (next_in_kind(head))
-			heads = lappend(heads, head);
-		if (head->kind == PG_INT64_MAX)
+		present.passed++;
+		if (entry != NULL)
+			found = lappend(found, entry);
+		if (kind == PG_INT64_MAX)
 			break;
 		scan.nkeys = 0;
-		rows_key_int8(&scan, 1, BTGreaterStrategyNumber, head->kind);
+		rows_key_int8(&scan, 1, BTGreaterStrategyNumber, kind);
 		rows_restart(&scan);
 	}
+	present.passed += scan.dead;
 	rows_end(&scan);
-	return heads;
+	return found;
 }
 
-static int
-compare_urgency(const ListCell *a, const ListCell *b)
+static bool
+are_present(const List *found)
 {
-	const Head *x = lfirst(a);
-	const Head *y = lfirst(b);
+	const ListCell *cell;
 
-	if (x->urgency != y->urgency)
-		return x->urgency < y->urgency ? -1 : 1;
-	return x->queue_no < y->queue_no ? -1 : x->queue_no > y->queue_no ? 1 : 0;
+	if (list_length(found) != present.n)
+		return false;
+	foreach(cell, found)
+	{
+		if (lfirst(cell) != present.kinds[foreach_current_index(cell)])
+			return false;
+	}
+	return true;
 }
 
-static Head *
-most_urgent(List *heads)
+/* factor: as of queue_worth_looking; 0: in any case */
+static void
+look_at_kinds(int factor)
 {
-	ListCell   *best = NULL;
+	List	   *found;
 	ListCell   *cell;
 
-	foreach(cell, heads)
-	{
-		if (best == NULL || compare_urgency(cell, best) < 0)
-			best = cell;
-	}
-	return best ? lfirst(best) : NULL;
+	if (kinds == NULL || hash_get_num_entries(kinds) >= MAX_KINDS ||
+		kinds_of != rows_table_oid(TABLE_WAITING))
+		kinds_begin();
+	if (!queue_worth_looking(present.passed, present.looked_at, factor))
+		return;
+	present.passed = 0;
+	found = list_kinds();
+	present.looked_at = GetCurrentTimestamp();
+	if (are_present(found))
+		return;
+	fitting_begin();
+	present.n = 0;
+	present.kinds = MemoryContextAlloc(fitting_context, sizeof(Kind *) * Max(list_length(found), 1));
+	foreach(cell, found)
+		present.kinds[present.n++] = lfirst(cell);
 }
 
-/* the task of a head, locked, if it still waits in that place */
-static Task *
-lock_head(const Head *head)
+/* those of the kinds present that the agent fits */
+static Fitting *
+fitting_kinds(Slice agent_id)
 {
-	Task	   *task = task_lock(head->task_id, false);
+	uint64		key = slice_hash(agent_id);
+	uint64		registry;
+	Fitting    *entry;
+	bool		known;
+	int			i;
+
+	(void) roster_get();
+	registry = roster_changes();
+	entry = hash_search(fitting, &key, HASH_ENTER, &known);
+	if (known && entry->registry == registry)
+		return entry;
+	/* what an error may leave behind */
+	entry->registry = 0;
+	entry->n = 0;
+	entry->kinds = MemoryContextAlloc(fitting_context, sizeof(Kind *) * Max(present.n, 1));
+	for (i = 0; i < present.n; i++)
+		if (router_fits(&present.kinds[i]->requirement, agent_id))
+			entry->kinds[entry->n++] = present.kinds[i];
+	entry->registry = registry;
+	return entry;
+}
+
+bool
+waiting_is_empty(void)
+{
+	look_at_kinds(QUEUE_LOOK_IDLE);
+	return present.n == 0;
+}
+
+/* ------------------------------------------------------------------- heads */
+
+static Queue *
+open_queues(Kind **of, int n, RowScan *scan)
+{
+	Queue	   *queues = palloc0(sizeof(Queue) * Max(n, 1));
+	int			i;
+
+	rows_begin(scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
+	for (i = 0; i < n; i++)
+	{
+		queues[i].scan = scan;
+		queues[i].kind = of[i]->kind;
+		queues[i].place = &of[i]->place;
+		queue_open(&queues[i]);
+	}
+	return queues;
+}
+
+static void
+close_queues(Queue *queues, int n, RowScan *scan)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+		queue_close(&queues[i]);
+	rows_end(scan);
+}
+
+/* the task of an entry, locked, if it still waits in that place */
+static Task *
+lock_entry(const QueueEntry *entry)
+{
+	Task	   *task = task_lock(entry->task_id, false);
 
 	if (task != NULL && task->status == TASK_PENDING &&
-		task->queue_no == head->queue_no)
+		task->queue_no == entry->queue_no)
 		return task;
 	return NULL;
+}
+
+/* the first of several kinds that can be had; NULL: none */
+static Task *
+take_first(Kind **of, int n)
+{
+	Task	   *task = NULL;
+	RowScan		scan;
+	Queue	   *queues = open_queues(of, n, &scan);
+	int			passed_over;
+
+	for (passed_over = 0; task == NULL && passed_over < MAX_PASSED_OVER; passed_over++)
+	{
+		Queue	   *whose;
+		QueueEntry *entry = queue_first_of(queues, n, &whose);
+
+		if (entry == NULL)
+			break;
+		task = lock_entry(entry);
+		if (task == NULL)
+			queue_pass(whose, entry);
+	}
+	close_queues(queues, n, &scan);
+	return task;
 }
 
 Task *
 waiting_take(Slice agent_id)
 {
-	List	   *fitting = NIL;
-	ListCell   *cell;
-	int			passed_over = 0;
+	Fitting    *fits;
 
-	foreach(cell, list_heads())
-	{
-		Head	   *head = lfirst(cell);
-		const Requirement *requirement = kind_requirement(head->kind, head->task_id);
-
-		if (requirement != NULL && router_fits(requirement, agent_id))
-			fitting = lappend(fitting, head);
-	}
-	while (fitting != NIL && passed_over++ < MAX_PASSED_OVER)
-	{
-		Head	   *head = most_urgent(fitting);
-		Task	   *task = lock_head(head);
-
-		if (task != NULL)
-			return task;
-		if (!next_in_kind(head))
-			fitting = list_delete_ptr(fitting, head);
-	}
-	return NULL;
+	look_at_kinds(QUEUE_LOOK_BUSY);
+	if (present.n == 0)
+		return NULL;
+	fits = fitting_kinds(agent_id);
+	return take_first(fits->kinds, fits->n);
 }
 
 Task *
 waiting_next(int64 kind)
 {
-	Head		head = {kind, -1};
-	int			passed_over = 0;
+	Kind	   *entry = kinds ? hash_search(kinds, &kind, HASH_FIND, NULL) : NULL;
 
-	while (passed_over++ < MAX_PASSED_OVER && next_in_kind(&head))
-	{
-		Task	   *task = lock_head(&head);
-
-		if (task != NULL)
-			return task;
-	}
-	return NULL;
+	return entry ? take_first(&entry, 1) : NULL;
 }
 
 List *
 waiting_heads(int n)
 {
-	List	   *heads = list_heads();
 	List	   *tasks = NIL;
-	ListCell   *cell;
+	RowScan		scan;
+	Queue	   *queues;
+	int			left;
 
-	list_sort(heads, compare_urgency);
-	foreach(cell, heads)
+	look_at_kinds(0);
+	left = present.n;
+	queues = open_queues(present.kinds, present.n, &scan);
+	while (list_length(tasks) < n && left > 0)
 	{
-		Task	   *task;
+		Queue	   *whose;
+		Queue		done;
+		QueueEntry *entry = queue_first_of(queues, left, &whose);
+		Task	   *task = entry ? lock_entry(entry) : NULL;
 
-		if (list_length(tasks) >= n)
+		if (entry == NULL)
 			break;
-		task = lock_head(lfirst(cell));
 		if (task != NULL)
 			tasks = lappend(tasks, task);
+		/* no other of this kind */
+		done = *whose;
+		*whose = queues[--left];
+		queues[left] = done;
 	}
+	close_queues(queues, present.n, &scan);
 	return tasks;
 }

@@ -61,7 +61,8 @@ SELECT ok((SELECT started_at = timestamptz '2026-01-01 12:00:00Z' FROM clutch.ta
 SELECT clutch.send(pg_temp.ask('task:p' || p || n, orders => jsonb_build_object('priority', p))) FROM generate_series(1, 2) n, unnest('{1,4,0,3}'::integer[]) p \g /dev/null
 SELECT is(pg_temp.claimed('agent:ken', 1), 'task:p41 1 new', 'one: the most urgent');
 SELECT is(pg_temp.claimed('agent:ken', 3), 'task:p42 1 new, task:p31 1 new, task:p32 1 new', 'then by priority and order');
-SELECT is(pg_temp.claimed('agent:ken', 99), 'task:p11 1 new, task:p12 1 new, task:p01 1 new, task:p02 1 new', 'to the last');
+SELECT is(pg_temp.claimed('agent:ken', 99), 'task:p11 1 new, task:p12 1 new', 'to the last but batch work');
+SELECT is(pg_temp.claimed('agent:ken', 99), 'task:p01 1 new, task:p02 1 new', 'which is for who has nothing else');
 SELECT is((SELECT count(*) FROM clutch.tasks t, clutch.finish('agent:ken', t.task_id) f WHERE t.status = 'running'), 9::bigint, 'done');
 SELECT is((SELECT running FROM clutch.agents), 0, 'no slot is taken');
 
