@@ -69,6 +69,16 @@ find(Slice agent_id, HASHACTION action)
 	return hash_search(remembered, &key, action, NULL);
 }
 
+static void
+add_slot(const RowScan *scan, AgentLoad *load)
+{
+	if (!rows_is_null(scan, Anum_slot_task_id))
+		load->running++;
+	load->done += rows_int4(scan, Anum_slot_done);
+	load->failed += rows_int4(scan, Anum_slot_failed);
+	load->last_chosen = Max(load->last_chosen, rows_int8(scan, Anum_slot_chosen_seq));
+}
+
 /*
  * A slot has one live row and perhaps many dead ones before it.  Going to
  * the next slot by its key, not to the next entry, passes over the dead.
@@ -87,23 +97,69 @@ read_slots(Slice agent_id, AgentLoad *load)
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
-		int64		chosen_seq = rows_int8(&scan, Anum_slot_chosen_seq);
 		int			slot_no = rows_int4(&scan, Anum_slot_slot_no);
 
 		CHECK_FOR_INTERRUPTS();
 		slots++;
-		if (!rows_is_null(&scan, Anum_slot_task_id))
-			load->running++;
-		load->done += rows_int4(&scan, Anum_slot_done);
-		load->failed += rows_int4(&scan, Anum_slot_failed);
-		load->last_chosen = Max(load->last_chosen, chosen_seq);
-
+		add_slot(&scan, load);
 		scan.nkeys = 1;
 		rows_key_int4(&scan, 2, BTGreaterStrategyNumber, slot_no);
 		rows_restart(&scan);
 	}
 	rows_end(&scan);
 	return slots;
+}
+
+/*
+ * Of very many slots a part says how busy the agent is, nearly, and how it has
+ * done.  They are taken at even distances.
+ */
+#define SAMPLE			512
+#define SAMPLE_FROM		4096
+
+static void
+sample_slots(Slice agent_id, int slots, AgentLoad *load)
+{
+	int			step = slots / SAMPLE;
+	int			looked = 0;
+	int			slot_no;
+	RowScan		scan;
+
+	memset(load, 0, sizeof(*load));
+	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
+	for (slot_no = step / 2; slot_no < slots; slot_no += step)
+	{
+		CHECK_FOR_INTERRUPTS();
+		scan.nkeys = 0;
+		rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+		rows_key_int4(&scan, 2, BTGreaterEqualStrategyNumber, slot_no);
+		rows_restart(&scan);
+		if (!rows_next(&scan))
+			break;
+		looked++;
+		add_slot(&scan, load);
+	}
+	rows_end(&scan);
+	load->running = looked > 0 ? (int) ((int64) load->running * slots / looked) : 0;
+}
+
+/* answers how many slots there are; who seems full is read in full */
+static int
+read_load(Slice agent_id, int limit, AgentLoad *load)
+{
+	int			slots;
+
+	if (limit >= SAMPLE_FROM)
+	{
+		slots = slot_highest(agent_id) + 1;
+		if (slots >= SAMPLE_FROM)
+		{
+			sample_slots(agent_id, slots, load);
+			if (load->running < limit)
+				return slots;
+		}
+	}
+	return read_slots(agent_id, load);
 }
 
 void
@@ -126,7 +182,7 @@ load_read(Slice agent_id, int limit, AgentLoad *load)
 	}
 	if (begun == 0)
 		begun = GetCurrentTimestamp();
-	if (read_slots(agent_id, load) > MANY_SLOTS)
+	if (read_load(agent_id, limit, load) > MANY_SLOTS)
 	{
 		known = find(agent_id, HASH_ENTER);
 		known->read_at = GetCurrentTimestamp();

@@ -22,9 +22,10 @@ typedef struct AgentLoad
 } AgentLoad;
 
 /*
- * Reads all slots of the agent, about a microsecond each; of an agent with
- * many, what was read a tenth of a second ago (seconds, if it has thousands)
- * serves again, unless it says that the agent is full (limit).
+ * Reads all slots of the agent, about a microsecond each, but of one with
+ * thousands only some, unless these say that it is full (limit).  Of an agent
+ * with many, what was read a tenth of a second ago (seconds, if it has
+ * thousands) serves again, unless that says that it is full.
  */
 extern void load_read(Slice agent_id, int limit, AgentLoad *load);
 

@@ -164,14 +164,14 @@ try_slot(Slice agent_id, int slot_no, Slice task_id, int64 seq)
 	return !state.taken && take_guarded(agent_id, slot_no, task_id, seq);
 }
 
-/* the highest number a slot of the agent was ever given, or -1 */
-static int
-highest_made(Slice agent_id)
+int
+slot_highest(Slice agent_id)
 {
 	RowScan		scan;
 	int			highest = -1;
 
-	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_DIRTY, RowExclusiveLock);
+	/* who only reads asks, too */
+	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_DIRTY, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	rows_start(&scan);
 	if (rows_previous(&scan))
@@ -195,7 +195,7 @@ usable(SlotHint *hint, Slice agent_id, int max_concurrency)
 	if (hint->checked_max == max_concurrency && hint->checked_at == roster_changes())
 		return max_concurrency;
 	hint->checked_at = roster_changes();
-	hint->highest = highest_made(agent_id);
+	hint->highest = slot_highest(agent_id);
 	if (hint->highest < max_concurrency)
 	{
 		hint->checked_max = max_concurrency;
@@ -269,7 +269,7 @@ take_fresh(SlotHint *hint, Slice agent_id, int limit, Slice task_id, int64 seq)
 			return slot_no;
 		/* others have gone further than we know */
 		if (i == 0)
-			hint->highest = Max(hint->highest, highest_made(agent_id));
+			hint->highest = Max(hint->highest, slot_highest(agent_id));
 	}
 	return -1;
 }

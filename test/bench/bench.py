@@ -3,7 +3,8 @@
 
     make bench                            on a private server
     BENCH_ONLY="choice tree" make bench   some parts: append task choice
-                                          delegation tree replay pace
+                                          delegation queue full freed held
+                                          tree replay pace
 
 BENCH_SECONDS (2) is the length of one measurement, BENCH_ROUNDS (5) how often
 each is repeated.  docs/benchmarks.md says how to read what is printed.
@@ -19,12 +20,17 @@ import machine
 import measure
 import pace
 import reading
+import work_queue
 
 PARTS = {
     "append": append.measure_messages,
     "task": append.measure_task_events,
     "choice": choice.measure_choice,
     "delegation": delegation.measure_delegation,
+    "queue": work_queue.measure_round_trip,
+    "full": work_queue.measure_full,
+    "freed": work_queue.measure_freed,
+    "held": work_queue.measure_held,
     "tree": reading.measure_tree,
     "replay": reading.measure_replay,
     "pace": pace.measure_pace,

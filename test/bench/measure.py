@@ -63,7 +63,7 @@ def postmaster():
 POSTMASTER = None
 
 
-def backends():
+def backends(database):
     """Processes that serve the measured database, or have just ended and are not reaped."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
@@ -75,14 +75,14 @@ def backends():
         except OSError:
             continue
         # one that ends has no title any more, and is a zombie last
-        if int(parent) == POSTMASTER and (not title or " %s " % DATABASE in title):
+        if int(parent) == POSTMASTER and (not title or " %s " % database in title):
             found.append(pid)
     return found
 
 
-def reaped_cpu():
+def reaped_cpu(database):
     """Seconds of user and system time of all backends that have ended."""
-    while backends():
+    while backends(database):
         time.sleep(0.01)
     with open("/proc/%d/stat" % POSTMASTER) as f:
         fields = f.read().rsplit(")", 1)[1].split()
@@ -94,21 +94,25 @@ def reaped_cpu():
 class Run:
     """What one run of pgbench gave."""
 
-    def __init__(self, rate, transactions, cpu):
+    def __init__(self, rate, transactions, cpu, windows):
         self.rate = rate                    # transactions per second
         self.transactions = transactions
         self.cpu = cpu                      # backends' microseconds per transaction
+        self.windows = windows              # rates, one after the other
 
 
 runs_so_far = 0
 
 
-def pgbench(script, clients=8, seconds=None, warm=0, settings="", alone=True):
+def pgbench(script, clients=8, seconds=None, warm=0, settings="", alone=True, database=DATABASE,
+            every=1, statement=None):
     """
     :n is a number that each client counts up from, another one in each run.
     With warm, the rate leaves out that many first seconds, in which each
     backend reads the registry.  Not alone: others are connected, too, and the
-    CPU is not known.
+    CPU is not known.  every: seconds of a window.  With statement, the rate is
+    what the clients would reach if they did only the statement that has this in
+    its text.
     """
     global runs_so_far
     runs_so_far += 1
@@ -117,24 +121,27 @@ def pgbench(script, clients=8, seconds=None, warm=0, settings="", alone=True):
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as f:
         f.write(script)
         f.flush()
-        before = reaped_cpu() if alone else 0
+        before = reaped_cpu(database) if alone else 0
         done = subprocess.run(
             ("pgbench", "-n", "-M", "prepared", "-c", str(clients), "-j", str(min(clients, 2)),
-             "-T", str(max(1, int(seconds)) + warm), "-P", "1", "-D", "n=%d" % (runs_so_far * 1000000),
-             "-f", f.name, DATABASE),
+             "-T", str(max(1, int(seconds)) + warm), "-P", str(every), "-D", "n=%d" % (runs_so_far * 1000000),
+             "-f", f.name) + (("-r",) if statement else ()) + (database,),
             env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
-        after = reaped_cpu() if alone else 0
+        after = reaped_cpu(database) if alone else 0
     failed = re.search(r"(ERROR|FATAL|PANIC|error):.*", done.stderr)
     if done.returncode or failed:
         raise RuntimeError("pgbench: " + done.stderr[-2000:])
     transactions = int(re.search(r"actually processed: (\d+)", done.stdout).group(1))
     rate = float(re.search(r"^tps = ([\d.]+)", done.stdout, re.M).group(1))
+    seen = [(float(t), float(tps)) for t, tps in
+            re.findall(r"progress: ([\d.]+) s, ([\d.]+) tps", done.stderr)]
     if warm:
-        seen = [(float(t), float(tps)) for t, tps in
-                re.findall(r"progress: ([\d.]+) s, ([\d.]+) tps", done.stderr)]
         steady = [tps for t, tps in seen if t > warm + 0.5]
         rate = statistics.mean(steady) if steady else rate
-    return Run(rate, transactions, (after - before) * 1e6 / max(transactions, 1))
+    if statement:
+        took = re.search(r"^\s*([\d.]+)\s.*%s" % re.escape(statement), done.stdout, re.M)
+        rate = clients * 1000 / float(took.group(1))
+    return Run(rate, transactions, (after - before) * 1e6 / max(transactions, 1), [tps for _, tps in seen])
 
 
 # ------------------------------------------------------------------- rounds
@@ -193,6 +200,13 @@ class Table:
                 self.missed.append("%s: %s, bar %s" % (work, ratio, bar))
         say("  %-44s %14s %16s   %-18s %s" %
             (work, ours, reference, ratio if ratio is not None else "", verdict))
+
+    def absent(self, work, ours, peer, at_least=None):
+        """A reference that is not there is a bar missed."""
+        say("  %-44s %14s %16s   %-18s %s" % (work, ours, "", "", "MISSED (%s not there)" % peer))
+        self.bars += 1
+        self.missed.append("%s: %s is not there%s" %
+                           (work, peer, ", bar >= %.2f" % at_least if at_least else ""))
 
     def columns(self, beside="reference"):
         say("  %-44s %14s %16s   %-18s %s" % ("", "clutch", beside, "ratio [min..max]", "bar"))
