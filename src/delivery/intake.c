@@ -104,7 +104,7 @@ intake_request(Event *event)
 		return false;
 	for (;;)
 	{
-		task = task_lock(request->task_id, true);
+		task = task_lock_requested(request->task_id);
 		if (task != NULL)
 		{
 			take_second_request(event, task);

@@ -86,9 +86,10 @@ task_look(Slice task_id, RowSnapshot which)
 
 /*
  * A task whose first request is not committed yet is waited for: the event
- * at hand names the same task, so this blocks nobody else.
+ * at hand names the same task, so this blocks nobody else.  Answers whether
+ * it is there.
  */
-static void
+static bool
 await_creator(Slice task_id)
 {
 	for (;;)
@@ -98,11 +99,18 @@ await_creator(Slice task_id)
 
 		rows_begin(&scan, TABLE_TASK, INDEX_TASK, ROWS_DIRTY, RowExclusiveLock);
 		rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
-		(void) rows_look(&scan, &creator);
+		if (!rows_look(&scan, &creator))
+			return false;
 		if (!TransactionIdIsValid(creator))
-			return;
+			return true;
 		rows_await(creator);
 	}
+}
+
+Task *
+task_lock_requested(Slice task_id)
+{
+	return await_creator(task_id) ? find(task_id, ROWS_LATEST, true, true) : NULL;
 }
 
 Task *
@@ -112,7 +120,7 @@ task_lock(Slice task_id, bool wait)
 
 	if (task == NULL && wait)
 	{
-		await_creator(task_id);
+		(void) await_creator(task_id);
 		task = find(task_id, ROWS_LATEST, true, true);
 	}
 	return task;
@@ -121,7 +129,7 @@ task_lock(Slice task_id, bool wait)
 Task *
 task_await(Slice task_id)
 {
-	await_creator(task_id);
+	(void) await_creator(task_id);
 	return find(task_id, ROWS_LATEST, false, false);
 }
 

@@ -96,6 +96,8 @@ extern bool task_step_of(MessageType type, TaskMove move, TaskStep *step);
 
 /* NULL: there is no such task, or (wait false) somebody else has it locked */
 extern Task *task_lock(Slice task_id, bool wait);
+/* task_lock, waiting, for a task that is likely not there: one look says so */
+extern Task *task_lock_requested(Slice task_id);
 extern Task *task_look(Slice task_id, RowSnapshot which);
 /* like task_look, but waits for a first request that is not committed yet */
 extern Task *task_await(Slice task_id);

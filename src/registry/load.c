@@ -16,8 +16,12 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-/* an agent with more slots than this is remembered ... */
+/*
+ * An agent with more slots than this is remembered, and one that may have so
+ * many that a few do not count ...
+ */
 #define MANY_SLOTS		8
+#define LARGE_LIMIT		64
 /*
  * ... for 4000 times as long as the reading took, so that reading costs a
  * backend no more than a part in 4000 of its time for each agent (there may be
@@ -149,10 +153,10 @@ read_load(Slice agent_id, int limit, AgentLoad *load)
 {
 	int			slots;
 
-	if (limit >= SAMPLE_FROM)
+	if (limit > SAMPLE_FROM)
 	{
-		slots = slot_highest(agent_id) + 1;
-		if (slots >= SAMPLE_FROM)
+		slots = slot_highest(agent_id, SAMPLE_FROM - 1) + 1;
+		if (slots > SAMPLE_FROM)
 		{
 			sample_slots(agent_id, slots, load);
 			if (load->running < limit)
@@ -182,7 +186,7 @@ load_read(Slice agent_id, int limit, AgentLoad *load)
 	}
 	if (begun == 0)
 		begun = GetCurrentTimestamp();
-	if (read_load(agent_id, limit, load) > MANY_SLOTS)
+	if (read_load(agent_id, limit, load) > MANY_SLOTS || limit > LARGE_LIMIT)
 	{
 		known = find(agent_id, HASH_ENTER);
 		known->read_at = GetCurrentTimestamp();

@@ -164,18 +164,41 @@ try_slot(Slice agent_id, int slot_no, Slice task_id, int64 seq)
 	return !state.taken && take_guarded(agent_id, slot_no, task_id, seq);
 }
 
-int
-slot_highest(Slice agent_id)
+/* the number of the first slot that was made from this one on, or -1 */
+static int
+made_from(RowScan *scan, Slice agent_id, int64 slot_no)
 {
+	if (slot_no > PG_INT32_MAX)
+		return -1;
+	scan->nkeys = 0;
+	rows_key_text(scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_key_int4(scan, 2, BTGreaterEqualStrategyNumber, (int32) slot_no);
+	rows_restart(scan);
+	return rows_next(scan) ? rows_int4(scan, Anum_slot_slot_no) : -1;
+}
+
+/*
+ * Not from the other end: there the oldest generations of the last slot stand,
+ * which are dead, and under a held snapshot there is no end of them.
+ */
+int
+slot_highest(Slice agent_id, int above)
+{
+	int64		step = 1;
+	int			highest = above;
 	RowScan		scan;
-	int			highest = -1;
 
 	/* who only reads asks, too */
 	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_DIRTY, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
-	rows_start(&scan);
-	if (rows_previous(&scan))
-		highest = rows_int4(&scan, Anum_slot_slot_no);
+	while (step > 0)
+	{
+		int			made = made_from(&scan, agent_id, highest + step);
+
+		CHECK_FOR_INTERRUPTS();
+		/* none so far up: half as far, down to the next number */
+		step = made >= 0 ? step * 2 : step / 2;
+		highest = Max(highest, made);
+	}
 	rows_end(&scan);
 	return highest;
 }
@@ -195,7 +218,7 @@ usable(SlotHint *hint, Slice agent_id, int max_concurrency)
 	if (hint->checked_max == max_concurrency && hint->checked_at == roster_changes())
 		return max_concurrency;
 	hint->checked_at = roster_changes();
-	hint->highest = slot_highest(agent_id);
+	hint->highest = slot_highest(agent_id, -1);
 	if (hint->highest < max_concurrency)
 	{
 		hint->checked_max = max_concurrency;
@@ -269,7 +292,7 @@ take_fresh(SlotHint *hint, Slice agent_id, int limit, Slice task_id, int64 seq)
 			return slot_no;
 		/* others have gone further than we know */
 		if (i == 0)
-			hint->highest = Max(hint->highest, slot_highest(agent_id));
+			hint->highest = slot_highest(agent_id, hint->highest);
 	}
 	return -1;
 }

@@ -41,8 +41,8 @@ typedef enum SlotOutcome
 /* the number of the slot taken for the task, or -1: none is free */
 extern int	slot_take(Slice agent_id, int max_concurrency, Slice task_id, int64 seq);
 
-/* the highest number a slot of the agent was ever given, or -1 */
-extern int	slot_highest(Slice agent_id);
+/* the highest number a slot of the agent was ever given; above: known, or -1 */
+extern int	slot_highest(Slice agent_id, int above);
 
 /* the caller has the task locked, and the task holds the slot */
 extern void slot_free(Slice agent_id, int slot_no, SlotOutcome outcome);
