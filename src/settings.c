@@ -12,6 +12,7 @@
 #include "clutch.h"
 
 #include "base/clock.h"
+#include "protocol/retry_policy.h"
 #include "settings.h"
 #include "utils/guc.h"
 
@@ -95,6 +96,36 @@ int			clutch_aging = 60;
 /* How many tasks one tick moves at most; call it again for more. */
 int			clutch_tick_batch = 1000;
 
+/* How long a request may take that names no deadline, in seconds; 0: for ever. */
+int			clutch_default_deadline = 24 * 3600;
+
+/* Codes of errors that are tried again unless the report says otherwise. */
+char	   *clutch_retryable_errors = NULL;
+
+/*
+ * How often a failed task is tried again, and after how long: the first delay,
+ * the longest, and by how much each is longer than the one before.  Requests,
+ * payload types and cards may say otherwise.
+ */
+int			clutch_retry_max = 3;
+int			clutch_retry_initial = 1000;
+int			clutch_retry_max_delay = 10000;
+double		clutch_retry_factor = 2.0;
+
+/*
+ * How many agents may lose their lease on a task before it is held to be the
+ * task that kills them, and fails.  0: never.
+ */
+int			clutch_max_lease_losses = 10;
+
+/*
+ * After how many failures in a row an agent is given no work (0: it always
+ * is), for how long, and how many tasks it must then do before it gets all.
+ */
+int			clutch_breaker_failures = 5;
+int			clutch_breaker_reset = 60;
+int			clutch_breaker_probes = 3;
+
 /*
  * The time, for tests: an RFC 3339 text, or empty for the real one.  Only a
  * superuser may set it, because deadlines and leases are judged by it.
@@ -146,6 +177,37 @@ define_weight(const char *name, const char *what, double *variable)
 	DefineCustomRealVariable(name, what, "0 ignores preferences of this kind.",
 							 variable, 1.0, 0.0, 1000.0,
 							 PGC_SUSET, 0, NULL, NULL, NULL);
+}
+
+static void
+define_failures(void)
+{
+	DefineCustomStringVariable("clutch.retryable_errors",
+							   "Codes of task.error that are tried again.",
+							   "Separated by commas; \"retryable\" in the report goes before it.",
+							   &clutch_retryable_errors, "TIMEOUT,UNAVAILABLE",
+							   PGC_SUSET, 0, NULL, NULL, NULL);
+	define_limit("clutch.retry_max", "How often a failed task is tried again.",
+				 &clutch_retry_max, 3, 0, RETRY_MOST, 0);
+	define_limit("clutch.retry_initial", "Delay before the first retry.",
+				 &clutch_retry_initial, 1000, 0, PG_INT32_MAX, GUC_UNIT_MS);
+	define_limit("clutch.retry_max_delay", "Longest delay before a retry.",
+				 &clutch_retry_max_delay, 10000, 0, PG_INT32_MAX, GUC_UNIT_MS);
+	DefineCustomRealVariable("clutch.retry_factor",
+							 "By how much each delay is longer than the one before.", NULL,
+							 &clutch_retry_factor, 2.0, 1.0, RETRY_STEEPEST,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+	define_limit("clutch.max_lease_losses",
+				 "How many leases on a task may be lost before it fails.",
+				 &clutch_max_lease_losses, 10, 0, 1000000, 0);
+	define_limit("clutch.breaker_failures",
+				 "After how many failures in a row an agent is given no work.",
+				 &clutch_breaker_failures, 5, 0, 1000, 0);
+	define_limit("clutch.breaker_reset", "For how long it is given none.",
+				 &clutch_breaker_reset, 60, 1, 86400, GUC_UNIT_S);
+	define_limit("clutch.breaker_probes",
+				 "How many tasks it must then do before it is given all.",
+				 &clutch_breaker_probes, 3, 1, 1000, 0);
 }
 
 void
@@ -203,6 +265,10 @@ settings_define(void)
 				 &clutch_aging, 60, 0, 7 * 86400, GUC_UNIT_S);
 	define_limit("clutch.tick_batch", "Most tasks one tick moves.",
 				 &clutch_tick_batch, 1000, 1, 1000000, 0);
+
+	define_limit("clutch.default_deadline", "How long a request may take that names no deadline.",
+				 &clutch_default_deadline, 24 * 3600, 0, 366 * 24 * 3600, GUC_UNIT_S);
+	define_failures();
 
 	define_weight("clutch.weight_skill", "Weight of a preferred skill.", &clutch_weight_skill);
 	define_weight("clutch.weight_tool", "Weight of a preferred tool.", &clutch_weight_tool);

@@ -41,6 +41,18 @@ extern int	clutch_heartbeat_interval;	/* seconds */
 extern int	clutch_default_lease;	/* seconds */
 extern int	clutch_aging;		/* seconds; 0: off */
 extern int	clutch_tick_batch;
+extern int	clutch_default_deadline;	/* seconds; 0: none */
+
+/* failures */
+extern char *clutch_retryable_errors;
+extern int	clutch_retry_max;
+extern int	clutch_retry_initial;	/* milliseconds */
+extern int	clutch_retry_max_delay; /* milliseconds */
+extern double clutch_retry_factor;
+extern int	clutch_max_lease_losses;
+extern int	clutch_breaker_failures;
+extern int	clutch_breaker_reset;	/* seconds */
+extern int	clutch_breaker_probes;
 
 /* tests */
 extern char *clutch_clock;

@@ -23,6 +23,7 @@ FROM (VALUES
 		'clutch.progress(text,text,jsonb,integer)', 'clutch.finish(text,text,jsonb,integer)',
 		'clutch.fail(text,text,text,text,boolean,jsonb,integer)', 'clutch.report(text,text,text,jsonb,integer)',
 		'clutch.release(text,text,integer,text)', 'clutch.cancel(text,text,text)', 'clutch.retry(text,text)',
+		'clutch.retry_run(text,text)',
 		'clutch.answer(text,jsonb,text)', 'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.version()', 'clutch.now()'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function);

@@ -61,6 +61,16 @@ JOIN clutch.task t ON t.task_id = q.task_id
 JOIN clutch.events e ON e.seq = q.seq;
 COMMENT ON VIEW clutch.approvals IS 'questions of parked tasks that nobody has answered yet';
 
+CREATE VIEW clutch.dead_letters WITH (security_invoker = true) AS
+SELECT	t.task_id, t.run_id, t.thread_id, t.parent_task_id, t.status, t.agent_id, t.attempt, t.retries, t.losses,
+		t.code, t.detail, t.finished_at AS failed_at, t.payload_type, t.request_seq, t.result_seq,
+		e.envelope -> 'payload' AS error,
+		format('SELECT clutch.retry(%L)', t.task_id) AS revive
+FROM clutch.task t
+LEFT JOIN clutch.events e ON e.seq = t.result_seq
+WHERE t.status IN ('failed', 'timed_out');
+COMMENT ON VIEW clutch.dead_letters IS 'tasks that failed or timed out and are not tried again by themselves';
+
 CREATE VIEW clutch.budgets WITH (security_invoker = true) AS
 SELECT	b.run_id, b.tokens AS max_tokens, s.tokens, b.cost AS max_cost, s.cost,
 		b.tasks AS max_tasks, t.tasks, b.depth AS max_depth,

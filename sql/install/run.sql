@@ -71,7 +71,9 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 			   'SELECT clutch.rebuild();'
 		FROM clutch.task t
 		WHERE (t.status = 'assigned' AND NOT EXISTS (SELECT FROM clutch.ready r WHERE r.task_id = t.task_id))
-		   OR (t.status = 'pending' AND NOT EXISTS (SELECT FROM clutch.waiting w WHERE w.task_id = t.task_id))
+		   OR (t.status = 'pending' AND t.waiting_for IN ('time', 'retry') AND t.wake_at IS NULL)
+		   OR (t.status = 'pending' AND t.waiting_for NOT IN ('time', 'retry', 'sibling')
+			   AND NOT EXISTS (SELECT FROM clutch.waiting w WHERE w.task_id = t.task_id))
 	UNION ALL
 		SELECT 'SLOT_WITHOUT_TASK',
 			   pg_catalog.format('slot %s of %s is held by task %L, which does not run', s.slot_no, s.agent_id, s.task_id),

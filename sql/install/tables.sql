@@ -75,6 +75,25 @@ CREATE TABLE clutch.agent_slot (
 );
 CREATE UNIQUE INDEX agent_slot_key ON clutch.agent_slot (agent_id, slot_no, generation DESC);
 
+-- The circuit breaker: failures in a row, and while half open successes.
+CREATE TABLE clutch.agent_failure (
+	agent_id		text COLLATE "C" NOT NULL,
+	seq				bigint NOT NULL,		-- of the report
+	at				timestamptz NOT NULL,
+	failed			boolean NOT NULL,
+	CONSTRAINT agent_failure_pkey PRIMARY KEY (agent_id, seq)
+);
+
+-- How tasks of a payload type are tried again; NULL says nothing.
+CREATE TABLE clutch.retry_policy (
+	payload_type	text COLLATE "C" NOT NULL,
+	max				bigint CHECK (max BETWEEN 0 AND 1000),
+	initial_ms		bigint CHECK (initial_ms BETWEEN 0 AND 31622400000),
+	max_ms			bigint CHECK (max_ms BETWEEN 0 AND 31622400000),
+	factor			double precision CHECK (factor BETWEEN 1 AND 100),
+	CONSTRAINT retry_policy_pkey PRIMARY KEY (payload_type)
+);
+
 -- Which role may speak for which agent (superusers and the owner: for all),
 -- and what a card that it registers may say; NULL: it registers none.
 CREATE TABLE clutch.principal (
@@ -105,6 +124,8 @@ CREATE TABLE clutch.task (
 	past_agents		text[] COLLATE "C",		-- who had it before that
 	from_agent		text COLLATE "C" NOT NULL,
 	attempt			integer NOT NULL,
+	retries			integer NOT NULL DEFAULT 0,	-- after errors, since it was revived
+	losses			integer NOT NULL DEFAULT 0,	-- leases lost, likewise
 	priority		smallint NOT NULL,
 	requires		text[] COLLATE "C",
 	domain			text COLLATE "C",

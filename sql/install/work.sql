@@ -68,6 +68,27 @@ CREATE FUNCTION clutch.retry(task_id text, by_agent text DEFAULT NULL)
 COMMENT ON FUNCTION clutch.retry(text, text) IS
 	'revives a task that failed, timed out or was cancelled: the next attempt is routed';
 
+CREATE FUNCTION clutch.retry_run(run_id text, by_agent text DEFAULT NULL) RETURNS SETOF clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_retry_run' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION clutch.retry_run(text, text) IS
+	'revives the tasks of a run that failed or timed out; what is completed stays so';
+
+CREATE FUNCTION clutch.set_retry_policy(payload_type text, max integer DEFAULT NULL,
+		initial interval DEFAULT NULL, longest interval DEFAULT NULL, factor double precision DEFAULT NULL)
+	RETURNS void
+	LANGUAGE sql VOLATILE PARALLEL UNSAFE
+	BEGIN ATOMIC
+		DELETE FROM clutch.retry_policy r WHERE r.payload_type = set_retry_policy.payload_type;
+		INSERT INTO clutch.retry_policy
+		SELECT set_retry_policy.payload_type, set_retry_policy.max,
+			   (extract(epoch FROM set_retry_policy.initial) * 1000)::bigint,
+			   (extract(epoch FROM set_retry_policy.longest) * 1000)::bigint, set_retry_policy.factor
+		WHERE num_nonnulls(set_retry_policy.max, set_retry_policy.initial,
+						   set_retry_policy.longest, set_retry_policy.factor) > 0;
+	END;
+COMMENT ON FUNCTION clutch.set_retry_policy(text, integer, interval, interval, double precision) IS
+	'how often, and after how long, failed tasks of a payload type are tried again; with nothing but the type: as any other';
+
 CREATE FUNCTION clutch.answer(task_id text, payload jsonb, by_agent text DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_answer' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -27,6 +27,7 @@ PG_FUNCTION_INFO_V1(clutch_fail);
 PG_FUNCTION_INFO_V1(clutch_release);
 PG_FUNCTION_INFO_V1(clutch_cancel);
 PG_FUNCTION_INFO_V1(clutch_retry);
+PG_FUNCTION_INFO_V1(clutch_retry_run);
 PG_FUNCTION_INFO_V1(clutch_answer);
 
 /* ---------------------------------------------------------------- claiming */
@@ -250,6 +251,29 @@ clutch_retry(PG_FUNCTION_ARGS)
 					   "task \"%.*s\" is %s", task_id.len, task_id.s,
 					   task_status_name(task->status));
 	return result_receipt(fcinfo, claim_retry(task, by_agent));
+}
+
+/* spec 1.3: what failed or timed out, ancestors first; what is done stays done */
+Datum
+clutch_retry_run(PG_FUNCTION_ARGS)
+{
+	Slice		run_id = argument_text(fcinfo, 0, "run_id");
+	Slice		by_agent = acting_agent(fcinfo, 1);
+	ListCell   *cell;
+
+	result_begin_rows(fcinfo);
+	principal_require(by_agent, "/from/agent_id");
+	(void) tick_epoch();
+	foreach(cell, task_list_of_run(run_id))
+	{
+		Task	   *task = task_lock(*(Slice *) lfirst(cell), true);
+
+		if (task == NULL || (task->status != TASK_FAILED && task->status != TASK_TIMED_OUT))
+			continue;
+		verdict_check_may_steer(task, by_agent);
+		result_put_receipt(fcinfo, claim_retry(task, by_agent));
+	}
+	return (Datum) 0;
 }
 
 Datum

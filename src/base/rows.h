@@ -43,6 +43,8 @@ typedef enum StateTable
 	TABLE_GROUP_MEMBER,
 	TABLE_AGENT_HEARTBEAT,
 	TABLE_AGENT_SLOT,
+	TABLE_AGENT_FAILURE,
+	TABLE_RETRY_POLICY,
 	TABLE_PRINCIPAL,
 	TABLE_RUN_SCOPE,
 	TABLE_TASK,
@@ -66,6 +68,8 @@ typedef enum StateIndex
 	INDEX_GROUP_MEMBER,			/* group_id, agent_id */
 	INDEX_AGENT_HEARTBEAT,		/* agent_id, generation DESC */
 	INDEX_AGENT_SLOT,			/* agent_id, slot_no, generation DESC */
+	INDEX_AGENT_FAILURE,		/* agent_id, seq */
+	INDEX_RETRY_POLICY,			/* payload_type */
 	INDEX_PRINCIPAL,			/* grantee, agent_id */
 	INDEX_RUN_SCOPE,			/* run_id */
 	INDEX_TASK,					/* task_id */

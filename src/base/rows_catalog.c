@@ -17,27 +17,60 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-static const char *const table_names[NUM_STATE_TABLES] = {
-	"events", "agent_registry", "group_member", "agent_heartbeat",
-	"agent_slot", "principal", "run_scope", "task", "ready", "waiting",
-	"budget", "spending", "question", "timer", "epoch"
+/*
+ * How many columns C fills: with another one, a row would be read past its end.
+ */
+static const struct
+{
+	const char *name;
+	int			columns;
+}			tables[NUM_STATE_TABLES] = {
+	{"events", 20},
+	{"agent_registry", 5},
+	{"group_member", 2},
+	{"agent_heartbeat", 3},
+	{"agent_slot", 7},
+	{"agent_failure", 4},
+	{"retry_policy", 5},
+	{"principal", 4},
+	{"run_scope", 2},
+	{"task", 38},
+	{"ready", 5},
+	{"waiting", 5},
+	{"budget", 6},
+	{"spending", 6},
+	{"question", 2},
+	{"timer", 2},
+	{"epoch", 3},
 };
 
 static const char *const index_names[NUM_STATE_INDEXES] = {
-	"events_pkey", "events_seq", "events_task_id", "events_idempotency_key",
-	"agent_registry_pkey", "group_member_pkey", "agent_heartbeat_key",
-	"agent_slot_key", "principal_pkey", "run_scope_pkey", "task_pkey",
-	"task_run_id", "task_parent_task_id", "ready_pkey", "waiting_pkey",
-	"budget_pkey", "spending_pkey", "question_pkey", "timer_pkey", "epoch_pkey"
+	"events_pkey",
+	"events_seq",
+	"events_task_id",
+	"events_idempotency_key",
+	"agent_registry_pkey",
+	"group_member_pkey",
+	"agent_heartbeat_key",
+	"agent_slot_key",
+	"agent_failure_pkey",
+	"retry_policy_pkey",
+	"principal_pkey",
+	"run_scope_pkey",
+	"task_pkey",
+	"task_run_id",
+	"task_parent_task_id",
+	"ready_pkey",
+	"waiting_pkey",
+	"budget_pkey",
+	"spending_pkey",
+	"question_pkey",
+	"timer_pkey",
+	"epoch_pkey",
 };
 
 static const char *const sequence_names[NUM_STATE_SEQUENCES] = {
 	"event_seq", "queue_no"
-};
-
-/* so many does C fill: with another column, a row would be read past its end */
-static const int table_columns[NUM_STATE_TABLES] = {
-	20, 5, 2, 3, 7, 4, 2, 36, 5, 5, 6, 6, 2, 2, 3
 };
 
 /*
@@ -97,7 +130,7 @@ lookup_oid(const char *name)
 int
 rows_columns(StateTable table)
 {
-	return table_columns[table];
+	return tables[table].columns;
 }
 
 /* looking up may forget all oids, this place too: it is filled afterwards */
@@ -116,7 +149,7 @@ known_oid(Oid *place, const char *name)
 Oid
 rows_table_oid(StateTable table)
 {
-	return known_oid(&table_oids[table], table_names[table]);
+	return known_oid(&table_oids[table], tables[table].name);
 }
 
 Oid

@@ -10,6 +10,7 @@
 #include "base/document.h"
 #include "delivery/assign.h"
 #include "delivery/budget.h"
+#include "delivery/ending.h"
 #include "delivery/notice.h"
 #include "delivery/notify.h"
 #include "delivery/question.h"
@@ -116,25 +117,11 @@ static bool
 end_without_budget(Task *task)
 {
 	char	   *used_up = budget_exceeded(task);
-	TaskEvent	event = {STEP_ERROR};
-	DocumentBuilder b;
-	Receipt		receipt;
 
 	if (used_up == NULL)
 		return false;
-	event.code = SLICE_OF("BUDGET_EXCEEDED");
-	event.detail = slice_of_cstring(psprintf("the budget of the run is used up: %s", used_up));
-	document_begin(&b);
-	document_put_text(&b, "code", event.code);
-	document_put_text(&b, "message", event.detail);
-	document_put_bool(&b, "retryable", false);
-	receipt = notice_append(task, MSG_TASK_ERROR, MOVE_NONE, SLICE_NONE, task->from_agent,
-							document_end(&b));
-	event.seq = receipt.seq;
-	event.at = receipt.received_at;
-	(void) assign_withdraw(task, OUTCOME_NONE);
-	task_apply(task, &event);
-	task_save(task);
+	ending_fail(task, "BUDGET_EXCEEDED",
+				psprintf("the budget of the run is used up: %s", used_up));
 	return true;
 }
 

@@ -12,12 +12,16 @@
 #include "base/document.h"
 #include "delivery/assign.h"
 #include "delivery/claim.h"
+#include "delivery/ending.h"
 #include "delivery/notice.h"
 #include "delivery/queue.h"
 #include "delivery/ready.h"
 #include "delivery/tick.h"
 #include "delivery/timer.h"
+#include "registry/roster.h"
 #include "registry/slot.h"
+#include "settings.h"
+#include "utils/timestamp.h"
 
 /*
  * How much of tick's work a claim does in passing.  What it moves stays locked
@@ -30,6 +34,16 @@
 #define BUSY_EVERY		16
 /* for others, in a transaction that the client began: it may stay open for long */
 #define OPEN_SHARE		2
+
+TimestampTz
+claim_runtime_end(const Task *task, TimestampTz from)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, task->agent_id);
+	int			seconds = ordinal < 0 ? 0 : roster_agent(roster, ordinal)->card.max_runtime_sec;
+
+	return seconds == 0 ? 0 : TimestampTzPlusMilliseconds(from, (int64) seconds * 1000);
+}
 
 static void
 claim_one(Task *task, Slice agent_id, int64 lease)
@@ -48,6 +62,7 @@ claim_one(Task *task, Slice agent_id, int64 lease)
 	event.at = receipt.received_at;
 	event.agent = agent_id;
 
+	event.wake_at = claim_runtime_end(task, event.at);
 	task_apply(task, &event);
 	task->lease_until = until;
 	task->lease = lease;
@@ -153,6 +168,30 @@ begin_again(Task *task, TaskEvent event, TaskMove move, Slice from, Slice to, Js
 	return receipt;
 }
 
+void
+claim_void(Task *task)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_cstring(&b, "state", "lease_expired");
+	document_put_text(&b, "agent_id", task->agent_id);
+	document_put_timestamp(&b, "lease_until", task->lease_until);
+	(void) begin_again(task, (TaskEvent) {STEP_LEASE_EXPIRED}, MOVE_LEASE_EXPIRED,
+					   SLICE_NONE, task->agent_id, document_end(&b));
+}
+
+void
+claim_expire(Task *task)
+{
+	/* it may be the task that kills them */
+	if (clutch_max_lease_losses > 0 && task->losses >= clutch_max_lease_losses)
+		ending_fail(task, "LEASES_LOST",
+					psprintf("its agents lost their lease on it %d times", task->losses + 1));
+	else
+		claim_void(task);
+}
+
 Receipt
 claim_release(Task *task, Slice reason)
 {
@@ -163,19 +202,6 @@ claim_release(Task *task, Slice reason)
 	document_put_text(&b, "reason", reason);
 	return begin_again(task, (TaskEvent) {STEP_RELEASE}, MOVE_RELEASED, task->agent_id,
 					   task->from_agent, document_end(&b));
-}
-
-Receipt
-claim_expire(Task *task)
-{
-	DocumentBuilder b;
-
-	document_begin(&b);
-	document_put_cstring(&b, "state", "lease_expired");
-	document_put_text(&b, "agent_id", task->agent_id);
-	document_put_timestamp(&b, "lease_until", task->lease_until);
-	return begin_again(task, (TaskEvent) {STEP_LEASE_EXPIRED}, MOVE_LEASE_EXPIRED, SLICE_NONE,
-					   task->agent_id, document_end(&b));
 }
 
 void
@@ -196,11 +222,15 @@ claim_resume(Task *task, int64 answer_seq, Slice answer_id)
 Receipt
 claim_retry(Task *task, Slice by_agent)
 {
+	TaskEvent	event = {STEP_RETRY};
 	DocumentBuilder b;
 
 	document_begin(&b);
 	document_put_cstring(&b, "state", "retried");
 	document_put_cstring(&b, "was", task_status_name(task->status));
-	return begin_again(task, (TaskEvent) {STEP_RETRY}, MOVE_RETRIED, by_agent,
+	event.deadline = task_default_deadline(clock_now());
+	if (event.deadline != 0)
+		document_put_timestamp(&b, "deadline", event.deadline);
+	return begin_again(task, event, MOVE_RETRIED, by_agent,
 					   task->from_agent, document_end(&b));
 }

@@ -23,6 +23,9 @@
  */
 extern List *claim_tasks(Slice agent_id, int n, int64 lease);
 
+/* when a task that its agent begins then has run too long; 0: never */
+extern TimestampTz claim_runtime_end(const Task *task, TimestampTz from);
+
 typedef enum LeaseState
 {
 	LEASE_HELD,
@@ -40,7 +43,10 @@ extern LeaseState claim_extend(Slice agent_id, Slice task_id, int attempt,
  * so.  The caller has the task locked, and assigned or running.
  */
 extern Receipt claim_release(Task *task, Slice reason);
-extern Receipt claim_expire(Task *task);
+extern void claim_void(Task *task);
+
+/* the same, unless too many leases were lost on it: then it fails */
+extern void claim_expire(Task *task);
 
 /* a parked task goes on with the answer it was waiting for */
 extern void claim_resume(Task *task, int64 answer_seq, Slice answer_id);

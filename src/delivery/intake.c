@@ -11,12 +11,15 @@
 #include "base/rows.h"
 #include "delivery/assign.h"
 #include "delivery/budget.h"
+#include "delivery/claim.h"
 #include "delivery/intake.h"
 #include "delivery/question.h"
 #include "delivery/ready.h"
+#include "delivery/retry.h"
 #include "delivery/timer.h"
 #include "delivery/verdict.h"
 #include "miscadmin.h"
+#include "registry/breaker.h"
 #include "registry/slot.h"
 #include "settings.h"
 #include "store/dedup.h"
@@ -171,7 +174,10 @@ apply_report(Event *event, Task *task)
 		case STEP_ACCEPT:
 		case STEP_PROGRESS:
 			if (task->status == TASK_ASSIGNED)
+			{
 				ready_remove(task);
+				step.wake_at = claim_runtime_end(task, event->received_at);
+			}
 			task_apply(task, &step);
 			if (task->status == TASK_RUNNING)
 				renew_lease(task, event->received_at);
@@ -183,9 +189,14 @@ apply_report(Event *event, Task *task)
 			timer_set(task);
 			break;
 		default:
+			if (step.step != STEP_CANCEL)
+				breaker_count(task->agent_id, event->seq, event->received_at,
+							  step.step == STEP_ERROR);
 			freed = assign_withdraw(task, step.step == STEP_RESULT ? OUTCOME_DONE :
 									step.step == STEP_ERROR ? OUTCOME_FAILED : OUTCOME_NONE);
 			task_apply(task, &step);
+			if (step.step == STEP_ERROR)
+				(void) retry_after_error(task, report);
 			break;
 	}
 	task_save(task);

@@ -13,6 +13,7 @@
 #include "base/rows.h"
 #include "delivery/assign.h"
 #include "delivery/budget.h"
+#include "delivery/claim.h"
 #include "delivery/question.h"
 #include "delivery/ready.h"
 #include "delivery/rebuild.h"
@@ -21,6 +22,7 @@
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "registry/agent.h"
+#include "registry/breaker.h"
 #include "registry/slot.h"
 #include "routing/requirement.h"
 #include "settings.h"
@@ -45,7 +47,7 @@ empty_state(void)
 {
 	static QueryPlan lock = {"LOCK TABLE clutch.events IN SHARE ROW EXCLUSIVE MODE", 0};
 	static QueryPlan empty = {
-		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.run_scope, "
+		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.agent_failure, clutch.run_scope, "
 		"clutch.task, clutch.ready, clutch.waiting, "
 		"clutch.budget, clutch.spending, clutch.question, clutch.timer", 0
 	};
@@ -121,6 +123,31 @@ outcome_of(TaskStep step)
 	return OUTCOME_NONE;
 }
 
+/* what the database said with a move of its own */
+static void
+describe_move(JsonbContainer *payload, TaskEvent *event)
+{
+	if (event->step == STEP_ANSWER)
+		(void) document_get_int(payload, "answer_seq", &event->answer_seq);
+	if (event->step == STEP_RETRY &&
+		!clock_parse_rfc3339(document_get_text(payload, "not_before"), &event->wake_at))
+		event->wake_at = 0;
+	if (event->step == STEP_RETRY &&
+		!clock_parse_rfc3339(document_get_text(payload, "deadline"), &event->deadline))
+		event->deadline = 0;
+}
+
+/* as intake and ending do */
+static void
+count_outcome(const Task *task, const TaskEvent *event)
+{
+	bool		failed = (event->step == STEP_ERROR && slice_equal(event->agent, task->agent_id)) ||
+		(event->step == STEP_TIMEOUT && slice_equal(event->code, SLICE_OF("RUNTIME_EXCEEDED")));
+
+	if (failed || event->step == STEP_RESULT)
+		breaker_count(task->agent_id, event->seq, event->at, failed);
+}
+
 static void
 rebuild_step(LoggedEvent *logged)
 {
@@ -132,9 +159,10 @@ rebuild_step(LoggedEvent *logged)
 	if (task == NULL || !task_step_of(e->type, e->orders.move, &event.step))
 		return;
 	question_step(e, &event);
-	(void) document_get_int(payload, "answer_seq", &event.answer_seq);
+	describe_move(payload, &event);
 	event.code = document_get_text(payload, "code");
 	event.detail = document_get_text(payload, e->type == MSG_TASK_CANCEL ? "reason" : "message");
+	count_outcome(task, &event);
 	switch (event.step)
 	{
 		case STEP_ASSIGN:
@@ -282,7 +310,9 @@ rebuild_queues(void)
 			question_put(task);
 		else if (task->status == TASK_PENDING && !task_is_held(task))
 			queue_pending(task);
-		else if (task->status == TASK_RUNNING && task->lease_until == 0)
+		else if (task->status == TASK_RUNNING)
+			task->wake_at = claim_runtime_end(task, task->since);
+		if (task->status == TASK_RUNNING && task->lease_until == 0)
 			task->lease_until = TimestampTzPlusMilliseconds(clock_now(),
 															(int64) clutch_default_lease * 1000);
 		timer_set(task);

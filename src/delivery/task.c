@@ -13,6 +13,8 @@
 #include "delivery/task.h"
 #include "delivery/task_row.h"
 #include "nodes/pg_list.h"
+#include "settings.h"
+#include "utils/timestamp.h"
 
 static const struct
 {
@@ -193,6 +195,13 @@ some_time(TimestampTz time)
 	return time != 0 ? time : 1;
 }
 
+TimestampTz
+task_default_deadline(TimestampTz from)
+{
+	return clutch_default_deadline == 0 ? 0 :
+		TimestampTzPlusMilliseconds(from, (int64) clutch_default_deadline * 1000);
+}
+
 static void
 fill_from_request(Task *task, const Envelope *request, int64 seq, TimestampTz at)
 {
@@ -212,6 +221,7 @@ fill_from_request(Task *task, const Envelope *request, int64 seq, TimestampTz at
 	task->request_seq = seq;
 	task->since = at;
 	task->created_at = at;
+	task->deadline = task_default_deadline(at);
 	if (request->orders.has_deadline)
 		task->deadline = some_time(request->orders.deadline);
 	if (request->orders.has_not_before && request->orders.not_before > at)
@@ -341,18 +351,27 @@ apply_end(Task *task, const TaskEvent *event)
 	task->finished_at = event->at;
 }
 
+/* by itself after an error (wake_at says when), or revived by somebody */
 static void
-apply_retry(Task *task)
+apply_retry(Task *task, const TaskEvent *event)
 {
 	take_from_agent(task);
 	task->reason = SLICE_OF("retry");
-	task->code = SLICE_NONE;
-	task->detail = SLICE_NONE;
 	task->result_seq = 0;
 	task->finished_at = 0;
 	task->started_at = 0;
+	if (event->wake_at != 0)
+	{
+		task->retries++;
+		task->waiting_for = SLICE_OF("retry");
+		return;
+	}
+	task->retries = 0;
+	task->losses = 0;
+	task->code = SLICE_NONE;
+	task->detail = SLICE_NONE;
 	/* the old deadline has passed, or was set for the first try */
-	task->deadline = 0;
+	task->deadline = event->deadline;
 }
 
 bool
@@ -384,8 +403,10 @@ task_apply(Task *task, const TaskEvent *event)
 			if (task->started_at == 0)
 				task->started_at = event->at;
 			break;
-		case STEP_RELEASE:
 		case STEP_LEASE_EXPIRED:
+			task->losses++;
+			/* FALLTHROUGH */
+		case STEP_RELEASE:
 			take_from_agent(task);
 			break;
 		case STEP_ANSWER:
@@ -395,7 +416,7 @@ task_apply(Task *task, const TaskEvent *event)
 			task->waiting_for = SLICE_NONE;
 			break;
 		case STEP_RETRY:
-			apply_retry(task);
+			apply_retry(task, event);
 			break;
 		case STEP_RESULT:
 		case STEP_ERROR:
@@ -413,6 +434,48 @@ task_apply(Task *task, const TaskEvent *event)
 }
 
 /* ------------------------------------------------------------------- lists */
+
+typedef struct Place
+{
+	int			depth;
+	Slice		task_id;
+} Place;
+
+static int
+compare_places(const ListCell *a, const ListCell *b)
+{
+	const Place *x = lfirst(a);
+	const Place *y = lfirst(b);
+
+	if (x->depth != y->depth)
+		return x->depth < y->depth ? -1 : 1;
+	return slice_compare(x->task_id, y->task_id);
+}
+
+List *
+task_list_of_run(Slice run_id)
+{
+	List	   *places = NIL;
+	ListCell   *cell;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK_RUN_ID, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		Place	   *place = palloc(sizeof(Place));
+
+		place->depth = rows_int4(&scan, Anum_task_depth);
+		place->task_id = slice_copy(rows_text(&scan, Anum_task_task_id));
+		places = lappend(places, place);
+	}
+	rows_end(&scan);
+	list_sort(places, compare_places);
+	foreach(cell, places)
+		lfirst(cell) = &((Place *) lfirst(cell))->task_id;
+	return places;
+}
 
 List *
 task_list_ids(void)

@@ -41,6 +41,8 @@ typedef struct Task
 	SliceList	past_agents;	/* who had it before */
 	Slice		from_agent;		/* who asked for it */
 	int			attempt;		/* the fencing token, from 1 */
+	int			retries;		/* after errors, since it was revived */
+	int			losses;			/* leases lost, likewise */
 	int			priority;
 	SliceList	requires;
 	Slice		domain;
@@ -86,7 +88,11 @@ typedef struct TaskEvent
 	Slice		detail;			/* in words */
 	TimestampTz wake_at;		/* of a move that waits for time; 0: none */
 	int64		answer_seq;		/* of STEP_ANSWER */
+	TimestampTz deadline;		/* of STEP_RETRY by somebody; 0: none */
 } TaskEvent;
+
+/* of a task that is requested, or revived, then; 0: none */
+extern TimestampTz task_default_deadline(TimestampTz from);
 
 /* pending, and not to be routed before something else happens? */
 extern bool task_is_held(const Task *task);
@@ -128,6 +134,9 @@ extern bool task_apply(Task *task, const TaskEvent *event);
 
 /* has this agent ever had the task? */
 extern bool task_was_with(const Task *task, Slice agent_id);
+
+/* ids of the tasks of a run, ancestors first; a List of Slice * */
+extern struct List *task_list_of_run(Slice run_id);
 
 /* every task there is, for rebuild and for a restored copy */
 extern struct List *task_list_ids(void);

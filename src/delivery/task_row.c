@@ -31,6 +31,8 @@ task_row_read(const RowScan *scan)
 	task->past_agents = column_texts(v, n, Anum_task_past_agents);
 	task->from_agent = column_text(v, n, Anum_task_from_agent);
 	task->attempt = DatumGetInt32(v[Anum_task_attempt - 1]);
+	task->retries = DatumGetInt32(v[Anum_task_retries - 1]);
+	task->losses = DatumGetInt32(v[Anum_task_losses - 1]);
 	task->priority = DatumGetInt16(v[Anum_task_priority - 1]);
 	task->requires = column_texts(v, n, Anum_task_requires);
 	task->domain = column_text(v, n, Anum_task_domain);
@@ -73,6 +75,8 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	column_put_texts(values, nulls, Anum_task_past_agents, task->past_agents);
 	column_put_text(values, nulls, Anum_task_from_agent, task->from_agent);
 	values[Anum_task_attempt - 1] = Int32GetDatum(task->attempt);
+	values[Anum_task_retries - 1] = Int32GetDatum(task->retries);
+	values[Anum_task_losses - 1] = Int32GetDatum(task->losses);
 	values[Anum_task_priority - 1] = Int16GetDatum(task->priority);
 	column_put_texts(values, nulls, Anum_task_requires, task->requires);
 	column_put_text(values, nulls, Anum_task_domain, task->domain);

@@ -8,42 +8,56 @@
 #include "clutch.h"
 
 #include "base/clock.h"
-#include "base/document.h"
 #include "delivery/assign.h"
 #include "delivery/claim.h"
-#include "delivery/notice.h"
+#include "delivery/ending.h"
 #include "delivery/tick.h"
 #include "delivery/timer.h"
 #include "delivery/waiting.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
-#include "registry/slot.h"
 #include "store/epoch.h"
 
-/* spec 2.1: the task timed out; the agent's report will be late */
+/* what is due of the task, if anything still is */
 static void
-time_out(Task *task, TimestampTz deadline, const char *code, const char *message)
+look_at(Task *task, TimestampTz now, TickReport *report)
 {
-	TaskEvent	event = {STEP_TIMEOUT};
-	DocumentBuilder b;
-	Receipt		receipt;
-	Slice		freed;
+	bool		woken = task->wake_at != 0 && task->wake_at <= now;
 
-	document_begin(&b);
-	document_put_cstring(&b, "code", code);
-	document_put_cstring(&b, "message", message);
-	document_put_timestamp(&b, "deadline", deadline);
-	receipt = notice_append(task, MSG_TASK_TIMEOUT, MOVE_NONE, SLICE_NONE,
-							task->from_agent, document_end(&b));
-	event.seq = receipt.seq;
-	event.at = receipt.received_at;
-	event.code = slice_of_cstring(code);
-	event.detail = slice_of_cstring(message);
-	freed = assign_withdraw(task, OUTCOME_FAILED);
-	task_apply(task, &event);
-	task_save(task);
-	if (slice_present(freed))
-		assign_offer(freed);
+	if (task->deadline != 0 && task->deadline <= now)
+	{
+		ending_time_out(task, task->deadline, "DEADLINE_EXCEEDED",
+						"the deadline of the request has passed", false);
+		report->timed_out++;
+	}
+	else if (task->status == TASK_INPUT_REQUIRED && woken)
+	{
+		ending_time_out(task, task->wake_at, "NOT_ANSWERED",
+						"nobody answered the question in time", false);
+		report->timed_out++;
+	}
+	else if (task->status == TASK_RUNNING && woken)
+	{
+		ending_time_out(task, task->wake_at, "RUNTIME_EXCEEDED",
+						"it ran longer than the card of its agent allows", true);
+		report->timed_out++;
+	}
+	else if (task->status == TASK_RUNNING && task->lease_until <= now)
+	{
+		claim_expire(task);
+		report->expired++;
+	}
+	else if (task_is_held(task) && woken)
+	{
+		report->routed += assign_again(task);
+		report->woken++;
+	}
+	else
+	{
+		/* extended meanwhile: look again when that is due */
+		timer_set(task);
+		task_save(task);
+	}
 }
 
 int
@@ -66,34 +80,7 @@ tick_timers(int n)
 		CHECK_FOR_INTERRUPTS();
 		if (task == NULL)
 			break;
-		if (task->deadline != 0 && task->deadline <= now)
-		{
-			time_out(task, task->deadline, "DEADLINE_EXCEEDED",
-					 "the deadline of the request has passed");
-			report.timed_out++;
-		}
-		else if (task->status == TASK_RUNNING && task->lease_until <= now)
-		{
-			(void) claim_expire(task);
-			report.expired++;
-		}
-		else if (task->status == TASK_INPUT_REQUIRED && task->wake_at != 0 && task->wake_at <= now)
-		{
-			time_out(task, task->wake_at, "NOT_ANSWERED",
-					 "nobody answered the question in time");
-			report.timed_out++;
-		}
-		else if (task_is_held(task) && task->wake_at != 0 && task->wake_at <= now)
-		{
-			report.routed += assign_again(task);
-			report.woken++;
-		}
-		else
-		{
-			/* extended meanwhile: look again when that is due */
-			timer_set(task);
-			task_save(task);
-		}
+		look_at(task, now, &report);
 	}
 	return report;
 }
@@ -152,7 +139,7 @@ void_leases(void)
 
 		CHECK_FOR_INTERRUPTS();
 		if (task != NULL && task->status == TASK_RUNNING)
-			(void) claim_expire(task);
+			claim_void(task);
 	}
 }
 

@@ -90,6 +90,7 @@ static const FieldTable capability_fields = FIELD_TABLE(capability_names, ADVICE
 
 enum
 {
+	LIMIT_RETRY,
 	LIMIT_MAX_COST,
 	LIMIT_MAX_TOKENS,
 	LIMIT_HEARTBEAT_SEC,
@@ -98,6 +99,7 @@ enum
 };
 
 static const Slice limit_names[] = {
+	FIELD("retry"),
 	FIELD("max_cost"),
 	FIELD("max_tokens"),
 	FIELD("heartbeat_sec"),
@@ -231,6 +233,7 @@ read_limits(Fields *whole, AgentCard *card)
 	if (fields_integer(&f, LIMIT_MAX_RUNTIME_SEC, OPTIONAL, 0, MOST_TASKS, &number))
 		card->max_runtime_sec = number;
 	(void) fields_integer(&f, LIMIT_HEARTBEAT_SEC, OPTIONAL, 1, MOST_TASKS, &number);
+	retry_policy_read(&f, LIMIT_RETRY, &card->retry);
 	card->max_amount.tokens = amount_count(fields_amount(&f, LIMIT_MAX_TOKENS), -1);
 	card->max_amount.cost = fields_amount(&f, LIMIT_MAX_COST);
 }
@@ -316,6 +319,7 @@ agent_card_read(const JsonbValue *doc, const char *base, bool partial,
 	memset(card, 0, sizeof(*card));
 	card->max_concurrency = 1;
 	card->max_amount = AMOUNT_NO_LIMIT;
+	card->retry = RETRY_POLICY_UNSAID;
 	card->sandbox = true;
 	card->network = NETWORK_NONE;
 	if (!fields_open(&f, &card_fields, doc, &place, list))

@@ -41,6 +41,7 @@ struct AgentCard
 	int			max_concurrency;	/* 1 when absent; 0..1e9 */
 	int			max_runtime_sec;	/* 0: no limit */
 	Amount		max_amount;		/* of one run */
+	RetryPolicy retry;
 	bool		sandbox;		/* true unless said otherwise */
 	NetworkLevel network;		/* none unless said otherwise */
 };

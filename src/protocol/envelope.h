@@ -20,6 +20,7 @@
 #include "protocol/amount.h"
 #include "protocol/message_type.h"
 #include "protocol/problem.h"
+#include "protocol/retry_policy.h"
 #include "utils/jsonb.h"
 
 /* least network an agent must have, or a message asks for */
@@ -84,6 +85,7 @@ typedef struct EnvelopeOrders
 	Slice		reply_to;
 	Slice		answer_to;		/* id of the question this message answers */
 	SliceList	after;
+	RetryPolicy retry;
 	Budget		budget;
 	bool		has_usage;
 	Amount		usage;			/* what this report's work has cost */

@@ -24,6 +24,7 @@ enum
 	ORDER_JOIN,
 	ORDER_MOVE,
 	ORDER_AFTER,
+	ORDER_RETRY,
 	ORDER_SCOPE,
 	ORDER_USAGE,
 	ORDER_BUDGET,
@@ -40,6 +41,7 @@ static const Slice order_names[] = {
 	FIELD("join"),
 	FIELD("move"),
 	FIELD("after"),
+	FIELD("retry"),
 	FIELD("scope"),
 	FIELD("usage"),
 	FIELD("budget"),
@@ -202,6 +204,7 @@ read_orders(const JsonbValue *clutch, const Place *place, Envelope *envelope,
 	orders->move = fields_word(&f, ORDER_MOVE, OPTIONAL, moves) + 1;
 	read_join(&f);
 	read_after(&f, envelope);
+	retry_policy_read(&f, ORDER_RETRY, &orders->retry);
 	read_budget(&f, envelope);
 	read_usage(&f, envelope);
 }

@@ -9,6 +9,8 @@
 
 #include "routing/candidate.h"
 
+#include "base/clock.h"
+#include "registry/breaker.h"
 #include "routing/recent_load.h"
 #include "routing/usage.h"
 #include "settings.h"
@@ -93,6 +95,29 @@ drop_by_capabilities(const Search *search, AgentSet *left, bool judge_tools)
 	}
 }
 
+/* half open, an agent has some tasks at once to show that it can again */
+static void
+drop_by_breaker(const Search *search, AgentSet *left)
+{
+	Roster	   *roster = search->choice.roster;
+	Breaker    *breakers;
+	int			n = breaker_list(clock_now(), &breakers);
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		int			ordinal = roster_find(roster, breakers[i].agent_id);
+		AgentLoad	load = {0};
+
+		if (ordinal < 0 || !agent_set_has(left, ordinal))
+			continue;
+		if (breakers[i].state == BREAKER_HALF_OPEN)
+			load_read(breakers[i].agent_id, clutch_breaker_probes, &load);
+		if (breakers[i].state == BREAKER_OPEN || load.running >= clutch_breaker_probes)
+			agent_set_remove(left, ordinal);
+	}
+}
+
 static void
 drop_by_scope(const Search *search, AgentSet *left)
 {
@@ -135,6 +160,9 @@ drop(const Search *search, Rejection filter, AgentSet *left)
 	{
 		case REJECTED_STATUS:
 			agent_set_and(left, roster_taking_work(roster));
+			break;
+		case REJECTED_BREAKER:
+			drop_by_breaker(search, left);
 			break;
 		case REJECTED_SCOPE:
 			if (slice_present(requirement->scope))

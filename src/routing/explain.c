@@ -9,9 +9,12 @@
 
 #include "routing/explain.h"
 
+#include "base/clock.h"
 #include "lib/stringinfo.h"
 #include "protocol/level.h"
+#include "registry/breaker.h"
 #include "routing/usage.h"
+#include "settings.h"
 #include "store/spending.h"
 
 /* what an agent offers of what is required: "(it has 1.0)" */
@@ -84,6 +87,25 @@ say_concurrency(StringInfo words, const RosterAgent *agent)
 }
 
 static void
+say_breaker(StringInfo words, const RosterAgent *agent)
+{
+	Breaker    *breakers;
+	int			n = breaker_list(clock_now(), &breakers);
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (!slice_equal(breakers[i].agent_id, agent->agent_id))
+			continue;
+		appendStringInfo(words, "failed %d times in a row, ", breakers[i].failures);
+		if (breakers[i].state == BREAKER_OPEN)
+			appendStringInfo(words, "gets no work until %s", clock_rfc3339(breakers[i].until));
+		else
+			appendStringInfo(words, "has as many tasks as it is tried with (%d)", clutch_breaker_probes);
+	}
+}
+
+static void
 say_budget(StringInfo words, const Search *search, const RosterAgent *agent)
 {
 	AgentSpending *agents;
@@ -107,6 +129,9 @@ say_rejection(StringInfo words, const Search *search, Rejection rejection, int o
 	{
 		case REJECTED_STATUS:
 			appendStringInfo(words, "is %s", agent_status_name(agent->status));
+			break;
+		case REJECTED_BREAKER:
+			say_breaker(words, agent);
 			break;
 		case REJECTED_SCOPE:
 			appendStringInfo(words, "does not work for %.*s",

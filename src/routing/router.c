@@ -20,7 +20,7 @@
 #define REFRESHES	8
 
 static const char *const rejection_names[NUM_REJECTIONS] = {
-	NULL, "status", "scope", "trust", "policy", "tools", "network", "budget",
+	NULL, "status", "breaker", "scope", "trust", "policy", "tools", "network", "budget",
 	"requires",
 	"concurrency"
 };
@@ -37,7 +37,7 @@ failure_code(const Search *search)
 {
 	AgentSet   *away = agent_set_copy(search->capable);
 
-	agent_set_minus(away, search->left[REJECTED_STATUS]);
+	agent_set_minus(away, search->left[REJECTED_BREAKER]);
 	if (is_restricted(&search->requirement) && agent_set_count(search->looked_at) == 0)
 		return "NO_AGENT_AVAILABLE";
 	if (agent_set_count(search->capable) == 0)

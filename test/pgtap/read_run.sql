@@ -21,6 +21,9 @@ END $$;
 CREATE FUNCTION pg_temp.answers(query text, expected text, name text) RETURNS text LANGUAGE sql AS
 $$ SELECT is(pg_temp.rows_of(query), pg_temp.rows_of(expected), name) $$;
 SET LOCAL clutch.notify = off;
+SET LOCAL clutch.breaker_failures = 0;
+SET LOCAL clutch.retry_max = 0;
+SET LOCAL clutch.default_deadline = 0;
 SELECT setseed(0.20260203) \g /dev/null
 
 CREATE FUNCTION pg_temp.ask(task text, parent text DEFAULT NULL, run text DEFAULT 'run:1', skill text DEFAULT 'skill:x', orders jsonb DEFAULT NULL) RETURNS void LANGUAGE sql AS $$
@@ -81,7 +84,7 @@ SELECT is_empty($$SELECT line FROM regexp_split_to_table(clutch.run_graph('run:h
 -- --------------------------------------------------------------- runs, threads
 SELECT pg_temp.ask('task:r' || n, run => 'run:r') FROM generate_series(1, 5) n \g /dev/null
 SELECT pg_temp.answers($$SELECT status, tasks, open FROM clutch.runs WHERE run_id = 'run:r'$$, $$VALUES ('running', 5::bigint, 5::bigint)$$, 'a run is running while one task is open');
-SELECT clutch.finish('agent:ken', 'task:r1'), clutch.finish('agent:ken', 'task:r2'), clutch.cancel('task:r3'), clutch.fail('agent:ken', 'task:r4', 'E', 'm') \g /dev/null
+SELECT clutch.finish('agent:ken', 'task:r1'), clutch.finish('agent:ken', 'task:r2'), clutch.cancel('task:r3'), clutch.fail('agent:ken', 'task:r4', 'E', 'm', false) \g /dev/null
 SELECT is((SELECT status FROM clutch.runs WHERE run_id = 'run:r'), 'running', 'to the last one');
 SELECT clutch.finish('agent:ken', 'task:r5') \g /dev/null
 SELECT pg_temp.answers($$SELECT status, completed, failed, cancelled, open, finished_at IS NOT NULL FROM clutch.runs WHERE run_id = 'run:r'$$, $$VALUES ('failed', 3::bigint, 1::bigint, 1::bigint, 0::bigint, true)$$, 'then it is what its worst task is');

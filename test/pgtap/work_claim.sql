@@ -20,6 +20,7 @@ END $$;
 CREATE FUNCTION pg_temp.answers(query text, expected text, name text) RETURNS text LANGUAGE sql AS
 $$ SELECT is(pg_temp.rows_of(query), pg_temp.rows_of(expected), name) $$;
 SET LOCAL clutch.notify = off;
+SET LOCAL clutch.default_deadline = 0;
 SET LOCAL timezone = 'UTC';
 
 -- seconds since noon
@@ -121,10 +122,10 @@ SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /de
 -- ------------------------------------------------------- failures and retries
 SELECT clutch.send(pg_temp.ask('task:6')) \g /dev/null
 CREATE TEMP TABLE who AS SELECT agent_id FROM clutch.tasks WHERE task_id = 'task:6';
-SELECT is((SELECT late FROM who, clutch.fail(agent_id, 'task:6', 'RATE_LIMIT', 'too many', true, '{"after": 5}')), false, 'failed');
+SELECT is((SELECT late FROM who, clutch.fail(agent_id, 'task:6', 'RATE_LIMIT', 'too many', false, '{"after": 5}')), false, 'failed');
 SELECT pg_temp.answers($$SELECT status, code, detail, finished_at IS NOT NULL FROM clutch.tasks WHERE task_id = 'task:6'$$, $$VALUES ('failed', 'RATE_LIMIT', 'too many', true)$$, 'with code and words');
 SELECT pg_temp.answers($$SELECT status, finished, payload FROM clutch.result('task:6')$$,
-	$$VALUES ('failed', true, '{"code": "RATE_LIMIT", "message": "too many", "details": {"after": 5}, "retryable": true}'::jsonb)$$, 'the result is the error');
+	$$VALUES ('failed', true, '{"code": "RATE_LIMIT", "message": "too many", "details": {"after": 5}, "retryable": false}'::jsonb)$$, 'the result is the error');
 SELECT is((SELECT late FROM clutch.retry('task:6', 'agent:ui')), false, 'who asked for it may retry');
 SELECT pg_temp.answers($$SELECT status, attempt, code, finished_at, result_seq, agent_id <> (SELECT agent_id FROM who) FROM clutch.tasks WHERE task_id = 'task:6'$$,
 	$$VALUES ('assigned', 2, NULL, NULL::timestamptz, NULL::bigint, true)$$, 'it begins again, with another agent');

@@ -9,6 +9,7 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS clutch;
 SELECT no_plan();
 SET LOCAL clutch.notify = off;
+SET LOCAL clutch.default_deadline = 0;
 SET LOCAL timezone = 'UTC';
 
 -- seconds since noon

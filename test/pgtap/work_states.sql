@@ -20,6 +20,9 @@ END $$;
 CREATE FUNCTION pg_temp.answers(query text, expected text, name text) RETURNS text LANGUAGE sql AS
 $$ SELECT is(pg_temp.rows_of(query), pg_temp.rows_of(expected), name) $$;
 SET LOCAL clutch.notify = off;
+SET LOCAL clutch.breaker_failures = 0;
+SET LOCAL clutch.retry_max = 0;
+SET LOCAL clutch.default_deadline = 0;
 SELECT set_config('clutch.clock', '2026-01-01T00:00:00Z', true) \g /dev/null
 
 CREATE FUNCTION pg_temp.card(name text, at_once integer, skill text DEFAULT 'skill:x') RETURNS jsonb LANGUAGE sql AS $$
@@ -82,7 +85,7 @@ BEGIN
 	CASE status
 		WHEN 'running' THEN PERFORM clutch.report('agent:ken', task, 'task.accept');
 		WHEN 'completed' THEN PERFORM clutch.finish('agent:ken', task);
-		WHEN 'failed' THEN PERFORM clutch.fail('agent:ken', task, 'E', 'm');
+		WHEN 'failed' THEN PERFORM clutch.fail('agent:ken', task, 'E', 'm', false);
 		WHEN 'cancelled' THEN PERFORM clutch.cancel(task);
 		WHEN 'timed_out' THEN
 			PERFORM set_config('clutch.clock', '2026-01-01T00:00:20Z', true);

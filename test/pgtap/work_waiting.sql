@@ -10,6 +10,9 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS clutch;
 SELECT no_plan();
 SET LOCAL clutch.notify = off;
+SET LOCAL clutch.breaker_failures = 0;
+SET LOCAL clutch.retry_max = 0;
+SET LOCAL clutch.default_deadline = 0;
 
 CREATE FUNCTION pg_temp.card(name text, at_once integer, skills text[] DEFAULT '{skill:x}', more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'display', jsonb_build_object('name', name),
@@ -69,7 +72,7 @@ BEGIN
 		done := done || ' ' || substr(task, 6);
 		CASE report
 			WHEN 'finish' THEN PERFORM clutch.finish('agent:' || name, task);
-			WHEN 'fail' THEN PERFORM clutch.fail('agent:' || name, task, 'E', 'm');
+			WHEN 'fail' THEN PERFORM clutch.fail('agent:' || name, task, 'E', 'm', false);
 			WHEN 'cancel' THEN PERFORM clutch.cancel(task);
 			WHEN 'claim and finish' THEN
 				PERFORM clutch.claim('agent:' || name, 5);
