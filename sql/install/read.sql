@@ -50,8 +50,11 @@ COMMENT ON VIEW clutch.threads IS 'conversations: how many events, of whom, and 
 
 CREATE VIEW clutch.task_edges WITH (security_invoker = true) AS
 SELECT t.run_id, t.parent_task_id AS from_task_id, t.task_id AS to_task_id, 'child'::text AS kind
-FROM clutch.task t WHERE t.parent_task_id IS NOT NULL;
-COMMENT ON VIEW clutch.task_edges IS 'edges of the task graph: child, from the parent to the subtask';
+FROM clutch.task t WHERE t.parent_task_id IS NOT NULL
+UNION ALL
+SELECT d.run_id, d.after_task_id, d.task_id, 'after'
+FROM clutch.dependency d;
+COMMENT ON VIEW clutch.task_edges IS 'edges of the task graph: child, from the parent to the subtask; after, from what must be completed first';
 
 CREATE VIEW clutch.approvals WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, e.envelope -> 'payload' AS question,

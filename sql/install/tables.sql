@@ -127,6 +127,7 @@ CREATE TABLE clutch.task (
 	retries			integer NOT NULL DEFAULT 0,	-- after errors, since it was revived
 	losses			integer NOT NULL DEFAULT 0,	-- leases lost, likewise
 	priority		smallint NOT NULL,
+	join_count		integer,				-- of its parent's children: 0 all, or so many
 	requires		text[] COLLATE "C",
 	domain			text COLLATE "C",
 	payload_type	text COLLATE "C",
@@ -142,6 +143,7 @@ CREATE TABLE clutch.task (
 	progress_seq	bigint,
 	question_seq	bigint,					-- the last it asked
 	answer_seq		bigint,					-- and of the last answer
+	joined_seq		bigint,					-- of the move that told its children are over
 	since			timestamptz NOT NULL,	-- in this status
 	next_at			timestamptz,			-- its row in timer, if any
 	lease_until		timestamptz,
@@ -176,6 +178,15 @@ CREATE TABLE clutch.waiting (
 	since			timestamptz NOT NULL,
 	CONSTRAINT waiting_pkey PRIMARY KEY (kind, urgency, queue_no)
 );
+
+-- Tasks that wait for the end of others (meta.clutch.after).
+CREATE TABLE clutch.dependency (
+	task_id			text COLLATE "C" NOT NULL,
+	after_task_id	text COLLATE "C" NOT NULL,
+	run_id			text COLLATE "C" NOT NULL,
+	CONSTRAINT dependency_pkey PRIMARY KEY (task_id, after_task_id)
+);
+CREATE INDEX dependency_after_task_id ON clutch.dependency (after_task_id);
 
 -- What a run may cost, by the first request that says so; NULL: no limit.
 CREATE TABLE clutch.budget (

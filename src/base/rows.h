@@ -50,6 +50,7 @@ typedef enum StateTable
 	TABLE_TASK,
 	TABLE_READY,
 	TABLE_WAITING,
+	TABLE_DEPENDENCY,
 	TABLE_BUDGET,
 	TABLE_SPENDING,
 	TABLE_QUESTION,
@@ -77,6 +78,8 @@ typedef enum StateIndex
 	INDEX_TASK_PARENT,			/* parent_task_id */
 	INDEX_READY,				/* agent_id, urgency, queue_no */
 	INDEX_WAITING,				/* kind, urgency, queue_no */
+	INDEX_DEPENDENCY,			/* task_id, after_task_id */
+	INDEX_DEPENDENCY_AFTER,		/* after_task_id */
 	INDEX_BUDGET,				/* run_id */
 	INDEX_SPENDING,				/* run_id, seq */
 	INDEX_QUESTION,				/* task_id */
@@ -191,8 +194,19 @@ extern void rows_keep(const RowScan *scan, Datum *values, bool *nulls);
 
 /* --- rows_write.c --- */
 
+/*
+ * How a row is locked.  Naming it conflicts with its end alone, so that who
+ * refers to a row keeps nobody from changing it.
+ */
+typedef enum RowLockMode
+{
+	ROW_LOCK_NAME,				/* it stays, but others may change it */
+	ROW_LOCK_CHANGE,			/* but not its key */
+	ROW_LOCK_END				/* deleted, or not to be named any more */
+} RowLockMode;
+
 /* wait false: ROW_BUSY instead of waiting for another transaction */
-extern RowLock rows_lock(RowScan *scan, bool wait);
+extern RowLock rows_lock(RowScan *scan, RowLockMode mode, bool wait);
 
 extern ItemPointerData rows_insert(StateTable table, Datum *values, bool *nulls);
 /* a locked row, by its place; tid becomes that of the new version */

@@ -25,15 +25,16 @@
 #include "utils/rel.h"
 
 RowLock
-rows_lock(RowScan *scan, bool wait)
+rows_lock(RowScan *scan, RowLockMode mode, bool wait)
 {
+	static const LockTupleMode modes[] = {LockTupleKeyShare, LockTupleNoKeyExclusive, LockTupleExclusive};
 	TM_FailureData failure;
 	TM_Result	result;
 	Snapshot	snapshot = scan->snapshot;
 	ItemPointerData tid = scan->slot->tts_tid;
 
 	result = table_tuple_lock(scan->rel, &tid, snapshot, scan->slot,
-							  GetCurrentCommandId(false), LockTupleExclusive,
+							  GetCurrentCommandId(false), modes[mode],
 							  wait ? LockWaitBlock : LockWaitSkip,
 							  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
 	switch (result)

@@ -88,13 +88,13 @@ wake_candidates(const Choice *choice)
 		notify_agent(roster_agent(choice->roster, full->examples[i])->agent_id);
 }
 
-/* routing.failure is said once per change of code */
+/* routing.failure is said once per change of code, and when it is held no longer */
 static void
 wait_for_agent(Task *task, const Requirement *requirement, const Choice *choice,
 			   Slice request_id)
 {
 	wake_candidates(choice);
-	if (!slice_equal(task->code, slice_of_cstring(choice->failure)))
+	if (task_is_held(task) || !slice_equal(task->code, slice_of_cstring(choice->failure)))
 	{
 		TaskEvent	event = {STEP_FAIL_TO_ROUTE};
 		Jsonb	   *payload = failure_payload(requirement, choice, request_id);
@@ -186,6 +186,24 @@ void
 assign_hold(Task *task)
 {
 	timer_set(task);
+	task_save(task);
+}
+
+void
+assign_lift(Task *task, const TaskEvent *lift)
+{
+	int64		kind = task->queue_kind;
+	bool		waits = task->status == TASK_PENDING && task->queue_no != 0;
+
+	if (task->status == TASK_ASSIGNED)
+		ready_remove(task);
+	else if (waits)
+		waiting_remove(task);
+	task_apply(task, lift);
+	if (task->status == TASK_ASSIGNED)
+		ready_put(task);
+	else if (waits)
+		waiting_put_kind(task, kind);
 	task_save(task);
 }
 

@@ -23,6 +23,9 @@ extern void assign_new(Task *task, const Envelope *request, TimestampTz at);
 /* it is held: saved, in no queue, and looked at when its time comes */
 extern void assign_hold(Task *task);
 
+/* a lift, and its new place in the queue it stands in; saved */
+extern void assign_lift(Task *task, const TaskEvent *lift);
+
 /*
  * A task that waits, or came back: routed by its request as it was sent.
  * true: an agent has it now.

@@ -12,6 +12,7 @@
 #include "base/document.h"
 #include "delivery/assign.h"
 #include "delivery/claim.h"
+#include "delivery/dependency.h"
 #include "delivery/ending.h"
 #include "delivery/notice.h"
 #include "delivery/queue.h"
@@ -162,7 +163,10 @@ begin_again(Task *task, TaskEvent event, TaskMove move, Slice from, Slice to, Js
 	event.seq = receipt.seq;
 	event.at = receipt.received_at;
 	task_apply(task, &event);
-	(void) assign_again(task);
+	if (event.step == STEP_RETRY && dependency_hold(task))
+		assign_hold(task);
+	else
+		(void) assign_again(task);
 	if (slice_present(freed))
 		assign_offer(freed);
 	return receipt;

@@ -9,11 +9,107 @@
 
 #include "base/document.h"
 #include "delivery/assign.h"
+#include "delivery/dependency.h"
 #include "delivery/ending.h"
+#include "delivery/join.h"
 #include "delivery/notice.h"
 #include "delivery/retry.h"
 #include "registry/breaker.h"
 #include "registry/slot.h"
+#include "utils/memutils.h"
+
+/* ------------------------------------------------------- telling others */
+
+/*
+ * A list and not a recursion: a chain of dependents may be as long as
+ * somebody cares to make it.  It lives as long as the transaction at most.
+ */
+static List *told = NIL;
+static bool telling = false;
+
+static void
+remember(const Task *task)
+{
+	MemoryContext old = MemoryContextSwitchTo(CurTransactionContext);
+	EndedTask  *ended = palloc0(sizeof(EndedTask));
+
+	ended->task_id = slice_copy(task->task_id);
+	if (slice_present(task->parent_task_id))
+		ended->parent_task_id = slice_copy(task->parent_task_id);
+	ended->status = task->status;
+	ended->join = task->join;
+	ended->request_seq = task->request_seq;
+	told = lappend(told, ended);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+tell_all(void)
+{
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch ended task",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(each);
+
+	while (told != NIL)
+	{
+		const EndedTask *ended = linitial(told);
+
+		told = list_delete_first(told);
+		dependency_settle(ended);
+		join_settle(ended);
+		MemoryContextReset(each);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
+}
+
+void
+ending_tell(const Task *task)
+{
+	if (!task_status_is_over(task->status))
+		return;
+	remember(task);
+	if (telling)
+		return;
+	telling = true;
+	PG_TRY();
+	{
+		tell_all();
+	}
+	PG_FINALLY();
+	{
+		told = NIL;
+		telling = false;
+	}
+	PG_END_TRY();
+}
+
+/* -------------------------------------------------------------- the ends */
+
+Slice
+ending_cancel(Task *task, Slice ancestor)
+{
+	TaskEvent	event = {STEP_CANCEL};
+	Slice		to = slice_present(task->agent_id) ? task->agent_id : task->from_agent;
+	DocumentBuilder b;
+	Receipt		receipt;
+	Slice		freed;
+
+	event.detail = slice_of_cstring(psprintf("task \"%.*s\" above it was cancelled",
+											 ancestor.len, ancestor.s));
+	document_begin(&b);
+	document_put_text(&b, "reason", event.detail);
+	document_put_text(&b, "ancestor", ancestor);
+	document_put_cstring(&b, "was", task_status_name(task->status));
+	receipt = notice_append(task, MSG_TASK_CANCEL, MOVE_NONE, SLICE_NONE, to, document_end(&b));
+	event.seq = receipt.seq;
+	event.at = receipt.received_at;
+	freed = assign_withdraw(task, OUTCOME_NONE);
+	task_apply(task, &event);
+	task_save(task);
+	ending_tell(task);
+	return freed;
+}
 
 static void
 end(Task *task, TaskEvent event, MessageType type, Jsonb *payload, bool is_agents_fault)
@@ -33,6 +129,7 @@ end(Task *task, TaskEvent event, MessageType type, Jsonb *payload, bool is_agent
 	task_save(task);
 	if (slice_present(freed))
 		assign_offer(freed);
+	ending_tell(task);
 }
 
 void
@@ -47,6 +144,7 @@ ending_fail(Task *task, const char *code, const char *message)
 	document_put_text(&b, "code", event.code);
 	document_put_text(&b, "message", event.detail);
 	document_put_bool(&b, "retryable", false);
+	document_put_cstring(&b, "was", task_status_name(task->status));
 	end(task, event, MSG_TASK_ERROR, document_end(&b), false);
 }
 

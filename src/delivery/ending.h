@@ -13,6 +13,28 @@
 
 #include "delivery/task.h"
 
+/* what others must know of a task that is over */
+typedef struct EndedTask
+{
+	Slice		task_id;
+	Slice		parent_task_id;
+	TaskStatus	status;
+	int			join;
+	int64		request_seq;
+} EndedTask;
+
+/*
+ * Tells those who wait for the task, if it is over: dependents, the parent.
+ * What ends thereby is told in turn.  Called by whoever has ended and saved it.
+ */
+extern void ending_tell(const Task *task);
+
+/*
+ * task.cancel by the orchestrator, because of that ancestor.  The agent whose
+ * slot is free now, to be offered, or an absent Slice.
+ */
+extern Slice ending_cancel(Task *task, Slice ancestor);
+
 /* task.error by the orchestrator: failed, not to be tried again by itself */
 extern void ending_fail(Task *task, const char *code, const char *message);
 

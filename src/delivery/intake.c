@@ -11,8 +11,13 @@
 #include "base/rows.h"
 #include "delivery/assign.h"
 #include "delivery/budget.h"
+#include "delivery/cancel.h"
 #include "delivery/claim.h"
+#include "delivery/dependency.h"
+#include "delivery/ending.h"
 #include "delivery/intake.h"
+#include "delivery/join.h"
+#include "delivery/lift.h"
 #include "delivery/question.h"
 #include "delivery/ready.h"
 #include "delivery/retry.h"
@@ -96,6 +101,27 @@ take_second_request(Event *event, Task *task)
 	event->attempt = task->attempt;
 }
 
+/* what it belongs to and waits for, then who gets it */
+static void
+begin(Task *task, const Envelope *request, TimestampTz at)
+{
+	Task	   *parent = slice_present(task->parent_task_id) ? task_name(task->parent_task_id) : NULL;
+	DependencyState state;
+
+	join_begin(task, parent);
+	state = dependency_begin(task, request);
+	if (cancel_orphan(task, parent))
+		return;
+	if (state == DEPENDENCY_FAILED)
+		ending_fail(task, "DEPENDENCY_FAILED", "a task that it waits for is over, and not completed");
+	else
+		assign_new(task, request, at);
+	if (state == DEPENDENCY_OPEN)
+		lift_what_it_waits_for(task);
+	if (task->join != JOIN_NONE && parent != NULL && parent->priority > task->priority)
+		lift_what_it_waits_for(parent);
+}
+
 bool
 intake_request(Event *event)
 {
@@ -125,7 +151,7 @@ intake_request(Event *event)
 	check_children(request);
 	budget_set(request, event->seq);
 	event->attempt = request->attempt;
-	assign_new(task, request, event->received_at);
+	begin(task, request, event->received_at);
 	return true;
 }
 
@@ -200,8 +226,17 @@ apply_report(Event *event, Task *task)
 			break;
 	}
 	task_save(task);
+	if (step.step == STEP_CANCEL)
+		cancel_descendants(task);
 	if (slice_present(freed))
 		assign_offer(freed);
+	ending_tell(task);
+}
+
+static bool
+may_end(MessageType type)
+{
+	return type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_CANCEL;
 }
 
 bool
@@ -213,7 +248,8 @@ intake_report(Event *event)
 	/* the guard of the id before the lock of the task: send_batch relies on it */
 	if (dedup_seen(event))
 		return false;
-	task = task_lock(report->task_id, true);
+	task = may_end(report->type) ? task_lock_to_end(report->task_id, true) :
+		task_lock(report->task_id, true);
 	if (task == NULL)
 		verdict_task_not_found(report->task_id);
 	verdict_check_run(task, report->run_id);

@@ -25,6 +25,10 @@ move_name(TaskMove move)
 			return SLICE_OF("retried");
 		case MOVE_ANSWERED:
 			return SLICE_OF("answered");
+		case MOVE_JOINED:
+			return SLICE_OF("joined");
+		case MOVE_LIFTED:
+			return SLICE_OF("lifted");
 		case MOVE_NONE:
 			break;
 	}

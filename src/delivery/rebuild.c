@@ -14,6 +14,8 @@
 #include "delivery/assign.h"
 #include "delivery/budget.h"
 #include "delivery/claim.h"
+#include "delivery/dependency.h"
+#include "delivery/join.h"
 #include "delivery/question.h"
 #include "delivery/ready.h"
 #include "delivery/rebuild.h"
@@ -49,7 +51,7 @@ empty_state(void)
 	static QueryPlan empty = {
 		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.agent_failure, clutch.run_scope, "
 		"clutch.task, clutch.ready, clutch.waiting, "
-		"clutch.budget, clutch.spending, clutch.question, clutch.timer", 0
+		"clutch.dependency, clutch.budget, clutch.spending, clutch.question, clutch.timer", 0
 	};
 
 	(void) query_execute(&lock, NULL, NULL);
@@ -94,13 +96,16 @@ rebuild_request(LoggedEvent *logged)
 	task = task_create(request, logged->scope, task_depth_below(request->parent_task_id),
 					   logged->seq, logged->at);
 	budget_set(request, logged->seq);
+	join_begin(task, slice_present(task->parent_task_id) ?
+			   task_look(task->parent_task_id, ROWS_LATEST) : NULL);
+	(void) dependency_begin(task, request);
 	requirement_of(request, task->scope, &requirement);
 	/* given without choice, unless a routing.failure follows and takes it back */
 	if (requirement_is_direct(&requirement) && !task_is_held(task))
 	{
 		assign_logged(task, requirement.named.items[0], logged->seq, logged->at);
-		task_save(task);
 	}
+	task_save(task);
 }
 
 /* the agent that a request named could not have it after all */
@@ -127,6 +132,8 @@ outcome_of(TaskStep step)
 static void
 describe_move(JsonbContainer *payload, TaskEvent *event)
 {
+	int64		priority;
+
 	if (event->step == STEP_ANSWER)
 		(void) document_get_int(payload, "answer_seq", &event->answer_seq);
 	if (event->step == STEP_RETRY &&
@@ -135,6 +142,8 @@ describe_move(JsonbContainer *payload, TaskEvent *event)
 	if (event->step == STEP_RETRY &&
 		!clock_parse_rfc3339(document_get_text(payload, "deadline"), &event->deadline))
 		event->deadline = 0;
+	if (event->step == STEP_LIFT && document_get_int(payload, "priority", &priority))
+		event->priority = priority;
 }
 
 /* as intake and ending do */
@@ -179,11 +188,16 @@ rebuild_step(LoggedEvent *logged)
 			task_apply(task, &event);
 			break;
 		case STEP_PROGRESS:
+		case STEP_JOIN:
+		case STEP_LIFT:
 			task_apply(task, &event);
 			break;
 		case STEP_ERROR:
-			/* said of a task that was over budget before it had an agent */
-			if (task->status == TASK_ASSIGNED && !task_was_with(task, e->from_agent))
+		case STEP_CANCEL:
+			/* the database ended it before the agent it names could have it */
+			if (task->status == TASK_ASSIGNED &&
+				slice_equal(document_get_text(payload, "was"), SLICE_OF("pending")) &&
+				slice_equal(e->from_agent, slice_of_cstring(clutch_orchestrator)))
 				take_back(task, logged);
 			/* FALLTHROUGH */
 		default:
@@ -270,7 +284,7 @@ compare_since(const ListCell *a, const ListCell *b)
 }
 
 static void
-queue_pending(Task *task)
+put_to_wait(Task *task)
 {
 	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
 	Requirement requirement;
@@ -281,6 +295,16 @@ queue_pending(Task *task)
 	envelope_read_admitted(document, &request, problem_list());
 	requirement_of(&request, task->scope, &requirement);
 	waiting_put(task, &requirement);
+}
+
+/* by what it waits for, in its queue or held */
+static void
+queue_pending(Task *task)
+{
+	if (slice_equal(task->waiting_for, SLICE_OF("sibling")) && !dependency_hold(task))
+		task->waiting_for = SLICE_OF("time");
+	if (!task_is_held(task) && !dependency_hold(task))
+		put_to_wait(task);
 }
 
 /* what is not over goes back to its queue, in the order in which it came */
@@ -308,7 +332,7 @@ rebuild_queues(void)
 			ready_put(task);
 		else if (task->status == TASK_INPUT_REQUIRED)
 			question_put(task);
-		else if (task->status == TASK_PENDING && !task_is_held(task))
+		else if (task->status == TASK_PENDING)
 			queue_pending(task);
 		else if (task->status == TASK_RUNNING)
 			task->wake_at = claim_runtime_end(task, task->since);

@@ -50,6 +50,12 @@ task_step_of(MessageType type, TaskMove move, TaskStep *step)
 		case MOVE_ANSWERED:
 			*step = STEP_ANSWER;
 			return true;
+		case MOVE_JOINED:
+			*step = STEP_JOIN;
+			return true;
+		case MOVE_LIFTED:
+			*step = STEP_LIFT;
+			return true;
 		case MOVE_NONE:
 			break;
 	}
@@ -65,16 +71,30 @@ task_step_of(MessageType type, TaskMove move, TaskStep *step)
 /* ----------------------------------------------------- finding and locking */
 
 static Task *
-find(Slice task_id, RowSnapshot which, bool lock, bool wait)
+find(Slice task_id, RowSnapshot which)
 {
 	RowScan		scan;
 	Task	   *task = NULL;
 
-	rows_begin(&scan, TABLE_TASK, INDEX_TASK, which,
-			   lock ? RowExclusiveLock : AccessShareLock);
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK, which, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
 	rows_start(&scan);
-	if (rows_next(&scan) && (!lock || rows_lock(&scan, wait) == ROW_LOCKED))
+	if (rows_next(&scan))
+		task = task_row_read(&scan);
+	rows_end(&scan);
+	return task;
+}
+
+static Task *
+find_and_lock(Slice task_id, RowLockMode mode, bool wait)
+{
+	RowScan		scan;
+	Task	   *task = NULL;
+
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
+	rows_start(&scan);
+	if (rows_next(&scan) && rows_lock(&scan, mode, wait) == ROW_LOCKED)
 		task = task_row_read(&scan);
 	rows_end(&scan);
 	return task;
@@ -83,7 +103,7 @@ find(Slice task_id, RowSnapshot which, bool lock, bool wait)
 Task *
 task_look(Slice task_id, RowSnapshot which)
 {
-	return find(task_id, which, false, false);
+	return find(task_id, which);
 }
 
 /*
@@ -112,27 +132,51 @@ await_creator(Slice task_id)
 Task *
 task_lock_requested(Slice task_id)
 {
-	return await_creator(task_id) ? find(task_id, ROWS_LATEST, true, true) : NULL;
+	return await_creator(task_id) ? find_and_lock(task_id, ROW_LOCK_CHANGE, true) : NULL;
+}
+
+static Task *
+lock(Slice task_id, RowLockMode mode, bool wait)
+{
+	Task	   *task = find_and_lock(task_id, mode, wait);
+
+	if (task == NULL && wait)
+	{
+		(void) await_creator(task_id);
+		task = find_and_lock(task_id, mode, true);
+	}
+	return task;
 }
 
 Task *
 task_lock(Slice task_id, bool wait)
 {
-	Task	   *task = find(task_id, ROWS_LATEST, true, wait);
+	return lock(task_id, ROW_LOCK_CHANGE, wait);
+}
 
-	if (task == NULL && wait)
-	{
-		(void) await_creator(task_id);
-		task = find(task_id, ROWS_LATEST, true, true);
-	}
-	return task;
+Task *
+task_name(Slice task_id)
+{
+	return lock(task_id, ROW_LOCK_NAME, true);
+}
+
+/* the parent is told of the end: ancestors are locked before descendants */
+Task *
+task_lock_to_end(Slice task_id, bool wait)
+{
+	Task	   *task = find(task_id, ROWS_LATEST);
+
+	if (task != NULL && task->join != JOIN_NONE && slice_present(task->parent_task_id) &&
+		lock(task->parent_task_id, ROW_LOCK_CHANGE, wait) == NULL && !wait)
+		return NULL;
+	return lock(task_id, ROW_LOCK_END, wait);
 }
 
 Task *
 task_await(Slice task_id)
 {
 	(void) await_creator(task_id);
-	return find(task_id, ROWS_LATEST, false, false);
+	return find(task_id, ROWS_LATEST);
 }
 
 int
@@ -213,6 +257,7 @@ fill_from_request(Task *task, const Envelope *request, int64 seq, TimestampTz at
 	task->from_agent = request->from_agent;
 	task->attempt = 1;
 	task->priority = request->orders.priority;
+	task->join = request->orders.join;
 	task->requires = request->requires;
 	task->domain = request->domain;
 	task->payload_type = request->payload_type;
@@ -409,6 +454,12 @@ task_apply(Task *task, const TaskEvent *event)
 		case STEP_RELEASE:
 			take_from_agent(task);
 			break;
+		case STEP_JOIN:
+			task->joined_seq = event->seq;
+			break;
+		case STEP_LIFT:
+			task->priority = event->priority;
+			break;
 		case STEP_ANSWER:
 			take_from_agent(task);
 			task->reason = SLICE_OF("resumed");
@@ -427,7 +478,7 @@ task_apply(Task *task, const TaskEvent *event)
 	}
 	if (to != task->status || event->step == STEP_ASSIGN)
 		task->since = event->at;
-	if (to != task->status || to == TASK_PENDING || event->step == STEP_PARK)
+	if (to != task->status || event->step == STEP_PARK || event->step == STEP_FAIL_TO_ROUTE)
 		task->wake_at = event->wake_at;
 	task->status = to;
 	return true;

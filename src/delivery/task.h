@@ -43,7 +43,8 @@ typedef struct Task
 	int			attempt;		/* the fencing token, from 1 */
 	int			retries;		/* after errors, since it was revived */
 	int			losses;			/* leases lost, likewise */
-	int			priority;
+	int			priority;		/* as requested, or lifted to */
+	int			join;			/* of its siblings that say so too: see join.h */
 	SliceList	requires;
 	Slice		domain;
 	Slice		payload_type;
@@ -59,6 +60,7 @@ typedef struct Task
 	int64		progress_seq;
 	int64		question_seq;	/* the last it asked */
 	int64		answer_seq;		/* and of the last answer */
+	int64		joined_seq;		/* when its children were over; 0: not yet */
 	TimestampTz since;
 	TimestampTz next_at;		/* 0 in these: NULL */
 	TimestampTz lease_until;
@@ -89,6 +91,7 @@ typedef struct TaskEvent
 	TimestampTz wake_at;		/* of a move that waits for time; 0: none */
 	int64		answer_seq;		/* of STEP_ANSWER */
 	TimestampTz deadline;		/* of STEP_RETRY by somebody; 0: none */
+	int			priority;		/* of STEP_LIFT */
 } TaskEvent;
 
 /* of a task that is requested, or revived, then; 0: none */
@@ -104,6 +107,16 @@ extern bool task_step_of(MessageType type, TaskMove move, TaskStep *step);
 extern Task *task_lock(Slice task_id, bool wait);
 /* task_lock, waiting, for a task that is likely not there: one look says so */
 extern Task *task_lock_requested(Slice task_id);
+/*
+ * Locked so that it may end: nobody names it at the same time, and a parent
+ * that is to be told is locked before it.
+ */
+extern Task *task_lock_to_end(Slice task_id, bool wait);
+/*
+ * Named by a new task, its child or dependent: until we commit it changes,
+ * but does not end.  For looking only.
+ */
+extern Task *task_name(Slice task_id);
 extern Task *task_look(Slice task_id, RowSnapshot which);
 /* like task_look, but waits for a first request that is not committed yet */
 extern Task *task_await(Slice task_id);

@@ -34,6 +34,7 @@ task_row_read(const RowScan *scan)
 	task->retries = DatumGetInt32(v[Anum_task_retries - 1]);
 	task->losses = DatumGetInt32(v[Anum_task_losses - 1]);
 	task->priority = DatumGetInt16(v[Anum_task_priority - 1]);
+	task->join = n[Anum_task_join_count - 1] ? JOIN_NONE : DatumGetInt32(v[Anum_task_join_count - 1]);
 	task->requires = column_texts(v, n, Anum_task_requires);
 	task->domain = column_text(v, n, Anum_task_domain);
 	task->payload_type = column_text(v, n, Anum_task_payload_type);
@@ -49,6 +50,7 @@ task_row_read(const RowScan *scan)
 	task->progress_seq = column_int8(v, n, Anum_task_progress_seq);
 	task->question_seq = column_int8(v, n, Anum_task_question_seq);
 	task->answer_seq = column_int8(v, n, Anum_task_answer_seq);
+	task->joined_seq = column_int8(v, n, Anum_task_joined_seq);
 	task->since = column_int8(v, n, Anum_task_since);
 	task->next_at = column_int8(v, n, Anum_task_next_at);
 	task->lease_until = column_int8(v, n, Anum_task_lease_until);
@@ -78,6 +80,8 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	values[Anum_task_retries - 1] = Int32GetDatum(task->retries);
 	values[Anum_task_losses - 1] = Int32GetDatum(task->losses);
 	values[Anum_task_priority - 1] = Int16GetDatum(task->priority);
+	nulls[Anum_task_join_count - 1] = task->join == JOIN_NONE;
+	values[Anum_task_join_count - 1] = Int32GetDatum(task->join);
 	column_put_texts(values, nulls, Anum_task_requires, task->requires);
 	column_put_text(values, nulls, Anum_task_domain, task->domain);
 	column_put_text(values, nulls, Anum_task_payload_type, task->payload_type);
@@ -94,6 +98,7 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	column_put_int8(values, nulls, Anum_task_progress_seq, task->progress_seq);
 	column_put_int8(values, nulls, Anum_task_question_seq, task->question_seq);
 	column_put_int8(values, nulls, Anum_task_answer_seq, task->answer_seq);
+	column_put_int8(values, nulls, Anum_task_joined_seq, task->joined_seq);
 	values[Anum_task_since - 1] = TimestampTzGetDatum(task->since);
 	column_put_int8(values, nulls, Anum_task_next_at, task->next_at);
 	column_put_int8(values, nulls, Anum_task_lease_until, task->lease_until);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "delivery/assign.h"
 #include "delivery/claim.h"
+#include "delivery/dependency.h"
 #include "delivery/ending.h"
 #include "delivery/tick.h"
 #include "delivery/timer.h"
@@ -49,6 +50,13 @@ look_at(Task *task, TimestampTz now, TickReport *report)
 	}
 	else if (task_is_held(task) && woken)
 	{
+		/* its time has come, but what it waits for is not completed */
+		if (dependency_hold(task))
+		{
+			task->wake_at = 0;
+			assign_hold(task);
+			return;
+		}
 		report->routed += assign_again(task);
 		report->woken++;
 	}

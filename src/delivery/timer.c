@@ -81,7 +81,7 @@ timer_take_due(TimestampTz now, TimestampTz *after)
 		if (TransactionIdIsValid(rows_in_doubt(&scan)))
 			continue;
 		*after = rows_timestamp(&scan, Anum_due);
-		task = task_lock(rows_text(&scan, Anum_task_id), false);
+		task = task_lock_to_end(rows_text(&scan, Anum_task_id), false);
 		if (task != NULL && task->next_at != *after)
 			task = NULL;
 	}

@@ -16,7 +16,8 @@ static const char *const status_names[NUM_TASK_STATUSES] = {
 
 static const char *const step_names[NUM_TASK_STEPS] = {
 	"assign", "fail_to_route", "accept", "progress", "park", "result", "error",
-	"cancel", "timeout", "release", "lease_expired", "retry", "answer"
+	"cancel", "timeout", "release", "lease_expired", "retry", "answer",
+	"join", "lift"
 };
 
 static const struct
@@ -27,7 +28,7 @@ static const struct
 }			transitions[] = {
 	{TASK_PENDING, STEP_ASSIGN, TASK_ASSIGNED},
 	{TASK_PENDING, STEP_FAIL_TO_ROUTE, TASK_PENDING},
-	{TASK_PENDING, STEP_ERROR, TASK_FAILED},	/* over budget */
+	{TASK_PENDING, STEP_ERROR, TASK_FAILED},	/* over budget, or what it waited for failed */
 	{TASK_PENDING, STEP_CANCEL, TASK_CANCELLED},
 	{TASK_PENDING, STEP_TIMEOUT, TASK_TIMED_OUT},
 
@@ -63,6 +64,16 @@ static const struct
 	{TASK_INPUT_REQUIRED, STEP_CANCEL, TASK_CANCELLED},
 	{TASK_INPUT_REQUIRED, STEP_TIMEOUT, TASK_TIMED_OUT},
 	{TASK_INPUT_REQUIRED, STEP_RELEASE, TASK_PENDING},
+
+	/* said to it, or of it, while it lives */
+	{TASK_PENDING, STEP_JOIN, TASK_PENDING},
+	{TASK_ASSIGNED, STEP_JOIN, TASK_ASSIGNED},
+	{TASK_RUNNING, STEP_JOIN, TASK_RUNNING},
+	{TASK_INPUT_REQUIRED, STEP_JOIN, TASK_INPUT_REQUIRED},
+	{TASK_PENDING, STEP_LIFT, TASK_PENDING},
+	{TASK_ASSIGNED, STEP_LIFT, TASK_ASSIGNED},
+	{TASK_RUNNING, STEP_LIFT, TASK_RUNNING},
+	{TASK_INPUT_REQUIRED, STEP_LIFT, TASK_INPUT_REQUIRED},
 
 	{TASK_FAILED, STEP_RETRY, TASK_PENDING},
 	{TASK_CANCELLED, STEP_RETRY, TASK_PENDING},

@@ -44,9 +44,11 @@ typedef enum TaskStep
 	STEP_RELEASE,				/* task.progress, meta.clutch.move */
 	STEP_LEASE_EXPIRED,
 	STEP_RETRY,
-	STEP_ANSWER					/* of the question: it goes on */
+	STEP_ANSWER,				/* of the question: it goes on */
+	STEP_JOIN,					/* its children are over */
+	STEP_LIFT					/* a more urgent one waits for it */
 } TaskStep;
-#define NUM_TASK_STEPS	(STEP_ANSWER + 1)
+#define NUM_TASK_STEPS	(STEP_LIFT + 1)
 
 extern const char *task_status_name(TaskStatus status);
 extern TaskStatus task_status_parse(Slice name);

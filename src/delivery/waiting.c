@@ -45,11 +45,17 @@ static Oid	kinds_of = InvalidOid;	/* the table; a new one counts from 1 again */
 void
 waiting_put(Task *task, const Requirement *requirement)
 {
+	waiting_put_kind(task, (int64) requirement_digest(requirement));
+}
+
+void
+waiting_put_kind(Task *task, int64 kind)
+{
 	Datum		values[Natts_queue];
 	bool		nulls[Natts_queue] = {0};
 
 	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
-	task->queue_kind = (int64) requirement_digest(requirement);
+	task->queue_kind = kind;
 	values[Anum_queue_key - 1] = Int64GetDatum(task->queue_kind);
 	values[Anum_queue_urgency - 1] = Int16GetDatum(task_urgency(task));
 	values[Anum_queue_queue_no - 1] = Int64GetDatum(task->queue_no);

@@ -16,6 +16,8 @@
 #include "routing/requirement.h"
 
 extern void waiting_put(Task *task, const Requirement *requirement);
+/* the same, of a kind it had before */
+extern void waiting_put_kind(Task *task, int64 kind);
 extern void waiting_remove(Task *task);
 
 extern bool waiting_is_empty(void);

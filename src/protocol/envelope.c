@@ -271,6 +271,7 @@ set_defaults(Envelope *envelope, Jsonb *doc)
 	envelope->policy.network = NETWORK_NONE;
 	envelope->policy.trust = TRUST_SANDBOX;
 	envelope->orders.priority = 2;
+	envelope->orders.join = JOIN_NONE;
 	envelope->orders.retry = RETRY_POLICY_UNSAID;
 	envelope->orders.move = MOVE_NONE;
 }

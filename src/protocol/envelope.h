@@ -59,7 +59,9 @@ typedef enum TaskMove
 	MOVE_RELEASED,				/* "released": the agent gave the task back */
 	MOVE_LEASE_EXPIRED,			/* "lease_expired": the agent was not heard */
 	MOVE_RETRIED,				/* "retried": a finished task is revived */
-	MOVE_ANSWERED				/* "answered": a parked task goes on */
+	MOVE_ANSWERED,				/* "answered": a parked task goes on */
+	MOVE_JOINED,				/* "joined": its children are over */
+	MOVE_LIFTED					/* "lifted": to the priority of who waits for it */
 } TaskMove;
 
 /* meta.clutch.budget: for all tasks of the run together */
@@ -85,6 +87,9 @@ typedef struct EnvelopeOrders
 	Slice		reply_to;
 	Slice		answer_to;		/* id of the question this message answers */
 	SliceList	after;
+	int			join;			/* how many; or one of */
+#define JOIN_NONE	(-1)
+#define JOIN_ALL	0
 	RetryPolicy retry;
 	Budget		budget;
 	bool		has_usage;

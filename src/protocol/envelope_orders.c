@@ -91,7 +91,8 @@ static const Slice meta_names[] = {
 static const FieldTable meta_fields = FIELD_TABLE_OPEN(meta_names);
 
 /* in the order of TaskMove, which has MOVE_NONE before them */
-static const char *const moves[] = {"released", "lease_expired", "retried", "answered", NULL};
+static const char *const moves[] = {"released", "lease_expired", "retried", "answered", "joined", "lifted",
+NULL};
 
 static void
 read_budget(Fields *orders, Envelope *envelope)
@@ -126,17 +127,21 @@ read_usage(Fields *orders, Envelope *envelope)
 		amount_count(fields_amount(&f, USAGE_OUTPUT_TOKENS), 0);
 }
 
-/* "all", "any", or how many of "after" */
+/* "all", "any", or how many */
 static void
-read_join(Fields *f)
+read_join(Fields *f, Envelope *envelope)
 {
 	static const char *const words[] = {"all", "any", NULL};
 	int64		count;
 
 	if (fields_present(f, ORDER_JOIN) && f->values[ORDER_JOIN].type == jbvNumeric)
-		(void) fields_integer(f, ORDER_JOIN, OPTIONAL, 1, clutch_max_list, &count);
+	{
+		if (fields_integer(f, ORDER_JOIN, OPTIONAL, 1, clutch_max_list, &count))
+			envelope->orders.join = count;
+	}
 	else
-		(void) fields_word(f, ORDER_JOIN, OPTIONAL, words);
+		/* the words stand for JOIN_ALL and for one; none of them is JOIN_NONE */
+		envelope->orders.join = fields_word(f, ORDER_JOIN, OPTIONAL, words);
 }
 
 static void
@@ -202,7 +207,7 @@ read_orders(const JsonbValue *clutch, const Place *place, Envelope *envelope,
 	orders->reply_to = fields_identifier(&f, ORDER_REPLY_TO, OPTIONAL, ID_MESSAGE);
 	orders->answer_to = fields_identifier(&f, ORDER_ANSWER_TO, OPTIONAL, ID_MESSAGE);
 	orders->move = fields_word(&f, ORDER_MOVE, OPTIONAL, moves) + 1;
-	read_join(&f);
+	read_join(&f, envelope);
 	read_after(&f, envelope);
 	retry_policy_read(&f, ORDER_RETRY, &orders->retry);
 	read_budget(&f, envelope);

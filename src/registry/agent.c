@@ -57,7 +57,7 @@ lock_row(Slice agent_id, AgentRow *row)
 	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	rows_start(&scan);
-	found = rows_next(&scan) && rows_lock(&scan, true) == ROW_LOCKED;
+	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_CHANGE, true) == ROW_LOCKED;
 	if (found)
 	{
 		row->tid = rows_tid(&scan);

@@ -57,7 +57,7 @@ forget(Slice agent_id, int n)
 	{
 		ItemPointerData tid;
 
-		if (rows_lock(&scan, false) != ROW_LOCKED)
+		if (rows_lock(&scan, ROW_LOCK_END, false) != ROW_LOCKED)
 			continue;
 		tid = rows_tid(&scan);
 		rows_delete(TABLE_AGENT_FAILURE, &tid);

@@ -53,7 +53,7 @@ SELECT clutch.send(pg_temp.ask('run:1', 'task:1.2', 'task:1')), clutch.send(pg_t
 SELECT is(pg_temp.state_of('task:1.2'), 'failed BUDGET_EXCEEDED', 'nothing is left');
 SELECT is(pg_temp.state_of('task:1.3'), 'failed BUDGET_EXCEEDED', 'for a named agent neither');
 SELECT is((SELECT envelope -> 'payload' FROM clutch.events WHERE task_id = 'task:1.2' AND type = 'task.error'),
-	'{"code": "BUDGET_EXCEEDED", "message": "the budget of the run is used up: 999 of 1000 tokens, cost 0.5 of 0.5", "retryable": false}', 'what is used up is said');
+	'{"was": "pending", "code": "BUDGET_EXCEEDED", "message": "the budget of the run is used up: 999 of 1000 tokens, cost 0.5 of 0.5", "retryable": false}', 'what is used up is said');
 SELECT is((SELECT string_agg(status, ' ') FROM clutch.result('task:1.2')), 'failed', 'and is the result');
 SELECT is((pg_temp.say('task.result', 'task:1', '{}')).late, false, 'what runs may finish');
 SELECT clutch.send(pg_temp.ask('run:2', 'task:2')) \g /dev/null

@@ -1,0 +1,22 @@
+/*-------------------------------------------------------------------------
+ *
+ * lift.h
+ *	  Priority inheritance (spec 003 8.2): what a more urgent task waits for
+ *	  is as urgent.
+ *
+ * A task waits for those it names in meta.clutch.after, and a parent for its
+ * children that say join.  The lift is an event, the move "lifted".  A task
+ * that somebody else is changing this moment is not lifted: it runs already,
+ * or is just being claimed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_LIFT_H
+#define CLUTCH_LIFT_H
+
+#include "delivery/task.h"
+
+/* the tasks that this one waits for, and those that they wait for */
+extern void lift_what_it_waits_for(const Task *task);
+
+#endif							/* CLUTCH_LIFT_H */
