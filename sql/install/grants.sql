@@ -14,7 +14,8 @@ FROM (VALUES
 		'clutch.version_satisfies(text,text)', 'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
 		'clutch.result(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)',
 		'clutch.task_transitions()', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
-		'clutch.check()', 'clutch.now()',
+		'clutch.check()', 'clutch.now()', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
+		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
 	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
@@ -25,6 +26,8 @@ FROM (VALUES
 		'clutch.release(text,text,integer,text)', 'clutch.cancel(text,text,text)', 'clutch.retry(text,text)',
 		'clutch.retry_run(text,text)',
 		'clutch.answer(text,jsonb,text)', 'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
+		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
+		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.version()', 'clutch.now()'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function);
 COMMENT ON VIEW clutch.function_grants IS 'which functions grant_reader and grant_agent give';

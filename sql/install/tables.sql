@@ -34,6 +34,7 @@ CREATE INDEX events_run_id ON clutch.events (run_id);
 CREATE INDEX events_thread_id ON clutch.events (thread_id);
 CREATE INDEX events_task_id ON clutch.events (task_id);
 CREATE INDEX events_from_agent ON clutch.events (from_agent);
+CREATE INDEX events_position ON clutch.events (epoch, xid);
 CREATE UNIQUE INDEX events_idempotency_key ON clutch.events (idempotency_key, run_id, from_agent)
 	WHERE idempotency_key IS NOT NULL;
 
@@ -240,10 +241,36 @@ BEGIN
 END
 $$;
 
--- Which copy of the database this is: a restored one starts a new epoch.
+-- Which copy of the database this is: a restored one starts a new epoch, a
+-- promoted one goes on on a new timeline, whose transactions begin there.
 CREATE TABLE clutch.epoch (
 	epoch			integer NOT NULL,
+	timeline		integer NOT NULL,
 	system_identifier bigint NOT NULL,
 	started_at		timestamptz NOT NULL,
-	CONSTRAINT epoch_pkey PRIMARY KEY (epoch)
+	first_xid		bigint NOT NULL,
+	CONSTRAINT epoch_pkey PRIMARY KEY (epoch, timeline)
 );
+
+-- ---------------------------------------------------------- subscriptions
+CREATE TABLE clutch.subscription (
+	name			text COLLATE "C" NOT NULL,
+	owner			regrole NOT NULL,		-- dumped by name
+	filter			jsonb NOT NULL,
+	members			integer NOT NULL,
+	created_at		timestamptz NOT NULL,
+	CONSTRAINT subscription_pkey PRIMARY KEY (name)
+);
+
+-- Newest first: what a member has seen, and the batch it is reading.
+CREATE TABLE clutch.subscription_position (
+	name			text COLLATE "C" NOT NULL,
+	member			integer NOT NULL,
+	generation		bigint NOT NULL,
+	batch			bigint NOT NULL,
+	place			bigint NOT NULL,		-- seq within the batch that was handled
+	seen			text COLLATE "C" NOT NULL,	-- a position, as clutch.position() has it
+	until			text COLLATE "C",		-- of the open batch; NULL: none is open
+	moved_at		timestamptz NOT NULL
+);
+CREATE UNIQUE INDEX subscription_position_key ON clutch.subscription_position (name, member, generation DESC);

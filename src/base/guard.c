@@ -62,6 +62,12 @@ guard_try(uint64 key)
 	return acquire(key, false);
 }
 
+bool
+guard_keep(uint64 key, bool wait)
+{
+	return acquire(key, wait);
+}
+
 void
 guard_release(uint64 key)
 {

@@ -29,6 +29,7 @@ typedef enum GuardKind
 	GUARD_SCOPE,
 	GUARD_HEARTBEAT,
 	GUARD_BUDGET,
+	GUARD_SUBSCRIPTION,
 	GUARD_EPOCH
 } GuardKind;
 
@@ -41,6 +42,9 @@ extern uint64 guard_key(GuardKind kind, Slice a, Slice b, int64 c);
 extern void guard_take(uint64 key);
 extern bool guard_try(uint64 key);
 extern void guard_release(uint64 key);
+
+/* the same, but kept until the transaction ends */
+extern bool guard_keep(uint64 key, bool wait);
 
 /*
  * For a row that the executor inserts after our trigger has returned: held

@@ -21,6 +21,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+#include "utils/xid8.h"
 
 /* ---------------------------------------------------------------- scanning */
 
@@ -67,6 +68,9 @@ static const RegProcedure int4_compare[] = {
 static const RegProcedure int8_compare[] = {
 	0, F_INT8LT, F_INT8LE, F_INT8EQ, F_INT8GE, F_INT8GT
 };
+static const RegProcedure xid8_compare[] = {
+	0, F_XID8LT, F_XID8LE, F_XID8EQ, F_XID8GE, F_XID8GT
+};
 static const RegProcedure timestamp_compare[] = {
 	0, F_TIMESTAMPTZ_LT, F_TIMESTAMPTZ_LE, F_TIMESTAMPTZ_EQ, F_TIMESTAMPTZ_GE, F_TIMESTAMPTZ_GT
 };
@@ -100,6 +104,13 @@ rows_key_int8(RowScan *scan, int column, int strategy, int64 value)
 {
 	add_key(scan, column, strategy, int8_compare[strategy], InvalidOid,
 			Int64GetDatum(value));
+}
+
+void
+rows_key_xid8(RowScan *scan, int column, int strategy, uint64 value)
+{
+	add_key(scan, column, strategy, xid8_compare[strategy], InvalidOid,
+			FullTransactionIdGetDatum(FullTransactionIdFromU64(value)));
 }
 
 void

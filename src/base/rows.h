@@ -56,6 +56,8 @@ typedef enum StateTable
 	TABLE_QUESTION,
 	TABLE_TIMER,
 	TABLE_EPOCH,
+	TABLE_SUBSCRIPTION,
+	TABLE_SUBSCRIPTION_POSITION,
 	NUM_STATE_TABLES
 } StateTable;
 
@@ -64,6 +66,7 @@ typedef enum StateIndex
 	INDEX_EVENTS_PKEY,			/* id, run_id */
 	INDEX_EVENTS_SEQ,
 	INDEX_EVENTS_TASK_ID,
+	INDEX_EVENTS_POSITION,		/* epoch, xid */
 	INDEX_EVENTS_IDEMPOTENCY_KEY,	/* idempotency_key, run_id, from_agent */
 	INDEX_AGENT_REGISTRY,		/* agent_id */
 	INDEX_GROUP_MEMBER,			/* group_id, agent_id */
@@ -84,7 +87,9 @@ typedef enum StateIndex
 	INDEX_SPENDING,				/* run_id, seq */
 	INDEX_QUESTION,				/* task_id */
 	INDEX_TIMER,				/* due, task_id */
-	INDEX_EPOCH,
+	INDEX_EPOCH,				/* epoch, timeline */
+	INDEX_SUBSCRIPTION,			/* name */
+	INDEX_SUBSCRIPTION_POSITION,	/* name, member, generation DESC */
 	NUM_STATE_INDEXES
 } StateIndex;
 
@@ -148,6 +153,7 @@ extern void rows_key_text(RowScan *scan, int column, int strategy, Slice value);
 extern void rows_key_int2(RowScan *scan, int column, int strategy, int16 value);
 extern void rows_key_int4(RowScan *scan, int column, int strategy, int32 value);
 extern void rows_key_int8(RowScan *scan, int column, int strategy, int64 value);
+extern void rows_key_xid8(RowScan *scan, int column, int strategy, uint64 value);
 extern void rows_key_timestamp(RowScan *scan, int column, int strategy, TimestampTz value);
 extern void rows_key_oid(RowScan *scan, int column, int strategy, Oid value);
 extern void rows_start(RowScan *scan);

@@ -42,13 +42,16 @@ static const struct
 	{"spending", 6},
 	{"question", 2},
 	{"timer", 2},
-	{"epoch", 3},
+	{"epoch", 5},
+	{"subscription", 5},
+	{"subscription_position", 8},
 };
 
 static const char *const index_names[NUM_STATE_INDEXES] = {
 	"events_pkey",
 	"events_seq",
 	"events_task_id",
+	"events_position",
 	"events_idempotency_key",
 	"agent_registry_pkey",
 	"group_member_pkey",
@@ -70,6 +73,8 @@ static const char *const index_names[NUM_STATE_INDEXES] = {
 	"question_pkey",
 	"timer_pkey",
 	"epoch_pkey",
+	"subscription_pkey",
+	"subscription_position_key",
 };
 
 static const char *const sequence_names[NUM_STATE_SEQUENCES] = {

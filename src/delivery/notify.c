@@ -115,6 +115,8 @@ wake_group(Slice group_id)
 		for (j = 0; j < agent->card.groups.n; j++)
 			if (slice_equal(agent->card.groups.items[j], group_id))
 				wake(AUDIENCE_AGENT, agent->agent_id);
+		if (slice_equal(group_id, SLICE_OF("group:*")))
+			wake(AUDIENCE_AGENT, agent->agent_id);
 	}
 }
 

@@ -64,7 +64,7 @@ static const struct
 	{RUN | FREE, "a run id begins with \"run:\" or has no reserved prefix"},
 	{TASK | FREE, "a task id begins with \"task:\" or has no reserved prefix"},
 	{AGENT, "an agent id begins with \"agent:\""},
-	{AGENT | GROUP, "a recipient begins with \"agent:\" or \"group:\""},
+	{AGENT | GROUP, "a recipient begins with \"agent:\", \"group:\" or \"topic:\""},
 	{GROUP, "a group id begins with \"group:\""},
 	{ARTIFACT, "a reference to an artifact begins with \"artifact:\""},
 	{SCHEMA, "a schema reference begins with \"schema://\""},
@@ -107,6 +107,9 @@ identifier_fault(IdentifierKind kind, Slice text, const char **rule)
 	*rule = kinds[kind].rule;
 	if (text.len == 0)
 		return "EMPTY";
+	/* no prefix of spec Appendix B, so elsewhere it is a word like any other */
+	if (kind == ID_RECIPIENT && text.len > 6 && slice_starts(text, SLICE_OF("topic:")))
+		return NULL;
 	if ((prefix & kinds[kind].allowed) == 0)
 		return "WRONG_PREFIX";
 	if (text.len == len)

@@ -21,7 +21,7 @@ typedef enum IdentifierKind
 	ID_RUN,
 	ID_TASK,
 	ID_AGENT,					/* agent: */
-	ID_RECIPIENT,				/* agent: or group: */
+	ID_RECIPIENT,				/* agent:, group: or topic: */
 	ID_GROUP,					/* group: */
 	ID_ARTIFACT,				/* artifact: */
 	ID_SCHEMA,					/* schema:// */

@@ -12,6 +12,7 @@
 #ifndef CLUTCH_EPOCH_H
 #define CLUTCH_EPOCH_H
 
+#include "access/xlogdefs.h"
 #include "clutch.h"
 
 /* of an event that another database admitted (logical replication) */
@@ -23,5 +24,20 @@
  * voids the leases it inherited.  Only for writers.
  */
 extern int	epoch_current(bool *is_new);
+
+/* the same for readers, on a standby too */
+extern int	epoch_look(void);
+
+/* system identifier of the copy that an epoch was of; 0: no such epoch */
+extern int64 epoch_system(int epoch);
+
+/*
+ * After a failover: where the transactions begin that wrote on the timeline
+ * which followed this one in that epoch.  PG_UINT64_MAX: none did.
+ */
+extern uint64 epoch_timeline_after(int epoch, TimeLineID timeline);
+
+/* a transaction id that is not long past, with its epoch */
+extern uint64 epoch_full_xid(TransactionId xid);
 
 #endif							/* CLUTCH_EPOCH_H */

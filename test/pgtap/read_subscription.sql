@@ -1,0 +1,162 @@
+-- Durable cursors on the log, in one session: filters, batches, commits, positions, refusals.
+-- What several sessions do at once: isolation/subscription.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS clutch;
+SELECT no_plan();
+SET clutch.notify = off;
+SET clutch.default_deadline = 0;
+
+CREATE FUNCTION pg_temp.say(id text, kind text DEFAULT 'chat.message', run text DEFAULT 'run:1', whom text[] DEFAULT '{agent:ken}', payload jsonb DEFAULT '{}', more jsonb DEFAULT '{}')
+RETURNS clutch.receipt LANGUAGE sql AS $$
+	SELECT clutch.send(clutch.envelope(kind, 'agent:ui', whom, payload, id => id, run_id => run, thread_id => 'thread:1', task_id => 'task:talk') || more)
+$$;
+CREATE FUNCTION pg_temp.got(name text, n integer DEFAULT 100, member integer DEFAULT 0) RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce(string_agg(id, ' ' ORDER BY seq), 'nothing') FROM clutch.read(name, n, member) $$;
+CREATE FUNCTION pg_temp.done(name text, n integer DEFAULT 100, member integer DEFAULT 0) RETURNS void LANGUAGE sql AS
+$$ SELECT clutch.commit(name, max(pos), member) FROM clutch.read(name, n, member) $$;
+CREATE FUNCTION pg_temp.wants(filter jsonb) RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce(string_agg(id, ' ' ORDER BY seq), 'nothing') FROM clutch.read_from('beginning', filter, 1000) WHERE type LIKE 'chat%' $$;
+
+-- ------------------------------------------------------------ batches
+SELECT pg_temp.say('m1') \g /dev/null
+SELECT is(clutch.subscribe('s'), 's', 'a subscription from now on');
+SELECT is(clutch.subscribe('all', start => 'beginning'), 'all', 'and one from the beginning');
+SELECT is(pg_temp.got('s'), 'nothing', 'nothing is new');
+SELECT is(pg_temp.got('all'), 'm1', 'what was there before');
+SELECT pg_temp.say('m2') \g /dev/null
+SELECT pg_temp.say('m3') \g /dev/null
+SELECT pg_temp.say('m4') \g /dev/null
+SELECT is(pg_temp.got('s', 2), 'm2 m3', 'two at a time');
+SELECT is(pg_temp.got('s', 2), 'm2 m3', 'again, until it is committed');
+SELECT pg_temp.say('m5') \g /dev/null
+SELECT clutch.commit('s', min(pos)) FROM clutch.read('s', 2) \g /dev/null
+SELECT is(pg_temp.got('s', 2), 'm3', 'half of it');
+SELECT pg_temp.done('s', 2) \g /dev/null
+SELECT is(pg_temp.got('s', 2), 'm4 m5', 'then the next');
+SELECT ok((SELECT bool_and(pos ~ '^[0-9a-f]{32}$') FROM clutch.read('s')), 'a pos has fixed width');
+SELECT clutch.commit('s', (SELECT max(pos) FROM clutch.read('s'))) FROM generate_series(1, 2) \g /dev/null
+SELECT is(pg_temp.got('s'), 'nothing', 'committed twice is committed once');
+BEGIN;
+SELECT pg_temp.say('own1') \g /dev/null
+SELECT is(pg_temp.got('s'), 'nothing', 'what this transaction wrote comes after its commit');
+SELECT pg_temp.done('s') \g /dev/null
+COMMIT;
+SELECT is(pg_temp.got('s'), 'own1', 'and is not lost');
+BEGIN;
+SELECT pg_temp.done('s') \g /dev/null
+ROLLBACK;
+SELECT is(pg_temp.got('s'), 'own1', 'a commit that is rolled back is none');
+SELECT pg_temp.done('s') \g /dev/null
+
+-- one transaction with more events than a batch takes
+BEGIN;
+SELECT pg_temp.say('b' || n) FROM generate_series(1, 7) n \g /dev/null
+COMMIT;
+SELECT pg_temp.say('after') \g /dev/null
+SELECT is(pg_temp.got('s', 3), 'b1 b2 b3', 'the first of it');
+SELECT pg_temp.done('s', 3) \g /dev/null
+SELECT is(pg_temp.got('s', 3), 'b4 b5 b6', 'then more');
+SELECT pg_temp.done('s', 3) \g /dev/null
+SELECT is(pg_temp.got('s', 3), 'b7', 'and the rest');
+SELECT pg_temp.done('s', 3) \g /dev/null
+SELECT is(pg_temp.got('s', 3), 'after', 'then what came later');
+SELECT pg_temp.done('s') \g /dev/null
+
+-- a rolled back savepoint, and an event within one
+BEGIN;
+SAVEPOINT a;
+SELECT pg_temp.say('never') \g /dev/null
+ROLLBACK TO a;
+SAVEPOINT b;
+SELECT pg_temp.say('within') \g /dev/null
+RELEASE b;
+COMMIT;
+SELECT is(pg_temp.got('s'), 'within', 'what a savepoint kept');
+SELECT pg_temp.done('s') \g /dev/null
+
+-- ------------------------------------------------------------- filters
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:x"}], "groups": ["group:press"]}') \g /dev/null
+SELECT pg_temp.say('f1', whom => '{agent:lois}', payload => '{"total": 5}') \g /dev/null
+SELECT pg_temp.say('f2', 'chat.system', 'run:2', '{topic:news}', '{"total": 50}') \g /dev/null
+SELECT pg_temp.say('f3', whom => '{group:press}', more => '{"domain": "sport", "payload_type": "score.v1"}') \g /dev/null
+SELECT pg_temp.say('f4', whom => '{group:*}') \g /dev/null
+SELECT is(pg_temp.wants('{"type": "chat.system"}'), 'f2', 'by type');
+SELECT is(pg_temp.wants('{"type": ["chat.system", "task.*"]}'), 'f2', 'by types');
+SELECT is((SELECT string_agg(type, ' ') FROM clutch.read_from('beginning', '{"type": "agent.*"}')), 'agent.register', 'by a family of types');
+SELECT is(pg_temp.wants('{"run_id": "run:2"}'), 'f2', 'by run');
+SELECT is(pg_temp.wants('{"topic": "news"}') || pg_temp.wants('{"topic": "topic:news"}'), 'f2f2', 'by topic');
+SELECT is(pg_temp.wants('{"agent": "agent:lois"}'), 'f1 f4', 'an inbox: what is addressed to the agent, and to all');
+SELECT is(pg_temp.wants('{"agent": "agent:ken", "domain": "sport"}'), 'f3', 'and to its groups; all that is said must fit');
+SELECT is(pg_temp.wants('{"payload_type": "score.v1"}'), 'f3', 'by payload type');
+SELECT is(pg_temp.wants('{"thread_id": "thread:2"}') || pg_temp.wants('{"task_id": "task:2"}'), 'nothingnothing', 'by thread and task');
+SELECT is(pg_temp.wants('{"path": "$.payload ? (@.total > 10)"}'), 'f2', 'by a path that finds something');
+SELECT is(pg_temp.wants('{"path": "$.payload.total > 1"}'), 'f1 f2', 'or is true');
+SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"colour": "red", "type": 1, "run_id": []}')$$, '22023', NULL, 'what a filter does not know');
+SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"path": "$.a ? ("}')$$, '42601', NULL, 'a path with a mistake');
+SELECT throws_ok($$SELECT clutch.subscribe('bad', '[]')$$, '22023', NULL, 'a filter is an object');
+SELECT throws_ok($$SELECT pg_temp.say('no', 'task.request', whom => '{topic:news}')$$, 'KL001', NULL, 'a topic is asked for nothing');
+
+-- a message that nobody has read in time
+SELECT clutch.subscribe('ttl') \g /dev/null
+SELECT pg_temp.say('stale', more => '{"ts": "2026-01-01T00:00:00Z", "meta": {"clutch": {"ttl_ms": 1000}}}'), pg_temp.say('fresh', more => '{"meta": {"clutch": {"ttl_ms": 3600000}}}') \g /dev/null
+SELECT is(pg_temp.got('ttl'), 'fresh', 'is not delivered any more');
+SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'stale'), 1::bigint, 'the log has it');
+
+-- ------------------------------------------------------------- members
+SELECT clutch.subscribe('team', '{"type": "chat.message"}', 'now', 3) \g /dev/null
+SELECT pg_temp.say('t' || n, run => 'run:t' || n) FROM generate_series(1, 30) n \g /dev/null
+SELECT is((SELECT count(DISTINCT id) || ' ' || count(*) FROM generate_series(0, 2) m, clutch.read('team', 100, m)), '30 30', 'each event goes to one member');
+SELECT ok((SELECT min(c) > 0 FROM (SELECT count(*) FROM generate_series(0, 2) m, clutch.read('team', 100, m) GROUP BY m) AS n(c)), 'and each member has some');
+SELECT throws_ok($$SELECT clutch.read('team', 1, 3)$$, '22023', NULL, 'there are three');
+
+-- ------------------------------------------------------ without a state
+CREATE TEMP TABLE p AS SELECT clutch.position() AS pos;
+SELECT pg_temp.say('r1') \g /dev/null
+SELECT pg_temp.say('r2') \g /dev/null
+SELECT is((SELECT string_agg(id || ' ' || (r.pos IS NULL), ', ') FROM p, clutch.read_from(p.pos) r), 'r1 true, r2 false', 'what is new since, and a position on the last row');
+SELECT is((SELECT count(*) FROM p, clutch.read_from(p.pos) r, clutch.read_from(r.pos) n WHERE r.pos IS NOT NULL), 0::bigint, 'nothing behind it');
+BEGIN;
+SELECT pg_temp.say('big' || n) FROM generate_series(1, 5) n \g /dev/null
+COMMIT;
+CREATE FUNCTION pg_temp.page(start text) RETURNS TABLE (ids text, pos text) LANGUAGE sql AS
+$$ SELECT string_agg(id, ' ' ORDER BY seq), max(r.pos) FROM clutch.read_from(start, '{}', 2) r $$;
+WITH RECURSIVE pages AS (
+	SELECT 1 AS n, g.ids, g.pos FROM p, pg_temp.page(p.pos) g
+UNION ALL
+	SELECT n + 1, g.ids, g.pos FROM pages, pg_temp.page(pages.pos) g WHERE pages.pos IS NOT NULL
+)
+SELECT is(string_agg(ids, ', ' ORDER BY n), 'r1 r2, big1 big2, big3 big4, big5', 'page by page, also within one transaction') FROM pages;
+SELECT throws_ok($$SELECT clutch.read_from('p1.1')$$, '22023', NULL, 'no position');
+SELECT throws_ok($$SELECT clutch.read_from('p1.1.1.1.10/p1.1/3')$$, '22023', NULL, 'half of one');
+SELECT throws_ok($$SELECT clutch.read_from('p1.9.1.1.10')$$, 'KL008', NULL, 'of a copy to come');
+SELECT throws_ok($$SELECT clutch.read_from('p1.1.1.123.10')$$, 'KL008', NULL, 'of another copy');
+SELECT throws_ok(format($$SELECT clutch.read_from(%L)$$, regexp_replace(clutch.position(), '[0-9]+$', '999999999')), 'KL008', NULL, 'of the future');
+
+-- ------------------------------------------------------------ refusals
+SELECT throws_ok($$SELECT clutch.read('nobody')$$, '42704', NULL, 'no such subscription');
+SELECT throws_ok($$SELECT clutch.subscribe('s', '{"type": "task.*"}')$$, '42710', NULL, 'a name is taken');
+SELECT lives_ok($$SELECT clutch.subscribe('s')$$, 'saying the same again changes nothing');
+SELECT throws_ok($$SELECT clutch.commit('s', 'ffffffffffffffffffffffffffffffff')$$, '22023', NULL, 'no pos');
+SELECT throws_ok($$SELECT clutch.commit('s', '7fffffffffffffff0000000000000001')$$, 'KL008', NULL, 'of a batch to come');
+SELECT throws_ok($$SELECT clutch.read('s', 0)$$, '22023', NULL, 'at least one');
+CREATE ROLE subscription_stranger;
+SELECT clutch.grant_agent('subscription_stranger', 'agent:lois') \g /dev/null
+SET ROLE subscription_stranger;
+SELECT throws_ok($$SELECT clutch.read('s')$$, '42501', NULL, 'not of another role');
+SELECT throws_ok($$SELECT clutch.subscribe('mine')$$, '42501', NULL, 'who may not read the log');
+SELECT throws_ok($$SELECT clutch.subscribe('mine', '{"agent": "agent:ken"}')$$, '42501', NULL, 'nor the inbox of another');
+SELECT is(clutch.subscribe('mine', '{"agent": "agent:lois"}', 'beginning'), 'mine', 'reads its own inbox');
+SELECT is((SELECT string_agg(id, ' ') FROM clutch.read('mine')), 'f1 f4', 'and nothing else');
+RESET ROLE;
+SELECT ok((SELECT behind >= 48 AND oldest IS NOT NULL FROM clutch.subscriptions WHERE name = 's'), 'how far behind each is');
+SELECT is(clutch.unsubscribe('mine') || ' ' || clutch.unsubscribe('mine'), 'true false', 'dropped once');
+SELECT clutch.revoke_agent('subscription_stranger', 'agent:lois'), clutch.unsubscribe(n) FROM unnest('{s,all,ttl,team}'::text[]) n \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.subscription_position), 0::bigint, 'nothing is left behind');
+DROP ROLE subscription_stranger;
+
+SELECT * FROM finish();
