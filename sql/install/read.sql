@@ -12,7 +12,7 @@ SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id,
 			 WHEN t.status = 'running' AND t.lease_until < clutch.now() THEN 'lease' END AS waiting_for,
 		t.code, t.detail, t.since, t.next_at, t.lease_until, t.deadline, t.created_at,
 		t.started_at, t.finished_at, t.result_seq,
-		t.scope, t.domain, t.payload_type, t.request_seq
+		t.scope, t.domain, t.payload_type, t.request_seq, t.retries, t.losses
 FROM clutch.task t;
 COMMENT ON VIEW clutch.tasks IS 'every task that was requested, and how it stands';
 
@@ -92,11 +92,13 @@ FROM clutch.task t
 CROSS JOIN LATERAL (VALUES (
 	CASE WHEN t.finished_at IS NOT NULL THEN NULL
 		 WHEN t.deadline < clutch.now() THEN 'deadline passed'
+		 WHEN t.status = 'running' AND t.wake_at < clutch.now() THEN 'ran too long'
 		 WHEN t.status = 'running' AND t.lease_until < clutch.now() THEN 'lease expired'
+		 WHEN t.status = 'pending' AND t.wake_at < clutch.now() THEN 'its time has come'
 		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
 		 WHEN t.status = 'assigned' AND t.since < clutch.now() - interval '5 minutes' THEN 'not claimed'
 	END,
-	CASE WHEN t.status = 'pending' THEN 'SELECT * FROM clutch.why(task_id) says what no agent has.'
+	CASE WHEN t.status = 'pending' AND t.wake_at IS NULL THEN 'SELECT * FROM clutch.why(task_id) says what no agent has.'
 		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim: is it alive?'
 		 ELSE 'Nobody came by: call clutch.tick(), or let an agent claim.'
 	END)) AS p(problem, hint)

@@ -24,6 +24,25 @@ CREATE FUNCTION clutch.agents_meeting(requires text[]) RETURNS text[]
 COMMENT ON FUNCTION clutch.agents_meeting(text[]) IS
 	'ids of the registered agents that have every capability of the list, whatever their status or load';
 
+CREATE FUNCTION clutch.breaker(failures bigint, last_failure timestamptz,
+		OUT state text, OUT open_until timestamptz)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_breaker' LANGUAGE C VOLATILE PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION clutch.breaker(bigint, timestamptz) IS
+	'how the circuit breaker of an agent stands after so many failures in a row: closed, open or half_open';
+
+CREATE VIEW clutch.breakers WITH (security_invoker = true) AS
+SELECT	f.agent_id, b.state, f.failures,
+		(SELECT count(*) FROM clutch.agent_failure s
+		 WHERE s.agent_id = f.agent_id AND NOT s.failed AND s.seq > f.last_seq) AS successes,
+		f.last_failure_at,
+		CASE WHEN b.state <> 'closed' THEN b.open_until END AS open_until,
+		f.last_seq AS last_failure_seq
+FROM (SELECT a.agent_id, count(*) AS failures, max(a.at) AS last_failure_at, max(a.seq) AS last_seq
+	  FROM clutch.agent_failure a WHERE a.failed GROUP BY a.agent_id) f
+CROSS JOIN LATERAL clutch.breaker(f.failures, f.last_failure_at) b;
+COMMENT ON VIEW clutch.breakers IS 'agents that failed their last tasks, and how their circuit breakers stand';
+
 -- Newest generation first: the row that counts is the first one found.
 CREATE VIEW clutch.agents WITH (security_invoker = true) AS
 SELECT	r.agent_id,
@@ -35,7 +54,8 @@ SELECT	r.agent_id,
 		s.running,
 		s.success_rate,
 		h.last_seen,
-		r.card
+		r.card,
+		coalesce((SELECT b.state FROM clutch.breakers b WHERE b.agent_id = r.agent_id), 'closed') AS breaker
 FROM clutch.agent_registry r
 CROSS JOIN LATERAL (
 	SELECT	count(s.task_id)::integer AS running,

@@ -72,7 +72,7 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 		FROM clutch.task t
 		WHERE (t.status = 'assigned' AND NOT EXISTS (SELECT FROM clutch.ready r WHERE r.task_id = t.task_id))
 		   OR (t.status = 'pending' AND t.waiting_for IN ('time', 'retry') AND t.wake_at IS NULL)
-		   OR (t.status = 'pending' AND t.waiting_for NOT IN ('time', 'retry', 'sibling')
+		   OR (t.status = 'pending' AND coalesce(t.waiting_for, '') NOT IN ('time', 'retry', 'sibling')
 			   AND NOT EXISTS (SELECT FROM clutch.waiting w WHERE w.task_id = t.task_id))
 	UNION ALL
 		SELECT 'SLOT_WITHOUT_TASK',

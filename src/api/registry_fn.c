@@ -1,23 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * registry_fn.c
- *	  clutch.register, clutch.heartbeat, clutch.agents_meeting.
+ *	  clutch.register, clutch.heartbeat, clutch.agents_meeting, clutch.breaker.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
 #include "api/result.h"
+#include "base/clock.h"
 #include "base/column.h"
 #include "protocol/draft.h"
 #include "protocol/identifier.h"
 #include "registry/agent.h"
+#include "registry/breaker.h"
 #include "routing/match.h"
 #include "trust/principal.h"
 
 PG_FUNCTION_INFO_V1(clutch_register);
 PG_FUNCTION_INFO_V1(clutch_heartbeat);
 PG_FUNCTION_INFO_V1(clutch_agents_meeting);
+PG_FUNCTION_INFO_V1(clutch_breaker);
 
 /* agents and what is said of them live in a run of their own */
 static Jsonb *
@@ -82,4 +85,22 @@ clutch_agents_meeting(PG_FUNCTION_ARGS)
 	while ((i = agent_set_next(set, i)) >= 0)
 		ids.items[ids.n++] = roster_agent(roster, i)->agent_id;
 	PG_RETURN_DATUM(column_of_texts(ids));
+}
+
+/* for views, which count the rows by their reader's rights */
+Datum
+clutch_breaker(PG_FUNCTION_ARGS)
+{
+	Datum		values[2];
+	bool		nulls[2] = {0};
+	Breaker		breaker = {SLICE_NONE};
+
+	result_begin_rows(fcinfo);
+	breaker.failures = PG_ARGISNULL(0) ? 0 : Min(PG_GETARG_INT64(0), PG_INT32_MAX);
+	breaker.last_failure = PG_ARGISNULL(1) ? 0 : PG_GETARG_TIMESTAMPTZ(1);
+	breaker_judge(&breaker, clock_now());
+	result_text(values, nulls, 0, slice_of_cstring(breaker_state_name(breaker.state)));
+	result_timestamp(values, nulls, 1, PG_ARGISNULL(1) ? 0 : breaker.open_until);
+	result_put_row(fcinfo, values, nulls);
+	return (Datum) 0;
 }

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/clock.h"
 #include "base/document.h"
 #include "delivery/assign.h"
 #include "delivery/budget.h"
@@ -17,6 +18,7 @@
 #include "delivery/ready.h"
 #include "delivery/timer.h"
 #include "delivery/waiting.h"
+#include "registry/breaker.h"
 #include "registry/slot.h"
 #include "routing/decision.h"
 #include "routing/router.h"
@@ -294,7 +296,9 @@ assign_withdraw(Task *task, int outcome)
 void
 assign_offer(Slice agent_id)
 {
-	Task	   *task = waiting_take(agent_id);
+	/* with an open breaker it would be given nothing */
+	bool		may_have = breaker_limit(agent_id, clock_now(), 1) > 0;
+	Task	   *task = may_have ? waiting_take(agent_id) : NULL;
 
 	if (task != NULL)
 		(void) assign_again(task);
@@ -324,6 +328,7 @@ assign_pull(Slice agent_id, int n)
 	roster = roster_get();
 	ordinal = roster_find(roster, agent_id);
 	limit = ordinal < 0 ? 0 : roster_agent(roster, ordinal)->card.max_concurrency;
+	limit = breaker_limit(agent_id, clock_now(), limit);
 	while (given < n)
 	{
 		AgentLoad	load;

@@ -19,6 +19,7 @@
 #include "delivery/ready.h"
 #include "delivery/tick.h"
 #include "delivery/timer.h"
+#include "registry/breaker.h"
 #include "registry/roster.h"
 #include "registry/slot.h"
 #include "settings.h"
@@ -46,10 +47,24 @@ claim_runtime_end(const Task *task, TimestampTz from)
 	return seconds == 0 ? 0 : TimestampTzPlusMilliseconds(from, (int64) seconds * 1000);
 }
 
+/* 0: for ever */
+static TimestampTz
+earlier(TimestampTz a, TimestampTz b)
+{
+	return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+TimestampTz
+claim_lease_end(const Task *task, TimestampTz until)
+{
+	return earlier(earlier(until, task->deadline), task->wake_at);
+}
+
 static void
 claim_one(Task *task, Slice agent_id, int64 lease)
 {
-	TimestampTz until = clock_now() + lease;
+	TimestampTz now = clock_now();
+	TimestampTz until = earlier(claim_lease_end(task, now + lease), claim_runtime_end(task, now));
 	TaskEvent	event = {STEP_ACCEPT};
 	DocumentBuilder b;
 	Receipt		receipt;
@@ -104,6 +119,35 @@ take_due(Slice agent_id, int n)
 	return tasks;
 }
 
+/*
+ * What nobody claimed in time is no work any more.  Its parent may have to be
+ * told: while somebody else has that one, the task is left where it was.
+ */
+static List *
+end_overdue(List *tasks)
+{
+	ListCell   *cell;
+
+	foreach(cell, tasks)
+	{
+		Task	   *task = lfirst(cell);
+		Task	   *ended;
+
+		if (task->deadline == 0 || task->deadline > clock_now())
+			continue;
+		tasks = foreach_delete_current(tasks, cell);
+		ended = task_lock_to_end(task->task_id, false);
+		if (ended != NULL)
+			(void) ending_at_deadline(ended, clock_now());
+		else
+		{
+			ready_put(task);
+			task_save(task);
+		}
+	}
+	return tasks;
+}
+
 List *
 claim_tasks(Slice agent_id, int n, int64 lease)
 {
@@ -121,6 +165,7 @@ claim_tasks(Slice agent_id, int n, int64 lease)
 		tasks = ready_take(agent_id, n, LEVEL_BATCH);
 	if (tasks == NIL)
 		tasks = take_due(agent_id, n);
+	tasks = end_overdue(tasks);
 	foreach(cell, tasks)
 		claim_one(lfirst(cell), agent_id, lease);
 	return tasks;
@@ -141,7 +186,7 @@ claim_extend(Slice agent_id, Slice task_id, int attempt, int64 lease, TimestampT
 		!slice_equal(task->agent_id, agent_id))
 		return LEASE_LOST;
 	/* the timer is left where it is: when it is due, the lease is looked at */
-	task->lease_until = *until = clock_now() + lease;
+	task->lease_until = *until = claim_lease_end(task, clock_now() + lease);
 	task->lease = lease;
 	timer_set(task);
 	task_save(task);
@@ -153,6 +198,9 @@ static Receipt
 begin_again(Task *task, TaskEvent event, TaskMove move, Slice from, Slice to, Jsonb *payload)
 {
 	Receipt		receipt = notice_append(task, MSG_TASK_PROGRESS, move, from, to, payload);
+	bool		ran_out = event.step == STEP_LEASE_EXPIRED &&
+		task->lease_until <= receipt.received_at;
+	Slice		agent_id = task->agent_id;
 	Slice		freed = assign_withdraw(task, event.step == STEP_LEASE_EXPIRED ?
 										OUTCOME_FAILED : OUTCOME_NONE);
 
@@ -162,6 +210,9 @@ begin_again(Task *task, TaskEvent event, TaskMove move, Slice from, Slice to, Js
 	receipt.task_id = task->task_id;
 	event.seq = receipt.seq;
 	event.at = receipt.received_at;
+	/* one that a copy of the database voids is nobody's failure */
+	if (ran_out)
+		breaker_count(agent_id, event.seq, event.at, true);
 	task_apply(task, &event);
 	if (event.step == STEP_RETRY && dependency_hold(task))
 		assign_hold(task);

@@ -26,6 +26,9 @@ extern List *claim_tasks(Slice agent_id, int n, int64 lease);
 /* when a task that its agent begins then has run too long; 0: never */
 extern TimestampTz claim_runtime_end(const Task *task, TimestampTz from);
 
+/* a lease that would end then; but never after deadline or runtime of the task */
+extern TimestampTz claim_lease_end(const Task *task, TimestampTz until);
+
 typedef enum LeaseState
 {
 	LEASE_HELD,

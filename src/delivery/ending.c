@@ -111,8 +111,9 @@ ending_cancel(Task *task, Slice ancestor)
 	return freed;
 }
 
+/* who holds the task when it ends has failed it; parked or pending, nobody did */
 static void
-end(Task *task, TaskEvent event, MessageType type, Jsonb *payload, bool is_agents_fault)
+end(Task *task, TaskEvent event, MessageType type, Jsonb *payload, bool may_retry)
 {
 	Receipt		receipt = notice_append(task, type, MOVE_NONE, SLICE_NONE,
 										task->from_agent, payload);
@@ -120,11 +121,11 @@ end(Task *task, TaskEvent event, MessageType type, Jsonb *payload, bool is_agent
 
 	event.seq = receipt.seq;
 	event.at = receipt.received_at;
-	if (is_agents_fault)
+	if (task->slot_no >= 0)
 		breaker_count(task->agent_id, event.seq, event.at, true);
 	freed = assign_withdraw(task, OUTCOME_FAILED);
 	task_apply(task, &event);
-	if (event.step == STEP_TIMEOUT && is_agents_fault)
+	if (may_retry)
 		(void) retry_after_timeout(task);
 	task_save(task);
 	if (slice_present(freed))
@@ -146,6 +147,16 @@ ending_fail(Task *task, const char *code, const char *message)
 	document_put_bool(&b, "retryable", false);
 	document_put_cstring(&b, "was", task_status_name(task->status));
 	end(task, event, MSG_TASK_ERROR, document_end(&b), false);
+}
+
+bool
+ending_at_deadline(Task *task, TimestampTz now)
+{
+	if (task->deadline == 0 || task->deadline > now)
+		return false;
+	ending_time_out(task, task->deadline, "DEADLINE_EXCEEDED",
+					"the deadline of the request has passed", false);
+	return true;
 }
 
 void

@@ -45,4 +45,7 @@ extern void ending_fail(Task *task, const char *code, const char *message);
 extern void ending_time_out(Task *task, TimestampTz deadline, const char *code,
 							const char *message, bool may_retry);
 
+/* false: its deadline has not passed */
+extern bool ending_at_deadline(Task *task, TimestampTz now);
+
 #endif							/* CLUTCH_ENDING_H */

@@ -165,7 +165,7 @@ renew_lease(Task *task, TimestampTz at)
 
 	if (task->lease == 0)
 		task->lease = (int64) clutch_default_lease * USECS_PER_SEC;
-	until = at + task->lease;
+	until = claim_lease_end(task, at + task->lease);
 	if (task->lease_until < until)
 		task->lease_until = until;
 	timer_set(task);

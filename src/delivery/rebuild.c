@@ -146,13 +146,25 @@ describe_move(JsonbContainer *payload, TaskEvent *event)
 		event->priority = priority;
 }
 
-/* as intake and ending do */
+/*
+ * As intake, ending and claim do.  A task that the database ended before its
+ * agent could have it seems to be given, until that event says so.
+ */
 static void
-count_outcome(const Task *task, const TaskEvent *event)
+count_outcome(const Task *task, const TaskEvent *event, JsonbContainer *payload)
 {
-	bool		failed = (event->step == STEP_ERROR && slice_equal(event->agent, task->agent_id)) ||
-		(event->step == STEP_TIMEOUT && slice_equal(event->code, SLICE_OF("RUNTIME_EXCEEDED")));
+	TimestampTz until;
+	bool		failed = false;
 
+	if (event->step == STEP_ERROR)
+		failed = slice_equal(event->agent, task->agent_id) ||
+			(task->slot_no >= 0 &&
+			 !slice_equal(document_get_text(payload, "was"), SLICE_OF("pending")));
+	else if (event->step == STEP_TIMEOUT)
+		failed = task->slot_no >= 0;
+	else if (event->step == STEP_LEASE_EXPIRED)
+		failed = clock_parse_rfc3339(document_get_text(payload, "lease_until"), &until) &&
+			until <= event->at;
 	if (failed || event->step == STEP_RESULT)
 		breaker_count(task->agent_id, event->seq, event->at, failed);
 }
@@ -171,7 +183,9 @@ rebuild_step(LoggedEvent *logged)
 	describe_move(payload, &event);
 	event.code = document_get_text(payload, "code");
 	event.detail = document_get_text(payload, e->type == MSG_TASK_CANCEL ? "reason" : "message");
-	count_outcome(task, &event);
+	count_outcome(task, &event, payload);
+	if (task->status == TASK_ASSIGNED && (event.step == STEP_ACCEPT || event.step == STEP_PROGRESS))
+		event.wake_at = claim_runtime_end(task, event.at);
 	switch (event.step)
 	{
 		case STEP_ASSIGN:
@@ -334,9 +348,7 @@ rebuild_queues(void)
 			question_put(task);
 		else if (task->status == TASK_PENDING)
 			queue_pending(task);
-		else if (task->status == TASK_RUNNING)
-			task->wake_at = claim_runtime_end(task, task->since);
-		if (task->status == TASK_RUNNING && task->lease_until == 0)
+		else if (task->status == TASK_RUNNING && task->lease_until == 0)
 			task->lease_until = TimestampTzPlusMilliseconds(clock_now(),
 															(int64) clutch_default_lease * 1000);
 		timer_set(task);

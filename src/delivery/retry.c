@@ -148,6 +148,20 @@ try_again(Task *task, int64 at_least_ms)
 	return true;
 }
 
+/* details.retry_after_ms, or retryAfter as in spec 003 9.2; 0: not said */
+static int64
+least_delay_ms(JsonbContainer *payload)
+{
+	JsonbContainer *details = document_get_container(payload, "details");
+	int64		ms;
+
+	if (document_get_int(details, "retry_after_ms", &ms) ||
+		document_get_int(details, "retryAfter", &ms) ||
+		document_get_int(payload, "retryAfter", &ms))
+		return Min(Max(ms, 0), RETRY_LONGEST_MS);
+	return 0;
+}
+
 /* is the code on the list of clutch.retryable_errors? */
 static bool
 is_retryable_code(Slice code)
@@ -170,17 +184,11 @@ bool
 retry_after_error(Task *task, const Envelope *error)
 {
 	JsonbContainer *payload = error->payload.val.binary.data;
-	JsonbContainer *details = document_get_container(payload, "details");
-	int64		at_least_ms = 0;
 	bool		retryable;
 
 	if (!document_get_bool(payload, "retryable", &retryable))
 		retryable = is_retryable_code(document_get_text(payload, "code"));
-	if (!retryable)
-		return false;
-	if (details != NULL && !document_get_int(details, "retry_after_ms", &at_least_ms))
-		at_least_ms = 0;
-	return try_again(task, Min(Max(at_least_ms, 0), RETRY_LONGEST_MS));
+	return retryable && try_again(task, least_delay_ms(payload));
 }
 
 bool

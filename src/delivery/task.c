@@ -266,14 +266,13 @@ fill_from_request(Task *task, const Envelope *request, int64 seq, TimestampTz at
 	task->request_seq = seq;
 	task->since = at;
 	task->created_at = at;
-	task->deadline = task_default_deadline(at);
-	if (request->orders.has_deadline)
-		task->deadline = some_time(request->orders.deadline);
 	if (request->orders.has_not_before && request->orders.not_before > at)
 	{
 		task->wake_at = some_time(request->orders.not_before);
 		task->waiting_for = SLICE_OF("time");
 	}
+	task->deadline = request->orders.has_deadline ? some_time(request->orders.deadline) :
+		task_default_deadline(Max(at, task->wake_at));
 }
 
 Task *

@@ -25,12 +25,8 @@ look_at(Task *task, TimestampTz now, TickReport *report)
 {
 	bool		woken = task->wake_at != 0 && task->wake_at <= now;
 
-	if (task->deadline != 0 && task->deadline <= now)
-	{
-		ending_time_out(task, task->deadline, "DEADLINE_EXCEEDED",
-						"the deadline of the request has passed", false);
+	if (ending_at_deadline(task, now))
 		report->timed_out++;
-	}
 	else if (task->status == TASK_INPUT_REQUIRED && woken)
 	{
 		ending_time_out(task, task->wake_at, "NOT_ANSWERED",

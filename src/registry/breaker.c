@@ -8,9 +8,12 @@
 #include "clutch.h"
 
 #include "base/rows.h"
+#include "base/transaction.h"
 #include "miscadmin.h"
 #include "registry/breaker.h"
 #include "settings.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 /* columns of clutch.agent_failure */
@@ -23,6 +26,8 @@ enum
 	Natts_agent_failure = Anum_failed
 };
 
+static const char *const state_names[] = {"closed", "open", "half_open"};
+
 /* the rows of one agent, added up in the order of seq */
 typedef struct Count
 {
@@ -30,6 +35,68 @@ typedef struct Count
 	int			successes;		/* after the last failure */
 	TimestampTz last_failure;
 } Count;
+
+/* ------------------------------------------------------------- remembering */
+
+/* the breakers that were not closed when this backend looked last */
+static struct
+{
+	MemoryContext context;		/* NULL: never looked */
+	uint64		built_at;		/* count of changes before the reading */
+	Oid			relid;
+	int			threshold;
+	int			n;
+	Breaker    *breakers;		/* by agent_id; state is not kept */
+}			known;
+
+static uint64 changes = 0;
+static Oid	watched = InvalidOid;
+static bool wrote_or_read = false;	/* in the transaction at hand */
+
+/* may be called at any moment: counts, and nothing else */
+static void
+failures_changed(Datum arg, Oid relid)
+{
+	if (relid == InvalidOid || relid == watched)
+		changes++;
+}
+
+/* what was read may have been our own, and the invalidation never comes */
+static void
+rolled_back(void)
+{
+	if (wrote_or_read)
+		changes++;
+}
+
+static void
+transaction_ended(void)
+{
+	wrote_or_read = false;
+}
+
+static void
+watch(void)
+{
+	static TransactionWatch transaction = {rolled_back, transaction_ended};
+
+	if (!transaction.watching)
+		CacheRegisterRelcacheCallback(failures_changed, (Datum) 0);
+	transaction_watch(&transaction);
+	watched = rows_table_oid(TABLE_AGENT_FAILURE);
+	wrote_or_read = true;
+}
+
+/* others hear of it when we commit; we ourselves go on with what we wrote */
+static void
+say_changed(void)
+{
+	watch();
+	CacheInvalidateRelcacheByRelid(watched);
+	changes++;
+}
+
+/* ---------------------------------------------------------------- counting */
 
 static void
 count_row(const RowScan *scan, Count *count)
@@ -44,14 +111,18 @@ count_row(const RowScan *scan, Count *count)
 		count->successes++;
 }
 
-/* the oldest n; what another transaction is deleting is left to it */
+/*
+ * The oldest n that are older than an event; what another transaction is
+ * deleting is left to it.
+ */
 static void
-forget(Slice agent_id, int n)
+forget(Slice agent_id, int64 before, int n)
 {
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_AGENT_FAILURE, INDEX_AGENT_FAILURE, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_key_int8(&scan, 2, BTLessStrategyNumber, before);
 	rows_start(&scan);
 	while (n > 0 && rows_next(&scan))
 	{
@@ -94,6 +165,32 @@ count_of(Slice agent_id)
 	return count;
 }
 
+static void
+count_failure(Slice agent_id, const Count *count, int64 seq, TimestampTz at)
+{
+	/* more rows would say nothing new */
+	if (count->failures > clutch_breaker_failures)
+		forget(agent_id, seq, 1);
+	insert(agent_id, seq, at, true);
+	/* it opens, or opens again */
+	if (clutch_breaker_failures > 0 && count->failures + 1 >= clutch_breaker_failures)
+		say_changed();
+}
+
+static void
+count_success(Slice agent_id, const Count *count, int64 seq, TimestampTz at)
+{
+	bool		is_closed = count->failures < clutch_breaker_failures ||
+		clutch_breaker_failures == 0;
+
+	if (!is_closed && count->successes + 1 < clutch_breaker_probes)
+		insert(agent_id, seq, at, false);
+	else
+		forget(agent_id, seq, PG_INT32_MAX);
+	if (!is_closed)
+		say_changed();
+}
+
 void
 breaker_count(Slice agent_id, int64 seq, TimestampTz at, bool failed)
 {
@@ -103,68 +200,139 @@ breaker_count(Slice agent_id, int64 seq, TimestampTz at, bool failed)
 		return;
 	count = count_of(agent_id);
 	if (failed)
-	{
-		/* more rows would say nothing new */
-		if (count.failures > clutch_breaker_failures)
-			forget(agent_id, 1);
-		insert(agent_id, seq, at, true);
-	}
-	else if (count.failures == 0)
-		return;
-	else if (count.failures < clutch_breaker_failures ||
-			 count.successes + 1 >= clutch_breaker_probes)
-		forget(agent_id, PG_INT32_MAX);
-	else
-		insert(agent_id, seq, at, false);
+		count_failure(agent_id, &count, seq, at);
+	else if (count.failures > 0)
+		count_success(agent_id, &count, seq, at);
 }
 
-static bool
-judge(const Count *count, TimestampTz now, Breaker *breaker)
+/* ----------------------------------------------------------------- judging */
+
+const char *
+breaker_state_name(BreakerState state)
 {
-	breaker->failures = count->failures;
-	breaker->until = TimestampTzPlusMilliseconds(count->last_failure,
-												 (int64) clutch_breaker_reset * 1000);
-	if (clutch_breaker_failures == 0 || count->failures < clutch_breaker_failures)
+	return state_names[state];
+}
+
+void
+breaker_judge(Breaker *breaker, TimestampTz now)
+{
+	breaker->open_until = TimestampTzPlusMilliseconds(breaker->last_failure,
+													  (int64) clutch_breaker_reset * 1000);
+	if (clutch_breaker_failures == 0 || breaker->failures < clutch_breaker_failures)
 		breaker->state = BREAKER_CLOSED;
 	else
-		breaker->state = now < breaker->until ? BREAKER_OPEN : BREAKER_HALF_OPEN;
-	return breaker->state != BREAKER_CLOSED;
+		breaker->state = now < breaker->open_until ? BREAKER_OPEN : BREAKER_HALF_OPEN;
+}
+
+static void
+keep(Slice agent_id, const Count *count, int *room)
+{
+	if (count->failures < clutch_breaker_failures)
+		return;
+	if (known.n == *room)
+		known.breakers = repalloc_huge(known.breakers, sizeof(Breaker) * (*room *= 2));
+	memset(&known.breakers[known.n], 0, sizeof(Breaker));
+	known.breakers[known.n].agent_id = agent_id;
+	known.breakers[known.n].failures = count->failures;
+	known.breakers[known.n].last_failure = count->last_failure;
+	known.n++;
+}
+
+/* every agent that has failed lately, by agent_id; in known.context */
+static void
+read_all(void)
+{
+	Slice		agent_id = SLICE_NONE;
+	Count		count = {0};
+	int			room = 16;
+	RowScan		scan;
+
+	known.breakers = palloc(sizeof(Breaker) * room);
+	rows_begin(&scan, TABLE_AGENT_FAILURE, INDEX_AGENT_FAILURE, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!slice_equal(agent_id, rows_text(&scan, Anum_agent_id)))
+		{
+			if (slice_present(agent_id))
+				keep(agent_id, &count, &room);
+			memset(&count, 0, sizeof(count));
+			agent_id = slice_copy(rows_text(&scan, Anum_agent_id));
+		}
+		count_row(&scan, &count);
+	}
+	if (slice_present(agent_id))
+		keep(agent_id, &count, &room);
+	rows_end(&scan);
+}
+
+/*
+ * What changes while we read is counted against the new list.  An error on the
+ * way leaves a list that is out of date, so it is read again.
+ */
+static void
+provide(void)
+{
+	uint64		built_at;
+	MemoryContext old;
+
+	watch();
+	AcceptInvalidationMessages();
+	if (known.context != NULL && known.built_at == changes && known.relid == watched &&
+		known.threshold == clutch_breaker_failures)
+		return;
+	built_at = changes;
+	if (known.context != NULL)
+		MemoryContextDelete(known.context);
+	memset(&known, 0, sizeof(known));
+	known.context = AllocSetContextCreate(TopMemoryContext, "clutch breakers",
+										  ALLOCSET_SMALL_SIZES);
+	known.relid = InvalidOid;
+	old = MemoryContextSwitchTo(known.context);
+	if (clutch_breaker_failures > 0)
+		read_all();
+	MemoryContextSwitchTo(old);
+	known.built_at = built_at;
+	known.threshold = clutch_breaker_failures;
+	known.relid = watched;
 }
 
 int
 breaker_list(TimestampTz now, Breaker **breakers)
 {
-	Breaker		breaker = {SLICE_NONE};
-	Count		count = {0};
-	int			room = 8;
-	int			n = 0;
-	bool		more = true;
-	RowScan		scan;
+	int			i;
 
+	provide();
 	*breakers = NULL;
-	rows_begin(&scan, TABLE_AGENT_FAILURE, INDEX_AGENT_FAILURE, ROWS_LATEST, AccessShareLock);
-	rows_start(&scan);
-	while (more)
-	{
-		CHECK_FOR_INTERRUPTS();
-		more = rows_next(&scan);
-		if (!more || !slice_equal(breaker.agent_id, rows_text(&scan, Anum_agent_id)))
-		{
-			if (slice_present(breaker.agent_id) && judge(&count, now, &breaker))
-			{
-				if (*breakers == NULL)
-					*breakers = palloc(sizeof(Breaker) * room);
-				else if (n == room)
-					*breakers = repalloc(*breakers, sizeof(Breaker) * (room *= 2));
-				(*breakers)[n++] = breaker;
-			}
-			memset(&count, 0, sizeof(count));
-			if (more)
-				breaker.agent_id = slice_copy(rows_text(&scan, Anum_agent_id));
-		}
-		if (more)
-			count_row(&scan, &count);
-	}
-	rows_end(&scan);
-	return n;
+	if (known.n == 0)
+		return 0;
+	*breakers = palloc(sizeof(Breaker) * known.n);
+	memcpy(*breakers, known.breakers, sizeof(Breaker) * known.n);
+	for (i = 0; i < known.n; i++)
+		breaker_judge(&(*breakers)[i], now);
+	return known.n;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	return slice_compare(((const Breaker *) a)->agent_id, ((const Breaker *) b)->agent_id);
+}
+
+int
+breaker_limit(Slice agent_id, TimestampTz now, int max_concurrency)
+{
+	Breaker		wanted = {agent_id};
+	Breaker    *found;
+
+	provide();
+	found = known.n == 0 ? NULL :
+		bsearch(&wanted, known.breakers, known.n, sizeof(Breaker), compare);
+	if (found == NULL)
+		return max_concurrency;
+	breaker_judge(found, now);
+	if (found->state == BREAKER_OPEN)
+		return 0;
+	return Min(max_concurrency, clutch_breaker_probes);
 }

@@ -97,7 +97,7 @@ drop_by_capabilities(const Search *search, AgentSet *left, bool judge_tools)
 
 /* half open, an agent has some tasks at once to show that it can again */
 static void
-drop_by_breaker(const Search *search, AgentSet *left)
+drop_by_breaker(Search *search, AgentSet *left)
 {
 	Roster	   *roster = search->choice.roster;
 	Breaker    *breakers;
@@ -114,7 +114,13 @@ drop_by_breaker(const Search *search, AgentSet *left)
 		if (breakers[i].state == BREAKER_HALF_OPEN)
 			load_read(breakers[i].agent_id, clutch_breaker_probes, &load);
 		if (breakers[i].state == BREAKER_OPEN || load.running >= clutch_breaker_probes)
+		{
 			agent_set_remove(left, ordinal);
+			continue;
+		}
+		if (search->on_trial == NULL)
+			search->on_trial = agent_set_none(roster_size(roster));
+		agent_set_add(search->on_trial, ordinal);
 	}
 }
 
@@ -151,7 +157,7 @@ drop_by_budget(const Search *search, AgentSet *left)
 }
 
 static void
-drop(const Search *search, Rejection filter, AgentSet *left)
+drop(Search *search, Rejection filter, AgentSet *left)
 {
 	const Roster *roster = search->choice.roster;
 	const Requirement *requirement = &search->requirement;
@@ -162,7 +168,8 @@ drop(const Search *search, Rejection filter, AgentSet *left)
 			agent_set_and(left, roster_taking_work(roster));
 			break;
 		case REJECTED_BREAKER:
-			drop_by_breaker(search, left);
+			if (!search->ignores_breakers)
+				drop_by_breaker(search, left);
 			break;
 		case REJECTED_SCOPE:
 			if (slice_present(requirement->scope))
@@ -257,6 +264,17 @@ set_load(Candidate *candidate, const AgentLoad *load)
 #define LEAST_AGE			INT64CONST(100000)
 #define MOST_AGE			INT64CONST(2000000)
 
+/* how many tasks at once: of who is on trial, few */
+static int
+limit_of(const Search *search, int ordinal)
+{
+	int			limit = roster_agent(search->choice.roster, ordinal)->card.max_concurrency;
+
+	if (search->on_trial != NULL && agent_set_has(search->on_trial, ordinal))
+		limit = Min(limit, clutch_breaker_probes);
+	return limit;
+}
+
 /* the candidates that are not full, by loads no older than max_age */
 static void
 list_vacant(Search *search, int64 max_age)
@@ -274,12 +292,13 @@ list_vacant(Search *search, int64 max_age)
 	{
 		Candidate  *candidate = &choice->candidates[choice->ncandidates];
 		const RosterAgent *agent = roster_agent(choice->roster, i);
+		int			limit = limit_of(search, i);
 
 		if (search->loads_remembered)
 			load = *recent_load(choice->roster, i, now, max_age);
 		else
-			load_read(agent->agent_id, agent->card.max_concurrency, &load);
-		if (load.running >= agent->card.max_concurrency)
+			load_read(agent->agent_id, limit, &load);
+		if (load.running >= limit)
 		{
 			agent_set_remove(vacant, i);
 			tally_one(&choice->rejected[REJECTED_CONCURRENCY], i);
@@ -287,7 +306,7 @@ list_vacant(Search *search, int64 max_age)
 		}
 		candidate->ordinal = i;
 		candidate->agent_id = agent->agent_id;
-		candidate->max_concurrency = agent->card.max_concurrency;
+		candidate->max_concurrency = limit;
 		candidate->cost = usage_cost(search, i);
 		set_load(candidate, &load);
 		choice->ncandidates++;
@@ -363,6 +382,8 @@ candidate_fits(const Requirement *requirement, Roster *roster, int ordinal)
 		return false;
 	agent_set_add(alone, ordinal);
 	search->looked_at = alone;
+	/* breakers open and close, and what fits is remembered for long */
+	search->ignores_breakers = true;
 	agent_set_and(search->capable, alone);
 	candidate_filter(search);
 	return agent_set_has(search->left[REJECTED_REQUIRES], ordinal);

@@ -25,6 +25,8 @@ typedef struct Search
 	AgentSet   *looked_at;		/* named, in the groups, or all */
 	AgentSet   *capable;		/* of these, who has everything required */
 	AgentSet   *left[NUM_REJECTIONS];	/* after this filter and those before */
+	AgentSet   *on_trial;		/* whose breaker is half open; NULL: nobody */
+	bool		ignores_breakers;
 	bool		loads_remembered;	/* not all were read just now */
 } Search;
 
@@ -46,7 +48,7 @@ extern bool candidate_refresh_first(Choice *choice);
 /* from the candidates to the rejected, concurrency */
 extern void candidate_reject_full(Choice *choice, int candidate);
 
-/* passes every filter but concurrency, looked at alone */
+/* passes every filter but breaker and concurrency, looked at alone */
 extern bool candidate_fits(const Requirement *requirement, Roster *roster, int ordinal);
 
 #endif							/* CLUTCH_CANDIDATE_H */

@@ -97,9 +97,9 @@ say_breaker(StringInfo words, const RosterAgent *agent)
 	{
 		if (!slice_equal(breakers[i].agent_id, agent->agent_id))
 			continue;
-		appendStringInfo(words, "failed %d times in a row, ", breakers[i].failures);
+		appendStringInfo(words, "failed its last %d tasks or more, ", breakers[i].failures);
 		if (breakers[i].state == BREAKER_OPEN)
-			appendStringInfo(words, "gets no work until %s", clock_rfc3339(breakers[i].until));
+			appendStringInfo(words, "gets no work until %s", clock_rfc3339(breakers[i].open_until));
 		else
 			appendStringInfo(words, "has as many tasks as it is tried with (%d)", clutch_breaker_probes);
 	}

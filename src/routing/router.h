@@ -73,7 +73,7 @@ extern void router_rank_all(Choice *choice);
 /* moves a candidate that turned out full to the rejected (concurrency) */
 extern void router_reject_full(Choice *choice, int candidate);
 
-/* would this agent pass every filter but concurrency?  (pull, claim) */
+/* would it pass every filter but breaker and concurrency?  (pull, claim) */
 extern bool router_fits(const Requirement *requirement, Slice agent_id);
 
 /* "status", "scope", ... ; NULL for REJECTED_NOT */

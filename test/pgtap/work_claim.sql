@@ -21,6 +21,7 @@ CREATE FUNCTION pg_temp.answers(query text, expected text, name text) RETURNS te
 $$ SELECT is(pg_temp.rows_of(query), pg_temp.rows_of(expected), name) $$;
 SET LOCAL clutch.notify = off;
 SET LOCAL clutch.default_deadline = 0;
+SET LOCAL clutch.breaker_failures = 0;
 SET LOCAL timezone = 'UTC';
 
 -- seconds since noon
@@ -150,7 +151,7 @@ SELECT pg_temp.at(1050) \g /dev/null
 SELECT is(clutch.tick() ->> 'timed_out', '1', 'what waits times out too');
 SELECT is(pg_temp.state_of('task:d4'), 'timed_out 1', 'at its deadline');
 SELECT is((SELECT from_agent || ' ' || (envelope #>> '{payload,code}') FROM clutch.events WHERE task_id = 'task:d4' AND type = 'task.timeout'), 'agent:orchestrator DEADLINE_EXCEEDED', 'an event says so');
-SELECT is((SELECT state FROM clutch.tasks t, clutch.extend_lease(t.agent_id, 'task:d1', 1, '1 h') WHERE t.task_id = 'task:d1'), 'held', 'a lease may be longer than the deadline');
+SELECT is((SELECT state || ' ' || pg_temp.since_noon(e.lease_until) FROM clutch.tasks t, clutch.extend_lease(t.agent_id, 'task:d1', 1, '1 h') e WHERE t.task_id = 'task:d1'), 'held 1200', 'no lease is longer than the deadline');
 SELECT pg_temp.at(1100) \g /dev/null
 SELECT is(pg_temp.claimed('agent:ken'), 'nothing', 'a claim looks at deadlines in passing');
 SELECT is(pg_temp.state_of('task:d2') ~ '^timed_out' AND pg_temp.state_of('task:d3') ~ '^timed_out', true, 'they are over');

@@ -10,6 +10,7 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS clutch;
 SELECT no_plan();
 SET LOCAL clutch.notify = off;
+SET LOCAL clutch.breaker_failures = 0;
 
 -- seconds since noon
 CREATE FUNCTION pg_temp.at(seconds numeric) RETURNS void LANGUAGE sql AS $$
