@@ -315,11 +315,11 @@ def measure_held(table):
         template_database(EMPTY, setup(limit))
         held, free = trips_while(True, clutch_trip()), trips_while(False, clutch_trip())
         last = held[-3:]
-        for what, reference in (("first %d s" % WINDOW, held[:1] * 3), ("without it", free[-3:])):
-            table.row("limit {:,}, over the {}".format(limit, what), rate(last), rate(reference),
+        for what, reference in (("over its first %d s" % WINDOW, held[:1] * 3), ("over without it", free[-3:])):
+            table.row("limit {:,}, {}".format(limit, what), rate(last), rate(reference),
                       Ratio(last, reference), at_least=bar)
     if PGMQ:
         held = trips_while(True, pgmq_trip())
-        table.row("pgmq, over the first %d s" % WINDOW, rate(held[-3:]), rate(held[:1]), Ratio(held[-3:], held[:1] * 3))
+        table.row("pgmq, over its first %d s" % WINDOW, rate(held[-3:]), rate(held[:1]), Ratio(held[-3:], held[:1] * 3))
     else:
-        table.absent("pgmq, over the first %d s" % WINDOW, "", "pgmq")
+        table.absent("pgmq, over its first %d s" % WINDOW, "", "pgmq")
