@@ -158,11 +158,16 @@ Datum
 clutch_commit(PG_FUNCTION_ARGS)
 {
 	Slice		name = argument_text(fcinfo, 0, "name");
-	Slice		pos = argument_text(fcinfo, 1, "pos");
-	const char *digits = slice_cstring(pos);
+	Slice		pos;
+	const char *digits;
 	int64		batch;
 	int64		seq;
 
+	/* SELECT clutch.commit(name, max(pos)) FROM clutch.read(name), of nothing */
+	if (PG_ARGISNULL(1))
+		PG_RETURN_VOID();
+	pos = argument_text(fcinfo, 1, "pos");
+	digits = slice_cstring(pos);
 	if (pos.len != 32 || digits[0] > '7' || digits[16] > '7' ||
 		!parse_hex(digits, &batch) || !parse_hex(digits + 16, &seq))
 		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "", "WRONG_FORMAT",

@@ -46,6 +46,21 @@ envelope_read_from(const JsonbValue *from, const Place *place,
 	envelope->from_agent = read_party(from, place, ID_AGENT, &envelope->from_role, list);
 }
 
+/*
+ * Work needs somebody who does it: topics and everybody are for messages
+ * that only inform (spec 003 4.3, 4.4).
+ */
+static void
+check_worker(const Place *place, Slice recipient, ProblemList *list)
+{
+	if (slice_starts(recipient, SLICE_OF("topic:")) ||
+		slice_equal(recipient, SLICE_OF("group:*")))
+		place_fault(place, list, "WRONG_VALUE",
+					"is %s, which only messages that ask for nothing may go to; send a "
+					"request to agents, groups or \"%s\".",
+					place_quote(recipient), clutch_orchestrator);
+}
+
 void
 envelope_read_to(const JsonbContainer *to, const Place *place,
 				 Envelope *envelope, ProblemList *list)
@@ -70,5 +85,7 @@ envelope_read_to(const JsonbContainer *to, const Place *place,
 		value_at(to, element.index, &party);
 		envelope->to_agents.items[element.index] =
 			read_party(&party, &element, ID_RECIPIENT, &role, list);
+		if (envelope->type == MSG_TASK_REQUEST)
+			check_worker(&element, envelope->to_agents.items[element.index], list);
 	}
 }
