@@ -47,7 +47,7 @@ add_children(List *ids, Slice task_id)
 static Slice
 cancel_one(Slice task_id, Slice ancestor, MemoryContext outer)
 {
-	Task	   *task = task_lock_to_end(task_id, true);
+	Task	   *task = task_lock_to_cancel(task_id);
 	Slice		freed = SLICE_NONE;
 	MemoryContext old;
 

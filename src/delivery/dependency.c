@@ -181,7 +181,7 @@ dependency_begin(Task *task, const Envelope *request)
 		return DEPENDENCY_MET;
 	for (i = 0; i < after->n; i++)
 	{
-		Task	   *other = task_name(after->items[i]);
+		Task	   *other = task_await(after->items[i]);
 
 		if (other != NULL)
 			check_run(task, other);
@@ -191,28 +191,58 @@ dependency_begin(Task *task, const Envelope *request)
 	check_ancestors(task, after);
 	check_cycle(task, after);
 	if (state == DEPENDENCY_OPEN)
+	{
 		task->waiting_for = SLICE_OF("sibling");
+		if (task->wake_at == 0)
+			task->wake_at = task->created_at;
+	}
 	return state;
 }
 
-static bool
-all_completed(Slice task_id)
+static DependencyState
+state_of_all(const List *ids)
 {
-	ListCell   *cell;
+	DependencyState state = DEPENDENCY_MET;
+	const ListCell *cell;
 
-	foreach(cell, dependency_list(task_id))
-		if (state_of(task_look(*(Slice *) lfirst(cell), ROWS_LATEST)) != DEPENDENCY_MET)
-			return false;
-	return true;
+	foreach(cell, ids)
+		state = Max(state, state_of(task_look(*(Slice *) lfirst(cell), ROWS_LATEST)));
+	return state;
 }
 
 bool
 dependency_hold(Task *task)
 {
-	if (all_completed(task->task_id))
+	if (state_of_all(dependency_list(task->task_id)) == DEPENDENCY_MET)
 		return false;
 	task->waiting_for = SLICE_OF("sibling");
 	return true;
+}
+
+/* so often a task is looked at while what it waits for is being changed */
+#define LOOK_AGAIN_AFTER	(100 * INT64CONST(1000))
+
+/*
+ * Whoever ends one from here on sees our edges.  Who is about to now may have
+ * looked for them before they were committed.
+ */
+DependencyState
+dependency_look_again(Task *task)
+{
+	List	   *ids = dependency_list(task->task_id);
+	bool		is_moving = false;
+	ListCell   *cell;
+	DependencyState state;
+
+	foreach(cell, ids)
+		is_moving = is_moving || task_is_moving(*(Slice *) lfirst(cell));
+	state = state_of_all(ids);
+	if (state == DEPENDENCY_OPEN)
+	{
+		task->waiting_for = SLICE_OF("sibling");
+		task->wake_at = is_moving ? clock_now() + LOOK_AGAIN_AFTER : 0;
+	}
+	return state;
 }
 
 /* ------------------------------------------------------------- settling */
@@ -220,7 +250,7 @@ dependency_hold(Task *task)
 static void
 release(Task *task)
 {
-	if (!all_completed(task->task_id))
+	if (state_of_all(dependency_list(task->task_id)) != DEPENDENCY_MET)
 		return;
 	if (task->wake_at != 0 && task->wake_at > clock_now())
 	{

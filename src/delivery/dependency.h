@@ -24,11 +24,18 @@ typedef enum DependencyState
 } DependencyState;
 
 /*
- * A new task, whose row is written: its edges, and how they stand.  What it
- * names cannot end before we commit, so that its end is not missed.  Raises
+ * A new task, whose row is written: its edges, and how they stand.  Raises
  * for another run, and for a cycle.  Open: the task is held, to be saved.
+ * Nobody waits for us to end what it names: an end that does not see our edge
+ * is found when the task is looked at again, after we have committed.
  */
 extern DependencyState dependency_begin(Task *task, const Envelope *request);
+
+/*
+ * A held task whose time has come.  Open: it is held on, to be saved, and
+ * looked at again soon if one that it waits for is being changed.
+ */
+extern DependencyState dependency_look_again(Task *task);
 
 /* a task that begins again: held as long as one of them is not completed */
 extern bool dependency_hold(Task *task);

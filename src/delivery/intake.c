@@ -233,10 +233,14 @@ apply_report(Event *event, Task *task)
 	ending_tell(task);
 }
 
-static bool
-may_end(MessageType type)
+static Task *
+lock_for(const Envelope *report)
 {
-	return type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_CANCEL;
+	if (report->type == MSG_TASK_CANCEL)
+		return task_lock_to_cancel(report->task_id);
+	if (report->type == MSG_TASK_RESULT || report->type == MSG_TASK_ERROR)
+		return task_lock_to_end(report->task_id, true);
+	return task_lock(report->task_id, true);
 }
 
 bool
@@ -248,8 +252,7 @@ intake_report(Event *event)
 	/* the guard of the id before the lock of the task: send_batch relies on it */
 	if (dedup_seen(event))
 		return false;
-	task = may_end(report->type) ? task_lock_to_end(report->task_id, true) :
-		task_lock(report->task_id, true);
+	task = lock_for(report);
 	if (task == NULL)
 		verdict_task_not_found(report->task_id);
 	verdict_check_run(task, report->run_id);

@@ -161,15 +161,27 @@ task_name(Slice task_id)
 }
 
 /* the parent is told of the end: ancestors are locked before descendants */
-Task *
-task_lock_to_end(Slice task_id, bool wait)
+static Task *
+lock_with_parent(Slice task_id, RowLockMode mode, bool wait)
 {
 	Task	   *task = find(task_id, ROWS_LATEST);
 
 	if (task != NULL && task->join != JOIN_NONE && slice_present(task->parent_task_id) &&
 		lock(task->parent_task_id, ROW_LOCK_CHANGE, wait) == NULL && !wait)
 		return NULL;
-	return lock(task_id, ROW_LOCK_END, wait);
+	return lock(task_id, mode, wait);
+}
+
+Task *
+task_lock_to_end(Slice task_id, bool wait)
+{
+	return lock_with_parent(task_id, ROW_LOCK_CHANGE, wait);
+}
+
+Task *
+task_lock_to_cancel(Slice task_id)
+{
+	return lock_with_parent(task_id, ROW_LOCK_END, true);
 }
 
 Task *
@@ -177,6 +189,21 @@ task_await(Slice task_id)
 {
 	(void) await_creator(task_id);
 	return find(task_id, ROWS_LATEST);
+}
+
+bool
+task_is_moving(Slice task_id)
+{
+	bool		moves = false;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK, ROWS_DIRTY, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
+	rows_start(&scan);
+	while (!moves && rows_next(&scan))
+		moves = TransactionIdIsValid(rows_in_doubt(&scan));
+	rows_end(&scan);
+	return moves;
 }
 
 int

@@ -107,19 +107,20 @@ extern bool task_step_of(MessageType type, TaskMove move, TaskStep *step);
 extern Task *task_lock(Slice task_id, bool wait);
 /* task_lock, waiting, for a task that is likely not there: one look says so */
 extern Task *task_lock_requested(Slice task_id);
-/*
- * Locked so that it may end: nobody names it at the same time, and a parent
- * that is to be told is locked before it.
- */
+/* the same before its end: a parent that is to be told is locked before it */
 extern Task *task_lock_to_end(Slice task_id, bool wait);
+/* and nobody has named it as the parent of a task that is not committed yet */
+extern Task *task_lock_to_cancel(Slice task_id);
 /*
- * Named by a new task, its child or dependent: until we commit it changes,
- * but does not end.  For looking only.
+ * Named by a new task as its parent: until we commit it may do anything but
+ * be cancelled.  For looking only.
  */
 extern Task *task_name(Slice task_id);
 extern Task *task_look(Slice task_id, RowSnapshot which);
 /* like task_look, but waits for a first request that is not committed yet */
 extern Task *task_await(Slice task_id);
+/* an open transaction has requested or changed it */
+extern bool task_is_moving(Slice task_id);
 extern bool task_run_has_any(Slice run_id);
 extern bool task_run_has_at_most(Slice run_id, int64 n);
 /* a child, requested before its parent, that belongs to another run; or absent */

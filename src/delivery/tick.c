@@ -19,6 +19,26 @@
 #include "nodes/pg_list.h"
 #include "store/epoch.h"
 
+/* its time has come, which does not mean that what it waits for is completed */
+static void
+wake(Task *task, TickReport *report)
+{
+	switch (dependency_look_again(task))
+	{
+		case DEPENDENCY_OPEN:
+			assign_hold(task);
+			return;
+		case DEPENDENCY_FAILED:
+			ending_fail(task, "DEPENDENCY_FAILED",
+						"a task that it waits for is over, and not completed");
+			break;
+		case DEPENDENCY_MET:
+			report->routed += assign_again(task);
+			break;
+	}
+	report->woken++;
+}
+
 /* what is due of the task, if anything still is */
 static void
 look_at(Task *task, TimestampTz now, TickReport *report)
@@ -45,17 +65,7 @@ look_at(Task *task, TimestampTz now, TickReport *report)
 		report->expired++;
 	}
 	else if (task_is_held(task) && woken)
-	{
-		/* its time has come, but what it waits for is not completed */
-		if (dependency_hold(task))
-		{
-			task->wake_at = 0;
-			assign_hold(task);
-			return;
-		}
-		report->routed += assign_again(task);
-		report->woken++;
-	}
+		wake(task, report);
 	else
 	{
 		/* extended meanwhile: look again when that is due */

@@ -34,7 +34,7 @@ $node->safe_psql('postgres', q{
 			IF roll < 0.1 THEN
 				PERFORM clutch.release(agent, c.task_id, c.attempt);
 			ELSIF roll < 0.2 THEN
-				PERFORM clutch.fail(agent, c.task_id, 'E', 'failed', attempt => c.attempt);
+				PERFORM clutch.fail(agent, c.task_id, 'E', 'failed', false, attempt => c.attempt);
 				PERFORM clutch.retry(c.task_id);
 			ELSE
 				PERFORM clutch.finish(agent, c.task_id, '{}', c.attempt);

@@ -115,7 +115,9 @@ sub drain
 {
 	my ($node, $db) = @_;
 	$node->safe_psql($db, q{
-		SET clutch.clock = '2100-01-01T00:00:00Z';
+		-- past every lease and backoff, and before every deadline
+		SELECT set_config('clutch.clock', to_char((now() + '12 hours') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false);
+		SET clutch.breaker_failures = 0;
 		DO $$
 		DECLARE
 			agent text;
