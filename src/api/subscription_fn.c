@@ -11,6 +11,7 @@
 #include "api/result.h"
 #include "base/document.h"
 #include "delivery/subscription.h"
+#include "protocol/place.h"
 #include "protocol/problem.h"
 #include "store/event.h"
 #include "utils/builtins.h"
@@ -172,7 +173,7 @@ clutch_commit(PG_FUNCTION_ARGS)
 		!parse_hex(digits, &batch) || !parse_hex(digits + 16, &seq))
 		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "", "WRONG_FORMAT",
 					   "Commit the pos of the last row of clutch.read that you have handled.",
-					   "\"%.*s\" is not a pos of clutch.read", Min(pos.len, 100), pos.s);
+					   "%s is not a pos of clutch.read", place_quote(pos));
 	subscription_commit(name, batch, seq, PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2));
 	PG_RETURN_VOID();
 }
@@ -210,7 +211,7 @@ parse_start(Slice pos)
 	if (slash != NULL && second == NULL)
 		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "", "WRONG_FORMAT",
 					   "Give what clutch.read_from answered, unchanged.",
-					   "\"%.*s\" is no position", Min(pos.len, 100), pos.s);
+					   "%s is no position", place_quote(pos));
 	start.from = subscription_start(slice_of_cstring(text));
 	return start;
 }

@@ -25,7 +25,7 @@
 static void
 fault(ProblemList *list, Slice key, const char *code, const char *message)
 {
-	problem_add(list, psprintf("/%.*s", key.len, key.s), code, "%s", message);
+	problem_add(list, problem_path("", key.s, key.len), code, "%s", message);
 }
 
 static void

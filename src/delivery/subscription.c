@@ -14,6 +14,7 @@
 #include "catalog/pg_class.h"
 #include "delivery/subscription.h"
 #include "miscadmin.h"
+#include "protocol/place.h"
 #include "protocol/problem.h"
 #include "trust/principal.h"
 #include "utils/acl.h"
@@ -137,7 +138,7 @@ subscription_start(Slice start)
 	if (!position_parse(start, &position))
 		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "", "WRONG_FORMAT",
 					   "Give 'beginning', 'now', or what clutch.position() or clutch.read_from answered.",
-					   "\"%.*s\" is no position", Min(start.len, 100), start.s);
+					   "%s is no position", place_quote(start));
 	position_settle(&position);
 	return position;
 }
