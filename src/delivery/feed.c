@@ -93,9 +93,12 @@ xid_of(const RowScan *scan)
 /*
  * Transactions of one epoch from a number on, in order, until there is enough
  * or the end is reached.  True: enough; *xmax is where the rest begins.
+ *
+ * What until has not seen is the next batch's: our own transaction, and what
+ * has committed since until was chosen.
  */
 static bool
-read_range(Reading *reading, int epoch, uint64 from_xid, uint64 end_xid, bool may_cut,
+read_range(Reading *reading, int epoch, uint64 from_xid, const Position *until, bool may_cut,
 		   uint64 *xmax)
 {
 	bool		enough = false;
@@ -110,8 +113,10 @@ read_range(Reading *reading, int epoch, uint64 from_xid, uint64 end_xid, bool ma
 	{
 		uint64		xid = xid_of(&scan);
 
-		if (xid >= end_xid)
+		if (until != NULL && xid >= until->xmax)
 			break;
+		if (until != NULL && !position_has_seen(until, until->epoch, xid))
+			continue;
 		if (may_cut && xid != last && reading->feed->n >= reading->query->max_events)
 		{
 			enough = true;
@@ -159,10 +164,10 @@ read_epoch(Reading *reading, const Position *from, Position *until, bool may_cut
 	uint64		xmax;
 
 	read_late(reading, until->epoch, from, until);
-	if (read_range(reading, until->epoch, from->xmax, until->xmax, may_cut, &xmax))
+	if (read_range(reading, until->epoch, from->xmax, until, may_cut, &xmax))
 		*until = position_cut(until, xmax);
 	read_late(reading, EPOCH_ELSEWHERE, from, until);
-	(void) read_range(reading, EPOCH_ELSEWHERE, from->xmax, until->xmax, false, &xmax);
+	(void) read_range(reading, EPOCH_ELSEWHERE, from->xmax, until, false, &xmax);
 }
 
 /* the rest of the epochs before: a restored copy has all of it at once */
@@ -174,9 +179,9 @@ read_past(Reading *reading, const Position *from, int epoch)
 
 	for (i = 0; i < from->nxip; i++)
 		read_transaction(reading, from->epoch, from->xip[i]);
-	(void) read_range(reading, from->epoch, from->xmax, PG_UINT64_MAX, false, &unused);
+	(void) read_range(reading, from->epoch, from->xmax, NULL, false, &unused);
 	for (i = from->epoch + 1; i < epoch; i++)
-		(void) read_range(reading, i, 0, PG_UINT64_MAX, false, &unused);
+		(void) read_range(reading, i, 0, NULL, false, &unused);
 }
 
 static int

@@ -175,6 +175,23 @@ refuse(const char *code, const char *hint, const char *why)
 				   "the position cannot be read from here: %s", why);
 }
 
+/*
+ * On a standby what committed here first may come later: the end of an open
+ * batch would pass over it.
+ */
+static bool
+is_ahead(const Position *position, const Position *now)
+{
+	int			i;
+
+	if (position->xmax > now->xmax)
+		return true;
+	for (i = 0; i < now->nxip; i++)
+		if (position_has_seen(position, now->epoch, now->xip[i]))
+			return true;
+	return false;
+}
+
 void
 position_settle(Position *position)
 {
@@ -193,7 +210,7 @@ position_settle(Position *position)
 	if (position->epoch < now.epoch)
 		return;
 	lost_from = epoch_timeline_after(position->epoch, position->timeline);
-	if (position->timeline == now.timeline && position->xmax > now.xmax)
+	if (position->timeline == now.timeline && is_ahead(position, &now))
 		refuse("POSITION_IN_FUTURE", "On a standby: wait until it has caught up.",
 			   "it is ahead of what this server has");
 	if (lost_from < position->xmax)
