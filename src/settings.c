@@ -255,8 +255,8 @@ settings_define(void)
 				 "Most channels one transaction wakes.",
 				 &clutch_notify_channels, 64, 0, 10000, 0);
 	define_limit("clutch.heartbeat_interval",
-				 "How often a sign of life of an agent is written down.",
-				 &clutch_heartbeat_interval, 30, 1, 3600, GUC_UNIT_S);
+				 "How often an agent must give a sign of life.",
+				 &clutch_heartbeat_interval, 30, 0, 86400, GUC_UNIT_S);
 	define_limit("clutch.default_lease",
 				 "Lease of a task accepted without clutch.claim.",
 				 &clutch_default_lease, 60, 1, 86400, GUC_UNIT_S);

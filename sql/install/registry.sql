@@ -19,6 +19,16 @@ CREATE FUNCTION clutch.heartbeat(agent_id text) RETURNS timestamptz
 COMMENT ON FUNCTION clutch.heartbeat(text) IS
 	'a sign of life of the agent; answers when it was last seen, that is now';
 
+CREATE FUNCTION clutch.set_status(agent_id text, status text, reason text DEFAULT NULL) RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_set_status' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.set_status(text, text, text) IS
+	'says how an agent stands: STOPPING takes no new work, STOPPED and UNAVAILABLE give theirs back';
+
+CREATE FUNCTION clutch.agent_transitions(OUT from_status text, OUT to_status text)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_agent_transitions' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 18;
+COMMENT ON FUNCTION clutch.agent_transitions() IS 'which status of an agent may follow which';
+
 CREATE FUNCTION clutch.agents_meeting(requires text[]) RETURNS text[]
 	AS 'MODULE_PATHNAME', 'clutch_agents_meeting' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.agents_meeting(text[]) IS
@@ -46,7 +56,9 @@ COMMENT ON VIEW clutch.breakers IS 'agents that failed their last tasks, and how
 -- Newest generation first: the row that counts is the first one found.
 CREATE VIEW clutch.agents WITH (security_invoker = true) AS
 SELECT	r.agent_id,
-		r.status,
+		CASE WHEN r.status = 'READY' AND s.running > 0
+				  AND s.running >= coalesce((r.card #>> '{limits,max_concurrency}')::numeric, 1)
+			 THEN 'BUSY' ELSE r.status END AS status,
 		ARRAY(SELECT c.value ->> 'id'
 			  FROM pg_catalog.jsonb_array_elements(r.card -> 'capabilities') WITH ORDINALITY AS c(value, place)
 			  ORDER BY c.place) AS capabilities,
@@ -55,7 +67,8 @@ SELECT	r.agent_id,
 		s.success_rate,
 		h.last_seen,
 		r.card,
-		coalesce((SELECT b.state FROM clutch.breakers b WHERE b.agent_id = r.agent_id), 'closed') AS breaker
+		coalesce((SELECT b.state FROM clutch.breakers b WHERE b.agent_id = r.agent_id), 'closed') AS breaker,
+		r.reason
 FROM clutch.agent_registry r
 CROSS JOIN LATERAL (
 	SELECT	count(s.task_id)::integer AS running,

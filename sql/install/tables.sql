@@ -45,6 +45,8 @@ CREATE TABLE clutch.agent_registry (
 	card			jsonb NOT NULL,
 	registered_at	timestamptz NOT NULL,
 	changed_seq		bigint NOT NULL,	-- of the event that made this row
+	reason			text,				-- of its status, if somebody gave one
+	lost			boolean NOT NULL,	-- UNAVAILABLE by the word of the database
 	CONSTRAINT agent_registry_pkey PRIMARY KEY (agent_id)
 );
 
@@ -82,6 +84,7 @@ CREATE TABLE clutch.agent_failure (
 	seq				bigint NOT NULL,		-- of the report
 	at				timestamptz NOT NULL,
 	failed			boolean NOT NULL,
+	timed_out		boolean NOT NULL,
 	CONSTRAINT agent_failure_pkey PRIMARY KEY (agent_id, seq)
 );
 

@@ -17,8 +17,8 @@
 #include "base/rows.h"
 #include "commands/trigger.h"
 #include "delivery/answer.h"
-#include "delivery/assign.h"
 #include "delivery/intake.h"
+#include "delivery/liveness.h"
 #include "delivery/notify.h"
 #include "delivery/tick.h"
 #include "fmgr.h"
@@ -32,9 +32,6 @@
 
 PG_FUNCTION_INFO_V1(clutch_admit);
 PG_FUNCTION_INFO_V1(clutch_append_only);
-
-/* how many waiting tasks an agent that registers is given at once */
-#define REGISTER_SHARE	100
 
 /* 1: the protocol, every fault at once (P1) */
 static void
@@ -120,10 +117,10 @@ take_agent(Event *event)
 	if (dedup_seen(event))
 		return false;
 	agent_lock(envelope);
+	agent_check_status(envelope);
 	draw_seq(event);
 	agent_apply(envelope, event->seq, event->received_at);
-	(void) agent_beat(agent_id, false);
-	(void) assign_pull(agent_id, REGISTER_SHARE);
+	liveness_follow(envelope, agent_id);
 	return true;
 }
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * registry_fn.c
- *	  clutch.register, clutch.heartbeat, clutch.agents_meeting, clutch.breaker.
+ *	  clutch.register, clutch.heartbeat, clutch.set_status; what views of the
+ *	  registry need.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,33 +11,21 @@
 #include "api/result.h"
 #include "base/clock.h"
 #include "base/column.h"
-#include "protocol/draft.h"
-#include "protocol/identifier.h"
+#include "delivery/liveness.h"
+#include "protocol/place.h"
+#include "protocol/problem.h"
 #include "registry/agent.h"
 #include "registry/breaker.h"
 #include "routing/match.h"
 #include "trust/principal.h"
+#include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(clutch_register);
 PG_FUNCTION_INFO_V1(clutch_heartbeat);
 PG_FUNCTION_INFO_V1(clutch_agents_meeting);
 PG_FUNCTION_INFO_V1(clutch_breaker);
-
-/* agents and what is said of them live in a run of their own */
-static Jsonb *
-agent_envelope(Slice agent_id, MessageType type, Jsonb *payload)
-{
-	Draft		draft = {0};
-
-	draft.id = slice_of_cstring(identifier_make("msg"));
-	draft.type = slice_of_cstring(message_type_name(type));
-	draft.thread_id = SLICE_OF("thread:agents");
-	draft.run_id = SLICE_OF("run:agents");
-	draft.task_id = SLICE_OF("task:agents");
-	draft.from_agent = agent_id;
-	draft.payload = payload;
-	return draft_document(&draft);
-}
+PG_FUNCTION_INFO_V1(clutch_set_status);
+PG_FUNCTION_INFO_V1(clutch_agent_transitions);
 
 /*
  * Faults of the card are told as faults of the card, before an envelope is
@@ -65,7 +54,45 @@ clutch_heartbeat(PG_FUNCTION_ARGS)
 
 	agent_require(agent_id);
 	principal_require(agent_id, "/from/agent_id");
-	PG_RETURN_TIMESTAMPTZ(agent_beat(agent_id, true));
+	PG_RETURN_TIMESTAMPTZ(liveness_beat(agent_id));
+}
+
+Datum
+clutch_set_status(PG_FUNCTION_ARGS)
+{
+	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
+	Slice		name = argument_text(fcinfo, 1, "status");
+	AgentStatus status;
+
+	if (!agent_status_parse(name, &status))
+		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "/status", "WRONG_VALUE",
+					   "It is one of INITIALIZING, READY, BUSY, UNAVAILABLE, STOPPING, STOPPED.",
+					   "%s is no status of an agent", place_quote(name));
+	agent_require(agent_id);
+	return result_receipt(fcinfo, event_send(agent_envelope(agent_id, MSG_AGENT_HEARTBEAT,
+					agent_status_payload(agent_id, status, argument_optional_text(fcinfo, 2)))));
+}
+
+Datum
+clutch_agent_transitions(PG_FUNCTION_ARGS)
+{
+	int			from;
+	int			to;
+
+	result_begin_rows(fcinfo);
+	for (from = 0; from < NUM_AGENT_STATUSES; from++)
+		for (to = 0; to < NUM_AGENT_STATUSES; to++)
+		{
+			Datum		values[2];
+			bool		nulls[2] = {0};
+
+			if (from == to || !agent_status_may_become(from, to))
+				continue;
+			result_text(values, nulls, 0, slice_of_cstring(agent_status_name(from)));
+			result_text(values, nulls, 1, slice_of_cstring(agent_status_name(to)));
+			result_put_row(fcinfo, values, nulls);
+		}
+	return (Datum) 0;
 }
 
 /* who has everything required, whatever its status or load */

@@ -11,6 +11,7 @@
 #include "base/document.h"
 #include "delivery/answer.h"
 #include "delivery/claim.h"
+#include "delivery/liveness.h"
 #include "delivery/report.h"
 #include "delivery/tick.h"
 #include "delivery/verdict.h"
@@ -85,7 +86,7 @@ clutch_claim(PG_FUNCTION_ARGS)
 	result_begin_rows(fcinfo);
 	agent_require(agent_id);
 	principal_require(agent_id, "/from/agent_id");
-	(void) agent_beat(agent_id, false);
+	liveness_sign(agent_id, true);
 	foreach(cell, claim_tasks(agent_id, max_tasks, lease))
 		put_claimed(fcinfo, lfirst(cell));
 	return (Datum) 0;
@@ -106,7 +107,7 @@ clutch_extend_lease(PG_FUNCTION_ARGS)
 
 	result_begin_rows(fcinfo);
 	principal_require(agent_id, "/from/agent_id");
-	(void) agent_beat(agent_id, false);
+	liveness_sign(agent_id, false);
 	state = claim_extend(agent_id, task_id, attempt, lease, &until);
 	result_timestamp(values, nulls, 0, until);
 	result_text(values, nulls, 1, slice_of_cstring(names[state]));

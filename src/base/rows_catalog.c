@@ -26,11 +26,11 @@ static const struct
 	int			columns;
 }			tables[NUM_STATE_TABLES] = {
 	{"events", 20},
-	{"agent_registry", 5},
+	{"agent_registry", 7},
 	{"group_member", 2},
 	{"agent_heartbeat", 3},
 	{"agent_slot", 7},
-	{"agent_failure", 4},
+	{"agent_failure", 5},
 	{"retry_policy", 5},
 	{"principal", 4},
 	{"run_scope", 2},

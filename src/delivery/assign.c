@@ -79,15 +79,21 @@ give(Task *task, const Requirement *requirement, const Choice *choice,
 	timer_set(task);
 }
 
-/* an agent that was full may have become free since: let it claim */
+/*
+ * An agent that was full may have become free since, and one that listens and
+ * has not called for long is not UNAVAILABLE if it does: let them claim.
+ */
 static void
 wake_candidates(const Choice *choice)
 {
 	const RejectionTally *full = &choice->rejected[REJECTED_CONCURRENCY];
+	const RejectionTally *away = &choice->rejected[REJECTED_STATUS];
 	int			i;
 
 	for (i = 0; i < full->nexamples; i++)
 		notify_agent(roster_agent(choice->roster, full->examples[i])->agent_id);
+	for (i = 0; i < away->nexamples; i++)
+		notify_agent(roster_agent(choice->roster, away->examples[i])->agent_id);
 }
 
 /* routing.failure is said once per change of code, and when it is held no longer */

@@ -14,6 +14,7 @@
 #include "delivery/claim.h"
 #include "delivery/dependency.h"
 #include "delivery/ending.h"
+#include "delivery/liveness.h"
 #include "delivery/notice.h"
 #include "delivery/queue.h"
 #include "delivery/ready.h"
@@ -212,7 +213,10 @@ begin_again(Task *task, TaskEvent event, TaskMove move, Slice from, Slice to, Js
 	event.at = receipt.received_at;
 	/* one that a copy of the database voids is nobody's failure */
 	if (ran_out)
-		breaker_count(agent_id, event.seq, event.at, true);
+	{
+		breaker_count(agent_id, event.seq, event.at, BREAKER_TIMED_OUT);
+		liveness_timed_out(agent_id);
+	}
 	task_apply(task, &event);
 	if (event.step == STEP_RETRY && dependency_hold(task))
 		assign_hold(task);
@@ -247,16 +251,29 @@ claim_expire(Task *task)
 		claim_void(task);
 }
 
-Receipt
-claim_release(Task *task, Slice reason)
+static Jsonb *
+released(Slice reason)
 {
 	DocumentBuilder b;
 
 	document_begin(&b);
 	document_put_cstring(&b, "state", "released");
 	document_put_text(&b, "reason", reason);
+	return document_end(&b);
+}
+
+Receipt
+claim_release(Task *task, Slice reason)
+{
 	return begin_again(task, (TaskEvent) {STEP_RELEASE}, MOVE_RELEASED, task->agent_id,
-					   task->from_agent, document_end(&b));
+					   task->from_agent, released(reason));
+}
+
+void
+claim_take_away(Task *task, Slice reason)
+{
+	(void) begin_again(task, (TaskEvent) {STEP_RELEASE}, MOVE_RELEASED, SLICE_NONE,
+					   task->agent_id, released(reason));
 }
 
 void

@@ -47,6 +47,8 @@ extern LeaseState claim_extend(Slice agent_id, Slice task_id, int attempt,
  */
 extern Receipt claim_release(Task *task, Slice reason);
 extern void claim_void(Task *task);
+/* the same by the orchestrator, of a task assigned to an agent that is lost */
+extern void claim_take_away(Task *task, Slice reason);
 
 /* the same, unless too many leases were lost on it: then it fails */
 extern void claim_expire(Task *task);

@@ -12,6 +12,7 @@
 #include "delivery/dependency.h"
 #include "delivery/ending.h"
 #include "delivery/join.h"
+#include "delivery/liveness.h"
 #include "delivery/notice.h"
 #include "delivery/retry.h"
 #include "registry/breaker.h"
@@ -122,12 +123,15 @@ end(Task *task, TaskEvent event, MessageType type, Jsonb *payload, bool may_retr
 	event.seq = receipt.seq;
 	event.at = receipt.received_at;
 	if (task->slot_no >= 0)
-		breaker_count(task->agent_id, event.seq, event.at, true);
+		breaker_count(task->agent_id, event.seq, event.at,
+					  type == MSG_TASK_TIMEOUT ? BREAKER_TIMED_OUT : BREAKER_FAILED);
 	freed = assign_withdraw(task, OUTCOME_FAILED);
 	task_apply(task, &event);
 	if (may_retry)
 		(void) retry_after_timeout(task);
 	task_save(task);
+	if (type == MSG_TASK_TIMEOUT && slice_present(freed))
+		liveness_timed_out(freed);
 	if (slice_present(freed))
 		assign_offer(freed);
 	ending_tell(task);

@@ -18,6 +18,7 @@
 #include "delivery/intake.h"
 #include "delivery/join.h"
 #include "delivery/lift.h"
+#include "delivery/liveness.h"
 #include "delivery/question.h"
 #include "delivery/ready.h"
 #include "delivery/retry.h"
@@ -217,7 +218,7 @@ apply_report(Event *event, Task *task)
 		default:
 			if (step.step != STEP_CANCEL)
 				breaker_count(task->agent_id, event->seq, event->received_at,
-							  step.step == STEP_ERROR);
+							  step.step == STEP_ERROR ? BREAKER_FAILED : BREAKER_DONE);
 			freed = assign_withdraw(task, step.step == STEP_RESULT ? OUTCOME_DONE :
 									step.step == STEP_ERROR ? OUTCOME_FAILED : OUTCOME_NONE);
 			task_apply(task, &step);
@@ -263,6 +264,8 @@ intake_report(Event *event)
 	/* the money is spent, late or not; but not by who never had the task */
 	if (task_was_with(task, report->from_agent))
 		spending_charge(report, event->seq);
+	if (slice_equal(report->from_agent, task->agent_id))
+		liveness_sign(report->from_agent, false);
 	if (!event->late)
 		apply_report(event, task);
 	return true;

@@ -166,7 +166,9 @@ count_outcome(const Task *task, const TaskEvent *event, JsonbContainer *payload)
 		failed = clock_parse_rfc3339(document_get_text(payload, "lease_until"), &until) &&
 			until <= event->at;
 	if (failed || event->step == STEP_RESULT)
-		breaker_count(task->agent_id, event->seq, event->at, failed);
+		breaker_count(task->agent_id, event->seq, event->at,
+					  !failed ? BREAKER_DONE :
+					  event->step == STEP_ERROR ? BREAKER_FAILED : BREAKER_TIMED_OUT);
 }
 
 static void

@@ -12,6 +12,7 @@
 #include "delivery/claim.h"
 #include "delivery/dependency.h"
 #include "delivery/ending.h"
+#include "delivery/liveness.h"
 #include "delivery/tick.h"
 #include "delivery/timer.h"
 #include "delivery/waiting.h"
@@ -136,8 +137,11 @@ route_waiting(int n)
 TickReport
 tick_all(int n)
 {
+	/* before its leases run out one by one, and come back to it */
+	int			lost = liveness_watch(n);
 	TickReport	report = tick_timers(n);
 
+	report.lost = lost;
 	report.routed += route_waiting(n);
 	return report;
 }

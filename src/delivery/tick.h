@@ -18,6 +18,7 @@ typedef struct TickReport
 	int			expired;		/* leases */
 	int			timed_out;		/* deadlines */
 	int			woken;			/* their time has come */
+	int			lost;			/* agents */
 	int			routed;			/* of these, and of what waited */
 } TickReport;
 

@@ -232,7 +232,8 @@ read_limits(Fields *whole, AgentCard *card)
 		card->max_concurrency = number;
 	if (fields_integer(&f, LIMIT_MAX_RUNTIME_SEC, OPTIONAL, 0, MOST_TASKS, &number))
 		card->max_runtime_sec = number;
-	(void) fields_integer(&f, LIMIT_HEARTBEAT_SEC, OPTIONAL, 1, MOST_TASKS, &number);
+	if (fields_integer(&f, LIMIT_HEARTBEAT_SEC, OPTIONAL, 0, MOST_TASKS, &number))
+		card->heartbeat_sec = number;
 	retry_policy_read(&f, LIMIT_RETRY, &card->retry);
 	card->max_amount.tokens = amount_count(fields_amount(&f, LIMIT_MAX_TOKENS), -1);
 	card->max_amount.cost = fields_amount(&f, LIMIT_MAX_COST);
@@ -320,6 +321,7 @@ agent_card_read(const JsonbValue *doc, const char *base, bool partial,
 	card->max_concurrency = 1;
 	card->max_amount = AMOUNT_NO_LIMIT;
 	card->retry = RETRY_POLICY_UNSAID;
+	card->heartbeat_sec = -1;
 	card->sandbox = true;
 	card->network = NETWORK_NONE;
 	if (!fields_open(&f, &card_fields, doc, &place, list))

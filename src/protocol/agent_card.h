@@ -40,6 +40,7 @@ struct AgentCard
 	SliceList	scopes;
 	int			max_concurrency;	/* 1 when absent; 0..1e9 */
 	int			max_runtime_sec;	/* 0: no limit */
+	int			heartbeat_sec;	/* 0: not watched; -1: as everybody */
 	Amount		max_amount;		/* of one run */
 	RetryPolicy retry;
 	bool		sandbox;		/* true unless said otherwise */

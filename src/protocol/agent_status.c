@@ -14,6 +14,53 @@ static const char *const status_names[] = {
 	"INITIALIZING", "READY", "BUSY", "UNAVAILABLE", "STOPPING", "STOPPED"
 };
 
+static const struct
+{
+	AgentStatus from;
+	AgentStatus to;
+}			moves[] = {
+	{AGENT_INITIALIZING, AGENT_READY},
+	{AGENT_INITIALIZING, AGENT_UNAVAILABLE},
+	{AGENT_INITIALIZING, AGENT_STOPPED},
+
+	{AGENT_READY, AGENT_INITIALIZING},	/* it loads something else */
+	{AGENT_READY, AGENT_BUSY},
+	{AGENT_READY, AGENT_UNAVAILABLE},
+	{AGENT_READY, AGENT_STOPPING},
+	{AGENT_READY, AGENT_STOPPED},
+
+	{AGENT_BUSY, AGENT_READY},
+	{AGENT_BUSY, AGENT_UNAVAILABLE},
+	{AGENT_BUSY, AGENT_STOPPING},
+	{AGENT_BUSY, AGENT_STOPPED},
+
+	{AGENT_UNAVAILABLE, AGENT_INITIALIZING},
+	{AGENT_UNAVAILABLE, AGENT_READY},
+	{AGENT_UNAVAILABLE, AGENT_BUSY},
+	{AGENT_UNAVAILABLE, AGENT_STOPPING},
+	{AGENT_UNAVAILABLE, AGENT_STOPPED},
+
+	{AGENT_STOPPING, AGENT_STOPPED},
+	{AGENT_STOPPED, AGENT_INITIALIZING},
+};
+
+bool
+agent_status_may_become(AgentStatus from, AgentStatus to)
+{
+	int			i;
+
+	for (i = 0; i < (int) lengthof(moves); i++)
+		if (moves[i].from == from && moves[i].to == to)
+			return true;
+	return from == to;
+}
+
+bool
+agent_status_gives_up(AgentStatus status)
+{
+	return status == AGENT_UNAVAILABLE || status == AGENT_STOPPED;
+}
+
 const char *
 agent_status_name(AgentStatus status)
 {

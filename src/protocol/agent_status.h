@@ -19,6 +19,16 @@ typedef enum AgentStatus
 	AGENT_STOPPING,
 	AGENT_STOPPED
 } AgentStatus;
+#define NUM_AGENT_STATUSES	(AGENT_STOPPED + 1)
+
+/*
+ * The lifecycle of spec 003 3.2.  Registering anew begins it again, whatever
+ * the status was.
+ */
+extern bool agent_status_may_become(AgentStatus from, AgentStatus to);
+
+/* the work of an agent that is so is given to others */
+extern bool agent_status_gives_up(AgentStatus status);
 
 /* as in SQL and in payloads: "READY" */
 extern const char *agent_status_name(AgentStatus status);

@@ -9,13 +9,20 @@
 
 #include "access/transam.h"
 #include "base/clock.h"
+#include "base/column.h"
 #include "base/document.h"
 #include "base/guard.h"
 #include "base/rows.h"
 #include "fmgr.h"
+#include "protocol/agent_status.h"
+#include "protocol/draft.h"
+#include "protocol/identifier.h"
+#include "protocol/problem.h"
 #include "registry/agent.h"
 #include "settings.h"
 #include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 /* columns of clutch.agent_registry */
@@ -26,7 +33,9 @@ enum
 	Anum_card,
 	Anum_registered_at,
 	Anum_changed_seq,
-	Natts_agent_registry = Anum_changed_seq
+	Anum_reason,
+	Anum_lost,
+	Natts_agent_registry = Anum_lost
 };
 
 /* columns of clutch.agent_heartbeat */
@@ -46,10 +55,12 @@ typedef struct AgentRow
 	Jsonb	   *card;
 	TimestampTz registered_at;
 	int64		changed_seq;
+	Slice		reason;
+	bool		lost;			/* the database said so */
 } AgentRow;
 
 static bool
-lock_row(Slice agent_id, AgentRow *row)
+lock_row(Slice agent_id, AgentRow *row, bool wait)
 {
 	RowScan		scan;
 	bool		found;
@@ -57,7 +68,7 @@ lock_row(Slice agent_id, AgentRow *row)
 	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	rows_start(&scan);
-	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_CHANGE, true) == ROW_LOCKED;
+	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_CHANGE, wait) == ROW_LOCKED;
 	if (found)
 	{
 		row->tid = rows_tid(&scan);
@@ -66,6 +77,8 @@ lock_row(Slice agent_id, AgentRow *row)
 		row->card = rows_jsonb(&scan, Anum_card);
 		row->registered_at = rows_timestamp(&scan, Anum_registered_at);
 		row->changed_seq = rows_int8(&scan, Anum_changed_seq);
+		row->reason = slice_copy(rows_text(&scan, Anum_reason));
+		row->lost = rows_bool(&scan, Anum_lost);
 	}
 	rows_end(&scan);
 	return found;
@@ -80,7 +93,7 @@ await_row(Slice agent_id, AgentRow *row)
 		TransactionId creator;
 		RowScan		scan;
 
-		if (lock_row(agent_id, row))
+		if (lock_row(agent_id, row, true))
 			return true;
 		rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_DIRTY, RowExclusiveLock);
 		rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
@@ -102,6 +115,8 @@ write_row(AgentRow *row, bool is_new)
 	values[Anum_card - 1] = JsonbPGetDatum(row->card);
 	values[Anum_registered_at - 1] = TimestampTzGetDatum(row->registered_at);
 	values[Anum_changed_seq - 1] = Int64GetDatum(row->changed_seq);
+	column_put_text(values, nulls, Anum_reason, row->reason);
+	values[Anum_lost - 1] = BoolGetDatum(row->lost);
 	if (is_new)
 		(void) rows_insert(TABLE_AGENT_REGISTRY, values, nulls);
 	else
@@ -171,6 +186,8 @@ register_agent(Slice agent_id, Jsonb *card, int64 seq, TimestampTz at)
 			row.registered_at = at;
 		}
 		row.status = slice_of_cstring(agent_status_name(AGENT_READY));
+		row.reason = SLICE_NONE;
+		row.lost = false;
 		row.card = card;
 		row.changed_seq = seq;
 		if (found)
@@ -181,11 +198,17 @@ register_agent(Slice agent_id, Jsonb *card, int64 seq, TimestampTz at)
 }
 
 static void
-set_status(AgentRow *row, Slice status, int64 seq)
+set_status(AgentRow *row, Slice status, Slice reason, Slice from, int64 seq)
 {
-	if (!slice_present(status) || slice_equal(row->status, status))
+	bool		lost = slice_equal(from, slice_of_cstring(clutch_orchestrator)) &&
+		slice_equal(status, slice_of_cstring(agent_status_name(AGENT_UNAVAILABLE)));
+
+	if (!slice_present(status) ||
+		(slice_equal(row->status, status) && lost == row->lost))
 		return;
 	row->status = status;
+	row->reason = reason;
+	row->lost = lost;
 	row->changed_seq = seq;
 	write_row(row, false);
 }
@@ -234,7 +257,94 @@ agent_apply(const Envelope *envelope, int64 seq, TimestampTz at)
 		write_row(&row, false);
 	}
 	else
-		set_status(&row, document_get_text(payload.val.binary.data, "status"), seq);
+		set_status(&row, document_get_text(payload.val.binary.data, "status"),
+				   document_get_text(payload.val.binary.data, "reason"),
+				   envelope->from_agent, seq);
+}
+
+bool
+agent_is_lost(Slice agent_id)
+{
+	RowScan		scan;
+	bool		lost;
+
+	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_start(&scan);
+	lost = rows_next(&scan) && rows_bool(&scan, Anum_lost);
+	rows_end(&scan);
+	return lost;
+}
+
+void
+agent_say_status(Slice agent_id, AgentStatus status, const char *reason)
+{
+	Slice		why = slice_of_cstring(reason);
+	Slice		orchestrator = slice_of_cstring(clutch_orchestrator);
+	Receipt		receipt = event_append(agent_envelope(orchestrator, MSG_AGENT_HEARTBEAT,
+										agent_status_payload(agent_id, status, why)));
+	AgentRow	row;
+
+	if (lock_row(agent_id, &row, true))
+		set_status(&row, slice_of_cstring(agent_status_name(status)), why, orchestrator,
+				   receipt.seq);
+}
+
+bool
+agent_try_lock(Slice agent_id, AgentStatus *status)
+{
+	AgentRow	row;
+
+	return lock_row(agent_id, &row, false) && agent_status_parse(row.status, status);
+}
+
+void
+agent_check_status(const Envelope *envelope)
+{
+	Slice		name = document_get_text(envelope->payload.val.binary.data, "status");
+	AgentStatus from;
+	AgentStatus to;
+	AgentRow	row;
+
+	if (envelope->type != MSG_AGENT_HEARTBEAT || !slice_present(name) ||
+		!await_row(agent_of_event(envelope), &row) ||
+		!agent_status_parse(row.status, &from) || !agent_status_parse(name, &to) ||
+		agent_status_may_become(from, to))
+		return;
+	problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/payload/status", "STATUS_NOT_ALLOWED",
+				   "SELECT * FROM clutch.agent_transitions() says what may follow; clutch.register(card) begins anew.",
+				   "agent \"%.*s\" is %.*s and cannot become %.*s",
+				   row.agent_id.len, row.agent_id.s, row.status.len, row.status.s,
+				   name.len, name.s);
+}
+
+/* -------------------------------------------------------------- its events */
+
+Jsonb *
+agent_envelope(Slice from, MessageType type, Jsonb *payload)
+{
+	Draft		draft = {0};
+
+	draft.id = slice_of_cstring(identifier_make("msg"));
+	draft.type = slice_of_cstring(message_type_name(type));
+	draft.thread_id = SLICE_OF("thread:agents");
+	draft.run_id = SLICE_OF("run:agents");
+	draft.task_id = SLICE_OF("task:agents");
+	draft.from_agent = from;
+	draft.payload = payload;
+	return draft_document(&draft);
+}
+
+Jsonb *
+agent_status_payload(Slice agent_id, AgentStatus status, Slice reason)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_text(&b, "agent_id", agent_id);
+	document_put_cstring(&b, "status", agent_status_name(status));
+	document_put_text(&b, "reason", reason);
+	return document_end(&b);
 }
 
 void
@@ -250,6 +360,70 @@ agent_require(Slice agent_id)
 
 /* ---------------------------------------------------------- signs of life */
 
+/* how often they are written when nobody is watched for them */
+#define USUAL_INTERVAL	(30 * USECS_PER_SEC)
+
+int64
+agent_beat_interval(const RosterAgent *agent)
+{
+	int			seconds = agent->card.heartbeat_sec;
+
+	return (seconds >= 0 ? seconds : clutch_heartbeat_interval) * USECS_PER_SEC;
+}
+
+/*
+ * When this backend saw the last sign of an agent written, so that who reports
+ * a hundred times a second does not look a hundred times.  Wrong only after a
+ * rollback, and for no longer than between two signs.
+ */
+typedef struct LastBeat
+{
+	uint64		agent;			/* hash of agent_id */
+	TimestampTz at;
+} LastBeat;
+
+#define MAX_LAST_BEATS	10000
+
+static LastBeat *
+last_beat_of(Slice agent_id)
+{
+	static HTAB *last_beats = NULL;
+	uint64		key = slice_hash(agent_id);
+	LastBeat   *last;
+	bool		found;
+
+	if (last_beats != NULL && hash_get_num_entries(last_beats) >= MAX_LAST_BEATS)
+	{
+		hash_destroy(last_beats);
+		last_beats = NULL;
+	}
+	if (last_beats == NULL)
+	{
+		HASHCTL		control = {0};
+
+		control.keysize = sizeof(uint64);
+		control.entrysize = sizeof(LastBeat);
+		control.hcxt = TopMemoryContext;
+		last_beats = hash_create("clutch last beats", 64, &control,
+								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	last = hash_search(last_beats, &key, HASH_ENTER, &found);
+	if (!found)
+		last->at = DT_NOBEGIN;
+	return last;
+}
+
+/* so long a sign of life is as good as new */
+static int64
+beat_pause(Slice agent_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+	int64		interval = ordinal < 0 ? 0 : agent_beat_interval(roster_agent(roster, ordinal));
+
+	return (interval > 0 ? interval : USUAL_INTERVAL) / 3;
+}
+
 static void
 write_beat(Slice agent_id, int64 generation, TimestampTz at)
 {
@@ -262,11 +436,10 @@ write_beat(Slice agent_id, int64 generation, TimestampTz at)
 	(void) rows_insert(TABLE_AGENT_HEARTBEAT, values, nulls);
 }
 
-TimestampTz
-agent_beat(Slice agent_id, bool force)
+/* looked for and written under the guard of the agent's signs; when it is now */
+static TimestampTz
+beat_guarded(Slice agent_id, TimestampTz now, int64 pause)
 {
-	uint64		guard = guard_key(GUARD_HEARTBEAT, agent_id, SLICE_NONE, 0);
-	TimestampTz now = clock_now();
 	TimestampTz last = 0;
 	int64		generation = 0;
 	ItemPointerData tid;
@@ -274,8 +447,6 @@ agent_beat(Slice agent_id, bool force)
 	bool		busy = false;
 	RowScan		scan;
 
-	if (!guard_try(guard))
-		return now;
 	rows_begin(&scan, TABLE_AGENT_HEARTBEAT, INDEX_AGENT_HEARTBEAT, ROWS_DIRTY, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	rows_start(&scan);
@@ -290,14 +461,45 @@ agent_beat(Slice agent_id, bool force)
 	rows_end(&scan);
 
 	/* somebody else is writing a beat of this agent: that one will do */
-	if (!busy &&
-		(force || !found || now - last >= (int64) clutch_heartbeat_interval * USECS_PER_SEC / 3))
-	{
-		write_beat(agent_id, generation + 1, now);
-		if (found)
-			rows_delete(TABLE_AGENT_HEARTBEAT, &tid);
-		last = now;
-	}
+	if (busy)
+		return now;
+	if (found && now - last < pause)
+		return last;
+	write_beat(agent_id, generation + 1, now);
+	if (found)
+		rows_delete(TABLE_AGENT_HEARTBEAT, &tid);
+	return now;
+}
+
+TimestampTz
+agent_beat(Slice agent_id, bool force)
+{
+	uint64		guard = guard_key(GUARD_HEARTBEAT, agent_id, SLICE_NONE, 0);
+	TimestampTz now = clock_now();
+	LastBeat   *last = last_beat_of(agent_id);
+	int64		pause = force ? 0 : beat_pause(agent_id);
+
+	if (last->at <= now && last->at > now - pause)
+		return last->at;
+	if (!guard_try(guard))
+		return now;
+	last->at = beat_guarded(agent_id, now, pause);
 	guard_release(guard);
-	return busy ? now : last;
+	return last->at;
+}
+
+TimestampTz
+agent_last_seen(Slice agent_id)
+{
+	TimestampTz at = 0;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_AGENT_HEARTBEAT, INDEX_AGENT_HEARTBEAT, ROWS_DIRTY, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		at = TransactionIdIsValid(rows_in_doubt(&scan)) ? clock_now() :
+			rows_timestamp(&scan, Anum_beat_last_seen);
+	rows_end(&scan);
+	return at;
 }

@@ -25,6 +25,26 @@ extern void agent_lock(const Envelope *envelope);
  */
 extern void agent_apply(const Envelope *envelope, int64 seq, TimestampTz at);
 
+/*
+ * A status that does not follow from the one it has is refused: KL004,
+ * STATUS_NOT_ALLOWED.  For the live, with the agent locked.
+ */
+extern void agent_check_status(const Envelope *envelope);
+
+/* locked, without waiting; false: somebody else has it, or there is none */
+extern bool agent_try_lock(Slice agent_id, AgentStatus *status);
+
+/* UNAVAILABLE by the word of the database, not its own? */
+extern bool agent_is_lost(Slice agent_id);
+
+/* the database says how the agent stands, which the caller has locked */
+extern void agent_say_status(Slice agent_id, AgentStatus status, const char *reason);
+
+/* an agent.* event in the run of the registry, from whom it is about or not */
+extern Jsonb *agent_envelope(Slice from, MessageType type, Jsonb *payload);
+/* the payload of an agent.heartbeat that says a status; reason may be absent */
+extern Jsonb *agent_status_payload(Slice agent_id, AgentStatus status, Slice reason);
+
 /* the agent an agent.* event is about */
 extern Slice agent_of_event(const Envelope *envelope);
 
@@ -34,10 +54,16 @@ extern uint64 agent_guard(Slice agent_id);
 /* raises AGENT_NOT_FOUND */
 extern void agent_require(Slice agent_id);
 
+/* microseconds between its signs of life; 0: it is not watched */
+extern int64 agent_beat_interval(const RosterAgent *agent);
+
 /*
- * A sign of life.  Written at most three times in clutch.heartbeat_interval,
- * unless forced, and never waited for.  The time that is now on record.
+ * A sign of life.  Written at most three times in the interval, unless
+ * forced, and never waited for.  The time that is now on record.
  */
 extern TimestampTz agent_beat(Slice agent_id, bool force);
+
+/* the last of them; now, if one is being written; 0: none is on record */
+extern TimestampTz agent_last_seen(Slice agent_id);
 
 #endif							/* CLUTCH_AGENT_H */

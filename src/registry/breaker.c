@@ -23,8 +23,12 @@ enum
 	Anum_seq,
 	Anum_at,
 	Anum_failed,
-	Natts_agent_failure = Anum_failed
+	Anum_timed_out,
+	Natts_agent_failure = Anum_timed_out
 };
+
+/* three consecutive timeouts make an agent unavailable (spec 003 9) */
+#define MOST_TIMEOUTS	3
 
 static const char *const state_names[] = {"closed", "open", "half_open"};
 
@@ -33,6 +37,7 @@ typedef struct Count
 {
 	int			failures;
 	int			successes;		/* after the last failure */
+	int			timeouts;		/* the last so many */
 	TimestampTz last_failure;
 } Count;
 
@@ -105,10 +110,14 @@ count_row(const RowScan *scan, Count *count)
 	{
 		count->failures++;
 		count->successes = 0;
+		count->timeouts = rows_bool(scan, Anum_timed_out) ? count->timeouts + 1 : 0;
 		count->last_failure = rows_timestamp(scan, Anum_at);
 	}
 	else
+	{
 		count->successes++;
+		count->timeouts = 0;
+	}
 }
 
 /*
@@ -138,7 +147,7 @@ forget(Slice agent_id, int64 before, int n)
 }
 
 static void
-insert(Slice agent_id, int64 seq, TimestampTz at, bool failed)
+insert(Slice agent_id, int64 seq, TimestampTz at, BreakerOutcome outcome)
 {
 	Datum		values[Natts_agent_failure];
 	bool		nulls[Natts_agent_failure] = {0};
@@ -146,7 +155,8 @@ insert(Slice agent_id, int64 seq, TimestampTz at, bool failed)
 	values[Anum_agent_id - 1] = PointerGetDatum(slice_to_text(agent_id));
 	values[Anum_seq - 1] = Int64GetDatum(seq);
 	values[Anum_at - 1] = TimestampTzGetDatum(at);
-	values[Anum_failed - 1] = BoolGetDatum(failed);
+	values[Anum_failed - 1] = BoolGetDatum(outcome != BREAKER_DONE);
+	values[Anum_timed_out - 1] = BoolGetDatum(outcome == BREAKER_TIMED_OUT);
 	(void) rows_insert(TABLE_AGENT_FAILURE, values, nulls);
 }
 
@@ -166,12 +176,13 @@ count_of(Slice agent_id)
 }
 
 static void
-count_failure(Slice agent_id, const Count *count, int64 seq, TimestampTz at)
+count_failure(Slice agent_id, const Count *count, int64 seq, TimestampTz at,
+			  BreakerOutcome outcome)
 {
 	/* more rows would say nothing new */
-	if (count->failures > clutch_breaker_failures)
+	if (count->failures > Max(clutch_breaker_failures, MOST_TIMEOUTS))
 		forget(agent_id, seq, 1);
-	insert(agent_id, seq, at, true);
+	insert(agent_id, seq, at, outcome);
 	/* it opens, or opens again */
 	if (clutch_breaker_failures > 0 && count->failures + 1 >= clutch_breaker_failures)
 		say_changed();
@@ -184,7 +195,7 @@ count_success(Slice agent_id, const Count *count, int64 seq, TimestampTz at)
 		clutch_breaker_failures == 0;
 
 	if (!is_closed && count->successes + 1 < clutch_breaker_probes)
-		insert(agent_id, seq, at, false);
+		insert(agent_id, seq, at, BREAKER_DONE);
 	else
 		forget(agent_id, seq, PG_INT32_MAX);
 	if (!is_closed)
@@ -192,17 +203,23 @@ count_success(Slice agent_id, const Count *count, int64 seq, TimestampTz at)
 }
 
 void
-breaker_count(Slice agent_id, int64 seq, TimestampTz at, bool failed)
+breaker_count(Slice agent_id, int64 seq, TimestampTz at, BreakerOutcome outcome)
 {
 	Count		count;
 
 	if (!slice_present(agent_id))
 		return;
 	count = count_of(agent_id);
-	if (failed)
-		count_failure(agent_id, &count, seq, at);
+	if (outcome != BREAKER_DONE)
+		count_failure(agent_id, &count, seq, at, outcome);
 	else if (count.failures > 0)
 		count_success(agent_id, &count, seq, at);
+}
+
+bool
+breaker_times_out(Slice agent_id)
+{
+	return clutch_breaker_failures > 0 && count_of(agent_id).timeouts >= MOST_TIMEOUTS;
 }
 
 /* ----------------------------------------------------------------- judging */

@@ -8,8 +8,8 @@
  * open: clutch.breaker_probes tasks at once; as many successes since the last
  * failure close it, a failure opens it again.
  *
- * A failure is a task that the agent reported as failed, or whose lease,
- * runtime or deadline ended while the agent held it.
+ * A failure is a task that the agent reported as failed, or one that timed
+ * out: its lease, runtime or deadline ended while the agent held it.
  *
  * An agent that has not failed lately has no rows in clutch.agent_failure; one
  * that has, a row a failure, and once it is open a row a success.  Rows are
@@ -50,8 +50,22 @@ extern const char *breaker_state_name(BreakerState state);
 /* state and open_until, from failures and last_failure */
 extern void breaker_judge(Breaker *breaker, TimestampTz now);
 
-/* the agent has just failed a task, or done one; seq and at are the event's */
-extern void breaker_count(Slice agent_id, int64 seq, TimestampTz at, bool failed);
+typedef enum BreakerOutcome
+{
+	BREAKER_DONE,
+	BREAKER_FAILED,
+	BREAKER_TIMED_OUT
+} BreakerOutcome;
+
+/* what became of a task of the agent just now; seq and at are the event's */
+extern void breaker_count(Slice agent_id, int64 seq, TimestampTz at,
+						  BreakerOutcome outcome);
+
+/*
+ * Have its last three tasks timed out, so that it must be thought dead?
+ * Without breakers nobody is.
+ */
+extern bool breaker_times_out(Slice agent_id);
 
 /* those that are not closed, by agent_id, palloc'd; how many */
 extern int	breaker_list(TimestampTz now, Breaker **breakers);

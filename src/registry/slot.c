@@ -367,3 +367,26 @@ slot_free(Slice agent_id, int slot_no, SlotOutcome outcome)
 		hint->freed[hint->nfreed++] = slot_no;
 	load_note_ended(agent_id, done, failed);
 }
+
+List *
+slot_list_tasks(Slice agent_id)
+{
+	List	   *ids = NIL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		Slice	   *id;
+
+		if (rows_is_null(&scan, Anum_slot_task_id))
+			continue;
+		id = palloc(sizeof(Slice));
+		*id = slice_copy(rows_text(&scan, Anum_slot_task_id));
+		ids = lappend(ids, id);
+	}
+	rows_end(&scan);
+	return ids;
+}

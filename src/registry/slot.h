@@ -17,6 +17,7 @@
 #define CLUTCH_SLOT_H
 
 #include "base/text.h"
+#include "nodes/pg_list.h"
 
 /* columns of clutch.agent_slot, which registry/load.c reads too */
 enum
@@ -43,6 +44,9 @@ extern int	slot_take(Slice agent_id, int max_concurrency, Slice task_id, int64 s
 
 /* the highest number a slot of the agent was ever given; above: known, or -1 */
 extern int	slot_highest(Slice agent_id, int above);
+
+/* ids of the tasks that hold one of the agent, as of now; a List of Slice * */
+extern List *slot_list_tasks(Slice agent_id);
 
 /* the caller has the task locked, and the task holds the slot */
 extern void slot_free(Slice agent_id, int slot_no, SlotOutcome outcome);

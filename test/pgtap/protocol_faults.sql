@@ -161,7 +161,7 @@ FROM unnest('{agent.register,agent.update}'::text[]) AS kind, (VALUES
 	('limits,max_runtime_sec', 'limit', 'optional'),
 	('limits,max_tokens', 'amount', 'optional'),
 	('limits,max_cost', 'amount', 'optional'),
-	('limits,heartbeat_sec', 'count', 'optional'),
+	('limits,heartbeat_sec', 'limit', 'optional'),
 	('security', 'object', 'optional'),
 	('security,sandbox', 'boolean', 'optional'),
 	('security,network', 'network', 'optional'),

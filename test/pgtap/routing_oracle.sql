@@ -351,8 +351,8 @@ CREATE FUNCTION pg_temp.build_world() RETURNS void VOLATILE LANGUAGE plpgsql AS 
 BEGIN
 	DELETE FROM clutch.agent_registry;
 	DELETE FROM clutch.agent_slot;
-	INSERT INTO clutch.agent_registry (agent_id, status, card, registered_at, changed_seq)
-	SELECT agent_id, status, card, now(), 1 FROM card;
+	INSERT INTO clutch.agent_registry (agent_id, status, card, registered_at, changed_seq, lost)
+	SELECT agent_id, status, card, now(), 1, false FROM card;
 	INSERT INTO clutch.agent_slot (agent_id, slot_no, generation, task_id, chosen_seq, done, failed)
 	SELECT DISTINCT ON (agent_id, slot_no) agent_id, slot_no, generation, task_id, chosen_seq, done, failed
 	FROM slot ORDER BY agent_id, slot_no, generation DESC;

@@ -8,6 +8,8 @@ SET LOCAL client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS clutch;
 SELECT no_plan();
+SET clutch.heartbeat_interval = 0;
+SET clutch.breaker_failures = 0;
 
 -- the rows of two queries, in order, as text: our columns are COLLATE "C"
 CREATE FUNCTION pg_temp.rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -8,6 +8,7 @@ SET LOCAL client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS clutch;
 SELECT no_plan();
+SET clutch.heartbeat_interval = 0;
 SET LOCAL clutch.notify = off;
 SET LOCAL clutch.default_deadline = 0;
 SET LOCAL timezone = 'UTC';

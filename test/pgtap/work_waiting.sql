@@ -9,6 +9,8 @@ SET LOCAL client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS clutch;
 SELECT no_plan();
+SET clutch.heartbeat_interval = 0;
+SET clutch.breaker_failures = 0;
 SET LOCAL clutch.notify = off;
 SET LOCAL clutch.breaker_failures = 0;
 SET LOCAL clutch.retry_max = 0;
@@ -131,7 +133,7 @@ SELECT is(pg_temp.failures('task:h2'), 'NO_CAPACITY', 'another reason');
 SELECT pg_temp.status('h', 'UNAVAILABLE') \g /dev/null
 SELECT clutch.tick(), clutch.tick() \g /dev/null
 SELECT is(pg_temp.failures('task:h2'), 'NO_CAPACITY NO_AGENT_AVAILABLE', 'a change of code is said');
-SELECT is(pg_temp.waits(), 'h2 agent NO_AGENT_AVAILABLE', 'and shown');
+SELECT is(pg_temp.waits(), 'h1 agent NO_AGENT_AVAILABLE, h2 agent NO_AGENT_AVAILABLE', 'and shown, with what the agent gave up');
 
 -- ---------------------------------------------------- asked of one who is full
 SELECT pg_temp.ask('task:i1', whom => 'agent:ken') \g /dev/null

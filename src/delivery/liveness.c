@@ -1,0 +1,252 @@
+/*-------------------------------------------------------------------------
+ *
+ * liveness.c
+ *	  Agents that fall silent, and the work that they leave behind.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/document.h"
+#include "delivery/assign.h"
+#include "delivery/claim.h"
+#include "delivery/liveness.h"
+#include "delivery/task.h"
+#include "miscadmin.h"
+#include "registry/agent.h"
+#include "registry/breaker.h"
+#include "registry/slot.h"
+#include "utils/timestamp.h"
+
+/* so many heartbeats are missed before an agent is lost */
+#define MISSED_BEATS	3
+
+/* at the latest after so long everybody is looked at again */
+#define LOOK_AGAIN		(30 * USECS_PER_SEC)
+
+/* how many waiting tasks an agent that is back, or new, is given at once */
+#define RETURN_SHARE	100
+
+/* --------------------------------------------------------- what it held */
+
+/* leaves alone what somebody else is changing; false: something was left */
+static bool
+give_up_tasks(Slice agent_id, const char *reason)
+{
+	bool		all = true;
+	ListCell   *cell;
+
+	foreach(cell, slot_list_tasks(agent_id))
+	{
+		Task	   *task = task_lock_to_end(*(Slice *) lfirst(cell), false);
+
+		CHECK_FOR_INTERRUPTS();
+		if (task == NULL)
+			all = false;
+		else if (!slice_equal(task->agent_id, agent_id))
+			continue;
+		else if (task->status == TASK_RUNNING)
+			claim_expire(task);
+		else if (task->status == TASK_ASSIGNED)
+			claim_take_away(task, slice_of_cstring(reason));
+	}
+	return all;
+}
+
+/* --------------------------------------------------------- signs of life */
+
+static bool
+is_unavailable(Slice agent_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+
+	return ordinal >= 0 && roster_agent(roster, ordinal)->status == AGENT_UNAVAILABLE;
+}
+
+static void
+take_back(Slice agent_id, bool claims)
+{
+	AgentStatus status;
+
+	/* who says of itself that it is unavailable will say when it is not */
+	if (!is_unavailable(agent_id) || !agent_is_lost(agent_id) ||
+		(!claims && breaker_times_out(agent_id)))
+		return;
+	if (agent_try_lock(agent_id, &status) && status == AGENT_UNAVAILABLE)
+		agent_say_status(agent_id, AGENT_READY, "it was heard of again");
+	if (!claims)
+		(void) assign_pull(agent_id, RETURN_SHARE);
+}
+
+void
+liveness_sign(Slice agent_id, bool claims)
+{
+	(void) agent_beat(agent_id, false);
+	take_back(agent_id, claims);
+}
+
+TimestampTz
+liveness_beat(Slice agent_id)
+{
+	TimestampTz at = agent_beat(agent_id, true);
+
+	take_back(agent_id, false);
+	return at;
+}
+
+void
+liveness_follow(const Envelope *envelope, Slice agent_id)
+{
+	Slice		name = document_get_text(envelope->payload.val.binary.data, "status");
+	AgentStatus status;
+
+	liveness_sign(agent_id, false);
+	if (envelope->type == MSG_AGENT_HEARTBEAT && agent_status_parse(name, &status) &&
+		agent_status_gives_up(status))
+		(void) give_up_tasks(agent_id, "its agent gave it up");
+	else
+		(void) assign_pull(agent_id, RETURN_SHARE);
+}
+
+/* its tasks are given on by the next tick: who is here has locks enough */
+void
+liveness_timed_out(Slice agent_id)
+{
+	AgentStatus status;
+
+	if (breaker_times_out(agent_id) && agent_try_lock(agent_id, &status) &&
+		agent_status_may_become(status, AGENT_UNAVAILABLE) && status != AGENT_UNAVAILABLE)
+		agent_say_status(agent_id, AGENT_UNAVAILABLE, "its last three tasks timed out");
+}
+
+/* -------------------------------------------------------------- watching */
+
+/* when this backend must look again, unless the registry changes */
+static struct
+{
+	TimestampTz looked_at;
+	TimestampTz next_at;
+	uint64		generation;
+}			watch = {DT_NOBEGIN, DT_NOBEGIN, 0};
+
+/* the end of the last lease that the agent holds, or 0 */
+static TimestampTz
+leased_until(Slice agent_id)
+{
+	TimestampTz until = 0;
+	ListCell   *cell;
+
+	foreach(cell, slot_list_tasks(agent_id))
+	{
+		Task	   *task = task_look(*(Slice *) lfirst(cell), ROWS_LATEST);
+
+		if (task != NULL && task->status == TASK_RUNNING && slice_equal(task->agent_id, agent_id))
+			until = Max(until, task->lease_until);
+	}
+	return until;
+}
+
+/* when its silence is long enough; DT_NOEND: it is not watched */
+static TimestampTz
+silent_at(const RosterAgent *agent, TimestampTz now)
+{
+	int64		interval = agent_beat_interval(agent);
+	TimestampTz seen = agent_last_seen(agent->agent_id);
+	TimestampTz at = seen + MISSED_BEATS * interval;
+
+	if (interval == 0 || seen == 0)
+		return DT_NOEND;
+	if (at <= now && agent->card.heartbeat_sec < 0)
+		at = Max(at, leased_until(agent->agent_id));
+	return at;
+}
+
+/* a number of the roster ends with the roster, and what follows may replace it */
+static List *
+list_lost(TimestampTz now)
+{
+	Roster	   *roster = roster_get();
+	List	   *lost = NIL;
+	int			i;
+
+	watch.generation = roster_generation(roster);
+	watch.looked_at = now;
+	watch.next_at = now + LOOK_AGAIN;
+	for (i = 0; i < roster_size(roster); i++)
+	{
+		const RosterAgent *agent = roster_agent(roster, i);
+		bool		is_lost;
+
+		CHECK_FOR_INTERRUPTS();
+		if (agent_status_gives_up(agent->status))
+			is_lost = slot_list_tasks(agent->agent_id) != NIL;
+		else
+		{
+			TimestampTz at = silent_at(agent, now);
+
+			is_lost = at <= now;
+			if (!is_lost)
+				watch.next_at = Min(watch.next_at, at);
+		}
+		if (is_lost)
+		{
+			Slice	   *id = palloc(sizeof(Slice));
+
+			*id = slice_copy(agent->agent_id);
+			lost = lappend(lost, id);
+		}
+	}
+	return lost;
+}
+
+/* true: declared lost just now */
+static bool
+lose(Slice agent_id, TimestampTz now)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+	bool		declared = false;
+	AgentStatus status;
+
+	if (ordinal < 0 || !agent_try_lock(agent_id, &status))
+		return false;
+	if (!agent_status_gives_up(status))
+	{
+		/* it may have called since it was listed */
+		if (silent_at(roster_agent(roster, ordinal), now) > now)
+			return false;
+		agent_say_status(agent_id, status == AGENT_STOPPING ? AGENT_STOPPED : AGENT_UNAVAILABLE,
+						 psprintf("it was not heard of since %s",
+								  clock_rfc3339(agent_last_seen(agent_id))));
+		declared = true;
+	}
+	if (!give_up_tasks(agent_id, "its agent is not heard of any more"))
+		watch.next_at = now;
+	return declared;
+}
+
+int
+liveness_watch(int n)
+{
+	TimestampTz now = clock_now();
+	int			declared = 0;
+	List	   *lost;
+	ListCell   *cell;
+
+	if (now >= watch.looked_at && now < watch.next_at &&
+		roster_generation(roster_get()) == watch.generation)
+		return 0;
+	lost = list_lost(now);
+	foreach(cell, lost)
+	{
+		if (declared == n)
+		{
+			watch.next_at = now;
+			break;
+		}
+		declared += lose(*(Slice *) lfirst(cell), now);
+	}
+	return declared;
+}

@@ -1,0 +1,216 @@
+-- How agents come, stand, fall silent and go, and what becomes of their work.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS clutch;
+SELECT no_plan();
+SET clutch.notify = off;
+
+CREATE FUNCTION pg_temp.card(name text, limits jsonb DEFAULT '{}') RETURNS clutch.receipt LANGUAGE sql AS $$
+	SELECT clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'display', jsonb_build_object('name', name),
+		'capabilities', jsonb_build_array(jsonb_build_object('id', 'skill:x')), 'limits', '{"max_concurrency": 5}' || limits)) $$;
+CREATE FUNCTION pg_temp.ask(task text, whom text DEFAULT NULL) RETURNS clutch.receipt LANGUAGE sql AS $$
+	SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', CASE WHEN whom IS NOT NULL THEN ARRAY['agent:' || whom] END,
+		id => 'msg_' || task, run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:' || task, requires => '{skill:x}')) $$;
+CREATE FUNCTION pg_temp.at(s text) RETURNS text LANGUAGE sql AS
+$$ SELECT set_config('clutch.clock', to_char('2026-03-01'::timestamp + s::interval, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false) $$;
+CREATE FUNCTION pg_temp.status(name text) RETURNS text LANGUAGE sql AS
+$$ SELECT status FROM clutch.agents WHERE agent_id = 'agent:' || name $$;
+CREATE FUNCTION pg_temp.task(task text) RETURNS text LANGUAGE sql AS
+$$ SELECT concat_ws(' ', status, agent_id, attempt) FROM clutch.tasks WHERE task_id = 'task:' || task $$;
+CREATE FUNCTION pg_temp.lost() RETURNS text LANGUAGE sql AS $$ SELECT clutch.tick() ->> 'lost' $$;
+-- everything that the log decides
+CREATE FUNCTION pg_temp.state() RETURNS text LANGUAGE sql AS $$
+	SELECT (SELECT string_agg(concat_ws(' ', task_id, status, agent_id, attempt, losses), ', ' ORDER BY task_id) FROM clutch.task) ||
+		(SELECT string_agg(concat_ws(' ', agent_id, status, reason, lost), ', ' ORDER BY agent_id) FROM clutch.agent_registry) ||
+		coalesce((SELECT string_agg(concat_ws(' ', agent_id, seq, failed, timed_out), ', ' ORDER BY agent_id, seq) FROM clutch.agent_failure), '') $$;
+CREATE FUNCTION pg_temp.rebuilds() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	was text := pg_temp.state();
+BEGIN
+	PERFORM clutch.rebuild();
+	RETURN was = pg_temp.state();
+END $$;
+
+-- ----------------------------------------------------------- the lifecycle
+SELECT pg_temp.at('0') \g /dev/null
+SELECT pg_temp.card('a') \g /dev/null
+SELECT is(pg_temp.status('a'), 'READY', 'who registers is ready');
+SELECT set_eq('SELECT * FROM clutch.agent_transitions()', $$VALUES
+	('INITIALIZING', 'READY'), ('INITIALIZING', 'UNAVAILABLE'), ('INITIALIZING', 'STOPPED'),
+	('READY', 'INITIALIZING'), ('READY', 'BUSY'), ('READY', 'UNAVAILABLE'), ('READY', 'STOPPING'), ('READY', 'STOPPED'),
+	('BUSY', 'READY'), ('BUSY', 'UNAVAILABLE'), ('BUSY', 'STOPPING'), ('BUSY', 'STOPPED'),
+	('UNAVAILABLE', 'INITIALIZING'), ('UNAVAILABLE', 'READY'), ('UNAVAILABLE', 'BUSY'), ('UNAVAILABLE', 'STOPPING'), ('UNAVAILABLE', 'STOPPED'),
+	('STOPPING', 'STOPPED'), ('STOPPED', 'INITIALIZING')$$, 'what may follow what');
+
+-- each pair is tried: what the table says is what happens
+CREATE FUNCTION pg_temp.try_move(from_status text, to_status text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_temp.card('m');
+	IF from_status <> 'READY' THEN
+		PERFORM clutch.set_status('agent:m', from_status);
+	END IF;
+	PERFORM clutch.set_status('agent:m', to_status);
+	RETURN (SELECT status = to_status FROM clutch.agent_registry WHERE agent_id = 'agent:m');
+EXCEPTION WHEN SQLSTATE 'KL004' THEN
+	RETURN false;
+END $$;
+SELECT is(pg_temp.try_move(f.s, t.s), EXISTS (SELECT FROM clutch.agent_transitions() a WHERE (a.from_status, a.to_status) = (f.s, t.s)),
+	f.s || ' to ' || t.s)
+FROM unnest('{INITIALIZING,READY,BUSY,UNAVAILABLE,STOPPING,STOPPED}'::text[]) f(s),
+	unnest('{INITIALIZING,READY,BUSY,UNAVAILABLE,STOPPING,STOPPED}'::text[]) t(s) WHERE f.s <> t.s;
+SELECT throws_like($$SELECT clutch.set_status('agent:m', 'ASLEEP')$$, '"ASLEEP" is no status of an agent', 'a word that is none');
+SELECT throws_ok($$SELECT clutch.set_status('agent:nobody', 'READY')$$, 'KL005', NULL, 'nobody');
+SELECT clutch.set_status('agent:m', 'STOPPED') \g /dev/null
+SELECT throws_ok($$SELECT clutch.send(clutch.envelope('agent.heartbeat', 'agent:m', payload => '{"status": "BUSY"}'))$$, 'KL004',
+	'agent "agent:m" is STOPPED and cannot become BUSY', 'an envelope is judged alike');
+
+-- stopping: it keeps what it has, and is given nothing
+SELECT pg_temp.ask('s1'), pg_temp.ask('s2') \g /dev/null
+SELECT clutch.claim('agent:a') \g /dev/null
+SELECT clutch.set_status('agent:a', 'STOPPING', 'a new version') \g /dev/null
+SELECT is((SELECT status || ': ' || reason FROM clutch.agents WHERE agent_id = 'agent:a'), 'STOPPING: a new version', 'stopping, and why');
+SELECT pg_temp.ask('s3') \g /dev/null
+SELECT is(pg_temp.task('s3'), 'pending 1', 'it is given nothing new');
+SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:a', 5)), 'task:s2', 'but may begin what it was given');
+SELECT pg_temp.card('b') \g /dev/null
+SELECT is(pg_temp.task('s3'), 'assigned agent:b 1', 'another has it');
+SELECT clutch.set_status('agent:a', 'STOPPED') \g /dev/null
+SELECT is(pg_temp.task('s1') || ', ' || pg_temp.task('s2'), 'assigned agent:b 2, assigned agent:b 2', 'stopped: its work is given to others');
+SELECT is((SELECT string_agg(late::text, ' ') FROM clutch.finish('agent:a', 'task:s1', '{}', 1)), 'true', 'what it still reports is late');
+SELECT ok(pg_temp.rebuilds(), 'the log says the same');
+
+-- by its own word, until its own word
+SELECT clutch.set_status('agent:b', 'UNAVAILABLE', 'lunch') \g /dev/null
+SELECT is(pg_temp.task('s3'), 'pending 2', 'unavailable: nobody is left');
+SELECT clutch.heartbeat('agent:b') \g /dev/null
+SELECT is(pg_temp.status('b'), 'UNAVAILABLE', 'a sign of life does not change its own word');
+SELECT is((SELECT count(*) FROM clutch.claim('agent:b')), 0::bigint, 'nor does asking for work');
+SELECT clutch.set_status('agent:b', 'READY') \g /dev/null
+SELECT is(pg_temp.status('b') || ' ' || pg_temp.task('s3'), 'READY assigned agent:b 2', 'ready: what waited is its own');
+SELECT is((SELECT count(f.id) FROM clutch.claim('agent:b', 10) c, LATERAL clutch.finish('agent:b', c.task_id, '{}', c.attempt) f), 3::bigint, 'and it does it');
+
+-- full
+SELECT pg_temp.card('full', '{"max_concurrency": 1}') \g /dev/null
+SELECT pg_temp.ask('f1', 'full') \g /dev/null
+SELECT is(pg_temp.status('full'), 'BUSY', 'all its slots are taken');
+SELECT clutch.finish('agent:full', 'task:f1') \g /dev/null
+SELECT is(pg_temp.status('full'), 'READY', 'and free again');
+
+-- --------------------------------------------------------------- silence
+SELECT clutch.set_status('agent:' || n, 'STOPPED') FROM unnest('{b,full}'::text[]) n \g /dev/null
+SELECT pg_temp.at('1 hour') \g /dev/null
+SELECT pg_temp.card('c') \g /dev/null
+SELECT pg_temp.ask('c1'), pg_temp.ask('c2') \g /dev/null
+SELECT pg_temp.card('d') \g /dev/null
+SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:c', 1, '5 minutes')), 'task:c1', 'one is claimed, one is not');
+SELECT pg_temp.at('1 hour 89 seconds') \g /dev/null
+SELECT clutch.heartbeat('agent:d') \g /dev/null
+SELECT is(pg_temp.lost(), '0', 'two heartbeats may be missed');
+SELECT pg_temp.at('1 hour 91 seconds') \g /dev/null
+SELECT is(pg_temp.lost() || pg_temp.status('c'), '0READY', 'a lease that runs is as good as a sign of life');
+SELECT pg_temp.at('1 hour 4 minutes') \g /dev/null
+SELECT clutch.heartbeat('agent:d') \g /dev/null
+SELECT pg_temp.at('1 hour 5 minutes 1 second') \g /dev/null
+SELECT is(pg_temp.lost(), '1', 'it has run out');
+SELECT is((SELECT status || ' ' || reason FROM clutch.agents WHERE agent_id = 'agent:c'), 'UNAVAILABLE it was not heard of since 2026-03-01T01:00:00.000000Z', 'who is silent is unavailable');
+SELECT is(pg_temp.status('d'), 'READY', 'who is not is not');
+SELECT is(pg_temp.task('c1') || ', ' || pg_temp.task('c2'), 'assigned agent:d 2, assigned agent:d 2', 'its work is with others');
+SELECT is((SELECT string_agg(from_agent, ' ') FROM clutch.events WHERE type = 'agent.heartbeat' AND envelope -> 'payload' ->> 'agent_id' = 'agent:c'),
+	'agent:orchestrator', 'the log says so, once');
+SELECT is(pg_temp.lost(), '0', 'declared once');
+SELECT ok(pg_temp.rebuilds(), 'the log says the same');
+SELECT clutch.heartbeat('agent:c') \g /dev/null
+SELECT is((SELECT status || ' ' || reason FROM clutch.agents WHERE agent_id = 'agent:c'), 'READY it was heard of again', 'a heartbeat is enough');
+
+-- every call is a sign of life
+CREATE TEMP TABLE signs (what text, call text);
+INSERT INTO signs VALUES
+	('clutch.claim', $$SELECT clutch.claim('agent:e')$$),
+	('clutch.heartbeat', $$SELECT clutch.heartbeat('agent:e')$$),
+	('clutch.extend_lease', $$SELECT clutch.extend_lease('agent:e', 'task:none', 1)$$),
+	('clutch.progress', $$SELECT clutch.progress('agent:e', 'task:e1', '{}')$$),
+	('clutch.send', $$SELECT clutch.send(clutch.envelope('agent.heartbeat', 'agent:e', payload => '{}'))$$);
+CREATE FUNCTION pg_temp.survives(call text, n integer) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_temp.at(format('%s days', n));
+	PERFORM pg_temp.card('e', '{"heartbeat_sec": 10}');
+	PERFORM pg_temp.at(format('%s days 20 seconds', n));
+	EXECUTE call;
+	PERFORM pg_temp.at(format('%s days 49 seconds', n));
+	PERFORM pg_temp.lost();
+	PERFORM clutch.cancel(task_id) FROM clutch.task WHERE status = 'running';
+	RETURN (SELECT status FROM clutch.agent_registry WHERE agent_id = 'agent:e');
+END $$;
+SELECT pg_temp.at('1 day') \g /dev/null
+SELECT pg_temp.card('e', '{"heartbeat_sec": 10}'), pg_temp.ask('e1', 'e') \g /dev/null
+SELECT clutch.cancel('task:e1') \g /dev/null
+SET clutch.default_deadline = 0;
+SELECT is(pg_temp.survives('SELECT 1', 2), 'UNAVAILABLE', 'silent for three times what its card says');
+SELECT pg_temp.ask('e2', 'e') \g /dev/null
+SELECT is(pg_temp.survives(call, (2 + row_number)::integer), 'READY', what || ' is a sign of life')
+FROM (SELECT row_number() OVER () AS row_number, what, replace(call, 'e1', 'e2') AS call FROM signs) s;
+
+-- a card may promise heartbeats, and then a lease does not stand for them
+SELECT pg_temp.at('10 days') \g /dev/null
+SELECT clutch.set_status(agent_id, 'STOPPED') FROM clutch.agents WHERE status <> 'STOPPED' \g /dev/null
+SELECT pg_temp.card('p', '{"heartbeat_sec": 10}'), pg_temp.ask('p1') \g /dev/null
+SELECT clutch.claim('agent:p', 1, '1 hour') \g /dev/null
+SELECT pg_temp.at('10 days 31 seconds') \g /dev/null
+SELECT pg_temp.lost() \g /dev/null
+SELECT is(pg_temp.status('p') || ' ' || pg_temp.task('p1'), 'UNAVAILABLE pending 2', 'it broke its promise');
+-- or that nobody need watch
+SELECT pg_temp.at('11 days') \g /dev/null
+SELECT pg_temp.card('u', '{"heartbeat_sec": 0}'), pg_temp.card('v') \g /dev/null
+SELECT pg_temp.at('12 days') \g /dev/null
+SELECT pg_temp.lost() \g /dev/null
+SELECT is(pg_temp.status('u') || ' ' || pg_temp.status('v'), 'READY UNAVAILABLE', 'who is not watched is not missed');
+SET clutch.heartbeat_interval = 0;
+SELECT pg_temp.at('13 days') \g /dev/null
+SELECT pg_temp.card('v') \g /dev/null
+SELECT pg_temp.at('14 days') \g /dev/null
+SELECT is(pg_temp.lost() || pg_temp.status('v'), '0READY', 'nobody is, but who asks for it');
+RESET clutch.heartbeat_interval;
+-- stopping, and then silent: it has stopped
+SELECT pg_temp.at('15 days') \g /dev/null
+SELECT pg_temp.card('v') \g /dev/null
+SELECT clutch.set_status('agent:v', 'STOPPING') \g /dev/null
+SELECT pg_temp.at('15 days 91 seconds') \g /dev/null
+SELECT pg_temp.lost() \g /dev/null
+SELECT is(pg_temp.status('v'), 'STOPPED', 'who goes silently is gone');
+
+-- ---------------------------------------------------- three timeouts in a row
+SET clutch.heartbeat_interval = 0;
+SET clutch.retry_max = 0;
+SELECT clutch.set_status(agent_id, 'STOPPED') FROM clutch.agents WHERE status NOT IN ('STOPPED') \g /dev/null
+SELECT clutch.cancel('task:p1') \g /dev/null
+SELECT pg_temp.at('20 days') \g /dev/null
+SELECT pg_temp.card('t') \g /dev/null
+CREATE FUNCTION pg_temp.loses(n integer) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_temp.at(format('20 days %s hours', n));
+	PERFORM pg_temp.ask('t' || n, 't');
+	PERFORM clutch.claim('agent:t', 1, '10 seconds');
+	PERFORM pg_temp.at(format('20 days %s hours 11 seconds', n));
+	PERFORM clutch.tick();
+	PERFORM clutch.cancel('task:t' || n);
+	RETURN (SELECT status FROM clutch.agent_registry WHERE agent_id = 'agent:t');
+END $$;
+SELECT is(pg_temp.loses(1) || pg_temp.loses(2), 'READYREADY', 'twice may happen');
+SELECT is(pg_temp.loses(3), 'UNAVAILABLE', 'three tasks in a row timed out');
+SELECT clutch.heartbeat('agent:t') \g /dev/null
+SELECT is(pg_temp.status('t'), 'UNAVAILABLE', 'that it lives proves nothing');
+SELECT is((SELECT count(*) FROM clutch.claim('agent:t')), 0::bigint, 'that it asks for work does');
+SELECT is(pg_temp.status('t'), 'READY', 'it is ready again');
+SELECT is(pg_temp.loses(4), 'UNAVAILABLE', 'and loses that at once if it goes on so');
+SELECT clutch.claim('agent:t') \g /dev/null
+SELECT pg_temp.ask('good', 't') \g /dev/null
+SELECT clutch.finish('agent:t', 'task:good') \g /dev/null
+SELECT is(pg_temp.loses(5) || pg_temp.loses(6), 'READYREADY', 'a task that is done ends the row');
+SELECT ok(pg_temp.rebuilds(), 'the log says the same');
+SELECT is((SELECT count(*) FROM clutch.check()), 0::bigint, 'all is sound');
+
+SELECT * FROM finish();
