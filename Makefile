@@ -17,7 +17,7 @@ OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c \
 
 # One file per topic; the order is the order of installation.
 SQL_PARTS = $(addprefix sql/install/, $(addsuffix .sql, \
-	schema tables protocol log registry routing work read subscription run grants dump))
+	schema tables protocol log registry routing work read subscription schedule run metrics grants dump))
 
 DATA_built = sql/clutch--$(EXTVERSION).sql
 DATA = $(wildcard sql/update/clutch--*--*.sql)

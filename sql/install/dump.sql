@@ -16,6 +16,8 @@ BEGIN
 		PERFORM pg_catalog.pg_extension_config_dump(member,
 			CASE WHEN member OPERATOR(pg_catalog.=) 'clutch.principal'::regclass
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)'
+				 WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.subscription,clutch.schedule}'::regclass[])
+				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) owner)'
 				 ELSE '' END);
 	END LOOP;
 END

@@ -94,7 +94,8 @@ CROSS JOIN LATERAL (VALUES (
 		 WHEN t.deadline < clutch.now() THEN 'deadline passed'
 		 WHEN t.status = 'running' AND t.wake_at < clutch.now() THEN 'ran too long'
 		 WHEN t.status = 'running' AND t.lease_until < clutch.now() THEN 'lease expired'
-		 WHEN t.status = 'pending' AND t.wake_at < clutch.now() THEN 'its time has come'
+		 WHEN t.status = 'pending' AND t.wake_at < clutch.now() -
+				CASE WHEN t.waiting_for = 'sibling' THEN interval '1 minute' ELSE interval '0' END THEN 'its time has come'
 		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
 		 WHEN t.status = 'assigned' AND t.since < clutch.now() - interval '5 minutes' THEN 'not claimed'
 	END,

@@ -255,6 +255,23 @@ CREATE TABLE clutch.epoch (
 	CONSTRAINT epoch_pkey PRIMARY KEY (epoch, timeline)
 );
 
+-- -------------------------------------------------------------- schedules
+CREATE TABLE clutch.schedule (
+	name			text COLLATE "C" NOT NULL,
+	owner			regrole NOT NULL,		-- in whose name it is sent; dumped by name
+	cron			text NOT NULL,
+	timezone		text NOT NULL,
+	envelope		jsonb NOT NULL,			-- but for its id, ts, and task_id
+	next_at			timestamptz NOT NULL,
+	last_at			timestamptz,			-- the time that it was sent for
+	last_error		text,					-- why the last was not; NULL: it was
+	runs			bigint NOT NULL,
+	missed			bigint NOT NULL,		-- times that passed while nobody ticked
+	created_at		timestamptz NOT NULL,
+	CONSTRAINT schedule_pkey PRIMARY KEY (name)
+);
+CREATE INDEX schedule_next_at ON clutch.schedule (next_at, name);
+
 -- ---------------------------------------------------------- subscriptions
 CREATE TABLE clutch.subscription (
 	name			text COLLATE "C" NOT NULL,

@@ -42,6 +42,7 @@ clutch_tick(PG_FUNCTION_ARGS)
 	document_put_int(&b, "timed_out", report.timed_out);
 	document_put_int(&b, "woken", report.woken);
 	document_put_int(&b, "lost", report.lost);
+	document_put_int(&b, "sent", report.sent);
 	document_put_int(&b, "routed", report.routed);
 	PG_RETURN_JSONB_P(document_end(&b));
 }

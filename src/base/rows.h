@@ -56,6 +56,7 @@ typedef enum StateTable
 	TABLE_QUESTION,
 	TABLE_TIMER,
 	TABLE_EPOCH,
+	TABLE_SCHEDULE,
 	TABLE_SUBSCRIPTION,
 	TABLE_SUBSCRIPTION_POSITION,
 	NUM_STATE_TABLES
@@ -88,6 +89,8 @@ typedef enum StateIndex
 	INDEX_QUESTION,				/* task_id */
 	INDEX_TIMER,				/* due, task_id */
 	INDEX_EPOCH,				/* epoch, timeline */
+	INDEX_SCHEDULE,				/* name */
+	INDEX_SCHEDULE_NEXT_AT,		/* next_at, name */
 	INDEX_SUBSCRIPTION,			/* name */
 	INDEX_SUBSCRIPTION_POSITION,	/* name, member, generation DESC */
 	NUM_STATE_INDEXES

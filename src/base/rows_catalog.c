@@ -43,6 +43,7 @@ static const struct
 	{"question", 2},
 	{"timer", 2},
 	{"epoch", 5},
+	{"schedule", 11},
 	{"subscription", 5},
 	{"subscription_position", 8},
 };
@@ -73,6 +74,8 @@ static const char *const index_names[NUM_STATE_INDEXES] = {
 	"question_pkey",
 	"timer_pkey",
 	"epoch_pkey",
+	"schedule_pkey",
+	"schedule_next_at",
 	"subscription_pkey",
 	"subscription_position_key",
 };

@@ -13,6 +13,7 @@
 #include "delivery/dependency.h"
 #include "delivery/ending.h"
 #include "delivery/liveness.h"
+#include "delivery/schedule.h"
 #include "delivery/tick.h"
 #include "delivery/timer.h"
 #include "delivery/waiting.h"
@@ -142,6 +143,7 @@ tick_all(int n)
 	TickReport	report = tick_timers(n);
 
 	report.lost = lost;
+	report.sent = schedule_send_due(n);
 	report.routed += route_waiting(n);
 	return report;
 }

@@ -19,6 +19,7 @@ typedef struct TickReport
 	int			timed_out;		/* deadlines */
 	int			woken;			/* their time has come */
 	int			lost;			/* agents */
+	int			sent;			/* schedules */
 	int			routed;			/* of these, and of what waited */
 } TickReport;
 

@@ -152,22 +152,31 @@ event_take_internal(void)
 Receipt
 event_append(Jsonb *envelope)
 {
-	Oid			user;
-	int			context;
 	Receipt		receipt;
 
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
 	next_is_internal = true;
 	PG_TRY();
 	{
-		receipt = event_send(envelope);
+		receipt = event_send_as_owner(envelope);
 	}
 	PG_FINALLY();
 	{
 		next_is_internal = false;
 	}
 	PG_END_TRY();
+	return receipt;
+}
+
+Receipt
+event_send_as_owner(Jsonb *envelope)
+{
+	Oid			user;
+	int			context;
+	Receipt		receipt;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
+	receipt = event_send(envelope);
 	SetUserIdAndSecContext(user, context);
 	return receipt;
 }

@@ -25,10 +25,24 @@ enum
 	Anum_scopes
 };
 
+static Oid	acting_for = InvalidOid;
+
+void
+principal_act_for(Oid role)
+{
+	acting_for = role;
+}
+
+static Oid
+current_role(void)
+{
+	return OidIsValid(acting_for) ? acting_for : GetOuterUserId();
+}
+
 static const char *
 role_name(void)
 {
-	return GetUserNameFromId(GetOuterUserId(), false);
+	return GetUserNameFromId(current_role(), false);
 }
 
 /* begins a scan of what the role may; with an agent, of that one */
@@ -36,7 +50,7 @@ static void
 begin_grants(RowScan *scan, Slice agent_id)
 {
 	rows_begin(scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, ROWS_LATEST, AccessShareLock);
-	rows_key_oid(scan, 1, BTEqualStrategyNumber, GetOuterUserId());
+	rows_key_oid(scan, 1, BTEqualStrategyNumber, current_role());
 	if (slice_present(agent_id))
 		rows_key_text(scan, 2, BTEqualStrategyNumber, agent_id);
 	rows_start(scan);
@@ -45,7 +59,7 @@ begin_grants(RowScan *scan, Slice agent_id)
 bool
 principal_is_operator(void)
 {
-	Oid			role = GetOuterUserId();
+	Oid			role = current_role();
 
 	return superuser_arg(role) || is_member_of_role(role, rows_owner());
 }

@@ -19,6 +19,13 @@
 extern bool principal_is_operator(void);
 extern bool principal_speaks_for(Slice agent_id);
 
+/*
+ * From here on that role is judged in place of the session's, for what it has
+ * left to be done in its name; InvalidOid: the session's again, which the
+ * caller sees to on every way out.
+ */
+extern void principal_act_for(Oid role);
+
 /* raises 42501, code NOT_YOUR_AGENT, unless the role speaks for the agent */
 extern void principal_require(Slice agent_id, const char *path);
 

@@ -1,0 +1,113 @@
+-- ---------------------------------------------------------------- metrics
+CREATE VIEW clutch.metric_names WITH (security_invoker = true) AS
+SELECT m.name, m.type, m.help
+FROM (VALUES
+	('clutch_log_seq', 'counter', 'The last place of the log that was given out.'),
+	('clutch_log_bytes', 'gauge', 'Bytes of the log on disk, with its indexes.'),
+	('clutch_tasks', 'gauge', 'Tasks by status.'),
+	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, questions nobody has answered, timers.'),
+	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been in it.'),
+	('clutch_timer_overdue_seconds', 'gauge', 'For how long the first timer has been due: nobody ticks if it grows.'),
+	('clutch_agent_queue_size', 'gauge', 'Tasks ready to be claimed by an agent; the hundred longest queues.'),
+	('clutch_agents', 'gauge', 'Agents by status.'),
+	('clutch_breakers', 'gauge', 'Agents whose circuit breaker is not closed, by its state.'),
+	('clutch_subscription_behind', 'gauge', 'Events that a subscription has not handled; 10001: more.'),
+	('clutch_subscription_oldest_seconds', 'gauge', 'Since when its first of them is in the log.'),
+	('clutch_oldest_writer_seconds', 'gauge', 'How long the oldest open transaction that has written lasts; no reader of the log sees it and what it holds up.'),
+	('clutch_oldest_snapshot_seconds', 'gauge', 'How long the transaction with the oldest snapshot lasts; no vacuum gets behind it.'),
+	('clutch_notification_queue_usage', 'gauge', 'How full the queue of NOTIFY is; at 1 commits that notify fail.'),
+	('clutch_schedules_failing', 'gauge', 'Schedules whose last envelope was refused.'),
+	('clutch_dead_rows', 'gauge', 'Rows of the tables of clutch that await vacuum, as the statistics have it.')
+) AS m(name, type, help);
+COMMENT ON VIEW clutch.metric_names IS 'what clutch.metrics() measures, in the words of Prometheus';
+
+CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double precision)
+	RETURNS SETOF record
+	LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 50
+	BEGIN ATOMIC
+	WITH queue(queue, since) AS (
+			SELECT 'ready', since FROM clutch.ready
+		UNION ALL SELECT 'waiting', since FROM clutch.waiting
+		UNION ALL SELECT 'question', asked_at FROM clutch.approvals
+		UNION ALL SELECT 'timer', NULL FROM clutch.timer),
+	queues AS (
+		SELECT q.queue, count(n.queue) AS size, min(n.since) AS oldest
+		FROM (VALUES ('ready'), ('waiting'), ('question'), ('timer')) AS q(queue)
+		LEFT JOIN queue n ON n.queue = q.queue
+		GROUP BY q.queue)
+		SELECT 'clutch_log_seq', '{}'::jsonb, last_value::double precision FROM clutch.event_seq
+	UNION ALL
+		SELECT 'clutch_log_bytes', '{}', pg_catalog.pg_total_relation_size('clutch.events')
+	UNION ALL
+		SELECT 'clutch_tasks', pg_catalog.jsonb_build_object('status', s.status), count(t.task_id)
+		FROM (SELECT DISTINCT from_status AS status FROM clutch.task_transitions()
+			  UNION SELECT to_status FROM clutch.task_transitions()) s
+		LEFT JOIN clutch.task t ON t.status = s.status
+		GROUP BY s.status
+	UNION ALL
+		SELECT 'clutch_queue_size', pg_catalog.jsonb_build_object('queue', queue), size FROM queues
+	UNION ALL
+		SELECT 'clutch_queue_oldest_seconds', pg_catalog.jsonb_build_object('queue', queue),
+			   greatest(coalesce(extract(epoch FROM clutch.now() - oldest), 0), 0)
+		FROM queues WHERE queue <> 'timer'
+	UNION ALL
+		SELECT 'clutch_timer_overdue_seconds', '{}',
+			   greatest(coalesce(extract(epoch FROM clutch.now() - (SELECT min(due) FROM clutch.timer)), 0), 0)
+	UNION ALL
+		(SELECT 'clutch_agent_queue_size', pg_catalog.jsonb_build_object('agent_id', agent_id), count(*)
+		 FROM clutch.ready GROUP BY agent_id ORDER BY count(*) DESC, agent_id LIMIT 100)
+	UNION ALL
+		SELECT 'clutch_agents', pg_catalog.jsonb_build_object('status', status), count(*)
+		FROM clutch.agent_registry GROUP BY status
+	UNION ALL
+		SELECT 'clutch_breakers', pg_catalog.jsonb_build_object('state', s.state), count(b.agent_id)
+		FROM (VALUES ('open'), ('half_open')) AS s(state)
+		LEFT JOIN clutch.breakers b ON b.state = s.state
+		GROUP BY s.state
+	UNION ALL
+		SELECT 'clutch_subscription_behind', pg_catalog.jsonb_build_object('name', s.name, 'member', s.member), s.behind
+		FROM clutch.subscriptions s
+	UNION ALL
+		SELECT 'clutch_subscription_oldest_seconds', pg_catalog.jsonb_build_object('name', s.name, 'member', s.member),
+			   coalesce(extract(epoch FROM clutch.now() - s.oldest), 0)
+		FROM clutch.subscriptions s
+	UNION ALL
+		SELECT 'clutch_oldest_writer_seconds', '{}',
+			   coalesce(max(extract(epoch FROM pg_catalog.clock_timestamp() - a.xact_start)), 0)
+		FROM pg_catalog.pg_stat_activity a
+		WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_catalog.pg_backend_pid()
+	UNION ALL
+		SELECT 'clutch_oldest_snapshot_seconds', '{}',
+			   coalesce(max(extract(epoch FROM pg_catalog.clock_timestamp() - a.xact_start)), 0)
+		FROM pg_catalog.pg_stat_activity a
+		WHERE a.backend_xmin IS NOT NULL AND a.pid <> pg_catalog.pg_backend_pid()
+		  AND a.backend_type <> 'autovacuum worker'
+	UNION ALL
+		SELECT 'clutch_notification_queue_usage', '{}', pg_catalog.pg_notification_queue_usage()
+	UNION ALL
+		SELECT 'clutch_schedules_failing', '{}', count(*) FROM clutch.schedule WHERE last_error IS NOT NULL
+	UNION ALL
+		SELECT 'clutch_dead_rows', pg_catalog.jsonb_build_object('table', u.relname), u.n_dead_tup
+		FROM pg_catalog.pg_stat_user_tables u
+		WHERE u.schemaname = 'clutch' AND u.n_dead_tup > 0;
+	END;
+COMMENT ON FUNCTION clutch.metrics() IS
+	'how the database stands, in numbers: what clutch.metric_names explains';
+
+CREATE FUNCTION clutch.prometheus() RETURNS text
+	LANGUAGE sql VOLATILE PARALLEL UNSAFE
+	BEGIN ATOMIC
+		SELECT pg_catalog.string_agg(pg_catalog.format(E'# HELP %s %s\n# TYPE %s %s\n%s', n.name, n.help, n.name, n.type, m.lines), '' ORDER BY n.name)
+		FROM clutch.metric_names n
+		JOIN (
+			SELECT v.name, pg_catalog.string_agg(pg_catalog.format(E'%s%s %s\n', v.name, l.labels, v.value), '' ORDER BY l.labels) AS lines
+			FROM clutch.metrics() v
+			CROSS JOIN LATERAL (
+				SELECT coalesce('{' || pg_catalog.string_agg(pg_catalog.format('%s="%s"', p.key,
+							pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(p.value, E'\\', E'\\\\'), '"', E'\\"'), E'\n', E'\\n')),
+							',' ORDER BY p.key COLLATE "C") || '}', '') AS labels
+				FROM pg_catalog.jsonb_each_text(v.labels) p) l
+			GROUP BY v.name) m ON m.name = n.name;
+	END;
+COMMENT ON FUNCTION clutch.prometheus() IS
+	'the same as a page that Prometheus scrapes, in its text format';

@@ -1,0 +1,80 @@
+/*-------------------------------------------------------------------------
+ *
+ * schedule_fn.c
+ *	  Envelopes for later: clutch.send_at, clutch.schedule, clutch.unschedule.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "api/result.h"
+#include "base/clock.h"
+#include "base/document.h"
+#include "delivery/schedule.h"
+#include "protocol/problem.h"
+#include "store/event.h"
+#include "utils/timestamp.h"
+
+PG_FUNCTION_INFO_V1(clutch_send_at);
+PG_FUNCTION_INFO_V1(clutch_schedule);
+PG_FUNCTION_INFO_V1(clutch_unschedule);
+
+/* the envelope with meta.clutch.not_before, whatever it said there */
+static Jsonb *
+with_not_before(JsonbContainer *envelope, TimestampTz at)
+{
+	JsonbContainer *meta = document_get_container(envelope, "meta");
+	JsonbContainer *orders = meta != NULL ? document_get_container(meta, "clutch") : NULL;
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_pairs(&b, envelope, "meta");
+	document_open_object(&b, "meta");
+	if (meta != NULL && JsonContainerIsObject(meta))
+		document_put_pairs(&b, meta, "clutch");
+	document_open_object(&b, "clutch");
+	if (orders != NULL && JsonContainerIsObject(orders))
+		document_put_pairs(&b, orders, "not_before");
+	document_put_timestamp(&b, "not_before", at);
+	document_close_object(&b);
+	document_close_object(&b);
+	return document_end(&b);
+}
+
+Datum
+clutch_send_at(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *envelope = argument_jsonb(fcinfo, 0, "envelope");
+	TimestampTz at;
+
+	if (PG_ARGISNULL(1) || TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"at\" must be a time, not null or infinity")));
+	at = PG_GETARG_TIMESTAMPTZ(1);
+	if (JB_ROOT_IS_OBJECT(envelope) &&
+		!slice_equal(document_get_text(&envelope->root, "type"), SLICE_OF("task.request")))
+		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "/type", "WRONG_VALUE",
+					   "Only a task.request can be held until a time; clutch.schedule sends other messages.",
+					   "an envelope of this type cannot be sent for later");
+	if (JB_ROOT_IS_OBJECT(envelope))
+		envelope = with_not_before(&envelope->root, at);
+	return result_receipt(fcinfo, event_send(envelope));
+}
+
+Datum
+clutch_schedule(PG_FUNCTION_ARGS)
+{
+	Slice		timezone = argument_optional_text(fcinfo, 3);
+
+	PG_RETURN_TIMESTAMPTZ(schedule_put(argument_text(fcinfo, 0, "name"),
+									   argument_text(fcinfo, 1, "cron"),
+									   argument_jsonb(fcinfo, 2, "envelope"),
+									   slice_present(timezone) ? timezone : SLICE_OF("UTC")));
+}
+
+Datum
+clutch_unschedule(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(schedule_drop(argument_text(fcinfo, 0, "name")));
+}

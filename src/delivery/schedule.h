@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * schedule.h
+ *	  Envelopes that are sent again and again (clutch.schedule).
+ *
+ * A tick sends what is due, each time in the name of the role that scheduled
+ * it and with what that role may do by then.  Sending and moving on to the
+ * next time are one transaction, and the ids are made of the name and the
+ * time: once, never twice.  Times that passed while nobody ticked are made up
+ * for by one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_SCHEDULE_H
+#define CLUTCH_SCHEDULE_H
+
+#include "base/text.h"
+#include "datatype/timestamp.h"
+#include "utils/jsonb.h"
+
+/*
+ * New, or in place of the role's own schedule of that name; the first time.
+ * Raises 22023 for a name, cron or time zone that is none, KL001 for the
+ * envelope, 42501 if the name or the sender is another's.
+ */
+extern TimestampTz schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone);
+
+/* false: there was none */
+extern bool schedule_drop(Slice name);
+
+/* sends what is due, at most n; how many it sent */
+extern int	schedule_send_due(int n);
+
+#endif							/* CLUTCH_SCHEDULE_H */

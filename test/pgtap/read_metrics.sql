@@ -1,0 +1,77 @@
+-- The numbers that say how the database stands.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS clutch;
+SELECT no_plan();
+SET clutch.notify = off;
+SET clutch.heartbeat_interval = 0;
+SET clutch.breaker_failures = 1;
+SET clutch.retry_max = 0;
+SET clutch.clock = '2026-03-01T00:00:00Z';
+
+CREATE FUNCTION pg_temp.card(name text, skill text) RETURNS clutch.receipt LANGUAGE sql AS $$
+	SELECT clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'display', jsonb_build_object('name', name),
+		'capabilities', jsonb_build_array(jsonb_build_object('id', skill)), 'limits', '{"max_concurrency": 5}'::jsonb)) $$;
+CREATE FUNCTION pg_temp.ask(task text, skill text DEFAULT 'skill:x', meta jsonb DEFAULT '{}') RETURNS clutch.receipt LANGUAGE sql AS $$
+	SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', id => 'msg_' || task, run_id => 'run:1', thread_id => 'thread:1',
+		task_id => 'task:' || task, requires => ARRAY[skill], meta => meta)) $$;
+CREATE FUNCTION pg_temp.value(metric text, label jsonb DEFAULT '{}') RETURNS double precision LANGUAGE sql AS
+$$ SELECT value FROM clutch.metrics() WHERE name = metric AND labels = label $$;
+
+SELECT set_eq('SELECT name FROM clutch.metrics() WHERE name NOT IN (''clutch_dead_rows'')',
+	$$SELECT name FROM clutch.metric_names WHERE name NOT IN ('clutch_agents', 'clutch_agent_queue_size', 'clutch_subscription_behind', 'clutch_subscription_oldest_seconds', 'clutch_dead_rows')$$,
+	'what is not by agent or subscription is there when there is nothing');
+SELECT is((SELECT sum(value) FROM clutch.metrics() WHERE name IN ('clutch_tasks', 'clutch_queue_size', 'clutch_queue_oldest_seconds', 'clutch_timer_overdue_seconds')), 0::double precision, 'and 0');
+
+SELECT pg_temp.card('ken', 'skill:x'), pg_temp.card('lois', 'skill:y') \g /dev/null
+SELECT pg_temp.ask('ready' || n) FROM generate_series(1, 3) n \g /dev/null
+SELECT pg_temp.ask('done', 'skill:y'), pg_temp.ask('bad', 'skill:y'), pg_temp.ask('asks', 'skill:y'), pg_temp.ask('waits', 'skill:z') \g /dev/null
+SELECT clutch.claim('agent:lois', 3, '1 hour') \g /dev/null
+SELECT clutch.subscribe('s') \g /dev/null
+CREATE TEMP TABLE subscribed AS SELECT max(seq) AS seq FROM clutch.events;
+SELECT clutch.finish('agent:lois', 'task:done') \g /dev/null
+SELECT clutch.progress('agent:lois', 'task:asks', '{"state": "input_required"}') \g /dev/null
+SELECT clutch.fail('agent:lois', 'task:bad', 'E', 'bad', false) \g /dev/null
+SELECT clutch.schedule('bad', '* * * * *', clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', run_id => 'run:1')) \g /dev/null
+UPDATE clutch.schedule SET envelope = '{"type": "none"}';
+SET clutch.clock = '2026-03-01T00:10:00Z';
+
+SELECT is((SELECT jsonb_object_agg(labels ->> 'status', value) FROM clutch.metrics() WHERE name = 'clutch_tasks'),
+	'{"pending": 1, "assigned": 3, "running": 0, "input_required": 1, "completed": 1, "failed": 1, "cancelled": 0, "timed_out": 0}'::jsonb, 'tasks by status');
+SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_size') - 'timer', '{"ready": 3, "waiting": 1, "question": 1}', 'the queues');
+SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_oldest_seconds'), '{"ready": 600, "waiting": 600, "question": 600}', 'and how long they have waited');
+SELECT is(pg_temp.value('clutch_agent_queue_size', '{"agent_id": "agent:ken"}'), 3::double precision, 'of each agent');
+SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 0::double precision, 'no timer is due');
+SELECT clutch.set_status('agent:ken', 'STOPPING') \g /dev/null
+SELECT is((SELECT jsonb_object_agg(labels ->> 'status', value) FROM clutch.metrics() WHERE name = 'clutch_agents'), '{"READY": 1, "STOPPING": 1}', 'agents');
+SELECT is(pg_temp.value('clutch_breakers', '{"state": "half_open"}') || ' ' || pg_temp.value('clutch_breakers', '{"state": "open"}'), '1 0', 'breakers');
+SELECT is(pg_temp.value('clutch_subscription_behind', '{"name": "s", "member": 0}'), (SELECT count(*)::double precision FROM clutch.events WHERE seq > (SELECT s.seq FROM subscribed s)),
+	'a subscription that nobody reads falls behind');
+SELECT is(pg_temp.value('clutch_subscription_oldest_seconds', '{"name": "s", "member": 0}'), 600::double precision, 'for ten minutes');
+SELECT clutch.tick() \g /dev/null
+SELECT is(pg_temp.value('clutch_schedules_failing'), 1::double precision, 'a schedule that fails');
+SELECT is(pg_temp.value('clutch_log_seq'), (SELECT max(seq)::double precision FROM clutch.events), 'the end of the log');
+SET clutch.clock = '2026-03-02T00:30:00Z';
+SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 1800::double precision, 'a timer nobody looks at');
+
+-- the page
+CREATE TEMP TABLE page AS SELECT regexp_split_to_table(rtrim(clutch.prometheus(), E'\n'), E'\n') AS line;
+SELECT is((SELECT count(*) FROM page WHERE line !~ '^# HELP clutch_[a-z_]+ .+\.$' AND line !~ '^# TYPE clutch_[a-z_]+ (gauge|counter)$'
+	AND line !~ '^clutch_[a-z_]+({[a-z_]+="([^"\\]|\\.)*"(,[a-z_]+="([^"\\]|\\.)*")*})? -?[0-9.e+-]+$'), 0::bigint, 'each line is as Prometheus wants it');
+SELECT is((SELECT count(*) FROM page WHERE line LIKE 'clutch_tasks{status="completed"} 1'), 1::bigint, 'with its labels');
+SELECT is((SELECT count(*) - count(DISTINCT line) FROM page), 0::bigint, 'nothing twice');
+SELECT clutch.subscribe(E'a"b\\c\nd') \g /dev/null
+SELECT ok(position(E'{member="0",name="a\\"b\\\\c\\nd"}' IN clutch.prometheus()) > 0, 'what needs it is escaped');
+CREATE ROLE metrics_reader;
+SELECT clutch.grant_reader('metrics_reader') \g /dev/null
+SET ROLE metrics_reader;
+SELECT lives_ok('SELECT clutch.prometheus()', 'a reader may scrape');
+RESET ROLE;
+DROP OWNED BY metrics_reader;
+DROP ROLE metrics_reader;
+
+SELECT * FROM finish();

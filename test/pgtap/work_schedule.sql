@@ -1,0 +1,163 @@
+-- Requests for later, and envelopes that are sent again and again.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS clutch;
+SELECT no_plan();
+SET clutch.notify = off;
+SET clutch.heartbeat_interval = 0;
+SET timezone = 'UTC';
+
+CREATE FUNCTION pg_temp.at(t text) RETURNS text LANGUAGE sql AS
+$$ SELECT set_config('clutch.clock', to_char(t::timestamptz, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false) $$;
+CREATE FUNCTION pg_temp.note(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
+$$ SELECT clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', '{"text": "hello"}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:talk') || more $$;
+CREATE FUNCTION pg_temp.sent() RETURNS text LANGUAGE sql AS $$ SELECT clutch.tick() ->> 'sent' $$;
+-- the first n times after a moment, as the wall clock of the zone shows them
+CREATE FUNCTION pg_temp.times(cron text, after text, n integer DEFAULT 3, zone text DEFAULT 'UTC') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	next timestamptz := after;
+	said text[];
+BEGIN
+	FOR i IN 1 .. n LOOP
+		PERFORM pg_temp.at(next::text);
+		next := clutch.schedule('times', cron, pg_temp.note(), zone);
+		said := said || to_char(next AT TIME ZONE zone, 'MM-DD HH24:MI');
+	END LOOP;
+	RETURN array_to_string(said, ', ');
+END $$;
+
+-- -------------------------------------------------------------------- cron
+SELECT is(pg_temp.times('* * * * *', '2026-03-01 23:58:30'), '03-01 23:59, 03-02 00:00, 03-02 00:01', 'every minute');
+SELECT is(pg_temp.times('30 8 * * *', '2026-03-01 08:30'), '03-02 08:30, 03-03 08:30, 03-04 08:30', 'every day; a time that is now is past');
+SELECT is(pg_temp.times('*/20 9-10 * * *', '2026-03-01 09:30', 5), '03-01 09:40, 03-01 10:00, 03-01 10:20, 03-01 10:40, 03-02 09:00', 'steps and ranges');
+SELECT is(pg_temp.times('5,10-12/2,55 0 * * *', '2026-03-01', 4), '03-01 00:05, 03-01 00:10, 03-01 00:12, 03-01 00:55', 'lists');
+SELECT is(pg_temp.times('50/5 0 * * *', '2026-03-01', 3), '03-01 00:50, 03-01 00:55, 03-02 00:50', 'a number with a step goes to the end');
+SELECT is(pg_temp.times('0 0 * * mon-wed', '2026-03-01', 4), '03-02 00:00, 03-03 00:00, 03-04 00:00, 03-09 00:00', 'days by name');
+SELECT is(pg_temp.times('0 0 * * 7', '2026-02-28', 2), pg_temp.times('0 0 * * SUN', '2026-02-28', 2), '7 is Sunday');
+SELECT is(pg_temp.times('0 0 * * 0', '2026-02-28', 2), '03-01 00:00, 03-08 00:00', 'as 0 is');
+SELECT is(pg_temp.times('0 0 13 * fri', '2026-03-01', 3), '03-06 00:00, 03-13 00:00, 03-20 00:00', 'either day, when both are named');
+SELECT is(pg_temp.times('0 0 */10 * fri', '2026-03-01', 2), '05-01 00:00, 07-31 00:00', 'both days, when one begins with an asterisk');
+SELECT is(pg_temp.times('0 0 31 * *', '2026-03-01', 3), '03-31 00:00, 05-31 00:00, 07-31 00:00', 'months that have 31');
+SELECT is(pg_temp.times('0 12 29 feb *', '2026-03-01', 2), '02-29 12:00, 02-29 12:00', 'leap days');
+SELECT is(pg_temp.times('@hourly', '2026-03-01 00:30', 2), '03-01 01:00, 03-01 02:00', '@hourly');
+SELECT is(pg_temp.times('@daily', '2026-03-01', 1) || ', ' || pg_temp.times('@midnight', '2026-03-01', 1) || ', ' || pg_temp.times('@weekly', '2026-03-02', 1) || ', ' ||
+	pg_temp.times('@monthly', '2026-03-02', 1) || ', ' || pg_temp.times('@yearly', '2026-03-02', 1) || ', ' || pg_temp.times('@annually', '2026-03-02', 1),
+	'03-02 00:00, 03-02 00:00, 03-08 00:00, 04-01 00:00, 01-01 00:00, 01-01 00:00', 'the other words');
+SELECT is(pg_temp.times('  0   12 *	* *  ', '2026-03-01', 1), '03-01 12:00', 'blanks and tabs');
+-- against an oracle: every minute of two weeks, judged field by field
+SELECT is(
+	(WITH RECURSIVE t(n, at) AS (SELECT 0, '2026-02-20'::timestamptz UNION ALL SELECT n + 1, to_timestamp(extract(epoch FROM clutch.schedule('times', '7,37 3-5,22 2-26/3 2,3 tue', pg_temp.note())))
+		FROM t, LATERAL pg_temp.at(t.at::text) WHERE n < 20)
+	SELECT string_agg(at::text, ' ' ORDER BY n) FROM t WHERE n > 0),
+	(SELECT string_agg(m::text, ' ' ORDER BY m) FROM (SELECT m FROM generate_series('2026-02-20 00:01'::timestamptz, '2026-04-01', '1 minute') m
+		WHERE extract(minute FROM m) IN (7, 37) AND extract(hour FROM m) IN (3, 4, 5, 22) AND extract(month FROM m) IN (2, 3)
+		  AND (extract(day FROM m) IN (2, 5, 8, 11, 14, 17, 20, 23, 26) OR extract(dow FROM m) = 2) ORDER BY m LIMIT 20) s), 'as an oracle says');
+
+-- the wall clock: Berlin skips 02:00 .. 02:59 on 29 March 2026, and has it twice on 25 October
+SELECT is(pg_temp.times('30 8 * * *', '2026-03-28 12:00+01', 2, 'Europe/Berlin'), '03-29 08:30, 03-30 08:30', 'half past eight is half past eight');
+SELECT is(pg_temp.times('30 2 * * *', '2026-03-28 12:00+01', 2, 'Europe/Berlin'), '03-29 03:00, 03-30 02:30', 'what the clock skips happens after the gap');
+SELECT is(pg_temp.times('*/30 * * * *', '2026-03-29 01:15+01', 3, 'Europe/Berlin'), '03-29 01:30, 03-29 03:00, 03-29 03:30', 'every half hour has none to make up for');
+SELECT is(pg_temp.times('59 1,2 * * *', '2026-03-29 01:58+01', 2, 'Europe/Berlin'), '03-29 01:59, 03-29 03:00', 'also right after the minute before the gap');
+SELECT is(pg_temp.times('30 2 * * *', '2026-10-24 12:00+02', 3, 'Europe/Berlin'), '10-25 02:30, 10-26 02:30, 10-27 02:30', 'what the clock repeats happens once');
+SELECT is(pg_temp.times('0 * * * *', '2026-10-25 01:30+02', 3, 'Europe/Berlin'), '10-25 02:00, 10-25 02:00, 10-25 03:00', 'but every hour is every hour');
+-- Santiago skips midnight
+SELECT is(pg_temp.times('0 0 * * *', '2026-09-05 12:00-04', 2, 'America/Santiago'), '09-06 01:00, 09-07 00:00', 'a midnight that is not');
+
+-- faults
+CREATE TEMP TABLE bad (cron text, wrong text);
+INSERT INTO bad VALUES
+	('', '"" has fewer than five fields'), ('* * * *', '"* * * *" has fewer than five fields'), ('* * * * * *', '"* * * * * *" has more than five fields'),
+	('60 * * * *', 'the minute of "60 * * * *" must be numbers from 0 to 59'), ('* 24 * * *', 'the hour of "* 24 * * *" must be numbers from 0 to 23'),
+	('* * 0 * *', 'the day of month of "* * 0 * *" must be numbers from 1 to 31'), ('* * * 13 *', 'the month of "* * * 13 *" must be numbers from 1 to 12'),
+	('* * * * 8', 'the day of week of "* * * * 8" must be numbers from 0 to 7'), ('* * * * moon', 'the day of week of "* * * * moon" must be numbers from 0 to 7'),
+	('5-1 * * * *', 'the minute of "5-1 * * * *" has a range that ends before it begins; it goes from 0 to 59'),
+	('*/0 * * * *', 'the minute of "*/0 * * * *" has a step that is none; it goes from 0 to 59'), ('*/x * * * *', 'the minute of "*/x * * * *" has a step that is none; it goes from 0 to 59'),
+	('1, * * * *', 'the minute of "1, * * * *" must be numbers from 0 to 59'), ('-1 * * * *', 'the minute of "-1 * * * *" must be numbers from 0 to 59'),
+	('99999999999999999999 * * * *', 'the minute of "99999999999999999999 * * * *" must be numbers from 0 to 59'),
+	('@sometimes', '"@sometimes" is no word for a time'), ('0 0 30 feb *', '"0 0 30 feb *" never comes');
+SELECT throws_ok(format('SELECT clutch.schedule(%L, %L, pg_temp.note())', 'bad', cron), '22023', wrong, quote_literal(cron)) FROM bad;
+SELECT throws_ok($$SELECT clutch.schedule('bad', '* * * * *', pg_temp.note(), 'Mars/Olympus')$$, '22023', '"Mars/Olympus" is no time zone', 'no time zone');
+SELECT throws_ok($$SELECT clutch.schedule('', '* * * * *', pg_temp.note())$$, '22023', NULL, 'a name');
+SELECT throws_ok($$SELECT clutch.schedule(repeat('x', 200), '* * * * *', pg_temp.note())$$, '22023', NULL, 'of a length');
+SELECT throws_ok($$SELECT clutch.schedule('bad', '* * * * *', '[]')$$, 'KL001', NULL, 'an envelope is an object');
+SELECT throws_ok($$SELECT clutch.schedule('bad', '* * * * *', pg_temp.note('{"type": "no.such"}'))$$, 'KL001', NULL, 'and valid, which is told at once');
+SELECT is(clutch.unschedule('times') || ' ' || clutch.unschedule('times'), 'true false', 'forgotten once');
+
+-- ------------------------------------------------------------- once, not twice
+SELECT pg_temp.at('2026-03-01 07:59') \g /dev/null
+SELECT is(clutch.schedule('brief', '0 8 * * *', clutch.envelope('task.request', 'agent:ui', '{agent:ken}', '{"goal": "news"}', run_id => 'run:news') - 'thread_id'), '2026-03-01 08:00+00'::timestamptz, 'the first time is told');
+SELECT is(pg_temp.sent(), '0', 'it is not yet due');
+SELECT pg_temp.at('2026-03-01 08:00') \g /dev/null
+SELECT is(pg_temp.sent() || pg_temp.sent(), '10', 'once');
+SELECT is((SELECT concat_ws(' ', id, task_id, run_id, thread_id) FROM clutch.events WHERE type = 'task.request'),
+	'msg:brief@2026-03-01T08:00:00.000000Z task:brief@2026-03-01T08:00:00.000000Z run:news thread:brief', 'ids of the name and the time');
+SELECT is((SELECT envelope ->> 'ts' FROM clutch.events WHERE type = 'task.request'), '2026-03-01T08:00:00.000000Z', 'and its ts');
+BEGIN;
+SELECT pg_temp.at('2026-03-02 08:00') \g /dev/null
+SELECT is(pg_temp.sent(), '1', 'sent');
+ROLLBACK;
+SELECT pg_temp.at('2026-03-02 08:00') \g /dev/null
+SELECT is((SELECT runs || ' ' || next_at FROM clutch.schedules), '1 2026-03-02 08:00:00+00', 'and rolled back with its tick');
+SELECT is(pg_temp.sent() || pg_temp.sent(), '10', 'so the next does it');
+-- nobody ticked for five days
+SELECT pg_temp.at('2026-03-07 09:00') \g /dev/null
+SELECT is(pg_temp.sent() || pg_temp.sent(), '10', 'what was missed is made up for, once');
+SELECT is((SELECT concat_ws(' ', runs, missed, last_at, next_at) FROM clutch.schedules), '3 4 2026-03-03 08:00:00+00 2026-03-08 08:00:00+00', 'and counted');
+SELECT is((SELECT count(*) FROM clutch.tasks), 3::bigint, 'three tasks');
+-- the same again replaces it
+SELECT is(clutch.schedule('brief', '0 9 * * *', pg_temp.note()), '2026-03-08 09:00+00'::timestamptz, 'by another');
+SELECT is((SELECT concat_ws(' ', cron, runs, envelope ->> 'type') FROM clutch.schedules), '0 9 * * * 3 chat.message', 'of the same name');
+-- restored: an occurrence that is in the log already is not sent again
+SELECT pg_temp.at('2026-03-08 09:00') \g /dev/null
+SELECT pg_temp.sent() \g /dev/null
+UPDATE clutch.schedule SET next_at = '2026-03-08 09:00';
+SELECT pg_temp.sent() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.events WHERE id LIKE 'msg:brief@2026-03-08%'), 1::bigint, 'its id is its time');
+
+-- --------------------------------------------------------------- in whose name
+CREATE ROLE schedule_lois;
+SELECT clutch.grant_agent('schedule_lois', 'agent:lois') \g /dev/null
+SET ROLE schedule_lois;
+SELECT throws_ok($$SELECT clutch.schedule('mine', '* * * * *', pg_temp.note())$$, '42501', NULL, 'not in the name of another');
+SELECT throws_ok($$SELECT clutch.schedule('brief', '* * * * *', pg_temp.note('{"from": {"agent_id": "agent:lois"}}'))$$, '42501', NULL, 'nor in place of another''s');
+SELECT throws_ok($$SELECT clutch.unschedule('brief')$$, '42501', NULL, 'which it does not end either');
+SELECT lives_ok($$SELECT clutch.schedule('mine', '* * * * *', pg_temp.note('{"from": {"agent_id": "agent:lois"}}'))$$, 'in its own');
+RESET ROLE;
+SELECT clutch.unschedule('brief') \g /dev/null
+SELECT pg_temp.at('2026-03-08 09:01') \g /dev/null
+SELECT is(pg_temp.sent(), '1', 'whoever ticks');
+SELECT is((SELECT from_agent FROM clutch.events WHERE id LIKE 'msg:mine@%'), 'agent:lois', 'it is sent in its name');
+SELECT clutch.revoke_agent('schedule_lois', 'agent:lois') \g /dev/null
+SELECT clutch.schedule('also', '* * * * *', pg_temp.note()) \g /dev/null
+SELECT pg_temp.at('2026-03-08 09:02') \g /dev/null
+SELECT is(pg_temp.sent(), '2', 'one that may not any more keeps no other');
+SELECT is((SELECT string_agg(concat_ws(' ', name, runs, left(last_error, 5)), ', ' ORDER BY name) FROM clutch.schedules), 'also 1, mine 1 42501', 'and is told so');
+SELECT is((SELECT count(*) FROM clutch.events WHERE id LIKE 'msg:mine@%'), 1::bigint, 'nothing was sent');
+SELECT clutch.unschedule(name) FROM clutch.schedules \g /dev/null
+DROP OWNED BY schedule_lois;
+DROP ROLE schedule_lois;
+
+-- ---------------------------------------------------------------- at a time
+SELECT pg_temp.at('2026-03-09') \g /dev/null
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:x"}]}') \g /dev/null
+SELECT is((SELECT task_id FROM clutch.send_at(clutch.envelope('task.request', 'agent:ui', '{agent:ken}', id => 'msg_at', run_id => 'run:at', thread_id => 'thread:at', task_id => 'task:at', meta => '{"clutch": {"priority": 3}, "mine": 1}'), '2026-03-09 10:00')),
+	'task:at', 'a request for ten o''clock');
+SELECT is((SELECT duplicate FROM clutch.send_at(clutch.envelope('task.request', 'agent:ui', '{agent:ken}', id => 'msg_at', run_id => 'run:at', thread_id => 'thread:at', task_id => 'task:at', meta => '{"clutch": {"priority": 3}, "mine": 1}'), '2026-03-09 10:00')), true, 'sent again, it is the same one');
+SELECT is((SELECT envelope -> 'meta' FROM clutch.events WHERE id = 'msg_at'), '{"mine": 1, "clutch": {"priority": 3, "not_before": "2026-03-09T10:00:00.000000Z"}}'::jsonb, 'the rest of meta is kept');
+SELECT pg_temp.at('2026-03-09 09:59:59') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.claim('agent:ken', 10) WHERE task_id = 'task:at'), 0::bigint, 'not before');
+SELECT pg_temp.at('2026-03-09 10:00') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT clutch.finish('agent:ken', task_id) FROM clutch.tasks WHERE agent_id = 'agent:ken' AND status = 'running' \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:at' AND (status = 'assigned' OR waiting_for = 'capacity')), 1::bigint, 'then it is as any other');
+SELECT throws_ok($$SELECT clutch.send_at(pg_temp.note(), '2026-03-10')$$, '22023', NULL, 'only requests are held');
+SELECT throws_ok($$SELECT clutch.send_at(pg_temp.note(), 'infinity')$$, '22023', NULL, 'and not for ever');
+SELECT throws_ok($$SELECT clutch.send_at(NULL, '2026-03-10')$$, NULL, NULL, 'no envelope');
+SELECT throws_ok($$SELECT clutch.send_at('[]', '2026-03-10')$$, 'KL001', NULL, 'no object');
+
+SELECT * FROM finish();
