@@ -210,6 +210,9 @@ sleep_until(TimestampTz at)
 	/* ended while it has nothing to do, it ends without a word */
 	if (ProcDiePending)
 		proc_exit(0);
+	/* there is nothing to cancel; DROP DATABASE waits for the rest */
+	QueryCancelPending = false;
+	CHECK_FOR_INTERRUPTS();
 	if (ConfigReloadPending)
 	{
 		ConfigReloadPending = false;
