@@ -10,7 +10,9 @@
  */
 #include "clutch.h"
 
+#include "delivery/launcher.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "settings.h"
 
 PG_MODULE_MAGIC;
@@ -21,4 +23,6 @@ void
 _PG_init(void)
 {
 	settings_define();
+	if (process_shared_preload_libraries_in_progress)
+		launcher_register();
 }

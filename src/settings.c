@@ -12,6 +12,7 @@
 #include "clutch.h"
 
 #include "base/clock.h"
+#include "miscadmin.h"
 #include "protocol/retry_policy.h"
 #include "settings.h"
 #include "utils/guc.h"
@@ -66,9 +67,11 @@ double		clutch_weight_tag = 1.0;
 double		clutch_weight_domain = 1.0;
 
 /*
- * Who wakes listeners.  "transaction": the writing transaction sends one
- * hint per channel at commit, which makes commits wait for one another.
- * "off": nobody is woken, readers poll.
+ * Who wakes listeners.  "worker": the background worker of the database,
+ * when the transaction is over and what it wrote can be read; where there is
+ * none, or it cannot keep up, as "transaction".  "transaction": the writing
+ * transaction sends one hint per channel at commit, which makes commits wait
+ * for one another.  "off": nobody is woken, readers poll.
  */
 int			clutch_notify = NOTIFY_TRANSACTION;
 
@@ -95,6 +98,12 @@ int			clutch_aging = 60;
 
 /* How many tasks one tick moves at most; call it again for more. */
 int			clutch_tick_batch = 1000;
+
+/*
+ * How often the background worker ticks, in seconds, while something waits
+ * whose time nobody can tell, such as for an agent.
+ */
+int			clutch_tick_interval = 10;
 
 /* How long a request may take that names no deadline, in seconds; 0: for ever. */
 int			clutch_default_deadline = 24 * 3600;
@@ -133,6 +142,7 @@ int			clutch_breaker_probes = 3;
 char	   *clutch_clock = NULL;
 
 static const struct config_enum_entry notify_modes[] = {
+	{"worker", NOTIFY_WORKER, false},
 	{"transaction", NOTIFY_TRANSACTION, false},
 	{"off", NOTIFY_OFF, false},
 	{NULL, 0, false}
@@ -219,8 +229,10 @@ settings_define(void)
 							   &clutch_orchestrator, "agent:orchestrator",
 							   PGC_SUSET, 0, check_orchestrator, NULL, NULL);
 	DefineCustomEnumVariable("clutch.notify",
-							 "Who wakes listeners: the writing transaction, or nobody.",
-							 NULL, &clutch_notify, NOTIFY_TRANSACTION, notify_modes,
+							 "Who wakes listeners: the worker, the writing transaction, or nobody.",
+							 NULL, &clutch_notify,
+							 process_shared_preload_libraries_in_progress ?
+							 NOTIFY_WORKER : NOTIFY_TRANSACTION, notify_modes,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("clutch.clock",
 							   "The time as RFC 3339 text, for tests.",
@@ -265,6 +277,10 @@ settings_define(void)
 				 &clutch_aging, 60, 0, 7 * 86400, GUC_UNIT_S);
 	define_limit("clutch.tick_batch", "Most tasks one tick moves.",
 				 &clutch_tick_batch, 1000, 1, 1000000, 0);
+	DefineCustomIntVariable("clutch.tick_interval",
+							"How often the worker ticks while something waits.", NULL,
+							&clutch_tick_interval, 10, 1, 3600,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
 
 	define_limit("clutch.default_deadline", "How long a request may take that names no deadline.",
 				 &clutch_default_deadline, 24 * 3600, 0, 366 * 24 * 3600, GUC_UNIT_S);

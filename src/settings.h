@@ -11,7 +11,8 @@
 typedef enum NotifyMode
 {
 	NOTIFY_OFF,
-	NOTIFY_TRANSACTION
+	NOTIFY_TRANSACTION,
+	NOTIFY_WORKER
 } NotifyMode;
 
 /* names */
@@ -41,6 +42,7 @@ extern int	clutch_heartbeat_interval;	/* seconds */
 extern int	clutch_default_lease;	/* seconds */
 extern int	clutch_aging;		/* seconds; 0: off */
 extern int	clutch_tick_batch;
+extern int	clutch_tick_interval;	/* seconds */
 extern int	clutch_default_deadline;	/* seconds; 0: none */
 
 /* failures */

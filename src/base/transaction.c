@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * transaction.c
- *	  Forgetting with a transaction what was remembered in it.
+ *	  Doing with the end of a transaction what was remembered in it.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,19 +11,39 @@
 #include "base/transaction.h"
 
 static void
+call(void (*function) (void))
+{
+	if (function)
+		function();
+}
+
+static void
 transaction_ends(XactEvent event, void *arg)
 {
 	TransactionWatch *watch = arg;
 
-	/* still in it */
-	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PRE_PREPARE ||
-		event == XACT_EVENT_PARALLEL_PRE_COMMIT)
-		return;
-	if ((event == XACT_EVENT_ABORT || event == XACT_EVENT_PARALLEL_ABORT) &&
-		watch->rolled_back)
-		watch->rolled_back();
-	if (watch->ended)
-		watch->ended();
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+			call(watch->committing);
+			return;
+		case XACT_EVENT_PRE_PREPARE:
+		case XACT_EVENT_PARALLEL_PRE_COMMIT:
+			return;				/* still in it */
+		case XACT_EVENT_ABORT:
+		case XACT_EVENT_PARALLEL_ABORT:
+			call(watch->rolled_back);
+			break;
+		case XACT_EVENT_COMMIT:
+			call(watch->committed);
+			break;
+		case XACT_EVENT_PREPARE:
+			call(watch->prepared);
+			break;
+		case XACT_EVENT_PARALLEL_COMMIT:
+			break;
+	}
+	call(watch->ended);
 }
 
 static void
@@ -32,8 +52,10 @@ savepoint_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId paren
 {
 	TransactionWatch *watch = arg;
 
-	if (event == SUBXACT_EVENT_ABORT_SUB && watch->rolled_back)
-		watch->rolled_back();
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		call(watch->rolled_back);
+	else if (event == SUBXACT_EVENT_COMMIT_SUB)
+		call(watch->released);
 }
 
 void

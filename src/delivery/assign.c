@@ -341,7 +341,11 @@ assign_pull(Slice agent_id, int n)
 		Task	   *task;
 
 		load_read(agent_id, limit, &load);
-		if (load.running >= limit)
+		/*
+		 * Where somebody is taking or freeing the last slot, a task tried in
+		 * vain would wake this very agent to try again, until that one commits.
+		 */
+		if (load.running >= limit || !slot_is_likely(agent_id, limit))
 			break;
 		task = waiting_take(agent_id);
 		if (task == NULL || !assign_again(task))

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * notify.c
- *	  Waking listeners: the only Async_Notify.
+ *	  Waking listeners and the worker: the only Async_Notify.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
+#include "access/xact.h"
 #include "base/transaction.h"
 #include "commands/async.h"
 #include "delivery/notify.h"
@@ -14,33 +15,141 @@
 #include "settings.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 static const char *const audience_names[] = {"all", "agent", "thread", "run", "task"};
 
 /*
- * What this transaction has woken, so that a batch of a thousand events of
- * one run asks once.  Forgotten at its end; after a rolled back savepoint a
- * channel may stay here though its hint was dropped, so that also forgets.
+ * A channel that this transaction wakes, so that a batch of a thousand events
+ * of one run asks once.  Those of a savepoint that is rolled back go with it.
  */
+typedef struct Woken
+{
+	uint64		key;			/* 0: all */
+	Audience	audience;
+	int			level;			/* of the savepoint */
+	bool		by_worker;		/* asked of it, once the transaction is over */
+} Woken;
+
 static HTAB *woken = NULL;
-static bool all_woken = false;
+static Hint *hints = NULL;		/* for the worker, room for them is reserved */
+static int	nhints = 0;
+static TimestampTz due = DT_NOEND;
+
+static void
+forget_rolled_back(void)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	HASH_SEQ_STATUS status;
+	Woken	   *entry;
+
+	if (woken == NULL)
+		return;
+	hash_seq_init(&status, woken);
+	while ((entry = hash_seq_search(&status)) != NULL)
+		if (entry->level >= level)
+			(void) hash_search(woken, &entry->key, HASH_REMOVE, NULL);
+}
+
+static void
+hand_to_parent(void)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	HASH_SEQ_STATUS status;
+	Woken	   *entry;
+
+	if (woken == NULL)
+		return;
+	hash_seq_init(&status, woken);
+	while ((entry = hash_seq_search(&status)) != NULL)
+		if (entry->level >= level)
+			entry->level = level - 1;
+}
+
+static char *
+channel_name(Audience audience, uint64 key)
+{
+	if (audience == AUDIENCE_ALL)
+		return pstrdup("clutch");
+	return psprintf("clutch_%s_%016llx", audience_names[audience], (unsigned long long) key);
+}
+
+/* PostgreSQL sends it at commit, unless a savepoint takes it back */
+static void
+notify_now(Audience audience, uint64 key)
+{
+	char	   *channel = channel_name(audience, key);
+
+	Async_Notify(channel, "{}");
+	pfree(channel);
+}
+
+/* what the worker will not take, this transaction sends */
+static void
+reserve(void)
+{
+	HASH_SEQ_STATUS status;
+	Woken	   *entry;
+	int			n = 0;
+
+	if (woken == NULL)
+		return;
+	hints = MemoryContextAlloc(TopTransactionContext,
+							   sizeof(Hint) * hash_get_num_entries(woken));
+	hash_seq_init(&status, woken);
+	while ((entry = hash_seq_search(&status)) != NULL)
+		if (entry->by_worker)
+			hints[n++] = (Hint) {entry->key, entry->audience};
+	if (n > 0 && mailbox_reserve(n))
+		nhints = n;
+	else
+		while (--n >= 0)
+			notify_now((Audience) hints[n].kind, hints[n].key);
+}
+
+static void
+announce_due(void)
+{
+	if (due != DT_NOEND)
+		mailbox_due(due);
+}
+
+static void
+announce(void)
+{
+	if (nhints > 0)
+		mailbox_put(hints, nhints);
+	nhints = 0;
+	announce_due();
+}
 
 static void
 forget(void)
 {
+	if (nhints > 0)
+		mailbox_release(nhints);
+	nhints = 0;
+	hints = NULL;
+	due = DT_NOEND;
 	if (woken != NULL)
 		hash_destroy(woken);
 	woken = NULL;
-	all_woken = false;
 }
 
-static TransactionWatch watch = {forget, forget};
+static TransactionWatch watch = {
+	.rolled_back = forget_rolled_back,
+	.released = hand_to_parent,
+	.committing = reserve,
+	.committed = announce,
+	.prepared = announce_due,
+	.ended = forget,
+};
 
-/* the first time this transaction wakes the channel? */
-static bool
-is_new(uint64 channel)
+static void
+note(Audience audience, uint64 key)
 {
 	bool		found;
+	Woken	   *entry;
 
 	transaction_watch(&watch);
 	if (woken == NULL)
@@ -48,15 +157,22 @@ is_new(uint64 channel)
 		HASHCTL		control = {0};
 
 		control.keysize = sizeof(uint64);
-		control.entrysize = sizeof(uint64);
+		control.entrysize = sizeof(Woken);
 		control.hcxt = TopMemoryContext;
 		woken = hash_create("clutch woken channels", 32, &control,
 							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
-	if (hash_get_num_entries(woken) >= clutch_notify_channels)
-		return false;
-	(void) hash_search(woken, &channel, HASH_ENTER, &found);
-	return !found;
+	/* besides 'all' */
+	if (audience != AUDIENCE_ALL && hash_get_num_entries(woken) > clutch_notify_channels)
+		return;
+	entry = hash_search(woken, &key, HASH_ENTER, &found);
+	if (found)
+		return;
+	entry->audience = audience;
+	entry->level = GetCurrentTransactionNestLevel();
+	entry->by_worker = clutch_notify == NOTIFY_WORKER && mailbox_is_there();
+	if (!entry->by_worker)
+		notify_now(audience, key);
 }
 
 bool
@@ -82,22 +198,13 @@ channel_key(Audience audience, Slice id)
 char *
 notify_channel(Audience audience, Slice id)
 {
-	if (audience == AUDIENCE_ALL)
-		return pstrdup("clutch");
-	return psprintf("clutch_%s_%016llx", audience_names[audience],
-					(unsigned long long) channel_key(audience, id));
+	return channel_name(audience, channel_key(audience, id));
 }
 
 static void
 wake(Audience audience, Slice id)
 {
-	if (audience == AUDIENCE_ALL ? !all_woken : is_new(channel_key(audience, id)))
-		Async_Notify(notify_channel(audience, id), "{}");
-	if (audience == AUDIENCE_ALL)
-	{
-		all_woken = true;
-		(void) is_new(0);		/* sees to it that it is forgotten */
-	}
+	note(audience, audience == AUDIENCE_ALL ? 0 : channel_key(audience, id));
 }
 
 /* a message to a group reaches all of it */
@@ -148,4 +255,22 @@ notify_agent(Slice agent_id)
 {
 	if (clutch_notify != NOTIFY_OFF)
 		wake(AUDIENCE_AGENT, agent_id);
+}
+
+void
+notify_due(TimestampTz at)
+{
+	if (at >= due || !mailbox_is_there())
+		return;
+	transaction_watch(&watch);
+	due = at;
+}
+
+void
+notify_hints(const Hint *these, int n)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+		notify_now((Audience) these[i].kind, these[i].key);
 }

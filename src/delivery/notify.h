@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * notify.h
- *	  Waking listeners: the only Async_Notify.
+ *	  Waking listeners and the worker: the only Async_Notify.
  *
  * A notification is a hint to look, never the data: its payload is {}.  One
  * hint per transaction and channel, at most clutch.notify_channels channels
- * a transaction besides 'all'.  clutch.notify = off: none.
+ * a transaction besides 'all'.  clutch.notify says who sends it: the worker of
+ * the database, after the transaction; the transaction, at commit; nobody.
  *
  * Channels: "clutch" for all; "clutch_agent_<16 hex digits>" and the like for
  * one agent, thread, run or task.  Ids may be longer than the 63 bytes of a
@@ -16,6 +17,7 @@
 #ifndef CLUTCH_NOTIFY_H
 #define CLUTCH_NOTIFY_H
 
+#include "delivery/mailbox.h"
 #include "store/event.h"
 
 typedef enum Audience
@@ -38,5 +40,14 @@ extern void notify_event(const Event *event);
 
 /* an agent for which something waits, though no event is addressed to it */
 extern void notify_agent(Slice agent_id);
+
+/*
+ * Something is to be done at that time, if this transaction commits: the
+ * worker, if there is one, comes by.
+ */
+extern void notify_due(TimestampTz at);
+
+/* the worker: what others left for it, with the current transaction */
+extern void notify_hints(const Hint *these, int n);
 
 #endif							/* CLUTCH_NOTIFY_H */

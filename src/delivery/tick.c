@@ -19,7 +19,9 @@
 #include "delivery/waiting.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
+#include "settings.h"
 #include "store/epoch.h"
+#include "utils/timestamp.h"
 
 /* its time has come, which does not mean that what it waits for is completed */
 static void
@@ -146,6 +148,22 @@ tick_all(int n)
 	report.sent = schedule_send_due(n);
 	report.routed += route_waiting(n);
 	return report;
+}
+
+/* how soon to try again what somebody else has locked */
+#define SOON	USECS_PER_SEC
+
+TimestampTz
+tick_next(void)
+{
+	TimestampTz now = clock_now();
+	TimestampTz next = timer_next();
+
+	if (next <= now)
+		next = now + SOON;
+	if (!waiting_is_empty())
+		next = Min(next, now + clutch_tick_interval * USECS_PER_SEC);
+	return next;
 }
 
 static void

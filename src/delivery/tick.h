@@ -3,7 +3,7 @@
  * tick.h
  *	  What must happen though nobody asked: leases, deadlines, what waits.
  *
- * Whoever calls it: a client, pg_cron, and each claim for a small share.  Two
+ * Whoever calls it: the worker, a client, pg_cron, and each claim for a small share.  Two
  * at once are harmless: what one has locked the other passes over.
  *
  *-------------------------------------------------------------------------
@@ -12,6 +12,8 @@
 #define CLUTCH_TICK_H
 
 #include "clutch.h"
+
+#include "datatype/timestamp.h"
 
 typedef struct TickReport
 {
@@ -31,6 +33,13 @@ extern TickReport tick_timers(int n);
 
 /* the timers, then what waits, at most n each */
 extern TickReport tick_all(int n);
+
+/*
+ * When something is due next, as far as anybody can tell, after a tick that
+ * found no more to do; DT_NOEND: nothing is open.  What is due already is
+ * locked by others: soon.
+ */
+extern TimestampTz tick_next(void);
 
 /*
  * The epoch at work.  In a database restored from a dump a new one begins

@@ -9,6 +9,7 @@
 
 #include "access/transam.h"
 #include "base/rows.h"
+#include "delivery/notify.h"
 #include "delivery/timer.h"
 #include "miscadmin.h"
 #include "utils/timestamp.h"
@@ -49,6 +50,7 @@ timer_set(Task *task)
 	values[Anum_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
 	(void) rows_insert(TABLE_TIMER, values, nulls);
 	task->next_at = due;
+	notify_due(due);
 }
 
 void
@@ -89,4 +91,18 @@ timer_take_due(TimestampTz now, TimestampTz *after)
 	if (task != NULL)
 		timer_clear(task);
 	return task;
+}
+
+TimestampTz
+timer_next(void)
+{
+	TimestampTz next = DT_NOEND;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, AccessShareLock);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		next = rows_timestamp(&scan, Anum_due);
+	rows_end(&scan);
+	return next;
 }

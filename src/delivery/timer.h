@@ -24,4 +24,7 @@ extern void timer_clear(Task *task);
  */
 extern Task *timer_take_due(TimestampTz now, TimestampTz *after);
 
+/* when the first is due, also one not committed; DT_NOEND: none */
+extern TimestampTz timer_next(void);
+
 #endif							/* CLUTCH_TIMER_H */

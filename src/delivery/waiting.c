@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/rows.h"
+#include "delivery/notify.h"
 #include "delivery/queue.h"
 #include "delivery/waiting.h"
 #include "miscadmin.h"
@@ -21,6 +22,12 @@
 
 /* how many locked or stale heads one search passes over before it gives up */
 #define MAX_PASSED_OVER		64
+
+/*
+ * Who frees a slot at this very moment does not see the task, nor does who
+ * puts it here see the slot.  By then both should be over.
+ */
+#define SLOT_MISSED			USECS_PER_SEC
 
 /*
  * What a kind requires, read once from the request of any task that waits
@@ -53,6 +60,7 @@ waiting_put_kind(Task *task, int64 kind)
 {
 	Datum		values[Natts_queue];
 	bool		nulls[Natts_queue] = {0};
+	TimestampTz now = clock_now();
 
 	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
 	task->queue_kind = kind;
@@ -60,8 +68,9 @@ waiting_put_kind(Task *task, int64 kind)
 	values[Anum_queue_urgency - 1] = Int16GetDatum(task_urgency(task));
 	values[Anum_queue_queue_no - 1] = Int64GetDatum(task->queue_no);
 	values[Anum_queue_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
-	values[Anum_queue_since - 1] = TimestampTzGetDatum(clock_now());
+	values[Anum_queue_since - 1] = TimestampTzGetDatum(now);
 	(void) rows_insert(TABLE_WAITING, values, nulls);
+	notify_due(now + SLOT_MISSED);
 }
 
 void

@@ -344,6 +344,26 @@ slot_take(Slice agent_id, int max_concurrency, Slice task_id, int64 seq)
 	return slot_no;
 }
 
+bool
+slot_is_likely(Slice agent_id, int max_concurrency)
+{
+	int			limit = usable(hint_of(agent_id), agent_id, max_concurrency);
+	int			slot_no;
+
+	/* of many it would cost as much as taking one */
+	if (limit > FEW_SLOTS)
+		return true;
+	for (slot_no = 0; slot_no < limit; slot_no++)
+	{
+		SlotState	state;
+
+		probe(agent_id, slot_no, ROWS_DIRTY, &state);
+		if (!state.taken)
+			return true;
+	}
+	return false;
+}
+
 void
 slot_free(Slice agent_id, int slot_no, SlotOutcome outcome)
 {

@@ -42,6 +42,9 @@ typedef enum SlotOutcome
 /* the number of the slot taken for the task, or -1: none is free */
 extern int	slot_take(Slice agent_id, int max_concurrency, Slice task_id, int64 seq);
 
+/* false: slot_take would find none now */
+extern bool slot_is_likely(Slice agent_id, int max_concurrency);
+
 /* the highest number a slot of the agent was ever given; above: known, or -1 */
 extern int	slot_highest(Slice agent_id, int above);
 
