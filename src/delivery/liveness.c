@@ -12,6 +12,7 @@
 #include "delivery/assign.h"
 #include "delivery/claim.h"
 #include "delivery/liveness.h"
+#include "delivery/notify.h"
 #include "delivery/task.h"
 #include "miscadmin.h"
 #include "registry/agent.h"
@@ -65,6 +66,18 @@ is_unavailable(Slice agent_id)
 	return ordinal >= 0 && roster_agent(roster, ordinal)->status == AGENT_UNAVAILABLE;
 }
 
+/* the worker shall look when its silence can be long enough */
+static void
+watch_from_now(Slice agent_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+	int64		interval = ordinal < 0 ? 0 : agent_beat_interval(roster_agent(roster, ordinal));
+
+	if (interval > 0)
+		notify_due(clock_now() + MISSED_BEATS * interval);
+}
+
 static void
 take_back(Slice agent_id, bool claims)
 {
@@ -76,6 +89,7 @@ take_back(Slice agent_id, bool claims)
 		return;
 	if (agent_try_lock(agent_id, &status) && status == AGENT_UNAVAILABLE)
 		agent_say_status(agent_id, AGENT_READY, "it was heard of again");
+	watch_from_now(agent_id);
 	if (!claims)
 		(void) assign_pull(agent_id, RETURN_SHARE);
 }
@@ -103,6 +117,7 @@ liveness_follow(const Envelope *envelope, Slice agent_id)
 	AgentStatus status;
 
 	liveness_sign(agent_id, false);
+	watch_from_now(agent_id);
 	if (envelope->type == MSG_AGENT_HEARTBEAT && agent_status_parse(name, &status) &&
 		agent_status_gives_up(status))
 		(void) give_up_tasks(agent_id, "its agent gave it up");
@@ -128,8 +143,9 @@ static struct
 {
 	TimestampTz looked_at;
 	TimestampTz next_at;
+	TimestampTz due;			/* the same, but for looking just in case */
 	uint64		generation;
-}			watch = {DT_NOBEGIN, DT_NOBEGIN, 0};
+}			watch = {DT_NOBEGIN, DT_NOBEGIN, DT_NOBEGIN, 0};
 
 /* the end of the last lease that the agent holds, or 0 */
 static TimestampTz
@@ -173,7 +189,7 @@ list_lost(TimestampTz now)
 
 	watch.generation = roster_generation(roster);
 	watch.looked_at = now;
-	watch.next_at = now + LOOK_AGAIN;
+	watch.due = DT_NOEND;
 	for (i = 0; i < roster_size(roster); i++)
 	{
 		const RosterAgent *agent = roster_agent(roster, i);
@@ -188,7 +204,7 @@ list_lost(TimestampTz now)
 
 			is_lost = at <= now;
 			if (!is_lost)
-				watch.next_at = Min(watch.next_at, at);
+				watch.due = Min(watch.due, at);
 		}
 		if (is_lost)
 		{
@@ -198,6 +214,10 @@ list_lost(TimestampTz now)
 			lost = lappend(lost, id);
 		}
 	}
+	/* a task may just have been given to one of them, and not be committed */
+	if (lost != NIL)
+		watch.due = Min(watch.due, now + LOOK_AGAIN);
+	watch.next_at = Min(watch.due, now + LOOK_AGAIN);
 	return lost;
 }
 
@@ -223,7 +243,7 @@ lose(Slice agent_id, TimestampTz now)
 		declared = true;
 	}
 	if (!give_up_tasks(agent_id, "its agent is not heard of any more"))
-		watch.next_at = now;
+		watch.next_at = watch.due = now;
 	return declared;
 }
 
@@ -243,10 +263,16 @@ liveness_watch(int n)
 	{
 		if (declared == n)
 		{
-			watch.next_at = now;
+			watch.next_at = watch.due = now;
 			break;
 		}
 		declared += lose(*(Slice *) lfirst(cell), now);
 	}
 	return declared;
+}
+
+TimestampTz
+liveness_next(void)
+{
+	return watch.due;
 }

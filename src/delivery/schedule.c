@@ -12,6 +12,7 @@
 #include "base/column.h"
 #include "base/document.h"
 #include "base/guard.h"
+#include "delivery/notify.h"
 #include "delivery/schedule.h"
 #include "miscadmin.h"
 #include "protocol/cron.h"
@@ -219,6 +220,7 @@ schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 					   "\"%.*s\" never comes", cron.len, cron.s);
 	check_envelope(&s);
 	write_row(&s, !found);
+	notify_due(s.next_at);
 	return s.next_at;
 }
 
@@ -354,4 +356,18 @@ schedule_send_due(int n)
 		sent++;
 	}
 	return sent;
+}
+
+TimestampTz
+schedule_next(void)
+{
+	TimestampTz next = DT_NOEND;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		next = rows_timestamp(&scan, Anum_next_at);
+	rows_end(&scan);
+	return next;
 }

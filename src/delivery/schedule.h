@@ -31,4 +31,7 @@ extern bool schedule_drop(Slice name);
 /* sends what is due, at most n; how many it sent */
 extern int	schedule_send_due(int n);
 
+/* when the next is due; DT_NOEND: there is none */
+extern TimestampTz schedule_next(void);
+
 #endif							/* CLUTCH_SCHEDULE_H */

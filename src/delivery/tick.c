@@ -157,7 +157,7 @@ TimestampTz
 tick_next(void)
 {
 	TimestampTz now = clock_now();
-	TimestampTz next = timer_next();
+	TimestampTz next = Min(timer_next(), Min(liveness_next(), schedule_next()));
 
 	if (next <= now)
 		next = now + SOON;
