@@ -12,6 +12,7 @@
 #include "delivery/assign.h"
 #include "delivery/claim.h"
 #include "delivery/liveness.h"
+#include "delivery/notify.h"
 #include "delivery/task.h"
 #include "miscadmin.h"
 #include "registry/agent.h"
@@ -96,6 +97,19 @@ liveness_beat(Slice agent_id)
 	return at;
 }
 
+static TimestampTz silent_at(const RosterAgent *agent, TimestampTz now);
+
+/* the worker may sleep without watching anybody */
+static void
+ask_to_watch(Slice agent_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+
+	if (ordinal >= 0)
+		notify_due(silent_at(roster_agent(roster, ordinal), clock_now()));
+}
+
 void
 liveness_follow(const Envelope *envelope, Slice agent_id)
 {
@@ -103,6 +117,7 @@ liveness_follow(const Envelope *envelope, Slice agent_id)
 	AgentStatus status;
 
 	liveness_sign(agent_id, false);
+	ask_to_watch(agent_id);
 	if (envelope->type == MSG_AGENT_HEARTBEAT && agent_status_parse(name, &status) &&
 		agent_status_gives_up(status))
 		(void) give_up_tasks(agent_id, "its agent gave it up");
@@ -129,7 +144,8 @@ static struct
 	TimestampTz looked_at;
 	TimestampTz next_at;
 	uint64		generation;
-}			watch = {DT_NOBEGIN, DT_NOBEGIN, 0};
+	bool		anybody;		/* is watched, or has left work behind */
+}			watch = {DT_NOBEGIN, DT_NOBEGIN, 0, false};
 
 /* the end of the last lease that the agent holds, or 0 */
 static TimestampTz
@@ -174,6 +190,7 @@ list_lost(TimestampTz now)
 	watch.generation = roster_generation(roster);
 	watch.looked_at = now;
 	watch.next_at = now + LOOK_AGAIN;
+	watch.anybody = false;
 	for (i = 0; i < roster_size(roster); i++)
 	{
 		const RosterAgent *agent = roster_agent(roster, i);
@@ -189,11 +206,13 @@ list_lost(TimestampTz now)
 			is_lost = at <= now;
 			if (!is_lost)
 				watch.next_at = Min(watch.next_at, at);
+			watch.anybody |= at != DT_NOEND;
 		}
 		if (is_lost)
 		{
 			Slice	   *id = palloc(sizeof(Slice));
 
+			watch.anybody = true;
 			*id = slice_copy(agent->agent_id);
 			lost = lappend(lost, id);
 		}
@@ -249,4 +268,10 @@ liveness_watch(int n)
 		declared += lose(*(Slice *) lfirst(cell), now);
 	}
 	return declared;
+}
+
+TimestampTz
+liveness_next(void)
+{
+	return watch.anybody ? watch.next_at : DT_NOEND;
 }

@@ -41,4 +41,7 @@ extern void liveness_timed_out(Slice agent_id);
  */
 extern int	liveness_watch(int n);
 
+/* right after that: when to watch again; DT_NOEND: nobody is watched */
+extern TimestampTz liveness_next(void);
+
 #endif							/* CLUTCH_LIVENESS_H */

@@ -155,7 +155,7 @@ TimestampTz
 tick_next(void)
 {
 	TimestampTz now = clock_now();
-	TimestampTz next = timer_next();
+	TimestampTz next = Min(timer_next(), liveness_next());
 
 	if (next <= now)
 		next = now + SOON;
