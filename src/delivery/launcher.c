@@ -289,5 +289,6 @@ clutch_launcher_main(Datum arg)
 			ProcessConfigFile(PGC_SIGHUP);
 		}
 	}
-	proc_exit(0);
+	/* with 0 the postmaster would not start it again */
+	proc_exit(1);
 }

@@ -521,6 +521,14 @@ mailbox_take_orders(void)
 	return orders;
 }
 
+void
+mailbox_plan(TimestampTz at)
+{
+	LWLockAcquire(mine->lock, LW_EXCLUSIVE);
+	mine->due = Min(mine->due, at);
+	LWLockRelease(mine->lock);
+}
+
 int
 mailbox_take(Hint *hints)
 {

@@ -114,11 +114,13 @@ typedef struct MailboxOrders
 {
 	bool		leave;
 	bool		look;			/* whether the extension is still there */
-	TimestampTz due;			/* the earliest that was asked for; DT_NOEND: none */
+	TimestampTz due;			/* the earliest, planned or asked for */
 } MailboxOrders;
 
 /* what was asked since the last call */
 extern MailboxOrders mailbox_take_orders(void);
+/* it will come by at that time anyway: only who asks for an earlier one wakes it */
+extern void mailbox_plan(TimestampTz at);
 
 /*
  * All of them, into an array of MAILBOX_HINTS; how many.  They keep their

@@ -82,13 +82,17 @@ hold_extension(void)
 	return get_extension_oid("clutch", true) == extension;
 }
 
-/* deadlines are of the clock, which a setting may have stopped; sleep is not */
+/* deadlines are of the clock, which a setting may have moved; sleep is not */
 static TimestampTz
 as_real_time(TimestampTz at)
 {
-	if (TIMESTAMP_NOT_FINITE(at))
-		return at;
-	return GetCurrentTimestamp() + (at - clock_now());
+	return TIMESTAMP_NOT_FINITE(at) ? at : at + (GetCurrentTimestamp() - clock_now());
+}
+
+static TimestampTz
+as_clock_time(TimestampTz at)
+{
+	return TIMESTAMP_NOT_FINITE(at) ? at : at + (clock_now() - GetCurrentTimestamp());
 }
 
 /* as the owner of the extension, not as the superuser that this process is */
@@ -274,6 +278,7 @@ clutch_worker_main(Datum arg)
 			break;
 		if (!has_extension)
 			ticking.at = DT_NOBEGIN;
+		mailbox_plan(as_clock_time(ticking.at));
 		sleep_until(Min(ticking.at, nhints > 0 ? hinting.at : DT_NOEND));
 	}
 	send_hints();

@@ -10,7 +10,7 @@ use Test::More;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(new_node make_helpers state_of log_of same_after_rebuild is_sound drain session ask_session end_session);
+our @EXPORT = qw(new_node make_helpers worker_of wait_for_worker state_of log_of same_after_rebuild is_sound drain session ask_session end_session);
 
 # A running cluster with the extension in database postgres.
 sub new_node
@@ -18,7 +18,7 @@ sub new_node
 	my ($name, %options) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
-	$node->init;
+	$node->init(allows_streaming => $options{allows_streaming});
 	$node->append_conf('postgresql.conf', "max_connections = 60\ntimezone = 'UTC'\n");
 	$node->append_conf('postgresql.conf', $options{conf}) if $options{conf};
 	$node->start;
@@ -45,6 +45,23 @@ sub make_helpers
 				run_id => run, thread_id => 'thread:1', task_id => task, parent_task_id => parent,
 				requires => '{skill:x}', id => ask.id) $$;
 	});
+}
+
+# The process of the background worker in a database, as a query.
+sub worker_of
+{
+	my ($db) = @_;
+	return "SELECT pid FROM pg_stat_activity WHERE backend_type = 'clutch worker' AND datname = '$db'";
+}
+
+# Until it has ticked, from when on it takes hints; answers its process.
+sub wait_for_worker
+{
+	my ($node, $db, $name) = @_;
+
+	Test::More::ok($node->poll_query_until('postgres',
+		worker_of($db) =~ s/SELECT pid/SELECT count(*) = 1/r . " AND state = 'idle' AND query <> ''"), $name);
+	return $node->safe_psql('postgres', worker_of($db));
 }
 
 # Every row of the log, as text.

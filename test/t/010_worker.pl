@@ -1,0 +1,129 @@
+# The background worker: what is due is done though nobody asks, and an idle
+# database costs nothing; it lives through errors, restarts and promotion.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use ClutchTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('worker', allows_streaming => 1, conf => "shared_preload_libraries = 'clutch'\nautovacuum = off\nrestart_after_crash = on\nclutch.tick_interval = 1s\n");
+
+# past: in a session whose clock stands in 2000, so what it writes is due at once
+my $past = q{SET clutch.clock = '2000-01-01T00:00:00Z';};
+
+# a request that nobody may do before its deadline, long ago
+sub ask_in_vain
+{
+	my ($on, $db, $task) = @_;
+	$on->safe_psql($db, qq{$past SELECT clutch.send(jsonb_set(ask('$task', 'agent:nobody'), '{meta}',
+		'{"clutch": {"deadline": "2000-01-01T00:01:00Z"}}'));});
+}
+
+sub timed_out
+{
+	my ($on, $db, $task, $name) = @_;
+	ok($on->poll_query_until($db, "SELECT status = 'timed_out' FROM clutch.task WHERE task_id = '$task'"), $name);
+}
+
+is($node->safe_psql('postgres', 'SHOW clutch.notify'), 'worker', 'preloaded: the worker wakes listeners');
+my $first = wait_for_worker($node, 'postgres', 'a worker comes where the extension is made');
+
+# ---------------------------------------------------------------- what is due
+ask_in_vain($node, 'postgres', 'task:late');
+timed_out($node, 'postgres', 'task:late', 'a deadline is kept though nobody ticks');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM clutch.events WHERE task_id = 'task:late' AND type = 'task.timeout'}), '1',
+	'and said once');
+
+$node->safe_psql('postgres', q{
+	SELECT clutch.register(card('ken'));
+	SELECT clutch.send(ask('task:lease', 'agent:ken'));
+	SELECT count(*) FROM clutch.claim('agent:ken', 1, '10 milliseconds');
+});
+ok($node->poll_query_until('postgres', q{SELECT attempt > 1 FROM clutch.task WHERE task_id = 'task:lease'}), 'a lease that was set later wakes it in time');
+
+# two tickers, and four more
+$node->safe_psql('postgres', qq{$past SELECT count(*) FROM generate_series(1, 500) n, clutch.send(jsonb_set(ask('task:many' || n, 'agent:nobody'),
+	'{meta}', '{"clutch": {"deadline": "2000-01-01T00:01:00Z"}}'));});
+my $dir = PostgreSQL::Test::Utils::tempdir;
+append_to_file("$dir/tick.sql", "SELECT clutch.tick();\n");
+$node->command_checks_all([ 'pgbench', '-n', '-c', 4, '-j', 2, '-t', 20, '-f', "$dir/tick.sql", 'postgres' ],
+	0, [ qr{processed: 80/80}, qr{failed transactions: 0 } ], [qr{^(?!.*(?:error|abort))}s], 'others tick at the same time: no error');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 500 FROM clutch.task WHERE task_id ~ 'many' AND status = 'timed_out'}), 'all is done');
+is($node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT task_id) FROM clutch.events WHERE task_id ~ 'many' AND type = 'task.timeout'}),
+	'500|500', 'and each once');
+
+# ------------------------------------------------------------------- nothing
+# one database has something to watch, and shows that time passes; one has not
+foreach my $db (qw(idle busy))
+{
+	$node->safe_psql('postgres', "CREATE DATABASE $db");
+	$node->safe_psql($db, 'CREATE EXTENSION clutch');
+	make_helpers($node, $db);
+	wait_for_worker($node, $db, "a worker in $db");
+}
+$node->safe_psql('busy', q{SELECT clutch.send(ask('task:waits'))});
+my $commits = sub { "SELECT xact_commit FROM pg_stat_database WHERE datname = '$_[0]'" };
+ok($node->poll_query_until('postgres', q{SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = 'idle' AND backend_type = 'client backend')}),
+	'nobody is in the idle database');
+my ($idle, $busy) = map { $node->safe_psql('postgres', $commits->($_)) } qw(idle busy);
+ok($node->poll_query_until('postgres', "SELECT xact_commit > $busy + 3 FROM pg_stat_database WHERE datname = 'busy'"), 'where something waits it looks again and again');
+is($node->safe_psql('postgres', $commits->('idle')), $idle, 'where nothing is open it does nothing at all');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'clutch %' AND (xact_start IS NOT NULL OR backend_xmin IS NOT NULL)
+	AND datname IS DISTINCT FROM 'busy'}), '0', 'no transaction and no snapshot is held');
+
+# -------------------------------------------------------------------- errors
+is($node->safe_psql('postgres', worker_of('postgres')), $first, 'it is the same process all the time');
+my $log = -s $node->logfile;
+$node->safe_psql('postgres', 'ALTER TABLE clutch.timer RENAME TO hidden');
+$node->reload;
+$node->wait_for_log(qr/ERROR:  relation "clutch.timer" does not exist/, $log);
+ok(1, 'what goes wrong is in the log');
+$node->safe_psql('postgres', 'ALTER TABLE clutch.hidden RENAME TO timer');
+ask_in_vain($node, 'postgres', 'task:after_error');
+timed_out($node, 'postgres', 'task:after_error', 'and is tried again');
+is($node->safe_psql('postgres', worker_of('postgres')), $first, 'by the same process');
+
+# ------------------------------------------------------------------ its death
+is($node->safe_psql('postgres', "SELECT pg_terminate_backend($first)"), 't', 'it is told to end');
+ask_in_vain($node, 'postgres', 'task:after_end');
+isnt(wait_for_worker($node, 'postgres', 'another comes'), $first, 'which is another process');
+timed_out($node, 'postgres', 'task:after_end', 'and does what became due meanwhile');
+
+my $launcher = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'clutch launcher'});
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($launcher)");
+ok($node->poll_query_until('postgres', qq{SELECT count(*) = 1 AND min(pid) <> $launcher FROM pg_stat_activity WHERE backend_type = 'clutch launcher'}),
+	'the launcher comes back, too');
+is($node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT datname) FROM pg_stat_activity WHERE backend_type = 'clutch worker'}), '3|3',
+	'one worker to a database');
+
+my $worker = $node->safe_psql('postgres', worker_of('postgres'));
+is(system('kill', '-9', $worker), 0, 'it is killed');
+ok($node->poll_query_until('postgres', "SELECT count(*) = 3 AND count(*) FILTER (WHERE pid = $worker) = 0 FROM pg_stat_activity WHERE backend_type = 'clutch worker'"),
+	'after the crash all are there again');
+ask_in_vain($node, 'postgres', 'task:after_crash');
+timed_out($node, 'postgres', 'task:after_crash', 'and work');
+
+# ------------------------------------------------------------------ a standby
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->start;
+$node->wait_for_catchup($standby);
+is($standby->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'clutch %'}), '0', 'there is none on a standby');
+like(($standby->psql('postgres', 'SELECT clutch.tick()'))[2], qr/recovery|read-only/, 'where nobody can tick');
+$node->stop('immediate');
+$standby->promote;
+wait_for_worker($standby, 'postgres', 'one is started by the promotion');
+ask_in_vain($standby, 'postgres', 'task:promoted');
+timed_out($standby, 'postgres', 'task:promoted', 'and works');
+
+same_after_rebuild($standby, 'postgres', 'after all');
+is_sound($standby, 'postgres', 'after all');
+my $began = time;
+$standby->stop('fast');
+cmp_ok(time - $began, '<', 20, 'it ends when the server does');
+unlike(slurp_file($standby->logfile), qr/FATAL:.*clutch worker/, 'without a word');
+done_testing();
