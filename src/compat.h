@@ -8,12 +8,21 @@
 #ifndef CLUTCH_COMPAT_H
 #define CLUTCH_COMPAT_H
 
+#include "access/amapi.h"
 #include "access/genam.h"
 #include "access/heapam.h"
 #include "access/htup_details.h"
 
 #if PG_VERSION_NUM < 150000
 #error "clutch needs PostgreSQL 15 or later"
+#endif
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn _Noreturn
 #endif
 
 #if PG_VERSION_NUM >= 180000
@@ -24,18 +33,36 @@
 	index_beginscan((heap), (index), (snapshot), (nkeys), 0)
 #endif
 
-/* true: the new version needs index entries of its own */
-static inline bool
+/* the indexes that need an entry for a new version of a row */
+typedef enum NewEntries
+{
+	ENTRIES_NONE,				/* it stayed on its page (HOT) */
+	ENTRIES_SUMMARIZING,		/* BRIN alone: what it sums up has changed */
+	ENTRIES_ALL
+} NewEntries;
+
+static inline NewEntries
 simple_heap_update_compat(Relation rel, ItemPointer tid, HeapTuple tuple)
 {
 #if PG_VERSION_NUM >= 160000
-	TU_UpdateIndexes update_indexes;
+	TU_UpdateIndexes update;
 
-	simple_heap_update(rel, tid, tuple, &update_indexes);
-	return update_indexes != TU_None;
+	simple_heap_update(rel, tid, tuple, &update);
+	return update == TU_None ? ENTRIES_NONE :
+		update == TU_Summarizing ? ENTRIES_SUMMARIZING : ENTRIES_ALL;
 #else
 	simple_heap_update(rel, tid, tuple);
-	return !HeapTupleIsHeapOnly(tuple);
+	return HeapTupleIsHeapOnly(tuple) ? ENTRIES_NONE : ENTRIES_ALL;
+#endif
+}
+
+static inline bool
+index_is_summarizing_compat(Relation index)
+{
+#if PG_VERSION_NUM >= 160000
+	return index->rd_indam->amsummarizing;
+#else
+	return false;
 #endif
 }
 

@@ -136,9 +136,8 @@ rows_insert(StateTable table, Datum *values, bool *nulls)
 	return tid;
 }
 
-/* the index entries of a new version that did not stay on its page (HOT) */
 static void
-insert_index_entries(Relation rel, HeapTuple tuple)
+insert_index_entries(Relation rel, HeapTuple tuple, NewEntries which)
 {
 	CatalogIndexState indexes = open_indexes(rel);
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
@@ -152,6 +151,8 @@ insert_index_entries(Relation rel, HeapTuple tuple)
 		Datum		values[INDEX_MAX_KEYS];
 		bool		nulls[INDEX_MAX_KEYS];
 
+		if (which == ENTRIES_SUMMARIZING && !index_is_summarizing_compat(index))
+			continue;
 		FormIndexDatum(info, slot, NULL, values, nulls);
 		index_insert(index, values, nulls, &tuple->t_self, rel,
 					 index->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
@@ -170,9 +171,10 @@ rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls)
 {
 	Relation	rel = open_for_writing(table);
 	HeapTuple	tuple = form_row(rel, table, values, nulls);
+	NewEntries	entries = simple_heap_update_compat(rel, tid, tuple);
 
-	if (simple_heap_update_compat(rel, tid, tuple))
-		insert_index_entries(rel, tuple);
+	if (entries != ENTRIES_NONE)
+		insert_index_entries(rel, tuple, entries);
 	*tid = tuple->t_self;
 	heap_freetuple(tuple);
 	table_close(rel, NoLock);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 
 #include "common/hashfn.h"
+#include "compat.h"
 #include "utils/builtins.h"
 
 int

@@ -31,7 +31,7 @@ extern Verdict verdict_on_request(const Task *task, const Envelope *request);
 extern void verdict_check_may_steer(const Task *task, Slice agent_id);
 
 /* raises TASK_NOT_FOUND */
-extern void verdict_task_not_found(Slice task_id) pg_attribute_noreturn();
+pg_noreturn extern void verdict_task_not_found(Slice task_id);
 
 /* raises TASK_IN_OTHER_RUN unless the task belongs to the run */
 extern void verdict_check_run(const Task *task, Slice run_id);

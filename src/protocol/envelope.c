@@ -14,6 +14,7 @@
 
 #include "protocol/envelope.h"
 
+#include "compat.h"
 #include "protocol/envelope_part.h"
 #include "protocol/limits.h"
 #include "protocol/version_range.h"

@@ -101,7 +101,7 @@ prefix_of(Slice text, int *len)
 const char *
 identifier_fault(IdentifierKind kind, Slice text, const char **rule)
 {
-	int			len;
+	int			len = 0;
 	int			prefix = text.len > 0 ? prefix_of(text, &len) : FREE;
 
 	*rule = kinds[kind].rule;

@@ -13,6 +13,7 @@
 
 #include "protocol/limits.h"
 
+#include "compat.h"
 #include "miscadmin.h"
 #include "protocol/number.h"
 #include "settings.h"

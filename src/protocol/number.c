@@ -17,6 +17,8 @@
 
 #include <math.h>
 
+#include "compat.h"
+
 #include "utils/builtins.h"
 
 #define FORM_MASK			0xC000

@@ -17,6 +17,7 @@
 #define CLUTCH_PROBLEM_H
 
 #include "clutch.h"
+#include "compat.h"
 
 #define PROBLEM_MAX		100
 
@@ -47,15 +48,15 @@ extern char *problem_path_index(const char *parent, int index);
  * ("envelope") and the first fault, DETAIL is the list as JSON,
  * [{"path":..,"code":..,"message":..}, ...], HINT says what to do.
  */
-extern void problem_raise(const ProblemList *list, int sqlstate,
-						  const char *document) pg_attribute_noreturn();
+pg_noreturn extern void problem_raise(const ProblemList *list, int sqlstate,
+									  const char *document);
 
 /*
  * One ERROR for a single fault that is no matter of form: the task's state,
  * a right, a key used twice.  DETAIL has the same shape as above.
  */
-extern void problem_refuse(int sqlstate, const char *path, const char *code,
-						   const char *hint, const char *format,...)
-			pg_attribute_printf(5, 6) pg_attribute_noreturn();
+pg_noreturn extern void problem_refuse(int sqlstate, const char *path, const char *code,
+									   const char *hint, const char *format,...)
+			pg_attribute_printf(5, 6);
 
 #endif							/* CLUTCH_PROBLEM_H */

@@ -15,7 +15,13 @@ set -uo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 PG_CONFIG=${PG_CONFIG:-}
-PG_MAJOR=15			# Debian 12's; another one by PG_CONFIG
+
+# The PostgreSQL that this Debian carries; another one by PG_CONFIG.
+case $(. /etc/os-release 2>/dev/null && echo "${ID:-}${VERSION_ID:-}") in
+	debian13) PG_MAJOR=17 ;;
+	debian) PG_MAJOR=18 ;;		# testing and unstable have no number
+	*) PG_MAJOR=15 ;;
+esac
 [ ! -x "$PG_CONFIG" ] || PG_MAJOR=$("$PG_CONFIG" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
 WORK=
 CLUSTER=
