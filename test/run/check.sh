@@ -106,15 +106,16 @@ part_build() {
 	fi
 }
 
-# pg_regress prints one line per test, "... ok" or "... FAILED".
+# pg_regress prints one line per test: "test name ... ok" or "... FAILED", and
+# from PostgreSQL 16 on those of TAP.
 regress_units() {
 	local log=$1 status=$2 good bad
-	good=$(grep -cE '^test .*\.\.\. ok\b' "$log")
-	bad=$(grep -cE '^test .*\.\.\. FAILED\b' "$log")
+	good=$(grep -cE '^test .*\.\.\. ok\b|^ok ' "$log")
+	bad=$(grep -cE '^test .*\.\.\. FAILED\b|^not ok ' "$log")
 	[ "$status" = 0 ] || [ "$bad" != 0 ] || bad=1
 	count "$good" "$bad"
-	grep -E '^test ' "$log" | sed 's/^/   /'
-	[ "$status" = 0 ] || { grep -vE '^test ' "$log" | tail -n 8; head -n 120 "$3" 2>/dev/null; }
+	grep -E '^(test|ok|not ok) ' "$log" | sed 's/^/   /'
+	[ "$status" = 0 ] || { grep -vE '^(test|ok|not ok) ' "$log" | tail -n 8; head -n 120 "$3" 2>/dev/null; }
 }
 
 part_regress() {
