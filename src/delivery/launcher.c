@@ -107,6 +107,12 @@ list_databases(void)
 /* ----------------------------------------------------------------- workers */
 
 static bool
+lacks_worker(const MailboxView *view)
+{
+	return view->state == MAILBOX_NO_WORKER || view->state == MAILBOX_NOT_STARTED;
+}
+
+static bool
 start_worker(int number)
 {
 	BackgroundWorker worker = {0};
@@ -121,19 +127,19 @@ start_worker(int number)
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
-/* once until it is better again: each database lacks one for the same reason */
+/* once until none lacks one: they do for the same reason */
 static void
-complain(bool failed)
+complain(bool lacking)
 {
 	static bool complained = false;
 
-	if (failed && !complained)
+	if (lacking && !complained)
 		ereport(WARNING,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("no background worker is left for a clutch worker"),
 				 errdetail("Without it clutch.tick() must be called by others, and transactions notify by themselves."),
 				 errhint("Increase max_worker_processes.")));
-	complained = failed;
+	complained = lacking;
 }
 
 /* sees to it that the mailbox has a worker; when to look again */
@@ -149,18 +155,14 @@ keep_worker(int number, const MailboxView *view, TimestampTz now)
 			return patience;
 		mailbox_worker_failed(number);
 	}
-	else if (view->state != MAILBOX_NO_WORKER || view->is_away)
+	else if (!lacks_worker(view) || view->is_away)
 		return DT_NOEND;
 	if (now < again)
 		return again;
 	mailbox_worker_starts(number, now);
 	if (start_worker(number))
-	{
-		complain(false);
 		return now + START_PATIENCE;
-	}
 	mailbox_worker_failed(number);
-	complain(true);
 	return now + START_INTERVAL;
 }
 
@@ -188,7 +190,7 @@ close_needless(List *databases)
 		if (view.state == MAILBOX_AT_WORK && !belongs)
 			mailbox_worker_dismiss(i);
 		if (view.state == MAILBOX_NO_EXTENSION ||
-			(view.state == MAILBOX_NO_WORKER && !belongs))
+			(lacks_worker(&view) && !belongs))
 			mailbox_close(i);
 		else
 			present = lappend_oid(present, view.database);
@@ -230,6 +232,7 @@ survey(void)
 	TimestampTz now = GetCurrentTimestamp();
 	TimestampTz again = DT_NOEND;
 	bool		full = false;
+	bool		lacking = false;
 	ListCell   *cell;
 	int			i;
 
@@ -244,10 +247,11 @@ survey(void)
 		TimestampTz then = keep_worker(i, &view, now);
 
 		again = Min(again, then);
+		view = mailbox_view(i);
+		lacking |= view.state == MAILBOX_NOT_STARTED && !view.is_away;
 	}
-	/* some are only looked at, and make room when they end */
-	if (full && again == DT_NOEND)
-		complain(true);
+	/* databases that are only looked into make room */
+	complain(lacking || (full && again == DT_NOEND));
 	return again;
 }
 

@@ -428,7 +428,7 @@ mailbox_worker_failed(int number)
 
 	LWLockAcquire(box->lock, LW_EXCLUSIVE);
 	if (box->worker == NULL)
-		box->state = MAILBOX_NO_WORKER;
+		box->state = MAILBOX_NOT_STARTED;
 	LWLockRelease(box->lock);
 }
 

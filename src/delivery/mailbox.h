@@ -75,6 +75,7 @@ typedef enum MailboxState
 {
 	MAILBOX_FREE,
 	MAILBOX_NO_WORKER,			/* one is to be started */
+	MAILBOX_NOT_STARTED,		/* likewise, and that has failed */
 	MAILBOX_STARTING,
 	MAILBOX_AT_WORK,
 	MAILBOX_NO_EXTENSION		/* the worker found none */

@@ -1,0 +1,113 @@
+# With the background worker listeners are woken after the transaction, for what
+# can be read by then; a hint is lost nowhere.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use ClutchTest;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('hints', conf => "shared_preload_libraries = 'clutch'\nautovacuum = off\nmax_prepared_transactions = 2\n");
+my $worker = wait_for_worker($node, 'postgres', 'a worker');
+
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION chat(whom text, run text DEFAULT 'run:1', id text DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
+		SELECT clutch.envelope('chat.message', 'agent:ui', ARRAY[whom], run_id => run, thread_id => 'thread:1', task_id => 'task:1', id => chat.id) $$;
+});
+my %name_of = reverse map { $_->[0] => $node->safe_psql('postgres', "SELECT clutch.channel($_->[1])") } (
+	[ all => "'all'" ], [ ken => "'agent', 'agent:ken'" ], [ lois => "'agent', 'agent:lois'" ], [ end => "'agent', 'agent:end'" ]);
+
+my $listener = session($node, 'postgres');
+my $writer = session($node, 'postgres');
+my $ender = session($node, 'postgres');
+my $writer_pid = ask_session($writer, 'SELECT pg_backend_pid();') + 0;
+ask_session($listener, "SELECT clutch.listen('all'), clutch.listen('agent', 'agent:ken'), clutch.listen('agent', 'agent:lois'), clutch.listen('agent', 'agent:end');");
+
+# What the listener hears until it hears of a message to agent:end, sent last:
+# hints are sent in the order in which transactions were over, at the latest
+# together.  In words, sorted, and by whom (w: the worker, t: the transaction).
+sub heard_until_end
+{
+	my $text = '';
+
+	ask_session($ender, "SET clutch.notify = worker; SELECT clutch.send(chat('agent:end'));");
+	for (my $i = 0; !grep { ($name_of{$_} // '') eq 'end' } $text =~ /notification "([^"]+)"/g; $i++)
+	{
+		die 'the last hint does not come' if $i == 10_000;
+		$text .= ask_session($listener, 'SELECT;');
+	}
+	my %by;
+	while ($text =~ /notification "([^"]+)".* PID (\d+)\./g)
+	{
+		my $name = $name_of{$1} // $1;
+		$by{$name}{ $2 == $worker ? 'w' : 't' } = 1 if $name ne 'end';
+	}
+	return join ' ', map { "$_:" . join('', sort keys %{ $by{$_} }) } sort keys %by;
+}
+
+sub heard
+{
+	my ($sql) = @_;
+	my $wrote = ask_session($writer, $sql);
+
+	unlike($wrote, qr/ERROR/, 'written') or diag $wrote;
+	return heard_until_end();
+}
+
+is(heard(q{SELECT clutch.send(chat('agent:ken'));}), 'all:w ken:w', 'the worker tells of a message');
+is(heard(q{BEGIN; SELECT clutch.send(chat('agent:ken')) FROM generate_series(1, 50); ROLLBACK;}), 'all:w', 'not of what was rolled back');
+is(heard(q{BEGIN; SAVEPOINT s; SELECT clutch.send(chat('agent:ken')); ROLLBACK TO s; SELECT clutch.send(chat('agent:lois')); COMMIT;}),
+	'all:w lois:w', 'nor with a savepoint');
+is(heard(q{BEGIN; SELECT clutch.send(chat('agent:ken')); SAVEPOINT s; SELECT clutch.send(chat('agent:lois')); ROLLBACK TO s; COMMIT;}),
+	'all:w ken:w', 'but of what was before it');
+is(heard(q{BEGIN; SAVEPOINT s; SELECT clutch.send(chat('agent:ken')); RELEASE s; SAVEPOINT s; ROLLBACK TO s; COMMIT;}),
+	'all:w ken:w', 'and of one that was released');
+is(heard(q{BEGIN; SAVEPOINT s; SAVEPOINT t; SELECT clutch.send(chat('agent:ken')); RELEASE t; ROLLBACK TO s; COMMIT;}),
+	'all:w', 'unless the one around it is rolled back');
+is(heard(q{BEGIN; SELECT clutch.send(chat('agent:ken'));}), 'all:w', 'nothing before it is over');
+is(heard(q{COMMIT;}), 'all:w ken:w', 'but then');
+is(heard(q{SET clutch.notify = transaction; SELECT clutch.send(chat('agent:ken')); RESET clutch.notify;}), 'all:tw ken:t', 'a session may do it itself');
+is(heard(q{SET clutch.notify = off; SELECT clutch.send(chat('agent:ken')); RESET clutch.notify;}), 'all:w', 'or not at all');
+
+# more channels than there is room for
+is(heard(q{SET clutch.notify_channels = 3000; BEGIN; SELECT clutch.send(chat('agent:ken'));
+	SELECT count(*) FROM generate_series(1, 1500) n, clutch.send(chat('agent:a' || n)); COMMIT; RESET clutch.notify_channels;}),
+	'all:tw ken:t', 'without room the transaction tells itself');
+is(heard(q{SELECT clutch.send(chat('agent:ken'));}), 'all:w ken:w', 'and then the worker again');
+
+# two phases: the worker cannot tell who is to be woken
+is(heard(q{BEGIN; SELECT clutch.send(chat('agent:ken')); PREPARE TRANSACTION 'p'; COMMIT PREPARED 'p';}), 'all:w', 'a prepared transaction is possible');
+
+# no worker: sent away as if the database were copied, and not yet back
+is(ask_session($writer, q{ALTER DATABASE postgres IS_TEMPLATE true;}), '', 'a template has no worker');
+ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'clutch worker'"), 'it leaves');
+ask_session($writer, q{SELECT clutch.send(chat('agent:ken'));});
+my $text = ask_session($listener, 'SELECT;');
+like($text, qr/PID $writer_pid\b/, 'without a worker the transaction tells itself');
+is(ask_session($writer, q{ALTER DATABASE postgres IS_TEMPLATE false;}), '', 'no template any more');
+$worker = wait_for_worker($node, 'postgres', 'it comes back');
+is(heard(q{SELECT clutch.send(chat('agent:ken'));}), 'all:w ken:w', 'and tells again');
+
+# A reader that looks only when it is woken sees everything, whoever writes.
+my $dir = PostgreSQL::Test::Utils::tempdir;
+append_to_file("$dir/write.sql", "SELECT clutch.send(chat('agent:lois', 'run:many'));\n");
+ask_session($listener, q{UNLISTEN *; SELECT clutch.listen('run', 'run:many');});
+my $out = '';
+my $bench = IPC::Run::start([ 'pgbench', '-n', '-c', 8, '-j', 2, '-t', 500, '-f', "$dir/write.sql", $node->connstr('postgres') ], '>', \$out, '2>&1', IPC::Run::timer(120));
+my ($seen, $looks) = (0, 0);
+my $deadline = time + 90;
+while ($seen < 4000 && time < $deadline)
+{
+	next unless ask_session($listener, 'SELECT;') =~ /notification/;
+	$looks++;
+	$seen = ask_session($listener, q{SELECT count(*) FROM clutch.events WHERE run_id = 'run:many';}) =~ s/[^0-9].*//sr;
+}
+$bench->finish;
+is($seen, 4000, 'who looks when it is woken has seen everything');
+cmp_ok($looks, '<', 4000, "in $looks looks");
+
+end_session($_) foreach $listener, $writer, $ender;
+$node->stop;
+done_testing();

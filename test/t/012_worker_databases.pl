@@ -1,0 +1,90 @@
+# Where there are workers: in each database that has the extension, from when it
+# is made until it is dropped; and never in the way of who drops, copies or
+# renames a database.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use ClutchTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('databases', bare => 1,
+	conf => "shared_preload_libraries = 'clutch'\nautovacuum = off\nmax_worker_processes = 6\n");
+
+# the names of the databases that have a worker, once they are these
+sub workers_in
+{
+	my ($expected, $name) = @_;
+	my $there = q{SELECT coalesce(string_agg(datname, ' ' ORDER BY datname), '') FROM pg_stat_activity WHERE backend_type = 'clutch worker'};
+
+	ok($node->poll_query_until('postgres', $there, $expected), "$name: workers in '$expected'");
+	return;
+}
+
+# at the server's start a worker looks into each database, and leaves
+workers_in('', 'no extension');
+$node->safe_psql('postgres', 'CREATE DATABASE one');
+$node->safe_psql('one', 'CREATE EXTENSION clutch');
+workers_in('one', 'made');
+$node->safe_psql('one', 'BEGIN; DROP EXTENSION clutch; ROLLBACK');
+$node->safe_psql('postgres', 'BEGIN; CREATE EXTENSION clutch; ROLLBACK');
+wait_for_worker($node, 'one', 'still there after a DROP EXTENSION that was rolled back');
+workers_in('one', 'nothing came of either');
+
+# the worker does not keep the extension from being dropped, nor the other way round
+make_helpers($node, 'one');
+foreach my $round (1 .. 3)
+{
+	my (undef, $out, $error) = $node->psql('one', 'DROP EXTENSION clutch');
+	is($error, '', "round $round: dropped");
+	workers_in('', "round $round: dropped");
+	$node->safe_psql('one', 'CREATE EXTENSION clutch');
+	workers_in('one', "round $round: made again");
+}
+$node->safe_psql('one', q{SET clutch.clock = '2000-01-01T00:00:00Z';
+	SELECT clutch.send(jsonb_set(ask('task:1', 'agent:nobody'), '{meta}', '{"clutch": {"deadline": "2000-01-01T00:01:00Z"}}'));});
+ok($node->poll_query_until('one', q{SELECT status = 'timed_out' FROM clutch.task}), 'and works on the new tables');
+
+# while somebody drops it, and does not say whether
+my $session = session($node, 'one');
+is(ask_session($session, 'BEGIN; DROP EXTENSION clutch;'), '', 'dropped, not committed');
+is(ask_session($session, 'ROLLBACK;'), '', 'and not dropped after all');
+end_session($session);
+wait_for_worker($node, 'one', 'it goes on');
+
+# whoever wants a database for itself gets it
+is(($node->psql('postgres', 'CREATE DATABASE two TEMPLATE one'))[2], '', 'a copy is made');
+workers_in('one two', 'a copy');
+is(($node->psql('postgres', 'ALTER DATABASE two RENAME TO three'))[2], '', 'it is renamed');
+workers_in('one three', 'renamed');
+is(($node->psql('postgres', 'ALTER DATABASE three SET TABLESPACE pg_default'))[2], '', 'it is moved');
+workers_in('one three', 'moved');
+is(($node->psql('postgres', 'DROP DATABASE three'))[2], '', 'it is dropped, without force');
+workers_in('one', 'dropped');
+is(($node->psql('postgres', 'CREATE DATABASE three TEMPLATE one'))[2], '', 'one of the same name');
+workers_in('one three', 'of the same name');
+
+# what was refused leaves the worker where it was
+my $guest = session($node, 'three');
+ask_session($guest, 'SELECT 1;');
+like(($node->psql('postgres', 'DROP DATABASE three'))[2], qr/is being accessed by other users/, 'somebody else is in it');
+like(($node->psql('postgres', 'DROP DATABASE three'))[2], qr/There is 1 other session/, 'and the worker is not counted');
+end_session($guest);
+workers_in('one three', 'refused');
+like(($node->psql('postgres', 'CREATE DATABASE one TEMPLATE three'))[2], qr/already exists/, 'refused for another reason');
+workers_in('one three', 'refused again');
+
+# many at once, more than there may be processes
+my $log = -s $node->logfile;
+$node->safe_psql('postgres', "CREATE DATABASE more$_ TEMPLATE one") foreach 1 .. 5;
+$node->wait_for_log(qr/WARNING:  no background worker is left for a clutch worker/, $log);
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 4 FROM pg_stat_activity WHERE backend_type = 'clutch worker'}), 'as many as may be, beside both launchers');
+my $out = slurp_file($node->logfile, $log);
+is(scalar(() = $out =~ /no background worker is left/g), 1, 'said once');
+is(($node->psql('postgres', "DROP DATABASE more$_"))[2], '', "dropped more$_") foreach 1 .. 5;
+workers_in('one three', 'as before');
+
+unlike(slurp_file($node->logfile), qr/(?:ERROR|FATAL|PANIC):  (?!database "(?:three|one)"|extension|source database)/, 'and nothing went wrong');
+$node->stop;
+done_testing();
