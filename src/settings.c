@@ -220,6 +220,29 @@ define_failures(void)
 				 &clutch_breaker_probes, 3, 1, 1000, 0);
 }
 
+/* of what is sent */
+static void
+define_sizes(void)
+{
+	define_limit("clutch.max_envelope_bytes", "Largest envelope, in bytes.",
+				 &clutch_max_envelope_bytes, 1024 * 1024, 1024, 256 * 1024 * 1024,
+				 GUC_UNIT_BYTE);
+	define_limit("clutch.max_depth", "Deepest nesting of an envelope.",
+				 &clutch_max_depth, 64, 8, 1024, 0);
+	define_limit("clutch.max_nodes", "Most values in an envelope.",
+				 &clutch_max_nodes, 50000, 100, 100 * 1000 * 1000, 0);
+	define_limit("clutch.max_id_bytes", "Longest identifier, in bytes.",
+				 &clutch_max_id_bytes, 256, 32, 1024, GUC_UNIT_BYTE);
+	define_limit("clutch.max_string_bytes",
+				 "Longest string of the protocol outside the payload, in bytes.",
+				 &clutch_max_string_bytes, 4096, 256, 1024 * 1024, GUC_UNIT_BYTE);
+	define_limit("clutch.max_recipients", "Most recipients of an envelope.",
+				 &clutch_max_recipients, 64, 1, 1024, 0);
+	define_limit("clutch.max_list",
+				 "Most elements in requires, prefers, attachments, an allowlist.",
+				 &clutch_max_list, 64, 1, 1024, 0);
+}
+
 void
 settings_define(void)
 {
@@ -240,23 +263,7 @@ settings_define(void)
 							   &clutch_clock, "",
 							   PGC_SUSET, 0, check_clock, NULL, NULL);
 
-	define_limit("clutch.max_envelope_bytes", "Largest envelope, in bytes.",
-				 &clutch_max_envelope_bytes, 1024 * 1024, 1024, 256 * 1024 * 1024,
-				 GUC_UNIT_BYTE);
-	define_limit("clutch.max_depth", "Deepest nesting of an envelope.",
-				 &clutch_max_depth, 64, 8, 1024, 0);
-	define_limit("clutch.max_nodes", "Most values in an envelope.",
-				 &clutch_max_nodes, 50000, 100, 100 * 1000 * 1000, 0);
-	define_limit("clutch.max_id_bytes", "Longest identifier, in bytes.",
-				 &clutch_max_id_bytes, 256, 32, 1024, GUC_UNIT_BYTE);
-	define_limit("clutch.max_string_bytes",
-				 "Longest string of the protocol outside the payload, in bytes.",
-				 &clutch_max_string_bytes, 4096, 256, 1024 * 1024, GUC_UNIT_BYTE);
-	define_limit("clutch.max_recipients", "Most recipients of an envelope.",
-				 &clutch_max_recipients, 64, 1, 1024, 0);
-	define_limit("clutch.max_list",
-				 "Most elements in requires, prefers, attachments, an allowlist.",
-				 &clutch_max_list, 64, 1, 1024, 0);
+	define_sizes();
 	define_limit("clutch.decision_candidates",
 				 "Most candidates named by a routing.decision.",
 				 &clutch_decision_candidates, 20, 1, 1000, 0);

@@ -17,6 +17,7 @@
 #include "catalog/pg_collation.h"
 #include "compat.h"
 #include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -316,4 +317,18 @@ rows_keep(const RowScan *scan, Datum *values, bool *nulls)
 		memcpy(values, all_values, sizeof(Datum) * n);
 		memcpy(nulls, all_nulls, sizeof(bool) * n);
 	}
+}
+
+List *
+rows_list_texts(RowScan *scan, int attno, List *list)
+{
+	rows_start(scan);
+	while (rows_next(scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!rows_is_null(scan, attno))
+			list = slice_list_add(list, rows_text(scan, attno));
+	}
+	rows_end(scan);
+	return list;
 }

@@ -196,6 +196,12 @@ extern bool rows_bool(const RowScan *scan, int attno);
 extern Jsonb *rows_jsonb(const RowScan *scan, int attno);	/* detoasted */
 
 /*
+ * Instead of start ... end: a text column of all rows, added to a List of
+ * Slice * (slice_list_add); NULLs are left out.
+ */
+extern List *rows_list_texts(RowScan *scan, int attno, List *list);
+
+/*
  * The whole current row, copied into the current context: what it points to
  * outlives the scan.
  */

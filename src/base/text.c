@@ -57,3 +57,18 @@ slice_hash(Slice a)
 {
 	return hash_bytes_extended((const unsigned char *) a.s, a.len, 0);
 }
+
+List *
+slice_list_add(List *list, Slice a)
+{
+	Slice	   *copy = palloc(sizeof(Slice));
+
+	*copy = slice_copy(a);
+	return lappend(list, copy);
+}
+
+int
+slice_list_compare(const ListCell *a, const ListCell *b)
+{
+	return slice_compare(*(const Slice *) lfirst(a), *(const Slice *) lfirst(b));
+}

@@ -15,6 +15,8 @@
 
 #include "clutch.h"
 
+#include "nodes/pg_list.h"
+
 struct Slice
 {
 	const char *s;
@@ -61,5 +63,9 @@ extern struct varlena *slice_to_text(Slice a);
 extern Slice slice_copy(Slice a);
 
 extern uint64 slice_hash(Slice a);
+
+/* a List of Slice *: with a copy of another at its end; the order for list_sort */
+extern List *slice_list_add(List *list, Slice a);
+extern int	slice_list_compare(const ListCell *a, const ListCell *b);
 
 #endif							/* CLUTCH_TEXT_H */

@@ -15,12 +15,6 @@
 #include "nodes/pg_list.h"
 #include "utils/memutils.h"
 
-static int
-compare_ids(const ListCell *a, const ListCell *b)
-{
-	return slice_compare(*(Slice *) lfirst(a), *(Slice *) lfirst(b));
-}
-
 static List *
 add_children(List *ids, Slice task_id)
 {
@@ -28,16 +22,7 @@ add_children(List *ids, Slice task_id)
 
 	rows_begin(&scan, TABLE_TASK, INDEX_TASK_PARENT, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		Slice	   *id = palloc(sizeof(Slice));
-
-		*id = slice_copy(rows_text(&scan, Anum_task_task_id));
-		ids = lappend(ids, id);
-	}
-	rows_end(&scan);
-	return ids;
+	return rows_list_texts(&scan, Anum_task_task_id, ids);
 }
 
 /*
@@ -73,7 +58,7 @@ cancel_descendants(const Task *task)
 	{
 		List	   *below = NIL;
 
-		list_sort(level, compare_ids);
+		list_sort(level, slice_list_compare);
 		foreach(cell, level)
 		{
 			Slice		id = *(Slice *) lfirst(cell);

@@ -28,21 +28,11 @@ enum
 static List *
 list_edges(StateIndex index, Slice task_id, int column)
 {
-	List	   *ids = NIL;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_DEPENDENCY, index, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		Slice	   *id = palloc(sizeof(Slice));
-
-		*id = slice_copy(rows_text(&scan, column));
-		ids = lappend(ids, id);
-	}
-	rows_end(&scan);
-	return ids;
+	return rows_list_texts(&scan, column, NIL);
 }
 
 List *

@@ -60,13 +60,9 @@ join_list(Slice parent_task_id)
 	begin_children(&scan, parent_task_id);
 	while (rows_next(&scan))
 	{
-		Slice	   *id;
-
 		if (rows_is_null(&scan, Anum_task_join_count) || task_status_is_over(status_of(&scan)))
 			continue;
-		id = palloc(sizeof(Slice));
-		*id = slice_copy(rows_text(&scan, Anum_task_task_id));
-		ids = lappend(ids, id);
+		ids = slice_list_add(ids, rows_text(&scan, Anum_task_task_id));
 	}
 	rows_end(&scan);
 	return ids;

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "registry/agent.h"
 #include "registry/breaker.h"
+#include "registry/heartbeat.h"
 #include "registry/slot.h"
 #include "utils/timestamp.h"
 
@@ -72,7 +73,7 @@ watch_from_now(Slice agent_id)
 {
 	Roster	   *roster = roster_get();
 	int			ordinal = roster_find(roster, agent_id);
-	int64		interval = ordinal < 0 ? 0 : agent_beat_interval(roster_agent(roster, ordinal));
+	int64		interval = ordinal < 0 ? 0 : heartbeat_interval(roster_agent(roster, ordinal));
 
 	if (interval > 0)
 		notify_due(clock_now() + MISSED_BEATS * interval);
@@ -97,14 +98,14 @@ take_back(Slice agent_id, bool claims)
 void
 liveness_sign(Slice agent_id, bool claims)
 {
-	(void) agent_beat(agent_id, false);
+	(void) heartbeat_give(agent_id, false);
 	take_back(agent_id, claims);
 }
 
 TimestampTz
 liveness_beat(Slice agent_id)
 {
-	TimestampTz at = agent_beat(agent_id, true);
+	TimestampTz at = heartbeat_give(agent_id, true);
 
 	take_back(agent_id, false);
 	return at;
@@ -168,8 +169,8 @@ leased_until(Slice agent_id)
 static TimestampTz
 silent_at(const RosterAgent *agent, TimestampTz now)
 {
-	int64		interval = agent_beat_interval(agent);
-	TimestampTz seen = agent_last_seen(agent->agent_id);
+	int64		interval = heartbeat_interval(agent);
+	TimestampTz seen = heartbeat_last_seen(agent->agent_id);
 	TimestampTz at = seen + MISSED_BEATS * interval;
 
 	if (interval == 0 || seen == 0)
@@ -207,12 +208,7 @@ list_lost(TimestampTz now)
 				watch.due = Min(watch.due, at);
 		}
 		if (is_lost)
-		{
-			Slice	   *id = palloc(sizeof(Slice));
-
-			*id = slice_copy(agent->agent_id);
-			lost = lappend(lost, id);
-		}
+			lost = slice_list_add(lost, agent->agent_id);
 	}
 	/* a task may just have been given to one of them, and not be committed */
 	if (lost != NIL)
@@ -239,7 +235,7 @@ lose(Slice agent_id, TimestampTz now)
 			return false;
 		agent_say_status(agent_id, status == AGENT_STOPPING ? AGENT_STOPPED : AGENT_UNAVAILABLE,
 						 psprintf("it was not heard of since %s",
-								  clock_rfc3339(agent_last_seen(agent_id))));
+								  clock_rfc3339(heartbeat_last_seen(agent_id))));
 		declared = true;
 	}
 	if (!give_up_tasks(agent_id, "its agent is not heard of any more"))

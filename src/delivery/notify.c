@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "access/xact.h"
+#include "base/memo.h"
 #include "base/transaction.h"
 #include "commands/async.h"
 #include "delivery/notify.h"
@@ -152,16 +153,7 @@ note(Audience audience, uint64 key)
 	Woken	   *entry;
 
 	transaction_watch(&watch);
-	if (woken == NULL)
-	{
-		HASHCTL		control = {0};
-
-		control.keysize = sizeof(uint64);
-		control.entrysize = sizeof(Woken);
-		control.hcxt = TopMemoryContext;
-		woken = hash_create("clutch woken channels", 32, &control,
-							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
+	woken = memo_table(woken, "clutch woken channels", sizeof(Woken), INT_MAX);
 	/* besides 'all' */
 	if (audience != AUDIENCE_ALL && hash_get_num_entries(woken) > clutch_notify_channels)
 		return;

@@ -8,12 +8,11 @@
 #include "clutch.h"
 
 #include "base/clock.h"
+#include "base/memo.h"
 #include "base/rows.h"
 #include "delivery/queue.h"
 #include "delivery/ready.h"
 #include "miscadmin.h"
-#include "utils/hsearch.h"
-#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 /* where this backend last found something for an agent */
@@ -35,23 +34,9 @@ place_of(Slice agent_id)
 	AgentPlace *found;
 	bool		known;
 
-	if (places != NULL && (hash_get_num_entries(places) >= MAX_PLACES ||
-						   places_of != rows_table_oid(TABLE_READY)))
-	{
-		hash_destroy(places);
-		places = NULL;
-	}
-	if (places == NULL)
-	{
-		HASHCTL		control = {0};
-
-		control.keysize = sizeof(uint64);
-		control.entrysize = sizeof(AgentPlace);
-		control.hcxt = TopMemoryContext;
-		places = hash_create("clutch places in ready", 64, &control,
-							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-		places_of = rows_table_oid(TABLE_READY);
-	}
+	places = memo_table(places, "clutch places in ready", sizeof(AgentPlace),
+						places_of == rows_table_oid(TABLE_READY) ? MAX_PLACES : 0);
+	places_of = rows_table_oid(TABLE_READY);
 	found = hash_search(places, &key, HASH_ENTER, &known);
 	if (!known)
 		memset(&found->place, 0, sizeof(found->place));

@@ -445,13 +445,10 @@ apply_retry(Task *task, const TaskEvent *event)
 	task->deadline = event->deadline;
 }
 
-bool
-task_apply(Task *task, const TaskEvent *event)
+/* what a step says beside the status */
+static void
+apply_step(Task *task, const TaskEvent *event)
 {
-	TaskStatus	to;
-
-	if (!transition_find(task->status, event->step, &to))
-		return false;
 	switch (event->step)
 	{
 		case STEP_ASSIGN:
@@ -502,6 +499,16 @@ task_apply(Task *task, const TaskEvent *event)
 			apply_end(task, event);
 			break;
 	}
+}
+
+bool
+task_apply(Task *task, const TaskEvent *event)
+{
+	TaskStatus	to;
+
+	if (!transition_find(task->status, event->step, &to))
+		return false;
+	apply_step(task, event);
 	if (to != task->status || event->step == STEP_ASSIGN)
 		task->since = event->at;
 	if (to != task->status || event->step == STEP_PARK || event->step == STEP_FAIL_TO_ROUTE)
@@ -557,18 +564,8 @@ task_list_of_run(Slice run_id)
 List *
 task_list_ids(void)
 {
-	List	   *ids = NIL;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_TASK, INDEX_TASK, ROWS_LATEST, AccessShareLock);
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		Slice	   *id = palloc(sizeof(Slice));
-
-		*id = slice_copy(rows_text(&scan, Anum_task_task_id));
-		ids = lappend(ids, id);
-	}
-	rows_end(&scan);
-	return ids;
+	return rows_list_texts(&scan, Anum_task_task_id, NIL);
 }

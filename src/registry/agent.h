@@ -54,16 +54,4 @@ extern uint64 agent_guard(Slice agent_id);
 /* raises AGENT_NOT_FOUND */
 extern void agent_require(Slice agent_id);
 
-/* microseconds between its signs of life; 0: it is not watched */
-extern int64 agent_beat_interval(const RosterAgent *agent);
-
-/*
- * A sign of life.  Written at most three times in the interval, unless
- * forced, and never waited for.  The time that is now on record.
- */
-extern TimestampTz agent_beat(Slice agent_id, bool force);
-
-/* the last of them; now, if one is being written; 0: none is on record */
-extern TimestampTz agent_last_seen(Slice agent_id);
-
 #endif							/* CLUTCH_AGENT_H */

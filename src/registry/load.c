@@ -7,13 +7,12 @@
  */
 #include "clutch.h"
 
+#include "base/memo.h"
 #include "base/rows.h"
 #include "base/transaction.h"
 #include "miscadmin.h"
 #include "registry/load.h"
 #include "registry/slot.h"
-#include "utils/hsearch.h"
-#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 /*
@@ -59,16 +58,10 @@ find(Slice agent_id, HASHACTION action)
 
 	if (remembered == NULL)
 	{
-		HASHCTL		control = {0};
-
 		if (action == HASH_FIND)
 			return NULL;
 		transaction_watch(&watch);
-		control.keysize = sizeof(uint64);
-		control.entrysize = sizeof(RememberedLoad);
-		control.hcxt = TopMemoryContext;
-		remembered = hash_create("clutch remembered loads", 64, &control,
-								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+		remembered = memo_table(NULL, "clutch remembered loads", sizeof(RememberedLoad), INT_MAX);
 	}
 	return hash_search(remembered, &key, action, NULL);
 }

@@ -9,14 +9,13 @@
 
 #include "access/transam.h"
 #include "base/guard.h"
+#include "base/memo.h"
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "common/pg_prng.h"
 #include "registry/load.h"
 #include "registry/roster.h"
 #include "registry/slot.h"
-#include "utils/hsearch.h"
-#include "utils/memutils.h"
 
 /* outcomes counted per slot before both counters are halved: "recent" */
 #define RECENT_OUTCOMES		64
@@ -52,21 +51,7 @@ hint_of(Slice agent_id)
 	SlotHint   *hint;
 	bool		found;
 
-	if (hints != NULL && hash_get_num_entries(hints) >= MAX_HINTS)
-	{
-		hash_destroy(hints);
-		hints = NULL;
-	}
-	if (hints == NULL)
-	{
-		HASHCTL		control = {0};
-
-		control.keysize = sizeof(uint64);
-		control.entrysize = sizeof(SlotHint);
-		control.hcxt = TopMemoryContext;
-		hints = hash_create("clutch slot hints", 64, &control,
-							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
+	hints = memo_table(hints, "clutch slot hints", sizeof(SlotHint), MAX_HINTS);
 	hint = hash_search(hints, &key, HASH_ENTER, &found);
 	if (!found)
 	{
@@ -391,22 +376,9 @@ slot_free(Slice agent_id, int slot_no, SlotOutcome outcome)
 List *
 slot_list_tasks(Slice agent_id)
 {
-	List	   *ids = NIL;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		Slice	   *id;
-
-		if (rows_is_null(&scan, Anum_slot_task_id))
-			continue;
-		id = palloc(sizeof(Slice));
-		*id = slice_copy(rows_text(&scan, Anum_slot_task_id));
-		ids = lappend(ids, id);
-	}
-	rows_end(&scan);
-	return ids;
+	return rows_list_texts(&scan, Anum_slot_task_id, NIL);
 }
