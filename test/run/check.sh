@@ -10,7 +10,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-PARTS="regress pgtap isolation tap fuzz docs"
+PARTS="regress pgtap isolation tap fuzz docs model"
 ONLY=${CHECK_ONLY:-$PARTS}
 PASSED=0
 FAILED=0
@@ -215,6 +215,14 @@ part_docs() {
 	createdb clutch_docs && psql -X -q -d clutch_docs -c 'CREATE EXTENSION clutch'
 	PGDATABASE=clutch_docs run_child timeout -k 10 300 bash "$SRC/test/run/doc_clients.sh" \
 		>"$log" 2>&1
+	counted "$log" $?
+}
+
+# The models are searched whole; they need no server.
+part_model() {
+	local log=$WORK/log/model.log
+	[ -n "$(files 'test/model/*.pml')" ] && runner spin cc || return 0
+	run_child timeout -k 10 300 bash "$TOP/test/run/models.sh" >"$log" 2>&1
 	counted "$log" $?
 }
 

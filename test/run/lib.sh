@@ -36,7 +36,7 @@ packages() {
 	echo make gcc libc6-dev "postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" \
 		python3 python3-psycopg2
 	[ "$1" != check ] || echo "postgresql-$PG_MAJOR-pgtap" perl \
-		libtap-parser-sourcehandler-pgtap-perl libipc-run-perl
+		libtap-parser-sourcehandler-pgtap-perl libipc-run-perl spin
 }
 
 missing_packages() {
