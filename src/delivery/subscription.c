@@ -55,6 +55,12 @@ typedef struct Cursor
 	Position	seen;
 	bool		is_open;		/* a batch, up to until */
 	Position	until;
+
+	/*
+	 * Somebody has moved it since our statement began, in the time between its
+	 * snapshot and the guard: there is nothing to read for us.
+	 */
+	bool		is_ahead;
 } Cursor;
 
 /* after so many events that nobody wants, the cursor moves though nothing was read */
@@ -146,7 +152,7 @@ subscription_start(Slice start)
 /* --------------------------------------------------------------- cursors */
 
 static Position
-stored_position(Slice text)
+stored_position(Slice text, bool *is_ahead)
 {
 	Position	position;
 
@@ -155,7 +161,10 @@ stored_position(Slice text)
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("\"%.*s\" in clutch.subscription_position is no position", text.len, text.s),
 				 errhint("SELECT clutch.unsubscribe(name), and subscribe anew.")));
-	position_settle(&position);
+	if (position_is_ahead(&position))
+		*is_ahead = true;
+	else
+		position_settle(&position);
 	return position;
 }
 
@@ -185,10 +194,10 @@ cursor_read(Slice name, int member)
 	cursor.generation = DatumGetInt64(v[Anum_position_generation - 1]);
 	cursor.batch = DatumGetInt64(v[Anum_position_batch - 1]);
 	cursor.place = DatumGetInt64(v[Anum_position_place - 1]);
-	cursor.seen = stored_position(column_text(v, n, Anum_position_seen));
+	cursor.seen = stored_position(column_text(v, n, Anum_position_seen), &cursor.is_ahead);
 	cursor.is_open = !n[Anum_position_until - 1];
 	if (cursor.is_open)
-		cursor.until = stored_position(column_text(v, n, Anum_position_until));
+		cursor.until = stored_position(column_text(v, n, Anum_position_until), &cursor.is_ahead);
 	return cursor;
 }
 
@@ -391,7 +400,7 @@ subscription_read(Slice name, int max_events, int member)
 	if (!guard_keep(guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, member), false))
 		return none;
 	cursor = cursor_read(name, member);
-	return read_next(&cursor, &query);
+	return cursor.is_ahead ? none : read_next(&cursor, &query);
 }
 
 void

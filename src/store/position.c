@@ -192,6 +192,15 @@ is_ahead(const Position *position, const Position *now)
 	return false;
 }
 
+bool
+position_is_ahead(const Position *position)
+{
+	Position	now = position_now();
+
+	return position->epoch == now.epoch && position->timeline == now.timeline &&
+		is_ahead(position, &now);
+}
+
 void
 position_settle(Position *position)
 {

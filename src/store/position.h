@@ -54,4 +54,7 @@ extern bool position_parse(Slice text, Position *position);
  */
 extern void position_settle(Position *position);
 
+/* it has seen what the snapshot at hand has not: a standby behind, a statement begun before */
+extern bool position_is_ahead(const Position *position);
+
 #endif							/* CLUTCH_POSITION_H */

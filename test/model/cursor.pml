@@ -24,6 +24,8 @@
  *	- Filters and members of a group only leave events out.
  *	- Epochs and timelines: the rest of another history is read whole.
  *	- Subtransactions: events bear the id of the top one.
+ *	- Two sessions that read for one member: a guard lets one of them in, and
+ *	  who finds the cursor ahead of its snapshot reads nothing (feed_once.spec).
  *
  * RUN holds -DOWN=0
  * RUN holds -DOWN=0 -DOPEN -DMOST=2
