@@ -128,7 +128,7 @@ ask_session($late, 'COMMIT;');
 my $of_late = $primary->safe_psql('postgres', q{SELECT id || ' ' || run_id FROM clutch.events WHERE task_id = 'task:late' AND type = 'task.request'});
 while (!$read{$of_late})
 {
-	die 'the late committer does not come' if $pages++ > 40000;
+	die 'the late committer does not come' if $pages++ > 24000;
 	read_on($on_standby, 1);
 	consume($on_primary, 1);
 }
