@@ -33,11 +33,13 @@
 #include "utils/wait_event.h"
 
 /*
- * Listeners are woken no faster, because each waking costs all of them: under
- * load this gathers the hints of many transactions, and is what one of them
- * waits at most.
+ * After waking listeners it rests for a multiple of what that took, the more
+ * of them the longer: each is a process that wants a processor, as writers do.
+ * Under load this gathers the hints of many transactions.
  */
-#define HINT_INTERVAL	2000	/* microseconds */
+#define HINT_REST		4
+#define SHORTEST_REST	500		/* microseconds */
+#define LONGEST_REST	2000
 
 /* between hints, so that listeners do not wait for a thousand tasks */
 #define TICK_STEP		100
@@ -176,12 +178,22 @@ bring_forward(Job *job, TimestampTz at)
 }
 
 static void
+rest_until(TimestampTz at)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (now < at)
+		pg_usleep(Min(at - now, LONGEST_REST));
+}
+
+static void
 send_hints(void)
 {
-	static TimestampTz sent_at = 0;
-	TimestampTz next = sent_at + HINT_INTERVAL;
-	TimestampTz now;
+	static TimestampTz rested = DT_NOBEGIN;
+	TimestampTz began;
+	TimestampTz ended;
 
+	rest_until(rested);
 	if (nhints == 0)
 		nhints = mailbox_take(hints);
 	if (nhints == 0)
@@ -189,15 +201,14 @@ send_hints(void)
 	bring_forward(&hinting, DT_NOBEGIN);
 	if (!is_time_for(&hinting))
 		return;
-	now = GetCurrentTimestamp();
-	if (now < next && now >= sent_at)
-		pg_usleep(next - now);
+	began = GetCurrentTimestamp();
 	if (work(&hinting))
 	{
 		nhints = 0;
 		mailbox_sent();
 	}
-	sent_at = GetCurrentTimestamp();
+	ended = GetCurrentTimestamp();
+	rested = ended + Max(SHORTEST_REST, HINT_REST * (ended - began));
 }
 
 static void

@@ -4,7 +4,7 @@
     make bench                            on a private server
     BENCH_ONLY="choice tree" make bench   some parts: append task choice
                                           delegation queue full freed held
-                                          tree replay pace
+                                          tree replay pace listeners
 
 BENCH_SECONDS (2) is the length of one measurement, BENCH_ROUNDS (5) how often
 each is repeated.  docs/benchmarks.md says how to read what is printed.
@@ -16,6 +16,7 @@ import time
 import append
 import choice
 import delegation
+import listeners
 import machine
 import measure
 import pace
@@ -34,6 +35,7 @@ PARTS = {
     "tree": reading.measure_tree,
     "replay": reading.measure_replay,
     "pace": pace.measure_pace,
+    "listeners": listeners.measure_listeners,
 }
 
 

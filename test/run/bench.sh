@@ -19,6 +19,7 @@ trap 'exit 143' TERM HUP
 prepare bench
 work_new clutch-bench
 build >"$WORK/build.log" 2>&1 || { tail -n 40 "$WORK/build.log" >&2; die "does not build"; }
-cluster_new "shared_buffers = 512MB" "max_wal_size = 4GB" "jit = off" "checkpoint_timeout = 30min" ||
+cluster_new "shared_buffers = 512MB" "max_wal_size = 4GB" "jit = off" "checkpoint_timeout = 30min" \
+	"shared_preload_libraries = 'clutch'" "max_worker_processes = 32" ||
 	die "the private cluster does not start"
 run_child timeout -k 10 3600 "$PYTHON" "$TOP/test/bench/bench.py" "$@"

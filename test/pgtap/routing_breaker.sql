@@ -1,0 +1,146 @@
+-- Circuit breakers: an agent that keeps failing is given nothing, then a little, then all again.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS clutch;
+SELECT no_plan();
+SET LOCAL clutch.notify = off;
+SET LOCAL clutch.heartbeat_interval = 0;
+SET LOCAL clutch.default_deadline = 0;
+SET LOCAL clutch.retry_max = 0;
+SET LOCAL timezone = 'UTC';
+
+-- seconds since noon
+CREATE FUNCTION pg_temp.at(seconds numeric) RETURNS void LANGUAGE sql AS $$
+	SELECT set_config('clutch.clock', to_char(timestamptz '2026-01-01 12:00:00Z' + seconds * interval '1 s', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), true)
+$$;
+CREATE FUNCTION pg_temp.agent(name text, skill text, limits jsonb DEFAULT '{}') RETURNS clutch.receipt LANGUAGE sql AS $$
+	SELECT clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'display', jsonb_build_object('name', name),
+		'capabilities', jsonb_build_array(jsonb_build_object('id', skill)), 'limits', '{"max_concurrency": 20}' || limits))
+$$;
+CREATE SEQUENCE pg_temp.task_no;
+CREATE FUNCTION pg_temp.request(skill text, whom text DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT clutch.envelope('task.request', 'agent:ui', CASE WHEN whom IS NOT NULL THEN ARRAY['agent:' || whom] END, run_id => 'run:1', thread_id => 'thread:1',
+		task_id => 'task:' || nextval('pg_temp.task_no'), requires => ARRAY[skill])
+$$;
+CREATE FUNCTION pg_temp.ask(skill text, whom text DEFAULT NULL) RETURNS text LANGUAGE sql AS $$ SELECT task_id FROM clutch.send(pg_temp.request(skill, whom)) $$;
+CREATE FUNCTION pg_temp.breaker(name text) RETURNS text LANGUAGE sql AS $$ SELECT breaker FROM clutch.agents WHERE agent_id = 'agent:' || name $$;
+CREATE FUNCTION pg_temp.rejected(name text, skill text) RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(rejected_by, 'no') FROM clutch.explain_route(pg_temp.request(skill)) WHERE agent_id = 'agent:' || name
+$$;
+-- so many tasks for this agent alone, all claimed, and then ended in this way; how it stands
+CREATE FUNCTION pg_temp.does(name text, how text, n integer DEFAULT 1) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	c record;
+BEGIN
+	PERFORM pg_temp.ask('skill:' || name) FROM generate_series(1, n);
+	FOR c IN SELECT * FROM clutch.claim('agent:' || name, n, '10 s') LOOP
+		CASE how
+			WHEN 'finish' THEN PERFORM clutch.finish('agent:' || name, c.task_id);
+			WHEN 'fail' THEN PERFORM clutch.fail('agent:' || name, c.task_id, 'E', 'e', false);
+			WHEN 'cancel' THEN PERFORM clutch.cancel(c.task_id);
+			WHEN 'release' THEN PERFORM clutch.release('agent:' || name, c.task_id, c.attempt), clutch.cancel(c.task_id);
+		END CASE;
+	END LOOP;
+	RETURN pg_temp.breaker(name);
+END $$;
+CREATE FUNCTION pg_temp.picture() RETURNS text LANGUAGE sql AS $$
+	SELECT (SELECT string_agg(concat_ws(' ', agent_id, seq, at, failed, timed_out), ', ' ORDER BY agent_id, seq) FROM clutch.agent_failure) ||
+		(SELECT string_agg(concat_ws(' ', agent_id, breaker), ', ' ORDER BY agent_id) FROM clutch.agents)
+$$;
+CREATE FUNCTION pg_temp.rebuilt() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	before text := pg_temp.picture();
+BEGIN
+	PERFORM clutch.rebuild();
+	RETURN CASE WHEN pg_temp.picture() = before THEN 'the same' ELSE before || E'\n' || pg_temp.picture() END;
+END $$;
+
+SELECT pg_temp.at(0), pg_temp.agent('ken', 'skill:ken') \g /dev/null
+
+-- ------------------------------------------------------------------- it opens
+SELECT is(pg_temp.does('ken', 'fail', 4), 'closed', 'four failures are bad luck');
+SELECT is(pg_temp.does('ken', 'finish'), 'closed', 'a success');
+SELECT is((SELECT count(*) FROM clutch.agent_failure), 0::bigint, 'forgets them');
+SELECT is(pg_temp.does('ken', 'fail', 4), 'closed', 'so four more are bad luck too');
+SELECT is(pg_temp.does('ken', 'cancel', 3) || ' ' || pg_temp.does('ken', 'release', 2), 'closed closed', 'what is cancelled or given back says nothing of it');
+SELECT is(pg_temp.does('ken', 'fail'), 'open', 'but five in a row are too many');
+SELECT is(pg_temp.rejected('ken', 'skill:ken'), 'breaker', 'explain_route says who is not asked, and why');
+SELECT is((SELECT detail FROM clutch.explain_route(pg_temp.request('skill:ken')) WHERE agent_id = 'agent:ken'),
+	'failed its last 5 tasks or more, gets no work until 2026-01-01T12:01:00.000000Z', 'and until when');
+CREATE TEMP TABLE waits AS SELECT pg_temp.ask('skill:ken') AS task_id, pg_temp.ask('skill:ken', 'ken') AS named;
+SELECT is((SELECT code FROM clutch.tasks JOIN waits USING (task_id)), 'NO_AGENT_AVAILABLE', 'its work waits');
+SELECT is((SELECT envelope #>> '{payload,rejected,breaker,count}' FROM clutch.events WHERE type = 'routing.failure' ORDER BY seq DESC LIMIT 1), '1', 'the log says why');
+SELECT is((SELECT rejected_by FROM clutch.why((SELECT task_id FROM waits)) WHERE agent_id = 'agent:ken'), 'breaker', 'so why does');
+SELECT is((SELECT t.status || ' ' || t.waiting_for FROM clutch.tasks t JOIN waits w ON t.task_id = w.named), 'pending agent', 'that of a request which names it as well');
+SELECT is((SELECT count(*) FROM clutch.claim('agent:ken', 9)), 0::bigint, 'nor does it get anything by asking');
+SELECT is(pg_temp.rebuilt(), 'the same', 'breakers follow from the log');
+
+-- another takes over meanwhile
+SELECT pg_temp.agent('bob', 'skill:ken') \g /dev/null
+SELECT is((SELECT agent_id FROM clutch.tasks WHERE task_id = (SELECT task_id FROM waits)), 'agent:bob', 'whoever else can, does');
+CREATE TEMP TABLE comes AS SELECT pg_temp.ask('skill:ken') AS task_id FROM generate_series(1, 5);
+SELECT is((SELECT string_agg(DISTINCT agent_id, ' ') FROM clutch.tasks JOIN comes USING (task_id)), 'agent:bob', 'and all that comes');
+SELECT clutch.set_status('agent:bob', 'STOPPED') \g /dev/null
+SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
+
+-- ------------------------------------------------------------------ half open
+SELECT pg_temp.at(59) \g /dev/null
+SELECT is(pg_temp.breaker('ken'), 'open', 'for a minute');
+SELECT pg_temp.ask('skill:ken') FROM generate_series(1, 5) \g /dev/null
+SELECT pg_temp.at(60) \g /dev/null
+SELECT is(pg_temp.breaker('ken') || ' ' || pg_temp.rejected('ken', 'skill:ken'), 'half_open no', 'then it is tried');
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.claim('agent:ken', 9)), 3::bigint, 'with three tasks at once');
+SELECT is((SELECT detail FROM clutch.explain_route(pg_temp.request('skill:ken')) WHERE agent_id = 'agent:ken'),
+	'failed its last 5 tasks or more, has as many tasks as it is tried with (3)', 'and not more');
+SELECT clutch.fail('agent:ken', (SELECT min(task_id) FROM clutch.tasks WHERE status = 'running'), 'E', 'e', false) \g /dev/null
+SELECT is(pg_temp.breaker('ken'), 'open', 'a failure opens it again');
+SELECT pg_temp.at(119) \g /dev/null
+SELECT is(pg_temp.breaker('ken'), 'open', 'for another minute');
+SELECT clutch.finish('agent:ken', task_id) FROM clutch.tasks WHERE status = 'running' \g /dev/null
+SELECT is(pg_temp.breaker('ken'), 'open', 'what it had already may help it');
+SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild agrees');
+SELECT pg_temp.at(120), clutch.tick() \g /dev/null
+SELECT is((SELECT count(clutch.finish('agent:ken', task_id)) FROM clutch.claim('agent:ken', 1)), 1::bigint, 'one more');
+SELECT is(pg_temp.breaker('ken'), 'closed', 'three successes since the last failure close it');
+SELECT is((SELECT count(*) FROM clutch.claim('agent:ken', 9)), 1::bigint, 'it gets all that is left');
+SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
+SELECT is(pg_temp.does('ken', 'fail', 4), 'closed', 'and begins anew');
+SELECT is(pg_temp.does('ken', 'finish'), 'closed', 'with nothing held against it');
+
+-- --------------------------------------------------------------- other failures
+SELECT pg_temp.agent('slow', 'skill:slow', '{"max_runtime_sec": 5}') \g /dev/null
+SET LOCAL clutch.breaker_failures = 2;
+-- runs too long, and then is silent: both are its failures
+SELECT pg_temp.ask('skill:slow') \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:slow', 1, '60 s') \g /dev/null
+SELECT pg_temp.at(126), clutch.tick() \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(' ', failed, timed_out), ', ') FROM clutch.agent_failure WHERE agent_id = 'agent:slow'), 't t', 'a task that ran too long is a failure');
+SELECT pg_temp.ask('skill:slow') \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:slow', 1, '1 s') \g /dev/null
+SELECT pg_temp.at(128), clutch.tick() \g /dev/null
+SELECT is(pg_temp.breaker('slow'), 'open', 'a lease that ran out as well');
+SELECT is((SELECT waiting_for FROM clutch.tasks WHERE status = 'pending'), 'agent', 'and the task waits for another');
+
+-- ------------------------------------------------------------------- settings
+SET LOCAL clutch.breaker_reset = '10 s';
+SELECT pg_temp.at(138) \g /dev/null
+SELECT is(pg_temp.breaker('slow'), 'half_open', 'for how long is a setting');
+SET LOCAL clutch.breaker_failures = 3;
+SELECT is(pg_temp.breaker('slow'), 'closed', 'after how many');
+SET LOCAL clutch.breaker_failures = 2;
+SET LOCAL clutch.breaker_probes = 1;
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT count(clutch.finish('agent:slow', task_id)) FROM clutch.claim('agent:slow', 9)), 1::bigint, 'and how many tasks');
+SELECT is(pg_temp.breaker('slow'), 'closed', 'it is tried with');
+SET LOCAL clutch.breaker_failures = 0;
+SELECT is(pg_temp.does('slow', 'fail', 20), 'closed', 'without breakers none opens');
+
+SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'all is sound');
+SELECT * FROM finish();
+ROLLBACK;
