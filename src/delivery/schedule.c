@@ -252,21 +252,38 @@ send_in_name_of(const Schedule *s)
 	PG_END_TRY();
 }
 
+/* the next time that is still to come; *missed: how many were not */
+static TimestampTz
+next_to_come(const Schedule *s, TimestampTz now, int64 *missed)
+{
+	Cron		when = cron_parse(s->cron);
+	pg_tz	   *zone = cron_zone(s->timezone);
+	TimestampTz next = s->next_at;
+
+	for (*missed = -1; next != 0 && next <= now && *missed < MOST_MISSED; ++*missed)
+		next = cron_next(&when, zone, next);
+	return next != 0 && next <= now ? cron_next(&when, zone, now) : next;
+}
+
 /*
  * What is refused is remembered and does not keep the next from being sent,
- * nor the tick from its other work.  NULL: it was sent.
+ * nor the tick from its other work.  NULL: it was sent.  When is next comes
+ * first: a time zone that is no more (another tzdata) leaves DT_NOEND.
  */
 static char *
-try_to_send(const Schedule *s)
+try_to_send(const Schedule *s, TimestampTz now, TimestampTz *next, int64 *missed)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	char	   *volatile error = NULL;
 
+	*next = DT_NOEND;
+	*missed = 0;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
+		*next = next_to_come(s, now, missed);
 		send_in_name_of(s);
 		ReleaseCurrentSubTransaction();
 	}
@@ -289,25 +306,12 @@ try_to_send(const Schedule *s)
 	return error;
 }
 
-/* the next time that is still to come; *missed: how many were not */
-static TimestampTz
-next_to_come(const Schedule *s, TimestampTz now, int64 *missed)
-{
-	Cron		when = cron_parse(s->cron);
-	pg_tz	   *zone = cron_zone(s->timezone);
-	TimestampTz next = s->next_at;
-
-	for (*missed = -1; next != 0 && next <= now && *missed < MOST_MISSED; ++*missed)
-		next = cron_next(&when, zone, next);
-	return next != 0 && next <= now ? cron_next(&when, zone, now) : next;
-}
-
 static void
 send_and_move_on(Schedule *s, TimestampTz now)
 {
-	char	   *error = try_to_send(s);
+	TimestampTz next;
 	int64		missed;
-	TimestampTz next = next_to_come(s, now, &missed);
+	char	   *error = try_to_send(s, now, &next, &missed);
 
 	s->last_error = error != NULL ? slice_of_cstring(error) : SLICE_NONE;
 	s->runs += error == NULL;

@@ -141,6 +141,17 @@ SELECT clutch.unschedule(name) FROM clutch.schedules \g /dev/null
 DROP OWNED BY schedule_lois;
 DROP ROLE schedule_lois;
 
+-- ------------------------------------------------------ a zone that is no more
+-- (another tzdata, or restored where it is not known)
+SELECT pg_temp.at('2026-03-08 10:00') \g /dev/null
+SELECT clutch.schedule(name, '* * * * *', pg_temp.note()) FROM (VALUES ('gone'), ('stays')) AS n(name) \g /dev/null
+UPDATE clutch.schedule SET timezone = 'Mars/Olympus' WHERE name = 'gone';
+SELECT pg_temp.at('2026-03-08 10:01') \g /dev/null
+SELECT lives_ok('SELECT clutch.tick()', 'a zone that is no more does not stop the tick');
+SELECT is((SELECT string_agg(concat_ws(' ', name, runs, missed, next_at, last_error), ', ' ORDER BY name) FROM clutch.schedules),
+	'gone 0 0 infinity 22023: "Mars/Olympus" is no time zone, stays 1 0 2026-03-08 10:02:00+00', 'its schedule rests and says why, others go on');
+SELECT clutch.unschedule(name) FROM clutch.schedules \g /dev/null
+
 -- ---------------------------------------------------------------- at a time
 SELECT pg_temp.at('2026-03-09') \g /dev/null
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:x"}]}') \g /dev/null
