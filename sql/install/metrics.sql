@@ -13,8 +13,8 @@ FROM (VALUES
 	('clutch_breakers', 'gauge', 'Agents whose circuit breaker is not closed, by its state.'),
 	('clutch_subscription_behind', 'gauge', 'Events that a subscription has not handled; 10001: more.'),
 	('clutch_subscription_oldest_seconds', 'gauge', 'Since when its first of them is in the log.'),
-	('clutch_oldest_writer_seconds', 'gauge', 'How long the oldest open transaction that has written lasts; no reader of the log sees it and what it holds up.'),
-	('clutch_oldest_snapshot_seconds', 'gauge', 'How long the transaction with the oldest snapshot lasts; no vacuum gets behind it.'),
+	('clutch_oldest_writer_seconds', 'gauge', 'How long the oldest open or prepared transaction of this database that has written lasts: what it wrote is read by nobody before its end.'),
+	('clutch_oldest_snapshot_seconds', 'gauge', 'How long the oldest open transaction with a snapshot lasts, of any database; vacuum keeps what it may see.'),
 	('clutch_notification_queue_usage', 'gauge', 'How full the queue of NOTIFY is; at 1 commits that notify fail.'),
 	('clutch_schedules_failing', 'gauge', 'Schedules whose last envelope was refused.'),
 	('clutch_dead_rows', 'gauge', 'Rows of the tables of clutch that await vacuum, as the statistics have it.')
@@ -73,9 +73,13 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 		FROM clutch.subscriptions s
 	UNION ALL
 		SELECT 'clutch_oldest_writer_seconds', '{}',
-			   coalesce(max(extract(epoch FROM pg_catalog.clock_timestamp() - a.xact_start)), 0)
-		FROM pg_catalog.pg_stat_activity a
-		WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_catalog.pg_backend_pid()
+			   coalesce(max(extract(epoch FROM pg_catalog.clock_timestamp() - w.begun)), 0)
+		FROM (SELECT a.xact_start FROM pg_catalog.pg_stat_activity a
+			  WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_catalog.pg_backend_pid()
+				AND a.datname = pg_catalog.current_database()
+			  UNION ALL
+			  SELECT p.prepared FROM pg_catalog.pg_prepared_xacts p
+			  WHERE p.database = pg_catalog.current_database()) AS w(begun)
 	UNION ALL
 		SELECT 'clutch_oldest_snapshot_seconds', '{}',
 			   coalesce(max(extract(epoch FROM pg_catalog.clock_timestamp() - a.xact_start)), 0)

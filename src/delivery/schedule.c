@@ -265,6 +265,16 @@ next_to_come(const Schedule *s, TimestampTz now, int64 *missed)
 	return next != 0 && next <= now ? cron_next(&when, zone, now) : next;
 }
 
+/* a deadlock, a lock that is not to be had in time, no memory */
+static bool
+passes_by_itself(int sqlstate)
+{
+	int			category = ERRCODE_TO_CATEGORY(sqlstate);
+
+	return category == ERRCODE_TRANSACTION_ROLLBACK || category == ERRCODE_INSUFFICIENT_RESOURCES ||
+		sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
 /*
  * What is refused is remembered and does not keep the next from being sent,
  * nor the tick from its other work.  NULL: it was sent.  When is next comes
@@ -295,9 +305,14 @@ try_to_send(const Schedule *s, TimestampTz now, TimestampTz *next, int64 *missed
 		data = CopyErrorData();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
-		/* not the schedule's fault, and for the caller to handle */
-		if (data->sqlerrcode == ERRCODE_QUERY_CANCELED || data->sqlerrcode == ERRCODE_ADMIN_SHUTDOWN)
+		if (ERRCODE_TO_CATEGORY(data->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION)
 			ReThrowError(data);
+		if (passes_by_itself(data->sqlerrcode))
+		{
+			/* its time has not gone: the next tick tries it again */
+			*next = s->next_at;
+			*missed = 0;
+		}
 		error = psprintf("%s: %s", unpack_sql_state(data->sqlerrcode), data->message);
 	}
 	PG_END_TRY();
@@ -306,7 +321,8 @@ try_to_send(const Schedule *s, TimestampTz now, TimestampTz *next, int64 *missed
 	return error;
 }
 
-static void
+/* false: it was refused */
+static bool
 send_and_move_on(Schedule *s, TimestampTz now)
 {
 	TimestampTz next;
@@ -316,32 +332,44 @@ send_and_move_on(Schedule *s, TimestampTz now)
 	s->last_error = error != NULL ? slice_of_cstring(error) : SLICE_NONE;
 	s->runs += error == NULL;
 	s->missed += missed;
-	s->last_at = s->next_at;
+	if (next != s->next_at)
+		s->last_at = s->next_at;
 	/* only a time zone that has changed its mind leaves none */
 	s->next_at = next != 0 ? next : DT_NOEND;
 	write_row(s, false);
+	return error == NULL;
 }
 
-/* the next that is due and that nobody else is sending; after keeps the place */
-static bool
-lock_due(Schedule *s, TimestampTz now, TimestampTz *after)
+/* those that are due, each once, however its sending ends */
+static List *
+list_due(TimestampTz now, int n)
 {
-	bool		found = false;
+	List	   *names = NIL;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, RowExclusiveLock);
-	rows_key_timestamp(&scan, 1, BTGreaterEqualStrategyNumber, *after);
 	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
 	rows_start(&scan);
-	while (!found && rows_next(&scan))
-	{
-		CHECK_FOR_INTERRUPTS();
-		*after = rows_timestamp(&scan, Anum_next_at);
-		found = rows_lock(&scan, ROW_LOCK_END, false) == ROW_LOCKED &&
-			rows_timestamp(&scan, Anum_next_at) <= now;
-		if (found)
-			keep(&scan, s);
-	}
+	while (list_length(names) < n && rows_next(&scan))
+		names = slice_list_add(names, rows_text(&scan, Anum_name));
+	rows_end(&scan);
+	return names;
+}
+
+/* false: somebody else is sending it, or has */
+static bool
+lock_due(Slice name, TimestampTz now, Schedule *s)
+{
+	RowScan		scan;
+	bool		found;
+
+	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_start(&scan);
+	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_END, false) == ROW_LOCKED &&
+		rows_timestamp(&scan, Anum_next_at) <= now;
+	if (found)
+		keep(&scan, s);
 	rows_end(&scan);
 	return found;
 }
@@ -350,14 +378,16 @@ int
 schedule_send_due(int n)
 {
 	TimestampTz now = clock_now();
-	TimestampTz after = DT_NOBEGIN;
 	int			sent = 0;
-	Schedule	s;
+	ListCell   *cell;
 
-	while (sent < n && lock_due(&s, now, &after))
+	foreach(cell, list_due(now, n))
 	{
-		send_and_move_on(&s, now);
-		sent++;
+		Schedule	s;
+
+		CHECK_FOR_INTERRUPTS();
+		if (lock_due(*(Slice *) lfirst(cell), now, &s))
+			sent += send_and_move_on(&s, now);
 	}
 	return sent;
 }
