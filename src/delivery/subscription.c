@@ -52,6 +52,7 @@ typedef struct Cursor
 	int64		generation;
 	int64		batch;
 	int64		place;
+	TimestampTz moved_at;
 	Position	seen;
 	bool		is_open;		/* a batch, up to until */
 	Position	until;
@@ -63,8 +64,13 @@ typedef struct Cursor
 	bool		is_ahead;
 } Cursor;
 
-/* after so many events that nobody wants, the cursor moves though nothing was read */
+/*
+ * After so many events that nobody wants, or one and so long, the cursor moves
+ * though nothing was read: clutch.subscriptions must not show a reader who
+ * keeps up as one who is behind, and an idle one must not write.
+ */
 #define MOVE_AFTER		256
+#define MOVE_AFTER_TIME	(10 * USECS_PER_SEC)
 
 /* ---------------------------------------------------------- subscriptions */
 
@@ -194,6 +200,7 @@ cursor_read(Slice name, int member)
 	cursor.generation = DatumGetInt64(v[Anum_position_generation - 1]);
 	cursor.batch = DatumGetInt64(v[Anum_position_batch - 1]);
 	cursor.place = DatumGetInt64(v[Anum_position_place - 1]);
+	cursor.moved_at = DatumGetTimestampTz(v[Anum_position_moved_at - 1]);
 	cursor.seen = stored_position(column_text(v, n, Anum_position_seen), &cursor.is_ahead);
 	cursor.is_open = !n[Anum_position_until - 1];
 	if (cursor.is_open)
@@ -350,10 +357,18 @@ deliver(const Feed *feed, const Cursor *cursor, int max_events)
 	return delivery;
 }
 
+static bool
+is_worth_moving(const Cursor *cursor, const Feed *feed)
+{
+	return feed->examined >= MOVE_AFTER ||
+		(feed->examined > 0 && clock_now() - cursor->moved_at >= MOVE_AFTER_TIME);
+}
+
 static Delivery
 read_next(Cursor *cursor, const FeedQuery *query)
 {
 	Delivery	none = {0};
+	bool		was_open = cursor->is_open;
 	Feed	   *feed;
 
 	if (cursor->is_open)
@@ -370,7 +385,7 @@ read_next(Cursor *cursor, const FeedQuery *query)
 	feed = feed_read(&cursor->seen, NULL, query);
 	if (feed->n == 0)
 	{
-		if (feed->examined >= MOVE_AFTER)
+		if (was_open || is_worth_moving(cursor, feed))
 		{
 			cursor->seen = feed->until;
 			cursor_save(cursor);

@@ -53,6 +53,26 @@ ROLLBACK;
 SELECT is(pg_temp.got('s'), 'own1', 'a commit that is rolled back is none');
 SELECT pg_temp.done('s') \g /dev/null
 
+-- ------------------------------------------------------- how far behind
+CREATE FUNCTION pg_temp.behind(name text) RETURNS text LANGUAGE sql AS
+$$ SELECT behind || ' ' || (oldest IS NOT NULL) || ' ' || reading FROM clutch.subscriptions s WHERE s.name = behind.name $$;
+SELECT clutch.subscribe('quiet', '{"type": "chat.system"}') \g /dev/null
+SELECT pg_temp.say('q1') \g /dev/null
+SELECT is(pg_temp.got('s'), 'q1', 'an event');
+SELECT is(pg_temp.behind('s'), '1 true true', 'that was read, but not committed, is behind');
+SELECT pg_temp.done('s') \g /dev/null
+SELECT is(pg_temp.got('s'), 'nothing', 'a reader that finds nothing more');
+SELECT is(pg_temp.behind('s'), '0 false false', 'is not behind');
+SELECT is(pg_temp.got('quiet') || ' ' || pg_temp.behind('quiet'), 'nothing 1 true false', 'who wants none of what there is stays for a while');
+CREATE TEMP TABLE before AS SELECT generation FROM clutch.subscription_position WHERE name = 's';
+BEGIN;
+SET LOCAL clutch.clock = '2100-01-01T00:00:00Z';
+SELECT is(pg_temp.got('quiet') || ' ' || pg_temp.behind('quiet'), 'nothing 0 false false', 'and then moves on');
+SELECT pg_temp.got('s') FROM generate_series(1, 3) \g /dev/null
+SELECT results_eq($$SELECT generation FROM clutch.subscription_position WHERE name = 's'$$, 'TABLE before', 'who polls for nothing writes nothing');
+COMMIT;
+SELECT clutch.unsubscribe('quiet') \g /dev/null
+
 -- one transaction with more events than a batch takes
 BEGIN;
 SELECT pg_temp.say('b' || n) FROM generate_series(1, 7) n \g /dev/null
