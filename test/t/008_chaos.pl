@@ -142,6 +142,9 @@ while (%clients)
 }
 is(join(', ', @faults), '', 'no client met an error that it could not have expected')
   or diag map { "$_: " . slurp_file("$dir/$_.log") } grep { -s "$dir/$_.log" } map { (split / /)[0] } @faults;
+# nobody calls any more: the worker would find all agents silent
+$node->append_conf('postgresql.conf', "shared_preload_libraries = ''\n");
+$node->restart;
 # what the last of them left unread
 $node->safe_psql('postgres', "SELECT consume('$_->[0]', $_->[1]) FROM generate_series(1, 500)") foreach [ 'all', 0 ], [ 'requests', 0 ], [ 'team', 0 ], [ 'team', 1 ];
 
@@ -188,9 +191,6 @@ foreach my $of ([ 'all', 'true' ], [ 'requests', q{type = 'task.request'} ], [ '
 }
 cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM clutch.events WHERE late}), '>', 0, 'some reports were late');
 cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM clutch.events WHERE envelope -> 'meta' -> 'clutch' ->> 'move' = 'lease_expired'}), '>', 0, 'some leases ran out');
-# nobody calls any more: the worker would find all agents silent
-$node->append_conf('postgresql.conf', "shared_preload_libraries = ''\n");
-$node->restart;
 is_sound($node, 'postgres', 'at the end');
 same_after_rebuild($node, 'postgres', 'at the end');
 $node->stop;
