@@ -219,6 +219,14 @@ class Agent(Member):
         for event, run in self.ask('SELECT id, run_id FROM clutch.progress(%s, %s, %s, %s)', self.agent, task, payload, attempt):
             self.told('sent', event, run)
 
+    def release(self, task, attempt):
+        """Refused where it was cancelled or lost meanwhile."""
+        try:
+            self.ask('SELECT clutch.release(%s, %s, %s)', self.agent, task, attempt)
+        except psycopg2.Error as error:
+            if 'NOT_HELD' not in str(error):
+                raise
+
     def work(self, task, attempt, run):
         what = self.random.random()
         if self.chance(0.3):
@@ -238,7 +246,7 @@ class Agent(Member):
         elif what < 0.90:
             self.told('forgot', task, attempt)
         elif what < 0.94:
-            self.ask('SELECT clutch.release(%s, %s, %s)', self.agent, task, attempt)
+            self.release(task, attempt)
         elif what < 0.97:
             self.progress(task, attempt, '{"state": "input_required", "question": "may I?"}')
         else:
