@@ -224,6 +224,11 @@ typedef enum RowLockMode
 extern RowLock rows_lock(RowScan *scan, RowLockMode mode, bool wait);
 
 extern ItemPointerData rows_insert(StateTable table, Datum *values, bool *nulls);
+/*
+ * There for all at once, and also if this transaction comes to nothing, as
+ * what a sequence has given: for facts that others may rely on already.
+ */
+extern void rows_insert_for_good(StateTable table, Datum *values, bool *nulls);
 /* a locked row, by its place; tid becomes that of the new version */
 extern void rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls);
 extern void rows_delete(StateTable table, ItemPointer tid);

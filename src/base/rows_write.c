@@ -162,6 +162,19 @@ insert_index_entries(Relation rel, HeapTuple tuple, NewEntries which)
 	CatalogCloseIndexes(indexes);
 }
 
+void
+rows_insert_for_good(StateTable table, Datum *values, bool *nulls)
+{
+	Relation	rel = open_for_writing(table);
+	HeapTuple	tuple = form_row(rel, table, values, nulls);
+
+	heap_insert(rel, tuple, GetCurrentCommandId(true), HEAP_INSERT_FROZEN, NULL);
+	insert_index_entries(rel, tuple, ENTRIES_ALL);
+	heap_freetuple(tuple);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
+}
+
 /*
  * Nearly every update stays on its page and changes no indexed column; then
  * the indexes are not even opened, which costs more than the update itself.

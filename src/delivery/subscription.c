@@ -259,6 +259,21 @@ insert(Slice name, Jsonb *filter, int members)
 	(void) rows_insert(TABLE_SUBSCRIPTION, values, nulls);
 }
 
+/* all members' */
+static void
+forget_places(Slice name)
+{
+	RowScan		scan;
+
+	do
+	{
+		rows_begin(&scan, TABLE_SUBSCRIPTION_POSITION, INDEX_SUBSCRIPTION_POSITION, ROWS_LATEST,
+				   RowExclusiveLock);
+		rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	}
+	while (rows_delete_first(&scan));
+}
+
 static void
 require_same(const Subscription *subscription, Jsonb *filter, int members)
 {
@@ -293,6 +308,8 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 		return;
 	}
 	cursor.seen = subscription_start(start);
+	/* a restore that had no role for the owner has left the places alone */
+	forget_places(name);
 	insert(name, document, members);
 	for (cursor.member = 0; cursor.member < members; cursor.member++)
 	{
@@ -314,17 +331,8 @@ subscription_drop(Slice name)
 		return false;
 	require_owner(subscription);
 	for (member = 0; member < subscription->members; member++)
-	{
-		Cursor		cursor;
-
 		(void) guard_keep(guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, member), true);
-		cursor = (Cursor) {name, member};
-		rows_begin(&scan, TABLE_SUBSCRIPTION_POSITION, INDEX_SUBSCRIPTION_POSITION, ROWS_LATEST,
-				   RowExclusiveLock);
-		rows_key_text(&scan, 1, BTEqualStrategyNumber, cursor.name);
-		rows_key_int4(&scan, 2, BTEqualStrategyNumber, cursor.member);
-		(void) rows_delete_first(&scan);
-	}
+	forget_places(name);
 	rows_begin(&scan, TABLE_SUBSCRIPTION, INDEX_SUBSCRIPTION, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
 	(void) rows_delete_first(&scan);

@@ -19,7 +19,7 @@
  *
  * Each backend keeps the breakers that are not closed in memory, as it keeps
  * the roster: who opens or closes one says so by a relcache invalidation of
- * the table.
+ * the table.  What two do together, and neither sees, is found within a second.
  *
  *-------------------------------------------------------------------------
  */

@@ -84,7 +84,7 @@ first_xid(void)
 }
 
 static void
-start_epoch(int epoch, TimeLineID timeline)
+start(int epoch, TimeLineID timeline, bool is_copy)
 {
 	Datum		values[Natts_epoch];
 	bool		nulls[Natts_epoch] = {0};
@@ -94,7 +94,16 @@ start_epoch(int epoch, TimeLineID timeline)
 	values[Anum_system_identifier - 1] = Int64GetDatum((int64) GetSystemIdentifier());
 	values[Anum_started_at - 1] = TimestampTzGetDatum(clock_now());
 	values[Anum_first_xid - 1] = Int64GetDatum(first_xid());
-	rows_insert(TABLE_EPOCH, values, nulls);
+
+	/*
+	 * Others write on the timeline before we commit; rolled back, it would begin
+	 * after their events, and positions of the timeline before miss them.  An
+	 * epoch goes with our transaction, which voids the leases of the copy.
+	 */
+	if (is_copy)
+		(void) rows_insert(TABLE_EPOCH, values, nulls);
+	else
+		rows_insert_for_good(TABLE_EPOCH, values, nulls);
 }
 
 static bool
@@ -142,7 +151,7 @@ epoch_current(bool *is_new)
 		*is_new = last.epoch > 0 && is_copy;
 		if (is_copy)
 			last.epoch++;
-		start_epoch(last.epoch, timeline);
+		start(last.epoch, timeline, is_copy);
 	}
 	guard_release(guard);
 	return last.epoch;

@@ -175,6 +175,13 @@ refuse(const char *code, const char *hint, const char *why)
 				   "the position cannot be read from here: %s", why);
 }
 
+static void
+refuse_later(void)
+{
+	refuse("POSITION_IN_FUTURE", "Read from the server that gave it, or from a position of this one.",
+		   "it is of a later copy or timeline than this server's");
+}
+
 /*
  * On a standby what committed here first may come later: the end of an open
  * batch would pass over it.
@@ -208,14 +215,14 @@ position_settle(Position *position)
 	uint64		lost_from;
 
 	/* a copy that nobody has written to is of the epoch to come */
-	if (position->epoch > now.epoch ||
-		(position->epoch == now.epoch && position->timeline > now.timeline))
-		refuse("POSITION_IN_FUTURE", "Read from the server that gave it, or from a position of this one.",
-			   "it is of a later copy or timeline than this server's");
+	if (position->epoch > now.epoch)
+		refuse_later();
 	if (position->timeline != 0 && position->system_identifier !=
 		(position->epoch == now.epoch ? now.system_identifier : epoch_system(position->epoch)))
 		refuse("POSITION_OF_OTHER_HISTORY", "Begin with 'beginning', 'now' or SELECT clutch.position().",
 			   "it is of another copy of the database");
+	if (position->epoch == now.epoch && position->timeline > now.timeline)
+		refuse_later();
 	if (position->epoch < now.epoch)
 		return;
 	lost_from = epoch_timeline_after(position->epoch, position->timeline);

@@ -180,4 +180,32 @@ SELECT clutch.revoke_agent('subscription_stranger', 'agent:lois'), clutch.unsubs
 SELECT is((SELECT count(*) FROM clutch.subscription_position), 0::bigint, 'nothing is left behind');
 DROP ROLE subscription_stranger;
 
+-- ----------------------------------------------------- a dump, and its roles
+CREATE ROLE subscription_stranger;
+SELECT clutch.grant_reader('subscription_stranger') \g /dev/null
+SET ROLE subscription_stranger;
+SELECT clutch.subscribe('of a stranger', members => 2) \g /dev/null
+RESET ROLE;
+SELECT clutch.subscribe('ours') \g /dev/null
+DROP OWNED BY subscription_stranger;
+DROP ROLE subscription_stranger;
+CREATE FUNCTION pg_temp.dumped(relation regclass) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	condition text;
+	names text;
+BEGIN
+	SELECT extcondition[array_position(extconfig, relation)] INTO condition FROM pg_extension WHERE extname = 'clutch';
+	EXECUTE format('SELECT string_agg(name, '','') FROM ONLY %s %s', relation, condition) INTO names;
+	RETURN names;
+END $$;
+SELECT is(pg_temp.dumped('clutch.subscription'), 'ours', 'what a dropped role subscribed is not dumped');
+SELECT is(pg_temp.dumped('clutch.subscription_position'), 'ours', 'nor are its places');
+SELECT pg_temp.say('r' || n) FROM generate_series(3, 5) n \g /dev/null
+SELECT pg_temp.done('ours') FROM generate_series(1, 2) \g /dev/null
+DELETE FROM clutch.subscription WHERE name = 'ours';
+SELECT clutch.subscribe('ours', start => 'beginning', filter => '{"run_id": "run:1"}') \g /dev/null
+SELECT is((SELECT min(id) FROM clutch.read('ours', 1)), 'm1', 'places that a restore left without their subscription are not gone on from');
+SELECT clutch.unsubscribe(n) FROM unnest('{ours,of a stranger}'::text[]) n \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.subscription_position), 0::bigint, 'nothing is left behind');
+
 SELECT * FROM finish();

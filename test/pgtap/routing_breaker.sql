@@ -115,7 +115,6 @@ SELECT is(pg_temp.does('ken', 'finish'), 'closed', 'with nothing held against it
 
 -- --------------------------------------------------------------- other failures
 SELECT pg_temp.agent('slow', 'skill:slow', '{"max_runtime_sec": 5}') \g /dev/null
-SET LOCAL clutch.breaker_failures = 2;
 -- runs too long, and then is silent: both are its failures
 SELECT pg_temp.ask('skill:slow') \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:slow', 1, '60 s') \g /dev/null
@@ -124,15 +123,27 @@ SELECT is((SELECT string_agg(concat_ws(' ', failed, timed_out), ', ') FROM clutc
 SELECT pg_temp.ask('skill:slow') \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:slow', 1, '1 s') \g /dev/null
 SELECT pg_temp.at(128), clutch.tick() \g /dev/null
-SELECT is(pg_temp.breaker('slow'), 'open', 'a lease that ran out as well');
-SELECT is((SELECT waiting_for FROM clutch.tasks WHERE status = 'pending'), 'agent', 'and the task waits for another');
+SELECT is((SELECT count(*) FROM clutch.agent_failure WHERE agent_id = 'agent:slow' AND timed_out), 2::bigint, 'a lease that ran out as well');
+SET LOCAL clutch.max_lease_losses = 1;
+SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
+SELECT pg_temp.agent('bad', 'skill:bad'), pg_temp.ask('skill:bad') \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:bad', 1, '0.1 s') \g /dev/null
+SELECT pg_temp.at(129), clutch.tick() \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:bad', 1, '0.1 s') \g /dev/null
+SELECT pg_temp.at(130), clutch.tick() \g /dev/null
+SELECT is((SELECT code FROM clutch.dead_letters WHERE agent_id = 'agent:bad'), 'LEASES_LOST', 'a task that cost too many leases');
+SELECT is((SELECT count(*) FROM clutch.agent_failure WHERE agent_id = 'agent:bad'), 2::bigint, 'each of which is a failure');
+RESET clutch.max_lease_losses;
+SELECT is(pg_temp.rebuilt(), 'the same', 'the log says all of it');
 
 -- ------------------------------------------------------------------- settings
+SET LOCAL clutch.breaker_failures = 2;
 SET LOCAL clutch.breaker_reset = '10 s';
-SELECT pg_temp.at(138) \g /dev/null
+SELECT is(pg_temp.breaker('slow'), 'open', 'after how many');
+SELECT pg_temp.ask('skill:slow'), pg_temp.at(138) \g /dev/null
 SELECT is(pg_temp.breaker('slow'), 'half_open', 'for how long is a setting');
 SET LOCAL clutch.breaker_failures = 3;
-SELECT is(pg_temp.breaker('slow'), 'closed', 'after how many');
+SELECT is(pg_temp.breaker('slow'), 'closed', 'too few for that');
 SET LOCAL clutch.breaker_failures = 2;
 SET LOCAL clutch.breaker_probes = 1;
 SELECT clutch.tick() \g /dev/null

@@ -197,18 +197,23 @@ SELECT is((SELECT late FROM clutch.finish('agent:brief', 'task:r1', attempt => 1
 SELECT pg_temp.at(40), pg_temp.tick(), pg_temp.claimed('brief', 1, '1 hour'), pg_temp.at(80), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('r1'), 'timed_out agent:brief 2 1 RUNTIME_EXCEEDED', 'as often as any');
 SELECT is((SELECT ROW(code, error)::text FROM clutch.dead_letters WHERE task_id = 'task:r1'), ROW('RUNTIME_EXCEEDED', NULL::jsonb)::text, 'a dead letter too, which its agent said nothing of');
+SET LOCAL clutch.retryable_errors = 'UNAVAILABLE';
+SELECT pg_temp.ask('r2', NULL, NULL, 'skill:brief') \g /dev/null
+SELECT pg_temp.claimed('brief', 1, '1 hour'), pg_temp.at(120), pg_temp.tick() \g /dev/null
+SELECT is(pg_temp.state('r2'), 'timed_out agent:brief 1 0 RUNTIME_EXCEEDED', 'and not at all where TIMEOUT is no reason');
+RESET clutch.retryable_errors;
 SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild agrees');
 
 SET LOCAL clutch.max_lease_losses = 2;
-SELECT pg_temp.at(100), pg_temp.ask('l1') \g /dev/null
-SELECT pg_temp.claimed(lease => '1 s'), pg_temp.at(102), pg_temp.tick(), pg_temp.claimed(lease => '1 s'), pg_temp.at(104), pg_temp.tick() \g /dev/null
+SELECT pg_temp.at(130), pg_temp.ask('l1') \g /dev/null
+SELECT pg_temp.claimed(lease => '1 s'), pg_temp.at(132), pg_temp.tick(), pg_temp.claimed(lease => '1 s'), pg_temp.at(134), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('l1'), 'assigned agent:ken 3 0', 'a lost lease is no retry, and has no pause');
 SELECT is((SELECT losses FROM clutch.tasks WHERE task_id = 'task:l1'), 2, 'but is counted');
-SELECT pg_temp.claimed(lease => '1 s'), pg_temp.at(106), pg_temp.tick() \g /dev/null
+SELECT pg_temp.claimed(lease => '1 s'), pg_temp.at(136), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('l1'), 'failed agent:ken 3 0 LEASES_LOST', 'the task that kills who has it is stopped');
 SET LOCAL clutch.max_lease_losses = 0;
 SELECT pg_temp.ask('l2') \g /dev/null
-SELECT pg_temp.claimed(lease => '1 s'), pg_temp.at(108 + n * 2), pg_temp.tick() FROM generate_series(1, 12) n \g /dev/null
+SELECT pg_temp.claimed(lease => '1 s'), pg_temp.at(138 + n * 2), pg_temp.tick() FROM generate_series(1, 12) n \g /dev/null
 SELECT is(pg_temp.state('l2'), 'assigned agent:ken 13 0', 'or not');
 RESET clutch.max_lease_losses;
 

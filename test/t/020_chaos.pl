@@ -1,0 +1,149 @@
+# P4 to P7, P10 all at once: producers, 20 agents, a ticker and subscribers at
+# work while clients, backends and servers are killed.  At the end every request
+# has ended once, every limit held, every subscription has seen all, nothing
+# acknowledged is lost, and the state is what the log says.
+#
+# CHAOS_SEED repeats the choices of a run, if not its timing, CHAOS_ROUNDS makes
+# it longer: each round ends with the death of the server.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use ClutchTest;
+use TeamTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $seed = $ENV{CHAOS_SEED} // time ^ $$;
+my $rounds = $ENV{CHAOS_ROUNDS} // 7;
+my $events_a_round = 1500;
+diag "CHAOS_SEED=$seed CHAOS_ROUNDS=$rounds";
+srand $seed;
+
+# quick to give up, quick to recover
+my $node = new_node('chaos', conf => q{
+restart_after_crash = on
+full_page_writes = on
+clutch.heartbeat_interval = 2s
+clutch.retry_initial = 50ms
+clutch.retry_max_delay = 500ms
+clutch.breaker_reset = 2s
+clutch.default_lease = 2s
+clutch.aging = 5s
+});
+prepare_team($node, 'postgres');
+# filter, members, and the same in SQL
+my %subscriptions = (
+	all => [ '{}', 1, 'true' ],
+	parts => [ '{}', 3, 'true' ],
+	ends => [ '{"type": ["task.result", "task.error", "task.timeout"]}', 1, q{type IN ('task.result', 'task.error', 'task.timeout')} ],
+	news => [ '{"topic": "topic:news"}', 1, q{to_agents @> '{topic:news}'} ]);
+$node->safe_psql('postgres', "SELECT clutch.subscribe('$_', '$subscriptions{$_}[0]', 'beginning', $subscriptions{$_}[1])")
+  foreach sort keys %subscriptions;
+
+my $team = new_team($seed, $node->connstr('postgres'));
+start_member($team, 'agent', "a$_") foreach 1 .. 20;
+start_member($team, 'producer', "p$_") foreach 1 .. 3;
+start_member($team, 'subscriber', $_) foreach qw(all.0 ends.0 news.0 parts.0 parts.1 parts.2);
+start_member($team, 'ticker', 'tick');
+start_member($team, 'watcher', 'watch');
+
+# ------------------------------------------------------------------ the chaos
+my %killed = (client => 0, backend => 0, server => 0, stopped => 0);
+
+sub one_of { return $_[ rand @_ ]; }
+
+# Somebody's process, or his connection; nobody is spared.
+sub kill_somebody
+{
+	if (rand() < 0.5)
+	{
+		kill_member($team, one_of(map { members($team, $_) } qw(agent agent producer subscriber ticker)));
+		$killed{client}++;
+	}
+	else
+	{
+		my ($status) = $node->psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY md5(pid::text || } . int(rand 1e9) . q{) LIMIT 1});
+		$killed{backend}++ if $status == 0;
+	}
+	return;
+}
+
+sub kill_server
+{
+	my ($how) = @_;
+
+	if ($how eq 'postmaster')
+	{
+		$node->kill9;
+		start_again($node);
+		$killed{server}++;
+	}
+	elsif ($how eq 'backend')
+	{
+		my $pid = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE application_name = 'tick' OR application_name LIKE 'a_'
+			ORDER BY application_name DESC LIMIT 1});
+		kill 'KILL', $pid if $pid ne '';
+		$killed{server}++ if $pid ne '';
+	}
+	else
+	{
+		$node->stop('immediate');
+		$node->start;
+		$killed{stopped}++;
+	}
+	await('the server answers', sub { ($node->psql('postgres', 'SELECT 1'))[0] == 0 });
+	return;
+}
+
+sub events { my (undef, $n) = $node->psql('postgres', 'SELECT count(*) FROM clutch.events'); return $n || 0; }
+
+foreach my $round (1 .. $rounds)
+{
+	my $goal = events() + $events_a_round;
+	my $next = 0;
+
+	await("round $round: $events_a_round more events", sub {
+		revive_team($team);
+		if ($next++ % 3 == 0) { kill_somebody(); }
+		return events() >= $goal;
+	});
+	kill_server(($round % 7) == 3 ? 'backend' : ($round % 7) == 5 ? 'stop' : 'postmaster');
+	note "round $round is over";
+}
+my @dead = map { "$killed{$_} $_" } sort keys %killed;
+note "killed: @dead";
+cmp_ok($killed{server}, '>=', 5, "the server was killed (@dead)");
+cmp_ok($killed{client} + $killed{backend}, '>', 10, 'and who works with it');
+
+# ------------------------------------------------------------------- the end
+stop_role($team, 'producer');
+my $live = '?';
+my $over = eval {
+	await('every task is over', sub {
+		revive_team($team);
+		(undef, $live) = $node->psql('postgres', 'SELECT * FROM clutch.task WHERE finished_at IS NULL');
+		return ($live // '?') eq '';
+	});
+	1;
+};
+ok($over, 'every task ends') or diag few(split /\n/, $live);
+stop_role($team, $_) foreach qw(agent ticker watcher subscriber);
+
+is(faults_of($team), '', 'nobody was told what must not be, and no moment was seen with an agent above its limit');
+cmp_ok(scalar(told($team, 'looked')), '>', 50, 'though somebody looked');
+my $story = ends_once_and_within_limits($node, 'postgres');
+nothing_lost($node, 'postgres', $team, 'at the end');
+seen_once($node, 'postgres', $_, $subscriptions{$_}[2]) foreach sort keys %subscriptions;
+is_sound($node, 'postgres', 'at the end');
+same_after_rebuild($node, 'postgres', 'at the end');
+is_sound($node, 'postgres', 'rebuilt');
+
+# it was a hard life
+note join ', ', map { "$_ $story->{n}{$_}" } sort keys %{ $story->{n} };
+cmp_ok($story->{n}{$_} // 0, '>', 5, "there were events: $_")
+  foreach qw(task.result task.error task.timeout task.cancel late lease_expired retried released answered routing.failure);
+
+$node->stop;
+done_testing();
