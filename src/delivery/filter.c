@@ -10,6 +10,7 @@
 #include "base/column.h"
 #include "base/document.h"
 #include "delivery/filter.h"
+#include "delivery/task.h"
 #include "fmgr.h"
 #include "protocol/problem.h"
 #include "registry/roster.h"
@@ -220,6 +221,22 @@ reaches(const SliceList *wanted, const SliceList *recipients)
 	return false;
 }
 
+/* the request of a task that one of them has or had by now, whoever it was sent to */
+static bool
+is_given(const SliceList *agents, const RowScan *event)
+{
+	Task	   *task;
+	int			i;
+
+	if (message_type_parse(rows_text(event, Anum_event_type)) != MSG_TASK_REQUEST)
+		return false;
+	task = task_look(rows_text(event, Anum_event_task_id), ROWS_LATEST);
+	for (i = 0; task != NULL && i < agents->n; i++)
+		if (task_was_with(task, agents->items[i]))
+			return true;
+	return false;
+}
+
 static bool
 is_addressed(const Filter *filter, const RowScan *event)
 {
@@ -229,7 +246,8 @@ is_addressed(const Filter *filter, const RowScan *event)
 	if (filter->inboxes.n == 0 && filter->topics.n == 0)
 		return true;
 	recipients = column_texts_of(rows_datum(event, Anum_event_to_agents, &isnull));
-	return (filter->inboxes.n == 0 || reaches(&filter->inboxes, &recipients)) &&
+	return (filter->inboxes.n == 0 || reaches(&filter->inboxes, &recipients) ||
+			is_given(&filter->agents, event)) &&
 		(filter->topics.n == 0 || reaches(&filter->topics, &recipients));
 }
 

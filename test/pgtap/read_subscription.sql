@@ -112,6 +112,10 @@ SELECT is(pg_temp.wants('{"run_id": "run:2"}'), 'f2', 'by run');
 SELECT is(pg_temp.wants('{"topic": "news"}') || pg_temp.wants('{"topic": "topic:news"}'), 'f2f2', 'by topic');
 SELECT is(pg_temp.wants('{"agent": "agent:lois"}'), 'f1 f4', 'an inbox: what is addressed to the agent, and to all');
 SELECT is(pg_temp.wants('{"agent": "agent:ken", "domain": "sport"}'), 'f3', 'and to its groups; all that is said must fit');
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', id => 'given', run_id => 'run:given', task_id => 'task:given', requires => '{skill:x}')) \g /dev/null
+SELECT is((SELECT string_agg(type, ' ' ORDER BY seq) FROM clutch.read_from('beginning', '{"agent": "agent:ken", "run_id": "run:given"}')), 'task.request routing.decision', 'and the request of a task that it was given');
+SELECT is((SELECT count(*) FROM clutch.read_from('beginning', '{"agent": "agent:lois", "run_id": "run:given"}')), 0::bigint, 'which is not in the inbox of another');
+SELECT clutch.cancel('task:given') \g /dev/null
 SELECT is(pg_temp.wants('{"payload_type": "score.v1"}'), 'f3', 'by payload type');
 SELECT is(pg_temp.wants('{"thread_id": "thread:2"}') || pg_temp.wants('{"task_id": "task:2"}'), 'nothingnothing', 'by thread and task');
 SELECT is(pg_temp.wants('{"path": "$.payload ? (@.total > 10)"}'), 'f2', 'by a path that finds something');
