@@ -117,7 +117,7 @@ liveness_follow(const Envelope *envelope, Slice agent_id)
 	Slice		name = document_get_text(envelope->payload.val.binary.data, "status");
 	AgentStatus status;
 
-	liveness_sign(agent_id, false);
+	(void) liveness_beat(agent_id);
 	watch_from_now(agent_id);
 	if (envelope->type == MSG_AGENT_HEARTBEAT && agent_status_parse(name, &status) &&
 		agent_status_gives_up(status))

@@ -52,11 +52,14 @@ static LastBeat *
 last_beat_of(Slice agent_id)
 {
 	static HTAB *last_beats = NULL;
+	static Oid	of_table = InvalidOid;	/* a new one has no rows */
 	uint64		key = slice_hash(agent_id);
 	LastBeat   *last;
 	bool		found;
 
-	last_beats = memo_table(last_beats, "clutch last beats", sizeof(LastBeat), MAX_LAST_BEATS);
+	last_beats = memo_table(last_beats, "clutch last beats", sizeof(LastBeat),
+							of_table == rows_table_oid(TABLE_AGENT_HEARTBEAT) ? MAX_LAST_BEATS : 0);
+	of_table = rows_table_oid(TABLE_AGENT_HEARTBEAT);
 	last = hash_search(last_beats, &key, HASH_ENTER, &found);
 	if (!found)
 		last->at = DT_NOBEGIN;
