@@ -53,7 +53,8 @@ is_first_assignment(const Task *task)
 /*
  * A request that names one agent is given to it without choice, hence
  * without a decision event; once it was held or had to wait, the log must
- * say when it was given after all.
+ * say when it was given after all.  So it must if it names others to wait for:
+ * whether they were over when it came, the order of the log does not tell.
  */
 static void
 give(Task *task, const Requirement *requirement, const Choice *choice,
@@ -63,7 +64,7 @@ give(Task *task, const Requirement *requirement, const Choice *choice,
 
 	event.agent = slice_copy(choice->candidates[selected].agent_id);
 	if (!requirement_is_direct(requirement) || !is_first_assignment(task) ||
-		task_is_held(task))
+		requirement->has_after || task_is_held(task))
 	{
 		Jsonb	   *payload = decision_payload(requirement, choice, selected,
 											   request_id, task->attempt);

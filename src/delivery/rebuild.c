@@ -101,7 +101,7 @@ rebuild_request(LoggedEvent *logged)
 	(void) dependency_begin(task, request);
 	requirement_of(request, task->scope, &requirement);
 	/* given without choice, unless a routing.failure follows and takes it back */
-	if (requirement_is_direct(&requirement) && !task_is_held(task))
+	if (requirement_is_direct(&requirement) && !requirement.has_after && !task_is_held(task))
 	{
 		assign_logged(task, requirement.named.items[0], logged->seq, logged->at);
 	}

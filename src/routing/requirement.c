@@ -29,6 +29,7 @@ requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
 	requirement->prefers = envelope->prefers;
 	requirement->policy = envelope->policy;
 	requirement->scope = scope;
+	requirement->has_after = envelope->orders.after.n > 0;
 	if (roster_limits_spending(roster_get()))
 		requirement->run_id = envelope->run_id;
 	requirement->named.items = palloc(Max(to->n, 1) * sizeof(Slice));

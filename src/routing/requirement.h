@@ -5,7 +5,7 @@
  *
  * A view on the envelope: slices point into its document.  Two requests with
  * equal requirements wait in the same queue (delivery/waiting.h), so the
- * digest covers every field of the struct but the last two.
+ * digest covers every field of the struct but the last three.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,6 +29,7 @@ struct Requirement
 	Slice		avoid;			/* an agent to take only if no other can; or
 								 * absent */
 	bool		resumes;		/* named is who had it and asked */
+	bool		has_after;		/* it was to wait for others */
 };
 
 /* scope is the run's, which may differ from what this envelope says */

@@ -97,5 +97,40 @@ is($node->safe_psql('postgres', 'SELECT status, count(*) > 500 FROM clutch.tasks
 is($node->safe_psql('postgres', 'SELECT sum(running) FROM clutch.agents'), '0', 'no slot is left taken');
 is_sound($node, 'postgres', 'at the end');
 
+# A request that names an agent, and a task to wait for, whose end is before it
+# in the log and committed after it, or the other way about: what rebuild makes
+# of them is what was.
+my $ender = session($node, 'postgres');
+my $after = q{ask('task:%s', 'agent:named') || '{"meta": {"clutch": {"after": ["task:%s"]}}}'};
+
+$node->safe_psql('postgres', q{
+	SELECT clutch.register(card('named', 9));
+	SELECT clutch.send(ask('task:' || n, 'agent:named')) FROM unnest('{ended_early,ended_late}'::text[]) n;
+	SELECT clutch.claim('agent:named', 9)});
+ask_session($ender, q{BEGIN; SELECT clutch.finish('agent:named', 'task:ended_early');});
+$node->safe_psql('postgres', 'SELECT clutch.send(' . sprintf($after, 'held', 'ended_early') . ')');
+ask_session($ender, 'COMMIT;');
+
+# rows are dispatched at the end of the statement, and its second row waits
+my $twice = "ask('task:twice', id => 'msg_twice')";
+ask_session($ender, "BEGIN; SELECT clutch.send($twice);");
+my $sender = IPC::Run::start([ 'psql', '-X', '-q', '-d', $node->connstr('postgres'), '-c',
+	'INSERT INTO clutch.events (envelope) VALUES (' . sprintf($after, 'given', 'ended_late') . "), ($twice)" ],
+	'<', \undef, '>', \my $sender_out, '2>&1');
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
+	WHERE NOT granted AND query LIKE 'INSERT%given%'}) or die 'the sender does not wait';
+ask_session($ender, q{SELECT clutch.finish('agent:named', 'task:ended_late'); COMMIT;});
+$sender->finish;
+end_session($ender);
+is($sender_out // '', '', 'both were sent');
+$node->safe_psql('postgres', 'SELECT clutch.tick()');
+is($node->safe_psql('postgres', q{
+	SELECT r.task_id, r.seq < e.seq, t.status FROM clutch.events r JOIN clutch.task t USING (task_id)
+	JOIN clutch.events e ON e.type = 'task.result' AND e.task_id = r.envelope #>> '{meta,clutch,after,0}'
+	WHERE r.type = 'task.request' ORDER BY 1}), "task:given|t|assigned\ntask:held|f|assigned", 'both are given, in neither order of the log');
+same_after_rebuild($node, 'postgres', 'given after others');
+drain($node, 'postgres');
+is($node->safe_psql('postgres', q{SELECT status FROM clutch.tasks GROUP BY status}), 'completed', 'and done');
+
 $node->stop;
 done_testing();

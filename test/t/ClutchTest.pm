@@ -90,6 +90,16 @@ sub state_of
 		SELECT 'scope', s::text FROM clutch.run_scope s
 		UNION ALL
 		SELECT 'timer', task_id FROM clutch.timer
+		UNION ALL
+		SELECT 'dependency', d::text FROM clutch.dependency d
+		UNION ALL
+		SELECT 'question', q::text FROM clutch.question q
+		UNION ALL
+		SELECT 'budget', b::text FROM clutch.budget b
+		UNION ALL
+		SELECT 'spending', s::text FROM clutch.spending s
+		UNION ALL
+		SELECT 'failure', f::text FROM clutch.agent_failure f
 		ORDER BY 1, 2});
 }
 

@@ -178,7 +178,7 @@ sub read_story
 {
 	my ($node, $db) = @_;
 	my %story = (limit => {}, above => [], ends => {}, wrong => [], most => 0, n => {});
-	my (%holder, %load);
+	my (%holder, %load, %attempt);
 
 	%{ $story{limit} } = map { split /\|/ } split /\n/, $node->safe_psql($db,
 		q{SELECT agent_id, card #>> '{limits,max_concurrency}' FROM clutch.agent_registry});
@@ -194,10 +194,10 @@ sub read_story
 	};
 	foreach my $row (split /\n/, $node->safe_psql($db, q{
 		SELECT seq, type, task_id, from_agent, coalesce(envelope #>> '{meta,clutch,move}', ''),
-			coalesce(envelope #>> '{payload,selected}', ''), coalesce(envelope #>> '{payload,state}', ''), late
+			coalesce(envelope #>> '{payload,selected}', ''), coalesce(envelope #>> '{payload,state}', ''), coalesce(attempt, 0), late
 		FROM clutch.events WHERE type LIKE 'task.%' OR type LIKE 'routing.%' ORDER BY seq}))
 	{
-		my ($seq, $type, $task, $from, $move, $selected, $state, $late) = split /\|/, $row;
+		my ($seq, $type, $task, $from, $move, $selected, $state, $attempt, $late) = split /\|/, $row;
 
 		$story{n}{ $late eq 't' ? 'late' : $move || $type }++;
 		next if $late eq 't';
@@ -215,6 +215,8 @@ sub read_story
 			push @{ $story{wrong} }, "$task at $seq: ended when it was over" if $story{ends}{$task}++;
 			push @{ $story{wrong} }, "$task at $seq: ended by $from, not by who had it"
 			  if $type =~ /result|error/ && $from ne 'agent:orchestrator' && ($holder{$task} // '') ne $from;
+			push @{ $story{wrong} }, "$task at $seq: attempt $attempt ended it, when it was at $attempt{$task}"
+			  if $type =~ /result|error/ && $attempt && $from ne 'agent:orchestrator' && $attempt != ($attempt{$task} // 0);
 			$drop->($task);
 		}
 		elsif ($move eq 'retried')
@@ -227,6 +229,7 @@ sub read_story
 		}
 		elsif ($move eq '' && $type =~ /^task\.(accept|progress)$/)
 		{
+			$attempt{$task} = $attempt if $type eq 'task.accept';
 			# a request to a named agent has no decision: from its claim on
 			$hold->($task, $from, $seq) unless defined $holder{$task};
 			push @{ $story{wrong} }, "$task at $seq: $type of $from, who did not have it" if $holder{$task} ne $from;
