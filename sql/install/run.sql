@@ -69,11 +69,18 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 		SELECT 'TASK_NOT_QUEUED',
 			   pg_catalog.format('task %L is %s but stands in no queue', t.task_id, t.status),
 			   'SELECT clutch.rebuild();'
-		FROM clutch.task t
-		WHERE (t.status = 'assigned' AND NOT EXISTS (SELECT FROM clutch.ready r WHERE r.task_id = t.task_id))
-		   OR (t.status = 'pending' AND t.waiting_for IN ('time', 'retry') AND t.wake_at IS NULL)
-		   OR (t.status = 'pending' AND coalesce(t.waiting_for, '') NOT IN ('time', 'retry', 'sibling')
-			   AND NOT EXISTS (SELECT FROM clutch.waiting w WHERE w.task_id = t.task_id))
+		-- each of these is an anti-join; in one condition with OR they would be looked up row by row
+		FROM (
+			SELECT a.task_id, a.status FROM clutch.task a
+			WHERE a.status = 'assigned' AND NOT EXISTS (SELECT FROM clutch.ready r WHERE r.task_id = a.task_id)
+		UNION ALL
+			SELECT p.task_id, p.status FROM clutch.task p
+			WHERE p.status = 'pending' AND p.waiting_for IN ('time', 'retry') AND p.wake_at IS NULL
+		UNION ALL
+			SELECT p.task_id, p.status FROM clutch.task p
+			WHERE p.status = 'pending' AND coalesce(p.waiting_for, '') NOT IN ('time', 'retry', 'sibling')
+			  AND NOT EXISTS (SELECT FROM clutch.waiting w WHERE w.task_id = p.task_id)
+		) t
 	UNION ALL
 		SELECT 'SLOT_WITHOUT_TASK',
 			   pg_catalog.format('slot %s of %s is held by task %L, which does not run', s.slot_no, s.agent_id, s.task_id),
