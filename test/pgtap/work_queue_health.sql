@@ -8,7 +8,7 @@
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT plan(16);
+SELECT plan(18);
 SET clutch.notify = off;
 
 CREATE FUNCTION pg_temp.ask(n integer) RETURNS clutch.receipt LANGUAGE sql AS $$
@@ -73,6 +73,17 @@ FROM measured JOIN (VALUES ('absent', 2), ('stale', 23), ('fresh', 44)) AS v(nam
 SELECT is(ready_rows, (SELECT ready_rows FROM measured WHERE name = 'absent'), 'a claim reads as many rows of ready with ' || name || ' statistics') FROM measured WHERE name <> 'absent';
 SELECT is(task_rows, (SELECT task_rows FROM measured WHERE name = 'absent'), 'and of tasks') FROM measured WHERE name <> 'absent';
 SELECT cmp_ok(ready_rows, '<=', 60::bigint, 'not more than three each') FROM measured WHERE name = 'fresh';
+
+-- ------------------------------------------------------------ clutch.check()
+-- with as little memory as there may be, it still reads a queue once, not once a task
+SET work_mem = '64kB';
+SELECT pg_temp.counted() \g /dev/null
+SELECT seq_tup_read AS read_before FROM pg_stat_user_tables WHERE relid = 'clutch.ready'::regclass \gset
+SELECT is_empty('SELECT * FROM clutch.check()', 'clutch.check() finds nothing wrong with thousands of tasks');
+SELECT pg_temp.counted() \g /dev/null
+SELECT cmp_ok(seq_tup_read - :read_before, '<=', 3 * (SELECT count(*) FROM clutch.ready), 'and reads them a few times at most')
+FROM pg_stat_user_tables WHERE relid = 'clutch.ready'::regclass;
+RESET work_mem;
 
 -- ------------------------------------------------------------------- the log
 -- every kind of work, resends and late reports, each a transaction
