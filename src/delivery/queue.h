@@ -81,6 +81,7 @@ typedef struct Queue
  * How often a look from the start is worth what it costs: microseconds for
  * each row that the last one passed over.
  */
+#define QUEUE_LOOK_KINDS	100		/* a descent of the tree for each */
 #define QUEUE_LOOK_BUSY		20
 #define QUEUE_LOOK_IDLE		2
 

@@ -268,8 +268,8 @@ are_present(const List *found)
 	return true;
 }
 
-/* factor: as of queue_worth_looking; 0: in any case */
-static void
+/* factor: as of queue_worth_looking; 0: in any case; false: it was not worth it */
+static bool
 look_at_kinds(int factor)
 {
 	List	   *found;
@@ -279,17 +279,18 @@ look_at_kinds(int factor)
 		kinds_of != rows_table_oid(TABLE_WAITING))
 		kinds_begin();
 	if (!queue_worth_looking(present.passed, present.looked_at, factor))
-		return;
+		return false;
 	present.passed = 0;
 	found = list_kinds();
 	present.looked_at = GetCurrentTimestamp();
 	if (are_present(found))
-		return;
+		return true;
 	fitting_begin();
 	present.n = 0;
 	present.kinds = MemoryContextAlloc(fitting_context, sizeof(Kind *) * Max(list_length(found), 1));
 	foreach(cell, found)
 		present.kinds[present.n++] = lfirst(cell);
+	return true;
 }
 
 /* those of the kinds present that the agent fits */
@@ -321,7 +322,7 @@ fitting_kinds(Slice agent_id)
 bool
 waiting_is_empty(void)
 {
-	look_at_kinds(QUEUE_LOOK_IDLE);
+	(void) look_at_kinds(QUEUE_LOOK_IDLE);
 	return present.n == 0;
 }
 
@@ -390,16 +391,31 @@ take_first(Kind **of, int n)
 	return task;
 }
 
-Task *
-waiting_take(Slice agent_id)
+static Task *
+take_fitting(Slice agent_id)
 {
 	Fitting    *fits;
 
-	look_at_kinds(QUEUE_LOOK_BUSY);
 	if (present.n == 0)
 		return NULL;
 	fits = fitting_kinds(agent_id);
 	return take_first(fits->kinds, fits->n);
+}
+
+/*
+ * A kind that came since the last look is not known yet.  While there is
+ * work of the known ones it can wait for the next look.
+ */
+Task *
+waiting_take(Slice agent_id)
+{
+	Task	   *task;
+
+	(void) look_at_kinds(QUEUE_LOOK_KINDS);
+	task = take_fitting(agent_id);
+	if (task == NULL && look_at_kinds(QUEUE_LOOK_IDLE))
+		task = take_fitting(agent_id);
+	return task;
 }
 
 Task *
@@ -418,7 +434,7 @@ waiting_heads(int n)
 	Queue	   *queues;
 	int			left;
 
-	look_at_kinds(0);
+	(void) look_at_kinds(0);
 	left = present.n;
 	queues = open_queues(present.kinds, present.n, &scan);
 	while (list_length(tasks) < n && left > 0)

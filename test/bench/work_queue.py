@@ -216,7 +216,7 @@ SET clutch.notify = off;
 SELECT count(*) FROM generate_series(0, %(agents)d - 1) a, clutch.register(jsonb_build_object('v', 'clutch/0.1',
     'agent_id', 'agent:' || a, 'display', '{"name": "Worker"}'::jsonb,
     'capabilities', jsonb_build_array(jsonb_build_object('id', 'skill:s' || 2 * a), jsonb_build_object('id', 'skill:s' || 2 * a + 1)),
-    'limits', '{"max_concurrency": 2}'::jsonb, 'security', '{"sandbox": true, "network": "none"}'::jsonb));
+    'limits', '{"max_concurrency": 2, "heartbeat_sec": 0}'::jsonb, 'security', '{"sandbox": true, "network": "none"}'::jsonb));
 INSERT INTO clutch.events (envelope)
 SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:client', run_id => 'run_team', thread_id => 'thr_team',
     task_id => 'task_team_' || i, requires => ARRAY['skill:s' || i %% %(kinds)d])
