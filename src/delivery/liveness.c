@@ -69,14 +69,22 @@ is_unavailable(Slice agent_id)
 
 /* the worker shall look when its silence can be long enough */
 static void
-watch_from_now(Slice agent_id)
+watch_from_now(int heartbeat_sec)
 {
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, agent_id);
-	int64		interval = ordinal < 0 ? 0 : heartbeat_interval(roster_agent(roster, ordinal));
+	int64		interval = heartbeat_interval(heartbeat_sec);
 
 	if (interval > 0)
 		notify_due(clock_now() + MISSED_BEATS * interval);
+}
+
+static void
+watch_registered(Slice agent_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+
+	if (ordinal >= 0)
+		watch_from_now(roster_agent(roster, ordinal)->card.heartbeat_sec);
 }
 
 static void
@@ -85,21 +93,22 @@ take_back(Slice agent_id, bool claims)
 	AgentStatus status;
 
 	/* who says of itself that it is unavailable will say when it is not */
-	if (!is_unavailable(agent_id) || !agent_is_lost(agent_id) ||
-		(!claims && breaker_times_out(agent_id)))
+	if (!agent_is_lost(agent_id) || (!claims && breaker_times_out(agent_id)))
 		return;
 	if (agent_try_lock(agent_id, &status) && status == AGENT_UNAVAILABLE)
 		agent_say_status(agent_id, AGENT_READY, "it was heard of again");
-	watch_from_now(agent_id);
+	watch_registered(agent_id);
 	if (!claims)
 		(void) assign_pull(agent_id, RETURN_SHARE);
 }
 
+/* with every call of an agent: the registry is in memory, its row is not read */
 void
 liveness_sign(Slice agent_id, bool claims)
 {
 	(void) heartbeat_give(agent_id, false);
-	take_back(agent_id, claims);
+	if (is_unavailable(agent_id))
+		take_back(agent_id, claims);
 }
 
 TimestampTz
@@ -111,14 +120,27 @@ liveness_beat(Slice agent_id)
 	return at;
 }
 
+/*
+ * The registry may just have been changed, by this very event: whoever reads
+ * it all for each of ten thousand that register would never be done.
+ */
 void
 liveness_follow(const Envelope *envelope, Slice agent_id)
 {
-	Slice		name = document_get_text(envelope->payload.val.binary.data, "status");
+	JsonbValue	payload = envelope->payload;
+	Slice		name = document_get_text(payload.val.binary.data, "status");
 	AgentStatus status;
+	AgentCard	card;
 
 	(void) liveness_beat(agent_id);
-	watch_from_now(agent_id);
+	if (envelope->type == MSG_AGENT_HEARTBEAT)
+		watch_registered(agent_id);
+	else
+	{
+		agent_card_read(&payload, "/payload", envelope->type == MSG_AGENT_UPDATE, &card,
+						problem_list());
+		watch_from_now(card.heartbeat_sec);
+	}
 	if (envelope->type == MSG_AGENT_HEARTBEAT && agent_status_parse(name, &status) &&
 		agent_status_gives_up(status))
 		(void) give_up_tasks(agent_id, "its agent gave it up");
@@ -165,22 +187,44 @@ leased_until(Slice agent_id)
 	return until;
 }
 
+/* an agent to be looked at, which outlives the roster it was found in */
+typedef struct Silent
+{
+	Slice		agent_id;
+	int			heartbeat_sec;
+	bool		given_up;		/* it does not work any more: its tasks go to others */
+} Silent;
+
 /* when its silence is long enough; DT_NOEND: it is not watched */
 static TimestampTz
-silent_at(const RosterAgent *agent, TimestampTz now)
+silent_at(const Silent *agent, TimestampTz now)
 {
-	int64		interval = heartbeat_interval(agent);
+	int64		interval = heartbeat_interval(agent->heartbeat_sec);
 	TimestampTz seen = heartbeat_last_seen(agent->agent_id);
 	TimestampTz at = seen + MISSED_BEATS * interval;
 
 	if (interval == 0 || seen == 0)
 		return DT_NOEND;
-	if (at <= now && agent->card.heartbeat_sec < 0)
+	if (at <= now && agent->heartbeat_sec < 0)
 		at = Max(at, leased_until(agent->agent_id));
 	return at;
 }
 
-/* a number of the roster ends with the roster, and what follows may replace it */
+/* is there something to be done about it? */
+static bool
+is_lost(Silent *agent, TimestampTz now)
+{
+	TimestampTz at;
+
+	if (agent->given_up)
+		return slot_list_tasks(agent->agent_id) != NIL;
+	at = silent_at(agent, now);
+	if (at > now)
+		watch.due = Min(watch.due, at);
+	return at <= now;
+}
+
+/* a List of Silent * */
 static List *
 list_lost(TimestampTz now)
 {
@@ -194,21 +238,18 @@ list_lost(TimestampTz now)
 	for (i = 0; i < roster_size(roster); i++)
 	{
 		const RosterAgent *agent = roster_agent(roster, i);
-		bool		is_lost;
+		Silent		silent = {agent->agent_id, agent->card.heartbeat_sec,
+			agent_status_gives_up(agent->status)};
 
 		CHECK_FOR_INTERRUPTS();
-		if (agent_status_gives_up(agent->status))
-			is_lost = slot_list_tasks(agent->agent_id) != NIL;
-		else
+		if (is_lost(&silent, now))
 		{
-			TimestampTz at = silent_at(agent, now);
+			Silent	   *kept = palloc(sizeof(Silent));
 
-			is_lost = at <= now;
-			if (!is_lost)
-				watch.due = Min(watch.due, at);
+			*kept = silent;
+			kept->agent_id = slice_copy(silent.agent_id);
+			lost = lappend(lost, kept);
 		}
-		if (is_lost)
-			lost = slice_list_add(lost, agent->agent_id);
 	}
 	/* a task may just have been given to one of them, and not be committed */
 	if (lost != NIL)
@@ -219,30 +260,36 @@ list_lost(TimestampTz now)
 
 /* true: declared lost just now */
 static bool
-lose(Slice agent_id, TimestampTz now)
+declare_lost(Silent *agent, TimestampTz now)
 {
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, agent_id);
-	bool		declared = false;
 	AgentStatus status;
 
-	if (ordinal < 0 || !agent_try_lock(agent_id, &status))
+	agent->given_up = false;
+	/* who has it locked may be registering it anew */
+	if (!agent_try_lock(agent->agent_id, &status))
 		return false;
-	if (!agent_status_gives_up(status))
-	{
-		/* it may have called since it was listed */
-		if (silent_at(roster_agent(roster, ordinal), now) > now)
-			return false;
-		agent_say_status(agent_id, status == AGENT_STOPPING ? AGENT_STOPPED : AGENT_UNAVAILABLE,
-						 psprintf("it was not heard of since %s",
-								  clock_rfc3339(heartbeat_last_seen(agent_id))));
-		declared = true;
-	}
-	if (!give_up_tasks(agent_id, "its agent is not heard of any more"))
-		watch.next_at = watch.due = now;
-	return declared;
+	agent->given_up = agent_status_gives_up(status);
+	/* it may have called since it was listed */
+	if (agent->given_up || silent_at(agent, now) > now)
+		return false;
+	agent_say_status(agent->agent_id, status == AGENT_STOPPING ? AGENT_STOPPED : AGENT_UNAVAILABLE,
+					 psprintf("it was not heard of since %s",
+							  clock_rfc3339(heartbeat_last_seen(agent->agent_id))));
+	agent->given_up = true;
+	return true;
 }
 
+static bool
+is_watch_due(TimestampTz now)
+{
+	return now < watch.looked_at || now >= watch.next_at ||
+		roster_generation(roster_get()) != watch.generation;
+}
+
+/*
+ * All are declared before the tasks of the first are given on: not to the
+ * next of them, and the registry is read once more, not once for each.
+ */
 int
 liveness_watch(int n)
 {
@@ -251,8 +298,7 @@ liveness_watch(int n)
 	List	   *lost;
 	ListCell   *cell;
 
-	if (now >= watch.looked_at && now < watch.next_at &&
-		roster_generation(roster_get()) == watch.generation)
+	if (!is_watch_due(now))
 		return 0;
 	lost = list_lost(now);
 	foreach(cell, lost)
@@ -260,9 +306,18 @@ liveness_watch(int n)
 		if (declared == n)
 		{
 			watch.next_at = watch.due = now;
+			lost = list_truncate(lost, foreach_current_index(cell));
 			break;
 		}
-		declared += lose(*(Slice *) lfirst(cell), now);
+		declared += declare_lost(lfirst(cell), now);
+	}
+	foreach(cell, lost)
+	{
+		Silent	   *agent = lfirst(cell);
+
+		if (agent->given_up &&
+			!give_up_tasks(agent->agent_id, "its agent is not heard of any more"))
+			watch.next_at = watch.due = now;
 	}
 	return declared;
 }

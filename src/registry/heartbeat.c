@@ -28,11 +28,9 @@ enum
 #define USUAL_INTERVAL	(30 * USECS_PER_SEC)
 
 int64
-heartbeat_interval(const RosterAgent *agent)
+heartbeat_interval(int heartbeat_sec)
 {
-	int			seconds = agent->card.heartbeat_sec;
-
-	return (seconds >= 0 ? seconds : clutch_heartbeat_interval) * USECS_PER_SEC;
+	return (heartbeat_sec >= 0 ? heartbeat_sec : clutch_heartbeat_interval) * USECS_PER_SEC;
 }
 
 /*
@@ -72,7 +70,7 @@ beat_pause(Slice agent_id)
 {
 	Roster	   *roster = roster_get();
 	int			ordinal = roster_find(roster, agent_id);
-	int64		interval = ordinal < 0 ? 0 : heartbeat_interval(roster_agent(roster, ordinal));
+	int64		interval = ordinal < 0 ? 0 : heartbeat_interval(roster_agent(roster, ordinal)->card.heartbeat_sec);
 
 	return (interval > 0 ? interval : USUAL_INTERVAL) / 3;
 }

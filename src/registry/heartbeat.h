@@ -12,8 +12,11 @@
 
 #include "registry/roster.h"
 
-/* microseconds between the signs of an agent; 0: it is not watched */
-extern int64 heartbeat_interval(const RosterAgent *agent);
+/*
+ * Microseconds between the signs of an agent whose card says this many
+ * seconds, -1: nothing; 0: it is not watched.
+ */
+extern int64 heartbeat_interval(int heartbeat_sec);
 
 /*
  * A sign of life.  Written at most three times in the interval, unless

@@ -8,7 +8,7 @@
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT plan(18);
+SELECT plan(21);
 SET clutch.notify = off;
 
 CREATE FUNCTION pg_temp.ask(n integer) RETURNS clutch.receipt LANGUAGE sql AS $$
@@ -114,6 +114,23 @@ SELECT pg_temp.counted() \g /dev/null
 SELECT is(n_tup_upd + n_tup_del + n_dead_tup, 0::bigint, 'nothing in the log was updated or deleted, and it has no dead row')
 FROM pg_stat_user_tables WHERE relid = 'clutch.events'::regclass;
 SELECT cmp_ok(n_tup_ins, '>', 5000::bigint, 'though much was written') FROM pg_stat_user_tables WHERE relid = 'clutch.events'::regclass;
+
+-- ----------------------------------------------------------------- many agents
+-- the registry is not read as a whole for each that comes, or falls silent
+CREATE VIEW pg_temp.registry_rows AS
+	SELECT seq_tup_read + idx_tup_fetch AS n FROM pg_stat_user_tables WHERE relid = 'clutch.agent_registry'::regclass;
+SELECT pg_temp.counted() \g /dev/null
+SELECT n AS registry_rows FROM pg_temp.registry_rows \gset
+SELECT count(*) FROM generate_series(1, 500) n, clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || n,
+	'display', '{"name": "one of many"}'::jsonb, 'capabilities', '[{"id": "skill:y"}]'::jsonb)) \g /dev/null
+SELECT pg_temp.counted() \g /dev/null
+SELECT cmp_ok(n - :registry_rows, '<=', 10 * 500::bigint, 'an agent that registers costs a few rows of the registry') FROM pg_temp.registry_rows;
+SELECT n AS registry_rows FROM pg_temp.registry_rows \gset
+SELECT set_config('clutch.clock', to_char(now() AT TIME ZONE 'UTC' + interval '1 hour', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false) \g /dev/null
+SELECT ok((clutch.tick() ->> 'lost')::int >= 500, 'all are lost at once');
+SELECT pg_temp.counted() \g /dev/null
+SELECT cmp_ok(n - :registry_rows, '<=', 30 * 500::bigint, 'and so does one that is lost') FROM pg_temp.registry_rows;
+RESET clutch.clock;
 
 -- -------------------------------------------------------------- housekeeping
 SELECT is((SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_class c, pg_options_to_table(c.reloptions) o
