@@ -12,6 +12,8 @@
 #include "access/genam.h"
 #include "access/heapam.h"
 #include "access/htup_details.h"
+#include "catalog/pg_database.h"
+#include "utils/acl.h"
 
 #if PG_VERSION_NUM < 150000
 #error "clutch needs PostgreSQL 15 or later"
@@ -63,6 +65,16 @@ index_is_summarizing_compat(Relation index)
 	return index->rd_indam->amsummarizing;
 #else
 	return false;
+#endif
+}
+
+static inline bool
+is_database_owner_compat(Oid database, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(DatabaseRelationId, database, role);
+#else
+	return pg_database_ownercheck(database, role);
 #endif
 }
 

@@ -94,10 +94,13 @@ BEGIN
 			EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM %I', f, role_name);
 		END LOOP;
 		EXECUTE format('REVOKE INSERT (envelope), SELECT (seq, id) ON clutch.events FROM %I', role_name);
-		IF NOT has_table_privilege(role_name, 'clutch.events', 'SELECT') THEN
-			EXECUTE format('REVOKE USAGE ON SCHEMA clutch FROM %I', role_name);
-		ELSE
+		-- What a reader needs it keeps; a reader by membership has it from there.
+		IF EXISTS (SELECT FROM pg_class c, aclexplode(c.relacl) a
+				   WHERE c.oid = 'clutch.events'::regclass AND a.privilege_type = 'SELECT'
+					 AND a.grantee = to_regrole(quote_ident(role_name))) THEN
 			PERFORM clutch.grant_functions(role_name::name, 'reader');
+		ELSE
+			EXECUTE format('REVOKE USAGE ON SCHEMA clutch FROM %I', role_name);
 		END IF;
 	END IF;
 	RETURN was;

@@ -7,7 +7,7 @@ FROM (VALUES
 	('clutch_tasks', 'gauge', 'Tasks by status.'),
 	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, questions nobody has answered, timers.'),
 	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been in it.'),
-	('clutch_timer_overdue_seconds', 'gauge', 'For how long the first timer has been due: nobody ticks if it grows.'),
+	('clutch_timer_overdue_seconds', 'gauge', 'For how long the first timer or schedule has been due: nobody ticks if it grows.'),
 	('clutch_agent_queue_size', 'gauge', 'Tasks ready to be claimed by an agent; the hundred longest queues.'),
 	('clutch_agents', 'gauge', 'Agents by status.'),
 	('clutch_breakers', 'gauge', 'Agents whose circuit breaker is not closed, by its state.'),
@@ -52,7 +52,8 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 		FROM queues WHERE queue <> 'timer'
 	UNION ALL
 		SELECT 'clutch_timer_overdue_seconds', '{}',
-			   greatest(coalesce(extract(epoch FROM clutch.now() - (SELECT min(due) FROM clutch.timer)), 0), 0)
+			   greatest(coalesce(extract(epoch FROM clutch.now() - least((SELECT min(due) FROM clutch.timer),
+					(SELECT min(next_at) FROM clutch.schedule WHERE next_at < 'infinity'))), 0), 0)
 	UNION ALL
 		(SELECT 'clutch_agent_queue_size', pg_catalog.jsonb_build_object('agent_id', agent_id), count(*)
 		 FROM clutch.ready GROUP BY agent_id ORDER BY count(*) DESC, agent_id LIMIT 100)

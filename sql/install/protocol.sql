@@ -39,12 +39,12 @@ CREATE FUNCTION clutch.envelope(
 		after text[] DEFAULT NULL)
 	RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_envelope'
-	LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.envelope IS
 	'builds an envelope; ids left out are made, or derived from sender and idempotency_key; to_agents NULL is the orchestrator';
 
 CREATE FUNCTION clutch.from_legacy(envelope jsonb) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_from_legacy'
-	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+	LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.from_legacy(jsonb) IS
 	'translates an envelope with a type of before the protocol (PLAN, PROPOSAL, EXEC_REPORT, REVIEW, BLOCKER); others pass through';

@@ -26,12 +26,12 @@ CREATE FUNCTION clutch.read_from(pos text, filter jsonb DEFAULT '{}', max_events
 		OUT pos text, OUT seq bigint, OUT id text, OUT type text, OUT run_id text, OUT thread_id text,
 		OUT task_id text, OUT late boolean, OUT envelope jsonb)
 	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'clutch_read_from' LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 100;
+	AS 'MODULE_PATHNAME', 'clutch_read_from' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 100;
 COMMENT ON FUNCTION clutch.read_from(text, jsonb, integer) IS
 	'the events after a position, also on a standby; the last row has the position to go on from';
 
 CREATE FUNCTION clutch.position() RETURNS text
-	AS 'MODULE_PATHNAME', 'clutch_position' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+	AS 'MODULE_PATHNAME', 'clutch_position' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.position() IS
 	'how far the log is, as this statement sees it: where clutch.read_from goes on with what is new';
 

@@ -16,6 +16,7 @@
 #include "delivery/task_tree.h"
 #include "delivery/verdict.h"
 #include "miscadmin.h"
+#include "tcop/utility.h"
 #include "trust/principal.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -207,11 +208,28 @@ clutch_channel(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(channel_argument(fcinfo)));
 }
 
+/* what PostgreSQL itself refuses of LISTEN, before it comes to Async_Listen */
+static void
+check_may_listen(void)
+{
+	PreventCommandDuringRecovery("clutch.listen()");
+	if (InSecurityRestrictedOperation())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("cannot execute %s within security-restricted operation",
+						"clutch.listen()")));
+	if (MyBackendType != B_BACKEND)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot execute %s within a background process", "clutch.listen()")));
+}
+
 Datum
 clutch_listen(PG_FUNCTION_ARGS)
 {
 	char	   *channel = channel_argument(fcinfo);
 
+	check_may_listen();
 	Async_Listen(channel);
 	PG_RETURN_TEXT_P(cstring_to_text(channel));
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "delivery/schedule.h"
+#include "delivery/tick.h"
 #include "protocol/problem.h"
 #include "store/event.h"
 #include "utils/timestamp.h"
@@ -67,6 +68,8 @@ clutch_schedule(PG_FUNCTION_ARGS)
 {
 	Slice		timezone = argument_optional_text(fcinfo, 3);
 
+	/* the worker ticks where somebody has written */
+	(void) tick_epoch();
 	PG_RETURN_TIMESTAMPTZ(schedule_put(argument_text(fcinfo, 0, "name"),
 									   argument_text(fcinfo, 1, "cron"),
 									   argument_jsonb(fcinfo, 2, "envelope"),

@@ -7,11 +7,13 @@
  */
 #include "clutch.h"
 
+#include "access/xact.h"
 #include "base/transaction.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_extension.h"
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
+#include "compat.h"
 #include "delivery/mailbox.h"
 #include "delivery/presence.h"
 #include "miscadmin.h"
@@ -23,24 +25,49 @@ static ProcessUtility_hook_type previous_utility = NULL;
 
 /* of this transaction */
 static Oid	sent_away = InvalidOid; /* the database whose worker was */
+static int	sent_at = 0;		/* by which savepoint */
 static bool extension_changed = false;
 static bool database_changed = false;
 
 static void
-transaction_ended(void)
+call_back(void)
 {
 	if (OidIsValid(sent_away))
 		mailbox_worker_return(sent_away);
+	sent_away = InvalidOid;
+}
+
+/* a statement that was refused does not keep it away for the whole transaction */
+static void
+rolled_back(void)
+{
+	if (sent_at >= GetCurrentTransactionNestLevel())
+		call_back();
+}
+
+static void
+released(void)
+{
+	sent_at = Min(sent_at, GetCurrentTransactionNestLevel() - 1);
+}
+
+static void
+transaction_ended(void)
+{
+	call_back();
 	if (extension_changed)
 		mailbox_changed(MyDatabaseId);
 	if (database_changed)
 		mailbox_changed(InvalidOid);
-	sent_away = InvalidOid;
 	extension_changed = false;
 	database_changed = false;
 }
 
-static TransactionWatch watch = {.ended = transaction_ended};
+static TransactionWatch watch = {
+	.rolled_back = rolled_back,
+	.released = released,
+	.ended = transaction_ended,
+};
 
 /* which extension it is cannot be read yet, and looking is cheap */
 static void
@@ -98,12 +125,13 @@ send_away(const char *name)
 {
 	Oid			database = get_database_oid(name, true);
 
-	if (!OidIsValid(database))
+	/* others are refused it, but to copy a template, which has no worker */
+	if (!OidIsValid(database) || !is_database_owner_compat(database, GetUserId()))
 		return;
 	/* an earlier one in this transaction is locked by now */
-	if (OidIsValid(sent_away))
-		mailbox_worker_return(sent_away);
+	call_back();
 	sent_away = database;
+	sent_at = GetCurrentTransactionNestLevel();
 	mailbox_worker_leave(database);
 }
 

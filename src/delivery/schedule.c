@@ -116,7 +116,7 @@ lock_named(Slice name, Schedule *s)
 	if (found)
 		keep(&scan, s);
 	rows_end(&scan);
-	if (found && s->owner != GetOuterUserId() && !principal_is_operator())
+	if (found && s->owner != principal_role() && !principal_is_operator())
 		problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "/name", "NOT_YOUR_SCHEDULE",
 					   "Choose a name of your own.",
 					   "schedule \"%.*s\" belongs to another role", name.len, name.s);
@@ -208,7 +208,7 @@ schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 		s.name = name;
 		s.created_at = clock_now();
 	}
-	s.owner = GetOuterUserId();
+	s.owner = principal_role();
 	s.cron = cron;
 	s.timezone = timezone;
 	s.envelope = envelope;

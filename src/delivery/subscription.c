@@ -101,7 +101,7 @@ find(Slice name)
 static void
 require_owner(const Subscription *subscription)
 {
-	if (GetOuterUserId() == subscription->owner || principal_is_operator())
+	if (principal_role() == subscription->owner || principal_is_operator())
 		return;
 	problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "", "NOT_YOUR_SUBSCRIPTION",
 				   "Subscribe under a name of your own.",
@@ -252,7 +252,7 @@ insert(Slice name, Jsonb *filter, int members)
 	bool		nulls[Natts_subscription] = {0};
 
 	values[Anum_name - 1] = PointerGetDatum(slice_to_text(name));
-	values[Anum_owner - 1] = ObjectIdGetDatum(GetOuterUserId());
+	values[Anum_owner - 1] = ObjectIdGetDatum(principal_role());
 	values[Anum_filter - 1] = JsonbPGetDatum(filter);
 	values[Anum_members - 1] = Int32GetDatum(members);
 	values[Anum_created_at - 1] = TimestampTzGetDatum(clock_now());

@@ -13,6 +13,7 @@
 #include "delivery/dependency.h"
 #include "delivery/ending.h"
 #include "delivery/liveness.h"
+#include "delivery/notify.h"
 #include "delivery/schedule.h"
 #include "delivery/tick.h"
 #include "delivery/timer.h"
@@ -188,6 +189,10 @@ tick_epoch(void)
 	int			epoch = epoch_current(&is_new);
 
 	if (is_new)
+	{
 		void_leases();
+		/* the worker has left all that is due to us */
+		notify_due(clock_now());
+	}
 	return epoch;
 }

@@ -24,6 +24,7 @@
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "store/epoch.h"
 #include "tcop/tcopprot.h"
 #include "utils/backend_status.h"
 #include "utils/guc.h"
@@ -97,7 +98,13 @@ as_clock_time(TimestampTz at)
 	return TIMESTAMP_NOT_FINITE(at) ? at : at + (clock_now() - GetCurrentTimestamp());
 }
 
-/* as the owner of the extension, not as the superuser that this process is */
+/*
+ * As the owner of the extension, not as the superuser that this process is.
+ *
+ * The first to write in a new copy is somebody else, who wakes us: this worker
+ * comes with CREATE EXTENSION, behind which a restore goes on to load the
+ * tables, one after the other.
+ */
 static void
 tick_step(void)
 {
@@ -105,7 +112,7 @@ tick_step(void)
 	int			step = Min(clutch_tick_batch, TICK_STEP);
 
 	has_extension = hold_extension();
-	if (!has_extension)
+	if (!has_extension || !epoch_has_begun())
 		return;
 	SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
 	(void) tick_epoch();

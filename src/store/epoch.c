@@ -165,6 +165,14 @@ epoch_look(void)
 	return last.epoch + (last.system_identifier != (int64) GetSystemIdentifier());
 }
 
+bool
+epoch_has_begun(void)
+{
+	Newest		last = newest(ROWS_LATEST);
+
+	return last.epoch != 0 && last.system_identifier == (int64) GetSystemIdentifier();
+}
+
 int64
 epoch_system(int epoch)
 {

@@ -28,6 +28,12 @@ extern int	epoch_current(bool *is_new);
 /* the same for readers, on a standby too */
 extern int	epoch_look(void);
 
+/*
+ * false: nobody has written in this copy of the database, or in any; a dump
+ * may be on its way into it.
+ */
+extern bool epoch_has_begun(void);
+
 /* system identifier of the copy that an epoch was of; 0: no such epoch */
 extern int64 epoch_system(int epoch);
 

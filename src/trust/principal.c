@@ -33,16 +33,31 @@ principal_act_for(Oid role)
 	acting_for = role;
 }
 
-static Oid
-current_role(void)
+/*
+ * ANALYZE, REINDEX, autovacuum and the like run what the owner of a table put
+ * into its indexes, with the owner's rights but in the session of somebody
+ * else, often a superuser: there, nobody has asked to speak.
+ */
+Oid
+principal_role(void)
 {
-	return OidIsValid(acting_for) ? acting_for : GetOuterUserId();
+	if (OidIsValid(acting_for))
+		return acting_for;
+	if (InSecurityRestrictedOperation())
+		problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "", "RESTRICTED_OPERATION",
+					   "Do not call it in an index or a materialized view.",
+					   "nobody speaks for an agent within a security-restricted operation");
+	return GetOuterUserId();
 }
 
+/* a schedule may outlive its role, which then is a number */
 static const char *
 role_name(void)
 {
-	return GetUserNameFromId(current_role(), false);
+	Oid			role = principal_role();
+	const char *name = GetUserNameFromId(role, true);
+
+	return name != NULL ? name : psprintf("%u", role);
 }
 
 /* begins a scan of what the role may; with an agent, of that one */
@@ -50,7 +65,7 @@ static void
 begin_grants(RowScan *scan, Slice agent_id)
 {
 	rows_begin(scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, ROWS_LATEST, AccessShareLock);
-	rows_key_oid(scan, 1, BTEqualStrategyNumber, current_role());
+	rows_key_oid(scan, 1, BTEqualStrategyNumber, principal_role());
 	if (slice_present(agent_id))
 		rows_key_text(scan, 2, BTEqualStrategyNumber, agent_id);
 	rows_start(scan);
@@ -59,7 +74,7 @@ begin_grants(RowScan *scan, Slice agent_id)
 bool
 principal_is_operator(void)
 {
-	Oid			role = current_role();
+	Oid			role = principal_role();
 
 	return superuser_arg(role) || is_member_of_role(role, rows_owner());
 }

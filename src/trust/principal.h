@@ -16,6 +16,13 @@
 #include "base/text.h"
 #include "protocol/agent_card.h"
 
+/*
+ * That role.  Raises 42501 in what PostgreSQL does in the name of a table's
+ * owner (ANALYZE of an index on an expression, REFRESH MATERIALIZED VIEW):
+ * the session is not that role's.
+ */
+extern Oid	principal_role(void);
+
 extern bool principal_is_operator(void);
 extern bool principal_speaks_for(Slice agent_id);
 

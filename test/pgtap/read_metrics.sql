@@ -45,7 +45,7 @@ SELECT is((SELECT jsonb_object_agg(labels ->> 'status', value) FROM clutch.metri
 SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_size') - 'timer', '{"ready": 3, "waiting": 1, "question": 1}', 'the queues');
 SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_oldest_seconds'), '{"ready": 600, "waiting": 600, "question": 600}', 'and how long they have waited');
 SELECT is(pg_temp.value('clutch_agent_queue_size', '{"agent_id": "agent:ken"}'), 3::double precision, 'of each agent');
-SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 0::double precision, 'no timer is due');
+SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 540::double precision, 'a schedule that nobody sends');
 SELECT clutch.set_status('agent:ken', 'STOPPING') \g /dev/null
 SELECT is((SELECT jsonb_object_agg(labels ->> 'status', value) FROM clutch.metrics() WHERE name = 'clutch_agents'), '{"READY": 1, "STOPPING": 1}', 'agents');
 SELECT is(pg_temp.value('clutch_breakers', '{"state": "half_open"}') || ' ' || pg_temp.value('clutch_breakers', '{"state": "open"}'), '1 0', 'breakers');
@@ -55,6 +55,8 @@ SELECT is(pg_temp.value('clutch_subscription_oldest_seconds', '{"name": "s", "me
 SELECT clutch.tick() \g /dev/null
 SELECT is(pg_temp.value('clutch_schedules_failing'), 1::double precision, 'a schedule that fails');
 SELECT is(pg_temp.value('clutch_log_seq'), (SELECT max(seq)::double precision FROM clutch.events), 'the end of the log');
+SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 0::double precision, 'nothing is due');
+SELECT clutch.unschedule('bad') \g /dev/null
 SET clutch.clock = '2026-03-02T00:30:00Z';
 SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 1800::double precision, 'a timer nobody looks at');
 

@@ -142,5 +142,20 @@ SELECT is(pg_temp.status('abandoned'), 'running agent:dead', 'and moves nobody e
 SELECT count(*) FROM clutch.claim('agent:short', 1);
 SELECT isnt(pg_temp.status('abandoned'), 'running agent:dead', 'one that finds nothing does');
 
+-- ---------------- a parallel query takes no newer snapshot for the leader either
+CREATE TABLE many AS SELECT 'task:' || i AS id FROM generate_series(1, 10000) i;
+ANALYZE many;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SELECT lives_ok(format('SELECT %s FROM many LIMIT 1', call), call)
+FROM unnest(ARRAY[$$clutch.envelope('chat.message', id, parent_task_id => 'own work')$$,
+	$$clutch.from_legacy(jsonb_build_object('type', 'BLOCKER', 'task_id', id))$$,
+	$$clutch.position() || id$$,
+	$$clutch.read_from('beginning', jsonb_build_object('agent', id))$$,
+	$$clutch.find_agents(ARRAY[id])$$,
+	$$clutch.task_tree(id)$$,
+	$$clutch.run_graph(id)$$]) AS call;
+
 SELECT * FROM finish();
 ROLLBACK;

@@ -26,7 +26,7 @@ BEGIN
 	RETURN 'none';
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-	RETURN SQLSTATE || ' ' || coalesce(detail::jsonb #>> '{0,code}', '');
+	RETURN SQLSTATE || ' ' || coalesce(nullif(detail, '')::jsonb #>> '{0,code}', '');
 END $$;
 CREATE FUNCTION pg_temp.register(agent_id text, capability jsonb, more jsonb DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
 	SELECT pg_temp.fault(format('SELECT clutch.register(%L::jsonb)', pg_temp.card(agent_id, capability, more))) $$;
@@ -53,8 +53,29 @@ SELECT is(pg_temp.fault(format('INSERT INTO clutch.events (envelope) VALUES (%L)
 		clutch.envelope('agent.update', 'agent:lois', payload => '{"agent_id": "agent:lois", "scopes": ["group:team-b"]}'))),
 	'42501 CARD_NOT_GRANTED', 'an update widens nothing either');
 
--- results
+-- what its indexes say while somebody else looks after its tables
 RESET ROLE;
+CREATE SCHEMA clutch_test_lois AUTHORIZATION clutch_test_lois;
+SET ROLE clutch_test_lois;
+CREATE TABLE clutch_test_lois.trap (n integer);
+CREATE FUNCTION clutch_test_lois.spring(n integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN n; END';
+INSERT INTO clutch_test_lois.trap VALUES (1);
+CREATE INDEX ON clutch_test_lois.trap (clutch_test_lois.spring(n));
+RESET ROLE;
+CREATE FUNCTION pg_temp.trap(call text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE OR REPLACE FUNCTION clutch_test_lois.spring(n integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql AS %L',
+		format('BEGIN PERFORM %s; RETURN n; END', call));
+	RETURN pg_temp.fault('ANALYZE clutch_test_lois.trap');
+END $$;
+SELECT is(pg_temp.trap(call), '42501 RESTRICTED_OPERATION', 'not in the voice of who analyzes: ' || call)
+FROM unnest(ARRAY[$$clutch.send(clutch.envelope('chat.message', 'agent:ken'))$$, $$clutch.claim('agent:lois')$$,
+	$$clutch.schedule('later', '* * * * *', clutch.envelope('chat.message', 'agent:ken'))$$,
+	$$clutch.subscribe('all', '{"agent": "agent:ken"}')$$]) AS call;
+SELECT is(pg_temp.trap('clutch.listen()'), '42501 ', 'nor does its session LISTEN');
+DROP SCHEMA clutch_test_lois CASCADE;
+
+-- results
 SELECT clutch.register(pg_temp.card('agent:ken', '{"id": "skill:research"}'));
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ken', '{agent:lois}', task_id => 'task:k'));
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:ken}', task_id => 'task:u'));
@@ -70,6 +91,11 @@ SELECT is((SELECT status FROM clutch.result('task:u')), 'assigned', 'but an oper
 SELECT is(clutch.revoke_agent('clutch_test_ken', 'agent:ken'), true, 'a grant is taken back');
 SELECT lives_ok('DROP ROLE clutch_test_ken', 'with everything that came with it');
 SELECT is_empty($$ SELECT * FROM clutch.check() WHERE code = 'ROLE_GONE' $$, 'nothing is left of it');
+CREATE ROLE clutch_test_desk;
+SELECT clutch.grant_reader('clutch_test_desk');
+CREATE ROLE clutch_test_ken IN ROLE clutch_test_desk;
+SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken'), clutch.revoke_agent('clutch_test_ken', 'agent:ken');
+SELECT lives_ok('DROP ROLE clutch_test_ken', 'also of a role that reads by being a member of a reader');
 DROP OWNED BY clutch_test_lois;
 DROP ROLE clutch_test_lois;
 SELECT is((SELECT count(*)::int FROM clutch.check() WHERE code = 'ROLE_GONE'), 1, 'a role dropped without that is told');

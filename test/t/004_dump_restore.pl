@@ -10,6 +10,7 @@ use Test::More;
 
 my $node = new_node('original');
 my $copy = new_node('copy', bare => 1);
+my $watched = new_node('watched', bare => 1, conf => "shared_preload_libraries = 'clutch'\n");
 my $dir = PostgreSQL::Test::Utils::tempdir;
 
 # ------------------------------------------------------------------ a history
@@ -114,6 +115,35 @@ same_after_rebuild($copy, 'careless', 'careless');
 is($copy->safe_psql('plain1', q{SELECT clutch.send(envelope) IS NOT NULL FROM clutch.events WHERE type = 'chat.message'}), 't',
 	'a resend meets the restored event');
 is($copy->safe_psql('plain1', q{SELECT count(*) FROM clutch.events WHERE type = 'chat.message'}), '1', 'and adds none');
+
+# --------------------------------------------- where a worker ticks, too
+# It comes with CREATE EXTENSION and leaves alone what is still being loaded,
+# until somebody works in the copy.
+$watched->safe_psql('postgres', 'CREATE ROLE desk');
+$watched->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(custom folder data);
+$watched->safe_psql('data', 'CREATE EXTENSION clutch');
+wait_for_worker($watched, 'data', 'a worker waits for the data');
+$watched->command_ok([ 'pg_restore', '-e', '-d', $watched->connstr('custom'), "$dir/custom.dump" ], 'custom, beside a worker');
+$watched->command_ok([ 'pg_restore', '-e', '-j2', '-d', $watched->connstr('folder'), "$dir/folder" ], 'folder by two, beside a worker');
+$watched->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $watched->connstr('data'), '-o', "$dir/out", '-f', "$dir/data.sql" ],
+	'data only, beside a worker');
+foreach my $db (qw(custom folder data))
+{
+	wait_for_worker($watched, $db, "a worker in $db");
+	my $now = content_of($watched, $db);
+	ok($now eq $content, "$db, beside a worker: every row of log and state is equal") or diag(differences($now));
+	$watched->safe_psql($db, q{SET clutch.clock = '2000-01-01T00:00:00Z';
+		SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', task_id => 'task:new', requires => '{skill:none}', deadline => '1 s'))});
+	ok($watched->poll_query_until($db, q{SELECT status = 'timed_out' FROM clutch.task WHERE task_id = 'task:new'}), "$db: then it ticks");
+	is($watched->safe_psql($db, q{SELECT count(*) FROM clutch.task WHERE status = 'running'}), '0', "$db: in a new epoch");
+}
+$watched->safe_psql('postgres', 'CREATE DATABASE fresh');
+$watched->safe_psql('fresh', 'CREATE EXTENSION clutch');
+wait_for_worker($watched, 'fresh', 'a worker where nobody has written');
+$watched->safe_psql('fresh', q{SET clutch.clock = '2000-01-01T00:00:00Z';
+	SELECT clutch.schedule('first', '* * * * *', clutch.envelope('chat.message', 'agent:ui'))});
+ok($watched->poll_query_until('fresh', 'SELECT runs > 0 FROM clutch.schedule'), 'the first to write may be a schedule');
+$watched->stop;
 
 # ------------------------------------------------- the leases of the copy
 # Whatever comes first finds them void; the log goes on in a new epoch.

@@ -75,6 +75,20 @@ workers_in('one three', 'refused');
 like(($node->psql('postgres', 'CREATE DATABASE one TEMPLATE three'))[2], qr/already exists/, 'refused for another reason');
 workers_in('one three', 'refused again');
 
+# nor does one who is refused it keep it away until the end of his transaction
+$node->safe_psql('postgres', 'CREATE ROLE anybody LOGIN');
+foreach my $who (qw(anybody postgres))
+{
+	$guest = session($node, 'postgres');
+	ask_session($guest, "SET ROLE anybody;") if $who eq 'anybody';
+	like(ask_session($guest, 'BEGIN; SAVEPOINT s; DROP DATABASE three; ROLLBACK TO s;'), qr/cannot run inside a transaction block/, "$who: refused, and stays");
+	workers_in('one three', "$who: still in his transaction");
+	end_session($guest);
+}
+my $pid = $node->safe_psql('postgres', worker_of('three'));
+like(($node->psql('postgres', 'SET ROLE anybody; DROP DATABASE three'))[2], qr/must be owner/, 'one who may not drop it');
+is(wait_for_worker($node, 'three', 'does not even send it away'), $pid, 'it is the same');
+
 # many at once, more than there may be processes
 my $log = -s $node->logfile;
 $node->safe_psql('postgres', "CREATE DATABASE more$_ TEMPLATE one") foreach 1 .. 5;
@@ -85,6 +99,6 @@ is(scalar(() = $out =~ /no background worker is left/g), 1, 'said once');
 is(($node->psql('postgres', "DROP DATABASE more$_"))[2], '', "dropped more$_") foreach 1 .. 5;
 workers_in('one three', 'as before');
 
-unlike(slurp_file($node->logfile), qr/(?:ERROR|FATAL|PANIC):  (?!database "(?:three|one)"|extension|source database)/, 'and nothing went wrong');
+unlike(slurp_file($node->logfile), qr/(?:ERROR|FATAL|PANIC):  (?!database "(?:three|one)"|extension|source database|DROP DATABASE cannot|must be owner)/, 'and nothing went wrong');
 $node->stop;
 done_testing();
