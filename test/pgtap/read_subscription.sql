@@ -224,4 +224,11 @@ SELECT lives_ok($$ SELECT clutch.envelope('task.request', 'agent:ui', parent_tas
 	FROM numbers, (SELECT task_id FROM clutch.task LIMIT 1) p WHERE n < 10 $$, 'so an envelope below a task');
 DROP TABLE numbers;
 
+-- ------------------------------ made by an initdb after 2038: the highest bit
+UPDATE clutch.epoch SET system_identifier = -5;
+SELECT clutch.subscribe('late', start => 'beginning') \g /dev/null
+SELECT lives_ok($$ SELECT FROM clutch.read('late') $$, 'a system identifier is a number without a sign');
+SELECT clutch.unsubscribe('late') \g /dev/null
+UPDATE clutch.epoch SET system_identifier = c.system_identifier FROM pg_control_system() c;
+
 SELECT * FROM finish();
