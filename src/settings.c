@@ -81,7 +81,10 @@ int			clutch_notify = NOTIFY_TRANSACTION;
  */
 int			clutch_notify_channels = 64;
 
-/* How often, in seconds, a sign of life of an agent is written down. */
+/*
+ * How often, in seconds, an agent must give a sign of life whose card does not
+ * say; after three that it missed it is lost.  0: such agents are not watched.
+ */
 int			clutch_heartbeat_interval = 30;
 
 /*

@@ -1,4 +1,7 @@
 -- ------------------------------------------------------------ the protocol
+-- envelope and from_legacy look at tasks on the latest snapshot, which is
+-- PARALLEL UNSAFE: see routing.sql.
+
 CREATE FUNCTION clutch.validate(envelope jsonb)
 	RETURNS TABLE (path text, code text, message text)
 	AS 'MODULE_PATHNAME', 'clutch_validate'

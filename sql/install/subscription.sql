@@ -1,4 +1,7 @@
 -- ---------------------------------------------------------- subscriptions
+-- What asks for the epoch reads it on the latest snapshot, which is PARALLEL
+-- UNSAFE: see routing.sql.
+
 CREATE FUNCTION clutch.subscribe(name text, filter jsonb DEFAULT '{}', start text DEFAULT 'now', members integer DEFAULT 1)
 	RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_subscribe' LANGUAGE C VOLATILE PARALLEL UNSAFE;

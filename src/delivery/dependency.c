@@ -254,9 +254,12 @@ release(Task *task)
 void
 dependency_settle(const EndedTask *ended)
 {
+	List	   *dependents = list_edges(INDEX_DEPENDENCY_AFTER, ended->task_id, Anum_task_id);
 	ListCell   *cell;
 
-	foreach(cell, list_edges(INDEX_DEPENDENCY_AFTER, ended->task_id, Anum_task_id))
+	/* they are locked in the order in which everybody locks tasks */
+	list_sort(dependents, slice_list_compare);
+	foreach(cell, dependents)
 	{
 		Task	   *task = task_lock_to_end(*(Slice *) lfirst(cell), true);
 

@@ -416,7 +416,8 @@ mailbox_worker_starts(int number, TimestampTz at)
 	LWLockAcquire(box->lock, LW_EXCLUSIVE);
 	box->state = MAILBOX_STARTING;
 	box->started_at = at;
-	box->leave = false;
+	/* somebody may have asked for it since the launcher looked */
+	box->leave = box->away > 0;
 	box->look = false;
 	LWLockRelease(box->lock);
 }

@@ -102,9 +102,7 @@ rebuild_request(LoggedEvent *logged)
 	requirement_of(request, task->scope, &requirement);
 	/* given without choice, unless a routing.failure follows and takes it back */
 	if (requirement_is_direct(&requirement) && !requirement.has_after && !task_is_held(task))
-	{
 		assign_logged(task, requirement.named.items[0], logged->seq, logged->at);
-	}
 	task_save(task);
 }
 
@@ -328,15 +326,13 @@ static int64
 rebuild_queues(void)
 {
 	List	   *live = NIL;
-	List	   *ids = task_list_ids();
+	int64		n;
 	ListCell   *cell;
 
-	foreach(cell, ids)
+	foreach(cell, task_list_live(&n))
 	{
-		Task	   *task = task_lock(*(Slice *) lfirst(cell), true);
-
-		if (task != NULL && !task_status_is_over(task->status))
-			live = lappend(live, task);
+		CHECK_FOR_INTERRUPTS();
+		live = lappend(live, task_lock(*(Slice *) lfirst(cell), true));
 	}
 	list_sort(live, compare_since);
 	foreach(cell, live)
@@ -356,7 +352,7 @@ rebuild_queues(void)
 		timer_set(task);
 		task_save(task);
 	}
-	return list_length(ids);
+	return n;
 }
 
 RebuildReport

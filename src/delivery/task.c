@@ -12,6 +12,7 @@
 #include "base/rows.h"
 #include "delivery/task.h"
 #include "delivery/task_row.h"
+#include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "settings.h"
 #include "utils/timestamp.h"
@@ -562,10 +563,21 @@ task_list_of_run(Slice run_id)
 }
 
 List *
-task_list_ids(void)
+task_list_live(int64 *n)
 {
+	List	   *ids = NIL;
 	RowScan		scan;
 
+	*n = 0;
 	rows_begin(&scan, TABLE_TASK, INDEX_TASK, ROWS_LATEST, AccessShareLock);
-	return rows_list_texts(&scan, Anum_task_task_id, NIL);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		(*n)++;
+		if (!task_status_is_over(task_status_parse(rows_text(&scan, Anum_task_status))))
+			ids = slice_list_add(ids, rows_text(&scan, Anum_task_task_id));
+	}
+	rows_end(&scan);
+	return ids;
 }

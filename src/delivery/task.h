@@ -152,7 +152,10 @@ extern bool task_was_with(const Task *task, Slice agent_id);
 /* ids of the tasks of a run, ancestors first; a List of Slice * */
 extern struct List *task_list_of_run(Slice run_id);
 
-/* every task there is, for rebuild and for a restored copy */
-extern struct List *task_list_ids(void);
+/*
+ * Those that are not over, as a List of Slice *, and how many tasks there are
+ * in all: of a large log most are over, and are not to be kept in memory.
+ */
+extern struct List *task_list_live(int64 *n);
 
 #endif							/* CLUTCH_TASK_H */

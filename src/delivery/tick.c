@@ -170,9 +170,10 @@ tick_next(void)
 static void
 void_leases(void)
 {
+	int64		n;
 	ListCell   *cell;
 
-	foreach(cell, task_list_ids())
+	foreach(cell, task_list_live(&n))
 	{
 		Task	   *task = task_lock(*(Slice *) lfirst(cell), true);
 

@@ -20,7 +20,8 @@ extern void timer_clear(Task *task);
 
 /*
  * A task whose row is due, locked, its row removed; NULL: none (that nobody
- * else is looking at).  after keeps the place between calls, begin with 0.
+ * else is looking at).  after keeps the place between calls, begin with
+ * PG_INT64_MIN.
  */
 extern Task *timer_take_due(TimestampTz now, TimestampTz *after);
 

@@ -95,7 +95,7 @@ waiting_remove(Task *task)
 static struct
 {
 	int			n;
-	Kind	  **kinds;			/* in kinds_context */
+	Kind	  **kinds;			/* in kinds_context; NULL: never looked */
 	int64		passed;			/* what looking cost, in rows */
 	TimestampTz looked_at;
 }			present;
@@ -109,7 +109,8 @@ typedef struct Fitting
 	Kind	  **kinds;
 } Fitting;
 
-#define MAX_FITTING	10000
+/* beyond it they are found anew: agents come and go, a backend may serve for long */
+#define MOST_FITTING_BYTES	(4 * 1024 * 1024)
 
 static HTAB *fitting = NULL;
 static MemoryContext fitting_context = NULL;
@@ -274,6 +275,7 @@ look_at_kinds(int factor)
 {
 	List	   *found;
 	ListCell   *cell;
+	Kind	  **now_present;
 
 	if (kinds == NULL || hash_get_num_entries(kinds) >= MAX_KINDS ||
 		kinds_of != rows_table_oid(TABLE_WAITING))
@@ -286,8 +288,11 @@ look_at_kinds(int factor)
 	if (are_present(found))
 		return true;
 	fitting_begin();
+	now_present = MemoryContextAlloc(kinds_context, sizeof(Kind *) * Max(list_length(found), 1));
+	if (present.kinds != NULL)
+		pfree(present.kinds);
+	present.kinds = now_present;
 	present.n = 0;
-	present.kinds = MemoryContextAlloc(fitting_context, sizeof(Kind *) * Max(list_length(found), 1));
 	foreach(cell, found)
 		present.kinds[present.n++] = lfirst(cell);
 	return true;
@@ -301,21 +306,31 @@ fitting_kinds(Slice agent_id)
 	uint64		registry;
 	Fitting    *entry;
 	bool		known;
+	Kind	  **fits;
+	Kind	  **kept;
+	int			n = 0;
 	int			i;
 
 	(void) roster_get();
 	registry = roster_changes();
-	entry = hash_search(fitting, &key, HASH_ENTER, &known);
-	if (known && entry->registry == registry)
+	entry = hash_search(fitting, &key, HASH_FIND, NULL);
+	if (entry != NULL && entry->registry == registry)
 		return entry;
-	/* what an error may leave behind */
-	entry->registry = 0;
-	entry->n = 0;
-	entry->kinds = MemoryContextAlloc(fitting_context, sizeof(Kind *) * Max(present.n, 1));
+	fits = palloc(sizeof(Kind *) * Max(present.n, 1));
 	for (i = 0; i < present.n; i++)
 		if (router_fits(&present.kinds[i]->requirement, agent_id))
-			entry->kinds[entry->n++] = present.kinds[i];
+			fits[n++] = present.kinds[i];
+	if (MemoryContextMemAllocated(fitting_context, true) > MOST_FITTING_BYTES)
+		fitting_begin();
+	kept = MemoryContextAlloc(fitting_context, sizeof(Kind *) * Max(n, 1));
+	memcpy(kept, fits, sizeof(Kind *) * n);
+	pfree(fits);
+	entry = hash_search(fitting, &key, HASH_ENTER, &known);
+	if (known)
+		pfree(entry->kinds);
 	entry->registry = registry;
+	entry->n = n;
+	entry->kinds = kept;
 	return entry;
 }
 

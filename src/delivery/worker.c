@@ -218,13 +218,17 @@ send_hints(void)
 	rested = ended + Max(SHORTEST_REST, HINT_REST * (ended - began));
 }
 
+/*
+ * WaitLatch takes no more than INT_MAX milliseconds, 24 days: what is due later
+ * wakes it once in between.
+ */
 static void
 sleep_until(TimestampTz at)
 {
 	long		timeout = 0;
 
 	if (at != DT_NOEND)
-		timeout = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), at) + 1;
+		timeout = Min(TimestampDifferenceMilliseconds(GetCurrentTimestamp(), at), INT_MAX - 1) + 1;
 	(void) WaitLatch(MyLatch,
 					 WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (at != DT_NOEND ? WL_TIMEOUT : 0),
 					 timeout, PG_WAIT_EXTENSION);

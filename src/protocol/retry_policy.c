@@ -87,7 +87,9 @@ retry_policy_or(RetryPolicy policy, RetryPolicy other)
 int64
 retry_policy_delay_ms(const RetryPolicy *policy, int n)
 {
-	double		delay = policy->initial_ms * pow(policy->factor, n - 1);
+	/* no multiple of no time; and the power may be infinite */
+	double		delay = policy->initial_ms == 0 ? 0 :
+		policy->initial_ms * pow(policy->factor, n - 1);
 
 	return delay < policy->max_ms ? (int64) delay : policy->max_ms;
 }

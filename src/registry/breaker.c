@@ -37,6 +37,7 @@ typedef struct Count
 {
 	int			failures;
 	int			successes;		/* after the last failure */
+	int			older_successes;	/* before it */
 	int			timeouts;		/* the last so many */
 	TimestampTz last_failure;
 } Count;
@@ -117,6 +118,7 @@ count_row(const RowScan *scan, Count *count)
 	if (rows_bool(scan, Anum_failed))
 	{
 		count->failures++;
+		count->older_successes += count->successes;
 		count->successes = 0;
 		count->timeouts = rows_bool(scan, Anum_timed_out) ? count->timeouts + 1 : 0;
 		count->last_failure = rows_timestamp(scan, Anum_at);
@@ -129,27 +131,30 @@ count_row(const RowScan *scan, Count *count)
 }
 
 /*
- * The oldest n that are older than an event; what another transaction is
- * deleting is left to it.
+ * The oldest of those that are older than an event, so many of each; what
+ * another transaction is deleting is left to it.
  */
 static void
-forget(Slice agent_id, int64 before, int n)
+forget(Slice agent_id, int64 before, int failures, int successes)
 {
 	RowScan		scan;
 
+	if (failures == 0 && successes == 0)
+		return;
 	rows_begin(&scan, TABLE_AGENT_FAILURE, INDEX_AGENT_FAILURE, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	rows_key_int8(&scan, 2, BTLessStrategyNumber, before);
 	rows_start(&scan);
-	while (n > 0 && rows_next(&scan))
+	while ((failures > 0 || successes > 0) && rows_next(&scan))
 	{
+		int		   *left = rows_bool(&scan, Anum_failed) ? &failures : &successes;
 		ItemPointerData tid;
 
-		if (rows_lock(&scan, ROW_LOCK_END, false) != ROW_LOCKED)
+		if (*left == 0 || rows_lock(&scan, ROW_LOCK_END, false) != ROW_LOCKED)
 			continue;
 		tid = rows_tid(&scan);
 		rows_delete(TABLE_AGENT_FAILURE, &tid);
-		n--;
+		(*left)--;
 	}
 	rows_end(&scan);
 }
@@ -187,9 +192,15 @@ static void
 count_failure(Slice agent_id, const Count *count, int64 seq, TimestampTz at,
 			  BreakerOutcome outcome)
 {
-	/* more rows would say nothing new */
-	if (count->failures > Max(clutch_breaker_failures, MOST_TIMEOUTS))
-		forget(agent_id, seq, 1);
+	int			successes = count->older_successes + count->successes;
+
+	/*
+	 * More rows would say nothing new.  Of the successes only the last counts
+	 * from now on: timeouts before it are none in a row with those after.
+	 */
+	forget(agent_id, seq,
+		   count->failures > Max(clutch_breaker_failures, MOST_TIMEOUTS) ? 1 : 0,
+		   Max(successes - 1, 0));
 	insert(agent_id, seq, at, outcome);
 	/* it opens, or opens again */
 	if (clutch_breaker_failures > 0 && count->failures + 1 >= clutch_breaker_failures)
@@ -205,7 +216,7 @@ count_success(Slice agent_id, const Count *count, int64 seq, TimestampTz at)
 	if (!is_closed && count->successes + 1 < clutch_breaker_probes)
 		insert(agent_id, seq, at, BREAKER_DONE);
 	else
-		forget(agent_id, seq, PG_INT32_MAX);
+		forget(agent_id, seq, PG_INT32_MAX, PG_INT32_MAX);
 	if (!is_closed)
 		say_changed();
 }

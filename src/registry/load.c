@@ -38,6 +38,8 @@ typedef struct RememberedLoad
 	AgentLoad	load;
 } RememberedLoad;
 
+#define MAX_REMEMBERED	10000
+
 static HTAB *remembered = NULL;
 
 static void
@@ -56,12 +58,13 @@ find(Slice agent_id, HASHACTION action)
 {
 	uint64		key = slice_hash(agent_id);
 
-	if (remembered == NULL)
+	if (remembered == NULL && action != HASH_ENTER)
+		return NULL;
+	if (action == HASH_ENTER)
 	{
-		if (action == HASH_FIND)
-			return NULL;
 		transaction_watch(&watch);
-		remembered = memo_table(NULL, "clutch remembered loads", sizeof(RememberedLoad), INT_MAX);
+		remembered = memo_table(remembered, "clutch remembered loads", sizeof(RememberedLoad),
+								MAX_REMEMBERED);
 	}
 	return hash_search(remembered, &key, action, NULL);
 }

@@ -106,8 +106,8 @@ position_text(const Position *position)
 	int			i;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "p1.%d.%u." INT64_FORMAT "." UINT64_FORMAT, position->epoch,
-					 position->timeline, position->system_identifier, position->xmax);
+	appendStringInfo(&text, "p1.%d.%u." UINT64_FORMAT "." UINT64_FORMAT, position->epoch,
+					 position->timeline, (uint64) position->system_identifier, position->xmax);
 	for (i = 0; i < position->nxip; i++)
 		appendStringInfo(&text, "%c" UINT64_FORMAT, i == 0 ? '.' : ',', position->xip[i]);
 	return text.data;

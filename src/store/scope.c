@@ -75,21 +75,27 @@ scopes_in_use(void)
  * respected already.  Should that roll back, an event has kept a scope that
  * its run lost, which shows it to fewer readers, never to more.
  */
-Slice
-scope_of_run(Slice run_id)
+static Slice
+find(Slice run_id)
 {
 	Slice		scope = SLICE_NONE;
 	RowScan		scan;
 
-	if (!scopes_in_use())
-		return scope;
 	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE, ROWS_DIRTY, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
 	if (rows_next(&scan))
 		scope = slice_copy(rows_text(&scan, Anum_scope));
 	rows_end(&scan);
+	if (slice_present(scope))
+		none_in_use = false;
 	return scope;
+}
+
+Slice
+scope_of_run(Slice run_id)
+{
+	return scopes_in_use() ? find(run_id) : SLICE_NONE;
 }
 
 static void
@@ -123,11 +129,15 @@ remember(Slice run_id, Slice scope)
 	none_in_use = false;
 }
 
+/*
+ * It looks in any case: who gives the first scope of all tells nobody before it
+ * commits.
+ */
 Slice
 scope_of_request(const Envelope *request, bool run_has_tasks)
 {
 	Slice		asked = request->orders.scope;
-	Slice		owner = scope_of_run(request->run_id);
+	Slice		owner = find(request->run_id);
 	uint64		guard;
 
 	if (!slice_present(asked) || slice_equal(owner, asked))
@@ -137,7 +147,7 @@ scope_of_request(const Envelope *request, bool run_has_tasks)
 
 	guard = guard_key(GUARD_SCOPE, request->run_id, SLICE_NONE, 0);
 	guard_take(guard);
-	owner = scope_of_run(request->run_id);
+	owner = find(request->run_id);
 	if (!slice_present(owner))
 		remember(request->run_id, asked);
 	guard_release(guard);

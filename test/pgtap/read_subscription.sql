@@ -212,4 +212,23 @@ SELECT is((SELECT min(id) FROM clutch.read('ours', 1)), 'm1', 'places that a res
 SELECT clutch.unsubscribe(n) FROM unnest('{ours,of a stranger}'::text[]) n \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.subscription_position), 0::bigint, 'nothing is left behind');
 
+-- ----------------------------------------------------- in a parallel query
+CREATE TABLE numbers AS SELECT n FROM generate_series(1, 5000) n;
+ANALYZE numbers;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SELECT lives_ok($$ SELECT clutch.position() FROM numbers $$, 'a position beside a large table');
+SELECT lives_ok($$ SELECT r.seq FROM numbers, clutch.read_from('beginning') r $$, 'so a reading');
+SELECT lives_ok($$ SELECT clutch.envelope('task.request', 'agent:ui', parent_task_id => p.task_id)
+	FROM numbers, (SELECT task_id FROM clutch.task LIMIT 1) p WHERE n < 10 $$, 'so an envelope below a task');
+DROP TABLE numbers;
+
+-- ------------------------------ made by an initdb after 2038: the highest bit
+UPDATE clutch.epoch SET system_identifier = -5;
+SELECT clutch.subscribe('late', start => 'beginning') \g /dev/null
+SELECT lives_ok($$ SELECT FROM clutch.read('late') $$, 'a system identifier is a number without a sign');
+SELECT clutch.unsubscribe('late') \g /dev/null
+UPDATE clutch.epoch SET system_identifier = c.system_identifier FROM pg_control_system() c;
+
 SELECT * FROM finish();

@@ -152,6 +152,18 @@ SELECT is(pg_temp.breaker('slow'), 'closed', 'it is tried with');
 SET LOCAL clutch.breaker_failures = 0;
 SELECT is(pg_temp.does('slow', 'fail', 20), 'closed', 'without breakers none opens');
 
+-- --------------------------------------------- for ever neither well nor dead
+RESET clutch.breaker_failures;
+RESET clutch.breaker_reset;
+RESET clutch.breaker_probes;
+SELECT pg_temp.agent('flaky', 'skill:flaky'), pg_temp.does('flaky', 'fail', 5) \g /dev/null
+SELECT pg_temp.at(200 + 61 * n), pg_temp.does('flaky', 'finish', 2), pg_temp.does('flaky', 'fail') FROM generate_series(1, 20) n \g /dev/null
+SELECT is(pg_temp.breaker('flaky'), 'open', 'two successes and a failure, again and again, do not close it');
+SELECT cmp_ok((SELECT count(*) FROM clutch.agent_failure WHERE agent_id = 'agent:flaky'), '<', 10::bigint, 'and not all of them are kept');
+SELECT is((SELECT count(*) FROM clutch.agent_failure WHERE agent_id = 'agent:flaky' AND NOT failed), 1::bigint, 'of the successes the last, which ends a row of timeouts');
+SELECT pg_temp.at(200 + 61 * 21) \g /dev/null
+SELECT is(pg_temp.does('flaky', 'finish', 2) || ' ' || pg_temp.does('flaky', 'finish'), 'half_open closed', 'three successes close it at last');
+
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'all is sound');
 SELECT * FROM finish();
 ROLLBACK;

@@ -235,6 +235,15 @@ SELECT throws_ok($$SELECT clutch.retry('task:q1')$$, 'KL004', NULL, 'what is com
 SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild agrees');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'and all is sound');
 
+-- ------------------------------------------- so often that a power is infinite
+SELECT pg_temp.at(5000) \g /dev/null
+SELECT pg_temp.ask('often', '{"retry": {"max": 1000, "initial_ms": 0, "factor": 100}}') \g /dev/null
+SELECT cmp_ok(pg_temp.failed('often'), '<', 1.0, 'no delay at first');
+UPDATE clutch.task SET retries = 500 WHERE task_id = 'task:often';
+SELECT pg_temp.at(5001) \g /dev/null
+SELECT pg_temp.tick() \g /dev/null
+SELECT cmp_ok(pg_temp.failed('often'), '<', 1.0, 'is none after 500 times');
+
 -- ---------------------------------------- a day, if nobody says otherwise
 SET LOCAL clutch.default_deadline = '1 d';
 SELECT pg_temp.at(0), pg_temp.ask('w1'), pg_temp.ask('w2', '{"ttl_ms": 5000}'), pg_temp.ask('w3', '{"not_before": "2026-01-03T12:00:00Z"}') \g /dev/null

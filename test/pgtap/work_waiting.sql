@@ -167,6 +167,28 @@ SELECT is(pg_temp.failures('task:k1'), 'NO_CAPABLE_AGENT', 'nothing is said unti
 SELECT clutch.tick() \g /dev/null
 SELECT is(pg_temp.failures('task:k1'), 'NO_CAPABLE_AGENT POLICY_DENIED', 'then the policy is named');
 
+-- ---------------------------------------- what a backend remembers has an end
+SELECT clutch.register(pg_temp.card('fit', 1, '{skill:fit}')) \g /dev/null
+SELECT pg_temp.ask('task:m0', 'skill:fit', whom => 'agent:fit') \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:fit}', prefers => ARRAY['tag:' || n])) FROM generate_series(1, 200) n \g /dev/null
+CREATE FUNCTION pg_temp.remembered() RETURNS numeric LANGUAGE sql AS
+$$ SELECT sum(total_bytes) FROM pg_backend_memory_contexts WHERE name LIKE 'clutch%' AND name NOT LIKE 'clutch roster%' $$;
+DO $$
+DECLARE
+	before numeric;
+BEGIN
+	FOR n IN 1 .. 101 LOOP
+		PERFORM pg_temp.update('other', jsonb_build_object('display', jsonb_build_object('name', 'other' || n)));
+		PERFORM clutch.release('agent:fit', c.task_id, c.attempt) FROM clutch.claim('agent:fit') c;
+		IF n = 1 THEN
+			before := pg_temp.remembered();
+		END IF;
+	END LOOP;
+	PERFORM set_config('test.growth', (pg_temp.remembered() - before)::text, true);
+END $$;
+SELECT cmp_ok(current_setting('test.growth')::numeric, '<', 100000::numeric, 'however often cards change while 200 kinds wait');
+SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
+
 SELECT is_empty('SELECT * FROM clutch.check()', 'sound at the end');
 SELECT * FROM finish();
 ROLLBACK;
