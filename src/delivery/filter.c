@@ -62,17 +62,73 @@ read_texts(const JsonbValue *value, Slice key, SliceList *texts, ProblemList *li
 		fault(list, key, "EMPTY", "names nothing; leave it out to want any");
 }
 
-/* a path with a mistake is refused by the server, which says where it is */
+/* in the server's own spelling $x is $"x", and what begins with a quote is a string */
+static bool
+names_variable(Datum path)
+{
+	const char *at = DatumGetCString(DirectFunctionCall1(jsonpath_out, path));
+	bool		quoted = false;
+
+	for (; *at != '\0'; at++)
+	{
+		if (quoted && *at == '\\')
+			at++;
+		else if (*at == '"')
+			quoted = !quoted;
+		else if (!quoted && at[0] == '$' && at[1] == '"')
+			return true;
+	}
+	return false;
+}
+
+/* true, false, or unknown, which it is of what it cannot apply to */
+static bool
+is_predicate(struct varlena *path)
+{
+	JsonPathItem root;
+
+	jspInit(&root, (JsonPath *) path);
+	switch (root.type)
+	{
+		case jpiAnd:
+		case jpiOr:
+		case jpiNot:
+		case jpiIsUnknown:
+		case jpiEqual:
+		case jpiNotEqual:
+		case jpiLess:
+		case jpiGreater:
+		case jpiLessOrEqual:
+		case jpiGreaterOrEqual:
+		case jpiExists:
+		case jpiStartsWith:
+		case jpiLikeRegex:
+			return !jspHasNext(&root);
+		default:
+			return false;
+	}
+}
+
+/*
+ * A path with a mistake is refused by the server, which says where it is; a
+ * variable would be only when it is met, by every reader from then on.
+ */
 static void
 read_path(const JsonbValue *value, Slice key, Filter *filter, ProblemList *list)
 {
+	Datum		path;
+
 	if (value->type != jbvString)
+	{
 		fault(list, key, "WRONG_TYPE", "must be a text, an SQL/JSON path such as $.payload ? (@.total > 100)");
-	else
-		filter->path = (struct varlena *)
-			DatumGetPointer(DirectFunctionCall1(jsonpath_in,
-												CStringGetDatum(pnstrdup(value->val.string.val,
-																		 value->val.string.len))));
+		return;
+	}
+	path = DirectFunctionCall1(jsonpath_in, CStringGetDatum(pnstrdup(value->val.string.val,
+																	 value->val.string.len)));
+	if (names_variable(path))
+		fault(list, key, "WRONG_VALUE", "names a variable, and there are none: write the value itself");
+	filter->path = (struct varlena *) DatumGetPointer(path);
+	filter->path_is_predicate = is_predicate(filter->path);
 }
 
 static void
@@ -251,7 +307,11 @@ is_addressed(const Filter *filter, const RowScan *event)
 		(filter->topics.n == 0 || reaches(&filter->topics, &recipients));
 }
 
-/* found something: a boolean counts as itself, anything else as true */
+/*
+ * Found something: a boolean counts as itself, what is unknown as false, and
+ * anything else as true.  By the function that knows time zones: the other
+ * one raises where it would need one, whatever it is told.
+ */
 static bool
 has_path(const Filter *filter, Jsonb *envelope)
 {
@@ -261,7 +321,7 @@ has_path(const Filter *filter, Jsonb *envelope)
 	Datum		found;
 
 	document_begin(&none);
-	fmgr_info(F_JSONB_PATH_QUERY_FIRST, &function);
+	fmgr_info(F_JSONB_PATH_QUERY_FIRST_TZ, &function);
 	InitFunctionCallInfoData(*fcinfo, &function, 4, InvalidOid, NULL, NULL);
 	fcinfo->args[0] = (NullableDatum) {JsonbPGetDatum(envelope), false};
 	fcinfo->args[1] = (NullableDatum) {PointerGetDatum(filter->path), false};
@@ -274,7 +334,8 @@ has_path(const Filter *filter, Jsonb *envelope)
 		JsonbValue	scalar;
 
 		return !(JsonbExtractScalar(&answer->root, &scalar) &&
-				 scalar.type == jbvBool && !scalar.val.boolean);
+				 ((scalar.type == jbvBool && !scalar.val.boolean) ||
+				  (scalar.type == jbvNull && filter->path_is_predicate)));
 	}
 	return false;
 }

@@ -29,6 +29,7 @@ typedef struct Filter
 	SliceList	domains;
 	SliceList	payload_types;
 	struct varlena *path;		/* a jsonpath; NULL: none */
+	bool		path_is_predicate;	/* true, false or unknown, not what it finds */
 	SliceList	inboxes;		/* recipients that reach one of agents */
 } Filter;
 

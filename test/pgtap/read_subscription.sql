@@ -120,6 +120,12 @@ SELECT is(pg_temp.wants('{"payload_type": "score.v1"}'), 'f3', 'by payload type'
 SELECT is(pg_temp.wants('{"thread_id": "thread:2"}') || pg_temp.wants('{"task_id": "task:2"}'), 'nothingnothing', 'by thread and task');
 SELECT is(pg_temp.wants('{"path": "$.payload ? (@.total > 10)"}'), 'f2', 'by a path that finds something');
 SELECT is(pg_temp.wants('{"path": "$.payload.total > 1"}'), 'f1 f2', 'or is true');
+SELECT pg_temp.say('odd', run => 'run:odd', payload => '{"total": "many", "at": "2020-01-01 00:00:00+00", "price": "$"}') \g /dev/null
+SELECT is(pg_temp.wants(jsonb_build_object('run_id', 'run:odd', 'path', path)), coalesce(fits, 'nothing'), path)
+FROM (VALUES ('$.payload.total > 1', NULL), ('!($.payload.total > 1)', NULL), ('($.payload.total > 1) is unknown', 'odd'),
+	('$.payload.at.datetime() < "2021-01-01".datetime()', 'odd'), ('$.payload.at.datetime() > "2021-01-01".datetime()', NULL),
+	('$.payload.total.double()', NULL), ('$.payload ? (@.price == "$")', 'odd'), ('$.payload ? (@.price == "\"$")', NULL)) v(path, fits);
+SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"path": "$.payload ? (@.total > $most)"}')$$, '22023', NULL, 'a path with a variable');
 SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"colour": "red", "type": 1, "run_id": []}')$$, '22023', NULL, 'what a filter does not know');
 SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"path": "$.a ? ("}')$$, '42601', NULL, 'a path with a mistake');
 SELECT throws_ok($$SELECT clutch.subscribe('bad', '[]')$$, '22023', NULL, 'a filter is an object');
