@@ -20,21 +20,40 @@ PG_FUNCTION_INFO_V1(clutch_send_at);
 PG_FUNCTION_INFO_V1(clutch_schedule);
 PG_FUNCTION_INFO_V1(clutch_unschedule);
 
-/* the envelope with meta.clutch.not_before, whatever it said there */
-static Jsonb *
-with_not_before(JsonbContainer *envelope, TimestampTz at)
+/* is it an object, or not there at all? */
+static bool
+may_hold_orders(JsonbContainer *object, const char *key, JsonbContainer **value)
 {
-	JsonbContainer *meta = document_get_container(envelope, "meta");
-	JsonbContainer *orders = meta != NULL ? document_get_container(meta, "clutch") : NULL;
+	JsonbValue	given;
+
+	*value = NULL;
+	if (!document_get(object, key, &given) || given.type == jbvNull)
+		return true;
+	*value = document_get_container(object, key);
+	return *value != NULL && JsonContainerIsObject(*value);
+}
+
+/*
+ * The envelope with meta.clutch.not_before, whatever it said there.  One whose
+ * meta is no object stays as it is, to be refused for that.
+ */
+static Jsonb *
+with_not_before(Jsonb *document, TimestampTz at)
+{
+	JsonbContainer *envelope = &document->root;
+	JsonbContainer *meta;
+	JsonbContainer *orders;
 	DocumentBuilder b;
 
+	if (!may_hold_orders(envelope, "meta", &meta) || !may_hold_orders(meta, "clutch", &orders))
+		return document;
 	document_begin(&b);
 	document_put_pairs(&b, envelope, "meta");
 	document_open_object(&b, "meta");
-	if (meta != NULL && JsonContainerIsObject(meta))
+	if (meta != NULL)
 		document_put_pairs(&b, meta, "clutch");
 	document_open_object(&b, "clutch");
-	if (orders != NULL && JsonContainerIsObject(orders))
+	if (orders != NULL)
 		document_put_pairs(&b, orders, "not_before");
 	document_put_timestamp(&b, "not_before", at);
 	document_close_object(&b);
@@ -59,7 +78,7 @@ clutch_send_at(PG_FUNCTION_ARGS)
 					   "Only a task.request can be held until a time; clutch.schedule sends other messages.",
 					   "an envelope of this type cannot be sent for later");
 	if (JB_ROOT_IS_OBJECT(envelope))
-		envelope = with_not_before(&envelope->root, at);
+		envelope = with_not_before(envelope, at);
 	return result_receipt(fcinfo, event_send(envelope));
 }
 

@@ -22,6 +22,7 @@
 #include "trust/principal.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 /* columns of clutch.schedule */
@@ -237,9 +238,20 @@ schedule_drop(Slice name)
 
 /* ------------------------------------------------------------- when it is due */
 
+/* a role that is dropped leaves its schedules behind, and its grants */
+static void
+require_role(const Schedule *s)
+{
+	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(s->owner)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("the role that scheduled it does not exist any more: SELECT clutch.unschedule(name)")));
+}
+
 static void
 send_in_name_of(const Schedule *s)
 {
+	require_role(s);
 	principal_act_for(s->owner);
 	PG_TRY();
 	{

@@ -50,14 +50,10 @@ principal_role(void)
 	return GetOuterUserId();
 }
 
-/* a schedule may outlive its role, which then is a number */
 static const char *
 role_name(void)
 {
-	Oid			role = principal_role();
-	const char *name = GetUserNameFromId(role, true);
-
-	return name != NULL ? name : psprintf("%u", role);
+	return GetUserNameFromId(principal_role(), false);
 }
 
 /* begins a scan of what the role may; with an agent, of that one */

@@ -170,5 +170,18 @@ SELECT throws_ok($$SELECT clutch.send_at(pg_temp.note(), '2026-03-10')$$, '22023
 SELECT throws_ok($$SELECT clutch.send_at(pg_temp.note(), 'infinity')$$, '22023', NULL, 'and not for ever');
 SELECT throws_ok($$SELECT clutch.send_at(NULL, '2026-03-10')$$, NULL, NULL, 'no envelope');
 SELECT throws_ok($$SELECT clutch.send_at('[]', '2026-03-10')$$, 'KL001', NULL, 'no object');
+SELECT throws_ok(format($$SELECT clutch.send_at(clutch.envelope('task.request', 'agent:ui', meta => %L), '2026-03-10')$$, meta), 'KL001', NULL, 'nor is its meta: ' || meta)
+FROM unnest('{[],"{\"clutch\": 1}"}'::text[]) meta;
+CREATE ROLE clutch_test_passing;
+SELECT clutch.grant_agent('clutch_test_passing', 'agent:passing') \g /dev/null
+SET ROLE clutch_test_passing;
+SELECT clutch.schedule('passing', '* * * * *', clutch.envelope('chat.message', 'agent:passing')) \g /dev/null
+RESET ROLE;
+DROP OWNED BY clutch_test_passing;
+DROP ROLE clutch_test_passing;
+SET clutch.clock = '2026-03-11T00:00:00Z';
+SELECT clutch.tick() \g /dev/null
+SELECT alike(last_error, '42704: the role that scheduled it does not exist%', 'a role that was dropped sends nothing') FROM clutch.schedules WHERE name = 'passing';
+SELECT is((SELECT count(*) FROM clutch.events WHERE from_agent = 'agent:passing'), 0::bigint, 'though its grants are left');
 
 SELECT * FROM finish();
