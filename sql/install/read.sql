@@ -99,7 +99,8 @@ CROSS JOIN LATERAL (VALUES (
 		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
 		 WHEN t.status = 'assigned' AND t.since < clutch.now() - interval '5 minutes' THEN 'not claimed'
 	END,
-	CASE WHEN t.status = 'pending' AND t.wake_at IS NULL THEN 'SELECT * FROM clutch.why(task_id) says what no agent has.'
+	CASE WHEN t.deadline < clutch.now() THEN 'Nobody came by: call clutch.tick(), or let an agent claim.'
+		 WHEN t.status = 'pending' AND t.wake_at IS NULL THEN 'SELECT * FROM clutch.why(task_id) says what no agent has.'
 		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim: is it alive?'
 		 ELSE 'Nobody came by: call clutch.tick(), or let an agent claim.'
 	END)) AS p(problem, hint)

@@ -116,6 +116,7 @@ SELECT pg_temp.answers($$SELECT task_id, problem FROM clutch.stuck WHERE run_id 
 	$$VALUES ('task:s2', 'not claimed'), ('task:s3', 'lease expired'), ('task:s4', 'deadline passed')$$, 'stuck: not claimed, not held, not done');
 SELECT is((SELECT waiting_for FROM clutch.tasks WHERE task_id = 'task:s3'), 'lease', 'tasks says what it waits for');
 SELECT ok((SELECT bool_and(hint <> '') FROM clutch.stuck), 'each with a hint');
+SELECT alike(hint, '%clutch.tick()%', 'a deadline is nobody''s but the tick''s') FROM clutch.stuck WHERE task_id = 'task:s4';
 
 SELECT * FROM finish();
 ROLLBACK;
