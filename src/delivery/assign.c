@@ -116,8 +116,7 @@ wait_for_agent(Task *task, const Requirement *requirement, const Choice *choice,
 		event.detail = document_get_text(&payload->root, "message");
 		task_apply(task, &event);
 	}
-	if (task->queue_no == 0)
-		waiting_put(task, requirement);
+	waiting_put(task, requirement);
 	timer_set(task);
 }
 
@@ -318,9 +317,13 @@ assign_offer(Slice agent_id)
 
 /*
  * The router may give the task to another agent that is better and free as
- * well; then there is one task less to wait.  One that it could give to
- * nobody ends the search: the next would be the same one again.
+ * well; then there is one task less to wait, as when it ends for want of
+ * budget.  One that it could give to nobody, though the agent seemed to fit,
+ * is looked for again with what the agent has spent by now; if it comes again,
+ * that is the end.
  */
+#define MOST_FAILED		16
+
 int
 assign_pull(Slice agent_id, int n)
 {
@@ -328,6 +331,8 @@ assign_pull(Slice agent_id, int n)
 	int			ordinal;
 	int			limit;
 	int			given = 0;
+	int			failed = 0;
+	int64		tried = 0;
 
 	/* the usual case, and it must not cost a reading of the registry */
 	if (waiting_is_empty())
@@ -336,7 +341,7 @@ assign_pull(Slice agent_id, int n)
 	ordinal = roster_find(roster, agent_id);
 	limit = ordinal < 0 ? 0 : roster_agent(roster, ordinal)->card.max_concurrency;
 	limit = breaker_limit(agent_id, clock_now(), limit);
-	while (given < n)
+	while (given < n && failed < MOST_FAILED)
 	{
 		AgentLoad	load;
 		Task	   *task;
@@ -349,9 +354,16 @@ assign_pull(Slice agent_id, int n)
 		if (load.running >= limit || !slot_is_likely(agent_id, limit))
 			break;
 		task = waiting_take(agent_id);
-		if (task == NULL || !assign_again(task))
+		if (task == NULL || task->queue_no == tried)
 			break;
-		given++;
+		if (assign_again(task))
+			given++;
+		else
+		{
+			failed++;
+			tried = task->queue_no;
+			waiting_forget_fitting(agent_id);
+		}
 	}
 	return given;
 }

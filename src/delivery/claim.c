@@ -81,6 +81,7 @@ claim_one(Task *task, Slice agent_id, int64 lease)
 
 	event.wake_at = claim_runtime_end(task, event.at);
 	task_apply(task, &event);
+	task->queue_no = 0;
 	task->lease_until = until;
 	task->lease = lease;
 	timer_set(task);
@@ -120,31 +121,65 @@ take_due(Slice agent_id, int n)
 	return tasks;
 }
 
+/* what was taken, as it is now; NULL: it ended meanwhile, or moved */
+static Task *
+take_again(const Task *taken, Task *now)
+{
+	if (now == NULL || now->status != TASK_ASSIGNED || now->queue_no != taken->queue_no)
+		return NULL;
+	return now;
+}
+
 /*
  * What nobody claimed in time is no work any more.  Its parent may have to be
  * told: while somebody else has that one, the task is left where it was.
  */
-static List *
-end_overdue(List *tasks)
+static void
+end_overdue(const Task *taken, TimestampTz now)
 {
+	Task	   *task = take_again(taken, task_lock_to_end(taken->task_id, false));
+
+	if (task != NULL)
+	{
+		(void) ending_at_deadline(task, now);
+		return;
+	}
+	task = take_again(taken, task_lock(taken->task_id, false));
+	if (task != NULL)
+	{
+		ready_put(task);
+		task_save(task);
+	}
+}
+
+/*
+ * Those that are still ours to claim, as they are now: what was done to get
+ * the others may have ended them, or told them of the end of a child.
+ */
+static List *
+sift(List *taken, uint64 changes)
+{
+	TimestampTz now = clock_now();
+	List	   *tasks = NIL;
 	ListCell   *cell;
 
-	foreach(cell, tasks)
+	foreach(cell, taken)
 	{
 		Task	   *task = lfirst(cell);
-		Task	   *ended;
 
-		if (task->deadline == 0 || task->deadline > clock_now())
+		if (task->deadline != 0 && task->deadline <= now)
+			end_overdue(task, now);
+	}
+	foreach(cell, taken)
+	{
+		Task	   *task = lfirst(cell);
+
+		if (task->deadline != 0 && task->deadline <= now)
 			continue;
-		tasks = foreach_delete_current(tasks, cell);
-		ended = task_lock_to_end(task->task_id, false);
-		if (ended != NULL)
-			(void) ending_at_deadline(ended, clock_now());
-		else
-		{
-			ready_put(task);
-			task_save(task);
-		}
+		if (task_changes() != changes)
+			task = take_again(task, task_lock(task->task_id, false));
+		if (task != NULL)
+			tasks = lappend(tasks, task);
 	}
 	return tasks;
 }
@@ -153,12 +188,14 @@ List *
 claim_tasks(Slice agent_id, int n, int64 lease)
 {
 	static int	claims = 0;
+	uint64		changes;
 	List	   *tasks;
 	ListCell   *cell;
 
 	(void) tick_epoch();
 	if (++claims % BUSY_EVERY == 0)
 		(void) tick_timers(BUSY_SHARE);
+	changes = task_changes();
 	tasks = ready_take(agent_id, n, LEVEL_LOW);
 	tasks = pull_and_take(tasks, agent_id, n, LEVEL_LOW);
 	/* batch work is for who has nothing else */
@@ -166,7 +203,7 @@ claim_tasks(Slice agent_id, int n, int64 lease)
 		tasks = ready_take(agent_id, n, LEVEL_BATCH);
 	if (tasks == NIL)
 		tasks = take_due(agent_id, n);
-	tasks = end_overdue(tasks);
+	tasks = sift(tasks, changes);
 	foreach(cell, tasks)
 		claim_one(lfirst(cell), agent_id, lease);
 	return tasks;

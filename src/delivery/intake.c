@@ -244,6 +244,16 @@ lock_for(const Envelope *report)
 	return task_lock(report->task_id, true);
 }
 
+/* a sign of life; who was lost is given work again, and what ends then tells its parent */
+static Task *
+hear(const Envelope *report, Task *task)
+{
+	uint64		changes = task_changes();
+
+	liveness_sign(report->from_agent, false);
+	return task_changes() == changes ? task : task_lock(report->task_id, true);
+}
+
 bool
 intake_report(Event *event)
 {
@@ -265,7 +275,7 @@ intake_report(Event *event)
 	if (task_was_with(task, report->from_agent))
 		spending_charge(report, event->seq);
 	if (slice_equal(report->from_agent, task->agent_id))
-		liveness_sign(report->from_agent, false);
+		task = hear(report, task);
 	if (!event->late)
 		apply_report(event, task);
 	return true;

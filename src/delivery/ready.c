@@ -84,7 +84,6 @@ take(QueueEntry *entry, Slice agent_id)
 		task->queue_no != entry->queue_no || !slice_equal(task->agent_id, agent_id))
 		return NULL;
 	rows_delete(TABLE_READY, &entry->tid);
-	task->queue_no = 0;
 	return task;
 }
 

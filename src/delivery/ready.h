@@ -19,8 +19,9 @@ extern void ready_remove(Task *task);
 
 /*
  * Up to n tasks for the agent in claim order (queue.h), none below the level,
- * each locked and out of the queue; those that somebody else is claiming or
- * changing are passed over, never waited for.
+ * each locked and out of the queue, which who saves it says by a queue_no of 0;
+ * those that somebody else is claiming or changing are passed over, never
+ * waited for.
  */
 extern List *ready_take(Slice agent_id, int n, int least_level);
 

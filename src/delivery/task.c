@@ -161,14 +161,19 @@ task_name(Slice task_id)
 	return lock(task_id, ROW_LOCK_NAME, true);
 }
 
-/* the parent is told of the end: ancestors are locked before descendants */
+/*
+ * The parent is told of the end: ancestors are locked before descendants.
+ * One that nobody has requested yet is told nothing, and keeps no task from
+ * its end.
+ */
 static Task *
 lock_with_parent(Slice task_id, RowLockMode mode, bool wait)
 {
 	Task	   *task = find(task_id, ROWS_LATEST);
 
 	if (task != NULL && task->join != JOIN_NONE && slice_present(task->parent_task_id) &&
-		lock(task->parent_task_id, ROW_LOCK_CHANGE, wait) == NULL && !wait)
+		lock(task->parent_task_id, ROW_LOCK_CHANGE, wait) == NULL && !wait &&
+		(find(task->parent_task_id, ROWS_LATEST) != NULL || task_is_moving(task->parent_task_id)))
 		return NULL;
 	return lock(task_id, mode, wait);
 }
@@ -336,6 +341,14 @@ task_create(const Envelope *request, Slice scope, int depth, int64 seq, Timestam
 	return task;
 }
 
+static uint64 changes = 0;
+
+uint64
+task_changes(void)
+{
+	return changes;
+}
+
 void
 task_save(Task *task)
 {
@@ -344,6 +357,7 @@ task_save(Task *task)
 
 	task_row_form(task, values, nulls);
 	rows_update(TABLE_TASK, &task->tid, values, nulls);
+	changes++;
 }
 
 /* ------------------------------------------------------------------ moving */

@@ -143,6 +143,13 @@ extern Task *task_create(const Envelope *request, Slice scope, int depth,
 
 extern void task_save(Task *task);
 
+/*
+ * Counts what this backend has saved.  Routing or ending a task may change
+ * others, a parent that is told for one: who keeps a Task meanwhile reads it
+ * again if the count has moved.
+ */
+extern uint64 task_changes(void);
+
 /* false, and nothing changed: the step is not legal now */
 extern bool task_apply(Task *task, const TaskEvent *event);
 

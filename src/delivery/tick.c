@@ -105,31 +105,37 @@ tick_timers(int n)
 }
 
 /*
- * The head of each kind, the most urgent first.  Where one finds an agent,
- * the next of its kind may as well; where it finds none, none of its kind
- * will.
+ * The head of each kind, the most urgent first.  Where one finds an agent, or
+ * its end, the next of its kind may as well; where it finds none, none of its
+ * kind will.  One may be gone because of another: a parent is told of an end,
+ * and what stands here was read before that.
  */
 static int
 route_waiting(int n)
 {
 	List	   *heads = waiting_heads(n);
 	int			routed = 0;
+	int			moved = 0;		/* from their place, also those that ended */
 
-	while (heads != NIL && routed < n)
+	while (heads != NIL && moved < n)
 	{
 		List	   *next = NIL;
 		ListCell   *cell;
 
 		foreach(cell, heads)
 		{
-			Task	   *task = lfirst(cell);
-			int64		kind = task->queue_kind;
+			const Task *head = lfirst(cell);
+			Task	   *task = waiting_again(head);
 
 			CHECK_FOR_INTERRUPTS();
-			if (routed == n || !assign_again(task))
+			if (moved == n)
+				break;
+			if (task != NULL && assign_again(task))
+				routed++;
+			else if (waiting_again(head) != NULL)
 				continue;
-			routed++;
-			task = waiting_next(kind);
+			moved++;
+			task = waiting_next(head->queue_kind);
 			if (task != NULL)
 				next = lappend(next, task);
 		}

@@ -52,7 +52,12 @@ static Oid	kinds_of = InvalidOid;	/* the table; a new one counts from 1 again */
 void
 waiting_put(Task *task, const Requirement *requirement)
 {
-	waiting_put_kind(task, (int64) requirement_digest(requirement));
+	int64		kind = (int64) requirement_digest(requirement);
+
+	if (task->queue_no != 0 && task->queue_kind == kind)
+		return;
+	waiting_remove(task);
+	waiting_put_kind(task, kind);
 }
 
 void
@@ -199,6 +204,9 @@ read_kind(int64 kind, Slice task_id)
 		return false;
 	envelope_read_admitted(request, &envelope, problem_list());
 	requirement_of(&envelope, task->scope, &requirement);
+	/* tasks of several runs, from before a card said what a run may cost */
+	if ((int64) requirement_digest(&requirement) != kind)
+		requirement.run_id = SLICE_NONE;
 	keep_kind(kind, &requirement);
 	return true;
 }
@@ -334,6 +342,14 @@ fitting_kinds(Slice agent_id)
 	return entry;
 }
 
+void
+waiting_forget_fitting(Slice agent_id)
+{
+	uint64		key = slice_hash(agent_id);
+
+	(void) hash_search(fitting, &key, HASH_REMOVE, NULL);
+}
+
 bool
 waiting_is_empty(void)
 {
@@ -370,16 +386,27 @@ close_queues(Queue *queues, int n, RowScan *scan)
 	rows_end(scan);
 }
 
-/* the task of an entry, locked, if it still waits in that place */
+/* locked, if it still waits in that place */
+static Task *
+lock_in_place(Slice task_id, int64 queue_no)
+{
+	Task	   *task = task_lock(task_id, false);
+
+	if (task != NULL && task->status == TASK_PENDING && task->queue_no == queue_no)
+		return task;
+	return NULL;
+}
+
 static Task *
 lock_entry(const QueueEntry *entry)
 {
-	Task	   *task = task_lock(entry->task_id, false);
+	return lock_in_place(entry->task_id, entry->queue_no);
+}
 
-	if (task != NULL && task->status == TASK_PENDING &&
-		task->queue_no == entry->queue_no)
-		return task;
-	return NULL;
+Task *
+waiting_again(const Task *before)
+{
+	return lock_in_place(before->task_id, before->queue_no);
 }
 
 /* the first of several kinds that can be had; NULL: none */

@@ -15,6 +15,7 @@
 #include "delivery/task.h"
 #include "routing/requirement.h"
 
+/* one that waits already keeps its place, if what it requires is the same */
 extern void waiting_put(Task *task, const Requirement *requirement);
 /* the same, of a kind it had before */
 extern void waiting_put_kind(Task *task, int64 kind);
@@ -27,6 +28,12 @@ extern bool waiting_is_empty(void);
  * that nobody else is looking at.
  */
 extern Task *waiting_take(Slice agent_id);
+
+/* what fits it is judged anew: it may have spent more on a run than it may */
+extern void waiting_forget_fitting(Slice agent_id);
+
+/* a task that was read before, as it is now; NULL: it does not wait in that place any more */
+extern Task *waiting_again(const Task *before);
 
 /* the most urgent task of one kind, locked; NULL as above */
 extern Task *waiting_next(int64 kind);
