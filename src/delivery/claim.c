@@ -242,10 +242,6 @@ begin_again(Task *task, TaskEvent event, TaskMove move, Slice from, Slice to, Js
 	Slice		freed = assign_withdraw(task, event.step == STEP_LEASE_EXPIRED ?
 										OUTCOME_FAILED : OUTCOME_NONE);
 
-	/* the events that follow leave receipts of their own */
-	receipt.id = slice_copy(receipt.id);
-	receipt.run_id = task->run_id;
-	receipt.task_id = task->task_id;
 	event.seq = receipt.seq;
 	event.at = receipt.received_at;
 	/* one that a copy of the database voids is nobody's failure */

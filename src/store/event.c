@@ -19,16 +19,18 @@
 #include "utils/timestamp.h"
 #include "utils/xid8.h"
 
-/* no id is longer: clutch.max_id_bytes goes no higher */
-#define RECEIPT_ID_BYTES	1024
-
-static struct
+/*
+ * Who inserted the row that admit is to judge next, and waits for its receipt;
+ * NULL: a statement of somebody's own.  Not simply the last receipt: triggers
+ * that others put behind the row may send events before its insert is over.
+ */
+typedef struct Awaited
 {
+	MemoryContext context;
 	Receipt		receipt;
-	char		id[RECEIPT_ID_BYTES];
-	char		run_id[RECEIPT_ID_BYTES];
-	char		task_id[RECEIPT_ID_BYTES];
-}			last;
+} Awaited;
+
+static Awaited *awaited = NULL;
 
 /* the next row that admit sees is our own word */
 static bool next_is_internal = false;
@@ -86,26 +88,24 @@ event_read(int64 seq, RowSnapshot which)
 
 /* ---------------------------------------------------------------- receipts */
 
-static Slice
-leave(char *place, Slice value)
-{
-	/* a row that came from a dump may hold anything */
-	value.len = Min(value.len, RECEIPT_ID_BYTES);
-	memcpy(place, value.s, value.len);
-	return (Slice) {place, value.len};
-}
-
 void
 event_leave_receipt(int64 seq, TimestampTz received_at, Slice id, bool duplicate,
 					Slice run_id, Slice task_id, bool late)
 {
-	last.receipt.seq = seq;
-	last.receipt.received_at = received_at;
-	last.receipt.id = leave(last.id, id);
-	last.receipt.duplicate = duplicate;
-	last.receipt.run_id = leave(last.run_id, run_id);
-	last.receipt.task_id = leave(last.task_id, task_id);
-	last.receipt.late = late;
+	MemoryContext old;
+
+	if (awaited == NULL)
+		return;
+	old = MemoryContextSwitchTo(awaited->context);
+	awaited->receipt.seq = seq;
+	awaited->receipt.received_at = received_at;
+	awaited->receipt.id = slice_copy(id);
+	awaited->receipt.duplicate = duplicate;
+	awaited->receipt.run_id = slice_copy(run_id);
+	awaited->receipt.task_id = slice_copy(task_id);
+	awaited->receipt.late = late;
+	MemoryContextSwitchTo(old);
+	awaited = NULL;
 }
 
 /* ----------------------------------------------------------------- writing */
@@ -121,18 +121,65 @@ insert_envelope(Jsonb *envelope)
 	query_execute(&plan, &argument, NULL);
 }
 
-Receipt
-event_send(Jsonb *envelope)
+static Receipt
+send(Jsonb *envelope, bool internal)
 {
-	last.receipt.seq = 0;
-	insert_envelope(envelope);
-	if (last.receipt.seq == 0)
+	Awaited		ours = {CurrentMemoryContext};
+	Awaited    *outer = awaited;
+
+	awaited = &ours;
+	next_is_internal = internal;
+	PG_TRY();
+	{
+		insert_envelope(envelope);
+	}
+	PG_FINALLY();
+	{
+		awaited = outer;
+		next_is_internal = false;
+	}
+	PG_END_TRY();
+	if (ours.receipt.seq == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the envelope was not admitted by clutch"),
 				 errdetail("The trigger of clutch.events is disabled, or another trigger swallowed the row."),
 				 errhint("SELECT * FROM clutch.check() says what is wrong with the log.")));
-	return last.receipt;
+	return ours.receipt;
+}
+
+/* whoever is at work; an error ends the (sub)transaction, which restores the user */
+static Receipt
+send_as_owner(Jsonb *envelope, bool internal)
+{
+	Oid			user;
+	int			context;
+	Receipt		receipt;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
+	receipt = send(envelope, internal);
+	SetUserIdAndSecContext(user, context);
+	return receipt;
+}
+
+Receipt
+event_send(Jsonb *envelope)
+{
+	return send(envelope, false);
+}
+
+/* agents hold no right to speak for the database */
+Receipt
+event_append(Jsonb *envelope)
+{
+	return send_as_owner(envelope, true);
+}
+
+Receipt
+event_send_as_owner(Jsonb *envelope)
+{
+	return send_as_owner(envelope, false);
 }
 
 bool
@@ -142,41 +189,4 @@ event_take_internal(void)
 
 	next_is_internal = false;
 	return internal;
-}
-
-/*
- * As the owner, whoever is at work: agents hold no right to speak for the
- * database.  An error ends the (sub)transaction, which restores the user; the
- * flag must be cleared here.
- */
-Receipt
-event_append(Jsonb *envelope)
-{
-	Receipt		receipt;
-
-	next_is_internal = true;
-	PG_TRY();
-	{
-		receipt = event_send_as_owner(envelope);
-	}
-	PG_FINALLY();
-	{
-		next_is_internal = false;
-	}
-	PG_END_TRY();
-	return receipt;
-}
-
-Receipt
-event_send_as_owner(Jsonb *envelope)
-{
-	Oid			user;
-	int			context;
-	Receipt		receipt;
-
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
-	receipt = event_send(envelope);
-	SetUserIdAndSecContext(user, context);
-	return receipt;
 }

@@ -46,7 +46,7 @@ typedef struct Event
 	bool		internal;		/* said by the database itself */
 } Event;
 
-/* what a sender is told; the slices lie in static memory, copy to keep */
+/* what a sender is told; palloc'd in the context it sent from */
 typedef struct Receipt
 {
 	int64		seq;
