@@ -7,7 +7,9 @@
  */
 #include "clutch.h"
 
+#include "access/xact.h"
 #include "base/document.h"
+#include "base/transaction.h"
 #include "delivery/assign.h"
 #include "delivery/dependency.h"
 #include "delivery/ending.h"
@@ -24,14 +26,46 @@
 /*
  * A list and not a recursion: a chain of dependents may be as long as
  * somebody cares to make it.  It lives as long as the transaction at most.
+ * An end that a trigger of somebody else's takes back, with a savepoint of its
+ * own, is not told.
  */
 static List *told = NIL;
 static bool telling = false;
 
 static void
+forget_rolled_back(void)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	ListCell   *cell;
+
+	foreach(cell, told)
+	{
+		EndedTask  *ended = lfirst(cell);
+
+		ended->taken_back = ended->taken_back || ended->level >= level;
+	}
+}
+
+static void
+hand_to_parent(void)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	ListCell   *cell;
+
+	foreach(cell, told)
+	{
+		EndedTask  *ended = lfirst(cell);
+
+		ended->level = Min(ended->level, level - 1);
+	}
+}
+
+static TransactionWatch watch = {.rolled_back = forget_rolled_back, .released = hand_to_parent};
+
+static void
 remember(const Task *task)
 {
-	MemoryContext old = MemoryContextSwitchTo(CurTransactionContext);
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 	EndedTask  *ended = palloc0(sizeof(EndedTask));
 
 	ended->task_id = slice_copy(task->task_id);
@@ -40,6 +74,7 @@ remember(const Task *task)
 	ended->status = task->status;
 	ended->join = task->join;
 	ended->request_seq = task->request_seq;
+	ended->level = GetCurrentTransactionNestLevel();
 	told = lappend(told, ended);
 	MemoryContextSwitchTo(old);
 }
@@ -50,12 +85,15 @@ tell_all(void)
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch ended task",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(each);
+	ListCell   *cell;
 
-	while (told != NIL)
+	/* the list grows meanwhile: what ends thereby is told behind the others */
+	foreach(cell, told)
 	{
-		const EndedTask *ended = linitial(told);
+		const EndedTask *ended = lfirst(cell);
 
-		told = list_delete_first(told);
+		if (ended->taken_back)
+			continue;
 		dependency_settle(ended);
 		join_settle(ended);
 		MemoryContextReset(each);
@@ -69,6 +107,7 @@ ending_tell(const Task *task)
 {
 	if (!task_status_is_over(task->status))
 		return;
+	transaction_watch(&watch);
 	remember(task);
 	if (telling)
 		return;

@@ -21,6 +21,8 @@ typedef struct EndedTask
 	TaskStatus	status;
 	int			join;
 	int64		request_seq;
+	int			level;			/* of the savepoint in which it ended */
+	bool		taken_back;		/* with that savepoint */
 } EndedTask;
 
 /*

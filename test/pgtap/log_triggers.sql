@@ -1,0 +1,71 @@
+-- AFTER triggers that others put on the log, and what they send, or try to.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS clutch;
+SELECT no_plan();
+SET LOCAL clutch.notify = off;
+SET LOCAL clutch.heartbeat_interval = 0;
+SET LOCAL clutch.retry_max = 0;
+
+CREATE FUNCTION pg_temp.ask(task text, after text[] DEFAULT NULL) RETURNS clutch.receipt LANGUAGE sql AS $$
+	SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:ken}', run_id => 'run:1', thread_id => 'thread:1',
+		task_id => 'task:' || task, id => 'msg_' || task, after => after))
+$$;
+CREATE FUNCTION pg_temp.state(task text) RETURNS text LANGUAGE sql AS
+$$ SELECT concat_ws(' ', status, code) FROM clutch.tasks WHERE task_id = 'task:' || task $$;
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "ken"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 9}}') \g /dev/null
+
+-- ------------------------------------------------------------ one that sends
+-- of every event, by function or by statement
+CREATE FUNCTION pg_temp.follow() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM clutch.send(clutch.envelope('chat.system', 'agent:ui', '{agent:ken}', run_id => 'run:2', thread_id => 'thread:1', task_id => 'task:talk',
+		id => 'msg_of_' || NEW.seq));
+	INSERT INTO clutch.events (envelope) VALUES (clutch.envelope('chat.system', 'agent:ui', '{agent:ken}', run_id => 'run:2', thread_id => 'thread:1', task_id => 'task:talk'));
+	RETURN NULL;
+END $$;
+CREATE TRIGGER follow AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.type <> 'chat.system') EXECUTE FUNCTION pg_temp.follow();
+SELECT is((SELECT id FROM pg_temp.ask('a')), 'msg_a', 'the receipt is of what was sent, not of what followed');
+SELECT is((SELECT ROW(id, duplicate)::text FROM pg_temp.ask('a')), '(msg_a,t)', 'so it is of a resend');
+SELECT is((SELECT string_agg(id, ' ') FROM clutch.send_batch(ARRAY[
+	clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:talk', id => 'msg_1'),
+	clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:talk', id => 'msg_2')])), 'msg_1 msg_2', 'and of a batch');
+SELECT pg_temp.ask('b', '{task:a}') \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
+CREATE TEMP TABLE report AS SELECT seq FROM clutch.fail('agent:ken', 'task:a', 'E', 'e', false);
+SELECT is((SELECT type FROM clutch.events JOIN report USING (seq)), 'task.error', 'of a report');
+SELECT is(pg_temp.state('b'), 'failed DEPENDENCY_FAILED', 'what the database says of a task');
+SELECT is((SELECT string_agg(e.type || ' ' || e.task_id, ', ' ORDER BY t.task_id) FROM clutch.task t JOIN clutch.events e ON e.seq = t.result_seq),
+	'task.error task:a, task.error task:b', 'is found where it stands in the log');
+CREATE TEMP TABLE before AS SELECT * FROM clutch.task;
+SELECT clutch.rebuild() \g /dev/null
+SELECT is_empty('SELECT * FROM before EXCEPT SELECT * FROM clutch.task', 'rebuild finds the same');
+DROP TRIGGER follow ON clutch.events;
+
+-- -------------------------------------- one that ends a task, and takes it back
+SELECT pg_temp.ask('c'), pg_temp.ask('d', '{task:c}'), pg_temp.ask('e'), pg_temp.ask('f', '{task:e}') \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:ken', 9) \g /dev/null
+CREATE FUNCTION pg_temp.try() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	BEGIN
+		PERFORM clutch.cancel('task:e');
+		RAISE EXCEPTION 'on second thoughts';
+	EXCEPTION WHEN raise_exception THEN
+		NULL;
+	END;
+	RETURN NULL;
+END $$;
+CREATE TRIGGER try AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.task_id = 'task:d' AND NEW.type = 'task.error') EXECUTE FUNCTION pg_temp.try();
+SELECT clutch.fail('agent:ken', 'task:c', 'E', 'e', false) \g /dev/null
+SELECT is(pg_temp.state('d'), 'failed DEPENDENCY_FAILED', 'while a dependent is told');
+SELECT is(pg_temp.state('e'), 'running', 'another task is not cancelled after all');
+SELECT is(pg_temp.state('f'), 'pending', 'so nobody tells who waits for it that it was');
+
+SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'all is sound');
+SELECT * FROM finish();
+ROLLBACK;
