@@ -22,6 +22,7 @@
 #include "nodes/pg_list.h"
 #include "settings.h"
 #include "store/epoch.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 /* its time has come, which does not mean that what it waits for is completed */
@@ -91,16 +92,19 @@ tick_timers(int n)
 	TickReport	report = {0};
 	TimestampTz now = clock_now();
 	TimestampTz after = PG_INT64_MIN;
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch due task",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(each);
+	Task	   *task;
 
-	while (tick_moved(&report) < n)
+	while (tick_moved(&report) < n && (task = timer_take_due(now, &after)) != NULL)
 	{
-		Task	   *task = timer_take_due(now, &after);
-
 		CHECK_FOR_INTERRUPTS();
-		if (task == NULL)
-			break;
 		look_at(task, now, &report);
+		MemoryContextReset(each);
 	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
 	return report;
 }
 
@@ -177,16 +181,23 @@ static void
 void_leases(void)
 {
 	int64		n;
+	List	   *ids = task_list_live(&n);
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch void lease",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(each);
 	ListCell   *cell;
 
-	foreach(cell, task_list_live(&n))
+	foreach(cell, ids)
 	{
 		Task	   *task = task_lock(*(Slice *) lfirst(cell), true);
 
 		CHECK_FOR_INTERRUPTS();
 		if (task != NULL && task->status == TASK_RUNNING)
 			claim_void(task);
+		MemoryContextReset(each);
 	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
 }
 
 int
