@@ -139,9 +139,10 @@ BEGIN
 	END IF;
 	-- Nodes are numbered: ids may hold anything, so they are text, quoted.
 	WITH tree AS (
-		SELECT t.*, row_number() OVER (ORDER BY t.path) AS n,
-			   concat_ws(' · ', t.task_id, t.status, t.agent_id) AS label
-		FROM clutch.task_tree(run_graph.run_id) t
+		SELECT t.*, concat_ws(' · ', t.task_id, t.status, t.agent_id) AS label
+		FROM clutch.task_tree(run_graph.run_id) WITH ORDINALITY AS t
+			(task_id, parent_task_id, depth, path, status, agent_id, attempt, domain, payload_type,
+			 created_at, started_at, finished_at, n)
 	)
 	SELECT	CASE format WHEN 'dot'
 				THEN string_agg(format(E'\tt%s [label="%s"];', n,

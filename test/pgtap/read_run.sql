@@ -70,6 +70,9 @@ SELECT is_empty($$SELECT * FROM clutch.replay('run:none')$$, 'of no run, none');
 -- --------------------------------------------------------------------- graphs
 SELECT is(clutch.run_graph('run:up'), E'graph TD\n\tt1["task:u1 · assigned · agent:ken"]\n\tt2["task:u2 · assigned · agent:ken"]\n\tt3["task:u3 · assigned · agent:ken"]\n\tt1 --> t2\n\tt2 --> t3', 'mermaid');
 SELECT is(clutch.run_graph('run:up', 'dot'), E'digraph run {\n\tt1 [label="task:u1 · assigned · agent:ken"];\n\tt2 [label="task:u2 · assigned · agent:ken"];\n\tt3 [label="task:u3 · assigned · agent:ken"];\n\tt1 -> t2;\n\tt2 -> t3;\n}', 'dot');
+SELECT pg_temp.ask('task:g0', run => 'run:order'), pg_temp.ask('task:g2', 'task:g0', 'run:order'), pg_temp.ask('task:g1', 'task:g0', 'run:order') \g /dev/null
+SELECT is((SELECT string_agg((regexp_match(line, 'task:g[0-9]'))[1], ' ') FROM regexp_split_to_table(clutch.run_graph('run:order'), E'\n') AS line), 'task:g0 task:g2 task:g1',
+	'siblings in the order of the tree, whatever the collation makes of their ids');
 SELECT throws_ok($$SELECT clutch.run_graph('run:up', 'svg')$$, '22023', NULL, 'no such format');
 SELECT throws_ok($$SELECT clutch.run_graph('run:up', NULL)$$, '22023', NULL, 'nor none');
 SELECT is(clutch.run_graph('run:none'), 'graph TD', 'an empty graph');
