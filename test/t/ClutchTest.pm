@@ -72,7 +72,9 @@ sub log_of
 }
 
 # The derived tables without what a rebuild may choose anew: places in queues
-# and slots, and when to look at a task again.
+# and slots, and when to look at a task again.  Nor the failures of agents: what
+# transactions open at the same time did not see of one another they counted in
+# the order of their commits, a rebuild counts by seq (registry/breaker.h).
 sub state_of
 {
 	my ($node, $db) = @_;
@@ -98,8 +100,6 @@ sub state_of
 		SELECT 'budget', b::text FROM clutch.budget b
 		UNION ALL
 		SELECT 'spending', s::text FROM clutch.spending s
-		UNION ALL
-		SELECT 'failure', f::text FROM clutch.agent_failure f
 		ORDER BY 1, 2});
 }
 
