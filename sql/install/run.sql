@@ -39,7 +39,7 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 	UNION ALL
 		SELECT 'FOREIGN_RULE',
 			   pg_catalog.format('rule %s of clutch.events rewrites statements on the log', r.rulename),
-			   pg_catalog.format('DROP RULE %I ON clutch.events;', r.rulename)
+			   pg_catalog.format('DROP RULE %I ON clutch.events; sessions that have sent anything under it must connect anew.', r.rulename)
 		FROM pg_catalog.pg_rewrite r WHERE r.ev_class = 'clutch.events'::regclass
 	UNION ALL
 		SELECT 'SEQUENCE_BEHIND',

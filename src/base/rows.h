@@ -137,6 +137,7 @@ typedef struct RowScan
 
 /* how many columns clutch fills */
 extern int	rows_columns(StateTable table);
+extern const char *rows_table_name(StateTable table);
 extern Oid	rows_table_oid(StateTable table);
 extern Oid	rows_index_oid(StateIndex index);
 extern int64 rows_nextval(StateSequence sequence);
@@ -223,6 +224,8 @@ typedef enum RowLockMode
 /* wait false: ROW_BUSY instead of waiting for another transaction */
 extern RowLock rows_lock(RowScan *scan, RowLockMode mode, bool wait);
 
+/* a row of that table, which may have dropped columns behind clutch's own */
+extern HeapTuple rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls);
 extern ItemPointerData rows_insert(StateTable table, Datum *values, bool *nulls);
 /*
  * There for all at once, and also if this transaction comes to nothing, as

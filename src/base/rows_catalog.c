@@ -144,6 +144,12 @@ rows_columns(StateTable table)
 	return tables[table].columns;
 }
 
+const char *
+rows_table_name(StateTable table)
+{
+	return tables[table].name;
+}
+
 /* looking up may forget all oids, this place too: it is filled afterwards */
 static Oid
 known_oid(Oid *place, const char *name)

@@ -66,25 +66,38 @@ open_for_writing(StateTable table)
 	return table_open(rows_table_oid(table), RowExclusiveLock);
 }
 
-/* columns that somebody added and dropped again stay behind, always null */
-static HeapTuple
-form_row(Relation rel, StateTable table, Datum *values, bool *nulls)
+static void
+refuse_columns(StateTable table, TupleDesc desc)
 {
-	TupleDesc	desc = RelationGetDescr(rel);
 	int			n = rows_columns(table);
-	Datum	   *all_values;
-	bool	   *all_nulls;
 	int			i;
 
-	if (desc->natts == n)
-		return heap_form_tuple(desc, values, nulls);
+	if (desc->natts < n)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("table clutch.%s has %d columns where %d are expected",
+						rows_table_name(table), desc->natts, n),
+				 errhint("Run ALTER EXTENSION clutch UPDATE.")));
 	for (i = n; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("table clutch.%s has a column \"%s\" that is not clutch's",
-							RelationGetRelationName(rel), NameStr(TupleDescAttr(desc, i)->attname)),
+							rows_table_name(table), NameStr(TupleDescAttr(desc, i)->attname)),
 					 errhint("Drop it; keep what is yours in a table of your own.")));
+}
+
+/* columns that somebody added and dropped again stay behind, always null */
+HeapTuple
+rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls)
+{
+	int			n = rows_columns(table);
+	Datum	   *all_values;
+	bool	   *all_nulls;
+
+	if (desc->natts == n)
+		return heap_form_tuple(desc, values, nulls);
+	refuse_columns(table, desc);
 	all_values = palloc0(sizeof(Datum) * desc->natts);
 	all_nulls = palloc(sizeof(bool) * desc->natts);
 	memset(all_nulls, true, sizeof(bool) * desc->natts);
@@ -124,7 +137,7 @@ rows_insert(StateTable table, Datum *values, bool *nulls)
 {
 	Relation	rel = open_for_writing(table);
 	CatalogIndexState indexes = open_indexes(rel);
-	HeapTuple	tuple = form_row(rel, table, values, nulls);
+	HeapTuple	tuple = rows_form(table, RelationGetDescr(rel), values, nulls);
 	ItemPointerData tid;
 
 	CatalogTupleInsertWithInfo(rel, tuple, indexes);
@@ -166,7 +179,7 @@ void
 rows_insert_for_good(StateTable table, Datum *values, bool *nulls)
 {
 	Relation	rel = open_for_writing(table);
-	HeapTuple	tuple = form_row(rel, table, values, nulls);
+	HeapTuple	tuple = rows_form(table, RelationGetDescr(rel), values, nulls);
 
 	heap_insert(rel, tuple, GetCurrentCommandId(true), HEAP_INSERT_FROZEN, NULL);
 	insert_index_entries(rel, tuple, ENTRIES_ALL);
@@ -183,7 +196,7 @@ void
 rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls)
 {
 	Relation	rel = open_for_writing(table);
-	HeapTuple	tuple = form_row(rel, table, values, nulls);
+	HeapTuple	tuple = rows_form(table, RelationGetDescr(rel), values, nulls);
 	NewEntries	entries = simple_heap_update_compat(rel, tid, tuple);
 
 	if (entries != ENTRIES_NONE)

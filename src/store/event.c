@@ -42,12 +42,6 @@ event_form_tuple(const Event *event, TupleDesc desc)
 	Datum		values[Natts_event] = {0};
 	bool		nulls[Natts_event] = {0};
 
-	if (desc->natts != Natts_event)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("table clutch.events has %d columns where %d are expected",
-						desc->natts, Natts_event),
-				 errhint("Run ALTER EXTENSION clutch UPDATE.")));
 	values[Anum_event_seq - 1] = Int64GetDatum(event->seq);
 	values[Anum_event_xid - 1] = FullTransactionIdGetDatum(GetTopFullTransactionId());
 	values[Anum_event_epoch - 1] = Int32GetDatum(event->epoch);
@@ -68,7 +62,7 @@ event_form_tuple(const Event *event, TupleDesc desc)
 	values[Anum_event_attempt - 1] = Int32GetDatum(event->attempt);
 	values[Anum_event_late - 1] = BoolGetDatum(event->late);
 	values[Anum_event_envelope - 1] = JsonbPGetDatum(e->doc);
-	return heap_form_tuple(desc, values, nulls);
+	return rows_form(TABLE_EVENTS, desc, values, nulls);
 }
 
 Jsonb *

@@ -92,6 +92,11 @@ SELECT throws_ok($$SELECT pg_temp.request('noted', 'defect:nobody')$$, '42804', 
 ALTER TABLE clutch.task DROP COLUMN note;
 SELECT lives_ok($$SELECT pg_temp.request('noted', 'defect:nobody')$$, 'and one that was dropped again');
 SELECT lives_ok($$SELECT clutch.cancel('noted')$$, 'whose rows are read as before');
+ALTER TABLE clutch.events ADD COLUMN note text;
+SELECT throws_ok($$SELECT pg_temp.request('logged', 'defect:nobody')$$, '42804', NULL, 'one of the log');
+ALTER TABLE clutch.events DROP COLUMN note;
+SELECT lives_ok($$SELECT pg_temp.request('logged', 'defect:nobody')$$, 'which goes on without it');
+SELECT lives_ok($$SELECT clutch.rebuild()$$, 'and is read');
 ROLLBACK TO ddl;
 
 -- ------------------------------------------------- deep chains cost no walk
