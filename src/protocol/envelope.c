@@ -329,42 +329,18 @@ envelope_read(Jsonb *doc, Envelope *envelope, ProblemList *list)
 	read_parts(&f, envelope);
 }
 
-/* no setting goes higher: settings.c */
-static void
-lift_limits(void)
-{
-	clutch_max_envelope_bytes = PG_INT32_MAX;
-	clutch_max_depth = PG_INT32_MAX;
-	clutch_max_nodes = PG_INT32_MAX;
-	clutch_max_id_bytes = 1024;
-	clutch_max_string_bytes = PG_INT32_MAX;
-	clutch_max_recipients = PG_INT32_MAX;
-	clutch_max_list = PG_INT32_MAX;
-}
-
 void
 envelope_read_admitted(Jsonb *doc, Envelope *envelope, ProblemList *list)
 {
-	int			saved[] = {
-		clutch_max_envelope_bytes, clutch_max_depth, clutch_max_nodes,
-		clutch_max_id_bytes, clutch_max_string_bytes, clutch_max_recipients,
-		clutch_max_list
-	};
+	Limits		limits = limits_lift();
 
 	PG_TRY();
 	{
-		lift_limits();
 		envelope_read(doc, envelope, list);
 	}
 	PG_FINALLY();
 	{
-		clutch_max_envelope_bytes = saved[0];
-		clutch_max_depth = saved[1];
-		clutch_max_nodes = saved[2];
-		clutch_max_id_bytes = saved[3];
-		clutch_max_string_bytes = saved[4];
-		clutch_max_recipients = saved[5];
-		clutch_max_list = saved[6];
+		limits_restore(&limits);
 	}
 	PG_END_TRY();
 }

@@ -121,3 +121,35 @@ limits_check(Jsonb *doc, ProblemList *list)
 					"The document holds more than %d values, the limit "
 					"(setting clutch.max_nodes).", clutch_max_nodes);
 }
+
+/* -------------------------------------------------------- what was admitted */
+
+static int *const settings[lengthof(((Limits *) NULL)->values)] = {
+	&clutch_max_envelope_bytes, &clutch_max_depth, &clutch_max_nodes, &clutch_max_id_bytes,
+	&clutch_max_string_bytes, &clutch_max_recipients, &clutch_max_list
+};
+
+Limits
+limits_lift(void)
+{
+	Limits		limits;
+	int			i;
+
+	for (i = 0; i < lengthof(settings); i++)
+	{
+		limits.values[i] = *settings[i];
+		*settings[i] = PG_INT32_MAX;
+	}
+	/* no setting goes higher, and receipts have no more room: store/event.c */
+	clutch_max_id_bytes = 1024;
+	return limits;
+}
+
+void
+limits_restore(const Limits *limits)
+{
+	int			i;
+
+	for (i = 0; i < lengthof(settings); i++)
+		*settings[i] = limits->values[i];
+}

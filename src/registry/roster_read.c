@@ -15,6 +15,7 @@
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+#include "protocol/limits.h"
 #include "protocol/problem.h"
 #include "utils/memutils.h"
 
@@ -173,7 +174,7 @@ keep_agent(Reading *reading, Slice agent_id, AgentStatus status, const AgentCard
 	roster->nagents++;
 }
 
-/* a card that cannot be read (limits were lowered since) takes no work */
+/* a card that cannot be read (written by hand) takes no work */
 static void
 read_agent(Reading *reading, const RowScan *scan)
 {
@@ -200,7 +201,7 @@ read_agent(Reading *reading, const RowScan *scan)
 }
 
 static void
-read_agents(Reading *reading)
+read_rows(Reading *reading)
 {
 	RowScan		scan;
 
@@ -213,6 +214,23 @@ read_agents(Reading *reading)
 		read_agent(reading, &scan);
 	}
 	rows_end(&scan);
+}
+
+/* the cards of those who are registered are not judged again */
+static void
+read_agents(Reading *reading)
+{
+	Limits		limits = limits_lift();
+
+	PG_TRY();
+	{
+		read_rows(reading);
+	}
+	PG_FINALLY();
+	{
+		limits_restore(&limits);
+	}
+	PG_END_TRY();
 }
 
 /* membership given by SQL, added to what the card says */

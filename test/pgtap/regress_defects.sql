@@ -52,6 +52,12 @@ SET LOCAL clutch.max_list = 1;
 SELECT pg_temp.agent('agent:unfit', 'defect:none');
 SELECT clutch.tick();
 SELECT is(pg_temp.status('strict'), 'pending', 'who has nothing of what is required does not get it');
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:reader", "capabilities": [{"id": "defect:last"}]}');
+RESET clutch.max_list;
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:both", "capabilities": [{"id": "defect:left"}, {"id": "defect:right"}]}');
+SET LOCAL clutch.max_list = 1;
+SELECT clutch.set_status('agent:reader', 'STOPPING');	-- the registry is read anew
+SELECT is(clutch.agents_meeting('{defect:right}'), '{agent:both}', 'nor work off an agent whose card has more');
 RESET clutch.max_list;
 
 -- --------------------------------------- a restored copy can be claimed from
