@@ -68,7 +68,34 @@ join_list(Slice parent_task_id)
 	return ids;
 }
 
-/* the joined children since the parent was told last */
+/* joined, and not of a group that the parent was told of */
+static bool
+is_of_group(const RowScan *scan, const Task *parent)
+{
+	return !rows_is_null(scan, Anum_task_join_count) &&
+		rows_int8(scan, Anum_task_request_seq) > parent->joined_seq;
+}
+
+/*
+ * Asked by every child that ends, so that not all of them are read each time:
+ * those requested last are mostly the last to end.
+ */
+static bool
+any_is_open(const Task *parent)
+{
+	bool		open = false;
+	RowScan		scan;
+
+	begin_children(&scan, parent->task_id);
+	while (!open && rows_previous(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		open = is_of_group(&scan, parent) && !task_status_is_over(status_of(&scan));
+	}
+	rows_end(&scan);
+	return open;
+}
+
 static Group
 read_group(const Task *parent)
 {
@@ -81,8 +108,7 @@ read_group(const Task *parent)
 		TaskStatus	status;
 
 		CHECK_FOR_INTERRUPTS();
-		if (rows_is_null(&scan, Anum_task_join_count) ||
-			rows_int8(&scan, Anum_task_request_seq) <= parent->joined_seq)
+		if (!is_of_group(&scan, parent))
 			continue;
 		status = status_of(&scan);
 		if (!task_status_is_over(status))
@@ -157,7 +183,8 @@ join_settle(const EndedTask *ended)
 		return;
 	parent = task_lock(ended->parent_task_id, true);
 	if (parent == NULL || task_status_is_over(parent->status) ||
-		ended->request_seq <= parent->joined_seq)
+		ended->request_seq <= parent->joined_seq ||
+		(ended->join == JOIN_ALL && any_is_open(parent)))
 		return;
 	group = read_group(parent);
 	if (!is_decided(&group, ended->join, &met))

@@ -136,6 +136,17 @@ SELECT pg_temp.claimed('agent:lois') \g /dev/null
 SELECT clutch.fail('agent:lois', 'task:s1', 'E', 'e', false), clutch.fail('agent:lois', 'task:s2', 'E', 'e', false) \g /dev/null
 SELECT is((SELECT m ->> 'met' FROM pg_temp.moves('task:s', 'joined') m), 'false', 'none is left that could be the one');
 
+-- of many, each that ends looks at a few (what their index fetched)
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:many", "capabilities": [{"id": "skill:many"}], "limits": {"max_concurrency": 999}}') \g /dev/null
+SELECT pg_temp.ask('task:many', NULL, '{"join": "all"}', 'agent:many') \g /dev/null
+SELECT pg_temp.ask('task:many' || n, 'task:many', NULL, 'agent:many') FROM generate_series(1, 300) n \g /dev/null
+SELECT pg_temp.claimed('agent:many', 999) \g /dev/null
+CREATE TEMP TABLE fetched AS SELECT pg_stat_get_xact_tuples_fetched('clutch.task_parent_task_id'::regclass) AS n;
+SELECT clutch.finish('agent:many', 'task:many' || n) FROM generate_series(1, 200) n \g /dev/null
+SELECT cmp_ok((SELECT pg_stat_get_xact_tuples_fetched('clutch.task_parent_task_id'::regclass) - n FROM fetched), '<', 25000::bigint, '200 of 300 children end, and none reads all the others');
+SELECT clutch.finish('agent:many', 'task:many' || n) FROM generate_series(201, 300) n \g /dev/null
+SELECT is((SELECT ROW(m ->> 'completed', m ->> 'open')::text FROM pg_temp.moves('task:many', 'joined') m), '(300,0)', 'the last one tells of all');
+
 -- ------------------------------------------------------------ priorities
 SELECT pg_temp.ask('task:l1', orders => '{"priority": 1}'), pg_temp.ask('task:l2', orders => pg_temp.after('task:l1') || '{"priority": 0}'), pg_temp.ask('task:l3'),
 	pg_temp.ask('task:l4', orders => pg_temp.after('task:l2') || '{"priority": 4}') \g /dev/null
