@@ -15,6 +15,7 @@
 #include "protocol/problem.h"
 #include "store/event.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(clutch_subscribe);
 PG_FUNCTION_INFO_V1(clutch_unsubscribe);
@@ -57,9 +58,18 @@ argument_filter(FunctionCallInfo fcinfo, int n)
 	return document_end(&b);
 }
 
-static void
-put_event(FunctionCallInfo fcinfo, int64 seq, Slice pos)
+/* each row in memory of its own: a hundred thousand envelopes do not fit */
+static MemoryContext
+begin_events(FunctionCallInfo fcinfo)
 {
+	result_begin_rows(fcinfo);
+	return AllocSetContextCreate(CurrentMemoryContext, "clutch event", ALLOCSET_DEFAULT_SIZES);
+}
+
+static void
+put_event(FunctionCallInfo fcinfo, MemoryContext each, int64 seq, Slice pos)
+{
+	MemoryContext old = MemoryContextSwitchTo(each);
 	Datum		values[NUM_READ_COLUMNS] = {0};
 	bool		nulls[NUM_READ_COLUMNS] = {0};
 	RowScan		scan;
@@ -81,6 +91,8 @@ put_event(FunctionCallInfo fcinfo, int64 seq, Slice pos)
 		result_put_row(fcinfo, values, nulls);
 	}
 	rows_end(&scan);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(each);
 }
 
 Datum
@@ -120,10 +132,10 @@ clutch_read(PG_FUNCTION_ARGS)
 {
 	Slice		name = argument_text(fcinfo, 0, "name");
 	int			max_events = argument_max_events(fcinfo, 1);
+	MemoryContext each = begin_events(fcinfo);
 	Delivery	delivery;
 	int			i;
 
-	result_begin_rows(fcinfo);
 	if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
@@ -131,7 +143,7 @@ clutch_read(PG_FUNCTION_ARGS)
 				 errhint("Read with clutch.read_from(pos), which keeps none.")));
 	delivery = subscription_read(name, max_events, PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2));
 	for (i = 0; i < delivery.n; i++)
-		put_event(fcinfo, delivery.seqs[i],
+		put_event(fcinfo, each, delivery.seqs[i],
 				  slice_of_cstring(psprintf("%016llx%016llx", (unsigned long long) delivery.batch,
 											(unsigned long long) delivery.seqs[i])));
 	return (Datum) 0;
@@ -231,12 +243,12 @@ clutch_read_from(PG_FUNCTION_ARGS)
 	Start		start = parse_start(argument_text(fcinfo, 0, "pos"));
 	Filter		filter;
 	FeedQuery	query = {&filter, 1, 0, argument_max_events(fcinfo, 2)};
+	MemoryContext each = begin_events(fcinfo);
 	Feed	   *feed;
 	int			first = 0;
 	int			last;
 	int			i;
 
-	result_begin_rows(fcinfo);
 	filter_read(argument_filter(fcinfo, 1), &filter);
 	subscription_require_reader(&filter);
 	feed = feed_read(&start.from, start.is_open ? &start.until : NULL, &query);
@@ -251,7 +263,7 @@ clutch_read_from(PG_FUNCTION_ARGS)
 	}
 	last = Min(feed->n, first + query.max_events);
 	for (i = first; i < last; i++)
-		put_event(fcinfo, feed->seqs[i], i < last - 1 ? SLICE_NONE :
+		put_event(fcinfo, each, feed->seqs[i], i < last - 1 ? SLICE_NONE :
 				  slice_of_cstring(next_start(&start, feed, last)));
 	return (Datum) 0;
 }

@@ -24,6 +24,17 @@
 #include "tcop/utility.h"
 #include "utils/rel.h"
 
+/*
+ * The executor does not see these writes and locks, so nobody else refuses them in a
+ * READ ONLY transaction or in a parallel worker.
+ */
+static void
+require_writable(void)
+{
+	PreventCommandIfReadOnly("a change of the state of clutch");
+	PreventCommandIfParallelMode("a change of the state of clutch");
+}
+
 RowLock
 rows_lock(RowScan *scan, RowLockMode mode, bool wait)
 {
@@ -33,6 +44,7 @@ rows_lock(RowScan *scan, RowLockMode mode, bool wait)
 	Snapshot	snapshot = scan->snapshot;
 	ItemPointerData tid = scan->slot->tts_tid;
 
+	require_writable();
 	result = table_tuple_lock(scan->rel, &tid, snapshot, scan->slot,
 							  GetCurrentCommandId(false), modes[mode],
 							  wait ? LockWaitBlock : LockWaitSkip,
@@ -54,15 +66,10 @@ rows_lock(RowScan *scan, RowLockMode mode, bool wait)
 	pg_unreachable();
 }
 
-/*
- * The executor does not see these writes, so nobody else refuses them in a
- * READ ONLY transaction or in a parallel worker.
- */
 static Relation
 open_for_writing(StateTable table)
 {
-	PreventCommandIfReadOnly("a change of the state of clutch");
-	PreventCommandIfParallelMode("a change of the state of clutch");
+	require_writable();
 	return table_open(rows_table_oid(table), RowExclusiveLock);
 }
 

@@ -62,21 +62,100 @@ read_texts(const JsonbValue *value, Slice key, SliceList *texts, ProblemList *li
 		fault(list, key, "EMPTY", "names nothing; leave it out to want any");
 }
 
+/*
+ * The first that a path finds; NULL: nothing, or it cannot be applied.  By the
+ * function that knows time zones: the other one raises where it would need one,
+ * whatever it is told.
+ */
+static Jsonb *
+find_first(struct varlena *path, Jsonb *document)
+{
+	LOCAL_FCINFO(fcinfo, 4);
+	FmgrInfo	function;
+	DocumentBuilder none;
+	Datum		found;
+
+	document_begin(&none);
+	fmgr_info(F_JSONB_PATH_QUERY_FIRST_TZ, &function);
+	InitFunctionCallInfoData(*fcinfo, &function, 4, InvalidOid, NULL, NULL);
+	fcinfo->args[0] = (NullableDatum) {JsonbPGetDatum(document), false};
+	fcinfo->args[1] = (NullableDatum) {PointerGetDatum(path), false};
+	fcinfo->args[2] = (NullableDatum) {JsonbPGetDatum(document_end(&none)), false};
+	fcinfo->args[3] = (NullableDatum) {BoolGetDatum(true), false};
+	found = FunctionCallInvoke(fcinfo);
+	return fcinfo->isnull ? NULL : DatumGetJsonbP(found);
+}
+
+static struct varlena *
+parse_path(char *text)
+{
+	return (struct varlena *) DatumGetPointer(DirectFunctionCall1(jsonpath_in, CStringGetDatum(text)));
+}
+
+static char *
+path_text(struct varlena *path)
+{
+	return DatumGetCString(DirectFunctionCall1(jsonpath_out, PointerGetDatum(path)));
+}
+
+/* behind a string or a name, in the server's own spelling */
+static const char *
+end_of_quoted(const char *quote)
+{
+	const char *at;
+
+	for (at = quote + 1; *at != '"'; at++)
+		if (*at == '\\')
+			at++;
+	return at + 1;
+}
+
+/*
+ * .method(literals), if that is what begins there, applied to some text: what
+ * the server says of the literals, like a format of datetime() that is none, it
+ * says whatever they are applied to.  Returns where to go on.
+ */
+static const char *
+try_method(const char *dot)
+{
+	const char *at = dot + 1;
+
+	while (*at >= 'a' && *at <= 'z')
+		at++;
+	if (at == dot + 1 || *at != '(')
+		return dot + 1;
+	while (*at != ')')
+		at = *at == '"' ? end_of_quoted(at) : at + 1;
+	(void) find_first(parse_path(psprintf("$%.*s)", (int) (at - dot), dot)),
+					  DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("\"1\""))));
+	return at + 1;
+}
+
+static void
+try_methods(struct varlena *path)
+{
+	const char *at = path_text(path);
+
+	while (*at != '\0')
+	{
+		if (*at == '"')
+			at = end_of_quoted(at);
+		else
+			at = *at == '.' ? try_method(at) : at + 1;
+	}
+}
+
 /* in the server's own spelling $x is $"x", and what begins with a quote is a string */
 static bool
-names_variable(Datum path)
+names_variable(struct varlena *path)
 {
-	const char *at = DatumGetCString(DirectFunctionCall1(jsonpath_out, path));
-	bool		quoted = false;
+	const char *at = path_text(path);
 
-	for (; *at != '\0'; at++)
+	while (*at != '\0')
 	{
-		if (quoted && *at == '\\')
-			at++;
-		else if (*at == '"')
-			quoted = !quoted;
-		else if (!quoted && at[0] == '$' && at[1] == '"')
+		if (at[0] == '$' && at[1] == '"')
 			return true;
+		at = *at == '"' ? end_of_quoted(at) : at + 1;
 	}
 	return false;
 }
@@ -111,23 +190,21 @@ is_predicate(struct varlena *path)
 
 /*
  * A path with a mistake is refused by the server, which says where it is; a
- * variable would be only when it is met, by every reader from then on.
+ * variable, or a method's mistake, would be only when it is met, by every reader
+ * from then on.
  */
 static void
 read_path(const JsonbValue *value, Slice key, Filter *filter, ProblemList *list)
 {
-	Datum		path;
-
 	if (value->type != jbvString)
 	{
 		fault(list, key, "WRONG_TYPE", "must be a text, an SQL/JSON path such as $.payload ? (@.total > 100)");
 		return;
 	}
-	path = DirectFunctionCall1(jsonpath_in, CStringGetDatum(pnstrdup(value->val.string.val,
-																	 value->val.string.len)));
-	if (names_variable(path))
+	filter->path = parse_path(pnstrdup(value->val.string.val, value->val.string.len));
+	if (names_variable(filter->path))
 		fault(list, key, "WRONG_VALUE", "names a variable, and there are none: write the value itself");
-	filter->path = (struct varlena *) DatumGetPointer(path);
+	try_methods(filter->path);
 	filter->path_is_predicate = is_predicate(filter->path);
 }
 
@@ -257,7 +334,7 @@ is_type_of(const SliceList *wanted, Slice type)
 	{
 		Slice		family = wanted->items[i];
 
-		if (family.len < 2 || family.s[family.len - 1] != '*')
+		if (family.len == 0 || family.s[family.len - 1] != '*')
 			continue;
 		family.len--;
 		if (slice_starts(type, family))
@@ -309,35 +386,18 @@ is_addressed(const Filter *filter, const RowScan *event)
 
 /*
  * Found something: a boolean counts as itself, what is unknown as false, and
- * anything else as true.  By the function that knows time zones: the other
- * one raises where it would need one, whatever it is told.
+ * anything else as true.
  */
 static bool
 has_path(const Filter *filter, Jsonb *envelope)
 {
-	LOCAL_FCINFO(fcinfo, 4);
-	FmgrInfo	function;
-	DocumentBuilder none;
-	Datum		found;
+	Jsonb	   *answer = find_first(filter->path, envelope);
+	JsonbValue	scalar;
 
-	document_begin(&none);
-	fmgr_info(F_JSONB_PATH_QUERY_FIRST_TZ, &function);
-	InitFunctionCallInfoData(*fcinfo, &function, 4, InvalidOid, NULL, NULL);
-	fcinfo->args[0] = (NullableDatum) {JsonbPGetDatum(envelope), false};
-	fcinfo->args[1] = (NullableDatum) {PointerGetDatum(filter->path), false};
-	fcinfo->args[2] = (NullableDatum) {JsonbPGetDatum(document_end(&none)), false};
-	fcinfo->args[3] = (NullableDatum) {BoolGetDatum(true), false};
-	found = FunctionCallInvoke(fcinfo);
-	if (!fcinfo->isnull)
-	{
-		Jsonb	   *answer = DatumGetJsonbP(found);
-		JsonbValue	scalar;
-
-		return !(JsonbExtractScalar(&answer->root, &scalar) &&
-				 ((scalar.type == jbvBool && !scalar.val.boolean) ||
-				  (scalar.type == jbvNull && filter->path_is_predicate)));
-	}
-	return false;
+	return answer != NULL &&
+		!(JsonbExtractScalar(&answer->root, &scalar) &&
+		  ((scalar.type == jbvBool && !scalar.val.boolean) ||
+		   (scalar.type == jbvNull && filter->path_is_predicate)));
 }
 
 bool

@@ -154,9 +154,13 @@ envelope_at(const Schedule *s, TimestampTz at)
 {
 	JsonbContainer *template = &s->envelope->root;
 	DocumentBuilder b;
+	JsonbValue	key;
 
 	document_begin(&b);
 	document_put_pairs(&b, template, NULL);
+	/* the same key again would be the first envelope again */
+	if (document_get(template, "idempotency_key", &key) && key.type == jbvString)
+		document_put_text(&b, "idempotency_key", id_at("msg", s, at));
 	document_put_text(&b, "id", id_at("msg", s, at));
 	document_put_timestamp(&b, "ts", clock_now());
 	if (is_request(template))

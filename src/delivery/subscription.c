@@ -408,20 +408,38 @@ read_next(Cursor *cursor, const FeedQuery *query)
 	return deliver(feed, cursor, query->max_events);
 }
 
+/*
+ * The subscription, once its member is ours until the transaction ends.  Until
+ * then somebody may drop it, and another role take the name: so it is looked at
+ * again.  NULL: somebody else has the member.
+ */
+static Subscription *
+take_member(Slice name, int member, bool wait)
+{
+	Subscription *subscription = require(name);
+
+	check_member(subscription, member);
+	if (!guard_keep(guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, member), wait))
+		return NULL;
+	subscription = require(name);
+	check_member(subscription, member);
+	return subscription;
+}
+
 Delivery
 subscription_read(Slice name, int max_events, int member)
 {
-	Subscription *subscription = require(name);
+	Subscription *subscription = take_member(name, member, false);
 	Delivery	none = {0};
 	Filter		filter;
-	FeedQuery	query = {&filter, subscription->members, member, max_events};
+	FeedQuery	query = {&filter, 1, member, max_events};
 	Cursor		cursor;
 
-	check_member(subscription, member);
+	if (subscription == NULL)
+		return none;
+	query.members = subscription->members;
 	filter_read(subscription->filter, &filter);
 	subscription_require_reader(&filter);
-	if (!guard_keep(guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, member), false))
-		return none;
 	cursor = cursor_read(name, member);
 	return cursor.is_ahead ? none : read_next(&cursor, &query);
 }
@@ -429,11 +447,9 @@ subscription_read(Slice name, int max_events, int member)
 void
 subscription_commit(Slice name, int64 batch, int64 seq, int member)
 {
-	Subscription *subscription = require(name);
 	Cursor		cursor;
 
-	check_member(subscription, member);
-	(void) guard_keep(guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, member), true);
+	(void) take_member(name, member, true);
 	cursor = cursor_read(name, member);
 	if (batch > cursor.batch)
 		problem_refuse(ERRCODE_CLUTCH_POSITION_REFUSED, "", "POSITION_IN_FUTURE",

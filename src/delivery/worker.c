@@ -117,7 +117,7 @@ tick_step(void)
 	SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
 	(void) tick_epoch();
 	report = tick_all(step);
-	if (tick_moved(&report) >= step || report.routed >= step)
+	if (tick_moved(&report) >= step || report.routed >= step || report.sent >= step)
 		ticking.at = GetCurrentTimestamp();
 	else
 		ticking.at = as_real_time(tick_next());

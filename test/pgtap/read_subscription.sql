@@ -126,6 +126,10 @@ FROM (VALUES ('$.payload.total > 1', NULL), ('!($.payload.total > 1)', NULL), ('
 	('$.payload.at.datetime() < "2021-01-01".datetime()', 'odd'), ('$.payload.at.datetime() > "2021-01-01".datetime()', NULL),
 	('$.payload.total.double()', NULL), ('$.payload ? (@.price == "$")', 'odd'), ('$.payload ? (@.price == "\"$")', NULL)) v(path, fits);
 SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"path": "$.payload ? (@.total > $most)"}')$$, '22023', NULL, 'a path with a variable');
+SELECT throws_ok(format($$SELECT clutch.subscribe('bad', jsonb_build_object('path', %L))$$, path), '22007', NULL, 'a format that is none: ' || path)
+FROM (VALUES ('$.payload.at.datetime("foo")'), ('$."a.b(" ? (@.c == "\").x(" && @[*].datetime("d)\"").type() == "date")')) v(path);
+SELECT is(pg_temp.wants('{"run_id": "run:odd", "path": "$.payload.at.datetime(\"YYYY-MM-DD HH24:MI:SSTZH\") > \"2019-12-31\".datetime()"}'), 'odd', 'one that is a format');
+SELECT is(pg_temp.wants('{"run_id": "run:odd", "type": "*"}'), 'odd', 'every type begins with nothing');
 SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"colour": "red", "type": 1, "run_id": []}')$$, '22023', NULL, 'what a filter does not know');
 SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"path": "$.a ? ("}')$$, '42601', NULL, 'a path with a mistake');
 SELECT throws_ok($$SELECT clutch.subscribe('bad', '[]')$$, '22023', NULL, 'a filter is an object');
@@ -217,6 +221,19 @@ SELECT clutch.subscribe('ours', start => 'beginning', filter => '{"run_id": "run
 SELECT is((SELECT min(id) FROM clutch.read('ours', 1)), 'm1', 'places that a restore left without their subscription are not gone on from');
 SELECT clutch.unsubscribe(n) FROM unnest('{ours,of a stranger}'::text[]) n \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.subscription_position), 0::bigint, 'nothing is left behind');
+
+-- -------------------------------------------------------- large envelopes
+SELECT count(pg_temp.say('fat' || n, run => 'run:fat', payload => jsonb_build_object('x', (SELECT string_agg(md5(n || ' ' || m), '') FROM generate_series(1, 10000) m))))
+FROM generate_series(1, 50) n \g /dev/null
+SELECT clutch.subscribe('fat', '{"run_id": "run:fat"}', 'beginning') \g /dev/null
+SET work_mem = '1MB';
+-- what a read still holds when the first of its rows comes out
+SELECT cmp_ok((SELECT sum(m.total_bytes) FROM pg_backend_memory_contexts m, (SELECT seq FROM clutch.read_from('beginning', '{"run_id": "run:fat"}') LIMIT 1) r WHERE r.seq > 0), '<', 8000000::numeric,
+	'16 MB of envelopes are not all in memory at once');
+SELECT cmp_ok((SELECT sum(m.total_bytes) FROM (SELECT seq FROM clutch.read('fat') LIMIT 1) r, LATERAL (SELECT total_bytes FROM pg_backend_memory_contexts WHERE r.seq > 0) m), '<', 8000000::numeric,
+	'nor those of a subscription');
+RESET work_mem;
+SELECT clutch.unsubscribe('fat') \g /dev/null
 
 -- ----------------------------------------------------- in a parallel query
 CREATE TABLE numbers AS SELECT n FROM generate_series(1, 5000) n;

@@ -118,6 +118,13 @@ UPDATE clutch.schedule SET next_at = '2026-03-08 09:00';
 SELECT pg_temp.sent() \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.events WHERE id LIKE 'msg:brief@2026-03-08%'), 1::bigint, 'its id is its time');
 
+-- one with a key, in a run of many
+SELECT clutch.schedule('keyed', '* * * * *', pg_temp.note('{"idempotency_key": "key"}')) \g /dev/null
+SELECT pg_temp.at('2026-03-08 09:0' || n), pg_temp.sent() FROM generate_series(1, 3) n \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.events WHERE id LIKE 'msg:keyed@%'), 3::bigint, 'each occurrence has a key of its own');
+SELECT clutch.unschedule('keyed') \g /dev/null
+SELECT pg_temp.at('2026-03-08 09:00') \g /dev/null
+
 -- --------------------------------------------------------------- in whose name
 CREATE ROLE schedule_lois;
 SELECT clutch.grant_agent('schedule_lois', 'agent:lois') \g /dev/null

@@ -55,6 +55,17 @@ ok($node->poll_query_until('postgres', q{SELECT count(*) = 500 FROM clutch.task 
 is($node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT task_id) FROM clutch.events WHERE task_id ~ 'many' AND type = 'task.timeout'}),
 	'500|500', 'and each once');
 
+# more schedules at once than it sends in one transaction
+$node->safe_psql('postgres', q{SELECT count(clutch.schedule('at once ' || n, '0 0 1 1 *', clutch.envelope('chat.message', 'agent:ui', '{agent:ken}',
+	run_id => 'run:many', thread_id => 'thread:many', task_id => 'task:at_once'))) FROM generate_series(1, 450) n;
+	UPDATE clutch.schedule SET next_at = now();
+	SELECT clutch.schedule('wakes it', '* * * * *', clutch.envelope('chat.message', 'agent:ui', '{agent:ken}'));});
+ask_in_vain($node, 'postgres', 'task:wakes_it');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 450 FROM clutch.events WHERE task_id = 'task:at_once'}), 'all of many schedules are sent');
+cmp_ok($node->safe_psql('postgres', q{SELECT extract(epoch FROM max(received_at) - min(received_at)) FROM clutch.events WHERE task_id = 'task:at_once'}), '<', 3,
+	'without a pause after each hundred');
+$node->safe_psql('postgres', q{SELECT count(clutch.unschedule(name)) FROM clutch.schedule});
+
 # ------------------------------------------------------------------- nothing
 # one database has something to watch, and shows that time passes; one has not
 foreach my $db (qw(idle busy))
@@ -107,13 +118,15 @@ ask_in_vain($node, 'postgres', 'task:after_crash');
 timed_out($node, 'postgres', 'task:after_crash', 'and work');
 
 # ------------------------------------------------------------------ a standby
+$node->safe_psql('postgres', q{SELECT clutch.schedule('kept', '0 0 1 1 *', clutch.envelope('chat.message', 'agent:ui'))});
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'base', has_streaming => 1);
 $standby->start;
 $node->wait_for_catchup($standby);
 is($standby->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'clutch %'}), '0', 'there is none on a standby');
-like(($standby->psql('postgres', 'SELECT clutch.tick()'))[2], qr/recovery|read-only/, 'where nobody can tick');
+like(($standby->psql('postgres', "\\set VERBOSITY sqlstate\nSELECT $_"))[2], qr/ERROR:  25006/, "where nobody can do this: $_")
+	foreach "clutch.tick()", "clutch.unschedule('kept')", "clutch.schedule('kept', '* * * * *', clutch.envelope('chat.message', 'agent:ui'))";
 $node->stop('immediate');
 $standby->promote;
 wait_for_worker($standby, 'postgres', 'one is started by the promotion');
