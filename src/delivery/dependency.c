@@ -41,6 +41,12 @@ dependency_list(Slice task_id)
 	return list_edges(INDEX_DEPENDENCY, task_id, Anum_after_task_id);
 }
 
+List *
+dependency_list_waiters(Slice task_id)
+{
+	return list_edges(INDEX_DEPENDENCY_AFTER, task_id, Anum_task_id);
+}
+
 static void
 insert_edge(const Task *task, Slice after)
 {
@@ -254,7 +260,7 @@ release(Task *task)
 void
 dependency_settle(const EndedTask *ended)
 {
-	List	   *dependents = list_edges(INDEX_DEPENDENCY_AFTER, ended->task_id, Anum_task_id);
+	List	   *dependents = dependency_list_waiters(ended->task_id);
 	ListCell   *cell;
 
 	/* they are locked in the order in which everybody locks tasks */

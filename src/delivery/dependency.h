@@ -45,5 +45,7 @@ extern void dependency_settle(const EndedTask *ended);
 
 /* ids of the tasks it waits for; a List of Slice * */
 extern List *dependency_list(Slice task_id);
+/* and of those that wait for it */
+extern List *dependency_list_waiters(Slice task_id);
 
 #endif							/* CLUTCH_DEPENDENCY_H */

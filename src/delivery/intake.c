@@ -73,11 +73,12 @@ check_ancestors(const Envelope *request)
 	}
 }
 
-/* the same rule from the other end: children that came before their parent */
-static void
+/* the same rule from the other end: children that came before their parent; are there any? */
+static bool
 check_children(const Envelope *request)
 {
-	Slice		child = task_child_elsewhere(request->task_id, request->run_id);
+	bool		any;
+	Slice		child = task_child_elsewhere(request->task_id, request->run_id, &any);
 
 	if (slice_present(child))
 		problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/run_id", "PARENT_IN_OTHER_RUN",
@@ -85,6 +86,7 @@ check_children(const Envelope *request)
 					   "task \"%.*s\" was named as the parent of \"%.*s\", which belongs to another run than \"%.*s\"",
 					   request->task_id.len, request->task_id.s, child.len, child.s,
 					   request->run_id.len, request->run_id.s);
+	return any;
 }
 
 static void
@@ -104,7 +106,7 @@ take_second_request(Event *event, Task *task)
 
 /* what it belongs to and waits for, then who gets it */
 static void
-begin(Task *task, const Envelope *request, TimestampTz at)
+begin(Task *task, const Envelope *request, bool has_children, TimestampTz at)
 {
 	Task	   *parent = slice_present(task->parent_task_id) ? task_name(task->parent_task_id) : NULL;
 	DependencyState state;
@@ -117,7 +119,8 @@ begin(Task *task, const Envelope *request, TimestampTz at)
 		ending_fail(task, "DEPENDENCY_FAILED", "a task that it waits for is over, and not completed");
 	else
 		assign_new(task, request, at);
-	if (state == DEPENDENCY_OPEN)
+	lift_for_who_waits(task);
+	if (state == DEPENDENCY_OPEN || has_children)
 		lift_what_it_waits_for(task);
 	if (task->join != JOIN_NONE && parent != NULL && parent->priority > task->priority)
 		lift_what_it_waits_for(parent);
@@ -128,6 +131,7 @@ intake_request(Event *event)
 {
 	const Envelope *request = &event->envelope;
 	int			depth = task_depth_below(request->parent_task_id);
+	bool		has_children;
 	Task	   *task;
 
 	if (dedup_seen(event))
@@ -149,10 +153,10 @@ intake_request(Event *event)
 			break;
 	}
 	check_ancestors(request);
-	check_children(request);
+	has_children = check_children(request);
 	budget_set(request, event->seq);
 	event->attempt = request->attempt;
-	begin(task, request, event->received_at);
+	begin(task, request, has_children, event->received_at);
 	return true;
 }
 

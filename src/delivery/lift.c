@@ -79,3 +79,25 @@ lift_what_it_waits_for(const Task *task)
 		}
 	}
 }
+
+void
+lift_for_who_waits(const Task *task)
+{
+	Task	   *most = NULL;
+	Task	   *lifted;
+	ListCell   *cell;
+
+	foreach(cell, dependency_list_waiters(task->task_id))
+	{
+		Task	   *waiter = task_look(*(Slice *) lfirst(cell), ROWS_LATEST);
+
+		if (waiter != NULL && !task_status_is_over(waiter->status) &&
+			(most == NULL || waiter->priority > most->priority))
+			most = waiter;
+	}
+	lifted = most != NULL ? lock_below(task->task_id, most->priority) : NULL;
+	if (lifted == NULL)
+		return;
+	lift(lifted, most->priority, most->task_id);
+	lift_what_it_waits_for(lifted);
+}

@@ -19,4 +19,7 @@
 /* the tasks that this one waits for, and those that they wait for */
 extern void lift_what_it_waits_for(const Task *task);
 
+/* a new task that others have named before it was requested: as urgent as they are */
+extern void lift_for_who_waits(const Task *task);
+
 #endif							/* CLUTCH_LIFT_H */

@@ -223,7 +223,7 @@ task_depth_below(Slice parent_task_id)
 }
 
 Slice
-task_child_elsewhere(Slice task_id, Slice run_id)
+task_child_elsewhere(Slice task_id, Slice run_id, bool *any)
 {
 	Slice		child = SLICE_NONE;
 	RowScan		scan;
@@ -231,9 +231,13 @@ task_child_elsewhere(Slice task_id, Slice run_id)
 	rows_begin(&scan, TABLE_TASK, INDEX_TASK_PARENT, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
 	rows_start(&scan);
+	*any = false;
 	while (!slice_present(child) && rows_next(&scan))
+	{
+		*any = true;
 		if (!slice_equal(rows_text(&scan, Anum_task_run_id), run_id))
 			child = slice_copy(rows_text(&scan, Anum_task_task_id));
+	}
 	rows_end(&scan);
 	return child;
 }

@@ -123,8 +123,8 @@ extern Task *task_await(Slice task_id);
 extern bool task_is_moving(Slice task_id);
 extern bool task_run_has_any(Slice run_id);
 extern bool task_run_has_at_most(Slice run_id, int64 n);
-/* a child, requested before its parent, that belongs to another run; or absent */
-extern Slice task_child_elsewhere(Slice task_id, Slice run_id);
+/* a child, requested before its parent, that belongs to another run; or absent; *any: it has children */
+extern Slice task_child_elsewhere(Slice task_id, Slice run_id, bool *any);
 
 /*
  * How deep a task stands: 0 without a parent, far below 0 when the parent, or

@@ -156,6 +156,11 @@ SELECT is((SELECT envelope #>> '{meta,clutch,priority}' FROM clutch.events WHERE
 SELECT is(pg_temp.claimed('agent:ken', 1), 'l1', 'so it goes first');
 SELECT pg_temp.ask('task:m', orders => '{"priority": 3, "join": "all"}'), pg_temp.ask('task:m1', 'task:m', '{"priority": 0}') \g /dev/null
 SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:m1'), 3::smallint, 'a child that its parent waits for as well');
+SELECT pg_temp.ask('task:o3', orders => pg_temp.after('task:o2') || '{"priority": 4}'), pg_temp.ask('task:o1', orders => '{"priority": 0}'),
+	pg_temp.ask('task:o2', orders => pg_temp.after('task:o1') || '{"priority": 1}') \g /dev/null
+SELECT is((SELECT string_agg(priority::text, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id LIKE 'task:o_'), '4 4 4', 'also one that is requested when somebody waits for it already, and what it waits for');
+SELECT pg_temp.ask('task:n1', 'task:n', '{"priority": 0, "join": "all"}'), pg_temp.ask('task:n', orders => '{"priority": 3}') \g /dev/null
+SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:n1'), 3::smallint, 'and a child that was there before its parent');
 SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild finds all of it');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'and all is sound');
 
