@@ -186,7 +186,7 @@ part_fuzz() {
 	for file in $(files 'test/fuzz/*.py'); do
 		log=$WORK/log/fuzz_$(basename "$file" .py).log
 		createdb clutch_fuzz && psql -X -q -d clutch_fuzz -c 'CREATE EXTENSION clutch'
-		PGDATABASE=clutch_fuzz run_child timeout -k 10 300 "$PYTHON" "$SRC/$file" 20000 \
+		PGDATABASE=clutch_fuzz CLUTCH_WALK_SQL=$WORK/log/walk.sql run_child timeout -k 10 300 "$PYTHON" "$SRC/$file" 20000 \
 			>"$log" 2>&1
 		status=$?
 		report "$file" $((status == 0)) $((status != 0)) "$log"

@@ -1,0 +1,590 @@
+#!/usr/bin/python3
+"""Random walks through all that can be done to tasks.
+
+    walks.py [COUNT [DSN]]      200,000; the database of the PG* environment
+
+A step counts as five of COUNT, it takes so long.  Each walk makes the extension
+anew, has its own agents, settings and clock (clutch.clock), and makes STEPS
+random steps in one of two sessions: requests of every kind, claims, reports
+that fit and that do not, questions and answers, cancels and retries, agents
+that change, ticks and jumps of the clock, some of it in transactions that roll
+back.  After each step the tables of state are compared with one another.  Then
+agents are let work until nothing is left, with ticks or without.
+
+Fails when a call raises what docs/errors.md does not know, when the tables
+contradict one another, when an agent is above its limit or has nothing to do
+though something waits for it, when a task does not end or ends twice, when a
+run is given work beyond its budget, and when clutch.rebuild() finds another
+state.  What led there is written to walk.sql (or CLUTCH_WALK_SQL).
+
+CLUTCH_FUZZ_SEED names the first walk; the others follow it.
+"""
+import collections
+import datetime
+import json
+import os
+import random
+import sys
+import time
+
+import psycopg2
+
+import hostile
+
+STEPS = 250
+SESSIONS = 2
+ENVELOPES_A_STEP = 5
+
+SETTINGS = {
+    "clutch.aging": [0, 60, 600], "clutch.max_lease_losses": [0, 2, 10], "clutch.default_deadline": [0, 600, 86400],
+    "clutch.breaker_failures": [0, 2, 5], "clutch.heartbeat_interval": [0, 30], "clutch.retry_max": [0, 1, 3],
+    "clutch.tick_batch": [1, 3, 1000], "clutch.exact_load_candidates": [0, 32, 32, 32], "clutch.breaker_probes": [1, 3],
+}
+AGENTS = ["agent:a%d" % i for i in range(5)]
+REQUESTERS = ["agent:ui", "agent:desk"] + AGENTS[:2]
+ORCHESTRATOR = "agent:orchestrator"
+SKILLS = ["skill:x", "skill:y", "skill:z"]
+STATUSES = ["INITIALIZING", "READY", "BUSY", "UNAVAILABLE", "STOPPING", "STOPPED"]
+OVER = ("completed", "failed", "cancelled", "timed_out")
+DOCUMENTED = {"KL001", "KL003", "KL004", "KL005", "23505", "42501", "22023"}
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "walks.sql")) as queries:
+    SQL = dict(part.split("\n", 1) for part in queries.read().split("-- name: ")[1:])
+
+READINGS = [
+    "SELECT count(*) FROM clutch.replay(%(run)s)", "SELECT count(*) FROM clutch.task_tree(%(run)s)", "SELECT clutch.run_graph(%(run)s)",
+    "SELECT count(*) FROM clutch.why(%(task)s)", "SELECT * FROM clutch.result(%(task)s)", "SELECT count(*) FROM clutch.metrics()",
+    "SELECT count(*) FROM clutch.tasks", "SELECT count(*) FROM clutch.runs", "SELECT count(*) FROM clutch.stuck",
+    "SELECT count(*) FROM clutch.approvals", "SELECT count(*) FROM clutch.dead_letters", "SELECT count(*) FROM clutch.budgets",
+    "SELECT count(*) FROM clutch.task_edges", "SELECT count(*) FROM clutch.agents", "SELECT count(*) FROM clutch.threads",
+]
+
+
+class Fault(Exception):
+    """A promise that does not hold."""
+
+
+class Walk:
+    def __init__(self, connections, seed):
+        self.rng = random.Random(seed)
+        self.cursors = [connection.cursor() for connection in connections]
+        self.cursor = self.cursors[0]
+        self.log = []
+        self.now = datetime.datetime(2030, 1, 1, tzinfo=datetime.timezone.utc)
+        self.number = 0
+        self.sent = []
+        self.tasks = []
+        self.load = {}
+        self.in_transaction = False
+        self.counts = collections.Counter()
+        self.runs = ["run_%d" % i for i in range(3)]
+        self.scope = {self.runs[2]: "group:s"} if self.rng.random() < 0.5 else {}
+        self.registered = []
+
+    # ---------------------------------------------------------------- asking
+
+    def ask(self, sql, arguments=None):
+        """Answers rows, or the SQLSTATE of a documented error."""
+        text = self.cursor.mogrify(sql, arguments).decode()
+        self.log.append("/* %d */ %s" % (self.cursors.index(self.cursor), text))
+        if self.in_transaction:
+            self.cursor.execute("SAVEPOINT step")
+        try:
+            self.cursor.execute(text)
+            return self.cursor.fetchall() if self.cursor.description else []
+        except psycopg2.Error as error:
+            if error.pgcode not in DOCUMENTED:
+                raise Fault("SQLSTATE %s: %s" % (error.pgcode, error)) from error
+            self.counts[error.pgcode] += 1
+            if self.in_transaction:
+                self.cursor.execute("ROLLBACK TO step")
+            return error.pgcode
+
+    def everywhere(self, sql, arguments=None):
+        """In all sessions: settings, and what is prepared."""
+        for self.cursor in self.cursors:
+            self.ask(sql, arguments)
+
+    def look(self, sql, arguments=None):
+        self.cursor.execute(sql, arguments)
+        return self.cursor.fetchall()
+
+    def must(self, good, what):
+        if not good:
+            raise Fault(what)
+
+    # -------------------------------------------------------------- choosing
+
+    def chance(self, p):
+        return self.rng.random() < p
+
+    def at(self, seconds):
+        return (self.now + datetime.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def live(self, *statuses):
+        return [t for t in self.tasks if t["status"] in statuses] if statuses else [t for t in self.tasks if t["status"] not in OVER]
+
+    def some_task(self, *statuses):
+        found = self.live(*statuses)
+        return self.rng.choice(found) if found else None
+
+    def any_task(self):
+        return self.rng.choice(self.tasks) if self.tasks else None
+
+    def name(self, prefix):
+        self.number += 1
+        return "%s_%d" % (prefix, self.number)
+
+    # -------------------------------------------------------------- envelopes
+
+    def envelope(self, kind, sender, to, payload, run, task, **more):
+        document = {"v": "clutch/0.1", "id": self.name("msg"), "ts": self.at(0), "thread_id": "thr_" + run, "run_id": run,
+                    "task_id": task, "from": {"agent_id": sender}, "to": [{"agent_id": name} for name in to], "type": kind,
+                    "payload": payload}
+        document.update({k: v for k, v in more.items() if v is not None})
+        return document
+
+    def recipients(self):
+        rng = self.rng
+        return rng.choices([[ORCHESTRATOR], [rng.choice(AGENTS)], rng.sample(AGENTS, 2), ["group:g"], ["agent:ghost"],
+                            ["group:nobody"], ["group:g", rng.choice(AGENTS)]], [50, 22, 5, 8, 3, 2, 3])[0]
+
+    def orders(self, run, task):
+        rng = self.rng
+        orders = {}
+        if self.chance(0.6):
+            orders["priority"] = rng.randrange(5)
+        if self.chance(0.2):
+            orders["join"] = rng.choice(["all", "any", 2])
+        if self.chance(0.2):
+            others = [t["id"] for t in self.tasks if t["run"] == run and t["id"] != task][-8:] + ["task_%d" % (self.number + 2)]
+            orders["after"] = rng.sample(others, min(len(others), rng.choice([1, 1, 2])))
+        if self.chance(0.1):
+            orders["deadline"] = self.at(rng.choice([-5, 1, 30, 90, 600]))
+        if self.chance(0.05):
+            orders["ttl_ms"] = rng.choice([1, 20000, 400000])
+        if self.chance(0.08):
+            orders["not_before"] = self.at(rng.choice([-10, 5, 60, 300]))
+        if self.chance(0.2):
+            orders["retry"] = {"max": rng.randrange(3), "initial_ms": rng.choice([0, 500, 5000])}
+        if self.chance(0.05):
+            orders["budget"] = rng.choice([{"tokens": 300}, {"cost": 2}, {"tasks": 12}, {"depth": 1}, {"tokens": 100, "cost": 1}])
+        if run in self.scope:
+            orders["scope"] = self.scope[run]
+        return orders
+
+    def request(self):
+        rng = self.rng
+        run = rng.choice(self.runs)
+        task = self.name("task")
+        known = self.some_task()
+        if known and self.chance(0.06):
+            task, run = known["id"], known["run"]
+        parents = [t["id"] for t in self.tasks if t["run"] == run][-10:] + ["task_%d" % (self.number + 3)]
+        policy = rng.choices([None, {"sandbox": False}, {"network": "open"}, {"trust_level": "prod"}], [90, 5, 3, 2])[0]
+        orders = self.orders(run, task)
+        sender = rng.choice(REQUESTERS + [ORCHESTRATOR])
+        if known and task == known["id"] and self.chance(0.7):
+            sender = known["agent"] or ORCHESTRATOR
+        return self.envelope(
+            "task.request", sender, self.recipients(), {"n": self.number}, run, task,
+            parent_task_id=rng.choice(parents) if self.chance(0.35) else None,
+            requires=rng.choices([None, [rng.choice(SKILLS)], SKILLS[:2], ["skill:none"]], [30, 60, 8, 3])[0],
+            prefers=[rng.choice(SKILLS)] if self.chance(0.1) else None,
+            payload_type=rng.choice(["p.q", "r.s"]) if self.chance(0.2) else None,
+            security={"policy": policy} if policy else None,
+            idempotency_key="key_%d" % rng.randrange(20) if self.chance(0.1) else None,
+            meta={"clutch": orders} if orders else None)
+
+    def usage(self):
+        return {"clutch": {"usage": self.rng.choice([{"input_tokens": 40, "output_tokens": 10}, {"cost": 0.5}, {"input_tokens": 200}])}}
+
+    def report(self, task, kind, payload):
+        agent = task["agent"] or self.rng.choice((task["past"] or []) + AGENTS)
+        if self.chance(0.05):
+            agent = self.rng.choice(AGENTS)
+        attempt = self.attempt(task)
+        return self.envelope(kind, agent, [task["from"]], payload, task["run"], task["id"], attempt=attempt if attempt and attempt > 0 else None,
+                             meta=self.usage() if self.chance(0.3) else None)
+
+    def attempt(self, task):
+        return self.rng.choices([task["attempt"], None, task["attempt"] - 1 or None, task["attempt"] + 1], [80, 12, 6, 2])[0]
+
+    def card(self, agent):
+        rng = self.rng
+        limits = {"max_concurrency": rng.choice([0, 1, 1, 2, 2, 3, 5, 5 if self.exact else 20])}
+        if self.chance(0.2):
+            limits["heartbeat_sec"] = rng.choice([0, 10, 60])
+        if self.chance(0.3):
+            limits["max_runtime_sec"] = rng.choice([0, 20, 100])
+        if self.chance(0.15):
+            limits["max_tokens"] = rng.choice([50, 300])
+        if self.chance(0.1):
+            limits["max_cost"] = 1
+        if self.chance(0.2):
+            limits["retry"] = {"max": rng.randrange(4), "factor": 1.5}
+        return {"v": "clutch/0.1", "agent_id": agent, "limits": limits,
+                "capabilities": [{"id": skill, "trust_level": rng.choice(["sandbox", "prod"]), "cost_hint": rng.choice(["low", "high"])}
+                                 for skill in rng.sample(SKILLS, rng.randrange(1, 4))],
+                "security": {"sandbox": not self.chance(0.15), "network": rng.choice(["none", "open"])},
+                "groups": ["group:g"] if self.chance(0.4) else [], "scopes": ["group:s"] if self.chance(0.6) else []}
+
+    # ------------------------------------------------------------------ steps
+
+    def send(self, document):
+        rows = self.ask("SELECT seq, duplicate, late FROM clutch.send(%s)", (json.dumps(document),))
+        if not isinstance(rows, str):
+            self.sent.append((document, rows[0][0], self.in_transaction))
+        return rows
+
+    def step_request(self):
+        self.send(self.request())
+
+    def step_send_at(self):
+        self.ask("SELECT clutch.send_at(%s, %s)", (json.dumps(self.request()), self.at(self.rng.choice([-5, 10, 100, 1000]))))
+
+    def step_batch(self):
+        self.ask("SELECT clutch.send_batch(%s::jsonb[])", ([json.dumps(self.request()) for _ in range(3)],))
+
+    def step_resend(self):
+        if self.sent:
+            document, seq, in_doubt = self.rng.choice(self.sent)
+            rows = self.ask("SELECT seq, duplicate FROM clutch.send(%s)", (json.dumps(document),))
+            self.must(in_doubt or isinstance(rows, str) or rows[0] == (seq, True), "a resend of event %d was answered %s" % (seq, rows))
+
+    def step_claim(self):
+        agent = self.rng.choice(AGENTS)
+        self.claim(agent, self.rng.choice([1, 1, 2, 4]), self.rng.choice([5, 60, 400]))
+
+    def claim(self, agent, n, lease):
+        best = self.look("SELECT min(urgency) FROM clutch.ready r JOIN clutch.task t USING (task_id) "
+                         "WHERE r.agent_id = %s AND (t.deadline > clutch.now()) IS NOT FALSE", (agent,))[0][0]
+        rows = self.ask("SELECT task_id, attempt, lease_until, (envelope #>> '{meta,clutch,priority}') FROM clutch.claim(%s, %s, %s * interval '1 s')",
+                        (agent, n, lease))
+        if isinstance(rows, str):
+            return []
+        self.must(len(rows) <= n, "%s claimed %d and had %d" % (agent, n, len(rows)))
+        held = {row[0]: row for row in self.look(
+            "SELECT task_id, attempt, priority FROM clutch.task WHERE agent_id = %s AND status = 'running'", (agent,))}
+        for task, attempt, _, _ in rows:
+            self.must(task in held and held[task][1] == attempt, "%s was told it has %s, and has not" % (agent, task))
+        if self.settings["clutch.aging"] == 0 and rows and best is not None and len(rows) == 1:
+            self.must(held[rows[0][0]][2] >= 4 - best, "%s was given %s though a more urgent one was ready" % (agent, rows[0][0]))
+        return rows
+
+    def step_idle(self):
+        """Who claims until it is given nothing has left nothing that it could have."""
+        agent = self.rng.choice(AGENTS)
+        for _ in range(30):
+            if not self.claim(agent, 2, 60):
+                break
+        else:
+            return
+        if self.exact and not self.in_transaction:
+            self.none(SQL["idle"], {"agent": agent})
+
+    def step_progress(self):
+        task = self.some_task("assigned", "running", "input_required")
+        if task:
+            self.send(self.report(task, "task.progress", {"n": 1}))
+
+    def step_park(self):
+        task = self.some_task("running")
+        if task:
+            payload = {"state": "input_required", "question": "?"}
+            if self.chance(0.4):
+                payload["deadline"] = self.at(self.rng.choice([-1, 20, 200]))
+            self.send(self.report(task, "task.progress", payload))
+
+    def step_answer(self):
+        task = self.some_task("input_required") if self.chance(0.8) else self.any_task()
+        if task:
+            self.ask("SELECT late FROM clutch.answer(%s, '{}', %s)", (task["id"], self.rng.choice(["agent:ui", ORCHESTRATOR, task["from"]])))
+
+    def step_chat(self):
+        task = self.any_task()
+        if task:
+            self.send(self.envelope("chat.message", self.rng.choice(REQUESTERS), [task["agent"] or ORCHESTRATOR], {}, task["run"], task["id"]))
+
+    def step_finish(self):
+        task = self.some_task("running", "running", "assigned", "input_required") if self.chance(0.9) else self.any_task()
+        if task:
+            self.send(self.report(task, "task.result", {}))
+
+    def step_finish_called(self):
+        task = self.some_task("running")
+        if task:
+            rows = self.ask("SELECT late FROM clutch.finish(%s, %s, '{}', %s)", (task["agent"], task["id"], task["attempt"]))
+            self.must(rows == [(False,)], "%s held %s at attempt %d, and its result was answered %s"
+                      % (task["agent"], task["id"], task["attempt"], rows))
+
+    def step_fail(self):
+        task = self.some_task("running", "assigned") if self.chance(0.9) else self.any_task()
+        if task:
+            payload = {"code": self.rng.choice(["TIMEOUT", "UNAVAILABLE", "REJECTED", "NO_CAPACITY", "X"]), "message": "m"}
+            if self.chance(0.7):
+                payload["retryable"] = self.chance(0.7)
+            if self.chance(0.3):
+                payload["details"] = {"retry_after_ms": self.rng.choice([0, 700, 50000])}
+            self.send(self.report(task, "task.error", payload))
+
+    def step_accept(self):
+        task = self.some_task("assigned", "running")
+        if task:
+            self.send(self.report(task, "task.accept", {}))
+
+    def step_release(self):
+        task = self.some_task("running", "assigned", "input_required")
+        if task:
+            self.ask("SELECT clutch.release(%s, %s, %s)", (task["agent"], task["id"], self.attempt(task)))
+
+    def step_extend(self):
+        task = self.some_task("running")
+        if task:
+            self.ask("SELECT * FROM clutch.extend_lease(%s, %s, %s, %s * interval '1 s')",
+                     (task["agent"], task["id"], self.attempt(task), self.rng.choice([1, 60, 900])))
+
+    def step_cancel(self):
+        task = self.some_task() if self.chance(0.9) else self.any_task()
+        if task:
+            self.ask("SELECT late FROM clutch.cancel(%s, 'r', %s)", (task["id"], self.rng.choice([ORCHESTRATOR, task["from"], task["agent"]])))
+
+    def step_retry(self):
+        task = self.some_task("failed", "cancelled", "timed_out") if self.chance(0.9) else self.any_task()
+        if task:
+            self.ask("SELECT clutch.retry(%s, %s)", (task["id"], ORCHESTRATOR))
+
+    def step_retry_run(self):
+        self.ask("SELECT count(*) FROM clutch.retry_run(%s, %s)", (self.rng.choice(self.runs), ORCHESTRATOR))
+
+    def step_status(self):
+        self.ask("SELECT clutch.set_status(%s, %s, 'r')", (self.rng.choice(AGENTS), self.rng.choice(STATUSES + ["READY"] * 3)))
+
+    def step_register(self):
+        self.ask("SELECT clutch.register(%s)", (json.dumps(self.card(self.rng.choice(AGENTS))),))
+
+    def step_update(self):
+        agent = self.rng.choice(AGENTS)
+        card = self.card(agent)
+        del card["v"]
+        if self.chance(0.5):
+            card = {"agent_id": agent, "limits": card["limits"]}
+        self.send(self.envelope("agent.update", agent, [ORCHESTRATOR], card, "run:agents", "task:agents"))
+
+    def step_heartbeat(self):
+        self.ask("SELECT clutch.heartbeat(%s)", (self.rng.choice(AGENTS),))
+
+    def step_group(self):
+        self.ask("SELECT clutch.%s_group('group:g', %%s)" % self.rng.choice(["join", "leave"]), (self.rng.choice(AGENTS),))
+
+    def step_clock(self):
+        self.forward(self.rng.choices([0.4, 3, 15, 70, 400, 4000, 90000], [15, 20, 20, 15, 6, 2, 1])[0])
+
+    def forward(self, seconds):
+        if self.in_transaction:
+            return
+        self.now += datetime.timedelta(seconds=seconds)
+        self.everywhere("SET clutch.clock = %s", (self.now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),))
+
+    def step_tick(self):
+        self.ask("SELECT clutch.tick()")
+        if self.exact and self.settings["clutch.tick_batch"] == 1000 and not self.in_transaction:
+            self.none(SQL["idle"], {"agent": None})
+
+    def step_schedule(self):
+        document = self.request()
+        for key in ("id", "ts", "task_id", "idempotency_key"):
+            document.pop(key, None)
+        self.ask("SELECT clutch.schedule(%s, %s, %s)", (self.rng.choice(["s1", "s2"]), self.rng.choice(["* * * * *", "*/5 * * * *"]), json.dumps(document)))
+
+    def step_unschedule(self):
+        self.ask("SELECT clutch.unschedule(%s)", (self.rng.choice(["s1", "s2"]),))
+
+    def step_read(self):
+        task = self.any_task()
+        run = self.rng.choice(self.runs)
+        answer = self.ask(self.rng.choice(READINGS), {"task": task["id"] if task else "task_0", "run": run})
+        self.must(not isinstance(answer, str) or not task, "reading was answered %s" % answer)
+
+    def step_explain(self):
+        self.ask("SELECT count(*) FROM clutch.explain_route(%s)", (json.dumps(self.request()),))
+
+    def step_rebuild(self):
+        self.compare_rebuilt()
+
+    WEIGHTS = {
+        "request": 26, "send_at": 2, "batch": 2, "resend": 3, "claim": 20, "idle": 3, "progress": 5, "park": 5, "answer": 4, "chat": 2,
+        "finish": 6, "finish_called": 4, "fail": 8, "accept": 3, "release": 4, "extend": 3, "cancel": 3, "retry": 3, "retry_run": 1,
+        "status": 4, "register": 2, "update": 2, "heartbeat": 2, "group": 1, "clock": 9, "tick": 7, "read": 4, "explain": 1, "rebuild": 0.5,
+        "schedule": 0.5, "unschedule": 1,
+    }
+
+    # --------------------------------------------------------------- promises
+
+    def none(self, sql, arguments=None):
+        rows = self.look(sql, arguments)
+        self.must(not rows, "; ".join("%s: %s" % row for row in rows[:3]))
+
+    def observe(self):
+        self.tasks = self.look("EXECUTE state")[0][0]
+        self.none("EXECUTE faults")
+        for agent, limit, running in self.look("EXECUTE limits"):
+            self.must(running <= max(limit, self.load.get(agent, 0)), "%s has %d tasks, its limit is %d" % (agent, running, limit))
+            self.load[agent] = running
+
+    def compare_rebuilt(self):
+        if self.in_transaction:
+            return
+        before = self.look(SQL["rebuilt"])
+        self.ask("SELECT clutch.rebuild()")
+        after = self.look(SQL["rebuilt"])
+        gone, come = sorted(set(before) - set(after)), sorted(set(after) - set(before))
+        self.must(before == after, "rebuilt, the state is another:\n- %s\n+ %s" % ("\n- ".join(map(str, gone[:3])), "\n+ ".join(map(str, come[:3]))))
+
+    # ---------------------------------------------------------------- the walk
+
+    def prepare(self):
+        self.ask("DROP EXTENSION IF EXISTS clutch CASCADE")
+        self.ask("CREATE EXTENSION clutch")
+        self.everywhere("DEALLOCATE ALL")
+        for name in ("state", "faults", "limits"):
+            for cursor in self.cursors:
+                cursor.execute("PREPARE %s AS %s" % (name, SQL[name]))
+        self.settings = {name: self.rng.choice(values) for name, values in SETTINGS.items()}
+        # otherwise a backend trusts what it read a moment ago, also what was rolled back
+        self.exact = self.settings["clutch.exact_load_candidates"] > 0
+        for name, value in self.settings.items():
+            self.everywhere("SET %s = %%s" % name, (value,))
+        self.forward(0)
+        if self.chance(0.5):
+            self.ask("SELECT clutch.set_retry_policy('p.q', max => 1, initial => '3 s')")
+        for agent in AGENTS[:self.rng.randrange(1, 6)]:
+            self.ask("SELECT clutch.register(%s)", (json.dumps(self.card(agent)),))
+        self.observe()
+
+    def walk(self):
+        names, weights = list(self.WEIGHTS), list(self.WEIGHTS.values())
+        left = 0
+        for _ in range(STEPS):
+            if left == 0:
+                self.cursor = self.rng.choice(self.cursors)
+            if left == 0 and self.chance(0.04):
+                self.ask("BEGIN")
+                self.in_transaction, left, keep = True, self.rng.randrange(1, 8), (dict(self.load), self.chance(0.5))
+            name = self.rng.choices(names, weights)[0]
+            self.counts[name] += 1
+            getattr(self, "step_" + name)()
+            self.observe()
+            if left > 0:
+                left -= 1
+                if left == 0:
+                    self.in_transaction = False
+                    self.ask("COMMIT" if keep[1] else "ROLLBACK")
+                    if not keep[1]:
+                        self.load = keep[0]
+                    self.observe()
+        if left > 0:
+            self.in_transaction = False
+            self.ask("COMMIT")
+            self.observe()
+
+    # ------------------------------------------------------------- the draining
+
+    def work_off(self, agents):
+        for agent in agents:
+            for _ in range(20):
+                rows = self.claim(agent, 50, 60)
+                if not rows:
+                    break
+                for task, attempt, _, _ in rows:
+                    late = self.ask("SELECT late FROM clutch.finish(%s, %s, '{}', %s)", (agent, task, attempt))
+                    self.must(late == [(False,)], "%s had just claimed %s, and its result was answered %s" % (agent, task, late))
+        self.observe()
+        for task in self.live("input_required"):
+            self.ask("SELECT late FROM clutch.answer(%s, '{}', %s)", (task["id"], ORCHESTRATOR))
+
+    def drain(self):
+        """With ticks or without; at last by the deadlines."""
+        with_ticks = self.chance(0.5)
+        agents = AGENTS + ["agent:ghost", "agent:all"]
+        if self.chance(0.3):
+            self.compare_rebuilt()
+        for agent in agents:
+            card = {"v": "clutch/0.1", "agent_id": agent, "capabilities": [{"id": s, "trust_level": "prod"} for s in SKILLS + ["skill:none"]],
+                    "limits": {"max_concurrency": 10}, "groups": ["group:g", "group:nobody"], "scopes": ["group:s"],
+                    "security": {"sandbox": True, "network": "open"}}
+            self.ask("SELECT clutch.register(%s)", (json.dumps(card),))
+        self.ask("SELECT clutch.unschedule(name) FROM clutch.schedules")
+        for missing, run in self.look("SELECT DISTINCT d.after_task_id, d.run_id FROM clutch.dependency d LEFT JOIN clutch.task t "
+                                      "ON t.task_id = d.after_task_id WHERE t.task_id IS NULL"):
+            self.send(self.envelope("task.request", "agent:ui", [ORCHESTRATOR], {}, run, missing))
+        for turn in range(40):
+            self.cursor = self.rng.choice(self.cursors)
+            if with_ticks:
+                self.ask("SELECT clutch.tick()")
+            self.work_off(agents)
+            if not self.live():
+                break
+            self.forward(61 if turn < 20 else 3600 * 5)
+        self.observe()
+        left = [t for t in self.live() if not (t["waiting_for"] == "sibling" and self.settings["clutch.default_deadline"] == 0)]
+        self.must(not left, "%d tasks do not end (%s ticks): %s" % (len(left), "with" if with_ticks else "without", left[:3]))
+
+    def judge_log(self):
+        ended = {}
+        events = self.look("""SELECT seq, task_id, type, envelope #>> '{meta,clutch,move}' FROM clutch.events
+			WHERE NOT late AND type IN ('task.result', 'task.error', 'task.timeout', 'task.cancel', 'task.progress') ORDER BY seq""")
+        for seq, task, kind, move in events:
+            if kind != "task.progress":
+                self.must(not ended.get(task), "%s ended again at %d" % (task, seq))
+                ended[task] = True
+            elif move == "retried":
+                self.must(ended.get(task), "%s was revived at %d and had not ended" % (task, seq))
+                ended[task] = False
+            else:
+                self.must(not ended.get(task), "%s went on at %d and had ended" % (task, seq))
+        for task in self.tasks:
+            self.must(ended.get(task["id"], False) == (task["status"] in OVER), "%s is %s, the log says otherwise" % (task["id"], task["status"]))
+        self.none("""SELECT 'a run was given work beyond its budget', d.task_id || ' at ' || d.seq FROM clutch.events d
+			JOIN clutch.budget b USING (run_id), LATERAL (SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
+				FROM clutch.spending s WHERE s.run_id = d.run_id AND s.seq < d.seq) s
+			WHERE d.type = 'routing.decision' AND d.seq > b.seq AND (s.tokens >= b.tokens OR s.cost >= b.cost)""")
+
+    def run(self):
+        self.prepare()
+        self.walk()
+        self.drain()
+        self.judge_log()
+        self.compare_rebuilt()
+        self.observe()
+
+
+def main():
+    count, dsn, seed = hostile.settings(sys.argv, 200000)
+    steps, walks, began = 0, 0, time.time()
+    counts = collections.Counter()
+    connections = [psycopg2.connect(dsn) for _ in range(SESSIONS)]
+    for connection in connections:
+        connection.autocommit = True
+        connection.cursor().execute("SET client_min_messages = error; SET statement_timeout = '60s'; SET timezone = 'UTC'; "
+                                    "LOAD 'clutch'; SET clutch.notify = off")
+    while steps * ENVELOPES_A_STEP < count:
+        walk = Walk(connections, seed + walks)
+        try:
+            walk.run()
+        except Fault as fault:
+            path = os.environ.get("CLUTCH_WALK_SQL", "walk.sql")
+            with open(path, "w") as out:
+                out.write(";\n".join(walk.log) + ";\n")
+            print("FAILED: seed %d, after %d statements (%s): %s" % (seed + walks, len(walk.log), path, fault))
+            print("\n".join(walk.log[-3:]))
+            sys.exit(1)
+        counts.update(walk.counts)
+        walks += 1
+        steps += STEPS
+    print(", ".join("%s %d" % item for item in sorted(counts.items())))
+    print("%d walks of %d steps in %.0f s, from seed %d" % (walks, STEPS, time.time() - began, seed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+-- What walks.py asks the tables of state.  Each part is prepared, or run, under the name above it.
+
+-- name: state
+SELECT coalesce(json_agg(json_build_object('id', task_id, 'run', run_id, 'thread', thread_id, 'status', status, 'agent', agent_id,
+	'past', past_agents, 'from', from_agent, 'attempt', attempt, 'priority', priority, 'waiting_for', waiting_for) ORDER BY request_seq), '[]')
+FROM clutch.task
+
+-- name: faults
+-- the tables of state against one another: what, and of whom
+SELECT 'end without its time, or the reverse', task_id FROM clutch.task
+WHERE (status IN ('completed', 'failed', 'cancelled', 'timed_out')) <> (finished_at IS NOT NULL)
+UNION ALL
+SELECT 'a task that is over and has something left', task_id FROM clutch.task
+WHERE finished_at IS NOT NULL AND (num_nonnulls(slot_no, next_at, lease_until, waiting_for) > 0 OR coalesce(queue_no, 0) <> 0)
+UNION ALL
+SELECT 'slot and task disagree', coalesce(t.task_id, s.task_id) || ' ' || coalesce(t.status, '') FROM
+	(SELECT * FROM clutch.task WHERE slot_no IS NOT NULL OR status IN ('assigned', 'running')) t
+	FULL JOIN (SELECT * FROM clutch.agent_slot WHERE task_id IS NOT NULL) s USING (agent_id, slot_no, task_id)
+WHERE s.task_id IS NULL OR t.task_id IS NULL OR t.status NOT IN ('assigned', 'running')
+UNION ALL
+SELECT 'ready and task disagree', coalesce(t.task_id, r.task_id) || ' ' || coalesce(t.status, '') FROM
+	(SELECT * FROM clutch.task WHERE status = 'assigned') t
+	FULL JOIN clutch.ready r ON r.task_id = t.task_id AND r.agent_id = t.agent_id AND r.queue_no = t.queue_no AND r.urgency = 4 - t.priority
+WHERE r.task_id IS NULL OR t.task_id IS NULL
+UNION ALL
+SELECT 'waiting and task disagree', coalesce(t.task_id, w.task_id) || ' ' || coalesce(t.waiting_for, '') FROM
+	(SELECT * FROM clutch.task WHERE status = 'pending' AND coalesce(waiting_for, '') NOT IN ('time', 'retry', 'sibling')) t
+	FULL JOIN clutch.waiting w ON w.task_id = t.task_id AND w.kind = t.queue_kind AND w.queue_no = t.queue_no AND w.urgency = 4 - t.priority
+WHERE w.task_id IS NULL OR t.task_id IS NULL OR t.waiting_for IS NULL
+UNION ALL
+SELECT 'question and task disagree', coalesce(t.task_id, q.task_id) FROM
+	(SELECT * FROM clutch.task WHERE status = 'input_required') t
+	FULL JOIN clutch.question q ON q.task_id = t.task_id AND q.seq = t.question_seq
+WHERE q.task_id IS NULL OR t.task_id IS NULL
+UNION ALL
+SELECT 'timer and task disagree', coalesce(t.task_id, m.task_id) FROM
+	(SELECT * FROM clutch.task WHERE next_at IS NOT NULL) t
+	FULL JOIN clutch.timer m ON m.task_id = t.task_id AND m.due = t.next_at
+WHERE m.task_id IS NULL OR t.task_id IS NULL
+UNION ALL
+SELECT 'a task that nobody will look at in time', task_id FROM clutch.task
+WHERE finished_at IS NULL AND num_nonnulls(lease_until, deadline, wake_at) > 0
+	AND (next_at IS NULL OR next_at > least(lease_until, deadline, wake_at))
+UNION ALL
+SELECT 'held, and nothing to wait for', task_id FROM clutch.task t
+WHERE status = 'pending' AND (waiting_for IN ('time', 'retry') AND wake_at IS NULL OR waiting_for = 'sibling' AND wake_at IS NULL
+	AND NOT EXISTS (SELECT FROM clutch.dependency d LEFT JOIN clutch.task o ON o.task_id = d.after_task_id
+		WHERE d.task_id = t.task_id AND o.status IS DISTINCT FROM 'completed'))
+UNION ALL
+SELECT 'not revived, and waits for what has failed', task_id FROM clutch.task t
+WHERE status = 'pending' AND waiting_for = 'sibling' AND reason = 'new' AND EXISTS (SELECT FROM clutch.dependency d
+	JOIN clutch.task o ON o.task_id = d.after_task_id WHERE d.task_id = t.task_id AND o.status IN ('failed', 'cancelled', 'timed_out'))
+UNION ALL
+SELECT 'an agent where none belongs, or the reverse', task_id FROM clutch.task
+WHERE finished_at IS NULL AND (agent_id IS NULL) <> (status = 'pending')
+UNION ALL
+SELECT 'running without a lease, or the reverse', task_id FROM clutch.task WHERE (status = 'running') <> (lease_until IS NOT NULL)
+UNION ALL
+SELECT 'clutch.check(): ' || code, detail FROM clutch.check()
+
+-- name: rebuilt
+-- what test/t/ClutchTest.pm compares, column by column.  A task that waits for others is looked at once more after a rebuild,
+-- as it is after its request.
+SELECT 'agent', r::text FROM clutch.agent_registry r
+UNION ALL
+SELECT t.task_id, f.key || ' ' || coalesce(f.value, '') FROM clutch.task t, jsonb_each_text(to_jsonb(t) - '{slot_no,queue_no,queue_kind,next_at,lease_until,lease}'::text[]) f
+WHERE f.key NOT IN ('wake_at', 'waiting_for') OR t.status <> 'pending' OR t.wake_at > clutch.now()
+	OR NOT EXISTS (SELECT FROM clutch.dependency d WHERE d.task_id = t.task_id)
+UNION ALL
+SELECT 'ready', concat_ws(' ', agent_id, urgency, task_id) FROM clutch.ready
+UNION ALL
+SELECT 'waiting', concat_ws(' ', urgency, task_id) FROM clutch.waiting
+UNION ALL
+SELECT 'slot', concat_ws(' ', agent_id, task_id) FROM clutch.agent_slot WHERE task_id IS NOT NULL
+UNION ALL
+SELECT 'scope', s::text FROM clutch.run_scope s
+UNION ALL
+SELECT 'timer', m.task_id FROM clutch.timer m JOIN clutch.task t USING (task_id)
+WHERE t.status <> 'pending' OR t.deadline IS NOT NULL OR t.wake_at > clutch.now()
+	OR NOT EXISTS (SELECT FROM clutch.dependency d WHERE d.task_id = t.task_id)
+UNION ALL
+SELECT 'dependency', d::text FROM clutch.dependency d
+UNION ALL
+SELECT 'question', q::text FROM clutch.question q
+UNION ALL
+SELECT 'budget', b::text FROM clutch.budget b
+UNION ALL
+SELECT 'spending', s::text FROM clutch.spending s
+UNION ALL
+SELECT 'failure', f::text FROM clutch.agent_failure f
+ORDER BY 1, 2
+
+-- name: idle
+-- who could have what waits, and has it not
+SELECT 'something waits for an agent that has nothing to do', w.task_id || ' for ' || x.agent_id
+FROM clutch.waiting w JOIN clutch.task t USING (task_id) JOIN clutch.events e ON e.seq = t.request_seq, clutch.explain_route(e.envelope) x
+WHERE x.eligible AND (%(agent)s::text IS NULL OR x.agent_id = %(agent)s)
+LIMIT 3
+
+-- name: limits
+SELECT agent_id, coalesce((card #>> '{limits,max_concurrency}')::int, 1),
+	(SELECT count(*) FROM clutch.task t WHERE t.agent_id = r.agent_id AND t.status IN ('assigned', 'running'))
+FROM clutch.agent_registry r
