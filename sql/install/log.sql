@@ -27,7 +27,7 @@ ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER append_only_row;
 COMMENT ON TABLE clutch.events IS 'the log: every envelope that was admitted, once, for ever';
 COMMENT ON COLUMN clutch.events.seq IS 'place in the log; of one task, the order of effect';
 COMMENT ON COLUMN clutch.events.xid IS 'transaction that appended it (of its own epoch)';
-COMMENT ON COLUMN clutch.events.epoch IS 'copy of the database in which it was admitted';
+COMMENT ON COLUMN clutch.events.epoch IS 'copy of the database in which it was admitted; negative: in which it arrived by replication';
 COMMENT ON COLUMN clutch.events.late IS 'kept, but came when it could change nothing any more';
 COMMENT ON COLUMN clutch.events.scope IS 'owner of the run';
 COMMENT ON COLUMN clutch.events.attempt IS 'of a report on a task: the attempt it was judged by';

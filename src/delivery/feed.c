@@ -113,9 +113,9 @@ read_range(Reading *reading, int epoch, uint64 from_xid, const Position *until, 
 	{
 		uint64		xid = xid_of(&scan);
 
-		if (until != NULL && xid >= until->xmax)
+		if (xid >= until->xmax)
 			break;
-		if (until != NULL && !position_has_seen(until, until->epoch, xid))
+		if (!position_has_seen(until, until->epoch, xid))
 			continue;
 		if (may_cut && xid != last && reading->feed->n >= reading->query->max_events)
 		{
@@ -155,33 +155,43 @@ read_late(Reading *reading, int epoch, const Position *from, const Position *unt
 }
 
 /*
- * Late committers, then what is newer.  What came from elsewhere bears this
- * database's transactions, whatever its epoch; its share is not cut again.
+ * Late committers, then what is newer; of what came from elsewhere too, whose
+ * share is not cut again.  True: until was cut.
  */
-static void
+static bool
 read_epoch(Reading *reading, const Position *from, Position *until, bool may_cut)
 {
+	int			elsewhere = EPOCH_ELSEWHERE(until->epoch);
 	uint64		xmax;
+	bool		is_cut;
 
 	read_late(reading, until->epoch, from, until);
-	if (read_range(reading, until->epoch, from->xmax, until, may_cut, &xmax))
+	is_cut = read_range(reading, until->epoch, from->xmax, until, may_cut, &xmax);
+	if (is_cut)
 		*until = position_cut(until, xmax);
-	read_late(reading, EPOCH_ELSEWHERE, from, until);
-	(void) read_range(reading, EPOCH_ELSEWHERE, from->xmax, until, false, &xmax);
+	read_late(reading, elsewhere, from, until);
+	(void) read_range(reading, elsewhere, from->xmax, until, false, &xmax);
+	return is_cut;
 }
 
-/* the rest of the epochs before: a restored copy has all of it at once */
+/* what is left of the epochs before, which a copy inherited, then this one */
 static void
-read_past(Reading *reading, const Position *from, int epoch)
+read_epochs(Reading *reading, const Position *from, bool may_cut)
 {
-	uint64		unused;
-	int			i;
+	static const Position beginning = {0};
+	Position	last = reading->feed->until;
+	Position   *until = &reading->feed->until;
+	int			epoch;
 
-	for (i = 0; i < from->nxip; i++)
-		read_transaction(reading, from->epoch, from->xip[i]);
-	(void) read_range(reading, from->epoch, from->xmax, NULL, false, &unused);
-	for (i = from->epoch + 1; i < epoch; i++)
-		(void) read_range(reading, i, 0, NULL, false, &unused);
+	for (epoch = from->epoch; epoch < last.epoch; epoch++)
+	{
+		*until = position_end(epoch);
+		if (read_epoch(reading, from, until, may_cut))
+			return;
+		from = &beginning;
+	}
+	*until = last;
+	(void) read_epoch(reading, from, until, may_cut);
 }
 
 static int
@@ -197,19 +207,13 @@ Feed *
 feed_read(const Position *from, const Position *until, const FeedQuery *query)
 {
 	Feed	   *feed = palloc0(sizeof(Feed));
-	Position	beginning = {0};
 	Reading		reading = {query, feed, Max(query->max_events, 64), clock_now()};
 
 	feed->seqs = palloc(sizeof(int64) * reading.room);
 	feed->until = until != NULL ? *until : position_now();
 	reading.each = AllocSetContextCreate(CurrentMemoryContext, "clutch feed", ALLOCSET_DEFAULT_SIZES);
-	if (from->epoch < feed->until.epoch)
-	{
-		read_past(&reading, from, feed->until.epoch);
-		from = &beginning;
-	}
 	/* an end that was chosen before is not cut again */
-	read_epoch(&reading, from, &feed->until, until == NULL);
+	read_epochs(&reading, from, until == NULL);
 	MemoryContextDelete(reading.each);
 	qsort(feed->seqs, feed->n, sizeof(int64), compare_seqs);
 	return feed;

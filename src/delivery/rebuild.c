@@ -264,7 +264,7 @@ replay_log(void)
 		CHECK_FOR_INTERRUPTS();
 		n++;
 		/* from elsewhere: never judged here */
-		if (rows_int4(&scan, Anum_event_epoch) != EPOCH_ELSEWHERE)
+		if (rows_int4(&scan, Anum_event_epoch) > 0)
 		{
 			envelope_read_admitted(rows_jsonb(&scan, Anum_event_envelope),
 								   &logged.envelope, problem_list());

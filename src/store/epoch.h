@@ -15,8 +15,11 @@
 #include "access/xlogdefs.h"
 #include "clutch.h"
 
-/* of an event that another database admitted (logical replication) */
-#define EPOCH_ELSEWHERE		0
+/*
+ * Of an event that another database admitted (logical replication), and that
+ * arrived here in some epoch: its transaction is one of that.
+ */
+#define EPOCH_ELSEWHERE(epoch)	(-(epoch))
 
 /*
  * The current epoch, from 1; *is_new is set when this very call started it in a

@@ -48,6 +48,19 @@ position_beginning(void)
 	return position;
 }
 
+/* the copy that the epoch was of may have gone on: there, this is of the future */
+Position
+position_end(int epoch)
+{
+	Position	position = {0};
+
+	position.epoch = epoch;
+	position.timeline = PG_UINT32_MAX;
+	position.system_identifier = epoch_system(epoch);
+	position.xmax = PG_UINT64_MAX;
+	return position;
+}
+
 /*
  * A snapshot taken in recovery has all transactions in progress, the top ones
  * among them, in subxip.  Events carry the top transaction.
@@ -91,7 +104,7 @@ position_cut(const Position *position, uint64 xmax)
 bool
 position_has_seen(const Position *position, int epoch, uint64 xid)
 {
-	if (epoch != EPOCH_ELSEWHERE && epoch != position->epoch)
+	if (epoch != position->epoch)
 		return epoch < position->epoch;
 	return xid < position->xmax &&
 		bsearch(&xid, position->xip, position->nxip, sizeof(uint64), compare_xids) == NULL;

@@ -34,6 +34,9 @@ typedef struct Position
 /* before the first event */
 extern Position position_beginning(void);
 
+/* behind all that this copy inherited of an epoch that is over */
+extern Position position_end(int epoch);
+
 /* as the calling statement sees the log; palloc'd parts */
 extern Position position_now(void);
 

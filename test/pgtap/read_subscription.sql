@@ -254,4 +254,41 @@ SELECT lives_ok($$ SELECT FROM clutch.read('late') $$, 'a system identifier is a
 SELECT clutch.unsubscribe('late') \g /dev/null
 UPDATE clutch.epoch SET system_identifier = c.system_identifier FROM pg_control_system() c;
 
+-- ----------------------- a copy in another cluster, and what came by replication
+SET session_replication_role = replica;
+INSERT INTO clutch.events (envelope) SELECT clutch.envelope('chat.message', 'agent:far', '{agent:ken}', id => 'far' || n, run_id => 'run:far', thread_id => 'thread:far', task_id => 'task:far')
+FROM generate_series(1, 2) n;
+RESET session_replication_role;
+SELECT is((SELECT string_agg(id || ' ' || epoch, ', ' ORDER BY seq) FROM clutch.events WHERE run_id = 'run:far'), 'far1 -1, far2 -1', 'what came by replication bears the epoch in which it came, negative');
+SELECT clutch.subscribe('far', '{"run_id": "run:far"}', 'beginning'), clutch.subscribe('copy', '{"type": "chat.*"}', 'beginning') \g /dev/null
+SELECT clutch.commit('far', min(pos)) FROM clutch.read('far') \g /dev/null
+CREATE TEMP TABLE page (id text, n integer);
+CREATE FUNCTION pg_temp.read_all(name text) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+	n integer := 0;
+BEGIN
+	LOOP
+		WITH batch AS MATERIALIZED (SELECT * FROM clutch.read(name, 5)), kept AS (INSERT INTO page SELECT id, n FROM batch)
+		SELECT n + 1 INTO n FROM (SELECT count(*), clutch.commit(name, max(pos)) FROM batch) AS b(events) WHERE events > 0;
+		IF n IS NULL THEN
+			RETURN (SELECT max(p.n) + 1 FROM page p);
+		END IF;
+	END LOOP;
+END $$;
+-- as if all of it had been written where the system identifier was 7
+UPDATE clutch.epoch SET system_identifier = 7;
+UPDATE clutch.subscription_position SET seen = replace(seen, c.here, '.7.'), until = replace(until, c.here, '.7.')
+FROM (SELECT '.' || system_identifier || '.' FROM pg_control_system()) AS c(here);
+SELECT is(pg_temp.got('far'), 'far2', 'in a copy it goes on as everything else');
+SELECT pg_temp.done('far') \g /dev/null
+SELECT is(pg_temp.got('far'), 'nothing', 'and comes once');
+SELECT ok(pg_temp.read_all('copy') > 20, 'a copy is read from the beginning');
+SELECT is((SELECT count(DISTINCT id) || ' ' || count(*) FROM page), (SELECT count(*) || ' ' || count(*) FROM clutch.events WHERE type LIKE 'chat.%' AND id <> 'stale'), 'each event once');
+SELECT cmp_ok(batch, '>', 4::bigint, 'in many batches: one alone would be looked through for each of its pieces') FROM clutch.subscriptions WHERE name = 'copy';
+CREATE TEMP TABLE of_copy AS SELECT pos FROM clutch.read_from('beginning', '{}', 2) WHERE pos IS NOT NULL;
+SELECT is((SELECT string_agg(r.id, ' ' ORDER BY seq) FROM of_copy, clutch.read_from(of_copy.pos, '{"type": "chat.*"}', 2) r), 'm3 m4', 'it goes on from a position among what it inherited');
+UPDATE clutch.epoch SET system_identifier = c.system_identifier FROM pg_control_system() c;
+SELECT throws_ok(format('SELECT clutch.read_from(%L)', pos), 'KL008', NULL, 'which the original does not take: it may have gone on') FROM of_copy;
+SELECT clutch.unsubscribe(n) FROM unnest('{far,copy}'::text[]) n \g /dev/null
+
 SELECT * FROM finish();
