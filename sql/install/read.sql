@@ -91,7 +91,7 @@ SELECT	t.task_id, t.run_id, t.status, t.agent_id, t.since, p.problem, p.hint
 FROM clutch.task t
 CROSS JOIN LATERAL (VALUES (
 	CASE WHEN t.finished_at IS NOT NULL THEN NULL
-		 WHEN t.deadline < clutch.now() THEN 'deadline passed'
+		 WHEN t.deadline < clutch.now() OR (t.status = 'input_required' AND t.wake_at <= clutch.now()) THEN 'deadline passed'
 		 WHEN t.status = 'running' AND t.wake_at < clutch.now() THEN 'ran too long'
 		 WHEN t.status = 'running' AND t.lease_until < clutch.now() THEN 'lease expired'
 		 WHEN t.status = 'pending' AND t.wake_at < clutch.now() -

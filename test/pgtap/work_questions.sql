@@ -134,6 +134,7 @@ INSERT INTO before SELECT pg_temp.picture();
 SELECT clutch.rebuild() \g /dev/null
 SELECT is(pg_temp.picture(), state, 'rebuild agrees') FROM before;
 SELECT pg_temp.at(90000) \g /dev/null
+SELECT is((SELECT string_agg(task_id || ' ' || problem, ', ') FROM clutch.stuck WHERE status = 'input_required'), 'task:e deadline passed', 'a question that nobody answered stands among what is stuck');
 SELECT is(clutch.tick() ->> 'timed_out', '1', 'nobody answered in time');
 SELECT is(pg_temp.state_of('task:e') || ' ' || (SELECT code FROM clutch.tasks WHERE task_id = 'task:e'), 'timed_out agent:ken 1 NOT_ANSWERED', 'which is said');
 SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.approvals), 'task:d', 'one question is left');
