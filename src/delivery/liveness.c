@@ -19,6 +19,7 @@
 #include "registry/breaker.h"
 #include "registry/heartbeat.h"
 #include "registry/slot.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 /* so many heartbeats are missed before an agent is lost */
@@ -37,9 +38,13 @@ static bool
 give_up_tasks(Slice agent_id, const char *reason)
 {
 	bool		all = true;
+	List	   *ids = slot_list_tasks(agent_id);
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch task given up",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(each);
 	ListCell   *cell;
 
-	foreach(cell, slot_list_tasks(agent_id))
+	foreach(cell, ids)
 	{
 		Task	   *task = task_lock_to_end(*(Slice *) lfirst(cell), false);
 
@@ -52,7 +57,10 @@ give_up_tasks(Slice agent_id, const char *reason)
 			claim_expire(task);
 		else if (task->status == TASK_ASSIGNED)
 			claim_take_away(task, slice_of_cstring(reason));
+		MemoryContextReset(each);
 	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
 	return all;
 }
 

@@ -12,6 +12,9 @@
  * room, it is told so while it can still notify by itself.  What a worker
  * that ends leaves here the next one finds.
  *
+ * Times at which something is due are of clock_now(); when a worker was
+ * started is of the real clock.
+ *
  * Locks here are held for a few microseconds, and no other is taken under
  * them.
  *
