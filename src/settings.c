@@ -235,7 +235,7 @@ define_sizes(void)
 	define_limit("clutch.max_nodes", "Most values in an envelope.",
 				 &clutch_max_nodes, 50000, 100, 100 * 1000 * 1000, 0);
 	define_limit("clutch.max_id_bytes", "Longest identifier, in bytes.",
-				 &clutch_max_id_bytes, 256, 32, 1024, GUC_UNIT_BYTE);
+				 &clutch_max_id_bytes, 256, 32, MAX_ID_BYTES, GUC_UNIT_BYTE);
 	define_limit("clutch.max_string_bytes",
 				 "Longest string of the protocol outside the payload, in bytes.",
 				 &clutch_max_string_bytes, 4096, 256, 1024 * 1024, GUC_UNIT_BYTE);

@@ -23,6 +23,8 @@ extern int	clutch_max_envelope_bytes;
 extern int	clutch_max_depth;
 extern int	clutch_max_nodes;
 extern int	clutch_max_id_bytes;
+/* what it may be set to: three of them fit into one entry of a btree (2704 bytes) */
+#define MAX_ID_BYTES	880
 extern int	clutch_max_string_bytes;
 extern int	clutch_max_recipients;
 extern int	clutch_max_list;

@@ -140,8 +140,8 @@ limits_lift(void)
 		limits.values[i] = *settings[i];
 		*settings[i] = PG_INT32_MAX;
 	}
-	/* no setting goes higher, and receipts have no more room: store/event.c */
-	clutch_max_id_bytes = 1024;
+	/* no setting goes higher */
+	clutch_max_id_bytes = MAX_ID_BYTES;
 	return limits;
 }
 

@@ -70,6 +70,15 @@ SELECT is(message, '"id" has 33 bytes; the limit is 32 (setting clutch.max_id_by
 FROM fixture, clutch.validate(doc || jsonb_build_object('schema_ref', NULL, 'id', repeat('x', 33))) WHERE name = 'envelope_1_1';
 SELECT is(pg_temp.faults(doc || jsonb_build_object('schema_ref', NULL, 'id', repeat('ü', 17))), '/id TOO_LONG', 'counted in bytes')
 FROM fixture WHERE name = 'envelope_1_1';
+-- three of the longest make one entry of an index; random, so that nothing can be compressed
+SELECT set_config('clutch.max_id_bytes', max_val, true) FROM pg_settings WHERE name = 'clutch.max_id_bytes' \g /dev/null
+CREATE FUNCTION pg_temp.longest(kind text) RETURNS text LANGUAGE sql VOLATILE AS $$
+	SELECT left(kind || (SELECT string_agg(substr('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-', 1 + floor(random() * 64)::int, 1), '')
+		FROM generate_series(1, max_val::int)), max_val::int)
+	FROM pg_settings WHERE name = 'clutch.max_id_bytes'
+$$;
+SELECT lives_ok($$SELECT clutch.send(clutch.envelope('chat.message', pg_temp.longest('agent:'), id => pg_temp.longest('m'),
+	run_id => pg_temp.longest('run:'), idempotency_key => pg_temp.longest('k')))$$, 'identifiers may be as long as can be set');
 RESET clutch.max_id_bytes;
 SET LOCAL clutch.max_recipients = 1;
 SELECT is(pg_temp.faults(doc || '{"to": [{"agent_id": "agent:a"}, {"agent_id": "agent:b"}]}'), '/to TOO_MANY', 'recipients are a setting')
