@@ -39,6 +39,11 @@ CREATE FUNCTION clutch.grant_functions(role_name name, grantee text) RETURNS voi
 DECLARE
 	f regprocedure;
 BEGIN
+	IF NOT EXISTS (SELECT FROM clutch.function_grants g WHERE g.grantee = grant_functions.grantee) THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('there are no functions for "%s"', coalesce(grantee, 'null')),
+			HINT = 'They are for agent or reader.';
+	END IF;
 	EXECUTE format('GRANT USAGE ON SCHEMA clutch TO %I', role_name);
 	FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = grant_functions.grantee LOOP
 		EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', f, role_name);

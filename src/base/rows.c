@@ -31,7 +31,7 @@ rows_begin(RowScan *scan, StateTable table, StateIndex index,
 		   RowSnapshot which, LOCKMODE lock)
 {
 	scan->table = table;
-	scan->rel = table_open(rows_table_oid(table), lock);
+	scan->rel = rows_open(table, lock);
 	scan->index = index_open(rows_index_oid(index), lock);
 	scan->slot = table_slot_create(scan->rel, NULL);
 	scan->scan = NULL;

@@ -139,6 +139,8 @@ typedef struct RowScan
 extern int	rows_columns(StateTable table);
 extern const char *rows_table_name(StateTable table);
 extern Oid	rows_table_oid(StateTable table);
+/* opened and locked */
+extern Relation rows_open(StateTable table, LOCKMODE lock);
 extern Oid	rows_index_oid(StateIndex index);
 extern int64 rows_nextval(StateSequence sequence);
 /* who owns the extension */

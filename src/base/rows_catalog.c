@@ -10,6 +10,7 @@
 #include "base/rows.h"
 
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "commands/sequence.h"
@@ -169,6 +170,18 @@ rows_table_oid(StateTable table)
 	return known_oid(&table_oids[table], tables[table].name);
 }
 
+/* whoever drops the extension is waited for: then it is not there, or another is */
+Relation
+rows_open(StateTable table, LOCKMODE lock)
+{
+	Relation	rel;
+
+	do
+		rel = try_table_open(rows_table_oid(table), lock);
+	while (rel == NULL);
+	return rel;
+}
+
 Oid
 rows_index_oid(StateIndex index)
 {
@@ -189,7 +202,9 @@ rows_owner(void)
 	Oid			owner;
 
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for table clutch.events");
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s.%s\" does not exist", CLUTCH_SCHEMA, tables[TABLE_EVENTS].name)));
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	return owner;

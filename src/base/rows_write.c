@@ -70,7 +70,7 @@ static Relation
 open_for_writing(StateTable table)
 {
 	require_writable();
-	return table_open(rows_table_oid(table), RowExclusiveLock);
+	return rows_open(table, RowExclusiveLock);
 }
 
 static void

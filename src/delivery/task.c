@@ -253,16 +253,20 @@ task_run_has_any(Slice run_id)
 }
 
 bool
-task_run_has_at_most(Slice run_id, int64 n)
+task_is_among_first(const Task *task, int64 n)
 {
 	int64		found = 0;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_TASK, INDEX_TASK_RUN_ID, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, task->run_id);
 	rows_start(&scan);
 	while (found <= n && rows_next(&scan))
-		found++;
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (rows_int8(&scan, Anum_task_request_seq) <= task->request_seq)
+			found++;
+	}
 	rows_end(&scan);
 	return found <= n;
 }

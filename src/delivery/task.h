@@ -122,7 +122,8 @@ extern Task *task_await(Slice task_id);
 /* an open transaction has requested or changed it */
 extern bool task_is_moving(Slice task_id);
 extern bool task_run_has_any(Slice run_id);
-extern bool task_run_has_at_most(Slice run_id, int64 n);
+/* is it one of the first n that were requested in its run? */
+extern bool task_is_among_first(const Task *task, int64 n);
 /* a child, requested before its parent, that belongs to another run; or absent; *any: it has children */
 extern Slice task_child_elsewhere(Slice task_id, Slice run_id, bool *any);
 

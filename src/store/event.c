@@ -13,6 +13,7 @@
 #include "base/query.h"
 #include "base/rows.h"
 #include "catalog/pg_type.h"
+#include "commands/trigger.h"
 #include "miscadmin.h"
 #include "store/event.h"
 #include "utils/rel.h"
@@ -137,7 +138,9 @@ send(Jsonb *envelope, bool internal)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the envelope was not admitted by clutch"),
-				 errdetail("The trigger of clutch.events is disabled, or another trigger swallowed the row."),
+				 SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA ?
+				 errdetail("Under session_replication_role = replica an envelope is kept and never judged.") :
+				 errdetail("The trigger of clutch.events is disabled, or another trigger or a rule swallowed the row."),
 				 errhint("SELECT * FROM clutch.check() says what is wrong with the log.")));
 	return ours.receipt;
 }

@@ -273,10 +273,12 @@ class Walk:
         return rows
 
     def step_idle(self):
-        """Who claims until it is given nothing has left nothing that it could have."""
+        """Who claims until it is given nothing, and nothing else happens, has left nothing that it could have."""
         agent = self.rng.choice(AGENTS)
         for _ in range(30):
-            if not self.claim(agent, 2, 60):
+            before = self.look("SELECT max(seq) FROM clutch.events")
+            # one that finds only what is over time ends that, and what gets its place is for the next
+            if not self.claim(agent, 2, 60) and self.look("SELECT max(seq) FROM clutch.events") == before:
                 break
         else:
             return

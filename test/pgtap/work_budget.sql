@@ -72,6 +72,8 @@ SELECT is((SELECT string_agg(detail, ', ' ORDER BY task_id) FROM clutch.tasks WH
 -- ------------------------------------------------------------- what is refused
 SELECT throws_ok($$SELECT clutch.send(pg_temp.ask('run:3', 'task:4', budget => '{"tasks": 9}'))$$, 'KL004', NULL, 'a run has one budget');
 SELECT lives_ok($$SELECT clutch.send(pg_temp.ask('run:3', 'task:4', budget => '{"tasks": 3, "depth": 1}'))$$, 'which may be repeated');
+SELECT lives_ok($$SELECT clutch.retry('task:3')$$, 'one of its first tasks begins again') FROM clutch.cancel('task:3');
+SELECT isnt(pg_temp.state_of('task:3'), 'failed BUDGET_EXCEEDED', 'though more were asked for meanwhile than may be');
 SELECT throws_ok($$SELECT clutch.send(pg_temp.ask('run:4', 'task:5', budget => '{"tokens": -1}'))$$, 'KL001', NULL, 'less than nothing');
 SELECT throws_ok($$SELECT pg_temp.say('task.progress', 'task:2', '{"cost": -1}')$$, 'KL001', NULL, 'nobody earns');
 
