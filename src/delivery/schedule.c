@@ -7,7 +7,7 @@
  */
 #include "clutch.h"
 
-#include "access/xact.h"
+#include "base/attempt.h"
 #include "base/clock.h"
 #include "base/column.h"
 #include "base/document.h"
@@ -21,7 +21,6 @@
 #include "store/event.h"
 #include "trust/principal.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
@@ -281,14 +280,21 @@ next_to_come(const Schedule *s, TimestampTz now, int64 *missed)
 	return next != 0 && next <= now ? cron_next(&when, zone, now) : next;
 }
 
-/* a deadlock, a lock that is not to be had in time, no memory */
-static bool
-passes_by_itself(int sqlstate)
+typedef struct Sending
 {
-	int			category = ERRCODE_TO_CATEGORY(sqlstate);
+	const Schedule *schedule;
+	TimestampTz now;
+	TimestampTz next;
+	int64		missed;
+} Sending;
 
-	return category == ERRCODE_TRANSACTION_ROLLBACK || category == ERRCODE_INSUFFICIENT_RESOURCES ||
-		sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
+static void
+send_it(void *arg)
+{
+	Sending    *sending = arg;
+
+	sending->next = next_to_come(sending->schedule, sending->now, &sending->missed);
+	send_in_name_of(sending->schedule);
 }
 
 /*
@@ -297,57 +303,32 @@ passes_by_itself(int sqlstate)
  * first: a time zone that is no more (another tzdata) leaves DT_NOEND.
  */
 static char *
-try_to_send(const Schedule *s, TimestampTz now, TimestampTz *next, int64 *missed)
+try_to_send(Sending *sending)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	char	   *volatile error = NULL;
+	ErrorData  *error = attempt(send_it, sending);
 
-	*next = DT_NOEND;
-	*missed = 0;
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
+	if (error == NULL)
+		return NULL;
+	if (attempt_failed_by_chance(error))
 	{
-		*next = next_to_come(s, now, missed);
-		send_in_name_of(s);
-		ReleaseCurrentSubTransaction();
+		/* its time has not gone: the next tick tries it again */
+		sending->next = sending->schedule->next_at;
+		sending->missed = 0;
 	}
-	PG_CATCH();
-	{
-		ErrorData  *data;
-
-		MemoryContextSwitchTo(context);
-		data = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		if (ERRCODE_TO_CATEGORY(data->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION)
-			ReThrowError(data);
-		if (passes_by_itself(data->sqlerrcode))
-		{
-			/* its time has not gone: the next tick tries it again */
-			*next = s->next_at;
-			*missed = 0;
-		}
-		error = psprintf("%s: %s", unpack_sql_state(data->sqlerrcode), data->message);
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return error;
+	return psprintf("%s: %s", unpack_sql_state(error->sqlerrcode), error->message);
 }
 
 /* false: it was refused */
 static bool
 send_and_move_on(Schedule *s, TimestampTz now)
 {
-	TimestampTz next;
-	int64		missed;
-	char	   *error = try_to_send(s, now, &next, &missed);
+	Sending		sending = {s, now, DT_NOEND, 0};
+	char	   *error = try_to_send(&sending);
+	TimestampTz next = sending.next;
 
 	s->last_error = error != NULL ? slice_of_cstring(error) : SLICE_NONE;
 	s->runs += error == NULL;
-	s->missed += missed;
+	s->missed += sending.missed;
 	if (next != s->next_at)
 		s->last_at = s->next_at;
 	/* only a time zone that has changed its mind leaves none */

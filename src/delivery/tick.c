@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/attempt.h"
 #include "base/clock.h"
 #include "delivery/assign.h"
 #include "delivery/claim.h"
@@ -86,27 +87,115 @@ tick_moved(const TickReport *report)
 	return report->expired + report->timed_out + report->woken;
 }
 
-TickReport
-tick_timers(int n)
+/* ------------------------------------------------------------------ timers */
+
+typedef struct DueWork
 {
-	TickReport	report = {0};
-	TimestampTz now = clock_now();
-	TimestampTz after = PG_INT64_MIN;
+	int			n;
+	TimestampTz now;
+	TimestampTz after;			/* timer_take_due's */
+	TickReport	report;
+	char		task_id[MAX_ID_BYTES + 1];	/* taken last; empty: none was left */
+} DueWork;
+
+static void
+move_one(void *arg)
+{
+	DueWork    *work = arg;
+	Task	   *task;
+
+	CHECK_FOR_INTERRUPTS();
+	work->task_id[0] = '\0';
+	task = timer_take_due(work->now, &work->after);
+	if (task == NULL)
+		return;
+	snprintf(work->task_id, sizeof(work->task_id), "%.*s", task->task_id.len, task->task_id.s);
+	look_at(task, work->now, &work->report);
+}
+
+static void
+move_all(void *arg)
+{
+	DueWork    *work = arg;
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch due task",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(each);
-	Task	   *task;
 
-	while (tick_moved(&report) < n && (task = timer_take_due(now, &after)) != NULL)
+	do
 	{
-		CHECK_FOR_INTERRUPTS();
-		look_at(task, now, &report);
+		move_one(work);
 		MemoryContextReset(each);
-	}
+	} while (work->task_id[0] != '\0' && tick_moved(&work->report) < work->n);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(each);
-	return report;
 }
+
+/* so long a task is left alone that could not be moved */
+#define PUT_OFF			USECS_PER_MINUTE
+
+/* so many of them end a tick */
+#define MOST_PUT_OFF	16
+
+static void
+put_off(const DueWork *work, const ErrorData *error)
+{
+	Task	   *task = task_lock_to_end(slice_of_cstring(work->task_id), false);
+
+	if (task != NULL)
+	{
+		timer_put_off(task, work->now + PUT_OFF);
+		task_save(task);
+	}
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg("task \"%s\" is due and cannot be moved: %s", work->task_id, error->message),
+			 errhint("The other tasks are; this one is tried again in a minute. Triggers of your own on clutch.events must not raise, "
+					 "and SELECT * FROM clutch.check() says whether rows of the log are missing.")));
+}
+
+/* what cannot be moved keeps nobody else from it */
+static void
+move_one_by_one(DueWork *work)
+{
+	int			failed = 0;
+
+	do
+	{
+		TickReport	before = work->report;
+		ErrorData  *error = attempt(move_one, work);
+
+		if (error == NULL)
+			continue;
+		if (work->task_id[0] == '\0' || attempt_failed_by_chance(error))
+			ReThrowError(error);
+		work->report = before;
+		put_off(work, error);
+		failed++;
+	} while (work->task_id[0] != '\0' && failed < MOST_PUT_OFF &&
+			 tick_moved(&work->report) < work->n);
+}
+
+TickReport
+tick_timers(int n)
+{
+	DueWork		none = {n, clock_now(), PG_INT64_MIN};
+	DueWork		work = none;
+	ErrorData  *error;
+
+	if (timer_next() > work.now)
+		return work.report;
+	error = attempt(move_all, &work);
+	if (error != NULL)
+	{
+		if (attempt_failed_by_chance(error))
+			ReThrowError(error);
+		work = none;
+		move_one_by_one(&work);
+	}
+	return work.report;
+}
+
+/* -------------------------------------------------------------- what waits */
 
 /*
  * The head of each kind, the most urgent first.  Where one finds an agent, or
@@ -148,16 +237,59 @@ route_waiting(int n)
 	return routed;
 }
 
+/* ----------------------------------------------------------------- a tick */
+
+typedef struct Share
+{
+	int			n;
+	int			done;
+} Share;
+
+static void
+watch_agents(void *arg)
+{
+	Share	   *share = arg;
+
+	share->done = liveness_watch(share->n);
+}
+
+static void
+route_some(void *arg)
+{
+	Share	   *share = arg;
+
+	share->done = route_waiting(share->n);
+}
+
+/* what fails in one part of a tick keeps it from no other */
+static int
+do_part(void (*part) (void *arg), int n, const char *what)
+{
+	Share		share = {n, 0};
+	ErrorData  *error = attempt(part, &share);
+
+	if (error == NULL)
+		return share.done;
+	if (attempt_failed_by_chance(error))
+		ReThrowError(error);
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg("%s: %s", what, error->message),
+			 error->hint ? errhint("%s", error->hint) :
+			 errhint("The rest of the tick goes on. Triggers of your own on clutch.events must not raise.")));
+	return 0;
+}
+
 TickReport
 tick_all(int n)
 {
 	/* before its leases run out one by one, and come back to it */
-	int			lost = liveness_watch(n);
+	int			lost = do_part(watch_agents, n, "silent agents cannot be given up");
 	TickReport	report = tick_timers(n);
 
 	report.lost = lost;
 	report.sent = schedule_send_due(n);
-	report.routed += route_waiting(n);
+	report.routed += do_part(route_some, n, "waiting tasks cannot be given out");
 	return report;
 }
 

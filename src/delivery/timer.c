@@ -36,21 +36,33 @@ earliest(const Task *task)
 	return first;
 }
 
-void
-timer_set(Task *task)
+static void
+put(Task *task, TimestampTz due)
 {
 	Datum		values[Natts_timer];
 	bool		nulls[Natts_timer] = {0};
-	TimestampTz due = earliest(task);
 
-	if (due == 0 || (task->next_at != 0 && task->next_at <= due))
-		return;
 	timer_clear(task);
 	values[Anum_due - 1] = TimestampTzGetDatum(due);
 	values[Anum_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
 	(void) rows_insert(TABLE_TIMER, values, nulls);
 	task->next_at = due;
 	notify_due(due);
+}
+
+void
+timer_set(Task *task)
+{
+	TimestampTz due = earliest(task);
+
+	if (due != 0 && (task->next_at == 0 || task->next_at > due))
+		put(task, due);
+}
+
+void
+timer_put_off(Task *task, TimestampTz due)
+{
+	put(task, due);
 }
 
 void

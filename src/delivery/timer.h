@@ -17,6 +17,8 @@
 /* sees to it that the task is looked at when one of them is due */
 extern void timer_set(Task *task);
 extern void timer_clear(Task *task);
+/* it is looked at then, though it was due before */
+extern void timer_put_off(Task *task, TimestampTz due);
 
 /*
  * A task whose row is due, locked, its row removed; NULL: none (that nobody

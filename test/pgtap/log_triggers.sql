@@ -66,6 +66,29 @@ SELECT is(pg_temp.state('d'), 'failed DEPENDENCY_FAILED', 'while a dependent is 
 SELECT is(pg_temp.state('e'), 'running', 'another task is not cancelled after all');
 SELECT is(pg_temp.state('f'), 'pending', 'so nobody tells who waits for it that it was');
 
+DROP TRIGGER try ON clutch.events;
+SELECT clutch.rebuild() \g /dev/null
+
+-- --------------------------------------------------------- one that refuses
+-- of three tasks whose time is over the second cannot be ended
+CREATE FUNCTION pg_temp.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not %', NEW.task_id; END $$;
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lee", "display": {"name": "lee"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 9}}') \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:3', thread_id => 'thread:1', task_id => 'task:late' || n,
+	meta => jsonb_build_object('clutch', jsonb_build_object('deadline', '2099-01-01T00:00:0' || n || 'Z')))) FROM generate_series(1, 3) n \g /dev/null
+CREATE TRIGGER refuse AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.task_id = 'task:late2' AND NEW.type = 'task.timeout') EXECUTE FUNCTION pg_temp.refuse();
+SET LOCAL clutch.clock = '2099-01-01T01:00:00Z';
+SET LOCAL client_min_messages = error;
+SELECT clutch.tick() \g /dev/null
+SELECT is(ARRAY[pg_temp.state('late1'), pg_temp.state('late2'), pg_temp.state('late3')], '{timed_out DEADLINE_EXCEEDED,assigned,timed_out DEADLINE_EXCEEDED}',
+	'what cannot be moved keeps nobody else from it');
+DROP TRIGGER refuse ON clutch.events;
+SELECT clutch.tick() \g /dev/null
+SELECT is(pg_temp.state('late2'), 'assigned', 'it is left alone');
+SET LOCAL clutch.clock = '2099-01-01T01:01:00Z';
+SELECT is_empty($$SELECT * FROM clutch.claim('agent:lee')$$, 'for a minute');
+SELECT is(pg_temp.state('late2'), 'timed_out DEADLINE_EXCEEDED', 'then it is tried again');
+RESET client_min_messages;
+
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'all is sound');
 SELECT * FROM finish();
 ROLLBACK;
