@@ -182,7 +182,7 @@ tick_timers(int n)
 	DueWork		work = none;
 	ErrorData  *error;
 
-	if (timer_next() > work.now)
+	if (!timer_is_due(work.now))
 		return work.report;
 	error = attempt(move_all, &work);
 	if (error != NULL)

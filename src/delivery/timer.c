@@ -105,6 +105,20 @@ timer_take_due(TimestampTz now, TimestampTz *after)
 	return task;
 }
 
+bool
+timer_is_due(TimestampTz now)
+{
+	RowScan		scan;
+	bool		found;
+
+	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, AccessShareLock);
+	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
+	rows_start(&scan);
+	found = rows_next(&scan);
+	rows_end(&scan);
+	return found;
+}
+
 TimestampTz
 timer_next(void)
 {

@@ -27,6 +27,12 @@ extern void timer_put_off(Task *task, TimestampTz due);
  */
 extern Task *timer_take_due(TimestampTz now, TimestampTz *after);
 
+/*
+ * Is there a row to be looked at?  Every idle claim asks, and never reads what
+ * is due later: under a held snapshot that may be any number of dead rows.
+ */
+extern bool timer_is_due(TimestampTz now);
+
 /* when the first is due, also one not committed; DT_NOEND: none */
 extern TimestampTz timer_next(void);
 
