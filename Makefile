@@ -12,8 +12,9 @@ MODULE_big = clutch
 
 # The rooms, in the order in which an envelope walks through them.
 OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c \
-	src/base/*.c src/protocol/*.c src/trust/*.c src/store/*.c \
-	src/registry/*.c src/routing/*.c src/delivery/*.c src/api/*.c))
+	src/base/*.c src/semver/*.c src/protocol/*.c src/trust/*.c src/store/*.c \
+	src/registry/*.c src/routing/*.c src/task/*.c src/wake/*.c src/queue/*.c \
+	src/flow/*.c src/feed/*.c src/worker/*.c src/api/*.c))
 
 # One file per topic; the order is the order of installation.
 SQL_PARTS = $(addprefix sql/install/, $(addsuffix .sql, \

@@ -10,10 +10,10 @@
  */
 #include "clutch.h"
 
-#include "delivery/launcher.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "settings.h"
+#include "worker/launcher.h"
 
 PG_MODULE_MAGIC;
 

@@ -230,7 +230,7 @@ CREATE TABLE clutch.timer (
 
 -- Few rows at a time, but thousands come and go in a second: vacuumed by
 -- number, not by share, and without pauses.  (Index access alone does not need
--- it: see delivery/queue.h.)
+-- it: see queue/queue.h.)
 DO $$
 DECLARE
 	member regclass;

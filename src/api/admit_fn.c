@@ -16,11 +16,10 @@
 #include "base/document.h"
 #include "base/rows.h"
 #include "commands/trigger.h"
-#include "delivery/answer.h"
-#include "delivery/intake.h"
-#include "delivery/liveness.h"
-#include "delivery/notify.h"
-#include "delivery/tick.h"
+#include "flow/answer.h"
+#include "flow/intake.h"
+#include "flow/liveness.h"
+#include "flow/tick.h"
 #include "fmgr.h"
 #include "protocol/problem.h"
 #include "registry/agent.h"
@@ -29,6 +28,7 @@
 #include "store/scope.h"
 #include "trust/principal.h"
 #include "utils/rel.h"
+#include "wake/notify.h"
 
 PG_FUNCTION_INFO_V1(clutch_admit);
 PG_FUNCTION_INFO_V1(clutch_append_only);
@@ -57,11 +57,13 @@ check_sender(const Event *event)
 	if (event->internal)
 		return;
 	if (event->envelope.is_signed)
-		problem_refuse(ERRCODE_CLUTCH_SIGNATURE_REFUSED, "/security/auth/kid", "UNKNOWN_KEY",
-					   "Leave security.auth out: the database role says who speaks.",
-					   "no public key \"%.*s\" is known for \"%.*s\", so its signature cannot be verified",
-					   event->envelope.auth_kid.len, event->envelope.auth_kid.s,
-					   event->envelope.from_agent.len, event->envelope.from_agent.s);
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_SIGNATURE_REFUSED),
+				 errproblem("/security/auth/kid", "UNKNOWN_KEY"),
+				 errmsg("no public key \"%.*s\" is known for \"%.*s\", so its signature cannot be verified",
+						event->envelope.auth_kid.len, event->envelope.auth_kid.s,
+						event->envelope.from_agent.len, event->envelope.from_agent.s),
+				 errhint("Leave security.auth out: the database role says who speaks.")));
 	principal_require(event->envelope.from_agent, "/from/agent_id");
 }
 
@@ -211,9 +213,11 @@ clutch_admit(PG_FUNCTION_ARGS)
 
 	document = column_of(trigger->tg_trigtuple, desc, Anum_event_envelope, &isnull);
 	if (isnull)
-		problem_refuse(ERRCODE_CLUTCH_ENVELOPE_INVALID, "", "REQUIRED",
-					   "INSERT INTO clutch.events (envelope) VALUES ($1::jsonb).",
-					   "envelope is null");
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_ENVELOPE_INVALID),
+				 errproblem("", "REQUIRED"),
+				 errmsg("envelope is null"),
+				 errhint("INSERT INTO clutch.events (envelope) VALUES ($1::jsonb).")));
 	if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		keep_replicated(DatumGetJsonbP(document), &event);
 	else if (!admit(DatumGetJsonbP(document), &event))
@@ -239,7 +243,9 @@ clutch_append_only(PG_FUNCTION_ARGS)
 		what = "DELETE";
 	else if (TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event))
 		what = "TRUNCATE";
-	problem_refuse(ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY, "", "LOG_IS_APPEND_ONLY",
-				   "Append an event that corrects the earlier one.",
-				   "%s of clutch.events is refused: the log is append-only", what);
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY),
+			 errproblem("", "LOG_IS_APPEND_ONLY"),
+			 errmsg("%s of clutch.events is refused: the log is append-only", what),
+			 errhint("Append an event that corrects the earlier one.")));
 }

@@ -8,12 +8,12 @@
 #include "clutch.h"
 
 #include "api/result.h"
-#include "delivery/task.h"
 #include "protocol/draft.h"
 #include "protocol/envelope.h"
 #include "protocol/identifier.h"
 #include "protocol/legacy.h"
 #include "protocol/place.h"
+#include "task/task.h"
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(clutch_validate);
@@ -163,10 +163,11 @@ inherit_from_parent(Draft *draft)
 		return;
 	parent = task_look(draft->parent_task_id, ROWS_LATEST);
 	if (parent == NULL)
-		problem_refuse(ERRCODE_CLUTCH_TASK_NOT_FOUND, "/parent_task_id", "TASK_NOT_FOUND",
-					   "Name run_id and thread_id if the parent is yet to be sent.",
-					   "parent task %s does not exist",
-					   place_quote(draft->parent_task_id));
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_NOT_FOUND),
+				 errproblem("/parent_task_id", "TASK_NOT_FOUND"),
+				 errmsg("parent task %s does not exist", place_quote(draft->parent_task_id)),
+				 errhint("Name run_id and thread_id if the parent is yet to be sent.")));
 	if (!slice_present(draft->run_id))
 		draft->run_id = parent->run_id;
 	if (!slice_present(draft->thread_id))

@@ -11,16 +11,16 @@
 #include "base/document.h"
 #include "catalog/pg_type.h"
 #include "commands/async.h"
-#include "delivery/notify.h"
-#include "delivery/task.h"
-#include "delivery/task_tree.h"
-#include "delivery/verdict.h"
 #include "miscadmin.h"
+#include "task/task.h"
+#include "task/task_tree.h"
+#include "task/verdict.h"
 #include "tcop/utility.h"
 #include "trust/principal.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "wake/notify.h"
 
 PG_FUNCTION_INFO_V1(clutch_result);
 PG_FUNCTION_INFO_V1(clutch_task_tree);
@@ -52,10 +52,12 @@ check_may_read(const Task *task)
 	for (i = 0; i < task->past_agents.n; i++)
 		if (principal_speaks_for(task->past_agents.items[i]))
 			return;
-	problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "/task_id", "NOT_YOUR_TASK",
-				   "Ask for it as the agent that requested it, or let an operator run SELECT clutch.grant_reader(role_name).",
-				   "task \"%.*s\" is of agents that your role does not speak for",
-				   task->task_id.len, task->task_id.s);
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errproblem("/task_id", "NOT_YOUR_TASK"),
+			 errmsg("task \"%.*s\" is of agents that your role does not speak for",
+					task->task_id.len, task->task_id.s),
+			 errhint("Ask for it as the agent that requested it, or let an operator run SELECT clutch.grant_reader(role_name).")));
 }
 
 Datum

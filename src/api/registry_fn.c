@@ -11,7 +11,7 @@
 #include "api/result.h"
 #include "base/clock.h"
 #include "base/column.h"
-#include "delivery/liveness.h"
+#include "flow/liveness.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
 #include "registry/agent.h"
@@ -65,9 +65,11 @@ clutch_set_status(PG_FUNCTION_ARGS)
 	AgentStatus status;
 
 	if (!agent_status_parse(name, &status))
-		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "/status", "WRONG_VALUE",
-					   "It is one of INITIALIZING, READY, BUSY, UNAVAILABLE, STOPPING, STOPPED.",
-					   "%s is no status of an agent", place_quote(name));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("/status", "WRONG_VALUE"),
+				 errmsg("%s is no status of an agent", place_quote(name)),
+				 errhint("It is one of INITIALIZING, READY, BUSY, UNAVAILABLE, STOPPING, STOPPED.")));
 	agent_require(agent_id);
 	return result_receipt(fcinfo, event_send(agent_envelope(agent_id, MSG_AGENT_HEARTBEAT,
 					agent_status_payload(agent_id, status, argument_optional_text(fcinfo, 2)))));

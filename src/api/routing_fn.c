@@ -15,14 +15,14 @@
 #include "base/document.h"
 #include "base/rows.h"
 #include "commands/trigger.h"
-#include "delivery/task.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "protocol/envelope.h"
 #include "protocol/level.h"
-#include "protocol/version_range.h"
 #include "routing/decision.h"
+#include "semver/version_range.h"
 #include "store/event.h"
+#include "task/task.h"
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(clutch_route);
@@ -322,8 +322,10 @@ clutch_why(PG_FUNCTION_ARGS)
 
 	result_begin_rows(fcinfo);
 	if (task_look(task_id, ROWS_ACTIVE) == NULL)
-		problem_refuse(ERRCODE_CLUTCH_TASK_NOT_FOUND, "/task_id", "TASK_NOT_FOUND", NULL,
-					   "task \"%.*s\" does not exist", task_id.len, task_id.s);
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_NOT_FOUND),
+				 errproblem("/task_id", "TASK_NOT_FOUND"),
+				 errmsg("task \"%.*s\" does not exist", task_id.len, task_id.s)));
 	verdict = find_verdict(task_id);
 	if (verdict.seq == 0)
 		return (Datum) 0;
@@ -340,10 +342,12 @@ static void
 check_range(Slice text, const char *path)
 {
 	if (!version_range_valid(text))
-		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, path, "WRONG_FORMAT",
-					   "Versions and ranges are written as in npm: 1.2.3, ^1.0, >=1 <3, 1.x, 1.2 - 2.",
-					   "\"%.*s\" is neither a version nor a range of versions",
-					   pg_mbcliplen(text.s, text.len, 256), text.s);
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem(path, "WRONG_FORMAT"),
+				 errmsg("\"%.*s\" is neither a version nor a range of versions",
+						pg_mbcliplen(text.s, text.len, 256), text.s),
+				 errhint("Versions and ranges are written as in npm: 1.2.3, ^1.0, >=1 <3, 1.x, 1.2 - 2.")));
 }
 
 Datum

@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "base/rows.h"
-#include "delivery/rebuild.h"
-#include "delivery/tick.h"
+#include "flow/rebuild.h"
+#include "flow/tick.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "settings.h"
@@ -56,9 +56,11 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 	int			context;
 
 	if (!principal_is_operator())
-		problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "", "NOT_AN_OPERATOR",
-					   "Ask a superuser or the owner of the extension.",
-					   "only an operator may rebuild the state");
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("", "NOT_AN_OPERATOR"),
+				 errmsg("only an operator may rebuild the state"),
+				 errhint("Ask a superuser or the owner of the extension.")));
 	/* the tables belong to the owner, whichever operator calls */
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);

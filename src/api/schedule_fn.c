@@ -10,8 +10,8 @@
 #include "api/result.h"
 #include "base/clock.h"
 #include "base/document.h"
-#include "delivery/schedule.h"
-#include "delivery/tick.h"
+#include "flow/schedule.h"
+#include "flow/tick.h"
 #include "protocol/problem.h"
 #include "store/event.h"
 #include "utils/timestamp.h"
@@ -74,9 +74,11 @@ clutch_send_at(PG_FUNCTION_ARGS)
 	at = PG_GETARG_TIMESTAMPTZ(1);
 	if (JB_ROOT_IS_OBJECT(envelope) &&
 		!slice_equal(document_get_text(&envelope->root, "type"), SLICE_OF("task.request")))
-		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "/type", "WRONG_VALUE",
-					   "Only a task.request can be held until a time; clutch.schedule sends other messages.",
-					   "an envelope of this type cannot be sent for later");
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("/type", "WRONG_VALUE"),
+				 errmsg("an envelope of this type cannot be sent for later"),
+				 errhint("Only a task.request can be held until a time; clutch.schedule sends other messages.")));
 	if (JB_ROOT_IS_OBJECT(envelope))
 		envelope = with_not_before(envelope, at);
 	return result_receipt(fcinfo, event_send(envelope));

@@ -11,10 +11,10 @@
 #include "base/document.h"
 #include "base/guard.h"
 #include "catalog/pg_type.h"
-#include "delivery/task.h"
 #include "miscadmin.h"
 #include "registry/agent.h"
 #include "store/dedup.h"
+#include "task/task.h"
 #include "utils/array.h"
 
 PG_FUNCTION_INFO_V1(clutch_send);

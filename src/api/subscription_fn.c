@@ -10,7 +10,7 @@
 #include "access/xlog.h"
 #include "api/result.h"
 #include "base/document.h"
-#include "delivery/subscription.h"
+#include "feed/subscription.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
 #include "store/event.h"
@@ -183,9 +183,11 @@ clutch_commit(PG_FUNCTION_ARGS)
 	digits = slice_cstring(pos);
 	if (pos.len != 32 || digits[0] > '7' || digits[16] > '7' ||
 		!parse_hex(digits, &batch) || !parse_hex(digits + 16, &seq))
-		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "", "WRONG_FORMAT",
-					   "Commit the pos of the last row of clutch.read that you have handled.",
-					   "%s is not a pos of clutch.read", place_quote(pos));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("", "WRONG_FORMAT"),
+				 errmsg("%s is not a pos of clutch.read", place_quote(pos)),
+				 errhint("Commit the pos of the last row of clutch.read that you have handled.")));
 	subscription_commit(name, batch, seq, PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2));
 	PG_RETURN_VOID();
 }
@@ -221,9 +223,11 @@ parse_start(Slice pos)
 			slash = second = NULL;
 	}
 	if (slash != NULL && second == NULL)
-		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "", "WRONG_FORMAT",
-					   "Give what clutch.read_from answered, unchanged.",
-					   "%s is no position", place_quote(pos));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("", "WRONG_FORMAT"),
+				 errmsg("%s is no position", place_quote(pos)),
+				 errhint("Give what clutch.read_from answered, unchanged.")));
 	start.from = subscription_start(slice_of_cstring(text));
 	return start;
 }

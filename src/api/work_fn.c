@@ -9,14 +9,14 @@
 
 #include "api/result.h"
 #include "base/document.h"
-#include "delivery/answer.h"
-#include "delivery/claim.h"
-#include "delivery/liveness.h"
-#include "delivery/report.h"
-#include "delivery/tick.h"
-#include "delivery/verdict.h"
+#include "flow/answer.h"
+#include "flow/claim.h"
+#include "flow/liveness.h"
+#include "flow/tick.h"
 #include "protocol/problem.h"
 #include "registry/agent.h"
+#include "task/report.h"
+#include "task/verdict.h"
 #include "trust/principal.h"
 
 PG_FUNCTION_INFO_V1(clutch_claim);
@@ -228,11 +228,14 @@ clutch_release(PG_FUNCTION_ARGS)
 	task = lock_or_refuse(task_id);
 	if (!slice_equal(task->agent_id, agent_id) || task_status_is_over(task->status) ||
 		(attempt > 0 && attempt != task->attempt))
-		problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/task_id", "NOT_HELD",
-					   "There is nothing to give back: drop the task and claim the next.",
-					   "\"%.*s\" does not hold attempt %d of task \"%.*s\", which is %s",
-					   agent_id.len, agent_id.s, attempt > 0 ? attempt : task->attempt,
-					   task_id.len, task_id.s, task_status_name(task->status));
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("/task_id", "NOT_HELD"),
+				 errmsg("\"%.*s\" does not hold attempt %d of task \"%.*s\", which is %s",
+						agent_id.len, agent_id.s,
+						attempt > 0 ? attempt : task->attempt, task_id.len,
+						task_id.s, task_status_name(task->status)),
+				 errhint("There is nothing to give back: drop the task and claim the next.")));
 	return result_receipt(fcinfo, claim_release(task, argument_optional_text(fcinfo, 3)));
 }
 
@@ -247,10 +250,12 @@ clutch_retry(PG_FUNCTION_ARGS)
 	task = lock_or_refuse(task_id);
 	verdict_check_may_steer(task, by_agent);
 	if (!task_status_is_over(task->status) || task->status == TASK_COMPLETED)
-		problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/task_id", "NOT_RETRYABLE",
-					   "Only a task that failed, timed out or was cancelled can be retried.",
-					   "task \"%.*s\" is %s", task_id.len, task_id.s,
-					   task_status_name(task->status));
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("/task_id", "NOT_RETRYABLE"),
+				 errmsg("task \"%.*s\" is %s",
+						task_id.len, task_id.s, task_status_name(task->status)),
+				 errhint("Only a task that failed, timed out or was cancelled can be retried.")));
 	return result_receipt(fcinfo, claim_retry(task, by_agent));
 }
 

@@ -13,7 +13,7 @@
 
 #include "protocol/fields.h"
 #include "protocol/level.h"
-#include "protocol/version_range.h"
+#include "semver/version_range.h"
 #include "settings.h"
 
 #define ADVICE		"put what a framework adds into the card's \"meta\""

@@ -71,13 +71,18 @@ static void
 refuse(const CronReader *r, const char *what)
 {
 	if (r->field == NULL)
-		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "/cron", "WRONG_FORMAT",
-					   "Five fields: minute hour day-of-month month day-of-week, like '30 8 * * mon-fri'; or @hourly, @daily, @weekly, @monthly, @yearly.",
-					   "%s %s", place_quote(r->whole), what);
-	problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "/cron", "WRONG_FORMAT",
-				   "A field is *, a number, a range like 1-5, either with a step like */15, or a list of these.",
-				   "the %s of %s %s %d to %d", r->field->what, place_quote(r->whole), what,
-				   r->field->least, r->field->most);
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("/cron", "WRONG_FORMAT"),
+				 errmsg("%s %s", place_quote(r->whole), what),
+				 errhint("Five fields: minute hour day-of-month month day-of-week, like '30 8 * * mon-fri'; or @hourly, @daily, @weekly, @monthly, @yearly.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem("/cron", "WRONG_FORMAT"),
+			 errmsg("the %s of %s %s %d to %d",
+					r->field->what, place_quote(r->whole), what, r->field->least,
+					r->field->most),
+			 errhint("A field is *, a number, a range like 1-5, either with a step like */15, or a list of these.")));
 }
 
 static bool
@@ -217,9 +222,11 @@ cron_zone(Slice name)
 	pg_tz	   *zone = name.len <= TZ_STRLEN_MAX ? pg_tzset(slice_cstring(name)) : NULL;
 
 	if (zone == NULL || !pg_tz_acceptable(zone))
-		problem_refuse(ERRCODE_INVALID_PARAMETER_VALUE, "/timezone", "WRONG_VALUE",
-					   "SELECT name FROM pg_timezone_names lists them, like 'Europe/Berlin'.",
-					   "%s is no time zone", place_quote(name));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("/timezone", "WRONG_VALUE"),
+				 errmsg("%s is no time zone", place_quote(name)),
+				 errhint("SELECT name FROM pg_timezone_names lists them, like 'Europe/Berlin'.")));
 	return zone;
 }
 

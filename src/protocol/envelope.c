@@ -17,7 +17,7 @@
 #include "compat.h"
 #include "protocol/envelope_part.h"
 #include "protocol/limits.h"
-#include "protocol/version_range.h"
+#include "semver/version_range.h"
 #include "settings.h"
 
 /* spec 1.2, in jsonb's order of keys */

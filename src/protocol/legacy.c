@@ -109,18 +109,24 @@ legacy_translate(Jsonb *doc, LegacyTaskInWork in_work)
 	DocumentBuilder b;
 
 	if (!JB_ROOT_IS_OBJECT(doc))
-		problem_refuse(ERRCODE_CLUTCH_ENVELOPE_INVALID, "", "WRONG_TYPE", NULL,
-					   "a legacy envelope must be a JSON object");
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_ENVELOPE_INVALID),
+				 errproblem("", "WRONG_TYPE"),
+				 errmsg("a legacy envelope must be a JSON object")));
 	if (!slice_present(type))
-		problem_refuse(ERRCODE_CLUTCH_ENVELOPE_INVALID, "/type", "REQUIRED", NULL,
-					   "a legacy envelope needs a type");
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_ENVELOPE_INVALID),
+				 errproblem("/type", "REQUIRED"),
+				 errmsg("a legacy envelope needs a type")));
 	if (message_type_parse(type) != MSG_UNKNOWN)
 		return doc;
 	if (!translation_of(type, doc, in_work, &t))
-		problem_refuse(ERRCODE_CLUTCH_ENVELOPE_INVALID, "/type", "UNKNOWN_TYPE",
-					   "Legacy types are PLAN, PROPOSAL, EXEC_REPORT, REVIEW and BLOCKER.",
-					   "%s is neither a legacy message type nor one of the protocol",
-					   place_quote(type));
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_ENVELOPE_INVALID),
+				 errproblem("/type", "UNKNOWN_TYPE"),
+				 errmsg("%s is neither a legacy message type nor one of the protocol",
+						place_quote(type)),
+				 errhint("Legacy types are PLAN, PROPOSAL, EXEC_REPORT, REVIEW and BLOCKER.")));
 
 	document_begin(&b);
 	document_put_pairs(&b, &doc->root, NULL);

@@ -180,26 +180,17 @@ problem_raise(const ProblemList *list, int sqlstate, const char *document)
 					 list->n, list->n + list->dropped)));
 }
 
-void
-problem_refuse(int sqlstate, const char *path, const char *code,
-			   const char *hint, const char *format,...)
+int
+errproblem(const char *place, const char *code)
 {
-	StringInfoData detail;
-	va_list		args;
-	char	   *message;
+	bool		is_path = place[0] == '\0' || place[0] == '/';
+	StringInfoData buf;
 
-	va_start(args, format);
-	message = format_message(format, args);
-	va_end(args);
-
-	initStringInfo(&detail);
-	appendStringInfoChar(&detail, '[');
-	append_json(&detail, path, code, message);
-	appendStringInfoChar(&detail, ']');
-
-	ereport(ERROR,
-			(errcode(sqlstate),
-			 errmsg_internal("%s", message),
-			 errdetail_internal("%s", detail.data),
-			 hint ? errhint("%s", hint) : 0));
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "[{\"%s\": ", is_path ? "path" : "argument");
+	escape_json(&buf, place);
+	appendStringInfoString(&buf, ", \"code\": ");
+	escape_json(&buf, code);
+	appendStringInfoString(&buf, "}]");
+	return errdetail_internal("%s", buf.data);
 }

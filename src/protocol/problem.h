@@ -8,8 +8,7 @@
  * The codes are listed in docs/errors.md.  At most PROBLEM_MAX are kept; the
  * rest are counted.
  *
- * Everything is palloc'd in the current context.  Nothing here raises, but
- * problem_raise and problem_refuse, which do nothing else.
+ * Everything is palloc'd in the current context.  Only problem_raise raises.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,11 +51,15 @@ pg_noreturn extern void problem_raise(const ProblemList *list, int sqlstate,
 									  const char *document);
 
 /*
- * One ERROR for a single fault that is no matter of form: the task's state,
- * a right, a key used twice.  DETAIL has the same shape as above.
+ * Inside ereport: where a single fault lies and which one it is, as the DETAIL
+ * [{"path":..,"code":..}].  A place that is not a path names an argument of the
+ * function that was called, and the DETAIL is [{"argument":..,"code":..}].
+ *
+ *		ereport(ERROR,
+ *				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+ *				 errproblem("/task_id", "TASK_EXISTS"),
+ *				 errmsg(...), errhint(...)));
  */
-pg_noreturn extern void problem_refuse(int sqlstate, const char *path, const char *code,
-									   const char *hint, const char *format,...)
-			pg_attribute_printf(5, 6);
+extern int	errproblem(const char *place, const char *code);
 
 #endif							/* CLUTCH_PROBLEM_H */

@@ -121,9 +121,11 @@ merged(Jsonb *card, Jsonb *changes)
 static void
 refuse_unregistered(Slice agent_id)
 {
-	problem_refuse(ERRCODE_CLUTCH_AGENT_NOT_FOUND, "/payload/agent_id", "AGENT_NOT_FOUND",
-				   "Register it first: SELECT clutch.register(card).",
-				   "agent \"%.*s\" is not registered", agent_id.len, agent_id.s);
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_AGENT_NOT_FOUND),
+			 errproblem("/payload/agent_id", "AGENT_NOT_FOUND"),
+			 errmsg("agent \"%.*s\" is not registered", agent_id.len, agent_id.s),
+			 errhint("Register it first: SELECT clutch.register(card).")));
 }
 
 Slice
@@ -298,11 +300,13 @@ agent_check_status(const Envelope *envelope)
 		!agent_status_parse(row.status, &from) || !agent_status_parse(name, &to) ||
 		agent_status_may_become(from, to))
 		return;
-	problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/payload/status", "STATUS_NOT_ALLOWED",
-				   "SELECT * FROM clutch.agent_transitions() says what may follow; clutch.register(card) begins anew.",
-				   "agent \"%.*s\" is %.*s and cannot become %.*s",
-				   row.agent_id.len, row.agent_id.s, row.status.len, row.status.s,
-				   name.len, name.s);
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+			 errproblem("/payload/status", "STATUS_NOT_ALLOWED"),
+			 errmsg("agent \"%.*s\" is %.*s and cannot become %.*s",
+					row.agent_id.len, row.agent_id.s, row.status.len,
+					row.status.s, name.len, name.s),
+			 errhint("SELECT * FROM clutch.agent_transitions() says what may follow; clutch.register(card) begins anew.")));
 }
 
 /* -------------------------------------------------------------- its events */

@@ -10,7 +10,7 @@
 #include "routing/match.h"
 
 #include "protocol/identifier.h"
-#include "protocol/version_range.h"
+#include "semver/version_range.h"
 
 /* a capability without a version meets only a range that excludes nothing */
 static bool

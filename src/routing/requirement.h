@@ -4,7 +4,7 @@
  *	  What a task.request asks of the agent that takes it.
  *
  * A view on the envelope: slices point into its document.  Two requests with
- * equal requirements wait in the same queue (delivery/waiting.h), so the
+ * equal requirements wait in the same queue (queue/waiting.h), so the
  * digest covers every field of the struct but the last three.
  *
  *-------------------------------------------------------------------------

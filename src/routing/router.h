@@ -4,7 +4,7 @@
  *	  Choosing the agent (spec 4.2): filter, match, score, rank.
  *
  * No side effect: takes no slot and writes nothing.  Who assigns
- * (delivery/assign.h) goes down the ranked candidates until one has a slot.
+ * (flow/assign.h) goes down the ranked candidates until one has a slot.
  *
  *-------------------------------------------------------------------------
  */

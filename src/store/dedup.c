@@ -83,10 +83,12 @@ static void
 check_same_id(const Event *event, Jsonb *first, int64 seq)
 {
 	if (!same_content(event->envelope.doc, first))
-		problem_refuse(ERRCODE_UNIQUE_VIOLATION, "/id", "ID_REUSED",
-					   "Give a new message a new id; a resend repeats the envelope unchanged.",
-					   "id \"%.*s\" was used in this run for another envelope (seq " INT64_FORMAT ")",
-					   event->envelope.id.len, event->envelope.id.s, seq);
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errproblem("/id", "ID_REUSED"),
+				 errmsg("id \"%.*s\" was used in this run for another envelope (seq " INT64_FORMAT ")",
+						event->envelope.id.len, event->envelope.id.s, seq),
+				 errhint("Give a new message a new id; a resend repeats the envelope unchanged.")));
 }
 
 static void
@@ -97,11 +99,13 @@ check_same_command(const Event *event, Jsonb *first, Slice type, int64 seq)
 	if (!slice_equal(type, event->envelope.type_name) ||
 		!document_get(&first->root, "payload", &payload) ||
 		!same_value(&payload, unconstify(JsonbValue *, &event->envelope.payload)))
-		problem_refuse(ERRCODE_UNIQUE_VIOLATION, "/idempotency_key", "KEY_REUSED",
-					   "Use one key for one command; a repeat has the same type and payload.",
-					   "idempotency_key \"%.*s\" was used in this run for another type or payload (seq " INT64_FORMAT ")",
-					   event->envelope.idempotency_key.len,
-					   event->envelope.idempotency_key.s, seq);
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errproblem("/idempotency_key", "KEY_REUSED"),
+				 errmsg("idempotency_key \"%.*s\" was used in this run for another type or payload (seq " INT64_FORMAT ")",
+						event->envelope.idempotency_key.len,
+						event->envelope.idempotency_key.s, seq),
+				 errhint("Use one key for one command; a repeat has the same type and payload.")));
 }
 
 typedef enum Sight

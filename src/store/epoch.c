@@ -7,8 +7,8 @@
  */
 #include "clutch.h"
 
-#include "access/xact.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "base/clock.h"
 #include "base/guard.h"

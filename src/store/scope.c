@@ -102,16 +102,20 @@ static void
 refuse(const Envelope *request, Slice owner)
 {
 	if (slice_present(owner))
-		problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/meta/clutch/scope", "SCOPE_MISMATCH",
-					   "Leave the scope out to inherit the run's, or start another run.",
-					   "run \"%.*s\" belongs to scope \"%.*s\", not to \"%.*s\"",
-					   request->run_id.len, request->run_id.s, owner.len, owner.s,
-					   request->orders.scope.len, request->orders.scope.s);
-	problem_refuse(ERRCODE_CLUTCH_TASK_CONFLICT, "/meta/clutch/scope", "SCOPE_MISMATCH",
-				   "Name the scope in the first request of a run.",
-				   "run \"%.*s\" was started without a scope and cannot be given \"%.*s\" now",
-				   request->run_id.len, request->run_id.s,
-				   request->orders.scope.len, request->orders.scope.s);
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("/meta/clutch/scope", "SCOPE_MISMATCH"),
+				 errmsg("run \"%.*s\" belongs to scope \"%.*s\", not to \"%.*s\"",
+						request->run_id.len, request->run_id.s, owner.len, owner.s,
+						request->orders.scope.len, request->orders.scope.s),
+				 errhint("Leave the scope out to inherit the run's, or start another run.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+			 errproblem("/meta/clutch/scope", "SCOPE_MISMATCH"),
+			 errmsg("run \"%.*s\" was started without a scope and cannot be given \"%.*s\" now",
+					request->run_id.len, request->run_id.s,
+					request->orders.scope.len, request->orders.scope.s),
+			 errhint("Name the scope in the first request of a run.")));
 }
 
 static void

@@ -44,9 +44,11 @@ principal_role(void)
 	if (OidIsValid(acting_for))
 		return acting_for;
 	if (InSecurityRestrictedOperation())
-		problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "", "RESTRICTED_OPERATION",
-					   "Do not call it in an index or a materialized view.",
-					   "nobody speaks for an agent within a security-restricted operation");
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("", "RESTRICTED_OPERATION"),
+				 errmsg("nobody speaks for an agent within a security-restricted operation"),
+				 errhint("Do not call it in an index or a materialized view.")));
 	return GetOuterUserId();
 }
 
@@ -93,20 +95,24 @@ void
 principal_require(Slice agent_id, const char *path)
 {
 	if (!principal_speaks_for(agent_id))
-		problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, path, "NOT_YOUR_AGENT",
-					   "Let an operator run SELECT clutch.grant_agent(role_name, agent_id).",
-					   "role \"%s\" does not speak for \"%.*s\"",
-					   role_name(),
-					   agent_id.len, agent_id.s);
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem(path, "NOT_YOUR_AGENT"),
+				 errmsg("role \"%s\" does not speak for \"%.*s\"",
+						role_name(), agent_id.len, agent_id.s),
+				 errhint("Let an operator run SELECT clutch.grant_agent(role_name, agent_id).")));
 }
 
 static void
 refuse_card(const char *path, const char *what, Slice name)
 {
-	problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, path, "CARD_NOT_GRANTED",
-				   "Let an operator register the card, or widen SELECT clutch.grant_agent(role_name, agent_id, capabilities, scopes).",
-				   "role \"%s\" may not register an agent with %s%s%.*s", role_name(), what,
-				   slice_present(name) ? " " : "", name.len, slice_present(name) ? name.s : "");
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errproblem(path, "CARD_NOT_GRANTED"),
+			 errmsg("role \"%s\" may not register an agent with %s%s%.*s",
+					role_name(), what, slice_present(name) ? " " : "", name.len,
+					slice_present(name) ? name.s : ""),
+			 errhint("Let an operator register the card, or widen SELECT clutch.grant_agent(role_name, agent_id, capabilities, scopes).")));
 }
 
 /* the elements of an array column of the current row; a NULL one has none */
@@ -197,10 +203,11 @@ principal_default_agent(void)
 	}
 	rows_end(&scan);
 	if (n != 1)
-		problem_refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "/from/agent_id", "NOT_YOUR_AGENT",
-					   n == 0 ? "Let an operator run SELECT clutch.grant_agent(role_name, agent_id)."
-					   : "Say in whose name: pass by_agent.",
-					   n == 0 ? "role \"%s\" speaks for no agent" : "role \"%s\" speaks for several agents",
-					   role_name());
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("/from/agent_id", "NOT_YOUR_AGENT"),
+				 errmsg(n == 0 ? "role \"%s\" speaks for no agent" : "role \"%s\" speaks for several agents",
+						role_name()),
+				 errhint(n == 0 ? "Let an operator run SELECT clutch.grant_agent(role_name, agent_id)." : "Say in whose name: pass by_agent.")));
 	return only;
 }

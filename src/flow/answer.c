@@ -1,0 +1,177 @@
+/*-------------------------------------------------------------------------
+ *
+ * answer.c
+ *	  The chat.message that lets a parked task go on.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/document.h"
+#include "flow/answer.h"
+#include "flow/claim.h"
+#include "registry/roster.h"
+#include "settings.h"
+#include "store/dedup.h"
+#include "store/scope.h"
+#include "task/report.h"
+#include "task/task_row.h"
+#include "task/verdict.h"
+
+/* was it answered, and not claimed since? */
+static bool
+just_answered(TaskStatus status, Slice reason)
+{
+	return (status == TASK_PENDING || status == TASK_ASSIGNED) &&
+		slice_equal(reason, SLICE_OF("resumed"));
+}
+
+bool
+answer_concerns(const Envelope *message)
+{
+	bool		concerns = false;
+	RowScan		scan;
+
+	if (message->type != MSG_CHAT_MESSAGE)
+		return false;
+	if (slice_present(message->orders.answer_to))
+		return true;
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, message->task_id);
+	rows_start(&scan);
+	if (rows_next(&scan))
+	{
+		TaskStatus	status = task_status_parse(rows_text(&scan, Anum_task_status));
+
+		concerns = status == TASK_INPUT_REQUIRED ||
+			just_answered(status, rows_text(&scan, Anum_task_reason));
+	}
+	rows_end(&scan);
+	return concerns;
+}
+
+/* --------------------------------------------------------------- who may */
+
+static bool
+is_in_group(Slice agent_id, Slice group_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+	const RosterAgent *agent;
+	int			i;
+
+	if (ordinal < 0)
+		return false;
+	agent = roster_agent(roster, ordinal);
+	for (i = 0; i < agent->card.groups.n; i++)
+		if (slice_equal(agent->card.groups.items[i], group_id))
+			return true;
+	return false;
+}
+
+/*
+ * By default a question goes to who requested the task, and whoever answers
+ * first will do; one that is addressed to somebody else is for him.
+ */
+static void
+require_asked(const Task *task, const Envelope *question, Slice agent_id)
+{
+	bool		is_open = true;
+	int			i;
+
+	if (slice_equal(agent_id, task->from_agent) ||
+		slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)))
+		return;
+	for (i = 0; i < question->to_agents.n; i++)
+	{
+		Slice		asked = question->to_agents.items[i];
+
+		if (slice_equal(asked, agent_id) || is_in_group(agent_id, asked))
+			return;
+		if (!slice_equal(asked, task->from_agent) &&
+			!slice_equal(asked, slice_of_cstring(clutch_orchestrator)))
+			is_open = false;
+	}
+	if (!is_open)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("/from/agent_id", "NOT_ASKED"),
+				 errmsg("\"%.*s\" was not asked by task \"%.*s\"",
+						agent_id.len, agent_id.s, task->task_id.len, task->task_id.s),
+				 errhint("Let one of those answer to whom the question is addressed, or who requested the task.")));
+}
+
+/* ---------------------------------------------------------------- judging */
+
+typedef enum AnswerVerdict
+{
+	ANSWER_FITS,
+	ANSWER_LATE,
+	ANSWER_NONE					/* a message like any other */
+} AnswerVerdict;
+
+static AnswerVerdict
+judge(const Task *task, const Envelope *message)
+{
+	Slice		answer_to = message->orders.answer_to;
+	Jsonb	   *document;
+	Envelope	question;
+
+	if (slice_equal(message->from_agent, task->agent_id))
+		return slice_present(answer_to) ? ANSWER_LATE : ANSWER_NONE;
+	if (task->status != TASK_INPUT_REQUIRED)
+		return slice_present(answer_to) || just_answered(task->status, task->reason) ?
+			ANSWER_LATE : ANSWER_NONE;
+
+	document = event_read(task->question_seq, ROWS_LATEST);
+	if (document == NULL)
+		return ANSWER_NONE;
+	envelope_read_admitted(document, &question, problem_list());
+	if (slice_present(answer_to) && !slice_equal(answer_to, question.id))
+		return ANSWER_LATE;
+	require_asked(task, &question, message->from_agent);
+	return ANSWER_FITS;
+}
+
+bool
+answer_take(Event *event)
+{
+	const Envelope *message = &event->envelope;
+	AnswerVerdict verdict = ANSWER_NONE;
+	Task	   *task;
+
+	if (dedup_seen(event))
+		return false;
+	task = task_lock(message->task_id, true);
+	if (task == NULL)
+		verdict_task_not_found(message->task_id);
+	verdict_check_run(task, message->run_id);
+	verdict = judge(task, message);
+	event->late = verdict == ANSWER_LATE;
+	event->scope = task->scope;
+	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
+	if (verdict == ANSWER_FITS)
+		claim_resume(task, event->seq, message->id);
+	return true;
+}
+
+Receipt
+answer_send(Slice from_agent, Slice task_id, Jsonb *payload)
+{
+	Task	   *task = task_look(task_id, ROWS_LATEST);
+	Jsonb	   *question;
+	Slice		to;
+
+	if (task == NULL)
+		verdict_task_not_found(task_id);
+	question = task->question_seq ? event_read(task->question_seq, ROWS_LATEST) : NULL;
+	if (question == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("/task_id", "NO_QUESTION"),
+				 errmsg("task \"%.*s\" never asked anything", task_id.len, task_id.s),
+				 errhint("SELECT * FROM clutch.approvals lists the tasks that wait for an answer.")));
+	to = slice_present(task->agent_id) ? task->agent_id : slice_of_cstring(clutch_orchestrator);
+	return event_send(report_build(task, from_agent, to, MSG_CHAT_MESSAGE, payload, 0,
+								   "answer_to", document_get_text(&question->root, "id")));
+}

@@ -1,0 +1,154 @@
+/*-------------------------------------------------------------------------
+ *
+ * budget.c
+ *	  What a run may cost.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "access/transam.h"
+#include "base/guard.h"
+#include "base/rows.h"
+#include "flow/budget.h"
+#include "protocol/problem.h"
+#include "store/spending.h"
+
+/* columns of clutch.budget */
+enum
+{
+	Anum_run_id = 1,
+	Anum_seq,
+	Anum_tokens,
+	Anum_cost,
+	Anum_tasks,
+	Anum_depth,
+	Natts_budget = Anum_depth
+};
+
+/* false: the run has none; *creator: who is setting it, if not committed */
+static bool
+find(Slice run_id, RowSnapshot which, Budget *budget, TransactionId *creator)
+{
+	Datum		v[Natts_budget];
+	bool		n[Natts_budget];
+	RowScan		scan;
+
+	memset(budget, 0, sizeof(*budget));
+	*creator = InvalidTransactionId;
+	rows_begin(&scan, TABLE_BUDGET, INDEX_BUDGET, which, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	budget->is_set = rows_next(&scan);
+	if (budget->is_set)
+	{
+		rows_keep(&scan, v, n);
+		*creator = which == ROWS_DIRTY ? rows_in_doubt(&scan) : InvalidTransactionId;
+		budget->amount.tokens = n[Anum_tokens - 1] ? -1 : DatumGetInt64(v[Anum_tokens - 1]);
+		budget->amount.cost = n[Anum_cost - 1] ? NULL : DatumGetNumeric(v[Anum_cost - 1]);
+		budget->tasks = n[Anum_tasks - 1] ? -1 : DatumGetInt64(v[Anum_tasks - 1]);
+		budget->depth = n[Anum_depth - 1] ? -1 : DatumGetInt64(v[Anum_depth - 1]);
+	}
+	rows_end(&scan);
+	return budget->is_set;
+}
+
+static bool
+is_same(const Budget *a, const Budget *b)
+{
+	Amount		cost_a = {0, a->amount.cost};
+	Amount		cost_b = {0, b->amount.cost};
+	Amount		limit_a = {-1, a->amount.cost};
+	Amount		limit_b = {-1, b->amount.cost};
+
+	return a->amount.tokens == b->amount.tokens && a->tasks == b->tasks &&
+		a->depth == b->depth && (a->amount.cost == NULL) == (b->amount.cost == NULL) &&
+		(a->amount.cost == NULL ||
+		 (amount_reaches(&cost_a, &limit_b) && amount_reaches(&cost_b, &limit_a)));
+}
+
+static void
+insert(Slice run_id, int64 seq, const Budget *budget)
+{
+	Datum		values[Natts_budget];
+	bool		nulls[Natts_budget];
+
+	values[Anum_run_id - 1] = PointerGetDatum(slice_to_text(run_id));
+	values[Anum_seq - 1] = Int64GetDatum(seq);
+	values[Anum_tokens - 1] = Int64GetDatum(budget->amount.tokens);
+	values[Anum_cost - 1] = NumericGetDatum(budget->amount.cost);
+	values[Anum_tasks - 1] = Int64GetDatum(budget->tasks);
+	values[Anum_depth - 1] = Int64GetDatum(budget->depth);
+	nulls[Anum_run_id - 1] = nulls[Anum_seq - 1] = false;
+	nulls[Anum_tokens - 1] = budget->amount.tokens < 0;
+	nulls[Anum_cost - 1] = budget->amount.cost == NULL;
+	nulls[Anum_tasks - 1] = budget->tasks < 0;
+	nulls[Anum_depth - 1] = budget->depth < 0;
+	(void) rows_insert(TABLE_BUDGET, values, nulls);
+}
+
+void
+budget_set(const Envelope *request, int64 seq)
+{
+	const Budget *wanted = &request->orders.budget;
+	TransactionId creator;
+	Budget		budget;
+	uint64		guard;
+
+	if (!wanted->is_set)
+		return;
+	guard = guard_key(GUARD_BUDGET, request->run_id, SLICE_NONE, 0);
+	for (;;)
+	{
+		guard_take(guard);
+		if (!find(request->run_id, ROWS_DIRTY, &budget, &creator))
+			insert(request->run_id, seq, wanted);
+		guard_release(guard);
+		if (!budget.is_set)
+			return;
+		if (!TransactionIdIsValid(creator))
+			break;
+		rows_await(creator);
+	}
+	if (!is_same(wanted, &budget))
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("/meta/clutch/budget", "BUDGET_EXISTS"),
+				 errmsg("run \"%.*s\" has another budget already",
+						request->run_id.len, request->run_id.s),
+				 errhint("Leave the budget out, repeat the run's, or begin a new run.")));
+}
+
+/* ---------------------------------------------------------------- judging */
+
+static Amount
+spent_in(Slice run_id)
+{
+	Amount		spent = {0, NULL};
+	AgentSpending *agents;
+	int			n = spending_read(run_id, &agents);
+	int			i;
+
+	for (i = 0; i < n; i++)
+		spent = amount_sum(&spent, &agents[i].amount);
+	return spent;
+}
+
+char *
+budget_exceeded(const Task *task)
+{
+	TransactionId creator;
+	Budget		budget;
+	Amount		spent;
+
+	if (!find(task->run_id, ROWS_LATEST, &budget, &creator))
+		return NULL;
+	if (budget.depth >= 0 && task->depth > budget.depth)
+		return psprintf("depth %d of " INT64_FORMAT, task->depth, budget.depth);
+	if (budget.tasks >= 0 && !task_is_among_first(task, budget.tasks))
+		return psprintf("more than " INT64_FORMAT " tasks", budget.tasks);
+	if (!amount_is_limit(&budget.amount))
+		return NULL;
+	spent = spent_in(task->run_id);
+	return amount_reaches(&spent, &budget.amount) ? amount_words(&spent, &budget.amount) : NULL;
+}

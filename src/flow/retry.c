@@ -1,0 +1,198 @@
+/*-------------------------------------------------------------------------
+ *
+ * retry.c
+ *	  Trying a failed task again, later: backoff with jitter.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/document.h"
+#include "common/pg_prng.h"
+#include "flow/retry.h"
+#include "queue/timer.h"
+#include "registry/roster.h"
+#include "settings.h"
+#include "store/event.h"
+#include "task/notice.h"
+
+/* columns of clutch.retry_policy, where NULL says nothing */
+enum
+{
+	Anum_payload_type = 1,
+	Anum_max,
+	Anum_initial_ms,
+	Anum_max_ms,
+	Anum_factor
+};
+
+/* ------------------------------------------------------------ the policy */
+
+static RetryPolicy
+policy_of_settings(void)
+{
+	return (RetryPolicy) {clutch_retry_max, clutch_retry_initial, clutch_retry_max_delay,
+	clutch_retry_factor};
+}
+
+static RetryPolicy
+policy_of_agent(Slice agent_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+
+	return ordinal < 0 ? RETRY_POLICY_UNSAID : roster_agent(roster, ordinal)->card.retry;
+}
+
+static int64
+said(const RowScan *scan, int attno)
+{
+	return rows_is_null(scan, attno) ? -1 : rows_int8(scan, attno);
+}
+
+static RetryPolicy
+policy_of_payload_type(Slice payload_type)
+{
+	RetryPolicy policy = RETRY_POLICY_UNSAID;
+	RowScan		scan;
+	bool		isnull;
+
+	if (!slice_present(payload_type))
+		return policy;
+	rows_begin(&scan, TABLE_RETRY_POLICY, INDEX_RETRY_POLICY, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, payload_type);
+	rows_start(&scan);
+	if (rows_next(&scan))
+	{
+		policy.max = said(&scan, Anum_max);
+		policy.initial_ms = said(&scan, Anum_initial_ms);
+		policy.max_ms = said(&scan, Anum_max_ms);
+		policy.factor = DatumGetFloat8(rows_datum(&scan, Anum_factor, &isnull));
+		if (isnull)
+			policy.factor = -1;
+	}
+	rows_end(&scan);
+	return policy;
+}
+
+static RetryPolicy
+policy_of_request(const Task *task)
+{
+	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
+	Envelope	request;
+
+	if (document == NULL)
+		return RETRY_POLICY_UNSAID;
+	envelope_read_admitted(document, &request, problem_list());
+	return request.orders.retry;
+}
+
+static RetryPolicy
+policy_of(const Task *task)
+{
+	RetryPolicy policy = retry_policy_or(policy_of_request(task),
+										 policy_of_payload_type(task->payload_type));
+
+	policy = retry_policy_or(policy, policy_of_agent(task->agent_id));
+	return retry_policy_or(policy, policy_of_settings());
+}
+
+/* ------------------------------------------------------------- the retry */
+
+/* half of the delay at least, so that what failed together comes apart */
+static int64
+with_jitter(int64 delay_ms)
+{
+	return delay_ms / 2 + (int64) (delay_ms * pg_prng_double(&pg_global_prng_state) / 2);
+}
+
+static void
+begin_retry(Task *task, TimestampTz not_before, int64 max)
+{
+	TaskEvent	event = {STEP_RETRY};
+	DocumentBuilder b;
+	Receipt		receipt;
+
+	document_begin(&b);
+	document_put_cstring(&b, "state", "retried");
+	document_put_cstring(&b, "was", task_status_name(task->status));
+	document_put_int(&b, "retry", task->retries + 1);
+	document_put_int(&b, "of", max);
+	document_put_timestamp(&b, "not_before", not_before);
+	receipt = notice_append(task, MSG_TASK_PROGRESS, MOVE_RETRIED, SLICE_NONE,
+							task->from_agent, document_end(&b));
+	event.seq = receipt.seq;
+	event.at = receipt.received_at;
+	event.wake_at = not_before;
+	task_apply(task, &event);
+	timer_set(task);
+}
+
+/* false: it has been tried often enough, or there is no time for another try */
+static bool
+try_again(Task *task, int64 at_least_ms)
+{
+	RetryPolicy policy = policy_of(task);
+	TimestampTz not_before;
+	int64		delay_ms;
+
+	if (task->retries >= policy.max)
+		return false;
+	delay_ms = with_jitter(retry_policy_delay_ms(&policy, task->retries + 1));
+	/* now and not 0: a time that has come is a retry without delay */
+	not_before = clock_now() + Max(Max(delay_ms, at_least_ms) * 1000, 1);
+	if (task->deadline != 0 && not_before >= task->deadline)
+		return false;
+	begin_retry(task, not_before, policy.max);
+	return true;
+}
+
+/* details.retry_after_ms, or retryAfter as in spec 003 9.2; 0: not said */
+static int64
+least_delay_ms(JsonbContainer *payload)
+{
+	JsonbContainer *details = document_get_container(payload, "details");
+	int64		ms;
+
+	if (document_get_int(details, "retry_after_ms", &ms) ||
+		document_get_int(details, "retryAfter", &ms) ||
+		document_get_int(payload, "retryAfter", &ms))
+		return Min(Max(ms, 0), RETRY_LONGEST_MS);
+	return 0;
+}
+
+/* is the code on the list of clutch.retryable_errors? */
+static bool
+is_retryable_code(Slice code)
+{
+	const char *word = clutch_retryable_errors;
+
+	while (*word != '\0')
+	{
+		int			len = strcspn(word, ", ");
+
+		if (len > 0 && slice_equal(code, (Slice) {word, len}))
+			return true;
+		word += len;
+		word += strspn(word, ", ");
+	}
+	return false;
+}
+
+bool
+retry_after_error(Task *task, const Envelope *error)
+{
+	JsonbContainer *payload = error->payload.val.binary.data;
+	bool		retryable;
+
+	if (!document_get_bool(payload, "retryable", &retryable))
+		retryable = is_retryable_code(document_get_text(payload, "code"));
+	return retryable && try_again(task, least_delay_ms(payload));
+}
+
+bool
+retry_after_timeout(Task *task)
+{
+	return is_retryable_code(SLICE_OF("TIMEOUT")) && try_again(task, 0);
+}

@@ -1,0 +1,408 @@
+/*-------------------------------------------------------------------------
+ *
+ * schedule.c
+ *	  Envelopes that are sent again and again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/attempt.h"
+#include "base/clock.h"
+#include "base/column.h"
+#include "base/document.h"
+#include "base/guard.h"
+#include "flow/schedule.h"
+#include "miscadmin.h"
+#include "protocol/cron.h"
+#include "protocol/envelope.h"
+#include "protocol/problem.h"
+#include "store/event.h"
+#include "trust/principal.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "wake/notify.h"
+
+/* columns of clutch.schedule */
+enum
+{
+	Anum_name = 1, Anum_owner, Anum_cron, Anum_timezone, Anum_envelope,
+	Anum_next_at, Anum_last_at, Anum_last_error, Anum_runs, Anum_missed,
+	Anum_created_at,
+	Natts_schedule = Anum_created_at
+};
+
+#define MOST_NAME_BYTES	128
+
+/* so many missed times are counted at once; the rest are not worth the while */
+#define MOST_MISSED		10000
+
+typedef struct Schedule
+{
+	ItemPointerData tid;
+	Slice		name;
+	Oid			owner;
+	Slice		cron;
+	Slice		timezone;
+	Jsonb	   *envelope;
+	TimestampTz next_at;
+	TimestampTz last_at;		/* 0: never */
+	Slice		last_error;
+	int64		runs;
+	int64		missed;
+	TimestampTz created_at;
+} Schedule;
+
+/* -------------------------------------------------------------------- rows */
+
+static void
+keep(const RowScan *scan, Schedule *s)
+{
+	Datum		v[Natts_schedule];
+	bool		n[Natts_schedule];
+
+	rows_keep(scan, v, n);
+	s->tid = rows_tid(scan);
+	s->name = column_text(v, n, Anum_name);
+	s->owner = DatumGetObjectId(v[Anum_owner - 1]);
+	s->cron = column_text(v, n, Anum_cron);
+	s->timezone = column_text(v, n, Anum_timezone);
+	s->envelope = DatumGetJsonbP(v[Anum_envelope - 1]);
+	s->next_at = DatumGetTimestampTz(v[Anum_next_at - 1]);
+	s->last_at = n[Anum_last_at - 1] ? 0 : DatumGetTimestampTz(v[Anum_last_at - 1]);
+	s->last_error = column_text(v, n, Anum_last_error);
+	s->runs = DatumGetInt64(v[Anum_runs - 1]);
+	s->missed = DatumGetInt64(v[Anum_missed - 1]);
+	s->created_at = DatumGetTimestampTz(v[Anum_created_at - 1]);
+}
+
+static void
+write_row(Schedule *s, bool is_new)
+{
+	Datum		v[Natts_schedule] = {0};
+	bool		n[Natts_schedule] = {0};
+
+	column_put_text(v, n, Anum_name, s->name);
+	v[Anum_owner - 1] = ObjectIdGetDatum(s->owner);
+	column_put_text(v, n, Anum_cron, s->cron);
+	column_put_text(v, n, Anum_timezone, s->timezone);
+	v[Anum_envelope - 1] = JsonbPGetDatum(s->envelope);
+	v[Anum_next_at - 1] = TimestampTzGetDatum(s->next_at);
+	v[Anum_last_at - 1] = TimestampTzGetDatum(s->last_at);
+	n[Anum_last_at - 1] = s->last_at == 0;
+	column_put_text(v, n, Anum_last_error, s->last_error);
+	v[Anum_runs - 1] = Int64GetDatum(s->runs);
+	v[Anum_missed - 1] = Int64GetDatum(s->missed);
+	v[Anum_created_at - 1] = TimestampTzGetDatum(s->created_at);
+	if (is_new)
+		(void) rows_insert(TABLE_SCHEDULE, v, n);
+	else
+		rows_update(TABLE_SCHEDULE, &s->tid, v, n);
+}
+
+/* under the guard of its name: nobody else makes one, and the row is ours */
+static bool
+lock_named(Slice name, Schedule *s)
+{
+	RowScan		scan;
+	bool		found;
+
+	(void) guard_keep(guard_key(GUARD_SCHEDULE, name, SLICE_NONE, 0), true);
+	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_start(&scan);
+	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_END, true) == ROW_LOCKED;
+	if (found)
+		keep(&scan, s);
+	rows_end(&scan);
+	if (found && s->owner != principal_role() && !principal_is_operator())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("/name", "NOT_YOUR_SCHEDULE"),
+				 errmsg("schedule \"%.*s\" belongs to another role", name.len, name.s),
+				 errhint("Choose a name of your own.")));
+	return found;
+}
+
+/* --------------------------------------------------------------- envelopes */
+
+/* what every sending has anew: made of the name and the time, so met again by itself */
+static Slice
+id_at(const char *prefix, const Schedule *s, TimestampTz at)
+{
+	return slice_of_cstring(psprintf("%s:%.*s@%s", prefix, s->name.len, s->name.s,
+									 clock_rfc3339(at)));
+}
+
+static bool
+is_request(JsonbContainer *template)
+{
+	return slice_equal(document_get_text(template, "type"), SLICE_OF("task.request"));
+}
+
+static void
+put_unless_there(DocumentBuilder *b, JsonbContainer *template, const char *key, Slice id)
+{
+	JsonbValue	given;
+
+	if (!document_get(template, key, &given))
+		document_put_text(b, key, id);
+}
+
+static Jsonb *
+envelope_at(const Schedule *s, TimestampTz at)
+{
+	JsonbContainer *template = &s->envelope->root;
+	DocumentBuilder b;
+	JsonbValue	key;
+
+	document_begin(&b);
+	document_put_pairs(&b, template, NULL);
+	/* the same key again would be the first envelope again */
+	if (document_get(template, "idempotency_key", &key) && key.type == jbvString)
+		document_put_text(&b, "idempotency_key", id_at("msg", s, at));
+	document_put_text(&b, "id", id_at("msg", s, at));
+	document_put_timestamp(&b, "ts", clock_now());
+	if (is_request(template))
+		document_put_text(&b, "task_id", id_at("task", s, at));
+	else
+		put_unless_there(&b, template, "task_id", id_at("task", s, at));
+	put_unless_there(&b, template, "run_id", id_at("run", s, at));
+	put_unless_there(&b, template, "thread_id",
+					 slice_of_cstring(psprintf("thread:%.*s", s->name.len, s->name.s)));
+	return document_end(&b);
+}
+
+/* so that what is wrong is told to who schedules it, and not at night */
+static void
+check_envelope(const Schedule *s)
+{
+	ProblemList *problems = problem_list();
+	Envelope	envelope;
+
+	if (!JB_ROOT_IS_OBJECT(s->envelope))
+		problem_add(problems, "", "WRONG_TYPE", "An envelope must be a JSON object.");
+	else
+	{
+		envelope_read(envelope_at(s, s->next_at), &envelope, problems);
+		envelope_refuse_internal(&envelope, problems);
+	}
+	if (problems->n > 0)
+		problem_raise(problems, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
+	principal_require(envelope.from_agent, "/from/agent_id");
+}
+
+/* ------------------------------------------------------------- by its role */
+
+TimestampTz
+schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
+{
+	Cron		when = cron_parse(cron);
+	pg_tz	   *zone = cron_zone(timezone);
+	Schedule	s = {0};
+	bool		found;
+
+	if (name.len == 0 || name.len > MOST_NAME_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"name\" must have between 1 and %d bytes, not %d",
+						MOST_NAME_BYTES, name.len)));
+	found = lock_named(name, &s);
+	if (!found)
+	{
+		s.name = name;
+		s.created_at = clock_now();
+	}
+	s.owner = principal_role();
+	s.cron = cron;
+	s.timezone = timezone;
+	s.envelope = envelope;
+	s.last_error = SLICE_NONE;
+	s.next_at = cron_next(&when, zone, clock_now());
+	if (s.next_at == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("/cron", "WRONG_VALUE"),
+				 errmsg("\"%.*s\" never comes", cron.len, cron.s),
+				 errhint("Name a day that there is.")));
+	check_envelope(&s);
+	write_row(&s, !found);
+	notify_due(s.next_at);
+	return s.next_at;
+}
+
+bool
+schedule_drop(Slice name)
+{
+	Schedule	s;
+
+	if (!lock_named(name, &s))
+		return false;
+	rows_delete(TABLE_SCHEDULE, &s.tid);
+	return true;
+}
+
+/* ------------------------------------------------------------- when it is due */
+
+/* a role that is dropped leaves its schedules behind, and its grants */
+static void
+require_role(const Schedule *s)
+{
+	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(s->owner)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("the role that scheduled it does not exist any more: SELECT clutch.unschedule(name)")));
+}
+
+static void
+send_in_name_of(const Schedule *s)
+{
+	require_role(s);
+	principal_act_for(s->owner);
+	PG_TRY();
+	{
+		(void) event_send_as_owner(envelope_at(s, s->next_at));
+	}
+	PG_FINALLY();
+	{
+		principal_act_for(InvalidOid);
+	}
+	PG_END_TRY();
+}
+
+/* the next time that is still to come; *missed: how many were not */
+static TimestampTz
+next_to_come(const Schedule *s, TimestampTz now, int64 *missed)
+{
+	Cron		when = cron_parse(s->cron);
+	pg_tz	   *zone = cron_zone(s->timezone);
+	TimestampTz next = s->next_at;
+
+	for (*missed = -1; next != 0 && next <= now && *missed < MOST_MISSED; ++*missed)
+		next = cron_next(&when, zone, next);
+	return next != 0 && next <= now ? cron_next(&when, zone, now) : next;
+}
+
+typedef struct Sending
+{
+	const Schedule *schedule;
+	TimestampTz now;
+	TimestampTz next;
+	int64		missed;
+} Sending;
+
+static void
+send_it(void *arg)
+{
+	Sending    *sending = arg;
+
+	sending->next = next_to_come(sending->schedule, sending->now, &sending->missed);
+	send_in_name_of(sending->schedule);
+}
+
+/*
+ * What is refused is remembered and does not keep the next from being sent,
+ * nor the tick from its other work.  NULL: it was sent.  When is next comes
+ * first: a time zone that is no more (another tzdata) leaves DT_NOEND.
+ */
+static char *
+try_to_send(Sending *sending)
+{
+	ErrorData  *error = attempt(send_it, sending);
+
+	if (error == NULL)
+		return NULL;
+	if (attempt_failed_by_chance(error))
+	{
+		/* its time has not gone: the next tick tries it again */
+		sending->next = sending->schedule->next_at;
+		sending->missed = 0;
+	}
+	return psprintf("%s: %s", unpack_sql_state(error->sqlerrcode), error->message);
+}
+
+/* false: it was refused */
+static bool
+send_and_move_on(Schedule *s, TimestampTz now)
+{
+	Sending		sending = {s, now, DT_NOEND, 0};
+	char	   *error = try_to_send(&sending);
+	TimestampTz next = sending.next;
+
+	s->last_error = error != NULL ? slice_of_cstring(error) : SLICE_NONE;
+	s->runs += error == NULL;
+	s->missed += sending.missed;
+	if (next != s->next_at)
+		s->last_at = s->next_at;
+	/* only a time zone that has changed its mind leaves none */
+	s->next_at = next != 0 ? next : DT_NOEND;
+	write_row(s, false);
+	return error == NULL;
+}
+
+/* those that are due, each once, however its sending ends */
+static List *
+list_due(TimestampTz now, int n)
+{
+	List	   *names = NIL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, RowExclusiveLock);
+	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
+	rows_start(&scan);
+	while (list_length(names) < n && rows_next(&scan))
+		names = slice_list_add(names, rows_text(&scan, Anum_name));
+	rows_end(&scan);
+	return names;
+}
+
+/* false: somebody else is sending it, or has */
+static bool
+lock_due(Slice name, TimestampTz now, Schedule *s)
+{
+	RowScan		scan;
+	bool		found;
+
+	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_start(&scan);
+	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_END, false) == ROW_LOCKED &&
+		rows_timestamp(&scan, Anum_next_at) <= now;
+	if (found)
+		keep(&scan, s);
+	rows_end(&scan);
+	return found;
+}
+
+int
+schedule_send_due(int n)
+{
+	TimestampTz now = clock_now();
+	int			sent = 0;
+	ListCell   *cell;
+
+	foreach(cell, list_due(now, n))
+	{
+		Schedule	s;
+
+		CHECK_FOR_INTERRUPTS();
+		if (lock_due(*(Slice *) lfirst(cell), now, &s))
+			sent += send_and_move_on(&s, now);
+	}
+	return sent;
+}
+
+TimestampTz
+schedule_next(void)
+{
+	TimestampTz next = DT_NOEND;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		next = rows_timestamp(&scan, Anum_next_at);
+	rows_end(&scan);
+	return next;
+}

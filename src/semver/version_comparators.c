@@ -1,0 +1,223 @@
+/*-------------------------------------------------------------------------
+ *
+ * version_comparators.c
+ *	  A range of versions, written out as plain comparisons.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "semver/version_comparators.h"
+
+/* ----------------------------------------------------------------- reading */
+
+static VersionOperator
+read_operator(VersionReader *r)
+{
+	VersionOperator	op = VERSION_NONE;
+
+	if (version_eat(r, '^'))
+	{
+		op = VERSION_CARET;
+		(void) version_eat(r, '=');
+	}
+	else if (version_eat(r, '~'))
+	{
+		op = VERSION_TILDE;
+		if (!version_eat(r, '>'))
+			(void) version_eat(r, '=');
+	}
+	else if (version_eat(r, '<'))
+		op = version_eat(r, '=') ? VERSION_LE : VERSION_LT;
+	else if (version_eat(r, '>'))
+		op = version_eat(r, '=') ? VERSION_GE : VERSION_GT;
+	else if (version_eat(r, '='))
+		op = VERSION_EQ;
+	if (op != VERSION_NONE)
+		(void) version_eat_spaces(r);
+	return op;
+}
+
+/* --------------------------------------------------------------- expanding */
+
+static void
+add(VersionRange *range, VersionOperator op, Version version)
+{
+	/* >=0.0.0 says nothing: with it "*" would be another than ">=0" */
+	if (op == VERSION_GE && version.part[0] == 0 && version.part[1] == 0 &&
+		version.part[2] == 0 && !slice_present(version.prerelease))
+		return;
+	if (range->ncomparators == VERSION_MAX_COMPARATORS)
+	{
+		range->too_many = true;
+		return;
+	}
+	range->comparators[range->ncomparators].op = op;
+	range->comparators[range->ncomparators].version = version;
+	range->ncomparators++;
+	range->alternatives[range->nalternatives - 1].n++;
+}
+
+/* the lowest version, prereleases included, after all that share these parts */
+static Version
+next_after(const PartialVersion *partial, int parts)
+{
+	Version		next = {{0, 0, 0}, SLICE_OF("0")};
+	int			i;
+
+	for (i = 0; i < parts; i++)
+		next.part[i] = partial->version.part[i];
+	next.part[parts - 1]++;
+	return next;
+}
+
+/* how many parts a caret holds fast: up to the first that is not 0 */
+static int
+caret_parts(const PartialVersion *partial)
+{
+	int			i;
+
+	for (i = 0; i < partial->known - 1; i++)
+	{
+		if (partial->version.part[i] != 0)
+			break;
+	}
+	return i + 1;
+}
+
+/* a comparison with a version whose last parts are open */
+static void
+add_open_comparison(VersionRange *range, VersionOperator op, const PartialVersion *partial)
+{
+	Version		version = partial->version;
+
+	switch (op)
+	{
+		case VERSION_GT:				/* >1.2 is >=1.3.0 */
+			version = next_after(partial, partial->known);
+			version.prerelease = SLICE_NONE;
+			add(range, VERSION_GE, version);
+			break;
+		case VERSION_GE:
+			add(range, VERSION_GE, version);
+			break;
+		case VERSION_LT:				/* <1.2 is <1.2.0-0: no 1.2.0-beta */
+			version.prerelease = SLICE_OF("0");
+			add(range, VERSION_LT, version);
+			break;
+		case VERSION_LE:				/* <=1.2 is <1.3.0-0 */
+			add(range, VERSION_LT, next_after(partial, partial->known));
+			break;
+		default:				/* 1.2 is >=1.2.0 <1.3.0-0 */
+			add(range, VERSION_GE, version);
+			add(range, VERSION_LT, next_after(partial, partial->known));
+			break;
+	}
+}
+
+static void
+add_comparator(VersionRange *range, VersionOperator op, const PartialVersion *partial)
+{
+	if (partial->known == 0)
+	{
+		/* "*": everything, but there is nothing beyond everything */
+		if (op == VERSION_LT || op == VERSION_GT)
+			add(range, VERSION_LT, (Version) {{0, 0, 0}, SLICE_OF("0")});
+	}
+	else if (op == VERSION_CARET)
+	{
+		add(range, VERSION_GE, partial->version);
+		add(range, VERSION_LT, next_after(partial, caret_parts(partial)));
+	}
+	else if (op == VERSION_TILDE)
+	{
+		add(range, VERSION_GE, partial->version);
+		add(range, VERSION_LT, next_after(partial, Min(partial->known, 2)));
+	}
+	else if (partial->known < 3)
+		add_open_comparison(range, op, partial);
+	else
+		add(range, op == VERSION_NONE ? VERSION_EQ : op, partial->version);
+}
+
+/* "1.2 - 2": an open low end starts at its first, an open high end is wholly in */
+static void
+add_hyphen(VersionRange *range, const PartialVersion *low, const PartialVersion *high)
+{
+	if (low->known > 0)
+		add(range, VERSION_GE, low->version);
+	if (high->known == 3)
+		add(range, VERSION_LE, high->version);
+	else if (high->known > 0)
+		add(range, VERSION_LT, next_after(high, high->known));
+}
+
+static bool
+eat_hyphen(VersionReader *r)
+{
+	VersionReader ahead = *r;
+
+	if (version_eat_spaces(&ahead) == 0 || !version_eat(&ahead, '-') ||
+		version_eat_spaces(&ahead) == 0)
+		return false;
+	*r = ahead;
+	return true;
+}
+
+/* up to "||" or the end */
+static bool
+read_alternative(VersionReader *r, VersionRange *range)
+{
+	bool		first = true;
+	VersionOperator	op;
+	PartialVersion partial;
+	PartialVersion high;
+
+	for (;;)
+	{
+		(void) version_eat_spaces(r);
+		if (r->at == r->end || *r->at == '|')
+			return true;
+		op = read_operator(r);
+		if (!version_eat_partial(r, &partial))
+			return false;
+		if (first && op == VERSION_NONE && eat_hyphen(r))
+		{
+			if (!version_eat_partial(r, &high))
+				return false;
+			add_hyphen(range, &partial, &high);
+			(void) version_eat_spaces(r);
+			return r->at == r->end || *r->at == '|';
+		}
+		add_comparator(range, op, &partial);
+		first = false;
+	}
+}
+
+bool
+version_comparators_read(Slice text, VersionRange *range)
+{
+	VersionReader r;
+
+	range->nalternatives = 0;
+	range->ncomparators = 0;
+	range->too_many = false;
+	if (!version_read_begin(&r, text))
+		return false;
+	(void) version_eat_spaces(&r);
+	if (r.at == r.end)
+		return false;
+	do
+	{
+		if (range->nalternatives == VERSION_MAX_ALTERNATIVES)
+			return false;
+		range->alternatives[range->nalternatives].first = range->ncomparators;
+		range->alternatives[range->nalternatives].n = 0;
+		range->nalternatives++;
+		if (!read_alternative(&r, range) || range->too_many)
+			return false;
+		if (r.at == r.end)
+			return true;
+	} while (version_eat(&r, '|') && version_eat(&r, '|'));
+	return false;
+}

@@ -1,0 +1,134 @@
+/*-------------------------------------------------------------------------
+ *
+ * task_row.c
+ *	  A task as a row of clutch.task, column by column.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/column.h"
+#include "task/task_row.h"
+#include "utils/timestamp.h"
+
+Task *
+task_row_read(const RowScan *scan)
+{
+	Task	   *task = palloc0(sizeof(Task));
+	Datum		v[Natts_task];
+	bool		n[Natts_task];
+
+	rows_keep(scan, v, n);
+	task->tid = rows_tid(scan);
+	task->task_id = column_text(v, n, Anum_task_task_id);
+	task->run_id = column_text(v, n, Anum_task_run_id);
+	task->thread_id = column_text(v, n, Anum_task_thread_id);
+	task->parent_task_id = column_text(v, n, Anum_task_parent_task_id);
+	task->scope = column_text(v, n, Anum_task_scope);
+	task->depth = DatumGetInt32(v[Anum_task_depth - 1]);
+	task->status = task_status_parse(column_text(v, n, Anum_task_status));
+	task->agent_id = column_text(v, n, Anum_task_agent_id);
+	task->past_agents = column_texts(v, n, Anum_task_past_agents);
+	task->from_agent = column_text(v, n, Anum_task_from_agent);
+	task->attempt = DatumGetInt32(v[Anum_task_attempt - 1]);
+	task->retries = DatumGetInt32(v[Anum_task_retries - 1]);
+	task->losses = DatumGetInt32(v[Anum_task_losses - 1]);
+	task->priority = DatumGetInt16(v[Anum_task_priority - 1]);
+	task->join = n[Anum_task_join_count - 1] ? JOIN_NONE : DatumGetInt32(v[Anum_task_join_count - 1]);
+	task->requires = column_texts(v, n, Anum_task_requires);
+	task->domain = column_text(v, n, Anum_task_domain);
+	task->payload_type = column_text(v, n, Anum_task_payload_type);
+	task->waiting_for = column_text(v, n, Anum_task_waiting_for);
+	task->code = column_text(v, n, Anum_task_code);
+	task->detail = column_text(v, n, Anum_task_detail);
+	task->reason = column_text(v, n, Anum_task_reason);
+	task->slot_no = n[Anum_task_slot_no - 1] ? -1 : DatumGetInt32(v[Anum_task_slot_no - 1]);
+	task->queue_no = column_int8(v, n, Anum_task_queue_no);
+	task->queue_kind = column_int8(v, n, Anum_task_queue_kind);
+	task->request_seq = column_int8(v, n, Anum_task_request_seq);
+	task->result_seq = column_int8(v, n, Anum_task_result_seq);
+	task->progress_seq = column_int8(v, n, Anum_task_progress_seq);
+	task->question_seq = column_int8(v, n, Anum_task_question_seq);
+	task->answer_seq = column_int8(v, n, Anum_task_answer_seq);
+	task->joined_seq = column_int8(v, n, Anum_task_joined_seq);
+	task->since = column_int8(v, n, Anum_task_since);
+	task->next_at = column_int8(v, n, Anum_task_next_at);
+	task->lease_until = column_int8(v, n, Anum_task_lease_until);
+	task->lease = column_int8(v, n, Anum_task_lease);
+	task->deadline = column_int8(v, n, Anum_task_deadline);
+	task->wake_at = column_int8(v, n, Anum_task_wake_at);
+	task->created_at = column_int8(v, n, Anum_task_created_at);
+	task->started_at = column_int8(v, n, Anum_task_started_at);
+	task->finished_at = column_int8(v, n, Anum_task_finished_at);
+	return task;
+}
+
+void
+task_row_form(const Task *task, Datum *values, bool *nulls)
+{
+	column_put_text(values, nulls, Anum_task_task_id, task->task_id);
+	column_put_text(values, nulls, Anum_task_run_id, task->run_id);
+	column_put_text(values, nulls, Anum_task_thread_id, task->thread_id);
+	column_put_text(values, nulls, Anum_task_parent_task_id, task->parent_task_id);
+	column_put_text(values, nulls, Anum_task_scope, task->scope);
+	values[Anum_task_depth - 1] = Int32GetDatum(task->depth);
+	column_put_text(values, nulls, Anum_task_status, slice_of_cstring(task_status_name(task->status)));
+	column_put_text(values, nulls, Anum_task_agent_id, task->agent_id);
+	column_put_texts(values, nulls, Anum_task_past_agents, task->past_agents);
+	column_put_text(values, nulls, Anum_task_from_agent, task->from_agent);
+	values[Anum_task_attempt - 1] = Int32GetDatum(task->attempt);
+	values[Anum_task_retries - 1] = Int32GetDatum(task->retries);
+	values[Anum_task_losses - 1] = Int32GetDatum(task->losses);
+	values[Anum_task_priority - 1] = Int16GetDatum(task->priority);
+	nulls[Anum_task_join_count - 1] = task->join == JOIN_NONE;
+	values[Anum_task_join_count - 1] = Int32GetDatum(task->join);
+	column_put_texts(values, nulls, Anum_task_requires, task->requires);
+	column_put_text(values, nulls, Anum_task_domain, task->domain);
+	column_put_text(values, nulls, Anum_task_payload_type, task->payload_type);
+	column_put_text(values, nulls, Anum_task_waiting_for, task->waiting_for);
+	column_put_text(values, nulls, Anum_task_code, task->code);
+	column_put_text(values, nulls, Anum_task_detail, task->detail);
+	column_put_text(values, nulls, Anum_task_reason, task->reason);
+	nulls[Anum_task_slot_no - 1] = task->slot_no < 0;
+	values[Anum_task_slot_no - 1] = Int32GetDatum(task->slot_no);
+	column_put_int8(values, nulls, Anum_task_queue_no, task->queue_no);
+	column_put_int8(values, nulls, Anum_task_queue_kind, task->queue_kind);
+	values[Anum_task_request_seq - 1] = Int64GetDatum(task->request_seq);
+	column_put_int8(values, nulls, Anum_task_result_seq, task->result_seq);
+	column_put_int8(values, nulls, Anum_task_progress_seq, task->progress_seq);
+	column_put_int8(values, nulls, Anum_task_question_seq, task->question_seq);
+	column_put_int8(values, nulls, Anum_task_answer_seq, task->answer_seq);
+	column_put_int8(values, nulls, Anum_task_joined_seq, task->joined_seq);
+	values[Anum_task_since - 1] = TimestampTzGetDatum(task->since);
+	column_put_int8(values, nulls, Anum_task_next_at, task->next_at);
+	column_put_int8(values, nulls, Anum_task_lease_until, task->lease_until);
+	column_put_int8(values, nulls, Anum_task_lease, task->lease);
+	column_put_int8(values, nulls, Anum_task_deadline, task->deadline);
+	column_put_int8(values, nulls, Anum_task_wake_at, task->wake_at);
+	values[Anum_task_created_at - 1] = TimestampTzGetDatum(task->created_at);
+	column_put_int8(values, nulls, Anum_task_started_at, task->started_at);
+	column_put_int8(values, nulls, Anum_task_finished_at, task->finished_at);
+}
+
+void
+task_row_read_node(const RowScan *scan, TaskNode *node)
+{
+	Datum		v[Natts_task];
+	bool		n[Natts_task];
+	TaskStatus	status;
+
+	rows_keep(scan, v, n);
+	memset(node, 0, sizeof(*node));
+	node->task_id = column_text(v, n, Anum_task_task_id);
+	node->parent_task_id = column_text(v, n, Anum_task_parent_task_id);
+	status = task_status_parse(column_text(v, n, Anum_task_status));
+	node->status = slice_of_cstring(task_status_name(status));
+	node->agent_id = column_text(v, n, Anum_task_agent_id);
+	node->domain = column_text(v, n, Anum_task_domain);
+	node->payload_type = column_text(v, n, Anum_task_payload_type);
+	node->attempt = DatumGetInt32(v[Anum_task_attempt - 1]);
+	node->request_seq = column_int8(v, n, Anum_task_request_seq);
+	node->created_at = column_int8(v, n, Anum_task_created_at);
+	node->started_at = column_int8(v, n, Anum_task_started_at);
+	node->finished_at = column_int8(v, n, Anum_task_finished_at);
+}

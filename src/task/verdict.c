@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * verdict.c
+ *	  Does an event fit the state of its task?
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "settings.h"
+#include "task/verdict.h"
+
+void
+verdict_task_not_found(Slice task_id)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_TASK_NOT_FOUND),
+			 errproblem("/task_id", "TASK_NOT_FOUND"),
+			 errmsg("task \"%.*s\" was never requested", task_id.len, task_id.s),
+			 errhint("Send a task.request with this task_id first.")));
+}
+
+void
+verdict_check_run(const Task *task, Slice run_id)
+{
+	if (!slice_equal(task->run_id, run_id))
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("/task_id", "TASK_IN_OTHER_RUN"),
+				 errmsg("task \"%.*s\" belongs to run \"%.*s\", not to \"%.*s\"",
+						task->task_id.len, task->task_id.s, task->run_id.len,
+						task->run_id.s, run_id.len, run_id.s),
+				 errhint("Name the run of the task, or make a new task_id.")));
+}
+
+static bool
+is_orchestrator(Slice agent_id)
+{
+	return slice_equal(agent_id, slice_of_cstring(clutch_orchestrator));
+}
+
+void
+verdict_check_may_steer(const Task *task, Slice agent_id)
+{
+	if (is_orchestrator(agent_id) || slice_equal(agent_id, task->from_agent) ||
+		task_was_with(task, agent_id))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errproblem("/from/agent_id", "NOT_ASSIGNED"),
+			 errmsg("\"%.*s\" may not cancel or retry task \"%.*s\"",
+					agent_id.len, agent_id.s, task->task_id.len, task->task_id.s),
+			 errhint("Let who requested the task, its agent, or the orchestrator do that.")));
+}
+
+Verdict
+verdict_on_report(const Task *task, const Envelope *report)
+{
+	bool		has_it = slice_equal(task->agent_id, report->from_agent);
+
+	if (task_status_is_over(task->status))
+		return VERDICT_LATE;
+	if (report->type == MSG_TASK_CANCEL)
+	{
+		verdict_check_may_steer(task, report->from_agent);
+		return VERDICT_FITS;
+	}
+	if (report->has_attempt && report->attempt < task->attempt)
+		return VERDICT_LATE;
+	if (!task_was_with(task, report->from_agent))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("/from/agent_id", "NOT_ASSIGNED"),
+				 errmsg("task \"%.*s\" was never assigned to \"%.*s\"",
+						task->task_id.len, task->task_id.s, report->from_agent.len,
+						report->from_agent.s),
+				 errhint("Only the agent that a task was assigned to reports on it; claim tasks with clutch.claim.")));
+	if (report->has_attempt && report->attempt > task->attempt)
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("/attempt", "ATTEMPT_AHEAD"),
+				 errmsg("task \"%.*s\" is at attempt %d, not yet at %d",
+						task->task_id.len, task->task_id.s, task->attempt,
+						report->attempt),
+				 errhint("Report with the attempt that clutch.claim answered.")));
+	/* parked, it is not to be claimed before it is answered */
+	if (task->status == TASK_INPUT_REQUIRED && report->type == MSG_TASK_ACCEPT)
+		return VERDICT_LATE;
+	/* without an attempt: what the agent holds now, if it holds it */
+	return has_it ? VERDICT_FITS : VERDICT_LATE;
+}
+
+Verdict
+verdict_on_request(const Task *task, const Envelope *request)
+{
+	bool		names_agent = request->to_agents.n == 1 &&
+		slice_starts(request->to_agents.items[0], SLICE_OF("agent:")) &&
+		!is_orchestrator(request->to_agents.items[0]);
+
+	if (task_status_is_over(task->status))
+		return VERDICT_LATE;
+	if (names_agent && (is_orchestrator(request->from_agent) ||
+						slice_equal(request->from_agent, task->agent_id)))
+		return VERDICT_FITS;
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+			 errproblem("/task_id", "TASK_EXISTS"),
+			 errmsg("task \"%.*s\" was requested before and is %s",
+					task->task_id.len, task->task_id.s,
+					task_status_name(task->status)),
+			 errhint("Make a new task_id; a resend repeats the envelope with its id.")));
+}

@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * verdict.h
+ *	  Does an event fit the state of its task? (DESIGN 3, "An event that does
+ *	  not fit")
+ *
+ * Asked with the task locked, in this order: a task that is over, or an
+ * older attempt: kept, late.  An agent that never had it: refused, 42501.  A
+ * newer attempt: refused.  A kept event never aborts its sender.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_VERDICT_H
+#define CLUTCH_VERDICT_H
+
+#include "task/task.h"
+
+typedef enum Verdict
+{
+	VERDICT_FITS,
+	VERDICT_LATE				/* kept in the log, changes nothing */
+} Verdict;
+
+/* accept, progress, result, error, cancel; raises for what is refused */
+extern Verdict verdict_on_report(const Task *task, const Envelope *report);
+
+/* a second request for a task that exists; fits: it is a hand-over */
+extern Verdict verdict_on_request(const Task *task, const Envelope *request);
+
+/* cancel, retry: who asked for it, who has or had it, and the orchestrator */
+extern void verdict_check_may_steer(const Task *task, Slice agent_id);
+
+/* raises TASK_NOT_FOUND */
+pg_noreturn extern void verdict_task_not_found(Slice task_id);
+
+/* raises TASK_IN_OTHER_RUN unless the task belongs to the run */
+extern void verdict_check_run(const Task *task, Slice run_id);
+
+#endif							/* CLUTCH_VERDICT_H */

@@ -1,0 +1,298 @@
+/*-------------------------------------------------------------------------
+ *
+ * launcher.c
+ *	  The process that keeps one worker in each database with the extension.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_database.h"
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+#include "wake/mailbox.h"
+#include "worker/launcher.h"
+#include "worker/presence.h"
+
+/* a database's workers are started no faster, unless the last was sent away */
+#define START_INTERVAL	(5 * USECS_PER_SEC)
+
+/* a worker that has not come by then never will */
+#define START_PATIENCE	(60 * USECS_PER_SEC)
+
+/* databases known to have no extension; in TopMemoryContext */
+static List *without = NIL;
+
+static void
+set_library(BackgroundWorker *worker, const char *function)
+{
+	strlcpy(worker->bgw_library_name, "clutch", sizeof(worker->bgw_library_name));
+	strlcpy(worker->bgw_function_name, function, BGW_MAXLEN);
+}
+
+void
+launcher_register(void)
+{
+	BackgroundWorker worker = {0};
+
+	mailbox_request();
+	presence_watch();
+	/* pg_upgrade moves databases that nobody is to be in */
+	if (IsBinaryUpgrade)
+		return;
+	strlcpy(worker.bgw_name, "clutch launcher", BGW_MAXLEN);
+	strlcpy(worker.bgw_type, "clutch launcher", BGW_MAXLEN);
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = 5;
+	set_library(&worker, "clutch_launcher_main");
+	RegisterBackgroundWorker(&worker);
+}
+
+/* -------------------------------------------------------------- databases */
+
+static bool
+may_have_worker(Form_pg_database database)
+{
+	/* a limit below -1: half dropped */
+	return database->datallowconn && !database->datistemplate && database->datconnlimit >= -1;
+}
+
+/* those that may have a worker; in the caller's context */
+static List *
+list_databases(void)
+{
+	MemoryContext context = CurrentMemoryContext;
+	List	   *found = NIL;
+	Relation	rel;
+	TableScanDesc scan;
+	HeapTuple	tuple;
+
+	StartTransactionCommand();
+	rel = table_open(DatabaseRelationId, AccessShareLock);
+	scan = table_beginscan_catalog(rel, 0, NULL);
+	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		Form_pg_database database = (Form_pg_database) GETSTRUCT(tuple);
+
+		if (may_have_worker(database))
+		{
+			MemoryContext old = MemoryContextSwitchTo(context);
+
+			found = lappend_oid(found, database->oid);
+			MemoryContextSwitchTo(old);
+		}
+	}
+	table_endscan(scan);
+	table_close(rel, AccessShareLock);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+	return found;
+}
+
+/* ----------------------------------------------------------------- workers */
+
+static bool
+lacks_worker(const MailboxView *view)
+{
+	return view->state == MAILBOX_NO_WORKER || view->state == MAILBOX_NOT_STARTED;
+}
+
+static bool
+start_worker(int number)
+{
+	BackgroundWorker worker = {0};
+
+	strlcpy(worker.bgw_name, "clutch worker", BGW_MAXLEN);
+	strlcpy(worker.bgw_type, "clutch worker", BGW_MAXLEN);
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	worker.bgw_main_arg = Int32GetDatum(number);
+	set_library(&worker, "clutch_worker_main");
+	return RegisterDynamicBackgroundWorker(&worker, NULL);
+}
+
+/* once until none lacks one: they do for the same reason */
+static void
+complain(bool lacking)
+{
+	static bool complained = false;
+
+	if (lacking && !complained)
+		ereport(WARNING,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("no background worker is left for a clutch worker"),
+				 errdetail("Without it clutch.tick() must be called by others, and transactions notify by themselves."),
+				 errhint("Increase max_worker_processes.")));
+	complained = lacking;
+}
+
+/* sees to it that the mailbox has a worker; when to look again */
+static TimestampTz
+keep_worker(int number, const MailboxView *view, TimestampTz now)
+{
+	TimestampTz patience = view->started_at + START_PATIENCE;
+	TimestampTz again = view->started_at + START_INTERVAL;
+
+	if (view->state == MAILBOX_STARTING)
+	{
+		if (now < patience)
+			return patience;
+		mailbox_worker_failed(number);
+	}
+	else if (!lacks_worker(view) || view->is_away)
+		return DT_NOEND;
+	if (now < again)
+		return again;
+	mailbox_worker_starts(number, now);
+	if (start_worker(number))
+		return now + START_PATIENCE;
+	mailbox_worker_failed(number);
+	return now + START_INTERVAL;
+}
+
+/* mailboxes of databases that need none are closed; who has one is listed */
+static List *
+close_needless(List *databases)
+{
+	List	   *present = NIL;
+	int			i;
+
+	for (i = 0; i < mailbox_count(); i++)
+	{
+		MailboxView view = mailbox_view(i);
+		bool		belongs = list_member_oid(databases, view.database);
+
+		if (view.state == MAILBOX_FREE)
+			continue;
+		if (view.state == MAILBOX_NO_EXTENSION && belongs)
+		{
+			MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+			without = lappend_oid(without, view.database);
+			MemoryContextSwitchTo(old);
+		}
+		if (view.state == MAILBOX_AT_WORK && !belongs)
+			mailbox_worker_dismiss(i);
+		if (view.state == MAILBOX_NO_EXTENSION ||
+			(lacks_worker(&view) && !belongs))
+			mailbox_close(i);
+		else
+			present = lappend_oid(present, view.database);
+	}
+	return present;
+}
+
+/* of those without, who is gone or has changed is forgotten */
+static void
+forget_without(List *databases, const Oid *changed, int nchanged, bool any)
+{
+	ListCell   *cell;
+	int			i;
+
+	if (any)
+	{
+		list_free(without);
+		without = NIL;
+	}
+	foreach(cell, without)
+		if (!list_member_oid(databases, lfirst_oid(cell)))
+			without = foreach_delete_current(without, cell);
+	for (i = 0; i < nchanged; i++)
+		without = list_delete_oid(without, changed[i]);
+}
+
+/*
+ * What changed is taken before the mailboxes are looked at: a worker that
+ * found no extension before it changed is then seen, and started again.
+ */
+static TimestampTz
+survey(void)
+{
+	Oid			changed[MAILBOX_CHANGES];
+	int			nchanged;
+	bool		any = mailbox_take_changed(changed, &nchanged);
+	List	   *databases = list_databases();
+	List	   *present = close_needless(databases);
+	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz again = DT_NOEND;
+	bool		full = false;
+	bool		lacking = false;
+	ListCell   *cell;
+	int			i;
+
+	forget_without(databases, changed, nchanged, any);
+	foreach(cell, databases)
+		if (!list_member_oid(present, lfirst_oid(cell)) &&
+			!list_member_oid(without, lfirst_oid(cell)))
+			full |= !mailbox_open(lfirst_oid(cell));
+	for (i = 0; i < mailbox_count(); i++)
+	{
+		MailboxView view = mailbox_view(i);
+		TimestampTz then = keep_worker(i, &view, now);
+
+		again = Min(again, then);
+		view = mailbox_view(i);
+		lacking |= view.state == MAILBOX_NOT_STARTED && !view.is_away;
+	}
+	/* databases that are only looked into make room */
+	complain(lacking || (full && again == DT_NOEND));
+	return again;
+}
+
+/* -1: until somebody wakes it */
+static long
+milliseconds_until(TimestampTz at)
+{
+	if (at == DT_NOEND)
+		return -1L;
+	return TimestampDifferenceMilliseconds(GetCurrentTimestamp(), at) + 1;
+}
+
+void
+clutch_launcher_main(Datum arg)
+{
+	MemoryContext context;
+
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+	mailbox_launcher_begins();
+	context = AllocSetContextCreate(TopMemoryContext, "clutch launcher", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(context);
+	while (!ShutdownRequestPending)
+	{
+		TimestampTz again = survey();
+		long		timeout = milliseconds_until(again);
+
+		MemoryContextReset(context);
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (timeout >= 0 ? WL_TIMEOUT : 0),
+						 timeout, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+	}
+	/* with 0 the postmaster would not start it again */
+	proc_exit(1);
+}
