@@ -118,29 +118,35 @@ regress_units() {
 	[ "$status" = 0 ] || { grep -vE '^(test|ok|not ok) ' "$log" | tail -n 8; head -n 120 "$3" 2>/dev/null; }
 }
 
+# regress_run OUTPUT LOG ARGUMENT...: pg_regress or pg_isolation_regress, as make
+# installcheck starts them
+regress_run() {
+	local output=$1 log=$2
+	shift 2
+	as_server mkdir -p "$output"
+	[ -d "$SRC/tmp_input" ] ||
+		as_server make -s -C "$SRC" PG_CONFIG="$PG_CONFIG" tmp_input >"$log" 2>&1
+	run_child timeout -k 10 300 "${AS_SERVER[@]}" env -C "$SRC" "$@" --bindir="$BINDIR" \
+		--inputdir="$SRC/tmp_input" --outputdir="$output" --host="$WORK" --user=postgres \
+		>>"$log" 2>&1
+	regress_units "$log" $? "$output/regression.diffs"
+}
+
 part_regress() {
-	local names log=$WORK/log/regress.log program=$PGXS_DIR/src/test/regress/pg_regress
+	local names program=$PGXS_DIR/src/test/regress/pg_regress
 	names=$(files 'test/sql/*.sql' | sed 's,.*/\(.*\)\.sql,\1,')
 	[ -n "$names" ] && runner "$program" || return 0
 	# shellcheck disable=SC2086
-	run_child timeout -k 10 300 "${AS_SERVER[@]}" "$program" --bindir="$BINDIR" \
-		--inputdir="$SRC/test" --outputdir="$SRC" --host="$WORK" --user=postgres \
-		--dbname=contrib_regression $names >"$log" 2>&1
-	regress_units "$log" $? "$SRC/regression.diffs"
+	regress_run "$SRC" "$WORK/log/regress.log" "$program" --dbname=contrib_regression $names
 }
 
 part_isolation() {
-	local names log=$WORK/log/isolation.log
-	local program=$PGXS_DIR/src/test/isolation/pg_isolation_regress
+	local names program=$PGXS_DIR/src/test/isolation/pg_isolation_regress
 	names=$(files 'test/isolation/specs/*.spec' | sed 's,.*/\(.*\)\.spec,\1,')
 	[ -n "$names" ] && runner "$program" "${program%/*}/isolationtester" || return 0
-	as_server mkdir -p "$SRC/output_iso"
 	# shellcheck disable=SC2086
-	PGISOLATIONTIMEOUT=60 run_child timeout -k 10 300 "${AS_SERVER[@]}" "$program" \
-		--bindir="$BINDIR" --inputdir="$SRC/test/isolation" --outputdir="$SRC/output_iso" \
-		--host="$WORK" --user=postgres --dbname=isolation_regression \
-		--load-extension=clutch $names >"$log" 2>&1
-	regress_units "$log" $? "$SRC/output_iso/regression.diffs"
+	PGISOLATIONTIMEOUT=60 regress_run "$SRC/output_iso" "$WORK/log/isolation.log" "$program" \
+		--dbname=isolation_regression --load-extension=clutch $names
 }
 
 # Each file in a database of its own, made from one that has both extensions.
@@ -241,7 +247,7 @@ part build part_build
 if [ "$FAILED" = 0 ]; then
 	# The server's user may not be able to read the checkout, and tests write.
 	mkdir "$SRC"
-	tar -C "$TOP" --exclude='./.*' --exclude='*.o' --exclude='*.so' -cf - . | tar -C "$SRC" -xf -
+	tar -C "$TOP" --exclude='./.*' --exclude=./tmp_input --exclude='*.o' --exclude='*.so' -cf - . | tar -C "$SRC" -xf -
 	[ "$(id -u)" != 0 ] || chown -R postgres: "$SRC"
 	cluster_new "${NOT_DURABLE[@]}" || die "the private cluster does not start"
 	for name in $ONLY; do
