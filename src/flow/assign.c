@@ -294,7 +294,7 @@ assign_withdraw(Task *task, int outcome)
 	task->lease = 0;
 	if (task->slot_no >= 0)
 	{
-		slot_free(task->agent_id, task->slot_no, (SlotOutcome) outcome);
+		slot_free(task->agent_id, task->slot_no, task->request_seq, (SlotOutcome) outcome);
 		task->slot_no = -1;
 		freed = task->agent_id;
 	}

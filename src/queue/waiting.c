@@ -183,8 +183,7 @@ keep_kind(int64 kind, const Requirement *requirement)
 	kept.groups = kept_list(&requirement->groups);
 	if (slice_present(requirement->scope))
 		kept.scope = slice_copy(requirement->scope);
-	if (slice_present(requirement->run_id))
-		kept.run_id = slice_copy(requirement->run_id);
+	kept.run_id = SLICE_NONE;	/* tasks of several runs may wait in one kind */
 	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
 	entry->requirement = kept;
 	memset(&entry->place, 0, sizeof(entry->place));
@@ -204,9 +203,6 @@ read_kind(int64 kind, Slice task_id)
 		return false;
 	envelope_read_admitted(request, &envelope, problem_list());
 	requirement_of(&envelope, task->scope, &requirement);
-	/* tasks of several runs, from before a card said what a run may cost */
-	if ((int64) requirement_digest(&requirement) != kind)
-		requirement.run_id = SLICE_NONE;
 	keep_kind(kind, &requirement);
 	return true;
 }
@@ -409,9 +405,12 @@ waiting_again(const Task *before)
 	return lock_in_place(before->task_id, before->queue_no);
 }
 
-/* the first of several kinds that can be had; NULL: none */
+/*
+ * The first task of several kinds that can be had; NULL: none.  A task of a run
+ * on which the agent may spend no more is passed over (agent_id absent: none is).
+ */
 static Task *
-take_first(Kind **of, int n)
+take_first(Kind **of, int n, Slice agent_id)
 {
 	Task	   *task = NULL;
 	RowScan		scan;
@@ -426,6 +425,9 @@ take_first(Kind **of, int n)
 		if (entry == NULL)
 			break;
 		task = lock_entry(entry);
+		if (task != NULL && slice_present(agent_id) &&
+			!router_may_spend(agent_id, task->run_id))
+			task = NULL;
 		if (task == NULL)
 			queue_pass(whose, entry);
 	}
@@ -441,7 +443,7 @@ take_fitting(Slice agent_id)
 	if (present.n == 0)
 		return NULL;
 	fits = fitting_kinds(agent_id);
-	return take_first(fits->kinds, fits->n);
+	return take_first(fits->kinds, fits->n, agent_id);
 }
 
 /*
@@ -465,7 +467,7 @@ waiting_next(int64 kind)
 {
 	Kind	   *entry = kinds ? hash_search(kinds, &kind, HASH_FIND, NULL) : NULL;
 
-	return entry ? take_first(&entry, 1) : NULL;
+	return entry ? take_first(&entry, 1, SLICE_NONE) : NULL;
 }
 
 List *

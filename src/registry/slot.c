@@ -75,8 +75,13 @@ typedef struct SlotState
 	int			failed;
 } SlotState;
 
+/*
+ * Dead versions of a slot stay in the index until vacuum comes, and a scan
+ * compares all of them that share the page of the live one.  since ends the
+ * scan before them: the live version's generation is at least that.
+ */
 static void
-probe(Slice agent_id, int slot_no, RowSnapshot which, SlotState *state)
+probe(Slice agent_id, int slot_no, int64 since, RowSnapshot which, SlotState *state)
 {
 	RowScan		scan;
 
@@ -84,6 +89,8 @@ probe(Slice agent_id, int slot_no, RowSnapshot which, SlotState *state)
 	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, which, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	rows_key_int4(&scan, 2, BTEqualStrategyNumber, slot_no);
+	if (since > 0)
+		rows_key_int8(&scan, 3, BTGreaterEqualStrategyNumber, since);
 	rows_start(&scan);
 	if (rows_next(&scan))
 	{
@@ -99,7 +106,10 @@ probe(Slice agent_id, int slot_no, RowSnapshot which, SlotState *state)
 	rows_end(&scan);
 }
 
-/* the next generation of a slot; the one before goes */
+/*
+ * Writes the next version of a slot and deletes the one before.  A version that
+ * is taken has at least the generation chosen_seq, for slot_free's sake.
+ */
 static void
 write_next(Slice agent_id, int slot_no, SlotState *state, Slice task_id)
 {
@@ -108,7 +118,7 @@ write_next(Slice agent_id, int slot_no, SlotState *state, Slice task_id)
 
 	values[Anum_slot_agent_id - 1] = PointerGetDatum(slice_to_text(agent_id));
 	values[Anum_slot_slot_no - 1] = Int32GetDatum(slot_no);
-	values[Anum_slot_generation - 1] = Int64GetDatum(state->generation + 1);
+	values[Anum_slot_generation - 1] = Int64GetDatum(Max(state->generation + 1, state->chosen_seq));
 	nulls[Anum_slot_task_id - 1] = !slice_present(task_id);
 	if (slice_present(task_id))
 		values[Anum_slot_task_id - 1] = PointerGetDatum(slice_to_text(task_id));
@@ -129,7 +139,7 @@ take_guarded(Slice agent_id, int slot_no, Slice task_id, int64 seq)
 
 	if (!guard_try(guard))
 		return false;
-	probe(agent_id, slot_no, ROWS_DIRTY, &state);
+	probe(agent_id, slot_no, 0, ROWS_DIRTY, &state);
 	if (!state.taken)
 	{
 		state.chosen_seq = seq;
@@ -145,7 +155,7 @@ try_slot(Slice agent_id, int slot_no, Slice task_id, int64 seq)
 {
 	SlotState	state;
 
-	probe(agent_id, slot_no, ROWS_DIRTY, &state);
+	probe(agent_id, slot_no, 0, ROWS_DIRTY, &state);
 	return !state.taken && take_guarded(agent_id, slot_no, task_id, seq);
 }
 
@@ -216,7 +226,7 @@ usable(SlotHint *hint, Slice agent_id, int max_concurrency)
 		CHECK_FOR_INTERRUPTS();
 		if (n < max_concurrency && n + 1 + beyond <= max_concurrency)
 			return n + 1;
-		probe(agent_id, n, ROWS_DIRTY, &state);
+		probe(agent_id, n, 0, ROWS_DIRTY, &state);
 		if (state.taken)
 			beyond++;
 	}
@@ -342,7 +352,7 @@ slot_is_likely(Slice agent_id, int max_concurrency)
 	{
 		SlotState	state;
 
-		probe(agent_id, slot_no, ROWS_DIRTY, &state);
+		probe(agent_id, slot_no, 0, ROWS_DIRTY, &state);
 		if (!state.taken)
 			return true;
 	}
@@ -350,14 +360,16 @@ slot_is_likely(Slice agent_id, int max_concurrency)
 }
 
 void
-slot_free(Slice agent_id, int slot_no, SlotOutcome outcome)
+slot_free(Slice agent_id, int slot_no, int64 since_seq, SlotOutcome outcome)
 {
 	SlotHint   *hint = hint_of(agent_id);
 	SlotState	state;
 	int			done = outcome == OUTCOME_DONE ? 1 : 0;
 	int			failed = outcome == OUTCOME_FAILED ? 1 : 0;
 
-	probe(agent_id, slot_no, ROWS_LATEST, &state);
+	probe(agent_id, slot_no, since_seq, ROWS_LATEST, &state);
+	if (!state.made)
+		probe(agent_id, slot_no, 0, ROWS_LATEST, &state);
 	if (!state.made)
 		return;
 	state.done += done;

@@ -39,7 +39,10 @@ typedef enum SlotOutcome
 	OUTCOME_FAILED
 } SlotOutcome;
 
-/* the number of the slot taken for the task, or -1: none is free */
+/*
+ * Takes a slot for the task and returns its number, or -1 if none is free.  seq
+ * is the task's place in the log; slot_free needs it, or an earlier one, again.
+ */
 extern int	slot_take(Slice agent_id, int max_concurrency, Slice task_id, int64 seq);
 
 /* false: slot_take would find none now */
@@ -51,7 +54,11 @@ extern int	slot_highest(Slice agent_id, int above);
 /* ids of the tasks that hold one of the agent, as of now; a List of Slice * */
 extern List *slot_list_tasks(Slice agent_id);
 
-/* the caller has the task locked, and the task holds the slot */
-extern void slot_free(Slice agent_id, int slot_no, SlotOutcome outcome);
+/*
+ * The caller has locked the task that holds the slot.  since_seq is the seq that
+ * slot_take was given, or any lower one: older versions of the slot are dead and
+ * are not looked at.
+ */
+extern void slot_free(Slice agent_id, int slot_no, int64 since_seq, SlotOutcome outcome);
 
 #endif							/* CLUTCH_SLOT_H */

@@ -156,6 +156,23 @@ drop_by_budget(const Search *search, AgentSet *left)
 	}
 }
 
+bool
+candidate_may_spend(const Roster *roster, int ordinal, Slice run_id)
+{
+	const RosterAgent *agent = roster_agent(roster, ordinal);
+	AgentSpending *agents;
+	int			n;
+	int			i;
+
+	if (!amount_is_limit(&agent->card.max_amount))
+		return true;
+	n = spending_read(run_id, &agents);
+	for (i = 0; i < n; i++)
+		if (slice_equal(agents[i].agent_id, agent->agent_id))
+			return !amount_reaches(&agents[i].amount, &agent->card.max_amount);
+	return true;
+}
+
 static void
 drop(Search *search, Rejection filter, AgentSet *left)
 {
@@ -191,7 +208,7 @@ drop(Search *search, Rejection filter, AgentSet *left)
 			agent_set_and(left, roster_network(roster, requirement->policy.network));
 			break;
 		case REJECTED_BUDGET:
-			if (slice_present(requirement->run_id))
+			if (slice_present(requirement->run_id) && roster_limits_spending(roster))
 				drop_by_budget(search, left);
 			break;
 		case REJECTED_REQUIRES:

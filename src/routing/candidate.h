@@ -48,6 +48,9 @@ extern bool candidate_refresh_first(Choice *choice);
 /* from the candidates to the rejected, concurrency */
 extern void candidate_reject_full(Choice *choice, int candidate);
 
+/* has it spent less on the run than its card allows? */
+extern bool candidate_may_spend(const Roster *roster, int ordinal, Slice run_id);
+
 /* passes every filter but breaker and concurrency, looked at alone */
 extern bool candidate_fits(const Requirement *requirement, Roster *roster, int ordinal);
 

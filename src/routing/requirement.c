@@ -10,12 +10,11 @@
 #include "routing/requirement.h"
 
 #include "common/hashfn.h"
-#include "registry/roster.h"
 #include "settings.h"
 
 /*
- * The orchestrator is who routes, not who works: beside other recipients it
- * adds nobody to choose from, alone it leaves the choice open.
+ * The orchestrator routes and does not work: beside other recipients it adds
+ * no agent to choose from, and alone it leaves the choice open.
  */
 void
 requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
@@ -30,8 +29,7 @@ requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
 	requirement->policy = envelope->policy;
 	requirement->scope = scope;
 	requirement->has_after = envelope->orders.after.n > 0;
-	if (roster_limits_spending(roster_get()))
-		requirement->run_id = envelope->run_id;
+	requirement->run_id = envelope->run_id;
 	requirement->named.items = palloc(Max(to->n, 1) * sizeof(Slice));
 	requirement->groups.items = palloc(Max(to->n, 1) * sizeof(Slice));
 	for (i = 0; i < to->n; i++)
@@ -103,8 +101,6 @@ requirement_digest(const Requirement *requirement)
 	digest = digest_number(digest, policy->network);
 	digest = digest_number(digest, policy->trust);
 	digest = digest_text(digest, requirement->scope);
-	if (slice_present(requirement->run_id))
-		digest = digest_text(digest, requirement->run_id);
 	digest = digest_list(digest, &requirement->named);
 	digest = digest_list(digest, &requirement->groups);
 	return digest;

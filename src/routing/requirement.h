@@ -3,9 +3,8 @@
  * requirement.h
  *	  What a task.request asks of the agent that takes it.
  *
- * A view on the envelope: slices point into its document.  Two requests with
- * equal requirements wait in the same queue (queue/waiting.h), so the
- * digest covers every field of the struct but the last three.
+ * This is a view of the envelope: slices point into its document, and nothing
+ * else is read, so the same request always has the same requirement.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,26 +18,32 @@ struct Requirement
 	SliceList	requires;
 	SliceList	prefers;
 	MessagePolicy policy;
-	Slice		scope;			/* of the run; absent: unowned */
-	Slice		run_id;			/* absent: no card limits what a run may cost */
+	Slice		scope;			/* of the run; absent: the run has no owner */
 
-	/* to: nobody named and no group means anybody (the orchestrator) */
+	/* the recipients; without any, every agent may be chosen */
 	SliceList	named;			/* agents */
 	SliceList	groups;
 
-	Slice		avoid;			/* an agent to take only if no other can; or
-								 * absent */
-	bool		resumes;		/* named is who had it and asked */
-	bool		has_after;		/* it was to wait for others */
+	/* not part of the digest */
+	Slice		run_id;			/* a card may limit what a run may cost */
+	Slice		avoid;			/* an agent to choose only if no other is left;
+								 * or absent */
+	bool		resumes;		/* "named" had the task and asked the question */
+	bool		has_after;		/* the request names tasks to wait for */
 };
 
-/* scope is the run's, which may differ from what this envelope says */
+/* scope is the owner of the run, which may differ from what the envelope says */
 extern void requirement_of(const Envelope *envelope, Slice scope,
 						   Requirement *requirement);
 
-/* to names exactly one agent: assigned without choice */
+/* Is exactly one agent named?  Such a request is assigned without a choice. */
 extern bool requirement_is_direct(const Requirement *requirement);
 
+/*
+ * Requests with the same digest wait in the same queue (queue/waiting.h).  It
+ * covers what an agent must fulfil, and not the run: whether an agent may spend
+ * more on a run changes over time (see router_may_spend).
+ */
 extern uint64 requirement_digest(const Requirement *requirement);
 
 #endif							/* CLUTCH_REQUIREMENT_H */

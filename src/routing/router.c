@@ -141,6 +141,15 @@ router_fits(const Requirement *requirement, Slice agent_id)
 	return fits;
 }
 
+bool
+router_may_spend(Slice agent_id, Slice run_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_limits_spending(roster) ? roster_find(roster, agent_id) : -1;
+
+	return ordinal < 0 || candidate_may_spend(roster, ordinal, run_id);
+}
+
 const char *
 rejection_name(Rejection rejection)
 {

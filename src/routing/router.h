@@ -76,6 +76,12 @@ extern void router_reject_full(Choice *choice, int candidate);
 /* would it pass every filter but breaker and concurrency?  (pull, claim) */
 extern bool router_fits(const Requirement *requirement, Slice agent_id);
 
+/*
+ * False if the agent has spent on the run as much as its card allows.  What
+ * fits an agent (router_fits, with no run_id) may still fail here.
+ */
+extern bool router_may_spend(Slice agent_id, Slice run_id);
+
 /* "status", "scope", ... ; NULL for REJECTED_NOT */
 extern const char *rejection_name(Rejection rejection);
 

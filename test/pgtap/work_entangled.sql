@@ -96,7 +96,8 @@ SELECT pg_temp.agent('g', 2, '{"max_tokens": 10}'), pg_temp.ask('g 1', run => 'r
 SELECT is(pg_temp.claimed('agent:g', 2), 'g 1 1, g 2 1', 'an agent that has room for two');
 SELECT pg_temp.report('agent:g', 'g 1', 'task.result'), pg_temp.report('agent:g', 'g 2', 'task.result', '{}', 20) \g /dev/null
 SELECT is(pg_temp.claimed('agent:g', 2), 'g 3 1, g 5 1', 'claims what it may still have, though something more urgent waits for it');
-SELECT is(pg_temp.states('g 4'), 'g 4 pending NO_AGENT_AVAILABLE', 'and may not be had');
+SELECT clutch.tick() \g /dev/null
+SELECT is(pg_temp.states('g 4'), 'g 4 pending NO_AGENT_AVAILABLE', 'and a tick says that nobody may have it');
 
 SELECT is((SELECT count(*) FROM clutch.check()), 0::bigint, 'the state is sound');
 SELECT * FROM finish();
