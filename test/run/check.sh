@@ -10,7 +10,14 @@
 
 . "$(dirname "$0")/lib.sh"
 
-PARTS="regress pgtap isolation tap fuzz docs model"
+# For a server that is several times as slow, or for fewer and longer tests
+# (test/run/sanitize.sh): the limits of time are multiplied, and these tests run.
+SLOW=${CHECK_SLOW:-1}
+TAP_FILES=${CHECK_TAP:-test/t/*.pl}
+FUZZ_FILES=${CHECK_FUZZ:-test/fuzz/*.py}
+FUZZ_COUNT=${CHECK_FUZZ_COUNT:-20000}
+
+PARTS="house regress pgtap isolation tap fuzz docs model"
 ONLY=${CHECK_ONLY:-$PARTS}
 PASSED=0
 FAILED=0
@@ -106,6 +113,13 @@ part_build() {
 	fi
 }
 
+# What may include and call what in src/; needs no server.
+part_house() {
+	local log=$WORK/log/house.log
+	run_child timeout -k 10 120 "$PYTHON" "$TOP/test/run/house.py" --report >"$log" 2>&1
+	counted "$log" $?
+}
+
 # pg_regress prints one line per test: "test name ... ok" or "... FAILED", and
 # from PostgreSQL 16 on those of TAP.
 regress_units() {
@@ -126,7 +140,7 @@ regress_run() {
 	as_server mkdir -p "$output"
 	[ -d "$SRC/tmp_input" ] ||
 		as_server make -s -C "$SRC" PG_CONFIG="$PG_CONFIG" tmp_input >"$log" 2>&1
-	run_child timeout -k 10 300 "${AS_SERVER[@]}" env -C "$SRC" "$@" --bindir="$BINDIR" \
+	run_child timeout -k 10 $((300 * SLOW)) "${AS_SERVER[@]}" env -C "$SRC" "$@" --bindir="$BINDIR" \
 		--inputdir="$SRC/tmp_input" --outputdir="$output" --host="$WORK" --user=postgres \
 		>>"$log" 2>&1
 	regress_units "$log" $? "$output/regression.diffs"
@@ -145,7 +159,7 @@ part_isolation() {
 	names=$(files 'test/isolation/specs/*.spec' | sed 's,.*/\(.*\)\.spec,\1,')
 	[ -n "$names" ] && runner "$program" "${program%/*}/isolationtester" || return 0
 	# shellcheck disable=SC2086
-	PGISOLATIONTIMEOUT=60 regress_run "$SRC/output_iso" "$WORK/log/isolation.log" "$program" \
+	PGISOLATIONTIMEOUT=$((60 * SLOW)) regress_run "$SRC/output_iso" "$WORK/log/isolation.log" "$program" \
 		--dbname=isolation_regression --load-extension=clutch $names
 }
 
@@ -160,7 +174,7 @@ part_pgtap() {
 		database=pgtap_$(basename "$file" .sql)
 		log=$WORK/log/$database.log
 		createdb -T clutch_pgtap "$database"
-		run_child timeout -k 10 300 env -C "$SRC" pg_prove -v -d "$database" "$file" >"$log" 2>&1
+		run_child timeout -k 10 $((300 * SLOW)) env -C "$SRC" pg_prove -v -d "$database" "$file" >"$log" 2>&1
 		status=$?
 		tap_unit "$file" "$log" $status
 		dropdb --force "$database" 2>>"$log"
@@ -170,11 +184,11 @@ part_pgtap() {
 # Those make clusters of their own, in the copy, as the server's user.
 part_tap() {
 	local file log status
-	[ -n "$(files 'test/t/*.pl')" ] && runner prove "$PGXS_DIR/src/test/regress/pg_regress" ||
+	[ -n "$(files "$TAP_FILES")" ] && runner prove "$PGXS_DIR/src/test/regress/pg_regress" ||
 		return 0
-	for file in $(files 'test/t/*.pl'); do
+	for file in $(files "$TAP_FILES"); do
 		log=$WORK/log/tap_$(basename "$file" .pl).log
-		run_child timeout -k 10 600 "${AS_SERVER[@]}" env -C "$SRC" -u PGHOST -u PGUSER \
+		run_child timeout -k 10 $((600 * SLOW)) "${AS_SERVER[@]}" env -C "$SRC" -u PGHOST -u PGUSER \
 			-u PGDATABASE PATH="$BINDIR:$PATH" PERL5LIB="$PGXS_DIR/src/test/perl" \
 			PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" TESTDIR="$SRC" \
 			PGPORT=65432 TMPDIR="$WORK" prove -v "$file" >"$log" 2>&1
@@ -189,11 +203,11 @@ part_tap() {
 # The fast part: enough mutations to meet every branch, not to measure leaks.
 part_fuzz() {
 	local file log status
-	for file in $(files 'test/fuzz/*.py'); do
+	for file in $(files "$FUZZ_FILES"); do
 		log=$WORK/log/fuzz_$(basename "$file" .py).log
 		createdb clutch_fuzz && psql -X -q -d clutch_fuzz -c 'CREATE EXTENSION clutch'
-		PGDATABASE=clutch_fuzz CLUTCH_WALK_SQL=$WORK/log/walk.sql run_child timeout -k 10 300 "$PYTHON" "$SRC/$file" 20000 \
-			>"$log" 2>&1
+		PGDATABASE=clutch_fuzz CLUTCH_WALK_SQL=$WORK/log/walk.sql run_child \
+			timeout -k 10 $((300 * SLOW)) "$PYTHON" "$SRC/$file" "$FUZZ_COUNT" >"$log" 2>&1
 		status=$?
 		report "$file" $((status == 0)) $((status != 0)) "$log"
 		dropdb --force clutch_fuzz

@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# The tests against a server built with AddressSanitizer, UndefinedBehaviorSanitizer
+# and assertions.  Run by hand; make check does not.
+#
+#   test/run/sanitize.sh            everything
+#   test/run/sanitize.sh build      only the server
+#
+# The first run downloads Debian's source package of PostgreSQL and compiles it,
+# which takes about nine minutes on two cores.  The server, the sanitizers' logs
+# and a copy of the checkout stay in SANITIZE_FOLDER (/tmp/clutch-sanitize), so a
+# later run only compiles the extension.  Delete the folder to start afresh.
+#
+#   SANITIZE_PARTS="pgtap isolation walks chaos hostile"    which tests
+#   SANITIZE_HOSTILE=200000    hostile envelopes, and as many hostile calls
+#   SANITIZE_WALKS=20000       as the argument of test/fuzz/walks.py
+#
+# The last line is "N passed, N failed".  Every report of a sanitizer and every
+# failed assertion counts as a failure, even if the test that caused it passed.
+
+. "$(dirname "$0")/lib.sh"
+
+FOLDER=${SANITIZE_FOLDER:-/tmp/clutch-sanitize}
+PARTS=${SANITIZE_PARTS:-pgtap isolation walks chaos hostile}
+PREFIX=$FOLDER/server
+REPORTS=$FOLDER/reports
+PASSED=0
+FAILED=0
+
+# A leak means nothing in a process whose memory contexts end with it.  Fake
+# stacks would defeat the server's check of the stack's depth.
+export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0
+export UBSAN_OPTIONS=print_stacktrace=1
+
+# ------------------------------------------------------------------ the server
+
+# Packages that only this script needs.
+BUILD_PACKAGES="gcc make libc6-dev bison flex bzip2 perl liblz4-dev ca-certificates
+	debian-archive-keyring libasan8 libubsan1"
+
+# An apt with a sources list and an index of its own, so that the machine's are
+# not changed.
+private_apt() {
+	"$1" -q -o Dir::Etc::SourceList="$FOLDER/apt/sources.list" -o Dir::Etc::SourceParts=- \
+		-o Dir::State::Lists="$FOLDER/apt/lists" -o Dir::Cache="$FOLDER/apt/cache" \
+		-o APT::Sandbox::User=root "${@:2}"
+}
+
+# The newest version first.  A mirror may name a version in its index that it no
+# longer or not yet carries; then the version before it is taken.
+download_source() {
+	local codename key=/usr/share/keyrings/debian-archive-keyring.gpg version
+	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-sid}")
+	mkdir -p "$FOLDER/apt/lists/partial" "$FOLDER/apt/cache/archives/partial" "$FOLDER/source"
+	{
+		echo "deb-src [signed-by=$key] http://deb.debian.org/debian $codename main"
+		[ "$codename" = sid ] ||
+			echo "deb-src [signed-by=$key] http://deb.debian.org/debian-security $codename-security main"
+	} >"$FOLDER/apt/sources.list"
+	private_apt apt-get update || return 1
+	cd "$FOLDER/source" || return 1
+	for version in $(private_apt apt-cache showsrc --only-source "postgresql-$PG_MAJOR" |
+			sed -n 's/^Version: //p' | sort -rV | uniq); do
+		private_apt apt-get source --download-only --only-source "postgresql-$PG_MAJOR=$version" &&
+			return 0
+	done
+	return 1
+}
+
+configure_and_install() {
+	local sanitizers="-fsanitize=address,undefined"
+	./configure --prefix="$PREFIX" --enable-cassert --enable-debug --enable-tap-tests \
+		--without-readline --without-zlib --without-icu --with-lz4 \
+		CFLAGS="-O1 -g $sanitizers -fno-sanitize=alignment -fno-omit-frame-pointer" \
+		LDFLAGS="$sanitizers" &&
+		nice -n 10 make -s -j"$(nproc)" && nice -n 10 make -s install &&
+		# The frames of instrumented functions are several times as large.
+		echo "max_stack_depth = 6MB" >>"$PREFIX/share/postgresql.conf.sample"
+}
+
+build_server() {
+	local missing log=$FOLDER/server.log tarball
+	[ ! -e "$FOLDER/built" ] || return 0
+	say "building the server in $FOLDER (about nine minutes; log: $log)"
+	# shellcheck disable=SC2086
+	missing=$(for package in $BUILD_PACKAGES; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
+			echo "$package"
+	done)
+	{
+		# shellcheck disable=SC2086
+		[ -z "$missing" ] || install_packages $missing || return 1
+		download_source || return 1
+		tarball=$(echo "$FOLDER"/source/postgresql-*.orig.tar.*)
+		rm -rf "$FOLDER/tree" "$PREFIX"
+		mkdir "$FOLDER/tree" && tar -xf "$tarball" --strip-components=1 -C "$FOLDER/tree" &&
+			(cd "$FOLDER/tree" && configure_and_install) || return 1
+		rm -rf "$FOLDER/tree"
+		touch "$FOLDER/built"
+	} >"$log" 2>&1 </dev/null
+}
+
+# ------------------------------------------------------------------- the tests
+
+# counted NAME COMMAND...: runs what ends with "N passed, N failed"
+counted() {
+	local name=$1 log=$FOLDER/log/$1.log status good bad
+	shift
+	say "== $name"
+	run_child "$@" >"$log" 2>&1
+	status=$?
+	good=$(sed -n '$s/^\([0-9]*\) passed.*/\1/p' "$log")
+	bad=$(sed -n '$s/.* \([0-9]*\) failed$/\1/p' "$log")
+	[ "$status" = 0 ] || [ "${bad:-0}" != 0 ] || bad=1
+	PASSED=$((PASSED + ${good:-0}))
+	FAILED=$((FAILED + ${bad:-1}))
+	[ "${bad:-1}" = 0 ] || tail -n 60 "$log" | sed 's/^/   /'
+	say "   ${good:-0} passed, ${bad:-1} failed"
+}
+
+# One report is one file: the sanitizers append the process id to log_path.
+count_reports() {
+	local file n=0
+	say "== sanitizers"
+	for file in "$REPORTS"/*; do
+		[ -s "$file" ] || continue
+		n=$((n + 1))
+		[ "$n" -gt 10 ] || { say "   $file"; head -n 40 "$file" | sed 's/^/     | /'; }
+	done
+	if grep -rhs 'TRAP: ' "$FOLDER/copy/.check" "$FOLDER/log" | sort | uniq -c | head -n 20 | grep .; then
+		n=$((n + 1))
+	fi
+	[ "$n" != 0 ] && FAILED=$((FAILED + n)) || PASSED=$((PASSED + 1))
+	say "   $n reports"
+}
+
+copy_checkout() {
+	rm -rf "$FOLDER/copy"
+	mkdir "$FOLDER/copy"
+	tar -C "$TOP" --exclude='./.*' --exclude='*.o' --exclude='*.so' -cf - . |
+		tar -C "$FOLDER/copy" -xf -
+}
+
+# pgTAP is SQL alone: the packaged files serve any server of the same version.
+copy_pgtap() {
+	cp "$("$1" --sharedir)"/extension/pgtap* "$PREFIX/share/extension/"
+}
+
+run_tests() {
+	local part check=$FOLDER/copy/test/run/check.sh
+	# Everything is several times as slow, and the backend's size says nothing.
+	export CHECK_SLOW=10 CLUTCH_FUZZ_GROWTH_KB=100000000 PG_TEST_TIMEOUT_DEFAULT=900
+	for part in $PARTS; do
+		case $part in
+			pgtap | isolation)
+				counted "$part" env CHECK_ONLY="$part" "$check" ;;
+			chaos)
+				counted chaos env CHECK_ONLY=tap CHECK_TAP=test/t/020_chaos.pl "$check" ;;
+			walks)
+				counted walks env CHECK_ONLY=fuzz CHECK_FUZZ=test/fuzz/walks.py \
+					CHECK_FUZZ_COUNT="${SANITIZE_WALKS:-20000}" "$check" ;;
+			hostile)
+				counted hostile env CHECK_ONLY=fuzz \
+					CHECK_FUZZ="test/fuzz/hostile.py test/fuzz/functions.py" \
+					CHECK_FUZZ_COUNT="${SANITIZE_HOSTILE:-200000}" "$check" ;;
+			*)
+				die "SANITIZE_PARTS: there is no part \"$part\"" ;;
+		esac
+	done
+}
+
+trap 'end_child; exit 130' INT
+trap 'end_child; exit 143' TERM HUP
+
+prepare check
+mkdir -p "$FOLDER/log" || die "cannot make $FOLDER"
+build_server || { tail -n 40 "$FOLDER/server.log" >&2; die "the server could not be built"; }
+[ "${1:-}" != build ] || exit 0
+
+copy_checkout
+copy_pgtap "$PG_CONFIG"
+rm -rf "$REPORTS"
+mkdir "$REPORTS" && chmod 1777 "$REPORTS"
+export ASAN_OPTIONS=$ASAN_OPTIONS:log_path=$REPORTS/asan UBSAN_OPTIONS=$UBSAN_OPTIONS:log_path=$REPORTS/ubsan
+ulimit -s 65536 2>/dev/null || ulimit -s "$(ulimit -H -s)"
+export PG_CONFIG=$PREFIX/bin/pg_config
+
+run_tests
+count_reports
+say "$PASSED passed, $FAILED failed"
+[ "$FAILED" = 0 ] && [ "$PASSED" != 0 ]
