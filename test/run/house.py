@@ -620,10 +620,25 @@ def test_walk():
     return None
 
 
+def test_library():
+    """A library without version script that exports too much and calls what it must not."""
+    with tempfile.TemporaryDirectory() as tree:
+        os.makedirs(os.path.join(tree, "src"))
+        with open(os.path.join(tree, "src/clutch.map"), "w", encoding="utf-8") as stream:
+            stream.write("{\n\tglobal:\n\t\tclutch_*;\n\t\t_PG_init;\n\tlocal:\n\t\t*;\n};\n")
+        with open(os.path.join(tree, "x.c"), "w", encoding="utf-8") as stream:
+            stream.write("extern int json_object(void);\nint clutch_a(void) { return json_object(); }\nint stray(void) { return 0; }\n")
+        library = os.path.join(tree, "x.so")
+        run("cc", "-shared", "-fPIC", "-o", library, os.path.join(tree, "x.c"))
+        found = sorted(fault.text.split(",")[0] for fault in faults_of_library(tree, library))
+    wanted = ["calls json_object", "exports nothing like _PG_init of src/clutch.map", "exports stray"]
+    return None if found == wanted else "finds %r" % (found,)
+
+
 def self_test():
     passed = failed = 0
     tests = [(what, lambda args=(what, files, rule, words): test_planted(*args)) for what, files, rule, words in planted()]
-    for what, test in tests + [("the walk", test_walk)]:
+    for what, test in tests + [("the walk", test_walk), ("a library", test_library)]:
         wrong = test()
         print("%-8sself-test: %s" % ("not ok" if wrong else "ok", what))
         if wrong:
