@@ -35,6 +35,13 @@
 	index_beginscan((heap), (index), (snapshot), (nkeys), 0)
 #endif
 
+/* storage/lmgr.h */
+#if PG_VERSION_NUM >= 180000
+#define conditional_xact_lock_compat(xid)	ConditionalXactLockTableWait((xid), false)
+#else
+#define conditional_xact_lock_compat(xid)	ConditionalXactLockTableWait(xid)
+#endif
+
 /* the indexes that need an entry for a new version of a row */
 typedef enum NewEntries
 {

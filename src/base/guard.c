@@ -7,8 +7,9 @@
  */
 #include "clutch.h"
 
-#include "access/xact.h"
 #include "base/guard.h"
+#include "base/transaction.h"
+#include "base/wait.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/resowner.h"
@@ -24,8 +25,6 @@ static struct
 	uint64		key;
 }			held[NUM_HELD];
 
-static bool watching_transactions = false;
-
 uint64
 guard_key(GuardKind kind, Slice a, Slice b, int64 c)
 {
@@ -37,13 +36,18 @@ guard_key(GuardKind kind, Slice a, Slice b, int64 c)
 }
 
 static bool
-acquire(uint64 key, bool wait)
+guard_acquire(uint64 key, bool wait)
 {
 	LOCKTAG		tag;
+	bool		may_block = wait && wait_is_allowed();
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (key >> 32), (uint32) key,
 						 GUARD_LOCK_SPACE);
-	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
+	if (LockAcquire(&tag, ExclusiveLock, false, !may_block) != LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	if (wait)
+		wait_refuse("a name");
+	return false;
 }
 
 /*
@@ -53,19 +57,19 @@ acquire(uint64 key, bool wait)
 void
 guard_take(uint64 key)
 {
-	(void) acquire(key, true);
+	(void) guard_acquire(key, true);
 }
 
 bool
 guard_try(uint64 key)
 {
-	return acquire(key, false);
+	return guard_acquire(key, false);
 }
 
 bool
 guard_keep(uint64 key, bool wait)
 {
-	return acquire(key, wait);
+	return guard_acquire(key, wait);
 }
 
 void
@@ -78,28 +82,27 @@ guard_release(uint64 key)
 	(void) LockRelease(&tag, ExclusiveLock, false);
 }
 
-/* the transaction's end has let go of the locks: forget them */
+/* the end of the transaction has released the locks */
 static void
-forget_held(XactEvent event, void *arg)
+forget_held(void)
 {
-	if (event != XACT_EVENT_PRE_COMMIT && event != XACT_EVENT_PRE_PREPARE)
-		memset(held, 0, sizeof(held));
+	memset(held, 0, sizeof(held));
 }
 
 /*
- * The row that was guarded is gone, or was in before and can be seen: nobody
- * shall wait for the end of our transaction because of the guard.
+ * The guarded row is gone, or has been there before and can be seen.  Nobody
+ * must wait for the end of our transaction because of the guard.
  */
 static void
-drop_held(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
-		  void *arg)
+drop_held(void)
 {
 	int			kind;
 
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-		for (kind = 0; kind < NUM_HELD; kind++)
-			guard_drop((GuardKind) kind);
+	for (kind = 0; kind < NUM_HELD; kind++)
+		guard_drop((GuardKind) kind);
 }
+
+static TransactionWatch watch = {.rolled_back = drop_held, .ended = forget_held};
 
 /* of the whole transaction: the next to call us may be another portal */
 void
@@ -108,12 +111,7 @@ guard_hold(GuardKind kind, uint64 key)
 	ResourceOwner owner = CurrentResourceOwner;
 
 	Assert(kind < NUM_HELD);
-	if (!watching_transactions)
-	{
-		RegisterXactCallback(forget_held, NULL);
-		RegisterSubXactCallback(drop_held, NULL);
-		watching_transactions = true;
-	}
+	transaction_watch(&watch);
 	guard_drop(kind);
 	CurrentResourceOwner = TopTransactionResourceOwner;
 	PG_TRY();

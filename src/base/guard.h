@@ -44,7 +44,10 @@ extern void guard_take(uint64 key);
 extern bool guard_try(uint64 key);
 extern void guard_release(uint64 key);
 
-/* the same, but kept until the transaction ends */
+/*
+ * The same, but kept until the transaction ends.  guard_take, and this with
+ * wait, raise 55P03 where base/wait forbids to wait.
+ */
 extern bool guard_keep(uint64 key, bool wait);
 
 /*

@@ -223,7 +223,10 @@ typedef enum RowLockMode
 	ROW_LOCK_END				/* deleted, or not to be named any more */
 } RowLockMode;
 
-/* wait false: ROW_BUSY instead of waiting for another transaction */
+/*
+ * wait false: ROW_BUSY instead of waiting for another transaction.  With wait
+ * true, 55P03 where base/wait forbids to wait.
+ */
 extern RowLock rows_lock(RowScan *scan, RowLockMode mode, bool wait);
 
 /* a row of that table, which may have dropped columns behind clutch's own */
@@ -242,8 +245,5 @@ extern void rows_delete(StateTable table, ItemPointer tid);
  * changing; false if there is none.
  */
 extern bool rows_delete_first(RowScan *scan);
-
-/* waits for the transaction that rows_in_doubt named to end */
-extern void rows_await(TransactionId xid);
 
 #endif							/* CLUTCH_ROWS_H */

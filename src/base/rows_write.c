@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/rows.h"
+#include "base/wait.h"
 
 #include "access/heapam.h"
 #include "access/htup_details.h"
@@ -20,7 +21,6 @@
 #include "executor/executor.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "tcop/utility.h"
 #include "utils/rel.h"
 
@@ -47,13 +47,15 @@ rows_lock(RowScan *scan, RowLockMode mode, bool wait)
 	require_writable();
 	result = table_tuple_lock(scan->rel, &tid, snapshot, scan->slot,
 							  GetCurrentCommandId(false), modes[mode],
-							  wait ? LockWaitBlock : LockWaitSkip,
+							  wait && wait_is_allowed() ? LockWaitBlock : LockWaitSkip,
 							  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
 	switch (result)
 	{
 		case TM_Ok:
 			return ROW_LOCKED;
 		case TM_WouldBlock:
+			if (wait)
+				wait_refuse(psprintf("a row of clutch.%s", rows_table_name(scan->table)));
 			return ROW_BUSY;
 		case TM_Deleted:
 		case TM_Updated:
@@ -238,11 +240,4 @@ rows_delete_first(RowScan *scan)
 	if (found)
 		rows_delete(scan->table, &tid);
 	return found;
-}
-
-void
-rows_await(TransactionId xid)
-{
-	CHECK_FOR_INTERRUPTS();
-	XactLockTableWait(xid, NULL, NULL, XLTW_None);
 }

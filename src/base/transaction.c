@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * transaction.c
- *	  Doing with the end of a transaction what was remembered in it.
+ *	  Functions that are called when a transaction or a savepoint ends.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,61 +9,183 @@
 
 #include "access/xact.h"
 #include "base/transaction.h"
+#include "commands/trigger.h"
+#include "utils/memutils.h"
+#include "utils/portal.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
 
-static void
-call(void (*function) (void))
+static TransactionWatch *first_watch = NULL;
+static TransactionWatch **last_link = &first_watch;
+
+/* calls one function of each watch, by the name of its member */
+#define CALL_EACH(member) \
+	do { \
+		TransactionWatch *w_; \
+		for (w_ = first_watch; w_ != NULL; w_ = w_->next) \
+			if (w_->member) \
+				w_->member(); \
+	} while (0)
+
+/* -------------------------------------------------------- before the commit */
+
+static bool
+watch_is_unsettled(const TransactionWatch *watch)
 {
-	if (function)
-		function();
+	return watch->settling != NULL && (watch->unsettled == NULL || watch->unsettled());
 }
+
+static bool
+any_is_unsettled(void)
+{
+	TransactionWatch *watch;
+
+	for (watch = first_watch; watch != NULL; watch = watch->next)
+		if (watch_is_unsettled(watch))
+			return true;
+	return false;
+}
+
+/*
+ * A subtransaction may begin while the transaction is about to end, but when
+ * one is rolled back there, RollbackAndReleaseCurrentSubTransaction fails an
+ * assertion about the state of its parent (PostgreSQL 15 to 18).  A server
+ * with assertions is therefore given another parent.
+ */
+static bool
+call_settling(TransactionWatch *watch)
+{
+#ifdef USE_ASSERT_CHECKING
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	bool		did_something;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	did_something = watch->settling();
+	ReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return did_something;
+#else
+	return watch->settling();
+#endif
+}
+
+/* each watch once, on a snapshot that includes what the one before has done */
+static bool
+settle_each(void)
+{
+	TransactionWatch *watch;
+	bool		did_something = false;
+
+	for (watch = first_watch; watch != NULL; watch = watch->next)
+	{
+		if (!watch_is_unsettled(watch))
+			continue;
+		PushActiveSnapshot(GetTransactionSnapshot());
+		if (call_settling(watch))
+			did_something = true;
+		PopActiveSnapshot();
+	}
+	return did_something;
+}
+
+/*
+ * CommitTransaction and PrepareTransaction have fired deferred triggers and
+ * closed portals before they call us, and will not do so again: it is for us
+ * to fire the triggers that settling has queued, and to close the cursors
+ * that those have opened.
+ */
+static void
+settle_until_done(bool is_prepare)
+{
+	while (any_is_unsettled() && settle_each())
+	{
+		do
+			AfterTriggerFireDeferred();
+		while (PreCommit_Portals(is_prepare));
+	}
+}
+
+/*
+ * After an error, aborting the transaction sets the memory context and the
+ * resource owner.
+ */
+static void
+settle_transaction(bool is_prepare)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	MemoryContext context = AllocSetContextCreate(TopTransactionContext, "clutch settling",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	settle_until_done(is_prepare);
+	CurrentResourceOwner = owner;
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
+
+/* ------------------------------------------------------------- the callbacks */
 
 static void
 transaction_ends(XactEvent event, void *arg)
 {
-	TransactionWatch *watch = arg;
-
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-			call(watch->committing);
+			if (any_is_unsettled())
+				settle_transaction(false);
+			CALL_EACH(committing);
 			return;
 		case XACT_EVENT_PRE_PREPARE:
+			if (any_is_unsettled())
+				settle_transaction(true);
+			return;
 		case XACT_EVENT_PARALLEL_PRE_COMMIT:
-			return;				/* still in it */
+			return;
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PARALLEL_ABORT:
-			call(watch->rolled_back);
+			CALL_EACH(rolled_back);
 			break;
 		case XACT_EVENT_COMMIT:
-			call(watch->committed);
+			CALL_EACH(committed);
 			break;
 		case XACT_EVENT_PREPARE:
-			call(watch->prepared);
+			CALL_EACH(prepared);
 			break;
 		case XACT_EVENT_PARALLEL_COMMIT:
 			break;
 	}
-	call(watch->ended);
+	CALL_EACH(ended);
 }
 
 static void
 savepoint_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
 			   void *arg)
 {
-	TransactionWatch *watch = arg;
-
 	if (event == SUBXACT_EVENT_ABORT_SUB)
-		call(watch->rolled_back);
+		CALL_EACH(rolled_back);
 	else if (event == SUBXACT_EVENT_COMMIT_SUB)
-		call(watch->released);
+		CALL_EACH(released);
 }
 
+/*
+ * The new watch goes to the end of the list, so that it is still called in
+ * the current phase if another watch registers it there.
+ */
 void
 transaction_watch(TransactionWatch *watch)
 {
 	if (watch->watching)
 		return;
-	RegisterXactCallback(transaction_ends, watch);
-	RegisterSubXactCallback(savepoint_ends, watch);
+	if (first_watch == NULL)
+	{
+		RegisterXactCallback(transaction_ends, NULL);
+		RegisterSubXactCallback(savepoint_ends, NULL);
+	}
+	*last_link = watch;
+	last_link = &watch->next;
 	watch->watching = true;
 }

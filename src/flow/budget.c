@@ -10,6 +10,7 @@
 #include "access/transam.h"
 #include "base/guard.h"
 #include "base/rows.h"
+#include "base/wait.h"
 #include "flow/budget.h"
 #include "protocol/problem.h"
 #include "store/spending.h"
@@ -108,7 +109,7 @@ budget_set(const Envelope *request, int64 seq)
 			return;
 		if (!TransactionIdIsValid(creator))
 			break;
-		rows_await(creator);
+		wait_for_transaction(creator);
 	}
 	if (!is_same(wanted, &budget))
 		ereport(ERROR,

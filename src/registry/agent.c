@@ -12,6 +12,7 @@
 #include "base/document.h"
 #include "base/guard.h"
 #include "base/rows.h"
+#include "base/wait.h"
 #include "fmgr.h"
 #include "protocol/agent_status.h"
 #include "protocol/draft.h"
@@ -87,7 +88,7 @@ await_row(Slice agent_id, AgentRow *row)
 		(void) rows_look(&scan, &creator);
 		if (!TransactionIdIsValid(creator))
 			return false;
-		rows_await(creator);
+		wait_for_transaction(creator);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "base/document.h"
 #include "base/guard.h"
 #include "base/rows.h"
+#include "base/wait.h"
 #include "protocol/problem.h"
 #include "store/dedup.h"
 
@@ -207,6 +208,6 @@ dedup_seen(const Event *event)
 		guard_drop(GUARD_EVENT_ID);
 		if (sight == SIGHT_EVENT)
 			return true;
-		rows_await(in_doubt);
+		wait_for_transaction(in_doubt);
 	}
 }

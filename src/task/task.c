@@ -10,6 +10,7 @@
 #include "access/transam.h"
 #include "base/guard.h"
 #include "base/rows.h"
+#include "base/wait.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "settings.h"
@@ -126,7 +127,7 @@ await_creator(Slice task_id)
 			return false;
 		if (!TransactionIdIsValid(creator))
 			return true;
-		rows_await(creator);
+		wait_for_transaction(creator);
 	}
 }
 
@@ -341,7 +342,7 @@ task_create(const Envelope *request, Slice scope, int depth, int64 seq, Timestam
 		guard_release(guard);
 		if (!TransactionIdIsValid(creator))
 			return NULL;
-		rows_await(creator);
+		wait_for_transaction(creator);
 	}
 	task_row_form(task, values, nulls);
 	task->tid = rows_insert(TABLE_TASK, values, nulls);

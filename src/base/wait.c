@@ -1,0 +1,56 @@
+/*-------------------------------------------------------------------------
+ *
+ * wait.c
+ *	  Waiting for other transactions, and forbidding it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/wait.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+
+static bool waiting_is_forbidden = false;
+
+void
+wait_forbidden_run(void (*step) (void *arg), void *arg)
+{
+	bool		was_forbidden = waiting_is_forbidden;
+
+	waiting_is_forbidden = true;
+	PG_TRY();
+	{
+		step(arg);
+	}
+	PG_FINALLY();
+	{
+		waiting_is_forbidden = was_forbidden;
+	}
+	PG_END_TRY();
+}
+
+bool
+wait_is_allowed(void)
+{
+	return !waiting_is_forbidden;
+}
+
+void
+wait_refuse(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("could not obtain lock on %s without waiting", what),
+			 errhint("Another transaction holds it; try again when that has ended.")));
+}
+
+void
+wait_for_transaction(TransactionId xid)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (wait_is_allowed())
+		XactLockTableWait(xid, NULL, NULL, XLTW_None);
+	else if (!conditional_xact_lock_compat(xid))
+		wait_refuse(psprintf("transaction %u", xid));
+}
