@@ -1,6 +1,6 @@
 -- What the extension consists of: its members, their labels, their privileges,
 -- and the contract of docs/reference.md (names, arguments, defaults, columns).
-BEGIN;
+\ir ../fixtures/tap.sql
 SELECT plan(23);
 
 -- ------------------------------------------------------------- the contract
@@ -218,4 +218,3 @@ SELECT is_empty($$
 	'every trigger fires whatever session_replication_role says');
 
 SELECT * FROM finish();
-ROLLBACK;

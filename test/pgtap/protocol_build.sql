@@ -1,11 +1,7 @@
 -- new_id and envelope: identifiers that are made, derived and inherited.
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
+\ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT no_plan();
+SELECT plan(55);
 
 CREATE FUNCTION pg_temp.faults(envelope jsonb) RETURNS text LANGUAGE sql AS
 $$ SELECT coalesce(string_agg(path || ' ' || code, ', ' ORDER BY path), 'valid') FROM clutch.validate(envelope) $$;
@@ -23,15 +19,15 @@ SELECT throws_ok(format('SELECT clutch.new_id(%L)', prefix), '22023', NULL, 'no 
 FROM unnest(ARRAY['', 'Msg', '1a', '_a', 'a-b', 'a b', 'agent:', 'ü', E'a\n', repeat('a', 33)]) AS prefix;
 
 -- 48 bits of milliseconds: those of the example in the ULID specification
-SELECT set_config('clutch.clock', '2016-07-30T23:54:10.259Z', true);
+SELECT set_config('clutch.clock', '2016-07-30T23:54:10.259Z', false);
 SELECT is(substr(clutch.new_id('msg'), 5, 10), '01ARZ3NDEK', 'the time stands in front');
 SELECT ok((SELECT min(id) = (array_agg(id ORDER BY i))[1] AND count(DISTINCT id) = 1000 FROM
 		(SELECT i, clutch.new_id('msg') COLLATE "C" AS id FROM generate_series(1, 1000) i OFFSET 0) a), 'one millisecond holds many, in order');
-SELECT set_config('clutch.clock', '1970-01-01T00:00:00Z', true);
+SELECT set_config('clutch.clock', '1970-01-01T00:00:00Z', false);
 SELECT matches(clutch.new_id('msg'), '^msg_0000000000', 'the first millisecond');
-SELECT set_config('clutch.clock', '1900-01-01T00:00:00Z', true);
+SELECT set_config('clutch.clock', '1900-01-01T00:00:00Z', false);
 SELECT matches(clutch.new_id('msg'), '^msg_0000000000', 'nothing is before it');
-SELECT set_config('clutch.clock', '', true);
+SELECT set_config('clutch.clock', '', false);
 
 -- ----------------------------------------------------- what is left out is made
 SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:ui')), 'valid', 'type and sender are enough');
@@ -41,7 +37,7 @@ SELECT is(e -> 'to', '[{"agent_id": "agent:orchestrator"}]', 'to nobody named is
 SELECT is(e -> 'payload', '{}', 'no payload is an empty one') FROM clutch.envelope('task.request', 'agent:ui', payload => NULL) e;
 SELECT matches(e ->> key, '^' || prefix || '_[0-9A-Z]{26}$', key || ' is made')
 FROM clutch.envelope('task.request', 'agent:ui') e, (VALUES ('id', 'msg'), ('run_id', 'run'), ('thread_id', 'thr'), ('task_id', 'task')) AS t(key, prefix);
-SET LOCAL clutch.orchestrator = 'agent:boss';
+SET clutch.orchestrator = 'agent:boss';
 SELECT is(e #>> '{to,0,agent_id}', 'agent:boss', 'who that is, is a setting') FROM clutch.envelope('task.request', 'agent:ui') e;
 RESET clutch.orchestrator;
 
@@ -104,4 +100,3 @@ SELECT lives_ok($$ SELECT clutch.envelope('task.request', 'agent:a', parent_task
 	'is not asked when nothing is to be learned');
 
 SELECT * FROM finish();
-ROLLBACK;

@@ -1,11 +1,7 @@
 -- Every envelope and card printed in spec 000 is valid as printed.
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
+\ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT no_plan();
+SELECT plan(63);
 
 CREATE FUNCTION pg_temp.faults(envelope jsonb) RETURNS text LANGUAGE sql AS
 $$ SELECT coalesce(string_agg(path || ' ' || code, ', '), 'valid') FROM clutch.validate(envelope) $$;
@@ -63,4 +59,3 @@ SELECT is(pg_temp.faults(clutch.envelope('agent.register', 'agent:ken',
 FROM unnest('{1.0,1.2.3,^1.0,>=1 <3,1.x,1.2 - 2,*,~1.2.3-beta.1,1 || 2}'::text[]) AS version;
 
 SELECT * FROM finish();
-ROLLBACK;

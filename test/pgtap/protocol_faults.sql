@@ -1,13 +1,9 @@
 -- Faults generated from spec 1.2, 1.4, 1.5, 5.4, Appendix B and DESIGN 3:
 -- each field has a form, each form the ways to be wrong, and each way its
 -- code.  Every document has exactly one fault, and exactly that is reported.
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
+\ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT no_plan();
+SELECT plan(1646);
 
 -- ------------------------------------------------- documents without a fault
 CREATE TEMP TABLE doc (name text PRIMARY KEY, base text[], envelope jsonb);
@@ -382,4 +378,3 @@ SELECT ok((SELECT bool_and(v.message ~ '^[^ ].*\.$' AND v.code ~ '^[A-Z_]+$') FR
 SELECT cmp_ok((SELECT count(*)::int FROM field JOIN fault USING (form)), '>', 300, 'more than 300 generated faults');
 
 SELECT * FROM finish();
-ROLLBACK;

@@ -1,11 +1,7 @@
 -- Types of before the protocol (spec Appendix A, issue: PROPOSAL and BLOCKER).
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
+\ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT no_plan();
+SELECT plan(33);
 
 CREATE FUNCTION pg_temp.legacy(type text, more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
 $$ SELECT (doc || jsonb_build_object('type', type)) || more FROM fixture WHERE name = 'envelope_1_1' $$;
@@ -46,4 +42,3 @@ SELECT throws_ok(format('SELECT clutch.from_legacy(%L)', doc), 'KL001', NULL, 'n
 FROM unnest(ARRAY['{"type": "plan"}', '{"type": "GREETING"}', '{}', '{"type": 1}', '[]', '1', 'null', '"PLAN"']::jsonb[]) AS doc;
 
 SELECT * FROM finish();
-ROLLBACK;

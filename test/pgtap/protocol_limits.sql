@@ -1,12 +1,8 @@
 -- Size, depth, number of values, range of numbers: each limit is a setting,
 -- and a refusal names limit and value.
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
+\ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT no_plan();
+SELECT plan(51);
 
 CREATE FUNCTION pg_temp.with_payload(payload jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT doc || jsonb_build_object('payload', payload) FROM fixture WHERE name = 'envelope_1_1' $$;
@@ -21,7 +17,7 @@ SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('a', repeat('x'
 SELECT matches(message, '^The document has 10[0-9]{5} bytes as jsonb; the limit is 1048576 \(setting clutch.max_envelope_bytes\)',
 	'the refusal names size and limit')
 FROM clutch.validate(pg_temp.with_payload(jsonb_build_object('a', repeat('x', 1048576))));
-SET LOCAL clutch.max_envelope_bytes = 2048;
+SET clutch.max_envelope_bytes = 2048;
 SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('a', repeat('x', 2000)))), ' TOO_LARGE', 'the limit is a setting');
 RESET clutch.max_envelope_bytes;
 
@@ -34,7 +30,7 @@ SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('a', pg_temp.ne
 	'/payload/a' || repeat('/0', 62) || ' TOO_DEEP', '5,000 levels');
 SELECT is((SELECT count(*)::int FROM clutch.validate(pg_temp.with_payload(jsonb_build_object('a', pg_temp.nested(70), 'b', pg_temp.nested(70))))),
 	1, 'said once');
-SET LOCAL clutch.max_depth = 8;
+SET clutch.max_depth = 8;
 SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('a', pg_temp.nested(7)))), '/payload/a/0/0/0/0/0/0 TOO_DEEP',
 	'the limit is a setting');
 RESET clutch.max_depth;
@@ -46,7 +42,7 @@ SELECT is(pg_temp.faults(pg_temp.with_payload(pg_temp.many(49900))), 'valid', 'n
 SELECT is(pg_temp.faults(pg_temp.with_payload(pg_temp.many(50000))), ' TOO_MANY_NODES', 'over 50,000 values');
 SELECT matches(message, '50000.*clutch.max_nodes', 'the refusal names the limit')
 FROM clutch.validate(pg_temp.with_payload(pg_temp.many(50000)));
-SET LOCAL clutch.max_nodes = 100;
+SET clutch.max_nodes = 100;
 SELECT is(pg_temp.faults(pg_temp.with_payload(pg_temp.many(100))), ' TOO_MANY_NODES', 'the limit is a setting');
 RESET clutch.max_nodes;
 
@@ -63,7 +59,7 @@ SELECT is(pg_temp.faults(doc || '{"attempt": 1e400}'), '/attempt NUMBER_OUT_OF_R
 FROM fixture WHERE name = 'envelope_1_1';
 
 -- ------------------------------------------------------------------ lengths
-SET LOCAL clutch.max_id_bytes = 32;
+SET clutch.max_id_bytes = 32;
 SELECT is(pg_temp.faults(doc || jsonb_build_object('schema_ref', NULL, 'id', repeat('x', 33))), '/id TOO_LONG', 'length of an identifier is a setting')
 FROM fixture WHERE name = 'envelope_1_1';
 SELECT is(message, '"id" has 33 bytes; the limit is 32 (setting clutch.max_id_bytes).', 'the refusal names value and limit')
@@ -71,7 +67,7 @@ FROM fixture, clutch.validate(doc || jsonb_build_object('schema_ref', NULL, 'id'
 SELECT is(pg_temp.faults(doc || jsonb_build_object('schema_ref', NULL, 'id', repeat('ü', 17))), '/id TOO_LONG', 'counted in bytes')
 FROM fixture WHERE name = 'envelope_1_1';
 -- three of the longest make one entry of an index; random, so that nothing can be compressed
-SELECT set_config('clutch.max_id_bytes', max_val, true) FROM pg_settings WHERE name = 'clutch.max_id_bytes' \g /dev/null
+SELECT set_config('clutch.max_id_bytes', max_val, false) FROM pg_settings WHERE name = 'clutch.max_id_bytes' \g /dev/null
 CREATE FUNCTION pg_temp.longest(kind text) RETURNS text LANGUAGE sql VOLATILE AS $$
 	SELECT left(kind || (SELECT string_agg(substr('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-', 1 + floor(random() * 64)::int, 1), '')
 		FROM generate_series(1, max_val::int)), max_val::int)
@@ -80,11 +76,11 @@ $$;
 SELECT lives_ok($$SELECT clutch.send(clutch.envelope('chat.message', pg_temp.longest('agent:'), id => pg_temp.longest('m'),
 	run_id => pg_temp.longest('run:'), idempotency_key => pg_temp.longest('k')))$$, 'identifiers may be as long as can be set');
 RESET clutch.max_id_bytes;
-SET LOCAL clutch.max_recipients = 1;
+SET clutch.max_recipients = 1;
 SELECT is(pg_temp.faults(doc || '{"to": [{"agent_id": "agent:a"}, {"agent_id": "agent:b"}]}'), '/to TOO_MANY', 'recipients are a setting')
 FROM fixture WHERE name = 'envelope_1_1';
 RESET clutch.max_recipients;
-SET LOCAL clutch.max_list = 1;
+SET clutch.max_list = 1;
 SELECT is(pg_temp.faults(doc), '/prefers TOO_MANY, /security/policy/tool_allowlist TOO_MANY, /trace TOO_MANY', 'lists are a setting')
 FROM fixture WHERE name = 'envelope_1_1';
 RESET clutch.max_list;
@@ -95,4 +91,3 @@ SELECT cmp_ok((SELECT sum(length(path) + length(message))::int FROM clutch.valid
 	'the answer stays short');
 
 SELECT * FROM finish();
-ROLLBACK;

@@ -1,12 +1,6 @@
 -- The numbers that say how the database stands.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(20);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 1;

@@ -1,29 +1,12 @@
 -- Questions about a run: tree, replay, graph, edges, runs, threads, what is
 -- stuck, results.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(43);
 
--- the rows of two queries, in order, as text: our columns are COLLATE "C"
-CREATE FUNCTION pg_temp.rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer text;
-BEGIN
-	EXECUTE format('SELECT string_agg(r::text, E''\n'') FROM (%s) r', query) INTO answer;
-	RETURN coalesce(answer, 'no rows');
-END $$;
-CREATE FUNCTION pg_temp.answers(query text, expected text, name text) RETURNS text LANGUAGE sql AS
-$$ SELECT is(pg_temp.rows_of(query), pg_temp.rows_of(expected), name) $$;
-SET LOCAL clutch.notify = off;
-SET LOCAL clutch.breaker_failures = 0;
-SET LOCAL clutch.retry_max = 0;
-SET LOCAL clutch.default_deadline = 0;
+SET clutch.notify = off;
+SET clutch.breaker_failures = 0;
+SET clutch.retry_max = 0;
+SET clutch.default_deadline = 0;
 SELECT setseed(0.20260203) \g /dev/null
 
 CREATE FUNCTION pg_temp.ask(task text, parent text DEFAULT NULL, run text DEFAULT 'run:1', skill text DEFAULT 'skill:x', orders jsonb DEFAULT NULL) RETURNS void LANGUAGE sql AS $$
@@ -51,7 +34,7 @@ WITH RECURSIVE tree AS (
 SELECT row_number() OVER (ORDER BY place) AS n, task_id, parent_task_id, depth, path, status, agent_id, attempt, domain, payload_type, created_at, started_at, finished_at FROM tree;
 SELECT is((SELECT count(*) FROM expected), 400::bigint, 'a forest of 400');
 SELECT ok((SELECT max(depth) > 5 AND count(*) FILTER (WHERE depth = 0) > 3 FROM expected), 'deep enough, and with several roots');
-SELECT pg_temp.answers('SELECT row_number() OVER () AS n, t.* FROM clutch.task_tree(''run:1'') t', 'SELECT * FROM expected ORDER BY n', 'task_tree is the recursive CTE, depth first, siblings in order');
+SELECT fixture.answers('SELECT row_number() OVER () AS n, t.* FROM clutch.task_tree(''run:1'') t', 'SELECT * FROM expected ORDER BY n', 'task_tree is the recursive CTE, depth first, siblings in order');
 SELECT is_empty($$SELECT * FROM clutch.task_tree('run:none')$$, 'a run that is not there has no tree');
 SELECT throws_ok('SELECT * FROM clutch.task_tree(NULL)', '22004', NULL, 'NULL is refused');
 SELECT pg_temp.ask('task:c' || n, CASE WHEN n > 1 THEN 'task:c' || n - 1 END, 'run:chain') FROM generate_series(1, 300) n \g /dev/null
@@ -59,12 +42,12 @@ SELECT is((SELECT max(depth) FROM clutch.task_tree('run:chain')), 299, 'a chain 
 SELECT is((SELECT array_length(path, 1) FROM clutch.task_tree('run:chain') WHERE task_id = 'task:c300'), 300, 'with its whole path');
 -- children that come before their parent
 SELECT pg_temp.ask('task:u3', 'task:u2', 'run:up'), pg_temp.ask('task:u2', 'task:u1', 'run:up'), pg_temp.ask('task:u1', NULL, 'run:up') \g /dev/null
-SELECT pg_temp.answers($$SELECT task_id, depth FROM clutch.task_tree('run:up')$$, $$VALUES ('task:u1', 0), ('task:u2', 1), ('task:u3', 2)$$, 'asked for from the leaf to the root');
+SELECT fixture.answers($$SELECT task_id, depth FROM clutch.task_tree('run:up')$$, $$VALUES ('task:u1', 0), ('task:u2', 1), ('task:u3', 2)$$, 'asked for from the leaf to the root');
 
 -- --------------------------------------------------------------- edges, replay
-SELECT pg_temp.answers($$SELECT * FROM clutch.task_edges WHERE run_id = 'run:up' ORDER BY to_task_id$$,
+SELECT fixture.answers($$SELECT * FROM clutch.task_edges WHERE run_id = 'run:up' ORDER BY to_task_id$$,
 	$$VALUES ('run:up', 'task:u1', 'task:u2', 'child'), ('run:up', 'task:u2', 'task:u3', 'child')$$, 'edges from parent to child');
-SELECT pg_temp.answers($$SELECT * FROM clutch.replay('run:1')$$, $$SELECT * FROM clutch.events WHERE run_id = 'run:1' ORDER BY seq$$, 'replay is the events of the run, by seq');
+SELECT fixture.answers($$SELECT * FROM clutch.replay('run:1')$$, $$SELECT * FROM clutch.events WHERE run_id = 'run:1' ORDER BY seq$$, 'replay is the events of the run, by seq');
 SELECT is_empty($$SELECT * FROM clutch.replay('run:none')$$, 'of no run, none');
 
 -- --------------------------------------------------------------------- graphs
@@ -86,40 +69,54 @@ SELECT is_empty($$SELECT line FROM regexp_split_to_table(clutch.run_graph('run:h
 
 -- --------------------------------------------------------------- runs, threads
 SELECT pg_temp.ask('task:r' || n, run => 'run:r') FROM generate_series(1, 5) n \g /dev/null
-SELECT pg_temp.answers($$SELECT status, tasks, open FROM clutch.runs WHERE run_id = 'run:r'$$, $$VALUES ('running', 5::bigint, 5::bigint)$$, 'a run is running while one task is open');
+SELECT fixture.answers($$SELECT status, tasks, open FROM clutch.runs WHERE run_id = 'run:r'$$, $$VALUES ('running', 5::bigint, 5::bigint)$$, 'a run is running while one task is open');
 SELECT clutch.finish('agent:ken', 'task:r1'), clutch.finish('agent:ken', 'task:r2'), clutch.cancel('task:r3'), clutch.fail('agent:ken', 'task:r4', 'E', 'm', false) \g /dev/null
 SELECT is((SELECT status FROM clutch.runs WHERE run_id = 'run:r'), 'running', 'to the last one');
 SELECT clutch.finish('agent:ken', 'task:r5') \g /dev/null
-SELECT pg_temp.answers($$SELECT status, completed, failed, cancelled, open, finished_at IS NOT NULL FROM clutch.runs WHERE run_id = 'run:r'$$, $$VALUES ('failed', 3::bigint, 1::bigint, 1::bigint, 0::bigint, true)$$, 'then it is what its worst task is');
+SELECT fixture.answers($$SELECT status, completed, failed, cancelled, open, finished_at IS NOT NULL FROM clutch.runs WHERE run_id = 'run:r'$$, $$VALUES ('failed', 3::bigint, 1::bigint, 1::bigint, 0::bigint, true)$$, 'then it is what its worst task is');
 SELECT clutch.retry('task:r4') \g /dev/null
 SELECT is((SELECT status FROM clutch.runs WHERE run_id = 'run:r'), 'running', 'a retry opens it again');
-SELECT pg_temp.answers($$SELECT events, runs, agents, last_seq FROM clutch.threads WHERE thread_id = 'thread:run:r'$$,
+SELECT fixture.answers($$SELECT events, runs, agents, last_seq FROM clutch.threads WHERE thread_id = 'thread:run:r'$$,
 	$$SELECT count(*), 1::bigint, count(DISTINCT from_agent), max(seq) FROM clutch.events WHERE thread_id = 'thread:run:r'$$, 'threads');
 
 -- -------------------------------------------------------------------- results
 SELECT clutch.finish('agent:ken', 'task:u1', '{"found": [1, 2]}') \g /dev/null
-SELECT pg_temp.answers($$SELECT task_id, status, finished, attempt, agent_id, payload, finished_at IS NOT NULL FROM clutch.result('task:u1')$$,
+SELECT fixture.answers($$SELECT task_id, status, finished, attempt, agent_id, payload, finished_at IS NOT NULL FROM clutch.result('task:u1')$$,
 	$$VALUES ('task:u1', 'completed', true, 1, 'agent:ken', '{"found": [1, 2]}'::jsonb, true)$$, 'a result');
 SELECT is((SELECT seq FROM clutch.result('task:u1')), (SELECT seq FROM clutch.events WHERE task_id = 'task:u1' AND type = 'task.result'), 'and where it is in the log');
-SELECT pg_temp.answers($$SELECT status, finished, payload, seq, finished_at FROM clutch.result('task:u2')$$, $$VALUES ('assigned', false, NULL::jsonb, NULL::bigint, NULL::timestamptz)$$, 'none yet');
+SELECT fixture.answers($$SELECT status, finished, payload, seq, finished_at FROM clutch.result('task:u2')$$, $$VALUES ('assigned', false, NULL::jsonb, NULL::bigint, NULL::timestamptz)$$, 'none yet');
 SELECT clutch.cancel('task:u2') \g /dev/null
-SELECT pg_temp.answers($$SELECT status, finished, payload FROM clutch.result('task:u2')$$, $$VALUES ('cancelled', true, NULL::jsonb)$$, 'over without one');
+SELECT fixture.answers($$SELECT status, finished, payload FROM clutch.result('task:u2')$$, $$VALUES ('cancelled', true, NULL::jsonb)$$, 'over without one');
 SELECT throws_ok($$SELECT * FROM clutch.result('task:nowhere')$$, 'KL003', NULL, 'of no task');
 
 -- ---------------------------------------------------------------------- stuck
 SELECT pg_temp.ask('task:s1', skill => 'skill:nobody', run => 'run:s') \g /dev/null
-SELECT pg_temp.answers($$SELECT task_id, status, problem FROM clutch.stuck WHERE run_id = 'run:s'$$, $$VALUES ('task:s1', 'pending', 'NO_CAPABLE_AGENT')$$, 'stuck: nobody can do it');
+SELECT fixture.answers($$SELECT task_id, status, problem FROM clutch.stuck WHERE run_id = 'run:s'$$, $$VALUES ('task:s1', 'pending', 'NO_CAPABLE_AGENT')$$, 'stuck: nobody can do it');
 SELECT clutch.cancel('task:s1') \g /dev/null
 SELECT is_empty($$SELECT * FROM clutch.stuck WHERE run_id = 'run:s'$$, 'over: not stuck');
-SELECT set_config('clutch.clock', '2020-01-01T00:00:00Z', true) \g /dev/null
+SELECT set_config('clutch.clock', '2020-01-01T00:00:00Z', false) \g /dev/null
 SELECT pg_temp.ask('task:s2', run => 'run:s'), pg_temp.ask('task:s3', run => 'run:s'), pg_temp.ask('task:s4', run => 'run:s', orders => '{"deadline": "2020-01-02T00:00:00Z"}') \g /dev/null
 SELECT clutch.report('agent:ken', 'task:s3', 'task.accept') \g /dev/null
-SELECT set_config('clutch.clock', '', true) \g /dev/null
-SELECT pg_temp.answers($$SELECT task_id, problem FROM clutch.stuck WHERE run_id = 'run:s' ORDER BY task_id$$,
+SELECT set_config('clutch.clock', '', false) \g /dev/null
+SELECT fixture.answers($$SELECT task_id, problem FROM clutch.stuck WHERE run_id = 'run:s' ORDER BY task_id$$,
 	$$VALUES ('task:s2', 'not claimed'), ('task:s3', 'lease expired'), ('task:s4', 'deadline passed')$$, 'stuck: not claimed, not held, not done');
 SELECT is((SELECT waiting_for FROM clutch.tasks WHERE task_id = 'task:s3'), 'lease', 'tasks says what it waits for');
 SELECT ok((SELECT bool_and(hint <> '') FROM clutch.stuck), 'each with a hint');
 SELECT alike(hint, '%clutch.tick()%', 'a deadline is nobody''s but the tick''s') FROM clutch.stuck WHERE task_id = 'task:s4';
 
+-- ------------- a parallel query takes no newer snapshot for the leader either
+CREATE TABLE many AS SELECT 'task:' || i AS id FROM generate_series(1, 10000) i;
+ANALYZE many;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT lives_ok(format('SELECT %s FROM many LIMIT 1', call), 'in a parallel query: ' || call)
+FROM unnest(ARRAY[$$clutch.envelope('chat.message', id, parent_task_id => 'task:u1')$$,
+	$$clutch.from_legacy(jsonb_build_object('type', 'BLOCKER', 'task_id', id))$$,
+	$$clutch.position() || id$$,
+	$$clutch.read_from('beginning', jsonb_build_object('agent', id))$$,
+	$$clutch.find_agents(ARRAY[id])$$,
+	$$clutch.task_tree(id)$$,
+	$$clutch.run_graph(id)$$]) AS call;
+
 SELECT * FROM finish();
-ROLLBACK;

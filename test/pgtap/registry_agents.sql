@@ -1,26 +1,9 @@
 -- What agent.* events make of the registry; groups and who may speak.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(66);
 
--- the rows of two queries, in order, as text: our columns are COLLATE "C"
-CREATE FUNCTION pg_temp.rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer text;
-BEGIN
-	EXECUTE format('SELECT string_agg(r::text, E''\n'') FROM (%s) r', query) INTO answer;
-	RETURN coalesce(answer, 'no rows');
-END $$;
-CREATE FUNCTION pg_temp.answers(query text, expected text, name text) RETURNS text LANGUAGE sql AS
-$$ SELECT is(pg_temp.rows_of(query), pg_temp.rows_of(expected), name) $$;
-SET LOCAL timezone = 'UTC';
-SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', true) \g /dev/null
+SET timezone = 'UTC';
+SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', false) \g /dev/null
 
 CREATE FUNCTION pg_temp.card(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT '{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"},
@@ -42,14 +25,14 @@ END $$;
 
 -- ------------------------------------------------------------------ register
 CREATE TEMP TABLE r AS SELECT * FROM clutch.register(pg_temp.card());
-SELECT pg_temp.answers('SELECT duplicate, run_id, task_id, late FROM r', $$VALUES (false, 'run:agents', 'task:agents', false)$$, 'a receipt');
-SELECT pg_temp.answers('SELECT e.type, e.from_agent, e.run_id, e.thread_id, e.envelope -> ''payload'' FROM clutch.events e, r WHERE e.id = r.id',
+SELECT fixture.answers('SELECT duplicate, run_id, task_id, late FROM r', $$VALUES (false, 'run:agents', 'task:agents', false)$$, 'a receipt');
+SELECT fixture.answers('SELECT e.type, e.from_agent, e.run_id, e.thread_id, e.envelope -> ''payload'' FROM clutch.events e, r WHERE e.id = r.id',
 	$$VALUES ('agent.register', 'agent:ken', 'run:agents', 'thread:agents', pg_temp.card())$$, 'an event with the card as it is');
-SELECT pg_temp.answers('SELECT agent_id, status, capabilities, max_concurrency, running, success_rate, last_seen, card FROM clutch.agents',
+SELECT fixture.answers('SELECT agent_id, status, capabilities, max_concurrency, running, success_rate, last_seen, card FROM clutch.agents',
 	$$VALUES ('agent:ken', 'READY', '{skill:b,skill:a}'::text[], 2, 0, 1::double precision, timestamptz '2026-01-01 12:00:00Z', pg_temp.card())$$, 'the registry has it');
 SELECT is((SELECT changed_seq FROM clutch.agent_registry), (SELECT seq FROM r), 'by that event');
 SELECT clutch.register(pg_temp.card('{"capabilities": [{"id": "skill:c"}]}')) \g /dev/null
-SELECT pg_temp.answers('SELECT capabilities FROM clutch.agents', $$VALUES ('{skill:c}'::text[])$$, 'again: the new card replaces the old');
+SELECT fixture.answers('SELECT capabilities FROM clutch.agents', $$VALUES ('{skill:c}'::text[])$$, 'again: the new card replaces the old');
 SELECT is((SELECT count(*) FROM clutch.agents), 1::bigint, 'one agent');
 SELECT clutch.register(pg_temp.card() - 'limits') \g /dev/null
 SELECT is((SELECT max_concurrency FROM clutch.agents), 1, 'without a limit: one at a time');
@@ -63,22 +46,22 @@ SELECT is(pg_temp.error(format('SELECT clutch.send(%L)', pg_temp.event('agent.re
 -- -------------------------------------------------------------------- update
 SELECT clutch.register(pg_temp.card()) \g /dev/null
 SELECT clutch.send(pg_temp.event('agent.update', '{"agent_id": "agent:ken", "limits": {"max_concurrency": 7}}')) \g /dev/null
-SELECT pg_temp.answers('SELECT capabilities, max_concurrency FROM clutch.agents', $$VALUES ('{skill:b,skill:a}'::text[], 7)$$, 'an update changes what it names, no more');
+SELECT fixture.answers('SELECT capabilities, max_concurrency FROM clutch.agents', $$VALUES ('{skill:b,skill:a}'::text[], 7)$$, 'an update changes what it names, no more');
 SELECT clutch.send(pg_temp.event('agent.update', '{"agent_id": "agent:ken", "capabilities": [{"id": "skill:z"}]}')) \g /dev/null
-SELECT pg_temp.answers('SELECT capabilities FROM clutch.agents', $$VALUES ('{skill:z}'::text[])$$, 'a list is replaced as a whole');
+SELECT fixture.answers('SELECT capabilities FROM clutch.agents', $$VALUES ('{skill:z}'::text[])$$, 'a list is replaced as a whole');
 SELECT is(pg_temp.error(format('SELECT clutch.send(%L)', pg_temp.event('agent.update', '{"agent_id": "agent:nobody", "limits": {"max_concurrency": 7}}'))), 'KL005 AGENT_NOT_FOUND /payload/agent_id', 'an update of nobody');
 SELECT is((SELECT count(*) FROM clutch.events WHERE envelope #>> '{payload,agent_id}' = 'agent:nobody'), 0::bigint, 'is not in the log');
 
 -- ------------------------------------------------------------ signs of life
 CREATE TEMP TABLE n AS SELECT count(*) AS events FROM clutch.events;
-SELECT set_config('clutch.clock', '2026-01-01T12:00:05Z', true) \g /dev/null
+SELECT set_config('clutch.clock', '2026-01-01T12:00:05Z', false) \g /dev/null
 SELECT is(clutch.heartbeat('agent:ken'), timestamptz '2026-01-01 12:00:05Z', 'a heartbeat answers when it was seen');
 SELECT is((SELECT last_seen FROM clutch.agents), timestamptz '2026-01-01 12:00:05Z', 'and is remembered');
 SELECT is((SELECT count(*) FROM clutch.events), events, 'without an event') FROM n;
-SELECT set_config('clutch.clock', '2026-01-01T12:10:00Z', true) \g /dev/null
+SELECT set_config('clutch.clock', '2026-01-01T12:10:00Z', false) \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
 SELECT is((SELECT last_seen FROM clutch.agents), timestamptz '2026-01-01 12:10:00Z', 'a claim is a sign of life');
-SELECT set_config('clutch.clock', '2026-01-01T12:20:00Z', true) \g /dev/null
+SELECT set_config('clutch.clock', '2026-01-01T12:20:00Z', false) \g /dev/null
 SELECT count(*) FROM clutch.extend_lease('agent:ken', 'task:nowhere', 1) \g /dev/null
 SELECT is((SELECT last_seen FROM clutch.agents), timestamptz '2026-01-01 12:20:00Z', 'so is an extension');
 SELECT is((SELECT count(*) FROM clutch.agent_heartbeat), 1::bigint, 'one row is kept');
@@ -139,7 +122,7 @@ SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:s' AND scope I
 CREATE ROLE tap_ken;
 SELECT clutch.grant_agent('tap_ken', 'agent:ken', '{skill:b}') \g /dev/null
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA pg_temp TO tap_ken;
-SET LOCAL ROLE tap_ken;
+SET ROLE tap_ken;
 SELECT lives_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:b"}], "limits": {"max_concurrency": 2}}')$$, 'an agent registers itself, with what it was granted');
 SELECT throws_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:root"}], "limits": {"max_concurrency": 2}}')$$, '42501', NULL, 'and with no more');
 SELECT throws_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lois", "display": {"name": "Lois"}, "capabilities": [{"id": "skill:b"}], "limits": {"max_concurrency": 2}}')$$, '42501', NULL, 'and no other');
@@ -151,5 +134,24 @@ SELECT throws_ok('SELECT clutch.rebuild()', '42501', NULL, 'nor a rebuild');
 RESET ROLE;
 SELECT is((SELECT max_concurrency FROM clutch.agents WHERE agent_id = 'agent:lois'), 2, 'the other is as it was');
 
+-- --------------------------------------------- a number is a number in a card
+SELECT lives_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:decimal",
+	"capabilities": [{"id": "skill:decimal"}], "limits": {"max_concurrency": 2.0}}')$$, 'a limit of 2.0 is accepted');
+SELECT is(max_concurrency, 2, 'and the view of all agents can still be read') FROM clutch.agents WHERE agent_id = 'agent:decimal';
+
+-- ---------------- lowering clutch.max_list takes nothing off requests and cards
+SELECT fixture.ask('strict', NULL, 'skill:one', run => 'run:strict', more => '{"requires": ["skill:one", "skill:two", "skill:three"]}') \g /dev/null
+SET clutch.max_list = 1;
+SELECT fixture.agent('unfit', 1, '{skill:other}') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'strict'), 'pending', 'an agent that has nothing of what is required does not get the task');
+SELECT fixture.agent('reader', 1, '{skill:last}') \g /dev/null
+RESET clutch.max_list;
+SELECT fixture.agent('both', 1, '{skill:left,skill:right}') \g /dev/null
+SET clutch.max_list = 1;
+SELECT clutch.set_status('agent:reader', 'STOPPING') \g /dev/null	-- so the registry is read again
+SELECT is(clutch.agents_meeting('{skill:right}'), '{agent:both}', 'an agent keeps the capabilities beyond the limit');
+RESET clutch.max_list;
+
 SELECT * FROM finish();
-ROLLBACK;
+DROP OWNED BY tap_ken; DROP ROLE tap_ken;

@@ -1,13 +1,7 @@
 -- Routing, rule by rule: each word of rejection, each code of failure, each
 -- tie-break, groups and names, and what the log says of it afterwards.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(95);
 
 CREATE FUNCTION pg_temp.agent(id text, capabilities jsonb, more jsonb DEFAULT '{}')
 RETURNS void VOLATILE LANGUAGE sql AS $$
@@ -48,7 +42,7 @@ CREATE FUNCTION pg_temp.reason(request jsonb) RETURNS text VOLATILE LANGUAGE sql
 $$;
 
 -- ------------------------------------------------------------ nobody is there
-SAVEPOINT empty;
+BEGIN;
 SELECT is(pg_temp.outcome(pg_temp.request()), 'NO_CAPABLE_AGENT (retryable)', 'no agent at all');
 SELECT is(clutch.route(pg_temp.request()) ->> 'message', 'no agent is registered', 'and it says so');
 SELECT is_empty($$SELECT * FROM clutch.explain_route(pg_temp.request())$$, 'no agent to explain');
@@ -107,8 +101,8 @@ SELECT results_eq($$SELECT agent_id, score FROM clutch.explain_route(pg_temp.req
 	$$VALUES ('agent:ken', 0.6::float8), ('agent:amy', 0.4)$$, 'preferences weigh the same');
 SELECT is((SELECT score FROM clutch.explain_route(pg_temp.request()) LIMIT 1), 1::float8,
 		  'nothing preferred: 1');
-SET LOCAL clutch.weight_skill = 3;
-SET LOCAL clutch.weight_tag = 0;
+SET clutch.weight_skill = 3;
+SET clutch.weight_tag = 0;
 SELECT results_eq($$SELECT agent_id, score FROM clutch.explain_route(pg_temp.request(
 	'{"prefers": ["tag:fintech", "tool:db", "skill:code"]}'))$$,
 	$$VALUES ('agent:amy', 0.75::float8), ('agent:ken', 0.25)$$, 'unless settings say otherwise');
@@ -116,13 +110,13 @@ SELECT is((SELECT min(score) FROM clutch.explain_route(pg_temp.request('{"prefer
 		  1::float8, 'a kind that weighs nothing was not asked');
 RESET clutch.weight_skill;
 RESET clutch.weight_tag;
-ROLLBACK TO empty;
+ROLLBACK;
 
 SELECT is(pg_temp.outcome(pg_temp.request()), 'NO_CAPABLE_AGENT (retryable)',
 		  'what was rolled back is not remembered');
 
 -- ------------------------------------------------------------ hard filters
-SAVEPOINT filters;
+BEGIN;
 SELECT pg_temp.agent('agent:' || id, '[{"id": "skill:x"}]', more)
 FROM (VALUES
 	('inside', '{"security": {"network": "open"}, "scopes": ["group:team-a"]}'::jsonb),
@@ -156,10 +150,10 @@ SELECT is(pg_temp.outcome(pg_temp.request() || pg_temp.to_whom('agent:inside')),
 		  'NO_AGENT_AVAILABLE (retryable)', 'who could is away');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:y"]}')),
 		  'inside status, offline requires, outside policy', 'the first filter that fails is named');
-ROLLBACK TO filters;
+ROLLBACK;
 
 -- trust and tools judge the capabilities that are used, no others
-SAVEPOINT used;
+BEGIN;
 SELECT pg_temp.agent('agent:a', '[
 	{"id": "skill:x", "tools": ["mcp:browser"], "trust_level": "prod", "cost_hint": "low"},
 	{"id": "skill:y", "tools": ["mcp:files"], "cost_hint": "high"}]');
@@ -195,10 +189,10 @@ SELECT is(pg_temp.reason(pg_temp.request('{"requires": ["skill:x"]}')),
 		  'matched requires[skill:x], lowest cost', 'and it decides a tie');
 SELECT is(pg_temp.reason(pg_temp.request('{"requires": ["skill:x", "skill:y"]}')),
 		  'matched requires[skill:x, skill:y], only candidate', 'only candidate');
-ROLLBACK TO used;
+ROLLBACK;
 
 -- ------------------------------------------------- whom the request names
-SAVEPOINT names;
+BEGIN;
 SELECT pg_temp.agent('agent:a', '[{"id": "skill:x"}]', '{"groups": ["group:g"]}');
 SELECT pg_temp.agent('agent:b', '[{"id": "skill:x"}]');
 SELECT pg_temp.agent('agent:c', '[{"id": "skill:y"}]');
@@ -219,14 +213,14 @@ SELECT is(pg_temp.outcome(pg_temp.request('{"requires": ["skill:y"]}') || pg_tem
 		  'NO_CAPABLE_AGENT (retryable)', 'but what it requires holds');
 DELETE FROM clutch.group_member WHERE agent_id = 'agent:b';
 SELECT is(pg_temp.verdicts(pg_temp.request() || pg_temp.to_whom('group:h')), 'c', 'who left is not asked');
-SET LOCAL clutch.orchestrator = 'agent:boss';
+SET clutch.orchestrator = 'agent:boss';
 SELECT is(pg_temp.verdicts(pg_temp.request() || pg_temp.to_whom('agent:boss')), 'a, b, c',
 		  'the orchestrator is a setting');
 RESET clutch.orchestrator;
-ROLLBACK TO names;
+ROLLBACK;
 
 -- --------------------------------------------------- load, and the tie-breaks
-SAVEPOINT loads;
+BEGIN;
 SELECT pg_temp.agent('agent:' || name, '[{"id": "skill:x"}]', '{"limits": {"max_concurrency": 2}}')
 FROM unnest(ARRAY['a', 'b', 'c']) name;
 SELECT is(pg_temp.reason(pg_temp.request()), 'nothing required, first by agent_id', 'all are the same');
@@ -285,10 +279,10 @@ SELECT clutch.send(pg_temp.request('{"task_id": "task:11"}') || pg_temp.to_whom(
 SELECT results_eq($$SELECT agent_id, eligible, detail, rank FROM clutch.why('task:11')$$,
 	$$VALUES ('agent:d', true, 'named by the request', 1)$$, 'why: a direct request');
 SELECT throws_ok($$SELECT * FROM clutch.why('task:none')$$, 'KL003', NULL, 'why: no such task');
-ROLLBACK TO loads;
+ROLLBACK;
 
 -- ------------------------------------------------------- many agents, few words
-SAVEPOINT many;
+BEGIN;
 SELECT pg_temp.agent('agent:' || lpad(n::text, 3, '0'),
 	CASE WHEN n % 2 = 0 THEN '[{"id": "skill:x"}]' ELSE '[{"id": "skill:y"}]' END::jsonb,
 	'{"limits": {"max_concurrency": 1}}')
@@ -301,7 +295,7 @@ SELECT is(jsonb_array_length(clutch.route(pg_temp.request('{"requires": ["skill:
 		  20, 'and names the first twenty');
 SELECT is((SELECT count(*) FROM clutch.explain_route(pg_temp.request('{"requires": ["skill:x"]}'))), 100::bigint,
 		  'explain_route shows all');
-SET LOCAL clutch.decision_candidates = 3;
+SET clutch.decision_candidates = 3;
 SELECT is(clutch.route(pg_temp.request('{"requires": ["skill:x"]}')) -> 'candidates',
 		  '["agent:002", "agent:004", "agent:006"]'::jsonb, 'or as many as the setting says');
 RESET clutch.decision_candidates;
@@ -313,7 +307,7 @@ SELECT is((SELECT count(DISTINCT agent_id) FROM clutch.tasks WHERE task_id LIKE 
 		  50::bigint, 'fifty tasks in one transaction, fifty agents: remembered loads mislead nobody');
 SELECT is(pg_temp.outcome(pg_temp.request('{"requires": ["skill:x"]}')), 'NO_CAPACITY (retryable)',
 		  'and then all are full');
-ROLLBACK TO many;
+ROLLBACK;
 
 -- --------------------------------------------------------- what is no request
 SELECT throws_ok($$SELECT clutch.route('{"v": "clutch/0.1"}')$$, 'KL001', NULL, 'route: not an envelope');
@@ -329,4 +323,3 @@ SELECT is((SELECT count(*) FROM clutch.agent_slot WHERE task_id IS NOT NULL), 0:
 SELECT is((SELECT count(*) FROM clutch.events WHERE type LIKE 'routing.%'), 0::bigint, 'and writes no event');
 
 SELECT * FROM finish();
-ROLLBACK;

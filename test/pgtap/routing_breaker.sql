@@ -1,23 +1,12 @@
 -- Circuit breakers: an agent that keeps failing is given nothing, then a little, then all again.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
-SET LOCAL clutch.notify = off;
-SET LOCAL clutch.heartbeat_interval = 0;
-SET LOCAL clutch.default_deadline = 0;
-SET LOCAL clutch.retry_max = 0;
-SET LOCAL timezone = 'UTC';
+\ir ../fixtures/tap.sql
+SELECT plan(45);
+SET clutch.notify = off;
+SET clutch.heartbeat_interval = 0;
+SET clutch.default_deadline = 0;
+SET clutch.retry_max = 0;
+SET timezone = 'UTC';
 
--- seconds since noon
-CREATE FUNCTION pg_temp.at(seconds numeric) RETURNS void LANGUAGE sql AS $$
-	SELECT set_config('clutch.clock', to_char(timestamptz '2026-01-01 12:00:00Z' + seconds * interval '1 s', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), true)
-$$;
 CREATE FUNCTION pg_temp.agent(name text, skill text, limits jsonb DEFAULT '{}') RETURNS clutch.receipt LANGUAGE sql AS $$
 	SELECT clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'display', jsonb_build_object('name', name),
 		'capabilities', jsonb_build_array(jsonb_build_object('id', skill)), 'limits', '{"max_concurrency": 20}' || limits))
@@ -60,7 +49,7 @@ BEGIN
 	RETURN CASE WHEN pg_temp.picture() = before THEN 'the same' ELSE before || E'\n' || pg_temp.picture() END;
 END $$;
 
-SELECT pg_temp.at(0), pg_temp.agent('ken', 'skill:ken') \g /dev/null
+SELECT fixture.at(0), pg_temp.agent('ken', 'skill:ken') \g /dev/null
 
 -- ------------------------------------------------------------------- it opens
 SELECT is(pg_temp.does('ken', 'fail', 4), 'closed', 'four failures are bad luck');
@@ -89,10 +78,10 @@ SELECT clutch.set_status('agent:bob', 'STOPPED') \g /dev/null
 SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
 
 -- ------------------------------------------------------------------ half open
-SELECT pg_temp.at(59) \g /dev/null
+SELECT fixture.at(59) \g /dev/null
 SELECT is(pg_temp.breaker('ken'), 'open', 'for a minute');
 SELECT pg_temp.ask('skill:ken') FROM generate_series(1, 5) \g /dev/null
-SELECT pg_temp.at(60) \g /dev/null
+SELECT fixture.at(60) \g /dev/null
 SELECT is(pg_temp.breaker('ken') || ' ' || pg_temp.rejected('ken', 'skill:ken'), 'half_open no', 'then it is tried');
 SELECT clutch.tick() \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.claim('agent:ken', 9)), 3::bigint, 'with three tasks at once');
@@ -100,12 +89,12 @@ SELECT is((SELECT detail FROM clutch.explain_route(pg_temp.request('skill:ken'))
 	'failed its last 5 tasks or more, has as many tasks as it is tried with (3)', 'and not more');
 SELECT clutch.fail('agent:ken', (SELECT min(task_id) FROM clutch.tasks WHERE status = 'running'), 'E', 'e', false) \g /dev/null
 SELECT is(pg_temp.breaker('ken'), 'open', 'a failure opens it again');
-SELECT pg_temp.at(119) \g /dev/null
+SELECT fixture.at(119) \g /dev/null
 SELECT is(pg_temp.breaker('ken'), 'open', 'for another minute');
 SELECT clutch.finish('agent:ken', task_id) FROM clutch.tasks WHERE status = 'running' \g /dev/null
 SELECT is(pg_temp.breaker('ken'), 'open', 'what it had already may help it');
 SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild agrees');
-SELECT pg_temp.at(120), clutch.tick() \g /dev/null
+SELECT fixture.at(120), clutch.tick() \g /dev/null
 SELECT is((SELECT count(clutch.finish('agent:ken', task_id)) FROM clutch.claim('agent:ken', 1)), 1::bigint, 'one more');
 SELECT is(pg_temp.breaker('ken'), 'closed', 'three successes since the last failure close it');
 SELECT is((SELECT count(*) FROM clutch.claim('agent:ken', 9)), 1::bigint, 'it gets all that is left');
@@ -118,38 +107,38 @@ SELECT pg_temp.agent('slow', 'skill:slow', '{"max_runtime_sec": 5}') \g /dev/nul
 -- runs too long, and then is silent: both are its failures
 SELECT pg_temp.ask('skill:slow') \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:slow', 1, '60 s') \g /dev/null
-SELECT pg_temp.at(126), clutch.tick() \g /dev/null
+SELECT fixture.at(126), clutch.tick() \g /dev/null
 SELECT is((SELECT string_agg(concat_ws(' ', failed, timed_out), ', ') FROM clutch.agent_failure WHERE agent_id = 'agent:slow'), 't t', 'a task that ran too long is a failure');
 SELECT pg_temp.ask('skill:slow') \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:slow', 1, '1 s') \g /dev/null
-SELECT pg_temp.at(128), clutch.tick() \g /dev/null
+SELECT fixture.at(128), clutch.tick() \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.agent_failure WHERE agent_id = 'agent:slow' AND timed_out), 2::bigint, 'a lease that ran out as well');
-SET LOCAL clutch.max_lease_losses = 1;
+SET clutch.max_lease_losses = 1;
 SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
 SELECT pg_temp.agent('bad', 'skill:bad'), pg_temp.ask('skill:bad') \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:bad', 1, '0.1 s') \g /dev/null
-SELECT pg_temp.at(129), clutch.tick() \g /dev/null
+SELECT fixture.at(129), clutch.tick() \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:bad', 1, '0.1 s') \g /dev/null
-SELECT pg_temp.at(130), clutch.tick() \g /dev/null
+SELECT fixture.at(130), clutch.tick() \g /dev/null
 SELECT is((SELECT code FROM clutch.dead_letters WHERE agent_id = 'agent:bad'), 'LEASES_LOST', 'a task that cost too many leases');
 SELECT is((SELECT count(*) FROM clutch.agent_failure WHERE agent_id = 'agent:bad'), 2::bigint, 'each of which is a failure');
 RESET clutch.max_lease_losses;
 SELECT is(pg_temp.rebuilt(), 'the same', 'the log says all of it');
 
 -- ------------------------------------------------------------------- settings
-SET LOCAL clutch.breaker_failures = 2;
-SET LOCAL clutch.breaker_reset = '10 s';
+SET clutch.breaker_failures = 2;
+SET clutch.breaker_reset = '10 s';
 SELECT is(pg_temp.breaker('slow'), 'open', 'after how many');
-SELECT pg_temp.ask('skill:slow'), pg_temp.at(138) \g /dev/null
+SELECT pg_temp.ask('skill:slow'), fixture.at(138) \g /dev/null
 SELECT is(pg_temp.breaker('slow'), 'half_open', 'for how long is a setting');
-SET LOCAL clutch.breaker_failures = 3;
+SET clutch.breaker_failures = 3;
 SELECT is(pg_temp.breaker('slow'), 'closed', 'too few for that');
-SET LOCAL clutch.breaker_failures = 2;
-SET LOCAL clutch.breaker_probes = 1;
+SET clutch.breaker_failures = 2;
+SET clutch.breaker_probes = 1;
 SELECT clutch.tick() \g /dev/null
 SELECT is((SELECT count(clutch.finish('agent:slow', task_id)) FROM clutch.claim('agent:slow', 9)), 1::bigint, 'and how many tasks');
 SELECT is(pg_temp.breaker('slow'), 'closed', 'it is tried with');
-SET LOCAL clutch.breaker_failures = 0;
+SET clutch.breaker_failures = 0;
 SELECT is(pg_temp.does('slow', 'fail', 20), 'closed', 'without breakers none opens');
 
 -- --------------------------------------------- for ever neither well nor dead
@@ -157,13 +146,12 @@ RESET clutch.breaker_failures;
 RESET clutch.breaker_reset;
 RESET clutch.breaker_probes;
 SELECT pg_temp.agent('flaky', 'skill:flaky'), pg_temp.does('flaky', 'fail', 5) \g /dev/null
-SELECT pg_temp.at(200 + 61 * n), pg_temp.does('flaky', 'finish', 2), pg_temp.does('flaky', 'fail') FROM generate_series(1, 20) n \g /dev/null
+SELECT fixture.at(200 + 61 * n), pg_temp.does('flaky', 'finish', 2), pg_temp.does('flaky', 'fail') FROM generate_series(1, 20) n \g /dev/null
 SELECT is(pg_temp.breaker('flaky'), 'open', 'two successes and a failure, again and again, do not close it');
 SELECT cmp_ok((SELECT count(*) FROM clutch.agent_failure WHERE agent_id = 'agent:flaky'), '<', 10::bigint, 'and not all of them are kept');
 SELECT is((SELECT count(*) FROM clutch.agent_failure WHERE agent_id = 'agent:flaky' AND NOT failed), 1::bigint, 'of the successes the last, which ends a row of timeouts');
-SELECT pg_temp.at(200 + 61 * 21) \g /dev/null
+SELECT fixture.at(200 + 61 * 21) \g /dev/null
 SELECT is(pg_temp.does('flaky', 'finish', 2) || ' ' || pg_temp.does('flaky', 'finish'), 'half_open closed', 'three successes close it at last');
 
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'all is sound');
 SELECT * FROM finish();
-ROLLBACK;

@@ -2,15 +2,9 @@
 -- from the design (docs/decisions.md, "Routing"), not from the C.  Random
 -- registries and requests; every verdict, word of rejection, score, rank,
 -- code and reason must agree.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
+\ir ../fixtures/tap.sql
 -- hundreds of statements, none long enough to be worth compiling
-SET LOCAL jit = off;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
+SET jit = off;
 SELECT plan(8);
 SELECT setseed(0.20260201) \g /dev/null
 
@@ -413,10 +407,10 @@ $$;
 DO $$
 BEGIN
 	FOR world IN 1..200 LOOP
-		PERFORM set_config('clutch.weight_' || kind, (floor(random() * 4) / 2)::text, true)
+		PERFORM set_config('clutch.weight_' || kind, (floor(random() * 4) / 2)::text, false)
 		FROM unnest(ARRAY['skill', 'tool', 'tag', 'domain']) kind;
 		-- remembered loads must give the same answers
-		PERFORM set_config('clutch.exact_load_candidates', (world % 2 * 32)::text, true);
+		PERFORM set_config('clutch.exact_load_candidates', (world % 2 * 32)::text, false);
 		PERFORM pg_temp.random_world();
 		PERFORM pg_temp.build_world();
 		PERFORM pg_temp.compare(world);
@@ -453,4 +447,3 @@ SELECT cmp_ok((SELECT sum(n) FROM seen WHERE what = 'decision'), '>=', 500::nume
 		'and choices were made');
 
 SELECT * FROM finish();
-ROLLBACK;

@@ -1,14 +1,7 @@
 -- What a role may say and see (P8): it speaks for the agents it was given,
 -- registers no card beyond its grant, and reads the results that concern it.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(28);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -108,4 +101,5 @@ SELECT is((SELECT count(*)::int FROM clutch.principal WHERE grantee = 'clutch_te
 SELECT throws_ok($$ SET clutch.orchestrator = 'bogus' $$, '22023', NULL, 'the orchestrator is an agent');
 
 SELECT * FROM finish();
-ROLLBACK;
+DROP OWNED BY clutch_test_desk; DROP ROLE clutch_test_desk;
+DROP ROLE clutch_test_lois;

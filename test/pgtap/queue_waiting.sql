@@ -1,20 +1,13 @@
 -- Tasks that wait: for whom, in which order, and who brings them work
 -- (DESIGN 3, "Waiting").  No tick unless it says so.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(47);
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
-SET LOCAL clutch.notify = off;
-SET LOCAL clutch.breaker_failures = 0;
-SET LOCAL clutch.retry_max = 0;
-SET LOCAL clutch.default_deadline = 0;
+SET clutch.notify = off;
+SET clutch.breaker_failures = 0;
+SET clutch.retry_max = 0;
+SET clutch.default_deadline = 0;
 
 CREATE FUNCTION pg_temp.card(name text, at_once integer, skills text[] DEFAULT '{skill:x}', more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'display', jsonb_build_object('name', name),
@@ -184,11 +177,10 @@ BEGIN
 			before := pg_temp.remembered();
 		END IF;
 	END LOOP;
-	PERFORM set_config('test.growth', (pg_temp.remembered() - before)::text, true);
+	PERFORM set_config('test.growth', (pg_temp.remembered() - before)::text, false);
 END $$;
 SELECT cmp_ok(current_setting('test.growth')::numeric, '<', 100000::numeric, 'however often cards change while 200 kinds wait');
 SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
 
 SELECT is_empty('SELECT * FROM clutch.check()', 'sound at the end');
 SELECT * FROM finish();
-ROLLBACK;

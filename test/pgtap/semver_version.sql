@@ -1,13 +1,7 @@
 -- Versions and ranges, as node-semver documents them.  The pairs are those of
 -- its own documentation and tests; each stands here with its answer.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(397);
 
 -- ------------------------------------------------- a version lies in a range
 CREATE TEMP TABLE inside (range text, version text);
@@ -305,4 +299,3 @@ SELECT throws_ok('SELECT clutch.version_satisfies(''nonsense'', ''*'')', '22023'
 				 'nor is what is offered');
 
 SELECT * FROM finish();
-ROLLBACK;

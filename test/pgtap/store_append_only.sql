@@ -1,26 +1,9 @@
 -- P3, as far as it goes without preload: nobody changes the log, whatever the
 -- statement and whoever asks; and every way in works.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(86);
 
--- the rows of two queries, in order, as text: our columns are COLLATE "C"
-CREATE FUNCTION pg_temp.rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer text;
-BEGIN
-	EXECUTE format('SELECT string_agg(r::text, E''\n'') FROM (%s) r', query) INTO answer;
-	RETURN coalesce(answer, 'no rows');
-END $$;
-CREATE FUNCTION pg_temp.answers(query text, expected text, name text) RETURNS text LANGUAGE sql AS
-$$ SELECT is(pg_temp.rows_of(query), pg_temp.rows_of(expected), name) $$;
-SELECT set_config('clutch.notify', 'off', true) \g /dev/null
+SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 
 CREATE FUNCTION pg_temp.chat(n integer, more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', jsonb_build_object('n', n), run_id => 'run:1',
@@ -52,9 +35,9 @@ BEGIN
 	RETURN NEXT throws_ok('SELECT * FROM clutch.events FOR UPDATE; DELETE FROM clutch.events WHERE seq = 1', 'KL007', NULL, how || ': after a lock');
 END $$;
 SELECT pg_temp.refused('superuser');
-SET LOCAL session_replication_role = replica;
+SET session_replication_role = replica;
 SELECT pg_temp.refused('replica role');
-SET LOCAL session_replication_role = local;
+SET session_replication_role = local;
 SELECT pg_temp.refused('local role');
 RESET session_replication_role;
 
@@ -62,7 +45,7 @@ RESET session_replication_role;
 CREATE ROLE tap_owner;
 GRANT USAGE ON SCHEMA clutch TO tap_owner;
 ALTER TABLE clutch.events OWNER TO tap_owner;
-SET LOCAL ROLE tap_owner;
+SET ROLE tap_owner;
 SELECT pg_temp.refused('owner');
 RESET ROLE;
 ALTER TABLE clutch.events OWNER TO postgres;
@@ -70,7 +53,7 @@ ALTER TABLE clutch.events OWNER TO postgres;
 -- an agent has no right to try
 CREATE ROLE tap_agent;
 SELECT clutch.grant_agent('tap_agent', 'agent:ui') \g /dev/null
-SET LOCAL ROLE tap_agent;
+SET ROLE tap_agent;
 SELECT throws_ok('UPDATE clutch.events SET late = true', '42501', NULL, 'agent: UPDATE');
 SELECT throws_ok('DELETE FROM clutch.events', '42501', NULL, 'agent: DELETE');
 SELECT throws_ok('TRUNCATE clutch.events', '42501', NULL, 'agent: TRUNCATE');
@@ -94,9 +77,9 @@ SELECT is(pg_temp.detail_of('DELETE FROM clutch.events'), 'LOG_IS_APPEND_ONLY', 
 -- --------------------------------------------------------------- every way in
 CREATE TEMP TABLE answer (seq bigint, id text);
 WITH i AS (INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(4)) RETURNING seq, id) INSERT INTO answer SELECT * FROM i;
-SELECT pg_temp.answers('SELECT seq, id FROM answer', $$SELECT seq, id FROM clutch.events WHERE id = 'msg_4'$$, 'INSERT ... RETURNING');
+SELECT fixture.answers('SELECT seq, id FROM answer', $$SELECT seq, id FROM clutch.events WHERE id = 'msg_4'$$, 'INSERT ... RETURNING');
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(5)), (pg_temp.chat(6)), (pg_temp.chat(5)), (pg_temp.chat(7));
-SELECT pg_temp.answers($$SELECT id FROM clutch.events WHERE id IN ('msg_5', 'msg_6', 'msg_7') ORDER BY seq$$,
+SELECT fixture.answers($$SELECT id FROM clutch.events WHERE id IN ('msg_5', 'msg_6', 'msg_7') ORDER BY seq$$,
 	$$VALUES ('msg_5'), ('msg_6'), ('msg_7')$$, 'several rows, in order, a repeat among them once');
 INSERT INTO clutch.events (envelope) SELECT pg_temp.chat(n) FROM generate_series(8, 20) n ORDER BY n;
 SELECT is((SELECT count(*) FROM clutch.events WHERE id IN (SELECT 'msg_' || n FROM generate_series(8, 20) n)), 13::bigint, 'INSERT ... SELECT');
@@ -106,7 +89,7 @@ SELECT is((SELECT count(*) FROM a) + (SELECT count(*) FROM b), 1::bigint, 'one i
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(21)) ON CONFLICT DO NOTHING;
 COPY clutch.events (envelope) FROM PROGRAM 'printf ''{"v":"clutch/0.1","id":"msg_copy%s","ts":"2026-01-01T00:00:00Z","type":"chat.message","thread_id":"t","run_id":"run:1","task_id":"task:1","from":{"agent_id":"agent:ui"},"to":[{"agent_id":"agent:ken"}],"payload":{}}\n'' 1 2 2 3';
 SELECT is((SELECT count(*) FROM clutch.events WHERE id LIKE 'msg_copy%'), 3::bigint, 'COPY');
-SELECT pg_temp.answers($$SELECT id, duplicate FROM clutch.send_batch(ARRAY[pg_temp.chat(22), pg_temp.chat(23), pg_temp.chat(22), pg_temp.chat(4)])$$,
+SELECT fixture.answers($$SELECT id, duplicate FROM clutch.send_batch(ARRAY[pg_temp.chat(22), pg_temp.chat(23), pg_temp.chat(22), pg_temp.chat(4)])$$,
 	$$VALUES ('msg_22', false), ('msg_23', false), ('msg_22', true), ('msg_4', true)$$, 'send_batch answers each in order');
 SELECT is((SELECT count(*) FROM clutch.send_batch('{}')), 0::bigint, 'send_batch of nothing');
 SELECT is((SELECT count(*) FROM clutch.send_batch(ARRAY(SELECT pg_temp.chat(n) FROM generate_series(30, 2029) n))), 2000::bigint, 'send_batch of 2,000');
@@ -117,19 +100,22 @@ SELECT throws_ok('INSERT INTO clutch.events (envelope) VALUES (NULL)', 'KL001', 
 SELECT throws_ok('INSERT INTO clutch.events DEFAULT VALUES', 'KL001', NULL, 'nothing at all');
 
 -- ------------------------------------------- columns are filled by the database
-SELECT pg_temp.answers($$SELECT epoch, ts = '2026-01-01T00:00:00Z', run_id, thread_id, task_id, parent_task_id, type, from_agent, to_agents, late, attempt
+SELECT fixture.answers($$SELECT epoch, ts = '2026-01-01T00:00:00Z', run_id, thread_id, task_id, parent_task_id, type, from_agent, to_agents, late, attempt
 	FROM clutch.events WHERE id = 'msg_copy1'$$,
 	$$VALUES (1, true, 'run:1', 't', 'task:1', NULL::text, 'chat.message', 'agent:ui', '{agent:ken}'::text[], false, 1)$$, 'from the envelope and by itself');
-SELECT is((SELECT count(DISTINCT xid) FROM clutch.events), 1::bigint, 'one transaction, one xid');
-SELECT is((SELECT xid FROM clutch.events WHERE id = 'msg_1'), pg_current_xact_id(), 'namely this one');
+BEGIN;
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(24)), (pg_temp.chat(25));
+SELECT is((SELECT count(DISTINCT xid) FROM clutch.events WHERE id IN ('msg_24', 'msg_25')), 1::bigint, 'the events of one transaction have one xid');
+SELECT is((SELECT xid FROM clutch.events WHERE id = 'msg_24'), pg_current_xact_id(), 'which is the transaction''s');
+COMMIT;
 SELECT is((SELECT attcompression FROM pg_attribute WHERE attrelid = 'clutch.events'::regclass AND attname = 'envelope'), 'l', 'envelopes are compressed by lz4');
 SELECT ok((SELECT e.envelope = pg_temp.chat(1) || jsonb_build_object('ts', e.envelope -> 'ts') FROM clutch.events e WHERE id = 'msg_1'), 'the envelope is kept as it came');
 
 -- what comes back from a dump is kept as it is; what a subscriber receives is stamped
 INSERT INTO clutch.events (seq, xid, epoch, received_at, id, ts, run_id, thread_id, task_id, type, from_agent, to_agents, attempt, late, envelope)
 	VALUES (1000000, '7', 9, '2020-01-01', 'msg_old', '2020-01-01', 'run:1', 't', 'task:1', 'chat.message', 'agent:ui', '{agent:ken}', 1, true, '{}');
-SELECT pg_temp.answers($$SELECT xid::text, epoch, late FROM clutch.events WHERE id = 'msg_old'$$, $$VALUES ('7', 9, true)$$, 'a row with its seq is a restored one');
-SET LOCAL session_replication_role = replica;
+SELECT fixture.answers($$SELECT xid::text, epoch, late FROM clutch.events WHERE id = 'msg_old'$$, $$VALUES ('7', 9, true)$$, 'a row with its seq is a restored one');
+SET session_replication_role = replica;
 INSERT INTO clutch.events (envelope) VALUES (clutch.envelope('task.request', 'agent:ui', id => 'msg_replica', task_id => 'task:replica', run_id => 'run:replica'));
 RESET session_replication_role;
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:replica') + (SELECT count(*) FROM clutch.events WHERE type LIKE 'routing.%'),
@@ -137,17 +123,18 @@ SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:replica') + (
 SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'msg_replica'), 1::bigint, 'but it is there');
 
 -- ------------------------------------------------------------- check() sees it
-SELECT pg_temp.answers('SELECT code FROM clutch.check()', $$VALUES ('SEQUENCE_BEHIND')$$, 'the seq of that old row is ahead of the sequence: reported');
-SAVEPOINT before;
+SELECT fixture.answers('SELECT code FROM clutch.check()', $$VALUES ('SEQUENCE_BEHIND')$$, 'the seq of that old row is ahead of the sequence: reported');
+BEGIN;
 ALTER TABLE clutch.events DISABLE TRIGGER zz_admit;
 SELECT ok('TRIGGER_NOT_ALWAYS' IN (SELECT code FROM clutch.check()), 'a disabled trigger is reported');
 SELECT throws_ok($$SELECT clutch.send(pg_temp.chat(9999))$$, NULL, NULL, 'and without it nothing is sent silently');
-ROLLBACK TO before;
+ROLLBACK;
+BEGIN;
 CREATE FUNCTION pg_temp.swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 CREATE TRIGGER swallow BEFORE INSERT ON clutch.events FOR EACH ROW EXECUTE FUNCTION pg_temp.swallow();
 SELECT ok('FOREIGN_TRIGGER' IN (SELECT code FROM clutch.check()), 'a trigger of somebody else is reported');
 SELECT throws_ok($$SELECT clutch.send(pg_temp.chat(9999))$$, '55000', NULL, 'what it swallows is an error to the sender');
-ROLLBACK TO before;
+ROLLBACK;
 
 -- ------------------------------------------- 100,000 rows in one transaction
 INSERT INTO clutch.events (envelope) SELECT pg_temp.chat(n) FROM generate_series(100001, 200000) n;
@@ -155,4 +142,5 @@ SELECT is((SELECT count(*) FROM clutch.events WHERE seq <> 1000000 AND id > 'msg
 SELECT is((SELECT count(*) FROM clutch.events) - (SELECT count(DISTINCT seq) FROM clutch.events), 0::bigint, 'each has its own seq');
 
 SELECT * FROM finish();
-ROLLBACK;
+DROP OWNED BY tap_owner; DROP ROLE tap_owner;
+DROP OWNED BY tap_agent; DROP ROLE tap_agent;

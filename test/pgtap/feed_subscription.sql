@@ -1,13 +1,7 @@
 -- Durable cursors on the log, in one session: filters, batches, commits, positions, refusals.
 -- What several sessions do at once: isolation/subscription.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(101);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 

@@ -1,15 +1,8 @@
 -- What a run may cost (meta.clutch.budget), what it has cost (usage), and what a card allows.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
-SET LOCAL clutch.notify = off;
-SET LOCAL clutch.clock = '2026-01-01T12:00:00Z';
+\ir ../fixtures/tap.sql
+SELECT plan(27);
+SET clutch.notify = off;
+SET clutch.clock = '2026-01-01T12:00:00Z';
 
 CREATE FUNCTION pg_temp.state_of(task text) RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', t.status, t.agent_id, t.code) FROM clutch.tasks t WHERE t.task_id = task $$;
@@ -93,4 +86,3 @@ SELECT clutch.rebuild() \g /dev/null
 SELECT is(pg_temp.picture(), state, 'rebuild finds the same ends, budgets and costs') FROM before;
 
 SELECT * FROM finish();
-ROLLBACK;

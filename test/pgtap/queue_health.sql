@@ -1,13 +1,7 @@
 -- The health of the queues: no planner has a say in a claim, whatever the
 -- statistics; the log has no dead rows.  Commits, so that the server counts
 -- what is done; needs a database of its own.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
+\ir ../fixtures/tap.sql
 SELECT plan(21);
 SET clutch.notify = off;
 

@@ -1,22 +1,11 @@
 -- Tasks parked with a question: asking, answering, resuming (human in the loop).
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(52);
 SET clutch.heartbeat_interval = 0;
-SET LOCAL clutch.notify = off;
-SET LOCAL clutch.default_deadline = 0;
-SET LOCAL timezone = 'UTC';
+SET clutch.notify = off;
+SET clutch.default_deadline = 0;
+SET timezone = 'UTC';
 
--- seconds since noon
-CREATE FUNCTION pg_temp.at(seconds numeric) RETURNS void LANGUAGE sql AS $$
-	SELECT set_config('clutch.clock', to_char(timestamptz '2026-01-01 12:00:00Z' + seconds * interval '1 s', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), true)
-$$;
 CREATE FUNCTION pg_temp.state_of(task text) RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', t.status, t.agent_id, t.attempt, t.waiting_for) FROM clutch.tasks t WHERE t.task_id = task $$;
 CREATE FUNCTION pg_temp.ask(task text, whom text DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -43,13 +32,13 @@ CREATE FUNCTION pg_temp.picture() RETURNS text LANGUAGE sql AS $$
 $$;
 CREATE TEMP TABLE before (state text);
 
-SELECT pg_temp.at(0) \g /dev/null
+SELECT fixture.at(0) \g /dev/null
 SELECT clutch.register(pg_temp.card('ken', 1)), clutch.register(pg_temp.card('lois', 1)) \g /dev/null
 
 -- ------------------------------------------------------------- asking parks
 SELECT clutch.send(pg_temp.ask('task:1', 'agent:ken')) \g /dev/null
 SELECT is(pg_temp.claimed('agent:ken'), 'task:1 1 new', 'ken works');
-SELECT pg_temp.at(10) \g /dev/null
+SELECT fixture.at(10) \g /dev/null
 SELECT is((pg_temp.question('task:1', 'Refund 500?')).late, false, 'and asks');
 SELECT is(pg_temp.state_of('task:1'), 'input_required agent:ken 1 human', 'the task is parked');
 SELECT is((SELECT lease_until FROM clutch.tasks), NULL, 'without a lease');
@@ -58,7 +47,7 @@ SELECT is((SELECT concat_ws(' ', task_id, run_id, thread_id, agent_id, question 
 	'task:1 run:1 thread:1 agent:ken Refund 500? 12:00:10 {agent:ui}', 'approvals shows the question');
 SELECT clutch.send(pg_temp.ask('task:2', 'agent:ken')) \g /dev/null
 SELECT is(pg_temp.claimed('agent:ken'), 'task:2 1 new', 'ken has room for another task meanwhile');
-SELECT pg_temp.at(86000) \g /dev/null
+SELECT fixture.at(86000) \g /dev/null
 SELECT clutch.tick() \g /dev/null
 SELECT is(pg_temp.state_of('task:1'), 'input_required agent:ken 1 human', 'it waits as long as it takes');
 SELECT is((SELECT state FROM clutch.extend_lease('agent:ken', 'task:1', 1)), 'lost', 'its lease is gone');
@@ -98,7 +87,7 @@ SELECT is((pg_temp.chat('task:3', 'agent:anyone', 'that one')).late, false, 'a c
 SELECT isnt((SELECT agent_id FROM clutch.tasks WHERE task_id = 'task:3'), (SELECT agent_id FROM asker), 'goes to another if who asked has no slot');
 SELECT is((SELECT pg_temp.claimed(agent_id) FROM clutch.tasks WHERE task_id = 'task:3'),
 	'task:3 2 resumed {"text": "that one"} {"state": "input_required", "question": "Which?"}', 'which gets the answer');
-SELECT pg_temp.at(87000) \g /dev/null
+SELECT fixture.at(87000) \g /dev/null
 SELECT clutch.tick() \g /dev/null
 SELECT clutch.finish(agent_id, 'task:4') FROM asker \g /dev/null
 SELECT is((SELECT pg_temp.claimed(agent_id) FROM clutch.tasks WHERE task_id = 'task:3'),
@@ -133,7 +122,7 @@ TRUNCATE before;
 INSERT INTO before SELECT pg_temp.picture();
 SELECT clutch.rebuild() \g /dev/null
 SELECT is(pg_temp.picture(), state, 'rebuild agrees') FROM before;
-SELECT pg_temp.at(90000) \g /dev/null
+SELECT fixture.at(90000) \g /dev/null
 SELECT is((SELECT string_agg(task_id || ' ' || problem, ', ') FROM clutch.stuck WHERE status = 'input_required'), 'task:e deadline passed', 'a question that nobody answered stands among what is stuck');
 SELECT is(clutch.tick() ->> 'timed_out', '1', 'nobody answered in time');
 SELECT is(pg_temp.state_of('task:e') || ' ' || (SELECT code FROM clutch.tasks WHERE task_id = 'task:e'), 'timed_out agent:ken 1 NOT_ANSWERED', 'which is said');
@@ -141,4 +130,3 @@ SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.approvals), 'task:d', 'on
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'all is sound');
 
 SELECT * FROM finish();
-ROLLBACK;

@@ -1,24 +1,7 @@
 -- P2: what a resend is answered, and what is no resend.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(56);
 
--- the rows of two queries, in order, as text: our columns are COLLATE "C"
-CREATE FUNCTION pg_temp.rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer text;
-BEGIN
-	EXECUTE format('SELECT string_agg(r::text, E''\n'') FROM (%s) r', query) INTO answer;
-	RETURN coalesce(answer, 'no rows');
-END $$;
-CREATE FUNCTION pg_temp.answers(query text, expected text, name text) RETURNS text LANGUAGE sql AS
-$$ SELECT is(pg_temp.rows_of(query), pg_temp.rows_of(expected), name) $$;
 
 CREATE FUNCTION pg_temp.chat(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'id', 'msg_1', 'ts', '2026-01-01T00:00:00Z', 'type', 'chat.message', 'thread_id', 'thread:1',
@@ -41,8 +24,8 @@ END $$;
 
 -- ------------------------------------------------------------------ receipts
 CREATE TEMP TABLE first_receipt AS SELECT * FROM clutch.send(pg_temp.chat());
-SELECT pg_temp.answers('SELECT id, duplicate, run_id, task_id, late FROM first_receipt', $$VALUES ('msg_1', false, 'run:1', 'task:1', false)$$, 'a first receipt');
-SELECT pg_temp.answers('SELECT seq, id, duplicate, run_id, task_id, late FROM clutch.send(pg_temp.chat())',
+SELECT fixture.answers('SELECT id, duplicate, run_id, task_id, late FROM first_receipt', $$VALUES ('msg_1', false, 'run:1', 'task:1', false)$$, 'a first receipt');
+SELECT fixture.answers('SELECT seq, id, duplicate, run_id, task_id, late FROM clutch.send(pg_temp.chat())',
 	'SELECT seq, id, true, run_id, task_id, late FROM first_receipt', 'a resend has the first receipt, marked duplicate');
 SELECT is((SELECT count(*) FROM clutch.events), 1::bigint, 'and adds nothing');
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat());
@@ -97,12 +80,20 @@ SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', run_id => 'run:w'
 SELECT task_id FROM clutch.claim('agent:ken', 5) \g /dev/null
 CREATE TEMP TABLE report AS SELECT clutch.envelope('task.result', 'agent:ken', '{agent:ui}', '{"r": 1}', run_id => 'run:w', task_id => 'task:w', thread_id => 'thread:w', id => 'msg_r') AS e;
 SELECT is((SELECT late FROM report, clutch.send(e)), false, 'a result');
-SELECT pg_temp.answers('SELECT duplicate, late FROM report, clutch.send(e)', 'VALUES (true, false)', 'resent, it is the same, and not late');
+SELECT fixture.answers('SELECT duplicate, late FROM report, clutch.send(e)', 'VALUES (true, false)', 'resent, it is the same, and not late');
 SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'task.result'), 1::bigint, 'once in the log');
 SELECT is((SELECT late FROM report, clutch.send(e || '{"id": "msg_r2"}')), true, 'with another id it is another report, and late');
-SELECT pg_temp.answers($$SELECT duplicate, late FROM report, clutch.send(e || '{"id": "msg_r2"}')$$, 'VALUES (true, true)', 'whose resend stays late');
-SELECT pg_temp.answers($$SELECT id, duplicate FROM clutch.send_batch((SELECT ARRAY[e, e || '{"id": "msg_r3"}', e || '{"id": "msg_r3"}'] FROM report))$$,
+SELECT fixture.answers($$SELECT duplicate, late FROM report, clutch.send(e || '{"id": "msg_r2"}')$$, 'VALUES (true, true)', 'whose resend stays late');
+SELECT fixture.answers($$SELECT id, duplicate FROM clutch.send_batch((SELECT ARRAY[e, e || '{"id": "msg_r3"}', e || '{"id": "msg_r3"}'] FROM report))$$,
 	$$VALUES ('msg_r', true), ('msg_r3', false), ('msg_r3', true)$$, 'the same in a batch');
 
-SELECT * FROM finish();
+-- ------------------------------------------- an error leaves no guard behind
+BEGIN;
+SELECT throws_ok($$SELECT clutch.send_batch(ARRAY[clutch.envelope('chat.message', 'agent:client',
+	id => 'msg_guarded', run_id => 'run:guarded', idempotency_key => 'guarded'), '{}'])$$, 'KL001', NULL,
+	'a batch with a bad row fails');
+SELECT is((SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
+		   AND objsubid = 19276), 0::bigint, 'and holds no guard after its error was caught');
 ROLLBACK;
+
+SELECT * FROM finish();

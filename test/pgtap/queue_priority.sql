@@ -1,21 +1,10 @@
 -- Priorities: levels, batch work, aging, and the place a session remembers in
 -- a queue (DESIGN 4, ready; spec 003 8).
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
-SET LOCAL clutch.notify = off;
-SET LOCAL clutch.breaker_failures = 0;
+\ir ../fixtures/tap.sql
+SELECT plan(31);
+SET clutch.notify = off;
+SET clutch.breaker_failures = 0;
 
--- seconds since noon
-CREATE FUNCTION pg_temp.at(seconds numeric) RETURNS void LANGUAGE sql AS $$
-	SELECT set_config('clutch.clock', to_char(timestamptz '2026-01-01 12:00:00Z' + seconds * interval '1 s', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), true)
-$$;
 CREATE FUNCTION pg_temp.card(name text, at_once integer) RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'display', jsonb_build_object('name', name),
 		'capabilities', jsonb_build_array(jsonb_build_object('id', 'skill:' || name)), 'limits', jsonb_build_object('max_concurrency', at_once))
@@ -41,7 +30,7 @@ BEGIN
 	RETURN ltrim(done);
 END $$;
 
-SELECT pg_temp.at(0) \g /dev/null
+SELECT fixture.at(0) \g /dev/null
 SELECT clutch.register(pg_temp.card('ken', 1000)), clutch.register(pg_temp.card('lois', 1)) \g /dev/null
 
 -- ------------------------------------------------------------------- levels
@@ -68,34 +57,34 @@ SELECT is(pg_temp.claimed(9, 'lois'), 'l0', 'batch work at last');
 SELECT clutch.finish('agent:lois', 'task:l0') \g /dev/null
 
 -- -------------------------------------------------------------------- aging
-SET LOCAL clutch.aging = '100 s';
-SELECT pg_temp.at(1000), pg_temp.ask('d1', 1) \g /dev/null
-SELECT pg_temp.at(1099), pg_temp.ask('d2', 2) \g /dev/null
+SET clutch.aging = '100 s';
+SELECT fixture.at(1000), pg_temp.ask('d1', 1) \g /dev/null
+SELECT fixture.at(1099), pg_temp.ask('d2', 2) \g /dev/null
 SELECT is(pg_temp.order_of_claims(), 'd2 d1', 'before clutch.aging has passed');
-SELECT pg_temp.at(2000), pg_temp.ask('e1', 1) \g /dev/null
-SELECT pg_temp.at(2100), pg_temp.ask('e2', 2) \g /dev/null
+SELECT fixture.at(2000), pg_temp.ask('e1', 1) \g /dev/null
+SELECT fixture.at(2100), pg_temp.ask('e2', 2) \g /dev/null
 SELECT is(pg_temp.order_of_claims(), 'e1 e2', 'then it counts as one level higher, and came first');
-SELECT pg_temp.at(3000), pg_temp.ask('f1', 1) \g /dev/null
-SELECT pg_temp.at(3100), pg_temp.ask('f3', 3) \g /dev/null
+SELECT fixture.at(3000), pg_temp.ask('f1', 1) \g /dev/null
+SELECT fixture.at(3100), pg_temp.ask('f3', 3) \g /dev/null
 SELECT is(pg_temp.order_of_claims(), 'f3 f1', 'as one, not two');
-SELECT pg_temp.at(4000), pg_temp.ask('g1', 1), pg_temp.ask('g0', 0) \g /dev/null
-SELECT pg_temp.at(4200), pg_temp.ask('g3', 3) \g /dev/null
+SELECT fixture.at(4000), pg_temp.ask('g1', 1), pg_temp.ask('g0', 0) \g /dev/null
+SELECT fixture.at(4200), pg_temp.ask('g3', 3) \g /dev/null
 SELECT is(pg_temp.order_of_claims(), 'g1 g3 g0', 'twice as long, two levels');
-SELECT pg_temp.at(5000), pg_temp.ask('h0', 0) \g /dev/null
-SELECT pg_temp.at(5100), pg_temp.ask('h1', 1) \g /dev/null
+SELECT fixture.at(5000), pg_temp.ask('h0', 0) \g /dev/null
+SELECT fixture.at(5100), pg_temp.ask('h1', 1) \g /dev/null
 SELECT is(pg_temp.claimed(9), 'h0 h1', 'what has aged is no batch work any more');
-SELECT pg_temp.at(6000), pg_temp.ask('i0', 0), pg_temp.ask('i3', 3) \g /dev/null
-SELECT pg_temp.at(6299), pg_temp.ask('i4', 4) \g /dev/null
+SELECT fixture.at(6000), pg_temp.ask('i0', 0), pg_temp.ask('i3', 3) \g /dev/null
+SELECT fixture.at(6299), pg_temp.ask('i4', 4) \g /dev/null
 SELECT is(pg_temp.order_of_claims(), 'i4 i3 i0', 'no aging but the full one rivals critical work');
-SET LOCAL clutch.aging = 0;
-SELECT pg_temp.at(7000), pg_temp.ask('j1', 1) \g /dev/null
-SELECT pg_temp.at(70000), pg_temp.ask('j2', 2) \g /dev/null
+SET clutch.aging = 0;
+SELECT fixture.at(7000), pg_temp.ask('j1', 1) \g /dev/null
+SELECT fixture.at(70000), pg_temp.ask('j2', 2) \g /dev/null
 SELECT is(pg_temp.order_of_claims(), 'j2 j1', 'without aging only the priority counts');
-SET LOCAL clutch.aging = '100 s';
+SET clutch.aging = '100 s';
 
 -- of what waits it is the same
-SELECT pg_temp.at(80000), pg_temp.ask('k', 2, 'skill:lois'), pg_temp.ask('k1', 1, 'skill:lois') \g /dev/null
-SELECT pg_temp.at(80200), pg_temp.ask('k3', 3, 'skill:lois') \g /dev/null
+SELECT fixture.at(80000), pg_temp.ask('k', 2, 'skill:lois'), pg_temp.ask('k1', 1, 'skill:lois') \g /dev/null
+SELECT fixture.at(80200), pg_temp.ask('k3', 3, 'skill:lois') \g /dev/null
 SELECT pg_temp.claimed(9, 'lois') \g /dev/null
 SELECT clutch.finish('agent:lois', 'task:k') \g /dev/null
 SELECT is(pg_temp.claimed(9, 'lois'), 'k1', 'what waits ages, too');
@@ -104,8 +93,8 @@ SELECT is(pg_temp.claimed(9, 'lois'), 'k3', 'the rest in order');
 SELECT clutch.finish('agent:lois', 'task:k3') \g /dev/null
 
 -- a flood of critical work, and 20 tasks that have aged: some of them go first
-SELECT pg_temp.at(90000), pg_temp.ask('m0_' || n, 0) FROM generate_series(1, 20) n \g /dev/null
-SELECT pg_temp.at(90400), pg_temp.ask('m4_' || n, 4) FROM generate_series(1, 200) n \g /dev/null
+SELECT fixture.at(90000), pg_temp.ask('m0_' || n, 0) FROM generate_series(1, 20) n \g /dev/null
+SELECT fixture.at(90400), pg_temp.ask('m4_' || n, 4) FROM generate_series(1, 200) n \g /dev/null
 CREATE TEMP TABLE flood AS SELECT n, pg_temp.claimed() AS task FROM generate_series(1, 100) n;
 SELECT cmp_ok((SELECT count(*) FROM flood WHERE task LIKE 'm0%'), '>=', 10::bigint, 'a flood of critical work does not starve what has aged');
 SELECT cmp_ok((SELECT count(*) FROM flood WHERE task LIKE 'm4%'), '>=', 60::bigint, 'and goes first all the same');
@@ -116,7 +105,7 @@ SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /de
 -- ------------------------------------------------ the place that is remembered
 -- Rows that this open transaction has taken stay in the index, so looking from
 -- the start becomes costly, and the session looks from its place.
-SELECT pg_temp.at(100000), pg_temp.ask('p' || lpad(n::text, 3, '0'), 2) FROM generate_series(1, 500) n \g /dev/null
+SELECT fixture.at(100000), pg_temp.ask('p' || lpad(n::text, 3, '0'), 2) FROM generate_series(1, 500) n \g /dev/null
 CREATE TEMP TABLE many AS SELECT n, pg_temp.claimed() AS task FROM generate_series(1, 400) n;
 SELECT is((SELECT bool_and(task = 'p' || lpad(n::text, 3, '0')) FROM many), true, 'four hundred claims, each the next');
 SELECT pg_temp.ask('q4', 4) \g /dev/null
@@ -124,13 +113,12 @@ SELECT is(pg_temp.claimed(), 'q4', 'what is more urgent is seen at once');
 SELECT is(pg_temp.claimed(), 'p401', 'then on with the others');
 SELECT is((SELECT late FROM clutch.release('agent:ken', 'task:p401', 1)), false, 'what is given back');
 SELECT is(pg_temp.claimed(98), (SELECT string_agg('p' || n, ' ') FROM generate_series(402, 499) n), 'goes to the end');
-SAVEPOINT taken;
+BEGIN;
 SELECT is(pg_temp.claimed(9), 'p500 p401', 'the last two');
 SELECT is(pg_temp.claimed(9), 'nothing', 'and nothing is left');
-ROLLBACK TO taken;
+ROLLBACK;
 SELECT is(pg_temp.claimed(9), 'p500 p401', 'a claim that was rolled back is repeated');
 SELECT pg_temp.ask('r', 2) \g /dev/null
 SELECT is(pg_temp.claimed(), 'r', 'and what comes to the empty queue is found');
 
 SELECT * FROM finish();
-ROLLBACK;

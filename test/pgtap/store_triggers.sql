@@ -1,16 +1,9 @@
 -- AFTER triggers that others put on the log, and what they send, or try to.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
-SET LOCAL clutch.notify = off;
-SET LOCAL clutch.heartbeat_interval = 0;
-SET LOCAL clutch.retry_max = 0;
+\ir ../fixtures/tap.sql
+SELECT plan(15);
+SET clutch.notify = off;
+SET clutch.heartbeat_interval = 0;
+SET clutch.retry_max = 0;
 
 CREATE FUNCTION pg_temp.ask(task text, after text[] DEFAULT NULL) RETURNS clutch.receipt LANGUAGE sql AS $$
 	SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:ken}', run_id => 'run:1', thread_id => 'thread:1',
@@ -76,19 +69,18 @@ SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lee", "display": 
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:3', thread_id => 'thread:1', task_id => 'task:late' || n,
 	meta => jsonb_build_object('clutch', jsonb_build_object('deadline', '2099-01-01T00:00:0' || n || 'Z')))) FROM generate_series(1, 3) n \g /dev/null
 CREATE TRIGGER refuse AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.task_id = 'task:late2' AND NEW.type = 'task.timeout') EXECUTE FUNCTION pg_temp.refuse();
-SET LOCAL clutch.clock = '2099-01-01T01:00:00Z';
-SET LOCAL client_min_messages = error;
+SET clutch.clock = '2099-01-01T01:00:00Z';
+SET client_min_messages = error;
 SELECT clutch.tick() \g /dev/null
 SELECT is(ARRAY[pg_temp.state('late1'), pg_temp.state('late2'), pg_temp.state('late3')], '{timed_out DEADLINE_EXCEEDED,assigned,timed_out DEADLINE_EXCEEDED}',
 	'what cannot be moved keeps nobody else from it');
 DROP TRIGGER refuse ON clutch.events;
 SELECT clutch.tick() \g /dev/null
 SELECT is(pg_temp.state('late2'), 'assigned', 'it is left alone');
-SET LOCAL clutch.clock = '2099-01-01T01:01:00Z';
+SET clutch.clock = '2099-01-01T01:01:00Z';
 SELECT is_empty($$SELECT * FROM clutch.claim('agent:lee')$$, 'for a minute');
 SELECT is(pg_temp.state('late2'), 'timed_out DEADLINE_EXCEEDED', 'then it is tried again');
 RESET client_min_messages;
 
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'all is sound');
 SELECT * FROM finish();
-ROLLBACK;

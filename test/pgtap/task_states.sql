@@ -1,30 +1,13 @@
 -- The states of a task, and events that do not fit (DESIGN 3), in their order.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(123);
 SET clutch.heartbeat_interval = 0;
 
--- the rows of two queries, in order, as text: our columns are COLLATE "C"
-CREATE FUNCTION pg_temp.rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer text;
-BEGIN
-	EXECUTE format('SELECT string_agg(r::text, E''\n'') FROM (%s) r', query) INTO answer;
-	RETURN coalesce(answer, 'no rows');
-END $$;
-CREATE FUNCTION pg_temp.answers(query text, expected text, name text) RETURNS text LANGUAGE sql AS
-$$ SELECT is(pg_temp.rows_of(query), pg_temp.rows_of(expected), name) $$;
-SET LOCAL clutch.notify = off;
-SET LOCAL clutch.breaker_failures = 0;
-SET LOCAL clutch.retry_max = 0;
-SET LOCAL clutch.default_deadline = 0;
-SELECT set_config('clutch.clock', '2026-01-01T00:00:00Z', true) \g /dev/null
+SET clutch.notify = off;
+SET clutch.breaker_failures = 0;
+SET clutch.retry_max = 0;
+SET clutch.default_deadline = 0;
+SELECT set_config('clutch.clock', '2026-01-01T00:00:00Z', false) \g /dev/null
 
 CREATE FUNCTION pg_temp.card(name text, at_once integer, skill text DEFAULT 'skill:x') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'display', jsonb_build_object('name', name),
@@ -89,9 +72,9 @@ BEGIN
 		WHEN 'failed' THEN PERFORM clutch.fail('agent:ken', task, 'E', 'm', false);
 		WHEN 'cancelled' THEN PERFORM clutch.cancel(task);
 		WHEN 'timed_out' THEN
-			PERFORM set_config('clutch.clock', '2026-01-01T00:00:20Z', true);
+			PERFORM set_config('clutch.clock', '2026-01-01T00:00:20Z', false);
 			PERFORM clutch.tick();
-			PERFORM set_config('clutch.clock', '2026-01-01T00:00:00Z', true);
+			PERFORM set_config('clutch.clock', '2026-01-01T00:00:00Z', false);
 		ELSE NULL;
 	END CASE;
 	RETURN task;
@@ -154,7 +137,7 @@ FROM unnest('{task.timeout,routing.decision,routing.failure}'::text[]) AS type;
 SELECT is(pg_temp.outcome(pg_temp.event('task.progress', 'agent:lois', 'task:a') || '{"meta": {"clutch": {"move": "released"}}}'), 'KL001 NOT_ALLOWED /meta/clutch/move', 'so is a move');
 
 -- a late event never aborts: it commits with what came before it
-SELECT pg_temp.answers($$SELECT late FROM clutch.send_batch(ARRAY[pg_temp.event('chat.message', 'agent:ken', 'task:a'), pg_temp.event('task.result', 'agent:ken', 'task:a', 1)])$$,
+SELECT fixture.answers($$SELECT late FROM clutch.send_batch(ARRAY[pg_temp.event('chat.message', 'agent:ken', 'task:a'), pg_temp.event('task.result', 'agent:ken', 'task:a', 1)])$$,
 	'VALUES (false), (true)', 'late in a batch');
 
 -- ------------------------------------------------------- a second request
@@ -218,4 +201,3 @@ SELECT is(pg_temp.error(statement), expected, statement) FROM (VALUES
 SELECT is_empty('SELECT * FROM clutch.check()', 'sound at the end');
 
 SELECT * FROM finish();
-ROLLBACK;

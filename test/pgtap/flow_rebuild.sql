@@ -3,14 +3,8 @@
 -- what may be chosen anew: slot_no, generation, queue_no, chosen_seq, next_at
 -- and lease_until.  Commits as it goes (one long transaction would be slow), so
 -- it needs a database of its own.  Another history: -v seed=0.5.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
+\ir ../fixtures/tap.sql
 \if :{?seed} \else \set seed 0.20260202 \endif
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
 SELECT plan(26);
 SELECT setseed(:seed) \g /dev/null
 SET clutch.notify = off;

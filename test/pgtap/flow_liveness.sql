@@ -1,12 +1,6 @@
 -- How agents come, stand, fall silent and go, and what becomes of their work.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
+\ir ../fixtures/tap.sql
+SELECT plan(79);
 SET clutch.notify = off;
 
 CREATE FUNCTION pg_temp.card(name text, limits jsonb DEFAULT '{}') RETURNS clutch.receipt LANGUAGE sql AS $$

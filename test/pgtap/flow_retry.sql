@@ -1,23 +1,12 @@
 -- Tasks that fail and are tried again, and those that are not any more.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
-SET LOCAL clutch.notify = off;
-SET LOCAL clutch.heartbeat_interval = 0;
-SET LOCAL clutch.breaker_failures = 0;
-SET LOCAL clutch.default_deadline = 0;
-SET LOCAL timezone = 'UTC';
+\ir ../fixtures/tap.sql
+SELECT plan(82);
+SET clutch.notify = off;
+SET clutch.heartbeat_interval = 0;
+SET clutch.breaker_failures = 0;
+SET clutch.default_deadline = 0;
+SET timezone = 'UTC';
 
--- seconds since noon
-CREATE FUNCTION pg_temp.at(seconds numeric) RETURNS void LANGUAGE sql AS $$
-	SELECT set_config('clutch.clock', to_char(timestamptz '2026-01-01 12:00:00Z' + seconds * interval '1 s', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), true)
-$$;
 CREATE FUNCTION pg_temp.since_noon(t timestamptz) RETURNS numeric LANGUAGE sql AS $$ SELECT extract(epoch FROM t - '2026-01-01 12:00:00Z')::numeric(12, 3) $$;
 CREATE FUNCTION pg_temp.agent(name text, limits jsonb DEFAULT '{}') RETURNS clutch.receipt LANGUAGE sql AS $$
 	SELECT clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'display', jsonb_build_object('name', name),
@@ -61,7 +50,7 @@ BEGIN
 	RETURN CASE WHEN pg_temp.picture() = before THEN 'the same' ELSE before || E'\n' || pg_temp.picture() END;
 END $$;
 
-SELECT pg_temp.at(0), pg_temp.agent('ken') \g /dev/null
+SELECT fixture.at(0), pg_temp.agent('ken') \g /dev/null
 
 -- ------------------------------------------------------- backoff and its end
 SELECT pg_temp.ask('1') \g /dev/null
@@ -76,16 +65,16 @@ SELECT is((SELECT string_agg(concat_ws(' ', type, from_agent, to_agents[1], enve
 SELECT is((SELECT (envelope -> 'payload') - 'not_before'::text FROM clutch.events WHERE envelope #>> '{meta,clutch,move}' = 'retried'), '{"state": "retried", "was": "failed", "retry": 1, "of": 3}', 'the how manieth of how many');
 SELECT is((SELECT (envelope #>> '{payload,not_before}')::timestamptz FROM clutch.events WHERE envelope #>> '{meta,clutch,move}' = 'retried'), (SELECT wake_at FROM clutch.task WHERE task_id = 'task:1'), 'and when');
 SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild finds it held');
-SELECT pg_temp.at(0.4), pg_temp.tick() \g /dev/null
+SELECT fixture.at(0.4), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('1'), 'pending retry 2 1 TIMEOUT', 'a tick before its time leaves it');
-SELECT pg_temp.at(1.1), pg_temp.tick() \g /dev/null
+SELECT fixture.at(1.1), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('1'), 'assigned agent:ken 2 1', 'one after it gives it out; nobody else can, so to the same');
 SELECT is(pg_temp.claimed(), '1 2 retry', 'the claim says why');
 SELECT is((SELECT late FROM clutch.finish('agent:ken', 'task:1', attempt => 1)), true, 'a report of the attempt that failed is late');
 INSERT INTO held SELECT 2, pg_temp.failed('1');
-SELECT pg_temp.at(10), pg_temp.tick() \g /dev/null
+SELECT fixture.at(10), pg_temp.tick() \g /dev/null
 INSERT INTO held SELECT 3, pg_temp.failed('1');
-SELECT pg_temp.at(20), pg_temp.tick() \g /dev/null
+SELECT fixture.at(20), pg_temp.tick() \g /dev/null
 SELECT ok(bool_and(s BETWEEN 2 ^ (n - 1) / 2 AND 2 ^ (n - 1)), 'held for 1, 2, 4 seconds, or up to half of it less') FROM held;
 SELECT is(pg_temp.failed('1', 'TIMEOUT'), NULL, 'a fourth error is the end');
 SELECT is(pg_temp.state('1'), 'failed agent:ken 4 3 TIMEOUT', 'failed');
@@ -105,10 +94,10 @@ SELECT is(pg_temp.reported('e1', '{"code": "E", "message": "m", "retryable": tru
 SELECT is(pg_temp.reported('e2', '{"code": "TIMEOUT", "message": "m", "retryable": false}'), 'failed', 'or that not');
 SELECT is(pg_temp.reported('e3', '{"code": "TIMEOUT", "message": "m"}') || ', ' || pg_temp.reported('e4', '{"code": "UNAVAILABLE", "message": "m"}'), 'pending retry, pending retry', 'else its code does');
 SELECT is(pg_temp.reported('e5', '{"code": "E", "message": "m"}'), 'failed', 'and most do not');
-SET LOCAL clutch.retryable_errors = 'BUSY, TIMED';
+SET clutch.retryable_errors = 'BUSY, TIMED';
 SELECT is(pg_temp.reported('e6', '{"code": "TIMEOUT", "message": "m"}') || ', ' || pg_temp.reported('e7', '{"code": "TIMED", "message": "m"}'),
 	'failed, pending retry', 'which codes is a setting');
-SET LOCAL clutch.retryable_errors = '';
+SET clutch.retryable_errors = '';
 SELECT is(pg_temp.reported('e9', '{"code": "TIMEOUT", "message": "m"}'), 'failed', 'none');
 RESET clutch.retryable_errors;
 
@@ -116,10 +105,10 @@ RESET clutch.retryable_errors;
 SELECT pg_temp.ask('p1', '{"retry": {"max": 0}}'), pg_temp.ask('p2', '{"retry": {"max": 1, "initial_ms": 60000, "max_ms": 600000}}'), pg_temp.ask('p3', '{"retry": {"initial_ms": 0}}') \g /dev/null
 SELECT is(pg_temp.failed('p1'), NULL, 'a request may forbid it');
 SELECT ok(pg_temp.failed('p2') BETWEEN 30 AND 60, 'or say when');
-SELECT pg_temp.at(90), pg_temp.tick() \g /dev/null
+SELECT fixture.at(90), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.failed('p2'), NULL, 'and how often');
 SELECT cmp_ok(pg_temp.failed('p3'), '<=', 0.001, 'without a pause, if it wants');
-SELECT pg_temp.at(91), pg_temp.tick() \g /dev/null
+SELECT fixture.at(91), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('p3'), 'assigned agent:ken 2 1', 'which the next tick, and the next claim, gives out');
 
 SELECT pg_temp.ask('d1'), pg_temp.ask('d2'), pg_temp.ask('d3'), pg_temp.ask('d4', '{"retry": {"initial_ms": 200000, "max_ms": 200000}}') \g /dev/null
@@ -129,8 +118,8 @@ SELECT ok(pg_temp.failed('d3', details => '{"retry_after_ms": -5}') BETWEEN 0.5 
 SELECT ok(pg_temp.failed('d4', details => '{"retry_after_ms": 1}') BETWEEN 100 AND 200, 'and what is longer, stays');
 
 -- the first that says something of a field: request, payload type, card, settings
-SET LOCAL clutch.retry_initial = '1 s';
-SET LOCAL clutch.retry_max_delay = '1000 s';
+SET clutch.retry_initial = '1 s';
+SET clutch.retry_max_delay = '1000 s';
 SELECT clutch.set_retry_policy('slow.v1', initial => '100 s', max => 2) \g /dev/null
 SELECT pg_temp.agent('card', '{"retry": {"max": 1, "initial_ms": 10000, "factor": 10}}') \g /dev/null
 CREATE FUNCTION pg_temp.delays(task text, orders jsonb, kind text) RETURNS text LANGUAGE plpgsql AS $$
@@ -138,12 +127,12 @@ DECLARE
 	said text;
 	s numeric;
 BEGIN
-	PERFORM pg_temp.at(0), pg_temp.ask(task, orders, kind, 'skill:card');
+	PERFORM fixture.at(0), pg_temp.ask(task, orders, kind, 'skill:card');
 	FOR n IN 1 .. 9 LOOP
 		s := pg_temp.failed(task, agent => 'card');
 		EXIT WHEN s IS NULL;
 		said := concat_ws(' ', said, (SELECT max(nominal) FROM unnest('{1,2,10,20,50,100,200,500,1000}'::numeric[]) nominal WHERE s BETWEEN nominal / 2 AND nominal));
-		PERFORM pg_temp.at(n * 2000), pg_temp.tick();
+		PERFORM fixture.at(n * 2000), pg_temp.tick();
 	END LOOP;
 	RETURN said;
 END $$;
@@ -167,13 +156,13 @@ RESET clutch.retry_initial;
 RESET clutch.retry_max_delay;
 
 -- ------------------------------------------------------ time that is too short
-SELECT pg_temp.at(0), pg_temp.ask('t1', '{"deadline": "2026-01-01T12:00:20Z"}') \g /dev/null
+SELECT fixture.at(0), pg_temp.ask('t1', '{"deadline": "2026-01-01T12:00:20Z"}') \g /dev/null
 SELECT isnt(pg_temp.failed('t1'), NULL, 'there is time for another try');
-SELECT pg_temp.at(10), pg_temp.tick() \g /dev/null
+SELECT fixture.at(10), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.failed('t1', details => '{"retry_after_ms": 10000}'), NULL, 'not beyond the deadline');
 SELECT is(pg_temp.state('t1'), 'failed agent:ken 2 1 TIMEOUT', 'so it has failed, with what the agent said');
 SELECT pg_temp.ask('t2', '{"deadline": "2026-01-01T12:00:25Z"}') \g /dev/null
-SELECT pg_temp.failed('t2', details => '{"retry_after_ms": 14999}'), pg_temp.at(26), pg_temp.tick() \g /dev/null
+SELECT pg_temp.failed('t2', details => '{"retry_after_ms": 14999}'), fixture.at(26), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('t2'), 'timed_out 2 1 DEADLINE_EXCEEDED', 'a deadline ends it while it is held, if nobody came by in time');
 
 -- ------------------------------------------------------------- another agent
@@ -181,39 +170,39 @@ SELECT pg_temp.agent('bob') \g /dev/null
 SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
 SELECT pg_temp.ask('a1', '{"retry": {"initial_ms": 0}}', NULL, 'skill:x') \g /dev/null
 CREATE TEMP TABLE first_agent AS SELECT replace(agent_id, 'agent:', '') AS name FROM clutch.tasks WHERE task_id = 'task:a1';
-SELECT pg_temp.failed('a1', agent => name), pg_temp.at(1), pg_temp.tick() FROM first_agent \g /dev/null
+SELECT pg_temp.failed('a1', agent => name), fixture.at(1), pg_temp.tick() FROM first_agent \g /dev/null
 SELECT isnt((SELECT agent_id FROM clutch.tasks WHERE task_id = 'task:a1'), (SELECT 'agent:' || name FROM first_agent), 'another agent tries, if one can');
 SELECT clutch.cancel('task:a1') \g /dev/null
 
 -- -------------------------------------------------------- runtime and leases
 SELECT pg_temp.agent('brief', '{"max_runtime_sec": 30}') \g /dev/null
-SELECT pg_temp.at(0), pg_temp.ask('r1', '{"retry": {"max": 1}}', NULL, 'skill:brief') \g /dev/null
+SELECT fixture.at(0), pg_temp.ask('r1', '{"retry": {"max": 1}}', NULL, 'skill:brief') \g /dev/null
 SELECT is((SELECT pg_temp.since_noon(lease_until) FROM clutch.claim('agent:brief', 1, '1 hour')), 30.0, 'a lease ends with the runtime of the card');
 SELECT is((SELECT pg_temp.since_noon(lease_until) FROM clutch.extend_lease('agent:brief', 'task:r1', 1, '1 hour')), 30.0, 'and is not extended beyond it');
-SELECT pg_temp.at(31), pg_temp.tick() \g /dev/null
+SELECT fixture.at(31), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('r1'), 'pending retry 2 1 RUNTIME_EXCEEDED', 'who runs too long has failed, and it is tried again');
 SELECT is((SELECT string_agg(type, ' ' ORDER BY seq) FROM (SELECT * FROM clutch.events WHERE task_id = 'task:r1' ORDER BY seq DESC LIMIT 2) e), 'task.timeout task.progress', 'by a task.timeout');
 SELECT is((SELECT late FROM clutch.finish('agent:brief', 'task:r1', attempt => 1)), true, 'its report is late');
-SELECT pg_temp.at(40), pg_temp.tick(), pg_temp.claimed('brief', 1, '1 hour'), pg_temp.at(80), pg_temp.tick() \g /dev/null
+SELECT fixture.at(40), pg_temp.tick(), pg_temp.claimed('brief', 1, '1 hour'), fixture.at(80), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('r1'), 'timed_out agent:brief 2 1 RUNTIME_EXCEEDED', 'as often as any');
 SELECT is((SELECT ROW(code, error)::text FROM clutch.dead_letters WHERE task_id = 'task:r1'), ROW('RUNTIME_EXCEEDED', NULL::jsonb)::text, 'a dead letter too, which its agent said nothing of');
-SET LOCAL clutch.retryable_errors = 'UNAVAILABLE';
+SET clutch.retryable_errors = 'UNAVAILABLE';
 SELECT pg_temp.ask('r2', NULL, NULL, 'skill:brief') \g /dev/null
-SELECT pg_temp.claimed('brief', 1, '1 hour'), pg_temp.at(120), pg_temp.tick() \g /dev/null
+SELECT pg_temp.claimed('brief', 1, '1 hour'), fixture.at(120), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('r2'), 'timed_out agent:brief 1 0 RUNTIME_EXCEEDED', 'and not at all where TIMEOUT is no reason');
 RESET clutch.retryable_errors;
 SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild agrees');
 
-SET LOCAL clutch.max_lease_losses = 2;
-SELECT pg_temp.at(130), pg_temp.ask('l1') \g /dev/null
-SELECT pg_temp.claimed(lease => '1 s'), pg_temp.at(132), pg_temp.tick(), pg_temp.claimed(lease => '1 s'), pg_temp.at(134), pg_temp.tick() \g /dev/null
+SET clutch.max_lease_losses = 2;
+SELECT fixture.at(130), pg_temp.ask('l1') \g /dev/null
+SELECT pg_temp.claimed(lease => '1 s'), fixture.at(132), pg_temp.tick(), pg_temp.claimed(lease => '1 s'), fixture.at(134), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('l1'), 'assigned agent:ken 3 0', 'a lost lease is no retry, and has no pause');
 SELECT is((SELECT losses FROM clutch.tasks WHERE task_id = 'task:l1'), 2, 'but is counted');
-SELECT pg_temp.claimed(lease => '1 s'), pg_temp.at(136), pg_temp.tick() \g /dev/null
+SELECT pg_temp.claimed(lease => '1 s'), fixture.at(136), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('l1'), 'failed agent:ken 3 0 LEASES_LOST', 'the task that kills who has it is stopped');
-SET LOCAL clutch.max_lease_losses = 0;
+SET clutch.max_lease_losses = 0;
 SELECT pg_temp.ask('l2') \g /dev/null
-SELECT pg_temp.claimed(lease => '1 s'), pg_temp.at(138 + n * 2), pg_temp.tick() FROM generate_series(1, 12) n \g /dev/null
+SELECT pg_temp.claimed(lease => '1 s'), fixture.at(138 + n * 2), pg_temp.tick() FROM generate_series(1, 12) n \g /dev/null
 SELECT is(pg_temp.state('l2'), 'assigned agent:ken 13 0', 'or not');
 RESET clutch.max_lease_losses;
 
@@ -236,24 +225,23 @@ SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild agrees');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'and all is sound');
 
 -- ------------------------------------------- so often that a power is infinite
-SELECT pg_temp.at(5000) \g /dev/null
+SELECT fixture.at(5000) \g /dev/null
 SELECT pg_temp.ask('often', '{"retry": {"max": 1000, "initial_ms": 0, "factor": 100}}') \g /dev/null
 SELECT cmp_ok(pg_temp.failed('often'), '<', 1.0, 'no delay at first');
 UPDATE clutch.task SET retries = 500 WHERE task_id = 'task:often';
-SELECT pg_temp.at(5001) \g /dev/null
+SELECT fixture.at(5001) \g /dev/null
 SELECT pg_temp.tick() \g /dev/null
 SELECT cmp_ok(pg_temp.failed('often'), '<', 1.0, 'is none after 500 times');
 
 -- ---------------------------------------- a day, if nobody says otherwise
-SET LOCAL clutch.default_deadline = '1 d';
-SELECT pg_temp.at(0), pg_temp.ask('w1'), pg_temp.ask('w2', '{"ttl_ms": 5000}'), pg_temp.ask('w3', '{"not_before": "2026-01-03T12:00:00Z"}') \g /dev/null
+SET clutch.default_deadline = '1 d';
+SELECT fixture.at(0), pg_temp.ask('w1'), pg_temp.ask('w2', '{"ttl_ms": 5000}'), pg_temp.ask('w3', '{"not_before": "2026-01-03T12:00:00Z"}') \g /dev/null
 SELECT is((SELECT string_agg(pg_temp.since_noon(deadline)::integer::text, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id IN ('task:w1', 'task:w3')), '86400 259200', 'clutch.default_deadline, from when it can begin');
 SELECT ok((SELECT deadline < clutch.now() + interval '1 hour' FROM clutch.tasks WHERE task_id = 'task:w2'), 'an earlier one stands');
 SELECT clutch.cancel('task:w1') \g /dev/null
-SELECT pg_temp.at(1000), clutch.retry('task:w1') \g /dev/null
+SELECT fixture.at(1000), clutch.retry('task:w1') \g /dev/null
 SELECT is((SELECT pg_temp.since_noon(deadline)::integer FROM clutch.tasks WHERE task_id = 'task:w1'), 87400, 'and anew for who is revived');
 SELECT clutch.rebuild() \g /dev/null
 SELECT is((SELECT string_agg(pg_temp.since_noon(deadline)::integer::text, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id IN ('task:w1', 'task:w3')), '87400 259200', 'rebuild agrees');
 
 SELECT * FROM finish();
-ROLLBACK;

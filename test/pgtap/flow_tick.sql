@@ -1,21 +1,10 @@
 -- meta.clutch.not_before: a request that is held until its time comes.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-SET LOCAL client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
-SELECT no_plan();
-SET LOCAL clutch.notify = off;
-SET LOCAL clutch.default_deadline = 0;
-SET LOCAL timezone = 'UTC';
+\ir ../fixtures/tap.sql
+SELECT plan(12);
+SET clutch.notify = off;
+SET clutch.default_deadline = 0;
+SET timezone = 'UTC';
 
--- seconds since noon
-CREATE FUNCTION pg_temp.at(seconds numeric) RETURNS void LANGUAGE sql AS $$
-	SELECT set_config('clutch.clock', to_char(timestamptz '2026-01-01 12:00:00Z' + seconds * interval '1 s', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), true)
-$$;
 CREATE FUNCTION pg_temp.state_of(task text) RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(' ', t.status, t.waiting_for, to_char(t.next_at, 'HH24:MI:SS')) FROM clutch.tasks t WHERE t.task_id = task
 $$;
@@ -26,7 +15,7 @@ $$;
 CREATE FUNCTION pg_temp.events_of(task text) RETURNS text LANGUAGE sql AS
 $$ SELECT string_agg(type, ' ' ORDER BY seq) FROM clutch.events e WHERE e.task_id = task $$;
 
-SELECT pg_temp.at(0) \g /dev/null
+SELECT fixture.at(0) \g /dev/null
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 9}}') \g /dev/null
 SELECT clutch.send(pg_temp.ask('task:routed', '{"not_before": "2026-01-01T12:01:00Z"}')),
 	clutch.send(pg_temp.ask('task:direct', '{"not_before": "2026-01-01T12:01:00Z"}', 'agent:ken')),
@@ -43,14 +32,18 @@ SELECT clutch.rebuild() \g /dev/null
 SELECT is(pg_temp.state_of('task:routed') || ', ' || pg_temp.state_of('task:direct'),
 	'pending time 12:01:00, pending time 12:01:00', 'rebuild holds it too');
 
-SELECT pg_temp.at(59) \g /dev/null
+SELECT fixture.at(59) \g /dev/null
 SELECT is(clutch.tick() ->> 'timed_out', '1', 'a deadline before its time ends it');
 SELECT is(pg_temp.state_of('task:routed'), 'pending time 12:01:00', 'a second too early');
-SELECT pg_temp.at(60) \g /dev/null
+SELECT fixture.at(60) \g /dev/null
 SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.claim('agent:ken', 9)), 'task:direct task:routed', 'its time has come, and a claim sees to it');
 SELECT is(pg_temp.events_of('task:direct'), 'task.request routing.decision task.accept', 'that it was given later is in the log');
 SELECT clutch.rebuild() \g /dev/null
 SELECT is((SELECT string_agg(status, ' ') FROM clutch.tasks WHERE task_id IN ('task:direct', 'task:routed')), 'running running', 'and rebuild finds it running');
 
+-- ------------------------------------------ the first instant of 2000 is a time
+SELECT fixture.ask('millennium', NULL, 'skill:nobody', '{"deadline": "2000-01-01T00:00:00Z"}') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.state('millennium'), 'timed_out 1', 'a deadline in the first instant of 2000 has passed');
+
 SELECT * FROM finish();
-ROLLBACK;

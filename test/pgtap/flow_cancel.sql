@@ -1,0 +1,33 @@
+-- A cancel reaches everything that is live below the task.
+\ir ../fixtures/tap.sql
+SELECT plan(12);
+SET clutch.notify = off;
+SET clutch.default_deadline = 0;
+SET timezone = 'UTC';
+
+CREATE FUNCTION pg_temp.ask(task text, parent text DEFAULT NULL, orders jsonb DEFAULT NULL, whom text DEFAULT 'agent:ken', run text DEFAULT 'run:1') RETURNS clutch.receipt LANGUAGE sql AS
+$$ SELECT fixture.ask(task, nullif(whom, ''), NULL, orders, parent, run) $$;
+CREATE FUNCTION pg_temp.claimed(agent text DEFAULT 'agent:ken', n integer DEFAULT 99) RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce(string_agg(replace(task_id, 'task:', ''), ' '), 'nothing') FROM clutch.claim(agent, n, '1 h') $$;
+
+SELECT fixture.at(0) \g /dev/null
+SELECT fixture.agent(name, 20) FROM unnest('{ken,lois}'::text[]) name \g /dev/null
+
+SELECT pg_temp.ask('task:a'), pg_temp.ask('task:a1', 'task:a'), pg_temp.ask('task:a2', 'task:a', whom => 'agent:lois'), pg_temp.ask('task:a11', 'task:a1', whom => 'agent:lois'),
+	pg_temp.ask('task:a111', 'task:a11', whom => 'agent:nobody'), pg_temp.ask('task:b') \g /dev/null
+SELECT pg_temp.claimed(), pg_temp.claimed('agent:lois', 1) \g /dev/null
+SELECT clutch.finish('agent:ken', 'task:a1') \g /dev/null
+SELECT is((SELECT late FROM clutch.cancel('task:a', 'not needed')), false, 'cancelled');
+SELECT is(fixture.states('task:a%'), 'a cancelled, a1 completed, a11 cancelled, a111 cancelled, a2 cancelled', 'with all that was live below it, also below what was done');
+SELECT is(fixture.states('task:b%'), 'b running', 'and nothing else');
+SELECT is((SELECT string_agg(concat_ws(' ', task_id, from_agent, to_agents[1], envelope #>> '{payload,ancestor}'), ', ' ORDER BY seq) FROM clutch.events WHERE type = 'task.cancel' AND task_id <> 'task:a'),
+	'task:a2 agent:orchestrator agent:lois task:a, task:a11 agent:orchestrator agent:lois task:a, task:a111 agent:orchestrator agent:ui task:a', 'each by an event for its agent, level by level');
+SELECT is((SELECT state FROM clutch.extend_lease('agent:lois', 'task:a2', 1)), 'cancelled', 'a running agent learns it from its lease');
+SELECT is((SELECT late FROM clutch.finish('agent:lois', 'task:a2')), true, 'or from its report');
+SELECT is((SELECT sum(running) FROM clutch.agents), 1::bigint, 'the slots are free');
+SELECT is((SELECT late FROM pg_temp.ask('task:a3', 'task:a')), false, 'a child that comes afterwards is taken in');
+SELECT is((SELECT late FROM pg_temp.ask('task:a12', 'task:a1')), false, 'also below one that is done');
+SELECT is(fixture.states('task:a3') || ', ' || fixture.states('task:a12'), 'a3 cancelled, a12 cancelled', 'and cancelled at once');
+SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds it so');
+SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
+SELECT * FROM finish();

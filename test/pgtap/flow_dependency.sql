@@ -1,0 +1,59 @@
+-- Tasks that come after others: they start, or fail, when those are over.
+\ir ../fixtures/tap.sql
+SELECT plan(22);
+SET clutch.notify = off;
+SET clutch.default_deadline = 0;
+SET timezone = 'UTC';
+
+CREATE FUNCTION pg_temp.ask(task text, parent text DEFAULT NULL, orders jsonb DEFAULT NULL, whom text DEFAULT 'agent:ken', run text DEFAULT 'run:1') RETURNS clutch.receipt LANGUAGE sql AS
+$$ SELECT fixture.ask(task, nullif(whom, ''), NULL, orders, parent, run) $$;
+CREATE FUNCTION pg_temp.claimed(agent text DEFAULT 'agent:ken', n integer DEFAULT 99) RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce(string_agg(replace(task_id, 'task:', ''), ' '), 'nothing') FROM clutch.claim(agent, n, '1 h') $$;
+
+SELECT fixture.at(0) \g /dev/null
+SELECT fixture.agent(name, 20) FROM unnest('{ken,lois}'::text[]) name \g /dev/null
+
+SELECT pg_temp.ask('task:b') \g /dev/null
+SELECT pg_temp.claimed() \g /dev/null
+SELECT pg_temp.ask('task:c1'), pg_temp.ask('task:c2'), pg_temp.ask('task:c3', orders => fixture.after('task:c1', 'task:c2')), pg_temp.ask('task:c4', orders => fixture.after('task:c3'), whom => ''),
+	pg_temp.ask('task:c5', orders => fixture.after('task:c1') || '{"not_before": "2026-01-01T12:01:00Z"}') \g /dev/null
+SELECT is(fixture.states('task:c%'), 'c1 assigned, c2 assigned, c3 pending sibling, c4 pending sibling, c5 pending sibling', 'what comes after others waits for them');
+SELECT is(pg_temp.claimed(), 'c1 c2', 'and cannot be claimed');
+SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds it waiting');
+SELECT clutch.finish('agent:ken', 'task:c1') \g /dev/null
+SELECT is(fixture.states('task:c%'), 'c1 completed, c2 running, c3 pending sibling, c4 pending sibling, c5 pending time', 'one of two is not enough; not_before holds too');
+SELECT clutch.finish('agent:ken', 'task:c2') \g /dev/null
+SELECT is(pg_temp.claimed(), 'c3', 'both are');
+SELECT is((SELECT string_agg(type, ' ' ORDER BY seq) FROM clutch.events WHERE task_id = 'task:c3'), 'task.request routing.decision task.accept', 'that it was given later is in the log');
+SELECT fixture.at(60) \g /dev/null
+SELECT is(pg_temp.claimed(), 'c5', 'and its time has come');
+SELECT clutch.fail('agent:ken', 'task:c3', 'E', 'broken', false) \g /dev/null
+SELECT is(fixture.states('task:c4'), 'c4 failed DEPENDENCY_FAILED', 'what waited for a task that failed fails');
+SELECT pg_temp.ask('task:c6', orders => fixture.after('task:c1')), pg_temp.ask('task:c7', orders => fixture.after('task:c1', 'task:c4')), pg_temp.ask('task:c8', orders => fixture.after('task:later')) \g /dev/null
+SELECT is(fixture.states('task:c6') || ', ' || fixture.states('task:c7') || ', ' || fixture.states('task:c8'), 'c6 assigned, c7 failed DEPENDENCY_FAILED, c8 pending sibling', 'what is over already counts at once; what is not there yet is waited for');
+SELECT pg_temp.ask('task:later') \g /dev/null
+SELECT clutch.finish('agent:ken', 'task:later') \g /dev/null
+SELECT is(fixture.states('task:c8'), 'c8 assigned', 'and comes');
+SELECT is(fixture.rebuilt(), 'the same', 'rebuild agrees');
+-- revived, in any order
+SELECT is((SELECT count(*) FROM clutch.retry_run('run:1')), 3::bigint, 'what failed is revived');
+SELECT is(fixture.states('task:c3') || ', ' || fixture.states('task:c4') || ', ' || fixture.states('task:c7'), 'c3 assigned, c4 pending sibling, c7 pending sibling', 'and waits again');
+SELECT pg_temp.claimed(), clutch.finish('agent:ken', 'task:c3'), pg_temp.claimed('agent:lois') \g /dev/null
+SELECT isnt((SELECT status FROM clutch.tasks WHERE task_id = 'task:c4'), 'pending', 'for what is tried again');
+SELECT clutch.cancel('task:c4') \g /dev/null
+SELECT is(fixture.states('task:c7'), 'c7 failed DEPENDENCY_FAILED', 'a cancelled one is not completed');
+SELECT is((SELECT string_agg(concat_ws('>', replace(from_task_id, 'task:', ''), replace(to_task_id, 'task:', '')), ' ' ORDER BY from_task_id, to_task_id) FROM clutch.task_edges WHERE kind = 'after' AND from_task_id < 'task:d'),
+	'c1>c3 c1>c5 c1>c6 c1>c7 c2>c3 c3>c4 c4>c7', 'the edges');
+-- refusals
+SELECT throws_ok($$SELECT pg_temp.ask('task:r2', orders => fixture.after('task:c1'), run => 'run:2')$$, 'KL004', NULL, 'not of another run');
+SELECT pg_temp.ask('task:x', orders => fixture.after('task:y')), pg_temp.ask('task:y', orders => fixture.after('task:z')) \g /dev/null
+SELECT throws_ok($$SELECT pg_temp.ask('task:z', orders => fixture.after('task:x'))$$, 'KL004', NULL, 'not in a circle');
+SELECT throws_ok($$SELECT pg_temp.ask('task:b1', 'task:b', fixture.after('task:b'))$$, 'KL004', NULL, 'not after its own parent');
+SELECT is(fixture.states('task:z'), NULL, 'what is refused is not there');
+-- a long chain falls at once
+SELECT pg_temp.ask('task:k' || n, orders => fixture.after('task:k' || n - 1)) FROM generate_series(1, 2000) n \g /dev/null
+SELECT pg_temp.ask('task:k0') \g /dev/null
+SELECT clutch.cancel('task:k0') \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id LIKE 'task:k%' AND code = 'DEPENDENCY_FAILED'), 2000::bigint, 'however long the chain');
+SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
+SELECT * FROM finish();

@@ -1,0 +1,72 @@
+-- A parent is told when the children that it waits for are over.
+\ir ../fixtures/tap.sql
+SELECT plan(17);
+SET clutch.notify = off;
+SET clutch.default_deadline = 0;
+SET timezone = 'UTC';
+
+CREATE FUNCTION pg_temp.ask(task text, parent text DEFAULT NULL, orders jsonb DEFAULT NULL, whom text DEFAULT 'agent:ken', run text DEFAULT 'run:1') RETURNS clutch.receipt LANGUAGE sql AS
+$$ SELECT fixture.ask(task, nullif(whom, ''), NULL, orders, parent, run) $$;
+CREATE FUNCTION pg_temp.claimed(agent text DEFAULT 'agent:ken', n integer DEFAULT 99) RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce(string_agg(replace(task_id, 'task:', ''), ' '), 'nothing') FROM clutch.claim(agent, n, '1 h') $$;
+
+SELECT fixture.at(0) \g /dev/null
+SELECT fixture.agent(name, 20) FROM unnest('{ken,lois}'::text[]) name \g /dev/null
+
+SELECT pg_temp.ask('task:p', orders => '{"join": "all"}') \g /dev/null
+SELECT pg_temp.claimed('agent:ken', 1) \g /dev/null
+SELECT clutch.progress('agent:ken', 'task:p', '{"step": 1}') \g /dev/null
+SELECT pg_temp.ask('task:p' || n, 'task:p', whom => 'agent:lois') FROM generate_series(1, 3) n \g /dev/null
+SELECT pg_temp.claimed('agent:lois') \g /dev/null
+SELECT clutch.finish('agent:lois', 'task:p1'), clutch.fail('agent:lois', 'task:p2', 'TIMEOUT', 'slow') \g /dev/null
+SELECT is((SELECT count(*) FROM fixture.moves('task:p', 'joined')), 0::bigint, 'one runs, one is tried again');
+SELECT clutch.cancel('task:p2'), clutch.finish('agent:lois', 'task:p3') \g /dev/null
+SELECT is((SELECT m - 'children' FROM fixture.moves('task:p', 'joined') m), '{"state": "joined", "join": "all", "met": false, "completed": 2, "failed": 1, "open": 0}', 'all over: the parent is told');
+SELECT is((SELECT m -> 'children' FROM fixture.moves('task:p', 'joined') m), '{"task:p1": "completed", "task:p2": "cancelled", "task:p3": "completed"}', 'of each');
+SELECT is((SELECT to_agents FROM clutch.events WHERE task_id = 'task:p' AND envelope #>> '{meta,clutch,move}' = 'joined'), '{agent:ken}', 'its agent is');
+SELECT is(fixture.states('task:p'), 'p running', 'and works on');
+SELECT pg_temp.ask('task:p4', 'task:p', whom => 'agent:lois') \g /dev/null
+SELECT pg_temp.claimed('agent:lois') \g /dev/null
+SELECT clutch.finish('agent:lois', 'task:p4') \g /dev/null
+SELECT is((SELECT string_agg(m ->> 'completed', ' ') FROM fixture.moves('task:p', 'joined') m), '2 1', 'those that come later are a group of their own');
+
+SELECT pg_temp.ask('task:q'), pg_temp.ask('task:q0', 'task:q', whom => 'agent:lois') \g /dev/null
+SELECT pg_temp.ask('task:q' || n, 'task:q', '{"join": 2}', 'agent:lois') FROM generate_series(1, 4) n \g /dev/null
+SELECT pg_temp.claimed('agent:lois') \g /dev/null
+SELECT clutch.finish('agent:lois', 'task:q0'), clutch.finish('agent:lois', 'task:q1'), clutch.fail('agent:lois', 'task:q2', 'E', 'e', false) \g /dev/null
+SELECT is((SELECT count(*) FROM fixture.moves('task:q', 'joined')), 0::bigint, 'a child that is not required does not count');
+SELECT clutch.finish('agent:lois', 'task:q3'), clutch.finish('agent:lois', 'task:q4') \g /dev/null
+SELECT is((SELECT string_agg((m - 'children')::text, ' ') FROM fixture.moves('task:q', 'joined') m), '{"met": true, "join": 2, "open": 1, "state": "joined", "failed": 1, "completed": 2}', 'two of four: told once');
+SELECT pg_temp.ask('task:s'), pg_temp.ask('task:s1', 'task:s', '{"join": "any"}', 'agent:lois'), pg_temp.ask('task:s2', 'task:s', '{"join": "any"}', 'agent:lois') \g /dev/null
+SELECT pg_temp.claimed('agent:lois') \g /dev/null
+SELECT clutch.fail('agent:lois', 'task:s1', 'E', 'e', false), clutch.fail('agent:lois', 'task:s2', 'E', 'e', false) \g /dev/null
+SELECT is((SELECT m ->> 'met' FROM fixture.moves('task:s', 'joined') m), 'false', 'none is left that could be the one');
+
+-- of many, each that ends looks at a few (what their index fetched)
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:many", "capabilities": [{"id": "skill:many"}], "limits": {"max_concurrency": 999}}') \g /dev/null
+SELECT pg_temp.ask('task:many', NULL, '{"join": "all"}', 'agent:many') \g /dev/null
+SELECT pg_temp.ask('task:many' || n, 'task:many', NULL, 'agent:many') FROM generate_series(1, 300) n \g /dev/null
+SELECT pg_temp.claimed('agent:many', 999) \g /dev/null
+CREATE TEMP TABLE fetched AS SELECT pg_stat_get_xact_tuples_fetched('clutch.task_parent_task_id'::regclass) AS n;
+SELECT clutch.finish('agent:many', 'task:many' || n) FROM generate_series(1, 200) n \g /dev/null
+SELECT cmp_ok((SELECT pg_stat_get_xact_tuples_fetched('clutch.task_parent_task_id'::regclass) - n FROM fetched), '<', 25000::bigint, '200 of 300 children end, and none reads all the others');
+SELECT clutch.finish('agent:many', 'task:many' || n) FROM generate_series(201, 300) n \g /dev/null
+SELECT is((SELECT ROW(m ->> 'completed', m ->> 'open')::text FROM fixture.moves('task:many', 'joined') m), '(300,0)', 'the last one tells of all');
+
+-- --------------------------------------- a parent that was never requested
+SET clutch.heartbeat_interval = 0;
+SELECT fixture.at(0), fixture.agent('able', 9, '{skill:able}') \g /dev/null
+SELECT fixture.ask('able leased', NULL, 'skill:able', '{"join": "all"}', 'nowhere', 'run:able'),
+	fixture.ask('able late', NULL, 'skill:nobody', '{"join": "all", "deadline": "2026-01-01T12:00:20Z"}', 'nowhere', 'run:able') \g /dev/null
+SELECT is(fixture.claimed('agent:able', 1, '10 s'), 'able leased 1 new', 'the child of a parent that was never requested can be claimed');
+SELECT fixture.at(11), clutch.tick() \g /dev/null
+SELECT is(fixture.claimed('agent:able', 1, '10 s'), 'able leased 2 moved', 'it is handed out again when its lease has expired');
+SELECT fixture.at(21), clutch.tick() \g /dev/null
+SELECT is(fixture.states('able late'), 'able late timed_out DEADLINE_EXCEEDED', 'its deadline ends it');
+SELECT fixture.ask('able ready', NULL, 'skill:able', '{"join": "all", "deadline": "2026-01-01T12:00:30Z"}', 'nowhere', 'run:able') \g /dev/null
+SELECT fixture.at(31) \g /dev/null
+SELECT is(fixture.claimed('agent:able', 2, '1 h'), 'able leased 3 moved', 'also if it was ready when its agent claims');
+SELECT is(fixture.states('able ready'), 'able ready timed_out DEADLINE_EXCEEDED', 'after the deadline');
+
+SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
+SELECT * FROM finish();

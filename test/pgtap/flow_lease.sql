@@ -1,0 +1,40 @@
+-- Leases: a claim that finds them expired, reports that renew them, and leases
+-- in a copy of the database.
+\ir ../fixtures/tap.sql
+SELECT plan(9);
+SET clutch.notify = off;
+SET clutch.default_deadline = 0;
+-- -------------------------------------- a claim that finds deadlines passed
+SET clutch.heartbeat_interval = 0;
+SELECT fixture.at(2000), fixture.agent('dee', 1, '{skill:dee}'), fixture.ask('dee one', NULL, 'skill:dee', '{"deadline": "2026-01-01T12:34:10Z"}'), fixture.claimed('agent:dee', 1, '1 h'),
+	fixture.ask('dee two', NULL, 'skill:dee', '{"deadline": "2026-01-01T12:34:20Z"}'), fixture.at(2080) \g /dev/null
+SELECT is(fixture.claimed('agent:dee', 2), 'nothing', 'both the running task and the next one are past their deadlines');
+SELECT is((SELECT string_agg(task_id, ', ' ORDER BY seq) FROM clutch.events WHERE type = 'task.timeout' AND task_id LIKE 'dee %'), 'dee one, dee two', 'each of them times out once');
+
+-- ------------------------------------ a progress renews the lease by its length
+SELECT fixture.agent('short', 4, '{skill:short}'), fixture.ask('leased', NULL, 'skill:short') \g /dev/null
+SELECT fixture.claimed('agent:short', 1, '2 s') \g /dev/null
+SELECT clutch.progress('agent:short', 'leased', '{}', 1) \g /dev/null
+SELECT cmp_ok(lease_until, '<=', clutch.now() + interval '2 s', 'a progress renews a lease of two seconds by two seconds')
+FROM clutch.tasks WHERE task_id = 'leased';
+
+-- ------------------------------ an agent with work of its own leaves others alone
+SELECT fixture.agent('dead', 1, '{skill:dead}'), fixture.ask('abandoned', NULL, 'skill:dead') \g /dev/null
+SELECT fixture.claimed('agent:dead', 1, '1 s') \g /dev/null
+SELECT fixture.ask('own work', NULL, 'skill:short') \g /dev/null
+SELECT fixture.at(9000) \g /dev/null
+SELECT is(fixture.claimed('agent:short', 1), 'own work 1 new', 'a claim that finds something ready takes it');
+SELECT is(fixture.state('abandoned'), 'running agent:dead 1', 'and moves no task of another agent');
+SELECT fixture.claimed('agent:short', 9), fixture.claimed('agent:short', 1) \g /dev/null
+SELECT isnt(fixture.state('abandoned'), 'running agent:dead 1', 'a claim that finds nothing does');
+
+-- ------------------------------------------ claiming from a copy of the database
+SELECT fixture.agent('restored', 2, '{skill:restored}'), fixture.ask('restored 1', NULL, 'skill:restored'), fixture.ask('restored 2', NULL, 'skill:restored') \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.claim('agent:restored', 2, '1 s')), 2::bigint, 'two tasks are claimed');
+UPDATE clutch.epoch SET system_identifier = system_identifier - 1;
+SELECT fixture.at(9060) \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.claim('agent:restored', 2)), 2::bigint, 'the first call in a copy may be a claim that finds expired leases');
+UPDATE clutch.epoch SET system_identifier = system_identifier - 1;
+SELECT lives_ok($$SELECT clutch.release('agent:restored', 'restored 1', NULL)$$, 'or a release');
+
+SELECT * FROM finish();
