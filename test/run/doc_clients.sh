@@ -1,45 +1,52 @@
 #!/usr/bin/env bash
-# Runs the programs of docs/reference.md against a database that has the
-# extension, named by the PG* environment; starts no server.
+# Runs the programs of docs/reference.md and docs/tutorial.md against a server
+# named by the PG* environment; starts no server.
 #
-# A worker in Python, one in shell, each must complete what is asked of it; the
-# client must wait for its result.  One line per program; the last line is
-# "N passed, N failed", the exit status is 0 if nothing failed.
+# The reference's programs run in the database of PGDATABASE, which has the
+# extension.  The tutorial's run in a database that its own SQL sets up, as the
+# roles that it creates; both are dropped afterwards.  Each program must do what
+# the text says of it.  One line per promise; the last line is "N passed, N
+# failed", the exit status is 0 if nothing failed.
 
 set -uo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 PYTHON=${PYTHON:-/usr/bin/python3}
+NODE=${NODE:-node}
 DIR=$(mktemp -d)
 WORKER=
 PASSED=0
 FAILED=0
-trap 'end_worker; rm -rf "$DIR"' EXIT
+PROMISES=25		# how many verdicts a whole run has
+TUTORIAL=clutch_tutorial
+ROLES="shop clerk writer"
+MADE=
+trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-sql() { psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
-
-# program NAME: the block whose comment begins with that name
-program() {
-	awk -v name="$1" '
-		/^```/	{ if (inside && found) exit; inside = !inside; text = ""; found = 0; next }
-		inside	{ text = text $0 "\n" }
-		inside && index($0, "# " name ":") == 1	{ found = 1 }
-		found	{ kept = text }
-		END		{ printf "%s", kept }' "$TOP/docs/reference.md" >"$DIR/$1"
-	[ -s "$DIR/$1" ]
+finish() {
+	end_worker
+	tutorial_drop
+	rm -rf "$DIR"
 }
 
-# worker AGENT COMMAND...: registers the agent, and runs the program for it
-worker() {
-	local agent=$1
-	shift
-	sql -v agent="$agent" <<'SQL' >/dev/null || return 1
-SELECT clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', :'agent',
-	'capabilities', '[{"id": "skill:echo"}]'::jsonb, 'limits', '{"max_concurrency": 2}'::jsonb));
-SQL
-	timeout -k 2 60 "$@" "$agent" >"$DIR/log" 2>&1 &
+sql() { psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"; }
+
+# program DOCUMENT NAME: the block whose first line is a comment that begins with
+# that name
+program() {
+	awk -v name="$2:" '
+		/^```/	{ if (inside && found) exit; inside = !inside; text = ""; found = 0; next }
+		inside	{ text = text $0 "\n" }
+		inside && (index($0, "# " name) == 1 || index($0, "// " name) == 1)	{ found = 1 }
+		found	{ kept = text }
+		END		{ printf "%s", kept }' "$TOP/docs/$1" >"$DIR/$2"
+	[ -s "$DIR/$2" ] || { echo "docs/$1 has no $2"; exit 1; }
+}
+
+start() {
+	timeout -k 2 120 "$@" >"$DIR/log" 2>&1 &
 	WORKER=$!
 }
 
@@ -50,7 +57,42 @@ end_worker() {
 	WORKER=
 }
 
-# asked AGENT: three tasks for it, one of them from before, and their end
+verdict() {
+	if [ "$2" = "$3" ]; then
+		PASSED=$((PASSED + 1))
+		echo "$1 passed"
+	else
+		FAILED=$((FAILED + 1))
+		echo "$1 failed: wanted \"$3\", got \"$2\""
+		[ ! -s "$DIR/log" ] || sed 's/^/    /' "$DIR/log"
+	fi
+}
+
+# until_true NAME QUERY: the query must return true, within 20 seconds
+until_true() {
+	local i got=
+	for ((i = 0; i < 200; i++)); do
+		got=$(sql -c "$2")
+		[ "$got" != t ] || break
+		sleep 0.1
+	done
+	verdict "$1" "$got" t
+}
+
+# --------------------------------------------------------------- the reference
+
+# worker AGENT COMMAND...: registers the agent, and runs the program for it
+worker() {
+	local agent=$1
+	shift
+	sql -v agent="$agent" <<'SQL' >/dev/null || return 1
+SELECT clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', :'agent',
+	'capabilities', '[{"id": "skill:echo"}]'::jsonb, 'limits', '{"max_concurrency": 2}'::jsonb));
+SQL
+	start "$@" "$agent"
+}
+
+# asked AGENT: three tasks for it, and how many of them it completes
 asked() {
 	sql -v agent="$1" <<'SQL'
 SELECT clutch.new_id('run') AS run_id \gset
@@ -73,31 +115,120 @@ WHERE t.run_id = :'run_id' AND r.status = 'completed' AND t.agent_id = :'agent' 
 SQL
 }
 
-verdict() {
-	if [ "$2" = "$3" ]; then
-		PASSED=$((PASSED + 1))
-		echo "$1 passed"
-	else
-		FAILED=$((FAILED + 1))
-		echo "$1 failed: wanted \"$3\", got \"$2\""
-		[ ! -s "$DIR/log" ] || sed 's/^/    /' "$DIR/log"
+reference() {
+	local name
+	for name in worker.py worker.sh await.py; do
+		program reference.md "$name"
+	done
+	if worker agent:doc_py "$PYTHON" "$DIR/worker.py"; then
+		verdict worker.py "$(asked agent:doc_py)" 3
+		verdict await.py "$(timeout -k 2 40 "$PYTHON" "$DIR/await.py" 2>&1 | tail -n 1)" \
+			"('completed', {'asked': {'question': 'Who else does this?'}, 'answer': 'done'})"
 	fi
+	end_worker
+	if worker agent:doc_sh sh "$DIR/worker.sh"; then
+		verdict worker.sh "$(asked agent:doc_sh)" 3
+	fi
+	end_worker
 }
 
-for name in worker.py worker.sh await.py; do
-	program "$name" || { echo "docs/reference.md has no $name"; exit 1; }
-done
+# ---------------------------------------------------------------- the tutorial
 
-if worker agent:doc_py "$PYTHON" "$DIR/worker.py"; then
-	verdict worker.py "$(asked agent:doc_py)" 3
-	verdict await.py "$(timeout -k 2 40 "$PYTHON" "$DIR/await.py" 2>&1 | tail -n 1)" \
-		"('completed', {'asked': {'question': 'Who else does this?'}, 'answer': 'done'})"
-fi
-end_worker
-if worker agent:doc_sh sh "$DIR/worker.sh"; then
-	verdict worker.sh "$(asked agent:doc_sh)" 3
-fi
-end_worker
+# only what tutorial_make has made
+tutorial_drop() {
+	local role
+	[ -n "$MADE" ] || return 0
+	psql -X -q -d postgres -c "DROP DATABASE IF EXISTS $TUTORIAL WITH (FORCE)" 2>/dev/null
+	for role in $ROLES; do
+		psql -X -q -d postgres -c "DROP ROLE IF EXISTS $role" 2>/dev/null
+	done
+}
 
+# the database, roles and agents, made by the SQL before "A task by hand"
+tutorial_make() {
+	[ "$(sql -c "SELECT count(*) FROM pg_roles WHERE rolname = ANY (string_to_array('$ROLES', ' '))")" = 0 ] ||
+		{ echo "a role of the tutorial exists already: $ROLES"; return 1; }
+	createdb "$TUTORIAL" || return 1
+	MADE=yes
+	awk '/^## A task by hand/ { exit }
+		/^```/	{ inside = $0 == "```sql"; next }
+		inside' "$TOP/docs/tutorial.md" >"$DIR/setup.sql"
+	PGDATABASE=$TUTORIAL sql -f "$DIR/setup.sql" >"$DIR/log" 2>&1
+}
+
+# ask TASK CAPABILITY PAYLOAD
+ask() {
+	sql -v task="$1" -v capability="$2" -v payload="$3" <<'SQL' >/dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:shop', payload => :'payload',
+	requires => ARRAY[:'capability'], task_id => :'task'));
+SQL
+}
+
+completed() {
+	until_true "$1: $3" "SELECT count(*) = 1 FROM clutch.result('$2') WHERE status = 'completed'"
+}
+
+# small NAME ROLE CAPABILITY PROGRAM...: it must complete what came before it, and after
+small() {
+	local name=$1 role=$2 capability=$3
+	shift 3
+	ask "$name-1" "$capability" '{"order": 1, "customer": "it''s \"quoted\""}'
+	start env PGUSER="$role" "$@"
+	completed "$name" "$name-1" "what was there"
+	ask "$name-2" "$capability" '{"order": 2, "customer": "x"}'
+	completed "$name" "$name-2" "what came later"
+	end_worker
+}
+
+# whole NAME ROLE CAPABILITY PROGRAM...: everything that the text promises
+whole() {
+	local name=$1 role=$2 capability=$3
+	shift 3
+	start env LEASE=1 PGUSER="$role" "$@"
+	ask "$name-long" "$capability" '{"order": 1, "customer": "x", "seconds": 3}'
+	completed "$name" "$name-long" "work longer than its lease"
+	verdict "$name: in one attempt" "$(sql -c "SELECT attempt FROM clutch.tasks WHERE task_id = '$name-long'")" 1
+
+	ask "$name-ask" "$capability" '{"order": 2, "customer": "x", "refund": 500}'
+	until_true "$name: a question" "SELECT count(*) = 1 FROM clutch.approvals WHERE task_id = '$name-ask'"
+	sql -c "SELECT clutch.answer('$name-ask', '{\"approved\": true}', 'agent:shop')" >/dev/null
+	until_true "$name: its answer" "SELECT count(*) = 1 FROM clutch.result('$name-ask')
+		WHERE status = 'completed' AND (payload #>> '{answer,approved}')::boolean"
+
+	ask "$name-stop" "$capability" '{"order": 3, "customer": "x", "seconds": 100}'
+	until_true "$name: work that takes long" "SELECT status = 'running' FROM clutch.tasks WHERE task_id = '$name-stop'"
+	end_worker
+	verdict "$name: stops and releases" \
+		"$(sql -c "SELECT status || ' ' || attempt FROM clutch.tasks WHERE task_id = '$name-stop'")" "assigned 2"
+
+	start env LEASE=1 PGUSER="$role" "$@"
+	until_true "$name: the next process has it" "SELECT status = 'running' FROM clutch.tasks WHERE task_id = '$name-stop'"
+	sql -c "SELECT clutch.cancel('$name-stop', 'test', 'agent:shop')" >/dev/null
+	ask "$name-next" "$capability" '{"order": 4, "customer": "x"}'
+	completed "$name" "$name-next" "after a cancel, the next task"
+
+	sql -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '$role'" >/dev/null
+	ask "$name-again" "$capability" '{"order": 5, "customer": "x"}'
+	completed "$name" "$name-again" "after a broken connection, the next task"
+	end_worker
+}
+
+tutorial() {
+	local name
+	for name in small.py small.js clerk.py writer.js; do
+		program tutorial.md "$name"
+	done
+	tutorial_make || { verdict "the tutorial's set-up" failed complete; return; }
+	export PGDATABASE=$TUTORIAL
+	small small.py clerk skill:orders "$PYTHON" "$DIR/small.py"
+	small small.js writer skill:writing "$NODE" "$DIR/small.js"
+	whole clerk.py clerk skill:orders "$PYTHON" "$DIR/clerk.py"
+	whole writer.js writer skill:writing "$NODE" "$DIR/writer.js"
+}
+
+reference
+tutorial
+
+[ $((PASSED + FAILED)) = "$PROMISES" ] || FAILED=$((FAILED + 1))
 echo "$PASSED passed, $FAILED failed"
-[ "$FAILED" = 0 ] && [ "$PASSED" = 3 ]
+[ "$FAILED" = 0 ]

@@ -2,7 +2,7 @@
 # What the scripts in this folder share: sourced, never run.
 #
 #   prepare KIND     installs what is missing (KIND: demo | bench | check);
-#                    nothing when all is there, so a second run needs no network
+#                    does nothing when all is there, so a second run needs no network
 #   build            compiles with warnings as errors and installs the extension
 #   cluster_new ...  a private cluster in $WORK: unix socket only, nobody else's
 #   cluster_start DIR, cluster_stop
@@ -85,7 +85,31 @@ prepare() {
 			rm -f "$log"
 		fi
 	fi
+	[ "$1" != check ] || prepare_node
 	find_programs
+}
+
+# node-postgres, for the documents' programs.  Debian's package of it needs
+# Debian's nodejs; beside another nodejs its files are unpacked into .node/.
+# Without it only those programs fail, so this does not end the check.
+prepare_node() {
+	export NODE_PATH=$TOP/.node/usr/share/nodejs:/usr/share/nodejs${NODE_PATH:+:$NODE_PATH}
+	! node -e 'require("pg")' 2>/dev/null || return 0
+	say "installing node-postgres"
+	case $(dpkg-query -W -f '${db:Status-Status} ${Version}' nodejs 2>/dev/null) in
+		*dfsg* | "" | not-installed* | config-files*) install_packages nodejs node-pg ;;
+		*) unpack_node_modules node-pg node-split2 node-xtend ;;
+	esac >/dev/null 2>&1 </dev/null
+	node -e 'require("pg")' 2>/dev/null || say "could not install node-postgres"
+}
+
+unpack_node_modules() {
+	local folder archive
+	folder=$(mktemp -d) || return 1
+	mkdir -p "$TOP/.node" && echo '*' >"$TOP/.node/.gitignore" &&
+		(cd "$folder" && apt-get -q download "$@") &&
+		for archive in "$folder"/*.deb; do dpkg-deb -x "$archive" "$TOP/.node"; done
+	rm -rf "$folder"
 }
 
 # Debian's own python3 is the one python3-psycopg2 belongs to.
