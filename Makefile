@@ -5,6 +5,7 @@
 #   make check                    everything from a bare machine to all tests passed
 #   make installcheck             regression and isolation tests on a running server
 #   make bench                    the figures of docs/benchmarks.md
+#   make bench-instructions       the instructions of the hot paths, counted by callgrind
 
 EXTENSION = clutch
 EXTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" clutch.control)
@@ -49,7 +50,7 @@ EXTRA_CLEAN = sql/clutch--$(EXTVERSION).sql tmp_input
 PG_CONFIG ?= pg_config
 
 # These begin on a machine without PostgreSQL, and install what they need.
-MACHINE_GOALS = demo demo-psql check bench
+MACHINE_GOALS = demo demo-psql check bench bench-instructions
 ifneq ($(filter $(MACHINE_GOALS),$(MAKECMDGOALS)),)
 
 .PHONY: $(MACHINE_GOALS)
@@ -66,6 +67,9 @@ check:
 
 bench:
 	@test/run/bench.sh
+
+bench-instructions:
+	@test/run/bench_instructions.sh
 
 else
 

@@ -1,37 +1,21 @@
-"""Appending: events one by one and in batches, against an unchecked table.
+"""Appending: events one by one and in batches, against tables that check nothing.
 
-`plain` is the limit for this schema: the same rows into a table with a
-primary key on id and btrees on run, thread, task and sender, nothing checked.
-The text of an envelope is made on the server from bound numbers by one
-concat(), the same for both, so that jsonb_in runs for every event.
+The references are `plain` and `fair` of reference.py.  The server makes the
+text of an envelope from bound numbers with one concat(), which is the same for
+all contenders, so that jsonb_in runs for every event.
 """
 import json
 
+from reference import LOGS
 from measure import Ratio, fresh_database, interleave, micros, pgbench, rate, template_database
 
 TEMPLATE = "clutch_bench_append"
 BATCH = 100
 CLIENTS = 8
 
-PLAIN = """
-CREATE TABLE plain (
-    seq bigserial,
-    id text COLLATE "C" PRIMARY KEY,
-    run_id text COLLATE "C" NOT NULL,
-    thread_id text COLLATE "C" NOT NULL,
-    task_id text COLLATE "C" NOT NULL,
-    from_agent text COLLATE "C" NOT NULL,
-    body jsonb NOT NULL);
-CREATE INDEX ON plain (run_id);
-CREATE INDEX ON plain (thread_id);
-CREATE INDEX ON plain (task_id);
-CREATE INDEX ON plain (from_agent);
-"""
-
 # An agent without a limit that matters, and tasks of its own for each client:
 # task_bench_C_1 for single events, task_bench_C_1 .. _100 for batches.
-SETUP = PLAIN + """
-CREATE EXTENSION clutch;
+SETUP = "CREATE EXTENSION clutch;" + LOGS + """
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:worker",
     "display": {"name": "Worker", "desc": "takes everything"},
     "capabilities": [{"id": "skill:research", "version": "1.0"}],
@@ -130,19 +114,20 @@ def as_text(ids):
 
 
 def insert(table, batch, envelope, ids):
-    """One statement: one event, or as many as a batch has."""
+    """One statement that appends one event, or a batch of them."""
     columns = "" if table == "clutch" else ", ".join(COLUMNS) + ", "
-    into = "clutch.events (envelope" if table == "clutch" else "plain (%sbody" % columns
+    into = "clutch.events (envelope" if table == "clutch" else "%s (%sbody" % (table, columns)
+    again = " ON CONFLICT (id, run_id) DO NOTHING" if table == "fair" else ""
     if batch:
-        # OFFSET 0: every id is made once, though it is used twice
+        # OFFSET 0 keeps the planner from computing an id for each place it is used in
         made = ", ".join("%s AS %s" % (ids[name], name) for name in ids)
         return ("%sINSERT INTO %s) SELECT %s%s::jsonb FROM (SELECT %s FROM "
-                "generate_series(:k::bigint, :k::bigint + %d) k OFFSET 0) ids;\n" %
-                (MANY, into, columns, concat_of(envelope), made, BATCH - 1))
+                "generate_series(:k::bigint, :k::bigint + %d) k OFFSET 0) ids%s;\n" %
+                (MANY, into, columns, concat_of(envelope), made, BATCH - 1, again))
     bound = "" if table == "clutch" else ", ".join(ids[name] for name in COLUMNS) + ", "
     text = as_text(ids)
-    return "%sINSERT INTO %s) VALUES (%s%s::jsonb);\n" % (SINGLE, into, bound,
-                                                          concat_of(envelope, text))
+    return "%sINSERT INTO %s) VALUES (%s%s::jsonb)%s;\n" % (SINGLE, into, bound,
+                                                            concat_of(envelope, text), again)
 
 
 def runner(table, batch, kind, settings, clients=CLIENTS, with_key=False, **how):

@@ -72,9 +72,9 @@ SELECT count(*) FROM asked WHERE clutch.route(envelope) ->> 'selected' IS DISTIN
 
 
 def functions():
-    names = {name: "one." + name for name in ("skill", "tool", "tag")}
+    names = dict({name: "one." + name for name in ("skill", "tool", "tag")}, team="team")
     loop, score = RANKED.format(**names), SCORE.format(**names)
-    row = RANKED.format(skill="($1).skill", tool="($1).tool", tag="($1).tag")
+    row = RANKED.format(team="team", skill="($1).skill", tool="($1).tool", tag="($1).tag")
     return ((CALLS % (SKILLS, TAGS, TOOLS)).format(by_row=row) +
             ARRAYS.format(name="time_arrays", choice="SELECT a.agent_id INTO choice %s LIMIT 1" % loop) +
             ARRAYS.format(name="time_scores", choice="SELECT jsonb_agg(best) INTO choice FROM "

@@ -104,6 +104,17 @@ class Run:
 runs_so_far = 0
 
 
+def pgbench_script(path, options, settings, database):
+    """Runs pgbench; an error of one of its clients is an error here."""
+    done = subprocess.run(("pgbench", "-n", "-M", "prepared") + options + ("-f", path, database),
+                          env=dict(os.environ, PGOPTIONS=settings), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, universal_newlines=True)
+    failed = re.search(r"(ERROR|FATAL|PANIC|error):.*", done.stderr)
+    if done.returncode or failed:
+        raise RuntimeError("pgbench: " + done.stderr[-2000:])
+    return done
+
+
 def pgbench(script, clients=8, seconds=None, warm=0, settings="", alone=True, database=DATABASE,
             every=1, statement=None):
     """
@@ -117,20 +128,15 @@ def pgbench(script, clients=8, seconds=None, warm=0, settings="", alone=True, da
     global runs_so_far
     runs_so_far += 1
     seconds = seconds or SECONDS
-    env = dict(os.environ, PGOPTIONS=settings)
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as f:
         f.write(script)
         f.flush()
         before = reaped_cpu(database) if alone else 0
-        done = subprocess.run(
-            ("pgbench", "-n", "-M", "prepared", "-c", str(clients), "-j", str(min(clients, 2)),
-             "-T", str(max(1, int(seconds)) + warm), "-P", str(every), "-D", "n=%d" % (runs_so_far * 1000000),
-             "-f", f.name) + (("-r",) if statement else ()) + (database,),
-            env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        done = pgbench_script(
+            f.name, ("-c", str(clients), "-j", str(min(clients, 2)), "-T", str(max(1, int(seconds)) + warm),
+                     "-P", str(every), "-D", "n=%d" % (runs_so_far * 1000000)) + (("-r",) if statement else ()),
+            settings, database)
         after = reaped_cpu(database) if alone else 0
-    failed = re.search(r"(ERROR|FATAL|PANIC|error):.*", done.stderr)
-    if done.returncode or failed:
-        raise RuntimeError("pgbench: " + done.stderr[-2000:])
     transactions = int(re.search(r"actually processed: (\d+)", done.stdout).group(1))
     rate = float(re.search(r"^tps = ([\d.]+)", done.stdout, re.M).group(1))
     seen = [(float(t), float(tps)) for t, tps in

@@ -1,6 +1,7 @@
 """Reading back: the tree of a run with 10,000 tasks, and the replay of 1,000 events."""
-from append import PLAIN, SYNC_ON, concat_of, envelope_of, ids_of_message
+from append import SYNC_ON, concat_of, envelope_of, ids_of_message
 from measure import Ratio, fresh_database, interleave, micros, pgbench, rate, sql, template_database
+from reference import PLAIN
 
 TEMPLATE = "clutch_bench_reading"
 template = None

@@ -1,10 +1,10 @@
-"""A team of agents, in the registry and, for the reference, as arrays in a table.
+"""A team of agents, in the registry and, for the references, as arrays in a table.
 
-Every skill is had by 7.5 % of the agents, every tool by a ninth, every tag by a
-fifth; a third of the agents have a task, some two.  No limit is ever reached.
+7.5 % of the agents have a given skill, a ninth a given tool, a fifth a given
+tag; a third of the agents have a task, some have two.  No limit is ever reached.
 """
-from append import PLAIN
 from measure import template_database
+from reference import LOGS
 
 SKILLS, TAGS, TOOLS = 13, 5, 9
 SIZES = (50, 1000, 10000)
@@ -55,9 +55,31 @@ FROM clutch.agents a;
 CREATE INDEX ON team USING gin (capabilities);
 """
 
+# What the fair client keeps besides the log: its own copy of the team, whose load
+# it counts (with room for HOT updates), the tasks, and what can be claimed.
+FAIR_CLIENT = """
+CREATE TABLE fair_team (LIKE team INCLUDING ALL) WITH (fillfactor = 50);
+INSERT INTO fair_team SELECT * FROM team;
+CREATE TABLE fair_task (
+    task_id text COLLATE "C" PRIMARY KEY,
+    run_id text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    agent_id text COLLATE "C" NOT NULL,
+    attempt int NOT NULL,
+    request_seq bigint NOT NULL,
+    created_at timestamptz NOT NULL);
+CREATE INDEX ON fair_task (run_id);
+CREATE TABLE fair_ready (
+    agent_id text COLLATE "C" NOT NULL,
+    urgency smallint NOT NULL,
+    queue_no bigserial,
+    task_id text COLLATE "C" NOT NULL,
+    PRIMARY KEY (agent_id, urgency, queue_no));
+"""
+
 # The eligible, best first; DESIGN's filters and tie-breaks over these columns.
 RANKED = """
-    FROM team a
+    FROM {team} a
     WHERE a.capabilities @> ARRAY[{skill}] AND a.status IN ('READY', 'BUSY') AND a.sandbox
       AND a.running < a.max_concurrency
     ORDER BY ({tool} = ANY (a.capabilities))::int + ({tag} = ANY (a.tags))::int DESC,
@@ -70,7 +92,7 @@ def team_database(size):
     """A template, its agents registered; made once, whoever asks first."""
     name = "clutch_bench_team_%d" % size
     if name not in made:
-        template_database(name, REGISTER % (size, size) + ARRAYS + PLAIN)
+        template_database(name, REGISTER % (size, size) + ARRAYS + LOGS + FAIR_CLIENT)
         made.add(name)
     return name
 

@@ -12,9 +12,11 @@ import time
 
 import psycopg2
 
-from append import CLIENTS, SINGLE, SYNC_OFF, SYNC_ON, concat_of, envelope_of, literal
+from append import (CLIENTS, COLUMNS, SINGLE, SYNC_OFF, SYNC_ON, as_text, concat_of, envelope_of,
+                    ids_of_message, literal)
 from measure import (DATABASE, Ratio, fresh_database, interleave, micros, note, pgbench, rate, sql,
                      template_database)
+from reference import PLAIN
 
 PGMQ = os.environ.get("BENCH_PGMQ", "")
 EMPTY = "clutch_bench_queue"
@@ -44,7 +46,7 @@ def pgmq_setup():
     if not PGMQ:
         return ""
     with open(PGMQ) as f:
-        return f.read() + "\nSELECT pgmq.create('q');\n"
+        return f.read() + "\nSELECT pgmq.create('q');\n" + PLAIN
 
 
 # ------------------------------------------------------------------ scripts
@@ -70,6 +72,35 @@ def pgmq_trip():
     return (SINGLE + "\\set got 0\nSELECT pgmq.send('q', %s);\n" % request(WORKER) +
             "SELECT 1 AS got, msg_id, message FROM pgmq.read('q', 60, 1)\\aset\n"
             "\\if :got\nSELECT pgmq.archive('q', :msg_id::bigint);\n\\endif\n")
+
+
+def report(message_type, payload, ids):
+    """A row of `plain` like the event that clutch writes for a claim or a finish."""
+    envelope = {"v": "clutch/0.1", "id": "~id~", "ts": "2026-02-01T13:20:11.123456Z", "run_id": "~run_id~",
+                "thread_id": "~thread_id~", "task_id": "~task_id~", "type": message_type, "attempt": 1,
+                "from": {"agent_id": WORKER}, "to": [{"agent_id": "agent:client"}], "payload": payload}
+    return "%s, %s::jsonb" % (", ".join(ids[name] for name in COLUMNS), concat_of(envelope, ids))
+
+
+def logged_pgmq_trip():
+    """The same three transactions, each of which also writes clutch's event of it to `plain`."""
+    into = "INSERT INTO plain (%s, body)" % ", ".join(COLUMNS)
+    sent = dict(as_text(ids_of_message(False)), from_agent=literal("agent:client"),
+                task_id="concat('task_', :k::text)")
+    read = {"id": "concat('a', msg_id)", "from_agent": literal(WORKER)}
+    read.update((name, "message->>'%s'" % name) for name in ("run_id", "thread_id", "task_id"))
+    done = {"id": "concat('r', :msg_id::text)", "run_id": ":run_id::text", "thread_id": ":run_id::text",
+            "task_id": ":task_id::text", "from_agent": literal(WORKER)}
+    lease = {"attempt": 1, "lease_until": "2026-02-01T13:21:11.123456Z"}
+    return (SINGLE + "\\set got 0\nWITH logged AS (%s VALUES (%s, %s) RETURNING body) "
+            "SELECT pgmq.send('q', body) FROM logged;\n" %
+            (into, ", ".join(sent[name] for name in COLUMNS), request(WORKER)) +
+            "WITH got AS MATERIALIZED (SELECT msg_id, message FROM pgmq.read('q', 60, 1)), "
+            "logged AS (%s SELECT %s FROM got) "
+            "SELECT 1 AS got, msg_id, message->>'run_id' AS run_id, message->>'task_id' AS task_id, message "
+            "FROM got\\aset\n" % (into, report("task.accept", lease, read)) +
+            "\\if :got\nWITH logged AS (%s VALUES (%s)) SELECT pgmq.archive('q', :msg_id::bigint);\n\\endif\n" %
+            (into, report("task.result", {}, done)))
 
 
 def rates(runs):

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # What the scripts in this folder share: sourced, never run.
 #
-#   prepare KIND     installs what is missing (KIND: demo | bench | check);
+#   prepare KIND     installs what is missing (KIND: demo | bench | instructions | check);
 #                    does nothing when all is there, so a second run needs no network
 #   build            compiles with warnings as errors and installs the extension
 #   cluster_new ...  a private cluster in $WORK: unix socket only, nobody else's
-#   cluster_start DIR, cluster_stop
+#   cluster_start DIR [POSTGRES], cluster_stop
 #   as_server CMD    runs CMD in $WORK as the user the server runs as
 #
 # The server may not run as root, so as root everything of the server's is done
@@ -35,6 +35,7 @@ die() { printf 'clutch: %s\n' "$*" >&2; exit 1; }
 packages() {
 	echo make gcc libc6-dev "postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" \
 		python3 python3-psycopg2
+	[ "$1" != instructions ] || echo valgrind
 	[ "$1" != check ] || echo "postgresql-$PG_MAJOR-pgtap" perl \
 		libtap-parser-sourcehandler-pgtap-perl libipc-run-perl spin
 }
@@ -167,9 +168,10 @@ work_new() {
 }
 
 # PGHOST and the rest are exported: every libpq program then finds the cluster.
+# cluster_start DIR [POSTGRES]: the second is a program to run in place of postgres.
 cluster_start() {
 	CLUSTER=$1
-	as_server pg_ctl -D "$CLUSTER/data" -l "$CLUSTER/server.log" -w -t 60 -s start \
+	as_server pg_ctl -D "$CLUSTER/data" -l "$CLUSTER/server.log" -w -t 60 -s ${2:+-p "$2"} start \
 		-o "-k '$CLUSTER' -h ''" || { tail -n 20 "$CLUSTER/server.log" >&2; return 1; }
 	unset PGSERVICE PGSERVICEFILE PGPASSWORD PGOPTIONS PGHOSTADDR PGSSLMODE
 	export PGHOST=$CLUSTER PGPORT=5432 PGUSER=postgres PGDATABASE=postgres

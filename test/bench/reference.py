@@ -1,0 +1,56 @@
+"""The log tables that clutch's log is compared with.
+
+`plain` is the limit for these rows: a primary key on id, and btrees on run,
+thread, task and sender.  It keeps none of the promises of clutch.events.
+
+`fair` is the cheapest honest SQL that keeps the promises of the log without
+checking an envelope: the key is (id, run_id) and a resend changes nothing (the
+insert says ON CONFLICT DO NOTHING), every row has a number in the order of the
+log, and the id of its transaction, by which a reader finds what it has not seen
+yet.  It has the btrees of clutch.events, the one on the reading position only
+if clutch.events has it.
+"""
+
+PLAIN = """
+CREATE TABLE plain (
+    seq bigserial,
+    id text COLLATE "C" PRIMARY KEY,
+    run_id text COLLATE "C" NOT NULL,
+    thread_id text COLLATE "C" NOT NULL,
+    task_id text COLLATE "C" NOT NULL,
+    from_agent text COLLATE "C" NOT NULL,
+    body jsonb NOT NULL);
+CREATE INDEX ON plain (run_id);
+CREATE INDEX ON plain (thread_id);
+CREATE INDEX ON plain (task_id);
+CREATE INDEX ON plain (from_agent);
+"""
+
+FAIR = """
+CREATE SEQUENCE fair_seq AS bigint;
+CREATE TABLE fair (
+    seq bigint NOT NULL DEFAULT nextval('fair_seq'),
+    xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    id text COLLATE "C" NOT NULL,
+    run_id text COLLATE "C" NOT NULL,
+    thread_id text COLLATE "C" NOT NULL,
+    task_id text COLLATE "C" NOT NULL,
+    from_agent text COLLATE "C" NOT NULL,
+    body jsonb COMPRESSION lz4 NOT NULL,
+    PRIMARY KEY (id, run_id));
+CREATE UNIQUE INDEX ON fair (seq);
+CREATE INDEX ON fair (run_id);
+CREATE INDEX ON fair (thread_id);
+CREATE INDEX ON fair (task_id);
+CREATE INDEX ON fair (from_agent);
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indexrelid
+               WHERE i.indrelid = 'clutch.events'::regclass AND a.attname = 'xid') THEN
+        CREATE INDEX ON fair (xid);
+    END IF;
+END $$;
+"""
+
+# Made after the extension, whose indexes are looked at.
+LOGS = PLAIN + FAIR

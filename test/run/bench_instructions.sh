@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# The counts of make bench-instructions: installs what is missing, builds, makes
+# the databases on a private cluster, and starts it again under valgrind to count.
+# test/bench/instructions.py says what is counted and how to read it.
+
+. "$(dirname "$0")/lib.sh"
+
+finish() {
+	local status=$?
+	trap - EXIT INT TERM HUP
+	end_child
+	[ -z "$WORK" ] || { cluster_stop immediate; rm -rf "$WORK"; }
+	exit $status
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# Writes a program that runs the server under callgrind: each process of the
+# server leaves a file named after its number when it ends.
+valgrind_server() {
+	as_server mkdir "$WORK/profiles"
+	as_server tee "$WORK/postgres" >/dev/null <<-END
+		#!/bin/sh
+		exec valgrind -q --tool=callgrind --trace-children=yes \\
+			--callgrind-out-file="$WORK/profiles/%p" "$BINDIR/postgres" "\$@"
+	END
+	as_server chmod +x "$WORK/postgres"
+}
+
+prepare instructions
+work_new clutch-instructions
+build >"$WORK/build.log" 2>&1 || { tail -n 40 "$WORK/build.log" >&2; die "does not build"; }
+cluster_new "${NOT_DURABLE[@]}" "shared_buffers = 128MB" "max_wal_size = 4GB" "jit = off" \
+	"autovacuum = off" "log_connections = on" "log_line_prefix = '%p '" "checkpoint_timeout = 1h" "max_parallel_workers_per_gather = 0" ||
+	die "the private cluster does not start"
+run_child timeout -k 10 600 "$PYTHON" "$TOP/test/bench/instructions.py" databases || exit 1
+cluster_stop
+valgrind_server
+cluster_start "$WORK" "$WORK/postgres" || die "the server does not start under valgrind"
+run_child timeout -k 10 3600 "$PYTHON" "$TOP/test/bench/instructions.py" count "$WORK/profiles" "$WORK/server.log"
