@@ -4,7 +4,7 @@
  *	  Reading and building jsonb without going through text.
  *
  * Reading never copies: strings come as Slices into the document.  Building
- * wraps pushJsonbValue:
+ * (document_build.c) goes from the outside inwards:
  *
  *		DocumentBuilder b;
  *
@@ -15,8 +15,9 @@
  *		document_close_array(&b);
  *		jsonb = document_end(&b);
  *
- * Keys are C literals that outlive the builder.  Everything is palloc'd in
- * the current context.
+ * Keys are not copied and must live until their container is closed; values
+ * are copied at once.  Of equal keys in one object the last one counts.
+ * Everything is palloc'd in the current context.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,10 +44,12 @@ extern Jsonb *document_of_value(JsonbValue *value);
 
 /* --- building --- */
 
+typedef struct DocumentLevel DocumentLevel;
+
 typedef struct DocumentBuilder
 {
-	JsonbParseState *state;
-	JsonbValue *result;
+	DocumentLevel *level;		/* the innermost container that is open */
+	DocumentLevel *spare;		/* closed ones, to be used again */
 } DocumentBuilder;
 
 extern void document_begin(DocumentBuilder *b);
@@ -64,13 +67,21 @@ extern void document_put_jsonb(DocumentBuilder *b, const char *key, Jsonb *value
 /* the pairs of an object, but for one key (or NULL); later keys win over them */
 extern void document_put_pairs(DocumentBuilder *b, JsonbContainer *object, const char *but);
 
-/* key is NULL inside an array */
+/* key is NULL inside an array, and after document_key */
 extern void document_open_object(DocumentBuilder *b, const char *key);
 extern void document_close_object(DocumentBuilder *b);
 extern void document_open_array(DocumentBuilder *b, const char *key);
 extern void document_close_array(DocumentBuilder *b);
 
-/* an element of the open array */
+/* the key of the next value, inside an object, if it is not a C string */
+extern void document_key(DocumentBuilder *b, Slice key);
+
+/* an element of the open array, or the value of the key that was just given */
 extern void document_add_text(DocumentBuilder *b, Slice value);
+extern void document_add_int(DocumentBuilder *b, int64 value);
+/* units / 10^scale, without trailing zeros; scale is at most 7 */
+extern void document_add_decimal(DocumentBuilder *b, int64 units, int scale);
+extern void document_add_null(DocumentBuilder *b);
+extern void document_add_value(DocumentBuilder *b, JsonbValue *value);
 
 #endif							/* CLUTCH_DOCUMENT_H */

@@ -49,10 +49,8 @@ draft_complete_ids(Draft *draft)
 static void
 add_text_or_null(DocumentBuilder *b, Datum element, bool isnull)
 {
-	JsonbValue	null = {jbvNull};
-
 	if (isnull)
-		b->result = pushJsonbValue(&b->state, WJB_ELEM, &null);
+		document_add_null(b);
 	else
 		document_add_text(b, slice_of_text(DatumGetTextPP(element)));
 }

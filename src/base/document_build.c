@@ -1,0 +1,518 @@
+/*-------------------------------------------------------------------------
+ *
+ * document_build.c
+ *	  Building jsonb without going through text.
+ *
+ * The server's pushJsonbValue keeps a tree of values, takes a finished jsonb
+ * apart to put it into another, and serializes the tree at the end: some 500
+ * instructions a value.  Here a value is written into its container when the
+ * container is closed, and a finished one is copied as it is.  What is written
+ * is the form that utils/jsonb.h describes, byte for byte what the server
+ * makes of the same values.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/document.h"
+
+#include "base/clock.h"
+#include "utils/numeric.h"
+
+typedef struct DocumentEntry
+{
+	Slice		key;			/* in an object */
+	JEntry		type;
+	uint32		start;			/* its bytes in the level's data */
+	uint32		len;
+	int			no;				/* in the order of adding */
+} DocumentEntry;
+
+#define FEW_ENTRIES		24
+#define FEW_BYTES		512
+
+/* a container that is still open */
+struct DocumentLevel
+{
+	DocumentLevel *parent;
+	bool		is_array;
+	Slice		key;			/* of the next value, or of the level in its parent */
+	int			n;
+	int			room;
+	DocumentEntry *entries;
+	uint32		len;
+	uint32		size;
+	char	   *data;
+	DocumentEntry few[FEW_ENTRIES];
+	char		bytes[FEW_BYTES];
+};
+
+/* ------------------------------------------------------------------ levels */
+
+static void
+level_open(DocumentBuilder *b, bool is_array)
+{
+	DocumentLevel *level = b->spare;
+
+	if (level != NULL)
+		b->spare = level->parent;
+	else
+	{
+		level = palloc(sizeof(DocumentLevel));
+		level->entries = level->few;
+		level->room = FEW_ENTRIES;
+		level->data = level->bytes;
+		level->size = FEW_BYTES;
+	}
+	level->parent = b->level;
+	level->is_array = is_array;
+	level->key = SLICE_NONE;
+	level->n = 0;
+	level->len = 0;
+	b->level = level;
+}
+
+/* Raises if a container would become larger than jsonb can hold. */
+static void
+level_check_size(uint64 size)
+{
+	if (size > JENTRY_OFFLENMASK)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("total size of jsonb elements exceeds the maximum of %u bytes",
+						JENTRY_OFFLENMASK)));
+}
+
+/* room for so many more bytes, which are added to the level's length */
+static char *
+level_extend(DocumentLevel *level, uint32 len)
+{
+	uint64		needed = (uint64) level->len + len;
+	char	   *at;
+
+	if (needed > level->size)
+	{
+		level_check_size(needed);
+		level->size = Max((uint64) level->size * 2, needed);
+		if (level->data == level->bytes)
+			level->data = memcpy(palloc(level->size), level->bytes, level->len);
+		else
+			level->data = repalloc(level->data, level->size);
+	}
+	at = level->data + level->len;
+	level->len = needed;
+	return at;
+}
+
+static DocumentEntry *
+level_entry(DocumentLevel *level, JEntry type)
+{
+	DocumentEntry *entry;
+
+	if (level->n == level->room)
+	{
+		Size		old = level->room * sizeof(DocumentEntry);
+
+		level->room *= 2;
+		if (level->entries == level->few)
+			level->entries = memcpy(palloc(old * 2), level->few, old);
+		else
+			level->entries = repalloc_huge(level->entries, old * 2);
+	}
+	entry = &level->entries[level->n++];
+	entry->key = level->key;
+	entry->type = type;
+	entry->start = level->len;
+	entry->len = 0;
+	entry->no = level->n;
+	return entry;
+}
+
+static void
+level_add(DocumentLevel *level, JEntry type, const void *bytes, uint32 len)
+{
+	DocumentEntry *entry = level_entry(level, type);
+
+	entry->len = len;
+	memcpy(level_extend(level, len), bytes, len);
+}
+
+/* -------------------------------------------------------------- containers */
+
+/* the order of keys in jsonb: by length, then by bytes */
+static inline int
+entry_compare(const DocumentEntry *a, const DocumentEntry *b)
+{
+	if (a->key.len != b->key.len)
+		return a->key.len < b->key.len ? -1 : 1;
+	return memcmp(a->key.s, b->key.s, a->key.len);
+}
+
+/* of equal keys the one that was added last comes last */
+static int
+entry_compare_stable(const void *a, const void *b)
+{
+	const DocumentEntry *x = a;
+	const DocumentEntry *y = b;
+	int			order = entry_compare(x, y);
+
+	return order != 0 ? order : x->no - y->no;
+}
+
+#define FEW_TO_SORT		40
+
+/* Puts the entries of an object in order; of equal keys the last one stays. */
+static void
+level_sort(DocumentLevel *level)
+{
+	DocumentEntry *entries = level->entries;
+	bool		sorted = true;
+	int			n = 0;
+	int			i;
+	int			at;
+
+	for (i = 1; i < level->n && sorted; i++)
+		sorted = entry_compare(&entries[i - 1], &entries[i]) < 0;
+	if (sorted)
+		return;
+	if (level->n > FEW_TO_SORT)
+		qsort(entries, level->n, sizeof(DocumentEntry), entry_compare_stable);
+	else
+		for (i = 1; i < level->n; i++)
+		{
+			DocumentEntry entry = entries[i];
+
+			for (at = i; at > 0 && entry_compare(&entry, &entries[at - 1]) < 0; at--)
+				entries[at] = entries[at - 1];
+			entries[at] = entry;
+		}
+	for (i = 0; i < level->n; i++)
+	{
+		if (i + 1 < level->n && entry_compare(&entries[i], &entries[i + 1]) == 0)
+			continue;
+		entries[n++] = entries[i];
+	}
+	level->n = n;
+}
+
+/* an upper bound of what level_write writes */
+static uint64
+level_size(const DocumentLevel *level)
+{
+	uint64		size = sizeof(uint32) + (uint64) level->len +
+		(uint64) level->n * (2 * sizeof(JEntry) + sizeof(uint32));
+	int			i;
+
+	for (i = 0; !level->is_array && i < level->n; i++)
+		size += level->entries[i].key.len;
+	return size;
+}
+
+/* Every so many entries hold where the child ends, the others its length. */
+static inline JEntry
+entry_header(int child, JEntry type, uint32 start, uint32 end)
+{
+	if (child % JB_OFFSET_STRIDE == 0)
+		return type | JENTRY_HAS_OFF | end;
+	return type | (end - start);
+}
+
+/* Writes the container, its keys in order; returns how many bytes. */
+static uint32
+level_write(const DocumentLevel *level, char *to)
+{
+	int			nkeys = level->is_array ? 0 : level->n;
+	JEntry	   *headers = (JEntry *) (to + sizeof(uint32));
+	char	   *data = (char *) (headers + nkeys + level->n);
+	uint32		end = 0;
+	int			i;
+
+	*(uint32 *) to = level->n | (level->is_array ? JB_FARRAY : JB_FOBJECT);
+	for (i = 0; i < nkeys; i++)
+	{
+		Slice		key = level->entries[i].key;
+		uint32		start = end;
+
+		memcpy(data + start, key.s, key.len);
+		end = start + key.len;
+		headers[i] = entry_header(i, JENTRY_ISSTRING, start, end);
+	}
+	for (i = 0; i < level->n; i++)
+	{
+		const DocumentEntry *entry = &level->entries[i];
+		uint32		start = end;
+
+		if (entry->type == JENTRY_ISNUMERIC || entry->type == JENTRY_ISCONTAINER)
+			for (; end % sizeof(uint32) != 0; end++)
+				data[end] = 0;
+		memcpy(data + end, level->data + entry->start, entry->len);
+		end += entry->len;
+		headers[nkeys + i] = entry_header(nkeys + i, entry->type, start, end);
+	}
+	return data + end - to;
+}
+
+static void
+level_close(DocumentBuilder *b)
+{
+	DocumentLevel *level = b->level;
+	DocumentLevel *parent = level->parent;
+	DocumentEntry *entry;
+	uint32		begin;
+	char	   *to;
+
+	if (!level->is_array)
+		level_sort(level);
+	level_check_size(level_size(level));
+	/* the bytes lie aligned in the parent's data, to be written there at once */
+	(void) level_extend(parent, INTALIGN(parent->len) - parent->len);
+	entry = level_entry(parent, JENTRY_ISCONTAINER);
+	begin = parent->len;
+	to = level_extend(parent, level_size(level));
+	entry->len = level_write(level, to);
+	parent->len = begin + entry->len;
+	level->parent = b->spare;
+	b->spare = level;
+	b->level = parent;
+}
+
+/* -------------------------------------------------------------- the values */
+
+/* Numbers come again and again, and making a numeric costs hundreds of instructions. */
+typedef struct Decimal
+{
+	int64		units;
+	int			scale;
+	bool		known;
+	int32		number[6];		/* a Numeric */
+} Decimal;
+
+#define NUM_DECIMALS	512
+
+static void
+add_decimal(DocumentLevel *level, int64 units, int scale)
+{
+	static Decimal decimals[NUM_DECIMALS];
+	uint64		hash = ((uint64) units * 8 + scale) * UINT64CONST(0x9E3779B97F4A7C15);
+	Decimal    *decimal = &decimals[hash >> 55];
+
+	StaticAssertStmt(NUM_DECIMALS == 1 << (64 - 55), "the hash selects a decimal");
+	if (!decimal->known || decimal->units != units || decimal->scale != scale)
+	{
+		Numeric		number = scale == 0 ? int64_to_numeric(units) :
+			int64_div_fast_to_numeric(units, scale);
+
+		if (VARSIZE(number) > sizeof(decimal->number))
+		{
+			level_add(level, JENTRY_ISNUMERIC, number, VARSIZE(number));
+			return;
+		}
+		memcpy(decimal->number, number, VARSIZE(number));
+		decimal->units = units;
+		decimal->scale = scale;
+		decimal->known = true;
+		pfree(number);
+	}
+	level_add(level, JENTRY_ISNUMERIC, decimal->number, VARSIZE(decimal->number));
+}
+
+static void
+add_container(DocumentBuilder *b, JsonbContainer *container, uint32 len)
+{
+	JsonbIterator *it;
+	JsonbValue	value;
+
+	if (!JsonContainerIsScalar(container))
+	{
+		level_add(b->level, JENTRY_ISCONTAINER, container, len);
+		return;
+	}
+	/* a scalar is stored as an array of one: take it out again */
+	it = JsonbIteratorInit(container);
+	(void) JsonbIteratorNext(&it, &value, true);
+	(void) JsonbIteratorNext(&it, &value, true);
+	document_add_value(b, &value);
+}
+
+void
+document_key(DocumentBuilder *b, Slice key)
+{
+	b->level->key = key;
+}
+
+void
+document_add_text(DocumentBuilder *b, Slice value)
+{
+	level_add(b->level, JENTRY_ISSTRING, value.s, value.len);
+}
+
+void
+document_add_int(DocumentBuilder *b, int64 value)
+{
+	add_decimal(b->level, value, 0);
+}
+
+void
+document_add_decimal(DocumentBuilder *b, int64 units, int scale)
+{
+	for (; scale > 0 && units % 10 == 0; scale--)
+		units /= 10;
+	add_decimal(b->level, units, scale);
+}
+
+void
+document_add_null(DocumentBuilder *b)
+{
+	(void) level_entry(b->level, JENTRY_ISNULL);
+}
+
+void
+document_add_value(DocumentBuilder *b, JsonbValue *value)
+{
+	switch (value->type)
+	{
+		case jbvNull:
+			document_add_null(b);
+			break;
+		case jbvString:
+			level_add(b->level, JENTRY_ISSTRING, value->val.string.val, value->val.string.len);
+			break;
+		case jbvNumeric:
+			level_add(b->level, JENTRY_ISNUMERIC, value->val.numeric, VARSIZE_ANY(value->val.numeric));
+			break;
+		case jbvBool:
+			(void) level_entry(b->level, value->val.boolean ? JENTRY_ISBOOL_TRUE : JENTRY_ISBOOL_FALSE);
+			break;
+		case jbvBinary:
+			add_container(b, value->val.binary.data, value->val.binary.len);
+			break;
+		default:
+			{
+				Jsonb	   *tree = JsonbValueToJsonb(value);
+
+				add_container(b, &tree->root, VARSIZE(tree) - VARHDRSZ);
+			}
+	}
+}
+
+/* ------------------------------------------------------- pairs of an object */
+
+void
+document_put_text(DocumentBuilder *b, const char *key, Slice value)
+{
+	if (!slice_present(value))
+		return;
+	document_key(b, slice_of_cstring(key));
+	document_add_text(b, value);
+}
+
+void
+document_put_cstring(DocumentBuilder *b, const char *key, const char *value)
+{
+	document_put_text(b, key, slice_of_cstring(value));
+}
+
+void
+document_put_int(DocumentBuilder *b, const char *key, int64 value)
+{
+	document_key(b, slice_of_cstring(key));
+	document_add_int(b, value);
+}
+
+void
+document_put_bool(DocumentBuilder *b, const char *key, bool value)
+{
+	document_key(b, slice_of_cstring(key));
+	(void) level_entry(b->level, value ? JENTRY_ISBOOL_TRUE : JENTRY_ISBOOL_FALSE);
+}
+
+void
+document_put_timestamp(DocumentBuilder *b, const char *key, TimestampTz value)
+{
+	document_put_cstring(b, key, clock_rfc3339(value));
+}
+
+void
+document_put_value(DocumentBuilder *b, const char *key, JsonbValue *value)
+{
+	document_key(b, slice_of_cstring(key));
+	document_add_value(b, value);
+}
+
+void
+document_put_jsonb(DocumentBuilder *b, const char *key, Jsonb *value)
+{
+	document_key(b, slice_of_cstring(key));
+	add_container(b, &value->root, VARSIZE(value) - VARHDRSZ);
+}
+
+void
+document_put_pairs(DocumentBuilder *b, JsonbContainer *object, const char *but)
+{
+	JsonbIterator *it = JsonbIteratorInit(object);
+	JsonbValue	key;
+	JsonbValue	value;
+
+	(void) JsonbIteratorNext(&it, &key, true);	/* the opening brace */
+	while (JsonbIteratorNext(&it, &key, true) == WJB_KEY)
+	{
+		Slice		name = {key.val.string.val, key.val.string.len};
+
+		(void) JsonbIteratorNext(&it, &value, true);
+		if (but && slice_equal(name, slice_of_cstring(but)))
+			continue;
+		document_key(b, name);
+		document_add_value(b, &value);
+	}
+}
+
+/* ---------------------------------------------------------- opening, closing */
+
+void
+document_begin(DocumentBuilder *b)
+{
+	b->level = NULL;
+	b->spare = NULL;
+	level_open(b, false);
+}
+
+Jsonb *
+document_end(DocumentBuilder *b)
+{
+	DocumentLevel *level = b->level;
+	Jsonb	   *document;
+
+	level_sort(level);
+	level_check_size(level_size(level));
+	document = palloc(VARHDRSZ + level_size(level));
+	SET_VARSIZE(document, VARHDRSZ + level_write(level, (char *) &document->root));
+	return document;
+}
+
+void
+document_open_object(DocumentBuilder *b, const char *key)
+{
+	if (key)
+		document_key(b, slice_of_cstring(key));
+	level_open(b, false);
+}
+
+void
+document_close_object(DocumentBuilder *b)
+{
+	level_close(b);
+}
+
+void
+document_open_array(DocumentBuilder *b, const char *key)
+{
+	if (key)
+		document_key(b, slice_of_cstring(key));
+	level_open(b, true);
+}
+
+void
+document_close_array(DocumentBuilder *b)
+{
+	level_close(b);
+}
