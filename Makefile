@@ -36,12 +36,13 @@ override with_llvm = no
 
 # Stories with exact output, and races; the outputs of both are in expected/.
 # PostgreSQL 15 looks for them beside the input, later versions in the current
-# folder: a folder of links suits all.  With TAP_TESTS=1 (not as root) also the
+# folder: a folder of links suits all.  The first race makes what all share of
+# test/fixtures/team.sql.  With TAP_TESTS=1 (not as root) also the
 # tests that start clusters of their own.
 REGRESS_PREP = tmp_input
 REGRESS = $(patsubst test/sql/%.sql,%,$(sort $(wildcard test/sql/*.sql)))
 REGRESS_OPTS = --inputdir=tmp_input
-ISOLATION = $(patsubst test/isolation/specs/%.spec,%,$(sort $(wildcard test/isolation/specs/*.spec)))
+ISOLATION = fixture $(patsubst test/isolation/specs/%.spec,%,$(sort $(wildcard test/isolation/specs/*.spec)))
 ISOLATION_OPTS = --inputdir=tmp_input --load-extension=clutch
 PROVE_TESTS = test/t/*.pl
 
@@ -82,8 +83,14 @@ $(OBJS): $(wildcard src/*.h src/*/*.h)
 sql/clutch--$(EXTVERSION).sql: $(SQL_PARTS) clutch.control
 	cat $(SQL_PARTS) > $@
 
+.PHONY: tmp_input
 tmp_input:
-	mkdir $@
-	ln -s $(addprefix $(abspath $(srcdir))/, test/sql test/isolation/specs expected) $@
+	rm -rf $@
+	mkdir -p $@/specs
+	ln -s $(addprefix $(abspath $(srcdir))/, test/sql expected) $@
+	ln -s $(abspath $(srcdir))/test/isolation/specs/*.spec $@/specs
+	{ echo 'setup {'; cat $(srcdir)/test/fixtures/team.sql; echo '}'; \
+	  echo 'session s step made { SELECT nspname FROM pg_namespace WHERE nspname = '\''fixture'\''; }'; } \
+	  >$@/specs/fixture.spec
 
 endif

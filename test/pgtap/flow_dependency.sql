@@ -6,7 +6,7 @@ SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
 
 CREATE FUNCTION pg_temp.ask(task text, parent text DEFAULT NULL, orders jsonb DEFAULT NULL, whom text DEFAULT 'agent:ken', run text DEFAULT 'run:1') RETURNS clutch.receipt LANGUAGE sql AS
-$$ SELECT fixture.ask(task, nullif(whom, ''), NULL, orders, parent, run) $$;
+$$ SELECT * FROM fixture.ask(task, nullif(whom, ''), NULL, orders, parent, run) $$;
 CREATE FUNCTION pg_temp.claimed(agent text DEFAULT 'agent:ken', n integer DEFAULT 99) RETURNS text LANGUAGE sql AS
 $$ SELECT coalesce(string_agg(replace(task_id, 'task:', ''), ' '), 'nothing') FROM clutch.claim(agent, n, '1 h') $$;
 

@@ -160,7 +160,7 @@ part_isolation() {
 	[ -n "$names" ] && runner "$program" "${program%/*}/isolationtester" || return 0
 	# shellcheck disable=SC2086
 	PGISOLATIONTIMEOUT=$((60 * SLOW)) regress_run "$SRC/output_iso" "$WORK/log/isolation.log" "$program" \
-		--dbname=isolation_regression --load-extension=clutch $names
+		--dbname=isolation_regression --load-extension=clutch fixture $names
 }
 
 # Each file in a database of its own, made from one that has both extensions.
