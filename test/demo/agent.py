@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""A research agent: a program that knows SQL and nothing else of clutch.
+"""A research agent, which uses clutch through SQL alone.
 
     agent.py CARD.json FOLDER...
 
 It registers with its card, listens, claims one task at a time, reads the
-documents that the request names (in the first FOLDER that has them) and
-finishes with the lines that answer, each with a citation FILE:LINE.  A
-document that is not there makes the task fail.  Where an agent before it got
-half way, it goes on from the last progress.
+documents that the request names (in the first FOLDER that has them), and
+reports the lines that match the question, each with a citation FILE:LINE.  If
+a document is missing, the task fails.  If another agent has done a part of
+the work, it continues from the last progress.
 
-The database is the one that the PG* environment names.
+It uses the database that the PG* environment variables name.
 """
 import json
 import os
@@ -19,8 +19,8 @@ import sys
 import psycopg2
 import psycopg2.extras
 
-LEASE = "2 s"       # short, so that the demonstration need not wait long
-POLL = 0.5          # a notification is a hint: polling is the truth
+LEASE = "2 s"       # short, so that the demonstration does not have to wait
+POLL = 0.5          # a notification is only a hint, so it also polls
 FINDINGS = 3        # the best lines of each document
 
 
@@ -37,7 +37,7 @@ def find(folders, name):
 
 
 def read_document(folders, name, words):
-    """The lines that say most of the words, as findings with citations."""
+    """The lines that contain most of the words, as findings with citations."""
     rated = []
     with open(find(folders, name), encoding="utf-8") as document:
         for number, line in enumerate(document, 1):
@@ -63,7 +63,7 @@ class Agent:
         return self.cursor.fetchall()
 
     def wait(self, seconds):
-        """Until somebody wakes us, at most so long."""
+        """Waits for a notification, at most that long."""
         select.select([self.connection], [], [], seconds)
         self.connection.poll()
         self.connection.notifies.clear()
@@ -103,8 +103,8 @@ class Agent:
         return findings
 
     def use_tool(self, task, name, words):
-        """Reading is a tool's work where the request allows the tool: then the
-        call and its result stand in the log too (spec 10, steps 5 and 6)."""
+        """If the request allows the tool, the document is read through it: then
+        the call and its result are in the log too (spec 10, steps 5 and 6)."""
         request = task["envelope"]
         allowed = request.get("security", {}).get("policy", {}).get("tool_allowlist", [])
         if "mcp:files" not in allowed:
@@ -126,7 +126,7 @@ class Agent:
                          meta and json.dumps(meta))[0][0]
 
     def ponder(self, task, read, findings, seconds):
-        """What a model's thinking is here: time, after work worth keeping."""
+        """Takes the time that a model would think, after work worth keeping."""
         self.call("SELECT clutch.progress(%s, %s, %s, %s);"
                   "SELECT * FROM clutch.extend_lease(%s, %s, %s, %s)",    # one transaction
                   self.id, task["task_id"], json.dumps({"read": read, "findings": findings}),

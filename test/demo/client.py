@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""The orchestrating client of the demonstration: plays spec 10 and shows it.
+"""The client of the demonstration: plays the example of spec 10 and shows it.
 
     client.py DESK.json PROJECT SCRATCH NAME=PID...
 
-The user's interface (agent:ui) asks for a report.  The desk (agent:desk, this
-program too) claims that task and delegates three questions to whoever can
+The user interface (agent:ui) asks for a report.  The desk (agent:desk, also
+this program) claims that task and delegates three questions to agents that can
 research.  On the way
-    - one request keeps the default policy: only a sandboxed agent may have it,
-    - one task fails, because a document is missing; the desk supplies the
+    - one request has the default policy, so only a sandboxed agent may take it,
+    - one task fails because a document is missing; the desk supplies the
       document and calls clutch.retry,
     - the agent that has the last question is killed with -9 between claim and
-      finish; its lease ends, and the other agent does the work,
+      finish; its lease expires, and the other agent does the work,
     - the desk does not publish without a human: it asks and forgets the task,
-      the user approves, and the desk claims it again with the answer.
-Nothing here sleeps: each step waits for what it needs to be true.
+      the user approves, and the desk claims the task again with the answer.
+Nothing here sleeps: each step waits for the condition that it needs.
 """
 import glob
 import json
@@ -44,7 +44,7 @@ class Client:
         return self.cursor.fetchall()
 
     def until(self, what, statement, *arguments):
-        """Waits for the first row; asks again when woken, or twice a second."""
+        """Waits for the first row; looks again at a notification, or twice a second."""
         while True:
             rows = self.call(statement, *arguments)
             if rows:
@@ -63,8 +63,8 @@ class Client:
 
     def request(self, sender, task_id, requires, payload, parent=None, prefers=None,
                 policy=None):
-        """A task.request to the orchestrator: the database chooses who.  Answers
-        why; what was in the way of the rejected, explain_route has in words."""
+        """Sends a task.request to the orchestrator, so the database chooses an
+        agent.  Returns why, with explain_route's reason for each rejection."""
         envelope = self.call("""
             SELECT clutch.envelope('task.request', %s, NULL, %s, run_id => %s,
                    thread_id => %s, task_id => %s, parent_task_id => %s, requires => %s,
@@ -80,7 +80,7 @@ class Client:
 
 
 def play(client, card, project, scratch, pids):
-    """The story; answers why each task went where it went, as asked then."""
+    """The story; returns why each task went where it went."""
     why = {}
     documents = ["README.md"] + sorted(
         os.path.relpath(path, project) for path in glob.glob(os.path.join(project, "docs/*.md")))
@@ -143,7 +143,7 @@ def play(client, card, project, scratch, pids):
 # ------------------------------------------------------------------ the screen
 
 def note_of(event):
-    """What an event says, in a few words."""
+    """The content of an event in a few words."""
     envelope, kind = event["envelope"], event["type"]
     payload, move = envelope["payload"], envelope.get("meta", {}).get("clutch", {}).get("move")
     if move == "answered":
@@ -183,7 +183,7 @@ def show(client, why):
             event["seq"], event["type"], event["from_agent"],
             event["task_id"] if event["task_id"].startswith("task:") else "",
             note_of(event)))[:WIDTH])
-    print("\nWHO WAS CHOSEN, AND WHY THE OTHER WAS NOT (clutch.why)")
+    print("\nWHICH AGENT WAS CHOSEN, AND WHY NOT THE OTHER (clutch.why)")
     for task_id, rows in why.items():
         for row, rejection in rows:
             if row["eligible"]:
@@ -198,9 +198,9 @@ def show(client, why):
         print("%-20s %-10s %-11s attempt %d" % (
             "   " * row["depth"] + row["task_id"], row["status"], row["agent_id"],
             row["attempt"]))
-    print("\nagent:lois was killed with -9 while she held task:limits; when her lease had ended,\n"
-          "agent:ken went on from what she had reported.\n"
-          "agent:desk asked before it published: the user approved, and it was given the task again.")
+    print("\nagent:lois was killed with -9 while she held task:limits; when her lease had expired,\n"
+          "agent:ken continued from what she had reported.\n"
+          "agent:desk asked before it published; the user approved, and it got the task again.")
 
 
 def main():

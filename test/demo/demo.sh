@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # From a bare Debian 12 to a played example (make demo).
 #
-# Two research agents and an orchestrating client, three programs, on a private
-# cluster: spec 10 with a refusal, a failure and a death on the way (client.py
-# tells the story).  It ends by itself and leaves no process, only the data
-# folder, whose place .demo/data names; `make demo-psql` opens it.
+# Two research agents and a client, three programs, on a private cluster: the
+# example of spec 10 with a rejection, a failure and a death on the way
+# (client.py tells the story).  It ends by itself and leaves no process, only
+# the data folder, which .demo/data names; `make demo-psql` opens it.
 
 . "$(dirname "$0")/../run/lib.sh"
 
@@ -33,7 +33,7 @@ end_agents() {
 	done
 }
 
-# What an earlier demonstration kept; the name is checked because it is removed.
+# Removes what an earlier demonstration left, after checking its name.
 forget() {
 	local old
 	old=$(cat "$KEPT/data" 2>/dev/null)
@@ -52,7 +52,7 @@ agent() {
 	"$PYTHON" "$DEMO/agent.py" "$DEMO/$1.json" "$TOP" "$WORK/scratch" >"$WORK/$1.log" 2>&1 &
 	AGENTS+=($!)
 	PIDS+=("$1=$!")
-	disown			# the shell need not tell that one was killed
+	disown			# so that the shell does not report that one was killed
 }
 
 trap finish EXIT
@@ -74,7 +74,7 @@ agent lois
 if ! run_child timeout -k 5 55 "$PYTHON" "$DEMO/client.py" "$DEMO/desk.json" "$TOP" \
 	"$WORK/scratch" "${PIDS[@]}" >"$WORK/screen" 2>"$WORK/client.log"; then
 	tail -n 20 "$WORK"/{ken,lois,client,server}.log >&2
-	die "the play did not come to its end"
+	die "the demonstration did not finish"
 fi
 cat "$WORK/screen"
 keep

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Opens psql on what the last `make demo` left (make demo-psql): starts that
-# cluster, and stops it when psql ends.
+# Opens psql on the database that the last `make demo` left (make demo-psql):
+# starts that cluster, and stops it when psql ends.
 
 . "$(dirname "$0")/../run/lib.sh"
 
@@ -11,7 +11,7 @@ finish() {
 	exit $status
 }
 trap finish EXIT
-trap : INT				# is psql's: it cancels a query
+trap : INT				# left to psql, where it cancels a query
 trap 'exit 143' TERM HUP
 
 folder=$(cat "$TOP/.demo/data" 2>/dev/null)

@@ -224,7 +224,7 @@ counted() {
 	sed 's/^/   /' "$log"
 }
 
-# The SQL of the documents, then their programs.
+# The SQL of the documents, their programs, and the names that they mention.
 part_docs() {
 	local log=$WORK/log/docs.log
 	# shellcheck disable=SC2046
@@ -235,6 +235,9 @@ part_docs() {
 	createdb clutch_docs && psql -X -q -d clutch_docs -c 'CREATE EXTENSION clutch'
 	PGDATABASE=clutch_docs run_child timeout -k 10 300 bash "$SRC/test/run/doc_clients.sh" \
 		>"$log" 2>&1
+	counted "$log" $?
+	log=$WORK/log/doc_names.log
+	PGDATABASE=clutch_docs run_child timeout -k 10 60 "$PYTHON" "$SRC/test/run/doc_names.py" >"$log" 2>&1
 	counted "$log" $?
 }
 

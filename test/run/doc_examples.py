@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the SQL of the documents, so that what they show is true.
+"""Runs the SQL of the documents, to prove that it works as shown.
 
     doc_examples.py FILE...
 
@@ -11,9 +11,9 @@ What a block says after the language word:
     ```sql fails    must raise an error: it shows one
     ```sql norun    is not run
 
-A file is handed to psql with everything but its blocks blanked, so the line
-numbers in psql's messages are the document's.  Prints one line per file and
-the faults; the last line is "N passed, N failed" (blocks).
+psql is given the file with everything but its blocks blanked, so the line
+numbers in psql's messages are those of the document.  Prints one line per file
+and the failures; the last line is "N passed, N failed" (blocks).
 """
 import re
 import subprocess
@@ -44,7 +44,7 @@ def blocks_of(lines):
 
 
 def script_of(lines, blocks):
-    """The document as psql reads it: as many lines, only the blocks speak."""
+    """The document as psql reads it: the same lines, all blank but the blocks."""
     out = [""] * len(lines)
     for start, end, word in blocks:
         if word == "norun":
