@@ -74,7 +74,7 @@ configure_and_install() {
 		LDFLAGS="$sanitizers" &&
 		nice -n 10 make -s -j"$(nproc)" && nice -n 10 make -s install &&
 		# The frames of instrumented functions are several times as large.
-		echo "max_stack_depth = 6MB" >>"$PREFIX/share/postgresql.conf.sample"
+		echo "max_stack_depth = 6MB" >>"$("$PREFIX/bin/pg_config" --sharedir)/postgresql.conf.sample"
 }
 
 build_server() {
@@ -142,7 +142,8 @@ copy_checkout() {
 
 # pgTAP is SQL alone: the packaged files serve any server of the same version.
 copy_pgtap() {
-	cp "$("$1" --sharedir)"/extension/pgtap* "$PREFIX/share/extension/"
+	cp "$("$1" --sharedir)"/extension/pgtap* "$("$PREFIX/bin/pg_config" --sharedir)/extension/" ||
+		die "pgTAP could not be copied"
 }
 
 run_tests() {
