@@ -85,4 +85,16 @@ is_database_owner_compat(Oid database, Oid role)
 #endif
 }
 
+/* methods of an SQL/JSON path that may have one literal argument: case labels */
+#if PG_VERSION_NUM >= 170000
+#define CASE_JSONPATH_METHODS_WITH_ARGUMENT_COMPAT \
+	case jpiDatetime: \
+	case jpiTime: \
+	case jpiTimeTz: \
+	case jpiTimestamp: \
+	case jpiTimestampTz
+#else
+#define CASE_JSONPATH_METHODS_WITH_ARGUMENT_COMPAT case jpiDatetime
+#endif
+
 #endif							/* CLUTCH_COMPAT_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * subscription_fn.c
- *	  Reading the log in order: DESIGN 2, subscribe ... commit.
+ *	  The SQL functions that read the log in order.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,26 +24,37 @@ PG_FUNCTION_INFO_V1(clutch_commit);
 PG_FUNCTION_INFO_V1(clutch_read_from);
 PG_FUNCTION_INFO_V1(clutch_position);
 
-/* what reading answers, column by column */
+/* the columns that clutch.read and clutch.read_from return */
 enum
 {
-	READ_POS, READ_SEQ, READ_ID, READ_TYPE, READ_RUN_ID, READ_THREAD_ID,
-	READ_TASK_ID, READ_LATE, READ_ENVELOPE,
+	READ_POS,
+	READ_SEQ,
+	READ_ID,
+	READ_TYPE,
+	READ_RUN_ID,
+	READ_THREAD_ID,
+	READ_TASK_ID,
+	READ_LATE,
+	READ_ENVELOPE,
 	NUM_READ_COLUMNS
 };
 
-#define MOST_EVENTS		100000
+#define READ_MAX_EVENTS		100000
+#define NAME_MAX_BYTES		256
+
+/* The pos of a row of clutch.read: batch and seq, 16 hexadecimal digits each. */
+#define POS_DIGITS			16
 
 static int
 argument_max_events(FunctionCallInfo fcinfo, int n)
 {
 	int			max_events = PG_ARGISNULL(n) ? 100 : PG_GETARG_INT32(n);
 
-	if (max_events < 1 || max_events > MOST_EVENTS)
+	if (max_events < 1 || max_events > READ_MAX_EVENTS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"max_events\" must be between 1 and %d, not %d",
-						MOST_EVENTS, max_events)));
+						READ_MAX_EVENTS, max_events)));
 	return max_events;
 }
 
@@ -58,18 +69,21 @@ argument_filter(FunctionCallInfo fcinfo, int n)
 	return document_end(&b);
 }
 
-/* each row in memory of its own: a hundred thousand envelopes do not fit */
+/*
+ * Begins a result of events.  Each of them is formed in the returned context,
+ * which is reset afterwards: a hundred thousand envelopes do not fit in memory.
+ */
 static MemoryContext
-begin_events(FunctionCallInfo fcinfo)
+result_begin_events(FunctionCallInfo fcinfo)
 {
 	result_begin_rows(fcinfo);
 	return AllocSetContextCreate(CurrentMemoryContext, "clutch event", ALLOCSET_DEFAULT_SIZES);
 }
 
 static void
-put_event(FunctionCallInfo fcinfo, MemoryContext each, int64 seq, Slice pos)
+result_put_event(FunctionCallInfo fcinfo, MemoryContext event_context, int64 seq, Slice pos)
 {
-	MemoryContext old = MemoryContextSwitchTo(each);
+	MemoryContext old = MemoryContextSwitchTo(event_context);
 	Datum		values[NUM_READ_COLUMNS] = {0};
 	bool		nulls[NUM_READ_COLUMNS] = {0};
 	RowScan		scan;
@@ -92,7 +106,7 @@ put_event(FunctionCallInfo fcinfo, MemoryContext each, int64 seq, Slice pos)
 	}
 	rows_end(&scan);
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(each);
+	MemoryContextReset(event_context);
 }
 
 Datum
@@ -101,10 +115,11 @@ clutch_subscribe(PG_FUNCTION_ARGS)
 	Slice		name = argument_text(fcinfo, 0, "name");
 	Slice		start = argument_optional_text(fcinfo, 2);
 
-	if (name.len == 0 || name.len > 256)
+	if (name.len == 0 || name.len > NAME_MAX_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"name\" must have between 1 and 256 bytes, not %d", name.len)));
+				 errmsg("argument \"name\" must have between 1 and %d bytes, not %d",
+						NAME_MAX_BYTES, name.len)));
 	subscription_create(name, argument_filter(fcinfo, 1),
 						slice_present(start) ? start : SLICE_OF("now"),
 						PG_ARGISNULL(3) ? 1 : PG_GETARG_INT32(3));
@@ -125,38 +140,43 @@ clutch_position(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(position_text(&position)));
 }
 
-/* ------------------------------------------------ of a subscription */
+/* --------------------------------------------------- with a subscription */
+
+static Slice
+pos_text(int64 batch, int64 seq)
+{
+	return slice_of_cstring(psprintf("%016llx%016llx", (unsigned long long) batch,
+									 (unsigned long long) seq));
+}
 
 Datum
 clutch_read(PG_FUNCTION_ARGS)
 {
 	Slice		name = argument_text(fcinfo, 0, "name");
 	int			max_events = argument_max_events(fcinfo, 1);
-	MemoryContext each = begin_events(fcinfo);
+	MemoryContext event_context = result_begin_events(fcinfo);
 	Delivery	delivery;
 	int			i;
 
 	if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
-				 errmsg("a standby cannot keep the position of a subscription"),
-				 errhint("Read with clutch.read_from(pos), which keeps none.")));
+				 errmsg("cannot read a subscription on a standby, which cannot store its position"),
+				 errhint("Read with clutch.read_from(pos), which stores none.")));
 	delivery = subscription_read(name, max_events, PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2));
 	for (i = 0; i < delivery.n; i++)
-		put_event(fcinfo, each, delivery.seqs[i],
-				  slice_of_cstring(psprintf("%016llx%016llx", (unsigned long long) delivery.batch,
-											(unsigned long long) delivery.seqs[i])));
+		result_put_event(fcinfo, event_context, delivery.seqs[i],
+						 pos_text(delivery.batch, delivery.seqs[i]));
 	return (Datum) 0;
 }
 
-/* 16 hexadecimal digits */
 static bool
 parse_hex(const char *digits, int64 *number)
 {
 	int			i;
 
 	*number = 0;
-	for (i = 0; i < 16; i++)
+	for (i = 0; i < POS_DIGITS; i++)
 	{
 		const char *digit = digits[i] == '\0' ? NULL : strchr("0123456789abcdef", digits[i]);
 
@@ -167,87 +187,114 @@ parse_hex(const char *digits, int64 *number)
 	return true;
 }
 
+/* Batch and seq are not negative, so neither number begins with a digit above 7. */
+static bool
+parse_pos(Slice pos, int64 *batch, int64 *seq)
+{
+	const char *digits = slice_cstring(pos);
+
+	return pos.len == 2 * POS_DIGITS && digits[0] <= '7' && digits[POS_DIGITS] <= '7' &&
+		parse_hex(digits, batch) && parse_hex(digits + POS_DIGITS, seq);
+}
+
 Datum
 clutch_commit(PG_FUNCTION_ARGS)
 {
 	Slice		name = argument_text(fcinfo, 0, "name");
 	Slice		pos;
-	const char *digits;
 	int64		batch;
 	int64		seq;
 
-	/* SELECT clutch.commit(name, max(pos)) FROM clutch.read(name), of nothing */
+	/* SELECT clutch.commit(name, max(pos)) FROM clutch.read(name) may find no row */
 	if (PG_ARGISNULL(1))
 		PG_RETURN_VOID();
 	pos = argument_text(fcinfo, 1, "pos");
-	digits = slice_cstring(pos);
-	if (pos.len != 32 || digits[0] > '7' || digits[16] > '7' ||
-		!parse_hex(digits, &batch) || !parse_hex(digits + 16, &seq))
+	if (!parse_pos(pos, &batch, &seq))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("", "WRONG_FORMAT"),
-				 errmsg("%s is not a pos of clutch.read", place_quote(pos)),
-				 errhint("Commit the pos of the last row of clutch.read that you have handled.")));
+				 errproblem("pos", "WRONG_FORMAT"),
+				 errmsg("argument \"pos\" is not a pos of clutch.read: %s", place_quote(pos)),
+				 errhint("Pass the pos of the last row of clutch.read that you have handled, unchanged.")));
 	subscription_commit(name, batch, seq, PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2));
 	PG_RETURN_VOID();
 }
 
-/* ----------------------------------------------------- without a state */
+/* ------------------------------------------------ without a subscription */
 
-/* a position, or in the middle of what one transaction wrote: from/until/seq */
-typedef struct Start
+/*
+ * Where clutch.read_from goes on: at a position, or, if one transaction wrote
+ * more events than were asked for, behind a seq between two positions, which is
+ * written from/until/seq.
+ */
+typedef struct ReadStart
 {
 	Position	from;
-	bool		is_open;
+	bool		is_between;
 	Position	until;
-	int64		place;
-} Start;
+	int64		place;			/* the seq */
+} ReadStart;
 
-static Start
-parse_start(Slice pos)
+static void
+refuse_start(Slice pos)
 {
-	Start		start = {0};
-	char	   *text = slice_cstring(pos);
-	char	   *slash = strchr(text, '/');
-	char	   *second = slash != NULL ? strchr(slash + 1, '/') : NULL;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem("pos", "WRONG_FORMAT"),
+			 errmsg("argument \"pos\" is not a position: %s", place_quote(pos)),
+			 errhint("Pass the pos of the last row that clutch.read_from returned, unchanged.")));
+}
+
+static bool
+parse_seq(const char *digits, int64 *seq)
+{
 	char	   *end;
 
-	if (second != NULL)
+	if (digits[0] < '0' || digits[0] > '9')
+		return false;
+	errno = 0;
+	*seq = strtoll(digits, &end, 10);
+	return errno == 0 && *end == '\0';
+}
+
+static ReadStart
+read_start_parse(Slice pos)
+{
+	ReadStart	start = {0};
+	char	   *from = slice_cstring(pos);
+	char	   *until = strchr(from, '/');
+	char	   *seq = until != NULL ? strchr(until + 1, '/') : NULL;
+
+	if (until == NULL)
 	{
-		*slash = *second = '\0';
-		start.is_open = true;
-		start.until = subscription_start(slice_of_cstring(slash + 1));
-		errno = 0;
-		start.place = strtoll(second + 1, &end, 10);
-		if (*end != '\0' || errno != 0)
-			slash = second = NULL;
+		start.from = subscription_start(pos, "pos");
+		return start;
 	}
-	if (slash != NULL && second == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("", "WRONG_FORMAT"),
-				 errmsg("%s is no position", place_quote(pos)),
-				 errhint("Give what clutch.read_from answered, unchanged.")));
-	start.from = subscription_start(slice_of_cstring(text));
+	if (seq == NULL || !parse_seq(seq + 1, &start.place))
+		refuse_start(pos);
+	*until++ = *seq = '\0';
+	start.is_between = true;
+	start.until = subscription_position(slice_of_cstring(until), "pos");
+	start.from = subscription_position(slice_of_cstring(from), "pos");
 	return start;
 }
 
+/* Returns where to go on after the first so many events of the feed. */
 static char *
-next_start(const Start *start, const Feed *feed, int read)
+read_start_after(const ReadStart *start, const Feed *feed, int nread)
 {
-	if (read == feed->n)
+	if (nread == feed->n)
 		return position_text(&feed->until);
 	return psprintf("%s/%s/" INT64_FORMAT, position_text(&start->from),
-					position_text(&feed->until), feed->seqs[read - 1]);
+					position_text(&feed->until), feed->seqs[nread - 1]);
 }
 
 Datum
 clutch_read_from(PG_FUNCTION_ARGS)
 {
-	Start		start = parse_start(argument_text(fcinfo, 0, "pos"));
+	ReadStart	start = read_start_parse(argument_text(fcinfo, 0, "pos"));
 	Filter		filter;
 	FeedQuery	query = {&filter, 1, 0, argument_max_events(fcinfo, 2)};
-	MemoryContext each = begin_events(fcinfo);
+	MemoryContext event_context = result_begin_events(fcinfo);
 	Feed	   *feed;
 	int			first = 0;
 	int			last;
@@ -255,19 +302,19 @@ clutch_read_from(PG_FUNCTION_ARGS)
 
 	filter_read(argument_filter(fcinfo, 1), &filter);
 	subscription_require_reader(&filter);
-	feed = feed_read(&start.from, start.is_open ? &start.until : NULL, &query);
+	feed = feed_read(&start.from, start.is_between ? &start.until : NULL, &query);
 	while (first < feed->n && feed->seqs[first] <= start.place)
 		first++;
-	if (start.is_open && first == feed->n)
+	if (start.is_between && first == feed->n)
 	{
-		/* that transaction is done; go on behind it */
-		start = (Start) {start.until};
+		/* all of that transaction has been read: go on behind it */
+		start = (ReadStart) {start.until};
 		feed = feed_read(&start.from, NULL, &query);
 		first = 0;
 	}
 	last = Min(feed->n, first + query.max_events);
 	for (i = first; i < last; i++)
-		put_event(fcinfo, each, feed->seqs[i], i < last - 1 ? SLICE_NONE :
-				  slice_of_cstring(next_start(&start, feed, last)));
+		result_put_event(fcinfo, event_context, feed->seqs[i], i < last - 1 ? SLICE_NONE :
+						 slice_of_cstring(read_start_after(&start, feed, last)));
 	return (Datum) 0;
 }

@@ -17,20 +17,24 @@
 #include "utils/memutils.h"
 #include "utils/xid8.h"
 
-typedef struct Reading
+/* One call of feed_read. */
+typedef struct FeedReader
 {
 	const FeedQuery *query;
 	Feed	   *feed;
-	int			room;
+	int			room;			/* of feed->seqs */
 	TimestampTz now;
-	MemoryContext each;			/* reset after every row */
-} Reading;
+	MemoryContext event_context;	/* reset after every event */
+} FeedReader;
 
-/* ------------------------------------------------------- is it wanted? */
+/* ------------------------------------------------ does an event belong here? */
 
-/* a message that nobody has read in time: the log keeps it, readers do not get it */
+/*
+ * Has a message outlived its ttl or deadline?  The log keeps it, but readers do
+ * not get it any more.  A task with a deadline is timed out instead.
+ */
 static bool
-is_expired(const RowScan *scan, TimestampTz now)
+event_is_expired(const RowScan *scan, TimestampTz now)
 {
 	Jsonb	   *document = rows_jsonb(scan, Anum_event_envelope);
 	JsonbContainer *meta = document_get_container(&document->root, "meta");
@@ -47,41 +51,42 @@ is_expired(const RowScan *scan, TimestampTz now)
 }
 
 static bool
-is_of_member(const FeedQuery *query, Slice run_id)
+run_belongs_to_member(const FeedQuery *query, Slice run_id)
 {
 	return query->members == 1 ||
 		slice_hash(run_id) % (uint64) query->members == (uint64) query->member;
 }
 
 static void
-add(Reading *reading, int64 seq)
+feed_add(FeedReader *reader, int64 seq)
 {
-	Feed	   *feed = reading->feed;
+	Feed	   *feed = reader->feed;
 
-	if (feed->n == reading->room)
+	if (feed->n == reader->room)
 	{
-		reading->room *= 2;
-		feed->seqs = repalloc_huge(feed->seqs, sizeof(int64) * reading->room);
+		reader->room *= 2;
+		feed->seqs = repalloc_huge(feed->seqs, sizeof(int64) * reader->room);
 	}
 	feed->seqs[feed->n++] = seq;
 }
 
+/* Adds the current event of the scan to the feed, if it belongs there. */
 static void
-look_at(Reading *reading, const RowScan *scan)
+feed_examine(FeedReader *reader, const RowScan *scan)
 {
-	MemoryContext old = MemoryContextSwitchTo(reading->each);
+	MemoryContext old = MemoryContextSwitchTo(reader->event_context);
 
 	CHECK_FOR_INTERRUPTS();
-	reading->feed->examined++;
-	if (is_of_member(reading->query, rows_text(scan, Anum_event_run_id)) &&
-		filter_fits(reading->query->filter, scan) && !is_expired(scan, reading->now))
-		add(reading, rows_int8(scan, Anum_event_seq));
+	reader->feed->examined++;
+	if (run_belongs_to_member(reader->query, rows_text(scan, Anum_event_run_id)) &&
+		filter_fits(reader->query->filter, scan) && !event_is_expired(scan, reader->now))
+		feed_add(reader, rows_int8(scan, Anum_event_seq));
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(reading->each);
+	MemoryContextReset(reader->event_context);
 }
 
 static uint64
-xid_of(const RowScan *scan)
+event_xid(const RowScan *scan)
 {
 	bool		isnull;
 
@@ -91,17 +96,18 @@ xid_of(const RowScan *scan)
 /* ------------------------------------------------------------ the ranges */
 
 /*
- * Transactions of one epoch from a number on, in order, until there is enough
- * or the end is reached.  True: enough; *xmax is where the rest begins.
+ * Reads the transactions of an epoch from from_xid on, in order, until the feed
+ * is full or "until" is reached.  Returns true if it is full; *xmax is then the
+ * first transaction that was left out.
  *
- * What until has not seen is the next batch's: our own transaction, and what
- * has committed since until was chosen.
+ * Whatever "until" has not seen belongs to a later batch: our own transaction,
+ * and what has committed since "until" was chosen.
  */
 static bool
-read_range(Reading *reading, int epoch, uint64 from_xid, const Position *until, bool may_cut,
+read_newer(FeedReader *reader, int epoch, uint64 from_xid, const Position *until, bool may_cut,
 		   uint64 *xmax)
 {
-	bool		enough = false;
+	bool		is_full = false;
 	uint64		last = 0;
 	RowScan		scan;
 
@@ -111,27 +117,27 @@ read_range(Reading *reading, int epoch, uint64 from_xid, const Position *until, 
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
-		uint64		xid = xid_of(&scan);
+		uint64		xid = event_xid(&scan);
 
 		if (xid >= until->xmax)
 			break;
 		if (!position_has_seen(until, until->epoch, xid))
 			continue;
-		if (may_cut && xid != last && reading->feed->n >= reading->query->max_events)
+		if (may_cut && xid != last && reader->feed->n >= reader->query->max_events)
 		{
-			enough = true;
+			is_full = true;
 			*xmax = xid;
 			break;
 		}
 		last = xid;
-		look_at(reading, &scan);
+		feed_examine(reader, &scan);
 	}
 	rows_end(&scan);
-	return enough;
+	return is_full;
 }
 
 static void
-read_transaction(Reading *reading, int epoch, uint64 xid)
+read_transaction(FeedReader *reader, int epoch, uint64 xid)
 {
 	RowScan		scan;
 
@@ -140,62 +146,64 @@ read_transaction(Reading *reading, int epoch, uint64 xid)
 	rows_key_xid8(&scan, 2, BTEqualStrategyNumber, xid);
 	rows_start(&scan);
 	while (rows_next(&scan))
-		look_at(reading, &scan);
+		feed_examine(reader, &scan);
 	rows_end(&scan);
 }
 
+/* Reads the transactions that "from" left in progress and "until" has seen. */
 static void
-read_late(Reading *reading, int epoch, const Position *from, const Position *until)
+read_late_commits(FeedReader *reader, int epoch, const Position *from, const Position *until)
 {
 	int			i;
 
 	for (i = 0; i < from->nxip; i++)
 		if (position_has_seen(until, until->epoch, from->xip[i]))
-			read_transaction(reading, epoch, from->xip[i]);
+			read_transaction(reader, epoch, from->xip[i]);
 }
 
 /*
- * Late committers, then what is newer; of what came from elsewhere too, whose
- * share is not cut again.  True: until was cut.
+ * Reads the part of the feed that lies in the epoch of "until", including the
+ * events that arrived there by replication; those are not cut a second time.
+ * Returns true if "until" was cut.
  */
 static bool
-read_epoch(Reading *reading, const Position *from, Position *until, bool may_cut)
+read_epoch(FeedReader *reader, const Position *from, Position *until, bool may_cut)
 {
 	int			elsewhere = EPOCH_ELSEWHERE(until->epoch);
 	uint64		xmax;
 	bool		is_cut;
 
-	read_late(reading, until->epoch, from, until);
-	is_cut = read_range(reading, until->epoch, from->xmax, until, may_cut, &xmax);
+	read_late_commits(reader, until->epoch, from, until);
+	is_cut = read_newer(reader, until->epoch, from->xmax, until, may_cut, &xmax);
 	if (is_cut)
 		*until = position_cut(until, xmax);
-	read_late(reading, elsewhere, from, until);
-	(void) read_range(reading, elsewhere, from->xmax, until, false, &xmax);
+	read_late_commits(reader, elsewhere, from, until);
+	(void) read_newer(reader, elsewhere, from->xmax, until, false, &xmax);
 	return is_cut;
 }
 
-/* what is left of the epochs before, which a copy inherited, then this one */
+/* Reads what is left of the epochs that a copy inherited, then its own epoch. */
 static void
-read_epochs(Reading *reading, const Position *from, bool may_cut)
+read_epochs(FeedReader *reader, const Position *from, bool may_cut)
 {
 	static const Position beginning = {0};
-	Position	last = reading->feed->until;
-	Position   *until = &reading->feed->until;
+	Position	last = reader->feed->until;
+	Position   *until = &reader->feed->until;
 	int			epoch;
 
 	for (epoch = from->epoch; epoch < last.epoch; epoch++)
 	{
 		*until = position_end(epoch);
-		if (read_epoch(reading, from, until, may_cut))
+		if (read_epoch(reader, from, until, may_cut))
 			return;
 		from = &beginning;
 	}
 	*until = last;
-	(void) read_epoch(reading, from, until, may_cut);
+	(void) read_epoch(reader, from, until, may_cut);
 }
 
 static int
-compare_seqs(const void *a, const void *b)
+seq_compare(const void *a, const void *b)
 {
 	int64		x = *(const int64 *) a;
 	int64		y = *(const int64 *) b;
@@ -207,14 +215,20 @@ Feed *
 feed_read(const Position *from, const Position *until, const FeedQuery *query)
 {
 	Feed	   *feed = palloc0(sizeof(Feed));
-	Reading		reading = {query, feed, Max(query->max_events, 64), clock_now()};
+	FeedReader	reader = {
+		.query = query,
+		.feed = feed,
+		.room = Max(query->max_events, 64),
+		.now = clock_now(),
+	};
 
-	feed->seqs = palloc(sizeof(int64) * reading.room);
+	feed->seqs = palloc(sizeof(int64) * reader.room);
 	feed->until = until != NULL ? *until : position_now();
-	reading.each = AllocSetContextCreate(CurrentMemoryContext, "clutch feed", ALLOCSET_DEFAULT_SIZES);
-	/* an end that was chosen before is not cut again */
-	read_epochs(&reading, from, until == NULL);
-	MemoryContextDelete(reading.each);
-	qsort(feed->seqs, feed->n, sizeof(int64), compare_seqs);
+	reader.event_context = AllocSetContextCreate(CurrentMemoryContext, "clutch feed",
+												 ALLOCSET_DEFAULT_SIZES);
+	/* an end that was chosen earlier must stay the same */
+	read_epochs(&reader, from, until == NULL);
+	MemoryContextDelete(reader.event_context);
+	qsort(feed->seqs, feed->n, sizeof(int64), seq_compare);
 	return feed;
 }

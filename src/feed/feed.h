@@ -3,11 +3,12 @@
  * feed.h
  *	  The events between two positions.
  *
- * A feed goes from a position to a later one; its events are what the later
- * one has seen and the earlier has not, by seq.  The later one is chosen here:
- * after whole transactions, so that about as many events lie between as were
- * asked for.  Only a transaction that wrote more makes a feed that is read in
- * several pieces, from a place (a seq) on.
+ * A feed goes from a position to a later one.  Its events are those that the
+ * later position has seen and the earlier one has not, in the order of seq.
+ * The later position is chosen while reading: it lies after whole transactions,
+ * so that about as many events lie in between as the caller asked for.  Only a
+ * transaction that wrote more than that makes a feed that its reader takes in
+ * several pieces.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,20 +21,24 @@
 typedef struct FeedQuery
 {
 	const Filter *filter;
-	int			members;		/* a run belongs to one of so many ... */
-	int			member;			/* ... to this one; from 0 */
+	int			members;		/* the runs are divided among this many members */
+	int			member;			/* the one that reads, from 0 */
 	int			max_events;
 } FeedQuery;
 
 typedef struct Feed
 {
-	Position	until;			/* all between is in the feed */
+	Position	until;			/* the feed has everything up to here */
 	int			n;
-	int64	   *seqs;			/* ascending; those that are wanted and still of use */
-	int64		examined;		/* rows that were looked at */
+	int64	   *seqs;			/* ascending: the events that fit the query and have
+								 * not expired */
+	int64		examined;		/* events that were looked at */
 } Feed;
 
-/* from a position to one of its choice, or to until (which may be NULL) */
+/*
+ * Reads from a position up to "until", or, if that is NULL, up to a position
+ * that is chosen and returned in the feed.
+ */
 extern Feed *feed_read(const Position *from, const Position *until, const FeedQuery *query);
 
 #endif							/* CLUTCH_FEED_H */

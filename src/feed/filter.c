@@ -10,27 +10,57 @@
 #include "base/column.h"
 #include "base/document.h"
 #include "feed/filter.h"
-#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "protocol/message_type.h"
+#include "protocol/place.h"
 #include "protocol/problem.h"
 #include "registry/roster.h"
 #include "store/event.h"
 #include "task/task.h"
-#include "utils/fmgroids.h"
-#include "utils/fmgrprotos.h"
-#include "utils/jsonpath.h"
 
-#define NAMES	"type, thread_id, run_id, task_id, agent, topic, domain, payload_type, path"
-
-/* --------------------------------------------------------------- reading */
-
-static void
-fault(ProblemList *list, Slice key, const char *code, const char *message)
+/* A key whose value is a text or a list of texts. */
+typedef struct TextKey
 {
-	problem_add(list, problem_path("", key.s, key.len), code, "%s", message);
+	Slice		name;
+	size_t		offset;			/* of its SliceList in a Filter */
+} TextKey;
+
+#define TEXT_KEY(name, field)	{{name, sizeof(name) - 1}, offsetof(Filter, field)}
+
+static const TextKey text_keys[] = {
+	TEXT_KEY("type", types),
+	TEXT_KEY("thread_id", threads),
+	TEXT_KEY("run_id", runs),
+	TEXT_KEY("task_id", tasks),
+	TEXT_KEY("agent", agents),
+	TEXT_KEY("topic", topics),
+	TEXT_KEY("domain", domains),
+	TEXT_KEY("payload_type", payload_types),
+};
+
+/* ------------------------------------------------------------ reading a key */
+
+static char *
+key_path(Slice key)
+{
+	return problem_path("", key.s, key.len);
 }
 
 static void
-read_texts(const JsonbValue *value, Slice key, SliceList *texts, ProblemList *list)
+texts_add(SliceList *texts, const JsonbValue *value)
+{
+	texts->items[texts->n++] = (Slice) {value->val.string.val, value->val.string.len};
+}
+
+static void
+fault_not_texts(ProblemList *list, Slice key)
+{
+	problem_add(list, key_path(key), "WRONG_TYPE", "\"%.*s\" must be a text or a list of texts",
+				key.len, key.s);
+}
+
+static void
+texts_read(const JsonbValue *value, Slice key, SliceList *texts, ProblemList *list)
 {
 	JsonbIterator *it;
 	JsonbIteratorToken token;
@@ -39,12 +69,12 @@ read_texts(const JsonbValue *value, Slice key, SliceList *texts, ProblemList *li
 	if (value->type == jbvString)
 	{
 		texts->items = palloc(sizeof(Slice));
-		texts->items[texts->n++] = (Slice) {value->val.string.val, value->val.string.len};
+		texts_add(texts, value);
 		return;
 	}
 	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data))
 	{
-		fault(list, key, "WRONG_TYPE", "must be a text or a list of texts");
+		fault_not_texts(list, key);
 		return;
 	}
 	texts->items = palloc(sizeof(Slice) * (JsonContainerSize(value->val.binary.data) + 1));
@@ -54,188 +84,117 @@ read_texts(const JsonbValue *value, Slice key, SliceList *texts, ProblemList *li
 		if (token != WJB_ELEM)
 			continue;
 		if (element.type == jbvString)
-			texts->items[texts->n++] = (Slice) {element.val.string.val, element.val.string.len};
+			texts_add(texts, &element);
 		else
-			fault(list, key, "WRONG_TYPE", "must be a text or a list of texts");
+			fault_not_texts(list, key);
 	}
 	if (texts->n == 0)
-		fault(list, key, "EMPTY", "names nothing; leave it out to want any");
+		problem_add(list, key_path(key), "EMPTY",
+					"\"%.*s\" must not be empty: leave it out to get any", key.len, key.s);
 }
 
 /*
- * The first that a path finds; NULL: nothing, or it cannot be applied.  By the
- * function that knows time zones: the other one raises where it would need one,
- * whatever it is told.
- */
-static Jsonb *
-find_first(struct varlena *path, Jsonb *document)
-{
-	LOCAL_FCINFO(fcinfo, 4);
-	FmgrInfo	function;
-	DocumentBuilder none;
-	Datum		found;
-
-	document_begin(&none);
-	fmgr_info(F_JSONB_PATH_QUERY_FIRST_TZ, &function);
-	InitFunctionCallInfoData(*fcinfo, &function, 4, InvalidOid, NULL, NULL);
-	fcinfo->args[0] = (NullableDatum) {JsonbPGetDatum(document), false};
-	fcinfo->args[1] = (NullableDatum) {PointerGetDatum(path), false};
-	fcinfo->args[2] = (NullableDatum) {JsonbPGetDatum(document_end(&none)), false};
-	fcinfo->args[3] = (NullableDatum) {BoolGetDatum(true), false};
-	found = FunctionCallInvoke(fcinfo);
-	return fcinfo->isnull ? NULL : DatumGetJsonbP(found);
-}
-
-static struct varlena *
-parse_path(char *text)
-{
-	return (struct varlena *) DatumGetPointer(DirectFunctionCall1(jsonpath_in, CStringGetDatum(text)));
-}
-
-static char *
-path_text(struct varlena *path)
-{
-	return DatumGetCString(DirectFunctionCall1(jsonpath_out, PointerGetDatum(path)));
-}
-
-/* behind a string or a name, in the server's own spelling */
-static const char *
-end_of_quoted(const char *quote)
-{
-	const char *at;
-
-	for (at = quote + 1; *at != '"'; at++)
-		if (*at == '\\')
-			at++;
-	return at + 1;
-}
-
-/*
- * .method(literals), if that is what begins there, applied to some text: what
- * the server says of the literals, like a format of datetime() that is none, it
- * says whatever they are applied to.  Returns where to go on.
- */
-static const char *
-try_method(const char *dot)
-{
-	const char *at = dot + 1;
-
-	while (*at >= 'a' && *at <= 'z')
-		at++;
-	if (at == dot + 1 || *at != '(')
-		return dot + 1;
-	while (*at != ')')
-		at = *at == '"' ? end_of_quoted(at) : at + 1;
-	(void) find_first(parse_path(psprintf("$%.*s)", (int) (at - dot), dot)),
-					  DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("\"1\""))));
-	return at + 1;
-}
-
-static void
-try_methods(struct varlena *path)
-{
-	const char *at = path_text(path);
-
-	while (*at != '\0')
-	{
-		if (*at == '"')
-			at = end_of_quoted(at);
-		else
-			at = *at == '.' ? try_method(at) : at + 1;
-	}
-}
-
-/* in the server's own spelling $x is $"x", and what begins with a quote is a string */
-static bool
-names_variable(struct varlena *path)
-{
-	const char *at = path_text(path);
-
-	while (*at != '\0')
-	{
-		if (at[0] == '$' && at[1] == '"')
-			return true;
-		at = *at == '"' ? end_of_quoted(at) : at + 1;
-	}
-	return false;
-}
-
-/* true, false, or unknown, which it is of what it cannot apply to */
-static bool
-is_predicate(struct varlena *path)
-{
-	JsonPathItem root;
-
-	jspInit(&root, (JsonPath *) path);
-	switch (root.type)
-	{
-		case jpiAnd:
-		case jpiOr:
-		case jpiNot:
-		case jpiIsUnknown:
-		case jpiEqual:
-		case jpiNotEqual:
-		case jpiLess:
-		case jpiGreater:
-		case jpiLessOrEqual:
-		case jpiGreaterOrEqual:
-		case jpiExists:
-		case jpiStartsWith:
-		case jpiLikeRegex:
-			return !jspHasNext(&root);
-		default:
-			return false;
-	}
-}
-
-/*
- * A path with a mistake is refused by the server, which says where it is; a
- * variable, or a method's mistake, would be only when it is met, by every reader
- * from then on.
+ * The server says where a path has a mistake.  A variable is refused here,
+ * because the server would raise only when it meets it, in every read from then
+ * on.
  */
 static void
-read_path(const JsonbValue *value, Slice key, Filter *filter, ProblemList *list)
+path_read(const JsonbValue *value, Slice key, Filter *filter, ProblemList *list)
 {
 	if (value->type != jbvString)
 	{
-		fault(list, key, "WRONG_TYPE", "must be a text, an SQL/JSON path such as $.payload ? (@.total > 100)");
+		problem_add(list, key_path(key), "WRONG_TYPE",
+					"\"path\" must be a text, an SQL/JSON path such as $.payload ? (@.total > 100)");
 		return;
 	}
-	filter->path = parse_path(pnstrdup(value->val.string.val, value->val.string.len));
-	if (names_variable(filter->path))
-		fault(list, key, "WRONG_VALUE", "names a variable, and there are none: write the value itself");
-	try_methods(filter->path);
-	filter->path_is_predicate = is_predicate(filter->path);
+	filter->path = path_parse((Slice) {value->val.string.val, value->val.string.len});
+	if (filter->path.has_variable)
+		problem_add(list, key_path(key), "WRONG_VALUE",
+					"\"path\" must not name a variable: write the value itself");
+}
+
+static char *
+list_of_keys(void)
+{
+	StringInfoData names;
+	int			i;
+
+	initStringInfo(&names);
+	for (i = 0; i < lengthof(text_keys); i++)
+		appendStringInfo(&names, "%s, ", text_keys[i].name.s);
+	appendStringInfoString(&names, "path");
+	return names.data;
 }
 
 static void
-read_key(Slice key, const JsonbValue *value, Filter *filter, ProblemList *list)
+filter_read_key(Slice key, const JsonbValue *value, Filter *filter, ProblemList *list)
 {
-	struct
-	{
-		Slice		name;
-		SliceList  *texts;
-	}			keys[] = {
-		{SLICE_OF("type"), &filter->types}, {SLICE_OF("thread_id"), &filter->threads},
-		{SLICE_OF("run_id"), &filter->runs}, {SLICE_OF("task_id"), &filter->tasks},
-		{SLICE_OF("agent"), &filter->agents}, {SLICE_OF("topic"), &filter->topics},
-		{SLICE_OF("domain"), &filter->domains}, {SLICE_OF("payload_type"), &filter->payload_types}
-	};
 	int			i;
 
-	for (i = 0; i < lengthof(keys); i++)
-		if (slice_equal(key, keys[i].name))
+	for (i = 0; i < lengthof(text_keys); i++)
+		if (slice_equal(key, text_keys[i].name))
 		{
-			read_texts(value, key, keys[i].texts, list);
+			texts_read(value, key, (SliceList *) ((char *) filter + text_keys[i].offset), list);
 			return;
 		}
 	if (slice_equal(key, SLICE_OF("path")))
-		read_path(value, key, filter, list);
+		path_read(value, key, filter, list);
 	else
-		fault(list, key, "UNKNOWN_FIELD", "is nothing that a filter looks at (known: " NAMES ")");
+		problem_add(list, key_path(key), "UNKNOWN_FIELD", "a filter has no key %s: its keys are %s",
+					place_quote(key), list_of_keys());
 }
 
-/* a topic may be named with its prefix or without */
+/* ---------------------------------------------------- completing the filter */
+
+/* Returns what a type must begin with to belong to "task.*" and the like. */
+static bool
+type_is_family(Slice type, Slice *prefix)
+{
+	if (type.len == 0 || type.s[type.len - 1] != '*')
+		return false;
+	*prefix = (Slice) {type.s, type.len - 1};
+	return true;
+}
+
+static bool
+type_is_known(Slice type)
+{
+	MessageType known;
+	Slice		prefix;
+
+	if (!type_is_family(type, &prefix))
+		return message_type_parse(type) != MSG_UNKNOWN;
+	for (known = 0; known < MSG_UNKNOWN; known++)
+		if (slice_starts(slice_of_cstring(message_type_name(known)), prefix))
+			return true;
+	return false;
+}
+
+static char *
+list_of_types(void)
+{
+	StringInfoData names;
+	MessageType type;
+
+	initStringInfo(&names);
+	for (type = 0; type < MSG_UNKNOWN; type++)
+		appendStringInfo(&names, "%s%s", type == 0 ? "" : ", ", message_type_name(type));
+	return names.data;
+}
+
+/* A misspelt type would match nothing, silently and for ever. */
+static void
+check_types(const Filter *filter, ProblemList *list)
+{
+	int			i;
+
+	for (i = 0; i < filter->types.n; i++)
+		if (!type_is_known(filter->types.items[i]))
+			problem_add(list, "/type", "UNKNOWN_TYPE", "there is no message type %s: the types are %s",
+						place_quote(filter->types.items[i]), list_of_types());
+}
+
+/* A topic may be named with its prefix or without. */
 static void
 complete_topics(Filter *filter)
 {
@@ -250,7 +209,7 @@ complete_topics(Filter *filter)
 	}
 }
 
-/* the agents, their groups as they are now, and everybody */
+/* Collects the agents, the groups in which they are now, and group:*. */
 static void
 find_inboxes(Filter *filter)
 {
@@ -293,17 +252,18 @@ filter_read(Jsonb *document, Filter *filter)
 	if (!JB_ROOT_IS_OBJECT(document))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("", "WRONG_TYPE"),
-				 errmsg("a filter is a JSON object"),
-				 errhint("Write {} for all events, or {\"type\": \"chat.message\"}.")));
+				 errproblem("filter", "WRONG_TYPE"),
+				 errmsg("argument \"filter\" must be a JSON object"),
+				 errhint("Write {} for all events, or for example {\"type\": \"chat.message\"}.")));
 	it = JsonbIteratorInit(&document->root);
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 	{
 		if (token == WJB_KEY)
 			key = value;
 		else if (token == WJB_VALUE)
-			read_key((Slice) {key.val.string.val, key.val.string.len}, &value, filter, list);
+			filter_read_key((Slice) {key.val.string.val, key.val.string.len}, &value, filter, list);
 	}
+	check_types(filter, list);
 	if (list->n > 0)
 		problem_raise(list, ERRCODE_INVALID_PARAMETER_VALUE, "filter");
 	complete_topics(filter);
@@ -313,7 +273,7 @@ filter_read(Jsonb *document, Filter *filter)
 /* --------------------------------------------------------------- fitting */
 
 static bool
-is_one_of(const SliceList *wanted, Slice text)
+list_allows(const SliceList *wanted, Slice text)
 {
 	int			i;
 
@@ -326,39 +286,36 @@ is_one_of(const SliceList *wanted, Slice text)
 }
 
 static bool
-is_type_of(const SliceList *wanted, Slice type)
+types_allow(const SliceList *wanted, Slice type)
 {
+	Slice		prefix;
 	int			i;
 
-	if (is_one_of(wanted, type))
+	if (list_allows(wanted, type))
 		return true;
 	for (i = 0; i < wanted->n; i++)
-	{
-		Slice		family = wanted->items[i];
-
-		if (family.len == 0 || family.s[family.len - 1] != '*')
-			continue;
-		family.len--;
-		if (slice_starts(type, family))
+		if (type_is_family(wanted->items[i], &prefix) && slice_starts(type, prefix))
 			return true;
-	}
 	return false;
 }
 
 static bool
-reaches(const SliceList *wanted, const SliceList *recipients)
+recipients_include(const SliceList *recipients, const SliceList *wanted)
 {
 	int			i;
 
 	for (i = 0; i < recipients->n; i++)
-		if (is_one_of(wanted, recipients->items[i]))
+		if (list_allows(wanted, recipients->items[i]))
 			return true;
 	return false;
 }
 
-/* the request of a task that one of them has or had by now, whoever it was sent to */
+/*
+ * Is the event the request of a task that one of the agents has or has had by
+ * now, whoever it was addressed to?
+ */
 static bool
-is_given(const SliceList *agents, const RowScan *event)
+request_was_given_to(const SliceList *agents, const RowScan *event)
 {
 	Task	   *task;
 	int			i;
@@ -373,7 +330,7 @@ is_given(const SliceList *agents, const RowScan *event)
 }
 
 static bool
-is_addressed(const Filter *filter, const RowScan *event)
+recipients_fit(const Filter *filter, const RowScan *event)
 {
 	SliceList	recipients;
 	bool		isnull;
@@ -381,36 +338,21 @@ is_addressed(const Filter *filter, const RowScan *event)
 	if (filter->inboxes.n == 0 && filter->topics.n == 0)
 		return true;
 	recipients = column_texts_of(rows_datum(event, Anum_event_to_agents, &isnull));
-	return (filter->inboxes.n == 0 || reaches(&filter->inboxes, &recipients) ||
-			is_given(&filter->agents, event)) &&
-		(filter->topics.n == 0 || reaches(&filter->topics, &recipients));
-}
-
-/*
- * Found something: a boolean counts as itself, what is unknown as false, and
- * anything else as true.
- */
-static bool
-has_path(const Filter *filter, Jsonb *envelope)
-{
-	Jsonb	   *answer = find_first(filter->path, envelope);
-	JsonbValue	scalar;
-
-	return answer != NULL &&
-		!(JsonbExtractScalar(&answer->root, &scalar) &&
-		  ((scalar.type == jbvBool && !scalar.val.boolean) ||
-		   (scalar.type == jbvNull && filter->path_is_predicate)));
+	return (filter->inboxes.n == 0 || recipients_include(&recipients, &filter->inboxes) ||
+			request_was_given_to(&filter->agents, event)) &&
+		(filter->topics.n == 0 || recipients_include(&recipients, &filter->topics));
 }
 
 bool
 filter_fits(const Filter *filter, const RowScan *event)
 {
-	return is_type_of(&filter->types, rows_text(event, Anum_event_type)) &&
-		is_one_of(&filter->threads, rows_text(event, Anum_event_thread_id)) &&
-		is_one_of(&filter->runs, rows_text(event, Anum_event_run_id)) &&
-		is_one_of(&filter->tasks, rows_text(event, Anum_event_task_id)) &&
-		is_one_of(&filter->domains, rows_text(event, Anum_event_domain)) &&
-		is_one_of(&filter->payload_types, rows_text(event, Anum_event_payload_type)) &&
-		is_addressed(filter, event) &&
-		(filter->path == NULL || has_path(filter, rows_jsonb(event, Anum_event_envelope)));
+	return types_allow(&filter->types, rows_text(event, Anum_event_type)) &&
+		list_allows(&filter->threads, rows_text(event, Anum_event_thread_id)) &&
+		list_allows(&filter->runs, rows_text(event, Anum_event_run_id)) &&
+		list_allows(&filter->tasks, rows_text(event, Anum_event_task_id)) &&
+		list_allows(&filter->domains, rows_text(event, Anum_event_domain)) &&
+		list_allows(&filter->payload_types, rows_text(event, Anum_event_payload_type)) &&
+		recipients_fit(filter, event) &&
+		(filter->path.jsonpath == NULL ||
+		 path_fits(&filter->path, rows_jsonb(event, Anum_event_envelope)));
 }

@@ -3,12 +3,14 @@
  * filter.h
  *	  Which events a reader of the log wants.
  *
- * {"type", "thread_id", "run_id", "task_id", "agent", "topic", "domain",
- * "payload_type"}: a text or a list of texts each, of which one must fit; a
- * type may end with ".*".  "agent" is an inbox: what is addressed to the
- * agent, to a group it belongs to, or to all (group:*).  "path": an SQL/JSON
- * path into the envelope that must find something, or be true.  All that is
- * said must fit; {} wants everything.
+ * A filter is a JSON object.  Its keys are type, thread_id, run_id, task_id,
+ * agent, topic, domain and payload_type, each with a text or a list of texts of
+ * which one must fit, and path, an SQL/JSON path into the envelope.  An event
+ * must fit every key that is given, so {} wants everything.
+ *
+ * A type may end with "*", for all types that begin so.  "agent" is an inbox:
+ * what is addressed to the agent, to one of its groups or to everybody
+ * (group:*), and the requests of the tasks that the agent was given.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,10 +19,11 @@
 
 #include "base/rows.h"
 #include "base/text.h"
+#include "feed/path.h"
 
 typedef struct Filter
 {
-	SliceList	types;			/* n 0: any */
+	SliceList	types;			/* an empty list wants any */
 	SliceList	threads;
 	SliceList	runs;
 	SliceList	tasks;
@@ -28,15 +31,17 @@ typedef struct Filter
 	SliceList	topics;
 	SliceList	domains;
 	SliceList	payload_types;
-	struct varlena *path;		/* a jsonpath; NULL: none */
-	bool		path_is_predicate;	/* true, false or unknown, not what it finds */
-	SliceList	inboxes;		/* recipients that reach one of agents */
+	SliceList	inboxes;		/* the recipients that reach one of the agents */
+	FilterPath	path;
 } Filter;
 
-/* every fault at once, 22023; parts are palloc'd or point into the document */
+/*
+ * Reads a filter.  Reports all faults at once, with SQLSTATE 22023.  The parts
+ * of the filter are palloc'd or point into the document.
+ */
 extern void filter_read(Jsonb *document, Filter *filter);
 
-/* the current row of a scan of clutch.events */
+/* Does the current row of a scan of clutch.events fit? */
 extern bool filter_fits(const Filter *filter, const RowScan *event);
 
 #endif							/* CLUTCH_FILTER_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * position.c
- *	  How far a reader of the log has come: a cursor is a snapshot.
+ *	  How far a reader of the log has come.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,18 +12,37 @@
 #include "access/xlog.h"
 #include "access/xlogrecovery.h"
 #include "feed/position.h"
+#include "lib/qunique.h"
 #include "lib/stringinfo.h"
 #include "protocol/problem.h"
 #include "store/epoch.h"
 #include "utils/snapmgr.h"
 
+/* The first characters of a position: the version of its text. */
+#define POSITION_VERSION	"p1."
+
 static int
-compare_xids(const void *a, const void *b)
+xid_compare(const void *a, const void *b)
 {
 	uint64		x = *(const uint64 *) a;
 	uint64		y = *(const uint64 *) b;
 
 	return x < y ? -1 : x > y;
+}
+
+/*
+ * Brings xip into the form that position.h promises.  An xid that stood there
+ * twice would have its events read twice.
+ */
+static void
+position_order_xids(Position *position)
+{
+	if (position->nxip == 0)
+		return;
+	qsort(position->xip, position->nxip, sizeof(uint64), xid_compare);
+	position->nxip = qunique(position->xip, position->nxip, sizeof(uint64), xid_compare);
+	while (position->nxip > 0 && position->xip[position->nxip - 1] >= position->xmax)
+		position->nxip--;
 }
 
 static TimeLineID
@@ -43,12 +62,14 @@ position_beginning(void)
 	Position	position = {0};
 
 	position.epoch = 1;
-	position.timeline = 0;
 	position.system_identifier = epoch_system(1);
 	return position;
 }
 
-/* the copy that the epoch was of may have gone on: there, this is of the future */
+/*
+ * The database that the epoch belongs to may have gone on after it was copied.
+ * There, this position is one of the future, which the highest timeline says.
+ */
 Position
 position_end(int epoch)
 {
@@ -62,8 +83,12 @@ position_end(int epoch)
 }
 
 /*
- * A snapshot taken in recovery has all transactions in progress, the top ones
- * among them, in subxip.  Events carry the top transaction.
+ * A snapshot that was taken during recovery keeps all transactions in progress,
+ * top-level ones included, in subxip.  Events carry the top-level xid.
+ *
+ * A transaction stands in xip twice while it is being prepared: once for its
+ * backend and once for the prepared transaction.  With a synchronous standby
+ * that lasts as long as the wait for the standby.
  */
 Position
 position_now(void)
@@ -82,9 +107,9 @@ position_now(void)
 	position.xip = palloc(sizeof(uint64) * (n + 1));
 	for (i = 0; i < n; i++)
 		position.xip[position.nxip++] = epoch_full_xid(xids[i]);
-	if (FullTransactionIdIsValid(own) && U64FromFullTransactionId(own) < position.xmax)
+	if (FullTransactionIdIsValid(own))
 		position.xip[position.nxip++] = U64FromFullTransactionId(own);
-	qsort(position.xip, position.nxip, sizeof(uint64), compare_xids);
+	position_order_xids(&position);
 	return position;
 }
 
@@ -106,8 +131,10 @@ position_has_seen(const Position *position, int epoch, uint64 xid)
 {
 	if (epoch != position->epoch)
 		return epoch < position->epoch;
-	return xid < position->xmax &&
-		bsearch(&xid, position->xip, position->nxip, sizeof(uint64), compare_xids) == NULL;
+	if (xid >= position->xmax)
+		return false;
+	return position->nxip == 0 ||
+		bsearch(&xid, position->xip, position->nxip, sizeof(uint64), xid_compare) == NULL;
 }
 
 /* -------------------------------------------------------------- as text */
@@ -119,13 +146,15 @@ position_text(const Position *position)
 	int			i;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "p1.%d.%u." UINT64_FORMAT "." UINT64_FORMAT, position->epoch,
-					 position->timeline, (uint64) position->system_identifier, position->xmax);
+	appendStringInfo(&text, POSITION_VERSION "%d.%u." UINT64_FORMAT "." UINT64_FORMAT,
+					 position->epoch, position->timeline,
+					 (uint64) position->system_identifier, position->xmax);
 	for (i = 0; i < position->nxip; i++)
 		appendStringInfo(&text, "%c" UINT64_FORMAT, i == 0 ? '.' : ',', position->xip[i]);
 	return text.data;
 }
 
+/* Reads digits and moves *at behind them; false if there are none, or too many. */
 static bool
 parse_number(const char **at, uint64 *number)
 {
@@ -139,8 +168,9 @@ parse_number(const char **at, uint64 *number)
 	return errno == 0;
 }
 
+/* Reads ".1,2,3" or nothing. */
 static bool
-parse_xips(const char *at, Position *position)
+parse_xids(const char *at, Position *position)
 {
 	position->xip = palloc(sizeof(uint64) * (strlen(at) / 2 + 1));
 	if (*at == '\0')
@@ -152,7 +182,6 @@ parse_xips(const char *at, Position *position)
 		if (!parse_number(&at, &position->xip[position->nxip++]))
 			return false;
 	} while (*at == ',' && at++);
-	qsort(position->xip, position->nxip, sizeof(uint64), compare_xids);
 	return *at == '\0';
 }
 
@@ -165,45 +194,62 @@ position_parse(Slice text, Position *position)
 	uint64		system_identifier;
 
 	memset(position, 0, sizeof(*position));
-	if (strncmp(at, "p1.", 3) != 0)
+	if (strncmp(at, POSITION_VERSION, strlen(POSITION_VERSION)) != 0)
 		return false;
-	at += 3;
+	at += strlen(POSITION_VERSION);
 	if (!parse_number(&at, &epoch) || *at++ != '.' || epoch > PG_INT32_MAX ||
 		!parse_number(&at, &timeline) || *at++ != '.' || timeline > PG_UINT32_MAX ||
 		!parse_number(&at, &system_identifier) || *at++ != '.' ||
 		!parse_number(&at, &position->xmax))
 		return false;
-	position->epoch = epoch;
-	position->timeline = timeline;
+	position->epoch = (int) epoch;
+	position->timeline = (TimeLineID) timeline;
 	position->system_identifier = (int64) system_identifier;
-	return parse_xips(at, position);
+	if (!parse_xids(at, position))
+		return false;
+	position_order_xids(position);
+	return true;
 }
 
 /* ------------------------------------------------------------- histories */
 
 static void
-refuse(const char *code, const char *hint, const char *why)
+refuse_other_history(const char *argument)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_POSITION_REFUSED),
-			 errproblem("", code),
-			 errmsg("the position cannot be read from here: %s", why),
-			 errhint("%s", hint)));
+			 errproblem(argument, "POSITION_OF_OTHER_HISTORY"),
+			 errmsg("the position belongs to another copy of the database"),
+			 errhint("Start at 'beginning', at 'now', or at a position that this database returned.")));
 }
 
 static void
-refuse_later(void)
+refuse_later_history(const char *argument)
 {
-	refuse("POSITION_IN_FUTURE", "Read from the server that gave it, or from a position of this one.",
-		   "it is of a later copy or timeline than this server's");
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_POSITION_REFUSED),
+			 errproblem(argument, "POSITION_IN_FUTURE"),
+			 errmsg("the position belongs to a later copy or timeline than this server's"),
+			 errhint("Read from the server that returned it, or start at a position of this one.")));
+}
+
+static void
+refuse_unreached(const char *argument)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_POSITION_REFUSED),
+			 errproblem(argument, "POSITION_IN_FUTURE"),
+			 errmsg("the position is ahead of what this server has"),
+			 errhint("On a standby, wait until it has caught up.")));
 }
 
 /*
- * On a standby what committed here first may come later: the end of an open
- * batch would pass over it.
+ * Comparing xmax is not enough: on a standby, a transaction that committed
+ * before others on the primary may become visible after them, and the end of an
+ * open batch would pass over it.
  */
 static bool
-is_ahead(const Position *position, const Position *now)
+is_ahead_of(const Position *position, const Position *now)
 {
 	int			i;
 
@@ -221,30 +267,30 @@ position_is_ahead(const Position *position)
 	Position	now = position_now();
 
 	return position->epoch == now.epoch && position->timeline == now.timeline &&
-		is_ahead(position, &now);
+		is_ahead_of(position, &now);
 }
 
 void
-position_settle(Position *position)
+position_settle(Position *position, const char *argument)
 {
 	Position	now = position_now();
+	int64		system_identifier;
 	uint64		lost_from;
 
-	/* a copy that nobody has written to is of the epoch to come */
+	/* a copy that nobody has written to yet belongs to the epoch to come */
 	if (position->epoch > now.epoch)
-		refuse_later();
-	if (position->timeline != 0 && position->system_identifier !=
-		(position->epoch == now.epoch ? now.system_identifier : epoch_system(position->epoch)))
-		refuse("POSITION_OF_OTHER_HISTORY", "Begin with 'beginning', 'now' or SELECT clutch.position().",
-			   "it is of another copy of the database");
+		refuse_later_history(argument);
+	system_identifier = position->epoch == now.epoch ? now.system_identifier :
+		epoch_system(position->epoch);
+	if (position->timeline != 0 && position->system_identifier != system_identifier)
+		refuse_other_history(argument);
 	if (position->epoch == now.epoch && position->timeline > now.timeline)
-		refuse_later();
+		refuse_later_history(argument);
 	if (position->epoch < now.epoch)
 		return;
+	if (position->timeline == now.timeline && is_ahead_of(position, &now))
+		refuse_unreached(argument);
 	lost_from = epoch_timeline_after(position->epoch, position->timeline);
-	if (position->timeline == now.timeline && is_ahead(position, &now))
-		refuse("POSITION_IN_FUTURE", "On a standby: wait until it has caught up.",
-			   "it is ahead of what this server has");
 	if (lost_from < position->xmax)
 		*position = position_cut(position, lost_from);
 }

@@ -1,17 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * position.h
- *	  How far a reader of the log has come: a cursor is a snapshot (DESIGN 4).
+ *	  How far a reader of the log has come.
  *
- * Seen is what was visible when the position was taken; next comes what is
- * visible now and was not then: rows of later transactions, and of the few
- * that were in progress.  So nothing waits for the oldest writer, and nothing
- * that commits late is passed over.  The transaction that takes a position
- * has not seen its own events: they come after its commit.
+ * A position is a snapshot.  A reader has seen what was visible when the
+ * position was taken; its next batch is what is visible now and was not
+ * visible then: the rows of later transactions, and those of the few
+ * transactions that were in progress.  So a reader never waits for the oldest
+ * writer, and never passes over an event that commits late.  The transaction
+ * that takes a position has not seen its own events: they follow once it has
+ * committed.
  *
- * Transactions are numbered anew in a restored copy, hence the epoch, and
- * after a failover from where the old server may have gone on, hence the
- * timeline.
+ * A restored copy counts its transactions from the start again, so a position
+ * names its epoch.  After a failover the new server reuses the ids of
+ * transactions that only the lost server had, so it names its timeline too.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,38 +28,53 @@ typedef struct Position
 	int			epoch;
 	TimeLineID	timeline;
 	int64		system_identifier;
-	uint64		xmax;			/* what is not older was not seen */
+	uint64		xmax;			/* transactions from here on were not seen */
 	int			nxip;
-	uint64	   *xip;			/* older, but not seen either; ascending */
+	uint64	   *xip;			/* older ones that were not seen either: ascending,
+								 * each once, all below xmax; may be NULL if nxip
+								 * is 0 */
 } Position;
 
-/* before the first event */
+/* Returns the position before the first event. */
 extern Position position_beginning(void);
 
-/* behind all that this copy inherited of an epoch that is over */
+/*
+ * Returns the position after everything that this copy of the database
+ * inherited from an epoch that is over.
+ */
 extern Position position_end(int epoch);
 
-/* as the calling statement sees the log; palloc'd parts */
+/* Returns the position of the calling statement's snapshot; xip is palloc'd. */
 extern Position position_now(void);
 
-/* what it has seen, but nothing of transactions from xmax on */
+/* Returns the same position without the transactions from xmax on. */
 extern Position position_cut(const Position *position, uint64 xmax);
 
 extern bool position_has_seen(const Position *position, int epoch, uint64 xid);
 
-/* printable, without spaces; palloc'd */
+/* Returns printable text without spaces, palloc'd. */
 extern char *position_text(const Position *position);
-/* false: it is none.  What it points to is palloc'd. */
+
+/*
+ * Reads what position_text wrote.  Returns false if the text is not a position.
+ * Xids that are out of order, doubled or not below xmax are put right: versions
+ * up to 0.1.0 could store a doubled xid.
+ */
 extern bool position_parse(Slice text, Position *position);
 
 /*
- * What somebody kept, made to fit the history of this database: KL008 when it
- * is of another history, or of this one's future.  After a failover, what
- * only the lost server had counts as not seen.
+ * Adapts a position that a client or a table kept to the history of this
+ * database.  Raises KL008 if it belongs to another history, or to a future of
+ * this one; argument is the one that an error names, or "" for a stored position.
+ * After a failover, what only the lost server had counts as unseen.
  */
-extern void position_settle(Position *position);
+extern void position_settle(Position *position, const char *argument);
 
-/* it has seen what the snapshot at hand has not: a standby behind, a statement begun before */
+/*
+ * Has the position seen something that the current snapshot has not?  That is
+ * so on a standby that lags behind, and in a statement that began before the
+ * position was taken.
+ */
 extern bool position_is_ahead(const Position *position);
 
 #endif							/* CLUTCH_POSITION_H */

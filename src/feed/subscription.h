@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * subscription.h
- *	  Durable cursors on the log (P7).
+ *	  Durable readers of the log (P7).
  *
- * A member of a subscription reads batch after batch.  A batch lies between
- * two positions, which stand in clutch.subscription_position until all of it
- * was committed; so what was read and not committed comes again, the same.
- * Reading and committing belong to the reader's transaction.  Two readers of
- * one member at once: the second gets nothing until the first has ended.
+ * A member of a subscription reads batch after batch.  The ends of a batch are
+ * kept in its bookmark until all of the batch has been committed, so events
+ * that were read but not committed are returned again, the same ones.  Reading
+ * and committing are part of the reader's transaction.  If two sessions read
+ * for one member at once, the second gets nothing until the first one's
+ * transaction has ended.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,9 +17,9 @@
 
 #include "feed/feed.h"
 
-#define MOST_MEMBERS	1024
+#define SUBSCRIPTION_MAX_MEMBERS	1024
 
-/* what a reader gets: some events of a batch, by seq */
+/* Some events of a batch, by seq. */
 typedef struct Delivery
 {
 	int			n;
@@ -27,23 +28,29 @@ typedef struct Delivery
 } Delivery;
 
 /*
- * start: "beginning", "now", or a position.  Repeated with the same filter and
- * members it changes nothing; with others it is refused, 42710.
+ * start is "beginning", "now" or a position.  A repetition with the same filter
+ * and number of members changes nothing; with others it raises 42710.
  */
 extern void subscription_create(Slice name, Jsonb *filter, Slice start, int members);
 
-/* false: there was none */
+/* Returns false if there was no such subscription. */
 extern bool subscription_drop(Slice name);
 
 extern Delivery subscription_read(Slice name, int max_events, int member);
 
-/* all of the batch up to that seq is done */
+/* Records that the reader has handled the batch up to that seq. */
 extern void subscription_commit(Slice name, int64 batch, int64 seq, int member);
 
-/* may the role read what this filter lets through?  else 42501 */
+/* Raises 42501 unless the role may read what the filter lets through. */
 extern void subscription_require_reader(const Filter *filter);
 
-/* "beginning", "now", or a position that fits this database; else 22023, KL008 */
-extern Position subscription_start(Slice start);
+/*
+ * Reads a position that a user gave in the named argument.  Raises 22023 if it
+ * is not one, and KL008 if it does not belong to this database.
+ */
+extern Position subscription_position(Slice text, const char *argument);
+
+/* The same, but "beginning" and "now" are positions too. */
+extern Position subscription_start(Slice start, const char *argument);
 
 #endif							/* CLUTCH_SUBSCRIPTION_H */

@@ -1,0 +1,139 @@
+/*-------------------------------------------------------------------------
+ *
+ * bookmark.c
+ *	  Where a member of a subscription stands in the log.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/column.h"
+#include "base/rows.h"
+#include "feed/bookmark.h"
+#include "utils/timestamp.h"
+
+/* columns of clutch.subscription_position */
+enum
+{
+	Anum_subscription_position_name = 1,
+	Anum_subscription_position_member,
+	Anum_subscription_position_generation,
+	Anum_subscription_position_batch,
+	Anum_subscription_position_place,
+	Anum_subscription_position_seen,
+	Anum_subscription_position_until,
+	Anum_subscription_position_moved_at,
+	Natts_subscription_position = Anum_subscription_position_moved_at
+};
+
+static Position
+stored_position(Slice text, bool *is_ahead)
+{
+	Position	position;
+
+	if (!position_parse(text, &position))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("invalid position in clutch.subscription_position: \"%.*s\"",
+						text.len, text.s),
+				 errhint("Run SELECT clutch.unsubscribe(name), and subscribe again.")));
+	if (position_is_ahead(&position))
+		*is_ahead = true;
+	else
+		position_settle(&position, "");
+	return position;
+}
+
+/* Fetches the newest generation; false if there is none. */
+static bool
+bookmark_fetch(Slice name, int member, Datum *values, bool *nulls)
+{
+	RowScan		scan;
+	bool		found;
+
+	rows_begin(&scan, TABLE_SUBSCRIPTION_POSITION, INDEX_SUBSCRIPTION_POSITION, ROWS_LATEST,
+			   AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_key_int4(&scan, 2, BTEqualStrategyNumber, member);
+	rows_start(&scan);
+	found = rows_next(&scan);
+	if (found)
+		rows_keep(&scan, values, nulls);
+	rows_end(&scan);
+	return found;
+}
+
+Bookmark
+bookmark_read(Slice name, int member)
+{
+	Bookmark	bookmark = {name, member};
+	Datum		v[Natts_subscription_position];
+	bool		n[Natts_subscription_position];
+
+	if (!bookmark_fetch(name, member, v, n))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("subscription \"%.*s\" has no position for member %d",
+						name.len, name.s, member),
+				 errhint("Run SELECT clutch.unsubscribe(name), and subscribe again.")));
+	bookmark.generation = DatumGetInt64(v[Anum_subscription_position_generation - 1]);
+	bookmark.batch = DatumGetInt64(v[Anum_subscription_position_batch - 1]);
+	bookmark.place = DatumGetInt64(v[Anum_subscription_position_place - 1]);
+	bookmark.moved_at = DatumGetTimestampTz(v[Anum_subscription_position_moved_at - 1]);
+	bookmark.seen = stored_position(column_text(v, n, Anum_subscription_position_seen),
+									&bookmark.is_ahead);
+	bookmark.is_open = !n[Anum_subscription_position_until - 1];
+	if (bookmark.is_open)
+		bookmark.until = stored_position(column_text(v, n, Anum_subscription_position_until),
+										 &bookmark.is_ahead);
+	return bookmark;
+}
+
+static void
+bookmark_delete(const Bookmark *bookmark, int64 generation)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SUBSCRIPTION_POSITION, INDEX_SUBSCRIPTION_POSITION, ROWS_LATEST,
+			   RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, bookmark->name);
+	rows_key_int4(&scan, 2, BTEqualStrategyNumber, bookmark->member);
+	rows_key_int8(&scan, 3, BTEqualStrategyNumber, generation);
+	(void) rows_delete_first(&scan);
+}
+
+void
+bookmark_save(Bookmark *bookmark)
+{
+	Datum		values[Natts_subscription_position];
+	bool		nulls[Natts_subscription_position] = {0};
+
+	values[Anum_subscription_position_name - 1] = PointerGetDatum(slice_to_text(bookmark->name));
+	values[Anum_subscription_position_member - 1] = Int32GetDatum(bookmark->member);
+	values[Anum_subscription_position_generation - 1] = Int64GetDatum(++bookmark->generation);
+	values[Anum_subscription_position_batch - 1] = Int64GetDatum(bookmark->batch);
+	values[Anum_subscription_position_place - 1] = Int64GetDatum(bookmark->place);
+	column_put_text(values, nulls, Anum_subscription_position_seen,
+					slice_of_cstring(position_text(&bookmark->seen)));
+	column_put_text(values, nulls, Anum_subscription_position_until, bookmark->is_open ?
+					slice_of_cstring(position_text(&bookmark->until)) : SLICE_NONE);
+	values[Anum_subscription_position_moved_at - 1] = TimestampTzGetDatum(clock_now());
+	(void) rows_insert(TABLE_SUBSCRIPTION_POSITION, values, nulls);
+	if (bookmark->generation > 1)
+		bookmark_delete(bookmark, bookmark->generation - 1);
+}
+
+void
+bookmark_delete_all(Slice name)
+{
+	RowScan		scan;
+
+	do
+	{
+		rows_begin(&scan, TABLE_SUBSCRIPTION_POSITION, INDEX_SUBSCRIPTION_POSITION, ROWS_LATEST,
+				   RowExclusiveLock);
+		rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	}
+	while (rows_delete_first(&scan));
+}

@@ -1,0 +1,304 @@
+/*-------------------------------------------------------------------------
+ *
+ * path.c
+ *	  The SQL/JSON path of a filter.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/document.h"
+#include "compat.h"
+#include "feed/path.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
+#include "utils/jsonpath.h"
+#include "utils/numeric.h"
+
+static struct varlena *
+jsonpath_parse(char *text)
+{
+	return (struct varlena *) DatumGetPointer(DirectFunctionCall1(jsonpath_in, CStringGetDatum(text)));
+}
+
+/*
+ * Returns the first item that the path finds, or NULL if it finds nothing or
+ * cannot be applied.  This calls the function that knows time zones, because
+ * the other one raises where it would need one, silent or not.
+ */
+static Jsonb *
+jsonpath_query_first(struct varlena *jsonpath, Jsonb *document)
+{
+	LOCAL_FCINFO(fcinfo, 4);
+	FmgrInfo	function;
+	DocumentBuilder variables;
+	Datum		found;
+
+	document_begin(&variables);
+	fmgr_info(F_JSONB_PATH_QUERY_FIRST_TZ, &function);
+	InitFunctionCallInfoData(*fcinfo, &function, 4, InvalidOid, NULL, NULL);
+	fcinfo->args[0] = (NullableDatum) {JsonbPGetDatum(document), false};
+	fcinfo->args[1] = (NullableDatum) {PointerGetDatum(jsonpath), false};
+	fcinfo->args[2] = (NullableDatum) {JsonbPGetDatum(document_end(&variables)), false};
+	fcinfo->args[3] = (NullableDatum) {BoolGetDatum(true), false};	/* silent */
+	found = FunctionCallInvoke(fcinfo);
+	return fcinfo->isnull ? NULL : DatumGetJsonbP(found);
+}
+
+/* -------------------------------------------------------- walking the items */
+
+/* Appends a literal argument of a method as it is written in a path. */
+static void
+append_literal(StringInfo text, JsonPathItem *literal)
+{
+	JsonPathItem operand;
+
+	switch (literal->type)
+	{
+		case jpiString:
+			escape_json(text, jspGetString(literal, NULL));
+			break;
+		case jpiNumeric:
+			appendStringInfoString(text, DatumGetCString(DirectFunctionCall1(numeric_out,
+																			 NumericGetDatum(jspGetNumeric(literal)))));
+			break;
+		case jpiPlus:
+		case jpiMinus:
+			appendStringInfoChar(text, literal->type == jpiPlus ? '+' : '-');
+			jspGetArg(literal, &operand);
+			append_literal(text, &operand);
+			break;
+		default:
+			elog(ERROR, "unexpected argument of a method of a path: %d", (int) literal->type);
+	}
+}
+
+/*
+ * Applies a method with literal arguments to some text.  What the server has to
+ * say about the arguments, such as a format of datetime() that is not one, it
+ * raises whatever the method is applied to, silent or not: by every reader who
+ * meets it, if it were not refused here.
+ */
+static void
+try_method(JsonPathItemType type, JsonPathItem *first, JsonPathItem *second)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "$.%s(", jspOperationName(type));
+	append_literal(&text, first);
+	if (second != NULL)
+	{
+		appendStringInfoChar(&text, ',');
+		append_literal(&text, second);
+	}
+	appendStringInfoChar(&text, ')');
+	(void) jsonpath_query_first(jsonpath_parse(text.data),
+								DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("\"1\""))));
+}
+
+static void walk_item(JsonPathItem *item, FilterPath *path);
+
+static void
+walk_operands(JsonPathItem *item, FilterPath *path)
+{
+	JsonPathItem operand;
+
+	jspGetLeftArg(item, &operand);
+	walk_item(&operand, path);
+	jspGetRightArg(item, &operand);
+	walk_item(&operand, path);
+}
+
+static void
+walk_argument(JsonPathItem *item, FilterPath *path)
+{
+	JsonPathItem argument;
+
+	jspGetArg(item, &argument);
+	walk_item(&argument, path);
+}
+
+static void
+walk_subscripts(JsonPathItem *item, FilterPath *path)
+{
+	int			i;
+
+	for (i = 0; i < item->content.array.nelems; i++)
+	{
+		JsonPathItem from;
+		JsonPathItem to;
+		bool		is_range = jspGetArraySubscript(item, &from, &to, i);
+
+		walk_item(&from, path);
+		if (is_range)
+			walk_item(&to, path);
+	}
+}
+
+/* .method(), .method(1) or .method("format") */
+static void
+walk_method(JsonPathItem *item)
+{
+	JsonPathItem argument;
+
+	if (item->content.arg == 0)
+		return;
+	jspGetArg(item, &argument);
+	try_method(item->type, &argument, NULL);
+}
+
+#if PG_VERSION_NUM >= 170000
+/* .decimal(), .decimal(1) or .decimal(1, 2) */
+static void
+walk_decimal(JsonPathItem *item)
+{
+	JsonPathItem precision;
+	JsonPathItem scale;
+
+	if (item->content.args.left == 0)
+		return;
+	jspGetLeftArg(item, &precision);
+	if (item->content.args.right != 0)
+		jspGetRightArg(item, &scale);
+	try_method(item->type, &precision, item->content.args.right != 0 ? &scale : NULL);
+}
+#endif
+
+/* Looks at one item of the path, without what follows it. */
+static void
+walk_parts(JsonPathItem *item, FilterPath *path)
+{
+	JsonPathItem expression;
+
+	switch (item->type)
+	{
+		case jpiVariable:
+			path->has_variable = true;
+			break;
+		case jpiAnd:
+		case jpiOr:
+		case jpiEqual:
+		case jpiNotEqual:
+		case jpiLess:
+		case jpiGreater:
+		case jpiLessOrEqual:
+		case jpiGreaterOrEqual:
+		case jpiAdd:
+		case jpiSub:
+		case jpiMul:
+		case jpiDiv:
+		case jpiMod:
+		case jpiStartsWith:
+			walk_operands(item, path);
+			break;
+		case jpiNot:
+		case jpiIsUnknown:
+		case jpiPlus:
+		case jpiMinus:
+		case jpiFilter:
+		case jpiExists:
+			walk_argument(item, path);
+			break;
+		case jpiLikeRegex:
+			jspInitByBuffer(&expression, item->base, item->content.like_regex.expr);
+			walk_item(&expression, path);
+			break;
+		case jpiIndexArray:
+			walk_subscripts(item, path);
+			break;
+		CASE_JSONPATH_METHODS_WITH_ARGUMENT_COMPAT:
+			walk_method(item);
+			break;
+#if PG_VERSION_NUM >= 170000
+		case jpiDecimal:
+			walk_decimal(item);
+			break;
+#endif
+		default:
+			break;				/* it has no parts */
+	}
+}
+
+/* Looks at an item of the path and at all that follow it. */
+static void
+walk_item(JsonPathItem *item, FilterPath *path)
+{
+	JsonPathItem here = *item;
+	JsonPathItem next;
+
+	check_stack_depth();
+	for (;;)
+	{
+		walk_parts(&here, path);
+		if (!jspGetNext(&here, &next))
+			return;
+		here = next;
+	}
+}
+
+/* ----------------------------------------------------------------- the path */
+
+/* Is the path true, false or unknown, rather than something that it finds? */
+static bool
+item_is_predicate(JsonPathItem *root)
+{
+	switch (root->type)
+	{
+		case jpiAnd:
+		case jpiOr:
+		case jpiNot:
+		case jpiIsUnknown:
+		case jpiEqual:
+		case jpiNotEqual:
+		case jpiLess:
+		case jpiGreater:
+		case jpiLessOrEqual:
+		case jpiGreaterOrEqual:
+		case jpiExists:
+		case jpiStartsWith:
+		case jpiLikeRegex:
+			return !jspHasNext(root);
+		default:
+			return false;
+	}
+}
+
+FilterPath
+path_parse(Slice text)
+{
+	FilterPath	path = {0};
+	JsonPathItem root;
+
+	path.jsonpath = jsonpath_parse(slice_cstring(text));
+	jspInit(&root, (JsonPath *) path.jsonpath);
+	path.is_predicate = item_is_predicate(&root);
+	walk_item(&root, &path);
+	return path;
+}
+
+/*
+ * A boolean that the path finds counts as itself.  The null of a predicate is
+ * "unknown", which is not true; a null that the path finds is something.
+ */
+bool
+path_fits(const FilterPath *path, Jsonb *envelope)
+{
+	Jsonb	   *found;
+	JsonbValue	scalar;
+
+	if (path->jsonpath == NULL)
+		return true;
+	found = jsonpath_query_first(path->jsonpath, envelope);
+	if (found == NULL)
+		return false;
+	if (!JsonbExtractScalar(&found->root, &scalar))
+		return true;
+	if (scalar.type == jbvBool)
+		return scalar.val.boolean;
+	return !(scalar.type == jbvNull && path->is_predicate);
+}
