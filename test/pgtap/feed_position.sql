@@ -1,11 +1,5 @@
 -- Positions: which texts are positions, and what a damaged one is read as.  Filters: which are refused, and how.
-\set QUIET on
-\set ON_ERROR_STOP on
-\pset format unaligned
-\pset tuples_only on
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS clutch;
+\ir ../fixtures/tap.sql
 SELECT plan(58);
 SET clutch.notify = off;
 
