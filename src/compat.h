@@ -75,6 +75,13 @@ index_is_summarizing_compat(Relation index)
 #endif
 }
 
+/* access/genam.h: BRIN keeps a page pinned from one insert to the next */
+#if PG_VERSION_NUM >= 170000
+#define index_insert_cleanup_compat(index, info)	index_insert_cleanup((index), (info))
+#else
+#define index_insert_cleanup_compat(index, info)	((void) 0)
+#endif
+
 static inline bool
 is_database_owner_compat(Oid database, Oid role)
 {

@@ -80,7 +80,7 @@ SELECT	b.run_id, b.tokens AS max_tokens, s.tokens, b.cost AS max_cost, s.cost,
 		coalesce(s.tokens >= b.tokens OR s.cost >= b.cost OR t.tasks > b.tasks, false) AS exceeded
 FROM clutch.budget b
 CROSS JOIN LATERAL (
-	SELECT coalesce(sum(p.tokens), 0)::bigint AS tokens, coalesce(sum(p.cost), 0) AS cost
+	SELECT least(coalesce(sum(p.tokens), 0), 9223372036854775807)::bigint AS tokens, coalesce(sum(p.cost), 0) AS cost
 	FROM clutch.spending p WHERE p.run_id = b.run_id) s
 CROSS JOIN LATERAL (
 	SELECT count(*) AS tasks FROM clutch.task k WHERE k.run_id = b.run_id) t;

@@ -42,6 +42,15 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 			   pg_catalog.format('DROP RULE %I ON clutch.events; sessions that have sent anything under it must connect anew.', r.rulename)
 		FROM pg_catalog.pg_rewrite r WHERE r.ev_class = 'clutch.events'::regclass
 	UNION ALL
+		SELECT 'INVALID_INDEX',
+			   pg_catalog.format('index clutch.%I of clutch.%I is not valid: it is being built, or its building was interrupted', i.relname, t.relname),
+			   CASE WHEN x.indisready THEN pg_catalog.format('If nobody is building it: DROP INDEX clutch.%I, or REINDEX INDEX clutch.%1$I.', i.relname)
+					ELSE pg_catalog.format('If nobody is building it: DROP INDEX clutch.%I.', i.relname) END
+		FROM pg_catalog.pg_index x
+		JOIN pg_catalog.pg_class t ON t.oid = x.indrelid
+		JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
+		WHERE t.relnamespace = 'clutch'::regnamespace AND NOT x.indisvalid
+	UNION ALL
 		SELECT 'SEQUENCE_BEHIND',
 			   pg_catalog.format('sequence clutch.event_seq stands at %s, the log at %s', s.last_value, e.seq),
 			   pg_catalog.format('SELECT setval(''clutch.event_seq'', %s);', e.seq)

@@ -203,15 +203,15 @@ CREATE TABLE clutch.budget (
 	CONSTRAINT budget_pkey PRIMARY KEY (run_id)
 );
 
--- What was reported to have been spent; a row a report, never changed.
+-- What was reported to have been spent.  A report takes up the rows of its run
+-- and agent that no other transaction holds, and adds one for all of them.
 CREATE TABLE clutch.spending (
 	run_id			text COLLATE "C" NOT NULL,
-	seq				bigint NOT NULL,		-- of the report
-	task_id			text COLLATE "C" NOT NULL,
 	agent_id		text COLLATE "C" NOT NULL,
+	seq				bigint NOT NULL,		-- of the last report
 	tokens			bigint NOT NULL,
 	cost			numeric NOT NULL,
-	CONSTRAINT spending_pkey PRIMARY KEY (run_id, seq)
+	CONSTRAINT spending_pkey PRIMARY KEY (run_id, agent_id, seq)
 );
 
 -- Questions nobody has answered yet.
@@ -245,15 +245,17 @@ END
 $$;
 
 -- Which copy of the database this is: a restored one starts a new epoch, a
--- promoted one goes on on a new timeline, whose transactions begin there.
+-- promoted one goes on on a new timeline, whose transactions begin at
+-- first_xid.  The first writers of a timeline may each have inserted a row:
+-- the lowest first_xid counts.
 CREATE TABLE clutch.epoch (
 	epoch			integer NOT NULL,
 	timeline		integer NOT NULL,
 	system_identifier bigint NOT NULL,
 	started_at		timestamptz NOT NULL,
-	first_xid		bigint NOT NULL,
-	CONSTRAINT epoch_pkey PRIMARY KEY (epoch, timeline)
+	first_xid		bigint NOT NULL
 );
+CREATE INDEX epoch_key ON clutch.epoch (epoch, timeline);
 
 -- -------------------------------------------------------------- schedules
 CREATE TABLE clutch.schedule (

@@ -21,6 +21,7 @@
 #include "flow/liveness.h"
 #include "flow/tick.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "protocol/problem.h"
 #include "registry/agent.h"
 #include "store/dedup.h"
@@ -182,6 +183,24 @@ keep_replicated(Jsonb *document, Event *event)
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 }
 
+/*
+ * A row that has its seq is an event that was admitted before and comes back
+ * from a dump.  It is kept without being judged, so no other role may say so,
+ * even if it may write all columns of the table (pg_write_all_data).
+ */
+static void
+require_restorer(void)
+{
+	if (!principal_may_restore())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("", "NOT_RESTORED"),
+				 errmsg("role \"%s\" may not insert a row into clutch.events with seq set",
+						GetUserNameFromId(GetUserId(), false)),
+				 errhint("Insert the envelope alone: INSERT INTO clutch.events (envelope) VALUES ($1::jsonb). "
+						 "Only operators may restore rows.")));
+}
+
 static Datum
 column_of(HeapTuple row, TupleDesc desc, int attno, bool *isnull)
 {
@@ -206,10 +225,12 @@ clutch_admit(PG_FUNCTION_ARGS)
 				 errmsg("clutch.admit is the BEFORE INSERT row trigger of clutch.events")));
 	desc = RelationGetDescr(trigger->tg_relation);
 
-	/* an admitted event coming back from a dump: only its owner may say so */
 	(void) column_of(trigger->tg_trigtuple, desc, Anum_event_seq, &isnull);
 	if (!isnull)
+	{
+		require_restorer();
 		return PointerGetDatum(trigger->tg_trigtuple);
+	}
 
 	document = column_of(trigger->tg_trigtuple, desc, Anum_event_envelope, &isnull);
 	if (isnull)

@@ -1,21 +1,20 @@
 /*-------------------------------------------------------------------------
  *
  * rows.c
- *	  Scanning the tables of state without SQL.
+ *	  Scanning the tables of the schema without SQL.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
-
-#include "base/rows.h"
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "base/rows.h"
+#include "base/rows_part.h"
 #include "catalog/pg_collation.h"
-#include "compat.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/fmgroids.h"
@@ -31,25 +30,22 @@ rows_begin(RowScan *scan, StateTable table, StateIndex index,
 		   RowSnapshot which, LOCKMODE lock)
 {
 	scan->table = table;
+	scan->index_id = index;
+	scan->which = which;
+	scan->lock = lock;
 	scan->rel = rows_open(table, lock);
-	scan->index = index_open(rows_index_oid(index), lock);
-	scan->slot = table_slot_create(scan->rel, NULL);
+	scan->index = NULL;
 	scan->scan = NULL;
+	scan->slot = NULL;
+	scan->snapshot = NULL;
 	scan->dead = 0;
+	scan->most_dead = PG_INT64_MAX;
 	scan->nkeys = 0;
-	if (which == ROWS_DIRTY)
-	{
-		InitDirtySnapshot(scan->dirty);
-		scan->snapshot = &scan->dirty;
-	}
-	else
-		scan->snapshot = RegisterSnapshot(which == ROWS_ACTIVE ?
-										  GetActiveSnapshot() : GetLatestSnapshot());
 }
 
 static void
-add_key(RowScan *scan, int column, int strategy, RegProcedure compare,
-		Oid collation, Datum value)
+scan_add_key(RowScan *scan, int column, int strategy, RegProcedure compare,
+			 Oid collation, Datum value)
 {
 	Assert(scan->nkeys < ROWS_MAX_KEYS);
 	ScanKeyEntryInitialize(&scan->keys[scan->nkeys++], 0, column, strategy,
@@ -82,55 +78,76 @@ static const RegProcedure oid_compare[] = {
 void
 rows_key_text(RowScan *scan, int column, int strategy, Slice value)
 {
-	add_key(scan, column, strategy, text_compare[strategy], C_COLLATION_OID,
+	scan_add_key(scan, column, strategy, text_compare[strategy], C_COLLATION_OID,
 			PointerGetDatum(slice_to_text(value)));
 }
 
 void
 rows_key_int2(RowScan *scan, int column, int strategy, int16 value)
 {
-	add_key(scan, column, strategy, int2_compare[strategy], InvalidOid,
+	scan_add_key(scan, column, strategy, int2_compare[strategy], InvalidOid,
 			Int16GetDatum(value));
 }
 
 void
 rows_key_int4(RowScan *scan, int column, int strategy, int32 value)
 {
-	add_key(scan, column, strategy, int4_compare[strategy], InvalidOid,
+	scan_add_key(scan, column, strategy, int4_compare[strategy], InvalidOid,
 			Int32GetDatum(value));
 }
 
 void
 rows_key_int8(RowScan *scan, int column, int strategy, int64 value)
 {
-	add_key(scan, column, strategy, int8_compare[strategy], InvalidOid,
+	scan_add_key(scan, column, strategy, int8_compare[strategy], InvalidOid,
 			Int64GetDatum(value));
 }
 
 void
 rows_key_xid8(RowScan *scan, int column, int strategy, uint64 value)
 {
-	add_key(scan, column, strategy, xid8_compare[strategy], InvalidOid,
+	scan_add_key(scan, column, strategy, xid8_compare[strategy], InvalidOid,
 			FullTransactionIdGetDatum(FullTransactionIdFromU64(value)));
 }
 
 void
 rows_key_timestamp(RowScan *scan, int column, int strategy, TimestampTz value)
 {
-	add_key(scan, column, strategy, timestamp_compare[strategy], InvalidOid,
+	scan_add_key(scan, column, strategy, timestamp_compare[strategy], InvalidOid,
 			TimestampTzGetDatum(value));
 }
 
 void
 rows_key_oid(RowScan *scan, int column, int strategy, Oid value)
 {
-	add_key(scan, column, strategy, oid_compare[strategy], InvalidOid,
+	scan_add_key(scan, column, strategy, oid_compare[strategy], InvalidOid,
 			ObjectIdGetDatum(value));
 }
 
+static Snapshot
+scan_snapshot(RowScan *scan)
+{
+	if (scan->which == ROWS_DIRTY)
+	{
+		InitDirtySnapshot(scan->dirty);
+		return &scan->dirty;
+	}
+	return RegisterSnapshot(scan->which == ROWS_ACTIVE ? GetActiveSnapshot() : GetLatestSnapshot());
+}
+
+/*
+ * Many tables are empty most of the time (no questions, no budgets, no
+ * dependencies).  Nothing is started on a table without pages, and rows_next
+ * then finds nothing.
+ */
 void
 rows_start(RowScan *scan)
 {
+	if (rows_table_is_void(scan->table, scan->rel))
+		return;
+	scan->index = rows_open_index(scan->index_id, scan->lock);
+	scan->slot = table_slot_create(scan->rel, NULL);
+	scan->snapshot = scan_snapshot(scan);
 	scan->scan = index_beginscan_compat(scan->rel, scan->index,
 										scan->snapshot, scan->nkeys);
 	index_rescan(scan->scan, scan->keys, scan->nkeys, NULL, 0);
@@ -148,15 +165,18 @@ rows_restart(RowScan *scan)
 	index_rescan(scan->scan, scan->keys, scan->nkeys, NULL, 0);
 }
 
-/* index_getnext_slot, but counting */
+/* index_getnext_slot, which also counts the entries of dead rows */
 static bool
-get_next(RowScan *scan, ScanDirection direction)
+scan_advance(RowScan *scan, ScanDirection direction)
 {
+	if (scan->scan == NULL)
+		return false;
 	while (scan->scan->xs_heap_continue || index_getnext_tid(scan->scan, direction) != NULL)
 	{
 		if (index_fetch_heap(scan->scan, scan->slot))
 			return true;
-		scan->dead++;
+		if (++scan->dead >= scan->most_dead)
+			return false;
 	}
 	return false;
 }
@@ -164,24 +184,26 @@ get_next(RowScan *scan, ScanDirection direction)
 bool
 rows_next(RowScan *scan)
 {
-	return get_next(scan, ForwardScanDirection);
+	return scan_advance(scan, ForwardScanDirection);
 }
 
 bool
 rows_previous(RowScan *scan)
 {
-	return get_next(scan, BackwardScanDirection);
+	return scan_advance(scan, BackwardScanDirection);
 }
 
 void
 rows_end(RowScan *scan)
 {
-	ExecDropSingleTupleTableSlot(scan->slot);
-	if (scan->scan)
+	if (scan->scan != NULL)
+	{
+		ExecDropSingleTupleTableSlot(scan->slot);
 		index_endscan(scan->scan);
-	if (scan->snapshot != &scan->dirty)
-		UnregisterSnapshot(scan->snapshot);
-	index_close(scan->index, NoLock);
+		if (scan->which != ROWS_DIRTY)
+			UnregisterSnapshot(scan->snapshot);
+		index_close(scan->index, NoLock);
+	}
 	table_close(scan->rel, NoLock);
 }
 
@@ -193,7 +215,7 @@ rows_look(RowScan *scan, TransactionId *creator)
 	rows_start(scan);
 	found = rows_next(scan);
 	if (creator != NULL)
-		*creator = found ? scan->dirty.xmin : InvalidTransactionId;
+		*creator = found && scan->which == ROWS_DIRTY ? scan->dirty.xmin : InvalidTransactionId;
 	rows_end(scan);
 	return found;
 }
@@ -210,7 +232,7 @@ rows_is_ours(const RowScan *scan)
 TransactionId
 rows_in_doubt(const RowScan *scan)
 {
-	if (scan->snapshot != &scan->dirty)
+	if (scan->which != ROWS_DIRTY)
 		return InvalidTransactionId;
 	return TransactionIdIsValid(scan->dirty.xmin) ? scan->dirty.xmin : scan->dirty.xmax;
 }
@@ -250,7 +272,7 @@ rows_text(const RowScan *scan, int attno)
 }
 
 static Datum
-datum_or_zero(const RowScan *scan, int attno)
+row_datum_or_zero(const RowScan *scan, int attno)
 {
 	bool		isnull;
 	Datum		d = rows_datum(scan, attno, &isnull);
@@ -261,31 +283,31 @@ datum_or_zero(const RowScan *scan, int attno)
 int32
 rows_int4(const RowScan *scan, int attno)
 {
-	return DatumGetInt32(datum_or_zero(scan, attno));
+	return DatumGetInt32(row_datum_or_zero(scan, attno));
 }
 
 int16
 rows_int2(const RowScan *scan, int attno)
 {
-	return DatumGetInt16(datum_or_zero(scan, attno));
+	return DatumGetInt16(row_datum_or_zero(scan, attno));
 }
 
 int64
 rows_int8(const RowScan *scan, int attno)
 {
-	return DatumGetInt64(datum_or_zero(scan, attno));
+	return DatumGetInt64(row_datum_or_zero(scan, attno));
 }
 
 TimestampTz
 rows_timestamp(const RowScan *scan, int attno)
 {
-	return DatumGetTimestampTz(datum_or_zero(scan, attno));
+	return DatumGetTimestampTz(row_datum_or_zero(scan, attno));
 }
 
 bool
 rows_bool(const RowScan *scan, int attno)
 {
-	return DatumGetBool(datum_or_zero(scan, attno));
+	return DatumGetBool(row_datum_or_zero(scan, attno));
 }
 
 Jsonb *

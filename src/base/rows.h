@@ -1,25 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * rows.h
- *	  The tables of state, read and written without SQL.
+ *	  Reading and writing the tables of the schema without SQL.
  *
- * The executor and its plans are passed by, and no grant is needed: agents
- * hold none on state, so it is written on nobody's behalf but the
- * extension's.  Triggers, row security and defaults do not apply; the
- * tables have none.
+ * These functions use the heap and its indexes directly, without the executor
+ * and without plans.  They check no privileges: agents hold none on the state
+ * of the extension, which is written on behalf of the extension alone.
+ * Triggers, row security and defaults do not apply; the tables of state have
+ * none.  clutch.events is written here only by store/event.c, which sees to
+ * its triggers.
  *
- * Scans go through one index, in its order, on a snapshot the caller chooses:
+ * A scan goes through one index, in the order of that index, and sees the
+ * rows of a snapshot:
  *
- *	ROWS_LATEST		what is committed this very moment, and our own work up to
- *					the last command; the isolation level does not matter
+ *	ROWS_LATEST		what is committed at this very moment, and what the current
+ *					transaction has written; independent of the isolation level
  *	ROWS_ACTIVE		what the calling statement sees, for functions that only read
- *	ROWS_DIRTY		also what others have not committed; rows_in_doubt() tells
+ *	ROWS_DIRTY		in addition, what other transactions have not committed yet;
+ *					rows_in_doubt() tells
  *
- * After a write, the next scan sees it: each write ends with
- * CommandCounterIncrement.
+ * Each write ends with CommandCounterIncrement, so that the next scan sees it.
  *
- * A row may be changed only after rows_lock answered ROW_LOCKED for it, or
- * when nobody else can know of it.
+ * A row may be changed only after rows_lock has returned ROW_LOCKED for it, or
+ * if no other transaction can know of it.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,64 +38,91 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-/* in the order of the names in rows_catalog.c */
+/*
+ * The tables: X(name of the constant, name in SQL, number of columns).
+ *
+ * A row that is formed with another number of columns than the table has
+ * would be read past its end.  The room that owns a table defines its columns
+ * as Anum_<table>_<column> and checks their number:
+ *
+ *	StaticAssertDecl(Natts_ready == COLUMNS_READY, "columns of clutch.ready");
+ */
+#define STATE_TABLES(X) \
+	X(EVENTS, "events", 20) \
+	X(AGENT_REGISTRY, "agent_registry", 7) \
+	X(GROUP_MEMBER, "group_member", 2) \
+	X(AGENT_HEARTBEAT, "agent_heartbeat", 3) \
+	X(AGENT_SLOT, "agent_slot", 7) \
+	X(AGENT_FAILURE, "agent_failure", 5) \
+	X(RETRY_POLICY, "retry_policy", 5) \
+	X(PRINCIPAL, "principal", 4) \
+	X(RUN_SCOPE, "run_scope", 2) \
+	X(TASK, "task", 40) \
+	X(READY, "ready", 5) \
+	X(WAITING, "waiting", 5) \
+	X(DEPENDENCY, "dependency", 3) \
+	X(BUDGET, "budget", 6) \
+	X(SPENDING, "spending", 5) \
+	X(QUESTION, "question", 2) \
+	X(TIMER, "timer", 2) \
+	X(EPOCH, "epoch", 5) \
+	X(SCHEDULE, "schedule", 11) \
+	X(SUBSCRIPTION, "subscription", 5) \
+	X(SUBSCRIPTION_POSITION, "subscription_position", 8)
+
+#define STATE_TABLE_CONSTANT(constant, name, columns)	TABLE_##constant,
 typedef enum StateTable
 {
-	TABLE_EVENTS,				/* reading only */
-	TABLE_AGENT_REGISTRY,
-	TABLE_GROUP_MEMBER,
-	TABLE_AGENT_HEARTBEAT,
-	TABLE_AGENT_SLOT,
-	TABLE_AGENT_FAILURE,
-	TABLE_RETRY_POLICY,
-	TABLE_PRINCIPAL,
-	TABLE_RUN_SCOPE,
-	TABLE_TASK,
-	TABLE_READY,
-	TABLE_WAITING,
-	TABLE_DEPENDENCY,
-	TABLE_BUDGET,
-	TABLE_SPENDING,
-	TABLE_QUESTION,
-	TABLE_TIMER,
-	TABLE_EPOCH,
-	TABLE_SCHEDULE,
-	TABLE_SUBSCRIPTION,
-	TABLE_SUBSCRIPTION_POSITION,
+	STATE_TABLES(STATE_TABLE_CONSTANT)
 	NUM_STATE_TABLES
 } StateTable;
 
+#define STATE_TABLE_COLUMNS(constant, name, columns)	COLUMNS_##constant = (columns),
+enum
+{
+	STATE_TABLES(STATE_TABLE_COLUMNS)
+};
+
+#define ROWS_CHECK_COLUMNS(natts, constant) \
+	StaticAssertDecl((int) (natts) == (int) COLUMNS_##constant, \
+					 "number of columns of TABLE_" #constant)
+
+/* The indexes that are scanned: X(name of the constant, name in SQL). */
+#define STATE_INDEXES(X) \
+	X(EVENTS_PKEY, "events_pkey")	/* id, run_id */ \
+	X(EVENTS_SEQ, "events_seq") \
+	X(EVENTS_TASK_ID, "events_task_id") \
+	X(EVENTS_POSITION, "events_position")	/* epoch, xid */ \
+	X(EVENTS_IDEMPOTENCY_KEY, "events_idempotency_key") /* idempotency_key, run_id, from_agent */ \
+	X(AGENT_REGISTRY, "agent_registry_pkey")	/* agent_id */ \
+	X(GROUP_MEMBER, "group_member_pkey")	/* group_id, agent_id */ \
+	X(AGENT_HEARTBEAT, "agent_heartbeat_key")	/* agent_id, generation DESC */ \
+	X(AGENT_SLOT, "agent_slot_key") /* agent_id, slot_no, generation DESC */ \
+	X(AGENT_FAILURE, "agent_failure_pkey")	/* agent_id, seq */ \
+	X(RETRY_POLICY, "retry_policy_pkey")	/* payload_type */ \
+	X(PRINCIPAL, "principal_pkey")	/* grantee, agent_id */ \
+	X(RUN_SCOPE, "run_scope_pkey")	/* run_id */ \
+	X(TASK, "task_pkey")	/* task_id */ \
+	X(TASK_RUN_ID, "task_run_id") \
+	X(TASK_PARENT, "task_parent_task_id") \
+	X(READY, "ready_pkey")	/* agent_id, urgency, queue_no */ \
+	X(WAITING, "waiting_pkey")	/* kind, urgency, queue_no */ \
+	X(DEPENDENCY, "dependency_pkey")	/* task_id, after_task_id */ \
+	X(DEPENDENCY_AFTER, "dependency_after_task_id") \
+	X(BUDGET, "budget_pkey")	/* run_id */ \
+	X(SPENDING, "spending_pkey")	/* run_id, agent_id, seq */ \
+	X(QUESTION, "question_pkey")	/* task_id */ \
+	X(TIMER, "timer_pkey")	/* due, task_id */ \
+	X(EPOCH, "epoch_key")	/* epoch, timeline */ \
+	X(SCHEDULE, "schedule_pkey")	/* name */ \
+	X(SCHEDULE_NEXT_AT, "schedule_next_at") /* next_at, name */ \
+	X(SUBSCRIPTION, "subscription_pkey")	/* name */ \
+	X(SUBSCRIPTION_POSITION, "subscription_position_key")	/* name, member, generation DESC */
+
+#define STATE_INDEX_CONSTANT(constant, name)	INDEX_##constant,
 typedef enum StateIndex
 {
-	INDEX_EVENTS_PKEY,			/* id, run_id */
-	INDEX_EVENTS_SEQ,
-	INDEX_EVENTS_TASK_ID,
-	INDEX_EVENTS_POSITION,		/* epoch, xid */
-	INDEX_EVENTS_IDEMPOTENCY_KEY,	/* idempotency_key, run_id, from_agent */
-	INDEX_AGENT_REGISTRY,		/* agent_id */
-	INDEX_GROUP_MEMBER,			/* group_id, agent_id */
-	INDEX_AGENT_HEARTBEAT,		/* agent_id, generation DESC */
-	INDEX_AGENT_SLOT,			/* agent_id, slot_no, generation DESC */
-	INDEX_AGENT_FAILURE,		/* agent_id, seq */
-	INDEX_RETRY_POLICY,			/* payload_type */
-	INDEX_PRINCIPAL,			/* grantee, agent_id */
-	INDEX_RUN_SCOPE,			/* run_id */
-	INDEX_TASK,					/* task_id */
-	INDEX_TASK_RUN_ID,			/* run_id */
-	INDEX_TASK_PARENT,			/* parent_task_id */
-	INDEX_READY,				/* agent_id, urgency, queue_no */
-	INDEX_WAITING,				/* kind, urgency, queue_no */
-	INDEX_DEPENDENCY,			/* task_id, after_task_id */
-	INDEX_DEPENDENCY_AFTER,		/* after_task_id */
-	INDEX_BUDGET,				/* run_id */
-	INDEX_SPENDING,				/* run_id, seq */
-	INDEX_QUESTION,				/* task_id */
-	INDEX_TIMER,				/* due, task_id */
-	INDEX_EPOCH,				/* epoch, timeline */
-	INDEX_SCHEDULE,				/* name */
-	INDEX_SCHEDULE_NEXT_AT,		/* next_at, name */
-	INDEX_SUBSCRIPTION,			/* name */
-	INDEX_SUBSCRIPTION_POSITION,	/* name, member, generation DESC */
+	STATE_INDEXES(STATE_INDEX_CONSTANT)
 	NUM_STATE_INDEXES
 } StateIndex;
 
@@ -112,9 +142,9 @@ typedef enum RowSnapshot
 
 typedef enum RowLock
 {
-	ROW_LOCKED,					/* ours; the columns are its newest version's */
-	ROW_GONE,					/* deleted meanwhile */
-	ROW_BUSY					/* somebody else has it (skip only) */
+	ROW_LOCKED,					/* the scan is now on its newest version */
+	ROW_GONE,					/* it has been deleted meanwhile */
+	ROW_BUSY					/* another transaction holds it (wait is false) */
 } RowLock;
 
 #define ROWS_MAX_KEYS	3
@@ -122,36 +152,39 @@ typedef enum RowLock
 typedef struct RowScan
 {
 	StateTable	table;
+	StateIndex	index_id;
+	RowSnapshot which;
+	LOCKMODE	lock;
 	Relation	rel;
-	Relation	index;
+	Relation	index;			/* this and the next three: NULL until it starts */
 	IndexScanDesc scan;
 	struct TupleTableSlot *slot;
 	Snapshot	snapshot;
 	SnapshotData dirty;
-	int64		dead;			/* index entries of rows that nobody sees any more */
+	int64		dead;			/* index entries so far of rows that the snapshot does not see */
+	int64		most_dead;		/* after so many the scan ends; may be set after rows_begin */
 	int			nkeys;
 	ScanKeyData keys[ROWS_MAX_KEYS];
 } RowScan;
 
-/* --- rows_catalog.c: the relations of the schema, by name looked up once --- */
+/* --- rows_catalog.c: finding and opening the relations of the schema --- */
 
-/* how many columns clutch fills */
-extern int	rows_columns(StateTable table);
 extern const char *rows_table_name(StateTable table);
 extern Oid	rows_table_oid(StateTable table);
-/* opened and locked */
+
+/* The caller closes it with NoLock: the lock is kept until the transaction ends. */
 extern Relation rows_open(StateTable table, LOCKMODE lock);
-extern Oid	rows_index_oid(StateIndex index);
 extern int64 rows_nextval(StateSequence sequence);
-/* who owns the extension */
+
+/* the role that owns the extension */
 extern Oid	rows_owner(void);
 
 /* --- rows.c --- */
 
 /*
- * Scanning: begin, any keys (in the order of the index; strategy is a
- * BT*StrategyNumber), start, next until false, end.  column is 1-based in
- * the index.
+ * A scan is rows_begin, then keys in the order of the index, rows_start,
+ * rows_next until it returns false, and rows_end.  column counts from 1 within
+ * the index; strategy is one of BTLessStrategyNumber and so on.
  */
 extern void rows_begin(RowScan *scan, StateTable table, StateIndex index,
 					   RowSnapshot which, LOCKMODE lock);
@@ -163,86 +196,101 @@ extern void rows_key_xid8(RowScan *scan, int column, int strategy, uint64 value)
 extern void rows_key_timestamp(RowScan *scan, int column, int strategy, TimestampTz value);
 extern void rows_key_oid(RowScan *scan, int column, int strategy, Oid value);
 extern void rows_start(RowScan *scan);
-/* (begin again) with other keys, always as many: set nkeys and keys first */
+
+/*
+ * Starts again with other keys, or starts.  The caller sets nkeys to 0 and
+ * adds as many keys as before.
+ */
 extern void rows_restart(RowScan *scan);
 extern bool rows_next(RowScan *scan);
-extern bool rows_previous(RowScan *scan);	/* from the other end */
+extern bool rows_previous(RowScan *scan);	/* backwards, from the last row */
 extern void rows_end(RowScan *scan);
 
 /*
- * Instead of start ... end: is there a row?  *creator (or NULL; ROWS_DIRTY):
- * the transaction, not our own, that is inserting it; invalid: no doubt.
+ * Does what lies between rows_start and rows_end, and returns whether there
+ * is a row.  With ROWS_DIRTY, *creator (which may be NULL) is set to the other
+ * transaction that is inserting it, or to InvalidTransactionId.
  */
 extern bool rows_look(RowScan *scan, TransactionId *creator);
 
 /*
- * ROWS_DIRTY: the transaction, not our own, whose end will tell whether the
- * current row is there (it inserts or deletes it); invalid: no doubt.
+ * With ROWS_DIRTY, the other transaction that is inserting or deleting the
+ * current row, and whose end decides whether the row exists.  Otherwise
+ * InvalidTransactionId.
  */
 extern TransactionId rows_in_doubt(const RowScan *scan);
 
-/* did the current transaction write the current row? */
+/* has the current transaction written the current row? */
 extern bool rows_is_ours(const RowScan *scan);
 
-/* where the current row is */
+/* the place of the current row */
 extern ItemPointerData rows_tid(const RowScan *scan);
 
-/* columns of the current row, by attribute number; slices point into it */
+/*
+ * Columns of the current row.  Slices point into the row.  NULL is returned
+ * as an absent Slice, 0, false or a NULL pointer.
+ */
 extern Datum rows_datum(const RowScan *scan, int attno, bool *isnull);
 extern bool rows_is_null(const RowScan *scan, int attno);
-extern Slice rows_text(const RowScan *scan, int attno); /* absent when null */
-extern int32 rows_int4(const RowScan *scan, int attno); /* 0 when null */
+extern Slice rows_text(const RowScan *scan, int attno);
+extern int32 rows_int4(const RowScan *scan, int attno);
 extern int16 rows_int2(const RowScan *scan, int attno);
 extern int64 rows_int8(const RowScan *scan, int attno);
 extern TimestampTz rows_timestamp(const RowScan *scan, int attno);
 extern bool rows_bool(const RowScan *scan, int attno);
-extern Jsonb *rows_jsonb(const RowScan *scan, int attno);	/* detoasted */
+extern Jsonb *rows_jsonb(const RowScan *scan, int attno);	/* a detoasted copy */
 
 /*
- * Instead of start ... end: a text column of all rows, added to a List of
- * Slice * (slice_list_add); NULLs are left out.
+ * Does what lies between rows_start and rows_end, and adds a text column of
+ * each row to a List of Slice * (slice_list_add), without the NULLs.
  */
 extern List *rows_list_texts(RowScan *scan, int attno, List *list);
 
 /*
- * The whole current row, copied into the current context: what it points to
- * outlives the scan.
+ * Copies the whole current row into the current memory context.  The arrays
+ * have one element for each column that clutch fills.
  */
 extern void rows_keep(const RowScan *scan, Datum *values, bool *nulls);
 
 /* --- rows_write.c --- */
 
-/*
- * How a row is locked.  Naming it conflicts with its end alone, so that who
- * refers to a row keeps nobody from changing it.
- */
 typedef enum RowLockMode
 {
-	ROW_LOCK_NAME,				/* it stays, but others may change it */
-	ROW_LOCK_CHANGE,			/* but not its key */
-	ROW_LOCK_END				/* deleted, or not to be named any more */
+	ROW_LOCK_NAME,				/* others may change the row, but not its key */
+	ROW_LOCK_CHANGE,			/* to change the row, but not its key */
+	ROW_LOCK_END				/* to delete the row, or to keep others from naming it */
 } RowLockMode;
 
 /*
- * wait false: ROW_BUSY instead of waiting for another transaction.  With wait
- * true, 55P03 where base/wait forbids to wait.
+ * Locks the current row.  If another transaction holds it, this waits for
+ * that (or raises 55P03 where base/wait forbids it), or returns ROW_BUSY if
+ * wait is false.
  */
 extern RowLock rows_lock(RowScan *scan, RowLockMode mode, bool wait);
 
-/* a row of that table, which may have dropped columns behind clutch's own */
+/*
+ * Forms a tuple of the table, which may have dropped columns after those that
+ * clutch fills.  Raises an error if it has other columns.
+ */
 extern HeapTuple rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls);
 extern ItemPointerData rows_insert(StateTable table, Datum *values, bool *nulls);
-/*
- * There for all at once, and also if this transaction comes to nothing, as
- * what a sequence has given: for facts that others may rely on already.
- */
-extern void rows_insert_for_good(StateTable table, Datum *values, bool *nulls);
-/* a locked row, by its place; tid becomes that of the new version */
+
+/* Changes a row that is locked; *tid becomes the place of the new version. */
 extern void rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls);
+
+/* Deletes a row that is locked. */
 extern void rows_delete(StateTable table, ItemPointer tid);
+
 /*
- * Instead of start ... end: deletes the first row, which nobody else may be
- * changing; false if there is none.
+ * Deletes a row that is not locked, without waiting.  Returns false if another
+ * transaction holds it or has deleted it.
+ */
+extern bool rows_delete_if_free(StateTable table, ItemPointer tid);
+
+/*
+ * Does what lies between rows_start and rows_end, and deletes the first row,
+ * which no other transaction may be changing.  Returns false if there is no
+ * row.
  */
 extern bool rows_delete_first(RowScan *scan);
 

@@ -1,95 +1,58 @@
 /*-------------------------------------------------------------------------
  *
  * rows_catalog.c
- *	  Which tables, indexes and sequences there are, and where.
+ *	  Finding, locking and opening the relations of the schema.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
-#include "base/rows.h"
-
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "base/rows.h"
+#include "base/rows_part.h"
+#include "base/transaction.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "commands/sequence.h"
+#include "storage/lmgr.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-/*
- * How many columns C fills: with another one, a row would be read past its end.
- */
+#define TABLE_ENTRY(constant, name, columns)	{name, columns},
 static const struct
 {
 	const char *name;
 	int			columns;
-}			tables[NUM_STATE_TABLES] = {
-	{"events", 20},
-	{"agent_registry", 7},
-	{"group_member", 2},
-	{"agent_heartbeat", 3},
-	{"agent_slot", 7},
-	{"agent_failure", 5},
-	{"retry_policy", 5},
-	{"principal", 4},
-	{"run_scope", 2},
-	{"task", 40},
-	{"ready", 5},
-	{"waiting", 5},
-	{"dependency", 3},
-	{"budget", 6},
-	{"spending", 6},
-	{"question", 2},
-	{"timer", 2},
-	{"epoch", 5},
-	{"schedule", 11},
-	{"subscription", 5},
-	{"subscription_position", 8},
-};
+}			tables[NUM_STATE_TABLES] = {STATE_TABLES(TABLE_ENTRY)};
 
-static const char *const index_names[NUM_STATE_INDEXES] = {
-	"events_pkey",
-	"events_seq",
-	"events_task_id",
-	"events_position",
-	"events_idempotency_key",
-	"agent_registry_pkey",
-	"group_member_pkey",
-	"agent_heartbeat_key",
-	"agent_slot_key",
-	"agent_failure_pkey",
-	"retry_policy_pkey",
-	"principal_pkey",
-	"run_scope_pkey",
-	"task_pkey",
-	"task_run_id",
-	"task_parent_task_id",
-	"ready_pkey",
-	"waiting_pkey",
-	"dependency_pkey",
-	"dependency_after_task_id",
-	"budget_pkey",
-	"spending_pkey",
-	"question_pkey",
-	"timer_pkey",
-	"epoch_pkey",
-	"schedule_pkey",
-	"schedule_next_at",
-	"subscription_pkey",
-	"subscription_position_key",
-};
+#define INDEX_ENTRY(constant, name)	name,
+static const char *const index_names[NUM_STATE_INDEXES] = {STATE_INDEXES(INDEX_ENTRY)};
 
 static const char *const sequence_names[NUM_STATE_SEQUENCES] = {
 	"event_seq", "queue_no"
 };
 
+int
+rows_columns(StateTable table)
+{
+	return tables[table].columns;
+}
+
+const char *
+rows_table_name(StateTable table)
+{
+	return tables[table].name;
+}
+
+/* -------------------------------------------------------------------- oids */
+
 /*
- * The oids, looked up once.  When the extension is dropped and made again its
- * schema goes with it: any change of a schema forgets them.  REINDEX
- * CONCURRENTLY gives one index another oid: what happens to a relation
- * forgets its oid.
+ * The oids are looked up once.  When the extension is dropped and created
+ * again, its schema goes with it, so a change of any schema discards all of
+ * them.  REINDEX CONCURRENTLY gives an index another oid, so a change of a
+ * relation discards that relation's.
  */
 static Oid	table_oids[NUM_STATE_TABLES];
 static Oid	index_oids[NUM_STATE_INDEXES];
@@ -97,7 +60,7 @@ static Oid	sequence_oids[NUM_STATE_SEQUENCES];
 static bool watching_catalogs = false;
 
 static void
-forget_oids(Datum arg, int cacheid, uint32 hashvalue)
+forget_all_oids(Datum arg, int cacheid, uint32 hashvalue)
 {
 	memset(table_oids, 0, sizeof(table_oids));
 	memset(index_oids, 0, sizeof(index_oids));
@@ -105,7 +68,7 @@ forget_oids(Datum arg, int cacheid, uint32 hashvalue)
 }
 
 static void
-forget_oid(Datum arg, Oid relid)
+forget_relation_oid(Datum arg, Oid relid)
 {
 	int			i;
 
@@ -125,8 +88,8 @@ lookup_oid(const char *name)
 
 	if (!watching_catalogs)
 	{
-		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_oids, (Datum) 0);
-		CacheRegisterRelcacheCallback(forget_oid, (Datum) 0);
+		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_all_oids, (Datum) 0);
+		CacheRegisterRelcacheCallback(forget_relation_oid, (Datum) 0);
 		watching_catalogs = true;
 	}
 	schema = get_namespace_oid(CLUTCH_SCHEMA, false);
@@ -139,19 +102,7 @@ lookup_oid(const char *name)
 	return relid;
 }
 
-int
-rows_columns(StateTable table)
-{
-	return tables[table].columns;
-}
-
-const char *
-rows_table_name(StateTable table)
-{
-	return tables[table].name;
-}
-
-/* looking up may forget all oids, this place too: it is filled afterwards */
+/* The lookup itself may discard all oids, so the place is filled afterwards. */
 static Oid
 known_oid(Oid *place, const char *name)
 {
@@ -170,22 +121,103 @@ rows_table_oid(StateTable table)
 	return known_oid(&table_oids[table], tables[table].name);
 }
 
-/* whoever drops the extension is waited for: then it is not there, or another is */
+/* ------------------------------------------------------------------- locks */
+
+/*
+ * The locks on relations that this transaction has requested here.  They are
+ * kept until it ends, so that a second request would only cost time, and most
+ * of the time of opening a relation goes there.  Relations whose oids collide
+ * share an entry, and take turns in being requested again.
+ *
+ * An entry counts only as long as its generation is the current one, which
+ * ends with the transaction, and with the rollback of any savepoint, because
+ * that releases the locks that were taken after it.
+ */
+#define HELD_LOCKS	256
+
+typedef struct HeldLock
+{
+	Oid			relid;
+	LOCKMODE	mode;			/* AccessShareLock or RowExclusiveLock */
+	uint64		generation;
+} HeldLock;
+
+static HeldLock held_locks[HELD_LOCKS];
+static uint64 lock_generation = 1;
+
+static void
+forget_held_locks(void)
+{
+	lock_generation++;
+}
+
+static TransactionWatch lock_watch = {.rolled_back = forget_held_locks, .ended = forget_held_locks};
+
+static bool
+lock_is_held(Oid relid, LOCKMODE mode)
+{
+	const HeldLock *held = &held_locks[relid % HELD_LOCKS];
+
+	return held->relid == relid && held->generation == lock_generation && mode <= held->mode;
+}
+
+static void
+note_held_lock(Oid relid, LOCKMODE mode)
+{
+	/* stronger modes are rare, and not ordered by strength */
+	if (mode != AccessShareLock && mode != RowExclusiveLock)
+		return;
+	transaction_watch(&lock_watch);
+	held_locks[relid % HELD_LOCKS] = (HeldLock) {relid, mode, lock_generation};
+}
+
+/* ------------------------------------------------------------------ opening */
+
+/*
+ * If the extension is being dropped, this waits for that, and then finds
+ * either no table or that of another CREATE EXTENSION.
+ */
 Relation
 rows_open(StateTable table, LOCKMODE lock)
 {
-	Relation	rel;
+	for (;;)
+	{
+		Oid			relid = rows_table_oid(table);
+		Relation	rel;
 
-	do
-		rel = try_table_open(rows_table_oid(table), lock);
-	while (rel == NULL);
-	return rel;
+		if (lock_is_held(relid, lock))
+			return table_open(relid, NoLock);
+		rel = try_table_open(relid, lock);
+		if (rel != NULL)
+		{
+			note_held_lock(relid, lock);
+			return rel;
+		}
+	}
 }
 
-Oid
-rows_index_oid(StateIndex index)
+/*
+ * Indexes are locked although their table is: ALTER INDEX ... SET TABLESPACE
+ * and REINDEX INDEX rely on a lock on the index alone to keep readers, and the
+ * former also writers, away.
+ *
+ * The caller has locked the table, which keeps the index from being dropped.
+ */
+Relation
+rows_open_index_by_oid(Oid relid, LOCKMODE lock)
 {
-	return known_oid(&index_oids[index], index_names[index]);
+	if (!lock_is_held(relid, lock))
+	{
+		LockRelationOid(relid, lock);
+		note_held_lock(relid, lock);
+	}
+	return index_open(relid, NoLock);
+}
+
+Relation
+rows_open_index(StateIndex index, LOCKMODE lock)
+{
+	return rows_open_index_by_oid(known_oid(&index_oids[index], index_names[index]), lock);
 }
 
 int64

@@ -1,32 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * rows_write.c
- *	  Locking and changing rows of state without an executor.
+ *	  Locking, inserting, changing and deleting rows without SQL.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
-
-#include "base/rows.h"
-#include "base/wait.h"
 
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/index.h"
-#include "catalog/indexing.h"
-#include "compat.h"
-#include "executor/executor.h"
-#include "executor/tuptable.h"
+#include "base/rows.h"
+#include "base/rows_part.h"
+#include "base/wait.h"
 #include "miscadmin.h"
 #include "tcop/utility.h"
 #include "utils/rel.h"
 
 /*
- * The executor does not see these writes and locks, so nobody else refuses them in a
- * READ ONLY transaction or in a parallel worker.
+ * The executor would refuse a write in a READ ONLY transaction and in a
+ * parallel worker.  It does not see these writes and locks.
  */
 static void
 require_writable(void)
@@ -41,11 +36,10 @@ rows_lock(RowScan *scan, RowLockMode mode, bool wait)
 	static const LockTupleMode modes[] = {LockTupleKeyShare, LockTupleNoKeyExclusive, LockTupleExclusive};
 	TM_FailureData failure;
 	TM_Result	result;
-	Snapshot	snapshot = scan->snapshot;
 	ItemPointerData tid = scan->slot->tts_tid;
 
 	require_writable();
-	result = table_tuple_lock(scan->rel, &tid, snapshot, scan->slot,
+	result = table_tuple_lock(scan->rel, &tid, scan->snapshot, scan->slot,
 							  GetCurrentCommandId(false), modes[mode],
 							  wait && wait_is_allowed() ? LockWaitBlock : LockWaitSkip,
 							  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
@@ -91,12 +85,12 @@ refuse_columns(StateTable table, TupleDesc desc)
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("table clutch.%s has a column \"%s\" that is not clutch's",
+					 errmsg("table clutch.%s has an additional column \"%s\"",
 							rows_table_name(table), NameStr(TupleDescAttr(desc, i)->attname)),
-					 errhint("Drop it; keep what is yours in a table of your own.")));
+					 errhint("Drop the column, and keep your own data in a table of your own.")));
 }
 
-/* columns that somebody added and dropped again stay behind, always null */
+/* A column that a user added and dropped again stays behind, and is always null. */
 HeapTuple
 rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls)
 {
@@ -115,91 +109,25 @@ rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls)
 	return heap_form_tuple(desc, all_values, all_nulls);
 }
 
-/*
- * There is no executor here to evaluate the expression or the condition of an
- * index that somebody added: unchecked, it would crash the server.
- */
-static CatalogIndexState
-open_indexes(Relation rel)
-{
-	CatalogIndexState indexes = CatalogOpenIndexes(rel);
-	int			i;
-
-	for (i = 0; i < indexes->ri_NumIndices; i++)
-	{
-		IndexInfo  *info = indexes->ri_IndexRelationInfo[i];
-
-		if (info->ii_Expressions != NIL || info->ii_Predicate != NIL ||
-			info->ii_ExclusionOps != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("index \"%s\" of table clutch.%s is not over plain columns",
-							RelationGetRelationName(indexes->ri_IndexRelationDescs[i]),
-							RelationGetRelationName(rel)),
-					 errhint("Drop it: an index that is added there may have neither an expression nor a WHERE.")));
-	}
-	return indexes;
-}
-
 ItemPointerData
 rows_insert(StateTable table, Datum *values, bool *nulls)
 {
 	Relation	rel = open_for_writing(table);
-	CatalogIndexState indexes = open_indexes(rel);
 	HeapTuple	tuple = rows_form(table, RelationGetDescr(rel), values, nulls);
 	ItemPointerData tid;
 
-	CatalogTupleInsertWithInfo(rel, tuple, indexes);
-	CatalogCloseIndexes(indexes);
+	simple_heap_insert(rel, tuple);
 	tid = tuple->t_self;
+	rows_insert_entries(table, rel, values, nulls, &tid, ENTRIES_ALL);
 	heap_freetuple(tuple);
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
 	return tid;
 }
 
-static void
-insert_index_entries(Relation rel, HeapTuple tuple, NewEntries which)
-{
-	CatalogIndexState indexes = open_indexes(rel);
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(rel), &TTSOpsHeapTuple);
-	int			i;
-
-	ExecStoreHeapTuple(tuple, slot, false);
-	for (i = 0; i < indexes->ri_NumIndices; i++)
-	{
-		Relation	index = indexes->ri_IndexRelationDescs[i];
-		IndexInfo  *info = indexes->ri_IndexRelationInfo[i];
-		Datum		values[INDEX_MAX_KEYS];
-		bool		nulls[INDEX_MAX_KEYS];
-
-		if (which == ENTRIES_SUMMARIZING && !index_is_summarizing_compat(index))
-			continue;
-		FormIndexDatum(info, slot, NULL, values, nulls);
-		index_insert(index, values, nulls, &tuple->t_self, rel,
-					 index->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
-					 false, info);
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	CatalogCloseIndexes(indexes);
-}
-
-void
-rows_insert_for_good(StateTable table, Datum *values, bool *nulls)
-{
-	Relation	rel = open_for_writing(table);
-	HeapTuple	tuple = rows_form(table, RelationGetDescr(rel), values, nulls);
-
-	heap_insert(rel, tuple, GetCurrentCommandId(true), HEAP_INSERT_FROZEN, NULL);
-	insert_index_entries(rel, tuple, ENTRIES_ALL);
-	heap_freetuple(tuple);
-	table_close(rel, NoLock);
-	CommandCounterIncrement();
-}
-
 /*
- * Nearly every update stays on its page and changes no indexed column; then
- * the indexes are not even opened, which costs more than the update itself.
+ * Nearly every update stays on its page and changes no indexed column (HOT).
+ * Then there is nothing to insert into the indexes.
  */
 void
 rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls)
@@ -208,9 +136,9 @@ rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls)
 	HeapTuple	tuple = rows_form(table, RelationGetDescr(rel), values, nulls);
 	NewEntries	entries = simple_heap_update_compat(rel, tid, tuple);
 
-	if (entries != ENTRIES_NONE)
-		insert_index_entries(rel, tuple, entries);
 	*tid = tuple->t_self;
+	if (entries != ENTRIES_NONE)
+		rows_insert_entries(table, rel, values, nulls, tid, entries);
 	heap_freetuple(tuple);
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
@@ -221,9 +149,24 @@ rows_delete(StateTable table, ItemPointer tid)
 {
 	Relation	rel = open_for_writing(table);
 
-	CatalogTupleDelete(rel, tid);
+	simple_heap_delete(rel, tid);
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
+}
+
+bool
+rows_delete_if_free(StateTable table, ItemPointer tid)
+{
+	Relation	rel = open_for_writing(table);
+	TM_FailureData failure;
+	TM_Result	result = heap_delete(rel, tid, GetCurrentCommandId(true), InvalidSnapshot,
+									 false, &failure, false);
+
+	table_close(rel, NoLock);
+	if (result != TM_Ok)
+		return false;
+	CommandCounterIncrement();
+	return true;
 }
 
 bool

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * epoch.c
- *	  Which copy of the database this is.
+ *	  Which copy of the database this is, and on which timeline it writes.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,48 +20,50 @@
 /* columns of clutch.epoch */
 enum
 {
-	Anum_epoch = 1,
-	Anum_timeline,
-	Anum_system_identifier,
-	Anum_started_at,
-	Anum_first_xid,
-	Natts_epoch = Anum_first_xid
+	Anum_epoch_epoch = 1,
+	Anum_epoch_timeline,
+	Anum_epoch_system_identifier,
+	Anum_epoch_started_at,
+	Anum_epoch_first_xid,
+	Natts_epoch = Anum_epoch_first_xid
 };
 
+ROWS_CHECK_COLUMNS(Natts_epoch, EPOCH);
+
 /*
- * Remembered only once committed: the transaction that starts an epoch may
- * roll back.  Valid for one incarnation of the extension.
+ * The current epoch, for one incarnation of the extension and one timeline.
+ * It is remembered only when the row that says so is committed, because the
+ * transaction that starts an epoch may roll back.
  */
 static int	known_epoch = 0;
 static TimeLineID known_timeline = 0;
 static Oid	known_relation = InvalidOid;
 
-typedef struct Newest
+typedef struct EpochRow
 {
-	int			epoch;			/* 0: none */
+	int			epoch;			/* 0: there is no row */
 	TimeLineID	timeline;
 	int64		system_identifier;
-	bool		settled;		/* committed */
-} Newest;
+	bool		is_ours;		/* written by the current transaction */
+} EpochRow;
 
-static Newest
-newest(RowSnapshot which)
+static EpochRow
+read_newest(RowSnapshot which)
 {
-	Newest		last = {0};
+	EpochRow	row = {0};
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EPOCH, INDEX_EPOCH, which, AccessShareLock);
 	rows_start(&scan);
 	if (rows_previous(&scan))
 	{
-		last.epoch = rows_int4(&scan, Anum_epoch);
-		last.timeline = (TimeLineID) rows_int4(&scan, Anum_timeline);
-		last.system_identifier = rows_int8(&scan, Anum_system_identifier);
-		last.settled = which == ROWS_DIRTY && !rows_is_ours(&scan) &&
-			!TransactionIdIsValid(rows_in_doubt(&scan));
+		row.epoch = rows_int4(&scan, Anum_epoch_epoch);
+		row.timeline = (TimeLineID) rows_int4(&scan, Anum_epoch_timeline);
+		row.system_identifier = rows_int8(&scan, Anum_epoch_system_identifier);
+		row.is_ours = rows_is_ours(&scan);
 	}
 	rows_end(&scan);
-	return last;
+	return row;
 }
 
 uint64
@@ -74,8 +76,8 @@ epoch_full_xid(TransactionId xid)
 }
 
 /*
- * No transaction that wrote an event on this timeline has an older id: one
- * that ended before would have been here first.
+ * No transaction that relies on the row which is written now has an older id:
+ * one that has already ended would have written the row itself.
  */
 static int64
 first_xid(void)
@@ -84,93 +86,100 @@ first_xid(void)
 }
 
 static void
-start(int epoch, TimeLineID timeline, bool is_copy)
+insert_row(int epoch, TimeLineID timeline)
 {
 	Datum		values[Natts_epoch];
 	bool		nulls[Natts_epoch] = {0};
 
-	values[Anum_epoch - 1] = Int32GetDatum(epoch);
-	values[Anum_timeline - 1] = Int32GetDatum((int32) timeline);
-	values[Anum_system_identifier - 1] = Int64GetDatum((int64) GetSystemIdentifier());
-	values[Anum_started_at - 1] = TimestampTzGetDatum(clock_now());
-	values[Anum_first_xid - 1] = Int64GetDatum(first_xid());
-
-	/*
-	 * Others write on the timeline before we commit; rolled back, it would begin
-	 * after their events, and positions of the timeline before miss them.  An
-	 * epoch goes with our transaction, which voids the leases of the copy.
-	 */
-	if (is_copy)
-		(void) rows_insert(TABLE_EPOCH, values, nulls);
-	else
-		rows_insert_for_good(TABLE_EPOCH, values, nulls);
+	values[Anum_epoch_epoch - 1] = Int32GetDatum(epoch);
+	values[Anum_epoch_timeline - 1] = Int32GetDatum((int32) timeline);
+	values[Anum_epoch_system_identifier - 1] = Int64GetDatum((int64) GetSystemIdentifier());
+	values[Anum_epoch_started_at - 1] = TimestampTzGetDatum(clock_now());
+	values[Anum_epoch_first_xid - 1] = Int64GetDatum(first_xid());
+	(void) rows_insert(TABLE_EPOCH, values, nulls);
 }
 
 static bool
-is_here(const Newest *last, TimeLineID timeline)
+is_this_system(const EpochRow *row)
 {
-	return last->epoch != 0 && last->timeline == timeline &&
-		last->system_identifier == (int64) GetSystemIdentifier();
+	return row->epoch != 0 && row->system_identifier == (int64) GetSystemIdentifier();
 }
 
+static bool
+is_here(const EpochRow *row, TimeLineID timeline)
+{
+	return is_this_system(row) && row->timeline == timeline;
+}
+
+/*
+ * Only one transaction at a time begins an epoch, because it also voids the
+ * leases of the copy; *is_new tells the caller to do so.  Others take the
+ * number of the epoch from its row.  Should it roll back, the next writer
+ * begins the epoch again under the same number.
+ */
+static int
+begin_epoch(TimeLineID timeline, bool *is_new)
+{
+	uint64		guard = guard_key(GUARD_EPOCH, SLICE_OF("epoch"), SLICE_NONE, 0);
+	EpochRow	newest;
+
+	guard_take(guard);
+	newest = read_newest(ROWS_DIRTY);
+	if (!is_here(&newest, timeline))
+	{
+		*is_new = newest.epoch > 0;
+		newest.epoch++;
+		insert_row(newest.epoch, timeline);
+	}
+	guard_release(guard);
+	return newest.epoch;
+}
+
+/*
+ * The first writers of a new timeline each insert a row, until one of them has
+ * committed.  They do not rely on a row that another transaction has not
+ * committed yet: should that roll back, the timeline would begin after their
+ * events, and positions of the timeline before would miss these.
+ */
 int
 epoch_current(bool *is_new)
 {
 	Oid			relation = rows_table_oid(TABLE_EPOCH);
 	TimeLineID	timeline = GetWALInsertionTimeLine();
-	Newest		last;
-	uint64		guard;
+	EpochRow	newest;
 
 	*is_new = false;
 	if (known_epoch != 0 && known_relation == relation && known_timeline == timeline)
 		return known_epoch;
 
-	last = newest(ROWS_DIRTY);
-	if (is_here(&last, timeline))
+	newest = read_newest(ROWS_LATEST);
+	if (!is_this_system(&newest))
+		return begin_epoch(timeline, is_new);
+	if (!is_here(&newest, timeline))
+		insert_row(newest.epoch, timeline);
+	else if (!newest.is_ours)
 	{
-		/*
-		 * We or somebody else may be starting it in an open transaction.  Should that
-		 * roll back, the next writer starts it again under the same number.
-		 */
-		if (last.settled)
-		{
-			known_epoch = last.epoch;
-			known_timeline = timeline;
-			known_relation = relation;
-		}
-		return last.epoch;
+		known_epoch = newest.epoch;
+		known_timeline = timeline;
+		known_relation = relation;
 	}
-
-	guard = guard_key(GUARD_EPOCH, SLICE_OF("epoch"), SLICE_NONE, 0);
-	guard_take(guard);
-	last = newest(ROWS_DIRTY);
-	if (!is_here(&last, timeline))
-	{
-		bool		is_copy = last.system_identifier != (int64) GetSystemIdentifier();
-
-		*is_new = last.epoch > 0 && is_copy;
-		if (is_copy)
-			last.epoch++;
-		start(last.epoch, timeline, is_copy);
-	}
-	guard_release(guard);
-	return last.epoch;
+	return newest.epoch;
 }
 
 int
 epoch_look(void)
 {
-	Newest		last = newest(ROWS_LATEST);
+	EpochRow	newest = read_newest(ROWS_LATEST);
 
-	return last.epoch + (last.system_identifier != (int64) GetSystemIdentifier());
+	return newest.epoch + (newest.system_identifier != (int64) GetSystemIdentifier());
 }
 
 bool
 epoch_has_begun(void)
 {
-	Newest		last = newest(ROWS_LATEST);
+	EpochRow	newest = read_newest(ROWS_LATEST);
 
-	return last.epoch != 0 && last.system_identifier == (int64) GetSystemIdentifier();
+	return is_this_system(&newest);
 }
 
 int64
@@ -183,7 +192,7 @@ epoch_system(int epoch)
 	rows_key_int4(&scan, 1, BTEqualStrategyNumber, epoch);
 	rows_start(&scan);
 	if (rows_next(&scan))
-		system_identifier = rows_int8(&scan, Anum_system_identifier);
+		system_identifier = rows_int8(&scan, Anum_epoch_system_identifier);
 	rows_end(&scan);
 	return system_identifier;
 }
@@ -198,8 +207,8 @@ epoch_timeline_after(int epoch, TimeLineID timeline)
 	rows_key_int4(&scan, 1, BTEqualStrategyNumber, epoch);
 	rows_key_int4(&scan, 2, BTGreaterStrategyNumber, (int32) timeline);
 	rows_start(&scan);
-	if (rows_next(&scan))
-		first = (uint64) rows_int8(&scan, Anum_first_xid);
+	while (rows_next(&scan))
+		first = Min(first, (uint64) rows_int8(&scan, Anum_epoch_first_xid));
 	rows_end(&scan);
 	return first;
 }

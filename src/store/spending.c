@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * spending.c
- *	  What the tasks of a run have cost: the ledger of meta.clutch.usage.
+ *	  What the agents have spent in each run.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,48 +15,100 @@
 /* columns of clutch.spending */
 enum
 {
-	Anum_run_id = 1,
-	Anum_seq,
-	Anum_task_id,
-	Anum_agent_id,
-	Anum_tokens,
-	Anum_cost,
-	Natts_spending = Anum_cost
+	Anum_spending_run_id = 1,
+	Anum_spending_agent_id,
+	Anum_spending_seq,
+	Anum_spending_tokens,
+	Anum_spending_cost,
+	Natts_spending = Anum_spending_cost
 };
+
+ROWS_CHECK_COLUMNS(Natts_spending, SPENDING);
+
+static Amount
+row_amount(const RowScan *scan)
+{
+	bool		isnull;
+
+	return (Amount) {
+		.tokens = rows_int8(scan, Anum_spending_tokens),
+		.cost = DatumGetNumeric(rows_datum(scan, Anum_spending_cost, &isnull))
+	};
+}
+
+/*
+ * A report looks at so many rows, and at so many dead ones.  There are more
+ * than a few only while many transactions report for the same agent and run,
+ * or while an old snapshot keeps dead rows: then some stay for later reports.
+ */
+#define MOST_FOLDED	32
+
+/*
+ * Deletes the rows of the run and agent that no other transaction holds, and
+ * returns their sum.  The last row, which is seldom a dead one, comes first.
+ */
+static Amount
+take_up_rows(Slice run_id, Slice agent_id)
+{
+	ItemPointerData tids[MOST_FOLDED];
+	Amount		amounts[MOST_FOLDED];
+	Amount		sum = {0, int64_to_numeric(0)};
+	int			n = 0;
+	int			i;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SPENDING, INDEX_SPENDING, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, agent_id);
+	scan.most_dead = MOST_FOLDED;
+	rows_start(&scan);
+	while (n < MOST_FOLDED && rows_previous(&scan))
+	{
+		tids[n] = rows_tid(&scan);
+		amounts[n++] = amount_copy(row_amount(&scan));
+	}
+	rows_end(&scan);
+	for (i = 0; i < n; i++)
+		if (rows_delete_if_free(TABLE_SPENDING, &tids[i]))
+			sum = amount_sum(&sum, &amounts[i]);
+	return sum;
+}
 
 void
 spending_charge(const Envelope *report, int64 seq)
 {
-	const Amount *usage = &report->orders.usage;
 	Datum		values[Natts_spending];
 	bool		nulls[Natts_spending] = {0};
+	Amount		sum;
 
 	if (!report->orders.has_usage ||
 		(report->type != MSG_TASK_PROGRESS && report->type != MSG_TASK_RESULT &&
 		 report->type != MSG_TASK_ERROR))
 		return;
-	column_put_text(values, nulls, Anum_run_id, report->run_id);
-	values[Anum_seq - 1] = Int64GetDatum(seq);
-	column_put_text(values, nulls, Anum_task_id, report->task_id);
-	column_put_text(values, nulls, Anum_agent_id, report->from_agent);
-	values[Anum_tokens - 1] = Int64GetDatum(usage->tokens);
-	values[Anum_cost - 1] = NumericGetDatum(usage->cost != NULL ? usage->cost : int64_to_numeric(0));
+	sum = take_up_rows(report->run_id, report->from_agent);
+	sum = amount_sum(&sum, &report->orders.usage);
+	column_put_text(values, nulls, Anum_spending_run_id, report->run_id);
+	column_put_text(values, nulls, Anum_spending_agent_id, report->from_agent);
+	values[Anum_spending_seq - 1] = Int64GetDatum(seq);
+	values[Anum_spending_tokens - 1] = Int64GetDatum(sum.tokens);
+	values[Anum_spending_cost - 1] = NumericGetDatum(sum.cost);
 	(void) rows_insert(TABLE_SPENDING, values, nulls);
 }
 
+/* The rows come in the order of the agents. */
 static void
-add(AgentSpending **agents, int *n, int *room, Slice agent_id, const Amount *amount)
+add_to_last(AgentSpending **agents, int *n, int *room, Slice agent_id, Amount amount)
 {
-	int			i;
+	AgentSpending *last = *n > 0 ? &(*agents)[*n - 1] : NULL;
 
-	for (i = 0; i < *n && !slice_equal((*agents)[i].agent_id, agent_id); i++)
-		;
-	if (i == *room)
+	if (last != NULL && slice_equal(last->agent_id, agent_id))
+	{
+		last->amount = amount_sum(&last->amount, &amount);
+		return;
+	}
+	if (*n == *room)
 		*agents = repalloc(*agents, sizeof(AgentSpending) * (*room *= 2));
-	if (i < *n)
-		(*agents)[i].amount = amount_sum(&(*agents)[i].amount, amount);
-	else
-		(*agents)[(*n)++] = (AgentSpending) {slice_copy(agent_id), amount_copy(*amount)};
+	(*agents)[(*n)++] = (AgentSpending) {slice_copy(agent_id), amount_copy(amount)};
 }
 
 int
@@ -72,12 +124,8 @@ spending_read(Slice run_id, AgentSpending **agents)
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
-		bool		isnull;
-		Amount		amount = {rows_int8(&scan, Anum_tokens),
-		DatumGetNumeric(rows_datum(&scan, Anum_cost, &isnull))};
-
 		CHECK_FOR_INTERRUPTS();
-		add(agents, &n, &room, rows_text(&scan, Anum_agent_id), &amount);
+		add_to_last(agents, &n, &room, rows_text(&scan, Anum_spending_agent_id), row_amount(&scan));
 	}
 	rows_end(&scan);
 	return n;

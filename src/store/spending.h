@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * spending.h
- *	  What the tasks of a run have cost: the ledger of meta.clutch.usage.
+ *	  What the agents have spent in each run, as reported in meta.clutch.usage.
  *
- * A row for each report that says what it cost, late ones too: the money is
- * spent.  Rows are inserted and never changed, so that an open transaction
- * that has reported keeps nobody else of the run from reporting.
+ * Late reports count too, because the money is spent.  There is one row for a
+ * run and agent, or a few while several transactions report at the same time:
+ * a report folds those rows into its own that it can have without waiting, so
+ * that an open transaction that has reported keeps no other from reporting.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,10 +22,14 @@ typedef struct AgentSpending
 	Amount		amount;
 } AgentSpending;
 
-/* nothing, unless the report says what it cost; seq is the event's */
+/* Adds what a report says was spent, if anything.  seq is that of the event. */
 extern void spending_charge(const Envelope *report, int64 seq);
 
-/* by agent, palloc'd; what is committed, and our own.  The number of agents. */
+/*
+ * Returns the number of agents that have spent something in the run, and an
+ * array of them, palloc'd.  Counts what is committed and what the current
+ * transaction has reported.
+ */
 extern int	spending_read(Slice run_id, AgentSpending **agents);
 
 #endif							/* CLUTCH_SPENDING_H */

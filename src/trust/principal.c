@@ -69,12 +69,22 @@ begin_grants(RowScan *scan, Slice agent_id)
 	rows_start(scan);
 }
 
+static bool
+role_is_operator(Oid role)
+{
+	return superuser_arg(role) || is_member_of_role(role, rows_owner());
+}
+
 bool
 principal_is_operator(void)
 {
-	Oid			role = principal_role();
+	return role_is_operator(principal_role());
+}
 
-	return superuser_arg(role) || is_member_of_role(role, rows_owner());
+bool
+principal_may_restore(void)
+{
+	return role_is_operator(GetUserId());
 }
 
 bool

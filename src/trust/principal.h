@@ -24,6 +24,13 @@
 extern Oid	principal_role(void);
 
 extern bool principal_is_operator(void);
+
+/*
+ * May the current role put back rows of the log that were admitted before, as
+ * pg_restore does?  Unlike the functions above it asks for the role that
+ * writes the row, because replication also does so, in the name of the owner.
+ */
+extern bool principal_may_restore(void);
 extern bool principal_speaks_for(Slice agent_id);
 
 /*

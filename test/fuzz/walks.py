@@ -548,8 +548,10 @@ class Walk:
         for task in self.tasks:
             self.must(ended.get(task["id"], False) == (task["status"] in OVER), "%s is %s, the log says otherwise" % (task["id"], task["status"]))
         self.none("""SELECT 'a run was given work beyond its budget', d.task_id || ' at ' || d.seq FROM clutch.events d
-			JOIN clutch.budget b USING (run_id), LATERAL (SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost), 0) AS cost
-				FROM clutch.spending s WHERE s.run_id = d.run_id AND s.seq < d.seq) s
+			JOIN clutch.budget b USING (run_id), LATERAL (SELECT coalesce(sum(coalesce((u ->> 'input_tokens')::numeric, 0) + coalesce((u ->> 'output_tokens')::numeric, 0)), 0) AS tokens,
+					coalesce(sum((u ->> 'cost')::numeric), 0) AS cost
+				FROM clutch.events s, LATERAL (SELECT s.envelope #> '{meta,clutch,usage}') AS x(u)
+				WHERE s.run_id = d.run_id AND s.seq < d.seq AND s.type IN ('task.progress', 'task.result', 'task.error')) s
 			WHERE d.type = 'routing.decision' AND d.seq > b.seq AND (s.tokens >= b.tokens OR s.cost >= b.cost)""")
 
     def run(self):

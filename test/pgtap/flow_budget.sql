@@ -1,6 +1,6 @@
 -- What a run may cost (meta.clutch.budget), what it has cost (usage), and what a card allows.
 \ir ../fixtures/tap.sql
-SELECT plan(27);
+SELECT plan(30);
 SET clutch.notify = off;
 SET clutch.clock = '2026-01-01T12:00:00Z';
 
@@ -80,6 +80,20 @@ SELECT is(pg_temp.state_of('task:2.1'), 'assigned agent:lois', 'is not chosen');
 SELECT is(pg_temp.state_of('task:2.2'), 'pending NO_AGENT_AVAILABLE', 'nor given what names it');
 SELECT clutch.register(pg_temp.card('ken', '{"max_tokens": 1000}')) \g /dev/null
 SELECT is(pg_temp.state_of('task:2.2'), 'assigned agent:ken', 'until its card allows more');
+
+-- ------------------------------------------------------- one row, however often
+SELECT is((SELECT string_agg(concat_ws(' ', run_id, agent_id, n), ', ' ORDER BY run_id, agent_id)
+	FROM (SELECT run_id, agent_id, count(*) AS n FROM clutch.spending GROUP BY run_id, agent_id) s WHERE n > 1), NULL,
+	'the reports of an agent in a run are one row');
+SELECT clutch.send(pg_temp.ask('run:most', 'task:most', whom => 'agent:lois', budget => '{"tokens": 9007199254740992}')) \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:lois', 9) \g /dev/null
+SELECT clutch.send(clutch.envelope('task.progress', 'agent:lois', run_id => 'run:most', thread_id => t.thread_id, task_id => 'task:most',
+	meta => '{"clutch": {"usage": {"input_tokens": 9007199254740992, "output_tokens": 9007199254740992, "cost": 0.01}}}'))
+FROM clutch.tasks t, generate_series(1, 600) WHERE t.task_id = 'task:most' \g /dev/null
+SELECT is(pg_temp.used('run:most'), '9223372036854775807 6.00 1 t', 'a sum beyond bigint is the highest bigint');
+INSERT INTO clutch.spending SELECT run_id, 'agent:olsen', seq, tokens, cost FROM clutch.spending WHERE run_id = 'run:most';
+SELECT is(pg_temp.used('run:most'), '9223372036854775807 12.00 1 t', 'also over several agents');
+DELETE FROM clutch.spending WHERE agent_id = 'agent:olsen';
 
 CREATE TEMP TABLE before AS SELECT pg_temp.picture() AS state;
 SELECT clutch.rebuild() \g /dev/null

@@ -1,7 +1,7 @@
 -- P3, as far as it goes without preload: nobody changes the log, whatever the
 -- statement and whoever asks; and every way in works.
 \ir ../fixtures/tap.sql
-SELECT plan(86);
+SELECT plan(89);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 
@@ -115,7 +115,20 @@ SELECT ok((SELECT e.envelope = pg_temp.chat(1) || jsonb_build_object('ts', e.env
 INSERT INTO clutch.events (seq, xid, epoch, received_at, id, ts, run_id, thread_id, task_id, type, from_agent, to_agents, attempt, late, envelope)
 	VALUES (1000000, '7', 9, '2020-01-01', 'msg_old', '2020-01-01', 'run:1', 't', 'task:1', 'chat.message', 'agent:ui', '{agent:ken}', 1, true, '{}');
 SELECT fixture.answers($$SELECT xid::text, epoch, late FROM clutch.events WHERE id = 'msg_old'$$, $$VALUES ('7', 9, true)$$, 'a row with its seq is a restored one');
+CREATE ROLE tap_forger;
+GRANT pg_write_all_data, pg_read_all_data TO tap_forger;
+GRANT USAGE ON SCHEMA clutch TO tap_forger;
+SET ROLE tap_forger;
+SELECT throws_ok($$INSERT INTO clutch.events (seq, xid, epoch, received_at, id, ts, run_id, thread_id, task_id, type, from_agent, to_agents, attempt, late, envelope)
+	VALUES (1000001, '7', 9, '2020-01-01', 'msg_forged', '2020-01-01', 'run:1', 't', 'task:1', 'task.result', 'agent:ken', '{agent:ken}', 1, true, '{}')$$,
+	'42501', 'role "tap_forger" may not insert a row into clutch.events with seq set', 'a role that is not an operator restores nothing, whatever it may write');
+RESET ROLE;
 SET session_replication_role = replica;
+SET ROLE tap_forger;
+SELECT throws_ok($$INSERT INTO clutch.events (seq, xid, epoch, received_at, id, ts, run_id, thread_id, task_id, type, from_agent, to_agents, attempt, late, envelope)
+	VALUES (1000001, '7', 9, '2020-01-01', 'msg_forged', '2020-01-01', 'run:1', 't', 'task:1', 'task.result', 'agent:ken', '{agent:ken}', 1, true, '{}')$$,
+	'42501', NULL, 'nor as a replica');
+RESET ROLE;
 INSERT INTO clutch.events (envelope) VALUES (clutch.envelope('task.request', 'agent:ui', id => 'msg_replica', task_id => 'task:replica', run_id => 'run:replica'));
 RESET session_replication_role;
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:replica') + (SELECT count(*) FROM clutch.events WHERE type LIKE 'routing.%'),
@@ -124,6 +137,12 @@ SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'msg_replica'), 1::bigi
 
 -- ------------------------------------------------------------- check() sees it
 SELECT fixture.answers('SELECT code FROM clutch.check()', $$VALUES ('SEQUENCE_BEHIND')$$, 'the seq of that old row is ahead of the sequence: reported');
+BEGIN;
+CREATE INDEX tap_interrupted ON clutch.task (agent_id);
+UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid = 'clutch.tap_interrupted'::regclass;
+SELECT fixture.answers($$SELECT hint FROM clutch.check() WHERE code = 'INVALID_INDEX'$$,
+	$$VALUES ('If nobody is building it: DROP INDEX clutch.tap_interrupted.')$$, 'an index whose building was interrupted is reported');
+ROLLBACK;
 BEGIN;
 ALTER TABLE clutch.events DISABLE TRIGGER zz_admit;
 SELECT ok('TRIGGER_NOT_ALWAYS' IN (SELECT code FROM clutch.check()), 'a disabled trigger is reported');
@@ -142,5 +161,6 @@ SELECT is((SELECT count(*) FROM clutch.events WHERE seq <> 1000000 AND id > 'msg
 SELECT is((SELECT count(*) FROM clutch.events) - (SELECT count(DISTINCT seq) FROM clutch.events), 0::bigint, 'each has its own seq');
 
 SELECT * FROM finish();
+DROP OWNED BY tap_forger; DROP ROLE tap_forger;
 DROP OWNED BY tap_owner; DROP ROLE tap_owner;
 DROP OWNED BY tap_agent; DROP ROLE tap_agent;

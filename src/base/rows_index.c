@@ -1,0 +1,203 @@
+/*-------------------------------------------------------------------------
+ *
+ * rows_index.c
+ *	  What a backend remembers about the indexes of a table, for writing.
+ *
+ * Looking up which indexes a table has, and how an entry of each is formed,
+ * costs as much as inserting the row.  It is remembered until the relcache
+ * reports a change of the table or of one of the indexes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/rows_part.h"
+#include "catalog/index.h"
+#include "nodes/execnodes.h"
+#include "storage/bufmgr.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+typedef struct WriteIndex
+{
+	Oid			relid;
+	IndexInfo  *info;
+} WriteIndex;
+
+typedef struct TableMemo
+{
+	Oid			relid;
+	bool		indexes_known;
+	bool		has_pages;
+	int			nindexes;
+	WriteIndex *indexes;
+	MemoryContext context;		/* of the indexes */
+} TableMemo;
+
+static TableMemo memos[NUM_STATE_TABLES];
+static bool watching_relations = false;
+
+static bool
+memo_concerns(const TableMemo *memo, Oid relid)
+{
+	int			i;
+
+	if (!OidIsValid(relid) || memo->relid == relid)
+		return true;
+	for (i = 0; i < memo->nindexes; i++)
+		if (memo->indexes[i].relid == relid)
+			return true;
+	return false;
+}
+
+/* The indexes themselves are freed later: they may be in use. */
+static void
+relation_changed(Datum arg, Oid relid)
+{
+	int			i;
+
+	for (i = 0; i < NUM_STATE_TABLES; i++)
+		if (memo_concerns(&memos[i], relid))
+			memos[i].indexes_known = memos[i].has_pages = false;
+}
+
+static TableMemo *
+memo_of_table(StateTable table, Relation rel)
+{
+	TableMemo  *memo = &memos[table];
+
+	if (!watching_relations)
+	{
+		CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
+		watching_relations = true;
+	}
+	if (memo->relid != RelationGetRelid(rel))
+	{
+		memo->relid = RelationGetRelid(rel);
+		memo->indexes_known = memo->has_pages = false;
+	}
+	return memo;
+}
+
+/*
+ * No executor is at hand to evaluate an expression or a condition of an index
+ * that the user has added: used as a plain index, it would crash the server.
+ */
+static void
+require_plain_index(Relation rel, Relation index, const IndexInfo *info)
+{
+	if (info->ii_Expressions == NIL && info->ii_Predicate == NIL && info->ii_ExclusionOps == NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("index \"%s\" of table clutch.%s is not over plain columns",
+					RelationGetRelationName(index), RelationGetRelationName(rel)),
+			 errhint("Drop the index. An index that is added to a table of clutch may have neither an expression nor a WHERE clause.")));
+}
+
+static void
+read_indexes(TableMemo *memo, Relation rel)
+{
+	List	   *relids = RelationGetIndexList(rel);
+	MemoryContext old;
+	ListCell   *cell;
+
+	memo->nindexes = 0;
+	if (memo->context == NULL)
+		memo->context = AllocSetContextCreate(CacheMemoryContext, "clutch indexes of a table",
+											  ALLOCSET_SMALL_SIZES);
+	MemoryContextReset(memo->context);
+	old = MemoryContextSwitchTo(memo->context);
+	memo->indexes = palloc(sizeof(WriteIndex) * Max(list_length(relids), 1));
+	foreach(cell, relids)
+	{
+		WriteIndex *entry = &memo->indexes[memo->nindexes];
+		Relation	index = rows_open_index_by_oid(lfirst_oid(cell), RowExclusiveLock);
+
+		entry->relid = RelationGetRelid(index);
+		entry->info = BuildIndexInfo(index);
+		require_plain_index(rel, index, entry->info);
+
+		/*
+		 * CREATE INDEX CONCURRENTLY and REINDEX CONCURRENTLY begin with an
+		 * index that must not be touched yet, and leave it behind if they
+		 * are cancelled.
+		 */
+		if (entry->info->ii_ReadyForInserts)
+			memo->nindexes++;
+		index_close(index, NoLock);
+	}
+	MemoryContextSwitchTo(old);
+	list_free(relids);
+}
+
+/*
+ * Locking an index may process an invalidation, so the result is used only if
+ * it is still valid in the end.  After that, the locks keep it so.
+ */
+static TableMemo *
+memo_with_indexes(StateTable table, Relation rel)
+{
+	TableMemo  *memo = memo_of_table(table, rel);
+
+	while (!memo->indexes_known)
+	{
+		memo->indexes_known = true;
+		PG_TRY();
+		{
+			read_indexes(memo, rel);
+		}
+		PG_CATCH();
+		{
+			memo->indexes_known = false;
+			memo->nindexes = 0;
+			PG_RE_THROW();
+		}
+		PG_END_TRY();
+	}
+	return memo;
+}
+
+void
+rows_insert_entries(StateTable table, Relation rel, Datum *values, bool *nulls,
+					ItemPointer tid, NewEntries which)
+{
+	TableMemo  *memo = memo_with_indexes(table, rel);
+	int			i;
+	int			k;
+
+	for (i = 0; i < memo->nindexes; i++)
+	{
+		IndexInfo  *info = memo->indexes[i].info;
+		Relation	index = rows_open_index_by_oid(memo->indexes[i].relid, RowExclusiveLock);
+		Datum		entry[INDEX_MAX_KEYS];
+		bool		entry_nulls[INDEX_MAX_KEYS];
+
+		if (which == ENTRIES_ALL || index_is_summarizing_compat(index))
+		{
+			for (k = 0; k < info->ii_NumIndexAttrs; k++)
+			{
+				entry[k] = values[info->ii_IndexAttrNumbers[k] - 1];
+				entry_nulls[k] = nulls[info->ii_IndexAttrNumbers[k] - 1];
+			}
+			/* what another access method than btree keeps there ends with the statement */
+			info->ii_AmCache = NULL;
+			info->ii_Context = CurrentMemoryContext;
+			index_insert(index, entry, entry_nulls, tid, rel,
+						 info->ii_Unique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO, false, info);
+			index_insert_cleanup_compat(index, info);
+		}
+		index_close(index, NoLock);
+	}
+}
+
+bool
+rows_table_is_void(StateTable table, Relation rel)
+{
+	TableMemo  *memo = memo_of_table(table, rel);
+
+	if (!memo->has_pages)
+		memo->has_pages = RelationGetNumberOfBlocks(rel) > 0;
+	return !memo->has_pages;
+}
