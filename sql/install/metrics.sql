@@ -30,6 +30,9 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 		UNION ALL SELECT 'waiting', since FROM clutch.waiting
 		UNION ALL SELECT 'question', asked_at FROM clutch.approvals
 		UNION ALL SELECT 'timer', NULL FROM clutch.timer),
+	-- used twice, and as long as the list of readers
+	reader AS MATERIALIZED (
+		SELECT s.name, s.member, s.behind, s.oldest FROM clutch.subscriptions s),
 	queues AS (
 		SELECT q.queue, count(n.queue) AS size, min(n.since) AS oldest
 		FROM (VALUES ('ready'), ('waiting'), ('question'), ('timer')) AS q(queue)
@@ -67,11 +70,11 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 		GROUP BY s.state
 	UNION ALL
 		SELECT 'clutch_subscription_behind', pg_catalog.jsonb_build_object('name', s.name, 'member', s.member), s.behind
-		FROM clutch.subscriptions s
+		FROM reader s
 	UNION ALL
 		SELECT 'clutch_subscription_oldest_seconds', pg_catalog.jsonb_build_object('name', s.name, 'member', s.member),
 			   coalesce(extract(epoch FROM clutch.now() - s.oldest), 0)
-		FROM clutch.subscriptions s
+		FROM reader s
 	UNION ALL
 		SELECT 'clutch_oldest_writer_seconds', '{}',
 			   coalesce(max(extract(epoch FROM pg_catalog.clock_timestamp() - w.begun)), 0)

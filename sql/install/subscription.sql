@@ -1,16 +1,16 @@
 -- ---------------------------------------------------------- subscriptions
--- What asks for the epoch reads it on the latest snapshot, which is PARALLEL
--- UNSAFE: see routing.sql.
+-- Functions that need the epoch read it on the latest snapshot, so they are
+-- PARALLEL UNSAFE: see routing.sql.
 
 CREATE FUNCTION clutch.subscribe(name text, filter jsonb DEFAULT '{}', start text DEFAULT 'now', members integer DEFAULT 1)
 	RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_subscribe' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.subscribe(text, jsonb, text, integer) IS
-	'makes a durable cursor on the log, from the beginning, from now or from a position on; answers its name';
+	'creates a durable reader of the log, which starts at the beginning, now or at a position; returns its name';
 
 CREATE FUNCTION clutch.unsubscribe(name text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'clutch_unsubscribe' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION clutch.unsubscribe(text) IS 'forgets a subscription; false: there was none';
+COMMENT ON FUNCTION clutch.unsubscribe(text) IS 'removes a subscription; returns false if it did not exist';
 
 CREATE FUNCTION clutch.read(name text, max_events integer DEFAULT 100, member integer DEFAULT 0,
 		OUT pos text, OUT seq bigint, OUT id text, OUT type text, OUT run_id text, OUT thread_id text,
@@ -18,12 +18,12 @@ CREATE FUNCTION clutch.read(name text, max_events integer DEFAULT 100, member in
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_read' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 100;
 COMMENT ON FUNCTION clutch.read(text, integer, integer) IS
-	'the next events of a subscription; the same again until clutch.commit';
+	'returns the next events of a subscription, and the same ones again until clutch.commit';
 
 CREATE FUNCTION clutch.commit(name text, pos text, member integer DEFAULT 0) RETURNS void
 	AS 'MODULE_PATHNAME', 'clutch_commit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.commit(text, text, integer) IS
-	'all that was read up to this pos is handled';
+	'records that everything that was read up to this pos has been handled';
 
 CREATE FUNCTION clutch.read_from(pos text, filter jsonb DEFAULT '{}', max_events integer DEFAULT 100,
 		OUT pos text, OUT seq bigint, OUT id text, OUT type text, OUT run_id text, OUT thread_id text,
@@ -31,29 +31,44 @@ CREATE FUNCTION clutch.read_from(pos text, filter jsonb DEFAULT '{}', max_events
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_read_from' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 100;
 COMMENT ON FUNCTION clutch.read_from(text, jsonb, integer) IS
-	'the events after a position, also on a standby; the last row has the position to go on from';
+	'returns the events after a position, also on a standby; the last row has the position to go on from';
 
 CREATE FUNCTION clutch.position() RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_position' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.position() IS
-	'how far the log is, as this statement sees it: where clutch.read_from goes on with what is new';
+	'returns the end of the log as this statement sees it, from where clutch.read_from returns what is new';
 
+-- Events are counted for all subscriptions together, in one pass over the newest
+-- 10,001 events that any of them has not seen: one count for each would take
+-- milliseconds, and seconds for a thousand of them.
 CREATE VIEW clutch.subscriptions WITH (security_invoker = true) AS
-SELECT	s.name, s.owner, s.filter, s.members, p.member, s.created_at, p.moved_at, p.batch,
-		p.until IS NOT NULL AS reading,
-		(SELECT count(*) FROM (
-			SELECT FROM clutch.events e
-			WHERE e.epoch = split_part(p.seen, '.', 2)::integer
-			  AND e.xid >= split_part(p.seen, '.', 5)::xid8
-			LIMIT 10001) AS unseen) AS behind,
-		(SELECT min(o.received_at) FROM (
-			SELECT e.received_at FROM clutch.events e
-			WHERE e.epoch = split_part(p.seen, '.', 2)::integer
-			  AND e.xid >= split_part(p.seen, '.', 5)::xid8
-			ORDER BY e.epoch, e.xid LIMIT 1) AS o) AS oldest
+WITH place AS NOT MATERIALIZED (
+	SELECT p.name, p.member, p.moved_at, p.batch, p.until IS NOT NULL AS reading,
+		   split_part(p.seen, '.', 2)::integer AS epoch, split_part(p.seen, '.', 5)::xid8 AS xmax
+	FROM clutch.subscription_position p
+	WHERE p.generation = (SELECT max(n.generation) FROM clutch.subscription_position n
+						  WHERE n.name = p.name AND n.member = p.member)),
+unseen AS (
+	SELECT o.epoch, e.xid
+	FROM (SELECT l.epoch, min(l.xmax) AS xmax FROM place l GROUP BY l.epoch) AS o,
+		 LATERAL (SELECT v.xid FROM clutch.events v
+				  WHERE v.epoch = o.epoch AND v.xid >= o.xmax
+				  ORDER BY v.xid DESC LIMIT 10001) AS e),
+lag AS (
+	SELECT b.name, b.member, b.events_behind
+	FROM (SELECT u.name, u.member, count(*) FILTER (WHERE u.name IS NULL)
+				OVER (PARTITION BY u.epoch ORDER BY u.xid DESC) AS events_behind
+		  FROM (SELECT l.name, l.member, l.epoch, l.xmax AS xid FROM place l
+				UNION ALL
+				SELECT NULL, NULL, e.epoch, e.xid FROM unseen e) AS u) AS b
+	WHERE b.name IS NOT NULL)
+SELECT	s.name, s.owner, s.filter, s.members, p.member, s.created_at, p.moved_at, p.batch, p.reading,
+		b.events_behind AS behind,
+		(SELECT o.received_at FROM clutch.events o
+		 WHERE o.epoch = p.epoch AND o.xid >= p.xmax
+		 ORDER BY o.epoch, o.xid LIMIT 1) AS oldest
 FROM clutch.subscription s
-JOIN clutch.subscription_position p ON p.name = s.name
-WHERE p.generation = (SELECT max(n.generation) FROM clutch.subscription_position n
-					  WHERE n.name = p.name AND n.member = p.member);
+JOIN place p ON p.name = s.name
+JOIN lag b ON b.name = p.name AND b.member = p.member;
 COMMENT ON VIEW clutch.subscriptions IS
-	'who reads the log, and how far behind each is: events not seen (10001: more), and since when';
+	'who reads the log, and how far each reader lags: the number of events it has not seen (10001 means more), and when the first of them was received';
