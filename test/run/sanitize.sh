@@ -170,23 +170,30 @@ run_tests() {
 	done
 }
 
-trap 'end_child; exit 130' INT
-trap 'end_child; exit 143' TERM HUP
+# In a function, so that bash has read all of it before it begins: a run takes
+# long, and the file may be edited meanwhile.
+main() {
+	trap 'end_child; exit 130' INT
+	trap 'end_child; exit 143' TERM HUP
 
-prepare check
-mkdir -p "$FOLDER/log" || die "cannot make $FOLDER"
-build_server || { tail -n 40 "$FOLDER/server.log" >&2; die "the server could not be built"; }
-[ "${1:-}" != build ] || exit 0
+	prepare check
+	mkdir -p "$FOLDER/log" || die "cannot make $FOLDER"
+	build_server || { tail -n 40 "$FOLDER/server.log" >&2; die "the server could not be built"; }
+	[ "${1:-}" != build ] || exit 0
 
-copy_checkout
-copy_pgtap "$PG_CONFIG"
-rm -rf "$REPORTS"
-mkdir "$REPORTS" && chmod 1777 "$REPORTS"
-export ASAN_OPTIONS=$ASAN_OPTIONS:log_path=$REPORTS/asan UBSAN_OPTIONS=$UBSAN_OPTIONS:log_path=$REPORTS/ubsan
-ulimit -s 65536 2>/dev/null || ulimit -s "$(ulimit -H -s)"
-export PG_CONFIG=$PREFIX/bin/pg_config
+	copy_checkout
+	copy_pgtap "$PG_CONFIG"
+	rm -rf "$REPORTS"
+	mkdir "$REPORTS" && chmod 1777 "$REPORTS"
+	export ASAN_OPTIONS=$ASAN_OPTIONS:log_path=$REPORTS/asan UBSAN_OPTIONS=$UBSAN_OPTIONS:log_path=$REPORTS/ubsan
+	ulimit -s 65536 2>/dev/null || ulimit -s "$(ulimit -H -s)"
+	export PG_CONFIG=$PREFIX/bin/pg_config
 
-run_tests
-count_reports
-say "$PASSED passed, $FAILED failed"
-[ "$FAILED" = 0 ] && [ "$PASSED" != 0 ]
+	run_tests
+	count_reports
+	say "$PASSED passed, $FAILED failed"
+	[ "$FAILED" = 0 ] && [ "$PASSED" != 0 ]
+}
+
+main "$@"
+exit
