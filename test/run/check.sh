@@ -12,7 +12,8 @@
 
 # For a server that is several times as slow, or for fewer and longer tests
 # (test/run/sanitize.sh): the limits of time are multiplied, and these tests run,
-# but for one that measures time.
+# but for one that measures time.  CHECK_LOGS=always keeps the logs, the servers'
+# too, also when nothing has failed.
 SLOW=${CHECK_SLOW:-1}
 TAP_FILES=${CHECK_TAP:-test/t/*.pl}
 FUZZ_FILES=${CHECK_FUZZ:-test/fuzz/*.py}
@@ -37,11 +38,13 @@ finish() {
 # Only what a failure needs, in a folder that git does not see.
 keep_logs() {
 	rm -rf "$TOP/.check"
-	[ "$FAILED" != 0 ] && [ -d "$WORK/log" ] && mkdir "$TOP/.check" 2>/dev/null || return 0
+	[ "$FAILED" != 0 ] || [ -n "${CHECK_LOGS:-}" ] || return 0
+	[ -d "$WORK/log" ] && mkdir "$TOP/.check" 2>/dev/null || return 0
 	echo '*' >"$TOP/.check/.gitignore"
 	cp -r "$WORK/log/." "$TOP/.check/"
 	cp "$WORK/server.log" "$SRC/regression.diffs" "$SRC/output_iso/regression.diffs" \
 		"$TOP/.check/" 2>/dev/null
+	[ -z "${CHECK_LOGS:-}" ] || cp -r "$SRC/tmp_check/log" "$TOP/.check/tap" 2>/dev/null
 }
 
 # ------------------------------------------------------------------- counting
