@@ -250,7 +250,7 @@ part_docs() {
 part_model() {
 	local log=$WORK/log/model.log
 	[ -n "$(files 'test/model/*.pml')" ] && runner spin cc || return 0
-	run_child timeout -k 10 300 bash "$TOP/test/run/models.sh" >"$log" 2>&1
+	run_child timeout -k 10 600 bash "$TOP/test/run/models.sh" >"$log" 2>&1
 	counted "$log" $?
 }
 
@@ -271,7 +271,7 @@ if [ "$FAILED" = 0 ]; then
 	mkdir "$SRC"
 	tar -C "$TOP" --exclude='./.*' --exclude=./tmp_input --exclude='*.o' --exclude='*.so' -cf - . | tar -C "$SRC" -xf -
 	[ "$(id -u)" != 0 ] || chown -R postgres: "$SRC"
-	cluster_new "${NOT_DURABLE[@]}" || die "the private cluster does not start"
+	cluster_new "${NOT_DURABLE[@]}" "max_prepared_transactions = 10" || die "the private cluster does not start"
 	for name in $ONLY; do
 		case " $PARTS " in
 			*" $name "*) part "$name" "part_$name" ;;
