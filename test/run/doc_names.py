@@ -20,7 +20,7 @@ DOCUMENTS = ["README.md", "test/README.md"] + sorted(
 FENCED = re.compile(r"^```.*?^```", re.M | re.S)
 # names that look like ours and are not in the catalog
 FOREIGN = {"clutch.control", "clutch.so", "clutch.map", "clutch.c", "clutch.h", "clutch.md"}
-COMING = {"clutch.settle", "clutch.consequence"}
+COMING = {"clutch.settle", "clutch.consequence", "clutch.max_waiting_kinds", "TOO_MANY_KINDS"}
 
 
 def read(path):
