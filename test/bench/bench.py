@@ -2,12 +2,11 @@
 """The figures of the performance budget, each against its reference.
 
     make bench                            on a private server
-    BENCH_ONLY="choice tree" make bench   some parts: append task choice
-                                          delegation queue full freed held
-                                          tree replay pace listeners
+    BENCH_ONLY="choice tree" make bench   some parts, see PARTS below
 
-BENCH_SECONDS (2) is the length of one measurement, BENCH_ROUNDS (5) how often
-each is repeated.  docs/benchmarks.md says how to read what is printed.
+BENCH_SECONDS (2) is the length of one measurement and BENCH_ROUNDS (5) the
+number of rounds.  docs/benchmarks.md names the other settings and says how to
+read what is printed.
 """
 import os
 import sys
@@ -21,6 +20,9 @@ import machine
 import measure
 import pace
 import reading
+import roster
+import size
+import waiting
 import work_queue
 
 PARTS = {
@@ -30,19 +32,24 @@ PARTS = {
     "delegation": delegation.measure_delegation,
     "queue": work_queue.measure_round_trip,
     "full": work_queue.measure_full,
-    "freed": work_queue.measure_freed,
+    "freed": waiting.measure_freed,
+    "stranger": waiting.measure_stranger,
     "held": work_queue.measure_held,
     "tree": reading.measure_tree,
     "replay": reading.measure_replay,
     "pace": pace.measure_pace,
     "listeners": listeners.measure_listeners,
+    "roster": roster.measure_roster,
+    "monitoring": size.measure_monitoring,
+    "rebuild": size.measure_rebuild,
+    "idle": size.measure_idle,
 }
 
 
 def main(names):
     unknown = [name for name in names if name not in PARTS]
     if unknown:
-        sys.exit("no part %s; there are: %s" % (" ".join(unknown), " ".join(PARTS)))
+        sys.exit("no part %s; the parts are: %s" % (" ".join(unknown), " ".join(PARTS)))
     began = time.monotonic()
     measure.POSTMASTER = measure.postmaster()
     machine.describe()

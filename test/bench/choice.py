@@ -1,15 +1,15 @@
 """Choosing one of 50, 1,000, 10,000 agents, inside the server.
 
-One skill required, two things preferred.  clutch.route answers the whole
-decision (20 candidates, scores, who was rejected and why); the reference only
-the best agent, or in a row without a bar 20 of them with scores.  All are called
-in a loop in one statement, each call timed; before that, both sides must choose
-the same agent for every request.
+A request requires one skill and prefers two things.  clutch.route returns the
+whole decision: 20 candidates with their scores, which agents were rejected and
+why.  The reference returns only the best agent or, in a row without a bar, the
+best 20 with their scores.  Each is called in a loop in one statement, and every
+call is timed; before that, both must choose the same agent for every request.
 """
 from measure import Ratio, fresh_database, interleave, micros, sql
 from registry import RANKED, SCORE, SIZES, SKILLS, TAGS, TOOLS, team_database
 
-BARS = {50: 0.30, 1000: 0.25, 10000: 0.05}
+BARS = {50: 0.25, 1000: 0.18, 10000: 0.05}
 SECONDS = 0.3
 
 CALLS = """

@@ -260,7 +260,7 @@ def main(command, *rest):
     names = os.environ.get("BENCH_ONLY", "").split() or DEFAULT
     unknown = [name for name in names if name not in PARTS]
     if unknown:
-        sys.exit("no part %s; there are: %s" % (" ".join(unknown), " ".join(PARTS)))
+        sys.exit("no part %s; the parts are: %s" % (" ".join(unknown), " ".join(PARTS)))
     counts = [count for name in names for count in PARTS[name]()]
     if command == "databases":
         databases(counts)

@@ -22,7 +22,7 @@ def first_match(path, pattern):
 
 
 def fdatasync_micros(times=50):
-    """What a commit cannot be cheaper than, alone."""
+    """The least that the commit of a single client can take."""
     took = []
     with tempfile.TemporaryFile() as f:
         for _ in range(times):

@@ -1,8 +1,8 @@
-"""Measuring: one private server, contenders in interleaved rounds.
+"""Measuring: one private server, and contenders in interleaved rounds.
 
-What is compared runs in the same round, one after the other, in an order that
-rotates; a ratio is the median of the rounds' own ratios.  Absolute figures of
-one run mean little: machines, disks and neighbours differ.
+Contenders run one after the other in each round, in an order that rotates; a
+ratio is the median of the rounds' own ratios.  The absolute figures of one run
+mean little, because machines, disks and neighbours differ.
 """
 import os
 import re
@@ -23,7 +23,7 @@ def say(text):
 
 
 def note(text):
-    """Progress, apart from the figures."""
+    """Shows progress, on stderr and apart from the figures."""
     if sys.stderr.isatty() or os.environ.get("BENCH_VERBOSE"):
         print("... " + text, file=sys.stderr, flush=True)
 
@@ -31,7 +31,7 @@ def note(text):
 # --------------------------------------------------------------------- psql
 
 def sql(statements, database=DATABASE, settings=""):
-    """Runs statements in one session; answers what they print."""
+    """Runs statements in one session and returns what they print."""
     env = dict(os.environ, PGOPTIONS=settings)
     done = subprocess.run(("psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-d", database),
                           input=statements, env=env, stdout=subprocess.PIPE,
@@ -42,7 +42,7 @@ def sql(statements, database=DATABASE, settings=""):
 
 
 def fresh_database(template):
-    """The same start for every round: a copy of a prepared database."""
+    """Gives every round the same start: a copy of a prepared database."""
     sql("DROP DATABASE IF EXISTS %s WITH (FORCE);\nCREATE DATABASE %s TEMPLATE %s;"
         % (DATABASE, DATABASE, template), "postgres")
 
@@ -64,7 +64,7 @@ POSTMASTER = None
 
 
 def backends(database):
-    """Processes that serve the measured database, or have just ended and are not reaped."""
+    """Processes that serve the measured database, or have ended and are not reaped yet."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -74,14 +74,14 @@ def backends(database):
                 title = f.read()
         except OSError:
             continue
-        # one that ends has no title any more, and is a zombie last
+        # a process that ends loses its title before it becomes a zombie
         if int(parent) == POSTMASTER and (not title or " %s " % database in title):
             found.append(pid)
     return found
 
 
 def reaped_cpu(database):
-    """Seconds of user and system time of all backends that have ended."""
+    """Seconds of user and system time of all backends that have ended so far."""
     while backends(database):
         time.sleep(0.01)
     with open("/proc/%d/stat" % POSTMASTER) as f:
@@ -92,13 +92,13 @@ def reaped_cpu(database):
 # ------------------------------------------------------------------ pgbench
 
 class Run:
-    """What one run of pgbench gave."""
+    """The result of one run of pgbench."""
 
     def __init__(self, rate, transactions, cpu, windows):
         self.rate = rate                    # transactions per second
         self.transactions = transactions
         self.cpu = cpu                      # backends' microseconds per transaction
-        self.windows = windows              # rates, one after the other
+        self.windows = windows              # the rates of its windows
 
 
 runs_so_far = 0
@@ -118,12 +118,11 @@ def pgbench_script(path, options, settings, database):
 def pgbench(script, clients=8, seconds=None, warm=0, settings="", alone=True, database=DATABASE,
             every=1, statement=None):
     """
-    :n is a number that each client counts up from, another one in each run.
-    With warm, the rate leaves out that many first seconds, in which each
-    backend reads the registry.  Not alone: others are connected, too, and the
-    CPU is not known.  every: seconds of a window.  With statement, the rate is
-    what the clients would reach if they did only the statement that has this in
-    its text.
+    Each client counts :n up from a number that differs between runs.  The rate
+    leaves out the first `warm` seconds, in which each backend reads the registry.
+    If other sessions are connected (alone=False), the CPU is not known.  `every`
+    is the length of a window in seconds.  With `statement`, the rate is what the
+    clients would reach if they only ran the statement that contains this text.
     """
     global runs_so_far
     runs_so_far += 1
@@ -154,8 +153,8 @@ def pgbench(script, clients=8, seconds=None, warm=0, settings="", alone=True, da
 
 def interleave(contenders, before_round=None, rounds=None):
     """
-    contenders: {name: function() -> anything}.  Answers {name: [result of
-    each round]}; the order within a round rotates.
+    Takes {name: function} and returns {name: [result of each round]}; the order
+    within a round rotates.
     """
     names = list(contenders)
     results = {name: [] for name in names}
@@ -170,7 +169,7 @@ def interleave(contenders, before_round=None, rounds=None):
 
 
 class Ratio:
-    """Median and range of the rounds' ratios."""
+    """The median and the range of the rounds' ratios."""
 
     def __init__(self, ours, theirs):
         each = [a / b for a, b in zip(ours, theirs)]
@@ -185,37 +184,61 @@ class Ratio:
 # -------------------------------------------------------------------- table
 
 class Table:
-    """The figures, as they come; close() counts the bars."""
+    """Prints the figures as they come, each beside its bar; close() counts the bars."""
 
     def __init__(self):
         self.bars = 0
         self.missed = []
+        self.title = ""
+        self.main_row = ""
 
     def head(self, title):
+        self.title = title.split(" (")[0]
         say("")
         say(title)
 
-    def row(self, work, ours, reference, ratio=None, at_least=None, at_most=None):
-        verdict = ""
-        if at_least is not None or at_most is not None:
-            met = ratio.middle >= at_least if at_least is not None else ratio.middle <= at_most
-            bar = ">= %.2f" % at_least if at_least is not None else "<= %.2f" % at_most
-            verdict = "%s  %s" % (bar, "met" if met else "MISSED")
-            self.bars += 1
-            if not met:
-                self.missed.append("%s: %s, bar %s" % (work, ratio, bar))
-        say("  %-44s %14s %16s   %-18s %s" %
-            (work, ours, reference, ratio if ratio is not None else "", verdict))
-
-    def absent(self, work, ours, peer, at_least=None):
-        """A reference that is not there is a bar missed."""
-        say("  %-44s %14s %16s   %-18s %s" % (work, ours, "", "", "MISSED (%s not there)" % peer))
-        self.bars += 1
-        self.missed.append("%s: %s is not there%s" %
-                           (work, peer, ", bar >= %.2f" % at_least if at_least else ""))
-
     def columns(self, beside="reference"):
-        say("  %-44s %14s %16s   %-18s %s" % ("", "clutch", beside, "ratio [min..max]", "bar"))
+        self.line("", "clutch", beside, "ratio [min..max]", "bar")
+
+    def line(self, work, ours, reference, ratio, verdict):
+        say("  %-52s %12s %14s   %-19s %s" % (work, ours, reference, ratio, verdict))
+
+    def judge(self, work, met, bar, shown):
+        """Counts a bar; an indented row belongs to the last one that is not."""
+        name = "%s, %s" % (self.main_row, work.strip()) if work.startswith(" ") else work
+        self.bars += 1
+        if not met:
+            self.missed.append("%s: %s: %s, bar %s" % (self.title, name, shown, bar))
+        return "%s  %s" % (bar, "met" if met else "MISSED")
+
+    def row(self, work, ours, reference, ratio=None, at_least=None, at_most=None):
+        """A figure beside its reference; the bar is on their ratio."""
+        self.main_row = self.main_row if work.startswith(" ") else work
+        verdict = ""
+        if at_least is not None:
+            verdict = self.judge(work, ratio.middle >= at_least, ">= %.2f" % at_least, ratio)
+        elif at_most is not None:
+            verdict = self.judge(work, ratio.middle <= at_most, "<= %.2f" % at_most, ratio)
+        self.line(work, ours, reference, ratio if ratio is not None else "", verdict)
+
+    def limit(self, work, values, at_most, shown, reference=""):
+        """A figure without a peer: the median of values has a bar of its own."""
+        self.main_row = self.main_row if work.startswith(" ") else work
+        middle, verdict = statistics.median(values), ""
+        spread = "[%s..%s]" % (shown([min(values)]), shown([max(values)])) if len(values) > 1 else ""
+        if at_most is not None:
+            verdict = self.judge(work, middle <= at_most, "<= " + shown([at_most]), shown(values))
+        self.line(work, shown(values), reference, spread, verdict)
+
+    def absent(self, work, ours, peer, bar):
+        """A reference that is not available; its bar, if there is one, is missed."""
+        self.main_row = self.main_row if work.startswith(" ") else work
+        if not bar:
+            self.line(work, ours, "", "", "%s not available" % peer)
+            return
+        self.line(work, ours, "", "", "%s  MISSED (%s not available)" % (bar, peer))
+        self.bars += 1
+        self.missed.append("%s: %s: %s is not available" % (self.title, work.strip(), peer))
 
     def close(self):
         for line in self.missed:
@@ -229,4 +252,9 @@ def rate(values):
 
 def micros(values):
     middle = statistics.median(values)
-    return "%.1f us" % middle if middle < 1000 else "%.2f ms" % (middle / 1000)
+    return "%.1f us" % middle if middle < 1000 else millis([middle / 1000])
+
+
+def millis(values):
+    middle = statistics.median(values)
+    return "%.2f ms" % middle if middle < 1000 else "%.2f s" % (middle / 1000)

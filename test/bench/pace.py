@@ -1,7 +1,8 @@
-"""Events per second and the way from sender to listener, beside spec 003's targets.
+"""Events per second, and the time from sender to listener, beside spec 003's targets.
 
-As a user gets it: sync on, clutch.notify = transaction, 50 agents (spec 003's
-number).  A routed request is two events, the request and its decision.
+The settings are those of an installation: sync on, clutch.notify = transaction,
+and the 50 agents of spec 003.  A routed request is two events, the request and
+its decision.
 """
 import json
 import select
@@ -48,8 +49,9 @@ def probe(number):
     return json.dumps(envelope)
 
 
-def connect(statement):
-    connection = psycopg2.connect(dbname=DATABASE)
+def connect(statement, database=DATABASE):
+    """A session of its own that has run the statement, each of whose calls is a transaction."""
+    connection = psycopg2.connect(dbname=database)
     connection.autocommit = True
     connection.cursor().execute(statement)
     return connection

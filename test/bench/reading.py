@@ -8,7 +8,7 @@ template = None
 TASKS = 10000
 RUNS, EVENTS = 20, 1000
 
-# Three children to a task; 20 runs that were written in turn.
+# A tree of three children a task, and 20 runs whose events are mixed in the log.
 SETUP = PLAIN + """
 CREATE EXTENSION clutch;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:worker",
@@ -47,7 +47,7 @@ SELECT count(*) INTO n FROM (SELECT * FROM tree {order}) t
 """.replace("{columns}", "t.status, t.agent_id, t.attempt, t.domain, t.payload_type, "
             "t.created_at, t.started_at, t.finished_at")
 
-# Median of some calls in one statement, rows counted and not sent.
+# The median of seven calls in one statement; the rows are counted and not sent.
 CALLS = """
 CREATE FUNCTION pg_temp.calls() RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
@@ -68,7 +68,7 @@ SELECT pg_temp.calls();
 
 
 def written():
-    """The database both are read from; made once."""
+    """Makes the database that both parts read."""
     global template
     if not template:
         template = TEMPLATE
@@ -87,7 +87,7 @@ def timed(query):
 
 
 def replay(source):
-    """Whole runs, one of 20 at random, sent to the client."""
+    """Sends a whole run to the client, one of 20 at random."""
     script = ("\\set r random(0, %d)\nSELECT %s;\n" % (RUNS - 1, source))
     return lambda: pgbench(script, clients=1, settings=SYNC_ON)
 
@@ -99,9 +99,9 @@ def measure_tree(table):
     runs = interleave({"cte": timed(CTE.format(order="")), "clutch": timed(TREE),
                        "sorted": timed(CTE.format(order="ORDER BY path"))})
     table.row("clutch.task_tree", micros(runs["clutch"]), micros(runs["cte"]),
-              Ratio(runs["clutch"], runs["cte"]), at_most=0.20)
+              Ratio(runs["clutch"], runs["cte"]), at_most=0.25)
     table.row("  the CTE in the order of a tree", "", micros(runs["sorted"]),
-              Ratio(runs["clutch"], runs["sorted"]))
+              Ratio(runs["clutch"], runs["sorted"]), at_most=0.15)
 
 
 def measure_replay(table):
@@ -113,7 +113,7 @@ def measure_replay(table):
                        "clutch": replay("envelope FROM clutch.replay('run_' || :r::text)"),
                        "events": replay("envelope FROM clutch.events " + where)})
     ours, plain, events = ([r.rate for r in runs[name]] for name in ("clutch", "plain", "events"))
-    table.row("clutch.replay, over plain", rate(ours), rate(plain), Ratio(ours, plain), at_least=0.95)
+    table.row("clutch.replay, over plain", rate(ours), rate(plain), Ratio(ours, plain), at_least=0.97)
     table.row("  over clutch.events", "", rate(events), Ratio(ours, events))
     ours, plain = ([r.cpu for r in runs[name]] for name in ("clutch", "plain"))
     table.row("  CPU of the backend", micros(ours), micros(plain), Ratio(ours, plain))

@@ -22,4 +22,4 @@ build >"$WORK/build.log" 2>&1 || { tail -n 40 "$WORK/build.log" >&2; die "does n
 cluster_new "shared_buffers = 512MB" "max_wal_size = 4GB" "jit = off" "checkpoint_timeout = 30min" \
 	"shared_preload_libraries = 'clutch'" "max_worker_processes = 32" ||
 	die "the private cluster does not start"
-run_child timeout -k 10 3600 "$PYTHON" "$TOP/test/bench/bench.py" "$@"
+run_child timeout -k 10 7200 "$PYTHON" "$TOP/test/bench/bench.py" "$@"
