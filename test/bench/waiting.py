@@ -81,18 +81,18 @@ STRANGE_KINDS = scaled(20000)
 # Every request asks for something else that no agent has.  A request may be
 # refused when one requester has too many kinds; that is an answer, too.
 ASK = """
-CREATE TEMP TABLE refused (no int);
+CREATE TEMP TABLE refused (kind int);
 SET clutch.notify = off;
 DO $$
 BEGIN
-    FOR no IN 1 .. %d LOOP
+    FOR kind IN 1 .. %d LOOP
         BEGIN
             INSERT INTO clutch.events (envelope)
             SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:stranger',
-                run_id => 'run_strange', thread_id => 'thr_strange', task_id => 'task_strange_' || no,
-                requires => ARRAY['skill:strange' || no]);
+                run_id => 'run_strange', thread_id => 'thr_strange', task_id => 'task_strange_' || kind,
+                requires => ARRAY['skill:strange' || kind]);
         EXCEPTION WHEN program_limit_exceeded OR configuration_limit_exceeded OR insufficient_resources THEN
-            INSERT INTO refused VALUES (no);
+            INSERT INTO refused VALUES (kind);
         END;
     END LOOP;
 END $$;
