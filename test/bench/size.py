@@ -37,6 +37,7 @@ def timed(connection, query):
 
 def measure_monitoring(table):
     table.head("Monitoring beside {:,} finished tasks".format(FINISHED))
+    table.columns("")
     filled(MONITORED, WORKER + SAMPLES, ("sample_done", FINISHED), ("sample_flight", OPEN), ("sample_ready", OPEN))
     connection = connect("SELECT 1", MONITORED)
     for name, query, bar in CALLS:
@@ -91,6 +92,7 @@ def rebuilt(name):
 
 def measure_rebuild(table):
     table.head("clutch.rebuild, finished tasks of three events")
+    table.columns("smallest")
     names = ["clutch_bench_rebuilt_%d" % number for number in range(len(REBUILT))]
     for name, tasks in zip(names, REBUILT):
         filled(name, WORKER + SAMPLES, ("sample_done", tasks))
@@ -98,10 +100,10 @@ def measure_rebuild(table):
     spent = {name: [run[0] for run in runs[name]] for name in names}
     added = {name: [run[1] for run in runs[name]] for name in names}
     for name, tasks in zip(names, REBUILT):
-        table.limit("{:,} events, each".format(3 * tasks), spent[name], 40, micros)
+        table.limit("{:,} events, time of each".format(3 * tasks), spent[name], 40, micros)
         table.limit("  memory", added[name], None, megabytes)
     small, large = names[0], names[-1]
-    table.row("an event of the largest, over one of the smallest", micros(spent[large]), micros(spent[small]),
+    table.row("the largest, over the smallest", micros(spent[large]), micros(spent[small]),
               Ratio(spent[large], spent[small]), at_most=1.10)
     table.limit("memory that the largest needs beyond the smallest",
                 [a - b for a, b in zip(added[large], added[small])], 16 * 1024 * 1024, megabytes)
@@ -163,6 +165,7 @@ def measure_idle(table):
     sql("DROP DATABASE IF EXISTS %s WITH (FORCE);\nCREATE DATABASE %s;" % (DATABASE, DATABASE), "postgres")
     sql(SILENT)
     table.head("An idle database: 1,000 silent agents, 500 open tasks, worker running")
+    table.columns("")
     if not worker_is_there():
         table.absent("rows written", "", "the worker, see shared_preload_libraries,", "<= 0")
         return
