@@ -13,8 +13,8 @@ TEMPLATE = "clutch_bench_append"
 BATCH = 100
 CLIENTS = 8
 
-# An agent without a limit that matters, and tasks of its own for each client:
-# task_bench_C_1 for single events, task_bench_C_1 .. _100 for batches.
+# One agent whose limit is never reached, and tasks for each client: task_bench_C_1
+# for single events, task_bench_C_1 to task_bench_C_100 for batches.
 SETUP = "CREATE EXTENSION clutch;" + LOGS + """
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:worker",
     "display": {"name": "Worker", "desc": "takes everything"},
@@ -31,7 +31,7 @@ SELECT count(*) FROM clutch.claim('agent:worker', 1000, '1 day');
 
 
 def envelope_of(message_type, with_key=False):
-    """Spec 1.1 with every field but a signature: about 1.3 KB. ~x~: a column."""
+    """An envelope with every field but a signature, about 1.3 KB; ~x~ stands for a column."""
     envelope = {
         "v": "clutch/0.1", "id": "~id~", "ts": "2026-02-01T13:20:11.123Z",
         "thread_id": "~thread_id~", "run_id": "~run_id~", "task_id": "~task_id~",
@@ -62,14 +62,14 @@ def envelope_of(message_type, with_key=False):
 
 
 def literal(text):
-    """A constant for a script of pgbench, which takes :word for a variable, quoted or not."""
+    """A constant for a script of pgbench, which replaces :word even within quotes."""
     return "E'%s'" % text.replace("\\", "\\\\").replace("'", "''").replace(":", "\\x3a")
 
 
 def concat_of(envelope, columns=None):
     """
-    One concat() that makes the text of an envelope from columns, or what stands
-    for them: "~x~" is a string, "~~x~~" a document.
+    Returns a concat() that makes the text of an envelope from columns, or from the
+    expressions given for them: "~x~" is a string, "~~x~~" a document.
     """
     text = json.dumps(envelope, separators=(",", ":"))
     parts = text.replace('"~~', "~").replace('~~"', "~").split("~")
@@ -78,7 +78,7 @@ def concat_of(envelope, columns=None):
                                     for i, part in enumerate(parts))
 
 
-# Ids grow with time over all clients, as ULIDs do: 19 digits.
+# Ids have 19 digits and grow with time over all clients, as ULIDs do.
 SINGLE = ("\\set n :n + 1\n\\set k 1000000000000000000 + :n * %d + :client_id\n"
           "\\set group :k / 100\n\\set task :k / 10\n\\set agent :k %% 50\n" % CLIENTS)
 MANY = ("\\set n :n + 1\n\\set k 1000000000000000000 + (:n * %d + :client_id) * %d\n"
@@ -88,7 +88,7 @@ COLUMNS = ("id", "run_id", "thread_id", "task_id", "from_agent")
 
 
 def ids_of_message(batch):
-    """Where the columns come from: bound by the client, or counted up from one number."""
+    """The columns of a message: bound by the client or, in a batch, counted up from one number."""
     if not batch:
         return {"id": ":k", "run_id": ":group", "thread_id": ":group", "task_id": ":task",
                 "from_agent": "concat(%s, :agent::text)" % literal("agent:worker-")}
@@ -109,7 +109,7 @@ def ids_of_report(batch):
 
 
 def as_text(ids):
-    """concat() takes anything, so the server must be told what a bound number is."""
+    """Says that a bound value is text: concat() takes any type, so the server cannot tell."""
     return {name: ids[name] + "::text" if ids[name][0] == ":" else ids[name] for name in ids}
 
 

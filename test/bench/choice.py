@@ -44,7 +44,7 @@ END $$;
 
 """
 
-# The reference: {name} times {choice}.
+# The reference: the function {name} measures the time of {choice}.
 ARRAYS = """
 CREATE FUNCTION {name}(seconds float8) RETURNS float8[] LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,9 +1,9 @@
-"""Fills a database with millions of tasks, in a minute and not in an hour.
+"""Fills a database with millions of tasks in minutes.
 
 A few tasks are made with the ordinary calls.  The rows that they have left in
 the log and in the tables of state are then copied, with ids and numbers of their
-own.  What the columns are is read from the catalog, so that a new one is copied,
-too.  At the end clutch.check() must find nothing wrong.
+own.  The columns are read from the catalog, so columns that are added to a table
+are copied, too.  In the end clutch.check() must find nothing wrong.
 
 Copied events come with their seq, as from a dump, and are not validated again.
 """
@@ -11,7 +11,7 @@ import os
 
 from measure import note, sql
 
-SCALE = float(os.environ.get("BENCH_SCALE", "1"))     # of all numbers here, for trying out
+SCALE = float(os.environ.get("BENCH_SCALE", "1"))     # of all these numbers, for trying out
 
 
 def scaled(number):
@@ -59,7 +59,7 @@ class Filling:
         return int(self.sql(query) or 0)
 
     def copy(self, table, where, first, count, **values):
-        """Copies the row of clutch.<table> that fits; values are for columns that are not null in it."""
+        """Copies a row of clutch.<table>; each of the values replaces a column that is not null in it."""
         columns = self.sql("SELECT attname FROM pg_attribute WHERE attrelid = 'clutch.%s'::regclass "
                            "AND attnum > 0 AND NOT attisdropped ORDER BY attnum" % table).split("\n")
         made = ["CASE WHEN s.%s IS NOT NULL THEN %s END" % (name, values[name]) if name in values else "s." + name
@@ -69,7 +69,7 @@ class Filling:
                                                 first, first + count - 1))
 
     def tasks(self, sample, count):
-        """So many tasks like the sample: its events, its row, and its place in the queues."""
+        """Adds tasks like the sample: its events, its row, and its places in the queues."""
         first, self.next_i = self.next_i, self.next_i + count
         note("%s: %d x %s" % (self.database, count, sample))
         ids = {"run_id": "'run_' || i / 10", "thread_id": "'thr_' || i / 10", "task_id": "'task_full_' || i"}
@@ -96,7 +96,7 @@ class Filling:
                  "FROM clutch.queue_no" % (seq + len(logged) * count, count))
 
     def finish(self):
-        """The statistics and hint bits of a database that has been there for a while, and sound."""
+        """Gives the database statistics and hint bits, as an old one has them, and checks it."""
         sql("VACUUM ANALYZE;\nCHECKPOINT;", self.database)
         wrong = self.sql("SELECT code || ' ' || detail FROM clutch.check()")
         if wrong:
@@ -104,7 +104,7 @@ class Filling:
 
 
 def filled(name, setup, *tasks):
-    """A database with so many tasks like each sample: ("sample_done", 1000000), ..."""
+    """Makes a database with tasks like each sample: ("sample_done", 1000000), ..."""
     sql("DROP DATABASE IF EXISTS %s WITH (FORCE);\nCREATE DATABASE %s;" % (name, name), "postgres")
     sql(setup, name)
     filling = Filling(name)

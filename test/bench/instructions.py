@@ -43,11 +43,11 @@ ARRAYS = "SELECT count(best(asked)) FROM asked;\n"
 
 
 class Count:
-    """A script, and what one unit of its work is."""
+    """A script to count, and what one unit of its work is."""
 
     def __init__(self, name, template, script, units=1, lengths=(100, 400), function=None, at_most=None):
         self.name = name
-        self.template = template        # makes the database, answers its name
+        self.template = template        # makes the database and returns its name
         self.script = script
         self.units = units              # in one run of the script
         self.lengths = lengths          # runs of the script
@@ -82,7 +82,7 @@ def choice_database():
 
 
 def events(part, kind, bar):
-    """One by one and in batches, clutch first."""
+    """Events in batches and one by one, clutch first."""
     script = appending(kind)
     counts = []
     for batch in (True, False):
@@ -153,8 +153,8 @@ def profile_of_run(count, i, folder, log):
         f.flush()
         pgbench_script(f.name, ("-c", "1", "-t", str(count.lengths[i]), "-D", "n=1000000"), SETTINGS, database)
     paths = [os.path.join(folder, pid) for pid in backends_of(database, log)]
-    if len(paths) != 2:
-        raise RuntimeError("%s was served by %d processes, not 2" % (database, len(paths)))
+    if not paths:
+        raise RuntimeError("the log has no connection to %s" % database)
     end = time.monotonic() + 120
     while not all(finished(path) for path in paths):
         if time.monotonic() > end:
@@ -205,7 +205,7 @@ def counted(count, folder, log):
 
 
 def place_of(name):
-    """(function, where) of a name as callgrind_annotate has it; None for what has no name of its own."""
+    """(function, where) of a name as callgrind_annotate prints it; None for code without a symbol."""
     path, function, library = re.match(r"(?:(.*):)?([^:\[]+?)(?: \[(.*)\])?$", name).groups()
     function = re.sub(r"\.(part|isra|constprop|cold).*|'\d+$|@@.*", "", function)
     if function.startswith("0x") or function in ("PROGRAM TOTALS", "(below main)", "__libc_start_main", "main"):
@@ -215,7 +215,7 @@ def place_of(name):
 
 
 def show_functions(each):
-    """Those that contain most; a function that appears several times, as often as it was inlined, counts once."""
+    """Prints the functions that contain most; one that was inlined in several places is counted once."""
     most = {}
     for name, kilo in each.items():
         place = place_of(name)

@@ -32,7 +32,7 @@ SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:client',
 FROM generate_series(1, %d) i, generate_series(1, 2) n WHERE i %% (n * 3) = 0;
 """
 
-# What a user would write: ids and tags as arrays, GIN on what is required.
+# The obvious SQL: capabilities and tags as arrays, with a GIN index on what is required.
 ARRAYS = """
 CREATE TABLE team (
     agent_id text COLLATE "C" PRIMARY KEY,
@@ -77,7 +77,7 @@ CREATE TABLE fair_ready (
     PRIMARY KEY (agent_id, urgency, queue_no));
 """
 
-# The eligible, best first; DESIGN's filters and tie-breaks over these columns.
+# The eligible agents, best first: the filters and tie-breaks of clutch over these columns.
 RANKED = """
     FROM {team} a
     WHERE a.capabilities @> ARRAY[{skill}] AND a.status IN ('READY', 'BUSY') AND a.sandbox
@@ -89,7 +89,7 @@ SCORE = "(({tool} = ANY (a.capabilities))::int + ({tag} = ANY (a.tags))::int) / 
 
 
 def team_database(size):
-    """A template, its agents registered; made once, whoever asks first."""
+    """Returns the name of a template with so many agents, and makes it when first called."""
     name = "clutch_bench_team_%d" % size
     if name not in made:
         template_database(name, REGISTER % (size, size) + ARRAYS + LOGS + FAIR_CLIENT)

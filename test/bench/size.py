@@ -1,7 +1,7 @@
-"""What does not depend on the size of the database, and what an idle one does.
+"""What should not depend on the size of a database, and what an idle one writes.
 
-Monitoring beside millions of finished tasks, rebuilding the state from the log,
-and the rows that a database writes in which nothing happens.
+This is monitoring beside millions of finished tasks, rebuilding the state from
+the log, and the rows that are written while nothing happens.
 """
 import os
 import threading
@@ -55,7 +55,7 @@ REBUILD_ROUNDS = 2
 
 
 class Peak:
-    """The most anonymous memory that a session has had meanwhile, beyond that at the start."""
+    """Watches the anonymous memory of a session: how far it rises above that at the start."""
 
     def __init__(self, connection):
         self.connection = connection
@@ -116,7 +116,7 @@ def measure_rebuild(table):
 IDLE = int(os.environ.get("BENCH_IDLE", "60"))      # seconds
 SETTLED_WITHIN = 120
 
-# A thousand agents that were alive for a second, and 500 tasks that they cannot do.
+# A thousand agents that fall silent at once, and the 500 tasks that they were given.
 SILENT = """
 CREATE EXTENSION clutch;
 SELECT count(*) FROM generate_series(1, 1000) a, clutch.register(jsonb_build_object('v', 'clutch/0.1',
@@ -147,7 +147,7 @@ def lost():
 
 
 def wait_for_silence():
-    """Until the worker has noticed that all agents are silent, and has nothing to do for 15 seconds."""
+    """Waits until all agents are UNAVAILABLE and nothing has been written for 15 seconds."""
     end = time.monotonic() + SETTLED_WITHIN
     while lost() < 1000 and time.monotonic() < end:
         time.sleep(1)

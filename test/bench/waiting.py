@@ -11,7 +11,7 @@ from pace import connect
 PENDING = scaled(1000000)
 FEW = 1000
 KINDS, AGENTS = 100, 50
-PLAYED = 48         # agents that work: a multiple of the clients, so that each has its own
+PLAYED = 48         # agents that work: a multiple of the clients, so that no two share one
 FREED = "clutch_bench_freed"
 
 # Agent a has skills 2a and 2a + 1, so it fits two kinds.  Two requests of each
@@ -78,8 +78,8 @@ def measure_freed(table):
 STRANGER = "clutch_bench_stranger"
 STRANGE_KINDS = scaled(20000)
 
-# Every request asks for something else that no agent has.  A request may be
-# refused when one requester has too many kinds; that is an answer, too.
+# Each request requires another skill, which no agent has.  clutch may refuse a
+# request when one requester has too many kinds; such a request is counted.
 ASK = """
 CREATE TEMP TABLE refused (kind int);
 SET clutch.notify = off;
@@ -122,9 +122,9 @@ def measure_stranger(table):
         template_database(name, SETUP % ("agent:worker", 1000))
     refused = int(sql(ASK % STRANGE_KINDS, beside))
     sql("VACUUM ANALYZE", beside)
-    kinds = int(sql("SELECT count(DISTINCT kind) FROM clutch.waiting", beside))
-    table.head("An idle claim beside {:,} kinds of requires of one stranger, {:,} refused "
-               "(reference: nothing waits)".format(kinds, refused))
+    waits = int(sql("SELECT count(*) FROM clutch.tasks WHERE status = 'pending'", beside))
+    table.head("An idle claim beside {:,} requests of one stranger, each of another kind, {:,} refused "
+               "(reference: nothing waits)".format(waits, refused))
     table.columns("nothing waits")
     for work, measured, shown, bar in (("claim, one after the other", idle_claim, micros, 2.0),
                                        ("  the first of a session", first_claim, millis, None)):

@@ -33,7 +33,7 @@ def setup(limit):
 
 
 def pgmq_setup():
-    """Beside clutch in the same database, so that both see the same server and disk."""
+    """pgmq is installed beside clutch in the same database, so both have the same server and disk."""
     if not PGMQ:
         return ""
     with open(PGMQ) as f:
@@ -43,7 +43,7 @@ def pgmq_setup():
 # ------------------------------------------------------------------ scripts
 
 def request(to):
-    """The text of a request as a value for SQL."""
+    """An SQL expression for the envelope of a request."""
     envelope = envelope_of("task.request")
     envelope.update(to=[{"agent_id": to}], prefers=[], security={"policy": {"sandbox": True}})
     return concat_of(envelope, {
@@ -52,7 +52,7 @@ def request(to):
 
 
 def clutch_trip(to=WORKER):
-    """got: another client may have been quicker, and then there is nothing to finish."""
+    """Without :got there is nothing to finish, because another client was quicker."""
     return (SINGLE + "\\set got 0\nINSERT INTO clutch.events (envelope) VALUES (%s);\n" % request(to) +
             "SELECT 1 AS got, task_id, attempt, envelope FROM clutch.claim(%s)\\aset\n"
             "\\if :got\nSELECT clutch.finish(%s, :task_id, '{}', :attempt);\n\\endif\n" %
@@ -145,7 +145,7 @@ def measure_round_trip(table):
 
 READY, IN_FLIGHT, DONE = scaled(1000000), scaled(100000), scaled(1000000)
 
-# The same at pgmq: read and not archived, at the head; then what can be read.
+# The same in pgmq: messages in flight at the head of the queue, then those that can be read.
 FILL_PGMQ = """
 INSERT INTO pgmq.q_q (vt, read_ct, message)
 SELECT now() + CASE WHEN i <= %(flight)d THEN interval '1 day' ELSE interval '0' END, (i <= %(flight)d)::int, '{"goal": "full"}'
