@@ -3,20 +3,21 @@
  * mailbox.h
  *	  Shared memory between sessions and the background workers.
  *
- * There only when the library was preloaded.  Each database with a worker has
- * a mailbox: the hints that committed transactions leave for listeners, the
- * earliest time at which something is due, and what is asked of the worker.
+ * It exists only if the library was preloaded.  Each database that has a worker
+ * has a mailbox, which holds the hints that committed transactions leave for
+ * listeners, the earliest time at which something is due, and the orders for
+ * the worker.
  *
- * No hint is lost.  A session reserves room before it commits and gives its
- * hints after that, when others see its work; without a worker, or without
- * room, it is told so while it can still notify by itself.  What a worker
- * that ends leaves here the next one finds.
+ * No hint is lost.  A session reserves room before it commits, and puts its
+ * hints there after the commit, when other sessions see its work.  If there is
+ * no worker or no room, the session learns it while it can still notify the
+ * listeners itself.  A worker that ends leaves its hints to the next one.
  *
- * Times at which something is due are of clock_now(); when a worker was
- * started is of the real clock.
+ * Times at which something is due are times of clock_now().  The time at which
+ * a worker was started is real time.
  *
- * Locks here are held for a few microseconds, and no other is taken under
- * them.
+ * The locks here are held for a few microseconds, and no other lock is taken
+ * under them.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,111 +28,142 @@
 
 #include "datatype/timestamp.h"
 
-/* one channel to be notified; what key and kind are is notify's matter */
+/* A channel to be notified; what key and kind mean is up to notify.c. */
 typedef struct Hint
 {
 	uint64		key;
 	uint32		kind;
 } Hint;
 
-/* different hints that a mailbox holds */
+/* The number of different hints that a mailbox holds. */
 #define MAILBOX_HINTS	1024
 
-/* --- while the library is preloaded --- */
+/* --- mailbox.c: while the library is preloaded --- */
 
 extern void mailbox_request(void);
 
-/* was it? */
+/* Was the library preloaded? */
 extern bool mailbox_is_there(void);
 
-/* --- any session, for its database --- */
-
-/* room for n hints; false: there is none, or nobody who takes them */
-extern bool mailbox_reserve(int n);
-/* they come to nothing */
-extern void mailbox_release(int n);
-/* n of the hints for which room was reserved; none that is there already */
-extern void mailbox_put(const Hint *hints, int n);
-/* the worker has something to do at that time, or before it */
-extern void mailbox_due(TimestampTz at);
+/* --- mailbox.c: a session, for its own database --- */
 
 /*
- * The extension came or went in the database; InvalidOid: a database did.
- * After the transaction that did it.
+ * Reserves room for n hints.  Returns false if there is no room, or no worker
+ * that takes hints.
+ */
+extern bool mailbox_reserve(int n);
+
+/* Gives back the room of hints that will not be put. */
+extern void mailbox_release(int n);
+
+/* Puts n hints, for which room was reserved; a hint that is there already is one. */
+extern void mailbox_put(const Hint *hints, int n);
+
+/* Tells the worker that it has something to do at that time. */
+extern void mailbox_due(TimestampTz at);
+
+/* --- mailbox.c: the worker, for its own mailbox --- */
+
+typedef struct MailboxOrders
+{
+	bool		leave;			/* end, the database is wanted */
+	bool		look;			/* check whether the extension is still there */
+	TimestampTz due;			/* the earliest time, planned or asked for */
+} MailboxOrders;
+
+/* Returns the orders since the last call. */
+extern MailboxOrders mailbox_take_orders(void);
+
+/*
+ * Announces that the worker will tick at that time anyway.  Only a session that
+ * needs it earlier wakes it.
+ */
+extern void mailbox_plan(TimestampTz at);
+
+/*
+ * Moves all hints into an array of MAILBOX_HINTS and returns their number.
+ * They keep their room until they are sent, or put back by a worker that ends
+ * before it has sent them.
+ */
+extern int	mailbox_take(Hint *hints);
+extern void mailbox_sent(void);
+extern void mailbox_put_back(const Hint *hints, int n);
+
+/* --- mailbox_state.c: a session that changes databases or extensions --- */
+
+/*
+ * Tells the launcher that the extension came or went in a database or, with
+ * InvalidOid, that a database did.  To be called after the transaction that
+ * did it.
  */
 extern void mailbox_changed(Oid database);
 
-/* nobody may be in the database: its worker leaves, until as many returns */
+/*
+ * The worker leaves a database in which nobody may be, until each session that
+ * sent it away has called it back.
+ */
 extern void mailbox_worker_leave(Oid database);
 extern void mailbox_worker_return(Oid database);
 
-/* --- the launcher --- */
+/* --- mailbox_state.c: the launcher --- */
 
-/* it is this process, until it ends */
+/* Makes this process the launcher until it ends. */
 extern void mailbox_launcher_begins(void);
 
-/* databases in which the extension may be now; true: in any */
+/*
+ * Fills in the databases whose extension may have come or gone, at most
+ * MAILBOX_CHANGES.  Returns true if it may have done so in any database.
+ */
 extern bool mailbox_take_changed(Oid *databases, int *n);
 #define MAILBOX_CHANGES	64
 
 typedef enum MailboxState
 {
 	MAILBOX_FREE,
-	MAILBOX_NO_WORKER,			/* one is to be started */
-	MAILBOX_NOT_STARTED,		/* likewise, and that has failed */
+	MAILBOX_NO_WORKER,			/* a worker is to be started */
+	MAILBOX_NOT_STARTED,		/* the same, and the last attempt has failed */
 	MAILBOX_STARTING,
 	MAILBOX_AT_WORK,
-	MAILBOX_NO_EXTENSION		/* the worker found none */
+	MAILBOX_NO_EXTENSION		/* the worker found no extension and ended */
 } MailboxState;
 
 typedef struct MailboxView
 {
 	MailboxState state;
 	Oid			database;
-	TimestampTz started_at;		/* its last worker */
-	bool		is_away;		/* it was asked to leave */
+	TimestampTz started_at;		/* when its last worker was started */
+	bool		is_away;		/* the worker was sent away */
 } MailboxView;
 
 extern int	mailbox_count(void);
 extern MailboxView mailbox_view(int number);
-/* a free one becomes that of a database; false: none is free */
+
+/* Gives the database a free mailbox; returns false if there is none. */
 extern bool mailbox_open(Oid database);
 extern void mailbox_close(int number);
-/* a worker is about to be started; it did not come to that */
+
+/* A worker is about to be started, or could not be started. */
 extern void mailbox_worker_starts(int number, TimestampTz at);
 extern void mailbox_worker_failed(int number);
-/* one that is at work is not wanted any more */
+
+/* Tells a worker that is not wanted any more to end. */
 extern void mailbox_worker_dismiss(int number);
 
-/* --- the worker --- */
-
-/* it is this process, until it ends; the database, InvalidOid: another came first */
-extern Oid	mailbox_worker_begins(int number);
-
-/* the extension is there: from now on hints are taken */
-extern void mailbox_accept(void);
-
-/* true: there is no extension, so it ends; false: something changed, look again */
-extern bool mailbox_give_up(void);
-
-typedef struct MailboxOrders
-{
-	bool		leave;
-	bool		look;			/* whether the extension is still there */
-	TimestampTz due;			/* the earliest, planned or asked for */
-} MailboxOrders;
-
-/* what was asked since the last call */
-extern MailboxOrders mailbox_take_orders(void);
-/* it will come by at that time anyway: only who asks for an earlier one wakes it */
-extern void mailbox_plan(TimestampTz at);
+/* --- mailbox_state.c: the worker --- */
 
 /*
- * All of them, into an array of MAILBOX_HINTS; how many.  They keep their
- * room until they are sent, or put back by a worker that ends before.
+ * Makes this process the worker of a mailbox until it ends.  Returns the
+ * database, or InvalidOid if another process came first.
  */
-extern int	mailbox_take(Hint *hints);
-extern void mailbox_sent(void);
-extern void mailbox_put_back(const Hint *hints, int n);
+extern Oid	mailbox_worker_begins(int number);
+
+/* From now on the mailbox takes hints, because the extension is there. */
+extern void mailbox_accept(void);
+
+/*
+ * Records that there is no extension.  Returns true if the worker is to end, or
+ * false if something has changed, so that it must look again.
+ */
+extern bool mailbox_give_up(void);
 
 #endif							/* CLUTCH_MAILBOX_H */

@@ -31,48 +31,42 @@
 #include "utils/wait_event.h"
 #include "wake/mailbox.h"
 #include "wake/notify.h"
+#include "worker/pace.h"
 #include "worker/worker.h"
 
-/*
- * After waking listeners it rests for a multiple of what that took, the more
- * of them the longer: each is a process that wants a processor, as writers do.
- * Under load this gathers the hints of many transactions.
- */
-#define HINT_REST		4
-#define SHORTEST_REST	500		/* microseconds */
-#define LONGEST_REST	2000
-
-/* between hints, so that listeners do not wait for a thousand tasks */
+/* The most tasks that one step of a tick moves, while hints wait behind it. */
 #define TICK_STEP		100
 
-/* after an error, doubled each time */
+/* The pause after an error; it doubles with each error in a row. */
 #define FIRST_PAUSE		USECS_PER_SEC
 #define LONGEST_PAUSE	(60 * USECS_PER_SEC)
 
-/* one of the two things it does, and when */
+/* One of the two things that the worker does, and when it does it next. */
 typedef struct Job
 {
-	const char *what;
+	const char *what;			/* as pg_stat_activity shows it */
 	void		(*step) (void);
-	TimestampTz at;				/* not before; DT_NOEND: when it is told to */
-	TimestampTz pause;			/* after its last error; 0: there was none */
+	TimestampTz at;				/* DT_NOEND if it waits to be told */
+	TimestampTz pause;			/* the last one; 0 if the last step succeeded */
 } Job;
 
 static void tick_step(void);
 static void hint_step(void);
 
-static Job	ticking = {"clutch.tick()", tick_step};
-static Job	hinting = {"waking listeners", hint_step};
+static Job	tick_job = {"clutch.tick()", tick_step};
+static Job	hint_job = {"waking listeners", hint_step};
 
-static Hint hints[MAILBOX_HINTS];	/* taken and not yet sent */
+/* hints that were taken from the mailbox and have not been sent yet */
+static Hint hints[MAILBOX_HINTS];
 static int	nhints = 0;
+
 static bool has_extension = true;
 
 /* ------------------------------------------------------------------- steps */
 
 /*
- * It cannot be dropped until the transaction ends; who is dropping it now is
- * waited for.
+ * Is the extension there?  If so, it cannot be dropped until our transaction
+ * ends.  This waits for a session that is dropping it.
  */
 static bool
 hold_extension(void)
@@ -85,7 +79,10 @@ hold_extension(void)
 	return get_extension_oid("clutch", true) == extension;
 }
 
-/* deadlines are of the clock, which a setting may have moved; sleep is not */
+/*
+ * Deadlines are in the time of clutch.clock, which a setting may have moved; we
+ * sleep in real time.
+ */
 static TimestampTz
 as_real_time(TimestampTz at)
 {
@@ -98,30 +95,36 @@ as_clock_time(TimestampTz at)
 	return TIMESTAMP_NOT_FINITE(at) ? at : at + (clock_now() - GetCurrentTimestamp());
 }
 
-/*
- * As the owner of the extension, not as the superuser that this process is.
- *
- * The first to write in a new copy is somebody else, who wakes us: this worker
- * comes with CREATE EXTENSION, behind which a restore goes on to load the
- * tables, one after the other.
- */
+/* Ticks as the owner of the extension, not as the superuser that this process is. */
 static void
-tick_step(void)
+tick_as_owner(void)
 {
 	TickReport	report;
 	int			step = Min(clutch_tick_batch, TICK_STEP);
 
-	has_extension = hold_extension();
-	if (!has_extension || !epoch_has_begun())
-		return;
 	SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
 	(void) tick_epoch();
 	report = tick_all(step);
 	if (tick_moved(&report) >= step || report.routed >= step || report.sent >= step)
-		ticking.at = GetCurrentTimestamp();
+		tick_job.at = GetCurrentTimestamp();
 	else
-		ticking.at = as_real_time(tick_next());
+		tick_job.at = as_real_time(tick_next());
 	SetUserIdAndSecContext(GetSessionUserId(), 0);
+}
+
+/*
+ * The worker must not be the first to write in a new copy of the database: it
+ * is started by CREATE EXTENSION, and a restore may be loading one table after
+ * the other.  Whoever writes first wakes it.
+ */
+static void
+tick_step(void)
+{
+	PushActiveSnapshot(GetTransactionSnapshot());
+	has_extension = hold_extension();
+	if (has_extension && epoch_has_begun())
+		tick_as_owner();
+	PopActiveSnapshot();
 }
 
 static void
@@ -130,9 +133,9 @@ hint_step(void)
 	notify_hints(hints, nhints);
 }
 
-/* a job in a transaction of its own; false: it went wrong, and is put off */
+/* Runs a step in a transaction; returns false if it failed and is put off. */
 static bool
-work(Job *job)
+job_run(Job *job)
 {
 	MemoryContext context = CurrentMemoryContext;
 	volatile bool worked = true;
@@ -143,10 +146,8 @@ work(Job *job)
 		CHECK_FOR_INTERRUPTS();
 		SetCurrentStatementStartTimestamp();
 		StartTransactionCommand();
-		PushActiveSnapshot(GetTransactionSnapshot());
 		pgstat_report_activity(STATE_RUNNING, job->what);
 		job->step();
-		PopActiveSnapshot();
 		CommitTransactionCommand();
 		job->pause = 0;
 	}
@@ -171,56 +172,41 @@ work(Job *job)
 /* --------------------------------------------------------------------- loop */
 
 static bool
-is_time_for(const Job *job)
+job_is_due(const Job *job)
 {
 	return job->at <= GetCurrentTimestamp();
 }
 
-/* what failed waits for its pause, whoever asks */
+/* Has the job run at that time or earlier; one that failed waits for its pause. */
 static void
-bring_forward(Job *job, TimestampTz at)
+job_bring_forward(Job *job, TimestampTz at)
 {
 	if (job->pause == 0)
 		job->at = Min(job->at, at);
 }
 
 static void
-rest_until(TimestampTz at)
-{
-	TimestampTz now = GetCurrentTimestamp();
-
-	if (now < at)
-		pg_usleep(Min(at - now, LONGEST_REST));
-}
-
-static void
 send_hints(void)
 {
-	static TimestampTz rested = DT_NOBEGIN;
-	TimestampTz began;
-	TimestampTz ended;
-
-	rest_until(rested);
 	if (nhints == 0)
 		nhints = mailbox_take(hints);
 	if (nhints == 0)
 		return;
-	bring_forward(&hinting, DT_NOBEGIN);
-	if (!is_time_for(&hinting))
+	job_bring_forward(&hint_job, DT_NOBEGIN);
+	if (!job_is_due(&hint_job))
 		return;
-	began = GetCurrentTimestamp();
-	if (work(&hinting))
+	pace_begin();
+	if (job_run(&hint_job))
 	{
 		nhints = 0;
 		mailbox_sent();
 	}
-	ended = GetCurrentTimestamp();
-	rested = ended + Max(SHORTEST_REST, HINT_REST * (ended - began));
+	pace_end();
 }
 
 /*
- * WaitLatch takes no more than INT_MAX milliseconds, 24 days: what is due later
- * wakes it once in between.
+ * WaitLatch takes at most INT_MAX milliseconds, or 24 days, so the worker wakes
+ * in between if the next job is due later than that.
  */
 static void
 sleep_until(TimestampTz at)
@@ -233,30 +219,30 @@ sleep_until(TimestampTz at)
 					 WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (at != DT_NOEND ? WL_TIMEOUT : 0),
 					 timeout, PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
-	/* ended while it has nothing to do, it ends without a word */
+	/* a worker that is terminated while it has nothing to do logs no error */
 	if (ProcDiePending)
 		proc_exit(0);
-	/* there is nothing to cancel; DROP DATABASE waits for the rest */
+	/* there is no query to cancel */
 	QueryCancelPending = false;
 	CHECK_FOR_INTERRUPTS();
 	if (ConfigReloadPending)
 	{
 		ConfigReloadPending = false;
 		ProcessConfigFile(PGC_SIGHUP);
-		bring_forward(&ticking, DT_NOBEGIN);
+		job_bring_forward(&tick_job, DT_NOBEGIN);
 	}
 }
 
-/* for the next worker */
+/* Leaves hints that were not sent to the next worker. */
 static void
-put_back(int code, Datum arg)
+return_hints(int code, Datum arg)
 {
 	if (nhints > 0)
 		mailbox_put_back(hints, nhints);
 }
 
 static void
-begin(int number)
+worker_begin(int number)
 {
 	Oid			database;
 
@@ -266,15 +252,15 @@ begin(int number)
 	database = mailbox_worker_begins(number);
 	if (!OidIsValid(database))
 		proc_exit(0);
-	before_shmem_exit(put_back, (Datum) 0);
+	before_shmem_exit(return_hints, (Datum) 0);
 	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
-	/* whatever the database is set to for others */
+	/* whatever ALTER DATABASE has set for sessions */
 	SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("default_transaction_deferrable", "off", PGC_SUSET, PGC_S_OVERRIDE);
 	pgstat_report_activity(STATE_IDLE, NULL);
-	ticking.at = DT_NOBEGIN;
-	hinting.at = DT_NOEND;
+	tick_job.at = DT_NOBEGIN;
+	hint_job.at = DT_NOEND;
 }
 
 void
@@ -282,16 +268,17 @@ clutch_worker_main(Datum arg)
 {
 	bool		accepts = false;
 
-	begin(DatumGetInt32(arg));
+	worker_begin(DatumGetInt32(arg));
 	for (;;)
 	{
 		MailboxOrders orders = mailbox_take_orders();
 
 		if (orders.leave)
 			break;
-		bring_forward(&ticking, orders.look ? DT_NOBEGIN : as_real_time(orders.due));
+		job_bring_forward(&tick_job, orders.look ? DT_NOBEGIN : as_real_time(orders.due));
+		pace_await();
 		send_hints();
-		if (is_time_for(&ticking) && work(&ticking) && has_extension && !accepts)
+		if (job_is_due(&tick_job) && job_run(&tick_job) && has_extension && !accepts)
 		{
 			mailbox_accept();
 			accepts = true;
@@ -299,9 +286,9 @@ clutch_worker_main(Datum arg)
 		if (!has_extension && mailbox_give_up())
 			break;
 		if (!has_extension)
-			ticking.at = DT_NOBEGIN;
-		mailbox_plan(as_clock_time(ticking.at));
-		sleep_until(Min(ticking.at, nhints > 0 ? hinting.at : DT_NOEND));
+			tick_job.at = DT_NOBEGIN;
+		mailbox_plan(as_clock_time(tick_job.at));
+		sleep_until(Min(tick_job.at, nhints > 0 ? hint_job.at : DT_NOEND));
 	}
 	send_hints();
 	proc_exit(0);

@@ -3,9 +3,10 @@
  * worker.h
  *	  The background process of one database: it ticks, and wakes listeners.
  *
- * It sleeps until something is due or a session leaves it a hint, without a
- * transaction and without looking.  What it does anybody else may do at the
- * same time; what goes wrong is logged and tried again, ever more seldom.
+ * The worker sleeps until something is due or a session leaves it a hint.
+ * While it sleeps it has no transaction and reads nothing.  Any session may do
+ * the same work at the same time.  What fails is logged and tried again, after
+ * a pause that doubles each time.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +15,7 @@
 
 #include "clutch.h"
 
-/* arg: the number of its mailbox */
+/* The main function of the process; arg is the number of its mailbox. */
 extern PGDLLEXPORT void clutch_worker_main(Datum arg);
 
 #endif							/* CLUTCH_WORKER_H */

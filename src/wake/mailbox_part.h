@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * mailbox_part.h
+ *	  What the files of the mailbox share, and nobody else includes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_MAILBOX_PART_H
+#define CLUTCH_MAILBOX_PART_H
+
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+#include "wake/mailbox.h"
+
+/* Twice the number of hints, so that a search is short; a power of two. */
+#define MAILBOX_PLACES		(2 * MAILBOX_HINTS)
+#define MAILBOX_NO_HINT		PG_UINT16_MAX
+
+typedef struct Mailbox
+{
+	LWLock	   *lock;			/* protects everything below */
+	Oid			database;
+	MailboxState state;
+	TimestampTz started_at;
+	Latch	   *worker;			/* NULL if there is none */
+	bool		accepts;
+	int			away;			/* the number of sessions that sent it away */
+	bool		leave;
+	bool		look;
+	TimestampTz due;
+
+	int			reserved;		/* room for hints that are not there yet */
+	int			taken;			/* hints that the worker has taken and not yet sent */
+	int			nhints;
+	Hint		hints[MAILBOX_HINTS];
+
+	/* a hash table of indexes into hints, or MAILBOX_NO_HINT */
+	uint16		places[MAILBOX_PLACES];
+} Mailbox;
+
+typedef struct Mailboxes
+{
+	LWLock	   *lock;			/* protects launcher, any_changed and changed */
+	Latch	   *launcher;		/* NULL if there is none */
+	bool		any_changed;	/* more databases have changed than fit */
+	int			nchanged;
+	Oid			changed[MAILBOX_CHANGES];
+	int			n;
+	Mailbox		boxes[FLEXIBLE_ARRAY_MEMBER];
+} Mailboxes;
+
+/* NULL unless the library was preloaded */
+extern Mailboxes *mailbox_shared;
+
+/* in a worker: its own */
+extern Mailbox *mailbox_mine;
+
+/* Returns the locked mailbox of the database, or NULL if it has none. */
+extern Mailbox *mailbox_lock(Oid database);
+
+/* Unlocks it first, because the worker that is woken wants the lock. */
+extern void mailbox_unlock_and_wake(Mailbox *box);
+
+/* Drops all hints of a locked mailbox. */
+extern void mailbox_empty(Mailbox *box);
+
+#endif							/* CLUTCH_MAILBOX_PART_H */

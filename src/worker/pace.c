@@ -1,0 +1,87 @@
+/*-------------------------------------------------------------------------
+ *
+ * pace.c
+ *	  How often the worker wakes listeners.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include <time.h>
+
+#include "portability/instr_time.h"
+#include "worker/pace.h"
+
+/*
+ * The interval, as a multiple of the worker's own processor time for a
+ * notification: about 30 us, and 5 us more for each listener, to which it sends
+ * a signal.  What the listeners and their clients do then is many times as
+ * expensive.  Processor time is used, because on a busy machine elapsed time
+ * mostly says how long other processes ran.
+ */
+#define INTERVAL_FACTOR		64
+#define SHORTEST_INTERVAL	1000 /* microseconds */
+#define LONGEST_INTERVAL	10000
+
+/* How many notifications may be saved up, to be sent without an interval. */
+#define MOST_SAVED			5
+
+/* How much a new measurement weighs in the average. */
+#define WEIGHT				0.125
+
+static int64 interval = SHORTEST_INTERVAL;
+static double average_cost = 0; /* in microseconds of processor time */
+static double cost_before = 0;
+
+/*
+ * The time at which the notifications that were sent would have ended, had they
+ * kept their intervals.  It may lie ahead by the ones that were saved up.
+ */
+static int64 used_until = 0;
+
+/* Microseconds of a clock that nobody sets. */
+static int64
+monotonic_time(void)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	return (int64) INSTR_TIME_GET_MICROSEC(now);
+}
+
+/* Microseconds of processor time that this process has used. */
+static double
+processor_time(void)
+{
+	struct timespec used;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
+		return (double) monotonic_time();
+	return used.tv_sec * 1e6 + used.tv_nsec / 1e3;
+}
+
+void
+pace_await(void)
+{
+	int64		ahead = used_until - monotonic_time() - MOST_SAVED * interval;
+
+	if (ahead > 0)
+		pg_usleep(Min(ahead, LONGEST_INTERVAL));
+}
+
+void
+pace_begin(void)
+{
+	cost_before = processor_time();
+}
+
+void
+pace_end(void)
+{
+	double		cost = processor_time() - cost_before;
+
+	average_cost = average_cost == 0 ? cost : average_cost + WEIGHT * (cost - average_cost);
+	interval = (int64) (INTERVAL_FACTOR * average_cost);
+	interval = Max(SHORTEST_INTERVAL, Min(interval, LONGEST_INTERVAL));
+	used_until = Max(used_until, monotonic_time()) + interval;
+}
