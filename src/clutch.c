@@ -13,6 +13,8 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "settings.h"
+#include "store/event.h"
+#include "wake/notify.h"
 #include "worker/launcher.h"
 
 PG_MODULE_MAGIC;
@@ -23,6 +25,7 @@ void
 _PG_init(void)
 {
 	settings_define();
+	event_set_announcer(notify_event);
 	if (process_shared_preload_libraries_in_progress)
 		launcher_register();
 }

@@ -219,7 +219,7 @@ CREATE TABLE clutch.question (
 	task_id			text COLLATE "C" NOT NULL,
 	seq				bigint NOT NULL,		-- of the task.progress that asks
 	CONSTRAINT question_pkey PRIMARY KEY (task_id)
-);
+) WITH (vacuum_truncate = off);		-- without a page nobody has ever asked (flow/answer.c)
 
 -- When a task must be looked at again: lease, deadline, not_before.
 CREATE TABLE clutch.timer (

@@ -33,6 +33,7 @@ rows_begin(RowScan *scan, StateTable table, StateIndex index,
 	scan->index_id = index;
 	scan->which = which;
 	scan->lock = lock;
+	scan->context = CurrentMemoryContext;
 	scan->rel = rows_open(table, lock);
 	scan->index = NULL;
 	scan->scan = NULL;
@@ -146,7 +147,6 @@ rows_start(RowScan *scan)
 	if (rows_table_is_void(scan->table, scan->rel))
 		return;
 	scan->index = rows_open_index(scan->index_id, scan->lock);
-	scan->slot = table_slot_create(scan->rel, NULL);
 	scan->snapshot = scan_snapshot(scan);
 	scan->scan = index_beginscan_compat(scan->rel, scan->index,
 										scan->snapshot, scan->nkeys);
@@ -161,8 +161,19 @@ rows_restart(RowScan *scan)
 		rows_start(scan);
 		return;
 	}
-	ExecClearTuple(scan->slot);
+	if (scan->slot != NULL)
+		ExecClearTuple(scan->slot);
 	index_rescan(scan->scan, scan->keys, scan->nkeys, NULL, 0);
+}
+
+/* Only now, because many scans find no entry. */
+static void
+scan_make_slot(RowScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->context);
+
+	scan->slot = table_slot_create(scan->rel, NULL);
+	MemoryContextSwitchTo(old);
 }
 
 /* index_getnext_slot, which also counts the entries of dead rows */
@@ -173,6 +184,8 @@ scan_advance(RowScan *scan, ScanDirection direction)
 		return false;
 	while (scan->scan->xs_heap_continue || index_getnext_tid(scan->scan, direction) != NULL)
 	{
+		if (scan->slot == NULL)
+			scan_make_slot(scan);
 		if (index_fetch_heap(scan->scan, scan->slot))
 			return true;
 		if (++scan->dead >= scan->most_dead)
@@ -198,7 +211,8 @@ rows_end(RowScan *scan)
 {
 	if (scan->scan != NULL)
 	{
-		ExecDropSingleTupleTableSlot(scan->slot);
+		if (scan->slot != NULL)
+			ExecDropSingleTupleTableSlot(scan->slot);
 		index_endscan(scan->scan);
 		if (scan->which != ROWS_DIRTY)
 			UnregisterSnapshot(scan->snapshot);

@@ -155,6 +155,7 @@ typedef struct RowScan
 	StateIndex	index_id;
 	RowSnapshot which;
 	LOCKMODE	lock;
+	MemoryContext context;		/* of rows_begin */
 	Relation	rel;
 	Relation	index;			/* this and the next three: NULL until it starts */
 	IndexScanDesc scan;
@@ -175,6 +176,13 @@ extern Oid	rows_table_oid(StateTable table);
 /* The caller closes it with NoLock: the lock is kept until the transaction ends. */
 extern Relation rows_open(StateTable table, LOCKMODE lock);
 extern int64 rows_nextval(StateSequence sequence);
+
+/*
+ * Has the table ever had a row, since it was made or truncated?  Costs less
+ * than a scan.  It may return false later for a table that VACUUM, VACUUM FULL
+ * or a restore has left without pages, unless it has vacuum_truncate off.
+ */
+extern bool rows_table_was_used(StateTable table);
 
 /* the role that owns the extension */
 extern Oid	rows_owner(void);
@@ -274,6 +282,13 @@ extern RowLock rows_lock(RowScan *scan, RowLockMode mode, bool wait);
  */
 extern HeapTuple rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls);
 extern ItemPointerData rows_insert(StateTable table, Datum *values, bool *nulls);
+
+/*
+ * Can rows be inserted into the table, which is open for writing?  Not if the
+ * user has added an index with an expression, or with another condition than
+ * IS NOT NULL: rows_insert and rows_update would raise an error.
+ */
+extern bool rows_indexes_are_simple(StateTable table, Relation rel);
 
 /* Changes a row that is locked; *tid becomes the place of the new version. */
 extern void rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls);

@@ -173,6 +173,15 @@ note_held_lock(Oid relid, LOCKMODE mode)
 
 /* ------------------------------------------------------------------ opening */
 
+static void
+request_lock(Oid relid, LOCKMODE mode)
+{
+	if (lock_is_held(relid, mode))
+		return;
+	LockRelationOid(relid, mode);
+	note_held_lock(relid, mode);
+}
+
 /*
  * If the extension is being dropped, this waits for that, and then finds
  * either no table or that of another CREATE EXTENSION.
@@ -185,14 +194,13 @@ rows_open(StateTable table, LOCKMODE lock)
 		Oid			relid = rows_table_oid(table);
 		Relation	rel;
 
-		if (lock_is_held(relid, lock))
-			return table_open(relid, NoLock);
-		rel = try_table_open(relid, lock);
+		request_lock(relid, lock);
+		rel = RelationIdGetRelation(relid);
 		if (rel != NULL)
-		{
-			note_held_lock(relid, lock);
 			return rel;
-		}
+		UnlockRelationOid(relid, lock);
+		forget_held_locks();
+		forget_relation_oid((Datum) 0, relid);
 	}
 }
 
@@ -206,11 +214,7 @@ rows_open(StateTable table, LOCKMODE lock)
 Relation
 rows_open_index_by_oid(Oid relid, LOCKMODE lock)
 {
-	if (!lock_is_held(relid, lock))
-	{
-		LockRelationOid(relid, lock);
-		note_held_lock(relid, lock);
-	}
+	request_lock(relid, lock);
 	return index_open(relid, NoLock);
 }
 

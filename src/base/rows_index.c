@@ -11,9 +11,11 @@
  */
 #include "clutch.h"
 
+#include "access/table.h"
 #include "base/rows_part.h"
 #include "catalog/index.h"
 #include "nodes/execnodes.h"
+#include "nodes/primnodes.h"
 #include "storage/bufmgr.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
@@ -23,6 +25,7 @@ typedef struct WriteIndex
 {
 	Oid			relid;
 	IndexInfo  *info;
+	AttrNumber	unless_null;	/* rows that are null there have no entry; 0: all have one */
 } WriteIndex;
 
 typedef struct TableMemo
@@ -30,6 +33,7 @@ typedef struct TableMemo
 	Oid			relid;
 	bool		indexes_known;
 	bool		has_pages;
+	NameData	foreign;		/* an index that cannot be used here; empty: none */
 	int			nindexes;
 	WriteIndex *indexes;
 	MemoryContext context;		/* of the indexes */
@@ -81,19 +85,29 @@ memo_of_table(StateTable table, Relation rel)
 }
 
 /*
- * No executor is at hand to evaluate an expression or a condition of an index
- * that the user has added: used as a plain index, it would crash the server.
+ * The column of a condition like "WHERE idempotency_key IS NOT NULL"; 0 if the
+ * index has another condition.
  */
-static void
-require_plain_index(Relation rel, Relation index, const IndexInfo *info)
+static AttrNumber
+column_not_null(const IndexInfo *info)
 {
-	if (info->ii_Expressions == NIL && info->ii_Predicate == NIL && info->ii_ExclusionOps == NULL)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("index \"%s\" of table clutch.%s is not over plain columns",
-					RelationGetRelationName(index), RelationGetRelationName(rel)),
-			 errhint("Drop the index. An index that is added to a table of clutch may have neither an expression nor a WHERE clause.")));
+	NullTest   *test = linitial(info->ii_Predicate);
+
+	if (list_length(info->ii_Predicate) != 1 || !IsA(test, NullTest) ||
+		test->nulltesttype != IS_NOT_NULL || !IsA(test->arg, Var))
+		return 0;
+	return ((Var *) test->arg)->varattno;
+}
+
+/*
+ * No executor is at hand to evaluate an expression or a condition: taken for a
+ * plain index, one that has these would crash the server.
+ */
+static bool
+index_is_simple(const WriteIndex *entry)
+{
+	return entry->info->ii_Expressions == NIL && entry->info->ii_ExclusionOps == NULL &&
+		(entry->info->ii_Predicate == NIL || entry->unless_null > 0);
 }
 
 static void
@@ -104,6 +118,7 @@ read_indexes(TableMemo *memo, Relation rel)
 	ListCell   *cell;
 
 	memo->nindexes = 0;
+	NameStr(memo->foreign)[0] = '\0';
 	if (memo->context == NULL)
 		memo->context = AllocSetContextCreate(CacheMemoryContext, "clutch indexes of a table",
 											  ALLOCSET_SMALL_SIZES);
@@ -117,7 +132,9 @@ read_indexes(TableMemo *memo, Relation rel)
 
 		entry->relid = RelationGetRelid(index);
 		entry->info = BuildIndexInfo(index);
-		require_plain_index(rel, index, entry->info);
+		entry->unless_null = entry->info->ii_Predicate != NIL ? column_not_null(entry->info) : 0;
+		if (!index_is_simple(entry))
+			memo->foreign = index->rd_rel->relname;
 
 		/*
 		 * CREATE INDEX CONCURRENTLY and REINDEX CONCURRENTLY begin with an
@@ -159,6 +176,23 @@ memo_with_indexes(StateTable table, Relation rel)
 	return memo;
 }
 
+bool
+rows_indexes_are_simple(StateTable table, Relation rel)
+{
+	return NameStr(memo_with_indexes(table, rel)->foreign)[0] == '\0';
+}
+
+static void
+require_simple_indexes(const TableMemo *memo, Relation rel)
+{
+	if (NameStr(memo->foreign)[0] != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" of table clutch.%s is not over plain columns",
+						NameStr(memo->foreign), RelationGetRelationName(rel)),
+				 errhint("Drop the index. An index that is added to a table of clutch may have neither an expression nor a WHERE clause.")));
+}
+
 void
 rows_insert_entries(StateTable table, Relation rel, Datum *values, bool *nulls,
 					ItemPointer tid, NewEntries which)
@@ -167,13 +201,18 @@ rows_insert_entries(StateTable table, Relation rel, Datum *values, bool *nulls,
 	int			i;
 	int			k;
 
+	require_simple_indexes(memo, rel);
 	for (i = 0; i < memo->nindexes; i++)
 	{
 		IndexInfo  *info = memo->indexes[i].info;
-		Relation	index = rows_open_index_by_oid(memo->indexes[i].relid, RowExclusiveLock);
+		AttrNumber	unless_null = memo->indexes[i].unless_null;
 		Datum		entry[INDEX_MAX_KEYS];
 		bool		entry_nulls[INDEX_MAX_KEYS];
+		Relation	index;
 
+		if (unless_null > 0 && nulls[unless_null - 1])
+			continue;
+		index = rows_open_index_by_oid(memo->indexes[i].relid, RowExclusiveLock);
 		if (which == ENTRIES_ALL || index_is_summarizing_compat(index))
 		{
 			for (k = 0; k < info->ii_NumIndexAttrs; k++)
@@ -200,4 +239,14 @@ rows_table_is_void(StateTable table, Relation rel)
 	if (!memo->has_pages)
 		memo->has_pages = RelationGetNumberOfBlocks(rel) > 0;
 	return !memo->has_pages;
+}
+
+bool
+rows_table_was_used(StateTable table)
+{
+	Relation	rel = rows_open(table, AccessShareLock);
+	bool		used = !rows_table_is_void(table, rel);
+
+	table_close(rel, NoLock);
+	return used;
 }

@@ -36,6 +36,8 @@ answer_concerns(const Envelope *message)
 		return false;
 	if (slice_present(message->orders.answer_to))
 		return true;
+	if (!rows_table_was_used(TABLE_QUESTION))
+		return false;
 	rows_begin(&scan, TABLE_TASK, INDEX_TASK, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, message->task_id);
 	rows_start(&scan);

@@ -135,6 +135,38 @@ begin_epoch(TimeLineID timeline, bool *is_new)
 	return newest.epoch;
 }
 
+static bool
+is_remembered(TimeLineID timeline)
+{
+	return known_epoch != 0 && known_relation == rows_table_oid(TABLE_EPOCH) &&
+		known_timeline == timeline;
+}
+
+static void
+remember(const EpochRow *row)
+{
+	if (row->is_ours)
+		return;
+	known_epoch = row->epoch;
+	known_timeline = row->timeline;
+	known_relation = rows_table_oid(TABLE_EPOCH);
+}
+
+int
+epoch_if_known(void)
+{
+	TimeLineID	timeline = GetWALInsertionTimeLine();
+	EpochRow	newest;
+
+	if (is_remembered(timeline))
+		return known_epoch;
+	newest = read_newest(ROWS_LATEST);
+	if (!is_here(&newest, timeline))
+		return 0;
+	remember(&newest);
+	return newest.epoch;
+}
+
 /*
  * The first writers of a new timeline each insert a row, until one of them has
  * committed.  They do not rely on a row that another transaction has not
@@ -144,25 +176,17 @@ begin_epoch(TimeLineID timeline, bool *is_new)
 int
 epoch_current(bool *is_new)
 {
-	Oid			relation = rows_table_oid(TABLE_EPOCH);
 	TimeLineID	timeline = GetWALInsertionTimeLine();
+	int			epoch = epoch_if_known();
 	EpochRow	newest;
 
 	*is_new = false;
-	if (known_epoch != 0 && known_relation == relation && known_timeline == timeline)
-		return known_epoch;
-
+	if (epoch != 0)
+		return epoch;
 	newest = read_newest(ROWS_LATEST);
 	if (!is_this_system(&newest))
 		return begin_epoch(timeline, is_new);
-	if (!is_here(&newest, timeline))
-		insert_row(newest.epoch, timeline);
-	else if (!newest.is_ours)
-	{
-		known_epoch = newest.epoch;
-		known_timeline = timeline;
-		known_relation = relation;
-	}
+	insert_row(newest.epoch, timeline);
 	return newest.epoch;
 }
 

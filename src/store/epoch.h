@@ -31,6 +31,12 @@
  */
 extern int	epoch_current(bool *is_new);
 
+/*
+ * The same if it is known already, by a committed row or one of our own; else
+ * 0, and only epoch_current can tell.
+ */
+extern int	epoch_if_known(void);
+
 /* the same for readers, also on a standby */
 extern int	epoch_look(void);
 

@@ -63,19 +63,34 @@ extern HeapTuple event_form_tuple(const Event *event, TupleDesc desc);
 /* the envelope of an event of the log, by seq; NULL: not there.  Palloc'd. */
 extern Jsonb *event_read(int64 seq, RowSnapshot which);
 
-/* admit leaves the verdict on the row at hand here ... */
+/*
+ * The trigger leaves the receipt of a row here, and the function that inserted
+ * the row picks it up.
+ */
 extern void event_leave_receipt(int64 seq, TimestampTz received_at, Slice id,
 								bool duplicate, Slice run_id, Slice task_id,
 								bool late);
 
-/* ... and who inserted one row takes it */
+/* Sends an envelope in the name of the current role. */
 extern Receipt event_send(Jsonb *envelope);
-extern Receipt event_append(Jsonb *envelope);
 
-/* for a role that may not insert itself, judged like any other */
+/* The same for a role that may not insert into the log itself. */
 extern Receipt event_send_as_owner(Jsonb *envelope);
 
-/* are we inside event_append?  Asked once by admit, which clears it. */
+/*
+ * Appends what the database itself has to say.  It is not judged, and the
+ * caller applies its effect.  Goes through the executor only if the log has
+ * triggers of users, which must fire; they may call back into clutch.
+ */
+extern Receipt event_append(Jsonb *envelope);
+
+/* Sets the function that tells listeners of what event_append has appended. */
+extern void event_set_announcer(void (*announce) (const Event *event));
+
+/*
+ * Is the row that the trigger is called for one of event_append?  The trigger
+ * asks once, which clears it.
+ */
 extern bool event_take_internal(void);
 
 #endif							/* CLUTCH_EVENT_H */

@@ -8,7 +8,7 @@
 #ifndef CLUTCH_SCOPE_H
 #define CLUTCH_SCOPE_H
 
-#include "store/event.h"
+#include "protocol/envelope.h"
 
 /* the scope of a run; absent: nobody's.  Palloc'd. */
 extern Slice scope_of_run(Slice run_id);
