@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * settings.c
- *	  Every clutch.* setting, a paragraph each.
+ *	  Every clutch.* setting, each with a paragraph that explains it.
  *
- * Limits protect the server, so only a superuser (or who was granted SET on
- * them) changes them; what changes no more than the caller's own comfort may
- * be set by anybody.
+ * Most settings are limits that protect the server, or decide how work is
+ * shared out, so only superusers and roles that were granted SET on a setting
+ * can change it.  Anyone can set what affects only their own session.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,106 +18,134 @@
 #include "utils/guc.h"
 
 /*
- * The agent that stands for the database: a request addressed to it is
- * routed, and what the database writes itself comes from it.
+ * The agent that stands for the database: a request that is addressed to it
+ * is routed, and it is the sender of the events that the database writes.
  */
 char	   *clutch_orchestrator = NULL;
 
 /*
- * Size of an envelope as stored (jsonb, before compression).  Large results
- * belong in an artifact that the envelope names.
+ * The limits of a document.
+ *
+ * max_envelope_bytes: the size of an envelope as stored, that is as jsonb and
+ * before compression.  A large result belongs in an artifact that the
+ * envelope refers to.
+ *
+ * max_depth: how deep objects and arrays may nest; the envelope is level 1.
+ *
+ * max_nodes: how many values the document may contain, not counting keys.
+ *
+ * max_id_bytes: the length of an identifier, a capability or an idempotency
+ * key.
+ *
+ * max_string_bytes: the length of any other string of the protocol outside
+ * the payload.
+ *
+ * max_recipients: how many recipients "to" may name.
+ *
+ * max_list: how many elements requires, prefers, attachments and the tool
+ * allowlist may each have.
  */
-int			clutch_max_envelope_bytes = 1024 * 1024;
-
-/* How deep objects and arrays may nest, the envelope itself being level 1. */
-int			clutch_max_depth = 64;
-
-/* How many values, keys not counted, a document may hold. */
-int			clutch_max_nodes = 50000;
-
-/* Length in bytes of an identifier, a capability, a key of idempotency. */
-int			clutch_max_id_bytes = 256;
-
-/* Length in bytes of any other string of the protocol, not of the payload. */
-int			clutch_max_string_bytes = 4096;
-
-/* How many recipients "to" may name. */
-int			clutch_max_recipients = 64;
-
-/* How many elements requires, prefers, attachments, an allowlist may have. */
-int			clutch_max_list = 64;
+Limits		clutch_limits = {
+	.max_envelope_bytes = 1024 * 1024,
+	.max_depth = 64,
+	.max_nodes = 50000,
+	.max_id_bytes = 256,
+	.max_string_bytes = 4096,
+	.max_recipients = 64,
+	.max_list = 64,
+	.any_character = false
+};
 
 /*
- * How many candidates a routing.decision names.  explain_route shows all;
- * the event stays small when ten thousand agents would do.
+ * The settings may have been lowered, and the check for control characters
+ * introduced, after a document was admitted.  What no setting can raise stays
+ * limited.
+ */
+const Limits clutch_limits_admitted = {
+	.max_envelope_bytes = PG_INT32_MAX,
+	.max_depth = PG_INT32_MAX,
+	.max_nodes = PG_INT32_MAX,
+	.max_id_bytes = MAX_ID_BYTES,
+	.max_string_bytes = PG_INT32_MAX,
+	.max_recipients = PG_INT32_MAX,
+	.max_list = PG_INT32_MAX,
+	.any_character = true
+};
+
+/*
+ * How many candidates a routing.decision names.  clutch.explain_route shows
+ * all of them; the event stays small even if ten thousand agents qualify.
  */
 int			clutch_decision_candidates = 20;
 
 /*
- * Up to this many eligible agents have their load read for every choice;
- * with more, a backend trusts what it read a moment ago.  Either way the
- * slot decides, so a limit is never exceeded: only the order may be stale.
+ * If at most this many agents are eligible, their load is read anew for each
+ * choice; if more are, the backend uses loads that it read a moment ago.  The
+ * slot decides in either case, so a concurrency limit is never exceeded: only
+ * the order of the candidates may be out of date.
  */
 int			clutch_exact_load_candidates = 32;
 
-/* What a matched preference weighs, by its kind; 0 ignores the kind. */
+/* The weight of a matched preference, by its kind; 0 ignores that kind. */
 double		clutch_weight_skill = 1.0;
 double		clutch_weight_tool = 1.0;
 double		clutch_weight_tag = 1.0;
 double		clutch_weight_domain = 1.0;
 
 /*
- * Who wakes listeners.  "worker": the background worker of the database,
- * when the transaction is over and what it wrote can be read; where there is
- * none, or it cannot keep up, as "transaction".  "transaction": the writing
- * transaction sends one hint per channel at commit, which makes commits wait
- * for one another.  "off": nobody is woken, readers poll.
+ * Who wakes the listeners.  "worker": the background worker of the database
+ * does so once the transaction has ended and its rows can be read; if no
+ * worker runs, or it cannot keep up, the same happens as for "transaction".
+ * "transaction": the writing transaction sends one notification per channel
+ * at commit, which makes concurrent commits wait for one another.  "off":
+ * nobody is woken; readers have to poll.
  */
 int			clutch_notify = NOTIFY_TRANSACTION;
 
 /*
- * How many channels one transaction wakes; beyond that only listeners of
- * 'all' are woken.
+ * How many channels one transaction notifies.  If it concerns more, only the
+ * listeners of 'all' are notified.
  */
 int			clutch_notify_channels = 64;
 
 /*
- * How often, in seconds, an agent must give a sign of life whose card does not
- * say; after three that it missed it is lost.  0: such agents are not watched.
+ * How often, in seconds, an agent must give a sign of life if its card does
+ * not say.  An agent that misses three of them is lost.  0: agents whose
+ * cards do not say are not watched.
  */
 int			clutch_heartbeat_interval = 30;
 
 /*
- * How long a task is held by an agent that accepts it with an envelope of its
- * own instead of clutch.claim.
+ * The lease, in seconds, of an agent that accepts a task with an envelope of
+ * its own instead of clutch.claim.
  */
 int			clutch_default_lease = 60;
 
 /*
- * An entry of a queue counts as one level of priority higher for each time
- * that it has stood there for so long, in seconds; 0: it does not.
+ * A queued task counts as one level of priority higher for each period of
+ * this length, in seconds, that it has waited.  0: waiting changes nothing.
  */
 int			clutch_aging = 60;
 
-/* How many tasks one tick moves at most; call it again for more. */
+/* How many tasks one tick moves at most; another tick moves the next ones. */
 int			clutch_tick_batch = 1000;
 
 /*
- * How often the background worker ticks, in seconds, while something waits
- * whose time nobody can tell, such as for an agent.
+ * How often, in seconds, the background worker ticks while something waits
+ * for an event whose time is not known, such as a free agent.
  */
 int			clutch_tick_interval = 10;
 
-/* How long a request may take that names no deadline, in seconds; 0: for ever. */
+/* How long, in seconds, a request without a deadline may take; 0: for ever. */
 int			clutch_default_deadline = 24 * 3600;
 
-/* Codes of errors that are tried again unless the report says otherwise. */
+/* The error codes that are retried, unless the report itself says otherwise. */
 char	   *clutch_retryable_errors = NULL;
 
 /*
- * How often a failed task is tried again, and after how long: the first delay,
- * the longest, and by how much each is longer than the one before.  Requests,
- * payload types and cards may say otherwise.
+ * How often a failed task is retried, and after what delay: the first delay,
+ * the longest one, and the factor by which each exceeds the one before.
+ * Requests, payload types and agent cards can override these.
  */
 int			clutch_retry_max = 3;
 int			clutch_retry_initial = 1000;
@@ -125,67 +153,72 @@ int			clutch_retry_max_delay = 10000;
 double		clutch_retry_factor = 2.0;
 
 /*
- * How many agents may lose their lease on a task before it is held to be the
- * task that kills them, and fails.  0: never.
+ * How many leases on a task may expire before the task is taken to be the
+ * cause of its agents' deaths, and fails.  0: any number.
  */
 int			clutch_max_lease_losses = 10;
 
 /*
- * After how many failures in a row an agent is given no work (0: it always
- * is), for how long, and how many tasks it must then do before it gets all.
+ * The circuit breaker: after how many consecutive failures an agent is given
+ * no work (0: never), for how many seconds, and how many tasks it must then
+ * complete before it is given work without restriction.
  */
 int			clutch_breaker_failures = 5;
 int			clutch_breaker_reset = 60;
 int			clutch_breaker_probes = 3;
 
 /*
- * The time, for tests: an RFC 3339 text, or empty for the real one.  Only a
- * superuser may set it, because deadlines and leases are judged by it.
+ * The current time, for tests: an RFC 3339 timestamp, or empty for the real
+ * time.  Only superusers can set it, because deadlines and leases depend on
+ * it.
  */
 char	   *clutch_clock = NULL;
 
-static const struct config_enum_entry notify_modes[] = {
+static const struct config_enum_entry settings_notify_modes[] = {
 	{"worker", NOTIFY_WORKER, false},
 	{"transaction", NOTIFY_TRANSACTION, false},
 	{"off", NOTIFY_OFF, false},
 	{NULL, 0, false}
 };
 
-/* both are told when they are set, not at the first event */
+/* ------------------------------------------------------------ check hooks */
+
 static bool
-check_orchestrator(char **newval, void **extra, GucSource source)
+settings_check_orchestrator(char **newval, void **extra, GucSource source)
 {
 	Slice		name = slice_of_cstring(*newval);
 
 	if (slice_present(name) && name.len > (int) strlen("agent:") && name.len <= 256 &&
 		slice_starts(name, SLICE_OF("agent:")))
 		return true;
-	GUC_check_errdetail("It is not the id of an agent, which begins with agent: and has at most 256 bytes.");
+	GUC_check_errdetail("The value must be the ID of an agent, which begins with \"agent:\" and has at most 256 bytes.");
 	return false;
 }
 
 static bool
-check_clock(char **newval, void **extra, GucSource source)
+settings_check_clock(char **newval, void **extra, GucSource source)
 {
 	TimestampTz t;
 
 	if (*newval == NULL || (*newval)[0] == '\0' ||
 		clock_parse_rfc3339(slice_of_cstring(*newval), &t))
 		return true;
-	GUC_check_errdetail("It is not an RFC 3339 timestamp such as 2026-02-01T13:20:11Z.");
+	GUC_check_errdetail("The value must be an RFC 3339 timestamp, such as 2026-02-01T13:20:11Z.");
 	return false;
 }
 
+/* ------------------------------------------------------------- definitions */
+
 static void
-define_limit(const char *name, const char *what, int *variable, int boot,
-			 int least, int most, int flags)
+settings_define_integer(const char *name, const char *what, int *variable, int boot,
+						int least, int most, int flags)
 {
 	DefineCustomIntVariable(name, what, NULL, variable, boot, least, most,
 							PGC_SUSET, flags, NULL, NULL, NULL);
 }
 
 static void
-define_weight(const char *name, const char *what, double *variable)
+settings_define_weight(const char *name, const char *what, double *variable)
 {
 	DefineCustomRealVariable(name, what, "0 ignores preferences of this kind.",
 							 variable, 1.0, 0.0, 1000.0,
@@ -193,113 +226,140 @@ define_weight(const char *name, const char *what, double *variable)
 }
 
 static void
-define_failures(void)
+settings_define_limits(void)
 {
-	DefineCustomStringVariable("clutch.retryable_errors",
-							   "Codes of task.error that are tried again.",
-							   "Separated by commas; \"retryable\" in the report goes before it.",
-							   &clutch_retryable_errors, "TIMEOUT,UNAVAILABLE",
-							   PGC_SUSET, 0, NULL, NULL, NULL);
-	define_limit("clutch.retry_max", "How often a failed task is tried again.",
-				 &clutch_retry_max, 3, 0, RETRY_MOST, 0);
-	define_limit("clutch.retry_initial", "Delay before the first retry.",
-				 &clutch_retry_initial, 1000, 0, PG_INT32_MAX, GUC_UNIT_MS);
-	define_limit("clutch.retry_max_delay", "Longest delay before a retry.",
-				 &clutch_retry_max_delay, 10000, 0, PG_INT32_MAX, GUC_UNIT_MS);
-	DefineCustomRealVariable("clutch.retry_factor",
-							 "By how much each delay is longer than the one before.", NULL,
-							 &clutch_retry_factor, 2.0, 1.0, RETRY_STEEPEST,
-							 PGC_SUSET, 0, NULL, NULL, NULL);
-	define_limit("clutch.max_lease_losses",
-				 "How many leases on a task may be lost before it fails.",
-				 &clutch_max_lease_losses, 10, 0, 1000000, 0);
-	define_limit("clutch.breaker_failures",
-				 "After how many failures in a row an agent is given no work.",
-				 &clutch_breaker_failures, 5, 0, 1000, 0);
-	define_limit("clutch.breaker_reset", "For how long it is given none.",
-				 &clutch_breaker_reset, 60, 1, 86400, GUC_UNIT_S);
-	define_limit("clutch.breaker_probes",
-				 "How many tasks it must then do before it is given all.",
-				 &clutch_breaker_probes, 3, 1, 1000, 0);
+	settings_define_integer("clutch.max_envelope_bytes",
+							"Sets the maximum size of an envelope.",
+							&clutch_limits.max_envelope_bytes, 1024 * 1024,
+							1024, 256 * 1024 * 1024, GUC_UNIT_BYTE);
+	settings_define_integer("clutch.max_depth",
+							"Sets the maximum nesting depth of an envelope.",
+							&clutch_limits.max_depth, 64, 8, 1024, 0);
+	settings_define_integer("clutch.max_nodes",
+							"Sets the maximum number of values in an envelope.",
+							&clutch_limits.max_nodes, 50000, 100, 100 * 1000 * 1000, 0);
+	settings_define_integer("clutch.max_id_bytes",
+							"Sets the maximum length of an identifier.",
+							&clutch_limits.max_id_bytes, 256, 32, MAX_ID_BYTES, GUC_UNIT_BYTE);
+	settings_define_integer("clutch.max_string_bytes",
+							"Sets the maximum length of a protocol string outside the payload.",
+							&clutch_limits.max_string_bytes, 4096, 256, 1024 * 1024,
+							GUC_UNIT_BYTE);
+	settings_define_integer("clutch.max_recipients",
+							"Sets the maximum number of recipients of an envelope.",
+							&clutch_limits.max_recipients, 64, 1, 1024, 0);
+	settings_define_integer("clutch.max_list",
+							"Sets the maximum number of elements in requires, prefers, attachments or an allowlist.",
+							&clutch_limits.max_list, 64, 1, 1024, 0);
 }
 
-/* of what is sent */
 static void
-define_sizes(void)
+settings_define_routing(void)
 {
-	define_limit("clutch.max_envelope_bytes", "Largest envelope, in bytes.",
-				 &clutch_max_envelope_bytes, 1024 * 1024, 1024, 256 * 1024 * 1024,
-				 GUC_UNIT_BYTE);
-	define_limit("clutch.max_depth", "Deepest nesting of an envelope.",
-				 &clutch_max_depth, 64, 8, 1024, 0);
-	define_limit("clutch.max_nodes", "Most values in an envelope.",
-				 &clutch_max_nodes, 50000, 100, 100 * 1000 * 1000, 0);
-	define_limit("clutch.max_id_bytes", "Longest identifier, in bytes.",
-				 &clutch_max_id_bytes, 256, 32, MAX_ID_BYTES, GUC_UNIT_BYTE);
-	define_limit("clutch.max_string_bytes",
-				 "Longest string of the protocol outside the payload, in bytes.",
-				 &clutch_max_string_bytes, 4096, 256, 1024 * 1024, GUC_UNIT_BYTE);
-	define_limit("clutch.max_recipients", "Most recipients of an envelope.",
-				 &clutch_max_recipients, 64, 1, 1024, 0);
-	define_limit("clutch.max_list",
-				 "Most elements in requires, prefers, attachments, an allowlist.",
-				 &clutch_max_list, 64, 1, 1024, 0);
+	settings_define_integer("clutch.decision_candidates",
+							"Sets the maximum number of candidates named by a routing.decision.",
+							&clutch_decision_candidates, 20, 1, 1000, 0);
+	settings_define_integer("clutch.exact_load_candidates",
+							"Sets the number of eligible agents up to which every choice reads their current load.",
+							&clutch_exact_load_candidates, 32, 0, 100000, 0);
+	settings_define_weight("clutch.weight_skill", "Sets the weight of a preferred skill.",
+						   &clutch_weight_skill);
+	settings_define_weight("clutch.weight_tool", "Sets the weight of a preferred tool.",
+						   &clutch_weight_tool);
+	settings_define_weight("clutch.weight_tag", "Sets the weight of a preferred tag.",
+						   &clutch_weight_tag);
+	settings_define_weight("clutch.weight_domain", "Sets the weight of a preferred domain.",
+						   &clutch_weight_domain);
+}
+
+static void
+settings_define_notification(void)
+{
+	DefineCustomEnumVariable("clutch.notify",
+							 "Selects who wakes listeners: the worker, the writing transaction, or nobody.",
+							 NULL, &clutch_notify,
+							 process_shared_preload_libraries_in_progress ?
+							 NOTIFY_WORKER : NOTIFY_TRANSACTION, settings_notify_modes,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+	settings_define_integer("clutch.notify_channels",
+							"Sets the maximum number of channels that one transaction notifies.",
+							&clutch_notify_channels, 64, 0, 10000, 0);
+}
+
+static void
+settings_define_work(void)
+{
+	settings_define_integer("clutch.heartbeat_interval",
+							"Sets how often an agent must give a sign of life.",
+							&clutch_heartbeat_interval, 30, 0, 86400, GUC_UNIT_S);
+	settings_define_integer("clutch.default_lease",
+							"Sets the lease of a task that is accepted without clutch.claim.",
+							&clutch_default_lease, 60, 1, 86400, GUC_UNIT_S);
+	settings_define_integer("clutch.aging",
+							"Sets how long a task waits before it counts as one level of priority higher.",
+							&clutch_aging, 60, 0, 7 * 86400, GUC_UNIT_S);
+	settings_define_integer("clutch.default_deadline",
+							"Sets how long a request without a deadline may take.",
+							&clutch_default_deadline, 24 * 3600, 0, 366 * 24 * 3600, GUC_UNIT_S);
+	settings_define_integer("clutch.tick_batch",
+							"Sets the maximum number of tasks that one tick moves.",
+							&clutch_tick_batch, 1000, 1, 1000000, 0);
+	DefineCustomIntVariable("clutch.tick_interval",
+							"Sets how often the worker ticks while something waits.", NULL,
+							&clutch_tick_interval, 10, 1, 3600,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+}
+
+static void
+settings_define_failures(void)
+{
+	DefineCustomStringVariable("clutch.retryable_errors",
+							   "Lists the codes of task.error that are retried.",
+							   "Separated by commas.  \"retryable\" in a report takes precedence.",
+							   &clutch_retryable_errors, "TIMEOUT,UNAVAILABLE",
+							   PGC_SUSET, 0, NULL, NULL, NULL);
+	settings_define_integer("clutch.retry_max", "Sets how often a failed task is retried.",
+							&clutch_retry_max, 3, 0, RETRY_MOST, 0);
+	settings_define_integer("clutch.retry_initial", "Sets the delay before the first retry.",
+							&clutch_retry_initial, 1000, 0, PG_INT32_MAX, GUC_UNIT_MS);
+	settings_define_integer("clutch.retry_max_delay", "Sets the longest delay before a retry.",
+							&clutch_retry_max_delay, 10000, 0, PG_INT32_MAX, GUC_UNIT_MS);
+	DefineCustomRealVariable("clutch.retry_factor",
+							 "Sets the factor by which each delay exceeds the one before.", NULL,
+							 &clutch_retry_factor, 2.0, 1.0, RETRY_STEEPEST,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+	settings_define_integer("clutch.max_lease_losses",
+							"Sets how many leases on a task may expire before it fails.",
+							&clutch_max_lease_losses, 10, 0, 1000000, 0);
+	settings_define_integer("clutch.breaker_failures",
+							"Sets after how many consecutive failures an agent is given no work.",
+							&clutch_breaker_failures, 5, 0, 1000, 0);
+	settings_define_integer("clutch.breaker_reset",
+							"Sets for how long such an agent is given no work.",
+							&clutch_breaker_reset, 60, 1, 86400, GUC_UNIT_S);
+	settings_define_integer("clutch.breaker_probes",
+							"Sets how many tasks it must then complete before the restriction ends.",
+							&clutch_breaker_probes, 3, 1, 1000, 0);
 }
 
 void
 settings_define(void)
 {
 	DefineCustomStringVariable("clutch.orchestrator",
-							   "The agent that stands for the database.",
+							   "Sets the agent that stands for the database.",
 							   "A request addressed to it is routed.",
 							   &clutch_orchestrator, "agent:orchestrator",
-							   PGC_SUSET, 0, check_orchestrator, NULL, NULL);
-	DefineCustomEnumVariable("clutch.notify",
-							 "Who wakes listeners: the worker, the writing transaction, or nobody.",
-							 NULL, &clutch_notify,
-							 process_shared_preload_libraries_in_progress ?
-							 NOTIFY_WORKER : NOTIFY_TRANSACTION, notify_modes,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
+							   PGC_SUSET, 0, settings_check_orchestrator, NULL, NULL);
 	DefineCustomStringVariable("clutch.clock",
-							   "The time as RFC 3339 text, for tests.",
-							   "Empty: the real time.",
+							   "Sets the current time, for tests.",
+							   "An RFC 3339 timestamp, or empty for the real time.",
 							   &clutch_clock, "",
-							   PGC_SUSET, 0, check_clock, NULL, NULL);
-
-	define_sizes();
-	define_limit("clutch.decision_candidates",
-				 "Most candidates named by a routing.decision.",
-				 &clutch_decision_candidates, 20, 1, 1000, 0);
-	define_limit("clutch.exact_load_candidates",
-				 "Up to this many eligible agents have their load read anew for each choice.",
-				 &clutch_exact_load_candidates, 32, 0, 100000, 0);
-	define_limit("clutch.notify_channels",
-				 "Most channels one transaction wakes.",
-				 &clutch_notify_channels, 64, 0, 10000, 0);
-	define_limit("clutch.heartbeat_interval",
-				 "How often an agent must give a sign of life.",
-				 &clutch_heartbeat_interval, 30, 0, 86400, GUC_UNIT_S);
-	define_limit("clutch.default_lease",
-				 "Lease of a task accepted without clutch.claim.",
-				 &clutch_default_lease, 60, 1, 86400, GUC_UNIT_S);
-	define_limit("clutch.aging",
-				 "How long a task waits until it counts as one level of priority higher.",
-				 &clutch_aging, 60, 0, 7 * 86400, GUC_UNIT_S);
-	define_limit("clutch.tick_batch", "Most tasks one tick moves.",
-				 &clutch_tick_batch, 1000, 1, 1000000, 0);
-	DefineCustomIntVariable("clutch.tick_interval",
-							"How often the worker ticks while something waits.", NULL,
-							&clutch_tick_interval, 10, 1, 3600,
-							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
-
-	define_limit("clutch.default_deadline", "How long a request may take that names no deadline.",
-				 &clutch_default_deadline, 24 * 3600, 0, 366 * 24 * 3600, GUC_UNIT_S);
-	define_failures();
-
-	define_weight("clutch.weight_skill", "Weight of a preferred skill.", &clutch_weight_skill);
-	define_weight("clutch.weight_tool", "Weight of a preferred tool.", &clutch_weight_tool);
-	define_weight("clutch.weight_tag", "Weight of a preferred tag.", &clutch_weight_tag);
-	define_weight("clutch.weight_domain", "Weight of a preferred domain.", &clutch_weight_domain);
+							   PGC_SUSET, 0, settings_check_clock, NULL, NULL);
+	settings_define_limits();
+	settings_define_routing();
+	settings_define_notification();
+	settings_define_work();
+	settings_define_failures();
 
 	MarkGUCPrefixReserved("clutch");
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * settings.h
- *	  Every clutch.* setting.  What each means: settings.c, docs/operations.md.
+ *	  Every clutch.* setting.  settings.c and docs/operations.md explain them.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,16 +18,27 @@ typedef enum NotifyMode
 /* names */
 extern char *clutch_orchestrator;
 
-/* limits of a document */
-extern int	clutch_max_envelope_bytes;
-extern int	clutch_max_depth;
-extern int	clutch_max_nodes;
-extern int	clutch_max_id_bytes;
-/* what it may be set to: three of them fit into one entry of a btree (2704 bytes) */
+/* limits of a document: the settings clutch.max_* */
+typedef struct Limits
+{
+	int			max_envelope_bytes;
+	int			max_depth;
+	int			max_nodes;
+	int			max_id_bytes;
+	int			max_string_bytes;
+	int			max_recipients;
+	int			max_list;
+	bool		any_character;	/* identifiers may contain control characters;
+								 * not a setting */
+} Limits;
+
+extern Limits clutch_limits;
+
+/* no limits, for documents that were admitted before */
+extern const Limits clutch_limits_admitted;
+
+/* the most that max_id_bytes can be: a btree entry (2704 bytes) holds three */
 #define MAX_ID_BYTES	880
-extern int	clutch_max_string_bytes;
-extern int	clutch_max_recipients;
-extern int	clutch_max_list;
 
 /* routing */
 extern int	clutch_decision_candidates;
@@ -37,7 +48,7 @@ extern double clutch_weight_tool;
 extern double clutch_weight_tag;
 extern double clutch_weight_domain;
 
-/* delivery */
+/* work and notification */
 extern int	clutch_notify;
 extern int	clutch_notify_channels;
 extern int	clutch_heartbeat_interval;	/* seconds */

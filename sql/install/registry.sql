@@ -83,13 +83,24 @@ COMMENT ON VIEW clutch.agents IS 'who is registered, what it can do, how busy it
 
 CREATE FUNCTION clutch.find_agents(requires text[], status text DEFAULT NULL)
 	RETURNS SETOF clutch.agents
-	LANGUAGE sql STABLE PARALLEL UNSAFE ROWS 10
-	BEGIN ATOMIC
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
+	SET search_path = pg_catalog, pg_temp
+	SET plan_cache_mode = force_generic_plan	-- planning the view takes longer than running it
+	AS $$
+BEGIN
+	IF status IS NOT NULL AND status NOT IN (SELECT t.from_status FROM clutch.agent_transitions() t) THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('invalid status "%s"', status),
+			DETAIL = '[{"argument": "status", "code": "WRONG_VALUE"}]',
+			HINT = 'The status of an agent is INITIALIZING, READY, BUSY, UNAVAILABLE, STOPPING or STOPPED.';
+	END IF;
+	RETURN QUERY
 		SELECT a.* FROM clutch.agents a
-		WHERE a.agent_id = ANY ((SELECT clutch.agents_meeting(requires))::text[])
+		WHERE a.agent_id = ANY (clutch.agents_meeting(find_agents.requires))
 		  AND (find_agents.status IS NULL OR a.status = find_agents.status)
 		ORDER BY a.agent_id;
-	END;
+END
+$$;
 COMMENT ON FUNCTION clutch.find_agents(text[], text) IS
 	'agents that have every capability of the list, and the status if one is given';
 

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * protocol_fn.c
- *	  SQL doors of protocol/: validate, new_id, envelope, from_legacy.
+ *	  The SQL functions validate, new_id, envelope and from_legacy.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
 #include "api/result.h"
+#include "base/clock.h"
 #include "protocol/draft.h"
 #include "protocol/envelope.h"
 #include "protocol/identifier.h"
@@ -24,7 +25,7 @@ PG_FUNCTION_INFO_V1(clutch_from_legacy);
 /* ---------------------------------------------------------------- validate */
 
 static void
-return_problems(FunctionCallInfo fcinfo, const ProblemList *list)
+validate_put_problems(FunctionCallInfo fcinfo, const ProblemList *list)
 {
 	int			i;
 
@@ -42,7 +43,7 @@ return_problems(FunctionCallInfo fcinfo, const ProblemList *list)
 	}
 }
 
-/* not strict: an SQL NULL is a fault too, no rows would call it valid */
+/* not strict, because a result without rows would call an SQL NULL valid */
 Datum
 clutch_validate(PG_FUNCTION_ARGS)
 {
@@ -56,7 +57,7 @@ clutch_validate(PG_FUNCTION_ARGS)
 		envelope_read(PG_GETARG_JSONB_P(0), &envelope, list);
 		envelope_refuse_internal(&envelope, list);
 	}
-	return_problems(fcinfo, list);
+	validate_put_problems(fcinfo, list);
 	return (Datum) 0;
 }
 
@@ -70,10 +71,10 @@ clutch_new_id(PG_FUNCTION_ARGS)
 	if (!identifier_prefix_valid(prefix))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("prefix of an identifier must be a lower-case word of at most 32 letters"),
-				 errdetail("It begins with a letter; letters, digits and underscores follow."),
-				 errhint("Use for instance 'msg', 'run', 'thr' or 'task'.")));
-	PG_RETURN_TEXT_P(cstring_to_text(identifier_make(slice_cstring(prefix))));
+				 errproblem("prefix", "WRONG_FORMAT"),
+				 errmsg("invalid prefix %s of an identifier", place_quote(prefix)),
+				 errhint("Use at most 32 lower-case letters, digits and underscores, beginning with a letter, such as \"msg\" or \"task\".")));
+	PG_RETURN_TEXT_P(cstring_to_text(identifier_make(slice_cstring(prefix), clock_now())));
 }
 
 /* ---------------------------------------------------------------- envelope */
@@ -107,21 +108,22 @@ enum
 };
 
 static ArrayType *
-array_argument(FunctionCallInfo fcinfo, int i)
+envelope_array_argument(FunctionCallInfo fcinfo, int i)
 {
 	return PG_ARGISNULL(i) ? NULL : PG_GETARG_ARRAYTYPE_P(i);
 }
 
 static Jsonb *
-jsonb_argument(FunctionCallInfo fcinfo, int i)
+envelope_jsonb_argument(FunctionCallInfo fcinfo, int i)
 {
 	return PG_ARGISNULL(i) ? NULL : PG_GETARG_JSONB_P(i);
 }
 
 static void
-draft_from_arguments(FunctionCallInfo fcinfo, Draft *draft)
+envelope_fill_draft(FunctionCallInfo fcinfo, Draft *draft)
 {
 	memset(draft, 0, sizeof(*draft));
+	draft->now = clock_now();
 	draft->type = argument_optional_text(fcinfo, ARG_TYPE);
 	draft->from_agent = argument_optional_text(fcinfo, ARG_FROM_AGENT);
 	draft->id = argument_optional_text(fcinfo, ARG_ID);
@@ -134,16 +136,16 @@ draft_from_arguments(FunctionCallInfo fcinfo, Draft *draft)
 	draft->schema_ref = argument_optional_text(fcinfo, ARG_SCHEMA_REF);
 	draft->idempotency_key = argument_optional_text(fcinfo, ARG_IDEMPOTENCY_KEY);
 
-	draft->to_agents = array_argument(fcinfo, ARG_TO_AGENTS);
-	draft->requires = array_argument(fcinfo, ARG_REQUIRES);
-	draft->prefers = array_argument(fcinfo, ARG_PREFERS);
-	draft->after = array_argument(fcinfo, ARG_AFTER);
+	draft->to_agents = envelope_array_argument(fcinfo, ARG_TO_AGENTS);
+	draft->requires = envelope_array_argument(fcinfo, ARG_REQUIRES);
+	draft->prefers = envelope_array_argument(fcinfo, ARG_PREFERS);
+	draft->after = envelope_array_argument(fcinfo, ARG_AFTER);
 
-	draft->payload = jsonb_argument(fcinfo, ARG_PAYLOAD);
-	draft->meta = jsonb_argument(fcinfo, ARG_META);
-	draft->trace = jsonb_argument(fcinfo, ARG_TRACE);
-	draft->security = jsonb_argument(fcinfo, ARG_SECURITY);
-	draft->attachments = jsonb_argument(fcinfo, ARG_ATTACHMENTS);
+	draft->payload = envelope_jsonb_argument(fcinfo, ARG_PAYLOAD);
+	draft->meta = envelope_jsonb_argument(fcinfo, ARG_META);
+	draft->trace = envelope_jsonb_argument(fcinfo, ARG_TRACE);
+	draft->security = envelope_jsonb_argument(fcinfo, ARG_SECURITY);
+	draft->attachments = envelope_jsonb_argument(fcinfo, ARG_ATTACHMENTS);
 
 	draft->has_attempt = !PG_ARGISNULL(ARG_ATTEMPT);
 	draft->attempt = draft->has_attempt ? PG_GETARG_INT32(ARG_ATTEMPT) : 0;
@@ -152,9 +154,9 @@ draft_from_arguments(FunctionCallInfo fcinfo, Draft *draft)
 	draft->deadline = PG_ARGISNULL(ARG_DEADLINE) ? NULL : PG_GETARG_INTERVAL_P(ARG_DEADLINE);
 }
 
-/* a part of a task belongs to the run of the task, and to its thread */
+/* a subtask belongs to the run and to the thread of its parent */
 static void
-inherit_from_parent(Draft *draft)
+envelope_inherit_from_parent(Draft *draft)
 {
 	Task	   *parent;
 
@@ -165,9 +167,9 @@ inherit_from_parent(Draft *draft)
 	if (parent == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_NOT_FOUND),
-				 errproblem("/parent_task_id", "TASK_NOT_FOUND"),
+				 errproblem("parent_task_id", "TASK_NOT_FOUND"),
 				 errmsg("parent task %s does not exist", place_quote(draft->parent_task_id)),
-				 errhint("Name run_id and thread_id if the parent is yet to be sent.")));
+				 errhint("Pass run_id and thread_id if the parent has not been sent yet.")));
 	if (!slice_present(draft->run_id))
 		draft->run_id = parent->run_id;
 	if (!slice_present(draft->thread_id))
@@ -179,8 +181,8 @@ clutch_envelope(PG_FUNCTION_ARGS)
 {
 	Draft		draft;
 
-	draft_from_arguments(fcinfo, &draft);
-	inherit_from_parent(&draft);
+	envelope_fill_draft(fcinfo, &draft);
+	envelope_inherit_from_parent(&draft);
 	draft_complete_ids(&draft);
 	PG_RETURN_JSONB_P(draft_document(&draft));
 }
@@ -188,7 +190,7 @@ clutch_envelope(PG_FUNCTION_ARGS)
 /* ------------------------------------------------------------- from_legacy */
 
 static bool
-task_in_work(Slice task_id)
+legacy_task_in_work(Slice task_id)
 {
 	Task	   *task = task_look(task_id, ROWS_LATEST);
 
@@ -199,5 +201,5 @@ task_in_work(Slice task_id)
 Datum
 clutch_from_legacy(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_JSONB_P(legacy_translate(PG_GETARG_JSONB_P(0), task_in_work));
+	PG_RETURN_JSONB_P(legacy_translate(PG_GETARG_JSONB_P(0), legacy_task_in_work));
 }

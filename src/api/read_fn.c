@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * read_fn.c
- *	  Questions about a run, and listening: DESIGN 2 "Read".
+ *	  Results, task trees and state transitions, and listening.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +12,7 @@
 #include "catalog/pg_type.h"
 #include "commands/async.h"
 #include "miscadmin.h"
+#include "protocol/problem.h"
 #include "task/task.h"
 #include "task/task_tree.h"
 #include "task/verdict.h"
@@ -28,7 +29,7 @@ PG_FUNCTION_INFO_V1(clutch_task_transitions);
 PG_FUNCTION_INFO_V1(clutch_channel);
 PG_FUNCTION_INFO_V1(clutch_listen);
 
-/* what clutch.result answers, column by column */
+/* the columns of clutch.result */
 enum
 {
 	RESULT_TASK_ID, RESULT_STATUS, RESULT_FINISHED, RESULT_ATTEMPT,
@@ -37,11 +38,11 @@ enum
 };
 
 /*
- * A result is for who asked for it, who has or had the task, and who may read
- * the tables anyway.
+ * A result may be read by the agent that requested the task, by the agents that
+ * have or had it, and by roles that may read the tables anyway.
  */
 static void
-check_may_read(const Task *task)
+result_check_may_read(const Task *task)
 {
 	int			i;
 
@@ -54,10 +55,10 @@ check_may_read(const Task *task)
 			return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errproblem("/task_id", "NOT_YOUR_TASK"),
-			 errmsg("task \"%.*s\" is of agents that your role does not speak for",
+			 errproblem("task_id", "NOT_YOUR_TASK"),
+			 errmsg("your role does not speak for an agent that requested or had task \"%.*s\"",
 					task->task_id.len, task->task_id.s),
-			 errhint("Ask for it as the agent that requested it, or let an operator run SELECT clutch.grant_reader(role_name).")));
+			 errhint("Use the role of the agent that requested the task, or have an operator run SELECT clutch.grant_reader(role_name).")));
 }
 
 Datum
@@ -72,8 +73,8 @@ clutch_result(PG_FUNCTION_ARGS)
 
 	result_begin_rows(fcinfo);
 	if (task == NULL)
-		verdict_task_not_found(task_id);
-	check_may_read(task);
+		verdict_task_not_found(task_id, "task_id");
+	result_check_may_read(task);
 	event = task->result_seq ? event_read(task->result_seq, ROWS_ACTIVE) : NULL;
 	result_text(values, nulls, RESULT_TASK_ID, task->task_id);
 	result_text(values, nulls, RESULT_STATUS, slice_of_cstring(task_status_name(task->status)));
@@ -100,11 +101,11 @@ enum
 };
 
 /*
- * The ids from the root down to the node.  path keeps those of the node
- * before, which share all but the end: a node at depth d changes place d.
+ * The IDs from the root down to the node.  *path keeps those of the previous
+ * node: a node at depth d replaces element d, and shares those before it.
  */
 static Datum
-path_of(const TaskNode *node, Datum **path, int *room)
+tree_path(const TaskNode *node, Datum **path, int *room)
 {
 	if (node->depth >= *room)
 	{
@@ -117,7 +118,7 @@ path_of(const TaskNode *node, Datum **path, int *room)
 }
 
 static void
-put_node(FunctionCallInfo fcinfo, const TaskNode *node, Datum path)
+tree_put_node(FunctionCallInfo fcinfo, const TaskNode *node, Datum path)
 {
 	Datum		values[NUM_TREE_COLUMNS] = {0};
 	bool		nulls[NUM_TREE_COLUMNS] = {0};
@@ -151,15 +152,15 @@ clutch_task_tree(PG_FUNCTION_ARGS)
 	nodes = task_tree_of_run(run_id, &n);
 	for (i = 0; i < n; i++)
 	{
-		Datum		ids = path_of(nodes[i], &path, &room);
+		Datum		ids = tree_path(nodes[i], &path, &room);
 
-		put_node(fcinfo, nodes[i], ids);
+		tree_put_node(fcinfo, nodes[i], ids);
 		pfree(DatumGetPointer(ids));
 	}
 	return (Datum) 0;
 }
 
-/* the state machine, for who wants to read it in SQL */
+/* the state machine of a task, as rows */
 Datum
 clutch_task_transitions(PG_FUNCTION_ARGS)
 {
@@ -185,7 +186,7 @@ clutch_task_transitions(PG_FUNCTION_ARGS)
 /* --------------------------------------------------------------- listening */
 
 static char *
-channel_argument(FunctionCallInfo fcinfo)
+argument_channel(FunctionCallInfo fcinfo)
 {
 	Slice		kind = argument_text(fcinfo, 0, "kind");
 	Slice		id = argument_optional_text(fcinfo, 1);
@@ -194,25 +195,28 @@ channel_argument(FunctionCallInfo fcinfo)
 	if (!audience_parse(kind, &audience))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%.*s\" is no kind of channel", kind.len, kind.s),
-				 errhint("A kind is all, agent, thread, run or task.")));
+				 errproblem("kind", "WRONG_VALUE"),
+				 errmsg("invalid kind of channel \"%.*s\"", kind.len, kind.s),
+				 errhint("The kinds are all, agent, thread, run and task.")));
 	if (audience != AUDIENCE_ALL && (!slice_present(id) || id.len == 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("channel of kind \"%.*s\" needs an id", kind.len, kind.s),
-				 errhint("Pass the id of the agent, thread, run or task as the second argument.")));
+				 errproblem("id", "REQUIRED"),
+				 errmsg("argument \"id\" must be specified for a channel of kind \"%.*s\"",
+						kind.len, kind.s),
+				 errhint("Pass the ID of the agent, thread, run or task.")));
 	return notify_channel(audience, id);
 }
 
 Datum
 clutch_channel(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_TEXT_P(cstring_to_text(channel_argument(fcinfo)));
+	PG_RETURN_TEXT_P(cstring_to_text(argument_channel(fcinfo)));
 }
 
-/* what PostgreSQL itself refuses of LISTEN, before it comes to Async_Listen */
+/* the checks that PostgreSQL itself makes before LISTEN calls Async_Listen */
 static void
-check_may_listen(void)
+listen_check_allowed(void)
 {
 	PreventCommandDuringRecovery("clutch.listen()");
 	if (InSecurityRestrictedOperation())
@@ -229,9 +233,9 @@ check_may_listen(void)
 Datum
 clutch_listen(PG_FUNCTION_ARGS)
 {
-	char	   *channel = channel_argument(fcinfo);
+	char	   *channel = argument_channel(fcinfo);
 
-	check_may_listen();
+	listen_check_allowed();
 	Async_Listen(channel);
 	PG_RETURN_TEXT_P(cstring_to_text(channel));
 }

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * registry_fn.c
- *	  clutch.register, clutch.heartbeat, clutch.set_status; what views of the
- *	  registry need.
+ *	  clutch.register, clutch.heartbeat, clutch.set_status, and functions for
+ *	  the views of the registry.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,24 +27,35 @@ PG_FUNCTION_INFO_V1(clutch_breaker);
 PG_FUNCTION_INFO_V1(clutch_set_status);
 PG_FUNCTION_INFO_V1(clutch_agent_transitions);
 
+/* where the card stands in the envelope that is built around it */
+static const ProblemArgument register_arguments[] = {
+	{"/payload", "card"},
+	{"/from/agent_id", "card"},
+	{NULL}
+};
+
 /*
- * Faults of the card are told as faults of the card, before an envelope is
- * put around it.
+ * The card is checked before the envelope is built, so that the paths of its
+ * faults lead into the card.
  */
 Datum
 clutch_register(PG_FUNCTION_ARGS)
 {
 	Jsonb	   *document = argument_jsonb(fcinfo, 0, "card");
 	ProblemList *problems = problem_list();
+	ProblemArguments scope;
 	JsonbValue	value;
 	AgentCard	card;
+	Receipt		receipt;
 
 	JsonbToJsonbValue(document, &value);
 	agent_card_read(&value, "", false, &card, problems);
 	if (problems->n > 0)
 		problem_raise(problems, ERRCODE_CLUTCH_CARD_INVALID, "agent card");
-	return result_receipt(fcinfo, event_send(agent_envelope(card.agent_id, MSG_AGENT_REGISTER,
-															 document)));
+	problem_arguments_begin(&scope, register_arguments);
+	receipt = event_send(agent_envelope(card.agent_id, MSG_AGENT_REGISTER, document));
+	problem_arguments_end(&scope);
+	return result_receipt(fcinfo, receipt);
 }
 
 Datum
@@ -52,10 +63,19 @@ clutch_heartbeat(PG_FUNCTION_ARGS)
 {
 	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
 
-	agent_require(agent_id);
-	principal_require(agent_id, "/from/agent_id");
+	agent_require(agent_id, "agent_id");
+	principal_require(agent_id, "agent_id");
 	PG_RETURN_TIMESTAMPTZ(liveness_beat(agent_id));
 }
+
+/* where the arguments stand in the envelope that is built from them */
+static const ProblemArgument status_arguments[] = {
+	{"/from/agent_id", "agent_id"},
+	{"/payload/agent_id", "agent_id"},
+	{"/payload/status", "status"},
+	{"/payload/reason", "reason"},
+	{NULL}
+};
 
 Datum
 clutch_set_status(PG_FUNCTION_ARGS)
@@ -63,16 +83,22 @@ clutch_set_status(PG_FUNCTION_ARGS)
 	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
 	Slice		name = argument_text(fcinfo, 1, "status");
 	AgentStatus status;
+	ProblemArguments scope;
+	Receipt		receipt;
 
 	if (!agent_status_parse(name, &status))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("/status", "WRONG_VALUE"),
-				 errmsg("%s is no status of an agent", place_quote(name)),
-				 errhint("It is one of INITIALIZING, READY, BUSY, UNAVAILABLE, STOPPING, STOPPED.")));
-	agent_require(agent_id);
-	return result_receipt(fcinfo, event_send(agent_envelope(agent_id, MSG_AGENT_HEARTBEAT,
-					agent_status_payload(agent_id, status, argument_optional_text(fcinfo, 2)))));
+				 errproblem("status", "WRONG_VALUE"),
+				 errmsg("invalid status %s", place_quote(name)),
+				 errhint("The status of an agent is INITIALIZING, READY, BUSY, UNAVAILABLE, STOPPING or STOPPED.")));
+	agent_require(agent_id, "agent_id");
+	problem_arguments_begin(&scope, status_arguments);
+	receipt = event_send(agent_envelope(agent_id, MSG_AGENT_HEARTBEAT,
+										agent_status_payload(agent_id, status,
+															 argument_optional_text(fcinfo, 2))));
+	problem_arguments_end(&scope);
+	return result_receipt(fcinfo, receipt);
 }
 
 Datum
@@ -97,7 +123,7 @@ clutch_agent_transitions(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* who has everything required, whatever its status or load */
+/* the agents that have every capability, whatever their status or load */
 Datum
 clutch_agents_meeting(PG_FUNCTION_ARGS)
 {
@@ -116,7 +142,7 @@ clutch_agents_meeting(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(column_of_texts(ids));
 }
 
-/* for views, which count the rows by their reader's rights */
+/* for the view breakers, which counts the failures with its reader's rights */
 Datum
 clutch_breaker(PG_FUNCTION_ARGS)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * result.c
- *	  What the SQL-callable functions have in common: arguments and rows.
+ *	  Arguments and result rows of the SQL-callable functions.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,17 +11,19 @@
 #include "api/result.h"
 #include "compat.h"
 #include "funcapi.h"
+#include "protocol/problem.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-/* columns of clutch.receipt */
+/* the columns of clutch.receipt */
 #define NATTS_RECEIPT	6
 
-static void
-refuse_null(const char *name)
+pg_noreturn static void
+argument_raise_null(const char *name)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errproblem(name, "NULL_VALUE"),
 			 errmsg("argument \"%s\" must not be null", name)));
 }
 
@@ -29,7 +31,7 @@ Slice
 argument_text(FunctionCallInfo fcinfo, int n, const char *name)
 {
 	if (PG_ARGISNULL(n))
-		refuse_null(name);
+		argument_raise_null(name);
 	return slice_of_text(PG_GETARG_TEXT_PP(n));
 }
 
@@ -43,7 +45,7 @@ Jsonb *
 argument_jsonb(FunctionCallInfo fcinfo, int n, const char *name)
 {
 	if (PG_ARGISNULL(n))
-		refuse_null(name);
+		argument_raise_null(name);
 	return PG_GETARG_JSONB_P(n);
 }
 
@@ -54,16 +56,17 @@ argument_duration(FunctionCallInfo fcinfo, int n, const char *name)
 	double		seconds;
 
 	if (PG_ARGISNULL(n))
-		refuse_null(name);
+		argument_raise_null(name);
 	interval = PG_GETARG_INTERVAL_P(n);
 	seconds = interval->time / 1e6 + (double) interval->day * SECS_PER_DAY +
 		(double) interval->month * DAYS_PER_MONTH * SECS_PER_DAY;
-	/* a year: a lease beyond it is a mistake, and overflows in the end */
+	/* a longer lease is a mistake, and might overflow */
 	if (seconds <= 0 || seconds > 366.0 * SECS_PER_DAY)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" is out of range", name),
-				 errhint("Pass an interval longer than none and at most a year, such as '60 s'.")));
+				 errproblem(name, "NUMBER_OUT_OF_RANGE"),
+				 errmsg("argument \"%s\" must be more than zero and at most a year", name),
+				 errhint("Pass an interval such as '60 s'.")));
 	return (int64) (seconds * 1e6);
 }
 
@@ -75,15 +78,16 @@ argument_attempt(FunctionCallInfo fcinfo, int n)
 	if (PG_GETARG_INT32(n) < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("attempt", "NUMBER_OUT_OF_RANGE"),
 				 errmsg("argument \"attempt\" must be at least 1, not %d", PG_GETARG_INT32(n)),
-				 errhint("Pass the attempt that clutch.claim answered, or NULL.")));
+				 errhint("Pass the attempt that clutch.claim returned, or NULL.")));
 	return PG_GETARG_INT32(n);
 }
 
 /* -------------------------------------------------------------------- rows */
 
 static void
-form_receipt(Receipt receipt, Datum *values, bool *nulls)
+result_fill_receipt(Receipt receipt, Datum *values, bool *nulls)
 {
 	memset(nulls, 0, sizeof(bool) * NATTS_RECEIPT);
 	values[0] = Int64GetDatum(receipt.seq);
@@ -105,7 +109,7 @@ result_receipt(FunctionCallInfo fcinfo, Receipt receipt)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("function returning a receipt called in a context that cannot accept one")));
-	form_receipt(receipt, values, nulls);
+	result_fill_receipt(receipt, values, nulls);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
@@ -129,7 +133,7 @@ result_put_receipt(FunctionCallInfo fcinfo, Receipt receipt)
 	Datum		values[NATTS_RECEIPT];
 	bool		nulls[NATTS_RECEIPT];
 
-	form_receipt(receipt, values, nulls);
+	result_fill_receipt(receipt, values, nulls);
 	result_put_row(fcinfo, values, nulls);
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * result.h
- *	  What the SQL-callable functions have in common: arguments and rows.
+ *	  Arguments and result rows of the SQL-callable functions.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,25 +11,30 @@
 #include "fmgr.h"
 #include "store/event.h"
 
-/* a text argument; 22004 with its name when NULL */
+/*
+ * Arguments.  An error names the argument: 22004 if it is NULL and must not be,
+ * 22023 if it is out of range.
+ */
+
+/* the n-th argument; raises an error if it is NULL */
 extern Slice argument_text(FunctionCallInfo fcinfo, int n, const char *name);
-/* the same, absent when NULL */
+/* the same; absent if it is NULL */
 extern Slice argument_optional_text(FunctionCallInfo fcinfo, int n);
 extern Jsonb *argument_jsonb(FunctionCallInfo fcinfo, int n, const char *name);
-/* a length of time in microseconds; 22023 unless it is longer than none */
+/* an interval of more than zero and at most a year, in microseconds */
 extern int64 argument_duration(FunctionCallInfo fcinfo, int n, const char *name);
-/* 0 when NULL; 22023 below 1 */
+/* 0 if it is NULL, otherwise at least 1 */
 extern int	argument_attempt(FunctionCallInfo fcinfo, int n);
 
 /* a clutch.receipt, as a row */
 extern Datum result_receipt(FunctionCallInfo fcinfo, Receipt receipt);
 
-/* rows of a set-returning function */
+/* the rows of a set-returning function */
 extern void result_begin_rows(FunctionCallInfo fcinfo);
 extern void result_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
 extern void result_put_receipt(FunctionCallInfo fcinfo, Receipt receipt);
 
-/* one column of a row, counted from 0: NULL when absent, or 0 */
+/* a column of a row, counted from 0; NULL if the value is absent, NULL or 0 */
 extern void result_text(Datum *values, bool *nulls, int column, Slice value);
 extern void result_timestamp(Datum *values, bool *nulls, int column, TimestampTz value);
 extern void result_int8(Datum *values, bool *nulls, int column, int64 value);

@@ -3,8 +3,8 @@
  * routing_fn.c
  *	  clutch.route, clutch.explain_route, clutch.why, clutch.version_satisfies.
  *
- * What a request would get, what every agent is to it, and what the log says
- * of a choice that was made.  Nothing here has an effect.
+ * These show which agent a request would get, how each agent fits it, and how
+ * the log explains a choice that was made.  None of them has a side effect.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,14 +15,15 @@
 #include "base/document.h"
 #include "base/rows.h"
 #include "commands/trigger.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "protocol/envelope.h"
 #include "protocol/level.h"
+#include "protocol/place.h"
 #include "routing/decision.h"
 #include "semver/version_range.h"
 #include "store/event.h"
 #include "task/task.h"
+#include "task/verdict.h"
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(clutch_route);
@@ -31,7 +32,7 @@ PG_FUNCTION_INFO_V1(clutch_why);
 PG_FUNCTION_INFO_V1(clutch_version_satisfies);
 PG_FUNCTION_INFO_V1(clutch_roster_changed);
 
-/* what explain_route and why answer, column by column */
+/* the columns of explain_route and why */
 enum
 {
 	COLUMN_AGENT_ID,
@@ -48,7 +49,7 @@ enum
 /* ------------------------------------------------------------------- rows */
 
 static void
-put_candidate(FunctionCallInfo fcinfo, Slice agent_id, Slice detail, double score,
+why_put_candidate(FunctionCallInfo fcinfo, Slice agent_id, Slice detail, double score,
 			  double load, double success_rate, int rank)
 {
 	Datum		values[NUM_COLUMNS] = {0};
@@ -66,7 +67,7 @@ put_candidate(FunctionCallInfo fcinfo, Slice agent_id, Slice detail, double scor
 }
 
 static void
-put_rejected(FunctionCallInfo fcinfo, Slice agent_id, Slice rejected_by, Slice detail)
+why_put_rejected(FunctionCallInfo fcinfo, Slice agent_id, Slice rejected_by, Slice detail)
 {
 	Datum		values[NUM_COLUMNS] = {0};
 	bool		nulls[NUM_COLUMNS];
@@ -82,7 +83,7 @@ put_rejected(FunctionCallInfo fcinfo, Slice agent_id, Slice rejected_by, Slice d
 
 /* "cost medium, last chosen by event 812" */
 static Slice
-say_candidate(Slice cost, int64 last_chosen)
+why_candidate_detail(Slice cost, int64 last_chosen)
 {
 	char	   *words;
 
@@ -96,15 +97,15 @@ say_candidate(Slice cost, int64 last_chosen)
 
 /* ---------------------------------------------------- route, explain_route */
 
-/* scope as the request says it: the run may not be there yet */
+/* the scope is the one that the request names: its run may not exist yet */
 static void
-read_request(Jsonb *document, Envelope *envelope, Requirement *requirement)
+route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement)
 {
 	ProblemList *faults = problem_list();
 
 	envelope_read(document, envelope, faults);
 	if (faults->n == 0 && envelope->type != MSG_TASK_REQUEST)
-		problem_add(faults, "/type", "WRONG_VALUE", "only a task.request is routed");
+		problem_add(faults, "/type", "WRONG_VALUE", "Only a task.request is routed.");
 	if (faults->n > 0)
 		problem_raise(faults, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
 	requirement_of(envelope, envelope->orders.scope, requirement);
@@ -118,7 +119,7 @@ clutch_route(PG_FUNCTION_ARGS)
 	Requirement requirement;
 	Choice	   *choice;
 
-	read_request(document, &envelope, &requirement);
+	route_read_request(document, &envelope, &requirement);
 	choice = router_choose(&requirement);
 	if (choice->failure != NULL)
 		PG_RETURN_JSONB_P(failure_payload(&requirement, choice, envelope.id));
@@ -136,15 +137,15 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 	int			i;
 
 	result_begin_rows(fcinfo);
-	read_request(document, &envelope, &requirement);
+	route_read_request(document, &envelope, &requirement);
 	choice = router_choose(&requirement);
 	router_rank_all(choice);
 	for (i = 0; i < choice->ncandidates; i++)
 	{
 		const Candidate *candidate = &choice->candidates[i];
 
-		put_candidate(fcinfo, candidate->agent_id,
-					  say_candidate(slice_of_cstring(level_cost[candidate->cost]),
+		why_put_candidate(fcinfo, candidate->agent_id,
+					  why_candidate_detail(slice_of_cstring(level_cost[candidate->cost]),
 									candidate->last_chosen),
 					  candidate->score, candidate->load, candidate->success_rate, i + 1);
 	}
@@ -159,7 +160,7 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 		rejection = router_explain(&requirement, choice, i, &detail);
 		if (rejection == REJECTED_NOT)
 			continue;
-		put_rejected(fcinfo, roster_agent(choice->roster, i)->agent_id,
+		why_put_rejected(fcinfo, roster_agent(choice->roster, i)->agent_id,
 					 slice_of_cstring(rejection_name(rejection)),
 					 slice_of_cstring(detail));
 		pfree(detail);
@@ -169,16 +170,17 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------------------------- why */
 
-typedef struct Verdict
+/* the last event of a task that gave it to an agent, or to none */
+typedef struct LoggedChoice
 {
-	int64		seq;			/* 0: none yet */
+	int64		seq;			/* 0: none was found */
 	MessageType type;
 	Jsonb	   *envelope;
-} Verdict;
+} LoggedChoice;
 
-/* a request that names one agent is a verdict, too */
+/* a request that names one agent is a choice, too */
 static bool
-is_direct_request(Jsonb *document)
+why_is_direct_request(Jsonb *document)
 {
 	Envelope	envelope;
 	Requirement requirement;
@@ -188,10 +190,10 @@ is_direct_request(Jsonb *document)
 	return requirement_is_direct(&requirement);
 }
 
-static Verdict
-find_verdict(Slice task_id)
+static LoggedChoice
+why_find_choice(Slice task_id)
 {
-	Verdict		verdict = {0};
+	LoggedChoice choice = {0};
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_ACTIVE, AccessShareLock);
@@ -204,21 +206,21 @@ find_verdict(Slice task_id)
 		Jsonb	   *envelope;
 
 		CHECK_FOR_INTERRUPTS();
-		if (seq <= verdict.seq ||
+		if (seq <= choice.seq ||
 			(type != MSG_ROUTING_DECISION && type != MSG_ROUTING_FAILURE &&
 			 type != MSG_TASK_REQUEST))
 			continue;
 		envelope = rows_jsonb(&scan, Anum_event_envelope);
-		if (type == MSG_TASK_REQUEST && !is_direct_request(envelope))
+		if (type == MSG_TASK_REQUEST && !why_is_direct_request(envelope))
 			continue;
-		verdict = (Verdict) {seq, type, envelope};
+		choice = (LoggedChoice) {seq, type, envelope};
 	}
 	rows_end(&scan);
-	return verdict;
+	return choice;
 }
 
 static double
-get_double(JsonbContainer *object, const char *key)
+why_get_double(JsonbContainer *object, const char *key)
 {
 	JsonbValue	value;
 
@@ -229,7 +231,7 @@ get_double(JsonbContainer *object, const char *key)
 }
 
 static void
-put_chosen(FunctionCallInfo fcinfo, JsonbContainer *payload)
+why_put_chosen(FunctionCallInfo fcinfo, JsonbContainer *payload)
 {
 	Slice		selected = document_get_text(payload, "selected");
 	JsonbContainer *details = document_get_container(payload, "details");
@@ -250,15 +252,15 @@ put_chosen(FunctionCallInfo fcinfo, JsonbContainer *payload)
 		agent_id = document_get_text(one, "agent_id");
 		(void) document_get_int(one, "last_chosen", &last_chosen);
 		detail = slice_equal(agent_id, selected) ? document_get_text(payload, "reason") :
-			say_candidate(document_get_text(one, "cost"), last_chosen);
-		put_candidate(fcinfo, agent_id, detail, get_double(one, "score"),
-					  get_double(one, "load"), get_double(one, "success_rate"), i + 1);
+			why_candidate_detail(document_get_text(one, "cost"), last_chosen);
+		why_put_candidate(fcinfo, agent_id, detail, why_get_double(one, "score"),
+					  why_get_double(one, "load"), why_get_double(one, "success_rate"), i + 1);
 	}
 }
 
-/* the examples of one reason; answers how many */
+/* the examples of agents rejected for one reason; returns their number */
 static int
-put_examples(FunctionCallInfo fcinfo, JsonbContainer *rejected, const char *reason)
+why_put_examples(FunctionCallInfo fcinfo, JsonbContainer *rejected, const char *reason)
 {
 	JsonbContainer *tally = document_get_container(rejected, reason);
 	JsonbContainer *agents = document_get_container(tally, "agents");
@@ -272,38 +274,38 @@ put_examples(FunctionCallInfo fcinfo, JsonbContainer *rejected, const char *reas
 		JsonbValue *element = getIthJsonbValueFromContainer(agents, i);
 		char	   *detail = psprintf("one of " INT64_FORMAT " rejected by %s", count, reason);
 
-		put_rejected(fcinfo, (Slice) {element->val.string.val, element->val.string.len},
+		why_put_rejected(fcinfo, (Slice) {element->val.string.val, element->val.string.len},
 					 slice_of_cstring(reason), slice_of_cstring(detail));
 	}
 	return n;
 }
 
 static void
-put_verdict(FunctionCallInfo fcinfo, const Verdict *verdict)
+why_put_choice(FunctionCallInfo fcinfo, const LoggedChoice *choice)
 {
-	JsonbContainer *payload = document_get_container(&verdict->envelope->root, "payload");
+	JsonbContainer *payload = document_get_container(&choice->envelope->root, "payload");
 	JsonbContainer *rejected = document_get_container(payload, "rejected");
 	Rejection	reason;
 	int			shown = 0;
 
-	if (verdict->type == MSG_ROUTING_DECISION)
-		put_chosen(fcinfo, payload);
+	if (choice->type == MSG_ROUTING_DECISION)
+		why_put_chosen(fcinfo, payload);
 	for (reason = REJECTED_STATUS; reason < NUM_REJECTIONS; reason++)
-		shown += put_examples(fcinfo, rejected, rejection_name(reason));
-	/* nobody was even looked at: the sentence is all there is to say */
-	if (verdict->type == MSG_ROUTING_FAILURE && shown == 0)
-		put_rejected(fcinfo, SLICE_NONE, SLICE_NONE, document_get_text(payload, "message"));
+		shown += why_put_examples(fcinfo, rejected, rejection_name(reason));
+	/* no agent was considered: there is only the message */
+	if (choice->type == MSG_ROUTING_FAILURE && shown == 0)
+		why_put_rejected(fcinfo, SLICE_NONE, SLICE_NONE, document_get_text(payload, "message"));
 }
 
 static void
-put_named(FunctionCallInfo fcinfo, const Verdict *verdict)
+why_put_named(FunctionCallInfo fcinfo, const LoggedChoice *choice)
 {
 	Datum		values[NUM_COLUMNS] = {0};
 	bool		nulls[NUM_COLUMNS];
 	Envelope	envelope;
 	Requirement requirement;
 
-	envelope_read_admitted(verdict->envelope, &envelope, problem_list());
+	envelope_read_admitted(choice->envelope, &envelope, problem_list());
 	requirement_of(&envelope, SLICE_NONE, &requirement);
 	memset(nulls, true, sizeof(nulls));
 	result_text(values, nulls, COLUMN_AGENT_ID, requirement.named.items[0]);
@@ -318,59 +320,56 @@ Datum
 clutch_why(PG_FUNCTION_ARGS)
 {
 	Slice		task_id = slice_of_text(PG_GETARG_TEXT_PP(0));
-	Verdict		verdict;
+	LoggedChoice choice;
 
 	result_begin_rows(fcinfo);
 	if (task_look(task_id, ROWS_ACTIVE) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_CLUTCH_TASK_NOT_FOUND),
-				 errproblem("/task_id", "TASK_NOT_FOUND"),
-				 errmsg("task \"%.*s\" does not exist", task_id.len, task_id.s)));
-	verdict = find_verdict(task_id);
-	if (verdict.seq == 0)
+		verdict_task_not_found(task_id, "task_id");
+	choice = why_find_choice(task_id);
+	if (choice.seq == 0)
 		return (Datum) 0;
-	if (verdict.type == MSG_TASK_REQUEST)
-		put_named(fcinfo, &verdict);
+	if (choice.type == MSG_TASK_REQUEST)
+		why_put_named(fcinfo, &choice);
 	else
-		put_verdict(fcinfo, &verdict);
+		why_put_choice(fcinfo, &choice);
 	return (Datum) 0;
 }
 
 /* ---------------------------------------------------------------- versions */
 
-static void
-check_range(Slice text, const char *path)
+static Slice
+argument_range(FunctionCallInfo fcinfo, int n, const char *name)
 {
+	Slice		text = argument_text(fcinfo, n, name);
+
 	if (!version_range_valid(text))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem(path, "WRONG_FORMAT"),
-				 errmsg("\"%.*s\" is neither a version nor a range of versions",
-						pg_mbcliplen(text.s, text.len, 256), text.s),
-				 errhint("Versions and ranges are written as in npm: 1.2.3, ^1.0, >=1 <3, 1.x, 1.2 - 2.")));
+				 errproblem(name, "WRONG_FORMAT"),
+				 errmsg("%s is neither a version nor a range of versions", place_quote(text)),
+				 errhint("Write versions and ranges as in npm: 1.2.3, ^1.0, >=1 <3, 1.x, 1.2 - 2.")));
+	return text;
 }
 
 Datum
 clutch_version_satisfies(PG_FUNCTION_ARGS)
 {
-	Slice		offered = slice_of_text(PG_GETARG_TEXT_PP(0));
-	Slice		asked = slice_of_text(PG_GETARG_TEXT_PP(1));
+	Slice		offered = argument_range(fcinfo, 0, "offered");
+	Slice		asked = argument_range(fcinfo, 1, "asked");
 
-	check_range(offered, "/offered");
-	check_range(asked, "/asked");
 	PG_RETURN_BOOL(version_range_meets(offered, asked));
 }
 
 /* ----------------------------------------------------------------- triggers */
 
-/* group members are given by SQL: whoever keeps them in memory must hear of it */
+/* members of groups are given by SQL, and backends remember them */
 Datum
 clutch_roster_changed(PG_FUNCTION_ARGS)
 {
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("roster_changed was not called as a trigger")));
+				 errmsg("function \"%s\" was not called by trigger manager", "roster_changed")));
 	roster_invalidate();
 	PG_RETURN_POINTER(NULL);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * schedule_fn.c
- *	  Envelopes for later: clutch.send_at, clutch.schedule, clutch.unschedule.
+ *	  clutch.send_at, clutch.schedule and clutch.unschedule.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,9 +20,9 @@ PG_FUNCTION_INFO_V1(clutch_send_at);
 PG_FUNCTION_INFO_V1(clutch_schedule);
 PG_FUNCTION_INFO_V1(clutch_unschedule);
 
-/* is it an object, or not there at all? */
+/* false if the key has a value that is not an object; *value may be NULL */
 static bool
-may_hold_orders(JsonbContainer *object, const char *key, JsonbContainer **value)
+send_at_get_object(JsonbContainer *object, const char *key, JsonbContainer **value)
 {
 	JsonbValue	given;
 
@@ -34,18 +34,18 @@ may_hold_orders(JsonbContainer *object, const char *key, JsonbContainer **value)
 }
 
 /*
- * The envelope with meta.clutch.not_before, whatever it said there.  One whose
- * meta is no object stays as it is, to be refused for that.
+ * The envelope with its meta.clutch.not_before set or replaced.  If its meta is
+ * not an object, the envelope is left unchanged, and will be refused for that.
  */
 static Jsonb *
-with_not_before(Jsonb *document, TimestampTz at)
+send_at_envelope(Jsonb *document, TimestampTz at)
 {
 	JsonbContainer *envelope = &document->root;
 	JsonbContainer *meta;
 	JsonbContainer *orders;
 	DocumentBuilder b;
 
-	if (!may_hold_orders(envelope, "meta", &meta) || !may_hold_orders(meta, "clutch", &orders))
+	if (!send_at_get_object(envelope, "meta", &meta) || !send_at_get_object(meta, "clutch", &orders))
 		return document;
 	document_begin(&b);
 	document_put_pairs(&b, envelope, "meta");
@@ -70,17 +70,18 @@ clutch_send_at(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1) || TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(1)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"at\" must be a time, not null or infinity")));
+				 errproblem("at", "WRONG_VALUE"),
+				 errmsg("argument \"at\" must not be null or infinite")));
 	at = PG_GETARG_TIMESTAMPTZ(1);
 	if (JB_ROOT_IS_OBJECT(envelope) &&
 		!slice_equal(document_get_text(&envelope->root, "type"), SLICE_OF("task.request")))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("/type", "WRONG_VALUE"),
-				 errmsg("an envelope of this type cannot be sent for later"),
-				 errhint("Only a task.request can be held until a time; clutch.schedule sends other messages.")));
+				 errmsg("only a task.request can be sent for a later time"),
+				 errhint("Use clutch.schedule to send an envelope of another type.")));
 	if (JB_ROOT_IS_OBJECT(envelope))
-		envelope = with_not_before(envelope, at);
+		envelope = send_at_envelope(envelope, at);
 	return result_receipt(fcinfo, event_send(envelope));
 }
 
@@ -89,7 +90,7 @@ clutch_schedule(PG_FUNCTION_ARGS)
 {
 	Slice		timezone = argument_optional_text(fcinfo, 3);
 
-	/* the worker ticks where somebody has written */
+	/* starts an epoch if there is none; the worker ticks only in databases that have one */
 	(void) tick_epoch();
 	PG_RETURN_TIMESTAMPTZ(schedule_put(argument_text(fcinfo, 0, "name"),
 									   argument_text(fcinfo, 1, "cron"),

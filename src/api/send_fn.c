@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * send_fn.c
- *	  clutch.send, clutch.send_batch: DESIGN 2 "Write".
+ *	  clutch.send and clutch.send_batch.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +12,7 @@
 #include "base/guard.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "protocol/problem.h"
 #include "registry/agent.h"
 #include "store/dedup.h"
 #include "task/task.h"
@@ -26,18 +27,21 @@ clutch_send(PG_FUNCTION_ARGS)
 	return result_receipt(fcinfo, event_send(argument_jsonb(fcinfo, 0, "envelope")));
 }
 
-/*
- * Two batches that hold the same ids, keys, agents or tasks in another order
- * must not wait for each other in a circle.  So before the first row each
- * batch takes all of them, each kind in one order, and the kinds in the order
- * in which a single envelope takes them.
- */
+/* ------------------------------------------------------------------ batches */
 
-/* more than this and the lock table might not hold them: see docs, 40P01 */
+/*
+ * Two batches with the same identifiers, keys, agents or tasks in a different
+ * order would deadlock.  Therefore a batch locks all of them before it sends
+ * its first envelope: each kind in a fixed order, and the kinds in the order in
+ * which a single envelope locks them.
+ *
+ * The lock table might not have room for the locks of a larger batch, which can
+ * deadlock (40P01; see docs/operations.md).
+ */
 #define MAX_ORDERED_BATCH	200
 
 static int
-compare_keys(const void *a, const void *b)
+batch_compare_keys(const void *a, const void *b)
 {
 	uint64		x = *(const uint64 *) a;
 	uint64		y = *(const uint64 *) b;
@@ -46,20 +50,20 @@ compare_keys(const void *a, const void *b)
 }
 
 static int
-compare_slices(const void *a, const void *b)
+batch_compare_slices(const void *a, const void *b)
 {
 	return slice_compare(*(const Slice *) a, *(const Slice *) b);
 }
 
-/* the guards of one kind that a batch holds until its last row is in */
-typedef struct Guards
+/* the guards of one kind, which a batch holds until its last row is inserted */
+typedef struct BatchGuards
 {
 	uint64	   *keys;
 	int			n;
-} Guards;
+} BatchGuards;
 
 static uint64
-guard_of_id(JsonbContainer *envelope)
+batch_guard_of_id(JsonbContainer *envelope)
 {
 	Slice		id = document_get_text(envelope, "id");
 	Slice		run_id = document_get_text(envelope, "run_id");
@@ -68,7 +72,7 @@ guard_of_id(JsonbContainer *envelope)
 }
 
 static uint64
-guard_of_key(JsonbContainer *envelope)
+batch_guard_of_key(JsonbContainer *envelope)
 {
 	Slice		key = document_get_text(envelope, "idempotency_key");
 	Slice		run_id = document_get_text(envelope, "run_id");
@@ -79,7 +83,7 @@ guard_of_key(JsonbContainer *envelope)
 }
 
 static uint64
-guard_of_agent(JsonbContainer *envelope)
+batch_guard_of_agent(JsonbContainer *envelope)
 {
 	Slice		type = document_get_text(envelope, "type");
 	Slice		agent = document_get_text(document_get_container(envelope, "payload"), "agent_id");
@@ -91,10 +95,10 @@ guard_of_agent(JsonbContainer *envelope)
 	return slice_present(agent) ? agent_guard(agent) : 0;
 }
 
-static Guards
-guards_take(uint64 (*guard_of) (JsonbContainer *envelope), Jsonb **envelopes, int n)
+static BatchGuards
+batch_take_guards(uint64 (*guard_of) (JsonbContainer *envelope), Jsonb **envelopes, int n)
 {
-	Guards		guards = {palloc(sizeof(uint64) * n), 0};
+	BatchGuards guards = {palloc(sizeof(uint64) * n), 0};
 	int			i;
 
 	for (i = 0; i < n; i++)
@@ -104,21 +108,21 @@ guards_take(uint64 (*guard_of) (JsonbContainer *envelope), Jsonb **envelopes, in
 		if (key != 0)
 			guards.keys[guards.n++] = key;
 	}
-	qsort(guards.keys, guards.n, sizeof(uint64), compare_keys);
+	qsort(guards.keys, guards.n, sizeof(uint64), batch_compare_keys);
 	for (i = 0; i < guards.n; i++)
 		guard_take(guards.keys[i]);
 	return guards;
 }
 
 static void
-guards_release(Guards *guards)
+batch_release_guards(BatchGuards *guards)
 {
 	while (guards->n > 0)
 		guard_release(guards->keys[--guards->n]);
 }
 
 static void
-lock_tasks(Jsonb **envelopes, int n)
+batch_lock_tasks(Jsonb **envelopes, int n)
 {
 	Slice	   *ids = palloc(sizeof(Slice) * n);
 	int			ntasks = 0;
@@ -133,14 +137,14 @@ lock_tasks(Jsonb **envelopes, int n)
 			message_type_is_task(message_type_parse(type)))
 			ids[ntasks++] = task_id;
 	}
-	qsort(ids, ntasks, sizeof(Slice), compare_slices);
+	qsort(ids, ntasks, sizeof(Slice), batch_compare_slices);
 	for (i = 0; i < ntasks; i++)
 		if (i == 0 || !slice_equal(ids[i], ids[i - 1]))
 			(void) task_lock(ids[i], true);
 }
 
 static Jsonb **
-batch_of(ArrayType *array, int *n)
+batch_envelopes(ArrayType *array, int *n)
 {
 	Datum	   *elements;
 	bool	   *nulls;
@@ -154,6 +158,7 @@ batch_of(ArrayType *array, int *n)
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errproblem("envelopes", "NULL_VALUE"),
 					 errmsg("envelope %d of the batch must not be null", i + 1)));
 		envelopes[i] = DatumGetJsonbP(elements[i]);
 	}
@@ -161,7 +166,7 @@ batch_of(ArrayType *array, int *n)
 }
 
 static void
-say_place_in_batch(void *arg)
+batch_error_callback(void *arg)
 {
 	errcontext("envelope %d of the batch", *(int *) arg);
 }
@@ -170,26 +175,26 @@ Datum
 clutch_send_batch(PG_FUNCTION_ARGS)
 {
 	ErrorContextCallback place;
-	Guards		ids = {NULL, 0};
-	Guards		keys = {NULL, 0};
-	Guards		agents = {NULL, 0};
+	BatchGuards ids = {NULL, 0};
+	BatchGuards keys = {NULL, 0};
+	BatchGuards agents = {NULL, 0};
 	Jsonb	  **envelopes;
 	int			current;
 	int			n;
 
 	if (PG_ARGISNULL(0))
 		(void) argument_jsonb(fcinfo, 0, "envelopes");
-	envelopes = batch_of(PG_GETARG_ARRAYTYPE_P(0), &n);
+	envelopes = batch_envelopes(PG_GETARG_ARRAYTYPE_P(0), &n);
 	result_begin_rows(fcinfo);
 	if (n > 1 && n <= MAX_ORDERED_BATCH)
 	{
-		ids = guards_take(guard_of_id, envelopes, n);
-		keys = guards_take(guard_of_key, envelopes, n);
-		agents = guards_take(guard_of_agent, envelopes, n);
-		lock_tasks(envelopes, n);
+		ids = batch_take_guards(batch_guard_of_id, envelopes, n);
+		keys = batch_take_guards(batch_guard_of_key, envelopes, n);
+		agents = batch_take_guards(batch_guard_of_agent, envelopes, n);
+		batch_lock_tasks(envelopes, n);
 	}
 
-	place.callback = say_place_in_batch;
+	place.callback = batch_error_callback;
 	place.arg = &current;
 	place.previous = error_context_stack;
 	error_context_stack = &place;
@@ -200,8 +205,8 @@ clutch_send_batch(PG_FUNCTION_ARGS)
 	}
 	error_context_stack = place.previous;
 
-	guards_release(&agents);
-	guards_release(&keys);
-	guards_release(&ids);
+	batch_release_guards(&agents);
+	batch_release_guards(&keys);
+	batch_release_guards(&ids);
 	return (Datum) 0;
 }

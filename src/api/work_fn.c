@@ -82,10 +82,11 @@ clutch_claim(PG_FUNCTION_ARGS)
 	if (max_tasks < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("max_tasks", "NUMBER_OUT_OF_RANGE"),
 				 errmsg("argument \"max_tasks\" must be at least 1, not %d", max_tasks)));
 	result_begin_rows(fcinfo);
-	agent_require(agent_id);
-	principal_require(agent_id, "/from/agent_id");
+	agent_require(agent_id, "agent_id");
+	principal_require(agent_id, "agent_id");
 	liveness_sign(agent_id, true);
 	foreach(cell, claim_tasks(agent_id, max_tasks, lease))
 		put_claimed(fcinfo, lfirst(cell));
@@ -106,7 +107,7 @@ clutch_extend_lease(PG_FUNCTION_ARGS)
 	LeaseState	state;
 
 	result_begin_rows(fcinfo);
-	principal_require(agent_id, "/from/agent_id");
+	principal_require(agent_id, "agent_id");
 	liveness_sign(agent_id, false);
 	state = claim_extend(agent_id, task_id, attempt, lease, &until);
 	result_timestamp(values, nulls, 0, until);
@@ -128,13 +129,55 @@ payload_or_empty(FunctionCallInfo fcinfo, int n)
 	return document_end(&b);
 }
 
+/* where the arguments stand in the envelope that is built from them */
+static const ProblemArgument report_arguments[] = {
+	{"/from/agent_id", "agent_id"},
+	{"/task_id", "task_id"},
+	{"/attempt", "attempt"},
+	{"/payload", "payload"},
+	{NULL}
+};
+static const ProblemArgument finish_arguments[] = {
+	{"/from/agent_id", "agent_id"},
+	{"/task_id", "task_id"},
+	{"/attempt", "attempt"},
+	{"/payload", "result"},
+	{NULL}
+};
+static const ProblemArgument fail_arguments[] = {
+	{"/from/agent_id", "agent_id"},
+	{"/task_id", "task_id"},
+	{"/attempt", "attempt"},
+	{"/payload/code", "code"},
+	{"/payload/message", "message"},
+	{"/payload/details", "details"},
+	{NULL}
+};
+static const ProblemArgument cancel_arguments[] = {
+	{"/from/agent_id", "by_agent"},
+	{"/task_id", "task_id"},
+	{"/payload/reason", "reason"},
+	{NULL}
+};
+static const ProblemArgument answer_arguments[] = {
+	{"/from/agent_id", "by_agent"},
+	{"/task_id", "task_id"},
+	{"/payload", "payload"},
+	{NULL}
+};
+
 static Datum
-send_report(FunctionCallInfo fcinfo, MessageType type, Jsonb *payload, int attempt)
+send_report(FunctionCallInfo fcinfo, MessageType type, Jsonb *payload, int attempt,
+			const ProblemArgument *arguments)
 {
 	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
 	Slice		task_id = argument_text(fcinfo, 1, "task_id");
-	Receipt		receipt = report_send(agent_id, task_id, type, payload, attempt);
+	ProblemArguments scope;
+	Receipt		receipt;
 
+	problem_arguments_begin(&scope, arguments);
+	receipt = report_send(agent_id, task_id, type, payload, attempt);
+	problem_arguments_end(&scope);
 	return result_receipt(fcinfo, receipt);
 }
 
@@ -148,23 +191,25 @@ clutch_report(PG_FUNCTION_ARGS)
 		type != MSG_TASK_ERROR && type != MSG_TASK_CANCEL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"%.*s\" is not a report on a task", name.len, name.s),
-				 errhint("A report is task.accept, task.progress, task.result, task.error or task.cancel.")));
-	return send_report(fcinfo, type, payload_or_empty(fcinfo, 3), argument_attempt(fcinfo, 4));
+				 errproblem("type", "WRONG_VALUE"),
+				 errmsg("invalid type of a report \"%.*s\"", name.len, name.s),
+				 errhint("A report is a task.accept, task.progress, task.result, task.error or task.cancel.")));
+	return send_report(fcinfo, type, payload_or_empty(fcinfo, 3), argument_attempt(fcinfo, 4),
+					   report_arguments);
 }
 
 Datum
 clutch_progress(PG_FUNCTION_ARGS)
 {
 	return send_report(fcinfo, MSG_TASK_PROGRESS, argument_jsonb(fcinfo, 2, "payload"),
-					   argument_attempt(fcinfo, 3));
+					   argument_attempt(fcinfo, 3), report_arguments);
 }
 
 Datum
 clutch_finish(PG_FUNCTION_ARGS)
 {
 	return send_report(fcinfo, MSG_TASK_RESULT, payload_or_empty(fcinfo, 2),
-					   argument_attempt(fcinfo, 3));
+					   argument_attempt(fcinfo, 3), finish_arguments);
 }
 
 /* spec 5.4 */
@@ -180,7 +225,8 @@ clutch_fail(PG_FUNCTION_ARGS)
 		document_put_bool(&b, "retryable", PG_GETARG_BOOL(4));
 	if (!PG_ARGISNULL(5))
 		document_put_jsonb(&b, "details", PG_GETARG_JSONB_P(5));
-	return send_report(fcinfo, MSG_TASK_ERROR, document_end(&b), argument_attempt(fcinfo, 6));
+	return send_report(fcinfo, MSG_TASK_ERROR, document_end(&b), argument_attempt(fcinfo, 6),
+					   fail_arguments);
 }
 
 static Slice
@@ -197,11 +243,15 @@ clutch_cancel(PG_FUNCTION_ARGS)
 	Slice		task_id = argument_text(fcinfo, 0, "task_id");
 	Slice		by_agent = acting_agent(fcinfo, 2);
 	DocumentBuilder b;
+	ProblemArguments scope;
+	Receipt		receipt;
 
 	document_begin(&b);
 	document_put_text(&b, "reason", argument_optional_text(fcinfo, 1));
-	return result_receipt(fcinfo, report_send(by_agent, task_id, MSG_TASK_CANCEL,
-											  document_end(&b), 0));
+	problem_arguments_begin(&scope, cancel_arguments);
+	receipt = report_send(by_agent, task_id, MSG_TASK_CANCEL, document_end(&b), 0);
+	problem_arguments_end(&scope);
+	return result_receipt(fcinfo, receipt);
 }
 
 static Task *
@@ -212,7 +262,7 @@ lock_or_refuse(Slice task_id)
 	(void) tick_epoch();
 	task = task_lock(task_id, true);
 	if (task == NULL)
-		verdict_task_not_found(task_id);
+		verdict_task_not_found(task_id, "task_id");
 	return task;
 }
 
@@ -224,13 +274,13 @@ clutch_release(PG_FUNCTION_ARGS)
 	int			attempt = argument_attempt(fcinfo, 2);
 	Task	   *task;
 
-	principal_require(agent_id, "/from/agent_id");
+	principal_require(agent_id, "agent_id");
 	task = lock_or_refuse(task_id);
 	if (!slice_equal(task->agent_id, agent_id) || task_status_is_over(task->status) ||
 		(attempt > 0 && attempt != task->attempt))
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
-				 errproblem("/task_id", "NOT_HELD"),
+				 errproblem("task_id", "NOT_HELD"),
 				 errmsg("\"%.*s\" does not hold attempt %d of task \"%.*s\", which is %s",
 						agent_id.len, agent_id.s,
 						attempt > 0 ? attempt : task->attempt, task_id.len,
@@ -244,15 +294,18 @@ clutch_retry(PG_FUNCTION_ARGS)
 {
 	Slice		task_id = argument_text(fcinfo, 0, "task_id");
 	Slice		by_agent = acting_agent(fcinfo, 1);
+	ProblemArguments scope;
 	Task	   *task;
 
-	principal_require(by_agent, "/from/agent_id");
+	principal_require(by_agent, "by_agent");
 	task = lock_or_refuse(task_id);
+	problem_arguments_begin(&scope, cancel_arguments);
 	verdict_check_may_steer(task, by_agent);
+	problem_arguments_end(&scope);
 	if (!task_status_is_over(task->status) || task->status == TASK_COMPLETED)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
-				 errproblem("/task_id", "NOT_RETRYABLE"),
+				 errproblem("task_id", "NOT_RETRYABLE"),
 				 errmsg("task \"%.*s\" is %s",
 						task_id.len, task_id.s, task_status_name(task->status)),
 				 errhint("Only a task that failed, timed out or was cancelled can be retried.")));
@@ -265,10 +318,11 @@ clutch_retry_run(PG_FUNCTION_ARGS)
 {
 	Slice		run_id = argument_text(fcinfo, 0, "run_id");
 	Slice		by_agent = acting_agent(fcinfo, 1);
+	ProblemArguments scope;
 	ListCell   *cell;
 
 	result_begin_rows(fcinfo);
-	principal_require(by_agent, "/from/agent_id");
+	principal_require(by_agent, "by_agent");
 	(void) tick_epoch();
 	foreach(cell, task_list_of_run(run_id))
 	{
@@ -276,7 +330,9 @@ clutch_retry_run(PG_FUNCTION_ARGS)
 
 		if (task == NULL || (task->status != TASK_FAILED && task->status != TASK_TIMED_OUT))
 			continue;
+		problem_arguments_begin(&scope, cancel_arguments);
 		verdict_check_may_steer(task, by_agent);
+		problem_arguments_end(&scope);
 		result_put_receipt(fcinfo, claim_retry(task, by_agent));
 	}
 	return (Datum) 0;
@@ -287,7 +343,11 @@ clutch_answer(PG_FUNCTION_ARGS)
 {
 	Slice		task_id = argument_text(fcinfo, 0, "task_id");
 	Slice		by_agent = acting_agent(fcinfo, 2);
+	ProblemArguments scope;
+	Receipt		receipt;
 
-	return result_receipt(fcinfo, answer_send(by_agent, task_id,
-											  argument_jsonb(fcinfo, 1, "payload")));
+	problem_arguments_begin(&scope, answer_arguments);
+	receipt = answer_send(by_agent, task_id, argument_jsonb(fcinfo, 1, "payload"));
+	problem_arguments_end(&scope);
+	return result_receipt(fcinfo, receipt);
 }

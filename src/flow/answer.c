@@ -146,7 +146,7 @@ answer_take(Event *event)
 		return false;
 	task = task_lock(message->task_id, true);
 	if (task == NULL)
-		verdict_task_not_found(message->task_id);
+		verdict_task_not_found(message->task_id, "/task_id");
 	verdict_check_run(task, message->run_id);
 	verdict = judge(task, message);
 	event->late = verdict == ANSWER_LATE;
@@ -165,14 +165,14 @@ answer_send(Slice from_agent, Slice task_id, Jsonb *payload)
 	Slice		to;
 
 	if (task == NULL)
-		verdict_task_not_found(task_id);
+		verdict_task_not_found(task_id, "task_id");
 	question = task->question_seq ? event_read(task->question_seq, ROWS_LATEST) : NULL;
 	if (question == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
-				 errproblem("/task_id", "NO_QUESTION"),
-				 errmsg("task \"%.*s\" never asked anything", task_id.len, task_id.s),
-				 errhint("SELECT * FROM clutch.approvals lists the tasks that wait for an answer.")));
+				 errproblem("task_id", "NO_QUESTION"),
+				 errmsg("task \"%.*s\" has not asked a question", task_id.len, task_id.s),
+				 errhint("The view clutch.approvals lists the tasks that wait for an answer.")));
 	to = slice_present(task->agent_id) ? task->agent_id : slice_of_cstring(clutch_orchestrator);
 	return event_send(report_build(task, from_agent, to, MSG_CHAT_MESSAGE, payload, 0,
 								   "answer_to", document_get_text(&question->root, "id")));

@@ -274,7 +274,7 @@ intake_report(Event *event)
 		return false;
 	task = lock_for(report);
 	if (task == NULL)
-		verdict_task_not_found(report->task_id);
+		verdict_task_not_found(report->task_id, "/task_id");
 	verdict_check_run(task, report->run_id);
 	event->late = verdict_on_report(task, report) == VERDICT_LATE;
 	event->attempt = report->has_attempt ? report->attempt : task->attempt;

@@ -119,9 +119,9 @@ lock_named(Slice name, Schedule *s)
 	if (found && s->owner != principal_role() && !principal_is_operator())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errproblem("/name", "NOT_YOUR_SCHEDULE"),
+				 errproblem("name", "NOT_YOUR_SCHEDULE"),
 				 errmsg("schedule \"%.*s\" belongs to another role", name.len, name.s),
-				 errhint("Choose a name of your own.")));
+				 errhint("Choose another name.")));
 	return found;
 }
 
@@ -223,9 +223,9 @@ schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 	if (s.next_at == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("/cron", "WRONG_VALUE"),
-				 errmsg("\"%.*s\" never comes", cron.len, cron.s),
-				 errhint("Name a day that there is.")));
+				 errproblem("cron", "WRONG_VALUE"),
+				 errmsg("cron schedule \"%.*s\" never occurs", cron.len, cron.s),
+				 errhint("Choose a day that exists in one of the months.")));
 	check_envelope(&s);
 	write_row(&s, !found);
 	notify_due(s.next_at);

@@ -14,9 +14,8 @@
 #include "protocol/fields.h"
 #include "protocol/level.h"
 #include "semver/version_range.h"
-#include "settings.h"
 
-#define ADVICE		"put what a framework adds into the card's \"meta\""
+#define ADVICE		"put a framework's own data into the \"meta\" of the card"
 #define MOST_TASKS	1000000000
 
 enum
@@ -120,11 +119,11 @@ static const Slice security_names[] = {
 };
 static const FieldTable security_fields = FIELD_TABLE(security_names, ADVICE);
 
-static const char *const versions[] = {CLUTCH_PROTOCOL, NULL};
+static const char *const card_versions[] = {CLUTCH_PROTOCOL, NULL};
 
-/* opens an optional object of the card */
+/* opens an object of the card; false if it is absent or faulty */
 static bool
-open_part(Fields *part, const FieldTable *table, Fields *card, int field, Place *place)
+card_open_part(Fields *part, const FieldTable *table, Fields *card, int field, DocumentPlace *place)
 {
 	*place = fields_place(card, field);
 	return fields_present(card, field) &&
@@ -133,9 +132,9 @@ open_part(Fields *part, const FieldTable *table, Fields *card, int field, Place 
 
 /* ------------------------------------------------------------ capabilities */
 
-/* tools and servers are asked for in the same way, so they are one list */
+/* requests do not tell tools from servers, so the two become one list */
 static void
-read_tools(Fields *f, SliceList *tools)
+card_read_tools(Fields *f, SliceList *tools)
 {
 	SliceList	own;
 	SliceList	servers;
@@ -151,11 +150,11 @@ read_tools(Fields *f, SliceList *tools)
 }
 
 static void
-read_capability(const JsonbValue *value, const Place *place, Capability *capability,
+card_read_capability(const JsonbValue *value, const DocumentPlace *place, Capability *capability,
 				ProblemList *list)
 {
 	Fields		f;
-	Place		at;
+	DocumentPlace at;
 	int			level;
 
 	memset(capability, 0, sizeof(*capability));
@@ -167,7 +166,7 @@ read_capability(const JsonbValue *value, const Place *place, Capability *capabil
 	capability->id = fields_identifier(&f, CAPABILITY_ID, REQUIRED, ID_CAPABILITY);
 	if (slice_present(capability->id) && memchr(capability->id.s, '@', capability->id.len))
 		place_fault(&at, list, "WRONG_FORMAT",
-					"is %s; the version stands in \"version\", not behind @.",
+					"is %s; write the version into \"version\", not after an @.",
 					place_quote(capability->id));
 
 	at = fields_place(&f, CAPABILITY_VERSION);
@@ -178,7 +177,7 @@ read_capability(const JsonbValue *value, const Place *place, Capability *capabil
 					"like \"1.2.0\" or \"^1.0\".", place_quote(capability->version));
 
 	fields_identifiers(&f, CAPABILITY_TAGS, OPTIONAL, ID_WORD, &capability->tags);
-	read_tools(&f, &capability->tools);
+	card_read_tools(&f, &capability->tools);
 	if ((level = fields_word(&f, CAPABILITY_TRUST_LEVEL, OPTIONAL, level_trust)) >= 0)
 		capability->trust = level;
 	if ((level = fields_word(&f, CAPABILITY_COST_HINT, OPTIONAL, level_cost)) >= 0)
@@ -186,12 +185,12 @@ read_capability(const JsonbValue *value, const Place *place, Capability *capabil
 }
 
 static void
-read_capabilities(Fields *f, Presence presence, AgentCard *card)
+card_read_capabilities(Fields *f, Presence presence, AgentCard *card)
 {
 	const JsonbContainer *array = fields_array(f, CARD_CAPABILITIES, presence,
-											   clutch_max_list, "clutch.max_list");
-	Place		place = fields_place(f, CARD_CAPABILITIES);
-	Place		element = {&place, SLICE_NONE};
+											   f->list->limits->max_list, "clutch.max_list");
+	DocumentPlace place = fields_place(f, CARD_CAPABILITIES);
+	DocumentPlace element = {&place, SLICE_NONE};
 	int			n = array ? JsonContainerSize(array) : 0;
 
 	card->ncapabilities = n;
@@ -201,32 +200,32 @@ read_capabilities(Fields *f, Presence presence, AgentCard *card)
 		JsonbValue	value;
 
 		value_at(array, element.index, &value);
-		read_capability(&value, &element, &card->capabilities[element.index], f->list);
+		card_read_capability(&value, &element, &card->capabilities[element.index], f->list);
 	}
 }
 
 /* --------------------------------------------------------- the other parts */
 
 static void
-read_display(Fields *whole, AgentCard *card)
+card_check_display(Fields *whole)
 {
 	Fields		f;
-	Place		place;
+	DocumentPlace place;
 
-	if (!open_part(&f, &display_fields, whole, CARD_DISPLAY, &place))
+	if (!card_open_part(&f, &display_fields, whole, CARD_DISPLAY, &place))
 		return;
-	card->display_name = fields_text(&f, DISPLAY_NAME, OPTIONAL, TEXT_STRING);
+	(void) fields_text(&f, DISPLAY_NAME, OPTIONAL, TEXT_STRING);
 	(void) fields_text(&f, DISPLAY_DESC, OPTIONAL, TEXT_STRING);
 }
 
 static void
-read_limits(Fields *whole, AgentCard *card)
+card_read_limits(Fields *whole, AgentCard *card)
 {
 	Fields		f;
-	Place		place;
+	DocumentPlace place;
 	int64		number;
 
-	if (!open_part(&f, &limit_fields, whole, CARD_LIMITS, &place))
+	if (!card_open_part(&f, &limit_fields, whole, CARD_LIMITS, &place))
 		return;
 	if (fields_integer(&f, LIMIT_MAX_CONCURRENCY, OPTIONAL, 0, MOST_TASKS, &number))
 		card->max_concurrency = number;
@@ -240,22 +239,22 @@ read_limits(Fields *whole, AgentCard *card)
 }
 
 static void
-read_security(Fields *whole, AgentCard *card)
+card_read_security(Fields *whole, AgentCard *card)
 {
 	Fields		f;
-	Place		place;
+	DocumentPlace place;
 	int			level;
 
-	if (!open_part(&f, &security_fields, whole, CARD_SECURITY, &place))
+	if (!card_open_part(&f, &security_fields, whole, CARD_SECURITY, &place))
 		return;
 	(void) fields_bool(&f, SECURITY_SANDBOX, OPTIONAL, &card->sandbox);
 	if ((level = fields_word(&f, SECURITY_NETWORK, OPTIONAL, level_network)) >= 0)
 		card->network = level;
 }
 
-/* "http://ken:8080/a2a": a scheme, a colon and something behind it, no blanks */
+/* "http://ken:8080/a2a": a scheme, a colon and more, without blanks */
 static bool
-looks_like_url(Slice url)
+card_looks_like_url(Slice url)
 {
 	int			colon = 0;
 	int			i;
@@ -273,24 +272,24 @@ looks_like_url(Slice url)
 	return true;
 }
 
-/* any names, each an object with a url */
+/* any keys, whose values are objects with a URL */
 static void
-read_endpoints(Fields *whole)
+card_check_endpoints(Fields *whole)
 {
 	const JsonbValue *value = fields_object(whole, CARD_ENDPOINTS, OPTIONAL);
-	Place		place = fields_place(whole, CARD_ENDPOINTS);
+	DocumentPlace place = fields_place(whole, CARD_ENDPOINTS);
 	ProblemList *list = whole->list;
 	int			n = value ? JsonContainerSize(value->val.binary.data) : 0;
 	int			i;
 
-	if (n > clutch_max_list)
+	if (n > list->limits->max_list)
 		place_fault(&place, list, "TOO_MANY",
 					"has %d fields; the limit is %d (setting clutch.max_list).",
-					n, clutch_max_list);
-	for (i = 0; i < n && n <= clutch_max_list; i++)
+					n, list->limits->max_list);
+	for (i = 0; i < n && n <= list->limits->max_list; i++)
 	{
-		Place		one = {&place, value_key_at(value->val.binary.data, i)};
-		Place		at;
+		DocumentPlace one = {&place, value_key_at(value->val.binary.data, i)};
+		DocumentPlace at;
 		JsonbValue	endpoint;
 		Fields		f;
 		Slice		url;
@@ -300,20 +299,20 @@ read_endpoints(Fields *whole)
 			continue;
 		at = fields_place(&f, 0);
 		url = fields_text(&f, 0, REQUIRED, TEXT_STRING);
-		if (slice_present(url) && !looks_like_url(url))
+		if (slice_present(url) && !card_looks_like_url(url))
 			place_fault(&at, list, "WRONG_FORMAT",
 						"is %s; it must be a URL, like \"http://ken:8080/a2a\".",
 						place_quote(url));
 	}
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- the card */
 
 void
 agent_card_read(const JsonbValue *doc, const char *base, bool partial,
 				AgentCard *card, ProblemList *list)
 {
-	Place		place = {.base = base};
+	DocumentPlace place = {.base = base};
 	Presence	presence = partial ? OPTIONAL : REQUIRED;
 	Fields		f;
 
@@ -327,13 +326,13 @@ agent_card_read(const JsonbValue *doc, const char *base, bool partial,
 	if (!fields_open(&f, &card_fields, doc, &place, list))
 		return;
 
-	(void) fields_word(&f, CARD_V, presence, versions);
+	(void) fields_word(&f, CARD_V, presence, card_versions);
 	card->agent_id = fields_identifier(&f, CARD_AGENT_ID, REQUIRED, ID_AGENT);
-	read_display(&f, card);
-	read_endpoints(&f);
-	read_capabilities(&f, presence, card);
-	read_limits(&f, card);
-	read_security(&f, card);
+	card_check_display(&f);
+	card_check_endpoints(&f);
+	card_read_capabilities(&f, presence, card);
+	card_read_limits(&f, card);
+	card_read_security(&f, card);
 	fields_identifiers(&f, CARD_GROUPS, OPTIONAL, ID_GROUP, &card->groups);
 	fields_identifiers(&f, CARD_SCOPES, OPTIONAL, ID_GROUP, &card->scopes);
 	(void) fields_text(&f, CARD_MODEL, OPTIONAL, TEXT_ID);

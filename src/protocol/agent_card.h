@@ -3,53 +3,51 @@
  * agent_card.h
  *	  An AgentCard (spec 1.4, 1.5): what an agent can do, and its limits.
  *
- * Pure, like envelope.h.  A card is the payload of agent.register; base is
- * the path put before every fault ("" or "/payload").
+ * A card is the payload of agent.register.  What envelope.h says about reading
+ * an envelope holds for a card as well.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_AGENT_CARD_H
 #define CLUTCH_AGENT_CARD_H
 
-#include "protocol/envelope.h"
-
-typedef enum CostHint
-{
-	COST_LOW,
-	COST_MEDIUM,				/* the default */
-	COST_HIGH
-} CostHint;
+#include "base/text.h"
+#include "protocol/amount.h"
+#include "protocol/level.h"
+#include "protocol/problem.h"
+#include "protocol/retry_policy.h"
+#include "utils/jsonb.h"
 
 typedef struct Capability
 {
 	Slice		id;				/* skill:research, tool:mcp, or a free word */
-	Slice		version;		/* absent: any; semver or range */
+	Slice		version;		/* a version or a range; absent: any version */
 	SliceList	tags;
-	SliceList	tools;			/* tools and servers, both mcp:... */
-	TrustLevel	trust;			/* sandbox unless said otherwise */
+	SliceList	tools;			/* tools and servers alike, mcp:... */
+	TrustLevel	trust;			/* sandbox by default */
 	CostHint	cost;
 } Capability;
 
 struct AgentCard
 {
 	Slice		agent_id;
-	Slice		display_name;
 	int			ncapabilities;
 	Capability *capabilities;
 	SliceList	groups;
 	SliceList	scopes;
 	int			max_concurrency;	/* 1 when absent; 0..1e9 */
 	int			max_runtime_sec;	/* 0: no limit */
-	int			heartbeat_sec;	/* 0: not watched; -1: as everybody */
-	Amount		max_amount;		/* of one run */
+	int			heartbeat_sec;	/* 0: not watched; -1: clutch.heartbeat_interval */
+	Amount		max_amount;		/* what it may spend on one run */
 	RetryPolicy retry;
-	bool		sandbox;		/* true unless said otherwise */
-	NetworkLevel network;		/* none unless said otherwise */
+	bool		sandbox;		/* true by default */
+	NetworkLevel network;		/* none by default */
 };
 
 /*
- * partial: agent.update may leave out everything but agent_id (v and
- * capabilities are then not required).
+ * Reads a card and adds its faults to the list; base is the path of the card
+ * in the document, "" or "/payload".  A partial card, that of agent.update, may
+ * leave out everything but agent_id.
  */
 extern void agent_card_read(const JsonbValue *doc, const char *base,
 							bool partial, AgentCard *card, ProblemList *list);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * agent_status.c
- *	  Where an agent is in its life.
+ *	  The status of an agent.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,7 +10,7 @@
 #include "protocol/agent_status.h"
 
 /* in the order of AgentStatus */
-static const char *const status_names[] = {
+static const char *const agent_status_names[] = {
 	"INITIALIZING", "READY", "BUSY", "UNAVAILABLE", "STOPPING", "STOPPED"
 };
 
@@ -18,12 +18,12 @@ static const struct
 {
 	AgentStatus from;
 	AgentStatus to;
-}			moves[] = {
+}			agent_status_moves[] = {
 	{AGENT_INITIALIZING, AGENT_READY},
 	{AGENT_INITIALIZING, AGENT_UNAVAILABLE},
 	{AGENT_INITIALIZING, AGENT_STOPPED},
 
-	{AGENT_READY, AGENT_INITIALIZING},	/* it loads something else */
+	{AGENT_READY, AGENT_INITIALIZING},	/* to load another model, say */
 	{AGENT_READY, AGENT_BUSY},
 	{AGENT_READY, AGENT_UNAVAILABLE},
 	{AGENT_READY, AGENT_STOPPING},
@@ -49,8 +49,8 @@ agent_status_may_become(AgentStatus from, AgentStatus to)
 {
 	int			i;
 
-	for (i = 0; i < (int) lengthof(moves); i++)
-		if (moves[i].from == from && moves[i].to == to)
+	for (i = 0; i < (int) lengthof(agent_status_moves); i++)
+		if (agent_status_moves[i].from == from && agent_status_moves[i].to == to)
 			return true;
 	return from == to;
 }
@@ -64,7 +64,7 @@ agent_status_gives_up(AgentStatus status)
 const char *
 agent_status_name(AgentStatus status)
 {
-	return status_names[status];
+	return agent_status_names[status];
 }
 
 bool
@@ -72,9 +72,9 @@ agent_status_parse(Slice name, AgentStatus *status)
 {
 	int			i;
 
-	for (i = 0; i < (int) lengthof(status_names); i++)
+	for (i = 0; i < (int) lengthof(agent_status_names); i++)
 	{
-		if (slice_equal(name, slice_of_cstring(status_names[i])))
+		if (slice_equal(name, slice_of_cstring(agent_status_names[i])))
 		{
 			*status = (AgentStatus) i;
 			return true;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * agent_status.h
- *	  Where an agent is in its life (clutch.agent_registry.status).
+ *	  The status of an agent (clutch.agent_registry.status).
  *
  *-------------------------------------------------------------------------
  */
@@ -13,8 +13,8 @@
 typedef enum AgentStatus
 {
 	AGENT_INITIALIZING,
-	AGENT_READY,				/* takes work */
-	AGENT_BUSY,					/* takes work: READY with its slots full */
+	AGENT_READY,				/* is given work */
+	AGENT_BUSY,					/* like READY, but all its slots are taken */
 	AGENT_UNAVAILABLE,
 	AGENT_STOPPING,
 	AGENT_STOPPED
@@ -22,18 +22,18 @@ typedef enum AgentStatus
 #define NUM_AGENT_STATUSES	(AGENT_STOPPED + 1)
 
 /*
- * The lifecycle of spec 003 3.2.  Registering anew begins it again, whatever
- * the status was.
+ * The lifecycle of spec 003 3.2.  An agent that registers again begins anew,
+ * whatever its status was.
  */
 extern bool agent_status_may_become(AgentStatus from, AgentStatus to);
 
-/* the work of an agent that is so is given to others */
+/* is the work of an agent with this status given to other agents? */
 extern bool agent_status_gives_up(AgentStatus status);
 
-/* as in SQL and in payloads: "READY" */
+/* the name used in SQL and in payloads, such as "READY" */
 extern const char *agent_status_name(AgentStatus status);
 
-/* false if it is no status; *status is then untouched */
+/* false, leaving *status unchanged, if the name is not that of a status */
 extern bool agent_status_parse(Slice name, AgentStatus *status);
 
 #endif							/* CLUTCH_AGENT_STATUS_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * amount.c
- *	  What a task costs: tokens and money.
+ *	  The cost of work, in tokens and in money.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 #include "utils/fmgrprotos.h"
 
 static Numeric
-or_zero(Numeric cost)
+amount_cost_or_zero(Numeric cost)
 {
 	return cost != NULL ? cost : int64_to_numeric(0);
 }
@@ -43,21 +43,21 @@ amount_sum(const Amount *a, const Amount *b)
 {
 	Amount		sum = {PG_INT64_MAX, NULL};
 
-	/* nobody has so many, and more than that is still too many */
+	/* no limit is that high, so the cap changes no comparison with one */
 	if (pg_add_s64_overflow(a->tokens, b->tokens, &sum.tokens))
 		sum.tokens = PG_INT64_MAX;
 	if (a->cost != NULL || b->cost != NULL)
 		sum.cost = DatumGetNumeric(DirectFunctionCall2(numeric_add,
-													   NumericGetDatum(or_zero(a->cost)),
-													   NumericGetDatum(or_zero(b->cost))));
+													   NumericGetDatum(amount_cost_or_zero(a->cost)),
+													   NumericGetDatum(amount_cost_or_zero(b->cost))));
 	return sum;
 }
 
 static bool
-cost_reaches(Numeric spent, Numeric limit)
+amount_cost_reaches(Numeric spent, Numeric limit)
 {
 	return limit != NULL &&
-		DatumGetBool(DirectFunctionCall2(numeric_ge, NumericGetDatum(or_zero(spent)),
+		DatumGetBool(DirectFunctionCall2(numeric_ge, NumericGetDatum(amount_cost_or_zero(spent)),
 										 NumericGetDatum(limit)));
 }
 
@@ -65,13 +65,13 @@ bool
 amount_reaches(const Amount *spent, const Amount *limit)
 {
 	return (limit->tokens >= 0 && spent->tokens >= limit->tokens) ||
-		cost_reaches(spent->cost, limit->cost);
+		amount_cost_reaches(spent->cost, limit->cost);
 }
 
 static char *
-cost_words(Numeric cost)
+amount_cost_words(Numeric cost)
 {
-	return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(or_zero(cost))));
+	return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(amount_cost_or_zero(cost))));
 }
 
 char *
@@ -85,6 +85,6 @@ amount_words(const Amount *spent, const Amount *limit)
 						 spent->tokens, limit->tokens);
 	if (limit->cost != NULL)
 		appendStringInfo(&words, "%scost %s of %s", words.len > 0 ? ", " : "",
-						 cost_words(spent->cost), cost_words(limit->cost));
+						 amount_cost_words(spent->cost), amount_cost_words(limit->cost));
 	return words.data;
 }

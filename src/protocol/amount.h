@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * amount.h
- *	  What a task costs: tokens and money.
+ *	  The cost of work, in tokens and in money.
  *
- * Spent by meta.clutch.usage; limited by meta.clutch.budget and by a card's limits.max_tokens and max_cost.
+ * meta.clutch.usage reports what was spent; meta.clutch.budget, and max_tokens
+ * and max_cost in the limits of a card, restrict it.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,8 +16,8 @@
 
 typedef struct Amount
 {
-	int64		tokens;			/* of a limit, -1: none */
-	Numeric		cost;			/* NULL: nothing; of a limit, NULL: none */
+	int64		tokens;			/* -1 in a limit: unlimited */
+	Numeric		cost;			/* NULL: zero; NULL in a limit: unlimited */
 } Amount;
 
 #define AMOUNT_NO_LIMIT		((Amount) {-1, NULL})
@@ -27,7 +28,7 @@ amount_is_limit(const Amount *limit)
 	return limit->tokens >= 0 || limit->cost != NULL;
 }
 
-/* as a count, rounded up and at most AMOUNT_MOST; NULL: what absent is */
+/* the number as a count, rounded up and capped; for NULL, the value of absent */
 #define AMOUNT_MOST		(INT64CONST(1) << 53)
 extern int64 amount_count(Numeric number, int64 absent);
 
@@ -36,10 +37,10 @@ extern Amount amount_copy(Amount amount);
 /* palloc'd */
 extern Amount amount_sum(const Amount *a, const Amount *b);
 
-/* is nothing left? */
+/* is nothing left of the limit? */
 extern bool amount_reaches(const Amount *spent, const Amount *limit);
 
-/* "1200 of 1000 tokens", "0.5 of 0.5 cost"; palloc'd */
+/* "1200 of 1000 tokens, cost 0.5 of 0.5", for messages; palloc'd */
 extern char *amount_words(const Amount *spent, const Amount *limit);
 
 #endif							/* CLUTCH_AMOUNT_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cron.c
- *	  When something is to happen again and again.
+ *	  The times at which something is repeated.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,7 @@
 #include "utils/datetime.h"
 #include "utils/timestamp.h"
 
-/* 29 February on a given weekday comes after 40 years at the latest (1896 .. 1936) */
+/* two 29ths of February on the same weekday are 40 years apart at most (1896, 1936) */
 #define MOST_DAYS	(41 * 366)
 
 #define EVERY_HOUR	UINT64CONST(0xFFFFFF)
@@ -25,7 +25,7 @@ typedef struct CronField
 	const char *what;
 	int			least;
 	int			most;
-	const char *const *names;	/* three letters each, the first is least */
+	const char *const *names;	/* of three letters each, for least, least + 1, ... */
 	int			nnames;
 } CronField;
 
@@ -36,7 +36,7 @@ static const char *const day_names[] = {"sun", "mon", "tue", "wed", "thu", "fri"
 
 #define NUM_FIELDS	5
 
-static const CronField fields[NUM_FIELDS] = {
+static const CronField cron_fields[NUM_FIELDS] = {
 	{"minute", 0, 59},
 	{"hour", 0, 23},
 	{"day of month", 1, 31},
@@ -48,7 +48,7 @@ static const struct
 {
 	const char *word;
 	const char *meaning;
-}			macros[] = {
+}			cron_macros[] = {
 	{"@hourly", "0 * * * *"},
 	{"@daily", "0 0 * * *"},
 	{"@midnight", "0 0 * * *"},
@@ -58,35 +58,75 @@ static const struct
 	{"@annually", "0 0 1 1 *"}
 };
 
-/* what is being read, for the sentence of a fault */
 typedef struct CronReader
 {
 	Slice		whole;
-	const CronField *field;
+	const CronField *field;		/* the one that is being read */
 	const char *at;
-	const char *end;			/* of the field */
+	const char *end;
 } CronReader;
 
-static void
-refuse(const CronReader *r, const char *what)
+#define CRON_HINT \
+	errhint("Write five fields, minute hour day-of-month month day-of-week, like '30 8 * * mon-fri'; or @hourly, @daily, @weekly, @monthly or @yearly.")
+
+#define CRON_FIELD_HINT \
+	errhint("A field is *, a number, a range like 1-5, either of them with a step like */15, or a list of these separated by commas.")
+
+pg_noreturn static void
+cron_raise_number(const CronReader *r)
 {
-	if (r->field == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("/cron", "WRONG_FORMAT"),
-				 errmsg("%s %s", place_quote(r->whole), what),
-				 errhint("Five fields: minute hour day-of-month month day-of-week, like '30 8 * * mon-fri'; or @hourly, @daily, @weekly, @monthly, @yearly.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errproblem("/cron", "WRONG_FORMAT"),
-			 errmsg("the %s of %s %s %d to %d",
-					r->field->what, place_quote(r->whole), what, r->field->least,
-					r->field->most),
-			 errhint("A field is *, a number, a range like 1-5, either with a step like */15, or a list of these.")));
+			 errproblem("cron", "WRONG_FORMAT"),
+			 errmsg("invalid %s in cron schedule %s: must be between %d and %d",
+					r->field->what, place_quote(r->whole), r->field->least, r->field->most),
+			 CRON_FIELD_HINT));
+}
+
+pg_noreturn static void
+cron_raise_range(const CronReader *r, int from, int to)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem("cron", "WRONG_FORMAT"),
+			 errmsg("invalid range %d-%d for the %s in cron schedule %s: must not end before it begins",
+					from, to, r->field->what, place_quote(r->whole)),
+			 CRON_FIELD_HINT));
+}
+
+pg_noreturn static void
+cron_raise_step(const CronReader *r, int step)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem("cron", "WRONG_FORMAT"),
+			 errmsg("invalid step %d for the %s in cron schedule %s: must be between 1 and %d",
+					step, r->field->what, place_quote(r->whole), r->field->most),
+			 CRON_FIELD_HINT));
+}
+
+pg_noreturn static void
+cron_raise_field_count(const CronReader *r)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem("cron", "WRONG_FORMAT"),
+			 errmsg("cron schedule %s does not have five fields", place_quote(r->whole)),
+			 CRON_HINT));
+}
+
+pg_noreturn static void
+cron_raise_macro(Slice text)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem("cron", "WRONG_FORMAT"),
+			 errmsg("invalid cron schedule %s", place_quote(text)),
+			 CRON_HINT));
 }
 
 static bool
-read_char(CronReader *r, char c)
+cron_read_char(CronReader *r, char c)
 {
 	if (r->at == r->end || *r->at != c)
 		return false;
@@ -95,29 +135,29 @@ read_char(CronReader *r, char c)
 }
 
 static bool
-is_digit(const CronReader *r)
+cron_at_digit(const CronReader *r)
 {
 	return r->at < r->end && *r->at >= '0' && *r->at <= '9';
 }
 
 static int
-read_digits(CronReader *r)
+cron_read_digits(CronReader *r)
 {
 	int			n = 0;
 
-	while (is_digit(r) && n < 10000)
+	while (cron_at_digit(r) && n < 10000)
 		n = n * 10 + (*r->at++ - '0');
 	return n;
 }
 
 static int
-read_number(CronReader *r)
+cron_read_number(CronReader *r)
 {
 	int			n = -1;
 	int			i;
 
-	if (is_digit(r))
-		n = read_digits(r);
+	if (cron_at_digit(r))
+		n = cron_read_digits(r);
 	else if (r->end - r->at >= 3)
 		for (i = 0; i < r->field->nnames; i++)
 			if (pg_strncasecmp(r->at, r->field->names[i], 3) == 0)
@@ -127,13 +167,16 @@ read_number(CronReader *r)
 				break;
 			}
 	if (n < r->field->least || n > r->field->most)
-		refuse(r, "must be numbers from");
+		cron_raise_number(r);
 	return n;
 }
 
-/* one of a list: *, 5, 5-9, any of them with a step; 5 with a step goes on to the end */
+/*
+ * One element of a list: *, 5, or 5-9, each of which may have a step.  A single
+ * number with a step extends to the end of the range.
+ */
 static uint64
-read_range(CronReader *r)
+cron_read_range(CronReader *r)
 {
 	int			from = r->field->least;
 	int			to = r->field->most;
@@ -141,20 +184,20 @@ read_range(CronReader *r)
 	int			step = 1;
 	uint64		bits = 0;
 
-	if (!read_char(r, '*'))
+	if (!cron_read_char(r, '*'))
 	{
-		from = to = read_number(r);
-		single = !read_char(r, '-');
+		from = to = cron_read_number(r);
+		single = !cron_read_char(r, '-');
 		if (!single)
-			to = read_number(r);
+			to = cron_read_number(r);
 		if (to < from)
-			refuse(r, "has a range that ends before it begins; it goes from");
+			cron_raise_range(r, from, to);
 	}
-	if (read_char(r, '/'))
+	if (cron_read_char(r, '/'))
 	{
-		step = is_digit(r) ? read_digits(r) : 0;
+		step = cron_at_digit(r) ? cron_read_digits(r) : 0;
 		if (step < 1 || step > r->field->most)
-			refuse(r, "has a step that is none; it goes from");
+			cron_raise_step(r, step);
 		if (single)
 			to = r->field->most;
 	}
@@ -164,22 +207,21 @@ read_range(CronReader *r)
 }
 
 static uint64
-read_field(CronReader *r, const CronField *field, bool *is_open)
+cron_read_field(CronReader *r, const CronField *field, bool *is_open)
 {
 	uint64		bits = 0;
 
-	r->field = NULL;
 	while (r->at < r->end && (*r->at == ' ' || *r->at == '\t'))
 		r->at++;
 	if (r->at == r->end)
-		refuse(r, "has fewer than five fields");
+		cron_raise_field_count(r);
 	r->field = field;
 	*is_open = *r->at == '*';
 	do
-		bits |= read_range(r);
-	while (read_char(r, ','));
+		bits |= cron_read_range(r);
+	while (cron_read_char(r, ','));
 	if (r->at < r->end && *r->at != ' ' && *r->at != '\t')
-		refuse(r, "must be numbers from");
+		cron_raise_number(r);
 	return bits;
 }
 
@@ -194,23 +236,22 @@ cron_parse(Slice text)
 
 	if (text.len > 0 && text.s[0] == '@')
 	{
-		for (i = 0; i < (int) lengthof(macros); i++)
-			if (slice_equal(text, slice_of_cstring(macros[i].word)))
-				return cron_parse(slice_of_cstring(macros[i].meaning));
-		refuse(&r, "is no word for a time");
+		for (i = 0; i < (int) lengthof(cron_macros); i++)
+			if (slice_equal(text, slice_of_cstring(cron_macros[i].word)))
+				return cron_parse(slice_of_cstring(cron_macros[i].meaning));
+		cron_raise_macro(text);
 	}
 	for (i = 0; i < NUM_FIELDS; i++)
-		bits[i] = read_field(&r, &fields[i], &is_open[i]);
+		bits[i] = cron_read_field(&r, &cron_fields[i], &is_open[i]);
 	while (r.at < r.end && (*r.at == ' ' || *r.at == '\t'))
 		r.at++;
-	r.field = NULL;
 	if (r.at < r.end)
-		refuse(&r, "has more than five fields");
+		cron_raise_field_count(&r);
 	cron.minutes = bits[0];
 	cron.hours = bits[1];
 	cron.days = bits[2];
 	cron.months = bits[3];
-	/* Sunday has two numbers */
+	/* 7 is Sunday, too */
 	cron.weekdays = (bits[4] | bits[4] >> 7) & 0x7F;
 	cron.either_day = !is_open[2] && !is_open[4];
 	return cron;
@@ -224,44 +265,44 @@ cron_zone(Slice name)
 	if (zone == NULL || !pg_tz_acceptable(zone))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("/timezone", "WRONG_VALUE"),
-				 errmsg("%s is no time zone", place_quote(name)),
-				 errhint("SELECT name FROM pg_timezone_names lists them, like 'Europe/Berlin'.")));
+				 errproblem("timezone", "WRONG_VALUE"),
+				 errmsg("time zone %s not recognized", place_quote(name)),
+				 errhint("Use a name from the view pg_timezone_names, like 'Europe/Berlin'.")));
 	return zone;
 }
 
 /* --------------------------------------------------------------- searching */
 
 static bool
-has(uint64 bits, int n)
+cron_has(uint64 bits, int n)
 {
 	return (bits >> n & 1) != 0;
 }
 
 static bool
-fits_day(const Cron *cron, int date)
+cron_matches_day(const Cron *cron, int date)
 {
 	int			year;
 	int			month;
 	int			day;
 	bool		by_month;
-	bool		by_week = has(cron->weekdays, j2day(date));
+	bool		by_week = cron_has(cron->weekdays, j2day(date));
 
 	j2date(date, &year, &month, &day);
-	by_month = has(cron->days, day);
-	return has(cron->months, month) &&
+	by_month = cron_has(cron->days, day);
+	return cron_has(cron->months, month) &&
 		(cron->either_day ? by_month || by_week : by_month && by_week);
 }
 
 static bool
-fits_minute(const Cron *cron, int minute)
+cron_matches_minute(const Cron *cron, int minute)
 {
-	return has(cron->hours, minute / MINS_PER_HOUR) && has(cron->minutes, minute % MINS_PER_HOUR);
+	return cron_has(cron->hours, minute / MINS_PER_HOUR) && cron_has(cron->minutes, minute % MINS_PER_HOUR);
 }
 
-/* the wall clock of the zone: its day, and the minute of the day; false: out of range */
+/* the local time: its date and the minute of the day; false if out of range */
 static bool
-wall_clock(pg_tz *zone, TimestampTz at, struct pg_tm *tm, int *date, int *minute)
+cron_local_time(pg_tz *zone, TimestampTz at, struct pg_tm *tm, int *date, int *minute)
 {
 	int			offset;
 	fsec_t		fsec;
@@ -273,9 +314,9 @@ wall_clock(pg_tz *zone, TimestampTz at, struct pg_tm *tm, int *date, int *minute
 	return true;
 }
 
-/* of two moments that have this wall clock, is it the one that is meant by it? */
+/* if two moments have this local time, is this the one that PostgreSQL takes? */
 static bool
-is_meant(pg_tz *zone, TimestampTz at, struct pg_tm *tm)
+cron_is_preferred(pg_tz *zone, TimestampTz at, struct pg_tm *tm)
 {
 	Timestamp	local;
 	int			offset = DetermineTimeZoneOffset(tm, zone);
@@ -285,7 +326,7 @@ is_meant(pg_tz *zone, TimestampTz at, struct pg_tm *tm)
 }
 
 static TimestampTz
-begin_of_day(pg_tz *zone, int date)
+cron_begin_of_day(pg_tz *zone, int date)
 {
 	struct pg_tm tm = {0};
 	Timestamp	local;
@@ -296,25 +337,25 @@ begin_of_day(pg_tz *zone, int date)
 	return local + DetermineTimeZoneOffset(&tm, zone) * USECS_PER_SEC;
 }
 
-/* the minute of the day that ends then, or -1: the day begins then */
+/* the minute of the day before that moment; -1 if it was not on that day */
 static int
-minute_before(pg_tz *zone, int date, TimestampTz at)
+cron_minute_before(pg_tz *zone, int date, TimestampTz at)
 {
 	struct pg_tm tm;
 	int			that_date;
 	int			minute;
 
-	if (!wall_clock(zone, at - USECS_PER_MINUTE, &tm, &that_date, &minute) || that_date < date)
+	if (!cron_local_time(zone, at - USECS_PER_MINUTE, &tm, &that_date, &minute) || that_date < date)
 		return -1;
 	return minute;
 }
 
-/* the first that fits on that day, from a moment on; 0: none */
+/* the first time on that day, not before the given moment; 0 if there is none */
 static TimestampTz
-search_day(const Cron *cron, pg_tz *zone, int date, TimestampTz from)
+cron_search_day(const Cron *cron, pg_tz *zone, int date, TimestampTz from)
 {
 	bool		every_hour = cron->hours == EVERY_HOUR;
-	int			before = minute_before(zone, date, from);
+	int			before = cron_minute_before(zone, date, from);
 	TimestampTz at;
 
 	for (at = from;; at += USECS_PER_MINUTE)
@@ -324,15 +365,15 @@ search_day(const Cron *cron, pg_tz *zone, int date, TimestampTz from)
 		int			minute;
 		int			skipped;
 
-		if (!wall_clock(zone, at, &tm, &today, &minute) || today > date)
+		if (!cron_local_time(zone, at, &tm, &today, &minute) || today > date)
 			return 0;
 		if (today < date)
 			continue;
-		/* the clock was put forward: what it skipped happens now */
+		/* the clock was put forward: make up for the times that it skipped */
 		for (skipped = before + 1; skipped < minute; skipped++)
-			if (fits_minute(cron, skipped))
+			if (cron_matches_minute(cron, skipped))
 				return at;
-		if (fits_minute(cron, minute) && (every_hour || is_meant(zone, at, &tm)))
+		if (cron_matches_minute(cron, minute) && (every_hour || cron_is_preferred(zone, at, &tm)))
 			return at;
 		before = minute;
 	}
@@ -349,15 +390,15 @@ cron_next(const Cron *cron, pg_tz *zone, TimestampTz after)
 
 	if (after % USECS_PER_MINUTE < 0)
 		from -= USECS_PER_MINUTE;
-	if (!wall_clock(zone, from, &tm, &date, &minute))
+	if (!cron_local_time(zone, from, &tm, &date, &minute))
 		return 0;
 	for (days = 0; days < MOST_DAYS; days++, date++)
 	{
 		TimestampTz at;
 
-		if (!fits_day(cron, date))
+		if (!cron_matches_day(cron, date))
 			continue;
-		at = search_day(cron, zone, date, days == 0 ? from : Max(from, begin_of_day(zone, date)));
+		at = cron_search_day(cron, zone, date, days == 0 ? from : Max(from, cron_begin_of_day(zone, date)));
 		if (at != 0)
 			return at;
 	}

@@ -1,15 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * cron.h
- *	  When something is to happen again and again, in the words of crontab(5).
+ *	  The times at which something is repeated, in the syntax of crontab(5).
  *
- * Five fields: minute, hour, day of month, month, day of week; lists, ranges,
- * steps, names of months and days, 7 for Sunday; or @hourly @daily @midnight
- * @weekly @monthly @yearly @annually.  A day must fit both day fields, or
- * either of them if neither begins with an asterisk.
+ * A schedule has five fields, minute, hour, day of month, month and day of
+ * week, with lists, ranges, steps, names of months and days, and 7 for Sunday;
+ * or it is one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
+ * A day must match both day fields, or either of them if neither begins with an
+ * asterisk.
  *
- * The clock is that of a time zone.  What it skips happens at the end of the
- * gap; what it repeats happens once, unless every hour is meant.
+ * The times are those of a time zone.  A time that its clock skips is made up
+ * for at the end of the gap; a time that the clock repeats counts once, unless
+ * the schedule names every hour.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,21 +24,21 @@
 
 typedef struct Cron
 {
-	uint64		minutes;		/* bit n: n is meant */
+	uint64		minutes;		/* bit n: minute n is in the schedule */
 	uint64		hours;
 	uint64		days;			/* 1 .. 31 */
 	uint64		months;			/* 1 .. 12 */
 	uint64		weekdays;		/* 0 .. 6, from Sunday */
-	bool		either_day;		/* one of the two day fields is enough */
+	bool		either_day;		/* a day needs to match one day field only */
 } Cron;
 
-/* raises 22023: which field is wrong, and what it may be */
+/* raises 22023 for the argument "cron", naming the faulty field */
 extern Cron cron_parse(Slice text);
 
-/* raises 22023 */
+/* raises 22023 for the argument "timezone" */
 extern pg_tz *cron_zone(Slice name);
 
-/* the first time after that moment; 0: never (30 February) */
+/* the first time after the given one; 0 if there is none (30 February) */
 extern TimestampTz cron_next(const Cron *cron, pg_tz *zone, TimestampTz after);
 
 #endif							/* CLUTCH_CRON_H */

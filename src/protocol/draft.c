@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * draft.c
- *	  A new envelope, from what its sender cares to say.
+ *	  A new envelope, made from the fields that its sender specifies.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,17 +9,17 @@
 
 #include "protocol/draft.h"
 
-#include "base/clock.h"
 #include "base/document.h"
 #include "catalog/pg_type.h"
 #include "protocol/identifier.h"
+#include "protocol/problem.h"
 #include "settings.h"
 #include "utils/fmgrprotos.h"
 
-/* -------------------------------------------------------------------- ids */
+/* ------------------------------------------------------------- identifiers */
 
 static void
-complete_id(Draft *draft, Slice run_id, Slice *id, const char *prefix)
+draft_complete_id(Draft *draft, Slice run_id, Slice *id, const char *prefix)
 {
 	Slice		parts[] = {
 		slice_of_cstring(prefix), draft->from_agent, draft->idempotency_key, run_id
@@ -30,24 +30,24 @@ complete_id(Draft *draft, Slice run_id, Slice *id, const char *prefix)
 	if (slice_present(draft->idempotency_key))
 		*id = slice_of_cstring(identifier_derive(prefix, parts, lengthof(parts)));
 	else
-		*id = slice_of_cstring(identifier_make(prefix));
+		*id = slice_of_cstring(identifier_make(prefix, draft->now));
 }
 
 void
 draft_complete_ids(Draft *draft)
 {
-	Slice		run_id = draft->run_id; /* as given: a key counts within a run */
+	Slice		run_id = draft->run_id; /* before it is filled in */
 
-	complete_id(draft, run_id, &draft->id, "msg");
-	complete_id(draft, run_id, &draft->run_id, "run");
-	complete_id(draft, run_id, &draft->thread_id, "thr");
-	complete_id(draft, run_id, &draft->task_id, "task");
+	draft_complete_id(draft, run_id, &draft->id, "msg");
+	draft_complete_id(draft, run_id, &draft->run_id, "run");
+	draft_complete_id(draft, run_id, &draft->thread_id, "thr");
+	draft_complete_id(draft, run_id, &draft->task_id, "task");
 }
 
 /* --------------------------------------------------------------- the parts */
 
 static void
-add_text_or_null(DocumentBuilder *b, Datum element, bool isnull)
+draft_add_text(DocumentBuilder *b, Datum element, bool isnull)
 {
 	if (isnull)
 		document_add_null(b);
@@ -55,9 +55,9 @@ add_text_or_null(DocumentBuilder *b, Datum element, bool isnull)
 		document_add_text(b, slice_of_text(DatumGetTextPP(element)));
 }
 
-/* NULL elements become null, for envelope_read to name them */
+/* NULL elements become null, which envelope_read reports with their index */
 static void
-put_texts(DocumentBuilder *b, const char *key, ArrayType *texts)
+draft_put_texts(DocumentBuilder *b, const char *key, ArrayType *texts)
 {
 	Datum	   *elements;
 	bool	   *nulls;
@@ -69,12 +69,12 @@ put_texts(DocumentBuilder *b, const char *key, ArrayType *texts)
 	deconstruct_array(texts, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
 	document_open_array(b, key);
 	for (i = 0; i < n; i++)
-		add_text_or_null(b, elements[i], nulls[i]);
+		draft_add_text(b, elements[i], nulls[i]);
 	document_close_array(b);
 }
 
 static void
-put_recipient(DocumentBuilder *b, Slice agent_id)
+draft_put_recipient(DocumentBuilder *b, Slice agent_id)
 {
 	JsonbValue	null = {jbvNull};
 
@@ -87,7 +87,7 @@ put_recipient(DocumentBuilder *b, Slice agent_id)
 }
 
 static void
-put_recipients(DocumentBuilder *b, const Draft *draft)
+draft_put_recipients(DocumentBuilder *b, const Draft *draft)
 {
 	Datum	   *elements;
 	bool	   *nulls;
@@ -96,20 +96,20 @@ put_recipients(DocumentBuilder *b, const Draft *draft)
 
 	document_open_array(b, "to");
 	if (draft->to_agents == NULL)
-		put_recipient(b, slice_present(draft->to_agent) ? draft->to_agent :
+		draft_put_recipient(b, slice_present(draft->to_agent) ? draft->to_agent :
 					  slice_of_cstring(clutch_orchestrator));
 	else
 	{
 		deconstruct_array(draft->to_agents, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
 		for (i = 0; i < n; i++)
-			put_recipient(b, nulls[i] ? SLICE_NONE :
+			draft_put_recipient(b, nulls[i] ? SLICE_NONE :
 						  slice_of_text(DatumGetTextPP(elements[i])));
 	}
 	document_close_array(b);
 }
 
 static void
-put_jsonb(DocumentBuilder *b, const char *key, Jsonb *value)
+draft_put_jsonb(DocumentBuilder *b, const char *key, Jsonb *value)
 {
 	if (value)
 		document_put_jsonb(b, key, value);
@@ -117,16 +117,16 @@ put_jsonb(DocumentBuilder *b, const char *key, Jsonb *value)
 
 /* ------------------------------------------------------------------- meta */
 
-/* months count 30 days: a repeat must not differ by the day it is made */
+/* a month counts as 30 days, so that a repeat does not depend on its date */
 static int64
-interval_ms(const Interval *i)
+draft_interval_ms(const Interval *i)
 {
 	return ((int64) i->month * DAYS_PER_MONTH + i->day) * (USECS_PER_DAY / 1000) +
 		i->time / 1000;
 }
 
 static void
-put_deadline(DocumentBuilder *b, const Draft *draft)
+draft_put_deadline(DocumentBuilder *b, const Draft *draft)
 {
 	Datum		deadline;
 
@@ -134,30 +134,34 @@ put_deadline(DocumentBuilder *b, const Draft *draft)
 		return;
 	if (slice_present(draft->idempotency_key))
 	{
-		document_put_int(b, "ttl_ms", interval_ms(draft->deadline));
+		document_put_int(b, "ttl_ms", draft_interval_ms(draft->deadline));
 		return;
 	}
 	deadline = DirectFunctionCall2(timestamptz_pl_interval,
-								   TimestampTzGetDatum(clock_now()),
+								   TimestampTzGetDatum(draft->now),
 								   IntervalPGetDatum(draft->deadline));
 	document_put_timestamp(b, "deadline", DatumGetTimestampTz(deadline));
 }
 
-/* its fields are to join ours, so it must be an object; NULL if not there */
+/*
+ * Our own fields are added to this object, so it must be one; NULL if it is
+ * not present.  The message is for an error, which is raised for anything else.
+ */
 static JsonbContainer *
-object_or_refuse(bool is_there, JsonbContainer *container, const char *what)
+draft_object(bool is_present, JsonbContainer *container, const char *message)
 {
-	if (is_there && (container == NULL || !JsonContainerIsObject(container)))
+	if (is_present && (container == NULL || !JsonContainerIsObject(container)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be an object when priority, deadline or after is given",
-						what)));
-	return is_there ? container : NULL;
+				 errproblem("meta", "WRONG_TYPE"),
+				 errmsg_internal("%s", message),
+				 errhint("Pass an object, or put priority, deadline and after into it yourself.")));
+	return is_present ? container : NULL;
 }
 
-/* meta as given, with priority, deadline and after in meta.clutch */
+/* the given meta, with priority, deadline and after added to meta.clutch */
 static void
-put_meta(DocumentBuilder *b, const Draft *draft)
+draft_put_meta(DocumentBuilder *b, const Draft *draft)
 {
 	JsonbContainer *meta;
 	JsonbContainer *clutch;
@@ -165,14 +169,14 @@ put_meta(DocumentBuilder *b, const Draft *draft)
 
 	if (!draft->has_priority && draft->deadline == NULL && draft->after == NULL)
 	{
-		put_jsonb(b, "meta", draft->meta);
+		draft_put_jsonb(b, "meta", draft->meta);
 		return;
 	}
-	meta = object_or_refuse(draft->meta != NULL,
-							draft->meta ? &draft->meta->root : NULL, "argument meta");
-	clutch = object_or_refuse(document_get(meta, "clutch", &value),
-							  document_get_container(meta, "clutch"),
-							  "key \"clutch\" of argument meta");
+	meta = draft_object(draft->meta != NULL, draft->meta ? &draft->meta->root : NULL,
+						_("argument \"meta\" must be an object if priority, deadline or after is specified"));
+	clutch = draft_object(document_get(meta, "clutch", &value),
+						  document_get_container(meta, "clutch"),
+						  _("key \"clutch\" of argument \"meta\" must be an object if priority, deadline or after is specified"));
 
 	document_open_object(b, "meta");
 	if (meta)
@@ -182,13 +186,13 @@ put_meta(DocumentBuilder *b, const Draft *draft)
 		document_put_pairs(b, clutch, NULL);
 	if (draft->has_priority)
 		document_put_int(b, "priority", draft->priority);
-	put_deadline(b, draft);
-	put_texts(b, "after", draft->after);
+	draft_put_deadline(b, draft);
+	draft_put_texts(b, "after", draft->after);
 	document_close_object(b);
 	document_close_object(b);
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ------------------------------------------------------------ the document */
 
 Jsonb *
 draft_document(const Draft *draft)
@@ -198,7 +202,7 @@ draft_document(const Draft *draft)
 	document_begin(&b);
 	document_put_cstring(&b, "v", CLUTCH_PROTOCOL);
 	document_put_text(&b, "id", draft->id);
-	document_put_timestamp(&b, "ts", clock_now());
+	document_put_timestamp(&b, "ts", draft->now);
 	document_put_text(&b, "run_id", draft->run_id);
 	document_put_text(&b, "thread_id", draft->thread_id);
 	document_put_text(&b, "task_id", draft->task_id);
@@ -208,7 +212,7 @@ draft_document(const Draft *draft)
 	document_open_object(&b, "from");
 	document_put_text(&b, "agent_id", draft->from_agent);
 	document_close_object(&b);
-	put_recipients(&b, draft);
+	draft_put_recipients(&b, draft);
 
 	document_put_text(&b, "domain", draft->domain);
 	document_put_text(&b, "payload_type", draft->payload_type);
@@ -223,11 +227,11 @@ draft_document(const Draft *draft)
 		document_open_object(&b, "payload");
 		document_close_object(&b);
 	}
-	put_texts(&b, "requires", draft->requires);
-	put_texts(&b, "prefers", draft->prefers);
-	put_jsonb(&b, "trace", draft->trace);
-	put_jsonb(&b, "security", draft->security);
-	put_jsonb(&b, "attachments", draft->attachments);
-	put_meta(&b, draft);
+	draft_put_texts(&b, "requires", draft->requires);
+	draft_put_texts(&b, "prefers", draft->prefers);
+	draft_put_jsonb(&b, "trace", draft->trace);
+	draft_put_jsonb(&b, "security", draft->security);
+	draft_put_jsonb(&b, "attachments", draft->attachments);
+	draft_put_meta(&b, draft);
 	return document_end(&b);
 }

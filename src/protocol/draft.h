@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * draft.h
- *	  A new envelope, from what its sender cares to say.
+ *	  A new envelope, made from the fields that its sender specifies.
  *
- * What is left out is made: ids, the time, the recipient.  Nothing is judged
- * here; envelope_read does that when it is sent.
+ * Identifiers, the time and the recipient are filled in if they are missing.
+ * Nothing is checked here; envelope_read does that when the envelope is sent.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,9 +16,10 @@
 #include "utils/jsonb.h"
 #include "utils/timestamp.h"
 
-/* absent slices and NULL pointers: left out */
+/* absent slices and NULL pointers stand for fields that are left out */
 typedef struct Draft
 {
+	TimestampTz now;			/* for "ts", the deadline and new identifiers */
 	Slice		type;
 	Slice		from_agent;
 	Slice		id;
@@ -31,8 +32,8 @@ typedef struct Draft
 	Slice		schema_ref;
 	Slice		idempotency_key;
 
-	ArrayType  *to_agents;		/* of text; NULL: to_agent only */
-	Slice		to_agent;		/* absent: the orchestrator */
+	ArrayType  *to_agents;		/* of text; NULL: to_agent */
+	Slice		to_agent;		/* if absent, too: the orchestrator */
 	ArrayType  *requires;
 	ArrayType  *prefers;
 	ArrayType  *after;
@@ -47,16 +48,20 @@ typedef struct Draft
 	int			attempt;
 	bool		has_priority;
 	int			priority;
-	Interval   *deadline;		/* from now */
+	Interval   *deadline;		/* counted from now */
 } Draft;
 
 /*
- * With an idempotency_key, missing ids are derived from the sender and the
- * key (and the run, if one is given), so that a repeat meets itself.
+ * Fills in missing identifiers.  With an idempotency_key they are derived from
+ * the sender, the key, and the run if one is given, so that a repeated envelope
+ * has the identifiers of the first one.
  */
 extern void draft_complete_ids(Draft *draft);
 
-/* palloc'd; raises 22023 if meta cannot take what belongs into meta.clutch */
+/*
+ * palloc'd; raises 22023 if meta, or its key "clutch", is not an object
+ * although a field belongs there
+ */
 extern Jsonb *draft_document(const Draft *draft);
 
 #endif							/* CLUTCH_DRAFT_H */

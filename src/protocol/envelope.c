@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * envelope.c
- *	  An envelope (spec 1.1, 1.2): read from jsonb in place, every fault found.
+ *	  An envelope (spec 1.1, 1.2), read from jsonb in place with all its faults.
  *
- * One pass over the document for its limits (limits.c), one over the fields
- * of each object of the protocol (fields.c), no copies.  Parts that have
- * more to say than a line have a file: envelope_address.c, envelope_policy.c,
- * envelope_orders.c, envelope_payload.c.
+ * One pass over the document checks its limits (limits.c), and one pass over
+ * each object of the protocol finds its fields (fields.c); nothing is copied.
+ * The larger parts have files of their own: envelope_address.c,
+ * envelope_policy.c, envelope_orders.c and envelope_payload.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,11 +16,11 @@
 
 #include "compat.h"
 #include "protocol/envelope_part.h"
+#include "protocol/legacy.h"
 #include "protocol/limits.h"
 #include "semver/version_range.h"
-#include "settings.h"
 
-/* spec 1.2, in jsonb's order of keys */
+/* the fields of spec 1.2, in the order of keys in jsonb */
 enum
 {
 	FIELD_V,
@@ -72,7 +72,7 @@ static const Slice envelope_names[] = {
 	FIELD("idempotency_key"),
 };
 static const FieldTable envelope_fields =
-FIELD_TABLE(envelope_names, "put what a framework adds into \"meta\"");
+FIELD_TABLE(envelope_names, "put a framework's own data into \"meta\"");
 
 enum
 {
@@ -86,14 +86,14 @@ static const Slice attachment_names[] = {
 };
 static const FieldTable attachment_fields = FIELD_TABLE_OPEN(attachment_names);
 
-static const char *const versions[] = {CLUTCH_PROTOCOL, NULL};
+static const char *const envelope_versions[] = {CLUTCH_PROTOCOL, NULL};
 
-/* ------------------------------------------------------------ who and where */
+/* -------------------------------------------------- identifiers and parties */
 
 static void
-read_identifiers(Fields *f, Envelope *envelope)
+envelope_read_identifiers(Fields *f, Envelope *envelope)
 {
-	Place		parent = fields_place(f, FIELD_PARENT_TASK_ID);
+	DocumentPlace parent = fields_place(f, FIELD_PARENT_TASK_ID);
 
 	envelope->id = fields_identifier(f, FIELD_ID, REQUIRED, ID_MESSAGE);
 	envelope->thread_id = fields_identifier(f, FIELD_THREAD_ID, REQUIRED, ID_THREAD);
@@ -105,17 +105,17 @@ read_identifiers(Fields *f, Envelope *envelope)
 	if (slice_present(envelope->parent_task_id) &&
 		slice_equal(envelope->parent_task_id, envelope->task_id))
 		place_fault(&parent, f->list, "SELF_PARENT",
-					"is the task's own id; a task cannot be its own parent.");
+					"is the ID of the task itself; a task cannot be its own parent.");
 }
 
 static void
-read_parties(Fields *f, Envelope *envelope)
+envelope_read_parties(Fields *f, Envelope *envelope)
 {
-	Place		from = fields_place(f, FIELD_FROM);
-	Place		to = fields_place(f, FIELD_TO);
+	DocumentPlace from = fields_place(f, FIELD_FROM);
+	DocumentPlace to = fields_place(f, FIELD_TO);
 	const JsonbValue *sender = fields_object(f, FIELD_FROM, REQUIRED);
 	const JsonbContainer *recipients = fields_array(f, FIELD_TO, REQUIRED,
-													clutch_max_recipients,
+													f->list->limits->max_recipients,
 													"clutch.max_recipients");
 
 	if (sender)
@@ -124,12 +124,31 @@ read_parties(Fields *f, Envelope *envelope)
 		envelope_read_to(recipients, &to, envelope, f->list);
 }
 
-/* ----------------------------------------------------------------- its kind */
+/* --------------------------------------------------------- type and contract */
 
 static void
-read_type(Fields *f, Envelope *envelope)
+envelope_add_unknown_type(const DocumentPlace *place, Slice name, ProblemList *list)
 {
-	Place		place = fields_place(f, FIELD_TYPE);
+	MessageType nearest = message_type_nearest(name);
+
+	if (legacy_type_known(name))
+		place_fault(place, list, "UNKNOWN_TYPE",
+					"is %s, a legacy type; clutch.from_legacy translates the envelope.",
+					place_quote(name));
+	else if (nearest != MSG_UNKNOWN)
+		place_fault(place, list, "UNKNOWN_TYPE",
+					"is %s, which is not a message type; perhaps you meant \"%s\".",
+					place_quote(name), message_type_name(nearest));
+	else
+		place_fault(place, list, "UNKNOWN_TYPE",
+					"is %s, which is not a message type; the types are %s.",
+					place_quote(name), message_type_list());
+}
+
+static void
+envelope_read_type(Fields *f, Envelope *envelope)
+{
+	DocumentPlace place = fields_place(f, FIELD_TYPE);
 
 	envelope->type = MSG_UNKNOWN;
 	envelope->type_name = fields_text(f, FIELD_TYPE, REQUIRED, TEXT_ID);
@@ -137,39 +156,35 @@ read_type(Fields *f, Envelope *envelope)
 		return;
 	envelope->type = message_type_parse(envelope->type_name);
 	if (envelope->type == MSG_UNKNOWN)
-		place_fault(&place, f->list, "UNKNOWN_TYPE",
-					"is %s, which is no message type; clutch.from_legacy translates "
-					"those of older systems.", place_quote(envelope->type_name));
+		envelope_add_unknown_type(&place, envelope->type_name, f->list);
 }
 
-/* schema://clutch/research/summary@1: a path, perhaps a version, no blanks */
+/*
+ * schema://clutch/research/summary@1: a path, and perhaps a version.  It is
+ * checked, but nothing reads it yet.
+ */
 static void
-read_schema_ref(Fields *f, Envelope *envelope)
+envelope_check_schema_ref(Fields *f)
 {
-	Place		place = fields_place(f, FIELD_SCHEMA_REF);
+	DocumentPlace place = fields_place(f, FIELD_SCHEMA_REF);
 	Slice		ref = fields_identifier(f, FIELD_SCHEMA_REF, NULLABLE, ID_SCHEMA);
-	int			i;
 
-	envelope->schema_ref = ref;
-	for (i = 0; i < ref.len; i++)
-		if ((unsigned char) ref.s[i] <= ' ' || ref.s[i] == '\x7f')
-			break;
-	if (i < ref.len || (ref.len > 0 && ref.s[ref.len - 1] == '@'))
+	if (ref.len > 0 && (memchr(ref.s, ' ', ref.len) || ref.s[ref.len - 1] == '@'))
 		place_fault(&place, f->list, "WRONG_FORMAT",
 					"is %s; it must be like \"schema://clutch/research/summary@1\".",
 					place_quote(ref));
 }
 
 static void
-read_contract(Fields *f, Envelope *envelope)
+envelope_read_contract(Fields *f, Envelope *envelope)
 {
 	envelope->domain = fields_identifier(f, FIELD_DOMAIN, NULLABLE, ID_WORD);
 	envelope->payload_type = fields_identifier(f, FIELD_PAYLOAD_TYPE, NULLABLE, ID_WORD);
-	read_schema_ref(f, envelope);
+	envelope_check_schema_ref(f);
 }
 
 static void
-read_attempt(Fields *f, Envelope *envelope)
+envelope_read_attempt(Fields *f, Envelope *envelope)
 {
 	int64		attempt;
 
@@ -179,14 +194,14 @@ read_attempt(Fields *f, Envelope *envelope)
 	envelope->attempt = attempt;
 }
 
-/* --------------------------------------------------------- what it asks for */
+/* ----------------------------------------------- capabilities and attachments */
 
-/* requires or prefers: capabilities, each perhaps with @range */
+/* requires or prefers: capabilities, which may have an @range */
 static void
-read_capabilities(Fields *f, int field, SliceList *entries)
+envelope_read_capabilities(Fields *f, int field, SliceList *entries)
 {
-	Place		place = fields_place(f, field);
-	Place		element = {&place, SLICE_NONE};
+	DocumentPlace place = fields_place(f, field);
+	DocumentPlace element = {&place, SLICE_NONE};
 
 	fields_identifiers(f, field, NULLABLE, ID_CAPABILITY, entries);
 	for (; element.index < entries->n; element.index++)
@@ -195,25 +210,25 @@ read_capabilities(Fields *f, int field, SliceList *entries)
 		Slice		id;
 		Slice		range;
 
-		/* the tags of prefers are plain words */
+		/* tags and domains, which "prefers" may name, have no version */
 		if (!slice_present(entry) || slice_starts(entry, SLICE_OF("tag:")) ||
 			slice_starts(entry, SLICE_OF("domain:")))
 			continue;
 		identifier_split_version(entry, &id, &range);
 		if (slice_present(range) && (range.len == 0 || !version_range_valid(range)))
 			place_fault(&element, f->list, "WRONG_FORMAT",
-						"is %s; behind @ must stand a version or a range, like \"^1.0\".",
+						"is %s; a version or a range, like \"^1.0\", must follow the @.",
 						place_quote(entry));
 	}
 }
 
 static void
-read_attachments(Fields *f)
+envelope_check_attachments(Fields *f)
 {
 	const JsonbContainer *array = fields_array(f, FIELD_ATTACHMENTS, NULLABLE,
-											   clutch_max_list, "clutch.max_list");
-	Place		place = fields_place(f, FIELD_ATTACHMENTS);
-	Place		element = {&place, SLICE_NONE};
+											   f->list->limits->max_list, "clutch.max_list");
+	DocumentPlace place = fields_place(f, FIELD_ATTACHMENTS);
+	DocumentPlace element = {&place, SLICE_NONE};
 	int			n = array ? JsonContainerSize(array) : 0;
 
 	for (; element.index < n; element.index++)
@@ -229,28 +244,28 @@ read_attachments(Fields *f)
 	}
 }
 
-/* trace ids: any names, each a string */
+/* trace IDs: any keys, whose values are strings */
 static void
-read_trace(Fields *f)
+envelope_check_trace(Fields *f)
 {
 	const JsonbValue *trace = fields_object(f, FIELD_TRACE, NULLABLE);
-	Place		place = fields_place(f, FIELD_TRACE);
+	DocumentPlace place = fields_place(f, FIELD_TRACE);
 	const JsonbContainer *object;
 	int			i;
 
 	if (trace == NULL)
 		return;
 	object = trace->val.binary.data;
-	if (JsonContainerSize(object) > clutch_max_list)
+	if (JsonContainerSize(object) > f->list->limits->max_list)
 	{
 		place_fault(&place, f->list, "TOO_MANY",
 					"has %d fields; the limit is %d (setting clutch.max_list).",
-					(int) JsonContainerSize(object), clutch_max_list);
+					(int) JsonContainerSize(object), f->list->limits->max_list);
 		return;
 	}
 	for (i = 0; i < JsonContainerSize(object); i++)
 	{
-		Place		one = {&place, value_key_at(object, i)};
+		DocumentPlace one = {&place, value_key_at(object, i)};
 		JsonbValue	value;
 
 		value_at(object, i, &value);
@@ -258,10 +273,10 @@ read_trace(Fields *f)
 	}
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ------------------------------------------------------------- the envelope */
 
 static void
-set_defaults(Envelope *envelope, Jsonb *doc)
+envelope_set_defaults(Envelope *envelope, Jsonb *doc)
 {
 	memset(envelope, 0, sizeof(*envelope));
 	envelope->doc = doc;
@@ -277,13 +292,13 @@ set_defaults(Envelope *envelope, Jsonb *doc)
 	envelope->orders.move = MOVE_NONE;
 }
 
-/* the fields with a file of their own */
+/* the parts that are read in a file of their own */
 static void
-read_parts(Fields *f, Envelope *envelope)
+envelope_read_parts(Fields *f, Envelope *envelope)
 {
-	Place		security_place = fields_place(f, FIELD_SECURITY);
-	Place		meta_place = fields_place(f, FIELD_META);
-	Place		payload_place = fields_place(f, FIELD_PAYLOAD);
+	DocumentPlace security_place = fields_place(f, FIELD_SECURITY);
+	DocumentPlace meta_place = fields_place(f, FIELD_META);
+	DocumentPlace payload_place = fields_place(f, FIELD_PAYLOAD);
 	const JsonbValue *security = fields_object(f, FIELD_SECURITY, NULLABLE);
 	const JsonbValue *meta = fields_object(f, FIELD_META, NULLABLE);
 
@@ -291,7 +306,7 @@ read_parts(Fields *f, Envelope *envelope)
 		envelope_read_security(security, &security_place, envelope, f->list);
 	if (meta)
 		envelope_read_meta(meta, &meta_place, envelope, f->list);
-	/* last: a tool's answer is judged with meta.clutch.reply_to */
+	/* last, because the check of a tool's answer needs meta.clutch.reply_to */
 	envelope_read_payload(fields_object(f, FIELD_PAYLOAD, REQUIRED), &payload_place,
 						  envelope, f->list);
 }
@@ -302,7 +317,7 @@ envelope_read(Jsonb *doc, Envelope *envelope, ProblemList *list)
 	JsonbValue	root;
 	Fields		f;
 
-	set_defaults(envelope, doc);
+	envelope_set_defaults(envelope, doc);
 	if (!JB_ROOT_IS_OBJECT(doc))
 	{
 		problem_add(list, "", "WRONG_TYPE", "An envelope must be a JSON object.");
@@ -315,34 +330,25 @@ envelope_read(Jsonb *doc, Envelope *envelope, ProblemList *list)
 	root.val.binary.len = VARSIZE(doc) - VARHDRSZ;
 	(void) fields_open(&f, &envelope_fields, &root, NULL, list);
 
-	(void) fields_word(&f, FIELD_V, REQUIRED, versions);
+	(void) fields_word(&f, FIELD_V, REQUIRED, envelope_versions);
 	(void) fields_time(&f, FIELD_TS, REQUIRED, &envelope->ts);
-	read_type(&f, envelope);
-	read_identifiers(&f, envelope);
-	read_parties(&f, envelope);
-	read_contract(&f, envelope);
-	read_attempt(&f, envelope);
-	read_capabilities(&f, FIELD_REQUIRES, &envelope->requires);
-	read_capabilities(&f, FIELD_PREFERS, &envelope->prefers);
-	read_attachments(&f);
-	read_trace(&f);
-	read_parts(&f, envelope);
+	envelope_read_type(&f, envelope);
+	envelope_read_identifiers(&f, envelope);
+	envelope_read_parties(&f, envelope);
+	envelope_read_contract(&f, envelope);
+	envelope_read_attempt(&f, envelope);
+	envelope_read_capabilities(&f, FIELD_REQUIRES, &envelope->requires);
+	envelope_read_capabilities(&f, FIELD_PREFERS, &envelope->prefers);
+	envelope_check_attachments(&f);
+	envelope_check_trace(&f);
+	envelope_read_parts(&f, envelope);
 }
 
 void
 envelope_read_admitted(Jsonb *doc, Envelope *envelope, ProblemList *list)
 {
-	Limits		limits = limits_lift();
-
-	PG_TRY();
-	{
-		envelope_read(doc, envelope, list);
-	}
-	PG_FINALLY();
-	{
-		limits_restore(&limits);
-	}
-	PG_END_TRY();
+	list->limits = &clutch_limits_admitted;
+	envelope_read(doc, envelope, list);
 }
 
 void
@@ -350,9 +356,9 @@ envelope_refuse_internal(const Envelope *envelope, ProblemList *list)
 {
 	if (message_type_is_internal(envelope->type))
 		problem_add(list, "/type", "NOT_ALLOWED",
-					"\"%s\" is written by the database alone.",
+					"\"%s\" is written by the database only.",
 					message_type_name(envelope->type));
 	if (envelope->orders.move != MOVE_NONE)
 		problem_add(list, "/meta/clutch/move", "NOT_ALLOWED",
-					"\"move\" is written by the database alone.");
+					"\"move\" is written by the database only.");
 }

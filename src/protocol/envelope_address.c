@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * envelope_address.c
- *	  Who sends an envelope and who shall have it: "from" and "to".
+ *	  The sender and the recipients of an envelope: "from" and "to".
  *
  *-------------------------------------------------------------------------
  */
@@ -23,50 +23,49 @@ static const Slice party_names[] = {
 };
 
 static const FieldTable party_fields =
-FIELD_TABLE(party_names, "what else is to be said goes into \"meta\"");
+FIELD_TABLE(party_names, "put other data into \"meta\"");
 
-/* {agent_id, role}; the agent, absent after a fault */
+/* {agent_id, role}: returns the agent, or an absent Slice after a fault */
 static Slice
-read_party(const JsonbValue *party, const Place *place, IdentifierKind kind,
-		   Slice *role, ProblemList *list)
+envelope_read_party(const JsonbValue *party, const DocumentPlace *place,
+					IdentifierKind kind, ProblemList *list)
 {
 	Fields		f;
 
-	*role = SLICE_NONE;
 	if (!fields_open(&f, &party_fields, party, place, list))
 		return SLICE_NONE;
-	*role = fields_identifier(&f, PARTY_ROLE, OPTIONAL, ID_WORD);
+	(void) fields_identifier(&f, PARTY_ROLE, OPTIONAL, ID_WORD);
 	return fields_identifier(&f, PARTY_AGENT_ID, REQUIRED, kind);
 }
 
 void
-envelope_read_from(const JsonbValue *from, const Place *place,
+envelope_read_from(const JsonbValue *from, const DocumentPlace *place,
 				   Envelope *envelope, ProblemList *list)
 {
-	envelope->from_agent = read_party(from, place, ID_AGENT, &envelope->from_role, list);
+	envelope->from_agent = envelope_read_party(from, place, ID_AGENT, list);
 }
 
 /*
- * Work needs somebody who does it: topics and everybody are for messages
- * that only inform (spec 003 4.3, 4.4).
+ * A request needs an agent that does the work; topics and "group:*" are for
+ * messages that only inform (spec 003 4.3, 4.4).
  */
 static void
-check_worker(const Place *place, Slice recipient, ProblemList *list)
+envelope_check_worker(const DocumentPlace *place, Slice recipient, ProblemList *list)
 {
 	if (slice_starts(recipient, SLICE_OF("topic:")) ||
 		slice_equal(recipient, SLICE_OF("group:*")))
 		place_fault(place, list, "WRONG_VALUE",
-					"is %s, which only messages that ask for nothing may go to; send a "
-					"request to agents, groups or \"%s\".",
+					"is %s, which cannot receive a request; send the request to agents, "
+					"to groups or to \"%s\".",
 					place_quote(recipient), clutch_orchestrator);
 }
 
 void
-envelope_read_to(const JsonbContainer *to, const Place *place,
+envelope_read_to(const JsonbContainer *to, const DocumentPlace *place,
 				 Envelope *envelope, ProblemList *list)
 {
 	int			n = JsonContainerSize(to);
-	Place		element = {place, SLICE_NONE};
+	DocumentPlace element = {place, SLICE_NONE};
 
 	if (n == 0)
 	{
@@ -80,12 +79,11 @@ envelope_read_to(const JsonbContainer *to, const Place *place,
 	for (; element.index < n; element.index++)
 	{
 		JsonbValue	party;
-		Slice		role;
 
 		value_at(to, element.index, &party);
 		envelope->to_agents.items[element.index] =
-			read_party(&party, &element, ID_RECIPIENT, &role, list);
+			envelope_read_party(&party, &element, ID_RECIPIENT, list);
 		if (envelope->type == MSG_TASK_REQUEST)
-			check_worker(&element, envelope->to_agents.items[element.index], list);
+			envelope_check_worker(&element, envelope->to_agents.items[element.index], list);
 	}
 }

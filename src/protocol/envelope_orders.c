@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * envelope_orders.c
- *	  "meta.clutch": all of "meta" that the database obeys.
+ *	  "meta.clutch", the only part of "meta" that the database obeys.
  *
- * The rest of "meta" is the frameworks' and not looked at.
+ * The rest of "meta" belongs to the frameworks and is not read.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,12 +11,11 @@
 
 #include "protocol/envelope_part.h"
 #include "protocol/number.h"
-#include "settings.h"
 #include "utils/timestamp.h"
 
-#define ADVICE	"what is a framework's own stands in \"meta\" beside \"clutch\""
+#define ADVICE	"put a framework's own data into \"meta\", beside \"clutch\""
 
-/* a hundred years: beyond it a deadline is none */
+/* a hundred years */
 #define LONGEST_TTL_MS	(INT64CONST(100) * 365 * 24 * 3600 * 1000)
 
 enum
@@ -90,15 +89,16 @@ static const Slice meta_names[] = {
 };
 static const FieldTable meta_fields = FIELD_TABLE_OPEN(meta_names);
 
-/* in the order of TaskMove, which has MOVE_NONE before them */
-static const char *const moves[] = {"released", "lease_expired", "retried", "answered", "joined", "lifted",
-NULL};
+/* in the order of TaskMove, without its first member, MOVE_NONE */
+static const char *const order_moves[] = {
+	"released", "lease_expired", "retried", "answered", "joined", "lifted", NULL
+};
 
 static void
-read_budget(Fields *orders, Envelope *envelope)
+orders_read_budget(Fields *orders, Envelope *envelope)
 {
 	Budget	   *budget = &envelope->orders.budget;
-	Place		place = fields_place(orders, ORDER_BUDGET);
+	DocumentPlace place = fields_place(orders, ORDER_BUDGET);
 	Fields		f;
 
 	if (!fields_present(orders, ORDER_BUDGET) ||
@@ -112,10 +112,10 @@ read_budget(Fields *orders, Envelope *envelope)
 }
 
 static void
-read_usage(Fields *orders, Envelope *envelope)
+orders_read_usage(Fields *orders, Envelope *envelope)
 {
 	Amount	   *usage = &envelope->orders.usage;
-	Place		place = fields_place(orders, ORDER_USAGE);
+	DocumentPlace place = fields_place(orders, ORDER_USAGE);
 	Fields		f;
 
 	if (!fields_present(orders, ORDER_USAGE) ||
@@ -127,29 +127,29 @@ read_usage(Fields *orders, Envelope *envelope)
 		amount_count(fields_amount(&f, USAGE_OUTPUT_TOKENS), 0);
 }
 
-/* "all", "any", or how many */
+/* "all", "any", or a number of children */
 static void
-read_join(Fields *f, Envelope *envelope)
+orders_read_join(Fields *f, Envelope *envelope)
 {
 	static const char *const words[] = {"all", "any", NULL};
 	int64		count;
 
 	if (fields_present(f, ORDER_JOIN) && f->values[ORDER_JOIN].type == jbvNumeric)
 	{
-		if (fields_integer(f, ORDER_JOIN, OPTIONAL, 1, clutch_max_list, &count))
+		if (fields_integer(f, ORDER_JOIN, OPTIONAL, 1, f->list->limits->max_list, &count))
 			envelope->orders.join = count;
 	}
 	else
-		/* the words stand for JOIN_ALL and for one; none of them is JOIN_NONE */
+		/* their indexes are JOIN_ALL and 1 child; -1 is JOIN_NONE */
 		envelope->orders.join = fields_word(f, ORDER_JOIN, OPTIONAL, words);
 }
 
 static void
-read_after(Fields *f, Envelope *envelope)
+orders_read_after(Fields *f, Envelope *envelope)
 {
 	SliceList  *after = &envelope->orders.after;
-	Place		place = fields_place(f, ORDER_AFTER);
-	Place		element = {&place, SLICE_NONE};
+	DocumentPlace place = fields_place(f, ORDER_AFTER);
+	DocumentPlace element = {&place, SLICE_NONE};
 	int			i;
 
 	fields_identifiers(f, ORDER_AFTER, OPTIONAL, ID_TASK, after);
@@ -161,18 +161,18 @@ read_after(Fields *f, Envelope *envelope)
 			continue;
 		if (slice_equal(task, envelope->task_id))
 			place_fault(&element, f->list, "WRONG_VALUE",
-						"is the task itself; a task cannot wait for its own end.");
+						"is the ID of the task itself; a task cannot wait for its own end.");
 		for (i = 0; i < element.index && !slice_equal(task, after->items[i]); i++)
 			;
 		if (i < element.index)
 			place_fault(&element, f->list, "DUPLICATE_VALUE",
-						"is named before; name each task once.");
+						"has been named before; name each task once.");
 	}
 }
 
-/* the earlier of "deadline" and "ttl_ms" after the envelope's time */
+/* "deadline", or "ts" plus "ttl_ms" if that is earlier */
 static void
-read_deadline(Fields *f, Envelope *envelope)
+orders_read_deadline(Fields *f, Envelope *envelope)
 {
 	EnvelopeOrders *orders = &envelope->orders;
 	int64		ttl_ms;
@@ -189,7 +189,7 @@ read_deadline(Fields *f, Envelope *envelope)
 }
 
 static void
-read_orders(const JsonbValue *clutch, const Place *place, Envelope *envelope,
+orders_read(const JsonbValue *clutch, const DocumentPlace *place, Envelope *envelope,
 			ProblemList *list)
 {
 	EnvelopeOrders *orders = &envelope->orders;
@@ -198,31 +198,31 @@ read_orders(const JsonbValue *clutch, const Place *place, Envelope *envelope,
 
 	if (!fields_open(&f, &order_fields, clutch, place, list))
 		return;
-	read_deadline(&f, envelope);
+	orders_read_deadline(&f, envelope);
 	orders->has_not_before = fields_time(&f, ORDER_NOT_BEFORE, OPTIONAL, &orders->not_before);
 	if (fields_integer(&f, ORDER_PRIORITY, OPTIONAL, 0, 4, &priority))
 		orders->priority = priority;
 	orders->scope = fields_identifier(&f, ORDER_SCOPE, OPTIONAL, ID_GROUP);
-	orders->workflow = fields_identifier(&f, ORDER_WORKFLOW, OPTIONAL, ID_WORD);
+	(void) fields_identifier(&f, ORDER_WORKFLOW, OPTIONAL, ID_WORD);
 	orders->reply_to = fields_identifier(&f, ORDER_REPLY_TO, OPTIONAL, ID_MESSAGE);
 	orders->answer_to = fields_identifier(&f, ORDER_ANSWER_TO, OPTIONAL, ID_MESSAGE);
-	orders->move = fields_word(&f, ORDER_MOVE, OPTIONAL, moves) + 1;
-	read_join(&f, envelope);
-	read_after(&f, envelope);
+	orders->move = fields_word(&f, ORDER_MOVE, OPTIONAL, order_moves) + 1;
+	orders_read_join(&f, envelope);
+	orders_read_after(&f, envelope);
 	retry_policy_read(&f, ORDER_RETRY, &orders->retry);
-	read_budget(&f, envelope);
-	read_usage(&f, envelope);
+	orders_read_budget(&f, envelope);
+	orders_read_usage(&f, envelope);
 }
 
 void
-envelope_read_meta(const JsonbValue *meta, const Place *place, Envelope *envelope,
+envelope_read_meta(const JsonbValue *meta, const DocumentPlace *place, Envelope *envelope,
 				   ProblemList *list)
 {
 	Fields		f;
-	Place		clutch;
+	DocumentPlace clutch;
 
 	if (!fields_open(&f, &meta_fields, meta, place, list) || !fields_present(&f, 0))
 		return;
 	clutch = fields_place(&f, 0);
-	read_orders(&f.values[0], &clutch, envelope, list);
+	orders_read(&f.values[0], &clutch, envelope, list);
 }

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * envelope_payload.c
- *	  "payload": an object, and for some types one of a known form.
+ *	  "payload": an object, whose form some message types prescribe.
  *
- * Forms by payload_type are contracts, and a room of their own.  What the
- * database writes itself (routing.*) is not judged.
+ * Only the message type is considered here, not the payload_type, and the
+ * payloads that the database itself writes (routing.*) are not checked.
  *
  *-------------------------------------------------------------------------
  */
@@ -61,7 +61,7 @@ static const FieldTable heartbeat_fields = FIELD_TABLE_OPEN(heartbeat_names);
 
 /* spec 5.4 */
 static void
-read_error(const JsonbValue *payload, const Place *place, ProblemList *list)
+payload_check_error(const JsonbValue *payload, const DocumentPlace *place, ProblemList *list)
 {
 	Fields		f;
 	bool		retryable;
@@ -75,7 +75,7 @@ read_error(const JsonbValue *payload, const Place *place, ProblemList *list)
 }
 
 static void
-read_call(const JsonbValue *payload, const Place *place, ProblemList *list)
+payload_check_call(const JsonbValue *payload, const DocumentPlace *place, ProblemList *list)
 {
 	Fields		f;
 
@@ -85,9 +85,9 @@ read_call(const JsonbValue *payload, const Place *place, ProblemList *list)
 	(void) fields_object(&f, CALL_ARGS, REQUIRED);
 }
 
-/* a task.progress that asks: how long the question waits is obeyed */
+/* a task.progress that asks a question, which may have a deadline */
 static void
-read_progress(const JsonbValue *payload, const Place *place, Envelope *envelope,
+payload_read_progress(const JsonbValue *payload, const DocumentPlace *place, Envelope *envelope,
 			  ProblemList *list)
 {
 	Fields		f;
@@ -104,10 +104,10 @@ read_progress(const JsonbValue *payload, const Place *place, Envelope *envelope,
 }
 
 static void
-read_heartbeat(const JsonbValue *payload, const Place *place, ProblemList *list)
+payload_check_heartbeat(const JsonbValue *payload, const DocumentPlace *place, ProblemList *list)
 {
 	Fields		f;
-	Place		status_place;
+	DocumentPlace status_place;
 	Slice		status;
 	AgentStatus parsed;
 
@@ -117,37 +117,37 @@ read_heartbeat(const JsonbValue *payload, const Place *place, ProblemList *list)
 	status_place = fields_place(&f, 0);
 	if (slice_present(status) && !agent_status_parse(status, &parsed))
 		place_fault(&status_place, list, "WRONG_VALUE",
-					"is %s; it must be the status of an agent, like \"READY\".",
+					"is %s; it must be INITIALIZING, READY, BUSY, UNAVAILABLE, STOPPING or STOPPED.",
 					place_quote(status));
 }
 
-/* a result or an error of a tool says which call it answers */
+/* a tool's result or error must name the call that it answers */
 static void
-require_reply_to(const Envelope *envelope, ProblemList *list)
+payload_require_reply_to(const Envelope *envelope, ProblemList *list)
 {
-	Place		meta = {NULL, SLICE_OF("meta")};
-	Place		clutch = {&meta, SLICE_OF("clutch")};
-	Place		reply_to = {&clutch, SLICE_OF("reply_to")};
+	DocumentPlace meta = {NULL, SLICE_OF("meta")};
+	DocumentPlace clutch = {&meta, SLICE_OF("clutch")};
+	DocumentPlace reply_to = {&clutch, SLICE_OF("reply_to")};
 	int			i;
 
 	if (slice_present(envelope->orders.reply_to))
 		return;
-	/* it may be there and have been refused */
+	/* it may be present, but faulty */
 	for (i = 0; i < list->n; i++)
 		if (strcmp(list->items[i].path, "/meta/clutch/reply_to") == 0)
 			return;
 	place_fault(&reply_to, list, "REQUIRED",
-				"is missing; a tool's answer names the id of the tool.call there.");
+				"is missing; the answer of a tool must name the ID of the tool.call.");
 }
 
 void
-envelope_read_payload(const JsonbValue *payload, const Place *place,
+envelope_read_payload(const JsonbValue *payload, const DocumentPlace *place,
 					  Envelope *envelope, ProblemList *list)
 {
 	AgentCard	card;
 
 	if (envelope->type == MSG_TOOL_RESULT || envelope->type == MSG_TOOL_ERROR)
-		require_reply_to(envelope, list);
+		payload_require_reply_to(envelope, list);
 	if (payload == NULL)
 		return;
 	envelope->payload = *payload;
@@ -156,13 +156,13 @@ envelope_read_payload(const JsonbValue *payload, const Place *place,
 	{
 		case MSG_TASK_ERROR:
 		case MSG_TOOL_ERROR:
-			read_error(payload, place, list);
+			payload_check_error(payload, place, list);
 			break;
 		case MSG_TASK_PROGRESS:
-			read_progress(payload, place, envelope, list);
+			payload_read_progress(payload, place, envelope, list);
 			break;
 		case MSG_TOOL_CALL:
-			read_call(payload, place, list);
+			payload_check_call(payload, place, list);
 			break;
 		case MSG_AGENT_REGISTER:
 		case MSG_AGENT_UPDATE:
@@ -170,7 +170,7 @@ envelope_read_payload(const JsonbValue *payload, const Place *place,
 							&card, list);
 			break;
 		case MSG_AGENT_HEARTBEAT:
-			read_heartbeat(payload, place, list);
+			payload_check_heartbeat(payload, place, list);
 			break;
 		default:
 			break;

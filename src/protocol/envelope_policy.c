@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * envelope_policy.c
- *	  "security": who signed an envelope, and what its handling may touch.
+ *	  "security": the signature of an envelope, and the policy for its handling.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,7 +10,7 @@
 #include "protocol/envelope_part.h"
 #include "protocol/level.h"
 
-#define ADVICE	"only what the database enforces stands here"
+#define ADVICE	"\"security\" contains only what the database enforces"
 
 enum
 {
@@ -54,24 +54,24 @@ static const Slice policy_names[] = {
 };
 static const FieldTable policy_fields = FIELD_TABLE(policy_names, ADVICE);
 
-static const char *const schemes[] = {"ed25519", NULL};
+static const char *const auth_schemes[] = {"ed25519", NULL};
 
-/* the signature's form; whether it is right is for trust/ to say */
+/* checks the form of the signature only; trust/ verifies it */
 static void
-read_auth(const JsonbValue *auth, const Place *place, Envelope *envelope, ProblemList *list)
+security_read_auth(const JsonbValue *auth, const DocumentPlace *place, Envelope *envelope, ProblemList *list)
 {
 	Fields		f;
 
 	envelope->is_signed = true;
 	if (!fields_open(&f, &auth_fields, auth, place, list))
 		return;
-	(void) fields_word(&f, AUTH_SCHEME, REQUIRED, schemes);
+	(void) fields_word(&f, AUTH_SCHEME, REQUIRED, auth_schemes);
 	envelope->auth_kid = fields_text(&f, AUTH_KID, REQUIRED, TEXT_ID);
 	(void) fields_text(&f, AUTH_SIG, REQUIRED, TEXT_STRING);
 }
 
 static void
-read_policy(const JsonbValue *value, const Place *place, MessagePolicy *policy,
+security_read_policy(const JsonbValue *value, const DocumentPlace *place, MessagePolicy *policy,
 			ProblemList *list)
 {
 	Fields		f;
@@ -89,19 +89,19 @@ read_policy(const JsonbValue *value, const Place *place, MessagePolicy *policy,
 }
 
 void
-envelope_read_security(const JsonbValue *security, const Place *place,
+envelope_read_security(const JsonbValue *security, const DocumentPlace *place,
 					   Envelope *envelope, ProblemList *list)
 {
 	Fields		f;
-	Place		auth;
-	Place		policy;
+	DocumentPlace auth;
+	DocumentPlace policy;
 
 	if (!fields_open(&f, &security_fields, security, place, list))
 		return;
 	auth = fields_place(&f, SECURITY_AUTH);
 	policy = fields_place(&f, SECURITY_POLICY);
 	if (fields_present(&f, SECURITY_AUTH))
-		read_auth(&f.values[SECURITY_AUTH], &auth, envelope, list);
+		security_read_auth(&f.values[SECURITY_AUTH], &auth, envelope, list);
 	if (fields_present(&f, SECURITY_POLICY))
-		read_policy(&f.values[SECURITY_POLICY], &policy, &envelope->policy, list);
+		security_read_policy(&f.values[SECURITY_POLICY], &policy, &envelope->policy, list);
 }

@@ -12,21 +12,20 @@
 #include "base/clock.h"
 #include "lib/stringinfo.h"
 #include "protocol/number.h"
-#include "settings.h"
 
 /* -------------------------------------------------------------- finding them */
 
-/* jsonb's order of keys */
+/* the order of keys in jsonb */
 static int
-compare_keys(Slice a, Slice b)
+fields_compare_keys(Slice a, Slice b)
 {
 	return a.len != b.len ? a.len - b.len : memcmp(a.s, b.s, a.len);
 }
 
 static void
-refuse_field(const Fields *f, Slice key)
+fields_add_unknown(const Fields *f, Slice key)
 {
-	Place		place = {f->place, key};
+	DocumentPlace place = {f->place, key};
 	StringInfoData known;
 	int			i;
 
@@ -39,17 +38,17 @@ refuse_field(const Fields *f, Slice key)
 	for (i = 0; i < f->table->n; i++)
 		appendStringInfo(&known, "%s%s", i > 0 ? ", " : "", f->table->names[i].s);
 	place_fault(&place, f->list, "UNKNOWN_FIELD",
-				"is not a field of the protocol here; %s (known: %s).",
+				"is not a known field; %s (known fields: %s).",
 				f->table->advice, known.data);
 }
 
 /*
- * Both the object's keys and the table's names are ordered, so one pass
- * merges them.
+ * The keys of the object and the names of the table are both in order, so one
+ * pass over the two finds the fields.
  */
 bool
 fields_open(Fields *f, const FieldTable *table, const JsonbValue *value,
-			const Place *place, ProblemList *list)
+			const DocumentPlace *place, ProblemList *list)
 {
 	const JsonbContainer *object = value_container(value, place, CONTAINER_OBJECT, list);
 	const char *data;
@@ -82,7 +81,7 @@ fields_open(Fields *f, const FieldTable *table, const JsonbValue *value,
 		key.len = data + key_offset - key.s;
 		JBE_ADVANCE_OFFSET(value_offset, entry);
 
-		while (name < table->n && (order = compare_keys(key, table->names[name])) > 0)
+		while (name < table->n && (order = fields_compare_keys(key, table->names[name])) > 0)
 			name++;
 		if (name < table->n && order == 0)
 		{
@@ -90,14 +89,14 @@ fields_open(Fields *f, const FieldTable *table, const JsonbValue *value,
 			f->present |= UINT32_C(1) << name++;
 		}
 		else if (!table->open)
-			refuse_field(f, key);
+			fields_add_unknown(f, key);
 	}
 	return true;
 }
 
-/* the value to judge, or NULL if there is none */
+/* the field's value, or NULL; adds the fault if the field is required */
 static const JsonbValue *
-present(Fields *f, int field, Presence presence)
+fields_value(Fields *f, int field, Presence presence)
 {
 	const JsonbValue *value = &f->values[field];
 
@@ -105,7 +104,7 @@ present(Fields *f, int field, Presence presence)
 		return presence == NULLABLE && value->type == jbvNull ? NULL : value;
 	if (presence == REQUIRED)
 	{
-		Place		place = fields_place(f, field);
+		DocumentPlace place = fields_place(f, field);
 
 		place_fault(&place, f->list, "REQUIRED", "is missing; it is required here.");
 	}
@@ -115,19 +114,19 @@ present(Fields *f, int field, Presence presence)
 /* ------------------------------------------------------------- reading them */
 
 Slice
-fields_text(Fields *f, int field, Presence presence, TextLimit limit)
+fields_text(Fields *f, int field, Presence presence, TextKind kind)
 {
-	const JsonbValue *value = present(f, field, presence);
-	Place		place = fields_place(f, field);
+	const JsonbValue *value = fields_value(f, field, presence);
+	DocumentPlace place = fields_place(f, field);
 
-	return value ? value_text(value, &place, limit, f->list) : SLICE_NONE;
+	return value ? value_text(value, &place, kind, f->list) : SLICE_NONE;
 }
 
 Slice
 fields_identifier(Fields *f, int field, Presence presence, IdentifierKind kind)
 {
-	const JsonbValue *value = present(f, field, presence);
-	Place		place = fields_place(f, field);
+	const JsonbValue *value = fields_value(f, field, presence);
+	DocumentPlace place = fields_place(f, field);
 
 	return value ? value_identifier(value, &place, kind, f->list) : SLICE_NONE;
 }
@@ -136,7 +135,7 @@ int
 fields_word(Fields *f, int field, Presence presence, const char *const *words)
 {
 	Slice		text = fields_text(f, field, presence, TEXT_ID);
-	Place		place = fields_place(f, field);
+	DocumentPlace place = fields_place(f, field);
 	StringInfoData known;
 	int			i;
 
@@ -159,14 +158,14 @@ bool
 fields_time(Fields *f, int field, Presence presence, TimestampTz *t)
 {
 	Slice		text = fields_text(f, field, presence, TEXT_ID);
-	Place		place = fields_place(f, field);
+	DocumentPlace place = fields_place(f, field);
 
 	if (!slice_present(text))
 		return false;
 	if (clock_parse_rfc3339(text, t))
 		return true;
 	place_fault(&place, f->list, "WRONG_FORMAT",
-				"is %s; it must be an RFC 3339 timestamp with a zone, "
+				"is %s; it must be an RFC 3339 timestamp with a time zone, "
 				"like \"2026-02-01T13:20:11.123Z\".", place_quote(text));
 	return false;
 }
@@ -174,8 +173,8 @@ fields_time(Fields *f, int field, Presence presence, TimestampTz *t)
 bool
 fields_bool(Fields *f, int field, Presence presence, bool *flag)
 {
-	const JsonbValue *value = present(f, field, presence);
-	Place		place = fields_place(f, field);
+	const JsonbValue *value = fields_value(f, field, presence);
+	DocumentPlace place = fields_place(f, field);
 
 	if (value == NULL)
 		return false;
@@ -192,8 +191,8 @@ bool
 fields_integer(Fields *f, int field, Presence presence,
 			   int64 least, int64 most, int64 *number)
 {
-	const JsonbValue *value = present(f, field, presence);
-	Place		place = fields_place(f, field);
+	const JsonbValue *value = fields_value(f, field, presence);
+	DocumentPlace place = fields_place(f, field);
 
 	if (value == NULL)
 		return false;
@@ -217,8 +216,8 @@ fields_integer(Fields *f, int field, Presence presence,
 Numeric
 fields_amount(Fields *f, int field)
 {
-	const JsonbValue *value = present(f, field, OPTIONAL);
-	Place		place = fields_place(f, field);
+	const JsonbValue *value = fields_value(f, field, OPTIONAL);
+	DocumentPlace place = fields_place(f, field);
 
 	if (value == NULL)
 		return NULL;
@@ -235,8 +234,8 @@ fields_amount(Fields *f, int field)
 const JsonbValue *
 fields_object(Fields *f, int field, Presence presence)
 {
-	const JsonbValue *value = present(f, field, presence);
-	Place		place = fields_place(f, field);
+	const JsonbValue *value = fields_value(f, field, presence);
+	DocumentPlace place = fields_place(f, field);
 
 	if (value == NULL || value_container(value, &place, CONTAINER_OBJECT, f->list) == NULL)
 		return NULL;
@@ -246,8 +245,8 @@ fields_object(Fields *f, int field, Presence presence)
 const JsonbContainer *
 fields_array(Fields *f, int field, Presence presence, int most, const char *setting)
 {
-	const JsonbValue *value = present(f, field, presence);
-	Place		place = fields_place(f, field);
+	const JsonbValue *value = fields_value(f, field, presence);
+	DocumentPlace place = fields_place(f, field);
 	const JsonbContainer *array;
 
 	if (value == NULL)
@@ -265,10 +264,10 @@ void
 fields_identifiers(Fields *f, int field, Presence presence, IdentifierKind kind,
 				   SliceList *items)
 {
-	const JsonbContainer *array = fields_array(f, field, presence, clutch_max_list,
+	const JsonbContainer *array = fields_array(f, field, presence, f->list->limits->max_list,
 											   "clutch.max_list");
-	Place		place = fields_place(f, field);
-	Place		element = {&place, SLICE_NONE};
+	DocumentPlace place = fields_place(f, field);
+	DocumentPlace element = {&place, SLICE_NONE};
 	int			n = array ? JsonContainerSize(array) : 0;
 
 	items->n = n;

@@ -10,24 +10,25 @@
  *		if (fields_open(&f, &table, value, place, list))
  *			id = fields_identifier(&f, FIELD_ID, REQUIRED, ID_MESSAGE);
  *
- * Every reader answers what it read, or nothing (absent, false, NULL, -1)
- * after adding the fault with its place.  Absent without a fault is what was
- * left out and may be.
+ * Every reader returns what it has read.  If there is a fault, it adds the
+ * fault with its place and returns nothing: an absent Slice, false, NULL or
+ * -1.  It returns the same, without a fault, for a field that may be left out
+ * and was.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_FIELDS_H
 #define CLUTCH_FIELDS_H
 
-#include "protocol/envelope.h"
+#include "datatype/timestamp.h"
 #include "protocol/value.h"
 
 typedef struct FieldTable
 {
-	const Slice *names;			/* in jsonb's order: by length, then by bytes */
+	const Slice *names;			/* in the order of jsonb: by length, then by bytes */
 	int			n;
-	bool		open;			/* other fields are nobody's business */
-	const char *advice;			/* said of a field that is not among the names */
+	bool		open;			/* other fields are allowed and ignored */
+	const char *advice;			/* what to do about a field that is not listed */
 } FieldTable;
 
 #define FIELD(literal)				{literal, sizeof(literal) - 1}
@@ -39,28 +40,27 @@ typedef struct FieldTable
 typedef struct Fields
 {
 	const FieldTable *table;
-	const Place *place;			/* of the object */
+	const DocumentPlace *place; /* of the object */
 	ProblemList *list;
-	uint32		present;		/* bit i: names[i] is there */
+	uint32		present;		/* bit i: the object has names[i] */
 	JsonbValue	values[FIELDS_MAX];
 } Fields;
 
-/* may it be left out, may it be null? */
 typedef enum Presence
 {
 	REQUIRED,
-	OPTIONAL,					/* may be left out */
-	NULLABLE					/* and null is as good as left out */
+	OPTIONAL,					/* the field may be left out */
+	NULLABLE					/* the field may be left out or null, which is the same */
 } Presence;
 
-/* false: it was no object, and that has been said */
+/* false if the value is not an object, which has been added as a fault */
 extern bool fields_open(Fields *f, const FieldTable *table, const JsonbValue *value,
-						const Place *place, ProblemList *list);
+						const DocumentPlace *place, ProblemList *list);
 
-static inline Place
+static inline DocumentPlace
 fields_place(const Fields *f, int field)
 {
-	return (Place) {f->place, f->table->names[field]};
+	return (DocumentPlace) {f->place, f->table->names[field]};
 }
 
 static inline bool
@@ -69,27 +69,29 @@ fields_present(const Fields *f, int field)
 	return (f->present & (UINT32_C(1) << field)) != 0;
 }
 
-extern Slice fields_text(Fields *f, int field, Presence presence, TextLimit limit);
+extern Slice fields_text(Fields *f, int field, Presence presence, TextKind kind);
 extern Slice fields_identifier(Fields *f, int field, Presence presence,
 							   IdentifierKind kind);
-/* words ends with NULL; the place in it, -1: none */
+/* the index of the text among the words, which end with NULL; or -1 */
 extern int	fields_word(Fields *f, int field, Presence presence,
 						const char *const *words);
 extern bool fields_time(Fields *f, int field, Presence presence, TimestampTz *t);
 extern bool fields_bool(Fields *f, int field, Presence presence, bool *value);
 extern bool fields_integer(Fields *f, int field, Presence presence,
 						   int64 least, int64 most, int64 *value);
-/* an optional number that is not negative; NULL: none */
+/* an optional number that is not negative, or NULL */
 extern Numeric fields_amount(Fields *f, int field);
 
-/* the value itself, if it is an object; an array of at most so many */
+/* the value itself, if it is an object */
 extern const JsonbValue *fields_object(Fields *f, int field, Presence presence);
+
+/* an array with at most this many elements, a limit that the setting imposes */
 extern const JsonbContainer *fields_array(Fields *f, int field, Presence presence, int most,
 										  const char *setting);
 
 /*
- * An array of identifiers, no more than clutch.max_list.  An element with a
- * fault is absent in items, so that the others keep their places.
+ * An array of identifiers, with at most clutch.max_list elements.  An element
+ * with a fault is absent in items, so that the others keep their indexes.
  */
 extern void fields_identifiers(Fields *f, int field, Presence presence,
 							   IdentifierKind kind, SliceList *items);

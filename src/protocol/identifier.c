@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * identifier.c
- *	  Identifiers: whose prefix is whose (spec Appendix B), and new ones.
+ *	  Identifiers: which prefix belongs to which kind, and how new ones are
+ *	  made.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,7 +10,6 @@
 
 #include "protocol/identifier.h"
 
-#include "base/clock.h"
 #include "common/cryptohash.h"
 #include "common/sha2.h"
 #include "port/pg_bswap.h"
@@ -27,7 +27,7 @@
 #define MCP			(1 << 7)
 #define SKILL		(1 << 8)
 #define TOOL		(1 << 9)
-#define FREE		(1 << 10)	/* none of them */
+#define FREE		(1 << 10)	/* no reserved prefix */
 
 #define PREFIX(literal, bit)	{{literal, sizeof(literal) - 1}, bit}
 
@@ -35,7 +35,7 @@ static const struct
 {
 	Slice		text;
 	int			bit;
-}			prefixes[] =
+}			identifier_prefixes[] =
 {
 	PREFIX("agent:", AGENT),
 	PREFIX("group:", GROUP),
@@ -49,50 +49,50 @@ static const struct
 	PREFIX("tool:", TOOL),
 };
 
-/* artifact: */
+/* the length of "artifact" */
 #define LONGEST_BEFORE_COLON	8
 
-/* in the order of the enum */
+/* in the order of IdentifierKind */
 static const struct
 {
 	int			allowed;
 	const char *rule;
-}			kinds[] =
+}			identifier_kinds[] =
 {
-	{FREE, "a message id has no reserved prefix (write msg_...)"},
-	{THREAD | FREE, "a thread id begins with \"thread:\" or has no reserved prefix"},
-	{RUN | FREE, "a run id begins with \"run:\" or has no reserved prefix"},
-	{TASK | FREE, "a task id begins with \"task:\" or has no reserved prefix"},
-	{AGENT, "an agent id begins with \"agent:\""},
-	{AGENT | GROUP, "a recipient begins with \"agent:\", \"group:\" or \"topic:\""},
-	{GROUP, "a group id begins with \"group:\""},
-	{ARTIFACT, "a reference to an artifact begins with \"artifact:\""},
-	{SCHEMA, "a schema reference begins with \"schema://\""},
-	{MCP, "an MCP server begins with \"mcp:\""},
-	{MCP | TOOL, "a tool begins with \"mcp:\" or \"tool:\""},
+	{FREE, "a message ID must not have a reserved prefix; use one like msg_1"},
+	{THREAD | FREE, "a thread ID must begin with \"thread:\" or have no reserved prefix"},
+	{RUN | FREE, "a run ID must begin with \"run:\" or have no reserved prefix"},
+	{TASK | FREE, "a task ID must begin with \"task:\" or have no reserved prefix"},
+	{AGENT, "an agent ID must begin with \"agent:\""},
+	{AGENT | GROUP, "a recipient must begin with \"agent:\", \"group:\" or \"topic:\""},
+	{GROUP, "a group ID must begin with \"group:\""},
+	{ARTIFACT, "a reference to an artifact must begin with \"artifact:\""},
+	{SCHEMA, "a schema reference must begin with \"schema://\""},
+	{MCP, "the name of an MCP server must begin with \"mcp:\""},
+	{MCP | TOOL, "the name of a tool must begin with \"mcp:\" or \"tool:\""},
 	{SKILL | TOOL | FREE,
-	"a capability begins with \"skill:\" or \"tool:\" or has no reserved prefix"},
-	{FREE, "a plain word is expected, without a reserved prefix"},
+	"a capability must begin with \"skill:\" or \"tool:\" or have no reserved prefix"},
+	{FREE, "a plain word without a reserved prefix is expected"},
 };
 
-/* the reserved prefix of a text; its length in *len, 0 if it has none */
+/* the reserved prefix of a text and, in *len, its length (0: it has none) */
 static int
-prefix_of(Slice text, int *len)
+identifier_prefix_of(Slice text, int *len)
 {
 	const char *colon = memchr(text.s, ':', Min(text.len, LONGEST_BEFORE_COLON + 1));
 	int			i;
 
 	*len = 0;
-	for (i = 0; colon != NULL && i < lengthof(prefixes); i++)
+	for (i = 0; colon != NULL && i < lengthof(identifier_prefixes); i++)
 	{
-		const Slice *prefix = &prefixes[i].text;
+		const Slice *prefix = &identifier_prefixes[i].text;
 
-		/* the colon's place leaves one or two to compare with */
+		/* the offset of the colon leaves one or two prefixes to compare with */
 		if (colon - text.s < prefix->len && prefix->s[colon - text.s] == ':' &&
 			slice_starts(text, *prefix))
 		{
 			*len = prefix->len;
-			return prefixes[i].bit;
+			return identifier_prefixes[i].bit;
 		}
 	}
 	return FREE;
@@ -102,19 +102,19 @@ const char *
 identifier_fault(IdentifierKind kind, Slice text, const char **rule)
 {
 	int			len = 0;
-	int			prefix = text.len > 0 ? prefix_of(text, &len) : FREE;
+	int			prefix = text.len > 0 ? identifier_prefix_of(text, &len) : FREE;
 
-	*rule = kinds[kind].rule;
+	*rule = identifier_kinds[kind].rule;
 	if (text.len == 0)
 		return "EMPTY";
-	/* no prefix of spec Appendix B, so elsewhere it is a word like any other */
+	/* not in spec Appendix B, so elsewhere "topic:" begins an ordinary word */
 	if (kind == ID_RECIPIENT && text.len > 6 && slice_starts(text, SLICE_OF("topic:")))
 		return NULL;
-	if ((prefix & kinds[kind].allowed) == 0)
+	if ((prefix & identifier_kinds[kind].allowed) == 0)
 		return "WRONG_PREFIX";
 	if (text.len == len)
 	{
-		*rule = "something must stand behind the prefix";
+		*rule = "something must follow the prefix";
 		return "EMPTY";
 	}
 	return NULL;
@@ -152,14 +152,67 @@ identifier_prefix_valid(Slice prefix)
 	return true;
 }
 
+/* ------------------------------------------------------ control characters */
+
+#define EACH_BYTE(byte)		(UINT64CONST(0x0101010101010101) * (byte))
+#define HIGH_BITS			EACH_BYTE(0x80)
+
+/* does one of the eight bytes lie outside of 0x20 to 0x7E, printable ASCII? */
+static inline bool
+identifier_word_unusual(uint64 word)
+{
+	uint64		below_space = word - EACH_BYTE(0x20);
+	uint64		above_tilde = word + EACH_BYTE(0x01);
+
+	return ((below_space | above_tilde | word) & HIGH_BITS) != 0;
+}
+
+/* the control character that begins here: its length in bytes, or 0 */
+static int
+identifier_control_length(const unsigned char *at, int left)
+{
+	if (at[0] < 0x20 || at[0] == 0x7F)
+		return 1;
+	/* U+0080 to U+009F, among them the line break U+0085 */
+	if (at[0] == 0xC2 && left >= 2 && at[1] < 0xA0)
+		return 2;
+	/* U+2028 and U+2029 separate lines and paragraphs */
+	if (at[0] == 0xE2 && left >= 3 && at[1] == 0x80 && (at[2] == 0xA8 || at[2] == 0xA9))
+		return 3;
+	return 0;
+}
+
+int
+identifier_find_control(Slice text)
+{
+	int			i = 0;
+
+	/* nearly all identifiers are printable ASCII: eight bytes at a time */
+	for (; i + (int) sizeof(uint64) <= text.len; i += sizeof(uint64))
+	{
+		uint64		word;
+
+		memcpy(&word, text.s + i, sizeof(word));
+		if (identifier_word_unusual(word))
+			break;
+	}
+	for (; i < text.len; i++)
+		if (identifier_control_length((const unsigned char *) text.s + i, text.len - i) > 0)
+			return i;
+	return -1;
+}
+
 /* --------------------------------------------------------- new identifiers */
 
 #define ULID_BYTES		16
 #define ULID_TIME_BYTES	6
 
-/* 128 bits as 26 letters of Crockford's base 32, the first holding only 3 bits */
+/*
+ * The prefix, an underscore, and 128 bits as 26 letters of Crockford's base 32,
+ * of which the first stands for 3 bits only.
+ */
 static char *
-spell(const char *prefix, const uint8 *bits)
+identifier_spell(const char *prefix, const uint8 *bits)
 {
 	static const char letters[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 	char		spelled[27];
@@ -167,7 +220,7 @@ spell(const char *prefix, const uint8 *bits)
 
 	for (i = 0; i < 26; i++)
 	{
-		int			low = 128 - 5 * (26 - i);	/* place of its highest bit */
+		int			low = 128 - 5 * (26 - i);	/* the letter's highest bit */
 		int			value = 0;
 		int			b;
 
@@ -180,19 +233,18 @@ spell(const char *prefix, const uint8 *bits)
 }
 
 static uint64
-unix_milliseconds(void)
+identifier_unix_milliseconds(TimestampTz now)
 {
-	TimestampTz now = clock_now();
 	int64		epoch = (int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
 
 	return Max(now + epoch, 0) / 1000;
 }
 
 char *
-identifier_make(const char *prefix)
+identifier_make(const char *prefix, TimestampTz now)
 {
 	static uint8 last[ULID_BYTES];
-	uint64		milliseconds = unix_milliseconds();
+	uint64		milliseconds = identifier_unix_milliseconds(now);
 	uint8		ulid[ULID_BYTES];
 	int			i;
 
@@ -201,7 +253,7 @@ identifier_make(const char *prefix)
 
 	if (memcmp(ulid, last, ULID_TIME_BYTES) == 0)
 	{
-		/* the same millisecond again: the next number keeps the order */
+		/* within the same millisecond, adding 1 keeps the order */
 		memcpy(ulid, last, ULID_BYTES);
 		for (i = ULID_BYTES - 1; i >= ULID_TIME_BYTES && ++ulid[i] == 0; i--)
 			;
@@ -212,7 +264,7 @@ identifier_make(const char *prefix)
 				 errmsg("could not generate random values")));
 
 	memcpy(last, ulid, ULID_BYTES);
-	return spell(prefix, ulid);
+	return identifier_spell(prefix, ulid);
 }
 
 char *
@@ -227,7 +279,7 @@ identifier_derive(const char *prefix, const Slice *parts, int nparts)
 	{
 		uint32		len = pg_hton32(parts[i].len);
 
-		/* each length too, so that "a","bc" is not "ab","c" */
+		/* the lengths, too, so that "a","bc" differs from "ab","c" */
 		ok = pg_cryptohash_update(ctx, (const uint8 *) &len, sizeof(len)) == 0 &&
 			pg_cryptohash_update(ctx, (const uint8 *) parts[i].s, parts[i].len) == 0;
 	}
@@ -238,5 +290,5 @@ identifier_derive(const char *prefix, const Slice *parts, int nparts)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYSTEM_ERROR),
 				 errmsg("could not compute SHA-256 hash")));
-	return spell(prefix, hash);
+	return identifier_spell(prefix, hash);
 }

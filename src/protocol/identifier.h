@@ -1,10 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * identifier.h
- *	  Identifiers: whose prefix is whose (spec Appendix B), and new ones.
+ *	  Identifiers: which prefix belongs to which kind (spec Appendix B), and
+ *	  how new ones are made.
  *
- * A reserved prefix may be used for its kind only; an identifier without one
- * is free, unless its kind must carry it (agents, groups, artifacts, tools).
+ * A reserved prefix may only be used for its own kind.  An identifier without
+ * one is free to choose, except for the kinds that require a prefix: agents,
+ * groups, artifacts and tools.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +14,7 @@
 #define CLUTCH_IDENTIFIER_H
 
 #include "base/text.h"
+#include "datatype/timestamp.h"
 #include "protocol/problem.h"
 
 typedef enum IdentifierKind
@@ -32,27 +35,35 @@ typedef enum IdentifierKind
 } IdentifierKind;
 
 /*
- * Has this text a prefix that its kind may (or must) have, and something
- * behind it?  If not: the code of the fault, and the rule in *rule.
+ * Returns NULL if the text has a prefix that its kind may (or must) have and
+ * something after it, or else the code of the fault and, in *rule, the rule
+ * that it breaks.
  */
 extern const char *identifier_fault(IdentifierKind kind, Slice text, const char **rule);
 
 /*
- * "skill:research@^1.0" asks for a version of a capability: id and range,
- * divided by the last @; an absent range when nothing is asked.
+ * The offset of the first control character, line breaks of Unicode included,
+ * or -1.  Such characters would let an identifier forge lines of a log file.
+ */
+extern int	identifier_find_control(Slice text);
+
+/*
+ * Splits "skill:research@^1.0" at its last @ into the capability and the range
+ * of versions that is asked for; the range is absent if there is none.
  */
 extern void identifier_split_version(Slice entry, Slice *id, Slice *range);
 
-/* [a-z][a-z0-9_]*, at most 32 bytes: fit to begin a new identifier */
+/* can the text begin a new identifier?  [a-z][a-z0-9_]*, at most 32 bytes */
 extern bool identifier_prefix_valid(Slice prefix);
 
 /*
- * prefix_ and a ULID: 48 bits of time in milliseconds, 80 random ones.  Those
- * that one backend makes within a millisecond come in order, too.
+ * The prefix, an underscore and a ULID: the time in milliseconds (48 bits) and
+ * 80 random bits.  Identifiers that one backend makes within the same
+ * millisecond are ordered, too.
  */
-extern char *identifier_make(const char *prefix);
+extern char *identifier_make(const char *prefix, TimestampTz now);
 
-/* prefix_ and 128 bits of a hash over the parts: the same for the same parts */
+/* the prefix and 128 bits of a hash over the parts: equal for equal parts */
 extern char *identifier_derive(const char *prefix, const Slice *parts, int nparts);
 
 #endif							/* CLUTCH_IDENTIFIER_H */

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * legacy.c
- *	  Message types of before the protocol, translated (spec Appendix A).
+ *	  Translation of the message types that were used before the protocol
+ *	  (spec Appendix A).
  *
  *		PLAN			task.request, domain planning
  *		PROPOSAL		task.result if payload.final is true, else task.progress
- *		EXEC_REPORT		task.result, with the payload_type it has
+ *		EXEC_REPORT		task.result, with its own payload_type
  *		REVIEW			task.result, payload_type review.feedback.v1
- *		BLOCKER			task.error if its task is in work, else chat.system
+ *		BLOCKER			task.error if an agent has its task, else chat.system
  *
  *-------------------------------------------------------------------------
  */
@@ -20,17 +21,49 @@
 #include "protocol/place.h"
 #include "protocol/problem.h"
 
-/* what becomes of an envelope */
+typedef enum LegacyType
+{
+	LEGACY_PLAN,
+	LEGACY_PROPOSAL,
+	LEGACY_EXEC_REPORT,
+	LEGACY_REVIEW,
+	LEGACY_BLOCKER,
+	NUM_LEGACY_TYPES
+} LegacyType;
+
+/* in the order of LegacyType */
+static const char *const legacy_names[NUM_LEGACY_TYPES] = {
+	"PLAN", "PROPOSAL", "EXEC_REPORT", "REVIEW", "BLOCKER"
+};
+
 typedef struct Translation
 {
 	MessageType type;
-	const char *domain;			/* NULL: as it is */
-	const char *payload_type;	/* NULL: as it is */
-	bool		is_error;		/* payload needs code and message */
+	const char *domain;			/* NULL: unchanged */
+	const char *payload_type;	/* NULL: unchanged */
+	bool		is_error;		/* the payload needs a code and a message */
 } Translation;
 
+/* NUM_LEGACY_TYPES if it is not one of them */
+static LegacyType
+legacy_type_parse(Slice name)
+{
+	int			i;
+
+	for (i = 0; i < NUM_LEGACY_TYPES; i++)
+		if (slice_equal(name, slice_of_cstring(legacy_names[i])))
+			break;
+	return i;
+}
+
+bool
+legacy_type_known(Slice type)
+{
+	return legacy_type_parse(type) != NUM_LEGACY_TYPES;
+}
+
 static bool
-is_final(Jsonb *doc)
+legacy_is_final(Jsonb *doc)
 {
 	bool		final = false;
 
@@ -38,40 +71,34 @@ is_final(Jsonb *doc)
 		final;
 }
 
-static bool
-translation_of(Slice type, Jsonb *doc, LegacyTaskInWork in_work, Translation *t)
+static Translation
+legacy_translation_of(LegacyType type, Jsonb *doc, LegacyTaskInWork in_work)
 {
-	memset(t, 0, sizeof(*t));
-	if (slice_equal(type, SLICE_OF("PLAN")))
-	{
-		t->type = MSG_TASK_REQUEST;
-		t->domain = "planning";
-	}
-	else if (slice_equal(type, SLICE_OF("PROPOSAL")))
-		t->type = is_final(doc) ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
-	else if (slice_equal(type, SLICE_OF("EXEC_REPORT")))
-		t->type = MSG_TASK_RESULT;
-	else if (slice_equal(type, SLICE_OF("REVIEW")))
-	{
-		t->type = MSG_TASK_RESULT;
-		t->payload_type = "review.feedback.v1";
-	}
-	else if (slice_equal(type, SLICE_OF("BLOCKER")))
-	{
-		Slice		task_id = document_get_text(&doc->root, "task_id");
+	Slice		task_id = document_get_text(&doc->root, "task_id");
+	bool		has_agent;
 
-		t->type = slice_present(task_id) && in_work(task_id) ?
-			MSG_TASK_ERROR : MSG_CHAT_SYSTEM;
-		t->is_error = true;
+	switch (type)
+	{
+		case LEGACY_PLAN:
+			return (Translation) {.type = MSG_TASK_REQUEST, .domain = "planning"};
+		case LEGACY_PROPOSAL:
+			return (Translation) {legacy_is_final(doc) ? MSG_TASK_RESULT : MSG_TASK_PROGRESS};
+		case LEGACY_EXEC_REPORT:
+			return (Translation) {MSG_TASK_RESULT};
+		case LEGACY_REVIEW:
+			return (Translation) {MSG_TASK_RESULT, .payload_type = "review.feedback.v1"};
+		case LEGACY_BLOCKER:
+			has_agent = slice_present(task_id) && in_work(task_id);
+			return (Translation) {has_agent ? MSG_TASK_ERROR : MSG_CHAT_SYSTEM, .is_error = true};
+		case NUM_LEGACY_TYPES:
+			break;
 	}
-	else
-		return false;
-	return true;
+	return (Translation) {MSG_UNKNOWN};
 }
 
-/* the words an old BLOCKER said it in */
+/* the reason that a BLOCKER gives, under one of the keys that were in use */
 static Slice
-blocker_message(JsonbContainer *payload)
+legacy_blocker_message(JsonbContainer *payload)
 {
 	static const char *const keys[] = {"reason", "text", "description"};
 	int			i;
@@ -87,7 +114,7 @@ blocker_message(JsonbContainer *payload)
 }
 
 static void
-put_error_payload(DocumentBuilder *b, JsonbContainer *payload)
+legacy_put_error_payload(DocumentBuilder *b, JsonbContainer *payload)
 {
 	JsonbValue	value;
 
@@ -96,7 +123,7 @@ put_error_payload(DocumentBuilder *b, JsonbContainer *payload)
 	if (!document_get(payload, "code", &value))
 		document_put_cstring(b, "code", "BLOCKED");
 	if (!document_get(payload, "message", &value))
-		document_put_text(b, "message", blocker_message(payload));
+		document_put_text(b, "message", legacy_blocker_message(payload));
 	document_close_object(b);
 }
 
@@ -104,7 +131,8 @@ Jsonb *
 legacy_translate(Jsonb *doc, LegacyTaskInWork in_work)
 {
 	JsonbContainer *payload = document_get_container(&doc->root, "payload");
-	Slice		type = document_get_text(&doc->root, "type");
+	Slice		name = document_get_text(&doc->root, "type");
+	LegacyType	type = legacy_type_parse(name);
 	Translation t;
 	DocumentBuilder b;
 
@@ -113,27 +141,28 @@ legacy_translate(Jsonb *doc, LegacyTaskInWork in_work)
 				(errcode(ERRCODE_CLUTCH_ENVELOPE_INVALID),
 				 errproblem("", "WRONG_TYPE"),
 				 errmsg("a legacy envelope must be a JSON object")));
-	if (!slice_present(type))
+	if (!slice_present(name))
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_ENVELOPE_INVALID),
 				 errproblem("/type", "REQUIRED"),
-				 errmsg("a legacy envelope needs a type")));
-	if (message_type_parse(type) != MSG_UNKNOWN)
+				 errmsg("a legacy envelope must have a type")));
+	if (message_type_parse(name) != MSG_UNKNOWN)
 		return doc;
-	if (!translation_of(type, doc, in_work, &t))
+	if (type == NUM_LEGACY_TYPES)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_ENVELOPE_INVALID),
 				 errproblem("/type", "UNKNOWN_TYPE"),
-				 errmsg("%s is neither a legacy message type nor one of the protocol",
-						place_quote(type)),
-				 errhint("Legacy types are PLAN, PROPOSAL, EXEC_REPORT, REVIEW and BLOCKER.")));
+				 errmsg("%s is neither a legacy message type nor a type of the protocol",
+						place_quote(name)),
+				 errhint("The legacy types are PLAN, PROPOSAL, EXEC_REPORT, REVIEW and BLOCKER.")));
 
+	t = legacy_translation_of(type, doc, in_work);
 	document_begin(&b);
 	document_put_pairs(&b, &doc->root, NULL);
 	document_put_cstring(&b, "type", message_type_name(t.type));
 	document_put_cstring(&b, "domain", t.domain);
 	document_put_cstring(&b, "payload_type", t.payload_type);
 	if (t.is_error && payload != NULL && JsonContainerIsObject(payload))
-		put_error_payload(&b, payload);
+		legacy_put_error_payload(&b, payload);
 	return document_end(&b);
 }

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * legacy.h
- *	  Message types of before the protocol, translated (spec Appendix A).
+ *	  Translation of the message types that were used before the protocol
+ *	  (spec Appendix A).
  *
  *-------------------------------------------------------------------------
  */
@@ -11,12 +12,16 @@
 #include "base/text.h"
 #include "utils/jsonb.h"
 
-/* is this task in an agent's hands? */
+/* does an agent have this task at the moment? */
 typedef bool (*LegacyTaskInWork) (Slice task_id);
 
+/* is this a legacy message type? */
+extern bool legacy_type_known(Slice type);
+
 /*
- * The envelope with a type of the protocol, palloc'd; itself if it has one
- * already.  Raises for a type that is neither.  Nothing else is judged.
+ * Returns the envelope with a type of the protocol, palloc'd, or the envelope
+ * itself if it has one already.  Raises an error for any other type.  Nothing
+ * but the type is checked.
  */
 extern Jsonb *legacy_translate(Jsonb *doc, LegacyTaskInWork in_work);
 

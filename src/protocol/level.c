@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * level.c
- *	  The words for what is ranked: network, trust, cost.
+ *	  The levels of network access, trust and cost, and the words for them.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * message_type.c
- *	  The closed set of message types (spec 2) and what each implies.
+ *	  The closed set of message types (spec 2), and what each implies.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,10 +9,20 @@
 
 #include "protocol/message_type.h"
 
+#include "lib/stringinfo.h"
+#include "utils/varlena.h"
+
+/*
+ * Names further apart than this are not suggested, nor are names that differ
+ * in half of their letters; longer texts are not compared at all.
+ */
+#define NEAREST_EDITS	3
+#define NEAREST_BYTES	64
+
 #define NAME(literal)	{literal, sizeof(literal) - 1}
 
-/* in the order of the enum */
-static const Slice names[MSG_UNKNOWN] = {
+/* in the order of MessageType */
+static const Slice message_type_names[MSG_UNKNOWN] = {
 	NAME("task.request"),
 	NAME("task.accept"),
 	NAME("task.progress"),
@@ -38,7 +48,7 @@ message_type_parse(Slice name)
 	int			i;
 
 	for (i = 0; i < MSG_UNKNOWN; i++)
-		if (slice_equal(names[i], name))
+		if (slice_equal(message_type_names[i], name))
 			return i;
 	return MSG_UNKNOWN;
 }
@@ -46,7 +56,44 @@ message_type_parse(Slice name)
 const char *
 message_type_name(MessageType type)
 {
-	return type < MSG_UNKNOWN ? names[type].s : NULL;
+	return type < MSG_UNKNOWN ? message_type_names[type].s : NULL;
+}
+
+MessageType
+message_type_nearest(Slice name)
+{
+	MessageType nearest = MSG_UNKNOWN;
+	int			fewest = Min(NEAREST_EDITS, name.len / 2) + 1;
+	int			i;
+
+	if (name.len > NEAREST_BYTES)
+		return MSG_UNKNOWN;
+	for (i = 0; i < MSG_UNKNOWN; i++)
+	{
+		int			edits = varstr_levenshtein_less_equal(name.s, name.len,
+														  message_type_names[i].s,
+														  message_type_names[i].len,
+														  1, 1, 1, fewest, false);
+
+		if (edits < fewest)
+		{
+			fewest = edits;
+			nearest = i;
+		}
+	}
+	return nearest;
+}
+
+char *
+message_type_list(void)
+{
+	StringInfoData list;
+	int			i;
+
+	initStringInfo(&list);
+	for (i = 0; i < MSG_UNKNOWN; i++)
+		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "", message_type_names[i].s);
+	return list.data;
 }
 
 bool

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * message_type.h
- *	  The closed set of message types (spec 2) and what each implies.
+ *	  The closed set of message types (spec 2), and what each implies.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,17 +29,23 @@ typedef enum MessageType
 	MSG_AGENT_UPDATE,
 	MSG_ROUTING_DECISION,
 	MSG_ROUTING_FAILURE,
-	MSG_UNKNOWN					/* also the number of known ones */
+	MSG_UNKNOWN					/* also the number of types */
 } MessageType;
 
 extern MessageType message_type_parse(Slice name);
 extern const char *message_type_name(MessageType type);
 
-/* moves the state of a task: task.* and routing.* */
+/* the type that a misspelt name probably means; MSG_UNKNOWN if none is near */
+extern MessageType message_type_nearest(Slice name);
+
+/* the names of all types, separated by commas; palloc'd */
+extern char *message_type_list(void);
+
+/* does it move the state of a task?  task.* and routing.* */
 extern bool message_type_is_task(MessageType type);
-/* changes the registry: agent.* */
+/* does it change the registry?  agent.* */
 extern bool message_type_is_agent(MessageType type);
-/* written by the database alone: routing.*, task.timeout */
+/* does only the database write it?  routing.* and task.timeout */
 extern bool message_type_is_internal(MessageType type);
 
 #endif							/* CLUTCH_MESSAGE_TYPE_H */

@@ -1,13 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * number.c
- *	  A JSON number: does it fit a double, is it a whole one?
+ *	  Questions about a JSON number.
  *
- * Converting a numeric costs a walk through text, too much for each number
- * of each envelope.  So its words are looked at: the short form holds
- * nothing above 10^256, and whole numbers are digits to the base 10000.  The
- * form is private to numeric.c, but it is also what lies on disk since 9.1,
- * and pg_upgrade rests on it.
+ * All of them are put to the server's own functions on numeric.  Comparing
+ * two numerics looks at their leading digits; converting one to a double goes
+ * through its decimal text and costs ten times as much.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,70 +13,86 @@
 
 #include "protocol/number.h"
 
-#include <math.h>
-
-#include "compat.h"
-
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
-#define FORM_MASK			0xC000
-#define FORM_NEGATIVE		0x4000	/* long form; 0x0000 is positive */
-#define FORM_SHORT			0x8000
-#define FORM_SPECIAL		0xC000	/* NaN, infinities: not from JSON text */
-
-#define SHORT_NEGATIVE		0x2000
-#define SHORT_SCALE_MASK	0x1F80
-#define SHORT_WEIGHT_MASK	0x007F	/* 7 bits with sign */
-
-#define BASE				10000
-
-/* 10000^77 = 1e308 is the last power of the base that fits a double */
-#define WEIGHT_OF_DBL_MAX	77
-/* 10000^3 = 1e12: the digits of any whole number up to 2^53 begin there */
-#define WEIGHT_OF_2_53		3
 #define LARGEST_EXACT		(INT64CONST(1) << 53)
 
-/* the i-th word of a numeric: header, then (long form) weight, then digits */
-static uint16
-word_of(Numeric number, int i)
-{
-	uint16		word;
+/*
+ * 2^1024 - 2^970, the least number that rounds to infinity: half a unit in the
+ * last place above the largest double.
+ */
+#define LEAST_INFINITE \
+	"1797693134862315807937289714053034150799341327100378269361737789804449682927" \
+	"6475094664901797758720709633028641669288791094655554785194040263065748867150" \
+	"5820681908902000708383676273854845817711531764475730270069855571366959622842" \
+	"9148198608349364752927190741684443655107043427115596995080930428801779041744" \
+	"97792"
 
-	memcpy(&word, VARDATA_ANY(number) + i * sizeof(uint16), sizeof(uint16));
-	return word;
+typedef struct NumberBounds
+{
+	Numeric		zero;
+	Numeric		infinite;		/* LEAST_INFINITE */
+	Numeric		minus_infinite;
+	Numeric		exact;			/* LARGEST_EXACT */
+	Numeric		minus_exact;
+} NumberBounds;
+
+static Numeric
+number_of_text(const char *text)
+{
+	return DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(text),
+											   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
 }
 
-static double
-to_double(Numeric number)
+static Numeric
+number_negated(Numeric number)
 {
-	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-											  NumericGetDatum(number)));
+	return DatumGetNumeric(DirectFunctionCall1(numeric_uminus, NumericGetDatum(number)));
+}
+
+/* made once for each backend */
+static const NumberBounds *
+number_bounds(void)
+{
+	static NumberBounds *bounds = NULL;
+	NumberBounds *made;
+	MemoryContext caller;
+
+	if (bounds != NULL)
+		return bounds;
+	caller = MemoryContextSwitchTo(TopMemoryContext);
+	made = palloc(sizeof(NumberBounds));
+	made->zero = int64_to_numeric(0);
+	made->infinite = number_of_text(LEAST_INFINITE);
+	made->minus_infinite = number_negated(made->infinite);
+	made->exact = int64_to_numeric(LARGEST_EXACT);
+	made->minus_exact = number_negated(made->exact);
+	MemoryContextSwitchTo(caller);
+	bounds = made;
+	return bounds;
+}
+
+static int
+number_compare(Numeric a, Numeric b)
+{
+	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(a),
+											 NumericGetDatum(b)));
 }
 
 bool
 number_fits_double(Numeric number)
 {
-	uint16		header = word_of(number, 0);
-	int16		weight;
+	const NumberBounds *bounds = number_bounds();
 
-	if ((header & FORM_MASK) == FORM_SHORT)
-		return true;
-	if ((header & FORM_MASK) == FORM_SPECIAL)
-		return false;
-	weight = (int16) word_of(number, 1);
-	if (weight != WEIGHT_OF_DBL_MAX)
-		return weight < WEIGHT_OF_DBL_MAX;
-	return !isinf(to_double(number));
+	return number_compare(number, bounds->infinite) < 0 &&
+		number_compare(number, bounds->minus_infinite) > 0;
 }
 
 bool
 number_is_negative(Numeric number)
 {
-	uint16		header = word_of(number, 0);
-
-	if ((header & FORM_MASK) == FORM_SHORT)
-		return (header & SHORT_NEGATIVE) != 0;
-	return (header & FORM_MASK) == FORM_NEGATIVE;
+	return number_compare(number, number_bounds()->zero) < 0;
 }
 
 bool
@@ -87,36 +101,18 @@ number_is_integer(Numeric number)
 	Datum		whole = DirectFunctionCall2(numeric_trunc, NumericGetDatum(number),
 											Int32GetDatum(0));
 
-	return DatumGetBool(DirectFunctionCall2(numeric_eq, NumericGetDatum(number), whole));
+	return number_compare(number, DatumGetNumeric(whole)) == 0;
 }
 
 bool
 number_to_int64(Numeric number, int64 *value)
 {
-	uint16		header = word_of(number, 0);
-	int			ndigits = VARSIZE_ANY_EXHDR(number) / sizeof(uint16) - 1;
-	int			weight = header & SHORT_WEIGHT_MASK;
-	int			i;
+	const NumberBounds *bounds = number_bounds();
 
-	/* "1.0": rare, and whole all the same */
-	if ((header & FORM_MASK) != FORM_SHORT || (header & SHORT_SCALE_MASK) != 0)
-	{
-		if (!number_fits_double(number) || fabs(to_double(number)) > LARGEST_EXACT ||
-			!number_is_integer(number))
-			return false;
-		*value = (int64) to_double(number);
-		return true;
-	}
-
-	/* no digits behind the point, so a negative weight is out of the question */
-	if (weight > WEIGHT_OF_2_53)
+	if (number_compare(number, bounds->exact) > 0 ||
+		number_compare(number, bounds->minus_exact) < 0 ||
+		!number_is_integer(number))
 		return false;
-	*value = 0;
-	for (i = 0; i <= weight; i++)
-		*value = *value * BASE + (i < ndigits ? (int16) word_of(number, 1 + i) : 0);
-	if (*value > LARGEST_EXACT)
-		return false;
-	if (header & SHORT_NEGATIVE)
-		*value = -*value;
+	*value = DatumGetInt64(DirectFunctionCall1(numeric_int8, NumericGetDatum(number)));
 	return true;
 }

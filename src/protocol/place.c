@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * place.c
- *	  Where in a document a value stands, and what is wrong with it there.
+ *	  The place of a value in a document, for reporting a fault there.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,12 +12,12 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 
-/* bytes of a user's text that a sentence shows */
+/* how many bytes of a user's text a sentence shows */
 #define TEXT_SHOWN		80
 
 /* palloc'd; "" for the document */
 static char *
-path_of(const Place *place)
+place_path(const DocumentPlace *place)
 {
 	char	   *parent;
 
@@ -26,38 +26,38 @@ path_of(const Place *place)
 	if (place->base)
 		return pstrdup(place->base);
 
-	/* a few frames: the fields of the protocol do not nest deeper */
-	parent = path_of(place->up);
+	/* the recursion is shallow: the protocol's fields do not nest deeply */
+	parent = place_path(place->up);
 	if (slice_present(place->key))
 		return problem_path(parent, place->key.s, place->key.len);
 	return problem_path_index(parent, place->index);
 }
 
-/* what stands there, as a sentence begins: "ts", or: Element 2 of "requires" */
+/* the subject of a sentence: "ts", or: Element 2 of "requires" */
 static char *
-name_of(const Place *place)
+place_name(const DocumentPlace *place)
 {
 	if (place == NULL || place->base)
 		return pstrdup("The document");
 	if (slice_present(place->key))
 		return place_quote(place->key);
-	return psprintf("Element %d of %s", place->index, name_of(place->up));
+	return psprintf("Element %d of %s", place->index, place_name(place->up));
 }
 
 void
-place_fault(const Place *place, ProblemList *list, const char *code,
+place_fault(const DocumentPlace *place, ProblemList *list, const char *code,
 			const char *format,...)
 {
 	StringInfoData sentence;
 
 	if (list->n == PROBLEM_MAX)
 	{
-		list->dropped++;		/* without spelling what nobody will read */
+		list->dropped++;		/* spares writing out what will not be shown */
 		return;
 	}
 
 	initStringInfo(&sentence);
-	appendStringInfo(&sentence, "%s ", name_of(place));
+	appendStringInfo(&sentence, "%s ", place_name(place));
 	for (;;)
 	{
 		va_list		args;
@@ -70,7 +70,7 @@ place_fault(const Place *place, ProblemList *list, const char *code,
 			break;
 		enlargeStringInfo(&sentence, needed);
 	}
-	problem_add(list, path_of(place), code, "%s", sentence.data);
+	problem_add(list, place_path(place), code, "%s", sentence.data);
 }
 
 char *

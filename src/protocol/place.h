@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * place.h
- *	  Where in a document a value stands, and what is wrong with it there.
+ *	  The place of a value in a document, for reporting a fault there.
  *
- * A place costs nothing while all is well: it is a chain of frames on the
- * stack, spelled out as a path (RFC 6901) only for a fault.
+ * A place costs nothing as long as there is no fault: it is a chain of frames
+ * on the stack, which is written out as a path (RFC 6901) only when needed.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,19 +14,19 @@
 #include "base/text.h"
 #include "protocol/problem.h"
 
-typedef struct Place
+typedef struct DocumentPlace
 {
-	const struct Place *up;		/* NULL: the document */
-	Slice		key;			/* of an object; absent: in an array */
-	int			index;			/* in an array */
-	const char *base;			/* instead of both: a path already spelled */
-} Place;
+	const struct DocumentPlace *up; /* NULL: directly in the document */
+	Slice		key;			/* the key in an object; absent in an array */
+	int			index;			/* the index in an array */
+	const char *base;			/* if set, this path instead of key and index */
+} DocumentPlace;
 
-/* a fault whose sentence begins with the name of the place */
-extern void place_fault(const Place *place, ProblemList *list, const char *code,
+/* adds a fault; the place's name begins the sentence, the format continues it */
+extern void place_fault(const DocumentPlace *place, ProblemList *list, const char *code,
 						const char *format,...) pg_attribute_printf(4, 5);
 
-/* a text of the user in quotes, clipped to fit a sentence; palloc'd */
+/* the user's text in quotes, clipped so that it fits into a sentence; palloc'd */
 extern char *place_quote(Slice text);
 
 #endif							/* CLUTCH_PLACE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * problem.c
- *	  A list of faults, so that a sender hears of all of them at once.
+ *	  A list of faults, so that a sender learns about all of them at once.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,24 +15,40 @@
 #include "mb/pg_wchar.h"
 #include "utils/json.h"
 
-/* bytes of a key that a path shows */
+/* how many bytes of a key a path shows */
 #define KEY_SHOWN		256
 
-ProblemList *
-problem_list(void)
+static ProblemList *
+problem_list_with(const Limits *limits)
 {
 	ProblemList *list = palloc(sizeof(ProblemList));
 
-	/* items stay unset: a list is made for every envelope, most stay empty */
+	/*
+	 * The items stay uninitialized: a list is made for every envelope, and
+	 * most lists stay empty.
+	 */
+	list->limits = limits;
 	list->n = 0;
 	list->dropped = 0;
 	return list;
 }
 
-static char *format_message(const char *format, va_list args) pg_attribute_printf(1, 0);
+ProblemList *
+problem_list(void)
+{
+	return problem_list_with(&clutch_limits);
+}
+
+ProblemList *
+problem_list_admitted(void)
+{
+	return problem_list_with(&clutch_limits_admitted);
+}
+
+static char *problem_format(const char *format, va_list args) pg_attribute_printf(1, 0);
 
 static char *
-format_message(const char *format, va_list args)
+problem_format(const char *format, va_list args)
 {
 	int			save_errno = errno;
 	StringInfoData buf;
@@ -61,7 +77,7 @@ problem_add(ProblemList *list, const char *path, const char *code,
 	Problem    *problem;
 	int			i;
 
-	/* said once is enough: a number may be too large for two reasons */
+	/* a number, for example, may be out of range for two reasons */
 	for (i = 0; i < list->n; i++)
 		if (strcmp(list->items[i].path, path) == 0 &&
 			strcmp(list->items[i].code, code) == 0)
@@ -75,9 +91,11 @@ problem_add(ProblemList *list, const char *path, const char *code,
 	problem->path = pstrdup(path);
 	problem->code = code;
 	va_start(args, format);
-	problem->message = format_message(format, args);
+	problem->message = problem_format(format, args);
 	va_end(args);
 }
+
+/* ------------------------------------------------------------------- paths */
 
 char *
 problem_path(const char *parent, const char *key, int keylen)
@@ -86,7 +104,7 @@ problem_path(const char *parent, const char *key, int keylen)
 	StringInfoData buf;
 	int			i;
 
-	/* one long key above a hundred faults must not make a hundred long paths */
+	/* a hundred faults below one long key must not make a hundred long paths */
 	if (keylen > KEY_SHOWN)
 		shown = pg_mbcliplen(key, keylen, KEY_SHOWN);
 
@@ -112,21 +130,88 @@ problem_path_index(const char *parent, int index)
 	return psprintf("%s/%d", parent, index);
 }
 
+/* --------------------------------------------------------------- arguments */
+
+/* adds nothing to the error's CONTEXT: it only marks the place of the scope */
 static void
-append_json(StringInfo buf, const char *path, const char *code, const char *message)
+problem_arguments_callback(void *arguments)
 {
-	appendStringInfoString(buf, "{\"path\": ");
-	escape_json(buf, path);
-	appendStringInfoString(buf, ", \"code\": ");
-	escape_json(buf, code);
-	appendStringInfoString(buf, ", \"message\": ");
-	escape_json(buf, message);
-	appendStringInfoChar(buf, '}');
+}
+
+void
+problem_arguments_begin(ProblemArguments *scope, const ProblemArgument *arguments)
+{
+	scope->context.callback = problem_arguments_callback;
+	scope->context.arg = unconstify(ProblemArgument *, arguments);
+	scope->context.previous = error_context_stack;
+	error_context_stack = &scope->context;
+}
+
+void
+problem_arguments_end(ProblemArguments *scope)
+{
+	error_context_stack = scope->context.previous;
+}
+
+/* the innermost scope's arguments, or NULL outside of any */
+static const ProblemArgument *
+problem_arguments_current(void)
+{
+	ErrorContextCallback *context = error_context_stack;
+
+	while (context != NULL && context->callback != problem_arguments_callback)
+		context = context->previous;
+	return context != NULL ? context->arg : NULL;
+}
+
+/* the argument that a path belongs to, and what remains of the path; or NULL */
+static const char *
+problem_argument_of(const char *path, const char **rest)
+{
+	const ProblemArgument *argument = problem_arguments_current();
+
+	for (; argument != NULL && argument->path != NULL; argument++)
+	{
+		int			len = strlen(argument->path);
+
+		if (strncmp(path, argument->path, len) == 0 &&
+			(path[len] == '\0' || path[len] == '/'))
+		{
+			*rest = path + len;
+			return argument->argument;
+		}
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ errors */
+
+static void
+problem_append_key(StringInfo buf, const char *key, const char *value)
+{
+	appendStringInfo(buf, "%s\"%s\": ", buf->data[buf->len - 1] == '{' ? "" : ", ", key);
+	escape_json(buf, value);
+}
+
+/* where a fault is, as the first keys of a JSON object */
+static void
+problem_append_place(StringInfo buf, const char *place)
+{
+	bool		is_path = place[0] == '\0' || place[0] == '/';
+	const char *rest = "";
+	const char *argument = is_path ? problem_argument_of(place, &rest) : place;
+
+	if (argument != NULL)
+		problem_append_key(buf, "argument", argument);
+	if (argument == NULL)
+		problem_append_key(buf, "path", place);
+	else if (rest[0] != '\0')
+		problem_append_key(buf, "path", rest);
 }
 
 /* palloc'd */
 static char *
-json_of(const ProblemList *list)
+problem_list_json(const ProblemList *list)
 {
 	StringInfoData buf;
 	int			i;
@@ -135,47 +220,58 @@ json_of(const ProblemList *list)
 	appendStringInfoChar(&buf, '[');
 	for (i = 0; i < list->n; i++)
 	{
-		if (i > 0)
-			appendStringInfoString(&buf, ", ");
-		append_json(&buf, list->items[i].path, list->items[i].code,
-					list->items[i].message);
+		appendStringInfoString(&buf, i > 0 ? ", {" : "{");
+		problem_append_place(&buf, list->items[i].path);
+		problem_append_key(&buf, "code", list->items[i].code);
+		problem_append_key(&buf, "message", list->items[i].message);
+		appendStringInfoChar(&buf, '}');
 	}
 	appendStringInfoChar(&buf, ']');
 	return buf.data;
 }
 
-/* a sentence made fit to end a primary message, which takes no full stop */
+/* a sentence made fit to end a primary message, which has no final period */
 static char *
-without_full_stop(const char *sentence)
+problem_clause(const char *sentence)
 {
 	char	   *clause = pstrdup(sentence);
 	int			len = strlen(clause);
 
 	if (len > 0 && clause[len - 1] == '.')
 		clause[len - 1] = '\0';
-	/* no lower case for what is an acronym or begins with a quote */
+	/* acronyms and quoted names keep their first letter */
 	if (len > 1 && islower((unsigned char) clause[1]))
 		clause[0] = tolower((unsigned char) clause[0]);
 	return clause;
 }
 
+static int
+problem_errmsg(const ProblemList *list, const char *document)
+{
+	const Problem *first = &list->items[0];
+	int			n = list->n + list->dropped;
+	char	   *clause = problem_clause(first->message);
+	const char *rest;
+	const char *argument = problem_argument_of(first->path, &rest);
+
+	if (argument != NULL)
+		return errmsg("argument \"%s\" is not valid: %s", argument, clause);
+	if (n == 1)
+		return errmsg("%s is not valid at \"%s\": %s", document, first->path, clause);
+	return errmsg("%s is not valid in %d places, the first at \"%s\": %s",
+				  document, n, first->path, clause);
+}
+
 void
 problem_raise(const ProblemList *list, int sqlstate, const char *document)
 {
-	const Problem *first = &list->items[0];
-	int			others = list->n + list->dropped - 1;
-	char	   *clause = without_full_stop(first->message);
-
 	Assert(list->n > 0);
 	ereport(ERROR,
 			(errcode(sqlstate),
-			 others == 0 ?
-			 errmsg("%s is not valid at \"%s\": %s", document, first->path, clause) :
-			 errmsg("%s is not valid in %d places, the first at \"%s\": %s",
-					document, others + 1, first->path, clause),
-			 errdetail_internal("%s", json_of(list)),
+			 problem_errmsg(list, document),
+			 errdetail_internal("%s", problem_list_json(list)),
 			 list->dropped == 0 ?
-			 errhint("The detail lists each fault with its path, code and what is expected.") :
+			 errhint("The detail lists each fault with its place, its code and what is expected.") :
 			 errhint("The detail lists the first %d faults of %d.",
 					 list->n, list->n + list->dropped)));
 }
@@ -183,14 +279,12 @@ problem_raise(const ProblemList *list, int sqlstate, const char *document)
 int
 errproblem(const char *place, const char *code)
 {
-	bool		is_path = place[0] == '\0' || place[0] == '/';
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	appendStringInfo(&buf, "[{\"%s\": ", is_path ? "path" : "argument");
-	escape_json(&buf, place);
-	appendStringInfoString(&buf, ", \"code\": ");
-	escape_json(&buf, code);
+	appendStringInfoString(&buf, "[{");
+	problem_append_place(&buf, place);
+	problem_append_key(&buf, "code", code);
 	appendStringInfoString(&buf, "}]");
 	return errdetail_internal("%s", buf.data);
 }

@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * problem.h
- *	  A list of faults, so that a sender hears of all of them at once.
+ *	  A list of faults, so that a sender learns about all of them at once.
  *
- * Each fault has an RFC 6901 path into the document ("/from/agent_id", ""
- * for the whole), a stable code in capitals ("REQUIRED") and a sentence.
- * The codes are listed in docs/errors.md.  At most PROBLEM_MAX are kept; the
- * rest are counted.
+ * Each fault has a path into the document (RFC 6901: "/from/agent_id", or ""
+ * for the whole document), a stable code in capitals ("REQUIRED") and a
+ * sentence.  docs/errors.md lists the codes.  At most PROBLEM_MAX faults are
+ * kept; the rest are only counted.
  *
- * Everything is palloc'd in the current context.  Only problem_raise raises.
+ * Everything is palloc'd in the current memory context.  Of the functions
+ * here, only problem_raise raises an error.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,6 +18,7 @@
 
 #include "clutch.h"
 #include "compat.h"
+#include "settings.h"
 
 #define PROBLEM_MAX		100
 
@@ -27,33 +29,46 @@ typedef struct Problem
 	char	   *message;
 } Problem;
 
+/* a reader of a document gets the list together with the limits that it checks */
 struct ProblemList
 {
+	const Limits *limits;
 	int			n;
 	int			dropped;
 	Problem		items[PROBLEM_MAX];
 };
 
+/* an empty list, with the limits that the settings impose on senders */
 extern ProblemList *problem_list(void);
+
+/*
+ * The same, for documents that were admitted before.  The settings may have
+ * been lowered since, and a field that is not read would not be obeyed: a
+ * list of requirements, for example.
+ */
+extern ProblemList *problem_list_admitted(void);
+
+/* a second fault with the same path and code is not added */
 extern void problem_add(ProblemList *list, const char *path, const char *code,
 						const char *format,...) pg_attribute_printf(4, 5);
 
-/* appends "/key" to a path, escaping ~ and / ; palloc'd */
+/* the parent's path with "/key" appended, ~ and / escaped; palloc'd */
 extern char *problem_path(const char *parent, const char *key, int keylen);
 extern char *problem_path_index(const char *parent, int index);
 
 /*
- * One ERROR for the whole list: the message names the kind of document
- * ("envelope") and the first fault, DETAIL is the list as JSON,
- * [{"path":..,"code":..,"message":..}, ...], HINT says what to do.
+ * Raises one ERROR for the whole list.  The message names the kind of document
+ * ("envelope") and the first fault; DETAIL is the list as JSON,
+ * [{"path":..,"code":..,"message":..}, ...].
  */
 pg_noreturn extern void problem_raise(const ProblemList *list, int sqlstate,
 									  const char *document);
 
 /*
- * Inside ereport: where a single fault lies and which one it is, as the DETAIL
- * [{"path":..,"code":..}].  A place that is not a path names an argument of the
- * function that was called, and the DETAIL is [{"argument":..,"code":..}].
+ * To be used inside ereport: the place and the code of a single fault, as the
+ * DETAIL [{"path":..,"code":..}].  A place that begins with a slash, or is
+ * empty, is a path into the document; any other is the name of an argument of
+ * the function that was called, and the DETAIL is [{"argument":..,"code":..}].
  *
  *		ereport(ERROR,
  *				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
@@ -61,5 +76,33 @@ pg_noreturn extern void problem_raise(const ProblemList *list, int sqlstate,
  *				 errmsg(...), errhint(...)));
  */
 extern int	errproblem(const char *place, const char *code);
+
+/*
+ * Functions such as clutch.finish build an envelope from their arguments and
+ * send it.  Between problem_arguments_begin and problem_arguments_end, a fault
+ * in that envelope is reported as a fault of the argument that the value came
+ * from; a longer path shows what remains of it, {"argument":.., "path":..}.
+ *
+ *		static const ProblemArgument arguments[] = {
+ *			{"/task_id", "task_id"}, {"/payload", "result"}, {NULL}
+ *		};
+ *
+ * The first entry that the path is equal to, or lies below, decides.  Being an
+ * error context, the scope also ends when an error is raised.
+ */
+typedef struct ProblemArgument
+{
+	const char *path;
+	const char *argument;
+} ProblemArgument;
+
+typedef struct ProblemArguments
+{
+	ErrorContextCallback context;
+} ProblemArguments;
+
+extern void problem_arguments_begin(ProblemArguments *scope,
+									const ProblemArgument *arguments);
+extern void problem_arguments_end(ProblemArguments *scope);
 
 #endif							/* CLUTCH_PROBLEM_H */

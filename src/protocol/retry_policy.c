@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * retry_policy.c
- *	  How often, and after how long, a failed task is tried again.
+ *	  How often a failed task is retried, and after what delay.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,10 +28,10 @@ static const Slice retry_names[] = {
 	FIELD("initial_ms"),
 };
 static const FieldTable retry_fields = FIELD_TABLE(retry_names,
-												   "how a task is tried again has no other fields");
+												   "leave it out");
 
 static void
-read_count(Fields *f, int field, int64 most, int64 *count)
+retry_policy_read_count(Fields *f, int field, int64 most, int64 *count)
 {
 	int64		number;
 
@@ -40,9 +40,9 @@ read_count(Fields *f, int field, int64 most, int64 *count)
 }
 
 static void
-read_factor(Fields *f, double *factor)
+retry_policy_read_factor(Fields *f, double *factor)
 {
-	Place		place = fields_place(f, RETRY_FACTOR);
+	DocumentPlace place = fields_place(f, RETRY_FACTOR);
 	Numeric		number = fields_amount(f, RETRY_FACTOR);
 	double		value;
 
@@ -58,16 +58,16 @@ read_factor(Fields *f, double *factor)
 void
 retry_policy_read(Fields *parent, int field, RetryPolicy *policy)
 {
-	Place		place = fields_place(parent, field);
+	DocumentPlace place = fields_place(parent, field);
 	Fields		f;
 
 	if (!fields_present(parent, field) ||
 		!fields_open(&f, &retry_fields, &parent->values[field], &place, parent->list))
 		return;
-	read_count(&f, RETRY_MAX, RETRY_MOST, &policy->max);
-	read_count(&f, RETRY_INITIAL_MS, RETRY_LONGEST_MS, &policy->initial_ms);
-	read_count(&f, RETRY_MAX_MS, RETRY_LONGEST_MS, &policy->max_ms);
-	read_factor(&f, &policy->factor);
+	retry_policy_read_count(&f, RETRY_MAX, RETRY_MOST, &policy->max);
+	retry_policy_read_count(&f, RETRY_INITIAL_MS, RETRY_LONGEST_MS, &policy->initial_ms);
+	retry_policy_read_count(&f, RETRY_MAX_MS, RETRY_LONGEST_MS, &policy->max_ms);
+	retry_policy_read_factor(&f, &policy->factor);
 }
 
 RetryPolicy
@@ -87,7 +87,7 @@ retry_policy_or(RetryPolicy policy, RetryPolicy other)
 int64
 retry_policy_delay_ms(const RetryPolicy *policy, int n)
 {
-	/* no multiple of no time; and the power may be infinite */
+	/* the power may be infinite, and zero times infinity is not a number */
 	double		delay = policy->initial_ms == 0 ? 0 :
 		policy->initial_ms * pow(policy->factor, n - 1);
 

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * value.c
- *	  One value of a document, judged where it stands.
+ *	  One value of a document, checked where it stands.
  *
- * Children are read from the entries of their container, in the form of
- * utils/jsonb.h: the server's own getters allocate a value for each.
+ * Children are read from the entries of their container, whose layout is
+ * documented in utils/jsonb.h, because the server's own getters allocate
+ * every value that they return.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,10 +13,8 @@
 
 #include "protocol/value.h"
 
-#include "settings.h"
-
 static const char *
-type_name(const JsonbValue *value)
+value_type_name(const JsonbValue *value)
 {
 	switch (value->type)
 	{
@@ -35,23 +34,25 @@ type_name(const JsonbValue *value)
 }
 
 void
-value_wrong_type(const JsonbValue *value, const Place *place,
+value_wrong_type(const JsonbValue *value, const DocumentPlace *place,
 				 const char *expected, ProblemList *list)
 {
 	if (value->type == jbvNull)
 		place_fault(place, list, "NULL_VALUE",
-					"is null; it must be %s (if it is optional, leave it out).", expected);
+					"is null; it must be %s, or be left out if it is optional.", expected);
 	else
 		place_fault(place, list, "WRONG_TYPE", "is %s; it must be %s.",
-					type_name(value), expected);
+					value_type_name(value), expected);
 }
 
 Slice
-value_text(const JsonbValue *value, const Place *place, TextLimit limit, ProblemList *list)
+value_text(const JsonbValue *value, const DocumentPlace *place, TextKind kind,
+		   ProblemList *list)
 {
 	Slice		text;
-	int			most = limit == TEXT_ID ? clutch_max_id_bytes :
-		limit == TEXT_STRING ? clutch_max_string_bytes : PG_INT32_MAX;
+	int			most = kind == TEXT_ID ? list->limits->max_id_bytes :
+		kind == TEXT_STRING ? list->limits->max_string_bytes : PG_INT32_MAX;
+	int			control;
 
 	if (value->type != jbvString)
 	{
@@ -59,20 +60,27 @@ value_text(const JsonbValue *value, const Place *place, TextLimit limit, Problem
 		return SLICE_NONE;
 	}
 	text = (Slice) {value->val.string.val, value->val.string.len};
-	if (text.len > 0 && text.len <= most)
+	control = kind == TEXT_ID && !list->limits->any_character ?
+		identifier_find_control(text) : -1;
+	if (text.len > 0 && text.len <= most && control < 0)
 		return text;
 
 	if (text.len == 0)
-		place_fault(place, list, "EMPTY", "is an empty string; write something or leave it out.");
-	else
+		place_fault(place, list, "EMPTY",
+					"is an empty string; give it a value or leave it out.");
+	else if (text.len > most)
 		place_fault(place, list, "TOO_LONG",
 					"has %d bytes; the limit is %d (setting %s).", text.len, most,
-					limit == TEXT_ID ? "clutch.max_id_bytes" : "clutch.max_string_bytes");
+					kind == TEXT_ID ? "clutch.max_id_bytes" : "clutch.max_string_bytes");
+	else
+		place_fault(place, list, "CONTROL_CHARACTER",
+					"contains a line break or another control character (byte %d).",
+					control + 1);
 	return SLICE_NONE;
 }
 
 Slice
-value_identifier(const JsonbValue *value, const Place *place, IdentifierKind kind,
+value_identifier(const JsonbValue *value, const DocumentPlace *place, IdentifierKind kind,
 				 ProblemList *list)
 {
 	Slice		text = value_text(value, place, TEXT_ID, list);
@@ -89,13 +97,13 @@ value_identifier(const JsonbValue *value, const Place *place, IdentifierKind kin
 }
 
 const JsonbContainer *
-value_container(const JsonbValue *value, const Place *place, Container which,
+value_container(const JsonbValue *value, const DocumentPlace *place, ContainerKind kind,
 				ProblemList *list)
 {
 	if (value->type == jbvBinary &&
-		JsonContainerIsObject(value->val.binary.data) == (which == CONTAINER_OBJECT))
+		JsonContainerIsObject(value->val.binary.data) == (kind == CONTAINER_OBJECT))
 		return value->val.binary.data;
-	value_wrong_type(value, place, which == CONTAINER_OBJECT ? "an object" : "an array", list);
+	value_wrong_type(value, place, kind == CONTAINER_OBJECT ? "an object" : "an array", list);
 	return NULL;
 }
 

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * value.h
- *	  One value of a document, judged where it stands.
+ *	  One value of a document, checked where it stands.
  *
- * Every reader answers what it read, or nothing (absent, false, NULL) after
- * adding the fault with its place.
+ * Every reader returns what it has read.  If there is a fault, it adds the
+ * fault with its place and returns nothing: an absent Slice, false or NULL.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,35 +15,40 @@
 #include "protocol/place.h"
 #include "utils/jsonb.h"
 
-/* whose limit bounds a string */
-typedef enum TextLimit
+/* what a string is, and so how long it may be */
+typedef enum TextKind
 {
-	TEXT_ID,					/* clutch.max_id_bytes */
+	TEXT_ID,					/* clutch.max_id_bytes; no control characters */
 	TEXT_STRING,				/* clutch.max_string_bytes */
-	TEXT_PAYLOAD				/* none but that of the document */
-} TextLimit;
+	TEXT_PAYLOAD				/* limited by the size of the document only */
+} TextKind;
 
-typedef enum Container
+typedef enum ContainerKind
 {
 	CONTAINER_OBJECT,
 	CONTAINER_ARRAY
-} Container;
+} ContainerKind;
 
-extern Slice value_text(const JsonbValue *value, const Place *place,
-						TextLimit limit, ProblemList *list);
-extern Slice value_identifier(const JsonbValue *value, const Place *place,
+extern Slice value_text(const JsonbValue *value, const DocumentPlace *place,
+						TextKind kind, ProblemList *list);
+extern Slice value_identifier(const JsonbValue *value, const DocumentPlace *place,
 							  IdentifierKind kind, ProblemList *list);
-extern const JsonbContainer *value_container(const JsonbValue *value, const Place *place,
-											 Container which, ProblemList *list);
+extern const JsonbContainer *value_container(const JsonbValue *value,
+											 const DocumentPlace *place,
+											 ContainerKind kind, ProblemList *list);
 
-/* NULL_VALUE or WRONG_TYPE; expected: "a string" */
-extern void value_wrong_type(const JsonbValue *value, const Place *place,
+/* adds NULL_VALUE or WRONG_TYPE; expected is a noun phrase such as "a string" */
+extern void value_wrong_type(const JsonbValue *value, const DocumentPlace *place,
 							 const char *expected, ProblemList *list);
 
 /* the i-th key of an object; the i-th value of an object or an array */
 extern Slice value_key_at(const JsonbContainer *object, int i);
 extern void value_at(const JsonbContainer *container, int i, JsonbValue *value);
-/* the same for who walks over the entries: it lies from start to end of data */
+
+/*
+ * The same for a caller that walks over the entries itself: the value lies
+ * between the offsets start and end of data.
+ */
 extern void value_fill(JEntry entry, const char *data, uint32 start, uint32 end,
 					   JsonbValue *value);
 

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "access/transam.h"
+#include "base/clock.h"
 #include "base/column.h"
 #include "base/document.h"
 #include "base/guard.h"
@@ -120,13 +121,17 @@ merged(Jsonb *card, Jsonb *changes)
 }
 
 static void
-refuse_unregistered(Slice agent_id)
+refuse_unregistered(Slice agent_id, const char *place)
 {
+	const char *rule;
+
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_AGENT_NOT_FOUND),
-			 errproblem("/payload/agent_id", "AGENT_NOT_FOUND"),
+			 errproblem(place, "AGENT_NOT_FOUND"),
 			 errmsg("agent \"%.*s\" is not registered", agent_id.len, agent_id.s),
-			 errhint("Register it first: SELECT clutch.register(card).")));
+			 identifier_fault(ID_AGENT, agent_id, &rule) != NULL ?
+			 errhint("An agent ID begins with \"agent:\", like \"agent:researcher\".") :
+			 errhint("Register the agent first: SELECT clutch.register(card).")));
 }
 
 Slice
@@ -229,7 +234,7 @@ agent_apply(const Envelope *envelope, int64 seq, TimestampTz at)
 
 	if (is_sign_of_life(envelope))
 	{
-		agent_require(agent_id);
+		agent_require(agent_id, "/payload/agent_id");
 		return;
 	}
 
@@ -239,7 +244,7 @@ agent_apply(const Envelope *envelope, int64 seq, TimestampTz at)
 		return;
 	}
 	if (!await_row(agent_id, &row))
-		refuse_unregistered(agent_id);
+		refuse_unregistered(agent_id, "/payload/agent_id");
 	if (envelope->type == MSG_AGENT_UPDATE)
 	{
 		row.card = merged(row.card, document_of_value(&payload));
@@ -317,7 +322,8 @@ agent_envelope(Slice from, MessageType type, Jsonb *payload)
 {
 	Draft		draft = {0};
 
-	draft.id = slice_of_cstring(identifier_make("msg"));
+	draft.now = clock_now();
+	draft.id = slice_of_cstring(identifier_make("msg", draft.now));
 	draft.type = slice_of_cstring(message_type_name(type));
 	draft.thread_id = SLICE_OF("thread:agents");
 	draft.run_id = SLICE_OF("run:agents");
@@ -340,12 +346,12 @@ agent_status_payload(Slice agent_id, AgentStatus status, Slice reason)
 }
 
 void
-agent_require(Slice agent_id)
+agent_require(Slice agent_id, const char *place)
 {
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	if (!rows_look(&scan, NULL))
-		refuse_unregistered(agent_id);
+		refuse_unregistered(agent_id, place);
 }

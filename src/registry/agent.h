@@ -51,7 +51,7 @@ extern Slice agent_of_event(const Envelope *envelope);
 /* the guard around the making of an agent's row, for who takes many first */
 extern uint64 agent_guard(Slice agent_id);
 
-/* raises AGENT_NOT_FOUND */
-extern void agent_require(Slice agent_id);
+/* raises AGENT_NOT_FOUND at that place: see errproblem */
+extern void agent_require(Slice agent_id, const char *place);
 
 #endif							/* CLUTCH_AGENT_H */

@@ -15,7 +15,6 @@
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
-#include "protocol/limits.h"
 #include "protocol/problem.h"
 #include "utils/memutils.h"
 
@@ -161,8 +160,6 @@ keep_agent(Reading *reading, Slice agent_id, AgentStatus status, const AgentCard
 	agent->card = *card;
 	agent->card.agent_id = agent->agent_id;
 	agent->card.max_amount = amount_copy(card->max_amount);
-	agent->card.display_name = slice_present(card->display_name) ?
-		slice_copy(card->display_name) : SLICE_NONE;
 	agent->card.capabilities = palloc(Max(card->ncapabilities, 1) * sizeof(Capability));
 	roster->capabilities[ordinal] =
 		palloc(Max(card->ncapabilities, 1) * sizeof(RosterCapability));
@@ -214,23 +211,6 @@ read_rows(Reading *reading)
 		read_agent(reading, &scan);
 	}
 	rows_end(&scan);
-}
-
-/* the cards of those who are registered are not judged again */
-static void
-read_agents(Reading *reading)
-{
-	Limits		limits = limits_lift();
-
-	PG_TRY();
-	{
-		read_rows(reading);
-	}
-	PG_FINALLY();
-	{
-		limits_restore(&limits);
-	}
-	PG_END_TRY();
 }
 
 /* membership given by SQL, added to what the card says */
@@ -354,10 +334,11 @@ roster_read(void)
 	reading.roster = make_roster(context);
 	MemoryContextSwitchTo(scratch);
 	reading.per_row = AllocSetContextCreate(scratch, "clutch card", ALLOCSET_DEFAULT_SIZES);
-	reading.faults = problem_list();
+	/* the cards were admitted; the limits may have been lowered since */
+	reading.faults = problem_list_admitted();
 	reading.capacity = 1024;
 	reading.memberships = palloc(reading.capacity * sizeof(Membership));
-	read_agents(&reading);
+	read_rows(&reading);
 	read_members(&reading);
 
 	MemoryContextSwitchTo(context);

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/clock.h"
 #include "base/document.h"
 #include "protocol/draft.h"
 #include "protocol/identifier.h"
@@ -31,7 +32,8 @@ report_build(const Task *task, Slice from, Slice to, MessageType type,
 {
 	Draft		draft = {0};
 
-	draft.id = slice_of_cstring(identifier_make("msg"));
+	draft.now = clock_now();
+	draft.id = slice_of_cstring(identifier_make("msg", draft.now));
 	draft.type = slice_of_cstring(message_type_name(type));
 	draft.thread_id = task->thread_id;
 	draft.run_id = task->run_id;
@@ -53,7 +55,7 @@ report_send(Slice from_agent, Slice task_id, MessageType type, Jsonb *payload,
 	Task	   *task = task_look(task_id, ROWS_LATEST);
 
 	if (task == NULL)
-		verdict_task_not_found(task_id);
+		verdict_task_not_found(task_id, "task_id");
 	return event_send(report_build(task, from_agent, task->from_agent, type,
 								   payload, attempt, NULL, SLICE_NONE));
 }

@@ -11,13 +11,13 @@
 #include "task/verdict.h"
 
 void
-verdict_task_not_found(Slice task_id)
+verdict_task_not_found(Slice task_id, const char *place)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_TASK_NOT_FOUND),
-			 errproblem("/task_id", "TASK_NOT_FOUND"),
-			 errmsg("task \"%.*s\" was never requested", task_id.len, task_id.s),
-			 errhint("Send a task.request with this task_id first.")));
+			 errproblem(place, "TASK_NOT_FOUND"),
+			 errmsg("task \"%.*s\" does not exist", task_id.len, task_id.s),
+			 errhint("Pass the task_id that clutch.claim returned to the agent, or clutch.send to the sender of the request.")));
 }
 
 void

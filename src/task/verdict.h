@@ -30,8 +30,8 @@ extern Verdict verdict_on_request(const Task *task, const Envelope *request);
 /* cancel, retry: who asked for it, who has or had it, and the orchestrator */
 extern void verdict_check_may_steer(const Task *task, Slice agent_id);
 
-/* raises TASK_NOT_FOUND */
-pg_noreturn extern void verdict_task_not_found(Slice task_id);
+/* raises TASK_NOT_FOUND at that place: see errproblem */
+pg_noreturn extern void verdict_task_not_found(Slice task_id, const char *place);
 
 /* raises TASK_IN_OTHER_RUN unless the task belongs to the run */
 extern void verdict_check_run(const Task *task, Slice run_id);

@@ -102,12 +102,12 @@ principal_speaks_for(Slice agent_id)
 }
 
 void
-principal_require(Slice agent_id, const char *path)
+principal_require(Slice agent_id, const char *place)
 {
 	if (!principal_speaks_for(agent_id))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errproblem(path, "NOT_YOUR_AGENT"),
+				 errproblem(place, "NOT_YOUR_AGENT"),
 				 errmsg("role \"%s\" does not speak for \"%.*s\"",
 						role_name(), agent_id.len, agent_id.s),
 				 errhint("Let an operator run SELECT clutch.grant_agent(role_name, agent_id).")));
@@ -215,7 +215,7 @@ principal_default_agent(void)
 	if (n != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errproblem("/from/agent_id", "NOT_YOUR_AGENT"),
+				 errproblem("by_agent", "NOT_YOUR_AGENT"),
 				 errmsg(n == 0 ? "role \"%s\" speaks for no agent" : "role \"%s\" speaks for several agents",
 						role_name()),
 				 errhint(n == 0 ? "Let an operator run SELECT clutch.grant_agent(role_name, agent_id)." : "Say in whose name: pass by_agent.")));

@@ -41,7 +41,7 @@ extern bool principal_speaks_for(Slice agent_id);
 extern void principal_act_for(Oid role);
 
 /* raises 42501, code NOT_YOUR_AGENT, unless the role speaks for the agent */
-extern void principal_require(Slice agent_id, const char *path);
+extern void principal_require(Slice agent_id, const char *place);
 
 /*
  * An agent does not grant itself capabilities: a card registered by a role
@@ -52,8 +52,8 @@ extern void principal_require_card(Slice agent_id, const AgentCard *card);
 
 /*
  * The agent in whose name the role acts when it does not say: the only one
- * it speaks for, or the orchestrator for operators.  Raises 42501 when there
- * is none or several.  Palloc'd.
+ * it speaks for, or the orchestrator for operators.  Raises 42501 for the
+ * argument "by_agent" when there is none or several.  Palloc'd.
  */
 extern Slice principal_default_agent(void);
 

@@ -56,7 +56,7 @@ SELECT is(pg_temp.try_move(f.s, t.s), EXISTS (SELECT FROM clutch.agent_transitio
 	f.s || ' to ' || t.s)
 FROM unnest('{INITIALIZING,READY,BUSY,UNAVAILABLE,STOPPING,STOPPED}'::text[]) f(s),
 	unnest('{INITIALIZING,READY,BUSY,UNAVAILABLE,STOPPING,STOPPED}'::text[]) t(s) WHERE f.s <> t.s;
-SELECT throws_like($$SELECT clutch.set_status('agent:m', 'ASLEEP')$$, '"ASLEEP" is no status of an agent', 'a word that is none');
+SELECT throws_like($$SELECT clutch.set_status('agent:m', 'ASLEEP')$$, 'invalid status "ASLEEP"', 'a word that is none');
 SELECT throws_ok($$SELECT clutch.set_status('agent:nobody', 'READY')$$, 'KL005', NULL, 'nobody');
 SELECT clutch.set_status('agent:m', 'STOPPED') \g /dev/null
 SELECT throws_ok($$SELECT clutch.send(clutch.envelope('agent.heartbeat', 'agent:m', payload => '{"status": "BUSY"}'))$$, 'KL004',

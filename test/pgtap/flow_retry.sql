@@ -144,10 +144,10 @@ SELECT clutch.set_retry_policy('slow.v1', factor => 2) \g /dev/null
 SELECT is(pg_temp.delays('o5', NULL, 'slow.v1'), '10', 'a policy is replaced as a whole');
 SELECT clutch.set_retry_policy('slow.v1') \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.retry_policy), 0::bigint, 'or taken away');
-SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', -1)$$, '23514', NULL, 'not less than none');
-SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', factor => 0.5)$$, '23514', NULL, 'nor shorter each time');
-SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', initial => '-1 s')$$, '23514', NULL, 'nor before now');
-SELECT throws_ok($$SELECT clutch.set_retry_policy(NULL, 1)$$, '23502', NULL, 'of some payload type');
+SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', -1)$$, '22023', 'argument "max" must be between 0 and 1000', 'not less than none');
+SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', factor => 0.5)$$, '22023', 'argument "factor" must be between 1 and 100', 'nor shorter each time');
+SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', initial => '-1 s')$$, '22023', 'argument "initial" must be between 0 and 366 days', 'nor before now');
+SELECT throws_ok($$SELECT clutch.set_retry_policy(NULL, 1)$$, '22004', NULL, 'of some payload type');
 SELECT is((SELECT string_agg(path || ' ' || code, ', ' ORDER BY path) FROM clutch.validate(clutch.envelope('task.request', 'agent:ui',
 	meta => '{"clutch": {"retry": {"max": -1, "initial_ms": "1 s", "max_ms": 1e300, "factor": 0.5, "often": 1}}}'))),
 	'/meta/clutch/retry/factor NUMBER_OUT_OF_RANGE, /meta/clutch/retry/initial_ms WRONG_TYPE, /meta/clutch/retry/max NUMBER_OUT_OF_RANGE, /meta/clutch/retry/max_ms NUMBER_OUT_OF_RANGE, /meta/clutch/retry/often UNKNOWN_FIELD',

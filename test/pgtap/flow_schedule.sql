@@ -64,17 +64,17 @@ SELECT is(pg_temp.times('0 0 * * *', '2026-09-05 12:00-04', 2, 'America/Santiago
 -- faults
 CREATE TEMP TABLE bad (cron text, wrong text);
 INSERT INTO bad VALUES
-	('', '"" has fewer than five fields'), ('* * * *', '"* * * *" has fewer than five fields'), ('* * * * * *', '"* * * * * *" has more than five fields'),
-	('60 * * * *', 'the minute of "60 * * * *" must be numbers from 0 to 59'), ('* 24 * * *', 'the hour of "* 24 * * *" must be numbers from 0 to 23'),
-	('* * 0 * *', 'the day of month of "* * 0 * *" must be numbers from 1 to 31'), ('* * * 13 *', 'the month of "* * * 13 *" must be numbers from 1 to 12'),
-	('* * * * 8', 'the day of week of "* * * * 8" must be numbers from 0 to 7'), ('* * * * moon', 'the day of week of "* * * * moon" must be numbers from 0 to 7'),
-	('5-1 * * * *', 'the minute of "5-1 * * * *" has a range that ends before it begins; it goes from 0 to 59'),
-	('*/0 * * * *', 'the minute of "*/0 * * * *" has a step that is none; it goes from 0 to 59'), ('*/x * * * *', 'the minute of "*/x * * * *" has a step that is none; it goes from 0 to 59'),
-	('1, * * * *', 'the minute of "1, * * * *" must be numbers from 0 to 59'), ('-1 * * * *', 'the minute of "-1 * * * *" must be numbers from 0 to 59'),
-	('99999999999999999999 * * * *', 'the minute of "99999999999999999999 * * * *" must be numbers from 0 to 59'),
-	('@sometimes', '"@sometimes" is no word for a time'), ('0 0 30 feb *', '"0 0 30 feb *" never comes');
+	('', 'cron schedule "" does not have five fields'), ('* * * *', 'cron schedule "* * * *" does not have five fields'), ('* * * * * *', 'cron schedule "* * * * * *" does not have five fields'),
+	('60 * * * *', 'invalid minute in cron schedule "60 * * * *": must be between 0 and 59'), ('* 24 * * *', 'invalid hour in cron schedule "* 24 * * *": must be between 0 and 23'),
+	('* * 0 * *', 'invalid day of month in cron schedule "* * 0 * *": must be between 1 and 31'), ('* * * 13 *', 'invalid month in cron schedule "* * * 13 *": must be between 1 and 12'),
+	('* * * * 8', 'invalid day of week in cron schedule "* * * * 8": must be between 0 and 7'), ('* * * * moon', 'invalid day of week in cron schedule "* * * * moon": must be between 0 and 7'),
+	('5-1 * * * *', 'invalid range 5-1 for the minute in cron schedule "5-1 * * * *": must not end before it begins'),
+	('*/0 * * * *', 'invalid step 0 for the minute in cron schedule "*/0 * * * *": must be between 1 and 59'), ('*/x * * * *', 'invalid step 0 for the minute in cron schedule "*/x * * * *": must be between 1 and 59'),
+	('1, * * * *', 'invalid minute in cron schedule "1, * * * *": must be between 0 and 59'), ('-1 * * * *', 'invalid minute in cron schedule "-1 * * * *": must be between 0 and 59'),
+	('99999999999999999999 * * * *', 'invalid minute in cron schedule "99999999999999999999 * * * *": must be between 0 and 59'),
+	('@sometimes', 'invalid cron schedule "@sometimes"'), ('0 0 30 feb *', 'cron schedule "0 0 30 feb *" never occurs');
 SELECT throws_ok(format('SELECT clutch.schedule(%L, %L, pg_temp.note())', 'bad', cron), '22023', wrong, quote_literal(cron)) FROM bad;
-SELECT throws_ok($$SELECT clutch.schedule('bad', '* * * * *', pg_temp.note(), 'Mars/Olympus')$$, '22023', '"Mars/Olympus" is no time zone', 'no time zone');
+SELECT throws_ok($$SELECT clutch.schedule('bad', '* * * * *', pg_temp.note(), 'Mars/Olympus')$$, '22023', 'time zone "Mars/Olympus" not recognized', 'no time zone');
 SELECT throws_ok($$SELECT clutch.schedule('', '* * * * *', pg_temp.note())$$, '22023', NULL, 'a name');
 SELECT throws_ok($$SELECT clutch.schedule(repeat('x', 200), '* * * * *', pg_temp.note())$$, '22023', NULL, 'of a length');
 SELECT throws_ok($$SELECT clutch.schedule('bad', '* * * * *', '[]')$$, 'KL001', NULL, 'an envelope is an object');
@@ -150,7 +150,7 @@ UPDATE clutch.schedule SET timezone = 'Mars/Olympus' WHERE name = 'gone';
 SELECT pg_temp.at('2026-03-08 10:01') \g /dev/null
 SELECT lives_ok('SELECT clutch.tick()', 'a zone that is no more does not stop the tick');
 SELECT is((SELECT string_agg(concat_ws(' ', name, runs, missed, next_at, last_error), ', ' ORDER BY name) FROM clutch.schedules),
-	'gone 0 0 infinity 22023: "Mars/Olympus" is no time zone, stays 1 0 2026-03-08 10:02:00+00', 'its schedule rests and says why, others go on');
+	'gone 0 0 infinity 22023: time zone "Mars/Olympus" not recognized, stays 1 0 2026-03-08 10:02:00+00', 'its schedule rests and says why, others go on');
 SELECT clutch.unschedule(name) FROM clutch.schedules \g /dev/null
 
 -- ---------------------------------------------------------------- at a time

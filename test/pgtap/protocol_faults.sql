@@ -3,7 +3,7 @@
 -- code.  Every document has exactly one fault, and exactly that is reported.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT plan(1646);
+SELECT plan(1742);
 
 -- ------------------------------------------------- documents without a fault
 CREATE TEMP TABLE doc (name text PRIMARY KEY, base text[], envelope jsonb);
@@ -203,6 +203,14 @@ INSERT INTO fault
 SELECT form, 'is too long', to_jsonb(coalesce(prefixes[1], '') || repeat('x', longest + 1)), 'TOO_LONG'
 FROM string_form WHERE longest IS NOT NULL;
 INSERT INTO fault
+SELECT form, 'contains a line break', to_jsonb(coalesce(prefixes[1], '') || E'a\nb'), 'CONTROL_CHARACTER'
+FROM string_form WHERE longest = 256;
+INSERT INTO fault
+SELECT 'task id', 'contains ' || what, to_jsonb(text), 'CONTROL_CHARACTER'
+FROM (VALUES ('a tab', E'\tx'), ('a carriage return at its end', E'task_12345678\r'), ('a delete character', E'task_1\x7f'),
+	('a line break of Latin-1', U&'task_1\0085'), ('a control character of Latin-1', U&'task_123\009F'),
+	('a line separator', U&'task_1\2028'), ('a paragraph separator', U&'\2029task_1')) AS t(what, text);
+INSERT INTO fault
 SELECT form, 'begins with ' || prefix, to_jsonb(prefix || 'x'), 'WRONG_PREFIX'
 FROM string_form, unnest('{agent:,group:,task:,run:,thread:,artifact:,schema://,mcp:,skill:,tool:,""}'::text[]) AS prefix
 WHERE NOT prefix = ANY (prefixes);
@@ -368,6 +376,15 @@ SELECT is(pg_temp.faults(NULL), ' NULL_VALUE', 'an SQL NULL is a fault too');
 SELECT is(pg_temp.faults(jsonb_set(envelope, '{trace}', '{"a/b": 1, "c~d": 2, "": 3}')),
 	'/trace/ WRONG_TYPE, /trace/a~1b WRONG_TYPE, /trace/c~0d WRONG_TYPE', 'paths are escaped as RFC 6901 says')
 FROM doc WHERE name = 'envelope';
+
+SELECT is(pg_temp.faults(envelope || jsonb_build_object('task_id', id)), 'valid', 'other characters may be in an identifier: ' || id)
+FROM doc, unnest(ARRAY['Größe–ab €uro', U&'\00A0task', '任务 1', U&'task\2027\202A', ' ~']) AS id WHERE name = 'envelope';
+SELECT is(pg_temp.faults(jsonb_set(envelope, '{payload}', jsonb_build_object('number', number))), fault,
+	'the largest double and a number next to it: ' || left(number::text, 40))
+FROM doc, (VALUES (1.7976931348623157e308, 'valid'), (-1.7976931348623157e308, 'valid'), (1e-400, 'valid'),
+	(2::numeric ^ 1024 - 2::numeric ^ 970 - 1, 'valid'),
+	(2::numeric ^ 1024 - 2::numeric ^ 970, '/payload/number NUMBER_OUT_OF_RANGE'),
+	(2::numeric ^ 970 - 2::numeric ^ 1024, '/payload/number NUMBER_OUT_OF_RANGE')) AS t(number, fault) WHERE name = 'envelope';
 
 SELECT is((SELECT count(*)::int FROM clutch.validate(envelope ||
 		(SELECT jsonb_object_agg('field' || i, i) FROM generate_series(1, 500) i))), 100,

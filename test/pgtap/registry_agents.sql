@@ -20,7 +20,7 @@ BEGIN
 	RETURN 'no error';
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, state = RETURNED_SQLSTATE;
-	RETURN state || CASE WHEN detail LIKE '[%' THEN ' ' || (detail::jsonb #>> '{0,code}') || ' ' || (detail::jsonb #>> '{0,path}') ELSE '' END;
+	RETURN state || CASE WHEN detail LIKE '[%' THEN ' ' || (detail::jsonb #>> '{0,code}') || ' ' || coalesce(detail::jsonb #>> '{0,argument}', detail::jsonb #>> '{0,path}') ELSE '' END;
 END $$;
 
 -- ------------------------------------------------------------------ register
@@ -40,7 +40,7 @@ SELECT is(pg_temp.error(format('SELECT clutch.register(%L)', card)), expected, '
 	(pg_temp.card() - 'agent_id', 'KL002 REQUIRED /agent_id'), (pg_temp.card('{"agent_id": "ken"}'), 'KL002 WRONG_PREFIX /agent_id'),
 	(pg_temp.card('{"capabilities": [{"id": 5}]}'), 'KL002 WRONG_TYPE /capabilities/0/id'), (pg_temp.card('{"x": 1}'), 'KL002 UNKNOWN_FIELD /x'),
 	('[]'::jsonb, 'KL002 WRONG_TYPE ')) AS t(card, expected);
-SELECT is(pg_temp.error('SELECT clutch.register(NULL)'), '22004', 'register: NULL');
+SELECT is(pg_temp.error('SELECT clutch.register(NULL)'), '22004 NULL_VALUE card', 'register: NULL');
 SELECT is(pg_temp.error(format('SELECT clutch.send(%L)', pg_temp.event('agent.register', pg_temp.card('{"limits": 3}')))), 'KL001 WRONG_TYPE /payload/limits', 'in an envelope its faults are those of the payload');
 
 -- -------------------------------------------------------------------- update
@@ -65,8 +65,8 @@ SELECT set_config('clutch.clock', '2026-01-01T12:20:00Z', false) \g /dev/null
 SELECT count(*) FROM clutch.extend_lease('agent:ken', 'task:nowhere', 1) \g /dev/null
 SELECT is((SELECT last_seen FROM clutch.agents), timestamptz '2026-01-01 12:20:00Z', 'so is an extension');
 SELECT is((SELECT count(*) FROM clutch.agent_heartbeat), 1::bigint, 'one row is kept');
-SELECT is(pg_temp.error($$SELECT clutch.heartbeat('agent:nobody')$$), 'KL005 AGENT_NOT_FOUND /payload/agent_id', 'of nobody');
-SELECT is(pg_temp.error('SELECT clutch.heartbeat(NULL)'), '22004', 'of NULL');
+SELECT is(pg_temp.error($$SELECT clutch.heartbeat('agent:nobody')$$), 'KL005 AGENT_NOT_FOUND agent_id', 'of nobody');
+SELECT is(pg_temp.error('SELECT clutch.heartbeat(NULL)'), '22004 NULL_VALUE agent_id', 'of NULL');
 SELECT clutch.send(pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken", "status": "UNAVAILABLE"}')) \g /dev/null
 SELECT is((SELECT status FROM clutch.agents), 'UNAVAILABLE', 'an agent.heartbeat may change the status');
 SELECT clutch.send(pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken"}')) \g /dev/null

@@ -1,6 +1,7 @@
 --
--- What a fault looks like: the message says where and what, the detail lists
--- every fault as JSON, the hint says what to do, the SQLSTATE stands below.
+-- What an error looks like: the message says where the fault is and what it is,
+-- the detail lists every fault as JSON, the hint says what to do, and the line
+-- below is the SQLSTATE.
 --
 CREATE EXTENSION clutch;
 SET timezone = 'UTC';
@@ -8,7 +9,7 @@ SET datestyle = 'ISO, YMD';
 SET clutch.clock = '2026-02-01T13:20:00Z';
 \set SHOW_CONTEXT never
 
--- An envelope that is none
+-- Not an envelope
 INSERT INTO clutch.events (envelope) VALUES ('[]');
 \echo :LAST_ERROR_SQLSTATE
 INSERT INTO clutch.events (envelope) VALUES (NULL);
@@ -30,25 +31,28 @@ INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"from": {"agent_id":
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"task_id": "run:1"}'));
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"to": []}'));
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"type": "task.reqest"}'));
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"type": "gossip"}'));
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"type": "PLAN"}'));
+INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"task_id": "task_1\nERROR:  forged"}'));
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"framework": "langgraph"}'));
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"parent_task_id": "task_1"}'));
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"v": "clutch/9"}'));
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"payload": {"big": 1e400}}'));
 
--- What only the database says
+-- What only the database may send
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"type": "routing.decision"}'));
 \echo :LAST_ERROR_SQLSTATE
 
 -- Several faults at once
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.good('{"ts": "yesterday", "attempt": 0, "to": [{}]}'));
 \echo :LAST_ERROR_SQLSTATE
--- in a batch: those of the first bad row, with its place
+-- in a batch, those of the first faulty envelope, with its number
 \set SHOW_CONTEXT always
 SELECT * FROM clutch.send_batch(ARRAY[pg_temp.good('{}'), pg_temp.good('{"id": "", "attempt": 0}')]);
 \set SHOW_CONTEXT never
 \echo :LAST_ERROR_SQLSTATE
 
--- Limits are settings, and a refusal names both
+-- Limits are settings, and an error names both the limit and the setting
 SET clutch.max_envelope_bytes = '1kB';
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.good(jsonb_build_object('payload', jsonb_build_object('text', repeat('x', 2000)))));
 RESET clutch.max_envelope_bytes;
@@ -60,6 +64,11 @@ SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "ken", "display": {}, "c
 SELECT clutch.claim('agent:nobody');
 \echo :LAST_ERROR_SQLSTATE
 SELECT clutch.heartbeat('agent:nobody');
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.claim('py');
+SELECT clutch.set_status('agent:nobody', 'ready');
+\echo :LAST_ERROR_SQLSTATE
+SELECT * FROM clutch.find_agents('{skill:research}', 'ready');
 \echo :LAST_ERROR_SQLSTATE
 
 -- Tasks
@@ -82,6 +91,21 @@ SELECT clutch.send(pg_temp.good('{"id": "msg_2", "type": "task.request", "from":
 SELECT clutch.retry('task_1');
 \echo :LAST_ERROR_SQLSTATE
 
+-- A function that builds the envelope names its argument
+SELECT clutch.finish('agent:ken', 'task_1', '{"sums": [1, 1e400]}', 1);
+SELECT clutch.finish('agent:ken', 'task_1', '[]', 1);
+SELECT clutch.fail('agent:ken', 'task_1', '', 'no code');
+SELECT clutch.progress('agent:ken', 'task_1', NULL);
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.progress('agent:ken', 'task_1', '{}', 0);
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.cancel('task_1', by_agent => 'agent:lois');
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.answer('task_1', '{}');
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.result('task_none');
+SELECT clutch.why('task_none');
+
 -- The same id, or the same key, with other content
 SELECT clutch.send(pg_temp.good('{"type": "task.request", "requires": ["skill:writing"]}'));
 \echo :LAST_ERROR_SQLSTATE
@@ -90,7 +114,7 @@ SELECT duplicate, id FROM clutch.send(pg_temp.good('{"id": "msg_4", "idempotency
 SELECT clutch.send(pg_temp.good('{"id": "msg_4", "idempotency_key": "once", "payload": {"text": "other"}}'));
 \echo :LAST_ERROR_SQLSTATE
 
--- The log is append-only, for its owner too
+-- The log is append-only, for its owner, too
 UPDATE clutch.events SET late = true;
 \echo :LAST_ERROR_SQLSTATE
 DELETE FROM clutch.events;
@@ -100,6 +124,24 @@ SET session_replication_role = replica;
 DELETE FROM clutch.events;
 RESET session_replication_role;
 SELECT count(*) FROM clutch.events;
+
+-- Arguments
+SELECT clutch.claim('agent:ken', lease => '0');
+SELECT clutch.schedule('nightly', '99 * * * *', '{}');
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.schedule('nightly', '*/61 * * * *', '{}');
+SELECT clutch.schedule('nightly', '0 17-9 * * *', '{}');
+SELECT clutch.schedule('nightly', '0 3 * *', '{}');
+SELECT clutch.schedule('nightly', '@often', '{}');
+SELECT clutch.schedule('nightly', '0 0 30 2 *', '{}');
+SELECT clutch.schedule('nightly', '@daily', '{}', 'Mars/Olympus');
+SELECT clutch.set_retry_policy('x', max => -1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT clutch.set_retry_policy('x', factor => 1000);
+SELECT clutch.version_satisfies('1.2', 'one');
+SELECT clutch.new_id('MSG');
+SELECT clutch.envelope('chat.message', 'agent:ui', meta => '[]', priority => 1);
+SELECT clutch.channel('agent');
 
 -- Words that mean nothing
 SELECT clutch.listen('everything');
