@@ -4,7 +4,7 @@ SELECT m.name, m.type, m.help
 FROM (VALUES
 	('clutch_log_seq', 'counter', 'The last place of the log that was given out.'),
 	('clutch_log_bytes', 'gauge', 'Bytes of the log on disk, with its indexes.'),
-	('clutch_tasks', 'gauge', 'Tasks by status.'),
+	('clutch_tasks', 'gauge', 'Tasks by status; of a large table, those that are over are estimated from its statistics.'),
 	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, questions nobody has answered, timers.'),
 	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been in it.'),
 	('clutch_timer_overdue_seconds', 'gauge', 'For how long the first timer or schedule has been due: nobody ticks if it grows.'),
@@ -21,18 +21,49 @@ FROM (VALUES
 ) AS m(name, type, help);
 COMMENT ON VIEW clutch.metric_names IS 'what clutch.metrics() measures, in the words of Prometheus';
 
+-- The planner cannot know that a large table is not counted: no JIT compilation
+-- and no parallel workers for that.
 CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double precision)
 	RETURNS SETOF record
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 50
+	SET jit = off SET max_parallel_workers_per_gather = 0
 	BEGIN ATOMIC
 	WITH queue(queue, since) AS (
 			SELECT 'ready', since FROM clutch.ready
 		UNION ALL SELECT 'waiting', since FROM clutch.waiting
 		UNION ALL SELECT 'question', asked_at FROM clutch.approvals
 		UNION ALL SELECT 'timer', NULL FROM clutch.timer),
-	-- used twice, and as long as the list of readers
+	-- The view is used twice, and is as long as the list of readers.
 	reader AS MATERIALIZED (
 		SELECT s.name, s.member, s.behind, s.oldest FROM clutch.subscriptions s),
+	-- A small table is counted.  In a large one nearly all tasks are over: these are
+	-- estimated from its statistics, and those that are not over are counted in the
+	-- tables where they have a row.
+	large(is_large) AS (
+		SELECT pg_catalog.pg_relation_size('clutch.task') > 16 * 1024 * 1024),
+	tasks(status, tasks) AS (
+			SELECT t.status, count(*)::double precision FROM clutch.task t
+			WHERE NOT (SELECT is_large FROM large) GROUP BY t.status
+		UNION ALL
+			SELECT m.status, pg_catalog.round((m.frequency * c.reltuples)::numeric)::double precision
+			FROM pg_catalog.pg_class c
+			JOIN pg_catalog.pg_stats s ON s.schemaname = 'clutch' AND s.tablename = 'task' AND s.attname = 'status'
+			CROSS JOIN LATERAL ROWS FROM (
+				unnest(s.most_common_vals::text::text[]), unnest(s.most_common_freqs)) AS m(status, frequency)
+			WHERE (SELECT is_large FROM large) AND c.oid = 'clutch.task'::regclass AND c.reltuples > 0
+			  AND m.status NOT IN ('assigned', 'running', 'input_required', 'pending')
+		UNION ALL
+			SELECT 'assigned', count(*) FROM clutch.ready WHERE (SELECT is_large FROM large)
+		UNION ALL
+			SELECT 'running', greatest(count(*) - (SELECT count(*) FROM clutch.ready), 0)
+			FROM clutch.agent_slot WHERE (SELECT is_large FROM large) AND task_id IS NOT NULL
+		UNION ALL
+			SELECT 'input_required', count(*) FROM clutch.question WHERE (SELECT is_large FROM large)
+		UNION ALL
+			SELECT 'pending', count(*)
+			FROM (SELECT task_id FROM clutch.waiting WHERE (SELECT is_large FROM large)
+				  UNION SELECT task_id FROM clutch.timer WHERE (SELECT is_large FROM large)
+				  EXCEPT (SELECT task_id FROM clutch.agent_slot UNION ALL SELECT task_id FROM clutch.question)) p),
 	queues AS (
 		SELECT q.queue, count(n.queue) AS size, min(n.since) AS oldest
 		FROM (VALUES ('ready'), ('waiting'), ('question'), ('timer')) AS q(queue)
@@ -42,10 +73,10 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 	UNION ALL
 		SELECT 'clutch_log_bytes', '{}', pg_catalog.pg_total_relation_size('clutch.events')
 	UNION ALL
-		SELECT 'clutch_tasks', pg_catalog.jsonb_build_object('status', s.status), count(t.task_id)
+		SELECT 'clutch_tasks', pg_catalog.jsonb_build_object('status', s.status), coalesce(max(n.tasks), 0)
 		FROM (SELECT DISTINCT from_status AS status FROM clutch.task_transitions()
 			  UNION SELECT to_status FROM clutch.task_transitions()) s
-		LEFT JOIN clutch.task t ON t.status = s.status
+		LEFT JOIN tasks n ON n.status = s.status
 		GROUP BY s.status
 	UNION ALL
 		SELECT 'clutch_queue_size', pg_catalog.jsonb_build_object('queue', queue), size FROM queues

@@ -86,25 +86,36 @@ CROSS JOIN LATERAL (
 	SELECT count(*) AS tasks FROM clutch.task k WHERE k.run_id = b.run_id) t;
 COMMENT ON VIEW clutch.budgets IS 'runs that have a budget, and what is used of it';
 
+-- Tasks that are not over have a row in one of three small tables, so the view
+-- does not read the others: a timer if they have a deadline, a lease or a time
+-- to wait for, and a place in a queue while they wait for an agent.  A timer
+-- that could not be handled is put off by a minute.
 CREATE VIEW clutch.stuck WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.status, t.agent_id, t.since, p.problem, p.hint
-FROM clutch.task t
+FROM (SELECT clutch.now() AS now) AS clock
+CROSS JOIN clutch.task t
 CROSS JOIN LATERAL (VALUES (
 	CASE WHEN t.finished_at IS NOT NULL THEN NULL
-		 WHEN t.deadline < clutch.now() OR (t.status = 'input_required' AND t.wake_at <= clutch.now()) THEN 'deadline passed'
-		 WHEN t.status = 'running' AND t.wake_at < clutch.now() THEN 'ran too long'
-		 WHEN t.status = 'running' AND t.lease_until < clutch.now() THEN 'lease expired'
-		 WHEN t.status = 'pending' AND t.wake_at < clutch.now() -
+		 WHEN t.deadline < clock.now OR (t.status = 'input_required' AND t.wake_at <= clock.now) THEN 'deadline passed'
+		 WHEN t.status = 'running' AND t.wake_at < clock.now THEN 'ran too long'
+		 WHEN t.status = 'running' AND t.lease_until < clock.now THEN 'lease expired'
+		 WHEN t.status = 'pending' AND t.wake_at < clock.now -
 				CASE WHEN t.waiting_for = 'sibling' THEN interval '1 minute' ELSE interval '0' END THEN 'its time has come'
 		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
-		 WHEN t.status = 'assigned' AND t.since < clutch.now() - interval '5 minutes' THEN 'not claimed'
+		 WHEN t.status = 'assigned' AND t.since < clock.now - interval '5 minutes' THEN 'not claimed'
 	END,
-	CASE WHEN t.deadline < clutch.now() THEN 'Nobody came by: call clutch.tick(), or let an agent claim.'
-		 WHEN t.status = 'pending' AND t.wake_at IS NULL THEN 'SELECT * FROM clutch.why(task_id) says what no agent has.'
-		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim: is it alive?'
-		 ELSE 'Nobody came by: call clutch.tick(), or let an agent claim.'
+	CASE WHEN t.deadline < clock.now THEN 'Call clutch.tick(), run the worker, or let an agent claim.'
+		 WHEN t.status = 'pending' AND t.wake_at IS NULL THEN 'SELECT * FROM clutch.why(task_id) shows why no agent can have it.'
+		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim: check whether it runs.'
+		 ELSE 'Call clutch.tick(), run the worker, or let an agent claim.'
 	END)) AS p(problem, hint)
-WHERE p.problem IS NOT NULL;
+WHERE p.problem IS NOT NULL
+  AND t.task_id IN (
+		SELECT d.task_id FROM clutch.timer d WHERE d.due < (SELECT clutch.now() + interval '2 minutes')
+	UNION ALL
+		SELECT w.task_id FROM clutch.waiting w
+	UNION ALL
+		SELECT r.task_id FROM clutch.ready r);
 COMMENT ON VIEW clutch.stuck IS 'tasks that will not move by themselves, why, and what to do';
 
 -- --------------------------------------------------------------- functions

@@ -19,7 +19,19 @@ COMMENT ON FUNCTION clutch.version() IS 'the version of the extension in this da
 CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1
+	SET jit = off
 	BEGIN ATOMIC
+	-- The tasks that have a slot or a timer, as nearly all have that are not over,
+	-- and of the others about 8 MB, chosen at random: all of them in a small table.
+	WITH examined AS MATERIALIZED (
+		SELECT t.task_id, t.status, t.waiting_for, t.wake_at, t.request_seq
+		FROM clutch.task t
+		WHERE t.task_id IN (SELECT s.task_id FROM clutch.agent_slot s WHERE s.task_id IS NOT NULL
+							UNION ALL SELECT d.task_id FROM clutch.timer d)
+	UNION
+		SELECT t.task_id, t.status, t.waiting_for, t.wake_at, t.request_seq
+		FROM clutch.task t TABLESAMPLE SYSTEM (least(100, 100.0 * 8 * 1024 * 1024 /
+			greatest(pg_catalog.pg_relation_size('clutch.task'), 1))))
 		SELECT 'TRIGGER_NOT_ALWAYS',
 			   pg_catalog.format('trigger %s of clutch.events is %s', w.name,
 					CASE t.tgenabled WHEN 'D' THEN 'disabled' WHEN 'O' THEN 'not in force under session_replication_role = replica'
@@ -60,7 +72,8 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 		SELECT 'SEQUENCE_BEHIND',
 			   pg_catalog.format('sequence clutch.queue_no stands at %s, the queues at %s', s.last_value, q.queue_no),
 			   pg_catalog.format('SELECT setval(''clutch.queue_no'', %s);', q.queue_no)
-		FROM (SELECT max(queue_no) AS queue_no FROM clutch.task) q, clutch.queue_no s
+		FROM (SELECT greatest((SELECT max(queue_no) FROM clutch.ready),
+							  (SELECT max(queue_no) FROM clutch.waiting)) AS queue_no) q, clutch.queue_no s
 		WHERE q.queue_no > s.last_value
 	UNION ALL
 		SELECT 'ROLE_GONE',
@@ -72,7 +85,7 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 		SELECT 'TASK_WITHOUT_REQUEST',
 			   pg_catalog.format('task %L has no request in the log (seq %s)', t.task_id, t.request_seq),
 			   'Rows of the log are missing: restore them, or run SELECT clutch.rebuild().'
-		FROM clutch.task t
+		FROM examined t
 		WHERE NOT EXISTS (SELECT FROM clutch.events e WHERE e.seq = t.request_seq)
 	UNION ALL
 		SELECT 'TASK_NOT_QUEUED',
@@ -80,13 +93,13 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 			   'SELECT clutch.rebuild();'
 		-- each of these is an anti-join; in one condition with OR they would be looked up row by row
 		FROM (
-			SELECT a.task_id, a.status FROM clutch.task a
+			SELECT a.task_id, a.status FROM examined a
 			WHERE a.status = 'assigned' AND NOT EXISTS (SELECT FROM clutch.ready r WHERE r.task_id = a.task_id)
 		UNION ALL
-			SELECT p.task_id, p.status FROM clutch.task p
+			SELECT p.task_id, p.status FROM examined p
 			WHERE p.status = 'pending' AND p.waiting_for IN ('time', 'retry') AND p.wake_at IS NULL
 		UNION ALL
-			SELECT p.task_id, p.status FROM clutch.task p
+			SELECT p.task_id, p.status FROM examined p
 			WHERE p.status = 'pending' AND coalesce(p.waiting_for, '') NOT IN ('time', 'retry', 'sibling')
 			  AND NOT EXISTS (SELECT FROM clutch.waiting w WHERE w.task_id = p.task_id)
 		) t

@@ -105,7 +105,7 @@ SELECT ok((SELECT bool_and(hint <> '') FROM clutch.stuck), 'each with a hint');
 SELECT alike(hint, '%clutch.tick()%', 'a deadline is nobody''s but the tick''s') FROM clutch.stuck WHERE task_id = 'task:s4';
 
 -- ------------- a parallel query takes no newer snapshot for the leader either
-CREATE TABLE many AS SELECT 'task:' || i AS id FROM generate_series(1, 10000) i;
+CREATE TABLE many AS SELECT 'task:' || i AS id FROM generate_series(1, 1000) i;
 ANALYZE many;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
