@@ -1,11 +1,10 @@
 -- ------------------------------------------------------------------ grants
--- Functions are open to PUBLIC by default.  Here nothing is that writes, and
--- what only computes is of no use without USAGE on the schema.
+-- By default, PUBLIC can execute every function.  Here PUBLIC gets nothing.
 REVOKE ALL ON ALL TABLES IN SCHEMA clutch FROM PUBLIC;
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA clutch FROM PUBLIC;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA clutch FROM PUBLIC;
 
--- Which function is for whom; grant_agent and grant_reader follow it.
+-- The functions that grant_agent and grant_reader grant.
 CREATE VIEW clutch.function_grants WITH (security_invoker = true) AS
 SELECT g.grantee, f.function::regprocedure AS function
 FROM (VALUES
@@ -30,7 +29,7 @@ FROM (VALUES
 		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.version()', 'clutch.now()'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function);
-COMMENT ON VIEW clutch.function_grants IS 'which functions grant_reader and grant_agent give';
+COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent (grantee agent) and grant_reader (grantee reader) grant';
 
 CREATE FUNCTION clutch.grant_functions(role_name name, grantee text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -41,8 +40,9 @@ DECLARE
 BEGIN
 	IF NOT EXISTS (SELECT FROM clutch.function_grants g WHERE g.grantee = grant_functions.grantee) THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('there are no functions for "%s"', coalesce(grantee, 'null')),
-			HINT = 'They are for agent or reader.';
+			MESSAGE = format('invalid grantee "%s"', coalesce(grantee, 'null')),
+			DETAIL = '[{"argument": "grantee", "code": "WRONG_VALUE"}]',
+			HINT = 'The grantee is agent or reader.';
 	END IF;
 	EXECUTE format('GRANT USAGE ON SCHEMA clutch TO %I', role_name);
 	FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = grant_functions.grantee LOOP
@@ -51,7 +51,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
-	'grants the functions of one group of clutch.function_grants, and USAGE on the schema';
+	'grants the functions that clutch.function_grants lists for agent or reader, and USAGE on the schema';
 
 CREATE FUNCTION clutch.grant_agent(role_name text, agent_id text,
 		capabilities text[] DEFAULT NULL, scopes text[] DEFAULT NULL) RETURNS void
@@ -61,12 +61,14 @@ CREATE FUNCTION clutch.grant_agent(role_name text, agent_id text,
 BEGIN
 	IF agent_id IS NULL OR agent_id NOT LIKE 'agent:_%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('"%s" is not the id of an agent', coalesce(agent_id, 'null')),
-			HINT = 'An agent is named agent:something.';
+			MESSAGE = format('invalid agent ID "%s"', coalesce(agent_id, 'null')),
+			DETAIL = '[{"argument": "agent_id", "code": "WRONG_PREFIX"}]',
+			HINT = 'An agent ID begins with "agent:", like "agent:researcher".';
 	ELSIF role_name IS NULL OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role_name) THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('role %I does not exist', coalesce(role_name, 'NULL')),
-			HINT = 'CREATE ROLE it first.';
+			MESSAGE = format('role "%s" does not exist', coalesce(role_name, 'NULL')),
+			DETAIL = '[{"argument": "role_name", "code": "WRONG_VALUE"}]',
+			HINT = 'Create the role first.';
 	END IF;
 	PERFORM clutch.grant_functions(role_name::name, 'agent');
 	EXECUTE format('GRANT INSERT (envelope), SELECT (seq, id) ON clutch.events TO %I', role_name);
@@ -77,7 +79,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.grant_agent(text, text, text[], text[]) IS
-	'lets a role speak for an agent: send, claim and report in its name; with capabilities (and scopes), also register cards that stay within them';
+	'lets a role speak for an agent, that is, send, claim and report in its name; with capabilities (and scopes), also register cards within them';
 
 CREATE FUNCTION clutch.revoke_agent(role_name text, agent_id text) RETURNS boolean
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -93,13 +95,13 @@ BEGIN
 	DELETE FROM clutch.principal p
 	WHERE p.grantee = to_regrole(quote_ident(role_name)) AND p.agent_id = revoke_agent.agent_id;
 	was := FOUND;
-	-- The last agent gone, the rights go too, so that the role can be dropped.
+	-- With the last agent, the privileges go, too, so that the role can be dropped.
 	IF was AND NOT EXISTS (SELECT FROM clutch.principal p WHERE p.grantee = to_regrole(quote_ident(role_name))) THEN
 		FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = 'agent' LOOP
 			EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM %I', f, role_name);
 		END LOOP;
 		EXECUTE format('REVOKE INSERT (envelope), SELECT (seq, id) ON clutch.events FROM %I', role_name);
-		-- What a reader needs it keeps; a reader by membership has it from there.
+		-- A reader keeps its privileges; one by membership does not have them itself.
 		IF EXISTS (SELECT FROM pg_class c, aclexplode(c.relacl) a
 				   WHERE c.oid = 'clutch.events'::regclass AND a.privilege_type = 'SELECT'
 					 AND a.grantee = to_regrole(quote_ident(role_name))) THEN
@@ -112,7 +114,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.revoke_agent(text, text) IS
-	'ends what grant_agent gave; false: the role did not speak for the agent';
+	'takes back what grant_agent gave; returns false if the role did not speak for the agent';
 
 CREATE FUNCTION clutch.grant_reader(role_name text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -121,8 +123,9 @@ CREATE FUNCTION clutch.grant_reader(role_name text) RETURNS void
 BEGIN
 	IF role_name IS NULL OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role_name) THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('role %I does not exist', coalesce(role_name, 'NULL')),
-			HINT = 'CREATE ROLE it first.';
+			MESSAGE = format('role "%s" does not exist', coalesce(role_name, 'NULL')),
+			DETAIL = '[{"argument": "role_name", "code": "WRONG_VALUE"}]',
+			HINT = 'Create the role first.';
 	END IF;
 	PERFORM clutch.grant_functions(role_name::name, 'reader');
 	EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA clutch TO %I', role_name);
@@ -130,7 +133,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.grant_reader(text) IS
-	'lets a role read the log, the views and the state, and change nothing';
+	'lets a role read the log, the views and the state, but change nothing';
 
 REVOKE ALL ON FUNCTION clutch.grant_functions(name, text), clutch.grant_agent(text, text, text[], text[]),
 	clutch.revoke_agent(text, text), clutch.grant_reader(text) FROM PUBLIC;

@@ -2,24 +2,24 @@
 CREATE VIEW clutch.metric_names WITH (security_invoker = true) AS
 SELECT m.name, m.type, m.help
 FROM (VALUES
-	('clutch_log_seq', 'counter', 'The last place of the log that was given out.'),
-	('clutch_log_bytes', 'gauge', 'Bytes of the log on disk, with its indexes.'),
-	('clutch_tasks', 'gauge', 'Tasks by status; of a large table, those that are over are estimated from its statistics.'),
-	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, questions nobody has answered, timers.'),
-	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been in it.'),
-	('clutch_timer_overdue_seconds', 'gauge', 'For how long the first timer or schedule has been due: nobody ticks if it grows.'),
-	('clutch_agent_queue_size', 'gauge', 'Tasks ready to be claimed by an agent; the hundred longest queues.'),
+	('clutch_log_seq', 'counter', 'The last seq that was drawn for the log.'),
+	('clutch_log_bytes', 'gauge', 'Size of the log on disk, with its indexes, in bytes.'),
+	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated.'),
+	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, unanswered questions, timers.'),
+	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been waiting.'),
+	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer or schedule has been due. If it grows, nothing calls clutch.tick().'),
+	('clutch_agent_queue_size', 'gauge', 'Tasks ready to be claimed by an agent, for the hundred longest queues.'),
 	('clutch_agents', 'gauge', 'Agents by status.'),
-	('clutch_breakers', 'gauge', 'Agents whose circuit breaker is not closed, by its state.'),
-	('clutch_subscription_behind', 'gauge', 'Events that a subscription has not handled; 10001: more.'),
-	('clutch_subscription_oldest_seconds', 'gauge', 'Since when its first of them is in the log.'),
-	('clutch_oldest_writer_seconds', 'gauge', 'How long the oldest open or prepared transaction of this database that has written lasts: what it wrote is read by nobody before its end.'),
-	('clutch_oldest_snapshot_seconds', 'gauge', 'How long the oldest open transaction with a snapshot lasts, of any database; vacuum keeps what it may see.'),
-	('clutch_notification_queue_usage', 'gauge', 'How full the queue of NOTIFY is; at 1 commits that notify fail.'),
+	('clutch_breakers', 'gauge', 'Agents whose circuit breaker is not closed, by the state of the breaker.'),
+	('clutch_subscription_behind', 'gauge', 'Events that a subscription has not handled yet; 10001 means more than 10000.'),
+	('clutch_subscription_oldest_seconds', 'gauge', 'How long the first of them has been in the log.'),
+	('clutch_oldest_writer_seconds', 'gauge', 'Age of the oldest open or prepared transaction of this database that has written. Its events cannot be read before it ends.'),
+	('clutch_oldest_snapshot_seconds', 'gauge', 'Age of the oldest open transaction with a snapshot, in any database. VACUUM keeps the rows that it may see.'),
+	('clutch_notification_queue_usage', 'gauge', 'Usage of the NOTIFY queue; at 1, commits that notify fail.'),
 	('clutch_schedules_failing', 'gauge', 'Schedules whose last envelope was refused.'),
-	('clutch_dead_rows', 'gauge', 'Rows of the tables of clutch that await vacuum, as the statistics have it.')
+	('clutch_dead_rows', 'gauge', 'Dead rows of the tables of clutch that await VACUUM, according to the statistics.')
 ) AS m(name, type, help);
-COMMENT ON VIEW clutch.metric_names IS 'what clutch.metrics() measures, in the words of Prometheus';
+COMMENT ON VIEW clutch.metric_names IS 'the metrics of clutch.metrics(), with their types and help texts for Prometheus';
 
 -- The planner cannot know that a large table is not counted: no JIT compilation
 -- and no parallel workers for that.
@@ -131,7 +131,7 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 		WHERE u.schemaname = 'clutch' AND u.n_dead_tup > 0;
 	END;
 COMMENT ON FUNCTION clutch.metrics() IS
-	'how the database stands, in numbers: what clutch.metric_names explains';
+	'the state of the database in numbers, which clutch.metric_names explains';
 
 CREATE FUNCTION clutch.prometheus() RETURNS text
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE
@@ -149,4 +149,4 @@ CREATE FUNCTION clutch.prometheus() RETURNS text
 			GROUP BY v.name) m ON m.name = n.name;
 	END;
 COMMENT ON FUNCTION clutch.prometheus() IS
-	'the same as a page that Prometheus scrapes, in its text format';
+	'the metrics in the text format of Prometheus';

@@ -1,5 +1,5 @@
 -- ------------------------------------------------------------ the protocol
--- envelope and from_legacy look at tasks on the latest snapshot, which is
+-- envelope and from_legacy read tasks with the latest snapshot and are therefore
 -- PARALLEL UNSAFE: see routing.sql.
 
 CREATE FUNCTION clutch.validate(envelope jsonb)
@@ -7,15 +7,15 @@ CREATE FUNCTION clutch.validate(envelope jsonb)
 	AS 'MODULE_PATHNAME', 'clutch_validate'
 	LANGUAGE C STABLE PARALLEL SAFE COST 10 ROWS 1;
 COMMENT ON FUNCTION clutch.validate(jsonb) IS
-	'every fault of an envelope: where (RFC 6901), which, what to do; no rows: valid; NULL is a fault';
+	'the faults of an envelope: path (RFC 6901), code and message; no rows if it is valid';
 
 CREATE FUNCTION clutch.new_id(prefix text) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_new_id'
 	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION clutch.new_id(text) IS
-	'a new identifier, prefix_ULID: unique, and ordered by the time it was made';
+	'a new identifier, prefix_ULID: unique, and ordered by the time when it was made';
 
--- In C an argument left out and NULL are the same.
+-- NULL stands for an argument that is left out.
 CREATE FUNCTION clutch.envelope(
 		type text,
 		from_agent text,
@@ -44,10 +44,10 @@ CREATE FUNCTION clutch.envelope(
 	AS 'MODULE_PATHNAME', 'clutch_envelope'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.envelope IS
-	'builds an envelope; ids left out are made, or derived from sender and idempotency_key; to_agents NULL is the orchestrator';
+	'builds an envelope; missing IDs are generated, or derived from the sender and the idempotency_key; without to_agents it goes to the orchestrator';
 
 CREATE FUNCTION clutch.from_legacy(envelope jsonb) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_from_legacy'
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.from_legacy(jsonb) IS
-	'translates an envelope with a type of before the protocol (PLAN, PROPOSAL, EXEC_REPORT, REVIEW, BLOCKER); others pass through';
+	'translates an envelope with a legacy type (PLAN, PROPOSAL, EXEC_REPORT, REVIEW, BLOCKER); returns others unchanged';

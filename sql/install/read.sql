@@ -1,9 +1,3 @@
--- ------------------------------------------------------------------- time
-CREATE FUNCTION clutch.now() RETURNS timestamptz
-	AS 'MODULE_PATHNAME', 'clutch_now' LANGUAGE C VOLATILE PARALLEL SAFE;
-COMMENT ON FUNCTION clutch.now() IS
-	'the time by which leases and deadlines are judged: the wall clock, or the setting clutch.clock';
-
 -- ------------------------------------------------------------------- views
 CREATE VIEW clutch.tasks WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id, t.from_agent,
@@ -14,7 +8,7 @@ SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id,
 		t.started_at, t.finished_at, t.result_seq,
 		t.scope, t.domain, t.payload_type, t.request_seq, t.retries, t.losses
 FROM clutch.task t;
-COMMENT ON VIEW clutch.tasks IS 'every task that was requested, and how it stands';
+COMMENT ON VIEW clutch.tasks IS 'every task that was requested, and its state';
 
 CREATE VIEW clutch.runs WITH (security_invoker = true) AS
 SELECT	t.run_id,
@@ -34,7 +28,7 @@ SELECT	t.run_id,
 		CASE WHEN bool_and(t.finished_at IS NOT NULL) THEN max(t.finished_at) END AS finished_at
 FROM clutch.task t
 GROUP BY t.run_id;
-COMMENT ON VIEW clutch.runs IS 'runs that have tasks, and how they stand: running while one task is open';
+COMMENT ON VIEW clutch.runs IS 'runs that have tasks, and their state: a run is running while one of its tasks is open';
 
 CREATE VIEW clutch.threads WITH (security_invoker = true) AS
 SELECT	e.thread_id,
@@ -46,7 +40,7 @@ SELECT	e.thread_id,
 		max(e.seq) AS last_seq
 FROM clutch.events e
 GROUP BY e.thread_id;
-COMMENT ON VIEW clutch.threads IS 'conversations: how many events, of whom, and when the last one was';
+COMMENT ON VIEW clutch.threads IS 'conversations: the number of their events, runs and agents, and the times of the first and the last event';
 
 CREATE VIEW clutch.task_edges WITH (security_invoker = true) AS
 SELECT t.run_id, t.parent_task_id AS from_task_id, t.task_id AS to_task_id, 'child'::text AS kind
@@ -54,7 +48,7 @@ FROM clutch.task t WHERE t.parent_task_id IS NOT NULL
 UNION ALL
 SELECT d.run_id, d.after_task_id, d.task_id, 'after'
 FROM clutch.dependency d;
-COMMENT ON VIEW clutch.task_edges IS 'edges of the task graph: child, from the parent to the subtask; after, from what must be completed first';
+COMMENT ON VIEW clutch.task_edges IS 'edges of the task graph: kind child leads from the parent to the subtask, kind after from a task to one that waits for it';
 
 CREATE VIEW clutch.approvals WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, e.envelope -> 'payload' AS question,
@@ -62,7 +56,7 @@ SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, e.envelope -> 'payload' AS 
 FROM clutch.question q
 JOIN clutch.task t ON t.task_id = q.task_id
 JOIN clutch.events e ON e.seq = q.seq;
-COMMENT ON VIEW clutch.approvals IS 'questions of parked tasks that nobody has answered yet';
+COMMENT ON VIEW clutch.approvals IS 'questions of parked tasks that have not been answered yet';
 
 CREATE VIEW clutch.dead_letters WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.thread_id, t.parent_task_id, t.status, t.agent_id, t.attempt, t.retries, t.losses,
@@ -72,7 +66,7 @@ SELECT	t.task_id, t.run_id, t.thread_id, t.parent_task_id, t.status, t.agent_id,
 FROM clutch.task t
 LEFT JOIN clutch.events e ON e.seq = t.result_seq
 WHERE t.status IN ('failed', 'timed_out');
-COMMENT ON VIEW clutch.dead_letters IS 'tasks that failed or timed out and are not tried again by themselves';
+COMMENT ON VIEW clutch.dead_letters IS 'tasks that failed or timed out and will not be retried automatically';
 
 CREATE VIEW clutch.budgets WITH (security_invoker = true) AS
 SELECT	b.run_id, b.tokens AS max_tokens, s.tokens, b.cost AS max_cost, s.cost,
@@ -84,7 +78,7 @@ CROSS JOIN LATERAL (
 	FROM clutch.spending p WHERE p.run_id = b.run_id) s
 CROSS JOIN LATERAL (
 	SELECT count(*) AS tasks FROM clutch.task k WHERE k.run_id = b.run_id) t;
-COMMENT ON VIEW clutch.budgets IS 'runs that have a budget, and what is used of it';
+COMMENT ON VIEW clutch.budgets IS 'runs that have a budget, and how much of it is used';
 
 -- Tasks that are not over have a row in one of three small tables, so the view
 -- does not read the others: a timer if they have a deadline, a lease or a time
@@ -116,9 +110,17 @@ WHERE p.problem IS NOT NULL
 		SELECT w.task_id FROM clutch.waiting w
 	UNION ALL
 		SELECT r.task_id FROM clutch.ready r);
-COMMENT ON VIEW clutch.stuck IS 'tasks that will not move by themselves, why, and what to do';
+COMMENT ON VIEW clutch.stuck IS 'tasks that will not move without help, the reason, and what to do';
 
 -- --------------------------------------------------------------- functions
+CREATE FUNCTION clutch.result(task_id text,
+		OUT task_id text, OUT status text, OUT finished boolean, OUT attempt integer, OUT agent_id text,
+		OUT payload jsonb, OUT seq bigint, OUT finished_at timestamptz)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_result' LANGUAGE C STABLE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION clutch.result(text) IS
+	'the status of a task, and the payload of its task.result or task.error if it has one';
+
 CREATE FUNCTION clutch.task_tree(run_id text,
 		OUT task_id text, OUT parent_task_id text, OUT depth integer, OUT path text[], OUT status text,
 		OUT agent_id text, OUT attempt integer, OUT domain text, OUT payload_type text,
@@ -126,14 +128,14 @@ CREATE FUNCTION clutch.task_tree(run_id text,
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_task_tree' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
 COMMENT ON FUNCTION clutch.task_tree(text) IS
-	'the tasks of a run as a tree, depth first; a root has depth 0';
+	'the tasks of a run as a tree, depth first; roots have depth 0';
 
 CREATE FUNCTION clutch.replay(run_id text) RETURNS SETOF clutch.events
 	LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
 	BEGIN ATOMIC
 		SELECT e.* FROM clutch.events e WHERE e.run_id = replay.run_id ORDER BY e.seq;
 	END;
-COMMENT ON FUNCTION clutch.replay(text) IS 'every event of a run, by seq';
+COMMENT ON FUNCTION clutch.replay(text) IS 'the events of a run, in the order of seq';
 
 CREATE FUNCTION clutch.run_graph(run_id text, format text DEFAULT 'mermaid') RETURNS text
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
@@ -145,10 +147,11 @@ DECLARE
 BEGIN
 	IF format IS NULL OR format NOT IN ('mermaid', 'dot') THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('"%s" is no format of a graph', coalesce(format, 'null')),
-			HINT = 'A format is mermaid or dot.';
+			MESSAGE = format('invalid graph format "%s"', coalesce(format, 'null')),
+			DETAIL = '[{"argument": "format", "code": "WRONG_VALUE"}]',
+			HINT = 'The formats are mermaid and dot.';
 	END IF;
-	-- Nodes are numbered: ids may hold anything, so they are text, quoted.
+	-- Nodes are numbered, and the IDs are quoted labels: an ID can contain any text.
 	WITH tree AS (
 		SELECT t.*, concat_ws(' · ', t.task_id, t.status, t.agent_id) AS label
 		FROM clutch.task_tree(run_graph.run_id) WITH ORDINALITY AS t
@@ -171,19 +174,19 @@ BEGIN
 					 nodes, edges, CASE format WHEN 'dot' THEN '}' END);
 END
 $$;
-COMMENT ON FUNCTION clutch.run_graph(text, text) IS 'the task tree of a run as a drawing, in mermaid or dot';
+COMMENT ON FUNCTION clutch.run_graph(text, text) IS 'the task tree of a run as a graph, in the language of mermaid or dot';
 
 CREATE FUNCTION clutch.task_transitions(OUT from_status text, OUT step text, OUT to_status text)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_task_transitions' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 30;
-COMMENT ON FUNCTION clutch.task_transitions() IS 'the legal moves of a task: from which status, by what, to which';
+COMMENT ON FUNCTION clutch.task_transitions() IS 'the legal transitions of a task: from which status, by what step, to which status';
 
 CREATE FUNCTION clutch.channel(kind text, id text DEFAULT NULL) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_channel' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION clutch.channel(text, text) IS
-	'the name of the channel that is notified of all, or of one agent, thread, run or task';
+	'the name of the channel for all events, or for those of one agent, thread, run or task';
 
 CREATE FUNCTION clutch.listen(kind text DEFAULT 'all', id text DEFAULT NULL) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_listen' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.listen(text, text) IS
-	'LISTENs to the channel and answers its name; takes effect at commit, like LISTEN';
+	'listens on the channel and returns its name; takes effect at commit, like LISTEN';

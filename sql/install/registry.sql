@@ -1,14 +1,4 @@
 -- ------------------------------------------------------------- the registry
-CREATE TYPE clutch.receipt AS (
-	seq			bigint,
-	id			text,
-	duplicate	boolean,
-	run_id		text,
-	task_id		text,
-	late		boolean
-);
-COMMENT ON TYPE clutch.receipt IS 'what a sender is told: the place in the log, or that of the first sending';
-
 CREATE FUNCTION clutch.register(card jsonb) RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_register' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.register(jsonb) IS

@@ -1,4 +1,9 @@
 -- ------------------------------------------------------------ keeping it going
+CREATE FUNCTION clutch.now() RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'clutch_now' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.now() IS
+	'the current time, by which leases and deadlines are judged: the wall clock, or the setting clutch.clock';
+
 CREATE FUNCTION clutch.tick() RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_tick' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.tick() IS

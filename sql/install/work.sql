@@ -1,14 +1,3 @@
--- ------------------------------------------------------------------ sending
-CREATE FUNCTION clutch.send(envelope jsonb) RETURNS clutch.receipt
-	AS 'MODULE_PATHNAME', 'clutch_send' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION clutch.send(jsonb) IS
-	'appends an envelope; of a resend, the first receipt with duplicate = true';
-
-CREATE FUNCTION clutch.send_batch(envelopes jsonb[]) RETURNS SETOF clutch.receipt
-	AS 'MODULE_PATHNAME', 'clutch_send_batch' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 100;
-COMMENT ON FUNCTION clutch.send_batch(jsonb[]) IS
-	'appends envelopes in order, all or none, and answers a receipt for each';
-
 -- --------------------------------------------------------------------- work
 CREATE FUNCTION clutch.claim(agent_id text, max_tasks integer DEFAULT 1, lease interval DEFAULT '60 s',
 		OUT task_id text, OUT attempt integer, OUT lease_until timestamptz, OUT deadline timestamptz,
@@ -120,11 +109,3 @@ CREATE FUNCTION clutch.answer(task_id text, payload jsonb, by_agent text DEFAULT
 	AS 'MODULE_PATHNAME', 'clutch_answer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.answer(text, jsonb, text) IS
 	'answers the question of a parked task (chat.message), which goes on with it; late when it was answered already';
-
-CREATE FUNCTION clutch.result(task_id text,
-		OUT task_id text, OUT status text, OUT finished boolean, OUT attempt integer, OUT agent_id text,
-		OUT payload jsonb, OUT seq bigint, OUT finished_at timestamptz)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'clutch_result' LANGUAGE C STABLE PARALLEL UNSAFE ROWS 1;
-COMMENT ON FUNCTION clutch.result(text) IS
-	'how a task stands, and the payload of its task.result or task.error when it has one';

@@ -15,25 +15,25 @@
 /* ----------------------------------------------------------------- reading */
 
 static inline bool
-is_digit(char c)
+version_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
 static inline bool
-is_identifier_char(char c)
+version_is_identifier_char(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
+	return version_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
 }
 
 static inline bool
-is_space(char c)
+version_is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
 static inline char
-peek(const VersionReader *r)
+version_peek(const VersionReader *r)
 {
 	return r->at < r->end ? *r->at : '\0';
 }
@@ -60,14 +60,14 @@ version_eat_spaces(VersionReader *r)
 {
 	const char *start = r->at;
 
-	while (r->at < r->end && is_space(*r->at))
+	while (r->at < r->end && version_is_space(*r->at))
 		r->at++;
 	return r->at - start;
 }
 
 /* a number without leading zeros, or x X * */
 static bool
-read_part(VersionReader *r, uint64 *number, bool *is_x)
+version_read_part(VersionReader *r, uint64 *number, bool *is_x)
 {
 	const char *start = r->at;
 	uint64		n = 0;
@@ -76,7 +76,7 @@ read_part(VersionReader *r, uint64 *number, bool *is_x)
 	*is_x = version_eat(r, 'x') || version_eat(r, 'X') || version_eat(r, '*');
 	if (*is_x)
 		return true;
-	while (is_digit(peek(r)))
+	while (version_is_digit(version_peek(r)))
 	{
 		n = n * 10 + (*r->at++ - '0');
 		if (n > MAX_PART)
@@ -88,18 +88,18 @@ read_part(VersionReader *r, uint64 *number, bool *is_x)
 	return true;
 }
 
-/* identifiers between dots; a prerelease's numbers have no leading zeros */
+/* identifiers separated by dots; numbers in a prerelease have no leading zeros */
 static bool
-read_identifiers(VersionReader *r, bool zeros_allowed)
+version_read_identifiers(VersionReader *r, bool zeros_allowed)
 {
 	do
 	{
 		const char *start = r->at;
 		bool		numeric = true;
 
-		while (is_identifier_char(peek(r)))
+		while (version_is_identifier_char(version_peek(r)))
 		{
-			numeric = numeric && is_digit(*r->at);
+			numeric = numeric && version_is_digit(*r->at);
 			r->at++;
 		}
 		if (r->at == start)
@@ -110,21 +110,21 @@ read_identifiers(VersionReader *r, bool zeros_allowed)
 	return true;
 }
 
-/* what may follow three parts: -prerelease and +build, which is ignored */
+/* after three parts, -prerelease and +build may follow; the build is ignored */
 static bool
-read_suffixes(VersionReader *r, PartialVersion *partial)
+version_read_suffixes(VersionReader *r, PartialVersion *partial)
 {
 	const char *start;
 
 	if (version_eat(r, '-'))
 	{
 		start = r->at;
-		if (!read_identifiers(r, false))
+		if (!version_read_identifiers(r, false))
 			return false;
 		if (partial->known == 3)
 			partial->version.prerelease = (Slice) {start, r->at - start};
 	}
-	return !version_eat(r, '+') || read_identifiers(r, true);
+	return !version_eat(r, '+') || version_read_identifiers(r, true);
 }
 
 bool
@@ -139,9 +139,9 @@ version_eat_partial(VersionReader *r, PartialVersion *partial)
 		uint64		number;
 		bool		is_x;
 
-		if (partial->written == 3 || !read_part(r, &number, &is_x))
+		if (partial->written == 3 || !version_read_part(r, &number, &is_x))
 			return false;
-		/* 1.x.3 says nothing that could be meant */
+		/* 1.x.3 has no meaning */
 		if (x_seen && !is_x)
 			return false;
 		partial->written++;
@@ -150,9 +150,9 @@ version_eat_partial(VersionReader *r, PartialVersion *partial)
 			partial->version.part[partial->known++] = number;
 	} while (version_eat(r, '.'));
 
-	if (partial->written == 3 && !read_suffixes(r, partial))
+	if (partial->written == 3 && !version_read_suffixes(r, partial))
 		return false;
-	return r->at == r->end || is_space(*r->at) || *r->at == '|';
+	return r->at == r->end || version_is_space(*r->at) || *r->at == '|';
 }
 
 bool
@@ -176,7 +176,7 @@ version_parse(Slice text, Version *version)
 /* --------------------------------------------------------------- comparing */
 
 static Slice
-next_identifier(Slice *rest)
+version_next_identifier(Slice *rest)
 {
 	const char *dot = memchr(rest->s, '.', rest->len);
 	Slice		identifier = {rest->s, dot ? dot - rest->s : rest->len};
@@ -187,24 +187,27 @@ next_identifier(Slice *rest)
 }
 
 static bool
-is_numeric(Slice identifier)
+version_is_numeric(Slice identifier)
 {
 	int			i;
 
 	for (i = 0; i < identifier.len; i++)
 	{
-		if (!is_digit(identifier.s[i]))
+		if (!version_is_digit(identifier.s[i]))
 			return false;
 	}
 	return true;
 }
 
-/* numbers by value (no leading zeros: by length first) and before words */
+/*
+ * Numbers precede words.  They are compared by value: since they have no
+ * leading zeros, the longer one is larger.
+ */
 static int
-compare_identifiers(Slice a, Slice b)
+version_compare_identifiers(Slice a, Slice b)
 {
-	bool		a_numeric = is_numeric(a);
-	bool		b_numeric = is_numeric(b);
+	bool		a_numeric = version_is_numeric(a);
+	bool		b_numeric = version_is_numeric(b);
 
 	if (a_numeric != b_numeric)
 		return a_numeric ? -1 : 1;
@@ -214,13 +217,13 @@ compare_identifiers(Slice a, Slice b)
 }
 
 static int
-compare_prereleases(Slice a, Slice b)
+version_compare_prereleases(Slice a, Slice b)
 {
 	int			order;
 
 	while (a.len > 0 && b.len > 0)
 	{
-		order = compare_identifiers(next_identifier(&a), next_identifier(&b));
+		order = version_compare_identifiers(version_next_identifier(&a), version_next_identifier(&b));
 		if (order != 0)
 			return order;
 	}
@@ -245,5 +248,5 @@ version_compare(const Version *a, const Version *b)
 	}
 	if (!slice_present(a->prerelease) || !slice_present(b->prerelease))
 		return slice_present(b->prerelease) - slice_present(a->prerelease);
-	return compare_prereleases(a->prerelease, b->prerelease);
+	return version_compare_prereleases(a->prerelease, b->prerelease);
 }

@@ -3,7 +3,7 @@
  * version.h
  *	  Semantic versions, as node-semver reads them.
  *
- * Reading allocates nothing, never raises, and looks at each byte once;
+ * Reading allocates no memory, raises no error and looks at each byte once;
  * prereleases are Slices into the text that was read.
  *
  *-------------------------------------------------------------------------
@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 
-/* a version, and a range of versions, is no longer text than this */
+/* the longest text of a version, and of a range of versions */
 #define VERSION_MAX_BYTES	256
 
 typedef struct Version
@@ -22,23 +22,23 @@ typedef struct Version
 	Slice		prerelease;		/* without the "-"; absent: a release */
 } Version;
 
-/* a version of which the last parts may be missing or x */
+/* a version whose last parts may be missing or x */
 typedef struct PartialVersion
 {
 	int			known;			/* how many parts, from the left, are numbers */
-	int			written;		/* how many are there at all */
-	Version		version;		/* parts not known are 0 */
+	int			written;		/* how many parts are there, numbers or x */
+	Version		version;		/* unknown parts are 0 */
 } PartialVersion;
 
-/* a version alone, as a card offers it: 1, 1.0, v1.2.3-beta+5 */
+/* a complete text, as a card offers it: 1, 1.0, v1.2.3-beta+5 */
 extern bool version_parse(Slice text, Version *version);
 
-/* below, at or above 0; a prerelease comes before its release */
+/* less than, equal to or greater than 0; a prerelease precedes its release */
 extern int	version_compare(const Version *a, const Version *b);
-/* the same major.minor.patch? */
+/* are major, minor and patch the same? */
 extern bool version_same_parts(const Version *a, const Version *b);
 
-/* --- for who reads a text that has versions in it --- */
+/* --- for reading a text that contains versions --- */
 
 typedef struct VersionReader
 {
@@ -49,7 +49,7 @@ typedef struct VersionReader
 /* false if the text is longer than VERSION_MAX_BYTES */
 extern bool version_read_begin(VersionReader *r, Slice text);
 extern bool version_eat(VersionReader *r, char c);
-extern int	version_eat_spaces(VersionReader *r);	/* answers how many */
+extern int	version_eat_spaces(VersionReader *r);	/* returns their number */
 /* 1.2, 1.x, v1.2.3-beta+5: up to a space, a "|" or the end */
 extern bool version_eat_partial(VersionReader *r, PartialVersion *partial);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * version_comparators.c
- *	  A range of versions, written out as plain comparisons.
+ *	  A range of versions, expanded into plain comparisons.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 /* ----------------------------------------------------------------- reading */
 
 static VersionOperator
-read_operator(VersionReader *r)
+range_read_operator(VersionReader *r)
 {
 	VersionOperator	op = VERSION_NONE;
 
@@ -41,9 +41,9 @@ read_operator(VersionReader *r)
 /* --------------------------------------------------------------- expanding */
 
 static void
-add(VersionRange *range, VersionOperator op, Version version)
+range_add(VersionRange *range, VersionOperator op, Version version)
 {
-	/* >=0.0.0 says nothing: with it "*" would be another than ">=0" */
+	/* >=0.0.0 always holds; dropping it makes ">=0" the same range as "*" */
 	if (op == VERSION_GE && version.part[0] == 0 && version.part[1] == 0 &&
 		version.part[2] == 0 && !slice_present(version.prerelease))
 		return;
@@ -58,9 +58,9 @@ add(VersionRange *range, VersionOperator op, Version version)
 	range->alternatives[range->nalternatives - 1].n++;
 }
 
-/* the lowest version, prereleases included, after all that share these parts */
+/* the lowest version, prereleases included, after all versions with these parts */
 static Version
-next_after(const PartialVersion *partial, int parts)
+range_next_after(const PartialVersion *partial, int parts)
 {
 	Version		next = {{0, 0, 0}, SLICE_OF("0")};
 	int			i;
@@ -71,9 +71,9 @@ next_after(const PartialVersion *partial, int parts)
 	return next;
 }
 
-/* how many parts a caret holds fast: up to the first that is not 0 */
+/* how many parts a caret fixes: those up to the first that is not 0 */
 static int
-caret_parts(const PartialVersion *partial)
+range_caret_parts(const PartialVersion *partial)
 {
 	int			i;
 
@@ -85,75 +85,75 @@ caret_parts(const PartialVersion *partial)
 	return i + 1;
 }
 
-/* a comparison with a version whose last parts are open */
+/* a comparison with a version whose last parts are not known */
 static void
-add_open_comparison(VersionRange *range, VersionOperator op, const PartialVersion *partial)
+range_add_partial(VersionRange *range, VersionOperator op, const PartialVersion *partial)
 {
 	Version		version = partial->version;
 
 	switch (op)
 	{
 		case VERSION_GT:				/* >1.2 is >=1.3.0 */
-			version = next_after(partial, partial->known);
+			version = range_next_after(partial, partial->known);
 			version.prerelease = SLICE_NONE;
-			add(range, VERSION_GE, version);
+			range_add(range, VERSION_GE, version);
 			break;
 		case VERSION_GE:
-			add(range, VERSION_GE, version);
+			range_add(range, VERSION_GE, version);
 			break;
 		case VERSION_LT:				/* <1.2 is <1.2.0-0: no 1.2.0-beta */
 			version.prerelease = SLICE_OF("0");
-			add(range, VERSION_LT, version);
+			range_add(range, VERSION_LT, version);
 			break;
 		case VERSION_LE:				/* <=1.2 is <1.3.0-0 */
-			add(range, VERSION_LT, next_after(partial, partial->known));
+			range_add(range, VERSION_LT, range_next_after(partial, partial->known));
 			break;
 		default:				/* 1.2 is >=1.2.0 <1.3.0-0 */
-			add(range, VERSION_GE, version);
-			add(range, VERSION_LT, next_after(partial, partial->known));
+			range_add(range, VERSION_GE, version);
+			range_add(range, VERSION_LT, range_next_after(partial, partial->known));
 			break;
 	}
 }
 
 static void
-add_comparator(VersionRange *range, VersionOperator op, const PartialVersion *partial)
+range_add_comparator(VersionRange *range, VersionOperator op, const PartialVersion *partial)
 {
 	if (partial->known == 0)
 	{
-		/* "*": everything, but there is nothing beyond everything */
+		/* "*" is every version; no version is below or above all of them */
 		if (op == VERSION_LT || op == VERSION_GT)
-			add(range, VERSION_LT, (Version) {{0, 0, 0}, SLICE_OF("0")});
+			range_add(range, VERSION_LT, (Version) {{0, 0, 0}, SLICE_OF("0")});
 	}
 	else if (op == VERSION_CARET)
 	{
-		add(range, VERSION_GE, partial->version);
-		add(range, VERSION_LT, next_after(partial, caret_parts(partial)));
+		range_add(range, VERSION_GE, partial->version);
+		range_add(range, VERSION_LT, range_next_after(partial, range_caret_parts(partial)));
 	}
 	else if (op == VERSION_TILDE)
 	{
-		add(range, VERSION_GE, partial->version);
-		add(range, VERSION_LT, next_after(partial, Min(partial->known, 2)));
+		range_add(range, VERSION_GE, partial->version);
+		range_add(range, VERSION_LT, range_next_after(partial, Min(partial->known, 2)));
 	}
 	else if (partial->known < 3)
-		add_open_comparison(range, op, partial);
+		range_add_partial(range, op, partial);
 	else
-		add(range, op == VERSION_NONE ? VERSION_EQ : op, partial->version);
+		range_add(range, op == VERSION_NONE ? VERSION_EQ : op, partial->version);
 }
 
-/* "1.2 - 2": an open low end starts at its first, an open high end is wholly in */
+/* "1.2 - 2": a partial low end means its first version, a partial high end all */
 static void
-add_hyphen(VersionRange *range, const PartialVersion *low, const PartialVersion *high)
+range_add_hyphen(VersionRange *range, const PartialVersion *low, const PartialVersion *high)
 {
 	if (low->known > 0)
-		add(range, VERSION_GE, low->version);
+		range_add(range, VERSION_GE, low->version);
 	if (high->known == 3)
-		add(range, VERSION_LE, high->version);
+		range_add(range, VERSION_LE, high->version);
 	else if (high->known > 0)
-		add(range, VERSION_LT, next_after(high, high->known));
+		range_add(range, VERSION_LT, range_next_after(high, high->known));
 }
 
 static bool
-eat_hyphen(VersionReader *r)
+range_eat_hyphen(VersionReader *r)
 {
 	VersionReader ahead = *r;
 
@@ -164,9 +164,9 @@ eat_hyphen(VersionReader *r)
 	return true;
 }
 
-/* up to "||" or the end */
+/* reads up to "||" or the end */
 static bool
-read_alternative(VersionReader *r, VersionRange *range)
+range_read_alternative(VersionReader *r, VersionRange *range)
 {
 	bool		first = true;
 	VersionOperator	op;
@@ -178,18 +178,18 @@ read_alternative(VersionReader *r, VersionRange *range)
 		(void) version_eat_spaces(r);
 		if (r->at == r->end || *r->at == '|')
 			return true;
-		op = read_operator(r);
+		op = range_read_operator(r);
 		if (!version_eat_partial(r, &partial))
 			return false;
-		if (first && op == VERSION_NONE && eat_hyphen(r))
+		if (first && op == VERSION_NONE && range_eat_hyphen(r))
 		{
 			if (!version_eat_partial(r, &high))
 				return false;
-			add_hyphen(range, &partial, &high);
+			range_add_hyphen(range, &partial, &high);
 			(void) version_eat_spaces(r);
 			return r->at == r->end || *r->at == '|';
 		}
-		add_comparator(range, op, &partial);
+		range_add_comparator(range, op, &partial);
 		first = false;
 	}
 }
@@ -214,7 +214,7 @@ version_comparators_read(Slice text, VersionRange *range)
 		range->alternatives[range->nalternatives].first = range->ncomparators;
 		range->alternatives[range->nalternatives].n = 0;
 		range->nalternatives++;
-		if (!read_alternative(&r, range) || range->too_many)
+		if (!range_read_alternative(&r, range) || range->too_many)
 			return false;
 		if (r.at == r.end)
 			return true;

@@ -1,22 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * version_comparators.h
- *	  A range of versions, written out as plain comparisons.
+ *	  A range of versions, expanded into plain comparisons.
  *
- * A range is a list of alternatives ("||"), each a list of comparators that
- * must all hold.  What is short for something is written out while reading,
- * with node-semver's own expansions:
+ * A range is a list of alternatives, separated by "||"; each alternative is a
+ * list of comparators that must all hold.  Abbreviations are expanded while
+ * reading, as node-semver does:
  *
  *		1.2			>=1.2.0 <1.3.0-0
  *		~1.2.3		>=1.2.3 <1.3.0-0
  *		^1.2.3		>=1.2.3 <2.0.0-0
  *		1.2 - 2		>=1.2.0 <3.0.0-0
  *
- * so that only five plain comparisons are left.  An alternative without any
- * comparator is "*".
+ * so that only five kinds of comparison remain.  An alternative without
+ * comparators is "*".
  *
- * Texts and counts are bounded, so that a hostile card costs no more than a
- * good one: a VersionRange lies on the stack.
+ * The length of the text and the numbers of alternatives and comparators are
+ * bounded, so that a VersionRange fits on the stack and a hostile card cannot
+ * cost more than an ordinary one.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +37,7 @@ typedef enum VersionOperator
 	VERSION_GT,
 	VERSION_GE,
 
-	/* written out while reading, in no comparator */
+	/* expanded while reading, never in a comparator */
 	VERSION_NONE,
 	VERSION_TILDE,
 	VERSION_CARET
@@ -63,7 +64,7 @@ typedef struct VersionRange
 	VersionComparator comparators[VERSION_MAX_COMPARATORS];
 } VersionRange;
 
-/* false if the text is neither a range nor a version */
+/* false if the text is neither a version nor a range */
 extern bool version_comparators_read(Slice text, VersionRange *range);
 
 #endif							/* CLUTCH_VERSION_COMPARATORS_H */

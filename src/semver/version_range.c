@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * version_range.c
- *	  Does what a card offers meet what a request asks, as node-semver sees it?
+ *	  Whether the version that a card offers meets the range that a request
+ *	  asks for, by the rules of node-semver.
  *
- * A prerelease lies in an alternative only if one of its comparators names a
- * prerelease of the very same major.minor.patch.
+ * An alternative contains a prerelease only if one of its comparators names a
+ * prerelease of the same major, minor and patch.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +17,7 @@
 /* ----------------------------------------------------------------- holding */
 
 static bool
-comparator_holds(const VersionComparator *comparator, const Version *version)
+range_comparator_holds(const VersionComparator *comparator, const Version *version)
 {
 	int			order = version_compare(version, &comparator->version);
 
@@ -36,32 +37,32 @@ comparator_holds(const VersionComparator *comparator, const Version *version)
 }
 
 static bool
-alternative_holds(const VersionRange *range, const VersionAlternative *alternative,
+range_alternative_holds(const VersionRange *range, const VersionAlternative *alternative,
 				  const Version *version)
 {
 	const VersionComparator *comparators = &range->comparators[alternative->first];
-	bool		welcome = !slice_present(version->prerelease);
+	bool		prerelease_allowed = !slice_present(version->prerelease);
 	int			i;
 
 	for (i = 0; i < alternative->n; i++)
 	{
-		if (!comparator_holds(&comparators[i], version))
+		if (!range_comparator_holds(&comparators[i], version))
 			return false;
 		if (slice_present(comparators[i].version.prerelease) &&
 			version_same_parts(&comparators[i].version, version))
-			welcome = true;
+			prerelease_allowed = true;
 	}
-	return welcome;
+	return prerelease_allowed;
 }
 
 static bool
-range_holds(const VersionRange *range, const Version *version)
+range_contains(const VersionRange *range, const Version *version)
 {
 	int			i;
 
 	for (i = 0; i < range->nalternatives; i++)
 	{
-		if (alternative_holds(range, &range->alternatives[i], version))
+		if (range_alternative_holds(range, &range->alternatives[i], version))
 			return true;
 	}
 	return false;
@@ -69,19 +70,19 @@ range_holds(const VersionRange *range, const Version *version)
 
 /* ------------------------------------------------------------- overlapping */
 
-/* one end of what several comparators leave; not there: 0.0.0, or infinity */
+/* one end of the versions that comparators allow; absent: 0.0.0 or infinity */
 typedef struct Bound
 {
-	bool		is_there;
+	bool		is_present;
 	bool		included;
 	Version		version;
 } Bound;
 
-/* upward 1 for a low end, which only rises; -1 for a high one, which falls */
+/* upward is 1 for a low end, which only rises, and -1 for a high end */
 static void
-tighten(Bound *bound, int upward, const Version *version, bool included)
+range_tighten_bound(Bound *bound, int upward, const Version *version, bool included)
 {
-	int			order = bound->is_there ?
+	int			order = bound->is_present ?
 		upward * version_compare(version, &bound->version) : 1;
 
 	if (order > 0)
@@ -91,7 +92,7 @@ tighten(Bound *bound, int upward, const Version *version, bool included)
 }
 
 static void
-narrow(Bound *low, Bound *high, const VersionRange *range,
+range_narrow_bounds(Bound *low, Bound *high, const VersionRange *range,
 	   const VersionAlternative *alternative)
 {
 	const VersionComparator *c = &range->comparators[alternative->first];
@@ -100,31 +101,31 @@ narrow(Bound *low, Bound *high, const VersionRange *range,
 	for (i = 0; i < alternative->n; i++, c++)
 	{
 		if (c->op == VERSION_GT || c->op == VERSION_GE || c->op == VERSION_EQ)
-			tighten(low, 1, &c->version, c->op != VERSION_GT);
+			range_tighten_bound(low, 1, &c->version, c->op != VERSION_GT);
 		if (c->op == VERSION_LT || c->op == VERSION_LE || c->op == VERSION_EQ)
-			tighten(high, -1, &c->version, c->op != VERSION_LT);
+			range_tighten_bound(high, -1, &c->version, c->op != VERSION_LT);
 	}
 }
 
 static bool
-alternatives_overlap(const VersionRange *a, const VersionAlternative *in_a,
+range_alternatives_overlap(const VersionRange *a, const VersionAlternative *in_a,
 					 const VersionRange *b, const VersionAlternative *in_b)
 {
-	/* an open low end begins with 0.0.0 */
+	/* without a low end, the versions begin with 0.0.0 */
 	Bound		low = {false, true, {{0, 0, 0}, SLICE_NONE}};
 	Bound		high = {false};
 	int			order;
 
-	narrow(&low, &high, a, in_a);
-	narrow(&low, &high, b, in_b);
-	if (!high.is_there)
+	range_narrow_bounds(&low, &high, a, in_a);
+	range_narrow_bounds(&low, &high, b, in_b);
+	if (!high.is_present)
 		return true;
 	order = version_compare(&low.version, &high.version);
 	return order < 0 || (order == 0 && low.included && high.included);
 }
 
 static bool
-ranges_overlap(const VersionRange *a, const VersionRange *b)
+range_overlaps(const VersionRange *a, const VersionRange *b)
 {
 	int			i;
 	int			j;
@@ -133,14 +134,14 @@ ranges_overlap(const VersionRange *a, const VersionRange *b)
 	{
 		for (j = 0; j < b->nalternatives; j++)
 		{
-			if (alternatives_overlap(a, &a->alternatives[i], b, &b->alternatives[j]))
+			if (range_alternatives_overlap(a, &a->alternatives[i], b, &b->alternatives[j]))
 				return true;
 		}
 	}
 	return false;
 }
 
-/* ---------------------------------------------------------- what is asked */
+/* --------------------------------------------------------------- interface */
 
 bool
 version_range_valid(Slice text)
@@ -177,7 +178,7 @@ version_range_meets(Slice offered, Slice asked)
 		!version_comparators_read(asked, &asked_range))
 		return false;
 	if (version_parse(offered, &version))
-		return range_holds(&asked_range, &version);
+		return range_contains(&asked_range, &version);
 	return version_comparators_read(offered, &offered_range) &&
-		ranges_overlap(&offered_range, &asked_range);
+		range_overlaps(&offered_range, &asked_range);
 }

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * version_range.h
- *	  Does what a card offers meet what a request asks, as node-semver sees it?
+ *	  Whether the version that a card offers meets the range that a request
+ *	  asks for, by the rules of node-semver.
  *
- * "1.0" in a card is a version (missing parts are 0) or a range; a request
- * asks with id@range.  A version meets a range when it lies in it; a range
- * in a card meets a range in a request when they overlap.
+ * A card offers a version, in which missing parts are 0, or a range; a request
+ * asks for id@range.  A version meets a range that contains it, and a range in
+ * a card meets a range in a request if the two overlap.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,13 +15,13 @@
 
 #include "base/text.h"
 
-/* is this text a version or range at all? (envelope and card validation) */
+/* is this text a version or a range? */
 extern bool version_range_valid(Slice text);
 
-/* does what a card offers meet what a request asks?  Both valid. */
+/* does the offered version or range meet the range asked for?  Both are valid. */
 extern bool version_range_meets(Slice offered, Slice asked);
 
-/* does the range let every release in, as "*" does?  False when not valid. */
+/* does the range contain every release, as "*" does?  False if it is not valid. */
 extern bool version_range_is_any(Slice asked);
 
 #endif							/* CLUTCH_VERSION_RANGE_H */

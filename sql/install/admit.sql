@@ -1,10 +1,10 @@
 -- ---------------------------------------------------------------- the log
--- The name sorts last among the BEFORE triggers, so that nobody else's can
+-- The name sorts last among the BEFORE triggers, so that no other trigger can
 -- drop a row whose effect has been applied.
 CREATE FUNCTION clutch.admit() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_admit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.admit() IS
-	'trigger: judges an envelope, stamps it, applies it to the state and routes it';
+	'trigger: checks an envelope, fills in its columns, applies it to the state and routes it';
 
 CREATE FUNCTION clutch.append_only() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_append_only' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -24,10 +24,10 @@ ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER zz_admit;
 ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER append_only;
 ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER append_only_row;
 
-COMMENT ON TABLE clutch.events IS 'the log: every envelope that was admitted, once, for ever';
-COMMENT ON COLUMN clutch.events.seq IS 'place in the log; of one task, the order of effect';
-COMMENT ON COLUMN clutch.events.xid IS 'transaction that appended it (of its own epoch)';
-COMMENT ON COLUMN clutch.events.epoch IS 'copy of the database in which it was admitted; negative: in which it arrived by replication';
-COMMENT ON COLUMN clutch.events.late IS 'kept, but came when it could change nothing any more';
-COMMENT ON COLUMN clutch.events.scope IS 'owner of the run';
-COMMENT ON COLUMN clutch.events.attempt IS 'of a report on a task: the attempt it was judged by';
+COMMENT ON TABLE clutch.events IS 'the log: every admitted envelope, once and for ever';
+COMMENT ON COLUMN clutch.events.seq IS 'place in the log; for the events of a task, the order in which they took effect';
+COMMENT ON COLUMN clutch.events.xid IS 'the transaction that appended it, in its epoch';
+COMMENT ON COLUMN clutch.events.epoch IS 'the copy of the database in which it was admitted; negative if it arrived there by replication';
+COMMENT ON COLUMN clutch.events.late IS 'kept in the log, but too late to change anything';
+COMMENT ON COLUMN clutch.events.scope IS 'the group that owns the run';
+COMMENT ON COLUMN clutch.events.attempt IS 'for a report on a task, the attempt that it belongs to';
