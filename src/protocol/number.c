@@ -108,11 +108,15 @@ bool
 number_to_int64(Numeric number, int64 *value)
 {
 	const NumberBounds *bounds = number_bounds();
+	int64		rounded;
 
+	/* numeric_int8 would raise an error beyond the range of bigint */
 	if (number_compare(number, bounds->exact) > 0 ||
-		number_compare(number, bounds->minus_exact) < 0 ||
-		!number_is_integer(number))
+		number_compare(number, bounds->minus_exact) < 0)
 		return false;
-	*value = DatumGetInt64(DirectFunctionCall1(numeric_int8, NumericGetDatum(number)));
+	rounded = DatumGetInt64(DirectFunctionCall1(numeric_int8, NumericGetDatum(number)));
+	if (number_compare(number, int64_to_numeric(rounded)) != 0)
+		return false;
+	*value = rounded;
 	return true;
 }
