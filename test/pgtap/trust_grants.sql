@@ -80,7 +80,7 @@ SELECT is(pg_temp.fault($$ SELECT * FROM clutch.result('task:u') $$), '42501 NOT
 RESET ROLE;
 SELECT is((SELECT status FROM clutch.result('task:u')), 'assigned', 'but an operator');
 
-SELECT is(pg_temp.fault($$ SELECT clutch.grant_functions('clutch_test_ken', 'agents') $$), '22023 ', 'a group of functions that there is none of');
+SELECT is(pg_temp.fault($$ SELECT clutch.grant_functions('clutch_test_ken', 'agents') $$), '22023 WRONG_VALUE', 'a group of functions that there is none of');
 
 -- a role that goes takes its grants along
 SELECT is(clutch.revoke_agent('clutch_test_ken', 'agent:ken'), true, 'a grant is taken back');
