@@ -21,28 +21,34 @@
 static const char *const audience_names[] = {"all", "agent", "thread", "run", "task"};
 
 /*
- * A channel that this transaction wakes, so that a batch of a thousand events
- * of one run asks once.  Those of a savepoint that is rolled back go with it.
+ * A channel that this transaction notifies.  It is remembered so that a batch of
+ * a thousand events of one run notifies the channel of the run once.
  */
-typedef struct Woken
+typedef struct WokenChannel
 {
-	uint64		key;			/* 0: all */
+	uint64		key;			/* 0 for AUDIENCE_ALL */
 	Audience	audience;
-	int			level;			/* of the savepoint */
-	bool		by_worker;		/* asked of it, once the transaction is over */
-} Woken;
+	int			level;			/* of the savepoint in which it was noted */
+	bool		by_worker;		/* the worker notifies it after the transaction */
+} WokenChannel;
 
 static HTAB *woken = NULL;
-static Hint *hints = NULL;		/* for the worker, room for them is reserved */
+
+/* hints for the worker, which has reserved room for them; set at commit */
+static Hint *hints = NULL;
 static int	nhints = 0;
+
+/* the earliest time at which this transaction wants the worker */
 static TimestampTz due = DT_NOEND;
 
+/* ------------------------------------------------- the end of a transaction */
+
 static void
-forget_rolled_back(void)
+forget_savepoint(void)
 {
 	int			level = GetCurrentTransactionNestLevel();
 	HASH_SEQ_STATUS status;
-	Woken	   *entry;
+	WokenChannel *entry;
 
 	if (woken == NULL)
 		return;
@@ -53,11 +59,11 @@ forget_rolled_back(void)
 }
 
 static void
-hand_to_parent(void)
+hand_savepoint_to_parent(void)
 {
 	int			level = GetCurrentTransactionNestLevel();
 	HASH_SEQ_STATUS status;
-	Woken	   *entry;
+	WokenChannel *entry;
 
 	if (woken == NULL)
 		return;
@@ -68,29 +74,29 @@ hand_to_parent(void)
 }
 
 static char *
-channel_name(Audience audience, uint64 key)
+channel_name_of(Audience audience, uint64 key)
 {
 	if (audience == AUDIENCE_ALL)
 		return pstrdup("clutch");
 	return psprintf("clutch_%s_%016llx", audience_names[audience], (unsigned long long) key);
 }
 
-/* PostgreSQL sends it at commit, unless a savepoint takes it back */
+/* PostgreSQL sends it at commit, unless the savepoint is rolled back. */
 static void
-notify_now(Audience audience, uint64 key)
+notify_in_transaction(Audience audience, uint64 key)
 {
-	char	   *channel = channel_name(audience, key);
+	char	   *channel = channel_name_of(audience, key);
 
 	Async_Notify(channel, "{}");
 	pfree(channel);
 }
 
-/* what the worker will not take, this transaction sends */
+/* If the worker cannot take the hints, this transaction notifies the channels. */
 static void
-reserve(void)
+reserve_hints(void)
 {
 	HASH_SEQ_STATUS status;
-	Woken	   *entry;
+	WokenChannel *entry;
 	int			n = 0;
 
 	if (woken == NULL)
@@ -105,27 +111,27 @@ reserve(void)
 		nhints = n;
 	else
 		while (--n >= 0)
-			notify_now((Audience) hints[n].kind, hints[n].key);
+			notify_in_transaction((Audience) hints[n].kind, hints[n].key);
 }
 
 static void
-announce_due(void)
+tell_due(void)
 {
 	if (due != DT_NOEND)
 		mailbox_due(due);
 }
 
 static void
-announce(void)
+put_hints(void)
 {
 	if (nhints > 0)
 		mailbox_put(hints, nhints);
 	nhints = 0;
-	announce_due();
+	tell_due();
 }
 
 static void
-forget(void)
+forget_transaction(void)
 {
 	if (nhints > 0)
 		mailbox_release(nhints);
@@ -138,23 +144,25 @@ forget(void)
 }
 
 static TransactionWatch watch = {
-	.rolled_back = forget_rolled_back,
-	.released = hand_to_parent,
-	.committing = reserve,
-	.committed = announce,
-	.prepared = announce_due,
-	.ended = forget,
+	.rolled_back = forget_savepoint,
+	.released = hand_savepoint_to_parent,
+	.committing = reserve_hints,
+	.committed = put_hints,
+	.prepared = tell_due,
+	.ended = forget_transaction,
 };
 
+/* ----------------------------------------------------------------- channels */
+
 static void
-note(Audience audience, uint64 key)
+note_channel(Audience audience, uint64 key)
 {
 	bool		found;
-	Woken	   *entry;
+	WokenChannel *entry;
 
 	transaction_watch(&watch);
-	woken = memo_table(woken, "clutch woken channels", sizeof(Woken), INT_MAX);
-	/* besides 'all' */
+	woken = memo_table(woken, "clutch woken channels", sizeof(WokenChannel), INT_MAX);
+	/* the limit does not count the channel of all */
 	if (audience != AUDIENCE_ALL && hash_get_num_entries(woken) > clutch_notify_channels)
 		return;
 	entry = hash_search(woken, &key, HASH_ENTER, &found);
@@ -164,7 +172,7 @@ note(Audience audience, uint64 key)
 	entry->level = GetCurrentTransactionNestLevel();
 	entry->by_worker = clutch_notify == NOTIFY_WORKER && mailbox_is_there();
 	if (!entry->by_worker)
-		notify_now(audience, key);
+		notify_in_transaction(audience, key);
 }
 
 bool
@@ -190,16 +198,16 @@ channel_key(Audience audience, Slice id)
 char *
 notify_channel(Audience audience, Slice id)
 {
-	return channel_name(audience, channel_key(audience, id));
+	return channel_name_of(audience, channel_key(audience, id));
 }
 
 static void
-wake(Audience audience, Slice id)
+wake_channel(Audience audience, Slice id)
 {
-	note(audience, audience == AUDIENCE_ALL ? 0 : channel_key(audience, id));
+	note_channel(audience, audience == AUDIENCE_ALL ? 0 : channel_key(audience, id));
 }
 
-/* a message to a group reaches all of it */
+/* A message to a group reaches all of its members. */
 static void
 wake_group(Slice group_id)
 {
@@ -213,9 +221,9 @@ wake_group(Slice group_id)
 
 		for (j = 0; j < agent->card.groups.n; j++)
 			if (slice_equal(agent->card.groups.items[j], group_id))
-				wake(AUDIENCE_AGENT, agent->agent_id);
+				wake_channel(AUDIENCE_AGENT, agent->agent_id);
 		if (slice_equal(group_id, SLICE_OF("group:*")))
-			wake(AUDIENCE_AGENT, agent->agent_id);
+			wake_channel(AUDIENCE_AGENT, agent->agent_id);
 	}
 }
 
@@ -227,26 +235,26 @@ notify_event(const Event *event)
 
 	if (clutch_notify == NOTIFY_OFF)
 		return;
-	wake(AUDIENCE_ALL, SLICE_NONE);
+	wake_channel(AUDIENCE_ALL, SLICE_NONE);
 	for (i = 0; i < e->to_agents.n; i++)
 	{
 		Slice		recipient = e->to_agents.items[i];
 
 		if (!slice_starts(recipient, SLICE_OF("group:")))
-			wake(AUDIENCE_AGENT, recipient);
+			wake_channel(AUDIENCE_AGENT, recipient);
 		else if (e->type != MSG_TASK_REQUEST)
 			wake_group(recipient);
 	}
-	wake(AUDIENCE_THREAD, e->thread_id);
-	wake(AUDIENCE_RUN, e->run_id);
-	wake(AUDIENCE_TASK, e->task_id);
+	wake_channel(AUDIENCE_THREAD, e->thread_id);
+	wake_channel(AUDIENCE_RUN, e->run_id);
+	wake_channel(AUDIENCE_TASK, e->task_id);
 }
 
 void
 notify_agent(Slice agent_id)
 {
 	if (clutch_notify != NOTIFY_OFF)
-		wake(AUDIENCE_AGENT, agent_id);
+		wake_channel(AUDIENCE_AGENT, agent_id);
 }
 
 void
@@ -259,10 +267,10 @@ notify_due(TimestampTz at)
 }
 
 void
-notify_hints(const Hint *these, int n)
+notify_hints(const Hint *left, int n)
 {
 	int			i;
 
 	for (i = 0; i < n; i++)
-		notify_now((Audience) these[i].kind, these[i].key);
+		notify_in_transaction((Audience) left[i].kind, left[i].key);
 }

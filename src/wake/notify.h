@@ -1,16 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * notify.h
- *	  Waking listeners and the worker: the only Async_Notify.
+ *	  Waking listeners and the worker.  Only this file calls Async_Notify.
  *
- * A notification is a hint to look, never the data: its payload is {}.  One
- * hint per transaction and channel, at most clutch.notify_channels channels
- * a transaction besides 'all'.  clutch.notify says who sends it: the worker of
- * the database, after the transaction; the transaction, at commit; nobody.
+ * A notification is a hint to look for news, and never carries the news: its
+ * payload is {}.  A transaction sends one hint per channel, and besides the
+ * channel of all it notifies at most clutch.notify_channels channels.
+ * clutch.notify decides who sends them: the worker of the database after the
+ * transaction, the transaction itself at commit, or nobody.
  *
- * Channels: "clutch" for all; "clutch_agent_<16 hex digits>" and the like for
- * one agent, thread, run or task.  Ids may be longer than the 63 bytes of a
- * channel, so the digits are a hash; a collision wakes somebody too many.
+ * The channel of all is "clutch"; that of an agent is
+ * "clutch_agent_<16 hexadecimal digits>", and those of a thread, run or task
+ * look alike.  Ids may be longer than the 63 bytes that a channel's name may
+ * have, so the digits are a hash of the id.  A collision wakes a listener
+ * without need.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,25 +32,22 @@ typedef enum Audience
 	AUDIENCE_TASK
 } Audience;
 
-/* false: no such kind */
+/* Returns false if there is no such kind of channel. */
 extern bool audience_parse(Slice name, Audience *audience);
 
-/* palloc'd */
+/* Returns the name of a channel, palloc'd. */
 extern char *notify_channel(Audience audience, Slice id);
 
-/* everybody whom an event of the log concerns */
+/* Wakes everyone whom an event of the log concerns. */
 extern void notify_event(const Event *event);
 
-/* an agent for which something waits, though no event is addressed to it */
+/* Wakes an agent for which something waits without an event addressed to it. */
 extern void notify_agent(Slice agent_id);
 
-/*
- * Something is to be done at that time, if this transaction commits: the
- * worker, if there is one, comes by.
- */
+/* Has the worker look at that time, if the current transaction commits. */
 extern void notify_due(TimestampTz at);
 
-/* the worker: what others left for it, with the current transaction */
-extern void notify_hints(const Hint *these, int n);
+/* Sends, in the current transaction, the hints that others left for the worker. */
+extern void notify_hints(const Hint *left, int n);
 
 #endif							/* CLUTCH_NOTIFY_H */

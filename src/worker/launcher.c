@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * launcher.c
- *	  The process that keeps one worker in each database with the extension.
+ *	  The process that keeps a worker in each database with the extension.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,17 +28,17 @@
 #include "worker/launcher.h"
 #include "worker/presence.h"
 
-/* a database's workers are started no faster, unless the last was sent away */
+/* The shortest time between two workers of a database, unless one was sent away. */
 #define START_INTERVAL	(5 * USECS_PER_SEC)
 
-/* a worker that has not come by then never will */
+/* A worker that has not begun by then has failed to start. */
 #define START_PATIENCE	(60 * USECS_PER_SEC)
 
-/* databases known to have no extension; in TopMemoryContext */
-static List *without = NIL;
+/* databases that have no extension, as far as we know; in TopMemoryContext */
+static List *databases_without = NIL;
 
 static void
-set_library(BackgroundWorker *worker, const char *function)
+set_function(BackgroundWorker *worker, const char *function)
 {
 	strlcpy(worker->bgw_library_name, "clutch", sizeof(worker->bgw_library_name));
 	strlcpy(worker->bgw_function_name, function, BGW_MAXLEN);
@@ -51,7 +51,7 @@ launcher_register(void)
 
 	mailbox_request();
 	presence_watch();
-	/* pg_upgrade moves databases that nobody is to be in */
+	/* pg_upgrade moves databases, in which no process may be */
 	if (IsBinaryUpgrade)
 		return;
 	strlcpy(worker.bgw_name, "clutch launcher", BGW_MAXLEN);
@@ -59,20 +59,20 @@ launcher_register(void)
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = 5;
-	set_library(&worker, "clutch_launcher_main");
+	set_function(&worker, "clutch_launcher_main");
 	RegisterBackgroundWorker(&worker);
 }
 
 /* -------------------------------------------------------------- databases */
 
 static bool
-may_have_worker(Form_pg_database database)
+database_may_have_worker(Form_pg_database database)
 {
-	/* a limit below -1: half dropped */
+	/* a limit below -1 marks a database whose DROP was interrupted */
 	return database->datallowconn && !database->datistemplate && database->datconnlimit >= -1;
 }
 
-/* those that may have a worker; in the caller's context */
+/* Lists the databases that may have a worker, in the caller's context. */
 static List *
 list_databases(void)
 {
@@ -89,7 +89,7 @@ list_databases(void)
 	{
 		Form_pg_database database = (Form_pg_database) GETSTRUCT(tuple);
 
-		if (may_have_worker(database))
+		if (database_may_have_worker(database))
 		{
 			MemoryContext old = MemoryContextSwitchTo(context);
 
@@ -123,28 +123,31 @@ start_worker(int number)
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	worker.bgw_main_arg = Int32GetDatum(number);
-	set_library(&worker, "clutch_worker_main");
+	set_function(&worker, "clutch_worker_main");
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
-/* once until none lacks one: they do for the same reason */
+/*
+ * Warns once until no database lacks a worker any more: all of them lack it for
+ * the same reason.
+ */
 static void
-complain(bool lacking)
+warn_if_lacking(bool lacking)
 {
-	static bool complained = false;
+	static bool warned = false;
 
-	if (lacking && !complained)
+	if (lacking && !warned)
 		ereport(WARNING,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("no background worker is left for a clutch worker"),
-				 errdetail("Without it clutch.tick() must be called by others, and transactions notify by themselves."),
+				 errdetail("Without it, clutch.tick() has to be called by other means, and transactions notify listeners themselves."),
 				 errhint("Increase max_worker_processes.")));
-	complained = lacking;
+	warned = lacking;
 }
 
-/* sees to it that the mailbox has a worker; when to look again */
+/* Makes sure that the mailbox has a worker.  Returns when to look again. */
 static TimestampTz
-keep_worker(int number, const MailboxView *view, TimestampTz now)
+mailbox_ensure_worker(int number, const MailboxView *view, TimestampTz now)
 {
 	TimestampTz patience = view->started_at + START_PATIENCE;
 	TimestampTz again = view->started_at + START_INTERVAL;
@@ -166,9 +169,12 @@ keep_worker(int number, const MailboxView *view, TimestampTz now)
 	return now + START_INTERVAL;
 }
 
-/* mailboxes of databases that need none are closed; who has one is listed */
+/*
+ * Closes the mailboxes of databases that do not need one any more, and lists the
+ * databases that keep theirs.
+ */
 static List *
-close_needless(List *databases)
+close_unneeded_mailboxes(List *databases)
 {
 	List	   *present = NIL;
 	int			i;
@@ -184,7 +190,7 @@ close_needless(List *databases)
 		{
 			MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 
-			without = lappend_oid(without, view.database);
+			databases_without = lappend_oid(databases_without, view.database);
 			MemoryContextSwitchTo(old);
 		}
 		if (view.state == MAILBOX_AT_WORK && !belongs)
@@ -198,37 +204,43 @@ close_needless(List *databases)
 	return present;
 }
 
-/* of those without, who is gone or has changed is forgotten */
+/*
+ * Forgets that a database has no extension if the database is gone, or if an
+ * extension has come or gone in it.
+ */
 static void
-forget_without(List *databases, const Oid *changed, int nchanged, bool any)
+forget_changed(List *databases, const Oid *changed, int nchanged, bool any)
 {
 	ListCell   *cell;
 	int			i;
 
 	if (any)
 	{
-		list_free(without);
-		without = NIL;
+		list_free(databases_without);
+		databases_without = NIL;
 	}
-	foreach(cell, without)
+	foreach(cell, databases_without)
 		if (!list_member_oid(databases, lfirst_oid(cell)))
-			without = foreach_delete_current(without, cell);
+			databases_without = foreach_delete_current(databases_without, cell);
 	for (i = 0; i < nchanged; i++)
-		without = list_delete_oid(without, changed[i]);
+		databases_without = list_delete_oid(databases_without, changed[i]);
 }
 
 /*
- * What changed is taken before the mailboxes are looked at: a worker that
- * found no extension before it changed is then seen, and started again.
+ * Gives each database that needs one a mailbox and a worker.  Returns when to
+ * look again.
+ *
+ * The changes are taken before the mailboxes are looked at.  So a worker that
+ * found no extension, before the extension came, is noticed and started again.
  */
 static TimestampTz
-survey(void)
+survey_databases(void)
 {
 	Oid			changed[MAILBOX_CHANGES];
 	int			nchanged;
 	bool		any = mailbox_take_changed(changed, &nchanged);
 	List	   *databases = list_databases();
-	List	   *present = close_needless(databases);
+	List	   *present = close_unneeded_mailboxes(databases);
 	TimestampTz now = GetCurrentTimestamp();
 	TimestampTz again = DT_NOEND;
 	bool		full = false;
@@ -236,26 +248,26 @@ survey(void)
 	ListCell   *cell;
 	int			i;
 
-	forget_without(databases, changed, nchanged, any);
+	forget_changed(databases, changed, nchanged, any);
 	foreach(cell, databases)
 		if (!list_member_oid(present, lfirst_oid(cell)) &&
-			!list_member_oid(without, lfirst_oid(cell)))
+			!list_member_oid(databases_without, lfirst_oid(cell)))
 			full |= !mailbox_open(lfirst_oid(cell));
 	for (i = 0; i < mailbox_count(); i++)
 	{
 		MailboxView view = mailbox_view(i);
-		TimestampTz then = keep_worker(i, &view, now);
+		TimestampTz then = mailbox_ensure_worker(i, &view, now);
 
 		again = Min(again, then);
 		view = mailbox_view(i);
 		lacking |= view.state == MAILBOX_NOT_STARTED && !view.is_away;
 	}
-	/* databases that are only looked into make room */
-	complain(lacking || (full && again == DT_NOEND));
+	/* a worker that only looks for the extension soon makes room for the next */
+	warn_if_lacking(lacking || (full && again == DT_NOEND));
 	return again;
 }
 
-/* -1: until somebody wakes it */
+/* Returns -1 for no timeout. */
 static long
 milliseconds_until(TimestampTz at)
 {
@@ -278,7 +290,7 @@ clutch_launcher_main(Datum arg)
 	MemoryContextSwitchTo(context);
 	while (!ShutdownRequestPending)
 	{
-		TimestampTz again = survey();
+		TimestampTz again = survey_databases();
 		long		timeout = milliseconds_until(again);
 
 		MemoryContextReset(context);
@@ -293,6 +305,6 @@ clutch_launcher_main(Datum arg)
 			ProcessConfigFile(PGC_SIGHUP);
 		}
 	}
-	/* with 0 the postmaster would not start it again */
+	/* after exit code 0 the postmaster would not start it again */
 	proc_exit(1);
 }

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * launcher.h
- *	  The process that keeps one worker in each database with the extension.
+ *	  The process that keeps a worker in each database with the extension.
  *
- * It is in no database, so it keeps none from being dropped.  Whether a
- * database has the extension only a process in it can tell: a worker is
- * started everywhere once, and ends where there is none.  After that the
- * launcher sleeps until the extension or a database comes or goes (presence),
- * or a worker ends.
+ * The launcher is connected to no database, so it keeps none from being
+ * dropped.  Only a process inside a database can tell whether the database has
+ * the extension, so a worker is started once in each, and ends where there is
+ * no extension.  After that, the launcher sleeps until a worker ends, or until
+ * presence.c tells it that the extension or a database has come or gone.
  *
- * Not in a template, nor where nobody may connect.  Not on a standby: it is
- * started when recovery is over.
+ * Templates, and databases that allow no connections, get no worker.  On a
+ * standby, the launcher is started when recovery is over.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@
 
 #include "clutch.h"
 
-/* while the library is preloaded */
+/* To be called while the library is preloaded. */
 extern void launcher_register(void);
 
 extern PGDLLEXPORT void clutch_launcher_main(Datum arg);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * presence.c
- *	  What sessions do that concerns the workers of databases.
+ *	  Statements of sessions that concern the workers of databases.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,38 +23,38 @@
 static object_access_hook_type previous_access = NULL;
 static ProcessUtility_hook_type previous_utility = NULL;
 
-/* of this transaction */
-static Oid	sent_away = InvalidOid; /* the database whose worker was */
-static int	sent_at = 0;		/* by which savepoint */
+/* What the current transaction has done. */
+static Oid	sent_away_from = InvalidOid;	/* the database whose worker was sent away */
+static int	sent_away_level = 0;	/* the savepoint that did so */
 static bool extension_changed = false;
 static bool database_changed = false;
 
 static void
-call_back(void)
+call_worker_back(void)
 {
-	if (OidIsValid(sent_away))
-		mailbox_worker_return(sent_away);
-	sent_away = InvalidOid;
+	if (OidIsValid(sent_away_from))
+		mailbox_worker_return(sent_away_from);
+	sent_away_from = InvalidOid;
 }
 
-/* a statement that was refused does not keep it away for the whole transaction */
+/* The worker is not kept away for the whole transaction if the statement failed. */
 static void
-rolled_back(void)
+savepoint_rolled_back(void)
 {
-	if (sent_at >= GetCurrentTransactionNestLevel())
-		call_back();
+	if (sent_away_level >= GetCurrentTransactionNestLevel())
+		call_worker_back();
 }
 
 static void
-released(void)
+savepoint_released(void)
 {
-	sent_at = Min(sent_at, GetCurrentTransactionNestLevel() - 1);
+	sent_away_level = Min(sent_away_level, GetCurrentTransactionNestLevel() - 1);
 }
 
 static void
 transaction_ended(void)
 {
-	call_back();
+	call_worker_back();
 	if (extension_changed)
 		mailbox_changed(MyDatabaseId);
 	if (database_changed)
@@ -64,14 +64,17 @@ transaction_ended(void)
 }
 
 static TransactionWatch watch = {
-	.rolled_back = rolled_back,
-	.released = released,
+	.rolled_back = savepoint_rolled_back,
+	.released = savepoint_released,
 	.ended = transaction_ended,
 };
 
-/* which extension it is cannot be read yet, and looking is cheap */
+/*
+ * Called for every extension, because at this point the catalog does not tell yet
+ * which one it is.  To look once too often is cheap.
+ */
 static void
-object_accessed(ObjectAccessType access, Oid class, Oid object, int part, void *arg)
+presence_object_access(ObjectAccessType access, Oid class, Oid object, int part, void *arg)
 {
 	if (previous_access)
 		previous_access(access, class, object, part, arg);
@@ -83,7 +86,7 @@ object_accessed(ObjectAccessType access, Oid class, Oid object, int part, void *
 }
 
 static const char *
-option(List *options, const char *name, const char *otherwise)
+statement_option(List *options, const char *name, const char *otherwise)
 {
 	ListCell   *cell;
 
@@ -97,22 +100,22 @@ option(List *options, const char *name, const char *otherwise)
 	return otherwise;
 }
 
-/* the database that the statement wants for itself; NULL: none */
+/* Returns the database that the statement needs for itself, or NULL. */
 static const char *
-wanted_database(Node *statement)
+database_wanted_by(Node *statement)
 {
 	switch (nodeTag(statement))
 	{
 		case T_DropdbStmt:
 			return ((DropdbStmt *) statement)->dbname;
 		case T_CreatedbStmt:
-			return option(((CreatedbStmt *) statement)->options, "template", "template1");
+			return statement_option(((CreatedbStmt *) statement)->options, "template", "template1");
 		case T_RenameStmt:
 			if (((RenameStmt *) statement)->renameType == OBJECT_DATABASE)
 				return ((RenameStmt *) statement)->subname;
 			return NULL;
 		case T_AlterDatabaseStmt:
-			if (option(((AlterDatabaseStmt *) statement)->options, "tablespace", NULL))
+			if (statement_option(((AlterDatabaseStmt *) statement)->options, "tablespace", NULL))
 				return ((AlterDatabaseStmt *) statement)->dbname;
 			return NULL;
 		default:
@@ -121,27 +124,30 @@ wanted_database(Node *statement)
 }
 
 static void
-send_away(const char *name)
+send_worker_away(const char *name)
 {
 	Oid			database = get_database_oid(name, true);
 
-	/* others are refused it, but to copy a template, which has no worker */
+	/*
+	 * Only the owner may have it.  Others may copy a template, but templates
+	 * have no worker.
+	 */
 	if (!OidIsValid(database) || !is_database_owner_compat(database, GetUserId()))
 		return;
-	/* an earlier one in this transaction is locked by now */
-	call_back();
-	sent_away = database;
-	sent_at = GetCurrentTransactionNestLevel();
+	/* the statement that sent another worker away has locked its database by now */
+	call_worker_back();
+	sent_away_from = database;
+	sent_away_level = GetCurrentTransactionNestLevel();
 	mailbox_worker_leave(database);
 }
 
 static void
-utility(PlannedStmt *plan, const char *text, bool read_only, ProcessUtilityContext context,
+presence_process_utility(PlannedStmt *plan, const char *text, bool read_only, ProcessUtilityContext context,
 		ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver,
 		QueryCompletion *completion)
 {
 	Node	   *statement = plan->utilityStmt;
-	const char *wanted = wanted_database(statement);
+	const char *wanted = database_wanted_by(statement);
 
 	if (wanted != NULL || IsA(statement, AlterDatabaseStmt))
 	{
@@ -149,7 +155,7 @@ utility(PlannedStmt *plan, const char *text, bool read_only, ProcessUtilityConte
 		database_changed = true;
 	}
 	if (wanted != NULL)
-		send_away(wanted);
+		send_worker_away(wanted);
 	if (previous_utility)
 		previous_utility(plan, text, read_only, context, parameters, environment, receiver,
 						 completion);
@@ -162,7 +168,7 @@ void
 presence_watch(void)
 {
 	previous_access = object_access_hook;
-	object_access_hook = object_accessed;
+	object_access_hook = presence_object_access;
 	previous_utility = ProcessUtility_hook;
-	ProcessUtility_hook = utility;
+	ProcessUtility_hook = presence_process_utility;
 }

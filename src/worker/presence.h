@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * presence.h
- *	  What sessions do that concerns the workers of databases.
+ *	  Statements of sessions that concern the workers of databases.
  *
- * Where the extension is made or dropped, and where databases are, the
- * launcher is told when the transaction is over.  Before a statement that
- * wants a database for itself (to drop, copy, rename or move it) the worker
- * is sent away, as if it were not there, and comes back afterwards.
+ * The launcher is told, when a transaction is over, that it created or dropped
+ * the extension or a database.  Before a statement that needs a database for
+ * itself (to drop, copy, rename or move it), the worker of that database is
+ * sent away; it comes back when the transaction is over.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 
 #include "clutch.h"
 
-/* in every session from now on; while the library is preloaded */
+/* Installs the hooks, for every session; to be called while preloading. */
 extern void presence_watch(void);
 
 #endif							/* CLUTCH_PRESENCE_H */
