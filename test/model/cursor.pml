@@ -5,7 +5,7 @@
  * Writers take a transaction id, write events, and commit or abort in an order
  * of their own.  One reader reads batch after batch: a subscriber, who handles
  * events and moves the cursor in its own transaction, in which it writes
- * events too (delivery/subscription.c); one who does the same with read_from
+ * events too (feed/subscription.c); one who does the same with read_from
  * and keeps the position itself (READ_FROM); a client of read_from on a
  * standby that replays the primary's WAL (STANDBY), or now here and now there
  * (ROAMS).
@@ -17,6 +17,11 @@
  *	3. no open transaction holds the reader up (OPEN: one never ends);
  *	4. nothing is handled that was not committed;
  *	5. the reader comes to an end, when the writers have.
+ *
+ * MARK is a design that clutch does not use (docs/decisions.md): no index on the
+ * transaction, but a seq in each position.  Transactions that begin after the
+ * position was taken draw later seqs, so what is newer is found from that seq
+ * on.  A seq is drawn by nextval some time before its row is written.
  *
  * What is left out
  *	- A statement reads with one snapshot, so taking it and reading are one
@@ -33,6 +38,7 @@
  * RUN holds -DOWN=2 -DWRITERS=2 -DABORTS=0 -DLAPSES=0
  * RUN holds -DREAD_FROM -DOWN=2 -DWRITERS=2 -DABORTS=0 -DLAPSES=0
  * RUN holds -DSTANDBY -DROAMS -DABORTS=0
+ * RUN holds -DMARK -DOWN=1 -DWRITERS=2
  * RUN ends -DOWN=0 -DWRITERS=2
  * RUN ends -DSTANDBY -DROAMS -DABORTS=0 -DWRITERS=2
  * RUN broken assertion -DBROKEN_SEQ				a position is the last seq
@@ -43,6 +49,8 @@
  * RUN broken assertion -DBROKEN_UNTIL				the place in an open batch is kept, its end is not
  * RUN broken assertion -DBROKEN_RANGE				all below the end of a batch is of the batch
  * RUN broken assertion -DBROKEN_SUBXIP -DSTANDBY	in recovery too, what is in progress is looked for in xip
+ * RUN broken assertion -DMARK -DBROKEN_MARK		the mark is the last seq of the snapshot, whoever drew it
+ * RUN broken assertion -DMARK -DSTANDBY			a standby does not know which seqs are drawn
  * RUN broken assertion -DBROKEN_AHEAD -DSTANDBY -DROAMS	a position is ahead of a server by its xmax only
  */
 #ifdef STANDBY
@@ -70,11 +78,22 @@
 #define MOST_EVENTS	8
 #define BIT(x)		(1 << (x))
 
-/* store/position.h; a set of transactions: below xmax, without xip */
+/* feed/position.h: a set of transactions: below xmax, without xip */
 typedef Position {
 	byte xmax;
+#ifdef MARK
+	byte mark;
+#endif
 	short xip
 };
+
+#ifdef MARK
+#define COPY_MARK(from, to)	to.mark = from.mark
+#define FIRST_NEW(from)		(from.mark + 1)
+#else
+#define COPY_MARK(from, to)
+#define FIRST_NEW(from)		1
+#endif
 
 #define HAS_SEEN(p, x)		((x) < p.xmax && !(p.xip & BIT(x)))
 
@@ -93,6 +112,10 @@ byte aborts, own_events, lapses;
 /* its WAL: a record bears its transaction, and whether that commits or aborts */
 mtype = { WRITES, COMMITS, ABORTS_HERE };
 byte wal_xid[MOST_XIDS];
+#ifdef MARK
+byte wal_mark[MOST_XIDS];		/* the last seq that was drawn by then */
+byte replayed_mark;
+#endif
 mtype wal_kind[MOST_XIDS];
 byte wal_end, replayed;
 
@@ -137,6 +160,9 @@ inline log_record(xid, kind)
 {
 	wal_xid[wal_end] = xid;
 	wal_kind[wal_end] = kind;
+#ifdef MARK
+	wal_mark[wal_end] = next_seq - 1;
+#endif
 	wal_end++
 }
 
@@ -160,11 +186,14 @@ inline replay()
 		replayed_committed = replayed_committed | BIT(wal_xid[replayed])
 	:: else
 	fi;
+#ifdef MARK
+	replayed_mark = wal_mark[replayed];
+#endif
 	replayed++
 }
 #endif
 
-/* ---------------------------------------------------------- store/position.c */
+/* ---------------------------------------------------------- feed/position.c */
 
 /* what the statement at hand reads with: not part of the state */
 hidden Position present;
@@ -176,6 +205,14 @@ inline position_now(own)
 	present.xmax = latest + 1;
 	present.xip = running & (BIT(present.xmax) - 1);
 	there = committed;
+#ifdef MARK
+	present.mark = next_seq - 1;
+#ifndef BROKEN_MARK
+	/* a snapshot's xmax is behind the last that has ended: others may have begun, and drawn */
+	present.xmax = next_xid;
+	present.xip = running;
+#endif
+#endif
 #ifdef BROKEN_OWN
 	if
 	:: own != 0 -> present.xip = present.xip & ~BIT(own)
@@ -202,11 +239,16 @@ inline position_now_on_standby()
 #else
 	present.xip = replayed_running & (BIT(present.xmax) - 1);
 #endif
+#ifdef MARK
+	present.mark = replayed_mark;
+	present.xmax = known;
+	present.xip = replayed_running;
+#endif
 	there = replayed_committed
 }
 #endif
 
-/* position_settle, is_ahead: has it seen what is not to be seen here yet? */
+/* position_settle, is_ahead_of: has it seen what is not to be seen here yet? */
 #ifdef BROKEN_AHEAD
 #define IS_AHEAD(p)			(p.xmax > present.xmax)
 #else
@@ -214,7 +256,7 @@ inline position_now_on_standby()
 							 (present.xip & (BIT(p.xmax) - 1) & ~p.xip))
 #endif
 
-/* ------------------------------------------------------------ delivery/feed.c */
+/* ------------------------------------------------------------ feed/feed.c */
 
 /* the snapshot of the statement, and what its own transaction has written */
 #define IS_VISIBLE(s, own)	(xid_of[s] == own || \
@@ -230,7 +272,7 @@ inline feed_read(from, to, own, may_cut)
 {
 	feed = 0;
 	feed_n = 0;
-	/* read_late */
+	/* read_late_commits */
 	s = 1;
 	do
 	:: s < next_seq ->
@@ -245,13 +287,13 @@ inline feed_read(from, to, own, may_cut)
 		s++
 	:: else -> break
 	od;
-	/* read_range: in order of transactions, from the next on */
+	/* read_newer: in order of transactions, from the next on */
 	x = from.xmax;
 	last = 0;
 	enough = false;
 	do
 	:: x < to.xmax && !enough ->
-		s = 1;
+		s = FIRST_NEW(from);
 		do
 		:: s < next_seq && !enough ->
 			if
@@ -270,6 +312,7 @@ inline feed_read(from, to, own, may_cut)
 					/* position_cut */
 					enough = true;
 					to.xmax = x;
+					COPY_MARK(from, to);
 #endif
 					to.xip = to.xip & (BIT(to.xmax) - 1)
 				:: else ->
@@ -287,15 +330,16 @@ inline feed_read(from, to, own, may_cut)
 	od
 }
 
-/* -------------------------------------------------- delivery/subscription.c */
+/* -------------------------------------------------- feed/subscription.c */
 
 inline copy(from, to)
 {
 	to.xmax = from.xmax;
+	COPY_MARK(from, to);
 	to.xip = from.xip
 }
 
-/* deliver: the first of the feed behind the place; batch gets them, up_to the last */
+/* deliver_rest: the first of the feed behind the place; batch gets them, up_to the last */
 inline deliver(batch, up_to)
 {
 	batch = 0;
@@ -315,7 +359,7 @@ inline deliver(batch, up_to)
 	od
 }
 
-/* read_next, which read_from does in the same way */
+/* read_batch; read_from does the same */
 inline read_next(own, batch, up_to)
 {
 #ifdef BROKEN_SEQ
@@ -356,7 +400,7 @@ inline read_next(own, batch, up_to)
 	:: else
 	fi;
 #ifdef READ_FROM
-	/* next_start: who has got all of it goes on behind it */
+	/* read_start_after: a reader that has got all of it goes on behind it */
 	if
 	:: is_open && !(feed & ~(BIT(up_to + 1) - 1)) ->
 		copy(until, seen);
@@ -521,14 +565,28 @@ proctype writer(byte n)
 {
 	byte xid;
 	bool commits = true;
+#ifdef MARK
+	byte seq;
+#endif
 
 	atomic { begin(xid) };
 	do
+#ifdef MARK
+	:: atomic { n > 0 -> seq = next_seq; next_seq++; n-- };
+		atomic {
+			xid_of[seq] = xid;
+			seq = 0;
+#ifdef STANDBY
+			log_record(xid, WRITES)
+#endif
+		}
+#else
 	:: atomic { n > 0 -> write(xid); n--;
 #ifdef STANDBY
 			log_record(xid, WRITES)
 #endif
 		}
+#endif
 	:: atomic { n == 0 -> break }
 	od;
 #ifdef OPEN
