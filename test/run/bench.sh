@@ -7,7 +7,8 @@
 
 finish() {
 	local status=$?
-	trap - EXIT INT TERM HUP
+	trap - EXIT
+	trap '' INT TERM HUP	# make passes a signal on to a script that already has it
 	end_child
 	[ -z "$WORK" ] || { cluster_stop immediate; rm -rf "$WORK"; }
 	exit $status
