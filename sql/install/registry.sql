@@ -2,34 +2,34 @@
 CREATE FUNCTION clutch.register(card jsonb) RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_register' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.register(jsonb) IS
-	'registers an agent by its card (an agent.register event), and routes to it what waited for such an agent';
+	'registers an agent with its card (an agent.register event), and routes to it the tasks that waited for such an agent';
 
 CREATE FUNCTION clutch.heartbeat(agent_id text) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'clutch_heartbeat' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.heartbeat(text) IS
-	'a sign of life of the agent; answers when it was last seen, that is now';
+	'records a sign of life of the agent, and returns the time of it';
 
 CREATE FUNCTION clutch.set_status(agent_id text, status text, reason text DEFAULT NULL) RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_set_status' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.set_status(text, text, text) IS
-	'says how an agent stands: STOPPING takes no new work, STOPPED and UNAVAILABLE give theirs back';
+	'sets the status of an agent: STOPPING takes no new work; STOPPED and UNAVAILABLE give their work back';
 
 CREATE FUNCTION clutch.agent_transitions(OUT from_status text, OUT to_status text)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_agent_transitions' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 18;
-COMMENT ON FUNCTION clutch.agent_transitions() IS 'which status of an agent may follow which';
+COMMENT ON FUNCTION clutch.agent_transitions() IS 'the status changes that are allowed for an agent';
 
 CREATE FUNCTION clutch.agents_meeting(requires text[]) RETURNS text[]
 	AS 'MODULE_PATHNAME', 'clutch_agents_meeting' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.agents_meeting(text[]) IS
-	'ids of the registered agents that have every capability of the list, whatever their status or load';
+	'the IDs of the registered agents that have every capability on the list, whatever their status or load';
 
 CREATE FUNCTION clutch.breaker(failures bigint, last_failure timestamptz,
 		OUT state text, OUT open_until timestamptz)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_breaker' LANGUAGE C VOLATILE PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION clutch.breaker(bigint, timestamptz) IS
-	'how the circuit breaker of an agent stands after so many failures in a row: closed, open or half_open';
+	'the state of an agent''s circuit breaker after that many consecutive failures: closed, open or half_open';
 
 CREATE VIEW clutch.breakers WITH (security_invoker = true) AS
 SELECT	f.agent_id, b.state, f.failures,
@@ -41,7 +41,7 @@ SELECT	f.agent_id, b.state, f.failures,
 FROM (SELECT a.agent_id, count(*) AS failures, max(a.at) AS last_failure_at, max(a.seq) AS last_seq
 	  FROM clutch.agent_failure a WHERE a.failed GROUP BY a.agent_id) f
 CROSS JOIN LATERAL clutch.breaker(f.failures, f.last_failure_at) b;
-COMMENT ON VIEW clutch.breakers IS 'agents that failed their last tasks, and how their circuit breakers stand';
+COMMENT ON VIEW clutch.breakers IS 'agents that failed their last tasks, and the state of their circuit breakers';
 
 -- Newest generation first: the row that counts is the first one found.
 CREATE VIEW clutch.agents WITH (security_invoker = true) AS
@@ -69,7 +69,7 @@ CROSS JOIN LATERAL (
 LEFT JOIN LATERAL (
 	SELECT max(b.last_seen) AS last_seen
 	FROM clutch.agent_heartbeat b WHERE b.agent_id = r.agent_id) h ON true;
-COMMENT ON VIEW clutch.agents IS 'who is registered, what it can do, how busy it is and how it has done';
+COMMENT ON VIEW clutch.agents IS 'the registered agents: their status, capabilities, load and success rate';
 
 CREATE FUNCTION clutch.find_agents(requires text[], status text DEFAULT NULL)
 	RETURNS SETOF clutch.agents
@@ -92,7 +92,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.find_agents(text[], text) IS
-	'agents that have every capability of the list, and the status if one is given';
+	'the agents that have every capability on the list and, if it is given, the status';
 
 CREATE FUNCTION clutch.join_group(group_id text, agent_id text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -101,17 +101,19 @@ CREATE FUNCTION clutch.join_group(group_id text, agent_id text) RETURNS void
 BEGIN
 	IF group_id IS NULL OR group_id NOT LIKE 'group:_%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('"%s" is not the id of a group', coalesce(group_id, 'null')),
-			HINT = 'A group is named group:something.';
+			MESSAGE = format('invalid group ID "%s"', coalesce(group_id, 'null')),
+			DETAIL = '[{"argument": "group_id", "code": "WRONG_PREFIX"}]',
+			HINT = 'A group ID begins with "group:", like "group:research".';
 	ELSIF agent_id IS NULL OR agent_id NOT LIKE 'agent:_%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('"%s" is not the id of an agent', coalesce(agent_id, 'null')),
-			HINT = 'An agent is named agent:something.';
+			MESSAGE = format('invalid agent ID "%s"', coalesce(agent_id, 'null')),
+			DETAIL = '[{"argument": "agent_id", "code": "WRONG_PREFIX"}]',
+			HINT = 'An agent ID begins with "agent:", like "agent:researcher".';
 	END IF;
 	INSERT INTO clutch.group_member VALUES (group_id, agent_id) ON CONFLICT DO NOTHING;
 END
 $$;
-COMMENT ON FUNCTION clutch.join_group(text, text) IS 'makes an agent a member of a group, beside the groups of its card';
+COMMENT ON FUNCTION clutch.join_group(text, text) IS 'makes an agent a member of a group, in addition to the groups of its card';
 
 CREATE FUNCTION clutch.leave_group(group_id text, agent_id text) RETURNS boolean
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -124,4 +126,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.leave_group(text, text) IS
-	'ends a membership that join_group gave; false: there was none';
+	'ends a membership that join_group gave; returns false if it did not exist';

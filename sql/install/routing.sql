@@ -6,7 +6,7 @@ CREATE FUNCTION clutch.route(envelope jsonb) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_route'
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.route(jsonb) IS
-	'the decision that routing would take now for a task.request, or its failure; no side effect';
+	'the routing decision for a task.request at this moment, or the failure; without side effects';
 
 CREATE FUNCTION clutch.explain_route(envelope jsonb)
 	RETURNS TABLE (agent_id text, eligible boolean, rejected_by text, detail text,
@@ -15,7 +15,7 @@ CREATE FUNCTION clutch.explain_route(envelope jsonb)
 	AS 'MODULE_PATHNAME', 'clutch_explain_route'
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE ROWS 100;
 COMMENT ON FUNCTION clutch.explain_route(jsonb) IS
-	'every agent that a task.request would be offered to: its rank, or the first filter it fails';
+	'every agent that is considered for a task.request, with its rank or the first filter that rejects it';
 
 CREATE FUNCTION clutch.why(task_id text)
 	RETURNS TABLE (agent_id text, eligible boolean, rejected_by text, detail text,
@@ -24,13 +24,13 @@ CREATE FUNCTION clutch.why(task_id text)
 	AS 'MODULE_PATHNAME', 'clutch_why'
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE ROWS 20;
 COMMENT ON FUNCTION clutch.why(text) IS
-	'why the task went to whom it went, or to nobody, as the log has it';
+	'why a task was given to its agent, or to none, according to the log';
 
 CREATE FUNCTION clutch.version_satisfies(offered text, asked text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'clutch_version_satisfies'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION clutch.version_satisfies(text, text) IS
-	'does the version (or range) that a card offers meet the range that a request asks for?';
+	'whether the version or range that a card offers meets the range that a request asks for';
 
 -- Backends keep the registry in memory; its own writers say when it changed.
 CREATE FUNCTION clutch.roster_changed() RETURNS trigger

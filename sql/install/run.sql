@@ -12,7 +12,7 @@ COMMENT ON FUNCTION clutch.tick() IS
 CREATE FUNCTION clutch.rebuild() RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_rebuild' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.rebuild() IS
-	'makes every derived table anew from the log, while writers wait; answers what it read and made';
+	'rebuilds every derived table from the log, while writers wait; returns what it read and made';
 
 CREATE FUNCTION clutch.version() RETURNS text
 	LANGUAGE sql STABLE PARALLEL SAFE
@@ -118,4 +118,4 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 						  AND t.slot_no = s.slot_no AND t.status IN ('assigned', 'running'));
 	END;
 COMMENT ON FUNCTION clutch.check() IS
-	'what a careless restore or owner broke, and what to do; no rows: sound';
+	'what a careless restore or owner has broken, and how to repair it; no rows if the state is sound; of many tasks that are over it examines a sample';

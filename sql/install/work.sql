@@ -5,26 +5,26 @@ CREATE FUNCTION clutch.claim(agent_id text, max_tasks integer DEFAULT 1, lease i
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_claim' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION clutch.claim(text, integer, interval) IS
-	'takes up to max_tasks that are assigned to the agent, most urgent first, and leases them to it';
+	'claims up to max_tasks of the tasks assigned to the agent, the most urgent first, and gives it a lease on them';
 
 CREATE FUNCTION clutch.extend_lease(agent_id text, task_id text, attempt integer, lease interval DEFAULT '60 s',
 		OUT lease_until timestamptz, OUT state text)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_extend_lease' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION clutch.extend_lease(text, text, integer, interval) IS
-	'holds a claimed task for longer; state is held, cancelled or lost, never an error for these';
+	'extends the lease on a claimed task; the state is held, cancelled or lost, none of which is an error';
 
 CREATE FUNCTION clutch.progress(agent_id text, task_id text, payload jsonb, attempt integer DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_progress' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.progress(text, text, jsonb, integer) IS
-	'reports how far a task is (task.progress), which prolongs its lease';
+	'reports the progress of a task (task.progress), which renews its lease';
 
 CREATE FUNCTION clutch.finish(agent_id text, task_id text, result jsonb DEFAULT '{}', attempt integer DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_finish' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.finish(text, text, jsonb, integer) IS
-	'reports the result of a task (task.result); the receipt says late when it came too late';
+	'reports the result of a task (task.result); the receipt says late if it came too late';
 
 CREATE FUNCTION clutch.fail(agent_id text, task_id text, code text, message text,
 		retryable boolean DEFAULT true, details jsonb DEFAULT NULL, attempt integer DEFAULT NULL)
@@ -37,30 +37,30 @@ CREATE FUNCTION clutch.report(agent_id text, task_id text, type text, payload js
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_report' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.report(text, text, text, jsonb, integer) IS
-	'any report on a task: task.accept, task.progress, task.result, task.error or task.cancel';
+	'sends any report on a task: task.accept, task.progress, task.result, task.error or task.cancel';
 
 CREATE FUNCTION clutch.release(agent_id text, task_id text, attempt integer, reason text DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_release' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.release(text, text, integer, text) IS
-	'gives a task back; it is routed again, to another agent if one can do it';
+	'gives a task back, which is then routed again, to another agent if possible';
 
 CREATE FUNCTION clutch.cancel(task_id text, reason text DEFAULT NULL, by_agent text DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_cancel' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.cancel(text, text, text) IS
-	'calls a task off (task.cancel); late when it was over already';
+	'cancels a task (task.cancel); the receipt says late if the task was over already';
 
 CREATE FUNCTION clutch.retry(task_id text, by_agent text DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_retry' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.retry(text, text) IS
-	'revives a task that failed, timed out or was cancelled: the next attempt is routed';
+	'revives a task that failed, timed out or was cancelled, and routes its next attempt';
 
 CREATE FUNCTION clutch.retry_run(run_id text, by_agent text DEFAULT NULL) RETURNS SETOF clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_retry_run' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
 COMMENT ON FUNCTION clutch.retry_run(text, text) IS
-	'revives the tasks of a run that failed or timed out; what is completed stays so';
+	'revives the tasks of a run that failed or timed out; completed tasks stay completed';
 
 CREATE FUNCTION clutch.set_retry_policy(payload_type text, max integer DEFAULT NULL,
 		initial interval DEFAULT NULL, longest interval DEFAULT NULL, factor double precision DEFAULT NULL)
@@ -102,10 +102,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.set_retry_policy(text, integer, interval, interval, double precision) IS
-	'how often, and after how long, failed tasks of a payload type are tried again; with nothing but the type: as any other';
+	'sets how often, and after what delay, failed tasks of a payload type are retried; with the type alone, removes the setting';
 
 CREATE FUNCTION clutch.answer(task_id text, payload jsonb, by_agent text DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_answer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.answer(text, jsonb, text) IS
-	'answers the question of a parked task (chat.message), which goes on with it; late when it was answered already';
+	'answers the question of a parked task (chat.message), which then continues; the receipt says late if it was answered before';

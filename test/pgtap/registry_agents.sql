@@ -93,8 +93,8 @@ SELECT is(clutch.leave_group('group:press', 'agent:lois'), false, 'once');
 SELECT is(pg_temp.chosen('group:press'), 'NO_AGENT_AVAILABLE', 'and is a member no more');
 SELECT clutch.send(pg_temp.event('agent.update', '{"agent_id": "agent:ken", "groups": ["group:press"]}')) \g /dev/null
 SELECT is(pg_temp.chosen('group:press'), 'agent:ken', 'a member by its card');
-SELECT is(pg_temp.error($$SELECT clutch.join_group('press', 'agent:ken')$$), '22023', 'no group');
-SELECT is(pg_temp.error($$SELECT clutch.join_group('group:press', 'ken')$$), '22023', 'no agent');
+SELECT is(pg_temp.error($$SELECT clutch.join_group('press', 'agent:ken')$$), '22023 WRONG_PREFIX group_id', 'no group');
+SELECT is(pg_temp.error($$SELECT clutch.join_group('group:press', 'ken')$$), '22023 WRONG_PREFIX agent_id', 'no agent');
 
 -- --------------------------------------------------------------------- scope
 CREATE FUNCTION pg_temp.scoped(run text, scope text, task text) RETURNS text LANGUAGE plpgsql AS $$
