@@ -235,7 +235,7 @@ typedef struct ReadStart
 } ReadStart;
 
 static void
-refuse_start(Slice pos)
+read_start_refuse(Slice pos)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -270,7 +270,7 @@ read_start_parse(Slice pos)
 		return start;
 	}
 	if (seq == NULL || !parse_seq(seq + 1, &start.place))
-		refuse_start(pos);
+		read_start_refuse(pos);
 	*until++ = *seq = '\0';
 	start.is_between = true;
 	start.until = subscription_position(slice_of_cstring(until), "pos");

@@ -27,6 +27,8 @@ enum
 	Natts_subscription_position = Anum_subscription_position_moved_at
 };
 
+ROWS_CHECK_COLUMNS(Natts_subscription_position, SUBSCRIPTION_POSITION);
+
 static Position
 stored_position(Slice text, bool *is_ahead)
 {

@@ -8,7 +8,7 @@
  * lies between "seen" and "until", and up to "place" it has been committed.
  *
  * A bookmark is written by inserting its next generation and deleting the one
- * before, so that a snapshot that somebody holds does not slow its readers.
+ * before, so that a snapshot which is held for long does not slow its readers.
  *
  *-------------------------------------------------------------------------
  */

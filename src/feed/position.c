@@ -156,7 +156,7 @@ position_text(const Position *position)
 
 /* Reads digits and moves *at behind them; false if there are none, or too many. */
 static bool
-parse_number(const char **at, uint64 *number)
+position_parse_number(const char **at, uint64 *number)
 {
 	char	   *end;
 
@@ -170,7 +170,7 @@ parse_number(const char **at, uint64 *number)
 
 /* Reads ".1,2,3" or nothing. */
 static bool
-parse_xids(const char *at, Position *position)
+position_parse_xids(const char *at, Position *position)
 {
 	position->xip = palloc(sizeof(uint64) * (strlen(at) / 2 + 1));
 	if (*at == '\0')
@@ -179,7 +179,7 @@ parse_xids(const char *at, Position *position)
 		return false;
 	do
 	{
-		if (!parse_number(&at, &position->xip[position->nxip++]))
+		if (!position_parse_number(&at, &position->xip[position->nxip++]))
 			return false;
 	} while (*at == ',' && at++);
 	return *at == '\0';
@@ -197,15 +197,15 @@ position_parse(Slice text, Position *position)
 	if (strncmp(at, POSITION_VERSION, strlen(POSITION_VERSION)) != 0)
 		return false;
 	at += strlen(POSITION_VERSION);
-	if (!parse_number(&at, &epoch) || *at++ != '.' || epoch > PG_INT32_MAX ||
-		!parse_number(&at, &timeline) || *at++ != '.' || timeline > PG_UINT32_MAX ||
-		!parse_number(&at, &system_identifier) || *at++ != '.' ||
-		!parse_number(&at, &position->xmax))
+	if (!position_parse_number(&at, &epoch) || *at++ != '.' || epoch > PG_INT32_MAX ||
+		!position_parse_number(&at, &timeline) || *at++ != '.' || timeline > PG_UINT32_MAX ||
+		!position_parse_number(&at, &system_identifier) || *at++ != '.' ||
+		!position_parse_number(&at, &position->xmax))
 		return false;
 	position->epoch = (int) epoch;
 	position->timeline = (TimeLineID) timeline;
 	position->system_identifier = (int64) system_identifier;
-	if (!parse_xids(at, position))
+	if (!position_parse_xids(at, position))
 		return false;
 	position_order_xids(position);
 	return true;
@@ -214,7 +214,7 @@ position_parse(Slice text, Position *position)
 /* ------------------------------------------------------------- histories */
 
 static void
-refuse_other_history(const char *argument)
+position_refuse_other_history(const char *argument)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_POSITION_REFUSED),
@@ -224,7 +224,7 @@ refuse_other_history(const char *argument)
 }
 
 static void
-refuse_later_history(const char *argument)
+position_refuse_later_history(const char *argument)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_POSITION_REFUSED),
@@ -234,7 +234,7 @@ refuse_later_history(const char *argument)
 }
 
 static void
-refuse_unreached(const char *argument)
+position_refuse_unreached(const char *argument)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_POSITION_REFUSED),
@@ -249,7 +249,7 @@ refuse_unreached(const char *argument)
  * open batch would pass over it.
  */
 static bool
-is_ahead_of(const Position *position, const Position *now)
+position_is_ahead_of(const Position *position, const Position *now)
 {
 	int			i;
 
@@ -267,7 +267,7 @@ position_is_ahead(const Position *position)
 	Position	now = position_now();
 
 	return position->epoch == now.epoch && position->timeline == now.timeline &&
-		is_ahead_of(position, &now);
+		position_is_ahead_of(position, &now);
 }
 
 void
@@ -277,19 +277,19 @@ position_settle(Position *position, const char *argument)
 	int64		system_identifier;
 	uint64		lost_from;
 
-	/* a copy that nobody has written to yet belongs to the epoch to come */
+	/* a copy that has not been written to yet belongs to the epoch to come */
 	if (position->epoch > now.epoch)
-		refuse_later_history(argument);
+		position_refuse_later_history(argument);
 	system_identifier = position->epoch == now.epoch ? now.system_identifier :
 		epoch_system(position->epoch);
 	if (position->timeline != 0 && position->system_identifier != system_identifier)
-		refuse_other_history(argument);
+		position_refuse_other_history(argument);
 	if (position->epoch == now.epoch && position->timeline > now.timeline)
-		refuse_later_history(argument);
+		position_refuse_later_history(argument);
 	if (position->epoch < now.epoch)
 		return;
-	if (position->timeline == now.timeline && is_ahead_of(position, &now))
-		refuse_unreached(argument);
+	if (position->timeline == now.timeline && position_is_ahead_of(position, &now))
+		position_refuse_unreached(argument);
 	lost_from = epoch_timeline_after(position->epoch, position->timeline);
 	if (lost_from < position->xmax)
 		*position = position_cut(position, lost_from);

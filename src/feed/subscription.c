@@ -32,6 +32,8 @@ enum
 	Natts_subscription = Anum_subscription_created_at
 };
 
+ROWS_CHECK_COLUMNS(Natts_subscription, SUBSCRIPTION);
+
 typedef struct Subscription
 {
 	Slice		name;

@@ -88,7 +88,7 @@ mailbox_is_there(void)
 
 /* Locks the mailbox if it is the database's. */
 static bool
-try_mailbox(Mailbox *box, Oid database)
+mailbox_try_lock(Mailbox *box, Oid database)
 {
 	/* read without the lock, this says whether it is worth taking */
 	if (box->database != database)
@@ -107,13 +107,13 @@ mailbox_lock(Oid database)
 
 	if (mailbox_shared == NULL)
 		return NULL;
-	if (remembered != NULL && try_mailbox(remembered, database))
+	if (remembered != NULL && mailbox_try_lock(remembered, database))
 		return remembered;
 	for (i = 0; i < mailbox_shared->n; i++)
 	{
 		Mailbox    *box = &mailbox_shared->boxes[i];
 
-		if (!try_mailbox(box, database))
+		if (!mailbox_try_lock(box, database))
 			continue;
 		if (database == MyDatabaseId)
 			remembered = box;

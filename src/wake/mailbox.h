@@ -99,8 +99,8 @@ extern void mailbox_put_back(const Hint *hints, int n);
 extern void mailbox_changed(Oid database);
 
 /*
- * The worker leaves a database in which nobody may be, until each session that
- * sent it away has called it back.
+ * The worker leaves a database that a session needs for itself, and stays away
+ * until each session that sent it away has called it back.
  */
 extern void mailbox_worker_leave(Oid database);
 extern void mailbox_worker_return(Oid database);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * mailbox_part.h
- *	  What the files of the mailbox share, and nobody else includes.
+ *	  What the files of the mailbox share; no other file includes it.
  *
  *-------------------------------------------------------------------------
  */

@@ -107,13 +107,13 @@ list_databases(void)
 /* ----------------------------------------------------------------- workers */
 
 static bool
-lacks_worker(const MailboxView *view)
+mailbox_lacks_worker(const MailboxView *view)
 {
 	return view->state == MAILBOX_NO_WORKER || view->state == MAILBOX_NOT_STARTED;
 }
 
 static bool
-start_worker(int number)
+launcher_start_worker(int number)
 {
 	BackgroundWorker worker = {0};
 
@@ -158,12 +158,12 @@ mailbox_ensure_worker(int number, const MailboxView *view, TimestampTz now)
 			return patience;
 		mailbox_worker_failed(number);
 	}
-	else if (!lacks_worker(view) || view->is_away)
+	else if (!mailbox_lacks_worker(view) || view->is_away)
 		return DT_NOEND;
 	if (now < again)
 		return again;
 	mailbox_worker_starts(number, now);
-	if (start_worker(number))
+	if (launcher_start_worker(number))
 		return now + START_PATIENCE;
 	mailbox_worker_failed(number);
 	return now + START_INTERVAL;
@@ -196,7 +196,7 @@ close_unneeded_mailboxes(List *databases)
 		if (view.state == MAILBOX_AT_WORK && !belongs)
 			mailbox_worker_dismiss(i);
 		if (view.state == MAILBOX_NO_EXTENSION ||
-			(lacks_worker(&view) && !belongs))
+			(mailbox_lacks_worker(&view) && !belongs))
 			mailbox_close(i);
 		else
 			present = lappend_oid(present, view.database);

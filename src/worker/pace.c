@@ -39,7 +39,7 @@ static double cost_before = 0;
  */
 static int64 used_until = 0;
 
-/* Microseconds of a clock that nobody sets. */
+/* Microseconds of a clock that is never set. */
 static int64
 monotonic_time(void)
 {

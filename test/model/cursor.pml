@@ -2,21 +2,20 @@
  * cursor.pml
  *	  Reading the log by positions that are snapshots.
  *
- * Writers take a transaction id, write events, and commit or abort in an order
- * of their own.  One reader reads batch after batch: a subscriber, who handles
- * events and moves the cursor in its own transaction, in which it writes
- * events too (feed/subscription.c); one who does the same with read_from
- * and keeps the position itself (READ_FROM); a client of read_from on a
- * standby that replays the primary's WAL (STANDBY), or now here and now there
- * (ROAMS).
+ * Writers take a transaction id, write events, and commit or abort in any order.
+ * One reader reads batch after batch.  It is a subscriber, which handles events
+ * and moves its bookmark in one transaction, in which it writes events too
+ * (feed/subscription.c); or a client of read_from, which does the same and keeps
+ * the position itself (READ_FROM), perhaps on a standby that replays the WAL of
+ * the primary (STANDBY), or now here and now there (ROAMS).
  *
  * Promises
- *	1. no committed event is handled twice;
- *	2. none is lost, whenever it committed, the reader's own among them: a
- *	   reader who finds nothing has handled all that is committed;
- *	3. no open transaction holds the reader up (OPEN: one never ends);
- *	4. nothing is handled that was not committed;
- *	5. the reader comes to an end, when the writers have.
+ *	1. No committed event is handled twice.
+ *	2. No committed event is lost, whenever it committed, including the reader's
+ *	   own: a reader that finds nothing has handled everything that is committed.
+ *	3. No open transaction holds up the reader (OPEN: one never ends).
+ *	4. No event is handled that was not committed.
+ *	5. The reader comes to an end when the writers have.
  *
  * MARK is a design that clutch does not use (docs/decisions.md): no index on the
  * transaction, but a seq in each position.  Transactions that begin after the
@@ -24,13 +23,14 @@
  * on.  A seq is drawn by nextval some time before its row is written.
  *
  * What is left out
- *	- A statement reads with one snapshot, so taking it and reading are one
- *	  step, and only how transactions lie around it counts.
+ *	- A statement reads with one snapshot, so taking the snapshot and reading are
+ *	  one step; only how transactions lie around that step matters.
  *	- Filters and members of a group only leave events out.
- *	- Epochs and timelines: the rest of another history is read whole.
- *	- Subtransactions: events bear the id of the top one.
- *	- Two sessions that read for one member: a guard lets one of them in, and
- *	  who finds the cursor ahead of its snapshot reads nothing (feed_once.spec).
+ *	- Epochs and timelines: the rest of another history is read completely.
+ *	- Subtransactions: events carry the id of the top-level transaction.
+ *	- Two sessions that read for one member: a guard lets one of them in, and a
+ *	  session that finds the bookmark ahead of its snapshot reads nothing
+ *	  (feed_once.spec).
  *
  * RUN holds -DOWN=0
  * RUN holds -DOWN=0 -DOPEN -DMOST=2
@@ -429,7 +429,7 @@ inline handle(batch, up_to)
 	od
 }
 
-/* promises 2 and 3: who has found nothing, though nobody writes any more */
+/* promises 2 and 3, when the reader has found nothing and the writers have ended */
 inline check_all_handled()
 {
 	s = 1;
