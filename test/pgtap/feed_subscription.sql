@@ -18,33 +18,33 @@ $$ SELECT coalesce(string_agg(id, ' ' ORDER BY seq), 'nothing') FROM clutch.read
 
 -- ------------------------------------------------------------ batches
 SELECT pg_temp.say('m1') \g /dev/null
-SELECT is(clutch.subscribe('s'), 's', 'a subscription from now on');
-SELECT is(clutch.subscribe('all', start => 'beginning'), 'all', 'and one from the beginning');
-SELECT is(pg_temp.got('s'), 'nothing', 'nothing is new');
-SELECT is(pg_temp.got('all'), 'm1', 'what was there before');
+SELECT is(clutch.subscribe('s'), 's', 'a subscription can start from now on');
+SELECT is(clutch.subscribe('all', start => 'beginning'), 'all', 'or from the beginning');
+SELECT is(pg_temp.got('s'), 'nothing', 'nothing is new for the first');
+SELECT is(pg_temp.got('all'), 'm1', 'the second reads what was there before');
 SELECT pg_temp.say('m2') \g /dev/null
 SELECT pg_temp.say('m3') \g /dev/null
 SELECT pg_temp.say('m4') \g /dev/null
-SELECT is(pg_temp.got('s', 2), 'm2 m3', 'two at a time');
-SELECT is(pg_temp.got('s', 2), 'm2 m3', 'again, until it is committed');
+SELECT is(pg_temp.got('s', 2), 'm2 m3', 'two events at a time');
+SELECT is(pg_temp.got('s', 2), 'm2 m3', 'the same batch again until it is committed');
 SELECT pg_temp.say('m5') \g /dev/null
 SELECT clutch.commit('s', min(pos)) FROM clutch.read('s', 2) \g /dev/null
-SELECT is(pg_temp.got('s', 2), 'm3', 'half of it');
+SELECT is(pg_temp.got('s', 2), 'm3', 'half of a batch can be committed');
 SELECT pg_temp.done('s', 2) \g /dev/null
-SELECT is(pg_temp.got('s', 2), 'm4 m5', 'then the next');
-SELECT ok((SELECT bool_and(pos ~ '^[0-9a-f]{32}$') FROM clutch.read('s')), 'a pos has fixed width');
+SELECT is(pg_temp.got('s', 2), 'm4 m5', 'then the next read continues there');
+SELECT ok((SELECT bool_and(pos ~ '^[0-9a-f]{32}$') FROM clutch.read('s')), 'a pos has a fixed width');
 SELECT clutch.commit('s', (SELECT max(pos) FROM clutch.read('s'))) FROM generate_series(1, 2) \g /dev/null
-SELECT is(pg_temp.got('s'), 'nothing', 'committed twice is committed once');
+SELECT is(pg_temp.got('s'), 'nothing', 'committing a pos twice has no further effect');
 BEGIN;
 SELECT pg_temp.say('own1') \g /dev/null
-SELECT is(pg_temp.got('s'), 'nothing', 'what this transaction wrote comes after its commit');
+SELECT is(pg_temp.got('s'), 'nothing', 'the events of the reader''s own transaction come after its commit');
 SELECT pg_temp.done('s') \g /dev/null
 COMMIT;
-SELECT is(pg_temp.got('s'), 'own1', 'and is not lost');
+SELECT is(pg_temp.got('s'), 'own1', 'and are not lost');
 BEGIN;
 SELECT pg_temp.done('s') \g /dev/null
 ROLLBACK;
-SELECT is(pg_temp.got('s'), 'own1', 'a commit that is rolled back is none');
+SELECT is(pg_temp.got('s'), 'own1', 'a commit that is rolled back has no effect');
 SELECT pg_temp.done('s') \g /dev/null
 
 -- ------------------------------------------------------- how far behind
@@ -52,18 +52,18 @@ CREATE FUNCTION pg_temp.behind(name text) RETURNS text LANGUAGE sql AS
 $$ SELECT behind || ' ' || (oldest IS NOT NULL) || ' ' || reading FROM clutch.subscriptions s WHERE s.name = behind.name $$;
 SELECT clutch.subscribe('quiet', '{"type": "chat.system"}') \g /dev/null
 SELECT pg_temp.say('q1') \g /dev/null
-SELECT is(pg_temp.got('s'), 'q1', 'an event');
-SELECT is(pg_temp.behind('s'), '1 true true', 'that was read, but not committed, is behind');
+SELECT is(pg_temp.got('s'), 'q1', 'an event is read');
+SELECT is(pg_temp.behind('s'), '1 true true', 'an event that was read but not committed is behind');
 SELECT pg_temp.done('s') \g /dev/null
-SELECT is(pg_temp.got('s'), 'nothing', 'a reader that finds nothing more');
-SELECT is(pg_temp.behind('s'), '0 false false', 'is not behind');
-SELECT is(pg_temp.got('quiet') || ' ' || pg_temp.behind('quiet'), 'nothing 1 true false', 'who wants none of what there is stays for a while');
+SELECT is(pg_temp.got('s'), 'nothing', 'a reader finds nothing more');
+SELECT is(pg_temp.behind('s'), '0 false false', 'and is not behind');
+SELECT is(pg_temp.got('quiet') || ' ' || pg_temp.behind('quiet'), 'nothing 1 true false', 'a subscription whose filter matches nothing stays where it is for a while');
 CREATE TEMP TABLE before AS SELECT generation FROM clutch.subscription_position WHERE name = 's';
 BEGIN;
 SET LOCAL clutch.clock = '2100-01-01T00:00:00Z';
 SELECT is(pg_temp.got('quiet') || ' ' || pg_temp.behind('quiet'), 'nothing 0 false false', 'and then moves on');
 SELECT pg_temp.got('s') FROM generate_series(1, 3) \g /dev/null
-SELECT results_eq($$SELECT generation FROM clutch.subscription_position WHERE name = 's'$$, 'TABLE before', 'who polls for nothing writes nothing');
+SELECT results_eq($$SELECT generation FROM clutch.subscription_position WHERE name = 's'$$, 'TABLE before', 'reading nothing writes nothing');
 COMMIT;
 SELECT clutch.unsubscribe('quiet') \g /dev/null
 
@@ -72,13 +72,13 @@ BEGIN;
 SELECT pg_temp.say('b' || n) FROM generate_series(1, 7) n \g /dev/null
 COMMIT;
 SELECT pg_temp.say('after') \g /dev/null
-SELECT is(pg_temp.got('s', 3), 'b1 b2 b3', 'the first of it');
+SELECT is(pg_temp.got('s', 3), 'b1 b2 b3', 'the first part of a batch');
 SELECT pg_temp.done('s', 3) \g /dev/null
 SELECT is(pg_temp.got('s', 3), 'b4 b5 b6', 'then more');
 SELECT pg_temp.done('s', 3) \g /dev/null
 SELECT is(pg_temp.got('s', 3), 'b7', 'and the rest');
 SELECT pg_temp.done('s', 3) \g /dev/null
-SELECT is(pg_temp.got('s', 3), 'after', 'then what came later');
+SELECT is(pg_temp.got('s', 3), 'after', 'then the later events');
 SELECT pg_temp.done('s') \g /dev/null
 
 -- a rolled back savepoint, and an event within one
@@ -90,7 +90,7 @@ SAVEPOINT b;
 SELECT pg_temp.say('within') \g /dev/null
 RELEASE b;
 COMMIT;
-SELECT is(pg_temp.got('s'), 'within', 'what a savepoint kept');
+SELECT is(pg_temp.got('s'), 'within', 'the events of a released savepoint');
 SELECT pg_temp.done('s') \g /dev/null
 
 -- ------------------------------------------------------------- filters
@@ -104,51 +104,51 @@ SELECT is(pg_temp.wants('{"type": ["chat.system", "task.*"]}'), 'f2', 'by types'
 SELECT is((SELECT string_agg(type, ' ') FROM clutch.read_from('beginning', '{"type": "agent.*"}')), 'agent.register', 'by a family of types');
 SELECT is(pg_temp.wants('{"run_id": "run:2"}'), 'f2', 'by run');
 SELECT is(pg_temp.wants('{"topic": "news"}') || pg_temp.wants('{"topic": "topic:news"}'), 'f2f2', 'by topic');
-SELECT is(pg_temp.wants('{"agent": "agent:lois"}'), 'f1 f4', 'an inbox: what is addressed to the agent, and to all');
-SELECT is(pg_temp.wants('{"agent": "agent:ken", "domain": "sport"}'), 'f3', 'and to its groups; all that is said must fit');
+SELECT is(pg_temp.wants('{"agent": "agent:lois"}'), 'f1 f4', 'an inbox has what is addressed to the agent and to all');
+SELECT is(pg_temp.wants('{"agent": "agent:ken", "domain": "sport"}'), 'f3', 'and to its groups; all conditions must be met');
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', id => 'given', run_id => 'run:given', task_id => 'task:given', requires => '{skill:x}')) \g /dev/null
-SELECT is((SELECT string_agg(type, ' ' ORDER BY seq) FROM clutch.read_from('beginning', '{"agent": "agent:ken", "run_id": "run:given"}')), 'task.request routing.decision', 'and the request of a task that it was given');
-SELECT is((SELECT count(*) FROM clutch.read_from('beginning', '{"agent": "agent:lois", "run_id": "run:given"}')), 0::bigint, 'which is not in the inbox of another');
+SELECT is((SELECT string_agg(type, ' ' ORDER BY seq) FROM clutch.read_from('beginning', '{"agent": "agent:ken", "run_id": "run:given"}')), 'task.request routing.decision', 'and the request of a task that was assigned to the agent');
+SELECT is((SELECT count(*) FROM clutch.read_from('beginning', '{"agent": "agent:lois", "run_id": "run:given"}')), 0::bigint, 'which the inbox of another agent does not have');
 SELECT clutch.cancel('task:given') \g /dev/null
 SELECT is(pg_temp.wants('{"payload_type": "score.v1"}'), 'f3', 'by payload type');
 SELECT is(pg_temp.wants('{"thread_id": "thread:2"}') || pg_temp.wants('{"task_id": "task:2"}'), 'nothingnothing', 'by thread and task');
 SELECT is(pg_temp.wants('{"path": "$.payload ? (@.total > 10)"}'), 'f2', 'by a path that finds something');
-SELECT is(pg_temp.wants('{"path": "$.payload.total > 1"}'), 'f1 f2', 'or is true');
+SELECT is(pg_temp.wants('{"path": "$.payload.total > 1"}'), 'f1 f2', 'or that is true');
 SELECT pg_temp.say('odd', run => 'run:odd', payload => '{"total": "many", "at": "2020-01-01 00:00:00+00", "price": "$"}') \g /dev/null
 SELECT is(pg_temp.wants(jsonb_build_object('run_id', 'run:odd', 'path', path)), coalesce(fits, 'nothing'), path)
 FROM (VALUES ('$.payload.total > 1', NULL), ('!($.payload.total > 1)', NULL), ('($.payload.total > 1) is unknown', 'odd'),
 	('$.payload.at.datetime() < "2021-01-01".datetime()', 'odd'), ('$.payload.at.datetime() > "2021-01-01".datetime()', NULL),
 	('$.payload.total.double()', NULL), ('$.payload ? (@.price == "$")', 'odd'), ('$.payload ? (@.price == "\"$")', NULL)) v(path, fits);
-SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"path": "$.payload ? (@.total > $most)"}')$$, '22023', NULL, 'a path with a variable');
-SELECT throws_ok(format($$SELECT clutch.subscribe('bad', jsonb_build_object('path', %L))$$, path), '22007', NULL, 'a format that is none: ' || path)
+SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"path": "$.payload ? (@.total > $most)"}')$$, '22023', NULL, 'a path may have a variable');
+SELECT throws_ok(format($$SELECT clutch.subscribe('bad', jsonb_build_object('path', %L))$$, path), '22007', NULL, 'an unknown format is refused: ' || path)
 FROM (VALUES ('$.payload.at.datetime("foo")'), ('$."a.b(" ? (@.c == "\").x(" && @[*].datetime("d)\"").type() == "date")')) v(path);
-SELECT is(pg_temp.wants('{"run_id": "run:odd", "path": "$.payload.at.datetime(\"YYYY-MM-DD HH24:MI:SSTZH\") > \"2019-12-31\".datetime()"}'), 'odd', 'one that is a format');
-SELECT is(pg_temp.wants('{"run_id": "run:odd", "type": "*"}'), 'odd', 'every type begins with nothing');
-SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"colour": "red", "type": 1, "run_id": []}')$$, '22023', NULL, 'what a filter does not know');
-SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"path": "$.a ? ("}')$$, '42601', NULL, 'a path with a mistake');
-SELECT throws_ok($$SELECT clutch.subscribe('bad', '[]')$$, '22023', NULL, 'a filter is an object');
+SELECT is(pg_temp.wants('{"run_id": "run:odd", "path": "$.payload.at.datetime(\"YYYY-MM-DD HH24:MI:SSTZH\") > \"2019-12-31\".datetime()"}'), 'odd', 'a known format is accepted');
+SELECT is(pg_temp.wants('{"run_id": "run:odd", "type": "*"}'), 'odd', 'the empty prefix matches every type');
+SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"colour": "red", "type": 1, "run_id": []}')$$, '22023', NULL, 'an unknown key is refused');
+SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"path": "$.a ? ("}')$$, '42601', NULL, 'a path with a syntax error is refused');
+SELECT throws_ok($$SELECT clutch.subscribe('bad', '[]')$$, '22023', NULL, 'a filter must be an object');
 SELECT throws_ok(format($$SELECT pg_temp.say('no', 'task.request', whom => %L)$$, ARRAY[whom]), 'KL001', NULL, whom || ' is asked for nothing')
 FROM unnest('{topic:news,group:*}'::text[]) whom;
 
 -- a message that nobody has read in time
 SELECT clutch.subscribe('ttl') \g /dev/null
 SELECT pg_temp.say('stale', more => '{"ts": "2026-01-01T00:00:00Z", "meta": {"clutch": {"ttl_ms": 1000}}}'), pg_temp.say('fresh', more => '{"meta": {"clutch": {"ttl_ms": 3600000}}}') \g /dev/null
-SELECT is(pg_temp.got('ttl'), 'fresh', 'is not delivered any more');
-SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'stale'), 1::bigint, 'the log has it');
+SELECT is(pg_temp.got('ttl'), 'fresh', 'an event that came before is not delivered any more');
+SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'stale'), 1::bigint, 'but the log has it');
 
 -- ------------------------------------------------------------- members
 SELECT clutch.subscribe('team', '{"type": "chat.message"}', 'now', 3) \g /dev/null
 SELECT pg_temp.say('t' || n, run => 'run:t' || n) FROM generate_series(1, 30) n \g /dev/null
 SELECT is((SELECT count(DISTINCT id) || ' ' || count(*) FROM generate_series(0, 2) m, clutch.read('team', 100, m)), '30 30', 'each event goes to one member');
-SELECT ok((SELECT min(c) > 0 FROM (SELECT count(*) FROM generate_series(0, 2) m, clutch.read('team', 100, m) GROUP BY m) AS n(c)), 'and each member has some');
-SELECT throws_ok($$SELECT clutch.read('team', 1, 3)$$, '22023', NULL, 'there are three');
+SELECT ok((SELECT min(c) > 0 FROM (SELECT count(*) FROM generate_series(0, 2) m, clutch.read('team', 100, m) GROUP BY m) AS n(c)), 'each member has some');
+SELECT throws_ok($$SELECT clutch.read('team', 1, 3)$$, '22023', NULL, 'there are three members');
 
 -- ------------------------------------------------------ without a state
 CREATE TEMP TABLE p AS SELECT clutch.position() AS pos;
 SELECT pg_temp.say('r1') \g /dev/null
 SELECT pg_temp.say('r2') \g /dev/null
-SELECT is((SELECT string_agg(id || ' ' || (r.pos IS NULL), ', ') FROM p, clutch.read_from(p.pos) r), 'r1 true, r2 false', 'what is new since, and a position on the last row');
-SELECT is((SELECT count(*) FROM p, clutch.read_from(p.pos) r, clutch.read_from(r.pos) n WHERE r.pos IS NOT NULL), 0::bigint, 'nothing behind it');
+SELECT is((SELECT string_agg(id || ' ' || (r.pos IS NULL), ', ') FROM p, clutch.read_from(p.pos) r), 'r1 true, r2 false', 'read_from returns what is new, and a position on the last row');
+SELECT is((SELECT count(*) FROM p, clutch.read_from(p.pos) r, clutch.read_from(r.pos) n WHERE r.pos IS NOT NULL), 0::bigint, 'there is nothing behind that position');
 BEGIN;
 SELECT pg_temp.say('big' || n) FROM generate_series(1, 5) n \g /dev/null
 COMMIT;
@@ -160,32 +160,32 @@ UNION ALL
 	SELECT n + 1, g.ids, g.pos FROM pages, pg_temp.page(pages.pos) g WHERE pages.pos IS NOT NULL
 )
 SELECT is(string_agg(ids, ', ' ORDER BY n), 'r1 r2, big1 big2, big3 big4, big5', 'page by page, also within one transaction') FROM pages;
-SELECT throws_ok($$SELECT clutch.read_from('p1.1')$$, '22023', NULL, 'no position');
-SELECT throws_ok($$SELECT clutch.read_from('p1.1.1.1.10/p1.1/3')$$, '22023', NULL, 'half of one');
-SELECT throws_ok($$SELECT clutch.read_from('p1.9.1.1.10')$$, 'KL008', NULL, 'of a copy to come');
-SELECT throws_ok($$SELECT clutch.read_from('p1.1.1.123.10')$$, 'KL008', NULL, 'of another copy');
-SELECT throws_ok(format($$SELECT clutch.read_from(%L)$$, regexp_replace(clutch.position(), '[0-9]+$', '999999999')), 'KL008', NULL, 'of the future');
+SELECT throws_ok($$SELECT clutch.read_from('p1.1')$$, '22023', NULL, 'an invalid position is refused');
+SELECT throws_ok($$SELECT clutch.read_from('p1.1.1.1.10/p1.1/3')$$, '22023', NULL, 'and so is half of one');
+SELECT throws_ok($$SELECT clutch.read_from('p1.9.1.1.10')$$, 'KL008', NULL, 'one of a copy in the future');
+SELECT throws_ok($$SELECT clutch.read_from('p1.1.1.123.10')$$, 'KL008', NULL, 'one of another copy');
+SELECT throws_ok(format($$SELECT clutch.read_from(%L)$$, regexp_replace(clutch.position(), '[0-9]+$', '999999999')), 'KL008', NULL, 'and one of the future');
 
 -- ------------------------------------------------------------ refusals
-SELECT throws_ok($$SELECT clutch.read('nobody')$$, '42704', NULL, 'no such subscription');
-SELECT throws_ok($$SELECT clutch.subscribe('s', '{"type": "task.*"}')$$, '42710', NULL, 'a name is taken');
-SELECT lives_ok($$SELECT clutch.subscribe('s')$$, 'saying the same again changes nothing');
-SELECT throws_ok($$SELECT clutch.commit('s', 'ffffffffffffffffffffffffffffffff')$$, '22023', NULL, 'no pos');
-SELECT throws_ok($$SELECT clutch.commit('s', '7fffffffffffffff0000000000000001')$$, 'KL008', NULL, 'of a batch to come');
-SELECT throws_ok($$SELECT clutch.read('s', 0)$$, '22023', NULL, 'at least one');
+SELECT throws_ok($$SELECT clutch.read('nobody')$$, '42704', NULL, 'an unknown subscription is refused');
+SELECT throws_ok($$SELECT clutch.subscribe('s', '{"type": "task.*"}')$$, '42710', NULL, 'a name is taken once');
+SELECT lives_ok($$SELECT clutch.subscribe('s')$$, 'subscribing again with the same arguments changes nothing');
+SELECT throws_ok($$SELECT clutch.commit('s', 'ffffffffffffffffffffffffffffffff')$$, '22023', NULL, 'an invalid pos is refused');
+SELECT throws_ok($$SELECT clutch.commit('s', '7fffffffffffffff0000000000000001')$$, 'KL008', NULL, 'and so is one of a batch in the future');
+SELECT throws_ok($$SELECT clutch.read('s', 0)$$, '22023', NULL, 'max_events must be at least one');
 CREATE ROLE subscription_stranger;
 SELECT clutch.grant_agent('subscription_stranger', 'agent:lois') \g /dev/null
 SET ROLE subscription_stranger;
-SELECT throws_ok($$SELECT clutch.read('s')$$, '42501', NULL, 'not of another role');
-SELECT throws_ok($$SELECT clutch.subscribe('mine')$$, '42501', NULL, 'who may not read the log');
-SELECT throws_ok($$SELECT clutch.subscribe('mine', '{"agent": "agent:ken"}')$$, '42501', NULL, 'nor the inbox of another');
-SELECT is(clutch.subscribe('mine', '{"agent": "agent:lois"}', 'beginning'), 'mine', 'reads its own inbox');
+SELECT throws_ok($$SELECT clutch.read('s')$$, '42501', NULL, 'a role cannot read the subscription of another role');
+SELECT throws_ok($$SELECT clutch.subscribe('mine')$$, '42501', NULL, 'a role that may not read the log cannot subscribe to it');
+SELECT throws_ok($$SELECT clutch.subscribe('mine', '{"agent": "agent:ken"}')$$, '42501', NULL, 'nor to the inbox of another agent');
+SELECT is(clutch.subscribe('mine', '{"agent": "agent:lois"}', 'beginning'), 'mine', 'it reads the inbox of its own agent');
 SELECT is((SELECT string_agg(id, ' ') FROM clutch.read('mine')), 'f1 f4', 'and nothing else');
 RESET ROLE;
-SELECT ok((SELECT behind >= 43 AND oldest IS NOT NULL FROM clutch.subscriptions WHERE name = 's'), 'how far behind each is');
-SELECT is(clutch.unsubscribe('mine') || ' ' || clutch.unsubscribe('mine'), 'true false', 'dropped once');
+SELECT ok((SELECT behind >= 43 AND oldest IS NOT NULL FROM clutch.subscriptions WHERE name = 's'), 'the view shows how far behind each member is');
+SELECT is(clutch.unsubscribe('mine') || ' ' || clutch.unsubscribe('mine'), 'true false', 'unsubscribe() returns true once');
 SELECT clutch.revoke_agent('subscription_stranger', 'agent:lois'), clutch.unsubscribe(n) FROM unnest('{s,all,ttl,team}'::text[]) n \g /dev/null
-SELECT is((SELECT count(*) FROM clutch.subscription_position), 0::bigint, 'nothing is left behind');
+SELECT is((SELECT count(*) FROM clutch.subscription_position), 0::bigint, 'and leaves nothing behind');
 DROP ROLE subscription_stranger;
 
 -- ----------------------------------------------------- a dump, and its roles
@@ -206,13 +206,13 @@ BEGIN
 	EXECUTE format('SELECT string_agg(name, '','') FROM ONLY %s %s', relation, condition) INTO names;
 	RETURN names;
 END $$;
-SELECT is(pg_temp.dumped('clutch.subscription'), 'ours', 'what a dropped role subscribed is not dumped');
-SELECT is(pg_temp.dumped('clutch.subscription_position'), 'ours', 'nor are its places');
+SELECT is(pg_temp.dumped('clutch.subscription'), 'ours', 'subscriptions of a dropped role are not dumped');
+SELECT is(pg_temp.dumped('clutch.subscription_position'), 'ours', 'nor are their positions');
 SELECT pg_temp.say('r' || n) FROM generate_series(3, 5) n \g /dev/null
 SELECT pg_temp.done('ours') FROM generate_series(1, 2) \g /dev/null
 DELETE FROM clutch.subscription WHERE name = 'ours';
 SELECT clutch.subscribe('ours', start => 'beginning', filter => '{"run_id": "run:1"}') \g /dev/null
-SELECT is((SELECT min(id) FROM clutch.read('ours', 1)), 'm1', 'places that a restore left without their subscription are not gone on from');
+SELECT is((SELECT min(id) FROM clutch.read('ours', 1)), 'm1', 'positions that a restore left without their subscription are not used');
 SELECT clutch.unsubscribe(n) FROM unnest('{ours,of a stranger}'::text[]) n \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.subscription_position), 0::bigint, 'nothing is left behind');
 
@@ -225,7 +225,7 @@ SET work_mem = '1MB';
 SELECT cmp_ok((SELECT sum(m.total_bytes) FROM pg_backend_memory_contexts m, (SELECT seq FROM clutch.read_from('beginning', '{"run_id": "run:fat"}') LIMIT 1) r WHERE r.seq > 0), '<', 8000000::numeric,
 	'16 MB of envelopes are not all in memory at once');
 SELECT cmp_ok((SELECT sum(m.total_bytes) FROM (SELECT seq FROM clutch.read('fat') LIMIT 1) r, LATERAL (SELECT total_bytes FROM pg_backend_memory_contexts WHERE r.seq > 0) m), '<', 8000000::numeric,
-	'nor those of a subscription');
+	'nor are those of a subscription');
 RESET work_mem;
 SELECT clutch.unsubscribe('fat') \g /dev/null
 
@@ -235,10 +235,10 @@ ANALYZE numbers;
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
-SELECT lives_ok($$ SELECT clutch.position() FROM numbers $$, 'a position beside a large table');
-SELECT lives_ok($$ SELECT r.seq FROM numbers, clutch.read_from('beginning') r $$, 'so a reading');
+SELECT lives_ok($$ SELECT clutch.position() FROM numbers $$, 'a position costs no memory beside a large table');
+SELECT lives_ok($$ SELECT r.seq FROM numbers, clutch.read_from('beginning') r $$, 'nor does a read');
 SELECT lives_ok($$ SELECT clutch.envelope('task.request', 'agent:ui', parent_task_id => p.task_id)
-	FROM numbers, (SELECT task_id FROM clutch.task LIMIT 1) p WHERE n < 10 $$, 'so an envelope below a task');
+	FROM numbers, (SELECT task_id FROM clutch.task LIMIT 1) p WHERE n < 10 $$, 'nor an envelope below a task');
 DROP TABLE numbers;
 
 -- ------------------------------ made by an initdb after 2038: the highest bit
@@ -253,7 +253,7 @@ SET session_replication_role = replica;
 INSERT INTO clutch.events (envelope) SELECT clutch.envelope('chat.message', 'agent:far', '{agent:ken}', id => 'far' || n, run_id => 'run:far', thread_id => 'thread:far', task_id => 'task:far')
 FROM generate_series(1, 2) n;
 RESET session_replication_role;
-SELECT is((SELECT string_agg(id || ' ' || epoch, ', ' ORDER BY seq) FROM clutch.events WHERE run_id = 'run:far'), 'far1 -1, far2 -1', 'what came by replication bears the epoch in which it came, negative');
+SELECT is((SELECT string_agg(id || ' ' || epoch, ', ' ORDER BY seq) FROM clutch.events WHERE run_id = 'run:far'), 'far1 -1, far2 -1', 'events that came by replication have the negative epoch in which they came');
 SELECT clutch.subscribe('far', '{"run_id": "run:far"}', 'beginning'), clutch.subscribe('copy', '{"type": "chat.*"}', 'beginning') \g /dev/null
 SELECT clutch.commit('far', min(pos)) FROM clutch.read('far') \g /dev/null
 CREATE TEMP TABLE page (id text, n integer);
@@ -273,16 +273,16 @@ END $$;
 UPDATE clutch.epoch SET system_identifier = 7;
 UPDATE clutch.subscription_position SET seen = replace(seen, c.here, '.7.'), until = replace(until, c.here, '.7.')
 FROM (SELECT '.' || system_identifier || '.' FROM pg_control_system()) AS c(here);
-SELECT is(pg_temp.got('far'), 'far2', 'in a copy it goes on as everything else');
+SELECT is(pg_temp.got('far'), 'far2', 'in a copy the subscription reads them like the others');
 SELECT pg_temp.done('far') \g /dev/null
-SELECT is(pg_temp.got('far'), 'nothing', 'and comes once');
-SELECT ok(pg_temp.read_all('copy') > 20, 'a copy is read from the beginning');
+SELECT is(pg_temp.got('far'), 'nothing', 'and once');
+SELECT ok(pg_temp.read_all('copy') > 20, 'in a copy a subscription can be read from the beginning');
 SELECT is((SELECT count(DISTINCT id) || ' ' || count(*) FROM page), (SELECT count(*) || ' ' || count(*) FROM clutch.events WHERE type LIKE 'chat.%' AND id <> 'stale'), 'each event once');
-SELECT cmp_ok(batch, '>', 4::bigint, 'in many batches: one alone would be looked through for each of its pieces') FROM clutch.subscriptions WHERE name = 'copy';
+SELECT cmp_ok(batch, '>', 4::bigint, 'in many batches, because a single one would be searched for each of its parts') FROM clutch.subscriptions WHERE name = 'copy';
 CREATE TEMP TABLE of_copy AS SELECT pos FROM clutch.read_from('beginning', '{}', 2) WHERE pos IS NOT NULL;
-SELECT is((SELECT string_agg(r.id, ' ' ORDER BY seq) FROM of_copy, clutch.read_from(of_copy.pos, '{"type": "chat.*"}', 2) r), 'm3 m4', 'it goes on from a position among what it inherited');
+SELECT is((SELECT string_agg(r.id, ' ' ORDER BY seq) FROM of_copy, clutch.read_from(of_copy.pos, '{"type": "chat.*"}', 2) r), 'm3 m4', 'a position among inherited events can be continued');
 UPDATE clutch.epoch SET system_identifier = c.system_identifier FROM pg_control_system() c;
-SELECT throws_ok(format('SELECT clutch.read_from(%L)', pos), 'KL008', NULL, 'which the original does not take: it may have gone on') FROM of_copy;
+SELECT throws_ok(format('SELECT clutch.read_from(%L)', pos), 'KL008', NULL, 'but is refused in the original, which may have gone on') FROM of_copy;
 SELECT clutch.unsubscribe(n) FROM unnest('{far,copy}'::text[]) n \g /dev/null
 
 SELECT * FROM finish();

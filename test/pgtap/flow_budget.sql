@@ -30,54 +30,54 @@ SELECT clutch.register(pg_temp.card('ken', '{}')) \g /dev/null
 
 -- ---------------------------------------------- tokens and cost, of all reports
 SELECT clutch.send(pg_temp.ask('run:1', 'task:1', budget => '{"tokens": 1000, "cost": 0.5}')) \g /dev/null
-SELECT is(pg_temp.used('run:1'), '0 0 1 f', 'nothing is used');
+SELECT is(pg_temp.used('run:1'), '0 0 1 f', 'a new budget is unused');
 SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
 SELECT pg_temp.say('task.progress', 'task:1', '{"input_tokens": 300, "output_tokens": 100, "cost": 0.1}', id => 'msg_p1') \g /dev/null
-SELECT is((pg_temp.say('task.progress', 'task:1', '{"input_tokens": 300, "output_tokens": 100, "cost": 0.1}', id => 'msg_p1')).duplicate, true, 'said twice');
-SELECT is(pg_temp.used('run:1'), '400 0.1 1 f', 'charged once');
+SELECT is((pg_temp.say('task.progress', 'task:1', '{"input_tokens": 300, "output_tokens": 100, "cost": 0.1}', id => 'msg_p1')).duplicate, true, 'two reports are accepted');
+SELECT is(pg_temp.used('run:1'), '400 0.1 1 f', 'a resent report is charged once');
 SELECT clutch.send(pg_temp.ask('run:1', 'task:1.1', 'task:1')) \g /dev/null
-SELECT is(pg_temp.state_of('task:1.1'), 'assigned agent:ken', 'there is something left');
+SELECT is(pg_temp.state_of('task:1.1'), 'assigned agent:ken', 'a run below its budget gets more work');
 SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
 SELECT pg_temp.say('task.error', 'task:1.1', '{"output_tokens": 599, "cost": 0.3}') \g /dev/null
-SELECT is(pg_temp.used('run:1'), '999 0.4 2 f', 'an error costs as well');
-SELECT is((pg_temp.say('task.result', 'task:1.1', '{"cost": 0.1}')).late, true, 'late');
-SELECT is(pg_temp.used('run:1'), '999 0.5 2 t', 'but the money is spent');
+SELECT is(pg_temp.used('run:1'), '999 0.4 2 f', 'an error is charged as well');
+SELECT is((pg_temp.say('task.result', 'task:1.1', '{"cost": 0.1}')).late, true, 'a late report is late');
+SELECT is(pg_temp.used('run:1'), '999 0.5 2 t', 'but it is charged all the same');
 SELECT clutch.send(pg_temp.ask('run:1', 'task:1.2', 'task:1')), clutch.send(pg_temp.ask('run:1', 'task:1.3', 'task:1', whom => 'agent:ken')) \g /dev/null
-SELECT is(pg_temp.state_of('task:1.2'), 'failed BUDGET_EXCEEDED', 'nothing is left');
-SELECT is(pg_temp.state_of('task:1.3'), 'failed BUDGET_EXCEEDED', 'for a named agent neither');
+SELECT is(pg_temp.state_of('task:1.2'), 'failed BUDGET_EXCEEDED', 'a run without budget gets no more work');
+SELECT is(pg_temp.state_of('task:1.3'), 'failed BUDGET_EXCEEDED', 'not even for a named agent');
 SELECT is((SELECT envelope -> 'payload' FROM clutch.events WHERE task_id = 'task:1.2' AND type = 'task.error'),
-	'{"was": "pending", "code": "BUDGET_EXCEEDED", "message": "the budget of the run is used up: 999 of 1000 tokens, cost 0.5 of 0.5", "retryable": false}', 'what is used up is said');
-SELECT is((SELECT string_agg(status, ' ') FROM clutch.result('task:1.2')), 'failed', 'and is the result');
-SELECT is((pg_temp.say('task.result', 'task:1', '{}')).late, false, 'what runs may finish');
+	'{"was": "pending", "code": "BUDGET_EXCEEDED", "message": "the budget of the run is used up: 999 of 1000 tokens, cost 0.5 of 0.5", "retryable": false}', 'the failure says which budget is used up');
+SELECT is((SELECT string_agg(status, ' ') FROM clutch.result('task:1.2')), 'failed', 'and is the result of the task');
+SELECT is((pg_temp.say('task.result', 'task:1', '{}')).late, false, 'a running task may finish');
 SELECT clutch.send(pg_temp.ask('run:2', 'task:2')) \g /dev/null
-SELECT is(pg_temp.state_of('task:2'), 'assigned agent:ken', 'another run is not concerned');
+SELECT is(pg_temp.state_of('task:2'), 'assigned agent:ken', 'another run is not affected');
 SELECT pg_temp.say('task.progress', 'task:1.2', '{"cost": 1}') \g /dev/null
-SELECT is(pg_temp.used('run:1'), '999 0.5 4 t', 'who never had the task spends nothing on it');
+SELECT is(pg_temp.used('run:1'), '999 0.5 4 t', 'an agent that never had the task cannot charge it');
 
 -- --------------------------------------------------------------- tasks, depth
 SELECT clutch.send(pg_temp.ask('run:3', 'task:3', budget => '{"tasks": 3, "depth": 1}')), clutch.send(pg_temp.ask('run:3', 'task:3.1', 'task:3')),
 	clutch.send(pg_temp.ask('run:3', 'task:3.1.1', 'task:3.1')), clutch.send(pg_temp.ask('run:3', 'task:3.2', 'task:3')) \g /dev/null
 SELECT is((SELECT string_agg(pg_temp.state_of(task_id), ', ' ORDER BY task_id) FROM clutch.tasks WHERE run_id = 'run:3'),
-	'assigned agent:ken, assigned agent:ken, failed BUDGET_EXCEEDED, failed BUDGET_EXCEEDED', 'too deep, and one too many');
+	'assigned agent:ken, assigned agent:ken, failed BUDGET_EXCEEDED, failed BUDGET_EXCEEDED', 'a task too deep and one task too many are refused');
 SELECT is((SELECT string_agg(detail, ', ' ORDER BY task_id) FROM clutch.tasks WHERE run_id = 'run:3'),
-	'the budget of the run is used up: depth 2 of 1, the budget of the run is used up: more than 3 tasks', 'which is said');
+	'the budget of the run is used up: depth 2 of 1, the budget of the run is used up: more than 3 tasks', 'and the failures say so');
 
 -- ------------------------------------------------------------- what is refused
 SELECT throws_ok($$SELECT clutch.send(pg_temp.ask('run:3', 'task:4', budget => '{"tasks": 9}'))$$, 'KL004', NULL, 'a run has one budget');
 SELECT lives_ok($$SELECT clutch.send(pg_temp.ask('run:3', 'task:4', budget => '{"tasks": 3, "depth": 1}'))$$, 'which may be repeated');
-SELECT lives_ok($$SELECT clutch.retry('task:3')$$, 'one of its first tasks begins again') FROM clutch.cancel('task:3');
-SELECT isnt(pg_temp.state_of('task:3'), 'failed BUDGET_EXCEEDED', 'though more were asked for meanwhile than may be');
-SELECT throws_ok($$SELECT clutch.send(pg_temp.ask('run:4', 'task:5', budget => '{"tokens": -1}'))$$, 'KL001', NULL, 'less than nothing');
-SELECT throws_ok($$SELECT pg_temp.say('task.progress', 'task:2', '{"cost": -1}')$$, 'KL001', NULL, 'nobody earns');
+SELECT lives_ok($$SELECT clutch.retry('task:3')$$, 'a retried task counts as one of the first tasks of its run') FROM clutch.cancel('task:3');
+SELECT isnt(pg_temp.state_of('task:3'), 'failed BUDGET_EXCEEDED', 'even though more tasks were requested meanwhile than may be');
+SELECT throws_ok($$SELECT clutch.send(pg_temp.ask('run:4', 'task:5', budget => '{"tokens": -1}'))$$, 'KL001', NULL, 'a negative budget is refused');
+SELECT throws_ok($$SELECT pg_temp.say('task.progress', 'task:2', '{"cost": -1}')$$, 'KL001', NULL, 'and so is a negative usage');
 
 -- ----------------------------------------------------------- what a card allows
 SELECT clutch.register(pg_temp.card('ken', '{"max_tokens": 100}')), clutch.register(pg_temp.card('lois', '{"max_cost": 5}')) \g /dev/null
 SELECT pg_temp.say('task.progress', 'task:2', '{"input_tokens": 100}') \g /dev/null
 SELECT is((SELECT string_agg(concat_ws(' ', agent_id, rejected_by, CASE WHEN NOT eligible THEN detail END), ', ' ORDER BY agent_id) FROM clutch.explain_route(pg_temp.ask('run:2', 'task:2.1'))),
-	'agent:ken budget has spent 100 of 100 tokens on the run, agent:lois', 'an agent that has spent what its card allows');
+	'agent:ken budget has spent 100 of 100 tokens on the run, agent:lois', 'an agent that has spent what its card allows keeps its task');
 SELECT clutch.send(pg_temp.ask('run:2', 'task:2.1')), clutch.send(pg_temp.ask('run:2', 'task:2.2', whom => 'agent:ken')) \g /dev/null
-SELECT is(pg_temp.state_of('task:2.1'), 'assigned agent:lois', 'is not chosen');
-SELECT is(pg_temp.state_of('task:2.2'), 'pending NO_AGENT_AVAILABLE', 'nor given what names it');
+SELECT is(pg_temp.state_of('task:2.1'), 'assigned agent:lois', 'but is not chosen any more');
+SELECT is(pg_temp.state_of('task:2.2'), 'pending NO_AGENT_AVAILABLE', 'not even when it is named');
 SELECT clutch.register(pg_temp.card('ken', '{"max_tokens": 1000}')) \g /dev/null
 SELECT is(pg_temp.state_of('task:2.2'), 'assigned agent:ken', 'until its card allows more');
 
@@ -97,6 +97,6 @@ DELETE FROM clutch.spending WHERE agent_id = 'agent:olsen';
 
 CREATE TEMP TABLE before AS SELECT pg_temp.picture() AS state;
 SELECT clutch.rebuild() \g /dev/null
-SELECT is(pg_temp.picture(), state, 'rebuild finds the same ends, budgets and costs') FROM before;
+SELECT is(pg_temp.picture(), state, 'rebuild finds the same ends, budgets and usage') FROM before;
 
 SELECT * FROM finish();

@@ -32,26 +32,26 @@ SELECT fixture.at(31), pg_temp.agent('a', 9) \g /dev/null
 SELECT pg_temp.ask('b root', '{"budget": {"tokens": 10}}', skill => 'a'), pg_temp.claimed('agent:a', 9),
 	pg_temp.ask('b parent', skill => 'b parent'), pg_temp.ask('b child', '{"join": "all", "priority": 4}', 'b parent'),
 	pg_temp.report('agent:a', 'b root', 'task.result', '{}', 20) \g /dev/null
-SELECT lives_ok('SELECT clutch.tick()', 'a tick over two tasks of a run without budget, parent and child');
-SELECT is(pg_temp.states('b %'), 'b child failed BUDGET_EXCEEDED, b parent failed BUDGET_EXCEEDED, b root completed agent:a', 'ends both');
+SELECT lives_ok('SELECT clutch.tick()', 'a tick handles two tasks of a run without budget, parent and child');
+SELECT is(pg_temp.states('b %'), 'b child failed BUDGET_EXCEEDED, b parent failed BUDGET_EXCEEDED, b root completed agent:a', 'and both fail');
 
 -- ------------------------------------------------------------- by a claim
 SELECT pg_temp.agent('c', 1), pg_temp.ask('c root', '{"budget": {"tokens": 10}}', skill => 'a'), pg_temp.claimed('agent:a', 9),
 	pg_temp.ask('c parent'), pg_temp.ask('c child', '{"join": "all"}', 'c parent'), pg_temp.report('agent:a', 'c root', 'task.result', '{}', 20) \g /dev/null
-SELECT is(pg_temp.states('c %'), 'c child pending NO_CAPACITY, c parent assigned agent:c, c root completed agent:a', 'a parent that is ready, a child that waits, no budget');
+SELECT is(pg_temp.states('c %'), 'c child pending NO_CAPACITY, c parent assigned agent:c, c root completed agent:a', 'the parent is ready and the child waits when the budget is spent');
 UPDATE clutch.agent_registry SET card = jsonb_set(card, '{limits,max_concurrency}', '2') WHERE agent_id = 'agent:c';
 SELECT clutch.join_group('group:c', 'agent:c') \g /dev/null
-SELECT is(pg_temp.claimed('agent:c', 2), 'c parent 1', 'a claim has the parent');
-SELECT is(pg_temp.states('c %'), 'c child failed BUDGET_EXCEEDED, c parent running agent:c, c root completed agent:a', 'and the child is over');
-SELECT is((SELECT joined_seq IS NOT NULL FROM clutch.task WHERE task_id = 'c parent'), true, 'which its parent was told');
+SELECT is(pg_temp.claimed('agent:c', 2), 'c parent 1', 'a claim takes the parent');
+SELECT is(pg_temp.states('c %'), 'c child failed BUDGET_EXCEEDED, c parent running agent:c, c root completed agent:a', 'and the child fails');
+SELECT is((SELECT joined_seq IS NOT NULL FROM clutch.task WHERE task_id = 'c parent'), true, 'the parent was told of it');
 
 -- ------------------------- by the report of an agent that had been lost
 SELECT fixture.at(90) \g /dev/null
 SELECT pg_temp.agent('e', 1, '{"heartbeat_sec": 10}'), pg_temp.ask('e parent', '{"budget": {"tokens": 10}}'), pg_temp.claimed('agent:e', 1),
 	pg_temp.report('agent:e', 'e parent', 'task.progress', '{"state": "input_required"}'), fixture.at(190), clutch.tick(),
 	pg_temp.ask('e child', '{"join": "all"}', 'e parent') \g /dev/null
-SELECT is(pg_temp.states('e %'), 'e child pending NO_AGENT_AVAILABLE, e parent input_required agent:e', 'a lost agent has a parked parent, and a child waits for it');
-SELECT is(pg_temp.report('agent:e', 'e parent', 'task.progress', '{"note": "more"}', 20), false, 'it reports, which ends the child');
-SELECT is(pg_temp.states('e %'), 'e child failed BUDGET_EXCEEDED, e parent input_required agent:e', 'and goes on with the parent');
+SELECT is(pg_temp.states('e %'), 'e child pending NO_AGENT_AVAILABLE, e parent input_required agent:e', 'the agent of a parked parent is lost, and the child waits for it');
+SELECT is(pg_temp.report('agent:e', 'e parent', 'task.progress', '{"note": "more"}', 20), false, 'a report on the parent ends the child');
+SELECT is(pg_temp.states('e %'), 'e child failed BUDGET_EXCEEDED, e parent input_required agent:e', 'and the parent stays parked');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();

@@ -17,43 +17,43 @@ SELECT pg_temp.ask('task:b') \g /dev/null
 SELECT pg_temp.claimed() \g /dev/null
 SELECT pg_temp.ask('task:c1'), pg_temp.ask('task:c2'), pg_temp.ask('task:c3', orders => fixture.after('task:c1', 'task:c2')), pg_temp.ask('task:c4', orders => fixture.after('task:c3'), whom => ''),
 	pg_temp.ask('task:c5', orders => fixture.after('task:c1') || '{"not_before": "2026-01-01T12:01:00Z"}') \g /dev/null
-SELECT is(fixture.states('task:c%'), 'c1 assigned, c2 assigned, c3 pending sibling, c4 pending sibling, c5 pending sibling', 'what comes after others waits for them');
+SELECT is(fixture.states('task:c%'), 'c1 assigned, c2 assigned, c3 pending sibling, c4 pending sibling, c5 pending sibling', 'a task that comes after others waits for them');
 SELECT is(pg_temp.claimed(), 'c1 c2', 'and cannot be claimed');
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds it waiting');
 SELECT clutch.finish('agent:ken', 'task:c1') \g /dev/null
-SELECT is(fixture.states('task:c%'), 'c1 completed, c2 running, c3 pending sibling, c4 pending sibling, c5 pending time', 'one of two is not enough; not_before holds too');
+SELECT is(fixture.states('task:c%'), 'c1 completed, c2 running, c3 pending sibling, c4 pending sibling, c5 pending time', 'one of two completed tasks is not enough, and not_before counts too');
 SELECT clutch.finish('agent:ken', 'task:c2') \g /dev/null
-SELECT is(pg_temp.claimed(), 'c3', 'both are');
-SELECT is((SELECT string_agg(type, ' ' ORDER BY seq) FROM clutch.events WHERE task_id = 'task:c3'), 'task.request routing.decision task.accept', 'that it was given later is in the log');
+SELECT is(pg_temp.claimed(), 'c3', 'when both are completed it can be claimed');
+SELECT is((SELECT string_agg(type, ' ' ORDER BY seq) FROM clutch.events WHERE task_id = 'task:c3'), 'task.request routing.decision task.accept', 'the late assignment is in the log');
 SELECT fixture.at(60) \g /dev/null
-SELECT is(pg_temp.claimed(), 'c5', 'and its time has come');
+SELECT is(pg_temp.claimed(), 'c5', 'a task whose not_before has passed can be claimed');
 SELECT clutch.fail('agent:ken', 'task:c3', 'E', 'broken', false) \g /dev/null
-SELECT is(fixture.states('task:c4'), 'c4 failed DEPENDENCY_FAILED', 'what waited for a task that failed fails');
+SELECT is(fixture.states('task:c4'), 'c4 failed DEPENDENCY_FAILED', 'a task that waits for a failed task fails');
 SELECT pg_temp.ask('task:c6', orders => fixture.after('task:c1')), pg_temp.ask('task:c7', orders => fixture.after('task:c1', 'task:c4')), pg_temp.ask('task:c8', orders => fixture.after('task:later')) \g /dev/null
-SELECT is(fixture.states('task:c6') || ', ' || fixture.states('task:c7') || ', ' || fixture.states('task:c8'), 'c6 assigned, c7 failed DEPENDENCY_FAILED, c8 pending sibling', 'what is over already counts at once; what is not there yet is waited for');
+SELECT is(fixture.states('task:c6') || ', ' || fixture.states('task:c7') || ', ' || fixture.states('task:c8'), 'c6 assigned, c7 failed DEPENDENCY_FAILED, c8 pending sibling', 'a completed task counts at once, a failed one as well, an unknown one is waited for');
 SELECT pg_temp.ask('task:later') \g /dev/null
 SELECT clutch.finish('agent:ken', 'task:later') \g /dev/null
-SELECT is(fixture.states('task:c8'), 'c8 assigned', 'and comes');
-SELECT is(fixture.rebuilt(), 'the same', 'rebuild agrees');
+SELECT is(fixture.states('task:c8'), 'c8 assigned', 'the task starts when the unknown one is completed');
+SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same');
 -- revived, in any order
-SELECT is((SELECT count(*) FROM clutch.retry_run('run:1')), 3::bigint, 'what failed is revived');
-SELECT is(fixture.states('task:c3') || ', ' || fixture.states('task:c4') || ', ' || fixture.states('task:c7'), 'c3 assigned, c4 pending sibling, c7 pending sibling', 'and waits again');
+SELECT is((SELECT count(*) FROM clutch.retry_run('run:1')), 3::bigint, 'retry_run revives the tasks that failed');
+SELECT is(fixture.states('task:c3') || ', ' || fixture.states('task:c4') || ', ' || fixture.states('task:c7'), 'c3 assigned, c4 pending sibling, c7 pending sibling', 'which wait again');
 SELECT pg_temp.claimed(), clutch.finish('agent:ken', 'task:c3'), pg_temp.claimed('agent:lois') \g /dev/null
-SELECT isnt((SELECT status FROM clutch.tasks WHERE task_id = 'task:c4'), 'pending', 'for what is tried again');
+SELECT isnt((SELECT status FROM clutch.tasks WHERE task_id = 'task:c4'), 'pending', 'until the retried task is completed');
 SELECT clutch.cancel('task:c4') \g /dev/null
-SELECT is(fixture.states('task:c7'), 'c7 failed DEPENDENCY_FAILED', 'a cancelled one is not completed');
+SELECT is(fixture.states('task:c7'), 'c7 failed DEPENDENCY_FAILED', 'a cancelled task is not completed');
 SELECT is((SELECT string_agg(concat_ws('>', replace(from_task_id, 'task:', ''), replace(to_task_id, 'task:', '')), ' ' ORDER BY from_task_id, to_task_id) FROM clutch.task_edges WHERE kind = 'after' AND from_task_id < 'task:d'),
-	'c1>c3 c1>c5 c1>c6 c1>c7 c2>c3 c3>c4 c4>c7', 'the edges');
+	'c1>c3 c1>c5 c1>c6 c1>c7 c2>c3 c3>c4 c4>c7', 'clutch.task_edges shows who waits for whom');
 -- refusals
-SELECT throws_ok($$SELECT pg_temp.ask('task:r2', orders => fixture.after('task:c1'), run => 'run:2')$$, 'KL004', NULL, 'not of another run');
+SELECT throws_ok($$SELECT pg_temp.ask('task:r2', orders => fixture.after('task:c1'), run => 'run:2')$$, 'KL004', NULL, 'a task of another run is refused');
 SELECT pg_temp.ask('task:x', orders => fixture.after('task:y')), pg_temp.ask('task:y', orders => fixture.after('task:z')) \g /dev/null
-SELECT throws_ok($$SELECT pg_temp.ask('task:z', orders => fixture.after('task:x'))$$, 'KL004', NULL, 'not in a circle');
-SELECT throws_ok($$SELECT pg_temp.ask('task:b1', 'task:b', fixture.after('task:b'))$$, 'KL004', NULL, 'not after its own parent');
-SELECT is(fixture.states('task:z'), NULL, 'what is refused is not there');
+SELECT throws_ok($$SELECT pg_temp.ask('task:z', orders => fixture.after('task:x'))$$, 'KL004', NULL, 'a circle is refused');
+SELECT throws_ok($$SELECT pg_temp.ask('task:b1', 'task:b', fixture.after('task:b'))$$, 'KL004', NULL, 'a task cannot come after its own parent');
+SELECT is(fixture.states('task:z'), NULL, 'a refused request leaves no task');
 -- a long chain falls at once
 SELECT pg_temp.ask('task:k' || n, orders => fixture.after('task:k' || n - 1)) FROM generate_series(1, 2000) n \g /dev/null
 SELECT pg_temp.ask('task:k0') \g /dev/null
 SELECT clutch.cancel('task:k0') \g /dev/null
-SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id LIKE 'task:k%' AND code = 'DEPENDENCY_FAILED'), 2000::bigint, 'however long the chain');
+SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id LIKE 'task:k%' AND code = 'DEPENDENCY_FAILED'), 2000::bigint, 'a chain of any length fails at once');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();

@@ -32,13 +32,13 @@ END $$;
 -- ----------------------------------------------------------- the lifecycle
 SELECT pg_temp.at('0') \g /dev/null
 SELECT pg_temp.card('a') \g /dev/null
-SELECT is(pg_temp.status('a'), 'READY', 'who registers is ready');
+SELECT is(pg_temp.status('a'), 'READY', 'an agent that registers is READY');
 SELECT set_eq('SELECT * FROM clutch.agent_transitions()', $$VALUES
 	('INITIALIZING', 'READY'), ('INITIALIZING', 'UNAVAILABLE'), ('INITIALIZING', 'STOPPED'),
 	('READY', 'INITIALIZING'), ('READY', 'BUSY'), ('READY', 'UNAVAILABLE'), ('READY', 'STOPPING'), ('READY', 'STOPPED'),
 	('BUSY', 'READY'), ('BUSY', 'UNAVAILABLE'), ('BUSY', 'STOPPING'), ('BUSY', 'STOPPED'),
 	('UNAVAILABLE', 'INITIALIZING'), ('UNAVAILABLE', 'READY'), ('UNAVAILABLE', 'BUSY'), ('UNAVAILABLE', 'STOPPING'), ('UNAVAILABLE', 'STOPPED'),
-	('STOPPING', 'STOPPED'), ('STOPPED', 'INITIALIZING')$$, 'what may follow what');
+	('STOPPING', 'STOPPED'), ('STOPPED', 'INITIALIZING')$$, 'the transitions of an agent');
 
 -- each pair is tried: what the table says is what happens
 CREATE FUNCTION pg_temp.try_move(from_status text, to_status text) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -56,43 +56,43 @@ SELECT is(pg_temp.try_move(f.s, t.s), EXISTS (SELECT FROM clutch.agent_transitio
 	f.s || ' to ' || t.s)
 FROM unnest('{INITIALIZING,READY,BUSY,UNAVAILABLE,STOPPING,STOPPED}'::text[]) f(s),
 	unnest('{INITIALIZING,READY,BUSY,UNAVAILABLE,STOPPING,STOPPED}'::text[]) t(s) WHERE f.s <> t.s;
-SELECT throws_like($$SELECT clutch.set_status('agent:m', 'ASLEEP')$$, 'invalid status "ASLEEP"', 'a word that is none');
-SELECT throws_ok($$SELECT clutch.set_status('agent:nobody', 'READY')$$, 'KL005', NULL, 'nobody');
+SELECT throws_like($$SELECT clutch.set_status('agent:m', 'ASLEEP')$$, 'invalid status "ASLEEP"', 'an unknown status is refused');
+SELECT throws_ok($$SELECT clutch.set_status('agent:nobody', 'READY')$$, 'KL005', NULL, 'an unknown agent is refused');
 SELECT clutch.set_status('agent:m', 'STOPPED') \g /dev/null
 SELECT throws_ok($$SELECT clutch.send(clutch.envelope('agent.heartbeat', 'agent:m', payload => '{"status": "BUSY"}'))$$, 'KL004',
-	'agent "agent:m" is STOPPED and cannot become BUSY', 'an envelope is judged alike');
+	'agent "agent:m" is STOPPED and cannot become BUSY', 'an envelope is judged like the function');
 
 -- stopping: it keeps what it has, and is given nothing
 SELECT pg_temp.ask('s1'), pg_temp.ask('s2') \g /dev/null
 SELECT clutch.claim('agent:a') \g /dev/null
 SELECT clutch.set_status('agent:a', 'STOPPING', 'a new version') \g /dev/null
-SELECT is((SELECT status || ': ' || reason FROM clutch.agents WHERE agent_id = 'agent:a'), 'STOPPING: a new version', 'stopping, and why');
+SELECT is((SELECT status || ': ' || reason FROM clutch.agents WHERE agent_id = 'agent:a'), 'STOPPING: a new version', 'a stopping agent shows its reason');
 SELECT pg_temp.ask('s3') \g /dev/null
-SELECT is(pg_temp.task('s3'), 'pending 1', 'it is given nothing new');
-SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:a', 5)), 'task:s2', 'but may begin what it was given');
+SELECT is(pg_temp.task('s3'), 'pending 1', 'a stopping agent is given no new task');
+SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:a', 5)), 'task:s2', 'but may claim what it was given before');
 SELECT pg_temp.card('b') \g /dev/null
-SELECT is(pg_temp.task('s3'), 'assigned agent:b 1', 'another has it');
+SELECT is(pg_temp.task('s3'), 'assigned agent:b 1', 'another agent gets the new task');
 SELECT clutch.set_status('agent:a', 'STOPPED') \g /dev/null
-SELECT is(pg_temp.task('s1') || ', ' || pg_temp.task('s2'), 'assigned agent:b 2, assigned agent:b 2', 'stopped: its work is given to others');
-SELECT is((SELECT string_agg(late::text, ' ') FROM clutch.finish('agent:a', 'task:s1', '{}', 1)), 'true', 'what it still reports is late');
-SELECT ok(pg_temp.rebuilds(), 'the log says the same');
+SELECT is(pg_temp.task('s1') || ', ' || pg_temp.task('s2'), 'assigned agent:b 2, assigned agent:b 2', 'the tasks of a stopped agent are given to others');
+SELECT is((SELECT string_agg(late::text, ' ') FROM clutch.finish('agent:a', 'task:s1', '{}', 1)), 'true', 'a report of a stopped agent is late');
+SELECT ok(pg_temp.rebuilds(), 'rebuild finds the same');
 
 -- by its own word, until its own word
 SELECT clutch.set_status('agent:b', 'UNAVAILABLE', 'lunch') \g /dev/null
-SELECT is(pg_temp.task('s3'), 'pending 2', 'unavailable: nobody is left');
+SELECT is(pg_temp.task('s3'), 'pending 2', 'an unavailable agent loses its tasks');
 SELECT clutch.heartbeat('agent:b') \g /dev/null
-SELECT is(pg_temp.status('b'), 'UNAVAILABLE', 'a sign of life does not change its own word');
-SELECT is((SELECT count(*) FROM clutch.claim('agent:b')), 0::bigint, 'nor does asking for work');
+SELECT is(pg_temp.status('b'), 'UNAVAILABLE', 'a heartbeat does not change a status that the agent has set');
+SELECT is((SELECT count(*) FROM clutch.claim('agent:b')), 0::bigint, 'nor does a claim');
 SELECT clutch.set_status('agent:b', 'READY') \g /dev/null
-SELECT is(pg_temp.status('b') || ' ' || pg_temp.task('s3'), 'READY assigned agent:b 2', 'ready: what waited is its own');
-SELECT is((SELECT count(f.id) FROM clutch.claim('agent:b', 10) c, LATERAL clutch.finish('agent:b', c.task_id, '{}', c.attempt) f), 3::bigint, 'and it does it');
+SELECT is(pg_temp.status('b') || ' ' || pg_temp.task('s3'), 'READY assigned agent:b 2', 'a ready agent is given what waited');
+SELECT is((SELECT count(f.id) FROM clutch.claim('agent:b', 10) c, LATERAL clutch.finish('agent:b', c.task_id, '{}', c.attempt) f), 3::bigint, 'and completes it');
 
 -- full
 SELECT pg_temp.card('full', '{"max_concurrency": 1}') \g /dev/null
 SELECT pg_temp.ask('f1', 'full') \g /dev/null
-SELECT is(pg_temp.status('full'), 'BUSY', 'all its slots are taken');
+SELECT is(pg_temp.status('full'), 'BUSY', 'an agent without free slots is BUSY');
 SELECT clutch.finish('agent:full', 'task:f1') \g /dev/null
-SELECT is(pg_temp.status('full'), 'READY', 'and free again');
+SELECT is(pg_temp.status('full'), 'READY', 'and READY when one is free');
 
 -- --------------------------------------------------------------- silence
 SELECT clutch.set_status('agent:' || n, 'STOPPED') FROM unnest('{b,full}'::text[]) n \g /dev/null
@@ -100,25 +100,25 @@ SELECT pg_temp.at('1 hour') \g /dev/null
 SELECT pg_temp.card('c') \g /dev/null
 SELECT pg_temp.ask('c1'), pg_temp.ask('c2') \g /dev/null
 SELECT pg_temp.card('d') \g /dev/null
-SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:c', 1, '5 minutes')), 'task:c1', 'one is claimed, one is not');
+SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:c', 1, '5 minutes')), 'task:c1', 'one of two tasks is claimed');
 SELECT pg_temp.at('1 hour 89 seconds') \g /dev/null
 SELECT clutch.heartbeat('agent:d') \g /dev/null
 SELECT is(pg_temp.lost(), '0', 'two heartbeats may be missed');
 SELECT pg_temp.at('1 hour 91 seconds') \g /dev/null
-SELECT is(pg_temp.lost() || pg_temp.status('c'), '0READY', 'a lease that runs is as good as a sign of life');
+SELECT is(pg_temp.lost() || pg_temp.status('c'), '0READY', 'a running lease counts as a sign of life');
 SELECT pg_temp.at('1 hour 4 minutes') \g /dev/null
 SELECT clutch.heartbeat('agent:d') \g /dev/null
 SELECT pg_temp.at('1 hour 5 minutes 1 second') \g /dev/null
-SELECT is(pg_temp.lost(), '1', 'it has run out');
-SELECT is((SELECT status || ' ' || reason FROM clutch.agents WHERE agent_id = 'agent:c'), 'UNAVAILABLE it was not heard of since 2026-03-01T01:00:00.000000Z', 'who is silent is unavailable');
-SELECT is(pg_temp.status('d'), 'READY', 'who is not is not');
-SELECT is(pg_temp.task('c1') || ', ' || pg_temp.task('c2'), 'assigned agent:d 2, assigned agent:d 2', 'its work is with others');
+SELECT is(pg_temp.lost(), '1', 'an expired one does not');
+SELECT is((SELECT status || ' ' || reason FROM clutch.agents WHERE agent_id = 'agent:c'), 'UNAVAILABLE it was not heard of since 2026-03-01T01:00:00.000000Z', 'a silent agent becomes UNAVAILABLE');
+SELECT is(pg_temp.status('d'), 'READY', 'an agent with heartbeats does not');
+SELECT is(pg_temp.task('c1') || ', ' || pg_temp.task('c2'), 'assigned agent:d 2, assigned agent:d 2', 'the tasks of the silent agent go to others');
 SELECT is((SELECT string_agg(from_agent, ' ') FROM clutch.events WHERE type = 'agent.heartbeat' AND envelope -> 'payload' ->> 'agent_id' = 'agent:c'),
-	'agent:orchestrator', 'the log says so, once');
-SELECT is(pg_temp.lost(), '0', 'declared once');
-SELECT ok(pg_temp.rebuilds(), 'the log says the same');
+	'agent:orchestrator', 'one event says so');
+SELECT is(pg_temp.lost(), '0', 'an agent is declared lost once');
+SELECT ok(pg_temp.rebuilds(), 'rebuild finds the same');
 SELECT clutch.heartbeat('agent:c') \g /dev/null
-SELECT is((SELECT status || ' ' || reason FROM clutch.agents WHERE agent_id = 'agent:c'), 'READY it was heard of again', 'a heartbeat is enough');
+SELECT is((SELECT status || ' ' || reason FROM clutch.agents WHERE agent_id = 'agent:c'), 'READY it was heard of again', 'a heartbeat makes the agent READY again');
 
 -- every call is a sign of life
 CREATE TEMP TABLE signs (what text, call text);
@@ -143,7 +143,7 @@ SELECT pg_temp.at('1 day') \g /dev/null
 SELECT pg_temp.card('e', '{"heartbeat_sec": 10}'), pg_temp.ask('e1', 'e') \g /dev/null
 SELECT clutch.cancel('task:e1') \g /dev/null
 SET clutch.default_deadline = 0;
-SELECT is(pg_temp.survives('SELECT 1', 2), 'UNAVAILABLE', 'silent for three times what its card says');
+SELECT is(pg_temp.survives('SELECT 1', 2), 'UNAVAILABLE', 'an agent may be silent for three heartbeat intervals of its card');
 SELECT pg_temp.ask('e2', 'e') \g /dev/null
 SELECT is(pg_temp.survives(call, (2 + row_number)::integer), 'READY', what || ' is a sign of life')
 FROM (SELECT row_number() OVER () AS row_number, what, replace(call, 'e1', 'e2') AS call FROM signs) s;
@@ -155,18 +155,18 @@ SELECT pg_temp.card('p', '{"heartbeat_sec": 10}'), pg_temp.ask('p1') \g /dev/nul
 SELECT clutch.claim('agent:p', 1, '1 hour') \g /dev/null
 SELECT pg_temp.at('10 days 31 seconds') \g /dev/null
 SELECT pg_temp.lost() \g /dev/null
-SELECT is(pg_temp.status('p') || ' ' || pg_temp.task('p1'), 'UNAVAILABLE pending 2', 'it broke its promise');
+SELECT is(pg_temp.status('p') || ' ' || pg_temp.task('p1'), 'UNAVAILABLE pending 2', 'a lease does not replace the heartbeats that a card promises');
 -- or that nobody need watch
 SELECT pg_temp.at('11 days') \g /dev/null
 SELECT pg_temp.card('u', '{"heartbeat_sec": 0}'), pg_temp.card('v') \g /dev/null
 SELECT pg_temp.at('12 days') \g /dev/null
 SELECT pg_temp.lost() \g /dev/null
-SELECT is(pg_temp.status('u') || ' ' || pg_temp.status('v'), 'READY UNAVAILABLE', 'who is not watched is not missed');
+SELECT is(pg_temp.status('u') || ' ' || pg_temp.status('v'), 'READY UNAVAILABLE', 'an agent whose card has an interval of 0 is not watched');
 SET clutch.heartbeat_interval = 0;
 SELECT pg_temp.at('13 days') \g /dev/null
 SELECT pg_temp.card('v') \g /dev/null
 SELECT pg_temp.at('14 days') \g /dev/null
-SELECT is(pg_temp.lost() || pg_temp.status('v'), '0READY', 'nobody is, but who asks for it');
+SELECT is(pg_temp.lost() || pg_temp.status('v'), '0READY', 'with clutch.heartbeat_interval = 0 only agents whose card asks for it are watched');
 RESET clutch.heartbeat_interval;
 -- stopping, and then silent: it has stopped
 SELECT pg_temp.at('15 days') \g /dev/null
@@ -174,7 +174,7 @@ SELECT pg_temp.card('v') \g /dev/null
 SELECT clutch.set_status('agent:v', 'STOPPING') \g /dev/null
 SELECT pg_temp.at('15 days 91 seconds') \g /dev/null
 SELECT pg_temp.lost() \g /dev/null
-SELECT is(pg_temp.status('v'), 'STOPPED', 'who goes silently is gone');
+SELECT is(pg_temp.status('v'), 'STOPPED', 'a stopping agent that falls silent is STOPPED');
 
 -- ---------------------------------------------------- three timeouts in a row
 SET clutch.heartbeat_interval = 0;
@@ -193,18 +193,18 @@ BEGIN
 	PERFORM clutch.cancel('task:t' || n);
 	RETURN (SELECT status FROM clutch.agent_registry WHERE agent_id = 'agent:t');
 END $$;
-SELECT is(pg_temp.loses(1) || pg_temp.loses(2), 'READYREADY', 'twice may happen');
-SELECT is(pg_temp.loses(3), 'UNAVAILABLE', 'three tasks in a row timed out');
+SELECT is(pg_temp.loses(1) || pg_temp.loses(2), 'READYREADY', 'two tasks of an agent may time out in a row');
+SELECT is(pg_temp.loses(3), 'UNAVAILABLE', 'after three in a row it is UNAVAILABLE');
 SELECT clutch.heartbeat('agent:t') \g /dev/null
-SELECT is(pg_temp.status('t'), 'UNAVAILABLE', 'that it lives proves nothing');
-SELECT is((SELECT count(*) FROM clutch.claim('agent:t')), 0::bigint, 'that it asks for work does');
-SELECT is(pg_temp.status('t'), 'READY', 'it is ready again');
-SELECT is(pg_temp.loses(4), 'UNAVAILABLE', 'and loses that at once if it goes on so');
+SELECT is(pg_temp.status('t'), 'UNAVAILABLE', 'a heartbeat does not make it READY');
+SELECT is((SELECT count(*) FROM clutch.claim('agent:t')), 0::bigint, 'it asks for work');
+SELECT is(pg_temp.status('t'), 'READY', 'which makes it READY again');
+SELECT is(pg_temp.loses(4), 'UNAVAILABLE', 'one more timeout makes it UNAVAILABLE at once');
 SELECT clutch.claim('agent:t') \g /dev/null
 SELECT pg_temp.ask('good', 't') \g /dev/null
 SELECT clutch.finish('agent:t', 'task:good') \g /dev/null
-SELECT is(pg_temp.loses(5) || pg_temp.loses(6), 'READYREADY', 'a task that is done ends the row');
-SELECT ok(pg_temp.rebuilds(), 'the log says the same');
-SELECT is((SELECT count(*) FROM clutch.check()), 0::bigint, 'all is sound');
+SELECT is(pg_temp.loses(5) || pg_temp.loses(6), 'READYREADY', 'a completed task ends the row of timeouts');
+SELECT ok(pg_temp.rebuilds(), 'rebuild finds the same');
+SELECT is((SELECT count(*) FROM clutch.check()), 0::bigint, 'the state is sound');
 
 SELECT * FROM finish();

@@ -137,7 +137,7 @@ CALL pg_temp.history(1, 400);
 CREATE TEMP TABLE old_outcomes AS SELECT agent_id, sum(done) AS done, sum(failed) AS failed FROM clutch.agent_slot GROUP BY agent_id;
 SELECT ok((SELECT sum(done) > 20 AND sum(failed) > 20 AND max(done + failed) < 64 FROM old_outcomes), 'agents have succeeded and failed');
 SELECT clutch.rebuild() \g /dev/null
-SELECT bag_eq('SELECT agent_id, sum(done) AS done, sum(failed) AS failed FROM clutch.agent_slot GROUP BY agent_id', 'SELECT * FROM old_outcomes', 'how agents have done');
+SELECT bag_eq('SELECT agent_id, sum(done) AS done, sum(failed) AS failed FROM clutch.agent_slot GROUP BY agent_id', 'SELECT * FROM old_outcomes', 'rebuild finds how agents have done');
 
 -- it goes on from what was rebuilt
 CALL pg_temp.history(401, 2000);
@@ -145,12 +145,12 @@ CALL pg_temp.history(401, 2000);
 -- ------------------------------------------------------ there was a history
 SELECT ok((SELECT sum(n) FROM outcome WHERE step = name) > 2, 'the history has ' || name)
 FROM unnest('{request,claim,finish,fail,progress,accept,release,retry,cancel,hand-over}'::text[]) AS name;
-SELECT ok((SELECT count(*) FROM clutch.task WHERE attempt > 2) > 20, 'and tasks at their third attempt');
-SELECT ok((SELECT count(*) FROM clutch.events WHERE late) > 20, 'and late events');
-SELECT ok((SELECT count(*) FROM clutch.events WHERE type = 'task.timeout') > 5, 'and deadlines that passed');
-SELECT ok((SELECT count(*) FROM clutch.events WHERE envelope #>> '{meta,clutch,move}' = 'lease_expired') > 20, 'and leases that ran out');
-SELECT ok((SELECT count(DISTINCT status) FROM clutch.task) >= 6, 'and tasks in almost every status');
-SELECT is_empty('SELECT code, detail FROM clutch.check()', 'it is sound');
+SELECT ok((SELECT count(*) FROM clutch.task WHERE attempt > 2) > 20, 'the history has third attempts');
+SELECT ok((SELECT count(*) FROM clutch.events WHERE late) > 20, 'it has late events');
+SELECT ok((SELECT count(*) FROM clutch.events WHERE type = 'task.timeout') > 5, 'it has passed deadlines');
+SELECT ok((SELECT count(*) FROM clutch.events WHERE envelope #>> '{meta,clutch,move}' = 'lease_expired') > 20, 'it has expired leases');
+SELECT ok((SELECT count(DISTINCT status) FROM clutch.task) >= 6, 'it has tasks in almost every status');
+SELECT is_empty('SELECT code, detail FROM clutch.check()', 'the state is sound before');
 
 -- --------------------------------------------------------------- and rebuilt
 CREATE TEMP TABLE old_task AS SELECT * FROM clutch.task;
@@ -171,13 +171,13 @@ SELECT is_empty($$
 	WHERE old.value <> new.value
 	UNION ALL
 	SELECT coalesce(o.task_id, t.task_id), 'row', to_jsonb(o), to_jsonb(t) FROM old_task o FULL JOIN clutch.task t USING (task_id)
-	WHERE o.task_id IS NULL OR t.task_id IS NULL $$, 'tasks');
-SELECT bag_eq('SELECT * FROM clutch.agent_registry', 'SELECT * FROM old_registry', 'the registry');
-SELECT bag_eq('SELECT * FROM clutch.run_scope', 'SELECT * FROM old_scope', 'scopes of runs');
-SELECT bag_eq('SELECT agent_id, task_id FROM clutch.agent_slot WHERE task_id IS NOT NULL', 'SELECT * FROM old_slot', 'slots');
-SELECT bag_eq('SELECT agent_id, urgency, task_id FROM clutch.ready', 'SELECT * FROM old_ready', 'what is ready');
-SELECT bag_eq('SELECT kind, urgency, task_id FROM clutch.waiting', 'SELECT * FROM old_waiting', 'what waits');
-SELECT bag_eq('SELECT task_id FROM clutch.timer', 'SELECT task_id FROM old_timer', 'timers');
-SELECT is_empty('SELECT code, detail FROM clutch.check()', 'and it is sound');
+	WHERE o.task_id IS NULL OR t.task_id IS NULL $$, 'rebuild finds the same tasks');
+SELECT bag_eq('SELECT * FROM clutch.agent_registry', 'SELECT * FROM old_registry', 'and the same registry');
+SELECT bag_eq('SELECT * FROM clutch.run_scope', 'SELECT * FROM old_scope', 'the same scopes of runs');
+SELECT bag_eq('SELECT agent_id, task_id FROM clutch.agent_slot WHERE task_id IS NOT NULL', 'SELECT * FROM old_slot', 'the same slots');
+SELECT bag_eq('SELECT agent_id, urgency, task_id FROM clutch.ready', 'SELECT * FROM old_ready', 'the same ready tasks');
+SELECT bag_eq('SELECT kind, urgency, task_id FROM clutch.waiting', 'SELECT * FROM old_waiting', 'the same waiting tasks');
+SELECT bag_eq('SELECT task_id FROM clutch.timer', 'SELECT task_id FROM old_timer', 'the same timers');
+SELECT is_empty('SELECT code, detail FROM clutch.check()', 'the state is sound afterwards');
 
 SELECT * FROM finish();

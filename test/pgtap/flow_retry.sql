@@ -56,66 +56,66 @@ SELECT fixture.at(0), pg_temp.agent('ken') \g /dev/null
 SELECT pg_temp.ask('1') \g /dev/null
 CREATE TEMP TABLE held (n integer, s numeric);
 INSERT INTO held SELECT 1, pg_temp.failed('1');
-SELECT is(pg_temp.state('1'), 'pending retry 2 1 TIMEOUT', 'an error: held for another try, with the next attempt');
-SELECT is((SELECT running FROM clutch.agents WHERE agent_id = 'agent:ken'), 0, 'its slot is free meanwhile');
-SELECT is(pg_temp.claimed(), 'nothing', 'and nobody gets it');
-SELECT is((SELECT finished FROM clutch.result('task:1')), false, 'it is not over');
+SELECT is(pg_temp.state('1'), 'pending retry 2 1 TIMEOUT', 'a retryable error holds the task for another attempt');
+SELECT is((SELECT running FROM clutch.agents WHERE agent_id = 'agent:ken'), 0, 'it frees the slot meanwhile');
+SELECT is(pg_temp.claimed(), 'nothing', 'a held task cannot be claimed');
+SELECT is((SELECT finished FROM clutch.result('task:1')), false, 'a held task is not over');
 SELECT is((SELECT string_agg(concat_ws(' ', type, from_agent, to_agents[1], envelope #>> '{meta,clutch,move}'), ', ' ORDER BY seq) FROM (SELECT * FROM clutch.events WHERE task_id = 'task:1' ORDER BY seq DESC LIMIT 2) e),
-	'task.error agent:ken agent:ui, task.progress agent:orchestrator agent:ui retried', 'the log has the error, and that it is tried again');
-SELECT is((SELECT (envelope -> 'payload') - 'not_before'::text FROM clutch.events WHERE envelope #>> '{meta,clutch,move}' = 'retried'), '{"state": "retried", "was": "failed", "retry": 1, "of": 3}', 'the how manieth of how many');
-SELECT is((SELECT (envelope #>> '{payload,not_before}')::timestamptz FROM clutch.events WHERE envelope #>> '{meta,clutch,move}' = 'retried'), (SELECT wake_at FROM clutch.task WHERE task_id = 'task:1'), 'and when');
-SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild finds it held');
+	'task.error agent:ken agent:ui, task.progress agent:orchestrator agent:ui retried', 'the log has the error and the retry');
+SELECT is((SELECT (envelope -> 'payload') - 'not_before'::text FROM clutch.events WHERE envelope #>> '{meta,clutch,move}' = 'retried'), '{"state": "retried", "was": "failed", "retry": 1, "of": 3}', 'the retry says which of how many it is');
+SELECT is((SELECT (envelope #>> '{payload,not_before}')::timestamptz FROM clutch.events WHERE envelope #>> '{meta,clutch,move}' = 'retried'), (SELECT wake_at FROM clutch.task WHERE task_id = 'task:1'), 'and when it will be');
+SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild finds the task held');
 SELECT fixture.at(0.4), pg_temp.tick() \g /dev/null
 SELECT is(pg_temp.state('1'), 'pending retry 2 1 TIMEOUT', 'a tick before its time leaves it');
 SELECT fixture.at(1.1), pg_temp.tick() \g /dev/null
-SELECT is(pg_temp.state('1'), 'assigned agent:ken 2 1', 'one after it gives it out; nobody else can, so to the same');
-SELECT is(pg_temp.claimed(), '1 2 retry', 'the claim says why');
+SELECT is(pg_temp.state('1'), 'assigned agent:ken 2 1', 'a tick after its time assigns it to the same agent, as there is no other');
+SELECT is(pg_temp.claimed(), '1 2 retry', 'the claim says that it is a retry');
 SELECT is((SELECT late FROM clutch.finish('agent:ken', 'task:1', attempt => 1)), true, 'a report of the attempt that failed is late');
 INSERT INTO held SELECT 2, pg_temp.failed('1');
 SELECT fixture.at(10), pg_temp.tick() \g /dev/null
 INSERT INTO held SELECT 3, pg_temp.failed('1');
 SELECT fixture.at(20), pg_temp.tick() \g /dev/null
-SELECT ok(bool_and(s BETWEEN 2 ^ (n - 1) / 2 AND 2 ^ (n - 1)), 'held for 1, 2, 4 seconds, or up to half of it less') FROM held;
-SELECT is(pg_temp.failed('1', 'TIMEOUT'), NULL, 'a fourth error is the end');
-SELECT is(pg_temp.state('1'), 'failed agent:ken 4 3 TIMEOUT', 'failed');
+SELECT ok(bool_and(s BETWEEN 2 ^ (n - 1) / 2 AND 2 ^ (n - 1)), 'the delays are 1, 2 and 4 seconds, or up to half of that less') FROM held;
+SELECT is(pg_temp.failed('1', 'TIMEOUT'), NULL, 'a fourth error is final');
+SELECT is(pg_temp.state('1'), 'failed agent:ken 4 3 TIMEOUT', 'the task has failed');
 SELECT is((SELECT ROW(task_id, status, agent_id, attempt, retries, losses, code, detail, error, revive)::text FROM clutch.dead_letters),
-	ROW('task:1', 'failed', 'agent:ken', 4, 3, 0, 'TIMEOUT', 'broken', '{"code": "TIMEOUT", "message": "broken", "retryable": true}'::jsonb, 'SELECT clutch.retry(''task:1'')')::text, 'a dead letter, with all that one needs');
-SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild finds it over');
+	ROW('task:1', 'failed', 'agent:ken', 4, 3, 0, 'TIMEOUT', 'broken', '{"code": "TIMEOUT", "message": "broken", "retryable": true}'::jsonb, 'SELECT clutch.retry(''task:1'')')::text, 'it is in clutch.dead_letters with its last error');
+SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild finds the same');
 
 -- what failed together does not come again together
 SELECT count(pg_temp.ask('j' || n)), count(pg_temp.failed('j' || n)) FROM generate_series(1, 9) n \g /dev/null
 SELECT cmp_ok((SELECT count(DISTINCT wake_at) FROM clutch.task WHERE task_id LIKE 'task:j%'), '>', 5::bigint, 'delays are jittered');
 SELECT count(clutch.cancel('task:j' || n)) FROM generate_series(1, 9) n \g /dev/null
-SELECT is((SELECT string_agg(DISTINCT pg_temp.state('j' || n), ', ') FROM generate_series(1, 9) n), 'cancelled 2 1', 'what is held can be cancelled');
-SELECT is((SELECT count(*) FROM clutch.dead_letters), 1::bigint, 'what was cancelled is no dead letter');
+SELECT is((SELECT string_agg(DISTINCT pg_temp.state('j' || n), ', ') FROM generate_series(1, 9) n), 'cancelled 2 1', 'a held task can be cancelled');
+SELECT is((SELECT count(*) FROM clutch.dead_letters), 1::bigint, 'a cancelled task is not a dead letter');
 
 -- -------------------------------------------------------------- which errors
-SELECT is(pg_temp.reported('e1', '{"code": "E", "message": "m", "retryable": true}'), 'pending retry', 'the report says so');
-SELECT is(pg_temp.reported('e2', '{"code": "TIMEOUT", "message": "m", "retryable": false}'), 'failed', 'or that not');
-SELECT is(pg_temp.reported('e3', '{"code": "TIMEOUT", "message": "m"}') || ', ' || pg_temp.reported('e4', '{"code": "UNAVAILABLE", "message": "m"}'), 'pending retry, pending retry', 'else its code does');
-SELECT is(pg_temp.reported('e5', '{"code": "E", "message": "m"}'), 'failed', 'and most do not');
+SELECT is(pg_temp.reported('e1', '{"code": "E", "message": "m", "retryable": true}'), 'pending retry', 'a report says whether its error is retryable');
+SELECT is(pg_temp.reported('e2', '{"code": "TIMEOUT", "message": "m", "retryable": false}'), 'failed', 'or that it is not');
+SELECT is(pg_temp.reported('e3', '{"code": "TIMEOUT", "message": "m"}') || ', ' || pg_temp.reported('e4', '{"code": "UNAVAILABLE", "message": "m"}'), 'pending retry, pending retry', 'otherwise its code decides');
+SELECT is(pg_temp.reported('e5', '{"code": "E", "message": "m"}'), 'failed', 'and most codes are not retryable');
 SET clutch.retryable_errors = 'BUSY, TIMED';
 SELECT is(pg_temp.reported('e6', '{"code": "TIMEOUT", "message": "m"}') || ', ' || pg_temp.reported('e7', '{"code": "TIMED", "message": "m"}'),
-	'failed, pending retry', 'which codes is a setting');
+	'failed, pending retry', 'clutch.retryable_errors names those that are');
 SET clutch.retryable_errors = '';
-SELECT is(pg_temp.reported('e9', '{"code": "TIMEOUT", "message": "m"}'), 'failed', 'none');
+SELECT is(pg_temp.reported('e9', '{"code": "TIMEOUT", "message": "m"}'), 'failed', 'and may name none');
 RESET clutch.retryable_errors;
 
 -- -------------------------------------------------- how often, and how late
 SELECT pg_temp.ask('p1', '{"retry": {"max": 0}}'), pg_temp.ask('p2', '{"retry": {"max": 1, "initial_ms": 60000, "max_ms": 600000}}'), pg_temp.ask('p3', '{"retry": {"initial_ms": 0}}') \g /dev/null
-SELECT is(pg_temp.failed('p1'), NULL, 'a request may forbid it');
-SELECT ok(pg_temp.failed('p2') BETWEEN 30 AND 60, 'or say when');
+SELECT is(pg_temp.failed('p1'), NULL, 'a request may forbid retries');
+SELECT ok(pg_temp.failed('p2') BETWEEN 30 AND 60, 'or set their delay');
 SELECT fixture.at(90), pg_temp.tick() \g /dev/null
-SELECT is(pg_temp.failed('p2'), NULL, 'and how often');
-SELECT cmp_ok(pg_temp.failed('p3'), '<=', 0.001, 'without a pause, if it wants');
+SELECT is(pg_temp.failed('p2'), NULL, 'and their number');
+SELECT cmp_ok(pg_temp.failed('p3'), '<=', 0.001, 'a delay of 0 is possible');
 SELECT fixture.at(91), pg_temp.tick() \g /dev/null
-SELECT is(pg_temp.state('p3'), 'assigned agent:ken 2 1', 'which the next tick, and the next claim, gives out');
+SELECT is(pg_temp.state('p3'), 'assigned agent:ken 2 1', 'a task without delay is assigned by the next tick or claim');
 
 SELECT pg_temp.ask('d1'), pg_temp.ask('d2'), pg_temp.ask('d3'), pg_temp.ask('d4', '{"retry": {"initial_ms": 200000, "max_ms": 200000}}') \g /dev/null
-SELECT is(pg_temp.failed('d1', details => '{"retry_after_ms": 30000}'), 30.0, 'details.retry_after_ms is the least');
-SELECT is(pg_temp.failed('d2', details => '{"retryAfter": 40000}'), 40.0, 'by its other name too');
-SELECT ok(pg_temp.failed('d3', details => '{"retry_after_ms": -5}') BETWEEN 0.5 AND 1, 'less than nothing is nothing');
-SELECT ok(pg_temp.failed('d4', details => '{"retry_after_ms": 1}') BETWEEN 100 AND 200, 'and what is longer, stays');
+SELECT is(pg_temp.failed('d1', details => '{"retry_after_ms": 30000}'), 30.0, 'details.retry_after_ms is the least delay');
+SELECT is(pg_temp.failed('d2', details => '{"retryAfter": 40000}'), 40.0, 'so is details.retryAfter');
+SELECT ok(pg_temp.failed('d3', details => '{"retry_after_ms": -5}') BETWEEN 0.5 AND 1, 'a negative one is ignored');
+SELECT ok(pg_temp.failed('d4', details => '{"retry_after_ms": 1}') BETWEEN 100 AND 200, 'a longer one counts');
 
 -- the first that says something of a field: request, payload type, card, settings
 SET clutch.retry_initial = '1 s';
@@ -136,34 +136,34 @@ BEGIN
 	END LOOP;
 	RETURN said;
 END $$;
-SELECT is(pg_temp.delays('o1', NULL, NULL), '10', 'the card');
-SELECT is(pg_temp.delays('o2', NULL, 'slow.v1'), '100 1000', 'the payload type goes before it, where it says something');
-SELECT is(pg_temp.delays('o3', '{"retry": {"factor": 1}}', 'slow.v1'), '100 100', 'the request before both');
-SELECT is(pg_temp.delays('o4', '{"retry": {"max_ms": 20000, "max": 3}}', 'slow.v1'), '20 20 20', 'and none is longer than the longest');
+SELECT is(pg_temp.delays('o1', NULL, NULL), '10', 'the card has a retry policy');
+SELECT is(pg_temp.delays('o2', NULL, 'slow.v1'), '100 1000', 'that of the payload type goes before the card, field by field');
+SELECT is(pg_temp.delays('o3', '{"retry": {"factor": 1}}', 'slow.v1'), '100 100', 'and that of the request before both');
+SELECT is(pg_temp.delays('o4', '{"retry": {"max_ms": 20000, "max": 3}}', 'slow.v1'), '20 20 20', 'no delay is longer than max_delay');
 SELECT clutch.set_retry_policy('slow.v1', factor => 2) \g /dev/null
 SELECT is(pg_temp.delays('o5', NULL, 'slow.v1'), '10', 'a policy is replaced as a whole');
 SELECT clutch.set_retry_policy('slow.v1') \g /dev/null
-SELECT is((SELECT count(*) FROM clutch.retry_policy), 0::bigint, 'or taken away');
-SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', -1)$$, '22023', 'argument "max" must be between 0 and 1000', 'not less than none');
-SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', factor => 0.5)$$, '22023', 'argument "factor" must be between 1 and 100', 'nor shorter each time');
-SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', initial => '-1 s')$$, '22023', 'argument "initial" must be between 0 and 366 days', 'nor before now');
-SELECT throws_ok($$SELECT clutch.set_retry_policy(NULL, 1)$$, '22004', NULL, 'of some payload type');
+SELECT is((SELECT count(*) FROM clutch.retry_policy), 0::bigint, 'or removed');
+SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', -1)$$, '22023', 'argument "max" must be between 0 and 1000', 'a negative number of retries is refused');
+SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', factor => 0.5)$$, '22023', 'argument "factor" must be between 1 and 100', 'a factor below 1 is refused');
+SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', initial => '-1 s')$$, '22023', 'argument "initial" must be between 0 and 366 days', 'a negative delay is refused');
+SELECT throws_ok($$SELECT clutch.set_retry_policy(NULL, 1)$$, '22004', NULL, 'a policy needs a payload type');
 SELECT is((SELECT string_agg(path || ' ' || code, ', ' ORDER BY path) FROM clutch.validate(clutch.envelope('task.request', 'agent:ui',
 	meta => '{"clutch": {"retry": {"max": -1, "initial_ms": "1 s", "max_ms": 1e300, "factor": 0.5, "often": 1}}}'))),
 	'/meta/clutch/retry/factor NUMBER_OUT_OF_RANGE, /meta/clutch/retry/initial_ms WRONG_TYPE, /meta/clutch/retry/max NUMBER_OUT_OF_RANGE, /meta/clutch/retry/max_ms NUMBER_OUT_OF_RANGE, /meta/clutch/retry/often UNKNOWN_FIELD',
-	'what a request says is judged when it is sent');
+	'the policy of a request is validated when it is sent');
 RESET clutch.retry_initial;
 RESET clutch.retry_max_delay;
 
 -- ------------------------------------------------------ time that is too short
 SELECT fixture.at(0), pg_temp.ask('t1', '{"deadline": "2026-01-01T12:00:20Z"}') \g /dev/null
-SELECT isnt(pg_temp.failed('t1'), NULL, 'there is time for another try');
+SELECT isnt(pg_temp.failed('t1'), NULL, 'a retry before the deadline is made');
 SELECT fixture.at(10), pg_temp.tick() \g /dev/null
-SELECT is(pg_temp.failed('t1', details => '{"retry_after_ms": 10000}'), NULL, 'not beyond the deadline');
-SELECT is(pg_temp.state('t1'), 'failed agent:ken 2 1 TIMEOUT', 'so it has failed, with what the agent said');
+SELECT is(pg_temp.failed('t1', details => '{"retry_after_ms": 10000}'), NULL, 'a retry after the deadline is not');
+SELECT is(pg_temp.state('t1'), 'failed agent:ken 2 1 TIMEOUT', 'so the task has failed with the error of the agent');
 SELECT pg_temp.ask('t2', '{"deadline": "2026-01-01T12:00:25Z"}') \g /dev/null
 SELECT pg_temp.failed('t2', details => '{"retry_after_ms": 14999}'), fixture.at(26), pg_temp.tick() \g /dev/null
-SELECT is(pg_temp.state('t2'), 'timed_out 2 1 DEADLINE_EXCEEDED', 'a deadline ends it while it is held, if nobody came by in time');
+SELECT is(pg_temp.state('t2'), 'timed_out 2 1 DEADLINE_EXCEEDED', 'a deadline that passes while a task is held ends it');
 
 -- ------------------------------------------------------------- another agent
 SELECT pg_temp.agent('bob') \g /dev/null
@@ -171,77 +171,77 @@ SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /de
 SELECT pg_temp.ask('a1', '{"retry": {"initial_ms": 0}}', NULL, 'skill:x') \g /dev/null
 CREATE TEMP TABLE first_agent AS SELECT replace(agent_id, 'agent:', '') AS name FROM clutch.tasks WHERE task_id = 'task:a1';
 SELECT pg_temp.failed('a1', agent => name), fixture.at(1), pg_temp.tick() FROM first_agent \g /dev/null
-SELECT isnt((SELECT agent_id FROM clutch.tasks WHERE task_id = 'task:a1'), (SELECT 'agent:' || name FROM first_agent), 'another agent tries, if one can');
+SELECT isnt((SELECT agent_id FROM clutch.tasks WHERE task_id = 'task:a1'), (SELECT 'agent:' || name FROM first_agent), 'another agent gets the retry, if there is one');
 SELECT clutch.cancel('task:a1') \g /dev/null
 
 -- -------------------------------------------------------- runtime and leases
 SELECT pg_temp.agent('brief', '{"max_runtime_sec": 30}') \g /dev/null
 SELECT fixture.at(0), pg_temp.ask('r1', '{"retry": {"max": 1}}', NULL, 'skill:brief') \g /dev/null
-SELECT is((SELECT pg_temp.since_noon(lease_until) FROM clutch.claim('agent:brief', 1, '1 hour')), 30.0, 'a lease ends with the runtime of the card');
-SELECT is((SELECT pg_temp.since_noon(lease_until) FROM clutch.extend_lease('agent:brief', 'task:r1', 1, '1 hour')), 30.0, 'and is not extended beyond it');
+SELECT is((SELECT pg_temp.since_noon(lease_until) FROM clutch.claim('agent:brief', 1, '1 hour')), 30.0, 'a lease ends with max_runtime_sec of the card');
+SELECT is((SELECT pg_temp.since_noon(lease_until) FROM clutch.extend_lease('agent:brief', 'task:r1', 1, '1 hour')), 30.0, 'and cannot be extended beyond it');
 SELECT fixture.at(31), pg_temp.tick() \g /dev/null
-SELECT is(pg_temp.state('r1'), 'pending retry 2 1 RUNTIME_EXCEEDED', 'who runs too long has failed, and it is tried again');
-SELECT is((SELECT string_agg(type, ' ' ORDER BY seq) FROM (SELECT * FROM clutch.events WHERE task_id = 'task:r1' ORDER BY seq DESC LIMIT 2) e), 'task.timeout task.progress', 'by a task.timeout');
-SELECT is((SELECT late FROM clutch.finish('agent:brief', 'task:r1', attempt => 1)), true, 'its report is late');
+SELECT is(pg_temp.state('r1'), 'pending retry 2 1 RUNTIME_EXCEEDED', 'a task that runs too long is retried');
+SELECT is((SELECT string_agg(type, ' ' ORDER BY seq) FROM (SELECT * FROM clutch.events WHERE task_id = 'task:r1' ORDER BY seq DESC LIMIT 2) e), 'task.timeout task.progress', 'a task.timeout says so');
+SELECT is((SELECT late FROM clutch.finish('agent:brief', 'task:r1', attempt => 1)), true, 'the report of its agent is late');
 SELECT fixture.at(40), pg_temp.tick(), pg_temp.claimed('brief', 1, '1 hour'), fixture.at(80), pg_temp.tick() \g /dev/null
-SELECT is(pg_temp.state('r1'), 'timed_out agent:brief 2 1 RUNTIME_EXCEEDED', 'as often as any');
-SELECT is((SELECT ROW(code, error)::text FROM clutch.dead_letters WHERE task_id = 'task:r1'), ROW('RUNTIME_EXCEEDED', NULL::jsonb)::text, 'a dead letter too, which its agent said nothing of');
+SELECT is(pg_temp.state('r1'), 'timed_out agent:brief 2 1 RUNTIME_EXCEEDED', 'it is retried as often as after an error');
+SELECT is((SELECT ROW(code, error)::text FROM clutch.dead_letters WHERE task_id = 'task:r1'), ROW('RUNTIME_EXCEEDED', NULL::jsonb)::text, 'and is then a dead letter without a report');
 SET clutch.retryable_errors = 'UNAVAILABLE';
 SELECT pg_temp.ask('r2', NULL, NULL, 'skill:brief') \g /dev/null
 SELECT pg_temp.claimed('brief', 1, '1 hour'), fixture.at(120), pg_temp.tick() \g /dev/null
-SELECT is(pg_temp.state('r2'), 'timed_out agent:brief 1 0 RUNTIME_EXCEEDED', 'and not at all where TIMEOUT is no reason');
+SELECT is(pg_temp.state('r2'), 'timed_out agent:brief 1 0 RUNTIME_EXCEEDED', 'it is not retried if TIMEOUT is not a retryable code');
 RESET clutch.retryable_errors;
-SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild agrees');
+SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild finds the same');
 
 SET clutch.max_lease_losses = 2;
 SELECT fixture.at(130), pg_temp.ask('l1') \g /dev/null
 SELECT pg_temp.claimed(lease => '1 s'), fixture.at(132), pg_temp.tick(), pg_temp.claimed(lease => '1 s'), fixture.at(134), pg_temp.tick() \g /dev/null
-SELECT is(pg_temp.state('l1'), 'assigned agent:ken 3 0', 'a lost lease is no retry, and has no pause');
-SELECT is((SELECT losses FROM clutch.tasks WHERE task_id = 'task:l1'), 2, 'but is counted');
+SELECT is(pg_temp.state('l1'), 'assigned agent:ken 3 0', 'a lost lease is not a retry and has no delay');
+SELECT is((SELECT losses FROM clutch.tasks WHERE task_id = 'task:l1'), 2, 'but it is counted');
 SELECT pg_temp.claimed(lease => '1 s'), fixture.at(136), pg_temp.tick() \g /dev/null
-SELECT is(pg_temp.state('l1'), 'failed agent:ken 3 0 LEASES_LOST', 'the task that kills who has it is stopped');
+SELECT is(pg_temp.state('l1'), 'failed agent:ken 3 0 LEASES_LOST', 'a task that has lost too many leases fails');
 SET clutch.max_lease_losses = 0;
 SELECT pg_temp.ask('l2') \g /dev/null
 SELECT pg_temp.claimed(lease => '1 s'), fixture.at(138 + n * 2), pg_temp.tick() FROM generate_series(1, 12) n \g /dev/null
-SELECT is(pg_temp.state('l2'), 'assigned agent:ken 13 0', 'or not');
+SELECT is(pg_temp.state('l2'), 'assigned agent:ken 13 0', 'with clutch.max_lease_losses = 0 it does not');
 RESET clutch.max_lease_losses;
 
 -- ------------------------------------------------------------------- revived
-SELECT is((SELECT late FROM clutch.retry('task:l1')), false, 'a dead letter is revived');
-SELECT is((SELECT ROW(retries, losses, code, finished_at)::text FROM clutch.tasks WHERE task_id = 'task:l1'), ROW(0, 0, NULL::text, NULL::timestamptz)::text, 'and begins to count anew');
+SELECT is((SELECT late FROM clutch.retry('task:l1')), false, 'a dead letter can be revived');
+SELECT is((SELECT ROW(retries, losses, code, finished_at)::text FROM clutch.tasks WHERE task_id = 'task:l1'), ROW(0, 0, NULL::text, NULL::timestamptz)::text, 'and counts its retries anew');
 SELECT clutch.retry('task:1') \g /dev/null
-SELECT isnt(pg_temp.failed('1'), NULL, 'with its retries');
-SELECT is((SELECT count(*) FROM clutch.dead_letters WHERE task_id IN ('task:1', 'task:l1')), 0::bigint, 'it is none any more');
+SELECT isnt(pg_temp.failed('1'), NULL, 'so that it is retried again');
+SELECT is((SELECT count(*) FROM clutch.dead_letters WHERE task_id IN ('task:1', 'task:l1')), 0::bigint, 'it is not a dead letter any more');
 
 SELECT pg_temp.ask(n, '{"retry": {"max": 0}}', run => 'run:2') FROM unnest('{q1,q2,q3,q4,q5}'::text[]) n \g /dev/null
 SELECT pg_temp.claimed(), clutch.finish('agent:ken', 'task:q1'), clutch.cancel('task:q3'), pg_temp.failed('q2'), pg_temp.failed('q4') \g /dev/null
-SELECT throws_ok($$SELECT clutch.retry_run('run:2', 'agent:stranger')$$, '42501', NULL, 'a run is not for strangers');
-SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.retry_run('run:2', 'agent:ui')), 'task:q2 task:q4', 'of a run, what failed is revived');
-SELECT is((SELECT string_agg(status, ' ' ORDER BY task_id) FROM clutch.tasks WHERE run_id = 'run:2'), 'completed assigned cancelled assigned running', 'and nothing else');
+SELECT throws_ok($$SELECT clutch.retry_run('run:2', 'agent:stranger')$$, '42501', NULL, 'an agent that requested nothing in a run may not retry it');
+SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.retry_run('run:2', 'agent:ui')), 'task:q2 task:q4', 'retry_run revives the failed tasks of a run');
+SELECT is((SELECT string_agg(status, ' ' ORDER BY task_id) FROM clutch.tasks WHERE run_id = 'run:2'), 'completed assigned cancelled assigned running', 'and no others');
 SELECT is((SELECT count(*) FROM clutch.retry_run('run:2')), 0::bigint, 'once');
 SELECT is((SELECT count(*) FROM clutch.retry_run('run:nowhere')), 0::bigint, 'a run without tasks has nothing to revive');
-SELECT throws_ok($$SELECT clutch.retry('task:q1')$$, 'KL004', NULL, 'what is completed stays so');
-SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild agrees');
-SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'and all is sound');
+SELECT throws_ok($$SELECT clutch.retry('task:q1')$$, 'KL004', NULL, 'completed tasks stay completed');
+SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild finds the same');
+SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 
 -- ------------------------------------------- so often that a power is infinite
 SELECT fixture.at(5000) \g /dev/null
 SELECT pg_temp.ask('often', '{"retry": {"max": 1000, "initial_ms": 0, "factor": 100}}') \g /dev/null
-SELECT cmp_ok(pg_temp.failed('often'), '<', 1.0, 'no delay at first');
+SELECT cmp_ok(pg_temp.failed('often'), '<', 1.0, 'an initial delay of 0');
 UPDATE clutch.task SET retries = 500 WHERE task_id = 'task:often';
 SELECT fixture.at(5001) \g /dev/null
 SELECT pg_temp.tick() \g /dev/null
-SELECT cmp_ok(pg_temp.failed('often'), '<', 1.0, 'is none after 500 times');
+SELECT cmp_ok(pg_temp.failed('often'), '<', 1.0, 'stays 0 after 500 retries');
 
 -- ---------------------------------------- a day, if nobody says otherwise
 SET clutch.default_deadline = '1 d';
 SELECT fixture.at(0), pg_temp.ask('w1'), pg_temp.ask('w2', '{"ttl_ms": 5000}'), pg_temp.ask('w3', '{"not_before": "2026-01-03T12:00:00Z"}') \g /dev/null
-SELECT is((SELECT string_agg(pg_temp.since_noon(deadline)::integer::text, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id IN ('task:w1', 'task:w3')), '86400 259200', 'clutch.default_deadline, from when it can begin');
-SELECT ok((SELECT deadline < clutch.now() + interval '1 hour' FROM clutch.tasks WHERE task_id = 'task:w2'), 'an earlier one stands');
+SELECT is((SELECT string_agg(pg_temp.since_noon(deadline)::integer::text, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id IN ('task:w1', 'task:w3')), '86400 259200', 'clutch.default_deadline counts from the earliest start');
+SELECT ok((SELECT deadline < clutch.now() + interval '1 hour' FROM clutch.tasks WHERE task_id = 'task:w2'), 'an earlier deadline of the request stays');
 SELECT clutch.cancel('task:w1') \g /dev/null
 SELECT fixture.at(1000), clutch.retry('task:w1') \g /dev/null
-SELECT is((SELECT pg_temp.since_noon(deadline)::integer FROM clutch.tasks WHERE task_id = 'task:w1'), 87400, 'and anew for who is revived');
+SELECT is((SELECT pg_temp.since_noon(deadline)::integer FROM clutch.tasks WHERE task_id = 'task:w1'), 87400, 'a revived task gets a new one');
 SELECT clutch.rebuild() \g /dev/null
-SELECT is((SELECT string_agg(pg_temp.since_noon(deadline)::integer::text, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id IN ('task:w1', 'task:w3')), '87400 259200', 'rebuild agrees');
+SELECT is((SELECT string_agg(pg_temp.since_noon(deadline)::integer::text, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id IN ('task:w1', 'task:w3')), '87400 259200', 'rebuild finds the same');
 
 SELECT * FROM finish();

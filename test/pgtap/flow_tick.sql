@@ -22,24 +22,24 @@ SELECT clutch.send(pg_temp.ask('task:routed', '{"not_before": "2026-01-01T12:01:
 	clutch.send(pg_temp.ask('task:past', '{"not_before": "2026-01-01T11:59:00Z"}')),
 	clutch.send(pg_temp.ask('task:never', '{"not_before": "2026-01-01T12:01:00Z", "deadline": "2026-01-01T12:00:30Z"}')) \g /dev/null
 
-SELECT is(pg_temp.state_of('task:routed'), 'pending time 12:01:00', 'it is held');
-SELECT is(pg_temp.state_of('task:direct'), 'pending time 12:01:00', 'also when it names its agent');
-SELECT is(pg_temp.state_of('task:past'), 'assigned', 'a time that has passed holds nothing');
-SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:ken', 9, '1 h')), 'task:past', 'what is held cannot be claimed');
-SELECT is(pg_temp.events_of('task:routed'), 'task.request', 'and nothing was decided');
+SELECT is(pg_temp.state_of('task:routed'), 'pending time 12:01:00', 'a task with not_before is held');
+SELECT is(pg_temp.state_of('task:direct'), 'pending time 12:01:00', 'also if it names its agent');
+SELECT is(pg_temp.state_of('task:past'), 'assigned', 'a not_before that has passed holds nothing');
+SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:ken', 9, '1 h')), 'task:past', 'a held task cannot be claimed');
+SELECT is(pg_temp.events_of('task:routed'), 'task.request', 'and no decision is made for it');
 
 SELECT clutch.rebuild() \g /dev/null
 SELECT is(pg_temp.state_of('task:routed') || ', ' || pg_temp.state_of('task:direct'),
-	'pending time 12:01:00, pending time 12:01:00', 'rebuild holds it too');
+	'pending time 12:01:00, pending time 12:01:00', 'rebuild finds it held');
 
 SELECT fixture.at(59) \g /dev/null
-SELECT is(clutch.tick() ->> 'timed_out', '1', 'a deadline before its time ends it');
-SELECT is(pg_temp.state_of('task:routed'), 'pending time 12:01:00', 'a second too early');
+SELECT is(clutch.tick() ->> 'timed_out', '1', 'a deadline before not_before ends the task');
+SELECT is(pg_temp.state_of('task:routed'), 'pending time 12:01:00', 'a second before its time a task is still held');
 SELECT fixture.at(60) \g /dev/null
-SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.claim('agent:ken', 9)), 'task:direct task:routed', 'its time has come, and a claim sees to it');
-SELECT is(pg_temp.events_of('task:direct'), 'task.request routing.decision task.accept', 'that it was given later is in the log');
+SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.claim('agent:ken', 9)), 'task:direct task:routed', 'at its time a claim assigns it');
+SELECT is(pg_temp.events_of('task:direct'), 'task.request routing.decision task.accept', 'the late assignment is in the log');
 SELECT clutch.rebuild() \g /dev/null
-SELECT is((SELECT string_agg(status, ' ') FROM clutch.tasks WHERE task_id IN ('task:direct', 'task:routed')), 'running running', 'and rebuild finds it running');
+SELECT is((SELECT string_agg(status, ' ') FROM clutch.tasks WHERE task_id IN ('task:direct', 'task:routed')), 'running running', 'rebuild finds it running');
 
 -- ------------------------------------------ the first instant of 2000 is a time
 SELECT fixture.ask('millennium', NULL, 'skill:nobody', '{"deadline": "2000-01-01T00:00:00Z"}') \g /dev/null

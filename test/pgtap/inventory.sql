@@ -160,9 +160,9 @@ SELECT is_empty($$
 SELECT is_empty($$
 	SELECT oid::regclass FROM pg_class WHERE relnamespace = 'clutch'::regnamespace
 		AND (relkind = 'v' OR oid = 'clutch.events'::regclass) AND obj_description(oid, 'pg_class') IS NULL $$,
-	'so has every view, and the log');
+	'and so has every view, and the log');
 SELECT is((SELECT default_version FROM pg_available_extensions WHERE name = 'clutch'), clutch.version(),
-	'the library and the control file tell one version');
+	'the library and the control file have the same version');
 
 -- ---------------------------------------------------------------- the labels
 SELECT is_empty($$
@@ -171,7 +171,7 @@ SELECT is_empty($$
 	'what writes is VOLATILE and PARALLEL UNSAFE');
 SELECT is_empty($$
 	SELECT signature, provolatile FROM found WHERE kind = 'makes' AND provolatile <> 'v' $$,
-	'what answers anew each time is VOLATILE');
+	'what returns something else each time is VOLATILE');
 SELECT is_empty($$
 	SELECT signature, provolatile FROM found WHERE kind = 'reads' AND provolatile <> 's' $$,
 	'what reads tables or settings is STABLE');
@@ -210,7 +210,7 @@ SELECT is_empty($$
 	SELECT oid::regclass FROM pg_class
 	WHERE relnamespace = 'clutch'::regnamespace AND relkind = 'v'
 		AND NOT coalesce(reloptions, '{}') && '{security_invoker=true,security_invoker=on,security_invoker=1}' $$,
-	'every view runs with the rights of who asks');
+	'every view is a security_invoker');
 SELECT is_empty($$
 	SELECT tgrelid::regclass, tgname, tgenabled FROM pg_trigger
 	WHERE NOT tgisinternal AND tgenabled <> 'A'

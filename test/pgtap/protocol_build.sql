@@ -8,37 +8,37 @@ $$ SELECT coalesce(string_agg(path || ' ' || code, ', ' ORDER BY path), 'valid')
 
 -- ------------------------------------------------------------------- new_id
 SELECT matches(clutch.new_id('msg'), '^msg_[0-7][0-9A-HJKMNP-TV-Z]{25}$', 'an identifier is prefix_ULID');
-SELECT matches(clutch.new_id('a_2'), '^a_2_[0-7][0-9A-HJKMNP-TV-Z]{25}$', 'a word may have digits and underscores');
-SELECT is((SELECT count(DISTINCT clutch.new_id('msg')) FROM generate_series(1, 100000)), 100000::bigint, '100,000 differ');
+SELECT matches(clutch.new_id('a_2'), '^a_2_[0-7][0-9A-HJKMNP-TV-Z]{25}$', 'a prefix may have digits and underscores');
+SELECT is((SELECT count(DISTINCT clutch.new_id('msg')) FROM generate_series(1, 100000)), 100000::bigint, '100,000 identifiers differ');
 SELECT ok((SELECT bool_and(id COLLATE "C" > before COLLATE "C") FROM
 		(SELECT id, lag(id) OVER (ORDER BY i) AS before FROM
 			(SELECT i, clutch.new_id('msg') AS id FROM generate_series(1, 10000) i OFFSET 0) a) b WHERE before IS NOT NULL),
-	'those of one session come in order');
-SELECT is(clutch.new_id(NULL), NULL, 'NULL is NULL');
+	'those of one session are in order');
+SELECT is(clutch.new_id(NULL), NULL, 'the identifier of NULL is NULL');
 SELECT throws_ok(format('SELECT clutch.new_id(%L)', prefix), '22023', NULL, 'no prefix: ' || to_json(prefix)::text)
 FROM unnest(ARRAY['', 'Msg', '1a', '_a', 'a-b', 'a b', 'agent:', 'ü', E'a\n', repeat('a', 33)]) AS prefix;
 
 -- 48 bits of milliseconds: those of the example in the ULID specification
 SELECT set_config('clutch.clock', '2016-07-30T23:54:10.259Z', false);
-SELECT is(substr(clutch.new_id('msg'), 5, 10), '01ARZ3NDEK', 'the time stands in front');
+SELECT is(substr(clutch.new_id('msg'), 5, 10), '01ARZ3NDEK', 'an identifier begins with its time');
 SELECT ok((SELECT min(id) = (array_agg(id ORDER BY i))[1] AND count(DISTINCT id) = 1000 FROM
-		(SELECT i, clutch.new_id('msg') COLLATE "C" AS id FROM generate_series(1, 1000) i OFFSET 0) a), 'one millisecond holds many, in order');
+		(SELECT i, clutch.new_id('msg') COLLATE "C" AS id FROM generate_series(1, 1000) i OFFSET 0) a), 'one millisecond holds many identifiers, in order');
 SELECT set_config('clutch.clock', '1970-01-01T00:00:00Z', false);
-SELECT matches(clutch.new_id('msg'), '^msg_0000000000', 'the first millisecond');
+SELECT matches(clutch.new_id('msg'), '^msg_0000000000', 'the first millisecond has an identifier');
 SELECT set_config('clutch.clock', '1900-01-01T00:00:00Z', false);
-SELECT matches(clutch.new_id('msg'), '^msg_0000000000', 'nothing is before it');
+SELECT matches(clutch.new_id('msg'), '^msg_0000000000', 'a time before it has the same');
 SELECT set_config('clutch.clock', '', false);
 
 -- ----------------------------------------------------- what is left out is made
-SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:ui')), 'valid', 'type and sender are enough');
+SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:ui')), 'valid', 'the type and the sender are enough');
 SELECT is(array(SELECT jsonb_object_keys(clutch.envelope('task.request', 'agent:ui')) ORDER BY 1),
-	'{from,id,payload,run_id,task_id,thread_id,to,ts,type,v}', 'nothing is written that was not said');
-SELECT is(e -> 'to', '[{"agent_id": "agent:orchestrator"}]', 'to nobody named is to the orchestrator') FROM clutch.envelope('task.request', 'agent:ui') e;
-SELECT is(e -> 'payload', '{}', 'no payload is an empty one') FROM clutch.envelope('task.request', 'agent:ui', payload => NULL) e;
+	'{from,id,payload,run_id,task_id,thread_id,to,ts,type,v}', 'fields that were not given are not written');
+SELECT is(e -> 'to', '[{"agent_id": "agent:orchestrator"}]', 'without a recipient the envelope is addressed to the orchestrator') FROM clutch.envelope('task.request', 'agent:ui') e;
+SELECT is(e -> 'payload', '{}', 'without a payload it has an empty one') FROM clutch.envelope('task.request', 'agent:ui', payload => NULL) e;
 SELECT matches(e ->> key, '^' || prefix || '_[0-9A-Z]{26}$', key || ' is made')
 FROM clutch.envelope('task.request', 'agent:ui') e, (VALUES ('id', 'msg'), ('run_id', 'run'), ('thread_id', 'thr'), ('task_id', 'task')) AS t(key, prefix);
 SET clutch.orchestrator = 'agent:boss';
-SELECT is(e #>> '{to,0,agent_id}', 'agent:boss', 'who that is, is a setting') FROM clutch.envelope('task.request', 'agent:ui') e;
+SELECT is(e #>> '{to,0,agent_id}', 'agent:boss', 'the orchestrator is a setting') FROM clutch.envelope('task.request', 'agent:ui') e;
 RESET clutch.orchestrator;
 
 -- ------------------------------------------------------- what is said is written
@@ -53,50 +53,50 @@ SELECT is(e - 'ts' - 'meta', '{"v": "clutch/0.1", "id": "msg_1", "to": [{"agent_
 	"from": {"agent_id": "agent:ui"}, "type": "task.request", "trace": {"trace_id": "t"}, "domain": "research", "run_id": "run:1",
 	"attempt": 2, "payload": {"q": 1}, "prefers": ["tag:c"], "task_id": "task:1", "requires": ["skill:a", "tool:b"],
 	"security": {"policy": {"sandbox": false}}, "thread_id": "thread:1", "schema_ref": "schema://clutch/research/query@1",
-	"attachments": [{"kind": "artifact_ref", "ref": "artifact:1"}], "payload_type": "research.query.v1"}'::jsonb, 'each in its place') FROM built;
+	"attachments": [{"kind": "artifact_ref", "ref": "artifact:1"}], "payload_type": "research.query.v1"}'::jsonb, 'each argument is in its place') FROM built;
 SELECT is(e -> 'meta' #- '{clutch,deadline}',
 	'{"framework": "x", "clutch": {"scope": "group:t", "priority": 4, "after": ["task_x", "task_y"]}}'::jsonb,
-	'orders join meta.clutch, arguments before what stood there') FROM built;
+	'orders are merged into meta.clutch, arguments before what stood there') FROM built;
 SELECT is((e #>> '{meta,clutch,deadline}')::timestamptz - (e ->> 'ts')::timestamptz < interval '1 hour 1 second', true, 'a deadline counts from now') FROM built;
-SELECT is(e -> 'meta', '{"a": 1}', 'meta without orders stays as it is') FROM clutch.envelope('chat.message', 'agent:a', meta => '{"a": 1}') e;
+SELECT is(e -> 'meta', '{"a": 1}', 'meta without orders is unchanged') FROM clutch.envelope('chat.message', 'agent:a', meta => '{"a": 1}') e;
 SELECT is(pg_temp.faults(clutch.envelope('task.request', 'ken', ARRAY[NULL, 'x'], '[]', requires => ARRAY['a', NULL], attempt => 0, id => '')),
 	'/attempt NUMBER_OUT_OF_RANGE, /from/agent_id WRONG_PREFIX, /id EMPTY, /payload WRONG_TYPE, /requires/1 NULL_VALUE, '
-	'/to/0/agent_id NULL_VALUE, /to/1/agent_id WRONG_PREFIX', 'the builder judges nothing: validate does');
-SELECT is(pg_temp.faults(clutch.envelope(NULL, NULL)), '/from/agent_id REQUIRED, /type REQUIRED', 'not even what is missing');
-SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', meta => '[]', priority => 1) $$, '22023', NULL, 'orders need a meta to stand in');
-SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', meta => '{"clutch": 1}', priority => 1) $$, '22023', NULL, 'and a meta.clutch');
-SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:a', deadline => '-1 hour')), 'valid', 'a deadline may be over');
-SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:a', deadline => '20000 years')), 'valid', 'or beyond four digits');
+	'/to/0/agent_id NULL_VALUE, /to/1/agent_id WRONG_PREFIX', 'the builder accepts what validate() refuses');
+SELECT is(pg_temp.faults(clutch.envelope(NULL, NULL)), '/from/agent_id REQUIRED, /type REQUIRED', 'even missing fields');
+SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', meta => '[]', priority => 1) $$, '22023', NULL, 'orders need an object in meta');
+SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', meta => '{"clutch": 1}', priority => 1) $$, '22023', NULL, 'and one in meta.clutch');
+SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:a', deadline => '-1 hour')), 'valid', 'a deadline may have passed');
+SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:a', deadline => '20000 years')), 'valid', 'or have more than four digits of year');
 
 -- ------------------------------------------------- a key makes a repeat the same
 CREATE FUNCTION pg_temp.keyed(key text, from_agent text DEFAULT 'agent:ui', run text DEFAULT NULL, payload jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
 $$ SELECT clutch.envelope('task.request', from_agent, idempotency_key => key, run_id => run, payload => payload,
 	deadline => '1 month', priority => 1) - 'ts' $$;
-SELECT is(pg_temp.keyed('k'), pg_temp.keyed('k'), 'a repeat differs in nothing but ts');
-SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:ui', idempotency_key => 'k', deadline => '1 month')), 'valid', 'and is valid');
+SELECT is(pg_temp.keyed('k'), pg_temp.keyed('k'), 'a repeat differs in ts only');
+SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:ui', idempotency_key => 'k', deadline => '1 month')), 'valid', 'a derived envelope is valid');
 SELECT is(pg_temp.keyed('k') #> '{meta,clutch,ttl_ms}', to_jsonb(30 * 86400 * 1000::bigint), 'its deadline is relative to ts');
-SELECT isnt(pg_temp.keyed('k') -> 'id', pg_temp.keyed('l') -> 'id', 'another key, another id');
-SELECT isnt(pg_temp.keyed('k') -> 'id', pg_temp.keyed('k', 'agent:other') -> 'id', 'another sender, another id');
-SELECT isnt(pg_temp.keyed('k') -> 'task_id', pg_temp.keyed('k', run => 'run_1') -> 'task_id', 'another run, another task');
-SELECT isnt(pg_temp.keyed('ab', 'agent:c') -> 'id', pg_temp.keyed('b', 'agent:ca') -> 'id', 'sender and key do not run together');
+SELECT isnt(pg_temp.keyed('k') -> 'id', pg_temp.keyed('l') -> 'id', 'another key has another id');
+SELECT isnt(pg_temp.keyed('k') -> 'id', pg_temp.keyed('k', 'agent:other') -> 'id', 'another sender has another id');
+SELECT isnt(pg_temp.keyed('k') -> 'task_id', pg_temp.keyed('k', run => 'run_1') -> 'task_id', 'another run has another task');
+SELECT isnt(pg_temp.keyed('ab', 'agent:c') -> 'id', pg_temp.keyed('b', 'agent:ca') -> 'id', 'sender and key are kept apart');
 SELECT is(pg_temp.keyed('k') -> 'id', pg_temp.keyed('k', payload => '{"a": 1}') -> 'id', 'other content has the same id, and will be refused');
 SELECT matches(pg_temp.keyed('k') ->> 'id', '^msg_[0-7][0-9A-HJKMNP-TV-Z]{25}$', 'a derived id looks like any other');
-SELECT is((SELECT count(DISTINCT pg_temp.keyed('k') ->> key)::int FROM unnest('{id,run_id,thread_id,task_id}'::text[]) key), 4, 'the ids differ among themselves');
-SELECT is(e ->> 'id' || (e ->> 'run_id'), 'msg_7run_7', 'an id that is said is not derived')
+SELECT is((SELECT count(DISTINCT pg_temp.keyed('k') ->> key)::int FROM unnest('{id,run_id,thread_id,task_id}'::text[]) key), 4, 'the derived ids of an envelope differ');
+SELECT is(e ->> 'id' || (e ->> 'run_id'), 'msg_7run_7', 'an id that is given is not derived')
 FROM clutch.envelope('task.request', 'agent:ui', idempotency_key => 'k', id => 'msg_7', run_id => 'run_7') e;
 
 -- ------------------------------------------------------ a part of another task
 INSERT INTO clutch.task (task_id, run_id, thread_id, depth, status, from_agent, attempt, priority, reason, request_seq, since, created_at)
 VALUES ('task_parent', 'run_parent', 'thr_parent', 0, 'running', 'agent:ui', 1, 2, 'new', 1, now(), now());
-SELECT is(ARRAY[e ->> 'run_id', e ->> 'thread_id', e ->> 'parent_task_id'], '{run_parent,thr_parent,task_parent}', 'run and thread are the parent''s')
+SELECT is(ARRAY[e ->> 'run_id', e ->> 'thread_id', e ->> 'parent_task_id'], '{run_parent,thr_parent,task_parent}', 'run and thread are taken from the parent')
 FROM clutch.envelope('task.request', 'agent:a', parent_task_id => 'task_parent') e;
-SELECT is(ARRAY[e ->> 'run_id', e ->> 'thread_id'], '{run_parent,thr_own}', 'unless they are said')
+SELECT is(ARRAY[e ->> 'run_id', e ->> 'thread_id'], '{run_parent,thr_own}', 'unless they are given')
 FROM clutch.envelope('task.request', 'agent:a', parent_task_id => 'task_parent', thread_id => 'thr_own') e;
-SELECT is(a - 'ts', b - 'ts', 'the same part by the same key')
+SELECT is(a - 'ts', b - 'ts', 'the same part and key have the same task')
 FROM clutch.envelope('task.request', 'agent:a', parent_task_id => 'task_parent', idempotency_key => 'part 1') a,
 	clutch.envelope('task.request', 'agent:a', parent_task_id => 'task_parent', idempotency_key => 'part 1') b;
-SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', parent_task_id => 'task_nowhere') $$, 'KL003', NULL, 'a parent that is not there');
+SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', parent_task_id => 'task_nowhere') $$, 'KL003', NULL, 'an unknown parent is refused');
 SELECT lives_ok($$ SELECT clutch.envelope('task.request', 'agent:a', parent_task_id => 'task_nowhere', run_id => 'r', thread_id => 't') $$,
-	'is not asked when nothing is to be learned');
+	'but not looked for if nothing is missing');
 
 SELECT * FROM finish();

@@ -19,7 +19,7 @@ SELECT is(pg_temp.faults(clutch.envelope('agent.update', 'agent:ken', payload =>
 SELECT is(pg_temp.faults(pg_temp.doc('envelope_1_1') || pg_temp.doc('fragment_5_4')),
 	'valid', 'the task.error of spec 5.4');
 SELECT is(pg_temp.faults(pg_temp.doc('envelope_1_1') || pg_temp.doc('fragment_4_3')),
-	'/type NOT_ALLOWED', 'the routing.decision of spec 4.3 has no fault but its sender');
+	'/type NOT_ALLOWED', 'the routing.decision of spec 4.3 has no fault except its sender');
 
 SELECT is(pg_temp.faults(step), 'valid', 'spec 10: ' || (step ->> 'id') || ', ' || (step ->> 'type'))
 FROM jsonb_array_elements(pg_temp.doc('steps_10')) AS step;
@@ -52,7 +52,7 @@ SELECT is(pg_temp.faults(clutch.envelope('agent.register', 'agent:ken',
 	payload => pg_temp.doc('card_1_4') || '{"groups": ["group:research"], "scopes": ["group:team-a"],
 		"model": "some-model-4", "meta": {"anything": [1, 2]},
 		"limits": {"max_concurrency": 1000000, "max_runtime_sec": 1, "max_tokens": 100000, "max_cost": 1.5, "heartbeat_sec": 10}}')),
-	'valid', 'groups, scopes, model, meta and limits of a card');
+	'valid', 'groups, scopes, model, meta and limits of a card are accepted');
 SELECT is(pg_temp.faults(clutch.envelope('agent.register', 'agent:ken',
 	payload => jsonb_set(pg_temp.doc('card_1_4'), '{capabilities,0,version}', to_jsonb(version)))),
 	'valid', 'version ' || version)

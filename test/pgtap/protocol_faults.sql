@@ -318,7 +318,7 @@ SELECT is(pg_temp.faults(jsonb_set(envelope, path || '{made_up}', '"x"')), 'vali
 FROM (VALUES ('envelope', '{meta}'::text[]), ('envelope', '{payload}'), ('envelope', '{trace}'), ('envelope', '{attachments,0}'),
 	('task.error', '{payload}'), ('tool.call', '{payload}'), ('agent.register', '{payload,meta}')) AS t(doc, path)
 JOIN doc d ON d.name = t.doc;
-SELECT matches(message, 'meta', 'an unknown field of an envelope is sent to "meta"')
+SELECT matches(message, 'meta', 'the hint for an unknown field names "meta"')
 FROM doc, clutch.validate(envelope || '{"priority": 1}') WHERE name = 'envelope';
 
 -- what is legal at its edge
@@ -351,28 +351,28 @@ JOIN doc d ON d.name = t.doc;
 
 -- ---------------------------------------- faults between fields, and several
 SELECT is(pg_temp.faults(jsonb_set(envelope, '{parent_task_id}', envelope -> 'task_id')),
-	'/parent_task_id SELF_PARENT', 'a task is not its own parent') FROM doc WHERE name = 'envelope';
+	'/parent_task_id SELF_PARENT', 'a task cannot be its own parent') FROM doc WHERE name = 'envelope';
 SELECT is(pg_temp.faults(jsonb_set(envelope, '{meta,clutch,after,0}', envelope -> 'task_id')),
-	'/meta/clutch/after/0 WRONG_VALUE', 'a task does not wait for itself') FROM doc WHERE name = 'envelope';
+	'/meta/clutch/after/0 WRONG_VALUE', 'a task cannot wait for itself') FROM doc WHERE name = 'envelope';
 SELECT is(pg_temp.faults(jsonb_set(envelope, '{meta,clutch,after,1}', '"task_a"')),
-	'/meta/clutch/after/1 DUPLICATE_VALUE', 'a task is waited for once') FROM doc WHERE name = 'envelope';
+	'/meta/clutch/after/1 DUPLICATE_VALUE', 'a task cannot wait twice for another one') FROM doc WHERE name = 'envelope';
 SELECT is(pg_temp.faults(jsonb_set(envelope, '{meta,clutch,move}', '"released"')),
-	'/meta/clutch/move NOT_ALLOWED', 'moves are the database''s own') FROM doc WHERE name = 'envelope';
+	'/meta/clutch/move NOT_ALLOWED', 'only the database writes moves') FROM doc WHERE name = 'envelope';
 SELECT is(pg_temp.faults(jsonb_set(envelope, '{meta,clutch,move}', '"sideways"')),
-	'/meta/clutch/move WRONG_VALUE', 'and there are only some') FROM doc WHERE name = 'envelope';
+	'/meta/clutch/move WRONG_VALUE', 'and it knows only some') FROM doc WHERE name = 'envelope';
 
 SELECT is(pg_temp.faults((envelope || '{"v": 1, "ts": "today", "to": [{"agent_id": "ken"}, 5, {"role": ""}],
 		"attempt": 0, "attachments": [{"kind": "x", "ref": "artifact:1"}, {"ref": "report"}], "colour": "red"}') - 'id'::text),
 	'/attachments/1/kind REQUIRED, /attachments/1/ref WRONG_PREFIX, /attempt NUMBER_OUT_OF_RANGE, '
 	'/colour UNKNOWN_FIELD, /id REQUIRED, /to/0/agent_id WRONG_PREFIX, /to/1 WRONG_TYPE, /to/2/agent_id REQUIRED, '
 	'/to/2/role EMPTY, /ts WRONG_FORMAT, /v WRONG_TYPE',
-	'several faults are told at once') FROM doc WHERE name = 'envelope';
+	'several faults are reported at once') FROM doc WHERE name = 'envelope';
 SELECT is(pg_temp.faults('{}'), '/from REQUIRED, /id REQUIRED, /payload REQUIRED, /run_id REQUIRED, '
 	'/task_id REQUIRED, /thread_id REQUIRED, /to REQUIRED, /ts REQUIRED, /type REQUIRED, /v REQUIRED',
 	'an empty envelope lacks the ten required fields of spec 1.2');
 SELECT is(pg_temp.faults(doc), ' WRONG_TYPE', 'no envelope: ' || doc::text)
 FROM unnest(ARRAY['null', '1', '"x"', 'true', '[]', '[{}]']::jsonb[]) AS doc;
-SELECT is(pg_temp.faults(NULL), ' NULL_VALUE', 'an SQL NULL is a fault too');
+SELECT is(pg_temp.faults(NULL), ' NULL_VALUE', 'an SQL NULL is a fault as well');
 SELECT is(pg_temp.faults(jsonb_set(envelope, '{trace}', '{"a/b": 1, "c~d": 2, "": 3}')),
 	'/trace/ WRONG_TYPE, /trace/a~1b WRONG_TYPE, /trace/c~0d WRONG_TYPE', 'paths are escaped as RFC 6901 says')
 FROM doc WHERE name = 'envelope';

@@ -65,8 +65,8 @@ SELECT is(whole_scans, 0::bigint, name || ' statistics: no table is read as a wh
 SELECT is(tasks, (SELECT string_agg(g::text, ' ' ORDER BY g) FROM generate_series(first, first + 19) g), name || ' statistics: the claims go in order')
 FROM measured JOIN (VALUES ('absent', 2), ('stale', 23), ('fresh', 44)) AS v(name, first) USING (name);
 SELECT is(ready_rows, (SELECT ready_rows FROM measured WHERE name = 'absent'), 'a claim reads as many rows of ready with ' || name || ' statistics') FROM measured WHERE name <> 'absent';
-SELECT is(task_rows, (SELECT task_rows FROM measured WHERE name = 'absent'), 'and of tasks') FROM measured WHERE name <> 'absent';
-SELECT cmp_ok(ready_rows, '<=', 60::bigint, 'not more than three each') FROM measured WHERE name = 'fresh';
+SELECT is(task_rows, (SELECT task_rows FROM measured WHERE name = 'absent'), 'and as many of tasks') FROM measured WHERE name <> 'absent';
+SELECT cmp_ok(ready_rows, '<=', 60::bigint, 'at most three each') FROM measured WHERE name = 'fresh';
 
 -- ------------------------------------------------------------ clutch.check()
 -- with as little memory as there may be, it still reads a queue once, not once a task
@@ -107,7 +107,7 @@ END $$;
 SELECT pg_temp.counted() \g /dev/null
 SELECT is(n_tup_upd + n_tup_del + n_dead_tup, 0::bigint, 'nothing in the log was updated or deleted, and it has no dead row')
 FROM pg_stat_user_tables WHERE relid = 'clutch.events'::regclass;
-SELECT cmp_ok(n_tup_ins, '>', 5000::bigint, 'though much was written') FROM pg_stat_user_tables WHERE relid = 'clutch.events'::regclass;
+SELECT cmp_ok(n_tup_ins, '>', 5000::bigint, 'even though much was written') FROM pg_stat_user_tables WHERE relid = 'clutch.events'::regclass;
 
 -- ----------------------------------------------------------------- many agents
 -- the registry is not read as a whole for each that comes, or falls silent
@@ -121,7 +121,7 @@ SELECT pg_temp.counted() \g /dev/null
 SELECT cmp_ok(n - :registry_rows, '<=', 10 * 500::bigint, 'an agent that registers costs a few rows of the registry') FROM pg_temp.registry_rows;
 SELECT n AS registry_rows FROM pg_temp.registry_rows \gset
 SELECT set_config('clutch.clock', to_char(now() AT TIME ZONE 'UTC' + interval '1 hour', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false) \g /dev/null
-SELECT ok((clutch.tick() ->> 'lost')::int >= 500, 'all are lost at once');
+SELECT ok((clutch.tick() ->> 'lost')::int >= 500, 'all agents are lost at once');
 SELECT pg_temp.counted() \g /dev/null
 SELECT cmp_ok(n - :registry_rows, '<=', 30 * 500::bigint, 'and so does one that is lost') FROM pg_temp.registry_rows;
 RESET clutch.clock;

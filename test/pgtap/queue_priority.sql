@@ -35,47 +35,47 @@ SELECT clutch.register(pg_temp.card('ken', 1000)), clutch.register(pg_temp.card(
 
 -- ------------------------------------------------------------------- levels
 SELECT pg_temp.ask('a' || p || n, p) FROM generate_series(1, 2) n, unnest('{1,4,0,3,2}'::integer[]) p \g /dev/null
-SELECT is(pg_temp.order_of_claims(), 'a41 a42 a31 a32 a21 a22 a11 a12 a01 a02', 'the highest first, then as they came');
+SELECT is(pg_temp.order_of_claims(), 'a41 a42 a31 a32 a21 a22 a11 a12 a01 a02', 'the highest priority first, then in order');
 SELECT pg_temp.ask('b2', 2), pg_temp.ask('b4', 4) \g /dev/null
-SELECT is(pg_temp.claimed(), 'b4', 'critical work goes before what came first');
-SELECT is(pg_temp.claimed(), 'b2', 'then that');
+SELECT is(pg_temp.claimed(), 'b4', 'critical work goes before earlier work');
+SELECT is(pg_temp.claimed(), 'b2', 'then the earlier work is claimed');
 
 -- --------------------------------------------------------------- batch work
 SELECT pg_temp.ask('c01', 0), pg_temp.ask('c02', 0), pg_temp.ask('c1', 1) \g /dev/null
-SELECT is(pg_temp.claimed(9), 'c1', 'batch work is not given beside other work');
-SELECT is(pg_temp.claimed(9), 'c01 c02', 'but to who has nothing else');
+SELECT is(pg_temp.claimed(9), 'c1', 'batch work is not claimed beside other work');
+SELECT is(pg_temp.claimed(9), 'c01 c02', 'but by an agent that has nothing else');
 SELECT pg_temp.ask('l1', 2, 'skill:lois'), pg_temp.ask('l0', 0, 'skill:lois'), pg_temp.ask('l2', 2, 'skill:lois') \g /dev/null
-SELECT is(pg_temp.claimed(1, 'lois'), 'l1', 'lois is full');
+SELECT is(pg_temp.claimed(1, 'lois'), 'l1', 'an agent is full');
 SELECT clutch.finish('agent:lois', 'task:l1') \g /dev/null
-SELECT is(pg_temp.claimed(9, 'lois'), 'l2', 'a slot that becomes free is not for batch work while other work waits');
+SELECT is(pg_temp.claimed(9, 'lois'), 'l2', 'a slot that becomes free is not given to batch work while other work waits');
 SELECT pg_temp.ask('l4', 4, 'skill:lois') \g /dev/null
-SELECT is(pg_temp.claimed(9, 'lois'), 'nothing', 'critical work waits for a free slot, too');
+SELECT is(pg_temp.claimed(9, 'lois'), 'nothing', 'critical work waits for a free slot as well');
 SELECT clutch.finish('agent:lois', 'task:l2') \g /dev/null
-SELECT is(pg_temp.claimed(9, 'lois'), 'l4', 'and is the first to have one');
+SELECT is(pg_temp.claimed(9, 'lois'), 'l4', 'and is the first to get one');
 SELECT clutch.finish('agent:lois', 'task:l4') \g /dev/null
-SELECT is(pg_temp.claimed(9, 'lois'), 'l0', 'batch work at last');
+SELECT is(pg_temp.claimed(9, 'lois'), 'l0', 'batch work is the last');
 SELECT clutch.finish('agent:lois', 'task:l0') \g /dev/null
 
 -- -------------------------------------------------------------------- aging
 SET clutch.aging = '100 s';
 SELECT fixture.at(1000), pg_temp.ask('d1', 1) \g /dev/null
 SELECT fixture.at(1099), pg_temp.ask('d2', 2) \g /dev/null
-SELECT is(pg_temp.order_of_claims(), 'd2 d1', 'before clutch.aging has passed');
+SELECT is(pg_temp.order_of_claims(), 'd2 d1', 'before clutch.aging has passed only the priority counts');
 SELECT fixture.at(2000), pg_temp.ask('e1', 1) \g /dev/null
 SELECT fixture.at(2100), pg_temp.ask('e2', 2) \g /dev/null
-SELECT is(pg_temp.order_of_claims(), 'e1 e2', 'then it counts as one level higher, and came first');
+SELECT is(pg_temp.order_of_claims(), 'e1 e2', 'after it a task counts as one level higher, and came first');
 SELECT fixture.at(3000), pg_temp.ask('f1', 1) \g /dev/null
 SELECT fixture.at(3100), pg_temp.ask('f3', 3) \g /dev/null
-SELECT is(pg_temp.order_of_claims(), 'f3 f1', 'as one, not two');
+SELECT is(pg_temp.order_of_claims(), 'f3 f1', 'as one level, not two');
 SELECT fixture.at(4000), pg_temp.ask('g1', 1), pg_temp.ask('g0', 0) \g /dev/null
 SELECT fixture.at(4200), pg_temp.ask('g3', 3) \g /dev/null
-SELECT is(pg_temp.order_of_claims(), 'g1 g3 g0', 'twice as long, two levels');
+SELECT is(pg_temp.order_of_claims(), 'g1 g3 g0', 'after twice that time it counts as two levels higher');
 SELECT fixture.at(5000), pg_temp.ask('h0', 0) \g /dev/null
 SELECT fixture.at(5100), pg_temp.ask('h1', 1) \g /dev/null
-SELECT is(pg_temp.claimed(9), 'h0 h1', 'what has aged is no batch work any more');
+SELECT is(pg_temp.claimed(9), 'h0 h1', 'a batch task that has aged is not batch work any more');
 SELECT fixture.at(6000), pg_temp.ask('i0', 0), pg_temp.ask('i3', 3) \g /dev/null
 SELECT fixture.at(6299), pg_temp.ask('i4', 4) \g /dev/null
-SELECT is(pg_temp.order_of_claims(), 'i4 i3 i0', 'no aging but the full one rivals critical work');
+SELECT is(pg_temp.order_of_claims(), 'i4 i3 i0', 'only a fully aged task competes with critical work');
 SET clutch.aging = 0;
 SELECT fixture.at(7000), pg_temp.ask('j1', 1) \g /dev/null
 SELECT fixture.at(70000), pg_temp.ask('j2', 2) \g /dev/null
@@ -87,19 +87,19 @@ SELECT fixture.at(80000), pg_temp.ask('k', 2, 'skill:lois'), pg_temp.ask('k1', 1
 SELECT fixture.at(80200), pg_temp.ask('k3', 3, 'skill:lois') \g /dev/null
 SELECT pg_temp.claimed(9, 'lois') \g /dev/null
 SELECT clutch.finish('agent:lois', 'task:k') \g /dev/null
-SELECT is(pg_temp.claimed(9, 'lois'), 'k1', 'what waits ages, too');
+SELECT is(pg_temp.claimed(9, 'lois'), 'k1', 'waiting tasks age as well');
 SELECT clutch.finish('agent:lois', 'task:k1') \g /dev/null
-SELECT is(pg_temp.claimed(9, 'lois'), 'k3', 'the rest in order');
+SELECT is(pg_temp.claimed(9, 'lois'), 'k3', 'the rest comes in order');
 SELECT clutch.finish('agent:lois', 'task:k3') \g /dev/null
 
 -- a flood of critical work, and 20 tasks that have aged: some of them go first
 SELECT fixture.at(90000), pg_temp.ask('m0_' || n, 0) FROM generate_series(1, 20) n \g /dev/null
 SELECT fixture.at(90400), pg_temp.ask('m4_' || n, 4) FROM generate_series(1, 200) n \g /dev/null
 CREATE TEMP TABLE flood AS SELECT n, pg_temp.claimed() AS task FROM generate_series(1, 100) n;
-SELECT cmp_ok((SELECT count(*) FROM flood WHERE task LIKE 'm0%'), '>=', 10::bigint, 'a flood of critical work does not starve what has aged');
-SELECT cmp_ok((SELECT count(*) FROM flood WHERE task LIKE 'm4%'), '>=', 60::bigint, 'and goes first all the same');
+SELECT cmp_ok((SELECT count(*) FROM flood WHERE task LIKE 'm0%'), '>=', 10::bigint, 'a flood of critical work does not starve tasks that have aged');
+SELECT cmp_ok((SELECT count(*) FROM flood WHERE task LIKE 'm4%'), '>=', 60::bigint, 'and is claimed first all the same');
 SELECT is((SELECT string_agg(substr(task, 4), ' ' ORDER BY n) FROM flood WHERE task LIKE 'm4%'),
-	(SELECT string_agg(g::text, ' ' ORDER BY g) FROM generate_series(1, (SELECT count(*) FROM flood WHERE task LIKE 'm4%')) g), 'each in its order');
+	(SELECT string_agg(g::text, ' ' ORDER BY g) FROM generate_series(1, (SELECT count(*) FROM flood WHERE task LIKE 'm4%')) g), 'the critical tasks are claimed in order');
 SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
 
 -- ------------------------------------------------ the place that is remembered
@@ -107,18 +107,18 @@ SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /de
 -- the start becomes costly, and the session looks from its place.
 SELECT fixture.at(100000), pg_temp.ask('p' || lpad(n::text, 3, '0'), 2) FROM generate_series(1, 500) n \g /dev/null
 CREATE TEMP TABLE many AS SELECT n, pg_temp.claimed() AS task FROM generate_series(1, 400) n;
-SELECT is((SELECT bool_and(task = 'p' || lpad(n::text, 3, '0')) FROM many), true, 'four hundred claims, each the next');
+SELECT is((SELECT bool_and(task = 'p' || lpad(n::text, 3, '0')) FROM many), true, 'four hundred claims take the next task each');
 SELECT pg_temp.ask('q4', 4) \g /dev/null
-SELECT is(pg_temp.claimed(), 'q4', 'what is more urgent is seen at once');
-SELECT is(pg_temp.claimed(), 'p401', 'then on with the others');
-SELECT is((SELECT late FROM clutch.release('agent:ken', 'task:p401', 1)), false, 'what is given back');
-SELECT is(pg_temp.claimed(98), (SELECT string_agg('p' || n, ' ') FROM generate_series(402, 499) n), 'goes to the end');
+SELECT is(pg_temp.claimed(), 'q4', 'a more urgent task is seen at once');
+SELECT is(pg_temp.claimed(), 'p401', 'then the others go on');
+SELECT is((SELECT late FROM clutch.release('agent:ken', 'task:p401', 1)), false, 'a task is released');
+SELECT is(pg_temp.claimed(98), (SELECT string_agg('p' || n, ' ') FROM generate_series(402, 499) n), 'and goes to the end');
 BEGIN;
-SELECT is(pg_temp.claimed(9), 'p500 p401', 'the last two');
+SELECT is(pg_temp.claimed(9), 'p500 p401', 'the last two tasks are claimed');
 SELECT is(pg_temp.claimed(9), 'nothing', 'and nothing is left');
 ROLLBACK;
-SELECT is(pg_temp.claimed(9), 'p500 p401', 'a claim that was rolled back is repeated');
+SELECT is(pg_temp.claimed(9), 'p500 p401', 'a claim that was rolled back can be repeated');
 SELECT pg_temp.ask('r', 2) \g /dev/null
-SELECT is(pg_temp.claimed(), 'r', 'and what comes to the empty queue is found');
+SELECT is(pg_temp.claimed(), 'r', 'a task that comes to the empty queue is found');
 
 SELECT * FROM finish();

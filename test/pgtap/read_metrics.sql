@@ -18,8 +18,8 @@ $$ SELECT value FROM clutch.metrics() WHERE name = metric AND labels = label $$;
 
 SELECT set_eq('SELECT name FROM clutch.metrics() WHERE name NOT IN (''clutch_dead_rows'')',
 	$$SELECT name FROM clutch.metric_names WHERE name NOT IN ('clutch_agents', 'clutch_agent_queue_size', 'clutch_subscription_behind', 'clutch_subscription_oldest_seconds', 'clutch_dead_rows')$$,
-	'what is not by agent or subscription is there when there is nothing');
-SELECT is((SELECT sum(value) FROM clutch.metrics() WHERE name IN ('clutch_tasks', 'clutch_queue_size', 'clutch_queue_oldest_seconds', 'clutch_timer_overdue_seconds')), 0::double precision, 'and 0');
+	'metrics that are not by agent or subscription exist in an empty database');
+SELECT is((SELECT sum(value) FROM clutch.metrics() WHERE name IN ('clutch_tasks', 'clutch_queue_size', 'clutch_queue_oldest_seconds', 'clutch_timer_overdue_seconds')), 0::double precision, 'and are 0');
 
 SELECT pg_temp.card('ken', 'skill:x'), pg_temp.card('lois', 'skill:y') \g /dev/null
 SELECT pg_temp.ask('ready' || n) FROM generate_series(1, 3) n \g /dev/null
@@ -36,32 +36,32 @@ SET clutch.clock = '2026-03-01T00:10:00Z';
 
 SELECT is((SELECT jsonb_object_agg(labels ->> 'status', value) FROM clutch.metrics() WHERE name = 'clutch_tasks'),
 	'{"pending": 1, "assigned": 3, "running": 0, "input_required": 1, "completed": 1, "failed": 1, "cancelled": 0, "timed_out": 0}'::jsonb, 'tasks by status');
-SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_size') - 'timer', '{"ready": 3, "waiting": 1, "question": 1}', 'the queues');
-SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_oldest_seconds'), '{"ready": 600, "waiting": 600, "question": 600}', 'and how long they have waited');
-SELECT is(pg_temp.value('clutch_agent_queue_size', '{"agent_id": "agent:ken"}'), 3::double precision, 'of each agent');
-SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 540::double precision, 'a schedule that nobody sends');
+SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_size') - 'timer', '{"ready": 3, "waiting": 1, "question": 1}', 'the queues by kind');
+SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_oldest_seconds'), '{"ready": 600, "waiting": 600, "question": 600}', 'and how long their tasks have waited');
+SELECT is(pg_temp.value('clutch_agent_queue_size', '{"agent_id": "agent:ken"}'), 3::double precision, 'load and success by agent');
+SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 540::double precision, 'a schedule that is overdue is counted');
 SELECT clutch.set_status('agent:ken', 'STOPPING') \g /dev/null
-SELECT is((SELECT jsonb_object_agg(labels ->> 'status', value) FROM clutch.metrics() WHERE name = 'clutch_agents'), '{"READY": 1, "STOPPING": 1}', 'agents');
-SELECT is(pg_temp.value('clutch_breakers', '{"state": "half_open"}') || ' ' || pg_temp.value('clutch_breakers', '{"state": "open"}'), '1 0', 'breakers');
+SELECT is((SELECT jsonb_object_agg(labels ->> 'status', value) FROM clutch.metrics() WHERE name = 'clutch_agents'), '{"READY": 1, "STOPPING": 1}', 'agents by status');
+SELECT is(pg_temp.value('clutch_breakers', '{"state": "half_open"}') || ' ' || pg_temp.value('clutch_breakers', '{"state": "open"}'), '1 0', 'open breakers by agent');
 SELECT is(pg_temp.value('clutch_subscription_behind', '{"name": "s", "member": 0}'), (SELECT count(*)::double precision FROM clutch.events WHERE seq > (SELECT s.seq FROM subscribed s)),
-	'a subscription that nobody reads falls behind');
+	'a subscription that is not read falls behind');
 SELECT is(pg_temp.value('clutch_subscription_oldest_seconds', '{"name": "s", "member": 0}'), 600::double precision, 'for ten minutes');
 SELECT clutch.tick() \g /dev/null
-SELECT is(pg_temp.value('clutch_schedules_failing'), 1::double precision, 'a schedule that fails');
+SELECT is(pg_temp.value('clutch_schedules_failing'), 1::double precision, 'a failing schedule is counted');
 SELECT is(pg_temp.value('clutch_log_seq'), (SELECT max(seq)::double precision FROM clutch.events), 'the end of the log');
-SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 0::double precision, 'nothing is due');
+SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 0::double precision, 'nothing is overdue');
 SELECT clutch.unschedule('bad') \g /dev/null
 SET clutch.clock = '2026-03-02T00:30:00Z';
-SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 1800::double precision, 'a timer nobody looks at');
+SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 1800::double precision, 'an overdue timer is counted');
 
 -- the page
 CREATE TEMP TABLE page AS SELECT regexp_split_to_table(rtrim(clutch.prometheus(), E'\n'), E'\n') AS line;
 SELECT is((SELECT count(*) FROM page WHERE line !~ '^# HELP clutch_[a-z_]+ .+\.$' AND line !~ '^# TYPE clutch_[a-z_]+ (gauge|counter)$'
-	AND line !~ '^clutch_[a-z_]+({[a-z_]+="([^"\\]|\\.)*"(,[a-z_]+="([^"\\]|\\.)*")*})? -?[0-9.e+-]+$'), 0::bigint, 'each line is as Prometheus wants it');
+	AND line !~ '^clutch_[a-z_]+({[a-z_]+="([^"\\]|\\.)*"(,[a-z_]+="([^"\\]|\\.)*")*})? -?[0-9.e+-]+$'), 0::bigint, 'each line has the format of Prometheus');
 SELECT is((SELECT count(*) FROM page WHERE line LIKE 'clutch_tasks{status="completed"} 1'), 1::bigint, 'with its labels');
-SELECT is((SELECT count(*) - count(DISTINCT line) FROM page), 0::bigint, 'nothing twice');
+SELECT is((SELECT count(*) - count(DISTINCT line) FROM page), 0::bigint, 'and no line comes twice');
 SELECT clutch.subscribe(E'a"b\\c\nd') \g /dev/null
-SELECT ok(position(E'{member="0",name="a\\"b\\\\c\\nd"}' IN clutch.prometheus()) > 0, 'what needs it is escaped');
+SELECT ok(position(E'{member="0",name="a\\"b\\\\c\\nd"}' IN clutch.prometheus()) > 0, 'special characters are escaped');
 CREATE ROLE metrics_reader;
 SELECT clutch.grant_reader('metrics_reader') \g /dev/null
 SET ROLE metrics_reader;

@@ -32,36 +32,36 @@ WITH RECURSIVE tree AS (
 	FROM tree p JOIN clutch.tasks t ON t.parent_task_id = p.task_id
 )
 SELECT row_number() OVER (ORDER BY place) AS n, task_id, parent_task_id, depth, path, status, agent_id, attempt, domain, payload_type, created_at, started_at, finished_at FROM tree;
-SELECT is((SELECT count(*) FROM expected), 400::bigint, 'a forest of 400');
-SELECT ok((SELECT max(depth) > 5 AND count(*) FILTER (WHERE depth = 0) > 3 FROM expected), 'deep enough, and with several roots');
+SELECT is((SELECT count(*) FROM expected), 400::bigint, 'a forest of 400 tasks is requested');
+SELECT ok((SELECT max(depth) > 5 AND count(*) FILTER (WHERE depth = 0) > 3 FROM expected), 'it is deep and has several roots');
 SELECT fixture.answers('SELECT row_number() OVER () AS n, t.* FROM clutch.task_tree(''run:1'') t', 'SELECT * FROM expected ORDER BY n', 'task_tree is the recursive CTE, depth first, siblings in order');
-SELECT is_empty($$SELECT * FROM clutch.task_tree('run:none')$$, 'a run that is not there has no tree');
+SELECT is_empty($$SELECT * FROM clutch.task_tree('run:none')$$, 'an unknown run has no tree');
 SELECT throws_ok('SELECT * FROM clutch.task_tree(NULL)', '22004', NULL, 'NULL is refused');
 SELECT pg_temp.ask('task:c' || n, CASE WHEN n > 1 THEN 'task:c' || n - 1 END, 'run:chain') FROM generate_series(1, 300) n \g /dev/null
-SELECT is((SELECT max(depth) FROM clutch.task_tree('run:chain')), 299, 'a chain of 300');
-SELECT is((SELECT array_length(path, 1) FROM clutch.task_tree('run:chain') WHERE task_id = 'task:c300'), 300, 'with its whole path');
+SELECT is((SELECT max(depth) FROM clutch.task_tree('run:chain')), 299, 'a chain of 300 tasks is returned');
+SELECT is((SELECT array_length(path, 1) FROM clutch.task_tree('run:chain') WHERE task_id = 'task:c300'), 300, 'with the whole path');
 -- children that come before their parent
 SELECT pg_temp.ask('task:u3', 'task:u2', 'run:up'), pg_temp.ask('task:u2', 'task:u1', 'run:up'), pg_temp.ask('task:u1', NULL, 'run:up') \g /dev/null
-SELECT fixture.answers($$SELECT task_id, depth FROM clutch.task_tree('run:up')$$, $$VALUES ('task:u1', 0), ('task:u2', 1), ('task:u3', 2)$$, 'asked for from the leaf to the root');
+SELECT fixture.answers($$SELECT task_id, depth FROM clutch.task_tree('run:up')$$, $$VALUES ('task:u1', 0), ('task:u2', 1), ('task:u3', 2)$$, 'also if it was requested from the leaf to the root');
 
 -- --------------------------------------------------------------- edges, replay
 SELECT fixture.answers($$SELECT * FROM clutch.task_edges WHERE run_id = 'run:up' ORDER BY to_task_id$$,
-	$$VALUES ('run:up', 'task:u1', 'task:u2', 'child'), ('run:up', 'task:u2', 'task:u3', 'child')$$, 'edges from parent to child');
-SELECT fixture.answers($$SELECT * FROM clutch.replay('run:1')$$, $$SELECT * FROM clutch.events WHERE run_id = 'run:1' ORDER BY seq$$, 'replay is the events of the run, by seq');
-SELECT is_empty($$SELECT * FROM clutch.replay('run:none')$$, 'of no run, none');
+	$$VALUES ('run:up', 'task:u1', 'task:u2', 'child'), ('run:up', 'task:u2', 'task:u3', 'child')$$, 'clutch.task_edges has edges from parent to child');
+SELECT fixture.answers($$SELECT * FROM clutch.replay('run:1')$$, $$SELECT * FROM clutch.events WHERE run_id = 'run:1' ORDER BY seq$$, 'replay returns the events of the run by seq');
+SELECT is_empty($$SELECT * FROM clutch.replay('run:none')$$, 'and none of an unknown run');
 
 -- --------------------------------------------------------------------- graphs
-SELECT is(clutch.run_graph('run:up'), E'graph TD\n\tt1["task:u1 · assigned · agent:ken"]\n\tt2["task:u2 · assigned · agent:ken"]\n\tt3["task:u3 · assigned · agent:ken"]\n\tt1 --> t2\n\tt2 --> t3', 'mermaid');
-SELECT is(clutch.run_graph('run:up', 'dot'), E'digraph run {\n\tt1 [label="task:u1 · assigned · agent:ken"];\n\tt2 [label="task:u2 · assigned · agent:ken"];\n\tt3 [label="task:u3 · assigned · agent:ken"];\n\tt1 -> t2;\n\tt2 -> t3;\n}', 'dot');
+SELECT is(clutch.run_graph('run:up'), E'graph TD\n\tt1["task:u1 · assigned · agent:ken"]\n\tt2["task:u2 · assigned · agent:ken"]\n\tt3["task:u3 · assigned · agent:ken"]\n\tt1 --> t2\n\tt2 --> t3', 'run_graph in the language of mermaid');
+SELECT is(clutch.run_graph('run:up', 'dot'), E'digraph run {\n\tt1 [label="task:u1 · assigned · agent:ken"];\n\tt2 [label="task:u2 · assigned · agent:ken"];\n\tt3 [label="task:u3 · assigned · agent:ken"];\n\tt1 -> t2;\n\tt2 -> t3;\n}', 'and in that of dot');
 SELECT pg_temp.ask('task:g0', run => 'run:order'), pg_temp.ask('task:g2', 'task:g0', 'run:order'), pg_temp.ask('task:g1', 'task:g0', 'run:order') \g /dev/null
 SELECT is((SELECT string_agg((regexp_match(line, 'task:g[0-9]'))[1], ' ') FROM regexp_split_to_table(clutch.run_graph('run:order'), E'\n') AS line), 'task:g0 task:g2 task:g1',
-	'siblings in the order of the tree, whatever the collation makes of their ids');
-SELECT throws_ok($$SELECT clutch.run_graph('run:up', 'svg')$$, '22023', NULL, 'no such format');
-SELECT throws_ok($$SELECT clutch.run_graph('run:up', NULL)$$, '22023', NULL, 'nor none');
-SELECT is(clutch.run_graph('run:none'), 'graph TD', 'an empty graph');
+	'siblings are in the order of the tree, whatever the collation makes of their ids');
+SELECT throws_ok($$SELECT clutch.run_graph('run:up', 'svg')$$, '22023', NULL, 'an unknown format is refused');
+SELECT throws_ok($$SELECT clutch.run_graph('run:up', NULL)$$, '22023', NULL, 'and so is NULL');
+SELECT is(clutch.run_graph('run:none'), 'graph TD', 'the graph of an unknown run is empty');
 -- ids that would end a label, begin a tag or another statement
 SELECT pg_temp.ask(id, run => 'run:hostile') FROM unnest(ARRAY['a"]; b["', 'a\', 'a\"', '<script>alert(1)</script>', '"); DROP TABLE x; --', 'é 日本', '&quot;', 'end', '`x`', '%s %I', 'x]', '}']) AS id \g /dev/null
-SELECT is((SELECT count(*) FROM clutch.tasks WHERE run_id = 'run:hostile'), 12::bigint, 'twelve hostile ids');
+SELECT is((SELECT count(*) FROM clutch.tasks WHERE run_id = 'run:hostile'), 12::bigint, 'twelve hostile ids are requested');
 SELECT is_empty($$SELECT line FROM regexp_split_to_table(clutch.run_graph('run:hostile'), E'\n') AS line
 	WHERE line <> 'graph TD' AND line !~ E'^\tt[0-9]+\\["[^"<>]*"\\]$'$$, 'mermaid: every node is one quoted label');
 SELECT is_empty($$SELECT line FROM regexp_split_to_table(clutch.run_graph('run:hostile', 'dot'), E'\n') AS line
@@ -69,40 +69,40 @@ SELECT is_empty($$SELECT line FROM regexp_split_to_table(clutch.run_graph('run:h
 
 -- --------------------------------------------------------------- runs, threads
 SELECT pg_temp.ask('task:r' || n, run => 'run:r') FROM generate_series(1, 5) n \g /dev/null
-SELECT fixture.answers($$SELECT status, tasks, open FROM clutch.runs WHERE run_id = 'run:r'$$, $$VALUES ('running', 5::bigint, 5::bigint)$$, 'a run is running while one task is open');
+SELECT fixture.answers($$SELECT status, tasks, open FROM clutch.runs WHERE run_id = 'run:r'$$, $$VALUES ('running', 5::bigint, 5::bigint)$$, 'a run is running while a task is open');
 SELECT clutch.finish('agent:ken', 'task:r1'), clutch.finish('agent:ken', 'task:r2'), clutch.cancel('task:r3'), clutch.fail('agent:ken', 'task:r4', 'E', 'm', false) \g /dev/null
-SELECT is((SELECT status FROM clutch.runs WHERE run_id = 'run:r'), 'running', 'to the last one');
+SELECT is((SELECT status FROM clutch.runs WHERE run_id = 'run:r'), 'running', 'until the last one ends');
 SELECT clutch.finish('agent:ken', 'task:r5') \g /dev/null
-SELECT fixture.answers($$SELECT status, completed, failed, cancelled, open, finished_at IS NOT NULL FROM clutch.runs WHERE run_id = 'run:r'$$, $$VALUES ('failed', 3::bigint, 1::bigint, 1::bigint, 0::bigint, true)$$, 'then it is what its worst task is');
+SELECT fixture.answers($$SELECT status, completed, failed, cancelled, open, finished_at IS NOT NULL FROM clutch.runs WHERE run_id = 'run:r'$$, $$VALUES ('failed', 3::bigint, 1::bigint, 1::bigint, 0::bigint, true)$$, 'then it has the status of its worst task');
 SELECT clutch.retry('task:r4') \g /dev/null
 SELECT is((SELECT status FROM clutch.runs WHERE run_id = 'run:r'), 'running', 'a retry opens it again');
 SELECT fixture.answers($$SELECT events, runs, agents, last_seq FROM clutch.threads WHERE thread_id = 'thread:run:r'$$,
-	$$SELECT count(*), 1::bigint, count(DISTINCT from_agent), max(seq) FROM clutch.events WHERE thread_id = 'thread:run:r'$$, 'threads');
+	$$SELECT count(*), 1::bigint, count(DISTINCT from_agent), max(seq) FROM clutch.events WHERE thread_id = 'thread:run:r'$$, 'clutch.threads counts runs and events');
 
 -- -------------------------------------------------------------------- results
 SELECT clutch.finish('agent:ken', 'task:u1', '{"found": [1, 2]}') \g /dev/null
 SELECT fixture.answers($$SELECT task_id, status, finished, attempt, agent_id, payload, finished_at IS NOT NULL FROM clutch.result('task:u1')$$,
-	$$VALUES ('task:u1', 'completed', true, 1, 'agent:ken', '{"found": [1, 2]}'::jsonb, true)$$, 'a result');
-SELECT is((SELECT seq FROM clutch.result('task:u1')), (SELECT seq FROM clutch.events WHERE task_id = 'task:u1' AND type = 'task.result'), 'and where it is in the log');
-SELECT fixture.answers($$SELECT status, finished, payload, seq, finished_at FROM clutch.result('task:u2')$$, $$VALUES ('assigned', false, NULL::jsonb, NULL::bigint, NULL::timestamptz)$$, 'none yet');
+	$$VALUES ('task:u1', 'completed', true, 1, 'agent:ken', '{"found": [1, 2]}'::jsonb, true)$$, 'the result of a task');
+SELECT is((SELECT seq FROM clutch.result('task:u1')), (SELECT seq FROM clutch.events WHERE task_id = 'task:u1' AND type = 'task.result'), 'and its place in the log');
+SELECT fixture.answers($$SELECT status, finished, payload, seq, finished_at FROM clutch.result('task:u2')$$, $$VALUES ('assigned', false, NULL::jsonb, NULL::bigint, NULL::timestamptz)$$, 'a task that is not over has no result yet');
 SELECT clutch.cancel('task:u2') \g /dev/null
-SELECT fixture.answers($$SELECT status, finished, payload FROM clutch.result('task:u2')$$, $$VALUES ('cancelled', true, NULL::jsonb)$$, 'over without one');
-SELECT throws_ok($$SELECT * FROM clutch.result('task:nowhere')$$, 'KL003', NULL, 'of no task');
+SELECT fixture.answers($$SELECT status, finished, payload FROM clutch.result('task:u2')$$, $$VALUES ('cancelled', true, NULL::jsonb)$$, 'a task may end without a payload');
+SELECT throws_ok($$SELECT * FROM clutch.result('task:nowhere')$$, 'KL003', NULL, 'an unknown task is refused');
 
 -- ---------------------------------------------------------------------- stuck
 SELECT pg_temp.ask('task:s1', skill => 'skill:nobody', run => 'run:s') \g /dev/null
-SELECT fixture.answers($$SELECT task_id, status, problem FROM clutch.stuck WHERE run_id = 'run:s'$$, $$VALUES ('task:s1', 'pending', 'NO_CAPABLE_AGENT')$$, 'stuck: nobody can do it');
+SELECT fixture.answers($$SELECT task_id, status, problem FROM clutch.stuck WHERE run_id = 'run:s'$$, $$VALUES ('task:s1', 'pending', 'NO_CAPABLE_AGENT')$$, 'stuck shows a task that no agent can do');
 SELECT clutch.cancel('task:s1') \g /dev/null
-SELECT is_empty($$SELECT * FROM clutch.stuck WHERE run_id = 'run:s'$$, 'over: not stuck');
+SELECT is_empty($$SELECT * FROM clutch.stuck WHERE run_id = 'run:s'$$, 'but not a task that is over');
 SELECT set_config('clutch.clock', '2020-01-01T00:00:00Z', false) \g /dev/null
 SELECT pg_temp.ask('task:s2', run => 'run:s'), pg_temp.ask('task:s3', run => 'run:s'), pg_temp.ask('task:s4', run => 'run:s', orders => '{"deadline": "2020-01-02T00:00:00Z"}') \g /dev/null
 SELECT clutch.report('agent:ken', 'task:s3', 'task.accept') \g /dev/null
 SELECT set_config('clutch.clock', '', false) \g /dev/null
 SELECT fixture.answers($$SELECT task_id, problem FROM clutch.stuck WHERE run_id = 'run:s' ORDER BY task_id$$,
-	$$VALUES ('task:s2', 'not claimed'), ('task:s3', 'lease expired'), ('task:s4', 'deadline passed')$$, 'stuck: not claimed, not held, not done');
-SELECT is((SELECT waiting_for FROM clutch.tasks WHERE task_id = 'task:s3'), 'lease', 'tasks says what it waits for');
-SELECT ok((SELECT bool_and(hint <> '') FROM clutch.stuck), 'each with a hint');
-SELECT alike(hint, '%clutch.tick()%', 'a deadline is nobody''s but the tick''s') FROM clutch.stuck WHERE task_id = 'task:s4';
+	$$VALUES ('task:s2', 'not claimed'), ('task:s3', 'lease expired'), ('task:s4', 'deadline passed')$$, 'nor tasks that are fine: it shows the unclaimed, the unrenewed and the overdue');
+SELECT is((SELECT waiting_for FROM clutch.tasks WHERE task_id = 'task:s3'), 'lease', 'clutch.tasks shows what a task waits for');
+SELECT ok((SELECT bool_and(hint <> '') FROM clutch.stuck), 'each stuck task has a hint');
+SELECT alike(hint, '%clutch.tick()%', 'only a tick ends a task whose deadline has passed') FROM clutch.stuck WHERE task_id = 'task:s4';
 
 -- ------------- a parallel query takes no newer snapshot for the leader either
 CREATE TABLE many AS SELECT 'task:' || i AS id FROM generate_series(1, 1000) i;

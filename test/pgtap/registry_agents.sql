@@ -25,53 +25,53 @@ END $$;
 
 -- ------------------------------------------------------------------ register
 CREATE TEMP TABLE r AS SELECT * FROM clutch.register(pg_temp.card());
-SELECT fixture.answers('SELECT duplicate, run_id, task_id, late FROM r', $$VALUES (false, 'run:agents', 'task:agents', false)$$, 'a receipt');
+SELECT fixture.answers('SELECT duplicate, run_id, task_id, late FROM r', $$VALUES (false, 'run:agents', 'task:agents', false)$$, 'register() returns a receipt');
 SELECT fixture.answers('SELECT e.type, e.from_agent, e.run_id, e.thread_id, e.envelope -> ''payload'' FROM clutch.events e, r WHERE e.id = r.id',
-	$$VALUES ('agent.register', 'agent:ken', 'run:agents', 'thread:agents', pg_temp.card())$$, 'an event with the card as it is');
+	$$VALUES ('agent.register', 'agent:ken', 'run:agents', 'thread:agents', pg_temp.card())$$, 'the event has the card as it is');
 SELECT fixture.answers('SELECT agent_id, status, capabilities, max_concurrency, running, success_rate, last_seen, card FROM clutch.agents',
-	$$VALUES ('agent:ken', 'READY', '{skill:b,skill:a}'::text[], 2, 0, 1::double precision, timestamptz '2026-01-01 12:00:00Z', pg_temp.card())$$, 'the registry has it');
-SELECT is((SELECT changed_seq FROM clutch.agent_registry), (SELECT seq FROM r), 'by that event');
+	$$VALUES ('agent:ken', 'READY', '{skill:b,skill:a}'::text[], 2, 0, 1::double precision, timestamptz '2026-01-01 12:00:00Z', pg_temp.card())$$, 'the registry has the agent');
+SELECT is((SELECT changed_seq FROM clutch.agent_registry), (SELECT seq FROM r), 'changed by that event');
 SELECT clutch.register(pg_temp.card('{"capabilities": [{"id": "skill:c"}]}')) \g /dev/null
-SELECT fixture.answers('SELECT capabilities FROM clutch.agents', $$VALUES ('{skill:c}'::text[])$$, 'again: the new card replaces the old');
-SELECT is((SELECT count(*) FROM clutch.agents), 1::bigint, 'one agent');
+SELECT fixture.answers('SELECT capabilities FROM clutch.agents', $$VALUES ('{skill:c}'::text[])$$, 'a new card replaces the old one');
+SELECT is((SELECT count(*) FROM clutch.agents), 1::bigint, 'of the same agent');
 SELECT clutch.register(pg_temp.card() - 'limits') \g /dev/null
-SELECT is((SELECT max_concurrency FROM clutch.agents), 1, 'without a limit: one at a time');
+SELECT is((SELECT max_concurrency FROM clutch.agents), 1, 'without a limit an agent does one task at a time');
 SELECT is(pg_temp.error(format('SELECT clutch.register(%L)', card)), expected, 'register: ' || expected) FROM (VALUES
 	(pg_temp.card() - 'agent_id', 'KL002 REQUIRED /agent_id'), (pg_temp.card('{"agent_id": "ken"}'), 'KL002 WRONG_PREFIX /agent_id'),
 	(pg_temp.card('{"capabilities": [{"id": 5}]}'), 'KL002 WRONG_TYPE /capabilities/0/id'), (pg_temp.card('{"x": 1}'), 'KL002 UNKNOWN_FIELD /x'),
 	('[]'::jsonb, 'KL002 WRONG_TYPE ')) AS t(card, expected);
 SELECT is(pg_temp.error('SELECT clutch.register(NULL)'), '22004 NULL_VALUE card', 'register: NULL');
-SELECT is(pg_temp.error(format('SELECT clutch.send(%L)', pg_temp.event('agent.register', pg_temp.card('{"limits": 3}')))), 'KL001 WRONG_TYPE /payload/limits', 'in an envelope its faults are those of the payload');
+SELECT is(pg_temp.error(format('SELECT clutch.send(%L)', pg_temp.event('agent.register', pg_temp.card('{"limits": 3}')))), 'KL001 WRONG_TYPE /payload/limits', 'in an envelope the faults of a card are those of the payload');
 
 -- -------------------------------------------------------------------- update
 SELECT clutch.register(pg_temp.card()) \g /dev/null
 SELECT clutch.send(pg_temp.event('agent.update', '{"agent_id": "agent:ken", "limits": {"max_concurrency": 7}}')) \g /dev/null
-SELECT fixture.answers('SELECT capabilities, max_concurrency FROM clutch.agents', $$VALUES ('{skill:b,skill:a}'::text[], 7)$$, 'an update changes what it names, no more');
+SELECT fixture.answers('SELECT capabilities, max_concurrency FROM clutch.agents', $$VALUES ('{skill:b,skill:a}'::text[], 7)$$, 'an update changes what it names, and nothing else');
 SELECT clutch.send(pg_temp.event('agent.update', '{"agent_id": "agent:ken", "capabilities": [{"id": "skill:z"}]}')) \g /dev/null
 SELECT fixture.answers('SELECT capabilities FROM clutch.agents', $$VALUES ('{skill:z}'::text[])$$, 'a list is replaced as a whole');
-SELECT is(pg_temp.error(format('SELECT clutch.send(%L)', pg_temp.event('agent.update', '{"agent_id": "agent:nobody", "limits": {"max_concurrency": 7}}'))), 'KL005 AGENT_NOT_FOUND /payload/agent_id', 'an update of nobody');
-SELECT is((SELECT count(*) FROM clutch.events WHERE envelope #>> '{payload,agent_id}' = 'agent:nobody'), 0::bigint, 'is not in the log');
+SELECT is(pg_temp.error(format('SELECT clutch.send(%L)', pg_temp.event('agent.update', '{"agent_id": "agent:nobody", "limits": {"max_concurrency": 7}}'))), 'KL005 AGENT_NOT_FOUND /payload/agent_id', 'an update of an unknown agent is refused');
+SELECT is((SELECT count(*) FROM clutch.events WHERE envelope #>> '{payload,agent_id}' = 'agent:nobody'), 0::bigint, 'and is not in the log');
 
 -- ------------------------------------------------------------ signs of life
 CREATE TEMP TABLE n AS SELECT count(*) AS events FROM clutch.events;
 SELECT set_config('clutch.clock', '2026-01-01T12:00:05Z', false) \g /dev/null
-SELECT is(clutch.heartbeat('agent:ken'), timestamptz '2026-01-01 12:00:05Z', 'a heartbeat answers when it was seen');
-SELECT is((SELECT last_seen FROM clutch.agents), timestamptz '2026-01-01 12:00:05Z', 'and is remembered');
-SELECT is((SELECT count(*) FROM clutch.events), events, 'without an event') FROM n;
+SELECT is(clutch.heartbeat('agent:ken'), timestamptz '2026-01-01 12:00:05Z', 'a heartbeat returns when the agent was seen');
+SELECT is((SELECT last_seen FROM clutch.agents), timestamptz '2026-01-01 12:00:05Z', 'and the view shows it');
+SELECT is((SELECT count(*) FROM clutch.events), events, 'a heartbeat writes no event') FROM n;
 SELECT set_config('clutch.clock', '2026-01-01T12:10:00Z', false) \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
 SELECT is((SELECT last_seen FROM clutch.agents), timestamptz '2026-01-01 12:10:00Z', 'a claim is a sign of life');
 SELECT set_config('clutch.clock', '2026-01-01T12:20:00Z', false) \g /dev/null
 SELECT count(*) FROM clutch.extend_lease('agent:ken', 'task:nowhere', 1) \g /dev/null
-SELECT is((SELECT last_seen FROM clutch.agents), timestamptz '2026-01-01 12:20:00Z', 'so is an extension');
-SELECT is((SELECT count(*) FROM clutch.agent_heartbeat), 1::bigint, 'one row is kept');
-SELECT is(pg_temp.error($$SELECT clutch.heartbeat('agent:nobody')$$), 'KL005 AGENT_NOT_FOUND agent_id', 'of nobody');
-SELECT is(pg_temp.error('SELECT clutch.heartbeat(NULL)'), '22004 NULL_VALUE agent_id', 'of NULL');
+SELECT is((SELECT last_seen FROM clutch.agents), timestamptz '2026-01-01 12:20:00Z', 'and so is extend_lease');
+SELECT is((SELECT count(*) FROM clutch.agent_heartbeat), 1::bigint, 'one row is kept for each agent');
+SELECT is(pg_temp.error($$SELECT clutch.heartbeat('agent:nobody')$$), 'KL005 AGENT_NOT_FOUND agent_id', 'a heartbeat of an unknown agent is refused');
+SELECT is(pg_temp.error('SELECT clutch.heartbeat(NULL)'), '22004 NULL_VALUE agent_id', 'and so is one of NULL');
 SELECT clutch.send(pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken", "status": "UNAVAILABLE"}')) \g /dev/null
 SELECT is((SELECT status FROM clutch.agents), 'UNAVAILABLE', 'an agent.heartbeat may change the status');
 SELECT clutch.send(pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken"}')) \g /dev/null
 SELECT is((SELECT status FROM clutch.agents), 'UNAVAILABLE', 'or leave it');
-SELECT is(pg_temp.error(format('SELECT clutch.send(%L)', pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken", "status": "ASLEEP"}'))), 'KL001 WRONG_VALUE /payload/status', 'no such status');
+SELECT is(pg_temp.error(format('SELECT clutch.send(%L)', pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken", "status": "ASLEEP"}'))), 'KL001 WRONG_VALUE /payload/status', 'an unknown status is refused');
 
 -- ------------------------------------------------------------------- finding
 SELECT clutch.register(pg_temp.card()) \g /dev/null
@@ -80,21 +80,21 @@ SELECT is((SELECT string_agg(agent_id, ' ' ORDER BY agent_id) FROM clutch.find_a
 	('{}'::text[], 'agent:ken agent:lois'), ('{skill:b}', 'agent:ken agent:lois'), ('{skill:b@^1}', 'agent:ken'), ('{skill:b@>=1}', 'agent:ken agent:lois'),
 	('{skill:a,skill:b}', 'agent:ken'), ('{tool:web}', 'agent:ken'), ('{skill:none}', NULL)) AS t(requires, found);
 SELECT clutch.send(pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken", "status": "BUSY"}')) \g /dev/null
-SELECT is((SELECT string_agg(agent_id, ' ') FROM clutch.find_agents('{skill:b}', 'READY')), 'agent:lois', 'and is ready');
+SELECT is((SELECT string_agg(agent_id, ' ') FROM clutch.find_agents('{skill:b}', 'READY')), 'agent:lois', 'find_agents can ask for a status');
 
 -- -------------------------------------------------------------------- groups
 CREATE FUNCTION pg_temp.chosen(whom text) RETURNS text LANGUAGE sql AS
 $$ SELECT coalesce(d ->> 'selected', d ->> 'code') FROM clutch.route(clutch.envelope('task.request', 'agent:ui', ARRAY[whom], requires => '{skill:b}')) d $$;
-SELECT is(pg_temp.chosen('group:press'), 'NO_AGENT_AVAILABLE', 'a group without members');
+SELECT is(pg_temp.chosen('group:press'), 'NO_AGENT_AVAILABLE', 'a group without members has no candidate');
 SELECT clutch.join_group('group:press', 'agent:lois'), clutch.join_group('group:press', 'agent:lois') \g /dev/null
-SELECT is(pg_temp.chosen('group:press'), 'agent:lois', 'a member by SQL, seen at once');
-SELECT is(clutch.leave_group('group:press', 'agent:lois'), true, 'it leaves');
-SELECT is(clutch.leave_group('group:press', 'agent:lois'), false, 'once');
-SELECT is(pg_temp.chosen('group:press'), 'NO_AGENT_AVAILABLE', 'and is a member no more');
+SELECT is(pg_temp.chosen('group:press'), 'agent:lois', 'a member that joins by SQL is seen at once');
+SELECT is(clutch.leave_group('group:press', 'agent:lois'), true, 'leave_group returns true when a member leaves');
+SELECT is(clutch.leave_group('group:press', 'agent:lois'), false, 'and false the second time');
+SELECT is(pg_temp.chosen('group:press'), 'NO_AGENT_AVAILABLE', 'a former member is not a candidate');
 SELECT clutch.send(pg_temp.event('agent.update', '{"agent_id": "agent:ken", "groups": ["group:press"]}')) \g /dev/null
-SELECT is(pg_temp.chosen('group:press'), 'agent:ken', 'a member by its card');
-SELECT is(pg_temp.error($$SELECT clutch.join_group('press', 'agent:ken')$$), '22023 WRONG_PREFIX group_id', 'no group');
-SELECT is(pg_temp.error($$SELECT clutch.join_group('group:press', 'ken')$$), '22023 WRONG_PREFIX agent_id', 'no agent');
+SELECT is(pg_temp.chosen('group:press'), 'agent:ken', 'an agent can join a group by its card');
+SELECT is(pg_temp.error($$SELECT clutch.join_group('press', 'agent:ken')$$), '22023 WRONG_PREFIX group_id', 'a group id begins with group:');
+SELECT is(pg_temp.error($$SELECT clutch.join_group('group:press', 'ken')$$), '22023 WRONG_PREFIX agent_id', 'an agent id begins with agent:');
 
 -- --------------------------------------------------------------------- scope
 CREATE FUNCTION pg_temp.scoped(run text, scope text, task text) RETURNS text LANGUAGE plpgsql AS $$
@@ -109,30 +109,30 @@ EXCEPTION WHEN SQLSTATE 'KL004' THEN
 	RETURN detail::jsonb #>> '{0,code}';
 END $$;
 SELECT is(pg_temp.scoped('run:s', 'group:a', 'task:s1'), 'group:a', 'the first request of a run names its scope');
-SELECT is(pg_temp.scoped('run:s', NULL, 'task:s2'), 'group:a', 'the next inherits it');
+SELECT is(pg_temp.scoped('run:s', NULL, 'task:s2'), 'group:a', 'the next request inherits it');
 SELECT is(pg_temp.scoped('run:s', 'group:a', 'task:s3'), 'group:a', 'or repeats it');
-SELECT is(pg_temp.scoped('run:s', 'group:b', 'task:s4'), 'SCOPE_MISMATCH', 'another is refused');
-SELECT is(pg_temp.scoped('run:u', NULL, 'task:u1'), 'none', 'a run without scope');
-SELECT is(pg_temp.scoped('run:u', 'group:a', 'task:u2'), 'SCOPE_MISMATCH', 'is not given one later');
+SELECT is(pg_temp.scoped('run:s', 'group:b', 'task:s4'), 'SCOPE_MISMATCH', 'another scope is refused');
+SELECT is(pg_temp.scoped('run:u', NULL, 'task:u1'), 'none', 'a run may have no scope');
+SELECT is(pg_temp.scoped('run:u', 'group:a', 'task:u2'), 'SCOPE_MISMATCH', 'and is not given one later');
 SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', run_id => 'run:s')) \g /dev/null
-SELECT is((SELECT scope FROM clutch.events WHERE type = 'chat.message'), 'group:a', 'every event of the run has its scope');
-SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:s' AND scope IS DISTINCT FROM 'group:a'), 0::bigint, 'those of the database too');
+SELECT is((SELECT scope FROM clutch.events WHERE type = 'chat.message'), 'group:a', 'a message has the scope of its run');
+SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:s' AND scope IS DISTINCT FROM 'group:a'), 0::bigint, 'and so has every other event of the run');
 
 -- ---------------------------------------------------------- who may speak
 CREATE ROLE tap_ken;
 SELECT clutch.grant_agent('tap_ken', 'agent:ken', '{skill:b}') \g /dev/null
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA pg_temp TO tap_ken;
 SET ROLE tap_ken;
-SELECT lives_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:b"}], "limits": {"max_concurrency": 2}}')$$, 'an agent registers itself, with what it was granted');
-SELECT throws_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:root"}], "limits": {"max_concurrency": 2}}')$$, '42501', NULL, 'and with no more');
-SELECT throws_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lois", "display": {"name": "Lois"}, "capabilities": [{"id": "skill:b"}], "limits": {"max_concurrency": 2}}')$$, '42501', NULL, 'and no other');
-SELECT throws_ok($$SELECT clutch.send(clutch.envelope('agent.update', 'agent:ken', payload => '{"agent_id": "agent:lois", "limits": {"max_concurrency": 9}}'))$$, '42501', NULL, 'nor in a payload');
-SELECT throws_ok($$SELECT clutch.heartbeat('agent:lois')$$, '42501', NULL, 'nor a heartbeat');
-SELECT throws_ok($$SELECT clutch.claim('agent:lois')$$, '42501', NULL, 'nor a claim');
-SELECT throws_ok($$SELECT clutch.send(clutch.envelope('chat.message', 'agent:lois'))$$, '42501', NULL, 'nor a word');
-SELECT throws_ok('SELECT clutch.rebuild()', '42501', NULL, 'nor a rebuild');
+SELECT lives_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:b"}], "limits": {"max_concurrency": 2}}')$$, 'an agent registers itself with what it was granted');
+SELECT throws_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:root"}], "limits": {"max_concurrency": 2}}')$$, '42501', NULL, 'but not with more');
+SELECT throws_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lois", "display": {"name": "Lois"}, "capabilities": [{"id": "skill:b"}], "limits": {"max_concurrency": 2}}')$$, '42501', NULL, 'nor another agent');
+SELECT throws_ok($$SELECT clutch.send(clutch.envelope('agent.update', 'agent:ken', payload => '{"agent_id": "agent:lois", "limits": {"max_concurrency": 9}}'))$$, '42501', NULL, 'nor updates another agent in a payload');
+SELECT throws_ok($$SELECT clutch.heartbeat('agent:lois')$$, '42501', NULL, 'nor sends a heartbeat for it');
+SELECT throws_ok($$SELECT clutch.claim('agent:lois')$$, '42501', NULL, 'nor claims for it');
+SELECT throws_ok($$SELECT clutch.send(clutch.envelope('chat.message', 'agent:lois'))$$, '42501', NULL, 'nor speaks in its name');
+SELECT throws_ok('SELECT clutch.rebuild()', '42501', NULL, 'nor rebuilds');
 RESET ROLE;
-SELECT is((SELECT max_concurrency FROM clutch.agents WHERE agent_id = 'agent:lois'), 2, 'the other is as it was');
+SELECT is((SELECT max_concurrency FROM clutch.agents WHERE agent_id = 'agent:lois'), 2, 'the other agent is as it was');
 
 -- --------------------------------------------- a number is a number in a card
 SELECT lives_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:decimal",

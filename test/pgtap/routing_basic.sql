@@ -43,9 +43,9 @@ $$;
 
 -- ------------------------------------------------------------ nobody is there
 BEGIN;
-SELECT is(pg_temp.outcome(pg_temp.request()), 'NO_CAPABLE_AGENT (retryable)', 'no agent at all');
-SELECT is(clutch.route(pg_temp.request()) ->> 'message', 'no agent is registered', 'and it says so');
-SELECT is_empty($$SELECT * FROM clutch.explain_route(pg_temp.request())$$, 'no agent to explain');
+SELECT is(pg_temp.outcome(pg_temp.request()), 'NO_CAPABLE_AGENT (retryable)', 'no agent is registered');
+SELECT is(clutch.route(pg_temp.request()) ->> 'message', 'no agent is registered', 'the message says so');
+SELECT is_empty($$SELECT * FROM clutch.explain_route(pg_temp.request())$$, 'explain_route returns no row');
 SELECT is(pg_temp.outcome(pg_temp.request() || pg_temp.to_whom('agent:ghost')),
 		  'NO_AGENT_AVAILABLE (retryable)', 'a named agent that is not registered');
 SELECT is(pg_temp.outcome(pg_temp.request() || pg_temp.to_whom('group:ghosts')),
@@ -59,46 +59,46 @@ SELECT pg_temp.agent('agent:ken', '[
 SELECT pg_temp.agent('agent:amy', '[
 	{"id": "skill:research", "version": "2.1.0"}, {"id": "skill:code"}, {"id": "review"}]');
 
-SELECT is(pg_temp.verdicts(pg_temp.request()), 'amy, ken', 'nothing required: everybody');
+SELECT is(pg_temp.verdicts(pg_temp.request()), 'amy, ken', 'if nothing is required every agent is eligible');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:code"]}')),
-		  'amy, ken requires', 'a capability by its id');
+		  'amy, ken requires', 'a capability is required by its id');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["review"]}')),
-		  'amy, ken requires', 'a free word is an id, too');
+		  'amy, ken requires', 'a word without a prefix is an id as well');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:research", "skill:code"]}')),
-		  'amy, ken requires', 'all must be met');
+		  'amy, ken requires', 'all requirements must be met');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:research@^1"]}')),
-		  'ken, amy requires', 'id@range');
+		  'ken, amy requires', 'a range of versions');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:research@>=2"]}')),
-		  'amy, ken requires', 'id@range, the other way');
+		  'amy, ken requires', 'another range');
 SELECT is(pg_temp.detail(pg_temp.request('{"requires": ["skill:research@^3"]}'), 'agent:ken'),
-		  'has no skill:research@^3 (it has 1.0)', 'and what it has instead is said');
+		  'has no skill:research@^3 (it has 1.0)', 'the detail says what the agent has instead');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:code@^1"]}')),
-		  'amy requires, ken requires', 'without a version it does not meet a range');
+		  'amy requires, ken requires', 'a capability without a version does not meet a range');
 SELECT is(pg_temp.detail(pg_temp.request('{"requires": ["skill:code@^1"]}'), 'agent:amy'),
-		  'has no skill:code@^1 (it has no version)', 'and it says so');
+		  'has no skill:code@^1 (it has no version)', 'and the detail says so');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:code@*"]}')),
-		  'amy, ken requires', 'but one that excludes nothing');
+		  'amy, ken requires', 'except a range that excludes nothing');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["tool:browser"]}')),
-		  'ken, amy requires', 'tool:x by a tool mcp:x');
+		  'ken, amy requires', 'tool:x is met by a tool mcp:x');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["tool:db"]}')),
-		  'ken, amy requires', 'tool:x by a server mcp:x');
+		  'ken, amy requires', 'tool:x is met by a server mcp:x');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["tool:mcp"]}')),
-		  'ken, amy requires', 'tool:x by a capability tool:x');
+		  'ken, amy requires', 'tool:x is met by a capability tool:x');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["tool:browser@*"]}')),
-		  'ken, amy requires', 'a tool has no version: it meets any range ...');
+		  'ken, amy requires', 'a tool has no version: it meets a range that excludes nothing');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["tool:browser@^1"]}')),
-		  'amy requires, ken requires', '... and no other');
+		  'amy requires, ken requires', 'and no other');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:fintech"]}')),
-		  'amy requires, ken requires', 'a tag is no capability');
+		  'amy requires, ken requires', 'a tag is not a capability');
 SELECT is(pg_temp.outcome(pg_temp.request('{"requires": ["skill:dance", "skill:code"]}')),
-		  'NO_CAPABLE_AGENT (retryable)', 'nobody can');
+		  'NO_CAPABLE_AGENT (retryable)', 'no agent has what is required');
 SELECT is(clutch.route(pg_temp.request('{"requires": ["skill:dance"]}')) ->> 'message',
-		  'no agent has everything required: [skill:dance]', 'and it says what is missing');
+		  'no agent has everything required: [skill:dance]', 'the message says what is missing');
 
 -- ---------------------------------------------------------------- prefers
 SELECT results_eq($$SELECT agent_id, score FROM clutch.explain_route(pg_temp.request(
 	'{"prefers": ["tag:fintech", "domain:market", "tool:db", "skill:code", "skill:research@^2"]}'))$$,
-	$$VALUES ('agent:ken', 0.6::float8), ('agent:amy', 0.4)$$, 'preferences weigh the same');
+	$$VALUES ('agent:ken', 0.6::float8), ('agent:amy', 0.4)$$, 'preferences have equal weights');
 SELECT is((SELECT score FROM clutch.explain_route(pg_temp.request()) LIMIT 1), 1::float8,
 		  'nothing preferred: 1');
 SET clutch.weight_skill = 3;
@@ -107,7 +107,7 @@ SELECT results_eq($$SELECT agent_id, score FROM clutch.explain_route(pg_temp.req
 	'{"prefers": ["tag:fintech", "tool:db", "skill:code"]}'))$$,
 	$$VALUES ('agent:amy', 0.75::float8), ('agent:ken', 0.25)$$, 'unless settings say otherwise');
 SELECT is((SELECT min(score) FROM clutch.explain_route(pg_temp.request('{"prefers": ["tag:none"]}'))),
-		  1::float8, 'a kind that weighs nothing was not asked');
+		  1::float8, 'a kind of preference with weight 0 does not count');
 RESET clutch.weight_skill;
 RESET clutch.weight_tag;
 ROLLBACK;
@@ -126,30 +126,30 @@ FROM (VALUES
 SELECT is(pg_temp.verdicts(pg_temp.request()), 'inside, offline, outside policy',
 		  'policy: only sandboxed agents, unless the message says otherwise');
 SELECT is(pg_temp.verdicts(pg_temp.request(pg_temp.policy('{"sandbox": true}'))),
-		  'inside, offline, outside policy', 'policy, said aloud');
+		  'inside, offline, outside policy', 'a policy of the request');
 SELECT is(pg_temp.verdicts(pg_temp.request(pg_temp.policy('{"sandbox": false}'))),
-		  'inside, offline, outside', 'policy, waived');
+		  'inside, offline, outside', 'a policy that is waived');
 SELECT is(pg_temp.verdicts(pg_temp.request(pg_temp.policy('{"network": "open"}'))),
 		  'inside, offline network, outside policy', 'network open');
 SELECT is(pg_temp.verdicts(pg_temp.request(pg_temp.policy('{"network": "egress-restricted"}'))),
-		  'inside, offline network, outside policy', 'more network than asked for is fine');
+		  'inside, offline network, outside policy', 'an agent may have more network than required');
 SELECT is(pg_temp.detail(pg_temp.request(pg_temp.policy('{"network": "open"}')), 'agent:offline'),
-		  'has network none, asked for is open', 'network, in words');
+		  'has network none, asked for is open', 'the detail of network');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"meta": {"clutch": {"scope": "group:team-a"}}}')),
-		  'inside, offline scope, outside policy', 'scope: only who works for the owner of the run');
+		  'inside, offline scope, outside policy', 'scope: only agents of the scope of the run');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"meta": {"clutch": {"scope": "group:team-c"}}}')),
 		  'inside scope, offline scope, outside scope', 'scope comes before policy');
 SELECT is(pg_temp.outcome(pg_temp.request('{"meta": {"clutch": {"scope": "group:team-c"}}}')),
-		  'POLICY_DENIED', 'POLICY_DENIED, and no use in trying again');
+		  'POLICY_DENIED', 'POLICY_DENIED is not retryable');
 
 SELECT clutch.send(clutch.envelope('agent.heartbeat', 'agent:inside', payload => '{"status": "UNAVAILABLE"}')) \g /dev/null
 SELECT is(pg_temp.verdicts(pg_temp.request()), 'offline, inside status, outside policy',
 		  'status: it takes no work');
-SELECT is(pg_temp.detail(pg_temp.request(), 'agent:inside'), 'is UNAVAILABLE', 'status, in words');
+SELECT is(pg_temp.detail(pg_temp.request(), 'agent:inside'), 'is UNAVAILABLE', 'the detail of status');
 SELECT is(pg_temp.outcome(pg_temp.request() || pg_temp.to_whom('agent:inside')),
-		  'NO_AGENT_AVAILABLE (retryable)', 'who could is away');
+		  'NO_AGENT_AVAILABLE (retryable)', 'an agent that could do it is away');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:y"]}')),
-		  'inside status, offline requires, outside policy', 'the first filter that fails is named');
+		  'inside status, offline requires, outside policy', 'rejected_by names the first filter that fails');
 ROLLBACK;
 
 -- trust and tools judge the capabilities that are used, no others
@@ -162,33 +162,33 @@ SELECT pg_temp.agent('agent:b', '[
 	{"id": "skill:x", "version": "2.0", "tools": ["mcp:browser"], "cost_hint": "high"}]');
 SELECT pg_temp.agent('agent:c', '[{"id": "skill:z", "tools": ["mcp:mail"]}]');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:x"]}' ||
-		pg_temp.policy('{"trust_level": "prod"}'))), 'a, b, c requires', 'trust: both have it for prod');
+		pg_temp.policy('{"trust_level": "prod"}'))), 'a, b, c requires', 'trust: both agents have the capability for prod');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:y"]}' ||
 		pg_temp.policy('{"trust_level": "prod"}'))), 'a trust, b requires, c requires',
 		  'trust: absent is sandbox; who cannot anyway is told so');
 SELECT is(pg_temp.detail(pg_temp.request('{"requires": ["skill:y"]}' ||
 		pg_temp.policy('{"trust_level": "prod"}')), 'agent:a'),
-		  'is not trusted for prod with skill:y', 'trust, in words');
+		  'is not trusted for prod with skill:y', 'the detail of trust');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:x"]}' ||
 		pg_temp.policy('{"tool_allowlist": ["mcp:browser"]}'))), 'a, b, c requires',
 		  'tools: another capability of the agent may do');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:x"]}' ||
 		pg_temp.policy('{"tool_allowlist": ["mcp:browser"], "trust_level": "prod"}'))),
-		  'a, b tools, c requires', 'but one must pass trust and tools');
+		  'a, b tools, c requires', 'one capability must pass trust and tools');
 SELECT is(pg_temp.detail(pg_temp.request('{"requires": ["skill:x"]}' ||
 		pg_temp.policy('{"tool_allowlist": ["mcp:browser"], "trust_level": "prod"}')), 'agent:b'),
-		  'meets skill:x with skill:x, which uses mcp:files: not in the allowlist', 'tools, in words');
+		  'meets skill:x with skill:x, which uses mcp:files: not in the allowlist', 'the detail of tools');
 SELECT is(pg_temp.verdicts(pg_temp.request(pg_temp.policy('{"tool_allowlist": ["mcp:none"]}'))),
-		  'a, b, c', 'nothing required: no tool is used');
+		  'a, b, c', 'if nothing is required no tool is used');
 SELECT is(pg_temp.outcome(pg_temp.request('{"requires": ["skill:x"]}' ||
 		pg_temp.policy('{"tool_allowlist": ["mcp:none"]}'))), 'POLICY_DENIED', 'POLICY_DENIED by tools');
 SELECT results_eq($$SELECT agent_id, detail FROM clutch.explain_route(pg_temp.request('{"requires": ["skill:x"]}'))
 	WHERE eligible$$, $$VALUES ('agent:a', 'cost low, never chosen'), ('agent:b', 'cost medium, never chosen')$$,
-	'the cost is that of the capability used: the first that passes');
+	'the cost is that of the first capability that passes');
 SELECT is(pg_temp.reason(pg_temp.request('{"requires": ["skill:x"]}')),
-		  'matched requires[skill:x], lowest cost', 'and it decides a tie');
+		  'matched requires[skill:x], lowest cost', 'it decides a tie');
 SELECT is(pg_temp.reason(pg_temp.request('{"requires": ["skill:x", "skill:y"]}')),
-		  'matched requires[skill:x, skill:y], only candidate', 'only candidate');
+		  'matched requires[skill:x, skill:y], only candidate', 'the only candidate');
 ROLLBACK;
 
 -- ------------------------------------------------- whom the request names
@@ -197,10 +197,10 @@ SELECT pg_temp.agent('agent:a', '[{"id": "skill:x"}]', '{"groups": ["group:g"]}'
 SELECT pg_temp.agent('agent:b', '[{"id": "skill:x"}]');
 SELECT pg_temp.agent('agent:c', '[{"id": "skill:y"}]');
 INSERT INTO clutch.group_member (group_id, agent_id) VALUES ('group:h', 'agent:b'), ('group:h', 'agent:c');
-SELECT is(pg_temp.verdicts(pg_temp.request() || pg_temp.to_whom('group:g')), 'a', 'a group, by its cards');
-SELECT is(pg_temp.verdicts(pg_temp.request() || pg_temp.to_whom('group:h')), 'b, c', 'a group, by SQL');
+SELECT is(pg_temp.verdicts(pg_temp.request() || pg_temp.to_whom('group:g')), 'a', 'a group by cards');
+SELECT is(pg_temp.verdicts(pg_temp.request() || pg_temp.to_whom('group:h')), 'b, c', 'a group by join_group');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:x"]}') || pg_temp.to_whom('group:h')),
-		  'b, c requires', 'the others are not looked at');
+		  'b, c requires', 'agents outside of it are not looked at');
 SELECT is(pg_temp.verdicts(pg_temp.request() || pg_temp.to_whom('group:g', 'agent:c')), 'a, c',
 		  'a group and an agent');
 SELECT is(pg_temp.verdicts(pg_temp.request() || pg_temp.to_whom('agent:b', 'agent:c')), 'b, c',
@@ -210,9 +210,9 @@ SELECT is(pg_temp.verdicts(pg_temp.request() || pg_temp.to_whom('agent:orchestra
 SELECT is(pg_temp.reason(pg_temp.request() || pg_temp.to_whom('agent:b')), 'named by the request',
 		  'one agent is named: no choice');
 SELECT is(pg_temp.outcome(pg_temp.request('{"requires": ["skill:y"]}') || pg_temp.to_whom('agent:b')),
-		  'NO_CAPABLE_AGENT (retryable)', 'but what it requires holds');
+		  'NO_CAPABLE_AGENT (retryable)', 'but the requirements hold');
 DELETE FROM clutch.group_member WHERE agent_id = 'agent:b';
-SELECT is(pg_temp.verdicts(pg_temp.request() || pg_temp.to_whom('group:h')), 'c', 'who left is not asked');
+SELECT is(pg_temp.verdicts(pg_temp.request() || pg_temp.to_whom('group:h')), 'c', 'a former member is not asked');
 SET clutch.orchestrator = 'agent:boss';
 SELECT is(pg_temp.verdicts(pg_temp.request() || pg_temp.to_whom('agent:boss')), 'a, b, c',
 		  'the orchestrator is a setting');
@@ -223,11 +223,11 @@ ROLLBACK;
 BEGIN;
 SELECT pg_temp.agent('agent:' || name, '[{"id": "skill:x"}]', '{"limits": {"max_concurrency": 2}}')
 FROM unnest(ARRAY['a', 'b', 'c']) name;
-SELECT is(pg_temp.reason(pg_temp.request()), 'nothing required, first by agent_id', 'all are the same');
+SELECT is(pg_temp.reason(pg_temp.request()), 'nothing required, first by agent_id', 'all candidates are equal');
 
 SELECT clutch.send(pg_temp.request('{"task_id": "task:1", "requires": ["skill:x"]}')) \g /dev/null
-SELECT is((SELECT agent_id FROM clutch.tasks WHERE task_id = 'task:1'), 'agent:a', 'the first one has it');
-SELECT is(pg_temp.verdicts(pg_temp.request()), 'b, c, a', 'who is busy comes last');
+SELECT is((SELECT agent_id FROM clutch.tasks WHERE task_id = 'task:1'), 'agent:a', 'the first one gets the task');
+SELECT is(pg_temp.verdicts(pg_temp.request()), 'b, c, a', 'a busy agent comes last');
 SELECT is((SELECT load FROM clutch.explain_route(pg_temp.request()) WHERE agent_id = 'agent:a'),
 		  0.5::float8, 'its load is one of two');
 SELECT is(pg_temp.reason(pg_temp.request('{"requires": ["skill:x"]}') || pg_temp.to_whom('agent:a', 'agent:c')),
@@ -235,50 +235,50 @@ SELECT is(pg_temp.reason(pg_temp.request('{"requires": ["skill:x"]}') || pg_temp
 
 SELECT clutch.send(pg_temp.request(jsonb_build_object('task_id', 'task:' || n))) FROM generate_series(2, 3) n \g /dev/null
 SELECT is((SELECT string_agg(substr(agent_id, 7), ' ' ORDER BY task_id) FROM clutch.tasks
-		   WHERE task_id IN ('task:1', 'task:2', 'task:3')), 'a b c', 'one each');
+		   WHERE task_id IN ('task:1', 'task:2', 'task:3')), 'a b c', 'each agent has one task');
 SELECT is(pg_temp.reason(pg_temp.request()), 'nothing required, least recently chosen',
 		  'round-robin: whose turn it is');
 SELECT task_id FROM clutch.claim('agent:b') \g /dev/null
 SELECT clutch.fail('agent:b', 'task:2', 'BROKEN', 'it broke', false) \g /dev/null
 SELECT task_id FROM clutch.claim('agent:c') \g /dev/null
 SELECT clutch.finish('agent:c', 'task:3') \g /dev/null
-SELECT is(pg_temp.verdicts(pg_temp.request()), 'c, b, a', 'who did well is before who failed');
-SELECT is(pg_temp.reason(pg_temp.request()), 'nothing required, highest success rate', 'and it says so');
+SELECT is(pg_temp.verdicts(pg_temp.request()), 'c, b, a', 'an agent that succeeded comes before one that failed');
+SELECT is(pg_temp.reason(pg_temp.request()), 'nothing required, highest success rate', 'and the reason says so');
 SELECT is((SELECT success_rate FROM clutch.explain_route(pg_temp.request()) WHERE agent_id = 'agent:b'),
-		  0::float8, 'the rate of one failure');
+		  0::float8, 'the success rate after one failure');
 
 SELECT clutch.send(pg_temp.request(jsonb_build_object('task_id', 'task:' || n))) FROM generate_series(4, 8) n \g /dev/null
-SELECT is(pg_temp.verdicts(pg_temp.request()), 'a concurrency, b concurrency, c concurrency', 'all are full');
-SELECT is(pg_temp.detail(pg_temp.request(), 'agent:a'), 'has 2 of 2 tasks', 'concurrency, in words');
+SELECT is(pg_temp.verdicts(pg_temp.request()), 'a concurrency, b concurrency, c concurrency', 'all candidates are full');
+SELECT is(pg_temp.detail(pg_temp.request(), 'agent:a'), 'has 2 of 2 tasks', 'the detail of concurrency');
 SELECT is(pg_temp.outcome(pg_temp.request()), 'NO_CAPACITY (retryable)', 'NO_CAPACITY');
 SELECT is(clutch.route(pg_temp.request()) -> 'rejected',
 	'{"concurrency": {"count": 3, "agents": ["agent:a", "agent:b", "agent:c"]}}'::jsonb,
-	'and who was full');
+	'with the full agents');
 
 -- ------------------------------------------------------------------- why
 SELECT results_eq($$SELECT agent_id, eligible, rank, detail FROM clutch.why('task:1')$$,
 	$$VALUES ('agent:a', true, 1, 'matched requires[skill:x], first by agent_id'),
 			 ('agent:b', true, 2, 'cost medium, never chosen'),
-			 ('agent:c', true, 3, 'cost medium, never chosen')$$, 'why: the decision as it was taken');
+			 ('agent:c', true, 3, 'cost medium, never chosen')$$, 'why() shows the decision as it was made');
 SELECT results_eq($$SELECT agent_id, eligible, rejected_by, detail FROM clutch.why('task:8')$$,
 	$$VALUES ('agent:b', true, NULL, 'nothing required, only candidate'),
 			 ('agent:a', false, 'concurrency', 'one of 2 rejected by concurrency'),
 			 ('agent:c', false, 'concurrency', 'one of 2 rejected by concurrency')$$,
-	'why: the last one found room with the last that had any');
+	'why() shows that the last candidate had room when the others were full');
 SELECT clutch.send(pg_temp.request('{"task_id": "task:9", "requires": ["skill:x"]}')) \g /dev/null
 SELECT results_eq($$SELECT agent_id, eligible, rejected_by, detail FROM clutch.why('task:9')$$,
 	$$VALUES ('agent:a', false, 'concurrency', 'one of 3 rejected by concurrency'),
 			 ('agent:b', false, 'concurrency', 'one of 3 rejected by concurrency'),
 			 ('agent:c', false, 'concurrency', 'one of 3 rejected by concurrency')$$,
-	'why: nobody had it, and who was rejected');
+	'why() shows who was rejected');
 SELECT clutch.send(pg_temp.request('{"task_id": "task:10"}') || pg_temp.to_whom('group:ghosts')) \g /dev/null
 SELECT results_eq($$SELECT agent_id, eligible, detail FROM clutch.why('task:10')$$,
-	$$VALUES (NULL, false, 'no agent that could take it is available')$$, 'why: nobody was even looked at');
+	$$VALUES (NULL, false, 'no agent that could take it is available')$$, 'why() shows that no candidate existed');
 SELECT pg_temp.agent('agent:d', '[{"id": "skill:d"}]');
 SELECT clutch.send(pg_temp.request('{"task_id": "task:11"}') || pg_temp.to_whom('agent:d')) \g /dev/null
 SELECT results_eq($$SELECT agent_id, eligible, detail, rank FROM clutch.why('task:11')$$,
-	$$VALUES ('agent:d', true, 'named by the request', 1)$$, 'why: a direct request');
-SELECT throws_ok($$SELECT * FROM clutch.why('task:none')$$, 'KL003', NULL, 'why: no such task');
+	$$VALUES ('agent:d', true, 'named by the request', 1)$$, 'why() of a direct request');
+SELECT throws_ok($$SELECT * FROM clutch.why('task:none')$$, 'KL003', NULL, 'why() of an unknown task is refused');
 ROLLBACK;
 
 -- ------------------------------------------------------- many agents, few words
@@ -292,34 +292,34 @@ SELECT is(jsonb_array_length(clutch.route(pg_temp.request('{"requires": ["skill:
 SELECT is(clutch.route(pg_temp.request('{"requires": ["skill:x"]}')) #>> '{rejected,requires,count}', '50',
 		  'counts all that were rejected');
 SELECT is(jsonb_array_length(clutch.route(pg_temp.request('{"requires": ["skill:x"]}')) #> '{rejected,requires,agents}'),
-		  20, 'and names the first twenty');
+		  20, 'and has the first twenty');
 SELECT is((SELECT count(*) FROM clutch.explain_route(pg_temp.request('{"requires": ["skill:x"]}'))), 100::bigint,
 		  'explain_route shows all');
 SET clutch.decision_candidates = 3;
 SELECT is(clutch.route(pg_temp.request('{"requires": ["skill:x"]}')) -> 'candidates',
-		  '["agent:002", "agent:004", "agent:006"]'::jsonb, 'or as many as the setting says');
+		  '["agent:002", "agent:004", "agent:006"]'::jsonb, 'or as many as clutch.decision_candidates');
 RESET clutch.decision_candidates;
 
 -- more than clutch.exact_load_candidates: loads are remembered, the best is read again
 SELECT clutch.send(pg_temp.request(jsonb_build_object('task_id', 'task:' || n, 'requires', '["skill:x"]'::jsonb)))
 FROM generate_series(1, 50) n \g /dev/null
 SELECT is((SELECT count(DISTINCT agent_id) FROM clutch.tasks WHERE task_id LIKE 'task:%' AND status = 'assigned'),
-		  50::bigint, 'fifty tasks in one transaction, fifty agents: remembered loads mislead nobody');
+		  50::bigint, 'fifty tasks in one transaction go to fifty agents, in spite of remembered loads');
 SELECT is(pg_temp.outcome(pg_temp.request('{"requires": ["skill:x"]}')), 'NO_CAPACITY (retryable)',
 		  'and then all are full');
 ROLLBACK;
 
 -- --------------------------------------------------------- what is no request
-SELECT throws_ok($$SELECT clutch.route('{"v": "clutch/0.1"}')$$, 'KL001', NULL, 'route: not an envelope');
-SELECT throws_ok($$SELECT * FROM clutch.explain_route('[]')$$, 'KL001', NULL, 'explain_route: not an envelope');
+SELECT throws_ok($$SELECT clutch.route('{"v": "clutch/0.1"}')$$, 'KL001', NULL, 'route() refuses what is not an envelope');
+SELECT throws_ok($$SELECT * FROM clutch.explain_route('[]')$$, 'KL001', NULL, 'explain_route() refuses what is not an envelope');
 SELECT throws_ok($$SELECT clutch.route(clutch.envelope('chat.message', 'agent:client'))$$, 'KL001', NULL,
 				 'route: not a request');
-SELECT is(clutch.route(NULL), NULL, 'route: NULL is NULL');
+SELECT is(clutch.route(NULL), NULL, 'route() of NULL is NULL');
 
 -- ------------------------------------------------------------ no side effect
 SELECT pg_temp.agent('agent:a', '[{"id": "skill:x"}]');
 SELECT clutch.route(pg_temp.request()) FROM generate_series(1, 3) \g /dev/null
-SELECT is((SELECT count(*) FROM clutch.agent_slot WHERE task_id IS NOT NULL), 0::bigint, 'route takes no slot');
+SELECT is((SELECT count(*) FROM clutch.agent_slot WHERE task_id IS NOT NULL), 0::bigint, 'route() takes no slot');
 SELECT is((SELECT count(*) FROM clutch.events WHERE type LIKE 'routing.%'), 0::bigint, 'and writes no event');
 
 SELECT * FROM finish();

@@ -428,7 +428,7 @@ SELECT is((SELECT count(*) FROM difference WHERE what = 'route'), 0::bigint,
 
 -- the comparison is worth something only if everything occurred
 SELECT cmp_ok((SELECT sum(n) FROM seen WHERE what IN ('decision', 'NO_CAPABLE_AGENT', 'NO_CAPACITY',
-				'NO_AGENT_AVAILABLE', 'POLICY_DENIED')), '>=', 3000::numeric, 'thousands of requests');
+				'NO_AGENT_AVAILABLE', 'POLICY_DENIED')), '>=', 3000::numeric, 'thousands of requests were compared');
 SELECT is((SELECT count(DISTINCT what) FROM seen WHERE n > 0 AND what IN
 		  ('status', 'scope', 'trust', 'policy', 'tools', 'network', 'requires', 'concurrency')),
 		  8::bigint, 'every word of rejection occurred');
@@ -442,7 +442,7 @@ SELECT is((SELECT count(DISTINCT trim(what)) FROM seen WHERE trim(what) IN
 SELECT cmp_ok((SELECT min(total) FROM (SELECT sum(n) AS total FROM seen
 		WHERE what IN ('status', 'scope', 'trust', 'policy', 'tools', 'network', 'requires',
 					   'concurrency', 'eligible') GROUP BY what) t), '>=', 20::numeric,
-		'and often');
+		'often enough');
 SELECT cmp_ok((SELECT sum(n) FROM seen WHERE what = 'decision'), '>=', 500::numeric,
 		'and choices were made');
 

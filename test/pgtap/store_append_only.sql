@@ -59,7 +59,7 @@ SELECT throws_ok('DELETE FROM clutch.events', '42501', NULL, 'agent: DELETE');
 SELECT throws_ok('TRUNCATE clutch.events', '42501', NULL, 'agent: TRUNCATE');
 SELECT throws_ok($$INSERT INTO clutch.events (seq, envelope) VALUES (99, '{}')$$, '42501', NULL, 'agent: a seq of its own');
 RESET ROLE;
-SELECT is((SELECT count(*) FROM clutch.events), 3::bigint, 'all is as it was');
+SELECT is((SELECT count(*) FROM clutch.events), 3::bigint, 'the log is as it was');
 
 -- what the error says
 CREATE FUNCTION pg_temp.detail_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -72,7 +72,7 @@ EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
 	RETURN detail::jsonb #>> '{0,code}';
 END $$;
-SELECT is(pg_temp.detail_of('DELETE FROM clutch.events'), 'LOG_IS_APPEND_ONLY', 'the detail has the code');
+SELECT is(pg_temp.detail_of('DELETE FROM clutch.events'), 'LOG_IS_APPEND_ONLY', 'the DETAIL has the code');
 
 -- --------------------------------------------------------------- every way in
 CREATE TEMP TABLE answer (seq bigint, id text);
@@ -80,41 +80,41 @@ WITH i AS (INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(4)) RETURNI
 SELECT fixture.answers('SELECT seq, id FROM answer', $$SELECT seq, id FROM clutch.events WHERE id = 'msg_4'$$, 'INSERT ... RETURNING');
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(5)), (pg_temp.chat(6)), (pg_temp.chat(5)), (pg_temp.chat(7));
 SELECT fixture.answers($$SELECT id FROM clutch.events WHERE id IN ('msg_5', 'msg_6', 'msg_7') ORDER BY seq$$,
-	$$VALUES ('msg_5'), ('msg_6'), ('msg_7')$$, 'several rows, in order, a repeat among them once');
+	$$VALUES ('msg_5'), ('msg_6'), ('msg_7')$$, 'several rows in order, and a repeated one once');
 INSERT INTO clutch.events (envelope) SELECT pg_temp.chat(n) FROM generate_series(8, 20) n ORDER BY n;
 SELECT is((SELECT count(*) FROM clutch.events WHERE id IN (SELECT 'msg_' || n FROM generate_series(8, 20) n)), 13::bigint, 'INSERT ... SELECT');
 WITH a AS (INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(21)) RETURNING 1),
 	b AS (INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(21)) RETURNING 1)
-SELECT is((SELECT count(*) FROM a) + (SELECT count(*) FROM b), 1::bigint, 'one id from two parts of a statement, once');
+SELECT is((SELECT count(*) FROM a) + (SELECT count(*) FROM b), 1::bigint, 'one id from two parts of a statement is inserted once');
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(21)) ON CONFLICT DO NOTHING;
 COPY clutch.events (envelope) FROM PROGRAM 'printf ''{"v":"clutch/0.1","id":"msg_copy%s","ts":"2026-01-01T00:00:00Z","type":"chat.message","thread_id":"t","run_id":"run:1","task_id":"task:1","from":{"agent_id":"agent:ui"},"to":[{"agent_id":"agent:ken"}],"payload":{}}\n'' 1 2 2 3';
 SELECT is((SELECT count(*) FROM clutch.events WHERE id LIKE 'msg_copy%'), 3::bigint, 'COPY');
 SELECT fixture.answers($$SELECT id, duplicate FROM clutch.send_batch(ARRAY[pg_temp.chat(22), pg_temp.chat(23), pg_temp.chat(22), pg_temp.chat(4)])$$,
-	$$VALUES ('msg_22', false), ('msg_23', false), ('msg_22', true), ('msg_4', true)$$, 'send_batch answers each in order');
+	$$VALUES ('msg_22', false), ('msg_23', false), ('msg_22', true), ('msg_4', true)$$, 'send_batch returns receipts in order');
 SELECT is((SELECT count(*) FROM clutch.send_batch('{}')), 0::bigint, 'send_batch of nothing');
-SELECT is((SELECT count(*) FROM clutch.send_batch(ARRAY(SELECT pg_temp.chat(n) FROM generate_series(30, 2029) n))), 2000::bigint, 'send_batch of 2,000');
-SELECT throws_ok($$SELECT * FROM clutch.send_batch(ARRAY[pg_temp.chat(3000), NULL])$$, '22004', NULL, 'send_batch with a null');
-SELECT throws_ok($$SELECT * FROM clutch.send_batch(ARRAY[pg_temp.chat(3000), '{}', pg_temp.chat(3001)])$$, 'KL001', NULL, 'send_batch with a faulty one');
-SELECT is((SELECT count(*) FROM clutch.events WHERE id IN ('msg_3000', 'msg_3001')), 0::bigint, 'and none of it is there');
-SELECT throws_ok('INSERT INTO clutch.events (envelope) VALUES (NULL)', 'KL001', NULL, 'no envelope');
-SELECT throws_ok('INSERT INTO clutch.events DEFAULT VALUES', 'KL001', NULL, 'nothing at all');
+SELECT is((SELECT count(*) FROM clutch.send_batch(ARRAY(SELECT pg_temp.chat(n) FROM generate_series(30, 2029) n))), 2000::bigint, 'send_batch of 2,000 envelopes');
+SELECT throws_ok($$SELECT * FROM clutch.send_batch(ARRAY[pg_temp.chat(3000), NULL])$$, '22004', NULL, 'send_batch with a NULL is refused');
+SELECT throws_ok($$SELECT * FROM clutch.send_batch(ARRAY[pg_temp.chat(3000), '{}', pg_temp.chat(3001)])$$, 'KL001', NULL, 'send_batch with a faulty envelope is refused');
+SELECT is((SELECT count(*) FROM clutch.events WHERE id IN ('msg_3000', 'msg_3001')), 0::bigint, 'and inserts none of them');
+SELECT throws_ok('INSERT INTO clutch.events (envelope) VALUES (NULL)', 'KL001', NULL, 'a NULL envelope is refused');
+SELECT throws_ok('INSERT INTO clutch.events DEFAULT VALUES', 'KL001', NULL, 'a row without an envelope is refused');
 
 -- ------------------------------------------- columns are filled by the database
 SELECT fixture.answers($$SELECT epoch, ts = '2026-01-01T00:00:00Z', run_id, thread_id, task_id, parent_task_id, type, from_agent, to_agents, late, attempt
 	FROM clutch.events WHERE id = 'msg_copy1'$$,
-	$$VALUES (1, true, 'run:1', 't', 'task:1', NULL::text, 'chat.message', 'agent:ui', '{agent:ken}'::text[], false, 1)$$, 'from the envelope and by itself');
+	$$VALUES (1, true, 'run:1', 't', 'task:1', NULL::text, 'chat.message', 'agent:ui', '{agent:ken}'::text[], false, 1)$$, 'the columns come from the envelope and from the database');
 BEGIN;
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat(24)), (pg_temp.chat(25));
 SELECT is((SELECT count(DISTINCT xid) FROM clutch.events WHERE id IN ('msg_24', 'msg_25')), 1::bigint, 'the events of one transaction have one xid');
 SELECT is((SELECT xid FROM clutch.events WHERE id = 'msg_24'), pg_current_xact_id(), 'which is the transaction''s');
 COMMIT;
 SELECT is((SELECT attcompression FROM pg_attribute WHERE attrelid = 'clutch.events'::regclass AND attname = 'envelope'), 'l', 'envelopes are compressed by lz4');
-SELECT ok((SELECT e.envelope = pg_temp.chat(1) || jsonb_build_object('ts', e.envelope -> 'ts') FROM clutch.events e WHERE id = 'msg_1'), 'the envelope is kept as it came');
+SELECT ok((SELECT e.envelope = pg_temp.chat(1) || jsonb_build_object('ts', e.envelope -> 'ts') FROM clutch.events e WHERE id = 'msg_1'), 'the envelope is stored unchanged');
 
 -- what comes back from a dump is kept as it is; what a subscriber receives is stamped
 INSERT INTO clutch.events (seq, xid, epoch, received_at, id, ts, run_id, thread_id, task_id, type, from_agent, to_agents, attempt, late, envelope)
 	VALUES (1000000, '7', 9, '2020-01-01', 'msg_old', '2020-01-01', 'run:1', 't', 'task:1', 'chat.message', 'agent:ui', '{agent:ken}', 1, true, '{}');
-SELECT fixture.answers($$SELECT xid::text, epoch, late FROM clutch.events WHERE id = 'msg_old'$$, $$VALUES ('7', 9, true)$$, 'a row with its seq is a restored one');
+SELECT fixture.answers($$SELECT xid::text, epoch, late FROM clutch.events WHERE id = 'msg_old'$$, $$VALUES ('7', 9, true)$$, 'a row with a seq is a restored one');
 CREATE ROLE tap_forger;
 GRANT pg_write_all_data, pg_read_all_data TO tap_forger;
 GRANT USAGE ON SCHEMA clutch TO tap_forger;
@@ -132,11 +132,11 @@ RESET ROLE;
 INSERT INTO clutch.events (envelope) VALUES (clutch.envelope('task.request', 'agent:ui', id => 'msg_replica', task_id => 'task:replica', run_id => 'run:replica'));
 RESET session_replication_role;
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:replica') + (SELECT count(*) FROM clutch.events WHERE type LIKE 'routing.%'),
-	0::bigint, 'a replicated row is kept, neither judged nor routed');
-SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'msg_replica'), 1::bigint, 'but it is there');
+	0::bigint, 'a replicated row is neither judged nor routed');
+SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'msg_replica'), 1::bigint, 'but kept');
 
 -- ------------------------------------------------------------- check() sees it
-SELECT fixture.answers('SELECT code FROM clutch.check()', $$VALUES ('SEQUENCE_BEHIND')$$, 'the seq of that old row is ahead of the sequence: reported');
+SELECT fixture.answers('SELECT code FROM clutch.check()', $$VALUES ('SEQUENCE_BEHIND')$$, 'check() reports that the seq of the old row is ahead of the sequence');
 BEGIN;
 CREATE INDEX tap_interrupted ON clutch.task (agent_id);
 UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid = 'clutch.tap_interrupted'::regclass;
@@ -145,14 +145,14 @@ SELECT fixture.answers($$SELECT hint FROM clutch.check() WHERE code = 'INVALID_I
 ROLLBACK;
 BEGIN;
 ALTER TABLE clutch.events DISABLE TRIGGER zz_admit;
-SELECT ok('TRIGGER_NOT_ALWAYS' IN (SELECT code FROM clutch.check()), 'a disabled trigger is reported');
-SELECT throws_ok($$SELECT clutch.send(pg_temp.chat(9999))$$, NULL, NULL, 'and without it nothing is sent silently');
+SELECT ok('TRIGGER_NOT_ALWAYS' IN (SELECT code FROM clutch.check()), 'check() reports a disabled trigger');
+SELECT throws_ok($$SELECT clutch.send(pg_temp.chat(9999))$$, NULL, NULL, 'without that trigger nothing is sent silently');
 ROLLBACK;
 BEGIN;
 CREATE FUNCTION pg_temp.swallow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 CREATE TRIGGER swallow BEFORE INSERT ON clutch.events FOR EACH ROW EXECUTE FUNCTION pg_temp.swallow();
-SELECT ok('FOREIGN_TRIGGER' IN (SELECT code FROM clutch.check()), 'a trigger of somebody else is reported');
-SELECT throws_ok($$SELECT clutch.send(pg_temp.chat(9999))$$, '55000', NULL, 'what it swallows is an error to the sender');
+SELECT ok('FOREIGN_TRIGGER' IN (SELECT code FROM clutch.check()), 'check() reports a foreign trigger');
+SELECT throws_ok($$SELECT clutch.send(pg_temp.chat(9999))$$, '55000', NULL, 'a row that a foreign trigger suppresses is an error for the sender');
 ROLLBACK;
 
 -- ------------------------------------------- 100,000 rows in one transaction

@@ -24,12 +24,12 @@ END $$;
 
 -- ------------------------------------------------------------------ receipts
 CREATE TEMP TABLE first_receipt AS SELECT * FROM clutch.send(pg_temp.chat());
-SELECT fixture.answers('SELECT id, duplicate, run_id, task_id, late FROM first_receipt', $$VALUES ('msg_1', false, 'run:1', 'task:1', false)$$, 'a first receipt');
+SELECT fixture.answers('SELECT id, duplicate, run_id, task_id, late FROM first_receipt', $$VALUES ('msg_1', false, 'run:1', 'task:1', false)$$, 'the first receipt is not a duplicate');
 SELECT fixture.answers('SELECT seq, id, duplicate, run_id, task_id, late FROM clutch.send(pg_temp.chat())',
-	'SELECT seq, id, true, run_id, task_id, late FROM first_receipt', 'a resend has the first receipt, marked duplicate');
-SELECT is((SELECT count(*) FROM clutch.events), 1::bigint, 'and adds nothing');
+	'SELECT seq, id, true, run_id, task_id, late FROM first_receipt', 'a resend gets the first receipt, marked as a duplicate');
+SELECT is((SELECT count(*) FROM clutch.events), 1::bigint, 'and adds no event');
 INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat());
-WITH i AS (INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat()) RETURNING seq) SELECT is((SELECT count(*) FROM i), 0::bigint, 'a plain INSERT of it says INSERT 0 0');
+WITH i AS (INSERT INTO clutch.events (envelope) VALUES (pg_temp.chat()) RETURNING seq) SELECT is((SELECT count(*) FROM i), 0::bigint, 'a plain INSERT of it reports INSERT 0 0');
 
 -- ------------------------------------------------- what a resend may differ in
 SELECT is(pg_temp.outcome(pg_temp.chat(more)), 'duplicate of msg_1', 'free: ' || more::text)
@@ -44,48 +44,48 @@ FROM (VALUES ('{"payload": {"a": 1, "b": [2, 1]}}'::jsonb), ('{"payload": {"a": 
 	('{"domain": "research"}'), ('{"payload_type": "a.b.v1"}'), ('{"idempotency_key": "k"}'), ('{"meta": {"x": 1}}'),
 	('{"meta": {"clutch": {"priority": 1}}}'), ('{"requires": ["skill:x"]}'), ('{"prefers": ["tag:x"]}'),
 	('{"attachments": [{"kind": "artifact_ref", "ref": "artifact:1"}]}'), ('{"security": {"policy": {"sandbox": false}}}'), ('{"security": {}}')) AS t(more);
-SELECT is(pg_temp.outcome(pg_temp.chat('{"payload": {"b": [1.0, 2], "a": 1.00}}')), 'duplicate of msg_1', 'a number is its value, an object has no order');
-SELECT is(pg_temp.outcome(pg_temp.chat('{"run_id": "run:2", "payload": {"other": true}}')), 'new msg_1', 'in another run it is another event');
+SELECT is(pg_temp.outcome(pg_temp.chat('{"payload": {"b": [1.0, 2], "a": 1.00}}')), 'duplicate of msg_1', 'numbers are compared by value and objects without order');
+SELECT is(pg_temp.outcome(pg_temp.chat('{"run_id": "run:2", "payload": {"other": true}}')), 'new msg_1', 'the same id in another run is another event');
 SELECT is(pg_temp.outcome(pg_temp.chat('{"id": "msg_2"}')), 'new msg_2', 'another id is another event');
 SELECT is(pg_temp.outcome(pg_temp.chat('{"id": "MSG_1", "payload": {}}')), 'new MSG_1', 'ids are case sensitive');
 
 -- ---------------------------------------------------------- idempotency_key
 CREATE FUNCTION pg_temp.keyed(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
 $$ SELECT pg_temp.chat('{"id": "msg_k1", "idempotency_key": "k"}'::jsonb || more) $$;
-SELECT is(pg_temp.outcome(pg_temp.keyed()), 'new msg_k1', 'a key');
-SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2"}')), 'duplicate of msg_k1', 'repeated with another id');
-SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "ts": "2027-01-01T00:00:00Z"}')), 'duplicate of msg_k1', 'and another time');
+SELECT is(pg_temp.outcome(pg_temp.keyed()), 'new msg_k1', 'an idempotency_key is accepted');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2"}')), 'duplicate of msg_k1', 'it can be repeated with another id');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "ts": "2027-01-01T00:00:00Z"}')), 'duplicate of msg_k1', 'and another ts');
 SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "thread_id": "thread:9", "task_id": "task:9", "trace": {"x": "y"}, "meta": {"z": 1}}')), 'duplicate of msg_k1',
 	'only type and payload make the command');
 SELECT is((SELECT task_id FROM clutch.send(pg_temp.keyed('{"id": "msg_k2", "task_id": "task:9"}'))), 'task:1', 'the receipt is wholly the first one''s');
-SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "payload": {"other": 1}}')), '23505 KEY_REUSED /idempotency_key', 'with another payload');
-SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "type": "chat.system"}')), '23505 KEY_REUSED /idempotency_key', 'with another type');
-SELECT is(pg_temp.outcome(pg_temp.keyed('{"payload": {"other": 1}}')), '23505 KEY_REUSED /idempotency_key', 'the key is looked at first: it says what the sender means');
-SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k3", "run_id": "run:3"}')), 'new msg_k3', 'the key belongs to the run');
-SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k4", "from": {"agent_id": "agent:other"}, "payload": {}}')), 'new msg_k4', 'and to the sender');
-SELECT is((SELECT count(*) FROM clutch.events WHERE idempotency_key = 'k' AND run_id = 'run:1' AND from_agent = 'agent:ui'), 1::bigint, 'once');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "payload": {"other": 1}}')), '23505 KEY_REUSED /idempotency_key', 'the same key with another payload is refused');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k2", "type": "chat.system"}')), '23505 KEY_REUSED /idempotency_key', 'and with another type');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"payload": {"other": 1}}')), '23505 KEY_REUSED /idempotency_key', 'the key is looked at before the id');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k3", "run_id": "run:3"}')), 'new msg_k3', 'a key belongs to its run');
+SELECT is(pg_temp.outcome(pg_temp.keyed('{"id": "msg_k4", "from": {"agent_id": "agent:other"}, "payload": {}}')), 'new msg_k4', 'and to its sender');
+SELECT is((SELECT count(*) FROM clutch.events WHERE idempotency_key = 'k' AND run_id = 'run:1' AND from_agent = 'agent:ui'), 1::bigint, 'one event has the key');
 
 -- ----------------------------------------- work that is asked for by a key
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 5}}') \g /dev/null
 CREATE FUNCTION pg_temp.command(payload jsonb DEFAULT '{"q": 1}') RETURNS jsonb LANGUAGE sql AS
 $$ SELECT clutch.envelope('task.request', 'agent:ui', payload => command.payload, requires => '{skill:x}', idempotency_key => 'order 66') $$;
-SELECT is(pg_temp.outcome(pg_temp.command()) ~ '^new', true, 'a command');
-SELECT is(pg_temp.outcome(pg_temp.command()) ~ '^duplicate', true, 'its repeat meets itself: the builder derives the ids');
-SELECT is((SELECT count(*) FROM clutch.tasks), 1::bigint, 'one task');
-SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'routing.decision'), 1::bigint, 'routed once');
-SELECT is(pg_temp.outcome(pg_temp.command('{"q": 2}')), '23505 KEY_REUSED /idempotency_key', 'the same key for something else');
+SELECT is(pg_temp.outcome(pg_temp.command()) ~ '^new', true, 'a command is built from a key alone');
+SELECT is(pg_temp.outcome(pg_temp.command()) ~ '^duplicate', true, 'its repeat is a duplicate because the builder derives the ids');
+SELECT is((SELECT count(*) FROM clutch.tasks), 1::bigint, 'it makes one task');
+SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'routing.decision'), 1::bigint, 'which is routed once');
+SELECT is(pg_temp.outcome(pg_temp.command('{"q": 2}')), '23505 KEY_REUSED /idempotency_key', 'the same key for another payload is refused');
 
 -- ------------------------------------------------- a resend has no effect at all
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', run_id => 'run:w', task_id => 'task:w', thread_id => 'thread:w', requires => '{skill:x}')) \g /dev/null
 SELECT task_id FROM clutch.claim('agent:ken', 5) \g /dev/null
 CREATE TEMP TABLE report AS SELECT clutch.envelope('task.result', 'agent:ken', '{agent:ui}', '{"r": 1}', run_id => 'run:w', task_id => 'task:w', thread_id => 'thread:w', id => 'msg_r') AS e;
-SELECT is((SELECT late FROM report, clutch.send(e)), false, 'a result');
-SELECT fixture.answers('SELECT duplicate, late FROM report, clutch.send(e)', 'VALUES (true, false)', 'resent, it is the same, and not late');
-SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'task.result'), 1::bigint, 'once in the log');
+SELECT is((SELECT late FROM report, clutch.send(e)), false, 'a result is accepted');
+SELECT fixture.answers('SELECT duplicate, late FROM report, clutch.send(e)', 'VALUES (true, false)', 'resent, it is a duplicate and not late');
+SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'task.result'), 1::bigint, 'it is in the log once');
 SELECT is((SELECT late FROM report, clutch.send(e || '{"id": "msg_r2"}')), true, 'with another id it is another report, and late');
-SELECT fixture.answers($$SELECT duplicate, late FROM report, clutch.send(e || '{"id": "msg_r2"}')$$, 'VALUES (true, true)', 'whose resend stays late');
+SELECT fixture.answers($$SELECT duplicate, late FROM report, clutch.send(e || '{"id": "msg_r2"}')$$, 'VALUES (true, true)', 'whose resend is late as well');
 SELECT fixture.answers($$SELECT id, duplicate FROM clutch.send_batch((SELECT ARRAY[e, e || '{"id": "msg_r3"}', e || '{"id": "msg_r3"}'] FROM report))$$,
-	$$VALUES ('msg_r', true), ('msg_r3', false), ('msg_r3', true)$$, 'the same in a batch');
+	$$VALUES ('msg_r', true), ('msg_r3', false), ('msg_r3', true)$$, 'the same holds in a batch');
 
 -- ------------------------------------------- an error leaves no guard behind
 BEGIN;

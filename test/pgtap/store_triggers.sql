@@ -23,18 +23,18 @@ BEGIN
 	RETURN NULL;
 END $$;
 CREATE TRIGGER follow AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.type <> 'chat.system') EXECUTE FUNCTION pg_temp.follow();
-SELECT is((SELECT id FROM pg_temp.ask('a')), 'msg_a', 'the receipt is of what was sent, not of what followed');
-SELECT is((SELECT ROW(id, duplicate)::text FROM pg_temp.ask('a')), '(msg_a,t)', 'so it is of a resend');
+SELECT is((SELECT id FROM pg_temp.ask('a')), 'msg_a', 'the receipt is that of the event sent, not of one that a trigger sent');
+SELECT is((SELECT ROW(id, duplicate)::text FROM pg_temp.ask('a')), '(msg_a,t)', 'also for a resend');
 SELECT is((SELECT string_agg(id, ' ') FROM clutch.send_batch(ARRAY[
 	clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:talk', id => 'msg_1'),
-	clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:talk', id => 'msg_2')])), 'msg_1 msg_2', 'and of a batch');
+	clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:talk', id => 'msg_2')])), 'msg_1 msg_2', 'and for a batch');
 SELECT pg_temp.ask('b', '{task:a}') \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
 CREATE TEMP TABLE report AS SELECT seq FROM clutch.fail('agent:ken', 'task:a', 'E', 'e', false);
-SELECT is((SELECT type FROM clutch.events JOIN report USING (seq)), 'task.error', 'of a report');
-SELECT is(pg_temp.state('b'), 'failed DEPENDENCY_FAILED', 'what the database says of a task');
+SELECT is((SELECT type FROM clutch.events JOIN report USING (seq)), 'task.error', 'and for a report');
+SELECT is(pg_temp.state('b'), 'failed DEPENDENCY_FAILED', 'a consequence is recorded');
 SELECT is((SELECT string_agg(e.type || ' ' || e.task_id, ', ' ORDER BY t.task_id) FROM clutch.task t JOIN clutch.events e ON e.seq = t.result_seq),
-	'task.error task:a, task.error task:b', 'is found where it stands in the log');
+	'task.error task:a, task.error task:b', 'and found at its place in the log');
 CREATE TEMP TABLE before AS SELECT * FROM clutch.task;
 SELECT clutch.rebuild() \g /dev/null
 SELECT is_empty('SELECT * FROM before EXCEPT SELECT * FROM clutch.task', 'rebuild finds the same');
@@ -55,9 +55,9 @@ BEGIN
 END $$;
 CREATE TRIGGER try AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.task_id = 'task:d' AND NEW.type = 'task.error') EXECUTE FUNCTION pg_temp.try();
 SELECT clutch.fail('agent:ken', 'task:c', 'E', 'e', false) \g /dev/null
-SELECT is(pg_temp.state('d'), 'failed DEPENDENCY_FAILED', 'while a dependent is told');
-SELECT is(pg_temp.state('e'), 'running', 'another task is not cancelled after all');
-SELECT is(pg_temp.state('f'), 'pending', 'so nobody tells who waits for it that it was');
+SELECT is(pg_temp.state('d'), 'failed DEPENDENCY_FAILED', 'a trigger on a consequence is fired');
+SELECT is(pg_temp.state('e'), 'running', 'its cancel of another task was rolled back');
+SELECT is(pg_temp.state('f'), 'pending', 'so the dependent of that task still waits');
 
 DROP TRIGGER try ON clutch.events;
 SELECT clutch.rebuild() \g /dev/null
@@ -73,7 +73,7 @@ SET clutch.clock = '2099-01-01T01:00:00Z';
 SET client_min_messages = error;
 SELECT clutch.tick() \g /dev/null
 SELECT is(ARRAY[pg_temp.state('late1'), pg_temp.state('late2'), pg_temp.state('late3')], '{timed_out DEADLINE_EXCEEDED,assigned,timed_out DEADLINE_EXCEEDED}',
-	'what cannot be moved keeps nobody else from it');
+	'a task that cannot be ended holds up no other');
 DROP TRIGGER refuse ON clutch.events;
 SELECT clutch.tick() \g /dev/null
 SELECT is(pg_temp.state('late2'), 'assigned', 'it is left alone');
@@ -82,5 +82,5 @@ SELECT is_empty($$SELECT * FROM clutch.claim('agent:lee')$$, 'for a minute');
 SELECT is(pg_temp.state('late2'), 'timed_out DEADLINE_EXCEEDED', 'then it is tried again');
 RESET client_min_messages;
 
-SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'all is sound');
+SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();

@@ -54,8 +54,8 @@ SELECT clutch.register(pg_temp.card('ken', 100)), clutch.register(pg_temp.card('
 -- -------------------------------------------------------- the table of moves
 SELECT is((SELECT count(*) FROM clutch.task_transitions() t WHERE t.from_status IN ('completed')), 0::bigint, 'nothing leads out of completed');
 SELECT is((SELECT string_agg(DISTINCT to_status, ',' ORDER BY to_status) FROM clutch.task_transitions() WHERE from_status IN ('failed', 'cancelled', 'timed_out')),
-	'pending', 'out of the other ends, only a retry');
-SELECT is((SELECT string_agg(DISTINCT step, ',') FROM clutch.task_transitions() WHERE from_status IN ('failed', 'cancelled', 'timed_out')), 'retry', 'by retry');
+	'pending', 'only a retry leads out of the other ends');
+SELECT is((SELECT string_agg(DISTINCT step, ',') FROM clutch.task_transitions() WHERE from_status IN ('failed', 'cancelled', 'timed_out')), 'retry', 'and only the function retry()');
 
 -- A task of its own in each status, then every report: what becomes of it.
 CREATE FUNCTION pg_temp.bring(task text, status text) RETURNS text LANGUAGE plpgsql AS $$
@@ -98,7 +98,7 @@ FROM (VALUES
 SELECT is(pg_temp.moved(status, type), format('late %s', status), format('%s when %s', type, status))
 FROM unnest('{completed,failed,cancelled,timed_out}'::text[]) AS status,
 	unnest('{task.accept,task.progress,task.result,task.error,task.cancel}'::text[]) AS type;
-SELECT is_empty('SELECT * FROM clutch.check()', 'sound so far');
+SELECT is_empty('SELECT * FROM clutch.check()', 'the state is sound so far');
 
 -- --------------------------------------- events that do not fit, in their order
 SELECT is(pg_temp.outcome(pg_temp.event(type, 'agent:ken', 'task:nowhere')), 'KL003 TASK_NOT_FOUND /task_id', 'unknown task: ' || type)
@@ -108,72 +108,72 @@ SELECT is(pg_temp.outcome(pg_temp.event('chat.message', 'agent:ken', 'task:nowhe
 -- attempt 1 of ken, attempt 2 of lois
 SELECT clutch.send(pg_temp.ask('task:a', 'agent:ken')) \g /dev/null
 SELECT clutch.send(pg_temp.event('task.request', 'agent:orchestrator', 'task:a') || '{"to": [{"agent_id": "agent:lois"}]}') \g /dev/null
-SELECT is(pg_temp.state_of('task:a'), 'assigned agent:lois 2', 'handed over: the next attempt');
+SELECT is(pg_temp.state_of('task:a'), 'assigned agent:lois 2', 'a task that is handed over begins the next attempt');
 
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:ken', 'task:a', 1)), 'late', 'an older attempt is late');
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:a', 1)), 'late', 'whoever had it then');
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:cook', 'task:a', 1)), 'late', 'also of who never had it');
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:cook', 'task:a', 2)), '42501 NOT_ASSIGNED /from/agent_id', 'never an assignee: refused');
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:cook', 'task:a')), '42501 NOT_ASSIGNED /from/agent_id', 'the same without an attempt');
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:cook', 'task:a', 9)), '42501 NOT_ASSIGNED /from/agent_id', 'before a newer attempt is looked at');
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:a', 3)), 'KL004 ATTEMPT_AHEAD /attempt', 'a newer attempt: refused');
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:ken', 'task:a', 3)), 'KL004 ATTEMPT_AHEAD /attempt', 'also of who had it');
-SELECT is(pg_temp.outcome(pg_temp.event('task.progress', 'agent:ken', 'task:a', 2)), 'late', 'who had it cannot borrow the attempt of who has it');
-SELECT is(pg_temp.outcome(pg_temp.event('task.progress', 'agent:ken', 'task:a')), 'late', 'and without an attempt has none now');
-SELECT is(pg_temp.state_of('task:a'), 'assigned agent:lois 2', 'nothing of this changed the task');
-SELECT is(pg_temp.outcome(pg_temp.event('task.accept', 'agent:lois', 'task:a', 2)), 'fits', 'an accept by the assignee is the claim');
-SELECT is(pg_temp.state_of('task:a'), 'running agent:lois 2', 'and the task runs');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:ken', 'task:a', 1)), 'late', 'a report of an older attempt is late');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:a', 1)), 'late', 'whoever had that attempt');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:cook', 'task:a', 1)), 'late', 'even if the sender never had it');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:cook', 'task:a', 2)), '42501 NOT_ASSIGNED /from/agent_id', 'a sender that was never an assignee is refused');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:cook', 'task:a')), '42501 NOT_ASSIGNED /from/agent_id', 'also without an attempt');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:cook', 'task:a', 9)), '42501 NOT_ASSIGNED /from/agent_id', 'and before a newer attempt is looked at');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:a', 3)), 'KL004 ATTEMPT_AHEAD /attempt', 'a newer attempt is refused');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:ken', 'task:a', 3)), 'KL004 ATTEMPT_AHEAD /attempt', 'also from a former assignee');
+SELECT is(pg_temp.outcome(pg_temp.event('task.progress', 'agent:ken', 'task:a', 2)), 'late', 'a former assignee cannot use the attempt of the present one');
+SELECT is(pg_temp.outcome(pg_temp.event('task.progress', 'agent:ken', 'task:a')), 'late', 'nor report without an attempt');
+SELECT is(pg_temp.state_of('task:a'), 'assigned agent:lois 2', 'none of this changed the task');
+SELECT is(pg_temp.outcome(pg_temp.event('task.accept', 'agent:lois', 'task:a', 2)), 'fits', 'an accept by the assignee is a claim');
+SELECT is(pg_temp.state_of('task:a'), 'running agent:lois 2', 'the task is running');
 SELECT ok((SELECT lease_until = timestamptz '2026-01-01T00:01:00Z' FROM clutch.tasks WHERE task_id = 'task:a'), 'with the default lease');
 SELECT is_empty($$SELECT task_id FROM clutch.claim('agent:lois', 50) WHERE task_id = 'task:a'$$, 'and cannot be claimed again');
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:a', 2, 'run:other')), 'KL004 TASK_IN_OTHER_RUN /task_id', 'a task belongs to its run');
-SELECT is(pg_temp.outcome(pg_temp.event('task.cancel', 'agent:cook', 'task:a')), '42501 NOT_ASSIGNED /from/agent_id', 'a stranger cannot cancel');
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:a', 2)), 'fits', 'the result of who has it');
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:cook', 'task:a', 9)), 'late', 'task over: late, before all else, whoever');
-SELECT is(pg_temp.outcome(pg_temp.event('task.cancel', 'agent:cook', 'task:a')), 'late', 'a cancel as well');
-SELECT is((SELECT count(*) FROM clutch.events WHERE task_id = 'task:a' AND late), 7::bigint, 'what was late is in the log');
-SELECT is((SELECT attempt FROM clutch.events WHERE task_id = 'task:a' AND type = 'task.result' AND NOT late), 2, 'an event has the attempt it was judged by');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:a', 2, 'run:other')), 'KL004 TASK_IN_OTHER_RUN /task_id', 'a report in another run is refused');
+SELECT is(pg_temp.outcome(pg_temp.event('task.cancel', 'agent:cook', 'task:a')), '42501 NOT_ASSIGNED /from/agent_id', 'a cancel by a stranger is refused');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:a', 2)), 'fits', 'a result of the assignee is accepted');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:cook', 'task:a', 9)), 'late', 'a task that is over makes every report late, whoever sends it');
+SELECT is(pg_temp.outcome(pg_temp.event('task.cancel', 'agent:cook', 'task:a')), 'late', 'and a cancel as well');
+SELECT is((SELECT count(*) FROM clutch.events WHERE task_id = 'task:a' AND late), 7::bigint, 'late events are in the log');
+SELECT is((SELECT attempt FROM clutch.events WHERE task_id = 'task:a' AND type = 'task.result' AND NOT late), 2, 'an event has the attempt for which it was judged');
 SELECT is(pg_temp.outcome(pg_temp.event(type, 'agent:orchestrator', 'task:a')), 'KL001 NOT_ALLOWED /type', type || ' is the database''s to say')
 FROM unnest('{task.timeout,routing.decision,routing.failure}'::text[]) AS type;
-SELECT is(pg_temp.outcome(pg_temp.event('task.progress', 'agent:lois', 'task:a') || '{"meta": {"clutch": {"move": "released"}}}'), 'KL001 NOT_ALLOWED /meta/clutch/move', 'so is a move');
+SELECT is(pg_temp.outcome(pg_temp.event('task.progress', 'agent:lois', 'task:a') || '{"meta": {"clutch": {"move": "released"}}}'), 'KL001 NOT_ALLOWED /meta/clutch/move', 'and so has a move');
 
 -- a late event never aborts: it commits with what came before it
 SELECT fixture.answers($$SELECT late FROM clutch.send_batch(ARRAY[pg_temp.event('chat.message', 'agent:ken', 'task:a'), pg_temp.event('task.result', 'agent:ken', 'task:a', 1)])$$,
-	'VALUES (false), (true)', 'late in a batch');
+	'VALUES (false), (true)', 'a report can be late in a batch');
 
 -- ------------------------------------------------------- a second request
 SELECT clutch.send(pg_temp.ask('task:b', 'agent:ken')) \g /dev/null
-SELECT is(pg_temp.outcome(pg_temp.ask('task:b')), 'KL004 TASK_EXISTS /task_id', 'again from who asked');
-SELECT is(pg_temp.outcome(pg_temp.ask('task:b', 'agent:lois')), 'KL004 TASK_EXISTS /task_id', 'again from who asked, to another agent');
-SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:cook', 'task:b') || '{"to": [{"agent_id": "agent:cook"}]}'), 'KL004 TASK_EXISTS /task_id', 'from a stranger');
-SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b') || '{"to": [{"agent_id": "agent:orchestrator"}]}'), 'KL004 TASK_EXISTS /task_id', 'to nobody named');
-SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b') || '{"to": [{"agent_id": "group:g"}]}'), 'KL004 TASK_EXISTS /task_id', 'to a group');
-SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b', run => 'run:other') || '{"to": [{"agent_id": "agent:lois"}]}'), 'KL004 TASK_IN_OTHER_RUN /task_id', 'in another run');
-SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b') || '{"to": [{"agent_id": "agent:lois"}]}'), 'fits', 'its assignee hands it over');
-SELECT is(pg_temp.state_of('task:b'), 'assigned agent:lois 2', 'it is the other''s, the next attempt');
-SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b') || '{"to": [{"agent_id": "agent:ken"}]}'), 'KL004 TASK_EXISTS /task_id', 'who had it has no say any more');
-SELECT is((SELECT reason FROM clutch.claim('agent:lois') WHERE task_id = 'task:b'), 'moved', 'the claim says why');
-SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:orchestrator', 'task:b') || '{"to": [{"agent_id": "agent:ken"}]}'), 'fits', 'the orchestrator takes it from who runs it');
-SELECT is(pg_temp.state_of('task:b'), 'assigned agent:ken 3', 'and gives it');
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:b', 2)), 'late', 'the report of the one before is late');
+SELECT is(pg_temp.outcome(pg_temp.ask('task:b')), 'KL004 TASK_EXISTS /task_id', 'a second request by the requester is refused');
+SELECT is(pg_temp.outcome(pg_temp.ask('task:b', 'agent:lois')), 'KL004 TASK_EXISTS /task_id', 'also for another agent');
+SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:cook', 'task:b') || '{"to": [{"agent_id": "agent:cook"}]}'), 'KL004 TASK_EXISTS /task_id', 'and so is one by a stranger');
+SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b') || '{"to": [{"agent_id": "agent:orchestrator"}]}'), 'KL004 TASK_EXISTS /task_id', 'and one that names no agent');
+SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b') || '{"to": [{"agent_id": "group:g"}]}'), 'KL004 TASK_EXISTS /task_id', 'and one that names a group');
+SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b', run => 'run:other') || '{"to": [{"agent_id": "agent:lois"}]}'), 'KL004 TASK_IN_OTHER_RUN /task_id', 'and one in another run');
+SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b') || '{"to": [{"agent_id": "agent:lois"}]}'), 'fits', 'a request by the assignee hands the task over');
+SELECT is(pg_temp.state_of('task:b'), 'assigned agent:lois 2', 'to the other agent, as the next attempt');
+SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b') || '{"to": [{"agent_id": "agent:ken"}]}'), 'KL004 TASK_EXISTS /task_id', 'the former assignee cannot hand it over again');
+SELECT is((SELECT reason FROM clutch.claim('agent:lois') WHERE task_id = 'task:b'), 'moved', 'the claim says that it was moved');
+SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:orchestrator', 'task:b') || '{"to": [{"agent_id": "agent:ken"}]}'), 'fits', 'the orchestrator takes it from the agent that runs it');
+SELECT is(pg_temp.state_of('task:b'), 'assigned agent:ken 3', 'and gives it to another one');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:b', 2)), 'late', 'the report of the former assignee is late');
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:b'), 1::bigint, 'no task is added');
 SELECT is((SELECT running FROM clutch.agents WHERE agent_id = 'agent:lois'), 0, 'and no slot is left behind');
-SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:orchestrator', 'task:b') || '{"to": [{"agent_id": "agent:nobody"}]}'), 'KL004 NO_AGENT_AVAILABLE /to', 'to nobody who is there: refused');
+SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:orchestrator', 'task:b') || '{"to": [{"agent_id": "agent:nobody"}]}'), 'KL004 NO_AGENT_AVAILABLE /to', 'a task cannot be handed over to an unknown agent');
 SELECT clutch.send(pg_temp.ask('task:cook', 'agent:cook', '{"requires": ["skill:cook"]}')) \g /dev/null
-SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:orchestrator', 'task:b') || '{"to": [{"agent_id": "agent:cook"}]}'), 'KL004 NO_CAPACITY /to', 'to one that is full: refused');
-SELECT is(pg_temp.state_of('task:b'), 'assigned agent:ken 3', 'the task stays where it was');
+SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:orchestrator', 'task:b') || '{"to": [{"agent_id": "agent:cook"}]}'), 'KL004 NO_CAPACITY /to', 'nor to one that is full');
+SELECT is(pg_temp.state_of('task:b'), 'assigned agent:ken 3', 'it stays where it was');
 SELECT clutch.finish('agent:ken', 'task:b') \g /dev/null
-SELECT is(pg_temp.outcome(pg_temp.ask('task:b')), 'late', 'a request of a task that is over is late');
+SELECT is(pg_temp.outcome(pg_temp.ask('task:b')), 'late', 'a request for a task that is over is late');
 SELECT is(pg_temp.outcome(pg_temp.ask('task:b') || '{"run_id": "run:other"}'), 'KL004 TASK_IN_OTHER_RUN /task_id', 'and in another run refused');
 
 -- -------------------------------------------------------------- the tree
-SELECT is(pg_temp.outcome(pg_temp.ask('task:p', more => '{"parent_task_id": "task:q"}')), 'fits', 'a parent nobody asked for so far');
-SELECT is(pg_temp.outcome(pg_temp.ask('task:q', more => '{"parent_task_id": "task:p"}')), 'KL004 CYCLE /parent_task_id', 'a cycle of two');
-SELECT is(pg_temp.outcome(pg_temp.ask('task:q', more => '{"parent_task_id": "task:r"}')), 'fits', 'a chain');
-SELECT is(pg_temp.outcome(pg_temp.ask('task:r', more => '{"parent_task_id": "task:p"}')), 'KL004 CYCLE /parent_task_id', 'a cycle of three');
-SELECT is(pg_temp.outcome(pg_temp.ask('task:s', more => '{"parent_task_id": "task:s"}')), 'KL001 SELF_PARENT /parent_task_id', 'itself');
-SELECT is(pg_temp.outcome(pg_temp.ask('task:s', more => '{"parent_task_id": "task:p", "run_id": "run:2"}')), 'KL004 PARENT_IN_OTHER_RUN /parent_task_id', 'a parent in another run');
-SELECT is(pg_temp.outcome(pg_temp.ask('task:s', more => '{"parent_task_id": "task:later"}')), 'fits', 'a parent that is asked for later');
-SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:r'), 0::bigint, 'what was refused left nothing');
+SELECT is(pg_temp.outcome(pg_temp.ask('task:p', more => '{"parent_task_id": "task:q"}')), 'fits', 'a parent may be unknown so far');
+SELECT is(pg_temp.outcome(pg_temp.ask('task:q', more => '{"parent_task_id": "task:p"}')), 'KL004 CYCLE /parent_task_id', 'a cycle of two tasks is refused');
+SELECT is(pg_temp.outcome(pg_temp.ask('task:q', more => '{"parent_task_id": "task:r"}')), 'fits', 'a chain is accepted');
+SELECT is(pg_temp.outcome(pg_temp.ask('task:r', more => '{"parent_task_id": "task:p"}')), 'KL004 CYCLE /parent_task_id', 'a cycle of three tasks is refused');
+SELECT is(pg_temp.outcome(pg_temp.ask('task:s', more => '{"parent_task_id": "task:s"}')), 'KL001 SELF_PARENT /parent_task_id', 'a task cannot be its own parent');
+SELECT is(pg_temp.outcome(pg_temp.ask('task:s', more => '{"parent_task_id": "task:p", "run_id": "run:2"}')), 'KL004 PARENT_IN_OTHER_RUN /parent_task_id', 'a parent in another run is refused');
+SELECT is(pg_temp.outcome(pg_temp.ask('task:s', more => '{"parent_task_id": "task:later"}')), 'fits', 'a parent that is requested later is accepted');
+SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:r'), 0::bigint, 'what was refused left no task');
 
 -- -------------------------------------- refusals of functions, by their code
 SELECT is(pg_temp.error(statement), expected, statement) FROM (VALUES
@@ -198,6 +198,6 @@ SELECT is(pg_temp.error(statement), expected, statement) FROM (VALUES
 	($$SELECT clutch.report('agent:ken', 'task:b', 'task.request')$$, '22023 WRONG_VALUE'),
 	($$SELECT clutch.report('agent:ken', 'task:b', 'no such')$$, '22023 WRONG_VALUE'),
 	($$SELECT clutch.finish('agent:ken', 'task:cook', '[]')$$, 'KL001 WRONG_TYPE')) AS t(statement, expected);
-SELECT is_empty('SELECT * FROM clutch.check()', 'sound at the end');
+SELECT is_empty('SELECT * FROM clutch.check()', 'the state is sound');
 
 SELECT * FROM finish();

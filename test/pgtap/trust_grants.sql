@@ -26,7 +26,7 @@ CREATE FUNCTION pg_temp.register(agent_id text, capability jsonb, more jsonb DEF
 
 SET ROLE clutch_test_ken;
 SELECT is(pg_temp.register('agent:ken', '{"id": "skill:research"}'), '42501 CARD_NOT_GRANTED',
-	'without granted capabilities a role registers no card');
+	'a role without granted capabilities registers no card');
 SELECT is(pg_temp.register('agent:lois', '{"id": "skill:research"}'), '42501 NOT_YOUR_AGENT',
 	'nor one of another agent');
 
@@ -44,7 +44,7 @@ FROM (VALUES
 	('{"id": "skill:research"}', '{"security": {"network": "open"}}')) AS v(capability, more);
 SELECT is(pg_temp.fault(format('INSERT INTO clutch.events (envelope) VALUES (%L)',
 		clutch.envelope('agent.update', 'agent:lois', payload => '{"agent_id": "agent:lois", "scopes": ["group:team-b"]}'))),
-	'42501 CARD_NOT_GRANTED', 'an update widens nothing either');
+	'42501 CARD_NOT_GRANTED', 'an update cannot widen it either');
 
 -- what its indexes say while somebody else looks after its tables
 RESET ROLE;
@@ -61,11 +61,11 @@ BEGIN
 		format('BEGIN PERFORM %s; RETURN n; END', call));
 	RETURN pg_temp.fault('ANALYZE clutch_test_lois.trap');
 END $$;
-SELECT is(pg_temp.trap(call), '42501 RESTRICTED_OPERATION', 'not in the voice of who analyzes: ' || call)
+SELECT is(pg_temp.trap(call), '42501 RESTRICTED_OPERATION', 'code that ANALYZE runs does not have the rights of its caller: ' || call)
 FROM unnest(ARRAY[$$clutch.send(clutch.envelope('chat.message', 'agent:ken'))$$, $$clutch.claim('agent:lois')$$,
 	$$clutch.schedule('later', '* * * * *', clutch.envelope('chat.message', 'agent:ken'))$$,
 	$$clutch.subscribe('all', '{"agent": "agent:ken"}')$$]) AS call;
-SELECT is(pg_temp.trap('clutch.listen()'), '42501 ', 'nor does its session LISTEN');
+SELECT is(pg_temp.trap('clutch.listen()'), '42501 ', 'and cannot LISTEN in its session');
 DROP SCHEMA clutch_test_lois CASCADE;
 
 -- results
@@ -73,32 +73,32 @@ SELECT clutch.register(pg_temp.card('agent:ken', '{"id": "skill:research"}'));
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ken', '{agent:lois}', task_id => 'task:k'));
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:ken}', task_id => 'task:u'));
 SET ROLE clutch_test_ken;
-SELECT is((SELECT status FROM clutch.result('task:k')), 'assigned', 'who asked for a task sees how it stands');
-SELECT is((SELECT status FROM clutch.result('task:u')), 'assigned', 'so does who has it');
+SELECT is((SELECT status FROM clutch.result('task:k')), 'assigned', 'the requester of a task sees its status');
+SELECT is((SELECT status FROM clutch.result('task:u')), 'assigned', 'and so does its assignee');
 SET ROLE clutch_test_lois;
-SELECT is(pg_temp.fault($$ SELECT * FROM clutch.result('task:u') $$), '42501 NOT_YOUR_TASK', 'and nobody else''s role');
+SELECT is(pg_temp.fault($$ SELECT * FROM clutch.result('task:u') $$), '42501 NOT_YOUR_TASK', 'but no other role');
 RESET ROLE;
-SELECT is((SELECT status FROM clutch.result('task:u')), 'assigned', 'but an operator');
+SELECT is((SELECT status FROM clutch.result('task:u')), 'assigned', 'except an operator');
 
-SELECT is(pg_temp.fault($$ SELECT clutch.grant_functions('clutch_test_ken', 'agents') $$), '22023 WRONG_VALUE', 'a group of functions that there is none of');
+SELECT is(pg_temp.fault($$ SELECT clutch.grant_functions('clutch_test_ken', 'agents') $$), '22023 WRONG_VALUE', 'an unknown group of functions is refused');
 
 -- a role that goes takes its grants along
-SELECT is(clutch.revoke_agent('clutch_test_ken', 'agent:ken'), true, 'a grant is taken back');
-SELECT lives_ok('DROP ROLE clutch_test_ken', 'with everything that came with it');
-SELECT is_empty($$ SELECT * FROM clutch.check() WHERE code = 'ROLE_GONE' $$, 'nothing is left of it');
+SELECT is(clutch.revoke_agent('clutch_test_ken', 'agent:ken'), true, 'a grant can be revoked');
+SELECT lives_ok('DROP ROLE clutch_test_ken', 'then the role can be dropped');
+SELECT is_empty($$ SELECT * FROM clutch.check() WHERE code = 'ROLE_GONE' $$, 'and nothing is left of it');
 CREATE ROLE clutch_test_desk;
 SELECT clutch.grant_reader('clutch_test_desk');
 CREATE ROLE clutch_test_ken IN ROLE clutch_test_desk;
 SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken'), clutch.revoke_agent('clutch_test_ken', 'agent:ken');
-SELECT lives_ok('DROP ROLE clutch_test_ken', 'also of a role that reads by being a member of a reader');
+SELECT lives_ok('DROP ROLE clutch_test_ken', 'also of a role that is a reader as a member of another one');
 DROP OWNED BY clutch_test_lois;
 DROP ROLE clutch_test_lois;
-SELECT is((SELECT count(*)::int FROM clutch.check() WHERE code = 'ROLE_GONE'), 1, 'a role dropped without that is told');
+SELECT is((SELECT count(*)::int FROM clutch.check() WHERE code = 'ROLE_GONE'), 1, 'check() reports a role that was dropped with its grants');
 CREATE ROLE clutch_test_lois;
 SELECT is((SELECT count(*)::int FROM clutch.principal WHERE grantee = 'clutch_test_lois'::regrole), 0,
 	'a later role of the same name inherits nothing');
 
-SELECT throws_ok($$ SET clutch.orchestrator = 'bogus' $$, '22023', NULL, 'the orchestrator is an agent');
+SELECT throws_ok($$ SET clutch.orchestrator = 'bogus' $$, '22023', NULL, 'clutch.orchestrator must be an agent');
 
 SELECT * FROM finish();
 DROP OWNED BY clutch_test_desk; DROP ROLE clutch_test_desk;
