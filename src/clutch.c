@@ -10,6 +10,7 @@
  */
 #include "clutch.h"
 
+#include "api/admit_fn.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "settings.h"
@@ -25,7 +26,7 @@ void
 _PG_init(void)
 {
 	settings_define();
-	event_set_announcer(notify_event);
+	event_set_door((EventDoor) {admit_envelope, notify_event});
 	if (process_shared_preload_libraries_in_progress)
 		launcher_register();
 }

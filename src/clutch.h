@@ -1,9 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * clutch.h
- *	  The vocabulary every room shares: names, SQLSTATEs, forward types.
- *
- * Nothing here does anything.  A room's own header says what the room does.
+ *	  What all rooms share: names, SQLSTATEs, forward declarations.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,9 +14,8 @@
 #define CLUTCH_PROTOCOL			"clutch/0.1"
 
 /*
- * SQLSTATE class KL is ours (docs/errors.md lists every code below it).
- * Where PostgreSQL has a code that fits (42501, 23505, 22023, 55P03) we use
- * that one.
+ * SQLSTATE class KL belongs to clutch; docs/errors.md explains each code.  Where
+ * PostgreSQL has a code that fits (42501, 23505, 22023, 55P03), that is used.
  */
 #define ERRCODE_CLUTCH_ENVELOPE_INVALID		MAKE_SQLSTATE('K','L','0','0','1')
 #define ERRCODE_CLUTCH_CARD_INVALID			MAKE_SQLSTATE('K','L','0','0','2')

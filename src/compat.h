@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compat.h
- *	  What differs between PostgreSQL versions, once.
+ *	  The differences between the versions of PostgreSQL.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,11 +42,11 @@
 #define conditional_xact_lock_compat(xid)	ConditionalXactLockTableWait(xid)
 #endif
 
-/* the indexes that need an entry for a new version of a row */
+/* which indexes need an entry for a new version of a row */
 typedef enum NewEntries
 {
-	ENTRIES_NONE,				/* it stayed on its page (HOT) */
-	ENTRIES_SUMMARIZING,		/* BRIN alone: what it sums up has changed */
+	ENTRIES_NONE,				/* none: it stayed on its page (HOT) */
+	ENTRIES_SUMMARIZING,		/* only BRIN, because a summarized column has changed */
 	ENTRIES_ALL
 } NewEntries;
 

@@ -3,7 +3,7 @@
  * admit_fn.c
  *	  The door: what happens to an envelope between INSERT and the row.
  *
- * admit() is the whole story, one step a line.  It is a BEFORE ROW trigger
+ * admit_envelope() is the whole story, one step a line.  It is a BEFORE ROW trigger
  * and there is no other: state is moved before the row is written, so that
  * the rows of one statement see one another's effect in their order
  * (docs/decisions.md).
@@ -12,6 +12,7 @@
  */
 #include "clutch.h"
 
+#include "api/admit_fn.h"
 #include "base/clock.h"
 #include "base/document.h"
 #include "base/rows.h"
@@ -148,12 +149,9 @@ take(Event *event)
 	return take_other(event);
 }
 
-/*
- * The way of an envelope (DESIGN 3).  false: a resend, the row is dropped and
- * the first receipt left.
- */
-static bool
-admit(Jsonb *document, Event *event)
+/* the way of an envelope, one step a line (DESIGN 3) */
+bool
+admit_envelope(Jsonb *document, Event *event)
 {
 	event->internal = event_take_internal();
 	read_envelope(document, event);
@@ -241,7 +239,7 @@ clutch_admit(PG_FUNCTION_ARGS)
 				 errhint("INSERT INTO clutch.events (envelope) VALUES ($1::jsonb).")));
 	if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		keep_replicated(DatumGetJsonbP(document), &event);
-	else if (!admit(DatumGetJsonbP(document), &event))
+	else if (!admit_envelope(DatumGetJsonbP(document), &event))
 		return PointerGetDatum(NULL);
 	return PointerGetDatum(event_form_tuple(&event, desc));
 }

@@ -1,23 +1,10 @@
-/*-------------------------------------------------------------------------
- *
- * attempt.h
- *	  A step that may fail without taking the rest with it.
- *
- *-------------------------------------------------------------------------
- */
+/* The former name of base/savepoint.h, until nothing includes it any more. */
 #ifndef CLUTCH_ATTEMPT_H
 #define CLUTCH_ATTEMPT_H
 
-#include "utils/elog.h"
+#include "base/savepoint.h"
 
-/*
- * Runs step(arg) in a subtransaction.  NULL: it is done; else it is as if it
- * had never begun, and this is why, in the caller's memory.  What an operator
- * says (cancel, shutdown) goes on as an error.
- */
-extern ErrorData *attempt(void (*step) (void *arg), void *arg);
-
-/* a deadlock, a lock that is not to be had in time, no memory */
-extern bool attempt_failed_by_chance(const ErrorData *error);
+#define attempt(step, arg)				savepoint_run((step), (arg))
+#define attempt_failed_by_chance(error)	savepoint_failed_by_chance(error)
 
 #endif							/* CLUTCH_ATTEMPT_H */

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * clock.c
- *	  What time it is for clutch, and how it is written.
+ *	  The current time, and how times are written.
  *
- * RFC 3339 is parsed by hand: timestamptz_in takes a dozen other forms,
- * words such as "now" among them, and raises when it takes none.
+ * RFC 3339 is parsed here because timestamptz_in accepts a dozen other forms,
+ * including words such as "now", and raises an error for invalid input.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,9 +27,9 @@ clock_now(void)
 	if (!clock_parse_rfc3339(slice_of_cstring(clutch_clock), &t))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("setting clutch.clock is not an RFC 3339 timestamp: \"%s\"",
+				 errmsg("invalid value for parameter \"clutch.clock\": \"%s\"",
 						clutch_clock),
-				 errhint("Write it like 2026-02-01T13:20:11Z, or reset it.")));
+				 errhint("Set it to an RFC 3339 timestamp like 2026-02-01T13:20:11Z, or reset it.")));
 	/* 0, the first instant of 2000, stands for "not yet" in the state */
 	return t != 0 ? t : 1;
 }
@@ -40,7 +40,7 @@ clock_rfc3339(TimestampTz t)
 	struct pg_tm tm;
 	fsec_t		fsec;
 
-	/* the form has four digits for the year: beyond them, the last instant */
+	/* a year has four digits: a time beyond them becomes the first or last instant */
 	if (timestamp2tm(t, NULL, &tm, &fsec, NULL, NULL) != 0 ||
 		tm.tm_year > 9999 || tm.tm_year < 0)
 		return pstrdup(t < 0 ? "0000-01-01T00:00:00.000000Z" :
@@ -105,7 +105,7 @@ take_time(Cursor *c, int *hour, int *minute, int *second)
 		*hour <= 23 && *minute <= 59 && *second <= 60;
 }
 
-/* ".123": 1 to 9 digits, rounded to microseconds (which may be a full second) */
+/* ".123": 1 to 9 digits, rounded to microseconds, possibly to a full second */
 static bool
 take_fraction(Cursor *c, int *usec)
 {
@@ -170,7 +170,7 @@ clock_parse_rfc3339(Slice text, TimestampTz *t)
 		c.s != c.end)
 		return false;
 
-	/* a leap second is the last of a day in UTC and nowhere else */
+	/* a leap second is always the last second of a day in UTC */
 	day_minute = hour * 60 + minute - minutes_east;
 	if (second == 60 && (day_minute + 2 * MINS_PER_HOUR * HOURS_PER_DAY) %
 		(MINS_PER_HOUR * HOURS_PER_DAY) != MINS_PER_HOUR * HOURS_PER_DAY - 1)

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * clock.h
- *	  What time it is for clutch, and how it is written.
+ *	  The current time, and how times are written.
  *
- * clock_now is the wall clock, unless the setting clutch.clock (tests,
- * superuser only) says otherwise.  It is not the transaction's start: a
- * lease given late in a long transaction counts from when it was given.
+ * clock_now returns the wall clock, or what the setting clutch.clock says (for
+ * tests, superuser only).  It does not return the start of the transaction: a
+ * lease that is given late in a long transaction begins when it is given.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +20,7 @@ extern TimestampTz clock_now(void);
 /* RFC 3339 in UTC with microseconds, "2026-02-01T13:20:11.123000Z"; palloc'd */
 extern char *clock_rfc3339(TimestampTz t);
 
-/* RFC 3339 (a zone is required); false if text is not that.  Never raises. */
+/* Reads RFC 3339, which requires a zone.  Returns false for anything else. */
 extern bool clock_parse_rfc3339(Slice text, TimestampTz *t);
 
 #endif							/* CLUTCH_CLOCK_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * column.c
- *	  The columns of a row, as the two arrays a tuple is formed from.
+ *	  The columns of a row, as the two arrays from which a tuple is formed.
  *
  *-------------------------------------------------------------------------
  */

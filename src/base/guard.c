@@ -51,8 +51,8 @@ guard_acquire(uint64 key, bool wait)
 }
 
 /*
- * Taken and released by one function, so both times on behalf of the same
- * portal or subtransaction, whose failure lets go of it.
+ * The same function takes and releases the guard, so both belong to the same
+ * portal or subtransaction, whose failure releases it.
  */
 void
 guard_take(uint64 key)
@@ -104,7 +104,10 @@ drop_held(void)
 
 static TransactionWatch watch = {.rolled_back = drop_held, .ended = forget_held};
 
-/* of the whole transaction: the next to call us may be another portal */
+/*
+ * The lock belongs to the whole transaction, because the next caller may run
+ * in another portal.
+ */
 void
 guard_hold(GuardKind kind, uint64 key)
 {

@@ -3,14 +3,13 @@
  * guard.h
  *	  Short locks on a name that may not have a row yet.
  *
- * Looking whether a row is there and then inserting it leaves an instant in
- * which another backend does the same.  A guard closes it: it is an advisory
- * lock of our own lock space (objsubid 19276 in pg_locks), held from the look
- * until the row can be seen by a dirty snapshot, never until commit for the
- * sake of the guard alone.
+ * Between looking for a row and inserting it, another backend may do the same.
+ * A guard prevents this.  It is an advisory lock in a lock space of clutch
+ * (objsubid 19276 in pg_locks), held from the look until a dirty snapshot can
+ * see the row.  It is not held until commit.
  *
- * Names of different kinds cannot collide but by chance of a 64-bit hash, and
- * then all that happens is a wait.
+ * A guard is named by a 64-bit hash.  If two names collide, one of them waits
+ * for the other without need, and nothing else happens.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,23 +36,24 @@ typedef enum GuardKind
 extern uint64 guard_key(GuardKind kind, Slice a, Slice b, int64 c);
 
 /*
- * Taken and let go by the caller around the insert.  guard_try: false if
- * somebody else has it.  An error in between lets go by itself.
+ * The caller takes the guard before the look and releases it after the insert;
+ * an error in between also releases it.  guard_try returns false instead of
+ * waiting.  guard_take raises 55P03 where base/wait forbids to wait.
  */
 extern void guard_take(uint64 key);
 extern bool guard_try(uint64 key);
 extern void guard_release(uint64 key);
 
 /*
- * The same, but kept until the transaction ends.  guard_take, and this with
- * wait, raise 55P03 where base/wait forbids to wait.
+ * Takes a guard that is kept until the transaction ends.  With wait, it raises
+ * 55P03 where base/wait forbids to wait.
  */
 extern bool guard_keep(uint64 key, bool wait);
 
 /*
- * For a row that the executor inserts after our trigger has returned: held
- * until this backend holds another of the same kind, drops it, or ends its
- * transaction.  Only the two kinds marked above.
+ * For a row that is inserted after our function has returned: the guard is
+ * held until this backend holds another one of the same kind, drops it, or ends
+ * its transaction.  Only for the two kinds that are marked above.
  */
 extern void guard_hold(GuardKind kind, uint64 key);
 extern void guard_drop(GuardKind kind);

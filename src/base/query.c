@@ -11,7 +11,7 @@
 #include "executor/spi.h"
 
 static void
-prepare(QueryPlan *plan)
+query_prepare(QueryPlan *plan)
 {
 	SPIPlanPtr	prepared = SPI_prepare(plan->sql, plan->narguments, plan->types);
 
@@ -32,7 +32,7 @@ query_execute(QueryPlan *plan, Datum *arguments, const char *nulls)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
 	if (plan->plan == NULL)
-		prepare(plan);
+		query_prepare(plan);
 	result = SPI_execute_plan(plan->plan, arguments, nulls, false, 0);
 	if (result < 0)
 		elog(ERROR, "could not run \"%s\": %s", plan->sql, SPI_result_code_string(result));

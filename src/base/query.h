@@ -3,10 +3,10 @@
  * query.h
  *	  The only SPI: statements whose plan is kept.
  *
- * For what must go through the executor (the log's own door) or is too rare
- * to deserve better.  Statements here name every object with its schema and
- * use no operator, or pin the search_path: they may run as the extension's
- * owner under anybody's search_path.
+ * They are for what must go through the executor (an INSERT into the log that
+ * has triggers of users), and for what is rare.  A statement may run as the
+ * owner of the extension under any search_path.  It therefore names the schema
+ * of each object, and uses no operator or sets the search_path.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 
 #define QUERY_MAX_ARGUMENTS	4
 
-/* make it static: the plan lives as long as the backend */
+/* A QueryPlan is static: the plan lives as long as the backend. */
 typedef struct QueryPlan
 {
 	const char *sql;
@@ -26,7 +26,7 @@ typedef struct QueryPlan
 	struct _SPI_plan *plan;		/* NULL until first used */
 } QueryPlan;
 
-/* runs it for its effect; nulls as in SPI, or NULL.  The number of rows. */
+/* Runs the statement and returns the number of rows.  nulls is as in SPI, or NULL. */
 extern uint64 query_execute(QueryPlan *plan, Datum *arguments, const char *nulls);
 
 #endif							/* CLUTCH_QUERY_H */

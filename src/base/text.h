@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * text.h
- *	  A Slice is a run of bytes that somebody else owns.
+ *	  Slices: strings that lie inside a larger value.
  *
- * The hot path reads strings where they lie inside a jsonb document; a Slice
- * names such a place without copying it.  It is not NUL terminated and lives
- * as long as the document.  A Slice whose s is NULL is absent; one of len 0
- * is an empty string.
+ * The strings of a jsonb document are read where they lie.  A Slice points to
+ * such a string without copying it.  It is not terminated by NUL, and lives as
+ * long as the document.  If s is NULL, the Slice is absent; if only len is 0,
+ * it is an empty string.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +26,7 @@ struct Slice
 typedef struct SliceList
 {
 	int			n;
-	Slice	   *items;			/* palloc'd array; the bytes are somebody else's */
+	Slice	   *items;			/* a palloc'd array */
 } SliceList;
 
 #define SLICE_NONE				((Slice) {NULL, 0})
@@ -51,7 +51,7 @@ slice_starts(Slice a, Slice prefix)
 	return a.len >= prefix.len && memcmp(a.s, prefix.s, prefix.len) == 0;
 }
 
-/* byte order, shorter first when one begins the other; fit for qsort */
+/* Compares by bytes; a prefix comes before what it begins.  Fit for qsort. */
 extern int	slice_compare(Slice a, Slice b);
 
 extern Slice slice_of_cstring(const char *s);
@@ -64,7 +64,7 @@ extern Slice slice_copy(Slice a);
 
 extern uint64 slice_hash(Slice a);
 
-/* a List of Slice *: with a copy of another at its end; the order for list_sort */
+/* A List of Slice *: appends a copy of a Slice; compares for list_sort. */
 extern List *slice_list_add(List *list, Slice a);
 extern int	slice_list_compare(const ListCell *a, const ListCell *b);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * dedup.c
- *	  (run_id, id) enters the log once, and so does a sender's key.
+ *	  Each (run_id, id), and each key of a sender, enters the log once.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,14 +15,14 @@
 #include "store/dedup.h"
 
 /*
- * What a resend may change: when it was sent, how often it was tried, where
- * it is traced, and its signature.
+ * What a resend may change: its time, the sender's count of attempts, its
+ * trace and its signature.
  */
 static const char *const envelope_free[] = {"ts", "attempt", "trace", "security", NULL};
 static const char *const security_free[] = {"auth", NULL};
 
 static bool
-is_free(const JsonbValue *key, const char *const *free_keys)
+key_is_free(const JsonbValue *key, const char *const *free_keys)
 {
 	int			i;
 
@@ -34,15 +34,15 @@ is_free(const JsonbValue *key, const char *const *free_keys)
 }
 
 static bool
-same_value(JsonbValue *a, JsonbValue *b)
+is_same_value(JsonbValue *a, JsonbValue *b)
 {
 	return compareJsonbContainers(&JsonbValueToJsonb(a)->root,
 								  &JsonbValueToJsonb(b)->root) == 0;
 }
 
-/* every key of a that counts is in b with the same value */
+/* Is every key of a, except the free ones, in b with the same value? */
 static bool
-covers(JsonbContainer *a, JsonbContainer *b, const char *const *free_keys)
+object_covers(JsonbContainer *a, JsonbContainer *b, const char *const *free_keys)
 {
 	JsonbIterator *it;
 	JsonbValue	key;
@@ -58,32 +58,32 @@ covers(JsonbContainer *a, JsonbContainer *b, const char *const *free_keys)
 		JsonbValue *other;
 
 		(void) JsonbIteratorNext(&it, &value, true);
-		if (is_free(&key, free_keys))
+		if (key_is_free(&key, free_keys))
 			continue;
 		if (b == NULL || !JsonContainerIsObject(b))
 			return false;
 		other = getKeyJsonValueFromContainer(b, key.val.string.val, key.val.string.len, NULL);
-		if (other == NULL || !same_value(&value, other))
+		if (other == NULL || !is_same_value(&value, other))
 			return false;
 	}
 	return true;
 }
 
 static bool
-same_content(Jsonb *a, Jsonb *b)
+is_same_content(Jsonb *a, Jsonb *b)
 {
 	JsonbContainer *sa = document_get_container(&a->root, "security");
 	JsonbContainer *sb = document_get_container(&b->root, "security");
 
-	return covers(&a->root, &b->root, envelope_free) &&
-		covers(&b->root, &a->root, envelope_free) &&
-		covers(sa, sb, security_free) && covers(sb, sa, security_free);
+	return object_covers(&a->root, &b->root, envelope_free) &&
+		object_covers(&b->root, &a->root, envelope_free) &&
+		object_covers(sa, sb, security_free) && object_covers(sb, sa, security_free);
 }
 
 static void
 check_same_id(const Event *event, Jsonb *first, int64 seq)
 {
-	if (!same_content(event->envelope.doc, first))
+	if (!is_same_content(event->envelope.doc, first))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errproblem("/id", "ID_REUSED"),
@@ -99,7 +99,7 @@ check_same_command(const Event *event, Jsonb *first, Slice type, int64 seq)
 
 	if (!slice_equal(type, event->envelope.type_name) ||
 		!document_get(&first->root, "payload", &payload) ||
-		!same_value(&payload, unconstify(JsonbValue *, &event->envelope.payload)))
+		!is_same_value(&payload, unconstify(JsonbValue *, &event->envelope.payload)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errproblem("/idempotency_key", "KEY_REUSED"),
@@ -112,12 +112,12 @@ check_same_command(const Event *event, Jsonb *first, Slice type, int64 seq)
 typedef enum Sight
 {
 	SIGHT_NOTHING,
-	SIGHT_EVENT,				/* there: its receipt is left */
-	SIGHT_DOUBT					/* somebody is inserting it */
+	SIGHT_EVENT,				/* it is there, and its receipt is left */
+	SIGHT_DOUBT					/* another transaction is inserting it */
 } Sight;
 
 static Sight
-look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_doubt)
+dedup_look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_doubt)
 {
 	Sight		sight = SIGHT_NOTHING;
 
@@ -147,18 +147,18 @@ look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_doubt)
 }
 
 static Sight
-look_by_id(const Event *event, TransactionId *in_doubt)
+dedup_look_by_id(const Event *event, TransactionId *in_doubt)
 {
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_PKEY, ROWS_DIRTY, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, event->envelope.id);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, event->envelope.run_id);
-	return look(&scan, event, false, in_doubt);
+	return dedup_look(&scan, event, false, in_doubt);
 }
 
 static Sight
-look_by_key(const Event *event, TransactionId *in_doubt)
+dedup_look_by_key(const Event *event, TransactionId *in_doubt)
 {
 	RowScan		scan;
 
@@ -166,7 +166,7 @@ look_by_key(const Event *event, TransactionId *in_doubt)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, event->envelope.idempotency_key);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, event->envelope.run_id);
 	rows_key_text(&scan, 3, BTEqualStrategyNumber, event->envelope.from_agent);
-	return look(&scan, event, true, in_doubt);
+	return dedup_look(&scan, event, true, in_doubt);
 }
 
 uint64
@@ -196,14 +196,14 @@ dedup_seen(const Event *event)
 		if (has_key)
 			guard_hold(GUARD_IDEMPOTENCY_KEY,
 					   dedup_key_guard(e->idempotency_key, e->run_id, e->from_agent));
-		/* the key first: it says what the sender means, ids may follow from it */
-		sight = has_key ? look_by_key(event, &in_doubt) : SIGHT_NOTHING;
+		/* the key first: it says what the sender means, and the id may be derived from it */
+		sight = has_key ? dedup_look_by_key(event, &in_doubt) : SIGHT_NOTHING;
 		if (sight == SIGHT_NOTHING)
-			sight = look_by_id(event, &in_doubt);
+			sight = dedup_look_by_id(event, &in_doubt);
 		if (sight == SIGHT_NOTHING)
 			return false;
 
-		/* never wait for a transaction with a guard in hand */
+		/* no guard may be held while waiting for a transaction */
 		guard_drop(GUARD_IDEMPOTENCY_KEY);
 		guard_drop(GUARD_EVENT_ID);
 		if (sight == SIGHT_EVENT)

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * dedup.h
- *	  (run_id, id) enters the log once, and so does a sender's key (P2).
+ *	  Each (run_id, id), and each key of a sender, enters the log once (P2).
  *
- * Looked up with a dirty snapshot: a first sender that has not committed is
- * waited for, so that a resend is never answered before it is known what
- * became of the first.  A guard closes the instant between look and insert.
+ * They are looked up with a dirty snapshot.  A resend waits for a first sender
+ * that has not committed yet, because only then is it known which of them is
+ * the first.  A guard is held between the look and the insert.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,12 +15,16 @@
 #include "store/event.h"
 
 /*
- * true: it is there already, and its receipt is left (event_leave_receipt).
- * Raises 23505 when the same id or key was used for something else.
+ * Returns true if the event is in the log already; its receipt is then left
+ * (event_leave_receipt).  Raises 23505 if the same id or key was used for
+ * something else.
  */
 extern bool dedup_seen(const Event *event);
 
-/* the guards it takes, in this order, for who must take those of many first */
+/*
+ * The guards that it takes, in this order.  A function that sends many
+ * envelopes takes all of theirs first.
+ */
 extern uint64 dedup_id_guard(Slice id, Slice run_id);
 extern uint64 dedup_key_guard(Slice key, Slice run_id, Slice sender);
 

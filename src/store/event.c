@@ -22,14 +22,16 @@
 #include "store/epoch.h"
 #include "store/event.h"
 #include "store/scope.h"
+#include "utils/acl.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 #include "utils/xid8.h"
 
 /*
- * Who inserted the row that admit is to judge next, and waits for its receipt;
- * NULL: a statement of somebody's own.  Not simply the last receipt: triggers
- * that others put behind the row may send events before its insert is over.
+ * Set while one of our functions inserts a row and waits for its receipt; NULL
+ * during an INSERT by a user.  It is not enough to keep the last receipt,
+ * because AFTER triggers of users may send events before the insert is over.
  */
 typedef struct Awaited
 {
@@ -39,7 +41,7 @@ typedef struct Awaited
 
 static Awaited *awaited = NULL;
 
-/* the next row that admit sees is our own word */
+/* Is the next row that the trigger sees one of event_append? */
 static bool next_is_internal = false;
 
 static void
@@ -117,83 +119,20 @@ event_leave_receipt(int64 seq, TimestampTz received_at, Slice id, bool duplicate
 	awaited = NULL;
 }
 
-/* ----------------------------------------------------------------- writing */
+/* ----------------------------------------------------- without the executor */
 
-static void
-insert_envelope(Jsonb *envelope)
-{
-	static QueryPlan plan = {"INSERT INTO clutch.events (envelope) VALUES ($1)",
-		1, {JSONBOID}
-	};
-	Datum		argument = JsonbPGetDatum(envelope);
-
-	query_execute(&plan, &argument, NULL);
-}
-
-static Receipt
-send(Jsonb *envelope, bool internal)
-{
-	Awaited		ours = {CurrentMemoryContext};
-	Awaited    *outer = awaited;
-
-	awaited = &ours;
-	next_is_internal = internal;
-	PG_TRY();
-	{
-		insert_envelope(envelope);
-	}
-	PG_FINALLY();
-	{
-		awaited = outer;
-		next_is_internal = false;
-	}
-	PG_END_TRY();
-	if (ours.receipt.seq == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the envelope was not admitted by clutch"),
-				 SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA ?
-				 errdetail("Under session_replication_role = replica an envelope is kept and never judged.") :
-				 errdetail("The trigger of clutch.events is disabled, or another trigger or a rule swallowed the row."),
-				 errhint("SELECT * FROM clutch.check() says what is wrong with the log.")));
-	return ours.receipt;
-}
-
-/* whoever is at work; an error ends the (sub)transaction, which restores the user */
-static Receipt
-send_as_owner(Jsonb *envelope, bool internal)
-{
-	Oid			user;
-	int			context;
-	Receipt		receipt;
-
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
-	receipt = send(envelope, internal);
-	SetUserIdAndSecContext(user, context);
-	return receipt;
-}
-
-Receipt
-event_send(Jsonb *envelope)
-{
-	return send(envelope, false);
-}
-
-/* ---------------------------------------------- what the database itself says */
-
-static void (*announce_event) (const Event *event) = NULL;
+static EventDoor door;
 
 void
-event_set_announcer(void (*announce) (const Event *event))
+event_set_door(EventDoor new_door)
 {
-	announce_event = announce;
+	door = new_door;
 }
 
 /*
- * Does an INSERT into the log do nothing but what append_directly does?  Not if
- * a user has put a trigger, a rule, a policy or a constraint on it, or has
- * disabled ours.
+ * Does an INSERT into the log do nothing but call our trigger and write the
+ * row?  Not if a user has put a trigger, a rule, a policy, a constraint or an
+ * index with a condition on it, or has disabled our trigger.
  */
 static bool
 log_is_plain(Relation rel)
@@ -202,7 +141,7 @@ log_is_plain(Relation rel)
 	bool		admits = false;
 	int			i;
 
-	if (triggers == NULL || rel->rd_rules != NULL || rel->rd_rel->relforcerowsecurity ||
+	if (triggers == NULL || rel->rd_rules != NULL || rel->rd_rel->relrowsecurity ||
 		(rel->rd_att->constr != NULL && rel->rd_att->constr->num_check > 0) ||
 		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		return false;
@@ -220,14 +159,47 @@ log_is_plain(Relation rel)
 	return admits && rows_indexes_are_simple(TABLE_EVENTS, rel);
 }
 
-/* What the trigger does with such an envelope (api/admit_fn.c), without it. */
+/* the privilege that INSERT INTO clutch.events (envelope) requires */
+static bool
+may_insert(Relation rel)
+{
+	Oid			relid = RelationGetRelid(rel);
+
+	return pg_class_aclcheck(relid, GetUserId(), ACL_INSERT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck(relid, Anum_event_envelope, GetUserId(), ACL_INSERT) == ACLCHECK_OK;
+}
+
+static void
+insert_event(const Event *event)
+{
+	Datum		values[Natts_event];
+	bool		nulls[Natts_event];
+
+	fill_columns(event, values, nulls);
+	(void) rows_insert(TABLE_EVENTS, values, nulls);
+}
+
+/* What judging an envelope leaves behind is freed, as after each row of an INSERT. */
+static void
+send_directly(Jsonb *envelope)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch event",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Event		event = {0};
+
+	if (door.admit(envelope, &event))
+		insert_event(&event);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
+
+/* Does what the trigger does with an envelope of the database itself. */
 static Receipt
 append_directly(Jsonb *envelope, int epoch)
 {
 	ProblemList *problems = problem_list();
 	Event		event = {.internal = true, .epoch = epoch};
-	Datum		values[Natts_event];
-	bool		nulls[Natts_event];
 
 	envelope_read_admitted(envelope, &event.envelope, problems);
 	if (problems->n > 0)
@@ -236,10 +208,8 @@ append_directly(Jsonb *envelope, int epoch)
 	event.attempt = event.envelope.attempt;
 	event.scope = scope_of_run(event.envelope.run_id);
 	event.seq = rows_nextval(SEQUENCE_EVENT_SEQ);
-	fill_columns(&event, values, nulls);
-	(void) rows_insert(TABLE_EVENTS, values, nulls);
-	if (announce_event != NULL)
-		announce_event(&event);
+	insert_event(&event);
+	door.announce(&event);
 	return (Receipt) {
 		.seq = event.seq,
 		.id = event.envelope.id,
@@ -247,6 +217,82 @@ append_directly(Jsonb *envelope, int epoch)
 		.task_id = event.envelope.task_id,
 		.received_at = event.received_at
 	};
+}
+
+/* ------------------------------------------------------ through the executor */
+
+static void
+execute_insert(Jsonb *envelope)
+{
+	static QueryPlan plan = {"INSERT INTO clutch.events (envelope) VALUES ($1)",
+		1, {JSONBOID}
+	};
+	Datum		argument = JsonbPGetDatum(envelope);
+
+	query_execute(&plan, &argument, NULL);
+}
+
+/* runs insert, and returns the receipt that the trigger or door.admit leaves */
+static Receipt
+receipt_of(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool internal)
+{
+	Awaited		ours = {CurrentMemoryContext};
+	Awaited    *outer = awaited;
+
+	awaited = &ours;
+	next_is_internal = internal;
+	PG_TRY();
+	{
+		insert(envelope);
+	}
+	PG_FINALLY();
+	{
+		awaited = outer;
+		next_is_internal = false;
+	}
+	PG_END_TRY();
+	if (ours.receipt.seq == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the envelope was not admitted by clutch"),
+				 SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA ?
+				 errdetail("Under session_replication_role = replica, an envelope is kept and not judged.") :
+				 errdetail("The trigger of clutch.events is disabled, or another trigger or a rule has discarded the row."),
+				 errhint("SELECT * FROM clutch.check() reports what is wrong with the log.")));
+	return ours.receipt;
+}
+
+/* An error ends the transaction or savepoint, which restores the role. */
+static Receipt
+receipt_as_owner(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool internal)
+{
+	Oid			user;
+	int			context;
+	Receipt		receipt;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
+	receipt = receipt_of(insert, envelope, internal);
+	SetUserIdAndSecContext(user, context);
+	return receipt;
+}
+
+/* ----------------------------------------------------------------- the doors */
+
+Receipt
+event_send(Jsonb *envelope)
+{
+	Relation	rel = rows_open(TABLE_EVENTS, RowExclusiveLock);
+	bool		directly = log_is_plain(rel) && may_insert(rel);
+
+	table_close(rel, NoLock);
+	return receipt_of(directly ? send_directly : execute_insert, envelope, false);
+}
+
+Receipt
+event_send_as_owner(Jsonb *envelope)
+{
+	return receipt_as_owner(execute_insert, envelope, false);
 }
 
 /*
@@ -263,13 +309,7 @@ event_append(Jsonb *envelope)
 	table_close(rel, NoLock);
 	if (epoch != 0)
 		return append_directly(envelope, epoch);
-	return send_as_owner(envelope, true);
-}
-
-Receipt
-event_send_as_owner(Jsonb *envelope)
-{
-	return send_as_owner(envelope, false);
+	return receipt_as_owner(execute_insert, envelope, true);
 }
 
 bool

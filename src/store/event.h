@@ -84,8 +84,24 @@ extern Receipt event_send_as_owner(Jsonb *envelope);
  */
 extern Receipt event_append(Jsonb *envelope);
 
-/* Sets the function that tells listeners of what event_append has appended. */
-extern void event_set_announcer(void (*announce) (const Event *event));
+/*
+ * What higher rooms do with an event.  It is set when the library is loaded,
+ * so that event_send and event_append need not go through the executor to
+ * reach the trigger, if that is all that an INSERT would do.
+ */
+typedef struct EventDoor
+{
+	/*
+	 * Judges an envelope and applies its effect.  Fills the event, or returns
+	 * false if it is a resend.  In both cases it leaves the receipt.
+	 */
+	bool		(*admit) (Jsonb *envelope, Event *event);
+
+	/* Tells listeners of what event_append has appended. */
+	void		(*announce) (const Event *event);
+} EventDoor;
+
+extern void event_set_door(EventDoor door);
 
 /*
  * Is the row that the trigger is called for one of event_append?  The trigger

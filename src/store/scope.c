@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scope.c
- *	  Who owns a run: the scope of its first request.
+ *	  The scope of a run, which is that of its first request.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,23 +16,26 @@
 /* columns of clutch.run_scope */
 enum
 {
-	Anum_run_id = 1,
-	Anum_scope,
-	Natts_run_scope = Anum_scope
+	Anum_run_scope_run_id = 1,
+	Anum_run_scope_scope,
+	Natts_run_scope = Anum_run_scope_scope
 };
 
+ROWS_CHECK_COLUMNS(Natts_run_scope, RUN_SCOPE);
+
 /*
- * Most databases have no scopes, and then no event should pay for looking.
- * Who writes the first scope tells every backend through the relcache.
+ * Most databases use no scopes, and then no event should pay for looking one
+ * up.  The transaction that writes the first scope tells all backends through
+ * the relcache.
  */
 static bool none_in_use = false;
-static bool told_all = false;	/* a committed row is there: all have heard */
+static bool told_all = false;	/* there is a committed row, so all have been told */
 static bool watching_relation = false;
 
 static void
 forget_none_in_use(Datum arg, Oid relid)
 {
-	/* any relation: a scope table made anew has another oid */
+	/* whatever the relation: a table that is created again has another oid */
 	none_in_use = false;
 	told_all = false;
 }
@@ -51,9 +54,7 @@ table_is_empty(void)
 	return empty;
 }
 
-/*
- * Set before looking, so that an invalidation that comes meanwhile wins.
- */
+/* Set before looking, so that an invalidation that arrives meanwhile resets it. */
 static bool
 scopes_in_use(void)
 {
@@ -71,12 +72,12 @@ scopes_in_use(void)
 }
 
 /*
- * Read dirty: the scope of a run whose first request is not committed yet is
- * respected already.  Should that roll back, an event has kept a scope that
- * its run lost, which shows it to fewer readers, never to more.
+ * The dirty snapshot also finds the scope of a run whose first request is not
+ * committed yet.  If that rolls back, an event has kept a scope that its run
+ * has lost, which hides the event from some readers and shows it to no others.
  */
 static Slice
-find(Slice run_id)
+scope_lookup(Slice run_id)
 {
 	Slice		scope = SLICE_NONE;
 	RowScan		scan;
@@ -85,7 +86,7 @@ find(Slice run_id)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
 	if (rows_next(&scan))
-		scope = slice_copy(rows_text(&scan, Anum_scope));
+		scope = slice_copy(rows_text(&scan, Anum_run_scope_scope));
 	rows_end(&scan);
 	if (slice_present(scope))
 		none_in_use = false;
@@ -95,11 +96,11 @@ find(Slice run_id)
 Slice
 scope_of_run(Slice run_id)
 {
-	return scopes_in_use() ? find(run_id) : SLICE_NONE;
+	return scopes_in_use() ? scope_lookup(run_id) : SLICE_NONE;
 }
 
 static void
-refuse(const Envelope *request, Slice owner)
+scope_refuse(const Envelope *request, Slice owner)
 {
 	if (slice_present(owner))
 		ereport(ERROR,
@@ -119,43 +120,43 @@ refuse(const Envelope *request, Slice owner)
 }
 
 static void
-remember(Slice run_id, Slice scope)
+scope_insert(Slice run_id, Slice scope)
 {
 	Datum		values[Natts_run_scope];
 	bool		nulls[Natts_run_scope] = {0};
 
-	values[Anum_run_id - 1] = PointerGetDatum(slice_to_text(run_id));
-	values[Anum_scope - 1] = PointerGetDatum(slice_to_text(scope));
+	values[Anum_run_scope_run_id - 1] = PointerGetDatum(slice_to_text(run_id));
+	values[Anum_run_scope_scope - 1] = PointerGetDatum(slice_to_text(scope));
 	(void) rows_insert(TABLE_RUN_SCOPE, values, nulls);
-	/* not only the first: another's first may be rolled back */
+	/* not only for the first row, because that may be rolled back */
 	if (!told_all)
 		CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_RUN_SCOPE));
 	none_in_use = false;
 }
 
 /*
- * It looks in any case: who gives the first scope of all tells nobody before it
- * commits.
+ * Always looks, because a transaction that writes the first scope of all tells
+ * others only when it commits.
  */
 Slice
 scope_of_request(const Envelope *request, bool run_has_tasks)
 {
 	Slice		asked = request->orders.scope;
-	Slice		owner = find(request->run_id);
+	Slice		owner = scope_lookup(request->run_id);
 	uint64		guard;
 
 	if (!slice_present(asked) || slice_equal(owner, asked))
 		return owner;
 	if (slice_present(owner) || run_has_tasks)
-		refuse(request, owner);
+		scope_refuse(request, owner);
 
 	guard = guard_key(GUARD_SCOPE, request->run_id, SLICE_NONE, 0);
 	guard_take(guard);
-	owner = find(request->run_id);
+	owner = scope_lookup(request->run_id);
 	if (!slice_present(owner))
-		remember(request->run_id, asked);
+		scope_insert(request->run_id, asked);
 	guard_release(guard);
 	if (slice_present(owner) && !slice_equal(owner, asked))
-		refuse(request, owner);
+		scope_refuse(request, owner);
 	return asked;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scope.h
- *	  Who owns a run: the scope of its first request (DESIGN 3).
+ *	  The scope of a run, which is that of its first request.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,13 +10,13 @@
 
 #include "protocol/envelope.h"
 
-/* the scope of a run; absent: nobody's.  Palloc'd. */
+/* Returns the scope of a run, palloc'd; absent if it has none. */
 extern Slice scope_of_run(Slice run_id);
 
 /*
- * The scope of the run of a request.  The first request sets it; a later one
- * that names another is refused (SCOPE_MISMATCH).  run_has_tasks: this is
- * not the first.
+ * Returns the scope of the run of a request.  The first request sets it; a
+ * later one that names another scope is refused (SCOPE_MISMATCH).
+ * run_has_tasks says that this is not the first request.
  */
 extern Slice scope_of_request(const Envelope *request, bool run_has_tasks);
 

@@ -19,11 +19,14 @@
 /* columns of clutch.principal */
 enum
 {
-	Anum_grantee = 1,
-	Anum_agent_id,
-	Anum_capabilities,
-	Anum_scopes
+	Anum_principal_grantee = 1,
+	Anum_principal_agent_id,
+	Anum_principal_capabilities,
+	Anum_principal_scopes,
+	Natts_principal = Anum_principal_scopes
 };
+
+ROWS_CHECK_COLUMNS(Natts_principal, PRINCIPAL);
 
 static Oid	acting_for = InvalidOid;
 
@@ -34,9 +37,9 @@ principal_act_for(Oid role)
 }
 
 /*
- * ANALYZE, REINDEX, autovacuum and the like run what the owner of a table put
- * into its indexes, with the owner's rights but in the session of somebody
- * else, often a superuser: there, nobody has asked to speak.
+ * ANALYZE, REINDEX and autovacuum run the functions in the indexes of a table
+ * with the rights of its owner, but in the session of another role, often a
+ * superuser, which has not asked to speak for any agent.
  */
 Oid
 principal_role(void)
@@ -47,18 +50,18 @@ principal_role(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem("", "RESTRICTED_OPERATION"),
-				 errmsg("nobody speaks for an agent within a security-restricted operation"),
-				 errhint("Do not call it in an index or a materialized view.")));
+				 errmsg("cannot speak for an agent within a security-restricted operation"),
+				 errhint("Do not call this function in an index or a materialized view.")));
 	return GetOuterUserId();
 }
 
 static const char *
-role_name(void)
+principal_role_name(void)
 {
 	return GetUserNameFromId(principal_role(), false);
 }
 
-/* begins a scan of what the role may; with an agent, of that one */
+/* Begins a scan of the grants of the role, for one agent or, if that is absent, for all. */
 static void
 begin_grants(RowScan *scan, Slice agent_id)
 {
@@ -109,7 +112,7 @@ principal_require(Slice agent_id, const char *place)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem(place, "NOT_YOUR_AGENT"),
 				 errmsg("role \"%s\" does not speak for \"%.*s\"",
-						role_name(), agent_id.len, agent_id.s),
+						principal_role_name(), agent_id.len, agent_id.s),
 				 errhint("Let an operator run SELECT clutch.grant_agent(role_name, agent_id).")));
 }
 
@@ -120,14 +123,14 @@ refuse_card(const char *path, const char *what, Slice name)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errproblem(path, "CARD_NOT_GRANTED"),
 			 errmsg("role \"%s\" may not register an agent with %s%s%.*s",
-					role_name(), what, slice_present(name) ? " " : "", name.len,
+					principal_role_name(), what, slice_present(name) ? " " : "", name.len,
 					slice_present(name) ? name.s : ""),
 			 errhint("Let an operator register the card, or widen SELECT clutch.grant_agent(role_name, agent_id, capabilities, scopes).")));
 }
 
-/* the elements of an array column of the current row; a NULL one has none */
+/* the elements of an array column of the current row; none if it is NULL */
 static SliceList
-granted(const RowScan *scan, int attno)
+granted_names(const RowScan *scan, int attno)
 {
 	bool		isnull;
 	Datum		array = rows_datum(scan, attno, &isnull);
@@ -149,7 +152,7 @@ is_granted(SliceList list, Slice name)
 }
 
 static void
-check_names(SliceList asked, SliceList list, const char *path, const char *what)
+require_granted(SliceList asked, SliceList list, const char *path, const char *what)
 {
 	int			i;
 
@@ -172,9 +175,9 @@ principal_require_card(Slice agent_id, const AgentCard *card)
 	begin_grants(&scan, agent_id);
 	if (rows_next(&scan))
 	{
-		may = !rows_is_null(&scan, Anum_capabilities);
-		capabilities = granted(&scan, Anum_capabilities);
-		scopes = granted(&scan, Anum_scopes);
+		may = !rows_is_null(&scan, Anum_principal_capabilities);
+		capabilities = granted_names(&scan, Anum_principal_capabilities);
+		scopes = granted_names(&scan, Anum_principal_scopes);
 	}
 	rows_end(&scan);
 	if (!may)
@@ -186,10 +189,10 @@ principal_require_card(Slice agent_id, const AgentCard *card)
 			refuse_card("/payload/capabilities", "capability", card->capabilities[i].id);
 		if (card->capabilities[i].trust == TRUST_PROD)
 			refuse_card("/payload/capabilities", "trust_level prod for", card->capabilities[i].id);
-		check_names(card->capabilities[i].tools, capabilities, "/payload/capabilities", "tool");
+		require_granted(card->capabilities[i].tools, capabilities, "/payload/capabilities", "tool");
 	}
-	check_names(card->groups, scopes, "/payload/groups", "group");
-	check_names(card->scopes, scopes, "/payload/scopes", "scope");
+	require_granted(card->groups, scopes, "/payload/groups", "group");
+	require_granted(card->scopes, scopes, "/payload/scopes", "scope");
 	if (!card->sandbox)
 		refuse_card("/payload/security/sandbox", "sandbox false", SLICE_NONE);
 	if (card->network == NETWORK_OPEN)
@@ -208,7 +211,7 @@ principal_default_agent(void)
 	begin_grants(&scan, SLICE_NONE);
 	while (n < 2 && rows_next(&scan))
 	{
-		only = slice_copy(rows_text(&scan, Anum_agent_id));
+		only = slice_copy(rows_text(&scan, Anum_principal_agent_id));
 		n++;
 	}
 	rows_end(&scan);
@@ -217,7 +220,7 @@ principal_default_agent(void)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem("by_agent", "NOT_YOUR_AGENT"),
 				 errmsg(n == 0 ? "role \"%s\" speaks for no agent" : "role \"%s\" speaks for several agents",
-						role_name()),
-				 errhint(n == 0 ? "Let an operator run SELECT clutch.grant_agent(role_name, agent_id)." : "Say in whose name: pass by_agent.")));
+						principal_role_name()),
+				 errhint(n == 0 ? "Let an operator run SELECT clutch.grant_agent(role_name, agent_id)." : "Pass by_agent to say in whose name the role acts.")));
 	return only;
 }

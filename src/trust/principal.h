@@ -3,10 +3,10 @@
  * principal.h
  *	  Which database role speaks for which agent (P8).
  *
- * The role is the outer one: the login, or what it chose by SET ROLE among
- * the roles granted to it.  A SECURITY DEFINER function on the way does not
- * change it.  Superusers and the owner of the extension speak for everybody;
- * others for the agents that clutch.principal gives them.
+ * The role is the outer one: that of the login, or the one chosen by SET ROLE
+ * among the roles that are granted to it.  A SECURITY DEFINER function does not
+ * change it.  Superusers and the owner of the extension (operators) speak for
+ * every agent, other roles for the agents that clutch.principal gives them.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,9 +17,9 @@
 #include "protocol/agent_card.h"
 
 /*
- * That role.  Raises 42501 in what PostgreSQL does in the name of a table's
- * owner (ANALYZE of an index on an expression, REFRESH MATERIALIZED VIEW):
- * the session is not that role's.
+ * Returns that role.  Raises 42501 inside an operation that PostgreSQL runs as
+ * the owner of a table (ANALYZE of an index on an expression, REFRESH
+ * MATERIALIZED VIEW), because the session may belong to another role.
  */
 extern Oid	principal_role(void);
 
@@ -34,9 +34,9 @@ extern bool principal_may_restore(void);
 extern bool principal_speaks_for(Slice agent_id);
 
 /*
- * From here on that role is judged in place of the session's, for what it has
- * left to be done in its name; InvalidOid: the session's again, which the
- * caller sees to on every way out.
+ * From now on the given role is used in place of that of the session, for work
+ * that it has left to be done in its name.  InvalidOid ends this; the caller
+ * makes sure that it also ends after an error.
  */
 extern void principal_act_for(Oid role);
 
@@ -44,16 +44,16 @@ extern void principal_act_for(Oid role);
 extern void principal_require(Slice agent_id, const char *place);
 
 /*
- * An agent does not grant itself capabilities: a card registered by a role
- * that is no operator stays within what clutch.grant_agent gave it, and never
- * leaves the sandbox by itself.  Raises 42501, code CARD_NOT_GRANTED.
+ * An agent cannot grant itself capabilities: a card that is registered by a
+ * role that is not an operator stays within what clutch.grant_agent gave that
+ * role, and within the sandbox.  Raises 42501, code CARD_NOT_GRANTED.
  */
 extern void principal_require_card(Slice agent_id, const AgentCard *card);
 
 /*
- * The agent in whose name the role acts when it does not say: the only one
- * it speaks for, or the orchestrator for operators.  Raises 42501 for the
- * argument "by_agent" when there is none or several.  Palloc'd.
+ * The agent in whose name the role acts if it names none: the only one that it
+ * speaks for, or the orchestrator for operators.  Palloc'd.  Raises 42501 for
+ * the argument "by_agent" if the role speaks for no agent or for several.
  */
 extern Slice principal_default_agent(void);
 

@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * attempt.c
- *	  A step that may fail without taking the rest with it.
+ * savepoint.c
+ *	  A step that may fail without making the whole transaction fail.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
 #include "access/xact.h"
-#include "base/attempt.h"
+#include "base/savepoint.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
 ErrorData *
-attempt(void (*step) (void *arg), void *arg)
+savepoint_run(void (*step) (void *arg), void *arg)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -42,7 +42,7 @@ attempt(void (*step) (void *arg), void *arg)
 }
 
 bool
-attempt_failed_by_chance(const ErrorData *error)
+savepoint_failed_by_chance(const ErrorData *error)
 {
 	int			category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
 

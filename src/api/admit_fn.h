@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * admit_fn.h
+ *	  The way of an envelope, for those who need no INSERT (store/event.h).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_ADMIT_FN_H
+#define CLUTCH_ADMIT_FN_H
+
+#include "store/event.h"
+
+/*
+ * Judges an envelope and applies its effect.  Fills the event, whose row the
+ * caller then writes; returns false if it is a resend, whose row is dropped.
+ * The receipt is left in both cases (event_leave_receipt).
+ */
+extern bool admit_envelope(Jsonb *document, Event *event);
+
+#endif							/* CLUTCH_ADMIT_FN_H */
