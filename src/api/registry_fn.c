@@ -148,7 +148,7 @@ clutch_breaker(PG_FUNCTION_ARGS)
 {
 	Datum		values[2];
 	bool		nulls[2] = {0};
-	Breaker		breaker = {SLICE_NONE};
+	Breaker		breaker = {0};
 
 	result_begin_rows(fcinfo);
 	breaker.failures = PG_ARGISNULL(0) ? 0 : Min(PG_GETARG_INT64(0), PG_INT32_MAX);

@@ -20,6 +20,7 @@
 #include "protocol/level.h"
 #include "protocol/place.h"
 #include "routing/decision.h"
+#include "routing/router.h"
 #include "semver/version_range.h"
 #include "store/event.h"
 #include "task/task.h"
@@ -121,7 +122,7 @@ clutch_route(PG_FUNCTION_ARGS)
 
 	route_read_request(document, &envelope, &requirement);
 	choice = router_choose(&requirement);
-	if (choice->failure != NULL)
+	if (choice->failure != ROUTING_SUCCEEDED)
 		PG_RETURN_JSONB_P(failure_payload(&requirement, choice, envelope.id));
 	PG_RETURN_JSONB_P(decision_payload(&requirement, choice, 0, envelope.id,
 									   envelope.attempt));
@@ -219,42 +220,22 @@ why_find_choice(Slice task_id)
 	return choice;
 }
 
-static double
-why_get_double(JsonbContainer *object, const char *key)
-{
-	JsonbValue	value;
-
-	if (!document_get(object, key, &value) || value.type != jbvNumeric)
-		return 0;
-	return DatumGetFloat8(DirectFunctionCall1(numeric_float8,
-											  NumericGetDatum(value.val.numeric)));
-}
-
 static void
 why_put_chosen(FunctionCallInfo fcinfo, JsonbContainer *payload)
 {
 	Slice		selected = document_get_text(payload, "selected");
-	JsonbContainer *details = document_get_container(payload, "details");
-	int			n = details != NULL ? JsonContainerSize(details) : 0;
+	DecisionCandidate *candidates;
+	int			n = decision_candidates(payload, &candidates);
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
-		JsonbValue *element = getIthJsonbValueFromContainer(details, i);
-		JsonbContainer *one;
-		Slice		agent_id;
-		Slice		detail;
-		int64		last_chosen = 0;
+		const DecisionCandidate *one = &candidates[i];
+		Slice		detail = slice_equal(one->agent_id, selected) ?
+			document_get_text(payload, "reason") : why_candidate_detail(one->cost, one->last_chosen);
 
-		if (element->type != jbvBinary)
-			continue;
-		one = element->val.binary.data;
-		agent_id = document_get_text(one, "agent_id");
-		(void) document_get_int(one, "last_chosen", &last_chosen);
-		detail = slice_equal(agent_id, selected) ? document_get_text(payload, "reason") :
-			why_candidate_detail(document_get_text(one, "cost"), last_chosen);
-		why_put_candidate(fcinfo, agent_id, detail, why_get_double(one, "score"),
-					  why_get_double(one, "load"), why_get_double(one, "success_rate"), i + 1);
+		why_put_candidate(fcinfo, one->agent_id, detail, one->score, one->load,
+						  one->success_rate, i + 1);
 	}
 }
 

@@ -17,7 +17,7 @@
 #include "base/document.h"
 
 #include "base/clock.h"
-#include "utils/numeric.h"
+#include "base/decimal.h"
 
 typedef struct DocumentEntry
 {
@@ -83,28 +83,32 @@ level_check_size(uint64 size)
 						JENTRY_OFFLENMASK)));
 }
 
-/* room for so many more bytes, which are added to the level's length */
-static char *
+static pg_noinline void
+level_grow(DocumentLevel *level, uint64 needed)
+{
+	level_check_size(needed);
+	level->size = Max((uint64) level->size * 2, needed);
+	if (level->data == level->bytes)
+		level->data = memcpy(palloc(level->size), level->bytes, level->len);
+	else
+		level->data = repalloc(level->data, level->size);
+}
+
+/* Room for so many more bytes, which are added to the level's length. */
+static inline char *
 level_extend(DocumentLevel *level, uint32 len)
 {
 	uint64		needed = (uint64) level->len + len;
 	char	   *at;
 
 	if (needed > level->size)
-	{
-		level_check_size(needed);
-		level->size = Max((uint64) level->size * 2, needed);
-		if (level->data == level->bytes)
-			level->data = memcpy(palloc(level->size), level->bytes, level->len);
-		else
-			level->data = repalloc(level->data, level->size);
-	}
+		level_grow(level, needed);
 	at = level->data + level->len;
 	level->len = needed;
 	return at;
 }
 
-static DocumentEntry *
+static inline DocumentEntry *
 level_entry(DocumentLevel *level, JEntry type)
 {
 	DocumentEntry *entry;
@@ -128,7 +132,7 @@ level_entry(DocumentLevel *level, JEntry type)
 	return entry;
 }
 
-static void
+static inline void
 level_add(DocumentLevel *level, JEntry type, const void *bytes, uint32 len)
 {
 	DocumentEntry *entry = level_entry(level, type);
@@ -278,42 +282,12 @@ level_close(DocumentBuilder *b)
 
 /* -------------------------------------------------------------- the values */
 
-/* Numbers come again and again, and making a numeric costs hundreds of instructions. */
-typedef struct Decimal
-{
-	int64		units;
-	int			scale;
-	bool		known;
-	int32		number[6];		/* a Numeric */
-} Decimal;
-
-#define NUM_DECIMALS	512
-
 static void
 add_decimal(DocumentLevel *level, int64 units, int scale)
 {
-	static Decimal decimals[NUM_DECIMALS];
-	uint64		hash = ((uint64) units * 8 + scale) * UINT64CONST(0x9E3779B97F4A7C15);
-	Decimal    *decimal = &decimals[hash >> 55];
+	Numeric		number = decimal_of(units, scale);
 
-	StaticAssertStmt(NUM_DECIMALS == 1 << (64 - 55), "the hash selects a decimal");
-	if (!decimal->known || decimal->units != units || decimal->scale != scale)
-	{
-		Numeric		number = scale == 0 ? int64_to_numeric(units) :
-			int64_div_fast_to_numeric(units, scale);
-
-		if (VARSIZE(number) > sizeof(decimal->number))
-		{
-			level_add(level, JENTRY_ISNUMERIC, number, VARSIZE(number));
-			return;
-		}
-		memcpy(decimal->number, number, VARSIZE(number));
-		decimal->units = units;
-		decimal->scale = scale;
-		decimal->known = true;
-		pfree(number);
-	}
-	level_add(level, JENTRY_ISNUMERIC, decimal->number, VARSIZE(decimal->number));
+	level_add(level, JENTRY_ISNUMERIC, number, VARSIZE(number));
 }
 
 static void
@@ -355,8 +329,6 @@ document_add_int(DocumentBuilder *b, int64 value)
 void
 document_add_decimal(DocumentBuilder *b, int64 units, int scale)
 {
-	for (; scale > 0 && units % 10 == 0; scale--)
-		units /= 10;
 	add_decimal(b->level, units, scale);
 }
 

@@ -103,7 +103,7 @@ wait_for_agent(Task *task, const Requirement *requirement, const Choice *choice,
 			   Slice request_id)
 {
 	wake_candidates(choice);
-	if (task_is_held(task) || !slice_equal(task->code, slice_of_cstring(choice->failure)))
+	if (task_is_held(task) || !slice_equal(task->code, slice_of_cstring(routing_failure_name(choice->failure))))
 	{
 		TaskEvent	event = {STEP_FAIL_TO_ROUTE};
 		Jsonb	   *payload = failure_payload(requirement, choice, request_id);
@@ -112,7 +112,7 @@ wait_for_agent(Task *task, const Requirement *requirement, const Choice *choice,
 
 		event.seq = receipt.seq;
 		event.at = receipt.received_at;
-		event.code = slice_of_cstring(choice->failure);
+		event.code = slice_of_cstring(routing_failure_name(choice->failure));
 		event.detail = document_get_text(&payload->root, "message");
 		task_apply(task, &event);
 	}
@@ -263,7 +263,7 @@ assign_hand_over(Task *task, const Envelope *request, int64 seq, TimestampTz at)
 	if (selected < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
-				 errproblem("/to", choice->failure),
+				 errproblem("/to", routing_failure_name(choice->failure)),
 				 errmsg("task \"%.*s\" cannot be handed over: the agent named in \"to\" cannot take it",
 						task->task_id.len, task->task_id.s),
 				 errhint("Hand the task over when the agent is free, or request a new task.")));

@@ -20,21 +20,9 @@
 #include "protocol/identifier.h"
 #include "protocol/problem.h"
 #include "registry/agent.h"
+#include "registry/agent_row.h"
 #include "settings.h"
 #include "utils/builtins.h"
-
-/* columns of clutch.agent_registry */
-enum
-{
-	Anum_agent_id = 1,
-	Anum_status,
-	Anum_card,
-	Anum_registered_at,
-	Anum_changed_seq,
-	Anum_reason,
-	Anum_lost,
-	Natts_agent_registry = Anum_lost
-};
 
 typedef struct AgentRow
 {
@@ -45,11 +33,12 @@ typedef struct AgentRow
 	TimestampTz registered_at;
 	int64		changed_seq;
 	Slice		reason;
-	bool		lost;			/* the database said so */
+	bool		lost;			/* UNAVAILABLE by the word of the database */
 } AgentRow;
 
+/* Locks the row; false: there is none, or (wait false) it is locked by another. */
 static bool
-lock_row(Slice agent_id, AgentRow *row, bool wait)
+agent_row_lock(Slice agent_id, AgentRow *row, bool wait)
 {
 	RowScan		scan;
 	bool		found;
@@ -61,28 +50,31 @@ lock_row(Slice agent_id, AgentRow *row, bool wait)
 	if (found)
 	{
 		row->tid = rows_tid(&scan);
-		row->agent_id = slice_copy(rows_text(&scan, Anum_agent_id));
-		row->status = slice_copy(rows_text(&scan, Anum_status));
-		row->card = rows_jsonb(&scan, Anum_card);
-		row->registered_at = rows_timestamp(&scan, Anum_registered_at);
-		row->changed_seq = rows_int8(&scan, Anum_changed_seq);
-		row->reason = slice_copy(rows_text(&scan, Anum_reason));
-		row->lost = rows_bool(&scan, Anum_lost);
+		row->agent_id = slice_copy(rows_text(&scan, Anum_agent_registry_agent_id));
+		row->status = slice_copy(rows_text(&scan, Anum_agent_registry_status));
+		row->card = rows_jsonb(&scan, Anum_agent_registry_card);
+		row->registered_at = rows_timestamp(&scan, Anum_agent_registry_registered_at);
+		row->changed_seq = rows_int8(&scan, Anum_agent_registry_changed_seq);
+		row->reason = slice_copy(rows_text(&scan, Anum_agent_registry_reason));
+		row->lost = rows_bool(&scan, Anum_agent_registry_lost);
 	}
 	rows_end(&scan);
 	return found;
 }
 
-/* the same, or wait for whoever is registering it this moment */
+/*
+ * Locks the row, after waiting for a transaction that is registering the agent at
+ * this moment; false: there is none.
+ */
 static bool
-await_row(Slice agent_id, AgentRow *row)
+agent_row_await(Slice agent_id, AgentRow *row)
 {
 	for (;;)
 	{
 		TransactionId creator;
 		RowScan		scan;
 
-		if (lock_row(agent_id, row, true))
+		if (agent_row_lock(agent_id, row, true))
 			return true;
 		rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_DIRTY, RowExclusiveLock);
 		rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
@@ -94,18 +86,18 @@ await_row(Slice agent_id, AgentRow *row)
 }
 
 static void
-write_row(AgentRow *row, bool is_new)
+agent_row_write(AgentRow *row, bool is_new)
 {
 	Datum		values[Natts_agent_registry];
 	bool		nulls[Natts_agent_registry] = {0};
 
-	values[Anum_agent_id - 1] = PointerGetDatum(slice_to_text(row->agent_id));
-	values[Anum_status - 1] = PointerGetDatum(slice_to_text(row->status));
-	values[Anum_card - 1] = JsonbPGetDatum(row->card);
-	values[Anum_registered_at - 1] = TimestampTzGetDatum(row->registered_at);
-	values[Anum_changed_seq - 1] = Int64GetDatum(row->changed_seq);
-	column_put_text(values, nulls, Anum_reason, row->reason);
-	values[Anum_lost - 1] = BoolGetDatum(row->lost);
+	values[Anum_agent_registry_agent_id - 1] = PointerGetDatum(slice_to_text(row->agent_id));
+	values[Anum_agent_registry_status - 1] = PointerGetDatum(slice_to_text(row->status));
+	values[Anum_agent_registry_card - 1] = JsonbPGetDatum(row->card);
+	values[Anum_agent_registry_registered_at - 1] = TimestampTzGetDatum(row->registered_at);
+	values[Anum_agent_registry_changed_seq - 1] = Int64GetDatum(row->changed_seq);
+	column_put_text(values, nulls, Anum_agent_registry_reason, row->reason);
+	values[Anum_agent_registry_lost - 1] = BoolGetDatum(row->lost);
 	if (is_new)
 		(void) rows_insert(TABLE_AGENT_REGISTRY, values, nulls);
 	else
@@ -114,14 +106,14 @@ write_row(AgentRow *row, bool is_new)
 }
 
 static Jsonb *
-merged(Jsonb *card, Jsonb *changes)
+agent_card_merge(Jsonb *card, Jsonb *changes)
 {
 	return DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(card),
 											  JsonbPGetDatum(changes)));
 }
 
 static void
-refuse_unregistered(Slice agent_id, const char *place)
+agent_raise_unregistered(Slice agent_id, const char *place)
 {
 	const char *rule;
 
@@ -148,9 +140,9 @@ agent_guard(Slice agent_id)
 	return guard_key(GUARD_AGENT, agent_id, SLICE_NONE, 0);
 }
 
-/* false: somebody else has registered it in the meantime */
+/* false: another transaction has registered the agent in the meantime */
 static bool
-insert_row(AgentRow *row)
+agent_row_insert(AgentRow *row)
 {
 	uint64		guard = agent_guard(row->agent_id);
 	RowScan		scan;
@@ -161,19 +153,19 @@ insert_row(AgentRow *row)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, row->agent_id);
 	exists = rows_look(&scan, NULL);
 	if (!exists)
-		write_row(row, true);
+		agent_row_write(row, true);
 	guard_release(guard);
 	return !exists;
 }
 
 static void
-register_agent(Slice agent_id, Jsonb *card, int64 seq, TimestampTz at)
+agent_register(Slice agent_id, Jsonb *card, int64 seq, TimestampTz at)
 {
 	AgentRow	row;
 
 	for (;;)
 	{
-		bool		found = await_row(agent_id, &row);
+		bool		found = agent_row_await(agent_id, &row);
 
 		if (!found)
 		{
@@ -186,14 +178,18 @@ register_agent(Slice agent_id, Jsonb *card, int64 seq, TimestampTz at)
 		row.card = card;
 		row.changed_seq = seq;
 		if (found)
-			write_row(&row, false);
-		if (found || insert_row(&row))
+			agent_row_write(&row, false);
+		if (found || agent_row_insert(&row))
 			return;
 	}
 }
 
+/*
+ * Does nothing if the agent has that status already.  It counts as lost only if
+ * the database made it UNAVAILABLE, not if it said so itself.
+ */
 static void
-set_status(AgentRow *row, Slice status, Slice reason, Slice from, int64 seq)
+agent_row_set_status(AgentRow *row, Slice status, Slice reason, Slice from, int64 seq)
 {
 	bool		lost = slice_equal(from, slice_of_cstring(clutch_orchestrator)) &&
 		slice_equal(status, slice_of_cstring(agent_status_name(AGENT_UNAVAILABLE)));
@@ -205,12 +201,12 @@ set_status(AgentRow *row, Slice status, Slice reason, Slice from, int64 seq)
 	row->reason = reason;
 	row->lost = lost;
 	row->changed_seq = seq;
-	write_row(row, false);
+	agent_row_write(row, false);
 }
 
-/* a heartbeat without a status */
+/* Is it a heartbeat that says no status? */
 static bool
-is_sign_of_life(const Envelope *envelope)
+agent_is_sign_of_life(const Envelope *envelope)
 {
 	return envelope->type == MSG_AGENT_HEARTBEAT &&
 		!slice_present(document_get_text(envelope->payload.val.binary.data, "status"));
@@ -221,8 +217,8 @@ agent_lock(const Envelope *envelope)
 {
 	AgentRow	row;
 
-	if (!is_sign_of_life(envelope))
-		(void) await_row(agent_of_event(envelope), &row);
+	if (!agent_is_sign_of_life(envelope))
+		(void) agent_row_await(agent_of_event(envelope), &row);
 }
 
 void
@@ -232,7 +228,7 @@ agent_apply(const Envelope *envelope, int64 seq, TimestampTz at)
 	JsonbValue	payload = envelope->payload;
 	AgentRow	row;
 
-	if (is_sign_of_life(envelope))
+	if (agent_is_sign_of_life(envelope))
 	{
 		agent_require(agent_id, "/payload/agent_id");
 		return;
@@ -240,19 +236,19 @@ agent_apply(const Envelope *envelope, int64 seq, TimestampTz at)
 
 	if (envelope->type == MSG_AGENT_REGISTER)
 	{
-		register_agent(agent_id, document_of_value(&payload), seq, at);
+		agent_register(agent_id, document_of_value(&payload), seq, at);
 		return;
 	}
-	if (!await_row(agent_id, &row))
-		refuse_unregistered(agent_id, "/payload/agent_id");
+	if (!agent_row_await(agent_id, &row))
+		agent_raise_unregistered(agent_id, "/payload/agent_id");
 	if (envelope->type == MSG_AGENT_UPDATE)
 	{
-		row.card = merged(row.card, document_of_value(&payload));
+		row.card = agent_card_merge(row.card, document_of_value(&payload));
 		row.changed_seq = seq;
-		write_row(&row, false);
+		agent_row_write(&row, false);
 	}
 	else
-		set_status(&row, document_get_text(payload.val.binary.data, "status"),
+		agent_row_set_status(&row, document_get_text(payload.val.binary.data, "status"),
 				   document_get_text(payload.val.binary.data, "reason"),
 				   envelope->from_agent, seq);
 }
@@ -266,7 +262,7 @@ agent_is_lost(Slice agent_id)
 	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	rows_start(&scan);
-	lost = rows_next(&scan) && rows_bool(&scan, Anum_lost);
+	lost = rows_next(&scan) && rows_bool(&scan, Anum_agent_registry_lost);
 	rows_end(&scan);
 	return lost;
 }
@@ -280,8 +276,8 @@ agent_say_status(Slice agent_id, AgentStatus status, const char *reason)
 										agent_status_payload(agent_id, status, why)));
 	AgentRow	row;
 
-	if (lock_row(agent_id, &row, true))
-		set_status(&row, slice_of_cstring(agent_status_name(status)), why, orchestrator,
+	if (agent_row_lock(agent_id, &row, true))
+		agent_row_set_status(&row, slice_of_cstring(agent_status_name(status)), why, orchestrator,
 				   receipt.seq);
 }
 
@@ -290,7 +286,7 @@ agent_try_lock(Slice agent_id, AgentStatus *status)
 {
 	AgentRow	row;
 
-	return lock_row(agent_id, &row, false) && agent_status_parse(row.status, status);
+	return agent_row_lock(agent_id, &row, false) && agent_status_parse(row.status, status);
 }
 
 void
@@ -302,7 +298,7 @@ agent_check_status(const Envelope *envelope)
 	AgentRow	row;
 
 	if (envelope->type != MSG_AGENT_HEARTBEAT || !slice_present(name) ||
-		!await_row(agent_of_event(envelope), &row) ||
+		!agent_row_await(agent_of_event(envelope), &row) ||
 		!agent_status_parse(row.status, &from) || !agent_status_parse(name, &to) ||
 		agent_status_may_become(from, to))
 		return;
@@ -312,10 +308,10 @@ agent_check_status(const Envelope *envelope)
 			 errmsg("agent \"%.*s\" is %.*s and cannot become %.*s",
 					row.agent_id.len, row.agent_id.s, row.status.len,
 					row.status.s, name.len, name.s),
-			 errhint("SELECT * FROM clutch.agent_transitions() says what may follow; clutch.register(card) begins anew.")));
+			 errhint("SELECT * FROM clutch.agent_transitions() lists what may follow; clutch.register(card) starts over.")));
 }
 
-/* -------------------------------------------------------------- its events */
+/* ------------------------------------------------------ the agents' events */
 
 Jsonb *
 agent_envelope(Slice from, MessageType type, Jsonb *payload)
@@ -353,5 +349,5 @@ agent_require(Slice agent_id, const char *place)
 	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	if (!rows_look(&scan, NULL))
-		refuse_unregistered(agent_id, place);
+		agent_raise_unregistered(agent_id, place);
 }

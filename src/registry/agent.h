@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * agent.h
- *	  The registry: what agent.* events make of it (spec 2.4).
+ *	  What agent.* events do to the registry (spec 2.4).
  *
  *-------------------------------------------------------------------------
  */
@@ -12,46 +12,49 @@
 #include "store/event.h"
 
 /*
- * To be called before the event's seq is drawn, so that seq is the order of
- * effect here as well.  A mere sign of life waits for nobody.
+ * Locks the agent.  To be called before the event's seq is drawn, so that here,
+ * too, seq is the order of effect.  A mere sign of life waits for nothing.
  */
 extern void agent_lock(const Envelope *envelope);
 
 /*
- * agent.register replaces the card, agent.update changes the parts it names,
- * agent.heartbeat is a sign of life and may change the status.  seq and at
- * are the event's.  Raises AGENT_NOT_FOUND for an update or heartbeat of an
- * agent that never registered.
+ * agent.register replaces the card, agent.update changes the parts it names, and
+ * agent.heartbeat is a sign of life that may change the status.  seq and at are
+ * the event's.  Raises AGENT_NOT_FOUND for an update or a heartbeat of an agent
+ * that was never registered.
  */
 extern void agent_apply(const Envelope *envelope, int64 seq, TimestampTz at);
 
 /*
- * A status that does not follow from the one it has is refused: KL004,
- * STATUS_NOT_ALLOWED.  For the live, with the agent locked.
+ * Raises KL004, STATUS_NOT_ALLOWED, if the status does not follow from the one
+ * that the agent has.  For events that arrive now, with the agent locked.
  */
 extern void agent_check_status(const Envelope *envelope);
 
-/* locked, without waiting; false: somebody else has it, or there is none */
+/* Locks without waiting; false: the agent is locked, or is not registered. */
 extern bool agent_try_lock(Slice agent_id, AgentStatus *status);
 
-/* UNAVAILABLE by the word of the database, not its own? */
+/* Is it UNAVAILABLE by the word of the database, and not its own? */
 extern bool agent_is_lost(Slice agent_id);
 
-/* the database says how the agent stands, which the caller has locked */
+/* The database sets the status of an agent that the caller has locked. */
 extern void agent_say_status(Slice agent_id, AgentStatus status, const char *reason);
 
-/* an agent.* event in the run of the registry, from whom it is about or not */
+/* An agent.* event in the run of the registry; from need not be its subject. */
 extern Jsonb *agent_envelope(Slice from, MessageType type, Jsonb *payload);
-/* the payload of an agent.heartbeat that says a status; reason may be absent */
+/* The payload of an agent.heartbeat that says a status; reason may be absent. */
 extern Jsonb *agent_status_payload(Slice agent_id, AgentStatus status, Slice reason);
 
-/* the agent an agent.* event is about */
+/* the agent that an agent.* event is about */
 extern Slice agent_of_event(const Envelope *envelope);
 
-/* the guard around the making of an agent's row, for who takes many first */
+/*
+ * The guard under which the row of an agent is inserted, for a caller that must
+ * take the guards of many agents in order.
+ */
 extern uint64 agent_guard(Slice agent_id);
 
-/* raises AGENT_NOT_FOUND at that place: see errproblem */
+/* Raises AGENT_NOT_FOUND at that place (see errproblem) unless it is registered. */
 extern void agent_require(Slice agent_id, const char *place);
 
 #endif							/* CLUTCH_AGENT_H */

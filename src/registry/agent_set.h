@@ -3,8 +3,9 @@
  * agent_set.h
  *	  A set of agents, one bit for each ordinal of a roster.
  *
- * Sets that meet are of the same roster, so of the same size: the loops need
- * no case for a shorter one, and compilers make vectors of them.
+ * Sets that are combined belong to the same roster and have the same size, so
+ * the loops need no case for a shorter one.  What this earns over
+ * nodes/bitmapset.h is in docs/decisions.md.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +22,7 @@ typedef struct AgentSet
 	uint64		words[FLEXIBLE_ARRAY_MEMBER];
 } AgentSet;
 
-/* palloc'd in the current context, empty */
+/* an empty set, palloc'd in the current context */
 static inline AgentSet *
 agent_set_none(int size)
 {

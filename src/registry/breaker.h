@@ -3,23 +3,24 @@
  * breaker.h
  *	  The circuit breaker of an agent (spec 003 5.3).
  *
- * closed: it gets work.  After clutch.breaker_failures in a row: open, no
- * work for clutch.breaker_reset seconds after the last of them.  Then half
- * open: clutch.breaker_probes tasks at once; as many successes since the last
- * failure close it, a failure opens it again.
+ * While closed, the agent gets work.  After clutch.breaker_failures in a row it
+ * opens: no work for clutch.breaker_reset seconds after the last failure.  Then
+ * it is half open: the agent gets clutch.breaker_probes tasks at once; as many
+ * successes since the last failure close the breaker, and a failure opens it
+ * again.
  *
- * A failure is a task that the agent reported as failed, or one that timed
- * out: its lease, runtime or deadline ended while the agent held it.
+ * A failure is a task that the agent reported as failed, or one that timed out:
+ * its lease, runtime or deadline ended while the agent held it.
  *
- * An agent that has not failed lately has no rows in clutch.agent_failure; one
- * that has, a row a failure, and once it is open a row a success.  Rows are
- * inserted, never changed, so that reporting waits for nobody.  What
- * transactions that are open at the same time do not see of one another is
- * counted as if it came later.
+ * clutch.agent_failure has no rows of an agent that has not failed lately; of
+ * one that has, it has a row per failure and, while the breaker is not closed,
+ * one per success.  Rows are inserted and never changed, so that reporting
+ * waits for nothing.  What transactions that are open at the same time do not
+ * see of one another is counted as if it came later.
  *
- * Each backend keeps the breakers that are not closed in memory, as it keeps
- * the roster: who opens or closes one says so by a relcache invalidation of
- * the table.  What two do together, and neither sees, is found within a second.
+ * Each backend remembers the breakers that are not closed, beside its roster.  A
+ * transaction that opens or closes one announces that; what two transactions do
+ * together, and neither can see, is found within a second.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,6 +29,7 @@
 
 #include "base/text.h"
 #include "datatype/timestamp.h"
+#include "registry/roster.h"
 
 typedef enum BreakerState
 {
@@ -38,16 +40,17 @@ typedef enum BreakerState
 
 typedef struct Breaker
 {
-	Slice		agent_id;
+	int			ordinal;		/* of the agent in the roster */
 	BreakerState state;
-	int			failures;		/* in a row; more than it takes are not counted */
+	int			failures;		/* in a row; beyond the threshold they are not
+								 * counted exactly */
 	TimestampTz last_failure;
 	TimestampTz open_until;
 } Breaker;
 
 extern const char *breaker_state_name(BreakerState state);
 
-/* state and open_until, from failures and last_failure */
+/* sets state and open_until by failures and last_failure */
 extern void breaker_judge(Breaker *breaker, TimestampTz now);
 
 typedef enum BreakerOutcome
@@ -57,20 +60,20 @@ typedef enum BreakerOutcome
 	BREAKER_TIMED_OUT
 } BreakerOutcome;
 
-/* what became of a task of the agent just now; seq and at are the event's */
+/* counts what became of a task of the agent just now; seq and at are the event's */
 extern void breaker_count(Slice agent_id, int64 seq, TimestampTz at,
 						  BreakerOutcome outcome);
 
 /*
- * Have its last three tasks timed out, so that it must be thought dead?
- * Without breakers nobody is.
+ * Have the agent's last three tasks timed out, so that it must be taken for
+ * dead?  Never, if breakers are switched off.
  */
 extern bool breaker_times_out(Slice agent_id);
 
-/* those that are not closed, by agent_id, palloc'd; how many */
-extern int	breaker_list(TimestampTz now, Breaker **breakers);
+/* the breakers of the roster's agents that are not closed, palloc'd; how many */
+extern int	breaker_list(Roster *roster, TimestampTz now, Breaker **breakers);
 
-/* how many tasks at once the breaker leaves of so many */
+/* how many of so many tasks at once the breaker leaves to the agent */
 extern int	breaker_limit(Slice agent_id, TimestampTz now, int max_concurrency);
 
 #endif							/* CLUTCH_BREAKER_H */

@@ -9,23 +9,28 @@
 
 #include "base/clock.h"
 #include "base/guard.h"
-#include "base/memo.h"
 #include "base/rows.h"
+#include "registry/agent_row.h"
 #include "registry/heartbeat.h"
+#include "registry/roster_part.h"
 #include "settings.h"
 #include "utils/timestamp.h"
 
 /* columns of clutch.agent_heartbeat */
 enum
 {
-	Anum_beat_agent_id = 1,
-	Anum_beat_generation,
-	Anum_beat_last_seen,
-	Natts_agent_heartbeat = Anum_beat_last_seen
+	Anum_agent_heartbeat_agent_id = 1,
+	Anum_agent_heartbeat_generation,
+	Anum_agent_heartbeat_last_seen,
+	Natts_agent_heartbeat = Anum_agent_heartbeat_last_seen
 };
+ROWS_CHECK_COLUMNS(Natts_agent_heartbeat, AGENT_HEARTBEAT);
 
-/* how often they are written when nobody is watched for them */
+/* how often signs are written of an agent that is not watched */
 #define USUAL_INTERVAL	(30 * USECS_PER_SEC)
+
+/* A time so far ahead is not that of a backend which read the clock a moment later. */
+#define FROM_THE_FUTURE	USECS_PER_SEC
 
 int64
 heartbeat_interval(int heartbeat_sec)
@@ -33,63 +38,36 @@ heartbeat_interval(int heartbeat_sec)
 	return (heartbeat_sec >= 0 ? heartbeat_sec : clutch_heartbeat_interval) * USECS_PER_SEC;
 }
 
-/*
- * When this backend saw the last sign of an agent written, so that who reports
- * a hundred times a second does not look a hundred times.  Wrong only after a
- * rollback, and for no longer than between two signs.
- */
-typedef struct LastBeat
-{
-	uint64		agent;			/* hash of agent_id */
-	TimestampTz at;
-} LastBeat;
-
-#define MAX_LAST_BEATS	10000
-
-static LastBeat *
-last_beat_of(Slice agent_id)
-{
-	static HTAB *last_beats = NULL;
-	static Oid	of_table = InvalidOid;	/* a new one has no rows */
-	uint64		key = slice_hash(agent_id);
-	LastBeat   *last;
-	bool		found;
-
-	last_beats = memo_table(last_beats, "clutch last beats", sizeof(LastBeat),
-							of_table == rows_table_oid(TABLE_AGENT_HEARTBEAT) ? MAX_LAST_BEATS : 0);
-	of_table = rows_table_oid(TABLE_AGENT_HEARTBEAT);
-	last = hash_search(last_beats, &key, HASH_ENTER, &found);
-	if (!found)
-		last->at = DT_NOBEGIN;
-	return last;
-}
-
-/* so long a sign of life is as good as new */
+/* For so long a sign of life is as good as a new one. */
 static int64
-beat_pause(Slice agent_id)
+heartbeat_pause(Slice agent_id)
 {
 	Roster	   *roster = roster_get();
 	int			ordinal = roster_find(roster, agent_id);
-	int64		interval = ordinal < 0 ? 0 : heartbeat_interval(roster_agent(roster, ordinal)->card.heartbeat_sec);
+	int64		interval = ordinal < 0 ? 0 :
+		heartbeat_interval(roster_agent(roster, ordinal)->card.heartbeat_sec);
 
 	return (interval > 0 ? interval : USUAL_INTERVAL) / 3;
 }
 
 static void
-write_beat(Slice agent_id, int64 generation, TimestampTz at)
+heartbeat_insert(Slice agent_id, int64 generation, TimestampTz at)
 {
 	Datum		values[Natts_agent_heartbeat];
 	bool		nulls[Natts_agent_heartbeat] = {0};
 
-	values[Anum_beat_agent_id - 1] = PointerGetDatum(slice_to_text(agent_id));
-	values[Anum_beat_generation - 1] = Int64GetDatum(generation);
-	values[Anum_beat_last_seen - 1] = TimestampTzGetDatum(at);
+	values[Anum_agent_heartbeat_agent_id - 1] = PointerGetDatum(slice_to_text(agent_id));
+	values[Anum_agent_heartbeat_generation - 1] = Int64GetDatum(generation);
+	values[Anum_agent_heartbeat_last_seen - 1] = TimestampTzGetDatum(at);
 	(void) rows_insert(TABLE_AGENT_HEARTBEAT, values, nulls);
 }
 
-/* looked for and written under the guard of the agent's signs; when it is now */
+/*
+ * Under the guard of the agent's signs of life: writes one, unless the last is
+ * recent enough; a time ahead of now is not.  Returns the time on record.
+ */
 static TimestampTz
-beat_guarded(Slice agent_id, TimestampTz now, int64 pause)
+heartbeat_write(Slice agent_id, TimestampTz now, int64 pause)
 {
 	TimestampTz last = 0;
 	int64		generation = 0;
@@ -104,44 +82,53 @@ beat_guarded(Slice agent_id, TimestampTz now, int64 pause)
 	found = rows_next(&scan);
 	if (found)
 	{
-		generation = rows_int8(&scan, Anum_beat_generation);
-		last = rows_timestamp(&scan, Anum_beat_last_seen);
+		generation = rows_int8(&scan, Anum_agent_heartbeat_generation);
+		last = rows_timestamp(&scan, Anum_agent_heartbeat_last_seen);
 		tid = rows_tid(&scan);
 		busy = TransactionIdIsValid(rows_in_doubt(&scan));
 	}
 	rows_end(&scan);
 
-	/* somebody else is writing a beat of this agent: that one will do */
+	/* another transaction is writing a sign of life of this agent: that will do */
 	if (busy)
 		return now;
-	if (found && now - last < pause)
+	if (found && now - last < pause && last - now < FROM_THE_FUTURE)
 		return last;
-	write_beat(agent_id, generation + 1, now);
+	heartbeat_insert(agent_id, generation + 1, now);
 	if (found)
 		rows_delete(TABLE_AGENT_HEARTBEAT, &tid);
 	return now;
 }
 
+/*
+ * An agent that reports a hundred times a second is not looked up a hundred
+ * times: the backend remembers what it wrote.  That is wrong only after a
+ * rollback, and for no longer than the time between two signs of life.
+ */
 TimestampTz
 heartbeat_give(Slice agent_id, bool force)
 {
 	uint64		guard = guard_key(GUARD_HEARTBEAT, agent_id, SLICE_NONE, 0);
 	TimestampTz now = clock_now();
-	LastBeat   *last = last_beat_of(agent_id);
-	int64		pause = force ? 0 : beat_pause(agent_id);
+	int64		pause = force ? 0 : heartbeat_pause(agent_id);
+	AgentMemory *memory = roster_memory(agent_id);
+	TimestampTz at;
 
-	if (last->at <= now && last->at > now - pause)
-		return last->at;
+	if (memory != NULL && memory->beat_at <= now && memory->beat_at > now - pause)
+		return memory->beat_at;
 	if (!guard_try(guard))
 		return now;
-	last->at = beat_guarded(agent_id, now, pause);
+	at = heartbeat_write(agent_id, now, pause);
 	guard_release(guard);
-	return last->at;
+	if (memory != NULL)
+		memory->beat_at = at;
+	return at;
 }
 
 TimestampTz
 heartbeat_last_seen(Slice agent_id)
 {
+	TimestampTz now = clock_now();
 	TimestampTz at = 0;
 	RowScan		scan;
 
@@ -149,8 +136,10 @@ heartbeat_last_seen(Slice agent_id)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	rows_start(&scan);
 	if (rows_next(&scan))
-		at = TransactionIdIsValid(rows_in_doubt(&scan)) ? clock_now() :
-			rows_timestamp(&scan, Anum_beat_last_seen);
+		at = TransactionIdIsValid(rows_in_doubt(&scan)) ? now :
+			rows_timestamp(&scan, Anum_agent_heartbeat_last_seen);
 	rows_end(&scan);
+	if (at - now >= FROM_THE_FUTURE)
+		at = heartbeat_give(agent_id, true);
 	return at;
 }

@@ -3,7 +3,8 @@
  * heartbeat.h
  *	  Signs of life of agents (clutch.agent_heartbeat).
  *
- * They stand apart from the registry, whose every change empties caches.
+ * They are kept apart from the registry, every change of which makes all
+ * backends read it again.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,18 +14,24 @@
 #include "registry/roster.h"
 
 /*
- * Microseconds between the signs of an agent whose card says this many
- * seconds, -1: nothing; 0: it is not watched.
+ * The interval in microseconds in which an agent must show a sign of life, by
+ * the heartbeat_sec of its card; -1: the card says nothing, so the setting
+ * counts.  0: the agent is not watched.
  */
 extern int64 heartbeat_interval(int heartbeat_sec);
 
 /*
- * A sign of life.  Written at most three times in the interval, unless
- * forced, and never waited for.  The time that is now on record.
+ * Records a sign of life, at most three times per interval unless forced, and
+ * never waits.  Returns the time that is now on record.
  */
 extern TimestampTz heartbeat_give(Slice agent_id, bool force);
 
-/* the last of them; now, if one is being written; 0: none is on record */
+/*
+ * The time of the last sign of life; now, if one is being written; 0 if none is
+ * on record.  One from the future, written before the clock was set back, is
+ * replaced: the agent is taken to have been seen now, and its silence counts
+ * from here.
+ */
 extern TimestampTz heartbeat_last_seen(Slice agent_id);
 
 #endif							/* CLUTCH_HEARTBEAT_H */

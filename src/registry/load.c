@@ -1,218 +1,287 @@
 /*-------------------------------------------------------------------------
  *
  * load.c
- *	  How busy an agent is and how it has done, read from its slot rows.
+ *	  How busy an agent is and how it has done, read from its slots.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
-#include "base/memo.h"
-#include "base/rows.h"
-#include "base/transaction.h"
-#include "miscadmin.h"
 #include "registry/load.h"
-#include "registry/slot.h"
-#include "utils/timestamp.h"
+
+#include "miscadmin.h"
+#include "registry/roster_part.h"
+#include "registry/slot_row.h"
+#include "registry/stale.h"
+#include "utils/memutils.h"
 
 /*
- * An agent with more slots than this is remembered, and one that may have so
- * many that a few do not count ...
+ * The load of an agent with more slots than this is remembered.  It serves for
+ * so many microseconds per slot, some 4000 times as long as the reading takes:
+ * reading then costs a backend no more than a part in 4000 of its time for each
+ * agent.
  */
 #define MANY_SLOTS		8
-#define LARGE_LIMIT		64
-/*
- * ... for 4000 times as long as the reading took, so that reading costs a
- * backend no more than a part in 4000 of its time for each agent (there may be
- * a hundred of them), but at least and at most so many microseconds
- */
-#define KEEP_FACTOR		4000
+#define AGE_PER_SLOT	INT64CONST(4000)
 #define LEAST_AGE		INT64CONST(100000)
 #define MOST_AGE		INT64CONST(10000000)
 
-typedef struct RememberedLoad
-{
-	uint64		agent;			/* hash of agent_id */
-	TimestampTz read_at;
-	TimestampTz good_until;
-	AgentLoad	load;
-} RememberedLoad;
-
-#define MAX_REMEMBERED	10000
-
-static HTAB *remembered = NULL;
-
-static void
-forget(void)
-{
-	if (remembered != NULL)
-		hash_destroy(remembered);
-	remembered = NULL;
-}
-
-/* what was read or noted in a transaction does not outlive its abort */
-static TransactionWatch watch = {forget};
-
-static RememberedLoad *
-find(Slice agent_id, HASHACTION action)
-{
-	uint64		key = slice_hash(agent_id);
-
-	if (remembered == NULL && action != HASH_ENTER)
-		return NULL;
-	if (action == HASH_ENTER)
-	{
-		transaction_watch(&watch);
-		remembered = memo_table(remembered, "clutch remembered loads", sizeof(RememberedLoad),
-								MAX_REMEMBERED);
-	}
-	return hash_search(remembered, &key, action, NULL);
-}
-
-static void
-add_slot(const RowScan *scan, AgentLoad *load)
-{
-	if (!rows_is_null(scan, Anum_slot_task_id))
-		load->running++;
-	load->done += rows_int4(scan, Anum_slot_done);
-	load->failed += rows_int4(scan, Anum_slot_failed);
-	load->last_chosen = Max(load->last_chosen, rows_int8(scan, Anum_slot_chosen_seq));
-}
+/*
+ * So is the load of an agent with such a limit: the higher it is, the less
+ * difference the tasks make that others gave to the agent meanwhile.
+ */
+#define LARGE_LIMIT		64
+#define AGE_PER_TASK	INT64CONST(1000)
+#define MOST_AGE_BY_LIMIT	INT64CONST(2000000)
 
 /*
- * A slot has one live row and perhaps many dead ones before it.  Going to
- * the next slot by its key, not to the next entry, passes over the dead.
- * Answers how many slots there are.
+ * An agent that may have more slots than SAMPLE_FROM is not read beyond it: a
+ * sample of all its slots, at even distances, says well enough how busy it is.
  */
-static int
-read_slots(Slice agent_id, AgentLoad *load)
+#define SAMPLE_FROM		4096
+#define SAMPLE			512
+
+/* ---------------------------------------------------------------- reading */
+
+static void
+load_add_slot(const RowScan *scan, AgentLoad *load)
 {
-	RowScan		scan;
+	if (!rows_is_null(scan, Anum_agent_slot_task_id))
+		load->running++;
+	load->done += rows_int4(scan, Anum_agent_slot_done);
+	load->failed += rows_int4(scan, Anum_agent_slot_failed);
+	load->last_chosen = Max(load->last_chosen, rows_int8(scan, Anum_agent_slot_chosen_seq));
+}
+
+/* Adds up the slots, up to so many, and returns how many. */
+static int
+load_add_slots(RowScan *scan, Slice agent_id, int most, AgentLoad *load)
+{
+	SlotWalk	walk;
 	int			slots = 0;
 
 	memset(load, 0, sizeof(*load));
-	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
-	rows_key_int4(&scan, 2, BTGreaterStrategyNumber, -1);
-	rows_start(&scan);
-	while (rows_next(&scan))
+	slot_walk_from(&walk, scan, agent_id, 0);
+	while (slots < most && slot_walk_next(&walk))
 	{
-		int			slot_no = rows_int4(&scan, Anum_slot_slot_no);
-
-		CHECK_FOR_INTERRUPTS();
 		slots++;
-		add_slot(&scan, load);
-		scan.nkeys = 1;
-		rows_key_int4(&scan, 2, BTGreaterStrategyNumber, slot_no);
-		rows_restart(&scan);
+		load_add_slot(scan, load);
 	}
-	rows_end(&scan);
 	return slots;
 }
 
-/*
- * Of very many slots a part says how busy the agent is, nearly, and how it has
- * done.  They are taken at even distances.
- */
-#define SAMPLE			512
-#define SAMPLE_FROM		4096
-
 static void
-sample_slots(Slice agent_id, int slots, AgentLoad *load)
+load_sample_slots(RowScan *scan, Slice agent_id, int slots, AgentLoad *load)
 {
 	int			step = slots / SAMPLE;
 	int			looked = 0;
 	int			slot_no;
-	RowScan		scan;
+	SlotWalk	walk;
 
 	memset(load, 0, sizeof(*load));
-	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
 	for (slot_no = step / 2; slot_no < slots; slot_no += step)
 	{
-		CHECK_FOR_INTERRUPTS();
-		scan.nkeys = 0;
-		rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
-		rows_key_int4(&scan, 2, BTGreaterEqualStrategyNumber, slot_no);
-		rows_restart(&scan);
-		if (!rows_next(&scan))
+		slot_walk_from(&walk, scan, agent_id, slot_no);
+		if (!slot_walk_next(&walk))
 			break;
 		looked++;
-		add_slot(&scan, load);
+		load_add_slot(scan, load);
 	}
-	rows_end(&scan);
 	load->running = looked > 0 ? (int) ((int64) load->running * slots / looked) : 0;
 }
 
-/* answers how many slots there are; who seems full is read in full */
+/*
+ * Returns how many slots there are.  An agent that seems full by the sample is
+ * read in full, because a choice rejects it then.
+ */
 static int
-read_load(Slice agent_id, int limit, AgentLoad *load)
+load_scan(RowScan *scan, Slice agent_id, int limit, AgentLoad *load)
 {
+	int			most = limit > SAMPLE_FROM ? SAMPLE_FROM : PG_INT32_MAX;
+	int			slots = load_add_slots(scan, agent_id, most, load);
+
+	if (slots < most)
+		return slots;
+	slots = slot_highest(agent_id, SAMPLE_FROM - 1) + 1;
+	load_sample_slots(scan, agent_id, slots, load);
+	if (load->running >= limit)
+		(void) load_add_slots(scan, agent_id, PG_INT32_MAX, load);
+	return slots;
+}
+
+/* For how long, in microseconds, a load serves whoever asks. */
+static int64
+load_age(int slots, int limit)
+{
+	int64		age = Min(slots * AGE_PER_SLOT, MOST_AGE);
+
+	if (slots <= MANY_SLOTS && limit <= LARGE_LIMIT)
+		return 0;
+	if (limit > LARGE_LIMIT)
+		age = Max(age, Min(limit * AGE_PER_TASK, MOST_AGE_BY_LIMIT));
+	return Max(age, LEAST_AGE);
+}
+
+/* ------------------------------------------------------------- remembering */
+
+/* The loads of a roster, empty if they have become stale. */
+static void
+load_provide(Roster *roster)
+{
+	uint64		changes = stale_count(STALE_SLOTS);
+	Size		n = Max(roster->nagents, 1);
+
+	stale_if_rolled_back(STALE_SLOTS);
+	if (roster->loads == NULL)
+	{
+		roster->loads = MemoryContextAllocHuge(roster->context, n * sizeof(KnownLoad));
+		roster->load_keys = MemoryContextAllocExtended(roster->context, n * sizeof(LoadKey),
+													   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	}
+	else if (roster->loads_built_at != changes)
+		memset(roster->load_keys, 0, n * sizeof(LoadKey));
+	roster->loads_built_at = changes;
+}
+
+uint64
+load_key(const AgentLoad *load, int limit)
+{
+	uint64		key;
+
+	if (load->running >= limit)
+		return LOAD_KEY_FULL;
+	key = load_key_fraction((double) load->running / limit) << LOAD_KEY_BITS;
+	return key | (LOAD_KEY_MAX - load_key_fraction(load_success_rate(load)));
+}
+
+void
+load_reader_begin(LoadReader *reader, Roster *roster, int64 max_age)
+{
+	load_provide(roster);
+	reader->roster = roster;
+	reader->keys = roster->load_keys;
+	reader->loads = roster->loads;
+	reader->now = GetCurrentTimestamp();
+	reader->oldest = max_age > 0 ? reader->now - max_age : PG_INT64_MAX;
+	reader->scanning = false;
+}
+
+void
+load_reader_end(LoadReader *reader)
+{
+	if (reader->scanning)
+		rows_end(&reader->scan);
+}
+
+void
+load_reader_read(LoadReader *reader, int ordinal)
+{
+	const RosterAgent *agent = roster_agent(reader->roster, ordinal);
+	KnownLoad  *known = &reader->loads[ordinal];
+	int			limit = agent->card.max_concurrency;
 	int			slots;
 
-	if (limit > SAMPLE_FROM)
+	CHECK_FOR_INTERRUPTS();
+	reader->keys[ordinal].read_at = 0;
+	if (!reader->scanning)
 	{
-		slots = slot_highest(agent_id, SAMPLE_FROM - 1) + 1;
-		if (slots > SAMPLE_FROM)
-		{
-			sample_slots(agent_id, slots, load);
-			if (load->running < limit)
-				return slots;
-		}
+		rows_begin(&reader->scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST,
+				   AccessShareLock);
+		reader->scanning = true;
 	}
-	return read_slots(agent_id, load);
+	slots = load_scan(&reader->scan, agent->agent_id, limit, &known->load);
+	known->good_until = reader->now + load_age(slots, limit);
+	reader->keys[ordinal].key = load_key(&known->load, limit);
+	reader->keys[ordinal].read_at = reader->now;
+}
+
+void
+load_reader_refresh(LoadReader *reader, int ordinal)
+{
+	const LoadKey *key = &reader->keys[ordinal];
+
+	/* a clock that was set back makes everything old */
+	if (key->read_at == 0 || key->read_at > reader->now ||
+		reader->now >= reader->loads[ordinal].good_until || key->key == LOAD_KEY_FULL)
+		load_reader_read(reader, ordinal);
+}
+
+void
+load_reader_forget(LoadReader *reader, int ordinal)
+{
+	reader->keys[ordinal].read_at = 0;
 }
 
 void
 load_read(Slice agent_id, int limit, AgentLoad *load)
 {
-	RememberedLoad *known = find(agent_id, HASH_FIND);
-	TimestampTz begun = 0;
+	Roster	   *roster = roster_current();
+	int			ordinal = roster == NULL ? -1 : roster_find(roster, agent_id);
+	LoadReader	reader;
+	RowScan		scan;
 
-	if (known != NULL)
+	if (ordinal < 0)
 	{
-		begun = GetCurrentTimestamp();
-		/* a clock that was set back makes it old */
-		if (begun >= known->read_at && begun <= known->good_until &&
-			known->load.running < limit)
-		{
-			*load = known->load;
-			return;
-		}
-		(void) find(agent_id, HASH_REMOVE);
+		rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
+		(void) load_scan(&scan, agent_id, limit, load);
+		rows_end(&scan);
+		return;
 	}
-	if (begun == 0)
-		begun = GetCurrentTimestamp();
-	if (read_load(agent_id, limit, load) > MANY_SLOTS || limit > LARGE_LIMIT)
-	{
-		known = find(agent_id, HASH_ENTER);
-		known->read_at = GetCurrentTimestamp();
-		known->good_until = known->read_at +
-			Min(Max((known->read_at - begun) * KEEP_FACTOR, LEAST_AGE), MOST_AGE);
-		known->load = *load;
-	}
+	load_reader_begin(&reader, roster, 0);
+	(void) load_reader_key(&reader, ordinal);
+	/* full under a lower limit than the card's: it may have room by now */
+	if (load_reader_load(&reader, ordinal)->running >= limit &&
+		load_reader_read_at(&reader, ordinal) < reader.now)
+		load_reader_read(&reader, ordinal);
+	*load = *load_reader_load(&reader, ordinal);
+	load_reader_end(&reader);
+}
+
+/* What is remembered of an agent, or NULL. */
+static KnownLoad *
+load_known(Slice agent_id, LoadKey **key, int *limit)
+{
+	Roster	   *roster = roster_current();
+	int			ordinal;
+
+	if (roster == NULL || roster->loads == NULL)
+		return NULL;
+	load_provide(roster);
+	ordinal = roster_find(roster, agent_id);
+	if (ordinal < 0 || roster->load_keys[ordinal].read_at == 0)
+		return NULL;
+	*key = &roster->load_keys[ordinal];
+	*limit = roster->agents[ordinal].card.max_concurrency;
+	return &roster->loads[ordinal];
 }
 
 void
 load_note_chosen(Slice agent_id, int64 seq)
 {
-	RememberedLoad *known = find(agent_id, HASH_FIND);
+	LoadKey    *key;
+	int			limit;
+	KnownLoad  *known = load_known(agent_id, &key, &limit);
 
 	if (known == NULL)
 		return;
 	known->load.running++;
 	known->load.last_chosen = Max(known->load.last_chosen, seq);
+	key->key = load_key(&known->load, limit);
 }
 
 void
 load_note_ended(Slice agent_id, int done, int failed)
 {
-	RememberedLoad *known = find(agent_id, HASH_FIND);
+	LoadKey    *key;
+	int			limit;
+	KnownLoad  *known = load_known(agent_id, &key, &limit);
 
 	if (known == NULL)
 		return;
 	known->load.running--;
 	known->load.done += done;
 	known->load.failed += failed;
+	key->key = load_key(&known->load, limit);
 }
 
 double

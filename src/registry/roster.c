@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * roster.c
- *	  The registry as this backend knows it: bitmaps over agents.
+ *	  The registry as this backend remembers it.
  *
- * Reading ten thousand cards takes tens of milliseconds, choosing among them
- * some tens of microseconds; so each backend reads once, turns the registry
- * around (from words of the cards to the agents), and reads again only after
- * somebody changed it.  Who changes it says so with roster_invalidate, a
- * relcache invalidation of agent_registry: transactional, replayed on
- * standbys, without shared memory of ours.
+ * Choosing among ten thousand agents takes microseconds if the registry is at
+ * hand, turned around (from words of the cards to the agents), and reading it
+ * takes milliseconds; so each backend reads it once, and again after a change.
+ * A change is announced by a relcache invalidation: transactional, replayed on
+ * standbys, and without shared memory of ours.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,90 +15,35 @@
 
 #include "registry/roster_part.h"
 
-#include "base/rows.h"
-#include "base/transaction.h"
+#include "registry/stale.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 
 static Roster *current = NULL;
-static Roster *before = NULL;	/* somebody up the stack may still hold it */
-static Oid	watched = InvalidOid;	/* the registry that was read last */
-static uint64 invalidations = 0;
+static Roster *before = NULL;	/* a caller up the stack may still use it */
 static uint64 generations = 0;
-static bool read_in_transaction = false;
-static bool watching = false;
-
-/* ------------------------------------------------------------ invalidation */
-
-/* may be called at any moment: counts, and nothing else */
-static void
-registry_changed(Datum arg, Oid relid)
-{
-	if (relid == InvalidOid || relid == watched)
-		invalidations++;
-}
-
-/*
- * What was read in a transaction that aborts may have held its own rows, and
- * an invalidation of the command that failed never comes.
- */
-static void
-rolled_back(void)
-{
-	if (read_in_transaction)
-		invalidations++;
-}
-
-static void
-transaction_ended(void)
-{
-	read_in_transaction = false;
-}
-
-static void
-watch(void)
-{
-	static TransactionWatch transaction = {rolled_back, transaction_ended};
-
-	if (watching)
-		return;
-	CacheRegisterRelcacheCallback(registry_changed, (Datum) 0);
-	transaction_watch(&transaction);
-	watching = true;
-}
 
 uint64
 roster_changes(void)
 {
-	watch();
-	return invalidations;
+	return stale_count(STALE_CARDS);
 }
 
-/* others hear of it when we commit; we ourselves go on with what we wrote */
 void
 roster_invalidate(void)
 {
-	CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_AGENT_REGISTRY));
-	invalidations++;
+	stale_announce(STALE_CARDS);
 }
 
-/* ----------------------------------------------------------------- reading */
-
 /*
- * An invalidation that arrives while we read is counted against the new
- * roster, whose built_at is older: the next roster_get reads again.  For it
- * to be noticed, the callback must know the table before the reading starts.
+ * A change that arrives while we read is counted after built_at was taken, so
+ * the next roster_get reads again.
  */
 static void
-read_registry(void)
+read_registry(uint64 built_at)
 {
-	uint64		built_at;
-	Roster	   *roster;
+	Roster	   *roster = roster_read();
 
-	watched = rows_table_oid(TABLE_AGENT_REGISTRY);
-	built_at = invalidations;
-	roster = roster_read();
-	roster->relid = watched;
 	roster->built_at = built_at;
 	roster->generation = ++generations;
 	MemoryContextSetParent(roster->context, TopMemoryContext);
@@ -107,22 +51,74 @@ read_registry(void)
 		MemoryContextDelete(before->context);
 	before = current;
 	current = roster;
-	read_in_transaction = true;
+	stale_if_rolled_back(STALE_CARDS);
 }
-
-/* ----------------------------------------------------------------- looking */
 
 Roster *
 roster_get(void)
 {
-	watch();
-	/* another's commit may not have reached us: no lock was taken since */
+	uint64		changes;
+
+	/* without a lock taken since, the commit of another may not have reached us */
 	AcceptInvalidationMessages();
-	if (current == NULL || current->built_at != invalidations ||
-		current->relid != rows_table_oid(TABLE_AGENT_REGISTRY))
-		read_registry();
+	changes = stale_count(STALE_CARDS);
+	if (current == NULL || current->built_at != changes)
+		read_registry(changes);
 	return current;
 }
+
+Roster *
+roster_current(void)
+{
+	return current;
+}
+
+void *
+roster_alloc(Roster *roster, Size size)
+{
+	const Size	block_size = 32 * 1024;
+	void	   *at;
+
+	size = MAXALIGN(size);
+	if (size > block_size / 4)
+		return MemoryContextAllocHuge(roster->context, size);
+	if (roster->block_left < size)
+	{
+		roster->block = MemoryContextAlloc(roster->context, block_size);
+		roster->block_left = block_size;
+	}
+	at = roster->block;
+	roster->block += size;
+	roster->block_left -= size;
+	return at;
+}
+
+AgentMemory *
+roster_memory(Slice agent_id)
+{
+	int			ordinal = current == NULL ? -1 : roster_find(current, agent_id);
+	AgentMemory *memory;
+
+	if (ordinal < 0)
+		return NULL;
+	if (current->memories == NULL)
+		current->memories = MemoryContextAllocExtended(current->context,
+													   current->nagents * sizeof(AgentMemory *),
+													   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	memory = current->memories[ordinal];
+	if (memory == NULL)
+	{
+		memory = roster_alloc(current, sizeof(AgentMemory));
+		memset(memory, 0, sizeof(AgentMemory));
+		memory->free_slot = -1;
+		memory->highest = -1;
+		memory->beat_at = DT_NOBEGIN;
+		current->memories[ordinal] = memory;
+	}
+	return memory;
+}
+
+/* ----------------------------------------------------------------- looking */
 
 int
 roster_size(const Roster *roster)

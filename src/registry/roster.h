@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * roster.h
- *	  The registry as this backend knows it: bitmaps over agents.
+ *	  The registry as this backend remembers it.
  *
- * Built from clutch.agent_registry and clutch.group_member on the latest
- * snapshot, kept until a relcache invalidation of agent_registry says that
- * somebody changed it.  An agent is an ordinal, 0..nagents-1, in order of
- * agent_id (byte order).
+ * A roster is built from clutch.agent_registry and clutch.group_member on the
+ * latest snapshot, and built again when they have changed (registry/stale.h).
+ * An agent is an ordinal, 0..nagents-1, in the order of agent_id (by bytes).
  *
- * The Roster answered by roster_get stays in memory until the registry has
- * been read twice again by the same backend; copy out what must live longer
- * than the work on one event.
+ * The roster returned by roster_get stays in memory until this backend has read
+ * the registry twice more; copy what must live longer than the work on one
+ * event.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,11 +20,25 @@
 #include "protocol/agent_status.h"
 #include "registry/agent_set.h"
 
+/* what routing and delivery need of a card; the words are the roster's */
+typedef struct RosterCard
+{
+	int			ncapabilities;	/* see roster_capabilities */
+	int			max_concurrency;
+	int			max_runtime_sec;	/* 0: no limit */
+	int			heartbeat_sec;	/* 0: not watched; -1: as the setting says */
+	SliceList	groups;			/* those of the card, and those given by SQL */
+	Amount		max_amount;		/* of one run */
+	RetryPolicy retry;
+	NetworkLevel network;
+	bool		sandbox;
+} RosterCard;
+
 typedef struct RosterAgent
 {
 	Slice		agent_id;
 	AgentStatus status;
-	AgentCard	card;			/* groups: those of the card and of SQL */
+	RosterCard	card;
 } RosterAgent;
 
 typedef struct Roster Roster;
@@ -33,18 +46,18 @@ typedef struct Roster Roster;
 extern Roster *roster_get(void);
 extern int	roster_size(const Roster *roster);
 extern const RosterAgent *roster_agent(const Roster *roster, int ordinal);
-/* -1: not registered */
+/* -1: the agent is not registered */
 extern int	roster_find(const Roster *roster, Slice agent_id);
 
 /* how often the registry may have changed since this backend began to watch */
 extern uint64 roster_changes(void);
 
-/* a number of its own for each time the registry was read */
+/* a number that differs each time the registry is read */
 extern uint64 roster_generation(const Roster *roster);
 
 /*
- * To be called by whoever changes the registry or a group's members: other
- * backends read it again once we have committed, this one at once.
+ * To be called after a change of the registry or of a group's members: this
+ * backend reads the registry again at once, others when we have committed.
  */
 extern void roster_invalidate(void);
 
@@ -53,7 +66,8 @@ extern void roster_invalidate(void);
 typedef enum RosterKey
 {
 	BY_CAPABILITY,				/* its id */
-	BY_VERSION,					/* of one capability; text absent: none given */
+	BY_VERSION,					/* of one capability; the text is absent if the
+								 * card gives none */
 	BY_TAG,
 	BY_TOOL,					/* tools and servers */
 	BY_GROUP,
@@ -66,21 +80,21 @@ typedef struct RosterWord RosterWord;
 struct RosterWord
 {
 	RosterKey	key;
-	int			no;				/* 0.. among words of this key (a version:
-								 * among those of its capability) */
+	int			no;				/* 0.. among the words of this key; of a
+								 * version, among those of its capability */
 	Slice		text;
 
-	/* versions that are offered of a capability */
+	/* the versions in which a capability is offered */
 	int			nversions;
 	RosterWord *versions;
 	RosterWord *next_version;
 
-	/* who has it: a set if they are many, else a list */
+	/* the agents that have it: a set if they are many, else a list */
 	int			nagents;
 	int		   *agents;
 	AgentSet   *set;
 
-	/* while the registry is read */
+	/* used while the registry is read */
 	RosterWord *next;
 	int			last_agent;
 };
@@ -92,23 +106,23 @@ typedef struct RosterCapability
 	const RosterWord *version;
 	const RosterWord **tools;
 	int			ntools;
-	TrustLevel	trust;
-	CostHint	cost;
+	uint8		trust;			/* TrustLevel */
+	uint8		cost;			/* CostHint */
 } RosterCapability;
 
-/* NULL: it stands on no card */
+/* NULL: no card has the word */
 extern const RosterWord *roster_word(const Roster *roster, RosterKey key, Slice text);
 extern int	roster_count_words(const Roster *roster, RosterKey key);
 extern void roster_add_agents(const RosterWord *word, AgentSet *set);
 
-/* as many as card.ncapabilities, in card order */
+/* card.ncapabilities of them, in the order of the card */
 extern const RosterCapability *roster_capabilities(const Roster *roster, int ordinal);
 
-/* does any card say what its agent may spend on a run? */
+/* Does any card limit what its agent may spend on a run? */
 extern bool roster_limits_spending(const Roster *roster);
 extern const AgentSet *roster_taking_work(const Roster *roster);
 extern const AgentSet *roster_sandboxed(const Roster *roster);
-/* whose network is at least this */
+/* the agents whose network is at least this */
 extern const AgentSet *roster_network(const Roster *roster, NetworkLevel level);
 
 #endif							/* CLUTCH_ROSTER_H */

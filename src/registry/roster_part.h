@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * roster_part.h
- *	  What the files of the roster share: how it lies in memory.
+ *	  How a roster lies in memory, for the files of this room.
+ *
+ * Ten thousand agents take some 2.5 MB.  Chunks of palloc would double that, so
+ * whatever is made for an agent comes from blocks (roster_alloc).
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +17,7 @@
 typedef struct WordKey
 {
 	RosterKey	key;
-	const RosterWord *of;		/* of a version: its capability */
+	const RosterWord *of;		/* the capability that a version belongs to */
 	Slice		text;
 } WordKey;
 
@@ -29,10 +32,10 @@ typedef struct WordEntry
 static inline uint32
 word_key_hash(WordKey key)
 {
-	uint64		hash = key.text.len > 0 ? slice_hash(key.text) : 0;
+	uint32		hash = key.text.len > 0 ?
+		hash_bytes((const unsigned char *) key.text.s, key.text.len) : 0;
 
-	return hash_combine((uint32) hash,
-						murmurhash32((uint32) ((uintptr_t) key.of >> 4) + key.key));
+	return hash_combine(hash, murmurhash32((uint32) ((uintptr_t) key.of >> 4) + key.key));
 }
 
 static inline bool
@@ -54,12 +57,35 @@ word_key_equal(WordKey a, WordKey b)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
+/* What a backend remembers about one agent that it gave work to or heard of. */
+typedef struct AgentMemory
+{
+	/* slot.c: guesses, each of which is verified before it is used */
+	bool		checked;		/* no slot was at checked_max or above ... */
+	int			checked_max;
+	uint64		checked_at;		/* ... when the registry had changed so often */
+	int			free_slot;		/* this slot is free; -1: unknown */
+	int64		free_generation;
+	int			highest;		/* the highest number given, as far as we know */
+	int			next;			/* where to look for a free one next */
+
+	/* heartbeat.c */
+	TimestampTz beat_at;		/* the last sign of life that we saw written */
+} AgentMemory;
+
+/* The breakers that are not closed, by ordinal (breaker.c). */
+typedef struct RosterBreaker
+{
+	int			ordinal;
+	int			failures;
+	TimestampTz last_failure;
+} RosterBreaker;
+
 struct Roster
 {
 	MemoryContext context;
 	uint64		generation;
-	uint64		built_at;		/* count of invalidations before the reading */
-	Oid			relid;
+	uint64		built_at;		/* stale_count before it was read */
 
 	int			nagents;
 	int			capacity;
@@ -74,12 +100,70 @@ struct Roster
 	bool		limits_spending;
 	AgentSet   *sandboxed;
 	AgentSet   *network[NETWORK_OPEN + 1];
+
+	/* what else is remembered about the agents, by ordinal */
+	AgentMemory **memories;		/* NULL; entries are NULL until they are used */
+	struct KnownLoad *loads;	/* load.c; NULL until they are used */
+	struct LoadKey *load_keys;
+	uint64		loads_built_at;
+
+	MemoryContext breakers_context;	/* NULL: never read */
+	int			nbreakers;
+	RosterBreaker *breakers;
+	uint64		breakers_built_at;
+	TimestampTz breakers_read_at;
+	int			breakers_threshold;
+
+	/* roster_alloc */
+	char	   *block;
+	Size		block_left;
 };
 
+/* an agent has a word */
+typedef struct RosterMembership
+{
+	RosterWord *word;
+	int			agent;
+} RosterMembership;
+
+/* what is needed only while the registry is read */
+typedef struct RosterReading
+{
+	Roster	   *roster;
+	MemoryContext per_row;
+	RosterMembership *memberships;
+	Size		nmemberships;
+	Size		capacity;
+} RosterReading;
+
+/* The word, made if no card had it yet; of is the capability of a version. */
+extern RosterWord *roster_intern(Roster *roster, RosterKey key, RosterWord *of, Slice text);
+/* The agent, which is the last one that was read, has the word. */
+extern void roster_note_word(RosterReading *reading, RosterWord *word, int agent);
+
 /*
- * Everything anew from the tables, in a context of its own under the current
- * one; generation, built_at and relid are left to who keeps it.
+ * What a registered card says about its agent (roster_card.c).  Cards were
+ * judged when they came in: here, what is not as it should be counts as absent.
+ */
+extern void roster_card_read(RosterReading *reading, JsonbContainer *card, int agent,
+							 RosterCard *to, RosterCapability **capabilities);
+
+/*
+ * Builds a roster from the tables, in a context of its own below the current
+ * one; generation and built_at are left to the caller.
  */
 extern Roster *roster_read(void);
+
+/* Memory that lives as long as the roster, aligned and uninitialized. */
+extern void *roster_alloc(Roster *roster, Size size);
+
+/*
+ * What is remembered about an agent, made when first asked for.  NULL if the
+ * agent was not registered when the registry was read last; it is not read
+ * again for this.
+ */
+extern AgentMemory *roster_memory(Slice agent_id);
+/* the roster that was read last, however stale; may be NULL */
+extern Roster *roster_current(void);
 
 #endif							/* CLUTCH_ROSTER_PART_H */

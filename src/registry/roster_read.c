@@ -3,7 +3,7 @@
  * roster_read.c
  *	  The registry read from its tables and turned around.
  *
- * A word that few agents have keeps them as a list, one that many have as a
+ * A word that few agents have keeps them as a list, and one that many have as a
  * set: memory grows with what the cards say, not with words times agents.
  *
  *-------------------------------------------------------------------------
@@ -14,37 +14,11 @@
 
 #include "base/rows.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
-#include "protocol/problem.h"
+#include "registry/agent_row.h"
 #include "utils/memutils.h"
 
-/* clutch.agent_registry, clutch.group_member: sql/install/tables.sql */
-#define Anum_registry_agent_id	1
-#define Anum_registry_status	2
-#define Anum_registry_card		3
-#define Anum_member_group_id	1
-#define Anum_member_agent_id	2
-
-/* an agent has a word */
-typedef struct Membership
-{
-	RosterWord *word;
-	int			agent;
-} Membership;
-
-/* what is needed while reading only */
-typedef struct Reading
-{
-	Roster	   *roster;
-	MemoryContext per_row;
-	ProblemList *faults;
-	Membership *memberships;
-	Size		nmemberships;
-	Size		capacity;
-} Reading;
-
-static RosterWord *
-intern(Roster *roster, RosterKey key, RosterWord *of, Slice text)
+RosterWord *
+roster_intern(Roster *roster, RosterKey key, RosterWord *of, Slice text)
 {
 	WordKey		wanted = {key, of, text};
 	WordEntry  *entry;
@@ -55,11 +29,17 @@ intern(Roster *roster, RosterKey key, RosterWord *of, Slice text)
 	if (found)
 		return entry->word;
 
+	word = roster_alloc(roster, sizeof(RosterWord));
+	memset(word, 0, sizeof(RosterWord));
 	/* the key must not point into a document that goes away */
-	entry->key.text = slice_copy(text);
-	word = palloc0(sizeof(RosterWord));
+	if (slice_present(text))
+	{
+		char	   *copy = roster_alloc(roster, Max(text.len, 1));
+
+		word->text = (Slice) {memcpy(copy, text.s, text.len), text.len};
+	}
+	entry->key.text = word->text;
 	word->key = key;
-	word->text = entry->key.text;
 	word->last_agent = -1;
 	word->next = roster->all_words;
 	roster->all_words = word;
@@ -75,8 +55,8 @@ intern(Roster *roster, RosterKey key, RosterWord *of, Slice text)
 	return word;
 }
 
-static void
-remember(Reading *reading, RosterWord *word, int agent)
+void
+roster_note_word(RosterReading *reading, RosterWord *word, int agent)
 {
 	if (word->last_agent == agent)
 		return;
@@ -86,67 +66,19 @@ remember(Reading *reading, RosterWord *word, int agent)
 	{
 		reading->capacity *= 2;
 		reading->memberships = repalloc_huge(reading->memberships,
-											 reading->capacity * sizeof(Membership));
+											 reading->capacity * sizeof(RosterMembership));
 	}
 	reading->memberships[reading->nmemberships].word = word;
 	reading->memberships[reading->nmemberships].agent = agent;
 	reading->nmemberships++;
 }
 
-/* a list from a card, its words interned; from and to may be the same */
-static void
-keep_list(Reading *reading, RosterKey key, const SliceList *from, SliceList *to, int agent)
+/* --------------------------------------------------------------- the agents */
+
+static RosterAgent *
+add_agent(Roster *roster)
 {
-	Slice	   *items = palloc(pg_nextpower2_32(Max(from->n, 1)) * sizeof(Slice));
-	int			i;
-
-	for (i = 0; i < from->n; i++)
-	{
-		RosterWord *word = intern(reading->roster, key, NULL, from->items[i]);
-
-		items[i] = word->text;
-		remember(reading, word, agent);
-	}
-	to->n = from->n;
-	to->items = items;
-}
-
-static void
-keep_capability(Reading *reading, const Capability *from, Capability *to,
-				RosterCapability *turned, int agent)
-{
-	Roster	   *roster = reading->roster;
-	RosterWord *id = intern(roster, BY_CAPABILITY, NULL, from->id);
-	RosterWord *version = intern(roster, BY_VERSION, id, from->version);
-	int			i;
-
-	*to = *from;
-	to->id = id->text;
-	to->version = version->text;
-	remember(reading, id, agent);
-	remember(reading, version, agent);
-	keep_list(reading, BY_TAG, &from->tags, &to->tags, agent);
-	keep_list(reading, BY_TOOL, &from->tools, &to->tools, agent);
-
-	turned->id = id;
-	turned->version = version;
-	turned->trust = from->trust;
-	turned->cost = from->cost;
-	turned->ntools = from->tools.n;
-	turned->tools = palloc(Max(from->tools.n, 1) * sizeof(RosterWord *));
-	for (i = 0; i < from->tools.n; i++)
-		turned->tools[i] = intern(roster, BY_TOOL, NULL, from->tools.items[i]);
-}
-
-static void
-keep_agent(Reading *reading, Slice agent_id, AgentStatus status, const AgentCard *card)
-{
-	Roster	   *roster = reading->roster;
-	int			ordinal = roster->nagents;
-	RosterAgent *agent;
-	int			i;
-
-	if (ordinal == roster->capacity)
+	if (roster->nagents == roster->capacity)
 	{
 		roster->capacity *= 2;
 		roster->agents = repalloc_huge(roster->agents,
@@ -154,51 +86,41 @@ keep_agent(Reading *reading, Slice agent_id, AgentStatus status, const AgentCard
 		roster->capabilities = repalloc_huge(roster->capabilities,
 											 roster->capacity * sizeof(RosterCapability *));
 	}
-	agent = &roster->agents[ordinal];
-	agent->agent_id = slice_copy(agent_id);
-	agent->status = status;
-	agent->card = *card;
-	agent->card.agent_id = agent->agent_id;
-	agent->card.max_amount = amount_copy(card->max_amount);
-	agent->card.capabilities = palloc(Max(card->ncapabilities, 1) * sizeof(Capability));
-	roster->capabilities[ordinal] =
-		palloc(Max(card->ncapabilities, 1) * sizeof(RosterCapability));
-	for (i = 0; i < card->ncapabilities; i++)
-		keep_capability(reading, &card->capabilities[i], &agent->card.capabilities[i],
-						&roster->capabilities[ordinal][i], ordinal);
-	keep_list(reading, BY_GROUP, &card->groups, &agent->card.groups, ordinal);
-	keep_list(reading, BY_SCOPE, &card->scopes, &agent->card.scopes, ordinal);
-	roster->nagents++;
+	return &roster->agents[roster->nagents++];
 }
 
-/* a card that cannot be read (written by hand) takes no work */
+/* A row that only a superuser can have written, and wrongly, takes no work. */
 static void
-read_agent(Reading *reading, const RowScan *scan)
+read_agent(RosterReading *reading, const RowScan *scan)
 {
+	Roster	   *roster = reading->roster;
+	Slice		agent_id = rows_text(scan, Anum_agent_registry_agent_id);
 	AgentStatus status;
-	AgentCard	card;
+	RosterAgent *agent;
+	Datum		card;
 	Jsonb	   *document;
-	JsonbValue	value;
+	bool		isnull;
 	MemoryContext old;
 
+	if (!agent_status_parse(rows_text(scan, Anum_agent_registry_status), &status))
+		return;
 	MemoryContextReset(reading->per_row);
 	old = MemoryContextSwitchTo(reading->per_row);
-	reading->faults->n = 0;
-	reading->faults->dropped = 0;
-	document = rows_jsonb(scan, Anum_registry_card);
-	memset(&card, 0, sizeof(card));
-	JsonbToJsonbValue(document, &value);
-	agent_card_read(&value, "", false, &card, reading->faults);
-
-	MemoryContextSwitchTo(reading->roster->context);
-	if (reading->faults->n == 0 &&
-		agent_status_parse(rows_text(scan, Anum_registry_status), &status))
-		keep_agent(reading, rows_text(scan, Anum_registry_agent_id), status, &card);
+	card = rows_datum(scan, Anum_agent_registry_card, &isnull);
+	document = DatumGetJsonbP(card);
 	MemoryContextSwitchTo(old);
+	if (!JB_ROOT_IS_OBJECT(document))
+		return;
+	agent = add_agent(roster);
+	agent->agent_id.len = agent_id.len;
+	agent->agent_id.s = memcpy(roster_alloc(roster, Max(agent_id.len, 1)), agent_id.s, agent_id.len);
+	agent->status = status;
+	roster_card_read(reading, &document->root, roster->nagents - 1, &agent->card,
+					 &roster->capabilities[roster->nagents - 1]);
 }
 
 static void
-read_rows(Reading *reading)
+read_agents(RosterReading *reading)
 {
 	RowScan		scan;
 
@@ -213,12 +135,24 @@ read_rows(Reading *reading)
 	rows_end(&scan);
 }
 
-/* membership given by SQL, added to what the card says */
-static void
-keep_membership(Reading *reading, Slice group, int ordinal)
+/* --------------------------------------------------------------- the groups */
+
+/* columns of clutch.group_member */
+enum
 {
-	SliceList  *groups = &reading->roster->agents[ordinal].card.groups;
-	RosterWord *word = intern(reading->roster, BY_GROUP, NULL, group);
+	Anum_group_member_group_id = 1,
+	Anum_group_member_agent_id,
+	Natts_group_member = Anum_group_member_agent_id
+};
+ROWS_CHECK_COLUMNS(Natts_group_member, GROUP_MEMBER);
+
+/* A membership given by SQL, added to what the card says. */
+static void
+keep_membership(RosterReading *reading, Slice group, int ordinal)
+{
+	Roster	   *roster = reading->roster;
+	SliceList  *groups = &roster->agents[ordinal].card.groups;
+	RosterWord *word = roster_intern(roster, BY_GROUP, NULL, group);
 	int			i;
 
 	for (i = 0; i < groups->n; i++)
@@ -226,18 +160,23 @@ keep_membership(Reading *reading, Slice group, int ordinal)
 		if (groups->items[i].s == word->text.s)
 			return;
 	}
-	/* room is made in powers of two, and found by looking at the count */
+	/* there is room for a power of two, so the count says when it is full */
 	if ((groups->n & (groups->n - 1)) == 0)
-		groups->items = repalloc(groups->items, Max(groups->n, 1) * 2 * sizeof(Slice));
+	{
+		Slice	   *items = roster_alloc(roster, Max(groups->n, 1) * 2 * sizeof(Slice));
+
+		if (groups->n > 0)
+			memcpy(items, groups->items, groups->n * sizeof(Slice));
+		groups->items = items;
+	}
 	groups->items[groups->n++] = word->text;
-	remember(reading, word, ordinal);
+	roster_note_word(reading, word, ordinal);
 }
 
 static void
-read_members(Reading *reading)
+read_members(RosterReading *reading)
 {
 	RowScan		scan;
-	MemoryContext old = MemoryContextSwitchTo(reading->roster->context);
 
 	rows_begin(&scan, TABLE_GROUP_MEMBER, INDEX_GROUP_MEMBER, ROWS_LATEST,
 			   AccessShareLock);
@@ -245,19 +184,20 @@ read_members(Reading *reading)
 	while (rows_next(&scan))
 	{
 		int			ordinal = roster_find(reading->roster,
-										  rows_text(&scan, Anum_member_agent_id));
+										  rows_text(&scan, Anum_group_member_agent_id));
 
 		CHECK_FOR_INTERRUPTS();
 		if (ordinal >= 0)
-			keep_membership(reading, rows_text(&scan, Anum_member_group_id), ordinal);
+			keep_membership(reading, rows_text(&scan, Anum_group_member_group_id), ordinal);
 	}
 	rows_end(&scan);
-	MemoryContextSwitchTo(old);
 }
 
-/* a set costs nagents / 8 bytes, a list 4 for each who has the word */
+/* ----------------------------------------------------------- turning around */
+
+/* A set takes nagents / 8 bytes, a list 4 for each agent that has the word. */
 static void
-turn_around(Reading *reading)
+turn_around(RosterReading *reading)
 {
 	Roster	   *roster = reading->roster;
 	RosterWord *word;
@@ -268,7 +208,7 @@ turn_around(Reading *reading)
 		if (word->nagents > roster->nagents / 32)
 			word->set = agent_set_none(roster->nagents);
 		else
-			word->agents = palloc(word->nagents * sizeof(int));
+			word->agents = roster_alloc(roster, word->nagents * sizeof(int));
 		word->nagents = 0;
 	}
 	for (i = 0; i < reading->nmemberships; i++)
@@ -320,6 +260,17 @@ make_roster(MemoryContext context)
 	return roster;
 }
 
+/* The arrays grew by doubling: what is left over goes back. */
+static void
+trim(Roster *roster)
+{
+	Size		n = Max(roster->nagents, 1);
+
+	roster->agents = repalloc_huge(roster->agents, n * sizeof(RosterAgent));
+	roster->capabilities = repalloc_huge(roster->capabilities, n * sizeof(RosterCapability *));
+	roster->capacity = n;
+}
+
 Roster *
 roster_read(void)
 {
@@ -327,21 +278,18 @@ roster_read(void)
 	MemoryContext scratch = AllocSetContextCreate(outer, "clutch roster reading",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext context = AllocSetContextCreate(outer, "clutch roster",
-												  ALLOCSET_DEFAULT_SIZES);
-	Reading		reading = {0};
+												  ALLOCSET_DEFAULT_MINSIZE,
+												  ALLOCSET_DEFAULT_INITSIZE, 128 * 1024);
+	RosterReading reading = {0};
 
 	MemoryContextSwitchTo(context);
 	reading.roster = make_roster(context);
-	MemoryContextSwitchTo(scratch);
 	reading.per_row = AllocSetContextCreate(scratch, "clutch card", ALLOCSET_DEFAULT_SIZES);
-	/* the cards were admitted; the limits may have been lowered since */
-	reading.faults = problem_list_admitted();
 	reading.capacity = 1024;
-	reading.memberships = palloc(reading.capacity * sizeof(Membership));
-	read_rows(&reading);
+	reading.memberships = MemoryContextAlloc(scratch, reading.capacity * sizeof(RosterMembership));
+	read_agents(&reading);
 	read_members(&reading);
-
-	MemoryContextSwitchTo(context);
+	trim(reading.roster);
 	turn_around(&reading);
 	sort_by_traits(reading.roster);
 	MemoryContextSwitchTo(outer);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * candidate.c
- *	  The hard filters: who may take the task.
+ *	  The agents that pass the filters: their loads, and the best of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,255 +9,50 @@
 
 #include "routing/candidate.h"
 
-#include "base/clock.h"
-#include "registry/breaker.h"
-#include "routing/recent_load.h"
+#include "routing/filter_agents.h"
+#include "routing/score.h"
+#include "routing/tiebreak.h"
 #include "routing/usage.h"
 #include "settings.h"
-#include "store/spending.h"
-#include "utils/timestamp.h"
 
-/* ---------------------------------------------------------- whom to look at */
+/*
+ * The loads of a few agents are read for each choice.  Of many, what was read a
+ * while ago will do: the best is read again, and the slot decides.  There may
+ * be thousands, each of which takes microseconds to read: kept for ten
+ * milliseconds a candidate, loads cost a backend next to nothing.  Before a
+ * request is told that all agents are full, though, nothing older than LEAST_AGE
+ * counts.
+ */
+#define AGE_PER_CANDIDATE	INT64CONST(10000)
+#define LEAST_AGE			INT64CONST(100000)
+#define MOST_AGE			INT64CONST(2000000)
 
-static AgentSet *
-agents_to_look_at(const Requirement *requirement, const Roster *roster)
+/* The load of the best candidate is read again if it is older than this ... */
+#define AGE_OF_BEST			INT64CONST(1000)
+/* ... and so is that of the next one, so many times, if it has become worse. */
+#define REFRESHES			8
+
+/* An agent on trial gets few tasks at once. */
+static int
+limit_of(const Choice *choice, int ordinal)
 {
-	AgentSet   *set;
-	int			i;
+	int			limit = roster_agent(choice->roster, ordinal)->card.max_concurrency;
 
-	if (requirement->named.n == 0 && requirement->groups.n == 0)
-		return agent_set_all(roster_size(roster));
-
-	set = agent_set_none(roster_size(roster));
-	for (i = 0; i < requirement->named.n; i++)
-	{
-		int			ordinal = roster_find(roster, requirement->named.items[i]);
-
-		if (ordinal >= 0)
-			agent_set_add(set, ordinal);
-	}
-	for (i = 0; i < requirement->groups.n; i++)
-	{
-		const RosterWord *group = roster_word(roster, BY_GROUP, requirement->groups.items[i]);
-
-		if (group != NULL)
-			roster_add_agents(group, set);
-	}
-	return set;
+	if (choice->on_trial != NULL && agent_set_has(choice->on_trial, ordinal))
+		limit = Min(limit, clutch_breaker_probes);
+	return limit;
 }
 
-static AgentSet *
-tools_allowed(const MessagePolicy *policy, const Roster *roster)
+/* The key by load, under the limit that counts for this choice. */
+static inline uint64
+load_key_of(const Choice *choice, LoadReader *reader, int ordinal)
 {
-	AgentSet   *set;
-	int			i;
+	uint64		key = load_reader_key(reader, ordinal);
 
-	if (!policy->has_allowlist)
-		return NULL;
-	set = agent_set_none(roster_count_words(roster, BY_TOOL));
-	for (i = 0; i < policy->tool_allowlist.n; i++)
-	{
-		const RosterWord *tool = roster_word(roster, BY_TOOL, policy->tool_allowlist.items[i]);
-
-		if (tool != NULL)
-			agent_set_add(set, tool->no);
-	}
-	return set;
+	if (choice->on_trial != NULL && agent_set_has(choice->on_trial, ordinal))
+		key = load_key(load_reader_load(reader, ordinal), limit_of(choice, ordinal));
+	return key;
 }
-
-Search *
-candidate_search(const Requirement *requirement, Roster *roster)
-{
-	Search	   *search = palloc0(sizeof(Search));
-
-	search->choice.roster = roster;
-	search->requirement = *requirement;
-	search->needs = match_requires(roster, &requirement->requires);
-	search->allowed_tools = tools_allowed(&requirement->policy, roster);
-	search->looked_at = agents_to_look_at(requirement, roster);
-	search->capable = match_all(roster, search->needs, requirement->requires.n);
-	agent_set_and(search->capable, search->looked_at);
-	return search;
-}
-
-/* ------------------------------------------------------------- the filters */
-
-/* trust and tools judge only who has everything required */
-static void
-drop_by_capabilities(const Search *search, AgentSet *left, bool judge_tools)
-{
-	int			i = -1;
-
-	while ((i = agent_set_next(search->capable, i)) >= 0)
-	{
-		if (agent_set_has(left, i) && usage_unmet_need(search, i, judge_tools) != NULL)
-			agent_set_remove(left, i);
-	}
-}
-
-/* half open, an agent has some tasks at once to show that it can again */
-static void
-drop_by_breaker(Search *search, AgentSet *left)
-{
-	Roster	   *roster = search->choice.roster;
-	Breaker    *breakers;
-	int			n = breaker_list(clock_now(), &breakers);
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		int			ordinal = roster_find(roster, breakers[i].agent_id);
-		AgentLoad	load = {0};
-
-		if (ordinal < 0 || !agent_set_has(left, ordinal))
-			continue;
-		if (breakers[i].state == BREAKER_HALF_OPEN)
-			load_read(breakers[i].agent_id, clutch_breaker_probes, &load);
-		if (breakers[i].state == BREAKER_OPEN || load.running >= clutch_breaker_probes)
-		{
-			agent_set_remove(left, ordinal);
-			continue;
-		}
-		if (search->on_trial == NULL)
-			search->on_trial = agent_set_none(roster_size(roster));
-		agent_set_add(search->on_trial, ordinal);
-	}
-}
-
-static void
-drop_by_scope(const Search *search, AgentSet *left)
-{
-	Roster	   *roster = search->choice.roster;
-	const RosterWord *scope = roster_word(roster, BY_SCOPE, search->requirement.scope);
-	AgentSet   *inside = agent_set_none(roster_size(roster));
-
-	if (scope != NULL)
-		roster_add_agents(scope, inside);
-	agent_set_and(left, inside);
-	pfree(inside);
-}
-
-/* who has spent on this run what its card allows */
-static void
-drop_by_budget(const Search *search, AgentSet *left)
-{
-	Roster	   *roster = search->choice.roster;
-	AgentSpending *agents;
-	int			n = spending_read(search->requirement.run_id, &agents);
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		int			ordinal = roster_find(roster, agents[i].agent_id);
-
-		if (ordinal >= 0 && agent_set_has(left, ordinal) &&
-			amount_reaches(&agents[i].amount, &roster_agent(roster, ordinal)->card.max_amount))
-			agent_set_remove(left, ordinal);
-	}
-}
-
-bool
-candidate_may_spend(const Roster *roster, int ordinal, Slice run_id)
-{
-	const RosterAgent *agent = roster_agent(roster, ordinal);
-	AgentSpending *agents;
-	int			n;
-	int			i;
-
-	if (!amount_is_limit(&agent->card.max_amount))
-		return true;
-	n = spending_read(run_id, &agents);
-	for (i = 0; i < n; i++)
-		if (slice_equal(agents[i].agent_id, agent->agent_id))
-			return !amount_reaches(&agents[i].amount, &agent->card.max_amount);
-	return true;
-}
-
-static void
-drop(Search *search, Rejection filter, AgentSet *left)
-{
-	const Roster *roster = search->choice.roster;
-	const Requirement *requirement = &search->requirement;
-
-	switch (filter)
-	{
-		case REJECTED_STATUS:
-			agent_set_and(left, roster_taking_work(roster));
-			break;
-		case REJECTED_BREAKER:
-			if (!search->ignores_breakers)
-				drop_by_breaker(search, left);
-			break;
-		case REJECTED_SCOPE:
-			if (slice_present(requirement->scope))
-				drop_by_scope(search, left);
-			break;
-		case REJECTED_TRUST:
-			if (requirement->policy.trust > TRUST_SANDBOX)
-				drop_by_capabilities(search, left, false);
-			break;
-		case REJECTED_POLICY:
-			if (requirement->policy.sandbox)
-				agent_set_and(left, roster_sandboxed(roster));
-			break;
-		case REJECTED_TOOLS:
-			if (requirement->policy.has_allowlist)
-				drop_by_capabilities(search, left, true);
-			break;
-		case REJECTED_NETWORK:
-			agent_set_and(left, roster_network(roster, requirement->policy.network));
-			break;
-		case REJECTED_BUDGET:
-			if (slice_present(requirement->run_id) && roster_limits_spending(roster))
-				drop_by_budget(search, left);
-			break;
-		case REJECTED_REQUIRES:
-			agent_set_and(left, search->capable);
-			break;
-		default:
-			break;
-	}
-}
-
-static void
-tally_one(RejectionTally *tally, int ordinal)
-{
-	tally->count++;
-	if (tally->nexamples < REJECTION_EXAMPLES)
-		tally->examples[tally->nexamples++] = ordinal;
-}
-
-static void
-tally_difference(RejectionTally *tally, const AgentSet *before, const AgentSet *after)
-{
-	int			count = agent_set_count(before) - agent_set_count(after);
-	int			i = -1;
-
-	while (tally->nexamples < Min(count, REJECTION_EXAMPLES))
-	{
-		i = agent_set_next(before, i);
-		if (!agent_set_has(after, i))
-			tally->examples[tally->nexamples++] = i;
-	}
-	tally->count = count;
-}
-
-void
-candidate_filter(Search *search)
-{
-	AgentSet   *before = search->looked_at;
-	Rejection	filter;
-
-	for (filter = REJECTED_STATUS; filter <= REJECTED_REQUIRES; filter++)
-	{
-		search->left[filter] = agent_set_copy(before);
-		drop(search, filter, search->left[filter]);
-		tally_difference(&search->choice.rejected[filter], before, search->left[filter]);
-		before = search->left[filter];
-	}
-}
-
-/* -------------------------------------------------------------- the loads */
 
 static void
 set_load(Candidate *candidate, const AgentLoad *load)
@@ -269,139 +64,140 @@ set_load(Candidate *candidate, const AgentLoad *load)
 	candidate->last_chosen = load->last_chosen;
 }
 
-/*
- * A few are read each time; among many, what was read a moment ago will do:
- * the best is looked at again, and the slot decides.  One load takes some
- * microseconds to read, and there may be thousands of agents: kept for ten
- * milliseconds a candidate they cost a backend next to nothing.  Before a
- * request is told that all are full, though, nothing older than LEAST_AGE
- * counts.
- */
-#define AGE_PER_CANDIDATE	INT64CONST(10000)
-#define LEAST_AGE			INT64CONST(100000)
-#define MOST_AGE			INT64CONST(2000000)
-
-/* how many tasks at once: of who is on trial, few */
-static int
-limit_of(const Search *search, int ordinal)
+static void
+candidate_make(const Choice *choice, const LoadReader *reader, int ordinal, Candidate *candidate)
 {
-	int			limit = roster_agent(search->choice.roster, ordinal)->card.max_concurrency;
-
-	if (search->on_trial != NULL && agent_set_has(search->on_trial, ordinal))
-		limit = Min(limit, clutch_breaker_probes);
-	return limit;
+	candidate->ordinal = ordinal;
+	candidate->agent_id = roster_agent(choice->roster, ordinal)->agent_id;
+	candidate->max_concurrency = limit_of(choice, ordinal);
+	candidate->cost = usage_cost(choice, ordinal);
+	set_load(candidate, load_reader_load(reader, ordinal));
 }
 
-/* the candidates that are not full, by loads no older than max_age */
 static void
-list_vacant(Search *search, int64 max_age)
+reject_full(Choice *choice, int ordinal)
 {
-	Choice	   *choice = &search->choice;
-	AgentSet   *left = search->left[REJECTED_REQUIRES];
-	AgentSet   *vacant = agent_set_copy(left);
-	TimestampTz now = GetCurrentTimestamp();
-	AgentLoad	load;
-	int			i = -1;
+	filter_tally(&choice->rejected[REJECTED_CONCURRENCY], ordinal);
+	agent_set_remove(choice->left[REJECTED_CONCURRENCY], ordinal);
+	choice->neligible--;
+}
 
-	search->left[REJECTED_CONCURRENCY] = vacant;
-	memset(&choice->rejected[REJECTED_CONCURRENCY], 0, sizeof(RejectionTally));
-	while ((i = agent_set_next(left, i)) >= 0)
+/* Goes through the agents that are left, once. */
+static void
+rank_all(Choice *choice, LoadReader *reader, const Scorer *scorer, Ranking *ranking)
+{
+	AgentSet   *left = choice->left[REJECTED_CONCURRENCY];
+	int			word;
+
+	for (word = 0; word < left->nwords; word++)
 	{
-		Candidate  *candidate = &choice->candidates[choice->ncandidates];
-		const RosterAgent *agent = roster_agent(choice->roster, i);
-		int			limit = limit_of(search, i);
+		uint64		bits;
 
-		if (search->loads_remembered)
-			load = *recent_load(choice->roster, i, now, max_age);
-		else
-			load_read(agent->agent_id, limit, &load);
-		if (load.running >= limit)
+		for (bits = left->words[word]; bits != 0; bits &= bits - 1)
 		{
-			agent_set_remove(vacant, i);
-			tally_one(&choice->rejected[REJECTED_CONCURRENCY], i);
-			continue;
+			int			ordinal = word * 64 + pg_rightmost_one_pos64(bits);
+			uint64		key = load_key_of(choice, reader, ordinal);
+			Candidate  *candidate;
+			double		score;
+
+			if (key == LOAD_KEY_FULL)
+			{
+				reject_full(choice, ordinal);
+				continue;
+			}
+			score = score_of(scorer, ordinal);
+			key = tiebreak_key(score, key, ordinal == choice->avoided);
+			if (!tiebreak_admits(ranking, key))
+				continue;
+			candidate = tiebreak_spare(ranking);
+			candidate->key = key;
+			candidate->score = score;
+			candidate_make(choice, reader, ordinal, candidate);
+			tiebreak_insert(ranking);
 		}
-		candidate->ordinal = i;
-		candidate->agent_id = agent->agent_id;
-		candidate->max_concurrency = limit;
-		candidate->cost = usage_cost(search, i);
-		set_load(candidate, &load);
-		choice->ncandidates++;
 	}
 }
 
-void
-candidate_list(Search *search)
-{
-	Choice	   *choice = &search->choice;
-	int			n = agent_set_count(search->left[REJECTED_REQUIRES]);
-
-	search->loads_remembered = n > clutch_exact_load_candidates;
-	choice->candidates = palloc(Max(n, 1) * sizeof(Candidate));
-	list_vacant(search, Min(Max(n * AGE_PER_CANDIDATE, LEAST_AGE), MOST_AGE));
-	if (choice->ncandidates == 0 && search->loads_remembered)
-		list_vacant(search, LEAST_AGE);
-}
-
-bool
-candidate_refresh_first(Choice *choice)
-{
-	Candidate  *first = &choice->candidates[0];
-	const AgentLoad *load = recent_load_refresh(choice->roster, first->ordinal);
-	bool		same = load->running == first->running &&
-		load->last_chosen == first->last_chosen &&
-		load_success_rate(load) == first->success_rate;
-
-	set_load(first, load);
-	return !same;
-}
-
-/* examples stay in order, the lowest ordinals of all */
+/*
+ * A load that was remembered may hide that the best has been given work since,
+ * by us as well: so it is read again, until the best stays.
+ */
 static void
-tally_in_order(RejectionTally *tally, int ordinal)
+settle_best(Choice *choice, LoadReader *reader)
 {
-	int			place = tally->nexamples;
+	int			i;
 
-	tally->count++;
-	while (place > 0 && tally->examples[place - 1] > ordinal)
-		place--;
-	if (place == REJECTION_EXAMPLES)
-		return;
-	tally->nexamples = Min(tally->nexamples + 1, REJECTION_EXAMPLES);
-	memmove(&tally->examples[place + 1], &tally->examples[place],
-			(tally->nexamples - place - 1) * sizeof(int));
-	tally->examples[place] = ordinal;
+	for (i = 0; i < REFRESHES && choice->ncandidates > 0; i++)
+	{
+		Candidate  *best = &choice->candidates[0];
+		int			ordinal = best->ordinal;
+		Candidate	before = *best;
+		uint64		key;
+
+		if (load_reader_read_at(reader, ordinal) >= reader->now - AGE_OF_BEST)
+			return;
+		load_reader_read(reader, ordinal);
+		key = load_key_of(choice, reader, ordinal);
+		if (key == LOAD_KEY_FULL)
+		{
+			candidate_reject_full(choice, 0);
+			continue;
+		}
+		set_load(best, load_reader_load(reader, ordinal));
+		best->key = tiebreak_key(best->score, key, ordinal == choice->avoided);
+		if (best->running == before.running && best->last_chosen == before.last_chosen &&
+			best->success_rate == before.success_rate)
+			return;
+		tiebreak_settle_first(choice);
+	}
+}
+
+/* The full ones that were rejected by loads too old for that are looked at again. */
+static void
+take_full_back(Choice *choice)
+{
+	choice->left[REJECTED_CONCURRENCY] = agent_set_copy(choice->left[REJECTED_REQUIRES]);
+	memset(&choice->rejected[REJECTED_CONCURRENCY], 0, sizeof(RejectionTally));
+	choice->neligible = agent_set_count(choice->left[REJECTED_CONCURRENCY]);
+}
+
+void
+candidate_rank(Choice *choice, int most)
+{
+	int			n = choice->neligible;
+	bool		is_first = choice->candidates == NULL;
+	bool		remembers = n > clutch_exact_load_candidates;
+	int64		max_age = Min(Max(n * AGE_PER_CANDIDATE, LEAST_AGE), MOST_AGE);
+	LoadReader	reader;
+	Ranking		ranking;
+	Scorer		scorer;
+
+	choice->ncandidates = 0;
+	load_reader_begin(&reader, choice->roster, remembers ? max_age : 0);
+	score_begin(&scorer, &choice->requirement, choice->roster);
+	do
+	{
+		tiebreak_begin(&ranking, Max(Min(most, choice->neligible), 1), choice->avoided);
+		rank_all(choice, &reader, &scorer, &ranking);
+		if (choice->neligible == 0 && n > 0 && remembers && is_first)
+		{
+			take_full_back(choice);
+			reader.oldest = reader.now - LEAST_AGE;
+			is_first = false;
+			continue;
+		}
+		tiebreak_end(&ranking, choice);
+		if (remembers)
+			settle_best(choice, &reader);
+	} while (choice->ncandidates == 0 && choice->neligible > 0);
+	load_reader_end(&reader);
 }
 
 void
 candidate_reject_full(Choice *choice, int candidate)
 {
-	Search	   *search = (Search *) choice;
-	int			ordinal = choice->candidates[candidate].ordinal;
-
-	recent_load_forget(choice->roster, ordinal);
-	tally_in_order(&choice->rejected[REJECTED_CONCURRENCY], ordinal);
-	agent_set_remove(search->left[REJECTED_CONCURRENCY], ordinal);
+	reject_full(choice, choice->candidates[candidate].ordinal);
 	choice->ncandidates--;
-	choice->nranked--;
 	memmove(&choice->candidates[candidate], &choice->candidates[candidate + 1],
 			(choice->ncandidates - candidate) * sizeof(Candidate));
-}
-
-bool
-candidate_fits(const Requirement *requirement, Roster *roster, int ordinal)
-{
-	Search	   *search = candidate_search(requirement, roster);
-	bool		looked_at = agent_set_has(search->looked_at, ordinal);
-	AgentSet   *alone = agent_set_none(roster_size(roster));
-
-	if (!looked_at)
-		return false;
-	agent_set_add(alone, ordinal);
-	search->looked_at = alone;
-	/* breakers open and close, and what fits is remembered for long */
-	search->ignores_breakers = true;
-	agent_set_and(search->capable, alone);
-	candidate_filter(search);
-	return agent_set_has(search->left[REJECTED_REQUIRES], ordinal);
 }

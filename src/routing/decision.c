@@ -16,6 +16,7 @@
 #include "protocol/level.h"
 #include "routing/tiebreak.h"
 #include "settings.h"
+#include "utils/builtins.h"
 #include "utils/numeric.h"
 
 /* ---------------------------------------------------------------- in words */
@@ -32,7 +33,7 @@ say_list(StringInfo words, const SliceList *list)
 	appendStringInfoChar(words, ']');
 }
 
-/* the best of the others */
+/* the next best */
 static const Candidate *
 runner_up(const Choice *choice, int selected)
 {
@@ -65,7 +66,7 @@ reason_of(const Requirement *requirement, const Choice *choice, int selected)
 		appendStringInfoString(&words, "nothing required");
 	appendStringInfo(&words, ", %s", other == NULL ? "only candidate" :
 					 tiebreak_words(&choice->candidates[selected], other,
-									requirement->avoid));
+									choice->avoided));
 	return words.data;
 }
 
@@ -75,22 +76,32 @@ failure_message(const Requirement *requirement, const Choice *choice)
 	StringInfoData words;
 
 	initStringInfo(&words);
-	if (strcmp(choice->failure, "NO_CAPABLE_AGENT") == 0 && requirement->requires.n == 0)
-		appendStringInfoString(&words, "no agent is registered");
-	else if (strcmp(choice->failure, "NO_CAPABLE_AGENT") == 0)
+	switch (choice->failure)
 	{
-		appendStringInfoString(&words, "no agent has everything required: ");
-		say_list(&words, &requirement->requires);
+		case NO_CAPABLE_AGENT:
+			if (requirement->requires.n == 0)
+				appendStringInfoString(&words, "no agent is registered");
+			else
+			{
+				appendStringInfoString(&words, "no agent has everything required: ");
+				say_list(&words, &requirement->requires);
+			}
+			break;
+		case NO_CAPACITY:
+			appendStringInfo(&words, "agents that could take it have all the tasks they take at once: %d",
+							 choice->rejected[REJECTED_CONCURRENCY].count);
+			break;
+		case NO_AGENT_AVAILABLE:
+			appendStringInfoString(&words, requirement_is_direct(requirement) ?
+								   "the agent named by the request is not available" :
+								   "no agent that could take it is available");
+			break;
+		case POLICY_DENIED:
+			appendStringInfoString(&words, "no agent that could take it is allowed to by the policy of the request");
+			break;
+		case ROUTING_SUCCEEDED:
+			break;
 	}
-	else if (strcmp(choice->failure, "NO_CAPACITY") == 0)
-		appendStringInfo(&words, "agents that could take it have all the tasks they take at once: %d",
-						 choice->rejected[REJECTED_CONCURRENCY].count);
-	else if (strcmp(choice->failure, "NO_AGENT_AVAILABLE") == 0)
-		appendStringInfoString(&words, requirement_is_direct(requirement) ?
-							   "the agent named by the request is not available" :
-							   "no agent that could take it is available");
-	else
-		appendStringInfoString(&words, "no agent that could take it is allowed to by the policy of the request");
 	return words.data;
 }
 
@@ -120,47 +131,55 @@ put_rejected(DocumentBuilder *b, const Choice *choice)
 	document_close_object(b);
 }
 
-/*
- * A score, load or rate to six places.  Printing a double and reading it back
- * as numeric, for each of twenty candidates, would cost more than the choice.
- */
-static JsonbValue
-share_value(double share)
-{
-	int64		millionths = (int64) rint(share * 1000000);
-	int			scale = 6;
-	JsonbValue	value;
+/* a score, load or rate to six places */
+#define SHARE_SCALE		6
 
-	for (; scale > 0 && millionths % 10 == 0; scale--)
-		millionths /= 10;
-	value.type = jbvNumeric;
-	value.val.numeric = int64_div_fast_to_numeric(millionths, scale);
-	return value;
+static void
+add_share(DocumentBuilder *b, double share)
+{
+	document_add_decimal(b, (int64) rint(share * 1000000), SHARE_SCALE);
 }
 
 static void
-put_share(DocumentBuilder *b, const char *key, double share)
+put_scores(DocumentBuilder *b, const Candidate **named, int n)
 {
-	JsonbValue	value = share_value(share);
+	int			i;
 
-	document_put_value(b, key, &value);
-}
-
-/* keys in jsonb's own order, by length, which spares it sorting them */
-static void
-put_detail(DocumentBuilder *b, const Candidate *candidate)
-{
-	document_open_object(b, NULL);
-	document_put_cstring(b, "cost", level_cost[candidate->cost]);
-	put_share(b, "load", candidate->load);
-	put_share(b, "score", candidate->score);
-	document_put_text(b, "agent_id", candidate->agent_id);
-	document_put_int(b, "last_chosen", candidate->last_chosen);
-	put_share(b, "success_rate", candidate->success_rate);
+	document_open_object(b, "scores");
+	for (i = 0; i < n; i++)
+	{
+		document_key(b, named[i]->agent_id);
+		add_share(b, named[i]->score);
+	}
 	document_close_object(b);
 }
 
-/* the best ones, the selected always among them */
+static void
+put_details(DocumentBuilder *b, const Candidate **named, int n)
+{
+	int			i;
+
+	document_open_object(b, "details");
+	document_open_array(b, "cost");
+	for (i = 0; i < n; i++)
+		document_add_text(b, slice_of_cstring(level_cost[named[i]->cost]));
+	document_close_array(b);
+	document_open_array(b, "load");
+	for (i = 0; i < n; i++)
+		add_share(b, named[i]->load);
+	document_close_array(b);
+	document_open_array(b, "last_chosen");
+	for (i = 0; i < n; i++)
+		document_add_int(b, named[i]->last_chosen);
+	document_close_array(b);
+	document_open_array(b, "success_rate");
+	for (i = 0; i < n; i++)
+		add_share(b, named[i]->success_rate);
+	document_close_array(b);
+	document_close_object(b);
+}
+
+/* the best ones, and the selected one even if it is not among them */
 static int
 candidates_to_name(const Choice *choice, int selected, const Candidate **named)
 {
@@ -174,6 +193,7 @@ candidates_to_name(const Choice *choice, int selected, const Candidate **named)
 	return n;
 }
 
+/* Keys are put in jsonb's own order, by length, which spares sorting them. */
 Jsonb *
 decision_payload(const Requirement *requirement, const Choice *choice,
 				 int selected, Slice request_id, int attempt)
@@ -185,15 +205,9 @@ decision_payload(const Requirement *requirement, const Choice *choice,
 
 	document_begin(&b);
 	document_put_cstring(&b, "reason", reason_of(requirement, choice, selected));
-	document_open_object(&b, "scores");
-	for (i = 0; i < n; i++)
-		put_share(&b, slice_cstring(named[i]->agent_id), named[i]->score);
-	document_close_object(&b);
+	put_scores(&b, named, n);
 	document_put_int(&b, "attempt", attempt);
-	document_open_array(&b, "details");
-	for (i = 0; i < n; i++)
-		put_detail(&b, named[i]);
-	document_close_array(&b);
+	put_details(&b, named, n);
 	document_put_text(&b, "request", request_id);
 	put_rejected(&b, choice);
 	document_put_text(&b, "selected", choice->candidates[selected].agent_id);
@@ -210,10 +224,68 @@ failure_payload(const Requirement *requirement, const Choice *choice, Slice requ
 	DocumentBuilder b;
 
 	document_begin(&b);
-	document_put_cstring(&b, "code", choice->failure);
-	document_put_bool(&b, "retryable", choice->retryable);
+	document_put_cstring(&b, "code", routing_failure_name(choice->failure));
 	document_put_cstring(&b, "message", failure_message(requirement, choice));
 	document_put_text(&b, "request", request_id);
 	put_rejected(&b, choice);
+	document_put_bool(&b, "retryable", routing_failure_is_retryable(choice->failure));
 	return document_end(&b);
+}
+
+/* ----------------------------------------------------------------- reading */
+
+static double
+double_of(const JsonbValue *value)
+{
+	if (value->type != jbvNumeric)
+		return 0;
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+											  NumericGetDatum(value->val.numeric)));
+}
+
+/* The i-th value of a column of the details; false if there is none. */
+static bool
+get_detail(JsonbContainer *details, const char *column, int i, JsonbValue *value)
+{
+	JsonbContainer *array = document_get_container(details, column);
+	JsonbValue *element;
+
+	if (array == NULL || !JsonContainerIsArray(array) || i >= JsonContainerSize(array))
+		return false;
+	element = getIthJsonbValueFromContainer(array, i);
+	*value = *element;
+	return true;
+}
+
+int
+decision_candidates(JsonbContainer *payload, DecisionCandidate **candidates)
+{
+	JsonbContainer *ids = document_get_container(payload, "candidates");
+	JsonbContainer *scores = document_get_container(payload, "scores");
+	JsonbContainer *details = document_get_container(payload, "details");
+	int			n = ids != NULL && JsonContainerIsArray(ids) ? JsonContainerSize(ids) : 0;
+	int			i;
+
+	*candidates = palloc0(Max(n, 1) * sizeof(DecisionCandidate));
+	for (i = 0; i < n; i++)
+	{
+		DecisionCandidate *one = &(*candidates)[i];
+		JsonbValue *id = getIthJsonbValueFromContainer(ids, i);
+		JsonbValue	value;
+
+		if (id->type != jbvString)
+			continue;
+		one->agent_id = (Slice) {id->val.string.val, id->val.string.len};
+		if (document_get(scores, slice_cstring(one->agent_id), &value))
+			one->score = double_of(&value);
+		if (get_detail(details, "load", i, &value))
+			one->load = double_of(&value);
+		if (get_detail(details, "success_rate", i, &value))
+			one->success_rate = double_of(&value);
+		if (get_detail(details, "cost", i, &value) && value.type == jbvString)
+			one->cost = (Slice) {value.val.string.val, value.val.string.len};
+		if (get_detail(details, "last_chosen", i, &value))
+			one->last_chosen = (int64) double_of(&value);
+	}
+	return n;
 }

@@ -8,25 +8,45 @@
  *	 "candidates": ["agent:ken", ...],			-- best first, at most
  *												   clutch.decision_candidates
  *	 "scores": {"agent:ken": 0.92, ...},
- *	 "details": [{"agent_id", "score", "load", "success_rate", "cost",
- *				  "last_chosen"}, ...],			-- same order as candidates
+ *	 "details": {"load": [0.5, ...], "success_rate": [1, ...],
+ *				 "cost": ["low", ...], "last_chosen": [812, ...]},
+ *												-- each in the order of candidates
  *	 "rejected": {"requires": {"count": 3, "agents": ["agent:a", ..]}, ...},
  *	 "reason": "matched requires[skill:research], lowest load"}
  *
  * routing.failure: "code", "retryable", "message", "rejected", "request".
+ *
+ * The details are columns, because an object for each of twenty candidates cost
+ * more to make than the choice.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_DECISION_H
 #define CLUTCH_DECISION_H
 
-#include "routing/router.h"
+#include "routing/choice.h"
+#include "utils/jsonb.h"
 
-/* selected: index into choice->candidates.  Palloc'd. */
+/* selected is an index into choice->candidates; palloc'd */
 extern Jsonb *decision_payload(const Requirement *requirement,
 							   const Choice *choice, int selected,
 							   Slice request_id, int attempt);
 extern Jsonb *failure_payload(const Requirement *requirement,
 							  const Choice *choice, Slice request_id);
+
+/* --- reading a decision again, for clutch.why --- */
+
+typedef struct DecisionCandidate
+{
+	Slice		agent_id;
+	double		score;
+	double		load;
+	double		success_rate;
+	Slice		cost;			/* absent if the decision does not say */
+	int64		last_chosen;
+} DecisionCandidate;
+
+/* the candidates that the payload names, palloc'd; slices point into it */
+extern int	decision_candidates(JsonbContainer *payload, DecisionCandidate **candidates);
 
 #endif							/* CLUTCH_DECISION_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * explain.c
- *	  Why an agent is no candidate, in words.
+ *	  Why an agent is not a candidate, in words.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,12 +17,12 @@
 #include "settings.h"
 #include "store/spending.h"
 
-/* what an agent offers of what is required: "(it has 1.0)" */
+/* the versions in which the agent offers what is required: " (it has 1.0)" */
 static void
-say_versions(StringInfo words, const Search *search, const Need *need, int ordinal)
+explain_versions(StringInfo words, const Choice *choice, const Need *need, int ordinal)
 {
-	const RosterAgent *agent = roster_agent(search->choice.roster, ordinal);
-	const RosterCapability *capabilities = roster_capabilities(search->choice.roster, ordinal);
+	const RosterAgent *agent = roster_agent(choice->roster, ordinal);
+	const RosterCapability *capabilities = roster_capabilities(choice->roster, ordinal);
 	const char *separator = " (it has ";
 	int			i;
 
@@ -43,22 +43,22 @@ say_versions(StringInfo words, const Search *search, const Need *need, int ordin
 }
 
 static void
-say_requires(StringInfo words, const Search *search, int ordinal)
+explain_requires(StringInfo words, const Choice *choice, int ordinal)
 {
 	const char *separator = "has no ";
 	int			i;
 
-	for (i = 0; i < search->requirement.requires.n; i++)
+	for (i = 0; i < choice->requirement.requires.n; i++)
 	{
-		const Need *need = &search->needs[i];
-		AgentSet   *met = agent_set_none(roster_size(search->choice.roster));
+		const Need *need = &choice->needs[i];
+		AgentSet   *met = agent_set_none(roster_size(choice->roster));
 
 		match_add_agents(need, met);
 		if (!agent_set_has(met, ordinal))
 		{
 			appendStringInfo(words, "%s%.*s", separator, need->text.len, need->text.s);
 			if (need->capability != NULL)
-				say_versions(words, search, need, ordinal);
+				explain_versions(words, choice, need, ordinal);
 			separator = ", ";
 		}
 		pfree(met);
@@ -66,11 +66,11 @@ say_requires(StringInfo words, const Search *search, int ordinal)
 }
 
 static void
-say_tools(StringInfo words, const Search *search, int ordinal)
+explain_tools(StringInfo words, const Choice *choice, int ordinal)
 {
-	const Need *need = usage_unmet_need(search, ordinal, true);
-	const RosterCapability *used = usage_of_need(search, need, ordinal, false);
-	const RosterWord *tool = usage_forbidden_tool(search, used);
+	const Need *need = usage_unmet_need(choice, ordinal, true);
+	const RosterCapability *used = usage_of_need(choice, need, ordinal, false);
+	const RosterWord *tool = usage_forbidden_tool(choice, used);
 
 	appendStringInfo(words, "meets %.*s with %.*s, which uses %.*s: not in the allowlist",
 					 need->text.len, need->text.s, used->id->text.len, used->id->text.s,
@@ -78,7 +78,7 @@ say_tools(StringInfo words, const Search *search, int ordinal)
 }
 
 static void
-say_concurrency(StringInfo words, const RosterAgent *agent)
+explain_concurrency(StringInfo words, const RosterAgent *agent)
 {
 	AgentLoad	load;
 
@@ -87,29 +87,29 @@ say_concurrency(StringInfo words, const RosterAgent *agent)
 }
 
 static void
-say_breaker(StringInfo words, const RosterAgent *agent)
+explain_breaker(StringInfo words, const Choice *choice, int ordinal)
 {
 	Breaker    *breakers;
-	int			n = breaker_list(clock_now(), &breakers);
+	int			n = breaker_list(choice->roster, clock_now(), &breakers);
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
-		if (!slice_equal(breakers[i].agent_id, agent->agent_id))
+		if (breakers[i].ordinal != ordinal)
 			continue;
 		appendStringInfo(words, "failed its last %d tasks or more, ", breakers[i].failures);
 		if (breakers[i].state == BREAKER_OPEN)
 			appendStringInfo(words, "gets no work until %s", clock_rfc3339(breakers[i].open_until));
 		else
-			appendStringInfo(words, "has as many tasks as it is tried with (%d)", clutch_breaker_probes);
+			appendStringInfo(words, "has as many tasks as an agent on trial may have (%d)", clutch_breaker_probes);
 	}
 }
 
 static void
-say_budget(StringInfo words, const Search *search, const RosterAgent *agent)
+explain_budget(StringInfo words, const Choice *choice, const RosterAgent *agent)
 {
 	AgentSpending *agents;
-	int			n = spending_read(search->requirement.run_id, &agents);
+	int			n = spending_read(choice->requirement.run_id, &agents);
 	int			i;
 
 	for (i = 0; i < n; i++)
@@ -119,10 +119,10 @@ say_budget(StringInfo words, const Search *search, const RosterAgent *agent)
 }
 
 static void
-say_rejection(StringInfo words, const Search *search, Rejection rejection, int ordinal)
+explain_in_words(StringInfo words, const Choice *choice, Rejection rejection, int ordinal)
 {
-	const Requirement *requirement = &search->requirement;
-	const RosterAgent *agent = roster_agent(search->choice.roster, ordinal);
+	const Requirement *requirement = &choice->requirement;
+	const RosterAgent *agent = roster_agent(choice->roster, ordinal);
 	const Need *need;
 
 	switch (rejection)
@@ -131,14 +131,14 @@ say_rejection(StringInfo words, const Search *search, Rejection rejection, int o
 			appendStringInfo(words, "is %s", agent_status_name(agent->status));
 			break;
 		case REJECTED_BREAKER:
-			say_breaker(words, agent);
+			explain_breaker(words, choice, ordinal);
 			break;
 		case REJECTED_SCOPE:
 			appendStringInfo(words, "does not work for %.*s",
 							 requirement->scope.len, requirement->scope.s);
 			break;
 		case REJECTED_TRUST:
-			need = usage_unmet_need(search, ordinal, false);
+			need = usage_unmet_need(choice, ordinal, false);
 			appendStringInfo(words, "is not trusted for prod with %.*s",
 							 need->text.len, need->text.s);
 			break;
@@ -146,21 +146,21 @@ say_rejection(StringInfo words, const Search *search, Rejection rejection, int o
 			appendStringInfoString(words, "is not sandboxed");
 			break;
 		case REJECTED_TOOLS:
-			say_tools(words, search, ordinal);
+			explain_tools(words, choice, ordinal);
 			break;
 		case REJECTED_NETWORK:
-			appendStringInfo(words, "has network %s, asked for is %s",
+			appendStringInfo(words, "has network %s; the request needs %s",
 							 level_network[agent->card.network],
 							 level_network[requirement->policy.network]);
 			break;
 		case REJECTED_BUDGET:
-			say_budget(words, search, agent);
+			explain_budget(words, choice, agent);
 			break;
 		case REJECTED_REQUIRES:
-			say_requires(words, search, ordinal);
+			explain_requires(words, choice, ordinal);
 			break;
 		case REJECTED_CONCURRENCY:
-			say_concurrency(words, agent);
+			explain_concurrency(words, agent);
 			break;
 		case REJECTED_NOT:
 			break;
@@ -168,20 +168,20 @@ say_rejection(StringInfo words, const Search *search, Rejection rejection, int o
 }
 
 Rejection
-explain_rejection(const Search *search, int ordinal, char **detail)
+explain_rejection(const Choice *choice, int ordinal, char **detail)
 {
 	StringInfoData words;
 	Rejection	filter;
 
 	for (filter = REJECTED_STATUS; filter <= REJECTED_CONCURRENCY; filter++)
 	{
-		if (!agent_set_has(search->left[filter], ordinal))
+		if (!agent_set_has(choice->left[filter], ordinal))
 			break;
 	}
 	if (filter > REJECTED_CONCURRENCY)
 		return REJECTED_NOT;
 	initStringInfo(&words);
-	say_rejection(&words, search, filter, ordinal);
+	explain_in_words(&words, choice, filter, ordinal);
 	*detail = words.data;
 	return filter;
 }

@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * explain.h
- *	  Why an agent is no candidate, in words.
+ *	  Why an agent is not a candidate, in words.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_EXPLAIN_H
 #define CLUTCH_EXPLAIN_H
 
-#include "routing/candidate.h"
+#include "routing/choice.h"
 
 /*
- * The first filter that this agent failed; *detail says in what, palloc'd.
- * REJECTED_NOT: it is a candidate, and *detail is not set.
+ * Returns the first filter that the agent failed, and says in *detail (palloc'd)
+ * why; or REJECTED_NOT, with *detail unchanged, if it is a candidate.
  */
-extern Rejection explain_rejection(const Search *search, int ordinal, char **detail);
+extern Rejection explain_rejection(const Choice *choice, int ordinal, char **detail);
 
 #endif							/* CLUTCH_EXPLAIN_H */

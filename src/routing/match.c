@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * match.c
- *	  Who has what is required or preferred.
+ *	  Which agents have what is required or preferred.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +21,7 @@ version_meets(Slice offered, Slice asked)
 	return version_range_meets(offered, asked);
 }
 
-/* judged once for each version that is offered, not for each agent */
+/* Each version that is offered is judged once, not for each agent. */
 static bool *
 judge_versions(const RosterWord *capability, Slice range)
 {
@@ -33,9 +33,9 @@ judge_versions(const RosterWord *capability, Slice range)
 	return met;
 }
 
-/* id, id@range; tool:x is also met by the tool or server mcp:x */
+/* id or id@range; tool:x is also met by the tool or server mcp:x */
 static void
-look_up(const Roster *roster, Slice entry, Need *need)
+match_look_up(const Roster *roster, Slice entry, Need *need)
 {
 	Slice		prefix = SLICE_OF("tool:");
 	Slice		id;
@@ -65,19 +65,19 @@ match_requires(const Roster *roster, const SliceList *list)
 	int			i;
 
 	for (i = 0; i < list->n; i++)
-		look_up(roster, list->items[i], &needs[i]);
+		match_look_up(roster, list->items[i], &needs[i]);
 	return needs;
 }
 
-/* tag:x and domain:x ask for a tag, anything else as requires does */
+/* tag:x and domain:x ask for a tag; other entries mean what they mean in requires */
 static void
-look_up_preference(const Roster *roster, Slice entry, Need *need)
+match_look_up_preference(const Roster *roster, Slice entry, Need *need)
 {
 	const char *colon = memchr(entry.s, ':', entry.len);
 
 	if (!slice_starts(entry, SLICE_OF("tag:")) && !slice_starts(entry, SLICE_OF("domain:")))
 	{
-		look_up(roster, entry, need);
+		match_look_up(roster, entry, need);
 		return;
 	}
 	memset(need, 0, sizeof(*need));
@@ -93,7 +93,7 @@ match_prefers(const Roster *roster, const SliceList *list)
 	int			i;
 
 	for (i = 0; i < list->n; i++)
-		look_up_preference(roster, list->items[i], &needs[i]);
+		match_look_up_preference(roster, list->items[i], &needs[i]);
 	return needs;
 }
 
@@ -124,10 +124,14 @@ match_add_agents(const Need *need, AgentSet *set)
 AgentSet *
 match_all(const Roster *roster, const Need *needs, int n)
 {
-	AgentSet   *all = agent_set_all(roster_size(roster));
+	AgentSet   *all;
 	int			i;
 
-	for (i = 0; i < n; i++)
+	if (n == 0)
+		return agent_set_all(roster_size(roster));
+	all = agent_set_none(roster_size(roster));
+	match_add_agents(&needs[0], all);
+	for (i = 1; i < n; i++)
 	{
 		AgentSet   *one = agent_set_none(roster_size(roster));
 
@@ -139,14 +143,11 @@ match_all(const Roster *roster, const Need *needs, int n)
 }
 
 bool
-match_capability(const Need *need, const RosterCapability *capability)
+match_tool(const Need *need, const RosterCapability *capability)
 {
 	int			i;
 
-	if (capability->id == need->capability && need->capability != NULL &&
-		(need->met == NULL || need->met[capability->version->no]))
-		return true;
-	for (i = 0; need->tool != NULL && i < capability->ntools; i++)
+	for (i = 0; i < capability->ntools; i++)
 	{
 		if (capability->tools[i] == need->tool)
 			return true;

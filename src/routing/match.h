@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * match.h
- *	  Who has what is required or preferred.
+ *	  Which agents have what is required or preferred.
  *
- * An entry of requires or prefers is looked up in the roster once and then
- * met by sets, not by looking at cards.
+ * An entry of requires or prefers is looked up in the roster once; then sets of
+ * agents are combined, and no card is looked at.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,26 +13,37 @@
 
 #include "registry/roster.h"
 
-/* an entry, looked up; NULL words stand on no card */
+/* an entry, looked up; a word that no card has is NULL */
 typedef struct Need
 {
 	Slice		text;
 	const RosterWord *capability;
-	const RosterWord *tool;		/* tool:x: mcp:x does, too */
-	const RosterWord *tag;		/* tag:x, domain:x: nothing else counts */
-	bool	   *met;			/* of the capability's versions, by no; NULL:
-								 * any version, or none, will do */
+	const RosterWord *tool;		/* mcp:x, which meets tool:x */
+	const RosterWord *tag;		/* of tag:x and domain:x, for which nothing else
+								 * counts */
+	bool	   *met;			/* which versions of the capability meet it, by
+								 * no; NULL: any, or none */
 } Need;
 
 /* palloc'd arrays of list->n */
 extern Need *match_requires(const Roster *roster, const SliceList *list);
 extern Need *match_prefers(const Roster *roster, const SliceList *list);
 
-/* adds those who meet it */
+/* adds the agents that meet it */
 extern void match_add_agents(const Need *need, AgentSet *set);
-/* those who meet every one; palloc'd */
+/* the agents that meet every one of them; palloc'd */
 extern AgentSet *match_all(const Roster *roster, const Need *needs, int n);
-/* does this capability of an agent meet it? */
-extern bool match_capability(const Need *need, const RosterCapability *capability);
+/* Does a tool or server of this capability meet it? */
+extern bool match_tool(const Need *need, const RosterCapability *capability);
+
+/* Does this capability of an agent meet it? */
+static inline bool
+match_capability(const Need *need, const RosterCapability *capability)
+{
+	if (capability->id == need->capability &&
+		(need->met == NULL || need->met[capability->version->no]))
+		return true;
+	return need->tool != NULL && match_tool(need, capability);
+}
 
 #endif							/* CLUTCH_MATCH_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * score.c
- *	  How well a candidate fits what is preferred.
+ *	  How well an agent fits what is preferred.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,30 +25,24 @@ weight_of(Slice preference)
 }
 
 void
-score_candidates(const Requirement *requirement, Choice *choice)
+score_begin(Scorer *scorer, const Requirement *requirement, const Roster *roster)
 {
 	const SliceList *prefers = &requirement->prefers;
-	Need	   *needs = match_prefers(choice->roster, prefers);
-	double		asked = 0;
+	Need	   *needs;
 	int			i;
-	int			c;
 
-	for (c = 0; c < choice->ncandidates; c++)
-		choice->candidates[c].score = 0;
+	scorer->n = prefers->n;
+	scorer->asked = 0;
+	if (prefers->n == 0)
+		return;
+	needs = match_prefers(roster, prefers);
+	scorer->met = palloc(prefers->n * sizeof(AgentSet *));
+	scorer->weights = palloc(prefers->n * sizeof(double));
 	for (i = 0; i < prefers->n; i++)
 	{
-		AgentSet   *met = agent_set_none(roster_size(choice->roster));
-		double		weight = weight_of(prefers->items[i]);
-
-		match_add_agents(&needs[i], met);
-		asked += weight;
-		for (c = 0; c < choice->ncandidates; c++)
-		{
-			if (agent_set_has(met, choice->candidates[c].ordinal))
-				choice->candidates[c].score += weight;
-		}
-		pfree(met);
+		scorer->met[i] = agent_set_none(roster_size(roster));
+		match_add_agents(&needs[i], scorer->met[i]);
+		scorer->weights[i] = weight_of(prefers->items[i]);
+		scorer->asked += scorer->weights[i];
 	}
-	for (c = 0; c < choice->ncandidates; c++)
-		choice->candidates[c].score = asked > 0 ? choice->candidates[c].score / asked : 1;
 }

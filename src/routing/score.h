@@ -1,19 +1,44 @@
 /*-------------------------------------------------------------------------
  *
  * score.h
- *	  How well a candidate fits what is preferred (spec 4.2, step 3).
+ *	  How well an agent fits what is preferred (spec 4.2, step 3).
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_SCORE_H
 #define CLUTCH_SCORE_H
 
-#include "routing/router.h"
+#include "registry/agent_set.h"
+#include "routing/requirement.h"
+#include "registry/roster.h"
+
+/* what is preferred, looked up */
+typedef struct Scorer
+{
+	int			n;
+	AgentSet  **met;			/* the agents that meet each preference ... */
+	double	   *weights;		/* ... and its weight */
+	double		asked;			/* the sum of the weights */
+} Scorer;
+
+extern void score_begin(Scorer *scorer, const Requirement *requirement, const Roster *roster);
 
 /*
- * Sets the score of each candidate: the weight of the preferences it meets
- * over the weight of all that were asked; 1 when nothing was.
+ * The weight of the preferences that the agent meets over the weight of all; 1
+ * if there are none.
  */
-extern void score_candidates(const Requirement *requirement, Choice *choice);
+static inline double
+score_of(const Scorer *scorer, int ordinal)
+{
+	double		met = 0;
+	int			i;
+
+	if (scorer->asked <= 0)
+		return 1;
+	for (i = 0; i < scorer->n; i++)
+		if (agent_set_has(scorer->met[i], ordinal))
+			met += scorer->weights[i];
+	return met / scorer->asked;
+}
 
 #endif							/* CLUTCH_SCORE_H */

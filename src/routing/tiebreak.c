@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tiebreak.c
- *	  Who goes first.
+ *	  Which candidate is better.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +26,7 @@ static const char *const criterion_words[] = {
 	"highest success rate", "lowest cost", "least recently chosen", "first by agent_id"
 };
 
-/* avoided: ordinal of the agent to avoid, or -1; *by: what made the difference */
+/* avoided: ordinal of the agent to avoid, or -1; *by: what makes the difference */
 static inline int
 compare(const Candidate *a, const Candidate *b, int avoided, Criterion *by)
 {
@@ -52,156 +52,86 @@ compare(const Candidate *a, const Candidate *b, int avoided, Criterion *by)
 	return a->ordinal - b->ordinal;
 }
 
-/*
- * Ranking is most of a choice among hundreds, so the first three criteria are
- * packed into one integer: rounded down, which keeps the order of what it
- * tells apart.  Equal ones are compared in full.
- */
-typedef struct Place
-{
-	uint64		key;
-	const Candidate *candidate;
-} Place;
-
-#define FRACTION_BITS	21
-#define FRACTION_MAX	((UINT64CONST(1) << FRACTION_BITS) - 1)
-
-static inline uint64
-fraction(double share)
-{
-	return (uint64) (Min(Max(share, 0.0), 1.0) * FRACTION_MAX);
-}
-
-static inline uint64
-key_of(const Candidate *candidate, int avoided)
-{
-	return ((uint64) (candidate->ordinal == avoided) << (3 * FRACTION_BITS)) |
-		((FRACTION_MAX - fraction(candidate->score)) << (2 * FRACTION_BITS)) |
-		(fraction(candidate->load) << FRACTION_BITS) |
-		(FRACTION_MAX - fraction(candidate->success_rate));
-}
-
 static inline int
-compare_places(const Place *a, const Place *b, const int *avoided)
+compare_by_key(const Candidate *a, const Candidate *b, int avoided)
 {
 	Criterion	by;
 
 	if (a->key != b->key)
 		return a->key < b->key ? -1 : 1;
-	return compare(a->candidate, b->candidate, *avoided, &by);
+	return compare(a, b, avoided, &by);
 }
 
-#define ST_SORT			sort_places
-#define ST_ELEMENT_TYPE Place
-#define ST_COMPARE(a, b, avoided)	compare_places(a, b, avoided)
-#define ST_COMPARE_ARG_TYPE	int
-#define ST_SCOPE		static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-static int
-avoided_ordinal(const Choice *choice, Slice avoid)
+/* One more than there is room for: the one that is being filled in. */
+void
+tiebreak_begin(Ranking *ranking, int room, int avoided)
 {
-	return slice_present(avoid) ? roster_find(choice->roster, avoid) : -1;
-}
-
-/* the lowest keys of all, in order; one by one, as best is small */
-static int
-pick_best(const Choice *choice, int avoided, Place *best, int room)
-{
-	int			n = 0;
+	Candidate  *all = MemoryContextAllocHuge(CurrentMemoryContext,
+											 ((Size) room + 1) * sizeof(Candidate));
 	int			i;
 
-	for (i = 0; i < choice->ncandidates; i++)
-	{
-		Place		place = {key_of(&choice->candidates[i], avoided), &choice->candidates[i]};
-		int			at = n;
+	ranking->avoided = avoided;
+	ranking->room = room;
+	ranking->n = 0;
+	ranking->best = palloc(((Size) room + 1) * sizeof(Candidate *));
+	for (i = 0; i <= room; i++)
+		ranking->best[i] = &all[i];
+}
 
-		if (n == room && compare_places(&place, &best[n - 1], &avoided) > 0)
-			continue;
-		if (n == room)
-			at--;
+Candidate *
+tiebreak_spare(Ranking *ranking)
+{
+	return ranking->best[ranking->n];
+}
+
+void
+tiebreak_insert(Ranking *ranking)
+{
+	Candidate  *candidate = ranking->best[ranking->n];
+	int			low = 0;
+	int			high = ranking->n;
+
+	/* many are as good as the last one but for what is compared last */
+	if (high == ranking->room &&
+		compare_by_key(candidate, ranking->best[high - 1], ranking->avoided) > 0)
+		return;
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (compare_by_key(candidate, ranking->best[middle], ranking->avoided) < 0)
+			high = middle;
 		else
-			n++;
-		for (; at > 0 && compare_places(&place, &best[at - 1], &avoided) < 0; at--)
-			best[at] = best[at - 1];
-		best[at] = place;
+			low = middle + 1;
 	}
-	return n;
+	/* the last one, if there is no room for it, becomes the spare one */
+	memmove(&ranking->best[low + 1], &ranking->best[low],
+			(ranking->n - low) * sizeof(Candidate *));
+	ranking->best[low] = candidate;
+	ranking->n = Min(ranking->n + 1, ranking->room);
 }
 
-/* the places first, in their order, then all others as they stood */
-static void
-reorder(Choice *choice, const Place *places, int nplaces)
+void
+tiebreak_end(Ranking *ranking, Choice *choice)
 {
-	Candidate  *ranked = palloc(choice->ncandidates * sizeof(Candidate));
-	bool	   *placed = palloc0(choice->ncandidates * sizeof(bool));
-	int			n = 0;
 	int			i;
 
-	for (i = 0; i < nplaces; i++)
-	{
-		placed[places[i].candidate - choice->candidates] = true;
-		ranked[n++] = *places[i].candidate;
-	}
-	for (i = 0; i < choice->ncandidates; i++)
-		if (!placed[i])
-			ranked[n++] = choice->candidates[i];
-	pfree(placed);
-	pfree(choice->candidates);
-	choice->candidates = ranked;
+	choice->ncandidates = ranking->n;
+	choice->candidates = MemoryContextAllocHuge(CurrentMemoryContext,
+												Max(ranking->n, 1) * sizeof(Candidate));
+	for (i = 0; i < ranking->n; i++)
+		choice->candidates[i] = *ranking->best[i];
 }
 
 void
-tiebreak_rank_best(Choice *choice, Slice avoid, int n)
+tiebreak_settle_first(Choice *choice)
 {
-	int			avoided = avoided_ordinal(choice, avoid);
-	Place	   *best;
-
-	if (choice->ncandidates <= 2 * n)
-	{
-		tiebreak_rank(choice, avoid);
-		return;
-	}
-	best = palloc(n * sizeof(Place));
-	choice->nranked = pick_best(choice, avoided, best, n);
-	reorder(choice, best, choice->nranked);
-	pfree(best);
-}
-
-void
-tiebreak_rank(Choice *choice, Slice avoid)
-{
-	int			n = choice->ncandidates;
-	int			avoided = avoided_ordinal(choice, avoid);
-	Place	   *places;
-	int			i;
-
-	choice->nranked = n;
-	if (n < 2)
-		return;
-	places = palloc(n * sizeof(Place));
-	for (i = 0; i < n; i++)
-	{
-		places[i].key = key_of(&choice->candidates[i], avoided);
-		places[i].candidate = &choice->candidates[i];
-	}
-	sort_places(places, n, &avoided);
-	reorder(choice, places, n);
-	pfree(places);
-}
-
-void
-tiebreak_settle_first(Choice *choice, Slice avoid)
-{
-	int			avoided = avoided_ordinal(choice, avoid);
 	Candidate	moved = choice->candidates[0];
-	Criterion	by;
 	int			i;
 
-	for (i = 1; i < choice->nranked; i++)
+	for (i = 1; i < choice->ncandidates; i++)
 	{
-		if (compare(&moved, &choice->candidates[i], avoided, &by) <= 0)
+		if (compare_by_key(&moved, &choice->candidates[i], choice->avoided) <= 0)
 			break;
 		choice->candidates[i - 1] = choice->candidates[i];
 	}
@@ -209,14 +139,10 @@ tiebreak_settle_first(Choice *choice, Slice avoid)
 }
 
 const char *
-tiebreak_words(const Candidate *a, const Candidate *b, Slice avoid)
+tiebreak_words(const Candidate *a, const Candidate *b, int avoided)
 {
-	int			avoided = -1;
 	Criterion	by;
 
-	if (slice_present(avoid))
-		avoided = slice_equal(a->agent_id, avoid) ? a->ordinal :
-			slice_equal(b->agent_id, avoid) ? b->ordinal : -1;
 	(void) compare(a, b, avoided, &by);
 	return criterion_words[by];
 }

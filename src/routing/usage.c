@@ -10,22 +10,22 @@
 #include "routing/usage.h"
 
 const RosterWord *
-usage_forbidden_tool(const Search *search, const RosterCapability *capability)
+usage_forbidden_tool(const Choice *choice, const RosterCapability *capability)
 {
 	int			i;
 
-	for (i = 0; search->allowed_tools != NULL && i < capability->ntools; i++)
+	for (i = 0; choice->allowed_tools != NULL && i < capability->ntools; i++)
 	{
-		if (!agent_set_has(search->allowed_tools, capability->tools[i]->no))
+		if (!agent_set_has(choice->allowed_tools, capability->tools[i]->no))
 			return capability->tools[i];
 	}
 	return NULL;
 }
 
 const RosterCapability *
-usage_of_need(const Search *search, const Need *need, int ordinal, bool judge_tools)
+usage_of_need(const Choice *choice, const Need *need, int ordinal, bool judge_tools)
 {
-	Roster	   *roster = search->choice.roster;
+	Roster	   *roster = choice->roster;
 	const RosterCapability *capability = roster_capabilities(roster, ordinal);
 	const RosterCapability *end =
 		capability + roster_agent(roster, ordinal)->card.ncapabilities;
@@ -33,35 +33,36 @@ usage_of_need(const Search *search, const Need *need, int ordinal, bool judge_to
 	for (; capability < end; capability++)
 	{
 		if (match_capability(need, capability) &&
-			capability->trust >= search->requirement.policy.trust &&
-			(!judge_tools || usage_forbidden_tool(search, capability) == NULL))
+			capability->trust >= choice->requirement.policy.trust &&
+			(!judge_tools || choice->allowed_tools == NULL ||
+			 usage_forbidden_tool(choice, capability) == NULL))
 			return capability;
 	}
 	return NULL;
 }
 
 const Need *
-usage_unmet_need(const Search *search, int ordinal, bool judge_tools)
+usage_unmet_need(const Choice *choice, int ordinal, bool judge_tools)
 {
 	int			i;
 
-	for (i = 0; i < search->requirement.requires.n; i++)
+	for (i = 0; i < choice->requirement.requires.n; i++)
 	{
-		if (usage_of_need(search, &search->needs[i], ordinal, judge_tools) == NULL)
-			return &search->needs[i];
+		if (usage_of_need(choice, &choice->needs[i], ordinal, judge_tools) == NULL)
+			return &choice->needs[i];
 	}
 	return NULL;
 }
 
 CostHint
-usage_cost(const Search *search, int ordinal)
+usage_cost(const Choice *choice, int ordinal)
 {
 	CostHint	cost = COST_LOW;
 	int			i;
 
-	for (i = 0; i < search->requirement.requires.n; i++)
+	for (i = 0; i < choice->requirement.requires.n; i++)
 	{
-		const RosterCapability *used = usage_of_need(search, &search->needs[i],
+		const RosterCapability *used = usage_of_need(choice, &choice->needs[i],
 													 ordinal, true);
 
 		if (used != NULL && used->cost > cost)

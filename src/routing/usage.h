@@ -8,24 +8,24 @@
 #ifndef CLUTCH_USAGE_H
 #define CLUTCH_USAGE_H
 
-#include "routing/candidate.h"
+#include "routing/choice.h"
 
 /*
- * The first capability, in card order, with which the agent meets one thing
- * required and that passes trust, and tools if these are looked at, too;
- * NULL if none does.
+ * The first capability, in the order of the card, that meets one thing required
+ * and passes trust, and the allowlist of tools if that is to be judged; NULL if
+ * there is none.
  */
-extern const RosterCapability *usage_of_need(const Search *search, const Need *need,
+extern const RosterCapability *usage_of_need(const Choice *choice, const Need *need,
 											 int ordinal, bool judge_tools);
 
-/* what is required and cannot be met so; NULL: everything can */
-extern const Need *usage_unmet_need(const Search *search, int ordinal, bool judge_tools);
+/* the first thing required for which there is none; NULL if all can be met */
+extern const Need *usage_unmet_need(const Choice *choice, int ordinal, bool judge_tools);
 
-/* a tool of the capability that is not in the allowlist; NULL: none */
-extern const RosterWord *usage_forbidden_tool(const Search *search,
+/* a tool of the capability that is not in the allowlist, or NULL */
+extern const RosterWord *usage_forbidden_tool(const Choice *choice,
 											  const RosterCapability *capability);
 
-/* the dearest of the capabilities used */
-extern CostHint usage_cost(const Search *search, int ordinal);
+/* the cost of the dearest capability that would be used */
+extern CostHint usage_cost(const Choice *choice, int ordinal);
 
 #endif							/* CLUTCH_USAGE_H */

@@ -134,7 +134,7 @@ SELECT is(pg_temp.verdicts(pg_temp.request(pg_temp.policy('{"network": "open"}')
 SELECT is(pg_temp.verdicts(pg_temp.request(pg_temp.policy('{"network": "egress-restricted"}'))),
 		  'inside, offline network, outside policy', 'an agent may have more network than required');
 SELECT is(pg_temp.detail(pg_temp.request(pg_temp.policy('{"network": "open"}')), 'agent:offline'),
-		  'has network none, asked for is open', 'the detail of network');
+		  'has network none; the request needs open', 'the detail of network');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"meta": {"clutch": {"scope": "group:team-a"}}}')),
 		  'inside, offline scope, outside policy', 'scope: only agents of the scope of the run');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"meta": {"clutch": {"scope": "group:team-c"}}}')),

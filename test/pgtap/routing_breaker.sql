@@ -86,7 +86,7 @@ SELECT is(pg_temp.breaker('ken') || ' ' || pg_temp.rejected('ken', 'skill:ken'),
 SELECT clutch.tick() \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.claim('agent:ken', 9)), 3::bigint, 'with three tasks at once');
 SELECT is((SELECT detail FROM clutch.explain_route(pg_temp.request('skill:ken')) WHERE agent_id = 'agent:ken'),
-	'failed its last 5 tasks or more, has as many tasks as it is tried with (3)', 'and no more');
+	'failed its last 5 tasks or more, has as many tasks as an agent on trial may have (3)', 'and no more');
 SELECT clutch.fail('agent:ken', (SELECT min(task_id) FROM clutch.tasks WHERE status = 'running'), 'E', 'e', false) \g /dev/null
 SELECT is(pg_temp.breaker('ken'), 'open', 'a failure opens the breaker again');
 SELECT fixture.at(119) \g /dev/null

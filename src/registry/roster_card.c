@@ -1,0 +1,350 @@
+/*-------------------------------------------------------------------------
+ *
+ * roster_card.c
+ *	  What the roster keeps of a card that is registered.
+ *
+ * agent_card_read judges a card when it comes in, and every fault has its path.
+ * Doing that again for ten thousand cards in the first call of a session took
+ * most of its time; here only what routing and delivery need is picked out.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "registry/roster_part.h"
+
+#include "base/document.h"
+#include "port/pg_bitutils.h"
+#include "protocol/level.h"
+#include "protocol/number.h"
+#include "protocol/value.h"
+#include "utils/builtins.h"
+
+/* ------------------------------------------------------- walking containers */
+
+/* The children of a container in their order, each read once. */
+typedef struct CardWalk
+{
+	const JEntry *keys;			/* NULL: an array */
+	const JEntry *values;
+	const char *data;
+	uint32		key_start;
+	uint32		value_start;
+	int			left;
+} CardWalk;
+
+static inline uint32
+entry_end(JEntry entry, uint32 start)
+{
+	return JBE_HAS_OFF(entry) ? JBE_OFFLENFLD(entry) : start + JBE_OFFLENFLD(entry);
+}
+
+/* What is not a container has no children. */
+static CardWalk
+walk_begin(const JsonbValue *value)
+{
+	CardWalk	walk = {NULL};
+	const JsonbContainer *container;
+	bool		is_object;
+
+	if (value->type != jbvBinary)
+		return walk;
+	container = value->val.binary.data;
+	is_object = JsonContainerIsObject(container);
+	walk.left = JsonContainerSize(container);
+	walk.keys = is_object ? container->children : NULL;
+	walk.values = container->children + (is_object ? walk.left : 0);
+	walk.data = (const char *) (walk.values + walk.left);
+	walk.value_start = is_object && walk.left > 0 ? getJsonbOffset(container, walk.left) : 0;
+	return walk;
+}
+
+/* false: there are no more; the key is absent in an array */
+static bool
+walk_next(CardWalk *walk, Slice *key, JsonbValue *value)
+{
+	uint32		end;
+
+	if (walk->left == 0)
+		return false;
+	walk->left--;
+	*key = SLICE_NONE;
+	if (walk->keys != NULL)
+	{
+		end = entry_end(*walk->keys++, walk->key_start);
+		*key = (Slice) {walk->data + walk->key_start, end - walk->key_start};
+		walk->key_start = end;
+	}
+	end = entry_end(*walk->values, walk->value_start);
+	value_fill(*walk->values++, walk->data, walk->value_start, end, value);
+	walk->value_start = end;
+	return true;
+}
+
+#define KEY_IS(key, literal) \
+	((key).len == sizeof(literal) - 1 && memcmp((key).s, literal, sizeof(literal) - 1) == 0)
+
+static Slice
+text_of(const JsonbValue *value)
+{
+	if (value->type != jbvString)
+		return SLICE_NONE;
+	return (Slice) {value->val.string.val, value->val.string.len};
+}
+
+/* the place of the word among the names, or what was there before */
+static int
+level_of(const JsonbValue *value, const char *const *names, int before)
+{
+	Slice		word = text_of(value);
+	int			i;
+
+	for (i = 0; names[i] != NULL; i++)
+		if (slice_equal(word, slice_of_cstring(names[i])))
+			return i;
+	return before;
+}
+
+static int
+count_of(const JsonbValue *value, int before)
+{
+	int64		number;
+
+	if (value->type != jbvNumeric || !number_to_int64(value->val.numeric, &number) ||
+		number < 0 || number > PG_INT32_MAX)
+		return before;
+	return (int) number;
+}
+
+/* -------------------------------------------------------------- capabilities */
+
+static int
+list_length_of(const JsonbValue *value)
+{
+	return value->type == jbvBinary ? JsonContainerSize(value->val.binary.data) : 0;
+}
+
+static void
+read_tools(RosterReading *reading, const JsonbValue *value, int agent, RosterCapability *to)
+{
+	CardWalk	walk = walk_begin(value);
+	JsonbValue	element;
+	Slice		key;
+
+	while (walk_next(&walk, &key, &element))
+	{
+		RosterWord *word;
+
+		if (!slice_present(text_of(&element)))
+			continue;
+		word = roster_intern(reading->roster, BY_TOOL, NULL, text_of(&element));
+		roster_note_word(reading, word, agent);
+		to->tools[to->ntools++] = word;
+	}
+}
+
+static void
+read_tags(RosterReading *reading, const JsonbValue *value, int agent)
+{
+	CardWalk	walk = walk_begin(value);
+	JsonbValue	element;
+	Slice		key;
+
+	while (walk_next(&walk, &key, &element))
+		if (slice_present(text_of(&element)))
+			roster_note_word(reading, roster_intern(reading->roster, BY_TAG, NULL,
+													text_of(&element)), agent);
+}
+
+/* false: it has no id */
+static bool
+read_capability(RosterReading *reading, const JsonbValue *value, int agent, RosterCapability *to)
+{
+	CardWalk	walk = walk_begin(value);
+	JsonbValue	tools = {jbvNull};
+	JsonbValue	servers = {jbvNull};
+	Slice		id = SLICE_NONE;
+	Slice		version = SLICE_NONE;
+	int			ntools;
+	JsonbValue	field;
+	Slice		key;
+	RosterWord *word;
+
+	memset(to, 0, sizeof(*to));
+	to->cost = COST_MEDIUM;
+	while (walk_next(&walk, &key, &field))
+	{
+		if (KEY_IS(key, "id"))
+			id = text_of(&field);
+		else if (KEY_IS(key, "version"))
+			version = text_of(&field);
+		else if (KEY_IS(key, "tags"))
+			read_tags(reading, &field, agent);
+		else if (KEY_IS(key, "tools"))
+			tools = field;
+		else if (KEY_IS(key, "servers"))
+			servers = field;
+		else if (KEY_IS(key, "cost_hint"))
+			to->cost = level_of(&field, level_cost, to->cost);
+		else if (KEY_IS(key, "trust_level"))
+			to->trust = level_of(&field, level_trust, to->trust);
+	}
+	if (!slice_present(id))
+		return false;
+	word = roster_intern(reading->roster, BY_CAPABILITY, NULL, id);
+	roster_note_word(reading, word, agent);
+	to->id = word;
+	word = roster_intern(reading->roster, BY_VERSION, word, version);
+	roster_note_word(reading, word, agent);
+	to->version = word;
+	ntools = list_length_of(&tools) + list_length_of(&servers);
+	if (ntools > 0)
+		to->tools = roster_alloc(reading->roster, ntools * sizeof(RosterWord *));
+	read_tools(reading, &tools, agent, to);
+	read_tools(reading, &servers, agent, to);
+	return true;
+}
+
+static int
+read_capabilities(RosterReading *reading, const JsonbValue *value, int agent,
+				  RosterCapability **capabilities)
+{
+	CardWalk	walk = walk_begin(value);
+	JsonbValue	element;
+	Slice		key;
+	int			n = 0;
+
+	*capabilities = NULL;
+	if (walk.left > 0)
+		*capabilities = roster_alloc(reading->roster, walk.left * sizeof(RosterCapability));
+	while (walk_next(&walk, &key, &element))
+		if (read_capability(reading, &element, agent, &(*capabilities)[n]))
+			n++;
+	return n;
+}
+
+/* ----------------------------------------------------------- the other parts */
+
+static void
+read_retry(const JsonbValue *value, RetryPolicy *retry)
+{
+	JsonbContainer *object = value->type == jbvBinary ? value->val.binary.data : NULL;
+	JsonbValue	factor;
+
+	(void) document_get_int(object, "max", &retry->max);
+	(void) document_get_int(object, "initial_ms", &retry->initial_ms);
+	(void) document_get_int(object, "max_ms", &retry->max_ms);
+	if (document_get(object, "factor", &factor) && factor.type == jbvNumeric)
+		retry->factor = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+														   NumericGetDatum(factor.val.numeric)));
+}
+
+static void
+read_limits(const JsonbValue *value, RosterCard *to)
+{
+	CardWalk	walk = walk_begin(value);
+	Amount		most = AMOUNT_NO_LIMIT;
+	JsonbValue	field;
+	Slice		key;
+
+	while (walk_next(&walk, &key, &field))
+	{
+		if (KEY_IS(key, "max_concurrency"))
+			to->max_concurrency = count_of(&field, to->max_concurrency);
+		else if (KEY_IS(key, "max_runtime_sec"))
+			to->max_runtime_sec = count_of(&field, to->max_runtime_sec);
+		else if (KEY_IS(key, "heartbeat_sec"))
+			to->heartbeat_sec = count_of(&field, to->heartbeat_sec);
+		else if (KEY_IS(key, "max_tokens") && field.type == jbvNumeric)
+			most.tokens = amount_count(field.val.numeric, -1);
+		else if (KEY_IS(key, "max_cost") && field.type == jbvNumeric)
+			most.cost = field.val.numeric;
+		else if (KEY_IS(key, "retry"))
+			read_retry(&field, &to->retry);
+	}
+	if (amount_is_limit(&most))
+		to->max_amount = amount_copy(most);
+}
+
+static void
+read_security(const JsonbValue *value, RosterCard *to)
+{
+	CardWalk	walk = walk_begin(value);
+	JsonbValue	field;
+	Slice		key;
+
+	while (walk_next(&walk, &key, &field))
+	{
+		if (KEY_IS(key, "sandbox") && field.type == jbvBool)
+			to->sandbox = field.val.boolean;
+		else if (KEY_IS(key, "network"))
+			to->network = level_of(&field, level_network, to->network);
+	}
+}
+
+/* There is room for a power of two, as roster_read.c relies on. */
+static void
+read_groups(RosterReading *reading, const JsonbValue *value, int agent, SliceList *groups)
+{
+	CardWalk	walk = walk_begin(value);
+	JsonbValue	element;
+	Slice		key;
+
+	if (walk.left > 0)
+		groups->items = roster_alloc(reading->roster,
+									 pg_nextpower2_32(walk.left) * sizeof(Slice));
+	while (walk_next(&walk, &key, &element))
+	{
+		RosterWord *word;
+
+		if (!slice_present(text_of(&element)))
+			continue;
+		word = roster_intern(reading->roster, BY_GROUP, NULL, text_of(&element));
+		roster_note_word(reading, word, agent);
+		groups->items[groups->n++] = word->text;
+	}
+}
+
+static void
+read_scopes(RosterReading *reading, const JsonbValue *value, int agent)
+{
+	CardWalk	walk = walk_begin(value);
+	JsonbValue	element;
+	Slice		key;
+
+	while (walk_next(&walk, &key, &element))
+		if (slice_present(text_of(&element)))
+			roster_note_word(reading, roster_intern(reading->roster, BY_SCOPE, NULL,
+													text_of(&element)), agent);
+}
+
+void
+roster_card_read(RosterReading *reading, JsonbContainer *card, int agent, RosterCard *to,
+				 RosterCapability **capabilities)
+{
+	JsonbValue	whole = {.type = jbvBinary, .val.binary.data = card};
+	CardWalk	walk = walk_begin(&whole);
+	JsonbValue	part;
+	Slice		key;
+
+	memset(to, 0, sizeof(*to));
+	to->max_concurrency = 1;
+	to->heartbeat_sec = -1;
+	to->max_amount = AMOUNT_NO_LIMIT;
+	to->retry = RETRY_POLICY_UNSAID;
+	to->sandbox = true;
+	*capabilities = NULL;
+	while (walk_next(&walk, &key, &part))
+	{
+		if (KEY_IS(key, "capabilities"))
+			to->ncapabilities = read_capabilities(reading, &part, agent, capabilities);
+		else if (KEY_IS(key, "limits"))
+			read_limits(&part, to);
+		else if (KEY_IS(key, "security"))
+			read_security(&part, to);
+		else if (KEY_IS(key, "groups"))
+			read_groups(reading, &part, agent, &to->groups);
+		else if (KEY_IS(key, "scopes"))
+			read_scopes(reading, &part, agent);
+	}
+}

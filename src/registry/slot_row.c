@@ -1,0 +1,92 @@
+/*-------------------------------------------------------------------------
+ *
+ * slot_row.c
+ *	  The rows of clutch.agent_slot, and walking over those of one agent.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "miscadmin.h"
+#include "registry/slot_row.h"
+
+/*
+ * Dead versions of a slot that are walked over before the next slot is looked
+ * up by its number.  Walking over a few marks them in the index, so that later
+ * scans do not compare them; under a held snapshot they cannot be marked, and
+ * there may be thousands.
+ */
+#define MOST_DEAD		16
+
+void
+slot_walk_from(SlotWalk *walk, RowScan *scan, Slice agent_id, int slot_no)
+{
+	walk->scan = scan;
+	walk->agent_id = agent_id;
+	walk->slot_no = slot_no - 1;
+	walk->jumped = true;
+	scan->nkeys = 0;
+	rows_key_text(scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_key_int4(scan, 2, BTGreaterEqualStrategyNumber, slot_no);
+	rows_restart(scan);
+}
+
+bool
+slot_walk_next(SlotWalk *walk)
+{
+	for (;;)
+	{
+		bool		found;
+
+		CHECK_FOR_INTERRUPTS();
+		walk->scan->dead = 0;
+		walk->scan->most_dead = walk->jumped ? PG_INT64_MAX : MOST_DEAD;
+		found = rows_next(walk->scan);
+		walk->jumped = false;
+		if (!found && walk->scan->dead < walk->scan->most_dead)
+			return false;
+		if (!found)
+		{
+			if (walk->slot_no == PG_INT32_MAX)
+				return false;
+			slot_walk_from(walk, walk->scan, walk->agent_id, walk->slot_no + 1);
+			continue;
+		}
+		/* a dirty scan also sees an older version that is being deleted */
+		if (rows_int4(walk->scan, Anum_agent_slot_slot_no) == walk->slot_no)
+			continue;
+		walk->slot_no = rows_int4(walk->scan, Anum_agent_slot_slot_no);
+		return true;
+	}
+}
+
+/*
+ * Doubling the step upwards, then halving it.  Not from the other end: there
+ * the oldest versions of the last slot stand, which are dead, and under a held
+ * snapshot there is no end of them.
+ */
+int
+slot_highest(Slice agent_id, int above)
+{
+	int64		step = 1;
+	int64		highest = above;
+	RowScan		scan;
+	SlotWalk	walk;
+
+	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_DIRTY, AccessShareLock);
+	while (step > 0)
+	{
+		bool		found = false;
+
+		if (highest + step <= PG_INT32_MAX)
+		{
+			slot_walk_from(&walk, &scan, agent_id, (int) (highest + step));
+			found = slot_walk_next(&walk);
+		}
+		if (found)
+			highest = walk.slot_no;
+		step = found ? step * 2 : step / 2;
+	}
+	rows_end(&scan);
+	return (int) highest;
+}

@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * slot_row.h
+ *	  The rows of clutch.agent_slot, and walking over those of one agent.
+ *
+ * A slot has one live version and perhaps many dead ones of lower generations,
+ * which follow it in the index until they are vacuumed away.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_SLOT_ROW_H
+#define CLUTCH_SLOT_ROW_H
+
+#include "base/rows.h"
+#include "base/text.h"
+#include "registry/agent_row.h"
+
+enum
+{
+	Anum_agent_slot_agent_id = 1,
+	Anum_agent_slot_slot_no,
+	Anum_agent_slot_generation,
+	Anum_agent_slot_task_id,
+	Anum_agent_slot_chosen_seq,
+	Anum_agent_slot_done,
+	Anum_agent_slot_failed,
+	Natts_agent_slot = Anum_agent_slot_failed
+};
+
+ROWS_CHECK_COLUMNS(Natts_agent_slot, AGENT_SLOT);
+
+/*
+ * Slots in the order of their numbers, each once, in its newest version; the
+ * columns are read from the scan.
+ */
+typedef struct SlotWalk
+{
+	RowScan    *scan;			/* begun on INDEX_AGENT_SLOT by the caller */
+	Slice		agent_id;
+	int			slot_no;		/* of the current slot */
+	bool		jumped;			/* the scan is about to read a slot's first version */
+} SlotWalk;
+
+/* Walks from this slot number on; also, to go on from another number. */
+extern void slot_walk_from(SlotWalk *walk, RowScan *scan, Slice agent_id, int slot_no);
+extern bool slot_walk_next(SlotWalk *walk);
+
+/*
+ * The highest number that a slot of the agent was ever given; above: a number
+ * that is known to be given, or -1, which is returned if there is no higher one.
+ */
+extern int	slot_highest(Slice agent_id, int above);
+
+#endif							/* CLUTCH_SLOT_ROW_H */

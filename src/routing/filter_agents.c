@@ -1,0 +1,322 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter_agents.c
+ *	  The hard filters, on sets of agents.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "routing/filter_agents.h"
+
+#include "base/clock.h"
+#include "registry/breaker.h"
+#include "routing/usage.h"
+#include "settings.h"
+#include "store/spending.h"
+
+/* --------------------------------------------------------- whom to look at */
+
+static AgentSet *
+agents_to_look_at(const Requirement *requirement, const Roster *roster)
+{
+	AgentSet   *set;
+	int			i;
+
+	if (requirement->named.n == 0 && requirement->groups.n == 0)
+		return agent_set_all(roster_size(roster));
+
+	set = agent_set_none(roster_size(roster));
+	for (i = 0; i < requirement->named.n; i++)
+	{
+		int			ordinal = roster_find(roster, requirement->named.items[i]);
+
+		if (ordinal >= 0)
+			agent_set_add(set, ordinal);
+	}
+	for (i = 0; i < requirement->groups.n; i++)
+	{
+		const RosterWord *group = roster_word(roster, BY_GROUP, requirement->groups.items[i]);
+
+		if (group != NULL)
+			roster_add_agents(group, set);
+	}
+	return set;
+}
+
+static AgentSet *
+tools_allowed(const MessagePolicy *policy, const Roster *roster)
+{
+	AgentSet   *set;
+	int			i;
+
+	if (!policy->has_allowlist)
+		return NULL;
+	set = agent_set_none(roster_count_words(roster, BY_TOOL));
+	for (i = 0; i < policy->tool_allowlist.n; i++)
+	{
+		const RosterWord *tool = roster_word(roster, BY_TOOL, policy->tool_allowlist.items[i]);
+
+		if (tool != NULL)
+			agent_set_add(set, tool->no);
+	}
+	return set;
+}
+
+Choice *
+filter_begin(const Requirement *requirement, Roster *roster)
+{
+	Choice	   *choice = palloc0(sizeof(Choice));
+
+	choice->roster = roster;
+	choice->requirement = *requirement;
+	choice->needs = match_requires(roster, &requirement->requires);
+	choice->allowed_tools = tools_allowed(&requirement->policy, roster);
+	choice->looked_at = agents_to_look_at(requirement, roster);
+	choice->capable = match_all(roster, choice->needs, requirement->requires.n);
+	agent_set_and(choice->capable, choice->looked_at);
+	choice->avoided = slice_present(requirement->avoid) ?
+		roster_find(roster, requirement->avoid) : -1;
+	return choice;
+}
+
+/* ------------------------------------------------------------- the filters */
+
+/* Trust and tools are judged only of agents that have everything required. */
+static void
+drop_by_capabilities(const Choice *choice, AgentSet *left, bool judge_tools)
+{
+	int			i = -1;
+
+	while ((i = agent_set_next(choice->capable, i)) >= 0)
+	{
+		if (agent_set_has(left, i) && usage_unmet_need(choice, i, judge_tools) != NULL)
+			agent_set_remove(left, i);
+	}
+}
+
+/*
+ * An agent whose breaker is half open gets a few tasks at once, to show that it
+ * works again.
+ */
+static void
+drop_by_breaker(Choice *choice, AgentSet *left, const Breaker *breakers, int n)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		int			ordinal = breakers[i].ordinal;
+		AgentLoad	load = {0};
+
+		if (!agent_set_has(left, ordinal))
+			continue;
+		if (breakers[i].state == BREAKER_HALF_OPEN)
+			load_read(roster_agent(choice->roster, ordinal)->agent_id, clutch_breaker_probes, &load);
+		if (breakers[i].state == BREAKER_OPEN || load.running >= clutch_breaker_probes)
+		{
+			agent_set_remove(left, ordinal);
+			continue;
+		}
+		if (choice->on_trial == NULL)
+			choice->on_trial = agent_set_none(roster_size(choice->roster));
+		agent_set_add(choice->on_trial, ordinal);
+	}
+}
+
+static void
+drop_by_scope(const Choice *choice, AgentSet *left)
+{
+	const RosterWord *scope = roster_word(choice->roster, BY_SCOPE, choice->requirement.scope);
+	AgentSet   *inside = agent_set_none(roster_size(choice->roster));
+
+	if (scope != NULL)
+		roster_add_agents(scope, inside);
+	agent_set_and(left, inside);
+	pfree(inside);
+}
+
+/* Drops the agents that have spent on this run what their cards allow. */
+static void
+drop_by_budget(const Choice *choice, AgentSet *left)
+{
+	Roster	   *roster = choice->roster;
+	AgentSpending *agents;
+	int			n = spending_read(choice->requirement.run_id, &agents);
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		int			ordinal = roster_find(roster, agents[i].agent_id);
+
+		if (ordinal >= 0 && agent_set_has(left, ordinal) &&
+			amount_reaches(&agents[i].amount, &roster_agent(roster, ordinal)->card.max_amount))
+			agent_set_remove(left, ordinal);
+	}
+}
+
+bool
+filter_may_spend(const Roster *roster, int ordinal, Slice run_id)
+{
+	const RosterAgent *agent = roster_agent(roster, ordinal);
+	AgentSpending *agents;
+	int			n;
+	int			i;
+
+	if (!amount_is_limit(&agent->card.max_amount))
+		return true;
+	n = spending_read(run_id, &agents);
+	for (i = 0; i < n; i++)
+		if (slice_equal(agents[i].agent_id, agent->agent_id))
+			return !amount_reaches(&agents[i].amount, &agent->card.max_amount);
+	return true;
+}
+
+/* Could the filter drop any agent at all?  Most filters of a choice could not. */
+static bool
+filter_applies(const Choice *choice, Rejection filter)
+{
+	const Requirement *requirement = &choice->requirement;
+
+	switch (filter)
+	{
+		case REJECTED_SCOPE:
+			return slice_present(requirement->scope);
+		case REJECTED_TRUST:
+			return requirement->policy.trust > TRUST_SANDBOX;
+		case REJECTED_POLICY:
+			return requirement->policy.sandbox;
+		case REJECTED_TOOLS:
+			return requirement->policy.has_allowlist;
+		case REJECTED_NETWORK:
+			return requirement->policy.network > NETWORK_NONE;
+		case REJECTED_BUDGET:
+			return slice_present(requirement->run_id) && roster_limits_spending(choice->roster);
+		default:
+			return true;
+	}
+}
+
+static void
+filter_apply(Choice *choice, Rejection filter, AgentSet *left)
+{
+	const Roster *roster = choice->roster;
+
+	switch (filter)
+	{
+		case REJECTED_STATUS:
+			agent_set_and(left, roster_taking_work(roster));
+			break;
+		case REJECTED_SCOPE:
+			drop_by_scope(choice, left);
+			break;
+		case REJECTED_TRUST:
+			drop_by_capabilities(choice, left, false);
+			break;
+		case REJECTED_POLICY:
+			agent_set_and(left, roster_sandboxed(roster));
+			break;
+		case REJECTED_TOOLS:
+			drop_by_capabilities(choice, left, true);
+			break;
+		case REJECTED_NETWORK:
+			agent_set_and(left, roster_network(roster, choice->requirement.policy.network));
+			break;
+		case REJECTED_BUDGET:
+			drop_by_budget(choice, left);
+			break;
+		case REJECTED_REQUIRES:
+			agent_set_and(left, choice->capable);
+			break;
+		default:
+			break;
+	}
+}
+
+/* ------------------------------------------------------------ counting them */
+
+void
+filter_tally(RejectionTally *tally, int ordinal)
+{
+	int			place = tally->nexamples;
+
+	tally->count++;
+	while (place > 0 && tally->examples[place - 1] > ordinal)
+		place--;
+	if (place == REJECTION_EXAMPLES)
+		return;
+	tally->nexamples = Min(tally->nexamples + 1, REJECTION_EXAMPLES);
+	memmove(&tally->examples[place + 1], &tally->examples[place],
+			(tally->nexamples - place - 1) * sizeof(int));
+	tally->examples[place] = ordinal;
+}
+
+static void
+tally_difference(RejectionTally *tally, const AgentSet *before, const AgentSet *after)
+{
+	int			word;
+
+	for (word = 0; word < before->nwords; word++)
+	{
+		uint64		gone = before->words[word] & ~after->words[word];
+
+		if (gone == 0)
+			continue;
+		tally->count += pg_popcount64(gone);
+		for (; gone != 0 && tally->nexamples < REJECTION_EXAMPLES; gone &= gone - 1)
+			tally->examples[tally->nexamples++] = word * 64 + pg_rightmost_one_pos64(gone);
+	}
+}
+
+/* With breakers, or without them (n 0). */
+static void
+filter_all(Choice *choice, const Breaker *breakers, int n)
+{
+	AgentSet   *before = choice->looked_at;
+	Rejection	filter;
+
+	for (filter = REJECTED_STATUS; filter <= REJECTED_REQUIRES; filter++)
+	{
+		choice->left[filter] = before;
+		if (filter == REJECTED_BREAKER ? n == 0 : !filter_applies(choice, filter))
+			continue;
+		choice->left[filter] = agent_set_copy(before);
+		if (filter == REJECTED_BREAKER)
+			drop_by_breaker(choice, choice->left[filter], breakers, n);
+		else
+			filter_apply(choice, filter, choice->left[filter]);
+		tally_difference(&choice->rejected[filter], before, choice->left[filter]);
+		before = choice->left[filter];
+	}
+	choice->left[REJECTED_CONCURRENCY] = agent_set_copy(before);
+	choice->neligible = agent_set_count(before);
+}
+
+void
+filter_agents(Choice *choice)
+{
+	Breaker    *breakers;
+	int			n = breaker_list(choice->roster, clock_now(), &breakers);
+
+	filter_all(choice, breakers, n);
+}
+
+/*
+ * Breakers are left out, because they open and close, and what fits an agent is
+ * remembered for long.
+ */
+bool
+filter_passes(const Requirement *requirement, Roster *roster, int ordinal)
+{
+	Choice	   *choice = filter_begin(requirement, roster);
+	AgentSet   *alone;
+
+	if (!agent_set_has(choice->looked_at, ordinal))
+		return false;
+	alone = agent_set_none(roster_size(roster));
+	agent_set_add(alone, ordinal);
+	choice->looked_at = alone;
+	agent_set_and(choice->capable, alone);
+	filter_all(choice, NULL, 0);
+	return agent_set_has(choice->left[REJECTED_REQUIRES], ordinal);
+}

@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * filter_agents.h
+ *	  The hard filters (spec 4.2, steps 1 and 2), on sets of agents.
+ *
+ * All but concurrency, for which the agents are looked at one by one
+ * (routing/candidate.h).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_FILTER_AGENTS_H
+#define CLUTCH_FILTER_AGENTS_H
+
+#include "routing/choice.h"
+
+/* Looks up what is required, and which agents to look at. */
+extern Choice *filter_begin(const Requirement *requirement, Roster *roster);
+
+/* Applies the filters and counts who is rejected. */
+extern void filter_agents(Choice *choice);
+
+/* Does one agent, looked at alone, pass every filter but the breaker? */
+extern bool filter_passes(const Requirement *requirement, Roster *roster, int ordinal);
+
+/* Has the agent spent less on the run than its card allows? */
+extern bool filter_may_spend(const Roster *roster, int ordinal, Slice run_id);
+
+/* Counts one agent; examples stay the lowest ordinals of all, in order. */
+extern void filter_tally(RejectionTally *tally, int ordinal);
+
+#endif							/* CLUTCH_FILTER_AGENTS_H */
