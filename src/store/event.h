@@ -34,6 +34,8 @@ enum
 	Natts_event = Anum_event_envelope
 };
 
+ROWS_CHECK_COLUMNS(Natts_event, EVENTS);
+
 typedef struct Event
 {
 	Envelope	envelope;
