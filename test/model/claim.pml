@@ -24,7 +24,7 @@
  *	  others can tell is that the row is locked or its entry in doubt.
  *	- Time is one bit: the lease has run out or not.
  *	- A slot is always free (waiting.pml), and the next attempt goes to the
- *	  other agent, as it does where both can do it (route in delivery/assign.c).
+ *	  other agent, as it does where both can do it (route in flow/assign.c).
  *	- What may go wrong does so a few times only, or nothing would end.
  *
  * RUN holds -DTICKER
@@ -92,7 +92,7 @@ inline apply_end(how)
 	ends++
 }
 
-/* begin_again in delivery/claim.c, begin_retry in delivery/retry.c: the attempt counts */
+/* begin_again in flow/claim.c, begin_retry in delivery/retry.c: the attempt counts */
 inline next_attempt()
 {
 	attempt++;
@@ -107,7 +107,7 @@ inline next_attempt()
  * there is something to do, as who finds nothing comes again.
  */
 
-/* ------------------------------------------------ delivery/tick.c, timer.c */
+/* ------------------------------------------------ flow/tick.c, timer.c */
 
 /* timer_take_due: by an entry that is not in doubt; then look_at */
 #ifdef BROKEN_EXPIRY
@@ -144,7 +144,7 @@ inline take_due()
 	fi
 }
 
-/* --------------------------------------------------- delivery/liveness.c */
+/* --------------------------------------------------- flow/liveness.c */
 
 /* what A has, claimed or not, is for another */
 inline give_up_tasks()
@@ -162,7 +162,7 @@ inline give_up_tasks()
 	fi
 }
 
-/* ------------------------------------------------ delivery/claim.c, ready.c */
+/* ------------------------------------------------ flow/claim.c, ready.c */
 
 /* ready_take: entries in doubt are passed over */
 #define READY_IS_SEEN		(READY_FOR(mine) && !locked)
@@ -204,7 +204,7 @@ inline take(place)
 	fi
 }
 
-/* ------------------------------- delivery/intake.c, verdict.c: what it reports */
+/* ------------------------------- flow/intake.c, verdict.c: what it reports */
 
 /* verdict_on_report; late: it is kept in the log and changes nothing */
 #if defined(BROKEN_FENCE)
@@ -289,7 +289,7 @@ proctype session(byte mine)
 #endif
 	:: atomic { token != 0 && MAY_TURN }; renew()
 	:: atomic { token != 0 -> skip }; finish()
-	/* take_back in delivery/liveness.c: any call is a sign of life */
+	/* take_back in flow/liveness.c: any call is a sign of life */
 	:: atomic { mine == A && unavailable -> unavailable = false }
 	:: atomic { mine == A && alive > LEAST_ALIVE && MAY_TURN;
 			alive--;

@@ -20,7 +20,7 @@
  *	  others can tell before is kept: the rows of tasks it has locked, and the
  *	  slots whose newest version is in doubt.
  *	- Kinds of what waits, order, priorities: any of them may be taken.
- *	- The places that backends remember in queues (delivery/queue.c): they are
+ *	- The places that backends remember in queues (queue/queue.c): they are
  *	  looked at anew after a while, which is what the ticker is for too.
  *	- Sessions that die with what they hold (claim.pml).
  *
@@ -83,7 +83,7 @@ byte in_vain;					/* claims since somebody changed anything */
 
 #define MAY_ROLL_BACK	rollbacks < ROLLBACKS -> rollbacks++; in_vain = 0
 
-/* ------------------------------------------------------ delivery/notify.c */
+/* ------------------------------------------------------ wake/notify.c */
 
 inline notify_agent(a)
 {
@@ -93,7 +93,7 @@ inline notify_agent(a)
 #endif
 }
 
-/* in delivery/assign.c: all that are full, up to REJECTION_EXAMPLES of them */
+/* in flow/assign.c: all that are full, up to REJECTION_EXAMPLES of them */
 inline wake_candidates()
 {
 #ifndef BROKEN_WAITS
@@ -176,7 +176,7 @@ inline roll_back(t, s)
 	s = NOBODY
 }
 
-/* ------------------------------------------------------ delivery/waiting.c */
+/* ------------------------------------------------------ queue/waiting.c */
 
 /* take_first: the scan passes over entries that are in doubt */
 #define IS_SEEN(t)		(status[t] == PENDING && !locked[t])
@@ -211,7 +211,7 @@ inline lock_entry(t)
 	}
 }
 
-/* ----------------------------------- delivery/assign.c: a task asks for an agent */
+/* ----------------------------------- flow/assign.c: a task asks for an agent */
 
 /* route, of a new request; rolled back, it is sent again, or not */
 proctype request(byte me)
@@ -245,7 +245,7 @@ again:
 	}
 }
 
-/* ------------------------------------ delivery/claim.c: an agent asks for a task */
+/* ------------------------------------ flow/claim.c: an agent asks for a task */
 
 #define IS_READY(t)		(status[t] == ASSIGNED && !locked[t] && AGENT_OF(slot_of[t]) == AGENT_OF(me))
 
@@ -335,7 +335,7 @@ inline claim(task, t, s)
 	fi
 }
 
-/* ----------------------------- delivery/intake.c: an agent reports, a slot is freed */
+/* ----------------------------- flow/intake.c: an agent reports, a slot is freed */
 
 /* apply_report, assign_withdraw, assign_offer; rolled back, it is sent again */
 inline report(task, t)
@@ -391,7 +391,7 @@ end_works:
 	od
 }
 
-/* ------------------------------------------------ delivery/tick.c: route_waiting */
+/* ------------------------------------------------ flow/tick.c: route_waiting */
 
 #ifdef TICKER
 proctype ticker()
