@@ -4,8 +4,7 @@
  *	  A set of agents, one bit for each ordinal of a roster.
  *
  * Sets that are combined belong to the same roster and have the same size, so
- * the loops need no case for a shorter one.  What this earns over
- * nodes/bitmapset.h is in docs/decisions.md.
+ * the loops need no case for a shorter one.
  *
  *-------------------------------------------------------------------------
  */
