@@ -12,8 +12,8 @@ The table of rooms in docs/architecture.md is the law; this program reads it.
 Its rows are "| room/ | what is in it | may include |", from the lowest room to
 the highest, and "may include" names rooms, "none" or "all below".  The rules:
 
-  table      a room of the table is a folder and the reverse, and no room may
-             include itself or one above it.
+  table      a room of the table is a folder and the reverse, no room may include
+             itself or one above it, and the row of a room names all its nouns.
   include    a file includes headers of the rooms that its row names, no other.
   call       a function calls, or passes the address of, functions of its own
              room and of those rooms, no other.  A prototype written by hand in
@@ -220,8 +220,8 @@ def matching_backwards(head):
 # -------------------------------------------------------------------- the law
 
 def read_table(tree):
-    """{room: rooms it may include}, lowest first, and the faults of the table."""
-    rooms, faults, place = {}, [], "docs/architecture.md"
+    """{room: rooms it may include}, lowest first, {room: its row's line and words}, faults."""
+    rooms, rows, faults, place = {}, {}, [], "docs/architecture.md"
     with open(os.path.join(tree, place), encoding="utf-8") as stream:
         for number, line in enumerate(stream, 1):
             row = [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -240,14 +240,15 @@ def read_table(tree):
                                         "%s/ may include %s/, which does not stand above it in the table" % (room, word),
                                         "The table runs from the lowest room to the highest."))
             rooms[room] = set(words)
-    return rooms, faults
+            rows[room] = "%s:%d" % (place, number), set(IDENTIFIER.findall(row[1]))
+    return rooms, rows, faults
 
 
 class House:
     def __init__(self, tree):
         self.tree = tree
         self.files = [File(tree, path) for path in sources(tree)]
-        self.rooms, self.faults = read_table(tree)
+        self.rooms, self.rows, self.faults = read_table(tree)
         self.order = [BELOW] + list(self.rooms) + [ABOVE]
         self.nouns = {file.path: noun for file, noun in self.name_nouns()}
         self.by_include = {file.path[len("src/"):]: file for file in self.files}
@@ -311,6 +312,10 @@ class House:
                                      "%s/ is %s" % (room, "not in the table of rooms" if room in folders else
                                                     "in the table, but src/ has no such folder"),
                                      "The rows of the table and the folders of src/ are the same."))
+        for room, noun in sorted(set(self.nouns.values())):
+            if room in self.rows and noun not in self.rows[room][1]:
+                self.faults.append(Fault("table", self.rows[room][0], "the row of %s/ does not name %s" % (room, noun),
+                                         "The table names every noun, with a few words where its name does not say it all."))
 
     def may(self, source, target):
         if source == target or target == BELOW or source == ABOVE:
@@ -525,7 +530,8 @@ def faults_of_library(tree, library):
 
 # ----------------------------------------------------------------- the self-test
 
-TABLE = "| room | what is in it | may include |\n|---|---|---|\n| low/ | - | none |\n| side/ | - | none |\n| high/ | - | low |\n"
+TABLE = ("| room | what is in it | may include |\n|---|---|---|\n| low/ | **stone** | none |\n| side/ | door | none |\n"
+         "| high/ | tower and flag | low |\n")
 SOUND = {
     "docs/architecture.md": TABLE,
     "src/clutch.h": "typedef int Slice;\n",
@@ -585,8 +591,10 @@ def planted():
          "length", ("src/low/stone.c:1", "has 501 lines")),
         ("a folder without a row", {"src/attic/box.h": "extern int box;\n"},
          "table", ("attic/ is not in the table",)),
+        ("a noun that the table does not name", {"docs/architecture.md": TABLE.replace("tower and ", "")},
+         "table", ("docs/architecture.md:5", "does not name tower")),
         ("a row that allows what stands above it",
-         {"docs/architecture.md": TABLE.replace("| low/ | - | none |", "| low/ | - | high |")},
+         {"docs/architecture.md": TABLE.replace("stone** | none |", "stone** | high |")},
          "table", ("docs/architecture.md:3", "low/ may include high/")),
     ]
 
