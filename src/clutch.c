@@ -12,6 +12,7 @@
 
 #include "api/admit_fn.h"
 #include "fmgr.h"
+#include "flow/settle.h"
 #include "miscadmin.h"
 #include "settings.h"
 #include "store/event.h"
@@ -27,6 +28,7 @@ _PG_init(void)
 {
 	settings_define();
 	event_set_door((EventDoor) {admit_envelope, notify_event});
+	settle_begin();
 	if (process_shared_preload_libraries_in_progress)
 		launcher_register();
 }

@@ -127,6 +127,12 @@ int			clutch_default_lease = 60;
  */
 int			clutch_aging = 60;
 
+/*
+ * How many kinds of tasks that wait for an agent the requests of one agent may
+ * form; a kind is what is required, preferred and allowed, and by whom.
+ */
+int			clutch_max_waiting_kinds = 1000;
+
 /* How many tasks one tick moves at most; another tick moves the next ones. */
 int			clutch_tick_batch = 1000;
 
@@ -301,6 +307,9 @@ settings_define_work(void)
 	settings_define_integer("clutch.default_deadline",
 							"Sets how long a request without a deadline may take.",
 							&clutch_default_deadline, 24 * 3600, 0, 366 * 24 * 3600, GUC_UNIT_S);
+	settings_define_integer("clutch.max_waiting_kinds",
+							"Sets how many kinds of waiting tasks the requests of one agent may form.",
+							&clutch_max_waiting_kinds, 1000, 1, 1000000, 0);
 	settings_define_integer("clutch.tick_batch",
 							"Sets the maximum number of tasks that one tick moves.",
 							&clutch_tick_batch, 1000, 1, 1000000, 0);

@@ -4,7 +4,8 @@ SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id,
 		t.attempt, t.priority, t.requires,
 		CASE WHEN t.status IN ('pending', 'input_required') THEN t.waiting_for
 			 WHEN t.status = 'running' AND t.lease_until < clutch.now() THEN 'lease' END AS waiting_for,
-		t.code, t.detail, t.since, t.next_at, t.lease_until, t.deadline, t.created_at,
+		t.code, t.detail, t.since,
+		CASE WHEN t.finished_at IS NULL THEN least(t.lease_until, t.deadline, t.wake_at) END AS next_at, t.lease_until, t.deadline, t.created_at,
 		t.started_at, t.finished_at, t.result_seq,
 		t.scope, t.domain, t.payload_type, t.request_seq, t.retries, t.losses
 FROM clutch.task t;

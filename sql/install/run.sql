@@ -9,6 +9,11 @@ CREATE FUNCTION clutch.tick() RETURNS jsonb
 COMMENT ON FUNCTION clutch.tick() IS
 	'ends expired leases and passed deadlines and routes what waits; answers how many of each';
 
+CREATE FUNCTION clutch.settle() RETURNS bigint
+	AS 'MODULE_PATHNAME', 'clutch_settle' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.settle() IS
+	'handles now what the transaction has caused for other tasks, and what was postponed; returns how many entries';
+
 CREATE FUNCTION clutch.rebuild() RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_rebuild' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.rebuild() IS

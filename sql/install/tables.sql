@@ -180,8 +180,10 @@ CREATE TABLE clutch.waiting (
 	queue_no		bigint NOT NULL,
 	task_id			text COLLATE "C" NOT NULL,
 	since			timestamptz NOT NULL,
+	from_agent		text COLLATE "C" NOT NULL,	-- the requester, whose kinds are limited
 	CONSTRAINT waiting_pkey PRIMARY KEY (kind, urgency, queue_no)
 );
+CREATE INDEX waiting_from_agent ON clutch.waiting (from_agent, kind);
 
 -- Tasks that wait for the end of others (meta.clutch.after).
 CREATE TABLE clutch.dependency (
@@ -228,6 +230,19 @@ CREATE TABLE clutch.timer (
 	CONSTRAINT timer_pkey PRIMARY KEY (due, task_id)
 );
 
+-- What transactions have caused for tasks that were locked when they committed.
+-- A row that stays here belongs to a task that an open transaction holds.
+CREATE TABLE clutch.consequence (
+	no				bigint NOT NULL,		-- drawn from queue_no
+	kind			text COLLATE "C" NOT NULL,	-- cancel join dependent lift ...
+	subject			text COLLATE "C" NOT NULL,	-- the task or agent that it concerns
+	because			text COLLATE "C",
+	amount			integer NOT NULL,
+	seq				bigint NOT NULL,
+	since			timestamptz NOT NULL,
+	CONSTRAINT consequence_pkey PRIMARY KEY (no)
+);
+
 -- Few rows at a time, but thousands come and go in a second: vacuumed by
 -- number, not by share, and without pauses.  (Index access alone does not need
 -- it: see queue/queue.h.)
@@ -236,7 +251,7 @@ DECLARE
 	member regclass;
 BEGIN
 	FOREACH member IN ARRAY '{clutch.agent_slot, clutch.agent_heartbeat, clutch.ready, clutch.waiting,
-							  clutch.question, clutch.timer}'::regclass[]
+							  clutch.question, clutch.timer, clutch.consequence}'::regclass[]
 	LOOP
 		EXECUTE pg_catalog.format('ALTER TABLE %s SET (autovacuum_vacuum_threshold = 2000,
 			autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0)', member);

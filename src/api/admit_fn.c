@@ -20,7 +20,7 @@
 #include "flow/answer.h"
 #include "flow/intake.h"
 #include "flow/liveness.h"
-#include "flow/tick.h"
+#include "flow/restored.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
@@ -74,7 +74,7 @@ static void
 stamp(Event *event)
 {
 	event->received_at = clock_now();
-	event->epoch = tick_epoch();
+	event->epoch = restored_epoch();
 	event->attempt = event->envelope.attempt;
 }
 

@@ -7,11 +7,15 @@
  */
 #include "clutch.h"
 
+#include "access/xact.h"
 #include "api/result.h"
 #include "base/clock.h"
 #include "base/document.h"
 #include "base/rows.h"
+#include "flow/agenda.h"
 #include "flow/rebuild.h"
+#include "flow/restored.h"
+#include "flow/settle.h"
 #include "flow/tick.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
@@ -21,6 +25,7 @@
 
 PG_FUNCTION_INFO_V1(clutch_now);
 PG_FUNCTION_INFO_V1(clutch_tick);
+PG_FUNCTION_INFO_V1(clutch_settle);
 PG_FUNCTION_INFO_V1(clutch_rebuild);
 
 Datum
@@ -29,22 +34,56 @@ clutch_now(PG_FUNCTION_ARGS)
 	PG_RETURN_TIMESTAMPTZ(clock_now());
 }
 
-Datum
-clutch_tick(PG_FUNCTION_ARGS)
+/* a tick at once, with what it causes */
+static Jsonb *
+tick_now(void)
 {
 	DocumentBuilder b;
 	TickReport	report;
 
-	(void) tick_epoch();
+	(void) restored_epoch();
 	report = tick_all(clutch_tick_batch);
+	(void) settle_postponed(clutch_tick_batch);
+	(void) settle_agenda();
 	document_begin(&b);
-	document_put_int(&b, "expired", report.expired);
-	document_put_int(&b, "timed_out", report.timed_out);
-	document_put_int(&b, "woken", report.woken);
+	document_put_int(&b, "expired", report.due.expired);
+	document_put_int(&b, "timed_out", report.due.timed_out);
+	document_put_int(&b, "woken", report.due.woken);
 	document_put_int(&b, "lost", report.lost);
 	document_put_int(&b, "sent", report.sent);
 	document_put_int(&b, "routed", report.routed);
-	PG_RETURN_JSONB_P(document_end(&b));
+	return document_end(&b);
+}
+
+/* a transaction that stays open must not hold the tasks that a tick moves */
+static Jsonb *
+tick_at_commit(void)
+{
+	DocumentBuilder b;
+
+	agenda_add_agent(CONSEQUENCE_TICK, SLICE_OF(""), clutch_tick_batch);
+	document_begin(&b);
+	document_put_bool(&b, "deferred", true);
+	return document_end(&b);
+}
+
+Datum
+clutch_tick(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_JSONB_P(IsTransactionBlock() ? tick_at_commit() : tick_now());
+}
+
+Datum
+clutch_settle(PG_FUNCTION_ARGS)
+{
+	int64		handled;
+
+	(void) restored_epoch();
+	handled = settle_agenda();
+	handled += settle_postponed(clutch_tick_batch);
+	/* what was postponed may have caused something in turn */
+	handled += settle_agenda();
+	PG_RETURN_INT64(handled);
 }
 
 Datum

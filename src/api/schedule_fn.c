@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "flow/schedule.h"
-#include "flow/tick.h"
+#include "flow/restored.h"
 #include "protocol/problem.h"
 #include "store/event.h"
 #include "utils/timestamp.h"
@@ -91,7 +91,7 @@ clutch_schedule(PG_FUNCTION_ARGS)
 	Slice		timezone = argument_optional_text(fcinfo, 3);
 
 	/* starts an epoch if there is none; the worker ticks only in databases that have one */
-	(void) tick_epoch();
+	(void) restored_epoch();
 	PG_RETURN_TIMESTAMPTZ(schedule_put(argument_text(fcinfo, 0, "name"),
 									   argument_text(fcinfo, 1, "cron"),
 									   argument_jsonb(fcinfo, 2, "envelope"),

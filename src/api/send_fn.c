@@ -140,7 +140,7 @@ batch_lock_tasks(Jsonb **envelopes, int n)
 	qsort(ids, ntasks, sizeof(Slice), batch_compare_slices);
 	for (i = 0; i < ntasks; i++)
 		if (i == 0 || !slice_equal(ids[i], ids[i - 1]))
-			(void) task_lock(ids[i], true);
+			(void) task_lock(ids[i]);
 }
 
 static Jsonb **

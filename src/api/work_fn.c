@@ -12,7 +12,8 @@
 #include "flow/answer.h"
 #include "flow/claim.h"
 #include "flow/liveness.h"
-#include "flow/tick.h"
+#include "flow/requeue.h"
+#include "flow/restored.h"
 #include "protocol/problem.h"
 #include "registry/agent.h"
 #include "task/report.h"
@@ -63,7 +64,8 @@ put_claimed(FunctionCallInfo fcinfo, const Task *task)
 	values[CLAIM_ATTEMPT] = Int32GetDatum(task->attempt);
 	result_timestamp(values, nulls, CLAIM_LEASE_UNTIL, task->lease_until);
 	result_timestamp(values, nulls, CLAIM_DEADLINE, task->deadline);
-	result_text(values, nulls, CLAIM_REASON, task->reason);
+	result_text(values, nulls, CLAIM_REASON,
+				slice_of_cstring(claim_reason_name(task->reason)));
 	put_payload(values, nulls, CLAIM_LAST_PROGRESS, task->progress_seq);
 	put_payload(values, nulls, CLAIM_ANSWER, task->answer_seq);
 	result_int8(values, nulls, CLAIM_SEQ, task->request_seq);
@@ -259,8 +261,8 @@ lock_or_refuse(Slice task_id)
 {
 	Task	   *task;
 
-	(void) tick_epoch();
-	task = task_lock(task_id, true);
+	(void) restored_epoch();
+	task = task_lock(task_id);
 	if (task == NULL)
 		verdict_task_not_found(task_id, "task_id");
 	return task;
@@ -286,7 +288,7 @@ clutch_release(PG_FUNCTION_ARGS)
 						attempt > 0 ? attempt : task->attempt, task_id.len,
 						task_id.s, task_status_name(task->status)),
 				 errhint("There is nothing to give back: drop the task and claim the next.")));
-	return result_receipt(fcinfo, claim_release(task, argument_optional_text(fcinfo, 3)));
+	return result_receipt(fcinfo, requeue_release(task, argument_optional_text(fcinfo, 3)));
 }
 
 Datum
@@ -309,7 +311,7 @@ clutch_retry(PG_FUNCTION_ARGS)
 				 errmsg("task \"%.*s\" is %s",
 						task_id.len, task_id.s, task_status_name(task->status)),
 				 errhint("Only a task that failed, timed out or was cancelled can be retried.")));
-	return result_receipt(fcinfo, claim_retry(task, by_agent));
+	return result_receipt(fcinfo, requeue_revive(task, by_agent));
 }
 
 /* spec 1.3: what failed or timed out, ancestors first; what is done stays done */
@@ -323,17 +325,17 @@ clutch_retry_run(PG_FUNCTION_ARGS)
 
 	result_begin_rows(fcinfo);
 	principal_require(by_agent, "by_agent");
-	(void) tick_epoch();
+	(void) restored_epoch();
 	foreach(cell, task_list_of_run(run_id))
 	{
-		Task	   *task = task_lock(*(Slice *) lfirst(cell), true);
+		Task	   *task = task_lock(*(Slice *) lfirst(cell));
 
 		if (task == NULL || (task->status != TASK_FAILED && task->status != TASK_TIMED_OUT))
 			continue;
 		problem_arguments_begin(&scope, cancel_arguments);
 		verdict_check_may_steer(task, by_agent);
 		problem_arguments_end(&scope);
-		result_put_receipt(fcinfo, claim_retry(task, by_agent));
+		result_put_receipt(fcinfo, requeue_revive(task, by_agent));
 	}
 	return (Datum) 0;
 }

@@ -243,6 +243,12 @@ rows_is_ours(const RowScan *scan)
 	return TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin));
 }
 
+bool
+rows_is_being_inserted(const RowScan *scan)
+{
+	return TransactionIdIsValid(scan->dirty.xmin);
+}
+
 TransactionId
 rows_in_doubt(const RowScan *scan)
 {

@@ -59,12 +59,13 @@
 	X(RUN_SCOPE, "run_scope", 2) \
 	X(TASK, "task", 40) \
 	X(READY, "ready", 5) \
-	X(WAITING, "waiting", 5) \
+	X(WAITING, "waiting", 6) \
 	X(DEPENDENCY, "dependency", 3) \
 	X(BUDGET, "budget", 6) \
 	X(SPENDING, "spending", 5) \
 	X(QUESTION, "question", 2) \
 	X(TIMER, "timer", 2) \
+	X(CONSEQUENCE, "consequence", 7) \
 	X(EPOCH, "epoch", 5) \
 	X(SCHEDULE, "schedule", 11) \
 	X(SUBSCRIPTION, "subscription", 5) \
@@ -107,12 +108,14 @@ enum
 	X(TASK_PARENT, "task_parent_task_id") \
 	X(READY, "ready_pkey")	/* agent_id, urgency, queue_no */ \
 	X(WAITING, "waiting_pkey")	/* kind, urgency, queue_no */ \
+	X(WAITING_FROM_AGENT, "waiting_from_agent") /* from_agent, kind */ \
 	X(DEPENDENCY, "dependency_pkey")	/* task_id, after_task_id */ \
 	X(DEPENDENCY_AFTER, "dependency_after_task_id") \
 	X(BUDGET, "budget_pkey")	/* run_id */ \
 	X(SPENDING, "spending_pkey")	/* run_id, agent_id, seq */ \
 	X(QUESTION, "question_pkey")	/* task_id */ \
 	X(TIMER, "timer_pkey")	/* due, task_id */ \
+	X(CONSEQUENCE, "consequence_pkey") /* no */ \
 	X(EPOCH, "epoch_key")	/* epoch, timeline */ \
 	X(SCHEDULE, "schedule_pkey")	/* name */ \
 	X(SCHEDULE_NEXT_AT, "schedule_next_at") /* next_at, name */ \
@@ -230,6 +233,9 @@ extern TransactionId rows_in_doubt(const RowScan *scan);
 
 /* has the current transaction written the current row? */
 extern bool rows_is_ours(const RowScan *scan);
+
+/* ROWS_DIRTY: is another open transaction inserting this version of the row? */
+extern bool rows_is_being_inserted(const RowScan *scan);
 
 /* the place of the current row */
 extern ItemPointerData rows_tid(const RowScan *scan);

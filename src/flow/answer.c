@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * answer.c
- *	  The chat.message that lets a parked task go on.
+ *	  The chat.message that answers the question of a task.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,7 +9,7 @@
 
 #include "base/document.h"
 #include "flow/answer.h"
-#include "flow/claim.h"
+#include "flow/requeue.h"
 #include "registry/roster.h"
 #include "settings.h"
 #include "store/dedup.h"
@@ -18,12 +18,11 @@
 #include "task/task_row.h"
 #include "task/verdict.h"
 
-/* was it answered, and not claimed since? */
+/* Has its question been answered, and the task not been claimed since? */
 static bool
-just_answered(TaskStatus status, Slice reason)
+just_answered(TaskStatus status, ClaimReason reason)
 {
-	return (status == TASK_PENDING || status == TASK_ASSIGNED) &&
-		slice_equal(reason, SLICE_OF("resumed"));
+	return (status == TASK_PENDING || status == TASK_ASSIGNED) && reason == CLAIM_RESUMED;
 }
 
 bool
@@ -46,7 +45,7 @@ answer_concerns(const Envelope *message)
 		TaskStatus	status = task_status_parse(rows_text(&scan, Anum_task_status));
 
 		concerns = status == TASK_INPUT_REQUIRED ||
-			just_answered(status, rows_text(&scan, Anum_task_reason));
+			just_answered(status, claim_reason_parse(rows_text(&scan, Anum_task_reason)));
 	}
 	rows_end(&scan);
 	return concerns;
@@ -72,8 +71,8 @@ is_in_group(Slice agent_id, Slice group_id)
 }
 
 /*
- * By default a question goes to who requested the task, and whoever answers
- * first will do; one that is addressed to somebody else is for him.
+ * By default a question goes to the agent that requested the task, and anybody
+ * may answer it first; one that is addressed to others is for them to answer.
  */
 static void
 require_asked(const Task *task, const Envelope *question, Slice agent_id)
@@ -100,7 +99,7 @@ require_asked(const Task *task, const Envelope *question, Slice agent_id)
 				 errproblem("/from/agent_id", "NOT_ASKED"),
 				 errmsg("\"%.*s\" was not asked by task \"%.*s\"",
 						agent_id.len, agent_id.s, task->task_id.len, task->task_id.s),
-				 errhint("Let one of those answer to whom the question is addressed, or who requested the task.")));
+				 errhint("Let an agent answer to which the question is addressed, or the one that requested the task.")));
 }
 
 /* ---------------------------------------------------------------- judging */
@@ -109,11 +108,11 @@ typedef enum AnswerVerdict
 {
 	ANSWER_FITS,
 	ANSWER_LATE,
-	ANSWER_NONE					/* a message like any other */
+	ANSWER_NONE					/* it is a message like any other */
 } AnswerVerdict;
 
 static AnswerVerdict
-judge(const Task *task, const Envelope *message)
+judge_answer(const Task *task, const Envelope *message)
 {
 	Slice		answer_to = message->orders.answer_to;
 	Jsonb	   *document;
@@ -144,16 +143,16 @@ answer_take(Event *event)
 
 	if (dedup_seen(event))
 		return false;
-	task = task_lock(message->task_id, true);
+	task = task_lock(message->task_id);
 	if (task == NULL)
 		verdict_task_not_found(message->task_id, "/task_id");
 	verdict_check_run(task, message->run_id);
-	verdict = judge(task, message);
+	verdict = judge_answer(task, message);
 	event->late = verdict == ANSWER_LATE;
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	if (verdict == ANSWER_FITS)
-		claim_resume(task, event->seq, message->id);
+		requeue_resume(task, event->seq, message->id);
 	return true;
 }
 

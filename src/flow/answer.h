@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * answer.h
- *	  The chat.message that lets a parked task go on.
+ *	  The chat.message that answers the question of a task.
  *
- * Any chat.message to a parked task by somebody else than its agent is the
- * answer; a question that is addressed to others than the requester of the
- * task is answered by these, the requester, or the orchestrator alone.  The
- * first answer counts.  A later one is kept, late: it is known by
- * meta.clutch.answer_to, which clutch.answer writes, or by coming before the
- * task was claimed again.
+ * Any chat.message to a task in input_required that its own agent did not send
+ * is the answer.  A question that is addressed to agents other than the
+ * requester of the task may be answered by these, the requester, or the
+ * orchestrator only.  The first answer counts.  A later one is kept, late: it is
+ * recognised by meta.clutch.answer_to, which clutch.answer writes, or because it
+ * came before the task was claimed again.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,16 +18,17 @@
 #include "store/event.h"
 #include "task/task.h"
 
-/* may it be an answer?  Cheap, for every chat.message is asked. */
+/* May it be an answer?  This is cheap, because every chat.message is asked. */
 extern bool answer_concerns(const Envelope *message);
 
 /*
  * Takes such a message in: dedup, the task's lock, seq, verdict, effect.
- * false: seen before.  Raises for one who may not answer.
+ * Returns false if the message was there already.  Raises for an agent that may
+ * not answer.
  */
 extern bool answer_take(Event *event);
 
-/* clutch.answer: the message, built and sent */
+/* clutch.answer: builds the message and sends it */
 extern Receipt answer_send(Slice from_agent, Slice task_id, Jsonb *payload);
 
 #endif							/* CLUTCH_ANSWER_H */

@@ -1,88 +1,95 @@
 /*-------------------------------------------------------------------------
  *
  * assign.c
- *	  Giving a task to an agent, or putting it to wait.
+ *	  Giving a task to an agent, or making it wait.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
-#include "base/clock.h"
 #include "base/document.h"
+#include "flow/agenda.h"
 #include "flow/assign.h"
 #include "flow/budget.h"
 #include "flow/ending.h"
-#include "queue/question.h"
-#include "queue/ready.h"
+#include "flow/move.h"
+#include "protocol/problem.h"
+#include "queue/requester.h"
 #include "queue/timer.h"
-#include "queue/waiting.h"
-#include "registry/breaker.h"
 #include "registry/slot.h"
 #include "routing/decision.h"
 #include "routing/router.h"
-#include "settings.h"
-#include "task/notice.h"
 #include "utils/memutils.h"
 #include "wake/notify.h"
 
-/* the first of the ranked candidates that has a slot; -1: none has */
+/* ------------------------------------------------------------------- slots */
+
+/* Takes a slot of one candidate; returns its number, or -1 if it has none. */
 static int
-take_slot(Task *task, Choice *choice)
+candidate_take_slot(const Task *task, const Candidate *candidate)
 {
-	int			i = 0;
+	return slot_take(candidate->agent_id, candidate->max_concurrency, task->task_id,
+					 task->request_seq);
+}
 
-	while (i < choice->ncandidates)
+/*
+ * Takes a slot of the first of the ranked candidates that has one.  Returns
+ * which candidate that is, or -1; candidates that turn out to be full become
+ * rejected ones.
+ */
+static int
+choice_take_slot(const Task *task, Choice *choice, int *slot_no)
+{
+	while (choice->ncandidates > 0)
 	{
-		const Candidate *candidate = &choice->candidates[i];
-
-		task->slot_no = slot_take(candidate->agent_id, candidate->max_concurrency,
-								  task->task_id, task->request_seq);
-		if (task->slot_no >= 0)
-			return i;
-		router_reject_full(choice, i);
+		*slot_no = candidate_take_slot(task, &choice->candidates[0]);
+		if (*slot_no >= 0)
+			return 0;
+		router_reject_full(choice, 0);
 	}
 	return -1;
 }
 
-static bool
-is_first_assignment(const Task *task)
-{
-	return task->attempt == 1 && !slice_present(task->code);
-}
+/* ------------------------------------------------------------------ giving */
 
 /*
- * A request that names one agent is given to it without choice, hence
- * without a decision event; once it was held or had to wait, the log must
- * say when it was given after all.  So it must if it names others to wait for:
- * whether they were over when it came, the order of the log does not tell.
+ * A request that names one agent is given to it without a choice, hence without
+ * a decision event.  But the log has to say when the task was given if that
+ * happened later: if it was held, had to wait, or was tried before.  So it must
+ * if the request names tasks to wait for, because the order of the log does not
+ * tell whether they were over when it came.
  */
+static bool
+needs_decision(const Task *task, const Requirement *requirement)
+{
+	bool		is_first = task->attempt == 1 && !slice_present(task->code);
+
+	return !requirement_is_direct(requirement) || !is_first || requirement->has_after ||
+		task_is_held(task);
+}
+
 static void
-give(Task *task, const Requirement *requirement, const Choice *choice,
-	 int selected, Slice request_id, TimestampTz at)
+assign_give(Task *task, const Requirement *requirement, const Choice *choice, int selected,
+			int slot_no, Slice request_id, TimestampTz at)
 {
 	TaskEvent	event = {STEP_ASSIGN, task->request_seq, at};
+	Notice		decision = {MSG_ROUTING_DECISION};
 
 	event.agent = slice_copy(choice->candidates[selected].agent_id);
-	if (!requirement_is_direct(requirement) || !is_first_assignment(task) ||
-		requirement->has_after || task_is_held(task))
+	if (!needs_decision(task, requirement))
 	{
-		Jsonb	   *payload = decision_payload(requirement, choice, selected,
-											   request_id, task->attempt);
-		Receipt		receipt = notice_append(task, MSG_ROUTING_DECISION, MOVE_NONE,
-											SLICE_NONE, event.agent, payload);
-
-		event.seq = receipt.seq;
-		event.at = receipt.received_at;
+		move_to_agent(task, NULL, &event, slot_no);
+		return;
 	}
-	waiting_remove(task);
-	task_apply(task, &event);
-	ready_put(task);
-	timer_set(task);
+	decision.to = event.agent;
+	decision.payload = decision_payload(requirement, choice, selected, request_id,
+										task->attempt);
+	move_to_agent(task, &decision, &event, slot_no);
 }
 
 /*
- * An agent that was full may have become free since, and one that listens and
- * has not called for long is not UNAVAILABLE if it does: let them claim.
+ * An agent that was full may have room since, and one that listens but has not
+ * called for long is available again if it calls: let them claim.
  */
 static void
 wake_candidates(const Choice *choice)
@@ -97,30 +104,33 @@ wake_candidates(const Choice *choice)
 		notify_agent(roster_agent(choice->roster, away->examples[i])->agent_id);
 }
 
-/* routing.failure is said once per change of code, and when it is held no longer */
+/* A routing.failure is written once per change of code, and when a held task is held no longer. */
 static void
-wait_for_agent(Task *task, const Requirement *requirement, const Choice *choice,
-			   Slice request_id)
+assign_wait(Task *task, const Requirement *requirement, const Choice *choice,
+			Slice request_id)
 {
-	wake_candidates(choice);
-	if (task_is_held(task) || !slice_equal(task->code, slice_of_cstring(routing_failure_name(choice->failure))))
-	{
-		TaskEvent	event = {STEP_FAIL_TO_ROUTE};
-		Jsonb	   *payload = failure_payload(requirement, choice, request_id);
-		Receipt		receipt = notice_append(task, MSG_ROUTING_FAILURE, MOVE_NONE,
-											SLICE_NONE, task->from_agent, payload);
+	TaskEvent	event = {STEP_FAIL_TO_ROUTE};
+	Notice		failure = {MSG_ROUTING_FAILURE, .to = task->from_agent};
+	Slice		code = slice_of_cstring(routing_failure_name(choice->failure));
+	bool		is_news = task_is_held(task) || !slice_equal(task->code, code);
 
-		event.seq = receipt.seq;
-		event.at = receipt.received_at;
-		event.code = slice_of_cstring(routing_failure_name(choice->failure));
-		event.detail = document_get_text(&payload->root, "message");
-		task_apply(task, &event);
-	}
+	wake_candidates(choice);
 	waiting_put(task, requirement);
-	timer_set(task);
+	if (!is_news)
+	{
+		timer_set(task);
+		task_save(task);
+		return;
+	}
+	failure.payload = failure_payload(requirement, choice, request_id);
+	event.code = code;
+	event.detail = document_get_text(&failure.payload->root, "message");
+	(void) move_task(task, &failure, &event);
 }
 
-/* what the run may cost is used up: the task ends before it costs more */
+/* ----------------------------------------------------------------- routing */
+
+/* Ends the task if the budget of its run is used up, before it costs more. */
 static bool
 end_without_budget(Task *task)
 {
@@ -133,119 +143,163 @@ end_without_budget(Task *task)
 	return true;
 }
 
-/* who asked gets the answer, if it still can */
+/* The agent that asked a question gets the task back with the answer, if it still can. */
 static bool
 give_back(Task *task, const Requirement *requirement, Slice request_id, TimestampTz at)
 {
 	Requirement same = *requirement;
 	Choice	   *choice;
 	int			selected;
+	int			slot_no;
 
-	if (task->past_agents.n == 0 || !slice_equal(task->reason, SLICE_OF("resumed")))
+	if (task->past_agents.n == 0 || task->reason != CLAIM_RESUMED)
 		return false;
 	same.named.n = 1;
 	same.named.items = &task->past_agents.items[task->past_agents.n - 1];
 	same.groups.n = 0;
 	same.resumes = true;
 	choice = router_choose(&same);
-	selected = take_slot(task, choice);
+	selected = choice_take_slot(task, choice, &slot_no);
 	if (selected >= 0)
-		give(task, &same, choice, selected, request_id, at);
+		assign_give(task, &same, choice, selected, slot_no, request_id, at);
 	return selected >= 0;
 }
 
+/* what the request asks for; the agent that had the task last is to be avoided */
+static void
+read_requirement(const Task *task, const Envelope *request, Requirement *requirement)
+{
+	requirement_of(request, task->scope, requirement);
+	if (task->past_agents.n > 0)
+		requirement->avoid = task->past_agents.items[task->past_agents.n - 1];
+}
+
 static bool
-route(Task *task, const Envelope *request, TimestampTz at)
+assign_route(Task *task, const Envelope *request, TimestampTz at, bool is_new)
 {
 	Requirement requirement;
 	Choice	   *choice;
 	int			selected;
+	int			slot_no;
 
 	if (end_without_budget(task))
 		return false;
-	requirement_of(request, task->scope, &requirement);
+	read_requirement(task, request, &requirement);
 	if (give_back(task, &requirement, request->id, at))
+		return true;
+	choice = router_choose(&requirement);
+	selected = choice_take_slot(task, choice, &slot_no);
+	if (selected >= 0)
 	{
-		task_save(task);
+		assign_give(task, &requirement, choice, selected, slot_no, request->id, at);
 		return true;
 	}
-	if (task->past_agents.n > 0)
-		requirement.avoid = task->past_agents.items[task->past_agents.n - 1];
-	choice = router_choose(&requirement);
-	selected = take_slot(task, choice);
-	if (selected >= 0)
-		give(task, &requirement, choice, selected, request->id, at);
-	else
-		wait_for_agent(task, &requirement, choice, request->id);
-	task_save(task);
-	return selected >= 0;
+	if (is_new)
+		requester_require_room(request->from_agent, &requirement);
+	assign_wait(task, &requirement, choice, request->id);
+	return false;
 }
 
 void
 assign_new(Task *task, const Envelope *request, TimestampTz at)
 {
-	if (task_is_held(task))
-		assign_hold(task);
-	else
-		(void) route(task, request, at);
+	(void) assign_route(task, request, at, true);
 }
 
-void
-assign_hold(Task *task)
-{
-	timer_set(task);
-	task_save(task);
-}
-
-void
-assign_lift(Task *task, const TaskEvent *lift)
-{
-	int64		kind = task->queue_kind;
-	bool		waits = task->status == TASK_PENDING && task->queue_no != 0;
-
-	if (task->status == TASK_ASSIGNED)
-		ready_remove(task);
-	else if (waits)
-		waiting_remove(task);
-	task_apply(task, lift);
-	if (task->status == TASK_ASSIGNED)
-		ready_put(task);
-	else if (waits)
-		waiting_put_kind(task, kind);
-	task_save(task);
-}
-
-static bool
-route_again(Task *task)
+/* the request of a task as it stands in the log; the envelope points into the document */
+static void
+read_request(const Task *task, Envelope *request)
 {
 	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
-	Envelope	request;
 
 	if (document == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the request of task \"%.*s\" is not in the log",
 						task->task_id.len, task->task_id.s),
-				 errhint("SELECT * FROM clutch.check() says what is wrong with the log.")));
-	envelope_read_admitted(document, &request, problem_list());
-	return route(task, &request, task->since);
+				 errhint("SELECT * FROM clutch.check() shows what is wrong with the log.")));
+	envelope_read_admitted(document, request, problem_list());
 }
 
-/* a tick does this a thousand times, and a request may be as large as any */
 bool
-assign_again(const Task *task)
+assign_again(Task *task)
 {
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext,
-												  "clutch assign again",
+	Envelope	request;
+
+	read_request(task, &request);
+	return assign_route(task, &request, task->since, false);
+}
+
+/* ----------------------------------------------------- what waits, one agent */
+
+/* which of the candidates the agent is, or -1 */
+static int
+find_candidate(const Choice *choice, Slice agent_id)
+{
+	int			i;
+
+	for (i = 0; i < choice->ncandidates; i++)
+		if (slice_equal(choice->candidates[i].agent_id, agent_id))
+			return i;
+	return -1;
+}
+
+/*
+ * Chosen by what could be read without a lock, and then given under the lock if
+ * the task still waits in its place: a task that the agent does not get is not
+ * locked, so an open transaction that claims holds nothing but its own tasks.
+ */
+static bool
+choose_and_give(const WaitingPlace *place, Slice agent_id)
+{
+	Task	   *task = task_look(place->task_id, ROWS_LATEST);
+	Requirement requirement;
+	Envelope	request;
+	Choice	   *choice;
+	int			selected;
+	int			slot_no;
+
+	if (task == NULL || task->status != TASK_PENDING || task->queue_no != place->queue_no)
+		return false;
+	/* it has to end, which is a consequence of the claim that finds it */
+	if (budget_exceeded(task) != NULL)
+	{
+		agenda_add_task(CONSEQUENCE_ROUTE, task->depth, task->task_id);
+		return false;
+	}
+	read_request(task, &request);
+	read_requirement(task, &request, &requirement);
+	choice = router_choose(&requirement);
+	selected = find_candidate(choice, agent_id);
+	/* an agent that is to be avoided gets it only if no other has room */
+	if (selected < 0 || (selected > 0 && slice_equal(requirement.avoid, agent_id)) ||
+		!slot_is_likely(agent_id, choice->candidates[selected].max_concurrency))
+		return false;
+	task = waiting_lock(place);
+	if (task == NULL)
+		return false;
+	slot_no = candidate_take_slot(task, &choice->candidates[selected]);
+	if (slot_no < 0)
+		return false;
+	assign_give(task, &requirement, choice, selected, slot_no, request.id, task->since);
+	return true;
+}
+
+/* Each task is tried in memory of its own: a request may be as large as any. */
+bool
+assign_waiting_to(const WaitingPlace *place, Slice agent_id)
+{
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch assign waiting",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
-	Task		routed = *task;
-	bool		given = route_again(&routed);
+	bool		given = choose_and_give(place, agent_id);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 	return given;
 }
+
+/* --------------------------------------------------------------- hand-over */
 
 void
 assign_hand_over(Task *task, const Envelope *request, int64 seq, TimestampTz at)
@@ -253,13 +307,12 @@ assign_hand_over(Task *task, const Envelope *request, int64 seq, TimestampTz at)
 	TaskEvent	event = {STEP_ASSIGN, seq, at};
 	Requirement requirement;
 	Choice	   *choice;
-	Task		next = *task;
-	Slice		freed;
 	int			selected;
+	int			slot_no;
 
 	requirement_of(request, task->scope, &requirement);
 	choice = router_choose(&requirement);
-	selected = take_slot(&next, choice);
+	selected = choice_take_slot(task, choice, &slot_no);
 	if (selected < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
@@ -268,104 +321,5 @@ assign_hand_over(Task *task, const Envelope *request, int64 seq, TimestampTz at)
 						task->task_id.len, task->task_id.s),
 				 errhint("Hand the task over when the agent is free, or request a new task.")));
 	event.agent = slice_copy(choice->candidates[selected].agent_id);
-	freed = assign_withdraw(task, OUTCOME_NONE);
-	task_apply(task, &event);
-	task->slot_no = next.slot_no;
-	ready_put(task);
-	timer_set(task);
-	task_save(task);
-	if (slice_present(freed))
-		assign_offer(freed);
-}
-
-Slice
-assign_withdraw(Task *task, int outcome)
-{
-	Slice		freed = SLICE_NONE;
-
-	if (task->status == TASK_ASSIGNED)
-		ready_remove(task);
-	else if (task->status == TASK_PENDING)
-		waiting_remove(task);
-	else if (task->status == TASK_INPUT_REQUIRED)
-		question_remove(task);
-	timer_clear(task);
-	task->lease_until = 0;
-	task->lease = 0;
-	if (task->slot_no >= 0)
-	{
-		slot_free(task->agent_id, task->slot_no, task->request_seq, (SlotOutcome) outcome);
-		task->slot_no = -1;
-		freed = task->agent_id;
-	}
-	return freed;
-}
-
-void
-assign_offer(Slice agent_id)
-{
-	/* with an open breaker it would be given nothing */
-	bool		may_have = breaker_limit(agent_id, clock_now(), 1) > 0;
-	Task	   *task = may_have ? waiting_take(agent_id) : NULL;
-
-	if (task != NULL)
-		(void) assign_again(task);
-	/*
-	 * Whoever else ended its task, the agent should hear; and what came to
-	 * wait meanwhile and cannot be seen yet, it claims itself.
-	 */
-	notify_agent(agent_id);
-}
-
-/*
- * The router may give the task to another agent that is better and free as
- * well; then there is one task less to wait, as when it ends for want of
- * budget.  One that it could give to nobody, though the agent seemed to fit,
- * is looked for again with what the agent has spent by now; if it comes again,
- * that is the end.
- */
-#define MOST_FAILED		16
-
-int
-assign_pull(Slice agent_id, int n)
-{
-	Roster	   *roster;
-	int			ordinal;
-	int			limit;
-	int			given = 0;
-	int			failed = 0;
-	int64		tried = 0;
-
-	/* the usual case, and it must not cost a reading of the registry */
-	if (waiting_is_empty())
-		return 0;
-	roster = roster_get();
-	ordinal = roster_find(roster, agent_id);
-	limit = ordinal < 0 ? 0 : roster_agent(roster, ordinal)->card.max_concurrency;
-	limit = breaker_limit(agent_id, clock_now(), limit);
-	while (given < n && failed < MOST_FAILED)
-	{
-		AgentLoad	load;
-		Task	   *task;
-
-		load_read(agent_id, limit, &load);
-		/*
-		 * Where somebody is taking or freeing the last slot, a task tried in
-		 * vain would wake this very agent to try again, until that one commits.
-		 */
-		if (load.running >= limit || !slot_is_likely(agent_id, limit))
-			break;
-		task = waiting_take(agent_id);
-		if (task == NULL || task->queue_no == tried)
-			break;
-		if (assign_again(task))
-			given++;
-		else
-		{
-			failed++;
-			tried = task->queue_no;
-			waiting_forget_fitting(agent_id);
-		}
-	}
-	return given;
+	move_to_agent(task, NULL, &event, slot_no);
 }

@@ -18,18 +18,20 @@
 /* columns of clutch.budget */
 enum
 {
-	Anum_run_id = 1,
-	Anum_seq,
-	Anum_tokens,
-	Anum_cost,
-	Anum_tasks,
-	Anum_depth,
-	Natts_budget = Anum_depth
+	Anum_budget_run_id = 1,
+	Anum_budget_seq,
+	Anum_budget_tokens,
+	Anum_budget_cost,
+	Anum_budget_tasks,
+	Anum_budget_depth,
+	Natts_budget = Anum_budget_depth
 };
 
-/* false: the run has none; *creator: who is setting it, if not committed */
+StaticAssertDecl((int) Natts_budget == (int) COLUMNS_BUDGET, "columns of clutch.budget");
+
+/* Returns false if the run has no budget; *creator is the open transaction that is setting it. */
 static bool
-find(Slice run_id, RowSnapshot which, Budget *budget, TransactionId *creator)
+budget_find(Slice run_id, RowSnapshot which, Budget *budget, TransactionId *creator)
 {
 	Datum		v[Natts_budget];
 	bool		n[Natts_budget];
@@ -45,17 +47,17 @@ find(Slice run_id, RowSnapshot which, Budget *budget, TransactionId *creator)
 	{
 		rows_keep(&scan, v, n);
 		*creator = which == ROWS_DIRTY ? rows_in_doubt(&scan) : InvalidTransactionId;
-		budget->amount.tokens = n[Anum_tokens - 1] ? -1 : DatumGetInt64(v[Anum_tokens - 1]);
-		budget->amount.cost = n[Anum_cost - 1] ? NULL : DatumGetNumeric(v[Anum_cost - 1]);
-		budget->tasks = n[Anum_tasks - 1] ? -1 : DatumGetInt64(v[Anum_tasks - 1]);
-		budget->depth = n[Anum_depth - 1] ? -1 : DatumGetInt64(v[Anum_depth - 1]);
+		budget->amount.tokens = n[Anum_budget_tokens - 1] ? -1 : DatumGetInt64(v[Anum_budget_tokens - 1]);
+		budget->amount.cost = n[Anum_budget_cost - 1] ? NULL : DatumGetNumeric(v[Anum_budget_cost - 1]);
+		budget->tasks = n[Anum_budget_tasks - 1] ? -1 : DatumGetInt64(v[Anum_budget_tasks - 1]);
+		budget->depth = n[Anum_budget_depth - 1] ? -1 : DatumGetInt64(v[Anum_budget_depth - 1]);
 	}
 	rows_end(&scan);
 	return budget->is_set;
 }
 
 static bool
-is_same(const Budget *a, const Budget *b)
+budget_is_same(const Budget *a, const Budget *b)
 {
 	Amount		cost_a = {0, a->amount.cost};
 	Amount		cost_b = {0, b->amount.cost};
@@ -69,22 +71,22 @@ is_same(const Budget *a, const Budget *b)
 }
 
 static void
-insert(Slice run_id, int64 seq, const Budget *budget)
+budget_insert(Slice run_id, int64 seq, const Budget *budget)
 {
 	Datum		values[Natts_budget];
 	bool		nulls[Natts_budget];
 
-	values[Anum_run_id - 1] = PointerGetDatum(slice_to_text(run_id));
-	values[Anum_seq - 1] = Int64GetDatum(seq);
-	values[Anum_tokens - 1] = Int64GetDatum(budget->amount.tokens);
-	values[Anum_cost - 1] = NumericGetDatum(budget->amount.cost);
-	values[Anum_tasks - 1] = Int64GetDatum(budget->tasks);
-	values[Anum_depth - 1] = Int64GetDatum(budget->depth);
-	nulls[Anum_run_id - 1] = nulls[Anum_seq - 1] = false;
-	nulls[Anum_tokens - 1] = budget->amount.tokens < 0;
-	nulls[Anum_cost - 1] = budget->amount.cost == NULL;
-	nulls[Anum_tasks - 1] = budget->tasks < 0;
-	nulls[Anum_depth - 1] = budget->depth < 0;
+	values[Anum_budget_run_id - 1] = PointerGetDatum(slice_to_text(run_id));
+	values[Anum_budget_seq - 1] = Int64GetDatum(seq);
+	values[Anum_budget_tokens - 1] = Int64GetDatum(budget->amount.tokens);
+	values[Anum_budget_cost - 1] = NumericGetDatum(budget->amount.cost);
+	values[Anum_budget_tasks - 1] = Int64GetDatum(budget->tasks);
+	values[Anum_budget_depth - 1] = Int64GetDatum(budget->depth);
+	nulls[Anum_budget_run_id - 1] = nulls[Anum_budget_seq - 1] = false;
+	nulls[Anum_budget_tokens - 1] = budget->amount.tokens < 0;
+	nulls[Anum_budget_cost - 1] = budget->amount.cost == NULL;
+	nulls[Anum_budget_tasks - 1] = budget->tasks < 0;
+	nulls[Anum_budget_depth - 1] = budget->depth < 0;
 	(void) rows_insert(TABLE_BUDGET, values, nulls);
 }
 
@@ -102,8 +104,8 @@ budget_set(const Envelope *request, int64 seq)
 	for (;;)
 	{
 		guard_take(guard);
-		if (!find(request->run_id, ROWS_DIRTY, &budget, &creator))
-			insert(request->run_id, seq, wanted);
+		if (!budget_find(request->run_id, ROWS_DIRTY, &budget, &creator))
+			budget_insert(request->run_id, seq, wanted);
 		guard_release(guard);
 		if (!budget.is_set)
 			return;
@@ -111,7 +113,7 @@ budget_set(const Envelope *request, int64 seq)
 			break;
 		wait_for_transaction(creator);
 	}
-	if (!is_same(wanted, &budget))
+	if (!budget_is_same(wanted, &budget))
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
 				 errproblem("/meta/clutch/budget", "BUDGET_EXISTS"),
@@ -142,7 +144,7 @@ budget_exceeded(const Task *task)
 	Budget		budget;
 	Amount		spent;
 
-	if (!find(task->run_id, ROWS_LATEST, &budget, &creator))
+	if (!budget_find(task->run_id, ROWS_LATEST, &budget, &creator))
 		return NULL;
 	if (budget.depth >= 0 && task->depth > budget.depth)
 		return psprintf("depth %d of " INT64_FORMAT, task->depth, budget.depth);

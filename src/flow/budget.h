@@ -3,9 +3,10 @@
  * budget.h
  *	  What a run may cost (meta.clutch.budget of its requests).
  *
- * Looked at before each routing, over all tasks of the run: what was spent
- * (store/spending.h), how many tasks there are, how deep this one stands.
- * Work that runs is not stopped: its cost is counted when it is reported.
+ * The budget is looked at before a task is routed, over all tasks of the run:
+ * what has been spent (store/spending.h), how many tasks there are, and how deep
+ * the task stands.  Work that is running is not stopped; its cost counts when it
+ * is reported.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,12 +16,12 @@
 #include "task/task.h"
 
 /*
- * The first request that names a budget sets it for the run.  Raises
- * BUDGET_EXISTS for another one than the run has.
+ * The first request of a run that names a budget sets it.  Raises BUDGET_EXISTS
+ * if the run has another one.
  */
 extern void budget_set(const Envelope *request, int64 seq);
 
-/* NULL: the task may be routed; else what is used up, in words, palloc'd */
+/* NULL: the task may be routed; otherwise what is used up, in words, palloc'd */
 extern char *budget_exceeded(const Task *task);
 
 #endif							/* CLUTCH_BUDGET_H */

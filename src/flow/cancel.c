@@ -7,93 +7,103 @@
  */
 #include "clutch.h"
 
-#include "flow/assign.h"
 #include "flow/cancel.h"
 #include "flow/ending.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
-#include "task/task_row.h"
-#include "utils/memutils.h"
 
-static List *
-add_children(List *ids, Slice task_id)
+/* one entry for each child, committed or not */
+static void
+cancel_children(Slice task_id, int depth, Slice ancestor)
 {
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_TASK, INDEX_TASK_PARENT, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
-	return rows_list_texts(&scan, Anum_task_task_id, ids);
-}
-
-/*
- * Those that are over are locked too: a child of theirs may be on its way.
- * The agent whose slot was freed, copied to the outer context, or absent.
- */
-static Slice
-cancel_one(Slice task_id, Slice ancestor, MemoryContext outer)
-{
-	Task	   *task = task_lock_to_cancel(task_id);
-	Slice		freed = SLICE_NONE;
-	MemoryContext old;
-
-	if (task == NULL || task_status_is_over(task->status))
-		return freed;
-	freed = ending_cancel(task, ancestor);
-	old = MemoryContextSwitchTo(outer);
-	freed = slice_present(freed) ? slice_copy(freed) : freed;
-	MemoryContextSwitchTo(old);
-	return freed;
-}
-
-void
-cancel_descendants(const Task *task)
-{
-	MemoryContext outer = CurrentMemoryContext;
-	MemoryContext each = AllocSetContextCreate(outer, "clutch cancel", ALLOCSET_DEFAULT_SIZES);
-	List	   *level = add_children(NIL, task->task_id);
-	List	   *freed = NIL;
 	ListCell   *cell;
 
-	while (level != NIL)
+	foreach(cell, task_list_children(task_id, ROWS_DIRTY))
 	{
-		List	   *below = NIL;
+		Consequence child = {CONSEQUENCE_CANCEL, depth + 1, *(Slice *) lfirst(cell), ancestor};
 
-		list_sort(level, slice_list_compare);
-		foreach(cell, level)
-		{
-			Slice		id = *(Slice *) lfirst(cell);
-			Slice	   *agent = palloc(sizeof(Slice));
-			MemoryContext old = MemoryContextSwitchTo(each);
-
-			CHECK_FOR_INTERRUPTS();
-			*agent = cancel_one(id, task->task_id, outer);
-			MemoryContextSwitchTo(old);
-			MemoryContextReset(each);
-			if (slice_present(*agent))
-				freed = lappend(freed, agent);
-			below = add_children(below, id);
-		}
-		level = below;
+		CHECK_FOR_INTERRUPTS();
+		agenda_add(&child);
 	}
-	MemoryContextDelete(each);
-	/* not before: what waits may be below it too */
-	foreach(cell, freed)
-		assign_offer(*(Slice *) lfirst(cell));
 }
 
 bool
-cancel_orphan(Task *task, const Task *parent)
+cancel_settle_children(const Consequence *consequence)
 {
-	/* below a live task nothing is cancelled */
-	while (parent != NULL && task_status_is_over(parent->status))
+	cancel_children(consequence->subject, consequence->depth, consequence->because);
+	return true;
+}
+
+/* The cancel passes through a task that is over: its children may not be. */
+bool
+cancel_settle(const Consequence *consequence)
+{
+	bool		busy;
+	Task	   *task = task_lock_now(consequence->subject, &busy);
+
+	if (task == NULL)
+		return !busy;
+	if (task_status_is_over(task->status))
+		cancel_children(task->task_id, task->depth, consequence->because);
+	else
+		ending_cancel(task, consequence->because);
+	return true;
+}
+
+/*
+ * The nearest ancestor that was cancelled, or an absent Slice.  Nothing is
+ * cancelled below a live task, so the walk ends at the first one.
+ */
+static Slice
+cancelled_ancestor(const Task *task, bool *in_doubt)
+{
+	Slice		parent_id = task->parent_task_id;
+
+	*in_doubt = false;
+	while (slice_present(parent_id))
 	{
+		bool		doubt;
+		Task	   *parent = task_sight(parent_id, &doubt);
+
+		*in_doubt = *in_doubt || doubt;
+		if (parent == NULL || !task_status_is_over(parent->status))
+			return SLICE_NONE;
 		if (parent->status == TASK_CANCELLED)
-		{
-			(void) ending_cancel(task, parent->task_id);
-			return true;
-		}
-		parent = slice_present(parent->parent_task_id) ?
-			task_look(parent->parent_task_id, ROWS_LATEST) : NULL;
+			return parent->task_id;
+		parent_id = parent->parent_task_id;
 	}
-	return false;
+	return SLICE_NONE;
+}
+
+bool
+cancel_orphan(Task *task)
+{
+	bool		in_doubt;
+	Slice		ancestor = cancelled_ancestor(task, &in_doubt);
+
+	if (slice_present(ancestor))
+		ending_cancel(task, ancestor);
+	else if (in_doubt)
+		agenda_add_task(CONSEQUENCE_ORPHAN, task->depth, task->task_id);
+	return slice_present(ancestor);
+}
+
+bool
+cancel_settle_orphan(const Consequence *consequence)
+{
+	bool		in_doubt;
+	bool		busy;
+	Task	   *task = task_sight(consequence->subject, &busy);
+	Slice		ancestor;
+
+	if (task == NULL || task_status_is_over(task->status))
+		return !busy;
+	ancestor = cancelled_ancestor(task, &in_doubt);
+	if (!slice_present(ancestor))
+		return !in_doubt;
+	task = task_lock_now(consequence->subject, &busy);
+	if (task == NULL || task_status_is_over(task->status))
+		return !busy;
+	ending_cancel(task, ancestor);
+	return true;
 }

@@ -3,24 +3,30 @@
  * cancel.h
  *	  A cancel reaches every descendant (spec 1.3).
  *
+ * It travels by consequences: the cancel of a task adds an entry for its
+ * children, and the cancel of each child adds one for the children below it.  A
+ * child that is requested at the same time looks at its parent after its own row
+ * is written; the cancel looks for children after its own row is written, and
+ * sees uncommitted ones too.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_CANCEL_H
 #define CLUTCH_CANCEL_H
 
+#include "flow/agenda.h"
 #include "task/task.h"
 
 /*
- * The task was cancelled just now: all that is live below it is, each by a
- * task.cancel of the orchestrator, level by level.  A child that is requested
- * at the same time names its parent: one of the two waits for the other.
+ * A new task whose parent, or another ancestor, was cancelled is cancelled at
+ * once.  Returns false if there is no such ancestor; if that cannot be told yet,
+ * the task is looked at again when the transaction commits.
  */
-extern void cancel_descendants(const Task *task);
+extern bool cancel_orphan(Task *task);
 
-/*
- * A new task below a parent that was cancelled, or below whose ancestors one
- * was: it is cancelled at once.  False: nothing of the kind.
- */
-extern bool cancel_orphan(Task *task, const Task *parent);
+/* CONSEQUENCE_CANCEL_CHILDREN, _CANCEL and _ORPHAN; false: to be tried later */
+extern bool cancel_settle_children(const Consequence *consequence);
+extern bool cancel_settle(const Consequence *consequence);
+extern bool cancel_settle_orphan(const Consequence *consequence);
 
 #endif							/* CLUTCH_CANCEL_H */

@@ -8,56 +8,13 @@
 #include "clutch.h"
 
 #include "base/clock.h"
-#include "base/rows.h"
 #include "flow/assign.h"
 #include "flow/dependency.h"
+#include "flow/ending.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
-
-/* columns of clutch.dependency */
-enum
-{
-	Anum_task_id = 1,
-	Anum_after_task_id,
-	Anum_run_id,
-	Natts_dependency = Anum_run_id
-};
-
-/* --------------------------------------------------------------- the edges */
-
-static List *
-list_edges(StateIndex index, Slice task_id, int column)
-{
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_DEPENDENCY, index, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
-	return rows_list_texts(&scan, column, NIL);
-}
-
-List *
-dependency_list(Slice task_id)
-{
-	return list_edges(INDEX_DEPENDENCY, task_id, Anum_after_task_id);
-}
-
-List *
-dependency_list_waiters(Slice task_id)
-{
-	return list_edges(INDEX_DEPENDENCY_AFTER, task_id, Anum_task_id);
-}
-
-static void
-insert_edge(const Task *task, Slice after)
-{
-	Datum		values[Natts_dependency];
-	bool		nulls[Natts_dependency] = {0};
-
-	values[Anum_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
-	values[Anum_after_task_id - 1] = PointerGetDatum(slice_to_text(after));
-	values[Anum_run_id - 1] = PointerGetDatum(slice_to_text(task->run_id));
-	(void) rows_insert(TABLE_DEPENDENCY, values, nulls);
-}
+#include "queue/timer.h"
+#include "task/edge.h"
 
 /* --------------------------------------------------------------- refusals */
 
@@ -69,22 +26,24 @@ refuse_cycle(const Task *task, Slice after)
 			 errproblem("/meta/clutch/after", "CYCLE"),
 			 errmsg("task \"%.*s\" would wait for \"%.*s\", which waits for it",
 					task->task_id.len, task->task_id.s, after.len, after.s),
-			 errhint("A task cannot wait for what waits for it: leave that one out.")));
+			 errhint("A task cannot wait for a task that waits for it: leave that one out.")));
 }
 
-/* also of those whose request is not committed yet */
-static bool
-is_awaited(Slice task_id)
+static void
+check_same_run(const Task *task, const Task *other)
 {
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_DEPENDENCY, INDEX_DEPENDENCY_AFTER, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
-	return rows_look(&scan, NULL);
+	if (!slice_equal(task->run_id, other->run_id))
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("/meta/clutch/after", "TASK_IN_OTHER_RUN"),
+				 errmsg("task \"%.*s\" belongs to run \"%.*s\", not to \"%.*s\"",
+						other->task_id.len, other->task_id.s, other->run_id.len,
+						other->run_id.s, task->run_id.len, task->run_id.s),
+				 errhint("A task waits for tasks of its own run.")));
 }
 
 static bool
-is_listed(List *ids, Slice id)
+list_has(List *ids, Slice id)
 {
 	ListCell   *cell;
 
@@ -95,9 +54,9 @@ is_listed(List *ids, Slice id)
 }
 
 /*
- * A cycle is closed by a task that somebody waits for before it is requested.
- * Called with our own edges written, so that of two requests which close one
- * together one sees the other; it waits for the other to commit.
+ * A cycle is closed by a task that another task waits for before it is
+ * requested.  This is called with our own edges written, so that of two requests
+ * which close a cycle together at least one sees the other, and waits for it.
  */
 static void
 check_cycle(const Task *task, const SliceList *after)
@@ -106,7 +65,7 @@ check_cycle(const Task *task, const SliceList *after)
 	ListCell   *cell;
 	int			i;
 
-	if (!is_awaited(task->task_id))
+	if (!edge_has_waiters(task->task_id))
 		return;
 	for (i = 0; i < after->n; i++)
 		seen = lappend(seen, &after->items[i]);
@@ -119,17 +78,17 @@ check_cycle(const Task *task, const SliceList *after)
 		if (slice_equal(id, task->task_id))
 			refuse_cycle(task, after->items[0]);
 		(void) task_await(id);
-		foreach(next, dependency_list(id))
-			if (!is_listed(seen, *(Slice *) lfirst(next)))
+		foreach(next, edge_list_awaited(id))
+			if (!list_has(seen, *(Slice *) lfirst(next)))
 				seen = lappend(seen, lfirst(next));
 	}
 }
 
-/* so far up a task is kept from waiting for those that wait for it */
+/* so many ancestors are kept from being waited for by a task below them */
 #define MOST_ANCESTORS	1000
 
 static void
-check_ancestors(const Task *task, const SliceList *after)
+check_not_ancestor(const Task *task, const SliceList *after)
 {
 	Slice		ancestor = task->parent_task_id;
 	int			up = 0;
@@ -146,34 +105,51 @@ check_ancestors(const Task *task, const SliceList *after)
 	}
 }
 
-/* ------------------------------------------------------------------ state */
+/* ------------------------------------------------------------------- state */
 
 static DependencyState
-state_of(const Task *other)
+state_of_awaited(const Task *other)
 {
 	if (other == NULL || !task_status_is_over(other->status))
 		return DEPENDENCY_OPEN;
 	return other->status == TASK_COMPLETED ? DEPENDENCY_MET : DEPENDENCY_FAILED;
 }
 
-static void
-check_run(const Task *task, const Task *other)
+DependencyState
+dependency_state(Slice task_id, bool *in_doubt)
 {
-	if (!slice_equal(task->run_id, other->run_id))
-		ereport(ERROR,
-				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
-				 errproblem("/meta/clutch/after", "TASK_IN_OTHER_RUN"),
-				 errmsg("task \"%.*s\" belongs to run \"%.*s\", not to \"%.*s\"",
-						other->task_id.len, other->task_id.s, other->run_id.len,
-						other->run_id.s, task->run_id.len, task->run_id.s),
-				 errhint("A task waits for tasks of its own run.")));
+	DependencyState state = DEPENDENCY_MET;
+	ListCell   *cell;
+
+	*in_doubt = false;
+	foreach(cell, edge_list_awaited(task_id))
+	{
+		bool		doubt;
+		Task	   *other = task_sight(*(Slice *) lfirst(cell), &doubt);
+
+		*in_doubt = *in_doubt || doubt;
+		state = Max(state, state_of_awaited(other));
+	}
+	return state;
 }
 
+static void
+dependency_wait(Task *task)
+{
+	task->waiting_for = WAITING_FOR_SIBLING;
+	agenda_add_task(CONSEQUENCE_DEPENDENT, task->depth, task->task_id);
+}
+
+/*
+ * An end that does not see our edges has changed its task before we look at it,
+ * so it is in doubt then, and is looked at again when we commit.
+ */
 DependencyState
 dependency_begin(Task *task, const Envelope *request)
 {
 	const SliceList *after = &request->orders.after;
-	DependencyState state = DEPENDENCY_MET;
+	DependencyState state;
+	bool		in_doubt;
 	int			i;
 
 	if (after->n == 0)
@@ -183,105 +159,77 @@ dependency_begin(Task *task, const Envelope *request)
 		Task	   *other = task_await(after->items[i]);
 
 		if (other != NULL)
-			check_run(task, other);
-		state = Max(state, state_of(other));
-		insert_edge(task, after->items[i]);
+			check_same_run(task, other);
+		edge_insert(task, after->items[i]);
 	}
-	check_ancestors(task, after);
+	check_not_ancestor(task, after);
 	check_cycle(task, after);
-	if (state == DEPENDENCY_OPEN)
-	{
-		task->waiting_for = SLICE_OF("sibling");
-		if (task->wake_at == 0)
-			task->wake_at = task->created_at;
-	}
-	return state;
-}
-
-static DependencyState
-state_of_all(const List *ids)
-{
-	DependencyState state = DEPENDENCY_MET;
-	const ListCell *cell;
-
-	foreach(cell, ids)
-		state = Max(state, state_of(task_look(*(Slice *) lfirst(cell), ROWS_LATEST)));
+	state = dependency_state(task->task_id, &in_doubt);
+	if (state == DEPENDENCY_OPEN && in_doubt)
+		dependency_wait(task);
+	else if (state == DEPENDENCY_OPEN)
+		task->waiting_for = WAITING_FOR_SIBLING;
 	return state;
 }
 
 bool
 dependency_hold(Task *task)
 {
-	if (state_of_all(dependency_list(task->task_id)) == DEPENDENCY_MET)
+	bool		in_doubt;
+
+	if (dependency_state(task->task_id, &in_doubt) == DEPENDENCY_MET)
 		return false;
-	task->waiting_for = SLICE_OF("sibling");
+	dependency_wait(task);
 	return true;
 }
 
-/* so often a task is looked at while what it waits for is being changed */
-#define LOOK_AGAIN_AFTER	(100 * INT64CONST(1000))
+/* ---------------------------------------------------------------- settling */
 
-/*
- * Whoever ends one from here on sees our edges.  Who is about to now may have
- * looked for them before they were committed.
- */
-DependencyState
-dependency_look_again(Task *task)
+void
+dependency_fail(Task *task)
 {
-	List	   *ids = dependency_list(task->task_id);
-	bool		is_moving = false;
-	ListCell   *cell;
-	DependencyState state;
-
-	foreach(cell, ids)
-		is_moving = is_moving || task_is_moving(*(Slice *) lfirst(cell));
-	state = state_of_all(ids);
-	if (state == DEPENDENCY_OPEN)
-	{
-		task->waiting_for = SLICE_OF("sibling");
-		task->wake_at = is_moving ? clock_now() + LOOK_AGAIN_AFTER : 0;
-	}
-	return state;
+	ending_fail(task, "DEPENDENCY_FAILED", "a task that it waits for is over, and not completed");
 }
 
-/* ------------------------------------------------------------- settling */
-
 static void
-release(Task *task)
+dependency_release(Task *task)
 {
-	if (state_of_all(dependency_list(task->task_id)) != DEPENDENCY_MET)
-		return;
 	if (task->wake_at != 0 && task->wake_at > clock_now())
 	{
-		task->waiting_for = SLICE_OF("time");
-		assign_hold(task);
+		task->waiting_for = WAITING_FOR_TIME;
+		timer_set(task);
+		task_save(task);
 	}
 	else
 		(void) assign_again(task);
 }
 
-void
-dependency_settle(const EndedTask *ended)
+static bool
+is_dependent(const Task *task)
 {
-	List	   *dependents = dependency_list_waiters(ended->task_id);
-	ListCell   *cell;
+	return task != NULL && task->status == TASK_PENDING &&
+		task->waiting_for == WAITING_FOR_SIBLING;
+}
 
-	/* they are locked in the order in which everybody locks tasks */
-	list_sort(dependents, slice_list_compare);
-	foreach(cell, dependents)
-	{
-		Task	   *task = task_lock_to_end(*(Slice *) lfirst(cell), true);
+bool
+dependency_settle(const Consequence *consequence)
+{
+	bool		in_doubt;
+	bool		busy;
+	Task	   *task = task_sight(consequence->subject, &busy);
+	DependencyState state;
 
-		CHECK_FOR_INTERRUPTS();
-		if (task == NULL || task->status != TASK_PENDING ||
-			!slice_equal(task->waiting_for, SLICE_OF("sibling")))
-			continue;
-		if (ended->status == TASK_COMPLETED)
-			release(task);
-		else
-			ending_fail(task, "DEPENDENCY_FAILED",
-						psprintf("task \"%.*s\", which it waited for, is %s",
-								 ended->task_id.len, ended->task_id.s,
-								 task_status_name(ended->status)));
-	}
+	if (!is_dependent(task))
+		return !busy;
+	state = dependency_state(consequence->subject, &in_doubt);
+	if (state == DEPENDENCY_OPEN)
+		return !in_doubt;
+	task = task_lock_now(consequence->subject, &busy);
+	if (!is_dependent(task))
+		return !busy;
+	if (state == DEPENDENCY_FAILED)
+		dependency_fail(task);
+	else
+		dependency_release(task);
+	return true;
 }

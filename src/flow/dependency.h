@@ -3,49 +3,48 @@
  * dependency.h
  *	  Tasks that wait for the end of others (meta.clutch.after).
  *
- * Such a task is held, waiting_for "sibling", until all that it names are
- * completed; it fails with the first of them that ends otherwise.  They are
- * of the same run; one that nobody requested so far is waited for.
+ * Such a task is held, waiting for its siblings, until all tasks that it names
+ * are completed; it fails as soon as one of them ends in another way.  They
+ * belong to the same run; one that has not been requested yet is waited for.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_DEPENDENCY_H
 #define CLUTCH_DEPENDENCY_H
 
-#include "flow/ending.h"
-#include "nodes/pg_list.h"
+#include "flow/agenda.h"
 #include "task/task.h"
 
 typedef enum DependencyState
 {
-	DEPENDENCY_MET,				/* or there is none */
+	DEPENDENCY_MET,				/* all are completed, or there are none */
 	DEPENDENCY_OPEN,
 	DEPENDENCY_FAILED
 } DependencyState;
 
 /*
- * A new task, whose row is written: its edges, and how they stand.  Raises
- * for another run, and for a cycle.  Open: the task is held, to be saved.
- * Nobody waits for us to end what it names: an end that does not see our edge
- * is found when the task is looked at again, after we have committed.
+ * Writes the edges of a new task, whose row is written, and says how they stand.
+ * If they are open, the task is held, and is to be saved.  Raises for a task of
+ * another run, and for a cycle.
  */
 extern DependencyState dependency_begin(Task *task, const Envelope *request);
 
 /*
- * A held task whose time has come.  Open: it is held on, to be saved, and
- * looked at again soon if one that it waits for is being changed.
+ * How the edges of a task stand now.  *in_doubt is set if an open transaction
+ * is changing one of the tasks that it waits for.
  */
-extern DependencyState dependency_look_again(Task *task);
+extern DependencyState dependency_state(Slice task_id, bool *in_doubt);
 
-/* a task that begins again: held as long as one of them is not completed */
+/*
+ * A task that begins again is held if it waits for others; what became of them
+ * is looked at when the transaction commits.  Returns whether it is held.
+ */
 extern bool dependency_hold(Task *task);
 
-/* a task is over: what waited for it is routed, or fails */
-extern void dependency_settle(const EndedTask *ended);
+/* fails a task because of the one it waited for */
+extern void dependency_fail(Task *task);
 
-/* ids of the tasks it waits for; a List of Slice * */
-extern List *dependency_list(Slice task_id);
-/* and of those that wait for it */
-extern List *dependency_list_waiters(Slice task_id);
+/* CONSEQUENCE_DEPENDENT; false: a task is busy, so this is to be tried later */
+extern bool dependency_settle(const Consequence *consequence);
 
 #endif							/* CLUTCH_DEPENDENCY_H */

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * ending.h
- *	  The ends of a task that nobody reported: the database says them.
+ *	  The ends of a task that no agent reported: the database announces them.
  *
- * The task is locked by the caller and live; afterwards it is over, or held
- * for another try, and saved, and the slot it held is offered.
+ * The caller has the task locked, and it is not over.  Afterwards it is over,
+ * or waits for another try, and is saved; what the end means for other tasks is
+ * on the agenda.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,41 +14,20 @@
 
 #include "task/task.h"
 
-/* what others must know of a task that is over */
-typedef struct EndedTask
-{
-	Slice		task_id;
-	Slice		parent_task_id;
-	TaskStatus	status;
-	int			join;
-	int64		request_seq;
-	int			level;			/* of the savepoint in which it ended */
-	bool		taken_back;		/* with that savepoint */
-} EndedTask;
+/* task.cancel by the orchestrator, because that ancestor was cancelled */
+extern void ending_cancel(Task *task, Slice ancestor);
 
-/*
- * Tells those who wait for the task, if it is over: dependents, the parent.
- * What ends thereby is told in turn.  Called by whoever has ended and saved it.
- */
-extern void ending_tell(const Task *task);
-
-/*
- * task.cancel by the orchestrator, because of that ancestor.  The agent whose
- * slot is free now, to be offered, or an absent Slice.
- */
-extern Slice ending_cancel(Task *task, Slice ancestor);
-
-/* task.error by the orchestrator: failed, not to be tried again by itself */
+/* task.error by the orchestrator; the task is not tried again by itself */
 extern void ending_fail(Task *task, const char *code, const char *message);
 
 /*
- * task.timeout (spec 2.1): what the agent still reports is late.  may_retry:
- * as TIMEOUT is a reason to try again.
+ * task.timeout (spec 2.1): what the agent still reports is late.  If may_retry,
+ * the task is tried again where TIMEOUT is a reason for that.
  */
 extern void ending_time_out(Task *task, TimestampTz deadline, const char *code,
 							const char *message, bool may_retry);
 
-/* false: its deadline has not passed */
+/* Times the task out if its deadline has passed; returns whether it has. */
 extern bool ending_at_deadline(Task *task, TimestampTz now);
 
 #endif							/* CLUTCH_ENDING_H */

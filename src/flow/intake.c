@@ -1,31 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * intake.c
- *	  What a task event does: judged under the task's lock, then applied.
+ *	  What a task event does: it is judged under its task's lock, then applied.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
-#include "base/document.h"
 #include "base/rows.h"
 #include "flow/assign.h"
 #include "flow/budget.h"
 #include "flow/cancel.h"
-#include "flow/claim.h"
 #include "flow/dependency.h"
-#include "flow/ending.h"
 #include "flow/intake.h"
 #include "flow/join.h"
 #include "flow/lift.h"
 #include "flow/liveness.h"
+#include "flow/move.h"
 #include "flow/retry.h"
 #include "miscadmin.h"
-#include "queue/question.h"
-#include "queue/ready.h"
+#include "protocol/problem.h"
 #include "queue/timer.h"
-#include "registry/breaker.h"
-#include "registry/slot.h"
 #include "settings.h"
 #include "store/dedup.h"
 #include "store/scope.h"
@@ -37,10 +32,10 @@
 
 /*
  * Walks up from the parent.  Called with our own row written, so that of two
- * requests which name each other as parents one sees the other; a parent
- * that is not committed yet is waited for.  A parent nobody requested so far
- * is accepted: its own request will walk up in turn.  The walk ends where
- * all that is above was there before what is below.
+ * requests which name each other as parents at least one sees the other; a
+ * parent that is not committed yet is waited for.  A parent that has not been
+ * requested is accepted: its own request will walk up in turn.  The walk ends at
+ * a task whose ancestors were all there before it.
  */
 static void
 check_ancestors(const Envelope *request)
@@ -76,7 +71,10 @@ check_ancestors(const Envelope *request)
 	}
 }
 
-/* the same rule from the other end: children that came before their parent; are there any? */
+/*
+ * The same rule for children that were requested before their parent.  Returns
+ * whether there are any.
+ */
 static bool
 check_children(const Envelope *request)
 {
@@ -94,6 +92,7 @@ check_children(const Envelope *request)
 	return any;
 }
 
+/* A second request for a task that exists: a hand-over, or late. */
 static void
 take_second_request(Event *event, Task *task)
 {
@@ -103,32 +102,44 @@ take_second_request(Event *event, Task *task)
 	event->late = verdict_on_request(task, request) == VERDICT_LATE;
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
-	/* handed to who has it already: said again, and nothing changes */
+	/* repeated to the agent that has the task, it changes nothing */
 	if (!event->late && !slice_equal(task->agent_id, request->to_agents.items[0]))
 		assign_hand_over(task, request, event->seq, event->received_at);
 	event->attempt = task->attempt;
 }
 
-/* what it belongs to and waits for, then who gets it */
 static void
-begin(Task *task, const Envelope *request, bool has_children, TimestampTz at)
+route_or_hold(Task *task, const Envelope *request, DependencyState state, TimestampTz at)
 {
-	Task	   *parent = slice_present(task->parent_task_id) ? task_name(task->parent_task_id) : NULL;
+	if (state == DEPENDENCY_FAILED)
+		dependency_fail(task);
+	else if (task_is_held(task))
+	{
+		timer_set(task);
+		task_save(task);
+	}
+	else
+		assign_new(task, request, at);
+}
+
+/* what the new task belongs to and waits for, then the agent that gets it */
+static void
+begin_task(Task *task, const Envelope *request, bool has_children, TimestampTz at)
+{
+	Task	   *parent = slice_present(task->parent_task_id) ?
+		task_look(task->parent_task_id, ROWS_LATEST) : NULL;
 	DependencyState state;
 
 	join_begin(task, parent);
 	state = dependency_begin(task, request);
-	if (cancel_orphan(task, parent))
+	if (parent != NULL && cancel_orphan(task))
 		return;
-	if (state == DEPENDENCY_FAILED)
-		ending_fail(task, "DEPENDENCY_FAILED", "a task that it waits for is over, and not completed");
-	else
-		assign_new(task, request, at);
-	lift_for_who_waits(task);
+	route_or_hold(task, request, state, at);
+	lift_for_waiters(task);
 	if (state == DEPENDENCY_OPEN || has_children)
-		lift_what_it_waits_for(task);
+		lift_awaited(task);
 	if (task->join != JOIN_NONE && parent != NULL && parent->priority > task->priority)
-		lift_what_it_waits_for(parent);
+		lift_awaited(parent);
 }
 
 bool
@@ -161,106 +172,45 @@ intake_request(Event *event)
 	has_children = check_children(request);
 	budget_set(request, event->seq);
 	event->attempt = request->attempt;
-	begin(task, request, has_children, event->received_at);
+	begin_task(task, request, has_children, event->received_at);
 	return true;
 }
 
 /* ----------------------------------------------------------------- reports */
 
-/* the agent is heard: it holds the task for as long again as it claimed it */
+/*
+ * The agent has been heard: it holds the task for as long again as it claimed it
+ * for.  runtime_end is that of a task that begins with this report.
+ */
 static void
-renew_lease(Task *task, TimestampTz at)
+renew_lease(Task *task, TimestampTz at, TimestampTz runtime_end)
 {
-	TimestampTz until;
+	int64		lease = task->lease != 0 ? task->lease :
+		(int64) clutch_default_lease * USECS_PER_SEC;
+	TimestampTz had_until = task->lease_until;
 
-	if (task->lease == 0)
-		task->lease = (int64) clutch_default_lease * USECS_PER_SEC;
-	until = claim_lease_end(task, at + task->lease);
-	if (task->lease_until < until)
-		task->lease_until = until;
-	timer_set(task);
-}
-
-static void
-describe(const Envelope *report, TaskEvent *event)
-{
-	JsonbContainer *payload = report->payload.val.binary.data;
-
-	if (report->type == MSG_TASK_ERROR)
-	{
-		event->code = document_get_text(payload, "code");
-		event->detail = document_get_text(payload, "message");
-	}
-	else if (report->type == MSG_TASK_CANCEL)
-		event->detail = document_get_text(payload, "reason");
+	move_lease(task, at + lease, runtime_end, lease);
+	task->lease_until = Max(task->lease_until, had_until);
 }
 
 static void
 apply_report(Event *event, Task *task)
 {
-	const Envelope *report = &event->envelope;
-	TaskEvent	step = {STEP_ACCEPT, event->seq, event->received_at, report->from_agent};
-	Slice		freed = SLICE_NONE;
+	TaskEvent	step;
 
-	(void) task_step_of(report->type, MOVE_NONE, &step.step);
-	question_step(report, &step);
-	describe(report, &step);
-	switch (step.step)
+	(void) step_read(&event->envelope, event->seq, event->received_at, &step);
+	if (step.step == STEP_ACCEPT || step.step == STEP_PROGRESS)
 	{
-		case STEP_ACCEPT:
-		case STEP_PROGRESS:
-			if (task->status == TASK_ASSIGNED)
-			{
-				ready_remove(task);
-				step.wake_at = claim_runtime_end(task, event->received_at);
-			}
-			task_apply(task, &step);
-			if (task->status == TASK_RUNNING)
-				renew_lease(task, event->received_at);
-			break;
-		case STEP_PARK:
-			freed = assign_withdraw(task, OUTCOME_NONE);
-			task_apply(task, &step);
-			question_put(task);
-			timer_set(task);
-			break;
-		default:
-			if (step.step != STEP_CANCEL)
-				breaker_count(task->agent_id, event->seq, event->received_at,
-							  step.step == STEP_ERROR ? BREAKER_FAILED : BREAKER_DONE);
-			freed = assign_withdraw(task, step.step == STEP_RESULT ? OUTCOME_DONE :
-									step.step == STEP_ERROR ? OUTCOME_FAILED : OUTCOME_NONE);
-			task_apply(task, &step);
-			if (step.step == STEP_ERROR)
-				(void) retry_after_error(task, report);
-			break;
+		bool		begins = task->status == TASK_ASSIGNED;
+
+		if (begins)
+			step.wake_at = move_runtime_end(task, step.at);
+		if (begins || task->status == TASK_RUNNING)
+			renew_lease(task, step.at, begins ? step.wake_at : task->wake_at);
 	}
-	task_save(task);
-	if (step.step == STEP_CANCEL)
-		cancel_descendants(task);
-	if (slice_present(freed))
-		assign_offer(freed);
-	ending_tell(task);
-}
-
-static Task *
-lock_for(const Envelope *report)
-{
-	if (report->type == MSG_TASK_CANCEL)
-		return task_lock_to_cancel(report->task_id);
-	if (report->type == MSG_TASK_RESULT || report->type == MSG_TASK_ERROR)
-		return task_lock_to_end(report->task_id, true);
-	return task_lock(report->task_id, true);
-}
-
-/* a sign of life; who was lost is given work again, and what ends then tells its parent */
-static Task *
-hear(const Envelope *report, Task *task)
-{
-	uint64		changes = task_changes();
-
-	liveness_sign(report->from_agent, false);
-	return task_changes() == changes ? task : task_lock(report->task_id, true);
+	(void) move_task(task, NULL, &step);
+	if (step.step == STEP_ERROR)
+		(void) retry_after_error(task, &event->envelope);
 }
 
 bool
@@ -272,7 +222,7 @@ intake_report(Event *event)
 	/* the guard of the id before the lock of the task: send_batch relies on it */
 	if (dedup_seen(event))
 		return false;
-	task = lock_for(report);
+	task = task_lock(report->task_id);
 	if (task == NULL)
 		verdict_task_not_found(report->task_id, "/task_id");
 	verdict_check_run(task, report->run_id);
@@ -280,11 +230,11 @@ intake_report(Event *event)
 	event->attempt = report->has_attempt ? report->attempt : task->attempt;
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
-	/* the money is spent, late or not; but not by who never had the task */
+	/* the money is spent, late or not, unless the agent never had the task */
 	if (task_was_with(task, report->from_agent))
 		spending_charge(report, event->seq);
 	if (slice_equal(report->from_agent, task->agent_id))
-		task = hear(report, task);
+		liveness_sign(report->from_agent, false);
 	if (!event->late)
 		apply_report(event, task);
 	return true;

@@ -1,10 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * intake.h
- *	  What a task event does: judged under the task's lock, then applied.
+ *	  What a task event does: it is judged under its task's lock, then applied
+ *	  (DESIGN 3, steps 1 and 2).
  *
- * Each takes an event that is well formed and whose sender is who it says,
- * and fills seq, scope, attempt and late.  false: it was there already.
+ * Each function takes an event that is well formed and whose sender is the agent
+ * it names, and fills in seq, scope, attempt and late.  It returns false if the
+ * event was there already.
  *
  *-------------------------------------------------------------------------
  */

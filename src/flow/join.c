@@ -7,28 +7,30 @@
  */
 #include "clutch.h"
 
+#include "access/transam.h"
 #include "base/document.h"
 #include "flow/join.h"
+#include "flow/move.h"
 #include "miscadmin.h"
-#include "task/notice.h"
 #include "task/task_row.h"
 
-/* so many children are listed; of the rest there are numbers */
+/* so many children are listed in the event; of the rest it has the numbers */
 #define MOST_LISTED		100
 
-typedef struct Group
+typedef struct JoinGroup
 {
 	int			open;
 	int			completed;
-	int			ended;			/* otherwise */
-	List	   *children;		/* Child *, those that are listed */
-} Group;
+	int			ended;			/* in another way */
+	int			in_doubt;		/* another transaction is changing these */
+	List	   *children;		/* JoinChild *, at most MOST_LISTED */
+} JoinGroup;
 
-typedef struct Child
+typedef struct JoinChild
 {
 	Slice		task_id;
 	TaskStatus	status;
-} Child;
+} JoinChild;
 
 void
 join_begin(Task *child, const Task *parent)
@@ -37,38 +39,37 @@ join_begin(Task *child, const Task *parent)
 		child->join = parent->join;
 }
 
+/* --------------------------------------------------------------- the group */
+
 static void
-begin_children(RowScan *scan, Slice parent_task_id)
+scan_children(RowScan *scan, Slice parent_task_id, RowSnapshot which)
 {
-	rows_begin(scan, TABLE_TASK, INDEX_TASK_PARENT, ROWS_LATEST, AccessShareLock);
+	rows_begin(scan, TABLE_TASK, INDEX_TASK_PARENT, which, AccessShareLock);
 	rows_key_text(scan, 1, BTEqualStrategyNumber, parent_task_id);
 	rows_start(scan);
 }
 
 static TaskStatus
-status_of(const RowScan *scan)
+row_status(const RowScan *scan)
 {
 	return task_status_parse(rows_text(scan, Anum_task_status));
 }
 
 List *
-join_list(Slice parent_task_id)
+join_list_open(Slice parent_task_id)
 {
 	List	   *ids = NIL;
 	RowScan		scan;
 
-	begin_children(&scan, parent_task_id);
+	scan_children(&scan, parent_task_id, ROWS_LATEST);
 	while (rows_next(&scan))
-	{
-		if (rows_is_null(&scan, Anum_task_join_count) || task_status_is_over(status_of(&scan)))
-			continue;
-		ids = slice_list_add(ids, rows_text(&scan, Anum_task_task_id));
-	}
+		if (!rows_is_null(&scan, Anum_task_join_count) && !task_status_is_over(row_status(&scan)))
+			ids = slice_list_add(ids, rows_text(&scan, Anum_task_task_id));
 	rows_end(&scan);
 	return ids;
 }
 
-/* joined, and not of a group that the parent was told of */
+/* joined, and not of a group that the parent has been told of */
 static bool
 is_of_group(const RowScan *scan, const Task *parent)
 {
@@ -77,74 +78,104 @@ is_of_group(const RowScan *scan, const Task *parent)
 }
 
 /*
- * Asked by every child that ends, so that not all of them are read each time:
- * those requested last are mostly the last to end.
+ * Is there a child that is certainly open?  Every child that ends asks this, so
+ * not all of them are read each time: those that were requested last are usually
+ * the last to end.  An open child that is not in doubt will ask again when it
+ * ends, and see that we have ended.
  */
 static bool
-any_is_open(const Task *parent)
+any_is_certainly_open(const Task *parent)
 {
 	bool		open = false;
 	RowScan		scan;
 
-	begin_children(&scan, parent->task_id);
+	scan_children(&scan, parent->task_id, ROWS_DIRTY);
 	while (!open && rows_previous(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		open = is_of_group(&scan, parent) && !task_status_is_over(status_of(&scan));
+		open = !TransactionIdIsValid(rows_in_doubt(&scan)) && is_of_group(&scan, parent) &&
+			!task_status_is_over(row_status(&scan));
 	}
 	rows_end(&scan);
 	return open;
 }
 
-static Group
+static void
+group_add(JoinGroup *group, const RowScan *scan)
+{
+	TaskStatus	status = row_status(scan);
+
+	if (!task_status_is_over(status))
+		group->open++;
+	else if (status == TASK_COMPLETED)
+		group->completed++;
+	else
+		group->ended++;
+	if (list_length(group->children) < MOST_LISTED)
+	{
+		JoinChild  *child = palloc(sizeof(JoinChild));
+
+		child->task_id = slice_copy(rows_text(scan, Anum_task_task_id));
+		child->status = status;
+		group->children = lappend(group->children, child);
+	}
+}
+
+/*
+ * A child that another transaction is inserting or changing is in doubt.  One
+ * that is being changed may count twice, which changes no verdict.
+ */
+static JoinGroup
 read_group(const Task *parent)
 {
-	Group		group = {0};
+	JoinGroup	group = {0};
 	RowScan		scan;
 
-	begin_children(&scan, parent->task_id);
+	scan_children(&scan, parent->task_id, ROWS_DIRTY);
 	while (rows_next(&scan))
 	{
-		TaskStatus	status;
-
 		CHECK_FOR_INTERRUPTS();
 		if (!is_of_group(&scan, parent))
 			continue;
-		status = status_of(&scan);
-		if (!task_status_is_over(status))
-			group.open++;
-		else if (status == TASK_COMPLETED)
-			group.completed++;
+		if (!TransactionIdIsValid(rows_in_doubt(&scan)))
+			group_add(&group, &scan);
 		else
-			group.ended++;
-		if (list_length(group.children) < MOST_LISTED)
-		{
-			Child	   *child = palloc(sizeof(Child));
-
-			child->task_id = slice_copy(rows_text(&scan, Anum_task_task_id));
-			child->status = status;
-			group.children = lappend(group.children, child);
-		}
+			group.in_doubt++;
 	}
 	rows_end(&scan);
 	return group;
 }
 
-/* false: it is not decided yet */
-static bool
-is_decided(const Group *group, int join, bool *met)
+typedef enum JoinVerdict
+{
+	JOIN_UNDECIDED,
+	JOIN_IN_DOUBT,				/* it depends on open transactions */
+	JOIN_MET,
+	JOIN_MISSED					/* it cannot be met any more */
+} JoinVerdict;
+
+static JoinVerdict
+judge_group(const JoinGroup *group, int join)
 {
 	if (join == JOIN_ALL)
 	{
-		*met = group->ended == 0;
-		return group->open == 0;
+		if (group->open > 0)
+			return JOIN_UNDECIDED;
+		if (group->in_doubt > 0)
+			return JOIN_IN_DOUBT;
+		return group->ended == 0 ? JOIN_MET : JOIN_MISSED;
 	}
-	*met = group->completed >= join;
-	return *met || group->completed + group->open < join;
+	if (group->completed >= join)
+		return JOIN_MET;
+	if (group->completed + group->open + group->in_doubt < join)
+		return JOIN_MISSED;
+	return group->in_doubt > 0 ? JOIN_IN_DOUBT : JOIN_UNDECIDED;
 }
 
+/* ----------------------------------------------------------------- telling */
+
 static Jsonb *
-tell(const Group *group, int join, bool met)
+joined_payload(const JoinGroup *group, int join, bool met)
 {
 	DocumentBuilder b;
 	ListCell   *cell;
@@ -162,7 +193,7 @@ tell(const Group *group, int join, bool met)
 	document_open_object(&b, "children");
 	foreach(cell, group->children)
 	{
-		const Child *child = lfirst(cell);
+		const JoinChild *child = lfirst(cell);
 
 		document_put_cstring(&b, slice_cstring(child->task_id), task_status_name(child->status));
 	}
@@ -170,30 +201,44 @@ tell(const Group *group, int join, bool met)
 	return document_end(&b);
 }
 
-void
-join_settle(const EndedTask *ended)
+static void
+tell_parent(Task *parent, const JoinGroup *group, int join, bool met)
 {
 	TaskEvent	event = {STEP_JOIN};
-	Task	   *parent;
-	Group		group;
-	Receipt		receipt;
-	bool		met;
+	Notice		notice = {MSG_TASK_PROGRESS, MOVE_JOINED};
 
-	if (ended->join == JOIN_NONE || !slice_present(ended->parent_task_id))
-		return;
-	parent = task_lock(ended->parent_task_id, true);
-	if (parent == NULL || task_status_is_over(parent->status) ||
-		ended->request_seq <= parent->joined_seq ||
-		(ended->join == JOIN_ALL && any_is_open(parent)))
-		return;
+	notice.to = slice_present(parent->agent_id) ? parent->agent_id : parent->from_agent;
+	notice.payload = joined_payload(group, join, met);
+	(void) move_task(parent, &notice, &event);
+}
+
+/* Is the parent still to be told of the child that ended? */
+static bool
+is_to_be_told(const Task *parent, const Consequence *consequence)
+{
+	return parent != NULL && !task_status_is_over(parent->status) &&
+		consequence->seq > parent->joined_seq;
+}
+
+bool
+join_settle(const Consequence *consequence)
+{
+	bool		busy;
+	Task	   *parent = task_sight(consequence->subject, &busy);
+	JoinVerdict verdict;
+	JoinGroup	group;
+
+	if (!is_to_be_told(parent, consequence))
+		return !busy;
+	if (consequence->amount == JOIN_ALL && any_is_certainly_open(parent))
+		return true;
 	group = read_group(parent);
-	if (!is_decided(&group, ended->join, &met))
-		return;
-	receipt = notice_append(parent, MSG_TASK_PROGRESS, MOVE_JOINED, SLICE_NONE,
-							slice_present(parent->agent_id) ? parent->agent_id : parent->from_agent,
-							tell(&group, ended->join, met));
-	event.seq = receipt.seq;
-	event.at = receipt.received_at;
-	task_apply(parent, &event);
-	task_save(parent);
+	verdict = judge_group(&group, consequence->amount);
+	if (verdict == JOIN_UNDECIDED || verdict == JOIN_IN_DOUBT)
+		return verdict == JOIN_UNDECIDED;
+	parent = task_lock_now(consequence->subject, &busy);
+	if (!is_to_be_told(parent, consequence))
+		return !busy;
+	tell_parent(parent, &group, consequence->amount, verdict == JOIN_MET);
+	return true;
 }

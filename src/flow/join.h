@@ -3,28 +3,27 @@
  * join.h
  *	  Fan-in: a parent is told, once, when its children are over.
  *
- * A child is joined when its request says meta.clutch.join, or that of its
- * parent does and the parent is a root.  "all": when all joined children are
- * over; "any" or n: when so many are completed, or too few are left for it.
- * The event is a task.progress to the parent's agent, the move "joined".
- * Children requested after it are a new group.
+ * A child is joined if its request says meta.clutch.join, or if the request of
+ * its parent does and the parent is a root.  "all": the parent is told when all
+ * joined children are over; "any" or n: when that many are completed, or too few
+ * are left for it.  The event is a task.progress to the parent's agent, the move
+ * "joined".  Children that are requested after it form a new group.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_JOIN_H
 #define CLUTCH_JOIN_H
 
-#include "flow/ending.h"
-#include "nodes/pg_list.h"
+#include "flow/agenda.h"
 #include "task/task.h"
 
-/* a new child of this parent (NULL: not requested yet), to be saved */
+/* sets task->join of a new child; parent is NULL if it has not been requested yet */
 extern void join_begin(Task *child, const Task *parent);
 
-/* a child is over */
-extern void join_settle(const EndedTask *ended);
+/* CONSEQUENCE_JOIN; false: a task is busy, so this is to be tried later */
+extern bool join_settle(const Consequence *consequence);
 
 /* ids of the joined children that are not over; a List of Slice * */
-extern List *join_list(Slice parent_task_id);
+extern List *join_list_open(Slice parent_task_id);
 
 #endif							/* CLUTCH_JOIN_H */

@@ -8,86 +8,62 @@
 #include "clutch.h"
 
 #include "base/document.h"
-#include "flow/assign.h"
-#include "flow/dependency.h"
 #include "flow/join.h"
 #include "flow/lift.h"
+#include "flow/move.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
-#include "task/notice.h"
+#include "task/edge.h"
 
 static bool
-is_below(const Task *task, int priority)
+is_less_urgent(const Task *task, int priority)
 {
 	return task != NULL && !task_status_is_over(task->status) && task->priority < priority;
 }
 
-/* locked only if it is to be lifted; NULL: no need, or somebody else has it */
-static Task *
-lock_below(Slice task_id, int priority)
+void
+lift_awaited(const Task *task)
 {
-	Task	   *task = NULL;
+	List	   *awaited = list_concat(edge_list_awaited(task->task_id),
+									  join_list_open(task->task_id));
+	ListCell   *cell;
 
-	if (is_below(task_look(task_id, ROWS_LATEST), priority))
-		task = task_lock(task_id, false);
-	return is_below(task, priority) ? task : NULL;
+	foreach(cell, awaited)
+	{
+		Slice		id = *(Slice *) lfirst(cell);
+		Consequence lift = {CONSEQUENCE_LIFT, 0, id, task->task_id, task->priority};
+
+		CHECK_FOR_INTERRUPTS();
+		if (is_less_urgent(task_look(id, ROWS_LATEST), task->priority))
+			agenda_add(&lift);
+	}
 }
 
+/* the task is locked and less urgent; what it waits for is lifted in turn */
 static void
-lift(Task *task, int priority, Slice because)
+lift_task(Task *task, int priority, Slice because)
 {
-	TaskEvent	event = {STEP_LIFT};
+	TaskEvent	event = {STEP_LIFT, .priority = priority};
+	Notice		notice = {MSG_TASK_PROGRESS, MOVE_LIFTED, .to = task->from_agent};
 	DocumentBuilder b;
-	Receipt		receipt;
 
 	document_begin(&b);
 	document_put_cstring(&b, "state", "lifted");
 	document_put_int(&b, "priority", priority);
 	document_put_int(&b, "was", task->priority);
 	document_put_text(&b, "because", because);
-	receipt = notice_append(task, MSG_TASK_PROGRESS, MOVE_LIFTED, SLICE_NONE,
-							task->from_agent, document_end(&b));
-	event.seq = receipt.seq;
-	event.at = receipt.received_at;
-	event.priority = priority;
-	assign_lift(task, &event);
-}
-
-/* each is lifted once, so this ends */
-void
-lift_what_it_waits_for(const Task *task)
-{
-	List	   *urgent = list_make1((void *) task);
-	ListCell   *cell;
-
-	foreach(cell, urgent)
-	{
-		const Task *waiter = lfirst(cell);
-		List	   *awaited = list_concat(dependency_list(waiter->task_id),
-										  join_list(waiter->task_id));
-		ListCell   *id;
-
-		foreach(id, awaited)
-		{
-			Task	   *other = lock_below(*(Slice *) lfirst(id), waiter->priority);
-
-			CHECK_FOR_INTERRUPTS();
-			if (other == NULL)
-				continue;
-			lift(other, waiter->priority, waiter->task_id);
-			urgent = lappend(urgent, other);
-		}
-	}
+	notice.payload = document_end(&b);
+	(void) move_task(task, &notice, &event);
+	lift_awaited(task);
 }
 
 void
-lift_for_who_waits(const Task *task)
+lift_for_waiters(Task *task)
 {
 	Task	   *most = NULL;
-	Task	   *lifted;
 	ListCell   *cell;
 
-	foreach(cell, dependency_list_waiters(task->task_id))
+	foreach(cell, edge_list_waiters(task->task_id, ROWS_LATEST))
 	{
 		Task	   *waiter = task_look(*(Slice *) lfirst(cell), ROWS_LATEST);
 
@@ -95,9 +71,21 @@ lift_for_who_waits(const Task *task)
 			(most == NULL || waiter->priority > most->priority))
 			most = waiter;
 	}
-	lifted = most != NULL ? lock_below(task->task_id, most->priority) : NULL;
-	if (lifted == NULL)
-		return;
-	lift(lifted, most->priority, most->task_id);
-	lift_what_it_waits_for(lifted);
+	if (most != NULL && is_less_urgent(task, most->priority))
+		lift_task(task, most->priority, most->task_id);
+}
+
+bool
+lift_settle(const Consequence *consequence)
+{
+	bool		busy;
+	Task	   *task = task_sight(consequence->subject, &busy);
+
+	if (!is_less_urgent(task, consequence->amount))
+		return !busy;
+	task = task_lock_now(consequence->subject, &busy);
+	if (!is_less_urgent(task, consequence->amount))
+		return !busy;
+	lift_task(task, consequence->amount, consequence->because);
+	return true;
 }

@@ -1,25 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * lift.h
- *	  Priority inheritance (spec 003 8.2): what a more urgent task waits for
- *	  is as urgent.
+ *	  Priority inheritance (spec 003, 8.2): a task is at least as urgent as the
+ *	  most urgent task that waits for it.
  *
- * A task waits for those it names in meta.clutch.after, and a parent for its
- * children that say join.  The lift is an event, the move "lifted".  A task
- * that somebody else is changing this moment is not lifted: it runs already,
- * or is just being claimed.
+ * A task waits for those it names in meta.clutch.after, and a parent waits for
+ * its children that say join.  The lift is an event, the move "lifted".
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_LIFT_H
 #define CLUTCH_LIFT_H
 
+#include "flow/agenda.h"
 #include "task/task.h"
 
-/* the tasks that this one waits for, and those that they wait for */
-extern void lift_what_it_waits_for(const Task *task);
+/* adds a consequence for each task that this one waits for and that is less urgent */
+extern void lift_awaited(const Task *task);
 
-/* a new task that others have named before it was requested: as urgent as they are */
-extern void lift_for_who_waits(const Task *task);
+/* A new task that others have named before it was requested is as urgent as they are. */
+extern void lift_for_waiters(Task *task);
+
+/* CONSEQUENCE_LIFT; false: the task is busy, so this is to be tried later */
+extern bool lift_settle(const Consequence *consequence);
 
 #endif							/* CLUTCH_LIFT_H */

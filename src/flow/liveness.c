@@ -9,9 +9,8 @@
 
 #include "base/clock.h"
 #include "base/document.h"
-#include "flow/assign.h"
-#include "flow/claim.h"
 #include "flow/liveness.h"
+#include "flow/requeue.h"
 #include "miscadmin.h"
 #include "registry/agent.h"
 #include "registry/breaker.h"
@@ -22,46 +21,54 @@
 #include "utils/timestamp.h"
 #include "wake/notify.h"
 
-/* so many heartbeats are missed before an agent is lost */
+/* how many heartbeats an agent may miss before it is lost */
 #define MISSED_BEATS	3
 
-/* at the latest after so long everybody is looked at again */
+/* all agents are looked at again after this time at the latest */
 #define LOOK_AGAIN		(30 * USECS_PER_SEC)
 
-/* how many waiting tasks an agent that is back, or new, is given at once */
+/* how many waiting tasks an agent that is new, or back, is given at once */
 #define RETURN_SHARE	100
 
-/* --------------------------------------------------------- what it held */
+/* ------------------------------------------------------------ what it held */
 
-/* leaves alone what somebody else is changing; false: something was left */
-static bool
-give_up_tasks(Slice agent_id, const char *reason)
+/* the amount of a CONSEQUENCE_GIVE_UP or CONSEQUENCE_TAKE_AWAY */
+#define GAVE_UP		0			/* the agent said that it stops */
+#define WAS_LOST	1			/* the agent was not heard of */
+
+bool
+liveness_settle_agent(const Consequence *consequence)
 {
-	bool		all = true;
-	List	   *ids = slot_list_tasks(agent_id);
-	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch task given up",
-											   ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(each);
 	ListCell   *cell;
 
-	foreach(cell, ids)
+	foreach(cell, slot_list_tasks(consequence->subject))
 	{
-		Task	   *task = task_lock_to_end(*(Slice *) lfirst(cell), false);
+		Consequence task = {CONSEQUENCE_TAKE_AWAY, 0, *(Slice *) lfirst(cell),
+		consequence->subject, consequence->amount};
 
 		CHECK_FOR_INTERRUPTS();
-		if (task == NULL)
-			all = false;
-		else if (!slice_equal(task->agent_id, agent_id))
-			continue;
-		else if (task->status == TASK_RUNNING)
-			claim_expire(task);
-		else if (task->status == TASK_ASSIGNED)
-			claim_take_away(task, slice_of_cstring(reason));
-		MemoryContextReset(each);
+		agenda_add(&task);
 	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(each);
-	return all;
+	return true;
+}
+
+bool
+liveness_settle_task(const Consequence *consequence)
+{
+	bool		busy;
+	Task	   *task = task_lock_now(consequence->subject, &busy);
+
+	if (task == NULL)
+		return !busy;
+	if (!slice_equal(task->agent_id, consequence->because))
+		return true;
+	if (task->status == TASK_RUNNING)
+		requeue_expire(task);
+	else if (task->status == TASK_ASSIGNED)
+		requeue_take_away(task, consequence->amount == GAVE_UP ?
+						  SLICE_OF("its agent gave it up") :
+						  SLICE_OF("its agent is not heard of any more"));
+	return true;
 }
 
 /* --------------------------------------------------------- signs of life */
@@ -75,7 +82,7 @@ is_unavailable(Slice agent_id)
 	return ordinal >= 0 && roster_agent(roster, ordinal)->status == AGENT_UNAVAILABLE;
 }
 
-/* the worker shall look when its silence can be long enough */
+/* The worker is to look when the agent may have been silent for too long. */
 static void
 watch_from_now(int heartbeat_sec)
 {
@@ -100,17 +107,17 @@ take_back(Slice agent_id, bool claims)
 {
 	AgentStatus status;
 
-	/* who says of itself that it is unavailable will say when it is not */
+	/* an agent that declared itself unavailable will say when it is not */
 	if (!agent_is_lost(agent_id) || (!claims && breaker_times_out(agent_id)))
 		return;
 	if (agent_try_lock(agent_id, &status) && status == AGENT_UNAVAILABLE)
 		agent_say_status(agent_id, AGENT_READY, "it was heard of again");
 	watch_registered(agent_id);
 	if (!claims)
-		(void) assign_pull(agent_id, RETURN_SHARE);
+		agenda_add_agent(CONSEQUENCE_OFFER, agent_id, RETURN_SHARE);
 }
 
-/* with every call of an agent: the registry is in memory, its row is not read */
+/* Runs with every call of an agent, so it reads the registry in memory, and not the row. */
 void
 liveness_sign(Slice agent_id, bool claims)
 {
@@ -129,8 +136,9 @@ liveness_beat(Slice agent_id)
 }
 
 /*
- * The registry may just have been changed, by this very event: whoever reads
- * it all for each of ten thousand that register would never be done.
+ * The card is read from the event, because this very event may have changed the
+ * registry: reading all of it for each of ten thousand registrations would take
+ * quadratic time.
  */
 void
 liveness_follow(const Envelope *envelope, Slice agent_id)
@@ -151,34 +159,39 @@ liveness_follow(const Envelope *envelope, Slice agent_id)
 	}
 	if (envelope->type == MSG_AGENT_HEARTBEAT && agent_status_parse(name, &status) &&
 		agent_status_gives_up(status))
-		(void) give_up_tasks(agent_id, "its agent gave it up");
+		agenda_add_agent(CONSEQUENCE_GIVE_UP, agent_id, GAVE_UP);
 	else
-		(void) assign_pull(agent_id, RETURN_SHARE);
+		agenda_add_agent(CONSEQUENCE_OFFER, agent_id, RETURN_SHARE);
 }
 
-/* its tasks are given on by the next tick: who is here has locks enough */
-void
-liveness_timed_out(Slice agent_id)
+/*
+ * The tasks of the agent are given to others when the next tick sees its status.
+ * A status that another transaction is changing is left alone.
+ */
+bool
+liveness_settle_timeout(const Consequence *consequence)
 {
+	Slice		agent_id = consequence->subject;
 	AgentStatus status;
 
 	if (breaker_times_out(agent_id) && agent_try_lock(agent_id, &status) &&
 		agent_status_may_become(status, AGENT_UNAVAILABLE) && status != AGENT_UNAVAILABLE)
 		agent_say_status(agent_id, AGENT_UNAVAILABLE, "its last three tasks timed out");
+	return true;
 }
 
 /* -------------------------------------------------------------- watching */
 
-/* when this backend must look again, unless the registry changes */
+/* when this backend has to look again, unless the registry changes */
 static struct
 {
 	TimestampTz looked_at;
 	TimestampTz next_at;
-	TimestampTz due;			/* the same, but for looking just in case */
+	TimestampTz due;			/* the same without LOOK_AGAIN */
 	uint64		generation;
 }			watch = {DT_NOBEGIN, DT_NOBEGIN, DT_NOBEGIN, 0};
 
-/* the end of the last lease that the agent holds, or 0 */
+/* the latest end of a lease that the agent holds, or 0 */
 static TimestampTz
 leased_until(Slice agent_id)
 {
@@ -195,15 +208,15 @@ leased_until(Slice agent_id)
 	return until;
 }
 
-/* an agent to be looked at, which outlives the roster it was found in */
+/* an agent to be looked at; unlike a RosterAgent it outlives the roster */
 typedef struct Silent
 {
 	Slice		agent_id;
 	int			heartbeat_sec;
-	bool		given_up;		/* it does not work any more: its tasks go to others */
+	bool		given_up;		/* it does not work any more, and its tasks go to others */
 } Silent;
 
-/* when its silence is long enough; DT_NOEND: it is not watched */
+/* when the agent has been silent for too long; DT_NOEND: it is not watched */
 static TimestampTz
 silent_at(const Silent *agent, TimestampTz now)
 {
@@ -218,7 +231,7 @@ silent_at(const Silent *agent, TimestampTz now)
 	return at;
 }
 
-/* is there something to be done about it? */
+/* Is there something to be done about it? */
 static bool
 is_lost(Silent *agent, TimestampTz now)
 {
@@ -259,21 +272,21 @@ list_lost(TimestampTz now)
 			lost = lappend(lost, kept);
 		}
 	}
-	/* a task may just have been given to one of them, and not be committed */
+	/* an open transaction may just have given a task to one of them */
 	if (lost != NIL)
 		watch.due = Min(watch.due, now + LOOK_AGAIN);
 	watch.next_at = Min(watch.due, now + LOOK_AGAIN);
 	return lost;
 }
 
-/* true: declared lost just now */
+/* Returns true if the agent has just been declared lost. */
 static bool
 declare_lost(Silent *agent, TimestampTz now)
 {
 	AgentStatus status;
 
 	agent->given_up = false;
-	/* who has it locked may be registering it anew */
+	/* the transaction that has locked it may be registering it again */
 	if (!agent_try_lock(agent->agent_id, &status))
 		return false;
 	agent->given_up = agent_status_gives_up(status);
@@ -295,8 +308,8 @@ is_watch_due(TimestampTz now)
 }
 
 /*
- * All are declared before the tasks of the first are given on: not to the
- * next of them, and the registry is read once more, not once for each.
+ * All of them are declared before any task is given to another agent, so that no
+ * task goes to the next lost one, and the registry is read only once more.
  */
 int
 liveness_watch(int n)
@@ -323,9 +336,8 @@ liveness_watch(int n)
 	{
 		Silent	   *agent = lfirst(cell);
 
-		if (agent->given_up &&
-			!give_up_tasks(agent->agent_id, "its agent is not heard of any more"))
-			watch.next_at = watch.due = now;
+		if (agent->given_up)
+			agenda_add_agent(CONSEQUENCE_GIVE_UP, agent->agent_id, WAS_LOST);
 	}
 	return declared;
 }

@@ -1,47 +1,50 @@
 /*-------------------------------------------------------------------------
  *
  * liveness.h
- *	  Agents that fall silent, and the work that they leave behind
- *	  (spec 003 3.2 and 9).
+ *	  Agents that fall silent, and the work that they leave behind (spec 003,
+ *	  3.2 and 9).
  *
- * Any call of an agent is a sign of life.  One that gives none for three
- * intervals (limits.heartbeat_sec of its card, else
- * clutch.heartbeat_interval) is UNAVAILABLE, and so is one whose last three
- * tasks timed out; one that was STOPPING is STOPPED.  Its tasks are given to
- * others.  A lease that runs stands for a sign of life, unless the card
- * promises heartbeats itself.
+ * Any call of an agent is a sign of life.  An agent that gives none for three
+ * intervals (limits.heartbeat_sec of its card, else clutch.heartbeat_interval)
+ * becomes UNAVAILABLE, and so does one whose last three tasks timed out; one
+ * that was STOPPING becomes STOPPED.  Its tasks are given to others.  A lease
+ * that has not run out counts as a sign of life, unless the card promises
+ * heartbeats.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_LIVENESS_H
 #define CLUTCH_LIVENESS_H
 
+#include "flow/agenda.h"
 #include "protocol/envelope.h"
 
 /*
- * The agent has called; it may take work again if the database had declared it
- * UNAVAILABLE.  After three timeouts in a row only asking for work (claims)
- * proves that.  Never waits.
+ * The agent has called.  It may take work again if the database had declared it
+ * UNAVAILABLE; after three timeouts in a row only asking for work (claims)
+ * proves that it is alive.  Never waits for a lock.
  */
 extern void liveness_sign(Slice agent_id, bool claims);
 
-/* clutch.heartbeat: the sign is written however young the last one is */
+/* clutch.heartbeat: the sign is written however recent the last one is */
 extern TimestampTz liveness_beat(Slice agent_id);
 
-/* an agent.* event was applied, by the agent or in its name */
+/* an agent.* event has been applied, sent by the agent or in its name */
 extern void liveness_follow(const Envelope *envelope, Slice agent_id);
 
-/* a task of the agent timed out just now */
-extern void liveness_timed_out(Slice agent_id);
-
 /*
- * Declares lost who fell silent, and gives on what lost agents hold; how many
- * agents it declared.  Looks only when somebody can have become due since
- * this backend looked last.
+ * Declares silent agents lost, at most n of them, and puts the tasks of lost and
+ * stopped agents on the agenda.  Returns how many it declared.  It looks only if
+ * an agent can have become due since this backend looked last.
  */
 extern int	liveness_watch(int n);
 
-/* after it: when the next agent may be lost; DT_NOEND: nobody is watched */
+/* after that: when the next agent may be lost; DT_NOEND: no agent is watched */
 extern TimestampTz liveness_next(void);
+
+/* CONSEQUENCE_GIVE_UP, _TAKE_AWAY and _TIMED_OUT; false: to be tried later */
+extern bool liveness_settle_agent(const Consequence *consequence);
+extern bool liveness_settle_task(const Consequence *consequence);
+extern bool liveness_settle_timeout(const Consequence *consequence);
 
 #endif							/* CLUTCH_LIVENESS_H */

@@ -8,34 +8,37 @@
 #include "clutch.h"
 
 #include "base/clock.h"
-#include "base/document.h"
 #include "base/query.h"
 #include "base/rows.h"
-#include "flow/assign.h"
+#include "flow/agenda.h"
 #include "flow/budget.h"
-#include "flow/claim.h"
-#include "flow/dependency.h"
 #include "flow/join.h"
+#include "flow/move.h"
 #include "flow/rebuild.h"
+#include "flow/replay.h"
+#include "flow/retry.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
+#include "protocol/problem.h"
 #include "queue/question.h"
 #include "queue/ready.h"
 #include "queue/timer.h"
 #include "queue/waiting.h"
 #include "registry/agent.h"
 #include "registry/breaker.h"
+#include "registry/roster.h"
 #include "registry/slot.h"
 #include "routing/requirement.h"
 #include "settings.h"
-#include "store/epoch.h"
 #include "store/event.h"
 #include "store/scope.h"
 #include "store/spending.h"
+#include "task/edge.h"
+#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-/* an event of the log, as far as rebuilding needs it */
+/* an event of the log, as far as a rebuild needs it */
 typedef struct LoggedEvent
 {
 	Envelope	envelope;
@@ -58,192 +61,195 @@ empty_state(void)
 	(void) query_execute(&empty, NULL, NULL);
 }
 
-/* the slot is taken or freed as it was when it happened, whatever the limit */
-static void
-hold_slot(Task *task)
+/* --------------------------------------------------------- records of agents */
+
+/* how the tasks of an agent ended */
+typedef struct AgentRecord
 {
-	if (task->slot_no < 0 && slice_present(task->agent_id))
-		task->slot_no = slot_take(task->agent_id, PG_INT32_MAX, task->task_id,
-								  task->request_seq);
+	uint64		agent;			/* key: hash of agent_id */
+	Slice		agent_id;
+	int64		done;
+	int64		failed;
+	int64		chosen_seq;
+} AgentRecord;
+
+static HTAB *agent_records = NULL;
+static MemoryContext agent_records_context = NULL;
+
+static void
+agent_records_begin(void)
+{
+	HASHCTL		control = {0};
+
+	control.keysize = sizeof(uint64);
+	control.entrysize = sizeof(AgentRecord);
+	control.hcxt = agent_records_context = CurrentMemoryContext;
+	agent_records = hash_create("clutch rebuild agents", 64, &control,
+								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-static void
-assign_logged(Task *task, Slice agent_id, int64 seq, TimestampTz at)
+static AgentRecord *
+agent_record_of(Slice agent_id)
 {
-	TaskEvent	event = {STEP_ASSIGN, seq, at, agent_id};
+	uint64		key = slice_hash(agent_id);
+	bool		found;
+	AgentRecord *record = hash_search(agent_records, &key, HASH_ENTER, &found);
 
-	(void) assign_withdraw(task, OUTCOME_NONE);
-	task_apply(task, &event);
-	hold_slot(task);
-}
-
-static void
-rebuild_request(LoggedEvent *logged)
-{
-	const Envelope *request = &logged->envelope;
-	Task	   *task = task_lock(request->task_id, true);
-	Requirement requirement;
-
-	if (task != NULL)
+	if (!found)
 	{
-		/* not late, so it was handed over, unless to who has it */
-		if (!slice_equal(task->agent_id, request->to_agents.items[0]))
-			assign_logged(task, request->to_agents.items[0], logged->seq, logged->at);
-		task_save(task);
-		return;
+		MemoryContext old = MemoryContextSwitchTo(agent_records_context);
+
+		record->agent_id = slice_copy(agent_id);
+		record->done = record->failed = record->chosen_seq = 0;
+		MemoryContextSwitchTo(old);
 	}
-	(void) scope_of_request(&logged->envelope, false);
-	task = task_create(request, logged->scope, task_depth_below(request->parent_task_id),
-					   logged->seq, logged->at);
-	budget_set(request, logged->seq);
-	join_begin(task, slice_present(task->parent_task_id) ?
-			   task_look(task->parent_task_id, ROWS_LATEST) : NULL);
-	(void) dependency_begin(task, request);
-	requirement_of(request, task->scope, &requirement);
-	/* given without choice, unless a routing.failure follows and takes it back */
-	if (requirement_is_direct(&requirement) && !requirement.has_after && !task_is_held(task))
-		assign_logged(task, requirement.named.items[0], logged->seq, logged->at);
-	task_save(task);
+	return record;
 }
 
-/* the agent that a request named could not have it after all */
 static void
-take_back(Task *task, const LoggedEvent *logged)
+agent_records_write(void)
 {
-	(void) assign_withdraw(task, OUTCOME_NONE);
-	task->agent_id = SLICE_NONE;
-	task->status = TASK_PENDING;
-	task->since = task->created_at;
+	HASH_SEQ_STATUS status;
+	AgentRecord *record;
+
+	hash_seq_init(&status, agent_records);
+	while ((record = hash_seq_search(&status)) != NULL)
+		slot_restore(record->agent_id, record->done, record->failed, record->chosen_seq);
 }
 
-static int
-outcome_of(TaskStep step)
-{
-	if (step == STEP_RESULT)
-		return OUTCOME_DONE;
-	if (step == STEP_ERROR || step == STEP_TIMEOUT || step == STEP_LEASE_EXPIRED)
-		return OUTCOME_FAILED;
-	return OUTCOME_NONE;
-}
+/* ------------------------------------------------------------ the log again */
 
-/* what the database said with a move of its own */
 static void
-describe_move(JsonbContainer *payload, TaskEvent *event)
+count_outcome(const Task *task, AttemptOutcome outcome)
 {
-	int64		priority;
+	AgentRecord *record = agent_record_of(task->agent_id);
 
-	if (event->step == STEP_ANSWER)
-		(void) document_get_int(payload, "answer_seq", &event->answer_seq);
-	if (event->step == STEP_RETRY &&
-		!clock_parse_rfc3339(document_get_text(payload, "not_before"), &event->wake_at))
-		event->wake_at = 0;
-	if (event->step == STEP_RETRY &&
-		!clock_parse_rfc3339(document_get_text(payload, "deadline"), &event->deadline))
-		event->deadline = 0;
-	if (event->step == STEP_LIFT && document_get_int(payload, "priority", &priority))
-		event->priority = priority;
+	if (outcome == ATTEMPT_DONE)
+		record->done++;
+	else
+		record->failed++;
+}
+
+/* as move_task does, but the task enters its place when the whole log is read */
+static void
+replay_step(Task *task, TaskEvent *event)
+{
+	AttemptOutcome outcome = step_outcome(task, event);
+	TaskStatus	to;
+
+	/* a state that the log does not explain: nothing is lost by reading on */
+	if (!transition_find(task->status, event->step, &to))
+		return;
+	if (outcome != ATTEMPT_UNDECIDED)
+		count_outcome(task, outcome);
+	if (event->step == STEP_ASSIGN)
+		agent_record_of(event->agent)->chosen_seq = task->request_seq;
+	if (outcome != ATTEMPT_UNDECIDED)
+		breaker_count(task->agent_id, event->seq, event->at,
+					  outcome == ATTEMPT_DONE ? BREAKER_DONE :
+					  outcome == ATTEMPT_TIMED_OUT ? BREAKER_TIMED_OUT : BREAKER_FAILED);
+	if (task->status == TASK_ASSIGNED && to == TASK_RUNNING)
+		event->wake_at = move_runtime_end(task, event->at);
+	(void) record(task, NULL, event);
+	task->lease_until = to != TASK_RUNNING ? 0 :
+		event->step == STEP_ACCEPT ? event->lease_until : task->lease_until;
+}
+
+static void
+replay_assign(Task *task, const LoggedEvent *logged)
+{
+	TaskEvent	event = {STEP_ASSIGN, logged->seq, logged->at};
+
+	event.agent = logged->envelope.to_agents.items[0];
+	replay_step(task, &event);
 }
 
 /*
- * As intake, ending and claim do.  A task that the database ended before its
- * agent could have it seems to be given, until that event says so.
+ * A request that names one agent has given the task to it without a decision; if
+ * it has not, a routing.failure or the end of the task follows and takes it back
+ * (task/step.c).
  */
 static void
-count_outcome(const Task *task, const TaskEvent *event, JsonbContainer *payload)
+replay_first_request(LoggedEvent *logged)
 {
-	TimestampTz until;
-	bool		failed = false;
+	const Envelope *request = &logged->envelope;
+	Task	   *parent = slice_present(request->parent_task_id) ?
+		replay_find(request->parent_task_id) : NULL;
+	int			depth = parent != NULL ? parent->depth + 1 :
+		slice_present(request->parent_task_id) ? TASK_DEPTH_UNKNOWN : 0;
+	Task	   *task = task_of_request(request, logged->scope, depth, logged->seq, logged->at);
+	Requirement requirement;
+	int			i;
 
-	if (event->step == STEP_ERROR)
-		failed = slice_equal(event->agent, task->agent_id) ||
-			(task->slot_no >= 0 &&
-			 !slice_equal(document_get_text(payload, "was"), SLICE_OF("pending")));
-	else if (event->step == STEP_TIMEOUT)
-		failed = task->slot_no >= 0;
-	else if (event->step == STEP_LEASE_EXPIRED)
-		failed = clock_parse_rfc3339(document_get_text(payload, "lease_until"), &until) &&
-			until <= event->at;
-	if (failed || event->step == STEP_RESULT)
-		breaker_count(task->agent_id, event->seq, event->at,
-					  !failed ? BREAKER_DONE :
-					  event->step == STEP_ERROR ? BREAKER_FAILED : BREAKER_TIMED_OUT);
+	(void) scope_of_request(request, false);
+	budget_set(request, logged->seq);
+	join_begin(task, parent);
+	for (i = 0; i < request->orders.after.n; i++)
+		edge_insert(task, request->orders.after.items[i]);
+	if (request->orders.after.n > 0)
+		task->waiting_for = WAITING_FOR_SIBLING;
+	requirement_of(request, task->scope, &requirement);
+	if (requirement_is_direct(&requirement) && !task_is_held(task))
+		replay_assign(task, logged);
+	replay_keep(task);
 }
 
 static void
-rebuild_step(LoggedEvent *logged)
+replay_request(LoggedEvent *logged)
 {
-	const Envelope *e = &logged->envelope;
-	JsonbContainer *payload = e->payload.val.binary.data;
-	TaskEvent	event = {STEP_ACCEPT, logged->seq, logged->at, e->from_agent};
-	Task	   *task = task_lock(e->task_id, true);
+	Task	   *task = replay_find(logged->envelope.task_id);
 
-	if (task == NULL || !task_step_of(e->type, e->orders.move, &event.step))
-		return;
-	question_step(e, &event);
-	describe_move(payload, &event);
-	event.code = document_get_text(payload, "code");
-	event.detail = document_get_text(payload, e->type == MSG_TASK_CANCEL ? "reason" : "message");
-	count_outcome(task, &event, payload);
-	if (task->status == TASK_ASSIGNED && (event.step == STEP_ACCEPT || event.step == STEP_PROGRESS))
-		event.wake_at = claim_runtime_end(task, event.at);
-	switch (event.step)
+	if (task == NULL)
+		replay_first_request(logged);
+	else if (!slice_equal(task->agent_id, logged->envelope.to_agents.items[0]))
 	{
-		case STEP_ASSIGN:
-			assign_logged(task, document_get_text(payload, "selected"), event.seq, event.at);
-			break;
-		case STEP_FAIL_TO_ROUTE:
-			if (task->status == TASK_ASSIGNED)
-				take_back(task, logged);
-			task_apply(task, &event);
-			break;
-		case STEP_ACCEPT:
-			if (!clock_parse_rfc3339(document_get_text(payload, "lease_until"), &task->lease_until))
-				task->lease_until = 0;
-			task_apply(task, &event);
-			break;
-		case STEP_PROGRESS:
-		case STEP_JOIN:
-		case STEP_LIFT:
-			task_apply(task, &event);
-			break;
-		case STEP_ERROR:
-		case STEP_CANCEL:
-			/* the database ended it before the agent it names could have it */
-			if (task->status == TASK_ASSIGNED &&
-				slice_equal(document_get_text(payload, "was"), SLICE_OF("pending")) &&
-				slice_equal(e->from_agent, slice_of_cstring(clutch_orchestrator)))
-				take_back(task, logged);
-			/* FALLTHROUGH */
-		default:
-			(void) assign_withdraw(task, outcome_of(event.step));
-			task_apply(task, &event);
-			break;
+		/* it is not late, so it was handed over */
+		replay_assign(task, logged);
+		replay_keep(task);
 	}
-	task_save(task);
 }
 
 static void
-rebuild_event(LoggedEvent *logged)
+replay_report(LoggedEvent *logged)
 {
-	MessageType type = logged->envelope.type;
+	Task	   *task = replay_find(logged->envelope.task_id);
+	TaskEvent	event;
 
-	if (message_type_is_agent(type))
-		agent_apply(&logged->envelope, logged->seq, logged->at);
-	else if (type == MSG_TASK_REQUEST)
-		rebuild_request(logged);
-	else if (message_type_is_task(type))
-		rebuild_step(logged);
+	if (task == NULL || !step_read(&logged->envelope, logged->seq, logged->at, &event))
+		return;
+	replay_step(task, &event);
+	/* a task that begins again may wait for others, as it did the first time */
+	if (event.step == STEP_RETRY && event.wake_at == 0 &&
+		edge_list_awaited(task->task_id) != NIL)
+		task->waiting_for = WAITING_FOR_SIBLING;
+	replay_keep(task);
 }
 
-/* as intake does */
+/* as intake does: the money is spent, late or not */
 static void
-charge(const LoggedEvent *logged)
+replay_spending(const LoggedEvent *logged)
 {
 	const Envelope *report = &logged->envelope;
-	Task	   *task = report->orders.has_usage ? task_look(report->task_id, ROWS_LATEST) : NULL;
+	Task	   *task = report->orders.has_usage ? replay_find(report->task_id) : NULL;
 
 	if (task != NULL && task_was_with(task, report->from_agent))
 		spending_charge(report, logged->seq);
+}
+
+static void
+replay_event(LoggedEvent *logged, bool is_late)
+{
+	MessageType type = logged->envelope.type;
+
+	replay_spending(logged);
+	if (is_late)
+		return;
+	if (message_type_is_agent(type))
+		agent_apply(&logged->envelope, logged->seq, logged->at);
+	else if (type == MSG_TASK_REQUEST)
+		replay_request(logged);
+	else if (message_type_is_task(type))
+		replay_report(logged);
 }
 
 static int64
@@ -263,7 +269,7 @@ replay_log(void)
 
 		CHECK_FOR_INTERRUPTS();
 		n++;
-		/* from elsewhere: never judged here */
+		/* an event that came by replication was never judged here */
 		if (rows_int4(&scan, Anum_event_epoch) > 0)
 		{
 			envelope_read_admitted(rows_jsonb(&scan, Anum_event_envelope),
@@ -271,10 +277,7 @@ replay_log(void)
 			logged.seq = rows_int8(&scan, Anum_event_seq);
 			logged.at = rows_timestamp(&scan, Anum_event_received_at);
 			logged.scope = rows_text(&scan, Anum_event_scope);
-			charge(&logged);
-			/* late: changed nothing else */
-			if (!rows_bool(&scan, Anum_event_late))
-				rebuild_event(&logged);
+			replay_event(&logged, rows_bool(&scan, Anum_event_late));
 		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(each);
@@ -284,13 +287,21 @@ replay_log(void)
 	return n;
 }
 
-/* ------------------------------------------------------------------ queues */
+/* ------------------------------------------------------------------ places */
+
+/* when a live task came to where it stands */
+typedef struct LiveTask
+{
+	Slice		task_id;
+	TimestampTz since;
+	int64		request_seq;
+} LiveTask;
 
 static int
-compare_since(const ListCell *a, const ListCell *b)
+compare_arrivals(const ListCell *a, const ListCell *b)
 {
-	const Task *x = lfirst(a);
-	const Task *y = lfirst(b);
+	const LiveTask *x = lfirst(a);
+	const LiveTask *y = lfirst(b);
 
 	if (x->since != y->since)
 		return x->since < y->since ? -1 : 1;
@@ -298,61 +309,91 @@ compare_since(const ListCell *a, const ListCell *b)
 }
 
 static void
-put_to_wait(Task *task)
+place_pending(Task *task)
 {
 	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
 	Requirement requirement;
 	Envelope	request;
 
-	if (document == NULL)
+	if (task->waiting_for == WAITING_FOR_SIBLING)
+		agenda_add_task(CONSEQUENCE_DEPENDENT, task->depth, task->task_id);
+	if (task_is_held(task) || document == NULL)
 		return;
 	envelope_read_admitted(document, &request, problem_list());
 	requirement_of(&request, task->scope, &requirement);
 	waiting_put(task, &requirement);
 }
 
-/* by what it waits for, in its queue or held */
+/* A limit that was lowered since does not take the slot from a task. */
 static void
-queue_pending(Task *task)
+place_in_slot(Task *task)
 {
-	if (slice_equal(task->waiting_for, SLICE_OF("sibling")) && !dependency_hold(task))
-		task->waiting_for = SLICE_OF("time");
-	if (!task_is_held(task) && !dependency_hold(task))
-		put_to_wait(task);
+	task->slot_no = slot_take(task->agent_id, PG_INT32_MAX, task->task_id, task->request_seq);
 }
 
-/* what is not over goes back to its queue, in the order in which it came */
-static int64
-rebuild_queues(void)
+/* as move_task does when a task is assigned; later, only its deadline is left */
+static void
+place_timer(Task *task)
 {
+	TimestampTz early = TimestampTzPlusMilliseconds(task->since,
+													(int64) clutch_default_lease * 1000);
+
+	if (task->status == TASK_ASSIGNED && early > clock_now())
+		timer_set_before(task, early);
+	else
+		timer_set(task);
+}
+
+/* the task enters the place that its state asks for: see flow/move.h */
+static void
+place_task(Task *task)
+{
+	if (task_status_holds_slot(task->status))
+		place_in_slot(task);
+	if (task->status == TASK_ASSIGNED)
+		ready_put(task);
+	else if (task->status == TASK_INPUT_REQUIRED)
+		question_put(task);
+	else if (task->status == TASK_PENDING)
+		place_pending(task);
+	else if (task->status == TASK_RUNNING && task->lease_until == 0)
+		task->lease_until = TimestampTzPlusMilliseconds(clock_now(),
+														(int64) clutch_default_lease * 1000);
+	place_timer(task);
+	task_save(task);
+}
+
+/* Tasks that are not over go back to their queues in the order in which they came. */
+static void
+place_all(void)
+{
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch rebuild place",
+											   ALLOCSET_DEFAULT_SIZES);
 	List	   *live = NIL;
 	int64		n;
 	ListCell   *cell;
+	MemoryContext old;
 
 	foreach(cell, task_list_live(&n))
 	{
-		CHECK_FOR_INTERRUPTS();
-		live = lappend(live, task_lock(*(Slice *) lfirst(cell), true));
-	}
-	list_sort(live, compare_since);
-	foreach(cell, live)
-	{
-		Task	   *task = lfirst(cell);
+		Task	   *task = task_look(*(Slice *) lfirst(cell), ROWS_LATEST);
+		LiveTask   *arrival = palloc(sizeof(LiveTask));
 
 		CHECK_FOR_INTERRUPTS();
-		if (task->status == TASK_ASSIGNED)
-			ready_put(task);
-		else if (task->status == TASK_INPUT_REQUIRED)
-			question_put(task);
-		else if (task->status == TASK_PENDING)
-			queue_pending(task);
-		else if (task->status == TASK_RUNNING && task->lease_until == 0)
-			task->lease_until = TimestampTzPlusMilliseconds(clock_now(),
-															(int64) clutch_default_lease * 1000);
-		timer_set(task);
-		task_save(task);
+		*arrival = (LiveTask) {*(Slice *) lfirst(cell), task->since, task->request_seq};
+		live = lappend(live, arrival);
+		pfree(task);
 	}
-	return n;
+	list_sort(live, compare_arrivals);
+	old = MemoryContextSwitchTo(each);
+	foreach(cell, live)
+	{
+		CHECK_FOR_INTERRUPTS();
+		place_task(task_look(((LiveTask *) lfirst(cell))->task_id, ROWS_LATEST));
+		MemoryContextReset(each);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
 }
 
 RebuildReport
@@ -361,8 +402,12 @@ rebuild_all(void)
 	RebuildReport report;
 
 	empty_state();
+	agent_records_begin();
+	replay_begin();
 	report.events = replay_log();
-	report.tasks = rebuild_queues();
+	report.tasks = replay_end();
+	agent_records_write();
+	place_all();
 	report.agents = roster_size(roster_get());
 	return report;
 }

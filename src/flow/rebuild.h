@@ -3,9 +3,10 @@
  * rebuild.h
  *	  Every derived table, made anew from the log (DESIGN 4).
  *
- * Reads the verdicts and never decides again: a late event stays late, a
- * decision stays taken.  Not in the log and hence not rebuilt: heartbeats,
- * extensions of leases, group membership by SQL, principals.
+ * The log is read once, in the order of seq.  Its verdicts are taken over and
+ * never made again: a late event stays late, a decision stays taken.  Not in the
+ * log, and hence not rebuilt, are heartbeats, extensions of leases, group
+ * membership given by SQL, principals, and consequences that were postponed.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +22,7 @@ typedef struct RebuildReport
 	int64		agents;
 } RebuildReport;
 
-/* the caller is an operator; locks out writers until its transaction ends */
+/* The caller is an operator.  Writers are locked out until the transaction ends. */
 extern RebuildReport rebuild_all(void);
 
 #endif							/* CLUTCH_REBUILD_H */

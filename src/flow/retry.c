@@ -10,22 +10,24 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "common/pg_prng.h"
+#include "flow/move.h"
 #include "flow/retry.h"
-#include "queue/timer.h"
 #include "registry/roster.h"
 #include "settings.h"
 #include "store/event.h"
-#include "task/notice.h"
 
-/* columns of clutch.retry_policy, where NULL says nothing */
+/* columns of clutch.retry_policy, where NULL leaves the value to a wider policy */
 enum
 {
-	Anum_payload_type = 1,
-	Anum_max,
-	Anum_initial_ms,
-	Anum_max_ms,
-	Anum_factor
+	Anum_retry_policy_payload_type = 1,
+	Anum_retry_policy_max,
+	Anum_retry_policy_initial_ms,
+	Anum_retry_policy_max_ms,
+	Anum_retry_policy_factor,
+	Natts_retry_policy = Anum_retry_policy_factor
 };
+
+StaticAssertDecl((int) Natts_retry_policy == (int) COLUMNS_RETRY_POLICY, "columns of clutch.retry_policy");
 
 /* ------------------------------------------------------------ the policy */
 
@@ -45,8 +47,9 @@ policy_of_agent(Slice agent_id)
 	return ordinal < 0 ? RETRY_POLICY_UNSAID : roster_agent(roster, ordinal)->card.retry;
 }
 
+/* -1 for NULL */
 static int64
-said(const RowScan *scan, int attno)
+policy_column(const RowScan *scan, int attno)
 {
 	return rows_is_null(scan, attno) ? -1 : rows_int8(scan, attno);
 }
@@ -65,10 +68,10 @@ policy_of_payload_type(Slice payload_type)
 	rows_start(&scan);
 	if (rows_next(&scan))
 	{
-		policy.max = said(&scan, Anum_max);
-		policy.initial_ms = said(&scan, Anum_initial_ms);
-		policy.max_ms = said(&scan, Anum_max_ms);
-		policy.factor = DatumGetFloat8(rows_datum(&scan, Anum_factor, &isnull));
+		policy.max = policy_column(&scan, Anum_retry_policy_max);
+		policy.initial_ms = policy_column(&scan, Anum_retry_policy_initial_ms);
+		policy.max_ms = policy_column(&scan, Anum_retry_policy_max_ms);
+		policy.factor = DatumGetFloat8(rows_datum(&scan, Anum_retry_policy_factor, &isnull));
 		if (isnull)
 			policy.factor = -1;
 	}
@@ -100,7 +103,7 @@ policy_of(const Task *task)
 
 /* ------------------------------------------------------------- the retry */
 
-/* half of the delay at least, so that what failed together comes apart */
+/* Between half of the delay and all of it, so that tasks that failed together are not tried together. */
 static int64
 with_jitter(int64 delay_ms)
 {
@@ -110,9 +113,9 @@ with_jitter(int64 delay_ms)
 static void
 begin_retry(Task *task, TimestampTz not_before, int64 max)
 {
-	TaskEvent	event = {STEP_RETRY};
+	TaskEvent	event = {STEP_RETRY, .wake_at = not_before};
+	Notice		notice = {MSG_TASK_PROGRESS, MOVE_RETRIED, .to = task->from_agent};
 	DocumentBuilder b;
-	Receipt		receipt;
 
 	document_begin(&b);
 	document_put_cstring(&b, "state", "retried");
@@ -120,16 +123,11 @@ begin_retry(Task *task, TimestampTz not_before, int64 max)
 	document_put_int(&b, "retry", task->retries + 1);
 	document_put_int(&b, "of", max);
 	document_put_timestamp(&b, "not_before", not_before);
-	receipt = notice_append(task, MSG_TASK_PROGRESS, MOVE_RETRIED, SLICE_NONE,
-							task->from_agent, document_end(&b));
-	event.seq = receipt.seq;
-	event.at = receipt.received_at;
-	event.wake_at = not_before;
-	task_apply(task, &event);
-	timer_set(task);
+	notice.payload = document_end(&b);
+	(void) move_task(task, &notice, &event);
 }
 
-/* false: it has been tried often enough, or there is no time for another try */
+/* Returns false if it has been tried often enough, or if no time is left for another try. */
 static bool
 try_again(Task *task, int64 at_least_ms)
 {
@@ -140,7 +138,7 @@ try_again(Task *task, int64 at_least_ms)
 	if (task->retries >= policy.max)
 		return false;
 	delay_ms = with_jitter(retry_policy_delay_ms(&policy, task->retries + 1));
-	/* now and not 0: a time that has come is a retry without delay */
+	/* not 0, which would mean no time: a retry without delay is due now */
 	not_before = clock_now() + Max(Max(delay_ms, at_least_ms) * 1000, 1);
 	if (task->deadline != 0 && not_before >= task->deadline)
 		return false;
@@ -148,7 +146,7 @@ try_again(Task *task, int64 at_least_ms)
 	return true;
 }
 
-/* details.retry_after_ms, or retryAfter as in spec 003 9.2; 0: not said */
+/* details.retry_after_ms, or retryAfter as in spec 003, 9.2; 0 if neither is given */
 static int64
 least_delay_ms(JsonbContainer *payload)
 {
@@ -162,7 +160,7 @@ least_delay_ms(JsonbContainer *payload)
 	return 0;
 }
 
-/* is the code on the list of clutch.retryable_errors? */
+/* Is the code in the list clutch.retryable_errors? */
 static bool
 is_retryable_code(Slice code)
 {

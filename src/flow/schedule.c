@@ -7,7 +7,7 @@
  */
 #include "clutch.h"
 
-#include "base/attempt.h"
+#include "base/savepoint.h"
 #include "base/clock.h"
 #include "base/column.h"
 #include "base/document.h"
@@ -27,11 +27,14 @@
 /* columns of clutch.schedule */
 enum
 {
-	Anum_name = 1, Anum_owner, Anum_cron, Anum_timezone, Anum_envelope,
-	Anum_next_at, Anum_last_at, Anum_last_error, Anum_runs, Anum_missed,
-	Anum_created_at,
-	Natts_schedule = Anum_created_at
+	Anum_schedule_name = 1, Anum_schedule_owner, Anum_schedule_cron, Anum_schedule_timezone,
+	Anum_schedule_envelope, Anum_schedule_next_at, Anum_schedule_last_at,
+	Anum_schedule_last_error, Anum_schedule_runs, Anum_schedule_missed,
+	Anum_schedule_created_at,
+	Natts_schedule = Anum_schedule_created_at
 };
+
+StaticAssertDecl((int) Natts_schedule == (int) COLUMNS_SCHEDULE, "columns of clutch.schedule");
 
 #define MOST_NAME_BYTES	128
 
@@ -64,17 +67,17 @@ keep(const RowScan *scan, Schedule *s)
 
 	rows_keep(scan, v, n);
 	s->tid = rows_tid(scan);
-	s->name = column_text(v, n, Anum_name);
-	s->owner = DatumGetObjectId(v[Anum_owner - 1]);
-	s->cron = column_text(v, n, Anum_cron);
-	s->timezone = column_text(v, n, Anum_timezone);
-	s->envelope = DatumGetJsonbP(v[Anum_envelope - 1]);
-	s->next_at = DatumGetTimestampTz(v[Anum_next_at - 1]);
-	s->last_at = n[Anum_last_at - 1] ? 0 : DatumGetTimestampTz(v[Anum_last_at - 1]);
-	s->last_error = column_text(v, n, Anum_last_error);
-	s->runs = DatumGetInt64(v[Anum_runs - 1]);
-	s->missed = DatumGetInt64(v[Anum_missed - 1]);
-	s->created_at = DatumGetTimestampTz(v[Anum_created_at - 1]);
+	s->name = column_text(v, n, Anum_schedule_name);
+	s->owner = DatumGetObjectId(v[Anum_schedule_owner - 1]);
+	s->cron = column_text(v, n, Anum_schedule_cron);
+	s->timezone = column_text(v, n, Anum_schedule_timezone);
+	s->envelope = DatumGetJsonbP(v[Anum_schedule_envelope - 1]);
+	s->next_at = DatumGetTimestampTz(v[Anum_schedule_next_at - 1]);
+	s->last_at = n[Anum_schedule_last_at - 1] ? 0 : DatumGetTimestampTz(v[Anum_schedule_last_at - 1]);
+	s->last_error = column_text(v, n, Anum_schedule_last_error);
+	s->runs = DatumGetInt64(v[Anum_schedule_runs - 1]);
+	s->missed = DatumGetInt64(v[Anum_schedule_missed - 1]);
+	s->created_at = DatumGetTimestampTz(v[Anum_schedule_created_at - 1]);
 }
 
 static void
@@ -83,18 +86,18 @@ write_row(Schedule *s, bool is_new)
 	Datum		v[Natts_schedule] = {0};
 	bool		n[Natts_schedule] = {0};
 
-	column_put_text(v, n, Anum_name, s->name);
-	v[Anum_owner - 1] = ObjectIdGetDatum(s->owner);
-	column_put_text(v, n, Anum_cron, s->cron);
-	column_put_text(v, n, Anum_timezone, s->timezone);
-	v[Anum_envelope - 1] = JsonbPGetDatum(s->envelope);
-	v[Anum_next_at - 1] = TimestampTzGetDatum(s->next_at);
-	v[Anum_last_at - 1] = TimestampTzGetDatum(s->last_at);
-	n[Anum_last_at - 1] = s->last_at == 0;
-	column_put_text(v, n, Anum_last_error, s->last_error);
-	v[Anum_runs - 1] = Int64GetDatum(s->runs);
-	v[Anum_missed - 1] = Int64GetDatum(s->missed);
-	v[Anum_created_at - 1] = TimestampTzGetDatum(s->created_at);
+	column_put_text(v, n, Anum_schedule_name, s->name);
+	v[Anum_schedule_owner - 1] = ObjectIdGetDatum(s->owner);
+	column_put_text(v, n, Anum_schedule_cron, s->cron);
+	column_put_text(v, n, Anum_schedule_timezone, s->timezone);
+	v[Anum_schedule_envelope - 1] = JsonbPGetDatum(s->envelope);
+	v[Anum_schedule_next_at - 1] = TimestampTzGetDatum(s->next_at);
+	v[Anum_schedule_last_at - 1] = TimestampTzGetDatum(s->last_at);
+	n[Anum_schedule_last_at - 1] = s->last_at == 0;
+	column_put_text(v, n, Anum_schedule_last_error, s->last_error);
+	v[Anum_schedule_runs - 1] = Int64GetDatum(s->runs);
+	v[Anum_schedule_missed - 1] = Int64GetDatum(s->missed);
+	v[Anum_schedule_created_at - 1] = TimestampTzGetDatum(s->created_at);
 	if (is_new)
 		(void) rows_insert(TABLE_SCHEDULE, v, n);
 	else
@@ -309,11 +312,11 @@ send_it(void *arg)
 static char *
 try_to_send(Sending *sending)
 {
-	ErrorData  *error = attempt(send_it, sending);
+	ErrorData  *error = savepoint_run(send_it, sending);
 
 	if (error == NULL)
 		return NULL;
-	if (attempt_failed_by_chance(error))
+	if (savepoint_failed_by_chance(error))
 	{
 		/* its time has not gone: the next tick tries it again */
 		sending->next = sending->schedule->next_at;
@@ -352,7 +355,7 @@ list_due(TimestampTz now, int n)
 	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
 	rows_start(&scan);
 	while (list_length(names) < n && rows_next(&scan))
-		names = slice_list_add(names, rows_text(&scan, Anum_name));
+		names = slice_list_add(names, rows_text(&scan, Anum_schedule_name));
 	rows_end(&scan);
 	return names;
 }
@@ -368,7 +371,7 @@ lock_due(Slice name, TimestampTz now, Schedule *s)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
 	rows_start(&scan);
 	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_END, false) == ROW_LOCKED &&
-		rows_timestamp(&scan, Anum_next_at) <= now;
+		rows_timestamp(&scan, Anum_schedule_next_at) <= now;
 	if (found)
 		keep(&scan, s);
 	rows_end(&scan);
@@ -402,7 +405,7 @@ schedule_next(void)
 	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, AccessShareLock);
 	rows_start(&scan);
 	if (rows_next(&scan))
-		next = rows_timestamp(&scan, Anum_next_at);
+		next = rows_timestamp(&scan, Anum_schedule_next_at);
 	rows_end(&scan);
 	return next;
 }

@@ -1,51 +1,43 @@
 /*-------------------------------------------------------------------------
  *
  * tick.h
- *	  What must happen though nobody asked: leases, deadlines, what waits.
+ *	  What has to happen although no agent asks for it: lost agents, due tasks,
+ *	  schedules, and tasks that wait.
  *
- * Whoever calls it: the worker, a client, pg_cron, and each claim for a small share.  Two
- * at once are harmless: what one has locked the other passes over.
+ * Called by the worker, by a client, or by pg_cron.  Two ticks at once are
+ * harmless: what one has locked the other passes over.  What a tick causes for
+ * other tasks is on the agenda afterwards.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_TICK_H
 #define CLUTCH_TICK_H
 
-#include "clutch.h"
-
-#include "datatype/timestamp.h"
+#include "flow/agenda.h"
+#include "flow/due.h"
 
 typedef struct TickReport
 {
-	int			expired;		/* leases */
-	int			timed_out;		/* deadlines */
-	int			woken;			/* their time has come */
+	DueReport	due;
 	int			lost;			/* agents */
 	int			sent;			/* schedules */
-	int			routed;			/* of these, and of what waited */
+	int			routed;			/* tasks that waited, and due ones */
 } TickReport;
 
-/* how many tasks it moved because they were due */
-extern int	tick_moved(const TickReport *report);
-
-/* due leases and deadlines, at most n */
-extern TickReport tick_timers(int n);
-
-/* the timers, then what waits, at most n each */
+/* Each kind of work at most n times.  Never waits for a lock. */
 extern TickReport tick_all(int n);
 
+/* Was there so much work that there may be more? */
+extern bool tick_is_full(const TickReport *report, int n);
+
 /*
- * When something is due next, as far as anybody can tell, after a tick that
- * found no more to do; DT_NOEND: nothing is open.  What is due already is
- * locked by others: soon.
+ * When something is due next, as far as can be told, after a tick that has found
+ * no more to do; DT_NOEND: nothing is open.  If something is due already, because
+ * another transaction has locked it, that is soon.
  */
 extern TimestampTz tick_next(void);
 
-/*
- * The epoch at work.  In a database restored from a dump a new one begins
- * here: the agents of the original may report to it, so no lease that it
- * inherited holds.  Called before anything looks at a lease.
- */
-extern int	tick_epoch(void);
+/* CONSEQUENCE_TICK; always true */
+extern bool tick_settle(const Consequence *consequence);
 
 #endif							/* CLUTCH_TICK_H */

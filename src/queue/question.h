@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * question.h
- *	  Tasks that are parked with a question to a human or another agent.
+ *	  The open questions of tasks: rows of clutch.question.
  *
- * An agent asks by a task.progress whose payload says "state":
+ * An agent asks a question by a task.progress whose payload has a "state" of
  * "input_required" (or "auth_required"), with a "deadline" if the question
- * does not wait for ever.  The task then holds neither slot nor lease, and
- * its process may forget it.  clutch.question has a row for each that is
- * open, kept by who holds the task's lock; what answers it: answer.h.
+ * expires.  The task then holds neither a slot nor a lease, so the agent may
+ * stop.  clutch.question has one row for each open question; flow/answer.h says
+ * what answers it.
+ *
+ * The caller has the task locked.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,9 +17,6 @@
 #define CLUTCH_QUESTION_H
 
 #include "task/task.h"
-
-/* a task.progress that asks is a step of its own */
-extern void question_step(const Envelope *report, TaskEvent *event);
 
 extern void question_put(const Task *task);
 extern void question_remove(const Task *task);

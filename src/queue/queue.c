@@ -16,10 +16,10 @@
 #include "settings.h"
 #include "utils/timestamp.h"
 
-/* a look that passes over no more than this is always worth it */
+/* a look that passes over no more rows than this is always worth it */
 #define FEW_PASSED		32
 
-/* of so many times that both are there, once the aged goes before the critical */
+/* while both are there, an aged task comes before a critical one in one case out of so many */
 #define AGED_TURN		4
 
 bool
@@ -29,38 +29,38 @@ queue_worth_looking(int64 passed, TimestampTz looked_at, int factor)
 
 	if (passed <= FEW_PASSED)
 		return true;
-	/* not clutch.clock: it is our own time that is to be saved */
+	/* the wall clock, not clutch.clock: this saves processor time */
 	now = GetCurrentTimestamp();
 	return now < looked_at || now - looked_at >= passed * factor;
 }
 
 /*
- * What was taken in a transaction or savepoint that rolls back is there again,
- * below the place: how often that happened in this session, and whether
- * anything was looked for in the transaction at hand.
+ * A row that was taken in a transaction or savepoint that rolls back is there
+ * again, below the remembered place.  So this counts the rollbacks of the
+ * session; "used" says whether the current transaction has looked at a queue.
  */
 static uint64 rollbacks = 0;
 static bool used = false;
 
 static void
-note_rollback(void)
+queue_note_rollback(void)
 {
 	if (used)
 		rollbacks++;
 }
 
 static void
-note_end(void)
+queue_note_end(void)
 {
 	used = false;
 }
 
-static TransactionWatch watch = {note_rollback, note_end};
+static TransactionWatch queue_watch = {queue_note_rollback, queue_note_end};
 
 /* ---------------------------------------------------------------- scanning */
 
 static void
-seek(Queue *queue, int strategy, int urgency, int64 queue_no)
+queue_seek(Queue *queue, int strategy, int urgency, int64 queue_no)
 {
 	RowScan    *scan = queue->scan;
 
@@ -75,12 +75,12 @@ seek(Queue *queue, int strategy, int urgency, int64 queue_no)
 }
 
 /*
- * The next row that nobody is taking becomes the head of its urgency, which is
- * answered, or NUM_LEVELS.  The dirty snapshot shows what others are taking or
- * putting this moment as being in doubt.
+ * The next row that no other transaction is inserting or deleting becomes the
+ * head of its urgency.  Returns that urgency, or NUM_LEVELS if there is no such
+ * row.
  */
 static int
-read_head(Queue *queue)
+queue_read_head(Queue *queue)
 {
 	RowScan    *scan = queue->scan;
 	int64		dead = scan->dead;
@@ -110,9 +110,9 @@ read_head(Queue *queue)
 	return urgency;
 }
 
-/* mostly all are of one urgency: going to the next that is there saves looks */
+/* usually all rows are of one urgency: going to the next one that exists saves looks */
 static void
-look_from_start(Queue *queue)
+queue_look_from_start(Queue *queue)
 {
 	int			urgency = 0;
 
@@ -121,20 +121,20 @@ look_from_start(Queue *queue)
 	memset(queue->place->from, 0, sizeof(queue->place->from));
 	while (urgency < NUM_LEVELS)
 	{
-		seek(queue, BTGreaterEqualStrategyNumber, urgency, 0);
-		urgency = read_head(queue) + 1;
+		queue_seek(queue, BTGreaterEqualStrategyNumber, urgency, 0);
+		urgency = queue_read_head(queue) + 1;
 	}
 }
 
 static void
-look_from_place(Queue *queue)
+queue_look_from_place(Queue *queue)
 {
 	int			urgency;
 
 	for (urgency = 0; urgency < NUM_LEVELS; urgency++)
 	{
-		seek(queue, BTEqualStrategyNumber, urgency, queue->place->from[urgency]);
-		(void) read_head(queue);
+		queue_seek(queue, BTEqualStrategyNumber, urgency, queue->place->from[urgency]);
+		(void) queue_read_head(queue);
 	}
 }
 
@@ -143,16 +143,16 @@ queue_open(Queue *queue)
 {
 	QueuePlace *place = queue->place;
 
-	transaction_watch(&watch);
+	transaction_watch(&queue_watch);
 	used = true;
 	memset(queue->heads, 0, sizeof(queue->heads));
 	queue->passed = 0;
 	queue->from_start = place->rollbacks != rollbacks ||
 		queue_worth_looking(place->passed, place->looked_at, QUEUE_LOOK_BUSY);
 	if (queue->from_start)
-		look_from_start(queue);
+		queue_look_from_start(queue);
 	else
-		look_from_place(queue);
+		queue_look_from_place(queue);
 }
 
 bool
@@ -164,7 +164,7 @@ queue_look_again(Queue *queue)
 		!queue_worth_looking(place->passed, place->looked_at, QUEUE_LOOK_IDLE))
 		return false;
 	memset(queue->heads, 0, sizeof(queue->heads));
-	look_from_start(queue);
+	queue_look_from_start(queue);
 	return true;
 }
 
@@ -173,15 +173,15 @@ queue_pass(Queue *queue, QueueEntry *entry)
 {
 	queue->passed++;
 	entry->task_id = SLICE_NONE;
-	seek(queue, BTEqualStrategyNumber, entry->urgency, entry->queue_no + 1);
+	queue_seek(queue, BTEqualStrategyNumber, entry->urgency, entry->queue_no + 1);
 	queue->place->from[entry->urgency] = entry->queue_no + 1;
-	(void) read_head(queue);
+	(void) queue_read_head(queue);
 }
 
 /*
- * Where nothing was left, though the way there was long, there is no entry to
- * begin with.  What comes later has a higher number than one drawn before this
- * look, so that is where the next begins.
+ * If a long look found no row of an urgency, there is no entry to begin the next
+ * look with.  A row that comes later has a higher number than one that was drawn
+ * before this look, so the next look begins at that number.
  */
 void
 queue_close(Queue *queue)
@@ -206,9 +206,9 @@ queue_close(Queue *queue)
 
 /* ------------------------------------------------------------------- order */
 
-/* in levels, not limited by any */
+/* the level without the upper limit */
 static int64
-aged_level(const QueueEntry *entry, TimestampTz now)
+entry_aged_level(const QueueEntry *entry, TimestampTz now)
 {
 	int			priority = LEVEL_CRITICAL - entry->urgency;
 
@@ -217,15 +217,15 @@ aged_level(const QueueEntry *entry, TimestampTz now)
 	return priority + (now - entry->since) / (clutch_aging * USECS_PER_SEC);
 }
 
-int
+QueueLevel
 queue_level(const QueueEntry *entry, TimestampTz now)
 {
 	if (entry->urgency == 0)
 		return LEVEL_CRITICAL;
-	return (int) Min(aged_level(entry, now), LEVEL_HIGH);
+	return (QueueLevel) Min(entry_aged_level(entry, now), LEVEL_HIGH);
 }
 
-/* the first so far, of the critical and of the others */
+/* the first entry so far: of the critical ones, and of the others */
 typedef struct Contest
 {
 	TimestampTz now;
@@ -236,16 +236,16 @@ typedef struct Contest
 } Contest;
 
 static bool
-goes_before(const QueueEntry *a, const QueueEntry *b, TimestampTz now)
+entry_goes_before(const QueueEntry *a, const QueueEntry *b, TimestampTz now)
 {
-	int			level = queue_level(a, now);
-	int			other = queue_level(b, now);
+	QueueLevel	level = queue_level(a, now);
+	QueueLevel	other = queue_level(b, now);
 
 	return level != other ? level > other : a->queue_no < b->queue_no;
 }
 
 static void
-enter(Contest *contest, Queue *queue)
+contest_enter(Contest *contest, Queue *queue)
 {
 	int			urgency;
 
@@ -255,7 +255,7 @@ enter(Contest *contest, Queue *queue)
 		QueueEntry **best = urgency == 0 ? &contest->critical : &contest->other;
 
 		if (!slice_present(entry->task_id) ||
-			(*best != NULL && !goes_before(entry, *best, contest->now)))
+			(*best != NULL && !entry_goes_before(entry, *best, contest->now)))
 			continue;
 		*best = entry;
 		*(urgency == 0 ? &contest->critical_in : &contest->other_in) = queue;
@@ -263,15 +263,15 @@ enter(Contest *contest, Queue *queue)
 }
 
 /*
- * Drawn from the two numbers: each pair meets once, so no count must be kept,
- * and all who claim agree.
+ * Decided by a hash of the two numbers: each pair meets once, so no count has to
+ * be kept, and all sessions decide alike.
  */
 static bool
-is_turn_of_aged(const QueueEntry *critical, const QueueEntry *aged, TimestampTz now)
+contest_is_turn_of_aged(const QueueEntry *critical, const QueueEntry *aged, TimestampTz now)
 {
 	int64		pair[] = {critical->queue_no, aged->queue_no};
 
-	return aged_level(aged, now) >= LEVEL_CRITICAL &&
+	return entry_aged_level(aged, now) >= LEVEL_CRITICAL &&
 		hash_bytes((const unsigned char *) pair, sizeof(pair)) % AGED_TURN == 0;
 }
 
@@ -282,10 +282,10 @@ queue_first_of(Queue *queues, int n, Queue **whose)
 	int			i;
 
 	for (i = 0; i < n; i++)
-		enter(&contest, &queues[i]);
+		contest_enter(&contest, &queues[i]);
 	if (contest.critical == NULL ||
 		(contest.other != NULL &&
-		 is_turn_of_aged(contest.critical, contest.other, contest.now)))
+		 contest_is_turn_of_aged(contest.critical, contest.other, contest.now)))
 	{
 		*whose = contest.other_in;
 		return contest.other;

@@ -6,18 +6,20 @@
  * The rows of clutch.ready with one agent_id, or of clutch.waiting with one
  * kind, are a queue.  Its order:
  *
- *	- by level: the priority of the task, and one more for each clutch.aging
- *	  that it has stood here, but never more than LEVEL_HIGH;
- *	- within a level by queue_no, so in the order of arrival;
- *	- tasks of LEVEL_CRITICAL go before all others.  But while some have aged
- *	  until they would count as critical, one of four times one of those goes
- *	  first: so nothing starves, and no backlog makes a critical task wait.
+ *	- by level, which is the priority of the task, raised by one for each
+ *	  clutch.aging that it has stood here, but never above LEVEL_HIGH;
+ *	- within a level by queue_no, which is the order of arrival;
+ *	- tasks of LEVEL_CRITICAL come before all others.  However, while there are
+ *	  tasks that have aged so long that they would count as critical, one of
+ *	  them comes first in one case out of four.  So no task starves, and no
+ *	  backlog delays a critical task.
  *
- * Taken rows stay in the index until no snapshot can see them.  So a backend
- * remembers a QueuePlace, from where there was something to take, and looks
- * from there when looking from the start has been costly.  Below it lies only
- * what others committed late or gave up taking; the next look from the start
- * finds it, and that is never put off for long.
+ * Rows that have been taken stay in the index until no snapshot can see them.
+ * Therefore a backend remembers a QueuePlace, the position where it last found
+ * a row to take, and looks from there if looking from the start was expensive.
+ * Below that position there are only rows that others committed late, or took
+ * and gave back by a rollback; the next look from the start finds them, and it
+ * is never put off for long.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,16 +28,16 @@
 
 #include "base/rows.h"
 
-/* spec 003 8.1; in the tables urgency = LEVEL_CRITICAL - priority */
-enum
+/* the priorities of spec 003, 8.1; in the tables urgency = LEVEL_CRITICAL - level */
+typedef enum QueueLevel
 {
 	LEVEL_BATCH,
 	LEVEL_LOW,
 	LEVEL_NORMAL,
 	LEVEL_HIGH,
-	LEVEL_CRITICAL,
-	NUM_LEVELS
-};
+	LEVEL_CRITICAL
+} QueueLevel;
+#define NUM_LEVELS		(LEVEL_CRITICAL + 1)
 
 /* columns of clutch.ready and clutch.waiting */
 enum
@@ -44,17 +46,22 @@ enum
 	Anum_queue_urgency,
 	Anum_queue_queue_no,
 	Anum_queue_task_id,
-	Anum_queue_since,			/* when it came here */
-	Natts_queue = Anum_queue_since
+	Anum_queue_since,			/* when it entered the queue */
+	Anum_queue_from_agent,		/* clutch.waiting only: the requester */
+	Natts_ready = Anum_queue_since,
+	Natts_waiting = Anum_queue_from_agent
 };
+
+StaticAssertDecl((int) Natts_ready == (int) COLUMNS_READY, "columns of clutch.ready");
+StaticAssertDecl((int) Natts_waiting == (int) COLUMNS_WAITING, "columns of clutch.waiting");
 
 typedef struct QueuePlace
 {
 	int64		from[NUM_LEVELS];	/* by urgency */
-	int64		drawn;			/* a queue_no, before the next look; or 0 */
-	int64		passed;			/* rows the last look from the start passed over */
-	TimestampTz looked_at;		/* and when it was */
-	uint64		rollbacks;		/* of this session by then */
+	int64		drawn;			/* a queue_no drawn before the next look, or 0 */
+	int64		passed;			/* rows that the last look from the start passed over */
+	TimestampTz looked_at;		/* when that look was */
+	uint64		rollbacks;		/* of this session until then */
 } QueuePlace;
 
 typedef struct QueueEntry
@@ -62,15 +69,15 @@ typedef struct QueueEntry
 	int			urgency;
 	int64		queue_no;
 	TimestampTz since;
-	Slice		task_id;		/* absent: none of this urgency */
+	Slice		task_id;		/* absent: there is no row of this urgency */
 	ItemPointerData tid;
 } QueueEntry;
 
 typedef struct Queue
 {
 	RowScan    *scan;			/* of its table, ROWS_DIRTY; may serve several */
-	Slice		agent_id;		/* of clutch.ready; or absent, and */
-	int64		kind;			/* of clutch.waiting */
+	Slice		agent_id;		/* a queue of clutch.ready; absent: of clutch.waiting, and */
+	int64		kind;			/* this is its kind */
 	QueuePlace *place;
 	bool		from_start;
 	int64		passed;
@@ -78,38 +85,38 @@ typedef struct Queue
 } Queue;
 
 /*
- * How often a look from the start is worth what it costs: microseconds for
- * each row that the last one passed over.
+ * How long a look from the start is put off: so many microseconds for each row
+ * that the last one passed over.
  */
-#define QUEUE_LOOK_KINDS	100		/* a descent of the tree for each */
+#define QUEUE_LOOK_KINDS	100		/* each row costs a descent of the index */
 #define QUEUE_LOOK_BUSY		20
 #define QUEUE_LOOK_IDLE		2
 
-/* was the last look cheap, or long enough ago? */
+/* Was the last look cheap, or is it long enough ago? */
 extern bool queue_worth_looking(int64 passed, TimestampTz looked_at, int factor);
 
-/* who calls fills in scan, agent_id or kind, place; the rest is done here */
+/* The caller fills in scan, place, and agent_id or kind; the rest is set here. */
 extern void queue_open(Queue *queue);
 
 /*
- * The first that nobody is taking, NULL: none.  It stays the first until
- * queue_pass.
+ * The first entry that no other transaction is taking; NULL: there is none.  It
+ * stays the first until queue_pass.
  */
 extern QueueEntry *queue_first(Queue *queue);
-/* the first of several queues, and of which one it is */
+/* the first entry of several queues; *whose is the queue it stands in */
 extern QueueEntry *queue_first_of(Queue *queues, int n, Queue **whose);
 extern void queue_pass(Queue *queue, QueueEntry *entry);
 
 /*
- * From the start after all, if that was not done and is worth it; true: look
- * at queue_first again.
+ * Looks from the start after all, if that was not done yet and is worth it.
+ * Returns true if it did: queue_first may find an entry now.
  */
 extern bool queue_look_again(Queue *queue);
 
-/* remembers the place */
+/* remembers the place; to be called before rows_end */
 extern void queue_close(Queue *queue);
 
-/* what the entry counts as now, having stood there for so long */
-extern int	queue_level(const QueueEntry *entry, TimestampTz now);
+/* the level that the entry counts as now, after the time it has stood there */
+extern QueueLevel queue_level(const QueueEntry *entry, TimestampTz now);
 
 #endif							/* CLUTCH_QUEUE_H */

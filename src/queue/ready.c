@@ -15,7 +15,7 @@
 #include "queue/ready.h"
 #include "utils/timestamp.h"
 
-/* where this backend last found something for an agent */
+/* where this backend last found a task for an agent */
 typedef struct AgentPlace
 {
 	uint64		agent;			/* hash of agent_id */
@@ -25,10 +25,10 @@ typedef struct AgentPlace
 #define MAX_PLACES	10000
 
 static HTAB *places = NULL;
-static Oid	places_of = InvalidOid;	/* the table; a new one counts from 1 again */
+static Oid	places_of = InvalidOid;	/* the table: a new one numbers its rows from 1 again */
 
 static QueuePlace *
-place_of(Slice agent_id)
+ready_place(Slice agent_id)
 {
 	uint64		key = slice_hash(agent_id);
 	AgentPlace *found;
@@ -46,8 +46,8 @@ place_of(Slice agent_id)
 void
 ready_put(Task *task)
 {
-	Datum		values[Natts_queue];
-	bool		nulls[Natts_queue] = {0};
+	Datum		values[Natts_ready];
+	bool		nulls[Natts_ready] = {0};
 
 	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
 	task->queue_kind = 0;
@@ -74,44 +74,48 @@ ready_remove(Task *task)
 	task->queue_no = 0;
 }
 
-/* the task of an entry, locked and out of the queue; NULL: somebody has it */
+/* the task of an entry, locked and out of the queue; NULL: it is not to be had */
 static Task *
-take(QueueEntry *entry, Slice agent_id)
+ready_lock(QueueEntry *entry, Slice agent_id)
 {
-	Task	   *task = task_lock(entry->task_id, false);
+	bool		busy;
+	Task	   *task = task_lock_now(entry->task_id, &busy);
 
 	if (task == NULL || task->status != TASK_ASSIGNED ||
 		task->queue_no != entry->queue_no || !slice_equal(task->agent_id, agent_id))
 		return NULL;
 	rows_delete(TABLE_READY, &entry->tid);
+	task->queue_no = 0;
 	return task;
 }
 
-List *
-ready_take(Slice agent_id, int n, int least_level)
+int
+ready_take(Slice agent_id, int n, QueueLevel least_level, ReadyTake take, void *arg)
 {
-	List	   *tasks = NIL;
+	int			taken = 0;
 	RowScan		scan;
 	Queue		queue = {&scan, agent_id};
 
-	queue.place = place_of(agent_id);
+	queue.place = ready_place(agent_id);
 	rows_begin(&scan, TABLE_READY, INDEX_READY, ROWS_DIRTY, RowExclusiveLock);
 	queue_open(&queue);
-	while (list_length(tasks) < n)
+	while (taken < n)
 	{
 		QueueEntry *entry = queue_first(&queue);
-		int			level = entry ? queue_level(entry, clock_now()) : -1;
+		Task	   *task;
 
 		CHECK_FOR_INTERRUPTS();
-		if (level >= least_level)
+		if (entry != NULL && queue_level(entry, clock_now()) >= least_level)
 		{
-			Task	   *task = take(entry, agent_id);
+			QueueLevel	level = queue_level(entry, clock_now());
 
-			if (task != NULL)
-				tasks = lappend(tasks, task);
-			/* batch work is not for who has other work */
-			if (task != NULL && level > LEVEL_BATCH)
-				least_level = Max(least_level, LEVEL_LOW);
+			task = ready_lock(entry, agent_id);
+			if (task != NULL && take(task, arg))
+			{
+				taken++;
+				if (level > LEVEL_BATCH)
+					least_level = Max(least_level, LEVEL_LOW);
+			}
 			queue_pass(&queue, entry);
 		}
 		else if (!queue_look_again(&queue))
@@ -119,5 +123,5 @@ ready_take(Slice agent_id, int n, int least_level)
 	}
 	queue_close(&queue);
 	rows_end(&scan);
-	return tasks;
+	return taken;
 }

@@ -1,28 +1,35 @@
 /*-------------------------------------------------------------------------
  *
  * ready.h
- *	  What an agent can claim, in claim order, and nothing else.
+ *	  What an agent can claim, in claim order (queue.h), and nothing else.
  *
- * A row is there exactly while its task is assigned and not claimed.  It is
- * put and removed by who holds the task's lock, which is the only lock.
+ * Rows of clutch.ready.  A task stands here from its assignment until it is
+ * claimed, ends, or is given to another agent.  The caller of ready_put and
+ * ready_remove has the task locked and saves it.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_READY_H
 #define CLUTCH_READY_H
 
-#include "nodes/pg_list.h"
+#include "queue/queue.h"
 #include "task/task.h"
 
 extern void ready_put(Task *task);
 extern void ready_remove(Task *task);
 
 /*
- * Up to n tasks for the agent in claim order (queue.h), none below the level,
- * each locked and out of the queue, which who saves it says by a queue_no of 0;
- * those that somebody else is claiming or changing are passed over, never
- * waited for.
+ * Calls take for up to n tasks of the agent in claim order, none below the
+ * level: the task is locked, assigned to the agent, and out of the queue
+ * (queue_no is 0, to be saved).  take returns false if it made no use of the
+ * task, which then does not count.  Tasks that other transactions have locked
+ * are passed over, never waited for.  Batch work is for an agent that has no
+ * other: once a task above LEVEL_BATCH has been taken, none of that level is.
+ * Returns how many were taken.
  */
-extern List *ready_take(Slice agent_id, int n, int least_level);
+typedef bool (*ReadyTake) (Task *task, void *arg);
+
+extern int	ready_take(Slice agent_id, int n, QueueLevel least_level,
+					   ReadyTake take, void *arg);
 
 #endif							/* CLUTCH_READY_H */

@@ -17,14 +17,16 @@
 /* columns of clutch.timer */
 enum
 {
-	Anum_due = 1,
-	Anum_task_id,
-	Natts_timer = Anum_task_id
+	Anum_timer_due = 1,
+	Anum_timer_task_id,
+	Natts_timer = Anum_timer_task_id
 };
 
-/* 0: never */
+StaticAssertDecl((int) Natts_timer == (int) COLUMNS_TIMER, "columns of clutch.timer");
+
+/* the earliest of its times, or 0 if it waits for no time */
 static TimestampTz
-earliest(const Task *task)
+task_earliest_time(const Task *task)
 {
 	TimestampTz times[] = {task->lease_until, task->deadline, task->wake_at};
 	TimestampTz first = 0;
@@ -37,14 +39,14 @@ earliest(const Task *task)
 }
 
 static void
-put(Task *task, TimestampTz due)
+timer_insert(Task *task, TimestampTz due)
 {
 	Datum		values[Natts_timer];
 	bool		nulls[Natts_timer] = {0};
 
 	timer_clear(task);
-	values[Anum_due - 1] = TimestampTzGetDatum(due);
-	values[Anum_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
+	values[Anum_timer_due - 1] = TimestampTzGetDatum(due);
+	values[Anum_timer_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
 	(void) rows_insert(TABLE_TIMER, values, nulls);
 	task->next_at = due;
 	notify_due(due);
@@ -53,16 +55,27 @@ put(Task *task, TimestampTz due)
 void
 timer_set(Task *task)
 {
-	TimestampTz due = earliest(task);
+	TimestampTz due = task_earliest_time(task);
 
 	if (due != 0 && (task->next_at == 0 || task->next_at > due))
-		put(task, due);
+		timer_insert(task, due);
+}
+
+void
+timer_set_before(Task *task, TimestampTz at)
+{
+	TimestampTz due = task_earliest_time(task);
+
+	if (due == 0 || due > at)
+		due = at;
+	if (task->next_at == 0 || task->next_at > due)
+		timer_insert(task, due);
 }
 
 void
 timer_put_off(Task *task, TimestampTz due)
 {
-	put(task, due);
+	timer_insert(task, due);
 }
 
 void
@@ -91,11 +104,14 @@ timer_take_due(TimestampTz now, TimestampTz *after)
 	rows_start(&scan);
 	while (task == NULL && rows_next(&scan))
 	{
+		bool		busy;
+
 		CHECK_FOR_INTERRUPTS();
 		if (TransactionIdIsValid(rows_in_doubt(&scan)))
 			continue;
-		*after = rows_timestamp(&scan, Anum_due);
-		task = task_lock_to_end(rows_text(&scan, Anum_task_id), false);
+		*after = rows_timestamp(&scan, Anum_timer_due);
+		task = task_lock_now(rows_text(&scan, Anum_timer_task_id), &busy);
+		/* its timer has been set anew since */
 		if (task != NULL && task->next_at != *after)
 			task = NULL;
 	}
@@ -128,7 +144,7 @@ timer_next(void)
 	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, AccessShareLock);
 	rows_start(&scan);
 	if (rows_next(&scan))
-		next = rows_timestamp(&scan, Anum_due);
+		next = rows_timestamp(&scan, Anum_timer_due);
 	rows_end(&scan);
 	return next;
 }

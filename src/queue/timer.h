@@ -3,9 +3,12 @@
  * timer.h
  *	  When a task must be looked at again: its lease, its deadline, wake_at.
  *
- * At most one row a task, never later than the earliest of them; a lease
- * that was extended meanwhile is seen when the row is due.  Kept by who holds
- * the task's lock.  task->next_at is the row's key.
+ * A task has at most one row of clutch.timer, which is never later than the
+ * earliest of the three; task->next_at is the key of the row.  Extending a
+ * lease leaves the row where it is: when the row is due, whoever takes it sees
+ * the later end and sets the timer again.
+ *
+ * All functions that take a Task want it locked by the caller.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,26 +17,33 @@
 
 #include "task/task.h"
 
-/* sees to it that the task is looked at when one of them is due */
+/* makes sure that the task is looked at when one of its times has come */
 extern void timer_set(Task *task);
 extern void timer_clear(Task *task);
-/* it is looked at then, though it was due before */
+
+/*
+ * The same, at that time at the latest: a task that will have a lease soon needs
+ * no other row then, if the lease does not end before.
+ */
+extern void timer_set_before(Task *task, TimestampTz at);
+
+/* it is looked at again at that time, although it is due already */
 extern void timer_put_off(Task *task, TimestampTz due);
 
 /*
- * A task whose row is due, locked, its row removed; NULL: none (that nobody
- * else is looking at).  after keeps the place between calls, begin with
- * PG_INT64_MIN.
+ * A task whose row is due, locked, with the row removed; NULL: there is none
+ * that no other transaction has locked.  *after keeps the place between calls;
+ * it begins as PG_INT64_MIN.
  */
 extern Task *timer_take_due(TimestampTz now, TimestampTz *after);
 
 /*
- * Is there a row to be looked at?  Every idle claim asks, and never reads what
- * is due later: under a held snapshot that may be any number of dead rows.
+ * Is there a row that is due?  Every idle claim asks.  Rows that are due later
+ * are not read: under a held snapshot any number of them may be dead.
  */
 extern bool timer_is_due(TimestampTz now);
 
-/* when the first is due, also one not committed; DT_NOEND: none */
+/* when the first row is due, committed or not; DT_NOEND: there is no row */
 extern TimestampTz timer_next(void);
 
 #endif							/* CLUTCH_TIMER_H */

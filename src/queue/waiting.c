@@ -8,74 +8,67 @@
 #include "clutch.h"
 
 #include "base/clock.h"
+#include "base/column.h"
 #include "base/rows.h"
 #include "miscadmin.h"
-#include "nodes/pg_list.h"
+#include "protocol/problem.h"
 #include "queue/queue.h"
 #include "queue/waiting.h"
+#include "queue/waiting_kind.h"
+#include "routing/anchor.h"
 #include "routing/router.h"
-#include "store/event.h"
+#include "settings.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 #include "wake/notify.h"
 
-/* how many locked or stale heads one search passes over before it gives up */
-#define MAX_PASSED_OVER		64
+/* so many tasks are tried in vain before a look at them is given up */
+#define MAX_VAIN		64
+
+/* so many kinds waiting_try_kinds looks at in one call */
+#define KINDS_AT_ONCE	256
 
 /*
- * Who frees a slot at this very moment does not see the task, nor does who
- * puts it here see the slot.  By then both should be over.
+ * A transaction that frees a slot at this very moment does not see the task, and
+ * the transaction that puts the task here does not see the slot.  After this
+ * time both should be over.
  */
-#define SLOT_MISSED			USECS_PER_SEC
+#define SLOT_MISSED		USECS_PER_SEC
 
-/*
- * What a kind requires, read once from the request of any task that waits
- * with it.  A kind is a digest of the requirement, so it never changes.
- */
-typedef struct Kind
-{
-	int64		kind;			/* key */
-	Requirement requirement;
-	QueuePlace	place;
-} Kind;
-
-#define MAX_KINDS	16384
-
-/* what reading a requirement costs, in rows passed over */
+/* what reading the requirement of a kind costs, in rows passed over */
 #define READING_COSTS	20
 
-static HTAB *kinds = NULL;
-static MemoryContext kinds_context = NULL;
-static Oid	kinds_of = InvalidOid;	/* the table; a new one counts from 1 again */
+/* --------------------------------------------------------- a task's own row */
+
+void
+waiting_put_kind(Task *task, int64 kind)
+{
+	Datum		values[Natts_waiting] = {0};
+	bool		nulls[Natts_waiting] = {0};
+	TimestampTz now = clock_now();
+
+	task->queue_kind = kind;
+	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
+	values[Anum_queue_key - 1] = Int64GetDatum(kind);
+	values[Anum_queue_urgency - 1] = Int16GetDatum(task_urgency(task));
+	values[Anum_queue_queue_no - 1] = Int64GetDatum(task->queue_no);
+	column_put_text(values, nulls, Anum_queue_task_id, task->task_id);
+	values[Anum_queue_since - 1] = TimestampTzGetDatum(now);
+	column_put_text(values, nulls, Anum_queue_from_agent, task->from_agent);
+	(void) rows_insert(TABLE_WAITING, values, nulls);
+	notify_due(now + SLOT_MISSED);
+}
 
 void
 waiting_put(Task *task, const Requirement *requirement)
 {
-	int64		kind = (int64) requirement_digest(requirement);
+	int64		kind = waiting_kind_of(requirement);
 
 	if (task->queue_no != 0 && task->queue_kind == kind)
 		return;
 	waiting_remove(task);
 	waiting_put_kind(task, kind);
-}
-
-void
-waiting_put_kind(Task *task, int64 kind)
-{
-	Datum		values[Natts_queue];
-	bool		nulls[Natts_queue] = {0};
-	TimestampTz now = clock_now();
-
-	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
-	task->queue_kind = kind;
-	values[Anum_queue_key - 1] = Int64GetDatum(task->queue_kind);
-	values[Anum_queue_urgency - 1] = Int16GetDatum(task_urgency(task));
-	values[Anum_queue_queue_no - 1] = Int64GetDatum(task->queue_no);
-	values[Anum_queue_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
-	values[Anum_queue_since - 1] = TimestampTzGetDatum(now);
-	(void) rows_insert(TABLE_WAITING, values, nulls);
-	notify_due(now + SLOT_MISSED);
 }
 
 void
@@ -94,409 +87,382 @@ waiting_remove(Task *task)
 	task->queue_kind = 0;
 }
 
-/* ------------------------------------------------------------------- kinds */
-
-/* which kinds there were when this backend last looked at all */
-static struct
+Task *
+waiting_lock(const WaitingPlace *place)
 {
-	int			n;
-	Kind	  **kinds;			/* in kinds_context; NULL: never looked */
-	int64		passed;			/* what looking cost, in rows */
-	TimestampTz looked_at;
-}			present;
+	bool		busy;
+	Task	   *task = task_lock_now(place->task_id, &busy);
 
-/* and which of them an agent fits, as long as neither they nor cards change */
-typedef struct Fitting
-{
-	uint64		agent;			/* key: hash of agent_id */
-	uint64		registry;		/* count of its changes */
-	int			n;
-	Kind	  **kinds;
-} Fitting;
-
-/* beyond it they are found anew: agents come and go, a backend may serve for long */
-#define MOST_FITTING_BYTES	(4 * 1024 * 1024)
-
-static HTAB *fitting = NULL;
-static MemoryContext fitting_context = NULL;
-
-static HTAB *
-make_table(MemoryContext context, const char *name, Size keysize, Size entrysize)
-{
-	HASHCTL		control = {0};
-
-	control.keysize = keysize;
-	control.entrysize = entrysize;
-	control.hcxt = context;
-	return hash_create(name, 128, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
-static void
-fitting_begin(void)
-{
-	if (fitting_context != NULL)
-		MemoryContextDelete(fitting_context);
-	fitting = NULL;
-	fitting_context = AllocSetContextCreate(kinds_context, "clutch fitting kinds",
-											ALLOCSET_DEFAULT_SIZES);
-	fitting = make_table(fitting_context, "clutch fitting kinds", sizeof(uint64), sizeof(Fitting));
-}
-
-static void
-kinds_begin(void)
-{
-	memset(&present, 0, sizeof(present));
-	fitting_context = NULL;
-	if (kinds_context != NULL)
-		MemoryContextDelete(kinds_context);
-	kinds = NULL;
-	kinds_context = AllocSetContextCreate(TopMemoryContext, "clutch kinds of waiting",
-										  ALLOCSET_DEFAULT_SIZES);
-	kinds = make_table(kinds_context, "clutch kinds of waiting", sizeof(int64), sizeof(Kind));
-	kinds_of = rows_table_oid(TABLE_WAITING);
-	fitting_begin();
-}
-
-static SliceList
-kept_list(const SliceList *list)
-{
-	SliceList	kept = {list->n, palloc(sizeof(Slice) * Max(list->n, 1))};
-	int			i;
-
-	for (i = 0; i < list->n; i++)
-		kept.items[i] = slice_copy(list->items[i]);
-	return kept;
-}
-
-/* without the request, which may be a thousand times as large */
-static void
-keep_kind(int64 kind, const Requirement *requirement)
-{
-	MemoryContext old = MemoryContextSwitchTo(kinds_context);
-	Requirement kept = *requirement;
-	Kind	   *entry;
-
-	kept.requires = kept_list(&requirement->requires);
-	kept.prefers = kept_list(&requirement->prefers);
-	kept.policy.tool_allowlist = kept_list(&requirement->policy.tool_allowlist);
-	kept.named = kept_list(&requirement->named);
-	kept.groups = kept_list(&requirement->groups);
-	if (slice_present(requirement->scope))
-		kept.scope = slice_copy(requirement->scope);
-	kept.run_id = SLICE_NONE;	/* tasks of several runs may wait in one kind */
-	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
-	entry->requirement = kept;
-	memset(&entry->place, 0, sizeof(entry->place));
-	MemoryContextSwitchTo(old);
-}
-
-/* false: the task that should tell has gone meanwhile */
-static bool
-read_kind(int64 kind, Slice task_id)
-{
-	Task	   *task = task_look(task_id, ROWS_LATEST);
-	Jsonb	   *request = task ? event_read(task->request_seq, ROWS_LATEST) : NULL;
-	Requirement requirement;
-	Envelope	envelope;
-
-	if (request == NULL)
-		return false;
-	envelope_read_admitted(request, &envelope, problem_list());
-	requirement_of(&envelope, task->scope, &requirement);
-	keep_kind(kind, &requirement);
-	return true;
-}
-
-/* NULL: nobody can tell any more */
-static Kind *
-find_kind(int64 kind, Slice task_id)
-{
-	Kind	   *entry;
-	MemoryContext scratch;
-	MemoryContext old;
-
-	entry = hash_search(kinds, &kind, HASH_FIND, NULL);
-	if (entry != NULL)
-		return entry;
-	scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch kind", ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(scratch);
-	present.passed += READING_COSTS;
-	if (read_kind(kind, task_id))
-		entry = hash_search(kinds, &kind, HASH_FIND, NULL);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(scratch);
-	return entry;
-}
-
-/* from one kind to the next, whatever stands in them; a List of Kind * */
-static List *
-list_kinds(void)
-{
-	List	   *found = NIL;
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_int8(&scan, 1, BTGreaterEqualStrategyNumber, PG_INT64_MIN);
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		int64		kind = rows_int8(&scan, Anum_queue_key);
-		Kind	   *entry = find_kind(kind, rows_text(&scan, Anum_queue_task_id));
-
-		CHECK_FOR_INTERRUPTS();
-		present.passed++;
-		if (entry != NULL)
-			found = lappend(found, entry);
-		if (kind == PG_INT64_MAX)
-			break;
-		scan.nkeys = 0;
-		rows_key_int8(&scan, 1, BTGreaterStrategyNumber, kind);
-		rows_restart(&scan);
-	}
-	present.passed += scan.dead;
-	rows_end(&scan);
-	return found;
-}
-
-static bool
-are_present(const List *found)
-{
-	const ListCell *cell;
-
-	if (list_length(found) != present.n)
-		return false;
-	foreach(cell, found)
-	{
-		if (lfirst(cell) != present.kinds[foreach_current_index(cell)])
-			return false;
-	}
-	return true;
-}
-
-/* factor: as of queue_worth_looking; 0: in any case; false: it was not worth it */
-static bool
-look_at_kinds(int factor)
-{
-	List	   *found;
-	ListCell   *cell;
-	Kind	  **now_present;
-
-	if (kinds == NULL || hash_get_num_entries(kinds) >= MAX_KINDS ||
-		kinds_of != rows_table_oid(TABLE_WAITING))
-		kinds_begin();
-	if (!queue_worth_looking(present.passed, present.looked_at, factor))
-		return false;
-	present.passed = 0;
-	found = list_kinds();
-	present.looked_at = GetCurrentTimestamp();
-	if (are_present(found))
-		return true;
-	fitting_begin();
-	now_present = MemoryContextAlloc(kinds_context, sizeof(Kind *) * Max(list_length(found), 1));
-	if (present.kinds != NULL)
-		pfree(present.kinds);
-	present.kinds = now_present;
-	present.n = 0;
-	foreach(cell, found)
-		present.kinds[present.n++] = lfirst(cell);
-	return true;
-}
-
-/* those of the kinds present that the agent fits */
-static Fitting *
-fitting_kinds(Slice agent_id)
-{
-	uint64		key = slice_hash(agent_id);
-	uint64		registry;
-	Fitting    *entry;
-	bool		known;
-	Kind	  **fits;
-	Kind	  **kept;
-	int			n = 0;
-	int			i;
-
-	(void) roster_get();
-	registry = roster_changes();
-	entry = hash_search(fitting, &key, HASH_FIND, NULL);
-	if (entry != NULL && entry->registry == registry)
-		return entry;
-	fits = palloc(sizeof(Kind *) * Max(present.n, 1));
-	for (i = 0; i < present.n; i++)
-		if (router_fits(&present.kinds[i]->requirement, agent_id))
-			fits[n++] = present.kinds[i];
-	if (MemoryContextMemAllocated(fitting_context, true) > MOST_FITTING_BYTES)
-		fitting_begin();
-	kept = MemoryContextAlloc(fitting_context, sizeof(Kind *) * Max(n, 1));
-	memcpy(kept, fits, sizeof(Kind *) * n);
-	pfree(fits);
-	entry = hash_search(fitting, &key, HASH_ENTER, &known);
-	if (known)
-		pfree(entry->kinds);
-	entry->registry = registry;
-	entry->n = n;
-	entry->kinds = kept;
-	return entry;
-}
-
-void
-waiting_forget_fitting(Slice agent_id)
-{
-	uint64		key = slice_hash(agent_id);
-
-	(void) hash_search(fitting, &key, HASH_REMOVE, NULL);
-}
-
-bool
-waiting_is_empty(void)
-{
-	(void) look_at_kinds(QUEUE_LOOK_IDLE);
-	return present.n == 0;
-}
-
-/* ------------------------------------------------------------------- heads */
-
-static Queue *
-open_queues(Kind **of, int n, RowScan *scan)
-{
-	Queue	   *queues = palloc0(sizeof(Queue) * Max(n, 1));
-	int			i;
-
-	rows_begin(scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
-	for (i = 0; i < n; i++)
-	{
-		queues[i].scan = scan;
-		queues[i].kind = of[i]->kind;
-		queues[i].place = &of[i]->place;
-		queue_open(&queues[i]);
-	}
-	return queues;
-}
-
-static void
-close_queues(Queue *queues, int n, RowScan *scan)
-{
-	int			i;
-
-	for (i = 0; i < n; i++)
-		queue_close(&queues[i]);
-	rows_end(scan);
-}
-
-/* locked, if it still waits in that place */
-static Task *
-lock_in_place(Slice task_id, int64 queue_no)
-{
-	Task	   *task = task_lock(task_id, false);
-
-	if (task != NULL && task->status == TASK_PENDING && task->queue_no == queue_no)
+	if (task != NULL && task->status == TASK_PENDING && task->queue_no == place->queue_no)
 		return task;
 	return NULL;
 }
 
-static Task *
-lock_entry(const QueueEntry *entry)
-{
-	return lock_in_place(entry->task_id, entry->queue_no);
-}
+/* ------------------------------------------------------- looking for kinds */
 
-Task *
-waiting_again(const Task *before)
+/* how expensive the last look at the whole table was, and when it was */
+static struct
 {
-	return lock_in_place(before->task_id, before->queue_no);
+	int64		passed;
+	TimestampTz looked_at;
+	bool		found;
+}			first_look;
+
+bool
+waiting_is_empty(void)
+{
+	RowScan		scan;
+
+	if (!queue_worth_looking(first_look.passed, first_look.looked_at, QUEUE_LOOK_IDLE))
+		return !first_look.found;
+	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, AccessShareLock);
+	rows_start(&scan);
+	first_look.found = rows_next(&scan);
+	first_look.passed = scan.dead;
+	rows_end(&scan);
+	first_look.looked_at = GetCurrentTimestamp();
+	return !first_look.found;
 }
 
 /*
- * The first task of several kinds that can be had; NULL: none.  A task of a run
- * on which the agent may spend no more is passed over (agent_id absent: none is).
+ * Calls visit for each kind from first to last that has a row, and returns what
+ * that cost, in rows.  visit returns false to stop.
  */
-static Task *
-take_first(Kind **of, int n, Slice agent_id)
+static int64
+visit_kinds(int64 first, int64 last, bool (*visit) (int64 kind, Slice task_id, void *arg),
+			void *arg)
 {
-	Task	   *task = NULL;
+	int64		passed = 0;
 	RowScan		scan;
-	Queue	   *queues = open_queues(of, n, &scan);
-	int			passed_over;
 
-	for (passed_over = 0; task == NULL && passed_over < MAX_PASSED_OVER; passed_over++)
+	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_int8(&scan, 1, BTGreaterEqualStrategyNumber, first);
+	rows_key_int8(&scan, 1, BTLessEqualStrategyNumber, last);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		int64		kind = rows_int8(&scan, Anum_queue_key);
+
+		CHECK_FOR_INTERRUPTS();
+		passed++;
+		if (!visit(kind, rows_text(&scan, Anum_queue_task_id), arg) || kind == last)
+			break;
+		scan.nkeys = 0;
+		rows_key_int8(&scan, 1, BTGreaterStrategyNumber, kind);
+		rows_key_int8(&scan, 1, BTLessEqualStrategyNumber, last);
+		rows_restart(&scan);
+	}
+	passed += scan.dead;
+	rows_end(&scan);
+	return passed;
+}
+
+/*
+ * The kinds that an agent fits.  The list is good as long as the registry does
+ * not change, and is made anew when looking is worth what it costs.
+ */
+typedef struct FittingKinds
+{
+	uint64		agent;			/* key: hash of agent_id */
+	uint64		registry;		/* count of the registry's changes */
+	Oid			table;			/* clutch.waiting: the extension may be created anew */
+	TimestampTz looked_at;
+	int64		passed;
+	int			n;
+	int			room;
+	int64	   *kinds;			/* in fitting_context */
+} FittingKinds;
+
+/* beyond either of these the lists of all agents are made anew */
+#define MAX_AGENTS			10000
+#define MAX_FITTING_BYTES	(4 * 1024 * 1024)
+
+static HTAB *fitting = NULL;
+static MemoryContext fitting_context = NULL;
+
+typedef struct FittingVisit
+{
+	Slice		agent_id;
+	FittingKinds *list;
+	int64		readings;
+} FittingVisit;
+
+static bool
+note_if_fitting(int64 kind, Slice task_id, void *arg)
+{
+	FittingVisit *visit = arg;
+	FittingKinds *list = visit->list;
+	bool		was_read;
+	WaitingKind *entry = waiting_kind_get(kind, task_id, &was_read);
+
+	visit->readings += was_read;
+	if (entry == NULL || !router_fits(&entry->requirement, visit->agent_id))
+		return true;
+	if (list->n == list->room)
+	{
+		list->room = Max(16, list->room * 2);
+		list->kinds = list->kinds == NULL ?
+			MemoryContextAlloc(fitting_context, sizeof(int64) * list->room) :
+			repalloc_huge(list->kinds, sizeof(int64) * list->room);
+	}
+	list->kinds[list->n++] = kind;
+	return true;
+}
+
+static void
+look_for_fitting(FittingKinds *list, Slice agent_id)
+{
+	FittingVisit visit = {agent_id, list, 0};
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+	int64		passed = 0;
+	uint64	   *anchors;
+	int			n;
+	int			i;
+
+	list->n = 0;
+	list->registry = roster_changes();
+	list->table = rows_table_oid(TABLE_WAITING);
+	list->looked_at = DT_NOBEGIN;
+	list->passed = 0;
+	if (ordinal < 0)
+		return;
+	n = requirement_anchors_of_agent(roster, ordinal, &anchors);
+	for (i = 0; i < n; i++)
+	{
+		int64		first;
+		int64		last;
+
+		waiting_kind_range(anchors[i], &first, &last);
+		passed += visit_kinds(first, last, note_if_fitting, &visit);
+	}
+	list->passed = passed + visit.readings * READING_COSTS;
+	list->looked_at = GetCurrentTimestamp();
+}
+
+static void
+provide_fitting(void)
+{
+	HASHCTL		control = {0};
+
+	if (fitting != NULL && hash_get_num_entries(fitting) < MAX_AGENTS &&
+		MemoryContextMemAllocated(fitting_context, true) < MAX_FITTING_BYTES)
+		return;
+	if (fitting_context != NULL)
+		MemoryContextDelete(fitting_context);
+	fitting = NULL;
+	fitting_context = AllocSetContextCreate(TopMemoryContext, "clutch fitting kinds",
+											ALLOCSET_DEFAULT_SIZES);
+	control.keysize = sizeof(uint64);
+	control.entrysize = sizeof(FittingKinds);
+	control.hcxt = fitting_context;
+	fitting = hash_create("clutch fitting kinds", 64, &control,
+						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+/* factor: as of queue_worth_looking */
+static FittingKinds *
+fitting_kinds(Slice agent_id, int factor)
+{
+	uint64		key = slice_hash(agent_id);
+	FittingKinds *list;
+	bool		known;
+
+	provide_fitting();
+	list = hash_search(fitting, &key, HASH_ENTER, &known);
+	if (!known)
+	{
+		list->n = list->room = 0;
+		list->kinds = NULL;
+		list->table = InvalidOid;
+	}
+	(void) roster_get();
+	if (list->table != rows_table_oid(TABLE_WAITING) || list->registry != roster_changes() ||
+		queue_worth_looking(list->passed, list->looked_at, factor))
+		look_for_fitting(list, agent_id);
+	return list;
+}
+
+/* ------------------------------------------------------------------ trying */
+
+/* the queues of some kinds, opened on one scan */
+typedef struct Queues
+{
+	RowScan		scan;
+	int			n;
+	Queue	   *queues;
+	QueuePlace *places;			/* one for each queue */
+} Queues;
+
+/*
+ * The places are copied back when the queues are closed: what is tried meanwhile
+ * may make the backend forget a kind.
+ */
+static void
+queues_open(Queues *all, const int64 *kinds, int n)
+{
+	int			i;
+
+	all->n = n;
+	all->queues = palloc0(sizeof(Queue) * Max(n, 1));
+	all->places = palloc0(sizeof(QueuePlace) * Max(n, 1));
+	rows_begin(&all->scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
+	for (i = 0; i < n; i++)
+	{
+		WaitingKind *entry = waiting_kind_known(kinds[i]);
+
+		if (entry != NULL)
+			all->places[i] = entry->place;
+		all->queues[i].scan = &all->scan;
+		all->queues[i].kind = kinds[i];
+		all->queues[i].place = &all->places[i];
+		queue_open(&all->queues[i]);
+	}
+}
+
+static void
+queues_close(Queues *all)
+{
+	int			i;
+
+	for (i = 0; i < all->n; i++)
+	{
+		WaitingKind *entry = waiting_kind_known(all->queues[i].kind);
+
+		queue_close(&all->queues[i]);
+		if (entry != NULL)
+			entry->place = *all->queues[i].place;
+	}
+	rows_end(&all->scan);
+}
+
+static WaitingPlace
+place_of_entry(const Queue *queue, const QueueEntry *entry)
+{
+	return (WaitingPlace) {entry->task_id, queue->kind, entry->queue_no};
+}
+
+static int
+try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
+{
+	int			left = 0;
+	int			vain = 0;
+	int64	   *kinds;
+	Queues		all;
+
+	if (list->n == 0)
+		return 0;
+	kinds = palloc(sizeof(int64) * list->n);
+	memcpy(kinds, list->kinds, sizeof(int64) * list->n);
+	queues_open(&all, kinds, list->n);
+	while (left < n && vain < MAX_VAIN)
 	{
 		Queue	   *whose;
-		QueueEntry *entry = queue_first_of(queues, n, &whose);
+		QueueEntry *entry = queue_first_of(all.queues, all.n, &whose);
+		WaitingPlace place;
 
 		if (entry == NULL)
 			break;
-		task = lock_entry(entry);
-		if (task != NULL && slice_present(agent_id) &&
-			!router_may_spend(agent_id, task->run_id))
-			task = NULL;
-		if (task == NULL)
-			queue_pass(whose, entry);
+		place = place_of_entry(whose, entry);
+		if (try_one(&place, arg))
+			left++;
+		else
+			vain++;
+		queue_pass(whose, entry);
 	}
-	close_queues(queues, n, &scan);
-	return task;
-}
-
-static Task *
-take_fitting(Slice agent_id)
-{
-	Fitting    *fits;
-
-	if (present.n == 0)
-		return NULL;
-	fits = fitting_kinds(agent_id);
-	return take_first(fits->kinds, fits->n, agent_id);
+	queues_close(&all);
+	pfree(kinds);
+	return left;
 }
 
 /*
- * A kind that came since the last look is not known yet.  While there is
- * work of the known ones it can wait for the next look.
+ * A kind that appeared since the last look is not known yet.  While there is
+ * work of the known kinds, it can wait for the next look.
  */
-Task *
-waiting_take(Slice agent_id)
+int
+waiting_try_fitting(Slice agent_id, int n, WaitingTry try_one, void *arg)
 {
-	Task	   *task;
-
-	(void) look_at_kinds(QUEUE_LOOK_KINDS);
-	task = take_fitting(agent_id);
-	if (task == NULL && look_at_kinds(QUEUE_LOOK_IDLE))
-		task = take_fitting(agent_id);
-	return task;
-}
-
-Task *
-waiting_next(int64 kind)
-{
-	Kind	   *entry = kinds ? hash_search(kinds, &kind, HASH_FIND, NULL) : NULL;
-
-	return entry ? take_first(&entry, 1, SLICE_NONE) : NULL;
-}
-
-List *
-waiting_heads(int n)
-{
-	List	   *tasks = NIL;
-	RowScan		scan;
-	Queue	   *queues;
+	FittingKinds *list;
+	TimestampTz looked_at;
 	int			left;
 
-	(void) look_at_kinds(0);
-	left = present.n;
-	queues = open_queues(present.kinds, present.n, &scan);
-	while (list_length(tasks) < n && left > 0)
+	if (waiting_is_empty())
+		return 0;
+	list = fitting_kinds(agent_id, QUEUE_LOOK_KINDS);
+	looked_at = list->looked_at;
+	left = try_list(list, n, try_one, arg);
+	if (left > 0)
+		return left;
+	list = fitting_kinds(agent_id, QUEUE_LOOK_IDLE);
+	return list->looked_at != looked_at ? try_list(list, n, try_one, arg) : 0;
+}
+
+typedef struct KindsVisit
+{
+	int			n;
+	int64		kinds[KINDS_AT_ONCE];
+} KindsVisit;
+
+static bool
+note_kind(int64 kind, Slice task_id, void *arg)
+{
+	KindsVisit *visit = arg;
+
+	visit->kinds[visit->n++] = kind;
+	return visit->n < KINDS_AT_ONCE;
+}
+
+/* the next kinds in turn, beginning again behind the last one */
+static void
+next_kinds(KindsVisit *visit)
+{
+	static int64 turn = PG_INT64_MIN;
+
+	visit->n = 0;
+	(void) visit_kinds(turn, PG_INT64_MAX, note_kind, visit);
+	if (visit->n < KINDS_AT_ONCE && turn > PG_INT64_MIN)
+		(void) visit_kinds(PG_INT64_MIN, turn - 1, note_kind, visit);
+	turn = visit->n < KINDS_AT_ONCE || visit->kinds[visit->n - 1] == PG_INT64_MAX ?
+		PG_INT64_MIN : visit->kinds[visit->n - 1] + 1;
+}
+
+int
+waiting_try_kinds(int n, WaitingTry try_one, void *arg)
+{
+	KindsVisit *visit;
+	Queues		all;
+	int			open;
+	int			left = 0;
+
+	if (waiting_is_empty())
+		return 0;
+	visit = palloc(sizeof(KindsVisit));
+	next_kinds(visit);
+	queues_open(&all, visit->kinds, visit->n);
+	open = visit->n;
+	while (left < n && open > 0)
 	{
 		Queue	   *whose;
+		QueueEntry *entry = queue_first_of(all.queues, open, &whose);
+		WaitingPlace place;
 		Queue		done;
-		QueueEntry *entry = queue_first_of(queues, left, &whose);
-		Task	   *task = entry ? lock_entry(entry) : NULL;
 
+		CHECK_FOR_INTERRUPTS();
 		if (entry == NULL)
 			break;
-		if (task != NULL)
-			tasks = lappend(tasks, task);
-		/* no other of this kind */
+		place = place_of_entry(whose, entry);
+		if (try_one(&place, arg))
+		{
+			left++;
+			queue_pass(whose, entry);
+			continue;
+		}
+		/* no other task of this kind will do better */
 		done = *whose;
-		*whose = queues[--left];
-		queues[left] = done;
+		*whose = all.queues[--open];
+		all.queues[open] = done;
 	}
-	close_queues(queues, present.n, &scan);
-	return tasks;
+	queues_close(&all);
+	pfree(visit);
+	return left;
 }

@@ -3,9 +3,14 @@
  * waiting.h
  *	  What waits for an agent, indexed by what it requires.
  *
- * Tasks of one requirement form a queue, a *kind*.  Whoever has a free slot
- * looks at the heads of the kinds that its agent fits, so that a backlog
- * which fits others is never read.  Kept by who holds the task's lock.
+ * Rows of clutch.waiting.  Tasks of one requirement form a queue, a kind.  The
+ * number of a kind begins with the anchor of its requirement
+ * (routing/anchor.h), so an agent that has room finds the kinds it may fit by
+ * the words of its own card, and never reads what waits for others: neither a
+ * long backlog nor many kinds of it.
+ *
+ * The caller of waiting_put, waiting_put_kind and waiting_remove has the task
+ * locked and saves it.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,33 +20,45 @@
 #include "routing/requirement.h"
 #include "task/task.h"
 
-/* one that waits already keeps its place, if what it requires is the same */
+/* A task that waits already keeps its place if what it requires is the same. */
 extern void waiting_put(Task *task, const Requirement *requirement);
-/* the same, of a kind it had before */
+
+/* puts it at the end of a kind that it had before (task->queue_kind) */
 extern void waiting_put_kind(Task *task, int64 kind);
 extern void waiting_remove(Task *task);
 
+/* Is nothing waiting at all, as far as can be seen at little cost? */
 extern bool waiting_is_empty(void);
 
-/*
- * The most urgent task that waits and fits the agent, locked; NULL: none
- * that nobody else is looking at.
- */
-extern Task *waiting_take(Slice agent_id);
-
-/* what fits it is judged anew: it may have spent more on a run than it may */
-extern void waiting_forget_fitting(Slice agent_id);
-
-/* a task that was read before, as it is now; NULL: it does not wait in that place any more */
-extern Task *waiting_again(const Task *before);
-
-/* the most urgent task of one kind, locked; NULL as above */
-extern Task *waiting_next(int64 kind);
+/* a place in a queue, read without a lock */
+typedef struct WaitingPlace
+{
+	Slice		task_id;
+	int64		kind;
+	int64		queue_no;
+} WaitingPlace;
 
 /*
- * The heads of all kinds, locked, for tick; a List of Task *, at most n, the
- * most urgent first.
+ * Returns true if the task has left its place, because an agent has it now or
+ * because it ended.
  */
-extern struct List *waiting_heads(int n);
+typedef bool (*WaitingTry) (const WaitingPlace *place, void *arg);
+
+/*
+ * Tries the tasks that fit the agent, the most urgent first, until n of them
+ * have left their places or none is left that is worth trying.  Returns how
+ * many have left.
+ */
+extern int	waiting_try_fitting(Slice agent_id, int n, WaitingTry try_one, void *arg);
+
+/*
+ * The same for the kinds that wait, whoever fits them; a kind whose first task
+ * stays is not tried further.  There may be any number of kinds, so each call
+ * goes on where the last one of this backend stopped.
+ */
+extern int	waiting_try_kinds(int n, WaitingTry try_one, void *arg);
+
+/* The task, locked, if it still waits in that place; never waits for a lock. */
+extern Task *waiting_lock(const WaitingPlace *place);
 
 #endif							/* CLUTCH_WAITING_H */

@@ -352,3 +352,20 @@ slot_list_tasks(Slice agent_id)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	return rows_list_texts(&scan, Anum_agent_slot_task_id, NIL);
 }
+
+void
+slot_restore(Slice agent_id, int64 done, int64 failed, int64 chosen_seq)
+{
+	SlotState	state = {0};
+
+	while (done + failed >= RECENT_OUTCOMES)
+	{
+		done /= 2;
+		failed /= 2;
+	}
+	state.generation = chosen_seq;
+	state.chosen_seq = chosen_seq;
+	state.done = (int) done;
+	state.failed = (int) failed;
+	slot_write(agent_id, 0, &state, SLICE_NONE);
+}

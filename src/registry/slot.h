@@ -46,4 +46,10 @@ extern List *slot_list_tasks(Slice agent_id);
  */
 extern void slot_free(Slice agent_id, int slot_no, int64 since_seq, SlotOutcome outcome);
 
+/*
+ * Writes the record of an agent that has no slots yet, when the state is made
+ * anew from the log: how its tasks ended, and the seq of the last one.
+ */
+extern void slot_restore(Slice agent_id, int64 done, int64 failed, int64 chosen_seq);
+
 #endif							/* CLUTCH_SLOT_H */

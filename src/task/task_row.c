@@ -38,10 +38,10 @@ task_row_read(const RowScan *scan)
 	task->requires = column_texts(v, n, Anum_task_requires);
 	task->domain = column_text(v, n, Anum_task_domain);
 	task->payload_type = column_text(v, n, Anum_task_payload_type);
-	task->waiting_for = column_text(v, n, Anum_task_waiting_for);
+	task->waiting_for = waiting_for_parse(column_text(v, n, Anum_task_waiting_for));
 	task->code = column_text(v, n, Anum_task_code);
 	task->detail = column_text(v, n, Anum_task_detail);
-	task->reason = column_text(v, n, Anum_task_reason);
+	task->reason = claim_reason_parse(column_text(v, n, Anum_task_reason));
 	task->slot_no = n[Anum_task_slot_no - 1] ? -1 : DatumGetInt32(v[Anum_task_slot_no - 1]);
 	task->queue_no = column_int8(v, n, Anum_task_queue_no);
 	task->queue_kind = column_int8(v, n, Anum_task_queue_kind);
@@ -85,10 +85,11 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	column_put_texts(values, nulls, Anum_task_requires, task->requires);
 	column_put_text(values, nulls, Anum_task_domain, task->domain);
 	column_put_text(values, nulls, Anum_task_payload_type, task->payload_type);
-	column_put_text(values, nulls, Anum_task_waiting_for, task->waiting_for);
+	column_put_text(values, nulls, Anum_task_waiting_for, waiting_for_name(task->waiting_for));
 	column_put_text(values, nulls, Anum_task_code, task->code);
 	column_put_text(values, nulls, Anum_task_detail, task->detail);
-	column_put_text(values, nulls, Anum_task_reason, task->reason);
+	column_put_text(values, nulls, Anum_task_reason,
+					slice_of_cstring(claim_reason_name(task->reason)));
 	nulls[Anum_task_slot_no - 1] = task->slot_no < 0;
 	values[Anum_task_slot_no - 1] = Int32GetDatum(task->slot_no);
 	column_put_int8(values, nulls, Anum_task_queue_no, task->queue_no);
@@ -108,27 +109,4 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	values[Anum_task_created_at - 1] = TimestampTzGetDatum(task->created_at);
 	column_put_int8(values, nulls, Anum_task_started_at, task->started_at);
 	column_put_int8(values, nulls, Anum_task_finished_at, task->finished_at);
-}
-
-void
-task_row_read_node(const RowScan *scan, TaskNode *node)
-{
-	Datum		v[Natts_task];
-	bool		n[Natts_task];
-	TaskStatus	status;
-
-	rows_keep(scan, v, n);
-	memset(node, 0, sizeof(*node));
-	node->task_id = column_text(v, n, Anum_task_task_id);
-	node->parent_task_id = column_text(v, n, Anum_task_parent_task_id);
-	status = task_status_parse(column_text(v, n, Anum_task_status));
-	node->status = slice_of_cstring(task_status_name(status));
-	node->agent_id = column_text(v, n, Anum_task_agent_id);
-	node->domain = column_text(v, n, Anum_task_domain);
-	node->payload_type = column_text(v, n, Anum_task_payload_type);
-	node->attempt = DatumGetInt32(v[Anum_task_attempt - 1]);
-	node->request_seq = column_int8(v, n, Anum_task_request_seq);
-	node->created_at = column_int8(v, n, Anum_task_created_at);
-	node->started_at = column_int8(v, n, Anum_task_started_at);
-	node->finished_at = column_int8(v, n, Anum_task_finished_at);
 }

@@ -3,15 +3,64 @@
  * task_row.h
  *	  A task as a row of clutch.task, column by column.
  *
- * What is read is copied into the current context.
+ * Here are the fields of a task; what they mean and who may change them is said
+ * in task/task.h.  What is read is copied into the current context.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_TASK_ROW_H
 #define CLUTCH_TASK_ROW_H
 
-#include "task/task.h"
-#include "task/task_tree.h"
+#include "base/rows.h"
+#include "protocol/envelope.h"
+#include "storage/itemptr.h"
+#include "task/transition.h"
+
+typedef struct Task
+{
+	ItemPointerData tid;
+
+	Slice		task_id;
+	Slice		run_id;
+	Slice		thread_id;
+	Slice		parent_task_id; /* absent: a root */
+	Slice		scope;			/* of the run; absent: unowned */
+	int			depth;			/* 0 for a root; see task_depth_below */
+	TaskStatus	status;
+	Slice		agent_id;		/* absent while pending */
+	SliceList	past_agents;	/* agents that had it before, the last one last */
+	Slice		from_agent;		/* the agent that requested it */
+	int			attempt;		/* the fencing token, from 1 */
+	int			retries;		/* after errors, since it was revived */
+	int			losses;			/* leases lost, since it was revived */
+	int			priority;		/* 0 to 4, as requested or lifted */
+	int			join;			/* JOIN_NONE, JOIN_ALL or a number: see flow/join.h */
+	SliceList	requires;
+	Slice		domain;
+	Slice		payload_type;
+	WaitingFor	waiting_for;
+	Slice		code;			/* of the last routing.failure, error or timeout */
+	Slice		detail;			/* the same in words */
+	ClaimReason reason;			/* of the next claim */
+	int			slot_no;		/* -1: holds no slot */
+	int64		queue_no;		/* 0: stands in no queue */
+	int64		queue_kind;
+	int64		request_seq;
+	int64		result_seq;		/* 0 in these: no such event yet */
+	int64		progress_seq;
+	int64		question_seq;
+	int64		answer_seq;
+	int64		joined_seq;		/* of the event that said its children were over */
+	TimestampTz since;			/* in this status */
+	TimestampTz next_at;		/* 0 in these: NULL */
+	TimestampTz lease_until;
+	int64		lease;			/* its length as claimed, in microseconds; 0: none */
+	TimestampTz deadline;
+	TimestampTz wake_at;
+	TimestampTz created_at;
+	TimestampTz started_at;
+	TimestampTz finished_at;
+} Task;
 
 /* columns of clutch.task */
 enum
@@ -30,11 +79,10 @@ enum
 	Natts_task = Anum_task_finished_at
 };
 
+StaticAssertDecl((int) Natts_task == (int) COLUMNS_TASK, "columns of clutch.task");
+
 /* the current row of a scan */
 extern Task *task_row_read(const RowScan *scan);
-/* of it, what the tree shows */
-extern void task_row_read_node(const RowScan *scan, TaskNode *node);
-
 /* values and nulls have Natts_task places */
 extern void task_row_form(const Task *task, Datum *values, bool *nulls);
 

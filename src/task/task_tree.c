@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/column.h"
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "task/task_row.h"
@@ -30,6 +31,29 @@ find_slot(const NodeTable *table, Slice task_id)
 	return i;
 }
 
+static void
+read_node(const RowScan *scan, TaskNode *node)
+{
+	Datum		v[Natts_task];
+	bool		n[Natts_task];
+	TaskStatus	status;
+
+	rows_keep(scan, v, n);
+	memset(node, 0, sizeof(*node));
+	node->task_id = column_text(v, n, Anum_task_task_id);
+	node->parent_task_id = column_text(v, n, Anum_task_parent_task_id);
+	status = task_status_parse(column_text(v, n, Anum_task_status));
+	node->status = slice_of_cstring(task_status_name(status));
+	node->agent_id = column_text(v, n, Anum_task_agent_id);
+	node->domain = column_text(v, n, Anum_task_domain);
+	node->payload_type = column_text(v, n, Anum_task_payload_type);
+	node->attempt = DatumGetInt32(v[Anum_task_attempt - 1]);
+	node->request_seq = column_int8(v, n, Anum_task_request_seq);
+	node->created_at = column_int8(v, n, Anum_task_created_at);
+	node->started_at = column_int8(v, n, Anum_task_started_at);
+	node->finished_at = column_int8(v, n, Anum_task_finished_at);
+}
+
 static TaskNode *
 read_nodes(Slice run_id, int *n)
 {
@@ -49,7 +73,7 @@ read_nodes(Slice run_id, int *n)
 			room *= 2;
 			nodes = repalloc_huge(nodes, sizeof(TaskNode) * room);
 		}
-		task_row_read_node(&scan, &nodes[(*n)++]);
+		read_node(&scan, &nodes[(*n)++]);
 	}
 	rows_end(&scan);
 	return nodes;

@@ -20,6 +20,14 @@ static const char *const step_names[NUM_TASK_STEPS] = {
 	"join", "lift"
 };
 
+static const char *const waiting_for_names[NUM_WAITING_FOR] = {
+	NULL, "agent", "capacity", "sibling", "retry", "time", "human"
+};
+
+static const char *const claim_reason_names[NUM_CLAIM_REASONS] = {
+	"new", "retry", "moved", "resumed"
+};
+
 static const struct
 {
 	TaskStatus	from;
@@ -28,12 +36,18 @@ static const struct
 }			transitions[] = {
 	{TASK_PENDING, STEP_ASSIGN, TASK_ASSIGNED},
 	{TASK_PENDING, STEP_FAIL_TO_ROUTE, TASK_PENDING},
-	{TASK_PENDING, STEP_ERROR, TASK_FAILED},	/* over budget, or what it waited for failed */
+	/* over budget, or a task that it waited for has failed */
+	{TASK_PENDING, STEP_ERROR, TASK_FAILED},
 	{TASK_PENDING, STEP_CANCEL, TASK_CANCELLED},
 	{TASK_PENDING, STEP_TIMEOUT, TASK_TIMED_OUT},
 
-	/* a report without a claim is the claim as well */
+	/*
+	 * A report without a claim is the claim as well.  A request to one agent
+	 * counts as an assignment when the log is read; a routing.failure behind
+	 * it says that the agent could not take the task.
+	 */
 	{TASK_ASSIGNED, STEP_ASSIGN, TASK_ASSIGNED},
+	{TASK_ASSIGNED, STEP_FAIL_TO_ROUTE, TASK_PENDING},
 	{TASK_ASSIGNED, STEP_ACCEPT, TASK_RUNNING},
 	{TASK_ASSIGNED, STEP_PROGRESS, TASK_RUNNING},
 	{TASK_ASSIGNED, STEP_PARK, TASK_INPUT_REQUIRED},
@@ -54,7 +68,7 @@ static const struct
 	{TASK_RUNNING, STEP_RELEASE, TASK_PENDING},
 	{TASK_RUNNING, STEP_LEASE_EXPIRED, TASK_PENDING},
 
-	/* who asked may say more, ask anew, or find the end without an answer */
+	/* its agent may report more, ask again, or end it without an answer */
 	{TASK_INPUT_REQUIRED, STEP_ASSIGN, TASK_ASSIGNED},
 	{TASK_INPUT_REQUIRED, STEP_ANSWER, TASK_PENDING},
 	{TASK_INPUT_REQUIRED, STEP_PROGRESS, TASK_INPUT_REQUIRED},
@@ -65,7 +79,7 @@ static const struct
 	{TASK_INPUT_REQUIRED, STEP_TIMEOUT, TASK_TIMED_OUT},
 	{TASK_INPUT_REQUIRED, STEP_RELEASE, TASK_PENDING},
 
-	/* said to it, or of it, while it lives */
+	/* these do not move a task, but only a task that is not over takes them */
 	{TASK_PENDING, STEP_JOIN, TASK_PENDING},
 	{TASK_ASSIGNED, STEP_JOIN, TASK_ASSIGNED},
 	{TASK_RUNNING, STEP_JOIN, TASK_RUNNING},
@@ -86,24 +100,68 @@ task_status_name(TaskStatus status)
 	return status_names[status];
 }
 
-TaskStatus
-task_status_parse(Slice name)
+/*
+ * The position of a name in one of the tables above; column says which column
+ * of clutch.task it was read from.
+ */
+static int
+parse_name(const char *const *names, int n, Slice name, const char *column)
 {
 	int			i;
 
-	for (i = 0; i < NUM_TASK_STATUSES; i++)
-		if (slice_equal(name, slice_of_cstring(status_names[i])))
-			return (TaskStatus) i;
+	for (i = 0; i < n; i++)
+		if (names[i] != NULL && slice_equal(name, slice_of_cstring(names[i])))
+			return i;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("task has unknown status \"%.*s\"", name.len, name.s),
-			 errhint("Run SELECT clutch.rebuild() to make the state anew from the log.")));
+			 errmsg("invalid value \"%.*s\" in column \"%s\" of clutch.task",
+					name.len, name.s, column),
+			 errhint("Run SELECT clutch.rebuild() to derive the state from the log again.")));
+}
+
+TaskStatus
+task_status_parse(Slice name)
+{
+	return (TaskStatus) parse_name(status_names, NUM_TASK_STATUSES, name, "status");
+}
+
+Slice
+waiting_for_name(WaitingFor waiting_for)
+{
+	return waiting_for == WAITING_FOR_NOTHING ? SLICE_NONE :
+		slice_of_cstring(waiting_for_names[waiting_for]);
+}
+
+WaitingFor
+waiting_for_parse(Slice name)
+{
+	if (!slice_present(name))
+		return WAITING_FOR_NOTHING;
+	return (WaitingFor) parse_name(waiting_for_names, NUM_WAITING_FOR, name, "waiting_for");
+}
+
+const char *
+claim_reason_name(ClaimReason reason)
+{
+	return claim_reason_names[reason];
+}
+
+ClaimReason
+claim_reason_parse(Slice name)
+{
+	return (ClaimReason) parse_name(claim_reason_names, NUM_CLAIM_REASONS, name, "reason");
 }
 
 bool
 task_status_is_over(TaskStatus status)
 {
 	return status >= TASK_COMPLETED;
+}
+
+bool
+task_status_holds_slot(TaskStatus status)
+{
+	return status == TASK_ASSIGNED || status == TASK_RUNNING;
 }
 
 const char *

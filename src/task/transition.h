@@ -4,10 +4,12 @@
  *	  The states of a task and the legal moves between them, as data.
  *
  * pending -> assigned -> running -> completed | failed | cancelled | timed_out
- *                           running -> input_required -> pending
+ *                        running -> input_required -> pending
  *
- * *pending* has no agent; *assigned* is given to an agent, holds a slot and
- * can be claimed; *input_required* is parked with a question, and holds none.  SQL sees the table as clutch.task_transitions().
+ * A pending task has no agent.  An assigned task has been given to an agent,
+ * holds a slot and can be claimed.  A task in input_required waits for the
+ * answer to a question and holds no slot.  SQL sees the table as
+ * clutch.task_transitions().  (DESIGN 3, "Words".)
  *
  *-------------------------------------------------------------------------
  */
@@ -29,6 +31,29 @@ typedef enum TaskStatus
 } TaskStatus;
 #define NUM_TASK_STATUSES	(TASK_TIMED_OUT + 1)
 
+/* what a task that is not running waits for: waiting_for in clutch.tasks */
+typedef enum WaitingFor
+{
+	WAITING_FOR_NOTHING,
+	WAITING_FOR_AGENT,			/* no agent can do it */
+	WAITING_FOR_CAPACITY,		/* every agent that can do it is busy */
+	WAITING_FOR_SIBLING,		/* the tasks named by meta.clutch.after */
+	WAITING_FOR_RETRY,			/* the delay before the next try */
+	WAITING_FOR_TIME,			/* meta.clutch.not_before */
+	WAITING_FOR_HUMAN			/* an answer to its question */
+} WaitingFor;
+#define NUM_WAITING_FOR		(WAITING_FOR_HUMAN + 1)
+
+/* why a task is claimed (again): reason of clutch.claim */
+typedef enum ClaimReason
+{
+	CLAIM_NEW,
+	CLAIM_RETRY,				/* an earlier attempt failed */
+	CLAIM_MOVED,				/* another agent lost it or gave it back */
+	CLAIM_RESUMED				/* its question has been answered */
+} ClaimReason;
+#define NUM_CLAIM_REASONS	(CLAIM_RESUMED + 1)
+
 /* what happens to a task; each is one kind of event in the log */
 typedef enum TaskStep
 {
@@ -41,25 +66,37 @@ typedef enum TaskStep
 	STEP_ERROR,
 	STEP_CANCEL,
 	STEP_TIMEOUT,
-	STEP_RELEASE,				/* task.progress, meta.clutch.move */
+	STEP_RELEASE,				/* task.progress with meta.clutch.move */
 	STEP_LEASE_EXPIRED,
 	STEP_RETRY,
-	STEP_ANSWER,				/* of the question: it goes on */
+	STEP_ANSWER,				/* its question has been answered */
 	STEP_JOIN,					/* its children are over */
-	STEP_LIFT					/* a more urgent one waits for it */
+	STEP_LIFT					/* a more urgent task waits for it */
 } TaskStep;
 #define NUM_TASK_STEPS	(STEP_LIFT + 1)
 
+/*
+ * Names as SQL shows them.  The parsers raise XX001 (data_corrupted) for a
+ * word that the extension never writes; an absent waiting_for is
+ * WAITING_FOR_NOTHING, and its name is an absent Slice.
+ */
 extern const char *task_status_name(TaskStatus status);
 extern TaskStatus task_status_parse(Slice name);
-extern bool task_status_is_over(TaskStatus status);
-
+extern Slice waiting_for_name(WaitingFor waiting_for);
+extern WaitingFor waiting_for_parse(Slice name);
+extern const char *claim_reason_name(ClaimReason reason);
+extern ClaimReason claim_reason_parse(Slice name);
 extern const char *task_step_name(TaskStep step);
 
-/* false: the step is not legal in that status */
+/* completed, failed, cancelled or timed out */
+extern bool task_status_is_over(TaskStatus status);
+/* assigned or running */
+extern bool task_status_holds_slot(TaskStatus status);
+
+/* Returns false if the step is not legal in that status. */
 extern bool transition_find(TaskStatus from, TaskStep step, TaskStatus *to);
 
-/* the rows of the table one by one; false after the last */
+/* Row n of the table, counted from 0; false if there is no such row. */
 extern bool transition_row(int n, TaskStatus *from, TaskStep *step, TaskStatus *to);
 
 #endif							/* CLUTCH_TRANSITION_H */

@@ -12,6 +12,8 @@
 #include "base/rows.h"
 #include "catalog/pg_extension.h"
 #include "commands/extension.h"
+#include "flow/restored.h"
+#include "flow/settle.h"
 #include "flow/tick.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -103,9 +105,9 @@ tick_as_owner(void)
 	int			step = Min(clutch_tick_batch, TICK_STEP);
 
 	SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
-	(void) tick_epoch();
+	(void) restored_epoch();
 	report = tick_all(step);
-	if (tick_moved(&report) >= step || report.routed >= step || report.sent >= step)
+	if (settle_postponed(step) >= step || tick_is_full(&report, step))
 		tick_job.at = GetCurrentTimestamp();
 	else
 		tick_job.at = as_real_time(tick_next());

@@ -428,8 +428,15 @@ class Walk:
         self.must(not rows, "; ".join("%s: %s" % row for row in rows[:3]))
 
     def observe(self):
+        # inside a transaction the consequences for other tasks are still to come
+        if self.in_transaction and self.chance(0.5):
+            self.ask("SELECT clutch.settle()")
+            settled = True
+        else:
+            settled = not self.in_transaction
         self.tasks = self.look("EXECUTE state")[0][0]
-        self.none("EXECUTE faults")
+        if settled:
+            self.none("EXECUTE faults")
         for agent, limit, running in self.look("EXECUTE limits"):
             self.must(running <= max(limit, self.load.get(agent, 0)), "%s has %d tasks, its limit is %d" % (agent, running, limit))
             self.load[agent] = running

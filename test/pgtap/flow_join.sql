@@ -35,7 +35,8 @@ SELECT pg_temp.ask('task:q' || n, 'task:q', '{"join": 2}', 'agent:lois') FROM ge
 SELECT pg_temp.claimed('agent:lois') \g /dev/null
 SELECT clutch.finish('agent:lois', 'task:q0'), clutch.finish('agent:lois', 'task:q1'), clutch.fail('agent:lois', 'task:q2', 'E', 'e', false) \g /dev/null
 SELECT is((SELECT count(*) FROM fixture.moves('task:q', 'joined')), 0::bigint, 'a child that is not required does not count');
-SELECT clutch.finish('agent:lois', 'task:q3'), clutch.finish('agent:lois', 'task:q4') \g /dev/null
+SELECT clutch.finish('agent:lois', 'task:q3') \g /dev/null
+SELECT clutch.finish('agent:lois', 'task:q4') \g /dev/null
 SELECT is((SELECT string_agg((m - 'children')::text, ' ') FROM fixture.moves('task:q', 'joined') m), '{"met": true, "join": 2, "open": 1, "state": "joined", "failed": 1, "completed": 2}', 'two of four: told once');
 SELECT pg_temp.ask('task:s'), pg_temp.ask('task:s1', 'task:s', '{"join": "any"}', 'agent:lois'), pg_temp.ask('task:s2', 'task:s', '{"join": "any"}', 'agent:lois') \g /dev/null
 SELECT pg_temp.claimed('agent:lois') \g /dev/null

@@ -92,7 +92,8 @@ SELECT is((SELECT concat_ws(' ', id, task_id, run_id, thread_id) FROM clutch.eve
 SELECT is((SELECT envelope ->> 'ts' FROM clutch.events WHERE type = 'task.request'), '2026-03-01T08:00:00.000000Z', 'and its ts');
 BEGIN;
 SELECT pg_temp.at('2026-03-02 08:00') \g /dev/null
-SELECT is(pg_temp.sent(), '1', 'sent');
+SELECT clutch.tick(), clutch.settle() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'msg:brief@2026-03-02T08:00:00.000000Z'), 1::bigint, 'sent');
 ROLLBACK;
 SELECT pg_temp.at('2026-03-02 08:00') \g /dev/null
 SELECT is((SELECT runs || ' ' || next_at FROM clutch.schedules), '1 2026-03-02 08:00:00+00', 'and rolled back with its tick');

@@ -73,6 +73,7 @@ BEGIN
 				PERFORM clutch.claim('agent:' || name, 5);
 				PERFORM clutch.finish('agent:' || name, task);
 		END CASE;
+		PERFORM clutch.settle();
 	END LOOP;
 	RETURN ltrim(done);
 END $$;

@@ -1,0 +1,256 @@
+/*-------------------------------------------------------------------------
+ *
+ * agenda.c
+ *	  What a transaction has caused for other tasks, and is still to happen.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "access/xact.h"
+#include "base/transaction.h"
+#include "common/hashfn.h"
+#include "flow/agenda.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+static const char *const kind_names[NUM_CONSEQUENCE_KINDS] = {
+	"cancel_children", "cancel", "orphan", "dependent", "join", "lift", "route", "take_away",
+	"give_up", "timed_out", "offer", "timers", "tick"
+};
+
+/*
+ * Entries are found by a hash of what must be equal for two of them to be one.
+ * Those that share a hash by chance form a chain.
+ */
+typedef struct Entry
+{
+	Consequence consequence;
+	int			level;			/* of the savepoint that added it */
+	struct Entry *next;			/* of the same hash */
+} Entry;
+
+typedef struct Bucket
+{
+	uint64		hash;			/* key */
+	Entry	   *first;
+} Bucket;
+
+/* all of it lives in the transaction's memory and dies with the transaction */
+static HTAB *buckets = NULL;
+static List *entries = NIL;
+
+const char *
+consequence_kind_name(ConsequenceKind kind)
+{
+	return kind_names[kind];
+}
+
+bool
+consequence_kind_parse(Slice name, ConsequenceKind *kind)
+{
+	int			i;
+
+	for (i = 0; i < NUM_CONSEQUENCE_KINDS; i++)
+		if (slice_equal(name, slice_of_cstring(kind_names[i])))
+		{
+			*kind = (ConsequenceKind) i;
+			return true;
+		}
+	return false;
+}
+
+/* -------------------------------------------------------------- savepoints */
+
+static void
+agenda_clear(void)
+{
+	buckets = NULL;
+	entries = NIL;
+}
+
+/* what the savepoint that is rolled back has added goes with it */
+static void
+agenda_roll_back(void)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	List	   *kept = NIL;
+	ListCell   *cell;
+	MemoryContext old;
+
+	if (entries == NIL)
+		return;
+	old = MemoryContextSwitchTo(TopTransactionContext);
+	foreach(cell, entries)
+	{
+		Entry	   *entry = lfirst(cell);
+
+		if (entry->level < level)
+			kept = lappend(kept, entry);
+	}
+	/* merging is only a saving: start afresh rather than mend the buckets */
+	buckets = NULL;
+	entries = kept;
+	MemoryContextSwitchTo(old);
+}
+
+/* what a released savepoint has added belongs to the one around it */
+static void
+agenda_release(void)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	ListCell   *cell;
+
+	foreach(cell, entries)
+	{
+		Entry	   *entry = lfirst(cell);
+
+		entry->level = Min(entry->level, level - 1);
+	}
+}
+
+static TransactionWatch agenda_watch = {
+	.rolled_back = agenda_roll_back,
+	.released = agenda_release,
+	.ended = agenda_clear,
+};
+
+/* ------------------------------------------------------------------ adding */
+
+/* a JOIN of another number of children, or another cause of a TAKE_AWAY, is another entry */
+static bool
+is_same(const Consequence *a, const Consequence *b)
+{
+	return a->kind == b->kind && slice_equal(a->subject, b->subject) &&
+		(a->kind != CONSEQUENCE_JOIN || a->amount == b->amount) &&
+		(a->kind != CONSEQUENCE_TAKE_AWAY || slice_equal(a->because, b->because));
+}
+
+static void
+merge_into(Consequence *first, const Consequence *other)
+{
+	first->depth = Min(first->depth, other->depth);
+	first->seq = Max(first->seq, other->seq);
+	if (first->kind == CONSEQUENCE_LIFT)
+		first->amount = Max(first->amount, other->amount);
+	else if (first->kind != CONSEQUENCE_JOIN)
+		first->amount = (int) Min((int64) first->amount + other->amount, PG_INT32_MAX);
+}
+
+static Entry *
+entry_make(const Consequence *consequence)
+{
+	Entry	   *entry = palloc0(sizeof(Entry));
+
+	entry->consequence = *consequence;
+	entry->consequence.subject = slice_copy(consequence->subject);
+	if (slice_present(consequence->because))
+		entry->consequence.because = slice_copy(consequence->because);
+	entry->level = GetCurrentTransactionNestLevel();
+	return entry;
+}
+
+static Bucket *
+bucket_of(const Consequence *consequence)
+{
+	uint64		hash = hash_combine64(slice_hash(consequence->subject), consequence->kind);
+	Bucket	   *bucket;
+	bool		found;
+
+	if (buckets == NULL)
+	{
+		HASHCTL		control = {0};
+
+		control.keysize = sizeof(uint64);
+		control.entrysize = sizeof(Bucket);
+		control.hcxt = TopTransactionContext;
+		buckets = hash_create("clutch agenda", 64, &control,
+							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	bucket = hash_search(buckets, &hash, HASH_ENTER, &found);
+	if (!found)
+		bucket->first = NULL;
+	return bucket;
+}
+
+void
+agenda_add(const Consequence *consequence)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	Bucket	   *bucket = bucket_of(consequence);
+	Entry	   *entry;
+
+	transaction_watch(&agenda_watch);
+	for (entry = bucket->first; entry != NULL; entry = entry->next)
+		if (is_same(&entry->consequence, consequence))
+			break;
+	if (entry != NULL)
+		merge_into(&entry->consequence, consequence);
+	else
+	{
+		entry = entry_make(consequence);
+		entry->next = bucket->first;
+		bucket->first = entry;
+		entries = lappend(entries, entry);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+void
+agenda_add_task(ConsequenceKind kind, int depth, Slice task_id)
+{
+	Consequence consequence = {kind, depth, task_id};
+
+	agenda_add(&consequence);
+}
+
+void
+agenda_add_agent(ConsequenceKind kind, Slice agent_id, int amount)
+{
+	Consequence consequence = {kind, 0, agent_id, .amount = amount};
+
+	agenda_add(&consequence);
+}
+
+/* ------------------------------------------------------------------ taking */
+
+/* tasks before agents; tasks by depth and id; of one task, by kind */
+static int
+compare_consequences(const ListCell *a, const ListCell *b)
+{
+	const Consequence *x = lfirst(a);
+	const Consequence *y = lfirst(b);
+	bool		x_is_task = x->kind < CONSEQUENCE_GIVE_UP;
+	bool		y_is_task = y->kind < CONSEQUENCE_GIVE_UP;
+	int			order;
+
+	if (x_is_task != y_is_task)
+		return x_is_task ? -1 : 1;
+	if (!x_is_task && x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->depth != y->depth)
+		return x->depth < y->depth ? -1 : 1;
+	order = slice_compare(x->subject, y->subject);
+	return order != 0 ? order : (int) x->kind - (int) y->kind;
+}
+
+bool
+agenda_is_empty(void)
+{
+	return entries == NIL;
+}
+
+List *
+agenda_take(void)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	List	   *taken = NIL;
+	ListCell   *cell;
+
+	foreach(cell, entries)
+		taken = lappend(taken, &((Entry *) lfirst(cell))->consequence);
+	list_sort(taken, compare_consequences);
+	agenda_clear();
+	MemoryContextSwitchTo(old);
+	return taken;
+}

@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * agenda.h
+ *	  What a transaction has caused for other tasks, and is still to happen.
+ *
+ * An event moves its own task at once.  Everything that concerns other tasks
+ * is a consequence: whoever moves a task adds an entry here and returns.  The
+ * entries are handled before the transaction commits or is prepared
+ * (flow/settle.h), each by the file that is named beside its kind.
+ *
+ * Entries belong to the savepoint in which they were added, and disappear when
+ * it is rolled back.  Adding an entry that is there already merges the two, so
+ * that a batch which ends a thousand children tells their parent once.
+ * (DESIGN 3a.)
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_AGENDA_H
+#define CLUTCH_AGENDA_H
+
+#include "base/text.h"
+#include "datatype/timestamp.h"
+
+/* in the order in which the entries of one round are handled */
+typedef enum ConsequenceKind
+{
+	/* of a task */
+	CONSEQUENCE_CANCEL_CHILDREN,	/* because was cancelled, and so was it: flow/cancel.h */
+	CONSEQUENCE_CANCEL,			/* an ancestor (because) was cancelled */
+	CONSEQUENCE_ORPHAN,			/* an ancestor may be cancelled */
+	CONSEQUENCE_DEPENDENT,		/* a task that it waits for may be over: flow/dependency.h */
+	CONSEQUENCE_JOIN,			/* a child is over: flow/join.h; amount, seq */
+	CONSEQUENCE_LIFT,			/* because waits for it, priority amount: flow/lift.h */
+	CONSEQUENCE_ROUTE,			/* it waits, and may have to end: flow/offer.h */
+	CONSEQUENCE_TAKE_AWAY,		/* its agent (because) does not work: flow/liveness.h */
+	/* of an agent */
+	CONSEQUENCE_GIVE_UP,		/* it has stopped: flow/liveness.h */
+	CONSEQUENCE_TIMED_OUT,		/* a task of it timed out: flow/liveness.h */
+	CONSEQUENCE_OFFER,			/* it has room for amount tasks: flow/offer.h */
+	/* of neither */
+	CONSEQUENCE_TIMERS,			/* amount due timers: flow/due.h */
+	CONSEQUENCE_TICK			/* a tick of that amount: flow/tick.h */
+} ConsequenceKind;
+#define NUM_CONSEQUENCE_KINDS	(CONSEQUENCE_TICK + 1)
+
+typedef struct Consequence
+{
+	ConsequenceKind kind;
+	int			depth;			/* of the task, or 0 */
+	Slice		subject;		/* task_id or agent_id; empty for neither */
+	Slice		because;		/* see the kind; may be absent */
+	int			amount;			/* JOIN: of the child's join; LIFT: a priority; else how many */
+	int64		seq;			/* JOIN: request_seq of the last child that ended */
+} Consequence;
+
+/* "cancel_children", ...: the column kind of clutch.consequence */
+extern const char *consequence_kind_name(ConsequenceKind kind);
+/* false: there is no such kind */
+extern bool consequence_kind_parse(Slice name, ConsequenceKind *kind);
+
+/* adds a copy, or merges it with an equal entry */
+extern void agenda_add(const Consequence *consequence);
+
+/* the two usual cases */
+extern void agenda_add_task(ConsequenceKind kind, int depth, Slice task_id);
+extern void agenda_add_agent(ConsequenceKind kind, Slice agent_id, int amount);
+
+extern bool agenda_is_empty(void);
+
+/*
+ * Takes all entries off the agenda, in the lock order: tasks by (depth,
+ * task_id), then agents.  A List of Consequence *, valid until the transaction
+ * ends.
+ */
+extern List *agenda_take(void);
+
+#endif							/* CLUTCH_AGENDA_H */

@@ -1,0 +1,204 @@
+/*-------------------------------------------------------------------------
+ *
+ * due.c
+ *	  Tasks whose time has come.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/savepoint.h"
+#include "base/clock.h"
+#include "flow/assign.h"
+#include "flow/dependency.h"
+#include "flow/due.h"
+#include "flow/ending.h"
+#include "flow/requeue.h"
+#include "miscadmin.h"
+#include "queue/timer.h"
+#include "settings.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+int
+due_moved(const DueReport *report)
+{
+	return report->expired + report->timed_out + report->woken;
+}
+
+/* ---------------------------------------------------------------- one task */
+
+/* A held task whose time has come may still wait for others. */
+static void
+due_wake(Task *task, DueReport *report)
+{
+	bool		in_doubt;
+
+	report->woken++;
+	switch (dependency_state(task->task_id, &in_doubt))
+	{
+		case DEPENDENCY_OPEN:
+			task->wake_at = 0;
+			(void) dependency_hold(task);
+			timer_set(task);
+			task_save(task);
+			break;
+		case DEPENDENCY_FAILED:
+			dependency_fail(task);
+			break;
+		case DEPENDENCY_MET:
+			report->routed += assign_again(task);
+			break;
+	}
+}
+
+/* does what is due of the task, if anything still is */
+static void
+due_move(Task *task, TimestampTz now, DueReport *report)
+{
+	bool		is_woken = task->wake_at != 0 && task->wake_at <= now;
+
+	if (ending_at_deadline(task, now))
+		report->timed_out++;
+	else if (task->status == TASK_INPUT_REQUIRED && is_woken)
+	{
+		ending_time_out(task, task->wake_at, "NOT_ANSWERED",
+						"the question was not answered in time", false);
+		report->timed_out++;
+	}
+	else if (task->status == TASK_RUNNING && is_woken)
+	{
+		ending_time_out(task, task->wake_at, "RUNTIME_EXCEEDED",
+						"it ran longer than the card of its agent allows", true);
+		report->timed_out++;
+	}
+	else if (task->status == TASK_RUNNING && task->lease_until <= now)
+	{
+		requeue_expire(task);
+		report->expired++;
+	}
+	else if (task_is_held(task) && is_woken)
+		due_wake(task, report);
+	else
+	{
+		/* extended meanwhile: it is looked at again when that is due */
+		timer_set(task);
+		task_save(task);
+	}
+}
+
+/* -------------------------------------------------------- one after another */
+
+typedef struct DueWork
+{
+	int			n;
+	TimestampTz now;
+	TimestampTz after;			/* see timer_take_due */
+	DueReport	report;
+	char		task_id[MAX_ID_BYTES + 1];	/* the task taken last; empty: none was left */
+} DueWork;
+
+static void
+due_take_one(void *arg)
+{
+	DueWork    *work = arg;
+	Task	   *task;
+
+	CHECK_FOR_INTERRUPTS();
+	work->task_id[0] = '\0';
+	task = timer_take_due(work->now, &work->after);
+	if (task == NULL)
+		return;
+	snprintf(work->task_id, sizeof(work->task_id), "%.*s", task->task_id.len, task->task_id.s);
+	due_move(task, work->now, &work->report);
+}
+
+static void
+due_take_all(void *arg)
+{
+	DueWork    *work = arg;
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch due task",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(each);
+
+	do
+	{
+		due_take_one(work);
+		MemoryContextReset(each);
+	} while (work->task_id[0] != '\0' && due_moved(&work->report) < work->n);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
+}
+
+/* how long a task that could not be moved is left alone */
+#define PUT_OFF			USECS_PER_MINUTE
+
+/* so many of them end the work */
+#define MOST_PUT_OFF	16
+
+static void
+due_put_off(const DueWork *work, const ErrorData *error)
+{
+	bool		busy;
+	Task	   *task = task_lock_now(slice_of_cstring(work->task_id), &busy);
+
+	if (task != NULL)
+	{
+		timer_put_off(task, work->now + PUT_OFF);
+		task_save(task);
+	}
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg("task \"%s\" is due and cannot be moved: %s", work->task_id, error->message),
+			 errhint("It is tried again in a minute; the other tasks are moved. Triggers of your own on clutch.events must not raise errors, "
+					 "and SELECT * FROM clutch.check() shows whether rows of the log are missing.")));
+}
+
+/* A task that cannot be moved does not keep the others from being moved. */
+static void
+due_move_one_by_one(DueWork *work)
+{
+	int			failed = 0;
+
+	do
+	{
+		DueReport	before = work->report;
+		ErrorData  *error = savepoint_run(due_take_one, work);
+
+		if (error == NULL)
+			continue;
+		if (work->task_id[0] == '\0' || savepoint_failed_by_chance(error))
+			ReThrowError(error);
+		work->report = before;
+		due_put_off(work, error);
+		failed++;
+	} while (work->task_id[0] != '\0' && failed < MOST_PUT_OFF &&
+			 due_moved(&work->report) < work->n);
+}
+
+DueReport
+due_work(int n)
+{
+	DueWork		none = {n, clock_now(), PG_INT64_MIN};
+	DueWork		work = none;
+	ErrorData  *error;
+
+	if (!timer_is_due(work.now))
+		return work.report;
+	error = savepoint_run(due_take_all, &work);
+	if (error != NULL)
+	{
+		if (savepoint_failed_by_chance(error))
+			ReThrowError(error);
+		work = none;
+		due_move_one_by_one(&work);
+	}
+	return work.report;
+}
+
+bool
+due_settle(const Consequence *consequence)
+{
+	(void) due_work(consequence->amount);
+	return true;
+}

@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * due.h
+ *	  Tasks whose time has come: expired leases, passed deadlines, questions
+ *	  that nobody answered, retries and not_before.
+ *
+ * Done by tick, and in small shares by claims.  Nothing waits: a task that
+ * another transaction has locked stays due.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_DUE_H
+#define CLUTCH_DUE_H
+
+#include "flow/agenda.h"
+
+typedef struct DueReport
+{
+	int			expired;		/* leases */
+	int			timed_out;		/* deadlines, runtimes and questions */
+	int			woken;			/* their time has come */
+	int			routed;			/* of these, given to an agent */
+} DueReport;
+
+/* how many tasks have moved */
+extern int	due_moved(const DueReport *report);
+
+/*
+ * Works on at most n due tasks.  A task that cannot be moved, because something
+ * raises an error, is reported as a WARNING and tried again in a minute.
+ */
+extern DueReport due_work(int n);
+
+/* CONSEQUENCE_TIMERS; always true */
+extern bool due_settle(const Consequence *consequence);
+
+#endif							/* CLUTCH_DUE_H */

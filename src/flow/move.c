@@ -1,0 +1,241 @@
+/*-------------------------------------------------------------------------
+ *
+ * move.c
+ *	  A task moves: it leaves its place, the event is recorded, and it enters
+ *	  the next place.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "flow/agenda.h"
+#include "flow/move.h"
+#include "queue/question.h"
+#include "queue/ready.h"
+#include "queue/timer.h"
+#include "queue/waiting.h"
+#include "registry/breaker.h"
+#include "registry/roster.h"
+#include "registry/slot.h"
+#include "settings.h"
+#include "task/edge.h"
+#include "utils/timestamp.h"
+
+/* ------------------------------------------------------------------ leases */
+
+TimestampTz
+move_runtime_end(const Task *task, TimestampTz from)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, task->agent_id);
+	int			seconds = ordinal < 0 ? 0 : 
+		roster_agent(roster, ordinal)->card.max_runtime_sec;
+
+	return seconds == 0 ? 0 : TimestampTzPlusMilliseconds(from, (int64) seconds * 1000);
+}
+
+/* the earlier of two times, where 0 stands for "never" */
+static TimestampTz
+earlier_time(TimestampTz a, TimestampTz b)
+{
+	return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+void
+move_lease(Task *task, TimestampTz until, TimestampTz runtime_end, int64 lease)
+{
+	task->lease_until = earlier_time(earlier_time(until, task->deadline), runtime_end);
+	task->lease = lease;
+}
+
+/* ----------------------------------------------------------------- leaving */
+
+/* Does the task leave its queue by this step, to enter none or another one? */
+static bool
+leaves_queue(const Task *task, TaskStep step, TaskStatus to)
+{
+	return to != task->status || step == STEP_ASSIGN || step == STEP_PARK ||
+		(step == STEP_LIFT && task->status != TASK_INPUT_REQUIRED);
+}
+
+static void
+leave_queue(Task *task)
+{
+	if (task->status == TASK_ASSIGNED)
+		ready_remove(task);
+	else if (task->status == TASK_PENDING)
+		waiting_remove(task);
+	else if (task->status == TASK_INPUT_REQUIRED)
+		question_remove(task);
+}
+
+static SlotOutcome
+slot_outcome_of(AttemptOutcome outcome)
+{
+	switch (outcome)
+	{
+		case ATTEMPT_DONE:
+			return OUTCOME_DONE;
+		case ATTEMPT_FAILED:
+		case ATTEMPT_TIMED_OUT:
+			return OUTCOME_FAILED;
+		case ATTEMPT_UNDECIDED:
+			break;
+	}
+	return OUTCOME_NONE;
+}
+
+/* the agent has room for another task, which the agenda will offer to it */
+static void
+leave_slot(Task *task, AttemptOutcome outcome)
+{
+	slot_free(task->agent_id, task->slot_no, task->request_seq, slot_outcome_of(outcome));
+	task->slot_no = -1;
+	agenda_add_agent(CONSEQUENCE_OFFER, task->agent_id, 1);
+}
+
+static void
+leave_place(Task *task, const TaskEvent *event, TaskStatus to, AttemptOutcome outcome)
+{
+	if (leaves_queue(task, event->step, to))
+		leave_queue(task);
+	if (task->slot_no >= 0 && (!task_status_holds_slot(to) || event->step == STEP_ASSIGN))
+		leave_slot(task, outcome);
+	if (to != TASK_RUNNING)
+	{
+		task->lease_until = 0;
+		task->lease = 0;
+	}
+	/* the row of a task that is claimed serves its lease as well */
+	if (to != task->status && !task_status_holds_slot(to))
+		timer_clear(task);
+}
+
+/* ---------------------------------------------------------------- entering */
+
+/*
+ * A task that is assigned is looked at once after the length of a lease, because
+ * by then it usually has one, and claiming it then moves no timer.
+ */
+static void
+set_timer(Task *task, const TaskEvent *event)
+{
+	if (task_status_is_over(task->status))
+		timer_clear(task);
+	else if (event->step == STEP_ASSIGN)
+		timer_set_before(task, TimestampTzPlusMilliseconds(event->at,
+														   (int64) clutch_default_lease * 1000));
+	else
+		timer_set(task);
+}
+
+/* kind: of the queue that a task has left to be put there again, more urgent */
+static void
+enter_place(Task *task, const TaskEvent *event, int64 kind)
+{
+	if (task->status == TASK_ASSIGNED && task->queue_no == 0)
+		ready_put(task);
+	else if (task->status == TASK_INPUT_REQUIRED && event->step == STEP_PARK)
+		question_put(task);
+	else if (task->status == TASK_PENDING && event->step == STEP_LIFT && kind != 0)
+		waiting_put_kind(task, kind);
+	set_timer(task, event);
+}
+
+/* ------------------------------------------------------------ consequences */
+
+/*
+ * An uncommitted waiter, or child, is included: its own transaction may have
+ * looked at this task before it was moved.
+ */
+static void
+tell_waiters(const Task *task)
+{
+	ListCell   *cell;
+
+	foreach(cell, edge_list_waiters(task->task_id, ROWS_DIRTY))
+		agenda_add_task(CONSEQUENCE_DEPENDENT, task->depth, *(Slice *) lfirst(cell));
+}
+
+static void
+tell_parent(const Task *task)
+{
+	Consequence join = {CONSEQUENCE_JOIN, task->depth - 1, task->parent_task_id,
+	.amount = task->join, .seq = task->request_seq};
+
+	if (slice_present(task->parent_task_id) && task->join != JOIN_NONE)
+		agenda_add(&join);
+}
+
+static void
+tell_children(const Task *task, const TaskEvent *event)
+{
+	Consequence cancel = {CONSEQUENCE_CANCEL_CHILDREN, task->depth, task->task_id};
+
+	cancel.because = slice_present(event->ancestor) ? event->ancestor : task->task_id;
+	agenda_add(&cancel);
+}
+
+static void
+add_consequences(const Task *task, const TaskEvent *event, AttemptOutcome outcome,
+				 Slice agent_id)
+{
+	if (outcome == ATTEMPT_TIMED_OUT)
+		agenda_add_agent(CONSEQUENCE_TIMED_OUT, agent_id, 1);
+	if (event->step == STEP_CANCEL)
+		tell_children(task, event);
+	if (!task_status_is_over(task->status))
+		return;
+	tell_waiters(task);
+	tell_parent(task);
+}
+
+/* ------------------------------------------------------------------- moving */
+
+static BreakerOutcome
+breaker_outcome_of(AttemptOutcome outcome)
+{
+	return outcome == ATTEMPT_DONE ? BREAKER_DONE :
+		outcome == ATTEMPT_TIMED_OUT ? BREAKER_TIMED_OUT : BREAKER_FAILED;
+}
+
+static Receipt
+move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
+{
+	Slice		agent_id = task->agent_id;
+	TaskStatus	to = task->status;
+	int64		kind = task->queue_kind;
+	AttemptOutcome outcome;
+	Receipt		receipt;
+
+	/* record sets the time of the event itself, which is hardly later */
+	if (notice != NULL)
+		event->at = clock_now();
+	outcome = step_outcome(task, event);
+	(void) transition_find(task->status, event->step, &to);
+	leave_place(task, event, to, outcome);
+	receipt = record(task, notice, event);
+	if (event->step == STEP_ASSIGN)
+		task->slot_no = slot_no;
+	if (outcome != ATTEMPT_UNDECIDED)
+		breaker_count(agent_id, event->seq, event->at, breaker_outcome_of(outcome));
+	enter_place(task, event, kind);
+	task_save(task);
+	add_consequences(task, event, outcome, agent_id);
+	return receipt;
+}
+
+Receipt
+move_task(Task *task, const Notice *notice, TaskEvent *event)
+{
+	Assert(event->step != STEP_ASSIGN);
+	return move_in_slot(task, notice, event, -1);
+}
+
+void
+move_to_agent(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
+{
+	Assert(event->step == STEP_ASSIGN);
+	(void) move_in_slot(task, notice, event, slot_no);
+}

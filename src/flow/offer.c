@@ -1,0 +1,123 @@
+/*-------------------------------------------------------------------------
+ *
+ * offer.c
+ *	  Room at an agent is offered to the tasks that wait.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "flow/assign.h"
+#include "flow/offer.h"
+#include "queue/waiting.h"
+#include "registry/breaker.h"
+#include "registry/load.h"
+#include "registry/roster.h"
+#include "registry/slot.h"
+#include "utils/memutils.h"
+#include "wake/notify.h"
+
+/*
+ * How many tasks the agent has room for.  A slot that another transaction is
+ * taking or freeing counts as taken: a task that is tried in vain would wake
+ * this very agent to try again, until that transaction is over.
+ */
+static int
+agent_room(Slice agent_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+	int			limit = ordinal < 0 ? 0 : roster_agent(roster, ordinal)->card.max_concurrency;
+	AgentLoad	load;
+
+	limit = breaker_limit(agent_id, clock_now(), limit);
+	if (limit == 0)
+		return 0;
+	load_read(agent_id, limit, &load);
+	if (load.running >= limit || !slot_is_likely(agent_id, limit))
+		return 0;
+	return limit - load.running;
+}
+
+static bool
+give_to_agent(const WaitingPlace *place, void *arg)
+{
+	return assign_waiting_to(place, *(Slice *) arg);
+}
+
+int
+offer_work(Slice agent_id, int n)
+{
+	int			room;
+
+	/* the usual case, and it must not cost a reading of the registry */
+	if (waiting_is_empty())
+		return 0;
+	room = agent_room(agent_id);
+	if (room == 0)
+		return 0;
+	return waiting_try_fitting(agent_id, Min(n, room), give_to_agent, &agent_id);
+}
+
+/* Each task is routed in memory of its own: a request may be as large as any. */
+static bool
+route_place(const WaitingPlace *place, void *arg)
+{
+	int		   *routed = arg;
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch route waiting",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	Task	   *task = waiting_lock(place);
+	bool		has_left = false;
+
+	if (task != NULL)
+	{
+		*routed += assign_again(task);
+		has_left = task->status != TASK_PENDING;
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return has_left;
+}
+
+int
+offer_to_all(int n)
+{
+	int			routed = 0;
+
+	(void) waiting_try_kinds(n, route_place, &routed);
+	return routed;
+}
+
+bool
+offer_settle_task(const Consequence *consequence)
+{
+	bool		busy;
+	Task	   *task = task_lock_now(consequence->subject, &busy);
+
+	if (task == NULL)
+		return !busy;
+	if (task->status == TASK_PENDING && !task_is_held(task))
+		(void) assign_again(task);
+	return true;
+}
+
+bool
+offer_is_idle(const Consequence *consequence)
+{
+	return consequence->kind == CONSEQUENCE_OFFER && waiting_is_empty();
+}
+
+/*
+ * The agent is told in any case: whoever ended its task, it should hear of it;
+ * and a task that came to wait meanwhile, and cannot be seen yet, is one that it
+ * can claim itself.
+ */
+bool
+offer_settle(const Consequence *consequence)
+{
+	(void) offer_work(consequence->subject, consequence->amount);
+	notify_agent(consequence->subject);
+	return true;
+}

@@ -1,0 +1,244 @@
+/*-------------------------------------------------------------------------
+ *
+ * replay.c
+ *	  The tasks of a log that is being read again, in memory while they live.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "flow/replay.h"
+#include "lib/ilist.h"
+#include "miscadmin.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+/* a task that is kept */
+typedef struct ReplayEntry
+{
+	dlist_node	age;			/* in "by_age" */
+	struct ReplayEntry *next;	/* of the same hash */
+	uint64		hash;
+	Task	   *task;
+} ReplayEntry;
+
+typedef struct ReplayBucket
+{
+	uint64		hash;			/* key: of the task_id */
+	ReplayEntry *first;
+} ReplayBucket;
+
+static MemoryContext replay_context = NULL;
+static HTAB *buckets = NULL;
+static dlist_head by_age;		/* the entry that was added first comes first */
+static int64 nkept = 0;
+static int64 nwritten = 0;
+
+void
+replay_begin(void)
+{
+	HASHCTL		control = {0};
+
+	replay_context = AllocSetContextCreate(CurrentMemoryContext, "clutch replay",
+										   ALLOCSET_DEFAULT_SIZES);
+	control.keysize = sizeof(uint64);
+	control.entrysize = sizeof(ReplayBucket);
+	control.hcxt = replay_context;
+	buckets = hash_create("clutch replay", REPLAY_MOST, &control,
+						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	dlist_init(&by_age);
+	nkept = nwritten = 0;
+}
+
+/* ------------------------------------------------------------------ copies */
+
+/* all slices of a task, so that they can be copied and freed alike */
+#define NUM_TASK_SLICES		11
+
+static void
+list_slices(Task *task, Slice **slices)
+{
+	Slice	   *all[NUM_TASK_SLICES] = {
+		&task->task_id, &task->run_id, &task->thread_id, &task->parent_task_id,
+		&task->scope, &task->agent_id, &task->from_agent, &task->domain,
+		&task->payload_type, &task->code, &task->detail
+	};
+
+	memcpy(slices, all, sizeof(all));
+}
+
+static Size
+list_size(const SliceList *list)
+{
+	Size		size = sizeof(Slice) * list->n;
+	int			i;
+
+	for (i = 0; i < list->n; i++)
+		size += list->items[i].len;
+	return size;
+}
+
+static void
+slice_move(Slice *slice, char **at)
+{
+	if (!slice_present(*slice))
+		return;
+	memcpy(*at, slice->s, slice->len);
+	slice->s = *at;
+	*at += slice->len;
+}
+
+static void
+list_move(SliceList *list, Slice *items, char **at)
+{
+	int			i;
+
+	for (i = 0; i < list->n; i++)
+	{
+		items[i] = list->items[i];
+		slice_move(&items[i], at);
+	}
+	list->items = items;
+}
+
+/* a copy in one piece of memory, to be freed by pfree */
+static Task *
+task_copy(Task *task)
+{
+	Slice	   *slices[NUM_TASK_SLICES];
+	Size		size = sizeof(Task) + list_size(&task->requires) + list_size(&task->past_agents);
+	Slice	   *items;
+	Task	   *copy;
+	char	   *at;
+	int			i;
+
+	list_slices(task, slices);
+	for (i = 0; i < NUM_TASK_SLICES; i++)
+		size += slices[i]->len;
+	copy = MemoryContextAlloc(replay_context, size);
+	*copy = *task;
+	items = (Slice *) (copy + 1);
+	at = (char *) (items + task->requires.n + task->past_agents.n);
+	list_slices(copy, slices);
+	for (i = 0; i < NUM_TASK_SLICES; i++)
+		slice_move(slices[i], &at);
+	list_move(&copy->requires, items, &at);
+	list_move(&copy->past_agents, items + task->requires.n, &at);
+	return copy;
+}
+
+/* ----------------------------------------------------------------- keeping */
+
+static void
+task_write(Task *task)
+{
+	if (ItemPointerIsValid(&task->tid))
+		task_save(task);
+	else
+	{
+		task_insert(task);
+		nwritten++;
+	}
+}
+
+static ReplayEntry *
+entry_find(Slice task_id)
+{
+	uint64		hash = slice_hash(task_id);
+	ReplayBucket *bucket = hash_search(buckets, &hash, HASH_FIND, NULL);
+	ReplayEntry *entry = bucket != NULL ? bucket->first : NULL;
+
+	while (entry != NULL && !slice_equal(entry->task->task_id, task_id))
+		entry = entry->next;
+	return entry;
+}
+
+static void
+entry_add(Task *task)
+{
+	ReplayEntry *entry = MemoryContextAllocZero(replay_context, sizeof(ReplayEntry));
+	ReplayBucket *bucket;
+	bool		found;
+
+	entry->hash = slice_hash(task->task_id);
+	entry->task = task_copy(task);
+	bucket = hash_search(buckets, &entry->hash, HASH_ENTER, &found);
+	entry->next = found ? bucket->first : NULL;
+	bucket->first = entry;
+	dlist_push_tail(&by_age, &entry->age);
+	nkept++;
+}
+
+static void
+entry_remove(ReplayEntry *entry)
+{
+	ReplayBucket *bucket = hash_search(buckets, &entry->hash, HASH_FIND, NULL);
+	ReplayEntry **link = &bucket->first;
+
+	while (*link != entry)
+		link = &(*link)->next;
+	*link = entry->next;
+	if (bucket->first == NULL)
+		(void) hash_search(buckets, &entry->hash, HASH_REMOVE, NULL);
+	dlist_delete(&entry->age);
+	pfree(entry->task);
+	pfree(entry);
+	nkept--;
+}
+
+static void
+evict_oldest(void)
+{
+	ReplayEntry *entry = dlist_head_element(ReplayEntry, age, &by_age);
+
+	task_write(entry->task);
+	entry_remove(entry);
+}
+
+Task *
+replay_find(Slice task_id)
+{
+	ReplayEntry *entry = entry_find(task_id);
+
+	return entry != NULL ? entry->task : task_look(task_id, ROWS_LATEST);
+}
+
+void
+replay_keep(Task *task)
+{
+	ReplayEntry *entry = entry_find(task->task_id);
+	Task	   *before;
+
+	if (task_status_is_over(task->status))
+	{
+		task_write(task);
+		if (entry != NULL)
+			entry_remove(entry);
+	}
+	else if (entry != NULL)
+	{
+		/* the copy comes first: the task may be the very one that is kept */
+		before = entry->task;
+		entry->task = task_copy(task);
+		pfree(before);
+	}
+	else
+	{
+		entry_add(task);
+		while (nkept > REPLAY_MOST)
+			evict_oldest();
+	}
+}
+
+int64
+replay_end(void)
+{
+	while (nkept > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		evict_oldest();
+	}
+	MemoryContextDelete(replay_context);
+	buckets = NULL;
+	return nwritten;
+}

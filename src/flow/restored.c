@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * restored.c
+ *	  The first write in a restored copy of the database.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "flow/requeue.h"
+#include "flow/restored.h"
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "store/epoch.h"
+#include "utils/memutils.h"
+#include "wake/notify.h"
+
+static void
+void_leases(void)
+{
+	int64		n;
+	List	   *ids = task_list_live(&n);
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch void lease",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(each);
+	ListCell   *cell;
+
+	foreach(cell, ids)
+	{
+		Task	   *task = task_lock(*(Slice *) lfirst(cell));
+
+		CHECK_FOR_INTERRUPTS();
+		if (task != NULL && task->status == TASK_RUNNING)
+			requeue_void(task);
+		MemoryContextReset(each);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
+}
+
+int
+restored_epoch(void)
+{
+	bool		is_new;
+	int			epoch = epoch_current(&is_new);
+
+	if (is_new)
+	{
+		void_leases();
+		/* until now the worker has left everything that is due alone */
+		notify_due(clock_now());
+	}
+	return epoch;
+}

@@ -1,0 +1,284 @@
+/*-------------------------------------------------------------------------
+ *
+ * settle.c
+ *	  Handling what a transaction has caused for other tasks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/savepoint.h"
+#include "base/transaction.h"
+#include "base/wait.h"
+#include "flow/agenda.h"
+#include "flow/cancel.h"
+#include "flow/dependency.h"
+#include "flow/due.h"
+#include "flow/join.h"
+#include "flow/lift.h"
+#include "flow/liveness.h"
+#include "flow/offer.h"
+#include "flow/postponed.h"
+#include "flow/settle.h"
+#include "flow/tick.h"
+#include "miscadmin.h"
+#include "settings.h"
+#include "utils/memutils.h"
+
+/* handlers are at work: what they append goes through the door, which must not settle in turn */
+static bool settling = false;
+
+/* how many postponed entries a transaction that has a share of tick's work handles */
+#define POSTPONED_SHARE	16
+
+/* Returns false if a task is busy, so that the entry has to be postponed. */
+static bool
+settle_one(const Consequence *consequence)
+{
+	switch (consequence->kind)
+	{
+		case CONSEQUENCE_CANCEL_CHILDREN:
+			return cancel_settle_children(consequence);
+		case CONSEQUENCE_CANCEL:
+			return cancel_settle(consequence);
+		case CONSEQUENCE_ORPHAN:
+			return cancel_settle_orphan(consequence);
+		case CONSEQUENCE_DEPENDENT:
+			return dependency_settle(consequence);
+		case CONSEQUENCE_JOIN:
+			return join_settle(consequence);
+		case CONSEQUENCE_LIFT:
+			return lift_settle(consequence);
+		case CONSEQUENCE_ROUTE:
+			return offer_settle_task(consequence);
+		case CONSEQUENCE_TAKE_AWAY:
+			return liveness_settle_task(consequence);
+		case CONSEQUENCE_GIVE_UP:
+			return liveness_settle_agent(consequence);
+		case CONSEQUENCE_TIMED_OUT:
+			return liveness_settle_timeout(consequence);
+		case CONSEQUENCE_OFFER:
+			return offer_settle(consequence);
+		case CONSEQUENCE_TIMERS:
+			(void) settle_postponed(POSTPONED_SHARE);
+			return due_settle(consequence);
+		case CONSEQUENCE_TICK:
+			(void) settle_postponed(clutch_tick_batch);
+			return tick_settle(consequence);
+	}
+	pg_unreachable();
+}
+
+/* ------------------------------------------------------------------- rounds */
+
+/* what one subtransaction is to handle */
+typedef struct Round
+{
+	List	   *entries;		/* Consequence * */
+	int			handled;
+} Round;
+
+static void
+settle_entries(void *arg)
+{
+	Round	   *round = arg;
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch consequence",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(each);
+	ListCell   *cell;
+
+	round->handled = 0;
+	foreach(cell, round->entries)
+	{
+		const Consequence *consequence = lfirst(cell);
+
+		CHECK_FOR_INTERRUPTS();
+		if (settle_one(consequence))
+			round->handled++;
+		else
+			postponed_put(consequence);
+		MemoryContextReset(each);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
+}
+
+/* A wait that is not allowed, a deadlock: worth no more words than a busy task. */
+static void
+report_failure(const Consequence *consequence, const ErrorData *error)
+{
+	if (savepoint_failed_by_chance(error))
+		return;
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg("consequence \"%s\" for \"%.*s\" is put off: %s",
+					consequence_kind_name(consequence->kind), consequence->subject.len,
+					consequence->subject.s, error->message),
+			 errhint("It is in clutch.consequence and is tried again by the next tick. Triggers of your own on clutch.events must not raise errors.")));
+}
+
+/* An entry whose handler raises an error does not take the others with it. */
+static int
+settle_one_by_one(List *entries)
+{
+	int			handled = 0;
+	ListCell   *cell;
+
+	foreach(cell, entries)
+	{
+		Round		single = {list_make1(lfirst(cell)), 0};
+		ErrorData  *error = savepoint_run(settle_entries, &single);
+
+		handled += error == NULL ? single.handled : 0;
+		if (error == NULL)
+			continue;
+		report_failure(lfirst(cell), error);
+		postponed_put(lfirst(cell));
+	}
+	return handled;
+}
+
+/*
+ * Most transactions that have consequences have freed a slot while nothing
+ * waits.  This costs no subtransaction.
+ */
+static List *
+settle_idle_offers(List *entries, int *handled)
+{
+	List	   *rest = NIL;
+	ListCell   *cell;
+
+	foreach(cell, entries)
+	{
+		const Consequence *consequence = lfirst(cell);
+
+		if (offer_is_idle(consequence))
+			*handled += offer_settle(consequence);
+		else
+			rest = lappend(rest, lfirst(cell));
+	}
+	return rest;
+}
+
+static void
+settle_rounds(void *arg)
+{
+	int		   *handled = arg;
+
+	while (!agenda_is_empty())
+	{
+		Round		round = {settle_idle_offers(agenda_take(), handled), 0};
+
+		if (round.entries == NIL)
+			continue;
+		if (savepoint_run(settle_entries, &round) == NULL)
+			*handled += round.handled;
+		else
+			*handled += settle_one_by_one(round.entries);
+	}
+}
+
+/* Runs step with settling set, and without waiting. */
+static void
+settle_guarded(void (*step) (void *arg), void *arg)
+{
+	bool		was_settling = settling;
+
+	settling = true;
+	PG_TRY();
+	{
+		wait_forbidden_run(step, arg);
+	}
+	PG_FINALLY();
+	{
+		settling = was_settling;
+	}
+	PG_END_TRY();
+}
+
+int
+settle_agenda(void)
+{
+	int			handled = 0;
+
+	if (!settling && !agenda_is_empty())
+		settle_guarded(settle_rounds, &handled);
+	return handled;
+}
+
+/* --------------------------------------------------------------- postponed */
+
+typedef struct PostponedTry
+{
+	const Consequence *consequence;
+	bool		done;
+} PostponedTry;
+
+static void
+settle_postponed_step(void *arg)
+{
+	PostponedTry *try = arg;
+
+	try->done = settle_one(try->consequence);
+}
+
+/* The row stays where it is, unwritten, until its consequence can be handled. */
+static bool
+settle_postponed_one(const Consequence *consequence, void *arg)
+{
+	PostponedTry try = {consequence, false};
+	ErrorData  *error = savepoint_run(settle_postponed_step, &try);
+
+	if (error != NULL)
+		report_failure(consequence, error);
+	return error == NULL && try.done;
+}
+
+typedef struct PostponedWork
+{
+	int			n;
+	int			handled;
+} PostponedWork;
+
+static void
+settle_postponed_all(void *arg)
+{
+	PostponedWork *work = arg;
+
+	work->handled = postponed_handle(work->n, settle_postponed_one, NULL);
+}
+
+int
+settle_postponed(int n)
+{
+	PostponedWork work = {n, 0};
+
+	if (postponed_is_any())
+		settle_guarded(settle_postponed_all, &work);
+	return work.handled;
+}
+
+/* ------------------------------------------------------------------- commit */
+
+static bool
+has_entries(void)
+{
+	return !agenda_is_empty();
+}
+
+static bool
+settle_at_end(void)
+{
+	bool		is_unsettled = has_entries();
+
+	(void) settle_agenda();
+	return is_unsettled;
+}
+
+void
+settle_begin(void)
+{
+	static TransactionWatch watch = {.unsettled = has_entries, .settling = settle_at_end};
+
+	transaction_watch(&watch);
+}

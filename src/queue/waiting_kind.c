@@ -1,0 +1,176 @@
+/*-------------------------------------------------------------------------
+ *
+ * waiting_kind.c
+ *	  What a backend remembers about the kinds of clutch.waiting.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "protocol/problem.h"
+#include "queue/waiting_kind.h"
+#include "routing/anchor.h"
+#include "store/event.h"
+#include "task/task.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+
+#define DIGEST_BITS		40
+#define DIGEST_MASK		((UINT64CONST(1) << DIGEST_BITS) - 1)
+
+/* so many kinds are remembered; one more replaces the oldest */
+#define MAX_KINDS		4096
+
+static HTAB *kinds = NULL;
+static MemoryContext kinds_context = NULL;
+static Oid	kinds_of = InvalidOid;	/* the table: the extension may be created anew */
+static int64 turns[MAX_KINDS];	/* the kinds in the order in which they came */
+static int	next_turn = 0;
+
+int64
+waiting_kind_of(const Requirement *requirement)
+{
+	return (int64) (requirement_anchor(requirement) << DIGEST_BITS |
+					(requirement_digest(requirement) & DIGEST_MASK));
+}
+
+void
+waiting_kind_range(uint64 anchor, int64 *first, int64 *last)
+{
+	*first = (int64) (anchor << DIGEST_BITS);
+	*last = (int64) (anchor << DIGEST_BITS | DIGEST_MASK);
+}
+
+/* ------------------------------------------------------------- remembering */
+
+static void
+kinds_begin(void)
+{
+	HASHCTL		control = {0};
+
+	if (kinds_context != NULL)
+		MemoryContextDelete(kinds_context);
+	kinds = NULL;
+	kinds_context = AllocSetContextCreate(TopMemoryContext, "clutch kinds of waiting",
+										  ALLOCSET_DEFAULT_SIZES);
+	control.keysize = sizeof(int64);
+	control.entrysize = sizeof(WaitingKind);
+	control.hcxt = kinds_context;
+	kinds = hash_create("clutch kinds of waiting", 128, &control,
+						HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	kinds_of = rows_table_oid(TABLE_WAITING);
+	next_turn = 0;
+}
+
+static SliceList
+list_keep(const SliceList *list)
+{
+	SliceList	kept = {list->n, palloc(sizeof(Slice) * Max(list->n, 1))};
+	int			i;
+
+	for (i = 0; i < list->n; i++)
+		kept.items[i] = slice_copy(list->items[i]);
+	return kept;
+}
+
+static void
+list_free_kept(SliceList *list)
+{
+	int			i;
+
+	for (i = 0; i < list->n; i++)
+		pfree(unconstify(char *, list->items[i].s));
+	pfree(list->items);
+}
+
+static void
+kind_forget(int64 kind)
+{
+	WaitingKind *entry = hash_search(kinds, &kind, HASH_FIND, NULL);
+	Requirement *kept;
+
+	if (entry == NULL)
+		return;
+	kept = &entry->requirement;
+	list_free_kept(&kept->requires);
+	list_free_kept(&kept->prefers);
+	list_free_kept(&kept->policy.tool_allowlist);
+	list_free_kept(&kept->named);
+	list_free_kept(&kept->groups);
+	if (slice_present(kept->scope))
+		pfree(unconstify(char *, kept->scope.s));
+	(void) hash_search(kinds, &kind, HASH_REMOVE, NULL);
+}
+
+/*
+ * Keeps the requirement without the request, which may be a thousand times as
+ * large.  The run is left out: a kind has tasks of many runs.
+ */
+static WaitingKind *
+kind_remember(int64 kind, const Requirement *requirement)
+{
+	MemoryContext old = MemoryContextSwitchTo(kinds_context);
+	Requirement kept = *requirement;
+	WaitingKind *entry;
+
+	if (hash_get_num_entries(kinds) >= MAX_KINDS)
+		kind_forget(turns[next_turn]);
+	kept.requires = list_keep(&requirement->requires);
+	kept.prefers = list_keep(&requirement->prefers);
+	kept.policy.tool_allowlist = list_keep(&requirement->policy.tool_allowlist);
+	kept.named = list_keep(&requirement->named);
+	kept.groups = list_keep(&requirement->groups);
+	kept.scope = slice_present(requirement->scope) ? slice_copy(requirement->scope) : SLICE_NONE;
+	kept.run_id = SLICE_NONE;
+	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
+	entry->requirement = kept;
+	memset(&entry->place, 0, sizeof(entry->place));
+	turns[next_turn] = kind;
+	next_turn = (next_turn + 1) % MAX_KINDS;
+	MemoryContextSwitchTo(old);
+	return entry;
+}
+
+/* ----------------------------------------------------------------- reading */
+
+static WaitingKind *
+kind_read(int64 kind, Slice task_id)
+{
+	Task	   *task = task_look(task_id, ROWS_LATEST);
+	Jsonb	   *request = task ? event_read(task->request_seq, ROWS_LATEST) : NULL;
+	Requirement requirement;
+	Envelope	envelope;
+
+	if (request == NULL)
+		return NULL;
+	envelope_read_admitted(request, &envelope, problem_list());
+	requirement_of(&envelope, task->scope, &requirement);
+	return kind_remember(kind, &requirement);
+}
+
+WaitingKind *
+waiting_kind_known(int64 kind)
+{
+	if (kinds == NULL || kinds_of != rows_table_oid(TABLE_WAITING))
+		kinds_begin();
+	return hash_search(kinds, &kind, HASH_FIND, NULL);
+}
+
+WaitingKind *
+waiting_kind_get(int64 kind, Slice task_id, bool *was_read)
+{
+	WaitingKind *entry = waiting_kind_known(kind);
+	MemoryContext scratch;
+	MemoryContext old;
+
+	*was_read = entry == NULL;
+	if (entry != NULL)
+		return entry;
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch kind of waiting",
+									ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(scratch);
+	entry = kind_read(kind, task_id);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return entry;
+}

@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * waiting_kind.h
+ *	  What a backend remembers about the kinds of clutch.waiting.
+ *
+ * The number of a kind consists of the anchor of its requirement (24 bits) and
+ * of the digest (40 bits), so it says by itself which agents may fit it, and
+ * what is remembered about it never goes stale.  Equal numbers of different
+ * requirements are possible, if unlikely, and only a hint goes wrong then: the
+ * router judges each task by its own request.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_WAITING_KIND_H
+#define CLUTCH_WAITING_KIND_H
+
+#include "queue/queue.h"
+#include "routing/requirement.h"
+
+typedef struct WaitingKind
+{
+	int64		kind;			/* key */
+	Requirement requirement;
+	QueuePlace	place;			/* where its queue is read from */
+} WaitingKind;
+
+extern int64 waiting_kind_of(const Requirement *requirement);
+
+/* the kinds of an anchor are numbered from *first to *last */
+extern void waiting_kind_range(uint64 anchor, int64 *first, int64 *last);
+
+/*
+ * What a kind requires, read from the request of any task that waits with it
+ * unless it is remembered; NULL if that task has gone meanwhile.  Valid until
+ * the next call.  *was_read is set if the request had to be read.
+ */
+extern WaitingKind *waiting_kind_get(int64 kind, Slice task_id, bool *was_read);
+
+/* the same if it is remembered; NULL: it is not */
+extern WaitingKind *waiting_kind_known(int64 kind);
+
+#endif							/* CLUTCH_WAITING_KIND_H */

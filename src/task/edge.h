@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * edge.h
+ *	  Which task waits for which (meta.clutch.after): rows of
+ *	  clutch.dependency.
+ *
+ * An edge is written with the request that names it and stays for good.  What
+ * it means for the two tasks is the matter of flow/dependency.h.  Lists are
+ * Lists of Slice *, copied into the current context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_EDGE_H
+#define CLUTCH_EDGE_H
+
+#include "task/task.h"
+
+/* task waits for the task named after */
+extern void edge_insert(const Task *task, Slice after);
+
+/* the tasks that a task waits for, and those that wait for it */
+extern List *edge_list_awaited(Slice task_id);
+
+/* ROWS_DIRTY includes waiters whose request is not committed */
+extern List *edge_list_waiters(Slice task_id, RowSnapshot which);
+
+/* Does any task, even one that is not committed, wait for this one? */
+extern bool edge_has_waiters(Slice task_id);
+
+#endif							/* CLUTCH_EDGE_H */

@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * record.c
+ *	  Appending an event about a task and applying it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "settings.h"
+#include "task/record.h"
+#include "task/report.h"
+
+/* the value of meta.clutch.move */
+static Slice
+move_name(TaskMove move)
+{
+	switch (move)
+	{
+		case MOVE_RELEASED:
+			return SLICE_OF("released");
+		case MOVE_LEASE_EXPIRED:
+			return SLICE_OF("lease_expired");
+		case MOVE_RETRIED:
+			return SLICE_OF("retried");
+		case MOVE_ANSWERED:
+			return SLICE_OF("answered");
+		case MOVE_JOINED:
+			return SLICE_OF("joined");
+		case MOVE_LIFTED:
+			return SLICE_OF("lifted");
+		case MOVE_NONE:
+			break;
+	}
+	return SLICE_NONE;
+}
+
+static Receipt
+append_notice(const Task *task, const Notice *notice)
+{
+	Slice		from = slice_present(notice->from) ? notice->from :
+		slice_of_cstring(clutch_orchestrator);
+
+	return event_append(report_build(task, from, notice->to, notice->type, notice->payload,
+									 task->attempt, notice->move == MOVE_NONE ? NULL : "move",
+									 move_name(notice->move)));
+}
+
+Receipt
+record(Task *task, const Notice *notice, TaskEvent *event)
+{
+	Receipt		receipt = {0};
+
+	if (notice != NULL)
+	{
+		receipt = append_notice(task, notice);
+		event->seq = receipt.seq;
+		event->at = receipt.received_at;
+	}
+	if (!step_apply(task, event))
+		elog(ERROR, "step \"%s\" is not legal for task \"%.*s\", which is %s",
+			 task_step_name(event->step), task->task_id.len, task->task_id.s,
+			 task_status_name(task->status));
+	return receipt;
+}

@@ -1,0 +1,328 @@
+/*-------------------------------------------------------------------------
+ *
+ * step.c
+ *	  What one event of the log does to its task: the state machine.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/document.h"
+#include "settings.h"
+#include "task/step.h"
+
+static const struct
+{
+	MessageType type;
+	TaskStep	step;
+}			steps_of_types[] = {
+	{MSG_TASK_ACCEPT, STEP_ACCEPT},
+	{MSG_TASK_PROGRESS, STEP_PROGRESS},
+	{MSG_TASK_RESULT, STEP_RESULT},
+	{MSG_TASK_ERROR, STEP_ERROR},
+	{MSG_TASK_CANCEL, STEP_CANCEL},
+	{MSG_TASK_TIMEOUT, STEP_TIMEOUT},
+	{MSG_ROUTING_DECISION, STEP_ASSIGN},
+	{MSG_ROUTING_FAILURE, STEP_FAIL_TO_ROUTE},
+};
+
+static const struct
+{
+	TaskMove	move;
+	TaskStep	step;
+}			steps_of_moves[] = {
+	{MOVE_RELEASED, STEP_RELEASE},
+	{MOVE_LEASE_EXPIRED, STEP_LEASE_EXPIRED},
+	{MOVE_RETRIED, STEP_RETRY},
+	{MOVE_ANSWERED, STEP_ANSWER},
+	{MOVE_JOINED, STEP_JOIN},
+	{MOVE_LIFTED, STEP_LIFT},
+};
+
+bool
+step_of(MessageType type, TaskMove move, TaskStep *step)
+{
+	int			i;
+
+	for (i = 0; i < lengthof(steps_of_moves); i++)
+		if (steps_of_moves[i].move == move)
+		{
+			*step = steps_of_moves[i].step;
+			return true;
+		}
+	for (i = 0; i < lengthof(steps_of_types); i++)
+		if (steps_of_types[i].type == type)
+		{
+			*step = steps_of_types[i].step;
+			return true;
+		}
+	return false;
+}
+
+/* ----------------------------------------------------------------- reading */
+
+/* the time under that key, or 0 */
+static TimestampTz
+payload_time(JsonbContainer *payload, const char *key)
+{
+	TimestampTz at;
+
+	return clock_parse_rfc3339(document_get_text(payload, key), &at) ? at : 0;
+}
+
+/* what the payload says that the step needs */
+static void
+read_payload(JsonbContainer *payload, TaskEvent *event)
+{
+	int64		priority;
+
+	switch (event->step)
+	{
+		case STEP_ANSWER:
+			(void) document_get_int(payload, "answer_seq", &event->answer_seq);
+			break;
+		case STEP_RETRY:
+			event->wake_at = payload_time(payload, "not_before");
+			event->deadline = payload_time(payload, "deadline");
+			break;
+		case STEP_LIFT:
+			if (document_get_int(payload, "priority", &priority))
+				event->priority = (int) priority;
+			break;
+		case STEP_ACCEPT:
+		case STEP_LEASE_EXPIRED:
+			event->lease_until = payload_time(payload, "lease_until");
+			break;
+		case STEP_CANCEL:
+			event->detail = document_get_text(payload, "reason");
+			break;
+		case STEP_ERROR:
+		case STEP_TIMEOUT:
+		case STEP_FAIL_TO_ROUTE:
+			event->code = document_get_text(payload, "code");
+			event->detail = document_get_text(payload, "message");
+			break;
+		default:
+			break;
+	}
+}
+
+bool
+step_read(const Envelope *envelope, int64 seq, TimestampTz at, TaskEvent *event)
+{
+	JsonbContainer *payload = envelope->payload.val.binary.data;
+
+	memset(event, 0, sizeof(*event));
+	if (!step_of(envelope->type, envelope->orders.move, &event->step))
+		return false;
+	event->seq = seq;
+	event->at = at;
+	event->agent = event->step == STEP_ASSIGN ? document_get_text(payload, "selected") :
+		envelope->from_agent;
+	if (event->step == STEP_PROGRESS && envelope->asks)
+	{
+		event->step = STEP_PARK;
+		event->wake_at = envelope->question_deadline;
+	}
+	read_payload(payload, event);
+	event->by_database = slice_equal(envelope->from_agent,
+									 slice_of_cstring(clutch_orchestrator));
+	event->was_pending = event->by_database &&
+		slice_equal(document_get_text(payload, "was"),
+					slice_of_cstring(task_status_name(TASK_PENDING)));
+	return true;
+}
+
+/* ---------------------------------------------------------------- applying */
+
+/* appends the agent to past_agents, where each agent stands once */
+static void
+remember_agent(Task *task)
+{
+	Slice	   *items = palloc(sizeof(Slice) * (task->past_agents.n + 1));
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < task->past_agents.n; i++)
+		if (!slice_equal(task->past_agents.items[i], task->agent_id))
+			items[n++] = task->past_agents.items[i];
+	items[n++] = task->agent_id;
+	task->past_agents.items = items;
+	task->past_agents.n = n;
+}
+
+/* The agent loses the task: what it still reports belongs to an older attempt. */
+static void
+take_from_agent(Task *task)
+{
+	if (slice_present(task->agent_id))
+		remember_agent(task);
+	task->agent_id = SLICE_NONE;
+	task->attempt++;
+	task->reason = CLAIM_MOVED;
+}
+
+static void
+apply_assign(Task *task, const TaskEvent *event)
+{
+	/* it is handed over while an agent has it */
+	if (task->status != TASK_PENDING)
+		take_from_agent(task);
+	task->agent_id = event->agent;
+	task->waiting_for = WAITING_FOR_NOTHING;
+	task->code = SLICE_NONE;
+	task->detail = SLICE_NONE;
+}
+
+static void
+apply_failure(Task *task, const TaskEvent *event)
+{
+	/* the log suggested that the agent named by the request had it */
+	if (task->status == TASK_ASSIGNED)
+	{
+		task->agent_id = SLICE_NONE;
+		task->since = task->created_at;
+	}
+	task->code = event->code;
+	task->detail = event->detail;
+	task->waiting_for = slice_equal(event->code, SLICE_OF("NO_CAPACITY")) ?
+		WAITING_FOR_CAPACITY : WAITING_FOR_AGENT;
+}
+
+static void
+apply_end(Task *task, const TaskEvent *event)
+{
+	bool		is_reported = event->step == STEP_RESULT || event->step == STEP_ERROR;
+
+	if (event->was_pending && task->status == TASK_ASSIGNED)
+		task->agent_id = SLICE_NONE;
+	if (is_reported)
+		task->result_seq = event->seq;
+	if (is_reported && task->started_at == 0 && slice_present(task->agent_id))
+		task->started_at = event->at;
+	task->code = event->code;
+	task->detail = event->detail;
+	task->waiting_for = WAITING_FOR_NOTHING;
+	task->finished_at = event->at;
+}
+
+/* by itself after an error, when wake_at says when; otherwise revived by hand */
+static void
+apply_retry(Task *task, const TaskEvent *event)
+{
+	take_from_agent(task);
+	task->reason = CLAIM_RETRY;
+	task->result_seq = 0;
+	task->finished_at = 0;
+	task->started_at = 0;
+	if (event->wake_at != 0)
+	{
+		task->retries++;
+		task->waiting_for = WAITING_FOR_RETRY;
+		return;
+	}
+	task->retries = 0;
+	task->losses = 0;
+	task->code = SLICE_NONE;
+	task->detail = SLICE_NONE;
+	/* the old deadline has passed, or was meant for the first try */
+	task->deadline = event->deadline;
+}
+
+static void
+apply_answer(Task *task, const TaskEvent *event)
+{
+	take_from_agent(task);
+	task->reason = CLAIM_RESUMED;
+	task->answer_seq = event->answer_seq;
+	task->waiting_for = WAITING_FOR_NOTHING;
+}
+
+/* everything a step changes besides the status */
+static void
+apply_fields(Task *task, const TaskEvent *event)
+{
+	switch (event->step)
+	{
+		case STEP_ASSIGN:
+			apply_assign(task, event);
+			break;
+		case STEP_FAIL_TO_ROUTE:
+			apply_failure(task, event);
+			break;
+		case STEP_PARK:
+			task->question_seq = event->seq;
+			task->waiting_for = WAITING_FOR_HUMAN;
+			/* FALLTHROUGH */
+		case STEP_PROGRESS:
+			task->progress_seq = event->seq;
+			/* FALLTHROUGH */
+		case STEP_ACCEPT:
+			if (task->started_at == 0)
+				task->started_at = event->at;
+			break;
+		case STEP_LEASE_EXPIRED:
+			task->losses++;
+			/* FALLTHROUGH */
+		case STEP_RELEASE:
+			take_from_agent(task);
+			break;
+		case STEP_JOIN:
+			task->joined_seq = event->seq;
+			break;
+		case STEP_LIFT:
+			task->priority = event->priority;
+			break;
+		case STEP_ANSWER:
+			apply_answer(task, event);
+			break;
+		case STEP_RETRY:
+			apply_retry(task, event);
+			break;
+		case STEP_RESULT:
+		case STEP_ERROR:
+		case STEP_CANCEL:
+		case STEP_TIMEOUT:
+			apply_end(task, event);
+			break;
+	}
+}
+
+bool
+step_apply(Task *task, const TaskEvent *event)
+{
+	TaskStatus	to;
+
+	if (!transition_find(task->status, event->step, &to))
+		return false;
+	if (to != task->status || event->step == STEP_ASSIGN)
+		task->since = event->at;
+	if (to != task->status || event->step == STEP_PARK || event->step == STEP_FAIL_TO_ROUTE)
+		task->wake_at = event->wake_at;
+	apply_fields(task, event);
+	task->status = to;
+	return true;
+}
+
+AttemptOutcome
+step_outcome(const Task *task, const TaskEvent *event)
+{
+	bool		is_held = task_status_holds_slot(task->status) && !event->was_pending;
+
+	switch (event->step)
+	{
+		case STEP_RESULT:
+			return ATTEMPT_DONE;
+		case STEP_ERROR:
+			return is_held || !event->by_database ? ATTEMPT_FAILED : ATTEMPT_UNDECIDED;
+		case STEP_TIMEOUT:
+			return is_held ? ATTEMPT_TIMED_OUT : ATTEMPT_UNDECIDED;
+		case STEP_LEASE_EXPIRED:
+			/* a restored copy voids leases that have not run out: no fault of the agent */
+			return event->lease_until != 0 && event->lease_until <= event->at ?
+				ATTEMPT_TIMED_OUT : ATTEMPT_UNDECIDED;
+		default:
+			return ATTEMPT_UNDECIDED;
+	}
+}

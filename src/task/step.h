@@ -1,0 +1,69 @@
+/*-------------------------------------------------------------------------
+ *
+ * step.h
+ *	  What one event of the log does to its task: the state machine.
+ *
+ * A TaskEvent is an event reduced to what the state machine needs.  It is
+ * filled from a report at the door, from what the database itself is about to
+ * say, or from a row of the log in a rebuild; the effect is the same.
+ * (DESIGN 3, "Words"; docs/protocol.md, section 5.)
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_STEP_H
+#define CLUTCH_STEP_H
+
+#include "task/task.h"
+
+/* one event of the log as the state machine sees it */
+typedef struct TaskEvent
+{
+	TaskStep	step;
+	int64		seq;
+	TimestampTz at;				/* received_at */
+	Slice		agent;			/* STEP_ASSIGN: the agent that gets it; else the reporter */
+	Slice		code;			/* of a failure, error or timeout */
+	Slice		detail;			/* the same in words */
+	Slice		ancestor;		/* STEP_CANCEL: the one whose cancel reached it, or absent */
+	TimestampTz wake_at;		/* of a step that waits for time; 0: none */
+	int64		answer_seq;		/* STEP_ANSWER */
+	TimestampTz deadline;		/* STEP_RETRY by hand; 0: none */
+	int			priority;		/* STEP_LIFT */
+	TimestampTz lease_until;	/* STEP_ACCEPT, STEP_LEASE_EXPIRED: the end of the lease */
+	bool		was_pending;	/* an end: no agent had the task, whatever the log suggests */
+	bool		by_database;	/* an error: not reported by its agent */
+} TaskEvent;
+
+/* what an event says about the attempt of the agent that has the task */
+typedef enum AttemptOutcome
+{
+	ATTEMPT_UNDECIDED,			/* given back or cancelled: it says nothing */
+	ATTEMPT_DONE,
+	ATTEMPT_FAILED,
+	ATTEMPT_TIMED_OUT
+} AttemptOutcome;
+
+/* The step that an event of this type and move stands for; false: none. */
+extern bool step_of(MessageType type, TaskMove move, TaskStep *step);
+
+/*
+ * Fills a TaskEvent from an event that is in the log, or about to be: its step
+ * and all that its payload says about it.  Returns false if the event moves no
+ * task.
+ */
+extern bool step_read(const Envelope *envelope, int64 seq, TimestampTz at,
+					  TaskEvent *event);
+
+/*
+ * Changes the fields that the log decides.  Returns false, and changes nothing,
+ * if the step is not legal now.
+ */
+extern bool step_apply(Task *task, const TaskEvent *event);
+
+/*
+ * What the event says about the attempt of the agent that has the task now.  To
+ * be called before step_apply.
+ */
+extern AttemptOutcome step_outcome(const Task *task, const TaskEvent *event);
+
+#endif							/* CLUTCH_STEP_H */
