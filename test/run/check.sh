@@ -121,7 +121,7 @@ part_build() {
 # What may include and call what in src/; needs no server.
 part_house() {
 	local log=$WORK/log/house.log
-	run_child timeout -k 10 120 "$PYTHON" "$TOP/test/run/house.py" --report >"$log" 2>&1
+	run_child timeout -k 10 120 "$PYTHON" "$TOP/test/run/house.py" >"$log" 2>&1
 	counted "$log" $?
 }
 
