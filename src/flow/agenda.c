@@ -27,6 +27,7 @@ typedef struct Entry
 {
 	Consequence consequence;
 	int			level;			/* of the savepoint that added it */
+	int			taken_level;	/* of the savepoint in which it was taken off */
 	struct Entry *next;			/* of the same hash */
 } Entry;
 
@@ -39,6 +40,13 @@ typedef struct Bucket
 /* all of it lives in the transaction's memory and dies with the transaction */
 static HTAB *buckets = NULL;
 static List *entries = NIL;
+
+/*
+ * Entries that were taken off in a savepoint inside the one that added them: if
+ * that savepoint is rolled back, so is what their handlers did, and they are on
+ * the agenda again.
+ */
+static List *taken_entries = NIL;
 
 const char *
 consequence_kind_name(ConsequenceKind kind)
@@ -67,18 +75,23 @@ agenda_clear(void)
 {
 	buckets = NULL;
 	entries = NIL;
+	taken_entries = NIL;
 }
 
-/* what the savepoint that is rolled back has added goes with it */
+/*
+ * What the savepoint that is rolled back has added goes with it; what it has
+ * taken off returns.
+ */
 static void
 agenda_roll_back(void)
 {
 	int			level = GetCurrentTransactionNestLevel();
 	List	   *kept = NIL;
+	List	   *still_taken = NIL;
 	ListCell   *cell;
 	MemoryContext old;
 
-	if (entries == NIL)
+	if (entries == NIL && taken_entries == NIL)
 		return;
 	old = MemoryContextSwitchTo(TopTransactionContext);
 	foreach(cell, entries)
@@ -88,6 +101,18 @@ agenda_roll_back(void)
 		if (entry->level < level)
 			kept = lappend(kept, entry);
 	}
+	foreach(cell, taken_entries)
+	{
+		Entry	   *entry = lfirst(cell);
+
+		if (entry->level >= level)
+			continue;
+		if (entry->taken_level >= level)
+			kept = lappend(kept, entry);
+		else
+			still_taken = lappend(still_taken, entry);
+	}
+	taken_entries = still_taken;
 	/* merging is only a saving: start afresh rather than mend the buckets */
 	buckets = NULL;
 	entries = kept;
@@ -106,6 +131,13 @@ agenda_release(void)
 		Entry	   *entry = lfirst(cell);
 
 		entry->level = Min(entry->level, level - 1);
+	}
+	foreach(cell, taken_entries)
+	{
+		Entry	   *entry = lfirst(cell);
+
+		entry->level = Min(entry->level, level - 1);
+		entry->taken_level = Min(entry->taken_level, level - 1);
 	}
 }
 
@@ -244,13 +276,23 @@ List *
 agenda_take(void)
 {
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	int			level = GetCurrentTransactionNestLevel();
 	List	   *taken = NIL;
 	ListCell   *cell;
 
 	foreach(cell, entries)
-		taken = lappend(taken, &((Entry *) lfirst(cell))->consequence);
+	{
+		Entry	   *entry = lfirst(cell);
+
+		taken = lappend(taken, &entry->consequence);
+		if (entry->level >= level)
+			continue;
+		entry->taken_level = level;
+		taken_entries = lappend(taken_entries, entry);
+	}
 	list_sort(taken, compare_consequences);
-	agenda_clear();
+	buckets = NULL;
+	entries = NIL;
 	MemoryContextSwitchTo(old);
 	return taken;
 }
