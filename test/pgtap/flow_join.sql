@@ -19,16 +19,16 @@ SELECT clutch.progress('agent:ken', 'task:p', '{"step": 1}') \g /dev/null
 SELECT pg_temp.ask('task:p' || n, 'task:p', whom => 'agent:lois') FROM generate_series(1, 3) n \g /dev/null
 SELECT pg_temp.claimed('agent:lois') \g /dev/null
 SELECT clutch.finish('agent:lois', 'task:p1'), clutch.fail('agent:lois', 'task:p2', 'TIMEOUT', 'slow') \g /dev/null
-SELECT is((SELECT count(*) FROM fixture.moves('task:p', 'joined')), 0::bigint, 'one runs, one is tried again');
+SELECT is((SELECT count(*) FROM fixture.moves('task:p', 'joined')), 0::bigint, 'a parent is not told while a child runs and another one is retried');
 SELECT clutch.cancel('task:p2'), clutch.finish('agent:lois', 'task:p3') \g /dev/null
-SELECT is((SELECT m - 'children' FROM fixture.moves('task:p', 'joined') m), '{"state": "joined", "join": "all", "met": false, "completed": 2, "failed": 1, "open": 0}', 'all over: the parent is told');
-SELECT is((SELECT m -> 'children' FROM fixture.moves('task:p', 'joined') m), '{"task:p1": "completed", "task:p2": "cancelled", "task:p3": "completed"}', 'of each');
-SELECT is((SELECT to_agents FROM clutch.events WHERE task_id = 'task:p' AND envelope #>> '{meta,clutch,move}' = 'joined'), '{agent:ken}', 'its agent is');
-SELECT is(fixture.states('task:p'), 'p running', 'and works on');
+SELECT is((SELECT m - 'children' FROM fixture.moves('task:p', 'joined') m), '{"state": "joined", "join": "all", "met": false, "completed": 2, "failed": 1, "open": 0}', 'it is told when all children are over');
+SELECT is((SELECT m -> 'children' FROM fixture.moves('task:p', 'joined') m), '{"task:p1": "completed", "task:p2": "cancelled", "task:p3": "completed"}', 'and of each of them');
+SELECT is((SELECT to_agents FROM clutch.events WHERE task_id = 'task:p' AND envelope #>> '{meta,clutch,move}' = 'joined'), '{agent:ken}', 'the event is for its agent');
+SELECT is(fixture.states('task:p'), 'p running', 'the parent goes on');
 SELECT pg_temp.ask('task:p4', 'task:p', whom => 'agent:lois') \g /dev/null
 SELECT pg_temp.claimed('agent:lois') \g /dev/null
 SELECT clutch.finish('agent:lois', 'task:p4') \g /dev/null
-SELECT is((SELECT string_agg(m ->> 'completed', ' ') FROM fixture.moves('task:p', 'joined') m), '2 1', 'those that come later are a group of their own');
+SELECT is((SELECT string_agg(m ->> 'completed', ' ') FROM fixture.moves('task:p', 'joined') m), '2 1', 'children that are requested later are a group of their own');
 
 SELECT pg_temp.ask('task:q'), pg_temp.ask('task:q0', 'task:q', whom => 'agent:lois') \g /dev/null
 SELECT pg_temp.ask('task:q' || n, 'task:q', '{"join": 2}', 'agent:lois') FROM generate_series(1, 4) n \g /dev/null
@@ -41,7 +41,7 @@ SELECT is((SELECT string_agg((m - 'children')::text, ' ') FROM fixture.moves('ta
 SELECT pg_temp.ask('task:s'), pg_temp.ask('task:s1', 'task:s', '{"join": "any"}', 'agent:lois'), pg_temp.ask('task:s2', 'task:s', '{"join": "any"}', 'agent:lois') \g /dev/null
 SELECT pg_temp.claimed('agent:lois') \g /dev/null
 SELECT clutch.fail('agent:lois', 'task:s1', 'E', 'e', false), clutch.fail('agent:lois', 'task:s2', 'E', 'e', false) \g /dev/null
-SELECT is((SELECT m ->> 'met' FROM fixture.moves('task:s', 'joined') m), 'false', 'none is left that could be the one');
+SELECT is((SELECT m ->> 'met' FROM fixture.moves('task:s', 'joined') m), 'false', 'a parent that waits for any child is told when none is left');
 
 -- of many, each that ends looks at a few (what their index fetched)
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:many", "capabilities": [{"id": "skill:many"}], "limits": {"max_concurrency": 999}}') \g /dev/null
@@ -50,7 +50,7 @@ SELECT pg_temp.ask('task:many' || n, 'task:many', NULL, 'agent:many') FROM gener
 SELECT pg_temp.claimed('agent:many', 999) \g /dev/null
 CREATE TEMP TABLE fetched AS SELECT pg_stat_get_xact_tuples_fetched('clutch.task_parent_task_id'::regclass) AS n;
 SELECT clutch.finish('agent:many', 'task:many' || n) FROM generate_series(1, 200) n \g /dev/null
-SELECT cmp_ok((SELECT pg_stat_get_xact_tuples_fetched('clutch.task_parent_task_id'::regclass) - n FROM fetched), '<', 25000::bigint, '200 of 300 children end, and none reads all the others');
+SELECT cmp_ok((SELECT pg_stat_get_xact_tuples_fetched('clutch.task_parent_task_id'::regclass) - n FROM fetched), '<', 25000::bigint, '200 of 300 children end, and none of them reads all the others');
 SELECT clutch.finish('agent:many', 'task:many' || n) FROM generate_series(201, 300) n \g /dev/null
 SELECT is((SELECT ROW(m ->> 'completed', m ->> 'open')::text FROM fixture.moves('task:many', 'joined') m), '(300,0)', 'the last one tells of all');
 

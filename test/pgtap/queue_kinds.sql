@@ -1,0 +1,21 @@
+-- Tasks of another requester that wait with many kinds of requirements cost an
+-- agent that can do none of them nothing.
+\ir ../fixtures/tap.sql
+SELECT plan(3);
+SET clutch.notify = off;
+SET clutch.heartbeat_interval = 0;
+
+SELECT fixture.agent('ken') \g /dev/null
+SELECT fixture.ask('t' || n, NULL, 'skill:' || n) FROM generate_series(1, 300) n \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.tasks WHERE status = 'pending'), 300::bigint, '300 tasks of 300 kinds wait');
+-- what a session does first, it does once
+SELECT clutch.claim('agent:ken') \g /dev/null
+
+CREATE VIEW pg_temp.reads AS
+	SELECT sum(pg_stat_get_xact_tuples_returned(indexrelid)) AS n FROM pg_index WHERE indrelid IN ('clutch.waiting'::regclass, 'clutch.task'::regclass);
+BEGIN;
+SELECT coalesce(n, 0) AS before FROM pg_temp.reads \gset
+SELECT is((SELECT count(*) FROM clutch.claim('agent:ken')), 0::bigint, 'a claim of an agent that can do none of them finds nothing');
+SELECT cmp_ok(n - :before, '<=', 20::numeric, 'and reads a few rows, not one of each kind') FROM pg_temp.reads;
+COMMIT;
+SELECT * FROM finish();
