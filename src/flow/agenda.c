@@ -37,6 +37,9 @@ typedef struct Bucket
 	Entry	   *first;
 } Bucket;
 
+/* so few entries are compared one by one; beyond that the buckets are made */
+#define FEW_ENTRIES		16
+
 /* all of it lives in the transaction's memory and dies with the transaction */
 static HTAB *buckets = NULL;
 static List *entries = NIL;
@@ -186,44 +189,79 @@ static Bucket *
 bucket_of(const Consequence *consequence)
 {
 	uint64		hash = hash_combine64(slice_hash(consequence->subject), consequence->kind);
-	Bucket	   *bucket;
 	bool		found;
+	Bucket	   *bucket = hash_search(buckets, &hash, HASH_ENTER, &found);
 
-	if (buckets == NULL)
-	{
-		HASHCTL		control = {0};
-
-		control.keysize = sizeof(uint64);
-		control.entrysize = sizeof(Bucket);
-		control.hcxt = TopTransactionContext;
-		buckets = hash_create("clutch agenda", 64, &control,
-							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	bucket = hash_search(buckets, &hash, HASH_ENTER, &found);
 	if (!found)
 		bucket->first = NULL;
 	return bucket;
+}
+
+static void
+bucket_add(Entry *entry)
+{
+	Bucket	   *bucket = bucket_of(&entry->consequence);
+
+	entry->next = bucket->first;
+	bucket->first = entry;
+}
+
+/* Making them costs more than comparing the few entries of most transactions. */
+static void
+buckets_make(void)
+{
+	HASHCTL		control = {0};
+	ListCell   *cell;
+
+	control.keysize = sizeof(uint64);
+	control.entrysize = sizeof(Bucket);
+	control.hcxt = TopTransactionContext;
+	buckets = hash_create("clutch agenda", 64, &control,
+						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	foreach(cell, entries)
+		bucket_add(lfirst(cell));
+}
+
+/* the entry that is the same, or NULL */
+static Entry *
+entry_find(const Consequence *consequence)
+{
+	Entry	   *entry;
+	ListCell   *cell;
+
+	if (buckets != NULL)
+	{
+		for (entry = bucket_of(consequence)->first; entry != NULL; entry = entry->next)
+			if (is_same(&entry->consequence, consequence))
+				return entry;
+		return NULL;
+	}
+	foreach(cell, entries)
+	{
+		entry = lfirst(cell);
+		if (is_same(&entry->consequence, consequence))
+			return entry;
+	}
+	return NULL;
 }
 
 void
 agenda_add(const Consequence *consequence)
 {
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
-	Bucket	   *bucket = bucket_of(consequence);
-	Entry	   *entry;
+	Entry	   *entry = entry_find(consequence);
 
 	transaction_watch(&agenda_watch);
-	for (entry = bucket->first; entry != NULL; entry = entry->next)
-		if (is_same(&entry->consequence, consequence))
-			break;
 	if (entry != NULL)
 		merge_into(&entry->consequence, consequence);
 	else
 	{
 		entry = entry_make(consequence);
-		entry->next = bucket->first;
-		bucket->first = entry;
 		entries = lappend(entries, entry);
+		if (buckets != NULL)
+			bucket_add(entry);
+		else if (list_length(entries) > FEW_ENTRIES)
+			buckets_make();
 	}
 	MemoryContextSwitchTo(old);
 }

@@ -142,6 +142,24 @@ begin_task(Task *task, const Envelope *request, bool has_children, TimestampTz a
 		lift_awaited(parent);
 }
 
+/*
+ * The row of a new task, with the event's scope and seq.  NULL: the task exists.
+ * Usually it does not, so nothing looks for it before, unless the request names
+ * a scope, which is judged differently for a task that exists.
+ */
+static Task *
+request_create(Event *event, int depth)
+{
+	const Envelope *request = &event->envelope;
+	bool		has_scope = slice_present(request->orders.scope);
+
+	if (has_scope && task_lock_requested(request->task_id) != NULL)
+		return NULL;
+	event->scope = scope_of_request(request, has_scope && task_run_has_any(request->run_id));
+	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
+	return task_create(request, event->scope, depth, event->seq, event->received_at);
+}
+
 bool
 intake_request(Event *event)
 {
@@ -152,21 +170,11 @@ intake_request(Event *event)
 
 	if (dedup_seen(event))
 		return false;
-	for (;;)
+	task = request_create(event, depth);
+	if (task == NULL)
 	{
-		task = task_lock_requested(request->task_id);
-		if (task != NULL)
-		{
-			take_second_request(event, task);
-			return true;
-		}
-		event->scope = scope_of_request(request,
-										slice_present(request->orders.scope) &&
-										task_run_has_any(request->run_id));
-		event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
-		task = task_create(request, event->scope, depth, event->seq, event->received_at);
-		if (task != NULL)
-			break;
+		take_second_request(event, task_lock(request->task_id));
+		return true;
 	}
 	check_ancestors(request);
 	has_children = check_children(request);
