@@ -185,16 +185,24 @@ identifier_control_length(const unsigned char *at, int left)
 int
 identifier_find_control(Slice text)
 {
+	const int	step = sizeof(uint64);
 	int			i = 0;
 
-	/* nearly all identifiers are printable ASCII: eight bytes at a time */
-	for (; i + (int) sizeof(uint64) <= text.len; i += sizeof(uint64))
+	/*
+	 * Nearly all identifiers are printable ASCII: eight bytes at a time, and at
+	 * the end the last eight.
+	 */
+	while (text.len >= step)
 	{
+		int			at = Min(i, text.len - step);
 		uint64		word;
 
-		memcpy(&word, text.s + i, sizeof(word));
+		memcpy(&word, text.s + at, sizeof(word));
 		if (identifier_word_unusual(word))
 			break;
+		i = at + step;
+		if (i == text.len)
+			return -1;
 	}
 	for (; i < text.len; i++)
 		if (identifier_control_length((const unsigned char *) text.s + i, text.len - i) > 0)
@@ -240,6 +248,27 @@ identifier_unix_milliseconds(TimestampTz now)
 	return Max(now + epoch, 0) / 1000;
 }
 
+/*
+ * Asking for random bytes costs thousands of instructions, however few they are,
+ * so they are fetched for many identifiers at once.
+ */
+static bool
+identifier_random(uint8 *bytes, int n)
+{
+	static uint8 pool[512];
+	static int	left = 0;
+
+	if (left < n)
+	{
+		if (!pg_strong_random(pool, sizeof(pool)))
+			return false;
+		left = sizeof(pool);
+	}
+	left -= n;
+	memcpy(bytes, pool + left, n);
+	return true;
+}
+
 char *
 identifier_make(const char *prefix, TimestampTz now)
 {
@@ -258,7 +287,7 @@ identifier_make(const char *prefix, TimestampTz now)
 		for (i = ULID_BYTES - 1; i >= ULID_TIME_BYTES && ++ulid[i] == 0; i--)
 			;
 	}
-	else if (!pg_strong_random(ulid + ULID_TIME_BYTES, ULID_BYTES - ULID_TIME_BYTES))
+	else if (!identifier_random(ulid + ULID_TIME_BYTES, ULID_BYTES - ULID_TIME_BYTES))
 		ereport(ERROR,
 				(errcode(ERRCODE_SYSTEM_ERROR),
 				 errmsg("could not generate random values")));
