@@ -87,7 +87,6 @@ settle_entries(void *arg)
 	MemoryContext old = MemoryContextSwitchTo(each);
 	ListCell   *cell;
 
-	round->handled = 0;
 	foreach(cell, round->entries)
 	{
 		const Consequence *consequence = lfirst(cell);
@@ -101,6 +100,20 @@ settle_entries(void *arg)
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(each);
+}
+
+/* The entries, and those that they add: a cancel of a deep tree is one subtransaction. */
+static void
+settle_entries_and_theirs(void *arg)
+{
+	Round	   *round = arg;
+
+	settle_entries(round);
+	while (!agenda_is_empty())
+	{
+		round->entries = agenda_take();
+		settle_entries(round);
+	}
 }
 
 /* A wait that is not allowed, a deadlock: worth no more words than a busy task. */
@@ -167,14 +180,15 @@ settle_rounds(void *arg)
 
 	while (!agenda_is_empty())
 	{
-		Round		round = {settle_idle_offers(agenda_take(), handled), 0};
+		List	   *entries = settle_idle_offers(agenda_take(), handled);
+		Round		round = {entries, 0};
 
-		if (round.entries == NIL)
+		if (entries == NIL)
 			continue;
-		if (savepoint_run(settle_entries, &round) == NULL)
+		if (savepoint_run(settle_entries_and_theirs, &round) == NULL)
 			*handled += round.handled;
 		else
-			*handled += settle_one_by_one(round.entries);
+			*handled += settle_one_by_one(entries);
 	}
 }
 
