@@ -36,7 +36,7 @@ clutch_now(PG_FUNCTION_ARGS)
 
 /* a tick at once, with what it causes */
 static Jsonb *
-tick_now(void)
+run_tick_now(void)
 {
 	DocumentBuilder b;
 	TickReport	report;
@@ -57,7 +57,7 @@ tick_now(void)
 
 /* a transaction that stays open must not hold the tasks that a tick moves */
 static Jsonb *
-tick_at_commit(void)
+run_tick_at_commit(void)
 {
 	DocumentBuilder b;
 
@@ -70,7 +70,7 @@ tick_at_commit(void)
 Datum
 clutch_tick(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_JSONB_P(IsTransactionBlock() ? tick_at_commit() : tick_now());
+	PG_RETURN_JSONB_P(IsTransactionBlock() ? run_tick_at_commit() : run_tick_now());
 }
 
 Datum

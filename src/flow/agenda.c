@@ -154,7 +154,7 @@ static TransactionWatch agenda_watch = {
 
 /* a JOIN of another number of children, or another cause of a TAKE_AWAY, is another entry */
 static bool
-is_same(const Consequence *a, const Consequence *b)
+agenda_is_same(const Consequence *a, const Consequence *b)
 {
 	return a->kind == b->kind && slice_equal(a->subject, b->subject) &&
 		(a->kind != CONSEQUENCE_JOIN || a->amount == b->amount) &&
@@ -162,7 +162,7 @@ is_same(const Consequence *a, const Consequence *b)
 }
 
 static void
-merge_into(Consequence *first, const Consequence *other)
+agenda_merge_into(Consequence *first, const Consequence *other)
 {
 	first->depth = Min(first->depth, other->depth);
 	first->seq = Max(first->seq, other->seq);
@@ -173,7 +173,7 @@ merge_into(Consequence *first, const Consequence *other)
 }
 
 static Entry *
-entry_make(const Consequence *consequence)
+agenda_entry_make(const Consequence *consequence)
 {
 	Entry	   *entry = palloc0(sizeof(Entry));
 
@@ -186,7 +186,7 @@ entry_make(const Consequence *consequence)
 }
 
 static Bucket *
-bucket_of(const Consequence *consequence)
+agenda_bucket_of(const Consequence *consequence)
 {
 	uint64		hash = hash_combine64(slice_hash(consequence->subject), consequence->kind);
 	bool		found;
@@ -198,9 +198,9 @@ bucket_of(const Consequence *consequence)
 }
 
 static void
-bucket_add(Entry *entry)
+agenda_bucket_add(Entry *entry)
 {
-	Bucket	   *bucket = bucket_of(&entry->consequence);
+	Bucket	   *bucket = agenda_bucket_of(&entry->consequence);
 
 	entry->next = bucket->first;
 	bucket->first = entry;
@@ -208,7 +208,7 @@ bucket_add(Entry *entry)
 
 /* Making them costs more than comparing the few entries of most transactions. */
 static void
-buckets_make(void)
+agenda_buckets_make(void)
 {
 	HASHCTL		control = {0};
 	ListCell   *cell;
@@ -219,27 +219,27 @@ buckets_make(void)
 	buckets = hash_create("clutch agenda", 64, &control,
 						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	foreach(cell, entries)
-		bucket_add(lfirst(cell));
+		agenda_bucket_add(lfirst(cell));
 }
 
 /* the entry that is the same, or NULL */
 static Entry *
-entry_find(const Consequence *consequence)
+agenda_entry_find(const Consequence *consequence)
 {
 	Entry	   *entry;
 	ListCell   *cell;
 
 	if (buckets != NULL)
 	{
-		for (entry = bucket_of(consequence)->first; entry != NULL; entry = entry->next)
-			if (is_same(&entry->consequence, consequence))
+		for (entry = agenda_bucket_of(consequence)->first; entry != NULL; entry = entry->next)
+			if (agenda_is_same(&entry->consequence, consequence))
 				return entry;
 		return NULL;
 	}
 	foreach(cell, entries)
 	{
 		entry = lfirst(cell);
-		if (is_same(&entry->consequence, consequence))
+		if (agenda_is_same(&entry->consequence, consequence))
 			return entry;
 	}
 	return NULL;
@@ -249,19 +249,19 @@ void
 agenda_add(const Consequence *consequence)
 {
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
-	Entry	   *entry = entry_find(consequence);
+	Entry	   *entry = agenda_entry_find(consequence);
 
 	transaction_watch(&agenda_watch);
 	if (entry != NULL)
-		merge_into(&entry->consequence, consequence);
+		agenda_merge_into(&entry->consequence, consequence);
 	else
 	{
-		entry = entry_make(consequence);
+		entry = agenda_entry_make(consequence);
 		entries = lappend(entries, entry);
 		if (buckets != NULL)
-			bucket_add(entry);
+			agenda_bucket_add(entry);
 		else if (list_length(entries) > FEW_ENTRIES)
-			buckets_make();
+			agenda_buckets_make();
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -286,7 +286,7 @@ agenda_add_agent(ConsequenceKind kind, Slice agent_id, int amount)
 
 /* tasks before agents; tasks by depth and id; of one task, by kind */
 static int
-compare_consequences(const ListCell *a, const ListCell *b)
+agenda_compare_consequences(const ListCell *a, const ListCell *b)
 {
 	const Consequence *x = lfirst(a);
 	const Consequence *y = lfirst(b);
@@ -328,7 +328,7 @@ agenda_take(void)
 		entry->taken_level = level;
 		taken_entries = lappend(taken_entries, entry);
 	}
-	list_sort(taken, compare_consequences);
+	list_sort(taken, agenda_compare_consequences);
 	buckets = NULL;
 	entries = NIL;
 	MemoryContextSwitchTo(old);

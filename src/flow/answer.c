@@ -20,7 +20,7 @@
 
 /* Has its question been answered, and the task not been claimed since? */
 static bool
-just_answered(TaskStatus status, ClaimReason reason)
+answer_just_answered(TaskStatus status, ClaimReason reason)
 {
 	return (status == TASK_PENDING || status == TASK_ASSIGNED) && reason == CLAIM_RESUMED;
 }
@@ -45,7 +45,7 @@ answer_concerns(const Envelope *message)
 		TaskStatus	status = task_status_parse(rows_text(&scan, Anum_task_status));
 
 		concerns = status == TASK_INPUT_REQUIRED ||
-			just_answered(status, claim_reason_parse(rows_text(&scan, Anum_task_reason)));
+			answer_just_answered(status, claim_reason_parse(rows_text(&scan, Anum_task_reason)));
 	}
 	rows_end(&scan);
 	return concerns;
@@ -54,7 +54,7 @@ answer_concerns(const Envelope *message)
 /* --------------------------------------------------------------- who may */
 
 static bool
-is_in_group(Slice agent_id, Slice group_id)
+answer_is_in_group(Slice agent_id, Slice group_id)
 {
 	Roster	   *roster = roster_get();
 	int			ordinal = roster_find(roster, agent_id);
@@ -75,7 +75,7 @@ is_in_group(Slice agent_id, Slice group_id)
  * may answer it first; one that is addressed to others is for them to answer.
  */
 static void
-require_asked(const Task *task, const Envelope *question, Slice agent_id)
+answer_require_asked(const Task *task, const Envelope *question, Slice agent_id)
 {
 	bool		is_open = true;
 	int			i;
@@ -87,7 +87,7 @@ require_asked(const Task *task, const Envelope *question, Slice agent_id)
 	{
 		Slice		asked = question->to_agents.items[i];
 
-		if (slice_equal(asked, agent_id) || is_in_group(agent_id, asked))
+		if (slice_equal(asked, agent_id) || answer_is_in_group(agent_id, asked))
 			return;
 		if (!slice_equal(asked, task->from_agent) &&
 			!slice_equal(asked, slice_of_cstring(clutch_orchestrator)))
@@ -112,7 +112,7 @@ typedef enum AnswerVerdict
 } AnswerVerdict;
 
 static AnswerVerdict
-judge_answer(const Task *task, const Envelope *message)
+answer_judge_answer(const Task *task, const Envelope *message)
 {
 	Slice		answer_to = message->orders.answer_to;
 	Jsonb	   *document;
@@ -121,7 +121,7 @@ judge_answer(const Task *task, const Envelope *message)
 	if (slice_equal(message->from_agent, task->agent_id))
 		return slice_present(answer_to) ? ANSWER_LATE : ANSWER_NONE;
 	if (task->status != TASK_INPUT_REQUIRED)
-		return slice_present(answer_to) || just_answered(task->status, task->reason) ?
+		return slice_present(answer_to) || answer_just_answered(task->status, task->reason) ?
 			ANSWER_LATE : ANSWER_NONE;
 
 	document = event_read(task->question_seq, ROWS_LATEST);
@@ -130,7 +130,7 @@ judge_answer(const Task *task, const Envelope *message)
 	envelope_read_admitted(document, &question, problem_list());
 	if (slice_present(answer_to) && !slice_equal(answer_to, question.id))
 		return ANSWER_LATE;
-	require_asked(task, &question, message->from_agent);
+	answer_require_asked(task, &question, message->from_agent);
 	return ANSWER_FITS;
 }
 
@@ -147,7 +147,7 @@ answer_take(Event *event)
 	if (task == NULL)
 		verdict_task_not_found(message->task_id, "/task_id");
 	verdict_check_run(task, message->run_id);
-	verdict = judge_answer(task, message);
+	verdict = answer_judge_answer(task, message);
 	event->late = verdict == ANSWER_LATE;
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);

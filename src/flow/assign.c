@@ -26,7 +26,7 @@
 
 /* Takes a slot of one candidate; returns its number, or -1 if it has none. */
 static int
-candidate_take_slot(const Task *task, const Candidate *candidate)
+assign_candidate_take_slot(const Task *task, const Candidate *candidate)
 {
 	return slot_take(candidate->agent_id, candidate->max_concurrency, task->task_id,
 					 task->request_seq);
@@ -38,11 +38,11 @@ candidate_take_slot(const Task *task, const Candidate *candidate)
  * rejected ones.
  */
 static int
-choice_take_slot(const Task *task, Choice *choice, int *slot_no)
+assign_choice_take_slot(const Task *task, Choice *choice, int *slot_no)
 {
 	while (choice->ncandidates > 0)
 	{
-		*slot_no = candidate_take_slot(task, &choice->candidates[0]);
+		*slot_no = assign_candidate_take_slot(task, &choice->candidates[0]);
 		if (*slot_no >= 0)
 			return 0;
 		router_reject_full(choice, 0);
@@ -60,7 +60,7 @@ choice_take_slot(const Task *task, Choice *choice, int *slot_no)
  * tell whether they were over when it came.
  */
 static bool
-needs_decision(const Task *task, const Requirement *requirement)
+assign_needs_decision(const Task *task, const Requirement *requirement)
 {
 	bool		is_first = task->attempt == 1 && !slice_present(task->code);
 
@@ -76,7 +76,7 @@ assign_give(Task *task, const Requirement *requirement, const Choice *choice, in
 	Notice		decision = {MSG_ROUTING_DECISION};
 
 	event.agent = slice_copy(choice->candidates[selected].agent_id);
-	if (!needs_decision(task, requirement))
+	if (!assign_needs_decision(task, requirement))
 	{
 		move_to_agent(task, NULL, &event, slot_no);
 		return;
@@ -92,7 +92,7 @@ assign_give(Task *task, const Requirement *requirement, const Choice *choice, in
  * called for long is available again if it calls: let them claim.
  */
 static void
-wake_candidates(const Choice *choice)
+assign_wake_candidates(const Choice *choice)
 {
 	const RejectionTally *full = &choice->rejected[REJECTED_CONCURRENCY];
 	const RejectionTally *away = &choice->rejected[REJECTED_STATUS];
@@ -114,7 +114,7 @@ assign_wait(Task *task, const Requirement *requirement, const Choice *choice,
 	Slice		code = slice_of_cstring(routing_failure_name(choice->failure));
 	bool		is_news = task_is_held(task) || !slice_equal(task->code, code);
 
-	wake_candidates(choice);
+	assign_wake_candidates(choice);
 	waiting_put(task, requirement);
 	if (!is_news)
 	{
@@ -132,7 +132,7 @@ assign_wait(Task *task, const Requirement *requirement, const Choice *choice,
 
 /* Ends the task if the budget of its run is used up, before it costs more. */
 static bool
-end_without_budget(Task *task)
+assign_end_without_budget(Task *task)
 {
 	char	   *used_up = budget_exceeded(task);
 
@@ -145,7 +145,7 @@ end_without_budget(Task *task)
 
 /* The agent that asked a question gets the task back with the answer, if it still can. */
 static bool
-give_back(Task *task, const Requirement *requirement, Slice request_id, TimestampTz at)
+assign_give_back(Task *task, const Requirement *requirement, Slice request_id, TimestampTz at)
 {
 	Requirement same = *requirement;
 	Choice	   *choice;
@@ -159,7 +159,7 @@ give_back(Task *task, const Requirement *requirement, Slice request_id, Timestam
 	same.groups.n = 0;
 	same.resumes = true;
 	choice = router_choose(&same);
-	selected = choice_take_slot(task, choice, &slot_no);
+	selected = assign_choice_take_slot(task, choice, &slot_no);
 	if (selected >= 0)
 		assign_give(task, &same, choice, selected, slot_no, request_id, at);
 	return selected >= 0;
@@ -167,7 +167,7 @@ give_back(Task *task, const Requirement *requirement, Slice request_id, Timestam
 
 /* what the request asks for; the agent that had the task last is to be avoided */
 static void
-read_requirement(const Task *task, const Envelope *request, Requirement *requirement)
+assign_read_requirement(const Task *task, const Envelope *request, Requirement *requirement)
 {
 	requirement_of(request, task->scope, requirement);
 	if (task->past_agents.n > 0)
@@ -182,13 +182,13 @@ assign_route(Task *task, const Envelope *request, TimestampTz at, bool is_new)
 	int			selected;
 	int			slot_no;
 
-	if (end_without_budget(task))
+	if (assign_end_without_budget(task))
 		return false;
-	read_requirement(task, request, &requirement);
-	if (give_back(task, &requirement, request->id, at))
+	assign_read_requirement(task, request, &requirement);
+	if (assign_give_back(task, &requirement, request->id, at))
 		return true;
 	choice = router_choose(&requirement);
-	selected = choice_take_slot(task, choice, &slot_no);
+	selected = assign_choice_take_slot(task, choice, &slot_no);
 	if (selected >= 0)
 	{
 		assign_give(task, &requirement, choice, selected, slot_no, request->id, at);
@@ -208,7 +208,7 @@ assign_new(Task *task, const Envelope *request, TimestampTz at)
 
 /* the request of a task as it stands in the log; the envelope points into the document */
 static void
-read_request(const Task *task, Envelope *request)
+assign_read_request(const Task *task, Envelope *request)
 {
 	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
 
@@ -226,7 +226,7 @@ assign_again(Task *task)
 {
 	Envelope	request;
 
-	read_request(task, &request);
+	assign_read_request(task, &request);
 	return assign_route(task, &request, task->since, false);
 }
 
@@ -234,7 +234,7 @@ assign_again(Task *task)
 
 /* which of the candidates the agent is, or -1 */
 static int
-find_candidate(const Choice *choice, Slice agent_id)
+assign_find_candidate(const Choice *choice, Slice agent_id)
 {
 	int			i;
 
@@ -250,7 +250,7 @@ find_candidate(const Choice *choice, Slice agent_id)
  * locked, so an open transaction that claims holds nothing but its own tasks.
  */
 static bool
-choose_and_give(const WaitingPlace *place, Slice agent_id)
+assign_choose_and_give(const WaitingPlace *place, Slice agent_id)
 {
 	Task	   *task = task_look(place->task_id, ROWS_LATEST);
 	Requirement requirement;
@@ -267,10 +267,10 @@ choose_and_give(const WaitingPlace *place, Slice agent_id)
 		agenda_add_task(CONSEQUENCE_ROUTE, task->depth, task->task_id);
 		return false;
 	}
-	read_request(task, &request);
-	read_requirement(task, &request, &requirement);
+	assign_read_request(task, &request);
+	assign_read_requirement(task, &request, &requirement);
 	choice = router_choose(&requirement);
-	selected = find_candidate(choice, agent_id);
+	selected = assign_find_candidate(choice, agent_id);
 	/* an agent that is to be avoided gets it only if no other has room */
 	if (selected < 0 || (selected > 0 && slice_equal(requirement.avoid, agent_id)) ||
 		!slot_is_likely(agent_id, choice->candidates[selected].max_concurrency))
@@ -278,7 +278,7 @@ choose_and_give(const WaitingPlace *place, Slice agent_id)
 	task = waiting_lock(place);
 	if (task == NULL)
 		return false;
-	slot_no = candidate_take_slot(task, &choice->candidates[selected]);
+	slot_no = assign_candidate_take_slot(task, &choice->candidates[selected]);
 	if (slot_no < 0)
 		return false;
 	assign_give(task, &requirement, choice, selected, slot_no, request.id, task->since);
@@ -292,7 +292,7 @@ assign_waiting_to(const WaitingPlace *place, Slice agent_id)
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch assign waiting",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
-	bool		given = choose_and_give(place, agent_id);
+	bool		given = assign_choose_and_give(place, agent_id);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
@@ -312,7 +312,7 @@ assign_hand_over(Task *task, const Envelope *request, int64 seq, TimestampTz at)
 
 	requirement_of(request, task->scope, &requirement);
 	choice = router_choose(&requirement);
-	selected = choice_take_slot(task, choice, &slot_no);
+	selected = assign_choice_take_slot(task, choice, &slot_no);
 	if (selected < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),

@@ -125,7 +125,7 @@ budget_set(const Envelope *request, int64 seq)
 /* ---------------------------------------------------------------- judging */
 
 static Amount
-spent_in(Slice run_id)
+budget_spent_in(Slice run_id)
 {
 	Amount		spent = {0, NULL};
 	AgentSpending *agents;
@@ -152,6 +152,6 @@ budget_exceeded(const Task *task)
 		return psprintf("more than " INT64_FORMAT " tasks", budget.tasks);
 	if (!amount_is_limit(&budget.amount))
 		return NULL;
-	spent = spent_in(task->run_id);
+	spent = budget_spent_in(task->run_id);
 	return amount_reaches(&spent, &budget.amount) ? amount_words(&spent, &budget.amount) : NULL;
 }

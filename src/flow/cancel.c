@@ -55,7 +55,7 @@ cancel_settle(const Consequence *consequence)
  * cancelled below a live task, so the walk ends at the first one.
  */
 static Slice
-cancelled_ancestor(const Task *task, bool *in_doubt)
+cancel_cancelled_ancestor(const Task *task, bool *in_doubt)
 {
 	Slice		parent_id = task->parent_task_id;
 
@@ -79,7 +79,7 @@ bool
 cancel_orphan(Task *task)
 {
 	bool		in_doubt;
-	Slice		ancestor = cancelled_ancestor(task, &in_doubt);
+	Slice		ancestor = cancel_cancelled_ancestor(task, &in_doubt);
 
 	if (slice_present(ancestor))
 		ending_cancel(task, ancestor);
@@ -98,7 +98,7 @@ cancel_settle_orphan(const Consequence *consequence)
 
 	if (task == NULL || task_status_is_over(task->status))
 		return !busy;
-	ancestor = cancelled_ancestor(task, &in_doubt);
+	ancestor = cancel_cancelled_ancestor(task, &in_doubt);
 	if (!slice_present(ancestor))
 		return !in_doubt;
 	task = task_lock_now(consequence->subject, &busy);

@@ -19,7 +19,7 @@
 /* --------------------------------------------------------------- refusals */
 
 static void
-refuse_cycle(const Task *task, Slice after)
+dependency_refuse_cycle(const Task *task, Slice after)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
@@ -30,7 +30,7 @@ refuse_cycle(const Task *task, Slice after)
 }
 
 static void
-check_same_run(const Task *task, const Task *other)
+dependency_check_same_run(const Task *task, const Task *other)
 {
 	if (!slice_equal(task->run_id, other->run_id))
 		ereport(ERROR,
@@ -43,7 +43,7 @@ check_same_run(const Task *task, const Task *other)
 }
 
 static bool
-list_has(List *ids, Slice id)
+dependency_list_has(List *ids, Slice id)
 {
 	ListCell   *cell;
 
@@ -59,7 +59,7 @@ list_has(List *ids, Slice id)
  * which close a cycle together at least one sees the other, and waits for it.
  */
 static void
-check_cycle(const Task *task, const SliceList *after)
+dependency_check_cycle(const Task *task, const SliceList *after)
 {
 	List	   *seen = NIL;
 	ListCell   *cell;
@@ -76,10 +76,10 @@ check_cycle(const Task *task, const SliceList *after)
 
 		CHECK_FOR_INTERRUPTS();
 		if (slice_equal(id, task->task_id))
-			refuse_cycle(task, after->items[0]);
+			dependency_refuse_cycle(task, after->items[0]);
 		(void) task_await(id);
 		foreach(next, edge_list_awaited(id))
-			if (!list_has(seen, *(Slice *) lfirst(next)))
+			if (!dependency_list_has(seen, *(Slice *) lfirst(next)))
 				seen = lappend(seen, lfirst(next));
 	}
 }
@@ -88,7 +88,7 @@ check_cycle(const Task *task, const SliceList *after)
 #define MOST_ANCESTORS	1000
 
 static void
-check_not_ancestor(const Task *task, const SliceList *after)
+dependency_check_not_ancestor(const Task *task, const SliceList *after)
 {
 	Slice		ancestor = task->parent_task_id;
 	int			up = 0;
@@ -100,7 +100,7 @@ check_not_ancestor(const Task *task, const SliceList *after)
 
 		for (i = 0; i < after->n; i++)
 			if (slice_equal(after->items[i], ancestor))
-				refuse_cycle(task, ancestor);
+				dependency_refuse_cycle(task, ancestor);
 		ancestor = above != NULL ? above->parent_task_id : SLICE_NONE;
 	}
 }
@@ -108,7 +108,7 @@ check_not_ancestor(const Task *task, const SliceList *after)
 /* ------------------------------------------------------------------- state */
 
 static DependencyState
-state_of_awaited(const Task *other)
+dependency_state_of_awaited(const Task *other)
 {
 	if (other == NULL || !task_status_is_over(other->status))
 		return DEPENDENCY_OPEN;
@@ -128,7 +128,7 @@ dependency_state(Slice task_id, bool *in_doubt)
 		Task	   *other = task_sight(*(Slice *) lfirst(cell), &doubt);
 
 		*in_doubt = *in_doubt || doubt;
-		state = Max(state, state_of_awaited(other));
+		state = Max(state, dependency_state_of_awaited(other));
 	}
 	return state;
 }
@@ -159,11 +159,11 @@ dependency_begin(Task *task, const Envelope *request)
 		Task	   *other = task_await(after->items[i]);
 
 		if (other != NULL)
-			check_same_run(task, other);
+			dependency_check_same_run(task, other);
 		edge_insert(task, after->items[i]);
 	}
-	check_not_ancestor(task, after);
-	check_cycle(task, after);
+	dependency_check_not_ancestor(task, after);
+	dependency_check_cycle(task, after);
 	state = dependency_state(task->task_id, &in_doubt);
 	if (state == DEPENDENCY_OPEN && in_doubt)
 		dependency_wait(task);
@@ -205,7 +205,7 @@ dependency_release(Task *task)
 }
 
 static bool
-is_dependent(const Task *task)
+dependency_is_dependent(const Task *task)
 {
 	return task != NULL && task->status == TASK_PENDING &&
 		task->waiting_for == WAITING_FOR_SIBLING;
@@ -219,13 +219,13 @@ dependency_settle(const Consequence *consequence)
 	Task	   *task = task_sight(consequence->subject, &busy);
 	DependencyState state;
 
-	if (!is_dependent(task))
+	if (!dependency_is_dependent(task))
 		return !busy;
 	state = dependency_state(consequence->subject, &in_doubt);
 	if (state == DEPENDENCY_OPEN)
 		return !in_doubt;
 	task = task_lock_now(consequence->subject, &busy);
-	if (!is_dependent(task))
+	if (!dependency_is_dependent(task))
 		return !busy;
 	if (state == DEPENDENCY_FAILED)
 		dependency_fail(task);

@@ -38,7 +38,7 @@
  * a task whose ancestors were all there before it.
  */
 static void
-check_ancestors(const Envelope *request)
+intake_check_ancestors(const Envelope *request)
 {
 	Slice		ancestor = request->parent_task_id;
 
@@ -76,7 +76,7 @@ check_ancestors(const Envelope *request)
  * whether there are any.
  */
 static bool
-check_children(const Envelope *request)
+intake_check_children(const Envelope *request)
 {
 	bool		any;
 	Slice		child = task_child_elsewhere(request->task_id, request->run_id, &any);
@@ -94,7 +94,7 @@ check_children(const Envelope *request)
 
 /* A second request for a task that exists: a hand-over, or late. */
 static void
-take_second_request(Event *event, Task *task)
+intake_take_second_request(Event *event, Task *task)
 {
 	const Envelope *request = &event->envelope;
 
@@ -109,7 +109,7 @@ take_second_request(Event *event, Task *task)
 }
 
 static void
-route_or_hold(Task *task, const Envelope *request, DependencyState state, TimestampTz at)
+intake_route_or_hold(Task *task, const Envelope *request, DependencyState state, TimestampTz at)
 {
 	if (state == DEPENDENCY_FAILED)
 		dependency_fail(task);
@@ -124,7 +124,7 @@ route_or_hold(Task *task, const Envelope *request, DependencyState state, Timest
 
 /* what the new task belongs to and waits for, then the agent that gets it */
 static void
-begin_task(Task *task, const Envelope *request, bool has_children, TimestampTz at)
+intake_begin_task(Task *task, const Envelope *request, bool has_children, TimestampTz at)
 {
 	Task	   *parent = slice_present(task->parent_task_id) ?
 		task_look(task->parent_task_id, ROWS_LATEST) : NULL;
@@ -134,7 +134,7 @@ begin_task(Task *task, const Envelope *request, bool has_children, TimestampTz a
 	state = dependency_begin(task, request);
 	if (parent != NULL && cancel_orphan(task))
 		return;
-	route_or_hold(task, request, state, at);
+	intake_route_or_hold(task, request, state, at);
 	lift_for_waiters(task);
 	if (state == DEPENDENCY_OPEN || has_children)
 		lift_awaited(task);
@@ -148,7 +148,7 @@ begin_task(Task *task, const Envelope *request, bool has_children, TimestampTz a
  * a scope, which is judged differently for a task that exists.
  */
 static Task *
-request_create(Event *event, int depth)
+intake_request_create(Event *event, int depth)
 {
 	const Envelope *request = &event->envelope;
 	bool		has_scope = slice_present(request->orders.scope);
@@ -170,17 +170,17 @@ intake_request(Event *event)
 
 	if (dedup_seen(event))
 		return false;
-	task = request_create(event, depth);
+	task = intake_request_create(event, depth);
 	if (task == NULL)
 	{
-		take_second_request(event, task_lock(request->task_id));
+		intake_take_second_request(event, task_lock(request->task_id));
 		return true;
 	}
-	check_ancestors(request);
-	has_children = check_children(request);
+	intake_check_ancestors(request);
+	has_children = intake_check_children(request);
 	budget_set(request, event->seq);
 	event->attempt = request->attempt;
-	begin_task(task, request, has_children, event->received_at);
+	intake_begin_task(task, request, has_children, event->received_at);
 	return true;
 }
 
@@ -191,7 +191,7 @@ intake_request(Event *event)
  * for.  runtime_end is that of a task that begins with this report.
  */
 static void
-renew_lease(Task *task, TimestampTz at, TimestampTz runtime_end)
+intake_renew_lease(Task *task, TimestampTz at, TimestampTz runtime_end)
 {
 	int64		lease = task->lease != 0 ? task->lease :
 		(int64) clutch_default_lease * USECS_PER_SEC;
@@ -202,7 +202,7 @@ renew_lease(Task *task, TimestampTz at, TimestampTz runtime_end)
 }
 
 static void
-apply_report(Event *event, Task *task)
+intake_apply_report(Event *event, Task *task)
 {
 	TaskEvent	step;
 
@@ -214,7 +214,7 @@ apply_report(Event *event, Task *task)
 		if (begins)
 			step.wake_at = move_runtime_end(task, step.at);
 		if (begins || task->status == TASK_RUNNING)
-			renew_lease(task, step.at, begins ? step.wake_at : task->wake_at);
+			intake_renew_lease(task, step.at, begins ? step.wake_at : task->wake_at);
 	}
 	(void) move_task(task, NULL, &step);
 	if (step.step == STEP_ERROR)
@@ -244,6 +244,6 @@ intake_report(Event *event)
 	if (slice_equal(report->from_agent, task->agent_id))
 		liveness_sign(report->from_agent, false);
 	if (!event->late)
-		apply_report(event, task);
+		intake_apply_report(event, task);
 	return true;
 }

@@ -42,7 +42,7 @@ join_begin(Task *child, const Task *parent)
 /* --------------------------------------------------------------- the group */
 
 static void
-scan_children(RowScan *scan, Slice parent_task_id, RowSnapshot which)
+join_scan_children(RowScan *scan, Slice parent_task_id, RowSnapshot which)
 {
 	rows_begin(scan, TABLE_TASK, INDEX_TASK_PARENT, which, AccessShareLock);
 	rows_key_text(scan, 1, BTEqualStrategyNumber, parent_task_id);
@@ -50,7 +50,7 @@ scan_children(RowScan *scan, Slice parent_task_id, RowSnapshot which)
 }
 
 static TaskStatus
-row_status(const RowScan *scan)
+join_row_status(const RowScan *scan)
 {
 	return task_status_parse(rows_text(scan, Anum_task_status));
 }
@@ -61,9 +61,9 @@ join_list_open(Slice parent_task_id)
 	List	   *ids = NIL;
 	RowScan		scan;
 
-	scan_children(&scan, parent_task_id, ROWS_LATEST);
+	join_scan_children(&scan, parent_task_id, ROWS_LATEST);
 	while (rows_next(&scan))
-		if (!rows_is_null(&scan, Anum_task_join_count) && !task_status_is_over(row_status(&scan)))
+		if (!rows_is_null(&scan, Anum_task_join_count) && !task_status_is_over(join_row_status(&scan)))
 			ids = slice_list_add(ids, rows_text(&scan, Anum_task_task_id));
 	rows_end(&scan);
 	return ids;
@@ -71,7 +71,7 @@ join_list_open(Slice parent_task_id)
 
 /* joined, and not of a group that the parent has been told of */
 static bool
-is_of_group(const RowScan *scan, const Task *parent)
+join_is_of_group(const RowScan *scan, const Task *parent)
 {
 	return !rows_is_null(scan, Anum_task_join_count) &&
 		rows_int8(scan, Anum_task_request_seq) > parent->joined_seq;
@@ -84,26 +84,26 @@ is_of_group(const RowScan *scan, const Task *parent)
  * ends, and see that we have ended.
  */
 static bool
-any_is_certainly_open(const Task *parent)
+join_any_is_certainly_open(const Task *parent)
 {
 	bool		open = false;
 	RowScan		scan;
 
-	scan_children(&scan, parent->task_id, ROWS_DIRTY);
+	join_scan_children(&scan, parent->task_id, ROWS_DIRTY);
 	while (!open && rows_previous(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		open = !TransactionIdIsValid(rows_in_doubt(&scan)) && is_of_group(&scan, parent) &&
-			!task_status_is_over(row_status(&scan));
+		open = !TransactionIdIsValid(rows_in_doubt(&scan)) && join_is_of_group(&scan, parent) &&
+			!task_status_is_over(join_row_status(&scan));
 	}
 	rows_end(&scan);
 	return open;
 }
 
 static void
-group_add(JoinGroup *group, const RowScan *scan)
+join_group_add(JoinGroup *group, const RowScan *scan)
 {
-	TaskStatus	status = row_status(scan);
+	TaskStatus	status = join_row_status(scan);
 
 	if (!task_status_is_over(status))
 		group->open++;
@@ -126,19 +126,19 @@ group_add(JoinGroup *group, const RowScan *scan)
  * that is being changed may count twice, which changes no verdict.
  */
 static JoinGroup
-read_group(const Task *parent)
+join_read_group(const Task *parent)
 {
 	JoinGroup	group = {0};
 	RowScan		scan;
 
-	scan_children(&scan, parent->task_id, ROWS_DIRTY);
+	join_scan_children(&scan, parent->task_id, ROWS_DIRTY);
 	while (rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!is_of_group(&scan, parent))
+		if (!join_is_of_group(&scan, parent))
 			continue;
 		if (!TransactionIdIsValid(rows_in_doubt(&scan)))
-			group_add(&group, &scan);
+			join_group_add(&group, &scan);
 		else
 			group.in_doubt++;
 	}
@@ -155,7 +155,7 @@ typedef enum JoinVerdict
 } JoinVerdict;
 
 static JoinVerdict
-judge_group(const JoinGroup *group, int join)
+join_judge_group(const JoinGroup *group, int join)
 {
 	if (join == JOIN_ALL)
 	{
@@ -175,7 +175,7 @@ judge_group(const JoinGroup *group, int join)
 /* ----------------------------------------------------------------- telling */
 
 static Jsonb *
-joined_payload(const JoinGroup *group, int join, bool met)
+join_payload(const JoinGroup *group, int join, bool met)
 {
 	DocumentBuilder b;
 	ListCell   *cell;
@@ -202,19 +202,19 @@ joined_payload(const JoinGroup *group, int join, bool met)
 }
 
 static void
-tell_parent(Task *parent, const JoinGroup *group, int join, bool met)
+join_tell_parent(Task *parent, const JoinGroup *group, int join, bool met)
 {
 	TaskEvent	event = {STEP_JOIN};
 	Notice		notice = {MSG_TASK_PROGRESS, MOVE_JOINED};
 
 	notice.to = slice_present(parent->agent_id) ? parent->agent_id : parent->from_agent;
-	notice.payload = joined_payload(group, join, met);
+	notice.payload = join_payload(group, join, met);
 	(void) move_task(parent, &notice, &event);
 }
 
 /* Is the parent still to be told of the child that ended? */
 static bool
-is_to_be_told(const Task *parent, const Consequence *consequence)
+join_is_to_be_told(const Task *parent, const Consequence *consequence)
 {
 	return parent != NULL && !task_status_is_over(parent->status) &&
 		consequence->seq > parent->joined_seq;
@@ -228,17 +228,17 @@ join_settle(const Consequence *consequence)
 	JoinVerdict verdict;
 	JoinGroup	group;
 
-	if (!is_to_be_told(parent, consequence))
+	if (!join_is_to_be_told(parent, consequence))
 		return !busy;
-	if (consequence->amount == JOIN_ALL && any_is_certainly_open(parent))
+	if (consequence->amount == JOIN_ALL && join_any_is_certainly_open(parent))
 		return true;
-	group = read_group(parent);
-	verdict = judge_group(&group, consequence->amount);
+	group = join_read_group(parent);
+	verdict = join_judge_group(&group, consequence->amount);
 	if (verdict == JOIN_UNDECIDED || verdict == JOIN_IN_DOUBT)
 		return verdict == JOIN_UNDECIDED;
 	parent = task_lock_now(consequence->subject, &busy);
-	if (!is_to_be_told(parent, consequence))
+	if (!join_is_to_be_told(parent, consequence))
 		return !busy;
-	tell_parent(parent, &group, consequence->amount, verdict == JOIN_MET);
+	join_tell_parent(parent, &group, consequence->amount, verdict == JOIN_MET);
 	return true;
 }

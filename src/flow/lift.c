@@ -16,7 +16,7 @@
 #include "task/edge.h"
 
 static bool
-is_less_urgent(const Task *task, int priority)
+lift_is_less_urgent(const Task *task, int priority)
 {
 	return task != NULL && !task_status_is_over(task->status) && task->priority < priority;
 }
@@ -34,7 +34,7 @@ lift_awaited(const Task *task)
 		Consequence lift = {CONSEQUENCE_LIFT, 0, id, task->task_id, task->priority};
 
 		CHECK_FOR_INTERRUPTS();
-		if (is_less_urgent(task_look(id, ROWS_LATEST), task->priority))
+		if (lift_is_less_urgent(task_look(id, ROWS_LATEST), task->priority))
 			agenda_add(&lift);
 	}
 }
@@ -71,7 +71,7 @@ lift_for_waiters(Task *task)
 			(most == NULL || waiter->priority > most->priority))
 			most = waiter;
 	}
-	if (most != NULL && is_less_urgent(task, most->priority))
+	if (most != NULL && lift_is_less_urgent(task, most->priority))
 		lift_task(task, most->priority, most->task_id);
 }
 
@@ -81,10 +81,10 @@ lift_settle(const Consequence *consequence)
 	bool		busy;
 	Task	   *task = task_sight(consequence->subject, &busy);
 
-	if (!is_less_urgent(task, consequence->amount))
+	if (!lift_is_less_urgent(task, consequence->amount))
 		return !busy;
 	task = task_lock_now(consequence->subject, &busy);
-	if (!is_less_urgent(task, consequence->amount))
+	if (!lift_is_less_urgent(task, consequence->amount))
 		return !busy;
 	lift_task(task, consequence->amount, consequence->because);
 	return true;

@@ -74,7 +74,7 @@ liveness_settle_task(const Consequence *consequence)
 /* --------------------------------------------------------- signs of life */
 
 static bool
-is_unavailable(Slice agent_id)
+liveness_is_unavailable(Slice agent_id)
 {
 	Roster	   *roster = roster_get();
 	int			ordinal = roster_find(roster, agent_id);
@@ -84,7 +84,7 @@ is_unavailable(Slice agent_id)
 
 /* The worker is to look when the agent may have been silent for too long. */
 static void
-watch_from_now(int heartbeat_sec)
+liveness_watch_from_now(int heartbeat_sec)
 {
 	int64		interval = heartbeat_interval(heartbeat_sec);
 
@@ -93,17 +93,17 @@ watch_from_now(int heartbeat_sec)
 }
 
 static void
-watch_registered(Slice agent_id)
+liveness_watch_registered(Slice agent_id)
 {
 	Roster	   *roster = roster_get();
 	int			ordinal = roster_find(roster, agent_id);
 
 	if (ordinal >= 0)
-		watch_from_now(roster_agent(roster, ordinal)->card.heartbeat_sec);
+		liveness_watch_from_now(roster_agent(roster, ordinal)->card.heartbeat_sec);
 }
 
 static void
-take_back(Slice agent_id, bool claims)
+liveness_take_back(Slice agent_id, bool claims)
 {
 	AgentStatus status;
 
@@ -112,7 +112,7 @@ take_back(Slice agent_id, bool claims)
 		return;
 	if (agent_try_lock(agent_id, &status) && status == AGENT_UNAVAILABLE)
 		agent_say_status(agent_id, AGENT_READY, "it was heard of again");
-	watch_registered(agent_id);
+	liveness_watch_registered(agent_id);
 	if (!claims)
 		agenda_add_agent(CONSEQUENCE_OFFER, agent_id, RETURN_SHARE);
 }
@@ -122,8 +122,8 @@ void
 liveness_sign(Slice agent_id, bool claims)
 {
 	(void) heartbeat_give(agent_id, false);
-	if (is_unavailable(agent_id))
-		take_back(agent_id, claims);
+	if (liveness_is_unavailable(agent_id))
+		liveness_take_back(agent_id, claims);
 }
 
 TimestampTz
@@ -131,7 +131,7 @@ liveness_beat(Slice agent_id)
 {
 	TimestampTz at = heartbeat_give(agent_id, true);
 
-	take_back(agent_id, false);
+	liveness_take_back(agent_id, false);
 	return at;
 }
 
@@ -150,12 +150,12 @@ liveness_follow(const Envelope *envelope, Slice agent_id)
 
 	(void) liveness_beat(agent_id);
 	if (envelope->type == MSG_AGENT_HEARTBEAT)
-		watch_registered(agent_id);
+		liveness_watch_registered(agent_id);
 	else
 	{
 		agent_card_read(&payload, "/payload", envelope->type == MSG_AGENT_UPDATE, &card,
 						problem_list());
-		watch_from_now(card.heartbeat_sec);
+		liveness_watch_from_now(card.heartbeat_sec);
 	}
 	if (envelope->type == MSG_AGENT_HEARTBEAT && agent_status_parse(name, &status) &&
 		agent_status_gives_up(status))
@@ -193,7 +193,7 @@ static struct
 
 /* the latest end of a lease that the agent holds, or 0 */
 static TimestampTz
-leased_until(Slice agent_id)
+liveness_leased_until(Slice agent_id)
 {
 	TimestampTz until = 0;
 	ListCell   *cell;
@@ -218,7 +218,7 @@ typedef struct Silent
 
 /* when the agent has been silent for too long; DT_NOEND: it is not watched */
 static TimestampTz
-silent_at(const Silent *agent, TimestampTz now)
+liveness_silent_at(const Silent *agent, TimestampTz now)
 {
 	int64		interval = heartbeat_interval(agent->heartbeat_sec);
 	TimestampTz seen = heartbeat_last_seen(agent->agent_id);
@@ -227,19 +227,19 @@ silent_at(const Silent *agent, TimestampTz now)
 	if (interval == 0 || seen == 0)
 		return DT_NOEND;
 	if (at <= now && agent->heartbeat_sec < 0)
-		at = Max(at, leased_until(agent->agent_id));
+		at = Max(at, liveness_leased_until(agent->agent_id));
 	return at;
 }
 
 /* Is there something to be done about it? */
 static bool
-is_lost(Silent *agent, TimestampTz now)
+liveness_is_lost(Silent *agent, TimestampTz now)
 {
 	TimestampTz at;
 
 	if (agent->given_up)
 		return slot_list_tasks(agent->agent_id) != NIL;
-	at = silent_at(agent, now);
+	at = liveness_silent_at(agent, now);
 	if (at > now)
 		watch.due = Min(watch.due, at);
 	return at <= now;
@@ -247,7 +247,7 @@ is_lost(Silent *agent, TimestampTz now)
 
 /* a List of Silent * */
 static List *
-list_lost(TimestampTz now)
+liveness_list_lost(TimestampTz now)
 {
 	Roster	   *roster = roster_get();
 	List	   *lost = NIL;
@@ -263,7 +263,7 @@ list_lost(TimestampTz now)
 			agent_status_gives_up(agent->status)};
 
 		CHECK_FOR_INTERRUPTS();
-		if (is_lost(&silent, now))
+		if (liveness_is_lost(&silent, now))
 		{
 			Silent	   *kept = palloc(sizeof(Silent));
 
@@ -281,7 +281,7 @@ list_lost(TimestampTz now)
 
 /* Returns true if the agent has just been declared lost. */
 static bool
-declare_lost(Silent *agent, TimestampTz now)
+liveness_declare_lost(Silent *agent, TimestampTz now)
 {
 	AgentStatus status;
 
@@ -291,7 +291,7 @@ declare_lost(Silent *agent, TimestampTz now)
 		return false;
 	agent->given_up = agent_status_gives_up(status);
 	/* it may have called since it was listed */
-	if (agent->given_up || silent_at(agent, now) > now)
+	if (agent->given_up || liveness_silent_at(agent, now) > now)
 		return false;
 	agent_say_status(agent->agent_id, status == AGENT_STOPPING ? AGENT_STOPPED : AGENT_UNAVAILABLE,
 					 psprintf("it was not heard of since %s",
@@ -301,7 +301,7 @@ declare_lost(Silent *agent, TimestampTz now)
 }
 
 static bool
-is_watch_due(TimestampTz now)
+liveness_is_watch_due(TimestampTz now)
 {
 	return now < watch.looked_at || now >= watch.next_at ||
 		roster_generation(roster_get()) != watch.generation;
@@ -319,9 +319,9 @@ liveness_watch(int n)
 	List	   *lost;
 	ListCell   *cell;
 
-	if (!is_watch_due(now))
+	if (!liveness_is_watch_due(now))
 		return 0;
-	lost = list_lost(now);
+	lost = liveness_list_lost(now);
 	foreach(cell, lost)
 	{
 		if (declared == n)
@@ -330,7 +330,7 @@ liveness_watch(int n)
 			lost = list_truncate(lost, foreach_current_index(cell));
 			break;
 		}
-		declared += declare_lost(lfirst(cell), now);
+		declared += liveness_declare_lost(lfirst(cell), now);
 	}
 	foreach(cell, lost)
 	{

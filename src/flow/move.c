@@ -37,7 +37,7 @@ move_runtime_end(const Task *task, TimestampTz from)
 
 /* the earlier of two times, where 0 stands for "never" */
 static TimestampTz
-earlier_time(TimestampTz a, TimestampTz b)
+move_earlier_time(TimestampTz a, TimestampTz b)
 {
 	return a == 0 || (b != 0 && b < a) ? b : a;
 }
@@ -45,7 +45,7 @@ earlier_time(TimestampTz a, TimestampTz b)
 void
 move_lease(Task *task, TimestampTz until, TimestampTz runtime_end, int64 lease)
 {
-	task->lease_until = earlier_time(earlier_time(until, task->deadline), runtime_end);
+	task->lease_until = move_earlier_time(move_earlier_time(until, task->deadline), runtime_end);
 	task->lease = lease;
 }
 
@@ -53,14 +53,14 @@ move_lease(Task *task, TimestampTz until, TimestampTz runtime_end, int64 lease)
 
 /* Does the task leave its queue by this step, to enter none or another one? */
 static bool
-leaves_queue(const Task *task, TaskStep step, TaskStatus to)
+move_leaves_queue(const Task *task, TaskStep step, TaskStatus to)
 {
 	return to != task->status || step == STEP_ASSIGN || step == STEP_PARK ||
 		(step == STEP_LIFT && task->status != TASK_INPUT_REQUIRED);
 }
 
 static void
-leave_queue(Task *task)
+move_leave_queue(Task *task)
 {
 	if (task->status == TASK_ASSIGNED)
 		ready_remove(task);
@@ -71,7 +71,7 @@ leave_queue(Task *task)
 }
 
 static SlotOutcome
-slot_outcome_of(AttemptOutcome outcome)
+move_slot_outcome_of(AttemptOutcome outcome)
 {
 	switch (outcome)
 	{
@@ -88,20 +88,20 @@ slot_outcome_of(AttemptOutcome outcome)
 
 /* the agent has room for another task, which the agenda will offer to it */
 static void
-leave_slot(Task *task, AttemptOutcome outcome)
+move_leave_slot(Task *task, AttemptOutcome outcome)
 {
-	slot_free(task->agent_id, task->slot_no, task->request_seq, slot_outcome_of(outcome));
+	slot_free(task->agent_id, task->slot_no, task->request_seq, move_slot_outcome_of(outcome));
 	task->slot_no = -1;
 	agenda_add_agent(CONSEQUENCE_OFFER, task->agent_id, 1);
 }
 
 static void
-leave_place(Task *task, const TaskEvent *event, TaskStatus to, AttemptOutcome outcome)
+move_leave_place(Task *task, const TaskEvent *event, TaskStatus to, AttemptOutcome outcome)
 {
-	if (leaves_queue(task, event->step, to))
-		leave_queue(task);
+	if (move_leaves_queue(task, event->step, to))
+		move_leave_queue(task);
 	if (task->slot_no >= 0 && (!task_status_holds_slot(to) || event->step == STEP_ASSIGN))
-		leave_slot(task, outcome);
+		move_leave_slot(task, outcome);
 	if (to != TASK_RUNNING)
 	{
 		task->lease_until = 0;
@@ -119,7 +119,7 @@ leave_place(Task *task, const TaskEvent *event, TaskStatus to, AttemptOutcome ou
  * by then it usually has one, and claiming it then moves no timer.
  */
 static void
-set_timer(Task *task, const TaskEvent *event)
+move_set_timer(Task *task, const TaskEvent *event)
 {
 	if (task_status_is_over(task->status))
 		timer_clear(task);
@@ -132,7 +132,7 @@ set_timer(Task *task, const TaskEvent *event)
 
 /* kind: of the queue that a task has left to be put there again, more urgent */
 static void
-enter_place(Task *task, const TaskEvent *event, int64 kind)
+move_enter_place(Task *task, const TaskEvent *event, int64 kind)
 {
 	if (task->status == TASK_ASSIGNED && task->queue_no == 0)
 		ready_put(task);
@@ -140,7 +140,7 @@ enter_place(Task *task, const TaskEvent *event, int64 kind)
 		question_put(task);
 	else if (task->status == TASK_PENDING && event->step == STEP_LIFT && kind != 0)
 		waiting_put_kind(task, kind);
-	set_timer(task, event);
+	move_set_timer(task, event);
 }
 
 /* ------------------------------------------------------------ consequences */
@@ -150,7 +150,7 @@ enter_place(Task *task, const TaskEvent *event, int64 kind)
  * looked at this task before it was moved.
  */
 static void
-tell_waiters(const Task *task)
+move_tell_waiters(const Task *task)
 {
 	ListCell   *cell;
 
@@ -159,7 +159,7 @@ tell_waiters(const Task *task)
 }
 
 static void
-tell_parent(const Task *task)
+move_tell_parent(const Task *task)
 {
 	Consequence join = {CONSEQUENCE_JOIN, task->depth - 1, task->parent_task_id,
 	.amount = task->join, .seq = task->request_seq};
@@ -169,7 +169,7 @@ tell_parent(const Task *task)
 }
 
 static void
-tell_children(const Task *task, const TaskEvent *event)
+move_tell_children(const Task *task, const TaskEvent *event)
 {
 	Consequence cancel = {CONSEQUENCE_CANCEL_CHILDREN, task->depth, task->task_id};
 
@@ -178,23 +178,23 @@ tell_children(const Task *task, const TaskEvent *event)
 }
 
 static void
-add_consequences(const Task *task, const TaskEvent *event, AttemptOutcome outcome,
-				 Slice agent_id)
+move_add_consequences(const Task *task, const TaskEvent *event, AttemptOutcome outcome,
+					  Slice agent_id)
 {
 	if (outcome == ATTEMPT_TIMED_OUT)
 		agenda_add_agent(CONSEQUENCE_TIMED_OUT, agent_id, 1);
 	if (event->step == STEP_CANCEL)
-		tell_children(task, event);
+		move_tell_children(task, event);
 	if (!task_status_is_over(task->status))
 		return;
-	tell_waiters(task);
-	tell_parent(task);
+	move_tell_waiters(task);
+	move_tell_parent(task);
 }
 
 /* ------------------------------------------------------------------- moving */
 
 static BreakerOutcome
-breaker_outcome_of(AttemptOutcome outcome)
+move_breaker_outcome_of(AttemptOutcome outcome)
 {
 	return outcome == ATTEMPT_DONE ? BREAKER_DONE :
 		outcome == ATTEMPT_TIMED_OUT ? BREAKER_TIMED_OUT : BREAKER_FAILED;
@@ -214,15 +214,15 @@ move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
 		event->at = clock_now();
 	outcome = step_outcome(task, event);
 	(void) transition_find(task->status, event->step, &to);
-	leave_place(task, event, to, outcome);
+	move_leave_place(task, event, to, outcome);
 	receipt = record(task, notice, event);
 	if (event->step == STEP_ASSIGN)
 		task->slot_no = slot_no;
 	if (outcome != ATTEMPT_UNDECIDED)
-		breaker_count(agent_id, event->seq, event->at, breaker_outcome_of(outcome));
-	enter_place(task, event, kind);
+		breaker_count(agent_id, event->seq, event->at, move_breaker_outcome_of(outcome));
+	move_enter_place(task, event, kind);
 	task_save(task);
-	add_consequences(task, event, outcome, agent_id);
+	move_add_consequences(task, event, outcome, agent_id);
 	return receipt;
 }
 

@@ -24,7 +24,7 @@
  * this very agent to try again, until that transaction is over.
  */
 static int
-agent_room(Slice agent_id)
+offer_agent_room(Slice agent_id)
 {
 	Roster	   *roster = roster_get();
 	int			ordinal = roster_find(roster, agent_id);
@@ -41,7 +41,7 @@ agent_room(Slice agent_id)
 }
 
 static bool
-give_to_agent(const WaitingPlace *place, void *arg)
+offer_give_to_agent(const WaitingPlace *place, void *arg)
 {
 	return assign_waiting_to(place, *(Slice *) arg);
 }
@@ -54,15 +54,15 @@ offer_work(Slice agent_id, int n)
 	/* the usual case, and it must not cost a reading of the registry */
 	if (waiting_is_empty())
 		return 0;
-	room = agent_room(agent_id);
+	room = offer_agent_room(agent_id);
 	if (room == 0)
 		return 0;
-	return waiting_try_fitting(agent_id, Min(n, room), give_to_agent, &agent_id);
+	return waiting_try_fitting(agent_id, Min(n, room), offer_give_to_agent, &agent_id);
 }
 
 /* Each task is routed in memory of its own: a request may be as large as any. */
 static bool
-route_place(const WaitingPlace *place, void *arg)
+offer_route_place(const WaitingPlace *place, void *arg)
 {
 	int		   *routed = arg;
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch route waiting",
@@ -86,7 +86,7 @@ offer_to_all(int n)
 {
 	int			routed = 0;
 
-	(void) waiting_try_kinds(n, route_place, &routed);
+	(void) waiting_try_kinds(n, offer_route_place, &routed);
 	return routed;
 }
 

@@ -65,7 +65,7 @@ postponed_is_any(void)
 
 /* false: a kind that this version does not know */
 static bool
-read_consequence(const RowScan *scan, Consequence *consequence)
+postponed_read_consequence(const RowScan *scan, Consequence *consequence)
 {
 	memset(consequence, 0, sizeof(*consequence));
 	consequence->subject = slice_copy(rows_text(scan, Anum_consequence_subject));
@@ -104,7 +104,7 @@ postponed_handle(int n, PostponedHandler handle, void *arg)
 				 rows_lock(&scan, ROW_LOCK_END, false) == ROW_LOCKED)
 		{
 			n--;
-			if (!read_consequence(&scan, &consequence) || handle(&consequence, arg))
+			if (!postponed_read_consequence(&scan, &consequence) || handle(&consequence, arg))
 			{
 				rows_delete(TABLE_CONSEQUENCE, &tid);
 				handled++;

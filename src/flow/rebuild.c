@@ -48,7 +48,7 @@ typedef struct LoggedEvent
 } LoggedEvent;
 
 static void
-empty_state(void)
+rebuild_empty_state(void)
 {
 	static QueryPlan lock = {"LOCK TABLE clutch.events IN SHARE ROW EXCLUSIVE MODE", 0};
 	static QueryPlan empty = {
@@ -77,7 +77,7 @@ static HTAB *agent_records = NULL;
 static MemoryContext agent_records_context = NULL;
 
 static void
-agent_records_begin(void)
+rebuild_agent_records_begin(void)
 {
 	HASHCTL		control = {0};
 
@@ -89,7 +89,7 @@ agent_records_begin(void)
 }
 
 static AgentRecord *
-agent_record_of(Slice agent_id)
+rebuild_agent_record_of(Slice agent_id)
 {
 	uint64		key = slice_hash(agent_id);
 	bool		found;
@@ -107,7 +107,7 @@ agent_record_of(Slice agent_id)
 }
 
 static void
-agent_records_write(void)
+rebuild_agent_records_write(void)
 {
 	HASH_SEQ_STATUS status;
 	AgentRecord *record;
@@ -120,9 +120,9 @@ agent_records_write(void)
 /* ------------------------------------------------------------ the log again */
 
 static void
-count_outcome(const Task *task, AttemptOutcome outcome)
+rebuild_count_outcome(const Task *task, AttemptOutcome outcome)
 {
-	AgentRecord *record = agent_record_of(task->agent_id);
+	AgentRecord *record = rebuild_agent_record_of(task->agent_id);
 
 	if (outcome == ATTEMPT_DONE)
 		record->done++;
@@ -132,7 +132,7 @@ count_outcome(const Task *task, AttemptOutcome outcome)
 
 /* as move_task does, but the task enters its place when the whole log is read */
 static void
-replay_step(Task *task, TaskEvent *event)
+rebuild_replay_step(Task *task, TaskEvent *event)
 {
 	AttemptOutcome outcome = step_outcome(task, event);
 	TaskStatus	to;
@@ -141,9 +141,9 @@ replay_step(Task *task, TaskEvent *event)
 	if (!transition_find(task->status, event->step, &to))
 		return;
 	if (outcome != ATTEMPT_UNDECIDED)
-		count_outcome(task, outcome);
+		rebuild_count_outcome(task, outcome);
 	if (event->step == STEP_ASSIGN)
-		agent_record_of(event->agent)->chosen_seq = task->request_seq;
+		rebuild_agent_record_of(event->agent)->chosen_seq = task->request_seq;
 	if (outcome != ATTEMPT_UNDECIDED)
 		breaker_count(task->agent_id, event->seq, event->at,
 					  outcome == ATTEMPT_DONE ? BREAKER_DONE :
@@ -156,12 +156,12 @@ replay_step(Task *task, TaskEvent *event)
 }
 
 static void
-replay_assign(Task *task, const LoggedEvent *logged)
+rebuild_replay_assign(Task *task, const LoggedEvent *logged)
 {
 	TaskEvent	event = {STEP_ASSIGN, logged->seq, logged->at};
 
 	event.agent = logged->envelope.to_agents.items[0];
-	replay_step(task, &event);
+	rebuild_replay_step(task, &event);
 }
 
 /*
@@ -170,7 +170,7 @@ replay_assign(Task *task, const LoggedEvent *logged)
  * (task/step.c).
  */
 static void
-replay_first_request(LoggedEvent *logged)
+rebuild_replay_first_request(LoggedEvent *logged)
 {
 	const Envelope *request = &logged->envelope;
 	Task	   *parent = slice_present(request->parent_task_id) ?
@@ -190,34 +190,34 @@ replay_first_request(LoggedEvent *logged)
 		task->waiting_for = WAITING_FOR_SIBLING;
 	requirement_of(request, task->scope, &requirement);
 	if (requirement_is_direct(&requirement) && !task_is_held(task))
-		replay_assign(task, logged);
+		rebuild_replay_assign(task, logged);
 	replay_keep(task);
 }
 
 static void
-replay_request(LoggedEvent *logged)
+rebuild_replay_request(LoggedEvent *logged)
 {
 	Task	   *task = replay_find(logged->envelope.task_id);
 
 	if (task == NULL)
-		replay_first_request(logged);
+		rebuild_replay_first_request(logged);
 	else if (!slice_equal(task->agent_id, logged->envelope.to_agents.items[0]))
 	{
 		/* it is not late, so it was handed over */
-		replay_assign(task, logged);
+		rebuild_replay_assign(task, logged);
 		replay_keep(task);
 	}
 }
 
 static void
-replay_report(LoggedEvent *logged)
+rebuild_replay_report(LoggedEvent *logged)
 {
 	Task	   *task = replay_find(logged->envelope.task_id);
 	TaskEvent	event;
 
 	if (task == NULL || !step_read(&logged->envelope, logged->seq, logged->at, &event))
 		return;
-	replay_step(task, &event);
+	rebuild_replay_step(task, &event);
 	/* a task that begins again may wait for others, as it did the first time */
 	if (event.step == STEP_RETRY && event.wake_at == 0 &&
 		edge_list_awaited(task->task_id) != NIL)
@@ -227,7 +227,7 @@ replay_report(LoggedEvent *logged)
 
 /* as intake does: the money is spent, late or not */
 static void
-replay_spending(const LoggedEvent *logged)
+rebuild_replay_spending(const LoggedEvent *logged)
 {
 	const Envelope *report = &logged->envelope;
 	Task	   *task = report->orders.has_usage ? replay_find(report->task_id) : NULL;
@@ -237,23 +237,23 @@ replay_spending(const LoggedEvent *logged)
 }
 
 static void
-replay_event(LoggedEvent *logged, bool is_late)
+rebuild_replay_event(LoggedEvent *logged, bool is_late)
 {
 	MessageType type = logged->envelope.type;
 
-	replay_spending(logged);
+	rebuild_replay_spending(logged);
 	if (is_late)
 		return;
 	if (message_type_is_agent(type))
 		agent_apply(&logged->envelope, logged->seq, logged->at);
 	else if (type == MSG_TASK_REQUEST)
-		replay_request(logged);
+		rebuild_replay_request(logged);
 	else if (message_type_is_task(type))
-		replay_report(logged);
+		rebuild_replay_report(logged);
 }
 
 static int64
-replay_log(void)
+rebuild_replay_log(void)
 {
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch rebuild event",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -277,7 +277,7 @@ replay_log(void)
 			logged.seq = rows_int8(&scan, Anum_event_seq);
 			logged.at = rows_timestamp(&scan, Anum_event_received_at);
 			logged.scope = rows_text(&scan, Anum_event_scope);
-			replay_event(&logged, rows_bool(&scan, Anum_event_late));
+			rebuild_replay_event(&logged, rows_bool(&scan, Anum_event_late));
 		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(each);
@@ -298,7 +298,7 @@ typedef struct LiveTask
 } LiveTask;
 
 static int
-compare_arrivals(const ListCell *a, const ListCell *b)
+rebuild_compare_arrivals(const ListCell *a, const ListCell *b)
 {
 	const LiveTask *x = lfirst(a);
 	const LiveTask *y = lfirst(b);
@@ -309,7 +309,7 @@ compare_arrivals(const ListCell *a, const ListCell *b)
 }
 
 static void
-place_pending(Task *task)
+rebuild_place_pending(Task *task)
 {
 	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
 	Requirement requirement;
@@ -326,14 +326,14 @@ place_pending(Task *task)
 
 /* A limit that was lowered since does not take the slot from a task. */
 static void
-place_in_slot(Task *task)
+rebuild_place_in_slot(Task *task)
 {
 	task->slot_no = slot_take(task->agent_id, PG_INT32_MAX, task->task_id, task->request_seq);
 }
 
 /* as move_task does when a task is assigned; later, only its deadline is left */
 static void
-place_timer(Task *task)
+rebuild_place_timer(Task *task)
 {
 	TimestampTz early = TimestampTzPlusMilliseconds(task->since,
 													(int64) clutch_default_lease * 1000);
@@ -346,26 +346,26 @@ place_timer(Task *task)
 
 /* the task enters the place that its state asks for: see flow/move.h */
 static void
-place_task(Task *task)
+rebuild_place_task(Task *task)
 {
 	if (task_status_holds_slot(task->status))
-		place_in_slot(task);
+		rebuild_place_in_slot(task);
 	if (task->status == TASK_ASSIGNED)
 		ready_put(task);
 	else if (task->status == TASK_INPUT_REQUIRED)
 		question_put(task);
 	else if (task->status == TASK_PENDING)
-		place_pending(task);
+		rebuild_place_pending(task);
 	else if (task->status == TASK_RUNNING && task->lease_until == 0)
 		task->lease_until = TimestampTzPlusMilliseconds(clock_now(),
 														(int64) clutch_default_lease * 1000);
-	place_timer(task);
+	rebuild_place_timer(task);
 	task_save(task);
 }
 
 /* Tasks that are not over go back to their queues in the order in which they came. */
 static void
-place_all(void)
+rebuild_place_all(void)
 {
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch rebuild place",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -384,12 +384,12 @@ place_all(void)
 		live = lappend(live, arrival);
 		pfree(task);
 	}
-	list_sort(live, compare_arrivals);
+	list_sort(live, rebuild_compare_arrivals);
 	old = MemoryContextSwitchTo(each);
 	foreach(cell, live)
 	{
 		CHECK_FOR_INTERRUPTS();
-		place_task(task_look(((LiveTask *) lfirst(cell))->task_id, ROWS_LATEST));
+		rebuild_place_task(task_look(((LiveTask *) lfirst(cell))->task_id, ROWS_LATEST));
 		MemoryContextReset(each);
 	}
 	MemoryContextSwitchTo(old);
@@ -401,13 +401,13 @@ rebuild_all(void)
 {
 	RebuildReport report;
 
-	empty_state();
-	agent_records_begin();
+	rebuild_empty_state();
+	rebuild_agent_records_begin();
 	replay_begin();
-	report.events = replay_log();
+	report.events = rebuild_replay_log();
 	report.tasks = replay_end();
-	agent_records_write();
-	place_all();
+	rebuild_agent_records_write();
+	rebuild_place_all();
 	report.agents = roster_size(roster_get());
 	return report;
 }

@@ -56,7 +56,7 @@ replay_begin(void)
 #define NUM_TASK_SLICES		11
 
 static void
-list_slices(Task *task, Slice **slices)
+replay_list_slices(Task *task, Slice **slices)
 {
 	Slice	   *all[NUM_TASK_SLICES] = {
 		&task->task_id, &task->run_id, &task->thread_id, &task->parent_task_id,
@@ -68,7 +68,7 @@ list_slices(Task *task, Slice **slices)
 }
 
 static Size
-list_size(const SliceList *list)
+replay_list_size(const SliceList *list)
 {
 	Size		size = sizeof(Slice) * list->n;
 	int			i;
@@ -79,7 +79,7 @@ list_size(const SliceList *list)
 }
 
 static void
-slice_move(Slice *slice, char **at)
+replay_slice_move(Slice *slice, char **at)
 {
 	if (!slice_present(*slice))
 		return;
@@ -89,48 +89,48 @@ slice_move(Slice *slice, char **at)
 }
 
 static void
-list_move(SliceList *list, Slice *items, char **at)
+replay_list_move(SliceList *list, Slice *items, char **at)
 {
 	int			i;
 
 	for (i = 0; i < list->n; i++)
 	{
 		items[i] = list->items[i];
-		slice_move(&items[i], at);
+		replay_slice_move(&items[i], at);
 	}
 	list->items = items;
 }
 
 /* a copy in one piece of memory, to be freed by pfree */
 static Task *
-task_copy(Task *task)
+replay_task_copy(Task *task)
 {
 	Slice	   *slices[NUM_TASK_SLICES];
-	Size		size = sizeof(Task) + list_size(&task->requires) + list_size(&task->past_agents);
+	Size		size = sizeof(Task) + replay_list_size(&task->requires) + replay_list_size(&task->past_agents);
 	Slice	   *items;
 	Task	   *copy;
 	char	   *at;
 	int			i;
 
-	list_slices(task, slices);
+	replay_list_slices(task, slices);
 	for (i = 0; i < NUM_TASK_SLICES; i++)
 		size += slices[i]->len;
 	copy = MemoryContextAlloc(replay_context, size);
 	*copy = *task;
 	items = (Slice *) (copy + 1);
 	at = (char *) (items + task->requires.n + task->past_agents.n);
-	list_slices(copy, slices);
+	replay_list_slices(copy, slices);
 	for (i = 0; i < NUM_TASK_SLICES; i++)
-		slice_move(slices[i], &at);
-	list_move(&copy->requires, items, &at);
-	list_move(&copy->past_agents, items + task->requires.n, &at);
+		replay_slice_move(slices[i], &at);
+	replay_list_move(&copy->requires, items, &at);
+	replay_list_move(&copy->past_agents, items + task->requires.n, &at);
 	return copy;
 }
 
 /* ----------------------------------------------------------------- keeping */
 
 static void
-task_write(Task *task)
+replay_task_write(Task *task)
 {
 	if (ItemPointerIsValid(&task->tid))
 		task_save(task);
@@ -142,7 +142,7 @@ task_write(Task *task)
 }
 
 static ReplayEntry *
-entry_find(Slice task_id)
+replay_entry_find(Slice task_id)
 {
 	uint64		hash = slice_hash(task_id);
 	ReplayBucket *bucket = hash_search(buckets, &hash, HASH_FIND, NULL);
@@ -154,14 +154,14 @@ entry_find(Slice task_id)
 }
 
 static void
-entry_add(Task *task)
+replay_entry_add(Task *task)
 {
 	ReplayEntry *entry = MemoryContextAllocZero(replay_context, sizeof(ReplayEntry));
 	ReplayBucket *bucket;
 	bool		found;
 
 	entry->hash = slice_hash(task->task_id);
-	entry->task = task_copy(task);
+	entry->task = replay_task_copy(task);
 	bucket = hash_search(buckets, &entry->hash, HASH_ENTER, &found);
 	entry->next = found ? bucket->first : NULL;
 	bucket->first = entry;
@@ -170,7 +170,7 @@ entry_add(Task *task)
 }
 
 static void
-entry_remove(ReplayEntry *entry)
+replay_entry_remove(ReplayEntry *entry)
 {
 	ReplayBucket *bucket = hash_search(buckets, &entry->hash, HASH_FIND, NULL);
 	ReplayEntry **link = &bucket->first;
@@ -187,18 +187,18 @@ entry_remove(ReplayEntry *entry)
 }
 
 static void
-evict_oldest(void)
+replay_evict_oldest(void)
 {
 	ReplayEntry *entry = dlist_head_element(ReplayEntry, age, &by_age);
 
-	task_write(entry->task);
-	entry_remove(entry);
+	replay_task_write(entry->task);
+	replay_entry_remove(entry);
 }
 
 Task *
 replay_find(Slice task_id)
 {
-	ReplayEntry *entry = entry_find(task_id);
+	ReplayEntry *entry = replay_entry_find(task_id);
 
 	return entry != NULL ? entry->task : task_look(task_id, ROWS_LATEST);
 }
@@ -206,27 +206,27 @@ replay_find(Slice task_id)
 void
 replay_keep(Task *task)
 {
-	ReplayEntry *entry = entry_find(task->task_id);
+	ReplayEntry *entry = replay_entry_find(task->task_id);
 	Task	   *before;
 
 	if (task_status_is_over(task->status))
 	{
-		task_write(task);
+		replay_task_write(task);
 		if (entry != NULL)
-			entry_remove(entry);
+			replay_entry_remove(entry);
 	}
 	else if (entry != NULL)
 	{
 		/* the copy comes first: the task may be the very one that is kept */
 		before = entry->task;
-		entry->task = task_copy(task);
+		entry->task = replay_task_copy(task);
 		pfree(before);
 	}
 	else
 	{
-		entry_add(task);
+		replay_entry_add(task);
 		while (nkept > REPLAY_MOST)
-			evict_oldest();
+			replay_evict_oldest();
 	}
 }
 
@@ -236,7 +236,7 @@ replay_end(void)
 	while (nkept > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
-		evict_oldest();
+		replay_evict_oldest();
 	}
 	MemoryContextDelete(replay_context);
 	buckets = NULL;

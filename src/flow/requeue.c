@@ -19,7 +19,7 @@
 
 /* the same for all of them: one event, and then the next attempt */
 static Receipt
-begin_again(Task *task, TaskMove move, Slice from, Slice to, TaskEvent event, Jsonb *payload)
+requeue_begin_again(Task *task, TaskMove move, Slice from, Slice to, TaskEvent event, Jsonb *payload)
 {
 	Notice		notice = {MSG_TASK_PROGRESS, move, from, to, payload};
 	Receipt		receipt;
@@ -34,7 +34,7 @@ begin_again(Task *task, TaskMove move, Slice from, Slice to, TaskEvent event, Js
 }
 
 static Jsonb *
-released_payload(Slice reason)
+requeue_released_payload(Slice reason)
 {
 	DocumentBuilder b;
 
@@ -47,15 +47,15 @@ released_payload(Slice reason)
 Receipt
 requeue_release(Task *task, Slice reason)
 {
-	return begin_again(task, MOVE_RELEASED, task->agent_id, task->from_agent,
-					   (TaskEvent) {STEP_RELEASE}, released_payload(reason));
+	return requeue_begin_again(task, MOVE_RELEASED, task->agent_id, task->from_agent,
+							   (TaskEvent) {STEP_RELEASE}, requeue_released_payload(reason));
 }
 
 void
 requeue_take_away(Task *task, Slice reason)
 {
-	(void) begin_again(task, MOVE_RELEASED, SLICE_NONE, task->agent_id,
-					   (TaskEvent) {STEP_RELEASE}, released_payload(reason));
+	(void) requeue_begin_again(task, MOVE_RELEASED, SLICE_NONE, task->agent_id,
+							   (TaskEvent) {STEP_RELEASE}, requeue_released_payload(reason));
 }
 
 void
@@ -68,8 +68,8 @@ requeue_void(Task *task)
 	document_put_cstring(&b, "state", "lease_expired");
 	document_put_text(&b, "agent_id", task->agent_id);
 	document_put_timestamp(&b, "lease_until", task->lease_until);
-	(void) begin_again(task, MOVE_LEASE_EXPIRED, SLICE_NONE, task->agent_id, event,
-					   document_end(&b));
+	(void) requeue_begin_again(task, MOVE_LEASE_EXPIRED, SLICE_NONE, task->agent_id, event,
+							   document_end(&b));
 }
 
 void
@@ -93,8 +93,8 @@ requeue_resume(Task *task, int64 answer_seq, Slice answer_id)
 	document_put_cstring(&b, "state", "answered");
 	document_put_text(&b, "answer_id", answer_id);
 	document_put_int(&b, "answer_seq", answer_seq);
-	(void) begin_again(task, MOVE_ANSWERED, SLICE_NONE, task->agent_id, event,
-					   document_end(&b));
+	(void) requeue_begin_again(task, MOVE_ANSWERED, SLICE_NONE, task->agent_id, event,
+							   document_end(&b));
 }
 
 Receipt
@@ -108,6 +108,6 @@ requeue_revive(Task *task, Slice by_agent)
 	document_put_cstring(&b, "was", task_status_name(task->status));
 	if (event.deadline != 0)
 		document_put_timestamp(&b, "deadline", event.deadline);
-	return begin_again(task, MOVE_RETRIED, by_agent, task->from_agent, event,
-					   document_end(&b));
+	return requeue_begin_again(task, MOVE_RETRIED, by_agent, task->from_agent, event,
+							   document_end(&b));
 }

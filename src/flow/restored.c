@@ -17,7 +17,7 @@
 #include "wake/notify.h"
 
 static void
-void_leases(void)
+restored_void_leases(void)
 {
 	int64		n;
 	List	   *ids = task_list_live(&n);
@@ -47,7 +47,7 @@ restored_epoch(void)
 
 	if (is_new)
 	{
-		void_leases();
+		restored_void_leases();
 		/* until now the worker has left everything that is due alone */
 		notify_due(clock_now());
 	}

@@ -32,14 +32,14 @@ StaticAssertDecl((int) Natts_retry_policy == (int) COLUMNS_RETRY_POLICY, "column
 /* ------------------------------------------------------------ the policy */
 
 static RetryPolicy
-policy_of_settings(void)
+retry_policy_of_settings(void)
 {
 	return (RetryPolicy) {clutch_retry_max, clutch_retry_initial, clutch_retry_max_delay,
 	clutch_retry_factor};
 }
 
 static RetryPolicy
-policy_of_agent(Slice agent_id)
+retry_policy_of_agent(Slice agent_id)
 {
 	Roster	   *roster = roster_get();
 	int			ordinal = roster_find(roster, agent_id);
@@ -49,13 +49,13 @@ policy_of_agent(Slice agent_id)
 
 /* -1 for NULL */
 static int64
-policy_column(const RowScan *scan, int attno)
+retry_policy_column(const RowScan *scan, int attno)
 {
 	return rows_is_null(scan, attno) ? -1 : rows_int8(scan, attno);
 }
 
 static RetryPolicy
-policy_of_payload_type(Slice payload_type)
+retry_policy_of_payload_type(Slice payload_type)
 {
 	RetryPolicy policy = RETRY_POLICY_UNSAID;
 	RowScan		scan;
@@ -68,9 +68,9 @@ policy_of_payload_type(Slice payload_type)
 	rows_start(&scan);
 	if (rows_next(&scan))
 	{
-		policy.max = policy_column(&scan, Anum_retry_policy_max);
-		policy.initial_ms = policy_column(&scan, Anum_retry_policy_initial_ms);
-		policy.max_ms = policy_column(&scan, Anum_retry_policy_max_ms);
+		policy.max = retry_policy_column(&scan, Anum_retry_policy_max);
+		policy.initial_ms = retry_policy_column(&scan, Anum_retry_policy_initial_ms);
+		policy.max_ms = retry_policy_column(&scan, Anum_retry_policy_max_ms);
 		policy.factor = DatumGetFloat8(rows_datum(&scan, Anum_retry_policy_factor, &isnull));
 		if (isnull)
 			policy.factor = -1;
@@ -80,7 +80,7 @@ policy_of_payload_type(Slice payload_type)
 }
 
 static RetryPolicy
-policy_of_request(const Task *task)
+retry_policy_of_request(const Task *task)
 {
 	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
 	Envelope	request;
@@ -92,26 +92,26 @@ policy_of_request(const Task *task)
 }
 
 static RetryPolicy
-policy_of(const Task *task)
+retry_policy_of(const Task *task)
 {
-	RetryPolicy policy = retry_policy_or(policy_of_request(task),
-										 policy_of_payload_type(task->payload_type));
+	RetryPolicy policy = retry_policy_or(retry_policy_of_request(task),
+											   retry_policy_of_payload_type(task->payload_type));
 
-	policy = retry_policy_or(policy, policy_of_agent(task->agent_id));
-	return retry_policy_or(policy, policy_of_settings());
+	policy = retry_policy_or(policy, retry_policy_of_agent(task->agent_id));
+	return retry_policy_or(policy, retry_policy_of_settings());
 }
 
 /* ------------------------------------------------------------- the retry */
 
 /* Between half of the delay and all of it, so that tasks that failed together are not tried together. */
 static int64
-with_jitter(int64 delay_ms)
+retry_with_jitter(int64 delay_ms)
 {
 	return delay_ms / 2 + (int64) (delay_ms * pg_prng_double(&pg_global_prng_state) / 2);
 }
 
 static void
-begin_retry(Task *task, TimestampTz not_before, int64 max)
+retry_begin_retry(Task *task, TimestampTz not_before, int64 max)
 {
 	TaskEvent	event = {STEP_RETRY, .wake_at = not_before};
 	Notice		notice = {MSG_TASK_PROGRESS, MOVE_RETRIED, .to = task->from_agent};
@@ -129,26 +129,26 @@ begin_retry(Task *task, TimestampTz not_before, int64 max)
 
 /* Returns false if it has been tried often enough, or if no time is left for another try. */
 static bool
-try_again(Task *task, int64 at_least_ms)
+retry_try_again(Task *task, int64 at_least_ms)
 {
-	RetryPolicy policy = policy_of(task);
+	RetryPolicy policy = retry_policy_of(task);
 	TimestampTz not_before;
 	int64		delay_ms;
 
 	if (task->retries >= policy.max)
 		return false;
-	delay_ms = with_jitter(retry_policy_delay_ms(&policy, task->retries + 1));
+	delay_ms = retry_with_jitter(retry_policy_delay_ms(&policy, task->retries + 1));
 	/* not 0, which would mean no time: a retry without delay is due now */
 	not_before = clock_now() + Max(Max(delay_ms, at_least_ms) * 1000, 1);
 	if (task->deadline != 0 && not_before >= task->deadline)
 		return false;
-	begin_retry(task, not_before, policy.max);
+	retry_begin_retry(task, not_before, policy.max);
 	return true;
 }
 
 /* details.retry_after_ms, or retryAfter as in spec 003, 9.2; 0 if neither is given */
 static int64
-least_delay_ms(JsonbContainer *payload)
+retry_least_delay_ms(JsonbContainer *payload)
 {
 	JsonbContainer *details = document_get_container(payload, "details");
 	int64		ms;
@@ -162,7 +162,7 @@ least_delay_ms(JsonbContainer *payload)
 
 /* Is the code in the list clutch.retryable_errors? */
 static bool
-is_retryable_code(Slice code)
+retry_is_retryable_code(Slice code)
 {
 	const char *word = clutch_retryable_errors;
 
@@ -185,12 +185,12 @@ retry_after_error(Task *task, const Envelope *error)
 	bool		retryable;
 
 	if (!document_get_bool(payload, "retryable", &retryable))
-		retryable = is_retryable_code(document_get_text(payload, "code"));
-	return retryable && try_again(task, least_delay_ms(payload));
+		retryable = retry_is_retryable_code(document_get_text(payload, "code"));
+	return retryable && retry_try_again(task, retry_least_delay_ms(payload));
 }
 
 bool
 retry_after_timeout(Task *task)
 {
-	return is_retryable_code(SLICE_OF("TIMEOUT")) && try_again(task, 0);
+	return retry_is_retryable_code(SLICE_OF("TIMEOUT")) && retry_try_again(task, 0);
 }

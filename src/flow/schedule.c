@@ -60,7 +60,7 @@ typedef struct Schedule
 /* -------------------------------------------------------------------- rows */
 
 static void
-keep(const RowScan *scan, Schedule *s)
+schedule_keep(const RowScan *scan, Schedule *s)
 {
 	Datum		v[Natts_schedule];
 	bool		n[Natts_schedule];
@@ -81,7 +81,7 @@ keep(const RowScan *scan, Schedule *s)
 }
 
 static void
-write_row(Schedule *s, bool is_new)
+schedule_write_row(Schedule *s, bool is_new)
 {
 	Datum		v[Natts_schedule] = {0};
 	bool		n[Natts_schedule] = {0};
@@ -106,7 +106,7 @@ write_row(Schedule *s, bool is_new)
 
 /* under the guard of its name: nobody else makes one, and the row is ours */
 static bool
-lock_named(Slice name, Schedule *s)
+schedule_lock_named(Slice name, Schedule *s)
 {
 	RowScan		scan;
 	bool		found;
@@ -117,7 +117,7 @@ lock_named(Slice name, Schedule *s)
 	rows_start(&scan);
 	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_END, true) == ROW_LOCKED;
 	if (found)
-		keep(&scan, s);
+		schedule_keep(&scan, s);
 	rows_end(&scan);
 	if (found && s->owner != principal_role() && !principal_is_operator())
 		ereport(ERROR,
@@ -132,20 +132,20 @@ lock_named(Slice name, Schedule *s)
 
 /* what every sending has anew: made of the name and the time, so met again by itself */
 static Slice
-id_at(const char *prefix, const Schedule *s, TimestampTz at)
+schedule_id_at(const char *prefix, const Schedule *s, TimestampTz at)
 {
 	return slice_of_cstring(psprintf("%s:%.*s@%s", prefix, s->name.len, s->name.s,
 									 clock_rfc3339(at)));
 }
 
 static bool
-is_request(JsonbContainer *template)
+schedule_is_request(JsonbContainer *template)
 {
 	return slice_equal(document_get_text(template, "type"), SLICE_OF("task.request"));
 }
 
 static void
-put_unless_there(DocumentBuilder *b, JsonbContainer *template, const char *key, Slice id)
+schedule_put_unless_there(DocumentBuilder *b, JsonbContainer *template, const char *key, Slice id)
 {
 	JsonbValue	given;
 
@@ -154,7 +154,7 @@ put_unless_there(DocumentBuilder *b, JsonbContainer *template, const char *key, 
 }
 
 static Jsonb *
-envelope_at(const Schedule *s, TimestampTz at)
+schedule_envelope_at(const Schedule *s, TimestampTz at)
 {
 	JsonbContainer *template = &s->envelope->root;
 	DocumentBuilder b;
@@ -164,22 +164,22 @@ envelope_at(const Schedule *s, TimestampTz at)
 	document_put_pairs(&b, template, NULL);
 	/* the same key again would be the first envelope again */
 	if (document_get(template, "idempotency_key", &key) && key.type == jbvString)
-		document_put_text(&b, "idempotency_key", id_at("msg", s, at));
-	document_put_text(&b, "id", id_at("msg", s, at));
+		document_put_text(&b, "idempotency_key", schedule_id_at("msg", s, at));
+	document_put_text(&b, "id", schedule_id_at("msg", s, at));
 	document_put_timestamp(&b, "ts", clock_now());
-	if (is_request(template))
-		document_put_text(&b, "task_id", id_at("task", s, at));
+	if (schedule_is_request(template))
+		document_put_text(&b, "task_id", schedule_id_at("task", s, at));
 	else
-		put_unless_there(&b, template, "task_id", id_at("task", s, at));
-	put_unless_there(&b, template, "run_id", id_at("run", s, at));
-	put_unless_there(&b, template, "thread_id",
-					 slice_of_cstring(psprintf("thread:%.*s", s->name.len, s->name.s)));
+		schedule_put_unless_there(&b, template, "task_id", schedule_id_at("task", s, at));
+	schedule_put_unless_there(&b, template, "run_id", schedule_id_at("run", s, at));
+	schedule_put_unless_there(&b, template, "thread_id",
+							  slice_of_cstring(psprintf("thread:%.*s", s->name.len, s->name.s)));
 	return document_end(&b);
 }
 
 /* so that what is wrong is told to who schedules it, and not at night */
 static void
-check_envelope(const Schedule *s)
+schedule_check_envelope(const Schedule *s)
 {
 	ProblemList *problems = problem_list();
 	Envelope	envelope;
@@ -188,7 +188,7 @@ check_envelope(const Schedule *s)
 		problem_add(problems, "", "WRONG_TYPE", "An envelope must be a JSON object.");
 	else
 	{
-		envelope_read(envelope_at(s, s->next_at), &envelope, problems);
+		envelope_read(schedule_envelope_at(s, s->next_at), &envelope, problems);
 		envelope_refuse_internal(&envelope, problems);
 	}
 	if (problems->n > 0)
@@ -211,7 +211,7 @@ schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"name\" must have between 1 and %d bytes, not %d",
 						MOST_NAME_BYTES, name.len)));
-	found = lock_named(name, &s);
+	found = schedule_lock_named(name, &s);
 	if (!found)
 	{
 		s.name = name;
@@ -229,8 +229,8 @@ schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 				 errproblem("cron", "WRONG_VALUE"),
 				 errmsg("cron schedule \"%.*s\" never occurs", cron.len, cron.s),
 				 errhint("Choose a day that exists in one of the months.")));
-	check_envelope(&s);
-	write_row(&s, !found);
+	schedule_check_envelope(&s);
+	schedule_write_row(&s, !found);
 	notify_due(s.next_at);
 	return s.next_at;
 }
@@ -240,7 +240,7 @@ schedule_drop(Slice name)
 {
 	Schedule	s;
 
-	if (!lock_named(name, &s))
+	if (!schedule_lock_named(name, &s))
 		return false;
 	rows_delete(TABLE_SCHEDULE, &s.tid);
 	return true;
@@ -250,7 +250,7 @@ schedule_drop(Slice name)
 
 /* a role that is dropped leaves its schedules behind, and its grants */
 static void
-require_role(const Schedule *s)
+schedule_require_role(const Schedule *s)
 {
 	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(s->owner)))
 		ereport(ERROR,
@@ -259,13 +259,13 @@ require_role(const Schedule *s)
 }
 
 static void
-send_in_name_of(const Schedule *s)
+schedule_send_in_name_of(const Schedule *s)
 {
-	require_role(s);
+	schedule_require_role(s);
 	principal_act_for(s->owner);
 	PG_TRY();
 	{
-		(void) event_send_as_owner(envelope_at(s, s->next_at));
+		(void) event_send_as_owner(schedule_envelope_at(s, s->next_at));
 	}
 	PG_FINALLY();
 	{
@@ -276,7 +276,7 @@ send_in_name_of(const Schedule *s)
 
 /* the next time that is still to come; *missed: how many were not */
 static TimestampTz
-next_to_come(const Schedule *s, TimestampTz now, int64 *missed)
+schedule_next_to_come(const Schedule *s, TimestampTz now, int64 *missed)
 {
 	Cron		when = cron_parse(s->cron);
 	pg_tz	   *zone = cron_zone(s->timezone);
@@ -296,12 +296,12 @@ typedef struct Sending
 } Sending;
 
 static void
-send_it(void *arg)
+schedule_send_it(void *arg)
 {
 	Sending    *sending = arg;
 
-	sending->next = next_to_come(sending->schedule, sending->now, &sending->missed);
-	send_in_name_of(sending->schedule);
+	sending->next = schedule_next_to_come(sending->schedule, sending->now, &sending->missed);
+	schedule_send_in_name_of(sending->schedule);
 }
 
 /*
@@ -310,9 +310,9 @@ send_it(void *arg)
  * first: a time zone that is no more (another tzdata) leaves DT_NOEND.
  */
 static char *
-try_to_send(Sending *sending)
+schedule_try_to_send(Sending *sending)
 {
-	ErrorData  *error = savepoint_run(send_it, sending);
+	ErrorData  *error = savepoint_run(schedule_send_it, sending);
 
 	if (error == NULL)
 		return NULL;
@@ -327,10 +327,10 @@ try_to_send(Sending *sending)
 
 /* false: it was refused */
 static bool
-send_and_move_on(Schedule *s, TimestampTz now)
+schedule_send_and_move_on(Schedule *s, TimestampTz now)
 {
 	Sending		sending = {s, now, DT_NOEND, 0};
-	char	   *error = try_to_send(&sending);
+	char	   *error = schedule_try_to_send(&sending);
 	TimestampTz next = sending.next;
 
 	s->last_error = error != NULL ? slice_of_cstring(error) : SLICE_NONE;
@@ -340,13 +340,13 @@ send_and_move_on(Schedule *s, TimestampTz now)
 		s->last_at = s->next_at;
 	/* only a time zone that has changed its mind leaves none */
 	s->next_at = next != 0 ? next : DT_NOEND;
-	write_row(s, false);
+	schedule_write_row(s, false);
 	return error == NULL;
 }
 
 /* those that are due, each once, however its sending ends */
 static List *
-list_due(TimestampTz now, int n)
+schedule_list_due(TimestampTz now, int n)
 {
 	List	   *names = NIL;
 	RowScan		scan;
@@ -362,7 +362,7 @@ list_due(TimestampTz now, int n)
 
 /* false: somebody else is sending it, or has */
 static bool
-lock_due(Slice name, TimestampTz now, Schedule *s)
+schedule_lock_due(Slice name, TimestampTz now, Schedule *s)
 {
 	RowScan		scan;
 	bool		found;
@@ -373,7 +373,7 @@ lock_due(Slice name, TimestampTz now, Schedule *s)
 	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_END, false) == ROW_LOCKED &&
 		rows_timestamp(&scan, Anum_schedule_next_at) <= now;
 	if (found)
-		keep(&scan, s);
+		schedule_keep(&scan, s);
 	rows_end(&scan);
 	return found;
 }
@@ -385,13 +385,13 @@ schedule_send_due(int n)
 	int			sent = 0;
 	ListCell   *cell;
 
-	foreach(cell, list_due(now, n))
+	foreach(cell, schedule_list_due(now, n))
 	{
 		Schedule	s;
 
 		CHECK_FOR_INTERRUPTS();
-		if (lock_due(*(Slice *) lfirst(cell), now, &s))
-			sent += send_and_move_on(&s, now);
+		if (schedule_lock_due(*(Slice *) lfirst(cell), now, &s))
+			sent += schedule_send_and_move_on(&s, now);
 	}
 	return sent;
 }

@@ -118,7 +118,7 @@ settle_entries_and_theirs(void *arg)
 
 /* A wait that is not allowed, a deadlock: worth no more words than a busy task. */
 static void
-report_failure(const Consequence *consequence, const ErrorData *error)
+settle_report_failure(const Consequence *consequence, const ErrorData *error)
 {
 	if (savepoint_failed_by_chance(error))
 		return;
@@ -145,7 +145,7 @@ settle_one_by_one(List *entries)
 		handled += error == NULL ? single.handled : 0;
 		if (error == NULL)
 			continue;
-		report_failure(lfirst(cell), error);
+		settle_report_failure(lfirst(cell), error);
 		postponed_put(lfirst(cell));
 	}
 	return handled;
@@ -244,7 +244,7 @@ settle_postponed_one(const Consequence *consequence, void *arg)
 	ErrorData  *error = savepoint_run(settle_postponed_step, &try);
 
 	if (error != NULL)
-		report_failure(consequence, error);
+		settle_report_failure(consequence, error);
 	return error == NULL && try.done;
 }
 
@@ -275,7 +275,7 @@ settle_postponed(int n)
 /* ------------------------------------------------------------------- commit */
 
 static bool
-has_entries(void)
+settle_has_entries(void)
 {
 	return !agenda_is_empty();
 }
@@ -283,7 +283,7 @@ has_entries(void)
 static bool
 settle_at_end(void)
 {
-	bool		is_unsettled = has_entries();
+	bool		is_unsettled = settle_has_entries();
 
 	(void) settle_agenda();
 	return is_unsettled;
@@ -292,7 +292,7 @@ settle_at_end(void)
 void
 settle_begin(void)
 {
-	static TransactionWatch watch = {.unsettled = has_entries, .settling = settle_at_end};
+	static TransactionWatch watch = {.unsettled = settle_has_entries, .settling = settle_at_end};
 
 	transaction_watch(&watch);
 }

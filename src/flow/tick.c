@@ -31,7 +31,7 @@ typedef struct TickPart
 } TickPart;
 
 static void
-part_run(void *arg)
+tick_part_run(void *arg)
 {
 	TickPart   *part = arg;
 
@@ -40,10 +40,10 @@ part_run(void *arg)
 
 /* An error in one part of a tick does not keep the other parts from their work. */
 static int
-part_try(int (*work) (int n), int n, const char *failure)
+tick_part_try(int (*work) (int n), int n, const char *failure)
 {
 	TickPart	part = {work, n, 0};
-	ErrorData  *error = savepoint_run(part_run, &part);
+	ErrorData  *error = savepoint_run(tick_part_run, &part);
 
 	if (error == NULL)
 		return part.done;
@@ -73,11 +73,11 @@ tick_run(void *arg)
 	Tick	   *tick = arg;
 	TickReport *report = &tick->report;
 
-	report->lost = part_try(liveness_watch, tick->n, "the tasks of silent agents cannot be given to others");
+	report->lost = tick_part_try(liveness_watch, tick->n, "the tasks of silent agents cannot be given to others");
 	report->due = due_work(tick->n);
 	report->sent = schedule_send_due(tick->n);
 	report->routed = report->due.routed +
-		part_try(offer_to_all, tick->n, "waiting tasks cannot be routed");
+		tick_part_try(offer_to_all, tick->n, "waiting tasks cannot be routed");
 }
 
 TickReport

@@ -208,7 +208,7 @@ queue_close(Queue *queue)
 
 /* the level without the upper limit */
 static int64
-entry_aged_level(const QueueEntry *entry, TimestampTz now)
+queue_entry_aged_level(const QueueEntry *entry, TimestampTz now)
 {
 	int			priority = LEVEL_CRITICAL - entry->urgency;
 
@@ -222,7 +222,7 @@ queue_level(const QueueEntry *entry, TimestampTz now)
 {
 	if (entry->urgency == 0)
 		return LEVEL_CRITICAL;
-	return (QueueLevel) Min(entry_aged_level(entry, now), LEVEL_HIGH);
+	return (QueueLevel) Min(queue_entry_aged_level(entry, now), LEVEL_HIGH);
 }
 
 /* the first entry so far: of the critical ones, and of the others */
@@ -236,7 +236,7 @@ typedef struct Contest
 } Contest;
 
 static bool
-entry_goes_before(const QueueEntry *a, const QueueEntry *b, TimestampTz now)
+queue_entry_goes_before(const QueueEntry *a, const QueueEntry *b, TimestampTz now)
 {
 	QueueLevel	level = queue_level(a, now);
 	QueueLevel	other = queue_level(b, now);
@@ -245,7 +245,7 @@ entry_goes_before(const QueueEntry *a, const QueueEntry *b, TimestampTz now)
 }
 
 static void
-contest_enter(Contest *contest, Queue *queue)
+queue_contest_enter(Contest *contest, Queue *queue)
 {
 	int			urgency;
 
@@ -255,7 +255,7 @@ contest_enter(Contest *contest, Queue *queue)
 		QueueEntry **best = urgency == 0 ? &contest->critical : &contest->other;
 
 		if (!slice_present(entry->task_id) ||
-			(*best != NULL && !entry_goes_before(entry, *best, contest->now)))
+			(*best != NULL && !queue_entry_goes_before(entry, *best, contest->now)))
 			continue;
 		*best = entry;
 		*(urgency == 0 ? &contest->critical_in : &contest->other_in) = queue;
@@ -267,11 +267,11 @@ contest_enter(Contest *contest, Queue *queue)
  * be kept, and all sessions decide alike.
  */
 static bool
-contest_is_turn_of_aged(const QueueEntry *critical, const QueueEntry *aged, TimestampTz now)
+queue_contest_is_turn_of_aged(const QueueEntry *critical, const QueueEntry *aged, TimestampTz now)
 {
 	int64		pair[] = {critical->queue_no, aged->queue_no};
 
-	return entry_aged_level(aged, now) >= LEVEL_CRITICAL &&
+	return queue_entry_aged_level(aged, now) >= LEVEL_CRITICAL &&
 		hash_bytes((const unsigned char *) pair, sizeof(pair)) % AGED_TURN == 0;
 }
 
@@ -282,10 +282,10 @@ queue_first_of(Queue *queues, int n, Queue **whose)
 	int			i;
 
 	for (i = 0; i < n; i++)
-		contest_enter(&contest, &queues[i]);
+		queue_contest_enter(&contest, &queues[i]);
 	if (contest.critical == NULL ||
 		(contest.other != NULL &&
-		 contest_is_turn_of_aged(contest.critical, contest.other, contest.now)))
+		 queue_contest_is_turn_of_aged(contest.critical, contest.other, contest.now)))
 	{
 		*whose = contest.other_in;
 		return contest.other;

@@ -17,7 +17,7 @@
 
 /* how many kinds the agent's requests form, counted up to the limit */
 static int
-count_kinds_of(Slice from_agent, int limit)
+requester_count_kinds_of(Slice from_agent, int limit)
 {
 	int			n = 0;
 	RowScan		scan;
@@ -41,7 +41,7 @@ count_kinds_of(Slice from_agent, int limit)
 }
 
 static bool
-has_kind(Slice from_agent, int64 kind)
+requester_has_kind(Slice from_agent, int64 kind)
 {
 	RowScan		scan;
 
@@ -54,8 +54,8 @@ has_kind(Slice from_agent, int64 kind)
 void
 requester_require_room(Slice from_agent, const Requirement *requirement)
 {
-	if (has_kind(from_agent, waiting_kind_of(requirement)) ||
-		count_kinds_of(from_agent, clutch_max_waiting_kinds) < clutch_max_waiting_kinds)
+	if (requester_has_kind(from_agent, waiting_kind_of(requirement)) ||
+				  requester_count_kinds_of(from_agent, clutch_max_waiting_kinds) < clutch_max_waiting_kinds)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

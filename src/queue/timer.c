@@ -26,7 +26,7 @@ StaticAssertDecl((int) Natts_timer == (int) COLUMNS_TIMER, "columns of clutch.ti
 
 /* the earliest of its times, or 0 if it waits for no time */
 static TimestampTz
-task_earliest_time(const Task *task)
+timer_task_earliest_time(const Task *task)
 {
 	TimestampTz times[] = {task->lease_until, task->deadline, task->wake_at};
 	TimestampTz first = 0;
@@ -55,7 +55,7 @@ timer_insert(Task *task, TimestampTz due)
 void
 timer_set(Task *task)
 {
-	TimestampTz due = task_earliest_time(task);
+	TimestampTz due = timer_task_earliest_time(task);
 
 	if (due != 0 && (task->next_at == 0 || task->next_at > due))
 		timer_insert(task, due);
@@ -64,7 +64,7 @@ timer_set(Task *task)
 void
 timer_set_before(Task *task, TimestampTz at)
 {
-	TimestampTz due = task_earliest_time(task);
+	TimestampTz due = timer_task_earliest_time(task);
 
 	if (due == 0 || due > at)
 		due = at;

@@ -129,8 +129,8 @@ waiting_is_empty(void)
  * that cost, in rows.  visit returns false to stop.
  */
 static int64
-visit_kinds(int64 first, int64 last, bool (*visit) (int64 kind, Slice task_id, void *arg),
-			void *arg)
+waiting_visit_kinds(int64 first, int64 last, bool (*visit) (int64 kind, Slice task_id, void *arg),
+					void *arg)
 {
 	int64		passed = 0;
 	RowScan		scan;
@@ -188,7 +188,7 @@ typedef struct FittingVisit
 } FittingVisit;
 
 static bool
-note_if_fitting(int64 kind, Slice task_id, void *arg)
+waiting_note_if_fitting(int64 kind, Slice task_id, void *arg)
 {
 	FittingVisit *visit = arg;
 	FittingKinds *list = visit->list;
@@ -210,7 +210,7 @@ note_if_fitting(int64 kind, Slice task_id, void *arg)
 }
 
 static void
-look_for_fitting(FittingKinds *list, Slice agent_id)
+waiting_look_for_fitting(FittingKinds *list, Slice agent_id)
 {
 	FittingVisit visit = {agent_id, list, 0};
 	Roster	   *roster = roster_get();
@@ -234,14 +234,14 @@ look_for_fitting(FittingKinds *list, Slice agent_id)
 		int64		last;
 
 		waiting_kind_range(anchors[i], &first, &last);
-		passed += visit_kinds(first, last, note_if_fitting, &visit);
+		passed += waiting_visit_kinds(first, last, waiting_note_if_fitting, &visit);
 	}
 	list->passed = passed + visit.readings * READING_COSTS;
 	list->looked_at = GetCurrentTimestamp();
 }
 
 static void
-provide_fitting(void)
+waiting_provide_fitting(void)
 {
 	HASHCTL		control = {0};
 
@@ -262,13 +262,13 @@ provide_fitting(void)
 
 /* factor: as of queue_worth_looking */
 static FittingKinds *
-fitting_kinds(Slice agent_id, int factor)
+waiting_fitting_kinds(Slice agent_id, int factor)
 {
 	uint64		key = slice_hash(agent_id);
 	FittingKinds *list;
 	bool		known;
 
-	provide_fitting();
+	waiting_provide_fitting();
 	list = hash_search(fitting, &key, HASH_ENTER, &known);
 	if (!known)
 	{
@@ -279,7 +279,7 @@ fitting_kinds(Slice agent_id, int factor)
 	(void) roster_get();
 	if (list->table != rows_table_oid(TABLE_WAITING) || list->registry != roster_changes() ||
 		queue_worth_looking(list->passed, list->looked_at, factor))
-		look_for_fitting(list, agent_id);
+		waiting_look_for_fitting(list, agent_id);
 	return list;
 }
 
@@ -299,7 +299,7 @@ typedef struct Queues
  * may make the backend forget a kind.
  */
 static void
-queues_open(Queues *all, const int64 *kinds, int n)
+waiting_queues_open(Queues *all, const int64 *kinds, int n)
 {
 	int			i;
 
@@ -321,7 +321,7 @@ queues_open(Queues *all, const int64 *kinds, int n)
 }
 
 static void
-queues_close(Queues *all)
+waiting_queues_close(Queues *all)
 {
 	int			i;
 
@@ -337,13 +337,13 @@ queues_close(Queues *all)
 }
 
 static WaitingPlace
-place_of_entry(const Queue *queue, const QueueEntry *entry)
+waiting_place_of_entry(const Queue *queue, const QueueEntry *entry)
 {
 	return (WaitingPlace) {entry->task_id, queue->kind, entry->queue_no};
 }
 
 static int
-try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
+waiting_try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
 {
 	int			left = 0;
 	int			vain = 0;
@@ -354,7 +354,7 @@ try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
 		return 0;
 	kinds = palloc(sizeof(int64) * list->n);
 	memcpy(kinds, list->kinds, sizeof(int64) * list->n);
-	queues_open(&all, kinds, list->n);
+	waiting_queues_open(&all, kinds, list->n);
 	while (left < n && vain < MAX_VAIN)
 	{
 		Queue	   *whose;
@@ -363,14 +363,14 @@ try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
 
 		if (entry == NULL)
 			break;
-		place = place_of_entry(whose, entry);
+		place = waiting_place_of_entry(whose, entry);
 		if (try_one(&place, arg))
 			left++;
 		else
 			vain++;
 		queue_pass(whose, entry);
 	}
-	queues_close(&all);
+	waiting_queues_close(&all);
 	pfree(kinds);
 	return left;
 }
@@ -388,13 +388,13 @@ waiting_try_fitting(Slice agent_id, int n, WaitingTry try_one, void *arg)
 
 	if (waiting_is_empty())
 		return 0;
-	list = fitting_kinds(agent_id, QUEUE_LOOK_KINDS);
+	list = waiting_fitting_kinds(agent_id, QUEUE_LOOK_KINDS);
 	looked_at = list->looked_at;
-	left = try_list(list, n, try_one, arg);
+	left = waiting_try_list(list, n, try_one, arg);
 	if (left > 0)
 		return left;
-	list = fitting_kinds(agent_id, QUEUE_LOOK_IDLE);
-	return list->looked_at != looked_at ? try_list(list, n, try_one, arg) : 0;
+	list = waiting_fitting_kinds(agent_id, QUEUE_LOOK_IDLE);
+	return list->looked_at != looked_at ? waiting_try_list(list, n, try_one, arg) : 0;
 }
 
 typedef struct KindsVisit
@@ -404,7 +404,7 @@ typedef struct KindsVisit
 } KindsVisit;
 
 static bool
-note_kind(int64 kind, Slice task_id, void *arg)
+waiting_note_kind(int64 kind, Slice task_id, void *arg)
 {
 	KindsVisit *visit = arg;
 
@@ -414,14 +414,14 @@ note_kind(int64 kind, Slice task_id, void *arg)
 
 /* the next kinds in turn, beginning again behind the last one */
 static void
-next_kinds(KindsVisit *visit)
+waiting_next_kinds(KindsVisit *visit)
 {
 	static int64 turn = PG_INT64_MIN;
 
 	visit->n = 0;
-	(void) visit_kinds(turn, PG_INT64_MAX, note_kind, visit);
+	(void) waiting_visit_kinds(turn, PG_INT64_MAX, waiting_note_kind, visit);
 	if (visit->n < KINDS_AT_ONCE && turn > PG_INT64_MIN)
-		(void) visit_kinds(PG_INT64_MIN, turn - 1, note_kind, visit);
+		(void) waiting_visit_kinds(PG_INT64_MIN, turn - 1, waiting_note_kind, visit);
 	turn = visit->n < KINDS_AT_ONCE || visit->kinds[visit->n - 1] == PG_INT64_MAX ?
 		PG_INT64_MIN : visit->kinds[visit->n - 1] + 1;
 }
@@ -437,8 +437,8 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 	if (waiting_is_empty())
 		return 0;
 	visit = palloc(sizeof(KindsVisit));
-	next_kinds(visit);
-	queues_open(&all, visit->kinds, visit->n);
+	waiting_next_kinds(visit);
+	waiting_queues_open(&all, visit->kinds, visit->n);
 	open = visit->n;
 	while (left < n && open > 0)
 	{
@@ -450,7 +450,7 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 		CHECK_FOR_INTERRUPTS();
 		if (entry == NULL)
 			break;
-		place = place_of_entry(whose, entry);
+		place = waiting_place_of_entry(whose, entry);
 		if (try_one(&place, arg))
 		{
 			left++;
@@ -462,7 +462,7 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 		*whose = all.queues[--open];
 		all.queues[open] = done;
 	}
-	queues_close(&all);
+	waiting_queues_close(&all);
 	pfree(visit);
 	return left;
 }

@@ -44,7 +44,7 @@ waiting_kind_range(uint64 anchor, int64 *first, int64 *last)
 /* ------------------------------------------------------------- remembering */
 
 static void
-kinds_begin(void)
+waiting_kind_begin(void)
 {
 	HASHCTL		control = {0};
 
@@ -63,7 +63,7 @@ kinds_begin(void)
 }
 
 static SliceList
-list_keep(const SliceList *list)
+waiting_kind_list_keep(const SliceList *list)
 {
 	SliceList	kept = {list->n, palloc(sizeof(Slice) * Max(list->n, 1))};
 	int			i;
@@ -74,7 +74,7 @@ list_keep(const SliceList *list)
 }
 
 static void
-list_free_kept(SliceList *list)
+waiting_kind_list_free_kept(SliceList *list)
 {
 	int			i;
 
@@ -84,7 +84,7 @@ list_free_kept(SliceList *list)
 }
 
 static void
-kind_forget(int64 kind)
+waiting_kind_forget(int64 kind)
 {
 	WaitingKind *entry = hash_search(kinds, &kind, HASH_FIND, NULL);
 	Requirement *kept;
@@ -92,11 +92,11 @@ kind_forget(int64 kind)
 	if (entry == NULL)
 		return;
 	kept = &entry->requirement;
-	list_free_kept(&kept->requires);
-	list_free_kept(&kept->prefers);
-	list_free_kept(&kept->policy.tool_allowlist);
-	list_free_kept(&kept->named);
-	list_free_kept(&kept->groups);
+	waiting_kind_list_free_kept(&kept->requires);
+	waiting_kind_list_free_kept(&kept->prefers);
+	waiting_kind_list_free_kept(&kept->policy.tool_allowlist);
+	waiting_kind_list_free_kept(&kept->named);
+	waiting_kind_list_free_kept(&kept->groups);
 	if (slice_present(kept->scope))
 		pfree(unconstify(char *, kept->scope.s));
 	(void) hash_search(kinds, &kind, HASH_REMOVE, NULL);
@@ -107,19 +107,19 @@ kind_forget(int64 kind)
  * large.  The run is left out: a kind has tasks of many runs.
  */
 static WaitingKind *
-kind_remember(int64 kind, const Requirement *requirement)
+waiting_kind_remember(int64 kind, const Requirement *requirement)
 {
 	MemoryContext old = MemoryContextSwitchTo(kinds_context);
 	Requirement kept = *requirement;
 	WaitingKind *entry;
 
 	if (hash_get_num_entries(kinds) >= MAX_KINDS)
-		kind_forget(turns[next_turn]);
-	kept.requires = list_keep(&requirement->requires);
-	kept.prefers = list_keep(&requirement->prefers);
-	kept.policy.tool_allowlist = list_keep(&requirement->policy.tool_allowlist);
-	kept.named = list_keep(&requirement->named);
-	kept.groups = list_keep(&requirement->groups);
+		waiting_kind_forget(turns[next_turn]);
+	kept.requires = waiting_kind_list_keep(&requirement->requires);
+	kept.prefers = waiting_kind_list_keep(&requirement->prefers);
+	kept.policy.tool_allowlist = waiting_kind_list_keep(&requirement->policy.tool_allowlist);
+	kept.named = waiting_kind_list_keep(&requirement->named);
+	kept.groups = waiting_kind_list_keep(&requirement->groups);
 	kept.scope = slice_present(requirement->scope) ? slice_copy(requirement->scope) : SLICE_NONE;
 	kept.run_id = SLICE_NONE;
 	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
@@ -134,7 +134,7 @@ kind_remember(int64 kind, const Requirement *requirement)
 /* ----------------------------------------------------------------- reading */
 
 static WaitingKind *
-kind_read(int64 kind, Slice task_id)
+waiting_kind_read(int64 kind, Slice task_id)
 {
 	Task	   *task = task_look(task_id, ROWS_LATEST);
 	Jsonb	   *request = task ? event_read(task->request_seq, ROWS_LATEST) : NULL;
@@ -145,14 +145,14 @@ kind_read(int64 kind, Slice task_id)
 		return NULL;
 	envelope_read_admitted(request, &envelope, problem_list());
 	requirement_of(&envelope, task->scope, &requirement);
-	return kind_remember(kind, &requirement);
+	return waiting_kind_remember(kind, &requirement);
 }
 
 WaitingKind *
 waiting_kind_known(int64 kind)
 {
 	if (kinds == NULL || kinds_of != rows_table_oid(TABLE_WAITING))
-		kinds_begin();
+		waiting_kind_begin();
 	return hash_search(kinds, &kind, HASH_FIND, NULL);
 }
 
@@ -169,7 +169,7 @@ waiting_kind_get(int64 kind, Slice task_id, bool *was_read)
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch kind of waiting",
 									ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(scratch);
-	entry = kind_read(kind, task_id);
+	entry = waiting_kind_read(kind, task_id);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 	return entry;

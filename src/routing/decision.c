@@ -135,7 +135,7 @@ put_rejected(DocumentBuilder *b, const Choice *choice)
 #define SHARE_SCALE		6
 
 static void
-add_share(DocumentBuilder *b, double share)
+decision_add_share(DocumentBuilder *b, double share)
 {
 	document_add_decimal(b, (int64) rint(share * 1000000), SHARE_SCALE);
 }
@@ -149,7 +149,7 @@ put_scores(DocumentBuilder *b, const Candidate **named, int n)
 	for (i = 0; i < n; i++)
 	{
 		document_key(b, named[i]->agent_id);
-		add_share(b, named[i]->score);
+		decision_add_share(b, named[i]->score);
 	}
 	document_close_object(b);
 }
@@ -166,7 +166,7 @@ put_details(DocumentBuilder *b, const Candidate **named, int n)
 	document_close_array(b);
 	document_open_array(b, "load");
 	for (i = 0; i < n; i++)
-		add_share(b, named[i]->load);
+		decision_add_share(b, named[i]->load);
 	document_close_array(b);
 	document_open_array(b, "last_chosen");
 	for (i = 0; i < n; i++)
@@ -174,7 +174,7 @@ put_details(DocumentBuilder *b, const Candidate **named, int n)
 	document_close_array(b);
 	document_open_array(b, "success_rate");
 	for (i = 0; i < n; i++)
-		add_share(b, named[i]->success_rate);
+		decision_add_share(b, named[i]->success_rate);
 	document_close_array(b);
 	document_close_object(b);
 }

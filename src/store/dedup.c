@@ -81,7 +81,7 @@ is_same_content(Jsonb *a, Jsonb *b)
 }
 
 static void
-check_same_id(const Event *event, Jsonb *first, int64 seq)
+dedup_check_same_id(const Event *event, Jsonb *first, int64 seq)
 {
 	if (!is_same_content(event->envelope.doc, first))
 		ereport(ERROR,
@@ -93,7 +93,7 @@ check_same_id(const Event *event, Jsonb *first, int64 seq)
 }
 
 static void
-check_same_command(const Event *event, Jsonb *first, Slice type, int64 seq)
+dedup_check_same_command(const Event *event, Jsonb *first, Slice type, int64 seq)
 {
 	JsonbValue	payload;
 
@@ -133,9 +133,9 @@ dedup_look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_dou
 		int64		seq = rows_int8(scan, Anum_event_seq);
 
 		if (by_key)
-			check_same_command(event, first, rows_text(scan, Anum_event_type), seq);
+			dedup_check_same_command(event, first, rows_text(scan, Anum_event_type), seq);
 		else
-			check_same_id(event, first, seq);
+			dedup_check_same_id(event, first, seq);
 		event_leave_receipt(seq, rows_timestamp(scan, Anum_event_received_at),
 							rows_text(scan, Anum_event_id), true,
 							rows_text(scan, Anum_event_run_id),

@@ -35,7 +35,7 @@ edge_insert(const Task *task, Slice after)
 }
 
 static void
-scan_edges(RowScan *scan, StateIndex index, Slice task_id, RowSnapshot which)
+edge_scan_edges(RowScan *scan, StateIndex index, Slice task_id, RowSnapshot which)
 {
 	rows_begin(scan, TABLE_DEPENDENCY, index, which, AccessShareLock);
 	rows_key_text(scan, 1, BTEqualStrategyNumber, task_id);
@@ -46,7 +46,7 @@ edge_list_awaited(Slice task_id)
 {
 	RowScan		scan;
 
-	scan_edges(&scan, INDEX_DEPENDENCY, task_id, ROWS_LATEST);
+	edge_scan_edges(&scan, INDEX_DEPENDENCY, task_id, ROWS_LATEST);
 	return rows_list_texts(&scan, Anum_dependency_after_task_id, NIL);
 }
 
@@ -55,7 +55,7 @@ edge_list_waiters(Slice task_id, RowSnapshot which)
 {
 	RowScan		scan;
 
-	scan_edges(&scan, INDEX_DEPENDENCY_AFTER, task_id, which);
+	edge_scan_edges(&scan, INDEX_DEPENDENCY_AFTER, task_id, which);
 	return rows_list_texts(&scan, Anum_dependency_task_id, NIL);
 }
 
@@ -64,6 +64,6 @@ edge_has_waiters(Slice task_id)
 {
 	RowScan		scan;
 
-	scan_edges(&scan, INDEX_DEPENDENCY_AFTER, task_id, ROWS_DIRTY);
+	edge_scan_edges(&scan, INDEX_DEPENDENCY_AFTER, task_id, ROWS_DIRTY);
 	return rows_look(&scan, NULL);
 }

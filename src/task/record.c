@@ -13,7 +13,7 @@
 
 /* the value of meta.clutch.move */
 static Slice
-move_name(TaskMove move)
+record_move_name(TaskMove move)
 {
 	switch (move)
 	{
@@ -36,14 +36,14 @@ move_name(TaskMove move)
 }
 
 static Receipt
-append_notice(const Task *task, const Notice *notice)
+record_append_notice(const Task *task, const Notice *notice)
 {
 	Slice		from = slice_present(notice->from) ? notice->from :
 		slice_of_cstring(clutch_orchestrator);
 
 	return event_append(report_build(task, from, notice->to, notice->type, notice->payload,
 									 task->attempt, notice->move == MOVE_NONE ? NULL : "move",
-									 move_name(notice->move)));
+									 record_move_name(notice->move)));
 }
 
 Receipt
@@ -53,7 +53,7 @@ record(Task *task, const Notice *notice, TaskEvent *event)
 
 	if (notice != NULL)
 	{
-		receipt = append_notice(task, notice);
+		receipt = record_append_notice(task, notice);
 		event->seq = receipt.seq;
 		event->at = receipt.received_at;
 	}

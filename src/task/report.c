@@ -15,7 +15,7 @@
 #include "task/verdict.h"
 
 static Jsonb *
-meta_of(const char *order, Slice value)
+report_meta_of(const char *order, Slice value)
 {
 	DocumentBuilder b;
 
@@ -44,7 +44,7 @@ report_build(const Task *task, Slice from, Slice to, MessageType type,
 	draft.payload = payload;
 	draft.has_attempt = attempt > 0;
 	draft.attempt = attempt;
-	draft.meta = order != NULL ? meta_of(order, value) : NULL;
+	draft.meta = order != NULL ? report_meta_of(order, value) : NULL;
 	return draft_document(&draft);
 }
 

@@ -64,7 +64,7 @@ step_of(MessageType type, TaskMove move, TaskStep *step)
 
 /* the time under that key, or 0 */
 static TimestampTz
-payload_time(JsonbContainer *payload, const char *key)
+step_payload_time(JsonbContainer *payload, const char *key)
 {
 	TimestampTz at;
 
@@ -73,7 +73,7 @@ payload_time(JsonbContainer *payload, const char *key)
 
 /* what the payload says that the step needs */
 static void
-read_payload(JsonbContainer *payload, TaskEvent *event)
+step_read_payload(JsonbContainer *payload, TaskEvent *event)
 {
 	int64		priority;
 
@@ -83,8 +83,8 @@ read_payload(JsonbContainer *payload, TaskEvent *event)
 			(void) document_get_int(payload, "answer_seq", &event->answer_seq);
 			break;
 		case STEP_RETRY:
-			event->wake_at = payload_time(payload, "not_before");
-			event->deadline = payload_time(payload, "deadline");
+			event->wake_at = step_payload_time(payload, "not_before");
+			event->deadline = step_payload_time(payload, "deadline");
 			break;
 		case STEP_LIFT:
 			if (document_get_int(payload, "priority", &priority))
@@ -92,7 +92,7 @@ read_payload(JsonbContainer *payload, TaskEvent *event)
 			break;
 		case STEP_ACCEPT:
 		case STEP_LEASE_EXPIRED:
-			event->lease_until = payload_time(payload, "lease_until");
+			event->lease_until = step_payload_time(payload, "lease_until");
 			break;
 		case STEP_CANCEL:
 			event->detail = document_get_text(payload, "reason");
@@ -125,7 +125,7 @@ step_read(const Envelope *envelope, int64 seq, TimestampTz at, TaskEvent *event)
 		event->step = STEP_PARK;
 		event->wake_at = envelope->question_deadline;
 	}
-	read_payload(payload, event);
+	step_read_payload(payload, event);
 	event->by_database = slice_equal(envelope->from_agent,
 									 slice_of_cstring(clutch_orchestrator));
 	event->was_pending = event->by_database &&
@@ -138,7 +138,7 @@ step_read(const Envelope *envelope, int64 seq, TimestampTz at, TaskEvent *event)
 
 /* appends the agent to past_agents, where each agent stands once */
 static void
-remember_agent(Task *task)
+step_remember_agent(Task *task)
 {
 	Slice	   *items = palloc(sizeof(Slice) * (task->past_agents.n + 1));
 	int			n = 0;
@@ -154,21 +154,21 @@ remember_agent(Task *task)
 
 /* The agent loses the task: what it still reports belongs to an older attempt. */
 static void
-take_from_agent(Task *task)
+step_take_from_agent(Task *task)
 {
 	if (slice_present(task->agent_id))
-		remember_agent(task);
+		step_remember_agent(task);
 	task->agent_id = SLICE_NONE;
 	task->attempt++;
 	task->reason = CLAIM_MOVED;
 }
 
 static void
-apply_assign(Task *task, const TaskEvent *event)
+step_apply_assign(Task *task, const TaskEvent *event)
 {
 	/* it is handed over while an agent has it */
 	if (task->status != TASK_PENDING)
-		take_from_agent(task);
+		step_take_from_agent(task);
 	task->agent_id = event->agent;
 	task->waiting_for = WAITING_FOR_NOTHING;
 	task->code = SLICE_NONE;
@@ -176,7 +176,7 @@ apply_assign(Task *task, const TaskEvent *event)
 }
 
 static void
-apply_failure(Task *task, const TaskEvent *event)
+step_apply_failure(Task *task, const TaskEvent *event)
 {
 	/* the log suggested that the agent named by the request had it */
 	if (task->status == TASK_ASSIGNED)
@@ -191,7 +191,7 @@ apply_failure(Task *task, const TaskEvent *event)
 }
 
 static void
-apply_end(Task *task, const TaskEvent *event)
+step_apply_end(Task *task, const TaskEvent *event)
 {
 	bool		is_reported = event->step == STEP_RESULT || event->step == STEP_ERROR;
 
@@ -209,9 +209,9 @@ apply_end(Task *task, const TaskEvent *event)
 
 /* by itself after an error, when wake_at says when; otherwise revived by hand */
 static void
-apply_retry(Task *task, const TaskEvent *event)
+step_apply_retry(Task *task, const TaskEvent *event)
 {
-	take_from_agent(task);
+	step_take_from_agent(task);
 	task->reason = CLAIM_RETRY;
 	task->result_seq = 0;
 	task->finished_at = 0;
@@ -231,9 +231,9 @@ apply_retry(Task *task, const TaskEvent *event)
 }
 
 static void
-apply_answer(Task *task, const TaskEvent *event)
+step_apply_answer(Task *task, const TaskEvent *event)
 {
-	take_from_agent(task);
+	step_take_from_agent(task);
 	task->reason = CLAIM_RESUMED;
 	task->answer_seq = event->answer_seq;
 	task->waiting_for = WAITING_FOR_NOTHING;
@@ -241,15 +241,15 @@ apply_answer(Task *task, const TaskEvent *event)
 
 /* everything a step changes besides the status */
 static void
-apply_fields(Task *task, const TaskEvent *event)
+step_apply_fields(Task *task, const TaskEvent *event)
 {
 	switch (event->step)
 	{
 		case STEP_ASSIGN:
-			apply_assign(task, event);
+			step_apply_assign(task, event);
 			break;
 		case STEP_FAIL_TO_ROUTE:
-			apply_failure(task, event);
+			step_apply_failure(task, event);
 			break;
 		case STEP_PARK:
 			task->question_seq = event->seq;
@@ -266,7 +266,7 @@ apply_fields(Task *task, const TaskEvent *event)
 			task->losses++;
 			/* FALLTHROUGH */
 		case STEP_RELEASE:
-			take_from_agent(task);
+			step_take_from_agent(task);
 			break;
 		case STEP_JOIN:
 			task->joined_seq = event->seq;
@@ -275,16 +275,16 @@ apply_fields(Task *task, const TaskEvent *event)
 			task->priority = event->priority;
 			break;
 		case STEP_ANSWER:
-			apply_answer(task, event);
+			step_apply_answer(task, event);
 			break;
 		case STEP_RETRY:
-			apply_retry(task, event);
+			step_apply_retry(task, event);
 			break;
 		case STEP_RESULT:
 		case STEP_ERROR:
 		case STEP_CANCEL:
 		case STEP_TIMEOUT:
-			apply_end(task, event);
+			step_apply_end(task, event);
 			break;
 	}
 }
@@ -300,7 +300,7 @@ step_apply(Task *task, const TaskEvent *event)
 		task->since = event->at;
 	if (to != task->status || event->step == STEP_PARK || event->step == STEP_FAIL_TO_ROUTE)
 		task->wake_at = event->wake_at;
-	apply_fields(task, event);
+	step_apply_fields(task, event);
 	task->status = to;
 	return true;
 }

@@ -21,7 +21,7 @@
 /* ----------------------------------------------------- finding and locking */
 
 static void
-scan_task(RowScan *scan, Slice task_id, RowSnapshot which, LOCKMODE lock)
+task_scan(RowScan *scan, Slice task_id, RowSnapshot which, LOCKMODE lock)
 {
 	rows_begin(scan, TABLE_TASK, INDEX_TASK, which, lock);
 	rows_key_text(scan, 1, BTEqualStrategyNumber, task_id);
@@ -33,7 +33,7 @@ task_look(Slice task_id, RowSnapshot which)
 	RowScan		scan;
 	Task	   *task = NULL;
 
-	scan_task(&scan, task_id, which, AccessShareLock);
+	task_scan(&scan, task_id, which, AccessShareLock);
 	rows_start(&scan);
 	if (rows_next(&scan))
 		task = task_row_read(&scan);
@@ -43,13 +43,13 @@ task_look(Slice task_id, RowSnapshot which)
 
 /* NULL: there is no row, or (wait false) another transaction has locked it */
 static Task *
-lock_row(Slice task_id, bool wait, bool *busy)
+task_lock_row(Slice task_id, bool wait, bool *busy)
 {
 	RowScan		scan;
 	Task	   *task = NULL;
 
 	*busy = false;
-	scan_task(&scan, task_id, ROWS_LATEST, RowExclusiveLock);
+	task_scan(&scan, task_id, ROWS_LATEST, RowExclusiveLock);
 	rows_start(&scan);
 	if (rows_next(&scan))
 	{
@@ -68,14 +68,14 @@ lock_row(Slice task_id, bool wait, bool *busy)
  * Returns whether the task exists.
  */
 static bool
-await_request(Slice task_id)
+task_await_request(Slice task_id)
 {
 	for (;;)
 	{
 		TransactionId creator;
 		RowScan		scan;
 
-		scan_task(&scan, task_id, ROWS_DIRTY, RowExclusiveLock);
+		task_scan(&scan, task_id, ROWS_DIRTY, RowExclusiveLock);
 		if (!rows_look(&scan, &creator))
 			return false;
 		if (!TransactionIdIsValid(creator))
@@ -88,10 +88,10 @@ Task *
 task_lock(Slice task_id)
 {
 	bool		busy;
-	Task	   *task = lock_row(task_id, true, &busy);
+	Task	   *task = task_lock_row(task_id, true, &busy);
 
-	if (task == NULL && await_request(task_id))
-		task = lock_row(task_id, true, &busy);
+	if (task == NULL && task_await_request(task_id))
+		task = task_lock_row(task_id, true, &busy);
 	return task;
 }
 
@@ -100,13 +100,13 @@ task_lock_requested(Slice task_id)
 {
 	bool		busy;
 
-	return await_request(task_id) ? lock_row(task_id, true, &busy) : NULL;
+	return task_await_request(task_id) ? task_lock_row(task_id, true, &busy) : NULL;
 }
 
 Task *
 task_lock_now(Slice task_id, bool *busy)
 {
-	Task	   *task = lock_row(task_id, false, busy);
+	Task	   *task = task_lock_row(task_id, false, busy);
 
 	if (task == NULL && !*busy)
 		(void) task_sight(task_id, busy);
@@ -116,7 +116,7 @@ task_lock_now(Slice task_id, bool *busy)
 Task *
 task_await(Slice task_id)
 {
-	(void) await_request(task_id);
+	(void) task_await_request(task_id);
 	return task_look(task_id, ROWS_LATEST);
 }
 
@@ -131,7 +131,7 @@ task_sight(Slice task_id, bool *in_doubt)
 	RowScan		scan;
 
 	*in_doubt = false;
-	scan_task(&scan, task_id, ROWS_DIRTY, AccessShareLock);
+	task_scan(&scan, task_id, ROWS_DIRTY, AccessShareLock);
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
@@ -147,14 +147,14 @@ task_sight(Slice task_id, bool *in_doubt)
 /* --------------------------------------------------------------- relations */
 
 static void
-scan_children(RowScan *scan, Slice task_id, RowSnapshot which)
+task_scan_children(RowScan *scan, Slice task_id, RowSnapshot which)
 {
 	rows_begin(scan, TABLE_TASK, INDEX_TASK_PARENT, which, AccessShareLock);
 	rows_key_text(scan, 1, BTEqualStrategyNumber, task_id);
 }
 
 static void
-scan_run(RowScan *scan, Slice run_id)
+task_scan_run(RowScan *scan, Slice run_id)
 {
 	rows_begin(scan, TABLE_TASK, INDEX_TASK_RUN_ID, ROWS_LATEST, AccessShareLock);
 	rows_key_text(scan, 1, BTEqualStrategyNumber, run_id);
@@ -165,7 +165,7 @@ task_list_children(Slice task_id, RowSnapshot which)
 {
 	RowScan		scan;
 
-	scan_children(&scan, task_id, which);
+	task_scan_children(&scan, task_id, which);
 	return rows_list_texts(&scan, Anum_task_task_id, NIL);
 }
 
@@ -176,7 +176,7 @@ task_child_elsewhere(Slice task_id, Slice run_id, bool *any)
 	RowScan		scan;
 
 	*any = false;
-	scan_children(&scan, task_id, ROWS_LATEST);
+	task_scan_children(&scan, task_id, ROWS_LATEST);
 	rows_start(&scan);
 	while (!slice_present(child) && rows_next(&scan))
 	{
@@ -204,7 +204,7 @@ task_run_has_any(Slice run_id)
 {
 	RowScan		scan;
 
-	scan_run(&scan, run_id);
+	task_scan_run(&scan, run_id);
 	return rows_look(&scan, NULL);
 }
 
@@ -214,7 +214,7 @@ task_is_among_first(const Task *task, int64 n)
 	int64		found = 0;
 	RowScan		scan;
 
-	scan_run(&scan, task->run_id);
+	task_scan_run(&scan, task->run_id);
 	rows_start(&scan);
 	while (found <= n && rows_next(&scan))
 	{
@@ -251,7 +251,7 @@ task_is_held(const Task *task)
 
 /* 0, the first instant of the year 2000, stands for "none" */
 static TimestampTz
-some_time(TimestampTz time)
+task_some_time(TimestampTz time)
 {
 	return time != 0 ? time : 1;
 }
@@ -289,17 +289,17 @@ task_of_request(const Envelope *request, Slice scope, int depth, int64 seq, Time
 	task->created_at = at;
 	if (request->orders.has_not_before && request->orders.not_before > at)
 	{
-		task->wake_at = some_time(request->orders.not_before);
+		task->wake_at = task_some_time(request->orders.not_before);
 		task->waiting_for = WAITING_FOR_TIME;
 	}
-	task->deadline = request->orders.has_deadline ? some_time(request->orders.deadline) :
+	task->deadline = request->orders.has_deadline ? task_some_time(request->orders.deadline) :
 		task_default_deadline(Max(at, task->wake_at));
 	return task;
 }
 
 /* false: another transaction has requested the task, and committed */
 static bool
-insert_guarded(Task *task)
+task_insert_guarded(Task *task)
 {
 	uint64		guard = guard_key(GUARD_TASK, task->task_id, SLICE_NONE, 0);
 
@@ -309,7 +309,7 @@ insert_guarded(Task *task)
 		RowScan		scan;
 
 		guard_take(guard);
-		scan_task(&scan, task->task_id, ROWS_DIRTY, RowExclusiveLock);
+		task_scan(&scan, task->task_id, ROWS_DIRTY, RowExclusiveLock);
 		if (!rows_look(&scan, &creator))
 			break;
 		guard_release(guard);
@@ -327,7 +327,7 @@ task_create(const Envelope *request, Slice scope, int depth, int64 seq, Timestam
 {
 	Task	   *task = task_of_request(request, scope, depth, seq, at);
 
-	return insert_guarded(task) ? task : NULL;
+	return task_insert_guarded(task) ? task : NULL;
 }
 
 void
@@ -360,7 +360,7 @@ typedef struct TaskInRun
 
 /* ancestors first, then by id */
 static int
-compare_in_run(const ListCell *a, const ListCell *b)
+task_compare_in_run(const ListCell *a, const ListCell *b)
 {
 	const TaskInRun *x = lfirst(a);
 	const TaskInRun *y = lfirst(b);
@@ -377,7 +377,7 @@ task_list_of_run(Slice run_id)
 	ListCell   *cell;
 	RowScan		scan;
 
-	scan_run(&scan, run_id);
+	task_scan_run(&scan, run_id);
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
@@ -388,7 +388,7 @@ task_list_of_run(Slice run_id)
 		tasks = lappend(tasks, task);
 	}
 	rows_end(&scan);
-	list_sort(tasks, compare_in_run);
+	list_sort(tasks, task_compare_in_run);
 	foreach(cell, tasks)
 		lfirst(cell) = &((TaskInRun *) lfirst(cell))->task_id;
 	return tasks;

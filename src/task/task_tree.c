@@ -22,7 +22,7 @@ typedef struct NodeTable
 } NodeTable;
 
 static uint32
-find_slot(const NodeTable *table, Slice task_id)
+task_tree_find_slot(const NodeTable *table, Slice task_id)
 {
 	uint32		i = (uint32) slice_hash(task_id) & table->mask;
 
@@ -32,7 +32,7 @@ find_slot(const NodeTable *table, Slice task_id)
 }
 
 static void
-read_node(const RowScan *scan, TaskNode *node)
+task_tree_read_node(const RowScan *scan, TaskNode *node)
 {
 	Datum		v[Natts_task];
 	bool		n[Natts_task];
@@ -55,7 +55,7 @@ read_node(const RowScan *scan, TaskNode *node)
 }
 
 static TaskNode *
-read_nodes(Slice run_id, int *n)
+task_tree_read_nodes(Slice run_id, int *n)
 {
 	int			room = 256;
 	TaskNode   *nodes = palloc(sizeof(TaskNode) * room);
@@ -73,14 +73,14 @@ read_nodes(Slice run_id, int *n)
 			room *= 2;
 			nodes = repalloc_huge(nodes, sizeof(TaskNode) * room);
 		}
-		read_node(&scan, &nodes[(*n)++]);
+		task_tree_read_node(&scan, &nodes[(*n)++]);
 	}
 	rows_end(&scan);
 	return nodes;
 }
 
 static int
-compare_requests(const void *a, const void *b)
+task_tree_compare_requests(const void *a, const void *b)
 {
 	int64		x = ((const TaskNode *) a)->request_seq;
 	int64		y = ((const TaskNode *) b)->request_seq;
@@ -89,7 +89,7 @@ compare_requests(const void *a, const void *b)
 }
 
 static void
-make_table(NodeTable *table, TaskNode *nodes, int n)
+task_tree_make_table(NodeTable *table, TaskNode *nodes, int n)
 {
 	uint32		size = 64;
 	int			i;
@@ -101,7 +101,7 @@ make_table(NodeTable *table, TaskNode *nodes, int n)
 											  sizeof(TaskNode *) * size,
 											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (i = 0; i < n; i++)
-		table->slots[find_slot(table, nodes[i].task_id)] = &nodes[i];
+		table->slots[task_tree_find_slot(table, nodes[i].task_id)] = &nodes[i];
 }
 
 /*
@@ -109,18 +109,18 @@ make_table(NodeTable *table, TaskNode *nodes, int n)
  * order.  Answers the first root.
  */
 static TaskNode *
-link_nodes(TaskNode *nodes, int n)
+task_tree_link_nodes(TaskNode *nodes, int n)
 {
 	TaskNode   *roots = NULL;
 	NodeTable	table;
 	int			i;
 
-	make_table(&table, nodes, n);
+	task_tree_make_table(&table, nodes, n);
 	for (i = n - 1; i >= 0; i--)
 	{
 		TaskNode   *node = &nodes[i];
 		TaskNode   *parent = slice_present(node->parent_task_id) ?
-			table.slots[find_slot(&table, node->parent_task_id)] : NULL;
+			table.slots[task_tree_find_slot(&table, node->parent_task_id)] : NULL;
 		TaskNode  **list = parent != NULL ? &parent->first_child : &roots;
 
 		node->parent = parent;
@@ -138,13 +138,13 @@ TaskNode **
 task_tree_of_run(Slice run_id, int *n)
 {
 	int			count;
-	TaskNode   *nodes = read_nodes(run_id, &count);
+	TaskNode   *nodes = task_tree_read_nodes(run_id, &count);
 	TaskNode  **ordered = MemoryContextAllocHuge(CurrentMemoryContext,
 												 sizeof(TaskNode *) * Max(count, 1));
 	TaskNode   *node;
 
-	qsort(nodes, count, sizeof(TaskNode), compare_requests);
-	node = link_nodes(nodes, count);
+	qsort(nodes, count, sizeof(TaskNode), task_tree_compare_requests);
+	node = task_tree_link_nodes(nodes, count);
 	*n = 0;
 	while (node != NULL)
 	{

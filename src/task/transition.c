@@ -105,7 +105,7 @@ task_status_name(TaskStatus status)
  * of clutch.task it was read from.
  */
 static int
-parse_name(const char *const *names, int n, Slice name, const char *column)
+transition_parse_name(const char *const *names, int n, Slice name, const char *column)
 {
 	int			i;
 
@@ -122,7 +122,7 @@ parse_name(const char *const *names, int n, Slice name, const char *column)
 TaskStatus
 task_status_parse(Slice name)
 {
-	return (TaskStatus) parse_name(status_names, NUM_TASK_STATUSES, name, "status");
+	return (TaskStatus) transition_parse_name(status_names, NUM_TASK_STATUSES, name, "status");
 }
 
 Slice
@@ -137,7 +137,7 @@ waiting_for_parse(Slice name)
 {
 	if (!slice_present(name))
 		return WAITING_FOR_NOTHING;
-	return (WaitingFor) parse_name(waiting_for_names, NUM_WAITING_FOR, name, "waiting_for");
+	return (WaitingFor) transition_parse_name(waiting_for_names, NUM_WAITING_FOR, name, "waiting_for");
 }
 
 const char *
@@ -149,7 +149,7 @@ claim_reason_name(ClaimReason reason)
 ClaimReason
 claim_reason_parse(Slice name)
 {
-	return (ClaimReason) parse_name(claim_reason_names, NUM_CLAIM_REASONS, name, "reason");
+	return (ClaimReason) transition_parse_name(claim_reason_names, NUM_CLAIM_REASONS, name, "reason");
 }
 
 bool

@@ -34,7 +34,7 @@ verdict_check_run(const Task *task, Slice run_id)
 }
 
 static bool
-is_orchestrator(Slice agent_id)
+verdict_is_orchestrator(Slice agent_id)
 {
 	return slice_equal(agent_id, slice_of_cstring(clutch_orchestrator));
 }
@@ -42,8 +42,8 @@ is_orchestrator(Slice agent_id)
 void
 verdict_check_may_steer(const Task *task, Slice agent_id)
 {
-	if (is_orchestrator(agent_id) || slice_equal(agent_id, task->from_agent) ||
-		task_was_with(task, agent_id))
+	if (verdict_is_orchestrator(agent_id) || slice_equal(agent_id, task->from_agent) ||
+				task_was_with(task, agent_id))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -95,12 +95,12 @@ verdict_on_request(const Task *task, const Envelope *request)
 {
 	bool		names_agent = request->to_agents.n == 1 &&
 		slice_starts(request->to_agents.items[0], SLICE_OF("agent:")) &&
-		!is_orchestrator(request->to_agents.items[0]);
+		!verdict_is_orchestrator(request->to_agents.items[0]);
 
 	if (task_status_is_over(task->status))
 		return VERDICT_LATE;
-	if (names_agent && (is_orchestrator(request->from_agent) ||
-						slice_equal(request->from_agent, task->agent_id)))
+	if (names_agent && (verdict_is_orchestrator(request->from_agent) ||
+								slice_equal(request->from_agent, task->agent_id)))
 		return VERDICT_FITS;
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
