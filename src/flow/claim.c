@@ -16,6 +16,7 @@
 #include "flow/ending.h"
 #include "flow/move.h"
 #include "flow/offer.h"
+#include "flow/postponed.h"
 #include "flow/restored.h"
 #include "queue/ready.h"
 #include "queue/timer.h"
@@ -86,14 +87,25 @@ claim_waiting(Claim *claim, int n, QueueLevel least_level)
 		claim_ready(claim, n, least_level);
 }
 
+/*
+ * Puts a share of tick's work on the agenda, which also works off what was
+ * postponed (flow/settle.h).  Most of the time there is nothing to do, and then
+ * the commit is not to pay for looking.
+ */
+static void
+claim_share(int share)
+{
+	if (postponed_is_any() || (share > 0 && timer_is_due(clock_now())))
+		agenda_add_agent(CONSEQUENCE_TIMERS, SLICE_OF(""), share);
+}
+
 /* A task that is due may become the agent's, or make room for one that waits. */
 static void
 claim_due(Claim *claim, int n)
 {
 	int			share;
 
-	/* also works off what was postponed: see flow/settle.h */
-	agenda_add_agent(CONSEQUENCE_TIMERS, SLICE_OF(""), IsTransactionBlock() ? IDLE_SHARE : 0);
+	claim_share(IsTransactionBlock() ? IDLE_SHARE : 0);
 	if (IsTransactionBlock())
 		return;
 	for (share = IDLE_SHARE; share > 0 && list_length(claim->tasks) < n; share--)
@@ -115,7 +127,7 @@ claim_tasks(Slice agent_id, int n, int64 lease)
 
 	(void) restored_epoch();
 	if (++claims % BUSY_EVERY == 0)
-		agenda_add_agent(CONSEQUENCE_TIMERS, SLICE_OF(""), BUSY_SHARE);
+		claim_share(BUSY_SHARE);
 	claim_ready(&claim, n, LEVEL_LOW);
 	claim_waiting(&claim, n, LEVEL_LOW);
 	/* batch work is for an agent that has nothing else to do */
