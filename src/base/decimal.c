@@ -12,6 +12,8 @@
 
 #include "base/decimal.h"
 
+#include "compat.h"
+
 typedef struct Decimal
 {
 	int64		units;
