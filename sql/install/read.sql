@@ -81,6 +81,13 @@ CROSS JOIN LATERAL (
 	SELECT count(*) AS tasks FROM clutch.task k WHERE k.run_id = b.run_id) t;
 COMMENT ON VIEW clutch.budgets IS 'runs that have a budget, and how much of it is used';
 
+CREATE VIEW clutch.costs WITH (security_invoker = true) AS
+SELECT	s.run_id, s.agent_id, s.day,
+		least(sum(s.tokens), 9223372036854775807)::bigint AS tokens, sum(s.cost) AS cost
+FROM clutch.spending s
+GROUP BY s.run_id, s.agent_id, s.day;
+COMMENT ON VIEW clutch.costs IS 'what agents have reported to have spent, by run, agent and day (UTC)';
+
 -- Tasks that are not over have a row in one of three small tables, so the view
 -- does not read the others: a timer if they have a deadline, a lease or a time
 -- to wait for, and a place in a queue while they wait for an agent.  A timer

@@ -135,6 +135,7 @@ CREATE TABLE clutch.task (
 	requires		text[] COLLATE "C",
 	domain			text COLLATE "C",
 	payload_type	text COLLATE "C",
+	is_traced		boolean NOT NULL DEFAULT false,	-- its request has a trace
 	waiting_for		text COLLATE "C",		-- agent capacity retry human lease ...
 	code			text COLLATE "C",		-- of the last routing.failure or task.error
 	detail			text,
@@ -205,15 +206,16 @@ CREATE TABLE clutch.budget (
 	CONSTRAINT budget_pkey PRIMARY KEY (run_id)
 );
 
--- What was reported to have been spent.  A report takes up the rows of its run
--- and agent that no other transaction holds, and adds one for all of them.
+-- What was reported to have been spent.  A report takes up the rows of its run,
+-- agent and day that no other transaction holds, and adds one for all of them.
 CREATE TABLE clutch.spending (
 	run_id			text COLLATE "C" NOT NULL,
 	agent_id		text COLLATE "C" NOT NULL,
+	day				date NOT NULL,			-- of the report, in UTC
 	seq				bigint NOT NULL,		-- of the last report
 	tokens			bigint NOT NULL,
 	cost			numeric NOT NULL,
-	CONSTRAINT spending_pkey PRIMARY KEY (run_id, agent_id, seq)
+	CONSTRAINT spending_pkey PRIMARY KEY (run_id, agent_id, day, seq)
 );
 
 -- Questions nobody has answered yet.

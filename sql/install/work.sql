@@ -14,29 +14,33 @@ CREATE FUNCTION clutch.extend_lease(agent_id text, task_id text, attempt integer
 COMMENT ON FUNCTION clutch.extend_lease(text, text, integer, interval) IS
 	'extends the lease on a claimed task; the state is held, cancelled or lost, none of which is an error';
 
-CREATE FUNCTION clutch.progress(agent_id text, task_id text, payload jsonb, attempt integer DEFAULT NULL)
+CREATE FUNCTION clutch.progress(agent_id text, task_id text, payload jsonb, attempt integer DEFAULT NULL,
+		usage jsonb DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_progress' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION clutch.progress(text, text, jsonb, integer) IS
+COMMENT ON FUNCTION clutch.progress(text, text, jsonb, integer, jsonb) IS
 	'reports the progress of a task (task.progress), which renews its lease';
 
-CREATE FUNCTION clutch.finish(agent_id text, task_id text, result jsonb DEFAULT '{}', attempt integer DEFAULT NULL)
+CREATE FUNCTION clutch.finish(agent_id text, task_id text, result jsonb DEFAULT '{}', attempt integer DEFAULT NULL,
+		payload_type text DEFAULT NULL, usage jsonb DEFAULT NULL, attachments jsonb DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_finish' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION clutch.finish(text, text, jsonb, integer) IS
+COMMENT ON FUNCTION clutch.finish(text, text, jsonb, integer, text, jsonb, jsonb) IS
 	'reports the result of a task (task.result); the receipt says late if it came too late';
 
 CREATE FUNCTION clutch.fail(agent_id text, task_id text, code text, message text,
-		retryable boolean DEFAULT true, details jsonb DEFAULT NULL, attempt integer DEFAULT NULL)
+		retryable boolean DEFAULT true, details jsonb DEFAULT NULL, attempt integer DEFAULT NULL,
+		usage jsonb DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_fail' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION clutch.fail(text, text, text, text, boolean, jsonb, integer) IS
+COMMENT ON FUNCTION clutch.fail(text, text, text, text, boolean, jsonb, integer, jsonb) IS
 	'reports that a task failed (task.error)';
 
-CREATE FUNCTION clutch.report(agent_id text, task_id text, type text, payload jsonb DEFAULT '{}', attempt integer DEFAULT NULL)
+CREATE FUNCTION clutch.report(agent_id text, task_id text, type text, payload jsonb DEFAULT '{}', attempt integer DEFAULT NULL,
+		meta jsonb DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_report' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION clutch.report(text, text, text, jsonb, integer) IS
+COMMENT ON FUNCTION clutch.report(text, text, text, jsonb, integer, jsonb) IS
 	'sends any report on a task: task.accept, task.progress, task.result, task.error or task.cancel';
 
 CREATE FUNCTION clutch.release(agent_id text, task_id text, attempt integer, reason text DEFAULT NULL)

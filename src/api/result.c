@@ -49,6 +49,12 @@ argument_jsonb(FunctionCallInfo fcinfo, int n, const char *name)
 	return PG_GETARG_JSONB_P(n);
 }
 
+Jsonb *
+argument_optional_jsonb(FunctionCallInfo fcinfo, int n)
+{
+	return PG_ARGISNULL(n) ? NULL : PG_GETARG_JSONB_P(n);
+}
+
 int64
 argument_duration(FunctionCallInfo fcinfo, int n, const char *name)
 {

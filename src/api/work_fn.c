@@ -120,23 +120,21 @@ clutch_extend_lease(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------------------- reporting */
 
-static Jsonb *
-payload_or_empty(FunctionCallInfo fcinfo, int n)
-{
-	DocumentBuilder b;
-
-	if (!PG_ARGISNULL(n))
-		return PG_GETARG_JSONB_P(n);
-	document_begin(&b);
-	return document_end(&b);
-}
-
 /* where the arguments stand in the envelope that is built from them */
 static const ProblemArgument report_arguments[] = {
 	{"/from/agent_id", "agent_id"},
 	{"/task_id", "task_id"},
 	{"/attempt", "attempt"},
 	{"/payload", "payload"},
+	{"/meta/clutch/usage", "usage"},
+	{NULL}
+};
+static const ProblemArgument any_report_arguments[] = {
+	{"/from/agent_id", "agent_id"},
+	{"/task_id", "task_id"},
+	{"/attempt", "attempt"},
+	{"/payload", "payload"},
+	{"/meta", "meta"},
 	{NULL}
 };
 static const ProblemArgument finish_arguments[] = {
@@ -144,6 +142,9 @@ static const ProblemArgument finish_arguments[] = {
 	{"/task_id", "task_id"},
 	{"/attempt", "attempt"},
 	{"/payload", "result"},
+	{"/payload_type", "payload_type"},
+	{"/meta/clutch/usage", "usage"},
+	{"/attachments", "attachments"},
 	{NULL}
 };
 static const ProblemArgument fail_arguments[] = {
@@ -153,6 +154,7 @@ static const ProblemArgument fail_arguments[] = {
 	{"/payload/code", "code"},
 	{"/payload/message", "message"},
 	{"/payload/details", "details"},
+	{"/meta/clutch/usage", "usage"},
 	{NULL}
 };
 static const ProblemArgument cancel_arguments[] = {
@@ -168,56 +170,76 @@ static const ProblemArgument answer_arguments[] = {
 	{NULL}
 };
 
-static Datum
-send_report(FunctionCallInfo fcinfo, MessageType type, Jsonb *payload, int attempt,
-			const ProblemArgument *arguments)
+static Receipt
+send_in_scope(Slice task_id, Report *report, const ProblemArgument *arguments)
 {
-	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
-	Slice		task_id = argument_text(fcinfo, 1, "task_id");
 	ProblemArguments scope;
 	Receipt		receipt;
 
 	problem_arguments_begin(&scope, arguments);
-	receipt = report_send(agent_id, task_id, type, payload, attempt);
+	receipt = report_send(task_id, report);
 	problem_arguments_end(&scope);
-	return result_receipt(fcinfo, receipt);
+	return receipt;
+}
+
+/* the reports of an agent on a task: its first two arguments name both */
+static Datum
+send_report(FunctionCallInfo fcinfo, Report *report, const ProblemArgument *arguments)
+{
+	report->from = argument_text(fcinfo, 0, "agent_id");
+	return result_receipt(fcinfo, send_in_scope(argument_text(fcinfo, 1, "task_id"), report,
+												arguments));
 }
 
 Datum
 clutch_report(PG_FUNCTION_ARGS)
 {
 	Slice		name = argument_text(fcinfo, 2, "type");
-	MessageType type = message_type_parse(name);
+	Report		report = {message_type_parse(name)};
 
-	if (type != MSG_TASK_ACCEPT && type != MSG_TASK_PROGRESS && type != MSG_TASK_RESULT &&
-		type != MSG_TASK_ERROR && type != MSG_TASK_CANCEL)
+	if (report.type != MSG_TASK_ACCEPT && report.type != MSG_TASK_PROGRESS &&
+		report.type != MSG_TASK_RESULT && report.type != MSG_TASK_ERROR &&
+		report.type != MSG_TASK_CANCEL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("type", "WRONG_VALUE"),
 				 errmsg("invalid type of a report \"%.*s\"", name.len, name.s),
 				 errhint("A report is a task.accept, task.progress, task.result, task.error or task.cancel.")));
-	return send_report(fcinfo, type, payload_or_empty(fcinfo, 3), argument_attempt(fcinfo, 4),
-					   report_arguments);
+	report.payload = argument_optional_jsonb(fcinfo, 3);
+	report.attempt = argument_attempt(fcinfo, 4);
+	report.meta = argument_optional_jsonb(fcinfo, 5);
+	return send_report(fcinfo, &report, any_report_arguments);
 }
 
 Datum
 clutch_progress(PG_FUNCTION_ARGS)
 {
-	return send_report(fcinfo, MSG_TASK_PROGRESS, argument_jsonb(fcinfo, 2, "payload"),
-					   argument_attempt(fcinfo, 3), report_arguments);
+	Report		report = {MSG_TASK_PROGRESS};
+
+	report.payload = argument_jsonb(fcinfo, 2, "payload");
+	report.attempt = argument_attempt(fcinfo, 3);
+	report.usage = argument_optional_jsonb(fcinfo, 4);
+	return send_report(fcinfo, &report, report_arguments);
 }
 
 Datum
 clutch_finish(PG_FUNCTION_ARGS)
 {
-	return send_report(fcinfo, MSG_TASK_RESULT, payload_or_empty(fcinfo, 2),
-					   argument_attempt(fcinfo, 3), finish_arguments);
+	Report		report = {MSG_TASK_RESULT};
+
+	report.payload = argument_optional_jsonb(fcinfo, 2);
+	report.attempt = argument_attempt(fcinfo, 3);
+	report.payload_type = argument_optional_text(fcinfo, 4);
+	report.usage = argument_optional_jsonb(fcinfo, 5);
+	report.attachments = argument_optional_jsonb(fcinfo, 6);
+	return send_report(fcinfo, &report, finish_arguments);
 }
 
 /* spec 5.4 */
 Datum
 clutch_fail(PG_FUNCTION_ARGS)
 {
+	Report		report = {MSG_TASK_ERROR};
 	DocumentBuilder b;
 
 	document_begin(&b);
@@ -227,8 +249,10 @@ clutch_fail(PG_FUNCTION_ARGS)
 		document_put_bool(&b, "retryable", PG_GETARG_BOOL(4));
 	if (!PG_ARGISNULL(5))
 		document_put_jsonb(&b, "details", PG_GETARG_JSONB_P(5));
-	return send_report(fcinfo, MSG_TASK_ERROR, document_end(&b), argument_attempt(fcinfo, 6),
-					   fail_arguments);
+	report.payload = document_end(&b);
+	report.attempt = argument_attempt(fcinfo, 6);
+	report.usage = argument_optional_jsonb(fcinfo, 7);
+	return send_report(fcinfo, &report, fail_arguments);
 }
 
 static Slice
@@ -243,17 +267,13 @@ Datum
 clutch_cancel(PG_FUNCTION_ARGS)
 {
 	Slice		task_id = argument_text(fcinfo, 0, "task_id");
-	Slice		by_agent = acting_agent(fcinfo, 2);
+	Report		report = {MSG_TASK_CANCEL, .from = acting_agent(fcinfo, 2)};
 	DocumentBuilder b;
-	ProblemArguments scope;
-	Receipt		receipt;
 
 	document_begin(&b);
 	document_put_text(&b, "reason", argument_optional_text(fcinfo, 1));
-	problem_arguments_begin(&scope, cancel_arguments);
-	receipt = report_send(by_agent, task_id, MSG_TASK_CANCEL, document_end(&b), 0);
-	problem_arguments_end(&scope);
-	return result_receipt(fcinfo, receipt);
+	report.payload = document_end(&b);
+	return result_receipt(fcinfo, send_in_scope(task_id, &report, cancel_arguments));
 }
 
 static Task *

@@ -72,6 +72,9 @@ static const RegProcedure xid8_compare[] = {
 static const RegProcedure timestamp_compare[] = {
 	0, F_TIMESTAMPTZ_LT, F_TIMESTAMPTZ_LE, F_TIMESTAMPTZ_EQ, F_TIMESTAMPTZ_GE, F_TIMESTAMPTZ_GT
 };
+static const RegProcedure date_compare[] = {
+	0, F_DATE_LT, F_DATE_LE, F_DATE_EQ, F_DATE_GE, F_DATE_GT
+};
 static const RegProcedure oid_compare[] = {
 	0, F_OIDLT, F_OIDLE, F_OIDEQ, F_OIDGE, F_OIDGT
 };
@@ -116,6 +119,13 @@ rows_key_timestamp(RowScan *scan, int column, int strategy, TimestampTz value)
 {
 	scan_add_key(scan, column, strategy, timestamp_compare[strategy], InvalidOid,
 			TimestampTzGetDatum(value));
+}
+
+void
+rows_key_date(RowScan *scan, int column, int strategy, DateADT value)
+{
+	scan_add_key(scan, column, strategy, date_compare[strategy], InvalidOid,
+			DateADTGetDatum(value));
 }
 
 void

@@ -34,6 +34,7 @@
 #include "access/skey.h"
 #include "base/text.h"
 #include "datatype/timestamp.h"
+#include "utils/date.h"
 #include "utils/jsonb.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
@@ -57,12 +58,12 @@
 	X(RETRY_POLICY, "retry_policy", 5) \
 	X(PRINCIPAL, "principal", 4) \
 	X(RUN_SCOPE, "run_scope", 2) \
-	X(TASK, "task", 40) \
+	X(TASK, "task", 41) \
 	X(READY, "ready", 5) \
 	X(WAITING, "waiting", 6) \
 	X(DEPENDENCY, "dependency", 3) \
 	X(BUDGET, "budget", 6) \
-	X(SPENDING, "spending", 5) \
+	X(SPENDING, "spending", 6) \
 	X(QUESTION, "question", 2) \
 	X(TIMER, "timer", 2) \
 	X(CONSEQUENCE, "consequence", 7) \
@@ -112,7 +113,7 @@ enum
 	X(DEPENDENCY, "dependency_pkey")	/* task_id, after_task_id */ \
 	X(DEPENDENCY_AFTER, "dependency_after_task_id") \
 	X(BUDGET, "budget_pkey")	/* run_id */ \
-	X(SPENDING, "spending_pkey")	/* run_id, agent_id, seq */ \
+	X(SPENDING, "spending_pkey")	/* run_id, agent_id, day, seq */ \
 	X(QUESTION, "question_pkey")	/* task_id */ \
 	X(TIMER, "timer_pkey")	/* due, task_id */ \
 	X(CONSEQUENCE, "consequence_pkey") /* no */ \
@@ -205,6 +206,7 @@ extern void rows_key_int4(RowScan *scan, int column, int strategy, int32 value);
 extern void rows_key_int8(RowScan *scan, int column, int strategy, int64 value);
 extern void rows_key_xid8(RowScan *scan, int column, int strategy, uint64 value);
 extern void rows_key_timestamp(RowScan *scan, int column, int strategy, TimestampTz value);
+extern void rows_key_date(RowScan *scan, int column, int strategy, DateADT value);
 extern void rows_key_oid(RowScan *scan, int column, int strategy, Oid value);
 extern void rows_start(RowScan *scan);
 

@@ -160,8 +160,8 @@ Receipt
 answer_send(Slice from_agent, Slice task_id, Jsonb *payload)
 {
 	Task	   *task = task_look(task_id, ROWS_LATEST);
+	Report		answer = {MSG_CHAT_MESSAGE, from_agent, .payload = payload, .order = "answer_to"};
 	Jsonb	   *question;
-	Slice		to;
 
 	if (task == NULL)
 		verdict_task_not_found(task_id, "task_id");
@@ -172,7 +172,8 @@ answer_send(Slice from_agent, Slice task_id, Jsonb *payload)
 				 errproblem("task_id", "NO_QUESTION"),
 				 errmsg("task \"%.*s\" has not asked a question", task_id.len, task_id.s),
 				 errhint("The view clutch.approvals lists the tasks that wait for an answer.")));
-	to = slice_present(task->agent_id) ? task->agent_id : slice_of_cstring(clutch_orchestrator);
-	return event_send(report_build(task, from_agent, to, MSG_CHAT_MESSAGE, payload, 0,
-								   "answer_to", document_get_text(&question->root, "id")));
+	answer.to = slice_present(task->agent_id) ? task->agent_id :
+		slice_of_cstring(clutch_orchestrator);
+	answer.value = document_get_text(&question->root, "id");
+	return event_send(report_build(task, &answer));
 }

@@ -240,7 +240,7 @@ intake_report(Event *event)
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	/* the money is spent, late or not, unless the agent never had the task */
 	if (task_was_with(task, report->from_agent))
-		spending_charge(report, event->seq);
+		spending_charge(report, event->seq, event->received_at);
 	if (slice_equal(report->from_agent, task->agent_id))
 		liveness_sign(report->from_agent, false);
 	if (!event->late)

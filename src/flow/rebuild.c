@@ -233,7 +233,7 @@ rebuild_replay_spending(const LoggedEvent *logged)
 	Task	   *task = report->orders.has_usage ? replay_find(report->task_id) : NULL;
 
 	if (task != NULL && task_was_with(task, report->from_agent))
-		spending_charge(report, logged->seq);
+		spending_charge(report, logged->seq, logged->at);
 }
 
 static void

@@ -117,6 +117,7 @@ replay_task_copy(Task *task)
 		size += slices[i]->len;
 	copy = MemoryContextAlloc(replay_context, size);
 	*copy = *task;
+	copy->trace = NULL;			/* a rebuild sends nothing */
 	items = (Slice *) (copy + 1);
 	at = (char *) (items + task->requires.n + task->past_agents.n);
 	replay_list_slices(copy, slices);

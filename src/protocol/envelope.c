@@ -14,6 +14,7 @@
 
 #include "protocol/envelope.h"
 
+#include "base/document.h"
 #include "compat.h"
 #include "protocol/envelope_part.h"
 #include "protocol/legacy.h"
@@ -246,7 +247,7 @@ envelope_check_attachments(Fields *f)
 
 /* trace IDs: any keys, whose values are strings */
 static void
-envelope_check_trace(Fields *f)
+envelope_read_trace(Fields *f, Envelope *envelope)
 {
 	const JsonbValue *trace = fields_object(f, FIELD_TRACE, NULLABLE);
 	DocumentPlace place = fields_place(f, FIELD_TRACE);
@@ -271,6 +272,8 @@ envelope_check_trace(Fields *f)
 		value_at(object, i, &value);
 		(void) value_text(&value, &one, TEXT_STRING, f->list);
 	}
+	if (envelope->type == MSG_TASK_REQUEST)
+		envelope->trace = document_of_value(unconstify(JsonbValue *, trace));
 }
 
 /* ------------------------------------------------------------- the envelope */
@@ -340,7 +343,7 @@ envelope_read(Jsonb *doc, Envelope *envelope, ProblemList *list)
 	envelope_read_capabilities(&f, FIELD_REQUIRES, &envelope->requires);
 	envelope_read_capabilities(&f, FIELD_PREFERS, &envelope->prefers);
 	envelope_check_attachments(&f);
-	envelope_check_trace(&f);
+	envelope_read_trace(&f, envelope);
 	envelope_read_parts(&f, envelope);
 }
 

@@ -103,6 +103,7 @@ struct Envelope
 	Slice		idempotency_key;
 	bool		has_attempt;
 	int			attempt;		/* 1 when absent */
+	Jsonb	   *trace;			/* of a request, palloc'd; NULL: none */
 	bool		is_signed;		/* security.auth is present */
 	Slice		auth_kid;
 

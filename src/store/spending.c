@@ -17,6 +17,7 @@ enum
 {
 	Anum_spending_run_id = 1,
 	Anum_spending_agent_id,
+	Anum_spending_day,
 	Anum_spending_seq,
 	Anum_spending_tokens,
 	Anum_spending_cost,
@@ -43,12 +44,19 @@ row_amount(const RowScan *scan)
  */
 #define MOST_FOLDED	32
 
+/* the day of a time, in UTC */
+static DateADT
+day_of(TimestampTz at)
+{
+	return (DateADT) (at >= 0 ? at / USECS_PER_DAY : -((-at + USECS_PER_DAY - 1) / USECS_PER_DAY));
+}
+
 /*
- * Deletes the rows of the run and agent that no other transaction holds, and
- * returns their sum.  The last row, which is seldom a dead one, comes first.
+ * Deletes the rows of the run, agent and day that no other transaction holds,
+ * and returns their sum.  The last row, which is seldom a dead one, comes first.
  */
 static Amount
-take_up_rows(Slice run_id, Slice agent_id)
+take_up_rows(Slice run_id, Slice agent_id, DateADT day)
 {
 	ItemPointerData tids[MOST_FOLDED];
 	Amount		amounts[MOST_FOLDED];
@@ -60,6 +68,7 @@ take_up_rows(Slice run_id, Slice agent_id)
 	rows_begin(&scan, TABLE_SPENDING, INDEX_SPENDING, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, agent_id);
+	rows_key_date(&scan, 3, BTEqualStrategyNumber, day);
 	scan.most_dead = MOST_FOLDED;
 	rows_start(&scan);
 	while (n < MOST_FOLDED && rows_previous(&scan))
@@ -75,20 +84,22 @@ take_up_rows(Slice run_id, Slice agent_id)
 }
 
 void
-spending_charge(const Envelope *report, int64 seq)
+spending_charge(const Envelope *report, int64 seq, TimestampTz at)
 {
 	Datum		values[Natts_spending];
 	bool		nulls[Natts_spending] = {0};
+	DateADT		day = day_of(at);
 	Amount		sum;
 
 	if (!report->orders.has_usage ||
 		(report->type != MSG_TASK_PROGRESS && report->type != MSG_TASK_RESULT &&
 		 report->type != MSG_TASK_ERROR))
 		return;
-	sum = take_up_rows(report->run_id, report->from_agent);
+	sum = take_up_rows(report->run_id, report->from_agent, day);
 	sum = amount_sum(&sum, &report->orders.usage);
 	column_put_text(values, nulls, Anum_spending_run_id, report->run_id);
 	column_put_text(values, nulls, Anum_spending_agent_id, report->from_agent);
+	values[Anum_spending_day - 1] = DateADTGetDatum(day);
 	values[Anum_spending_seq - 1] = Int64GetDatum(seq);
 	values[Anum_spending_tokens - 1] = Int64GetDatum(sum.tokens);
 	values[Anum_spending_cost - 1] = NumericGetDatum(sum.cost);

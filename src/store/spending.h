@@ -4,7 +4,7 @@
  *	  What the agents have spent in each run, as reported in meta.clutch.usage.
  *
  * Late reports count too, because the money is spent.  There is one row for a
- * run and agent, or a few while several transactions report at the same time:
+ * run, agent and day, or a few while several transactions report at the same time:
  * a report folds those rows into its own that it can have without waiting, so
  * that an open transaction that has reported keeps no other from reporting.
  *
@@ -22,8 +22,8 @@ typedef struct AgentSpending
 	Amount		amount;
 } AgentSpending;
 
-/* Adds what a report says was spent, if anything.  seq is that of the event. */
-extern void spending_charge(const Envelope *report, int64 seq);
+/* Adds what a report says was spent, if anything.  seq and at are those of the event. */
+extern void spending_charge(const Envelope *report, int64 seq, TimestampTz at);
 
 /*
  * Returns the number of agents that have spent something in the run, and an

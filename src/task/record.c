@@ -38,12 +38,16 @@ record_move_name(TaskMove move)
 static Receipt
 record_append_notice(const Task *task, const Notice *notice)
 {
-	Slice		from = slice_present(notice->from) ? notice->from :
-		slice_of_cstring(clutch_orchestrator);
+	Report		report = {notice->type, notice->from, notice->to, notice->payload, task->attempt};
 
-	return event_append(report_build(task, from, notice->to, notice->type, notice->payload,
-									 task->attempt, notice->move == MOVE_NONE ? NULL : "move",
-									 record_move_name(notice->move)));
+	if (!slice_present(report.from))
+		report.from = slice_of_cstring(clutch_orchestrator);
+	if (notice->move != MOVE_NONE)
+	{
+		report.order = "move";
+		report.value = record_move_name(notice->move);
+	}
+	return event_append(report_build(task, &report));
 }
 
 Receipt

@@ -15,47 +15,70 @@
 #include "task/verdict.h"
 
 static Jsonb *
-report_meta_of(const char *order, Slice value)
+report_meta_of(const Report *report)
 {
 	DocumentBuilder b;
 
+	if (report->meta != NULL || (report->order == NULL && report->usage == NULL))
+		return report->meta;
 	document_begin(&b);
 	document_open_object(&b, "clutch");
-	document_put_text(&b, order, value);
+	if (report->order != NULL)
+		document_put_text(&b, report->order, report->value);
+	if (report->usage != NULL)
+		document_put_jsonb(&b, "usage", report->usage);
 	document_close_object(&b);
 	return document_end(&b);
 }
 
+/* of the request, which is read only if it has one, and is in the log */
+static Jsonb *
+report_trace_of(const Task *task)
+{
+	Jsonb	   *request;
+	JsonbValue	trace;
+
+	if (!task->is_traced || task->trace != NULL)
+		return task->trace;
+	request = event_read(task->request_seq, ROWS_LATEST);
+	if (request == NULL || !document_get(&request->root, "trace", &trace))
+		return NULL;
+	return document_of_value(&trace);
+}
+
 Jsonb *
-report_build(const Task *task, Slice from, Slice to, MessageType type,
-			 Jsonb *payload, int attempt, const char *order, Slice value)
+report_build(const Task *task, const Report *report)
 {
 	Draft		draft = {0};
 
 	draft.now = clock_now();
 	draft.id = slice_of_cstring(identifier_make("msg", draft.now));
-	draft.type = slice_of_cstring(message_type_name(type));
+	draft.type = slice_of_cstring(message_type_name(report->type));
 	draft.thread_id = task->thread_id;
 	draft.run_id = task->run_id;
 	draft.task_id = task->task_id;
 	draft.parent_task_id = task->parent_task_id;
-	draft.from_agent = from;
-	draft.to_agent = to;
-	draft.payload = payload;
-	draft.has_attempt = attempt > 0;
-	draft.attempt = attempt;
-	draft.meta = order != NULL ? report_meta_of(order, value) : NULL;
+	draft.from_agent = report->from;
+	draft.to_agent = report->to;
+	draft.domain = report->domain;
+	draft.payload_type = report->payload_type;
+	draft.payload = report->payload;
+	draft.has_attempt = report->attempt > 0;
+	draft.attempt = report->attempt;
+	draft.trace = report_trace_of(task);
+	draft.attachments = report->attachments;
+	draft.meta = report_meta_of(report);
 	return draft_document(&draft);
 }
 
 Receipt
-report_send(Slice from_agent, Slice task_id, MessageType type, Jsonb *payload,
-			int attempt)
+report_send(Slice task_id, Report *report)
 {
 	Task	   *task = task_look(task_id, ROWS_LATEST);
 
 	if (task == NULL)
 		verdict_task_not_found(task_id, "task_id");
-	return event_send(report_build(task, from_agent, task->from_agent, type,
-								   payload, attempt, NULL, SLICE_NONE));
+	report->to = task->from_agent;
+	report->domain = task->domain;
+	return event_send(report_build(task, report));
 }

@@ -14,16 +14,29 @@
 #include "store/event.h"
 #include "task/task.h"
 
-/*
- * The envelope of an event about a task; attempt 0: none.  order, or NULL: a
- * key of meta.clutch that has this value.
- */
-extern Jsonb *report_build(const Task *task, Slice from, Slice to, MessageType type,
-						   Jsonb *payload, int attempt, const char *order,
-						   Slice value);
+typedef struct Report
+{
+	MessageType type;
+	Slice		from;
+	Slice		to;
+	Jsonb	   *payload;		/* NULL: an empty object */
+	int			attempt;		/* 0: the one that the agent holds now */
+	Slice		domain;			/* absent Slices and NULL: the field is left out */
+	Slice		payload_type;
+	Jsonb	   *attachments;
+	Jsonb	   *meta;			/* if given, nothing is added to it: */
+	Jsonb	   *usage;			/* meta.clutch.usage */
+	const char *order;			/* a key of meta.clutch, or NULL */
+	Slice		value;			/* and its value */
+} Report;
 
-/* attempt 0: the one the agent holds now.  Raises TASK_NOT_FOUND. */
-extern Receipt report_send(Slice from_agent, Slice task_id, MessageType type,
-						   Jsonb *payload, int attempt);
+/* The envelope of an event about a task; it carries the trace of the request. */
+extern Jsonb *report_build(const Task *task, const Report *report);
+
+/*
+ * Sends it to the agent that requested the task, in the domain of the request.
+ * Raises TASK_NOT_FOUND.
+ */
+extern Receipt report_send(Slice task_id, Report *report);
 
 #endif							/* CLUTCH_REPORT_H */

@@ -282,6 +282,8 @@ task_of_request(const Envelope *request, Slice scope, int depth, int64 seq, Time
 	task->requires = request->requires;
 	task->domain = request->domain;
 	task->payload_type = request->payload_type;
+	task->is_traced = request->trace != NULL;
+	task->trace = request->trace;
 	task->reason = CLAIM_NEW;
 	task->slot_no = -1;
 	task->request_seq = seq;

@@ -55,7 +55,7 @@ READINGS = [
     "SELECT count(*) FROM clutch.replay(%(run)s)", "SELECT count(*) FROM clutch.task_tree(%(run)s)", "SELECT clutch.run_graph(%(run)s)",
     "SELECT count(*) FROM clutch.why(%(task)s)", "SELECT * FROM clutch.result(%(task)s)", "SELECT count(*) FROM clutch.metrics()",
     "SELECT count(*) FROM clutch.tasks", "SELECT count(*) FROM clutch.runs", "SELECT count(*) FROM clutch.stuck",
-    "SELECT count(*) FROM clutch.approvals", "SELECT count(*) FROM clutch.dead_letters", "SELECT count(*) FROM clutch.budgets",
+    "SELECT count(*) FROM clutch.approvals", "SELECT count(*) FROM clutch.dead_letters", "SELECT count(*) FROM clutch.budgets", "SELECT count(*) FROM clutch.costs",
     "SELECT count(*) FROM clutch.task_edges", "SELECT count(*) FROM clutch.agents", "SELECT count(*) FROM clutch.threads",
 ]
 

@@ -85,7 +85,7 @@ SELECT 'question', q::text FROM clutch.question q
 UNION ALL
 SELECT 'budget', b::text FROM clutch.budget b
 UNION ALL
-SELECT 'spending', concat_ws(' ', run_id, agent_id, max(seq), sum(tokens), sum(cost)) FROM clutch.spending GROUP BY run_id, agent_id
+SELECT 'spending', concat_ws(' ', run_id, agent_id, day, max(seq), sum(tokens), sum(cost)) FROM clutch.spending GROUP BY run_id, agent_id, day
 UNION ALL
 SELECT 'failure', f::text FROM clutch.agent_failure f
 ORDER BY 1, 2

@@ -91,7 +91,7 @@ SELECT clutch.send(clutch.envelope('task.progress', 'agent:lois', run_id => 'run
 	meta => '{"clutch": {"usage": {"input_tokens": 9007199254740992, "output_tokens": 9007199254740992, "cost": 0.01}}}'))
 FROM clutch.tasks t, generate_series(1, 600) WHERE t.task_id = 'task:most' \g /dev/null
 SELECT is(pg_temp.used('run:most'), '9223372036854775807 6.00 1 t', 'a sum beyond bigint is the highest bigint');
-INSERT INTO clutch.spending SELECT run_id, 'agent:olsen', seq, tokens, cost FROM clutch.spending WHERE run_id = 'run:most';
+INSERT INTO clutch.spending SELECT run_id, 'agent:olsen', day, seq, tokens, cost FROM clutch.spending WHERE run_id = 'run:most';
 SELECT is(pg_temp.used('run:most'), '9223372036854775807 12.00 1 t', 'also over several agents');
 DELETE FROM clutch.spending WHERE agent_id = 'agent:olsen';
 

@@ -33,19 +33,22 @@ INSERT INTO contract VALUES
 ('clutch.extend_lease(text,text,integer,interval)', 'writes',
  'agent_id text, task_id text, attempt integer, lease interval DEFAULT ''00:01:00''::interval',
  'TABLE(lease_until timestamp with time zone, state text)'),
-('clutch.progress(text,text,jsonb,integer)', 'writes',
- 'agent_id text, task_id text, payload jsonb, attempt integer DEFAULT NULL::integer', 'clutch.receipt'),
-('clutch.finish(text,text,jsonb,integer)', 'writes',
+('clutch.progress(text,text,jsonb,integer,jsonb)', 'writes',
+ 'agent_id text, task_id text, payload jsonb, attempt integer DEFAULT NULL::integer, '
+ 'usage jsonb DEFAULT NULL::jsonb', 'clutch.receipt'),
+('clutch.finish(text,text,jsonb,integer,text,jsonb,jsonb)', 'writes',
  'agent_id text, task_id text, result jsonb DEFAULT ''{}''::jsonb, '
- 'attempt integer DEFAULT NULL::integer', 'clutch.receipt'),
-('clutch.fail(text,text,text,text,boolean,jsonb,integer)', 'writes',
+ 'attempt integer DEFAULT NULL::integer, payload_type text DEFAULT NULL::text, '
+ 'usage jsonb DEFAULT NULL::jsonb, attachments jsonb DEFAULT NULL::jsonb', 'clutch.receipt'),
+('clutch.fail(text,text,text,text,boolean,jsonb,integer,jsonb)', 'writes',
  'agent_id text, task_id text, code text, message text, retryable boolean DEFAULT true, '
- 'details jsonb DEFAULT NULL::jsonb, attempt integer DEFAULT NULL::integer', 'clutch.receipt'),
+ 'details jsonb DEFAULT NULL::jsonb, attempt integer DEFAULT NULL::integer, usage jsonb DEFAULT NULL::jsonb',
+ 'clutch.receipt'),
 ('clutch.release(text,text,integer,text)', 'writes',
  'agent_id text, task_id text, attempt integer, reason text DEFAULT NULL::text', 'clutch.receipt'),
-('clutch.report(text,text,text,jsonb,integer)', 'writes',
+('clutch.report(text,text,text,jsonb,integer,jsonb)', 'writes',
  'agent_id text, task_id text, type text, payload jsonb DEFAULT ''{}''::jsonb, '
- 'attempt integer DEFAULT NULL::integer', 'clutch.receipt'),
+ 'attempt integer DEFAULT NULL::integer, meta jsonb DEFAULT NULL::jsonb', 'clutch.receipt'),
 ('clutch.cancel(text,text,text)', 'writes',
  'task_id text, reason text DEFAULT NULL::text, by_agent text DEFAULT NULL::text', 'clutch.receipt'),
 ('clutch.retry(text,text)', 'writes', 'task_id text, by_agent text DEFAULT NULL::text', 'clutch.receipt'),
@@ -117,7 +120,8 @@ INSERT INTO columns_wanted VALUES
 ('clutch.runs', 'run_id,status'),
 ('clutch.threads', 'thread_id'),
 ('clutch.task_edges', 'run_id,from_task_id,to_task_id,kind'),
-('clutch.stuck', 'task_id');
+('clutch.stuck', 'task_id'),
+('clutch.costs', 'run_id,agent_id,day,tokens,cost');
 
 SELECT is_empty($$
 	SELECT relation, name FROM columns_wanted, string_to_table(columns, ',') AS name

@@ -99,7 +99,7 @@ sub state_of
 		UNION ALL
 		SELECT 'budget', b::text FROM clutch.budget b
 		UNION ALL
-		SELECT 'spending', concat_ws(' ', run_id, agent_id, max(seq), sum(tokens), sum(cost)) FROM clutch.spending GROUP BY run_id, agent_id
+		SELECT 'spending', concat_ws(' ', run_id, agent_id, day, max(seq), sum(tokens), sum(cost)) FROM clutch.spending GROUP BY run_id, agent_id, day
 		ORDER BY 1, 2});
 }
 
