@@ -193,11 +193,23 @@ move_add_consequences(const Task *task, const TaskEvent *event, AttemptOutcome o
 
 /* ------------------------------------------------------------------- moving */
 
-static BreakerOutcome
-move_breaker_outcome_of(AttemptOutcome outcome)
+void
+move_count_outcome(Slice agent_id, const TaskEvent *event, AttemptOutcome outcome)
 {
-	return outcome == ATTEMPT_DONE ? BREAKER_DONE :
-		outcome == ATTEMPT_TIMED_OUT ? BREAKER_TIMED_OUT : BREAKER_FAILED;
+	switch (outcome)
+	{
+		case ATTEMPT_DONE:
+			breaker_count(agent_id, event->seq, event->at, BREAKER_DONE);
+			break;
+		case ATTEMPT_FAILED:
+			breaker_count(agent_id, event->seq, event->at, BREAKER_FAILED);
+			break;
+		case ATTEMPT_TIMED_OUT:
+			breaker_count(agent_id, event->seq, event->at, BREAKER_TIMED_OUT);
+			break;
+		case ATTEMPT_UNDECIDED:
+			break;
+	}
 }
 
 static Receipt
@@ -218,8 +230,7 @@ move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
 	receipt = record(task, notice, event);
 	if (event->step == STEP_ASSIGN)
 		task->slot_no = slot_no;
-	if (outcome != ATTEMPT_UNDECIDED)
-		breaker_count(agent_id, event->seq, event->at, move_breaker_outcome_of(outcome));
+	move_count_outcome(agent_id, event, outcome);
 	move_enter_place(task, event, kind);
 	task_save(task);
 	move_add_consequences(task, event, outcome, agent_id);

@@ -12,7 +12,7 @@
  *		over							nothing
  *
  * Any task that has a time in the future (lease, deadline, wake_at) also has a
- * row of clutch.timer.
+ * row of clutch.timer, but one that waits for other tasks has none for wake_at.
  *
  * What the move means for other tasks goes to the agenda; nothing here touches
  * another task.
@@ -37,6 +37,9 @@ extern Receipt move_task(Task *task, const Notice *notice, TaskEvent *event);
 
 /* STEP_ASSIGN: the agent of the event gets the task, in the slot of this number */
 extern void move_to_agent(Task *task, const Notice *notice, TaskEvent *event, int slot_no);
+
+/* what the end of an attempt says about the agent that had it, for its breaker */
+extern void move_count_outcome(Slice agent_id, const TaskEvent *event, AttemptOutcome outcome);
 
 /*
  * Sets a lease of that many microseconds, which ends at "until" at the latest,

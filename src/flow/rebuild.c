@@ -25,7 +25,6 @@
 #include "queue/timer.h"
 #include "queue/waiting.h"
 #include "registry/agent.h"
-#include "registry/breaker.h"
 #include "registry/roster.h"
 #include "registry/slot.h"
 #include "routing/requirement.h"
@@ -144,10 +143,7 @@ rebuild_replay_step(Task *task, TaskEvent *event)
 		rebuild_count_outcome(task, outcome);
 	if (event->step == STEP_ASSIGN)
 		rebuild_agent_record_of(event->agent)->chosen_seq = task->request_seq;
-	if (outcome != ATTEMPT_UNDECIDED)
-		breaker_count(task->agent_id, event->seq, event->at,
-					  outcome == ATTEMPT_DONE ? BREAKER_DONE :
-					  outcome == ATTEMPT_TIMED_OUT ? BREAKER_TIMED_OUT : BREAKER_FAILED);
+	move_count_outcome(task->agent_id, event, outcome);
 	if (task->status == TASK_ASSIGNED && to == TASK_RUNNING)
 		event->wake_at = move_runtime_end(task, event->at);
 	(void) record(task, NULL, event);
