@@ -5,7 +5,8 @@ SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id,
 		CASE WHEN t.status IN ('pending', 'input_required') THEN t.waiting_for
 			 WHEN t.status = 'running' AND t.lease_until < clutch.now() THEN 'lease' END AS waiting_for,
 		t.code, t.detail, t.since,
-		CASE WHEN t.finished_at IS NULL THEN least(t.lease_until, t.deadline, t.wake_at) END AS next_at, t.lease_until, t.deadline, t.created_at,
+		CASE WHEN t.finished_at IS NULL THEN least(t.lease_until, t.deadline,
+			CASE WHEN t.waiting_for IS DISTINCT FROM 'sibling' THEN t.wake_at END) END AS next_at, t.lease_until, t.deadline, t.created_at,
 		t.started_at, t.finished_at, t.result_seq,
 		t.scope, t.domain, t.payload_type, t.request_seq, t.retries, t.losses
 FROM clutch.task t;
@@ -101,8 +102,7 @@ CROSS JOIN LATERAL (VALUES (
 		 WHEN t.deadline < clock.now OR (t.status = 'input_required' AND t.wake_at <= clock.now) THEN 'deadline passed'
 		 WHEN t.status = 'running' AND t.wake_at < clock.now THEN 'ran too long'
 		 WHEN t.status = 'running' AND t.lease_until < clock.now THEN 'lease expired'
-		 WHEN t.status = 'pending' AND t.wake_at < clock.now -
-				CASE WHEN t.waiting_for = 'sibling' THEN interval '1 minute' ELSE interval '0' END THEN 'its time has come'
+		 WHEN t.status = 'pending' AND t.wake_at < clock.now AND t.waiting_for <> 'sibling' THEN 'its time has come'
 		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
 		 WHEN t.status = 'assigned' AND t.since < clock.now - interval '5 minutes' THEN 'not claimed'
 	END,

@@ -38,7 +38,6 @@ due_wake(Task *task, DueReport *report)
 	switch (dependency_state(task->task_id, &in_doubt))
 	{
 		case DEPENDENCY_OPEN:
-			task->wake_at = 0;
 			(void) dependency_hold(task);
 			timer_set(task);
 			task_save(task);

@@ -24,11 +24,15 @@ enum
 
 StaticAssertDecl((int) Natts_timer == (int) COLUMNS_TIMER, "columns of clutch.timer");
 
-/* the earliest of its times, or 0 if it waits for no time */
+/*
+ * The earliest of its times, or 0 if it waits for no time.  A task that waits for
+ * others is not routed before wake_at, but nothing happens then either.
+ */
 static TimestampTz
 timer_task_earliest_time(const Task *task)
 {
-	TimestampTz times[] = {task->lease_until, task->deadline, task->wake_at};
+	bool		is_dependent = task->waiting_for == WAITING_FOR_SIBLING;
+	TimestampTz times[] = {task->lease_until, task->deadline, is_dependent ? 0 : task->wake_at};
 	TimestampTz first = 0;
 	int			i;
 

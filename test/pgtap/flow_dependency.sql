@@ -1,6 +1,6 @@
 -- Tasks that come after others: they start, or fail, when those are over.
 \ir ../fixtures/tap.sql
-SELECT plan(22);
+SELECT plan(28);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -44,6 +44,27 @@ SELECT clutch.cancel('task:c4') \g /dev/null
 SELECT is(fixture.states('task:c7'), 'c7 failed DEPENDENCY_FAILED', 'a cancelled task is not completed');
 SELECT is((SELECT string_agg(concat_ws('>', replace(from_task_id, 'task:', ''), replace(to_task_id, 'task:', '')), ' ' ORDER BY from_task_id, to_task_id) FROM clutch.task_edges WHERE kind = 'after' AND from_task_id < 'task:d'),
 	'c1>c3 c1>c5 c1>c6 c1>c7 c2>c3 c3>c4 c4>c7', 'clutch.task_edges shows who waits for whom');
+-- retried when what it waits for is over
+SELECT pg_temp.ask('task:e1'), pg_temp.ask('task:e2', orders => fixture.after('task:e1')) \g /dev/null
+SELECT clutch.cancel('task:e1') \g /dev/null
+SELECT clutch.retry('task:e2') \g /dev/null
+SELECT is(fixture.states('task:e2') || ', retried ' || (SELECT count(*) FROM fixture.moves('task:e2', 'retried')), 'e2 failed DEPENDENCY_FAILED, retried 1',
+	'a retried task fails again at once if what it waits for has failed');
+SELECT pg_temp.ask('task:f1'), pg_temp.ask('task:f2', orders => fixture.after('task:f1')) \g /dev/null
+SELECT pg_temp.claimed() \g /dev/null
+SELECT clutch.finish('agent:ken', 'task:f1') \g /dev/null
+SELECT clutch.cancel('task:f2') \g /dev/null
+SELECT clutch.retry('task:f2') \g /dev/null
+SELECT is(fixture.states('task:f2'), 'f2 assigned', 'and starts at once if that is completed');
+-- not_before passes while the task waits for others
+SELECT pg_temp.ask('task:g1'), pg_temp.ask('task:g2', orders => fixture.after('task:g1') || '{"not_before": "2026-01-01T12:02:00Z"}') \g /dev/null
+SELECT fixture.at(130), clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.stuck WHERE task_id = 'task:g2'), 0::bigint, 'a task whose not_before has passed is not stuck while it waits for others');
+CREATE TEMP TABLE timers AS SELECT task_id FROM clutch.timer;
+SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same');
+SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.timer WHERE task_id LIKE 'task:g%'), (SELECT string_agg(task_id, ' ') FROM timers WHERE task_id LIKE 'task:g%'), 'and the same tasks have timers');
+SELECT pg_temp.claimed(), clutch.finish('agent:ken', 'task:g1') \g /dev/null
+SELECT is(fixture.states('task:g2'), 'g2 assigned', 'it starts when they are completed');
 -- refusals
 SELECT throws_ok($$SELECT pg_temp.ask('task:r2', orders => fixture.after('task:c1'), run => 'run:2')$$, 'KL004', NULL, 'a task of another run is refused');
 SELECT pg_temp.ask('task:x', orders => fixture.after('task:y')), pg_temp.ask('task:y', orders => fixture.after('task:z')) \g /dev/null
