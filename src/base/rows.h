@@ -270,6 +270,9 @@ extern void rows_keep(const RowScan *scan, Datum *values, bool *nulls);
 
 /* --- rows_write.c --- */
 
+/* Raises 25006 in a read-only transaction; every function below that writes calls it. */
+extern void rows_require_writable(void);
+
 typedef enum RowLockMode
 {
 	ROW_LOCK_NAME,				/* others may change the row, but not its key */

@@ -19,12 +19,9 @@
 #include "tcop/utility.h"
 #include "utils/rel.h"
 
-/*
- * The executor would refuse a write in a READ ONLY transaction and in a
- * parallel worker.  It does not see these writes and locks.
- */
-static void
-require_writable(void)
+/* The executor does not see these writes and locks. */
+void
+rows_require_writable(void)
 {
 	PreventCommandIfReadOnly("a change of the state of clutch");
 	PreventCommandIfParallelMode("a change of the state of clutch");
@@ -38,7 +35,7 @@ rows_lock(RowScan *scan, RowLockMode mode, bool wait)
 	TM_Result	result;
 	ItemPointerData tid = scan->slot->tts_tid;
 
-	require_writable();
+	rows_require_writable();
 	result = table_tuple_lock(scan->rel, &tid, scan->snapshot, scan->slot,
 							  GetCurrentCommandId(false), modes[mode],
 							  wait && wait_is_allowed() ? LockWaitBlock : LockWaitSkip,
@@ -65,7 +62,7 @@ rows_lock(RowScan *scan, RowLockMode mode, bool wait)
 static Relation
 open_for_writing(StateTable table)
 {
-	require_writable();
+	rows_require_writable();
 	return rows_open(table, RowExclusiveLock);
 }
 

@@ -72,6 +72,22 @@ call_settling(TransactionWatch *watch)
 #endif
 }
 
+/*
+ * SET TRANSACTION READ ONLY leaves what has been written before, and so it leaves
+ * what follows from that.  After an error, the next transaction sets XactReadOnly.
+ */
+static bool
+call_settling_writable(TransactionWatch *watch)
+{
+	bool		was_read_only = XactReadOnly;
+	bool		did_something;
+
+	XactReadOnly = false;
+	did_something = call_settling(watch);
+	XactReadOnly = was_read_only;
+	return did_something;
+}
+
 /* each watch once, on a snapshot that includes what the one before has done */
 static bool
 settle_each(void)
@@ -84,7 +100,7 @@ settle_each(void)
 		if (!watch_is_unsettled(watch))
 			continue;
 		PushActiveSnapshot(GetTransactionSnapshot());
-		if (call_settling(watch))
+		if (call_settling_writable(watch))
 			did_something = true;
 		PopActiveSnapshot();
 	}

@@ -26,7 +26,9 @@
  * settling is called inside the transaction: it may read and write tables,
  * use subtransactions and raise errors, which make the transaction fail.  An
  * active snapshot is set; the role is the one that is current at commit; the
- * memory context is deleted when everything is settled.  committing may raise
+ * memory context is deleted when everything is settled.  It may write even if the
+ * transaction is read only by now, so what it is to settle must have begun by a
+ * write.  committing may raise
  * errors as well, but does not access tables.  Neither is called in parallel
  * workers.
  *

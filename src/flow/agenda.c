@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "access/xact.h"
+#include "base/rows.h"
 #include "base/transaction.h"
 #include "common/hashfn.h"
 #include "flow/agenda.h"
@@ -251,6 +252,8 @@ agenda_add(const Consequence *consequence)
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 	Entry	   *entry = agenda_entry_find(consequence);
 
+	/* settling may write where this transaction may not */
+	rows_require_writable();
 	transaction_watch(&agenda_watch);
 	if (entry != NULL)
 		agenda_merge_into(&entry->consequence, consequence);

@@ -2,7 +2,7 @@
 -- clutch.settle(), not at all if it is rolled back, and later if it cannot
 -- happen now.
 \ir ../fixtures/tap.sql
-SELECT plan(55);
+SELECT plan(61);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.default_deadline = 0;
@@ -239,6 +239,26 @@ SELECT clutch.tick() \g /dev/null
 SELECT is(fixture.of('o child'), 'cancelled', 'and happens once the trigger is gone');
 SELECT is((SELECT count(*) FROM clutch.consequence), 0::bigint, 'then nothing is kept any longer');
 RESET client_min_messages;
+
+-- ------------------------------------------------- a transaction set read only
+SELECT fixture.family('r', 's', 't') \g /dev/null
+BEGIN;
+SELECT clutch.cancel('r') \g /dev/null
+SET TRANSACTION READ ONLY;
+SELECT throws_ok($$SELECT clutch.cancel('s')$$, '25006', NULL, 'a transaction that was set read only writes no more');
+COMMIT;
+SELECT is(fixture.of('r') || ' ' || fixture.of('r child'), 'cancelled cancelled', 'but what it has written before commits, and so do the consequences');
+SELECT is((SELECT count(*) FROM clutch.consequence), 0::bigint, 'none of which is put off');
+BEGIN;
+SELECT clutch.cancel('t') \g /dev/null
+SET TRANSACTION READ ONLY;
+PREPARE TRANSACTION 'read only';
+COMMIT PREPARED 'read only';
+SELECT is(fixture.of('t child'), 'cancelled', 'also if it is prepared');
+BEGIN READ ONLY;
+SELECT throws_ok('SELECT clutch.tick()', '25006', NULL, 'a tick that could do nothing at commit is refused at once');
+COMMIT;
+SELECT is(current_setting('transaction_read_only'), 'off', 'the next transaction may write');
 
 -- ---------------------------------------------------------------------- the end
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds all of it');
