@@ -216,6 +216,33 @@ rows_previous(RowScan *scan)
 	return scan_advance(scan, BackwardScanDirection);
 }
 
+/*
+ * So many rows of one value are read before the index is descended again, which
+ * costs as much as 50 rows: a scan looks at all of a page when it comes to it.
+ */
+#define MOST_OF_A_VALUE	16
+
+bool
+rows_next_value(RowScan *scan, int attno)
+{
+	bool		is_first = scan->slot == NULL || TTS_EMPTY(scan->slot);
+	int64		value = is_first ? 0 : rows_int8(scan, attno);
+	int			passed = 0;
+	int			column;
+
+	while (rows_next(scan))
+	{
+		if (is_first || rows_int8(scan, attno) != value)
+			return true;
+		if (++passed < MOST_OF_A_VALUE)
+			continue;
+		column = scan->keys[--scan->nkeys].sk_attno;
+		rows_key_int8(scan, column, BTGreaterStrategyNumber, value);
+		rows_restart(scan);
+	}
+	return false;
+}
+
 void
 rows_end(RowScan *scan)
 {

@@ -217,6 +217,13 @@ extern void rows_start(RowScan *scan);
 extern void rows_restart(RowScan *scan);
 extern bool rows_next(RowScan *scan);
 extern bool rows_previous(RowScan *scan);	/* backwards, from the last row */
+
+/*
+ * rows_next, but for rows that have the value of the current row in the bigint
+ * column attno.  The last key that was added is the lower bound of that column,
+ * and is replaced when it is worth to descend into the index again.
+ */
+extern bool rows_next_value(RowScan *scan, int attno);
 extern void rows_end(RowScan *scan);
 
 /*

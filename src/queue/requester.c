@@ -26,15 +26,10 @@ requester_count_kinds_of(Slice from_agent, int limit)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, from_agent);
 	rows_key_int8(&scan, 2, BTGreaterEqualStrategyNumber, PG_INT64_MIN);
 	rows_start(&scan);
-	while (n < limit && rows_next(&scan))
+	while (n < limit && rows_next_value(&scan, Anum_queue_key))
 	{
-		int64		kind = rows_int8(&scan, Anum_queue_key);
-
 		CHECK_FOR_INTERRUPTS();
 		n++;
-		scan.nkeys = 1;
-		rows_key_int8(&scan, 2, BTGreaterStrategyNumber, kind);
-		rows_restart(&scan);
 	}
 	rows_end(&scan);
 	return n;

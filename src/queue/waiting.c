@@ -136,10 +136,10 @@ waiting_visit_kinds(int64 first, int64 last, bool (*visit) (int64 kind, Slice ta
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_int8(&scan, 1, BTGreaterEqualStrategyNumber, first);
 	rows_key_int8(&scan, 1, BTLessEqualStrategyNumber, last);
+	rows_key_int8(&scan, 1, BTGreaterEqualStrategyNumber, first);
 	rows_start(&scan);
-	while (rows_next(&scan))
+	while (rows_next_value(&scan, Anum_queue_key))
 	{
 		int64		kind = rows_int8(&scan, Anum_queue_key);
 
@@ -147,10 +147,6 @@ waiting_visit_kinds(int64 first, int64 last, bool (*visit) (int64 kind, Slice ta
 		passed++;
 		if (!visit(kind, rows_text(&scan, Anum_queue_task_id), arg) || kind == last)
 			break;
-		scan.nkeys = 0;
-		rows_key_int8(&scan, 1, BTGreaterStrategyNumber, kind);
-		rows_key_int8(&scan, 1, BTLessEqualStrategyNumber, last);
-		rows_restart(&scan);
 	}
 	passed += scan.dead;
 	rows_end(&scan);
