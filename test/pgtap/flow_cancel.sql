@@ -1,21 +1,11 @@
 -- A cancel reaches everything that is live below the task.
 \ir ../fixtures/tap.sql
+\ir ../fixtures/family.sql
 SELECT plan(12);
-SET clutch.notify = off;
-SET clutch.default_deadline = 0;
-SET timezone = 'UTC';
 
-CREATE FUNCTION pg_temp.ask(task text, parent text DEFAULT NULL, orders jsonb DEFAULT NULL, whom text DEFAULT 'agent:ken', run text DEFAULT 'run:1') RETURNS clutch.receipt LANGUAGE sql AS
-$$ SELECT * FROM fixture.ask(task, nullif(whom, ''), NULL, orders, parent, run) $$;
-CREATE FUNCTION pg_temp.claimed(agent text DEFAULT 'agent:ken', n integer DEFAULT 99) RETURNS text LANGUAGE sql AS
-$$ SELECT coalesce(string_agg(replace(task_id, 'task:', ''), ' '), 'nothing') FROM clutch.claim(agent, n, '1 h') $$;
-
-SELECT fixture.at(0) \g /dev/null
-SELECT fixture.agent(name, 20) FROM unnest('{ken,lois}'::text[]) name \g /dev/null
-
-SELECT pg_temp.ask('task:a'), pg_temp.ask('task:a1', 'task:a'), pg_temp.ask('task:a2', 'task:a', whom => 'agent:lois'), pg_temp.ask('task:a11', 'task:a1', whom => 'agent:lois'),
-	pg_temp.ask('task:a111', 'task:a11', whom => 'agent:nobody'), pg_temp.ask('task:b') \g /dev/null
-SELECT pg_temp.claimed(), pg_temp.claimed('agent:lois', 1) \g /dev/null
+SELECT fixture.task('task:a'), fixture.task('task:a1', 'task:a'), fixture.task('task:a2', 'task:a', whom => 'agent:lois'), fixture.task('task:a11', 'task:a1', whom => 'agent:lois'),
+	fixture.task('task:a111', 'task:a11', whom => 'agent:nobody'), fixture.task('task:b') \g /dev/null
+SELECT fixture.taken(), fixture.taken('agent:lois', 1) \g /dev/null
 SELECT clutch.finish('agent:ken', 'task:a1') \g /dev/null
 SELECT is((SELECT late FROM clutch.cancel('task:a', 'not needed')), false, 'a cancel is accepted');
 SELECT is(fixture.states('task:a%'), 'a cancelled, a1 completed, a11 cancelled, a111 cancelled, a2 cancelled', 'it reaches every live task below, also below one that is completed');
@@ -25,8 +15,8 @@ SELECT is((SELECT string_agg(concat_ws(' ', task_id, from_agent, to_agents[1], e
 SELECT is((SELECT state FROM clutch.extend_lease('agent:lois', 'task:a2', 1)), 'cancelled', 'a running agent learns of it from its lease');
 SELECT is((SELECT late FROM clutch.finish('agent:lois', 'task:a2')), true, 'or from its report');
 SELECT is((SELECT sum(running) FROM clutch.agents), 1::bigint, 'the slots are free');
-SELECT is((SELECT late FROM pg_temp.ask('task:a3', 'task:a')), false, 'a child that is requested afterwards is accepted');
-SELECT is((SELECT late FROM pg_temp.ask('task:a12', 'task:a1')), false, 'also below a completed task');
+SELECT is((SELECT late FROM fixture.task('task:a3', 'task:a')), false, 'a child that is requested afterwards is accepted');
+SELECT is((SELECT late FROM fixture.task('task:a12', 'task:a1')), false, 'also below a completed task');
 SELECT is(fixture.states('task:a3') || ', ' || fixture.states('task:a12'), 'a3 cancelled, a12 cancelled', 'and cancelled at once');
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');

@@ -1,23 +1,13 @@
 -- A parent is told when the children that it waits for are over.
 \ir ../fixtures/tap.sql
+\ir ../fixtures/family.sql
 SELECT plan(17);
-SET clutch.notify = off;
-SET clutch.default_deadline = 0;
-SET timezone = 'UTC';
 
-CREATE FUNCTION pg_temp.ask(task text, parent text DEFAULT NULL, orders jsonb DEFAULT NULL, whom text DEFAULT 'agent:ken', run text DEFAULT 'run:1') RETURNS clutch.receipt LANGUAGE sql AS
-$$ SELECT * FROM fixture.ask(task, nullif(whom, ''), NULL, orders, parent, run) $$;
-CREATE FUNCTION pg_temp.claimed(agent text DEFAULT 'agent:ken', n integer DEFAULT 99) RETURNS text LANGUAGE sql AS
-$$ SELECT coalesce(string_agg(replace(task_id, 'task:', ''), ' '), 'nothing') FROM clutch.claim(agent, n, '1 h') $$;
-
-SELECT fixture.at(0) \g /dev/null
-SELECT fixture.agent(name, 20) FROM unnest('{ken,lois}'::text[]) name \g /dev/null
-
-SELECT pg_temp.ask('task:p', orders => '{"join": "all"}') \g /dev/null
-SELECT pg_temp.claimed('agent:ken', 1) \g /dev/null
+SELECT fixture.task('task:p', orders => '{"join": "all"}') \g /dev/null
+SELECT fixture.taken('agent:ken', 1) \g /dev/null
 SELECT clutch.progress('agent:ken', 'task:p', '{"step": 1}') \g /dev/null
-SELECT pg_temp.ask('task:p' || n, 'task:p', whom => 'agent:lois') FROM generate_series(1, 3) n \g /dev/null
-SELECT pg_temp.claimed('agent:lois') \g /dev/null
+SELECT fixture.task('task:p' || n, 'task:p', whom => 'agent:lois') FROM generate_series(1, 3) n \g /dev/null
+SELECT fixture.taken('agent:lois') \g /dev/null
 SELECT clutch.finish('agent:lois', 'task:p1'), clutch.fail('agent:lois', 'task:p2', 'TIMEOUT', 'slow') \g /dev/null
 SELECT is((SELECT count(*) FROM fixture.moves('task:p', 'joined')), 0::bigint, 'a parent is not told while a child runs and another one is retried');
 SELECT clutch.cancel('task:p2'), clutch.finish('agent:lois', 'task:p3') \g /dev/null
@@ -25,29 +15,29 @@ SELECT is((SELECT m - 'children' FROM fixture.moves('task:p', 'joined') m), '{"s
 SELECT is((SELECT m -> 'children' FROM fixture.moves('task:p', 'joined') m), '{"task:p1": "completed", "task:p2": "cancelled", "task:p3": "completed"}', 'and of each of them');
 SELECT is((SELECT to_agents FROM clutch.events WHERE task_id = 'task:p' AND envelope #>> '{meta,clutch,move}' = 'joined'), '{agent:ken}', 'the event is for its agent');
 SELECT is(fixture.states('task:p'), 'p running', 'the parent goes on');
-SELECT pg_temp.ask('task:p4', 'task:p', whom => 'agent:lois') \g /dev/null
-SELECT pg_temp.claimed('agent:lois') \g /dev/null
+SELECT fixture.task('task:p4', 'task:p', whom => 'agent:lois') \g /dev/null
+SELECT fixture.taken('agent:lois') \g /dev/null
 SELECT clutch.finish('agent:lois', 'task:p4') \g /dev/null
 SELECT is((SELECT string_agg(m ->> 'completed', ' ') FROM fixture.moves('task:p', 'joined') m), '2 1', 'children that are requested later are a group of their own');
 
-SELECT pg_temp.ask('task:q'), pg_temp.ask('task:q0', 'task:q', whom => 'agent:lois') \g /dev/null
-SELECT pg_temp.ask('task:q' || n, 'task:q', '{"join": 2}', 'agent:lois') FROM generate_series(1, 4) n \g /dev/null
-SELECT pg_temp.claimed('agent:lois') \g /dev/null
+SELECT fixture.task('task:q'), fixture.task('task:q0', 'task:q', whom => 'agent:lois') \g /dev/null
+SELECT fixture.task('task:q' || n, 'task:q', '{"join": 2}', 'agent:lois') FROM generate_series(1, 4) n \g /dev/null
+SELECT fixture.taken('agent:lois') \g /dev/null
 SELECT clutch.finish('agent:lois', 'task:q0'), clutch.finish('agent:lois', 'task:q1'), clutch.fail('agent:lois', 'task:q2', 'E', 'e', false) \g /dev/null
 SELECT is((SELECT count(*) FROM fixture.moves('task:q', 'joined')), 0::bigint, 'a child that is not required does not count');
 SELECT clutch.finish('agent:lois', 'task:q3') \g /dev/null
 SELECT clutch.finish('agent:lois', 'task:q4') \g /dev/null
 SELECT is((SELECT string_agg((m - 'children')::text, ' ') FROM fixture.moves('task:q', 'joined') m), '{"met": true, "join": 2, "open": 1, "state": "joined", "failed": 1, "completed": 2}', 'two of four: told once');
-SELECT pg_temp.ask('task:s'), pg_temp.ask('task:s1', 'task:s', '{"join": "any"}', 'agent:lois'), pg_temp.ask('task:s2', 'task:s', '{"join": "any"}', 'agent:lois') \g /dev/null
-SELECT pg_temp.claimed('agent:lois') \g /dev/null
+SELECT fixture.task('task:s'), fixture.task('task:s1', 'task:s', '{"join": "any"}', 'agent:lois'), fixture.task('task:s2', 'task:s', '{"join": "any"}', 'agent:lois') \g /dev/null
+SELECT fixture.taken('agent:lois') \g /dev/null
 SELECT clutch.fail('agent:lois', 'task:s1', 'E', 'e', false), clutch.fail('agent:lois', 'task:s2', 'E', 'e', false) \g /dev/null
 SELECT is((SELECT m ->> 'met' FROM fixture.moves('task:s', 'joined') m), 'false', 'a parent that waits for any child is told when none is left');
 
 -- of many, each that ends looks at a few (what their index fetched)
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:many", "capabilities": [{"id": "skill:many"}], "limits": {"max_concurrency": 999}}') \g /dev/null
-SELECT pg_temp.ask('task:many', NULL, '{"join": "all"}', 'agent:many') \g /dev/null
-SELECT pg_temp.ask('task:many' || n, 'task:many', NULL, 'agent:many') FROM generate_series(1, 300) n \g /dev/null
-SELECT pg_temp.claimed('agent:many', 999) \g /dev/null
+SELECT fixture.task('task:many', NULL, '{"join": "all"}', 'agent:many') \g /dev/null
+SELECT fixture.task('task:many' || n, 'task:many', NULL, 'agent:many') FROM generate_series(1, 300) n \g /dev/null
+SELECT fixture.taken('agent:many', 999) \g /dev/null
 CREATE TEMP TABLE fetched AS SELECT pg_stat_get_xact_tuples_fetched('clutch.task_parent_task_id'::regclass) AS n;
 SELECT clutch.finish('agent:many', 'task:many' || n) FROM generate_series(1, 200) n \g /dev/null
 SELECT cmp_ok((SELECT pg_stat_get_xact_tuples_fetched('clutch.task_parent_task_id'::regclass) - n FROM fetched), '<', 25000::bigint, '200 of 300 children end, and none of them reads all the others');
