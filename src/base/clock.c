@@ -61,7 +61,7 @@ typedef struct Cursor
 } Cursor;
 
 static bool
-take_digits(Cursor *c, int count, int *number)
+clock_take_digits(Cursor *c, int count, int *number)
 {
 	int			n = 0;
 
@@ -78,7 +78,7 @@ take_digits(Cursor *c, int count, int *number)
 }
 
 static bool
-take_char(Cursor *c, char either, char other)
+clock_take_char(Cursor *c, char either, char other)
 {
 	if (c->s == c->end || (*c->s != either && *c->s != other))
 		return false;
@@ -87,33 +87,33 @@ take_char(Cursor *c, char either, char other)
 }
 
 static bool
-take_date(Cursor *c, int *year, int *month, int *day)
+clock_take_date(Cursor *c, int *year, int *month, int *day)
 {
-	return take_digits(c, 4, year) && take_char(c, '-', '-') &&
-		take_digits(c, 2, month) && take_char(c, '-', '-') &&
-		take_digits(c, 2, day) &&
+	return clock_take_digits(c, 4, year) && clock_take_char(c, '-', '-') &&
+		clock_take_digits(c, 2, month) && clock_take_char(c, '-', '-') &&
+		clock_take_digits(c, 2, day) &&
 		*month >= 1 && *month <= 12 &&
 		*day >= 1 && *day <= day_tab[isleap(*year)][*month - 1];
 }
 
 static bool
-take_time(Cursor *c, int *hour, int *minute, int *second)
+clock_take_time(Cursor *c, int *hour, int *minute, int *second)
 {
-	return take_digits(c, 2, hour) && take_char(c, ':', ':') &&
-		take_digits(c, 2, minute) && take_char(c, ':', ':') &&
-		take_digits(c, 2, second) &&
+	return clock_take_digits(c, 2, hour) && clock_take_char(c, ':', ':') &&
+		clock_take_digits(c, 2, minute) && clock_take_char(c, ':', ':') &&
+		clock_take_digits(c, 2, second) &&
 		*hour <= 23 && *minute <= 59 && *second <= 60;
 }
 
 /* ".123": 1 to 9 digits, rounded to microseconds, possibly to a full second */
 static bool
-take_fraction(Cursor *c, int *usec)
+clock_take_fraction(Cursor *c, int *usec)
 {
 	int			digits = 0;
 	int			n = 0;
 
 	*usec = 0;
-	if (!take_char(c, '.', '.'))
+	if (!clock_take_char(c, '.', '.'))
 		return true;
 	for (; c->s < c->end && *c->s >= '0' && *c->s <= '9'; c->s++, digits++)
 	{
@@ -131,19 +131,19 @@ take_fraction(Cursor *c, int *usec)
 
 /* "Z" or "+hh:mm", in minutes east of Greenwich */
 static bool
-take_zone(Cursor *c, int *minutes_east)
+clock_take_zone(Cursor *c, int *minutes_east)
 {
 	bool		west;
 	int			hour;
 	int			minute;
 
 	*minutes_east = 0;
-	if (take_char(c, 'Z', 'z'))
+	if (clock_take_char(c, 'Z', 'z'))
 		return true;
 	west = c->s < c->end && *c->s == '-';
-	if (!take_char(c, '+', '-') ||
-		!take_digits(c, 2, &hour) || !take_char(c, ':', ':') ||
-		!take_digits(c, 2, &minute) || hour > 23 || minute > 59)
+	if (!clock_take_char(c, '+', '-') ||
+		!clock_take_digits(c, 2, &hour) || !clock_take_char(c, ':', ':') ||
+		!clock_take_digits(c, 2, &minute) || hour > 23 || minute > 59)
 		return false;
 	*minutes_east = (hour * 60 + minute) * (west ? -1 : 1);
 	return true;
@@ -164,9 +164,9 @@ clock_parse_rfc3339(Slice text, TimestampTz *t)
 	int64		day_minute;
 
 	if (!slice_present(text) ||
-		!take_date(&c, &year, &month, &day) || !take_char(&c, 'T', 't') ||
-		!take_time(&c, &hour, &minute, &second) ||
-		!take_fraction(&c, &usec) || !take_zone(&c, &minutes_east) ||
+		!clock_take_date(&c, &year, &month, &day) || !clock_take_char(&c, 'T', 't') ||
+		!clock_take_time(&c, &hour, &minute, &second) ||
+		!clock_take_fraction(&c, &usec) || !clock_take_zone(&c, &minutes_east) ||
 		c.s != c.end)
 		return false;
 

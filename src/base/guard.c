@@ -84,7 +84,7 @@ guard_release(uint64 key)
 
 /* the end of the transaction has released the locks */
 static void
-forget_held(void)
+guard_forget_held(void)
 {
 	memset(held, 0, sizeof(held));
 }
@@ -94,7 +94,7 @@ forget_held(void)
  * must wait for the end of our transaction because of the guard.
  */
 static void
-drop_held(void)
+guard_drop_held(void)
 {
 	int			kind;
 
@@ -102,7 +102,7 @@ drop_held(void)
 		guard_drop((GuardKind) kind);
 }
 
-static TransactionWatch watch = {.rolled_back = drop_held, .ended = forget_held};
+static TransactionWatch watch = {.rolled_back = guard_drop_held, .ended = guard_forget_held};
 
 /*
  * The lock belongs to the whole transaction, because the next caller may run

@@ -60,7 +60,7 @@ static Oid	sequence_oids[NUM_STATE_SEQUENCES];
 static bool watching_catalogs = false;
 
 static void
-forget_all_oids(Datum arg, int cacheid, uint32 hashvalue)
+rows_forget_all_oids(Datum arg, int cacheid, uint32 hashvalue)
 {
 	memset(table_oids, 0, sizeof(table_oids));
 	memset(index_oids, 0, sizeof(index_oids));
@@ -68,7 +68,7 @@ forget_all_oids(Datum arg, int cacheid, uint32 hashvalue)
 }
 
 static void
-forget_relation_oid(Datum arg, Oid relid)
+rows_forget_relation_oid(Datum arg, Oid relid)
 {
 	int			i;
 
@@ -81,15 +81,15 @@ forget_relation_oid(Datum arg, Oid relid)
 }
 
 static Oid
-lookup_oid(const char *name)
+rows_lookup_oid(const char *name)
 {
 	Oid			schema;
 	Oid			relid;
 
 	if (!watching_catalogs)
 	{
-		CacheRegisterSyscacheCallback(NAMESPACEOID, forget_all_oids, (Datum) 0);
-		CacheRegisterRelcacheCallback(forget_relation_oid, (Datum) 0);
+		CacheRegisterSyscacheCallback(NAMESPACEOID, rows_forget_all_oids, (Datum) 0);
+		CacheRegisterRelcacheCallback(rows_forget_relation_oid, (Datum) 0);
 		watching_catalogs = true;
 	}
 	schema = get_namespace_oid(CLUTCH_SCHEMA, false);
@@ -104,11 +104,11 @@ lookup_oid(const char *name)
 
 /* The lookup itself may discard all oids, so the place is filled afterwards. */
 static Oid
-known_oid(Oid *place, const char *name)
+rows_known_oid(Oid *place, const char *name)
 {
 	if (!OidIsValid(*place))
 	{
-		Oid			oid = lookup_oid(name);
+		Oid			oid = rows_lookup_oid(name);
 
 		*place = oid;
 	}
@@ -118,7 +118,7 @@ known_oid(Oid *place, const char *name)
 Oid
 rows_table_oid(StateTable table)
 {
-	return known_oid(&table_oids[table], tables[table].name);
+	return rows_known_oid(&table_oids[table], tables[table].name);
 }
 
 /* ------------------------------------------------------------------- locks */
@@ -146,15 +146,18 @@ static HeldLock held_locks[HELD_LOCKS];
 static uint64 lock_generation = 1;
 
 static void
-forget_held_locks(void)
+rows_forget_held_locks(void)
 {
 	lock_generation++;
 }
 
-static TransactionWatch lock_watch = {.rolled_back = forget_held_locks, .ended = forget_held_locks};
+static TransactionWatch lock_watch = {
+	.rolled_back = rows_forget_held_locks,
+	.ended = rows_forget_held_locks,
+};
 
 static bool
-lock_is_held(Oid relid, LOCKMODE mode)
+rows_lock_is_held(Oid relid, LOCKMODE mode)
 {
 	const HeldLock *held = &held_locks[relid % HELD_LOCKS];
 
@@ -162,7 +165,7 @@ lock_is_held(Oid relid, LOCKMODE mode)
 }
 
 static void
-note_held_lock(Oid relid, LOCKMODE mode)
+rows_note_held_lock(Oid relid, LOCKMODE mode)
 {
 	/* stronger modes are rare, and not ordered by strength */
 	if (mode != AccessShareLock && mode != RowExclusiveLock)
@@ -174,12 +177,12 @@ note_held_lock(Oid relid, LOCKMODE mode)
 /* ------------------------------------------------------------------ opening */
 
 static void
-request_lock(Oid relid, LOCKMODE mode)
+rows_request_lock(Oid relid, LOCKMODE mode)
 {
-	if (lock_is_held(relid, mode))
+	if (rows_lock_is_held(relid, mode))
 		return;
 	LockRelationOid(relid, mode);
-	note_held_lock(relid, mode);
+	rows_note_held_lock(relid, mode);
 }
 
 /*
@@ -194,13 +197,13 @@ rows_open(StateTable table, LOCKMODE lock)
 		Oid			relid = rows_table_oid(table);
 		Relation	rel;
 
-		request_lock(relid, lock);
+		rows_request_lock(relid, lock);
 		rel = RelationIdGetRelation(relid);
 		if (rel != NULL)
 			return rel;
 		UnlockRelationOid(relid, lock);
-		forget_held_locks();
-		forget_relation_oid((Datum) 0, relid);
+		rows_forget_held_locks();
+		rows_forget_relation_oid((Datum) 0, relid);
 	}
 }
 
@@ -214,20 +217,20 @@ rows_open(StateTable table, LOCKMODE lock)
 Relation
 rows_open_index_by_oid(Oid relid, LOCKMODE lock)
 {
-	request_lock(relid, lock);
+	rows_request_lock(relid, lock);
 	return index_open(relid, NoLock);
 }
 
 Relation
 rows_open_index(StateIndex index, LOCKMODE lock)
 {
-	return rows_open_index_by_oid(known_oid(&index_oids[index], index_names[index]), lock);
+	return rows_open_index_by_oid(rows_known_oid(&index_oids[index], index_names[index]), lock);
 }
 
 int64
 rows_nextval(StateSequence sequence)
 {
-	return nextval_internal(known_oid(&sequence_oids[sequence], sequence_names[sequence]),
+	return nextval_internal(rows_known_oid(&sequence_oids[sequence], sequence_names[sequence]),
 							false);
 }
 

@@ -43,7 +43,7 @@ static TableMemo memos[NUM_STATE_TABLES];
 static bool watching_relations = false;
 
 static bool
-memo_concerns(const TableMemo *memo, Oid relid)
+rows_memo_concerns(const TableMemo *memo, Oid relid)
 {
 	int			i;
 
@@ -57,23 +57,23 @@ memo_concerns(const TableMemo *memo, Oid relid)
 
 /* The indexes themselves are freed later: they may be in use. */
 static void
-relation_changed(Datum arg, Oid relid)
+rows_relation_changed(Datum arg, Oid relid)
 {
 	int			i;
 
 	for (i = 0; i < NUM_STATE_TABLES; i++)
-		if (memo_concerns(&memos[i], relid))
+		if (rows_memo_concerns(&memos[i], relid))
 			memos[i].indexes_known = memos[i].has_pages = false;
 }
 
 static TableMemo *
-memo_of_table(StateTable table, Relation rel)
+rows_memo_of_table(StateTable table, Relation rel)
 {
 	TableMemo  *memo = &memos[table];
 
 	if (!watching_relations)
 	{
-		CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
+		CacheRegisterRelcacheCallback(rows_relation_changed, (Datum) 0);
 		watching_relations = true;
 	}
 	if (memo->relid != RelationGetRelid(rel))
@@ -89,7 +89,7 @@ memo_of_table(StateTable table, Relation rel)
  * index has another condition.
  */
 static AttrNumber
-column_not_null(const IndexInfo *info)
+rows_column_not_null(const IndexInfo *info)
 {
 	NullTest   *test = linitial(info->ii_Predicate);
 
@@ -104,14 +104,14 @@ column_not_null(const IndexInfo *info)
  * plain index, one that has these would crash the server.
  */
 static bool
-index_is_simple(const WriteIndex *entry)
+rows_index_is_simple(const WriteIndex *entry)
 {
 	return entry->info->ii_Expressions == NIL && entry->info->ii_ExclusionOps == NULL &&
 		(entry->info->ii_Predicate == NIL || entry->unless_null > 0);
 }
 
 static void
-read_indexes(TableMemo *memo, Relation rel)
+rows_read_indexes(TableMemo *memo, Relation rel)
 {
 	List	   *relids = RelationGetIndexList(rel);
 	MemoryContext old;
@@ -132,8 +132,8 @@ read_indexes(TableMemo *memo, Relation rel)
 
 		entry->relid = RelationGetRelid(index);
 		entry->info = BuildIndexInfo(index);
-		entry->unless_null = entry->info->ii_Predicate != NIL ? column_not_null(entry->info) : 0;
-		if (!index_is_simple(entry))
+		entry->unless_null = entry->info->ii_Predicate != NIL ? rows_column_not_null(entry->info) : 0;
+		if (!rows_index_is_simple(entry))
 			memo->foreign = index->rd_rel->relname;
 
 		/*
@@ -154,16 +154,16 @@ read_indexes(TableMemo *memo, Relation rel)
  * it is still valid in the end.  After that, the locks keep it so.
  */
 static TableMemo *
-memo_with_indexes(StateTable table, Relation rel)
+rows_memo_with_indexes(StateTable table, Relation rel)
 {
-	TableMemo  *memo = memo_of_table(table, rel);
+	TableMemo  *memo = rows_memo_of_table(table, rel);
 
 	while (!memo->indexes_known)
 	{
 		memo->indexes_known = true;
 		PG_TRY();
 		{
-			read_indexes(memo, rel);
+			rows_read_indexes(memo, rel);
 		}
 		PG_CATCH();
 		{
@@ -179,11 +179,11 @@ memo_with_indexes(StateTable table, Relation rel)
 bool
 rows_indexes_are_simple(StateTable table, Relation rel)
 {
-	return NameStr(memo_with_indexes(table, rel)->foreign)[0] == '\0';
+	return NameStr(rows_memo_with_indexes(table, rel)->foreign)[0] == '\0';
 }
 
 static void
-require_simple_indexes(const TableMemo *memo, Relation rel)
+rows_require_simple_indexes(const TableMemo *memo, Relation rel)
 {
 	if (NameStr(memo->foreign)[0] != '\0')
 		ereport(ERROR,
@@ -197,11 +197,11 @@ void
 rows_insert_entries(StateTable table, Relation rel, Datum *values, bool *nulls,
 					ItemPointer tid, NewEntries which)
 {
-	TableMemo  *memo = memo_with_indexes(table, rel);
+	TableMemo  *memo = rows_memo_with_indexes(table, rel);
 	int			i;
 	int			k;
 
-	require_simple_indexes(memo, rel);
+	rows_require_simple_indexes(memo, rel);
 	for (i = 0; i < memo->nindexes; i++)
 	{
 		IndexInfo  *info = memo->indexes[i].info;
@@ -234,7 +234,7 @@ rows_insert_entries(StateTable table, Relation rel, Datum *values, bool *nulls,
 bool
 rows_table_is_void(StateTable table, Relation rel)
 {
-	TableMemo  *memo = memo_of_table(table, rel);
+	TableMemo  *memo = rows_memo_of_table(table, rel);
 
 	if (!memo->has_pages)
 		memo->has_pages = RelationGetNumberOfBlocks(rel) > 0;

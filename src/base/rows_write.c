@@ -60,14 +60,14 @@ rows_lock(RowScan *scan, RowLockMode mode, bool wait)
 }
 
 static Relation
-open_for_writing(StateTable table)
+rows_open_for_writing(StateTable table)
 {
 	rows_require_writable();
 	return rows_open(table, RowExclusiveLock);
 }
 
 static void
-refuse_columns(StateTable table, TupleDesc desc)
+rows_refuse_columns(StateTable table, TupleDesc desc)
 {
 	int			n = rows_columns(table);
 	int			i;
@@ -97,7 +97,7 @@ rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls)
 
 	if (desc->natts == n)
 		return heap_form_tuple(desc, values, nulls);
-	refuse_columns(table, desc);
+	rows_refuse_columns(table, desc);
 	all_values = palloc0(sizeof(Datum) * desc->natts);
 	all_nulls = palloc(sizeof(bool) * desc->natts);
 	memset(all_nulls, true, sizeof(bool) * desc->natts);
@@ -109,7 +109,7 @@ rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls)
 ItemPointerData
 rows_insert(StateTable table, Datum *values, bool *nulls)
 {
-	Relation	rel = open_for_writing(table);
+	Relation	rel = rows_open_for_writing(table);
 	HeapTuple	tuple = rows_form(table, RelationGetDescr(rel), values, nulls);
 	ItemPointerData tid;
 
@@ -129,7 +129,7 @@ rows_insert(StateTable table, Datum *values, bool *nulls)
 void
 rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls)
 {
-	Relation	rel = open_for_writing(table);
+	Relation	rel = rows_open_for_writing(table);
 	HeapTuple	tuple = rows_form(table, RelationGetDescr(rel), values, nulls);
 	NewEntries	entries = simple_heap_update_compat(rel, tid, tuple);
 
@@ -144,7 +144,7 @@ rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls)
 void
 rows_delete(StateTable table, ItemPointer tid)
 {
-	Relation	rel = open_for_writing(table);
+	Relation	rel = rows_open_for_writing(table);
 
 	simple_heap_delete(rel, tid);
 	table_close(rel, NoLock);
@@ -154,7 +154,7 @@ rows_delete(StateTable table, ItemPointer tid)
 bool
 rows_delete_if_free(StateTable table, ItemPointer tid)
 {
-	Relation	rel = open_for_writing(table);
+	Relation	rel = rows_open_for_writing(table);
 	TM_FailureData failure;
 	TM_Result	result = heap_delete(rel, tid, GetCurrentCommandId(true), InvalidSnapshot,
 									 false, &failure, false);

@@ -30,18 +30,18 @@ static TransactionWatch **last_link = &first_watch;
 /* -------------------------------------------------------- before the commit */
 
 static bool
-watch_is_unsettled(const TransactionWatch *watch)
+transaction_watch_is_unsettled(const TransactionWatch *watch)
 {
 	return watch->settling != NULL && (watch->unsettled == NULL || watch->unsettled());
 }
 
 static bool
-any_is_unsettled(void)
+transaction_is_unsettled(void)
 {
 	TransactionWatch *watch;
 
 	for (watch = first_watch; watch != NULL; watch = watch->next)
-		if (watch_is_unsettled(watch))
+		if (transaction_watch_is_unsettled(watch))
 			return true;
 	return false;
 }
@@ -53,7 +53,7 @@ any_is_unsettled(void)
  * with assertions is therefore given another parent.
  */
 static bool
-call_settling(TransactionWatch *watch)
+transaction_call_settling(TransactionWatch *watch)
 {
 #ifdef USE_ASSERT_CHECKING
 	MemoryContext context = CurrentMemoryContext;
@@ -77,30 +77,30 @@ call_settling(TransactionWatch *watch)
  * what follows from that.  After an error, the next transaction sets XactReadOnly.
  */
 static bool
-call_settling_writable(TransactionWatch *watch)
+transaction_call_settling_writable(TransactionWatch *watch)
 {
 	bool		was_read_only = XactReadOnly;
 	bool		did_something;
 
 	XactReadOnly = false;
-	did_something = call_settling(watch);
+	did_something = transaction_call_settling(watch);
 	XactReadOnly = was_read_only;
 	return did_something;
 }
 
 /* each watch once, on a snapshot that includes what the one before has done */
 static bool
-settle_each(void)
+transaction_settle_each(void)
 {
 	TransactionWatch *watch;
 	bool		did_something = false;
 
 	for (watch = first_watch; watch != NULL; watch = watch->next)
 	{
-		if (!watch_is_unsettled(watch))
+		if (!transaction_watch_is_unsettled(watch))
 			continue;
 		PushActiveSnapshot(GetTransactionSnapshot());
-		if (call_settling_writable(watch))
+		if (transaction_call_settling_writable(watch))
 			did_something = true;
 		PopActiveSnapshot();
 	}
@@ -114,9 +114,9 @@ settle_each(void)
  * that those have opened.
  */
 static void
-settle_until_done(bool is_prepare)
+transaction_settle_until_done(bool is_prepare)
 {
-	while (any_is_unsettled() && settle_each())
+	while (transaction_is_unsettled() && transaction_settle_each())
 	{
 		do
 			AfterTriggerFireDeferred();
@@ -129,7 +129,7 @@ settle_until_done(bool is_prepare)
  * resource owner.
  */
 static void
-settle_transaction(bool is_prepare)
+transaction_settle(bool is_prepare)
 {
 	ResourceOwner owner = CurrentResourceOwner;
 	MemoryContext context = AllocSetContextCreate(TopTransactionContext, "clutch settling",
@@ -137,7 +137,7 @@ settle_transaction(bool is_prepare)
 	MemoryContext old = MemoryContextSwitchTo(context);
 
 	CurrentResourceOwner = TopTransactionResourceOwner;
-	settle_until_done(is_prepare);
+	transaction_settle_until_done(is_prepare);
 	CurrentResourceOwner = owner;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
@@ -151,13 +151,13 @@ transaction_ends(XactEvent event, void *arg)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-			if (any_is_unsettled())
-				settle_transaction(false);
+			if (transaction_is_unsettled())
+				transaction_settle(false);
 			CALL_EACH(committing);
 			return;
 		case XACT_EVENT_PRE_PREPARE:
-			if (any_is_unsettled())
-				settle_transaction(true);
+			if (transaction_is_unsettled())
+				transaction_settle(true);
 			return;
 		case XACT_EVENT_PARALLEL_PRE_COMMIT:
 			return;
@@ -178,8 +178,8 @@ transaction_ends(XactEvent event, void *arg)
 }
 
 static void
-savepoint_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
-			   void *arg)
+transaction_savepoint_ends(SubXactEvent event, SubTransactionId mine, SubTransactionId parent,
+						   void *arg)
 {
 	if (event == SUBXACT_EVENT_ABORT_SUB)
 		CALL_EACH(rolled_back);
@@ -199,7 +199,7 @@ transaction_watch(TransactionWatch *watch)
 	if (first_watch == NULL)
 	{
 		RegisterXactCallback(transaction_ends, NULL);
-		RegisterSubXactCallback(savepoint_ends, NULL);
+		RegisterSubXactCallback(transaction_savepoint_ends, NULL);
 	}
 	*last_link = watch;
 	last_link = &watch->next;

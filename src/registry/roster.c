@@ -40,7 +40,7 @@ roster_invalidate(void)
  * the next roster_get reads again.
  */
 static void
-read_registry(uint64 built_at)
+roster_read_registry(uint64 built_at)
 {
 	Roster	   *roster = roster_read();
 
@@ -63,7 +63,7 @@ roster_get(void)
 	AcceptInvalidationMessages();
 	changes = stale_count(STALE_CARDS);
 	if (current == NULL || current->built_at != changes)
-		read_registry(changes);
+		roster_read_registry(changes);
 	return current;
 }
 

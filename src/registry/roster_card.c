@@ -34,14 +34,14 @@ typedef struct CardWalk
 } CardWalk;
 
 static inline uint32
-entry_end(JEntry entry, uint32 start)
+roster_card_entry_end(JEntry entry, uint32 start)
 {
 	return JBE_HAS_OFF(entry) ? JBE_OFFLENFLD(entry) : start + JBE_OFFLENFLD(entry);
 }
 
 /* What is not a container has no children. */
 static CardWalk
-walk_begin(const JsonbValue *value)
+roster_card_walk_begin(const JsonbValue *value)
 {
 	CardWalk	walk = {NULL};
 	const JsonbContainer *container;
@@ -61,7 +61,7 @@ walk_begin(const JsonbValue *value)
 
 /* false: there are no more; the key is absent in an array */
 static bool
-walk_next(CardWalk *walk, Slice *key, JsonbValue *value)
+roster_card_walk_next(CardWalk *walk, Slice *key, JsonbValue *value)
 {
 	uint32		end;
 
@@ -71,11 +71,11 @@ walk_next(CardWalk *walk, Slice *key, JsonbValue *value)
 	*key = SLICE_NONE;
 	if (walk->keys != NULL)
 	{
-		end = entry_end(*walk->keys++, walk->key_start);
+		end = roster_card_entry_end(*walk->keys++, walk->key_start);
 		*key = (Slice) {walk->data + walk->key_start, end - walk->key_start};
 		walk->key_start = end;
 	}
-	end = entry_end(*walk->values, walk->value_start);
+	end = roster_card_entry_end(*walk->values, walk->value_start);
 	value_fill(*walk->values++, walk->data, walk->value_start, end, value);
 	walk->value_start = end;
 	return true;
@@ -85,7 +85,7 @@ walk_next(CardWalk *walk, Slice *key, JsonbValue *value)
 	((key).len == sizeof(literal) - 1 && memcmp((key).s, literal, sizeof(literal) - 1) == 0)
 
 static Slice
-text_of(const JsonbValue *value)
+roster_card_text_of(const JsonbValue *value)
 {
 	if (value->type != jbvString)
 		return SLICE_NONE;
@@ -94,9 +94,9 @@ text_of(const JsonbValue *value)
 
 /* the place of the word among the names, or what was there before */
 static int
-level_of(const JsonbValue *value, const char *const *names, int before)
+roster_card_level_of(const JsonbValue *value, const char *const *names, int before)
 {
-	Slice		word = text_of(value);
+	Slice		word = roster_card_text_of(value);
 	int			i;
 
 	for (i = 0; names[i] != NULL; i++)
@@ -106,7 +106,7 @@ level_of(const JsonbValue *value, const char *const *names, int before)
 }
 
 static int
-count_of(const JsonbValue *value, int before)
+roster_card_count_of(const JsonbValue *value, int before)
 {
 	int64		number;
 
@@ -119,48 +119,48 @@ count_of(const JsonbValue *value, int before)
 /* -------------------------------------------------------------- capabilities */
 
 static int
-list_length_of(const JsonbValue *value)
+roster_card_list_length_of(const JsonbValue *value)
 {
 	return value->type == jbvBinary ? JsonContainerSize(value->val.binary.data) : 0;
 }
 
 static void
-read_tools(RosterReading *reading, const JsonbValue *value, int agent, RosterCapability *to)
+roster_card_read_tools(RosterReading *reading, const JsonbValue *value, int agent, RosterCapability *to)
 {
-	CardWalk	walk = walk_begin(value);
+	CardWalk	walk = roster_card_walk_begin(value);
 	JsonbValue	element;
 	Slice		key;
 
-	while (walk_next(&walk, &key, &element))
+	while (roster_card_walk_next(&walk, &key, &element))
 	{
 		RosterWord *word;
 
-		if (!slice_present(text_of(&element)))
+		if (!slice_present(roster_card_text_of(&element)))
 			continue;
-		word = roster_intern(reading->roster, BY_TOOL, NULL, text_of(&element));
+		word = roster_intern(reading->roster, BY_TOOL, NULL, roster_card_text_of(&element));
 		roster_note_word(reading, word, agent);
 		to->tools[to->ntools++] = word;
 	}
 }
 
 static void
-read_tags(RosterReading *reading, const JsonbValue *value, int agent)
+roster_card_read_tags(RosterReading *reading, const JsonbValue *value, int agent)
 {
-	CardWalk	walk = walk_begin(value);
+	CardWalk	walk = roster_card_walk_begin(value);
 	JsonbValue	element;
 	Slice		key;
 
-	while (walk_next(&walk, &key, &element))
-		if (slice_present(text_of(&element)))
+	while (roster_card_walk_next(&walk, &key, &element))
+		if (slice_present(roster_card_text_of(&element)))
 			roster_note_word(reading, roster_intern(reading->roster, BY_TAG, NULL,
-													text_of(&element)), agent);
+													roster_card_text_of(&element)), agent);
 }
 
 /* false: it has no id */
 static bool
-read_capability(RosterReading *reading, const JsonbValue *value, int agent, RosterCapability *to)
+roster_card_read_capability(RosterReading *reading, const JsonbValue *value, int agent, RosterCapability *to)
 {
-	CardWalk	walk = walk_begin(value);
+	CardWalk	walk = roster_card_walk_begin(value);
 	JsonbValue	tools = {jbvNull};
 	JsonbValue	servers = {jbvNull};
 	Slice		id = SLICE_NONE;
@@ -172,22 +172,22 @@ read_capability(RosterReading *reading, const JsonbValue *value, int agent, Rost
 
 	memset(to, 0, sizeof(*to));
 	to->cost = COST_MEDIUM;
-	while (walk_next(&walk, &key, &field))
+	while (roster_card_walk_next(&walk, &key, &field))
 	{
 		if (KEY_IS(key, "id"))
-			id = text_of(&field);
+			id = roster_card_text_of(&field);
 		else if (KEY_IS(key, "version"))
-			version = text_of(&field);
+			version = roster_card_text_of(&field);
 		else if (KEY_IS(key, "tags"))
-			read_tags(reading, &field, agent);
+			roster_card_read_tags(reading, &field, agent);
 		else if (KEY_IS(key, "tools"))
 			tools = field;
 		else if (KEY_IS(key, "servers"))
 			servers = field;
 		else if (KEY_IS(key, "cost_hint"))
-			to->cost = level_of(&field, level_cost, to->cost);
+			to->cost = roster_card_level_of(&field, level_cost, to->cost);
 		else if (KEY_IS(key, "trust_level"))
-			to->trust = level_of(&field, level_trust, to->trust);
+			to->trust = roster_card_level_of(&field, level_trust, to->trust);
 	}
 	if (!slice_present(id))
 		return false;
@@ -197,19 +197,19 @@ read_capability(RosterReading *reading, const JsonbValue *value, int agent, Rost
 	word = roster_intern(reading->roster, BY_VERSION, word, version);
 	roster_note_word(reading, word, agent);
 	to->version = word;
-	ntools = list_length_of(&tools) + list_length_of(&servers);
+	ntools = roster_card_list_length_of(&tools) + roster_card_list_length_of(&servers);
 	if (ntools > 0)
 		to->tools = roster_alloc(reading->roster, ntools * sizeof(RosterWord *));
-	read_tools(reading, &tools, agent, to);
-	read_tools(reading, &servers, agent, to);
+	roster_card_read_tools(reading, &tools, agent, to);
+	roster_card_read_tools(reading, &servers, agent, to);
 	return true;
 }
 
 static int
-read_capabilities(RosterReading *reading, const JsonbValue *value, int agent,
-				  RosterCapability **capabilities)
+roster_card_read_capabilities(RosterReading *reading, const JsonbValue *value, int agent,
+							  RosterCapability **capabilities)
 {
-	CardWalk	walk = walk_begin(value);
+	CardWalk	walk = roster_card_walk_begin(value);
 	JsonbValue	element;
 	Slice		key;
 	int			n = 0;
@@ -217,8 +217,8 @@ read_capabilities(RosterReading *reading, const JsonbValue *value, int agent,
 	*capabilities = NULL;
 	if (walk.left > 0)
 		*capabilities = roster_alloc(reading->roster, walk.left * sizeof(RosterCapability));
-	while (walk_next(&walk, &key, &element))
-		if (read_capability(reading, &element, agent, &(*capabilities)[n]))
+	while (roster_card_walk_next(&walk, &key, &element))
+		if (roster_card_read_capability(reading, &element, agent, &(*capabilities)[n]))
 			n++;
 	return n;
 }
@@ -226,7 +226,7 @@ read_capabilities(RosterReading *reading, const JsonbValue *value, int agent,
 /* ----------------------------------------------------------- the other parts */
 
 static void
-read_retry(const JsonbValue *value, RetryPolicy *retry)
+roster_card_read_retry(const JsonbValue *value, RetryPolicy *retry)
 {
 	JsonbContainer *object = value->type == jbvBinary ? value->val.binary.data : NULL;
 	JsonbValue	factor;
@@ -240,82 +240,82 @@ read_retry(const JsonbValue *value, RetryPolicy *retry)
 }
 
 static void
-read_limits(const JsonbValue *value, RosterCard *to)
+roster_card_read_limits(const JsonbValue *value, RosterCard *to)
 {
-	CardWalk	walk = walk_begin(value);
+	CardWalk	walk = roster_card_walk_begin(value);
 	Amount		most = AMOUNT_NO_LIMIT;
 	JsonbValue	field;
 	Slice		key;
 
-	while (walk_next(&walk, &key, &field))
+	while (roster_card_walk_next(&walk, &key, &field))
 	{
 		if (KEY_IS(key, "max_concurrency"))
-			to->max_concurrency = count_of(&field, to->max_concurrency);
+			to->max_concurrency = roster_card_count_of(&field, to->max_concurrency);
 		else if (KEY_IS(key, "max_runtime_sec"))
-			to->max_runtime_sec = count_of(&field, to->max_runtime_sec);
+			to->max_runtime_sec = roster_card_count_of(&field, to->max_runtime_sec);
 		else if (KEY_IS(key, "heartbeat_sec"))
-			to->heartbeat_sec = count_of(&field, to->heartbeat_sec);
+			to->heartbeat_sec = roster_card_count_of(&field, to->heartbeat_sec);
 		else if (KEY_IS(key, "max_tokens") && field.type == jbvNumeric)
 			most.tokens = amount_count(field.val.numeric, -1);
 		else if (KEY_IS(key, "max_cost") && field.type == jbvNumeric)
 			most.cost = field.val.numeric;
 		else if (KEY_IS(key, "retry"))
-			read_retry(&field, &to->retry);
+			roster_card_read_retry(&field, &to->retry);
 	}
 	if (amount_is_limit(&most))
 		to->max_amount = amount_copy(most);
 }
 
 static void
-read_security(const JsonbValue *value, RosterCard *to)
+roster_card_read_security(const JsonbValue *value, RosterCard *to)
 {
-	CardWalk	walk = walk_begin(value);
+	CardWalk	walk = roster_card_walk_begin(value);
 	JsonbValue	field;
 	Slice		key;
 
-	while (walk_next(&walk, &key, &field))
+	while (roster_card_walk_next(&walk, &key, &field))
 	{
 		if (KEY_IS(key, "sandbox") && field.type == jbvBool)
 			to->sandbox = field.val.boolean;
 		else if (KEY_IS(key, "network"))
-			to->network = level_of(&field, level_network, to->network);
+			to->network = roster_card_level_of(&field, level_network, to->network);
 	}
 }
 
 /* There is room for a power of two, as roster_read.c relies on. */
 static void
-read_groups(RosterReading *reading, const JsonbValue *value, int agent, SliceList *groups)
+roster_card_read_groups(RosterReading *reading, const JsonbValue *value, int agent, SliceList *groups)
 {
-	CardWalk	walk = walk_begin(value);
+	CardWalk	walk = roster_card_walk_begin(value);
 	JsonbValue	element;
 	Slice		key;
 
 	if (walk.left > 0)
 		groups->items = roster_alloc(reading->roster,
 									 pg_nextpower2_32(walk.left) * sizeof(Slice));
-	while (walk_next(&walk, &key, &element))
+	while (roster_card_walk_next(&walk, &key, &element))
 	{
 		RosterWord *word;
 
-		if (!slice_present(text_of(&element)))
+		if (!slice_present(roster_card_text_of(&element)))
 			continue;
-		word = roster_intern(reading->roster, BY_GROUP, NULL, text_of(&element));
+		word = roster_intern(reading->roster, BY_GROUP, NULL, roster_card_text_of(&element));
 		roster_note_word(reading, word, agent);
 		groups->items[groups->n++] = word->text;
 	}
 }
 
 static void
-read_scopes(RosterReading *reading, const JsonbValue *value, int agent)
+roster_card_read_scopes(RosterReading *reading, const JsonbValue *value, int agent)
 {
-	CardWalk	walk = walk_begin(value);
+	CardWalk	walk = roster_card_walk_begin(value);
 	JsonbValue	element;
 	Slice		key;
 
-	while (walk_next(&walk, &key, &element))
-		if (slice_present(text_of(&element)))
+	while (roster_card_walk_next(&walk, &key, &element))
+		if (slice_present(roster_card_text_of(&element)))
 			roster_note_word(reading, roster_intern(reading->roster, BY_SCOPE, NULL,
-													text_of(&element)), agent);
+													roster_card_text_of(&element)), agent);
 }
 
 void
@@ -323,7 +323,7 @@ roster_card_read(RosterReading *reading, JsonbContainer *card, int agent, Roster
 				 RosterCapability **capabilities)
 {
 	JsonbValue	whole = {.type = jbvBinary, .val.binary.data = card};
-	CardWalk	walk = walk_begin(&whole);
+	CardWalk	walk = roster_card_walk_begin(&whole);
 	JsonbValue	part;
 	Slice		key;
 
@@ -334,17 +334,17 @@ roster_card_read(RosterReading *reading, JsonbContainer *card, int agent, Roster
 	to->retry = RETRY_POLICY_UNSAID;
 	to->sandbox = true;
 	*capabilities = NULL;
-	while (walk_next(&walk, &key, &part))
+	while (roster_card_walk_next(&walk, &key, &part))
 	{
 		if (KEY_IS(key, "capabilities"))
-			to->ncapabilities = read_capabilities(reading, &part, agent, capabilities);
+			to->ncapabilities = roster_card_read_capabilities(reading, &part, agent, capabilities);
 		else if (KEY_IS(key, "limits"))
-			read_limits(&part, to);
+			roster_card_read_limits(&part, to);
 		else if (KEY_IS(key, "security"))
-			read_security(&part, to);
+			roster_card_read_security(&part, to);
 		else if (KEY_IS(key, "groups"))
-			read_groups(reading, &part, agent, &to->groups);
+			roster_card_read_groups(reading, &part, agent, &to->groups);
 		else if (KEY_IS(key, "scopes"))
-			read_scopes(reading, &part, agent);
+			roster_card_read_scopes(reading, &part, agent);
 	}
 }

@@ -76,7 +76,7 @@ roster_note_word(RosterReading *reading, RosterWord *word, int agent)
 /* --------------------------------------------------------------- the agents */
 
 static RosterAgent *
-add_agent(Roster *roster)
+roster_add_agent(Roster *roster)
 {
 	if (roster->nagents == roster->capacity)
 	{
@@ -91,7 +91,7 @@ add_agent(Roster *roster)
 
 /* A row that only a superuser can have written, and wrongly, takes no work. */
 static void
-read_agent(RosterReading *reading, const RowScan *scan)
+roster_read_agent(RosterReading *reading, const RowScan *scan)
 {
 	Roster	   *roster = reading->roster;
 	Slice		agent_id = rows_text(scan, Anum_agent_registry_agent_id);
@@ -111,7 +111,7 @@ read_agent(RosterReading *reading, const RowScan *scan)
 	MemoryContextSwitchTo(old);
 	if (!JB_ROOT_IS_OBJECT(document))
 		return;
-	agent = add_agent(roster);
+	agent = roster_add_agent(roster);
 	agent->agent_id.len = agent_id.len;
 	agent->agent_id.s = memcpy(roster_alloc(roster, Max(agent_id.len, 1)), agent_id.s, agent_id.len);
 	agent->status = status;
@@ -120,7 +120,7 @@ read_agent(RosterReading *reading, const RowScan *scan)
 }
 
 static void
-read_agents(RosterReading *reading)
+roster_read_agents(RosterReading *reading)
 {
 	RowScan		scan;
 
@@ -130,7 +130,7 @@ read_agents(RosterReading *reading)
 	while (rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		read_agent(reading, &scan);
+		roster_read_agent(reading, &scan);
 	}
 	rows_end(&scan);
 }
@@ -148,7 +148,7 @@ ROWS_CHECK_COLUMNS(Natts_group_member, GROUP_MEMBER);
 
 /* A membership given by SQL, added to what the card says. */
 static void
-keep_membership(RosterReading *reading, Slice group, int ordinal)
+roster_keep_membership(RosterReading *reading, Slice group, int ordinal)
 {
 	Roster	   *roster = reading->roster;
 	SliceList  *groups = &roster->agents[ordinal].card.groups;
@@ -174,7 +174,7 @@ keep_membership(RosterReading *reading, Slice group, int ordinal)
 }
 
 static void
-read_members(RosterReading *reading)
+roster_read_members(RosterReading *reading)
 {
 	RowScan		scan;
 
@@ -188,7 +188,7 @@ read_members(RosterReading *reading)
 
 		CHECK_FOR_INTERRUPTS();
 		if (ordinal >= 0)
-			keep_membership(reading, rows_text(&scan, Anum_group_member_group_id), ordinal);
+			roster_keep_membership(reading, rows_text(&scan, Anum_group_member_group_id), ordinal);
 	}
 	rows_end(&scan);
 }
@@ -197,7 +197,7 @@ read_members(RosterReading *reading)
 
 /* A set takes nagents / 8 bytes, a list 4 for each agent that has the word. */
 static void
-turn_around(RosterReading *reading)
+roster_turn_around(RosterReading *reading)
 {
 	Roster	   *roster = reading->roster;
 	RosterWord *word;
@@ -223,7 +223,7 @@ turn_around(RosterReading *reading)
 }
 
 static void
-sort_by_traits(Roster *roster)
+roster_sort_by_traits(Roster *roster)
 {
 	NetworkLevel level;
 	int			i;
@@ -248,7 +248,7 @@ sort_by_traits(Roster *roster)
 }
 
 static Roster *
-make_roster(MemoryContext context)
+roster_make(MemoryContext context)
 {
 	Roster	   *roster = palloc0(sizeof(Roster));
 
@@ -262,7 +262,7 @@ make_roster(MemoryContext context)
 
 /* The arrays grew by doubling: what is left over goes back. */
 static void
-trim(Roster *roster)
+roster_trim(Roster *roster)
 {
 	Size		n = Max(roster->nagents, 1);
 
@@ -283,15 +283,15 @@ roster_read(void)
 	RosterReading reading = {0};
 
 	MemoryContextSwitchTo(context);
-	reading.roster = make_roster(context);
+	reading.roster = roster_make(context);
 	reading.per_row = AllocSetContextCreate(scratch, "clutch card", ALLOCSET_DEFAULT_SIZES);
 	reading.capacity = 1024;
 	reading.memberships = MemoryContextAlloc(scratch, reading.capacity * sizeof(RosterMembership));
-	read_agents(&reading);
-	read_members(&reading);
-	trim(reading.roster);
-	turn_around(&reading);
-	sort_by_traits(reading.roster);
+	roster_read_agents(&reading);
+	roster_read_members(&reading);
+	roster_trim(reading.roster);
+	roster_turn_around(&reading);
+	roster_sort_by_traits(reading.roster);
 	MemoryContextSwitchTo(outer);
 	MemoryContextDelete(scratch);
 	return reading.roster;

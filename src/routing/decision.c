@@ -23,7 +23,7 @@
 
 /* "[skill:research, tool:browser]" */
 static void
-say_list(StringInfo words, const SliceList *list)
+decision_say_list(StringInfo words, const SliceList *list)
 {
 	int			i;
 
@@ -35,15 +35,15 @@ say_list(StringInfo words, const SliceList *list)
 
 /* the next best */
 static const Candidate *
-runner_up(const Choice *choice, int selected)
+decision_runner_up(const Choice *choice, int selected)
 {
 	return selected + 1 < choice->ncandidates ? &choice->candidates[selected + 1] : NULL;
 }
 
 static char *
-reason_of(const Requirement *requirement, const Choice *choice, int selected)
+decision_reason_of(const Requirement *requirement, const Choice *choice, int selected)
 {
-	const Candidate *other = runner_up(choice, selected);
+	const Candidate *other = decision_runner_up(choice, selected);
 	StringInfoData words;
 
 	initStringInfo(&words);
@@ -60,7 +60,7 @@ reason_of(const Requirement *requirement, const Choice *choice, int selected)
 	if (requirement->requires.n > 0)
 	{
 		appendStringInfoString(&words, "matched requires");
-		say_list(&words, &requirement->requires);
+		decision_say_list(&words, &requirement->requires);
 	}
 	else
 		appendStringInfoString(&words, "nothing required");
@@ -71,7 +71,7 @@ reason_of(const Requirement *requirement, const Choice *choice, int selected)
 }
 
 static char *
-failure_message(const Requirement *requirement, const Choice *choice)
+decision_failure_message(const Requirement *requirement, const Choice *choice)
 {
 	StringInfoData words;
 
@@ -84,7 +84,7 @@ failure_message(const Requirement *requirement, const Choice *choice)
 			else
 			{
 				appendStringInfoString(&words, "no agent has everything required: ");
-				say_list(&words, &requirement->requires);
+				decision_say_list(&words, &requirement->requires);
 			}
 			break;
 		case NO_CAPACITY:
@@ -108,7 +108,7 @@ failure_message(const Requirement *requirement, const Choice *choice)
 /* ---------------------------------------------------------------- payloads */
 
 static void
-put_rejected(DocumentBuilder *b, const Choice *choice)
+decision_put_rejected(DocumentBuilder *b, const Choice *choice)
 {
 	Rejection	reason;
 	int			i;
@@ -141,7 +141,7 @@ decision_add_share(DocumentBuilder *b, double share)
 }
 
 static void
-put_scores(DocumentBuilder *b, const Candidate **named, int n)
+decision_put_scores(DocumentBuilder *b, const Candidate **named, int n)
 {
 	int			i;
 
@@ -155,7 +155,7 @@ put_scores(DocumentBuilder *b, const Candidate **named, int n)
 }
 
 static void
-put_details(DocumentBuilder *b, const Candidate **named, int n)
+decision_put_details(DocumentBuilder *b, const Candidate **named, int n)
 {
 	int			i;
 
@@ -181,7 +181,7 @@ put_details(DocumentBuilder *b, const Candidate **named, int n)
 
 /* the best ones, and the selected one even if it is not among them */
 static int
-candidates_to_name(const Choice *choice, int selected, const Candidate **named)
+decision_candidates_to_name(const Choice *choice, int selected, const Candidate **named)
 {
 	int			n = Min(choice->ncandidates, clutch_decision_candidates);
 	int			i;
@@ -199,17 +199,17 @@ decision_payload(const Requirement *requirement, const Choice *choice,
 				 int selected, Slice request_id, int attempt)
 {
 	const Candidate **named = palloc(clutch_decision_candidates * sizeof(Candidate *));
-	int			n = candidates_to_name(choice, selected, named);
+	int			n = decision_candidates_to_name(choice, selected, named);
 	DocumentBuilder b;
 	int			i;
 
 	document_begin(&b);
-	document_put_cstring(&b, "reason", reason_of(requirement, choice, selected));
-	put_scores(&b, named, n);
+	document_put_cstring(&b, "reason", decision_reason_of(requirement, choice, selected));
+	decision_put_scores(&b, named, n);
 	document_put_int(&b, "attempt", attempt);
-	put_details(&b, named, n);
+	decision_put_details(&b, named, n);
 	document_put_text(&b, "request", request_id);
-	put_rejected(&b, choice);
+	decision_put_rejected(&b, choice);
 	document_put_text(&b, "selected", choice->candidates[selected].agent_id);
 	document_open_array(&b, "candidates");
 	for (i = 0; i < n; i++)
@@ -225,9 +225,9 @@ failure_payload(const Requirement *requirement, const Choice *choice, Slice requ
 
 	document_begin(&b);
 	document_put_cstring(&b, "code", routing_failure_name(choice->failure));
-	document_put_cstring(&b, "message", failure_message(requirement, choice));
+	document_put_cstring(&b, "message", decision_failure_message(requirement, choice));
 	document_put_text(&b, "request", request_id);
-	put_rejected(&b, choice);
+	decision_put_rejected(&b, choice);
 	document_put_bool(&b, "retryable", routing_failure_is_retryable(choice->failure));
 	return document_end(&b);
 }
@@ -235,7 +235,7 @@ failure_payload(const Requirement *requirement, const Choice *choice, Slice requ
 /* ----------------------------------------------------------------- reading */
 
 static double
-double_of(const JsonbValue *value)
+decision_double_of(const JsonbValue *value)
 {
 	if (value->type != jbvNumeric)
 		return 0;
@@ -245,7 +245,7 @@ double_of(const JsonbValue *value)
 
 /* The i-th value of a column of the details; false if there is none. */
 static bool
-get_detail(JsonbContainer *details, const char *column, int i, JsonbValue *value)
+decision_get_detail(JsonbContainer *details, const char *column, int i, JsonbValue *value)
 {
 	JsonbContainer *array = document_get_container(details, column);
 	JsonbValue *element;
@@ -277,15 +277,15 @@ decision_candidates(JsonbContainer *payload, DecisionCandidate **candidates)
 			continue;
 		one->agent_id = (Slice) {id->val.string.val, id->val.string.len};
 		if (document_get(scores, slice_cstring(one->agent_id), &value))
-			one->score = double_of(&value);
-		if (get_detail(details, "load", i, &value))
-			one->load = double_of(&value);
-		if (get_detail(details, "success_rate", i, &value))
-			one->success_rate = double_of(&value);
-		if (get_detail(details, "cost", i, &value) && value.type == jbvString)
+			one->score = decision_double_of(&value);
+		if (decision_get_detail(details, "load", i, &value))
+			one->load = decision_double_of(&value);
+		if (decision_get_detail(details, "success_rate", i, &value))
+			one->success_rate = decision_double_of(&value);
+		if (decision_get_detail(details, "cost", i, &value) && value.type == jbvString)
 			one->cost = (Slice) {value.val.string.val, value.val.string.len};
-		if (get_detail(details, "last_chosen", i, &value))
-			one->last_chosen = (int64) double_of(&value);
+		if (decision_get_detail(details, "last_chosen", i, &value))
+			one->last_chosen = (int64) decision_double_of(&value);
 	}
 	return n;
 }

@@ -18,7 +18,7 @@
 /* --------------------------------------------------------- whom to look at */
 
 static AgentSet *
-agents_to_look_at(const Requirement *requirement, const Roster *roster)
+filter_agents_to_look_at(const Requirement *requirement, const Roster *roster)
 {
 	AgentSet   *set;
 	int			i;
@@ -45,7 +45,7 @@ agents_to_look_at(const Requirement *requirement, const Roster *roster)
 }
 
 static AgentSet *
-tools_allowed(const MessagePolicy *policy, const Roster *roster)
+filter_agents_tools_allowed(const MessagePolicy *policy, const Roster *roster)
 {
 	AgentSet   *set;
 	int			i;
@@ -71,8 +71,8 @@ filter_begin(const Requirement *requirement, Roster *roster)
 	choice->roster = roster;
 	choice->requirement = *requirement;
 	choice->needs = match_requires(roster, &requirement->requires);
-	choice->allowed_tools = tools_allowed(&requirement->policy, roster);
-	choice->looked_at = agents_to_look_at(requirement, roster);
+	choice->allowed_tools = filter_agents_tools_allowed(&requirement->policy, roster);
+	choice->looked_at = filter_agents_to_look_at(requirement, roster);
 	choice->capable = match_all(roster, choice->needs, requirement->requires.n);
 	agent_set_and(choice->capable, choice->looked_at);
 	choice->avoided = slice_present(requirement->avoid) ?
@@ -84,7 +84,7 @@ filter_begin(const Requirement *requirement, Roster *roster)
 
 /* Trust and tools are judged only of agents that have everything required. */
 static void
-drop_by_capabilities(const Choice *choice, AgentSet *left, bool judge_tools)
+filter_agents_drop_by_capabilities(const Choice *choice, AgentSet *left, bool judge_tools)
 {
 	int			i = -1;
 
@@ -100,7 +100,7 @@ drop_by_capabilities(const Choice *choice, AgentSet *left, bool judge_tools)
  * works again.
  */
 static void
-drop_by_breaker(Choice *choice, AgentSet *left, const Breaker *breakers, int n)
+filter_agents_drop_by_breaker(Choice *choice, AgentSet *left, const Breaker *breakers, int n)
 {
 	int			i;
 
@@ -125,7 +125,7 @@ drop_by_breaker(Choice *choice, AgentSet *left, const Breaker *breakers, int n)
 }
 
 static void
-drop_by_scope(const Choice *choice, AgentSet *left)
+filter_agents_drop_by_scope(const Choice *choice, AgentSet *left)
 {
 	const RosterWord *scope = roster_word(choice->roster, BY_SCOPE, choice->requirement.scope);
 	AgentSet   *inside = agent_set_none(roster_size(choice->roster));
@@ -138,7 +138,7 @@ drop_by_scope(const Choice *choice, AgentSet *left)
 
 /* Drops the agents that have spent on this run what their cards allow. */
 static void
-drop_by_budget(const Choice *choice, AgentSet *left)
+filter_agents_drop_by_budget(const Choice *choice, AgentSet *left)
 {
 	Roster	   *roster = choice->roster;
 	AgentSpending *agents;
@@ -208,22 +208,22 @@ filter_apply(Choice *choice, Rejection filter, AgentSet *left)
 			agent_set_and(left, roster_taking_work(roster));
 			break;
 		case REJECTED_SCOPE:
-			drop_by_scope(choice, left);
+			filter_agents_drop_by_scope(choice, left);
 			break;
 		case REJECTED_TRUST:
-			drop_by_capabilities(choice, left, false);
+			filter_agents_drop_by_capabilities(choice, left, false);
 			break;
 		case REJECTED_POLICY:
 			agent_set_and(left, roster_sandboxed(roster));
 			break;
 		case REJECTED_TOOLS:
-			drop_by_capabilities(choice, left, true);
+			filter_agents_drop_by_capabilities(choice, left, true);
 			break;
 		case REJECTED_NETWORK:
 			agent_set_and(left, roster_network(roster, choice->requirement.policy.network));
 			break;
 		case REJECTED_BUDGET:
-			drop_by_budget(choice, left);
+			filter_agents_drop_by_budget(choice, left);
 			break;
 		case REJECTED_REQUIRES:
 			agent_set_and(left, choice->capable);
@@ -252,7 +252,7 @@ filter_tally(RejectionTally *tally, int ordinal)
 }
 
 static void
-tally_difference(RejectionTally *tally, const AgentSet *before, const AgentSet *after)
+filter_agents_tally_difference(RejectionTally *tally, const AgentSet *before, const AgentSet *after)
 {
 	int			word;
 
@@ -282,10 +282,10 @@ filter_all(Choice *choice, const Breaker *breakers, int n)
 			continue;
 		choice->left[filter] = agent_set_copy(before);
 		if (filter == REJECTED_BREAKER)
-			drop_by_breaker(choice, choice->left[filter], breakers, n);
+			filter_agents_drop_by_breaker(choice, choice->left[filter], breakers, n);
 		else
 			filter_apply(choice, filter, choice->left[filter]);
-		tally_difference(&choice->rejected[filter], before, choice->left[filter]);
+		filter_agents_tally_difference(&choice->rejected[filter], before, choice->left[filter]);
 		before = choice->left[filter];
 	}
 	choice->left[REJECTED_CONCURRENCY] = agent_set_copy(before);

@@ -14,7 +14,7 @@
 
 /* a capability without a version meets only a range that excludes nothing */
 static bool
-version_meets(Slice offered, Slice asked)
+match_version_meets(Slice offered, Slice asked)
 {
 	if (!slice_present(offered))
 		return version_range_is_any(asked);
@@ -23,13 +23,13 @@ version_meets(Slice offered, Slice asked)
 
 /* Each version that is offered is judged once, not for each agent. */
 static bool *
-judge_versions(const RosterWord *capability, Slice range)
+match_judge_versions(const RosterWord *capability, Slice range)
 {
 	bool	   *met = palloc(Max(capability->nversions, 1) * sizeof(bool));
 	const RosterWord *version;
 
 	for (version = capability->versions; version != NULL; version = version->next_version)
-		met[version->no] = version_meets(version->text, range);
+		met[version->no] = match_version_meets(version->text, range);
 	return met;
 }
 
@@ -46,7 +46,7 @@ match_look_up(const Roster *roster, Slice entry, Need *need)
 	identifier_split_version(entry, &id, &range);
 	need->capability = roster_word(roster, BY_CAPABILITY, id);
 	if (need->capability != NULL && slice_present(range))
-		need->met = judge_versions(need->capability, range);
+		need->met = match_judge_versions(need->capability, range);
 
 	/* a tool has no version */
 	if (slice_starts(id, prefix) &&

@@ -17,7 +17,7 @@
 
 /* No agent is left: what would have to change for one to be? */
 static RoutingFailure
-failure_of(const Choice *choice)
+router_failure_of(const Choice *choice)
 {
 	const Requirement *requirement = &choice->requirement;
 	bool		is_restricted = requirement->named.n > 0 || requirement->groups.n > 0;
@@ -38,16 +38,16 @@ failure_of(const Choice *choice)
 
 /* The one selected, the runner-up, and those that the decision names. */
 static int
-candidates_wanted(void)
+router_candidates_wanted(void)
 {
 	return Max(clutch_decision_candidates, 2);
 }
 
 static void
-rank_best(Choice *choice)
+router_rank_best(Choice *choice)
 {
-	candidate_rank(choice, candidates_wanted());
-	choice->failure = choice->ncandidates > 0 ? ROUTING_SUCCEEDED : failure_of(choice);
+	candidate_rank(choice, router_candidates_wanted());
+	choice->failure = choice->ncandidates > 0 ? ROUTING_SUCCEEDED : router_failure_of(choice);
 }
 
 Choice *
@@ -56,7 +56,7 @@ router_choose(const Requirement *requirement)
 	Choice	   *choice = filter_begin(requirement, roster_get());
 
 	filter_agents(choice);
-	rank_best(choice);
+	router_rank_best(choice);
 	return choice;
 }
 
@@ -70,9 +70,9 @@ void
 router_reject_full(Choice *choice, int candidate)
 {
 	candidate_reject_full(choice, candidate);
-	if (choice->ncandidates < Min(candidates_wanted(), choice->neligible) ||
+	if (choice->ncandidates < Min(router_candidates_wanted(), choice->neligible) ||
 		choice->neligible == 0)
-		rank_best(choice);
+		router_rank_best(choice);
 }
 
 bool

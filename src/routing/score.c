@@ -13,7 +13,7 @@
 #include "settings.h"
 
 static double
-weight_of(Slice preference)
+score_weight_of(Slice preference)
 {
 	if (slice_starts(preference, SLICE_OF("tool:")))
 		return clutch_weight_tool;
@@ -42,7 +42,7 @@ score_begin(Scorer *scorer, const Requirement *requirement, const Roster *roster
 	{
 		scorer->met[i] = agent_set_none(roster_size(roster));
 		match_add_agents(&needs[i], scorer->met[i]);
-		scorer->weights[i] = weight_of(prefers->items[i]);
+		scorer->weights[i] = score_weight_of(prefers->items[i]);
 		scorer->asked += scorer->weights[i];
 	}
 }

@@ -28,7 +28,7 @@ static const char *const criterion_words[] = {
 
 /* avoided: ordinal of the agent to avoid, or -1; *by: what makes the difference */
 static inline int
-compare(const Candidate *a, const Candidate *b, int avoided, Criterion *by)
+tiebreak_compare(const Candidate *a, const Candidate *b, int avoided, Criterion *by)
 {
 	*by = BY_AVOIDING;
 	if ((a->ordinal == avoided) != (b->ordinal == avoided))
@@ -53,13 +53,13 @@ compare(const Candidate *a, const Candidate *b, int avoided, Criterion *by)
 }
 
 static inline int
-compare_by_key(const Candidate *a, const Candidate *b, int avoided)
+tiebreak_compare_by_key(const Candidate *a, const Candidate *b, int avoided)
 {
 	Criterion	by;
 
 	if (a->key != b->key)
 		return a->key < b->key ? -1 : 1;
-	return compare(a, b, avoided, &by);
+	return tiebreak_compare(a, b, avoided, &by);
 }
 
 /* One more than there is room for: the one that is being filled in. */
@@ -93,13 +93,13 @@ tiebreak_insert(Ranking *ranking)
 
 	/* many are as good as the last one but for what is compared last */
 	if (high == ranking->room &&
-		compare_by_key(candidate, ranking->best[high - 1], ranking->avoided) > 0)
+		tiebreak_compare_by_key(candidate, ranking->best[high - 1], ranking->avoided) > 0)
 		return;
 	while (low < high)
 	{
 		int			middle = low + (high - low) / 2;
 
-		if (compare_by_key(candidate, ranking->best[middle], ranking->avoided) < 0)
+		if (tiebreak_compare_by_key(candidate, ranking->best[middle], ranking->avoided) < 0)
 			high = middle;
 		else
 			low = middle + 1;
@@ -131,7 +131,7 @@ tiebreak_settle_first(Choice *choice)
 
 	for (i = 1; i < choice->ncandidates; i++)
 	{
-		if (compare_by_key(&moved, &choice->candidates[i], choice->avoided) <= 0)
+		if (tiebreak_compare_by_key(&moved, &choice->candidates[i], choice->avoided) <= 0)
 			break;
 		choice->candidates[i - 1] = choice->candidates[i];
 	}
@@ -143,6 +143,6 @@ tiebreak_words(const Candidate *a, const Candidate *b, int avoided)
 {
 	Criterion	by;
 
-	(void) compare(a, b, avoided, &by);
+	(void) tiebreak_compare(a, b, avoided, &by);
 	return criterion_words[by];
 }

@@ -22,7 +22,7 @@ static const char *const envelope_free[] = {"ts", "attempt", "trace", "security"
 static const char *const security_free[] = {"auth", NULL};
 
 static bool
-key_is_free(const JsonbValue *key, const char *const *free_keys)
+dedup_key_is_free(const JsonbValue *key, const char *const *free_keys)
 {
 	int			i;
 
@@ -34,7 +34,7 @@ key_is_free(const JsonbValue *key, const char *const *free_keys)
 }
 
 static bool
-is_same_value(JsonbValue *a, JsonbValue *b)
+dedup_is_same_value(JsonbValue *a, JsonbValue *b)
 {
 	return compareJsonbContainers(&JsonbValueToJsonb(a)->root,
 								  &JsonbValueToJsonb(b)->root) == 0;
@@ -42,7 +42,7 @@ is_same_value(JsonbValue *a, JsonbValue *b)
 
 /* Is every key of a, except the free ones, in b with the same value? */
 static bool
-object_covers(JsonbContainer *a, JsonbContainer *b, const char *const *free_keys)
+dedup_object_covers(JsonbContainer *a, JsonbContainer *b, const char *const *free_keys)
 {
 	JsonbIterator *it;
 	JsonbValue	key;
@@ -58,32 +58,32 @@ object_covers(JsonbContainer *a, JsonbContainer *b, const char *const *free_keys
 		JsonbValue *other;
 
 		(void) JsonbIteratorNext(&it, &value, true);
-		if (key_is_free(&key, free_keys))
+		if (dedup_key_is_free(&key, free_keys))
 			continue;
 		if (b == NULL || !JsonContainerIsObject(b))
 			return false;
 		other = getKeyJsonValueFromContainer(b, key.val.string.val, key.val.string.len, NULL);
-		if (other == NULL || !is_same_value(&value, other))
+		if (other == NULL || !dedup_is_same_value(&value, other))
 			return false;
 	}
 	return true;
 }
 
 static bool
-is_same_content(Jsonb *a, Jsonb *b)
+dedup_is_same_content(Jsonb *a, Jsonb *b)
 {
 	JsonbContainer *sa = document_get_container(&a->root, "security");
 	JsonbContainer *sb = document_get_container(&b->root, "security");
 
-	return object_covers(&a->root, &b->root, envelope_free) &&
-		object_covers(&b->root, &a->root, envelope_free) &&
-		object_covers(sa, sb, security_free) && object_covers(sb, sa, security_free);
+	return dedup_object_covers(&a->root, &b->root, envelope_free) &&
+		dedup_object_covers(&b->root, &a->root, envelope_free) &&
+		dedup_object_covers(sa, sb, security_free) && dedup_object_covers(sb, sa, security_free);
 }
 
 static void
 dedup_check_same_id(const Event *event, Jsonb *first, int64 seq)
 {
-	if (!is_same_content(event->envelope.doc, first))
+	if (!dedup_is_same_content(event->envelope.doc, first))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errproblem("/id", "ID_REUSED"),
@@ -99,7 +99,7 @@ dedup_check_same_command(const Event *event, Jsonb *first, Slice type, int64 seq
 
 	if (!slice_equal(type, event->envelope.type_name) ||
 		!document_get(&first->root, "payload", &payload) ||
-		!is_same_value(&payload, unconstify(JsonbValue *, &event->envelope.payload)))
+		!dedup_is_same_value(&payload, unconstify(JsonbValue *, &event->envelope.payload)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errproblem("/idempotency_key", "KEY_REUSED"),

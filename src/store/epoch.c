@@ -48,7 +48,7 @@ typedef struct EpochRow
 } EpochRow;
 
 static EpochRow
-read_newest(RowSnapshot which)
+epoch_read_newest(RowSnapshot which)
 {
 	EpochRow	row = {0};
 	RowScan		scan;
@@ -80,13 +80,13 @@ epoch_full_xid(TransactionId xid)
  * one that has already ended would have written the row itself.
  */
 static int64
-first_xid(void)
+epoch_first_xid(void)
 {
 	return (int64) epoch_full_xid(GetLatestSnapshot()->xmin);
 }
 
 static void
-insert_row(int epoch, TimeLineID timeline)
+epoch_insert(int epoch, TimeLineID timeline)
 {
 	Datum		values[Natts_epoch];
 	bool		nulls[Natts_epoch] = {0};
@@ -95,20 +95,20 @@ insert_row(int epoch, TimeLineID timeline)
 	values[Anum_epoch_timeline - 1] = Int32GetDatum((int32) timeline);
 	values[Anum_epoch_system_identifier - 1] = Int64GetDatum((int64) GetSystemIdentifier());
 	values[Anum_epoch_started_at - 1] = TimestampTzGetDatum(clock_now());
-	values[Anum_epoch_first_xid - 1] = Int64GetDatum(first_xid());
+	values[Anum_epoch_first_xid - 1] = Int64GetDatum(epoch_first_xid());
 	(void) rows_insert(TABLE_EPOCH, values, nulls);
 }
 
 static bool
-is_this_system(const EpochRow *row)
+epoch_is_this_system(const EpochRow *row)
 {
 	return row->epoch != 0 && row->system_identifier == (int64) GetSystemIdentifier();
 }
 
 static bool
-is_here(const EpochRow *row, TimeLineID timeline)
+epoch_is_here(const EpochRow *row, TimeLineID timeline)
 {
-	return is_this_system(row) && row->timeline == timeline;
+	return epoch_is_this_system(row) && row->timeline == timeline;
 }
 
 /*
@@ -118,32 +118,32 @@ is_here(const EpochRow *row, TimeLineID timeline)
  * begins the epoch again under the same number.
  */
 static int
-begin_epoch(TimeLineID timeline, bool *is_new)
+epoch_begin_next(TimeLineID timeline, bool *is_new)
 {
 	uint64		guard = guard_key(GUARD_EPOCH, SLICE_OF("epoch"), SLICE_NONE, 0);
 	EpochRow	newest;
 
 	guard_take(guard);
-	newest = read_newest(ROWS_DIRTY);
-	if (!is_here(&newest, timeline))
+	newest = epoch_read_newest(ROWS_DIRTY);
+	if (!epoch_is_here(&newest, timeline))
 	{
 		*is_new = newest.epoch > 0;
 		newest.epoch++;
-		insert_row(newest.epoch, timeline);
+		epoch_insert(newest.epoch, timeline);
 	}
 	guard_release(guard);
 	return newest.epoch;
 }
 
 static bool
-is_remembered(TimeLineID timeline)
+epoch_is_remembered(TimeLineID timeline)
 {
 	return known_epoch != 0 && known_relation == rows_table_oid(TABLE_EPOCH) &&
 		known_timeline == timeline;
 }
 
 static void
-remember(const EpochRow *row)
+epoch_remember(const EpochRow *row)
 {
 	if (row->is_ours)
 		return;
@@ -158,12 +158,12 @@ epoch_if_known(void)
 	TimeLineID	timeline = GetWALInsertionTimeLine();
 	EpochRow	newest;
 
-	if (is_remembered(timeline))
+	if (epoch_is_remembered(timeline))
 		return known_epoch;
-	newest = read_newest(ROWS_LATEST);
-	if (!is_here(&newest, timeline))
+	newest = epoch_read_newest(ROWS_LATEST);
+	if (!epoch_is_here(&newest, timeline))
 		return 0;
-	remember(&newest);
+	epoch_remember(&newest);
 	return newest.epoch;
 }
 
@@ -183,17 +183,17 @@ epoch_current(bool *is_new)
 	*is_new = false;
 	if (epoch != 0)
 		return epoch;
-	newest = read_newest(ROWS_LATEST);
-	if (!is_this_system(&newest))
-		return begin_epoch(timeline, is_new);
-	insert_row(newest.epoch, timeline);
+	newest = epoch_read_newest(ROWS_LATEST);
+	if (!epoch_is_this_system(&newest))
+		return epoch_begin_next(timeline, is_new);
+	epoch_insert(newest.epoch, timeline);
 	return newest.epoch;
 }
 
 int
 epoch_look(void)
 {
-	EpochRow	newest = read_newest(ROWS_LATEST);
+	EpochRow	newest = epoch_read_newest(ROWS_LATEST);
 
 	return newest.epoch + (newest.system_identifier != (int64) GetSystemIdentifier());
 }
@@ -201,9 +201,9 @@ epoch_look(void)
 bool
 epoch_has_begun(void)
 {
-	EpochRow	newest = read_newest(ROWS_LATEST);
+	EpochRow	newest = epoch_read_newest(ROWS_LATEST);
 
-	return is_this_system(&newest);
+	return epoch_is_this_system(&newest);
 }
 
 int64

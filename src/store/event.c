@@ -45,7 +45,7 @@ static Awaited *awaited = NULL;
 static bool next_is_internal = false;
 
 static void
-fill_columns(const Event *event, Datum *values, bool *nulls)
+event_fill_columns(const Event *event, Datum *values, bool *nulls)
 {
 	const Envelope *e = &event->envelope;
 
@@ -78,7 +78,7 @@ event_form_tuple(const Event *event, TupleDesc desc)
 	Datum		values[Natts_event];
 	bool		nulls[Natts_event];
 
-	fill_columns(event, values, nulls);
+	event_fill_columns(event, values, nulls);
 	return rows_form(TABLE_EVENTS, desc, values, nulls);
 }
 
@@ -135,7 +135,7 @@ event_set_door(EventDoor new_door)
  * index with a condition on it, or has disabled our trigger.
  */
 static bool
-log_is_plain(Relation rel)
+event_log_is_plain(Relation rel)
 {
 	const TriggerDesc *triggers = rel->trigdesc;
 	bool		admits = false;
@@ -161,7 +161,7 @@ log_is_plain(Relation rel)
 
 /* the privilege that INSERT INTO clutch.events (envelope) requires */
 static bool
-may_insert(Relation rel)
+event_may_insert(Relation rel)
 {
 	Oid			relid = RelationGetRelid(rel);
 
@@ -170,18 +170,18 @@ may_insert(Relation rel)
 }
 
 static void
-insert_event(const Event *event)
+event_insert(const Event *event)
 {
 	Datum		values[Natts_event];
 	bool		nulls[Natts_event];
 
-	fill_columns(event, values, nulls);
+	event_fill_columns(event, values, nulls);
 	(void) rows_insert(TABLE_EVENTS, values, nulls);
 }
 
 /* What judging an envelope leaves behind is freed, as after each row of an INSERT. */
 static void
-send_directly(Jsonb *envelope)
+event_send_directly(Jsonb *envelope)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch event",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -189,14 +189,14 @@ send_directly(Jsonb *envelope)
 	Event		event = {0};
 
 	if (door.admit(envelope, &event))
-		insert_event(&event);
+		event_insert(&event);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 }
 
 /* Does what the trigger does with an envelope of the database itself. */
 static Receipt
-append_directly(Jsonb *envelope, int epoch)
+event_append_directly(Jsonb *envelope, int epoch)
 {
 	ProblemList *problems = problem_list();
 	Event		event = {.internal = true, .epoch = epoch};
@@ -208,7 +208,7 @@ append_directly(Jsonb *envelope, int epoch)
 	event.attempt = event.envelope.attempt;
 	event.scope = scope_of_run(event.envelope.run_id);
 	event.seq = rows_nextval(SEQUENCE_EVENT_SEQ);
-	insert_event(&event);
+	event_insert(&event);
 	door.announce(&event);
 	return (Receipt) {
 		.seq = event.seq,
@@ -222,7 +222,7 @@ append_directly(Jsonb *envelope, int epoch)
 /* ------------------------------------------------------ through the executor */
 
 static void
-execute_insert(Jsonb *envelope)
+event_execute_insert(Jsonb *envelope)
 {
 	static QueryPlan plan = {"INSERT INTO clutch.events (envelope) VALUES ($1)",
 		1, {JSONBOID}
@@ -234,7 +234,7 @@ execute_insert(Jsonb *envelope)
 
 /* runs insert, and returns the receipt that the trigger or door.admit leaves */
 static Receipt
-receipt_of(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool internal)
+event_receipt_of(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool internal)
 {
 	Awaited		ours = {CurrentMemoryContext};
 	Awaited    *outer = awaited;
@@ -264,7 +264,7 @@ receipt_of(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool internal)
 
 /* An error ends the transaction or savepoint, which restores the role. */
 static Receipt
-receipt_as_owner(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool internal)
+event_receipt_as_owner(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool internal)
 {
 	Oid			user;
 	int			context;
@@ -272,7 +272,7 @@ receipt_as_owner(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool interna
 
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
-	receipt = receipt_of(insert, envelope, internal);
+	receipt = event_receipt_of(insert, envelope, internal);
 	SetUserIdAndSecContext(user, context);
 	return receipt;
 }
@@ -283,16 +283,16 @@ Receipt
 event_send(Jsonb *envelope)
 {
 	Relation	rel = rows_open(TABLE_EVENTS, RowExclusiveLock);
-	bool		directly = log_is_plain(rel) && may_insert(rel);
+	bool		directly = event_log_is_plain(rel) && event_may_insert(rel);
 
 	table_close(rel, NoLock);
-	return receipt_of(directly ? send_directly : execute_insert, envelope, false);
+	return event_receipt_of(directly ? event_send_directly : event_execute_insert, envelope, false);
 }
 
 Receipt
 event_send_as_owner(Jsonb *envelope)
 {
-	return receipt_as_owner(execute_insert, envelope, false);
+	return event_receipt_as_owner(event_execute_insert, envelope, false);
 }
 
 /*
@@ -304,12 +304,12 @@ Receipt
 event_append(Jsonb *envelope)
 {
 	Relation	rel = rows_open(TABLE_EVENTS, RowExclusiveLock);
-	int			epoch = log_is_plain(rel) ? epoch_if_known() : 0;
+	int			epoch = event_log_is_plain(rel) ? epoch_if_known() : 0;
 
 	table_close(rel, NoLock);
 	if (epoch != 0)
-		return append_directly(envelope, epoch);
-	return receipt_as_owner(execute_insert, envelope, true);
+		return event_append_directly(envelope, epoch);
+	return event_receipt_as_owner(event_execute_insert, envelope, true);
 }
 
 bool

@@ -63,7 +63,7 @@ principal_role_name(void)
 
 /* Begins a scan of the grants of the role, for one agent or, if that is absent, for all. */
 static void
-begin_grants(RowScan *scan, Slice agent_id)
+principal_begin_grants(RowScan *scan, Slice agent_id)
 {
 	rows_begin(scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, ROWS_LATEST, AccessShareLock);
 	rows_key_oid(scan, 1, BTEqualStrategyNumber, principal_role());
@@ -73,7 +73,7 @@ begin_grants(RowScan *scan, Slice agent_id)
 }
 
 static bool
-role_is_operator(Oid role)
+principal_role_is_operator(Oid role)
 {
 	return superuser_arg(role) || is_member_of_role(role, rows_owner());
 }
@@ -81,13 +81,13 @@ role_is_operator(Oid role)
 bool
 principal_is_operator(void)
 {
-	return role_is_operator(principal_role());
+	return principal_role_is_operator(principal_role());
 }
 
 bool
 principal_may_restore(void)
 {
-	return role_is_operator(GetUserId());
+	return principal_role_is_operator(GetUserId());
 }
 
 bool
@@ -98,7 +98,7 @@ principal_speaks_for(Slice agent_id)
 
 	if (principal_is_operator())
 		return true;
-	begin_grants(&scan, agent_id);
+	principal_begin_grants(&scan, agent_id);
 	found = rows_next(&scan);
 	rows_end(&scan);
 	return found;
@@ -117,7 +117,7 @@ principal_require(Slice agent_id, const char *place)
 }
 
 static void
-refuse_card(const char *path, const char *what, Slice name)
+principal_refuse_card(const char *path, const char *what, Slice name)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -130,7 +130,7 @@ refuse_card(const char *path, const char *what, Slice name)
 
 /* the elements of an array column of the current row; none if it is NULL */
 static SliceList
-granted_names(const RowScan *scan, int attno)
+principal_granted_names(const RowScan *scan, int attno)
 {
 	bool		isnull;
 	Datum		array = rows_datum(scan, attno, &isnull);
@@ -141,7 +141,7 @@ granted_names(const RowScan *scan, int attno)
 }
 
 static bool
-is_granted(SliceList list, Slice name)
+principal_is_granted(SliceList list, Slice name)
 {
 	int			i;
 
@@ -152,13 +152,13 @@ is_granted(SliceList list, Slice name)
 }
 
 static void
-require_granted(SliceList asked, SliceList list, const char *path, const char *what)
+principal_require_granted(SliceList asked, SliceList list, const char *path, const char *what)
 {
 	int			i;
 
 	for (i = 0; i < asked.n; i++)
-		if (!is_granted(list, asked.items[i]))
-			refuse_card(path, what, asked.items[i]);
+		if (!principal_is_granted(list, asked.items[i]))
+			principal_refuse_card(path, what, asked.items[i]);
 }
 
 void
@@ -172,31 +172,31 @@ principal_require_card(Slice agent_id, const AgentCard *card)
 
 	if (principal_is_operator())
 		return;
-	begin_grants(&scan, agent_id);
+	principal_begin_grants(&scan, agent_id);
 	if (rows_next(&scan))
 	{
 		may = !rows_is_null(&scan, Anum_principal_capabilities);
-		capabilities = granted_names(&scan, Anum_principal_capabilities);
-		scopes = granted_names(&scan, Anum_principal_scopes);
+		capabilities = principal_granted_names(&scan, Anum_principal_capabilities);
+		scopes = principal_granted_names(&scan, Anum_principal_scopes);
 	}
 	rows_end(&scan);
 	if (!may)
-		refuse_card("/payload", "a card of its own", SLICE_NONE);
+		principal_refuse_card("/payload", "a card of its own", SLICE_NONE);
 
 	for (i = 0; i < card->ncapabilities; i++)
 	{
-		if (!is_granted(capabilities, card->capabilities[i].id))
-			refuse_card("/payload/capabilities", "capability", card->capabilities[i].id);
+		if (!principal_is_granted(capabilities, card->capabilities[i].id))
+			principal_refuse_card("/payload/capabilities", "capability", card->capabilities[i].id);
 		if (card->capabilities[i].trust == TRUST_PROD)
-			refuse_card("/payload/capabilities", "trust_level prod for", card->capabilities[i].id);
-		require_granted(card->capabilities[i].tools, capabilities, "/payload/capabilities", "tool");
+			principal_refuse_card("/payload/capabilities", "trust_level prod for", card->capabilities[i].id);
+		principal_require_granted(card->capabilities[i].tools, capabilities, "/payload/capabilities", "tool");
 	}
-	require_granted(card->groups, scopes, "/payload/groups", "group");
-	require_granted(card->scopes, scopes, "/payload/scopes", "scope");
+	principal_require_granted(card->groups, scopes, "/payload/groups", "group");
+	principal_require_granted(card->scopes, scopes, "/payload/scopes", "scope");
 	if (!card->sandbox)
-		refuse_card("/payload/security/sandbox", "sandbox false", SLICE_NONE);
+		principal_refuse_card("/payload/security/sandbox", "sandbox false", SLICE_NONE);
 	if (card->network == NETWORK_OPEN)
-		refuse_card("/payload/security/network", "network open", SLICE_NONE);
+		principal_refuse_card("/payload/security/network", "network open", SLICE_NONE);
 }
 
 Slice
@@ -208,7 +208,7 @@ principal_default_agent(void)
 
 	if (principal_is_operator())
 		return slice_of_cstring(clutch_orchestrator);
-	begin_grants(&scan, SLICE_NONE);
+	principal_begin_grants(&scan, SLICE_NONE);
 	while (n < 2 && rows_next(&scan))
 	{
 		only = slice_copy(rows_text(&scan, Anum_principal_agent_id));

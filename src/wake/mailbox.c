@@ -28,15 +28,15 @@ static shmem_startup_hook_type previous_startup = NULL;
 
 /* There cannot be more workers than that. */
 static int
-most_mailboxes(void)
+mailbox_most(void)
 {
 	return max_worker_processes;
 }
 
 static Size
-shared_size(void)
+mailbox_shared_size(void)
 {
-	return add_size(offsetof(Mailboxes, boxes), mul_size(most_mailboxes(), sizeof(Mailbox)));
+	return add_size(offsetof(Mailboxes, boxes), mul_size(mailbox_most(), sizeof(Mailbox)));
 }
 
 static void
@@ -44,8 +44,8 @@ mailbox_shmem_request(void)
 {
 	if (previous_request)
 		previous_request();
-	RequestAddinShmemSpace(shared_size());
-	RequestNamedLWLockTranche("clutch", most_mailboxes() + 1);
+	RequestAddinShmemSpace(mailbox_shared_size());
+	RequestNamedLWLockTranche("clutch", mailbox_most() + 1);
 }
 
 static void
@@ -58,13 +58,13 @@ mailbox_shmem_startup(void)
 	if (previous_startup)
 		previous_startup();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	mailbox_shared = ShmemInitStruct("clutch mailboxes", shared_size(), &found);
+	mailbox_shared = ShmemInitStruct("clutch mailboxes", mailbox_shared_size(), &found);
 	if (!found)
 	{
-		memset(mailbox_shared, 0, shared_size());
+		memset(mailbox_shared, 0, mailbox_shared_size());
 		locks = GetNamedLWLockTranche("clutch");
 		mailbox_shared->lock = &locks[0].lock;
-		mailbox_shared->n = most_mailboxes();
+		mailbox_shared->n = mailbox_most();
 		for (i = 0; i < mailbox_shared->n; i++)
 			mailbox_shared->boxes[i].lock = &locks[i + 1].lock;
 	}
@@ -161,7 +161,7 @@ mailbox_reserve(int n)
  * the extension was dropped and created; then the room in it is not ours.
  */
 static void
-reservation_use(Mailbox *box, int n)
+mailbox_reservation_use(Mailbox *box, int n)
 {
 	box->reserved = Max(0, box->reserved - n);
 }
@@ -173,13 +173,13 @@ mailbox_release(int n)
 
 	if (box == NULL)
 		return;
-	reservation_use(box, n);
+	mailbox_reservation_use(box, n);
 	LWLockRelease(box->lock);
 }
 
 /* Adds a hint to a locked mailbox, unless it is there already. */
 static void
-hint_add(Mailbox *box, const Hint *hint)
+mailbox_hint_add(Mailbox *box, const Hint *hint)
 {
 	uint32		place = (uint32) (hint->key ^ (hint->key >> 32)) % MAILBOX_PLACES;
 
@@ -205,10 +205,10 @@ mailbox_put(const Hint *hints, int n)
 
 	if (box == NULL)
 		return;
-	reservation_use(box, n);
+	mailbox_reservation_use(box, n);
 	is_first = box->nhints == 0;
 	for (i = 0; i < n; i++)
-		hint_add(box, &hints[i]);
+		mailbox_hint_add(box, &hints[i]);
 	if (is_first)
 		mailbox_unlock_and_wake(box);
 	else
@@ -285,6 +285,6 @@ mailbox_put_back(const Hint *hints, int n)
 	LWLockAcquire(mailbox_mine->lock, LW_EXCLUSIVE);
 	mailbox_mine->taken = 0;
 	for (i = 0; i < n; i++)
-		hint_add(mailbox_mine, &hints[i]);
+		mailbox_hint_add(mailbox_mine, &hints[i]);
 	LWLockRelease(mailbox_mine->lock);
 }

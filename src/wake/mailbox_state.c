@@ -17,7 +17,7 @@
 
 /* With mailbox_shared->lock held. */
 static void
-wake_launcher(void)
+mailbox_wake_launcher(void)
 {
 	if (mailbox_shared->launcher != NULL)
 		SetLatch(mailbox_shared->launcher);
@@ -41,7 +41,7 @@ mailbox_changed(Oid database)
 		mailbox_shared->any_changed = true;
 	else if (OidIsValid(database))
 		mailbox_shared->changed[mailbox_shared->nchanged++] = database;
-	wake_launcher();
+	mailbox_wake_launcher();
 	LWLockRelease(mailbox_shared->lock);
 }
 
@@ -68,14 +68,14 @@ mailbox_worker_return(Oid database)
 		box->away--;
 	LWLockRelease(box->lock);
 	LWLockAcquire(mailbox_shared->lock, LW_EXCLUSIVE);
-	wake_launcher();
+	mailbox_wake_launcher();
 	LWLockRelease(mailbox_shared->lock);
 }
 
 /* ----------------------------------------------------------------- launcher */
 
 static void
-launcher_ends(int code, Datum arg)
+mailbox_launcher_ends(int code, Datum arg)
 {
 	LWLockAcquire(mailbox_shared->lock, LW_EXCLUSIVE);
 	mailbox_shared->launcher = NULL;
@@ -85,7 +85,7 @@ launcher_ends(int code, Datum arg)
 void
 mailbox_launcher_begins(void)
 {
-	before_shmem_exit(launcher_ends, (Datum) 0);
+	before_shmem_exit(mailbox_launcher_ends, (Datum) 0);
 	LWLockAcquire(mailbox_shared->lock, LW_EXCLUSIVE);
 	mailbox_shared->launcher = MyLatch;
 	LWLockRelease(mailbox_shared->lock);
@@ -206,7 +206,7 @@ mailbox_worker_dismiss(int number)
 /* ------------------------------------------------------------------- worker */
 
 static void
-worker_ends(int code, Datum arg)
+mailbox_worker_ends(int code, Datum arg)
 {
 	LWLockAcquire(mailbox_mine->lock, LW_EXCLUSIVE);
 	mailbox_mine->worker = NULL;
@@ -218,7 +218,7 @@ worker_ends(int code, Datum arg)
 		mailbox_mine->started_at = 0;
 	LWLockRelease(mailbox_mine->lock);
 	LWLockAcquire(mailbox_shared->lock, LW_EXCLUSIVE);
-	wake_launcher();
+	mailbox_wake_launcher();
 	LWLockRelease(mailbox_shared->lock);
 }
 
@@ -238,7 +238,7 @@ mailbox_worker_begins(int number)
 	}
 	LWLockRelease(box->lock);
 	if (mailbox_mine != NULL)
-		before_shmem_exit(worker_ends, (Datum) 0);
+		before_shmem_exit(mailbox_worker_ends, (Datum) 0);
 	return database;
 }
 

@@ -44,7 +44,7 @@ static TimestampTz due = DT_NOEND;
 /* ------------------------------------------------- the end of a transaction */
 
 static void
-forget_savepoint(void)
+notify_forget_savepoint(void)
 {
 	int			level = GetCurrentTransactionNestLevel();
 	HASH_SEQ_STATUS status;
@@ -59,7 +59,7 @@ forget_savepoint(void)
 }
 
 static void
-hand_savepoint_to_parent(void)
+notify_hand_savepoint_to_parent(void)
 {
 	int			level = GetCurrentTransactionNestLevel();
 	HASH_SEQ_STATUS status;
@@ -74,7 +74,7 @@ hand_savepoint_to_parent(void)
 }
 
 static char *
-channel_name_of(Audience audience, uint64 key)
+notify_channel_name_of(Audience audience, uint64 key)
 {
 	if (audience == AUDIENCE_ALL)
 		return pstrdup("clutch");
@@ -85,7 +85,7 @@ channel_name_of(Audience audience, uint64 key)
 static void
 notify_in_transaction(Audience audience, uint64 key)
 {
-	char	   *channel = channel_name_of(audience, key);
+	char	   *channel = notify_channel_name_of(audience, key);
 
 	Async_Notify(channel, "{}");
 	pfree(channel);
@@ -93,7 +93,7 @@ notify_in_transaction(Audience audience, uint64 key)
 
 /* If the worker cannot take the hints, this transaction notifies the channels. */
 static void
-reserve_hints(void)
+notify_reserve_hints(void)
 {
 	HASH_SEQ_STATUS status;
 	WokenChannel *entry;
@@ -115,23 +115,23 @@ reserve_hints(void)
 }
 
 static void
-tell_due(void)
+notify_tell_due(void)
 {
 	if (due != DT_NOEND)
 		mailbox_due(due);
 }
 
 static void
-put_hints(void)
+notify_put_hints(void)
 {
 	if (nhints > 0)
 		mailbox_put(hints, nhints);
 	nhints = 0;
-	tell_due();
+	notify_tell_due();
 }
 
 static void
-forget_transaction(void)
+notify_forget_transaction(void)
 {
 	if (nhints > 0)
 		mailbox_release(nhints);
@@ -144,18 +144,18 @@ forget_transaction(void)
 }
 
 static TransactionWatch watch = {
-	.rolled_back = forget_savepoint,
-	.released = hand_savepoint_to_parent,
-	.committing = reserve_hints,
-	.committed = put_hints,
-	.prepared = tell_due,
-	.ended = forget_transaction,
+	.rolled_back = notify_forget_savepoint,
+	.released = notify_hand_savepoint_to_parent,
+	.committing = notify_reserve_hints,
+	.committed = notify_put_hints,
+	.prepared = notify_tell_due,
+	.ended = notify_forget_transaction,
 };
 
 /* ----------------------------------------------------------------- channels */
 
 static void
-note_channel(Audience audience, uint64 key)
+notify_note_channel(Audience audience, uint64 key)
 {
 	bool		found;
 	WokenChannel *entry;
@@ -190,7 +190,7 @@ audience_parse(Slice name, Audience *audience)
 }
 
 static uint64
-channel_key(Audience audience, Slice id)
+notify_channel_key(Audience audience, Slice id)
 {
 	return slice_hash(id) * UINT64CONST(0x9E3779B97F4A7C15) + audience;
 }
@@ -198,18 +198,18 @@ channel_key(Audience audience, Slice id)
 char *
 notify_channel(Audience audience, Slice id)
 {
-	return channel_name_of(audience, channel_key(audience, id));
+	return notify_channel_name_of(audience, notify_channel_key(audience, id));
 }
 
 static void
-wake_channel(Audience audience, Slice id)
+notify_wake_channel(Audience audience, Slice id)
 {
-	note_channel(audience, audience == AUDIENCE_ALL ? 0 : channel_key(audience, id));
+	notify_note_channel(audience, audience == AUDIENCE_ALL ? 0 : notify_channel_key(audience, id));
 }
 
 /* A message to a group reaches all of its members. */
 static void
-wake_group(Slice group_id)
+notify_wake_group(Slice group_id)
 {
 	Roster	   *roster = roster_get();
 	int			i;
@@ -221,9 +221,9 @@ wake_group(Slice group_id)
 
 		for (j = 0; j < agent->card.groups.n; j++)
 			if (slice_equal(agent->card.groups.items[j], group_id))
-				wake_channel(AUDIENCE_AGENT, agent->agent_id);
+				notify_wake_channel(AUDIENCE_AGENT, agent->agent_id);
 		if (slice_equal(group_id, SLICE_OF("group:*")))
-			wake_channel(AUDIENCE_AGENT, agent->agent_id);
+			notify_wake_channel(AUDIENCE_AGENT, agent->agent_id);
 	}
 }
 
@@ -235,26 +235,26 @@ notify_event(const Event *event)
 
 	if (clutch_notify == NOTIFY_OFF)
 		return;
-	wake_channel(AUDIENCE_ALL, SLICE_NONE);
+	notify_wake_channel(AUDIENCE_ALL, SLICE_NONE);
 	for (i = 0; i < e->to_agents.n; i++)
 	{
 		Slice		recipient = e->to_agents.items[i];
 
 		if (!slice_starts(recipient, SLICE_OF("group:")))
-			wake_channel(AUDIENCE_AGENT, recipient);
+			notify_wake_channel(AUDIENCE_AGENT, recipient);
 		else if (e->type != MSG_TASK_REQUEST)
-			wake_group(recipient);
+			notify_wake_group(recipient);
 	}
-	wake_channel(AUDIENCE_THREAD, e->thread_id);
-	wake_channel(AUDIENCE_RUN, e->run_id);
-	wake_channel(AUDIENCE_TASK, e->task_id);
+	notify_wake_channel(AUDIENCE_THREAD, e->thread_id);
+	notify_wake_channel(AUDIENCE_RUN, e->run_id);
+	notify_wake_channel(AUDIENCE_TASK, e->task_id);
 }
 
 void
 notify_agent(Slice agent_id)
 {
 	if (clutch_notify != NOTIFY_OFF)
-		wake_channel(AUDIENCE_AGENT, agent_id);
+		notify_wake_channel(AUDIENCE_AGENT, agent_id);
 }
 
 void
