@@ -50,7 +50,7 @@ verdict_check_may_steer(const Task *task, Slice agent_id)
 			 errproblem("/from/agent_id", "NOT_ASSIGNED"),
 			 errmsg("\"%.*s\" may not cancel or retry task \"%.*s\"",
 					agent_id.len, agent_id.s, task->task_id.len, task->task_id.s),
-			 errhint("Let who requested the task, its agent, or the orchestrator do that.")));
+			 errhint("Only the requester of the task, its agents and the orchestrator may cancel or retry it.")));
 }
 
 Verdict
@@ -82,7 +82,7 @@ verdict_on_report(const Task *task, const Envelope *report)
 				 errmsg("task \"%.*s\" is at attempt %d, not yet at %d",
 						task->task_id.len, task->task_id.s, task->attempt,
 						report->attempt),
-				 errhint("Report with the attempt that clutch.claim answered.")));
+				 errhint("Report with the attempt that clutch.claim returned.")));
 	/* parked, it is not to be claimed before it is answered */
 	if (task->status == TASK_INPUT_REQUIRED && report->type == MSG_TASK_ACCEPT)
 		return VERDICT_LATE;

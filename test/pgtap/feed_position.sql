@@ -8,7 +8,7 @@ CREATE FUNCTION pg_temp.say(id text, payload jsonb DEFAULT '{}') RETURNS clutch.
 $$;
 CREATE FUNCTION pg_temp.after(pos text, filter jsonb DEFAULT '{}', most integer DEFAULT 100) RETURNS text LANGUAGE sql AS
 $$ SELECT coalesce(string_agg(id, ' ' ORDER BY seq), 'nothing') FROM clutch.read_from(pos, filter, most) $$;
--- a position without the transactions in progress, which then are the given ones
+-- the position with these transactions in progress in place of its own
 CREATE FUNCTION pg_temp.head(pos text) RETURNS text LANGUAGE sql AS
 $$ SELECT array_to_string((string_to_array(pos, '.'))[1:5], '.') $$;
 -- what an error says: its code, message, detail and hint
@@ -74,7 +74,7 @@ SELECT is(pg_temp.fault('{"run_id": 1}'), 'filter is not valid at "/run_id": "ru
 SELECT is(pg_temp.fault('{"run_id": []}'), 'filter is not valid at "/run_id": "run_id" must not be empty: leave it out to get any', 'an empty list');
 SELECT is(pg_temp.fault('[]'), 'argument "filter" must be a JSON object', 'a filter that is not an object');
 
--- a variable, wherever it hides
+-- a variable is refused wherever it stands in the path
 SELECT is(pg_temp.fault(jsonb_build_object('path', path)::text), 'filter is not valid at "/path": "path" must not name a variable: write the value itself', 'a variable in ' || path)
 FROM (VALUES ('$x'), ('$.a ? (@ > $x)'), ('$.a[$x]'), ('$.a[0 to $x]'), ('-$x'), ('$.a ? (@ starts with $x)'), ('$.a ? (!exists($x.b))'), ('$.a ? ($x like_regex "a")'), ('$.a.b.c + $x * 2'), ('($x > 1) is unknown')) v(path);
 SELECT is(pg_temp.after('beginning', jsonb_build_object('path', path)), 'nothing', 'no variable in ' || path)

@@ -221,7 +221,7 @@ SELECT count(pg_temp.say('fat' || n, run => 'run:fat', payload => jsonb_build_ob
 FROM generate_series(1, 50) n \g /dev/null
 SELECT clutch.subscribe('fat', '{"run_id": "run:fat"}', 'beginning') \g /dev/null
 SET work_mem = '1MB';
--- what a read still holds when the first of its rows comes out
+-- how much memory a read still holds when it returns its first row
 SELECT cmp_ok((SELECT sum(m.total_bytes) FROM pg_backend_memory_contexts m, (SELECT seq FROM clutch.read_from('beginning', '{"run_id": "run:fat"}') LIMIT 1) r WHERE r.seq > 0), '<', 8000000::numeric,
 	'16 MB of envelopes are not all in memory at once');
 SELECT cmp_ok((SELECT sum(m.total_bytes) FROM (SELECT seq FROM clutch.read('fat') LIMIT 1) r, LATERAL (SELECT total_bytes FROM pg_backend_memory_contexts WHERE r.seq > 0) m), '<', 8000000::numeric,
@@ -269,7 +269,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
--- as if all of it had been written where the system identifier was 7
+-- as if all events had been written by the system with the identifier 7
 UPDATE clutch.epoch SET system_identifier = 7;
 UPDATE clutch.subscription_position SET seen = replace(seen, c.here, '.7.'), until = replace(until, c.here, '.7.')
 FROM (SELECT '.' || system_identifier || '.' FROM pg_control_system()) AS c(here);

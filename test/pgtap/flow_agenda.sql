@@ -51,7 +51,7 @@ SELECT is((SELECT count(*) FROM fixture.moves('d', 'joined')), 0::bigint, 'a par
 COMMIT;
 SELECT is((SELECT string_agg(m ->> 'completed', ' ') FROM fixture.moves('d', 'joined') m), '5', 'it is told once, of all children that ended in the transaction');
 
--- a chain of dependents falls at one commit, and a tree is cancelled as a whole
+-- a chain of dependents fails, and a whole tree is cancelled, at one commit
 SELECT fixture.ask('e' || n, 'agent:ken', orders => CASE WHEN n > 0 THEN fixture.after('e' || n - 1) END) FROM generate_series(0, 50) n \g /dev/null
 SELECT fixture.ask('f0', 'agent:ken'), fixture.ask('f1', 'agent:ken', parent => 'f0'), fixture.ask('f2', 'agent:ken', parent => 'f1'), fixture.ask('f3', 'agent:ken', parent => 'f2') \g /dev/null
 BEGIN;

@@ -77,7 +77,7 @@ SELECT is((clutch.finish('agent:ken', 'task:1', '{"from": 2}', 2)).late, false, 
 SELECT is((SELECT envelope #>> '{payload,reason}' FROM clutch.events WHERE task_id = 'task:1' AND type = 'routing.decision'), 'it asked, and goes on with the answer', 'the log says why the task came back');
 SELECT is((clutch.answer('task:1', '{}', 'agent:boss')).late, true, 'an answer to a finished task is late');
 
--- ------------------------------------------------ any chat.message will do, and another agent
+-- ------------------------------------------------ any chat.message is an answer, also from another agent
 SELECT clutch.send(pg_temp.ask('task:3')) \g /dev/null
 SELECT pg_temp.claimed(agent_id) FROM clutch.tasks WHERE task_id = 'task:3' \g /dev/null
 SELECT pg_temp.question('task:3', 'Which?') \g /dev/null
@@ -108,7 +108,7 @@ SELECT throws_ok($$SELECT clutch.answer('task:2', '{}')$$, 'KL004', NULL, 'a tas
 SELECT throws_ok($$SELECT clutch.answer('task:none', '{}')$$, 'KL003', NULL, 'an unknown task cannot be answered');
 SELECT throws_ok($$SELECT clutch.answer('task:2', NULL)$$, '22004', NULL, 'an answer is required');
 
--- ------------------------------------------- ends without an answer, and asking again
+-- ------------------------------------------- a task ends without an answer, or asks again
 SELECT clutch.send(pg_temp.ask(t, 'agent:ken')), pg_temp.claimed('agent:ken'), pg_temp.question(t, 'now?', '2026-01-02T13:00:00Z') FROM unnest('{task:a,task:b,task:c,task:d,task:e}'::text[]) t \g /dev/null
 SELECT is((SELECT string_agg(to_char(deadline, 'DD HH24:MI'), ' ') FROM clutch.approvals), '02 13:00 02 13:00 02 13:00 02 13:00 02 13:00', 'five questions have a deadline');
 SELECT is((clutch.cancel('task:a', NULL, 'agent:ui')).late, false, 'a parked task can be cancelled');

@@ -79,7 +79,7 @@ SELECT clutch.cancel('task:2') \g /dev/null
 SELECT is((SELECT state FROM clutch.extend_lease('agent:ken', 'task:2', 4)), 'cancelled', 'extend_lease tells that a task was cancelled');
 SELECT is((SELECT late FROM clutch.finish('agent:ken', 'task:2', '{}', 4)), true, 'and its result is late');
 
--- to the other agent, if there is one
+-- the task goes to the other agent, if there is one
 SELECT clutch.send(pg_temp.ask('task:3')) \g /dev/null
 SELECT is(pg_temp.claimed('agent:ken'), 'task:3 1 new', 'only one agent is there');
 SELECT clutch.register(pg_temp.card('lois', 10)) \g /dev/null
@@ -149,7 +149,7 @@ SELECT is((SELECT sum(running) FROM clutch.agents), 0::bigint, 'all slots are fr
 SELECT is((SELECT count(*) FROM clutch.ready) + (SELECT count(*) FROM clutch.waiting) + (SELECT count(*) FROM clutch.timer), 0::bigint, 'all queues are empty');
 SELECT is_empty('SELECT * FROM clutch.check()', 'the state is sound');
 
--- a hundred that run out at once: tick has them in one call, a claim a few at a time
+-- a hundred leases expire at once: a tick handles all of them, a claim a few
 SELECT clutch.register(pg_temp.card('ken', 200)), clutch.register(pg_temp.card('lois', 200)) \g /dev/null
 SELECT clutch.send(pg_temp.ask('task:m' || n, 'agent:ken')) FROM generate_series(1, 100) n \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.claim('agent:ken', 100)), 100::bigint, 'a hundred tasks are claimed');

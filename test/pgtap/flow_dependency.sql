@@ -25,7 +25,7 @@ SELECT fixture.task('task:later') \g /dev/null
 SELECT clutch.finish('agent:ken', 'task:later') \g /dev/null
 SELECT is(fixture.states('task:c8'), 'c8 assigned', 'the task starts when the unknown one is completed');
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same');
--- revived, in any order
+-- tasks are revived in any order
 SELECT is((SELECT count(*) FROM clutch.retry_run('run:1')), 3::bigint, 'retry_run revives the tasks that failed');
 SELECT is(fixture.states('task:c3') || ', ' || fixture.states('task:c4') || ', ' || fixture.states('task:c7'), 'c3 assigned, c4 pending sibling, c7 pending sibling', 'which wait again');
 SELECT fixture.taken(), clutch.finish('agent:ken', 'task:c3'), fixture.taken('agent:lois') \g /dev/null
@@ -34,7 +34,7 @@ SELECT clutch.cancel('task:c4') \g /dev/null
 SELECT is(fixture.states('task:c7'), 'c7 failed DEPENDENCY_FAILED', 'a cancelled task is not completed');
 SELECT is((SELECT string_agg(concat_ws('>', replace(from_task_id, 'task:', ''), replace(to_task_id, 'task:', '')), ' ' ORDER BY from_task_id, to_task_id) FROM clutch.task_edges WHERE kind = 'after' AND from_task_id < 'task:d'),
 	'c1>c3 c1>c5 c1>c6 c1>c7 c2>c3 c3>c4 c4>c7', 'clutch.task_edges shows who waits for whom');
--- retried when what it waits for is over
+-- a task is retried when the one that it waits for is over
 SELECT fixture.task('task:e1'), fixture.task('task:e2', orders => fixture.after('task:e1')) \g /dev/null
 SELECT clutch.cancel('task:e1') \g /dev/null
 SELECT clutch.retry('task:e2') \g /dev/null
@@ -61,7 +61,7 @@ SELECT fixture.task('task:x', orders => fixture.after('task:y')), fixture.task('
 SELECT throws_ok($$SELECT fixture.task('task:z', orders => fixture.after('task:x'))$$, 'KL004', NULL, 'a circle is refused');
 SELECT throws_ok($$SELECT fixture.task('task:b1', 'task:b', fixture.after('task:b'))$$, 'KL004', NULL, 'a task cannot come after its own parent');
 SELECT is(fixture.states('task:z'), NULL, 'a refused request leaves no task');
--- a long chain falls at once
+-- all tasks of a long chain fail at once
 SELECT fixture.task('task:k' || n, orders => fixture.after('task:k' || n - 1)) FROM generate_series(1, 2000) n \g /dev/null
 SELECT fixture.task('task:k0') \g /dev/null
 SELECT clutch.cancel('task:k0') \g /dev/null

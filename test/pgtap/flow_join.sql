@@ -33,7 +33,7 @@ SELECT fixture.taken('agent:lois') \g /dev/null
 SELECT clutch.fail('agent:lois', 'task:s1', 'E', 'e', false), clutch.fail('agent:lois', 'task:s2', 'E', 'e', false) \g /dev/null
 SELECT is((SELECT m ->> 'met' FROM fixture.moves('task:s', 'joined') m), 'false', 'a parent that waits for any child is told when none is left');
 
--- of many, each that ends looks at a few (what their index fetched)
+-- each of many children that end reads only a few others (counted by what the index fetched)
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:many", "capabilities": [{"id": "skill:many"}], "limits": {"max_concurrency": 999}}') \g /dev/null
 SELECT fixture.task('task:many', NULL, '{"join": "all"}', 'agent:many') \g /dev/null
 SELECT fixture.task('task:many' || n, 'task:many', NULL, 'agent:many') FROM generate_series(1, 300) n \g /dev/null

@@ -11,14 +11,14 @@ SELECT fixture.at(2000), fixture.agent('dee', 1, '{skill:dee}'), fixture.ask('de
 SELECT is(fixture.claimed('agent:dee', 2), 'nothing', 'both the running task and the next one are past their deadlines');
 SELECT is((SELECT string_agg(task_id, ', ' ORDER BY seq) FROM clutch.events WHERE type = 'task.timeout' AND task_id LIKE 'dee %'), 'dee one, dee two', 'each of them times out once');
 
--- ------------------------------------ a progress renews the lease by its length
+-- ------------------------------------ a progress report renews the lease by its length
 SELECT fixture.agent('short', 4, '{skill:short}'), fixture.ask('leased', NULL, 'skill:short') \g /dev/null
 SELECT fixture.claimed('agent:short', 1, '2 s') \g /dev/null
 SELECT clutch.progress('agent:short', 'leased', '{}', 1) \g /dev/null
 SELECT cmp_ok(lease_until, '<=', clutch.now() + interval '2 s', 'a progress renews a lease of two seconds by two seconds')
 FROM clutch.tasks WHERE task_id = 'leased';
 
--- ------------------------------ an agent with work of its own leaves others alone
+-- ------------------------------ a claim of an agent that has work of its own moves no tasks of others
 SELECT fixture.agent('dead', 1, '{skill:dead}'), fixture.ask('abandoned', NULL, 'skill:dead') \g /dev/null
 SELECT fixture.claimed('agent:dead', 1, '1 s') \g /dev/null
 SELECT fixture.ask('own work', NULL, 'skill:short') \g /dev/null

@@ -1,4 +1,4 @@
--- How agents come, stand, fall silent and go, and what becomes of their work.
+-- How agents register, change their status, fall silent and stop, and what becomes of their tasks.
 \ir ../fixtures/tap.sql
 SELECT plan(79);
 SET clutch.notify = off;
@@ -40,7 +40,7 @@ SELECT set_eq('SELECT * FROM clutch.agent_transitions()', $$VALUES
 	('UNAVAILABLE', 'INITIALIZING'), ('UNAVAILABLE', 'READY'), ('UNAVAILABLE', 'BUSY'), ('UNAVAILABLE', 'STOPPING'), ('UNAVAILABLE', 'STOPPED'),
 	('STOPPING', 'STOPPED'), ('STOPPED', 'INITIALIZING')$$, 'the transitions of an agent');
 
--- each pair is tried: what the table says is what happens
+-- every pair of statuses is tried, and compared with the table
 CREATE FUNCTION pg_temp.try_move(from_status text, to_status text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM pg_temp.card('m');
@@ -62,7 +62,7 @@ SELECT clutch.set_status('agent:m', 'STOPPED') \g /dev/null
 SELECT throws_ok($$SELECT clutch.send(clutch.envelope('agent.heartbeat', 'agent:m', payload => '{"status": "BUSY"}'))$$, 'KL004',
 	'agent "agent:m" is STOPPED and cannot become BUSY', 'an envelope is judged like the function');
 
--- stopping: it keeps what it has, and is given nothing
+-- an agent that is stopping keeps its tasks and gets no others
 SELECT pg_temp.ask('s1'), pg_temp.ask('s2') \g /dev/null
 SELECT clutch.claim('agent:a') \g /dev/null
 SELECT clutch.set_status('agent:a', 'STOPPING', 'a new version') \g /dev/null
@@ -77,7 +77,7 @@ SELECT is(pg_temp.task('s1') || ', ' || pg_temp.task('s2'), 'assigned agent:b 2,
 SELECT is((SELECT string_agg(late::text, ' ') FROM clutch.finish('agent:a', 'task:s1', '{}', 1)), 'true', 'a report of a stopped agent is late');
 SELECT ok(pg_temp.rebuilds(), 'rebuild finds the same');
 
--- by its own word, until its own word
+-- an agent that says it is unavailable is so until it says otherwise
 SELECT clutch.set_status('agent:b', 'UNAVAILABLE', 'lunch') \g /dev/null
 SELECT is(pg_temp.task('s3'), 'pending 2', 'an unavailable agent loses its tasks');
 SELECT clutch.heartbeat('agent:b') \g /dev/null
@@ -87,7 +87,7 @@ SELECT clutch.set_status('agent:b', 'READY') \g /dev/null
 SELECT is(pg_temp.status('b') || ' ' || pg_temp.task('s3'), 'READY assigned agent:b 2', 'a ready agent is given what waited');
 SELECT is((SELECT count(f.id) FROM clutch.claim('agent:b', 10) c, LATERAL clutch.finish('agent:b', c.task_id, '{}', c.attempt) f), 3::bigint, 'and completes it');
 
--- full
+-- an agent whose slots are all taken
 SELECT pg_temp.card('full', '{"max_concurrency": 1}') \g /dev/null
 SELECT pg_temp.ask('f1', 'full') \g /dev/null
 SELECT is(pg_temp.status('full'), 'BUSY', 'an agent without free slots is BUSY');
@@ -148,7 +148,7 @@ SELECT pg_temp.ask('e2', 'e') \g /dev/null
 SELECT is(pg_temp.survives(call, (2 + row_number)::integer), 'READY', what || ' is a sign of life')
 FROM (SELECT row_number() OVER () AS row_number, what, replace(call, 'e1', 'e2') AS call FROM signs) s;
 
--- a card may promise heartbeats, and then a lease does not stand for them
+-- a card may promise heartbeats, and then a lease does not replace them
 SELECT pg_temp.at('10 days') \g /dev/null
 SELECT clutch.set_status(agent_id, 'STOPPED') FROM clutch.agents WHERE status <> 'STOPPED' \g /dev/null
 SELECT pg_temp.card('p', '{"heartbeat_sec": 10}'), pg_temp.ask('p1') \g /dev/null
@@ -156,7 +156,7 @@ SELECT clutch.claim('agent:p', 1, '1 hour') \g /dev/null
 SELECT pg_temp.at('10 days 31 seconds') \g /dev/null
 SELECT pg_temp.lost() \g /dev/null
 SELECT is(pg_temp.status('p') || ' ' || pg_temp.task('p1'), 'UNAVAILABLE pending 2', 'a lease does not replace the heartbeats that a card promises');
--- or that nobody need watch
+-- a card may also say that the agent is not to be watched
 SELECT pg_temp.at('11 days') \g /dev/null
 SELECT pg_temp.card('u', '{"heartbeat_sec": 0}'), pg_temp.card('v') \g /dev/null
 SELECT pg_temp.at('12 days') \g /dev/null
@@ -168,7 +168,7 @@ SELECT pg_temp.card('v') \g /dev/null
 SELECT pg_temp.at('14 days') \g /dev/null
 SELECT is(pg_temp.lost() || pg_temp.status('v'), '0READY', 'with clutch.heartbeat_interval = 0 only agents whose card asks for it are watched');
 RESET clutch.heartbeat_interval;
--- stopping, and then silent: it has stopped
+-- an agent that is stopping and falls silent has stopped
 SELECT pg_temp.at('15 days') \g /dev/null
 SELECT pg_temp.card('v') \g /dev/null
 SELECT clutch.set_status('agent:v', 'STOPPING') \g /dev/null

@@ -25,7 +25,7 @@ $$;
 CREATE FUNCTION pg_temp.task() RETURNS text VOLATILE LANGUAGE sql AS
 $$ SELECT task_id FROM clutch.task ORDER BY random() LIMIT 1 $$;
 
--- any task, mostly with who has it and the attempt it is at
+-- any task, mostly with the agent that has it and its current attempt
 CREATE FUNCTION pg_temp.somebody(OUT agent text, OUT task text, OUT try integer) VOLATILE LANGUAGE sql AS $$
 	SELECT CASE WHEN random() < 0.8 AND t.agent_id IS NOT NULL THEN t.agent_id ELSE 'agent:' || pg_temp.chance(8) END, t.task_id,
 		CASE pg_temp.chance(5) WHEN 1 THEN NULL WHEN 2 THEN greatest(t.attempt - 1, 1) ELSE t.attempt END
@@ -77,7 +77,7 @@ BEGIN
 		WHEN what <= 88 THEN
 			PERFORM clutch.extend_lease(w.agent, w.task, coalesce(w.try, 1), '200 s'); RETURN 'extend';
 		WHEN what <= 91 THEN
-			-- the orchestrator, or who has it, hands it over
+			-- the orchestrator, or the agent that has the task, hands it over
 			PERFORM clutch.send(clutch.envelope('task.request', CASE WHEN random() < 0.5 THEN w.agent ELSE 'agent:orchestrator' END,
 				ARRAY['agent:' || pg_temp.chance(8)], run_id => t.run_id, thread_id => t.thread_id, task_id => w.task))
 			FROM clutch.task t WHERE t.task_id = w.task;
@@ -133,13 +133,13 @@ FROM generate_series(1, 4) n \g /dev/null
 SELECT clutch.send(pg_temp.request(0)) \g /dev/null
 CALL pg_temp.history(1, 400);
 
--- how agents have done: counters are halved at 64, so while they are small
+-- the success rates of agents: counters are halved at 64, so they are compared while they are small
 CREATE TEMP TABLE old_outcomes AS SELECT agent_id, sum(done) AS done, sum(failed) AS failed FROM clutch.agent_slot GROUP BY agent_id;
 SELECT ok((SELECT sum(done) > 20 AND sum(failed) > 20 AND max(done + failed) < 64 FROM old_outcomes), 'agents have succeeded and failed');
 SELECT clutch.rebuild() \g /dev/null
 SELECT bag_eq('SELECT agent_id, sum(done) AS done, sum(failed) AS failed FROM clutch.agent_slot GROUP BY agent_id', 'SELECT * FROM old_outcomes', 'rebuild finds how agents have done');
 
--- it goes on from what was rebuilt
+-- the database goes on from the state that was rebuilt
 CALL pg_temp.history(401, 2000);
 
 -- ------------------------------------------------------ there was a history

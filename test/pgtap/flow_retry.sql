@@ -1,4 +1,4 @@
--- Tasks that fail and are tried again, and those that are not any more.
+-- Tasks that fail and are tried again, and those that are not tried any more.
 \ir ../fixtures/tap.sql
 SELECT plan(82);
 SET clutch.notify = off;
@@ -24,7 +24,7 @@ CREATE FUNCTION pg_temp.tick() RETURNS void LANGUAGE sql AS 'SELECT FROM clutch.
 -- how long the task is held, from now
 CREATE FUNCTION pg_temp.held(name text) RETURNS numeric LANGUAGE sql AS
 $$ SELECT extract(epoch FROM wake_at - clutch.now())::numeric(12, 3) FROM clutch.task WHERE task_id = 'task:' || name $$;
--- claimed, failed, and how long it is held then; NULL: it is not tried again
+-- claims a task and fails it, and returns how long it is held then; NULL if it is not tried again
 CREATE FUNCTION pg_temp.failed(task text, code text DEFAULT 'TIMEOUT', retryable boolean DEFAULT true, details jsonb DEFAULT NULL, agent text DEFAULT 'ken') RETURNS numeric LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM pg_temp.claimed(agent, lease => '1 h');
@@ -82,7 +82,7 @@ SELECT is((SELECT ROW(task_id, status, agent_id, attempt, retries, losses, code,
 	ROW('task:1', 'failed', 'agent:ken', 4, 3, 0, 'TIMEOUT', 'broken', '{"code": "TIMEOUT", "message": "broken", "retryable": true}'::jsonb, 'SELECT clutch.retry(''task:1'')')::text, 'it is in clutch.dead_letters with its last error');
 SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild finds the same');
 
--- what failed together does not come again together
+-- tasks that failed together are not tried again together
 SELECT count(pg_temp.ask('j' || n)), count(pg_temp.failed('j' || n)) FROM generate_series(1, 9) n \g /dev/null
 SELECT cmp_ok((SELECT count(DISTINCT wake_at) FROM clutch.task WHERE task_id LIKE 'task:j%'), '>', 5::bigint, 'delays are jittered');
 SELECT count(clutch.cancel('task:j' || n)) FROM generate_series(1, 9) n \g /dev/null
@@ -117,7 +117,7 @@ SELECT is(pg_temp.failed('d2', details => '{"retryAfter": 40000}'), 40.0, 'so is
 SELECT ok(pg_temp.failed('d3', details => '{"retry_after_ms": -5}') BETWEEN 0.5 AND 1, 'a negative one is ignored');
 SELECT ok(pg_temp.failed('d4', details => '{"retry_after_ms": 1}') BETWEEN 100 AND 200, 'a longer one counts');
 
--- the first that says something of a field: request, payload type, card, settings
+-- each field is taken from the first that has it: request, payload type, card, settings
 SET clutch.retry_initial = '1 s';
 SET clutch.retry_max_delay = '1000 s';
 SELECT clutch.set_retry_policy('slow.v1', initial => '100 s', max => 2) \g /dev/null

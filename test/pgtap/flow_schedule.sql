@@ -98,12 +98,12 @@ ROLLBACK;
 SELECT pg_temp.at('2026-03-02 08:00') \g /dev/null
 SELECT is((SELECT runs || ' ' || next_at FROM clutch.schedules), '1 2026-03-02 08:00:00+00', 'and not sent if that is rolled back');
 SELECT is(pg_temp.sent() || pg_temp.sent(), '10', 'so the next tick sends it');
--- nobody ticked for five days
+-- nobody has called tick for five days
 SELECT pg_temp.at('2026-03-07 09:00') \g /dev/null
 SELECT is(pg_temp.sent() || pg_temp.sent(), '10', 'missed times are made up for once');
 SELECT is((SELECT concat_ws(' ', runs, missed, last_at, next_at) FROM clutch.schedules), '3 4 2026-03-03 08:00:00+00 2026-03-08 08:00:00+00', 'and counted');
 SELECT is((SELECT count(*) FROM clutch.tasks), 3::bigint, 'there are three tasks');
--- the same again replaces it
+-- a second call with the same name replaces the schedule
 SELECT is(clutch.schedule('brief', '0 9 * * *', pg_temp.note()), '2026-03-08 09:00+00'::timestamptz, 'the same name replaces the schedule');
 SELECT is((SELECT concat_ws(' ', cron, runs, envelope ->> 'type') FROM clutch.schedules), '0 9 * * * 3 chat.message', 'there is one of that name');
 -- restored: an occurrence that is in the log already is not sent again
@@ -113,7 +113,7 @@ UPDATE clutch.schedule SET next_at = '2026-03-08 09:00';
 SELECT pg_temp.sent() \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.events WHERE id LIKE 'msg:brief@2026-03-08%'), 1::bigint, 'the id has the time of the new one');
 
--- one with a key, in a run of many
+-- a schedule whose envelope has an idempotency key, in a run that has many events
 SELECT clutch.schedule('keyed', '* * * * *', pg_temp.note('{"idempotency_key": "key"}')) \g /dev/null
 SELECT pg_temp.at('2026-03-08 09:0' || n), pg_temp.sent() FROM generate_series(1, 3) n \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.events WHERE id LIKE 'msg:keyed@%'), 3::bigint, 'each event has an idempotency_key of its own');

@@ -5,7 +5,7 @@ SELECT plan(23);
 
 -- ------------------------------------------------------------- the contract
 -- kind: writes  changes the log or the state: VOLATILE, PARALLEL UNSAFE, not PUBLIC's
---       makes   writes nothing, and answers anew each time: VOLATILE
+--       makes   writes nothing, and returns another value each time: VOLATILE
 --       reads   tables or settings: STABLE
 CREATE TEMP TABLE contract (signature text, kind text, arguments text, result text);
 INSERT INTO contract VALUES
@@ -72,7 +72,7 @@ INSERT INTO contract VALUES
 ('clutch.revoke_agent(text,text)', 'writes', 'role_name text, agent_id text', NULL),
 ('clutch.grant_reader(text)', 'writes', 'role_name text', NULL);
 
--- The same in the catalog's words, however a function declares its columns:
+-- The same as the catalog has it, however a function declares its columns:
 -- RETURNS TABLE, OUT arguments, or a type of ours.
 CREATE TEMP VIEW found AS
 SELECT c.*, p.oid, p.provolatile, p.proparallel,

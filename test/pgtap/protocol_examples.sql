@@ -24,7 +24,7 @@ SELECT is(pg_temp.faults(pg_temp.doc('envelope_1_1') || pg_temp.doc('fragment_4_
 SELECT is(pg_temp.faults(step), 'valid', 'spec 10: ' || (step ->> 'id') || ', ' || (step ->> 'type'))
 FROM jsonb_array_elements(pg_temp.doc('steps_10')) AS step;
 
--- every type of spec 2, those of the database being refused for that alone
+-- every type of spec 2; those that only the database may send are refused for that reason alone
 SELECT is(pg_temp.faults(jsonb_set(pg_temp.doc('envelope_1_1'), '{meta,clutch}', '{"reply_to": "msg_1"}')
 		|| jsonb_build_object('type', type, 'payload', payload)),
 	expected, 'type ' || type)
@@ -41,7 +41,7 @@ FROM (VALUES
 	('routing.decision', '{}', '/type NOT_ALLOWED'), ('routing.failure', '{}', '/type NOT_ALLOWED')
 ) AS t(type, payload, expected);
 
--- null is as good as left out for what is optional at the top
+-- a null in an optional field at the top is as if the field were left out
 SELECT is(pg_temp.faults(pg_temp.doc('envelope_1_1') || jsonb_build_object(field, NULL)), 'valid', field || ' may be null')
 FROM unnest('{parent_task_id,trace,domain,payload_type,schema_ref,requires,prefers,security,attachments,idempotency_key,attempt,meta}'::text[]) AS field;
 SELECT is(pg_temp.faults(pg_temp.doc('envelope_1_1') - field), 'valid', field || ' may be left out')

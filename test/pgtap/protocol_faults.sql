@@ -1,6 +1,6 @@
 -- Faults generated from spec 1.2, 1.4, 1.5, 5.4, Appendix B and DESIGN 3:
--- each field has a form, each form the ways to be wrong, and each way its
--- code.  Every document has exactly one fault, and exactly that is reported.
+-- each field has a form, each form can be violated in certain ways, and each of
+-- these has a code.  Every document has exactly one fault, which is reported.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
 SELECT plan(1742);
@@ -281,7 +281,7 @@ $$ SELECT '/' || array_to_string(path, '/') $$;
 
 SELECT is(pg_temp.faults(envelope), 'valid', name || ' without a fault') FROM doc ORDER BY name;
 
--- jsonb_set would not notice a path that leads nowhere
+-- jsonb_set would ignore a path that does not exist
 SELECT is((SELECT array_agg(f.doc || ' ' || pg_temp.pointer(path)) FROM field f JOIN doc d ON d.name = f.doc
 		WHERE envelope #> path IS NULL), NULL, 'every field of the table is in its document');
 
@@ -300,10 +300,10 @@ FROM field f JOIN doc d ON d.name = f.doc WHERE presence <> 'nullable';
 SELECT is(pg_temp.faults(jsonb_set(envelope, path, value)), pg_temp.pointer(path) || below || ' ' || code,
 	f.doc || ': ' || pg_temp.pointer(path) || ' ' || what)
 FROM field f JOIN doc d ON d.name = f.doc JOIN fault w USING (form)
--- a tool's answer without meta.clutch.reply_to would be a second fault
+-- a tool.result without meta.clutch.reply_to would be a second fault
 WHERE NOT (f.doc IN ('tool.result', 'tool.error') AND form = 'object' AND path[1] = 'meta');
 
--- fields that nobody knows, wherever the protocol says which there are
+-- unknown fields, wherever the protocol lists the known ones
 SELECT is(pg_temp.faults(jsonb_set(envelope, path || '{made_up}', '1')),
 	pg_temp.pointer(path || '{made_up}') || ' UNKNOWN_FIELD', doc || ': a field of its own in ' || pg_temp.pointer(path))
 FROM (VALUES
@@ -321,7 +321,7 @@ JOIN doc d ON d.name = t.doc;
 SELECT matches(message, 'meta', 'the hint for an unknown field names "meta"')
 FROM doc, clutch.validate(envelope || '{"priority": 1}') WHERE name = 'envelope';
 
--- what is legal at its edge
+-- values at the limit are legal
 SELECT is(pg_temp.faults(jsonb_set(envelope, path, value)), 'valid', t.doc || ': ' || pg_temp.pointer(path) || ' ' || what)
 FROM (VALUES
 	('envelope', '{to}'::text[], 'names 64', (SELECT jsonb_agg(jsonb_build_object('agent_id', 'agent:' || i)) FROM generate_series(1, 64) i)),

@@ -1,4 +1,4 @@
--- Types of before the protocol (spec Appendix A, issue: PROPOSAL and BLOCKER).
+-- Types that are older than the protocol (spec Appendix A, issue: PROPOSAL and BLOCKER).
 \ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
 SELECT plan(33);

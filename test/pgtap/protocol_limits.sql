@@ -85,7 +85,7 @@ SELECT is(pg_temp.faults(doc), '/prefers TOO_MANY, /security/policy/tool_allowli
 FROM fixture WHERE name = 'envelope_1_1';
 RESET clutch.max_list;
 
--- a long key above many faults does not make the answer long
+-- a long key above many faults does not make the error long
 SELECT cmp_ok((SELECT sum(length(path) + length(message))::int FROM clutch.validate(pg_temp.with_payload(
 		jsonb_build_object(repeat('k', 500000), (SELECT jsonb_agg(1e400::numeric) FROM generate_series(1, 200)))))), '<', 100000,
 	'a refusal stays short');

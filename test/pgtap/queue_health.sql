@@ -1,6 +1,6 @@
--- The health of the queues: no planner has a say in a claim, whatever the
--- statistics; the log has no dead rows.  Commits, so that the server counts
--- what is done; needs a database of its own.
+-- The health of the queues: a claim does not depend on the planner or on
+-- statistics, and the log has no dead rows.  The file commits, so that the server
+-- counts what is done, and needs a database of its own.
 \ir ../fixtures/tap.sql
 SELECT plan(21);
 SET clutch.notify = off;
@@ -9,7 +9,7 @@ CREATE FUNCTION pg_temp.ask(n integer) RETURNS clutch.receipt LANGUAGE sql AS $$
 	SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:' || n,
 		requires => '{skill:x}', id => 'msg_' || n))
 $$;
--- what this session has had the server count, up to now
+-- makes the server count what this session has done so far
 CREATE FUNCTION pg_temp.counted(OUT whole_scans bigint, OUT ready_rows bigint, OUT task_rows bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM pg_stat_force_next_flush();
@@ -28,7 +28,7 @@ DECLARE
 	tasks text := '';
 	task text;
 BEGIN
-	-- what a session does first, it does once
+	-- the first call of a session reads more than the others
 	SELECT c.task_id INTO task FROM clutch.claim('agent:ken', 1, '1 day') c;
 	COMMIT;
 	SELECT * INTO before FROM pg_temp.counted();
@@ -47,7 +47,7 @@ END $$;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "ken"}, "capabilities": [{"id": "skill:x"}],
 	"limits": {"max_concurrency": 100000}}') \g /dev/null
 
--- never analyzed; then analyzed when it was small, and grown; then fresh
+-- tables that were never analyzed, that have grown since they were analyzed, and that were analyzed just now
 ALTER TABLE clutch.ready SET (autovacuum_enabled = off);
 ALTER TABLE clutch.task SET (autovacuum_enabled = off);
 SELECT count(*) FROM generate_series(1, 100) n, pg_temp.ask(n) \g /dev/null
@@ -69,7 +69,7 @@ SELECT is(task_rows, (SELECT task_rows FROM measured WHERE name = 'absent'), 'an
 SELECT cmp_ok(ready_rows, '<=', 60::bigint, 'at most three each') FROM measured WHERE name = 'fresh';
 
 -- ------------------------------------------------------------ clutch.check()
--- with as little memory as there may be, it still reads a queue once, not once a task
+-- with the least memory that can be set, a claim still reads a queue once, and not once for each task
 SET work_mem = '64kB';
 SELECT pg_temp.counted() \g /dev/null
 SELECT seq_tup_read AS read_before FROM pg_stat_user_tables WHERE relid = 'clutch.ready'::regclass \gset
@@ -110,7 +110,7 @@ FROM pg_stat_user_tables WHERE relid = 'clutch.events'::regclass;
 SELECT cmp_ok(n_tup_ins, '>', 5000::bigint, 'even though much was written') FROM pg_stat_user_tables WHERE relid = 'clutch.events'::regclass;
 
 -- ----------------------------------------------------------------- many agents
--- the registry is not read as a whole for each that comes, or falls silent
+-- the registry is not read as a whole for each agent that registers or falls silent
 CREATE VIEW pg_temp.registry_rows AS
 	SELECT seq_tup_read + idx_tup_fetch AS n FROM pg_stat_user_tables WHERE relid = 'clutch.agent_registry'::regclass;
 SELECT pg_temp.counted() \g /dev/null

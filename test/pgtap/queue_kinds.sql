@@ -8,7 +8,7 @@ SET clutch.heartbeat_interval = 0;
 SELECT fixture.agent('ken') \g /dev/null
 SELECT fixture.ask('t' || n, NULL, 'skill:' || n) FROM generate_series(1, 300) n \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE status = 'pending'), 300::bigint, '300 tasks of 300 kinds wait');
--- what a session does first, it does once
+-- the first call of a session reads more than the others
 SELECT clutch.claim('agent:ken') \g /dev/null
 
 CREATE VIEW pg_temp.reads AS

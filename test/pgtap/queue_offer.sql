@@ -1,4 +1,4 @@
--- What an agent may not have does not stand before what it may have.
+-- Tasks that an agent may not have do not keep it from those that it may have.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/specialists.sql
 SELECT plan(10);

@@ -82,7 +82,7 @@ SELECT fixture.at(70000), pg_temp.ask('j2', 2) \g /dev/null
 SELECT is(pg_temp.order_of_claims(), 'j2 j1', 'without aging only the priority counts');
 SET clutch.aging = '100 s';
 
--- of what waits it is the same
+-- the same holds for tasks that wait
 SELECT fixture.at(80000), pg_temp.ask('k', 2, 'skill:lois'), pg_temp.ask('k1', 1, 'skill:lois') \g /dev/null
 SELECT fixture.at(80200), pg_temp.ask('k3', 3, 'skill:lois') \g /dev/null
 SELECT pg_temp.claimed(9, 'lois') \g /dev/null

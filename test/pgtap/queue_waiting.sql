@@ -1,4 +1,4 @@
--- Tasks that wait: for whom, in which order, and who brings them work
+-- Tasks that wait: for which agents, in which order, and what gives them out
 -- (DESIGN 3, "Waiting").  No tick unless it says so.
 \ir ../fixtures/tap.sql
 SELECT plan(47);
@@ -23,7 +23,7 @@ $$;
 CREATE FUNCTION pg_temp.status(name text, status text) RETURNS void LANGUAGE sql AS $$
 	SELECT clutch.send(clutch.envelope('agent.heartbeat', 'agent:' || name, payload => jsonb_build_object('agent_id', 'agent:' || name, 'status', status)))
 $$;
--- who has what, and what waits for what
+-- which agent has which tasks, and which tasks wait for what
 CREATE FUNCTION pg_temp.had(name text) RETURNS text LANGUAGE sql AS $$
 	SELECT coalesce(string_agg(substr(task_id, 6), ' ' ORDER BY task_id), 'nothing') FROM clutch.tasks
 	WHERE agent_id = 'agent:' || name AND status IN ('assigned', 'running')

@@ -1,4 +1,4 @@
--- The numbers that say how the database stands.
+-- The numbers that show how the database is doing.
 \ir ../fixtures/tap.sql
 SELECT plan(20);
 SET clutch.notify = off;
@@ -54,7 +54,7 @@ SELECT clutch.unschedule('bad') \g /dev/null
 SET clutch.clock = '2026-03-02T00:30:00Z';
 SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 1800::double precision, 'an overdue timer is counted');
 
--- the page
+-- the text for Prometheus
 CREATE TEMP TABLE page AS SELECT regexp_split_to_table(rtrim(clutch.prometheus(), E'\n'), E'\n') AS line;
 SELECT is((SELECT count(*) FROM page WHERE line !~ '^# HELP clutch_[a-z_]+ .+\.$' AND line !~ '^# TYPE clutch_[a-z_]+ (gauge|counter)$'
 	AND line !~ '^clutch_[a-z_]+({[a-z_]+="([^"\\]|\\.)*"(,[a-z_]+="([^"\\]|\\.)*")*})? -?[0-9.e+-]+$'), 0::bigint, 'each line has the format of Prometheus');

@@ -16,7 +16,7 @@ $$;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 1000}}') \g /dev/null
 
 -- ------------------------------------- the tree is what a recursive CTE says
--- a random forest: mostly a parent that is there, sometimes one that never comes
+-- a random forest: most parents exist, some are never requested
 SELECT pg_temp.ask('task:t' || n, CASE WHEN n > 3 AND random() < 0.95 THEN 'task:t' || 1 + floor(random() * (n - 1))::integer
 	WHEN random() < 0.5 THEN 'task:missing' || n END) FROM generate_series(1, 400) n \g /dev/null
 SELECT pg_temp.ask('task:other', run => 'run:2') \g /dev/null
@@ -40,7 +40,7 @@ SELECT throws_ok('SELECT * FROM clutch.task_tree(NULL)', '22004', NULL, 'NULL is
 SELECT pg_temp.ask('task:c' || n, CASE WHEN n > 1 THEN 'task:c' || n - 1 END, 'run:chain') FROM generate_series(1, 300) n \g /dev/null
 SELECT is((SELECT max(depth) FROM clutch.task_tree('run:chain')), 299, 'a chain of 300 tasks is returned');
 SELECT is((SELECT array_length(path, 1) FROM clutch.task_tree('run:chain') WHERE task_id = 'task:c300'), 300, 'with the whole path');
--- children that come before their parent
+-- children that are requested before their parent
 SELECT pg_temp.ask('task:u3', 'task:u2', 'run:up'), pg_temp.ask('task:u2', 'task:u1', 'run:up'), pg_temp.ask('task:u1', NULL, 'run:up') \g /dev/null
 SELECT fixture.answers($$SELECT task_id, depth FROM clutch.task_tree('run:up')$$, $$VALUES ('task:u1', 0), ('task:u2', 1), ('task:u3', 2)$$, 'also if it was requested from the leaf to the root');
 

@@ -139,7 +139,7 @@ SELECT lives_ok($$SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent
 	"capabilities": [{"id": "skill:decimal"}], "limits": {"max_concurrency": 2.0}}')$$, 'a limit of 2.0 is accepted');
 SELECT is(max_concurrency, 2, 'and the view of all agents can still be read') FROM clutch.agents WHERE agent_id = 'agent:decimal';
 
--- ---------------- lowering clutch.max_list takes nothing off requests and cards
+-- ---------------- lowering clutch.max_list does not shorten the lists of requests and cards
 SELECT fixture.ask('strict', NULL, 'skill:one', run => 'run:strict', more => '{"requires": ["skill:one", "skill:two", "skill:three"]}') \g /dev/null
 SET clutch.max_list = 1;
 SELECT fixture.agent('unfit', 1, '{skill:other}') \g /dev/null

@@ -1,5 +1,5 @@
--- Routing, rule by rule: each word of rejection, each code of failure, each
--- tie-break, groups and names, and what the log says of it afterwards.
+-- Routing, rule by rule: each reason to reject an agent, each code of failure,
+-- each tie-break, groups and names, and what the log says about it.
 \ir ../fixtures/tap.sql
 SELECT plan(95);
 
@@ -21,7 +21,7 @@ CREATE FUNCTION pg_temp.to_whom(VARIADIC recipients text[]) RETURNS jsonb VOLATI
 	SELECT jsonb_build_object('to', jsonb_agg(jsonb_build_object('agent_id', r))) FROM unnest(recipients) r
 $$;
 
--- "agent:a, agent:b requires, agent:c status": the ranked, then the rejected with their word
+-- "agent:a, agent:b requires, agent:c status": the ranked agents, then the rejected ones with the filter
 CREATE FUNCTION pg_temp.verdicts(request jsonb) RETURNS text VOLATILE LANGUAGE sql AS $$
 	SELECT string_agg(substr(agent_id, 7) || coalesce(' ' || rejected_by, ''), ', ' ORDER BY place)
 	FROM clutch.explain_route(request) WITH ORDINALITY AS x(agent_id, eligible, rejected_by, detail,
@@ -152,7 +152,7 @@ SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:y"]}')),
 		  'inside status, offline requires, outside policy', 'rejected_by names the first filter that fails');
 ROLLBACK;
 
--- trust and tools judge the capabilities that are used, no others
+-- trust and tools judge only the capabilities that are used
 BEGIN;
 SELECT pg_temp.agent('agent:a', '[
 	{"id": "skill:x", "tools": ["mcp:browser"], "trust_level": "prod", "cost_hint": "low"},

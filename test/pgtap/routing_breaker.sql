@@ -1,4 +1,4 @@
--- Circuit breakers: an agent that keeps failing is given nothing, then a little, then all again.
+-- Circuit breakers: an agent that keeps failing gets no tasks, then a few, then all again.
 \ir ../fixtures/tap.sql
 SELECT plan(45);
 SET clutch.notify = off;
@@ -21,7 +21,7 @@ CREATE FUNCTION pg_temp.breaker(name text) RETURNS text LANGUAGE sql AS $$ SELEC
 CREATE FUNCTION pg_temp.rejected(name text, skill text) RETURNS text LANGUAGE sql AS $$
 	SELECT coalesce(rejected_by, 'no') FROM clutch.explain_route(pg_temp.request(skill)) WHERE agent_id = 'agent:' || name
 $$;
--- so many tasks for this agent alone, all claimed, and then ended in this way; how it stands
+-- requests so many tasks of this agent, claims and ends them in this way, and returns the state of its breaker
 CREATE FUNCTION pg_temp.does(name text, how text, n integer DEFAULT 1) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	c record;
@@ -69,7 +69,7 @@ SELECT is((SELECT t.status || ' ' || t.waiting_for FROM clutch.tasks t JOIN wait
 SELECT is((SELECT count(*) FROM clutch.claim('agent:ken', 9)), 0::bigint, 'a claim of the agent gets nothing');
 SELECT is(pg_temp.rebuilt(), 'the same', 'rebuild finds the same breakers');
 
--- another takes over meanwhile
+-- another agent gets the tasks meanwhile
 SELECT pg_temp.agent('bob', 'skill:ken') \g /dev/null
 SELECT is((SELECT agent_id FROM clutch.tasks WHERE task_id = (SELECT task_id FROM waits)), 'agent:bob', 'another agent that can do it gets the work');
 CREATE TEMP TABLE comes AS SELECT pg_temp.ask('skill:ken') AS task_id FROM generate_series(1, 5);
@@ -104,7 +104,7 @@ SELECT is(pg_temp.does('ken', 'finish'), 'closed', 'without earlier failures');
 
 -- --------------------------------------------------------------- other failures
 SELECT pg_temp.agent('slow', 'skill:slow', '{"max_runtime_sec": 5}') \g /dev/null
--- runs too long, and then is silent: both are its failures
+-- an agent that runs too long, and then is silent: both count as its failures
 SELECT pg_temp.ask('skill:slow') \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:slow', 1, '60 s') \g /dev/null
 SELECT fixture.at(126), clutch.tick() \g /dev/null

@@ -1,6 +1,6 @@
 -- Routing against an oracle: the same rules, written once more in plain SQL
 -- from the design (docs/decisions.md, "Routing"), not from the C.  Random
--- registries and requests; every verdict, word of rejection, score, rank,
+-- registries and requests; every verdict, reason to reject, score, rank,
 -- code and reason must agree.
 \ir ../fixtures/tap.sql
 -- hundreds of statements, none long enough to be worth compiling
@@ -223,7 +223,7 @@ SELECT a.agent_id, a.status, jsonb_strip_nulls(jsonb_build_object(
 			'tags', nullif(to_jsonb(c.tags), '[]'),
 			'tools', nullif(to_jsonb(c.tools), '[]'),
 			'servers', nullif(to_jsonb(c.servers), '[]'),
-			-- what is the default is left out half of the time
+			-- default values are left out half of the time
 			'trust_level', CASE WHEN c.trust = 'sandbox' AND c.place % 2 = 0 THEN NULL ELSE c.trust END,
 			'cost_hint', CASE WHEN c.cost = 'medium' AND c.place % 2 = 0 THEN NULL ELSE c.cost END
 			) ORDER BY c.place), '[]')
@@ -265,7 +265,7 @@ CREATE FUNCTION pg_temp.one_of(VARIADIC words text[]) RETURNS text VOLATILE LANG
 	SELECT words[1 + floor(random() * cardinality(words))::int]
 $$;
 
--- each word with this chance
+-- each word of the list, with this probability
 CREATE FUNCTION pg_temp.some_of(chance float8, VARIADIC words text[])
 RETURNS text[] VOLATILE LANGUAGE sql AS $$
 	SELECT coalesce(array_agg(w ORDER BY w), '{}') FROM unnest(words) w WHERE random() < chance
@@ -282,7 +282,7 @@ $$;
 
 CREATE FUNCTION pg_temp.random_world() RETURNS void VOLATILE LANGUAGE plpgsql AS $$
 DECLARE
-	-- a quarter of the worlds make everything a tie but what comes late
+	-- in a quarter of the worlds only the last tie-breaks decide
 	even boolean := random() < 0.25;
 BEGIN
 	-- not DELETE: in one transaction the dead rows would pile up
@@ -350,7 +350,7 @@ BEGIN
 	INSERT INTO clutch.agent_slot (agent_id, slot_no, generation, task_id, chosen_seq, done, failed)
 	SELECT DISTINCT ON (agent_id, slot_no) agent_id, slot_no, generation, task_id, chosen_seq, done, failed
 	FROM slot ORDER BY agent_id, slot_no, generation DESC;
-	-- last: whoever changes the members makes the registry be read again
+	-- last, because a change of members makes the registry be read again
 	DELETE FROM clutch.group_member;
 	INSERT INTO clutch.group_member (group_id, agent_id) SELECT group_id, agent_id FROM membership;
 END
@@ -361,7 +361,7 @@ CREATE TEMP TABLE seen (what text, n bigint);
 
 CREATE FUNCTION pg_temp.compare(world integer) RETURNS void VOLATILE LANGUAGE plpgsql AS $$
 BEGIN
-	-- step by step: the planner knows nothing of so small and new tables
+	-- step by step, because the planner has no statistics of tables that are so new
 	TRUNCATE met, ranked;
 	INSERT INTO met TABLE all_met;
 	INSERT INTO ranked TABLE all_ranked;
@@ -426,7 +426,7 @@ SELECT is((SELECT count(*) FROM difference WHERE what = 'explain_route'), 0::big
 SELECT is((SELECT count(*) FROM difference WHERE what = 'route'), 0::bigint,
 		  'every decision and failure of route agrees with the oracle');
 
--- the comparison is worth something only if everything occurred
+-- the comparison says little unless every case has occurred
 SELECT cmp_ok((SELECT sum(n) FROM seen WHERE what IN ('decision', 'NO_CAPABLE_AGENT', 'NO_CAPACITY',
 				'NO_AGENT_AVAILABLE', 'POLICY_DENIED')), '>=', 3000::numeric, 'thousands of requests were compared');
 SELECT is((SELECT count(DISTINCT what) FROM seen WHERE n > 0 AND what IN

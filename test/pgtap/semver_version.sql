@@ -1,5 +1,5 @@
 -- Versions and ranges, as node-semver documents them.  The pairs are those of
--- its own documentation and tests; each stands here with its answer.
+-- its own documentation and tests, each with the expected result.
 \ir ../fixtures/tap.sql
 SELECT plan(397);
 

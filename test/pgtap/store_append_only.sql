@@ -1,5 +1,5 @@
--- P3, as far as it goes without preload: nobody changes the log, whatever the
--- statement and whoever asks; and every way in works.
+-- P3, as far as it holds without preload: nobody can change the log, by any
+-- statement and in any role; and every way to insert works.
 \ir ../fixtures/tap.sql
 SELECT plan(89);
 
@@ -50,7 +50,7 @@ SELECT pg_temp.refused('owner');
 RESET ROLE;
 ALTER TABLE clutch.events OWNER TO postgres;
 
--- an agent has no right to try
+-- an agent lacks the privilege
 CREATE ROLE tap_agent;
 SELECT clutch.grant_agent('tap_agent', 'agent:ui') \g /dev/null
 SET ROLE tap_agent;

@@ -1,4 +1,4 @@
--- P2: what a resend is answered, and what is no resend.
+-- P2: what a resend returns, and which events are no resends.
 \ir ../fixtures/tap.sql
 SELECT plan(56);
 

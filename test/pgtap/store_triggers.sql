@@ -1,4 +1,4 @@
--- AFTER triggers that others put on the log, and what they send, or try to.
+-- AFTER triggers of users on the log, and what these send or try to send.
 \ir ../fixtures/tap.sql
 SELECT plan(15);
 SET clutch.notify = off;
@@ -14,7 +14,7 @@ $$ SELECT concat_ws(' ', status, code) FROM clutch.tasks WHERE task_id = 'task:'
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "ken"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 9}}') \g /dev/null
 
 -- ------------------------------------------------------------ one that sends
--- of every event, by function or by statement
+-- for every event, by calling a function or by INSERT
 CREATE FUNCTION pg_temp.follow() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM clutch.send(clutch.envelope('chat.system', 'agent:ui', '{agent:ken}', run_id => 'run:2', thread_id => 'thread:1', task_id => 'task:talk',
@@ -63,7 +63,7 @@ DROP TRIGGER try ON clutch.events;
 SELECT clutch.rebuild() \g /dev/null
 
 -- --------------------------------------------------------- one that refuses
--- of three tasks whose time is over the second cannot be ended
+-- the second of three tasks whose deadline has passed cannot be ended
 CREATE FUNCTION pg_temp.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not %', NEW.task_id; END $$;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lee", "display": {"name": "lee"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 9}}') \g /dev/null
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:3', thread_id => 'thread:1', task_id => 'task:late' || n,

@@ -57,7 +57,7 @@ SELECT is((SELECT string_agg(DISTINCT to_status, ',' ORDER BY to_status) FROM cl
 	'pending', 'only a retry leads out of the other ends');
 SELECT is((SELECT string_agg(DISTINCT step, ',') FROM clutch.task_transitions() WHERE from_status IN ('failed', 'cancelled', 'timed_out')), 'retry', 'and only the function retry()');
 
--- A task of its own in each status, then every report: what becomes of it.
+-- Every report on a task in every status, each on a task of its own.
 CREATE FUNCTION pg_temp.bring(task text, status text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	IF status = 'pending' THEN

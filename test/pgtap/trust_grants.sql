@@ -1,4 +1,4 @@
--- What a role may say and see (P8): it speaks for the agents it was given,
+-- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
 SELECT plan(28);
@@ -46,7 +46,7 @@ SELECT is(pg_temp.fault(format('INSERT INTO clutch.events (envelope) VALUES (%L)
 		clutch.envelope('agent.update', 'agent:lois', payload => '{"agent_id": "agent:lois", "scopes": ["group:team-b"]}'))),
 	'42501 CARD_NOT_GRANTED', 'an update cannot widen it either');
 
--- what its indexes say while somebody else looks after its tables
+-- expressions of its indexes, while another role maintains its tables
 RESET ROLE;
 CREATE SCHEMA clutch_test_lois AUTHORIZATION clutch_test_lois;
 SET ROLE clutch_test_lois;
@@ -82,7 +82,7 @@ SELECT is((SELECT status FROM clutch.result('task:u')), 'assigned', 'except an o
 
 SELECT is(pg_temp.fault($$ SELECT clutch.grant_functions('clutch_test_ken', 'agents') $$), '22023 WRONG_VALUE', 'an unknown group of functions is refused');
 
--- a role that goes takes its grants along
+-- the grants of a role that is dropped go with it
 SELECT is(clutch.revoke_agent('clutch_test_ken', 'agent:ken'), true, 'a grant can be revoked');
 SELECT lives_ok('DROP ROLE clutch_test_ken', 'then the role can be dropped');
 SELECT is_empty($$ SELECT * FROM clutch.check() WHERE code = 'ROLE_GONE' $$, 'and nothing is left of it');

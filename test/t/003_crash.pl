@@ -1,4 +1,4 @@
-# P10, P4: kill -9 during a load of sends, claims and reports.  Whatever a
+# P10, P4: kill -9 during a load of sends, claims and reports.  What a
 # client had been told is there, and every task ends, those included whose
 # claim was committed when the server died.
 use strict;

@@ -64,7 +64,7 @@ $node->command_ok([ 'pg_dump', '-a', '--disable-triggers', '-f', "$dir/careless.
 $node->command_ok([ 'pg_dump', '--inserts', '-f', "$dir/inserts.sql", '-d', $from ], 'plain dump of INSERTs');
 $copy->safe_psql('postgres', 'CREATE ROLE desk');
 
-# Into a new database of another cluster, with somebody listening.
+# The dump is restored into a new database of another cluster, where a session listens.
 sub restore
 {
 	my ($db, $name, @command) = @_;
@@ -118,7 +118,7 @@ is($copy->safe_psql('plain1', q{SELECT count(*) FROM clutch.events WHERE type = 
 
 # --------------------------------------------- where a worker ticks, too
 # It comes with CREATE EXTENSION and leaves alone what is still being loaded,
-# until somebody works in the copy.
+# until a client works in the copy.
 $watched->safe_psql('postgres', 'CREATE ROLE desk');
 $watched->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(custom folder data);
 $watched->safe_psql('data', 'CREATE EXTENSION clutch');
@@ -146,7 +146,7 @@ ok($watched->poll_query_until('fresh', 'SELECT runs > 0 FROM clutch.schedule'), 
 $watched->stop;
 
 # ------------------------------------------------- the leases of the copy
-# Whatever comes first finds them void; the log goes on in a new epoch.
+# The first call finds them void; the log goes on in a new epoch.
 my $running = $node->safe_psql('postgres', q{SELECT task_id, agent_id, attempt FROM clutch.tasks WHERE status = 'running' ORDER BY 1 LIMIT 1});
 my ($task, $agent, $attempt) = split /\|/, $running;
 my $still = "SELECT count(*) FROM clutch.tasks WHERE status = 'running' AND attempt = 1";

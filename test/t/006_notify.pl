@@ -64,7 +64,7 @@ is(heard(q{BEGIN; SAVEPOINT s; SELECT clutch.send(chat('agent:ken', 'run:2')); R
 is(heard(q{SELECT clutch.send(chat('agent:ken', 'run:2', id => 'msg_same'));}), 'all ken', 'a first sending');
 is(heard(q{SELECT clutch.send(chat('agent:ken', 'run:2', id => 'msg_same'));}), '', 'a resend wakes nobody');
 
-# the work itself: who gets a task is told, and who asked for it
+# the agent that gets a task is told, and so is its requester
 my $given = heard(q{SELECT clutch.send(ask('task:1', run => 'run:9'));});
 my $who = $node->safe_psql('postgres', q{SELECT substr(agent_id, 7) FROM clutch.tasks WHERE task_id = 'task:1'});
 is($given, join(' ', sort('all', $who, 'task1')), 'a task wakes the agent it is given to');
@@ -77,7 +77,7 @@ is(heard(q{SET clutch.notify = off; SELECT clutch.send(chat('agent:ken')); RESET
 is(heard(q{SET clutch.notify_channels = 2; SELECT count(*) FROM generate_series(1, 100) n, clutch.send(chat('agent:a' || n, 'run:3'));
 	RESET clutch.notify_channels;}), 'all', 'capped: those who listen to all are woken');
 
-# channels are of any id, and never too long for a name
+# there is a channel for every id, and its name is never too long
 is($node->safe_psql('postgres', q{SELECT max(length(clutch.channel(kind, repeat('x', 1000)))) <= 63 FROM unnest('{agent,thread,run,task}'::text[]) kind}), 't',
 	'a long id makes no long name');
 isnt($node->safe_psql('postgres', q{SELECT clutch.channel('run', 'run:1')}), $node->safe_psql('postgres', q{SELECT clutch.channel('task', 'run:1')}),

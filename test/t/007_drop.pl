@@ -52,20 +52,20 @@ foreach my $round (1 .. 3)
 	like(ask_session($session, q{SELECT clutch.send('{}');}), qr/schema "clutch" does not exist/, "round $round: not even the name");
 }
 
-# dropped and made again by somebody else meanwhile, or not at all
+# dropped by another session meanwhile, and created again or not
 ask_session($session, 'CREATE EXTENSION clutch;' . $work);
 $node->safe_psql('postgres', 'DROP EXTENSION clutch; CREATE EXTENSION clutch');
 my $did = ask_session($session, $work);
 unlike($did, qr/ERROR/, 'another session made it anew: this one goes on') or diag $did;
 is($did, $first, 'and starts anew');
 
-# within a transaction that comes to nothing
+# in a transaction that is rolled back
 like(ask_session($session, q{BEGIN; DROP EXTENSION clutch; CREATE EXTENSION clutch;
 	SELECT duplicate FROM clutch.send(ask('task:1', id => 'msg_1')); ROLLBACK;}), qr/^f$/m, 'made anew in a transaction');
 like(ask_session($session, q{SELECT duplicate FROM clutch.send(ask('task:1', id => 'msg_1'));}), qr/^t$/m, 'rolled back, the old is back');
 is(ask_session($session, 'SELECT code FROM clutch.check();'), '', 'and sound');
 
-# without the extension, a schema of that name is somebody else's
+# without the extension, a schema of that name belongs to the user
 ask_session($session, 'DROP EXTENSION clutch;');
 ask_session($session, 'CREATE SCHEMA clutch;');
 like(ask_session($session, 'CREATE EXTENSION clutch;'), qr/schema "clutch" already exists/, 'a schema that is there is not taken over');

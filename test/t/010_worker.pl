@@ -1,5 +1,5 @@
-# The background worker: what is due is done though nobody asks, and an idle
-# database costs nothing; it lives through errors, restarts and promotion.
+# The background worker does what is due without being asked, costs an idle
+# database nothing, and survives errors, restarts and promotion.
 use strict;
 use warnings;
 use FindBin;
@@ -14,7 +14,7 @@ my $node = new_node('worker', allows_streaming => 1, conf => "shared_preload_lib
 # past: in a session whose clock stands in 2000, so what it writes is due at once
 my $past = q{SET clutch.clock = '2000-01-01T00:00:00Z';};
 
-# a request that nobody may do before its deadline, long ago
+# a request that no agent can do, whose deadline passed long ago
 sub ask_in_vain
 {
 	my ($on, $db, $task) = @_;

@@ -1,5 +1,5 @@
 # With the background worker listeners are woken after the transaction, for what
-# can be read by then; a hint is lost nowhere.
+# can be read by then; no hint is lost.
 use strict;
 use warnings;
 use FindBin;
@@ -77,10 +77,10 @@ is(heard(q{SET clutch.notify_channels = 3000; BEGIN; SELECT clutch.send(chat('ag
 	'all:tw ken:t', 'without room the transaction tells itself');
 is(heard(q{SELECT clutch.send(chat('agent:ken'));}), 'all:w ken:w', 'and then the worker again');
 
-# two phases: the worker cannot tell who is to be woken
+# two-phase commit: the worker does not know which listeners to wake
 is(heard(q{BEGIN; SELECT clutch.send(chat('agent:ken')); PREPARE TRANSACTION 'p'; COMMIT PREPARED 'p';}), 'all:w', 'a prepared transaction is possible');
 
-# no worker: sent away as if the database were copied, and not yet back
+# no worker: it was sent away as if the database were being copied, and is not back yet
 is(ask_session($writer, q{ALTER DATABASE postgres IS_TEMPLATE true;}), '', 'a template has no worker');
 ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'clutch worker'"), 'it leaves');
 ask_session($writer, q{SELECT clutch.send(chat('agent:ken'));});
@@ -90,7 +90,7 @@ is(ask_session($writer, q{ALTER DATABASE postgres IS_TEMPLATE false;}), '', 'no 
 $worker = wait_for_worker($node, 'postgres', 'it comes back');
 is(heard(q{SELECT clutch.send(chat('agent:ken'));}), 'all:w ken:w', 'and tells again');
 
-# A reader that looks only when it is woken sees everything, whoever writes.
+# A reader that looks only when it is woken sees everything that any session writes.
 my $dir = PostgreSQL::Test::Utils::tempdir;
 append_to_file("$dir/write.sql", "SELECT clutch.send(chat('agent:lois', 'run:many'));\n");
 ask_session($listener, q{UNLISTEN *; SELECT clutch.listen('run', 'run:many');});
@@ -105,7 +105,7 @@ while ($seen < 4000 && time < $deadline)
 	$looks++;
 	my $answer = ask_session($listener, q{SELECT count(*) FROM clutch.events WHERE run_id = 'run:many';});
 	$seen = $answer =~ s/[^0-9].*//sr;
-	# while it looked: of what it may not have seen
+	# a hint that came while it looked, about events that it may not have seen
 	$woken = $answer =~ /notification/;
 }
 $bench->finish;

@@ -1,5 +1,5 @@
 # Where there are workers: in each database that has the extension, from when it
-# is made until it is dropped; and never in the way of who drops, copies or
+# is made until it is dropped; and they never hinder anybody who drops, copies or
 # renames a database.
 use strict;
 use warnings;
@@ -32,7 +32,7 @@ $node->safe_psql('postgres', 'BEGIN; CREATE EXTENSION clutch; ROLLBACK');
 wait_for_worker($node, 'one', 'still there after a DROP EXTENSION that was rolled back');
 workers_in('one', 'nothing came of either');
 
-# the worker does not keep the extension from being dropped, nor the other way round
+# the worker does not keep the extension from being dropped, and dropping does not block the worker
 make_helpers($node, 'one');
 foreach my $round (1 .. 3)
 {
@@ -46,14 +46,14 @@ $node->safe_psql('one', q{SET clutch.clock = '2000-01-01T00:00:00Z';
 	SELECT clutch.send(jsonb_set(ask('task:1', 'agent:nobody'), '{meta}', '{"clutch": {"deadline": "2000-01-01T00:01:00Z"}}'));});
 ok($node->poll_query_until('one', q{SELECT status = 'timed_out' FROM clutch.task}), 'and works on the new tables');
 
-# while somebody drops it, and does not say whether
+# while another session has dropped it and has not committed
 my $session = session($node, 'one');
 is(ask_session($session, 'BEGIN; DROP EXTENSION clutch;'), '', 'dropped, not committed');
 is(ask_session($session, 'ROLLBACK;'), '', 'and not dropped after all');
 end_session($session);
 wait_for_worker($node, 'one', 'it goes on');
 
-# whoever wants a database for itself gets it
+# a session that needs a database for itself gets it
 is(($node->psql('postgres', 'CREATE DATABASE two TEMPLATE one'))[2], '', 'a copy is made');
 workers_in('one two', 'a copy');
 is(($node->psql('postgres', 'ALTER DATABASE two RENAME TO three'))[2], '', 'it is renamed');
@@ -75,7 +75,7 @@ workers_in('one three', 'refused');
 like(($node->psql('postgres', 'CREATE DATABASE one TEMPLATE three'))[2], qr/already exists/, 'refused for another reason');
 workers_in('one three', 'refused again');
 
-# nor does one who is refused it keep it away until the end of his transaction
+# a session whose statement is refused does not keep the worker away until its transaction ends
 $node->safe_psql('postgres', 'CREATE ROLE anybody LOGIN');
 foreach my $who (qw(anybody postgres))
 {
@@ -89,7 +89,7 @@ my $pid = $node->safe_psql('postgres', worker_of('three'));
 like(($node->psql('postgres', 'SET ROLE anybody; DROP DATABASE three'))[2], qr/must be owner/, 'one who may not drop it');
 is(wait_for_worker($node, 'three', 'does not even send it away'), $pid, 'it is the same');
 
-# many at once, more than there may be processes
+# many databases at once, more than there can be background processes
 my $log = -s $node->logfile;
 $node->safe_psql('postgres', "CREATE DATABASE more$_ TEMPLATE one") foreach 1 .. 5;
 $node->wait_for_log(qr/WARNING:  no background worker is left for a clutch worker/, $log);

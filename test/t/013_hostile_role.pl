@@ -31,7 +31,7 @@ $node->safe_psql('postgres', q{
 	SELECT clutch.send(jsonb_set(ask('due', 'agent:nobody'), '{meta}', '{"clutch": {"deadline": "2099-01-01T00:00:00Z"}}'));
 });
 
-# what the hostile role may ask for, committed
+# what the hostile role has requested and committed
 sub as_mallory
 {
 	my ($task, $whom, $parent, $orders) = @_;

@@ -20,7 +20,7 @@ my $events_a_round = 1500;
 diag "CHAOS_SEED=$seed CHAOS_ROUNDS=$rounds";
 srand $seed;
 
-# quick to give up, quick to recover
+# short timeouts, so that agents are given up and recover quickly
 my $node = new_node('chaos', conf => q{
 restart_after_crash = on
 full_page_writes = on
@@ -53,7 +53,7 @@ my %killed = (client => 0, backend => 0, server => 0, stopped => 0);
 
 sub one_of { return $_[ rand @_ ]; }
 
-# Somebody's process, or his connection; nobody is spared.
+# Kills a client, or its connection: any of them.
 sub kill_somebody
 {
 	if (rand() < 0.5)
@@ -140,7 +140,7 @@ is_sound($node, 'postgres', 'at the end');
 same_after_rebuild($node, 'postgres', 'at the end');
 is_sound($node, 'postgres', 'rebuilt');
 
-# it was a hard life
+# enough has been killed for the test to mean something
 note join ', ', map { "$_ $story->{n}{$_}" } sort keys %{ $story->{n} };
 cmp_ok($story->{n}{$_} // 0, '>', 5, "there were events: $_")
   foreach qw(task.result task.error task.timeout task.cancel late lease_expired retried released answered routing.failure);

@@ -90,7 +90,7 @@ my $position_of_primary = (split /\n/, slurp_file("$team->{dir}/on_primary.pos")
 $standby->promote;
 nothing_lost($standby, 'postgres', $team, 'promoted');
 is_sound($standby, 'postgres', 'promoted');
-# its own standbys come later
+# its own standbys are added later
 $standby->append_conf('postgresql.conf', "synchronous_standby_names = ''");
 $standby->reload;
 is($standby->safe_psql('postgres', 'SELECT pg_is_in_recovery()'), 'f', 'the standby is promoted');
@@ -121,7 +121,7 @@ is($standby->safe_psql('postgres', q{SELECT count(DISTINCT subscription) FROM se
 same_after_rebuild($standby, 'postgres', 'at the end');
 
 # ------------------------------------------------------- a timeline that is lost
-# What a query answers: ids, or the code it is refused with.
+# What a query returns: ids, or the SQLSTATE of its error.
 sub read_at
 {
 	my ($node, $position) = @_;
@@ -153,7 +153,7 @@ $standby->wait_for_catchup($third);
 my $kept = position_of($standby);
 is(read_at($third, $kept), '', 'a position of the primary is good on its standby');
 
-# from here on it gets nothing
+# from here on it receives no WAL
 $third->append_conf('postgresql.conf', "primary_conninfo = ''");
 $third->reload;
 $standby->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_replication') or die 'it still streams';
@@ -164,7 +164,7 @@ is(read_at($third, $ahead), 'KL008 POSITION_IN_FUTURE', 'one that it has not com
 $third->promote;
 is(read_at($third, $ahead), '', 'promoted: of what is lost there is nothing to read');
 
-# The first writer on the timeline stays open, or goes: who writes meanwhile has ids that the lost position has "seen".
+# The first writer on the timeline stays open, or rolls back: other writers meanwhile have ids that the lost position has "seen".
 my $open = session($third, 'postgres');
 ask_session($open, 'BEGIN; SELECT ' . sprintf($chat, 'open') . ';');
 say_on($third, 'new_1');

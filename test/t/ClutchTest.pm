@@ -54,7 +54,7 @@ sub worker_of
 	return "SELECT pid FROM pg_stat_activity WHERE backend_type = 'clutch worker' AND datname = '$db'";
 }
 
-# Until it has ticked, from when on it takes hints; answers its process.
+# Waits until it has ticked, since it takes hints from then on; returns its process.
 sub wait_for_worker
 {
 	my ($node, $db, $name) = @_;
@@ -164,7 +164,7 @@ sub drain
 	});
 }
 
-# A psql that stays; what it is asked it answers with all it printed.
+# A psql that stays open: returns all that it prints for a statement.
 sub session
 {
 	my ($node, $db) = @_;

@@ -18,7 +18,7 @@ our @EXPORT = qw(new_team start_member revive_team kill_member members stop_role
 my $owner = $$;
 my @teams;
 
-# $seed: what they choose; when they are killed is the test's affair.
+# $seed decides what they choose; the test decides when they are killed.
 sub new_team
 {
 	my ($seed, $conninfo) = @_;
@@ -50,7 +50,7 @@ sub members
 	return sort grep { $team->{role}{$_} eq $role } keys %{ $team->{pid} };
 }
 
-# Those who died come back, with nothing in their memory.
+# Processes that have died are started again, without any memory.
 sub revive_team
 {
 	my ($team) = @_;
@@ -89,7 +89,7 @@ sub stop_role
 
 END
 {
-	# whoever is left, if a test died
+	# the processes that are left, if a test died
 	my $status = $?;
 	if ($$ == $owner)
 	{
@@ -98,7 +98,7 @@ END
 	$? = $status;
 }
 
-# Until it is true; dies with what was awaited.
+# Waits until it is true; dies with the name of what was awaited.
 sub await
 {
 	my ($what, $condition, $seconds) = @_;
@@ -156,14 +156,14 @@ sub told
 	return map { [ split / / ] } @lines;
 }
 
-# The first of them, and how many there are.
+# The first of them, and their number.
 sub few
 {
 	my @list = @_;
 	return join "\n", @list > 5 ? (@list[0 .. 4], '... ' . @list) : @list;
 }
 
-# what must not be, and programs that broke
+# what must not happen, and programs that failed
 sub faults_of
 {
 	my ($team) = @_;
@@ -173,7 +173,7 @@ sub faults_of
 
 # --------------------------------------------------------------- the promises
 
-# The log read as a story: what every agent had at once, and what ended what.
+# Reads the log in order: how many tasks each agent had at once, and which event ended which task.
 sub read_story
 {
 	my ($node, $db) = @_;

@@ -117,7 +117,7 @@ class Producer(Member):
         if self.chance(0.1):
             meta['priority'] = self.random.randrange(5)
         parent = f'task:{self.name}_{self.life}_{self.n // 20 * 20}' if self.chance(0.2) and self.n % 20 > 0 else None
-        # none that is not there, none that waits for us
+        # neither one that does not exist nor one that waits for us
         if self.chance(0.2) and self.last and self.last['run'] == run and self.last['task'] != parent:
             meta['after'] = [self.last['task']]
         return {
