@@ -23,7 +23,7 @@ FROM (VALUES
 		'clutch.progress(text,text,jsonb,integer,jsonb)', 'clutch.finish(text,text,jsonb,integer,text,jsonb,jsonb)',
 		'clutch.fail(text,text,text,text,boolean,jsonb,integer,jsonb)', 'clutch.report(text,text,text,jsonb,integer,jsonb)',
 		'clutch.release(text,text,integer,text)', 'clutch.cancel(text,text,text)', 'clutch.retry(text,text)',
-		'clutch.retry_run(text,text)',
+		'clutch.retry_run(text,text)', 'clutch.suspend(text,text,jsonb,jsonb,integer)',
 		'clutch.answer(text,jsonb,text)', 'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
 		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',

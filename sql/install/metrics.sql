@@ -5,7 +5,7 @@ FROM (VALUES
 	('clutch_log_seq', 'counter', 'The last seq that was drawn for the log.'),
 	('clutch_log_bytes', 'gauge', 'Size of the log on disk, with its indexes, in bytes.'),
 	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated.'),
-	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, unanswered questions, timers, consequences that were put off.'),
+	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, unanswered questions, suspended tasks, timers, consequences that were put off.'),
 	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been waiting.'),
 	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer or schedule has been due. If it grows, nothing calls clutch.tick().'),
 	('clutch_agent_queue_size', 'gauge', 'Tasks ready to be claimed by an agent, for the hundred longest queues.'),
@@ -33,6 +33,7 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 		UNION ALL SELECT 'waiting', since FROM clutch.waiting
 		UNION ALL SELECT 'consequence', since FROM clutch.consequence
 		UNION ALL SELECT 'question', asked_at FROM clutch.approvals
+		UNION ALL SELECT 'suspended', since FROM clutch.suspended
 		UNION ALL SELECT 'timer', NULL FROM clutch.timer),
 	-- The view is used twice, and is as long as the list of readers.
 	reader AS MATERIALIZED (
@@ -52,7 +53,7 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 			CROSS JOIN LATERAL ROWS FROM (
 				unnest(s.most_common_vals::text::text[]), unnest(s.most_common_freqs)) AS m(status, frequency)
 			WHERE (SELECT is_large FROM large) AND c.oid = 'clutch.task'::regclass AND c.reltuples > 0
-			  AND m.status NOT IN ('assigned', 'running', 'input_required', 'pending')
+			  AND m.status NOT IN ('assigned', 'running', 'input_required', 'suspended', 'pending')
 		UNION ALL
 			SELECT 'assigned', count(*) FROM clutch.ready WHERE (SELECT is_large FROM large)
 		UNION ALL
@@ -61,13 +62,16 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 		UNION ALL
 			SELECT 'input_required', count(*) FROM clutch.question WHERE (SELECT is_large FROM large)
 		UNION ALL
+			SELECT 'suspended', count(*) FROM clutch.suspended WHERE (SELECT is_large FROM large)
+		UNION ALL
 			SELECT 'pending', count(*)
 			FROM (SELECT task_id FROM clutch.waiting WHERE (SELECT is_large FROM large)
 				  UNION SELECT task_id FROM clutch.timer WHERE (SELECT is_large FROM large)
-				  EXCEPT (SELECT task_id FROM clutch.agent_slot UNION ALL SELECT task_id FROM clutch.question)) p),
+				  EXCEPT (SELECT task_id FROM clutch.agent_slot UNION ALL SELECT task_id FROM clutch.question
+						  UNION ALL SELECT task_id FROM clutch.suspended)) p),
 	queues AS (
 		SELECT q.queue, count(n.queue) AS size, min(n.since) AS oldest
-		FROM (VALUES ('ready'), ('waiting'), ('question'), ('timer'), ('consequence')) AS q(queue)
+		FROM (VALUES ('ready'), ('waiting'), ('question'), ('suspended'), ('timer'), ('consequence')) AS q(queue)
 		LEFT JOIN queue n ON n.queue = q.queue
 		GROUP BY q.queue)
 		SELECT 'clutch_log_seq', '{}'::jsonb, last_value::double precision FROM clutch.event_seq

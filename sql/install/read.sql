@@ -2,7 +2,7 @@
 CREATE VIEW clutch.tasks WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id, t.from_agent,
 		t.attempt, t.priority, t.requires,
-		CASE WHEN t.status IN ('pending', 'input_required') THEN t.waiting_for
+		CASE WHEN t.status IN ('pending', 'input_required', 'suspended') THEN t.waiting_for
 			 WHEN t.status = 'running' AND t.lease_until < clutch.now() THEN 'lease' END AS waiting_for,
 		t.code, t.detail, t.since,
 		CASE WHEN t.finished_at IS NULL THEN least(t.lease_until, t.deadline,
@@ -102,6 +102,7 @@ CROSS JOIN LATERAL (VALUES (
 		 WHEN t.deadline < clock.now OR (t.status = 'input_required' AND t.wake_at <= clock.now) THEN 'deadline passed'
 		 WHEN t.status = 'running' AND t.wake_at < clock.now THEN 'ran too long'
 		 WHEN t.status = 'running' AND t.lease_until < clock.now THEN 'lease expired'
+		 WHEN t.status = 'suspended' AND t.wake_at < clock.now THEN 'its time has come'
 		 WHEN t.status = 'pending' AND t.wake_at < clock.now AND t.waiting_for <> 'sibling' THEN 'its time has come'
 		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
 		 WHEN t.status = 'assigned' AND t.since < clock.now - interval '5 minutes' THEN 'not claimed'

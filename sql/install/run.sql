@@ -31,13 +31,14 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 	LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1
 	SET jit = off
 	BEGIN ATOMIC
-	-- The tasks that have a slot or a timer, as nearly all have that are not over,
+	-- The tasks that have a slot or a timer or are suspended, as nearly all that are not over,
 	-- and of the others about 8 MB, chosen at random: all of them in a small table.
 	WITH examined AS MATERIALIZED (
 		SELECT t.task_id, t.status, t.waiting_for, t.wake_at, t.request_seq
 		FROM clutch.task t
 		WHERE t.task_id IN (SELECT s.task_id FROM clutch.agent_slot s WHERE s.task_id IS NOT NULL
-							UNION ALL SELECT d.task_id FROM clutch.timer d)
+							UNION ALL SELECT d.task_id FROM clutch.timer d
+							UNION ALL SELECT w.task_id FROM clutch.suspended w)
 	UNION
 		SELECT t.task_id, t.status, t.waiting_for, t.wake_at, t.request_seq
 		FROM clutch.task t TABLESAMPLE SYSTEM (least(100, 100.0 * 8 * 1024 * 1024 /
@@ -112,6 +113,13 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 			SELECT p.task_id, p.status FROM examined p
 			WHERE p.status = 'pending' AND coalesce(p.waiting_for, '') NOT IN ('time', 'retry', 'sibling')
 			  AND NOT EXISTS (SELECT FROM clutch.waiting w WHERE w.task_id = p.task_id)
+		UNION ALL
+			SELECT p.task_id, p.status FROM examined p
+			WHERE p.status = 'suspended' AND NOT EXISTS (SELECT FROM clutch.suspended s WHERE s.task_id = p.task_id)
+		UNION ALL
+			SELECT p.task_id, p.status FROM examined p
+			WHERE p.status = 'suspended' AND p.waiting_for = 'message'
+			  AND NOT EXISTS (SELECT FROM clutch.awaited a WHERE a.task_id = p.task_id)
 		) t
 	UNION ALL
 		SELECT 'SLOT_WITHOUT_TASK',

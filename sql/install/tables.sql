@@ -139,7 +139,7 @@ CREATE TABLE clutch.task (
 	waiting_for		text COLLATE "C",		-- agent capacity retry human lease ...
 	code			text COLLATE "C",		-- of the last routing.failure or task.error
 	detail			text,
-	reason			text COLLATE "C" NOT NULL,	-- of the next claim: new retry moved resumed
+	reason			text COLLATE "C" NOT NULL,	-- of the next claim: new retry moved resumed ...
 	slot_no			integer,				-- NULL: holds no slot
 	queue_no		bigint,					-- place in ready or waiting
 	queue_kind		bigint,					-- of the requirement it waits with
@@ -149,6 +149,8 @@ CREATE TABLE clutch.task (
 	question_seq	bigint,					-- the last it asked
 	answer_seq		bigint,					-- and of the last answer
 	joined_seq		bigint,					-- of the move that told its children are over
+	wait_seq		bigint,					-- of the event that suspended it
+	wait_count		integer,				-- suspended for children: 0 all, or so many
 	since			timestamptz NOT NULL,	-- in this status
 	next_at			timestamptz,			-- its row in timer, if any
 	lease_until		timestamptz,
@@ -225,6 +227,18 @@ CREATE TABLE clutch.question (
 	CONSTRAINT question_pkey PRIMARY KEY (task_id)
 ) WITH (vacuum_truncate = off);		-- without a page nobody has ever asked (flow/answer.c)
 
+-- Suspended tasks, and those of them that wait for a message of their run.
+CREATE TABLE clutch.suspended (
+	task_id			text COLLATE "C" NOT NULL,
+	since			timestamptz NOT NULL,
+	CONSTRAINT suspended_pkey PRIMARY KEY (task_id)
+) WITH (vacuum_truncate = off);		-- without a page no task was ever suspended (queue/suspended.c)
+CREATE TABLE clutch.awaited (
+	run_id			text COLLATE "C" NOT NULL,
+	task_id			text COLLATE "C" NOT NULL,
+	CONSTRAINT awaited_pkey PRIMARY KEY (run_id, task_id)
+) WITH (vacuum_truncate = off);
+
 -- When a task must be looked at again: lease, deadline, not_before.
 CREATE TABLE clutch.timer (
 	due				timestamptz NOT NULL,
@@ -253,7 +267,7 @@ DECLARE
 	member regclass;
 BEGIN
 	FOREACH member IN ARRAY '{clutch.agent_slot, clutch.agent_heartbeat, clutch.ready, clutch.waiting,
-							  clutch.question, clutch.timer, clutch.consequence}'::regclass[]
+							  clutch.question, clutch.suspended, clutch.awaited, clutch.timer, clutch.consequence}'::regclass[]
 	LOOP
 		EXECUTE pg_catalog.format('ALTER TABLE %s SET (autovacuum_vacuum_threshold = 2000,
 			autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0)', member);

@@ -49,6 +49,12 @@ CREATE FUNCTION clutch.release(agent_id text, task_id text, attempt integer, rea
 COMMENT ON FUNCTION clutch.release(text, text, integer, text) IS
 	'gives a task back, which is then routed again, to another agent if possible';
 
+CREATE FUNCTION clutch.suspend(agent_id text, task_id text, wait jsonb, note jsonb DEFAULT NULL, attempt integer DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_suspend' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.suspend(text, text, jsonb, jsonb, integer) IS
+	'gives the slot of a task back until its children are over, a time has come or a message has arrived; then it can be claimed again';
+
 CREATE FUNCTION clutch.cancel(task_id text, reason text DEFAULT NULL, by_agent text DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_cancel' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -31,6 +31,7 @@ PG_FUNCTION_INFO_V1(clutch_cancel);
 PG_FUNCTION_INFO_V1(clutch_retry);
 PG_FUNCTION_INFO_V1(clutch_retry_run);
 PG_FUNCTION_INFO_V1(clutch_answer);
+PG_FUNCTION_INFO_V1(clutch_suspend);
 
 /* ---------------------------------------------------------------- claiming */
 
@@ -254,6 +255,45 @@ clutch_fail(PG_FUNCTION_ARGS)
 	report.usage = argument_optional_jsonb(fcinfo, 7);
 	return send_report(fcinfo, &report, fail_arguments);
 }
+
+/* ----------------------------------------------------------------- waiting */
+
+static const ProblemArgument suspend_arguments[] = {
+	{"/from/agent_id", "agent_id"},
+	{"/task_id", "task_id"},
+	{"/attempt", "attempt"},
+	{"/meta/clutch/wait", "wait"},
+	{"/payload", "note"},
+	{NULL}
+};
+
+/* the fields of the note, if it is an object, beside the state */
+static Jsonb *
+suspend_payload(Jsonb *note)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	if (note != NULL && JB_ROOT_IS_OBJECT(note))
+		document_put_pairs(&b, &note->root, NULL);
+	else if (note != NULL)
+		document_put_jsonb(&b, "note", note);
+	document_put_cstring(&b, "state", "suspended");
+	return document_end(&b);
+}
+
+Datum
+clutch_suspend(PG_FUNCTION_ARGS)
+{
+	Report		report = {MSG_TASK_PROGRESS, .order = "wait"};
+
+	report.order_value = argument_jsonb(fcinfo, 2, "wait");
+	report.payload = suspend_payload(argument_optional_jsonb(fcinfo, 3));
+	report.attempt = argument_attempt(fcinfo, 4);
+	return send_report(fcinfo, &report, suspend_arguments);
+}
+
+/* ---------------------------------------------------------------- steering */
 
 static Slice
 acting_agent(FunctionCallInfo fcinfo, int n)

@@ -58,13 +58,15 @@
 	X(RETRY_POLICY, "retry_policy", 5) \
 	X(PRINCIPAL, "principal", 4) \
 	X(RUN_SCOPE, "run_scope", 2) \
-	X(TASK, "task", 41) \
+	X(TASK, "task", 43) \
 	X(READY, "ready", 5) \
 	X(WAITING, "waiting", 6) \
 	X(DEPENDENCY, "dependency", 3) \
 	X(BUDGET, "budget", 6) \
 	X(SPENDING, "spending", 6) \
 	X(QUESTION, "question", 2) \
+	X(SUSPENDED, "suspended", 2) \
+	X(AWAITED, "awaited", 2) \
 	X(TIMER, "timer", 2) \
 	X(CONSEQUENCE, "consequence", 7) \
 	X(EPOCH, "epoch", 5) \
@@ -115,6 +117,8 @@ enum
 	X(BUDGET, "budget_pkey")	/* run_id */ \
 	X(SPENDING, "spending_pkey")	/* run_id, agent_id, day, seq */ \
 	X(QUESTION, "question_pkey")	/* task_id */ \
+	X(SUSPENDED, "suspended_pkey")	/* task_id */ \
+	X(AWAITED, "awaited_pkey")	/* run_id, task_id */ \
 	X(TIMER, "timer_pkey")	/* due, task_id */ \
 	X(CONSEQUENCE, "consequence_pkey") /* no */ \
 	X(EPOCH, "epoch_key")	/* epoch, timeline */ \

@@ -16,7 +16,7 @@
 #include "utils/memutils.h"
 
 static const char *const kind_names[NUM_CONSEQUENCE_KINDS] = {
-	"cancel_children", "cancel", "orphan", "dependent", "join", "lift", "route", "take_away",
+	"cancel_children", "cancel", "orphan", "dependent", "join", "wake", "lift", "route", "take_away",
 	"give_up", "timed_out", "offer", "timers", "tick"
 };
 
@@ -153,12 +153,16 @@ static TransactionWatch agenda_watch = {
 
 /* ------------------------------------------------------------------ adding */
 
-/* a JOIN of another number of children, or another cause of a TAKE_AWAY, is another entry */
+/*
+ * A JOIN of another number of children, a WAKE by another message, or another
+ * cause of a TAKE_AWAY, is another entry.
+ */
 static bool
 agenda_is_same(const Consequence *a, const Consequence *b)
 {
 	return a->kind == b->kind && slice_equal(a->subject, b->subject) &&
 		(a->kind != CONSEQUENCE_JOIN || a->amount == b->amount) &&
+		(a->kind != CONSEQUENCE_WAKE || a->seq == b->seq) &&
 		(a->kind != CONSEQUENCE_TAKE_AWAY || slice_equal(a->because, b->because));
 }
 
@@ -287,7 +291,7 @@ agenda_add_agent(ConsequenceKind kind, Slice agent_id, int amount)
 
 /* ------------------------------------------------------------------ taking */
 
-/* tasks before agents; tasks by depth and id; of one task, by kind */
+/* tasks before agents; tasks by depth and id; of one task, by kind and seq */
 static int
 agenda_compare_consequences(const ListCell *a, const ListCell *b)
 {
@@ -304,7 +308,9 @@ agenda_compare_consequences(const ListCell *a, const ListCell *b)
 	if (x->depth != y->depth)
 		return x->depth < y->depth ? -1 : 1;
 	order = slice_compare(x->subject, y->subject);
-	return order != 0 ? order : (int) x->kind - (int) y->kind;
+	if (order == 0)
+		order = (int) x->kind - (int) y->kind;
+	return order != 0 ? order : x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
 bool

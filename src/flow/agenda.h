@@ -30,6 +30,7 @@ typedef enum ConsequenceKind
 	CONSEQUENCE_ORPHAN,			/* an ancestor may be cancelled */
 	CONSEQUENCE_DEPENDENT,		/* a task that it waits for may be over: flow/dependency.h */
 	CONSEQUENCE_JOIN,			/* a child is over: flow/join.h; amount, seq */
+	CONSEQUENCE_WAKE,			/* what it is suspended for may have come: flow/suspend.h; seq */
 	CONSEQUENCE_LIFT,			/* because waits for it, priority amount: flow/lift.h */
 	CONSEQUENCE_ROUTE,			/* it waits, and may have to end: flow/offer.h */
 	CONSEQUENCE_TAKE_AWAY,		/* its agent (because) does not work: flow/liveness.h */
@@ -50,7 +51,7 @@ typedef struct Consequence
 	Slice		subject;		/* task_id or agent_id; empty for neither */
 	Slice		because;		/* see the kind; may be absent */
 	int			amount;			/* JOIN: of the child's join; LIFT: a priority; else how many */
-	int64		seq;			/* JOIN: request_seq of the last child that ended */
+	int64		seq;			/* JOIN: request_seq of the last child that ended; WAKE: of a message, or 0 */
 } Consequence;
 
 /* "cancel_children", ...: the column kind of clutch.consequence */

@@ -143,7 +143,10 @@ assign_end_without_budget(Task *task)
 	return true;
 }
 
-/* The agent that asked a question gets the task back with the answer, if it still can. */
+/*
+ * The agent that asked a question gets the task back with the answer, and one
+ * that suspended its task gets that back, if it still can.
+ */
 static bool
 assign_give_back(Task *task, const Requirement *requirement, Slice request_id, TimestampTz at)
 {
@@ -152,7 +155,7 @@ assign_give_back(Task *task, const Requirement *requirement, Slice request_id, T
 	int			selected;
 	int			slot_no;
 
-	if (task->past_agents.n == 0 || task->reason != CLAIM_RESUMED)
+	if (task->past_agents.n == 0 || !claim_reason_goes_back(task->reason))
 		return false;
 	same.named.n = 1;
 	same.named.items = &task->past_agents.items[task->past_agents.n - 1];
@@ -165,12 +168,12 @@ assign_give_back(Task *task, const Requirement *requirement, Slice request_id, T
 	return selected >= 0;
 }
 
-/* what the request asks for; the agent that had the task last is to be avoided */
+/* what the request asks for; the agent that had the task and lost it is to be avoided */
 static void
 assign_read_requirement(const Task *task, const Envelope *request, Requirement *requirement)
 {
 	requirement_of(request, task->scope, requirement);
-	if (task->past_agents.n > 0)
+	if (task->past_agents.n > 0 && !claim_reason_goes_back(task->reason))
 		requirement->avoid = task->past_agents.items[task->past_agents.n - 1];
 }
 

@@ -65,6 +65,11 @@ due_move(Task *task, TimestampTz now, DueReport *report)
 						"the question was not answered in time", false);
 		report->timed_out++;
 	}
+	else if (task->status == TASK_SUSPENDED && is_woken)
+	{
+		requeue_wake(task, CLAIM_WOKEN, 0, SLICE_NONE, NULL, false);
+		report->woken++;
+	}
 	else if (task->status == TASK_RUNNING && is_woken)
 	{
 		ending_time_out(task, task->wake_at, "RUNTIME_EXCEEDED",

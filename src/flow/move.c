@@ -13,6 +13,7 @@
 #include "flow/move.h"
 #include "queue/question.h"
 #include "queue/ready.h"
+#include "queue/suspended.h"
 #include "queue/timer.h"
 #include "queue/waiting.h"
 #include "registry/breaker.h"
@@ -56,7 +57,8 @@ static bool
 move_leaves_queue(const Task *task, TaskStep step, TaskStatus to)
 {
 	return to != task->status || step == STEP_ASSIGN || step == STEP_PARK ||
-		(step == STEP_LIFT && task->status != TASK_INPUT_REQUIRED);
+		step == STEP_SUSPEND ||
+		(step == STEP_LIFT && task->status != TASK_INPUT_REQUIRED && task->status != TASK_SUSPENDED);
 }
 
 static void
@@ -68,6 +70,8 @@ move_leave_queue(Task *task)
 		waiting_remove(task);
 	else if (task->status == TASK_INPUT_REQUIRED)
 		question_remove(task);
+	else if (task->status == TASK_SUSPENDED)
+		suspended_remove(task);
 }
 
 static SlotOutcome
@@ -138,6 +142,8 @@ move_enter_place(Task *task, const TaskEvent *event, int64 kind)
 		ready_put(task);
 	else if (task->status == TASK_INPUT_REQUIRED && event->step == STEP_PARK)
 		question_put(task);
+	else if (task->status == TASK_SUSPENDED && event->step == STEP_SUSPEND)
+		suspended_put(task);
 	else if (task->status == TASK_PENDING && event->step == STEP_LIFT && kind != 0)
 		waiting_put_kind(task, kind);
 	move_set_timer(task, event);
@@ -164,8 +170,12 @@ move_tell_parent(const Task *task)
 	Consequence join = {CONSEQUENCE_JOIN, task->depth - 1, task->parent_task_id,
 	.amount = task->join, .seq = task->request_seq};
 
-	if (slice_present(task->parent_task_id) && task->join != JOIN_NONE)
+	if (!slice_present(task->parent_task_id))
+		return;
+	if (task->join != JOIN_NONE)
 		agenda_add(&join);
+	if (suspended_has(task->parent_task_id))
+		agenda_add_task(CONSEQUENCE_WAKE, task->depth - 1, task->parent_task_id);
 }
 
 static void
@@ -185,6 +195,9 @@ move_add_consequences(const Task *task, const TaskEvent *event, AttemptOutcome o
 		agenda_add_agent(CONSEQUENCE_TIMED_OUT, agent_id, 1);
 	if (event->step == STEP_CANCEL)
 		move_tell_children(task, event);
+	/* what it waits for may be there already */
+	if (event->step == STEP_SUSPEND && task->waiting_for != WAITING_FOR_TIME)
+		agenda_add_task(CONSEQUENCE_WAKE, task->depth, task->task_id);
 	if (!task_status_is_over(task->status))
 		return;
 	move_tell_waiters(task);

@@ -9,6 +9,7 @@
  *		assigned						a row of clutch.ready, and a slot
  *		running							a slot and a lease
  *		input_required					a row of clutch.question
+ *		suspended						a row of clutch.suspended
  *		over							nothing
  *
  * Any task that has a time in the future (lease, deadline, wake_at) also has a

@@ -22,6 +22,7 @@
 #include "protocol/problem.h"
 #include "queue/question.h"
 #include "queue/ready.h"
+#include "queue/suspended.h"
 #include "queue/timer.h"
 #include "queue/waiting.h"
 #include "registry/agent.h"
@@ -53,7 +54,8 @@ rebuild_empty_state(void)
 	static QueryPlan empty = {
 		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.agent_failure, clutch.run_scope, "
 		"clutch.task, clutch.ready, clutch.waiting, "
-		"clutch.dependency, clutch.budget, clutch.spending, clutch.question, clutch.timer", 0
+		"clutch.dependency, clutch.budget, clutch.spending, clutch.question, clutch.suspended, "
+		"clutch.awaited, clutch.timer", 0
 	};
 
 	(void) query_execute(&lock, NULL, NULL);
@@ -340,6 +342,14 @@ rebuild_place_timer(Task *task)
 		timer_set(task);
 }
 
+/* what it waits for may have come in a transaction that was put off */
+static void
+rebuild_place_suspended(Task *task)
+{
+	suspended_put(task);
+	agenda_add_task(CONSEQUENCE_WAKE, task->depth, task->task_id);
+}
+
 /* the task enters the place that its state asks for: see flow/move.h */
 static void
 rebuild_place_task(Task *task)
@@ -350,6 +360,8 @@ rebuild_place_task(Task *task)
 		ready_put(task);
 	else if (task->status == TASK_INPUT_REQUIRED)
 		question_put(task);
+	else if (task->status == TASK_SUSPENDED)
+		rebuild_place_suspended(task);
 	else if (task->status == TASK_PENDING)
 		rebuild_place_pending(task);
 	else if (task->status == TASK_RUNNING && task->lease_until == 0)

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "flow/assign.h"
+#include "flow/children.h"
 #include "flow/dependency.h"
 #include "flow/ending.h"
 #include "flow/move.h"
@@ -94,6 +95,25 @@ requeue_resume(Task *task, int64 answer_seq, Slice answer_id)
 	document_put_text(&b, "answer_id", answer_id);
 	document_put_int(&b, "answer_seq", answer_seq);
 	(void) requeue_begin_again(task, MOVE_ANSWERED, SLICE_NONE, task->agent_id, event,
+							   document_end(&b));
+}
+
+void
+requeue_wake(Task *task, ClaimReason reason, int64 answer_seq, Slice answer_id,
+			 const ChildCount *count, bool met)
+{
+	TaskEvent	event = {STEP_WAKE, .reason = reason, .answer_seq = answer_seq};
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_cstring(&b, "state", "woken");
+	document_put_cstring(&b, "reason", claim_reason_name(reason));
+	document_put_text(&b, "answer_id", answer_id);
+	if (answer_seq != 0)
+		document_put_int(&b, "answer_seq", answer_seq);
+	if (count != NULL)
+		children_put(&b, "wanted", count, task->wait_count, met);
+	(void) requeue_begin_again(task, MOVE_WOKEN, SLICE_NONE, task->agent_id, event,
 							   document_end(&b));
 }
 

@@ -17,7 +17,7 @@
 #include "store/event.h"
 #include "task/task.h"
 
-/* its agent gives it back (assigned, running or input_required) */
+/* its agent gives it back (assigned, running, input_required or suspended) */
 extern Receipt requeue_release(Task *task, Slice reason);
 
 /* the orchestrator takes it from an agent that is lost (assigned) */
@@ -34,6 +34,15 @@ extern void requeue_void(Task *task);
 
 /* its question has been answered (input_required) */
 extern void requeue_resume(Task *task, int64 answer_seq, Slice answer_id);
+
+/*
+ * What it was suspended for has come (suspended), or the time until which it
+ * waits.  answer_seq and answer_id are of the message that woke it, or 0 and
+ * absent; count, or NULL, is how its children stand.
+ */
+struct ChildCount;
+extern void requeue_wake(Task *task, ClaimReason reason, int64 answer_seq, Slice answer_id,
+						 const struct ChildCount *count, bool met);
 
 /* it is revived (failed, cancelled or timed_out) */
 extern Receipt requeue_revive(Task *task, Slice by_agent);

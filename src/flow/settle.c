@@ -20,6 +20,7 @@
 #include "flow/offer.h"
 #include "flow/postponed.h"
 #include "flow/settle.h"
+#include "flow/suspend.h"
 #include "flow/tick.h"
 #include "miscadmin.h"
 #include "settings.h"
@@ -47,6 +48,8 @@ settle_one(const Consequence *consequence)
 			return dependency_settle(consequence);
 		case CONSEQUENCE_JOIN:
 			return join_settle(consequence);
+		case CONSEQUENCE_WAKE:
+			return suspend_settle(consequence);
 		case CONSEQUENCE_LIFT:
 			return lift_settle(consequence);
 		case CONSEQUENCE_ROUTE:

@@ -293,6 +293,7 @@ envelope_set_defaults(Envelope *envelope, Jsonb *doc)
 	envelope->orders.join = JOIN_NONE;
 	envelope->orders.retry = RETRY_POLICY_UNSAID;
 	envelope->orders.move = MOVE_NONE;
+	envelope->orders.wait = SUSPENSION_NONE;
 }
 
 /* the parts that are read in a file of their own */

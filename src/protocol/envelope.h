@@ -23,6 +23,7 @@
 #include "protocol/message_type.h"
 #include "protocol/problem.h"
 #include "protocol/retry_policy.h"
+#include "protocol/suspension.h"
 #include "utils/jsonb.h"
 
 /* security.policy; if it is missing, the defaults below apply */
@@ -48,8 +49,9 @@ typedef enum TaskMove
 	MOVE_RETRIED,				/* "retried": a finished task is revived */
 	MOVE_ANSWERED,				/* "answered": a parked task continues */
 	MOVE_JOINED,				/* "joined": its children have ended */
-	MOVE_LIFTED					/* "lifted": to the priority of a task that
+	MOVE_LIFTED,				/* "lifted": to the priority of a task that
 								 * waits for it */
+	MOVE_WOKEN					/* "woken": a suspended task continues */
 } TaskMove;
 
 /* meta.clutch.budget, which all tasks of the run share */
@@ -74,14 +76,13 @@ typedef struct EnvelopeOrders
 	Slice		reply_to;
 	Slice		answer_to;		/* id of the question this message answers */
 	SliceList	after;
-	int			join;			/* how many children, or one of: */
-#define JOIN_NONE	(-1)
-#define JOIN_ALL	0
+	int			join;			/* how many children, JOIN_ALL or JOIN_NONE */
 	RetryPolicy retry;
 	Budget		budget;
 	bool		has_usage;
 	Amount		usage;			/* the cost of the work that is reported */
 	TaskMove	move;
+	Suspension	wait;			/* of a task.progress that suspends the task */
 } EnvelopeOrders;
 
 struct Envelope

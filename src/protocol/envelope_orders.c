@@ -22,6 +22,7 @@ enum
 {
 	ORDER_JOIN,
 	ORDER_MOVE,
+	ORDER_WAIT,
 	ORDER_AFTER,
 	ORDER_RETRY,
 	ORDER_SCOPE,
@@ -39,6 +40,7 @@ enum
 static const Slice order_names[] = {
 	FIELD("join"),
 	FIELD("move"),
+	FIELD("wait"),
 	FIELD("after"),
 	FIELD("retry"),
 	FIELD("scope"),
@@ -91,7 +93,7 @@ static const FieldTable meta_fields = FIELD_TABLE_OPEN(meta_names);
 
 /* in the order of TaskMove, without its first member, MOVE_NONE */
 static const char *const order_moves[] = {
-	"released", "lease_expired", "retried", "answered", "joined", "lifted", NULL
+	"released", "lease_expired", "retried", "answered", "joined", "lifted", "woken", NULL
 };
 
 static void
@@ -125,23 +127,6 @@ orders_read_usage(Fields *orders, Envelope *envelope)
 	usage->cost = fields_amount(&f, USAGE_COST);
 	usage->tokens = amount_count(fields_amount(&f, USAGE_INPUT_TOKENS), 0) +
 		amount_count(fields_amount(&f, USAGE_OUTPUT_TOKENS), 0);
-}
-
-/* "all", "any", or a number of children */
-static void
-orders_read_join(Fields *f, Envelope *envelope)
-{
-	static const char *const words[] = {"all", "any", NULL};
-	int64		count;
-
-	if (fields_present(f, ORDER_JOIN) && f->values[ORDER_JOIN].type == jbvNumeric)
-	{
-		if (fields_integer(f, ORDER_JOIN, OPTIONAL, 1, f->list->limits->max_list, &count))
-			envelope->orders.join = count;
-	}
-	else
-		/* their indexes are JOIN_ALL and 1 child; -1 is JOIN_NONE */
-		envelope->orders.join = fields_word(f, ORDER_JOIN, OPTIONAL, words);
 }
 
 static void
@@ -207,11 +192,12 @@ orders_read(const JsonbValue *clutch, const DocumentPlace *place, Envelope *enve
 	orders->reply_to = fields_identifier(&f, ORDER_REPLY_TO, OPTIONAL, ID_MESSAGE);
 	orders->answer_to = fields_identifier(&f, ORDER_ANSWER_TO, OPTIONAL, ID_MESSAGE);
 	orders->move = fields_word(&f, ORDER_MOVE, OPTIONAL, order_moves) + 1;
-	orders_read_join(&f, envelope);
+	orders->join = suspension_read_children(&f, ORDER_JOIN);
 	orders_read_after(&f, envelope);
 	retry_policy_read(&f, ORDER_RETRY, &orders->retry);
 	orders_read_budget(&f, envelope);
 	orders_read_usage(&f, envelope);
+	suspension_read(&f, ORDER_WAIT, &orders->wait);
 }
 
 void

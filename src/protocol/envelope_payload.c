@@ -85,6 +85,28 @@ payload_check_call(const JsonbValue *payload, const DocumentPlace *place, Proble
 	(void) fields_object(&f, CALL_ARGS, REQUIRED);
 }
 
+/*
+ * A task.progress with the state "suspended" says what the task waits for, and
+ * nothing else waits.
+ */
+static void
+payload_check_wait(bool is_suspended, const Envelope *envelope, ProblemList *list)
+{
+	DocumentPlace meta = {NULL, SLICE_OF("meta")};
+	DocumentPlace clutch = {&meta, SLICE_OF("clutch")};
+	DocumentPlace wait = {&clutch, SLICE_OF("wait")};
+	bool		waits = envelope->orders.wait.is_set;
+
+	if (is_suspended && !waits)
+		place_fault(&wait, list, "REQUIRED",
+					"is missing; a task that is suspended must say what it waits for.");
+	else if (waits && envelope->type != MSG_TASK_PROGRESS)
+		place_fault(&wait, list, "NOT_ALLOWED", "is not allowed here; a task.progress suspends a task.");
+	else if (waits && envelope->asks)
+		place_fault(&wait, list, "NOT_ALLOWED",
+					"is not allowed here; a task that asks a question waits for the answer.");
+}
+
 /* a task.progress that asks a question, which may have a deadline */
 static void
 payload_read_progress(const JsonbValue *payload, const DocumentPlace *place, Envelope *envelope,
@@ -99,6 +121,7 @@ payload_read_progress(const JsonbValue *payload, const DocumentPlace *place, Env
 	state = (Slice) {f.values[PROGRESS_STATE].val.string.val, f.values[PROGRESS_STATE].val.string.len};
 	envelope->asks = slice_equal(state, SLICE_OF("input_required")) ||
 		slice_equal(state, SLICE_OF("auth_required"));
+	payload_check_wait(slice_equal(state, SLICE_OF("suspended")), envelope, list);
 	if (envelope->asks)
 		(void) fields_time(&f, PROGRESS_DEADLINE, OPTIONAL, &envelope->question_deadline);
 }
@@ -151,6 +174,8 @@ envelope_read_payload(const JsonbValue *payload, const DocumentPlace *place,
 	if (payload == NULL)
 		return;
 	envelope->payload = *payload;
+	if (envelope->type != MSG_TASK_PROGRESS)
+		payload_check_wait(false, envelope, list);
 
 	switch (envelope->type)
 	{

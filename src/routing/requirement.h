@@ -28,7 +28,7 @@ struct Requirement
 	Slice		run_id;			/* a card may limit what a run may cost */
 	Slice		avoid;			/* an agent to choose only if no other is left;
 								 * or absent */
-	bool		resumes;		/* "named" had the task and asked the question */
+	bool		resumes;		/* "named" had the task until it had to wait */
 	bool		has_after;		/* the request names tasks to wait for */
 };
 

@@ -29,6 +29,8 @@ record_move_name(TaskMove move)
 			return SLICE_OF("joined");
 		case MOVE_LIFTED:
 			return SLICE_OF("lifted");
+		case MOVE_WOKEN:
+			return SLICE_OF("woken");
 		case MOVE_NONE:
 			break;
 	}

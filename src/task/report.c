@@ -25,6 +25,8 @@ report_meta_of(const Report *report)
 	document_open_object(&b, "clutch");
 	if (report->order != NULL)
 		document_put_text(&b, report->order, report->value);
+	if (report->order_value != NULL)
+		document_put_jsonb(&b, report->order, report->order_value);
 	if (report->usage != NULL)
 		document_put_jsonb(&b, "usage", report->usage);
 	document_close_object(&b);

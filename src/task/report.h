@@ -27,7 +27,8 @@ typedef struct Report
 	Jsonb	   *meta;			/* if given, nothing is added to it: */
 	Jsonb	   *usage;			/* meta.clutch.usage */
 	const char *order;			/* a key of meta.clutch, or NULL */
-	Slice		value;			/* and its value */
+	Slice		value;			/* and its value, a text, or: */
+	Jsonb	   *order_value;	/* any other value; NULL: none */
 } Report;
 
 /* The envelope of an event about a task; it carries the trace of the request. */

@@ -38,6 +38,7 @@ static const struct
 	{MOVE_ANSWERED, STEP_ANSWER},
 	{MOVE_JOINED, STEP_JOIN},
 	{MOVE_LIFTED, STEP_LIFT},
+	{MOVE_WOKEN, STEP_WAKE},
 };
 
 bool
@@ -71,6 +72,15 @@ step_payload_time(JsonbContainer *payload, const char *key)
 	return clock_parse_rfc3339(document_get_text(payload, key), &at) ? at : 0;
 }
 
+/* the reason for which a suspended task is claimed again */
+static ClaimReason
+step_wake_reason(JsonbContainer *payload)
+{
+	ClaimReason reason;
+
+	return claim_reason_find(document_get_text(payload, "reason"), &reason) ? reason : CLAIM_WOKEN;
+}
+
 /* what the payload says that the step needs */
 static void
 step_read_payload(JsonbContainer *payload, TaskEvent *event)
@@ -79,6 +89,9 @@ step_read_payload(JsonbContainer *payload, TaskEvent *event)
 
 	switch (event->step)
 	{
+		case STEP_WAKE:
+			event->reason = step_wake_reason(payload);
+			/* FALLTHROUGH */
 		case STEP_ANSWER:
 			(void) document_get_int(payload, "answer_seq", &event->answer_seq);
 			break;
@@ -108,6 +121,22 @@ step_read_payload(JsonbContainer *payload, TaskEvent *event)
 	}
 }
 
+/* a task.progress that suspends its task */
+static void
+step_read_wait(const Envelope *envelope, TaskEvent *event)
+{
+	const Suspension *wait = &envelope->orders.wait;
+	JsonbValue	state;
+
+	event->step = STEP_SUSPEND;
+	event->wake_at = suspension_end(wait, event->at);
+	event->waiting_for = wait->has_message ? WAITING_FOR_MESSAGE :
+		wait->children != JOIN_NONE ? WAITING_FOR_CHILDREN : WAITING_FOR_TIME;
+	event->wait_count = wait->children;
+	event->has_note = JsonContainerSize(envelope->payload.val.binary.data) >
+		(document_get(envelope->payload.val.binary.data, "state", &state) ? 1 : 0);
+}
+
 bool
 step_read(const Envelope *envelope, int64 seq, TimestampTz at, TaskEvent *event)
 {
@@ -125,6 +154,8 @@ step_read(const Envelope *envelope, int64 seq, TimestampTz at, TaskEvent *event)
 		event->step = STEP_PARK;
 		event->wake_at = envelope->question_deadline;
 	}
+	else if (event->step == STEP_PROGRESS && envelope->orders.wait.is_set)
+		step_read_wait(envelope, event);
 	step_read_payload(payload, event);
 	event->by_database = slice_equal(envelope->from_agent,
 									 slice_of_cstring(clutch_orchestrator));
@@ -239,6 +270,36 @@ step_apply_answer(Task *task, const TaskEvent *event)
 	task->waiting_for = WAITING_FOR_NOTHING;
 }
 
+/* without a note, the last progress is still the last */
+static void
+step_apply_suspend(Task *task, const TaskEvent *event)
+{
+	task->waiting_for = event->waiting_for;
+	task->wait_seq = event->seq;
+	task->wait_count = event->wait_count;
+	if (event->has_note)
+		task->progress_seq = event->seq;
+	if (task->started_at == 0)
+		task->started_at = event->at;
+}
+
+static void
+step_apply_wake(Task *task, const TaskEvent *event)
+{
+	step_take_from_agent(task);
+	task->reason = event->reason;
+	task->answer_seq = event->answer_seq;
+}
+
+/* a task that is suspended no more waits for nothing */
+static void
+step_end_wait(Task *task)
+{
+	task->waiting_for = WAITING_FOR_NOTHING;
+	task->wait_seq = 0;
+	task->wait_count = JOIN_NONE;
+}
+
 /* everything a step changes besides the status */
 static void
 step_apply_fields(Task *task, const TaskEvent *event)
@@ -277,6 +338,12 @@ step_apply_fields(Task *task, const TaskEvent *event)
 		case STEP_ANSWER:
 			step_apply_answer(task, event);
 			break;
+		case STEP_SUSPEND:
+			step_apply_suspend(task, event);
+			break;
+		case STEP_WAKE:
+			step_apply_wake(task, event);
+			break;
 		case STEP_RETRY:
 			step_apply_retry(task, event);
 			break;
@@ -298,8 +365,11 @@ step_apply(Task *task, const TaskEvent *event)
 		return false;
 	if (to != task->status || event->step == STEP_ASSIGN)
 		task->since = event->at;
-	if (to != task->status || event->step == STEP_PARK || event->step == STEP_FAIL_TO_ROUTE)
+	if (to != task->status || event->step == STEP_PARK || event->step == STEP_SUSPEND ||
+		event->step == STEP_FAIL_TO_ROUTE)
 		task->wake_at = event->wake_at;
+	if (task->status == TASK_SUSPENDED && to != TASK_SUSPENDED)
+		step_end_wait(task);
 	step_apply_fields(task, event);
 	task->status = to;
 	return true;

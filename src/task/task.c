@@ -285,6 +285,7 @@ task_of_request(const Envelope *request, Slice scope, int depth, int64 seq, Time
 	task->is_traced = request->trace != NULL;
 	task->trace = request->trace;
 	task->reason = CLAIM_NEW;
+	task->wait_count = JOIN_NONE;
 	task->slot_no = -1;
 	task->request_seq = seq;
 	task->since = at;

@@ -10,8 +10,9 @@
  * wake_at is the time at which a task that waits for time alone must be looked
  * at: for a pending task, when it may be routed (such a task is held, and
  * stands in no queue); for one in input_required, when its question expires;
- * for a running one, when it has run too long.  While a task waits for others,
- * it has no timer for wake_at.
+ * for a suspended one, when it has waited long enough; for a running one, when
+ * it has run too long.  While a task waits for others (after), it has no timer
+ * for wake_at.
  *
  * The fields that the log decides are changed by step_apply (task/step.h) and
  * by nothing else; task/record.h calls it, in a living database and in a rebuild.  The

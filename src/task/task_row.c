@@ -52,6 +52,8 @@ task_row_read(const RowScan *scan)
 	task->question_seq = column_int8(v, n, Anum_task_question_seq);
 	task->answer_seq = column_int8(v, n, Anum_task_answer_seq);
 	task->joined_seq = column_int8(v, n, Anum_task_joined_seq);
+	task->wait_seq = column_int8(v, n, Anum_task_wait_seq);
+	task->wait_count = n[Anum_task_wait_count - 1] ? JOIN_NONE : DatumGetInt32(v[Anum_task_wait_count - 1]);
 	task->since = column_int8(v, n, Anum_task_since);
 	task->next_at = column_int8(v, n, Anum_task_next_at);
 	task->lease_until = column_int8(v, n, Anum_task_lease_until);
@@ -102,6 +104,9 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	column_put_int8(values, nulls, Anum_task_question_seq, task->question_seq);
 	column_put_int8(values, nulls, Anum_task_answer_seq, task->answer_seq);
 	column_put_int8(values, nulls, Anum_task_joined_seq, task->joined_seq);
+	column_put_int8(values, nulls, Anum_task_wait_seq, task->wait_seq);
+	nulls[Anum_task_wait_count - 1] = task->wait_count == JOIN_NONE;
+	values[Anum_task_wait_count - 1] = Int32GetDatum(task->wait_count);
 	values[Anum_task_since - 1] = TimestampTzGetDatum(task->since);
 	column_put_int8(values, nulls, Anum_task_next_at, task->next_at);
 	column_put_int8(values, nulls, Anum_task_lease_until, task->lease_until);

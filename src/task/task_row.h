@@ -53,6 +53,8 @@ typedef struct Task
 	int64		question_seq;
 	int64		answer_seq;
 	int64		joined_seq;		/* of the event that said its children were over */
+	int64		wait_seq;		/* of the event that suspended it */
+	int			wait_count;		/* suspended for children: how many, or JOIN_ALL; else JOIN_NONE */
 	TimestampTz since;			/* in this status */
 	TimestampTz next_at;		/* 0 in these: NULL */
 	TimestampTz lease_until;
@@ -75,6 +77,7 @@ enum
 	Anum_task_detail, Anum_task_reason, Anum_task_slot_no, Anum_task_queue_no,
 	Anum_task_queue_kind, Anum_task_request_seq, Anum_task_result_seq,
 	Anum_task_progress_seq, Anum_task_question_seq, Anum_task_answer_seq, Anum_task_joined_seq,
+	Anum_task_wait_seq, Anum_task_wait_count,
 	Anum_task_since, Anum_task_next_at,
 	Anum_task_lease_until, Anum_task_lease, Anum_task_deadline, Anum_task_wake_at,
 	Anum_task_created_at, Anum_task_started_at, Anum_task_finished_at,

@@ -10,22 +10,23 @@
 #include "task/transition.h"
 
 static const char *const status_names[NUM_TASK_STATUSES] = {
-	"pending", "assigned", "running", "input_required", "completed", "failed",
-	"cancelled", "timed_out"
+	"pending", "assigned", "running", "input_required", "suspended", "completed",
+	"failed", "cancelled", "timed_out"
 };
 
 static const char *const step_names[NUM_TASK_STEPS] = {
 	"assign", "fail_to_route", "accept", "progress", "park", "result", "error",
 	"cancel", "timeout", "release", "lease_expired", "retry", "answer",
-	"join", "lift"
+	"join", "lift", "suspend", "wake"
 };
 
 static const char *const waiting_for_names[NUM_WAITING_FOR] = {
-	NULL, "agent", "capacity", "sibling", "retry", "time", "human"
+	NULL, "agent", "capacity", "sibling", "retry", "time", "human",
+	"children", "message"
 };
 
 static const char *const claim_reason_names[NUM_CLAIM_REASONS] = {
-	"new", "retry", "moved", "resumed"
+	"new", "retry", "moved", "resumed", "joined", "woken", "messaged"
 };
 
 static const struct
@@ -51,6 +52,7 @@ static const struct
 	{TASK_ASSIGNED, STEP_ACCEPT, TASK_RUNNING},
 	{TASK_ASSIGNED, STEP_PROGRESS, TASK_RUNNING},
 	{TASK_ASSIGNED, STEP_PARK, TASK_INPUT_REQUIRED},
+	{TASK_ASSIGNED, STEP_SUSPEND, TASK_SUSPENDED},
 	{TASK_ASSIGNED, STEP_RESULT, TASK_COMPLETED},
 	{TASK_ASSIGNED, STEP_ERROR, TASK_FAILED},
 	{TASK_ASSIGNED, STEP_CANCEL, TASK_CANCELLED},
@@ -61,6 +63,7 @@ static const struct
 	{TASK_RUNNING, STEP_ACCEPT, TASK_RUNNING},
 	{TASK_RUNNING, STEP_PROGRESS, TASK_RUNNING},
 	{TASK_RUNNING, STEP_PARK, TASK_INPUT_REQUIRED},
+	{TASK_RUNNING, STEP_SUSPEND, TASK_SUSPENDED},
 	{TASK_RUNNING, STEP_RESULT, TASK_COMPLETED},
 	{TASK_RUNNING, STEP_ERROR, TASK_FAILED},
 	{TASK_RUNNING, STEP_CANCEL, TASK_CANCELLED},
@@ -73,21 +76,36 @@ static const struct
 	{TASK_INPUT_REQUIRED, STEP_ANSWER, TASK_PENDING},
 	{TASK_INPUT_REQUIRED, STEP_PROGRESS, TASK_INPUT_REQUIRED},
 	{TASK_INPUT_REQUIRED, STEP_PARK, TASK_INPUT_REQUIRED},
+	{TASK_INPUT_REQUIRED, STEP_SUSPEND, TASK_SUSPENDED},
 	{TASK_INPUT_REQUIRED, STEP_RESULT, TASK_COMPLETED},
 	{TASK_INPUT_REQUIRED, STEP_ERROR, TASK_FAILED},
 	{TASK_INPUT_REQUIRED, STEP_CANCEL, TASK_CANCELLED},
 	{TASK_INPUT_REQUIRED, STEP_TIMEOUT, TASK_TIMED_OUT},
 	{TASK_INPUT_REQUIRED, STEP_RELEASE, TASK_PENDING},
 
+	/* its agent may wait for something else instead, or end it after all */
+	{TASK_SUSPENDED, STEP_ASSIGN, TASK_ASSIGNED},
+	{TASK_SUSPENDED, STEP_WAKE, TASK_PENDING},
+	{TASK_SUSPENDED, STEP_PROGRESS, TASK_SUSPENDED},
+	{TASK_SUSPENDED, STEP_PARK, TASK_INPUT_REQUIRED},
+	{TASK_SUSPENDED, STEP_SUSPEND, TASK_SUSPENDED},
+	{TASK_SUSPENDED, STEP_RESULT, TASK_COMPLETED},
+	{TASK_SUSPENDED, STEP_ERROR, TASK_FAILED},
+	{TASK_SUSPENDED, STEP_CANCEL, TASK_CANCELLED},
+	{TASK_SUSPENDED, STEP_TIMEOUT, TASK_TIMED_OUT},
+	{TASK_SUSPENDED, STEP_RELEASE, TASK_PENDING},
+
 	/* these do not move a task, but only a task that is not over takes them */
 	{TASK_PENDING, STEP_JOIN, TASK_PENDING},
 	{TASK_ASSIGNED, STEP_JOIN, TASK_ASSIGNED},
 	{TASK_RUNNING, STEP_JOIN, TASK_RUNNING},
 	{TASK_INPUT_REQUIRED, STEP_JOIN, TASK_INPUT_REQUIRED},
+	{TASK_SUSPENDED, STEP_JOIN, TASK_SUSPENDED},
 	{TASK_PENDING, STEP_LIFT, TASK_PENDING},
 	{TASK_ASSIGNED, STEP_LIFT, TASK_ASSIGNED},
 	{TASK_RUNNING, STEP_LIFT, TASK_RUNNING},
 	{TASK_INPUT_REQUIRED, STEP_LIFT, TASK_INPUT_REQUIRED},
+	{TASK_SUSPENDED, STEP_LIFT, TASK_SUSPENDED},
 
 	{TASK_FAILED, STEP_RETRY, TASK_PENDING},
 	{TASK_CANCELLED, STEP_RETRY, TASK_PENDING},
@@ -100,18 +118,26 @@ task_status_name(TaskStatus status)
 	return status_names[status];
 }
 
-/*
- * The position of a name in one of the tables above; column says which column
- * of clutch.task it was read from.
- */
+/* The position of a name in one of the tables above, or -1. */
 static int
-transition_parse_name(const char *const *names, int n, Slice name, const char *column)
+transition_find_name(const char *const *names, int n, Slice name)
 {
 	int			i;
 
 	for (i = 0; i < n; i++)
 		if (names[i] != NULL && slice_equal(name, slice_of_cstring(names[i])))
 			return i;
+	return -1;
+}
+
+/* the same; column says which column of clutch.task the name was read from */
+static int
+transition_parse_name(const char *const *names, int n, Slice name, const char *column)
+{
+	int			i = transition_find_name(names, n, name);
+
+	if (i >= 0)
+		return i;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
 			 errmsg("invalid value \"%.*s\" in column \"%s\" of clutch.task",
@@ -150,6 +176,21 @@ ClaimReason
 claim_reason_parse(Slice name)
 {
 	return (ClaimReason) transition_parse_name(claim_reason_names, NUM_CLAIM_REASONS, name, "reason");
+}
+
+bool
+claim_reason_find(Slice name, ClaimReason *reason)
+{
+	int			i = transition_find_name(claim_reason_names, NUM_CLAIM_REASONS, name);
+
+	*reason = (ClaimReason) Max(i, 0);
+	return i >= 0;
+}
+
+bool
+claim_reason_goes_back(ClaimReason reason)
+{
+	return reason >= CLAIM_RESUMED;
 }
 
 bool

@@ -5,10 +5,12 @@
  *
  * pending -> assigned -> running -> completed | failed | cancelled | timed_out
  *                        running -> input_required -> pending
+ *                        running -> suspended -> pending
  *
  * A pending task has no agent.  An assigned task has been given to an agent,
  * holds a slot and can be claimed.  A task in input_required waits for the
- * answer to a question and holds no slot.  SQL sees the table as
+ * answer to a question, and a suspended one for its children, a time or a
+ * message; neither holds a slot.  SQL sees the table as
  * clutch.task_transitions().  (DESIGN 3, "Words".)
  *
  *-------------------------------------------------------------------------
@@ -24,6 +26,7 @@ typedef enum TaskStatus
 	TASK_ASSIGNED,
 	TASK_RUNNING,
 	TASK_INPUT_REQUIRED,
+	TASK_SUSPENDED,
 	TASK_COMPLETED,
 	TASK_FAILED,
 	TASK_CANCELLED,
@@ -39,10 +42,12 @@ typedef enum WaitingFor
 	WAITING_FOR_CAPACITY,		/* every agent that can do it is busy */
 	WAITING_FOR_SIBLING,		/* the tasks named by meta.clutch.after */
 	WAITING_FOR_RETRY,			/* the delay before the next try */
-	WAITING_FOR_TIME,			/* meta.clutch.not_before */
-	WAITING_FOR_HUMAN			/* an answer to its question */
+	WAITING_FOR_TIME,			/* meta.clutch.not_before, or suspended */
+	WAITING_FOR_HUMAN,			/* an answer to its question */
+	WAITING_FOR_CHILDREN,		/* suspended, like the next one */
+	WAITING_FOR_MESSAGE
 } WaitingFor;
-#define NUM_WAITING_FOR		(WAITING_FOR_HUMAN + 1)
+#define NUM_WAITING_FOR		(WAITING_FOR_MESSAGE + 1)
 
 /* why a task is claimed (again): reason of clutch.claim */
 typedef enum ClaimReason
@@ -50,9 +55,12 @@ typedef enum ClaimReason
 	CLAIM_NEW,
 	CLAIM_RETRY,				/* an earlier attempt failed */
 	CLAIM_MOVED,				/* another agent lost it or gave it back */
-	CLAIM_RESUMED				/* its question has been answered */
+	CLAIM_RESUMED,				/* its question has been answered */
+	CLAIM_JOINED,				/* it was suspended, and its children are over */
+	CLAIM_WOKEN,				/* ..., and the time has come */
+	CLAIM_MESSAGED				/* ..., and the message has come */
 } ClaimReason;
-#define NUM_CLAIM_REASONS	(CLAIM_RESUMED + 1)
+#define NUM_CLAIM_REASONS	(CLAIM_MESSAGED + 1)
 
 /* what happens to a task; each is one kind of event in the log */
 typedef enum TaskStep
@@ -71,9 +79,11 @@ typedef enum TaskStep
 	STEP_RETRY,
 	STEP_ANSWER,				/* its question has been answered */
 	STEP_JOIN,					/* its children are over */
-	STEP_LIFT					/* a more urgent task waits for it */
+	STEP_LIFT,					/* a more urgent task waits for it */
+	STEP_SUSPEND,				/* task.progress with meta.clutch.wait */
+	STEP_WAKE					/* what it was suspended for has come */
 } TaskStep;
-#define NUM_TASK_STEPS	(STEP_LIFT + 1)
+#define NUM_TASK_STEPS	(STEP_WAKE + 1)
 
 /*
  * Names as SQL shows them.  The parsers raise XX001 (data_corrupted) for a
@@ -86,12 +96,17 @@ extern Slice waiting_for_name(WaitingFor waiting_for);
 extern WaitingFor waiting_for_parse(Slice name);
 extern const char *claim_reason_name(ClaimReason reason);
 extern ClaimReason claim_reason_parse(Slice name);
+/* the same; false if there is no such reason */
+extern bool claim_reason_find(Slice name, ClaimReason *reason);
 extern const char *task_step_name(TaskStep step);
 
 /* completed, failed, cancelled or timed out */
 extern bool task_status_is_over(TaskStatus status);
 /* assigned or running */
 extern bool task_status_holds_slot(TaskStatus status);
+
+/* Does the agent that had the task until it waited get it back, if it can? */
+extern bool claim_reason_goes_back(ClaimReason reason);
 
 /* Returns false if the step is not legal in that status. */
 extern bool transition_find(TaskStatus from, TaskStep step, TaskStatus *to);

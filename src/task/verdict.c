@@ -83,8 +83,9 @@ verdict_on_report(const Task *task, const Envelope *report)
 						task->task_id.len, task->task_id.s, task->attempt,
 						report->attempt),
 				 errhint("Report with the attempt that clutch.claim returned.")));
-	/* parked, it is not to be claimed before it is answered */
-	if (task->status == TASK_INPUT_REQUIRED && report->type == MSG_TASK_ACCEPT)
+	/* while it waits, it is not to be claimed */
+	if ((task->status == TASK_INPUT_REQUIRED || task->status == TASK_SUSPENDED) &&
+		report->type == MSG_TASK_ACCEPT)
 		return VERDICT_LATE;
 	/* without an attempt: what the agent holds now, if it holds it */
 	return has_it ? VERDICT_FITS : VERDICT_LATE;

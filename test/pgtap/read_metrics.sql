@@ -35,9 +35,9 @@ UPDATE clutch.schedule SET envelope = '{"type": "none"}';
 SET clutch.clock = '2026-03-01T00:10:00Z';
 
 SELECT is((SELECT jsonb_object_agg(labels ->> 'status', value) FROM clutch.metrics() WHERE name = 'clutch_tasks'),
-	'{"pending": 1, "assigned": 3, "running": 0, "input_required": 1, "completed": 1, "failed": 1, "cancelled": 0, "timed_out": 0}'::jsonb, 'tasks by status');
-SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_size') - 'timer', '{"ready": 3, "waiting": 1, "question": 1, "consequence": 0}', 'the queues by kind');
-SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_oldest_seconds'), '{"ready": 600, "waiting": 600, "question": 600, "consequence": 0}', 'and how long their tasks have waited');
+	'{"pending": 1, "assigned": 3, "running": 0, "input_required": 1, "completed": 1, "failed": 1, "cancelled": 0, "timed_out": 0, "suspended": 0}'::jsonb, 'tasks by status');
+SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_size') - 'timer', '{"ready": 3, "waiting": 1, "question": 1, "suspended": 0, "consequence": 0}', 'the queues by kind');
+SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_oldest_seconds'), '{"ready": 600, "waiting": 600, "question": 600, "suspended": 0, "consequence": 0}', 'and how long their tasks have waited');
 SELECT is(pg_temp.value('clutch_agent_queue_size', '{"agent_id": "agent:ken"}'), 3::double precision, 'load and success by agent');
 SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 540::double precision, 'a schedule that is overdue is counted');
 SELECT clutch.set_status('agent:ken', 'STOPPING') \g /dev/null

@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * suspension.h
+ *	  What a suspended task waits for: meta.clutch.wait of a task.progress.
+ *
+ *		{"children": "all" | "any" | n}		its children
+ *		{"message": {...}}					a message that fits a filter
+ *		{"until": time} or {"for_ms": n}	a time
+ *
+ * A time beside one of the first two ends the wait, at the latest then.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_SUSPENSION_H
+#define CLUTCH_SUSPENSION_H
+
+#include "clutch.h"
+#include "datatype/timestamp.h"
+#include "utils/jsonb.h"
+
+/* a number of children, or one of these */
+#define JOIN_NONE	(-1)
+#define JOIN_ALL	0
+
+typedef struct Suspension
+{
+	bool		is_set;
+	int			children;
+	bool		has_message;
+	JsonbValue	message;		/* the filter, an object: see feed/filter.h */
+	TimestampTz until;			/* 0: none, or counted from the event: */
+	int64		for_ms;			/* 0: none */
+} Suspension;
+
+#define SUSPENSION_NONE		((Suspension) {.children = JOIN_NONE})
+
+/* reads an optional field of an object and adds its faults to its list */
+struct Fields;
+extern void suspension_read(struct Fields *parent, int field, Suspension *suspension);
+
+/* "all", "any" or a number of children; JOIN_NONE if the field is not there */
+extern int	suspension_read_children(struct Fields *f, int field);
+
+/* the end of a wait that begins at that time; 0: it has none */
+extern TimestampTz suspension_end(const Suspension *suspension, TimestampTz from);
+
+#endif							/* CLUTCH_SUSPENSION_H */

@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * suspended.h
+ *	  The suspended tasks: rows of clutch.suspended and clutch.awaited.
+ *
+ * Every suspended task has a row of clutch.suspended.  One that waits for a
+ * message also has a row of clutch.awaited, which is found by its run.
+ *
+ * Whoever ends a child, or sends a message, asks here whether a task waits for
+ * it, with a dirty snapshot and after its own row is written.  Whoever suspends
+ * a task looks at the children and messages after its rows are written here.  So
+ * of two such transactions at least one sees the other.  As long as no task was
+ * ever suspended, asking costs no scan.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_SUSPENDED_H
+#define CLUTCH_SUSPENDED_H
+
+#include "task/task.h"
+
+/* the task is locked; it has just been suspended, or is about to leave that state */
+extern void suspended_put(const Task *task);
+extern void suspended_remove(const Task *task);
+
+/* Is the task suspended, or in an open transaction? */
+extern bool suspended_has(Slice task_id);
+
+#endif							/* CLUTCH_SUSPENDED_H */
