@@ -9,6 +9,7 @@
 
 #include "api/result.h"
 #include "base/document.h"
+#include "base/query.h"
 #include "catalog/pg_type.h"
 #include "commands/async.h"
 #include "miscadmin.h"
@@ -230,12 +231,39 @@ listen_check_allowed(void)
 				 errmsg("cannot execute %s within a background process", "clutch.listen()")));
 }
 
+/*
+ * Whether this session is certainly shared by several clients: pgbouncer (1.21
+ * and later) prepares statements under names of its own, and does so only where
+ * a client keeps its server connection no longer than a transaction.  Nothing
+ * else that the server is told betrays a pooler, so false proves nothing.
+ */
+static bool
+listen_is_pooled(void)
+{
+	static QueryPlan plan = {
+		"SELECT FROM pg_catalog.pg_prepared_statements AS p"
+		" WHERE pg_catalog.starts_with(p.name, 'PGBOUNCER_') LIMIT 1"
+	};
+
+	return query_execute(&plan, NULL, NULL) > 0;
+}
+
+/*
+ * Behind such a pooler a LISTEN would wake whichever client happens to use the
+ * server connection, so nothing is done.
+ */
 Datum
 clutch_listen(PG_FUNCTION_ARGS)
 {
 	char	   *channel = argument_channel(fcinfo);
 
 	listen_check_allowed();
-	Async_Listen(channel);
+	if (listen_is_pooled())
+		ereport(NOTICE,
+				(errmsg("clutch.listen() does nothing behind a transaction pooler"),
+				 errdetail("The prepared statements of this session are pgbouncer's, which gives the session to another client after each transaction."),
+				 errhint("Listen on a direct connection, or poll.")));
+	else
+		Async_Listen(channel);
 	PG_RETURN_TEXT_P(cstring_to_text(channel));
 }

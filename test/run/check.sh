@@ -20,7 +20,7 @@ FUZZ_FILES=${CHECK_FUZZ:-test/fuzz/*.py}
 FUZZ_COUNT=${CHECK_FUZZ_COUNT:-20000}
 SKIP=${CHECK_SKIP:-none}
 
-PARTS="house regress pgtap isolation tap fuzz docs model"
+PARTS="house regress pgtap isolation clients tap fuzz docs model"
 ONLY=${CHECK_ONLY:-$PARTS}
 PASSED=0
 FAILED=0
@@ -184,6 +184,13 @@ part_pgtap() {
 		tap_unit "$file" "$log" $status
 		dropdb --force "$database" 2>>"$log"
 	done
+}
+
+# Programs in other languages; installs their drivers.
+part_clients() {
+	local log=$WORK/log/clients.log
+	run_child timeout -k 10 $((900 * SLOW)) bash "$TOP/test/run/clients.sh" >"$log" 2>&1
+	counted "$log" $?
 }
 
 # Those make clusters of their own, in the copy, as the server's user.

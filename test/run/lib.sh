@@ -33,6 +33,12 @@ die() { printf 'clutch: %s\n' "$*" >&2; exit 1; }
 # ------------------------------------------------------------------ packages
 
 packages() {
+	if [ "$1" = clients ]; then
+		echo python3-psycopg2 python3-psycopg python3-asyncpg python3-sqlalchemy libpostgresql-jdbc-java
+		command -v javac >/dev/null || echo default-jdk-headless
+		[ -x /usr/sbin/pgbouncer ] || apt-cache depends pgbouncer | sed -n 's/^ *Depends: \(lib[a-z0-9.-]*\)$/\1/p'
+		return
+	fi
 	echo make gcc libc6-dev "postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" \
 		python3 python3-psycopg2
 	[ "$1" != instructions ] || echo valgrind
@@ -99,18 +105,40 @@ prepare_node() {
 	say "installing node-postgres"
 	case $(dpkg-query -W -f '${db:Status-Status} ${Version}' nodejs 2>/dev/null) in
 		*dfsg* | "" | not-installed* | config-files*) install_packages nodejs node-pg ;;
-		*) unpack_node_modules node-pg node-split2 node-xtend ;;
+		*) unpack_packages .node node-pg node-split2 node-xtend ;;
 	esac >/dev/null 2>&1 </dev/null
 	node -e 'require("pg")' 2>/dev/null || say "could not install node-postgres"
 }
 
-unpack_node_modules() {
-	local folder archive
+# unpack_packages FOLDER PACKAGE...: their files, below a folder of the checkout
+# that git does not see; nothing is configured or started
+unpack_packages() {
+	local target=$TOP/$1 folder archive
+	shift
 	folder=$(mktemp -d) || return 1
-	mkdir -p "$TOP/.node" && echo '*' >"$TOP/.node/.gitignore" &&
+	mkdir -p "$target" && echo '*' >"$target/.gitignore" &&
 		(cd "$folder" && apt-get -q download "$@") &&
-		for archive in "$folder"/*.deb; do dpkg-deb -x "$archive" "$TOP/.node"; done
+		for archive in "$folder"/*.deb; do dpkg-deb -x "$archive" "$target"; done
 	rm -rf "$folder"
+}
+
+# The drivers of test/clients, a JDK unless there is one, and pgbouncer with the
+# libraries that it needs.
+prepare_clients() {
+	local missing
+	PGBOUNCER=$(PATH=$PATH:/usr/sbin command -v pgbouncer) || PGBOUNCER=$TOP/.clients/usr/sbin/pgbouncer
+	if [ ! -x "$PGBOUNCER" ]; then
+		apt-cache show pgbouncer >/dev/null 2>&1 || as_root apt-get -q update >/dev/null 2>&1 </dev/null
+		unpack_packages .clients pgbouncer >/dev/null 2>&1
+	fi
+	missing=$(missing_packages clients | tr '\n' ' ')
+	if [ -n "$missing" ]; then
+		say "installing $missing"
+		# shellcheck disable=SC2086
+		install_packages $missing >/dev/null 2>&1 </dev/null
+	fi
+	prepare_node
+	"$PGBOUNCER" --version >/dev/null && [ -z "$(missing_packages clients)" ]
 }
 
 # Debian's own python3 is the one python3-psycopg2 belongs to.

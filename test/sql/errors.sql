@@ -153,4 +153,10 @@ SELECT clutch.from_legacy(pg_temp.good('{"type": "GOSSIP"}'));
 SET clutch.clock = 'noon';
 \echo :LAST_ERROR_SQLSTATE
 
+-- A session that pgbouncer shares among its clients
+PREPARE "PGBOUNCER_7" AS SELECT 1;
+SELECT clutch.listen('agent', 'agent:ken') = clutch.channel('agent', 'agent:ken') AS channel;
+SELECT * FROM pg_listening_channels();
+DEALLOCATE "PGBOUNCER_7";
+
 DROP EXTENSION clutch;
