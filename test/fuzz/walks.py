@@ -8,8 +8,11 @@ anew, has its own agents, settings and clock (clutch.clock), and makes STEPS
 random steps in one of two sessions: requests of every kind, claims, reports
 that fit and that do not, questions and answers, cancels and retries, agents
 that change, ticks and jumps of the clock, some of it in transactions that roll
-back.  After each step the tables of state are compared with one another.  Then
-agents are let work until nothing is left, with ticks or without.
+back.  In one walk of six a trigger refuses three of ten events that the
+orchestrator sends, so that consequences are rolled back in the middle of a
+commit and put off; when the trigger is gone, ticks must handle them all.  After
+each step the tables of state are compared with one another.  Then agents are
+let work until nothing is left, with ticks or without.
 
 Fails when a call raises what docs/errors.md does not know, when the tables
 contradict one another, when an agent is above its limit or has nothing to do
@@ -60,6 +63,23 @@ READINGS = [
 ]
 
 
+# a trigger of the user's, whose errors look like those of a refused envelope
+REFUSING = """
+CREATE FUNCTION clutch.walk_refuse() RETURNS trigger LANGUAGE plpgsql AS $refuse$
+BEGIN
+	IF random() < 0.3 AND (NEW.envelope #>> '{from,agent_id}') = 'agent:orchestrator' THEN
+		RAISE EXCEPTION 'the walk refuses this event' USING ERRCODE = '22023';
+	END IF;
+	RETURN NULL;
+END $refuse$;
+CREATE TRIGGER walk_refuse AFTER INSERT ON clutch.events FOR EACH ROW EXECUTE FUNCTION clutch.walk_refuse();
+"""
+
+
+# what the tables of state show as long as something that was refused is put off
+PUT_OFF = {"a task that nobody will look at in time", "held, and nothing to wait for", "not revived, and waits for what has failed"}
+
+
 class Fault(Exception):
     """A promise that does not hold."""
 
@@ -80,6 +100,7 @@ class Walk:
         self.runs = ["run_%d" % i for i in range(3)]
         self.scope = {self.runs[2]: "group:s"} if self.rng.random() < 0.5 else {}
         self.registered = []
+        self.is_refusing = False
 
     # ---------------------------------------------------------------- asking
 
@@ -317,7 +338,7 @@ class Walk:
         task = self.some_task("running")
         if task:
             rows = self.ask("SELECT late FROM clutch.finish(%s, %s, '{}', %s)", (task["agent"], task["id"], task["attempt"]))
-            self.must(rows == [(False,)], "%s held %s at attempt %d, and its result was answered %s"
+            self.must(rows == [(False,)] or self.is_refusing and rows == "22023", "%s held %s at attempt %d, and its result was answered %s"
                       % (task["agent"], task["id"], task["attempt"], rows))
 
     def step_fail(self):
@@ -436,13 +457,17 @@ class Walk:
             settled = not self.in_transaction
         self.tasks = self.look("EXECUTE state")[0][0]
         if settled:
-            self.none("EXECUTE faults")
+            found = self.look("EXECUTE faults")
+            if self.is_refusing:
+                self.counts["put off"] += self.look("SELECT count(*) FROM clutch.consequence")[0][0]
+                found = [row for row in found if row[0] not in PUT_OFF]
+            self.must(not found, "; ".join("%s: %s" % row for row in found[:3]))
         for agent, limit, running in self.look("EXECUTE limits"):
             self.must(running <= max(limit, self.load.get(agent, 0)), "%s has %d tasks, its limit is %d" % (agent, running, limit))
             self.load[agent] = running
 
     def compare_rebuilt(self):
-        if self.in_transaction:
+        if self.in_transaction or self.is_refusing:
             return
         before = self.look(SQL["rebuilt"])
         self.ask("SELECT clutch.rebuild()")
@@ -470,6 +495,10 @@ class Walk:
         for agent in AGENTS[:self.rng.randrange(1, 6)]:
             self.ask("SELECT clutch.register(%s)", (json.dumps(self.card(agent)),))
         self.observe()
+        if self.chance(1 / 6):
+            self.everywhere("SELECT setseed(%s)", (self.rng.random(),))
+            self.ask(REFUSING)
+            self.is_refusing, self.exact = True, False
 
     def walk(self):
         names, weights = list(self.WEIGHTS), list(self.WEIGHTS.values())
@@ -512,8 +541,29 @@ class Walk:
         for task in self.live("input_required"):
             self.ask("SELECT late FROM clutch.answer(%s, '{}', %s)", (task["id"], ORCHESTRATOR))
 
+    def put_off_ends(self):
+        """The trigger is gone: ticks handle what it has refused."""
+        self.everywhere("SET clutch.tick_batch = 1000")
+        for _ in range(40):
+            self.forward(61)
+            self.ask("SELECT clutch.tick()")
+            left = self.look("SELECT 'put off: ' || kind, subject FROM clutch.consequence UNION ALL "
+                             "SELECT 'due', task_id FROM clutch.timer WHERE due <= clutch.now()") + self.look("EXECUTE faults")
+            if not left:
+                break
+        self.must(not left, "; ".join("%s: %s" % row for row in left[:3]))
+        self.observe()
+        self.none("SELECT 'it goes on though its parent was cancelled', c.task_id FROM clutch.task c JOIN clutch.task p "
+                  "ON p.task_id = c.parent_task_id WHERE p.status = 'cancelled' AND c.finished_at IS NULL AND NOT EXISTS (SELECT "
+                  "FROM clutch.events e WHERE e.task_id = c.task_id AND e.envelope #>> '{meta,clutch,move}' = 'retried')")
+
     def drain(self):
         """With ticks or without; at last by the deadlines."""
+        self.ask("DROP TRIGGER IF EXISTS walk_refuse ON clutch.events")
+        self.ask("SELECT clutch.unschedule(name) FROM clutch.schedules")
+        if self.is_refusing:
+            self.is_refusing = False
+            self.put_off_ends()
         with_ticks = self.chance(0.5)
         agents = AGENTS + ["agent:ghost", "agent:all"]
         if self.chance(0.3):
@@ -523,7 +573,6 @@ class Walk:
                     "limits": {"max_concurrency": 10}, "groups": ["group:g", "group:nobody"], "scopes": ["group:s"],
                     "security": {"sandbox": True, "network": "open"}}
             self.ask("SELECT clutch.register(%s)", (json.dumps(card),))
-        self.ask("SELECT clutch.unschedule(name) FROM clutch.schedules")
         for missing, run in self.look("SELECT DISTINCT d.after_task_id, d.run_id FROM clutch.dependency d LEFT JOIN clutch.task t "
                                       "ON t.task_id = d.after_task_id WHERE t.task_id IS NULL"):
             self.send(self.envelope("task.request", "agent:ui", [ORCHESTRATOR], {}, run, missing))
