@@ -92,11 +92,18 @@ COMMENT ON VIEW clutch.costs IS 'what agents have reported to have spent, by run
 -- Tasks that are not over have a row in one of three small tables, so the view
 -- does not read the others: a timer if they have a deadline, a lease or a time
 -- to wait for, and a place in a queue while they wait for an agent.  A timer
--- that could not be handled is put off by a minute.
+-- that could not be handled is put off by a minute.  A partial index finds those
+-- that were requested before a task that they wait for.
 CREATE VIEW clutch.stuck WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.status, t.agent_id, t.since, p.problem, p.hint
-FROM (SELECT clutch.now() AS now) AS clock
+FROM (SELECT clutch.now() AS now,
+			 coalesce(nullif(nullif(pg_catalog.current_setting('clutch.claim_timeout', true), ''), '0'), '60 s')::interval AS patience) AS clock
 CROSS JOIN clutch.task t
+LEFT JOIN LATERAL (
+	SELECT d.after_task_id FROM clutch.dependency d
+	WHERE d.task_id = t.task_id AND d.unknown_since < clock.now - clock.patience
+	  AND NOT EXISTS (SELECT FROM clutch.task a WHERE a.task_id = d.after_task_id)
+	LIMIT 1) AS awaited ON t.status = 'pending' AND t.waiting_for = 'sibling'
 CROSS JOIN LATERAL (VALUES (
 	CASE WHEN t.finished_at IS NOT NULL THEN NULL
 		 WHEN t.deadline < clock.now OR (t.status = 'input_required' AND t.wake_at <= clock.now) THEN 'deadline passed'
@@ -105,9 +112,12 @@ CROSS JOIN LATERAL (VALUES (
 		 WHEN t.status = 'suspended' AND t.wake_at < clock.now THEN 'its time has come'
 		 WHEN t.status = 'pending' AND t.wake_at < clock.now AND t.waiting_for <> 'sibling' THEN 'its time has come'
 		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
+		 WHEN awaited.after_task_id IS NOT NULL THEN 'waits for an unknown task'
 		 WHEN t.status = 'assigned' AND t.since < clock.now - interval '5 minutes' THEN 'not claimed'
 	END,
 	CASE WHEN t.deadline < clock.now THEN 'Call clutch.tick(), run the worker, or let an agent claim.'
+		 WHEN awaited.after_task_id IS NOT NULL
+			THEN format('Nobody has requested task %s, which it waits for: request that task, or cancel this one.', awaited.after_task_id)
 		 WHEN t.status = 'pending' AND t.wake_at IS NULL THEN 'SELECT * FROM clutch.why(task_id) shows why no agent can have it.'
 		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim: check whether it runs.'
 		 ELSE 'Call clutch.tick(), run the worker, or let an agent claim.'
@@ -118,7 +128,9 @@ WHERE p.problem IS NOT NULL
 	UNION ALL
 		SELECT w.task_id FROM clutch.waiting w
 	UNION ALL
-		SELECT r.task_id FROM clutch.ready r);
+		SELECT r.task_id FROM clutch.ready r
+	UNION ALL
+		SELECT u.task_id FROM clutch.dependency u WHERE u.unknown_since IS NOT NULL);
 COMMENT ON VIEW clutch.stuck IS 'tasks that will not move without help, the reason, and what to do';
 
 -- --------------------------------------------------------------- functions

@@ -193,9 +193,11 @@ CREATE TABLE clutch.dependency (
 	task_id			text COLLATE "C" NOT NULL,
 	after_task_id	text COLLATE "C" NOT NULL,
 	run_id			text COLLATE "C" NOT NULL,
+	unknown_since	timestamptz,			-- while it waits: nobody had requested the other then
 	CONSTRAINT dependency_pkey PRIMARY KEY (task_id, after_task_id)
 );
 CREATE INDEX dependency_after_task_id ON clutch.dependency (after_task_id);
+CREATE INDEX dependency_unknown ON clutch.dependency (task_id) WHERE unknown_since IS NOT NULL;
 
 -- What a run may cost, by the first request that says so; NULL: no limit.
 CREATE TABLE clutch.budget (

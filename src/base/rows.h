@@ -61,7 +61,7 @@
 	X(TASK, "task", 43) \
 	X(READY, "ready", 5) \
 	X(WAITING, "waiting", 6) \
-	X(DEPENDENCY, "dependency", 3) \
+	X(DEPENDENCY, "dependency", 4) \
 	X(BUDGET, "budget", 6) \
 	X(SPENDING, "spending", 6) \
 	X(QUESTION, "question", 2) \
@@ -114,6 +114,7 @@ enum
 	X(WAITING_FROM_AGENT, "waiting_from_agent") /* from_agent, kind */ \
 	X(DEPENDENCY, "dependency_pkey")	/* task_id, after_task_id */ \
 	X(DEPENDENCY_AFTER, "dependency_after_task_id") \
+	X(DEPENDENCY_UNKNOWN, "dependency_unknown")	/* task_id, where unknown_since IS NOT NULL */ \
 	X(BUDGET, "budget_pkey")	/* run_id */ \
 	X(SPENDING, "spending_pkey")	/* run_id, agent_id, day, seq */ \
 	X(QUESTION, "question_pkey")	/* task_id */ \

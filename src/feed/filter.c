@@ -170,18 +170,6 @@ type_is_known(Slice type)
 	return false;
 }
 
-static char *
-list_of_types(void)
-{
-	StringInfoData names;
-	MessageType type;
-
-	initStringInfo(&names);
-	for (type = 0; type < MSG_UNKNOWN; type++)
-		appendStringInfo(&names, "%s%s", type == 0 ? "" : ", ", message_type_name(type));
-	return names.data;
-}
-
 /* A misspelt type would match nothing, silently and for ever. */
 static void
 check_types(const Filter *filter, ProblemList *list)
@@ -189,9 +177,33 @@ check_types(const Filter *filter, ProblemList *list)
 	int			i;
 
 	for (i = 0; i < filter->types.n; i++)
-		if (!type_is_known(filter->types.items[i]))
+	{
+		Slice		type = filter->types.items[i];
+		MessageType nearest = message_type_nearest(type);
+
+		if (type_is_known(type))
+			continue;
+		if (nearest != MSG_UNKNOWN)
+			problem_add(list, "/type", "UNKNOWN_TYPE",
+						"there is no message type %s; perhaps you meant \"%s\"",
+						place_quote(type), message_type_name(nearest));
+		else
 			problem_add(list, "/type", "UNKNOWN_TYPE", "there is no message type %s: the types are %s",
-						place_quote(filter->types.items[i]), list_of_types());
+						place_quote(type), message_type_list());
+	}
+}
+
+/* An agent or group without its prefix would match nothing, too. */
+static void
+check_agents(const Filter *filter, ProblemList *list)
+{
+	int			i;
+
+	for (i = 0; i < filter->agents.n; i++)
+		if (!slice_starts(filter->agents.items[i], SLICE_OF("agent:")))
+			problem_add(list, "/agent", "WRONG_PREFIX",
+						"%s is not the ID of an agent, which begins with \"agent:\"",
+						place_quote(filter->agents.items[i]));
 }
 
 /* A topic may be named with its prefix or without. */
@@ -264,6 +276,7 @@ filter_read(Jsonb *document, Filter *filter)
 			filter_read_key((Slice) {key.val.string.val, key.val.string.len}, &value, filter, list);
 	}
 	check_types(filter, list);
+	check_agents(filter, list);
 	if (list->n > 0)
 		problem_raise(list, ERRCODE_INVALID_PARAMETER_VALUE, "filter");
 	complete_topics(filter);

@@ -9,6 +9,7 @@
 
 #include "base/document.h"
 #include "flow/answer.h"
+#include "flow/ending.h"
 #include "flow/requeue.h"
 #include "registry/roster.h"
 #include "settings.h"
@@ -147,6 +148,7 @@ answer_take(Event *event)
 	if (task == NULL)
 		verdict_task_not_found(message->task_id, "/task_id");
 	verdict_check_run(task, message->run_id);
+	(void) ending_at_deadline(task, event->received_at);
 	verdict = answer_judge_answer(task, message);
 	event->late = verdict == ANSWER_LATE;
 	event->scope = task->scope;

@@ -160,7 +160,7 @@ dependency_begin(Task *task, const Envelope *request)
 
 		if (other != NULL)
 			dependency_check_same_run(task, other);
-		edge_insert(task, after->items[i]);
+		edge_insert(task, after->items[i], other != NULL ? 0 : task->since);
 	}
 	dependency_check_not_ancestor(task, after);
 	dependency_check_cycle(task, after);
@@ -179,6 +179,7 @@ dependency_hold(Task *task)
 
 	if (dependency_state(task->task_id, &in_doubt) == DEPENDENCY_MET)
 		return false;
+	edge_mark_unknown(task);
 	dependency_wait(task);
 	return true;
 }
@@ -194,6 +195,7 @@ dependency_fail(Task *task)
 static void
 dependency_release(Task *task)
 {
+	edge_forget_unknown(task->task_id);
 	if (task->wake_at != 0 && task->wake_at > clock_now())
 	{
 		task->waiting_for = WAITING_FOR_TIME;

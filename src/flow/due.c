@@ -59,12 +59,6 @@ due_move(Task *task, TimestampTz now, DueReport *report)
 
 	if (ending_at_deadline(task, now))
 		report->timed_out++;
-	else if (task->status == TASK_INPUT_REQUIRED && is_woken)
-	{
-		ending_time_out(task, task->wake_at, "NOT_ANSWERED",
-						"the question was not answered in time", false);
-		report->timed_out++;
-	}
 	else if (task->status == TASK_SUSPENDED && is_woken)
 	{
 		requeue_wake(task, CLAIM_WOKEN, 0, SLICE_NONE, NULL, false);

@@ -78,9 +78,15 @@ ending_time_out(Task *task, TimestampTz deadline, const char *code, const char *
 bool
 ending_at_deadline(Task *task, TimestampTz now)
 {
-	if (task->deadline == 0 || task->deadline > now)
+	if (task_status_is_over(task->status))
 		return false;
-	ending_time_out(task, task->deadline, "DEADLINE_EXCEEDED",
-					"the deadline of the request has passed", false);
+	if (task->deadline != 0 && task->deadline <= now)
+		ending_time_out(task, task->deadline, "DEADLINE_EXCEEDED",
+						"the deadline of the request has passed", false);
+	else if (task->status == TASK_INPUT_REQUIRED && task->wake_at != 0 && task->wake_at <= now)
+		ending_time_out(task, task->wake_at, "NOT_ANSWERED",
+						"the question was not answered in time", false);
+	else
+		return false;
 	return true;
 }

@@ -27,7 +27,11 @@ extern void ending_fail(Task *task, const char *code, const char *message);
 extern void ending_time_out(Task *task, TimestampTz deadline, const char *code,
 							const char *message, bool may_retry);
 
-/* Times the task out if its deadline has passed; returns whether it has. */
+/*
+ * Times the task out if its deadline, or that of its question, has passed, and
+ * returns whether it has.  Whoever has a task judges this by the clock, because
+ * nobody may have called tick since.  Does nothing to a task that is over.
+ */
 extern bool ending_at_deadline(Task *task, TimestampTz now);
 
 #endif							/* CLUTCH_ENDING_H */

@@ -12,6 +12,7 @@
 #include "flow/budget.h"
 #include "flow/cancel.h"
 #include "flow/dependency.h"
+#include "flow/ending.h"
 #include "flow/intake.h"
 #include "flow/join.h"
 #include "flow/lift.h"
@@ -92,18 +93,18 @@ intake_check_children(const Envelope *request)
 	return any;
 }
 
-/* A second request for a task that exists: a hand-over, or late. */
+/* A second request for a task that exists is a hand-over, or refused. */
 static void
 intake_take_second_request(Event *event, Task *task)
 {
 	const Envelope *request = &event->envelope;
 
 	verdict_check_run(task, request->run_id);
-	event->late = verdict_on_request(task, request) == VERDICT_LATE;
+	verdict_check_hand_over(task, request);
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	/* repeated to the agent that has the task, it changes nothing */
-	if (!event->late && !slice_equal(task->agent_id, request->to_agents.items[0]))
+	if (!slice_equal(task->agent_id, request->to_agents.items[0]))
 		assign_hand_over(task, request, event->seq, event->received_at);
 	event->attempt = task->attempt;
 }
@@ -221,6 +222,23 @@ intake_apply_report(Event *event, Task *task)
 		(void) retry_after_error(task, &event->envelope);
 }
 
+/*
+ * A late result or error that repeats the one that counted: its sender has not
+ * seen the acknowledgement, and is told that it is a duplicate.
+ */
+static bool
+intake_is_repeated_end(const Event *event, const Task *task)
+{
+	const Envelope *report = &event->envelope;
+	int			attempt = report->has_attempt ? report->attempt : task->attempt;
+
+	if (report->type != MSG_TASK_RESULT && report->type != MSG_TASK_ERROR)
+		return false;
+	if (attempt < task->attempt)
+		return dedup_end_seen(event, attempt, 0);
+	return task->result_seq != 0 && dedup_end_seen(event, attempt, task->result_seq);
+}
+
 bool
 intake_report(Event *event)
 {
@@ -234,7 +252,10 @@ intake_report(Event *event)
 	if (task == NULL)
 		verdict_task_not_found(report->task_id, "/task_id");
 	verdict_check_run(task, report->run_id);
+	(void) ending_at_deadline(task, event->received_at);
 	event->late = verdict_on_report(task, report) == VERDICT_LATE;
+	if (event->late && intake_is_repeated_end(event, task))
+		return false;
 	event->attempt = report->has_attempt ? report->attempt : task->attempt;
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);

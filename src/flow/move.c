@@ -67,7 +67,11 @@ move_leave_queue(Task *task)
 	if (task->status == TASK_ASSIGNED)
 		ready_remove(task);
 	else if (task->status == TASK_PENDING)
+	{
 		waiting_remove(task);
+		if (task->waiting_for == WAITING_FOR_SIBLING)
+			edge_forget_unknown(task->task_id);
+	}
 	else if (task->status == TASK_INPUT_REQUIRED)
 		question_remove(task);
 	else if (task->status == TASK_SUSPENDED)

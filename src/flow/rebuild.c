@@ -183,7 +183,7 @@ rebuild_replay_first_request(LoggedEvent *logged)
 	budget_set(request, logged->seq);
 	join_begin(task, parent);
 	for (i = 0; i < request->orders.after.n; i++)
-		edge_insert(task, request->orders.after.items[i]);
+		edge_insert(task, request->orders.after.items[i], 0);
 	if (request->orders.after.n > 0)
 		task->waiting_for = WAITING_FOR_SIBLING;
 	requirement_of(request, task->scope, &requirement);
@@ -314,7 +314,10 @@ rebuild_place_pending(Task *task)
 	Envelope	request;
 
 	if (task->waiting_for == WAITING_FOR_SIBLING)
+	{
+		edge_mark_unknown(task);
 		agenda_add_task(CONSEQUENCE_DEPENDENT, task->depth, task->task_id);
+	}
 	if (task_is_held(task) || document == NULL)
 		return;
 	envelope_read_admitted(document, &request, problem_list());

@@ -132,6 +132,12 @@ draft_put_deadline(DocumentBuilder *b, const Draft *draft)
 
 	if (draft->deadline == NULL)
 		return;
+	if (draft_interval_ms(draft->deadline) <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("deadline", "NUMBER_OUT_OF_RANGE"),
+				 errmsg("argument \"deadline\" must be more than zero"),
+				 errhint("It is the time that the task may take, such as interval '10 minutes'.")));
 	if (slice_present(draft->idempotency_key))
 	{
 		document_put_int(b, "ttl_ms", draft_interval_ms(draft->deadline));

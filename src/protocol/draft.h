@@ -59,8 +59,8 @@ typedef struct Draft
 extern void draft_complete_ids(Draft *draft);
 
 /*
- * palloc'd; raises 22023 if meta, or its key "clutch", is not an object
- * although a field belongs there
+ * palloc'd; raises 22023 if the deadline is not in the future, and if meta, or
+ * its key "clutch", is not an object although a field belongs there
  */
 extern Jsonb *draft_document(const Draft *draft);
 

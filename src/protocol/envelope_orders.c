@@ -163,6 +163,13 @@ orders_read_deadline(Fields *f, Envelope *envelope)
 	int64		ttl_ms;
 
 	orders->has_deadline = fields_time(f, ORDER_DEADLINE, OPTIONAL, &orders->deadline);
+	if (orders->has_deadline && orders->deadline <= envelope->ts)
+	{
+		DocumentPlace place = fields_place(f, ORDER_DEADLINE);
+
+		place_fault(&place, f->list, "WRONG_VALUE",
+					"must be later than \"ts\", the time of the envelope itself.");
+	}
 	if (fields_integer(f, ORDER_TTL_MS, OPTIONAL, 1, LONGEST_TTL_MS, &ttl_ms))
 	{
 		TimestampTz end = envelope->ts + ttl_ms * 1000;

@@ -11,6 +11,7 @@
 #include "base/guard.h"
 #include "base/rows.h"
 #include "base/wait.h"
+#include "miscadmin.h"
 #include "protocol/problem.h"
 #include "store/dedup.h"
 
@@ -92,14 +93,19 @@ dedup_check_same_id(const Event *event, Jsonb *first, int64 seq)
 				 errhint("Give a new message a new id; a resend repeats the envelope unchanged.")));
 }
 
-static void
-dedup_check_same_command(const Event *event, Jsonb *first, Slice type, int64 seq)
+static bool
+dedup_is_same_payload(const Event *event, Jsonb *first)
 {
 	JsonbValue	payload;
 
-	if (!slice_equal(type, event->envelope.type_name) ||
-		!document_get(&first->root, "payload", &payload) ||
-		!dedup_is_same_value(&payload, unconstify(JsonbValue *, &event->envelope.payload)))
+	return document_get(&first->root, "payload", &payload) &&
+		dedup_is_same_value(&payload, unconstify(JsonbValue *, &event->envelope.payload));
+}
+
+static void
+dedup_check_same_command(const Event *event, Jsonb *first, Slice type, int64 seq)
+{
+	if (!slice_equal(type, event->envelope.type_name) || !dedup_is_same_payload(event, first))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errproblem("/idempotency_key", "KEY_REUSED"),
@@ -115,6 +121,17 @@ typedef enum Sight
 	SIGHT_EVENT,				/* it is there, and its receipt is left */
 	SIGHT_DOUBT					/* another transaction is inserting it */
 } Sight;
+
+static void
+dedup_leave_receipt(const RowScan *scan)
+{
+	event_leave_receipt(rows_int8(scan, Anum_event_seq),
+						rows_timestamp(scan, Anum_event_received_at),
+						rows_text(scan, Anum_event_id), true,
+						rows_text(scan, Anum_event_run_id),
+						rows_text(scan, Anum_event_task_id),
+						rows_bool(scan, Anum_event_late));
+}
 
 static Sight
 dedup_look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_doubt)
@@ -136,11 +153,7 @@ dedup_look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_dou
 			dedup_check_same_command(event, first, rows_text(scan, Anum_event_type), seq);
 		else
 			dedup_check_same_id(event, first, seq);
-		event_leave_receipt(seq, rows_timestamp(scan, Anum_event_received_at),
-							rows_text(scan, Anum_event_id), true,
-							rows_text(scan, Anum_event_run_id),
-							rows_text(scan, Anum_event_task_id),
-							rows_bool(scan, Anum_event_late));
+		dedup_leave_receipt(scan);
 	}
 	rows_end(scan);
 	return sight;
@@ -181,6 +194,13 @@ dedup_key_guard(Slice key, Slice run_id, Slice sender)
 	return guard_key(GUARD_IDEMPOTENCY_KEY, key, run_id, (int64) slice_hash(sender));
 }
 
+static void
+dedup_drop_guards(void)
+{
+	guard_drop(GUARD_IDEMPOTENCY_KEY);
+	guard_drop(GUARD_EVENT_ID);
+}
+
 bool
 dedup_seen(const Event *event)
 {
@@ -204,10 +224,46 @@ dedup_seen(const Event *event)
 			return false;
 
 		/* no guard may be held while waiting for a transaction */
-		guard_drop(GUARD_IDEMPOTENCY_KEY);
-		guard_drop(GUARD_EVENT_ID);
+		dedup_drop_guards();
 		if (sight == SIGHT_EVENT)
 			return true;
 		wait_for_transaction(in_doubt);
 	}
+}
+
+static bool
+dedup_is_same_end(const RowScan *scan, const Event *event, int attempt)
+{
+	return !rows_bool(scan, Anum_event_late) &&
+		rows_int4(scan, Anum_event_attempt) == attempt &&
+		slice_equal(rows_text(scan, Anum_event_type), event->envelope.type_name) &&
+		slice_equal(rows_text(scan, Anum_event_from_agent), event->envelope.from_agent) &&
+		dedup_is_same_payload(event, rows_jsonb(scan, Anum_event_envelope));
+}
+
+bool
+dedup_end_seen(const Event *event, int attempt, int64 seq)
+{
+	bool		found = false;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, seq != 0 ? INDEX_EVENTS_SEQ : INDEX_EVENTS_TASK_ID,
+			   ROWS_LATEST, AccessShareLock);
+	if (seq != 0)
+		rows_key_int8(&scan, 1, BTEqualStrategyNumber, seq);
+	else
+		rows_key_text(&scan, 1, BTEqualStrategyNumber, event->envelope.task_id);
+	rows_start(&scan);
+	while (!found && rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		found = dedup_is_same_end(&scan, event, attempt);
+	}
+	if (found)
+	{
+		dedup_leave_receipt(&scan);
+		dedup_drop_guards();
+	}
+	rows_end(&scan);
+	return found;
 }

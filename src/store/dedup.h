@@ -22,6 +22,14 @@
 extern bool dedup_seen(const Event *event);
 
 /*
+ * The same for a result or error that repeats, under another id, one of the same
+ * task, agent, attempt, type and payload that was not late.  seq is that of the
+ * only event that it may repeat, or 0 for any of the task.  Called after
+ * dedup_seen.
+ */
+extern bool dedup_end_seen(const Event *event, int attempt, int64 seq);
+
+/*
  * The guards that it takes, in this order.  A function that sends many
  * envelopes takes all of theirs first.
  */

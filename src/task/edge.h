@@ -15,8 +15,20 @@
 
 #include "task/task.h"
 
-/* task waits for the task named after */
-extern void edge_insert(const Task *task, Slice after);
+/*
+ * task waits for the task named after.  unknown_since is the time of the request
+ * if nobody has requested that task so far, otherwise 0.
+ */
+extern void edge_insert(const Task *task, Slice after, TimestampTz unknown_since);
+
+/*
+ * What clutch.stuck shows if it lasts: a task that is held waits for one that
+ * nobody has requested.  Marked when it is held again, forgotten when it is held
+ * no longer; an edge whose task has been requested since may stay marked until
+ * then.
+ */
+extern void edge_mark_unknown(const Task *task);
+extern void edge_forget_unknown(Slice task_id);
 
 /* the tasks that a task waits for, and those that wait for it */
 extern List *edge_list_awaited(Slice task_id);

@@ -91,23 +91,24 @@ verdict_on_report(const Task *task, const Envelope *report)
 	return has_it ? VERDICT_FITS : VERDICT_LATE;
 }
 
-Verdict
-verdict_on_request(const Task *task, const Envelope *request)
+void
+verdict_check_hand_over(const Task *task, const Envelope *request)
 {
 	bool		names_agent = request->to_agents.n == 1 &&
 		slice_starts(request->to_agents.items[0], SLICE_OF("agent:")) &&
 		!verdict_is_orchestrator(request->to_agents.items[0]);
+	bool		is_over = task_status_is_over(task->status);
 
-	if (task_status_is_over(task->status))
-		return VERDICT_LATE;
-	if (names_agent && (verdict_is_orchestrator(request->from_agent) ||
-								slice_equal(request->from_agent, task->agent_id)))
-		return VERDICT_FITS;
+	if (!is_over && names_agent && (verdict_is_orchestrator(request->from_agent) ||
+									slice_equal(request->from_agent, task->agent_id)))
+		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
 			 errproblem("/task_id", "TASK_EXISTS"),
 			 errmsg("task \"%.*s\" was requested before and is %s",
 					task->task_id.len, task->task_id.s,
 					task_status_name(task->status)),
+			 is_over && task->status != TASK_COMPLETED ?
+			 errhint("To have it done again, call clutch.retry(task_id); for other work, make a new task_id.") :
 			 errhint("Make a new task_id; a resend repeats the envelope with its id.")));
 }

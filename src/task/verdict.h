@@ -4,8 +4,8 @@
  *	  Does an event fit the state of its task? (DESIGN 3, "An event that does
  *	  not fit")
  *
- * Asked with the task locked, in this order: a task that is over, or an
- * older attempt: kept, late.  An agent that never had it: refused, 42501.  A
+ * Asked with the task locked, of a report in this order: a task that is over, or
+ * an older attempt: kept, late.  An agent that never had it: refused, 42501.  A
  * newer attempt: refused.  A kept event never aborts its sender.
  *
  *-------------------------------------------------------------------------
@@ -24,8 +24,8 @@ typedef enum Verdict
 /* accept, progress, result, error, cancel; raises for what is refused */
 extern Verdict verdict_on_report(const Task *task, const Envelope *report);
 
-/* a second request for a task that exists; fits: it is a hand-over */
-extern Verdict verdict_on_request(const Task *task, const Envelope *request);
+/* a second request for a task that exists: raises TASK_EXISTS unless it is a hand-over */
+extern void verdict_check_hand_over(const Task *task, const Envelope *request);
 
 /* cancel, retry: who asked for it, who has or had it, and the orchestrator */
 extern void verdict_check_may_steer(const Task *task, Slice agent_id);

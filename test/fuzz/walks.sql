@@ -74,7 +74,7 @@ SELECT 'scope', s::text FROM clutch.run_scope s
 UNION ALL
 SELECT 'timer', task_id FROM clutch.timer
 UNION ALL
-SELECT 'dependency', d::text FROM clutch.dependency d
+SELECT 'dependency', concat_ws(' ', d.task_id, d.after_task_id, d.run_id) FROM clutch.dependency d
 UNION ALL
 SELECT 'question', q::text FROM clutch.question q
 UNION ALL

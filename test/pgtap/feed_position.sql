@@ -1,6 +1,6 @@
 -- Positions: which texts are positions, and what a damaged one is read as.  Filters: which are refused, and how.
 \ir ../fixtures/tap.sql
-SELECT plan(58);
+SELECT plan(60);
 SET clutch.notify = off;
 
 CREATE FUNCTION pg_temp.say(id text, payload jsonb DEFAULT '{}') RETURNS clutch.receipt LANGUAGE sql AS $$
@@ -68,7 +68,9 @@ SELECT is(pg_temp.error_of($$SELECT clutch.commit('bad', 'xyz')$$), '22023 | arg
 CREATE FUNCTION pg_temp.fault(filter text) RETURNS text LANGUAGE sql AS
 $$ SELECT split_part(pg_temp.error_of(format('SELECT * FROM clutch.read_from(%L, %L)', 'beginning', filter)), ' | ', 2) $$;
 SELECT is(pg_temp.fault('{"typ": "chat.message"}'), 'filter is not valid at "/typ": a filter has no key "typ": its keys are type, thread_id, run_id, task_id, agent, topic, domain, payload_type, path', 'a misspelt key is told the keys');
-SELECT ok(pg_temp.fault('{"type": "chat.mesage"}') ~ 'there is no message type "chat.mesage": the types are task.request, .*, routing.failure$', 'a misspelt type is told the types');
+SELECT ok(pg_temp.fault('{"type": "chat.mesage"}') ~ 'there is no message type "chat.mesage"; perhaps you meant "chat.message"$', 'a misspelt type is told the nearest one');
+SELECT ok(pg_temp.fault('{"type": "nonsense"}') ~ 'there is no message type "nonsense": the types are task.request, .*, routing.failure$', 'another word is told the types');
+SELECT ok(pg_temp.fault('{"agent": ["agent:ken", "ken"]}') ~ '"ken" is not the ID of an agent, which begins with "agent:"$', 'an agent without its prefix is refused');
 SELECT ok(pg_temp.fault('{"type": ["chat.*", "tsk.*"]}') ~ 'there is no message type "tsk\.\*"', 'so is a misspelt family of types');
 SELECT is(pg_temp.fault('{"run_id": 1}'), 'filter is not valid at "/run_id": "run_id" must be a text or a list of texts', 'a value that is not a text');
 SELECT is(pg_temp.fault('{"run_id": []}'), 'filter is not valid at "/run_id": "run_id" must not be empty: leave it out to get any', 'an empty list');

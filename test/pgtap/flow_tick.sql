@@ -42,7 +42,7 @@ SELECT clutch.rebuild() \g /dev/null
 SELECT is((SELECT string_agg(status, ' ') FROM clutch.tasks WHERE task_id IN ('task:direct', 'task:routed')), 'running running', 'rebuild finds it running');
 
 -- ------------------------------------------ the first instant of 2000 is a time
-SELECT fixture.ask('millennium', NULL, 'skill:nobody', '{"deadline": "2000-01-01T00:00:00Z"}') \g /dev/null
+SELECT fixture.ask('millennium', NULL, 'skill:nobody', '{"deadline": "2000-01-01T00:00:00Z"}', more => '{"ts": "1999-12-31T00:00:00Z"}') \g /dev/null
 SELECT clutch.tick() \g /dev/null
 SELECT is(fixture.state('millennium'), 'timed_out 1', 'a deadline in the first instant of 2000 has passed');
 

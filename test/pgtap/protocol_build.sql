@@ -65,8 +65,8 @@ SELECT is(pg_temp.faults(clutch.envelope('task.request', 'ken', ARRAY[NULL, 'x']
 SELECT is(pg_temp.faults(clutch.envelope(NULL, NULL)), '/from/agent_id REQUIRED, /type REQUIRED', 'even missing fields');
 SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', meta => '[]', priority => 1) $$, '22023', NULL, 'orders need an object in meta');
 SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', meta => '{"clutch": 1}', priority => 1) $$, '22023', NULL, 'and one in meta.clutch');
-SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:a', deadline => '-1 hour')), 'valid', 'a deadline may have passed');
-SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:a', deadline => '20000 years')), 'valid', 'or have more than four digits of year');
+SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', deadline => '-1 hour') $$, '22023', 'argument "deadline" must be more than zero', 'a deadline is not in the past');
+SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:a', deadline => '20000 years')), 'valid', 'but may have more than four digits of year');
 
 -- ------------------------------------------------- a key makes a repeat the same
 CREATE FUNCTION pg_temp.keyed(key text, from_agent text DEFAULT 'agent:ui', run text DEFAULT NULL, payload jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS

@@ -114,7 +114,7 @@ SELECT lives_ok(format('SELECT %s FROM many LIMIT 1', call), 'in a parallel quer
 FROM unnest(ARRAY[$$clutch.envelope('chat.message', id, parent_task_id => 'task:u1')$$,
 	$$clutch.from_legacy(jsonb_build_object('type', 'BLOCKER', 'task_id', id))$$,
 	$$clutch.position() || id$$,
-	$$clutch.read_from('beginning', jsonb_build_object('agent', id))$$,
+	$$clutch.read_from('beginning', jsonb_build_object('agent', 'agent:' || id))$$,
 	$$clutch.find_agents(ARRAY[id])$$,
 	$$clutch.task_tree(id)$$,
 	$$clutch.run_graph(id)$$]) AS call;

@@ -82,9 +82,9 @@ CREATE TEMP TABLE report AS SELECT clutch.envelope('task.result', 'agent:ken', '
 SELECT is((SELECT late FROM report, clutch.send(e)), false, 'a result is accepted');
 SELECT fixture.answers('SELECT duplicate, late FROM report, clutch.send(e)', 'VALUES (true, false)', 'resent, it is a duplicate and not late');
 SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'task.result'), 1::bigint, 'it is in the log once');
-SELECT is((SELECT late FROM report, clutch.send(e || '{"id": "msg_r2"}')), true, 'with another id it is another report, and late');
-SELECT fixture.answers($$SELECT duplicate, late FROM report, clutch.send(e || '{"id": "msg_r2"}')$$, 'VALUES (true, true)', 'whose resend is late as well');
-SELECT fixture.answers($$SELECT id, duplicate FROM clutch.send_batch((SELECT ARRAY[e, e || '{"id": "msg_r3"}', e || '{"id": "msg_r3"}'] FROM report))$$,
+SELECT is((SELECT late FROM report, clutch.send(e || '{"id": "msg_r2", "payload": {"r": 2}}')), true, 'with another id and payload it is another report, and late');
+SELECT fixture.answers($$SELECT duplicate, late FROM report, clutch.send(e || '{"id": "msg_r2", "payload": {"r": 2}}')$$, 'VALUES (true, true)', 'whose resend is late as well');
+SELECT fixture.answers($$SELECT id, duplicate FROM clutch.send_batch((SELECT ARRAY[e, e || '{"id": "msg_r3", "payload": {}}', e || '{"id": "msg_r3", "payload": {}}'] FROM report))$$,
 	$$VALUES ('msg_r', true), ('msg_r3', false), ('msg_r3', true)$$, 'the same holds in a batch');
 
 -- ------------------------------------------- an error leaves no guard behind

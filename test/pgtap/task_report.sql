@@ -28,7 +28,7 @@ SELECT fixture.ask('task:1', more => '{"domain": "research", "trace": {"trace_id
 SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
 SELECT late FROM clutch.progress('agent:ken', 'task:1', '{"done": 0.5}', 1, '{"input_tokens": 100, "cost": 0.01}') \g /dev/null
 SELECT is(pg_temp.last('task:1', 'task.progress') -> 'meta' -> 'clutch' -> 'usage', '{"input_tokens": 100, "cost": 0.01}', 'progress reports what the work has cost so far');
-SELECT fixture.at(86400) \g /dev/null
+SELECT fixture.at(50000) \g /dev/null
 SELECT late FROM clutch.finish('agent:ken', 'task:1', '{"findings": []}', 1, 'research.summary.v1', '{"output_tokens": 50, "cost": 0.02}',
 	'[{"kind": "artifact_ref", "ref": "artifact:report_456"}]') \g /dev/null
 SELECT is(pg_temp.last('task:1', 'task.result') ->> 'payload_type', 'research.summary.v1', 'finish takes the type of its payload');
