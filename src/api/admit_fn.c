@@ -21,6 +21,7 @@
 #include "flow/intake.h"
 #include "flow/liveness.h"
 #include "flow/restored.h"
+#include "flow/tool_call.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
@@ -91,6 +92,8 @@ take_other(Event *event)
 {
 	if (dedup_seen(event))
 		return false;
+	if (event->envelope.type == MSG_TOOL_CALL)
+		tool_call_check(&event->envelope);
 	draw_seq(event);
 	return true;
 }

@@ -58,7 +58,7 @@
 	X(RETRY_POLICY, "retry_policy", 5) \
 	X(PRINCIPAL, "principal", 4) \
 	X(RUN_SCOPE, "run_scope", 2) \
-	X(TASK, "task", 43) \
+	X(TASK, "task", 44) \
 	X(READY, "ready", 5) \
 	X(WAITING, "waiting", 6) \
 	X(DEPENDENCY, "dependency", 4) \

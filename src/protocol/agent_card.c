@@ -70,6 +70,7 @@ enum
 	CAPABILITY_ID,
 	CAPABILITY_TAGS,
 	CAPABILITY_TOOLS,
+	CAPABILITY_ACTIONS,
 	CAPABILITY_SERVERS,
 	CAPABILITY_VERSION,
 	CAPABILITY_COST_HINT,
@@ -80,6 +81,7 @@ static const Slice capability_names[] = {
 	FIELD("id"),
 	FIELD("tags"),
 	FIELD("tools"),
+	FIELD("actions"),
 	FIELD("servers"),
 	FIELD("version"),
 	FIELD("cost_hint"),
@@ -155,6 +157,7 @@ card_read_capability(const JsonbValue *value, const DocumentPlace *place, Capabi
 {
 	Fields		f;
 	DocumentPlace at;
+	SliceList	actions;
 	int			level;
 
 	memset(capability, 0, sizeof(*capability));
@@ -177,6 +180,8 @@ card_read_capability(const JsonbValue *value, const DocumentPlace *place, Capabi
 					"like \"1.2.0\" or \"^1.0\".", place_quote(capability->version));
 
 	fields_identifiers(&f, CAPABILITY_TAGS, OPTIONAL, ID_WORD, &capability->tags);
+	/* kept in the card for whoever reads it (spec 003 3.2); routing does not look at them */
+	fields_identifiers(&f, CAPABILITY_ACTIONS, OPTIONAL, ID_WORD, &actions);
 	card_read_tools(&f, &capability->tools);
 	if ((level = fields_word(&f, CAPABILITY_TRUST_LEVEL, OPTIONAL, level_trust)) >= 0)
 		capability->trust = level;

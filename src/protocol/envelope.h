@@ -109,6 +109,7 @@ struct Envelope
 	Slice		auth_kid;
 
 	JsonbValue	payload;		/* jbvBinary: an object */
+	Slice		tool;			/* of a tool.call */
 	bool		asks;			/* a task.progress that waits for an answer */
 	TimestampTz question_deadline;	/* how long it waits; 0: for ever */
 	SliceList	requires;

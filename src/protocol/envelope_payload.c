@@ -75,13 +75,14 @@ payload_check_error(const JsonbValue *payload, const DocumentPlace *place, Probl
 }
 
 static void
-payload_check_call(const JsonbValue *payload, const DocumentPlace *place, ProblemList *list)
+payload_read_call(const JsonbValue *payload, const DocumentPlace *place, Envelope *envelope,
+				  ProblemList *list)
 {
 	Fields		f;
 
 	if (!fields_open(&f, &call_fields, payload, place, list))
 		return;
-	(void) fields_identifier(&f, CALL_TOOL, REQUIRED, ID_TOOL);
+	envelope->tool = fields_identifier(&f, CALL_TOOL, REQUIRED, ID_TOOL);
 	(void) fields_object(&f, CALL_ARGS, REQUIRED);
 }
 
@@ -187,7 +188,7 @@ envelope_read_payload(const JsonbValue *payload, const DocumentPlace *place,
 			payload_read_progress(payload, place, envelope, list);
 			break;
 		case MSG_TOOL_CALL:
-			payload_check_call(payload, place, list);
+			payload_read_call(payload, place, envelope, list);
 			break;
 		case MSG_AGENT_REGISTER:
 		case MSG_AGENT_UPDATE:

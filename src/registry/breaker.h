@@ -9,8 +9,9 @@
  * successes since the last failure close the breaker, and a failure opens it
  * again.
  *
- * A failure is a task that the agent reported as failed, or one that timed out:
- * its lease, runtime or deadline ended while the agent held it.
+ * A failure is a task that the agent reported as failed, except with the code
+ * REJECTED, which blames the request, or one that timed out: its lease, runtime
+ * or deadline ended while the agent held it.
  *
  * clutch.agent_failure has no rows of an agent that has not failed lately; of
  * one that has, it has a row per failure and, while the breaker is not closed,

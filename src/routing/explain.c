@@ -66,15 +66,32 @@ explain_requires(StringInfo words, const Choice *choice, int ordinal)
 }
 
 static void
+explain_trust(StringInfo words, const Choice *choice, int ordinal)
+{
+	const Need *need = usage_unmet_need(choice, ordinal, false);
+	const RosterCapability *offer = usage_unfit_offer(choice, ordinal, false);
+	Slice		text = need != NULL ? need->text : offer != NULL ? offer->id->text : SLICE_NONE;
+
+	if (slice_present(text))
+		appendStringInfo(words, "is not trusted for prod with %.*s", text.len, text.s);
+	else
+		appendStringInfoString(words, "has no capability that is trusted for prod");
+}
+
+static void
 explain_tools(StringInfo words, const Choice *choice, int ordinal)
 {
 	const Need *need = usage_unmet_need(choice, ordinal, true);
-	const RosterCapability *used = usage_of_need(choice, need, ordinal, false);
+	const RosterCapability *used = need != NULL ? usage_of_need(choice, need, ordinal, false) :
+		usage_unfit_offer(choice, ordinal, true);
 	const RosterWord *tool = usage_forbidden_tool(choice, used);
 
-	appendStringInfo(words, "meets %.*s with %.*s, which uses %.*s: not in the allowlist",
-					 need->text.len, need->text.s, used->id->text.len, used->id->text.s,
-					 tool->text.len, tool->text.s);
+	if (need != NULL)
+		appendStringInfo(words, "meets %.*s with ", need->text.len, need->text.s);
+	else
+		appendStringInfoString(words, "offers ");
+	appendStringInfo(words, "%.*s, which uses %.*s: not in the allowlist",
+					 used->id->text.len, used->id->text.s, tool->text.len, tool->text.s);
 }
 
 static void
@@ -123,7 +140,6 @@ explain_in_words(StringInfo words, const Choice *choice, Rejection rejection, in
 {
 	const Requirement *requirement = &choice->requirement;
 	const RosterAgent *agent = roster_agent(choice->roster, ordinal);
-	const Need *need;
 
 	switch (rejection)
 	{
@@ -138,9 +154,7 @@ explain_in_words(StringInfo words, const Choice *choice, Rejection rejection, in
 							 requirement->scope.len, requirement->scope.s);
 			break;
 		case REJECTED_TRUST:
-			need = usage_unmet_need(choice, ordinal, false);
-			appendStringInfo(words, "is not trusted for prod with %.*s",
-							 need->text.len, need->text.s);
+			explain_trust(words, choice, ordinal);
 			break;
 		case REJECTED_POLICY:
 			appendStringInfoString(words, "is not sandboxed");

@@ -82,7 +82,10 @@ filter_begin(const Requirement *requirement, Roster *roster)
 
 /* ------------------------------------------------------------- the filters */
 
-/* Trust and tools are judged only of agents that have everything required. */
+/*
+ * Trust and tools are judged only of agents that have everything required; if
+ * nothing is, of all of them.
+ */
 static void
 filter_agents_drop_by_capabilities(const Choice *choice, AgentSet *left, bool judge_tools)
 {
@@ -90,7 +93,7 @@ filter_agents_drop_by_capabilities(const Choice *choice, AgentSet *left, bool ju
 
 	while ((i = agent_set_next(choice->capable, i)) >= 0)
 	{
-		if (agent_set_has(left, i) && usage_unmet_need(choice, i, judge_tools) != NULL)
+		if (agent_set_has(left, i) && !usage_is_allowed(choice, i, judge_tools))
 			agent_set_remove(left, i);
 	}
 }

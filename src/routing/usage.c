@@ -54,6 +54,31 @@ usage_unmet_need(const Choice *choice, int ordinal, bool judge_tools)
 	return NULL;
 }
 
+const RosterCapability *
+usage_unfit_offer(const Choice *choice, int ordinal, bool judge_tools)
+{
+	const RosterCapability *capability = roster_capabilities(choice->roster, ordinal);
+	const RosterCapability *end =
+		capability + roster_agent(choice->roster, ordinal)->card.ncapabilities;
+
+	for (; capability < end; capability++)
+		if (capability->trust < choice->requirement.policy.trust ||
+			(judge_tools && usage_forbidden_tool(choice, capability) != NULL))
+			return capability;
+	return NULL;
+}
+
+/* A card without capabilities is trusted with nothing, and has no tool. */
+bool
+usage_is_allowed(const Choice *choice, int ordinal, bool judge_tools)
+{
+	if (choice->requirement.requires.n > 0)
+		return usage_unmet_need(choice, ordinal, judge_tools) == NULL;
+	if (roster_agent(choice->roster, ordinal)->card.ncapabilities == 0)
+		return choice->requirement.policy.trust == TRUST_SANDBOX;
+	return usage_unfit_offer(choice, ordinal, judge_tools) == NULL;
+}
+
 CostHint
 usage_cost(const Choice *choice, int ordinal)
 {

@@ -21,6 +21,21 @@ extern const RosterCapability *usage_of_need(const Choice *choice, const Need *n
 /* the first thing required for which there is none; NULL if all can be met */
 extern const Need *usage_unmet_need(const Choice *choice, int ordinal, bool judge_tools);
 
+/*
+ * The first capability that a request without requires may not have on the card
+ * of its agent, because it might be used: it is not trusted enough, or, if tools
+ * are judged, has a tool that is not in the allowlist.  NULL: there is none.
+ */
+extern const RosterCapability *usage_unfit_offer(const Choice *choice, int ordinal,
+												 bool judge_tools);
+
+/*
+ * May the agent have the task, as far as trust is concerned, and the allowlist of
+ * tools if that is to be judged?  It is judged by what is required, and if nothing
+ * is, by everything that its card offers.
+ */
+extern bool usage_is_allowed(const Choice *choice, int ordinal, bool judge_tools);
+
 /* a tool of the capability that is not in the allowlist, or NULL */
 extern const RosterWord *usage_forbidden_tool(const Choice *choice,
 											  const RosterCapability *capability);

@@ -385,6 +385,9 @@ step_outcome(const Task *task, const TaskEvent *event)
 		case STEP_RESULT:
 			return ATTEMPT_DONE;
 		case STEP_ERROR:
+			/* a request that the agent rejects is no fault of the agent (spec 003 5.3, 9.1) */
+			if (slice_equal(event->code, SLICE_OF("REJECTED")))
+				return ATTEMPT_UNDECIDED;
 			return is_held || !event->by_database ? ATTEMPT_FAILED : ATTEMPT_UNDECIDED;
 		case STEP_TIMEOUT:
 			return is_held ? ATTEMPT_TIMED_OUT : ATTEMPT_UNDECIDED;

@@ -41,7 +41,7 @@ typedef struct TaskEvent
 /* what an event says about the attempt of the agent that has the task */
 typedef enum AttemptOutcome
 {
-	ATTEMPT_UNDECIDED,			/* given back or cancelled: it says nothing */
+	ATTEMPT_UNDECIDED,			/* given back, cancelled or rejected: it says nothing */
 	ATTEMPT_DONE,
 	ATTEMPT_FAILED,
 	ATTEMPT_TIMED_OUT

@@ -39,6 +39,7 @@ task_row_read(const RowScan *scan)
 	task->domain = column_text(v, n, Anum_task_domain);
 	task->payload_type = column_text(v, n, Anum_task_payload_type);
 	task->is_traced = DatumGetBool(v[Anum_task_is_traced - 1]);
+	task->limits_tools = DatumGetBool(v[Anum_task_limits_tools - 1]);
 	task->waiting_for = waiting_for_parse(column_text(v, n, Anum_task_waiting_for));
 	task->code = column_text(v, n, Anum_task_code);
 	task->detail = column_text(v, n, Anum_task_detail);
@@ -89,6 +90,7 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	column_put_text(values, nulls, Anum_task_domain, task->domain);
 	column_put_text(values, nulls, Anum_task_payload_type, task->payload_type);
 	values[Anum_task_is_traced - 1] = BoolGetDatum(task->is_traced);
+	values[Anum_task_limits_tools - 1] = BoolGetDatum(task->limits_tools);
 	column_put_text(values, nulls, Anum_task_waiting_for, waiting_for_name(task->waiting_for));
 	column_put_text(values, nulls, Anum_task_code, task->code);
 	column_put_text(values, nulls, Anum_task_detail, task->detail);

@@ -39,6 +39,7 @@ typedef struct Task
 	Slice		domain;
 	Slice		payload_type;
 	bool		is_traced;		/* its request has a trace */
+	bool		limits_tools;	/* its request has an allowlist of tools */
 	Jsonb	   *trace;			/* that trace, if the request is just being taken in */
 	WaitingFor	waiting_for;
 	Slice		code;			/* of the last routing.failure, error or timeout */
@@ -73,7 +74,7 @@ enum
 	Anum_task_parent_task_id, Anum_task_scope, Anum_task_depth, Anum_task_status,
 	Anum_task_agent_id, Anum_task_past_agents, Anum_task_from_agent,
 	Anum_task_attempt, Anum_task_retries, Anum_task_losses, Anum_task_priority, Anum_task_join_count, Anum_task_requires, Anum_task_domain,
-	Anum_task_payload_type, Anum_task_is_traced, Anum_task_waiting_for, Anum_task_code,
+	Anum_task_payload_type, Anum_task_is_traced, Anum_task_limits_tools, Anum_task_waiting_for, Anum_task_code,
 	Anum_task_detail, Anum_task_reason, Anum_task_slot_no, Anum_task_queue_no,
 	Anum_task_queue_kind, Anum_task_request_seq, Anum_task_result_seq,
 	Anum_task_progress_seq, Anum_task_question_seq, Anum_task_answer_seq, Anum_task_joined_seq,

@@ -1,7 +1,7 @@
 -- Routing, rule by rule: each reason to reject an agent, each code of failure,
 -- each tie-break, groups and names, and what the log says about it.
 \ir ../fixtures/tap.sql
-SELECT plan(95);
+SELECT plan(101);
 
 CREATE FUNCTION pg_temp.agent(id text, capabilities jsonb, more jsonb DEFAULT '{}')
 RETURNS void VOLATILE LANGUAGE sql AS $$
@@ -179,7 +179,20 @@ SELECT is(pg_temp.detail(pg_temp.request('{"requires": ["skill:x"]}' ||
 		pg_temp.policy('{"tool_allowlist": ["mcp:browser"], "trust_level": "prod"}')), 'agent:b'),
 		  'meets skill:x with skill:x, which uses mcp:files: not in the allowlist', 'the detail of tools');
 SELECT is(pg_temp.verdicts(pg_temp.request(pg_temp.policy('{"tool_allowlist": ["mcp:none"]}'))),
-		  'a, b, c', 'if nothing is required no tool is used');
+		  'a tools, b tools, c tools', 'if nothing is required, everything that the card offers is judged');
+SELECT is(pg_temp.detail(pg_temp.request(pg_temp.policy('{"tool_allowlist": ["mcp:browser"]}')), 'agent:a'),
+		  'offers skill:y, which uses mcp:files: not in the allowlist', 'and the detail names what does not fit');
+SELECT is(pg_temp.verdicts(pg_temp.request(pg_temp.policy('{"tool_allowlist": ["mcp:files", "mcp:browser"]}'))),
+		  'a, b, c tools', 'an agent all of whose tools are allowed passes');
+SELECT is(pg_temp.verdicts(pg_temp.request(pg_temp.policy('{"trust_level": "prod"}'))),
+		  'a trust, b trust, c trust', 'trust is judged without requires, too');
+SELECT is(pg_temp.detail(pg_temp.request(pg_temp.policy('{"trust_level": "prod"}')), 'agent:c'),
+		  'is not trusted for prod with skill:z', 'with its detail');
+SELECT pg_temp.agent('agent:d', '[]'), pg_temp.agent('agent:e', '[{"id": "skill:z", "trust_level": "prod", "actions": ["check", "report"]}]');
+SELECT is(pg_temp.verdicts(pg_temp.request(pg_temp.policy('{"trust_level": "prod"}'))),
+		  'e, a trust, b trust, c trust, d trust', 'a card without capabilities is trusted with nothing');
+SELECT is(pg_temp.detail(pg_temp.request(pg_temp.policy('{"trust_level": "prod"}')), 'agent:d'),
+		  'has no capability that is trusted for prod', 'which its detail says');
 SELECT is(pg_temp.outcome(pg_temp.request('{"requires": ["skill:x"]}' ||
 		pg_temp.policy('{"tool_allowlist": ["mcp:none"]}'))), 'POLICY_DENIED', 'POLICY_DENIED by tools');
 SELECT results_eq($$SELECT agent_id, detail FROM clutch.explain_route(pg_temp.request('{"requires": ["skill:x"]}'))

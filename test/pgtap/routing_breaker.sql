@@ -1,6 +1,6 @@
 -- Circuit breakers: an agent that keeps failing gets no tasks, then a few, then all again.
 \ir ../fixtures/tap.sql
-SELECT plan(45);
+SELECT plan(48);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.default_deadline = 0;
@@ -31,6 +31,7 @@ BEGIN
 		CASE how
 			WHEN 'finish' THEN PERFORM clutch.finish('agent:' || name, c.task_id);
 			WHEN 'fail' THEN PERFORM clutch.fail('agent:' || name, c.task_id, 'E', 'e', false);
+			WHEN 'reject' THEN PERFORM clutch.fail('agent:' || name, c.task_id, 'REJECTED', 'the request makes no sense', false);
 			WHEN 'cancel' THEN PERFORM clutch.cancel(c.task_id);
 			WHEN 'release' THEN PERFORM clutch.release('agent:' || name, c.task_id, c.attempt), clutch.cancel(c.task_id);
 		END CASE;
@@ -56,6 +57,9 @@ SELECT is(pg_temp.does('ken', 'fail', 4), 'closed', 'four failures do not open a
 SELECT is(pg_temp.does('ken', 'finish'), 'closed', 'a success');
 SELECT is((SELECT count(*) FROM clutch.agent_failure), 0::bigint, 'forgets them');
 SELECT is(pg_temp.does('ken', 'fail', 4), 'closed', 'so that four more do not open it');
+SELECT is(pg_temp.does('ken', 'reject', 9), 'closed', 'requests that the agent rejects do not open it either');
+SELECT is((SELECT success_rate < 1 FROM clutch.agents WHERE agent_id = 'agent:ken'), true, 'failures lower the success rate');
+SELECT is((SELECT round(success_rate::numeric, 3) FROM clutch.agents WHERE agent_id = 'agent:ken'), 0.111, 'which rejections do not');
 SELECT is(pg_temp.does('ken', 'cancel', 3) || ' ' || pg_temp.does('ken', 'release', 2), 'closed closed', 'cancels and releases do not count');
 SELECT is(pg_temp.does('ken', 'fail'), 'open', 'five failures in a row open it');
 SELECT is(pg_temp.rejected('ken', 'skill:ken'), 'breaker', 'explain_route shows the open breaker');

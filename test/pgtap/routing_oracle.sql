@@ -134,10 +134,15 @@ SELECT l.*, r.scope, r.prefers, load.running, load.last_chosen,
 FROM looked_at l
 JOIN request r USING (no)
 JOIN load USING (agent_id)
+-- if nothing is required, trust and tools judge everything that the card offers
+CROSS JOIN LATERAL (
+	SELECT coalesce(bool_and(pg_temp.level(c.trust) >= pg_temp.level(r.trust)), false) AS trust_passes,
+		coalesce(bool_and(c.tools || c.servers <@ r.allowlist), true) AS tools_pass
+	FROM capability c WHERE c.agent_id = l.agent_id) o
 CROSS JOIN LATERAL (
 	SELECT coalesce(bool_and(e.n > 0), true) AS capable,
-		coalesce(bool_and(e.n_trusted > 0), true) AS trust_passes,
-		coalesce(bool_and(e.n_allowed > 0), true) AS tools_pass,
+		coalesce(bool_and(e.n_trusted > 0), o.trust_passes) AS trust_passes,
+		coalesce(bool_and(e.n_allowed > 0), o.tools_pass) AS tools_pass,
 		max(e.cost) AS cost
 	FROM generate_series(1, cardinality(r.requires)) AS wanted (entry_no)
 	CROSS JOIN LATERAL (

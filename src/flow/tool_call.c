@@ -1,0 +1,106 @@
+/*-------------------------------------------------------------------------
+ *
+ * tool_call.c
+ *	  Which tools an agent may call (spec 000 6).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "flow/tool_call.h"
+#include "protocol/problem.h"
+#include "registry/roster.h"
+#include "store/event.h"
+#include "task/task.h"
+
+/* what follows tool: or mcp: */
+static Slice
+tool_call_name(Slice tool)
+{
+	const char *colon = memchr(tool.s, ':', tool.len);
+
+	return colon == NULL ? tool : (Slice) {colon + 1, tool.s + tool.len - (colon + 1)};
+}
+
+static bool
+tool_call_is_listed(Slice tool, const SliceList *list)
+{
+	int			i;
+
+	for (i = 0; i < list->n; i++)
+		if (slice_equal(tool_call_name(tool), tool_call_name(list->items[i])))
+			return true;
+	return false;
+}
+
+static bool
+tool_call_is_on_card(Slice tool, const Roster *roster, int ordinal)
+{
+	const RosterCapability *capability = roster_capabilities(roster, ordinal);
+	const RosterCapability *end = capability + roster_agent(roster, ordinal)->card.ncapabilities;
+	int			i;
+
+	for (; capability < end; capability++)
+	{
+		if (slice_starts(capability->id->text, SLICE_OF("tool:")) &&
+			slice_equal(tool_call_name(tool), tool_call_name(capability->id->text)))
+			return true;
+		for (i = 0; i < capability->ntools; i++)
+			if (slice_equal(tool_call_name(tool), tool_call_name(capability->tools[i]->text)))
+				return true;
+	}
+	return false;
+}
+
+static void
+tool_call_check_card(const Envelope *call)
+{
+	const Roster *roster = roster_get();
+	int			ordinal = roster_find(roster, call->from_agent);
+
+	if (ordinal >= 0 && !tool_call_is_on_card(call->tool, roster, ordinal))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("/payload/tool", "TOOL_NOT_ALLOWED"),
+				 errmsg("\"%.*s\" may not call \"%.*s\": its card does not name that tool",
+						call->from_agent.len, call->from_agent.s, call->tool.len, call->tool.s),
+				 errhint("Let an operator register a card that has the tool in the \"tools\" of a capability.")));
+}
+
+static void
+tool_call_check_policy(const Envelope *call, const MessagePolicy *policy, const char *whose)
+{
+	if (policy->has_allowlist && !tool_call_is_listed(call->tool, &policy->tool_allowlist))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("/payload/tool", "TOOL_NOT_ALLOWED"),
+				 errmsg("\"%.*s\" may not call \"%.*s\": the allowlist of %s does not have that tool",
+						call->from_agent.len, call->from_agent.s, call->tool.len, call->tool.s, whose),
+				 errhint("The list is security.policy.tool_allowlist, which its sender has set.")));
+}
+
+/* the allowlist of the request, which is read only if it has one */
+static void
+tool_call_check_request(const Envelope *call)
+{
+	Task	   *task = task_look(call->task_id, ROWS_LATEST);
+	Jsonb	   *document;
+	Envelope	request;
+
+	if (task == NULL || !task->limits_tools || !slice_equal(task->run_id, call->run_id))
+		return;
+	document = event_read(task->request_seq, ROWS_LATEST);
+	if (document == NULL)
+		return;
+	envelope_read_admitted(document, &request, problem_list());
+	tool_call_check_policy(call, &request.policy,
+						   psprintf("the request of task \"%.*s\"", task->task_id.len, task->task_id.s));
+}
+
+void
+tool_call_check(const Envelope *call)
+{
+	tool_call_check_card(call);
+	tool_call_check_policy(call, &call->policy, "the message");
+	tool_call_check_request(call);
+}
