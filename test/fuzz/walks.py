@@ -6,13 +6,13 @@
 A step counts as five of COUNT, it takes so long.  Each walk makes the extension
 anew, has its own agents, settings and clock (clutch.clock), and makes STEPS
 random steps in one of two sessions: requests of every kind, claims, reports
-that fit and that do not, questions and answers, cancels and retries, agents
-that change, ticks and jumps of the clock, some of it in transactions that roll
-back.  In one walk of six a trigger refuses three of ten events that the
-orchestrator sends, so that consequences are rolled back in the middle of a
-commit and put off; when the trigger is gone, ticks must handle them all.  After
-each step the tables of state are compared with one another.  Then agents are
-let work until nothing is left, with ticks or without.
+that fit and that do not, questions, answers and suspensions, cancels and
+retries, agents that change, ticks and jumps of the clock, some of it in
+transactions that roll back. In one walk of six a trigger refuses three of ten
+events that the orchestrator sends, so that consequences are rolled back in the
+middle of a commit and put off; when the trigger is gone, ticks must handle
+them all. After each step the tables of state are compared with one another.
+Then agents are let work until nothing is left, with ticks or without.
 
 Fails when a call raises what docs/errors.md does not know, when the tables
 contradict one another, when an agent is above its limit or has nothing to do
@@ -77,7 +77,8 @@ CREATE TRIGGER walk_refuse AFTER INSERT ON clutch.events FOR EACH ROW EXECUTE FU
 
 
 # what the tables of state show as long as something that was refused is put off
-PUT_OFF = {"a task that nobody will look at in time", "held, and nothing to wait for", "not revived, and waits for what has failed"}
+PUT_OFF = {"a task that nobody will look at in time", "held, and nothing to wait for", "not revived, and waits for what has failed",
+           "suspended, and its children are over"}
 
 
 class Fault(Exception):
@@ -307,7 +308,7 @@ class Walk:
             self.none(SQL["idle"], {"agent": agent})
 
     def step_progress(self):
-        task = self.some_task("assigned", "running", "input_required")
+        task = self.some_task("assigned", "running", "input_required", "suspended")
         if task:
             self.send(self.report(task, "task.progress", {"n": 1}))
 
@@ -318,6 +319,15 @@ class Walk:
             if self.chance(0.4):
                 payload["deadline"] = self.at(self.rng.choice([-1, 20, 200]))
             self.send(self.report(task, "task.progress", payload))
+
+    def step_suspend(self):
+        task = self.some_task("running", "running", "running", "suspended")
+        if task:
+            wait = self.rng.choice([{"children": "all"}, {"children": "any"}, {"children": 2}, {}])
+            if not wait or self.chance(0.3):
+                wait = dict(wait, **self.rng.choice([{"for_ms": 1}, {"for_ms": 40000}, {"until": self.at(300)}]))
+            self.ask("SELECT late FROM clutch.suspend(%s, %s, %s, attempt => %s)",
+                     (task["agent"], task["id"], json.dumps(wait), self.attempt(task)))
 
     def step_answer(self):
         task = self.some_task("input_required") if self.chance(0.8) else self.any_task()
@@ -330,7 +340,7 @@ class Walk:
             self.send(self.envelope("chat.message", self.rng.choice(REQUESTERS), [task["agent"] or ORCHESTRATOR], {}, task["run"], task["id"]))
 
     def step_finish(self):
-        task = self.some_task("running", "running", "assigned", "input_required") if self.chance(0.9) else self.any_task()
+        task = self.some_task("running", "running", "assigned", "input_required", "suspended") if self.chance(0.9) else self.any_task()
         if task:
             self.send(self.report(task, "task.result", {}))
 
@@ -357,7 +367,7 @@ class Walk:
             self.send(self.report(task, "task.accept", {}))
 
     def step_release(self):
-        task = self.some_task("running", "assigned", "input_required")
+        task = self.some_task("running", "assigned", "input_required", "suspended")
         if task:
             self.ask("SELECT clutch.release(%s, %s, %s)", (task["agent"], task["id"], self.attempt(task)))
 
@@ -436,7 +446,7 @@ class Walk:
         self.compare_rebuilt()
 
     WEIGHTS = {
-        "request": 26, "send_at": 2, "batch": 2, "resend": 3, "claim": 20, "idle": 3, "progress": 5, "park": 5, "answer": 4, "chat": 2,
+        "request": 26, "send_at": 2, "batch": 2, "resend": 3, "claim": 20, "idle": 3, "progress": 5, "park": 5, "suspend": 5, "answer": 4, "chat": 2,
         "finish": 6, "finish_called": 4, "fail": 8, "accept": 3, "release": 4, "extend": 3, "cancel": 3, "retry": 3, "retry_run": 1,
         "status": 4, "register": 2, "update": 2, "heartbeat": 2, "group": 1, "clock": 9, "tick": 7, "read": 4, "explain": 1, "rebuild": 0.5,
         "schedule": 0.5, "unschedule": 1,

@@ -51,6 +51,9 @@ SELECT 'not revived, and waits for what has failed', task_id FROM clutch.task t
 WHERE status = 'pending' AND waiting_for = 'sibling' AND reason = 'new' AND EXISTS (SELECT FROM clutch.dependency d
 	JOIN clutch.task o ON o.task_id = d.after_task_id WHERE d.task_id = t.task_id AND o.status IN ('failed', 'cancelled', 'timed_out'))
 UNION ALL
+SELECT 'suspended, and its children are over', task_id FROM clutch.task t
+WHERE status = 'suspended' AND waiting_for = 'children' AND NOT EXISTS (SELECT FROM clutch.task c WHERE c.parent_task_id = t.task_id AND c.finished_at IS NULL)
+UNION ALL
 SELECT 'an agent where none belongs, or the reverse', task_id FROM clutch.task
 WHERE finished_at IS NULL AND (agent_id IS NULL) <> (status = 'pending')
 UNION ALL
