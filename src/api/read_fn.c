@@ -22,6 +22,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "wake/notify.h"
 
 PG_FUNCTION_INFO_V1(clutch_result);
@@ -102,37 +103,91 @@ enum
 };
 
 /*
- * The IDs from the root down to the node.  *path keeps those of the previous
- * node: a node at depth d replaces element d, and shares those before it.
+ * The IDs from the root down to a node, as text[] in its form on disk.  Of the
+ * previous node the array keeps what is above: a node at depth d only replaces
+ * the elements from d on.
  */
-static Datum
-tree_path(const TaskNode *node, Datum **path, int *room)
+typedef struct TreePath
 {
-	if (node->depth >= *room)
+	ArrayType  *array;
+	Size		size;			/* allocated */
+	Size	   *ends;			/* where the element at each depth ends */
+	int			room;			/* of ends */
+} TreePath;
+
+static void
+tree_path_begin(TreePath *path)
+{
+	path->size = 1024;
+	path->array = palloc(path->size);
+	path->room = 16;
+	path->ends = palloc(sizeof(Size) * path->room);
+	path->array->ndim = 1;
+	path->array->dataoffset = 0;	/* no nulls */
+	path->array->elemtype = TEXTOID;
+	ARR_LBOUND(path->array)[0] = 1;
+}
+
+static void
+tree_path_grow(TreePath *path, int depth, Size size)
+{
+	if (depth >= path->room)
 	{
-		*room = (node->depth + 1) * 2;
-		*path = repalloc(*path, sizeof(Datum) * *room);
+		path->room = depth * 2;
+		path->ends = repalloc_huge(path->ends, sizeof(Size) * path->room);
 	}
-	(*path)[node->depth] = PointerGetDatum(slice_to_text(node->task_id));
-	return PointerGetDatum(construct_array(*path, node->depth + 1, TEXTOID, -1,
-										   false, TYPALIGN_INT));
+	if (size <= path->size)
+		return;
+	if (size > MaxAllocSize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the path of a task exceeds the maximum size of an array"),
+				 errhint("Query clutch.tasks by parent_task_id instead.")));
+	path->size = Min(size * 2, MaxAllocSize);
+	path->array = repalloc(path->array, path->size);
+}
+
+static Datum
+tree_path_to(TreePath *path, const TaskNode *node)
+{
+	Slice		id = slice_of_text((const struct varlena *) DatumGetPointer(node->task_id));
+	Size		start = node->depth == 0 ? ARR_OVERHEAD_NONULLS(1) : path->ends[node->depth - 1];
+	Size		end = start + INTALIGN(VARHDRSZ + id.len);
+	char	   *element;
+
+	tree_path_grow(path, node->depth, end);
+	element = (char *) path->array + start;
+	memset(element + VARHDRSZ + id.len, 0, end - start - VARHDRSZ - id.len);
+	SET_VARSIZE(element, VARHDRSZ + id.len);
+	memcpy(VARDATA(element), id.s, id.len);
+	path->ends[node->depth] = end;
+	ARR_DIMS(path->array)[0] = node->depth + 1;
+	SET_VARSIZE(path->array, end);
+	return PointerGetDatum(path->array);
+}
+
+static void
+tree_put_text(Datum *values, bool *nulls, int column, Datum text)
+{
+	values[column] = text;
+	nulls[column] = text == 0;
 }
 
 static void
 tree_put_node(FunctionCallInfo fcinfo, const TaskNode *node, Datum path)
 {
-	Datum		values[NUM_TREE_COLUMNS] = {0};
+	Datum		values[NUM_TREE_COLUMNS];
 	bool		nulls[NUM_TREE_COLUMNS] = {0};
 
-	result_text(values, nulls, TREE_TASK_ID, node->task_id);
-	result_text(values, nulls, TREE_PARENT_TASK_ID, node->parent_task_id);
+	tree_put_text(values, nulls, TREE_TASK_ID, node->task_id);
+	tree_put_text(values, nulls, TREE_PARENT_TASK_ID, node->parent_task_id);
 	values[TREE_DEPTH] = Int32GetDatum(node->depth);
 	values[TREE_PATH] = path;
-	result_text(values, nulls, TREE_STATUS, node->status);
-	result_text(values, nulls, TREE_AGENT_ID, node->agent_id);
+	tree_put_text(values, nulls, TREE_STATUS, node->status);
+	tree_put_text(values, nulls, TREE_AGENT_ID, node->agent_id);
 	values[TREE_ATTEMPT] = Int32GetDatum(node->attempt);
-	result_text(values, nulls, TREE_DOMAIN, node->domain);
-	result_text(values, nulls, TREE_PAYLOAD_TYPE, node->payload_type);
+	tree_put_text(values, nulls, TREE_DOMAIN, node->domain);
+	tree_put_text(values, nulls, TREE_PAYLOAD_TYPE, node->payload_type);
 	result_timestamp(values, nulls, TREE_CREATED_AT, node->created_at);
 	result_timestamp(values, nulls, TREE_STARTED_AT, node->started_at);
 	result_timestamp(values, nulls, TREE_FINISHED_AT, node->finished_at);
@@ -143,21 +198,16 @@ Datum
 clutch_task_tree(PG_FUNCTION_ARGS)
 {
 	Slice		run_id = argument_text(fcinfo, 0, "run_id");
-	int			room = 16;
-	Datum	   *path = palloc(sizeof(Datum) * room);
+	TreePath	path;
 	TaskNode  **nodes;
 	int			n;
 	int			i;
 
 	result_begin_rows(fcinfo);
 	nodes = task_tree_of_run(run_id, &n);
+	tree_path_begin(&path);
 	for (i = 0; i < n; i++)
-	{
-		Datum		ids = tree_path(nodes[i], &path, &room);
-
-		tree_put_node(fcinfo, nodes[i], ids);
-		pfree(DatumGetPointer(ids));
-	}
+		tree_put_node(fcinfo, nodes[i], tree_path_to(&path, nodes[i]));
 	return (Datum) 0;
 }
 

@@ -7,7 +7,6 @@
  */
 #include "clutch.h"
 
-#include "base/column.h"
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "task/task_row.h"
@@ -21,37 +20,54 @@ typedef struct NodeTable
 	TaskNode  **slots;
 } NodeTable;
 
-static uint32
-task_tree_find_slot(const NodeTable *table, Slice task_id)
+static Slice
+task_tree_slice(Datum text)
 {
-	uint32		i = (uint32) slice_hash(task_id) & table->mask;
+	return slice_of_text((const struct varlena *) DatumGetPointer(text));
+}
 
-	while (table->slots[i] != NULL && !slice_equal(table->slots[i]->task_id, task_id))
+static uint32
+task_tree_find_slot(const NodeTable *table, Datum task_id)
+{
+	Slice		id = task_tree_slice(task_id);
+	uint32		i = (uint32) slice_hash(id) & table->mask;
+
+	while (table->slots[i] != NULL && !slice_equal(task_tree_slice(table->slots[i]->task_id), id))
 		i = (i + 1) & table->mask;
 	return i;
+}
+
+/* a copy of the value, which is not converted: most of it is returned as it is */
+static Datum
+task_tree_keep_text(const RowScan *scan, int attno)
+{
+	bool		isnull;
+	Datum		value = rows_datum(scan, attno, &isnull);
+	struct varlena *text;
+	Size		size;
+
+	if (isnull)
+		return (Datum) 0;
+	text = PG_DETOAST_DATUM_PACKED(value);
+	size = VARSIZE_ANY(text);
+	return PointerGetDatum(memcpy(palloc(size), text, size));
 }
 
 static void
 task_tree_read_node(const RowScan *scan, TaskNode *node)
 {
-	Datum		v[Natts_task];
-	bool		n[Natts_task];
-	TaskStatus	status;
-
-	rows_keep(scan, v, n);
 	memset(node, 0, sizeof(*node));
-	node->task_id = column_text(v, n, Anum_task_task_id);
-	node->parent_task_id = column_text(v, n, Anum_task_parent_task_id);
-	status = task_status_parse(column_text(v, n, Anum_task_status));
-	node->status = slice_of_cstring(task_status_name(status));
-	node->agent_id = column_text(v, n, Anum_task_agent_id);
-	node->domain = column_text(v, n, Anum_task_domain);
-	node->payload_type = column_text(v, n, Anum_task_payload_type);
-	node->attempt = DatumGetInt32(v[Anum_task_attempt - 1]);
-	node->request_seq = column_int8(v, n, Anum_task_request_seq);
-	node->created_at = column_int8(v, n, Anum_task_created_at);
-	node->started_at = column_int8(v, n, Anum_task_started_at);
-	node->finished_at = column_int8(v, n, Anum_task_finished_at);
+	node->task_id = task_tree_keep_text(scan, Anum_task_task_id);
+	node->parent_task_id = task_tree_keep_text(scan, Anum_task_parent_task_id);
+	node->status = task_tree_keep_text(scan, Anum_task_status);
+	node->agent_id = task_tree_keep_text(scan, Anum_task_agent_id);
+	node->domain = task_tree_keep_text(scan, Anum_task_domain);
+	node->payload_type = task_tree_keep_text(scan, Anum_task_payload_type);
+	node->attempt = rows_int4(scan, Anum_task_attempt);
+	node->request_seq = rows_int8(scan, Anum_task_request_seq);
+	node->created_at = rows_timestamp(scan, Anum_task_created_at);
+	node->started_at = rows_timestamp(scan, Anum_task_started_at);
+	node->finished_at = rows_timestamp(scan, Anum_task_finished_at);
 }
 
 static TaskNode *
@@ -106,7 +122,7 @@ task_tree_make_table(NodeTable *table, TaskNode *nodes, int n)
 
 /*
  * Children are hung in from the last to the first, so each list comes out in
- * order.  Answers the first root.
+ * order.  Returns the first root.
  */
 static TaskNode *
 task_tree_link_nodes(TaskNode *nodes, int n)
@@ -119,7 +135,7 @@ task_tree_link_nodes(TaskNode *nodes, int n)
 	for (i = n - 1; i >= 0; i--)
 	{
 		TaskNode   *node = &nodes[i];
-		TaskNode   *parent = slice_present(node->parent_task_id) ?
+		TaskNode   *parent = node->parent_task_id != 0 ?
 			table.slots[task_tree_find_slot(&table, node->parent_task_id)] : NULL;
 		TaskNode  **list = parent != NULL ? &parent->first_child : &roots;
 

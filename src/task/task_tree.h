@@ -5,7 +5,7 @@
  *
  * Depth first, siblings in the order of their requests.  A task whose parent
  * was never requested is a root.  Everything is palloc'd in the current
- * context; the slices point into one block of it.
+ * context.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,12 +17,13 @@
 
 typedef struct TaskNode
 {
-	Slice		task_id;
-	Slice		parent_task_id;
-	Slice		status;
-	Slice		agent_id;
-	Slice		domain;
-	Slice		payload_type;
+	/* values of type text, as the table has them; 0: NULL */
+	Datum		task_id;
+	Datum		parent_task_id;
+	Datum		status;
+	Datum		agent_id;
+	Datum		domain;
+	Datum		payload_type;
 	int			attempt;
 	int			depth;			/* a root has 0 */
 	int64		request_seq;
