@@ -29,6 +29,7 @@ class Driver:
             make, self.run = create_async_engine, loop.run_until_complete
         engine = make("postgresql+%s://" % dialect, isolation_level="AUTOCOMMIT")
         self.db = self.run(engine.connect())
+        self.heard = self.below()
 
     def call(self, sql, *arguments):
         values = {"p%d" % n: value for n, value in enumerate(arguments, 1)}
@@ -47,18 +48,23 @@ class Driver:
         return diag.message_detail if diag else error.orig.__cause__.detail
 
     def notified(self, seconds):
-        """The connection below knows; the reference shows how to wait with each of them."""
-        if not isinstance(self.db, sqlalchemy.engine.Connection):
-            return True
-        raw = self.db.connection.dbapi_connection
-        heard = raw.notifies if isinstance(raw.notifies, list) else []
-        if not isinstance(heard, list):
-            raw.add_notify_handler(heard.append)
         for _ in range(seconds * 10):
-            self.call("SELECT 1 FROM pg_sleep(0.1)")
-            if heard:
+            if self.heard or self.heard is None:
                 return True
+            self.call("SELECT 1 FROM pg_sleep(0.1)")
         return False
+
+    def below(self):
+        """What the driver below has heard; asyncpg, which has callbacks only, is asked nothing."""
+        raw = None if self.run == loop.run_until_complete else self.db.connection.dbapi_connection
+        if hasattr(raw, "add_notify_handler"):
+            heard = []
+            raw.add_notify_handler(heard.append)
+            return heard
+        return raw and raw.notifies
+
+    def close(self):
+        self.run(self.db.close())
 
 
 def text_alone(driver):
@@ -80,6 +86,7 @@ def main():
         driver = Driver(dialect)
         story.story(driver, dialect)
         text_alone(driver)
+        driver.close()
     story.done()
 
 
