@@ -1,4 +1,5 @@
 // node-postgres: parameters are text without a type, objects become JSON, and a bigint comes as a string.
+// driver_pg.js [pooled]: behind pgbouncer it does not listen, and names no statement.
 const { Client } = require('pg');
 const { isDeepStrictEqual: same, inspect } = require('util');
 
@@ -7,6 +8,7 @@ const CARD = { v: 'clutch/0.1', agent_id: AGENT, capabilities: [{ id: 'skill:ord
                limits: { max_concurrency: 4 } };
 const PAYLOAD = { order: 4711, text: 'it\'s "quoted" \\ and ümlauted {} $1 ?', list: [1, 2.5, null, { a: [] }] };
 const db = new Client();
+const pooled = process.argv[2] === 'pooled';
 let number = 0, failed = 0, heard = () => {};
 
 function check(what, got, wanted = true) {
@@ -48,9 +50,9 @@ async function story(form, document) {
      ['KL001', 'UNKNOWN_TYPE']);
 
   const hint = new Promise(done => { heard = done; });
-  await call("SELECT clutch.listen('agent', $1)", AGENT);
+  if (!pooled) await call("SELECT clutch.listen('agent', $1)", AGENT);
   const task_id = await ask(form + '-first');
-  it('listen', typeof await hint, 'object');
+  if (!pooled) it('listen', typeof await hint, 'object');
   const claim = "SELECT task_id, attempt, lease_until, envelope FROM clutch.claim($1, $2, $3)";
   const [task] = await call(claim, AGENT, 1, '30 s');
   it('claim', [task.task_id, task.attempt, task.lease_until instanceof Date], [task_id, 1, true]);
@@ -59,9 +61,9 @@ async function story(form, document) {
      [{ late: false }]);
   it('extend_lease', await call("SELECT state FROM clutch.extend_lease($1, $2, $3, $4 * interval '1 s')", AGENT, task_id, task.attempt, 60),
      [{ state: 'held' }]);
-  const { rows } = await db.query({ name: 'finish-' + form, text: 'SELECT late FROM clutch.finish($1, $2, $3, $4)',
+  const { rows } = await db.query({ name: pooled ? undefined : 'finish-' + form, text: 'SELECT late FROM clutch.finish($1, $2, $3, $4)',
                                     values: [AGENT, task_id, document(PAYLOAD), task.attempt] });
-  it('finish, in a named statement', rows, [{ late: false }]);
+  it(pooled ? 'finish' : 'finish, in a named statement', rows, [{ late: false }]);
   it('result', await call('SELECT status, payload FROM clutch.result($1)', task_id), [{ status: 'completed', payload: PAYLOAD }]);
   it('a second, other result is late', await call('SELECT late FROM clutch.finish($1, $2, $3, $4)', AGENT, task_id, document({}), 1),
      [{ late: true }]);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs the programs of test/clients: the verbs of clutch through real drivers.
+# Runs the programs of test/clients, the verbs of clutch through real drivers, and those
+# of docs/drivers.md.
 #
-#   clients.sh [PROGRAM...]     the server is named by PGHOST (a folder), PGPORT and
+#   clients.sh [NAME...]        only the programs so named, such as driver_pg.js; the server is named by PGHOST (a folder), PGPORT and
 #                               PGUSER, a superuser; the extension is installed there
 #
 # Installs the drivers and a JDK if they are missing; pgbouncer is only unpacked,
@@ -15,6 +16,7 @@ CLIENTS=$TOP/test/clients
 JAR=/usr/share/java/postgresql.jar
 DATABASE=clutch_clients
 POOLER=
+ONLY=$*
 PASSED=0
 FAILED=0
 
@@ -53,23 +55,62 @@ pooler_start() {
 	return 1
 }
 
+database_new() {
+	dropdb --if-exists --force "$DATABASE" 2>/dev/null
+	createdb "$DATABASE" && psql -X -q -d "$DATABASE" -v ON_ERROR_STOP=1 -f "$CLIENTS/setup.sql"
+}
+
+# wanted NAME: whether the arguments of the script name the program, or none
+wanted() { [ -z "$ONLY" ] || [[ " $ONLY " == *" $1 "* ]]; }
+
+# verdict NAME PASSED FAILED
+verdict() {
+	PASSED=$((PASSED + $2))
+	FAILED=$((FAILED + $3))
+	printf '%-32s %4d passed %4d failed\n' "$1" "$2" "$3"
+	[ "$3" = 0 ] || { grep -A 2 '^not ok' "$WORK/log"; tail -n 12 "$WORK/log"; } | sed 's/^/    /'
+}
+
+as_client() {
+	run_child timeout -k 5 120 env PGUSER=clutch_client PGDATABASE="$DATABASE" "$@" >"$WORK/log" 2>&1
+}
+
 # unit NAME COMMAND...: one program in a new database; counts the lines of TAP
 unit() {
-	local name=$1 log=$WORK/log status good bad
+	local name=$1 status good bad
 	shift
-	dropdb --if-exists --force "$DATABASE" 2>/dev/null
-	createdb "$DATABASE" &&
-		psql -X -q -d "$DATABASE" -v ON_ERROR_STOP=1 -f "$CLIENTS/setup.sql" >"$log" 2>&1 ||
-		{ sed 's/^/    /' "$log"; FAILED=$((FAILED + 1)); return; }
-	run_child timeout -k 5 120 env PGUSER=clutch_client PGDATABASE="$DATABASE" "$@" >"$log" 2>&1
+	wanted "${name%% *}" || return 0
+	database_new >"$WORK/log" 2>&1 || { verdict "$name" 0 1; return; }
+	as_client "$@"
 	status=$?
-	good=$(grep -cE '^ok [0-9]' "$log")
-	bad=$(grep -cE '^not ok [0-9]' "$log")
+	good=$(grep -cE '^ok [0-9]' "$WORK/log")
+	bad=$(grep -cE '^not ok [0-9]' "$WORK/log")
 	[ $status = 0 ] && [ "$good" != 0 ] || [ "$bad" != 0 ] || bad=1
-	PASSED=$((PASSED + good))
-	FAILED=$((FAILED + bad))
-	printf '%-24s %4d passed %4d failed\n' "$name" "$good" "$bad"
-	[ "$bad" = 0 ] || { grep -A 2 '^not ok' "$log"; tail -n 12 "$log"; } | sed 's/^/    /'
+	verdict "$name" "$good" "$bad"
+}
+
+# shown NAME COMMAND...: a program of docs/drivers.md, with a task for it, and what it prints
+shown() {
+	local name=$1
+	shift
+	wanted "$name" || return 0
+	awk -v name="$name" '
+		/^```/	{ if (inside && found) exit; inside = !inside; text = ""; next }
+		inside	{ text = text $0 "\n" }
+		inside && ($0 == "# " name || $0 == "// " name)	{ found = 1 }
+		found	{ kept = text }
+		END		{ printf "%s", kept }' "$TOP/docs/drivers.md" >"$WORK/$name"
+	database_new >"$WORK/log" 2>&1 && psql -X -q -d "$DATABASE" -v ON_ERROR_STOP=1 <<'SQL' >"$WORK/log" 2>&1
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:clerk", "capabilities": [{"id": "skill:orders"}]}');
+SELECT clutch.send(clutch.envelope('task.request', 'agent:shop', payload => '{"order": 1}', requires => '{skill:orders}',
+	task_id => 'task:1'));
+SQL
+	as_client "$@" "$WORK/$name" ${URL:+"$URL"}
+	if [ "$(cat "$WORK/log")" = $'finished task:1\nKL003 TASK_NOT_FOUND' ]; then
+		verdict "drivers.md: $name" 1 0
+	else
+		verdict "drivers.md: $name" 0 1
+	fi
 }
 
 trap finish EXIT
@@ -83,18 +124,28 @@ chmod 755 "$WORK"
 POOLER_VERSION=$("$PGBOUNCER" --version | sed -n 's/^PgBouncer //p')
 pooler_start || die "pgbouncer does not start"
 
-for program in "${@:-$CLIENTS/*}"; do
-	for file in $program; do
-		name=$(basename "$file")
-		case $name in
-			driver_*.py) unit "$name" "$PYTHON" "$file" ;;
-			driver_*.js) unit "$name" "${NODE:-node}" "$file" ;;
-			Driver*.java) unit "$name" java -cp "$JAR" "$file" \
-				"jdbc:postgresql://127.0.0.1:$PORT/session_$DATABASE?user=clutch_client" ;;
-			pooler.py) unit "$name $POOLER_VERSION" env PGHOST="$WORK" PGPORT="$PORT" "$PYTHON" "$file" "$POOLER_VERSION" ;;
-		esac
-	done
+URL=
+JDBC="jdbc:postgresql://127.0.0.1:$PORT"
+BEHIND="env PGHOST=$WORK PGPORT=$PORT"
+for file in "$CLIENTS"/driver_*.py; do
+	unit "$(basename "$file")" "$PYTHON" "$file"
 done
+unit driver_pg.js "${NODE:-node}" "$CLIENTS/driver_pg.js"
+unit DriverJdbc.java java -cp "$JAR" "$CLIENTS/DriverJdbc.java" "$JDBC/session_$DATABASE?user=clutch_client"
+# shellcheck disable=SC2086
+{
+	unit "pooler.py $POOLER_VERSION" $BEHIND "$PYTHON" "$CLIENTS/pooler.py" "$POOLER_VERSION"
+	unit "driver_pg.js pooled" $BEHIND "${NODE:-node}" "$CLIENTS/driver_pg.js" pooled
+}
+unit "DriverJdbc.java pooled" java -cp "$JAR" "$CLIENTS/DriverJdbc.java" \
+	"$JDBC/$DATABASE?user=clutch_client&prepareThreshold=0"
+for name in psycopg psycopg2 asyncpg sqlalchemy; do
+	shown use_$name.py "$PYTHON"
+done
+shown use_pg.js "${NODE:-node}"
+URL="$JDBC/session_$DATABASE?user=clutch_client"
+shown UseJdbc.java java -cp "$JAR"
+
 dropdb --if-exists --force "$DATABASE"
 psql -X -q -d postgres -c 'DROP ROLE IF EXISTS clutch_client'
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the programs of docs/reference.md and docs/tutorial.md against a server
+# Runs the programs of docs/reference.md, scaling.md and tutorial.md against a server
 # named by the PG* environment; starts no server.
 #
-# The reference's programs run in the database of PGDATABASE, which has the
+# Those of the reference and of scaling.md run in the database of PGDATABASE, which has the
 # extension.  The tutorial's run in a database that its own SQL sets up, as the
 # roles that it creates; both are dropped afterwards.  Each program must do what
 # the text says of it.  One line per promise; the last line is "N passed, N
@@ -15,9 +15,10 @@ PYTHON=${PYTHON:-/usr/bin/python3}
 NODE=${NODE:-node}
 DIR=$(mktemp -d)
 WORKER=
+WORKERS=()
 PASSED=0
 FAILED=0
-PROMISES=25		# how many verdicts a whole run has
+PROMISES=30		# how many verdicts a whole run has
 TUTORIAL=clutch_tutorial
 ROLES="shop clerk writer"
 MADE=
@@ -45,15 +46,21 @@ program() {
 	[ -s "$DIR/$2" ] || { echo "docs/$1 has no $2"; exit 1; }
 }
 
+# start COMMAND...: in the background; WORKER is the last one that was started
 start() {
 	timeout -k 2 120 "$@" >"$DIR/log" 2>&1 &
 	WORKER=$!
+	WORKERS+=("$WORKER")
 }
 
+# ends all of them
 end_worker() {
-	[ -n "$WORKER" ] || return 0
-	kill "$WORKER" 2>/dev/null
-	wait "$WORKER" 2>/dev/null
+	local pid
+	for pid in "${WORKERS[@]}"; do
+		kill "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	WORKERS=()
 	WORKER=
 }
 
@@ -77,6 +84,11 @@ until_true() {
 		sleep 0.1
 	done
 	verdict "$1" "$got" t
+}
+
+# completed NAME TASK PROMISE
+completed() {
+	until_true "$1: $3" "SELECT count(*) = 1 FROM clutch.result('$2') WHERE status = 'completed'"
 }
 
 # --------------------------------------------------------------- the reference
@@ -132,6 +144,49 @@ reference() {
 	end_worker
 }
 
+# ------------------------------------------------------------------ scaling.md
+
+# drain GRACE: one more process
+drain() { start "$PYTHON" "$DIR/drain.py" "$1"; }
+
+# drain_ends PID: stops the process, which must end by itself
+drain_ends() {
+	kill "$1"
+	wait "$1"
+	verdict "drain.py: exit status" $? 0
+}
+
+drain_ask() {
+	sql -v task="$1" -v payload="$2" <<'SQL' >/dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:clerk}', :'payload', task_id => :'task'));
+SQL
+}
+
+scaling() {
+	local first
+	program scaling.md drain.py
+	sql -c "SELECT clutch.register('{\"v\": \"clutch/0.1\", \"agent_id\": \"agent:clerk\",
+		\"capabilities\": [{\"id\": \"skill:orders\"}], \"limits\": {\"max_concurrency\": 2}}')" >/dev/null
+	drain_ask drain-1 '{"order": 1, "seconds": 100}'
+	drain_ask drain-2 '{"order": 2, "seconds": 100}'
+	drain 0.5
+	first=$WORKER
+	drain 0.5
+	until_true "drain.py: two processes have a task each" \
+		"SELECT count(*) = 2 FROM clutch.tasks WHERE task_id LIKE 'drain-%' AND status = 'running'"
+	drain_ends "$first"
+	verdict "drain.py: one stops, the other goes on" \
+		"$(sql -c "SELECT string_agg(status || ' ' || attempt, ', ' ORDER BY attempt) FROM clutch.tasks WHERE task_id LIKE 'drain-%'")" \
+		"running 1, assigned 2"
+	end_worker
+	sql -c "SELECT clutch.cancel('drain-1', 'test'), clutch.cancel('drain-2', 'test')" >/dev/null
+	drain_ask drain-3 '{"order": 3, "seconds": 1}'
+	drain 60
+	until_true "drain.py: its work" "SELECT status = 'running' FROM clutch.tasks WHERE task_id = 'drain-3'"
+	end_worker
+	completed drain.py drain-3 "has time to end"
+}
+
 # ---------------------------------------------------------------- the tutorial
 
 # only what tutorial_make has made
@@ -162,10 +217,6 @@ ask() {
 SELECT clutch.send(clutch.envelope('task.request', 'agent:shop', payload => :'payload',
 	requires => ARRAY[:'capability'], task_id => :'task'));
 SQL
-}
-
-completed() {
-	until_true "$1: $3" "SELECT count(*) = 1 FROM clutch.result('$2') WHERE status = 'completed'"
 }
 
 # small NAME ROLE CAPABILITY PROGRAM...: it must complete what came before it, and after
@@ -227,6 +278,7 @@ tutorial() {
 }
 
 reference
+scaling
 tutorial
 
 [ $((PASSED + FAILED)) = "$PROMISES" ] || FAILED=$((FAILED + 1))
