@@ -18,7 +18,7 @@ WORKER=
 WORKERS=()
 PASSED=0
 FAILED=0
-PROMISES=30		# how many verdicts a whole run has
+PROMISES=39		# how many verdicts a whole run has
 TUTORIAL=clutch_tutorial
 ROLES="shop clerk writer"
 MADE=
@@ -91,6 +91,16 @@ completed() {
 	until_true "$1: $3" "SELECT count(*) = 1 FROM clutch.result('$2') WHERE status = 'completed'"
 }
 
+# said NAME TEXT: the program must print it, within 20 seconds
+said() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		! grep -q "$2" "$DIR/log" || break
+		sleep 0.1
+	done
+	verdict "$1: says \"$2\"" "$(grep -c "$2" "$DIR/log")" 1
+}
+
 # --------------------------------------------------------------- the reference
 
 # worker AGENT COMMAND...: registers the agent, and runs the program for it
@@ -129,17 +139,13 @@ SQL
 
 reference() {
 	local name
-	for name in worker.py worker.sh await.py; do
+	for name in worker.sh await.py; do
 		program reference.md "$name"
 	done
-	if worker agent:doc_py "$PYTHON" "$DIR/worker.py"; then
-		verdict worker.py "$(asked agent:doc_py)" 3
-		verdict await.py "$(timeout -k 2 40 "$PYTHON" "$DIR/await.py" 2>&1 | tail -n 1)" \
-			"('completed', {'asked': {'question': 'Who else does this?'}, 'answer': 'done'})"
-	fi
-	end_worker
 	if worker agent:doc_sh sh "$DIR/worker.sh"; then
 		verdict worker.sh "$(asked agent:doc_sh)" 3
+		verdict await.py "$(timeout -k 2 40 "$PYTHON" "$DIR/await.py" 2>&1 | tail -n 1)" \
+			"('completed', {'question': 'Who else does this?'})"
 	fi
 	end_worker
 }
@@ -255,12 +261,25 @@ whole() {
 	start env LEASE=1 PGUSER="$role" "$@"
 	until_true "$name: the next process has it" "SELECT status = 'running' FROM clutch.tasks WHERE task_id = '$name-stop'"
 	sql -c "SELECT clutch.cancel('$name-stop', 'test', 'agent:shop')" >/dev/null
+	said "$name" "$name-stop: cancelled"
 	ask "$name-next" "$capability" '{"order": 4, "customer": "x"}'
 	completed "$name" "$name-next" "after a cancel, the next task"
 
 	sql -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '$role'" >/dev/null
 	ask "$name-again" "$capability" '{"order": 5, "customer": "x"}'
 	completed "$name" "$name-again" "after a broken connection, the next task"
+	end_worker
+
+	# With a long lease, only a report that is sent again ends the task in time.
+	start env LEASE=60 PGUSER="$role" "$@"
+	ask "$name-broken" "$capability" '{"order": 6, "customer": "x", "seconds": 1}'
+	until_true "$name: work whose connection breaks" "SELECT status = 'running' FROM clutch.tasks WHERE task_id = '$name-broken'"
+	sql -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '$role'" >/dev/null
+	completed "$name" "$name-broken" "the report is sent again"
+	ask "$name-late" "$capability" '{"order": 7, "customer": "x", "seconds": 1}'
+	until_true "$name: work that is cancelled" "SELECT status = 'running' FROM clutch.tasks WHERE task_id = '$name-late'"
+	sql -c "SELECT clutch.cancel('$name-late', 'test', 'agent:shop')" >/dev/null
+	said "$name" "$name-late: late"
 	end_worker
 }
 
