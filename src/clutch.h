@@ -25,6 +25,7 @@
 #define ERRCODE_CLUTCH_SIGNATURE_REFUSED	MAKE_SQLSTATE('K','L','0','0','6')
 #define ERRCODE_CLUTCH_POSITION_REFUSED	MAKE_SQLSTATE('K','L','0','0','8')
 #define ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY	MAKE_SQLSTATE('K','L','0','0','7')
+#define ERRCODE_CLUTCH_STEP_DIFFERS			MAKE_SQLSTATE('K','L','0','0','9')
 
 typedef struct Slice Slice;
 typedef struct ProblemList ProblemList;

@@ -142,6 +142,13 @@ CREATE FUNCTION clutch.result(task_id text,
 COMMENT ON FUNCTION clutch.result(text) IS
 	'the status of a task, and the payload of its task.result or task.error if it has one';
 
+CREATE FUNCTION clutch.steps(task_id text,
+		OUT name text, OUT output jsonb, OUT attempt integer, OUT seq bigint, OUT at timestamptz)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_steps' LANGUAGE C STABLE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION clutch.steps(text) IS
+	'the steps of a task whose outputs were kept, in the order in which they were kept';
+
 CREATE FUNCTION clutch.task_tree(run_id text,
 		OUT task_id text, OUT parent_task_id text, OUT depth integer, OUT path text[], OUT status text,
 		OUT agent_id text, OUT attempt integer, OUT domain text, OUT payload_type text,

@@ -230,6 +230,14 @@ CREATE TABLE clutch.question (
 	CONSTRAINT question_pkey PRIMARY KEY (task_id)
 ) WITH (vacuum_truncate = off);		-- without a page nobody has ever asked (flow/answer.c)
 
+-- The steps whose output is kept, once each; the output is in the event.
+CREATE TABLE clutch.step (
+	task_id			text COLLATE "C" NOT NULL,
+	name			text COLLATE "C" NOT NULL,
+	seq				bigint NOT NULL,		-- of the task.progress that kept it
+	CONSTRAINT step_pkey PRIMARY KEY (task_id, name)
+);
+
 -- Suspended tasks, and those of them that wait for a message of their run.
 CREATE TABLE clutch.suspended (
 	task_id			text COLLATE "C" NOT NULL,

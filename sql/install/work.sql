@@ -49,6 +49,12 @@ CREATE FUNCTION clutch.release(agent_id text, task_id text, attempt integer, rea
 COMMENT ON FUNCTION clutch.release(text, text, integer, text) IS
 	'gives a task back, which is then routed again, to another agent if possible';
 
+CREATE FUNCTION clutch.step(agent_id text, task_id text, name text, output jsonb DEFAULT 'null', attempt integer DEFAULT NULL)
+	RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_step' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.step(text, text, text, jsonb, integer) IS
+	'keeps the output of a named step of the work, once; a repeated call, also by a later attempt, returns what was kept';
+
 CREATE FUNCTION clutch.suspend(agent_id text, task_id text, wait jsonb, note jsonb DEFAULT NULL, attempt integer DEFAULT NULL)
 	RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_suspend' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -14,6 +14,7 @@
 #include "commands/async.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
+#include "task/output.h"
 #include "task/task.h"
 #include "task/task_tree.h"
 #include "task/verdict.h"
@@ -26,6 +27,7 @@
 #include "wake/notify.h"
 
 PG_FUNCTION_INFO_V1(clutch_result);
+PG_FUNCTION_INFO_V1(clutch_steps);
 PG_FUNCTION_INFO_V1(clutch_task_tree);
 PG_FUNCTION_INFO_V1(clutch_task_transitions);
 PG_FUNCTION_INFO_V1(clutch_channel);
@@ -89,6 +91,71 @@ clutch_result(PG_FUNCTION_ARGS)
 	result_int8(values, nulls, RESULT_SEQ, task->result_seq);
 	result_timestamp(values, nulls, RESULT_FINISHED_AT, task->finished_at);
 	result_put_row(fcinfo, values, nulls);
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------------- steps */
+
+/* the columns of clutch.steps */
+enum
+{
+	STEPS_NAME, STEPS_OUTPUT, STEPS_ATTEMPT, STEPS_SEQ, STEPS_AT,
+	NUM_STEPS_COLUMNS
+};
+
+/* the event with this seq, which kept a step */
+static void
+steps_put(FunctionCallInfo fcinfo, int64 seq)
+{
+	Datum		values[NUM_STEPS_COLUMNS] = {0};
+	bool		nulls[NUM_STEPS_COLUMNS] = {0};
+	Envelope	envelope;
+	Jsonb	   *event;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, ROWS_ACTIVE, AccessShareLock);
+	rows_key_int8(&scan, 1, BTEqualStrategyNumber, seq);
+	rows_start(&scan);
+	if (rows_next(&scan))
+	{
+		event = rows_jsonb(&scan, Anum_event_envelope);
+		envelope_read_admitted(event, &envelope, problem_list());
+		result_text(values, nulls, STEPS_NAME, envelope.orders.step);
+		result_jsonb(values, nulls, STEPS_OUTPUT, output_read(event));
+		values[STEPS_ATTEMPT] = Int32GetDatum(rows_int4(&scan, Anum_event_attempt));
+		result_int8(values, nulls, STEPS_SEQ, seq);
+		result_timestamp(values, nulls, STEPS_AT, rows_timestamp(&scan, Anum_event_received_at));
+		result_put_row(fcinfo, values, nulls);
+	}
+	rows_end(&scan);
+}
+
+Datum
+clutch_steps(PG_FUNCTION_ARGS)
+{
+	Slice		task_id = argument_text(fcinfo, 0, "task_id");
+	Task	   *task = task_look(task_id, ROWS_ACTIVE);
+	MemoryContext each;
+	MemoryContext old;
+	int64	   *seqs;
+	int			n;
+	int			i;
+
+	result_begin_rows(fcinfo);
+	if (task == NULL)
+		verdict_task_not_found(task_id, "task_id");
+	result_check_may_read(task);
+	seqs = output_list(task_id, ROWS_ACTIVE, &n);
+	each = AllocSetContextCreate(CurrentMemoryContext, "clutch steps", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(each);
+	for (i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		steps_put(fcinfo, seqs[i]);
+		MemoryContextReset(each);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
 	return (Datum) 0;
 }
 

@@ -11,6 +11,7 @@
 #include "base/document.h"
 #include "flow/answer.h"
 #include "flow/claim.h"
+#include "flow/keep.h"
 #include "flow/liveness.h"
 #include "flow/requeue.h"
 #include "flow/restored.h"
@@ -32,6 +33,7 @@ PG_FUNCTION_INFO_V1(clutch_retry);
 PG_FUNCTION_INFO_V1(clutch_retry_run);
 PG_FUNCTION_INFO_V1(clutch_answer);
 PG_FUNCTION_INFO_V1(clutch_suspend);
+PG_FUNCTION_INFO_V1(clutch_step);
 
 /* ---------------------------------------------------------------- claiming */
 
@@ -291,6 +293,36 @@ clutch_suspend(PG_FUNCTION_ARGS)
 	report.payload = suspend_payload(argument_optional_jsonb(fcinfo, 3));
 	report.attempt = argument_attempt(fcinfo, 4);
 	return send_report(fcinfo, &report, suspend_arguments);
+}
+
+/* ------------------------------------------------------------------- steps */
+
+static const ProblemArgument step_arguments[] = {
+	{"/from/agent_id", "agent_id"},
+	{"/task_id", "task_id"},
+	{"/attempt", "attempt"},
+	{"/meta/clutch/step/name", "name"},
+	{"/meta/clutch/step/output", "output"},
+	{NULL}
+};
+
+Datum
+clutch_step(PG_FUNCTION_ARGS)
+{
+	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
+	Slice		task_id = argument_text(fcinfo, 1, "task_id");
+	Slice		name = argument_text(fcinfo, 2, "name");
+	JsonbValue	null = {.type = jbvNull};
+	Jsonb	   *output = argument_optional_jsonb(fcinfo, 3);
+	ProblemArguments scope;
+
+	principal_require(agent_id, "agent_id");
+	liveness_sign(agent_id, false);
+	problem_arguments_begin(&scope, step_arguments);
+	output = keep_send(agent_id, task_id, name, output != NULL ? output : document_of_value(&null),
+					   argument_attempt(fcinfo, 4));
+	problem_arguments_end(&scope);
+	PG_RETURN_JSONB_P(output);
 }
 
 /* ---------------------------------------------------------------- steering */

@@ -66,6 +66,7 @@
 	X(SPENDING, "spending", 6) \
 	X(QUESTION, "question", 2) \
 	X(SUSPENDED, "suspended", 2) \
+	X(STEP, "step", 3) \
 	X(AWAITED, "awaited", 2) \
 	X(TIMER, "timer", 2) \
 	X(CONSEQUENCE, "consequence", 7) \
@@ -119,6 +120,7 @@ enum
 	X(SPENDING, "spending_pkey")	/* run_id, agent_id, day, seq */ \
 	X(QUESTION, "question_pkey")	/* task_id */ \
 	X(SUSPENDED, "suspended_pkey")	/* task_id */ \
+	X(STEP, "step_pkey")	/* task_id, name */ \
 	X(AWAITED, "awaited_pkey")	/* run_id, task_id */ \
 	X(TIMER, "timer_pkey")	/* due, task_id */ \
 	X(CONSEQUENCE, "consequence_pkey") /* no */ \

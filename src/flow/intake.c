@@ -15,6 +15,7 @@
 #include "flow/ending.h"
 #include "flow/intake.h"
 #include "flow/join.h"
+#include "flow/keep.h"
 #include "flow/lift.h"
 #include "flow/liveness.h"
 #include "flow/move.h"
@@ -208,7 +209,9 @@ intake_apply_report(Event *event, Task *task)
 	TaskEvent	step;
 
 	(void) step_read(&event->envelope, event->seq, event->received_at, &step);
-	if (step.step == STEP_ACCEPT || step.step == STEP_PROGRESS)
+	if (step.step == STEP_KEEP)
+		keep_step(task, &event->envelope, event->seq);
+	if (step.step == STEP_ACCEPT || step.step == STEP_PROGRESS || step.step == STEP_KEEP)
 	{
 		bool		begins = task->status == TASK_ASSIGNED;
 

@@ -13,6 +13,7 @@
 #include "flow/agenda.h"
 #include "flow/budget.h"
 #include "flow/join.h"
+#include "flow/keep.h"
 #include "flow/move.h"
 #include "flow/rebuild.h"
 #include "flow/replay.h"
@@ -55,7 +56,7 @@ rebuild_empty_state(void)
 		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.agent_failure, clutch.run_scope, "
 		"clutch.task, clutch.ready, clutch.waiting, "
 		"clutch.dependency, clutch.budget, clutch.spending, clutch.question, clutch.suspended, "
-		"clutch.awaited, clutch.timer", 0
+		"clutch.awaited, clutch.step, clutch.timer", 0
 	};
 
 	(void) query_execute(&lock, NULL, NULL);
@@ -216,6 +217,8 @@ rebuild_replay_report(LoggedEvent *logged)
 	if (task == NULL || !step_read(&logged->envelope, logged->seq, logged->at, &event))
 		return;
 	rebuild_replay_step(task, &event);
+	if (event.step == STEP_KEEP)
+		keep_replay(&logged->envelope, logged->seq);
 	/* a task that begins again may wait for others, as it did the first time */
 	if (event.step == STEP_RETRY && event.wake_at == 0 &&
 		edge_list_awaited(task->task_id) != NIL)

@@ -83,6 +83,8 @@ typedef struct EnvelopeOrders
 	Amount		usage;			/* the cost of the work that is reported */
 	TaskMove	move;
 	Suspension	wait;			/* of a task.progress that suspends the task */
+	Slice		step;			/* name of the step that a task.progress keeps, or absent */
+	JsonbValue	output;			/* of that step; null if it says nothing */
 } EnvelopeOrders;
 
 struct Envelope

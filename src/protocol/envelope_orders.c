@@ -22,6 +22,7 @@ enum
 {
 	ORDER_JOIN,
 	ORDER_MOVE,
+	ORDER_STEP,
 	ORDER_WAIT,
 	ORDER_AFTER,
 	ORDER_RETRY,
@@ -40,6 +41,7 @@ enum
 static const Slice order_names[] = {
 	FIELD("join"),
 	FIELD("move"),
+	FIELD("step"),
 	FIELD("wait"),
 	FIELD("after"),
 	FIELD("retry"),
@@ -86,6 +88,18 @@ static const Slice usage_names[] = {
 };
 static const FieldTable usage_fields = FIELD_TABLE(usage_names, ADVICE);
 
+enum
+{
+	STEP_NAME,
+	STEP_OUTPUT
+};
+
+static const Slice step_names[] = {
+	FIELD("name"),
+	FIELD("output"),
+};
+static const FieldTable step_fields = FIELD_TABLE(step_names, ADVICE);
+
 static const Slice meta_names[] = {
 	FIELD("clutch"),
 };
@@ -127,6 +141,21 @@ orders_read_usage(Fields *orders, Envelope *envelope)
 	usage->cost = fields_amount(&f, USAGE_COST);
 	usage->tokens = amount_count(fields_amount(&f, USAGE_INPUT_TOKENS), 0) +
 		amount_count(fields_amount(&f, USAGE_OUTPUT_TOKENS), 0);
+}
+
+/* a step whose output, any value, is to be kept */
+static void
+orders_read_step(Fields *orders, Envelope *envelope)
+{
+	DocumentPlace place = fields_place(orders, ORDER_STEP);
+	Fields		f;
+
+	if (!fields_present(orders, ORDER_STEP) ||
+		!fields_open(&f, &step_fields, &orders->values[ORDER_STEP], &place, orders->list))
+		return;
+	envelope->orders.step = fields_text(&f, STEP_NAME, REQUIRED, TEXT_ID);
+	if (fields_present(&f, STEP_OUTPUT))
+		envelope->orders.output = f.values[STEP_OUTPUT];
 }
 
 static void
@@ -205,6 +234,7 @@ orders_read(const JsonbValue *clutch, const DocumentPlace *place, Envelope *enve
 	orders_read_budget(&f, envelope);
 	orders_read_usage(&f, envelope);
 	suspension_read(&f, ORDER_WAIT, &orders->wait);
+	orders_read_step(&f, envelope);
 }
 
 void

@@ -86,29 +86,45 @@ payload_read_call(const JsonbValue *payload, const DocumentPlace *place, Envelop
 	(void) fields_object(&f, CALL_ARGS, REQUIRED);
 }
 
-/*
- * A task.progress with the state "suspended" says what the task waits for, and
- * nothing else waits.
- */
 static void
-payload_check_wait(bool is_suspended, const Envelope *envelope, ProblemList *list)
+payload_fault_order(Slice order, ProblemList *list, const char *code, const char *fault)
 {
 	DocumentPlace meta = {NULL, SLICE_OF("meta")};
 	DocumentPlace clutch = {&meta, SLICE_OF("clutch")};
-	DocumentPlace wait = {&clutch, SLICE_OF("wait")};
-	bool		waits = envelope->orders.wait.is_set;
+	DocumentPlace place = {&clutch, order};
 
-	if (is_suspended && !waits)
-		place_fault(&wait, list, "REQUIRED",
-					"is missing; a task that is suspended must say what it waits for.");
-	else if (waits && envelope->type != MSG_TASK_PROGRESS)
-		place_fault(&wait, list, "NOT_ALLOWED", "is not allowed here; a task.progress suspends a task.");
-	else if (waits && envelope->asks)
-		place_fault(&wait, list, "NOT_ALLOWED",
-					"is not allowed here; a task that asks a question waits for the answer.");
+	place_fault(&place, list, code, "%s", fault);
 }
 
-/* a task.progress that asks a question, which may have a deadline */
+/*
+ * A task.progress with the state "suspended" says what the task waits for; only a
+ * task.progress does so, or keeps a step, and it does one of these.
+ */
+static void
+payload_check_orders(bool is_suspended, const Envelope *envelope, ProblemList *list)
+{
+	bool		is_progress = envelope->type == MSG_TASK_PROGRESS;
+	bool		waits = envelope->orders.wait.is_set;
+	bool		keeps = slice_present(envelope->orders.step);
+
+	if (is_suspended && !waits)
+		payload_fault_order(SLICE_OF("wait"), list, "REQUIRED",
+							"is missing; a task that is suspended must say what it waits for.");
+	if (waits && !is_progress)
+		payload_fault_order(SLICE_OF("wait"), list, "NOT_ALLOWED",
+							"is not allowed here; a task.progress suspends a task.");
+	if (waits && envelope->asks)
+		payload_fault_order(SLICE_OF("wait"), list, "NOT_ALLOWED",
+							"is not allowed here; a task that asks a question waits for the answer.");
+	if (keeps && !is_progress)
+		payload_fault_order(SLICE_OF("step"), list, "NOT_ALLOWED",
+							"is not allowed here; a task.progress keeps the output of a step.");
+	if (keeps && (waits || envelope->asks))
+		payload_fault_order(SLICE_OF("step"), list, "NOT_ALLOWED",
+							"is not allowed here; a step is kept by an event of its own.");
+}
+
+/* a task.progress may ask a question, which may have a deadline */
 static void
 payload_read_progress(const JsonbValue *payload, const DocumentPlace *place, Envelope *envelope,
 			  ProblemList *list)
@@ -116,15 +132,16 @@ payload_read_progress(const JsonbValue *payload, const DocumentPlace *place, Env
 	Fields		f;
 	Slice		state;
 
-	if (!fields_open(&f, &progress_fields, payload, place, list) ||
-		!fields_present(&f, PROGRESS_STATE) || f.values[PROGRESS_STATE].type != jbvString)
+	if (!fields_open(&f, &progress_fields, payload, place, list))
 		return;
-	state = (Slice) {f.values[PROGRESS_STATE].val.string.val, f.values[PROGRESS_STATE].val.string.len};
+	state = fields_present(&f, PROGRESS_STATE) && f.values[PROGRESS_STATE].type == jbvString ?
+		(Slice) {f.values[PROGRESS_STATE].val.string.val, f.values[PROGRESS_STATE].val.string.len} :
+		SLICE_NONE;
 	envelope->asks = slice_equal(state, SLICE_OF("input_required")) ||
 		slice_equal(state, SLICE_OF("auth_required"));
-	payload_check_wait(slice_equal(state, SLICE_OF("suspended")), envelope, list);
 	if (envelope->asks)
 		(void) fields_time(&f, PROGRESS_DEADLINE, OPTIONAL, &envelope->question_deadline);
+	payload_check_orders(slice_equal(state, SLICE_OF("suspended")), envelope, list);
 }
 
 static void
@@ -176,7 +193,7 @@ envelope_read_payload(const JsonbValue *payload, const DocumentPlace *place,
 		return;
 	envelope->payload = *payload;
 	if (envelope->type != MSG_TASK_PROGRESS)
-		payload_check_wait(false, envelope, list);
+		payload_check_orders(false, envelope, list);
 
 	switch (envelope->type)
 	{

@@ -156,6 +156,8 @@ step_read(const Envelope *envelope, int64 seq, TimestampTz at, TaskEvent *event)
 	}
 	else if (event->step == STEP_PROGRESS && envelope->orders.wait.is_set)
 		step_read_wait(envelope, event);
+	else if (event->step == STEP_PROGRESS && slice_present(envelope->orders.step))
+		event->step = STEP_KEEP;
 	step_read_payload(payload, event);
 	event->by_database = slice_equal(envelope->from_agent,
 									 slice_of_cstring(clutch_orchestrator));
@@ -320,6 +322,7 @@ step_apply_fields(Task *task, const TaskEvent *event)
 			task->progress_seq = event->seq;
 			/* FALLTHROUGH */
 		case STEP_ACCEPT:
+		case STEP_KEEP:
 			if (task->started_at == 0)
 				task->started_at = event->at;
 			break;

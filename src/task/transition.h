@@ -81,9 +81,10 @@ typedef enum TaskStep
 	STEP_JOIN,					/* its children are over */
 	STEP_LIFT,					/* a more urgent task waits for it */
 	STEP_SUSPEND,				/* task.progress with meta.clutch.wait */
-	STEP_WAKE					/* what it was suspended for has come */
+	STEP_WAKE,					/* what it was suspended for has come */
+	STEP_KEEP					/* task.progress with meta.clutch.step */
 } TaskStep;
-#define NUM_TASK_STEPS	(STEP_WAKE + 1)
+#define NUM_TASK_STEPS	(STEP_KEEP + 1)
 
 /*
  * Names as SQL shows them.  The parsers raise XX001 (data_corrupted) for a

@@ -1,0 +1,110 @@
+/*-------------------------------------------------------------------------
+ *
+ * output.c
+ *	  The outputs of the named steps of a task: rows of clutch.step.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/column.h"
+#include "base/document.h"
+#include "task/output.h"
+
+/* columns of clutch.step */
+enum
+{
+	Anum_step_task_id = 1,
+	Anum_step_name,
+	Anum_step_seq,
+	Natts_step = Anum_step_seq
+};
+
+ROWS_CHECK_COLUMNS(Natts_step, STEP);
+
+static void
+output_scan(RowScan *scan, Slice task_id, RowSnapshot which)
+{
+	rows_begin(scan, TABLE_STEP, INDEX_STEP, which, AccessShareLock);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, task_id);
+}
+
+int64
+output_find(Slice task_id, Slice name)
+{
+	int64		seq = 0;
+	RowScan		scan;
+
+	output_scan(&scan, task_id, ROWS_LATEST);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, name);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		seq = rows_int8(&scan, Anum_step_seq);
+	rows_end(&scan);
+	return seq;
+}
+
+void
+output_insert(Slice task_id, Slice name, int64 seq)
+{
+	Datum		values[Natts_step] = {0};
+	bool		nulls[Natts_step] = {0};
+
+	column_put_text(values, nulls, Anum_step_task_id, task_id);
+	column_put_text(values, nulls, Anum_step_name, name);
+	values[Anum_step_seq - 1] = Int64GetDatum(seq);
+	(void) rows_insert(TABLE_STEP, values, nulls);
+}
+
+static int
+output_compare_seqs(const void *a, const void *b)
+{
+	int64		x = *(const int64 *) a;
+	int64		y = *(const int64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+int64 *
+output_list(Slice task_id, RowSnapshot which, int *n)
+{
+	int			room = 16;
+	int64	   *seqs = palloc(sizeof(int64) * room);
+	RowScan		scan;
+
+	*n = 0;
+	output_scan(&scan, task_id, which);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		if (*n == room)
+		{
+			room *= 2;
+			seqs = repalloc(seqs, sizeof(int64) * room);
+		}
+		seqs[(*n)++] = rows_int8(&scan, Anum_step_seq);
+	}
+	rows_end(&scan);
+	qsort(seqs, *n, sizeof(int64), output_compare_seqs);
+	return seqs;
+}
+
+bool
+output_equal(Jsonb *a, Jsonb *b)
+{
+	return compareJsonbContainers(&a->root, &b->root) == 0;
+}
+
+Jsonb *
+output_read(Jsonb *event)
+{
+	JsonbContainer *at = event != NULL ? &event->root : NULL;
+	JsonbValue	output = {.type = jbvNull};
+
+	at = at != NULL ? document_get_container(at, "meta") : NULL;
+	at = at != NULL ? document_get_container(at, "clutch") : NULL;
+	at = at != NULL ? document_get_container(at, "step") : NULL;
+	if (at != NULL && !document_get(at, "output", &output))
+		output.type = jbvNull;
+	return document_of_value(&output);
+}
