@@ -18,7 +18,7 @@ WORKER=
 WORKERS=()
 PASSED=0
 FAILED=0
-PROMISES=39		# how many verdicts a whole run has
+PROMISES=42		# how many verdicts a whole run has
 TUTORIAL=clutch_tutorial
 ROLES="shop clerk writer"
 MADE=
@@ -283,9 +283,27 @@ whole() {
 	end_worker
 }
 
+# resumes NAME ROLE CAPABILITY PROGRAM...: killed after each step, it does each once
+resumes() {
+	local name=$1 role=$2 capability=$3 i
+	shift 3
+	ask "$name" "$capability" '{"order": 4713, "customer": "x"}'
+	for i in 1 2 3; do
+		start env DIE=yes LEASE=1 EFFECTS="$DIR/effects" PGUSER="$role" "$@"
+		wait "$WORKER" 2>/dev/null
+		WORKER=
+	done
+	verdict "$name: killed after each step" "$(sql -c "SELECT string_agg(name || attempt, ' ') FROM clutch.steps('$name')")" \
+		"charge1 pack2 mail3"
+	start env LEASE=1 EFFECTS="$DIR/effects" PGUSER="$role" "$@"
+	completed "$name" "$name" "it finishes"
+	end_worker
+	verdict "$name: each step once" "$(paste -s -d, "$DIR/effects")" "charge 4713,pack 4713,mail 4713"
+}
+
 tutorial() {
 	local name
-	for name in small.py small.js clerk.py writer.js; do
+	for name in small.py small.js clerk.py writer.js packer.py; do
 		program tutorial.md "$name"
 	done
 	tutorial_make || { verdict "the tutorial's set-up" failed complete; return; }
@@ -294,6 +312,7 @@ tutorial() {
 	small small.js writer skill:writing "$NODE" "$DIR/small.js"
 	whole clerk.py clerk skill:orders "$PYTHON" "$DIR/clerk.py"
 	whole writer.js writer skill:writing "$NODE" "$DIR/writer.js"
+	resumes packer.py clerk skill:orders "$PYTHON" "$DIR/packer.py"
 }
 
 reference
