@@ -21,6 +21,7 @@
 #include "flow/intake.h"
 #include "flow/liveness.h"
 #include "flow/restored.h"
+#include "flow/suspend.h"
 #include "flow/tool_call.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -162,6 +163,7 @@ admit_envelope(Jsonb *document, Event *event)
 	stamp(event);
 	if (!take(event))
 		return false;
+	suspend_hear(event);
 	notify_event(event);
 	event_leave_receipt(event->seq, event->received_at, event->envelope.id, false,
 						event->envelope.run_id, event->envelope.task_id, event->late);

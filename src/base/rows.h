@@ -96,6 +96,7 @@ enum
 #define STATE_INDEXES(X) \
 	X(EVENTS_PKEY, "events_pkey")	/* id, run_id */ \
 	X(EVENTS_SEQ, "events_seq") \
+	X(EVENTS_RUN_ID, "events_run_id") \
 	X(EVENTS_TASK_ID, "events_task_id") \
 	X(EVENTS_POSITION, "events_position")	/* epoch, xid */ \
 	X(EVENTS_IDEMPOTENCY_KEY, "events_idempotency_key") /* idempotency_key, run_id, from_agent */ \
@@ -183,6 +184,9 @@ typedef struct RowScan
 
 extern const char *rows_table_name(StateTable table);
 extern Oid	rows_table_oid(StateTable table);
+
+/* false if this transaction has dropped the extension */
+extern bool rows_table_is_there(StateTable table);
 
 /* The caller closes it with NoLock: the lock is kept until the transaction ends. */
 extern Relation rows_open(StateTable table, LOCKMODE lock);

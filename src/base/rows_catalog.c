@@ -115,6 +115,17 @@ rows_known_oid(Oid *place, const char *name)
 	return *place;
 }
 
+bool
+rows_table_is_there(StateTable table)
+{
+	Oid			schema;
+
+	if (OidIsValid(table_oids[table]))
+		return true;
+	schema = get_namespace_oid(CLUTCH_SCHEMA, true);
+	return OidIsValid(schema) && OidIsValid(get_relname_relid(tables[table].name, schema));
+}
+
 Oid
 rows_table_oid(StateTable table)
 {

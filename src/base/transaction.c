@@ -35,15 +35,19 @@ transaction_watch_is_unsettled(const TransactionWatch *watch)
 	return watch->settling != NULL && (watch->unsettled == NULL || watch->unsettled());
 }
 
+/* A watch may open a table to find out. */
 static bool
 transaction_is_unsettled(void)
 {
+	ResourceOwner owner = CurrentResourceOwner;
+	bool		unsettled = false;
 	TransactionWatch *watch;
 
-	for (watch = first_watch; watch != NULL; watch = watch->next)
-		if (transaction_watch_is_unsettled(watch))
-			return true;
-	return false;
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	for (watch = first_watch; watch != NULL && !unsettled; watch = watch->next)
+		unsettled = transaction_watch_is_unsettled(watch);
+	CurrentResourceOwner = owner;
+	return unsettled;
 }
 
 /*

@@ -252,21 +252,14 @@ find_inboxes(Filter *filter)
 }
 
 void
-filter_read(Jsonb *document, Filter *filter)
+filter_parse(Jsonb *document, Filter *filter, ProblemList *list)
 {
-	ProblemList *list = problem_list();
 	JsonbIterator *it;
 	JsonbIteratorToken token;
 	JsonbValue	value;
 	JsonbValue	key = {0};
 
 	memset(filter, 0, sizeof(*filter));
-	if (!JB_ROOT_IS_OBJECT(document))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("filter", "WRONG_TYPE"),
-				 errmsg("argument \"filter\" must be a JSON object"),
-				 errhint("Write {} for all events, or for example {\"type\": \"chat.message\"}.")));
 	it = JsonbIteratorInit(&document->root);
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 	{
@@ -277,10 +270,24 @@ filter_read(Jsonb *document, Filter *filter)
 	}
 	check_types(filter, list);
 	check_agents(filter, list);
-	if (list->n > 0)
-		problem_raise(list, ERRCODE_INVALID_PARAMETER_VALUE, "filter");
 	complete_topics(filter);
 	find_inboxes(filter);
+}
+
+void
+filter_read(Jsonb *document, Filter *filter)
+{
+	ProblemList *list = problem_list();
+
+	if (!JB_ROOT_IS_OBJECT(document))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("filter", "WRONG_TYPE"),
+				 errmsg("argument \"filter\" must be a JSON object"),
+				 errhint("Write {} for all events, or for example {\"type\": \"chat.message\"}.")));
+	filter_parse(document, filter, list);
+	if (list->n > 0)
+		problem_raise(list, ERRCODE_INVALID_PARAMETER_VALUE, "filter");
 }
 
 /* --------------------------------------------------------------- fitting */
@@ -310,6 +317,12 @@ types_allow(const SliceList *wanted, Slice type)
 		if (type_is_family(wanted->items[i], &prefix) && slice_starts(type, prefix))
 			return true;
 	return false;
+}
+
+bool
+filter_wants_type(const Filter *filter, Slice type)
+{
+	return types_allow(&filter->types, type);
 }
 
 static bool

@@ -41,6 +41,12 @@ typedef struct Filter
  */
 extern void filter_read(Jsonb *document, Filter *filter);
 
+/* the same for a document that is an object; the faults are added to the list */
+extern void filter_parse(Jsonb *document, Filter *filter, ProblemList *list);
+
+/* Does it want events of this type? */
+extern bool filter_wants_type(const Filter *filter, Slice type);
+
 /* Does the current row of a scan of clutch.events fit? */
 extern bool filter_fits(const Filter *filter, const RowScan *event);
 

@@ -61,7 +61,7 @@ due_move(Task *task, TimestampTz now, DueReport *report)
 		report->timed_out++;
 	else if (task->status == TASK_SUSPENDED && is_woken)
 	{
-		requeue_wake(task, CLAIM_WOKEN, 0, SLICE_NONE, NULL, false);
+		requeue_wake(task);
 		report->woken++;
 	}
 	else if (task->status == TASK_RUNNING && is_woken)

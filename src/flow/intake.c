@@ -20,6 +20,7 @@
 #include "flow/liveness.h"
 #include "flow/move.h"
 #include "flow/retry.h"
+#include "flow/suspend.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "queue/timer.h"
@@ -209,6 +210,8 @@ intake_apply_report(Event *event, Task *task)
 	TaskEvent	step;
 
 	(void) step_read(&event->envelope, event->seq, event->received_at, &step);
+	if (step.step == STEP_SUSPEND)
+		suspend_check(&event->envelope);
 	if (step.step == STEP_KEEP)
 		keep_step(task, &event->envelope, event->seq);
 	if (step.step == STEP_ACCEPT || step.step == STEP_PROGRESS || step.step == STEP_KEEP)

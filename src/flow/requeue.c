@@ -20,18 +20,25 @@
 
 /* the same for all of them: one event, and then the next attempt */
 static Receipt
-requeue_begin_again(Task *task, TaskMove move, Slice from, Slice to, TaskEvent event, Jsonb *payload)
+requeue_notice(Task *task, const Notice *notice, TaskEvent event)
 {
-	Notice		notice = {MSG_TASK_PROGRESS, move, from, to, payload};
 	Receipt		receipt;
 
-	(void) step_of(MSG_TASK_PROGRESS, move, &event.step);
-	receipt = move_task(task, &notice, &event);
+	(void) step_of(MSG_TASK_PROGRESS, notice->move, &event.step);
+	receipt = move_task(task, notice, &event);
 	if (event.step == STEP_RETRY && dependency_hold(task))
 		task_save(task);
 	else
 		(void) assign_again(task);
 	return receipt;
+}
+
+static Receipt
+requeue_begin_again(Task *task, TaskMove move, Slice from, Slice to, TaskEvent event, Jsonb *payload)
+{
+	Notice		notice = {MSG_TASK_PROGRESS, move, from, to, payload};
+
+	return requeue_notice(task, &notice, event);
 }
 
 static Jsonb *
@@ -98,24 +105,73 @@ requeue_resume(Task *task, int64 answer_seq, Slice answer_id)
 							   document_end(&b));
 }
 
-void
-requeue_wake(Task *task, ClaimReason reason, int64 answer_seq, Slice answer_id,
-			 const ChildCount *count, bool met)
+/* ------------------------------------------------------------------- waking */
+
+static void
+requeue_wake_up(Task *task, TaskEvent event, DocumentBuilder *b, Slice key)
 {
-	TaskEvent	event = {STEP_WAKE, .reason = reason, .answer_seq = answer_seq};
+	Notice		notice = {MSG_TASK_PROGRESS, MOVE_WOKEN, .to = task->agent_id, .idempotency_key = key};
+
+	document_put_cstring(b, "state", "woken");
+	document_put_cstring(b, "reason", claim_reason_name(event.reason));
+	notice.payload = document_end(b);
+	(void) requeue_notice(task, &notice, event);
+}
+
+void
+requeue_wake(Task *task)
+{
+	TaskEvent	event = {STEP_WAKE, .reason = CLAIM_WOKEN};
 	DocumentBuilder b;
 
 	document_begin(&b);
-	document_put_cstring(&b, "state", "woken");
-	document_put_cstring(&b, "reason", claim_reason_name(reason));
-	document_put_text(&b, "answer_id", answer_id);
-	if (answer_seq != 0)
-		document_put_int(&b, "answer_seq", answer_seq);
-	if (count != NULL)
-		children_put(&b, "wanted", count, task->wait_count, met);
-	(void) requeue_begin_again(task, MOVE_WOKEN, SLICE_NONE, task->agent_id, event,
-							   document_end(&b));
+	requeue_wake_up(task, event, &b, SLICE_NONE);
 }
+
+void
+requeue_join(Task *task, const ChildCount *count, bool met)
+{
+	TaskEvent	event = {STEP_WAKE, .reason = CLAIM_JOINED};
+	DocumentBuilder b;
+
+	document_begin(&b);
+	children_put(&b, "wanted", count, task->wait_count, met);
+	requeue_wake_up(task, event, &b, SLICE_NONE);
+}
+
+/* names the message and the task; short, because it is indexed together with the run */
+static Slice
+requeue_message_key(const Task *task, Slice message_id)
+{
+	return slice_of_cstring(psprintf("woken:" UINT64_FORMAT ":" UINT64_FORMAT,
+									 slice_hash(task->task_id), slice_hash(message_id)));
+}
+
+void
+requeue_message(Task *task, int64 message_seq, Slice message_id)
+{
+	TaskEvent	event = {STEP_WAKE, .reason = CLAIM_MESSAGED, .answer_seq = message_seq};
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_text(&b, "answer_id", message_id);
+	document_put_int(&b, "answer_seq", message_seq);
+	requeue_wake_up(task, event, &b, requeue_message_key(task, message_id));
+}
+
+bool
+requeue_was_messaged(const Task *task, Slice message_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_IDEMPOTENCY_KEY, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, requeue_message_key(task, message_id));
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, task->run_id);
+	rows_key_text(&scan, 3, BTEqualStrategyNumber, slice_of_cstring(clutch_orchestrator));
+	return rows_look(&scan, NULL);
+}
+
+/* ------------------------------------------------------------------ reviving */
 
 Receipt
 requeue_revive(Task *task, Slice by_agent)

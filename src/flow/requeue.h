@@ -36,13 +36,14 @@ extern void requeue_void(Task *task);
 extern void requeue_resume(Task *task, int64 answer_seq, Slice answer_id);
 
 /*
- * What it was suspended for has come (suspended), or the time until which it
- * waits.  answer_seq and answer_id are of the message that woke it, or 0 and
- * absent; count, or NULL, is how its children stand.
+ * What it was suspended for has come (suspended): the time, its children, or a
+ * message.  A message wakes it once in its life, which requeue_was_messaged tells.
  */
 struct ChildCount;
-extern void requeue_wake(Task *task, ClaimReason reason, int64 answer_seq, Slice answer_id,
-						 const struct ChildCount *count, bool met);
+extern void requeue_wake(Task *task);
+extern void requeue_join(Task *task, const struct ChildCount *count, bool met);
+extern void requeue_message(Task *task, int64 message_seq, Slice message_id);
+extern bool requeue_was_messaged(const Task *task, Slice message_id);
 
 /* it is revived (failed, cancelled or timed_out) */
 extern Receipt requeue_revive(Task *task, Slice by_agent);

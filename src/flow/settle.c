@@ -218,6 +218,8 @@ settle_agenda(void)
 {
 	int			handled = 0;
 
+	if (!settling)
+		suspend_settle_heard();
 	if (!settling && !agenda_is_empty())
 		settle_guarded(settle_rounds, &handled);
 	return handled;
@@ -280,7 +282,7 @@ settle_postponed(int n)
 static bool
 settle_has_entries(void)
 {
-	return !agenda_is_empty();
+	return !agenda_is_empty() || suspend_has_heard();
 }
 
 static bool

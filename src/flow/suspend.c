@@ -7,15 +7,160 @@
  */
 #include "clutch.h"
 
+#include "access/transam.h"
+#include "base/document.h"
+#include "base/transaction.h"
+#include "feed/filter.h"
 #include "flow/children.h"
 #include "flow/requeue.h"
 #include "flow/suspend.h"
+#include "miscadmin.h"
+#include "protocol/problem.h"
+#include "queue/suspended.h"
+#include "settings.h"
 #include "task/task.h"
+#include "utils/memutils.h"
 
-/*
- * The task, locked, if it still waits for what has been looked at.  *busy is set
- * if another transaction has locked it.
- */
+/* ---------------------------------------------------------------- the filter */
+
+static bool
+suspend_filter_wants_messages(const Filter *filter)
+{
+	MessageType type;
+
+	for (type = 0; type < MSG_UNKNOWN; type++)
+		if (message_type_is_message(type) &&
+			filter_wants_type(filter, slice_of_cstring(message_type_name(type))))
+			return true;
+	return false;
+}
+
+static bool
+suspend_filter_wants_run(const Filter *filter, Slice run_id)
+{
+	int			i;
+
+	for (i = 0; i < filter->runs.n; i++)
+		if (slice_equal(filter->runs.items[i], run_id))
+			return true;
+	return filter->runs.n == 0;
+}
+
+/* A filter that fits nothing would let the task wait for ever. */
+void
+suspend_check(const Envelope *progress)
+{
+	JsonbValue	message = progress->orders.wait.message;
+	ProblemList *list = problem_list();
+	Filter		filter;
+	int			i;
+
+	if (!progress->orders.wait.has_message)
+		return;
+	filter_parse(document_of_value(&message), &filter, list);
+	if (list->n == 0 && !suspend_filter_wants_messages(&filter))
+		problem_add(list, "/type", "WRONG_VALUE", "a task is woken by a message, chat.* or tool.*, and the filter wants no such type");
+	if (list->n == 0 && !suspend_filter_wants_run(&filter, progress->run_id))
+		problem_add(list, "/run_id", "WRONG_VALUE", "a task is woken by the messages of its own run: leave \"run_id\" out");
+	for (i = 0; i < list->n; i++)
+		list->items[i].path = psprintf("/meta/clutch/wait/message%s", list->items[i].path);
+	if (list->n > 0)
+		problem_raise(list, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
+}
+
+/* the filter of a task that waits for a message; false: its event is not in the log */
+static bool
+suspend_read_filter(const Task *task, Filter *filter)
+{
+	Jsonb	   *document = event_read(task->wait_seq, ROWS_LATEST);
+	ProblemList *list = problem_list_admitted();
+	Envelope	progress;
+
+	if (document == NULL)
+		return false;
+	envelope_read_admitted(document, &progress, list);
+	if (!progress.orders.wait.has_message)
+		return false;
+	filter_parse(document_of_value(&progress.orders.wait.message), filter, list);
+	return true;
+}
+
+/* ---------------------------------------------------------------- messages */
+
+/* seqs of the messages that this transaction has sent */
+static int64 *heard = NULL;
+static int	nheard = 0;
+static int	heard_room = 0;
+
+static void
+suspend_forget_heard(void)
+{
+	heard = NULL;
+	nheard = heard_room = 0;
+}
+
+void
+suspend_hear(const Event *event)
+{
+	static TransactionWatch watch = {.ended = suspend_forget_heard};
+
+	if (!message_type_is_message(event->envelope.type))
+		return;
+	transaction_watch(&watch);
+	if (nheard == heard_room)
+	{
+		heard_room = heard_room == 0 ? 16 : heard_room * 2;
+		heard = heard == NULL ?
+			MemoryContextAlloc(TopTransactionContext, sizeof(int64) * heard_room) :
+			repalloc_huge(heard, sizeof(int64) * heard_room);
+	}
+	heard[nheard++] = event->seq;
+}
+
+bool
+suspend_has_heard(void)
+{
+	return nheard > 0 && suspended_ever_awaited();
+}
+
+/* The row is not there if its savepoint was rolled back. */
+static void
+suspend_settle_message(int64 seq)
+{
+	List	   *waiting = NIL;
+	ListCell   *cell;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, ROWS_LATEST, AccessShareLock);
+	rows_key_int8(&scan, 1, BTEqualStrategyNumber, seq);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		waiting = suspended_list_awaiting(rows_text(&scan, Anum_event_run_id));
+	rows_end(&scan);
+	foreach(cell, waiting)
+	{
+		Consequence wake = {CONSEQUENCE_WAKE, 0, *(Slice *) lfirst(cell), .seq = seq};
+
+		agenda_add(&wake);
+	}
+}
+
+void
+suspend_settle_heard(void)
+{
+	int			n = nheard;
+	int			i;
+
+	nheard = 0;
+	if (n == 0 || !suspended_ever_awaited() || !suspended_any_awaits())
+		return;
+	for (i = 0; i < n; i++)
+		suspend_settle_message(heard[i]);
+}
+
+/* ------------------------------------------------------------------- waking */
+
+/* The task, locked, if it still waits for what has been looked at. */
 static Task *
 suspend_lock(const Task *seen, bool *busy)
 {
@@ -43,7 +188,90 @@ suspend_settle_children(const Task *seen)
 	task = suspend_lock(seen, &busy);
 	if (task == NULL)
 		return !busy;
-	requeue_wake(task, CLAIM_JOINED, 0, SLICE_NONE, &count, verdict == CHILDREN_MET);
+	requeue_join(task, &count, verdict == CHILDREN_MET);
+	return true;
+}
+
+/* what a look at the log has found for a task that waits for a message */
+typedef struct MessageFound
+{
+	int64		seq;			/* of the first message that fits, or 0 */
+	Slice		id;
+	bool		in_doubt;		/* one that fits is not committed yet */
+} MessageFound;
+
+static void
+suspend_look_at(const RowScan *scan, const Task *task, const Filter *filter, MessageFound *found)
+{
+	int64		seq = rows_int8(scan, Anum_event_seq);
+
+	if (seq < task->request_seq || (found->seq != 0 && found->seq < seq) ||
+		!message_type_is_message(message_type_parse(rows_text(scan, Anum_event_type))) ||
+		slice_equal(rows_text(scan, Anum_event_from_agent), task->agent_id) ||
+		!slice_equal(rows_text(scan, Anum_event_run_id), task->run_id) ||
+		!filter_fits(filter, scan) ||
+		requeue_was_messaged(task, rows_text(scan, Anum_event_id)))
+		return;
+	if (TransactionIdIsValid(rows_in_doubt(scan)))
+	{
+		found->in_doubt = true;
+		return;
+	}
+	found->seq = seq;
+	found->id = slice_copy(rows_text(scan, Anum_event_id));
+}
+
+/*
+ * Looks at one message, or at all of the run if seq is 0.  Each is looked at in
+ * memory of its own: a path reads the whole envelope.
+ */
+static MessageFound
+suspend_look(const Task *task, const Filter *filter, int64 seq)
+{
+	MessageFound found = {0};
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch awaited message",
+											   ALLOCSET_DEFAULT_SIZES);
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, seq != 0 ? INDEX_EVENTS_SEQ : INDEX_EVENTS_RUN_ID, ROWS_DIRTY,
+			   AccessShareLock);
+	if (seq != 0)
+		rows_key_int8(&scan, 1, BTEqualStrategyNumber, seq);
+	else
+		rows_key_text(&scan, 1, BTEqualStrategyNumber, task->run_id);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		MemoryContext old = MemoryContextSwitchTo(each);
+
+		CHECK_FOR_INTERRUPTS();
+		suspend_look_at(&scan, task, filter, &found);
+		MemoryContextSwitchTo(old);
+		/* the id of what was found is in it */
+		if (found.seq == 0)
+			MemoryContextReset(each);
+	}
+	rows_end(&scan);
+	return found;
+}
+
+static bool
+suspend_settle_awaited(const Task *seen, int64 seq)
+{
+	MessageFound found;
+	Filter		filter;
+	Task	   *task;
+	bool		busy;
+
+	if (!suspend_read_filter(seen, &filter))
+		return true;
+	found = suspend_look(seen, &filter, seq);
+	if (found.seq == 0)
+		return !found.in_doubt;
+	task = suspend_lock(seen, &busy);
+	if (task == NULL)
+		return !busy;
+	requeue_message(task, found.seq, found.id);
 	return true;
 }
 
@@ -55,5 +283,6 @@ suspend_settle(const Consequence *consequence)
 
 	if (task == NULL || task->status != TASK_SUSPENDED || task->waiting_for == WAITING_FOR_TIME)
 		return !busy;
-	return suspend_settle_children(task);
+	return task->waiting_for == WAITING_FOR_CHILDREN ? suspend_settle_children(task) :
+		suspend_settle_awaited(task, consequence->seq);
 }

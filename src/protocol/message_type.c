@@ -104,6 +104,12 @@ message_type_is_task(MessageType type)
 }
 
 bool
+message_type_is_message(MessageType type)
+{
+	return type >= MSG_CHAT_MESSAGE && type <= MSG_TOOL_ERROR;
+}
+
+bool
 message_type_is_agent(MessageType type)
 {
 	return type >= MSG_AGENT_REGISTER && type <= MSG_AGENT_UPDATE;

@@ -43,6 +43,8 @@ extern char *message_type_list(void);
 
 /* does it move the state of a task?  task.* and routing.* */
 extern bool message_type_is_task(MessageType type);
+/* is it said to somebody, and moves nothing?  chat.*, tool.* */
+extern bool message_type_is_message(MessageType type);
 /* does it change the registry?  agent.* */
 extern bool message_type_is_agent(MessageType type);
 /* does only the database write it?  routing.* and task.timeout */

@@ -87,3 +87,29 @@ suspended_has(Slice task_id)
 	suspended_scan(&scan, task_id, ROWS_DIRTY, AccessShareLock);
 	return rows_look(&scan, NULL);
 }
+
+bool
+suspended_ever_awaited(void)
+{
+	/* asked when a transaction commits, which may have dropped the extension */
+	return rows_table_is_there(TABLE_AWAITED) && rows_table_was_used(TABLE_AWAITED);
+}
+
+bool
+suspended_any_awaits(void)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_AWAITED, INDEX_AWAITED, ROWS_DIRTY, AccessShareLock);
+	return rows_look(&scan, NULL);
+}
+
+List *
+suspended_list_awaiting(Slice run_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_AWAITED, INDEX_AWAITED, ROWS_DIRTY, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	return rows_list_texts(&scan, Anum_awaited_task_id, NIL);
+}

@@ -26,4 +26,13 @@ extern void suspended_remove(const Task *task);
 /* Is the task suspended, or in an open transaction? */
 extern bool suspended_has(Slice task_id);
 
+/* Has any task ever waited for a message?  This costs no scan. */
+extern bool suspended_ever_awaited(void);
+
+/* Does any task wait for a message, or in an open transaction? */
+extern bool suspended_any_awaits(void);
+
+/* the tasks of the run that wait for a message, in the same sense; a List of Slice * */
+extern List *suspended_list_awaiting(Slice run_id);
+
 #endif							/* CLUTCH_SUSPENDED_H */

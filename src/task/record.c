@@ -49,6 +49,7 @@ record_append_notice(const Task *task, const Notice *notice)
 		report.order = "move";
 		report.value = record_move_name(notice->move);
 	}
+	report.idempotency_key = notice->idempotency_key;
 	return event_append(report_build(task, &report));
 }
 

@@ -30,6 +30,7 @@ typedef struct Notice
 	Slice		from;			/* absent: the orchestrator */
 	Slice		to;
 	Jsonb	   *payload;
+	Slice		idempotency_key;	/* absent: none */
 } Notice;
 
 /*

@@ -64,6 +64,7 @@ report_build(const Task *task, const Report *report)
 	draft.to_agent = report->to;
 	draft.domain = report->domain;
 	draft.payload_type = report->payload_type;
+	draft.idempotency_key = report->idempotency_key;
 	draft.payload = report->payload;
 	draft.has_attempt = report->attempt > 0;
 	draft.attempt = report->attempt;

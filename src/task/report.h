@@ -23,6 +23,7 @@ typedef struct Report
 	int			attempt;		/* 0: the one that the agent holds now */
 	Slice		domain;			/* absent Slices and NULL: the field is left out */
 	Slice		payload_type;
+	Slice		idempotency_key;
 	Jsonb	   *attachments;
 	Jsonb	   *meta;			/* if given, nothing is added to it: */
 	Jsonb	   *usage;			/* meta.clutch.usage */
