@@ -94,7 +94,17 @@ COMMENT ON VIEW clutch.costs IS 'what agents have reported to have spent, by run
 -- to wait for, and a place in a queue while they wait for an agent.  A timer
 -- that could not be handled is put off by a minute.  A partial index finds those
 -- that were requested before a task that they wait for.
+-- A running task with a subtask for which there is no slot is blocked if no
+-- agent that could do the subtask does anything else than hold such tasks.
 CREATE VIEW clutch.stuck WITH (security_invoker = true) AS
+WITH blocked AS (
+	SELECT p.task_id, p.run_id, p.status, p.agent_id, p.since, c.task_id AS child_task_id, c.request_seq AS child_seq
+	FROM clutch.agent_slot s
+	JOIN clutch.task p ON p.task_id = s.task_id AND p.status = 'running'
+	CROSS JOIN LATERAL (
+		SELECT k.task_id, k.request_seq FROM clutch.task k
+		WHERE k.parent_task_id = p.task_id AND k.status = 'pending' AND k.waiting_for = 'capacity'
+		LIMIT 1) AS c)
 SELECT	t.task_id, t.run_id, t.status, t.agent_id, t.since, p.problem, p.hint
 FROM (SELECT clutch.now() AS now,
 			 coalesce(nullif(nullif(pg_catalog.current_setting('clutch.claim_timeout', true), ''), '0'), '60 s')::interval AS patience) AS clock
@@ -130,7 +140,19 @@ WHERE p.problem IS NOT NULL
 	UNION ALL
 		SELECT r.task_id FROM clutch.ready r
 	UNION ALL
-		SELECT u.task_id FROM clutch.dependency u WHERE u.unknown_since IS NOT NULL);
+		SELECT u.task_id FROM clutch.dependency u WHERE u.unknown_since IS NOT NULL)
+UNION ALL
+SELECT	b.task_id, b.run_id, b.status, b.agent_id, b.since, 'holds the slot that its subtask needs',
+		format('All agents that can do its subtask %s are full of tasks like this one: wait for subtasks with clutch.suspend, which gives the slot back.', b.child_task_id)
+FROM blocked b
+JOIN clutch.events e ON e.seq = b.child_seq
+WHERE NOT EXISTS (
+	SELECT FROM clutch.explain_route(e.envelope) x
+	WHERE x.eligible
+	   OR (x.rejected_by = 'concurrency' AND EXISTS (
+			SELECT FROM clutch.agent_slot o
+			WHERE o.agent_id = x.agent_id AND o.task_id IS NOT NULL
+			  AND NOT EXISTS (SELECT FROM blocked k WHERE k.task_id = o.task_id))));
 COMMENT ON VIEW clutch.stuck IS 'tasks that will not move without help, the reason, and what to do';
 
 -- --------------------------------------------------------------- functions

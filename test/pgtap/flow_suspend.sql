@@ -1,11 +1,21 @@
--- A task waits without a slot: for its children, or a time.
+-- A task waits without a slot: for its children, a time, or a message.
 \ir ../fixtures/tap.sql
-SELECT plan(38);
+SELECT plan(69);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
 
-CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE sql AS $$ SELECT fixture.fault(statement) $$;
+CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+	state text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, state = RETURNED_SQLSTATE;
+	RETURN concat_ws(' ', state, detail::jsonb -> 0 ->> 'code', detail::jsonb -> 0 ->> 'argument', detail::jsonb -> 0 ->> 'path');
+END $$;
 -- reason and answer of what an agent claims next
 CREATE FUNCTION pg_temp.next(agent text DEFAULT 'agent:ken') RETURNS text LANGUAGE sql AS
 $$ SELECT coalesce((SELECT concat_ws(' ', task_id, attempt, reason, last_progress) FROM clutch.claim(agent, 1, '1 h')), 'nothing') $$;
@@ -88,6 +98,80 @@ SELECT is(pg_temp.next(), 's 2 retry', 'a retry begins it again');
 SELECT clutch.suspend('agent:ken', 's', '{"for_ms": 99999}'), clutch.cancel('s') \g /dev/null
 SELECT is(fixture.states('s'), 's cancelled', 'a cancel');
 SELECT is((SELECT count(*) FROM clutch.suspended), 0::bigint, 'nothing is left of it');
+
+-- ------------------------------------------------------------------- messages
+CREATE FUNCTION pg_temp.said(text text, sender text DEFAULT 'agent:lois', run text DEFAULT 'run:1', more jsonb DEFAULT '{}') RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM clutch.send(clutch.envelope('chat.message', sender, '{agent:ken}', jsonb_build_object('text', text), run_id => run, thread_id => 'thread:1',
+		task_id => 'talk', id => 'msg_' || text) || more);
+END $$;
+-- attempt, reason and answer
+CREATE FUNCTION pg_temp.answered() RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce((SELECT concat_ws(' ', task_id, attempt, reason, answer) FROM clutch.claim('agent:ken', 1, '1 h')), 'nothing') $$;
+CREATE FUNCTION pg_temp.awaits(task text, filter jsonb, more jsonb DEFAULT '{}') RETURNS text LANGUAGE sql AS
+$$ SELECT 'late ' || late FROM clutch.suspend('agent:ken', task, jsonb_build_object('message', filter) || more) $$;
+
+SELECT pg_temp.said('early') \g /dev/null
+SELECT fixture.ask('m'), pg_temp.next() \g /dev/null
+SELECT is(pg_temp.awaits('m', '{"type": "chat.message", "thread_id": "thread:1"}'), 'late false', 'it waits for a message');
+SELECT is(fixture.states('m'), 'm suspended message', 'which the view shows');
+SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
+SELECT is(pg_temp.answered(), 'nothing', 'a message from before the task does not wake it');
+SELECT pg_temp.said('own', 'agent:ken') \g /dev/null
+SELECT is(pg_temp.answered(), 'nothing', 'nor does one of its own agent');
+SELECT pg_temp.said('elsewhere', run => 'run:2') \g /dev/null
+SELECT is(pg_temp.answered(), 'nothing', 'nor one of another run');
+SELECT pg_temp.said('aside', more => '{"thread_id": "thread:2"}') \g /dev/null
+SELECT is(pg_temp.answered(), 'nothing', 'nor one that the filter does not fit');
+SELECT pg_temp.said('first') \g /dev/null
+SELECT is((SELECT m FROM fixture.moves('m', 'woken') m), jsonb_build_object('state', 'woken', 'reason', 'messaged', 'answer_id', 'msg_first', 'answer_seq', (SELECT seq FROM clutch.events WHERE id = 'msg_first')), 'the one that it waits for wakes it');
+SELECT is(pg_temp.answered(), 'm 2 messaged {"text": "first"}', 'and is its answer');
+SELECT pg_temp.said('second'), pg_temp.said('third') \g /dev/null
+SELECT is(fixture.states('m'), 'm running', 'what comes while it runs does not disturb it');
+SELECT pg_temp.awaits('m', '{"type": "chat.*"}') \g /dev/null
+SELECT is(pg_temp.answered(), 'm 3 messaged {"text": "aside"}', 'but wakes it when it waits again, in order, if the new filter fits');
+SELECT pg_temp.awaits('m', '{"thread_id": "thread:1"}') \g /dev/null
+SELECT is(pg_temp.answered(), 'm 4 messaged {"text": "second"}', 'each message');
+SELECT pg_temp.awaits('m', '{"path": "$.payload ? (@.text == \"third\")"}') \g /dev/null
+SELECT is(pg_temp.answered(), 'm 5 messaged {"text": "third"}', 'once');
+SELECT pg_temp.awaits('m', '{}') \g /dev/null
+SELECT is(pg_temp.answered(), 'nothing', 'and then no more');
+SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
+BEGIN;
+SAVEPOINT s;
+SELECT pg_temp.said('never') \g /dev/null
+ROLLBACK TO s;
+COMMIT;
+SELECT is(fixture.states('m'), 'm suspended message', 'a message that is rolled back wakes nobody');
+SELECT clutch.send(clutch.envelope('tool.result', 'agent:lois', '{agent:ken}', '{"n": 1}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'm',
+	meta => '{"clutch": {"reply_to": "msg_call"}}')) \g /dev/null
+SELECT is(pg_temp.answered(), 'm 6 messaged {"n": 1}', 'a tool answers');
+SELECT pg_temp.awaits('m', '{"agent": "agent:ken"}', '{"for_ms": 1000}') \g /dev/null
+SELECT fixture.at(23), clutch.tick() \g /dev/null
+SELECT is(pg_temp.answered(), 'm 7 woken', 'a time limits the wait, and leaves no old answer');
+SELECT clutch.suspend('agent:ken', 'm', '{"message": {}}'), clutch.suspend('agent:ken', 'm', '{"for_ms": 1}'), pg_temp.said('late') \g /dev/null
+SELECT is(fixture.states('m') || (SELECT count(*) FROM clutch.awaited), 'm suspended time0', 'another wait replaces the first');
+SELECT fixture.at(24), clutch.tick() \g /dev/null
+SELECT is(pg_temp.answered(), 'm 8 woken', 'and ends by itself');
+SELECT pg_temp.awaits('m', '{}') \g /dev/null
+SELECT is(pg_temp.answered(), 'm 9 messaged {"text": "late"}', 'a message that came meanwhile is not lost');
+
+SELECT is(pg_temp.fault($$ SELECT pg_temp.awaits('m', '{"typ": "x"}') $$), 'KL001 UNKNOWN_FIELD wait /message/typ', 'a misspelt key is refused');
+SELECT is(pg_temp.fault($$ SELECT pg_temp.awaits('m', '{"type": "task.result"}') $$), 'KL001 WRONG_VALUE wait /message/type', 'a filter that no message fits');
+SELECT is(pg_temp.fault($$ SELECT pg_temp.awaits('m', '{"run_id": "run:2"}') $$), 'KL001 WRONG_VALUE wait /message/run_id', 'and one for another run');
+SELECT is(pg_temp.fault($$ SELECT clutch.suspend('agent:ken', 'm', '{}') $$), 'KL001 EMPTY wait', 'a wait for nothing');
+SELECT is(pg_temp.fault($$ SELECT clutch.suspend('agent:ken', 'm', '{"children": "all", "message": {}}') $$), 'KL001 WRONG_VALUE wait', 'for two things');
+SELECT is(pg_temp.fault($$ SELECT clutch.suspend('agent:ken', 'm', '{"children": "some"}') $$), 'KL001 WRONG_VALUE wait /children', 'for some children');
+SELECT is(pg_temp.fault($$ SELECT clutch.suspend('agent:ken', 'm', '5') $$), 'KL001 WRONG_TYPE wait', 'a wait is an object');
+SELECT clutch.finish('agent:ken', 'm') \g /dev/null
+
+-- ----------------------------------------------- parents that hold their slots
+SELECT fixture.agent('one', 1, '{skill:one}') \g /dev/null
+SELECT fixture.ask('d', skill => 'skill:one'), clutch.claim('agent:one'), fixture.ask('e', skill => 'skill:one', parent => 'd') \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(' ', task_id, problem), ', ') FROM clutch.stuck), 'd holds the slot that its subtask needs', 'a parent that holds the only slot is shown');
+SELECT matches((SELECT hint FROM clutch.stuck), 'clutch.suspend', 'with the hint to suspend');
+SELECT clutch.suspend('agent:one', 'd', '{"children": "all"}') \g /dev/null
+SELECT is_empty('SELECT * FROM clutch.stuck', 'when it is suspended, it is not stuck any more');
 
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
