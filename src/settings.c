@@ -126,6 +126,7 @@ int			clutch_default_lease = 60;
  * this length, in seconds, that it has waited.  0: waiting changes nothing.
  */
 int			clutch_aging = 60;
+int			clutch_claim_timeout = 60;
 
 /*
  * How many kinds of tasks that wait for an agent the requests of one agent may
@@ -304,6 +305,9 @@ settings_define_work(void)
 	settings_define_integer("clutch.aging",
 							"Sets how long a task waits before it counts as one level of priority higher.",
 							&clutch_aging, 60, 0, 7 * 86400, GUC_UNIT_S);
+	settings_define_integer("clutch.claim_timeout",
+							"Sets how long a task may be ready before others than its agent may have it.",
+							&clutch_claim_timeout, 60, 0, 7 * 86400, GUC_UNIT_S);
 	settings_define_integer("clutch.default_deadline",
 							"Sets how long a request without a deadline may take.",
 							&clutch_default_deadline, 24 * 3600, 0, 366 * 24 * 3600, GUC_UNIT_S);

@@ -54,6 +54,7 @@ extern int	clutch_notify_channels;
 extern int	clutch_heartbeat_interval;	/* seconds */
 extern int	clutch_default_lease;	/* seconds */
 extern int	clutch_aging;		/* seconds; 0: off */
+extern int	clutch_claim_timeout;	/* seconds; 0: never */
 extern int	clutch_max_waiting_kinds;
 extern int	clutch_tick_batch;
 extern int	clutch_tick_interval;	/* seconds */

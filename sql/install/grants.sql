@@ -18,11 +18,11 @@ FROM (VALUES
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
 	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
-		'clutch.send(jsonb)', 'clutch.send_batch(jsonb[])', 'clutch.send_at(jsonb,timestamptz)', 'clutch.schedule(text,text,jsonb,text)', 'clutch.unschedule(text)', 'clutch.register(jsonb)', 'clutch.heartbeat(text)', 'clutch.set_status(text,text,text)',
+		'clutch.send(jsonb)', 'clutch.send_batch(jsonb[])', 'clutch.send_at(jsonb,timestamptz)', 'clutch.schedule(text,text,jsonb,text)', 'clutch.unschedule(text)', 'clutch.register(jsonb)', 'clutch.heartbeat(text)', 'clutch.set_status(text,text,text)', 'clutch.unregister(text,text)', 'clutch.pause(text,text)', 'clutch.resume(text)',
 		'clutch.claim(text,integer,interval)', 'clutch.extend_lease(text,text,integer,interval)',
 		'clutch.progress(text,text,jsonb,integer,jsonb)', 'clutch.finish(text,text,jsonb,integer,text,jsonb,jsonb)',
 		'clutch.fail(text,text,text,text,boolean,jsonb,integer,jsonb)', 'clutch.report(text,text,text,jsonb,integer,jsonb)',
-		'clutch.release(text,text,integer,text)', 'clutch.cancel(text,text,text)', 'clutch.retry(text,text)',
+		'clutch.release(text,text,integer,text)', 'clutch.cancel(text,text,text)', 'clutch.cancel_run(text,text,text)', 'clutch.retry(text,text)',
 		'clutch.retry_run(text,text)', 'clutch.suspend(text,text,jsonb,jsonb,integer)', 'clutch.step(text,text,text,jsonb,integer)', 'clutch.steps(text)',
 		'clutch.answer(text,jsonb,text)', 'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
@@ -64,6 +64,11 @@ BEGIN
 			MESSAGE = format('invalid agent ID "%s"', coalesce(agent_id, 'null')),
 			DETAIL = '[{"argument": "agent_id", "code": "WRONG_PREFIX"}]',
 			HINT = 'An agent ID begins with "agent:", like "agent:researcher".';
+	ELSIF agent_id LIKE '%*%' THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('invalid agent ID "%s": patterns are not supported', agent_id),
+			DETAIL = '[{"argument": "agent_id", "code": "WRONG_VALUE"}]',
+			HINT = 'Grant each agent by its ID. Several processes may share one agent.';
 	ELSIF role_name IS NULL OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role_name) THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
 			MESSAGE = format('role "%s" does not exist', coalesce(role_name, 'NULL')),

@@ -10,6 +10,8 @@ FROM (VALUES
 	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer or schedule has been due. If it grows, nothing calls clutch.tick().'),
 	('clutch_agent_queue_size', 'gauge', 'Tasks ready to be claimed by an agent, for the hundred longest queues.'),
 	('clutch_agents', 'gauge', 'Agents by status.'),
+	('clutch_paused', 'gauge', 'Agents and capabilities that are paused.'),
+	('clutch_tasks_unclaimed', 'gauge', 'Tasks that their agents have not claimed in time, and that no other agent has taken yet.'),
 	('clutch_breakers', 'gauge', 'Agents whose circuit breaker is not closed, by the state of the breaker.'),
 	('clutch_subscription_behind', 'gauge', 'Events that a subscription has not handled yet; 10001 means more than 10000.'),
 	('clutch_subscription_oldest_seconds', 'gauge', 'How long the first of them has been in the log.'),
@@ -99,6 +101,14 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 	UNION ALL
 		SELECT 'clutch_agents', pg_catalog.jsonb_build_object('status', status), count(*)
 		FROM clutch.agent_registry GROUP BY status
+	UNION ALL
+		SELECT 'clutch_paused', pg_catalog.jsonb_build_object('kind', k.kind), count(p.what)
+		FROM (VALUES ('agent'), ('capability')) AS k(kind)
+		LEFT JOIN clutch.paused p ON p.kind = k.kind
+		GROUP BY k.kind
+	UNION ALL
+		SELECT 'clutch_tasks_unclaimed', '{}', count(*)
+		FROM clutch.waiting w JOIN clutch.ready r ON r.task_id = w.task_id AND r.queue_no = w.queue_no
 	UNION ALL
 		SELECT 'clutch_breakers', pg_catalog.jsonb_build_object('state', s.state), count(b.agent_id)
 		FROM (VALUES ('open'), ('half_open')) AS s(state)

@@ -8,7 +8,8 @@ SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id,
 		CASE WHEN t.finished_at IS NULL THEN least(t.lease_until, t.deadline,
 			CASE WHEN t.waiting_for IS DISTINCT FROM 'sibling' THEN t.wake_at END) END AS next_at, t.lease_until, t.deadline, t.created_at,
 		t.started_at, t.finished_at, t.result_seq,
-		t.scope, t.domain, t.payload_type, t.request_seq, t.retries, t.losses
+		t.scope, t.domain, t.payload_type, t.request_seq, t.retries, t.losses,
+		coalesce(t.asked_priority, t.priority) AS asked_priority
 FROM clutch.task t;
 COMMENT ON VIEW clutch.tasks IS 'every task that was requested, and its state';
 
@@ -107,7 +108,9 @@ WITH blocked AS (
 		LIMIT 1) AS c)
 SELECT	t.task_id, t.run_id, t.status, t.agent_id, t.since, p.problem, p.hint
 FROM (SELECT clutch.now() AS now,
-			 coalesce(nullif(nullif(pg_catalog.current_setting('clutch.claim_timeout', true), ''), '0'), '60 s')::interval AS patience) AS clock
+			 coalesce(nullif(nullif(pg_catalog.current_setting('clutch.claim_timeout', true), ''), '0'), '60 s')::interval AS patience,
+			 coalesce(nullif(nullif(pg_catalog.current_setting('clutch.claim_timeout', true), ''), '0'), '5 min')::interval AS claim_timeout,
+			 (SELECT array_agg(p.what) FROM clutch.pause p) AS paused) AS clock
 CROSS JOIN clutch.task t
 LEFT JOIN LATERAL (
 	SELECT d.after_task_id FROM clutch.dependency d
@@ -121,15 +124,22 @@ CROSS JOIN LATERAL (VALUES (
 		 WHEN t.status = 'running' AND t.lease_until < clock.now THEN 'lease expired'
 		 WHEN t.status = 'suspended' AND t.wake_at < clock.now THEN 'its time has come'
 		 WHEN t.status = 'pending' AND t.wake_at < clock.now AND t.waiting_for <> 'sibling' THEN 'its time has come'
+		 WHEN t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
+				AND (t.agent_id = ANY (clock.paused)
+					 OR EXISTS (SELECT FROM unnest(t.requires) r WHERE split_part(r, '@', 1) = ANY (clock.paused))) THEN 'paused'
 		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
 		 WHEN awaited.after_task_id IS NOT NULL THEN 'waits for an unknown task'
-		 WHEN t.status = 'assigned' AND t.since < clock.now - interval '5 minutes' THEN 'not claimed'
+		 WHEN t.status = 'assigned' AND t.since < clock.now - clock.claim_timeout THEN 'not claimed'
 	END,
 	CASE WHEN t.deadline < clock.now THEN 'Call clutch.tick(), run the worker, or let an agent claim.'
+		 WHEN t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
+				AND (t.agent_id = ANY (clock.paused)
+					 OR EXISTS (SELECT FROM unnest(t.requires) r WHERE split_part(r, '@', 1) = ANY (clock.paused)))
+			THEN 'SELECT * FROM clutch.paused shows what is paused; SELECT clutch.resume(what) ends it.'
 		 WHEN awaited.after_task_id IS NOT NULL
 			THEN format('Nobody has requested task %s, which it waits for: request that task, or cancel this one.', awaited.after_task_id)
 		 WHEN t.status = 'pending' AND t.wake_at IS NULL THEN 'SELECT * FROM clutch.why(task_id) shows why no agent can have it.'
-		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim: check whether it runs.'
+		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim, and no other agent that could have the task has room: check whether it runs.'
 		 ELSE 'Call clutch.tick(), run the worker, or let an agent claim.'
 	END)) AS p(problem, hint)
 WHERE p.problem IS NOT NULL

@@ -14,6 +14,27 @@ CREATE FUNCTION clutch.set_status(agent_id text, status text, reason text DEFAUL
 COMMENT ON FUNCTION clutch.set_status(text, text, text) IS
 	'sets the status of an agent: STOPPING takes no new work; STOPPED and UNAVAILABLE give their work back';
 
+CREATE FUNCTION clutch.unregister(agent_id text, reason text DEFAULT NULL) RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_unregister' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.unregister(text, text) IS
+	'removes an agent from the registry and gives its tasks to others; what it did stays in the log';
+
+CREATE FUNCTION clutch.pause(what text, reason text DEFAULT NULL) RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_pause' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.pause(text, text) IS
+	'gives an agent, or tasks that require a capability to anybody, no new work until it is resumed; what is running goes on';
+
+CREATE FUNCTION clutch.resume(what text) RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_resume' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.resume(text) IS
+	'ends a pause and offers the tasks that waited; NULL if there was no pause';
+
+CREATE VIEW clutch.paused WITH (security_invoker = true) AS
+SELECT	p.what, CASE WHEN p.what LIKE 'agent:%' THEN 'agent' ELSE 'capability' END AS kind,
+		p.reason, p.since, p.by_agent, p.seq
+FROM clutch.pause p;
+COMMENT ON VIEW clutch.paused IS 'agents and capabilities that get no new work until they are resumed';
+
 CREATE FUNCTION clutch.agent_transitions(OUT from_status text, OUT to_status text)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_agent_transitions' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 18;
@@ -58,7 +79,8 @@ SELECT	r.agent_id,
 		h.last_seen,
 		r.card,
 		coalesce((SELECT b.state FROM clutch.breakers b WHERE b.agent_id = r.agent_id), 'closed') AS breaker,
-		r.reason
+		r.reason,
+		EXISTS (SELECT FROM clutch.pause p WHERE p.what = r.agent_id) AS paused
 FROM clutch.agent_registry r
 CROSS JOIN LATERAL (
 	SELECT	count(s.task_id)::integer AS running,

@@ -88,6 +88,16 @@ CREATE TABLE clutch.agent_failure (
 	CONSTRAINT agent_failure_pkey PRIMARY KEY (agent_id, seq)
 );
 
+-- Agents and capabilities that get no new work until they are resumed.
+CREATE TABLE clutch.pause (
+	what			text COLLATE "C" NOT NULL,	-- agent:x, or a capability
+	seq				bigint NOT NULL,		-- of the event
+	since			timestamptz NOT NULL,
+	by_agent		text COLLATE "C" NOT NULL,
+	reason			text,
+	CONSTRAINT pause_pkey PRIMARY KEY (what)
+);
+
 -- How tasks of a payload type are tried again; NULL says nothing.
 CREATE TABLE clutch.retry_policy (
 	payload_type	text COLLATE "C" NOT NULL,
@@ -130,7 +140,9 @@ CREATE TABLE clutch.task (
 	attempt			integer NOT NULL,
 	retries			integer NOT NULL DEFAULT 0,	-- after errors, since it was revived
 	losses			integer NOT NULL DEFAULT 0,	-- leases lost, likewise
-	priority		smallint NOT NULL,
+	unclaimed		integer NOT NULL DEFAULT 0,	-- agents in a row that did not claim it in time
+	priority		smallint NOT NULL,		-- as it counts now
+	asked_priority	smallint,				-- before it was lifted; NULL: it was not
 	join_count		integer,				-- of its parent's children: 0 all, or so many
 	requires		text[] COLLATE "C",
 	domain			text COLLATE "C",
@@ -174,6 +186,8 @@ CREATE TABLE clutch.ready (
 	queue_no		bigint NOT NULL,
 	task_id			text COLLATE "C" NOT NULL,
 	since			timestamptz NOT NULL,	-- it counts as more urgent with time
+	waited_no		bigint,					-- its place in waiting before, to which it
+	waited_since	timestamptz,			-- returns if a more urgent task takes its slot
 	CONSTRAINT ready_pkey PRIMARY KEY (agent_id, urgency, queue_no)
 );
 

@@ -12,11 +12,15 @@
 #include "base/clock.h"
 #include "base/column.h"
 #include "flow/liveness.h"
+#include "flow/restored.h"
+#include "flow/withdraw.h"
+#include "protocol/identifier.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
 #include "registry/agent.h"
 #include "registry/breaker.h"
 #include "routing/match.h"
+#include "settings.h"
 #include "trust/principal.h"
 #include "utils/timestamp.h"
 
@@ -26,6 +30,9 @@ PG_FUNCTION_INFO_V1(clutch_agents_meeting);
 PG_FUNCTION_INFO_V1(clutch_breaker);
 PG_FUNCTION_INFO_V1(clutch_set_status);
 PG_FUNCTION_INFO_V1(clutch_agent_transitions);
+PG_FUNCTION_INFO_V1(clutch_unregister);
+PG_FUNCTION_INFO_V1(clutch_pause);
+PG_FUNCTION_INFO_V1(clutch_resume);
 
 /* where the card stands in the envelope that is built around it */
 static const ProblemArgument register_arguments[] = {
@@ -98,6 +105,82 @@ clutch_set_status(PG_FUNCTION_ARGS)
 										agent_status_payload(agent_id, status,
 															 argument_optional_text(fcinfo, 2))));
 	problem_arguments_end(&scope);
+	return result_receipt(fcinfo, receipt);
+}
+
+Datum
+clutch_unregister(PG_FUNCTION_ARGS)
+{
+	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
+
+	agent_require(agent_id, "agent_id");
+	principal_require(agent_id, "agent_id");
+	(void) restored_epoch();
+	return result_receipt(fcinfo, withdraw_unregister(agent_id, argument_optional_text(fcinfo, 1)));
+}
+
+/* ----------------------------------------------------------------- pausing */
+
+static void
+registry_refuse_pause(Slice what)
+{
+	const char *rule;
+
+	if (identifier_fault(ID_CAPABILITY, what, &rule) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("what", "WRONG_VALUE"),
+				 errmsg("neither an agent ID nor a capability: %s", place_quote(what)),
+				 errhint("Pass the ID of an agent, like \"agent:researcher\", or a capability without a version, like \"skill:research\".")));
+}
+
+/*
+ * In whose name the role pauses or resumes: that of the orchestrator for
+ * operators, who may pause anything, or that of the agent that is paused.
+ */
+static Slice
+registry_pausing_agent(Slice what)
+{
+	Slice		orchestrator = slice_of_cstring(clutch_orchestrator);
+
+	if (slice_starts(what, SLICE_OF("agent:")))
+	{
+		agent_require(what, "what");
+		if (principal_speaks_for(orchestrator))
+			return orchestrator;
+		principal_require(what, "what");
+		return what;
+	}
+	registry_refuse_pause(what);
+	principal_require(orchestrator, "what");
+	return orchestrator;
+}
+
+Datum
+clutch_pause(PG_FUNCTION_ARGS)
+{
+	Slice		what = argument_text(fcinfo, 0, "what");
+	Slice		by_agent = registry_pausing_agent(what);
+	Roster	   *roster = roster_get();
+
+	(void) restored_epoch();
+	if (!slice_starts(what, SLICE_OF("agent:")) && roster_word(roster, BY_CAPABILITY, what) == NULL)
+		ereport(NOTICE,
+				(errmsg("no registered agent has the capability %s", place_quote(what)),
+				 errhint("It is paused all the same. SELECT unnest(capabilities) FROM clutch.agents lists those that there are.")));
+	return result_receipt(fcinfo, withdraw_pause(by_agent, what, argument_optional_text(fcinfo, 1)));
+}
+
+Datum
+clutch_resume(PG_FUNCTION_ARGS)
+{
+	Slice		what = argument_text(fcinfo, 0, "what");
+	Slice		by_agent = registry_pausing_agent(what);
+	Receipt		receipt;
+
+	(void) restored_epoch();
+	if (!withdraw_resume(by_agent, what, &receipt))
+		PG_RETURN_NULL();
 	return result_receipt(fcinfo, receipt);
 }
 

@@ -49,6 +49,7 @@ run_tick_now(void)
 	document_put_int(&b, "expired", report.due.expired);
 	document_put_int(&b, "timed_out", report.due.timed_out);
 	document_put_int(&b, "woken", report.due.woken);
+	document_put_int(&b, "unclaimed", report.due.unclaimed);
 	document_put_int(&b, "lost", report.lost);
 	document_put_int(&b, "sent", report.sent);
 	document_put_int(&b, "routed", report.routed);

@@ -10,6 +10,7 @@
 #include "api/result.h"
 #include "base/document.h"
 #include "flow/answer.h"
+#include "flow/cancel.h"
 #include "flow/claim.h"
 #include "flow/keep.h"
 #include "flow/liveness.h"
@@ -29,6 +30,7 @@ PG_FUNCTION_INFO_V1(clutch_finish);
 PG_FUNCTION_INFO_V1(clutch_fail);
 PG_FUNCTION_INFO_V1(clutch_release);
 PG_FUNCTION_INFO_V1(clutch_cancel);
+PG_FUNCTION_INFO_V1(clutch_cancel_run);
 PG_FUNCTION_INFO_V1(clutch_retry);
 PG_FUNCTION_INFO_V1(clutch_retry_run);
 PG_FUNCTION_INFO_V1(clutch_answer);
@@ -346,6 +348,22 @@ clutch_cancel(PG_FUNCTION_ARGS)
 	document_put_text(&b, "reason", argument_optional_text(fcinfo, 1));
 	report.payload = document_end(&b);
 	return result_receipt(fcinfo, send_in_scope(task_id, &report, cancel_arguments));
+}
+
+Datum
+clutch_cancel_run(PG_FUNCTION_ARGS)
+{
+	Slice		run_id = argument_text(fcinfo, 0, "run_id");
+	Slice		by_agent = acting_agent(fcinfo, 2);
+	ProblemArguments scope;
+	int64		cancelled;
+
+	principal_require(by_agent, "by_agent");
+	(void) restored_epoch();
+	problem_arguments_begin(&scope, cancel_arguments);
+	cancelled = cancel_run(run_id, argument_optional_text(fcinfo, 1), by_agent);
+	problem_arguments_end(&scope);
+	PG_RETURN_INT64(cancelled);
 }
 
 static Task *

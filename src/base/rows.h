@@ -55,11 +55,12 @@
 	X(AGENT_HEARTBEAT, "agent_heartbeat", 3) \
 	X(AGENT_SLOT, "agent_slot", 7) \
 	X(AGENT_FAILURE, "agent_failure", 5) \
+	X(PAUSE, "pause", 5) \
 	X(RETRY_POLICY, "retry_policy", 5) \
 	X(PRINCIPAL, "principal", 4) \
 	X(RUN_SCOPE, "run_scope", 2) \
-	X(TASK, "task", 44) \
-	X(READY, "ready", 5) \
+	X(TASK, "task", 46) \
+	X(READY, "ready", 7) \
 	X(WAITING, "waiting", 6) \
 	X(DEPENDENCY, "dependency", 4) \
 	X(BUDGET, "budget", 6) \
@@ -105,6 +106,7 @@ enum
 	X(AGENT_HEARTBEAT, "agent_heartbeat_key")	/* agent_id, generation DESC */ \
 	X(AGENT_SLOT, "agent_slot_key") /* agent_id, slot_no, generation DESC */ \
 	X(AGENT_FAILURE, "agent_failure_pkey")	/* agent_id, seq */ \
+	X(PAUSE, "pause_pkey")	/* what */ \
 	X(RETRY_POLICY, "retry_policy_pkey")	/* payload_type */ \
 	X(PRINCIPAL, "principal_pkey")	/* grantee, agent_id */ \
 	X(RUN_SCOPE, "run_scope_pkey")	/* run_id */ \

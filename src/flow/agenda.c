@@ -16,7 +16,8 @@
 #include "utils/memutils.h"
 
 static const char *const kind_names[NUM_CONSEQUENCE_KINDS] = {
-	"cancel_children", "cancel", "orphan", "dependent", "join", "wake", "lift", "route", "take_away",
+	"cancel_children", "cancel", "orphan", "dependent", "join", "wake", "lift", "route", "displace",
+	"take_away",
 	"give_up", "timed_out", "offer", "timers", "tick"
 };
 

@@ -33,6 +33,7 @@ typedef enum ConsequenceKind
 	CONSEQUENCE_WAKE,			/* what it is suspended for may have come: flow/suspend.h; seq */
 	CONSEQUENCE_LIFT,			/* because waits for it, priority amount: flow/lift.h */
 	CONSEQUENCE_ROUTE,			/* it waits, and may have to end: flow/offer.h */
+	CONSEQUENCE_DISPLACE,		/* it may take the place of a less urgent one: flow/displace.h */
 	CONSEQUENCE_TAKE_AWAY,		/* its agent (because) does not work: flow/liveness.h */
 	/* of an agent */
 	CONSEQUENCE_GIVE_UP,		/* it has stopped: flow/liveness.h */

@@ -14,8 +14,10 @@
 #include "flow/ending.h"
 #include "flow/move.h"
 #include "protocol/problem.h"
+#include "queue/queue.h"
 #include "queue/requester.h"
 #include "queue/timer.h"
+#include "queue/yielding.h"
 #include "registry/slot.h"
 #include "routing/decision.h"
 #include "routing/router.h"
@@ -168,17 +170,45 @@ assign_give_back(Task *task, const Requirement *requirement, Slice request_id, T
 	return selected >= 0;
 }
 
-/* what the request asks for; the agent that had the task and lost it is to be avoided */
+/*
+ * What the request asks for.  The agent that had the task and lost it is to be
+ * avoided, unless the task is new: then it was displaced there before it was begun.
+ */
 static void
 assign_read_requirement(const Task *task, const Envelope *request, Requirement *requirement)
 {
 	requirement_of(request, task->scope, requirement);
-	if (task->past_agents.n > 0 && !claim_reason_goes_back(task->reason))
+	if (task->past_agents.n > 0 && task->reason != CLAIM_NEW && !claim_reason_goes_back(task->reason))
 		requirement->avoid = task->past_agents.items[task->past_agents.n - 1];
 }
 
+/* of so few full agents, looking for a task that yields costs as much as looking who waits */
+#define FEW_FULL_AGENTS	4
+
+/*
+ * A task behind others of its kind need not look: the first of them has looked,
+ * and looks again with every tick.
+ */
 static bool
-assign_route(Task *task, const Envelope *request, TimestampTz at, bool is_new)
+assign_might_displace(const Task *task, const Choice *choice)
+{
+	int			full = choice->rejected[REJECTED_CONCURRENCY].count;
+
+	if (task->priority == LEVEL_BATCH || full == 0 || task->status != TASK_PENDING)
+		return false;
+	return (full <= FEW_FULL_AGENTS || waiting_is_first(task)) &&
+		yielding_is_any(choice, task->priority);
+}
+
+/* what the caller of assign_route knows of the task, and may do to others */
+typedef struct RouteMode
+{
+	bool		is_new;			/* its request is at the door */
+	AssignMakeRoom make_room;	/* NULL: other tasks are a matter for the agenda */
+} RouteMode;
+
+static bool
+assign_route(Task *task, const Envelope *request, TimestampTz at, RouteMode mode)
 {
 	Requirement requirement;
 	Choice	   *choice;
@@ -192,21 +222,28 @@ assign_route(Task *task, const Envelope *request, TimestampTz at, bool is_new)
 		return true;
 	choice = router_choose(&requirement);
 	selected = assign_choice_take_slot(task, choice, &slot_no);
+	if (selected < 0 && mode.make_room != NULL && mode.make_room(task, choice))
+	{
+		choice = router_choose(&requirement);
+		selected = assign_choice_take_slot(task, choice, &slot_no);
+	}
 	if (selected >= 0)
 	{
 		assign_give(task, &requirement, choice, selected, slot_no, request->id, at);
 		return true;
 	}
-	if (is_new)
+	if (mode.is_new)
 		requester_require_room(request->from_agent, &requirement);
 	assign_wait(task, &requirement, choice, request->id);
+	if (mode.make_room == NULL && assign_might_displace(task, choice))
+		agenda_add_task(CONSEQUENCE_DISPLACE, task->depth, task->task_id);
 	return false;
 }
 
 void
 assign_new(Task *task, const Envelope *request, TimestampTz at)
 {
-	(void) assign_route(task, request, at, true);
+	(void) assign_route(task, request, at, (RouteMode) {.is_new = true});
 }
 
 /* the request of a task as it stands in the log; the envelope points into the document */
@@ -225,12 +262,30 @@ assign_read_request(const Task *task, Envelope *request)
 }
 
 bool
-assign_again(Task *task)
+assign_making_room(Task *task, AssignMakeRoom make_room)
 {
 	Envelope	request;
 
 	assign_read_request(task, &request);
-	return assign_route(task, &request, task->since, false);
+	return assign_route(task, &request, task->since, (RouteMode) {.make_room = make_room});
+}
+
+bool
+assign_again(Task *task)
+{
+	return assign_making_room(task, NULL);
+}
+
+void
+assign_put_back(Task *task)
+{
+	Requirement requirement;
+	Envelope	request;
+
+	assign_read_request(task, &request);
+	assign_read_requirement(task, &request, &requirement);
+	waiting_put_back(task, &requirement);
+	task_save(task);
 }
 
 /* ----------------------------------------------------- what waits, one agent */
@@ -247,55 +302,154 @@ assign_find_candidate(const Choice *choice, Slice agent_id)
 	return -1;
 }
 
+/* A task of the agent is looked at, of so many at most, to tell whether it works at all. */
+#define IDLE_LOOKS		16
+
+/* As far as can be told at little cost: does the agent work at none of its tasks? */
+static bool
+assign_agent_is_idle(Slice agent_id)
+{
+	ListCell   *cell;
+
+	foreach(cell, slot_list_tasks(agent_id))
+	{
+		Task	   *task = task_look(*(Slice *) lfirst(cell), ROWS_LATEST);
+
+		if (foreach_current_index(cell) == IDLE_LOOKS)
+			break;
+		if (task != NULL && task->status == TASK_RUNNING && slice_equal(task->agent_id, agent_id))
+			return false;
+	}
+	return true;
+}
+
+/* An offered task, locked, leaves the agent that has not claimed it. */
+static void
+assign_take_unclaimed(Task *task)
+{
+	TaskEvent	event = {STEP_UNCLAIMED};
+	Notice		notice = {MSG_TASK_PROGRESS, MOVE_UNCLAIMED, .to = task->agent_id};
+	DocumentBuilder b;
+
+	event.was_idle = assign_agent_is_idle(task->agent_id);
+	document_begin(&b);
+	document_put_cstring(&b, "state", "unclaimed");
+	document_put_text(&b, "agent_id", task->agent_id);
+	document_put_timestamp(&b, "since", task->since);
+	document_put_bool(&b, "idle", event.was_idle);
+	notice.payload = document_end(&b);
+	(void) move_task(task, &notice, &event);
+}
+
+void
+assign_offer(Task *task)
+{
+	Requirement requirement;
+	Envelope	request;
+
+	assign_read_request(task, &request);
+	assign_read_requirement(task, &request, &requirement);
+	waiting_offer(task, &requirement);
+	timer_set(task);
+	task_save(task);
+}
+
+/*
+ * Which of the candidates is to get a pending task, or -1: the receiver, unless
+ * it is to be avoided and is not the best.
+ */
+static int
+assign_select_for_pending(const Choice *choice, const Receiver *receiver)
+{
+	int			selected = assign_find_candidate(choice, receiver->agent_id);
+
+	return selected > 0 && slice_equal(choice->requirement.avoid, receiver->agent_id) ? -1 : selected;
+}
+
+/*
+ * The same for an offered one.  An agent that has had it gets it only if it asks
+ * for work: otherwise agents that never claim would pass it round for ever.
+ */
+static int
+assign_select_for_offered(const Task *task, const Choice *choice, const Receiver *receiver)
+{
+	int			i;
+
+	for (i = 0; i < choice->ncandidates; i++)
+	{
+		Slice		agent_id = choice->candidates[i].agent_id;
+		bool		is_receiver = slice_equal(agent_id, receiver->agent_id);
+
+		if (slice_equal(agent_id, task->agent_id) ||
+			(slice_present(receiver->agent_id) && !is_receiver))
+			continue;
+		if ((is_receiver && receiver->claims) || !task_was_with(task, agent_id))
+			return i;
+	}
+	return -1;
+}
+
+/* May the task that was found at the place be given at all? */
+static bool
+assign_may_give(const Task *task, const WaitingPlace *place, const Receiver *receiver)
+{
+	if (!waiting_is_at(task, place))
+		return false;
+	if (task_is_offered(task))
+		return !slice_equal(task->agent_id, receiver->agent_id);
+	/* it has to end, which is a consequence of the claim that finds it */
+	if (budget_exceeded(task) == NULL)
+		return true;
+	agenda_add_task(CONSEQUENCE_ROUTE, task->depth, task->task_id);
+	return false;
+}
+
 /*
  * Chosen by what could be read without a lock, and then given under the lock if
- * the task still waits in its place: a task that the agent does not get is not
+ * the task is still at its place: a task that the agent does not get is not
  * locked, so an open transaction that claims holds nothing but its own tasks.
  */
 static bool
-assign_choose_and_give(const WaitingPlace *place, Slice agent_id)
+assign_choose_and_give(const WaitingPlace *place, const Receiver *receiver)
 {
 	Task	   *task = task_look(place->task_id, ROWS_LATEST);
 	Requirement requirement;
 	Envelope	request;
 	Choice	   *choice;
+	const Candidate *chosen;
 	int			selected;
 	int			slot_no;
 
-	if (task == NULL || task->status != TASK_PENDING || task->queue_no != place->queue_no)
+	if (!assign_may_give(task, place, receiver))
 		return false;
-	/* it has to end, which is a consequence of the claim that finds it */
-	if (budget_exceeded(task) != NULL)
-	{
-		agenda_add_task(CONSEQUENCE_ROUTE, task->depth, task->task_id);
-		return false;
-	}
 	assign_read_request(task, &request);
 	assign_read_requirement(task, &request, &requirement);
 	choice = router_choose(&requirement);
-	selected = assign_find_candidate(choice, agent_id);
-	/* an agent that is to be avoided gets it only if no other has room */
-	if (selected < 0 || (selected > 0 && slice_equal(requirement.avoid, agent_id)) ||
-		!slot_is_likely(agent_id, choice->candidates[selected].max_concurrency))
+	selected = task_is_offered(task) ? assign_select_for_offered(task, choice, receiver) :
+		assign_select_for_pending(choice, receiver);
+	if (selected < 0)
+		return false;
+	chosen = &choice->candidates[selected];
+	if (!slot_is_likely(chosen->agent_id, chosen->max_concurrency))
 		return false;
 	task = waiting_lock(place);
-	if (task == NULL)
-		return false;
-	slot_no = assign_candidate_take_slot(task, &choice->candidates[selected]);
+	slot_no = task == NULL ? -1 : assign_candidate_take_slot(task, chosen);
 	if (slot_no < 0)
 		return false;
+	if (task_is_offered(task))
+		assign_take_unclaimed(task);
 	assign_give(task, &requirement, choice, selected, slot_no, request.id, task->since);
 	return true;
 }
 
 /* Each task is tried in memory of its own: a request may be as large as any. */
 bool
-assign_waiting_to(const WaitingPlace *place, Slice agent_id)
+assign_waiting_to(const WaitingPlace *place, const Receiver *receiver)
 {
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch assign waiting",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
-	bool		given = assign_choose_and_give(place, agent_id);
+	bool		given = assign_choose_and_give(place, receiver);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);

@@ -15,6 +15,7 @@
 #define CLUTCH_ASSIGN_H
 
 #include "queue/waiting.h"
+#include "routing/choice.h"
 #include "store/event.h"
 #include "task/task.h"
 
@@ -32,11 +33,36 @@ extern void assign_new(Task *task, const Envelope *request, TimestampTz at);
 extern bool assign_again(Task *task);
 
 /*
- * Gives a task that waits to this agent, if the router would let it have the
- * task and it has a free slot; otherwise the task stays where it is, and is not
- * even locked.  Returns true if the agent has it now.
+ * assign_again for the handler of a consequence, which may move other tasks.  If
+ * no candidate has a free slot, make_room is called; it returns true if one has a
+ * free slot now.  assign_again puts CONSEQUENCE_DISPLACE on the agenda instead, if
+ * there seems to be a task that would yield.
  */
-extern bool assign_waiting_to(const WaitingPlace *place, Slice agent_id);
+typedef bool (*AssignMakeRoom) (const Task *task, const Choice *choice);
+extern bool assign_making_room(Task *task, AssignMakeRoom make_room);
+
+/* Puts a task that has just been displaced back to where it waited. */
+extern void assign_put_back(Task *task);
+
+/*
+ * A ready task that its agent has not claimed in time: it stays there, and other
+ * agents may have it.  The caller has it locked.
+ */
+extern void assign_offer(Task *task);
+
+/* who is to get a task that waits, or is offered */
+typedef struct Receiver
+{
+	Slice		agent_id;		/* absent: any that has not had it; only for an offered one */
+	bool		claims;			/* it is asking for work */
+} Receiver;
+
+/*
+ * Gives the task to the receiver, if the router would let it have the task and
+ * it has a free slot; otherwise the task stays where it is, and is not even
+ * locked.  Returns true if it was given.
+ */
+extern bool assign_waiting_to(const WaitingPlace *place, const Receiver *receiver);
 
 /*
  * Spec 10, step 3: gives the task to the agent that a second request names.

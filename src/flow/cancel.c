@@ -7,10 +7,13 @@
  */
 #include "clutch.h"
 
+#include "base/document.h"
 #include "flow/cancel.h"
 #include "flow/ending.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
+#include "task/report.h"
+#include "utils/memutils.h"
 
 /* one entry for each child, committed or not */
 static void
@@ -106,4 +109,54 @@ cancel_settle_orphan(const Consequence *consequence)
 		return !busy;
 	ending_cancel(task, ancestor);
 	return true;
+}
+
+/* --------------------------------------------------------------- all of a run */
+
+static Jsonb *
+cancel_payload(Slice reason)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_text(&b, "reason", reason);
+	return document_end(&b);
+}
+
+/* returns whether it was live */
+static bool
+cancel_one_of_run(Slice task_id, Slice reason, Slice by_agent)
+{
+	Task	   *task = task_lock(task_id);
+	Report		report = {MSG_TASK_CANCEL, .from = by_agent};
+
+	if (task == NULL || task_status_is_over(task->status))
+		return false;
+	if (cancel_orphan(task))
+		return true;
+	report.payload = cancel_payload(reason);
+	(void) report_send(task_id, &report);
+	return true;
+}
+
+/* Only the ids of the live tasks are kept in memory. */
+int64
+cancel_run(Slice run_id, Slice reason, Slice by_agent)
+{
+	List	   *ids = task_list_live_of_run(run_id);
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch cancel task",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(each);
+	int64		cancelled = 0;
+	ListCell   *cell;
+
+	foreach(cell, ids)
+	{
+		CHECK_FOR_INTERRUPTS();
+		cancelled += cancel_one_of_run(*(Slice *) lfirst(cell), reason, by_agent);
+		MemoryContextReset(each);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
+	return cancelled;
 }

@@ -24,6 +24,14 @@
  */
 extern bool cancel_orphan(Task *task);
 
+/*
+ * Cancels the tasks of a run that are not over, ancestors first, and returns how
+ * many it was.  What stands below a cancelled task is cancelled because of it;
+ * for the others the agent needs the right to cancel them, or this raises
+ * NOT_ASSIGNED.  Waits for tasks that other transactions have locked.
+ */
+extern int64 cancel_run(Slice run_id, Slice reason, Slice by_agent);
+
 /* CONSEQUENCE_CANCEL_CHILDREN, _CANCEL and _ORPHAN; false: to be tried later */
 extern bool cancel_settle_children(const Consequence *consequence);
 extern bool cancel_settle(const Consequence *consequence);

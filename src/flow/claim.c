@@ -12,6 +12,7 @@
 #include "base/document.h"
 #include "flow/agenda.h"
 #include "flow/claim.h"
+#include "flow/displace.h"
 #include "flow/due.h"
 #include "flow/ending.h"
 #include "flow/move.h"
@@ -20,6 +21,7 @@
 #include "flow/restored.h"
 #include "queue/ready.h"
 #include "queue/timer.h"
+#include "registry/roster.h"
 #include "utils/timestamp.h"
 
 /*
@@ -34,6 +36,7 @@
 typedef struct Claim
 {
 	Slice		agent_id;
+	bool		is_paused;
 	int64		lease;
 	List	   *tasks;			/* Task *, claimed so far */
 } Claim;
@@ -73,7 +76,7 @@ claim_ready(Claim *claim, int n, QueueLevel least_level)
 {
 	int			missing = n - list_length(claim->tasks);
 
-	if (missing > 0)
+	if (missing > 0 && !claim->is_paused)
 		(void) ready_take(claim->agent_id, missing, least_level, claim_take, claim);
 }
 
@@ -83,7 +86,7 @@ claim_waiting(Claim *claim, int n, QueueLevel least_level)
 {
 	int			missing = n - list_length(claim->tasks);
 
-	if (missing > 0 && offer_work(claim->agent_id, missing) > 0)
+	if (missing > 0 && !claim->is_paused && offer_work(claim->agent_id, missing, true) > 0)
 		claim_ready(claim, n, least_level);
 }
 
@@ -123,7 +126,7 @@ List *
 claim_tasks(Slice agent_id, int n, int64 lease)
 {
 	static int	claims = 0;
-	Claim		claim = {agent_id, lease, NIL};
+	Claim		claim = {agent_id, roster_pauses_agent(roster_get(), agent_id), lease, NIL};
 
 	(void) restored_epoch();
 	if (++claims % BUSY_EVERY == 0)
@@ -131,6 +134,8 @@ claim_tasks(Slice agent_id, int n, int64 lease)
 	claim_ready(&claim, n, LEVEL_LOW);
 	claim_waiting(&claim, n, LEVEL_LOW);
 	/* batch work is for an agent that has nothing else to do */
+	if (claim.tasks == NIL && !claim.is_paused && displace_batch_work(agent_id, n) > 0)
+		claim_ready(&claim, n, LEVEL_LOW);
 	if (claim.tasks == NIL)
 		claim_ready(&claim, n, LEVEL_BATCH);
 	if (claim.tasks == NIL)

@@ -23,7 +23,7 @@
 int
 due_moved(const DueReport *report)
 {
-	return report->expired + report->timed_out + report->woken;
+	return report->expired + report->timed_out + report->woken + report->unclaimed;
 }
 
 /* ---------------------------------------------------------------- one task */
@@ -77,6 +77,11 @@ due_move(Task *task, TimestampTz now, DueReport *report)
 	}
 	else if (task_is_held(task) && is_woken)
 		due_wake(task, report);
+	else if (timer_claim_end(task) != 0 && timer_claim_end(task) <= now)
+	{
+		assign_offer(task);
+		report->unclaimed++;
+	}
 	else
 	{
 		/* extended meanwhile: it is looked at again when that is due */

@@ -2,7 +2,8 @@
  *
  * due.h
  *	  Tasks whose time has come: expired leases, passed deadlines, questions
- *	  that nobody answered, retries and not_before.
+ *	  that nobody answered, retries, not_before, and ready tasks that their
+ *	  agents do not claim.
  *
  * Done by tick, and in small shares by claims.  Nothing waits: a task that
  * another transaction has locked stays due.
@@ -20,6 +21,7 @@ typedef struct DueReport
 	int			timed_out;		/* deadlines, runtimes and questions */
 	int			woken;			/* their time has come */
 	int			routed;			/* of these, given to an agent */
+	int			unclaimed;		/* ready tasks that are offered to other agents now */
 } DueReport;
 
 /* how many tasks have moved */

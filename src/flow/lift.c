@@ -54,6 +54,8 @@ lift_task(Task *task, int priority, Slice because)
 	document_put_text(&b, "because", because);
 	notice.payload = document_end(&b);
 	(void) move_task(task, &notice, &event);
+	if (task->status == TASK_PENDING && task->waiting_for == WAITING_FOR_CAPACITY)
+		agenda_add_task(CONSEQUENCE_DISPLACE, task->depth, task->task_id);
 	lift_awaited(task);
 }
 

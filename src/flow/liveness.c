@@ -245,6 +245,28 @@ liveness_is_lost(Silent *agent, TimestampTz now)
 	return at <= now;
 }
 
+/* agents that hold tasks but have left the registry; a List of Silent * */
+static List *
+liveness_list_gone(const Roster *roster)
+{
+	List	   *gone = NIL;
+	ListCell   *cell;
+
+	foreach(cell, slot_list_agents())
+	{
+		Slice		agent_id = *(Slice *) lfirst(cell);
+		Silent	   *agent;
+
+		if (roster_find(roster, agent_id) >= 0 || slot_list_tasks(agent_id) == NIL)
+			continue;
+		agent = palloc0(sizeof(Silent));
+		agent->agent_id = agent_id;
+		agent->given_up = true;
+		gone = lappend(gone, agent);
+	}
+	return gone;
+}
+
 /* a List of Silent * */
 static List *
 liveness_list_lost(TimestampTz now)
@@ -272,6 +294,7 @@ liveness_list_lost(TimestampTz now)
 			lost = lappend(lost, kept);
 		}
 	}
+	lost = list_concat(lost, liveness_list_gone(roster));
 	/* an open transaction may just have given a task to one of them */
 	if (lost != NIL)
 		watch.due = Min(watch.due, now + LOOK_AGAIN);
@@ -285,6 +308,9 @@ liveness_declare_lost(Silent *agent, TimestampTz now)
 {
 	AgentStatus status;
 
+	/* it has left the registry, or registers again at this moment */
+	if (agent->given_up && roster_find(roster_get(), agent->agent_id) < 0)
+		return false;
 	agent->given_up = false;
 	/* the transaction that has locked it may be registering it again */
 	if (!agent_try_lock(agent->agent_id, &status))

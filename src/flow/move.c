@@ -61,6 +61,17 @@ move_leaves_queue(const Task *task, TaskStep step, TaskStatus to)
 		(step == STEP_LIFT && task->status != TASK_INPUT_REQUIRED && task->status != TASK_SUSPENDED);
 }
 
+/*
+ * A task that is given to an agent, lifted there, or displaced keeps its place in
+ * the order of those that wait; one that begins again in another way does not.
+ */
+static bool
+move_keeps_order(const Task *task, TaskStep step)
+{
+	return step == STEP_DISPLACE || (step == STEP_ASSIGN && task->status == TASK_PENDING) ||
+		(step == STEP_LIFT && task->status == TASK_ASSIGNED);
+}
+
 static void
 move_leave_queue(Task *task)
 {
@@ -108,6 +119,11 @@ move_leave_place(Task *task, const TaskEvent *event, TaskStatus to, AttemptOutco
 {
 	if (move_leaves_queue(task, event->step, to))
 		move_leave_queue(task);
+	if (!move_keeps_order(task, event->step))
+	{
+		task->left_no = 0;
+		task->left_since = 0;
+	}
 	if (task->slot_no >= 0 && (!task_status_holds_slot(to) || event->step == STEP_ASSIGN))
 		move_leave_slot(task, outcome);
 	if (to != TASK_RUNNING)

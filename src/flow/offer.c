@@ -40,15 +40,16 @@ offer_agent_room(Slice agent_id)
 	return limit - load.running;
 }
 
-static bool
+static WaitingTried
 offer_give_to_agent(const WaitingPlace *place, void *arg)
 {
-	return assign_waiting_to(place, *(Slice *) arg);
+	return assign_waiting_to(place, arg) ? WAITING_LEFT : WAITING_STAYS;
 }
 
 int
-offer_work(Slice agent_id, int n)
+offer_work(Slice agent_id, int n, bool claims)
 {
+	Receiver	receiver = {agent_id, claims};
 	int			room;
 
 	/* the usual case, and it must not cost a reading of the registry */
@@ -57,28 +58,43 @@ offer_work(Slice agent_id, int n)
 	room = offer_agent_room(agent_id);
 	if (room == 0)
 		return 0;
-	return waiting_try_fitting(agent_id, Min(n, room), offer_give_to_agent, &agent_id);
+	return waiting_try_fitting(agent_id, Min(n, room), offer_give_to_agent, &receiver);
+}
+
+/* a pending task; true: it has left its place */
+static bool
+offer_route_pending(const WaitingPlace *place, int *routed)
+{
+	Task	   *task = waiting_lock(place);
+
+	if (task == NULL || task->status != TASK_PENDING)
+		return false;
+	*routed += assign_again(task);
+	return task->status != TASK_PENDING;
 }
 
 /* Each task is routed in memory of its own: a request may be as large as any. */
-static bool
+static WaitingTried
 offer_route_place(const WaitingPlace *place, void *arg)
 {
 	int		   *routed = arg;
+	Receiver	anybody = {SLICE_NONE};
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch route waiting",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
-	Task	   *task = waiting_lock(place);
-	bool		has_left = false;
+	Task	   *task = task_look(place->task_id, ROWS_LATEST);
+	WaitingTried tried;
 
-	if (task != NULL)
+	if (task != NULL && task_is_offered(task))
 	{
-		*routed += assign_again(task);
-		has_left = task->status != TASK_PENDING;
+		tried = assign_waiting_to(place, &anybody) ? WAITING_LEFT : WAITING_STAYS_ALONE;
+		*routed += tried == WAITING_LEFT;
 	}
+	else
+		tried = offer_route_pending(place, routed) ? WAITING_LEFT : WAITING_STAYS;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
-	return has_left;
+	return tried;
 }
 
 int
@@ -117,7 +133,7 @@ offer_is_idle(const Consequence *consequence)
 bool
 offer_settle(const Consequence *consequence)
 {
-	(void) offer_work(consequence->subject, consequence->amount);
+	(void) offer_work(consequence->subject, consequence->amount, false);
 	notify_agent(consequence->subject);
 	return true;
 }

@@ -17,9 +17,11 @@
 
 /*
  * Gives the agent up to n of the tasks that wait, as long as it has room for
- * them.  Tasks that it does not get are not locked.  Returns how many it got.
+ * them, and of those that other agents do not claim.  claims says that it is
+ * asking for work: then it may even have one that it let pass before.  Tasks that
+ * it does not get are not locked.  Returns how many it got.
  */
-extern int	offer_work(Slice agent_id, int n);
+extern int	offer_work(Slice agent_id, int n, bool claims);
 
 /* routes up to n of the tasks that wait, whichever agents they fit; returns how many were */
 extern int	offer_to_all(int n);

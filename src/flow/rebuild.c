@@ -53,7 +53,7 @@ rebuild_empty_state(void)
 {
 	static QueryPlan lock = {"LOCK TABLE clutch.events IN SHARE ROW EXCLUSIVE MODE", 0};
 	static QueryPlan empty = {
-		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.agent_failure, clutch.run_scope, "
+		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.agent_failure, clutch.pause, clutch.run_scope, "
 		"clutch.task, clutch.ready, clutch.waiting, "
 		"clutch.dependency, clutch.budget, clutch.spending, clutch.question, clutch.suspended, "
 		"clutch.awaited, clutch.step, clutch.timer", 0
@@ -309,23 +309,44 @@ rebuild_compare_arrivals(const ListCell *a, const ListCell *b)
 	return x->request_seq < y->request_seq ? -1 : x->request_seq > y->request_seq ? 1 : 0;
 }
 
+/* false: its request is not in the log */
+static bool
+rebuild_read_requirement(const Task *task, Requirement *requirement)
+{
+	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
+	Envelope	request;
+
+	if (document == NULL)
+		return false;
+	envelope_read_admitted(document, &request, problem_list());
+	requirement_of(&request, task->scope, requirement);
+	return true;
+}
+
 static void
 rebuild_place_pending(Task *task)
 {
-	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
 	Requirement requirement;
-	Envelope	request;
 
 	if (task->waiting_for == WAITING_FOR_SIBLING)
 	{
 		edge_mark_unknown(task);
 		agenda_add_task(CONSEQUENCE_DEPENDENT, task->depth, task->task_id);
 	}
-	if (task_is_held(task) || document == NULL)
-		return;
-	envelope_read_admitted(document, &request, problem_list());
-	requirement_of(&request, task->scope, &requirement);
-	waiting_put(task, &requirement);
+	if (!task_is_held(task) && rebuild_read_requirement(task, &requirement))
+		waiting_put(task, &requirement);
+}
+
+/* offered to others as well, as a tick would do it, if its agent has not claimed it in time */
+static void
+rebuild_place_ready(Task *task)
+{
+	TimestampTz end = timer_claim_end(task);
+	Requirement requirement;
+
+	ready_put(task);
+	if (end != 0 && end <= clock_now() && rebuild_read_requirement(task, &requirement))
+		waiting_offer(task, &requirement);
 }
 
 /* A limit that was lowered since does not take the slot from a task. */
@@ -363,7 +384,7 @@ rebuild_place_task(Task *task)
 	if (task_status_holds_slot(task->status))
 		rebuild_place_in_slot(task);
 	if (task->status == TASK_ASSIGNED)
-		ready_put(task);
+		rebuild_place_ready(task);
 	else if (task->status == TASK_INPUT_REQUIRED)
 		question_put(task);
 	else if (task->status == TASK_SUSPENDED)

@@ -13,6 +13,7 @@
 #include "flow/agenda.h"
 #include "flow/cancel.h"
 #include "flow/dependency.h"
+#include "flow/displace.h"
 #include "flow/due.h"
 #include "flow/join.h"
 #include "flow/lift.h"
@@ -54,6 +55,8 @@ settle_one(const Consequence *consequence)
 			return lift_settle(consequence);
 		case CONSEQUENCE_ROUTE:
 			return offer_settle_task(consequence);
+		case CONSEQUENCE_DISPLACE:
+			return displace_settle(consequence);
 		case CONSEQUENCE_TAKE_AWAY:
 			return liveness_settle_task(consequence);
 		case CONSEQUENCE_GIVE_UP:

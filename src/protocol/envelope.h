@@ -38,8 +38,8 @@ typedef struct MessagePolicy
 } MessagePolicy;
 
 /*
- * Why the database itself has written a task.progress: meta.clutch.move, which
- * is refused from any other sender.  It is part of the log for rebuild's sake.
+ * What the database itself has to say by a task.progress or an agent.heartbeat
+ * that it has written: meta.clutch.move, which is refused from any other sender.  It is part of the log for rebuild's sake.
  */
 typedef enum TaskMove
 {
@@ -51,7 +51,15 @@ typedef enum TaskMove
 	MOVE_JOINED,				/* "joined": its children have ended */
 	MOVE_LIFTED,				/* "lifted": to the priority of a task that
 								 * waits for it */
-	MOVE_WOKEN					/* "woken": a suspended task continues */
+	MOVE_WOKEN,					/* "woken": a suspended task continues */
+	MOVE_DISPLACED,				/* "displaced": by a more urgent task */
+	MOVE_UNCLAIMED,				/* "unclaimed": its agent did not claim it in
+								 * time */
+
+	/* of an agent.heartbeat */
+	MOVE_UNREGISTERED,			/* "unregistered": the agent leaves the registry */
+	MOVE_PAUSED,				/* "paused": an agent or a capability */
+	MOVE_RESUMED				/* "resumed" */
 } TaskMove;
 
 /* meta.clutch.budget, which all tasks of the run share */

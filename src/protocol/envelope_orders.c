@@ -107,7 +107,8 @@ static const FieldTable meta_fields = FIELD_TABLE_OPEN(meta_names);
 
 /* in the order of TaskMove, without its first member, MOVE_NONE */
 static const char *const order_moves[] = {
-	"released", "lease_expired", "retried", "answered", "joined", "lifted", "woken", NULL
+	"released", "lease_expired", "retried", "answered", "joined", "lifted", "woken",
+	"displaced", "unclaimed", "unregistered", "paused", "resumed", NULL
 };
 
 static void

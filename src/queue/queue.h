@@ -21,6 +21,11 @@
  * and gave back by a rollback; the next look from the start finds them, and it
  * is never put off for long.
  *
+ * A task draws its queue_no when it enters a queue, with one exception: a ready
+ * task that has to yield its slot returns to the place that it had in waiting.
+ * So whoever takes a task out of a queue notes that place in the Task (left_no,
+ * left_since), and the row of clutch.ready keeps it.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_QUEUE_H
@@ -48,8 +53,12 @@ enum
 	Anum_queue_task_id,
 	Anum_queue_since,			/* when it entered the queue */
 	Anum_queue_from_agent,		/* clutch.waiting only: the requester */
-	Natts_ready = Anum_queue_since,
-	Natts_waiting = Anum_queue_from_agent
+	Natts_waiting = Anum_queue_from_agent,
+
+	/* clutch.ready only: queue_no and since of the task in waiting, if it has waited */
+	Anum_ready_waited_no = Anum_queue_from_agent,
+	Anum_ready_waited_since,
+	Natts_ready = Anum_ready_waited_since
 };
 
 StaticAssertDecl((int) Natts_ready == (int) COLUMNS_READY, "columns of clutch.ready");

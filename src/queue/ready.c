@@ -8,11 +8,15 @@
 #include "clutch.h"
 
 #include "base/clock.h"
+#include "base/column.h"
 #include "base/memo.h"
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "queue/queue.h"
 #include "queue/ready.h"
+#include "queue/waiting.h"
+#include "registry/roster.h"
+#include "routing/filter_agents.h"
 #include "utils/timestamp.h"
 
 /* where this backend last found a task for an agent */
@@ -51,6 +55,8 @@ ready_put(Task *task)
 
 	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
 	task->queue_kind = 0;
+	column_put_int8(values, nulls, Anum_ready_waited_no, task->left_no);
+	column_put_int8(values, nulls, Anum_ready_waited_since, task->left_since);
 	values[Anum_queue_key - 1] = PointerGetDatum(slice_to_text(task->agent_id));
 	values[Anum_queue_urgency - 1] = Int16GetDatum(task_urgency(task));
 	values[Anum_queue_queue_no - 1] = Int64GetDatum(task->queue_no);
@@ -59,10 +65,22 @@ ready_put(Task *task)
 	(void) rows_insert(TABLE_READY, values, nulls);
 }
 
+/* the place in waiting to which the task of the current row would return */
+static void
+ready_note_place(const RowScan *scan, Task *task)
+{
+	bool		has_waited = !rows_is_null(scan, Anum_ready_waited_no);
+
+	task->left_no = rows_int8(scan, has_waited ? Anum_ready_waited_no : Anum_queue_queue_no);
+	task->left_since = rows_timestamp(scan, has_waited ? Anum_ready_waited_since : Anum_queue_since);
+}
+
 void
 ready_remove(Task *task)
 {
+	ItemPointerData tid;
 	RowScan		scan;
+	bool		found;
 
 	if (task->queue_no == 0)
 		return;
@@ -70,8 +88,31 @@ ready_remove(Task *task)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, task->agent_id);
 	rows_key_int2(&scan, 2, BTEqualStrategyNumber, task_urgency(task));
 	rows_key_int8(&scan, 3, BTEqualStrategyNumber, task->queue_no);
-	(void) rows_delete_first(&scan);
+	rows_start(&scan);
+	found = rows_next(&scan);
+	if (found)
+	{
+		tid = rows_tid(&scan);
+		ready_note_place(&scan, task);
+	}
+	rows_end(&scan);
+	if (found)
+		rows_delete(TABLE_READY, &tid);
+	waiting_end_offer(task);
 	task->queue_no = 0;
+}
+
+/* Does the task require a capability that is paused?  Looked at without a lock. */
+static bool
+ready_is_paused(const QueueEntry *entry)
+{
+	Roster	   *roster = roster_get();
+	Task	   *task;
+
+	if (!roster_has_pauses(roster))
+		return false;
+	task = task_look(entry->task_id, ROWS_LATEST);
+	return task != NULL && slice_present(filter_paused_capability(roster, &task->requires));
 }
 
 /* the task of an entry, locked and out of the queue; NULL: it is not to be had */
@@ -79,12 +120,13 @@ static Task *
 ready_lock(QueueEntry *entry, Slice agent_id)
 {
 	bool		busy;
-	Task	   *task = task_lock_now(entry->task_id, &busy);
+	Task	   *task = ready_is_paused(entry) ? NULL : task_lock_now(entry->task_id, &busy);
 
 	if (task == NULL || task->status != TASK_ASSIGNED ||
 		task->queue_no != entry->queue_no || !slice_equal(task->agent_id, agent_id))
 		return NULL;
 	rows_delete(TABLE_READY, &entry->tid);
+	waiting_end_offer(task);
 	task->queue_no = 0;
 	return task;
 }
@@ -124,4 +166,84 @@ ready_take(Slice agent_id, int n, QueueLevel least_level, ReadyTake take, void *
 	queue_close(&queue);
 	rows_end(&scan);
 	return taken;
+}
+
+/* ---------------------------------------------------------------- yielding */
+
+/*
+ * So many rows of an agent are looked at: more than one only if other
+ * transactions hold its tasks, or if they have aged.  And so many dead ones.
+ */
+#define YIELDING_LOOKS	64
+#define YIELDING_DEAD	1000
+
+/* Goes backwards through the rows of the agent that are less urgent. */
+static void
+ready_scan_yielding(RowScan *scan, Slice agent_id, int priority)
+{
+	rows_begin(scan, TABLE_READY, INDEX_READY, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_key_int2(scan, 2, BTGreaterStrategyNumber, LEVEL_CRITICAL - priority);
+	scan->most_dead = YIELDING_DEAD;
+	rows_start(scan);
+}
+
+/* Does the current row have to yield?  Not if it is as urgent by the time that it has stood here. */
+static bool
+ready_yields(const RowScan *scan, int priority, QueueEntry *entry)
+{
+	if (TransactionIdIsValid(rows_in_doubt(scan)))
+		return false;
+	entry->urgency = rows_int2(scan, Anum_queue_urgency);
+	entry->queue_no = rows_int8(scan, Anum_queue_queue_no);
+	entry->since = rows_timestamp(scan, Anum_queue_since);
+	entry->task_id = rows_text(scan, Anum_queue_task_id);
+	return (int) queue_level(entry, clock_now()) < priority;
+}
+
+bool
+ready_look_for_yielding(Slice agent_id, int priority, int *urgency, int64 *queue_no)
+{
+	RowScan		scan;
+	QueueEntry	entry;
+	bool		found = false;
+	int			i;
+
+	ready_scan_yielding(&scan, agent_id, priority);
+	for (i = 0; i < YIELDING_LOOKS && !found && rows_previous(&scan); i++)
+		found = ready_yields(&scan, priority, &entry);
+	if (found)
+	{
+		*urgency = entry.urgency;
+		*queue_no = entry.queue_no;
+	}
+	rows_end(&scan);
+	return found;
+}
+
+Task *
+ready_lock_yielding(Slice agent_id, int priority)
+{
+	RowScan		scan;
+	QueueEntry	entry;
+	Task	   *task = NULL;
+	int			i;
+
+	ready_scan_yielding(&scan, agent_id, priority);
+	for (i = 0; i < YIELDING_LOOKS && task == NULL && rows_previous(&scan); i++)
+	{
+		bool		busy;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!ready_yields(&scan, priority, &entry))
+			continue;
+		task = task_lock_now(entry.task_id, &busy);
+		if (task != NULL && (task->status != TASK_ASSIGNED || task->queue_no != entry.queue_no ||
+							 !slice_equal(task->agent_id, agent_id)))
+			task = NULL;
+		if (task != NULL)
+			ready_note_place(&scan, task);
+	}
+	rows_end(&scan);
+	return task;
 }

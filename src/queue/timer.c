@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * timer.c
- *	  When a task must be looked at again: its lease, its deadline, wake_at.
+ *	  When a task must be looked at again.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,6 +11,7 @@
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "queue/timer.h"
+#include "settings.h"
 #include "utils/timestamp.h"
 #include "wake/notify.h"
 
@@ -24,6 +25,18 @@ enum
 
 StaticAssertDecl((int) Natts_timer == (int) COLUMNS_TIMER, "columns of clutch.timer");
 
+/* the time to claim a task doubles with each agent that has let it pass, so often at most */
+#define MOST_DOUBLINGS	10
+
+TimestampTz
+timer_claim_end(const Task *task)
+{
+	if (task->status != TASK_ASSIGNED || task_is_offered(task) || clutch_claim_timeout == 0)
+		return 0;
+	return task->since +
+		((clutch_claim_timeout * USECS_PER_SEC) << Min(task->unclaimed, MOST_DOUBLINGS));
+}
+
 /*
  * The earliest of its times, or 0 if it waits for no time.  A task that waits for
  * others is not routed before wake_at, but nothing happens then either.
@@ -32,7 +45,8 @@ static TimestampTz
 timer_task_earliest_time(const Task *task)
 {
 	bool		is_dependent = task->waiting_for == WAITING_FOR_SIBLING;
-	TimestampTz times[] = {task->lease_until, task->deadline, is_dependent ? 0 : task->wake_at};
+	TimestampTz times[] = {task->lease_until, task->deadline, is_dependent ? 0 : task->wake_at,
+	timer_claim_end(task)};
 	TimestampTz first = 0;
 	int			i;
 

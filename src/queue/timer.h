@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * timer.h
- *	  When a task must be looked at again: its lease, its deadline, wake_at.
+ *	  When a task must be looked at again: its lease, its deadline, wake_at, and
+ *	  the end of the time in which its agent is to claim it.
  *
  * A task has at most one row of clutch.timer, which is never later than the
- * earliest of the three; task->next_at is the key of the row.  Extending a
+ * earliest of the four; task->next_at is the key of the row.  Extending a
  * lease leaves the row where it is: when the row is due, whoever takes it sees
  * the later end and sets the timer again.
  *
@@ -16,6 +17,12 @@
 #define CLUTCH_TIMER_H
 
 #include "task/task.h"
+
+/*
+ * When others may have a ready task that its agent has not claimed
+ * (clutch.claim_timeout); 0: never, or they may have it already.
+ */
+extern TimestampTz timer_claim_end(const Task *task);
 
 /* makes sure that the task is looked at when one of its times has come */
 extern void timer_set(Task *task);

@@ -7,8 +7,6 @@
  */
 #include "clutch.h"
 
-#include "base/clock.h"
-#include "base/column.h"
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
@@ -21,7 +19,6 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
-#include "wake/notify.h"
 
 /* so many tasks are tried in vain before a look at them is given up */
 #define MAX_VAIN		64
@@ -29,74 +26,8 @@
 /* so many kinds waiting_try_kinds looks at in one call */
 #define KINDS_AT_ONCE	256
 
-/*
- * A transaction that frees a slot at this very moment does not see the task, and
- * the transaction that puts the task here does not see the slot.  After this
- * time both should be over.
- */
-#define SLOT_MISSED		USECS_PER_SEC
-
 /* what reading the requirement of a kind costs, in rows passed over */
 #define READING_COSTS	20
-
-/* --------------------------------------------------------- a task's own row */
-
-void
-waiting_put_kind(Task *task, int64 kind)
-{
-	Datum		values[Natts_waiting] = {0};
-	bool		nulls[Natts_waiting] = {0};
-	TimestampTz now = clock_now();
-
-	task->queue_kind = kind;
-	task->queue_no = rows_nextval(SEQUENCE_QUEUE_NO);
-	values[Anum_queue_key - 1] = Int64GetDatum(kind);
-	values[Anum_queue_urgency - 1] = Int16GetDatum(task_urgency(task));
-	values[Anum_queue_queue_no - 1] = Int64GetDatum(task->queue_no);
-	column_put_text(values, nulls, Anum_queue_task_id, task->task_id);
-	values[Anum_queue_since - 1] = TimestampTzGetDatum(now);
-	column_put_text(values, nulls, Anum_queue_from_agent, task->from_agent);
-	(void) rows_insert(TABLE_WAITING, values, nulls);
-	notify_due(now + SLOT_MISSED);
-}
-
-void
-waiting_put(Task *task, const Requirement *requirement)
-{
-	int64		kind = waiting_kind_of(requirement);
-
-	if (task->queue_no != 0 && task->queue_kind == kind)
-		return;
-	waiting_remove(task);
-	waiting_put_kind(task, kind);
-}
-
-void
-waiting_remove(Task *task)
-{
-	RowScan		scan;
-
-	if (task->queue_no == 0)
-		return;
-	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_LATEST, RowExclusiveLock);
-	rows_key_int8(&scan, 1, BTEqualStrategyNumber, task->queue_kind);
-	rows_key_int2(&scan, 2, BTEqualStrategyNumber, task_urgency(task));
-	rows_key_int8(&scan, 3, BTEqualStrategyNumber, task->queue_no);
-	(void) rows_delete_first(&scan);
-	task->queue_no = 0;
-	task->queue_kind = 0;
-}
-
-Task *
-waiting_lock(const WaitingPlace *place)
-{
-	bool		busy;
-	Task	   *task = task_lock_now(place->task_id, &busy);
-
-	if (task != NULL && task->status == TASK_PENDING && task->queue_no == place->queue_no)
-		return task;
-	return NULL;
-}
 
 /* ------------------------------------------------------- looking for kinds */
 
@@ -360,7 +291,7 @@ waiting_try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
 		if (entry == NULL)
 			break;
 		place = waiting_place_of_entry(whose, entry);
-		if (try_one(&place, arg))
+		if (try_one(&place, arg) == WAITING_LEFT)
 			left++;
 		else
 			vain++;
@@ -429,6 +360,7 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 	Queues		all;
 	int			open;
 	int			left = 0;
+	int			vain = 0;
 
 	if (waiting_is_empty())
 		return 0;
@@ -441,15 +373,17 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 		Queue	   *whose;
 		QueueEntry *entry = queue_first_of(all.queues, open, &whose);
 		WaitingPlace place;
+		WaitingTried tried;
 		Queue		done;
 
 		CHECK_FOR_INTERRUPTS();
 		if (entry == NULL)
 			break;
 		place = waiting_place_of_entry(whose, entry);
-		if (try_one(&place, arg))
+		tried = try_one(&place, arg);
+		if (tried == WAITING_LEFT || (tried == WAITING_STAYS_ALONE && vain++ < MAX_VAIN))
 		{
-			left++;
+			left += tried == WAITING_LEFT;
 			queue_pass(whose, entry);
 			continue;
 		}

@@ -21,6 +21,7 @@
 #include "protocol/problem.h"
 #include "registry/agent.h"
 #include "registry/agent_row.h"
+#include "registry/pause.h"
 #include "settings.h"
 #include "utils/builtins.h"
 
@@ -222,12 +223,42 @@ agent_lock(const Envelope *envelope)
 }
 
 void
+agent_require_locked(Slice agent_id, const char *place)
+{
+	AgentRow	row;
+
+	if (!agent_row_await(agent_id, &row))
+		agent_raise_unregistered(agent_id, place);
+}
+
+void
+agent_remove(Slice agent_id)
+{
+	AgentRow	row;
+
+	if (agent_row_await(agent_id, &row))
+		rows_delete(TABLE_AGENT_REGISTRY, &row.tid);
+	(void) pause_remove(agent_id);
+	roster_invalidate();
+}
+
+void
 agent_apply(const Envelope *envelope, int64 seq, TimestampTz at)
 {
 	Slice		agent_id = agent_of_event(envelope);
 	JsonbValue	payload = envelope->payload;
 	AgentRow	row;
 
+	if (envelope->orders.move == MOVE_UNREGISTERED)
+	{
+		agent_remove(agent_id);
+		return;
+	}
+	if (envelope->orders.move == MOVE_PAUSED || envelope->orders.move == MOVE_RESUMED)
+	{
+		pause_apply(envelope, seq, at);
+		return;
+	}
 	if (agent_is_sign_of_life(envelope))
 	{
 		agent_require(agent_id, "/payload/agent_id");
@@ -313,8 +344,8 @@ agent_check_status(const Envelope *envelope)
 
 /* ------------------------------------------------------ the agents' events */
 
-Jsonb *
-agent_envelope(Slice from, MessageType type, Jsonb *payload)
+static Draft
+agent_draft(Slice from, MessageType type, Jsonb *payload)
 {
 	Draft		draft = {0};
 
@@ -326,6 +357,28 @@ agent_envelope(Slice from, MessageType type, Jsonb *payload)
 	draft.task_id = SLICE_OF("task:agents");
 	draft.from_agent = from;
 	draft.payload = payload;
+	return draft;
+}
+
+Jsonb *
+agent_envelope(Slice from, MessageType type, Jsonb *payload)
+{
+	Draft		draft = agent_draft(from, type, payload);
+
+	return draft_document(&draft);
+}
+
+Jsonb *
+agent_move_envelope(Slice from, const char *move, Jsonb *payload)
+{
+	Draft		draft = agent_draft(from, MSG_AGENT_HEARTBEAT, payload);
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_open_object(&b, "clutch");
+	document_put_cstring(&b, "move", move);
+	document_close_object(&b);
+	draft.meta = document_end(&b);
 	return draft_document(&draft);
 }
 

@@ -42,6 +42,8 @@ extern void agent_say_status(Slice agent_id, AgentStatus status, const char *rea
 
 /* An agent.* event in the run of the registry; from need not be its subject. */
 extern Jsonb *agent_envelope(Slice from, MessageType type, Jsonb *payload);
+/* An agent.heartbeat with meta.clutch.move, for event_append. */
+extern Jsonb *agent_move_envelope(Slice from, const char *move, Jsonb *payload);
 /* The payload of an agent.heartbeat that says a status; reason may be absent. */
 extern Jsonb *agent_status_payload(Slice agent_id, AgentStatus status, Slice reason);
 
@@ -56,5 +58,10 @@ extern uint64 agent_guard(Slice agent_id);
 
 /* Raises AGENT_NOT_FOUND at that place (see errproblem) unless it is registered. */
 extern void agent_require(Slice agent_id, const char *place);
+/* The same, and locks it. */
+extern void agent_require_locked(Slice agent_id, const char *place);
+
+/* The agent leaves the registry; what it has done, and what it may do, stays. */
+extern void agent_remove(Slice agent_id);
 
 #endif							/* CLUTCH_AGENT_H */

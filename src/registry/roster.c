@@ -201,6 +201,37 @@ roster_taking_work(const Roster *roster)
 }
 
 bool
+roster_has_pauses(const Roster *roster)
+{
+	return roster->pauses.n > 0;
+}
+
+const AgentSet *
+roster_paused(const Roster *roster)
+{
+	return roster->paused;
+}
+
+bool
+roster_pauses_capability(const Roster *roster, Slice capability)
+{
+	int			i;
+
+	for (i = 0; i < roster->pauses.n; i++)
+		if (slice_equal(roster->pauses.items[i], capability))
+			return true;
+	return false;
+}
+
+bool
+roster_pauses_agent(const Roster *roster, Slice agent_id)
+{
+	int			ordinal = roster_has_pauses(roster) ? roster_find(roster, agent_id) : -1;
+
+	return ordinal >= 0 && agent_set_has(roster->paused, ordinal);
+}
+
+bool
 roster_limits_spending(const Roster *roster)
 {
 	return roster->limits_spending;

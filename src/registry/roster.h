@@ -118,6 +118,12 @@ extern void roster_add_agents(const RosterWord *word, AgentSet *set);
 /* card.ncapabilities of them, in the order of the card */
 extern const RosterCapability *roster_capabilities(const Roster *roster, int ordinal);
 
+/* Is anything paused at all?  Then the agents that are, and whether a capability is (pause.h). */
+extern bool roster_has_pauses(const Roster *roster);
+extern const AgentSet *roster_paused(const Roster *roster);
+extern bool roster_pauses_capability(const Roster *roster, Slice capability);
+extern bool roster_pauses_agent(const Roster *roster, Slice agent_id);
+
 /* Does any card limit what its agent may spend on a run? */
 extern bool roster_limits_spending(const Roster *roster);
 extern const AgentSet *roster_taking_work(const Roster *roster);

@@ -98,6 +98,8 @@ struct Roster
 
 	AgentSet   *taking_work;
 	bool		limits_spending;
+	AgentSet   *paused;
+	SliceList	pauses;			/* everything that is paused, agents too */
 	AgentSet   *sandboxed;
 	AgentSet   *network[NETWORK_OPEN + 1];
 

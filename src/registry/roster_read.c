@@ -15,6 +15,7 @@
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "registry/agent_row.h"
+#include "registry/pause_row.h"
 #include "utils/memutils.h"
 
 RosterWord *
@@ -193,6 +194,42 @@ roster_read_members(RosterReading *reading)
 	rows_end(&scan);
 }
 
+/* --------------------------------------------------------------- the pauses */
+
+static void
+roster_keep_pause(Roster *roster, Slice what)
+{
+	SliceList  *pauses = &roster->pauses;
+	int			ordinal = roster_find(roster, what);
+
+	/* there is room for a power of two, so the count says when it is full */
+	if ((pauses->n & (pauses->n - 1)) == 0)
+	{
+		Slice	   *items = roster_alloc(roster, Max(pauses->n, 1) * 2 * sizeof(Slice));
+
+		if (pauses->n > 0)
+			memcpy(items, pauses->items, pauses->n * sizeof(Slice));
+		pauses->items = items;
+	}
+	pauses->items[pauses->n].s = memcpy(roster_alloc(roster, Max(what.len, 1)), what.s, what.len);
+	pauses->items[pauses->n++].len = what.len;
+	if (ordinal >= 0)
+		agent_set_add(roster->paused, ordinal);
+}
+
+static void
+roster_read_pauses(Roster *roster)
+{
+	RowScan		scan;
+
+	roster->paused = agent_set_none(roster->nagents);
+	rows_begin(&scan, TABLE_PAUSE, INDEX_PAUSE, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	while (rows_next(&scan))
+		roster_keep_pause(roster, rows_text(&scan, Anum_pause_what));
+	rows_end(&scan);
+}
+
 /* ----------------------------------------------------------- turning around */
 
 /* A set takes nagents / 8 bytes, a list 4 for each agent that has the word. */
@@ -289,6 +326,7 @@ roster_read(void)
 	reading.memberships = MemoryContextAlloc(scratch, reading.capacity * sizeof(RosterMembership));
 	roster_read_agents(&reading);
 	roster_read_members(&reading);
+	roster_read_pauses(reading.roster);
 	roster_trim(reading.roster);
 	roster_turn_around(&reading);
 	roster_sort_by_traits(reading.roster);

@@ -353,6 +353,27 @@ slot_list_tasks(Slice agent_id)
 	return rows_list_texts(&scan, Anum_agent_slot_task_id, NIL);
 }
 
+List *
+slot_list_agents(void)
+{
+	List	   *agents = NIL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTGreaterStrategyNumber, SLICE_OF(""));
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		agents = slice_list_add(agents, rows_text(&scan, Anum_agent_slot_agent_id));
+		scan.nkeys = 0;
+		rows_key_text(&scan, 1, BTGreaterStrategyNumber, *(Slice *) llast(agents));
+		rows_restart(&scan);
+	}
+	rows_end(&scan);
+	return agents;
+}
+
 void
 slot_restore(Slice agent_id, int64 done, int64 failed, int64 chosen_seq)
 {

@@ -39,6 +39,9 @@ extern bool slot_is_likely(Slice agent_id, int max_concurrency);
 /* ids of the tasks that hold a slot of the agent, as of now; a List of Slice * */
 extern List *slot_list_tasks(Slice agent_id);
 
+/* ids of the agents that have a slot, registered or not; a List of Slice * */
+extern List *slot_list_agents(void);
+
 /*
  * The caller has locked the task that holds the slot.  since_seq is the seq that
  * slot_take was given, or any lower one: older versions of the slot are dead and

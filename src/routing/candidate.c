@@ -201,3 +201,49 @@ candidate_reject_full(Choice *choice, int candidate)
 	memmove(&choice->candidates[candidate], &choice->candidates[candidate + 1],
 			(choice->ncandidates - candidate) * sizeof(Candidate));
 }
+
+/* ---------------------------------------------------------------- full ones */
+
+typedef struct FullAgent
+{
+	int			ordinal;
+	double		score;
+} FullAgent;
+
+static int
+full_compare(const void *a, const void *b)
+{
+	const FullAgent *x = a;
+	const FullAgent *y = b;
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return x->ordinal - y->ordinal;
+}
+
+int
+candidate_list_full(const Choice *choice, int most, int **ordinals, double **scores)
+{
+	AgentSet   *full = agent_set_copy(choice->left[REJECTED_REQUIRES]);
+	FullAgent  *agents;
+	Scorer		scorer;
+	int			n = 0;
+	int			i = -1;
+
+	agent_set_minus(full, choice->left[REJECTED_CONCURRENCY]);
+	agents = palloc(sizeof(FullAgent) * Max(agent_set_count(full), 1));
+	score_begin(&scorer, &choice->requirement, choice->roster);
+	while ((i = agent_set_next(full, i)) >= 0)
+		agents[n++] = (FullAgent) {i, score_of(&scorer, i)};
+	if (scorer.asked > 0)
+		qsort(agents, n, sizeof(FullAgent), full_compare);
+	n = Min(n, most);
+	*ordinals = palloc(sizeof(int) * Max(n, 1));
+	*scores = palloc(sizeof(double) * Max(n, 1));
+	for (i = 0; i < n; i++)
+	{
+		(*ordinals)[i] = agents[i].ordinal;
+		(*scores)[i] = agents[i].score;
+	}
+	return n;
+}

@@ -17,6 +17,13 @@
  */
 extern void candidate_rank(Choice *choice, int most);
 
+/*
+ * The agents that were rejected only because they are full, those that fit best
+ * first, and at most so many.  Returns how many; the ordinals are palloc'd, and so
+ * are their scores.
+ */
+extern int	candidate_list_full(const Choice *choice, int most, int **ordinals, double **scores);
+
 /* Moves a candidate from the list to those rejected by concurrency. */
 extern void candidate_reject_full(Choice *choice, int candidate);
 

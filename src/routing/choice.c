@@ -11,6 +11,7 @@
 
 static const char *const rejection_names[NUM_REJECTIONS] = {
 	[REJECTED_STATUS] = "status",
+	[REJECTED_PAUSED] = "paused",
 	[REJECTED_BREAKER] = "breaker",
 	[REJECTED_SCOPE] = "scope",
 	[REJECTED_TRUST] = "trust",

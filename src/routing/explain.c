@@ -13,6 +13,7 @@
 #include "lib/stringinfo.h"
 #include "protocol/level.h"
 #include "registry/breaker.h"
+#include "routing/filter_agents.h"
 #include "routing/usage.h"
 #include "settings.h"
 #include "store/spending.h"
@@ -140,6 +141,7 @@ explain_in_words(StringInfo words, const Choice *choice, Rejection rejection, in
 {
 	const Requirement *requirement = &choice->requirement;
 	const RosterAgent *agent = roster_agent(choice->roster, ordinal);
+	Slice		paused;
 
 	switch (rejection)
 	{
@@ -148,6 +150,13 @@ explain_in_words(StringInfo words, const Choice *choice, Rejection rejection, in
 			break;
 		case REJECTED_BREAKER:
 			explain_breaker(words, choice, ordinal);
+			break;
+		case REJECTED_PAUSED:
+			paused = filter_paused_capability(choice->roster, &requirement->requires);
+			if (slice_present(paused))
+				appendStringInfo(words, "is not given %.*s, which is paused", paused.len, paused.s);
+			else
+				appendStringInfoString(words, "is paused");
 			break;
 		case REJECTED_SCOPE:
 			appendStringInfo(words, "does not work for %.*s",

@@ -10,6 +10,7 @@
 #include "routing/filter_agents.h"
 
 #include "base/clock.h"
+#include "protocol/identifier.h"
 #include "registry/breaker.h"
 #include "routing/usage.h"
 #include "settings.h"
@@ -158,6 +159,23 @@ filter_agents_drop_by_budget(const Choice *choice, AgentSet *left)
 	}
 }
 
+Slice
+filter_paused_capability(const Roster *roster, const SliceList *requires)
+{
+	int			i;
+
+	for (i = 0; roster_has_pauses(roster) && i < requires->n; i++)
+	{
+		Slice		id;
+		Slice		range;
+
+		identifier_split_version(requires->items[i], &id, &range);
+		if (roster_pauses_capability(roster, id))
+			return id;
+	}
+	return SLICE_NONE;
+}
+
 bool
 filter_may_spend(const Roster *roster, int ordinal, Slice run_id)
 {
@@ -175,6 +193,23 @@ filter_may_spend(const Roster *roster, int ordinal, Slice run_id)
 	return true;
 }
 
+/* The paused agents, or all if a capability that is required is paused. */
+static void
+filter_agents_drop_by_pause(const Choice *choice, AgentSet *left)
+{
+	const Requirement *requirement = &choice->requirement;
+	AgentSet   *none;
+
+	if (!slice_present(filter_paused_capability(choice->roster, &requirement->requires)))
+	{
+		agent_set_minus(left, roster_paused(choice->roster));
+		return;
+	}
+	none = agent_set_none(roster_size(choice->roster));
+	agent_set_and(left, none);
+	pfree(none);
+}
+
 /* Could the filter drop any agent at all?  Most filters of a choice could not. */
 static bool
 filter_applies(const Choice *choice, Rejection filter)
@@ -183,6 +218,8 @@ filter_applies(const Choice *choice, Rejection filter)
 
 	switch (filter)
 	{
+		case REJECTED_PAUSED:
+			return roster_has_pauses(choice->roster);
 		case REJECTED_SCOPE:
 			return slice_present(requirement->scope);
 		case REJECTED_TRUST:
@@ -209,6 +246,9 @@ filter_apply(Choice *choice, Rejection filter, AgentSet *left)
 	{
 		case REJECTED_STATUS:
 			agent_set_and(left, roster_taking_work(roster));
+			break;
+		case REJECTED_PAUSED:
+			filter_agents_drop_by_pause(choice, left);
 			break;
 		case REJECTED_SCOPE:
 			filter_agents_drop_by_scope(choice, left);

@@ -28,4 +28,7 @@ extern bool filter_may_spend(const Roster *roster, int ordinal, Slice run_id);
 /* Counts one agent; examples stay the lowest ordinals of all, in order. */
 extern void filter_tally(RejectionTally *tally, int ordinal);
 
+/* the first of the capabilities that are required and that is paused; absent: none is */
+extern Slice filter_paused_capability(const Roster *roster, const SliceList *requires);
+
 #endif							/* CLUTCH_FILTER_AGENTS_H */

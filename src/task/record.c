@@ -31,6 +31,13 @@ record_move_name(TaskMove move)
 			return SLICE_OF("lifted");
 		case MOVE_WOKEN:
 			return SLICE_OF("woken");
+		case MOVE_DISPLACED:
+			return SLICE_OF("displaced");
+		case MOVE_UNCLAIMED:
+			return SLICE_OF("unclaimed");
+		case MOVE_UNREGISTERED:
+		case MOVE_PAUSED:
+		case MOVE_RESUMED:
 		case MOVE_NONE:
 			break;
 	}

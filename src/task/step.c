@@ -39,6 +39,8 @@ static const struct
 	{MOVE_JOINED, STEP_JOIN},
 	{MOVE_LIFTED, STEP_LIFT},
 	{MOVE_WOKEN, STEP_WAKE},
+	{MOVE_DISPLACED, STEP_DISPLACE},
+	{MOVE_UNCLAIMED, STEP_UNCLAIMED},
 };
 
 bool
@@ -102,6 +104,13 @@ step_read_payload(JsonbContainer *payload, TaskEvent *event)
 		case STEP_LIFT:
 			if (document_get_int(payload, "priority", &priority))
 				event->priority = (int) priority;
+			break;
+		case STEP_DISPLACE:
+			event->since = step_payload_time(payload, "since");
+			event->detail = document_get_text(payload, "message");
+			break;
+		case STEP_UNCLAIMED:
+			(void) document_get_bool(payload, "idle", &event->was_idle);
 			break;
 		case STEP_ACCEPT:
 		case STEP_LEASE_EXPIRED:
@@ -302,6 +311,43 @@ step_end_wait(Task *task)
 	task->wait_count = JOIN_NONE;
 }
 
+/*
+ * It is pending again where it was before, as if the agent had never had it; but
+ * what the agent may already report belongs to an older attempt.
+ */
+static void
+step_apply_displacement(Task *task, const TaskEvent *event)
+{
+	ClaimReason reason = task->reason;
+
+	step_take_from_agent(task);
+	task->reason = reason;
+	task->since = event->since;
+	task->waiting_for = WAITING_FOR_CAPACITY;
+	task->code = SLICE_OF("NO_CAPACITY");
+	task->detail = event->detail;
+}
+
+/* The agent that gets it is to know that it goes on, if it does. */
+static void
+step_apply_unclaimed(Task *task)
+{
+	ClaimReason reason = task->reason;
+
+	step_take_from_agent(task);
+	if (claim_reason_goes_back(reason))
+		task->reason = reason;
+	task->unclaimed++;
+}
+
+static void
+step_apply_lift(Task *task, const TaskEvent *event)
+{
+	if (task->asked_priority < 0)
+		task->asked_priority = task->priority;
+	task->priority = event->priority;
+}
+
 /* everything a step changes besides the status */
 static void
 step_apply_fields(Task *task, const TaskEvent *event)
@@ -336,7 +382,13 @@ step_apply_fields(Task *task, const TaskEvent *event)
 			task->joined_seq = event->seq;
 			break;
 		case STEP_LIFT:
-			task->priority = event->priority;
+			step_apply_lift(task, event);
+			break;
+		case STEP_DISPLACE:
+			step_apply_displacement(task, event);
+			break;
+		case STEP_UNCLAIMED:
+			step_apply_unclaimed(task);
 			break;
 		case STEP_ANSWER:
 			step_apply_answer(task, event);
@@ -373,6 +425,8 @@ step_apply(Task *task, const TaskEvent *event)
 		task->wake_at = event->wake_at;
 	if (task->status == TASK_SUSPENDED && to != TASK_SUSPENDED)
 		step_end_wait(task);
+	if (to != TASK_PENDING && to != TASK_ASSIGNED)
+		task->unclaimed = 0;
 	step_apply_fields(task, event);
 	task->status = to;
 	return true;
@@ -398,6 +452,9 @@ step_outcome(const Task *task, const TaskEvent *event)
 			/* a restored copy voids leases that have not run out: no fault of the agent */
 			return event->lease_until != 0 && event->lease_until <= event->at ?
 				ATTEMPT_TIMED_OUT : ATTEMPT_UNDECIDED;
+		case STEP_UNCLAIMED:
+			/* an agent that is busy with other work will come to it */
+			return event->was_idle ? ATTEMPT_FAILED : ATTEMPT_UNDECIDED;
 		default:
 			return ATTEMPT_UNDECIDED;
 	}

@@ -33,6 +33,8 @@ typedef struct TaskEvent
 	ClaimReason reason;			/* STEP_WAKE */
 	TimestampTz deadline;		/* STEP_RETRY by hand; 0: none */
 	int			priority;		/* STEP_LIFT */
+	TimestampTz since;			/* STEP_DISPLACE: when it came to where it returns */
+	bool		was_idle;		/* STEP_UNCLAIMED: its agent worked at nothing else */
 	TimestampTz lease_until;	/* STEP_ACCEPT, STEP_LEASE_EXPIRED: the end of the lease */
 	bool		was_pending;	/* an end: no agent had the task, whatever the log suggests */
 	bool		by_database;	/* an error: not reported by its agent */

@@ -278,6 +278,7 @@ task_of_request(const Envelope *request, Slice scope, int depth, int64 seq, Time
 	task->from_agent = request->from_agent;
 	task->attempt = 1;
 	task->priority = request->orders.priority;
+	task->asked_priority = -1;
 	task->join = request->orders.join;
 	task->requires = request->requires;
 	task->domain = request->domain;
@@ -374,8 +375,8 @@ task_compare_in_run(const ListCell *a, const ListCell *b)
 	return slice_compare(x->task_id, y->task_id);
 }
 
-List *
-task_list_of_run(Slice run_id)
+static List *
+task_list_in_run(Slice run_id, bool only_live)
 {
 	List	   *tasks = NIL;
 	ListCell   *cell;
@@ -385,8 +386,12 @@ task_list_of_run(Slice run_id)
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
-		TaskInRun  *task = palloc(sizeof(TaskInRun));
+		TaskInRun  *task;
 
+		CHECK_FOR_INTERRUPTS();
+		if (only_live && task_status_is_over(task_status_parse(rows_text(&scan, Anum_task_status))))
+			continue;
+		task = palloc(sizeof(TaskInRun));
 		task->depth = rows_int4(&scan, Anum_task_depth);
 		task->task_id = slice_copy(rows_text(&scan, Anum_task_task_id));
 		tasks = lappend(tasks, task);
@@ -396,6 +401,18 @@ task_list_of_run(Slice run_id)
 	foreach(cell, tasks)
 		lfirst(cell) = &((TaskInRun *) lfirst(cell))->task_id;
 	return tasks;
+}
+
+List *
+task_list_of_run(Slice run_id)
+{
+	return task_list_in_run(run_id, false);
+}
+
+List *
+task_list_live_of_run(Slice run_id)
+{
+	return task_list_in_run(run_id, true);
 }
 
 List *

@@ -40,6 +40,16 @@ extern TimestampTz task_default_deadline(TimestampTz from);
 /* Is it pending, and not to be routed before something else happens? */
 extern bool task_is_held(const Task *task);
 
+/*
+ * Is it ready, and offered to other agents, because its own has not claimed it in
+ * time?  Then it has a row of clutch.waiting beside that of clutch.ready.
+ */
+static inline bool
+task_is_offered(const Task *task)
+{
+	return task->status == TASK_ASSIGNED && task->queue_kind != 0;
+}
+
 /* ----------------------------------------------------- finding and locking */
 
 /*
@@ -104,6 +114,8 @@ extern int	task_depth_below(Slice parent_task_id);
 
 /* ids of the tasks of a run, ancestors first; a List of Slice * */
 extern struct List *task_list_of_run(Slice run_id);
+/* the same without those that are over */
+extern struct List *task_list_live_of_run(Slice run_id);
 
 /*
  * Those that are not over, as a List of Slice *, and in *n how many tasks there

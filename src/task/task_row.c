@@ -33,7 +33,10 @@ task_row_read(const RowScan *scan)
 	task->attempt = DatumGetInt32(v[Anum_task_attempt - 1]);
 	task->retries = DatumGetInt32(v[Anum_task_retries - 1]);
 	task->losses = DatumGetInt32(v[Anum_task_losses - 1]);
+	task->unclaimed = DatumGetInt32(v[Anum_task_unclaimed - 1]);
 	task->priority = DatumGetInt16(v[Anum_task_priority - 1]);
+	task->asked_priority = n[Anum_task_asked_priority - 1] ? -1 :
+		DatumGetInt16(v[Anum_task_asked_priority - 1]);
 	task->join = n[Anum_task_join_count - 1] ? JOIN_NONE : DatumGetInt32(v[Anum_task_join_count - 1]);
 	task->requires = column_texts(v, n, Anum_task_requires);
 	task->domain = column_text(v, n, Anum_task_domain);
@@ -83,7 +86,10 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	values[Anum_task_attempt - 1] = Int32GetDatum(task->attempt);
 	values[Anum_task_retries - 1] = Int32GetDatum(task->retries);
 	values[Anum_task_losses - 1] = Int32GetDatum(task->losses);
+	values[Anum_task_unclaimed - 1] = Int32GetDatum(task->unclaimed);
 	values[Anum_task_priority - 1] = Int16GetDatum(task->priority);
+	nulls[Anum_task_asked_priority - 1] = task->asked_priority < 0;
+	values[Anum_task_asked_priority - 1] = Int16GetDatum(task->asked_priority);
 	nulls[Anum_task_join_count - 1] = task->join == JOIN_NONE;
 	values[Anum_task_join_count - 1] = Int32GetDatum(task->join);
 	column_put_texts(values, nulls, Anum_task_requires, task->requires);

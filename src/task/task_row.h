@@ -33,7 +33,9 @@ typedef struct Task
 	int			attempt;		/* the fencing token, from 1 */
 	int			retries;		/* after errors, since it was revived */
 	int			losses;			/* leases lost, since it was revived */
+	int			unclaimed;		/* agents in a row that did not claim it in time */
 	int			priority;		/* 0 to 4, as requested or lifted */
+	int			asked_priority; /* as requested, if it was lifted; else -1 */
 	int			join;			/* JOIN_NONE, JOIN_ALL or a number: see flow/join.h */
 	SliceList	requires;
 	Slice		domain;
@@ -65,6 +67,10 @@ typedef struct Task
 	TimestampTz created_at;
 	TimestampTz started_at;
 	TimestampTz finished_at;
+
+	/* no columns: where it stood in the queue that it has just left; see queue/queue.h */
+	int64		left_no;
+	TimestampTz left_since;
 } Task;
 
 /* columns of clutch.task */
@@ -73,7 +79,8 @@ enum
 	Anum_task_task_id = 1, Anum_task_run_id, Anum_task_thread_id,
 	Anum_task_parent_task_id, Anum_task_scope, Anum_task_depth, Anum_task_status,
 	Anum_task_agent_id, Anum_task_past_agents, Anum_task_from_agent,
-	Anum_task_attempt, Anum_task_retries, Anum_task_losses, Anum_task_priority, Anum_task_join_count, Anum_task_requires, Anum_task_domain,
+	Anum_task_attempt, Anum_task_retries, Anum_task_losses, Anum_task_unclaimed,
+	Anum_task_priority, Anum_task_asked_priority, Anum_task_join_count, Anum_task_requires, Anum_task_domain,
 	Anum_task_payload_type, Anum_task_is_traced, Anum_task_limits_tools, Anum_task_waiting_for, Anum_task_code,
 	Anum_task_detail, Anum_task_reason, Anum_task_slot_no, Anum_task_queue_no,
 	Anum_task_queue_kind, Anum_task_request_seq, Anum_task_result_seq,

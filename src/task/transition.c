@@ -17,7 +17,7 @@ static const char *const status_names[NUM_TASK_STATUSES] = {
 static const char *const step_names[NUM_TASK_STEPS] = {
 	"assign", "fail_to_route", "accept", "progress", "park", "result", "error",
 	"cancel", "timeout", "release", "lease_expired", "retry", "answer",
-	"join", "lift", "suspend", "wake", "keep"
+	"join", "lift", "suspend", "wake", "keep", "displace", "unclaimed"
 };
 
 static const char *const waiting_for_names[NUM_WAITING_FOR] = {
@@ -59,6 +59,8 @@ static const struct
 	{TASK_ASSIGNED, STEP_CANCEL, TASK_CANCELLED},
 	{TASK_ASSIGNED, STEP_TIMEOUT, TASK_TIMED_OUT},
 	{TASK_ASSIGNED, STEP_RELEASE, TASK_PENDING},
+	{TASK_ASSIGNED, STEP_DISPLACE, TASK_PENDING},
+	{TASK_ASSIGNED, STEP_UNCLAIMED, TASK_PENDING},
 
 	{TASK_RUNNING, STEP_ASSIGN, TASK_ASSIGNED},
 	{TASK_RUNNING, STEP_ACCEPT, TASK_RUNNING},

@@ -82,9 +82,11 @@ typedef enum TaskStep
 	STEP_LIFT,					/* a more urgent task waits for it */
 	STEP_SUSPEND,				/* task.progress with meta.clutch.wait */
 	STEP_WAKE,					/* what it was suspended for has come */
-	STEP_KEEP					/* task.progress with meta.clutch.step */
+	STEP_KEEP,					/* task.progress with meta.clutch.step */
+	STEP_DISPLACE,				/* a more urgent task has taken its slot */
+	STEP_UNCLAIMED				/* its agent has not claimed it in time */
 } TaskStep;
-#define NUM_TASK_STEPS	(STEP_KEEP + 1)
+#define NUM_TASK_STEPS	(STEP_UNCLAIMED + 1)
 
 /*
  * Names as SQL shows them.  The parsers raise XX001 (data_corrupted) for a

@@ -41,7 +41,7 @@ ENVELOPES_A_STEP = 5
 SETTINGS = {
     "clutch.aging": [0, 60, 600], "clutch.max_lease_losses": [0, 2, 10], "clutch.default_deadline": [0, 600, 86400],
     "clutch.breaker_failures": [0, 2, 5], "clutch.heartbeat_interval": [0, 30], "clutch.retry_max": [0, 1, 3],
-    "clutch.tick_batch": [1, 3, 1000], "clutch.exact_load_candidates": [0, 32, 32, 32], "clutch.breaker_probes": [1, 3],
+    "clutch.tick_batch": [1, 3, 1000], "clutch.claim_timeout": [0, 20, 60], "clutch.exact_load_candidates": [0, 32, 32, 32], "clutch.breaker_probes": [1, 3],
 }
 AGENTS = ["agent:a%d" % i for i in range(5)]
 REQUESTERS = ["agent:ui", "agent:desk"] + AGENTS[:2]
@@ -290,7 +290,7 @@ class Walk:
             "SELECT task_id, attempt, priority FROM clutch.task WHERE agent_id = %s AND status = 'running'", (agent,))}
         for task, attempt, _, _ in rows:
             self.must(task in held and held[task][1] == attempt, "%s was told it has %s, and has not" % (agent, task))
-        if self.settings["clutch.aging"] == 0 and rows and best is not None and len(rows) == 1:
+        if self.settings["clutch.aging"] == 0 and rows and best is not None and len(rows) == 1 and not self.look("SELECT 1 FROM clutch.pause"):
             self.must(held[rows[0][0]][2] >= 4 - best, "%s was given %s though a more urgent one was ready" % (agent, rows[0][0]))
         return rows
 
@@ -404,6 +404,18 @@ class Walk:
             card = {"agent_id": agent, "limits": card["limits"]}
         self.send(self.envelope("agent.update", agent, [ORCHESTRATOR], card, "run:agents", "task:agents"))
 
+    def step_pause(self):
+        self.ask("SELECT clutch.pause(%s, 'r')", (self.rng.choice(AGENTS + SKILLS),))
+
+    def step_resume(self):
+        self.ask("SELECT clutch.resume(what) FROM clutch.paused WHERE %s < 0.5 OR what = %s", (self.rng.random(), self.rng.choice(AGENTS)))
+
+    def step_unregister(self):
+        self.ask("SELECT clutch.unregister(%s, 'r')", (self.rng.choice(AGENTS),))
+
+    def step_cancel_run(self):
+        self.ask("SELECT clutch.cancel_run(%s, 'r', %s)", (self.rng.choice(self.runs), self.rng.choice([ORCHESTRATOR, ORCHESTRATOR, "agent:ui"])))
+
     def step_heartbeat(self):
         self.ask("SELECT clutch.heartbeat(%s)", (self.rng.choice(AGENTS),))
 
@@ -448,7 +460,7 @@ class Walk:
     WEIGHTS = {
         "request": 26, "send_at": 2, "batch": 2, "resend": 3, "claim": 20, "idle": 3, "progress": 5, "park": 5, "suspend": 5, "answer": 4, "chat": 2,
         "finish": 6, "finish_called": 4, "fail": 8, "accept": 3, "release": 4, "extend": 3, "cancel": 3, "retry": 3, "retry_run": 1,
-        "status": 4, "register": 2, "update": 2, "heartbeat": 2, "group": 1, "clock": 9, "tick": 7, "read": 4, "explain": 1, "rebuild": 0.5,
+        "status": 4, "register": 2, "update": 2, "heartbeat": 2, "group": 1, "pause": 1.5, "resume": 3, "unregister": 0.5, "cancel_run": 0.3, "clock": 9, "tick": 7, "read": 4, "explain": 1, "rebuild": 0.5,
         "schedule": 0.5, "unschedule": 1,
     }
 
@@ -583,6 +595,7 @@ class Walk:
                     "limits": {"max_concurrency": 10}, "groups": ["group:g", "group:nobody"], "scopes": ["group:s"],
                     "security": {"sandbox": True, "network": "open"}}
             self.ask("SELECT clutch.register(%s)", (json.dumps(card),))
+        self.ask("SELECT clutch.resume(what) FROM clutch.paused")
         for missing, run in self.look("SELECT DISTINCT d.after_task_id, d.run_id FROM clutch.dependency d LEFT JOIN clutch.task t "
                                       "ON t.task_id = d.after_task_id WHERE t.task_id IS NULL"):
             self.send(self.envelope("task.request", "agent:ui", [ORCHESTRATOR], {}, run, missing))

@@ -25,8 +25,15 @@ WHERE r.task_id IS NULL OR t.task_id IS NULL
 UNION ALL
 SELECT 'waiting and task disagree', coalesce(t.task_id, w.task_id) || ' ' || coalesce(t.waiting_for, '') FROM
 	(SELECT * FROM clutch.task WHERE status = 'pending' AND coalesce(waiting_for, '') NOT IN ('time', 'retry', 'sibling')) t
-	FULL JOIN clutch.waiting w ON w.task_id = t.task_id AND w.kind = t.queue_kind AND w.queue_no = t.queue_no AND w.urgency = 4 - t.priority
+	FULL JOIN (SELECT w.* FROM clutch.waiting w LEFT JOIN clutch.ready r USING (task_id, queue_no) WHERE r.task_id IS NULL) w
+	ON w.task_id = t.task_id AND w.kind = t.queue_kind AND w.queue_no = t.queue_no AND w.urgency = 4 - t.priority
 WHERE w.task_id IS NULL OR t.task_id IS NULL OR t.waiting_for IS NULL
+UNION ALL
+SELECT 'offer and task disagree', coalesce(t.task_id, w.task_id) || ' ' || coalesce(t.status, '') FROM
+	(SELECT * FROM clutch.task WHERE status = 'assigned' AND queue_kind IS NOT NULL) t
+	FULL JOIN (SELECT w.* FROM clutch.waiting w JOIN clutch.ready r USING (task_id, queue_no)) w
+	ON w.task_id = t.task_id AND w.kind = t.queue_kind AND w.queue_no = t.queue_no AND w.urgency = 4 - t.priority
+WHERE w.task_id IS NULL OR t.task_id IS NULL
 UNION ALL
 SELECT 'question and task disagree', coalesce(t.task_id, q.task_id) FROM
 	(SELECT * FROM clutch.task WHERE status = 'input_required') t
@@ -69,13 +76,13 @@ SELECT t.task_id, f.key || ' ' || coalesce(f.value, '') FROM clutch.task t, json
 UNION ALL
 SELECT 'ready', concat_ws(' ', agent_id, urgency, task_id) FROM clutch.ready
 UNION ALL
-SELECT 'waiting', concat_ws(' ', urgency, task_id) FROM clutch.waiting
+SELECT 'waiting', concat_ws(' ', urgency, task_id) FROM clutch.waiting WHERE task_id NOT IN (SELECT task_id FROM clutch.ready)
 UNION ALL
 SELECT 'slot', concat_ws(' ', agent_id, task_id) FROM clutch.agent_slot WHERE task_id IS NOT NULL
 UNION ALL
 SELECT 'scope', s::text FROM clutch.run_scope s
 UNION ALL
-SELECT 'timer', task_id FROM clutch.timer
+SELECT 'timer', task_id FROM clutch.timer WHERE task_id NOT IN (SELECT task_id FROM clutch.ready)
 UNION ALL
 SELECT 'dependency', concat_ws(' ', d.task_id, d.after_task_id, d.run_id) FROM clutch.dependency d
 UNION ALL
@@ -93,6 +100,8 @@ ORDER BY 1, 2
 SELECT 'something waits for an agent that has nothing to do', w.task_id || ' for ' || x.agent_id
 FROM clutch.waiting w JOIN clutch.task t USING (task_id) JOIN clutch.events e ON e.seq = t.request_seq, clutch.explain_route(e.envelope) x
 WHERE x.eligible AND (%(agent)s::text IS NULL OR x.agent_id = %(agent)s)
+	-- one that is offered is given to whoever asks for work, and by a tick only to an agent that has not had it
+	AND (t.status = 'pending' OR x.agent_id <> t.agent_id AND (%(agent)s IS NOT NULL OR x.agent_id <> ALL (coalesce(t.past_agents, '{}'))))
 LIMIT 3
 
 -- name: limits

@@ -49,6 +49,11 @@ INSERT INTO contract VALUES
 ('clutch.report(text,text,text,jsonb,integer,jsonb)', 'writes',
  'agent_id text, task_id text, type text, payload jsonb DEFAULT ''{}''::jsonb, '
  'attempt integer DEFAULT NULL::integer, meta jsonb DEFAULT NULL::jsonb', 'clutch.receipt'),
+('clutch.cancel_run(text,text,text)', 'writes',
+ 'run_id text, reason text DEFAULT NULL::text, by_agent text DEFAULT NULL::text', 'bigint'),
+('clutch.unregister(text,text)', 'writes', 'agent_id text, reason text DEFAULT NULL::text', 'clutch.receipt'),
+('clutch.pause(text,text)', 'writes', 'what text, reason text DEFAULT NULL::text', 'clutch.receipt'),
+('clutch.resume(text)', 'writes', 'what text', 'clutch.receipt'),
 ('clutch.cancel(text,text,text)', 'writes',
  'task_id text, reason text DEFAULT NULL::text, by_agent text DEFAULT NULL::text', 'clutch.receipt'),
 ('clutch.retry(text,text)', 'writes', 'task_id text, by_agent text DEFAULT NULL::text', 'clutch.receipt'),
@@ -116,7 +121,8 @@ INSERT INTO columns_wanted VALUES
 ('clutch.agents', 'agent_id,status,capabilities,max_concurrency,running,success_rate,last_seen,card'),
 ('clutch.tasks', 'task_id,run_id,parent_task_id,thread_id,status,agent_id,from_agent,attempt,priority,requires,'
 				 'waiting_for,code,detail,since,next_at,lease_until,deadline,created_at,started_at,finished_at,'
-				 'result_seq'),
+				 'result_seq,asked_priority'),
+('clutch.paused', 'what,kind,reason,since,by_agent'),
 ('clutch.runs', 'run_id,status'),
 ('clutch.threads', 'thread_id'),
 ('clutch.task_edges', 'run_id,from_task_id,to_task_id,kind'),

@@ -3,7 +3,7 @@
 \ir ../fixtures/specialists.sql
 SELECT plan(10);
 
-SELECT fixture.specialist('f', 1), fixture.job('f now', run => 'run:spent'), fixture.job('f next', '{"priority": 3}', run => 'run:spent'), fixture.job('f other'),
+SELECT fixture.specialist('f', 1), fixture.job('f now', '{"priority": 3}', run => 'run:spent'), fixture.job('f next', '{"priority": 3}', run => 'run:spent'), fixture.job('f other'),
 	clutch.send(clutch.envelope('agent.update', 'agent:f', run_id => 'run:agents', thread_id => 'thread:agents', task_id => 'task:agents',
 		payload => '{"agent_id": "agent:f", "limits": {"max_concurrency": 1, "max_tokens": 10}}')) \g /dev/null
 SELECT is(fixture.attempts('agent:f', 1), 'f now 1', 'tasks of two runs began to wait when no card said what a run may cost');
@@ -11,7 +11,7 @@ SELECT fixture.reported('agent:f', 'f now', 'task.result', '{}', 20), clutch.tic
 SELECT is(fixture.outcomes('f %'), 'f next pending NO_AGENT_AVAILABLE, f now completed agent:f, f other assigned agent:f', 'a tick gives out the other behind it');
 SELECT is(fixture.attempts('agent:f', 1), 'f other 1', 'which is done');
 
-SELECT fixture.specialist('g', 2, '{"max_tokens": 10}'), fixture.job('g 1', run => 'run:other'), fixture.job('g 2', run => 'run:spent too'),
+SELECT fixture.specialist('g', 2, '{"max_tokens": 10}'), fixture.job('g 1', '{"priority": 4}', run => 'run:other'), fixture.job('g 2', '{"priority": 4}', run => 'run:spent too'),
 	fixture.job('g 3', '{"priority": 3}', run => 'run:spent too'), fixture.job('g 4', '{"priority": 3}', run => 'run:spent too'), fixture.job('g 5', run => 'run:other') \g /dev/null
 SELECT is(fixture.attempts('agent:g', 2), 'g 1 1, g 2 1', 'an agent that has room for two');
 SELECT fixture.reported('agent:g', 'g 1', 'task.result') \g /dev/null

@@ -77,7 +77,7 @@ BEGIN
 	END LOOP;
 	RETURN ltrim(done);
 END $$;
-SELECT is(pg_temp.order_of_work('ken', 'finish'), 'a2 b41 b42 b31 b32 b21 b22 b01 b02', 'one slot, one task, by priority and order');
+SELECT is(pg_temp.order_of_work('ken', 'finish'), 'b41 b42 b31 b32 a2 b21 b22 b01 b02', 'one slot, one task, by priority and order');
 SELECT pg_temp.ask('task:c' || n) FROM generate_series(1, 4) n \g /dev/null
 SELECT is(pg_temp.order_of_work('ken', 'fail'), 'c1 c2 c3 c4', 'an error frees the slot as well');
 SELECT pg_temp.ask('task:d' || n) FROM generate_series(1, 4) n \g /dev/null
@@ -87,7 +87,7 @@ SELECT is(pg_temp.order_of_work('ken', 'claim and finish'), 'e1 e2 e3 e4', 'clai
 SELECT is(pg_temp.waits(), 'nothing', 'nothing is left waiting');
 
 -- ------------------------------------------------------ what fits whom
-SELECT pg_temp.ask('task:f1'), pg_temp.ask('task:f2', 'skill:z'), pg_temp.ask('task:f3', orders => '{"priority": 4}'), pg_temp.ask('task:f4', 'skill:z', orders => '{"priority": 4}') \g /dev/null
+SELECT pg_temp.ask('task:f1', orders => '{"priority": 4}'), pg_temp.ask('task:f2', 'skill:z'), pg_temp.ask('task:f3', orders => '{"priority": 4}'), pg_temp.ask('task:f4', 'skill:z', orders => '{"priority": 4}') \g /dev/null
 SELECT is(pg_temp.had('ken'), 'f1', 'ken has one');
 SELECT clutch.finish('agent:ken', 'task:f1') \g /dev/null
 SELECT is(pg_temp.had('ken'), 'f3', 'what fits others is not offered, however urgent');

@@ -1,5 +1,5 @@
-# P4 to P7, P10 all at once: producers, 20 agents, a ticker and subscribers at
-# work while clients, backends and servers are killed.  At the end every request
+# P4 to P7, P10 all at once: producers, 20 agents, a ticker, subscribers, and a
+# foreman who pauses agents and takes them out, at work while clients, backends and servers are killed.  At the end every request
 # has ended once, every limit held, every subscription has seen all, nothing
 # acknowledged is lost, and the state is what the log says.
 #
@@ -29,9 +29,11 @@ clutch.retry_initial = 50ms
 clutch.retry_max_delay = 500ms
 clutch.breaker_reset = 2s
 clutch.default_lease = 2s
+clutch.claim_timeout = 1s
 clutch.aging = 5s
 });
 prepare_team($node, 'postgres');
+$node->safe_psql('postgres', 'CREATE TABLE team_card AS SELECT agent_id, card FROM clutch.agents');
 # filter, members, and the same in SQL
 my %subscriptions = (
 	all => [ '{}', 1, 'true' ],
@@ -46,6 +48,7 @@ start_member($team, 'agent', "a$_") foreach 1 .. 20;
 start_member($team, 'producer', "p$_") foreach 1 .. 3;
 start_member($team, 'subscriber', $_) foreach qw(all.0 ends.0 news.0 parts.0 parts.1 parts.2);
 start_member($team, 'ticker', 'tick');
+start_member($team, 'foreman', 'boss');
 start_member($team, 'watcher', 'watch');
 
 # ------------------------------------------------------------------ the chaos
@@ -118,7 +121,7 @@ cmp_ok($killed{server}, '>=', 5, "the server was killed (@dead)");
 cmp_ok($killed{client} + $killed{backend}, '>', 10, 'and who works with it');
 
 # ------------------------------------------------------------------- the end
-stop_role($team, 'producer');
+stop_role($team, $_) foreach qw(producer foreman);
 my $live = '?';
 my $over = eval {
 	await('every task is over', sub {
@@ -143,7 +146,7 @@ is_sound($node, 'postgres', 'rebuilt');
 # enough has been killed for the test to mean something
 note join ', ', map { "$_ $story->{n}{$_}" } sort keys %{ $story->{n} };
 cmp_ok($story->{n}{$_} // 0, '>', 5, "there were events: $_")
-  foreach qw(task.result task.error task.timeout task.cancel late lease_expired retried released answered routing.failure);
+  foreach qw(task.result task.error task.timeout task.cancel late lease_expired retried released answered routing.failure displaced unclaimed);
 
 $node->stop;
 done_testing();

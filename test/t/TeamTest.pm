@@ -223,7 +223,7 @@ sub read_story
 		{
 			$story{ends}{$task}--;
 		}
-		elsif ($move eq 'released' || $move eq 'lease_expired' || $state eq 'input_required')
+		elsif ($move =~ /^(released|lease_expired|displaced|unclaimed)$/ || $state eq 'input_required')
 		{
 			$drop->($task);
 		}

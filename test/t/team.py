@@ -3,7 +3,7 @@
 
     team.py ROLE NAME SEED FOLDER CONNINFO
 
-Roles: agent, producer, subscriber, reader, ticker, watcher.  It works until
+Roles: agent, producer, subscriber, reader, ticker, foreman, watcher.  It works until
 the file FOLDER/stop.ROLE is there, and connects again when it has to.
 
 What the database told it is a line in FOLDER/NAME.told, written at once and
@@ -114,7 +114,7 @@ class Producer(Member):
         named = self.chance(0.1)
         if self.chance(0.08):
             meta['ttl_ms'] = self.random.choice([400, 2000])
-        if self.chance(0.1):
+        if self.chance(0.4):
             meta['priority'] = self.random.randrange(5)
         parent = f'task:{self.name}_{self.life}_{self.n // 20 * 20}' if self.chance(0.2) and self.n % 20 > 0 else None
         # neither one that does not exist nor one that waits for us
@@ -257,8 +257,14 @@ class Agent(Member):
             _, task, attempt = self.late.pop(0)
             self.told('late', task, attempt)
             self.finish(task, attempt)
-        tasks = self.ask('SELECT task_id, attempt, envelope ->> %s FROM clutch.claim(%s, %s, %s)',
-                         'run_id', self.agent, self.random.randint(1, 3), f'{LEASE} s')
+        try:
+            tasks = self.ask('SELECT task_id, attempt, envelope ->> %s FROM clutch.claim(%s, %s, %s)',
+                             'run_id', self.agent, self.random.randint(1, 3), f'{LEASE} s')
+        except psycopg2.Error as error:
+            # the foreman has unregistered it, and will register it again
+            if error.pgcode != 'KL005':
+                raise
+            tasks = []
         for row in tasks:
             self.told('claimed', row[0], row[1])
         for row in tasks:
@@ -343,6 +349,35 @@ class Ticker(Member):
         time.sleep(PAUSE)
 
 
+class Foreman(Member):
+    """Pauses agents and kinds of work, takes agents out of the registry, and cancels runs."""
+    def mend(self):
+        self.ask('SELECT clutch.resume(what) FROM clutch.paused')
+        self.ask('SELECT clutch.register(card) FROM team_card WHERE agent_id NOT IN (SELECT agent_id FROM clutch.agents)')
+
+    def step(self):
+        agent = f'agent:a{self.random.randint(1, 20)}'
+        what = self.random.random()
+        if what < 0.2:
+            self.ask('SELECT clutch.pause(agent_id) FROM clutch.agents WHERE agent_id = %s', agent)
+        elif what < 0.3:
+            self.ask('SELECT clutch.pause(%s)', self.random.choice(['skill:x', 'skill:y', 'skill:z']))
+        elif what < 0.4:
+            self.ask('SELECT clutch.unregister(agent_id) FROM clutch.agents WHERE agent_id = %s', agent)
+        elif what < 0.45:
+            self.ask('''SELECT clutch.cancel_run(run_id) FROM (SELECT run_id FROM clutch.task WHERE finished_at IS NULL
+                ORDER BY md5(run_id || %s) LIMIT 1) r''', str(what))
+        else:
+            self.mend()
+        time.sleep(PAUSE * 3)
+
+    def may_end(self):
+        if self.db is None or self.db.closed:
+            return False
+        self.mend()
+        return True
+
+
 class Watcher(Member):
     """Whether a moment is to be seen in which an agent has more than it may."""
     def step(self):
@@ -357,5 +392,5 @@ class Watcher(Member):
 
 if __name__ == '__main__':
     ROLES = {'producer': Producer, 'agent': Agent, 'subscriber': Subscriber, 'reader': Reader,
-             'ticker': Ticker, 'watcher': Watcher}
+             'ticker': Ticker, 'foreman': Foreman, 'watcher': Watcher}
     ROLES[sys.argv[1]](*sys.argv[1:]).run()

@@ -1,0 +1,92 @@
+/*-------------------------------------------------------------------------
+ *
+ * withdraw.c
+ *	  An agent leaves the registry; an agent or a capability gets no new work
+ *	  for a while.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/document.h"
+#include "flow/agenda.h"
+#include "flow/withdraw.h"
+#include "miscadmin.h"
+#include "protocol/agent_status.h"
+#include "registry/agent.h"
+#include "registry/pause.h"
+#include "registry/roster.h"
+#include "routing/match.h"
+
+/* how many waiting tasks an agent that is resumed is given at once */
+#define RESUME_SHARE	100
+
+Receipt
+withdraw_unregister(Slice agent_id, Slice reason)
+{
+	Receipt		receipt;
+
+	agent_require_locked(agent_id, "agent_id");
+	receipt = event_append(agent_move_envelope(agent_id, "unregistered",
+											   agent_status_payload(agent_id, AGENT_STOPPED, reason)));
+	agent_remove(agent_id);
+	agenda_add_agent(CONSEQUENCE_GIVE_UP, agent_id, 0);
+	return receipt;
+}
+
+static Receipt
+withdraw_append(Slice by_agent, const char *move, Slice what, Slice reason)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	if (slice_starts(what, SLICE_OF("agent:")))
+		document_put_text(&b, "agent_id", what);
+	document_put_text(&b, "what", what);
+	document_put_text(&b, "reason", reason);
+	return event_append(agent_move_envelope(by_agent, move, document_end(&b)));
+}
+
+Receipt
+withdraw_pause(Slice by_agent, Slice what, Slice reason)
+{
+	Receipt		receipt;
+
+	pause_lock();
+	receipt = withdraw_append(by_agent, "paused", what, reason);
+	pause_put(what, receipt.seq, receipt.received_at, by_agent, reason);
+	return receipt;
+}
+
+/* the agents that get work again */
+static void
+withdraw_offer_work(Slice what)
+{
+	Roster	   *roster = roster_get();
+	SliceList	capability = {1, &what};
+	AgentSet   *agents;
+	int			i = -1;
+
+	if (slice_starts(what, SLICE_OF("agent:")))
+	{
+		agenda_add_agent(CONSEQUENCE_OFFER, what, RESUME_SHARE);
+		return;
+	}
+	agents = match_all(roster, match_requires(roster, &capability), 1);
+	while ((i = agent_set_next(agents, i)) >= 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		agenda_add_agent(CONSEQUENCE_OFFER, roster_agent(roster, i)->agent_id, RESUME_SHARE);
+	}
+}
+
+bool
+withdraw_resume(Slice by_agent, Slice what, Receipt *receipt)
+{
+	pause_lock();
+	if (!pause_remove(what))
+		return false;
+	*receipt = withdraw_append(by_agent, "resumed", what, SLICE_NONE);
+	withdraw_offer_work(what);
+	return true;
+}
