@@ -15,11 +15,11 @@ MODULE_big = clutch
 OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c \
 	src/base/*.c src/semver/*.c src/protocol/*.c src/trust/*.c src/store/*.c \
 	src/registry/*.c src/routing/*.c src/task/*.c src/wake/*.c src/queue/*.c \
-	src/flow/*.c src/feed/*.c src/worker/*.c src/api/*.c))
+	src/flow/*.c src/feed/*.c src/retention/*.c src/worker/*.c src/api/*.c))
 
 # One file per topic, as in src/api/; they are installed in this order.
 SQL_PARTS = $(addprefix sql/install/, $(addsuffix .sql, \
-	schema tables protocol send admit registry routing work run read subscription schedule metrics grants dump))
+	schema tables protocol send admit registry routing work run read subscription schedule retention metrics grants dump))
 
 DATA_built = sql/clutch--$(EXTVERSION).sql
 DATA = $(wildcard sql/update/clutch--*--*.sql)

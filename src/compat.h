@@ -42,6 +42,13 @@
 #define conditional_xact_lock_compat(xid)	ConditionalXactLockTableWait(xid)
 #endif
 
+/* what a check hook of a setting leaves for its assign hook */
+#if PG_VERSION_NUM >= 160000
+#define setting_extra_alloc_compat(size)	guc_malloc(LOG, (size))
+#else
+#define setting_extra_alloc_compat(size)	malloc(size)
+#endif
+
 /* which indexes need an entry for a new version of a row */
 typedef enum NewEntries
 {

@@ -12,10 +12,13 @@
 #include "clutch.h"
 
 #include "base/clock.h"
+#include "compat.h"
 #include "miscadmin.h"
 #include "protocol/retry_policy.h"
 #include "settings.h"
+#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
+#include "utils/timestamp.h"
 
 /*
  * The agent that stands for the database: a request that is addressed to it
@@ -175,6 +178,19 @@ int			clutch_breaker_reset = 60;
 int			clutch_breaker_probes = 3;
 
 /*
+ * For how long the worker keeps what is over in the log: an interval, or off.
+ * What is older is removed, in small batches.
+ */
+char	   *clutch_retention = NULL;
+int64		clutch_retention_time = 0;
+
+/*
+ * Are events removed although a subscription has not handled them yet?  A
+ * subscription that nobody reads any more would keep them for ever.
+ */
+bool		clutch_prune_unread = false;
+
+/*
  * The current time, for tests: an RFC 3339 timestamp, or empty for the real
  * time.  Only superusers can set it, because deadlines and leases depend on
  * it.
@@ -200,6 +216,45 @@ settings_check_orchestrator(char **newval, void **extra, GucSource source)
 		return true;
 	GUC_check_errdetail("The value must be the ID of an agent, which begins with \"agent:\" and has at most 256 bytes.");
 	return false;
+}
+
+/* a month counts as 30 days; 0: the interval is negative, or longer than a thousand years */
+static int64
+settings_microseconds(const Interval *interval)
+{
+	double		days = interval->day + interval->month * (double) DAYS_PER_MONTH;
+
+	if (days < 0 || days > 365000 || interval->time < 0 || interval->time / USECS_PER_DAY > 365000)
+		return 0;
+	return (int64) days * USECS_PER_DAY + interval->time;
+}
+
+/* Like the server's own check of TimeZone, this lets interval_in raise its error. */
+static bool
+settings_check_retention(char **newval, void **extra, GucSource source)
+{
+	int64	   *value = setting_extra_alloc_compat(sizeof(int64));
+
+	if (value == NULL)
+		return false;
+	*extra = value;
+	*value = 0;
+	if (pg_strcasecmp(*newval, "off") == 0)
+		return true;
+	*value = settings_microseconds(DatumGetIntervalP(DirectFunctionCall3(interval_in,
+																		 CStringGetDatum(*newval),
+																		 ObjectIdGetDatum(InvalidOid),
+																		 Int32GetDatum(-1))));
+	if (*value > 0)
+		return true;
+	GUC_check_errdetail("The value must be off, or an interval of more than zero such as \"30 days\".");
+	return false;
+}
+
+static void
+settings_assign_retention(const char *newval, void *extra)
+{
+	clutch_retention_time = *(int64 *) extra;
 }
 
 static bool
@@ -355,6 +410,21 @@ settings_define_failures(void)
 							&clutch_breaker_probes, 3, 1, 1000, 0);
 }
 
+static void
+settings_define_retention(void)
+{
+	DefineCustomStringVariable("clutch.retention",
+							   "Sets for how long the worker keeps runs that are over.",
+							   "An interval, or off.",
+							   &clutch_retention, "off",
+							   PGC_SUSET, 0, settings_check_retention,
+							   settings_assign_retention, NULL);
+	DefineCustomBoolVariable("clutch.prune_unread",
+							 "Removes events even if a subscription has not handled them.", NULL,
+							 &clutch_prune_unread, false,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+}
+
 void
 settings_define(void)
 {
@@ -373,6 +443,7 @@ settings_define(void)
 	settings_define_notification();
 	settings_define_work();
 	settings_define_failures();
+	settings_define_retention();
 
 	MarkGUCPrefixReserved("clutch");
 }

@@ -71,6 +71,11 @@ extern int	clutch_breaker_failures;
 extern int	clutch_breaker_reset;	/* seconds */
 extern int	clutch_breaker_probes;
 
+/* retention */
+extern bool clutch_prune_unread;
+extern char *clutch_retention;
+extern int64 clutch_retention_time;	/* the same in microseconds; 0: off */
+
 /* tests */
 extern char *clutch_clock;
 

@@ -24,7 +24,7 @@ ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER zz_admit;
 ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER append_only;
 ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER append_only_row;
 
-COMMENT ON TABLE clutch.events IS 'the log: every admitted envelope, once and for ever';
+COMMENT ON TABLE clutch.events IS 'the log: every admitted envelope, once, until it is pruned';
 COMMENT ON COLUMN clutch.events.seq IS 'place in the log; for the events of a task, the order in which they took effect';
 COMMENT ON COLUMN clutch.events.xid IS 'the transaction that appended it, in its epoch';
 COMMENT ON COLUMN clutch.events.epoch IS 'the copy of the database in which it was admitted; negative if it arrived there by replication';

@@ -11,7 +11,7 @@ FROM (VALUES
 	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.why(text)',
 		'clutch.version_satisfies(text,text)', 'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
-		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)',
+		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
 		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.prometheus()', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
 		'clutch.check()', 'clutch.now()', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',

@@ -86,7 +86,9 @@ COMMENT ON VIEW clutch.budgets IS 'runs that have a budget, and how much of it i
 CREATE VIEW clutch.costs WITH (security_invoker = true) AS
 SELECT	s.run_id, s.agent_id, s.day,
 		least(sum(s.tokens), 9223372036854775807)::bigint AS tokens, sum(s.cost) AS cost
-FROM clutch.spending s
+FROM (SELECT p.run_id, p.agent_id, p.day, p.tokens, p.cost FROM clutch.spending p
+	  UNION ALL
+	  SELECT t.run_id, t.agent_id, t.day, t.tokens, t.cost FROM clutch.spending_total t) s
 GROUP BY s.run_id, s.agent_id, s.day;
 COMMENT ON VIEW clutch.costs IS 'what agents have reported to have spent, by run, agent and day (UTC)';
 

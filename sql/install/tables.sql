@@ -237,6 +237,16 @@ CREATE TABLE clutch.spending (
 	CONSTRAINT spending_pkey PRIMARY KEY (run_id, agent_id, day, seq)
 );
 
+-- What was spent in runs that have been pruned.  Not derived: the reports are gone.
+CREATE TABLE clutch.spending_total (
+	run_id			text COLLATE "C" NOT NULL,
+	agent_id		text COLLATE "C" NOT NULL,
+	day				date NOT NULL,			-- in UTC
+	tokens			bigint NOT NULL,
+	cost			numeric NOT NULL,
+	CONSTRAINT spending_total_pkey PRIMARY KEY (run_id, agent_id, day)
+);
+
 -- Questions nobody has answered yet.
 CREATE TABLE clutch.question (
 	task_id			text COLLATE "C" NOT NULL,

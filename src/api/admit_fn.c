@@ -29,6 +29,7 @@
 #include "registry/agent.h"
 #include "store/dedup.h"
 #include "store/epoch.h"
+#include "store/erasure.h"
 #include "store/scope.h"
 #include "trust/principal.h"
 #include "utils/rel.h"
@@ -249,7 +250,21 @@ clutch_admit(PG_FUNCTION_ARGS)
 	return PointerGetDatum(event_form_tuple(&event, desc));
 }
 
-/* P3: nobody, the owner included, changes what is in the log */
+/* Is it a statement of store/erasure, and this row one that it is meant for? */
+static bool
+is_permitted(const TriggerData *trigger)
+{
+	bool		is_delete = TRIGGER_FIRED_BY_DELETE(trigger->tg_event);
+
+	if (!is_delete && !TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
+		return false;
+	if (TRIGGER_FIRED_FOR_STATEMENT(trigger->tg_event))
+		return erasure_permits_statement(is_delete);
+	return erasure_permits_row(RelationGetDescr(trigger->tg_relation), trigger->tg_trigtuple,
+							   is_delete ? NULL : trigger->tg_newtuple);
+}
+
+/* P3: nobody, the owner included, changes what is in the log, but for store/erasure */
 Datum
 clutch_append_only(PG_FUNCTION_ARGS)
 {
@@ -261,6 +276,9 @@ clutch_append_only(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("clutch.append_only is a trigger of clutch.events")));
+	if (is_permitted(trigger))
+		return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple :
+							   trigger->tg_trigtuple);
 	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 		what = "UPDATE";
 	else if (TRIGGER_FIRED_BY_DELETE(trigger->tg_event))

@@ -65,6 +65,7 @@
 	X(DEPENDENCY, "dependency", 4) \
 	X(BUDGET, "budget", 6) \
 	X(SPENDING, "spending", 6) \
+	X(SPENDING_TOTAL, "spending_total", 5) \
 	X(QUESTION, "question", 2) \
 	X(SUSPENDED, "suspended", 2) \
 	X(STEP, "step", 3) \
@@ -121,6 +122,7 @@ enum
 	X(DEPENDENCY_UNKNOWN, "dependency_unknown")	/* task_id, where unknown_since IS NOT NULL */ \
 	X(BUDGET, "budget_pkey")	/* run_id */ \
 	X(SPENDING, "spending_pkey")	/* run_id, agent_id, day, seq */ \
+	X(SPENDING_TOTAL, "spending_total_pkey")	/* run_id, agent_id, day */ \
 	X(QUESTION, "question_pkey")	/* task_id */ \
 	X(SUSPENDED, "suspended_pkey")	/* task_id */ \
 	X(STEP, "step_pkey")	/* task_id, name */ \

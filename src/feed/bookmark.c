@@ -11,6 +11,7 @@
 #include "base/column.h"
 #include "base/rows.h"
 #include "feed/bookmark.h"
+#include "miscadmin.h"
 #include "utils/timestamp.h"
 
 /* columns of clutch.subscription_position */
@@ -138,4 +139,57 @@ bookmark_delete_all(Slice name)
 		rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
 	}
 	while (rows_delete_first(&scan));
+}
+
+/* Lowers the horizon to the first transaction that the position has not seen. */
+static bool
+bookmark_lower(Horizon *horizon, const Position *position)
+{
+	uint64		first = position->nxip > 0 ? position->xip[0] : position->xmax;
+
+	if (position->epoch > horizon->epoch ||
+		(position->epoch == horizon->epoch && first >= horizon->xid))
+		return false;
+	horizon->epoch = position->epoch;
+	horizon->xid = first;
+	return true;
+}
+
+Horizon
+bookmark_horizon(void)
+{
+	Horizon		horizon = {PG_INT32_MAX, PG_UINT64_MAX};
+	Slice		name = SLICE_NONE;
+	int			member = -1;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SUBSCRIPTION_POSITION, INDEX_SUBSCRIPTION_POSITION, ROWS_LATEST,
+			   AccessShareLock);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		bool		is_ahead = false;
+		Position	seen;
+
+		CHECK_FOR_INTERRUPTS();
+		/* the newest generation comes first */
+		if (rows_int4(&scan, Anum_subscription_position_member) == member &&
+			slice_equal(rows_text(&scan, Anum_subscription_position_name), name))
+			continue;
+		name = slice_copy(rows_text(&scan, Anum_subscription_position_name));
+		member = rows_int4(&scan, Anum_subscription_position_member);
+		seen = stored_position(rows_text(&scan, Anum_subscription_position_seen), &is_ahead);
+		if (bookmark_lower(&horizon, &seen))
+			horizon.name = name;
+	}
+	rows_end(&scan);
+	return horizon;
+}
+
+bool
+bookmark_covers(const Horizon *horizon, int epoch, uint64 xid)
+{
+	int			of_copy = Abs(epoch);
+
+	return of_copy < horizon->epoch || (of_copy == horizon->epoch && xid < horizon->xid);
 }

@@ -46,4 +46,20 @@ extern void bookmark_save(Bookmark *bookmark);
 /* Deletes the bookmarks of all members. */
 extern void bookmark_delete_all(Slice name);
 
+/*
+ * The first transaction that some member of a subscription may not have handled
+ * yet; name is that of the subscription, absent if there is none at all.
+ */
+typedef struct Horizon
+{
+	int			epoch;
+	uint64		xid;
+	Slice		name;
+} Horizon;
+
+extern Horizon bookmark_horizon(void);
+
+/* Have all members of all subscriptions handled the events of this transaction? */
+extern bool bookmark_covers(const Horizon *horizon, int epoch, uint64 xid);
+
 #endif							/* CLUTCH_BOOKMARK_H */

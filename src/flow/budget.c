@@ -155,3 +155,13 @@ budget_exceeded(const Task *task)
 	spent = budget_spent_in(task->run_id);
 	return amount_reaches(&spent, &budget.amount) ? amount_words(&spent, &budget.amount) : NULL;
 }
+
+void
+budget_forget(Slice run_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_BUDGET, INDEX_BUDGET, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	(void) rows_delete_first(&scan);
+}

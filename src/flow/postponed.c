@@ -117,3 +117,12 @@ postponed_handle(int n, PostponedHandler handle, void *arg)
 	MemoryContextDelete(each);
 	return handled;
 }
+
+List *
+postponed_list_subjects(void)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_CONSEQUENCE, INDEX_CONSEQUENCE, ROWS_LATEST, AccessShareLock);
+	return rows_list_texts(&scan, Anum_consequence_subject, NIL);
+}

@@ -21,6 +21,9 @@ extern void postponed_put(const Consequence *consequence);
 /* Is there a row, as far as can be seen at little cost? */
 extern bool postponed_is_any(void);
 
+/* the tasks and agents that the rows concern, as a List of Slice * */
+extern struct List *postponed_list_subjects(void);
+
 /*
  * Calls handle for at most n rows that no other transaction is handling, and
  * deletes those for which it returns true.  Returns how many it deleted.

@@ -12,6 +12,7 @@
 #include "base/rows.h"
 #include "flow/agenda.h"
 #include "flow/budget.h"
+#include "flow/imported.h"
 #include "flow/join.h"
 #include "flow/keep.h"
 #include "flow/move.h"
@@ -38,6 +39,7 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
+#include "utils/xid8.h"
 
 /* an event of the log, as far as a rebuild needs it */
 typedef struct LoggedEvent
@@ -47,6 +49,9 @@ typedef struct LoggedEvent
 	TimestampTz at;
 	Slice		scope;
 } LoggedEvent;
+
+/* Was the event that is being replayed imported?  Then it counts for no agent here. */
+static bool rebuild_is_foreign = false;
 
 static void
 rebuild_empty_state(void)
@@ -132,6 +137,16 @@ rebuild_count_outcome(const Task *task, AttemptOutcome outcome)
 		record->failed++;
 }
 
+static void
+rebuild_count_step(const Task *task, const TaskEvent *event, AttemptOutcome outcome)
+{
+	if (outcome != ATTEMPT_UNDECIDED)
+		rebuild_count_outcome(task, outcome);
+	if (event->step == STEP_ASSIGN)
+		rebuild_agent_record_of(event->agent)->chosen_seq = task->request_seq;
+	move_count_outcome(task->agent_id, event, outcome);
+}
+
 /* as move_task does, but the task enters its place when the whole log is read */
 static void
 rebuild_replay_step(Task *task, TaskEvent *event)
@@ -142,11 +157,8 @@ rebuild_replay_step(Task *task, TaskEvent *event)
 	/* a state that the log does not explain: nothing is lost by reading on */
 	if (!transition_find(task->status, event->step, &to))
 		return;
-	if (outcome != ATTEMPT_UNDECIDED)
-		rebuild_count_outcome(task, outcome);
-	if (event->step == STEP_ASSIGN)
-		rebuild_agent_record_of(event->agent)->chosen_seq = task->request_seq;
-	move_count_outcome(task->agent_id, event, outcome);
+	if (!rebuild_is_foreign)
+		rebuild_count_step(task, event, outcome);
 	if (task->status == TASK_ASSIGNED && to == TASK_RUNNING)
 		event->wake_at = move_runtime_end(task, event->at);
 	(void) record(task, NULL, event);
@@ -237,6 +249,8 @@ rebuild_replay_spending(const LoggedEvent *logged)
 		spending_charge(report, logged->seq, logged->at);
 }
 
+/* ---------------------------------------------------------------- each event */
+
 static void
 rebuild_replay_event(LoggedEvent *logged, bool is_late)
 {
@@ -251,6 +265,14 @@ rebuild_replay_event(LoggedEvent *logged, bool is_late)
 		rebuild_replay_request(logged);
 	else if (message_type_is_task(type))
 		rebuild_replay_report(logged);
+}
+
+static uint64
+rebuild_xid(const RowScan *scan)
+{
+	bool		isnull;
+
+	return U64FromFullTransactionId(DatumGetFullTransactionId(rows_datum(scan, Anum_event_xid, &isnull)));
 }
 
 static int64
@@ -278,6 +300,7 @@ rebuild_replay_log(void)
 			logged.seq = rows_int8(&scan, Anum_event_seq);
 			logged.at = rows_timestamp(&scan, Anum_event_received_at);
 			logged.scope = rows_text(&scan, Anum_event_scope);
+			rebuild_is_foreign = imported_has(&logged.envelope, rebuild_xid(&scan));
 			rebuild_replay_event(&logged, rows_bool(&scan, Anum_event_late));
 		}
 		MemoryContextSwitchTo(old);
@@ -438,6 +461,7 @@ rebuild_all(void)
 
 	rebuild_empty_state();
 	rebuild_agent_records_begin();
+	imported_begin();
 	replay_begin();
 	report.events = rebuild_replay_log();
 	report.tasks = replay_end();
@@ -445,4 +469,27 @@ rebuild_all(void)
 	rebuild_place_all();
 	report.agents = roster_size(roster_get());
 	return report;
+}
+
+/* ------------------------------------------------------------------ one run */
+
+void
+rebuild_import_begin(void)
+{
+	rebuild_is_foreign = true;
+	replay_begin();
+}
+
+void
+rebuild_import_event(const Event *event)
+{
+	LoggedEvent logged = {event->envelope, event->seq, event->received_at, event->scope};
+
+	rebuild_replay_event(&logged, event->late);
+}
+
+int64
+rebuild_import_end(void)
+{
+	return replay_end();
 }

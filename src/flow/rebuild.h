@@ -13,7 +13,7 @@
 #ifndef CLUTCH_REBUILD_H
 #define CLUTCH_REBUILD_H
 
-#include "clutch.h"
+#include "store/event.h"
 
 typedef struct RebuildReport
 {
@@ -24,5 +24,15 @@ typedef struct RebuildReport
 
 /* The caller is an operator.  Writers are locked out until the transaction ends. */
 extern RebuildReport rebuild_all(void);
+
+/*
+ * Makes the tasks of a run of which the log had nothing before, and which now
+ * enters it from another database: the events are passed in their order.  They
+ * are replayed, not judged, and count for no agent.  Tasks enter no queue, so
+ * all of them must be over at the end.  Returns how many there are.
+ */
+extern void rebuild_import_begin(void);
+extern void rebuild_import_event(const Event *event);
+extern int64 rebuild_import_end(void);
 
 #endif							/* CLUTCH_REBUILD_H */

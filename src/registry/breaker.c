@@ -183,6 +183,35 @@ breaker_times_out(Slice agent_id)
 	return clutch_breaker_failures > 0 && failure_count_of(agent_id).timeouts >= MOST_TIMEOUTS;
 }
 
+static int
+failure_compare_seqs(const void *a, const void *b)
+{
+	int64		x = *(const int64 *) a;
+	int64		y = *(const int64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The table has a few rows for each agent that has failed lately. */
+void
+breaker_forget(const int64 *seqs, int n)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_AGENT_FAILURE, INDEX_AGENT_FAILURE, ROWS_LATEST, RowExclusiveLock);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		int64		seq = rows_int8(&scan, Anum_agent_failure_seq);
+		ItemPointerData tid = rows_tid(&scan);
+
+		CHECK_FOR_INTERRUPTS();
+		if (bsearch(&seq, seqs, n, sizeof(int64), failure_compare_seqs) != NULL)
+			(void) rows_delete_if_free(TABLE_AGENT_FAILURE, &tid);
+	}
+	rows_end(&scan);
+}
+
 /* ----------------------------------------------------------------- judging */
 
 const char *

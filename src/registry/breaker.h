@@ -71,6 +71,9 @@ extern void breaker_count(Slice agent_id, int64 seq, TimestampTz at,
  */
 extern bool breaker_times_out(Slice agent_id);
 
+/* The events with these seqs, in ascending order, are being pruned. */
+extern void breaker_forget(const int64 *seqs, int n);
+
 /* the breakers of the roster's agents that are not closed, palloc'd; how many */
 extern int	breaker_list(Roster *roster, TimestampTz now, Breaker **breakers);
 

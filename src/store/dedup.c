@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "store/dedup.h"
+#include "store/redaction.h"
 
 /*
  * What a resend may change: its time, the sender's count of attempts, its
@@ -81,10 +82,20 @@ dedup_is_same_content(Jsonb *a, Jsonb *b)
 		dedup_object_covers(sa, sb, security_free) && dedup_object_covers(sb, sa, security_free);
 }
 
+/* Of an event that was redacted there is only the digest to compare. */
+static bool
+dedup_is_same_redacted(const Event *event, Jsonb *first)
+{
+	Slice		digest = redaction_of(first);
+	JsonbValue	payload = event->envelope.payload;
+
+	return slice_present(digest) && slice_equal(digest, redaction_digest(&payload));
+}
+
 static void
 dedup_check_same_id(const Event *event, Jsonb *first, int64 seq)
 {
-	if (!dedup_is_same_content(event->envelope.doc, first))
+	if (!dedup_is_same_content(event->envelope.doc, first) && !dedup_is_same_redacted(event, first))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errproblem("/id", "ID_REUSED"),
@@ -98,8 +109,9 @@ dedup_is_same_payload(const Event *event, Jsonb *first)
 {
 	JsonbValue	payload;
 
-	return document_get(&first->root, "payload", &payload) &&
-		dedup_is_same_value(&payload, unconstify(JsonbValue *, &event->envelope.payload));
+	return dedup_is_same_redacted(event, first) ||
+		(document_get(&first->root, "payload", &payload) &&
+		 dedup_is_same_value(&payload, unconstify(JsonbValue *, &event->envelope.payload)));
 }
 
 static void

@@ -169,8 +169,8 @@ event_may_insert(Relation rel)
 		pg_attribute_aclcheck(relid, Anum_event_envelope, GetUserId(), ACL_INSERT) == ACLCHECK_OK;
 }
 
-static void
-event_insert(const Event *event)
+void
+event_put(const Event *event)
 {
 	Datum		values[Natts_event];
 	bool		nulls[Natts_event];
@@ -189,7 +189,7 @@ event_send_directly(Jsonb *envelope)
 	Event		event = {0};
 
 	if (door.admit(envelope, &event))
-		event_insert(&event);
+		event_put(&event);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 }
@@ -208,7 +208,7 @@ event_append_directly(Jsonb *envelope, int epoch)
 	event.attempt = event.envelope.attempt;
 	event.scope = scope_of_run(event.envelope.run_id);
 	event.seq = rows_nextval(SEQUENCE_EVENT_SEQ);
-	event_insert(&event);
+	event_put(&event);
 	door.announce(&event);
 	return (Receipt) {
 		.seq = event.seq,

@@ -60,6 +60,13 @@ typedef struct Receipt
 	TimestampTz received_at;
 } Receipt;
 
+/*
+ * Puts a row into the log.  Higher rooms call it only for an event that another
+ * database has admitted: it is neither judged nor announced, and triggers of
+ * users do not fire.
+ */
+extern void event_put(const Event *event);
+
 extern HeapTuple event_form_tuple(const Event *event, TupleDesc desc);
 
 /* the envelope of an event of the log, by seq; NULL: not there.  Palloc'd. */

@@ -160,3 +160,13 @@ scope_of_request(const Envelope *request, bool run_has_tasks)
 		scope_refuse(request, owner);
 	return asked;
 }
+
+void
+scope_forget(Slice run_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	(void) rows_delete_first(&scan);
+}

@@ -20,4 +20,7 @@ extern Slice scope_of_run(Slice run_id);
  */
 extern Slice scope_of_request(const Envelope *request, bool run_has_tasks);
 
+/* The run is being pruned: what is sent to it later belongs to no scope. */
+extern void scope_forget(Slice run_id);
+
 #endif							/* CLUTCH_SCOPE_H */

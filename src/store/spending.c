@@ -11,6 +11,7 @@
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "store/spending.h"
+#include "store/spending_total.h"
 
 /* columns of clutch.spending */
 enum
@@ -140,4 +141,30 @@ spending_read(Slice run_id, AgentSpending **agents)
 	}
 	rows_end(&scan);
 	return n;
+}
+
+/*
+ * The rows belong to nobody else, because whoever reports holds the lock of a
+ * task of the run.
+ */
+void
+spending_fold(Slice run_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SPENDING, INDEX_SPENDING, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		ItemPointerData tid = rows_tid(&scan);
+		bool		isnull;
+
+		CHECK_FOR_INTERRUPTS();
+		spending_total_add(run_id, rows_text(&scan, Anum_spending_agent_id),
+						   DatumGetDateADT(rows_datum(&scan, Anum_spending_day, &isnull)),
+						   row_amount(&scan));
+		rows_delete(TABLE_SPENDING, &tid);
+	}
+	rows_end(&scan);
 }

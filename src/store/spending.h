@@ -32,4 +32,7 @@ extern void spending_charge(const Envelope *report, int64 seq, TimestampTz at);
  */
 extern int	spending_read(Slice run_id, AgentSpending **agents);
 
+/* The run, whose tasks the caller has locked, is being pruned: see spending_total.h. */
+extern void spending_fold(Slice run_id);
+
 #endif							/* CLUTCH_SPENDING_H */

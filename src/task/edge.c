@@ -113,3 +113,13 @@ edge_forget_unknown(Slice task_id)
 		edge_set_unknown_since(&scan, 0);
 	rows_end(&scan);
 }
+
+void
+edge_forget(Slice task_id)
+{
+	RowScan		scan;
+
+	do
+		edge_scan_edges(&scan, INDEX_DEPENDENCY, task_id, ROWS_LATEST);
+	while (rows_delete_first(&scan));
+}

@@ -39,4 +39,7 @@ extern List *edge_list_waiters(Slice task_id, RowSnapshot which);
 /* Does any task, even one that is not committed, wait for this one? */
 extern bool edge_has_waiters(Slice task_id);
 
+/* deletes the edges of a task that waited, which is being pruned */
+extern void edge_forget(Slice task_id);
+
 #endif							/* CLUTCH_EDGE_H */

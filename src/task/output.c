@@ -108,3 +108,13 @@ output_read(Jsonb *event)
 		output.type = jbvNull;
 	return document_of_value(&output);
 }
+
+void
+output_forget(Slice task_id)
+{
+	RowScan		scan;
+
+	do
+		output_scan(&scan, task_id, ROWS_LATEST);
+	while (rows_delete_first(&scan));
+}

@@ -24,6 +24,9 @@ extern void output_insert(Slice task_id, Slice name, int64 seq);
 /* seqs of the events that kept the steps of a task, in their order */
 extern int64 *output_list(Slice task_id, RowSnapshot which, int *n);
 
+/* deletes the rows of a task that is being pruned */
+extern void output_forget(Slice task_id);
+
 /* the same output, as jsonb compares it */
 extern bool output_equal(Jsonb *a, Jsonb *b);
 

@@ -209,6 +209,26 @@ task_run_has_any(Slice run_id)
 }
 
 bool
+task_run_is_over(Slice run_id, bool *has_tasks)
+{
+	bool		over = true;
+	RowScan		scan;
+
+	*has_tasks = false;
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK_RUN_ID, ROWS_DIRTY, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	while (over && rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		*has_tasks = true;
+		over = task_status_is_over(task_status_parse(rows_text(&scan, Anum_task_status)));
+	}
+	rows_end(&scan);
+	return over;
+}
+
+bool
 task_is_among_first(const Task *task, int64 n)
 {
 	int64		found = 0;
@@ -343,6 +363,12 @@ task_insert(Task *task)
 
 	task_row_form(task, values, nulls);
 	task->tid = rows_insert(TABLE_TASK, values, nulls);
+}
+
+void
+task_forget(Task *task)
+{
+	rows_delete(TABLE_TASK, &task->tid);
 }
 
 void

@@ -88,6 +88,12 @@ extern Task *task_sight(Slice task_id, bool *in_doubt);
 
 extern bool task_run_has_any(Slice run_id);
 
+/*
+ * Are all tasks of the run over, as far as can be seen without locking them?  A
+ * task whose request is not committed yet is not.
+ */
+extern bool task_run_is_over(Slice run_id, bool *has_tasks);
+
 /* Is it one of the first n tasks that were requested in its run? */
 extern bool task_is_among_first(const Task *task, int64 n);
 
@@ -140,6 +146,9 @@ extern Task *task_create(const Envelope *request, Slice scope, int depth,
 /* writes its row; task_insert is for rebuild, where nobody else writes */
 extern void task_save(Task *task);
 extern void task_insert(Task *task);
+
+/* deletes the row of a task that is locked, and which is being pruned */
+extern void task_forget(Task *task);
 
 /* Has this agent ever had the task? */
 extern bool task_was_with(const Task *task, Slice agent_id);

@@ -19,6 +19,7 @@
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
+#include "retention/prune.h"
 #include "settings.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
@@ -39,6 +40,16 @@
 /* The most tasks that one step of a tick moves, while hints wait behind it. */
 #define TICK_STEP		100
 
+/*
+ * The most events that one step of pruning removes, and the pause between two
+ * such steps.  When there is nothing left to remove, it looks again after a
+ * hundredth of the time that is kept, but not sooner or later than:
+ */
+#define PRUNE_STEP		1000
+#define PRUNE_PAUSE		(20 * USECS_PER_SEC / 1000)
+#define PRUNE_SOONEST	USECS_PER_SEC
+#define PRUNE_LATEST	(10 * USECS_PER_MINUTE)
+
 /* The pause after an error; it doubles with each error in a row. */
 #define FIRST_PAUSE		USECS_PER_SEC
 #define LONGEST_PAUSE	(60 * USECS_PER_SEC)
@@ -54,9 +65,11 @@ typedef struct Job
 
 static void tick_step(void);
 static void hint_step(void);
+static void prune_step(void);
 
 static Job	tick_job = {"clutch.tick()", tick_step};
 static Job	hint_job = {"waking listeners", hint_step};
+static Job	prune_job = {"clutch.prune()", prune_step};
 
 /* hints that were taken from the mailbox and have not been sent yet */
 static Hint hints[MAILBOX_HINTS];
@@ -133,6 +146,29 @@ static void
 hint_step(void)
 {
 	notify_hints(hints, nhints);
+}
+
+/*
+ * Removes what is older than clutch.retention.  A copy in which nothing has been
+ * written yet is left alone, as by tick_step.
+ */
+static void
+prune_step(void)
+{
+	int64		keep = clutch_retention_time;
+
+	if (keep == 0)
+		return;
+	prune_job.at = GetCurrentTimestamp() + Max(PRUNE_SOONEST, Min(PRUNE_LATEST, keep / 100));
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (hold_extension() && epoch_has_begun())
+	{
+		SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
+		if (prune_batch(clock_now() - keep, PRUNE_STEP).events > 0)
+			prune_job.at = GetCurrentTimestamp() + PRUNE_PAUSE;
+		SetUserIdAndSecContext(GetSessionUserId(), 0);
+	}
+	PopActiveSnapshot();
 }
 
 /* Runs a step in a transaction; returns false if it failed and is put off. */
@@ -232,6 +268,7 @@ sleep_until(TimestampTz at)
 		ConfigReloadPending = false;
 		ProcessConfigFile(PGC_SIGHUP);
 		job_bring_forward(&tick_job, DT_NOBEGIN);
+		job_bring_forward(&prune_job, DT_NOBEGIN);
 	}
 }
 
@@ -263,6 +300,7 @@ worker_begin(int number)
 	pgstat_report_activity(STATE_IDLE, NULL);
 	tick_job.at = DT_NOBEGIN;
 	hint_job.at = DT_NOEND;
+	prune_job.at = DT_NOBEGIN;
 }
 
 void
@@ -289,8 +327,10 @@ clutch_worker_main(Datum arg)
 			break;
 		if (!has_extension)
 			tick_job.at = DT_NOBEGIN;
+		if (has_extension && job_is_due(&prune_job))
+			(void) job_run(&prune_job);
 		mailbox_plan(as_clock_time(tick_job.at));
-		sleep_until(Min(tick_job.at, nhints > 0 ? hint_job.at : DT_NOEND));
+		sleep_until(Min(Min(tick_job.at, prune_job.at), nhints > 0 ? hint_job.at : DT_NOEND));
 	}
 	send_hints();
 	proc_exit(0);

@@ -70,6 +70,10 @@ INSERT INTO contract VALUES
 ('clutch.channel(text,text)', 'pure', 'kind text, id text DEFAULT NULL::text', 'text'),
 ('clutch.tick()', 'writes', '', 'jsonb'),
 ('clutch.rebuild()', 'writes', '', NULL),
+('clutch.prune(timestamptz,integer)', 'writes', 'before timestamp with time zone, max_events integer DEFAULT 10000', 'bigint'),
+('clutch.redact(bigint,text)', 'writes', 'seq bigint, reason text', 'void'),
+('clutch.export(text)', 'reads', 'run_id text', 'SETOF text'),
+('clutch.import(text[])', 'writes', 'lines text[]', 'bigint'),
 ('clutch.check()', 'reads', '', 'TABLE(code text, detail text, hint text)'),
 ('clutch.version()', 'pure', '', 'text'),
 ('clutch.grant_agent(text,text,text[],text[])', 'writes', 'role_name text, agent_id text, '

@@ -1,0 +1,175 @@
+/*-------------------------------------------------------------------------
+ *
+ * retention_fn.c
+ *	  Removing, redacting, exporting and importing what is in the log.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "api/result.h"
+#include "base/rows.h"
+#include "catalog/pg_type.h"
+#include "flow/restored.h"
+#include "flow/settle.h"
+#include "miscadmin.h"
+#include "protocol/problem.h"
+#include "retention/import.h"
+#include "retention/prune.h"
+#include "retention/redact.h"
+#include "trust/principal.h"
+#include "utils/array.h"
+#include "utils/timestamp.h"
+
+PG_FUNCTION_INFO_V1(clutch_prune);
+PG_FUNCTION_INFO_V1(clutch_redact);
+PG_FUNCTION_INFO_V1(clutch_import);
+
+/* ----------------------------------------------------------------- as owner */
+
+/* the role and context to go back to */
+typedef struct Caller
+{
+	Oid			user;
+	int			context;
+} Caller;
+
+/*
+ * The tables belong to the owner, whichever operator calls.  An error ends the
+ * transaction or savepoint, which restores the role.
+ */
+static Caller
+begin_as_owner(const char *what)
+{
+	Caller		caller;
+
+	if (!principal_is_operator())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("", "NOT_AN_OPERATOR"),
+				 errmsg("only an operator may %s", what),
+				 errhint("Ask a superuser or the owner of the extension.")));
+	(void) restored_epoch();
+	GetUserIdAndSecContext(&caller.user, &caller.context);
+	SetUserIdAndSecContext(rows_owner(), caller.context | SECURITY_LOCAL_USERID_CHANGE);
+	return caller;
+}
+
+static void
+end_as_owner(Caller caller)
+{
+	SetUserIdAndSecContext(caller.user, caller.context);
+}
+
+/* -------------------------------------------------------------------- prune */
+
+#define PRUNE_DEFAULT	10000
+#define PRUNE_MOST		1000000
+
+static TimestampTz
+argument_before(FunctionCallInfo fcinfo, int n)
+{
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errproblem("before", "NULL_VALUE"),
+				 errmsg("argument \"before\" must not be null")));
+	return PG_GETARG_TIMESTAMPTZ(n);
+}
+
+static int
+argument_max_events(FunctionCallInfo fcinfo, int n)
+{
+	int			max_events = PG_ARGISNULL(n) ? PRUNE_DEFAULT : PG_GETARG_INT32(n);
+
+	if (max_events < 1 || max_events > PRUNE_MOST)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("max_events", "NUMBER_OUT_OF_RANGE"),
+				 errmsg("argument \"max_events\" must be between 1 and %d, not %d",
+						PRUNE_MOST, max_events),
+				 errhint("Call the function again until it returns 0.")));
+	return max_events;
+}
+
+static void
+notice_kept(const PruneReport *report)
+{
+	if (slice_present(report->unread_by))
+		ereport(NOTICE,
+				(errmsg("subscription \"%.*s\" has not handled some of the events, which stay in the log",
+						report->unread_by.len, report->unread_by.s),
+				 errhint("Let it read, run SELECT clutch.unsubscribe(name), or set clutch.prune_unread to on.")));
+	if (report->referenced > 0)
+		ereport(NOTICE,
+				(errmsg("%d runs or messages stay in the log because rows of other tables refer to them",
+						report->referenced),
+				 errhint("Delete those rows, or let the foreign key have ON DELETE CASCADE.")));
+}
+
+Datum
+clutch_prune(PG_FUNCTION_ARGS)
+{
+	TimestampTz before = argument_before(fcinfo, 0);
+	int			max_events = argument_max_events(fcinfo, 1);
+	Caller		caller = begin_as_owner("prune the log");
+	PruneReport report;
+
+	/* what this transaction has caused for tasks must not find them gone */
+	(void) settle_agenda();
+	report = prune_batch(before, max_events);
+	end_as_owner(caller);
+	notice_kept(&report);
+	PG_RETURN_INT64(report.events);
+}
+
+/* ------------------------------------------------------------------- redact */
+
+Datum
+clutch_redact(PG_FUNCTION_ARGS)
+{
+	Slice		reason = argument_text(fcinfo, 1, "reason");
+	Caller		caller;
+	bool		done;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errproblem("seq", "NULL_VALUE"),
+				 errmsg("argument \"seq\" must not be null")));
+	caller = begin_as_owner("redact events");
+	done = redact_event(PG_GETARG_INT64(0), reason);
+	end_as_owner(caller);
+	if (!done)
+		ereport(NOTICE,
+				(errmsg("event " INT64_FORMAT " has been redacted before", PG_GETARG_INT64(0))));
+	PG_RETURN_VOID();
+}
+
+/* ------------------------------------------------------------------- import */
+
+Datum
+clutch_import(PG_FUNCTION_ARGS)
+{
+	Datum	   *elements;
+	bool	   *nulls;
+	Slice	   *lines;
+	Caller		caller;
+	int64		events;
+	int			n;
+	int			i;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errproblem("lines", "NULL_VALUE"),
+				 errmsg("argument \"lines\" must not be null")));
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+	lines = palloc(sizeof(Slice) * Max(n, 1));
+	for (i = 0; i < n; i++)
+		lines[i] = nulls[i] ? SLICE_OF("null") : slice_of_text(DatumGetTextPP(elements[i]));
+	caller = begin_as_owner("import a run");
+	events = import_lines(lines, n);
+	end_as_owner(caller);
+	PG_RETURN_INT64(events);
+}

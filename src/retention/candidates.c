@@ -1,0 +1,355 @@
+/*-------------------------------------------------------------------------
+ *
+ * candidates.c
+ *	  Which events of the log may be pruned.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/rows.h"
+#include "flow/postponed.h"
+#include "miscadmin.h"
+#include "retention/candidates.h"
+#include "settings.h"
+#include "store/audit.h"
+#include "task/task.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/xid8.h"
+
+/*
+ * The log is read in the order of seq, in which received_at rises too, but for
+ * transactions that stay open, a clock that was set, and imported runs.  So
+ * many young events in a row are taken for its young end.
+ */
+#define YOUNG_END		1000
+
+/* what was found out about a run */
+typedef enum RunVerdict
+{
+	RUN_STAYS,
+	RUN_GOES,
+	RUN_IS_MESSAGES				/* it has no tasks */
+} RunVerdict;
+
+typedef struct RunEntry
+{
+	uint64		hash;			/* key: of the run_id */
+	Slice		run_id;
+	RunVerdict	verdict;
+} RunEntry;
+
+typedef struct Search
+{
+	TimestampTz before;
+	int			max_events;
+	Horizon		horizon;
+	List	   *subjects;		/* of consequences that were put off */
+	HTAB	   *runs;			/* what was found out about them */
+	Candidates *found;
+	int			room;			/* of found->seqs */
+	MemoryContext context;		/* of what is found */
+	int			young;			/* events in a row */
+	bool		is_full;
+} Search;
+
+/* Where the last search of this backend ended; it goes on there. */
+static int64 next_seq = 0;
+static Oid	next_relation = InvalidOid;
+
+void
+candidates_begin_again(void)
+{
+	next_seq = 0;
+}
+
+/* --------------------------------------------------------------- one event */
+
+static uint64
+event_xid(const RowScan *scan)
+{
+	bool		isnull;
+
+	return U64FromFullTransactionId(DatumGetFullTransactionId(rows_datum(scan, Anum_event_xid, &isnull)));
+}
+
+/* Does the state of the database depend on the event, whatever its run? */
+static bool
+event_is_kept(const RowScan *scan)
+{
+	MessageType type = message_type_parse(rows_text(scan, Anum_event_type));
+
+	return message_type_is_agent(type) ||
+		audit_is(rows_text(scan, Anum_event_run_id), rows_text(scan, Anum_event_from_agent),
+				 SLICE_NONE, NULL);
+}
+
+static bool
+event_is_old(const Search *search, const RowScan *scan)
+{
+	return rows_timestamp(scan, Anum_event_received_at) < search->before;
+}
+
+static bool
+event_was_read(const Search *search, const RowScan *scan)
+{
+	if (clutch_prune_unread ||
+		bookmark_covers(&search->horizon, rows_int4(scan, Anum_event_epoch), event_xid(scan)))
+		return true;
+	search->found->unread_by = search->horizon.name;
+	return false;
+}
+
+static void
+candidate_add(Search *search, int64 seq)
+{
+	Candidates *found = search->found;
+
+	if (found->n == search->room)
+		found->seqs = repalloc_huge(found->seqs, sizeof(int64) * (search->room *= 2));
+	found->seqs[found->n++] = seq;
+}
+
+static CandidateUnit *
+candidate_unit_begin(Search *search, Slice run_id)
+{
+	CandidateUnit *unit = palloc0(sizeof(CandidateUnit));
+
+	unit->run_id = run_id;
+	unit->first = search->found->n;
+	return unit;
+}
+
+/* ----------------------------------------------------------------- one run */
+
+static int
+compare_seqs(const void *a, const void *b)
+{
+	int64		x = *(const int64 *) a;
+	int64		y = *(const int64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Adds the events of the run to the unit.  Returns false if one of them stays.
+ * The newest is usually the last in the table, so it is looked at first.
+ */
+static bool
+run_add_events(Search *search, CandidateUnit *unit)
+{
+	Candidates *found = search->found;
+	bool		goes = true;
+	RowScan		scan;
+
+	found->n = unit->first;
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_RUN_ID, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, unit->run_id);
+	rows_start(&scan);
+	while (goes && rows_previous(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		goes = event_is_old(search, &scan) && event_was_read(search, &scan);
+		if (!goes || event_is_kept(&scan))
+			continue;
+		candidate_add(search, rows_int8(&scan, Anum_event_seq));
+	}
+	rows_end(&scan);
+	unit->n = found->n - unit->first;
+	qsort(&found->seqs[unit->first], unit->n, sizeof(int64), compare_seqs);
+	return goes;
+}
+
+static bool
+task_has_consequences(const Search *search, Slice task_id)
+{
+	ListCell   *cell;
+
+	foreach(cell, search->subjects)
+		if (slice_equal(*(Slice *) lfirst(cell), task_id))
+			return true;
+	return false;
+}
+
+/* Locks the tasks of the run.  Returns false if one is not over or not to be had. */
+static bool
+run_lock_tasks(Search *search, CandidateUnit *unit)
+{
+	ListCell   *cell;
+
+	foreach(cell, task_list_of_run(unit->run_id))
+	{
+		bool		busy;
+		Task	   *task = task_lock_now(*(Slice *) lfirst(cell), &busy);
+
+		CHECK_FOR_INTERRUPTS();
+		if (task == NULL || !task_status_is_over(task->status) ||
+			task_has_consequences(search, task->task_id))
+			return false;
+		unit->tasks = lappend(unit->tasks, task);
+	}
+	return true;
+}
+
+/*
+ * Whoever reports on a task has it locked until his event is committed, so the
+ * events are read again when the tasks are ours.
+ */
+static bool
+run_add(Search *search, Slice run_id)
+{
+	CandidateUnit *unit = candidate_unit_begin(search, slice_copy(run_id));
+	Candidates *found = search->found;
+
+	if (!run_add_events(search, unit))
+		return false;
+	if (unit->first > 0 && found->n > search->max_events)
+	{
+		search->is_full = true;
+		return false;
+	}
+	if (!run_lock_tasks(search, unit) || !run_add_events(search, unit))
+		return false;
+	found->units = lappend(found->units, unit);
+	return true;
+}
+
+static RunVerdict
+run_judge(Search *search, Slice run_id)
+{
+	MemoryContext old = MemoryContextSwitchTo(search->context);
+	int			n = search->found->n;
+	RunVerdict	verdict = RUN_STAYS;
+	bool		has_tasks;
+
+	if (task_run_is_over(run_id, &has_tasks))
+		verdict = !has_tasks ? RUN_IS_MESSAGES : run_add(search, run_id) ? RUN_GOES : RUN_STAYS;
+	if (verdict == RUN_STAYS)
+		search->found->n = n;
+	MemoryContextSwitchTo(old);
+	return verdict;
+}
+
+/* the same, but each run is judged once */
+static RunVerdict
+run_verdict(Search *search, Slice run_id)
+{
+	uint64		hash = slice_hash(run_id);
+	bool		found;
+	RunEntry   *entry = hash_search(search->runs, &hash, HASH_ENTER, &found);
+
+	/* of two runs with one hash, the first is remembered */
+	if (found && !slice_equal(entry->run_id, run_id))
+		return run_judge(search, run_id);
+	if (!found)
+	{
+		MemoryContext old = MemoryContextSwitchTo(search->context);
+
+		entry->run_id = slice_copy(run_id);
+		MemoryContextSwitchTo(old);
+		entry->verdict = RUN_STAYS;
+		entry->verdict = run_judge(search, run_id);
+	}
+	return entry->verdict;
+}
+
+/* --------------------------------------------------------------- searching */
+
+static void
+message_add(Search *search, const RowScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(search->context);
+	CandidateUnit *unit = candidate_unit_begin(search, SLICE_NONE);
+
+	unit->n = 1;
+	candidate_add(search, rows_int8(scan, Anum_event_seq));
+	search->found->units = lappend(search->found->units, unit);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+search_examine(Search *search, const RowScan *scan)
+{
+	if (!event_is_old(search, scan))
+	{
+		search->young++;
+		return;
+	}
+	search->young = 0;
+	if (event_is_kept(scan))
+		return;
+	if (run_verdict(search, rows_text(scan, Anum_event_run_id)) == RUN_IS_MESSAGES &&
+		event_was_read(search, scan))
+		message_add(search, scan);
+}
+
+/*
+ * Examines the events from one seq up to, but without, another.  Returns the
+ * seq at which it stopped because it has enough, or 0 at the end.
+ */
+static int64
+search_range(Search *search, int64 from, int64 to)
+{
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch prune event",
+											   ALLOCSET_DEFAULT_SIZES);
+	int64		stopped_at = 0;
+	RowScan		scan;
+
+	search->young = 0;
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, ROWS_LATEST, AccessShareLock);
+	rows_key_int8(&scan, 1, BTGreaterEqualStrategyNumber, from);
+	rows_key_int8(&scan, 1, BTLessStrategyNumber, to);
+	rows_start(&scan);
+	while (stopped_at == 0 && search->young < YOUNG_END && rows_next(&scan))
+	{
+		MemoryContext old = MemoryContextSwitchTo(each);
+
+		CHECK_FOR_INTERRUPTS();
+		search_examine(search, &scan);
+		if (search->is_full || search->found->n >= search->max_events)
+			stopped_at = rows_int8(&scan, Anum_event_seq);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(each);
+	}
+	rows_end(&scan);
+	MemoryContextDelete(each);
+	return stopped_at;
+}
+
+static void
+search_begin(Search *search)
+{
+	HASHCTL		control = {0};
+
+	control.keysize = sizeof(uint64);
+	control.entrysize = sizeof(RunEntry);
+	control.hcxt = CurrentMemoryContext;
+	search->runs = hash_create("clutch prune runs", 256, &control,
+							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	search->context = CurrentMemoryContext;
+	search->room = 1024;
+	search->found = palloc0(sizeof(Candidates));
+	search->found->seqs = palloc(sizeof(int64) * search->room);
+	search->horizon = bookmark_horizon();
+	search->subjects = postponed_list_subjects();
+}
+
+Candidates *
+candidates_find(TimestampTz before, int max_events)
+{
+	Search		search = {.before = before, .max_events = max_events};
+	int64		from;
+
+	if (next_relation != rows_table_oid(TABLE_EVENTS))
+		next_seq = 0;
+	next_relation = rows_table_oid(TABLE_EVENTS);
+	from = next_seq;
+	search_begin(&search);
+	next_seq = search_range(&search, from, PG_INT64_MAX);
+	/* the end of the log: what lies before the place where we began may be over now */
+	if (next_seq == 0 && from > 0)
+		next_seq = search_range(&search, 0, from);
+	hash_destroy(search.runs);
+	return search.found;
+}

@@ -1,0 +1,289 @@
+/*-------------------------------------------------------------------------
+ *
+ * import.c
+ *	  A run that was exported from another database.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/document.h"
+#include "flow/rebuild.h"
+#include "miscadmin.h"
+#include "protocol/problem.h"
+#include "retention/import.h"
+#include "store/audit.h"
+#include "store/epoch.h"
+#include "store/spending_total.h"
+#include "task/task.h"
+#include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
+
+/* the version of the lines */
+#define EXPORT_FORMAT	1
+
+typedef struct Import
+{
+	const Slice *lines;
+	int			n;
+	Slice		run_id;
+	int			epoch;
+} Import;
+
+/* -------------------------------------------------------------------- lines */
+
+pg_noreturn static void
+refuse_line(int line, const char *why)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem("lines", "WRONG_FORMAT"),
+			 errmsg("line %d is not a line of an export: %s", line, why),
+			 errhint("Pass all lines that clutch.export returned for a run, unchanged and in their order.")));
+}
+
+/* The parser's own error would not tell which line it is about. */
+static Jsonb *
+parse_line(const Import *import, int line)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Jsonb	   *volatile document = NULL;
+
+	PG_TRY();
+	{
+		document = DatumGetJsonbP(DirectFunctionCall1(jsonb_in,
+													  CStringGetDatum(slice_cstring(import->lines[line - 1]))));
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		refuse_line(line, error->message);
+	}
+	PG_END_TRY();
+	if (!JB_ROOT_IS_OBJECT(document))
+		refuse_line(line, "it is not a JSON object");
+	return document;
+}
+
+static void
+read_header(Import *import)
+{
+	Jsonb	   *header;
+	int64		format;
+	int64		events;
+
+	if (import->n == 0)
+		refuse_line(1, "it is missing");
+	header = parse_line(import, 1);
+	if (!document_get_int(&header->root, "clutch_export", &format) || format != EXPORT_FORMAT)
+		refuse_line(1, "the first line must have \"clutch_export\": 1");
+	import->run_id = document_get_text(&header->root, "run_id");
+	if (!slice_present(import->run_id) || !document_get_int(&header->root, "events", &events))
+		refuse_line(1, "\"run_id\" or \"events\" is missing");
+	if (events != import->n - 1)
+		refuse_line(import->n, psprintf("the first line announces " INT64_FORMAT " events, and there are %d",
+										events, import->n - 1));
+}
+
+static void
+read_envelope(const Import *import, int line, JsonbValue *value, Envelope *envelope)
+{
+	ProblemList *problems = problem_list_admitted();
+
+	envelope_read_admitted(document_of_value(value), envelope, problems);
+	if (problems->n > 0)
+		problem_raise(problems, ERRCODE_CLUTCH_ENVELOPE_INVALID,
+					  psprintf("envelope in line %d", line));
+	if (!slice_equal(envelope->run_id, import->run_id))
+		refuse_line(line, "its envelope belongs to another run");
+	if (message_type_is_agent(envelope->type))
+		refuse_line(line, "it is an event of the registry; register the agent here");
+}
+
+static void
+read_event(const Import *import, int line, Event *event)
+{
+	Jsonb	   *document = parse_line(import, line);
+	bool		judged = true;
+	int64		attempt;
+	JsonbValue	envelope;
+
+	memset(event, 0, sizeof(*event));
+	if (!document_get(&document->root, "envelope", &envelope) || envelope.type != jbvBinary)
+		refuse_line(line, "\"envelope\" is missing");
+	if (!clock_parse_rfc3339(document_get_text(&document->root, "received_at"), &event->received_at))
+		refuse_line(line, "\"received_at\" is missing, or not a time");
+	if (!document_get_int(&document->root, "attempt", &attempt) ||
+		attempt < PG_INT32_MIN || attempt > PG_INT32_MAX)
+		refuse_line(line, "\"attempt\" is missing, or not an integer");
+	if (!document_get_bool(&document->root, "late", &event->late) ||
+		!document_get_bool(&document->root, "judged", &judged))
+		refuse_line(line, "\"late\" or \"judged\" is missing");
+	read_envelope(import, line, &envelope, &event->envelope);
+	event->attempt = (int) attempt;
+	event->scope = document_get_text(&document->root, "scope");
+	event->epoch = judged ? import->epoch : EPOCH_ELSEWHERE(import->epoch);
+	event->internal = true;
+}
+
+/* ---------------------------------------------------------- what is there */
+
+static Jsonb *
+find_envelope(Slice id, Slice run_id)
+{
+	Jsonb	   *found = NULL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_PKEY, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		found = rows_jsonb(&scan, Anum_event_envelope);
+	rows_end(&scan);
+	return found;
+}
+
+static bool
+run_is_known(Slice run_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_RUN_ID, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	return rows_look(&scan, NULL) || task_run_has_any(run_id);
+}
+
+/* The run is in the log: harmless, if all of these events are. */
+static void
+require_same(const Import *import)
+{
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch import line",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(each);
+	int			line;
+
+	for (line = 2; line <= import->n; line++)
+	{
+		Event		event;
+		Jsonb	   *there;
+
+		CHECK_FOR_INTERRUPTS();
+		read_event(import, line, &event);
+		there = find_envelope(event.envelope.id, import->run_id);
+		if (there == NULL ||
+			compareJsonbContainers(&there->root, &event.envelope.doc->root) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+					 errproblem("lines", "RUN_EXISTS"),
+					 errmsg("run \"%.*s\" exists, and does not have the event in line %d",
+							import->run_id.len, import->run_id.s, line),
+					 errhint("A run is imported into a database that has no event of it.")));
+		MemoryContextReset(each);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
+}
+
+static void
+require_task_free(const Import *import, const Event *event, int line)
+{
+	const Envelope *envelope = &event->envelope;
+	Task	   *task = envelope->type == MSG_TASK_REQUEST ? task_look(envelope->task_id, ROWS_LATEST) : NULL;
+
+	if (task != NULL && !slice_equal(task->run_id, import->run_id))
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("lines", "TASK_IN_OTHER_RUN"),
+				 errmsg("task \"%.*s\" of line %d belongs to run \"%.*s\" here",
+						envelope->task_id.len, envelope->task_id.s, line,
+						task->run_id.len, task->run_id.s),
+				 errhint("The ids of tasks are unique in a database.")));
+}
+
+static void
+require_over(const Import *import)
+{
+	bool		has_tasks;
+
+	if (!task_run_is_over(import->run_id, &has_tasks))
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("lines", "RUN_NOT_OVER"),
+				 errmsg("run \"%.*s\" was exported while some of its tasks were not over",
+						import->run_id.len, import->run_id.s),
+				 errhint("Let its tasks end, or cancel them, and export it again.")));
+}
+
+/* ------------------------------------------------------------------ the story */
+
+static void
+append_audit(const Import *import)
+{
+	DocumentBuilder b;
+
+	audit_begin(&b);
+	document_put_text(&b, "run_id", import->run_id);
+	document_put_int(&b, "events", import->n - 1);
+	(void) audit_append(AUDIT_IMPORTED, document_end(&b));
+}
+
+static void
+put_event(const Import *import, int line)
+{
+	Event		event;
+
+	read_event(import, line, &event);
+	if (find_envelope(event.envelope.id, import->run_id) != NULL)
+		refuse_line(line, "the id of its envelope is that of an earlier line");
+	require_task_free(import, &event, line);
+	event.seq = rows_nextval(SEQUENCE_EVENT_SEQ);
+	event_put(&event);
+	if (event.epoch > 0)
+		rebuild_import_event(&event);
+}
+
+static void
+put_events(const Import *import)
+{
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch import line",
+											   ALLOCSET_DEFAULT_SIZES);
+	int			line;
+
+	rebuild_import_begin();
+	for (line = 2; line <= import->n; line++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(each);
+
+		CHECK_FOR_INTERRUPTS();
+		put_event(import, line);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(each);
+	}
+	(void) rebuild_import_end();
+	MemoryContextDelete(each);
+}
+
+int64
+import_lines(const Slice *lines, int n)
+{
+	Import		import = {lines, n};
+
+	read_header(&import);
+	import.epoch = epoch_look();
+	if (run_is_known(import.run_id))
+	{
+		require_same(&import);
+		return 0;
+	}
+	append_audit(&import);
+	put_events(&import);
+	require_over(&import);
+	spending_total_forget(import.run_id);
+	return n - 1;
+}

@@ -1,0 +1,211 @@
+/*-------------------------------------------------------------------------
+ *
+ * prune.c
+ *	  Removing the old part of the log.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/document.h"
+#include "base/savepoint.h"
+#include "base/wait.h"
+#include "flow/budget.h"
+#include "miscadmin.h"
+#include "registry/breaker.h"
+#include "retention/candidates.h"
+#include "retention/prune.h"
+#include "store/audit.h"
+#include "store/erasure.h"
+#include "store/scope.h"
+#include "store/spending.h"
+#include "task/edge.h"
+#include "task/output.h"
+#include "task/task.h"
+
+/* so many runs are named in an audit event */
+#define MOST_NAMED		1000
+
+/* ------------------------------------------------------------------- state */
+
+static void
+prune_state(const CandidateUnit *unit)
+{
+	ListCell   *cell;
+
+	foreach(cell, unit->tasks)
+	{
+		Task	   *task = lfirst(cell);
+
+		CHECK_FOR_INTERRUPTS();
+		edge_forget(task->task_id);
+		output_forget(task->task_id);
+		task_forget(task);
+	}
+	if (!slice_present(unit->run_id))
+		return;
+	spending_fold(unit->run_id);
+	budget_forget(unit->run_id);
+	scope_forget(unit->run_id);
+}
+
+/* ------------------------------------------------------------------- units */
+
+typedef struct Pruning
+{
+	const Candidates *found;
+	List	   *units;			/* to be removed together */
+	List	   *removed;		/* units that are */
+	int64	   *seqs;			/* of these, */
+	int			n;				/* so many, in ascending order when all are removed */
+	int			referenced;
+} Pruning;
+
+static int
+compare_seqs(const void *a, const void *b)
+{
+	int64		x = *(const int64 *) a;
+	int64		y = *(const int64 *) b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* the seqs of the units, in ascending order */
+static int64 *
+list_seqs(const Pruning *pruning, List *units, int *n)
+{
+	int64	   *seqs = palloc(sizeof(int64) * Max(pruning->found->n, 1));
+	ListCell   *cell;
+
+	*n = 0;
+	foreach(cell, units)
+	{
+		const CandidateUnit *unit = lfirst(cell);
+
+		memcpy(&seqs[*n], &pruning->found->seqs[unit->first], sizeof(int64) * unit->n);
+		*n += unit->n;
+	}
+	qsort(seqs, *n, sizeof(int64), compare_seqs);
+	return seqs;
+}
+
+static void
+remove_units(void *arg)
+{
+	Pruning    *pruning = arg;
+	int			n;
+	int64	   *seqs = list_seqs(pruning, pruning->units, &n);
+	ListCell   *cell;
+
+	erasure_delete(seqs, n);
+	foreach(cell, pruning->units)
+		prune_state(lfirst(cell));
+}
+
+/* A foreign key of a user refers to an event, or the row is locked for one. */
+static bool
+is_referenced(const ErrorData *error)
+{
+	return error->sqlerrcode == ERRCODE_FOREIGN_KEY_VIOLATION ||
+		error->sqlerrcode == ERRCODE_RESTRICT_VIOLATION ||
+		error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
+/* Returns false if rows of users refer to one of the units, which then all stay. */
+static bool
+try_units(Pruning *pruning, List *units)
+{
+	ErrorData  *error;
+
+	pruning->units = units;
+	error = savepoint_run(remove_units, pruning);
+	if (error != NULL && !is_referenced(error))
+		ReThrowError(error);
+	return error == NULL;
+}
+
+static void
+remove_all(Pruning *pruning)
+{
+	List	   *all = pruning->found->units;
+	ListCell   *cell;
+
+	if (try_units(pruning, all))
+	{
+		pruning->removed = all;
+		return;
+	}
+	foreach(cell, all)
+	{
+		if (try_units(pruning, list_make1(lfirst(cell))))
+			pruning->removed = lappend(pruning->removed, lfirst(cell));
+		else
+			pruning->referenced++;
+	}
+}
+
+/* ------------------------------------------------------------------- audit */
+
+static void
+put_runs(DocumentBuilder *b, List *units)
+{
+	int			named = 0;
+	int			runs = 0;
+	ListCell   *cell;
+
+	document_open_array(b, "run_ids");
+	foreach(cell, units)
+	{
+		const CandidateUnit *unit = lfirst(cell);
+
+		if (slice_present(unit->run_id) && runs++ < MOST_NAMED)
+			document_add_text(b, unit->run_id);
+	}
+	document_close_array(b);
+	named = Min(runs, MOST_NAMED);
+	document_put_int(b, "runs", runs);
+	if (named < runs)
+		document_put_int(b, "runs_named", named);
+}
+
+static void
+append_audit(const Pruning *pruning, TimestampTz before)
+{
+	DocumentBuilder b;
+	int			tasks = 0;
+	ListCell   *cell;
+
+	foreach(cell, pruning->removed)
+		tasks += list_length(((const CandidateUnit *) lfirst(cell))->tasks);
+	audit_begin(&b);
+	document_put_timestamp(&b, "before", before);
+	document_put_int(&b, "events", pruning->n);
+	document_put_int(&b, "first_seq", pruning->seqs[0]);
+	document_put_int(&b, "last_seq", pruning->seqs[pruning->n - 1]);
+	document_put_int(&b, "tasks", tasks);
+	put_runs(&b, pruning->removed);
+	(void) audit_append(AUDIT_PRUNED, document_end(&b));
+}
+
+/* --------------------------------------------------------------- the story */
+
+PruneReport
+prune_batch(TimestampTz before, int max_events)
+{
+	Pruning		pruning = {candidates_find(before, max_events)};
+	PruneReport report = {0};
+
+	report.unread_by = pruning.found->unread_by;
+	if (pruning.found->n == 0)
+		return report;
+	remove_all(&pruning);
+	pruning.seqs = list_seqs(&pruning, pruning.removed, &pruning.n);
+	report.events = pruning.n;
+	report.referenced = pruning.referenced;
+	if (pruning.n > 0)
+	{
+		breaker_forget(pruning.seqs, pruning.n);
+		append_audit(&pruning, before);
+	}
+	return report;
+}

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * spending_total.h
+ *	  What was spent in runs that have been pruned, for each run, agent and day.
+ *
+ * These rows are not derived from the log, which no longer has the reports, so
+ * a rebuild leaves them alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_SPENDING_TOTAL_H
+#define CLUTCH_SPENDING_TOTAL_H
+
+#include "protocol/amount.h"
+#include "base/text.h"
+#include "utils/date.h"
+
+extern void spending_total_add(Slice run_id, Slice agent_id, DateADT day, Amount amount);
+
+/* The run has come back from an export, with its reports. */
+extern void spending_total_forget(Slice run_id);
+
+#endif							/* CLUTCH_SPENDING_TOTAL_H */
