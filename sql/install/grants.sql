@@ -140,6 +140,12 @@ $$;
 COMMENT ON FUNCTION clutch.grant_reader(text) IS
 	'lets a role read the log, the views and the state, but change nothing';
 
-REVOKE ALL ON FUNCTION clutch.grant_functions(name, text), clutch.grant_agent(text, text, text[], text[]),
+-- For the scripts of ALTER EXTENSION UPDATE.
+CREATE FUNCTION clutch.grant_again() RETURNS void
+	AS 'MODULE_PATHNAME', 'clutch_grant_again' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.grant_again() IS
+	'grants what clutch.function_grants lists, and the tables that readers read, to all roles that have been granted them before';
+
+REVOKE ALL ON FUNCTION clutch.grant_again(), clutch.grant_functions(name, text), clutch.grant_agent(text, text, text[], text[]),
 	clutch.revoke_agent(text, text), clutch.grant_reader(text) FROM PUBLIC;
 REVOKE ALL ON clutch.function_grants FROM PUBLIC;

@@ -11,7 +11,9 @@
 #include "api/result.h"
 #include "base/clock.h"
 #include "base/document.h"
+#include "base/query.h"
 #include "base/rows.h"
+#include "commands/extension.h"
 #include "flow/agenda.h"
 #include "flow/rebuild.h"
 #include "flow/restored.h"
@@ -27,6 +29,7 @@ PG_FUNCTION_INFO_V1(clutch_now);
 PG_FUNCTION_INFO_V1(clutch_tick);
 PG_FUNCTION_INFO_V1(clutch_settle);
 PG_FUNCTION_INFO_V1(clutch_rebuild);
+PG_FUNCTION_INFO_V1(clutch_grant_again);
 
 Datum
 clutch_now(PG_FUNCTION_ARGS)
@@ -112,4 +115,46 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 	document_put_int(&b, "tasks", report.tasks);
 	document_put_int(&b, "agents", report.agents);
 	PG_RETURN_JSONB_P(document_end(&b));
+}
+
+static void
+run_grants(void)
+{
+	static QueryPlan agents = {
+		"SELECT clutch.grant_functions(r.rolname, 'agent') FROM pg_catalog.pg_roles r "
+		"WHERE EXISTS (SELECT FROM clutch.principal p WHERE p.grantee::pg_catalog.oid OPERATOR(pg_catalog.=) r.oid)"
+	};
+	static QueryPlan readers = {
+		"SELECT clutch.grant_reader(r.rolname::pg_catalog.text) FROM pg_catalog.pg_roles r "
+		"WHERE EXISTS (SELECT FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a "
+		"WHERE c.oid OPERATOR(pg_catalog.=) 'clutch.events'::pg_catalog.regclass::pg_catalog.oid "
+		"AND a.privilege_type OPERATOR(pg_catalog.=) 'SELECT' AND a.grantee OPERATOR(pg_catalog.=) r.oid "
+		"AND a.grantee OPERATOR(pg_catalog.<>) c.relowner)"
+	};
+
+	(void) query_execute(&agents, NULL, NULL);
+	(void) query_execute(&readers, NULL, NULL);
+}
+
+/*
+ * While a script of an extension runs, GRANT records what it grants as if it
+ * belonged to the extension, and pg_dump would leave it out.  These are grants to
+ * roles of users.
+ */
+Datum
+clutch_grant_again(PG_FUNCTION_ARGS)
+{
+	bool		in_script = creating_extension;
+
+	creating_extension = false;
+	PG_TRY();
+	{
+		run_grants();
+	}
+	PG_FINALLY();
+	{
+		creating_extension = in_script;
+	}
+	PG_END_TRY();
+	PG_RETURN_VOID();
 }

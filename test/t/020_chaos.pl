@@ -1,4 +1,4 @@
-# P4 to P7, P10 all at once: producers, 20 agents, a ticker, subscribers, and a
+# P4 to P7, P10 all at once: producers, 20 agents, a ticker, subscribers, a pruner, and a
 # foreman who pauses agents and takes them out, at work while clients, backends and servers are killed.  At the end every request
 # has ended once, every limit held, every subscription has seen all, nothing
 # acknowledged is lost, and the state is what the log says.
@@ -49,6 +49,7 @@ start_member($team, 'producer', "p$_") foreach 1 .. 3;
 start_member($team, 'subscriber', $_) foreach qw(all.0 ends.0 news.0 parts.0 parts.1 parts.2);
 start_member($team, 'ticker', 'tick');
 start_member($team, 'foreman', 'boss');
+start_member($team, 'pruner', 'prune');
 start_member($team, 'watcher', 'watch');
 
 # ------------------------------------------------------------------ the chaos
@@ -61,7 +62,7 @@ sub kill_somebody
 {
 	if (rand() < 0.5)
 	{
-		kill_member($team, one_of(map { members($team, $_) } qw(agent agent producer subscriber ticker)));
+		kill_member($team, one_of(map { members($team, $_) } qw(agent agent producer subscriber ticker pruner)));
 		$killed{client}++;
 	}
 	else
@@ -100,7 +101,7 @@ sub kill_server
 	return;
 }
 
-sub events { my (undef, $n) = $node->psql('postgres', 'SELECT count(*) FROM clutch.events'); return $n || 0; }
+sub events { my (undef, $n) = $node->psql('postgres', 'SELECT count(*) FROM logged'); return $n || 0; }
 
 foreach my $round (1 .. $rounds)
 {
@@ -132,7 +133,7 @@ my $over = eval {
 	1;
 };
 ok($over, 'every task ends') or diag few(split /\n/, $live);
-stop_role($team, $_) foreach qw(agent ticker watcher subscriber);
+stop_role($team, $_) foreach qw(agent ticker watcher subscriber pruner);
 
 is(faults_of($team), '', 'nobody was told what must not be, and no moment was seen with an agent above its limit');
 cmp_ok(scalar(told($team, 'looked')), '>', 50, 'though somebody looked');
@@ -142,6 +143,17 @@ seen_once($node, 'postgres', $_, $subscriptions{$_}[2]) foreach sort keys %subsc
 is_sound($node, 'postgres', 'at the end');
 same_after_rebuild($node, 'postgres', 'at the end');
 is_sound($node, 'postgres', 'rebuilt');
+
+# the rest of the log goes, too
+my @pruned = told($team, 'pruned');
+my @redacted = told($team, 'redacted');
+cmp_ok(scalar(@pruned), '>', 0, 'the log was pruned meanwhile (' . @pruned . ' times)');
+cmp_ok(scalar(@redacted), '>', 0, 'and contents were erased (' . @redacted . ' of them)');
+$node->safe_psql('postgres', q{SELECT clutch.unsubscribe(name) FROM clutch.subscription});
+$node->safe_psql('postgres', q{SELECT clutch.prune('infinity', 100000)}) foreach 1 .. 3;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM clutch.task'), '0', 'in the end all of it can be pruned');
+is_sound($node, 'postgres', 'pruned');
+same_after_rebuild($node, 'postgres', 'pruned');
 
 # enough has been killed for the test to mean something
 note join ', ', map { "$_ $story->{n}{$_}" } sort keys %{ $story->{n} };

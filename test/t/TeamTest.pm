@@ -133,6 +133,11 @@ sub prepare_team
 	$node->safe_psql($db, q{
 		CREATE TABLE effect (task_id text, seq bigint);
 		CREATE TABLE seen (subscription text, seq bigint, id text);
+		-- what is pruned is copied, so that the whole story can be told
+		CREATE TABLE pruned (LIKE clutch.events);
+		CREATE FUNCTION copy_pruned() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO public.pruned SELECT OLD.*; RETURN NULL; END';
+		CREATE TRIGGER copy_pruned AFTER DELETE ON clutch.events FOR EACH ROW EXECUTE FUNCTION copy_pruned();
+		CREATE VIEW logged AS SELECT * FROM clutch.events UNION ALL SELECT * FROM pruned;
 		SELECT clutch.register(card('a' || n, 1 + n % 4) || jsonb_build_object('capabilities',
 			CASE n % 3 WHEN 0 THEN '[{"id": "skill:x"}, {"id": "skill:y"}]'::jsonb
 				WHEN 1 THEN '[{"id": "skill:y"}, {"id": "skill:z"}]' ELSE '[{"id": "skill:z"}, {"id": "skill:x"}]' END))
@@ -195,7 +200,7 @@ sub read_story
 	foreach my $row (split /\n/, $node->safe_psql($db, q{
 		SELECT seq, type, task_id, from_agent, coalesce(envelope #>> '{meta,clutch,move}', ''),
 			coalesce(envelope #>> '{payload,selected}', ''), coalesce(envelope #>> '{payload,state}', ''), coalesce(attempt, 0), late
-		FROM clutch.events WHERE type LIKE 'task.%' OR type LIKE 'routing.%' ORDER BY seq}))
+		FROM logged WHERE type LIKE 'task.%' OR type LIKE 'routing.%' ORDER BY seq}))
 	{
 		my ($seq, $type, $task, $from, $move, $selected, $state, $attempt, $late) = split /\|/, $row;
 
@@ -249,7 +254,7 @@ sub ends_once_and_within_limits
 	is(few(@{ $story->{above} }), '', 'no agent had more than it may at any time, by the log');
 	cmp_ok(scalar(keys %{ $story->{full} // {} }), '>', 5, 'and some had all they may');
 	is($node->safe_psql($db, q{
-		SELECT count(*) FROM (SELECT task_id, seq FROM clutch.events WHERE type = 'task.result' AND NOT late) a
+		SELECT count(*) FROM (SELECT task_id, seq FROM logged WHERE type = 'task.result' AND NOT late) a
 		FULL JOIN effect b USING (task_id, seq) WHERE a.seq IS NULL OR b.seq IS NULL}), '0',
 		'a row of the users that was written with a result is there exactly if the result counted');
 	return $story;
@@ -265,12 +270,12 @@ sub nothing_lost
 
 	$node->safe_psql($db, "CREATE TABLE IF NOT EXISTS told (kind text, id text, run_id text); TRUNCATE told;\nCOPY told FROM STDIN;\n$copy\n\\.\n");
 	is($node->safe_psql($db, q{SELECT count(*) FROM told t WHERE kind = 'sent'
-		AND NOT EXISTS (SELECT FROM clutch.events e WHERE e.id = t.id AND e.run_id = t.run_id)}), '0',
+		AND NOT EXISTS (SELECT FROM logged e WHERE e.id = t.id AND e.run_id = t.run_id)}), '0',
 		"$name: every acknowledged event is in the log (" . @sent . ')');
 	is($node->safe_psql($db, q{SELECT count(*) FROM told t WHERE kind = 'dropped'
-		AND EXISTS (SELECT FROM clutch.events e WHERE e.id = t.id AND e.run_id = t.run_id)}), '0',
+		AND EXISTS (SELECT FROM logged e WHERE e.id = t.id AND e.run_id = t.run_id)}), '0',
 		"$name: none that was rolled back is (" . @dropped . ')');
-	is($node->safe_psql($db, q{SELECT count(*) FROM (SELECT FROM clutch.events GROUP BY run_id, id HAVING count(*) > 1) d}), '0',
+	is($node->safe_psql($db, q{SELECT count(*) FROM (SELECT FROM logged GROUP BY run_id, id HAVING count(*) > 1) d}), '0',
 		"$name: none is there twice");
 	return;
 }
@@ -281,7 +286,7 @@ sub seen_once
 	my ($node, $db, $subscription, $what) = @_;
 
 	is($node->safe_psql($db, qq{
-		WITH a AS MATERIALIZED (SELECT seq FROM clutch.events WHERE $what), s AS (SELECT seq, count(*) AS n FROM seen WHERE subscription = '$subscription' GROUP BY seq)
+		WITH a AS MATERIALIZED (SELECT seq FROM logged WHERE $what), s AS (SELECT seq, count(*) AS n FROM seen WHERE subscription = '$subscription' GROUP BY seq)
 		SELECT count(*) FILTER (WHERE s.seq IS NULL) || ' missing, ' || count(*) FILTER (WHERE a.seq IS NULL) || ' not for it, '
 			|| count(*) FILTER (WHERE s.n > 1) || ' doubled, some: ' || (count(*) > 0)
 		FROM a FULL JOIN s USING (seq)}), '0 missing, 0 not for it, 0 doubled, some: true',

@@ -3,7 +3,7 @@
 
     team.py ROLE NAME SEED FOLDER CONNINFO
 
-Roles: agent, producer, subscriber, reader, ticker, foreman, watcher.  It works until
+Roles: agent, producer, subscriber, reader, ticker, foreman, pruner, watcher.  It works until
 the file FOLDER/stop.ROLE is there, and connects again when it has to.
 
 What the database told it is a line in FOLDER/NAME.told, written at once and
@@ -378,6 +378,21 @@ class Foreman(Member):
         return True
 
 
+class Pruner(Member):
+    """Removes what has been over for so long that nobody sends it again, and erases contents."""
+    def step(self):
+        for (removed,) in self.ask("SELECT clutch.prune(clutch.now() - interval '15 s', %s)", self.random.choice([20, 200, 2000])):
+            if removed:
+                self.told('pruned', removed)
+        if self.chance(0.3):
+            for seq, _ in self.ask('''SELECT e.seq, clutch.redact(e.seq, 'chaos') FROM (SELECT seq FROM clutch.events
+                    WHERE type IN ('task.request', 'task.result', 'task.error', 'task.progress', 'chat.message') AND run_id LIKE 'run:p%%'
+                      AND NOT envelope -> 'payload' ? 'redacted' AND clutch.now() - received_at > interval '5 s'
+                    ORDER BY md5(seq::text || %s) LIMIT 3) e''', str(self.random.random())):
+                self.told('redacted', seq)
+        time.sleep(10 * PAUSE)
+
+
 class Watcher(Member):
     """Whether a moment is to be seen in which an agent has more than it may."""
     def step(self):
@@ -392,5 +407,5 @@ class Watcher(Member):
 
 if __name__ == '__main__':
     ROLES = {'producer': Producer, 'agent': Agent, 'subscriber': Subscriber, 'reader': Reader,
-             'ticker': Ticker, 'foreman': Foreman, 'watcher': Watcher}
+             'ticker': Ticker, 'foreman': Foreman, 'pruner': Pruner, 'watcher': Watcher}
     ROLES[sys.argv[1]](*sys.argv[1:]).run()
