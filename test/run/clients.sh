@@ -45,7 +45,9 @@ pooler_start() {
 		! [ "$(printf '%s\n' 1.21 "$POOLER_VERSION" | sort -V | head -n 1)" = 1.21 ] ||
 			echo 'max_prepared_statements = 100'
 	} | as_server tee "$WORK/pgbouncer.ini" >/dev/null
-	as_server "$PGBOUNCER" -q "$WORK/pgbouncer.ini" >"$WORK/pgbouncer.log" 2>&1 &
+	# the server's user may not be able to enter the checkout
+	install -m 755 "$PGBOUNCER" "$WORK/pgbouncer"
+	as_server "$WORK/pgbouncer" -q "$WORK/pgbouncer.ini" >"$WORK/pgbouncer.log" 2>&1 &
 	POOLER=$!
 	for ((i = 0; i < 100; i++)); do
 		[ ! -S "$WORK/.s.PGSQL.$PORT" ] || return 0
