@@ -50,7 +50,7 @@ struct DocumentLevel
 /* ------------------------------------------------------------------ levels */
 
 static void
-level_open(DocumentBuilder *b, bool is_array)
+document_level_open(DocumentBuilder *b, bool is_array)
 {
 	DocumentLevel *level = b->spare;
 
@@ -74,7 +74,7 @@ level_open(DocumentBuilder *b, bool is_array)
 
 /* Raises if a container would become larger than jsonb can hold. */
 static void
-level_check_size(uint64 size)
+document_level_check_size(uint64 size)
 {
 	if (size > JENTRY_OFFLENMASK)
 		ereport(ERROR,
@@ -84,9 +84,9 @@ level_check_size(uint64 size)
 }
 
 static pg_noinline void
-level_grow(DocumentLevel *level, uint64 needed)
+document_level_grow(DocumentLevel *level, uint64 needed)
 {
-	level_check_size(needed);
+	document_level_check_size(needed);
 	level->size = Max((uint64) level->size * 2, needed);
 	if (level->data == level->bytes)
 		level->data = memcpy(palloc(level->size), level->bytes, level->len);
@@ -96,20 +96,20 @@ level_grow(DocumentLevel *level, uint64 needed)
 
 /* Room for so many more bytes, which are added to the level's length. */
 static inline char *
-level_extend(DocumentLevel *level, uint32 len)
+document_level_extend(DocumentLevel *level, uint32 len)
 {
 	uint64		needed = (uint64) level->len + len;
 	char	   *at;
 
 	if (needed > level->size)
-		level_grow(level, needed);
+		document_level_grow(level, needed);
 	at = level->data + level->len;
 	level->len = needed;
 	return at;
 }
 
 static inline DocumentEntry *
-level_entry(DocumentLevel *level, JEntry type)
+document_level_entry(DocumentLevel *level, JEntry type)
 {
 	DocumentEntry *entry;
 
@@ -133,19 +133,19 @@ level_entry(DocumentLevel *level, JEntry type)
 }
 
 static inline void
-level_add(DocumentLevel *level, JEntry type, const void *bytes, uint32 len)
+document_level_add(DocumentLevel *level, JEntry type, const void *bytes, uint32 len)
 {
-	DocumentEntry *entry = level_entry(level, type);
+	DocumentEntry *entry = document_level_entry(level, type);
 
 	entry->len = len;
-	memcpy(level_extend(level, len), bytes, len);
+	memcpy(document_level_extend(level, len), bytes, len);
 }
 
 /* -------------------------------------------------------------- containers */
 
 /* the order of keys in jsonb: by length, then by bytes */
 static inline int
-entry_compare(const DocumentEntry *a, const DocumentEntry *b)
+document_entry_compare(const DocumentEntry *a, const DocumentEntry *b)
 {
 	if (a->key.len != b->key.len)
 		return a->key.len < b->key.len ? -1 : 1;
@@ -154,11 +154,11 @@ entry_compare(const DocumentEntry *a, const DocumentEntry *b)
 
 /* of equal keys the one that was added last comes last */
 static int
-entry_compare_stable(const void *a, const void *b)
+document_entry_compare_stable(const void *a, const void *b)
 {
 	const DocumentEntry *x = a;
 	const DocumentEntry *y = b;
-	int			order = entry_compare(x, y);
+	int			order = document_entry_compare(x, y);
 
 	return order != 0 ? order : x->no - y->no;
 }
@@ -167,7 +167,7 @@ entry_compare_stable(const void *a, const void *b)
 
 /* Puts the entries of an object in order; of equal keys the last one stays. */
 static void
-level_sort(DocumentLevel *level)
+document_level_sort(DocumentLevel *level)
 {
 	DocumentEntry *entries = level->entries;
 	bool		sorted = true;
@@ -176,32 +176,32 @@ level_sort(DocumentLevel *level)
 	int			at;
 
 	for (i = 1; i < level->n && sorted; i++)
-		sorted = entry_compare(&entries[i - 1], &entries[i]) < 0;
+		sorted = document_entry_compare(&entries[i - 1], &entries[i]) < 0;
 	if (sorted)
 		return;
 	if (level->n > FEW_TO_SORT)
-		qsort(entries, level->n, sizeof(DocumentEntry), entry_compare_stable);
+		qsort(entries, level->n, sizeof(DocumentEntry), document_entry_compare_stable);
 	else
 		for (i = 1; i < level->n; i++)
 		{
 			DocumentEntry entry = entries[i];
 
-			for (at = i; at > 0 && entry_compare(&entry, &entries[at - 1]) < 0; at--)
+			for (at = i; at > 0 && document_entry_compare(&entry, &entries[at - 1]) < 0; at--)
 				entries[at] = entries[at - 1];
 			entries[at] = entry;
 		}
 	for (i = 0; i < level->n; i++)
 	{
-		if (i + 1 < level->n && entry_compare(&entries[i], &entries[i + 1]) == 0)
+		if (i + 1 < level->n && document_entry_compare(&entries[i], &entries[i + 1]) == 0)
 			continue;
 		entries[n++] = entries[i];
 	}
 	level->n = n;
 }
 
-/* an upper bound of what level_write writes */
+/* an upper bound of what document_level_write writes */
 static uint64
-level_size(const DocumentLevel *level)
+document_level_size(const DocumentLevel *level)
 {
 	uint64		size = sizeof(uint32) + (uint64) level->len +
 		(uint64) level->n * (2 * sizeof(JEntry) + sizeof(uint32));
@@ -214,7 +214,7 @@ level_size(const DocumentLevel *level)
 
 /* Every so many entries hold where the child ends, the others its length. */
 static inline JEntry
-entry_header(int child, JEntry type, uint32 start, uint32 end)
+document_entry_header(int child, JEntry type, uint32 start, uint32 end)
 {
 	if (child % JB_OFFSET_STRIDE == 0)
 		return type | JENTRY_HAS_OFF | end;
@@ -223,7 +223,7 @@ entry_header(int child, JEntry type, uint32 start, uint32 end)
 
 /* Writes the container, its keys in order; returns how many bytes. */
 static uint32
-level_write(const DocumentLevel *level, char *to)
+document_level_write(const DocumentLevel *level, char *to)
 {
 	int			nkeys = level->is_array ? 0 : level->n;
 	JEntry	   *headers = (JEntry *) (to + sizeof(uint32));
@@ -239,7 +239,7 @@ level_write(const DocumentLevel *level, char *to)
 
 		memcpy(data + start, key.s, key.len);
 		end = start + key.len;
-		headers[i] = entry_header(i, JENTRY_ISSTRING, start, end);
+		headers[i] = document_entry_header(i, JENTRY_ISSTRING, start, end);
 	}
 	for (i = 0; i < level->n; i++)
 	{
@@ -251,13 +251,13 @@ level_write(const DocumentLevel *level, char *to)
 				data[end] = 0;
 		memcpy(data + end, level->data + entry->start, entry->len);
 		end += entry->len;
-		headers[nkeys + i] = entry_header(nkeys + i, entry->type, start, end);
+		headers[nkeys + i] = document_entry_header(nkeys + i, entry->type, start, end);
 	}
 	return data + end - to;
 }
 
 static void
-level_close(DocumentBuilder *b)
+document_level_close(DocumentBuilder *b)
 {
 	DocumentLevel *level = b->level;
 	DocumentLevel *parent = level->parent;
@@ -266,14 +266,14 @@ level_close(DocumentBuilder *b)
 	char	   *to;
 
 	if (!level->is_array)
-		level_sort(level);
-	level_check_size(level_size(level));
+		document_level_sort(level);
+	document_level_check_size(document_level_size(level));
 	/* the bytes lie aligned in the parent's data, to be written there at once */
-	(void) level_extend(parent, INTALIGN(parent->len) - parent->len);
-	entry = level_entry(parent, JENTRY_ISCONTAINER);
+	(void) document_level_extend(parent, INTALIGN(parent->len) - parent->len);
+	entry = document_level_entry(parent, JENTRY_ISCONTAINER);
 	begin = parent->len;
-	to = level_extend(parent, level_size(level));
-	entry->len = level_write(level, to);
+	to = document_level_extend(parent, document_level_size(level));
+	entry->len = document_level_write(level, to);
 	parent->len = begin + entry->len;
 	level->parent = b->spare;
 	b->spare = level;
@@ -283,22 +283,22 @@ level_close(DocumentBuilder *b)
 /* -------------------------------------------------------------- the values */
 
 static void
-add_decimal(DocumentLevel *level, int64 units, int scale)
+document_level_add_decimal(DocumentLevel *level, int64 units, int scale)
 {
 	Numeric		number = decimal_of(units, scale);
 
-	level_add(level, JENTRY_ISNUMERIC, number, VARSIZE(number));
+	document_level_add(level, JENTRY_ISNUMERIC, number, VARSIZE(number));
 }
 
 static void
-add_container(DocumentBuilder *b, JsonbContainer *container, uint32 len)
+document_add_container(DocumentBuilder *b, JsonbContainer *container, uint32 len)
 {
 	JsonbIterator *it;
 	JsonbValue	value;
 
 	if (!JsonContainerIsScalar(container))
 	{
-		level_add(b->level, JENTRY_ISCONTAINER, container, len);
+		document_level_add(b->level, JENTRY_ISCONTAINER, container, len);
 		return;
 	}
 	/* a scalar is stored as an array of one: take it out again */
@@ -317,25 +317,25 @@ document_key(DocumentBuilder *b, Slice key)
 void
 document_add_text(DocumentBuilder *b, Slice value)
 {
-	level_add(b->level, JENTRY_ISSTRING, value.s, value.len);
+	document_level_add(b->level, JENTRY_ISSTRING, value.s, value.len);
 }
 
 void
 document_add_int(DocumentBuilder *b, int64 value)
 {
-	add_decimal(b->level, value, 0);
+	document_level_add_decimal(b->level, value, 0);
 }
 
 void
 document_add_decimal(DocumentBuilder *b, int64 units, int scale)
 {
-	add_decimal(b->level, units, scale);
+	document_level_add_decimal(b->level, units, scale);
 }
 
 void
 document_add_null(DocumentBuilder *b)
 {
-	(void) level_entry(b->level, JENTRY_ISNULL);
+	(void) document_level_entry(b->level, JENTRY_ISNULL);
 }
 
 void
@@ -347,22 +347,25 @@ document_add_value(DocumentBuilder *b, JsonbValue *value)
 			document_add_null(b);
 			break;
 		case jbvString:
-			level_add(b->level, JENTRY_ISSTRING, value->val.string.val, value->val.string.len);
+			document_level_add(b->level, JENTRY_ISSTRING, value->val.string.val,
+							   value->val.string.len);
 			break;
 		case jbvNumeric:
-			level_add(b->level, JENTRY_ISNUMERIC, value->val.numeric, VARSIZE_ANY(value->val.numeric));
+			document_level_add(b->level, JENTRY_ISNUMERIC, value->val.numeric,
+							   VARSIZE_ANY(value->val.numeric));
 			break;
 		case jbvBool:
-			(void) level_entry(b->level, value->val.boolean ? JENTRY_ISBOOL_TRUE : JENTRY_ISBOOL_FALSE);
+			(void) document_level_entry(b->level, value->val.boolean ?
+										JENTRY_ISBOOL_TRUE : JENTRY_ISBOOL_FALSE);
 			break;
 		case jbvBinary:
-			add_container(b, value->val.binary.data, value->val.binary.len);
+			document_add_container(b, value->val.binary.data, value->val.binary.len);
 			break;
 		default:
 			{
 				Jsonb	   *tree = JsonbValueToJsonb(value);
 
-				add_container(b, &tree->root, VARSIZE(tree) - VARHDRSZ);
+				document_add_container(b, &tree->root, VARSIZE(tree) - VARHDRSZ);
 			}
 	}
 }
@@ -395,7 +398,7 @@ void
 document_put_bool(DocumentBuilder *b, const char *key, bool value)
 {
 	document_key(b, slice_of_cstring(key));
-	(void) level_entry(b->level, value ? JENTRY_ISBOOL_TRUE : JENTRY_ISBOOL_FALSE);
+	(void) document_level_entry(b->level, value ? JENTRY_ISBOOL_TRUE : JENTRY_ISBOOL_FALSE);
 }
 
 void
@@ -415,7 +418,7 @@ void
 document_put_jsonb(DocumentBuilder *b, const char *key, Jsonb *value)
 {
 	document_key(b, slice_of_cstring(key));
-	add_container(b, &value->root, VARSIZE(value) - VARHDRSZ);
+	document_add_container(b, &value->root, VARSIZE(value) - VARHDRSZ);
 }
 
 void
@@ -445,7 +448,7 @@ document_begin(DocumentBuilder *b)
 {
 	b->level = NULL;
 	b->spare = NULL;
-	level_open(b, false);
+	document_level_open(b, false);
 }
 
 Jsonb *
@@ -454,10 +457,10 @@ document_end(DocumentBuilder *b)
 	DocumentLevel *level = b->level;
 	Jsonb	   *document;
 
-	level_sort(level);
-	level_check_size(level_size(level));
-	document = palloc(VARHDRSZ + level_size(level));
-	SET_VARSIZE(document, VARHDRSZ + level_write(level, (char *) &document->root));
+	document_level_sort(level);
+	document_level_check_size(document_level_size(level));
+	document = palloc(VARHDRSZ + document_level_size(level));
+	SET_VARSIZE(document, VARHDRSZ + document_level_write(level, (char *) &document->root));
 	return document;
 }
 
@@ -466,13 +469,13 @@ document_open_object(DocumentBuilder *b, const char *key)
 {
 	if (key)
 		document_key(b, slice_of_cstring(key));
-	level_open(b, false);
+	document_level_open(b, false);
 }
 
 void
 document_close_object(DocumentBuilder *b)
 {
-	level_close(b);
+	document_level_close(b);
 }
 
 void
@@ -480,11 +483,11 @@ document_open_array(DocumentBuilder *b, const char *key)
 {
 	if (key)
 		document_key(b, slice_of_cstring(key));
-	level_open(b, true);
+	document_level_open(b, true);
 }
 
 void
 document_close_array(DocumentBuilder *b)
 {
-	level_close(b);
+	document_level_close(b);
 }

@@ -45,7 +45,7 @@ rows_begin(RowScan *scan, StateTable table, StateIndex index,
 }
 
 static void
-scan_add_key(RowScan *scan, int column, int strategy, RegProcedure compare,
+rows_add_key(RowScan *scan, int column, int strategy, RegProcedure compare,
 			 Oid collation, Datum value)
 {
 	Assert(scan->nkeys < ROWS_MAX_KEYS);
@@ -82,61 +82,61 @@ static const RegProcedure oid_compare[] = {
 void
 rows_key_text(RowScan *scan, int column, int strategy, Slice value)
 {
-	scan_add_key(scan, column, strategy, text_compare[strategy], C_COLLATION_OID,
-			PointerGetDatum(slice_to_text(value)));
+	rows_add_key(scan, column, strategy, text_compare[strategy], C_COLLATION_OID,
+				 PointerGetDatum(slice_to_text(value)));
 }
 
 void
 rows_key_int2(RowScan *scan, int column, int strategy, int16 value)
 {
-	scan_add_key(scan, column, strategy, int2_compare[strategy], InvalidOid,
-			Int16GetDatum(value));
+	rows_add_key(scan, column, strategy, int2_compare[strategy], InvalidOid,
+				 Int16GetDatum(value));
 }
 
 void
 rows_key_int4(RowScan *scan, int column, int strategy, int32 value)
 {
-	scan_add_key(scan, column, strategy, int4_compare[strategy], InvalidOid,
-			Int32GetDatum(value));
+	rows_add_key(scan, column, strategy, int4_compare[strategy], InvalidOid,
+				 Int32GetDatum(value));
 }
 
 void
 rows_key_int8(RowScan *scan, int column, int strategy, int64 value)
 {
-	scan_add_key(scan, column, strategy, int8_compare[strategy], InvalidOid,
-			Int64GetDatum(value));
+	rows_add_key(scan, column, strategy, int8_compare[strategy], InvalidOid,
+				 Int64GetDatum(value));
 }
 
 void
 rows_key_xid8(RowScan *scan, int column, int strategy, uint64 value)
 {
-	scan_add_key(scan, column, strategy, xid8_compare[strategy], InvalidOid,
-			FullTransactionIdGetDatum(FullTransactionIdFromU64(value)));
+	rows_add_key(scan, column, strategy, xid8_compare[strategy], InvalidOid,
+				 FullTransactionIdGetDatum(FullTransactionIdFromU64(value)));
 }
 
 void
 rows_key_timestamp(RowScan *scan, int column, int strategy, TimestampTz value)
 {
-	scan_add_key(scan, column, strategy, timestamp_compare[strategy], InvalidOid,
-			TimestampTzGetDatum(value));
+	rows_add_key(scan, column, strategy, timestamp_compare[strategy], InvalidOid,
+				 TimestampTzGetDatum(value));
 }
 
 void
 rows_key_date(RowScan *scan, int column, int strategy, DateADT value)
 {
-	scan_add_key(scan, column, strategy, date_compare[strategy], InvalidOid,
-			DateADTGetDatum(value));
+	rows_add_key(scan, column, strategy, date_compare[strategy], InvalidOid,
+				 DateADTGetDatum(value));
 }
 
 void
 rows_key_oid(RowScan *scan, int column, int strategy, Oid value)
 {
-	scan_add_key(scan, column, strategy, oid_compare[strategy], InvalidOid,
-			ObjectIdGetDatum(value));
+	rows_add_key(scan, column, strategy, oid_compare[strategy], InvalidOid,
+				 ObjectIdGetDatum(value));
 }
 
 static Snapshot
-scan_snapshot(RowScan *scan)
+rows_snapshot(RowScan *scan)
 {
 	if (scan->which == ROWS_DIRTY)
 	{
@@ -157,7 +157,7 @@ rows_start(RowScan *scan)
 	if (rows_table_is_void(scan->table, scan->rel))
 		return;
 	scan->index = rows_open_index(scan->index_id, scan->lock);
-	scan->snapshot = scan_snapshot(scan);
+	scan->snapshot = rows_snapshot(scan);
 	scan->scan = index_beginscan_compat(scan->rel, scan->index,
 										scan->snapshot, scan->nkeys);
 	index_rescan(scan->scan, scan->keys, scan->nkeys, NULL, 0);
@@ -178,7 +178,7 @@ rows_restart(RowScan *scan)
 
 /* Only now, because many scans find no entry. */
 static void
-scan_make_slot(RowScan *scan)
+rows_make_slot(RowScan *scan)
 {
 	MemoryContext old = MemoryContextSwitchTo(scan->context);
 
@@ -188,14 +188,14 @@ scan_make_slot(RowScan *scan)
 
 /* index_getnext_slot, which also counts the entries of dead rows */
 static bool
-scan_advance(RowScan *scan, ScanDirection direction)
+rows_advance(RowScan *scan, ScanDirection direction)
 {
 	if (scan->scan == NULL)
 		return false;
 	while (scan->scan->xs_heap_continue || index_getnext_tid(scan->scan, direction) != NULL)
 	{
 		if (scan->slot == NULL)
-			scan_make_slot(scan);
+			rows_make_slot(scan);
 		if (index_fetch_heap(scan->scan, scan->slot))
 			return true;
 		if (++scan->dead >= scan->most_dead)
@@ -207,13 +207,13 @@ scan_advance(RowScan *scan, ScanDirection direction)
 bool
 rows_next(RowScan *scan)
 {
-	return scan_advance(scan, ForwardScanDirection);
+	return rows_advance(scan, ForwardScanDirection);
 }
 
 bool
 rows_previous(RowScan *scan)
 {
-	return scan_advance(scan, BackwardScanDirection);
+	return rows_advance(scan, BackwardScanDirection);
 }
 
 /*
@@ -329,7 +329,7 @@ rows_text(const RowScan *scan, int attno)
 }
 
 static Datum
-row_datum_or_zero(const RowScan *scan, int attno)
+rows_datum_or_zero(const RowScan *scan, int attno)
 {
 	bool		isnull;
 	Datum		d = rows_datum(scan, attno, &isnull);
@@ -340,31 +340,31 @@ row_datum_or_zero(const RowScan *scan, int attno)
 int32
 rows_int4(const RowScan *scan, int attno)
 {
-	return DatumGetInt32(row_datum_or_zero(scan, attno));
+	return DatumGetInt32(rows_datum_or_zero(scan, attno));
 }
 
 int16
 rows_int2(const RowScan *scan, int attno)
 {
-	return DatumGetInt16(row_datum_or_zero(scan, attno));
+	return DatumGetInt16(rows_datum_or_zero(scan, attno));
 }
 
 int64
 rows_int8(const RowScan *scan, int attno)
 {
-	return DatumGetInt64(row_datum_or_zero(scan, attno));
+	return DatumGetInt64(rows_datum_or_zero(scan, attno));
 }
 
 TimestampTz
 rows_timestamp(const RowScan *scan, int attno)
 {
-	return DatumGetTimestampTz(row_datum_or_zero(scan, attno));
+	return DatumGetTimestampTz(rows_datum_or_zero(scan, attno));
 }
 
 bool
 rows_bool(const RowScan *scan, int attno)
 {
-	return DatumGetBool(row_datum_or_zero(scan, attno));
+	return DatumGetBool(rows_datum_or_zero(scan, attno));
 }
 
 Jsonb *

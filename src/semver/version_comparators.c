@@ -12,7 +12,7 @@
 /* ----------------------------------------------------------------- reading */
 
 static VersionOperator
-range_read_operator(VersionReader *r)
+version_comparators_read_operator(VersionReader *r)
 {
 	VersionOperator	op = VERSION_NONE;
 
@@ -41,7 +41,7 @@ range_read_operator(VersionReader *r)
 /* --------------------------------------------------------------- expanding */
 
 static void
-range_add(VersionRange *range, VersionOperator op, Version version)
+version_comparators_add(VersionRange *range, VersionOperator op, Version version)
 {
 	/* >=0.0.0 always holds; dropping it makes ">=0" the same range as "*" */
 	if (op == VERSION_GE && version.part[0] == 0 && version.part[1] == 0 &&
@@ -60,7 +60,7 @@ range_add(VersionRange *range, VersionOperator op, Version version)
 
 /* the lowest version, prereleases included, after all versions with these parts */
 static Version
-range_next_after(const PartialVersion *partial, int parts)
+version_comparators_next_after(const PartialVersion *partial, int parts)
 {
 	Version		next = {{0, 0, 0}, SLICE_OF("0")};
 	int			i;
@@ -73,7 +73,7 @@ range_next_after(const PartialVersion *partial, int parts)
 
 /* how many parts a caret fixes: those up to the first that is not 0 */
 static int
-range_caret_parts(const PartialVersion *partial)
+version_comparators_caret_parts(const PartialVersion *partial)
 {
 	int			i;
 
@@ -87,73 +87,82 @@ range_caret_parts(const PartialVersion *partial)
 
 /* a comparison with a version whose last parts are not known */
 static void
-range_add_partial(VersionRange *range, VersionOperator op, const PartialVersion *partial)
+version_comparators_add_partial(VersionRange *range, VersionOperator op,
+								const PartialVersion *partial)
 {
 	Version		version = partial->version;
 
 	switch (op)
 	{
 		case VERSION_GT:				/* >1.2 is >=1.3.0 */
-			version = range_next_after(partial, partial->known);
+			version = version_comparators_next_after(partial, partial->known);
 			version.prerelease = SLICE_NONE;
-			range_add(range, VERSION_GE, version);
+			version_comparators_add(range, VERSION_GE, version);
 			break;
 		case VERSION_GE:
-			range_add(range, VERSION_GE, version);
+			version_comparators_add(range, VERSION_GE, version);
 			break;
 		case VERSION_LT:				/* <1.2 is <1.2.0-0: no 1.2.0-beta */
 			version.prerelease = SLICE_OF("0");
-			range_add(range, VERSION_LT, version);
+			version_comparators_add(range, VERSION_LT, version);
 			break;
 		case VERSION_LE:				/* <=1.2 is <1.3.0-0 */
-			range_add(range, VERSION_LT, range_next_after(partial, partial->known));
+			version_comparators_add(range, VERSION_LT,
+									version_comparators_next_after(partial, partial->known));
 			break;
 		default:				/* 1.2 is >=1.2.0 <1.3.0-0 */
-			range_add(range, VERSION_GE, version);
-			range_add(range, VERSION_LT, range_next_after(partial, partial->known));
+			version_comparators_add(range, VERSION_GE, version);
+			version_comparators_add(range, VERSION_LT,
+									version_comparators_next_after(partial, partial->known));
 			break;
 	}
 }
 
 static void
-range_add_comparator(VersionRange *range, VersionOperator op, const PartialVersion *partial)
+version_comparators_expand(VersionRange *range, VersionOperator op, const PartialVersion *partial)
 {
 	if (partial->known == 0)
 	{
 		/* "*" is every version; no version is below or above all of them */
 		if (op == VERSION_LT || op == VERSION_GT)
-			range_add(range, VERSION_LT, (Version) {{0, 0, 0}, SLICE_OF("0")});
+			version_comparators_add(range, VERSION_LT, (Version) {{0, 0, 0}, SLICE_OF("0")});
 	}
 	else if (op == VERSION_CARET)
 	{
-		range_add(range, VERSION_GE, partial->version);
-		range_add(range, VERSION_LT, range_next_after(partial, range_caret_parts(partial)));
+		int			parts = version_comparators_caret_parts(partial);
+
+		version_comparators_add(range, VERSION_GE, partial->version);
+		version_comparators_add(range, VERSION_LT,
+								version_comparators_next_after(partial, parts));
 	}
 	else if (op == VERSION_TILDE)
 	{
-		range_add(range, VERSION_GE, partial->version);
-		range_add(range, VERSION_LT, range_next_after(partial, Min(partial->known, 2)));
+		version_comparators_add(range, VERSION_GE, partial->version);
+		version_comparators_add(range, VERSION_LT,
+								version_comparators_next_after(partial, Min(partial->known, 2)));
 	}
 	else if (partial->known < 3)
-		range_add_partial(range, op, partial);
+		version_comparators_add_partial(range, op, partial);
 	else
-		range_add(range, op == VERSION_NONE ? VERSION_EQ : op, partial->version);
+		version_comparators_add(range, op == VERSION_NONE ? VERSION_EQ : op, partial->version);
 }
 
 /* "1.2 - 2": a partial low end means its first version, a partial high end all */
 static void
-range_add_hyphen(VersionRange *range, const PartialVersion *low, const PartialVersion *high)
+version_comparators_add_hyphen(VersionRange *range, const PartialVersion *low,
+							   const PartialVersion *high)
 {
 	if (low->known > 0)
-		range_add(range, VERSION_GE, low->version);
+		version_comparators_add(range, VERSION_GE, low->version);
 	if (high->known == 3)
-		range_add(range, VERSION_LE, high->version);
+		version_comparators_add(range, VERSION_LE, high->version);
 	else if (high->known > 0)
-		range_add(range, VERSION_LT, range_next_after(high, high->known));
+		version_comparators_add(range, VERSION_LT,
+								version_comparators_next_after(high, high->known));
 }
 
 static bool
-range_eat_hyphen(VersionReader *r)
+version_comparators_eat_hyphen(VersionReader *r)
 {
 	VersionReader ahead = *r;
 
@@ -166,7 +175,7 @@ range_eat_hyphen(VersionReader *r)
 
 /* reads up to "||" or the end */
 static bool
-range_read_alternative(VersionReader *r, VersionRange *range)
+version_comparators_read_alternative(VersionReader *r, VersionRange *range)
 {
 	bool		first = true;
 	VersionOperator	op;
@@ -178,18 +187,18 @@ range_read_alternative(VersionReader *r, VersionRange *range)
 		(void) version_eat_spaces(r);
 		if (r->at == r->end || *r->at == '|')
 			return true;
-		op = range_read_operator(r);
+		op = version_comparators_read_operator(r);
 		if (!version_eat_partial(r, &partial))
 			return false;
-		if (first && op == VERSION_NONE && range_eat_hyphen(r))
+		if (first && op == VERSION_NONE && version_comparators_eat_hyphen(r))
 		{
 			if (!version_eat_partial(r, &high))
 				return false;
-			range_add_hyphen(range, &partial, &high);
+			version_comparators_add_hyphen(range, &partial, &high);
 			(void) version_eat_spaces(r);
 			return r->at == r->end || *r->at == '|';
 		}
-		range_add_comparator(range, op, &partial);
+		version_comparators_expand(range, op, &partial);
 		first = false;
 	}
 }
@@ -214,7 +223,7 @@ version_comparators_read(Slice text, VersionRange *range)
 		range->alternatives[range->nalternatives].first = range->ncomparators;
 		range->alternatives[range->nalternatives].n = 0;
 		range->nalternatives++;
-		if (!range_read_alternative(&r, range) || range->too_many)
+		if (!version_comparators_read_alternative(&r, range) || range->too_many)
 			return false;
 		if (r.at == r.end)
 			return true;

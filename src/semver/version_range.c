@@ -17,7 +17,7 @@
 /* ----------------------------------------------------------------- holding */
 
 static bool
-range_comparator_holds(const VersionComparator *comparator, const Version *version)
+version_range_comparator_holds(const VersionComparator *comparator, const Version *version)
 {
 	int			order = version_compare(version, &comparator->version);
 
@@ -37,8 +37,8 @@ range_comparator_holds(const VersionComparator *comparator, const Version *versi
 }
 
 static bool
-range_alternative_holds(const VersionRange *range, const VersionAlternative *alternative,
-				  const Version *version)
+version_range_alternative_holds(const VersionRange *range, const VersionAlternative *alternative,
+								const Version *version)
 {
 	const VersionComparator *comparators = &range->comparators[alternative->first];
 	bool		prerelease_allowed = !slice_present(version->prerelease);
@@ -46,7 +46,7 @@ range_alternative_holds(const VersionRange *range, const VersionAlternative *alt
 
 	for (i = 0; i < alternative->n; i++)
 	{
-		if (!range_comparator_holds(&comparators[i], version))
+		if (!version_range_comparator_holds(&comparators[i], version))
 			return false;
 		if (slice_present(comparators[i].version.prerelease) &&
 			version_same_parts(&comparators[i].version, version))
@@ -56,13 +56,13 @@ range_alternative_holds(const VersionRange *range, const VersionAlternative *alt
 }
 
 static bool
-range_contains(const VersionRange *range, const Version *version)
+version_range_contains(const VersionRange *range, const Version *version)
 {
 	int			i;
 
 	for (i = 0; i < range->nalternatives; i++)
 	{
-		if (range_alternative_holds(range, &range->alternatives[i], version))
+		if (version_range_alternative_holds(range, &range->alternatives[i], version))
 			return true;
 	}
 	return false;
@@ -80,7 +80,7 @@ typedef struct Bound
 
 /* upward is 1 for a low end, which only rises, and -1 for a high end */
 static void
-range_tighten_bound(Bound *bound, int upward, const Version *version, bool included)
+version_range_tighten_bound(Bound *bound, int upward, const Version *version, bool included)
 {
 	int			order = bound->is_present ?
 		upward * version_compare(version, &bound->version) : 1;
@@ -92,8 +92,8 @@ range_tighten_bound(Bound *bound, int upward, const Version *version, bool inclu
 }
 
 static void
-range_narrow_bounds(Bound *low, Bound *high, const VersionRange *range,
-	   const VersionAlternative *alternative)
+version_range_narrow_bounds(Bound *low, Bound *high, const VersionRange *range,
+							const VersionAlternative *alternative)
 {
 	const VersionComparator *c = &range->comparators[alternative->first];
 	int			i;
@@ -101,23 +101,23 @@ range_narrow_bounds(Bound *low, Bound *high, const VersionRange *range,
 	for (i = 0; i < alternative->n; i++, c++)
 	{
 		if (c->op == VERSION_GT || c->op == VERSION_GE || c->op == VERSION_EQ)
-			range_tighten_bound(low, 1, &c->version, c->op != VERSION_GT);
+			version_range_tighten_bound(low, 1, &c->version, c->op != VERSION_GT);
 		if (c->op == VERSION_LT || c->op == VERSION_LE || c->op == VERSION_EQ)
-			range_tighten_bound(high, -1, &c->version, c->op != VERSION_LT);
+			version_range_tighten_bound(high, -1, &c->version, c->op != VERSION_LT);
 	}
 }
 
 static bool
-range_alternatives_overlap(const VersionRange *a, const VersionAlternative *in_a,
-					 const VersionRange *b, const VersionAlternative *in_b)
+version_range_alternatives_overlap(const VersionRange *a, const VersionAlternative *in_a,
+								   const VersionRange *b, const VersionAlternative *in_b)
 {
 	/* without a low end, the versions begin with 0.0.0 */
 	Bound		low = {false, true, {{0, 0, 0}, SLICE_NONE}};
 	Bound		high = {false};
 	int			order;
 
-	range_narrow_bounds(&low, &high, a, in_a);
-	range_narrow_bounds(&low, &high, b, in_b);
+	version_range_narrow_bounds(&low, &high, a, in_a);
+	version_range_narrow_bounds(&low, &high, b, in_b);
 	if (!high.is_present)
 		return true;
 	order = version_compare(&low.version, &high.version);
@@ -125,7 +125,7 @@ range_alternatives_overlap(const VersionRange *a, const VersionAlternative *in_a
 }
 
 static bool
-range_overlaps(const VersionRange *a, const VersionRange *b)
+version_range_overlaps(const VersionRange *a, const VersionRange *b)
 {
 	int			i;
 	int			j;
@@ -134,7 +134,7 @@ range_overlaps(const VersionRange *a, const VersionRange *b)
 	{
 		for (j = 0; j < b->nalternatives; j++)
 		{
-			if (range_alternatives_overlap(a, &a->alternatives[i], b, &b->alternatives[j]))
+			if (version_range_alternatives_overlap(a, &a->alternatives[i], b, &b->alternatives[j]))
 				return true;
 		}
 	}
@@ -178,7 +178,7 @@ version_range_meets(Slice offered, Slice asked)
 		!version_comparators_read(asked, &asked_range))
 		return false;
 	if (version_parse(offered, &version))
-		return range_contains(&asked_range, &version);
+		return version_range_contains(&asked_range, &version);
 	return version_comparators_read(offered, &offered_range) &&
-		range_overlaps(&offered_range, &asked_range);
+		version_range_overlaps(&offered_range, &asked_range);
 }
