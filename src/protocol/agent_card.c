@@ -125,7 +125,8 @@ static const char *const card_versions[] = {CLUTCH_PROTOCOL, NULL};
 
 /* opens an object of the card; false if it is absent or faulty */
 static bool
-card_open_part(Fields *part, const FieldTable *table, Fields *card, int field, DocumentPlace *place)
+agent_card_open_part(Fields *part, const FieldTable *table, Fields *card, int field,
+					 DocumentPlace *place)
 {
 	*place = fields_place(card, field);
 	return fields_present(card, field) &&
@@ -136,7 +137,7 @@ card_open_part(Fields *part, const FieldTable *table, Fields *card, int field, D
 
 /* requests do not tell tools from servers, so the two become one list */
 static void
-card_read_tools(Fields *f, SliceList *tools)
+agent_card_read_tools(Fields *f, SliceList *tools)
 {
 	SliceList	own;
 	SliceList	servers;
@@ -152,8 +153,8 @@ card_read_tools(Fields *f, SliceList *tools)
 }
 
 static void
-card_read_capability(const JsonbValue *value, const DocumentPlace *place, Capability *capability,
-				ProblemList *list)
+agent_card_read_capability(const JsonbValue *value, const DocumentPlace *place,
+						   Capability *capability, ProblemList *list)
 {
 	Fields		f;
 	DocumentPlace at;
@@ -182,7 +183,7 @@ card_read_capability(const JsonbValue *value, const DocumentPlace *place, Capabi
 	fields_identifiers(&f, CAPABILITY_TAGS, OPTIONAL, ID_WORD, &capability->tags);
 	/* kept in the card for whoever reads it (spec 003 3.2); routing does not look at them */
 	fields_identifiers(&f, CAPABILITY_ACTIONS, OPTIONAL, ID_WORD, &actions);
-	card_read_tools(&f, &capability->tools);
+	agent_card_read_tools(&f, &capability->tools);
 	if ((level = fields_word(&f, CAPABILITY_TRUST_LEVEL, OPTIONAL, level_trust)) >= 0)
 		capability->trust = level;
 	if ((level = fields_word(&f, CAPABILITY_COST_HINT, OPTIONAL, level_cost)) >= 0)
@@ -190,7 +191,7 @@ card_read_capability(const JsonbValue *value, const DocumentPlace *place, Capabi
 }
 
 static void
-card_read_capabilities(Fields *f, Presence presence, AgentCard *card)
+agent_card_read_capabilities(Fields *f, Presence presence, AgentCard *card)
 {
 	const JsonbContainer *array = fields_array(f, CARD_CAPABILITIES, presence,
 											   f->list->limits->max_list, "clutch.max_list");
@@ -205,32 +206,32 @@ card_read_capabilities(Fields *f, Presence presence, AgentCard *card)
 		JsonbValue	value;
 
 		value_at(array, element.index, &value);
-		card_read_capability(&value, &element, &card->capabilities[element.index], f->list);
+		agent_card_read_capability(&value, &element, &card->capabilities[element.index], f->list);
 	}
 }
 
 /* --------------------------------------------------------- the other parts */
 
 static void
-card_check_display(Fields *whole)
+agent_card_check_display(Fields *whole)
 {
 	Fields		f;
 	DocumentPlace place;
 
-	if (!card_open_part(&f, &display_fields, whole, CARD_DISPLAY, &place))
+	if (!agent_card_open_part(&f, &display_fields, whole, CARD_DISPLAY, &place))
 		return;
 	(void) fields_text(&f, DISPLAY_NAME, OPTIONAL, TEXT_STRING);
 	(void) fields_text(&f, DISPLAY_DESC, OPTIONAL, TEXT_STRING);
 }
 
 static void
-card_read_limits(Fields *whole, AgentCard *card)
+agent_card_read_limits(Fields *whole, AgentCard *card)
 {
 	Fields		f;
 	DocumentPlace place;
 	int64		number;
 
-	if (!card_open_part(&f, &limit_fields, whole, CARD_LIMITS, &place))
+	if (!agent_card_open_part(&f, &limit_fields, whole, CARD_LIMITS, &place))
 		return;
 	if (fields_integer(&f, LIMIT_MAX_CONCURRENCY, OPTIONAL, 0, MOST_TASKS, &number))
 		card->max_concurrency = number;
@@ -244,13 +245,13 @@ card_read_limits(Fields *whole, AgentCard *card)
 }
 
 static void
-card_read_security(Fields *whole, AgentCard *card)
+agent_card_read_security(Fields *whole, AgentCard *card)
 {
 	Fields		f;
 	DocumentPlace place;
 	int			level;
 
-	if (!card_open_part(&f, &security_fields, whole, CARD_SECURITY, &place))
+	if (!agent_card_open_part(&f, &security_fields, whole, CARD_SECURITY, &place))
 		return;
 	(void) fields_bool(&f, SECURITY_SANDBOX, OPTIONAL, &card->sandbox);
 	if ((level = fields_word(&f, SECURITY_NETWORK, OPTIONAL, level_network)) >= 0)
@@ -259,7 +260,7 @@ card_read_security(Fields *whole, AgentCard *card)
 
 /* "http://ken:8080/a2a": a scheme, a colon and more, without blanks */
 static bool
-card_looks_like_url(Slice url)
+agent_card_looks_like_url(Slice url)
 {
 	int			colon = 0;
 	int			i;
@@ -279,7 +280,7 @@ card_looks_like_url(Slice url)
 
 /* any keys, whose values are objects with a URL */
 static void
-card_check_endpoints(Fields *whole)
+agent_card_check_endpoints(Fields *whole)
 {
 	const JsonbValue *value = fields_object(whole, CARD_ENDPOINTS, OPTIONAL);
 	DocumentPlace place = fields_place(whole, CARD_ENDPOINTS);
@@ -304,7 +305,7 @@ card_check_endpoints(Fields *whole)
 			continue;
 		at = fields_place(&f, 0);
 		url = fields_text(&f, 0, REQUIRED, TEXT_STRING);
-		if (slice_present(url) && !card_looks_like_url(url))
+		if (slice_present(url) && !agent_card_looks_like_url(url))
 			place_fault(&at, list, "WRONG_FORMAT",
 						"is %s; it must be a URL, like \"http://ken:8080/a2a\".",
 						place_quote(url));
@@ -333,11 +334,11 @@ agent_card_read(const JsonbValue *doc, const char *base, bool partial,
 
 	(void) fields_word(&f, CARD_V, presence, card_versions);
 	card->agent_id = fields_identifier(&f, CARD_AGENT_ID, REQUIRED, ID_AGENT);
-	card_check_display(&f);
-	card_check_endpoints(&f);
-	card_read_capabilities(&f, presence, card);
-	card_read_limits(&f, card);
-	card_read_security(&f, card);
+	agent_card_check_display(&f);
+	agent_card_check_endpoints(&f);
+	agent_card_read_capabilities(&f, presence, card);
+	agent_card_read_limits(&f, card);
+	agent_card_read_security(&f, card);
 	fields_identifiers(&f, CARD_GROUPS, OPTIONAL, ID_GROUP, &card->groups);
 	fields_identifiers(&f, CARD_SCOPES, OPTIONAL, ID_GROUP, &card->scopes);
 	(void) fields_text(&f, CARD_MODEL, OPTIONAL, TEXT_ID);

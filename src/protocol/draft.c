@@ -97,13 +97,13 @@ draft_put_recipients(DocumentBuilder *b, const Draft *draft)
 	document_open_array(b, "to");
 	if (draft->to_agents == NULL)
 		draft_put_recipient(b, slice_present(draft->to_agent) ? draft->to_agent :
-					  slice_of_cstring(clutch_orchestrator));
+							slice_of_cstring(clutch_orchestrator));
 	else
 	{
 		deconstruct_array(draft->to_agents, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
 		for (i = 0; i < n; i++)
 			draft_put_recipient(b, nulls[i] ? SLICE_NONE :
-						  slice_of_text(DatumGetTextPP(elements[i])));
+								slice_of_text(DatumGetTextPP(elements[i])));
 	}
 	document_close_array(b);
 }

@@ -112,7 +112,7 @@ static const char *const order_moves[] = {
 };
 
 static void
-orders_read_budget(Fields *orders, Envelope *envelope)
+envelope_read_budget(Fields *orders, Envelope *envelope)
 {
 	Budget	   *budget = &envelope->orders.budget;
 	DocumentPlace place = fields_place(orders, ORDER_BUDGET);
@@ -129,7 +129,7 @@ orders_read_budget(Fields *orders, Envelope *envelope)
 }
 
 static void
-orders_read_usage(Fields *orders, Envelope *envelope)
+envelope_read_usage(Fields *orders, Envelope *envelope)
 {
 	Amount	   *usage = &envelope->orders.usage;
 	DocumentPlace place = fields_place(orders, ORDER_USAGE);
@@ -146,7 +146,7 @@ orders_read_usage(Fields *orders, Envelope *envelope)
 
 /* a step whose output, any value, is to be kept */
 static void
-orders_read_step(Fields *orders, Envelope *envelope)
+envelope_read_step(Fields *orders, Envelope *envelope)
 {
 	DocumentPlace place = fields_place(orders, ORDER_STEP);
 	Fields		f;
@@ -160,7 +160,7 @@ orders_read_step(Fields *orders, Envelope *envelope)
 }
 
 static void
-orders_read_after(Fields *f, Envelope *envelope)
+envelope_read_after(Fields *f, Envelope *envelope)
 {
 	SliceList  *after = &envelope->orders.after;
 	DocumentPlace place = fields_place(f, ORDER_AFTER);
@@ -187,7 +187,7 @@ orders_read_after(Fields *f, Envelope *envelope)
 
 /* "deadline", or "ts" plus "ttl_ms" if that is earlier */
 static void
-orders_read_deadline(Fields *f, Envelope *envelope)
+envelope_read_deadline(Fields *f, Envelope *envelope)
 {
 	EnvelopeOrders *orders = &envelope->orders;
 	int64		ttl_ms;
@@ -211,8 +211,8 @@ orders_read_deadline(Fields *f, Envelope *envelope)
 }
 
 static void
-orders_read(const JsonbValue *clutch, const DocumentPlace *place, Envelope *envelope,
-			ProblemList *list)
+envelope_read_orders(const JsonbValue *clutch, const DocumentPlace *place, Envelope *envelope,
+					 ProblemList *list)
 {
 	EnvelopeOrders *orders = &envelope->orders;
 	Fields		f;
@@ -220,7 +220,7 @@ orders_read(const JsonbValue *clutch, const DocumentPlace *place, Envelope *enve
 
 	if (!fields_open(&f, &order_fields, clutch, place, list))
 		return;
-	orders_read_deadline(&f, envelope);
+	envelope_read_deadline(&f, envelope);
 	orders->has_not_before = fields_time(&f, ORDER_NOT_BEFORE, OPTIONAL, &orders->not_before);
 	if (fields_integer(&f, ORDER_PRIORITY, OPTIONAL, 0, 4, &priority))
 		orders->priority = priority;
@@ -230,12 +230,12 @@ orders_read(const JsonbValue *clutch, const DocumentPlace *place, Envelope *enve
 	orders->answer_to = fields_identifier(&f, ORDER_ANSWER_TO, OPTIONAL, ID_MESSAGE);
 	orders->move = fields_word(&f, ORDER_MOVE, OPTIONAL, order_moves) + 1;
 	orders->join = suspension_read_children(&f, ORDER_JOIN);
-	orders_read_after(&f, envelope);
+	envelope_read_after(&f, envelope);
 	retry_policy_read(&f, ORDER_RETRY, &orders->retry);
-	orders_read_budget(&f, envelope);
-	orders_read_usage(&f, envelope);
+	envelope_read_budget(&f, envelope);
+	envelope_read_usage(&f, envelope);
 	suspension_read(&f, ORDER_WAIT, &orders->wait);
-	orders_read_step(&f, envelope);
+	envelope_read_step(&f, envelope);
 }
 
 void
@@ -248,5 +248,5 @@ envelope_read_meta(const JsonbValue *meta, const DocumentPlace *place, Envelope 
 	if (!fields_open(&f, &meta_fields, meta, place, list) || !fields_present(&f, 0))
 		return;
 	clutch = fields_place(&f, 0);
-	orders_read(&f.values[0], &clutch, envelope, list);
+	envelope_read_orders(&f.values[0], &clutch, envelope, list);
 }

@@ -61,7 +61,7 @@ static const FieldTable heartbeat_fields = FIELD_TABLE_OPEN(heartbeat_names);
 
 /* spec 5.4 */
 static void
-payload_check_error(const JsonbValue *payload, const DocumentPlace *place, ProblemList *list)
+envelope_check_error(const JsonbValue *payload, const DocumentPlace *place, ProblemList *list)
 {
 	Fields		f;
 	bool		retryable;
@@ -75,8 +75,8 @@ payload_check_error(const JsonbValue *payload, const DocumentPlace *place, Probl
 }
 
 static void
-payload_read_call(const JsonbValue *payload, const DocumentPlace *place, Envelope *envelope,
-				  ProblemList *list)
+envelope_read_call(const JsonbValue *payload, const DocumentPlace *place, Envelope *envelope,
+				   ProblemList *list)
 {
 	Fields		f;
 
@@ -87,7 +87,7 @@ payload_read_call(const JsonbValue *payload, const DocumentPlace *place, Envelop
 }
 
 static void
-payload_fault_order(Slice order, ProblemList *list, const char *code, const char *fault)
+envelope_fault_order(Slice order, ProblemList *list, const char *code, const char *fault)
 {
 	DocumentPlace meta = {NULL, SLICE_OF("meta")};
 	DocumentPlace clutch = {&meta, SLICE_OF("clutch")};
@@ -101,33 +101,33 @@ payload_fault_order(Slice order, ProblemList *list, const char *code, const char
  * task.progress does so, or keeps a step, and it does one of these.
  */
 static void
-payload_check_orders(bool is_suspended, const Envelope *envelope, ProblemList *list)
+envelope_check_orders(bool is_suspended, const Envelope *envelope, ProblemList *list)
 {
 	bool		is_progress = envelope->type == MSG_TASK_PROGRESS;
 	bool		waits = envelope->orders.wait.is_set;
 	bool		keeps = slice_present(envelope->orders.step);
 
 	if (is_suspended && !waits)
-		payload_fault_order(SLICE_OF("wait"), list, "REQUIRED",
-							"is missing; a task that is suspended must say what it waits for.");
+		envelope_fault_order(SLICE_OF("wait"), list, "REQUIRED",
+							 "is missing; a task that is suspended must say what it waits for.");
 	if (waits && !is_progress)
-		payload_fault_order(SLICE_OF("wait"), list, "NOT_ALLOWED",
-							"is not allowed here; a task.progress suspends a task.");
+		envelope_fault_order(SLICE_OF("wait"), list, "NOT_ALLOWED",
+							 "is not allowed here; a task.progress suspends a task.");
 	if (waits && envelope->asks)
-		payload_fault_order(SLICE_OF("wait"), list, "NOT_ALLOWED",
-							"is not allowed here; a task that asks a question waits for the answer.");
+		envelope_fault_order(SLICE_OF("wait"), list, "NOT_ALLOWED",
+							 "is not allowed here; a task that asks a question waits for the answer.");
 	if (keeps && !is_progress)
-		payload_fault_order(SLICE_OF("step"), list, "NOT_ALLOWED",
-							"is not allowed here; a task.progress keeps the output of a step.");
+		envelope_fault_order(SLICE_OF("step"), list, "NOT_ALLOWED",
+							 "is not allowed here; a task.progress keeps the output of a step.");
 	if (keeps && (waits || envelope->asks))
-		payload_fault_order(SLICE_OF("step"), list, "NOT_ALLOWED",
-							"is not allowed here; a step is kept by an event of its own.");
+		envelope_fault_order(SLICE_OF("step"), list, "NOT_ALLOWED",
+							 "is not allowed here; a step is kept by an event of its own.");
 }
 
 /* a task.progress may ask a question, which may have a deadline */
 static void
-payload_read_progress(const JsonbValue *payload, const DocumentPlace *place, Envelope *envelope,
-			  ProblemList *list)
+envelope_read_progress(const JsonbValue *payload, const DocumentPlace *place, Envelope *envelope,
+					   ProblemList *list)
 {
 	Fields		f;
 	Slice		state;
@@ -141,11 +141,11 @@ payload_read_progress(const JsonbValue *payload, const DocumentPlace *place, Env
 		slice_equal(state, SLICE_OF("auth_required"));
 	if (envelope->asks)
 		(void) fields_time(&f, PROGRESS_DEADLINE, OPTIONAL, &envelope->question_deadline);
-	payload_check_orders(slice_equal(state, SLICE_OF("suspended")), envelope, list);
+	envelope_check_orders(slice_equal(state, SLICE_OF("suspended")), envelope, list);
 }
 
 static void
-payload_check_heartbeat(const JsonbValue *payload, const DocumentPlace *place, ProblemList *list)
+envelope_check_heartbeat(const JsonbValue *payload, const DocumentPlace *place, ProblemList *list)
 {
 	Fields		f;
 	DocumentPlace status_place;
@@ -164,7 +164,7 @@ payload_check_heartbeat(const JsonbValue *payload, const DocumentPlace *place, P
 
 /* a tool's result or error must name the call that it answers */
 static void
-payload_require_reply_to(const Envelope *envelope, ProblemList *list)
+envelope_require_reply_to(const Envelope *envelope, ProblemList *list)
 {
 	DocumentPlace meta = {NULL, SLICE_OF("meta")};
 	DocumentPlace clutch = {&meta, SLICE_OF("clutch")};
@@ -188,24 +188,24 @@ envelope_read_payload(const JsonbValue *payload, const DocumentPlace *place,
 	AgentCard	card;
 
 	if (envelope->type == MSG_TOOL_RESULT || envelope->type == MSG_TOOL_ERROR)
-		payload_require_reply_to(envelope, list);
+		envelope_require_reply_to(envelope, list);
 	if (payload == NULL)
 		return;
 	envelope->payload = *payload;
 	if (envelope->type != MSG_TASK_PROGRESS)
-		payload_check_orders(false, envelope, list);
+		envelope_check_orders(false, envelope, list);
 
 	switch (envelope->type)
 	{
 		case MSG_TASK_ERROR:
 		case MSG_TOOL_ERROR:
-			payload_check_error(payload, place, list);
+			envelope_check_error(payload, place, list);
 			break;
 		case MSG_TASK_PROGRESS:
-			payload_read_progress(payload, place, envelope, list);
+			envelope_read_progress(payload, place, envelope, list);
 			break;
 		case MSG_TOOL_CALL:
-			payload_read_call(payload, place, envelope, list);
+			envelope_read_call(payload, place, envelope, list);
 			break;
 		case MSG_AGENT_REGISTER:
 		case MSG_AGENT_UPDATE:
@@ -213,7 +213,7 @@ envelope_read_payload(const JsonbValue *payload, const DocumentPlace *place,
 							&card, list);
 			break;
 		case MSG_AGENT_HEARTBEAT:
-			payload_check_heartbeat(payload, place, list);
+			envelope_check_heartbeat(payload, place, list);
 			break;
 		default:
 			break;

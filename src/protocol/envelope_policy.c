@@ -58,7 +58,8 @@ static const char *const auth_schemes[] = {"ed25519", NULL};
 
 /* checks the form of the signature only; trust/ verifies it */
 static void
-security_read_auth(const JsonbValue *auth, const DocumentPlace *place, Envelope *envelope, ProblemList *list)
+envelope_read_auth(const JsonbValue *auth, const DocumentPlace *place, Envelope *envelope,
+				   ProblemList *list)
 {
 	Fields		f;
 
@@ -71,8 +72,8 @@ security_read_auth(const JsonbValue *auth, const DocumentPlace *place, Envelope 
 }
 
 static void
-security_read_policy(const JsonbValue *value, const DocumentPlace *place, MessagePolicy *policy,
-			ProblemList *list)
+envelope_read_policy(const JsonbValue *value, const DocumentPlace *place, MessagePolicy *policy,
+					 ProblemList *list)
 {
 	Fields		f;
 	int			level;
@@ -101,7 +102,7 @@ envelope_read_security(const JsonbValue *security, const DocumentPlace *place,
 	auth = fields_place(&f, SECURITY_AUTH);
 	policy = fields_place(&f, SECURITY_POLICY);
 	if (fields_present(&f, SECURITY_AUTH))
-		security_read_auth(&f.values[SECURITY_AUTH], &auth, envelope, list);
+		envelope_read_auth(&f.values[SECURITY_AUTH], &auth, envelope, list);
 	if (fields_present(&f, SECURITY_POLICY))
-		security_read_policy(&f.values[SECURITY_POLICY], &policy, &envelope->policy, list);
+		envelope_read_policy(&f.values[SECURITY_POLICY], &policy, &envelope->policy, list);
 }

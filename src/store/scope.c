@@ -33,7 +33,7 @@ static bool told_all = false;	/* there is a committed row, so all have been told
 static bool watching_relation = false;
 
 static void
-forget_none_in_use(Datum arg, Oid relid)
+scope_forget_none_in_use(Datum arg, Oid relid)
 {
 	/* whatever the relation: a table that is created again has another oid */
 	none_in_use = false;
@@ -41,7 +41,7 @@ forget_none_in_use(Datum arg, Oid relid)
 }
 
 static bool
-table_is_empty(void)
+scope_table_is_empty(void)
 {
 	RowScan		scan;
 	bool		empty;
@@ -56,17 +56,17 @@ table_is_empty(void)
 
 /* Set before looking, so that an invalidation that arrives meanwhile resets it. */
 static bool
-scopes_in_use(void)
+scope_any_in_use(void)
 {
 	if (!watching_relation)
 	{
-		CacheRegisterRelcacheCallback(forget_none_in_use, (Datum) 0);
+		CacheRegisterRelcacheCallback(scope_forget_none_in_use, (Datum) 0);
 		watching_relation = true;
 	}
 	if (none_in_use)
 		return false;
 	none_in_use = true;
-	if (!table_is_empty())
+	if (!scope_table_is_empty())
 		none_in_use = false;
 	return !none_in_use;
 }
@@ -96,7 +96,7 @@ scope_lookup(Slice run_id)
 Slice
 scope_of_run(Slice run_id)
 {
-	return scopes_in_use() ? scope_lookup(run_id) : SLICE_NONE;
+	return scope_any_in_use() ? scope_lookup(run_id) : SLICE_NONE;
 }
 
 static void

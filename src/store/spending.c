@@ -28,7 +28,7 @@ enum
 ROWS_CHECK_COLUMNS(Natts_spending, SPENDING);
 
 static Amount
-row_amount(const RowScan *scan)
+spending_amount(const RowScan *scan)
 {
 	bool		isnull;
 
@@ -47,7 +47,7 @@ row_amount(const RowScan *scan)
 
 /* the day of a time, in UTC */
 static DateADT
-day_of(TimestampTz at)
+spending_day_of(TimestampTz at)
 {
 	return (DateADT) (at >= 0 ? at / USECS_PER_DAY : -((-at + USECS_PER_DAY - 1) / USECS_PER_DAY));
 }
@@ -57,7 +57,7 @@ day_of(TimestampTz at)
  * and returns their sum.  The last row, which is seldom a dead one, comes first.
  */
 static Amount
-take_up_rows(Slice run_id, Slice agent_id, DateADT day)
+spending_take_up_rows(Slice run_id, Slice agent_id, DateADT day)
 {
 	ItemPointerData tids[MOST_FOLDED];
 	Amount		amounts[MOST_FOLDED];
@@ -75,7 +75,7 @@ take_up_rows(Slice run_id, Slice agent_id, DateADT day)
 	while (n < MOST_FOLDED && rows_previous(&scan))
 	{
 		tids[n] = rows_tid(&scan);
-		amounts[n++] = amount_copy(row_amount(&scan));
+		amounts[n++] = amount_copy(spending_amount(&scan));
 	}
 	rows_end(&scan);
 	for (i = 0; i < n; i++)
@@ -89,14 +89,14 @@ spending_charge(const Envelope *report, int64 seq, TimestampTz at)
 {
 	Datum		values[Natts_spending];
 	bool		nulls[Natts_spending] = {0};
-	DateADT		day = day_of(at);
+	DateADT		day = spending_day_of(at);
 	Amount		sum;
 
 	if (!report->orders.has_usage ||
 		(report->type != MSG_TASK_PROGRESS && report->type != MSG_TASK_RESULT &&
 		 report->type != MSG_TASK_ERROR))
 		return;
-	sum = take_up_rows(report->run_id, report->from_agent, day);
+	sum = spending_take_up_rows(report->run_id, report->from_agent, day);
 	sum = amount_sum(&sum, &report->orders.usage);
 	column_put_text(values, nulls, Anum_spending_run_id, report->run_id);
 	column_put_text(values, nulls, Anum_spending_agent_id, report->from_agent);
@@ -109,7 +109,7 @@ spending_charge(const Envelope *report, int64 seq, TimestampTz at)
 
 /* The rows come in the order of the agents. */
 static void
-add_to_last(AgentSpending **agents, int *n, int *room, Slice agent_id, Amount amount)
+spending_add_to_last(AgentSpending **agents, int *n, int *room, Slice agent_id, Amount amount)
 {
 	AgentSpending *last = *n > 0 ? &(*agents)[*n - 1] : NULL;
 
@@ -137,7 +137,8 @@ spending_read(Slice run_id, AgentSpending **agents)
 	while (rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		add_to_last(agents, &n, &room, rows_text(&scan, Anum_spending_agent_id), row_amount(&scan));
+		spending_add_to_last(agents, &n, &room, rows_text(&scan, Anum_spending_agent_id),
+							 spending_amount(&scan));
 	}
 	rows_end(&scan);
 	return n;
