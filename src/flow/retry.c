@@ -32,14 +32,14 @@ StaticAssertDecl((int) Natts_retry_policy == (int) COLUMNS_RETRY_POLICY, "column
 /* ------------------------------------------------------------ the policy */
 
 static RetryPolicy
-retry_policy_of_settings(void)
+retry_of_settings(void)
 {
 	return (RetryPolicy) {clutch_retry_max, clutch_retry_initial, clutch_retry_max_delay,
 	clutch_retry_factor};
 }
 
 static RetryPolicy
-retry_policy_of_agent(Slice agent_id)
+retry_of_agent(Slice agent_id)
 {
 	Roster	   *roster = roster_get();
 	int			ordinal = roster_find(roster, agent_id);
@@ -49,13 +49,13 @@ retry_policy_of_agent(Slice agent_id)
 
 /* -1 for NULL */
 static int64
-retry_policy_column(const RowScan *scan, int attno)
+retry_column(const RowScan *scan, int attno)
 {
 	return rows_is_null(scan, attno) ? -1 : rows_int8(scan, attno);
 }
 
 static RetryPolicy
-retry_policy_of_payload_type(Slice payload_type)
+retry_of_payload_type(Slice payload_type)
 {
 	RetryPolicy policy = RETRY_POLICY_UNSAID;
 	RowScan		scan;
@@ -68,9 +68,9 @@ retry_policy_of_payload_type(Slice payload_type)
 	rows_start(&scan);
 	if (rows_next(&scan))
 	{
-		policy.max = retry_policy_column(&scan, Anum_retry_policy_max);
-		policy.initial_ms = retry_policy_column(&scan, Anum_retry_policy_initial_ms);
-		policy.max_ms = retry_policy_column(&scan, Anum_retry_policy_max_ms);
+		policy.max = retry_column(&scan, Anum_retry_policy_max);
+		policy.initial_ms = retry_column(&scan, Anum_retry_policy_initial_ms);
+		policy.max_ms = retry_column(&scan, Anum_retry_policy_max_ms);
 		policy.factor = DatumGetFloat8(rows_datum(&scan, Anum_retry_policy_factor, &isnull));
 		if (isnull)
 			policy.factor = -1;
@@ -80,7 +80,7 @@ retry_policy_of_payload_type(Slice payload_type)
 }
 
 static RetryPolicy
-retry_policy_of_request(const Task *task)
+retry_of_request(const Task *task)
 {
 	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
 	Envelope	request;
@@ -92,13 +92,13 @@ retry_policy_of_request(const Task *task)
 }
 
 static RetryPolicy
-retry_policy_of(const Task *task)
+retry_of_task(const Task *task)
 {
-	RetryPolicy policy = retry_policy_or(retry_policy_of_request(task),
-											   retry_policy_of_payload_type(task->payload_type));
+	RetryPolicy policy = retry_policy_or(retry_of_request(task),
+										 retry_of_payload_type(task->payload_type));
 
-	policy = retry_policy_or(policy, retry_policy_of_agent(task->agent_id));
-	return retry_policy_or(policy, retry_policy_of_settings());
+	policy = retry_policy_or(policy, retry_of_agent(task->agent_id));
+	return retry_policy_or(policy, retry_of_settings());
 }
 
 /* ------------------------------------------------------------- the retry */
@@ -131,7 +131,7 @@ retry_begin_retry(Task *task, TimestampTz not_before, int64 max)
 static bool
 retry_try_again(Task *task, int64 at_least_ms)
 {
-	RetryPolicy policy = retry_policy_of(task);
+	RetryPolicy policy = retry_of_task(task);
 	TimestampTz not_before;
 	int64		delay_ms;
 

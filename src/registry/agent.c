@@ -39,7 +39,7 @@ typedef struct AgentRow
 
 /* Locks the row; false: there is none, or (wait false) it is locked by another. */
 static bool
-agent_row_lock(Slice agent_id, AgentRow *row, bool wait)
+agent_lock_row(Slice agent_id, AgentRow *row, bool wait)
 {
 	RowScan		scan;
 	bool		found;
@@ -68,14 +68,14 @@ agent_row_lock(Slice agent_id, AgentRow *row, bool wait)
  * this moment; false: there is none.
  */
 static bool
-agent_row_await(Slice agent_id, AgentRow *row)
+agent_await_row(Slice agent_id, AgentRow *row)
 {
 	for (;;)
 	{
 		TransactionId creator;
 		RowScan		scan;
 
-		if (agent_row_lock(agent_id, row, true))
+		if (agent_lock_row(agent_id, row, true))
 			return true;
 		rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_DIRTY, RowExclusiveLock);
 		rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
@@ -87,7 +87,7 @@ agent_row_await(Slice agent_id, AgentRow *row)
 }
 
 static void
-agent_row_write(AgentRow *row, bool is_new)
+agent_write_row(AgentRow *row, bool is_new)
 {
 	Datum		values[Natts_agent_registry];
 	bool		nulls[Natts_agent_registry] = {0};
@@ -107,7 +107,7 @@ agent_row_write(AgentRow *row, bool is_new)
 }
 
 static Jsonb *
-agent_card_merge(Jsonb *card, Jsonb *changes)
+agent_merge_card(Jsonb *card, Jsonb *changes)
 {
 	return DatumGetJsonbP(DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(card),
 											  JsonbPGetDatum(changes)));
@@ -143,7 +143,7 @@ agent_guard(Slice agent_id)
 
 /* false: another transaction has registered the agent in the meantime */
 static bool
-agent_row_insert(AgentRow *row)
+agent_insert_row(AgentRow *row)
 {
 	uint64		guard = agent_guard(row->agent_id);
 	RowScan		scan;
@@ -154,7 +154,7 @@ agent_row_insert(AgentRow *row)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, row->agent_id);
 	exists = rows_look(&scan, NULL);
 	if (!exists)
-		agent_row_write(row, true);
+		agent_write_row(row, true);
 	guard_release(guard);
 	return !exists;
 }
@@ -166,7 +166,7 @@ agent_register(Slice agent_id, Jsonb *card, int64 seq, TimestampTz at)
 
 	for (;;)
 	{
-		bool		found = agent_row_await(agent_id, &row);
+		bool		found = agent_await_row(agent_id, &row);
 
 		if (!found)
 		{
@@ -179,8 +179,8 @@ agent_register(Slice agent_id, Jsonb *card, int64 seq, TimestampTz at)
 		row.card = card;
 		row.changed_seq = seq;
 		if (found)
-			agent_row_write(&row, false);
-		if (found || agent_row_insert(&row))
+			agent_write_row(&row, false);
+		if (found || agent_insert_row(&row))
 			return;
 	}
 }
@@ -190,7 +190,7 @@ agent_register(Slice agent_id, Jsonb *card, int64 seq, TimestampTz at)
  * the database made it UNAVAILABLE, not if it said so itself.
  */
 static void
-agent_row_set_status(AgentRow *row, Slice status, Slice reason, Slice from, int64 seq)
+agent_change_status(AgentRow *row, Slice status, Slice reason, Slice from, int64 seq)
 {
 	bool		lost = slice_equal(from, slice_of_cstring(clutch_orchestrator)) &&
 		slice_equal(status, slice_of_cstring(agent_status_name(AGENT_UNAVAILABLE)));
@@ -202,7 +202,7 @@ agent_row_set_status(AgentRow *row, Slice status, Slice reason, Slice from, int6
 	row->reason = reason;
 	row->lost = lost;
 	row->changed_seq = seq;
-	agent_row_write(row, false);
+	agent_write_row(row, false);
 }
 
 /* Is it a heartbeat that says no status? */
@@ -219,7 +219,7 @@ agent_lock(const Envelope *envelope)
 	AgentRow	row;
 
 	if (!agent_is_sign_of_life(envelope))
-		(void) agent_row_await(agent_of_event(envelope), &row);
+		(void) agent_await_row(agent_of_event(envelope), &row);
 }
 
 void
@@ -227,7 +227,7 @@ agent_require_locked(Slice agent_id, const char *place)
 {
 	AgentRow	row;
 
-	if (!agent_row_await(agent_id, &row))
+	if (!agent_await_row(agent_id, &row))
 		agent_raise_unregistered(agent_id, place);
 }
 
@@ -236,7 +236,7 @@ agent_remove(Slice agent_id)
 {
 	AgentRow	row;
 
-	if (agent_row_await(agent_id, &row))
+	if (agent_await_row(agent_id, &row))
 		rows_delete(TABLE_AGENT_REGISTRY, &row.tid);
 	(void) pause_remove(agent_id);
 	roster_invalidate();
@@ -270,18 +270,18 @@ agent_apply(const Envelope *envelope, int64 seq, TimestampTz at)
 		agent_register(agent_id, document_of_value(&payload), seq, at);
 		return;
 	}
-	if (!agent_row_await(agent_id, &row))
+	if (!agent_await_row(agent_id, &row))
 		agent_raise_unregistered(agent_id, "/payload/agent_id");
 	if (envelope->type == MSG_AGENT_UPDATE)
 	{
-		row.card = agent_card_merge(row.card, document_of_value(&payload));
+		row.card = agent_merge_card(row.card, document_of_value(&payload));
 		row.changed_seq = seq;
-		agent_row_write(&row, false);
+		agent_write_row(&row, false);
 	}
 	else
-		agent_row_set_status(&row, document_get_text(payload.val.binary.data, "status"),
-				   document_get_text(payload.val.binary.data, "reason"),
-				   envelope->from_agent, seq);
+		agent_change_status(&row, document_get_text(payload.val.binary.data, "status"),
+							document_get_text(payload.val.binary.data, "reason"),
+							envelope->from_agent, seq);
 }
 
 bool
@@ -304,12 +304,12 @@ agent_say_status(Slice agent_id, AgentStatus status, const char *reason)
 	Slice		why = slice_of_cstring(reason);
 	Slice		orchestrator = slice_of_cstring(clutch_orchestrator);
 	Receipt		receipt = event_append(agent_envelope(orchestrator, MSG_AGENT_HEARTBEAT,
-										agent_status_payload(agent_id, status, why)));
+													  agent_status_payload(agent_id, status, why)));
 	AgentRow	row;
 
-	if (agent_row_lock(agent_id, &row, true))
-		agent_row_set_status(&row, slice_of_cstring(agent_status_name(status)), why, orchestrator,
-				   receipt.seq);
+	if (agent_lock_row(agent_id, &row, true))
+		agent_change_status(&row, slice_of_cstring(agent_status_name(status)), why, orchestrator,
+							receipt.seq);
 }
 
 bool
@@ -317,7 +317,7 @@ agent_try_lock(Slice agent_id, AgentStatus *status)
 {
 	AgentRow	row;
 
-	return agent_row_lock(agent_id, &row, false) && agent_status_parse(row.status, status);
+	return agent_lock_row(agent_id, &row, false) && agent_status_parse(row.status, status);
 }
 
 void
@@ -329,7 +329,7 @@ agent_check_status(const Envelope *envelope)
 	AgentRow	row;
 
 	if (envelope->type != MSG_AGENT_HEARTBEAT || !slice_present(name) ||
-		!agent_row_await(agent_of_event(envelope), &row) ||
+		!agent_await_row(agent_of_event(envelope), &row) ||
 		!agent_status_parse(row.status, &from) || !agent_status_parse(name, &to) ||
 		agent_status_may_become(from, to))
 		return;

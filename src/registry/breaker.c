@@ -55,7 +55,7 @@ typedef struct FailureCount
 /* ---------------------------------------------------------------- counting */
 
 static void
-failure_add(const RowScan *scan, FailureCount *count)
+breaker_add_row(const RowScan *scan, FailureCount *count)
 {
 	if (rows_bool(scan, Anum_agent_failure_failed))
 	{
@@ -77,7 +77,7 @@ failure_add(const RowScan *scan, FailureCount *count)
  * event; what another transaction is deleting is left to it.
  */
 static void
-failure_delete_oldest(Slice agent_id, int64 before, int failures, int successes)
+breaker_delete_oldest(Slice agent_id, int64 before, int failures, int successes)
 {
 	RowScan		scan;
 
@@ -102,7 +102,7 @@ failure_delete_oldest(Slice agent_id, int64 before, int failures, int successes)
 }
 
 static void
-failure_insert(Slice agent_id, int64 seq, TimestampTz at, BreakerOutcome outcome)
+breaker_insert(Slice agent_id, int64 seq, TimestampTz at, BreakerOutcome outcome)
 {
 	Datum		values[Natts_agent_failure];
 	bool		nulls[Natts_agent_failure] = {0};
@@ -116,7 +116,7 @@ failure_insert(Slice agent_id, int64 seq, TimestampTz at, BreakerOutcome outcome
 }
 
 static FailureCount
-failure_count_of(Slice agent_id)
+breaker_failures_of(Slice agent_id)
 {
 	FailureCount count = {0};
 	RowScan		scan;
@@ -125,14 +125,14 @@ failure_count_of(Slice agent_id)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	rows_start(&scan);
 	while (rows_next(&scan))
-		failure_add(&scan, &count);
+		breaker_add_row(&scan, &count);
 	rows_end(&scan);
 	return count;
 }
 
 static void
 breaker_count_failure(Slice agent_id, const FailureCount *count, int64 seq, TimestampTz at,
-			  BreakerOutcome outcome)
+					  BreakerOutcome outcome)
 {
 	int			successes = count->older_successes + count->successes;
 
@@ -140,10 +140,10 @@ breaker_count_failure(Slice agent_id, const FailureCount *count, int64 seq, Time
 	 * More rows would say nothing new.  Of the successes only the last counts
 	 * from now on, because it parts the timeouts before it from those after.
 	 */
-	failure_delete_oldest(agent_id, seq,
-		   count->failures > Max(clutch_breaker_failures, MOST_TIMEOUTS) ? 1 : 0,
-		   Max(successes - 1, 0));
-	failure_insert(agent_id, seq, at, outcome);
+	breaker_delete_oldest(agent_id, seq,
+						  count->failures > Max(clutch_breaker_failures, MOST_TIMEOUTS) ? 1 : 0,
+						  Max(successes - 1, 0));
+	breaker_insert(agent_id, seq, at, outcome);
 	/* it opens, or opens again */
 	if (clutch_breaker_failures > 0 && count->failures + 1 >= clutch_breaker_failures)
 		stale_announce(STALE_FAILURES);
@@ -156,9 +156,9 @@ breaker_count_success(Slice agent_id, const FailureCount *count, int64 seq, Time
 		clutch_breaker_failures == 0;
 
 	if (!is_closed && count->successes + 1 < clutch_breaker_probes)
-		failure_insert(agent_id, seq, at, BREAKER_DONE);
+		breaker_insert(agent_id, seq, at, BREAKER_DONE);
 	else
-		failure_delete_oldest(agent_id, seq, PG_INT32_MAX, PG_INT32_MAX);
+		breaker_delete_oldest(agent_id, seq, PG_INT32_MAX, PG_INT32_MAX);
 	if (!is_closed)
 		stale_announce(STALE_FAILURES);
 }
@@ -170,7 +170,7 @@ breaker_count(Slice agent_id, int64 seq, TimestampTz at, BreakerOutcome outcome)
 
 	if (!slice_present(agent_id))
 		return;
-	count = failure_count_of(agent_id);
+	count = breaker_failures_of(agent_id);
 	if (outcome != BREAKER_DONE)
 		breaker_count_failure(agent_id, &count, seq, at, outcome);
 	else if (count.failures > 0)
@@ -180,7 +180,7 @@ breaker_count(Slice agent_id, int64 seq, TimestampTz at, BreakerOutcome outcome)
 bool
 breaker_times_out(Slice agent_id)
 {
-	return clutch_breaker_failures > 0 && failure_count_of(agent_id).timeouts >= MOST_TIMEOUTS;
+	return clutch_breaker_failures > 0 && breaker_failures_of(agent_id).timeouts >= MOST_TIMEOUTS;
 }
 
 static int
@@ -268,7 +268,7 @@ breaker_read_all(Roster *roster)
 			memset(&count, 0, sizeof(count));
 			agent_id = slice_copy(rows_text(&scan, Anum_agent_failure_agent_id));
 		}
-		failure_add(&scan, &count);
+		breaker_add_row(&scan, &count);
 	}
 	if (slice_present(agent_id))
 		breaker_keep(roster, agent_id, &count, &room);

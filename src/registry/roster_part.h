@@ -30,7 +30,7 @@ typedef struct WordEntry
 } WordEntry;
 
 static inline uint32
-word_key_hash(WordKey key)
+roster_word_key_hash(WordKey key)
 {
 	uint32		hash = key.text.len > 0 ?
 		hash_bytes((const unsigned char *) key.text.s, key.text.len) : 0;
@@ -39,7 +39,7 @@ word_key_hash(WordKey key)
 }
 
 static inline bool
-word_key_equal(WordKey a, WordKey b)
+roster_word_key_equal(WordKey a, WordKey b)
 {
 	return a.key == b.key && a.of == b.of && slice_equal(a.text, b.text);
 }
@@ -48,8 +48,8 @@ word_key_equal(WordKey a, WordKey b)
 #define SH_ELEMENT_TYPE	WordEntry
 #define SH_KEY_TYPE		WordKey
 #define SH_KEY			key
-#define SH_HASH_KEY(table, key)	word_key_hash(key)
-#define SH_EQUAL(table, a, b)	word_key_equal(a, b)
+#define SH_HASH_KEY(table, key)	roster_word_key_hash(key)
+#define SH_EQUAL(table, a, b)	roster_word_key_equal(a, b)
 #define SH_STORE_HASH
 #define SH_GET_HASH(table, entry)	(entry)->hash
 #define SH_SCOPE		static inline

@@ -34,7 +34,7 @@
 
 /* An agent on trial gets few tasks at once. */
 static int
-limit_of(const Choice *choice, int ordinal)
+candidate_limit_of(const Choice *choice, int ordinal)
 {
 	int			limit = roster_agent(choice->roster, ordinal)->card.max_concurrency;
 
@@ -45,17 +45,17 @@ limit_of(const Choice *choice, int ordinal)
 
 /* The key by load, under the limit that counts for this choice. */
 static inline uint64
-load_key_of(const Choice *choice, LoadReader *reader, int ordinal)
+candidate_load_key(const Choice *choice, LoadReader *reader, int ordinal)
 {
 	uint64		key = load_reader_key(reader, ordinal);
 
 	if (choice->on_trial != NULL && agent_set_has(choice->on_trial, ordinal))
-		key = load_key(load_reader_load(reader, ordinal), limit_of(choice, ordinal));
+		key = load_key(load_reader_load(reader, ordinal), candidate_limit_of(choice, ordinal));
 	return key;
 }
 
 static void
-set_load(Candidate *candidate, const AgentLoad *load)
+candidate_set_load(Candidate *candidate, const AgentLoad *load)
 {
 	candidate->running = load->running;
 	candidate->load = candidate->max_concurrency > 0 ?
@@ -69,13 +69,13 @@ candidate_make(const Choice *choice, const LoadReader *reader, int ordinal, Cand
 {
 	candidate->ordinal = ordinal;
 	candidate->agent_id = roster_agent(choice->roster, ordinal)->agent_id;
-	candidate->max_concurrency = limit_of(choice, ordinal);
+	candidate->max_concurrency = candidate_limit_of(choice, ordinal);
 	candidate->cost = usage_cost(choice, ordinal);
-	set_load(candidate, load_reader_load(reader, ordinal));
+	candidate_set_load(candidate, load_reader_load(reader, ordinal));
 }
 
 static void
-reject_full(Choice *choice, int ordinal)
+candidate_drop_full(Choice *choice, int ordinal)
 {
 	filter_tally(&choice->rejected[REJECTED_CONCURRENCY], ordinal);
 	agent_set_remove(choice->left[REJECTED_CONCURRENCY], ordinal);
@@ -84,7 +84,7 @@ reject_full(Choice *choice, int ordinal)
 
 /* Goes through the agents that are left, once. */
 static void
-rank_all(Choice *choice, LoadReader *reader, const Scorer *scorer, Ranking *ranking)
+candidate_rank_all(Choice *choice, LoadReader *reader, const Scorer *scorer, Ranking *ranking)
 {
 	AgentSet   *left = choice->left[REJECTED_CONCURRENCY];
 	int			word;
@@ -96,13 +96,13 @@ rank_all(Choice *choice, LoadReader *reader, const Scorer *scorer, Ranking *rank
 		for (bits = left->words[word]; bits != 0; bits &= bits - 1)
 		{
 			int			ordinal = word * 64 + pg_rightmost_one_pos64(bits);
-			uint64		key = load_key_of(choice, reader, ordinal);
+			uint64		key = candidate_load_key(choice, reader, ordinal);
 			Candidate  *candidate;
 			double		score;
 
 			if (key == LOAD_KEY_FULL)
 			{
-				reject_full(choice, ordinal);
+				candidate_drop_full(choice, ordinal);
 				continue;
 			}
 			score = score_of(scorer, ordinal);
@@ -123,7 +123,7 @@ rank_all(Choice *choice, LoadReader *reader, const Scorer *scorer, Ranking *rank
  * by us as well: so it is read again, until the best stays.
  */
 static void
-settle_best(Choice *choice, LoadReader *reader)
+candidate_settle_best(Choice *choice, LoadReader *reader)
 {
 	int			i;
 
@@ -137,13 +137,13 @@ settle_best(Choice *choice, LoadReader *reader)
 		if (load_reader_read_at(reader, ordinal) >= reader->now - AGE_OF_BEST)
 			return;
 		load_reader_read(reader, ordinal);
-		key = load_key_of(choice, reader, ordinal);
+		key = candidate_load_key(choice, reader, ordinal);
 		if (key == LOAD_KEY_FULL)
 		{
 			candidate_reject_full(choice, 0);
 			continue;
 		}
-		set_load(best, load_reader_load(reader, ordinal));
+		candidate_set_load(best, load_reader_load(reader, ordinal));
 		best->key = tiebreak_key(best->score, key, ordinal == choice->avoided);
 		if (best->running == before.running && best->last_chosen == before.last_chosen &&
 			best->success_rate == before.success_rate)
@@ -154,7 +154,7 @@ settle_best(Choice *choice, LoadReader *reader)
 
 /* The full ones that were rejected by loads too old for that are looked at again. */
 static void
-take_full_back(Choice *choice)
+candidate_take_full_back(Choice *choice)
 {
 	choice->left[REJECTED_CONCURRENCY] = agent_set_copy(choice->left[REJECTED_REQUIRES]);
 	memset(&choice->rejected[REJECTED_CONCURRENCY], 0, sizeof(RejectionTally));
@@ -178,17 +178,17 @@ candidate_rank(Choice *choice, int most)
 	do
 	{
 		tiebreak_begin(&ranking, Max(Min(most, choice->neligible), 1), choice->avoided);
-		rank_all(choice, &reader, &scorer, &ranking);
+		candidate_rank_all(choice, &reader, &scorer, &ranking);
 		if (choice->neligible == 0 && n > 0 && remembers && is_first)
 		{
-			take_full_back(choice);
+			candidate_take_full_back(choice);
 			reader.oldest = reader.now - LEAST_AGE;
 			is_first = false;
 			continue;
 		}
 		tiebreak_end(&ranking, choice);
 		if (remembers)
-			settle_best(choice, &reader);
+			candidate_settle_best(choice, &reader);
 	} while (choice->ncandidates == 0 && choice->neligible > 0);
 	load_reader_end(&reader);
 }
@@ -196,7 +196,7 @@ candidate_rank(Choice *choice, int most)
 void
 candidate_reject_full(Choice *choice, int candidate)
 {
-	reject_full(choice, choice->candidates[candidate].ordinal);
+	candidate_drop_full(choice, choice->candidates[candidate].ordinal);
 	choice->ncandidates--;
 	memmove(&choice->candidates[candidate], &choice->candidates[candidate + 1],
 			(choice->ncandidates - candidate) * sizeof(Candidate));
@@ -211,7 +211,7 @@ typedef struct FullAgent
 } FullAgent;
 
 static int
-full_compare(const void *a, const void *b)
+candidate_compare_full(const void *a, const void *b)
 {
 	const FullAgent *x = a;
 	const FullAgent *y = b;
@@ -236,7 +236,7 @@ candidate_list_full(const Choice *choice, int most, int **ordinals, double **sco
 	while ((i = agent_set_next(full, i)) >= 0)
 		agents[n++] = (FullAgent) {i, score_of(&scorer, i)};
 	if (scorer.asked > 0)
-		qsort(agents, n, sizeof(FullAgent), full_compare);
+		qsort(agents, n, sizeof(FullAgent), candidate_compare_full);
 	n = Min(n, most);
 	*ordinals = palloc(sizeof(int) * Max(n, 1));
 	*scores = palloc(sizeof(double) * Max(n, 1));

@@ -212,7 +212,7 @@ filter_agents_drop_by_pause(const Choice *choice, AgentSet *left)
 
 /* Could the filter drop any agent at all?  Most filters of a choice could not. */
 static bool
-filter_applies(const Choice *choice, Rejection filter)
+filter_agents_applies(const Choice *choice, Rejection filter)
 {
 	const Requirement *requirement = &choice->requirement;
 
@@ -238,7 +238,7 @@ filter_applies(const Choice *choice, Rejection filter)
 }
 
 static void
-filter_apply(Choice *choice, Rejection filter, AgentSet *left)
+filter_agents_apply(Choice *choice, Rejection filter, AgentSet *left)
 {
 	const Roster *roster = choice->roster;
 
@@ -313,7 +313,7 @@ filter_agents_tally_difference(RejectionTally *tally, const AgentSet *before, co
 
 /* With breakers, or without them (n 0). */
 static void
-filter_all(Choice *choice, const Breaker *breakers, int n)
+filter_agents_all(Choice *choice, const Breaker *breakers, int n)
 {
 	AgentSet   *before = choice->looked_at;
 	Rejection	filter;
@@ -321,13 +321,13 @@ filter_all(Choice *choice, const Breaker *breakers, int n)
 	for (filter = REJECTED_STATUS; filter <= REJECTED_REQUIRES; filter++)
 	{
 		choice->left[filter] = before;
-		if (filter == REJECTED_BREAKER ? n == 0 : !filter_applies(choice, filter))
+		if (filter == REJECTED_BREAKER ? n == 0 : !filter_agents_applies(choice, filter))
 			continue;
 		choice->left[filter] = agent_set_copy(before);
 		if (filter == REJECTED_BREAKER)
 			filter_agents_drop_by_breaker(choice, choice->left[filter], breakers, n);
 		else
-			filter_apply(choice, filter, choice->left[filter]);
+			filter_agents_apply(choice, filter, choice->left[filter]);
 		filter_agents_tally_difference(&choice->rejected[filter], before, choice->left[filter]);
 		before = choice->left[filter];
 	}
@@ -341,7 +341,7 @@ filter_agents(Choice *choice)
 	Breaker    *breakers;
 	int			n = breaker_list(choice->roster, clock_now(), &breakers);
 
-	filter_all(choice, breakers, n);
+	filter_agents_all(choice, breakers, n);
 }
 
 /*
@@ -360,6 +360,6 @@ filter_passes(const Requirement *requirement, Roster *roster, int ordinal)
 	agent_set_add(alone, ordinal);
 	choice->looked_at = alone;
 	agent_set_and(choice->capable, alone);
-	filter_all(choice, NULL, 0);
+	filter_agents_all(choice, NULL, 0);
 	return agent_set_has(choice->left[REJECTED_REQUIRES], ordinal);
 }

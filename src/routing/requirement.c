@@ -60,29 +60,29 @@ requirement_is_direct(const Requirement *requirement)
 }
 
 static uint64
-digest_number(uint64 digest, uint64 number)
+requirement_digest_number(uint64 digest, uint64 number)
 {
 	return hash_bytes_extended((const unsigned char *) &number, sizeof(number), digest);
 }
 
 /* the length goes in first: no two lists run into one another */
 static uint64
-digest_text(uint64 digest, Slice text)
+requirement_digest_text(uint64 digest, Slice text)
 {
-	digest = digest_number(digest, slice_present(text) ? text.len : PG_UINT64_MAX);
+	digest = requirement_digest_number(digest, slice_present(text) ? text.len : PG_UINT64_MAX);
 	if (text.len > 0)
 		digest = hash_bytes_extended((const unsigned char *) text.s, text.len, digest);
 	return digest;
 }
 
 static uint64
-digest_list(uint64 digest, const SliceList *list)
+requirement_digest_list(uint64 digest, const SliceList *list)
 {
 	int			i;
 
-	digest = digest_number(digest, list->n);
+	digest = requirement_digest_number(digest, list->n);
 	for (i = 0; i < list->n; i++)
-		digest = digest_text(digest, list->items[i]);
+		digest = requirement_digest_text(digest, list->items[i]);
 	return digest;
 }
 
@@ -92,16 +92,16 @@ requirement_digest(const Requirement *requirement)
 	const MessagePolicy *policy = &requirement->policy;
 	uint64		digest = 0;
 
-	digest = digest_list(digest, &requirement->requires);
-	digest = digest_list(digest, &requirement->prefers);
-	digest = digest_number(digest, policy->sandbox);
-	digest = digest_number(digest, policy->has_allowlist);
+	digest = requirement_digest_list(digest, &requirement->requires);
+	digest = requirement_digest_list(digest, &requirement->prefers);
+	digest = requirement_digest_number(digest, policy->sandbox);
+	digest = requirement_digest_number(digest, policy->has_allowlist);
 	if (policy->has_allowlist)
-		digest = digest_list(digest, &policy->tool_allowlist);
-	digest = digest_number(digest, policy->network);
-	digest = digest_number(digest, policy->trust);
-	digest = digest_text(digest, requirement->scope);
-	digest = digest_list(digest, &requirement->named);
-	digest = digest_list(digest, &requirement->groups);
+		digest = requirement_digest_list(digest, &policy->tool_allowlist);
+	digest = requirement_digest_number(digest, policy->network);
+	digest = requirement_digest_number(digest, policy->trust);
+	digest = requirement_digest_text(digest, requirement->scope);
+	digest = requirement_digest_list(digest, &requirement->named);
+	digest = requirement_digest_list(digest, &requirement->groups);
 	return digest;
 }
