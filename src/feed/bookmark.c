@@ -31,7 +31,7 @@ enum
 ROWS_CHECK_COLUMNS(Natts_subscription_position, SUBSCRIPTION_POSITION);
 
 static Position
-stored_position(Slice text, bool *is_ahead)
+bookmark_position(Slice text, bool *is_ahead)
 {
 	Position	position;
 
@@ -84,12 +84,12 @@ bookmark_read(Slice name, int member)
 	bookmark.batch = DatumGetInt64(v[Anum_subscription_position_batch - 1]);
 	bookmark.place = DatumGetInt64(v[Anum_subscription_position_place - 1]);
 	bookmark.moved_at = DatumGetTimestampTz(v[Anum_subscription_position_moved_at - 1]);
-	bookmark.seen = stored_position(column_text(v, n, Anum_subscription_position_seen),
-									&bookmark.is_ahead);
+	bookmark.seen = bookmark_position(column_text(v, n, Anum_subscription_position_seen),
+									  &bookmark.is_ahead);
 	bookmark.is_open = !n[Anum_subscription_position_until - 1];
 	if (bookmark.is_open)
-		bookmark.until = stored_position(column_text(v, n, Anum_subscription_position_until),
-										 &bookmark.is_ahead);
+		bookmark.until = bookmark_position(column_text(v, n, Anum_subscription_position_until),
+										   &bookmark.is_ahead);
 	return bookmark;
 }
 

@@ -34,7 +34,7 @@ typedef struct FeedReader
  * not get it any more.  A task with a deadline is timed out instead.
  */
 static bool
-event_is_expired(const RowScan *scan, TimestampTz now)
+feed_event_is_expired(const RowScan *scan, TimestampTz now)
 {
 	Jsonb	   *document = rows_jsonb(scan, Anum_event_envelope);
 	JsonbContainer *meta = document_get_container(&document->root, "meta");
@@ -51,7 +51,7 @@ event_is_expired(const RowScan *scan, TimestampTz now)
 }
 
 static bool
-run_belongs_to_member(const FeedQuery *query, Slice run_id)
+feed_belongs_to_member(const FeedQuery *query, Slice run_id)
 {
 	return query->members == 1 ||
 		slice_hash(run_id) % (uint64) query->members == (uint64) query->member;
@@ -78,15 +78,15 @@ feed_examine(FeedReader *reader, const RowScan *scan)
 
 	CHECK_FOR_INTERRUPTS();
 	reader->feed->examined++;
-	if (run_belongs_to_member(reader->query, rows_text(scan, Anum_event_run_id)) &&
-		filter_fits(reader->query->filter, scan) && !event_is_expired(scan, reader->now))
+	if (feed_belongs_to_member(reader->query, rows_text(scan, Anum_event_run_id)) &&
+		filter_fits(reader->query->filter, scan) && !feed_event_is_expired(scan, reader->now))
 		feed_add(reader, rows_int8(scan, Anum_event_seq));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(reader->event_context);
 }
 
 static uint64
-event_xid(const RowScan *scan)
+feed_event_xid(const RowScan *scan)
 {
 	bool		isnull;
 
@@ -104,8 +104,8 @@ event_xid(const RowScan *scan)
  * and what has committed since "until" was chosen.
  */
 static bool
-read_newer(FeedReader *reader, int epoch, uint64 from_xid, const Position *until, bool may_cut,
-		   uint64 *xmax)
+feed_read_newer(FeedReader *reader, int epoch, uint64 from_xid, const Position *until, bool may_cut,
+				uint64 *xmax)
 {
 	bool		is_full = false;
 	uint64		last = 0;
@@ -117,7 +117,7 @@ read_newer(FeedReader *reader, int epoch, uint64 from_xid, const Position *until
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
-		uint64		xid = event_xid(&scan);
+		uint64		xid = feed_event_xid(&scan);
 
 		if (xid >= until->xmax)
 			break;
@@ -137,7 +137,7 @@ read_newer(FeedReader *reader, int epoch, uint64 from_xid, const Position *until
 }
 
 static void
-read_transaction(FeedReader *reader, int epoch, uint64 xid)
+feed_read_transaction(FeedReader *reader, int epoch, uint64 xid)
 {
 	RowScan		scan;
 
@@ -152,13 +152,13 @@ read_transaction(FeedReader *reader, int epoch, uint64 xid)
 
 /* Reads the transactions that "from" left in progress and "until" has seen. */
 static void
-read_late_commits(FeedReader *reader, int epoch, const Position *from, const Position *until)
+feed_read_late_commits(FeedReader *reader, int epoch, const Position *from, const Position *until)
 {
 	int			i;
 
 	for (i = 0; i < from->nxip; i++)
 		if (position_has_seen(until, until->epoch, from->xip[i]))
-			read_transaction(reader, epoch, from->xip[i]);
+			feed_read_transaction(reader, epoch, from->xip[i]);
 }
 
 /*
@@ -167,24 +167,24 @@ read_late_commits(FeedReader *reader, int epoch, const Position *from, const Pos
  * Returns true if "until" was cut.
  */
 static bool
-read_epoch(FeedReader *reader, const Position *from, Position *until, bool may_cut)
+feed_read_epoch(FeedReader *reader, const Position *from, Position *until, bool may_cut)
 {
 	int			elsewhere = EPOCH_ELSEWHERE(until->epoch);
 	uint64		xmax;
 	bool		is_cut;
 
-	read_late_commits(reader, until->epoch, from, until);
-	is_cut = read_newer(reader, until->epoch, from->xmax, until, may_cut, &xmax);
+	feed_read_late_commits(reader, until->epoch, from, until);
+	is_cut = feed_read_newer(reader, until->epoch, from->xmax, until, may_cut, &xmax);
 	if (is_cut)
 		*until = position_cut(until, xmax);
-	read_late_commits(reader, elsewhere, from, until);
-	(void) read_newer(reader, elsewhere, from->xmax, until, false, &xmax);
+	feed_read_late_commits(reader, elsewhere, from, until);
+	(void) feed_read_newer(reader, elsewhere, from->xmax, until, false, &xmax);
 	return is_cut;
 }
 
 /* Reads what is left of the epochs that a copy inherited, then its own epoch. */
 static void
-read_epochs(FeedReader *reader, const Position *from, bool may_cut)
+feed_read_epochs(FeedReader *reader, const Position *from, bool may_cut)
 {
 	static const Position beginning = {0};
 	Position	last = reader->feed->until;
@@ -194,16 +194,16 @@ read_epochs(FeedReader *reader, const Position *from, bool may_cut)
 	for (epoch = from->epoch; epoch < last.epoch; epoch++)
 	{
 		*until = position_end(epoch);
-		if (read_epoch(reader, from, until, may_cut))
+		if (feed_read_epoch(reader, from, until, may_cut))
 			return;
 		from = &beginning;
 	}
 	*until = last;
-	(void) read_epoch(reader, from, until, may_cut);
+	(void) feed_read_epoch(reader, from, until, may_cut);
 }
 
 static int
-seq_compare(const void *a, const void *b)
+feed_compare_seqs(const void *a, const void *b)
 {
 	int64		x = *(const int64 *) a;
 	int64		y = *(const int64 *) b;
@@ -227,8 +227,8 @@ feed_read(const Position *from, const Position *until, const FeedQuery *query)
 	reader.event_context = AllocSetContextCreate(CurrentMemoryContext, "clutch feed",
 												 ALLOCSET_DEFAULT_SIZES);
 	/* an end that was chosen earlier must stay the same */
-	read_epochs(&reader, from, until == NULL);
+	feed_read_epochs(&reader, from, until == NULL);
 	MemoryContextDelete(reader.event_context);
-	qsort(feed->seqs, feed->n, sizeof(int64), seq_compare);
+	qsort(feed->seqs, feed->n, sizeof(int64), feed_compare_seqs);
 	return feed;
 }

@@ -41,26 +41,27 @@ static const TextKey text_keys[] = {
 /* ------------------------------------------------------------ reading a key */
 
 static char *
-key_path(Slice key)
+filter_key_path(Slice key)
 {
 	return problem_path("", key.s, key.len);
 }
 
 static void
-texts_add(SliceList *texts, const JsonbValue *value)
+filter_add_text(SliceList *texts, const JsonbValue *value)
 {
 	texts->items[texts->n++] = (Slice) {value->val.string.val, value->val.string.len};
 }
 
 static void
-fault_not_texts(ProblemList *list, Slice key)
+filter_fault_not_texts(ProblemList *list, Slice key)
 {
-	problem_add(list, key_path(key), "WRONG_TYPE", "\"%.*s\" must be a text or a list of texts",
+	problem_add(list, filter_key_path(key), "WRONG_TYPE",
+				"\"%.*s\" must be a text or a list of texts",
 				key.len, key.s);
 }
 
 static void
-texts_read(const JsonbValue *value, Slice key, SliceList *texts, ProblemList *list)
+filter_read_texts(const JsonbValue *value, Slice key, SliceList *texts, ProblemList *list)
 {
 	JsonbIterator *it;
 	JsonbIteratorToken token;
@@ -69,12 +70,12 @@ texts_read(const JsonbValue *value, Slice key, SliceList *texts, ProblemList *li
 	if (value->type == jbvString)
 	{
 		texts->items = palloc(sizeof(Slice));
-		texts_add(texts, value);
+		filter_add_text(texts, value);
 		return;
 	}
 	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data))
 	{
-		fault_not_texts(list, key);
+		filter_fault_not_texts(list, key);
 		return;
 	}
 	texts->items = palloc(sizeof(Slice) * (JsonContainerSize(value->val.binary.data) + 1));
@@ -84,12 +85,12 @@ texts_read(const JsonbValue *value, Slice key, SliceList *texts, ProblemList *li
 		if (token != WJB_ELEM)
 			continue;
 		if (element.type == jbvString)
-			texts_add(texts, &element);
+			filter_add_text(texts, &element);
 		else
-			fault_not_texts(list, key);
+			filter_fault_not_texts(list, key);
 	}
 	if (texts->n == 0)
-		problem_add(list, key_path(key), "EMPTY",
+		problem_add(list, filter_key_path(key), "EMPTY",
 					"\"%.*s\" must not be empty: leave it out to get any", key.len, key.s);
 }
 
@@ -99,22 +100,22 @@ texts_read(const JsonbValue *value, Slice key, SliceList *texts, ProblemList *li
  * on.
  */
 static void
-path_read(const JsonbValue *value, Slice key, Filter *filter, ProblemList *list)
+filter_read_path(const JsonbValue *value, Slice key, Filter *filter, ProblemList *list)
 {
 	if (value->type != jbvString)
 	{
-		problem_add(list, key_path(key), "WRONG_TYPE",
+		problem_add(list, filter_key_path(key), "WRONG_TYPE",
 					"\"path\" must be a text, an SQL/JSON path such as $.payload ? (@.total > 100)");
 		return;
 	}
 	filter->path = path_parse((Slice) {value->val.string.val, value->val.string.len});
 	if (filter->path.has_variable)
-		problem_add(list, key_path(key), "WRONG_VALUE",
+		problem_add(list, filter_key_path(key), "WRONG_VALUE",
 					"\"path\" must not name a variable: write the value itself");
 }
 
 static char *
-list_of_keys(void)
+filter_list_keys(void)
 {
 	StringInfoData names;
 	int			i;
@@ -134,21 +135,23 @@ filter_read_key(Slice key, const JsonbValue *value, Filter *filter, ProblemList 
 	for (i = 0; i < lengthof(text_keys); i++)
 		if (slice_equal(key, text_keys[i].name))
 		{
-			texts_read(value, key, (SliceList *) ((char *) filter + text_keys[i].offset), list);
+			filter_read_texts(value, key, (SliceList *) ((char *) filter + text_keys[i].offset),
+							  list);
 			return;
 		}
 	if (slice_equal(key, SLICE_OF("path")))
-		path_read(value, key, filter, list);
+		filter_read_path(value, key, filter, list);
 	else
-		problem_add(list, key_path(key), "UNKNOWN_FIELD", "a filter has no key %s: its keys are %s",
-					place_quote(key), list_of_keys());
+		problem_add(list, filter_key_path(key), "UNKNOWN_FIELD",
+					"a filter has no key %s: its keys are %s",
+					place_quote(key), filter_list_keys());
 }
 
 /* ---------------------------------------------------- completing the filter */
 
 /* Returns what a type must begin with to belong to "task.*" and the like. */
 static bool
-type_is_family(Slice type, Slice *prefix)
+filter_type_is_family(Slice type, Slice *prefix)
 {
 	if (type.len == 0 || type.s[type.len - 1] != '*')
 		return false;
@@ -157,12 +160,12 @@ type_is_family(Slice type, Slice *prefix)
 }
 
 static bool
-type_is_known(Slice type)
+filter_type_is_known(Slice type)
 {
 	MessageType known;
 	Slice		prefix;
 
-	if (!type_is_family(type, &prefix))
+	if (!filter_type_is_family(type, &prefix))
 		return message_type_parse(type) != MSG_UNKNOWN;
 	for (known = 0; known < MSG_UNKNOWN; known++)
 		if (slice_starts(slice_of_cstring(message_type_name(known)), prefix))
@@ -172,7 +175,7 @@ type_is_known(Slice type)
 
 /* A misspelt type would match nothing, silently and for ever. */
 static void
-check_types(const Filter *filter, ProblemList *list)
+filter_check_types(const Filter *filter, ProblemList *list)
 {
 	int			i;
 
@@ -181,7 +184,7 @@ check_types(const Filter *filter, ProblemList *list)
 		Slice		type = filter->types.items[i];
 		MessageType nearest = message_type_nearest(type);
 
-		if (type_is_known(type))
+		if (filter_type_is_known(type))
 			continue;
 		if (nearest != MSG_UNKNOWN)
 			problem_add(list, "/type", "UNKNOWN_TYPE",
@@ -195,7 +198,7 @@ check_types(const Filter *filter, ProblemList *list)
 
 /* An agent or group without its prefix would match nothing, too. */
 static void
-check_agents(const Filter *filter, ProblemList *list)
+filter_check_agents(const Filter *filter, ProblemList *list)
 {
 	int			i;
 
@@ -208,7 +211,7 @@ check_agents(const Filter *filter, ProblemList *list)
 
 /* A topic may be named with its prefix or without. */
 static void
-complete_topics(Filter *filter)
+filter_complete_topics(Filter *filter)
 {
 	int			i;
 
@@ -223,7 +226,7 @@ complete_topics(Filter *filter)
 
 /* Collects the agents, the groups in which they are now, and group:*. */
 static void
-find_inboxes(Filter *filter)
+filter_find_inboxes(Filter *filter)
 {
 	Roster	   *roster = roster_get();
 	int			room = filter->agents.n + 1;
@@ -268,10 +271,10 @@ filter_parse(Jsonb *document, Filter *filter, ProblemList *list)
 		else if (token == WJB_VALUE)
 			filter_read_key((Slice) {key.val.string.val, key.val.string.len}, &value, filter, list);
 	}
-	check_types(filter, list);
-	check_agents(filter, list);
-	complete_topics(filter);
-	find_inboxes(filter);
+	filter_check_types(filter, list);
+	filter_check_agents(filter, list);
+	filter_complete_topics(filter);
+	filter_find_inboxes(filter);
 }
 
 void
@@ -293,7 +296,7 @@ filter_read(Jsonb *document, Filter *filter)
 /* --------------------------------------------------------------- fitting */
 
 static bool
-list_allows(const SliceList *wanted, Slice text)
+filter_list_allows(const SliceList *wanted, Slice text)
 {
 	int			i;
 
@@ -306,15 +309,15 @@ list_allows(const SliceList *wanted, Slice text)
 }
 
 static bool
-types_allow(const SliceList *wanted, Slice type)
+filter_types_allow(const SliceList *wanted, Slice type)
 {
 	Slice		prefix;
 	int			i;
 
-	if (list_allows(wanted, type))
+	if (filter_list_allows(wanted, type))
 		return true;
 	for (i = 0; i < wanted->n; i++)
-		if (type_is_family(wanted->items[i], &prefix) && slice_starts(type, prefix))
+		if (filter_type_is_family(wanted->items[i], &prefix) && slice_starts(type, prefix))
 			return true;
 	return false;
 }
@@ -322,16 +325,16 @@ types_allow(const SliceList *wanted, Slice type)
 bool
 filter_wants_type(const Filter *filter, Slice type)
 {
-	return types_allow(&filter->types, type);
+	return filter_types_allow(&filter->types, type);
 }
 
 static bool
-recipients_include(const SliceList *recipients, const SliceList *wanted)
+filter_recipients_include(const SliceList *recipients, const SliceList *wanted)
 {
 	int			i;
 
 	for (i = 0; i < recipients->n; i++)
-		if (list_allows(wanted, recipients->items[i]))
+		if (filter_list_allows(wanted, recipients->items[i]))
 			return true;
 	return false;
 }
@@ -341,7 +344,7 @@ recipients_include(const SliceList *recipients, const SliceList *wanted)
  * now, whoever it was addressed to?
  */
 static bool
-request_was_given_to(const SliceList *agents, const RowScan *event)
+filter_request_was_given_to(const SliceList *agents, const RowScan *event)
 {
 	Task	   *task;
 	int			i;
@@ -356,7 +359,7 @@ request_was_given_to(const SliceList *agents, const RowScan *event)
 }
 
 static bool
-recipients_fit(const Filter *filter, const RowScan *event)
+filter_recipients_fit(const Filter *filter, const RowScan *event)
 {
 	SliceList	recipients;
 	bool		isnull;
@@ -364,21 +367,21 @@ recipients_fit(const Filter *filter, const RowScan *event)
 	if (filter->inboxes.n == 0 && filter->topics.n == 0)
 		return true;
 	recipients = column_texts_of(rows_datum(event, Anum_event_to_agents, &isnull));
-	return (filter->inboxes.n == 0 || recipients_include(&recipients, &filter->inboxes) ||
-			request_was_given_to(&filter->agents, event)) &&
-		(filter->topics.n == 0 || recipients_include(&recipients, &filter->topics));
+	return (filter->inboxes.n == 0 || filter_recipients_include(&recipients, &filter->inboxes) ||
+			filter_request_was_given_to(&filter->agents, event)) &&
+		(filter->topics.n == 0 || filter_recipients_include(&recipients, &filter->topics));
 }
 
 bool
 filter_fits(const Filter *filter, const RowScan *event)
 {
-	return types_allow(&filter->types, rows_text(event, Anum_event_type)) &&
-		list_allows(&filter->threads, rows_text(event, Anum_event_thread_id)) &&
-		list_allows(&filter->runs, rows_text(event, Anum_event_run_id)) &&
-		list_allows(&filter->tasks, rows_text(event, Anum_event_task_id)) &&
-		list_allows(&filter->domains, rows_text(event, Anum_event_domain)) &&
-		list_allows(&filter->payload_types, rows_text(event, Anum_event_payload_type)) &&
-		recipients_fit(filter, event) &&
+	return filter_types_allow(&filter->types, rows_text(event, Anum_event_type)) &&
+		filter_list_allows(&filter->threads, rows_text(event, Anum_event_thread_id)) &&
+		filter_list_allows(&filter->runs, rows_text(event, Anum_event_run_id)) &&
+		filter_list_allows(&filter->tasks, rows_text(event, Anum_event_task_id)) &&
+		filter_list_allows(&filter->domains, rows_text(event, Anum_event_domain)) &&
+		filter_list_allows(&filter->payload_types, rows_text(event, Anum_event_payload_type)) &&
+		filter_recipients_fit(filter, event) &&
 		(filter->path.jsonpath == NULL ||
 		 path_fits(&filter->path, rows_jsonb(event, Anum_event_envelope)));
 }

@@ -20,7 +20,7 @@
 #include "utils/numeric.h"
 
 static struct varlena *
-jsonpath_parse(char *text)
+path_parse_jsonpath(char *text)
 {
 	return (struct varlena *) DatumGetPointer(DirectFunctionCall1(jsonpath_in, CStringGetDatum(text)));
 }
@@ -31,7 +31,7 @@ jsonpath_parse(char *text)
  * the other one raises where it would need one, silent or not.
  */
 static Jsonb *
-jsonpath_query_first(struct varlena *jsonpath, Jsonb *document)
+path_query_first(struct varlena *jsonpath, Jsonb *document)
 {
 	LOCAL_FCINFO(fcinfo, 4);
 	FmgrInfo	function;
@@ -53,7 +53,7 @@ jsonpath_query_first(struct varlena *jsonpath, Jsonb *document)
 
 /* Appends a literal argument of a method as it is written in a path. */
 static void
-append_literal(StringInfo text, JsonPathItem *literal)
+path_append_literal(StringInfo text, JsonPathItem *literal)
 {
 	JsonPathItem operand;
 
@@ -70,7 +70,7 @@ append_literal(StringInfo text, JsonPathItem *literal)
 		case jpiMinus:
 			appendStringInfoChar(text, literal->type == jpiPlus ? '+' : '-');
 			jspGetArg(literal, &operand);
-			append_literal(text, &operand);
+			path_append_literal(text, &operand);
 			break;
 		default:
 			elog(ERROR, "unexpected argument of a method of a path: %d", (int) literal->type);
@@ -84,47 +84,48 @@ append_literal(StringInfo text, JsonPathItem *literal)
  * meets it, if it were not refused here.
  */
 static void
-try_method(JsonPathItemType type, JsonPathItem *first, JsonPathItem *second)
+path_try_method(JsonPathItemType type, JsonPathItem *first, JsonPathItem *second)
 {
 	StringInfoData text;
 
 	initStringInfo(&text);
 	appendStringInfo(&text, "$.%s(", jspOperationName(type));
-	append_literal(&text, first);
+	path_append_literal(&text, first);
 	if (second != NULL)
 	{
 		appendStringInfoChar(&text, ',');
-		append_literal(&text, second);
+		path_append_literal(&text, second);
 	}
 	appendStringInfoChar(&text, ')');
-	(void) jsonpath_query_first(jsonpath_parse(text.data),
-								DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum("\"1\""))));
+	(void) path_query_first(path_parse_jsonpath(text.data),
+							DatumGetJsonbP(DirectFunctionCall1(jsonb_in,
+															   CStringGetDatum("\"1\""))));
 }
 
-static void walk_item(JsonPathItem *item, FilterPath *path);
+static void path_walk_item(JsonPathItem *item, FilterPath *path);
 
 static void
-walk_operands(JsonPathItem *item, FilterPath *path)
+path_walk_operands(JsonPathItem *item, FilterPath *path)
 {
 	JsonPathItem operand;
 
 	jspGetLeftArg(item, &operand);
-	walk_item(&operand, path);
+	path_walk_item(&operand, path);
 	jspGetRightArg(item, &operand);
-	walk_item(&operand, path);
+	path_walk_item(&operand, path);
 }
 
 static void
-walk_argument(JsonPathItem *item, FilterPath *path)
+path_walk_argument(JsonPathItem *item, FilterPath *path)
 {
 	JsonPathItem argument;
 
 	jspGetArg(item, &argument);
-	walk_item(&argument, path);
+	path_walk_item(&argument, path);
 }
 
 static void
-walk_subscripts(JsonPathItem *item, FilterPath *path)
+path_walk_subscripts(JsonPathItem *item, FilterPath *path)
 {
 	int			i;
 
@@ -134,28 +135,28 @@ walk_subscripts(JsonPathItem *item, FilterPath *path)
 		JsonPathItem to;
 		bool		is_range = jspGetArraySubscript(item, &from, &to, i);
 
-		walk_item(&from, path);
+		path_walk_item(&from, path);
 		if (is_range)
-			walk_item(&to, path);
+			path_walk_item(&to, path);
 	}
 }
 
 /* .method(), .method(1) or .method("format") */
 static void
-walk_method(JsonPathItem *item)
+path_walk_method(JsonPathItem *item)
 {
 	JsonPathItem argument;
 
 	if (item->content.arg == 0)
 		return;
 	jspGetArg(item, &argument);
-	try_method(item->type, &argument, NULL);
+	path_try_method(item->type, &argument, NULL);
 }
 
 #if PG_VERSION_NUM >= 170000
 /* .decimal(), .decimal(1) or .decimal(1, 2) */
 static void
-walk_decimal(JsonPathItem *item)
+path_walk_decimal(JsonPathItem *item)
 {
 	JsonPathItem precision;
 	JsonPathItem scale;
@@ -165,13 +166,13 @@ walk_decimal(JsonPathItem *item)
 	jspGetLeftArg(item, &precision);
 	if (item->content.args.right != 0)
 		jspGetRightArg(item, &scale);
-	try_method(item->type, &precision, item->content.args.right != 0 ? &scale : NULL);
+	path_try_method(item->type, &precision, item->content.args.right != 0 ? &scale : NULL);
 }
 #endif
 
 /* Looks at one item of the path, without what follows it. */
 static void
-walk_parts(JsonPathItem *item, FilterPath *path)
+path_walk_parts(JsonPathItem *item, FilterPath *path)
 {
 	JsonPathItem expression;
 
@@ -194,7 +195,7 @@ walk_parts(JsonPathItem *item, FilterPath *path)
 		case jpiDiv:
 		case jpiMod:
 		case jpiStartsWith:
-			walk_operands(item, path);
+			path_walk_operands(item, path);
 			break;
 		case jpiNot:
 		case jpiIsUnknown:
@@ -202,21 +203,21 @@ walk_parts(JsonPathItem *item, FilterPath *path)
 		case jpiMinus:
 		case jpiFilter:
 		case jpiExists:
-			walk_argument(item, path);
+			path_walk_argument(item, path);
 			break;
 		case jpiLikeRegex:
 			jspInitByBuffer(&expression, item->base, item->content.like_regex.expr);
-			walk_item(&expression, path);
+			path_walk_item(&expression, path);
 			break;
 		case jpiIndexArray:
-			walk_subscripts(item, path);
+			path_walk_subscripts(item, path);
 			break;
 		CASE_JSONPATH_METHODS_WITH_ARGUMENT_COMPAT:
-			walk_method(item);
+			path_walk_method(item);
 			break;
 #if PG_VERSION_NUM >= 170000
 		case jpiDecimal:
-			walk_decimal(item);
+			path_walk_decimal(item);
 			break;
 #endif
 		default:
@@ -226,7 +227,7 @@ walk_parts(JsonPathItem *item, FilterPath *path)
 
 /* Looks at an item of the path and at all that follow it. */
 static void
-walk_item(JsonPathItem *item, FilterPath *path)
+path_walk_item(JsonPathItem *item, FilterPath *path)
 {
 	JsonPathItem here = *item;
 	JsonPathItem next;
@@ -234,7 +235,7 @@ walk_item(JsonPathItem *item, FilterPath *path)
 	check_stack_depth();
 	for (;;)
 	{
-		walk_parts(&here, path);
+		path_walk_parts(&here, path);
 		if (!jspGetNext(&here, &next))
 			return;
 		here = next;
@@ -245,7 +246,7 @@ walk_item(JsonPathItem *item, FilterPath *path)
 
 /* Is the path true, false or unknown, rather than something that it finds? */
 static bool
-item_is_predicate(JsonPathItem *root)
+path_is_predicate(JsonPathItem *root)
 {
 	switch (root->type)
 	{
@@ -274,10 +275,10 @@ path_parse(Slice text)
 	FilterPath	path = {0};
 	JsonPathItem root;
 
-	path.jsonpath = jsonpath_parse(slice_cstring(text));
+	path.jsonpath = path_parse_jsonpath(slice_cstring(text));
 	jspInit(&root, (JsonPath *) path.jsonpath);
-	path.is_predicate = item_is_predicate(&root);
-	walk_item(&root, &path);
+	path.is_predicate = path_is_predicate(&root);
+	path_walk_item(&root, &path);
 	return path;
 }
 
@@ -293,7 +294,7 @@ path_fits(const FilterPath *path, Jsonb *envelope)
 
 	if (path->jsonpath == NULL)
 		return true;
-	found = jsonpath_query_first(path->jsonpath, envelope);
+	found = path_query_first(path->jsonpath, envelope);
 	if (found == NULL)
 		return false;
 	if (!JsonbExtractScalar(&found->root, &scalar))

@@ -22,7 +22,7 @@
 #define POSITION_VERSION	"p1."
 
 static int
-xid_compare(const void *a, const void *b)
+position_compare_xids(const void *a, const void *b)
 {
 	uint64		x = *(const uint64 *) a;
 	uint64		y = *(const uint64 *) b;
@@ -39,14 +39,14 @@ position_order_xids(Position *position)
 {
 	if (position->nxip == 0)
 		return;
-	qsort(position->xip, position->nxip, sizeof(uint64), xid_compare);
-	position->nxip = qunique(position->xip, position->nxip, sizeof(uint64), xid_compare);
+	qsort(position->xip, position->nxip, sizeof(uint64), position_compare_xids);
+	position->nxip = qunique(position->xip, position->nxip, sizeof(uint64), position_compare_xids);
 	while (position->nxip > 0 && position->xip[position->nxip - 1] >= position->xmax)
 		position->nxip--;
 }
 
 static TimeLineID
-current_timeline(void)
+position_timeline(void)
 {
 	TimeLineID	timeline;
 
@@ -101,7 +101,7 @@ position_now(void)
 	int			i;
 
 	position.epoch = epoch_look();
-	position.timeline = current_timeline();
+	position.timeline = position_timeline();
 	position.system_identifier = (int64) GetSystemIdentifier();
 	position.xmax = epoch_full_xid(snapshot->xmax);
 	position.xip = palloc(sizeof(uint64) * (n + 1));
@@ -134,7 +134,7 @@ position_has_seen(const Position *position, int epoch, uint64 xid)
 	if (xid >= position->xmax)
 		return false;
 	return position->nxip == 0 ||
-		bsearch(&xid, position->xip, position->nxip, sizeof(uint64), xid_compare) == NULL;
+		bsearch(&xid, position->xip, position->nxip, sizeof(uint64), position_compare_xids) == NULL;
 }
 
 /* -------------------------------------------------------------- as text */

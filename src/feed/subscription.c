@@ -82,7 +82,7 @@ subscription_find(Slice name)
 }
 
 static void
-require_owner(const Subscription *subscription)
+subscription_require_owner(const Subscription *subscription)
 {
 	if (principal_role() == subscription->owner || principal_is_operator())
 		return;
@@ -106,7 +106,7 @@ subscription_require(Slice name)
 				 errproblem("name", "SUBSCRIPTION_NOT_FOUND"),
 				 errmsg("subscription \"%.*s\" does not exist", name.len, name.s),
 				 errhint("Create it with SELECT clutch.subscribe(name); the view clutch.subscriptions lists those that exist.")));
-	require_owner(subscription);
+	subscription_require_owner(subscription);
 	return subscription;
 }
 
@@ -170,9 +170,9 @@ subscription_insert(Slice name, Jsonb *filter, int members)
 }
 
 static void
-require_same(const Subscription *subscription, Jsonb *filter, int members)
+subscription_require_same(const Subscription *subscription, Jsonb *filter, int members)
 {
-	require_owner(subscription);
+	subscription_require_owner(subscription);
 	if (subscription->members != members ||
 		compareJsonbContainers(&subscription->filter->root, &filter->root) != 0)
 		ereport(ERROR,
@@ -202,7 +202,7 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 	subscription = subscription_find(name);
 	if (subscription != NULL)
 	{
-		require_same(subscription, document, members);
+		subscription_require_same(subscription, document, members);
 		return;
 	}
 	bookmark.seen = subscription_start(start, "start");
@@ -227,7 +227,7 @@ subscription_drop(Slice name)
 	subscription = subscription_find(name);
 	if (subscription == NULL)
 		return false;
-	require_owner(subscription);
+	subscription_require_owner(subscription);
 	for (member = 0; member < subscription->members; member++)
 		(void) guard_keep(guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, member), true);
 	bookmark_delete_all(name);
@@ -240,7 +240,7 @@ subscription_drop(Slice name)
 /* --------------------------------------------------------------- reading */
 
 static void
-check_member(const Subscription *subscription, int member)
+subscription_check_member(const Subscription *subscription, int member)
 {
 	if (member < 0 || member >= subscription->members)
 		ereport(ERROR,
@@ -257,21 +257,21 @@ check_member(const Subscription *subscription, int member)
  * role, so it is read again.
  */
 static Subscription *
-take_member(Slice name, int member, bool wait)
+subscription_take_member(Slice name, int member, bool wait)
 {
 	Subscription *subscription = subscription_require(name);
 
-	check_member(subscription, member);
+	subscription_check_member(subscription, member);
 	if (!guard_keep(guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, member), wait))
 		return NULL;
 	subscription = subscription_require(name);
-	check_member(subscription, member);
+	subscription_check_member(subscription, member);
 	return subscription;
 }
 
 /* Returns what is left of the feed behind the place that was committed. */
 static Delivery
-deliver_rest(const Feed *feed, const Bookmark *bookmark, int max_events)
+subscription_deliver_rest(const Feed *feed, const Bookmark *bookmark, int max_events)
 {
 	Delivery	delivery = {0, feed->seqs, bookmark->batch};
 
@@ -283,7 +283,7 @@ deliver_rest(const Feed *feed, const Bookmark *bookmark, int max_events)
 }
 
 static bool
-is_worth_skipping(const Bookmark *bookmark, const Feed *feed)
+subscription_is_worth_skipping(const Bookmark *bookmark, const Feed *feed)
 {
 	return feed->examined >= SKIP_MIN_EVENTS ||
 		(feed->examined > 0 && clock_now() - bookmark->moved_at >= SKIP_MIN_TIME);
@@ -291,7 +291,7 @@ is_worth_skipping(const Bookmark *bookmark, const Feed *feed)
 
 /* Returns the rest of the open batch, or else opens the next one. */
 static Delivery
-read_batch(Bookmark *bookmark, const FeedQuery *query)
+subscription_read_batch(Bookmark *bookmark, const FeedQuery *query)
 {
 	Delivery	none = {0};
 	bool		was_open = bookmark->is_open;
@@ -302,7 +302,7 @@ read_batch(Bookmark *bookmark, const FeedQuery *query)
 		Delivery	rest;
 
 		feed = feed_read(&bookmark->seen, &bookmark->until, query);
-		rest = deliver_rest(feed, bookmark, query->max_events);
+		rest = subscription_deliver_rest(feed, bookmark, query->max_events);
 		if (rest.n > 0)
 			return rest;
 		bookmark->seen = bookmark->until;
@@ -311,7 +311,7 @@ read_batch(Bookmark *bookmark, const FeedQuery *query)
 	feed = feed_read(&bookmark->seen, NULL, query);
 	if (feed->n == 0)
 	{
-		if (was_open || is_worth_skipping(bookmark, feed))
+		if (was_open || subscription_is_worth_skipping(bookmark, feed))
 		{
 			bookmark->seen = feed->until;
 			bookmark_save(bookmark);
@@ -323,13 +323,13 @@ read_batch(Bookmark *bookmark, const FeedQuery *query)
 	bookmark->until = feed->until;
 	bookmark->is_open = true;
 	bookmark_save(bookmark);
-	return deliver_rest(feed, bookmark, query->max_events);
+	return subscription_deliver_rest(feed, bookmark, query->max_events);
 }
 
 Delivery
 subscription_read(Slice name, int max_events, int member)
 {
-	Subscription *subscription = take_member(name, member, false);
+	Subscription *subscription = subscription_take_member(name, member, false);
 	Delivery	none = {0};
 	Filter		filter;
 	FeedQuery	query = {&filter, 1, member, max_events};
@@ -341,7 +341,7 @@ subscription_read(Slice name, int max_events, int member)
 	filter_read(subscription->filter, &filter);
 	subscription_require_reader(&filter);
 	bookmark = bookmark_read(name, member);
-	return bookmark.is_ahead ? none : read_batch(&bookmark, &query);
+	return bookmark.is_ahead ? none : subscription_read_batch(&bookmark, &query);
 }
 
 void
@@ -349,7 +349,7 @@ subscription_commit(Slice name, int64 batch, int64 seq, int member)
 {
 	Bookmark	bookmark;
 
-	(void) take_member(name, member, true);
+	(void) subscription_take_member(name, member, true);
 	bookmark = bookmark_read(name, member);
 	if (batch > bookmark.batch)
 		ereport(ERROR,

@@ -38,7 +38,7 @@
 static List *databases_without = NIL;
 
 static void
-set_function(BackgroundWorker *worker, const char *function)
+launcher_set_function(BackgroundWorker *worker, const char *function)
 {
 	strlcpy(worker->bgw_library_name, "clutch", sizeof(worker->bgw_library_name));
 	strlcpy(worker->bgw_function_name, function, BGW_MAXLEN);
@@ -59,14 +59,14 @@ launcher_register(void)
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = 5;
-	set_function(&worker, "clutch_launcher_main");
+	launcher_set_function(&worker, "clutch_launcher_main");
 	RegisterBackgroundWorker(&worker);
 }
 
 /* -------------------------------------------------------------- databases */
 
 static bool
-database_may_have_worker(Form_pg_database database)
+launcher_may_have_worker(Form_pg_database database)
 {
 	/* a limit below -1 marks a database whose DROP was interrupted */
 	return database->datallowconn && !database->datistemplate && database->datconnlimit >= -1;
@@ -74,7 +74,7 @@ database_may_have_worker(Form_pg_database database)
 
 /* Lists the databases that may have a worker, in the caller's context. */
 static List *
-list_databases(void)
+launcher_list_databases(void)
 {
 	MemoryContext context = CurrentMemoryContext;
 	List	   *found = NIL;
@@ -89,7 +89,7 @@ list_databases(void)
 	{
 		Form_pg_database database = (Form_pg_database) GETSTRUCT(tuple);
 
-		if (database_may_have_worker(database))
+		if (launcher_may_have_worker(database))
 		{
 			MemoryContext old = MemoryContextSwitchTo(context);
 
@@ -107,7 +107,7 @@ list_databases(void)
 /* ----------------------------------------------------------------- workers */
 
 static bool
-mailbox_lacks_worker(const MailboxView *view)
+launcher_lacks_worker(const MailboxView *view)
 {
 	return view->state == MAILBOX_NO_WORKER || view->state == MAILBOX_NOT_STARTED;
 }
@@ -123,7 +123,7 @@ launcher_start_worker(int number)
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	worker.bgw_main_arg = Int32GetDatum(number);
-	set_function(&worker, "clutch_worker_main");
+	launcher_set_function(&worker, "clutch_worker_main");
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
@@ -132,7 +132,7 @@ launcher_start_worker(int number)
  * the same reason.
  */
 static void
-warn_if_lacking(bool lacking)
+launcher_warn_if_lacking(bool lacking)
 {
 	static bool warned = false;
 
@@ -147,7 +147,7 @@ warn_if_lacking(bool lacking)
 
 /* Makes sure that the mailbox has a worker.  Returns when to look again. */
 static TimestampTz
-mailbox_ensure_worker(int number, const MailboxView *view, TimestampTz now)
+launcher_ensure_worker(int number, const MailboxView *view, TimestampTz now)
 {
 	TimestampTz patience = view->started_at + START_PATIENCE;
 	TimestampTz again = view->started_at + START_INTERVAL;
@@ -158,7 +158,7 @@ mailbox_ensure_worker(int number, const MailboxView *view, TimestampTz now)
 			return patience;
 		mailbox_worker_failed(number);
 	}
-	else if (!mailbox_lacks_worker(view) || view->is_away)
+	else if (!launcher_lacks_worker(view) || view->is_away)
 		return DT_NOEND;
 	if (now < again)
 		return again;
@@ -174,7 +174,7 @@ mailbox_ensure_worker(int number, const MailboxView *view, TimestampTz now)
  * databases that keep theirs.
  */
 static List *
-close_unneeded_mailboxes(List *databases)
+launcher_close_unneeded(List *databases)
 {
 	List	   *present = NIL;
 	int			i;
@@ -196,7 +196,7 @@ close_unneeded_mailboxes(List *databases)
 		if (view.state == MAILBOX_AT_WORK && !belongs)
 			mailbox_worker_dismiss(i);
 		if (view.state == MAILBOX_NO_EXTENSION ||
-			(mailbox_lacks_worker(&view) && !belongs))
+			(launcher_lacks_worker(&view) && !belongs))
 			mailbox_close(i);
 		else
 			present = lappend_oid(present, view.database);
@@ -209,7 +209,7 @@ close_unneeded_mailboxes(List *databases)
  * extension has come or gone in it.
  */
 static void
-forget_changed(List *databases, const Oid *changed, int nchanged, bool any)
+launcher_forget_changed(List *databases, const Oid *changed, int nchanged, bool any)
 {
 	ListCell   *cell;
 	int			i;
@@ -234,13 +234,13 @@ forget_changed(List *databases, const Oid *changed, int nchanged, bool any)
  * found no extension, before the extension came, is noticed and started again.
  */
 static TimestampTz
-survey_databases(void)
+launcher_survey(void)
 {
 	Oid			changed[MAILBOX_CHANGES];
 	int			nchanged;
 	bool		any = mailbox_take_changed(changed, &nchanged);
-	List	   *databases = list_databases();
-	List	   *present = close_unneeded_mailboxes(databases);
+	List	   *databases = launcher_list_databases();
+	List	   *present = launcher_close_unneeded(databases);
 	TimestampTz now = GetCurrentTimestamp();
 	TimestampTz again = DT_NOEND;
 	bool		full = false;
@@ -248,7 +248,7 @@ survey_databases(void)
 	ListCell   *cell;
 	int			i;
 
-	forget_changed(databases, changed, nchanged, any);
+	launcher_forget_changed(databases, changed, nchanged, any);
 	foreach(cell, databases)
 		if (!list_member_oid(present, lfirst_oid(cell)) &&
 			!list_member_oid(databases_without, lfirst_oid(cell)))
@@ -256,20 +256,20 @@ survey_databases(void)
 	for (i = 0; i < mailbox_count(); i++)
 	{
 		MailboxView view = mailbox_view(i);
-		TimestampTz then = mailbox_ensure_worker(i, &view, now);
+		TimestampTz then = launcher_ensure_worker(i, &view, now);
 
 		again = Min(again, then);
 		view = mailbox_view(i);
 		lacking |= view.state == MAILBOX_NOT_STARTED && !view.is_away;
 	}
 	/* a worker that only looks for the extension soon makes room for the next */
-	warn_if_lacking(lacking || (full && again == DT_NOEND));
+	launcher_warn_if_lacking(lacking || (full && again == DT_NOEND));
 	return again;
 }
 
 /* Returns -1 for no timeout. */
 static long
-milliseconds_until(TimestampTz at)
+launcher_milliseconds_until(TimestampTz at)
 {
 	if (at == DT_NOEND)
 		return -1L;
@@ -290,8 +290,8 @@ clutch_launcher_main(Datum arg)
 	MemoryContextSwitchTo(context);
 	while (!ShutdownRequestPending)
 	{
-		TimestampTz again = survey_databases();
-		long		timeout = milliseconds_until(again);
+		TimestampTz again = launcher_survey();
+		long		timeout = launcher_milliseconds_until(again);
 
 		MemoryContextReset(context);
 		(void) WaitLatch(MyLatch,

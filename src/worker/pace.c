@@ -41,7 +41,7 @@ static int64 used_until = 0;
 
 /* Microseconds of a clock that is never set. */
 static int64
-monotonic_time(void)
+pace_monotonic_time(void)
 {
 	instr_time	now;
 
@@ -51,19 +51,19 @@ monotonic_time(void)
 
 /* Microseconds of processor time that this process has used. */
 static double
-processor_time(void)
+pace_processor_time(void)
 {
 	struct timespec used;
 
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
-		return (double) monotonic_time();
+		return (double) pace_monotonic_time();
 	return used.tv_sec * 1e6 + used.tv_nsec / 1e3;
 }
 
 void
 pace_await(void)
 {
-	int64		ahead = used_until - monotonic_time() - MOST_SAVED * interval;
+	int64		ahead = used_until - pace_monotonic_time() - MOST_SAVED * interval;
 
 	if (ahead > 0)
 		pg_usleep(Min(ahead, LONGEST_INTERVAL));
@@ -72,16 +72,16 @@ pace_await(void)
 void
 pace_begin(void)
 {
-	cost_before = processor_time();
+	cost_before = pace_processor_time();
 }
 
 void
 pace_end(void)
 {
-	double		cost = processor_time() - cost_before;
+	double		cost = pace_processor_time() - cost_before;
 
 	average_cost = average_cost == 0 ? cost : average_cost + WEIGHT * (cost - average_cost);
 	interval = (int64) (INTERVAL_FACTOR * average_cost);
 	interval = Max(SHORTEST_INTERVAL, Min(interval, LONGEST_INTERVAL));
-	used_until = Max(used_until, monotonic_time()) + interval;
+	used_until = Max(used_until, pace_monotonic_time()) + interval;
 }

@@ -30,7 +30,7 @@ static bool extension_changed = false;
 static bool database_changed = false;
 
 static void
-call_worker_back(void)
+presence_call_worker_back(void)
 {
 	if (OidIsValid(sent_away_from))
 		mailbox_worker_return(sent_away_from);
@@ -39,22 +39,22 @@ call_worker_back(void)
 
 /* The worker is not kept away for the whole transaction if the statement failed. */
 static void
-savepoint_rolled_back(void)
+presence_savepoint_rolled_back(void)
 {
 	if (sent_away_level >= GetCurrentTransactionNestLevel())
-		call_worker_back();
+		presence_call_worker_back();
 }
 
 static void
-savepoint_released(void)
+presence_savepoint_released(void)
 {
 	sent_away_level = Min(sent_away_level, GetCurrentTransactionNestLevel() - 1);
 }
 
 static void
-transaction_ended(void)
+presence_transaction_ended(void)
 {
-	call_worker_back();
+	presence_call_worker_back();
 	if (extension_changed)
 		mailbox_changed(MyDatabaseId);
 	if (database_changed)
@@ -64,9 +64,9 @@ transaction_ended(void)
 }
 
 static TransactionWatch watch = {
-	.rolled_back = savepoint_rolled_back,
-	.released = savepoint_released,
-	.ended = transaction_ended,
+	.rolled_back = presence_savepoint_rolled_back,
+	.released = presence_savepoint_released,
+	.ended = presence_transaction_ended,
 };
 
 /*
@@ -86,7 +86,7 @@ presence_object_access(ObjectAccessType access, Oid class, Oid object, int part,
 }
 
 static const char *
-statement_option(List *options, const char *name, const char *otherwise)
+presence_option(List *options, const char *name, const char *otherwise)
 {
 	ListCell   *cell;
 
@@ -102,20 +102,20 @@ statement_option(List *options, const char *name, const char *otherwise)
 
 /* Returns the database that the statement needs for itself, or NULL. */
 static const char *
-database_wanted_by(Node *statement)
+presence_wanted_by(Node *statement)
 {
 	switch (nodeTag(statement))
 	{
 		case T_DropdbStmt:
 			return ((DropdbStmt *) statement)->dbname;
 		case T_CreatedbStmt:
-			return statement_option(((CreatedbStmt *) statement)->options, "template", "template1");
+			return presence_option(((CreatedbStmt *) statement)->options, "template", "template1");
 		case T_RenameStmt:
 			if (((RenameStmt *) statement)->renameType == OBJECT_DATABASE)
 				return ((RenameStmt *) statement)->subname;
 			return NULL;
 		case T_AlterDatabaseStmt:
-			if (statement_option(((AlterDatabaseStmt *) statement)->options, "tablespace", NULL))
+			if (presence_option(((AlterDatabaseStmt *) statement)->options, "tablespace", NULL))
 				return ((AlterDatabaseStmt *) statement)->dbname;
 			return NULL;
 		default:
@@ -124,7 +124,7 @@ database_wanted_by(Node *statement)
 }
 
 static void
-send_worker_away(const char *name)
+presence_send_worker_away(const char *name)
 {
 	Oid			database = get_database_oid(name, true);
 
@@ -135,19 +135,20 @@ send_worker_away(const char *name)
 	if (!OidIsValid(database) || !is_database_owner_compat(database, GetUserId()))
 		return;
 	/* the statement that sent another worker away has locked its database by now */
-	call_worker_back();
+	presence_call_worker_back();
 	sent_away_from = database;
 	sent_away_level = GetCurrentTransactionNestLevel();
 	mailbox_worker_leave(database);
 }
 
 static void
-presence_process_utility(PlannedStmt *plan, const char *text, bool read_only, ProcessUtilityContext context,
-		ParamListInfo parameters, QueryEnvironment *environment, DestReceiver *receiver,
-		QueryCompletion *completion)
+presence_process_utility(PlannedStmt *plan, const char *text, bool read_only,
+						 ProcessUtilityContext context, ParamListInfo parameters,
+						 QueryEnvironment *environment, DestReceiver *receiver,
+						 QueryCompletion *completion)
 {
 	Node	   *statement = plan->utilityStmt;
-	const char *wanted = database_wanted_by(statement);
+	const char *wanted = presence_wanted_by(statement);
 
 	if (wanted != NULL || IsA(statement, AlterDatabaseStmt))
 	{
@@ -155,7 +156,7 @@ presence_process_utility(PlannedStmt *plan, const char *text, bool read_only, Pr
 		database_changed = true;
 	}
 	if (wanted != NULL)
-		send_worker_away(wanted);
+		presence_send_worker_away(wanted);
 	if (previous_utility)
 		previous_utility(plan, text, read_only, context, parameters, environment, receiver,
 						 completion);

@@ -63,13 +63,13 @@ typedef struct Job
 	TimestampTz pause;			/* the last one; 0 if the last step succeeded */
 } Job;
 
-static void tick_step(void);
-static void hint_step(void);
-static void prune_step(void);
+static void worker_tick_step(void);
+static void worker_hint_step(void);
+static void worker_prune_step(void);
 
-static Job	tick_job = {"clutch.tick()", tick_step};
-static Job	hint_job = {"waking listeners", hint_step};
-static Job	prune_job = {"clutch.prune()", prune_step};
+static Job	tick_job = {"clutch.tick()", worker_tick_step};
+static Job	hint_job = {"waking listeners", worker_hint_step};
+static Job	prune_job = {"clutch.prune()", worker_prune_step};
 
 /* hints that were taken from the mailbox and have not been sent yet */
 static Hint hints[MAILBOX_HINTS];
@@ -84,7 +84,7 @@ static bool has_extension = true;
  * ends.  This waits for a session that is dropping it.
  */
 static bool
-hold_extension(void)
+worker_hold_extension(void)
 {
 	Oid			extension = get_extension_oid("clutch", true);
 
@@ -99,20 +99,20 @@ hold_extension(void)
  * sleep in real time.
  */
 static TimestampTz
-as_real_time(TimestampTz at)
+worker_real_time(TimestampTz at)
 {
 	return TIMESTAMP_NOT_FINITE(at) ? at : at + (GetCurrentTimestamp() - clock_now());
 }
 
 static TimestampTz
-as_clock_time(TimestampTz at)
+worker_clock_time(TimestampTz at)
 {
 	return TIMESTAMP_NOT_FINITE(at) ? at : at + (clock_now() - GetCurrentTimestamp());
 }
 
 /* Ticks as the owner of the extension, not as the superuser that this process is. */
 static void
-tick_as_owner(void)
+worker_tick_as_owner(void)
 {
 	TickReport	report;
 	int			step = Min(clutch_tick_batch, TICK_STEP);
@@ -123,7 +123,7 @@ tick_as_owner(void)
 	if (settle_postponed(step) >= step || tick_is_full(&report, step))
 		tick_job.at = GetCurrentTimestamp();
 	else
-		tick_job.at = as_real_time(tick_next());
+		tick_job.at = worker_real_time(tick_next());
 	SetUserIdAndSecContext(GetSessionUserId(), 0);
 }
 
@@ -133,27 +133,27 @@ tick_as_owner(void)
  * the other.  Whoever writes first wakes it.
  */
 static void
-tick_step(void)
+worker_tick_step(void)
 {
 	PushActiveSnapshot(GetTransactionSnapshot());
-	has_extension = hold_extension();
+	has_extension = worker_hold_extension();
 	if (has_extension && epoch_has_begun())
-		tick_as_owner();
+		worker_tick_as_owner();
 	PopActiveSnapshot();
 }
 
 static void
-hint_step(void)
+worker_hint_step(void)
 {
 	notify_hints(hints, nhints);
 }
 
 /*
  * Removes what is older than clutch.retention.  A copy in which nothing has been
- * written yet is left alone, as by tick_step.
+ * written yet is left alone, as by worker_tick_step.
  */
 static void
-prune_step(void)
+worker_prune_step(void)
 {
 	int64		keep = clutch_retention_time;
 
@@ -161,7 +161,7 @@ prune_step(void)
 		return;
 	prune_job.at = GetCurrentTimestamp() + Max(PRUNE_SOONEST, Min(PRUNE_LATEST, keep / 100));
 	PushActiveSnapshot(GetTransactionSnapshot());
-	if (hold_extension() && epoch_has_begun())
+	if (worker_hold_extension() && epoch_has_begun())
 	{
 		SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
 		if (prune_batch(clock_now() - keep, PRUNE_STEP).events > 0)
@@ -173,7 +173,7 @@ prune_step(void)
 
 /* Runs a step in a transaction; returns false if it failed and is put off. */
 static bool
-job_run(Job *job)
+worker_job_run(Job *job)
 {
 	MemoryContext context = CurrentMemoryContext;
 	volatile bool worked = true;
@@ -210,31 +210,31 @@ job_run(Job *job)
 /* --------------------------------------------------------------------- loop */
 
 static bool
-job_is_due(const Job *job)
+worker_job_is_due(const Job *job)
 {
 	return job->at <= GetCurrentTimestamp();
 }
 
 /* Has the job run at that time or earlier; one that failed waits for its pause. */
 static void
-job_bring_forward(Job *job, TimestampTz at)
+worker_job_bring_forward(Job *job, TimestampTz at)
 {
 	if (job->pause == 0)
 		job->at = Min(job->at, at);
 }
 
 static void
-send_hints(void)
+worker_send_hints(void)
 {
 	if (nhints == 0)
 		nhints = mailbox_take(hints);
 	if (nhints == 0)
 		return;
-	job_bring_forward(&hint_job, DT_NOBEGIN);
-	if (!job_is_due(&hint_job))
+	worker_job_bring_forward(&hint_job, DT_NOBEGIN);
+	if (!worker_job_is_due(&hint_job))
 		return;
 	pace_begin();
-	if (job_run(&hint_job))
+	if (worker_job_run(&hint_job))
 	{
 		nhints = 0;
 		mailbox_sent();
@@ -247,7 +247,7 @@ send_hints(void)
  * in between if the next job is due later than that.
  */
 static void
-sleep_until(TimestampTz at)
+worker_sleep_until(TimestampTz at)
 {
 	long		timeout = 0;
 
@@ -267,14 +267,14 @@ sleep_until(TimestampTz at)
 	{
 		ConfigReloadPending = false;
 		ProcessConfigFile(PGC_SIGHUP);
-		job_bring_forward(&tick_job, DT_NOBEGIN);
-		job_bring_forward(&prune_job, DT_NOBEGIN);
+		worker_job_bring_forward(&tick_job, DT_NOBEGIN);
+		worker_job_bring_forward(&prune_job, DT_NOBEGIN);
 	}
 }
 
 /* Leaves hints that were not sent to the next worker. */
 static void
-return_hints(int code, Datum arg)
+worker_return_hints(int code, Datum arg)
 {
 	if (nhints > 0)
 		mailbox_put_back(hints, nhints);
@@ -291,7 +291,7 @@ worker_begin(int number)
 	database = mailbox_worker_begins(number);
 	if (!OidIsValid(database))
 		proc_exit(0);
-	before_shmem_exit(return_hints, (Datum) 0);
+	before_shmem_exit(worker_return_hints, (Datum) 0);
 	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
 	/* whatever ALTER DATABASE has set for sessions */
 	SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
@@ -315,10 +315,11 @@ clutch_worker_main(Datum arg)
 
 		if (orders.leave)
 			break;
-		job_bring_forward(&tick_job, orders.look ? DT_NOBEGIN : as_real_time(orders.due));
+		worker_job_bring_forward(&tick_job,
+								 orders.look ? DT_NOBEGIN : worker_real_time(orders.due));
 		pace_await();
-		send_hints();
-		if (job_is_due(&tick_job) && job_run(&tick_job) && has_extension && !accepts)
+		worker_send_hints();
+		if (worker_job_is_due(&tick_job) && worker_job_run(&tick_job) && has_extension && !accepts)
 		{
 			mailbox_accept();
 			accepts = true;
@@ -327,11 +328,11 @@ clutch_worker_main(Datum arg)
 			break;
 		if (!has_extension)
 			tick_job.at = DT_NOBEGIN;
-		if (has_extension && job_is_due(&prune_job))
-			(void) job_run(&prune_job);
-		mailbox_plan(as_clock_time(tick_job.at));
-		sleep_until(Min(Min(tick_job.at, prune_job.at), nhints > 0 ? hint_job.at : DT_NOEND));
+		if (has_extension && worker_job_is_due(&prune_job))
+			(void) worker_job_run(&prune_job);
+		mailbox_plan(worker_clock_time(tick_job.at));
+		worker_sleep_until(Min(Min(tick_job.at, prune_job.at), nhints > 0 ? hint_job.at : DT_NOEND));
 	}
-	send_hints();
+	worker_send_hints();
 	proc_exit(0);
 }

@@ -272,7 +272,7 @@ inline feed_read(from, to, own, may_cut)
 {
 	feed = 0;
 	feed_n = 0;
-	/* read_late_commits */
+	/* feed_read_late_commits */
 	s = 1;
 	do
 	:: s < next_seq ->
@@ -287,7 +287,7 @@ inline feed_read(from, to, own, may_cut)
 		s++
 	:: else -> break
 	od;
-	/* read_newer: in order of transactions, from the next on */
+	/* feed_read_newer: in order of transactions, from the next on */
 	x = from.xmax;
 	last = 0;
 	enough = false;
@@ -339,7 +339,7 @@ inline copy(from, to)
 	to.xip = from.xip
 }
 
-/* deliver_rest: the first of the feed behind the place; batch gets them, up_to the last */
+/* subscription_deliver_rest: the first of the feed behind the place; batch gets them, up_to the last */
 inline deliver(batch, up_to)
 {
 	batch = 0;
@@ -359,7 +359,7 @@ inline deliver(batch, up_to)
 	od
 }
 
-/* read_batch; read_from does the same */
+/* subscription_read_batch; read_from does the same */
 inline read_next(own, batch, up_to)
 {
 #ifdef BROKEN_SEQ
