@@ -2,7 +2,8 @@
 """The rules of the house: who may include and call whom in src/.
 
     house.py                    self-test, then the rules, then the library
-    house.py --report           the same, but a broken rule does not fail
+    house.py --report           the same, but a broken rule does not fail; also
+                                prints the nouns of each room, from low to high
     house.py --self-test        only the small trees with planted faults
     house.py --walk FUNCTION    only the static walk of FUNCTION, edge by edge
     --tree DIR                  another checkout than this one
@@ -19,6 +20,10 @@ the highest, and "may include" names rooms, "none" or "all below".  The rules:
              room and of those rooms, no other.  A prototype written by hand in
              a .c file does not hide a call, and is itself a fault.
   cycle      inside a room, the nouns form no cycle by includes and calls.
+  name       a static function begins with the name of its noun, or of its file,
+             and an underscore, and with no longer noun's.  Where the prefix is
+             another, the row of the room says so: "**noun** (`prefix_`)".  The
+             files of api/ are exempt.
   length     no function is longer than 60 lines, from its name to its closing
              brace, and no file longer than 500.
   library    clutch.so exports what src/clutch.map names, and has no undefined
@@ -59,6 +64,7 @@ import tempfile
 
 LONGEST_FUNCTION = 60
 LONGEST_FILE = 500
+NAMED_FREELY = {"api"}           # rooms in which a static function may have any name
 BELOW, ABOVE = "(headers of src)", "(module entry)"
 WALK_FROM = "intake_request"
 
@@ -220,7 +226,7 @@ def matching_backwards(head):
 # -------------------------------------------------------------------- the law
 
 def read_table(tree):
-    """{room: rooms it may include}, lowest first, {room: its row's line and words}, faults."""
+    """{room: rooms it may include}, lowest first, {room: its row's line, words, prefixes}, faults."""
     rooms, rows, faults, place = {}, {}, [], "docs/architecture.md"
     with open(os.path.join(tree, place), encoding="utf-8") as stream:
         for number, line in enumerate(stream, 1):
@@ -240,8 +246,13 @@ def read_table(tree):
                                         "%s/ may include %s/, which does not stand above it in the table" % (room, word),
                                         "The table runs from the lowest room to the highest."))
             rooms[room] = set(words)
-            rows[room] = "%s:%d" % (place, number), set(IDENTIFIER.findall(row[1]))
+            rows[room] = "%s:%d" % (place, number), set(IDENTIFIER.findall(row[1])), prefixes_of(row[1])
     return rooms, rows, faults
+
+
+def prefixes_of(words):
+    """{noun: prefixes that its names may have instead of its own}"""
+    return {noun: re.findall(r"`(\w+)_`", remark) for noun, remark in re.findall(r"\*\*(\w+)\*\* \(([^)]*)\)", words)}
 
 
 class House:
@@ -302,6 +313,7 @@ class House:
         rules["include"] = list(self.faults_of_includes())
         rules["call"] = list(self.faults_of_calls()) + list(self.faults_of_prototypes())
         rules["cycle"] = list(self.faults_of_cycles())
+        rules["name"] = list(self.faults_of_names())
         rules["length"] = list(self.faults_of_length())
         return rules
 
@@ -387,6 +399,26 @@ class House:
                 text += "".join("\n      %s: %s" % (edge.place, edge.text) for edge in way)
                 yield Fault("cycle", way[0].place, text,
                             "Move what both need into a noun below, or pass a function down as a pointer.")
+
+    def faults_of_names(self):
+        nouns = {noun[1] for noun in self.nouns.values()}
+        for file in self.files:
+            if file.room not in self.rooms or file.room in NAMED_FREELY:
+                continue
+            noun = self.noun(file)[1]
+            own = [noun, file.stem] + self.rows[file.room][2].get(noun, [])
+            for definition in file.definitions:
+                if definition.kind != "function" or not definition.static:
+                    continue
+                fitting = {prefix for prefix in nouns | set(own) if definition.name.startswith(prefix + "_")}
+                longest = max(fitting, key=len, default=None)
+                if longest not in own:
+                    text = "%s does not begin with %s_" % (definition.name, noun)
+                    if fitting & set(own):
+                        text = "%s says that it is in %s, not in %s" % (definition.name, longest, noun)
+                    yield Fault("name", "%s:%d" % (file.path, definition.line), text,
+                                "Put the noun in front, and drop the words that it already says, so that whoever reads "
+                                "the name finds the function.")
 
     def faults_of_length(self):
         for file in self.files:
@@ -530,7 +562,7 @@ def faults_of_library(tree, library):
 
 # ----------------------------------------------------------------- the self-test
 
-TABLE = ("| room | what is in it | may include |\n|---|---|---|\n| low/ | **stone** | none |\n| side/ | door | none |\n"
+TABLE = ("| room | what is in it | may include |\n|---|---|---|\n| low/ | **stone** | none |\n| side/ | **door** (`gate_`) | none |\n"
          "| high/ | tower and flag | low |\n")
 SOUND = {
     "docs/architecture.md": TABLE,
@@ -539,13 +571,13 @@ SOUND = {
     "src/low/stone.h": "extern int stone_cut(int n);\nextern int stone_sort(int (*compare) (int));\n",
     "src/low/stone.c": '#include "low/stone.h"\n\nint\nstone_cut(int n)\n{\n\treturn n;\n}\n\n'
                        "int\nstone_sort(int (*compare) (int))\n{\n\treturn compare(1);\n}\n",
-    "src/side/door.h": "extern int door_open(void);\n",
+    "src/side/door.h": "extern int door_open(void);\n\nstatic inline int\ngate_width(int n)\n{\n\treturn n;\n}\n",
     "src/side/door.c": '#include "side/door.h"\n\nint\ndoor_open(void)\n{\n\treturn 0;\n}\n',
     "src/high/tower.h": "extern int tower_build(void);\nextern int tower_height(void);\n",
     # a split noun, a function passed down, a variable and a comment that only look like calls
-    "src/high/tower.c": '#include "high/tower_part.h"\n#include "low/stone.h"\n\nstatic int\nby_size(int n)\n{\n\treturn n;\n}\n\n'
+    "src/high/tower.c": '#include "high/tower_part.h"\n#include "low/stone.h"\n\nstatic int\ntower_by_size(int n)\n{\n\treturn n;\n}\n\n'
                         "int\ntower_build(void)\n{\n\tint\t\tdoor_open = 1;\n\n\t/* door_open() is not called */\n"
-                        '\treturn stone_sort(by_size) + tower_part_two() + door_open + "door_open()"[0];\n}\n',
+                        '\treturn stone_sort(tower_by_size) + tower_part_two() + door_open + "door_open()"[0];\n}\n',
     "src/high/tower_part.h": '#include "high/tower.h"\n\nextern int tower_part_two(void);\n',
     "src/high/tower_two.c": '#include "high/tower_part.h"\n\nint\ntower_part_two(void)\n{\n\treturn tower_height();\n}\n\n'
                             "int\ntower_height(void)\n{\n\treturn 1;\n}\n",
@@ -585,6 +617,11 @@ def planted():
         ("a cycle of includes inside a room",
          {"src/high/tower.h": '#include "high/flag.h"\n', "src/high/flag.c": '#include "high/tower.h"\n'},
          "cycle", ("2 nouns", "includes high/flag.h", "includes high/tower.h")),
+        ("a static function without its noun",
+         {"src/high/flag.c": "static" + BODY % ("by_size", "")}, "name", ("src/high/flag.c:4", "by_size does not begin with flag_")),
+        ("a static function with the prefix of another noun",
+         {"src/high/tower.c": "static" + BODY % ("tower_clock_wind", ""), "src/low/tower_clock.h": "extern int hands;\n"},
+         "name", ("src/high/tower.c:4", "tower_clock_wind says that it is in tower_clock, not in tower")),
         ("a function of 61 lines", {"src/low/stone.c": BODY % ("stone_cut", "\tn++;\n" * 57)},
          "length", ("src/low/stone.c:4", "stone_cut has 61 lines")),
         ("a file of 501 lines", {"src/low/stone.c": "\n" * 501},
@@ -670,6 +707,13 @@ def report_rule(rule, faults, report_only):
     return (1, 0) if not faults else (0, 0) if report_only else (0, 1)
 
 
+def report_order(house):
+    """Prints the nouns of each room, callees before callers."""
+    for room in house.rooms:
+        nouns = sorted({noun for noun in house.nouns.values() if noun[0] == room})
+        print("order   %s/: %s" % (room, " ".join(noun[1] for noun in low_to_high(nouns, house.edges(room)))))
+
+
 def report_walk(house, name, edge_by_edge):
     walk = house.walk(name)
     if walk is None:
@@ -703,6 +747,8 @@ def main():
         library = args.library or os.path.join(tree, "clutch.so")
         if args.library or os.path.exists(library):
             results.append(report_rule("library", list(faults_of_library(tree, library)), False))
+        if args.report:
+            report_order(house)
         report_walk(house, WALK_FROM, False)
     passed, failed = (sum(result[i] for result in results) for i in (0, 1))
     print("%d passed, %d failed" % (passed, failed))
