@@ -178,7 +178,7 @@ bookmark_horizon(void)
 			continue;
 		name = slice_copy(rows_text(&scan, Anum_subscription_position_name));
 		member = rows_int4(&scan, Anum_subscription_position_member);
-		seen = stored_position(rows_text(&scan, Anum_subscription_position_seen), &is_ahead);
+		seen = bookmark_position(rows_text(&scan, Anum_subscription_position_seen), &is_ahead);
 		if (bookmark_lower(&horizon, &seen))
 			horizon.name = name;
 	}

@@ -184,7 +184,7 @@ breaker_times_out(Slice agent_id)
 }
 
 static int
-failure_compare_seqs(const void *a, const void *b)
+breaker_compare_seqs(const void *a, const void *b)
 {
 	int64		x = *(const int64 *) a;
 	int64		y = *(const int64 *) b;
@@ -206,7 +206,7 @@ breaker_forget(const int64 *seqs, int n)
 		ItemPointerData tid = rows_tid(&scan);
 
 		CHECK_FOR_INTERRUPTS();
-		if (bsearch(&seq, seqs, n, sizeof(int64), failure_compare_seqs) != NULL)
+		if (bsearch(&seq, seqs, n, sizeof(int64), breaker_compare_seqs) != NULL)
 			(void) rows_delete_if_free(TABLE_AGENT_FAILURE, &tid);
 	}
 	rows_end(&scan);

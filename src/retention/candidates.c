@@ -67,7 +67,7 @@ candidates_begin_again(void)
 /* --------------------------------------------------------------- one event */
 
 static uint64
-event_xid(const RowScan *scan)
+candidates_event_xid(const RowScan *scan)
 {
 	bool		isnull;
 
@@ -76,7 +76,7 @@ event_xid(const RowScan *scan)
 
 /* Does the state of the database depend on the event, whatever its run? */
 static bool
-event_is_kept(const RowScan *scan)
+candidates_event_is_kept(const RowScan *scan)
 {
 	MessageType type = message_type_parse(rows_text(scan, Anum_event_type));
 
@@ -86,23 +86,24 @@ event_is_kept(const RowScan *scan)
 }
 
 static bool
-event_is_old(const Search *search, const RowScan *scan)
+candidates_event_is_old(const Search *search, const RowScan *scan)
 {
 	return rows_timestamp(scan, Anum_event_received_at) < search->before;
 }
 
 static bool
-event_was_read(const Search *search, const RowScan *scan)
+candidates_event_was_read(const Search *search, const RowScan *scan)
 {
 	if (clutch_prune_unread ||
-		bookmark_covers(&search->horizon, rows_int4(scan, Anum_event_epoch), event_xid(scan)))
+		bookmark_covers(&search->horizon, rows_int4(scan, Anum_event_epoch),
+						candidates_event_xid(scan)))
 		return true;
 	search->found->unread_by = search->horizon.name;
 	return false;
 }
 
 static void
-candidate_add(Search *search, int64 seq)
+candidates_add(Search *search, int64 seq)
 {
 	Candidates *found = search->found;
 
@@ -112,7 +113,7 @@ candidate_add(Search *search, int64 seq)
 }
 
 static CandidateUnit *
-candidate_unit_begin(Search *search, Slice run_id)
+candidates_begin_unit(Search *search, Slice run_id)
 {
 	CandidateUnit *unit = palloc0(sizeof(CandidateUnit));
 
@@ -124,7 +125,7 @@ candidate_unit_begin(Search *search, Slice run_id)
 /* ----------------------------------------------------------------- one run */
 
 static int
-compare_seqs(const void *a, const void *b)
+candidates_compare_seqs(const void *a, const void *b)
 {
 	int64		x = *(const int64 *) a;
 	int64		y = *(const int64 *) b;
@@ -137,7 +138,7 @@ compare_seqs(const void *a, const void *b)
  * The newest is usually the last in the table, so it is looked at first.
  */
 static bool
-run_add_events(Search *search, CandidateUnit *unit)
+candidates_add_events_of_run(Search *search, CandidateUnit *unit)
 {
 	Candidates *found = search->found;
 	bool		goes = true;
@@ -150,19 +151,19 @@ run_add_events(Search *search, CandidateUnit *unit)
 	while (goes && rows_previous(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		goes = event_is_old(search, &scan) && event_was_read(search, &scan);
-		if (!goes || event_is_kept(&scan))
+		goes = candidates_event_is_old(search, &scan) && candidates_event_was_read(search, &scan);
+		if (!goes || candidates_event_is_kept(&scan))
 			continue;
-		candidate_add(search, rows_int8(&scan, Anum_event_seq));
+		candidates_add(search, rows_int8(&scan, Anum_event_seq));
 	}
 	rows_end(&scan);
 	unit->n = found->n - unit->first;
-	qsort(&found->seqs[unit->first], unit->n, sizeof(int64), compare_seqs);
+	qsort(&found->seqs[unit->first], unit->n, sizeof(int64), candidates_compare_seqs);
 	return goes;
 }
 
 static bool
-task_has_consequences(const Search *search, Slice task_id)
+candidates_has_consequences(const Search *search, Slice task_id)
 {
 	ListCell   *cell;
 
@@ -174,7 +175,7 @@ task_has_consequences(const Search *search, Slice task_id)
 
 /* Locks the tasks of the run.  Returns false if one is not over or not to be had. */
 static bool
-run_lock_tasks(Search *search, CandidateUnit *unit)
+candidates_lock_tasks(Search *search, CandidateUnit *unit)
 {
 	ListCell   *cell;
 
@@ -185,7 +186,7 @@ run_lock_tasks(Search *search, CandidateUnit *unit)
 
 		CHECK_FOR_INTERRUPTS();
 		if (task == NULL || !task_status_is_over(task->status) ||
-			task_has_consequences(search, task->task_id))
+			candidates_has_consequences(search, task->task_id))
 			return false;
 		unit->tasks = lappend(unit->tasks, task);
 	}
@@ -197,26 +198,26 @@ run_lock_tasks(Search *search, CandidateUnit *unit)
  * events are read again when the tasks are ours.
  */
 static bool
-run_add(Search *search, Slice run_id)
+candidates_add_run(Search *search, Slice run_id)
 {
-	CandidateUnit *unit = candidate_unit_begin(search, slice_copy(run_id));
+	CandidateUnit *unit = candidates_begin_unit(search, slice_copy(run_id));
 	Candidates *found = search->found;
 
-	if (!run_add_events(search, unit))
+	if (!candidates_add_events_of_run(search, unit))
 		return false;
 	if (unit->first > 0 && found->n > search->max_events)
 	{
 		search->is_full = true;
 		return false;
 	}
-	if (!run_lock_tasks(search, unit) || !run_add_events(search, unit))
+	if (!candidates_lock_tasks(search, unit) || !candidates_add_events_of_run(search, unit))
 		return false;
 	found->units = lappend(found->units, unit);
 	return true;
 }
 
 static RunVerdict
-run_judge(Search *search, Slice run_id)
+candidates_judge_run(Search *search, Slice run_id)
 {
 	MemoryContext old = MemoryContextSwitchTo(search->context);
 	int			n = search->found->n;
@@ -224,7 +225,8 @@ run_judge(Search *search, Slice run_id)
 	bool		has_tasks;
 
 	if (task_run_is_over(run_id, &has_tasks))
-		verdict = !has_tasks ? RUN_IS_MESSAGES : run_add(search, run_id) ? RUN_GOES : RUN_STAYS;
+		verdict = !has_tasks ? RUN_IS_MESSAGES :
+			candidates_add_run(search, run_id) ? RUN_GOES : RUN_STAYS;
 	if (verdict == RUN_STAYS)
 		search->found->n = n;
 	MemoryContextSwitchTo(old);
@@ -233,7 +235,7 @@ run_judge(Search *search, Slice run_id)
 
 /* the same, but each run is judged once */
 static RunVerdict
-run_verdict(Search *search, Slice run_id)
+candidates_run_verdict(Search *search, Slice run_id)
 {
 	uint64		hash = slice_hash(run_id);
 	bool		found;
@@ -241,7 +243,7 @@ run_verdict(Search *search, Slice run_id)
 
 	/* of two runs with one hash, the first is remembered */
 	if (found && !slice_equal(entry->run_id, run_id))
-		return run_judge(search, run_id);
+		return candidates_judge_run(search, run_id);
 	if (!found)
 	{
 		MemoryContext old = MemoryContextSwitchTo(search->context);
@@ -249,7 +251,7 @@ run_verdict(Search *search, Slice run_id)
 		entry->run_id = slice_copy(run_id);
 		MemoryContextSwitchTo(old);
 		entry->verdict = RUN_STAYS;
-		entry->verdict = run_judge(search, run_id);
+		entry->verdict = candidates_judge_run(search, run_id);
 	}
 	return entry->verdict;
 }
@@ -257,31 +259,31 @@ run_verdict(Search *search, Slice run_id)
 /* --------------------------------------------------------------- searching */
 
 static void
-message_add(Search *search, const RowScan *scan)
+candidates_add_message(Search *search, const RowScan *scan)
 {
 	MemoryContext old = MemoryContextSwitchTo(search->context);
-	CandidateUnit *unit = candidate_unit_begin(search, SLICE_NONE);
+	CandidateUnit *unit = candidates_begin_unit(search, SLICE_NONE);
 
 	unit->n = 1;
-	candidate_add(search, rows_int8(scan, Anum_event_seq));
+	candidates_add(search, rows_int8(scan, Anum_event_seq));
 	search->found->units = lappend(search->found->units, unit);
 	MemoryContextSwitchTo(old);
 }
 
 static void
-search_examine(Search *search, const RowScan *scan)
+candidates_examine(Search *search, const RowScan *scan)
 {
-	if (!event_is_old(search, scan))
+	if (!candidates_event_is_old(search, scan))
 	{
 		search->young++;
 		return;
 	}
 	search->young = 0;
-	if (event_is_kept(scan))
+	if (candidates_event_is_kept(scan))
 		return;
-	if (run_verdict(search, rows_text(scan, Anum_event_run_id)) == RUN_IS_MESSAGES &&
-		event_was_read(search, scan))
-		message_add(search, scan);
+	if (candidates_run_verdict(search, rows_text(scan, Anum_event_run_id)) == RUN_IS_MESSAGES &&
+		candidates_event_was_read(search, scan))
+		candidates_add_message(search, scan);
 }
 
 /*
@@ -289,7 +291,7 @@ search_examine(Search *search, const RowScan *scan)
  * seq at which it stopped because it has enough, or 0 at the end.
  */
 static int64
-search_range(Search *search, int64 from, int64 to)
+candidates_search_range(Search *search, int64 from, int64 to)
 {
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch prune event",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -306,7 +308,7 @@ search_range(Search *search, int64 from, int64 to)
 		MemoryContext old = MemoryContextSwitchTo(each);
 
 		CHECK_FOR_INTERRUPTS();
-		search_examine(search, &scan);
+		candidates_examine(search, &scan);
 		if (search->is_full || search->found->n >= search->max_events)
 			stopped_at = rows_int8(&scan, Anum_event_seq);
 		MemoryContextSwitchTo(old);
@@ -318,7 +320,7 @@ search_range(Search *search, int64 from, int64 to)
 }
 
 static void
-search_begin(Search *search)
+candidates_search_begin(Search *search)
 {
 	HASHCTL		control = {0};
 
@@ -345,11 +347,11 @@ candidates_find(TimestampTz before, int max_events)
 		next_seq = 0;
 	next_relation = rows_table_oid(TABLE_EVENTS);
 	from = next_seq;
-	search_begin(&search);
-	next_seq = search_range(&search, from, PG_INT64_MAX);
+	candidates_search_begin(&search);
+	next_seq = candidates_search_range(&search, from, PG_INT64_MAX);
 	/* the end of the log: what lies before the place where we began may be over now */
 	if (next_seq == 0 && from > 0)
-		next_seq = search_range(&search, 0, from);
+		next_seq = candidates_search_range(&search, 0, from);
 	hash_destroy(search.runs);
 	return search.found;
 }

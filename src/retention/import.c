@@ -34,7 +34,7 @@ typedef struct Import
 /* -------------------------------------------------------------------- lines */
 
 pg_noreturn static void
-refuse_line(int line, const char *why)
+import_refuse_line(int line, const char *why)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -45,7 +45,7 @@ refuse_line(int line, const char *why)
 
 /* The parser's own error would not tell which line it is about. */
 static Jsonb *
-parse_line(const Import *import, int line)
+import_parse_line(const Import *import, int line)
 {
 	MemoryContext context = CurrentMemoryContext;
 	Jsonb	   *volatile document = NULL;
@@ -62,36 +62,37 @@ parse_line(const Import *import, int line)
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
-		refuse_line(line, error->message);
+		import_refuse_line(line, error->message);
 	}
 	PG_END_TRY();
 	if (!JB_ROOT_IS_OBJECT(document))
-		refuse_line(line, "it is not a JSON object");
+		import_refuse_line(line, "it is not a JSON object");
 	return document;
 }
 
 static void
-read_header(Import *import)
+import_read_header(Import *import)
 {
 	Jsonb	   *header;
 	int64		format;
 	int64		events;
 
 	if (import->n == 0)
-		refuse_line(1, "it is missing");
-	header = parse_line(import, 1);
+		import_refuse_line(1, "it is missing");
+	header = import_parse_line(import, 1);
 	if (!document_get_int(&header->root, "clutch_export", &format) || format != EXPORT_FORMAT)
-		refuse_line(1, "the first line must have \"clutch_export\": 1");
+		import_refuse_line(1, "the first line must have \"clutch_export\": 1");
 	import->run_id = document_get_text(&header->root, "run_id");
 	if (!slice_present(import->run_id) || !document_get_int(&header->root, "events", &events))
-		refuse_line(1, "\"run_id\" or \"events\" is missing");
+		import_refuse_line(1, "\"run_id\" or \"events\" is missing");
 	if (events != import->n - 1)
-		refuse_line(import->n, psprintf("the first line announces " INT64_FORMAT " events, and there are %d",
-										events, import->n - 1));
+		import_refuse_line(import->n,
+						   psprintf("the first line announces " INT64_FORMAT " events, and there are %d",
+									events, import->n - 1));
 }
 
 static void
-read_envelope(const Import *import, int line, JsonbValue *value, Envelope *envelope)
+import_read_envelope(const Import *import, int line, JsonbValue *value, Envelope *envelope)
 {
 	ProblemList *problems = problem_list_admitted();
 
@@ -100,31 +101,31 @@ read_envelope(const Import *import, int line, JsonbValue *value, Envelope *envel
 		problem_raise(problems, ERRCODE_CLUTCH_ENVELOPE_INVALID,
 					  psprintf("envelope in line %d", line));
 	if (!slice_equal(envelope->run_id, import->run_id))
-		refuse_line(line, "its envelope belongs to another run");
+		import_refuse_line(line, "its envelope belongs to another run");
 	if (message_type_is_agent(envelope->type))
-		refuse_line(line, "it is an event of the registry; register the agent here");
+		import_refuse_line(line, "it is an event of the registry; register the agent here");
 }
 
 static void
-read_event(const Import *import, int line, Event *event)
+import_read_event(const Import *import, int line, Event *event)
 {
-	Jsonb	   *document = parse_line(import, line);
+	Jsonb	   *document = import_parse_line(import, line);
 	bool		judged = true;
 	int64		attempt;
 	JsonbValue	envelope;
 
 	memset(event, 0, sizeof(*event));
 	if (!document_get(&document->root, "envelope", &envelope) || envelope.type != jbvBinary)
-		refuse_line(line, "\"envelope\" is missing");
+		import_refuse_line(line, "\"envelope\" is missing");
 	if (!clock_parse_rfc3339(document_get_text(&document->root, "received_at"), &event->received_at))
-		refuse_line(line, "\"received_at\" is missing, or not a time");
+		import_refuse_line(line, "\"received_at\" is missing, or not a time");
 	if (!document_get_int(&document->root, "attempt", &attempt) ||
 		attempt < PG_INT32_MIN || attempt > PG_INT32_MAX)
-		refuse_line(line, "\"attempt\" is missing, or not an integer");
+		import_refuse_line(line, "\"attempt\" is missing, or not an integer");
 	if (!document_get_bool(&document->root, "late", &event->late) ||
 		!document_get_bool(&document->root, "judged", &judged))
-		refuse_line(line, "\"late\" or \"judged\" is missing");
-	read_envelope(import, line, &envelope, &event->envelope);
+		import_refuse_line(line, "\"late\" or \"judged\" is missing");
+	import_read_envelope(import, line, &envelope, &event->envelope);
 	event->attempt = (int) attempt;
 	event->scope = document_get_text(&document->root, "scope");
 	event->epoch = judged ? import->epoch : EPOCH_ELSEWHERE(import->epoch);
@@ -134,7 +135,7 @@ read_event(const Import *import, int line, Event *event)
 /* ---------------------------------------------------------- what is there */
 
 static Jsonb *
-find_envelope(Slice id, Slice run_id)
+import_find_envelope(Slice id, Slice run_id)
 {
 	Jsonb	   *found = NULL;
 	RowScan		scan;
@@ -150,7 +151,7 @@ find_envelope(Slice id, Slice run_id)
 }
 
 static bool
-run_is_known(Slice run_id)
+import_run_is_known(Slice run_id)
 {
 	RowScan		scan;
 
@@ -161,7 +162,7 @@ run_is_known(Slice run_id)
 
 /* The run is in the log: harmless, if all of these events are. */
 static void
-require_same(const Import *import)
+import_require_same(const Import *import)
 {
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch import line",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -174,8 +175,8 @@ require_same(const Import *import)
 		Jsonb	   *there;
 
 		CHECK_FOR_INTERRUPTS();
-		read_event(import, line, &event);
-		there = find_envelope(event.envelope.id, import->run_id);
+		import_read_event(import, line, &event);
+		there = import_find_envelope(event.envelope.id, import->run_id);
 		if (there == NULL ||
 			compareJsonbContainers(&there->root, &event.envelope.doc->root) != 0)
 			ereport(ERROR,
@@ -191,7 +192,7 @@ require_same(const Import *import)
 }
 
 static void
-require_task_free(const Import *import, const Event *event, int line)
+import_require_task_free(const Import *import, const Event *event, int line)
 {
 	const Envelope *envelope = &event->envelope;
 	Task	   *task = envelope->type == MSG_TASK_REQUEST ? task_look(envelope->task_id, ROWS_LATEST) : NULL;
@@ -207,7 +208,7 @@ require_task_free(const Import *import, const Event *event, int line)
 }
 
 static void
-require_over(const Import *import)
+import_require_over(const Import *import)
 {
 	bool		has_tasks;
 
@@ -223,7 +224,7 @@ require_over(const Import *import)
 /* ------------------------------------------------------------------ the story */
 
 static void
-append_audit(const Import *import)
+import_append_audit(const Import *import)
 {
 	DocumentBuilder b;
 
@@ -234,14 +235,14 @@ append_audit(const Import *import)
 }
 
 static void
-put_event(const Import *import, int line)
+import_put_event(const Import *import, int line)
 {
 	Event		event;
 
-	read_event(import, line, &event);
-	if (find_envelope(event.envelope.id, import->run_id) != NULL)
-		refuse_line(line, "the id of its envelope is that of an earlier line");
-	require_task_free(import, &event, line);
+	import_read_event(import, line, &event);
+	if (import_find_envelope(event.envelope.id, import->run_id) != NULL)
+		import_refuse_line(line, "the id of its envelope is that of an earlier line");
+	import_require_task_free(import, &event, line);
 	event.seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	event_put(&event);
 	if (event.epoch > 0)
@@ -249,7 +250,7 @@ put_event(const Import *import, int line)
 }
 
 static void
-put_events(const Import *import)
+import_put_events(const Import *import)
 {
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch import line",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -261,7 +262,7 @@ put_events(const Import *import)
 		MemoryContext old = MemoryContextSwitchTo(each);
 
 		CHECK_FOR_INTERRUPTS();
-		put_event(import, line);
+		import_put_event(import, line);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(each);
 	}
@@ -274,16 +275,16 @@ import_lines(const Slice *lines, int n)
 {
 	Import		import = {lines, n};
 
-	read_header(&import);
+	import_read_header(&import);
 	import.epoch = epoch_look();
-	if (run_is_known(import.run_id))
+	if (import_run_is_known(import.run_id))
 	{
-		require_same(&import);
+		import_require_same(&import);
 		return 0;
 	}
-	append_audit(&import);
-	put_events(&import);
-	require_over(&import);
+	import_append_audit(&import);
+	import_put_events(&import);
+	import_require_over(&import);
 	spending_total_forget(import.run_id);
 	return n - 1;
 }

@@ -62,7 +62,7 @@ typedef struct Pruning
 } Pruning;
 
 static int
-compare_seqs(const void *a, const void *b)
+prune_compare_seqs(const void *a, const void *b)
 {
 	int64		x = *(const int64 *) a;
 	int64		y = *(const int64 *) b;
@@ -72,7 +72,7 @@ compare_seqs(const void *a, const void *b)
 
 /* the seqs of the units, in ascending order */
 static int64 *
-list_seqs(const Pruning *pruning, List *units, int *n)
+prune_list_seqs(const Pruning *pruning, List *units, int *n)
 {
 	int64	   *seqs = palloc(sizeof(int64) * Max(pruning->found->n, 1));
 	ListCell   *cell;
@@ -85,16 +85,16 @@ list_seqs(const Pruning *pruning, List *units, int *n)
 		memcpy(&seqs[*n], &pruning->found->seqs[unit->first], sizeof(int64) * unit->n);
 		*n += unit->n;
 	}
-	qsort(seqs, *n, sizeof(int64), compare_seqs);
+	qsort(seqs, *n, sizeof(int64), prune_compare_seqs);
 	return seqs;
 }
 
 static void
-remove_units(void *arg)
+prune_remove_units(void *arg)
 {
 	Pruning    *pruning = arg;
 	int			n;
-	int64	   *seqs = list_seqs(pruning, pruning->units, &n);
+	int64	   *seqs = prune_list_seqs(pruning, pruning->units, &n);
 	ListCell   *cell;
 
 	erasure_delete(seqs, n);
@@ -104,7 +104,7 @@ remove_units(void *arg)
 
 /* A foreign key of a user refers to an event, or the row is locked for one. */
 static bool
-is_referenced(const ErrorData *error)
+prune_is_referenced(const ErrorData *error)
 {
 	return error->sqlerrcode == ERRCODE_FOREIGN_KEY_VIOLATION ||
 		error->sqlerrcode == ERRCODE_RESTRICT_VIOLATION ||
@@ -113,31 +113,31 @@ is_referenced(const ErrorData *error)
 
 /* Returns false if rows of users refer to one of the units, which then all stay. */
 static bool
-try_units(Pruning *pruning, List *units)
+prune_try_units(Pruning *pruning, List *units)
 {
 	ErrorData  *error;
 
 	pruning->units = units;
-	error = savepoint_run(remove_units, pruning);
-	if (error != NULL && !is_referenced(error))
+	error = savepoint_run(prune_remove_units, pruning);
+	if (error != NULL && !prune_is_referenced(error))
 		ReThrowError(error);
 	return error == NULL;
 }
 
 static void
-remove_all(Pruning *pruning)
+prune_remove_all(Pruning *pruning)
 {
 	List	   *all = pruning->found->units;
 	ListCell   *cell;
 
-	if (try_units(pruning, all))
+	if (prune_try_units(pruning, all))
 	{
 		pruning->removed = all;
 		return;
 	}
 	foreach(cell, all)
 	{
-		if (try_units(pruning, list_make1(lfirst(cell))))
+		if (prune_try_units(pruning, list_make1(lfirst(cell))))
 			pruning->removed = lappend(pruning->removed, lfirst(cell));
 		else
 			pruning->referenced++;
@@ -147,7 +147,7 @@ remove_all(Pruning *pruning)
 /* ------------------------------------------------------------------- audit */
 
 static void
-put_runs(DocumentBuilder *b, List *units)
+prune_put_runs(DocumentBuilder *b, List *units)
 {
 	int			named = 0;
 	int			runs = 0;
@@ -169,7 +169,7 @@ put_runs(DocumentBuilder *b, List *units)
 }
 
 static void
-append_audit(const Pruning *pruning, TimestampTz before)
+prune_append_audit(const Pruning *pruning, TimestampTz before)
 {
 	DocumentBuilder b;
 	int			tasks = 0;
@@ -183,7 +183,7 @@ append_audit(const Pruning *pruning, TimestampTz before)
 	document_put_int(&b, "first_seq", pruning->seqs[0]);
 	document_put_int(&b, "last_seq", pruning->seqs[pruning->n - 1]);
 	document_put_int(&b, "tasks", tasks);
-	put_runs(&b, pruning->removed);
+	prune_put_runs(&b, pruning->removed);
 	(void) audit_append(AUDIT_PRUNED, document_end(&b));
 }
 
@@ -198,14 +198,14 @@ prune_batch(TimestampTz before, int max_events)
 	report.unread_by = pruning.found->unread_by;
 	if (pruning.found->n == 0)
 		return report;
-	remove_all(&pruning);
-	pruning.seqs = list_seqs(&pruning, pruning.removed, &pruning.n);
+	prune_remove_all(&pruning);
+	pruning.seqs = prune_list_seqs(&pruning, pruning.removed, &pruning.n);
 	report.events = pruning.n;
 	report.referenced = pruning.referenced;
 	if (pruning.n > 0)
 	{
 		breaker_forget(pruning.seqs, pruning.n);
-		append_audit(&pruning, before);
+		prune_append_audit(&pruning, before);
 	}
 	return report;
 }

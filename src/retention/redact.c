@@ -16,7 +16,7 @@
 #include "task/task.h"
 
 static void
-read_event(int64 seq, Envelope *envelope)
+redact_read_event(int64 seq, Envelope *envelope)
 {
 	Jsonb	   *document = event_read(seq, ROWS_LATEST);
 
@@ -51,7 +51,7 @@ redact_detail(const Envelope *envelope)
 }
 
 static void
-append_audit(int64 seq, const Envelope *envelope, Slice digest, Slice reason)
+redact_append_audit(int64 seq, const Envelope *envelope, Slice digest, Slice reason)
 {
 	DocumentBuilder b;
 
@@ -71,12 +71,12 @@ redact_event(int64 seq, Slice reason)
 	Envelope	envelope;
 	Slice		digest;
 
-	read_event(seq, &envelope);
+	redact_read_event(seq, &envelope);
 	if (redaction_is_done(&envelope))
 		return false;
 	digest = redaction_digest(&envelope.payload);
 	redact_detail(&envelope);
 	erasure_replace(seq, redaction_document(&envelope, digest, reason));
-	append_audit(seq, &envelope, digest, reason);
+	redact_append_audit(seq, &envelope, digest, reason);
 	return true;
 }

@@ -164,7 +164,7 @@ spending_fold(Slice run_id)
 		CHECK_FOR_INTERRUPTS();
 		spending_total_add(run_id, rows_text(&scan, Anum_spending_agent_id),
 						   DatumGetDateADT(rows_datum(&scan, Anum_spending_day, &isnull)),
-						   row_amount(&scan));
+						   spending_amount(&scan));
 		rows_delete(TABLE_SPENDING, &tid);
 	}
 	rows_end(&scan);

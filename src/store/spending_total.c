@@ -26,7 +26,7 @@ ROWS_CHECK_COLUMNS(Natts_spending_total, SPENDING_TOTAL);
 
 /* Finds the row of a day; returns false if there is none. */
 static bool
-total_find(Slice run_id, Slice agent_id, DateADT day, ItemPointerData *tid, Amount *amount)
+spending_total_find(Slice run_id, Slice agent_id, DateADT day, ItemPointerData *tid, Amount *amount)
 {
 	bool		found;
 	RowScan		scan;
@@ -58,7 +58,7 @@ spending_total_add(Slice run_id, Slice agent_id, DateADT day, Amount amount)
 	bool		nulls[Natts_spending_total] = {0};
 	Amount		sum = {0, int64_to_numeric(0)};
 	ItemPointerData tid;
-	bool		found = total_find(run_id, agent_id, day, &tid, &sum);
+	bool		found = spending_total_find(run_id, agent_id, day, &tid, &sum);
 
 	sum = amount_sum(&sum, &amount);
 	column_put_text(values, nulls, Anum_spending_total_run_id, run_id);

@@ -331,7 +331,8 @@ clutch_worker_main(Datum arg)
 		if (has_extension && worker_job_is_due(&prune_job))
 			(void) worker_job_run(&prune_job);
 		mailbox_plan(worker_clock_time(tick_job.at));
-		worker_sleep_until(Min(Min(tick_job.at, prune_job.at), nhints > 0 ? hint_job.at : DT_NOEND));
+		worker_sleep_until(Min(Min(tick_job.at, prune_job.at),
+							   nhints > 0 ? hint_job.at : DT_NOEND));
 	}
 	worker_send_hints();
 	proc_exit(0);
