@@ -41,7 +41,7 @@ clutch_send(PG_FUNCTION_ARGS)
 #define MAX_ORDERED_BATCH	200
 
 static int
-batch_compare_keys(const void *a, const void *b)
+send_compare_keys(const void *a, const void *b)
 {
 	uint64		x = *(const uint64 *) a;
 	uint64		y = *(const uint64 *) b;
@@ -50,7 +50,7 @@ batch_compare_keys(const void *a, const void *b)
 }
 
 static int
-batch_compare_slices(const void *a, const void *b)
+send_compare_slices(const void *a, const void *b)
 {
 	return slice_compare(*(const Slice *) a, *(const Slice *) b);
 }
@@ -63,7 +63,7 @@ typedef struct BatchGuards
 } BatchGuards;
 
 static uint64
-batch_guard_of_id(JsonbContainer *envelope)
+send_guard_of_id(JsonbContainer *envelope)
 {
 	Slice		id = document_get_text(envelope, "id");
 	Slice		run_id = document_get_text(envelope, "run_id");
@@ -72,7 +72,7 @@ batch_guard_of_id(JsonbContainer *envelope)
 }
 
 static uint64
-batch_guard_of_key(JsonbContainer *envelope)
+send_guard_of_key(JsonbContainer *envelope)
 {
 	Slice		key = document_get_text(envelope, "idempotency_key");
 	Slice		run_id = document_get_text(envelope, "run_id");
@@ -83,7 +83,7 @@ batch_guard_of_key(JsonbContainer *envelope)
 }
 
 static uint64
-batch_guard_of_agent(JsonbContainer *envelope)
+send_guard_of_agent(JsonbContainer *envelope)
 {
 	Slice		type = document_get_text(envelope, "type");
 	Slice		agent = document_get_text(document_get_container(envelope, "payload"), "agent_id");
@@ -96,7 +96,7 @@ batch_guard_of_agent(JsonbContainer *envelope)
 }
 
 static BatchGuards
-batch_take_guards(uint64 (*guard_of) (JsonbContainer *envelope), Jsonb **envelopes, int n)
+send_take_guards(uint64 (*guard_of) (JsonbContainer *envelope), Jsonb **envelopes, int n)
 {
 	BatchGuards guards = {palloc(sizeof(uint64) * n), 0};
 	int			i;
@@ -108,21 +108,21 @@ batch_take_guards(uint64 (*guard_of) (JsonbContainer *envelope), Jsonb **envelop
 		if (key != 0)
 			guards.keys[guards.n++] = key;
 	}
-	qsort(guards.keys, guards.n, sizeof(uint64), batch_compare_keys);
+	qsort(guards.keys, guards.n, sizeof(uint64), send_compare_keys);
 	for (i = 0; i < guards.n; i++)
 		guard_take(guards.keys[i]);
 	return guards;
 }
 
 static void
-batch_release_guards(BatchGuards *guards)
+send_release_guards(BatchGuards *guards)
 {
 	while (guards->n > 0)
 		guard_release(guards->keys[--guards->n]);
 }
 
 static void
-batch_lock_tasks(Jsonb **envelopes, int n)
+send_lock_tasks(Jsonb **envelopes, int n)
 {
 	Slice	   *ids = palloc(sizeof(Slice) * n);
 	int			ntasks = 0;
@@ -137,14 +137,14 @@ batch_lock_tasks(Jsonb **envelopes, int n)
 			message_type_is_task(message_type_parse(type)))
 			ids[ntasks++] = task_id;
 	}
-	qsort(ids, ntasks, sizeof(Slice), batch_compare_slices);
+	qsort(ids, ntasks, sizeof(Slice), send_compare_slices);
 	for (i = 0; i < ntasks; i++)
 		if (i == 0 || !slice_equal(ids[i], ids[i - 1]))
 			(void) task_lock(ids[i]);
 }
 
 static Jsonb **
-batch_envelopes(ArrayType *array, int *n)
+send_batch_envelopes(ArrayType *array, int *n)
 {
 	Datum	   *elements;
 	bool	   *nulls;
@@ -166,7 +166,7 @@ batch_envelopes(ArrayType *array, int *n)
 }
 
 static void
-batch_error_callback(void *arg)
+send_error_callback(void *arg)
 {
 	errcontext("envelope %d of the batch", *(int *) arg);
 }
@@ -184,17 +184,17 @@ clutch_send_batch(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		(void) argument_jsonb(fcinfo, 0, "envelopes");
-	envelopes = batch_envelopes(PG_GETARG_ARRAYTYPE_P(0), &n);
+	envelopes = send_batch_envelopes(PG_GETARG_ARRAYTYPE_P(0), &n);
 	result_begin_rows(fcinfo);
 	if (n > 1 && n <= MAX_ORDERED_BATCH)
 	{
-		ids = batch_take_guards(batch_guard_of_id, envelopes, n);
-		keys = batch_take_guards(batch_guard_of_key, envelopes, n);
-		agents = batch_take_guards(batch_guard_of_agent, envelopes, n);
-		batch_lock_tasks(envelopes, n);
+		ids = send_take_guards(send_guard_of_id, envelopes, n);
+		keys = send_take_guards(send_guard_of_key, envelopes, n);
+		agents = send_take_guards(send_guard_of_agent, envelopes, n);
+		send_lock_tasks(envelopes, n);
 	}
 
-	place.callback = batch_error_callback;
+	place.callback = send_error_callback;
 	place.arg = &current;
 	place.previous = error_context_stack;
 	error_context_stack = &place;
@@ -205,8 +205,8 @@ clutch_send_batch(PG_FUNCTION_ARGS)
 	}
 	error_context_stack = place.previous;
 
-	batch_release_guards(&agents);
-	batch_release_guards(&keys);
-	batch_release_guards(&ids);
+	send_release_guards(&agents);
+	send_release_guards(&keys);
+	send_release_guards(&ids);
 	return (Datum) 0;
 }
