@@ -17,6 +17,7 @@ import datetime
 import itertools
 import json
 import sys
+import time
 
 AGENT = "agent:clerk"
 CARD = {"v": "clutch/0.1", "agent_id": AGENT, "display": {"name": "Order clerk"},
@@ -74,6 +75,16 @@ def claim(driver):
     return task_id, attempt, lease_until, driver.read(envelope)
 
 
+def woken(driver):
+    """Attempt and reason of the suspended task, when its time has come."""
+    for _ in range(100):
+        rows = driver.call("SELECT attempt, reason FROM clutch.claim(?)", AGENT)
+        if rows:
+            return tuple(rows[0])
+        time.sleep(0.05)
+    return None, None
+
+
 def story(driver, form):
     """form says in what form the documents are passed."""
     def it(what, got, wanted=True):
@@ -105,6 +116,14 @@ def story(driver, form):
     (row,) = driver.call("SELECT lease_until, state FROM clutch.extend_lease(?, ?, ?, ?)",
                          AGENT, task_id, attempt, datetime.timedelta(minutes=2))
     it("extend_lease", [row[0] > lease_until, row[1]], [True, "held"])
+    steps = [driver.read(driver.call("SELECT clutch.step(?, ?, ?, ?, ?)", AGENT, task_id, "charge",
+                                     driver.document(PAYLOAD), attempt)[0][0]) for _ in range(2)]
+    it("step: its output, also when it is repeated", steps, [PAYLOAD, PAYLOAD])
+    (row,) = driver.call("SELECT late FROM clutch.suspend(?, ?, ?, ?, ?)", AGENT, task_id,
+                         driver.document({"for_ms": 1}), driver.document({"note": 1}), attempt)
+    it("suspend", list(row), [False])
+    attempt, reason = woken(driver)
+    it("it is woken", [attempt, reason], [2, "woken"])
     (row,) = driver.call("SELECT late FROM clutch.finish(?, ?, ?, ?, payload_type => ?, usage => ?)", AGENT, task_id,
                          driver.document(PAYLOAD), attempt, "report:order", driver.document({"input_tokens": 12}))
     it("finish", list(row), [False])

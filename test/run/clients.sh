@@ -45,9 +45,10 @@ pooler_start() {
 		! [ "$(printf '%s\n' 1.21 "$POOLER_VERSION" | sort -V | head -n 1)" = 1.21 ] ||
 			echo 'max_prepared_statements = 100'
 	} | as_server tee "$WORK/pgbouncer.ini" >/dev/null
-	# the server's user may not be able to enter the checkout
+	# The server's user may not be able to enter the checkout.  Not by as_server: $!
+	# would be the shell that runs that function.
 	install -m 755 "$PGBOUNCER" "$WORK/pgbouncer"
-	as_server "$WORK/pgbouncer" -q "$WORK/pgbouncer.ini" >"$WORK/pgbouncer.log" 2>&1 &
+	"${AS_SERVER[@]}" "$WORK/pgbouncer" -q "$WORK/pgbouncer.ini" >"$WORK/pgbouncer.log" 2>&1 &
 	POOLER=$!
 	for ((i = 0; i < 100; i++)); do
 		[ ! -S "$WORK/.s.PGSQL.$PORT" ] || return 0
@@ -57,9 +58,20 @@ pooler_start() {
 	return 1
 }
 
+# the database that those of the programs are copied from
+template_new() {
+	template_drop
+	createdb "${DATABASE}_setup" && psql -X -q -d "${DATABASE}_setup" -v ON_ERROR_STOP=1 -f "$CLIENTS/setup.sql" >/dev/null
+}
+
+template_drop() {
+	dropdb --if-exists --force "$DATABASE"
+	dropdb --if-exists --force "${DATABASE}_setup"
+} 2>/dev/null
+
 database_new() {
 	dropdb --if-exists --force "$DATABASE" 2>/dev/null
-	createdb "$DATABASE" && psql -X -q -d "$DATABASE" -v ON_ERROR_STOP=1 -f "$CLIENTS/setup.sql"
+	createdb -T "${DATABASE}_setup" "$DATABASE"
 }
 
 # wanted NAME: whether the arguments of the script name the program, or none
@@ -125,6 +137,7 @@ work_new clutch-clients
 chmod 755 "$WORK"
 POOLER_VERSION=$("$PGBOUNCER" --version | sed -n 's/^PgBouncer //p')
 pooler_start || die "pgbouncer does not start"
+template_new || die "the extension cannot be created"
 
 URL=
 JDBC="jdbc:postgresql://127.0.0.1:$PORT"
@@ -148,7 +161,7 @@ shown use_pg.js "${NODE:-node}"
 URL="$JDBC/session_$DATABASE?user=clutch_client"
 shown UseJdbc.java java -cp "$JAR"
 
-dropdb --if-exists --force "$DATABASE"
+template_drop
 psql -X -q -d postgres -c 'DROP ROLE IF EXISTS clutch_client'
 
 echo "$PASSED passed, $FAILED failed"
