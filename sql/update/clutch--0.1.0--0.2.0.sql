@@ -1,0 +1,781 @@
+\echo Use "ALTER EXTENSION clutch UPDATE TO '0.2.0'" to load this file. \quit
+
+-- From 0.1.0 to 0.2.0.  test/t/014_update.pl compares the result with a fresh
+-- installation; test/README.md says what to do when it finds a difference.
+
+-- Nobody writes meanwhile.
+LOCK TABLE clutch.events IN ACCESS EXCLUSIVE MODE;
+
+-- ------------------------------------------------------------------------ tables
+-- C reads columns by their number, so a table that has a new column before old
+-- ones is made anew.  The views and functions that name it are replaced below.
+ALTER EXTENSION clutch DROP TABLE clutch.task;
+ALTER TABLE clutch.task RENAME TO task_0_1_0;
+ALTER INDEX clutch.task_pkey RENAME TO task_0_1_0_pkey;
+ALTER INDEX clutch.task_run_id RENAME TO task_0_1_0_run_id;
+ALTER INDEX clutch.task_parent_task_id RENAME TO task_0_1_0_parent_task_id;
+CREATE TABLE clutch.task (
+	task_id			text COLLATE "C" NOT NULL,
+	run_id			text COLLATE "C" NOT NULL,
+	thread_id		text COLLATE "C" NOT NULL,
+	parent_task_id	text COLLATE "C",
+	scope			text COLLATE "C",
+	depth			integer NOT NULL,
+	status			text COLLATE "C" NOT NULL,
+	agent_id		text COLLATE "C",		-- who has it, or had it last
+	past_agents		text[] COLLATE "C",		-- who had it before that
+	from_agent		text COLLATE "C" NOT NULL,
+	attempt			integer NOT NULL,
+	retries			integer NOT NULL DEFAULT 0,	-- after errors, since it was revived
+	losses			integer NOT NULL DEFAULT 0,	-- leases lost, likewise
+	unclaimed		integer NOT NULL DEFAULT 0,	-- agents in a row that did not claim it in time
+	priority		smallint NOT NULL,		-- as it counts now
+	asked_priority	smallint,				-- before it was lifted; NULL: it was not
+	join_count		integer,				-- of its parent's children: 0 all, or so many
+	requires		text[] COLLATE "C",
+	domain			text COLLATE "C",
+	payload_type	text COLLATE "C",
+	is_traced		boolean NOT NULL DEFAULT false,	-- its request has a trace
+	limits_tools	boolean NOT NULL DEFAULT false,	-- its request has an allowlist of tools
+	waiting_for		text COLLATE "C",		-- agent capacity retry human lease ...
+	code			text COLLATE "C",		-- of the last routing.failure or task.error
+	detail			text,
+	reason			text COLLATE "C" NOT NULL,	-- of the next claim: new retry moved resumed ...
+	slot_no			integer,				-- NULL: holds no slot
+	queue_no		bigint,					-- place in ready or waiting
+	queue_kind		bigint,					-- of the requirement it waits with
+	request_seq		bigint NOT NULL,
+	result_seq		bigint,
+	progress_seq	bigint,
+	question_seq	bigint,					-- the last it asked
+	answer_seq		bigint,					-- and of the last answer
+	joined_seq		bigint,					-- of the move that told its children are over
+	wait_seq		bigint,					-- of the event that suspended it
+	wait_count		integer,				-- suspended for children: 0 all, or so many
+	since			timestamptz NOT NULL,	-- in this status
+	next_at			timestamptz,			-- its row in timer, if any
+	lease_until		timestamptz,
+	lease			bigint,					-- its length in microseconds
+	deadline		timestamptz,
+	wake_at			timestamptz,			-- pending: not before; see task.h
+	created_at		timestamptz NOT NULL,
+	started_at		timestamptz,
+	finished_at		timestamptz,
+	CONSTRAINT task_pkey PRIMARY KEY (task_id)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+INSERT INTO clutch.task (
+		task_id, run_id, thread_id, parent_task_id, scope, depth, status, agent_id, past_agents, from_agent,
+		attempt, retries, losses, unclaimed, priority, asked_priority, join_count, requires, domain, payload_type,
+		is_traced, limits_tools, waiting_for, code, detail, reason, slot_no, queue_no, queue_kind, request_seq,
+		result_seq, progress_seq, question_seq, answer_seq, joined_seq, wait_seq, wait_count, since, next_at,
+		lease_until, lease, deadline, wake_at, created_at, started_at, finished_at)
+SELECT
+		t.task_id, t.run_id, t.thread_id, t.parent_task_id, t.scope, t.depth, t.status, t.agent_id, t.past_agents,
+		t.from_agent, t.attempt, t.retries, t.losses, 0, t.priority,
+		nullif(coalesce((e.envelope #>> '{meta,clutch,priority}')::numeric::smallint, 2), t.priority),
+		t.join_count, t.requires, t.domain, t.payload_type,
+		coalesce(jsonb_typeof(e.envelope -> 'trace') = 'object', false),
+		coalesce(jsonb_typeof(e.envelope #> '{security,policy,tool_allowlist}') = 'array', false), t.waiting_for,
+		t.code, t.detail, t.reason, t.slot_no, t.queue_no, t.queue_kind, t.request_seq, t.result_seq,
+		t.progress_seq, t.question_seq, t.answer_seq, t.joined_seq, NULL, NULL, t.since, t.next_at, t.lease_until,
+		t.lease, t.deadline, t.wake_at, t.created_at, t.started_at, t.finished_at
+FROM clutch.task_0_1_0 t LEFT JOIN clutch.events e ON e.seq = t.request_seq;
+CREATE INDEX task_run_id ON clutch.task (run_id);
+CREATE INDEX task_parent_task_id ON clutch.task (parent_task_id);
+
+-- The day of what was spent is in the log.
+ALTER EXTENSION clutch DROP TABLE clutch.spending;
+ALTER TABLE clutch.spending RENAME TO spending_0_1_0;
+ALTER INDEX clutch.spending_pkey RENAME TO spending_0_1_0_pkey;
+CREATE TABLE clutch.spending (
+	run_id			text COLLATE "C" NOT NULL,
+	agent_id		text COLLATE "C" NOT NULL,
+	day				date NOT NULL,			-- of the report, in UTC
+	seq				bigint NOT NULL,		-- of the last report
+	tokens			bigint NOT NULL,
+	cost			numeric NOT NULL,
+	CONSTRAINT spending_pkey PRIMARY KEY (run_id, agent_id, day, seq)
+);
+INSERT INTO clutch.spending (run_id, agent_id, day, seq, tokens, cost)
+SELECT	e.run_id, e.from_agent, (e.received_at AT TIME ZONE 'UTC')::date, max(e.seq),
+		least(sum(least(ceil(coalesce((u.usage ->> 'input_tokens')::numeric, 0)), 9007199254740992)
+				  + least(ceil(coalesce((u.usage ->> 'output_tokens')::numeric, 0)), 9007199254740992)), 9223372036854775807)::bigint,
+		sum(coalesce((u.usage ->> 'cost')::numeric, 0))
+FROM clutch.events e
+CROSS JOIN LATERAL (SELECT e.envelope #> '{meta,clutch,usage}' AS usage) u
+JOIN clutch.task t ON t.task_id = e.task_id AND (t.agent_id = e.from_agent OR e.from_agent = ANY (t.past_agents))
+WHERE e.run_id IN (SELECT s.run_id FROM clutch.spending_0_1_0 s)
+  AND e.type IN ('task.progress', 'task.result', 'task.error') AND e.epoch > 0 AND u.usage IS NOT NULL
+GROUP BY e.run_id, e.from_agent, 3;
+
+ALTER TABLE clutch.ready
+	ADD COLUMN waited_no	bigint,					-- its place in waiting before, to which it
+	ADD COLUMN waited_since	timestamptz;			-- returns if a more urgent task takes its slot
+ALTER TABLE clutch.dependency
+	ADD COLUMN unknown_since	timestamptz;		-- while it waits: nobody had requested the other then
+CREATE INDEX dependency_unknown ON clutch.dependency (task_id) WHERE unknown_since IS NOT NULL;
+UPDATE clutch.dependency d SET unknown_since = w.since
+FROM clutch.task w
+WHERE w.task_id = d.task_id AND w.status = 'pending'
+  AND NOT EXISTS (SELECT FROM clutch.task a WHERE a.task_id = d.after_task_id);
+
+CREATE TABLE clutch.pause (
+	what			text COLLATE "C" NOT NULL,	-- agent:x, or a capability
+	seq				bigint NOT NULL,		-- of the event
+	since			timestamptz NOT NULL,
+	by_agent		text COLLATE "C" NOT NULL,
+	reason			text,
+	CONSTRAINT pause_pkey PRIMARY KEY (what)
+);
+CREATE TABLE clutch.spending_total (
+	run_id			text COLLATE "C" NOT NULL,
+	agent_id		text COLLATE "C" NOT NULL,
+	day				date NOT NULL,			-- in UTC
+	tokens			bigint NOT NULL,
+	cost			numeric NOT NULL,
+	CONSTRAINT spending_total_pkey PRIMARY KEY (run_id, agent_id, day)
+);
+CREATE TABLE clutch.step (
+	task_id			text COLLATE "C" NOT NULL,
+	name			text COLLATE "C" NOT NULL,
+	seq				bigint NOT NULL,		-- of the task.progress that kept it
+	CONSTRAINT step_pkey PRIMARY KEY (task_id, name)
+);
+CREATE TABLE clutch.suspended (
+	task_id			text COLLATE "C" NOT NULL,
+	since			timestamptz NOT NULL,
+	CONSTRAINT suspended_pkey PRIMARY KEY (task_id)
+) WITH (vacuum_truncate = off);		-- without a page no task was ever suspended (queue/suspended.c)
+CREATE TABLE clutch.awaited (
+	run_id			text COLLATE "C" NOT NULL,
+	task_id			text COLLATE "C" NOT NULL,
+	CONSTRAINT awaited_pkey PRIMARY KEY (run_id, task_id)
+) WITH (vacuum_truncate = off);
+
+DO $$
+DECLARE
+	member regclass;
+BEGIN
+	FOREACH member IN ARRAY '{clutch.suspended, clutch.awaited}'::regclass[]
+	LOOP
+		EXECUTE pg_catalog.format('ALTER TABLE %s SET (autovacuum_vacuum_threshold = 2000,
+			autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0)', member);
+	END LOOP;
+	FOREACH member IN ARRAY '{clutch.task, clutch.spending, clutch.pause, clutch.spending_total, clutch.step, clutch.suspended, clutch.awaited}'::regclass[]
+	LOOP
+		PERFORM pg_catalog.pg_extension_config_dump(member, '');
+		EXECUTE pg_catalog.format('REVOKE ALL ON %s FROM PUBLIC', member);
+	END LOOP;
+END
+$$;
+
+-- ---------------------------------------------------- what has another form now
+DROP VIEW clutch.stuck;
+DROP FUNCTION clutch.report(text,text,text,jsonb,integer);
+DROP FUNCTION clutch.fail(text,text,text,text,boolean,jsonb,integer);
+DROP FUNCTION clutch.finish(text,text,jsonb,integer);
+DROP FUNCTION clutch.progress(text,text,jsonb,integer);
+
+-- ------------------------------------------------------------ views and functions
+COMMENT ON TABLE clutch.events IS 'the log: every admitted envelope, once, until it is pruned';
+
+CREATE FUNCTION clutch.unregister(agent_id text, reason text DEFAULT NULL) RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_unregister' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.unregister(text, text) IS
+	'removes an agent from the registry and gives its tasks to others; what it did stays in the log';
+
+CREATE FUNCTION clutch.pause(what text, reason text DEFAULT NULL) RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_pause' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.pause(text, text) IS
+	'gives an agent, or tasks that require a capability to anybody, no new work until it is resumed; what is running goes on';
+
+CREATE FUNCTION clutch.resume(what text) RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_resume' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.resume(text) IS
+	'ends a pause and offers the tasks that waited; NULL if there was no pause';
+
+CREATE VIEW clutch.paused WITH (security_invoker = true) AS
+SELECT	p.what, CASE WHEN p.what LIKE 'agent:%' THEN 'agent' ELSE 'capability' END AS kind,
+		p.reason, p.since, p.by_agent, p.seq
+FROM clutch.pause p;
+COMMENT ON VIEW clutch.paused IS 'agents and capabilities that get no new work until they are resumed';
+
+CREATE OR REPLACE VIEW clutch.agents WITH (security_invoker = true) AS
+SELECT	r.agent_id,
+		CASE WHEN r.status = 'READY' AND s.running > 0
+				  AND s.running >= coalesce((r.card #>> '{limits,max_concurrency}')::numeric, 1)
+			 THEN 'BUSY' ELSE r.status END AS status,
+		ARRAY(SELECT c.value ->> 'id'
+			  FROM pg_catalog.jsonb_array_elements(r.card -> 'capabilities') WITH ORDINALITY AS c(value, place)
+			  ORDER BY c.place) AS capabilities,
+		coalesce((r.card #>> '{limits,max_concurrency}')::numeric::integer, 1) AS max_concurrency,
+		s.running,
+		s.success_rate,
+		h.last_seen,
+		r.card,
+		coalesce((SELECT b.state FROM clutch.breakers b WHERE b.agent_id = r.agent_id), 'closed') AS breaker,
+		r.reason,
+		EXISTS (SELECT FROM clutch.pause p WHERE p.what = r.agent_id) AS paused
+FROM clutch.agent_registry r
+CROSS JOIN LATERAL (
+	SELECT	count(s.task_id)::integer AS running,
+			CASE WHEN sum(s.done + s.failed) > 0
+				 THEN sum(s.done)::double precision / sum(s.done + s.failed)
+				 ELSE 1 END AS success_rate
+	FROM clutch.agent_slot s WHERE s.agent_id = r.agent_id) s
+LEFT JOIN LATERAL (
+	SELECT max(b.last_seen) AS last_seen
+	FROM clutch.agent_heartbeat b WHERE b.agent_id = r.agent_id) h ON true;
+CREATE FUNCTION clutch.progress(agent_id text, task_id text, payload jsonb, attempt integer DEFAULT NULL,
+		usage jsonb DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_progress' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.progress(text, text, jsonb, integer, jsonb) IS
+	'reports the progress of a task (task.progress), which renews its lease';
+
+CREATE FUNCTION clutch.finish(agent_id text, task_id text, result jsonb DEFAULT '{}', attempt integer DEFAULT NULL,
+		payload_type text DEFAULT NULL, usage jsonb DEFAULT NULL, attachments jsonb DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_finish' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.finish(text, text, jsonb, integer, text, jsonb, jsonb) IS
+	'reports the result of a task (task.result); the receipt says late if it came too late';
+
+CREATE FUNCTION clutch.fail(agent_id text, task_id text, code text, message text,
+		retryable boolean DEFAULT true, details jsonb DEFAULT NULL, attempt integer DEFAULT NULL,
+		usage jsonb DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_fail' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.fail(text, text, text, text, boolean, jsonb, integer, jsonb) IS
+	'reports that a task failed (task.error)';
+
+CREATE FUNCTION clutch.report(agent_id text, task_id text, type text, payload jsonb DEFAULT '{}', attempt integer DEFAULT NULL,
+		meta jsonb DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_report' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.report(text, text, text, jsonb, integer, jsonb) IS
+	'sends any report on a task: task.accept, task.progress, task.result, task.error or task.cancel';
+
+CREATE FUNCTION clutch.step(agent_id text, task_id text, name text, output jsonb DEFAULT 'null', attempt integer DEFAULT NULL)
+	RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_step' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.step(text, text, text, jsonb, integer) IS
+	'keeps the output of a named step of the work, once; a repeated call, also by a later attempt, returns what was kept';
+
+CREATE FUNCTION clutch.suspend(agent_id text, task_id text, wait jsonb, note jsonb DEFAULT NULL, attempt integer DEFAULT NULL)
+	RETURNS clutch.receipt
+	AS 'MODULE_PATHNAME', 'clutch_suspend' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.suspend(text, text, jsonb, jsonb, integer) IS
+	'gives the slot of a task back until its children are over, a time has come or a message has arrived; then it can be claimed again';
+
+CREATE FUNCTION clutch.cancel_run(run_id text, reason text DEFAULT NULL, by_agent text DEFAULT NULL) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'clutch_cancel_run' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.cancel_run(text, text, text) IS
+	'cancels every task of a run that is not over, and returns how many it was';
+
+CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
+	RETURNS SETOF record
+	LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1
+	SET jit = off
+	BEGIN ATOMIC
+	-- The tasks that have a slot or a timer or are suspended, as nearly all that are not over,
+	-- and of the others about 8 MB, chosen at random: all of them in a small table.
+	WITH examined AS MATERIALIZED (
+		SELECT t.task_id, t.status, t.waiting_for, t.wake_at, t.request_seq
+		FROM clutch.task t
+		WHERE t.task_id IN (SELECT s.task_id FROM clutch.agent_slot s WHERE s.task_id IS NOT NULL
+							UNION ALL SELECT d.task_id FROM clutch.timer d
+							UNION ALL SELECT w.task_id FROM clutch.suspended w)
+	UNION
+		SELECT t.task_id, t.status, t.waiting_for, t.wake_at, t.request_seq
+		FROM clutch.task t TABLESAMPLE SYSTEM (least(100, 100.0 * 8 * 1024 * 1024 /
+			greatest(pg_catalog.pg_relation_size('clutch.task'), 1))))
+		SELECT 'TRIGGER_NOT_ALWAYS',
+			   pg_catalog.format('trigger %s of clutch.events is %s', w.name,
+					CASE t.tgenabled WHEN 'D' THEN 'disabled' WHEN 'O' THEN 'not in force under session_replication_role = replica'
+									 WHEN 'R' THEN 'in force under session_replication_role = replica only' ELSE 'missing' END),
+			   pg_catalog.format('ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER %s;', w.name)
+		FROM (VALUES ('zz_admit'), ('append_only'), ('append_only_row')) AS w(name)
+		LEFT JOIN pg_catalog.pg_trigger t
+			ON t.tgrelid = 'clutch.events'::regclass AND t.tgname = w.name
+		WHERE t.tgenabled IS DISTINCT FROM 'A'
+	UNION ALL
+		SELECT 'FOREIGN_TRIGGER',
+			   pg_catalog.format('trigger %s of clutch.events runs before rows are inserted', t.tgname),
+			   pg_catalog.format('DROP TRIGGER %I ON clutch.events; use an AFTER trigger instead.', t.tgname)
+		FROM pg_catalog.pg_trigger t
+		WHERE t.tgrelid = 'clutch.events'::regclass AND NOT t.tgisinternal
+		  AND t.tgname <> 'zz_admit' AND (t.tgtype & 2) <> 0 AND (t.tgtype & 4) <> 0
+	UNION ALL
+		SELECT 'FOREIGN_RULE',
+			   pg_catalog.format('rule %s of clutch.events rewrites statements on the log', r.rulename),
+			   pg_catalog.format('DROP RULE %I ON clutch.events; sessions that have sent anything under it must connect anew.', r.rulename)
+		FROM pg_catalog.pg_rewrite r WHERE r.ev_class = 'clutch.events'::regclass
+	UNION ALL
+		SELECT 'INVALID_INDEX',
+			   pg_catalog.format('index clutch.%I of clutch.%I is not valid: it is being built, or its building was interrupted', i.relname, t.relname),
+			   CASE WHEN x.indisready THEN pg_catalog.format('If nobody is building it: DROP INDEX clutch.%I, or REINDEX INDEX clutch.%1$I.', i.relname)
+					ELSE pg_catalog.format('If nobody is building it: DROP INDEX clutch.%I.', i.relname) END
+		FROM pg_catalog.pg_index x
+		JOIN pg_catalog.pg_class t ON t.oid = x.indrelid
+		JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
+		WHERE t.relnamespace = 'clutch'::regnamespace AND NOT x.indisvalid
+	UNION ALL
+		SELECT 'SEQUENCE_BEHIND',
+			   pg_catalog.format('sequence clutch.event_seq stands at %s, the log at %s', s.last_value, e.seq),
+			   pg_catalog.format('SELECT setval(''clutch.event_seq'', %s);', e.seq)
+		FROM (SELECT max(seq) AS seq FROM clutch.events) e, clutch.event_seq s
+		WHERE e.seq > s.last_value
+	UNION ALL
+		SELECT 'SEQUENCE_BEHIND',
+			   pg_catalog.format('sequence clutch.queue_no stands at %s, the queues at %s', s.last_value, q.queue_no),
+			   pg_catalog.format('SELECT setval(''clutch.queue_no'', %s);', q.queue_no)
+		FROM (SELECT greatest((SELECT max(queue_no) FROM clutch.ready),
+							  (SELECT max(queue_no) FROM clutch.waiting)) AS queue_no) q, clutch.queue_no s
+		WHERE q.queue_no > s.last_value
+	UNION ALL
+		SELECT 'ROLE_GONE',
+			   pg_catalog.format('role %s, which spoke for %s, does not exist any more', p.grantee, p.agent_id),
+			   pg_catalog.format('DELETE FROM clutch.principal WHERE grantee = %s::oid;', p.grantee::oid)
+		FROM clutch.principal p
+		WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = p.grantee)
+	UNION ALL
+		SELECT 'TASK_WITHOUT_REQUEST',
+			   pg_catalog.format('task %L has no request in the log (seq %s)', t.task_id, t.request_seq),
+			   'Rows of the log are missing: restore them, or run SELECT clutch.rebuild().'
+		FROM examined t
+		WHERE NOT EXISTS (SELECT FROM clutch.events e WHERE e.seq = t.request_seq)
+	UNION ALL
+		SELECT 'TASK_NOT_QUEUED',
+			   pg_catalog.format('task %L is %s but stands in no queue', t.task_id, t.status),
+			   'SELECT clutch.rebuild();'
+		-- each of these is an anti-join; in one condition with OR they would be looked up row by row
+		FROM (
+			SELECT a.task_id, a.status FROM examined a
+			WHERE a.status = 'assigned' AND NOT EXISTS (SELECT FROM clutch.ready r WHERE r.task_id = a.task_id)
+		UNION ALL
+			SELECT p.task_id, p.status FROM examined p
+			WHERE p.status = 'pending' AND p.waiting_for IN ('time', 'retry') AND p.wake_at IS NULL
+		UNION ALL
+			SELECT p.task_id, p.status FROM examined p
+			WHERE p.status = 'pending' AND coalesce(p.waiting_for, '') NOT IN ('time', 'retry', 'sibling')
+			  AND NOT EXISTS (SELECT FROM clutch.waiting w WHERE w.task_id = p.task_id)
+		UNION ALL
+			SELECT p.task_id, p.status FROM examined p
+			WHERE p.status = 'suspended' AND NOT EXISTS (SELECT FROM clutch.suspended s WHERE s.task_id = p.task_id)
+		UNION ALL
+			SELECT p.task_id, p.status FROM examined p
+			WHERE p.status = 'suspended' AND p.waiting_for = 'message'
+			  AND NOT EXISTS (SELECT FROM clutch.awaited a WHERE a.task_id = p.task_id)
+		) t
+	UNION ALL
+		SELECT 'SLOT_WITHOUT_TASK',
+			   pg_catalog.format('slot %s of %s is held by task %L, which does not run', s.slot_no, s.agent_id, s.task_id),
+			   'SELECT clutch.rebuild();'
+		FROM clutch.agent_slot s
+		WHERE s.task_id IS NOT NULL
+		  AND NOT EXISTS (SELECT FROM clutch.task t WHERE t.task_id = s.task_id AND t.agent_id = s.agent_id
+						  AND t.slot_no = s.slot_no AND t.status IN ('assigned', 'running'));
+	END;
+CREATE OR REPLACE VIEW clutch.tasks WITH (security_invoker = true) AS
+SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id, t.from_agent,
+		t.attempt, t.priority, t.requires,
+		CASE WHEN t.status IN ('pending', 'input_required', 'suspended') THEN t.waiting_for
+			 WHEN t.status = 'running' AND t.lease_until < clutch.now() THEN 'lease' END AS waiting_for,
+		t.code, t.detail, t.since,
+		CASE WHEN t.finished_at IS NULL THEN least(t.lease_until, t.deadline,
+			CASE WHEN t.waiting_for IS DISTINCT FROM 'sibling' THEN t.wake_at END) END AS next_at, t.lease_until, t.deadline, t.created_at,
+		t.started_at, t.finished_at, t.result_seq,
+		t.scope, t.domain, t.payload_type, t.request_seq, t.retries, t.losses,
+		coalesce(t.asked_priority, t.priority) AS asked_priority
+FROM clutch.task t;
+CREATE OR REPLACE VIEW clutch.runs WITH (security_invoker = true) AS
+SELECT	t.run_id,
+		CASE WHEN bool_or(t.finished_at IS NULL) THEN 'running'
+			 WHEN bool_or(t.status = 'failed') THEN 'failed'
+			 WHEN bool_or(t.status = 'timed_out') THEN 'timed_out'
+			 WHEN bool_or(t.status = 'cancelled') THEN 'cancelled'
+			 ELSE 'completed' END AS status,
+		min(t.scope) AS scope,
+		count(*) AS tasks,
+		count(*) FILTER (WHERE t.finished_at IS NULL) AS open,
+		count(*) FILTER (WHERE t.status = 'completed') AS completed,
+		count(*) FILTER (WHERE t.status = 'failed') AS failed,
+		count(*) FILTER (WHERE t.status = 'cancelled') AS cancelled,
+		count(*) FILTER (WHERE t.status = 'timed_out') AS timed_out,
+		min(t.created_at) AS started_at,
+		CASE WHEN bool_and(t.finished_at IS NOT NULL) THEN max(t.finished_at) END AS finished_at
+FROM clutch.task t
+GROUP BY t.run_id;
+CREATE OR REPLACE VIEW clutch.task_edges WITH (security_invoker = true) AS
+SELECT t.run_id, t.parent_task_id AS from_task_id, t.task_id AS to_task_id, 'child'::text AS kind
+FROM clutch.task t WHERE t.parent_task_id IS NOT NULL
+UNION ALL
+SELECT d.run_id, d.after_task_id, d.task_id, 'after'
+FROM clutch.dependency d;
+CREATE OR REPLACE VIEW clutch.approvals WITH (security_invoker = true) AS
+SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, e.envelope -> 'payload' AS question,
+		t.since AS asked_at, t.wake_at AS deadline, e.id AS question_id, e.to_agents AS asked
+FROM clutch.question q
+JOIN clutch.task t ON t.task_id = q.task_id
+JOIN clutch.events e ON e.seq = q.seq;
+CREATE OR REPLACE VIEW clutch.dead_letters WITH (security_invoker = true) AS
+SELECT	t.task_id, t.run_id, t.thread_id, t.parent_task_id, t.status, t.agent_id, t.attempt, t.retries, t.losses,
+		t.code, t.detail, t.finished_at AS failed_at, t.payload_type, t.request_seq, t.result_seq,
+		e.envelope -> 'payload' AS error,
+		format('SELECT clutch.retry(%L)', t.task_id) AS revive
+FROM clutch.task t
+LEFT JOIN clutch.events e ON e.seq = t.result_seq
+WHERE t.status IN ('failed', 'timed_out');
+CREATE OR REPLACE VIEW clutch.budgets WITH (security_invoker = true) AS
+SELECT	b.run_id, b.tokens AS max_tokens, s.tokens, b.cost AS max_cost, s.cost,
+		b.tasks AS max_tasks, t.tasks, b.depth AS max_depth,
+		coalesce(s.tokens >= b.tokens OR s.cost >= b.cost OR t.tasks > b.tasks, false) AS exceeded
+FROM clutch.budget b
+CROSS JOIN LATERAL (
+	SELECT least(coalesce(sum(p.tokens), 0), 9223372036854775807)::bigint AS tokens, coalesce(sum(p.cost), 0) AS cost
+	FROM clutch.spending p WHERE p.run_id = b.run_id) s
+CROSS JOIN LATERAL (
+	SELECT count(*) AS tasks FROM clutch.task k WHERE k.run_id = b.run_id) t;
+CREATE VIEW clutch.costs WITH (security_invoker = true) AS
+SELECT	s.run_id, s.agent_id, s.day,
+		least(sum(s.tokens), 9223372036854775807)::bigint AS tokens, sum(s.cost) AS cost
+FROM (SELECT p.run_id, p.agent_id, p.day, p.tokens, p.cost FROM clutch.spending p
+	  UNION ALL
+	  SELECT t.run_id, t.agent_id, t.day, t.tokens, t.cost FROM clutch.spending_total t) s
+GROUP BY s.run_id, s.agent_id, s.day;
+COMMENT ON VIEW clutch.costs IS 'what agents have reported to have spent, by run, agent and day (UTC)';
+
+CREATE VIEW clutch.stuck WITH (security_invoker = true) AS
+WITH blocked AS (
+	SELECT p.task_id, p.run_id, p.status, p.agent_id, p.since, c.task_id AS child_task_id, c.request_seq AS child_seq
+	FROM clutch.agent_slot s
+	JOIN clutch.task p ON p.task_id = s.task_id AND p.status = 'running'
+	CROSS JOIN LATERAL (
+		SELECT k.task_id, k.request_seq FROM clutch.task k
+		WHERE k.parent_task_id = p.task_id AND k.status = 'pending' AND k.waiting_for = 'capacity'
+		LIMIT 1) AS c)
+SELECT	t.task_id, t.run_id, t.status, t.agent_id, t.since, p.problem, p.hint
+FROM (SELECT clutch.now() AS now,
+			 coalesce(nullif(nullif(pg_catalog.current_setting('clutch.claim_timeout', true), ''), '0'), '60 s')::interval AS patience,
+			 coalesce(nullif(nullif(pg_catalog.current_setting('clutch.claim_timeout', true), ''), '0'), '5 min')::interval AS claim_timeout,
+			 (SELECT array_agg(p.what) FROM clutch.pause p) AS paused) AS clock
+CROSS JOIN clutch.task t
+LEFT JOIN LATERAL (
+	SELECT d.after_task_id FROM clutch.dependency d
+	WHERE d.task_id = t.task_id AND d.unknown_since < clock.now - clock.patience
+	  AND NOT EXISTS (SELECT FROM clutch.task a WHERE a.task_id = d.after_task_id)
+	LIMIT 1) AS awaited ON t.status = 'pending' AND t.waiting_for = 'sibling'
+CROSS JOIN LATERAL (VALUES (
+	CASE WHEN t.finished_at IS NOT NULL THEN NULL
+		 WHEN t.deadline < clock.now OR (t.status = 'input_required' AND t.wake_at <= clock.now) THEN 'deadline passed'
+		 WHEN t.status = 'running' AND t.wake_at < clock.now THEN 'ran too long'
+		 WHEN t.status = 'running' AND t.lease_until < clock.now THEN 'lease expired'
+		 WHEN t.status = 'suspended' AND t.wake_at < clock.now THEN 'its time has come'
+		 WHEN t.status = 'pending' AND t.wake_at < clock.now AND t.waiting_for <> 'sibling' THEN 'its time has come'
+		 WHEN t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
+				AND (t.agent_id = ANY (clock.paused)
+					 OR EXISTS (SELECT FROM unnest(t.requires) r WHERE split_part(r, '@', 1) = ANY (clock.paused))) THEN 'paused'
+		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
+		 WHEN awaited.after_task_id IS NOT NULL THEN 'waits for an unknown task'
+		 WHEN t.status = 'assigned' AND t.since < clock.now - clock.claim_timeout THEN 'not claimed'
+	END,
+	CASE WHEN t.deadline < clock.now THEN 'Call clutch.tick(), run the worker, or let an agent claim.'
+		 WHEN t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
+				AND (t.agent_id = ANY (clock.paused)
+					 OR EXISTS (SELECT FROM unnest(t.requires) r WHERE split_part(r, '@', 1) = ANY (clock.paused)))
+			THEN 'SELECT * FROM clutch.paused shows what is paused; SELECT clutch.resume(what) ends it.'
+		 WHEN awaited.after_task_id IS NOT NULL
+			THEN format('Nobody has requested task %s, which it waits for: request that task, or cancel this one.', awaited.after_task_id)
+		 WHEN t.status = 'pending' AND t.wake_at IS NULL THEN 'SELECT * FROM clutch.why(task_id) shows why no agent can have it.'
+		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim, and no other agent that could have the task has room: check whether it runs.'
+		 ELSE 'Call clutch.tick(), run the worker, or let an agent claim.'
+	END)) AS p(problem, hint)
+WHERE p.problem IS NOT NULL
+  AND t.task_id IN (
+		SELECT d.task_id FROM clutch.timer d WHERE d.due < (SELECT clutch.now() + interval '2 minutes')
+	UNION ALL
+		SELECT w.task_id FROM clutch.waiting w
+	UNION ALL
+		SELECT r.task_id FROM clutch.ready r
+	UNION ALL
+		SELECT u.task_id FROM clutch.dependency u WHERE u.unknown_since IS NOT NULL)
+UNION ALL
+SELECT	b.task_id, b.run_id, b.status, b.agent_id, b.since, 'holds the slot that its subtask needs',
+		format('All agents that can do its subtask %s are full of tasks like this one: wait for subtasks with clutch.suspend, which gives the slot back.', b.child_task_id)
+FROM blocked b
+JOIN clutch.events e ON e.seq = b.child_seq
+WHERE NOT EXISTS (
+	SELECT FROM clutch.explain_route(e.envelope) x
+	WHERE x.eligible
+	   OR (x.rejected_by = 'concurrency' AND EXISTS (
+			SELECT FROM clutch.agent_slot o
+			WHERE o.agent_id = x.agent_id AND o.task_id IS NOT NULL
+			  AND NOT EXISTS (SELECT FROM blocked k WHERE k.task_id = o.task_id))));
+COMMENT ON VIEW clutch.stuck IS 'tasks that will not move without help, the reason, and what to do';
+
+CREATE FUNCTION clutch.steps(task_id text,
+		OUT name text, OUT output jsonb, OUT attempt integer, OUT seq bigint, OUT at timestamptz)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_steps' LANGUAGE C STABLE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION clutch.steps(text) IS
+	'the steps of a task whose outputs were kept, in the order in which they were kept';
+
+CREATE FUNCTION clutch.prune(before timestamptz, max_events integer DEFAULT 10000) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'clutch_prune' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.prune(timestamptz, integer) IS
+	'removes runs that are over, and messages, if they are older; returns how many events it has removed, 0 when nothing is left to remove';
+
+CREATE FUNCTION clutch.redact(seq bigint, reason text) RETURNS void
+	AS 'MODULE_PATHNAME', 'clutch_redact' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.redact(bigint, text) IS
+	'replaces the payload of an event by its digest, where the law requires erasure';
+
+CREATE FUNCTION clutch.export(run_id text) RETURNS SETOF text
+	LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
+	BEGIN ATOMIC
+	SELECT l.line
+	FROM (SELECT 0::bigint AS seq,
+				 pg_catalog.jsonb_build_object('clutch_export', 1, 'run_id', export.run_id, 'events', count(*),
+					'version', clutch.version(), 'exported_at', clutch.now())::text AS line
+		  FROM clutch.events c WHERE c.run_id = export.run_id HAVING count(*) > 0
+		  UNION ALL
+		  SELECT e.seq,
+				 pg_catalog.jsonb_build_object('seq', e.seq, 'received_at', e.received_at, 'attempt', e.attempt, 'late', e.late,
+					'judged', e.epoch > 0, 'scope', e.scope, 'envelope', e.envelope)::text
+		  FROM clutch.events e WHERE e.run_id = export.run_id) l
+	ORDER BY l.seq;
+	END;
+COMMENT ON FUNCTION clutch.export(text) IS
+	'the events of a run as JSON Lines, for clutch.import in another database';
+
+CREATE FUNCTION clutch.import(lines text[]) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'clutch_import' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.import(text[]) IS
+	'puts a run that clutch.export returned elsewhere into the log, as history; returns how many events, 0 if it is there already';
+
+CREATE OR REPLACE VIEW clutch.metric_names WITH (security_invoker = true) AS
+SELECT m.name, m.type, m.help
+FROM (VALUES
+	('clutch_log_seq', 'counter', 'The last seq that was drawn for the log.'),
+	('clutch_log_bytes', 'gauge', 'Size of the log on disk, with its indexes, in bytes.'),
+	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated.'),
+	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, unanswered questions, suspended tasks, timers, consequences that were put off.'),
+	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been waiting.'),
+	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer or schedule has been due. If it grows, nothing calls clutch.tick().'),
+	('clutch_agent_queue_size', 'gauge', 'Tasks ready to be claimed by an agent, for the hundred longest queues.'),
+	('clutch_agents', 'gauge', 'Agents by status.'),
+	('clutch_paused', 'gauge', 'Agents and capabilities that are paused.'),
+	('clutch_tasks_unclaimed', 'gauge', 'Tasks that their agents have not claimed in time, and that no other agent has taken yet.'),
+	('clutch_breakers', 'gauge', 'Agents whose circuit breaker is not closed, by the state of the breaker.'),
+	('clutch_subscription_behind', 'gauge', 'Events that a subscription has not handled yet; 10001 means more than 10000.'),
+	('clutch_subscription_oldest_seconds', 'gauge', 'How long the first of them has been in the log.'),
+	('clutch_oldest_writer_seconds', 'gauge', 'Age of the oldest open or prepared transaction of this database that has written. Its events cannot be read before it ends.'),
+	('clutch_oldest_snapshot_seconds', 'gauge', 'Age of the oldest open transaction with a snapshot, in any database. VACUUM keeps the rows that it may see.'),
+	('clutch_notification_queue_usage', 'gauge', 'Usage of the NOTIFY queue; at 1, commits that notify fail.'),
+	('clutch_schedules_failing', 'gauge', 'Schedules whose last envelope was refused.'),
+	('clutch_dead_rows', 'gauge', 'Dead rows of the tables of clutch that await VACUUM, according to the statistics.')
+) AS m(name, type, help);
+CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double precision)
+	RETURNS SETOF record
+	LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 50
+	SET jit = off SET max_parallel_workers_per_gather = 0
+	BEGIN ATOMIC
+	WITH queue(queue, since) AS (
+			SELECT 'ready', since FROM clutch.ready
+		UNION ALL SELECT 'waiting', since FROM clutch.waiting
+		UNION ALL SELECT 'consequence', since FROM clutch.consequence
+		UNION ALL SELECT 'question', asked_at FROM clutch.approvals
+		UNION ALL SELECT 'suspended', since FROM clutch.suspended
+		UNION ALL SELECT 'timer', NULL FROM clutch.timer),
+	-- The view is used twice, and is as long as the list of readers.
+	reader AS MATERIALIZED (
+		SELECT s.name, s.member, s.behind, s.oldest FROM clutch.subscriptions s),
+	-- A small table is counted.  In a large one nearly all tasks are over: these are
+	-- estimated from its statistics, and those that are not over are counted in the
+	-- tables where they have a row.
+	large(is_large) AS (
+		SELECT pg_catalog.pg_relation_size('clutch.task') > 16 * 1024 * 1024),
+	tasks(status, tasks) AS (
+			SELECT t.status, count(*)::double precision FROM clutch.task t
+			WHERE NOT (SELECT is_large FROM large) GROUP BY t.status
+		UNION ALL
+			SELECT m.status, pg_catalog.round((m.frequency * c.reltuples)::numeric)::double precision
+			FROM pg_catalog.pg_class c
+			JOIN pg_catalog.pg_stats s ON s.schemaname = 'clutch' AND s.tablename = 'task' AND s.attname = 'status'
+			CROSS JOIN LATERAL ROWS FROM (
+				unnest(s.most_common_vals::text::text[]), unnest(s.most_common_freqs)) AS m(status, frequency)
+			WHERE (SELECT is_large FROM large) AND c.oid = 'clutch.task'::regclass AND c.reltuples > 0
+			  AND m.status NOT IN ('assigned', 'running', 'input_required', 'suspended', 'pending')
+		UNION ALL
+			SELECT 'assigned', count(*) FROM clutch.ready WHERE (SELECT is_large FROM large)
+		UNION ALL
+			SELECT 'running', greatest(count(*) - (SELECT count(*) FROM clutch.ready), 0)
+			FROM clutch.agent_slot WHERE (SELECT is_large FROM large) AND task_id IS NOT NULL
+		UNION ALL
+			SELECT 'input_required', count(*) FROM clutch.question WHERE (SELECT is_large FROM large)
+		UNION ALL
+			SELECT 'suspended', count(*) FROM clutch.suspended WHERE (SELECT is_large FROM large)
+		UNION ALL
+			SELECT 'pending', count(*)
+			FROM (SELECT task_id FROM clutch.waiting WHERE (SELECT is_large FROM large)
+				  UNION SELECT task_id FROM clutch.timer WHERE (SELECT is_large FROM large)
+				  EXCEPT (SELECT task_id FROM clutch.agent_slot UNION ALL SELECT task_id FROM clutch.question
+						  UNION ALL SELECT task_id FROM clutch.suspended)) p),
+	queues AS (
+		SELECT q.queue, count(n.queue) AS size, min(n.since) AS oldest
+		FROM (VALUES ('ready'), ('waiting'), ('question'), ('suspended'), ('timer'), ('consequence')) AS q(queue)
+		LEFT JOIN queue n ON n.queue = q.queue
+		GROUP BY q.queue)
+		SELECT 'clutch_log_seq', '{}'::jsonb, last_value::double precision FROM clutch.event_seq
+	UNION ALL
+		SELECT 'clutch_log_bytes', '{}', pg_catalog.pg_total_relation_size('clutch.events')
+	UNION ALL
+		SELECT 'clutch_tasks', pg_catalog.jsonb_build_object('status', s.status), coalesce(max(n.tasks), 0)
+		FROM (SELECT DISTINCT from_status AS status FROM clutch.task_transitions()
+			  UNION SELECT to_status FROM clutch.task_transitions()) s
+		LEFT JOIN tasks n ON n.status = s.status
+		GROUP BY s.status
+	UNION ALL
+		SELECT 'clutch_queue_size', pg_catalog.jsonb_build_object('queue', queue), size FROM queues
+	UNION ALL
+		SELECT 'clutch_queue_oldest_seconds', pg_catalog.jsonb_build_object('queue', queue),
+			   greatest(coalesce(extract(epoch FROM clutch.now() - oldest), 0), 0)
+		FROM queues WHERE queue <> 'timer'
+	UNION ALL
+		SELECT 'clutch_timer_overdue_seconds', '{}',
+			   greatest(coalesce(extract(epoch FROM clutch.now() - least((SELECT min(due) FROM clutch.timer),
+					(SELECT min(next_at) FROM clutch.schedule WHERE next_at < 'infinity'))), 0), 0)
+	UNION ALL
+		(SELECT 'clutch_agent_queue_size', pg_catalog.jsonb_build_object('agent_id', agent_id), count(*)
+		 FROM clutch.ready GROUP BY agent_id ORDER BY count(*) DESC, agent_id LIMIT 100)
+	UNION ALL
+		SELECT 'clutch_agents', pg_catalog.jsonb_build_object('status', status), count(*)
+		FROM clutch.agent_registry GROUP BY status
+	UNION ALL
+		SELECT 'clutch_paused', pg_catalog.jsonb_build_object('kind', k.kind), count(p.what)
+		FROM (VALUES ('agent'), ('capability')) AS k(kind)
+		LEFT JOIN clutch.paused p ON p.kind = k.kind
+		GROUP BY k.kind
+	UNION ALL
+		SELECT 'clutch_tasks_unclaimed', '{}', count(*)
+		FROM clutch.waiting w JOIN clutch.ready r ON r.task_id = w.task_id AND r.queue_no = w.queue_no
+	UNION ALL
+		SELECT 'clutch_breakers', pg_catalog.jsonb_build_object('state', s.state), count(b.agent_id)
+		FROM (VALUES ('open'), ('half_open')) AS s(state)
+		LEFT JOIN clutch.breakers b ON b.state = s.state
+		GROUP BY s.state
+	UNION ALL
+		SELECT 'clutch_subscription_behind', pg_catalog.jsonb_build_object('name', s.name, 'member', s.member), s.behind
+		FROM reader s
+	UNION ALL
+		SELECT 'clutch_subscription_oldest_seconds', pg_catalog.jsonb_build_object('name', s.name, 'member', s.member),
+			   coalesce(extract(epoch FROM clutch.now() - s.oldest), 0)
+		FROM reader s
+	UNION ALL
+		SELECT 'clutch_oldest_writer_seconds', '{}',
+			   coalesce(max(extract(epoch FROM pg_catalog.clock_timestamp() - w.begun)), 0)
+		FROM (SELECT a.xact_start FROM pg_catalog.pg_stat_activity a
+			  WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_catalog.pg_backend_pid()
+				AND a.datname = pg_catalog.current_database()
+			  UNION ALL
+			  SELECT p.prepared FROM pg_catalog.pg_prepared_xacts p
+			  WHERE p.database = pg_catalog.current_database()) AS w(begun)
+	UNION ALL
+		SELECT 'clutch_oldest_snapshot_seconds', '{}',
+			   coalesce(max(extract(epoch FROM pg_catalog.clock_timestamp() - a.xact_start)), 0)
+		FROM pg_catalog.pg_stat_activity a
+		WHERE a.backend_xmin IS NOT NULL AND a.pid <> pg_catalog.pg_backend_pid()
+		  AND a.backend_type <> 'autovacuum worker'
+	UNION ALL
+		SELECT 'clutch_notification_queue_usage', '{}', pg_catalog.pg_notification_queue_usage()
+	UNION ALL
+		SELECT 'clutch_schedules_failing', '{}', count(*) FROM clutch.schedule WHERE last_error IS NOT NULL
+	UNION ALL
+		SELECT 'clutch_dead_rows', pg_catalog.jsonb_build_object('table', u.relname), u.n_dead_tup
+		FROM pg_catalog.pg_stat_user_tables u
+		WHERE u.schemaname = 'clutch' AND u.n_dead_tup > 0;
+	END;
+CREATE OR REPLACE VIEW clutch.function_grants WITH (security_invoker = true) AS
+SELECT g.grantee, f.function::regprocedure AS function
+FROM (VALUES
+	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)',
+		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.why(text)',
+		'clutch.version_satisfies(text,text)', 'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
+		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
+		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.prometheus()', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
+		'clutch.check()', 'clutch.now()', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
+		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
+		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
+	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)',
+		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
+		'clutch.send(jsonb)', 'clutch.send_batch(jsonb[])', 'clutch.send_at(jsonb,timestamptz)', 'clutch.schedule(text,text,jsonb,text)', 'clutch.unschedule(text)', 'clutch.register(jsonb)', 'clutch.heartbeat(text)', 'clutch.set_status(text,text,text)', 'clutch.unregister(text,text)', 'clutch.pause(text,text)', 'clutch.resume(text)',
+		'clutch.claim(text,integer,interval)', 'clutch.extend_lease(text,text,integer,interval)',
+		'clutch.progress(text,text,jsonb,integer,jsonb)', 'clutch.finish(text,text,jsonb,integer,text,jsonb,jsonb)',
+		'clutch.fail(text,text,text,text,boolean,jsonb,integer,jsonb)', 'clutch.report(text,text,text,jsonb,integer,jsonb)',
+		'clutch.release(text,text,integer,text)', 'clutch.cancel(text,text,text)', 'clutch.cancel_run(text,text,text)', 'clutch.retry(text,text)',
+		'clutch.retry_run(text,text)', 'clutch.suspend(text,text,jsonb,jsonb,integer)', 'clutch.step(text,text,text,jsonb,integer)', 'clutch.steps(text)',
+		'clutch.answer(text,jsonb,text)', 'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
+		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
+		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
+		'clutch.version()', 'clutch.now()'])) AS g(grantee, functions)
+CROSS JOIN LATERAL unnest(g.functions) AS f(function);
+CREATE OR REPLACE FUNCTION clutch.grant_agent(role_name text, agent_id text,
+		capabilities text[] DEFAULT NULL, scopes text[] DEFAULT NULL) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	IF agent_id IS NULL OR agent_id NOT LIKE 'agent:_%' THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('invalid agent ID "%s"', coalesce(agent_id, 'null')),
+			DETAIL = '[{"argument": "agent_id", "code": "WRONG_PREFIX"}]',
+			HINT = 'An agent ID begins with "agent:", like "agent:researcher".';
+	ELSIF agent_id LIKE '%*%' THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('invalid agent ID "%s": patterns are not supported', agent_id),
+			DETAIL = '[{"argument": "agent_id", "code": "WRONG_VALUE"}]',
+			HINT = 'Grant each agent by its ID. Several processes may share one agent.';
+	ELSIF role_name IS NULL OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role_name) THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = format('role "%s" does not exist', coalesce(role_name, 'NULL')),
+			DETAIL = '[{"argument": "role_name", "code": "WRONG_VALUE"}]',
+			HINT = 'Create the role first.';
+	END IF;
+	PERFORM clutch.grant_functions(role_name::name, 'agent');
+	EXECUTE format('GRANT INSERT (envelope), SELECT (seq, id) ON clutch.events TO %I', role_name);
+	DELETE FROM clutch.principal p
+	WHERE p.grantee = quote_ident(role_name)::regrole AND p.agent_id = grant_agent.agent_id;
+	INSERT INTO clutch.principal
+	VALUES (quote_ident(role_name)::regrole, agent_id, capabilities, scopes);
+END
+$$;
+CREATE FUNCTION clutch.grant_again() RETURNS void
+	AS 'MODULE_PATHNAME', 'clutch_grant_again' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.grant_again() IS
+	'grants what clutch.function_grants lists, and the tables that readers read, to all roles that have been granted them before';
+
+DROP TABLE clutch.task_0_1_0, clutch.spending_0_1_0;
+
+-- ---------------------------------------------------------------------- rights
+REVOKE ALL ON FUNCTION clutch.unregister(text,text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.pause(text,text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.resume(text) FROM PUBLIC;
+REVOKE ALL ON clutch.paused FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.progress(text,text,jsonb,integer,jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.finish(text,text,jsonb,integer,text,jsonb,jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.fail(text,text,text,text,boolean,jsonb,integer,jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.report(text,text,text,jsonb,integer,jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.step(text,text,text,jsonb,integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.suspend(text,text,jsonb,jsonb,integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.cancel_run(text,text,text) FROM PUBLIC;
+REVOKE ALL ON clutch.costs FROM PUBLIC;
+REVOKE ALL ON clutch.stuck FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.steps(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.prune(timestamptz,integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.redact(bigint,text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.export(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.import(text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.grant_again() FROM PUBLIC;
+
+-- To the roles of users, what has come anew.
+SELECT clutch.grant_again();

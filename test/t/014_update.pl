@@ -1,0 +1,102 @@
+# ALTER EXTENSION clutch UPDATE from 0.1.0: an updated and a fresh installation
+# have the same catalog, the rights of roles are carried over, and work that was
+# in flight goes on.
+#
+# fixtures/clutch--0.1.0.sql is the script with which 0.1.0 was installed, and
+# fixtures/in_flight_0.1.0.sql the data of a database that 0.1.0 was working in
+# (pg_dump -a; fixtures/in_flight.sql made it).  test/run/upgrade.sh does the same
+# by hand with both libraries, and with a server that is restarted in between.
+use strict;
+use warnings;
+use FindBin;
+use lib $FindBin::RealBin;
+use ClutchTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = new_node('update', bare => 1);
+my $fixtures = "$FindBin::RealBin/../fixtures";
+if ($node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extension_versions WHERE name = 'clutch' AND version = '0.1.0'}) eq '0')
+{
+	plan skip_all => 'the script of version 0.1.0 is not installed: cp test/fixtures/clutch--0.1.0.sql $(pg_config --sharedir)/extension';
+}
+
+sub catalog_of
+{
+	my ($db) = @_;
+	my ($stdout, $stderr);
+
+	run_log([ 'psql', '-XqAt', '-F', ': ', '-d', $node->connstr($db), '-f', "$FindBin::RealBin/catalog.sql" ], '>', \$stdout, '2>', \$stderr);
+	die $stderr if $stderr ne '';
+	return $stdout;
+}
+
+$node->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(fresh updated working granted);
+$node->safe_psql('fresh', 'CREATE EXTENSION clutch');
+$node->safe_psql('updated', "CREATE EXTENSION clutch VERSION '0.1.0'");
+$node->safe_psql('updated', 'ALTER EXTENSION clutch UPDATE');
+my ($fresh, $updated) = (catalog_of('fresh'), catalog_of('updated'));
+my %fresh = map { $_ => 1 } split /\n/, $fresh;
+my %updated = map { $_ => 1 } split /\n/, $updated;
+cmp_ok(scalar(keys %fresh), '>', 1000, 'there is something to compare');
+is(join("\n", grep { !$updated{$_} } sort keys %fresh), '', 'an update makes all that a fresh installation has');
+is(join("\n", grep { !$fresh{$_} } sort keys %updated), '', 'and leaves nothing behind');
+is_sound($node, 'updated', 'an updated database');
+
+# ----------------------------------------------------------------- privileges
+$node->safe_psql('granted', q{
+	CREATE ROLE app;
+	CREATE ROLE auditor;
+	CREATE EXTENSION clutch VERSION '0.1.0';
+	SELECT clutch.grant_agent('app', 'agent:ken');
+	SELECT clutch.grant_reader('auditor');
+	CREATE VIEW mine AS SELECT task_id, status FROM clutch.tasks;
+	ALTER EXTENSION clutch UPDATE;
+});
+my $missing = q{SELECT string_agg(g.function::text, ', ') FROM clutch.function_grants g WHERE g.grantee = '%s' AND NOT has_function_privilege('%s', g.function, 'EXECUTE')};
+is($node->safe_psql('granted', sprintf($missing, 'agent', 'app')), '', 'the role of an agent may call all that agents may');
+is($node->safe_psql('granted', sprintf($missing, 'reader', 'auditor')), '', 'a reader all that readers may');
+is($node->safe_psql('granted', q{SELECT string_agg(oid::regclass::text, ', ') FROM pg_class WHERE relnamespace = 'clutch'::regnamespace AND relkind IN ('r', 'v', 'S')
+	AND NOT has_table_privilege('auditor', oid, 'SELECT')}), '', 'and reads every table and view');
+is($node->safe_psql('granted', q{SELECT count(*) FROM pg_init_privs i, unnest(i.initprivs) a WHERE a::text ~ '^(app|auditor)='}), '0',
+	'none of these grants is taken for one of the extension, so pg_dump keeps them');
+is($node->safe_psql('granted', 'SELECT count(*) FROM mine'), '0', 'a view of a user on clutch.tasks is still there');
+
+# ------------------------------------------------------------- work in flight
+SKIP:
+{
+	skip 'there is no data of 0.1.0', 1 unless -e "$fixtures/in_flight_0.1.0.sql";
+	$node->safe_psql('working', "CREATE EXTENSION clutch VERSION '0.1.0'");
+	$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('working'), '-f', "$fixtures/in_flight_0.1.0.sql" ], 'data of 0.1.0');
+	$node->safe_psql('postgres', q{ALTER DATABASE working SET clutch.clock = '2026-01-01T12:00:30Z'; ALTER DATABASE working SET clutch.default_deadline = 0});
+	# as if it had been written in this cluster, so that it is not taken for a copy
+	$node->safe_psql('working', 'UPDATE clutch.epoch SET system_identifier = (SELECT system_identifier FROM pg_control_system()), first_xid = 0, timeline = 1');
+	$node->safe_psql('working', 'DELETE FROM clutch.subscription; DELETE FROM clutch.subscription_position');
+	my $log = log_of($node, 'working');
+	$node->safe_psql('working', 'ALTER EXTENSION clutch UPDATE');
+	ok(log_of($node, 'working') eq $log, 'an update does not touch the log');
+	is($node->safe_psql('working', q{SELECT string_agg(task_id || ' ' || status, ', ' ORDER BY task_id) FROM clutch.tasks}),
+		'asks input_required, child assigned, done completed, held pending, late pending, lifted running, parent running, runs running, waits pending',
+		'the tasks are as they were');
+	is($node->safe_psql('working', q{SELECT task_id || ' ' || is_traced || ' ' || limits_tools || ' ' || coalesce(asked_priority::text, '-') FROM clutch.task WHERE task_id IN ('runs', 'lifted') ORDER BY 1}),
+		"lifted false false 1\nruns true true -", 'what is new in a task is read from the log');
+	is($node->safe_psql('working', 'SELECT run_id, agent_id, tokens, cost FROM clutch.costs'), 'run:1|agent:ken|12|0.5', 'and what was spent');
+	same_after_rebuild($node, 'working', 'updated');
+	is_sound($node, 'working', 'updated');
+	is($node->safe_psql('working', q{SELECT late FROM clutch.finish('agent:ken', 'runs', '{}', 1, usage => '{"input_tokens": 1}')}), 'f', 'an agent finishes what it claimed before');
+	is($node->safe_psql('working', q{SELECT late FROM clutch.answer('asks', '{"yes": true}', 'agent:ui')}), 'f', 'a question is answered');
+	is($node->safe_psql('working', q{SELECT count(*) > 0 FROM clutch.claim('agent:ken', 9)}), 't', 'what was ready is claimed');
+	drain($node, 'working');
+	is($node->safe_psql('working', q{SELECT count(*) FROM clutch.tasks WHERE finished_at IS NULL AND task_id NOT IN ('held', 'late')}), '0', 'all that has an agent can be finished');
+	is_sound($node, 'working', 'afterwards');
+}
+
+# A dump of an updated database is restored like any other.
+my $dir = PostgreSQL::Test::Utils::tempdir;
+$node->command_ok([ 'pg_dump', '-f', "$dir/dump.sql", '-d', $node->connstr('granted') ], 'an updated database is dumped');
+$node->safe_psql('postgres', 'CREATE DATABASE restored');
+$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('restored'), '-f', "$dir/dump.sql" ], 'and restored');
+is($node->safe_psql('restored', sprintf($missing, 'agent', 'app')), '', 'with the rights of the roles');
+$node->stop;
+done_testing();
