@@ -396,7 +396,7 @@ assign_may_give(const Task *task, const WaitingPlace *place, const Receiver *rec
 	if (!waiting_is_at(task, place))
 		return false;
 	if (task_is_offered(task))
-		return !slice_equal(task->agent_id, receiver->agent_id);
+		return !slice_equal(task->agent_id, receiver->agent_id) && budget_exceeded(task) == NULL;
 	/* it has to end, which is a consequence of the claim that finds it */
 	if (budget_exceeded(task) == NULL)
 		return true;

@@ -630,7 +630,10 @@ class Walk:
 			JOIN clutch.budget b USING (run_id), LATERAL (SELECT coalesce(sum(coalesce((u ->> 'input_tokens')::numeric, 0) + coalesce((u ->> 'output_tokens')::numeric, 0)), 0) AS tokens,
 					coalesce(sum((u ->> 'cost')::numeric), 0) AS cost
 				FROM clutch.events s, LATERAL (SELECT s.envelope #> '{meta,clutch,usage}') AS x(u)
-				WHERE s.run_id = d.run_id AND s.seq < d.seq AND s.type IN ('task.progress', 'task.result', 'task.error')) s
+				WHERE s.run_id = d.run_id AND s.seq < d.seq AND s.type IN ('task.progress', 'task.result', 'task.error')
+					-- what an agent that never had the task reports is not charged
+					AND EXISTS (SELECT FROM clutch.events g WHERE g.task_id = s.task_id AND g.seq < s.seq
+						AND g.type IN ('task.request', 'routing.decision') AND s.from_agent = ANY (g.to_agents))) s
 			WHERE d.type = 'routing.decision' AND d.seq > b.seq AND (s.tokens >= b.tokens OR s.cost >= b.cost)""")
 
     def run(self):

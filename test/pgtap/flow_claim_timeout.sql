@@ -1,6 +1,6 @@
 -- Unclaimed work moves (clutch.claim_timeout; DESIGN 3).
 \ir ../fixtures/tap.sql
-SELECT plan(37);
+SELECT plan(39);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
@@ -108,6 +108,16 @@ SELECT clutch.tick() \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.agent_failure WHERE agent_id = 'agent:busy'), 0::bigint, 'what a busy agent has no time for is not its failure');
 SELECT fixture.at(400300), clutch.tick() \g /dev/null
 SELECT is((SELECT string_agg(concat_ws(' ', task_id, agent_id), ', ' ORDER BY task_id) FROM clutch.tasks WHERE finished_at IS NULL), 'g1 agent:busy, g2 agent:helper, g3 agent:helper', 'the rest is with another');
+
+-- A run that has spent its budget gets no more: what is ready stays where it is.
+SELECT fixture.at(450000), fixture.agent('first', 2, '{skill:m}') \g /dev/null
+SELECT fixture.ask('m1', NULL, 'skill:m', '{"budget": {"tokens": 10}}', run => 'run:m'), fixture.ask('m2', NULL, 'skill:m', run => 'run:m') \g /dev/null
+SELECT clutch.claim('agent:first'), fixture.agent('second', 2, '{skill:m}') \g /dev/null
+SELECT clutch.progress('agent:first', 'm1', '{}', usage => '{"input_tokens": 20}') \g /dev/null
+SELECT fixture.at(450070), clutch.tick() \g /dev/null
+SELECT is(fixture.claimed('agent:second'), 'nothing', 'an unclaimed task of a run without budget is given to nobody');
+SELECT is(fixture.state('m2'), 'assigned agent:first 1', 'and stays where it is');
+SELECT clutch.cancel_run('run:m') \g /dev/null
 
 -- A process that registers and never claims starves nobody: another agent works,
 -- a task comes every ten seconds, and there is a tick each time.
