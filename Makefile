@@ -24,7 +24,7 @@ SQL_PARTS = $(addprefix sql/install/, $(addsuffix .sql, \
 DATA_built = sql/clutch--$(EXTVERSION).sql
 DATA = $(wildcard sql/update/clutch--*--*.sql)
 
-PG_CPPFLAGS = -I$(srcdir)/src
+PG_CPPFLAGS = -I$(srcdir)/src -DCLUTCH_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter \
 	-Wno-missing-field-initializers -Wno-sign-compare
 
@@ -79,6 +79,9 @@ include $(PGXS)
 
 # Few files, quickly compiled: a changed header makes all of them anew.
 $(OBJS): $(wildcard src/*.h src/*/*.h)
+
+# which has the version in it
+src/base/rows_catalog.o: clutch.control
 
 sql/clutch--$(EXTVERSION).sql: $(SQL_PARTS) clutch.control
 	cat $(SQL_PARTS) > $@

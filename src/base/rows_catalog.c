@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "base/rows.h"
@@ -14,8 +15,11 @@
 #include "base/transaction.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_extension.h"
 #include "commands/sequence.h"
 #include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -58,6 +62,7 @@ static Oid	table_oids[NUM_STATE_TABLES];
 static Oid	index_oids[NUM_STATE_INDEXES];
 static Oid	sequence_oids[NUM_STATE_SEQUENCES];
 static bool watching_catalogs = false;
+static bool version_is_ours = false;
 
 static void
 rows_forget_all_oids(Datum arg, int cacheid, uint32 hashvalue)
@@ -65,6 +70,7 @@ rows_forget_all_oids(Datum arg, int cacheid, uint32 hashvalue)
 	memset(table_oids, 0, sizeof(table_oids));
 	memset(index_oids, 0, sizeof(index_oids));
 	memset(sequence_oids, 0, sizeof(sequence_oids));
+	version_is_ours = false;
 }
 
 static void
@@ -74,10 +80,60 @@ rows_forget_relation_oid(Datum arg, Oid relid)
 
 	for (i = 0; i < NUM_STATE_TABLES; i++)
 		if (table_oids[i] == relid || !OidIsValid(relid))
+		{
 			table_oids[i] = InvalidOid;
+			version_is_ours = false;
+		}
 	for (i = 0; i < NUM_STATE_INDEXES; i++)
 		if (index_oids[i] == relid || !OidIsValid(relid))
 			index_oids[i] = InvalidOid;
+}
+
+/* the version of the extension in this database; NULL: it is not installed */
+static char *
+rows_installed_version(void)
+{
+	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
+	char	   *version = NULL;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		isnull = true;
+	Datum		value = (Datum) 0;
+
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
+				CStringGetDatum("clutch"));
+	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		value = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(rel), &isnull);
+	if (!isnull)
+		version = TextDatumGetCString(value);
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return version;
+}
+
+/*
+ * The tables of another version have other columns, and whoever read them with
+ * ours would crash the server.  A preloaded library meets them whenever its files
+ * are installed before ALTER EXTENSION UPDATE has run in every database.
+ */
+static void
+rows_require_our_version(void)
+{
+	char	   *installed;
+
+	if (version_is_ours)
+		return;
+	installed = rows_installed_version();
+	if (installed == NULL || strcmp(installed, CLUTCH_VERSION) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension clutch is version %s in this database, and the library that the server has loaded is version %s",
+						installed != NULL ? installed : "unknown", CLUTCH_VERSION),
+				 errhint("Run ALTER EXTENSION clutch UPDATE. If that changes nothing, the server still has the older library: restart it, or reconnect if clutch is not in shared_preload_libraries.")));
+	version_is_ours = true;
 }
 
 static Oid
@@ -93,6 +149,7 @@ rows_lookup_oid(const char *name)
 		watching_catalogs = true;
 	}
 	schema = get_namespace_oid(CLUTCH_SCHEMA, false);
+	rows_require_our_version();
 	relid = get_relname_relid(name, schema);
 	if (!OidIsValid(relid))
 		ereport(ERROR,
