@@ -51,7 +51,8 @@ work_new clutch-upgrade
 mkdir "$WORK/old"
 git -C "$TOP" archive "$FROM" | tar -C "$WORK/old" -xf - || die "no history: $FROM"
 build_in "$WORK/old" >"$WORK/old.log" 2>&1 || { tail -n 20 "$WORK/old.log"; die "0.1.0 does not build"; }
-cluster_new "${NOT_DURABLE[@]}" "shared_preload_libraries = 'clutch'" "clutch.tick_interval = 1s" || die "no cluster"
+cluster_new "${NOT_DURABLE[@]}" "shared_preload_libraries = 'clutch'" "clutch.tick_interval = 1s" \
+	"clutch.clock = '2026-01-01T12:00:30Z'" "clutch.default_deadline = 0" || die "no cluster"
 ask -f "$TOP/test/fixtures/in_flight.sql" >/dev/null || die "0.1.0 does not work"
 is "0.1.0 is at work" "$(ask -c 'SELECT clutch.version()')" 0.1.0
 [ -z "${UPGRADE_DATA:-}" ] || pg_dump -a -n clutch -e clutch >"$UPGRADE_DATA"
@@ -65,7 +66,8 @@ is "restarted: what the old SQL cannot do fails with a clear error" \
 ask -c 'ALTER EXTENSION clutch UPDATE' || die "cannot be updated"
 is "updated" "$(ask -c 'SELECT clutch.version()')" "$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$TOP/clutch.control")"
 is "check() finds nothing" "$(ask -c 'SELECT count(*) FROM clutch.check()')" 0
-is "an agent finishes what it claimed from 0.1.0" "$(ask -c "SET clutch.clock = '2026-01-01T12:01:00Z'; SELECT late FROM clutch.finish('agent:ken', 'runs', '{}', 1)")" f
-ask -c "SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:none}', run_id => 'run:new', task_id => 'new', deadline => '1 second'))" >/dev/null
+is "an agent finishes what it claimed from 0.1.0" "$(ask -c "SELECT late FROM clutch.finish('agent:ken', 'runs', '{}', 1)")" f
+ask -c "SET clutch.clock = '2026-01-01T12:00:00Z'" \
+	-c "SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:none}', run_id => 'run:new', task_id => 'new', deadline => '1 second'))" >/dev/null
 soon "the worker ticks" "SELECT status = 'timed_out' FROM clutch.task WHERE task_id = 'new'"
 say "upgraded"
