@@ -121,8 +121,8 @@ static void
 run_grants(void)
 {
 	static QueryPlan agents = {
-		"SELECT clutch.grant_functions(r.rolname, 'agent') FROM pg_catalog.pg_roles r "
-		"WHERE EXISTS (SELECT FROM clutch.principal p WHERE p.grantee::pg_catalog.oid OPERATOR(pg_catalog.=) r.oid)"
+		"SELECT clutch.grant_agent(r.rolname::pg_catalog.text, p.agent_id, p.capabilities, p.scopes) "
+		"FROM clutch.principal p JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) p.grantee::pg_catalog.oid"
 	};
 	static QueryPlan readers = {
 		"SELECT clutch.grant_reader(r.rolname::pg_catalog.text) FROM pg_catalog.pg_roles r "

@@ -29,6 +29,8 @@ SELECT 'trigger', r.relname || '.' || t.tgname, concat_ws(' ', t.tgenabled, pg_g
 UNION ALL
 SELECT 'rule', r.relname || '.' || w.rulename, pg_get_ruledef(w.oid) FROM relation r JOIN pg_rewrite w ON w.ev_class = r.oid
 UNION ALL
+SELECT 'policy', r.relname || '.' || p.polname, concat_ws(' ', p.polcmd, p.polpermissive, p.polroles::text, pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid)) FROM relation r JOIN pg_policy p ON p.polrelid = r.oid
+UNION ALL
 SELECT 'sequence', r.relname, concat_ws(' ', s.seqtypid::regtype::text, s.seqstart, s.seqincrement, s.seqmin, s.seqmax, s.seqcache, s.seqcycle) FROM relation r JOIN pg_sequence s ON s.seqrelid = r.oid
 UNION ALL
 SELECT 'type', t.typname, concat_ws(' ', t.typtype, t.typcategory, t.typowner::regrole::text, t.typacl::text) FROM pg_type t WHERE t.typnamespace = 'clutch'::regnamespace AND t.typname !~ '^_'
