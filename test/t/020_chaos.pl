@@ -16,7 +16,7 @@ use Test::More;
 
 my $seed = $ENV{CHAOS_SEED} // time ^ $$;
 my $rounds = $ENV{CHAOS_ROUNDS} // 7;
-my $events_a_round = 1500;
+my $events_a_round = 2000;
 diag "CHAOS_SEED=$seed CHAOS_ROUNDS=$rounds";
 srand $seed;
 
@@ -133,7 +133,7 @@ my $over = eval {
 	1;
 };
 ok($over, 'every task ends') or diag few(split /\n/, $live);
-stop_role($team, $_) foreach qw(agent ticker watcher subscriber pruner);
+stop_role($team, $_) foreach qw(agent ticker watcher pruner subscriber);
 
 is(faults_of($team), '', 'nobody was told what must not be, and no moment was seen with an agent above its limit');
 cmp_ok(scalar(told($team, 'looked')), '>', 50, 'though somebody looked');

@@ -114,7 +114,7 @@ class Producer(Member):
         named = self.chance(0.1)
         if self.chance(0.08):
             meta['ttl_ms'] = self.random.choice([400, 2000])
-        if self.chance(0.4):
+        if self.chance(0.2):
             meta['priority'] = self.random.randrange(5)
         parent = f'task:{self.name}_{self.life}_{self.n // 20 * 20}' if self.chance(0.2) and self.n % 20 > 0 else None
         # neither one that does not exist nor one that waits for us
