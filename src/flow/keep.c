@@ -74,7 +74,18 @@ keep_payload(Slice name)
 	return document_end(&b);
 }
 
-/* It must not go on working as if the step were kept. */
+/* Does the agent have this attempt of the task now?  0: any. */
+static bool
+keep_is_held(const Task *task, Slice agent_id, int attempt)
+{
+	return !task_status_is_over(task->status) && slice_equal(task->agent_id, agent_id) &&
+		(attempt == 0 || attempt == task->attempt);
+}
+
+/*
+ * It must not go on working as if it had kept the step: what it has written with
+ * the step would be there twice.
+ */
 static void
 keep_refuse_late(Slice agent_id, Slice task_id)
 {
@@ -95,7 +106,7 @@ keep_send(Slice agent_id, Slice task_id, Slice name, Jsonb *output, int attempt)
 
 	if (task == NULL)
 		verdict_task_not_found(task_id, "task_id");
-	if (kept_seq != 0 && task_was_with(task, agent_id))
+	if (kept_seq != 0 && keep_is_held(task, agent_id, attempt))
 		return keep_require_same(task_id, name, kept_seq, output);
 	report.payload = keep_payload(name);
 	report.order_value = keep_order(name, output);

@@ -27,7 +27,8 @@ extern void keep_replay(const Envelope *progress, int64 seq);
 
 /*
  * clutch.step: returns what is kept under that name, which is the output from
- * now on if nothing was.  An output of null stands for what is kept.
+ * now on if nothing was.  An output of null stands for what is kept.  Raises
+ * NOT_HELD if the agent does not have this attempt any more.
  */
 extern Jsonb *keep_send(Slice agent_id, Slice task_id, Slice name, Jsonb *output, int attempt);
 

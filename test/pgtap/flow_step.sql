@@ -45,7 +45,7 @@ SELECT is(fixture.claimed('agent:ken', 1, '10 s'), 't 2 moved', 'a later attempt
 SELECT is((SELECT last_progress FROM clutch.claim('agent:lois')), NULL, 'which nobody else has');
 SELECT is((SELECT e.envelope -> 'payload' FROM clutch.task t JOIN clutch.events e ON e.seq = t.progress_seq), '{"half": true}', 'steps are not the last progress');
 SELECT is(clutch.step('agent:ken', 't', 'charge', '{"id": 7}', 2), '{"id": 7}', 'gets what was kept');
-SELECT is(clutch.step('agent:ken', 't', 'charge', '{"id": 7}', 1), '{"id": 7}', 'and so does the one before');
+SELECT is(pg_temp.fault($$ SELECT clutch.step('agent:ken', 't', 'charge', '{"id": 7}', 1) $$), 'KL004 NOT_HELD task_id', 'but not the one before, which is to stop');
 SELECT is(pg_temp.fault($$ SELECT clutch.step('agent:ken', 't', 'mail', '1', 1) $$), 'KL004 NOT_HELD task_id', 'which can keep nothing any more');
 SELECT is(pg_temp.fault($$ SELECT clutch.step('agent:lois', 't', 'charge') $$), '42501 NOT_ASSIGNED agent_id', 'an agent that never had the task gets nothing');
 SELECT is(pg_temp.fault($$ SELECT clutch.step('agent:ken', 'unknown', 'charge') $$), 'KL003 TASK_NOT_FOUND task_id', 'an unknown task');

@@ -158,7 +158,10 @@ same_after_rebuild($node, 'postgres', 'pruned');
 # enough has been killed for the test to mean something
 note join ', ', map { "$_ $story->{n}{$_}" } sort keys %{ $story->{n} };
 cmp_ok($story->{n}{$_} // 0, '>', 5, "there were events: $_")
-  foreach qw(task.result task.error task.timeout task.cancel late lease_expired retried released answered routing.failure displaced unclaimed);
+  foreach qw(task.result task.error task.timeout task.cancel late lease_expired retried released answered routing.failure displaced unclaimed woken);
+cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM logged WHERE envelope #> '{meta,clutch,step}' IS NOT NULL}), '>', 20, 'and steps');
+is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT envelope #>> '{payload,reason}', ' ') FROM logged WHERE envelope #>> '{meta,clutch,move}' = 'woken'}),
+	'joined messaged woken', 'tasks were woken by everything that they wait for');
 
 $node->stop;
 done_testing();

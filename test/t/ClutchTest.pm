@@ -97,6 +97,12 @@ sub state_of
 		UNION ALL
 		SELECT 'question', q::text FROM clutch.question q
 		UNION ALL
+		SELECT 'suspended', s.task_id FROM clutch.suspended s
+		UNION ALL
+		SELECT 'awaited', a::text FROM clutch.awaited a
+		UNION ALL
+		SELECT 'step', s::text FROM clutch.step s
+		UNION ALL
 		SELECT 'budget', b::text FROM clutch.budget b
 		UNION ALL
 		SELECT 'spending', concat_ws(' ', run_id, agent_id, day, max(seq), sum(tokens), sum(cost)) FROM clutch.spending GROUP BY run_id, agent_id, day

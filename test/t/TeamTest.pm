@@ -132,6 +132,7 @@ sub prepare_team
 
 	$node->safe_psql($db, q{
 		CREATE TABLE effect (task_id text, seq bigint);
+		CREATE TABLE step_effect (task_id text, name text);
 		CREATE TABLE seen (subscription text, seq bigint, id text);
 		-- what is pruned is copied, so that the whole story can be told
 		CREATE TABLE pruned (LIKE clutch.events);
@@ -228,7 +229,7 @@ sub read_story
 		{
 			$story{ends}{$task}--;
 		}
-		elsif ($move =~ /^(released|lease_expired|displaced|unclaimed)$/ || $state eq 'input_required')
+		elsif ($move =~ /^(released|lease_expired|displaced|unclaimed)$/ || $state eq 'input_required' || $state eq 'suspended')
 		{
 			$drop->($task);
 		}
@@ -257,6 +258,12 @@ sub ends_once_and_within_limits
 		SELECT count(*) FROM (SELECT task_id, seq FROM logged WHERE type = 'task.result' AND NOT late) a
 		FULL JOIN effect b USING (task_id, seq) WHERE a.seq IS NULL OR b.seq IS NULL}), '0',
 		'a row of the users that was written with a result is there exactly if the result counted');
+	is($node->safe_psql($db, q{
+		SELECT string_agg(concat_ws(' ', task_id, name, s.n, e.n, s.attempts), ', ')
+		FROM (SELECT task_id, envelope #>> '{meta,clutch,step,name}' AS name, count(*) AS n, array_agg(attempt) AS attempts FROM logged
+			  WHERE envelope #> '{meta,clutch,step}' IS NOT NULL GROUP BY 1, 2) s
+		FULL JOIN (SELECT task_id, name, count(*) AS n FROM step_effect GROUP BY 1, 2) e USING (task_id, name)
+		WHERE e.n IS DISTINCT FROM 1 OR s.n IS DISTINCT FROM 1}), '', 'and one that was written with a step exactly once');
 	return $story;
 }
 

@@ -165,7 +165,7 @@ class Producer(Member):
     def step(self):
         if self.doubtful is None:
             if self.ask('''SELECT count(*) FROM clutch.task WHERE task_id ^@ %s
-                    AND status IN ('pending', 'assigned', 'running', 'input_required')''', f'task:{self.name}_')[0][0] > 50:
+                    AND status IN ('pending', 'assigned', 'running', 'input_required', 'suspended')''', f'task:{self.name}_')[0][0] > 50:
                 time.sleep(PAUSE)
                 return
             if self.n > 20 and self.chance(0.04):
@@ -227,10 +227,35 @@ class Agent(Member):
             if 'NOT_HELD' not in str(error):
                 raise
 
+    def keep(self, task, attempt):
+        """Two steps, each with a row of our own: once, however often the task is begun."""
+        for name in ('one', 'two'):
+            def body(name=name):
+                if not self.ask('SELECT FROM clutch.steps(%s) WHERE name = %s', task, name):
+                    self.ask('INSERT INTO step_effect VALUES (%s, %s)', task, name)
+                    self.ask('SELECT clutch.step(%s, %s, %s, %s, %s)', self.agent, task, name, f'{{"did": "{name}"}}', attempt)
+            try:
+                self.transaction(body)
+            except psycopg2.Error as error:
+                if 'NOT_HELD' not in str(error):
+                    raise
+                return
+
+    def suspend(self, task, attempt):
+        wait = self.random.choice(['{"for_ms": 200}', '{"children": "all", "for_ms": 2000}', '{"children": "any", "for_ms": 2000}',
+                                   '{"message": {"type": "chat.message"}, "for_ms": 1000}'])
+        for event, run in self.ask('SELECT id, run_id FROM clutch.suspend(%s, %s, %s, attempt => %s)', self.agent, task, wait, attempt):
+            self.told('sent', event, run)
+
     def work(self, task, attempt, run):
         what = self.random.random()
         if self.chance(0.3):
             self.progress(task, attempt, '{"percent": 50}')
+        if self.chance(0.2):
+            self.keep(task, attempt)
+        if self.chance(0.1):
+            self.suspend(task, attempt)
+            return
         if what < 0.55:
             self.finish(task, attempt)
             if self.chance(0.15):
