@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/document.h"
 #include "protocol/fields.h"
 #include "protocol/suspension.h"
 #include "utils/timestamp.h"
@@ -87,4 +88,14 @@ TimestampTz
 suspension_end(const Suspension *suspension, TimestampTz from)
 {
 	return suspension->for_ms > 0 ? from + suspension->for_ms * 1000 : suspension->until;
+}
+
+bool
+suspension_has_note(JsonbContainer *payload)
+{
+	JsonbValue	value;
+	int			has_state = document_get(payload, "state", &value);
+	int			is_redacted = document_get(payload, "redacted", &value);
+
+	return JsonContainerSize(payload) > has_state + is_redacted || (is_redacted && !has_state);
 }

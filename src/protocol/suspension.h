@@ -44,4 +44,10 @@ extern int	suspension_read_children(struct Fields *f, int field);
 /* the end of a wait that begins at that time; 0: it has none */
 extern TimestampTz suspension_end(const Suspension *suspension, TimestampTz from);
 
+/*
+ * Does the payload of the task.progress say more than its state?  One that was
+ * redacted (store/redaction.h) has kept its state if it did not.
+ */
+extern bool suspension_has_note(JsonbContainer *payload);
+
 #endif							/* CLUTCH_SUSPENSION_H */

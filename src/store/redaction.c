@@ -101,7 +101,10 @@ redaction_put_kept_keys(DocumentBuilder *b, const Envelope *envelope)
 		if (text_keys[i].type == envelope->type &&
 			slice_present(document_get_text(payload, text_keys[i].key)))
 			document_put_cstring(b, text_keys[i].key, REDACTED_TEXT);
-	if (envelope->asks || envelope->orders.wait.is_set)
+	/* whether it had a note is all that the task is made of */
+	if (envelope->orders.wait.is_set && !suspension_has_note(payload))
+		document_put_cstring(b, "state", "suspended");
+	if (envelope->asks)
 	{
 		redaction_keep(b, payload, "state");
 		redaction_keep(b, payload, "deadline");

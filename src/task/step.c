@@ -135,15 +135,13 @@ static void
 step_read_wait(const Envelope *envelope, TaskEvent *event)
 {
 	const Suspension *wait = &envelope->orders.wait;
-	JsonbValue	state;
 
 	event->step = STEP_SUSPEND;
 	event->wake_at = suspension_end(wait, event->at);
 	event->waiting_for = wait->has_message ? WAITING_FOR_MESSAGE :
 		wait->children != JOIN_NONE ? WAITING_FOR_CHILDREN : WAITING_FOR_TIME;
 	event->wait_count = wait->children;
-	event->has_note = JsonContainerSize(envelope->payload.val.binary.data) >
-		(document_get(envelope->payload.val.binary.data, "state", &state) ? 1 : 0);
+	event->has_note = suspension_has_note(envelope->payload.val.binary.data);
 }
 
 bool

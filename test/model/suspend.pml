@@ -5,8 +5,8 @@
  * Two scenes.  In the first one, an agent suspends its task until its child is
  * over or a time has come; the child ends, and a tick finds that the time has
  * come.  In the other scene (MESSAGES), the task is suspended twice for a message,
- * and two messages are sent.  Beside them there are two transactions that handle
- * what was put off (flow/postponed.c).
+ * and two messages are sent.  Beside them, a process handles what was put off
+ * (flow/postponed.c).
  *
  * The rules (flow/suspend.c)
  *	1. Whoever suspends the task writes its row first, and looks at the child or
@@ -33,13 +33,11 @@
  * ROLLBACKS: so many transactions roll back; agents and handlers try again.
  *
  * RUN holds
- * RUN holds -DROLLBACKS=2
- * RUN holds -DNO_TIME
+ * RUN holds -DROLLBACKS=1
+ * RUN holds -DNO_TIME -DROLLBACKS=2
  * RUN ends -DNO_TIME
  * RUN ends -DNO_TIME -DROLLBACKS=1
  * RUN holds -DMESSAGES
- * RUN holds -DMESSAGES -DROLLBACKS=1
- * RUN ends -DMESSAGES
  * RUN broken assertion -DNO_TIME -DBROKEN_LOOK_FIRST	who suspends looks before it writes
  * RUN broken assertion -DNO_TIME -DBROKEN_LOOK_EARLY	who ends the child, or sends, looks before it writes
  * RUN broken assertion -DMESSAGES -DBROKEN_LOOK_EARLY
@@ -68,7 +66,8 @@ byte holder[ROWS];
 
 byte cause;						/* what wakes the task in the transaction that holds it; 0: the time */
 byte last;						/* the last message that has woken it */
-bool taken[ROWS];				/* messages that have woken it */
+bool has_woken[ROWS];			/* messages that have woken it */
+bool taken[ROWS];				/* those that are remembered */
 byte suspensions;				/* committed */
 byte wakes;
 
@@ -94,7 +93,11 @@ byte rollbacks;
 #define PROCESSES	(SOURCES + 2)
 #endif
 
+#ifdef BROKEN_CURSOR
+#define IS_NEWS(row)	(row > last)
+#else
 #define IS_NEWS(row)	(!taken[row])
+#endif
 #define KEPT			(wakes == TIMES && committed[TASK] != SUSPENDED)
 
 ltl kept { <>[] KEPT }
@@ -161,12 +164,11 @@ inline check_task()
 		assert(wakes <= suspensions);
 		assert(cause == 0 || committed[cause] == THERE || holder[cause] == ME);
 #ifdef MESSAGES
-		assert(!taken[cause]);
+		assert(!has_woken[cause]);
 #endif
+		has_woken[cause] = true;
 #ifndef BROKEN_FORGET
 		taken[cause] = (cause != 0);
-#else
-		remembered[cause] = true;
 #endif
 		last = cause
 	:: else
@@ -206,10 +208,6 @@ inline roll_back()
 	}
 }
 
-#ifdef BROKEN_FORGET
-bool remembered[ROWS];
-#endif
-
 /* -------------------------------------------------------------- the handlers */
 
 #ifdef BROKEN_DROP
@@ -224,11 +222,7 @@ inline look_for(row)
 	look_at(row);
 	if
 	:: doubt -> in_doubt = true
-	:: !doubt && seen == THERE && found == 0 && IS_NEWS(row)
-#ifdef BROKEN_CURSOR
-		&& row > last
-#endif
-		-> found = row
+	:: !doubt && seen == THERE && found == 0 && IS_NEWS(row) -> found = row
 	:: else
 	fi
 }
@@ -331,11 +325,11 @@ proctype worker()
 	mtype seen;
 
 again:
-	lock_own(TASK);
 #ifdef BROKEN_LOOK_FIRST
 	found = 0;
 	in_doubt = false;
 	look_for(1);
+	lock_own(TASK);
 	d_step { written[TASK] = SUSPENDED; was_suspended = true };
 	if
 	:: found != 0 -> wake(found)
@@ -343,6 +337,7 @@ again:
 	:: else
 	fi;
 #else
+	lock_own(TASK);
 	d_step { written[TASK] = SUSPENDED; was_suspended = true };
 	settle_or_put_off(0);
 #endif
@@ -370,16 +365,17 @@ proctype source(byte own)
 	mtype seen;
 
 again:
-	lock_own(own);
 #ifdef BROKEN_LOOK_EARLY
 	look_at(TASK);
 	looked = (doubt || seen == SUSPENDED);
+	lock_own(own);
 	written[own] = THERE;
 	if
 	:: looked -> settle_or_put_off(own)
 	:: else
 	fi;
 #else
+	lock_own(own);
 	written[own] = THERE;
 	settle_or_put_off(own);
 #endif
@@ -421,7 +417,6 @@ init
 #elif !defined(NO_TIME)
 		run tick();
 #endif
-		run handler();
 		run handler()
 	}
 	/* when all have finished and nothing is left to handle */

@@ -1,6 +1,6 @@
 -- A task waits without a slot: for its children, a time, or a message.
 \ir ../fixtures/tap.sql
-SELECT plan(69);
+SELECT plan(70);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -173,6 +173,9 @@ SELECT matches((SELECT hint FROM clutch.stuck), 'clutch.suspend', 'with the hint
 SELECT clutch.suspend('agent:one', 'd', '{"children": "all"}') \g /dev/null
 SELECT is_empty('SELECT * FROM clutch.stuck', 'when it is suspended, it is not stuck any more');
 
+-- what was said when a task was suspended is erased, and its state stays
+SELECT clutch.redact(seq, 'test') FROM clutch.events WHERE envelope #> '{meta,clutch,wait}' IS NOT NULL \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.events WHERE envelope #> '{meta,clutch,wait}' IS NOT NULL AND envelope #> '{payload,page}' IS NOT NULL), 0::bigint, 'the notes are redacted');
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();

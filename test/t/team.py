@@ -231,7 +231,7 @@ class Agent(Member):
         """Two steps, each with a row of our own: once, however often the task is begun."""
         for name in ('one', 'two'):
             def body(name=name):
-                if not self.ask('SELECT FROM clutch.steps(%s) WHERE name = %s', task, name):
+                if not self.ask('SELECT name FROM clutch.steps(%s) WHERE name = %s', task, name):
                     self.ask('INSERT INTO step_effect VALUES (%s, %s)', task, name)
                     self.ask('SELECT clutch.step(%s, %s, %s, %s, %s)', self.agent, task, name, f'{{"did": "{name}"}}', attempt)
             try:
