@@ -67,7 +67,7 @@ is(ask_session($session, 'SELECT code FROM clutch.check();'), '', 'and sound');
 
 # a message is looked at once more when its transaction commits
 my $message = q{SELECT seq > 0 FROM clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}'));};
-is(ask_session($session, "BEGIN; $message DROP EXTENSION clutch; COMMIT; CREATE EXTENSION clutch;"), 't', 'dropped in the transaction that has sent a message');
+like(ask_session($session, "BEGIN; $message DROP EXTENSION clutch; COMMIT; CREATE EXTENSION clutch;"), qr/^t\s*$/, 'dropped in the transaction that has sent a message');
 
 # without the extension, a schema of that name belongs to the user
 ask_session($session, 'DROP EXTENSION clutch;');

@@ -19,7 +19,8 @@ sub new_node
 	my $node = PostgreSQL::Test::Cluster->new($name);
 
 	$node->init(allows_streaming => $options{allows_streaming});
-	$node->append_conf('postgresql.conf', "max_connections = 60\ntimezone = 'UTC'\n");
+	# On a slow machine, a minute passes between a request and its claim.
+	$node->append_conf('postgresql.conf', "max_connections = 60\ntimezone = 'UTC'\nclutch.claim_timeout = '1h'\n");
 	$node->append_conf('postgresql.conf', $options{conf}) if $options{conf};
 	$node->start;
 	return $node if $options{bare};
