@@ -73,7 +73,12 @@ SKIP:
 		FOR t IN SELECT tgrelid::regclass AS rel, tgname FROM pg_trigger WHERE NOT tgisinternal AND tgrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'clutch'::regnamespace)
 		LOOP EXECUTE format('ALTER TABLE %s %s TRIGGER %I', t.rel, 'HOW', t.tgname); END LOOP; END $$};
 	$node->safe_psql('working', $triggers =~ s/HOW/DISABLE/r);
+	# The library refuses to admit even restored rows for 0.1.0, whose own library did.
+	my $installed = sub { $node->safe_psql('working', qq{UPDATE pg_extension SET extversion = $_[0] WHERE extname = 'clutch'}) };
+	$installed->(q{(SELECT default_version FROM pg_available_extensions WHERE name = 'clutch')});
 	$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('working'), '-f', "$fixtures/in_flight_0.1.0.sql" ], 'data of 0.1.0');
+	$installed->(q{'0.1.0'});
+	like(($node->psql('working', 'SELECT clutch.tick()'))[2], qr/ALTER EXTENSION clutch UPDATE/, 'until the update, the library serves nothing and says why');
 	$node->safe_psql('working', $triggers =~ s/HOW/ENABLE ALWAYS/r);
 	$node->safe_psql('postgres', q{ALTER DATABASE working SET clutch.clock = '2026-01-01T12:00:30Z'; ALTER DATABASE working SET clutch.default_deadline = 0});
 	# as if it had been written in this cluster, so that it is not taken for a copy
