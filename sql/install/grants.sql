@@ -12,8 +12,8 @@ FROM (VALUES
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.why(text)',
 		'clutch.version_satisfies(text,text)', 'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
 		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
-		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.prometheus()', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
-		'clutch.check()', 'clutch.now()', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
+		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.prometheus()', 'clutch.count_events(integer,xid8,xid8)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
+		'clutch.check()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
 	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)',
@@ -27,7 +27,7 @@ FROM (VALUES
 		'clutch.answer(text,jsonb,text)', 'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
 		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
-		'clutch.version()', 'clutch.now()'])) AS g(grantee, functions)
+		'clutch.version()', 'clutch.now()', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.envelope_of(bigint)'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function);
 COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent (grantee agent) and grant_reader (grantee reader) grant';
 
@@ -53,11 +53,53 @@ $$;
 COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
 	'grants the functions that clutch.function_grants lists for agent or reader, and USAGE on the schema';
 
+-- The role of an agent sees its own rows of these.
+CREATE VIEW clutch.agent_views WITH (security_invoker = true) AS
+SELECT v.relation::regclass AS relation, v.own AS own
+FROM (VALUES
+	('clutch.tasks', NULL), ('clutch.runs', NULL), ('clutch.approvals', NULL), ('clutch.dead_letters', NULL),
+	('clutch.schedules', NULL), ('clutch.subscriptions', NULL),
+	('clutch.task', 'from_agent = ANY ((SELECT clutch.my_agents())::text[]) OR agent_id = ANY ((SELECT clutch.my_agents())::text[]) '
+		'OR past_agents && (SELECT clutch.my_agents())'),
+	('clutch.question', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = question.task_id)'),
+	('clutch.schedule', 'owner = (SELECT current_user)::regrole'),
+	('clutch.subscription', 'owner = (SELECT current_user)::regrole'),
+	('clutch.subscription_position', 'EXISTS (SELECT FROM clutch.subscription s WHERE s.name = subscription_position.name)')
+) AS v(relation, own);
+COMMENT ON VIEW clutch.agent_views IS
+	'what grant_agent lets a role read, and for tables which rows, as the condition of a row-level policy';
+
+-- pg_dump does not write out the policies of a member table, so the extension makes
+-- them; a grant makes those that are missing.
+CREATE FUNCTION clutch.filter_rows() RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT a.relation, a.own FROM clutch.agent_views a
+			 WHERE a.own IS NOT NULL
+			   AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = a.relation AND p.polname = 'clutch_own') LOOP
+		EXECUTE format('CREATE POLICY clutch_own ON %s FOR SELECT USING ((SELECT clutch.reads_all()) OR %s)', r.relation, r.own);
+	END LOOP;
+	FOR r IN SELECT a.relation FROM clutch.agent_views a JOIN pg_class c ON c.oid = a.relation
+			 WHERE a.own IS NOT NULL AND NOT c.relrowsecurity LOOP
+		EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', r.relation);
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION clutch.filter_rows() IS
+	'makes the row-level policies by which the role of an agent sees its own rows and no others';
+SELECT clutch.filter_rows();
+
 CREATE FUNCTION clutch.grant_agent(role_name text, agent_id text,
 		capabilities text[] DEFAULT NULL, scopes text[] DEFAULT NULL) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
+DECLARE
+	r regclass;
 BEGIN
 	IF agent_id IS NULL OR agent_id NOT LIKE 'agent:_%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
@@ -76,7 +118,12 @@ BEGIN
 			HINT = 'Create the role first.';
 	END IF;
 	PERFORM clutch.grant_functions(role_name::name, 'agent');
-	EXECUTE format('GRANT INSERT (envelope), SELECT (seq, id) ON clutch.events TO %I', role_name);
+	-- seq and id for RETURNING, the others for the view clutch.subscriptions
+	EXECUTE format('GRANT INSERT (envelope), SELECT (seq, id, xid, epoch, received_at) ON clutch.events TO %I', role_name);
+	PERFORM clutch.filter_rows();
+	FOR r IN SELECT a.relation FROM clutch.agent_views a LOOP
+		EXECUTE format('GRANT SELECT ON %s TO %I', r, role_name);
+	END LOOP;
 	DELETE FROM clutch.principal p
 	WHERE p.grantee = quote_ident(role_name)::regrole AND p.agent_id = grant_agent.agent_id;
 	INSERT INTO clutch.principal
@@ -93,6 +140,7 @@ CREATE FUNCTION clutch.revoke_agent(role_name text, agent_id text) RETURNS boole
 DECLARE
 	was boolean;
 	f regprocedure;
+	r regclass;
 BEGIN
 	IF to_regrole(quote_ident(role_name)) IS NULL THEN
 		RETURN false;
@@ -105,13 +153,16 @@ BEGIN
 		FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = 'agent' LOOP
 			EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM %I', f, role_name);
 		END LOOP;
-		EXECUTE format('REVOKE INSERT (envelope), SELECT (seq, id) ON clutch.events FROM %I', role_name);
+		EXECUTE format('REVOKE INSERT (envelope), SELECT (seq, id, xid, epoch, received_at) ON clutch.events FROM %I', role_name);
 		-- A reader keeps its privileges; one by membership does not have them itself.
 		IF EXISTS (SELECT FROM pg_class c, aclexplode(c.relacl) a
 				   WHERE c.oid = 'clutch.events'::regclass AND a.privilege_type = 'SELECT'
 					 AND a.grantee = to_regrole(quote_ident(role_name))) THEN
 			PERFORM clutch.grant_functions(role_name::name, 'reader');
 		ELSE
+			FOR r IN SELECT a.relation FROM clutch.agent_views a LOOP
+				EXECUTE format('REVOKE SELECT ON %s FROM %I', r, role_name);
+			END LOOP;
 			EXECUTE format('REVOKE USAGE ON SCHEMA clutch FROM %I', role_name);
 		END IF;
 	END IF;
@@ -146,6 +197,6 @@ CREATE FUNCTION clutch.grant_again() RETURNS void
 COMMENT ON FUNCTION clutch.grant_again() IS
 	'grants what clutch.function_grants lists, and the tables that readers read, to all roles that have been granted them before';
 
-REVOKE ALL ON FUNCTION clutch.grant_again(), clutch.grant_functions(name, text), clutch.grant_agent(text, text, text[], text[]),
+REVOKE ALL ON FUNCTION clutch.grant_again(), clutch.grant_functions(name, text), clutch.filter_rows(), clutch.grant_agent(text, text, text[], text[]),
 	clutch.revoke_agent(text, text), clutch.grant_reader(text) FROM PUBLIC;
-REVOKE ALL ON clutch.function_grants FROM PUBLIC;
+REVOKE ALL ON clutch.function_grants, clutch.agent_views FROM PUBLIC;

@@ -7,7 +7,7 @@ FROM (VALUES
 	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated.'),
 	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, unanswered questions, suspended tasks, timers, consequences that were put off.'),
 	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been waiting.'),
-	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer or schedule has been due. If it grows, nothing calls clutch.tick().'),
+	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer, message or schedule has been due. If it grows, nothing calls clutch.tick().'),
 	('clutch_agent_queue_size', 'gauge', 'Tasks ready to be claimed by an agent, for the hundred longest queues.'),
 	('clutch_agents', 'gauge', 'Agents by status.'),
 	('clutch_paused', 'gauge', 'Agents and capabilities that are paused.'),
@@ -19,9 +19,92 @@ FROM (VALUES
 	('clutch_oldest_snapshot_seconds', 'gauge', 'Age of the oldest open transaction with a snapshot, in any database. VACUUM keeps the rows that it may see.'),
 	('clutch_notification_queue_usage', 'gauge', 'Usage of the NOTIFY queue; at 1, commits that notify fail.'),
 	('clutch_schedules_failing', 'gauge', 'Schedules whose last envelope was refused.'),
+	('clutch_agent_messages_total', 'counter', 'Events by source, dest and type, for the hundred most frequent.'),
+	('clutch_agent_errors_total', 'counter', 'task.error, tool.error, task.timeout and routing.failure by source and code, for the hundred most frequent.'),
+	('clutch_agent_request_duration', 'histogram', 'Seconds from a task.request to its task.result, task.error or task.timeout, by source (the requester) and dest (the agent), for the twenty most frequent.'),
 	('clutch_dead_rows', 'gauge', 'Dead rows of the tables of clutch that await VACUUM, according to the statistics.')
 ) AS m(name, type, help);
 COMMENT ON VIEW clutch.metric_names IS 'the metrics of clutch.metrics(), with their types and help texts for Prometheus';
+
+-- --------------------------------------------------- counting the events
+-- The events of the transactions from first to last, as rows of event_count.
+CREATE FUNCTION clutch.count_events(epoch integer, first xid8, last xid8)
+	RETURNS SETOF clutch.event_count
+	LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 100
+	SET jit = off
+	BEGIN ATOMIC
+		SELECT e.from_agent, r.dest, e.type,
+			   CASE WHEN e.type IN ('task.error', 'tool.error', 'task.timeout', 'routing.failure')
+					THEN coalesce(pg_catalog.substr(e.envelope #>> '{payload,code}', 1, 64), '') ELSE '' END,
+			   count(*), 0::double precision, '{}'::bigint[]
+		FROM clutch.events e CROSS JOIN LATERAL unnest(e.to_agents) AS r(dest)
+		WHERE e.epoch = count_events.epoch AND e.xid >= count_events.first AND e.xid <= count_events.last
+		GROUP BY 1, 2, 3, 4
+	UNION ALL
+		SELECT d.source, d.dest, 'duration', '', count(*), sum(d.seconds),
+			   ARRAY[count(*) FILTER (WHERE d.seconds <= 0.1), count(*) FILTER (WHERE d.seconds <= 0.5),
+					 count(*) FILTER (WHERE d.seconds <= 1), count(*) FILTER (WHERE d.seconds <= 5),
+					 count(*) FILTER (WHERE d.seconds <= 10), count(*) FILTER (WHERE d.seconds <= 60),
+					 count(*) FILTER (WHERE d.seconds <= 300), count(*) FILTER (WHERE d.seconds <= 3600)]
+		FROM (SELECT t.from_agent, coalesce(t.agent_id, ''), extract(epoch FROM e.received_at - t.created_at)::double precision
+			  FROM clutch.events e JOIN clutch.task t ON t.task_id = e.task_id
+			  WHERE e.epoch = count_events.epoch AND e.xid >= count_events.first AND e.xid <= count_events.last
+				AND e.type IN ('task.result', 'task.error', 'task.timeout') AND NOT e.late) AS d(source, dest, seconds)
+		GROUP BY 1, 2;
+	END;
+COMMENT ON FUNCTION clutch.count_events(integer, xid8, xid8) IS
+	'counts the events of some transactions for the metrics';
+
+-- Only transactions that were over when the oldest open one began are counted
+-- for good.  A tick does this; what another tick is counting is left to it.
+CREATE FUNCTION clutch.count_more(max_events integer) RETURNS integer
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	place record;
+	over xid8 := pg_snapshot_xmin(pg_current_snapshot());
+	last xid8;
+BEGIN
+	-- read without a lock, so that an idle database is not written to
+	SELECT p.epoch, p.xid INTO place FROM clutch.event_count_place p;
+	IF NOT FOUND THEN
+		INSERT INTO clutch.event_count_place (epoch, xid)
+		SELECT min(e.epoch), '0' FROM clutch.events e WHERE e.epoch > 0 HAVING min(e.epoch) IS NOT NULL
+		ON CONFLICT DO NOTHING;
+		RETURN 0;
+	END IF;
+	SELECT max(s.xid) INTO last
+	FROM (SELECT e.xid FROM clutch.events e
+		  WHERE e.epoch = place.epoch AND e.xid >= place.xid
+			AND (e.xid < over OR place.epoch < (SELECT max(h.epoch) FROM clutch.epoch h))
+		  ORDER BY e.epoch, e.xid LIMIT max_events) s;
+	IF last IS NULL AND NOT EXISTS (SELECT FROM clutch.epoch h WHERE h.epoch > place.epoch) THEN
+		RETURN 0;
+	END IF;
+	PERFORM FROM clutch.event_count_place p WHERE p.epoch = place.epoch AND p.xid = place.xid FOR UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN
+		RETURN 0;
+	END IF;
+	IF last IS NULL THEN
+		UPDATE clutch.event_count_place p
+		SET epoch = n.epoch, xid = '0'
+		FROM (SELECT min(e.epoch) AS epoch FROM clutch.events e WHERE e.epoch > place.epoch) n
+		WHERE n.epoch IS NOT NULL;
+		RETURN 0;
+	END IF;
+	INSERT INTO clutch.event_count AS c
+	SELECT * FROM clutch.count_events(place.epoch, place.xid, last)
+	ON CONFLICT (source, dest, type, code) DO UPDATE
+	SET n = c.n + excluded.n, seconds = c.seconds + excluded.seconds,
+		buckets = ARRAY(SELECT coalesce(u.a, 0) + coalesce(u.b, 0)
+						FROM unnest(c.buckets, excluded.buckets) WITH ORDINALITY AS u(a, b, i) ORDER BY u.i);
+	UPDATE clutch.event_count_place SET xid = (last::text::bigint + 1)::text::xid8;
+	RETURN 1;
+END
+$$;
+COMMENT ON FUNCTION clutch.count_more(integer) IS
+	'counts events that have not been counted for the metrics yet; returns 0 if there are none';
 
 -- The planner cannot know that a large table is not counted: no JIT compilation
 -- and no parallel workers for that.
@@ -71,6 +154,23 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 				  UNION SELECT task_id FROM clutch.timer WHERE (SELECT is_large FROM large)
 				  EXCEPT (SELECT task_id FROM clutch.agent_slot UNION ALL SELECT task_id FROM clutch.question
 						  UNION ALL SELECT task_id FROM clutch.suspended)) p),
+	-- what has been counted, and the first 20,000 events that have not
+	place AS MATERIALIZED (
+		SELECT coalesce((SELECT p.epoch FROM clutch.event_count_place p), (SELECT min(e.epoch) FROM clutch.events e WHERE e.epoch > 0)) AS epoch,
+			   coalesce((SELECT p.xid FROM clutch.event_count_place p), '0'::xid8) AS xid),
+	counted AS MATERIALIZED (
+			SELECT c.source, c.dest, c.type, c.code, c.n, c.seconds, c.buckets FROM clutch.event_count c
+		UNION ALL
+			SELECT u.source, u.dest, u.type, u.code, u.n, u.seconds, u.buckets
+			FROM place p
+			CROSS JOIN LATERAL (
+				SELECT max(s.xid) AS last
+				FROM (SELECT e.xid FROM clutch.events e WHERE e.epoch = p.epoch AND e.xid >= p.xid
+					  ORDER BY e.epoch, e.xid LIMIT 20000) s) l
+			CROSS JOIN LATERAL clutch.count_events(p.epoch, p.xid, l.last) u),
+	durations AS MATERIALIZED (
+		SELECT c.source, c.dest, sum(c.n) AS n, sum(c.seconds) AS seconds
+		FROM counted c WHERE c.type = 'duration' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 20),
 	queues AS (
 		SELECT q.queue, count(n.queue) AS size, min(n.since) AS oldest
 		FROM (VALUES ('ready'), ('waiting'), ('question'), ('suspended'), ('timer'), ('consequence')) AS q(queue)
@@ -94,6 +194,7 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 	UNION ALL
 		SELECT 'clutch_timer_overdue_seconds', '{}',
 			   greatest(coalesce(extract(epoch FROM clutch.now() - least((SELECT min(due) FROM clutch.timer),
+					(SELECT min(due) FROM clutch.expiry),
 					(SELECT min(next_at) FROM clutch.schedule WHERE next_at < 'infinity'))), 0), 0)
 	UNION ALL
 		(SELECT 'clutch_agent_queue_size', pg_catalog.jsonb_build_object('agent_id', agent_id), count(*)
@@ -141,6 +242,22 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 	UNION ALL
 		SELECT 'clutch_schedules_failing', '{}', count(*) FROM clutch.schedule WHERE last_error IS NOT NULL
 	UNION ALL
+		(SELECT 'clutch_agent_messages_total', pg_catalog.jsonb_build_object('source', source, 'dest', dest, 'type', type), sum(n)::double precision
+		 FROM counted WHERE type <> 'duration' GROUP BY source, dest, type ORDER BY sum(n) DESC, source, dest, type LIMIT 100)
+	UNION ALL
+		(SELECT 'clutch_agent_errors_total', pg_catalog.jsonb_build_object('source', source, 'error_type', code), sum(n)::double precision
+		 FROM counted WHERE code <> '' GROUP BY source, code ORDER BY sum(n) DESC, source, code LIMIT 100)
+	UNION ALL
+		SELECT 'clutch_agent_request_duration_bucket', pg_catalog.jsonb_build_object('source', d.source, 'dest', d.dest, 'le', b.le),
+			   CASE WHEN b.le = '+Inf' THEN d.n::double precision
+					ELSE (SELECT sum(c.buckets[b.i]) FROM counted c
+						  WHERE c.type = 'duration' AND c.source = d.source AND c.dest = d.dest)::double precision END
+		FROM durations d
+		CROSS JOIN unnest('{0.1,0.5,1,5,10,60,300,3600,+Inf}'::text[]) WITH ORDINALITY AS b(le, i)
+	UNION ALL
+		SELECT 'clutch_agent_request_duration_' || m.what, pg_catalog.jsonb_build_object('source', d.source, 'dest', d.dest), m.value
+		FROM durations d CROSS JOIN LATERAL (VALUES ('sum', d.seconds), ('count', d.n::double precision)) AS m(what, value)
+	UNION ALL
 		SELECT 'clutch_dead_rows', pg_catalog.jsonb_build_object('table', u.relname), u.n_dead_tup
 		FROM pg_catalog.pg_stat_user_tables u
 		WHERE u.schemaname = 'clutch' AND u.n_dead_tup > 0;
@@ -154,14 +271,17 @@ CREATE FUNCTION clutch.prometheus() RETURNS text
 		SELECT pg_catalog.string_agg(pg_catalog.format(E'# HELP %s %s\n# TYPE %s %s\n%s', n.name, n.help, n.name, n.type, m.lines), '' ORDER BY n.name)
 		FROM clutch.metric_names n
 		JOIN (
-			SELECT v.name, pg_catalog.string_agg(pg_catalog.format(E'%s%s %s\n', v.name, l.labels, v.value), '' ORDER BY l.labels) AS lines
+			SELECT coalesce(h.name, v.name) AS name,
+				   pg_catalog.string_agg(pg_catalog.format(E'%s%s %s\n', v.name, l.labels, v.value), '' ORDER BY v.name, (v.labels - 'le')::text, (v.labels ->> 'le')::double precision, l.labels) AS lines
 			FROM clutch.metrics() v
+			LEFT JOIN clutch.metric_names h ON h.type = 'histogram'
+				AND v.name IN (h.name || '_bucket', h.name || '_sum', h.name || '_count')
 			CROSS JOIN LATERAL (
 				SELECT coalesce('{' || pg_catalog.string_agg(pg_catalog.format('%s="%s"', p.key,
 							pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(p.value, E'\\', E'\\\\'), '"', E'\\"'), E'\n', E'\\n')),
 							',' ORDER BY p.key COLLATE "C") || '}', '') AS labels
 				FROM pg_catalog.jsonb_each_text(v.labels) p) l
-			GROUP BY v.name) m ON m.name = n.name;
+			GROUP BY 1) m ON m.name = n.name;
 	END;
 COMMENT ON FUNCTION clutch.prometheus() IS
 	'the metrics in the text format of Prometheus';

@@ -1,3 +1,17 @@
+-- --------------------------------------------------------- who may read what
+CREATE FUNCTION clutch.reads_all() RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_reads_all' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.reads_all() IS 'whether the role may read the whole log';
+
+CREATE FUNCTION clutch.my_agents() RETURNS text[]
+	AS 'MODULE_PATHNAME', 'clutch_my_agents' LANGUAGE C STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.my_agents() IS 'the agents that the role was granted by grant_agent';
+
+CREATE FUNCTION clutch.envelope_of(seq bigint) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_envelope_of' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
+	'the envelope of an event, by seq; NULL if the role may not read its task';
+
 -- ------------------------------------------------------------------- views
 CREATE VIEW clutch.tasks WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id, t.from_agent,
@@ -55,19 +69,21 @@ COMMENT ON VIEW clutch.task_edges IS 'edges of the task graph: kind child leads 
 
 CREATE VIEW clutch.approvals WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, e.envelope -> 'payload' AS question,
-		t.since AS asked_at, t.wake_at AS deadline, e.id AS question_id, e.to_agents AS asked
+		t.since AS asked_at, t.wake_at AS deadline, (e.envelope ->> 'id') COLLATE "C" AS question_id,
+		ARRAY(SELECT r.value ->> 'agent_id'
+			  FROM pg_catalog.jsonb_array_elements(e.envelope -> 'to') WITH ORDINALITY AS r(value, place)
+			  ORDER BY r.place) COLLATE "C" AS asked
 FROM clutch.question q
 JOIN clutch.task t ON t.task_id = q.task_id
-JOIN clutch.events e ON e.seq = q.seq;
+CROSS JOIN LATERAL clutch.envelope_of(q.seq) AS e(envelope);
 COMMENT ON VIEW clutch.approvals IS 'questions of parked tasks that have not been answered yet';
 
 CREATE VIEW clutch.dead_letters WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.thread_id, t.parent_task_id, t.status, t.agent_id, t.attempt, t.retries, t.losses,
 		t.code, t.detail, t.finished_at AS failed_at, t.payload_type, t.request_seq, t.result_seq,
-		e.envelope -> 'payload' AS error,
+		clutch.envelope_of(t.result_seq) -> 'payload' AS error,
 		format('SELECT clutch.retry(%L)', t.task_id) AS revive
 FROM clutch.task t
-LEFT JOIN clutch.events e ON e.seq = t.result_seq
 WHERE t.status IN ('failed', 'timed_out');
 COMMENT ON VIEW clutch.dead_letters IS 'tasks that failed or timed out and will not be retried automatically';
 

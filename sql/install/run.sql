@@ -93,6 +93,16 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 		FROM clutch.principal p
 		WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = p.grantee)
 	UNION ALL
+		-- a dump can leave policies out
+		SELECT 'ROWS_NOT_FILTERED',
+			   pg_catalog.format('row-level security of clutch.%I is off, so roles that may read it see the rows of others', c.relname),
+			   'SELECT clutch.filter_rows();'
+		FROM pg_catalog.pg_class c
+		WHERE c.oid = ANY ('{clutch.task,clutch.question,clutch.schedule,clutch.subscription,clutch.subscription_position}'::regclass[])
+		  AND EXISTS (SELECT FROM clutch.principal)
+		  AND (NOT c.relrowsecurity
+			   OR NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'clutch_own'))
+	UNION ALL
 		SELECT 'TASK_WITHOUT_REQUEST',
 			   pg_catalog.format('task %L has no request in the log (seq %s)', t.task_id, t.request_seq),
 			   'Rows of the log are missing: restore them, or run SELECT clutch.rebuild().'
@@ -121,6 +131,16 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 			WHERE p.status = 'suspended' AND p.waiting_for = 'message'
 			  AND NOT EXISTS (SELECT FROM clutch.awaited a WHERE a.task_id = p.task_id)
 		) t
+	UNION ALL
+		SELECT 'TIMER_OVERDUE',
+			   pg_catalog.format('%s has been due since %s, and nothing has handled it', o.what, o.due),
+			   'Nothing ticks: add clutch to shared_preload_libraries and restart the server, or call SELECT clutch.tick() every few seconds.'
+		FROM (SELECT 'a task' AS what, min(d.due) AS due FROM clutch.timer d
+			  UNION ALL
+			  SELECT 'a message', min(x.due) FROM clutch.expiry x
+			  UNION ALL
+			  SELECT 'a schedule', min(s.next_at) FROM clutch.schedule s WHERE s.next_at < 'infinity') o
+		WHERE o.due < clutch.now() - interval '1 minute'
 	UNION ALL
 		SELECT 'SLOT_WITHOUT_TASK',
 			   pg_catalog.format('slot %s of %s is held by task %L, which does not run', s.slot_no, s.agent_id, s.task_id),

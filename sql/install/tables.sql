@@ -281,6 +281,38 @@ CREATE TABLE clutch.timer (
 	CONSTRAINT timer_pkey PRIMARY KEY (due, task_id)
 );
 
+-- Messages that nobody has replied to, with the end of their ttl_ms or deadline.
+CREATE TABLE clutch.expiry (
+	due				timestamptz NOT NULL,
+	seq				bigint NOT NULL,		-- of the message
+	id				text COLLATE "C" NOT NULL,
+	run_id			text COLLATE "C" NOT NULL,
+	CONSTRAINT expiry_pkey PRIMARY KEY (due, seq)
+);
+CREATE INDEX expiry_id ON clutch.expiry (id, run_id);
+
+-- Events that have been counted for the metrics of spec 003 7.2, by sender,
+-- recipient, type, and the code of an error; of the type "duration" how long
+-- tasks took, by requester and agent.  Never taken back, so that counters grow.
+CREATE TABLE clutch.event_count (
+	source			text COLLATE "C" NOT NULL,
+	dest			text COLLATE "C" NOT NULL,
+	type			text COLLATE "C" NOT NULL,
+	code			text COLLATE "C" NOT NULL,
+	n				bigint NOT NULL,
+	seconds			double precision NOT NULL,
+	buckets			bigint[] NOT NULL,		-- see clutch.count_events
+	CONSTRAINT event_count_pkey PRIMARY KEY (source, dest, type, code)
+);
+
+-- How far they have been counted: all transactions before xid.
+CREATE TABLE clutch.event_count_place (
+	is_only			boolean NOT NULL DEFAULT true CHECK (is_only),
+	epoch			integer NOT NULL,
+	xid				xid8 NOT NULL,
+	CONSTRAINT event_count_place_pkey PRIMARY KEY (is_only)
+);
+
 -- What transactions have caused for tasks that were locked when they committed.
 -- A row that stays here belongs to a task that an open transaction holds.
 CREATE TABLE clutch.consequence (
@@ -302,13 +334,17 @@ DECLARE
 	member regclass;
 BEGIN
 	FOREACH member IN ARRAY '{clutch.agent_slot, clutch.agent_heartbeat, clutch.ready, clutch.waiting,
-							  clutch.question, clutch.suspended, clutch.awaited, clutch.timer, clutch.consequence}'::regclass[]
+							  clutch.question, clutch.suspended, clutch.awaited, clutch.timer, clutch.expiry, clutch.consequence}'::regclass[]
 	LOOP
 		EXECUTE pg_catalog.format('ALTER TABLE %s SET (autovacuum_vacuum_threshold = 2000,
 			autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0)', member);
 	END LOOP;
 END
 $$;
+
+-- When a session last called clutch.tick(), in seconds since 1970: a sequence,
+-- because a row that is updated every few seconds would have to be vacuumed.
+CREATE SEQUENCE clutch.last_tick AS bigint;
 
 -- Which copy of the database this is: a restored one starts a new epoch, a
 -- promoted one goes on on a new timeline, whose transactions begin at

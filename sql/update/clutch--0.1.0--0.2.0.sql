@@ -141,6 +141,35 @@ CREATE TABLE clutch.step (
 	seq				bigint NOT NULL,		-- of the task.progress that kept it
 	CONSTRAINT step_pkey PRIMARY KEY (task_id, name)
 );
+CREATE SEQUENCE clutch.last_tick AS bigint;
+
+CREATE TABLE clutch.expiry (
+	due				timestamptz NOT NULL,
+	seq				bigint NOT NULL,		-- of the message
+	id				text COLLATE "C" NOT NULL,
+	run_id			text COLLATE "C" NOT NULL,
+	CONSTRAINT expiry_pkey PRIMARY KEY (due, seq)
+);
+CREATE INDEX expiry_id ON clutch.expiry (id, run_id);
+
+CREATE TABLE clutch.event_count (
+	source			text COLLATE "C" NOT NULL,
+	dest			text COLLATE "C" NOT NULL,
+	type			text COLLATE "C" NOT NULL,
+	code			text COLLATE "C" NOT NULL,
+	n				bigint NOT NULL,
+	seconds			double precision NOT NULL,
+	buckets			bigint[] NOT NULL,		-- see clutch.count_events
+	CONSTRAINT event_count_pkey PRIMARY KEY (source, dest, type, code)
+);
+
+CREATE TABLE clutch.event_count_place (
+	is_only			boolean NOT NULL DEFAULT true CHECK (is_only),
+	epoch			integer NOT NULL,
+	xid				xid8 NOT NULL,
+	CONSTRAINT event_count_place_pkey PRIMARY KEY (is_only)
+);
+
 CREATE TABLE clutch.suspended (
 	task_id			text COLLATE "C" NOT NULL,
 	since			timestamptz NOT NULL,
@@ -156,12 +185,13 @@ DO $$
 DECLARE
 	member regclass;
 BEGIN
-	FOREACH member IN ARRAY '{clutch.suspended, clutch.awaited}'::regclass[]
+	FOREACH member IN ARRAY '{clutch.suspended, clutch.awaited, clutch.expiry}'::regclass[]
 	LOOP
 		EXECUTE pg_catalog.format('ALTER TABLE %s SET (autovacuum_vacuum_threshold = 2000,
 			autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0)', member);
 	END LOOP;
-	FOREACH member IN ARRAY '{clutch.task, clutch.spending, clutch.pause, clutch.spending_total, clutch.step, clutch.suspended, clutch.awaited}'::regclass[]
+	FOREACH member IN ARRAY '{clutch.task, clutch.spending, clutch.pause, clutch.spending_total, clutch.step, clutch.suspended, clutch.awaited,
+		clutch.last_tick, clutch.expiry, clutch.event_count, clutch.event_count_place}'::regclass[]
 	LOOP
 		PERFORM pg_catalog.pg_extension_config_dump(member, '');
 		EXECUTE pg_catalog.format('REVOKE ALL ON %s FROM PUBLIC', member);
@@ -339,6 +369,16 @@ CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint
 		FROM clutch.principal p
 		WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = p.grantee)
 	UNION ALL
+		-- a dump can leave policies out
+		SELECT 'ROWS_NOT_FILTERED',
+			   pg_catalog.format('row-level security of clutch.%I is off, so roles that may read it see the rows of others', c.relname),
+			   'SELECT clutch.filter_rows();'
+		FROM pg_catalog.pg_class c
+		WHERE c.oid = ANY ('{clutch.task,clutch.question,clutch.schedule,clutch.subscription,clutch.subscription_position}'::regclass[])
+		  AND EXISTS (SELECT FROM clutch.principal)
+		  AND (NOT c.relrowsecurity
+			   OR NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'clutch_own'))
+	UNION ALL
 		SELECT 'TASK_WITHOUT_REQUEST',
 			   pg_catalog.format('task %L has no request in the log (seq %s)', t.task_id, t.request_seq),
 			   'Rows of the log are missing: restore them, or run SELECT clutch.rebuild().'
@@ -367,6 +407,16 @@ CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint
 			WHERE p.status = 'suspended' AND p.waiting_for = 'message'
 			  AND NOT EXISTS (SELECT FROM clutch.awaited a WHERE a.task_id = p.task_id)
 		) t
+	UNION ALL
+		SELECT 'TIMER_OVERDUE',
+			   pg_catalog.format('%s has been due since %s, and nothing has handled it', o.what, o.due),
+			   'Nothing ticks: add clutch to shared_preload_libraries and restart the server, or call SELECT clutch.tick() every few seconds.'
+		FROM (SELECT 'a task' AS what, min(d.due) AS due FROM clutch.timer d
+			  UNION ALL
+			  SELECT 'a message', min(x.due) FROM clutch.expiry x
+			  UNION ALL
+			  SELECT 'a schedule', min(s.next_at) FROM clutch.schedule s WHERE s.next_at < 'infinity') o
+		WHERE o.due < clutch.now() - interval '1 minute'
 	UNION ALL
 		SELECT 'SLOT_WITHOUT_TASK',
 			   pg_catalog.format('slot %s of %s is held by task %L, which does not run', s.slot_no, s.agent_id, s.task_id),
@@ -412,19 +462,34 @@ FROM clutch.task t WHERE t.parent_task_id IS NOT NULL
 UNION ALL
 SELECT d.run_id, d.after_task_id, d.task_id, 'after'
 FROM clutch.dependency d;
+CREATE FUNCTION clutch.reads_all() RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_reads_all' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.reads_all() IS 'whether the role may read the whole log';
+
+CREATE FUNCTION clutch.my_agents() RETURNS text[]
+	AS 'MODULE_PATHNAME', 'clutch_my_agents' LANGUAGE C STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.my_agents() IS 'the agents that the role was granted by grant_agent';
+
+CREATE FUNCTION clutch.envelope_of(seq bigint) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_envelope_of' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
+	'the envelope of an event, by seq; NULL if the role may not read its task';
+
 CREATE OR REPLACE VIEW clutch.approvals WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, e.envelope -> 'payload' AS question,
-		t.since AS asked_at, t.wake_at AS deadline, e.id AS question_id, e.to_agents AS asked
+		t.since AS asked_at, t.wake_at AS deadline, (e.envelope ->> 'id') COLLATE "C" AS question_id,
+		ARRAY(SELECT r.value ->> 'agent_id'
+			  FROM pg_catalog.jsonb_array_elements(e.envelope -> 'to') WITH ORDINALITY AS r(value, place)
+			  ORDER BY r.place) COLLATE "C" AS asked
 FROM clutch.question q
 JOIN clutch.task t ON t.task_id = q.task_id
-JOIN clutch.events e ON e.seq = q.seq;
+CROSS JOIN LATERAL clutch.envelope_of(q.seq) AS e(envelope);
 CREATE OR REPLACE VIEW clutch.dead_letters WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.thread_id, t.parent_task_id, t.status, t.agent_id, t.attempt, t.retries, t.losses,
 		t.code, t.detail, t.finished_at AS failed_at, t.payload_type, t.request_seq, t.result_seq,
-		e.envelope -> 'payload' AS error,
+		clutch.envelope_of(t.result_seq) -> 'payload' AS error,
 		format('SELECT clutch.retry(%L)', t.task_id) AS revive
 FROM clutch.task t
-LEFT JOIN clutch.events e ON e.seq = t.result_seq
 WHERE t.status IN ('failed', 'timed_out');
 CREATE OR REPLACE VIEW clutch.budgets WITH (security_invoker = true) AS
 SELECT	b.run_id, b.tokens AS max_tokens, s.tokens, b.cost AS max_cost, s.cost,
@@ -561,7 +626,7 @@ FROM (VALUES
 	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated.'),
 	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, unanswered questions, suspended tasks, timers, consequences that were put off.'),
 	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been waiting.'),
-	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer or schedule has been due. If it grows, nothing calls clutch.tick().'),
+	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer, message or schedule has been due. If it grows, nothing calls clutch.tick().'),
 	('clutch_agent_queue_size', 'gauge', 'Tasks ready to be claimed by an agent, for the hundred longest queues.'),
 	('clutch_agents', 'gauge', 'Agents by status.'),
 	('clutch_paused', 'gauge', 'Agents and capabilities that are paused.'),
@@ -573,8 +638,87 @@ FROM (VALUES
 	('clutch_oldest_snapshot_seconds', 'gauge', 'Age of the oldest open transaction with a snapshot, in any database. VACUUM keeps the rows that it may see.'),
 	('clutch_notification_queue_usage', 'gauge', 'Usage of the NOTIFY queue; at 1, commits that notify fail.'),
 	('clutch_schedules_failing', 'gauge', 'Schedules whose last envelope was refused.'),
+	('clutch_agent_messages_total', 'counter', 'Events by source, dest and type, for the hundred most frequent.'),
+	('clutch_agent_errors_total', 'counter', 'task.error, tool.error, task.timeout and routing.failure by source and code, for the hundred most frequent.'),
+	('clutch_agent_request_duration', 'histogram', 'Seconds from a task.request to its task.result, task.error or task.timeout, by source (the requester) and dest (the agent), for the twenty most frequent.'),
 	('clutch_dead_rows', 'gauge', 'Dead rows of the tables of clutch that await VACUUM, according to the statistics.')
 ) AS m(name, type, help);
+CREATE FUNCTION clutch.count_events(epoch integer, first xid8, last xid8)
+	RETURNS SETOF clutch.event_count
+	LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 100
+	SET jit = off
+	BEGIN ATOMIC
+		SELECT e.from_agent, r.dest, e.type,
+			   CASE WHEN e.type IN ('task.error', 'tool.error', 'task.timeout', 'routing.failure')
+					THEN coalesce(pg_catalog.substr(e.envelope #>> '{payload,code}', 1, 64), '') ELSE '' END,
+			   count(*), 0::double precision, '{}'::bigint[]
+		FROM clutch.events e CROSS JOIN LATERAL unnest(e.to_agents) AS r(dest)
+		WHERE e.epoch = count_events.epoch AND e.xid >= count_events.first AND e.xid <= count_events.last
+		GROUP BY 1, 2, 3, 4
+	UNION ALL
+		SELECT d.source, d.dest, 'duration', '', count(*), sum(d.seconds),
+			   ARRAY[count(*) FILTER (WHERE d.seconds <= 0.1), count(*) FILTER (WHERE d.seconds <= 0.5),
+					 count(*) FILTER (WHERE d.seconds <= 1), count(*) FILTER (WHERE d.seconds <= 5),
+					 count(*) FILTER (WHERE d.seconds <= 10), count(*) FILTER (WHERE d.seconds <= 60),
+					 count(*) FILTER (WHERE d.seconds <= 300), count(*) FILTER (WHERE d.seconds <= 3600)]
+		FROM (SELECT t.from_agent, coalesce(t.agent_id, ''), extract(epoch FROM e.received_at - t.created_at)::double precision
+			  FROM clutch.events e JOIN clutch.task t ON t.task_id = e.task_id
+			  WHERE e.epoch = count_events.epoch AND e.xid >= count_events.first AND e.xid <= count_events.last
+				AND e.type IN ('task.result', 'task.error', 'task.timeout') AND NOT e.late) AS d(source, dest, seconds)
+		GROUP BY 1, 2;
+	END;
+COMMENT ON FUNCTION clutch.count_events(integer, xid8, xid8) IS
+	'counts the events of some transactions for the metrics';
+
+CREATE FUNCTION clutch.count_more(max_events integer) RETURNS integer
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	place record;
+	over xid8 := pg_snapshot_xmin(pg_current_snapshot());
+	last xid8;
+BEGIN
+	-- read without a lock, so that an idle database is not written to
+	SELECT p.epoch, p.xid INTO place FROM clutch.event_count_place p;
+	IF NOT FOUND THEN
+		INSERT INTO clutch.event_count_place (epoch, xid)
+		SELECT min(e.epoch), '0' FROM clutch.events e WHERE e.epoch > 0 HAVING min(e.epoch) IS NOT NULL
+		ON CONFLICT DO NOTHING;
+		RETURN 0;
+	END IF;
+	SELECT max(s.xid) INTO last
+	FROM (SELECT e.xid FROM clutch.events e
+		  WHERE e.epoch = place.epoch AND e.xid >= place.xid
+			AND (e.xid < over OR place.epoch < (SELECT max(h.epoch) FROM clutch.epoch h))
+		  ORDER BY e.epoch, e.xid LIMIT max_events) s;
+	IF last IS NULL AND NOT EXISTS (SELECT FROM clutch.epoch h WHERE h.epoch > place.epoch) THEN
+		RETURN 0;
+	END IF;
+	PERFORM FROM clutch.event_count_place p WHERE p.epoch = place.epoch AND p.xid = place.xid FOR UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN
+		RETURN 0;
+	END IF;
+	IF last IS NULL THEN
+		UPDATE clutch.event_count_place p
+		SET epoch = n.epoch, xid = '0'
+		FROM (SELECT min(e.epoch) AS epoch FROM clutch.events e WHERE e.epoch > place.epoch) n
+		WHERE n.epoch IS NOT NULL;
+		RETURN 0;
+	END IF;
+	INSERT INTO clutch.event_count AS c
+	SELECT * FROM clutch.count_events(place.epoch, place.xid, last)
+	ON CONFLICT (source, dest, type, code) DO UPDATE
+	SET n = c.n + excluded.n, seconds = c.seconds + excluded.seconds,
+		buckets = ARRAY(SELECT coalesce(u.a, 0) + coalesce(u.b, 0)
+						FROM unnest(c.buckets, excluded.buckets) WITH ORDINALITY AS u(a, b, i) ORDER BY u.i);
+	UPDATE clutch.event_count_place SET xid = (last::text::bigint + 1)::text::xid8;
+	RETURN 1;
+END
+$$;
+COMMENT ON FUNCTION clutch.count_more(integer) IS
+	'counts events that have not been counted for the metrics yet; returns 0 if there are none';
+
 CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double precision)
 	RETURNS SETOF record
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 50
@@ -621,6 +765,23 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 				  UNION SELECT task_id FROM clutch.timer WHERE (SELECT is_large FROM large)
 				  EXCEPT (SELECT task_id FROM clutch.agent_slot UNION ALL SELECT task_id FROM clutch.question
 						  UNION ALL SELECT task_id FROM clutch.suspended)) p),
+	-- what has been counted, and the first 20,000 events that have not
+	place AS MATERIALIZED (
+		SELECT coalesce((SELECT p.epoch FROM clutch.event_count_place p), (SELECT min(e.epoch) FROM clutch.events e WHERE e.epoch > 0)) AS epoch,
+			   coalesce((SELECT p.xid FROM clutch.event_count_place p), '0'::xid8) AS xid),
+	counted AS MATERIALIZED (
+			SELECT c.source, c.dest, c.type, c.code, c.n, c.seconds, c.buckets FROM clutch.event_count c
+		UNION ALL
+			SELECT u.source, u.dest, u.type, u.code, u.n, u.seconds, u.buckets
+			FROM place p
+			CROSS JOIN LATERAL (
+				SELECT max(s.xid) AS last
+				FROM (SELECT e.xid FROM clutch.events e WHERE e.epoch = p.epoch AND e.xid >= p.xid
+					  ORDER BY e.epoch, e.xid LIMIT 20000) s) l
+			CROSS JOIN LATERAL clutch.count_events(p.epoch, p.xid, l.last) u),
+	durations AS MATERIALIZED (
+		SELECT c.source, c.dest, sum(c.n) AS n, sum(c.seconds) AS seconds
+		FROM counted c WHERE c.type = 'duration' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 20),
 	queues AS (
 		SELECT q.queue, count(n.queue) AS size, min(n.since) AS oldest
 		FROM (VALUES ('ready'), ('waiting'), ('question'), ('suspended'), ('timer'), ('consequence')) AS q(queue)
@@ -644,6 +805,7 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 	UNION ALL
 		SELECT 'clutch_timer_overdue_seconds', '{}',
 			   greatest(coalesce(extract(epoch FROM clutch.now() - least((SELECT min(due) FROM clutch.timer),
+					(SELECT min(due) FROM clutch.expiry),
 					(SELECT min(next_at) FROM clutch.schedule WHERE next_at < 'infinity'))), 0), 0)
 	UNION ALL
 		(SELECT 'clutch_agent_queue_size', pg_catalog.jsonb_build_object('agent_id', agent_id), count(*)
@@ -691,10 +853,45 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 	UNION ALL
 		SELECT 'clutch_schedules_failing', '{}', count(*) FROM clutch.schedule WHERE last_error IS NOT NULL
 	UNION ALL
+		(SELECT 'clutch_agent_messages_total', pg_catalog.jsonb_build_object('source', source, 'dest', dest, 'type', type), sum(n)::double precision
+		 FROM counted WHERE type <> 'duration' GROUP BY source, dest, type ORDER BY sum(n) DESC, source, dest, type LIMIT 100)
+	UNION ALL
+		(SELECT 'clutch_agent_errors_total', pg_catalog.jsonb_build_object('source', source, 'error_type', code), sum(n)::double precision
+		 FROM counted WHERE code <> '' GROUP BY source, code ORDER BY sum(n) DESC, source, code LIMIT 100)
+	UNION ALL
+		SELECT 'clutch_agent_request_duration_bucket', pg_catalog.jsonb_build_object('source', d.source, 'dest', d.dest, 'le', b.le),
+			   CASE WHEN b.le = '+Inf' THEN d.n::double precision
+					ELSE (SELECT sum(c.buckets[b.i]) FROM counted c
+						  WHERE c.type = 'duration' AND c.source = d.source AND c.dest = d.dest)::double precision END
+		FROM durations d
+		CROSS JOIN unnest('{0.1,0.5,1,5,10,60,300,3600,+Inf}'::text[]) WITH ORDINALITY AS b(le, i)
+	UNION ALL
+		SELECT 'clutch_agent_request_duration_' || m.what, pg_catalog.jsonb_build_object('source', d.source, 'dest', d.dest), m.value
+		FROM durations d CROSS JOIN LATERAL (VALUES ('sum', d.seconds), ('count', d.n::double precision)) AS m(what, value)
+	UNION ALL
 		SELECT 'clutch_dead_rows', pg_catalog.jsonb_build_object('table', u.relname), u.n_dead_tup
 		FROM pg_catalog.pg_stat_user_tables u
 		WHERE u.schemaname = 'clutch' AND u.n_dead_tup > 0;
 	END;
+CREATE OR REPLACE FUNCTION clutch.prometheus() RETURNS text
+	LANGUAGE sql VOLATILE PARALLEL UNSAFE
+	BEGIN ATOMIC
+		SELECT pg_catalog.string_agg(pg_catalog.format(E'# HELP %s %s\n# TYPE %s %s\n%s', n.name, n.help, n.name, n.type, m.lines), '' ORDER BY n.name)
+		FROM clutch.metric_names n
+		JOIN (
+			SELECT coalesce(h.name, v.name) AS name,
+				   pg_catalog.string_agg(pg_catalog.format(E'%s%s %s\n', v.name, l.labels, v.value), '' ORDER BY v.name, (v.labels - 'le')::text, (v.labels ->> 'le')::double precision, l.labels) AS lines
+			FROM clutch.metrics() v
+			LEFT JOIN clutch.metric_names h ON h.type = 'histogram'
+				AND v.name IN (h.name || '_bucket', h.name || '_sum', h.name || '_count')
+			CROSS JOIN LATERAL (
+				SELECT coalesce('{' || pg_catalog.string_agg(pg_catalog.format('%s="%s"', p.key,
+							pg_catalog.replace(pg_catalog.replace(pg_catalog.replace(p.value, E'\\', E'\\\\'), '"', E'\\"'), E'\n', E'\\n')),
+							',' ORDER BY p.key COLLATE "C") || '}', '') AS labels
+				FROM pg_catalog.jsonb_each_text(v.labels) p) l
+			GROUP BY 1) m ON m.name = n.name;
+	END;
+
 CREATE OR REPLACE VIEW clutch.function_grants WITH (security_invoker = true) AS
 SELECT g.grantee, f.function::regprocedure AS function
 FROM (VALUES
@@ -702,8 +899,8 @@ FROM (VALUES
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.why(text)',
 		'clutch.version_satisfies(text,text)', 'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
 		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
-		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.prometheus()', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
-		'clutch.check()', 'clutch.now()', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
+		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.prometheus()', 'clutch.count_events(integer,xid8,xid8)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
+		'clutch.check()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
 	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)',
@@ -717,13 +914,52 @@ FROM (VALUES
 		'clutch.answer(text,jsonb,text)', 'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
 		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
-		'clutch.version()', 'clutch.now()'])) AS g(grantee, functions)
+		'clutch.version()', 'clutch.now()', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.envelope_of(bigint)'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function);
+CREATE VIEW clutch.agent_views WITH (security_invoker = true) AS
+SELECT v.relation::regclass AS relation, v.own AS own
+FROM (VALUES
+	('clutch.tasks', NULL), ('clutch.runs', NULL), ('clutch.approvals', NULL), ('clutch.dead_letters', NULL),
+	('clutch.schedules', NULL), ('clutch.subscriptions', NULL),
+	('clutch.task', 'from_agent = ANY ((SELECT clutch.my_agents())::text[]) OR agent_id = ANY ((SELECT clutch.my_agents())::text[]) '
+		'OR past_agents && (SELECT clutch.my_agents())'),
+	('clutch.question', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = question.task_id)'),
+	('clutch.schedule', 'owner = (SELECT current_user)::regrole'),
+	('clutch.subscription', 'owner = (SELECT current_user)::regrole'),
+	('clutch.subscription_position', 'EXISTS (SELECT FROM clutch.subscription s WHERE s.name = subscription_position.name)')
+) AS v(relation, own);
+COMMENT ON VIEW clutch.agent_views IS
+	'what grant_agent lets a role read, and for tables which rows, as the condition of a row-level policy';
+
+CREATE FUNCTION clutch.filter_rows() RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT a.relation, a.own FROM clutch.agent_views a
+			 WHERE a.own IS NOT NULL
+			   AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = a.relation AND p.polname = 'clutch_own') LOOP
+		EXECUTE format('CREATE POLICY clutch_own ON %s FOR SELECT USING ((SELECT clutch.reads_all()) OR %s)', r.relation, r.own);
+	END LOOP;
+	FOR r IN SELECT a.relation FROM clutch.agent_views a JOIN pg_class c ON c.oid = a.relation
+			 WHERE a.own IS NOT NULL AND NOT c.relrowsecurity LOOP
+		EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', r.relation);
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION clutch.filter_rows() IS
+	'makes the row-level policies by which the role of an agent sees its own rows and no others';
+SELECT clutch.filter_rows();
+
 CREATE OR REPLACE FUNCTION clutch.grant_agent(role_name text, agent_id text,
 		capabilities text[] DEFAULT NULL, scopes text[] DEFAULT NULL) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
+DECLARE
+	r regclass;
 BEGIN
 	IF agent_id IS NULL OR agent_id NOT LIKE 'agent:_%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
@@ -742,13 +978,55 @@ BEGIN
 			HINT = 'Create the role first.';
 	END IF;
 	PERFORM clutch.grant_functions(role_name::name, 'agent');
-	EXECUTE format('GRANT INSERT (envelope), SELECT (seq, id) ON clutch.events TO %I', role_name);
+	-- seq and id for RETURNING, the others for the view clutch.subscriptions
+	EXECUTE format('GRANT INSERT (envelope), SELECT (seq, id, xid, epoch, received_at) ON clutch.events TO %I', role_name);
+	PERFORM clutch.filter_rows();
+	FOR r IN SELECT a.relation FROM clutch.agent_views a LOOP
+		EXECUTE format('GRANT SELECT ON %s TO %I', r, role_name);
+	END LOOP;
 	DELETE FROM clutch.principal p
 	WHERE p.grantee = quote_ident(role_name)::regrole AND p.agent_id = grant_agent.agent_id;
 	INSERT INTO clutch.principal
 	VALUES (quote_ident(role_name)::regrole, agent_id, capabilities, scopes);
 END
 $$;
+CREATE OR REPLACE FUNCTION clutch.revoke_agent(role_name text, agent_id text) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	was boolean;
+	f regprocedure;
+	r regclass;
+BEGIN
+	IF to_regrole(quote_ident(role_name)) IS NULL THEN
+		RETURN false;
+	END IF;
+	DELETE FROM clutch.principal p
+	WHERE p.grantee = to_regrole(quote_ident(role_name)) AND p.agent_id = revoke_agent.agent_id;
+	was := FOUND;
+	-- With the last agent, the privileges go, too, so that the role can be dropped.
+	IF was AND NOT EXISTS (SELECT FROM clutch.principal p WHERE p.grantee = to_regrole(quote_ident(role_name))) THEN
+		FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = 'agent' LOOP
+			EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM %I', f, role_name);
+		END LOOP;
+		EXECUTE format('REVOKE INSERT (envelope), SELECT (seq, id, xid, epoch, received_at) ON clutch.events FROM %I', role_name);
+		-- A reader keeps its privileges; one by membership does not have them itself.
+		IF EXISTS (SELECT FROM pg_class c, aclexplode(c.relacl) a
+				   WHERE c.oid = 'clutch.events'::regclass AND a.privilege_type = 'SELECT'
+					 AND a.grantee = to_regrole(quote_ident(role_name))) THEN
+			PERFORM clutch.grant_functions(role_name::name, 'reader');
+		ELSE
+			FOR r IN SELECT a.relation FROM clutch.agent_views a LOOP
+				EXECUTE format('REVOKE SELECT ON %s FROM %I', r, role_name);
+			END LOOP;
+			EXECUTE format('REVOKE USAGE ON SCHEMA clutch FROM %I', role_name);
+		END IF;
+	END IF;
+	RETURN was;
+END
+$$;
+
 CREATE FUNCTION clutch.grant_again() RETURNS void
 	AS 'MODULE_PATHNAME', 'clutch_grant_again' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.grant_again() IS
@@ -775,6 +1053,13 @@ REVOKE ALL ON FUNCTION clutch.prune(timestamptz,integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.redact(bigint,text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.export(text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.import(text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.reads_all() FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.my_agents() FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.envelope_of(bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.count_events(integer,xid8,xid8) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.count_more(integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.filter_rows() FROM PUBLIC;
+REVOKE ALL ON clutch.agent_views FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.grant_again() FROM PUBLIC;
 
 -- To the roles of users, what has come anew.

@@ -18,10 +18,12 @@
 #include "base/rows.h"
 #include "commands/trigger.h"
 #include "flow/answer.h"
+#include "flow/expiry.h"
 #include "flow/intake.h"
 #include "flow/liveness.h"
 #include "flow/restored.h"
 #include "flow/suspend.h"
+#include "flow/ticker.h"
 #include "flow/tool_call.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -149,9 +151,13 @@ take(Event *event)
 		return intake_report(event);
 	if (message_type_is_agent(event->envelope.type))
 		return take_agent(event);
-	if (answer_concerns(&event->envelope))
-		return answer_take(event);
-	return take_other(event);
+	if (!(answer_concerns(&event->envelope) ? answer_take(event) : take_other(event)))
+		return false;
+	if (!event->late)
+		expiry_note(&event->envelope, event->seq);
+	if (event->envelope.orders.has_deadline)
+		ticker_warn(_("Whoever sent a message is told that nobody replied to it only when something ticks."));
+	return true;
 }
 
 /* the way of an envelope, one step a line (DESIGN 3) */

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "api/result.h"
+#include "api/visible.h"
 #include "base/document.h"
 #include "base/query.h"
 #include "catalog/pg_type.h"
@@ -41,30 +42,6 @@ enum
 	NUM_RESULT_COLUMNS
 };
 
-/*
- * A result may be read by the agent that requested the task, by the agents that
- * have or had it, and by roles that may read the tables anyway.
- */
-static void
-result_check_may_read(const Task *task)
-{
-	int			i;
-
-	if (pg_class_aclcheck(rows_table_oid(TABLE_TASK), GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		principal_speaks_for(task->from_agent) ||
-		(slice_present(task->agent_id) && principal_speaks_for(task->agent_id)))
-		return;
-	for (i = 0; i < task->past_agents.n; i++)
-		if (principal_speaks_for(task->past_agents.items[i]))
-			return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errproblem("task_id", "NOT_YOUR_TASK"),
-			 errmsg("your role does not speak for an agent that requested or had task \"%.*s\"",
-					task->task_id.len, task->task_id.s),
-			 errhint("Use the role of the agent that requested the task, or have an operator run SELECT clutch.grant_reader(role_name).")));
-}
-
 Datum
 clutch_result(PG_FUNCTION_ARGS)
 {
@@ -78,7 +55,7 @@ clutch_result(PG_FUNCTION_ARGS)
 	result_begin_rows(fcinfo);
 	if (task == NULL)
 		verdict_task_not_found(task_id, "task_id");
-	result_check_may_read(task);
+	visible_require_task(task);
 	event = task->result_seq ? event_read(task->result_seq, ROWS_ACTIVE) : NULL;
 	result_text(values, nulls, RESULT_TASK_ID, task->task_id);
 	result_text(values, nulls, RESULT_STATUS, slice_of_cstring(task_status_name(task->status)));
@@ -144,7 +121,7 @@ clutch_steps(PG_FUNCTION_ARGS)
 	result_begin_rows(fcinfo);
 	if (task == NULL)
 		verdict_task_not_found(task_id, "task_id");
-	result_check_may_read(task);
+	visible_require_task(task);
 	seqs = output_list(task_id, ROWS_ACTIVE, &n);
 	each = AllocSetContextCreate(CurrentMemoryContext, "clutch steps", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(each);

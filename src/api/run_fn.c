@@ -19,6 +19,7 @@
 #include "flow/restored.h"
 #include "flow/settle.h"
 #include "flow/tick.h"
+#include "flow/ticker.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "settings.h"
@@ -48,6 +49,7 @@ run_tick_now(void)
 	report = tick_all(clutch_tick_batch);
 	(void) settle_postponed(clutch_tick_batch);
 	(void) settle_agenda();
+	ticker_called();
 	document_begin(&b);
 	document_put_int(&b, "expired", report.due.expired);
 	document_put_int(&b, "timed_out", report.due.timed_out);
@@ -55,6 +57,7 @@ run_tick_now(void)
 	document_put_int(&b, "unclaimed", report.due.unclaimed);
 	document_put_int(&b, "lost", report.lost);
 	document_put_int(&b, "sent", report.sent);
+	document_put_int(&b, "unanswered", report.expired);
 	document_put_int(&b, "routed", report.routed);
 	return document_end(&b);
 }

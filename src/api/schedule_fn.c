@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "flow/schedule.h"
+#include "flow/ticker.h"
 #include "flow/restored.h"
 #include "protocol/problem.h"
 #include "store/event.h"
@@ -66,6 +67,7 @@ clutch_send_at(PG_FUNCTION_ARGS)
 {
 	Jsonb	   *envelope = argument_jsonb(fcinfo, 0, "envelope");
 	TimestampTz at;
+	Receipt		receipt;
 
 	if (PG_ARGISNULL(1) || TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(1)))
 		ereport(ERROR,
@@ -82,20 +84,24 @@ clutch_send_at(PG_FUNCTION_ARGS)
 				 errhint("Use clutch.schedule to send an envelope of another type.")));
 	if (JB_ROOT_IS_OBJECT(envelope))
 		envelope = send_at_envelope(envelope, at);
-	return result_receipt(fcinfo, event_send(envelope));
+	receipt = event_send(envelope);
+	ticker_warn(_("The request is routed at its time only if something ticks then, or an idle agent claims."));
+	return result_receipt(fcinfo, receipt);
 }
 
 Datum
 clutch_schedule(PG_FUNCTION_ARGS)
 {
 	Slice		timezone = argument_optional_text(fcinfo, 3);
+	TimestampTz first;
 
 	/* starts an epoch if there is none; the worker ticks only in databases that have one */
 	(void) restored_epoch();
-	PG_RETURN_TIMESTAMPTZ(schedule_put(argument_text(fcinfo, 0, "name"),
-									   argument_text(fcinfo, 1, "cron"),
-									   argument_jsonb(fcinfo, 2, "envelope"),
-									   slice_present(timezone) ? timezone : SLICE_OF("UTC")));
+	first = schedule_put(argument_text(fcinfo, 0, "name"), argument_text(fcinfo, 1, "cron"),
+						 argument_jsonb(fcinfo, 2, "envelope"),
+						 slice_present(timezone) ? timezone : SLICE_OF("UTC"));
+	ticker_warn(_("No schedule is sent before something ticks."));
+	PG_RETURN_TIMESTAMPTZ(first);
 }
 
 Datum

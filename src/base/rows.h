@@ -71,6 +71,7 @@
 	X(STEP, "step", 3) \
 	X(AWAITED, "awaited", 2) \
 	X(TIMER, "timer", 2) \
+	X(EXPIRY, "expiry", 4) \
 	X(CONSEQUENCE, "consequence", 7) \
 	X(EPOCH, "epoch", 5) \
 	X(SCHEDULE, "schedule", 11) \
@@ -128,6 +129,8 @@ enum
 	X(STEP, "step_pkey")	/* task_id, name */ \
 	X(AWAITED, "awaited_pkey")	/* run_id, task_id */ \
 	X(TIMER, "timer_pkey")	/* due, task_id */ \
+	X(EXPIRY, "expiry_pkey")	/* due, seq */ \
+	X(EXPIRY_ID, "expiry_id")	/* id, run_id */ \
 	X(CONSEQUENCE, "consequence_pkey") /* no */ \
 	X(EPOCH, "epoch_key")	/* epoch, timeline */ \
 	X(SCHEDULE, "schedule_pkey")	/* name */ \
@@ -146,6 +149,7 @@ typedef enum StateSequence
 {
 	SEQUENCE_EVENT_SEQ,
 	SEQUENCE_QUEUE_NO,
+	SEQUENCE_LAST_TICK,
 	NUM_STATE_SEQUENCES
 } StateSequence;
 
@@ -195,6 +199,13 @@ extern bool rows_table_is_there(StateTable table);
 /* The caller closes it with NoLock: the lock is kept until the transaction ends. */
 extern Relation rows_open(StateTable table, LOCKMODE lock);
 extern int64 rows_nextval(StateSequence sequence);
+
+/*
+ * A sequence as a number that is kept outside of transactions, and not as a
+ * source of numbers.  0: it has never been set.
+ */
+extern int64 rows_sequence_get(StateSequence sequence);
+extern void rows_sequence_set(StateSequence sequence, int64 value);
 
 /*
  * Has the table ever had a row, since it was made or truncated?  Costs less

@@ -17,9 +17,11 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_extension.h"
 #include "commands/sequence.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -35,7 +37,7 @@ static const struct
 static const char *const index_names[NUM_STATE_INDEXES] = {STATE_INDEXES(INDEX_ENTRY)};
 
 static const char *const sequence_names[NUM_STATE_SEQUENCES] = {
-	"event_seq", "queue_no"
+	"event_seq", "queue_no", "last_tick"
 };
 
 int
@@ -295,11 +297,57 @@ rows_open_index(StateIndex index, LOCKMODE lock)
 	return rows_open_index_by_oid(rows_known_oid(&index_oids[index], index_names[index]), lock);
 }
 
+static Oid
+rows_sequence_oid(StateSequence sequence)
+{
+	return rows_known_oid(&sequence_oids[sequence], sequence_names[sequence]);
+}
+
 int64
 rows_nextval(StateSequence sequence)
 {
-	return nextval_internal(rows_known_oid(&sequence_oids[sequence], sequence_names[sequence]),
-							false);
+	return nextval_internal(rows_sequence_oid(sequence), false);
+}
+
+/* PostgreSQL asks for the rights of the current role, so this is done as the owner. */
+static Datum
+rows_sequence_call(PGFunction function, FunctionCallInfo fcinfo)
+{
+	Datum		result;
+	Oid			user;
+	int			context;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
+	result = function(fcinfo);
+	SetUserIdAndSecContext(user, context);
+	return result;
+}
+
+int64
+rows_sequence_get(StateSequence sequence)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	Datum		value;
+
+	InitFunctionCallInfoData(*fcinfo, NULL, 1, InvalidOid, NULL, NULL);
+	fcinfo->args[0].value = ObjectIdGetDatum(rows_sequence_oid(sequence));
+	fcinfo->args[0].isnull = false;
+	value = rows_sequence_call(pg_sequence_last_value, fcinfo);
+	return fcinfo->isnull ? 0 : DatumGetInt64(value);
+}
+
+void
+rows_sequence_set(StateSequence sequence, int64 value)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+
+	InitFunctionCallInfoData(*fcinfo, NULL, 2, InvalidOid, NULL, NULL);
+	fcinfo->args[0].value = ObjectIdGetDatum(rows_sequence_oid(sequence));
+	fcinfo->args[0].isnull = false;
+	fcinfo->args[1].value = Int64GetDatum(value);
+	fcinfo->args[1].isnull = false;
+	(void) rows_sequence_call(setval_oid, fcinfo);
 }
 
 Oid

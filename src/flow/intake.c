@@ -21,6 +21,7 @@
 #include "flow/move.h"
 #include "flow/retry.h"
 #include "flow/suspend.h"
+#include "flow/ticker.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "queue/timer.h"
@@ -182,6 +183,8 @@ intake_request(Event *event)
 	intake_check_ancestors(request);
 	has_children = intake_check_children(request);
 	budget_set(request, event->seq);
+	if (request->orders.has_deadline)
+		ticker_warn(_("A deadline is noticed only when something ticks, an idle agent claims, or the agent reports."));
 	event->attempt = request->attempt;
 	intake_begin_task(task, request, has_children, event->received_at);
 	return true;
@@ -212,6 +215,8 @@ intake_apply_report(Event *event, Task *task)
 	(void) step_read(&event->envelope, event->seq, event->received_at, &step);
 	if (step.step == STEP_SUSPEND)
 		suspend_check(&event->envelope);
+	if (step.step == STEP_SUSPEND && step.wake_at != 0)
+		ticker_warn(_("The task is woken at its time only if something ticks then, or an idle agent claims."));
 	if (step.step == STEP_KEEP)
 		keep_step(task, &event->envelope, event->seq);
 	if (step.step == STEP_ACCEPT || step.step == STEP_PROGRESS || step.step == STEP_KEEP)

@@ -12,6 +12,7 @@
 #include "base/rows.h"
 #include "flow/agenda.h"
 #include "flow/budget.h"
+#include "flow/expiry.h"
 #include "flow/imported.h"
 #include "flow/join.h"
 #include "flow/keep.h"
@@ -61,7 +62,7 @@ rebuild_empty_state(void)
 		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.agent_failure, clutch.pause, clutch.run_scope, "
 		"clutch.task, clutch.ready, clutch.waiting, "
 		"clutch.dependency, clutch.budget, clutch.spending, clutch.question, clutch.suspended, "
-		"clutch.awaited, clutch.step, clutch.timer", 0
+		"clutch.awaited, clutch.step, clutch.timer, clutch.expiry", 0
 	};
 
 	(void) query_execute(&lock, NULL, NULL);
@@ -265,6 +266,8 @@ rebuild_replay_event(LoggedEvent *logged, bool is_late)
 		rebuild_replay_request(logged);
 	else if (message_type_is_task(type))
 		rebuild_replay_report(logged);
+	else
+		expiry_note(&logged->envelope, logged->seq);
 }
 
 static uint64

@@ -10,11 +10,14 @@
 #include "base/savepoint.h"
 #include "base/clock.h"
 #include "base/wait.h"
+#include "flow/expiry.h"
 #include "flow/liveness.h"
 #include "flow/offer.h"
 #include "flow/postponed.h"
 #include "flow/schedule.h"
+#include "flow/tally.h"
 #include "flow/tick.h"
+#include "flow/ticker.h"
 #include "queue/timer.h"
 #include "queue/waiting.h"
 #include "settings.h"
@@ -76,6 +79,8 @@ tick_run(void *arg)
 	report->lost = tick_part_try(liveness_watch, tick->n, "the tasks of silent agents cannot be given to others");
 	report->due = due_work(tick->n);
 	report->sent = schedule_send_due(tick->n);
+	report->expired = tick_part_try(expiry_work, tick->n, "the senders of messages cannot be told that nobody replied");
+	(void) tick_part_try(tally_work, tick->n, "events cannot be counted for the metrics");
 	report->routed = report->due.routed +
 		tick_part_try(offer_to_all, tick->n, "waiting tasks cannot be routed");
 }
@@ -93,6 +98,7 @@ bool
 tick_settle(const Consequence *consequence)
 {
 	(void) tick_all(consequence->amount);
+	ticker_called();
 	return true;
 }
 
@@ -101,7 +107,7 @@ tick_settle(const Consequence *consequence)
 bool
 tick_is_full(const TickReport *report, int n)
 {
-	return due_moved(&report->due) >= n || report->routed >= n || report->sent >= n ||
+	return due_moved(&report->due) >= n || report->routed >= n || report->sent >= n || report->expired >= n ||
 		report->lost >= n;
 }
 
@@ -112,7 +118,7 @@ TimestampTz
 tick_next(void)
 {
 	TimestampTz now = clock_now();
-	TimestampTz next = Min(timer_next(), Min(liveness_next(), schedule_next()));
+	TimestampTz next = Min(Min(timer_next(), expiry_next()), Min(liveness_next(), schedule_next()));
 
 	if (next <= now || postponed_is_any())
 		next = now + SOON;

@@ -21,6 +21,7 @@ typedef struct TickReport
 	DueReport	due;
 	int			lost;			/* agents */
 	int			sent;			/* schedules */
+	int			expired;		/* messages that nobody replied to */
 	int			routed;			/* tasks that waited, and due ones */
 } TickReport;
 

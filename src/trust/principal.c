@@ -199,6 +199,25 @@ principal_require_card(Slice agent_id, const AgentCard *card)
 		principal_refuse_card("/payload/security/network", "network open", SLICE_NONE);
 }
 
+SliceList
+principal_agents(void)
+{
+	SliceList	agents = {0, NULL};
+	int			room = 8;
+	RowScan		scan;
+
+	agents.items = palloc(sizeof(Slice) * room);
+	principal_begin_grants(&scan, SLICE_NONE);
+	while (rows_next(&scan))
+	{
+		if (agents.n == room)
+			agents.items = repalloc(agents.items, sizeof(Slice) * (room *= 2));
+		agents.items[agents.n++] = slice_copy(rows_text(&scan, Anum_principal_agent_id));
+	}
+	rows_end(&scan);
+	return agents;
+}
+
 Slice
 principal_default_agent(void)
 {

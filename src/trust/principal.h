@@ -33,6 +33,9 @@ extern bool principal_is_operator(void);
 extern bool principal_may_restore(void);
 extern bool principal_speaks_for(Slice agent_id);
 
+/* The agents that the role was granted, palloc'd; operators speak for all others, too. */
+extern SliceList principal_agents(void);
+
 /*
  * From now on the given role is used in place of that of the session, for work
  * that it has left to be done in its name.  InvalidOid ends this; the caller

@@ -86,6 +86,31 @@ mailbox_is_there(void)
 	return mailbox_shared != NULL;
 }
 
+bool
+mailbox_is_served(void)
+{
+	bool		has_room = false;
+	int			i;
+
+	for (i = 0; mailbox_shared != NULL && i < mailbox_shared->n; i++)
+	{
+		const Mailbox *box = &mailbox_shared->boxes[i];
+
+		LWLockAcquire(box->lock, LW_SHARED);
+		if (box->state != MAILBOX_FREE && box->database == MyDatabaseId)
+		{
+			bool		is_served = box->state != MAILBOX_NOT_STARTED;
+
+			LWLockRelease(box->lock);
+			return is_served;
+		}
+		/* the launcher gives it to the next database that creates the extension */
+		has_room = has_room || box->state == MAILBOX_FREE;
+		LWLockRelease(box->lock);
+	}
+	return has_room;
+}
+
 /* Locks the mailbox if it is the database's. */
 static bool
 mailbox_try_lock(Mailbox *box, Oid database)

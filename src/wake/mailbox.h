@@ -45,6 +45,13 @@ extern void mailbox_request(void);
 /* Was the library preloaded? */
 extern bool mailbox_is_there(void);
 
+/*
+ * Does a worker look after our database, or will one do so presently?  Not if
+ * the library was not preloaded, if there are more databases than workers, and
+ * after a worker could not be started.
+ */
+extern bool mailbox_is_served(void);
+
 /* --- mailbox.c: a session, for its own database --- */
 
 /*

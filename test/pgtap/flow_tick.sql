@@ -1,6 +1,6 @@
 -- meta.clutch.not_before: a request that is held until its time comes.
 \ir ../fixtures/tap.sql
-SELECT plan(12);
+SELECT plan(16);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -45,5 +45,17 @@ SELECT is((SELECT string_agg(status, ' ') FROM clutch.tasks WHERE task_id IN ('t
 SELECT fixture.ask('millennium', NULL, 'skill:nobody', '{"deadline": "2000-01-01T00:00:00Z"}', more => '{"ts": "1999-12-31T00:00:00Z"}') \g /dev/null
 SELECT clutch.tick() \g /dev/null
 SELECT is(fixture.state('millennium'), 'timed_out 1', 'a deadline in the first instant of 2000 has passed');
+
+-- --------------------------------------------------------------- nothing ticks
+SELECT fixture.at(1000) \g /dev/null
+SELECT is((SELECT last_value > extract(epoch FROM clock_timestamp()) - 3600 FROM clutch.last_tick), true, 'the time of a tick is kept');
+SELECT fixture.ask('overdue', NULL, 'skill:nobody', '{"deadline": "2026-01-01T12:20:00Z"}', more => '{"ts": "2026-01-01T12:00:00Z"}') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT fixture.at(1010) \g /dev/null
+SELECT is_empty($$ SELECT * FROM clutch.check() $$, 'a timer may be due for a moment');
+SELECT fixture.at(1300) \g /dev/null
+SELECT matches((SELECT string_agg(code || ': ' || detail, ', ') FROM clutch.check()), '^TIMER_OVERDUE: a task has been due since 2026-01-01 12:[^,]*, and nothing has handled it$', 'check() says that nothing ticks');
+SELECT clutch.tick() \g /dev/null
+SELECT is_empty($$ SELECT * FROM clutch.check() $$, 'until somebody does');
 
 SELECT * FROM finish();

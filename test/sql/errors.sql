@@ -159,4 +159,17 @@ SELECT clutch.listen('agent', 'agent:ken') = clutch.channel('agent', 'agent:ken'
 SELECT * FROM pg_listening_channels();
 DEALLOCATE "PGBOUNCER_7";
 
+-- Nothing ticks: a session is told once
+\set VERBOSITY default
+SELECT clutch.schedule('hourly', '@hourly', clutch.envelope('chat.message', 'agent:ui')) > clutch.now() AS scheduled;
+SELECT duplicate FROM clutch.send_at(clutch.envelope('task.request', 'agent:ui'), clutch.now() + interval '1 hour');
+\c -
+SELECT duplicate FROM clutch.send_at(clutch.envelope('task.request', 'agent:ui'), clutch.now() + interval '1 hour');
+\c -
+SELECT duplicate FROM clutch.send(clutch.envelope('task.request', 'agent:ui', deadline => '1 hour'));
+\c -
+SELECT clutch.tick() ? 'sent' AS ticked;
+\c -
+SELECT duplicate FROM clutch.send(clutch.envelope('task.request', 'agent:ui', deadline => '1 hour'));
+
 DROP EXTENSION clutch;

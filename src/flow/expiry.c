@@ -1,0 +1,215 @@
+/*-------------------------------------------------------------------------
+ *
+ * expiry.c
+ *	  Messages that nobody replies to in time (spec 003 5.1).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "access/transam.h"
+#include "base/clock.h"
+#include "base/column.h"
+#include "base/document.h"
+#include "base/rows.h"
+#include "flow/expiry.h"
+#include "miscadmin.h"
+#include "protocol/draft.h"
+#include "protocol/identifier.h"
+#include "settings.h"
+#include "store/event.h"
+#include "utils/timestamp.h"
+#include "wake/notify.h"
+
+/* columns of clutch.expiry */
+enum
+{
+	Anum_expiry_due = 1,
+	Anum_expiry_seq,
+	Anum_expiry_id,
+	Anum_expiry_run_id,
+	Natts_expiry = Anum_expiry_run_id
+};
+
+ROWS_CHECK_COLUMNS(Natts_expiry, EXPIRY);
+
+/* ------------------------------------------------------------------- noting */
+
+static bool
+expiry_expects_reply(const Envelope *message)
+{
+	int			i;
+
+	for (i = 0; i < message->to_agents.n; i++)
+		if (!slice_starts(message->to_agents.items[i], SLICE_OF("topic:")) &&
+			!slice_equal(message->to_agents.items[i], SLICE_OF("group:*")))
+			return message->orders.has_deadline;
+	return false;
+}
+
+static void
+expiry_insert(const Envelope *message, int64 seq)
+{
+	Datum		values[Natts_expiry] = {0};
+	bool		nulls[Natts_expiry] = {0};
+
+	values[Anum_expiry_due - 1] = TimestampTzGetDatum(message->orders.deadline);
+	values[Anum_expiry_seq - 1] = Int64GetDatum(seq);
+	column_put_text(values, nulls, Anum_expiry_id, message->id);
+	column_put_text(values, nulls, Anum_expiry_run_id, message->run_id);
+	(void) rows_insert(TABLE_EXPIRY, values, nulls);
+	notify_due(message->orders.deadline);
+}
+
+/* A row that a tick is just handling stays: then the reply has come too late. */
+static void
+expiry_remove(Slice id, Slice run_id)
+{
+	ItemPointerData tid;
+	bool		found;
+	RowScan		scan;
+
+	if (!slice_present(id) || !rows_table_was_used(TABLE_EXPIRY))
+		return;
+	rows_begin(&scan, TABLE_EXPIRY, INDEX_EXPIRY_ID, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	found = rows_next(&scan);
+	if (found)
+		tid = rows_tid(&scan);
+	rows_end(&scan);
+	if (found)
+		(void) rows_delete_if_free(TABLE_EXPIRY, &tid);
+}
+
+void
+expiry_note(const Envelope *message, int64 seq)
+{
+	expiry_remove(message->orders.reply_to, message->run_id);
+	expiry_remove(message->orders.answer_to, message->run_id);
+	if (expiry_expects_reply(message))
+		expiry_insert(message, seq);
+}
+
+/* ------------------------------------------------------------------ telling */
+
+static Jsonb *
+expiry_payload(const Envelope *message)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_cstring(&b, "code", "TIMEOUT");
+	document_put_cstring(&b, "message", "nobody has replied to the message in the time that it gave");
+	document_put_bool(&b, "retryable", true);
+	document_open_object(&b, "details");
+	document_put_text(&b, "message_id", message->id);
+	document_put_timestamp(&b, "deadline", message->orders.deadline);
+	document_close_object(&b);
+	return document_end(&b);
+}
+
+static Jsonb *
+expiry_meta(const Envelope *message)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_open_object(&b, "clutch");
+	document_put_text(&b, "reply_to", message->id);
+	document_close_object(&b);
+	return document_end(&b);
+}
+
+static void
+expiry_tell(Jsonb *document)
+{
+	Draft		draft = {0};
+	Envelope	message;
+	JsonbValue	trace;
+
+	envelope_read_admitted(document, &message, problem_list());
+	draft.now = clock_now();
+	draft.id = slice_of_cstring(identifier_make("msg", draft.now));
+	draft.type = slice_of_cstring(message_type_name(message.type == MSG_TOOL_CALL ? MSG_TOOL_ERROR :
+													MSG_CHAT_SYSTEM));
+	draft.from_agent = slice_of_cstring(clutch_orchestrator);
+	draft.to_agent = message.from_agent;
+	draft.run_id = message.run_id;
+	draft.thread_id = message.thread_id;
+	draft.task_id = message.task_id;
+	draft.parent_task_id = message.parent_task_id;
+	draft.payload = expiry_payload(&message);
+	draft.meta = expiry_meta(&message);
+	if (document_get(&document->root, "trace", &trace))
+		draft.trace = document_of_value(&trace);
+	(void) event_append(draft_document(&draft));
+}
+
+/* The seq of a message that is due, after that place, whose row is now deleted; 0: none. */
+static int64
+expiry_take(TimestampTz now, TimestampTz *after_due, int64 *after_seq)
+{
+	int64		seq = 0;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EXPIRY, INDEX_EXPIRY, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_timestamp(&scan, 1, BTGreaterEqualStrategyNumber, *after_due);
+	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
+	rows_start(&scan);
+	while (seq == 0 && rows_next(&scan))
+	{
+		TimestampTz due = rows_timestamp(&scan, Anum_expiry_due);
+		int64		one = rows_int8(&scan, Anum_expiry_seq);
+		ItemPointerData tid = rows_tid(&scan);
+
+		CHECK_FOR_INTERRUPTS();
+		if ((due == *after_due && one <= *after_seq) ||
+			TransactionIdIsValid(rows_in_doubt(&scan)))
+			continue;
+		*after_due = due;
+		*after_seq = one;
+		if (rows_delete_if_free(TABLE_EXPIRY, &tid))
+			seq = one;
+	}
+	rows_end(&scan);
+	return seq;
+}
+
+int
+expiry_work(int n)
+{
+	TimestampTz now = clock_now();
+	TimestampTz after_due = PG_INT64_MIN;
+	int64		after_seq = 0;
+	int			done = 0;
+
+	while (done < n)
+	{
+		int64		seq = expiry_take(now, &after_due, &after_seq);
+		Jsonb	   *message = seq != 0 ? event_read(seq, ROWS_LATEST) : NULL;
+
+		if (seq == 0)
+			break;
+		/* it is not in the log any more if its run was removed */
+		if (message != NULL)
+			expiry_tell(message);
+		done++;
+	}
+	return done;
+}
+
+TimestampTz
+expiry_next(void)
+{
+	TimestampTz next = DT_NOEND;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EXPIRY, INDEX_EXPIRY, ROWS_DIRTY, AccessShareLock);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		next = rows_timestamp(&scan, Anum_expiry_due);
+	rows_end(&scan);
+	return next;
+}

@@ -1,0 +1,82 @@
+-- What the role of an agent sees: its own tasks, approvals, schedules,
+-- subscriptions and decisions, and nothing of a stranger's.
+\ir ../fixtures/tap.sql
+SELECT plan(36);
+SET clutch.notify = off;
+CREATE ROLE clutch_test_ken;
+CREATE ROLE clutch_test_lois;
+CREATE ROLE clutch_test_desk;
+GRANT CREATE ON SCHEMA public TO clutch_test_lois;
+SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) FROM pg_policy WHERE polname = 'clutch_own'), 5::bigint, 'the extension makes the policies');
+SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken'), clutch.grant_agent('clutch_test_lois', 'agent:lois'),
+	clutch.grant_agent('clutch_test_lois', 'agent:ann'), clutch.grant_reader('clutch_test_desk') \g /dev/null
+SELECT is_empty($$ SELECT code FROM clutch.check() $$, 'and check() finds them');
+GRANT USAGE ON SCHEMA public TO PUBLIC;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA fixture TO PUBLIC;
+
+-- task:1 ken's; task:2 lois's; task:3 asked by lois, done by ken; task:4 was with lois and is with ken
+SELECT fixture.ask('task:1'), fixture.ask('task:2', skill => 'skill:y', run => 'run:2') \g /dev/null
+SELECT clutch.send(fixture.request('task:3') || '{"from": {"agent_id": "agent:lois"}}') \g /dev/null
+SELECT fixture.ask('task:4', whom => 'agent:lois', skill => NULL) \g /dev/null
+SELECT clutch.send(fixture.request('task:4', whom => 'agent:ken', skill => NULL) || '{"id": "msg_over", "from": {"agent_id": "agent:orchestrator"}}') \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:ken', 9) \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:lois', 9) \g /dev/null
+SELECT clutch.progress('agent:ken', 'task:1', '{"state": "input_required", "question": "which?"}') \g /dev/null
+SELECT clutch.progress('agent:lois', 'task:2', '{"state": "input_required", "question": "why?"}') \g /dev/null
+SELECT clutch.fail('agent:ken', 'task:3', 'BROKEN', 'it broke', false) \g /dev/null
+SELECT clutch.schedule('all', '@daily', clutch.envelope('chat.message', 'agent:ui')), clutch.subscribe('all') \g /dev/null
+
+SET ROLE clutch_test_ken;
+SELECT clutch.schedule('kens', '@daily', clutch.envelope('chat.message', 'agent:ken')), clutch.subscribe('kens', '{"agent": "agent:ken"}') \g /dev/null
+SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.tasks), 'task:1 task:3 task:4', 'an agent sees the tasks that it has');
+SELECT is((SELECT string_agg(run_id || ' ' || tasks, ', ') FROM clutch.runs), 'run:1 3', 'and the runs of these');
+SELECT is((SELECT string_agg(concat_ws(' ', task_id, question ->> 'question', question_id IS NOT NULL, asked), ', ') FROM clutch.approvals), 'task:1 which? t {agent:ui}', 'its questions');
+SELECT is((SELECT string_agg(task_id || ' ' || (error ->> 'code'), ', ') FROM clutch.dead_letters), 'task:3 BROKEN', 'its dead letters');
+SELECT is((SELECT string_agg(name, ' ') FROM clutch.schedules), 'kens', 'its schedules');
+SELECT is((SELECT string_agg(concat_ws(' ', name, behind, oldest IS NULL), ', ') FROM clutch.subscriptions), 'kens 0 t', 'and its subscriptions');
+SELECT is((SELECT count(*) FROM clutch.why('task:3') WHERE rank = 1), 1::bigint, 'it may ask why a task of its own was given to it');
+SELECT throws_ok($$ SELECT * FROM clutch.why('task:2') $$, '42501', 'your role does not speak for an agent that requested or had task "task:2"', 'but not about one of a stranger');
+SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:2'), 0::bigint, 'nor does it see such a task by its ID');
+SELECT is((SELECT count(*) FROM clutch.task WHERE task_id = 'task:2'), 0::bigint, 'nor in the table itself');
+SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.question), 'task:1', 'nor questions');
+SELECT is((SELECT string_agg(name, ' ') FROM clutch.schedule), 'kens', 'nor schedules');
+SELECT is((SELECT string_agg(name, ' ') FROM clutch.subscription), 'kens', 'nor subscriptions');
+SELECT is((SELECT string_agg(DISTINCT name, ' ') FROM clutch.subscription_position), 'kens', 'nor their positions');
+SELECT is(clutch.envelope_of((SELECT seq FROM clutch.events WHERE id = 'msg_task:2')), NULL, 'nor the envelopes of such a task');
+SELECT is(clutch.envelope_of((SELECT seq FROM clutch.events WHERE id = 'msg_task:3')) ->> 'task_id', 'task:3', 'only those of its own');
+SELECT is(fixture.fault('SELECT envelope FROM clutch.events'), '42501', 'the log itself stays closed');
+SELECT is(fixture.fault('SELECT run_id FROM clutch.events'), '42501', 'and so do its other columns');
+SELECT is(fixture.fault('SELECT * FROM clutch.ready'), '42501', 'and the queues');
+SELECT is(fixture.fault($$ UPDATE clutch.task SET priority = 4 $$), '42501', 'reading is all');
+SELECT is(fixture.fault($$ SELECT clutch.filter_rows() $$), '42501', 'the policies are for operators');
+
+SET ROLE clutch_test_lois;
+CREATE FUNCTION public.leak(t text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN RAISE NOTICE 'leak %', t; RETURN true; END $$;
+SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.tasks), 'task:2 task:3 task:4', 'requested, had, and has: each counts');
+SELECT is((SELECT string_agg(question ->> 'question', ' ') FROM clutch.approvals), 'why?', 'the other agent sees its own question');
+SELECT is((SELECT count(*) FROM clutch.tasks WHERE public.leak(task_id)), 3::bigint, 'a function of the role is not called with rows of others');
+SELECT is((SELECT count(*) FROM clutch.schedules), 0::bigint, 'it has no schedules');
+SELECT is(clutch.my_agents()::text, '{agent:ann,agent:lois}', 'a role may speak for several agents');
+
+SET ROLE clutch_test_desk;
+SELECT is((SELECT count(*) FROM clutch.tasks), 4::bigint, 'a reader sees all tasks');
+SELECT is((SELECT count(*) FROM clutch.approvals), 2::bigint, 'all questions');
+SELECT is((SELECT string_agg(name, ' ' ORDER BY name) FROM clutch.subscriptions), 'all kens', 'and all subscriptions');
+SELECT is((SELECT count(*) > 0 FROM clutch.why('task:2')), true, 'and may ask why about any task');
+RESET ROLE;
+SELECT is((SELECT count(*) FROM clutch.tasks), 4::bigint, 'an operator sees everything, too');
+
+-- a careless restore, and the end of a grant
+ALTER TABLE clutch.task DISABLE ROW LEVEL SECURITY;
+SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), 'ROWS_NOT_FILTERED', 'check() notices that rows are not filtered');
+SELECT clutch.filter_rows() \g /dev/null
+SELECT is_empty('SELECT code FROM clutch.check()', 'which filter_rows() mends');
+SELECT clutch.unsubscribe('kens'), clutch.unschedule('kens'), clutch.revoke_agent('clutch_test_ken', 'agent:ken') \g /dev/null
+SELECT lives_ok('DROP ROLE clutch_test_ken', 'a role whose agent is revoked keeps nothing');
+
+DROP FUNCTION public.leak(text);
+REVOKE ALL ON SCHEMA public FROM clutch_test_lois;
+DROP OWNED BY clutch_test_lois, clutch_test_desk;
+DROP ROLE clutch_test_lois, clutch_test_desk;
