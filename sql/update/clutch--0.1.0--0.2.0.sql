@@ -141,35 +141,6 @@ CREATE TABLE clutch.step (
 	seq				bigint NOT NULL,		-- of the task.progress that kept it
 	CONSTRAINT step_pkey PRIMARY KEY (task_id, name)
 );
-CREATE SEQUENCE clutch.last_tick AS bigint;
-
-CREATE TABLE clutch.expiry (
-	due				timestamptz NOT NULL,
-	seq				bigint NOT NULL,		-- of the message
-	id				text COLLATE "C" NOT NULL,
-	run_id			text COLLATE "C" NOT NULL,
-	CONSTRAINT expiry_pkey PRIMARY KEY (due, seq)
-);
-CREATE INDEX expiry_id ON clutch.expiry (id, run_id);
-
-CREATE TABLE clutch.event_count (
-	source			text COLLATE "C" NOT NULL,
-	dest			text COLLATE "C" NOT NULL,
-	type			text COLLATE "C" NOT NULL,
-	code			text COLLATE "C" NOT NULL,
-	n				bigint NOT NULL,
-	seconds			double precision NOT NULL,
-	buckets			bigint[] NOT NULL,		-- see clutch.count_events
-	CONSTRAINT event_count_pkey PRIMARY KEY (source, dest, type, code)
-);
-
-CREATE TABLE clutch.event_count_place (
-	is_only			boolean NOT NULL DEFAULT true CHECK (is_only),
-	epoch			integer NOT NULL,
-	xid				xid8 NOT NULL,
-	CONSTRAINT event_count_place_pkey PRIMARY KEY (is_only)
-);
-
 CREATE TABLE clutch.suspended (
 	task_id			text COLLATE "C" NOT NULL,
 	since			timestamptz NOT NULL,
@@ -180,6 +151,31 @@ CREATE TABLE clutch.awaited (
 	task_id			text COLLATE "C" NOT NULL,
 	CONSTRAINT awaited_pkey PRIMARY KEY (run_id, task_id)
 ) WITH (vacuum_truncate = off);
+CREATE TABLE clutch.expiry (
+	due				timestamptz NOT NULL,
+	seq				bigint NOT NULL,		-- of the message
+	id				text COLLATE "C" NOT NULL,
+	run_id			text COLLATE "C" NOT NULL,
+	CONSTRAINT expiry_pkey PRIMARY KEY (due, seq)
+);
+CREATE INDEX expiry_id ON clutch.expiry (id, run_id);
+CREATE TABLE clutch.event_count (
+	source			text COLLATE "C" NOT NULL,
+	dest			text COLLATE "C" NOT NULL,
+	type			text COLLATE "C" NOT NULL,
+	code			text COLLATE "C" NOT NULL,
+	n				bigint NOT NULL,
+	seconds			double precision NOT NULL,
+	buckets			bigint[] NOT NULL,		-- see clutch.count_events
+	CONSTRAINT event_count_pkey PRIMARY KEY (source, dest, type, code)
+);
+CREATE TABLE clutch.event_count_place (
+	is_only			boolean NOT NULL DEFAULT true CHECK (is_only),
+	epoch			integer NOT NULL,
+	xid				xid8 NOT NULL,
+	CONSTRAINT event_count_place_pkey PRIMARY KEY (is_only)
+);
+CREATE SEQUENCE clutch.last_tick AS bigint;
 
 DO $$
 DECLARE
@@ -190,11 +186,13 @@ BEGIN
 		EXECUTE pg_catalog.format('ALTER TABLE %s SET (autovacuum_vacuum_threshold = 2000,
 			autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0)', member);
 	END LOOP;
-	FOREACH member IN ARRAY '{clutch.task, clutch.spending, clutch.pause, clutch.spending_total, clutch.step, clutch.suspended, clutch.awaited,
-		clutch.last_tick, clutch.expiry, clutch.event_count, clutch.event_count_place}'::regclass[]
+	FOREACH member IN ARRAY '{clutch.task, clutch.spending, clutch.pause, clutch.spending_total,
+		clutch.step, clutch.suspended, clutch.awaited, clutch.expiry,
+		clutch.event_count, clutch.event_count_place, clutch.last_tick}'::regclass[]
 	LOOP
 		PERFORM pg_catalog.pg_extension_config_dump(member, '');
-		EXECUTE pg_catalog.format('REVOKE ALL ON %s FROM PUBLIC', member);
+		EXECUTE pg_catalog.format('REVOKE ALL ON %s %s FROM PUBLIC',
+			CASE (SELECT c.relkind FROM pg_catalog.pg_class c WHERE c.oid = member) WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, member);
 	END LOOP;
 END
 $$;
@@ -426,6 +424,19 @@ CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint
 		  AND NOT EXISTS (SELECT FROM clutch.task t WHERE t.task_id = s.task_id AND t.agent_id = s.agent_id
 						  AND t.slot_no = s.slot_no AND t.status IN ('assigned', 'running'));
 	END;
+CREATE FUNCTION clutch.reads_all() RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_reads_all' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.reads_all() IS 'whether the role may read the whole log';
+
+CREATE FUNCTION clutch.my_agents() RETURNS text[]
+	AS 'MODULE_PATHNAME', 'clutch_my_agents' LANGUAGE C STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.my_agents() IS 'the agents that the role was granted by grant_agent';
+
+CREATE FUNCTION clutch.envelope_of(seq bigint) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_envelope_of' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
+	'the envelope of an event, by seq; NULL if the role may not read its task';
+
 CREATE OR REPLACE VIEW clutch.tasks WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.parent_task_id, t.thread_id, t.status, t.agent_id, t.from_agent,
 		t.attempt, t.priority, t.requires,
@@ -462,19 +473,6 @@ FROM clutch.task t WHERE t.parent_task_id IS NOT NULL
 UNION ALL
 SELECT d.run_id, d.after_task_id, d.task_id, 'after'
 FROM clutch.dependency d;
-CREATE FUNCTION clutch.reads_all() RETURNS boolean
-	AS 'MODULE_PATHNAME', 'clutch_reads_all' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION clutch.reads_all() IS 'whether the role may read the whole log';
-
-CREATE FUNCTION clutch.my_agents() RETURNS text[]
-	AS 'MODULE_PATHNAME', 'clutch_my_agents' LANGUAGE C STABLE PARALLEL UNSAFE;
-COMMENT ON FUNCTION clutch.my_agents() IS 'the agents that the role was granted by grant_agent';
-
-CREATE FUNCTION clutch.envelope_of(seq bigint) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'clutch_envelope_of' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
-	'the envelope of an event, by seq; NULL if the role may not read its task';
-
 CREATE OR REPLACE VIEW clutch.approvals WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, e.envelope -> 'payload' AS question,
 		t.since AS asked_at, t.wake_at AS deadline, (e.envelope ->> 'id') COLLATE "C" AS question_id,
@@ -891,7 +889,6 @@ CREATE OR REPLACE FUNCTION clutch.prometheus() RETURNS text
 				FROM pg_catalog.jsonb_each_text(v.labels) p) l
 			GROUP BY 1) m ON m.name = n.name;
 	END;
-
 CREATE OR REPLACE VIEW clutch.function_grants WITH (security_invoker = true) AS
 SELECT g.grantee, f.function::regprocedure AS function
 FROM (VALUES
@@ -1026,7 +1023,6 @@ BEGIN
 	RETURN was;
 END
 $$;
-
 CREATE FUNCTION clutch.grant_again() RETURNS void
 	AS 'MODULE_PATHNAME', 'clutch_grant_again' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.grant_again() IS
@@ -1046,6 +1042,9 @@ REVOKE ALL ON FUNCTION clutch.report(text,text,text,jsonb,integer,jsonb) FROM PU
 REVOKE ALL ON FUNCTION clutch.step(text,text,text,jsonb,integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.suspend(text,text,jsonb,jsonb,integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.cancel_run(text,text,text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.reads_all() FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.my_agents() FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.envelope_of(bigint) FROM PUBLIC;
 REVOKE ALL ON clutch.costs FROM PUBLIC;
 REVOKE ALL ON clutch.stuck FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.steps(text) FROM PUBLIC;
@@ -1053,13 +1052,10 @@ REVOKE ALL ON FUNCTION clutch.prune(timestamptz,integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.redact(bigint,text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.export(text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.import(text[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.reads_all() FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.my_agents() FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.envelope_of(bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.count_events(integer,xid8,xid8) FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.count_more(integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.filter_rows() FROM PUBLIC;
 REVOKE ALL ON clutch.agent_views FROM PUBLIC;
+REVOKE ALL ON FUNCTION clutch.filter_rows() FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.grant_again() FROM PUBLIC;
 
 -- To the roles of users, what has come anew.

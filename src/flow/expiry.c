@@ -213,3 +213,16 @@ expiry_next(void)
 	rows_end(&scan);
 	return next;
 }
+
+bool
+expiry_is_open(const RowScan *message)
+{
+	RowScan		scan;
+
+	if (!rows_table_was_used(TABLE_EXPIRY))
+		return false;
+	rows_begin(&scan, TABLE_EXPIRY, INDEX_EXPIRY_ID, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, rows_text(message, Anum_event_id));
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, rows_text(message, Anum_event_run_id));
+	return rows_look(&scan, NULL);
+}

@@ -15,6 +15,7 @@
 #ifndef CLUTCH_EXPIRY_H
 #define CLUTCH_EXPIRY_H
 
+#include "base/rows.h"
 #include "protocol/envelope.h"
 
 /*
@@ -25,6 +26,9 @@ extern void expiry_note(const Envelope *message, int64 seq);
 
 /* Tells the senders of at most n messages; returns how many.  Never waits. */
 extern int	expiry_work(int n);
+
+/* Is the message in the current row of a scan of the log still to be replied to? */
+extern bool expiry_is_open(const RowScan *message);
 
 /* when the first of them is due; DT_NOEND: there is none */
 extern TimestampTz expiry_next(void);

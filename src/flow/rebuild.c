@@ -266,7 +266,7 @@ rebuild_replay_event(LoggedEvent *logged, bool is_late)
 		rebuild_replay_request(logged);
 	else if (message_type_is_task(type))
 		rebuild_replay_report(logged);
-	else
+	else if (!rebuild_is_foreign)
 		expiry_note(&logged->envelope, logged->seq);
 }
 

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/rows.h"
+#include "flow/expiry.h"
 #include "flow/postponed.h"
 #include "miscadmin.h"
 #include "retention/candidates.h"
@@ -102,6 +103,13 @@ candidates_event_was_read(const Search *search, const RowScan *scan)
 	return false;
 }
 
+/* Nor may a message go to which somebody may still reply. */
+static bool
+candidates_event_may_go(const Search *search, const RowScan *scan)
+{
+	return candidates_event_was_read(search, scan) && !expiry_is_open(scan);
+}
+
 static void
 candidates_add(Search *search, int64 seq)
 {
@@ -151,7 +159,7 @@ candidates_add_events_of_run(Search *search, CandidateUnit *unit)
 	while (goes && rows_previous(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		goes = candidates_event_is_old(search, &scan) && candidates_event_was_read(search, &scan);
+		goes = candidates_event_is_old(search, &scan) && candidates_event_may_go(search, &scan);
 		if (!goes || candidates_event_is_kept(&scan))
 			continue;
 		candidates_add(search, rows_int8(&scan, Anum_event_seq));
@@ -282,7 +290,7 @@ candidates_examine(Search *search, const RowScan *scan)
 	if (candidates_event_is_kept(scan))
 		return;
 	if (candidates_run_verdict(search, rows_text(scan, Anum_event_run_id)) == RUN_IS_MESSAGES &&
-		candidates_event_was_read(search, scan))
+		candidates_event_may_go(search, scan))
 		candidates_add_message(search, scan);
 }
 

@@ -1,7 +1,7 @@
 -- What is old leaves the log as a whole, with the state that was made of it;
 -- the rest, and what a rebuild makes of it, stays as it was.
 \ir ../fixtures/tap.sql
-SELECT plan(63);
+SELECT plan(66);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -144,6 +144,14 @@ SELECT is(pg_temp.pruned(4 * 86400), 1::bigint, 'unless clutch.prune_unread is o
 RESET clutch.prune_unread;
 SELECT is((SELECT count(*) FROM clutch.read('all')), (SELECT count(*) FROM clutch.events WHERE run_id = 'run:audit' AND xid > (SELECT xid FROM before LIMIT 1) AND seq > (SELECT max(seq) FROM answer)), 'a subscription reads on over the gap');
 SELECT clutch.unsubscribe('all'), clutch.unsubscribe('news') \g /dev/null
+
+-- --------------------------------------------------------- an open message
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', id => 'msg_open', run_id => 'run:talk', thread_id => 'thread:1', task_id => 'task:talk',
+	meta => '{"clutch": {"deadline": "2030-01-01T00:00:00Z"}}')) \g /dev/null
+SELECT is(pg_temp.pruned(4 * 86400), 0::bigint, 'a message to which somebody may still reply stays');
+SELECT is(fixture.rebuilt(), 'the same', 'as a rebuild has it');
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ken', '{agent:ui}', run_id => 'run:talk', thread_id => 'thread:1', task_id => 'task:talk', meta => '{"clutch": {"reply_to": "msg_open"}}')) \g /dev/null
+SELECT is(pg_temp.pruned(4 * 86400), 2::bigint, 'and goes with its reply');
 
 -- ------------------------------------------------- what users attach to the log
 CREATE TABLE note (event_id text, run_id text, FOREIGN KEY (event_id, run_id) REFERENCES clutch.events);
