@@ -50,7 +50,7 @@ extern void assign_put_back(Task *task);
  */
 extern void assign_offer(Task *task);
 
-/* who is to get a task that waits, or is offered */
+/* the agent that is to get a waiting or an offered task */
 typedef struct Receiver
 {
 	Slice		agent_id;		/* absent: any that has not had it; only for an offered one */

@@ -3,9 +3,9 @@
  * dependency.h
  *	  Tasks that wait for the end of others (meta.clutch.after).
  *
- * Such a task is held, waiting for its siblings, until all tasks that it names
- * are completed; it fails as soon as one of them ends in another way.  They
- * belong to the same run; one that has not been requested yet is waited for.
+ * Such a task is held until all tasks that it names are completed; it fails as
+ * soon as one of them ends in another way.  They belong to the same run, and may
+ * be requested later than the task that waits for them.
  *
  *-------------------------------------------------------------------------
  */

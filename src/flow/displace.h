@@ -6,9 +6,9 @@
  *
  * A task that finds all its agents full puts an entry on the agenda if one of
  * them has a ready task of lower priority (queue/yielding.h).  At commit that
- * task is displaced: it is pending again, in its old place, and is routed anew,
- * perhaps to another agent, perhaps to the place of a still less urgent one.  As
- * each of them is less urgent than the one before, this comes to an end.
+ * task is displaced: it is pending again, in its old place, and is routed anew.
+ * It may go to another agent, or displace a third task.  Each displaced task is
+ * less urgent than the one that displaced it, so this comes to an end.
  *
  * The two tasks are never waited for.  A task that finds all of those that would
  * yield locked goes on waiting, and the next tick tries again.

@@ -182,7 +182,7 @@ liveness_settle_timeout(const Consequence *consequence)
 
 /* -------------------------------------------------------------- watching */
 
-/* when this backend has to look again, unless the registry changes */
+/* When this backend looks again for silent agents; a change of the registry makes it look earlier. */
 static struct
 {
 	TimestampTz looked_at;

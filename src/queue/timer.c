@@ -38,8 +38,9 @@ timer_claim_end(const Task *task)
 }
 
 /*
- * The earliest of its times, or 0 if it waits for no time.  A task that waits for
- * others is not routed before wake_at, but nothing happens then either.
+ * The earliest of its times, or 0 if it waits for no time.  The wake_at of a task
+ * that waits for others needs no timer: it only keeps the task from being routed
+ * earlier.
  */
 static TimestampTz
 timer_task_earliest_time(const Task *task)

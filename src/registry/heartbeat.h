@@ -14,9 +14,9 @@
 #include "registry/roster.h"
 
 /*
- * The interval in microseconds in which an agent must show a sign of life, by
- * the heartbeat_sec of its card; -1: the card says nothing, so the setting
- * counts.  0: the agent is not watched.
+ * Returns how often an agent must show a sign of life, in microseconds.
+ * heartbeat_sec is that of its card, or -1 if the card has none, and then the
+ * setting counts.  0: the agent is not watched.
  */
 extern int64 heartbeat_interval(int heartbeat_sec);
 

@@ -9,9 +9,9 @@
  *
  * Reading the slots of hundreds of agents, or the thousands of slots of one,
  * costs more than a choice may.  So a backend remembers loads beside the
- * roster, by ordinal: the caller says how old a load may be, and that of an
- * agent with many slots serves for longer (load.c).  What this backend does to
- * an agent is added to what it remembers, and forgotten if it is rolled back.
+ * roster, by ordinal.  The caller says how old a load may be; the load of an
+ * agent with many slots may be older (load.c).  When this backend takes or frees
+ * a slot, it adjusts the load that it remembers, and forgets it on rollback.
  *
  *-------------------------------------------------------------------------
  */

@@ -18,7 +18,7 @@
 /* the longest wait for a transaction that refers to a row by a foreign key, in ms */
 #define MOST_WAIT	"50"
 
-/* The erasure whose statement is running; NULL: none. */
+/* The erasure whose DELETE or UPDATE is running, or NULL. */
 typedef struct Erasure
 {
 	const int64 *seqs;			/* ascending */

@@ -43,7 +43,7 @@ void
 verdict_check_may_steer(const Task *task, Slice agent_id)
 {
 	if (verdict_is_orchestrator(agent_id) || slice_equal(agent_id, task->from_agent) ||
-				task_was_with(task, agent_id))
+		task_was_with(task, agent_id))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

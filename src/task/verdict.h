@@ -27,7 +27,10 @@ extern Verdict verdict_on_report(const Task *task, const Envelope *report);
 /* a second request for a task that exists: raises TASK_EXISTS unless it is a hand-over */
 extern void verdict_check_hand_over(const Task *task, const Envelope *request);
 
-/* cancel, retry: who asked for it, who has or had it, and the orchestrator */
+/*
+ * Raises 42501 unless the agent may cancel or retry the task: it has requested
+ * it, has it or had it, or is the orchestrator.
+ */
 extern void verdict_check_may_steer(const Task *task, Slice agent_id);
 
 /* raises TASK_NOT_FOUND at that place: see errproblem */
