@@ -182,7 +182,10 @@ liveness_settle_timeout(const Consequence *consequence)
 
 /* -------------------------------------------------------------- watching */
 
-/* When this backend looks again for silent agents; a change of the registry makes it look earlier. */
+/*
+ * When this backend looks again for silent agents.  A change of the registry makes
+ * it look earlier.
+ */
 static struct
 {
 	TimestampTz looked_at;
