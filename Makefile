@@ -17,11 +17,17 @@ OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c \
 	src/registry/*.c src/routing/*.c src/task/*.c src/wake/*.c src/queue/*.c \
 	src/flow/*.c src/feed/*.c src/retention/*.c src/worker/*.c src/api/*.c))
 
-# One file per topic, as in src/api/; they are installed in this order.
-SQL_PARTS = $(addprefix sql/install/, $(addsuffix .sql, \
-	schema tables protocol send admit registry routing work run read subscription schedule retention metrics grants dump))
+# One file per topic, as in src/api/; they are installed in this order.  The
+# update from the version before has the topics that are new as a whole, and
+# what sql/update/ says about the others.
+OLD_TOPICS = schema tables protocol send admit registry routing work run read subscription schedule retention metrics
+NEW_TOPICS =
+LAST_TOPICS = grants dump
+topic_files = $(addprefix sql/install/, $(addsuffix .sql, $(1)))
+SQL_PARTS = $(call topic_files, $(OLD_TOPICS) $(NEW_TOPICS) $(LAST_TOPICS))
+UPDATE_PARTS = sql/update/changes.sql $(call topic_files, $(NEW_TOPICS) $(LAST_TOPICS)) sql/update/finish.sql
 
-DATA_built = sql/clutch--$(EXTVERSION).sql
+DATA_built = sql/clutch--$(EXTVERSION).sql sql/clutch--0.2.0--$(EXTVERSION).sql
 DATA = $(wildcard sql/update/clutch--*--*.sql)
 
 PG_CPPFLAGS = -I$(srcdir)/src -DCLUTCH_VERSION='"$(EXTVERSION)"'
@@ -46,7 +52,7 @@ ISOLATION = fixture $(patsubst test/isolation/specs/%.spec,%,$(sort $(wildcard t
 ISOLATION_OPTS = --inputdir=tmp_input --load-extension=clutch
 PROVE_TESTS = test/t/*.pl
 
-EXTRA_CLEAN = sql/clutch--$(EXTVERSION).sql tmp_input
+EXTRA_CLEAN = sql/clutch--*.sql tmp_input
 
 PG_CONFIG ?= pg_config
 
@@ -85,6 +91,9 @@ src/base/rows_catalog.o: clutch.control
 
 sql/clutch--$(EXTVERSION).sql: $(SQL_PARTS) clutch.control
 	cat $(SQL_PARTS) > $@
+
+sql/clutch--0.2.0--$(EXTVERSION).sql: $(UPDATE_PARTS) clutch.control
+	cat $(UPDATE_PARTS) > $@
 
 .PHONY: tmp_input
 tmp_input:

@@ -1,11 +1,9 @@
 -- ------------------------------------------------------------------ grants
--- By default, PUBLIC can execute every function.  Here PUBLIC gets nothing.
-REVOKE ALL ON ALL TABLES IN SCHEMA clutch FROM PUBLIC;
-REVOKE ALL ON ALL SEQUENCES IN SCHEMA clutch FROM PUBLIC;
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA clutch FROM PUBLIC;
+-- This file and dump.sql are also a part of the update from the version before,
+-- so whatever it makes may be there already.
 
 -- The functions that grant_agent and grant_reader grant.
-CREATE VIEW clutch.function_grants WITH (security_invoker = true) AS
+CREATE OR REPLACE VIEW clutch.function_grants WITH (security_invoker = true) AS
 SELECT g.grantee, f.function::regprocedure AS function
 FROM (VALUES
 	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)',
@@ -31,7 +29,7 @@ FROM (VALUES
 CROSS JOIN LATERAL unnest(g.functions) AS f(function);
 COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent (grantee agent) and grant_reader (grantee reader) grant';
 
-CREATE FUNCTION clutch.grant_functions(role_name name, grantee text) RETURNS void
+CREATE OR REPLACE FUNCTION clutch.grant_functions(role_name name, grantee text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -54,7 +52,7 @@ COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
 	'grants the functions that clutch.function_grants lists for agent or reader, and USAGE on the schema';
 
 -- The role of an agent sees its own rows of these.
-CREATE VIEW clutch.agent_views WITH (security_invoker = true) AS
+CREATE OR REPLACE VIEW clutch.agent_views WITH (security_invoker = true) AS
 SELECT v.relation::regclass AS relation, v.own AS own
 FROM (VALUES
 	('clutch.tasks', NULL), ('clutch.runs', NULL), ('clutch.approvals', NULL), ('clutch.dead_letters', NULL),
@@ -71,7 +69,7 @@ COMMENT ON VIEW clutch.agent_views IS
 
 -- pg_dump does not write out the policies of a member table, so the extension makes
 -- them; a grant makes those that are missing.
-CREATE FUNCTION clutch.filter_rows() RETURNS void
+CREATE OR REPLACE FUNCTION clutch.filter_rows() RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -93,7 +91,7 @@ COMMENT ON FUNCTION clutch.filter_rows() IS
 	'makes the row-level policies by which the role of an agent sees its own rows and no others';
 SELECT clutch.filter_rows();
 
-CREATE FUNCTION clutch.grant_agent(role_name text, agent_id text,
+CREATE OR REPLACE FUNCTION clutch.grant_agent(role_name text, agent_id text,
 		capabilities text[] DEFAULT NULL, scopes text[] DEFAULT NULL) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
@@ -133,7 +131,7 @@ $$;
 COMMENT ON FUNCTION clutch.grant_agent(text, text, text[], text[]) IS
 	'lets a role speak for an agent, that is, send, claim and report in its name; with capabilities (and scopes), also register cards within them';
 
-CREATE FUNCTION clutch.revoke_agent(role_name text, agent_id text) RETURNS boolean
+CREATE OR REPLACE FUNCTION clutch.revoke_agent(role_name text, agent_id text) RETURNS boolean
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -172,7 +170,7 @@ $$;
 COMMENT ON FUNCTION clutch.revoke_agent(text, text) IS
 	'takes back what grant_agent gave; returns false if the role did not speak for the agent';
 
-CREATE FUNCTION clutch.grant_reader(role_name text) RETURNS void
+CREATE OR REPLACE FUNCTION clutch.grant_reader(role_name text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -192,11 +190,26 @@ COMMENT ON FUNCTION clutch.grant_reader(text) IS
 	'lets a role read the log, the views and the state, but change nothing';
 
 -- For the scripts of ALTER EXTENSION UPDATE.
-CREATE FUNCTION clutch.grant_again() RETURNS void
+CREATE OR REPLACE FUNCTION clutch.grant_again() RETURNS void
 	AS 'MODULE_PATHNAME', 'clutch_grant_again' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.grant_again() IS
 	'grants what clutch.function_grants lists, and the tables that readers read, to all roles that have been granted them before';
 
-REVOKE ALL ON FUNCTION clutch.grant_again(), clutch.grant_functions(name, text), clutch.filter_rows(), clutch.grant_agent(text, text, text[], text[]),
-	clutch.revoke_agent(text, text), clutch.grant_reader(text) FROM PUBLIC;
-REVOKE ALL ON clutch.function_grants, clutch.agent_views FROM PUBLIC;
+-- By default, PUBLIC can execute every function.  Here PUBLIC gets nothing.  An
+-- object that has a list of privileges is left alone, because REVOKE in a script
+-- of an extension would take the grants to roles of users for its own.
+DO $$
+DECLARE
+	r record;
+BEGIN
+	FOR r IN SELECT c.oid::regclass AS relation, c.relkind FROM pg_catalog.pg_class c
+			 WHERE c.relnamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace
+			   AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,v,S}'::"char"[]) AND c.relacl IS NULL LOOP
+		EXECUTE pg_catalog.format('REVOKE ALL ON %s %s FROM PUBLIC', CASE WHEN r.relkind OPERATOR(pg_catalog.=) 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, r.relation);
+	END LOOP;
+	FOR r IN SELECT p.oid::regprocedure AS function FROM pg_catalog.pg_proc p
+			 WHERE p.pronamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace AND p.proacl IS NULL LOOP
+		EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', r.function);
+	END LOOP;
+END
+$$;

@@ -194,13 +194,13 @@ part_clients() {
 	counted "$log" $?
 }
 
-# The script of 0.1.0, from which a test updates, is installed for that test only.
-old_script() { echo "$("$PG_CONFIG" --sharedir)/extension/clutch--0.1.0.sql"; }
+# The scripts of old versions, from which a test updates, are installed for that test only.
+OLD_SCRIPTS=(clutch--0.1.0.sql clutch--0.2.0.sql)
 
 # Those make clusters of their own, in the copy, as the server's user.
 part_tap() {
 	local file log status
-	as_root cp "$TOP/test/fixtures/clutch--0.1.0.sql" "$(old_script)"
+	as_root cp "${OLD_SCRIPTS[@]/#/$TOP/test/fixtures/}" "$("$PG_CONFIG" --sharedir)/extension"
 	[ -n "$(files "$TAP_FILES")" ] && runner prove "$PGXS_DIR/src/test/regress/pg_regress" ||
 		return 0
 	for file in $(files "$TAP_FILES"); do
@@ -215,7 +215,7 @@ part_tap() {
 			tail -n 20 "$SRC/tmp_check/log/regress_log_$(basename "$file" .pl)" >>"$log" 2>&1
 		tap_unit "$file" "$log" $status
 	done
-	as_root rm -f "$(old_script)"
+	as_root rm -f "${OLD_SCRIPTS[@]/#/$("$PG_CONFIG" --sharedir)/extension/}"
 }
 
 # The fast part: enough mutations to meet every branch, not to measure leaks.

@@ -1,6 +1,6 @@
-# ALTER EXTENSION clutch UPDATE from 0.1.0: an updated and a fresh installation
-# have the same catalog, the rights of roles are carried over, and work that was
-# in flight goes on.
+# ALTER EXTENSION clutch UPDATE from 0.1.0 and from 0.2.0: an updated and a fresh
+# installation have the same catalog, the rights of roles are carried over, and work
+# that was in flight goes on.
 #
 # fixtures/clutch--0.1.0.sql is the script with which 0.1.0 was installed, and
 # fixtures/in_flight_0.1.0.sql the data of a database that 0.1.0 was working in
@@ -17,9 +17,10 @@ use Test::More;
 
 my $node = new_node('update', bare => 1);
 my $fixtures = "$FindBin::RealBin/../fixtures";
-if ($node->safe_psql('postgres', q{SELECT count(*) FROM pg_available_extension_versions WHERE name = 'clutch' AND version = '0.1.0'}) eq '0')
+foreach my $version (qw(0.1.0 0.2.0))
 {
-	plan skip_all => 'the script of version 0.1.0 is not installed: cp test/fixtures/clutch--0.1.0.sql $(pg_config --sharedir)/extension';
+	next if $node->safe_psql('postgres', qq{SELECT count(*) FROM pg_available_extension_versions WHERE name = 'clutch' AND version = '$version'}) eq '1';
+	plan skip_all => "the script of version $version is not installed: cp test/fixtures/clutch--$version.sql \$(pg_config --sharedir)/extension";
 }
 
 sub catalog_of
@@ -32,17 +33,21 @@ sub catalog_of
 	return $stdout;
 }
 
-$node->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(fresh updated working granted);
+$node->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(fresh updated updated_0_2_0 working granted);
 $node->safe_psql('fresh', 'CREATE EXTENSION clutch');
-$node->safe_psql('updated', "CREATE EXTENSION clutch VERSION '0.1.0'");
-$node->safe_psql('updated', 'ALTER EXTENSION clutch UPDATE');
-my ($fresh, $updated) = (catalog_of('fresh'), catalog_of('updated'));
-my %fresh = map { $_ => 1 } split /\n/, $fresh;
-my %updated = map { $_ => 1 } split /\n/, $updated;
+my %fresh = map { $_ => 1 } split /\n/, catalog_of('fresh');
 cmp_ok(scalar(keys %fresh), '>', 1000, 'there is something to compare');
-is(join("\n", grep { !$updated{$_} } sort keys %fresh), '', 'an update makes all that a fresh installation has');
-is(join("\n", grep { !$fresh{$_} } sort keys %updated), '', 'and leaves nothing behind');
-is_sound($node, 'updated', 'an updated database');
+foreach my $update ([ 'updated', '0.1.0' ], [ 'updated_0_2_0', '0.2.0' ])
+{
+	my ($db, $version) = @$update;
+
+	$node->safe_psql($db, "CREATE EXTENSION clutch VERSION '$version'");
+	$node->safe_psql($db, 'ALTER EXTENSION clutch UPDATE');
+	my %updated = map { $_ => 1 } split /\n/, catalog_of($db);
+	is(join("\n", grep { !$updated{$_} } sort keys %fresh), '', "an update from $version makes all that a fresh installation has");
+	is(join("\n", grep { !$fresh{$_} } sort keys %updated), '', 'and leaves nothing behind');
+	is_sound($node, $db, "a database updated from $version");
+}
 
 # ----------------------------------------------------------------- privileges
 $node->safe_psql('granted', q{

@@ -1,0 +1,9 @@
+\echo Use "ALTER EXTENSION clutch UPDATE TO '0.3.0'" to load this file. \quit
+
+-- From 0.2.0 to 0.3.0: what changes in the topics that 0.2.0 had.  The Makefile adds
+-- the topics that are new, grants.sql and dump.sql, and then finish.sql.
+-- test/t/014_update.pl compares the result with a fresh installation;
+-- test/README.md says what to do if it finds a difference.
+
+-- Nobody writes meanwhile.
+LOCK TABLE clutch.events IN ACCESS EXCLUSIVE MODE;
