@@ -34,7 +34,7 @@ PG_CPPFLAGS = -I$(srcdir)/src -DCLUTCH_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter \
 	-Wno-missing-field-initializers -Wno-sign-compare
 
-SHLIB_LINK = -Wl,--version-script=$(srcdir)/src/clutch.map
+SHLIB_LINK = -Wl,--version-script=$(srcdir)/src/clutch.map -lsodium
 
 # LLVM bitcode would need the very clang the server was built with, for code
 # that no query inlines.

@@ -1,0 +1,149 @@
+/*-------------------------------------------------------------------------
+ *
+ * crypto.c
+ *	  Hashes, signatures and random bytes: the only user of libsodium.
+ *
+ * The functions used here need neither memory nor random bytes of libsodium's
+ * own, for want of which it would call abort(), and so not sodium_init() either.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/crypto.h"
+
+#include <sodium.h>
+
+StaticAssertDecl(sizeof(CryptoHash) >= sizeof(crypto_hash_sha256_state), "size of CryptoHash");
+StaticAssertDecl(CRYPTO_HASH_BYTES == crypto_hash_sha256_BYTES, "size of a hash");
+StaticAssertDecl(CRYPTO_PUBLIC_KEY_BYTES == crypto_sign_PUBLICKEYBYTES, "size of a public key");
+StaticAssertDecl(CRYPTO_SEED_BYTES == crypto_sign_SEEDBYTES, "size of a seed");
+StaticAssertDecl(CRYPTO_SECRET_KEY_BYTES == crypto_sign_SECRETKEYBYTES, "size of a secret key");
+StaticAssertDecl(CRYPTO_SIGNATURE_BYTES == crypto_sign_BYTES, "size of a signature");
+
+/* --------------------------------------------------------------- SHA-256 */
+
+static crypto_hash_sha256_state *
+crypto_state(CryptoHash *hash)
+{
+	return (crypto_hash_sha256_state *) hash->state;
+}
+
+void
+crypto_hash_begin(CryptoHash *hash)
+{
+	(void) crypto_hash_sha256_init(crypto_state(hash));
+}
+
+void
+crypto_hash_add(CryptoHash *hash, const void *bytes, Size n)
+{
+	(void) crypto_hash_sha256_update(crypto_state(hash), bytes, n);
+}
+
+void
+crypto_hash_end(CryptoHash *hash, uint8 digest[CRYPTO_HASH_BYTES])
+{
+	(void) crypto_hash_sha256_final(crypto_state(hash), digest);
+}
+
+void
+crypto_sha256(const void *bytes, Size n, uint8 digest[CRYPTO_HASH_BYTES])
+{
+	(void) crypto_hash_sha256(digest, bytes, n);
+}
+
+/* --------------------------------------------------------------- Ed25519 */
+
+bool
+crypto_public_key_is_sound(const uint8 key[CRYPTO_PUBLIC_KEY_BYTES])
+{
+	return crypto_core_ed25519_is_valid_point(key) == 1;
+}
+
+bool
+crypto_signature_fits(const uint8 signature[CRYPTO_SIGNATURE_BYTES], const void *message, Size n,
+			  const uint8 public_key[CRYPTO_PUBLIC_KEY_BYTES])
+{
+	return crypto_sign_verify_detached(signature, message, n, public_key) == 0;
+}
+
+void
+crypto_signature_make(uint8 signature[CRYPTO_SIGNATURE_BYTES], const void *message, Size n,
+			const uint8 secret_key[CRYPTO_SECRET_KEY_BYTES])
+{
+	(void) crypto_sign_detached(signature, NULL, message, n, secret_key);
+}
+
+void
+crypto_keys_of_seed(const uint8 seed[CRYPTO_SEED_BYTES],
+					uint8 public_key[CRYPTO_PUBLIC_KEY_BYTES],
+					uint8 secret_key[CRYPTO_SECRET_KEY_BYTES])
+{
+	(void) crypto_sign_seed_keypair(public_key, secret_key, seed);
+}
+
+/* --------------------------------------------------------------- secrets */
+
+void
+crypto_random(void *bytes, Size n)
+{
+	if (!pg_strong_random(bytes, n))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYSTEM_ERROR),
+				 errmsg("could not obtain random bytes from the system")));
+}
+
+bool
+crypto_equal(const void *a, const void *b, Size n)
+{
+	return sodium_memcmp(a, b, n) == 0;
+}
+
+void
+crypto_wipe(void *bytes, Size n)
+{
+	sodium_memzero(bytes, n);
+}
+
+/* ---------------------------------------------------------------- base64 */
+
+/* the text without its padding; SLICE_NONE if that is not what belongs there */
+static Slice
+crypto_without_padding(Slice text)
+{
+	int			n = text.len;
+
+	while (n > 0 && text.len - n < 2 && text.s[n - 1] == '=')
+		n--;
+	if (n < text.len && text.len % 4 != 0)
+		return SLICE_NONE;
+	return (Slice) {text.s, n};
+}
+
+int
+crypto_decode_base64(Slice text, void *bytes, int most)
+{
+	Slice		digits = crypto_without_padding(text);
+	bool		for_urls;
+	size_t		n;
+
+	if (!slice_present(digits))
+		return -1;
+	for_urls = digits.len > 0 &&
+		(memchr(digits.s, '-', digits.len) != NULL || memchr(digits.s, '_', digits.len) != NULL);
+	if (sodium_base642bin(bytes, most, digits.s, digits.len, NULL, &n, NULL,
+						  for_urls ? sodium_base64_VARIANT_URLSAFE_NO_PADDING :
+						  sodium_base64_VARIANT_ORIGINAL_NO_PADDING) != 0)
+		return -1;
+	return (int) n;
+}
+
+char *
+crypto_encode_base64(const void *bytes, Size n)
+{
+	Size		size = sodium_base64_ENCODED_LEN(n, sodium_base64_VARIANT_ORIGINAL);
+	char	   *text = palloc(size);
+
+	return sodium_bin2base64(text, size, bytes, n, sodium_base64_VARIANT_ORIGINAL);
+}
