@@ -33,7 +33,7 @@ CREATE UNIQUE INDEX events_seq ON clutch.events (seq);
 CREATE INDEX events_run_id ON clutch.events (run_id);
 CREATE INDEX events_thread_id ON clutch.events (thread_id);
 CREATE INDEX events_task_id ON clutch.events (task_id);
-CREATE INDEX events_from_agent ON clutch.events (from_agent);
+CREATE INDEX events_from_agent ON clutch.events (from_agent, run_id);	-- store/participant.h
 CREATE INDEX events_position ON clutch.events (epoch, xid);
 CREATE UNIQUE INDEX events_idempotency_key ON clutch.events (idempotency_key, run_id, from_agent)
 	WHERE idempotency_key IS NOT NULL;

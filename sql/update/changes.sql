@@ -7,3 +7,7 @@
 
 -- Nobody writes meanwhile.
 LOCK TABLE clutch.events IN ACCESS EXCLUSIVE MODE;
+
+-- Whether an agent has sent an event of a run is a single probe.
+DROP INDEX clutch.events_from_agent;
+CREATE INDEX events_from_agent ON clutch.events (from_agent, run_id);

@@ -22,6 +22,7 @@
 #include "flow/intake.h"
 #include "flow/liveness.h"
 #include "flow/restored.h"
+#include "flow/right.h"
 #include "flow/suspend.h"
 #include "flow/ticker.h"
 #include "flow/tool_call.h"
@@ -32,6 +33,7 @@
 #include "store/dedup.h"
 #include "store/epoch.h"
 #include "store/erasure.h"
+#include "store/participant.h"
 #include "store/scope.h"
 #include "trust/principal.h"
 #include "utils/rel.h"
@@ -170,6 +172,7 @@ admit_envelope(Jsonb *document, Event *event)
 	stamp(event);
 	if (!take(event))
 		return false;
+	right_add_recipients(event);
 	suspend_hear(event);
 	notify_event(event);
 	event_leave_receipt(event->seq, event->received_at, event->envelope.id, false,
@@ -191,6 +194,7 @@ keep_replicated(Jsonb *document, Event *event)
 	event->epoch = EPOCH_ELSEWHERE(epoch_look());
 	event->scope = event->envelope.orders.scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
+	participant_add_recipients(&event->envelope, SLICE_NONE);
 }
 
 /*

@@ -12,6 +12,7 @@
 #include "base/column.h"
 #include "base/document.h"
 #include "base/rows.h"
+#include "flow/right.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "trust/principal.h"
@@ -19,6 +20,7 @@
 
 PG_FUNCTION_INFO_V1(clutch_reads_all);
 PG_FUNCTION_INFO_V1(clutch_my_agents);
+PG_FUNCTION_INFO_V1(clutch_my_runs);
 PG_FUNCTION_INFO_V1(clutch_envelope_of);
 
 bool
@@ -63,6 +65,19 @@ Datum
 clutch_my_agents(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_DATUM(column_of_texts(principal_agents()));
+}
+
+Datum
+clutch_my_runs(PG_FUNCTION_ARGS)
+{
+	SliceList	agents = principal_agents();
+	List	   *runs = right_list_runs(&agents, ROWS_ACTIVE);
+	SliceList	array = {0, palloc(sizeof(Slice) * Max(list_length(runs), 1))};
+	ListCell   *cell;
+
+	foreach(cell, runs)
+		array.items[array.n++] = *(Slice *) lfirst(cell);
+	PG_RETURN_DATUM(column_of_texts(array));
 }
 
 /* NULL if there is no such event, or if the role may not read its task */

@@ -17,7 +17,7 @@
 /* our part of the advisory lock space; 1 and 2 are the users' */
 #define GUARD_LOCK_SPACE	0x4B4C
 
-#define NUM_HELD			(GUARD_IDEMPOTENCY_KEY + 1)
+#define NUM_HELD			(GUARD_RUN + 1)
 
 static struct
 {

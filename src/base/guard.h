@@ -22,6 +22,7 @@ typedef enum GuardKind
 {
 	GUARD_EVENT_ID,				/* held: see guard_hold */
 	GUARD_IDEMPOTENCY_KEY,		/* held */
+	GUARD_RUN,					/* held */
 	GUARD_TASK,
 	GUARD_AGENT,
 	GUARD_SLOT,
@@ -53,7 +54,7 @@ extern bool guard_keep(uint64 key, bool wait);
 /*
  * For a row that is inserted after our function has returned: the guard is
  * held until this backend holds another one of the same kind, drops it, or ends
- * its transaction.  Only for the two kinds that are marked above.
+ * its transaction.  Only for the kinds that are marked above.
  */
 extern void guard_hold(GuardKind kind, uint64 key);
 extern void guard_drop(GuardKind kind);

@@ -59,6 +59,7 @@
 	X(RETRY_POLICY, "retry_policy", 5) \
 	X(PRINCIPAL, "principal", 4) \
 	X(RUN_SCOPE, "run_scope", 2) \
+	X(PARTICIPANT, "participant", 2) \
 	X(TASK, "task", 46) \
 	X(READY, "ready", 7) \
 	X(WAITING, "waiting", 6) \
@@ -101,6 +102,7 @@ enum
 	X(EVENTS_SEQ, "events_seq") \
 	X(EVENTS_RUN_ID, "events_run_id") \
 	X(EVENTS_TASK_ID, "events_task_id") \
+	X(EVENTS_FROM_AGENT, "events_from_agent")	/* from_agent, run_id */ \
 	X(EVENTS_POSITION, "events_position")	/* epoch, xid */ \
 	X(EVENTS_IDEMPOTENCY_KEY, "events_idempotency_key") /* idempotency_key, run_id, from_agent */ \
 	X(AGENT_REGISTRY, "agent_registry_pkey")	/* agent_id */ \
@@ -112,6 +114,7 @@ enum
 	X(RETRY_POLICY, "retry_policy_pkey")	/* payload_type */ \
 	X(PRINCIPAL, "principal_pkey")	/* grantee, agent_id */ \
 	X(RUN_SCOPE, "run_scope_pkey")	/* run_id */ \
+	X(PARTICIPANT, "participant_key")	/* name, run_id */ \
 	X(TASK, "task_pkey")	/* task_id */ \
 	X(TASK_RUN_ID, "task_run_id") \
 	X(TASK_PARENT, "task_parent_task_id") \

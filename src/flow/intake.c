@@ -110,6 +110,7 @@ intake_take_second_request(Event *event, Task *task)
 	if (!slice_equal(task->agent_id, request->to_agents.items[0]))
 		assign_hand_over(task, request, event->seq, event->received_at);
 	event->attempt = task->attempt;
+	event->assigned_to = task->agent_id;
 }
 
 static void
@@ -187,6 +188,8 @@ intake_request(Event *event)
 		ticker_warn(_("A deadline is noticed only when something ticks, an idle agent claims, or the agent reports."));
 	event->attempt = request->attempt;
 	intake_begin_task(task, request, has_children, event->received_at);
+	if (task->status == TASK_ASSIGNED)
+		event->assigned_to = task->agent_id;
 	return true;
 }
 

@@ -20,6 +20,7 @@
 #include "registry/roster.h"
 #include "registry/slot.h"
 #include "settings.h"
+#include "store/participant.h"
 #include "task/edge.h"
 #include "utils/timestamp.h"
 
@@ -134,6 +135,18 @@ move_leave_place(Task *task, const TaskEvent *event, TaskStatus to, AttemptOutco
 	/* the row of a task that is claimed serves its lease as well */
 	if (to != task->status && !task_status_holds_slot(to))
 		timer_clear(task);
+}
+
+/*
+ * While the task is ready, it says itself that its agent takes part in the run, and
+ * when the agent has claimed it, the log says so.
+ */
+static void
+move_leave_agent(const Task *task, TaskStep step, TaskStatus to)
+{
+	if (task->status == TASK_ASSIGNED && to != TASK_RUNNING &&
+		(to != TASK_ASSIGNED || step == STEP_ASSIGN))
+		participant_add(task->agent_id, task->run_id);
 }
 
 /* ---------------------------------------------------------------- entering */
@@ -259,6 +272,7 @@ move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
 		event->at = clock_now();
 	outcome = step_outcome(task, event);
 	(void) transition_find(task->status, event->step, &to);
+	move_leave_agent(task, event->step, to);
 	move_leave_place(task, event, to, outcome);
 	receipt = record(task, notice, event);
 	if (event->step == STEP_ASSIGN)

@@ -34,6 +34,7 @@
 #include "routing/requirement.h"
 #include "settings.h"
 #include "store/event.h"
+#include "store/participant.h"
 #include "store/scope.h"
 #include "store/spending.h"
 #include "task/edge.h"
@@ -300,6 +301,7 @@ rebuild_replay_log(void)
 		{
 			envelope_read_admitted(rows_jsonb(&scan, Anum_event_envelope),
 								   &logged.envelope, problem_list());
+			participant_add_recipients(&logged.envelope, SLICE_NONE);
 			logged.seq = rows_int8(&scan, Anum_event_seq);
 			logged.at = rows_timestamp(&scan, Anum_event_received_at);
 			logged.scope = rows_text(&scan, Anum_event_scope);

@@ -353,7 +353,7 @@ agent_draft(Slice from, MessageType type, Jsonb *payload)
 	draft.id = slice_of_cstring(identifier_make("msg", draft.now));
 	draft.type = slice_of_cstring(message_type_name(type));
 	draft.thread_id = SLICE_OF("thread:agents");
-	draft.run_id = SLICE_OF("run:agents");
+	draft.run_id = SLICE_OF(AGENTS_RUN);
 	draft.task_id = SLICE_OF("task:agents");
 	draft.from_agent = from;
 	draft.payload = payload;

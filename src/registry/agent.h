@@ -11,6 +11,9 @@
 #include "registry/roster.h"
 #include "store/event.h"
 
+/* The run of the events that clutch.register, heartbeat and set_status write. */
+#define AGENTS_RUN			"run:agents"
+
 /*
  * Locks the agent.  To be called before the event's seq is drawn, so that here,
  * too, seq is the order of effect.  A mere sign of life waits for nothing.

@@ -15,6 +15,7 @@
 #include "retention/import.h"
 #include "store/audit.h"
 #include "store/epoch.h"
+#include "store/participant.h"
 #include "store/spending_total.h"
 #include "task/task.h"
 #include "utils/fmgrprotos.h"
@@ -245,6 +246,7 @@ import_put_event(const Import *import, int line)
 	import_require_task_free(import, &event, line);
 	event.seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	event_put(&event);
+	participant_add_recipients(&event.envelope, SLICE_NONE);
 	if (event.epoch > 0)
 		rebuild_import_event(&event);
 }

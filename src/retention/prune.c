@@ -17,6 +17,7 @@
 #include "retention/prune.h"
 #include "store/audit.h"
 #include "store/erasure.h"
+#include "store/participant.h"
 #include "store/scope.h"
 #include "store/spending.h"
 #include "task/edge.h"
@@ -89,15 +90,39 @@ prune_list_seqs(const Pruning *pruning, List *units, int *n)
 	return seqs;
 }
 
+/* who takes part in which run because of the events */
+static List *
+prune_list_departures(const int64 *seqs, int n)
+{
+	List	   *departures = NIL;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		RowScan		scan;
+
+		CHECK_FOR_INTERRUPTS();
+		rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, ROWS_LATEST, AccessShareLock);
+		rows_key_int8(&scan, 1, BTEqualStrategyNumber, seqs[i]);
+		rows_start(&scan);
+		if (rows_next(&scan))
+			departures = participant_list_of_event(departures, &scan);
+		rows_end(&scan);
+	}
+	return departures;
+}
+
 static void
 prune_remove_units(void *arg)
 {
 	Pruning    *pruning = arg;
 	int			n;
 	int64	   *seqs = prune_list_seqs(pruning, pruning->units, &n);
+	List	   *departures = prune_list_departures(seqs, n);
 	ListCell   *cell;
 
 	erasure_delete(seqs, n);
+	participant_forget_events(departures);
 	foreach(cell, pruning->units)
 		prune_state(lfirst(cell));
 }

@@ -4,8 +4,8 @@
  *	  What the database records of what operators have done to the log.
  *
  * An audit event is a chat.system of the orchestrator to itself, in the run
- * AUDIT_RUN; its payload_type says what was done.  It is never pruned.  Anybody
- * may write to that run, but only operators in the orchestrator's name.
+ * AUDIT_RUN; its payload_type says what was done.  It is never pruned.  Only
+ * operators may write to that run.
  *
  *-------------------------------------------------------------------------
  */

@@ -44,6 +44,7 @@ typedef struct Event
 	TimestampTz received_at;
 	Slice		scope;			/* of the run; absent: nobody's */
 	int			attempt;		/* of a task event: the one it was judged by */
+	Slice		assigned_to;	/* of a request: the agent that has the task now, or absent */
 	bool		late;
 	bool		internal;		/* said by the database itself */
 } Event;

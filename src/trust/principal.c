@@ -199,6 +199,19 @@ principal_require_card(Slice agent_id, const AgentCard *card)
 		principal_refuse_card("/payload/security/network", "network open", SLICE_NONE);
 }
 
+bool
+principal_has_scope(Slice agent_id, Slice scope)
+{
+	RowScan		scan;
+	bool		has;
+
+	principal_begin_grants(&scan, agent_id);
+	has = rows_next(&scan) &&
+		principal_is_granted(principal_granted_names(&scan, Anum_principal_scopes), scope);
+	rows_end(&scan);
+	return has;
+}
+
 SliceList
 principal_agents(void)
 {

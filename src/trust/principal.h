@@ -53,6 +53,9 @@ extern void principal_require(Slice agent_id, const char *place);
  */
 extern void principal_require_card(Slice agent_id, const AgentCard *card);
 
+/* Has clutch.grant_agent given the role this scope, or all scopes, for the agent? */
+extern bool principal_has_scope(Slice agent_id, Slice scope);
+
 /*
  * The agent in whose name the role acts if it names none: the only one that it
  * speaks for, or the orchestrator for operators.  Palloc'd.  Raises 42501 for

@@ -1,0 +1,227 @@
+/*-------------------------------------------------------------------------
+ *
+ * right.c
+ *	  Who may write into a run, and so name its tasks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/guard.h"
+#include "base/wait.h"
+#include "flow/right.h"
+#include "miscadmin.h"
+#include "protocol/problem.h"
+#include "queue/queue.h"
+#include "registry/agent.h"
+#include "registry/roster.h"
+#include "settings.h"
+#include "store/audit.h"
+#include "store/participant.h"
+#include "store/scope.h"
+#include "trust/principal.h"
+
+/* ------------------------------------------------------------------- groups */
+
+/* the groups of an agent, and that of all agents; the Slices are the roster's */
+static SliceList
+right_groups_of(Slice agent_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+	const SliceList *groups = ordinal < 0 ? NULL : &roster_agent(roster, ordinal)->card.groups;
+	SliceList	names = {0, palloc(sizeof(Slice) * (groups == NULL ? 1 : groups->n + 1))};
+	int			i;
+
+	names.items[names.n++] = SLICE_OF("group:*");
+	for (i = 0; groups != NULL && i < groups->n; i++)
+		names.items[names.n++] = groups->items[i];
+	return names;
+}
+
+/* Is an event of the run addressed to the agent, or to a group of it? */
+static bool
+right_was_addressed(Slice agent_id, Slice run_id)
+{
+	SliceList	groups;
+	int			i;
+
+	if (participant_was_addressed(agent_id, run_id))
+		return true;
+	groups = right_groups_of(agent_id);
+	for (i = 0; i < groups.n; i++)
+		if (participant_was_addressed(groups.items[i], run_id))
+			return true;
+	return false;
+}
+
+/* -------------------------------------------------------------------- tasks */
+
+/*
+ * The runs of the tasks that the agent can claim.  Of those that it has claimed, the
+ * log has its events.
+ */
+static List *
+right_list_runs_of_ready(List *runs, Slice agent_id, RowSnapshot which)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_READY, INDEX_READY, which, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		Task	   *task = task_look(rows_text(&scan, Anum_queue_task_id), which);
+
+		CHECK_FOR_INTERRUPTS();
+		if (task != NULL)
+			runs = slice_list_add(runs, task->run_id);
+	}
+	rows_end(&scan);
+	return runs;
+}
+
+static bool
+right_has_ready_task(Slice agent_id, Slice run_id)
+{
+	ListCell   *cell;
+
+	foreach(cell, right_list_runs_of_ready(NIL, agent_id, ROWS_LATEST))
+		if (slice_equal(*(Slice *) lfirst(cell), run_id))
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------- rights */
+
+static bool
+right_has_scope(Slice agent_id, Slice run_id)
+{
+	Slice		scope = scope_of_run(run_id);
+
+	return slice_present(scope) && principal_has_scope(agent_id, scope);
+}
+
+static bool
+right_is_reserved(Slice run_id)
+{
+	return slice_equal(run_id, SLICE_OF(AGENTS_RUN)) || slice_equal(run_id, SLICE_OF(AUDIT_RUN));
+}
+
+/* of a run that is founded, for an agent that has not sent an event of it */
+static bool
+right_has_been_given(Slice agent_id, Slice run_id)
+{
+	return right_was_addressed(agent_id, run_id) || right_has_ready_task(agent_id, run_id) ||
+		right_has_scope(agent_id, run_id);
+}
+
+static bool
+right_is_everywhere(Slice agent_id)
+{
+	return slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)) || principal_is_operator();
+}
+
+bool
+right_has(Slice agent_id, Slice run_id)
+{
+	TransactionId founder;
+
+	if (right_is_everywhere(agent_id) || participant_is_remembered(agent_id, run_id))
+		return true;
+	if (right_is_reserved(run_id))
+		return false;
+	return participant_has_sent(agent_id, run_id) || right_has_been_given(agent_id, run_id) ||
+		participant_run_state(run_id, &founder) == RUN_IS_OPEN;
+}
+
+/*
+ * May the agent write into the run, although it has not sent an event of it?  While
+ * nobody has, the guard is held until our event can be seen, so that of two
+ * strangers who found a run at once one comes second.
+ */
+static bool
+right_may_enter(Slice agent_id, Slice run_id)
+{
+	for (;;)
+	{
+		TransactionId founder;
+
+		guard_hold(GUARD_RUN, guard_key(GUARD_RUN, run_id, SLICE_NONE, 0));
+		switch (participant_run_state(run_id, &founder))
+		{
+			case RUN_IS_OPEN:
+				return true;
+			case RUN_IS_FOUNDED:
+				guard_drop(GUARD_RUN);
+				return right_has_been_given(agent_id, run_id);
+			case RUN_IS_DOUBTFUL:
+				break;
+		}
+		/* no guard may be held while waiting for a transaction */
+		guard_drop(GUARD_RUN);
+		wait_for_transaction(founder);
+		if (participant_has_sent(agent_id, run_id))
+			return true;
+	}
+}
+
+static void
+right_refuse(const Envelope *envelope)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errproblem("/run_id", "NOT_A_PARTICIPANT"),
+			 errmsg("\"%.*s\" does not take part in run \"%.*s\"",
+					envelope->from_agent.len, envelope->from_agent.s,
+					envelope->run_id.len, envelope->run_id.s),
+			 errhint("Begin a run of your own with a new run_id, or let somebody who takes part in this one send a message to the agent.")));
+}
+
+void
+right_require_sender(const Envelope *envelope)
+{
+	Slice		agent_id = envelope->from_agent;
+	Slice		run_id = envelope->run_id;
+
+	if (participant_is_remembered(agent_id, run_id) || right_is_everywhere(agent_id))
+		return;
+	if (right_is_reserved(run_id))
+	{
+		if (message_type_is_agent(envelope->type) && slice_equal(run_id, SLICE_OF(AGENTS_RUN)))
+			return;
+		right_refuse(envelope);
+	}
+	if (!participant_has_sent(agent_id, run_id) && !right_may_enter(agent_id, run_id))
+		right_refuse(envelope);
+	participant_remember(agent_id, run_id);
+}
+
+void
+right_add_recipients(const Event *event)
+{
+	/* the database itself writes to those who have to do with the task */
+	if (!event->internal && !right_is_reserved(event->envelope.run_id))
+		participant_add_recipients(&event->envelope, event->assigned_to);
+}
+
+List *
+right_list_runs(const SliceList *agents, RowSnapshot which)
+{
+	List	   *runs = NIL;
+	List	   *found = NIL;
+	ListCell   *cell;
+	int			i;
+
+	for (i = 0; i < agents->n; i++)
+	{
+		SliceList	groups = right_groups_of(agents->items[i]);
+
+		runs = right_list_runs_of_ready(runs, agents->items[i], which);
+		runs = participant_list_runs(runs, &groups, which);
+	}
+	foreach(cell, participant_list_runs(runs, agents, which))
+		if (!right_is_reserved(*(Slice *) lfirst(cell)))
+			found = lappend(found, lfirst(cell));
+	return found;
+}

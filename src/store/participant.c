@@ -1,0 +1,396 @@
+/*-------------------------------------------------------------------------
+ *
+ * participant.c
+ *	  Which agents take part in which run.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/column.h"
+#include "base/rows.h"
+#include "base/transaction.h"
+#include "miscadmin.h"
+#include "settings.h"
+#include "store/event.h"
+#include "store/participant.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+
+/* columns of clutch.participant */
+enum
+{
+	Anum_participant_name = 1,
+	Anum_participant_run_id,
+	Natts_participant = Anum_participant_run_id
+};
+
+ROWS_CHECK_COLUMNS(Natts_participant, PARTICIPANT);
+
+/* The orchestrator is addressed in nearly every run, and may write into all of them. */
+static bool
+participant_is_name(Slice name)
+{
+	return (slice_starts(name, SLICE_OF("agent:")) || slice_starts(name, SLICE_OF("group:"))) &&
+		!slice_equal(name, slice_of_cstring(clutch_orchestrator));
+}
+
+/* ----------------------------------------------------------------- memory */
+
+/* Pairs of a name and a run.  So many are remembered, then none of them. */
+#define MEMORY_MAX	4096
+
+/*
+ * The texts are compared, too: whoever finds two pairs with one hash must not be
+ * taken for a participant.
+ */
+typedef struct Remembered
+{
+	uint64		hash;			/* key */
+	char	   *pair;			/* the name and the run, without a gap */
+	int			name_len;
+	int			run_len;
+} Remembered;
+
+static HTAB *memory = NULL;
+static MemoryContext memory_context = NULL;
+static Oid	memory_relation = InvalidOid;	/* clutch.participant */
+static bool added_in_transaction = false;
+
+static void
+participant_forget_all(void)
+{
+	if (memory_context != NULL)
+		MemoryContextDelete(memory_context);
+	memory = NULL;
+	memory_context = NULL;
+}
+
+static void
+participant_rolled_back(void)
+{
+	if (added_in_transaction)
+		participant_forget_all();
+}
+
+static void
+participant_transaction_ended(void)
+{
+	added_in_transaction = false;
+}
+
+/* That is how a transaction tells that it has pruned a run. */
+static void
+participant_relation_changed(Datum arg, Oid relid)
+{
+	if (relid == memory_relation || !OidIsValid(relid))
+		participant_forget_all();
+}
+
+static void
+participant_memory_begin(void)
+{
+	static bool watching_relation = false;
+	HASHCTL		control = {0};
+
+	if (!watching_relation)
+		CacheRegisterRelcacheCallback(participant_relation_changed, (Datum) 0);
+	watching_relation = true;
+	participant_forget_all();
+	memory_relation = rows_table_oid(TABLE_PARTICIPANT);
+	memory_context = AllocSetContextCreate(TopMemoryContext, "clutch participants",
+										   ALLOCSET_DEFAULT_SIZES);
+	control.keysize = sizeof(uint64);
+	control.entrysize = sizeof(Remembered);
+	control.hcxt = memory_context;
+	memory = hash_create("clutch participants", 256, &control,
+						 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+static uint64
+participant_hash(Slice name, Slice run_id)
+{
+	return slice_hash(name) * UINT64CONST(0x9E3779B97F4A7C15) + slice_hash(run_id);
+}
+
+static bool
+participant_is_pair(const Remembered *entry, Slice name, Slice run_id)
+{
+	return slice_equal((Slice) {entry->pair, entry->name_len}, name) &&
+		slice_equal((Slice) {entry->pair + entry->name_len, entry->run_len}, run_id);
+}
+
+bool
+participant_is_remembered(Slice name, Slice run_id)
+{
+	uint64		hash;
+	const Remembered *entry;
+
+	if (memory == NULL)
+		return false;
+	hash = participant_hash(name, run_id);
+	entry = hash_search(memory, &hash, HASH_FIND, NULL);
+	return entry != NULL && participant_is_pair(entry, name, run_id);
+}
+
+void
+participant_remember(Slice name, Slice run_id)
+{
+	static TransactionWatch watch = {
+		.rolled_back = participant_rolled_back,
+		.prepared = participant_rolled_back,
+		.ended = participant_transaction_ended
+	};
+	uint64		hash = participant_hash(name, run_id);
+	char	   *pair;
+	Remembered *entry;
+
+	if (memory == NULL || hash_get_num_entries(memory) >= MEMORY_MAX)
+		participant_memory_begin();
+	transaction_watch(&watch);
+	added_in_transaction = true;
+	pair = MemoryContextAlloc(memory_context, name.len + run_id.len + 1);
+	memcpy(pair, name.s, name.len);
+	memcpy(pair + name.len, run_id.s, run_id.len);
+	entry = hash_search(memory, &hash, HASH_ENTER, NULL);
+	*entry = (Remembered) {hash, pair, name.len, run_id.len};
+}
+
+/* ------------------------------------------------------------------ looking */
+
+static bool
+participant_finds_event(Slice agent_id, Slice run_id, RowSnapshot which)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_FROM_AGENT, which, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	return rows_look(&scan, NULL);
+}
+
+bool
+participant_has_sent(Slice agent_id, Slice run_id)
+{
+	return participant_finds_event(agent_id, run_id, ROWS_DIRTY);
+}
+
+bool
+participant_was_addressed(Slice name, Slice run_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	return rows_look(&scan, NULL);
+}
+
+/* The oldest event comes first, so usually the first one is committed. */
+RunState
+participant_run_state(Slice run_id, TransactionId *founder)
+{
+	RunState	state = RUN_IS_OPEN;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_RUN_ID, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	while (state != RUN_IS_FOUNDED && rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		state = rows_is_being_inserted(&scan) ? RUN_IS_DOUBTFUL : RUN_IS_FOUNDED;
+		if (state == RUN_IS_DOUBTFUL)
+			*founder = rows_in_doubt(&scan);
+	}
+	rows_end(&scan);
+	return state;
+}
+
+/* ------------------------------------------------------------------ adding */
+
+static void
+participant_insert(Slice name, Slice run_id)
+{
+	Datum		values[Natts_participant];
+	bool		nulls[Natts_participant] = {0};
+
+	column_put_text(values, nulls, Anum_participant_name, name);
+	column_put_text(values, nulls, Anum_participant_run_id, run_id);
+	(void) rows_insert(TABLE_PARTICIPANT, values, nulls);
+}
+
+void
+participant_add(Slice name, Slice run_id)
+{
+	if (!participant_is_name(name) || participant_is_remembered(name, run_id))
+		return;
+	if (!participant_was_addressed(name, run_id) &&
+		!participant_finds_event(name, run_id, ROWS_LATEST))
+		participant_insert(name, run_id);
+	participant_remember(name, run_id);
+}
+
+void
+participant_add_recipients(const Envelope *envelope, Slice assigned_to)
+{
+	int			i;
+
+	for (i = 0; i < envelope->to_agents.n; i++)
+		if (!slice_equal(envelope->to_agents.items[i], assigned_to))
+			participant_add(envelope->to_agents.items[i], envelope->run_id);
+}
+
+/* ------------------------------------------------------------- enumerating */
+
+/* The rows that the scan finds are in the order of runs: each run is sought behind the last. */
+static List *
+participant_list_runs_of(List *runs, Slice name, StateTable table, StateIndex index,
+						 int run_attno, RowSnapshot which)
+{
+	Slice		last = SLICE_OF("");
+	RowScan		scan;
+
+	rows_begin(&scan, table, index, which, AccessShareLock);
+	for (;;)
+	{
+		scan.nkeys = 0;
+		rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+		rows_key_text(&scan, 2, BTGreaterStrategyNumber, last);
+		rows_restart(&scan);
+		CHECK_FOR_INTERRUPTS();
+		if (!rows_next(&scan))
+			break;
+		runs = slice_list_add(runs, rows_text(&scan, run_attno));
+		last = *(Slice *) llast(runs);
+	}
+	rows_end(&scan);
+	return runs;
+}
+
+static List *
+participant_list_unique(List *runs)
+{
+	List	   *unique = NIL;
+	ListCell   *cell;
+
+	list_sort(runs, slice_list_compare);
+	foreach(cell, runs)
+		if (unique == NIL || !slice_equal(*(Slice *) llast(unique), *(Slice *) lfirst(cell)))
+			unique = lappend(unique, lfirst(cell));
+	return unique;
+}
+
+List *
+participant_list_runs(List *runs, const SliceList *names, RowSnapshot which)
+{
+	int			i;
+
+	for (i = 0; i < names->n; i++)
+	{
+		Slice		name = names->items[i];
+
+		runs = participant_list_runs_of(runs, name, TABLE_PARTICIPANT, INDEX_PARTICIPANT,
+										Anum_participant_run_id, which);
+		if (slice_starts(name, SLICE_OF("agent:")))
+			runs = participant_list_runs_of(runs, name, TABLE_EVENTS, INDEX_EVENTS_FROM_AGENT,
+											Anum_event_run_id, which);
+	}
+	return participant_list_unique(runs);
+}
+
+/* ---------------------------------------------------------------- forgetting */
+
+typedef struct Departure
+{
+	Slice		run_id;
+	Slice		name;
+} Departure;
+
+static List *
+participant_add_departure(List *departures, Slice run_id, Slice name)
+{
+	Departure  *departure = palloc(sizeof(Departure));
+
+	if (!participant_is_name(name))
+		return departures;
+	departure->run_id = slice_copy(run_id);
+	departure->name = slice_copy(name);
+	return lappend(departures, departure);
+}
+
+List *
+participant_list_of_event(List *departures, const RowScan *event)
+{
+	Slice		run_id = rows_text(event, Anum_event_run_id);
+	bool		isnull;
+	SliceList	to = column_texts_of(rows_datum(event, Anum_event_to_agents, &isnull));
+	int			i;
+
+	departures = participant_add_departure(departures, run_id, rows_text(event, Anum_event_from_agent));
+	for (i = 0; i < to.n; i++)
+		departures = participant_add_departure(departures, run_id, to.items[i]);
+	return departures;
+}
+
+static int
+participant_compare_departures(const ListCell *a, const ListCell *b)
+{
+	const Departure *x = lfirst(a);
+	const Departure *y = lfirst(b);
+	int			by_run = slice_compare(x->run_id, y->run_id);
+
+	return by_run != 0 ? by_run : slice_compare(x->name, y->name);
+}
+
+static void
+participant_delete(Slice name, Slice run_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		ItemPointerData tid = rows_tid(&scan);
+
+		(void) rows_delete_if_free(TABLE_PARTICIPANT, &tid);
+	}
+	rows_end(&scan);
+}
+
+/*
+ * A run that has left the log is open again, and is another run if somebody founds
+ * it.  Where other events of the run stay, so do those who took part in it.
+ */
+void
+participant_forget_events(List *departures)
+{
+	const Departure *last = NULL;
+	RunState	state = RUN_IS_OPEN;
+	ListCell   *cell;
+
+	participant_forget_all();
+	CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_PARTICIPANT));
+	list_sort(departures, participant_compare_departures);
+	foreach(cell, departures)
+	{
+		const Departure *departure = lfirst(cell);
+		bool		same_run = last != NULL && slice_equal(last->run_id, departure->run_id);
+		TransactionId founder;
+
+		CHECK_FOR_INTERRUPTS();
+		if (same_run && slice_equal(last->name, departure->name))
+			continue;
+		if (!same_run)
+			state = participant_run_state(departure->run_id, &founder);
+		if (state == RUN_IS_OPEN)
+			participant_delete(departure->name, departure->run_id);
+		else
+			participant_add(departure->name, departure->run_id);
+		last = departure;
+	}
+}
