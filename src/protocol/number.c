@@ -120,3 +120,20 @@ number_to_int64(Numeric number, int64 *value)
 	*value = rounded;
 	return true;
 }
+
+/* numeric_float8 would raise an error for 1e-400 */
+double
+number_to_double(Numeric number)
+{
+	char	   *text = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(number)));
+	double		nearest = strtod(text, NULL);
+
+	pfree(text);
+	return nearest;
+}
+
+bool
+number_equals_text(Numeric number, const char *text)
+{
+	return number_compare(number, number_of_text(text)) == 0;
+}

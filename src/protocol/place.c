@@ -11,6 +11,7 @@
 
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 
 /* how many bytes of a user's text a sentence shows */
 #define TEXT_SHOWN		80
@@ -20,17 +21,19 @@ static char *
 place_path(const DocumentPlace *place)
 {
 	char	   *parent;
+	char	   *path;
 
+	check_stack_depth();
 	if (place == NULL)
 		return pstrdup("");
 	if (place->base)
 		return pstrdup(place->base);
 
-	/* the recursion is shallow: the protocol's fields do not nest deeply */
 	parent = place_path(place->up);
-	if (slice_present(place->key))
-		return problem_path(parent, place->key.s, place->key.len);
-	return problem_path_index(parent, place->index);
+	path = slice_present(place->key) ? problem_path(parent, place->key.s, place->key.len) :
+		problem_path_index(parent, place->index);
+	pfree(parent);
+	return path;
 }
 
 /* the subject of a sentence: "ts", or: Element 2 of "requires" */
@@ -41,6 +44,8 @@ place_name(const DocumentPlace *place)
 		return pstrdup("The document");
 	if (slice_present(place->key))
 		return place_quote(place->key);
+	if (place->up != NULL && !place->up->base && !slice_present(place->up->key))
+		return psprintf("Element %d of an array", place->index);
 	return psprintf("Element %d of %s", place->index, place_name(place->up));
 }
 

@@ -74,6 +74,7 @@ INSERT INTO contract VALUES
 ('clutch.redact(bigint,text)', 'writes', 'seq bigint, reason text', 'void'),
 ('clutch.export(text)', 'reads', 'run_id text', 'SETOF text'),
 ('clutch.import(text[])', 'writes', 'lines text[]', 'bigint'),
+('clutch.canonical(jsonb)', 'pure', 'document jsonb', 'text'),
 ('clutch.check()', 'reads', '', 'TABLE(code text, detail text, hint text)'),
 ('clutch.version()', 'pure', '', 'text'),
 ('clutch.grant_agent(text,text,text[],text[])', 'writes', 'role_name text, agent_id text, '
