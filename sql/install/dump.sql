@@ -15,7 +15,7 @@ BEGIN
 		-- somebody else in another cluster.  Nor does its subscription leave
 		-- places behind, which the next one of the name would take for its own.
 		PERFORM pg_catalog.pg_extension_config_dump(member,
-			CASE WHEN member OPERATOR(pg_catalog.=) 'clutch.principal'::regclass
+			CASE WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.principal,clutch.privilege}'::regclass[])
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)'
 				 WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.subscription,clutch.schedule}'::regclass[])
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) owner)'

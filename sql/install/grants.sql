@@ -26,8 +26,15 @@ FROM (VALUES
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
 		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.version()', 'clutch.now()', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.envelope_of(bigint)'])) AS g(grantee, functions)
-CROSS JOIN LATERAL unnest(g.functions) AS f(function);
-COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent (grantee agent) and grant_reader (grantee reader) grant';
+CROSS JOIN LATERAL unnest(g.functions) AS f(function)
+UNION ALL
+-- Rights are given by the owner alone, as everywhere in PostgreSQL.
+SELECT 'operator', p.oid::regprocedure
+FROM pg_catalog.pg_proc p
+WHERE p.pronamespace = 'clutch'::regnamespace AND p.prorettype <> 'trigger'::regtype
+  AND p.proname NOT LIKE 'grant\_%' AND p.proname NOT LIKE 'revoke\_agent'
+  AND p.proname NOT IN ('revoke_reader', 'revoke_operator', 'filter_rows');
+COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent, grant_reader and grant_operator grant (grantee agent, reader or operator)';
 
 CREATE OR REPLACE FUNCTION clutch.grant_functions(role_name name, grantee text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -40,7 +47,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = format('invalid grantee "%s"', coalesce(grantee, 'null')),
 			DETAIL = '[{"argument": "grantee", "code": "WRONG_VALUE"}]',
-			HINT = 'The grantee is agent or reader.';
+			HINT = 'The grantee is agent, reader or operator.';
 	END IF;
 	EXECUTE format('GRANT USAGE ON SCHEMA clutch TO %I', role_name);
 	FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = grant_functions.grantee LOOP
@@ -49,7 +56,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
-	'grants the functions that clutch.function_grants lists for agent or reader, and USAGE on the schema';
+	'grants the functions that clutch.function_grants lists for agent, reader or operator, and USAGE on the schema';
 
 -- The role of an agent sees its own rows of these.
 CREATE OR REPLACE VIEW clutch.agent_views WITH (security_invoker = true) AS
@@ -188,6 +195,56 @@ END
 $$;
 COMMENT ON FUNCTION clutch.grant_reader(text) IS
 	'lets a role read the log, the views and the state, but change nothing';
+
+CREATE OR REPLACE FUNCTION clutch.grant_operator(role_name text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	IF role_name IS NULL OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role_name) THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = format('role "%s" does not exist', coalesce(role_name, 'NULL')),
+			DETAIL = '[{"argument": "role_name", "code": "WRONG_VALUE"}]',
+			HINT = 'Create the role first.';
+	END IF;
+	PERFORM clutch.grant_functions(role_name::name, 'operator');
+	EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA clutch TO %I', role_name);
+	EXECUTE format('GRANT SELECT ON ALL SEQUENCES IN SCHEMA clutch TO %I', role_name);
+	EXECUTE format('GRANT INSERT (envelope) ON clutch.events TO %I', role_name);
+	EXECUTE format('GRANT INSERT, UPDATE, DELETE ON clutch.retry_policy, clutch.group_member TO %I', role_name);
+	INSERT INTO clutch.privilege VALUES (quote_ident(role_name)::regrole, 'operator', NULL) ON CONFLICT DO NOTHING;
+END
+$$;
+COMMENT ON FUNCTION clutch.grant_operator(text) IS
+	'lets a role operate clutch without being a superuser: it reads everything, speaks for every agent, ticks, prunes, redacts, pauses and sets policies';
+
+CREATE OR REPLACE FUNCTION clutch.revoke_operator(role_name text) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r regrole := to_regrole(quote_ident(role_name));
+	f regprocedure;
+BEGIN
+	DELETE FROM clutch.privilege p WHERE p.grantee = r AND p.privilege = 'operator';
+	IF NOT FOUND THEN
+		RETURN false;
+	END IF;
+	FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = 'operator' LOOP
+		EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM %I', f, role_name);
+	END LOOP;
+	EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA clutch FROM %I', role_name);
+	EXECUTE format('REVOKE ALL ON ALL SEQUENCES IN SCHEMA clutch FROM %I', role_name);
+	EXECUTE format('REVOKE INSERT (envelope) ON clutch.events FROM %I', role_name);
+	EXECUTE format('REVOKE USAGE ON SCHEMA clutch FROM %I', role_name);
+	-- What it has as the role of agents stays.
+	PERFORM clutch.grant_agent(role_name, p.agent_id, p.capabilities, p.scopes)
+	FROM clutch.principal p WHERE p.grantee = r;
+	RETURN true;
+END
+$$;
+COMMENT ON FUNCTION clutch.revoke_operator(text) IS
+	'takes back what grant_operator gave; returns false if the role was not an operator';
 
 -- For the scripts of ALTER EXTENSION UPDATE.
 CREATE OR REPLACE FUNCTION clutch.grant_again() RETURNS void

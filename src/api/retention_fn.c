@@ -43,12 +43,12 @@ begin_as_owner(const char *what)
 {
 	Caller		caller;
 
-	if (!principal_is_operator())
+	if (!principal_is_operator(principal_role()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem("", "NOT_AN_OPERATOR"),
 				 errmsg("only an operator may %s", what),
-				 errhint("Ask a superuser or the owner of the extension.")));
+				 errhint("Ask an operator, or let the owner of the extension run SELECT clutch.grant_operator(role_name).")));
 	(void) restored_epoch();
 	GetUserIdAndSecContext(&caller.user, &caller.context);
 	SetUserIdAndSecContext(rows_owner(), caller.context | SECURITY_LOCAL_USERID_CHANGE);

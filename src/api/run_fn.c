@@ -101,12 +101,12 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 	Oid			user;
 	int			context;
 
-	if (!principal_is_operator())
+	if (!principal_is_operator(principal_role()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem("", "NOT_AN_OPERATOR"),
 				 errmsg("only an operator may rebuild the state"),
-				 errhint("Ask a superuser or the owner of the extension.")));
+				 errhint("Ask an operator, or let the owner of the extension run SELECT clutch.grant_operator(role_name).")));
 	/* the tables belong to the owner, whichever operator calls */
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);

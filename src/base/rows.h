@@ -58,6 +58,7 @@
 	X(PAUSE, "pause", 5) \
 	X(RETRY_POLICY, "retry_policy", 5) \
 	X(PRINCIPAL, "principal", 4) \
+	X(PRIVILEGE, "privilege", 3) \
 	X(RUN_SCOPE, "run_scope", 2) \
 	X(PARTICIPANT, "participant", 2) \
 	X(TASK, "task", 46) \
@@ -113,6 +114,7 @@ enum
 	X(PAUSE, "pause_pkey")	/* what */ \
 	X(RETRY_POLICY, "retry_policy_pkey")	/* payload_type */ \
 	X(PRINCIPAL, "principal_pkey")	/* grantee, agent_id */ \
+	X(PRIVILEGE, "privilege_pkey")	/* grantee, privilege */ \
 	X(RUN_SCOPE, "run_scope_pkey")	/* run_id */ \
 	X(PARTICIPANT, "participant_key")	/* name, run_id */ \
 	X(TASK, "task_pkey")	/* task_id */ \

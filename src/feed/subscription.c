@@ -84,7 +84,7 @@ subscription_find(Slice name)
 static void
 subscription_require_owner(const Subscription *subscription)
 {
-	if (principal_role() == subscription->owner || principal_is_operator())
+	if (principal_role() == subscription->owner || principal_is_operator(principal_role()))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

@@ -119,7 +119,7 @@ right_has_been_given(Slice agent_id, Slice run_id)
 static bool
 right_is_everywhere(Slice agent_id)
 {
-	return slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)) || principal_is_operator();
+	return slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)) || principal_is_operator(principal_role());
 }
 
 bool

@@ -119,7 +119,7 @@ schedule_lock_named(Slice name, Schedule *s)
 	if (found)
 		schedule_keep(&scan, s);
 	rows_end(&scan);
-	if (found && s->owner != principal_role() && !principal_is_operator())
+	if (found && s->owner != principal_role() && !principal_is_operator(principal_role()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem("name", "NOT_YOUR_SCHEDULE"),

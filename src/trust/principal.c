@@ -13,6 +13,7 @@
 #include "protocol/problem.h"
 #include "settings.h"
 #include "trust/principal.h"
+#include "trust/privilege.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 
@@ -72,22 +73,16 @@ principal_begin_grants(RowScan *scan, Slice agent_id)
 	rows_start(scan);
 }
 
-static bool
-principal_role_is_operator(Oid role)
-{
-	return superuser_arg(role) || is_member_of_role(role, rows_owner());
-}
-
 bool
-principal_is_operator(void)
+principal_is_operator(Oid role)
 {
-	return principal_role_is_operator(principal_role());
+	return privilege_is_operator(role, ROWS_LATEST);
 }
 
 bool
 principal_may_restore(void)
 {
-	return principal_role_is_operator(GetUserId());
+	return privilege_is_owner(GetUserId());
 }
 
 bool
@@ -96,7 +91,7 @@ principal_speaks_for(Slice agent_id)
 	RowScan		scan;
 	bool		found;
 
-	if (principal_is_operator())
+	if (principal_is_operator(principal_role()))
 		return true;
 	principal_begin_grants(&scan, agent_id);
 	found = rows_next(&scan);
@@ -170,7 +165,7 @@ principal_require_card(Slice agent_id, const AgentCard *card)
 	bool		may = false;
 	int			i;
 
-	if (principal_is_operator())
+	if (principal_is_operator(principal_role()))
 		return;
 	principal_begin_grants(&scan, agent_id);
 	if (rows_next(&scan))
@@ -238,7 +233,7 @@ principal_default_agent(void)
 	Slice		only = SLICE_NONE;
 	int			n = 0;
 
-	if (principal_is_operator())
+	if (principal_is_operator(principal_role()))
 		return slice_of_cstring(clutch_orchestrator);
 	principal_begin_grants(&scan, SLICE_NONE);
 	while (n < 2 && rows_next(&scan))

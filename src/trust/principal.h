@@ -5,8 +5,8 @@
  *
  * The role is the outer one: that of the login, or the one chosen by SET ROLE
  * among the roles that are granted to it.  A SECURITY DEFINER function does not
- * change it.  Superusers and the owner of the extension (operators) speak for
- * every agent, other roles for the agents that clutch.principal gives them.
+ * change it.  Operators (trust/privilege) speak for every agent, other roles for
+ * the agents that clutch.principal gives them.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,12 +23,13 @@
  */
 extern Oid	principal_role(void);
 
-extern bool principal_is_operator(void);
+/* Is that role an operator at this moment? */
+extern bool principal_is_operator(Oid role);
 
 /*
  * May the current role put back rows of the log that were admitted before, as
- * pg_restore does?  Unlike the functions above it asks for the role that
- * writes the row, because replication also does so, in the name of the owner.
+ * pg_restore does?  Only the owner and superusers may.  This asks for the role
+ * that writes the row, because replication also does so, in the name of the owner.
  */
 extern bool principal_may_restore(void);
 extern bool principal_speaks_for(Slice agent_id);

@@ -1,0 +1,130 @@
+/*-------------------------------------------------------------------------
+ *
+ * privilege.c
+ *	  Which database role is an operator, and which may read without being an
+ *	  agent.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/column.h"
+#include "catalog/pg_authid.h"
+#include "miscadmin.h"
+#include "trust/privilege.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/syscache.h"
+
+/* columns of clutch.privilege */
+enum
+{
+	Anum_privilege_grantee = 1,
+	Anum_privilege_privilege,
+	Anum_privilege_scopes,
+	Natts_privilege = Anum_privilege_scopes
+};
+
+ROWS_CHECK_COLUMNS(Natts_privilege, PRIVILEGE);
+
+bool
+privilege_is_owner(Oid role)
+{
+	return superuser_arg(role) || is_member_of_role(role, rows_owner());
+}
+
+/*
+ * Goes on to the next row that gives the role this privilege.  There are few
+ * rows, and usually none, which costs no more than opening the table.
+ */
+static bool
+privilege_next(RowScan *scan, Oid role, Slice privilege)
+{
+	while (rows_next(scan))
+	{
+		bool		isnull;
+		Oid			grantee = DatumGetObjectId(rows_datum(scan, Anum_privilege_grantee, &isnull));
+
+		/* a role that has been dropped leaves its row behind */
+		if (slice_equal(rows_text(scan, Anum_privilege_privilege), privilege) &&
+			SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(grantee)) &&
+			has_privs_of_role(role, grantee))
+			return true;
+	}
+	return false;
+}
+
+static void
+privilege_begin(RowScan *scan, RowSnapshot snapshot)
+{
+	rows_begin(scan, TABLE_PRIVILEGE, INDEX_PRIVILEGE, snapshot, AccessShareLock);
+	rows_start(scan);
+}
+
+bool
+privilege_is_operator(Oid role, RowSnapshot snapshot)
+{
+	RowScan		scan;
+	bool		found;
+
+	if (privilege_is_owner(role))
+		return true;
+	privilege_begin(&scan, snapshot);
+	found = privilege_next(&scan, role, SLICE_OF("operator"));
+	rows_end(&scan);
+	return found;
+}
+
+bool
+privilege_reads_all(Oid role, RowSnapshot snapshot)
+{
+	RowScan		scan;
+	bool		found = false;
+
+	if (privilege_is_operator(role, snapshot) || has_privs_of_role(role, ROLE_PG_READ_ALL_DATA))
+		return true;
+	privilege_begin(&scan, snapshot);
+	while (!found && privilege_next(&scan, role, SLICE_OF("reader")))
+		found = rows_is_null(&scan, Anum_privilege_scopes);
+	rows_end(&scan);
+	return found;
+}
+
+/* those of the current row */
+static SliceList
+privilege_row_scopes(const RowScan *scan)
+{
+	bool		isnull;
+	Datum		array = rows_datum(scan, Anum_privilege_scopes, &isnull);
+
+	if (isnull)
+		return (SliceList) {0, NULL};
+	return column_texts_of(PointerGetDatum(DatumGetArrayTypePCopy(array)));
+}
+
+static void
+privilege_add_scopes(SliceList *list, int *room, SliceList scopes)
+{
+	int			i;
+
+	for (i = 0; i < scopes.n; i++)
+	{
+		if (list->n == *room)
+			list->items = repalloc(list->items, sizeof(Slice) * (*room *= 2));
+		list->items[list->n++] = scopes.items[i];
+	}
+}
+
+SliceList
+privilege_scopes(Oid role, RowSnapshot snapshot)
+{
+	int			room = 8;
+	SliceList	list = {0, palloc(sizeof(Slice) * room)};
+	RowScan		scan;
+
+	privilege_begin(&scan, snapshot);
+	while (privilege_next(&scan, role, SLICE_OF("reader")))
+		privilege_add_scopes(&list, &room, privilege_row_scopes(&scan));
+	rows_end(&scan);
+	return list;
+}

@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * privilege.h
+ *	  Which database role is an operator, and which may read without being an
+ *	  agent.
+ *
+ * The owner of the extension and superusers may do everything.  To other roles
+ * clutch.grant_operator and clutch.grant_reader give a row of clutch.privilege.
+ * Like a privilege of PostgreSQL, it holds for the members of the role, too,
+ * if they inherit its rights.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_PRIVILEGE_H
+#define CLUTCH_PRIVILEGE_H
+
+#include "base/rows.h"
+
+/* Is it a superuser, the owner of the extension, or a member of that role? */
+extern bool privilege_is_owner(Oid role);
+
+/*
+ * Is it the owner, or does it hold the privilege of an operator?  The snapshot
+ * is that of whoever asks: ROWS_ACTIVE where the answer decides what a query
+ * shows, ROWS_LATEST where it decides what is written.
+ */
+extern bool privilege_is_operator(Oid role, RowSnapshot snapshot);
+
+/*
+ * May the role read the whole log?  Operators may, readers without scopes, and
+ * the members of pg_read_all_data.
+ */
+extern bool privilege_reads_all(Oid role, RowSnapshot snapshot);
+
+/* The scopes that the role reads as a reader, palloc'd. */
+extern SliceList privilege_scopes(Oid role, RowSnapshot snapshot);
+
+#endif							/* CLUTCH_PRIVILEGE_H */
