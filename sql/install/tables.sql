@@ -198,7 +198,7 @@ CREATE TABLE clutch.waiting (
 	queue_no		bigint NOT NULL,
 	task_id			text COLLATE "C" NOT NULL,
 	since			timestamptz NOT NULL,
-	from_agent		text COLLATE "C" NOT NULL,	-- the requester, whose kinds are limited
+	from_agent		text COLLATE "C" NOT NULL,	-- the requester, whose kinds are limited; empty: offered
 	CONSTRAINT waiting_pkey PRIMARY KEY (kind, urgency, queue_no)
 );
 CREATE INDEX waiting_from_agent ON clutch.waiting (from_agent, kind);

@@ -189,7 +189,7 @@ bookmark_horizon(void)
 bool
 bookmark_covers(const Horizon *horizon, int epoch, uint64 xid)
 {
-	int			of_copy = Abs(epoch);
+	int			of_copy = abs(epoch);
 
 	return of_copy < horizon->epoch || (of_copy == horizon->epoch && xid < horizon->xid);
 }

@@ -123,7 +123,8 @@ waiting_note_if_fitting(int64 kind, Slice task_id, void *arg)
 	WaitingKind *entry = waiting_kind_get(kind, task_id, &was_read);
 
 	visit->readings += was_read;
-	if (entry == NULL || !router_fits(&entry->requirement, visit->agent_id))
+	if (entry == NULL || slice_equal(entry->holder, visit->agent_id) ||
+		!router_fits(&entry->requirement, visit->agent_id))
 		return true;
 	if (list->n == list->room)
 	{

@@ -34,6 +34,13 @@ waiting_kind_of(const Requirement *requirement)
 					(requirement_digest(requirement) & DIGEST_MASK));
 }
 
+int64
+waiting_kind_of_offered(const Requirement *requirement, Slice holder)
+{
+	return (int64) (requirement_anchor(requirement) << DIGEST_BITS |
+					((requirement_digest(requirement) ^ slice_hash(holder)) & DIGEST_MASK));
+}
+
 void
 waiting_kind_range(uint64 anchor, int64 *first, int64 *last)
 {
@@ -99,6 +106,8 @@ waiting_kind_forget(int64 kind)
 	waiting_kind_list_free_kept(&kept->groups);
 	if (slice_present(kept->scope))
 		pfree(unconstify(char *, kept->scope.s));
+	if (slice_present(entry->holder))
+		pfree(unconstify(char *, entry->holder.s));
 	(void) hash_search(kinds, &kind, HASH_REMOVE, NULL);
 }
 
@@ -107,7 +116,7 @@ waiting_kind_forget(int64 kind)
  * large.  The run is left out: a kind has tasks of many runs.
  */
 static WaitingKind *
-waiting_kind_remember(int64 kind, const Requirement *requirement)
+waiting_kind_remember(int64 kind, Slice holder, const Requirement *requirement)
 {
 	MemoryContext old = MemoryContextSwitchTo(kinds_context);
 	Requirement kept = *requirement;
@@ -124,6 +133,7 @@ waiting_kind_remember(int64 kind, const Requirement *requirement)
 	kept.run_id = SLICE_NONE;
 	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
 	entry->requirement = kept;
+	entry->holder = slice_present(holder) ? slice_copy(holder) : SLICE_NONE;
 	memset(&entry->place, 0, sizeof(entry->place));
 	turns[next_turn] = kind;
 	next_turn = (next_turn + 1) % MAX_KINDS;
@@ -137,7 +147,8 @@ static WaitingKind *
 waiting_kind_read(int64 kind, Slice task_id)
 {
 	Task	   *task = task_look(task_id, ROWS_LATEST);
-	Jsonb	   *request = task ? event_read(task->request_seq, ROWS_LATEST) : NULL;
+	bool		is_there = task != NULL && task->queue_kind == kind;
+	Jsonb	   *request = is_there ? event_read(task->request_seq, ROWS_LATEST) : NULL;
 	Requirement requirement;
 	Envelope	envelope;
 
@@ -145,7 +156,7 @@ waiting_kind_read(int64 kind, Slice task_id)
 		return NULL;
 	envelope_read_admitted(request, &envelope, problem_list());
 	requirement_of(&envelope, task->scope, &requirement);
-	return waiting_kind_remember(kind, &requirement);
+	return waiting_kind_remember(kind, task_is_offered(task) ? task->agent_id : SLICE_NONE, &requirement);
 }
 
 WaitingKind *

@@ -20,11 +20,19 @@
 typedef struct WaitingKind
 {
 	int64		kind;			/* key */
+	Slice		holder;			/* of tasks that are offered: the agent that has them */
 	Requirement requirement;
 	QueuePlace	place;			/* where its queue is read from */
 } WaitingKind;
 
 extern int64 waiting_kind_of(const Requirement *requirement);
+
+/*
+ * The kind of tasks that are offered to other agents.  Those of each holder form
+ * a kind of their own: the holder, for which they are nothing new, would have to
+ * pass over all of them whenever it has room.
+ */
+extern int64 waiting_kind_of_offered(const Requirement *requirement, Slice holder);
 
 /* the kinds of an anchor are numbered from *first to *last */
 extern void waiting_kind_range(uint64 anchor, int64 *first, int64 *last);

@@ -23,8 +23,9 @@
  */
 #define SLOT_MISSED		USECS_PER_SEC
 
+/* from_agent: the requester whose kinds are limited; empty for a task that is offered */
 static void
-waiting_insert(Task *task, int64 kind, int64 queue_no, TimestampTz since)
+waiting_insert(Task *task, int64 kind, int64 queue_no, TimestampTz since, Slice from_agent)
 {
 	Datum		values[Natts_waiting] = {0};
 	bool		nulls[Natts_waiting] = {0};
@@ -37,7 +38,7 @@ waiting_insert(Task *task, int64 kind, int64 queue_no, TimestampTz since)
 	values[Anum_queue_queue_no - 1] = Int64GetDatum(task->queue_no);
 	column_put_text(values, nulls, Anum_queue_task_id, task->task_id);
 	values[Anum_queue_since - 1] = TimestampTzGetDatum(since);
-	column_put_text(values, nulls, Anum_queue_from_agent, task->from_agent);
+	column_put_text(values, nulls, Anum_queue_from_agent, from_agent);
 	(void) rows_insert(TABLE_WAITING, values, nulls);
 	notify_due(now + SLOT_MISSED);
 }
@@ -45,13 +46,14 @@ waiting_insert(Task *task, int64 kind, int64 queue_no, TimestampTz since)
 void
 waiting_put_kind(Task *task, int64 kind)
 {
-	waiting_insert(task, kind, rows_nextval(SEQUENCE_QUEUE_NO), clock_now());
+	waiting_insert(task, kind, rows_nextval(SEQUENCE_QUEUE_NO), clock_now(), task->from_agent);
 }
 
 void
 waiting_put_back(Task *task, const Requirement *requirement)
 {
-	waiting_insert(task, waiting_kind_of(requirement), task->left_no, task->left_since);
+	waiting_insert(task, waiting_kind_of(requirement), task->left_no, task->left_since,
+				   task->from_agent);
 }
 
 void
@@ -125,7 +127,8 @@ waiting_is_first(const Task *task)
 void
 waiting_offer(Task *task, const Requirement *requirement)
 {
-	waiting_insert(task, waiting_kind_of(requirement), task->queue_no, clock_now());
+	waiting_insert(task, waiting_kind_of_offered(requirement, task->agent_id), task->queue_no, clock_now(),
+				   SLICE_OF(""));
 }
 
 void

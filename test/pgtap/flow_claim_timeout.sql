@@ -1,6 +1,6 @@
 -- Unclaimed work moves (clutch.claim_timeout; DESIGN 3).
 \ir ../fixtures/tap.sql
-SELECT plan(39);
+SELECT plan(43);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
@@ -59,6 +59,20 @@ SELECT is(fixture.claimed('agent:lois'), 'nothing', 'a task for one agent is for
 SELECT is(pg_temp.stuck(), 'c3 agent:ken not claimed', 'it is stuck');
 SELECT is((SELECT count(*) FROM clutch.cancel('c3')), 1::bigint, 'and can be cancelled');
 SELECT is((SELECT count(*) FROM clutch.waiting), 0::bigint, 'with its offer');
+
+-- ------------------------------------- its own offered tasks are no hindrance
+-- ken has 80 tasks that nobody else can have, and one more waits behind them.
+SELECT fixture.at(9300), clutch.set_status('agent:lois', 'STOPPED'), fixture.agent('ken', 80) \g /dev/null
+SELECT count(fixture.ask('m' || i)) FROM generate_series(10, 89) i \g /dev/null
+SELECT fixture.at(9400), clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.waiting), 80::bigint, 'each of many unclaimed tasks is offered');
+SELECT is((SELECT count(*) FROM clutch.waiting WHERE from_agent = 'agent:ui'), 0::bigint, 'which does not count as a kind of their requester');
+SELECT fixture.ask('n1') \g /dev/null
+SELECT is(fixture.state('n1'), 'pending 1', 'another one waits');
+SELECT count(fixture.claimed('agent:ken', 1)), count(clutch.finish('agent:ken', 'm10')) \g /dev/null
+SELECT is(fixture.state('n1'), 'assigned agent:ken 1', 'and gets the slot that becomes free, past those that the agent has already');
+SELECT clutch.cancel_run(run_id) FROM (SELECT DISTINCT run_id FROM clutch.tasks WHERE task_id ~ '^[mn]' AND finished_at IS NULL) r \g /dev/null
+SELECT fixture.agent('ken', 2), fixture.agent('lois') \g /dev/null
 
 -- -------------------------------------------------------- no endless exchange
 -- Two agents that never claim, and a day of ticks.
