@@ -149,6 +149,7 @@ waiting_kind_read(int64 kind, Slice task_id)
 	Task	   *task = task_look(task_id, ROWS_LATEST);
 	bool		is_there = task != NULL && task->queue_kind == kind;
 	Jsonb	   *request = is_there ? event_read(task->request_seq, ROWS_LATEST) : NULL;
+	Slice		holder = SLICE_NONE;
 	Requirement requirement;
 	Envelope	envelope;
 
@@ -156,7 +157,10 @@ waiting_kind_read(int64 kind, Slice task_id)
 		return NULL;
 	envelope_read_admitted(request, &envelope, problem_list());
 	requirement_of(&envelope, task->scope, &requirement);
-	return waiting_kind_remember(kind, task_is_offered(task) ? task->agent_id : SLICE_NONE, &requirement);
+	/* before 0.3.0, tasks that were offered shared the kind of those that are pending */
+	if (task_is_offered(task) && kind == waiting_kind_of_offered(&requirement, task->agent_id))
+		holder = task->agent_id;
+	return waiting_kind_remember(kind, holder, &requirement);
 }
 
 WaitingKind *
