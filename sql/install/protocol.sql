@@ -51,3 +51,9 @@ CREATE FUNCTION clutch.from_legacy(envelope jsonb) RETURNS jsonb
 	LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.from_legacy(jsonb) IS
 	'translates an envelope with a legacy type (PLAN, PROPOSAL, EXEC_REPORT, REVIEW, BLOCKER); returns others unchanged';
+
+CREATE FUNCTION clutch.render(envelope jsonb) RETURNS text
+	AS 'MODULE_PATHNAME', 'clutch_render'
+	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.render(jsonb) IS
+	'an envelope as text for the prompt of a model: who sent what to whom, then the payload between two lines with a number that no payload can know';

@@ -148,7 +148,7 @@ CREATE TABLE clutch.task (
 	domain			text COLLATE "C",
 	payload_type	text COLLATE "C",
 	is_traced		boolean NOT NULL DEFAULT false,	-- its request has a trace
-	limits_tools	boolean NOT NULL DEFAULT false,	-- its request has an allowlist of tools
+	limits_tools	boolean NOT NULL DEFAULT false,	-- its request has an allowlist, of tools or hosts
 	waiting_for		text COLLATE "C",		-- agent capacity retry human lease ...
 	code			text COLLATE "C",		-- of the last routing.failure or task.error
 	detail			text,

@@ -11,3 +11,9 @@ LOCK TABLE clutch.events IN ACCESS EXCLUSIVE MODE;
 -- Whether an agent has sent an event of a run is a single probe.
 DROP INDEX clutch.events_from_agent;
 CREATE INDEX events_from_agent ON clutch.events (from_agent, run_id);
+
+CREATE FUNCTION clutch.render(envelope jsonb) RETURNS text
+	AS 'MODULE_PATHNAME', 'clutch_render'
+	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.render(jsonb) IS
+	'an envelope as text for the prompt of a model: who sent what to whom, then the payload between two lines with a number that no payload can know';

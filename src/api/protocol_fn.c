@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * protocol_fn.c
- *	  The SQL functions validate, new_id, envelope and from_legacy.
+ *	  The SQL functions validate, new_id, envelope, from_legacy and render.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,6 +14,7 @@
 #include "protocol/identifier.h"
 #include "protocol/legacy.h"
 #include "protocol/place.h"
+#include "protocol/rendering.h"
 #include "task/task.h"
 #include "utils/builtins.h"
 
@@ -21,6 +22,7 @@ PG_FUNCTION_INFO_V1(clutch_validate);
 PG_FUNCTION_INFO_V1(clutch_new_id);
 PG_FUNCTION_INFO_V1(clutch_envelope);
 PG_FUNCTION_INFO_V1(clutch_from_legacy);
+PG_FUNCTION_INFO_V1(clutch_render);
 
 /* ---------------------------------------------------------------- validate */
 
@@ -202,4 +204,19 @@ Datum
 clutch_from_legacy(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_JSONB_P(legacy_translate(PG_GETARG_JSONB_P(0), legacy_task_in_work));
+}
+
+/* ------------------------------------------------------------------ render */
+
+/* An envelope that was admitted under other limits is rendered as well. */
+Datum
+clutch_render(PG_FUNCTION_ARGS)
+{
+	ProblemList *list = problem_list_admitted();
+	Envelope	envelope;
+
+	envelope_read_admitted(PG_GETARG_JSONB_P(0), &envelope, list);
+	if (list->n > 0)
+		problem_raise(list, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
+	PG_RETURN_TEXT_P(cstring_to_text(rendering_of(&envelope)));
 }

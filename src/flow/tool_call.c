@@ -7,7 +7,9 @@
  */
 #include "clutch.h"
 
+#include "flow/egress.h"
 #include "flow/tool_call.h"
+#include "miscadmin.h"
 #include "protocol/problem.h"
 #include "registry/roster.h"
 #include "store/event.h"
@@ -57,14 +59,20 @@ tool_call_check_card(const Envelope *call)
 {
 	const Roster *roster = roster_get();
 	int			ordinal = roster_find(roster, call->from_agent);
+	const SliceList *hosts;
 
-	if (ordinal >= 0 && !tool_call_is_on_card(call->tool, roster, ordinal))
+	if (ordinal < 0)
+		return;
+	if (!tool_call_is_on_card(call->tool, roster, ordinal))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem("/payload/tool", "TOOL_NOT_ALLOWED"),
 				 errmsg("\"%.*s\" may not call \"%.*s\": its card does not name that tool",
 						call->from_agent.len, call->from_agent.s, call->tool.len, call->tool.s),
 				 errhint("Let an operator register a card that has the tool in the \"tools\" of a capability.")));
+	hosts = roster_agent(roster, ordinal)->card.egress;
+	if (hosts != NULL)
+		egress_check(call, hosts, "The card of the agent");
 }
 
 static void
@@ -74,33 +82,50 @@ tool_call_check_policy(const Envelope *call, const MessagePolicy *policy, const 
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem("/payload/tool", "TOOL_NOT_ALLOWED"),
-				 errmsg("\"%.*s\" may not call \"%.*s\": the allowlist of %s does not have that tool",
+				 errmsg("\"%.*s\" may not call \"%.*s\": the allowlist of the %s does not have that tool",
 						call->from_agent.len, call->from_agent.s, call->tool.len, call->tool.s, whose),
 				 errhint("The list is security.policy.tool_allowlist, which its sender has set.")));
+	if (policy->has_egress)
+		egress_check(call, &policy->egress_allowlist,
+					 psprintf("The security.policy of the %s", whose));
 }
 
-/* the allowlist of the request, which is read only if it has one */
+/* the lists of a request, which is read only if it has any */
 static void
-tool_call_check_request(const Envelope *call)
+tool_call_check_request(const Envelope *call, const Task *task)
 {
-	Task	   *task = task_look(call->task_id, ROWS_LATEST);
-	Jsonb	   *document;
+	Jsonb	   *document = task->limits_tools ? event_read(task->request_seq, ROWS_LATEST) : NULL;
 	Envelope	request;
 
-	if (task == NULL || !task->limits_tools || !slice_equal(task->run_id, call->run_id))
-		return;
-	document = event_read(task->request_seq, ROWS_LATEST);
 	if (document == NULL)
 		return;
 	envelope_read_admitted(document, &request, problem_list());
 	tool_call_check_policy(call, &request.policy,
-						   psprintf("the request of task \"%.*s\"", task->task_id.len, task->task_id.s));
+						   psprintf("request of task \"%.*s\"", task->task_id.len, task->task_id.s));
+}
+
+/*
+ * The task, and those above it: an agent that delegates a part of its work does
+ * not lift what was said about the whole.
+ */
+static void
+tool_call_check_requests(const Envelope *call)
+{
+	Task	   *task = task_look(call->task_id, ROWS_LATEST);
+
+	while (task != NULL && slice_equal(task->run_id, call->run_id))
+	{
+		CHECK_FOR_INTERRUPTS();
+		tool_call_check_request(call, task);
+		task = slice_present(task->parent_task_id) ?
+			task_look(task->parent_task_id, ROWS_LATEST) : NULL;
+	}
 }
 
 void
 tool_call_check(const Envelope *call)
 {
 	tool_call_check_card(call);
-	tool_call_check_policy(call, &call->policy, "the message");
-	tool_call_check_request(call);
+	tool_call_check_policy(call, &call->policy, "message");
+	tool_call_check_requests(call);
 }

@@ -12,6 +12,7 @@
 #include <ctype.h>
 
 #include "protocol/fields.h"
+#include "protocol/host.h"
 #include "protocol/level.h"
 #include "semver/version_range.h"
 
@@ -112,12 +113,14 @@ static const FieldTable limit_fields = FIELD_TABLE(limit_names, ADVICE);
 enum
 {
 	SECURITY_NETWORK,
-	SECURITY_SANDBOX
+	SECURITY_SANDBOX,
+	SECURITY_EGRESS_ALLOWLIST
 };
 
 static const Slice security_names[] = {
 	FIELD("network"),
 	FIELD("sandbox"),
+	FIELD("egress_allowlist"),
 };
 static const FieldTable security_fields = FIELD_TABLE(security_names, ADVICE);
 
@@ -256,6 +259,8 @@ agent_card_read_security(Fields *whole, AgentCard *card)
 	(void) fields_bool(&f, SECURITY_SANDBOX, OPTIONAL, &card->sandbox);
 	if ((level = fields_word(&f, SECURITY_NETWORK, OPTIONAL, level_network)) >= 0)
 		card->network = level;
+	card->has_egress = fields_present(&f, SECURITY_EGRESS_ALLOWLIST);
+	host_read_patterns(&f, SECURITY_EGRESS_ALLOWLIST, &card->egress_allowlist);
 }
 
 /* "http://ken:8080/a2a": a scheme, a colon and more, without blanks */
@@ -338,6 +343,7 @@ agent_card_read(const JsonbValue *doc, const char *base, bool partial,
 	agent_card_check_endpoints(&f);
 	agent_card_read_capabilities(&f, presence, card);
 	agent_card_read_limits(&f, card);
+	card->says_security = !partial || fields_present(&f, CARD_SECURITY);
 	agent_card_read_security(&f, card);
 	fields_identifiers(&f, CARD_GROUPS, OPTIONAL, ID_GROUP, &card->groups);
 	fields_identifiers(&f, CARD_SCOPES, OPTIONAL, ID_GROUP, &card->scopes);

@@ -42,6 +42,9 @@ struct AgentCard
 	RetryPolicy retry;
 	bool		sandbox;		/* true by default */
 	NetworkLevel network;		/* none by default */
+	bool		has_egress;		/* false (default): any host */
+	SliceList	egress_allowlist;	/* patterns, see host.h */
+	bool		says_security;	/* false: a partial card, which leaves the above as they are */
 };
 
 /*

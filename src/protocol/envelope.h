@@ -32,6 +32,8 @@ typedef struct MessagePolicy
 	bool		sandbox;		/* true (default): sandboxed agents only */
 	bool		has_allowlist;	/* false (default): any tool */
 	SliceList	tool_allowlist;
+	bool		has_egress;		/* false (default): any host */
+	SliceList	egress_allowlist;	/* patterns, see host.h */
 	NetworkLevel network;		/* NETWORK_NONE (default) requires nothing */
 	TrustLevel	trust;			/* policy.trust_level; TRUST_SANDBOX (default)
 								 * requires nothing */

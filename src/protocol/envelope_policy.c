@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "protocol/envelope_part.h"
+#include "protocol/host.h"
 #include "protocol/level.h"
 
 #define ADVICE	"\"security\" contains only what the database enforces"
@@ -43,7 +44,8 @@ enum
 	POLICY_NETWORK,
 	POLICY_SANDBOX,
 	POLICY_TRUST_LEVEL,
-	POLICY_TOOL_ALLOWLIST
+	POLICY_TOOL_ALLOWLIST,
+	POLICY_EGRESS_ALLOWLIST
 };
 
 static const Slice policy_names[] = {
@@ -51,6 +53,7 @@ static const Slice policy_names[] = {
 	FIELD("sandbox"),
 	FIELD("trust_level"),
 	FIELD("tool_allowlist"),
+	FIELD("egress_allowlist"),
 };
 static const FieldTable policy_fields = FIELD_TABLE(policy_names, ADVICE);
 
@@ -87,6 +90,8 @@ envelope_read_policy(const JsonbValue *value, const DocumentPlace *place, Messag
 		policy->trust = level;
 	policy->has_allowlist = fields_present(&f, POLICY_TOOL_ALLOWLIST);
 	fields_identifiers(&f, POLICY_TOOL_ALLOWLIST, OPTIONAL, ID_TOOL, &policy->tool_allowlist);
+	policy->has_egress = fields_present(&f, POLICY_EGRESS_ALLOWLIST);
+	host_read_patterns(&f, POLICY_EGRESS_ALLOWLIST, &policy->egress_allowlist);
 }
 
 void

@@ -102,6 +102,7 @@ waiting_kind_forget(int64 kind)
 	waiting_kind_list_free_kept(&kept->requires);
 	waiting_kind_list_free_kept(&kept->prefers);
 	waiting_kind_list_free_kept(&kept->policy.tool_allowlist);
+	waiting_kind_list_free_kept(&kept->policy.egress_allowlist);
 	waiting_kind_list_free_kept(&kept->named);
 	waiting_kind_list_free_kept(&kept->groups);
 	if (slice_present(kept->scope))
@@ -127,6 +128,7 @@ waiting_kind_remember(int64 kind, Slice holder, const Requirement *requirement)
 	kept.requires = waiting_kind_list_keep(&requirement->requires);
 	kept.prefers = waiting_kind_list_keep(&requirement->prefers);
 	kept.policy.tool_allowlist = waiting_kind_list_keep(&requirement->policy.tool_allowlist);
+	kept.policy.egress_allowlist = waiting_kind_list_keep(&requirement->policy.egress_allowlist);
 	kept.named = waiting_kind_list_keep(&requirement->named);
 	kept.groups = waiting_kind_list_keep(&requirement->groups);
 	kept.scope = slice_present(requirement->scope) ? slice_copy(requirement->scope) : SLICE_NONE;

@@ -237,6 +237,12 @@ roster_limits_spending(const Roster *roster)
 	return roster->limits_spending;
 }
 
+bool
+roster_limits_egress(const Roster *roster)
+{
+	return roster->limits_egress;
+}
+
 const AgentSet *
 roster_sandboxed(const Roster *roster)
 {

@@ -32,6 +32,7 @@ typedef struct RosterCard
 	RetryPolicy retry;
 	NetworkLevel network;
 	bool		sandbox;
+	const SliceList *egress;	/* the patterns of hosts (protocol/host.h); NULL: any host */
 } RosterCard;
 
 typedef struct RosterAgent
@@ -128,6 +129,8 @@ extern bool roster_pauses_agent(const Roster *roster, Slice agent_id);
 extern bool roster_limits_spending(const Roster *roster);
 extern const AgentSet *roster_taking_work(const Roster *roster);
 extern const AgentSet *roster_sandboxed(const Roster *roster);
+/* Does any card limit which hosts its agent may reach? */
+extern bool roster_limits_egress(const Roster *roster);
 /* the agents whose network is at least this */
 extern const AgentSet *roster_network(const Roster *roster, NetworkLevel level);
 

@@ -267,7 +267,31 @@ roster_card_read_limits(const JsonbValue *value, RosterCard *to)
 }
 
 static void
-roster_card_read_security(const JsonbValue *value, RosterCard *to)
+roster_card_read_egress(RosterReading *reading, const JsonbValue *value, RosterCard *to)
+{
+	CardWalk	walk = roster_card_walk_begin(value);
+	SliceList  *hosts = roster_alloc(reading->roster, sizeof(SliceList));
+	JsonbValue	element;
+	Slice		key;
+
+	hosts->n = 0;
+	hosts->items = roster_alloc(reading->roster, Max(walk.left, 1) * sizeof(Slice));
+	to->egress = hosts;
+	while (roster_card_walk_next(&walk, &key, &element))
+	{
+		Slice		host = roster_card_text_of(&element);
+		char	   *copy;
+
+		if (!slice_present(host))
+			continue;
+		copy = roster_alloc(reading->roster, Max(host.len, 1));
+		memcpy(copy, host.s, host.len);
+		hosts->items[hosts->n++] = (Slice) {copy, host.len};
+	}
+}
+
+static void
+roster_card_read_security(RosterReading *reading, const JsonbValue *value, RosterCard *to)
 {
 	CardWalk	walk = roster_card_walk_begin(value);
 	JsonbValue	field;
@@ -279,6 +303,8 @@ roster_card_read_security(const JsonbValue *value, RosterCard *to)
 			to->sandbox = field.val.boolean;
 		else if (KEY_IS(key, "network"))
 			to->network = roster_card_level_of(&field, level_network, to->network);
+		else if (KEY_IS(key, "egress_allowlist"))
+			roster_card_read_egress(reading, &field, to);
 	}
 }
 
@@ -341,7 +367,7 @@ roster_card_read(RosterReading *reading, JsonbContainer *card, int agent, Roster
 		else if (KEY_IS(key, "limits"))
 			roster_card_read_limits(&part, to);
 		else if (KEY_IS(key, "security"))
-			roster_card_read_security(&part, to);
+			roster_card_read_security(reading, &part, to);
 		else if (KEY_IS(key, "groups"))
 			roster_card_read_groups(reading, &part, agent, &to->groups);
 		else if (KEY_IS(key, "scopes"))

@@ -98,6 +98,7 @@ struct Roster
 
 	AgentSet   *taking_work;
 	bool		limits_spending;
+	bool		limits_egress;
 	AgentSet   *paused;
 	SliceList	pauses;			/* everything that is paused, agents too */
 	AgentSet   *sandboxed;

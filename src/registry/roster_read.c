@@ -277,6 +277,8 @@ roster_sort_by_traits(Roster *roster)
 			agent_set_add(roster->taking_work, i);
 		if (amount_is_limit(&agent->card.max_amount))
 			roster->limits_spending = true;
+		if (agent->card.egress != NULL)
+			roster->limits_egress = true;
 		if (agent->card.sandbox)
 			agent_set_add(roster->sandboxed, i);
 		for (level = NETWORK_NONE; level <= agent->card.network; level++)

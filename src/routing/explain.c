@@ -172,9 +172,12 @@ explain_in_words(StringInfo words, const Choice *choice, Rejection rejection, in
 			explain_tools(words, choice, ordinal);
 			break;
 		case REJECTED_NETWORK:
-			appendStringInfo(words, "has network %s; the request needs %s",
-							 level_network[agent->card.network],
-							 level_network[requirement->policy.network]);
+			if (agent->card.network >= requirement->policy.network)
+				appendStringInfoString(words, "may reach none of the hosts that the request allows");
+			else
+				appendStringInfo(words, "has network %s; the request needs %s",
+								 level_network[agent->card.network],
+								 level_network[requirement->policy.network]);
 			break;
 		case REJECTED_BUDGET:
 			explain_budget(words, choice, agent);

@@ -10,6 +10,7 @@
 #include "routing/filter_agents.h"
 
 #include "base/clock.h"
+#include "protocol/host.h"
 #include "protocol/identifier.h"
 #include "registry/breaker.h"
 #include "routing/usage.h"
@@ -210,6 +211,28 @@ filter_agents_drop_by_pause(const Choice *choice, AgentSet *left)
 	pfree(none);
 }
 
+/*
+ * The agents that reach less of the network than is needed, or no host of those
+ * that the request allows.  A request that allows none does not need any.
+ */
+static void
+filter_agents_drop_by_network(const Choice *choice, AgentSet *left)
+{
+	const MessagePolicy *policy = &choice->requirement.policy;
+	int			i = -1;
+
+	agent_set_and(left, roster_network(choice->roster, policy->network));
+	if (policy->egress_allowlist.n == 0 || !roster_limits_egress(choice->roster))
+		return;
+	while ((i = agent_set_next(left, i)) >= 0)
+	{
+		const SliceList *own = roster_agent(choice->roster, i)->card.egress;
+
+		if (own != NULL && !host_lists_meet(own, &policy->egress_allowlist))
+			agent_set_remove(left, i);
+	}
+}
+
 /* Could the filter drop any agent at all?  Most filters of a choice could not. */
 static bool
 filter_agents_applies(const Choice *choice, Rejection filter)
@@ -229,7 +252,8 @@ filter_agents_applies(const Choice *choice, Rejection filter)
 		case REJECTED_TOOLS:
 			return requirement->policy.has_allowlist;
 		case REJECTED_NETWORK:
-			return requirement->policy.network > NETWORK_NONE;
+			return requirement->policy.network > NETWORK_NONE ||
+				requirement->policy.egress_allowlist.n > 0;
 		case REJECTED_BUDGET:
 			return slice_present(requirement->run_id) && roster_limits_spending(choice->roster);
 		default:
@@ -263,7 +287,7 @@ filter_agents_apply(Choice *choice, Rejection filter, AgentSet *left)
 			filter_agents_drop_by_capabilities(choice, left, true);
 			break;
 		case REJECTED_NETWORK:
-			agent_set_and(left, roster_network(roster, choice->requirement.policy.network));
+			filter_agents_drop_by_network(choice, left);
 			break;
 		case REJECTED_BUDGET:
 			filter_agents_drop_by_budget(choice, left);

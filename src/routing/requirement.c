@@ -98,6 +98,9 @@ requirement_digest(const Requirement *requirement)
 	digest = requirement_digest_number(digest, policy->has_allowlist);
 	if (policy->has_allowlist)
 		digest = requirement_digest_list(digest, &policy->tool_allowlist);
+	/* not in every digest: tasks may wait under one that was made before there were hosts */
+	if (policy->has_egress)
+		digest = requirement_digest_list(digest, &policy->egress_allowlist);
 	digest = requirement_digest_number(digest, policy->network);
 	digest = requirement_digest_number(digest, policy->trust);
 	digest = requirement_digest_text(digest, requirement->scope);

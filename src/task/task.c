@@ -305,7 +305,7 @@ task_of_request(const Envelope *request, Slice scope, int depth, int64 seq, Time
 	task->payload_type = request->payload_type;
 	task->is_traced = request->trace != NULL;
 	task->trace = request->trace;
-	task->limits_tools = request->policy.has_allowlist;
+	task->limits_tools = request->policy.has_allowlist || request->policy.has_egress;
 	task->reason = CLAIM_NEW;
 	task->wait_count = JOIN_NONE;
 	task->slot_no = -1;

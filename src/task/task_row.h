@@ -41,7 +41,7 @@ typedef struct Task
 	Slice		domain;
 	Slice		payload_type;
 	bool		is_traced;		/* its request has a trace */
-	bool		limits_tools;	/* its request has an allowlist of tools */
+	bool		limits_tools;	/* its request has an allowlist, of tools or hosts */
 	Jsonb	   *trace;			/* that trace, if the request is just being taken in */
 	WaitingFor	waiting_for;
 	Slice		code;			/* of the last routing.failure, error or timeout */

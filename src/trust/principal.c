@@ -10,6 +10,7 @@
 #include "base/column.h"
 #include "base/rows.h"
 #include "miscadmin.h"
+#include "protocol/host.h"
 #include "protocol/problem.h"
 #include "settings.h"
 #include "trust/principal.h"
@@ -28,6 +29,9 @@ enum
 };
 
 ROWS_CHECK_COLUMNS(Natts_principal, PRINCIPAL);
+
+/* An element of the capabilities that were granted, before the pattern of a host. */
+#define GRANTED_HOST	"host:"
 
 static Oid	acting_for = InvalidOid;
 
@@ -156,6 +160,37 @@ principal_require_granted(SliceList asked, SliceList list, const char *path, con
 			principal_refuse_card(path, what, asked.items[i]);
 }
 
+/* the hosts among what was granted, without their prefix */
+static SliceList
+principal_granted_hosts(SliceList capabilities)
+{
+	SliceList	hosts = {0, palloc(Max(capabilities.n, 1) * sizeof(Slice))};
+	int			i;
+
+	for (i = 0; i < capabilities.n; i++)
+		if (slice_starts(capabilities.items[i], SLICE_OF(GRANTED_HOST)))
+			hosts.items[hosts.n++] = (Slice) {capabilities.items[i].s + strlen(GRANTED_HOST),
+			capabilities.items[i].len - strlen(GRANTED_HOST)};
+	return hosts;
+}
+
+/* A card without a list would allow every host. */
+static void
+principal_require_hosts(const AgentCard *card, SliceList capabilities)
+{
+	SliceList	hosts = principal_granted_hosts(capabilities);
+	int			i;
+
+	if (hosts.n == 0 || !card->says_security)
+		return;
+	if (!card->has_egress)
+		principal_refuse_card("/payload/security/egress_allowlist", "every host", SLICE_NONE);
+	for (i = 0; i < card->egress_allowlist.n; i++)
+		if (!host_pattern_is_within(card->egress_allowlist.items[i], &hosts))
+			principal_refuse_card("/payload/security/egress_allowlist", "host",
+								  card->egress_allowlist.items[i]);
+}
+
 void
 principal_require_card(Slice agent_id, const AgentCard *card)
 {
@@ -190,6 +225,7 @@ principal_require_card(Slice agent_id, const AgentCard *card)
 	principal_require_granted(card->scopes, scopes, "/payload/scopes", "scope");
 	if (!card->sandbox)
 		principal_refuse_card("/payload/security/sandbox", "sandbox false", SLICE_NONE);
+	principal_require_hosts(card, capabilities);
 	if (card->network == NETWORK_OPEN)
 		principal_refuse_card("/payload/security/network", "network open", SLICE_NONE);
 }

@@ -50,7 +50,8 @@ extern void principal_require(Slice agent_id, const char *place);
 /*
  * An agent cannot grant itself capabilities: a card that is registered by a
  * role that is not an operator stays within what clutch.grant_agent gave that
- * role, and within the sandbox.  Raises 42501, code CARD_NOT_GRANTED.
+ * role, and within the sandbox; if hosts were granted ("host:*.example.com" among
+ * the capabilities), it has no others.  Raises 42501, code CARD_NOT_GRANTED.
  */
 extern void principal_require_card(Slice agent_id, const AgentCard *card);
 

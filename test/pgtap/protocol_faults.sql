@@ -3,7 +3,7 @@
 -- these has a code.  Every document has exactly one fault, which is reported.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT plan(1742);
+SELECT plan(1806);
 
 -- ------------------------------------------------- documents without a fault
 CREATE TEMP TABLE doc (name text PRIMARY KEY, base text[], envelope jsonb);
@@ -13,7 +13,7 @@ SELECT 'envelope', '{}', doc || '{"parent_task_id": "task:parent", "type": "task
 	"to": [{"agent_id": "agent:a", "role": "worker"}, {"agent_id": "group:b", "role": "peer"}]}'
 	|| '{"security": {"auth": {"scheme": "ed25519", "kid": "key_01", "sig": "..."},
 		"policy": {"sandbox": true, "tool_allowlist": ["mcp:browser", "tool:grep"],
-			"network": "none", "trust_level": "prod"}}}'
+			"egress_allowlist": ["a.example", "*.b.example"], "network": "none", "trust_level": "prod"}}}'
 	|| '{"meta": {"framework": "langgraph", "clutch": {
 		"deadline": "2026-02-01T14:00:00Z", "ttl_ms": 60000, "priority": 3,
 		"not_before": "2026-02-01T13:30:00+01:00", "join": "any", "after": ["task_a", "task:b"],
@@ -37,6 +37,7 @@ WHERE name = 'envelope_1_1';
 INSERT INTO doc
 SELECT kind, '{payload}', e.doc || jsonb_build_object('type', kind, 'payload', c.doc
 	|| '{"groups": ["group:research"], "scopes": ["group:team-a"], "model": "m", "meta": {"a": 1},
+		"security": {"sandbox": true, "network": "egress-restricted", "egress_allowlist": ["*.a.example"]},
 		"limits": {"max_concurrency": 2, "max_runtime_sec": 600, "max_tokens": 1, "max_cost": 1.5, "heartbeat_sec": 30}}')
 FROM fixture e, fixture c, (VALUES ('agent.register'), ('agent.update')) AS t(kind)
 WHERE e.name = 'envelope_1_1' AND c.name = 'card_1_4';
@@ -84,6 +85,8 @@ INSERT INTO field VALUES
 	('envelope', '{security,policy,trust_level}', 'trust', 'optional'),
 	('envelope', '{security,policy,tool_allowlist}', 'list', 'optional'),
 	('envelope', '{security,policy,tool_allowlist,0}', 'tool', 'element'),
+	('envelope', '{security,policy,egress_allowlist}', 'list', 'optional'),
+	('envelope', '{security,policy,egress_allowlist,0}', 'host', 'element'),
 	('envelope', '{attachments}', 'list', 'nullable'),
 	('envelope', '{attachments,0}', 'object', 'element'),
 	('envelope', '{attachments,0,kind}', 'word', 'required'),
@@ -161,6 +164,8 @@ FROM unnest('{agent.register,agent.update}'::text[]) AS kind, (VALUES
 	('security', 'object', 'optional'),
 	('security,sandbox', 'boolean', 'optional'),
 	('security,network', 'network', 'optional'),
+	('security,egress_allowlist', 'list', 'optional'),
+	('security,egress_allowlist,0', 'host', 'element'),
 	('groups', 'list', 'optional'),
 	('groups,0', 'group', 'element'),
 	('scopes', 'list', 'optional'),
@@ -174,7 +179,7 @@ CREATE TEMP TABLE string_form (form text PRIMARY KEY, longest int, prefixes text
 INSERT INTO string_form VALUES
 	('version', 256, NULL), ('type', 256, NULL), ('time', 256, NULL), ('scheme', 256, NULL),
 	('network', 256, NULL), ('trust', 256, NULL), ('cost', 256, NULL), ('status', 256, NULL),
-	('semver', 256, NULL), ('key', 256, NULL), ('url', 4096, NULL), ('text', 4096, NULL), ('long text', NULL, NULL),
+	('semver', 256, NULL), ('key', 256, NULL), ('url', 4096, NULL), ('host', 256, NULL), ('text', 4096, NULL), ('long text', NULL, NULL),
 	-- the prefixes that Appendix B gives to each kind; '' is to have none
 	('message id', 256, '{""}'),
 	('thread id', 256, '{"",thread:}'),
@@ -246,6 +251,9 @@ INSERT INTO fault VALUES
 	('semver', 'is a word', '"latest-ish!"', 'WRONG_FORMAT'),
 	('semver', 'has too many parts', '"1.2.3.4"', 'WRONG_FORMAT'),
 	('url', 'has no scheme', '"ken/a2a"', 'WRONG_FORMAT'),
+	('host', 'is a URL', '"https://a.example/"', 'WRONG_FORMAT'),
+	('host', 'has a port', '"a.example:443"', 'WRONG_FORMAT'),
+	('host', 'stands for all', '"*"', 'WRONG_FORMAT'),
 	('url', 'has a blank', '"http://ken 8080/"', 'WRONG_FORMAT'),
 	('schema', 'has a blank', '"schema://clutch/a b@1"', 'WRONG_FORMAT'),
 	('schema', 'lacks the version it announces', '"schema://clutch/a@"', 'WRONG_FORMAT'),
@@ -341,6 +349,7 @@ FROM (VALUES
 	('envelope', '{meta,clutch,after}', 'is an empty list', '[]'),
 	('envelope', '{meta,clutch,budget,cost}', 'is 0', '0'),
 	('envelope', '{security,policy,tool_allowlist}', 'allows nothing', '[]'),
+	('envelope', '{security,policy,egress_allowlist}', 'allows nothing', '[]'),
 	('envelope', '{payload}', 'is empty', '{}'),
 	('envelope', '{schema_ref}', 'has no version', '"schema://clutch/research/summary"'),
 	('task.error', '{payload,message}', 'has 100,000 bytes', to_jsonb(repeat('x', 100000))),

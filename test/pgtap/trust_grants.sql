@@ -1,7 +1,7 @@
 -- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
-SELECT plan(28);
+SELECT plan(36);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -45,6 +45,20 @@ FROM (VALUES
 SELECT is(pg_temp.fault(format('INSERT INTO clutch.events (envelope) VALUES (%L)',
 		clutch.envelope('agent.update', 'agent:lois', payload => '{"agent_id": "agent:lois", "scopes": ["group:team-b"]}'))),
 	'42501 CARD_NOT_GRANTED', 'an update cannot widen it either');
+
+-- the hosts that were granted
+RESET ROLE;
+SELECT clutch.grant_agent('clutch_test_lois', 'agent:lois', '{skill:research,mcp:files,host:a.example,host:*.b.example}', '{group:team-a}');
+SET ROLE clutch_test_lois;
+SELECT is(pg_temp.register('agent:lois', '{"id": "skill:research"}', security), '42501 CARD_NOT_GRANTED', concat('hosts beyond the grant: ', security))
+FROM (VALUES ('{}'::jsonb), ('{"security": {"network": "egress-restricted"}}'), ('{"security": {"egress_allowlist": ["a.example", "b.example"]}}'), ('{"security": {"egress_allowlist": ["*.example"]}}')) AS v(security);
+SELECT is(pg_temp.register('agent:lois', '{"id": "skill:research"}', '{"security": {"egress_allowlist": ["x.b.example"]}}'), 'none', 'a host that was granted');
+SELECT is(pg_temp.fault(format('INSERT INTO clutch.events (envelope) VALUES (%L)', clutch.envelope('agent.update', 'agent:lois', payload => '{"agent_id": "agent:lois", "security": {"network": "egress-restricted"}}'))),
+	'42501 CARD_NOT_GRANTED', 'an update does not lift the list');
+SELECT is(pg_temp.fault(format('INSERT INTO clutch.events (envelope) VALUES (%L)', clutch.envelope('agent.update', 'agent:lois', payload => '{"agent_id": "agent:lois", "model": "m"}'))),
+	'none', 'but it may say nothing of it');
+RESET ROLE;
+SELECT is((SELECT card #>> '{security,egress_allowlist}' FROM clutch.agents WHERE agent_id = 'agent:lois'), '["x.b.example"]', 'and then the list stays');
 
 -- expressions of its indexes, while another role maintains its tables
 RESET ROLE;
