@@ -61,16 +61,20 @@ children_any_is_certainly_open(const ChildGroup *group)
 }
 
 List *
-children_list_open(const ChildGroup *group)
+children_list_less_urgent(const ChildGroup *group, int priority)
 {
 	List	   *ids = NIL;
 	RowScan		scan;
 
 	children_scan(&scan, group, ROWS_LATEST);
 	while (rows_next(&scan))
-		if (children_row_is_of_group(&scan, group) &&
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (rows_int2(&scan, Anum_task_priority) < priority &&
+			children_row_is_of_group(&scan, group) &&
 			!task_status_is_over(children_row_status(&scan)))
 			ids = slice_list_add(ids, rows_text(&scan, Anum_task_task_id));
+	}
 	rows_end(&scan);
 	return ids;
 }

@@ -50,8 +50,8 @@ typedef enum ChildVerdict
  */
 extern bool children_any_is_certainly_open(const ChildGroup *group);
 
-/* ids of those that are not over; a List of Slice * */
-extern List *children_list_open(const ChildGroup *group);
+/* ids of those that are not over and less urgent than that; a List of Slice * */
+extern List *children_list_less_urgent(const ChildGroup *group, int priority);
 
 extern ChildCount children_count(const ChildGroup *group);
 

@@ -143,8 +143,8 @@ intake_begin_task(Task *task, const Envelope *request, bool has_children, Timest
 	lift_for_waiters(task);
 	if (state == DEPENDENCY_OPEN || has_children)
 		lift_awaited(task);
-	if (task->join != JOIN_NONE && parent != NULL && parent->priority > task->priority)
-		lift_awaited(parent);
+	if (parent != NULL && !task_status_is_over(parent->status))
+		lift_child(task, parent);
 }
 
 /*
@@ -232,6 +232,8 @@ intake_apply_report(Event *event, Task *task)
 			intake_renew_lease(task, step.at, begins ? step.wake_at : task->wake_at);
 	}
 	(void) move_task(task, NULL, &step);
+	if (step.step == STEP_SUSPEND)
+		lift_children(task);
 	if (step.step == STEP_ERROR)
 		(void) retry_after_error(task, &event->envelope);
 }

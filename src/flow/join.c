@@ -18,14 +18,6 @@ join_begin(Task *child, const Task *parent)
 		child->join = parent->join;
 }
 
-List *
-join_list_open(Slice parent_task_id)
-{
-	ChildGroup	group = {parent_task_id, .joined_only = true};
-
-	return children_list_open(&group);
-}
-
 /* ----------------------------------------------------------------- telling */
 
 static void

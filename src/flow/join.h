@@ -23,7 +23,4 @@ extern void join_begin(Task *child, const Task *parent);
 /* CONSEQUENCE_JOIN; false: a task is busy, so this is to be tried later */
 extern bool join_settle(const Consequence *consequence);
 
-/* ids of the joined children that are not over; a List of Slice * */
-extern List *join_list_open(Slice parent_task_id);
-
 #endif							/* CLUTCH_JOIN_H */

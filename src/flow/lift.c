@@ -8,7 +8,7 @@
 #include "clutch.h"
 
 #include "base/document.h"
-#include "flow/join.h"
+#include "flow/children.h"
 #include "flow/lift.h"
 #include "flow/move.h"
 #include "miscadmin.h"
@@ -21,22 +21,53 @@ lift_is_less_urgent(const Task *task, int priority)
 	return task != NULL && !task_status_is_over(task->status) && task->priority < priority;
 }
 
+static void
+lift_add(Slice task_id, const Task *waiter)
+{
+	Consequence lift = {CONSEQUENCE_LIFT, 0, task_id, waiter->task_id, waiter->priority};
+
+	agenda_add(&lift);
+}
+
+/* Is the task suspended until its children are over, joined or not? */
+static bool
+lift_waits_for_children(const Task *task)
+{
+	return task->status == TASK_SUSPENDED && task->waiting_for == WAITING_FOR_CHILDREN;
+}
+
+void
+lift_children(const Task *task)
+{
+	ChildGroup	group = {task->task_id, .joined_only = !lift_waits_for_children(task)};
+	ListCell   *cell;
+
+	foreach(cell, children_list_less_urgent(&group, task->priority))
+		lift_add(*(Slice *) lfirst(cell), task);
+}
+
+void
+lift_child(const Task *child, const Task *parent)
+{
+	if (parent->priority > child->priority &&
+		(child->join != JOIN_NONE || lift_waits_for_children(parent)))
+		lift_add(child->task_id, parent);
+}
+
 void
 lift_awaited(const Task *task)
 {
-	List	   *awaited = list_concat(edge_list_awaited(task->task_id),
-									  join_list_open(task->task_id));
 	ListCell   *cell;
 
-	foreach(cell, awaited)
+	foreach(cell, edge_list_awaited(task->task_id))
 	{
 		Slice		id = *(Slice *) lfirst(cell);
-		Consequence lift = {CONSEQUENCE_LIFT, 0, id, task->task_id, task->priority};
 
 		CHECK_FOR_INTERRUPTS();
 		if (lift_is_less_urgent(task_look(id, ROWS_LATEST), task->priority))
-			agenda_add(&lift);
+			lift_add(id, task);
 	}
+	lift_children(task);
 }
 
 /* the task is locked and less urgent; what it waits for is lifted in turn */

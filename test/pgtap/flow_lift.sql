@@ -1,7 +1,7 @@
 -- What a more urgent task waits for becomes as urgent.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/family.sql
-SELECT plan(9);
+SELECT plan(13);
 
 SELECT fixture.task('task:l1', orders => '{"priority": 1}'), fixture.task('task:l2', orders => fixture.after('task:l1') || '{"priority": 0}'), fixture.task('task:l3'),
 	fixture.task('task:l4', orders => fixture.after('task:l2') || '{"priority": 4}') \g /dev/null
@@ -16,6 +16,20 @@ SELECT fixture.task('task:o3', orders => fixture.after('task:o2') || '{"priority
 SELECT is((SELECT string_agg(priority::text, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id LIKE 'task:o_'), '4 4 4', 'so is a task that is requested after the one that waits for it, and what it waits for in turn');
 SELECT fixture.task('task:n1', 'task:n', '{"priority": 0, "join": "all"}'), fixture.task('task:n', orders => '{"priority": 3}') \g /dev/null
 SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:n1'), 3::smallint, 'and a child that was requested before its parent');
+SELECT fixture.task('task:s', orders => '{"priority": 3}', whom => 'agent:lois'), fixture.task('task:s1', 'task:s', '{"priority": 1}'),
+	fixture.task('task:s2', 'task:s1', '{"priority": 0}'), fixture.task('task:s3', 'task:s', '{"priority": 4}'), fixture.task('task:s4', 'task:s', '{"priority": 0}'),
+	fixture.taken('agent:lois') \g /dev/null
+SELECT clutch.cancel('task:s4'), clutch.suspend('agent:lois', 'task:s', '{"children": "all"}') \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(':', priority, asked_priority), ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id LIKE 'task:s_'),
+	'3:1 0:0 4:4 0:0', 'a task that is suspended until its children are over lifts those that are open, and no others');
+SELECT fixture.task('task:s5', 'task:s', '{"priority": 0}') \g /dev/null
+SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:s5'), 3::smallint, 'a child that is requested while its parent is suspended is lifted too');
+SELECT fixture.task('task:t', orders => fixture.after('task:s') || '{"priority": 4}') \g /dev/null
+SELECT is((SELECT string_agg(priority::text, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id ~ '^task:s[1235]?$'), '4 4 0 4 4',
+	'when the suspended task is lifted itself, so are they');
+SELECT fixture.task('task:u', orders => '{"priority": 3}', whom => 'agent:lois'), fixture.task('task:u1', 'task:u', '{"priority": 1}'), fixture.taken('agent:lois') \g /dev/null
+SELECT clutch.suspend('agent:lois', 'task:u', '{"message": {}}') \g /dev/null
+SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:u1'), 1::smallint, 'a task that waits for a message lifts no child');
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();
