@@ -287,17 +287,25 @@ sub nothing_lost
 	return;
 }
 
-# Against what is in the log, by a condition in SQL: each exactly once.
+# Against what is in the log, by a condition in SQL: each exactly once.  What is
+# wrong is shown with all that is known about it.
 sub seen_once
 {
 	my ($node, $db, $subscription, $what) = @_;
+	my $both = qq{WITH a AS MATERIALIZED (SELECT * FROM logged WHERE $what),
+		s AS (SELECT seq, count(*) AS n FROM seen WHERE subscription = '$subscription' GROUP BY seq),
+		b AS (SELECT CASE WHEN s.seq IS NULL THEN 'missing' WHEN a.seq IS NULL THEN 'not for it' WHEN s.n > 1 THEN 'doubled' END AS fault,
+			seq, a.xid, a.epoch, a.type, a.payload_type, a.run_id, a.task_id, a.received_at FROM a FULL JOIN s USING (seq))};
 
-	is($node->safe_psql($db, qq{
-		WITH a AS MATERIALIZED (SELECT seq FROM logged WHERE $what), s AS (SELECT seq, count(*) AS n FROM seen WHERE subscription = '$subscription' GROUP BY seq)
-		SELECT count(*) FILTER (WHERE s.seq IS NULL) || ' missing, ' || count(*) FILTER (WHERE a.seq IS NULL) || ' not for it, '
-			|| count(*) FILTER (WHERE s.n > 1) || ' doubled, some: ' || (count(*) > 0)
-		FROM a FULL JOIN s USING (seq)}), '0 missing, 0 not for it, 0 doubled, some: true',
-		"subscription $subscription saw every event once that it is for");
+	is($node->safe_psql($db, qq{$both SELECT count(*) FILTER (WHERE fault = 'missing') || ' missing, ' || count(*) FILTER (WHERE fault = 'not for it')
+			|| ' not for it, ' || count(*) FILTER (WHERE fault = 'doubled') || ' doubled, some: ' || (count(*) > 0) FROM b}),
+		'0 missing, 0 not for it, 0 doubled, some: true', "subscription $subscription saw every event once that it is for")
+	  or diag join "\n", 'what is wrong: fault|seq|xid|epoch|type|payload_type|run|task|received_at|pruned',
+		$node->safe_psql($db, qq{$both SELECT b.*, EXISTS (SELECT FROM pruned p WHERE p.seq = b.seq) FROM b WHERE fault IS NOT NULL ORDER BY seq LIMIT 20}),
+		'positions: member|generation|batch|place|seen|until|moved_at',
+		$node->safe_psql($db, qq{SELECT member, generation, batch, place, seen, until, moved_at FROM clutch.subscription_position
+			WHERE name = '$subscription' ORDER BY member}),
+		'now: ' . $node->safe_psql($db, q{SELECT pg_current_snapshot() || ' ' || clutch.position() || ' ' || clock_timestamp()});
 	return;
 }
 

@@ -380,17 +380,21 @@ class Foreman(Member):
         self.ask('SELECT clutch.resume(what) FROM clutch.paused')
         self.ask('SELECT clutch.register(card) FROM team_card WHERE agent_id NOT IN (SELECT agent_id FROM clutch.agents)')
 
+    def order(self, what, sql, *values):
+        for _ in self.ask(sql, *values):
+            self.told(what)
+
     def step(self):
         agent = f'agent:a{self.random.randint(1, 20)}'
         what = self.random.random()
         if what < 0.2:
-            self.ask('SELECT clutch.pause(agent_id) FROM clutch.agents WHERE agent_id = %s', agent)
+            self.order('paused', 'SELECT clutch.pause(agent_id) FROM clutch.agents WHERE agent_id = %s', agent)
         elif what < 0.3:
-            self.ask('SELECT clutch.pause(%s)', self.random.choice(['skill:x', 'skill:y', 'skill:z']))
+            self.order('paused', 'SELECT clutch.pause(%s)', self.random.choice(['skill:x', 'skill:y', 'skill:z']))
         elif what < 0.4:
-            self.ask('SELECT clutch.unregister(agent_id) FROM clutch.agents WHERE agent_id = %s', agent)
+            self.order('unregistered', 'SELECT clutch.unregister(agent_id) FROM clutch.agents WHERE agent_id = %s', agent)
         elif what < 0.45:
-            self.ask('''SELECT clutch.cancel_run(run_id) FROM (SELECT run_id FROM clutch.task WHERE finished_at IS NULL
+            self.order('cancelled', '''SELECT clutch.cancel_run(run_id) FROM (SELECT run_id FROM clutch.task WHERE finished_at IS NULL
                 ORDER BY md5(run_id || %s) LIMIT 1) r''', str(what))
         else:
             self.mend()
