@@ -6,8 +6,8 @@
 A step counts as five of COUNT, it takes so long.  Each walk makes the extension
 anew, has its own agents, settings and clock (clutch.clock), and makes STEPS
 random steps in one of two sessions: requests of every kind, claims, reports
-that fit and that do not, questions, answers and suspensions, cancels and
-retries, agents that change, ticks and jumps of the clock, some of it in
+that fit and that do not, steps, questions, answers, messages and suspensions,
+cancels and retries, agents that change, ticks and jumps of the clock, some of it in
 transactions that roll back. In one walk of six a trigger refuses three of ten
 events that the orchestrator sends, so that consequences are rolled back in the
 middle of a commit and put off; when the trigger is gone, ticks must handle
@@ -49,7 +49,9 @@ ORCHESTRATOR = "agent:orchestrator"
 SKILLS = ["skill:x", "skill:y", "skill:z"]
 STATUSES = ["INITIALIZING", "READY", "BUSY", "UNAVAILABLE", "STOPPING", "STOPPED"]
 OVER = ("completed", "failed", "cancelled", "timed_out")
-DOCUMENTED = {"KL001", "KL003", "KL004", "KL005", "23505", "42501", "22023"}
+DOCUMENTED = {"KL001", "KL003", "KL004", "KL005", "KL009", "23505", "42501", "22023"}
+# which messages a suspended task waits for; work_off sends one that fits them all
+MESSAGES = [{}, {"type": "chat.message"}, {"type": ["chat.message", "tool.result"]}, {"path": "$.payload ? (@.n > 2)"}]
 
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "walks.sql")) as queries:
     SQL = dict(part.split("\n", 1) for part in queries.read().split("-- name: ")[1:])
@@ -78,7 +80,7 @@ CREATE TRIGGER walk_refuse AFTER INSERT ON clutch.events FOR EACH ROW EXECUTE FU
 
 # what the tables of state show as long as something that was refused is put off
 PUT_OFF = {"a task that nobody will look at in time", "held, and nothing to wait for", "not revived, and waits for what has failed",
-           "suspended, and its children are over"}
+           "suspended, and its children are over", "suspended, and what it waits for has been said"}
 
 
 class Fault(Exception):
@@ -323,11 +325,26 @@ class Walk:
     def step_suspend(self):
         task = self.some_task("running", "running", "running", "suspended")
         if task:
-            wait = self.rng.choice([{"children": "all"}, {"children": "any"}, {"children": 2}, {}])
+            wait = self.rng.choice([{"children": "all"}, {"children": "any"}, {"children": 2}, {}, {"message": self.rng.choice(MESSAGES)}])
             if not wait or self.chance(0.3):
                 wait = dict(wait, **self.rng.choice([{"for_ms": 1}, {"for_ms": 40000}, {"until": self.at(300)}]))
             self.ask("SELECT late FROM clutch.suspend(%s, %s, %s, attempt => %s)",
                      (task["agent"], task["id"], json.dumps(wait), self.attempt(task)))
+
+    def step_keep(self):
+        """Whoever repeats a step is told what was kept, or that it differs."""
+        task = self.some_task("running", "running", "assigned", "suspended") if self.chance(0.9) else self.any_task()
+        if not task:
+            return
+        name, output = self.rng.choice("abc"), self.rng.choice([{"n": 1}, {"n": 1}, {"n": 2}, None])
+        kept = "SELECT output FROM clutch.steps(%s) WHERE name = %s"
+        before = self.look(kept, (task["id"], name))
+        rows = self.ask("SELECT clutch.step(%s, %s, %s, %s, %s)", (task["agent"] or self.rng.choice(AGENTS), task["id"], name, json.dumps(output), self.attempt(task)))
+        after = self.look(kept, (task["id"], name))
+        self.must(not before or after == before, "step %s of %s was %s and is %s" % (name, task["id"], before, after))
+        self.must(isinstance(rows, str) or rows == after and (before or rows == [(output,)]), "step %s of %s is %s and was answered %s"
+                  % (name, task["id"], after, rows))
+        self.must(rows != "KL009" or before and before != [(output,)], "step %s of %s is %s, which does not differ" % (name, task["id"], before))
 
     def step_answer(self):
         task = self.some_task("input_required") if self.chance(0.8) else self.any_task()
@@ -337,7 +354,8 @@ class Walk:
     def step_chat(self):
         task = self.any_task()
         if task:
-            self.send(self.envelope("chat.message", self.rng.choice(REQUESTERS), [task["agent"] or ORCHESTRATOR], {}, task["run"], task["id"]))
+            self.send(self.envelope("chat.message", self.rng.choice(REQUESTERS), [task["agent"] or ORCHESTRATOR],
+                                    {"n": self.rng.randrange(6)}, task["run"], task["id"]))
 
     def step_finish(self):
         task = self.some_task("running", "running", "assigned", "input_required", "suspended") if self.chance(0.9) else self.any_task()
@@ -459,7 +477,7 @@ class Walk:
         self.compare_rebuilt()
 
     WEIGHTS = {
-        "request": 26, "send_at": 2, "batch": 2, "resend": 3, "claim": 20, "idle": 3, "progress": 5, "park": 5, "suspend": 5, "answer": 4, "chat": 2,
+        "request": 26, "send_at": 2, "batch": 2, "resend": 3, "claim": 20, "idle": 3, "progress": 5, "park": 5, "suspend": 6, "keep": 4, "answer": 4, "chat": 3,
         "finish": 6, "finish_called": 4, "fail": 8, "accept": 3, "release": 4, "extend": 3, "cancel": 3, "retry": 3, "retry_run": 1,
         "status": 4, "register": 2, "update": 2, "heartbeat": 2, "group": 1, "pause": 1.5, "resume": 3, "unregister": 0.5, "cancel_run": 0.3, "clock": 9, "tick": 7, "read": 4, "explain": 1, "rebuild": 0.5,
         "schedule": 0.5, "unschedule": 1,
@@ -563,6 +581,8 @@ class Walk:
         self.observe()
         for task in self.live("input_required"):
             self.ask("SELECT late FROM clutch.answer(%s, '{}', %s)", (task["id"], ORCHESTRATOR))
+        for run in {task["run"]: 1 for task in self.live("suspended") if task["waiting_for"] == "message"}:
+            self.send(self.envelope("chat.message", "agent:ui", [ORCHESTRATOR], {"n": 9}, run, "task_talk"))
 
     def put_off_ends(self):
         """The trigger is gone: ticks handle what it has refused."""

@@ -61,6 +61,22 @@ UNION ALL
 SELECT 'suspended, and its children are over', task_id FROM clutch.task t
 WHERE status = 'suspended' AND waiting_for = 'children' AND NOT EXISTS (SELECT FROM clutch.task c WHERE c.parent_task_id = t.task_id AND c.finished_at IS NULL)
 UNION ALL
+SELECT 'suspended, and what it waits for has been said', t.task_id || ': ' || m.id FROM clutch.task t
+JOIN clutch.events s ON s.seq = t.wait_seq, LATERAL (SELECT s.envelope #> '{meta,clutch,wait,message}') AS w(filter),
+LATERAL (SELECT * FROM clutch.events e WHERE e.run_id = t.run_id AND e.seq >= t.request_seq AND e.from_agent <> t.agent_id
+	AND e.type IN ('chat.message', 'chat.system', 'tool.call', 'tool.result', 'tool.error')) m
+WHERE t.status = 'suspended' AND t.waiting_for = 'message' AND (w.filter -> 'type' ? m.type) IS NOT FALSE
+	AND jsonb_path_exists(m.envelope, coalesce(w.filter ->> 'path', '$')::jsonpath)
+	AND NOT EXISTS (SELECT FROM clutch.events k WHERE k.task_id = t.task_id AND k.envelope #>> '{payload,answer_id}' = m.id)
+UNION ALL
+SELECT 'suspended and task disagree', coalesce(t.task_id, s.task_id) FROM
+	(SELECT * FROM clutch.task WHERE status = 'suspended') t FULL JOIN clutch.suspended s USING (task_id)
+WHERE s.task_id IS NULL OR t.task_id IS NULL
+UNION ALL
+SELECT 'awaited and task disagree', coalesce(t.task_id, a.task_id) FROM
+	(SELECT * FROM clutch.task WHERE status = 'suspended' AND waiting_for = 'message') t FULL JOIN clutch.awaited a USING (task_id, run_id)
+WHERE a.task_id IS NULL OR t.task_id IS NULL
+UNION ALL
 SELECT 'an agent where none belongs, or the reverse', task_id FROM clutch.task
 WHERE finished_at IS NULL AND (agent_id IS NULL) <> (status = 'pending')
 UNION ALL
@@ -87,6 +103,12 @@ UNION ALL
 SELECT 'dependency', concat_ws(' ', d.task_id, d.after_task_id, d.run_id) FROM clutch.dependency d
 UNION ALL
 SELECT 'question', q::text FROM clutch.question q
+UNION ALL
+SELECT 'suspended', s.task_id FROM clutch.suspended s
+UNION ALL
+SELECT 'awaited', a::text FROM clutch.awaited a
+UNION ALL
+SELECT 'step', s::text FROM clutch.step s
 UNION ALL
 SELECT 'budget', b::text FROM clutch.budget b
 UNION ALL
