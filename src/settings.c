@@ -439,6 +439,7 @@ settings_define(void)
 							   &clutch_clock, "",
 							   PGC_SUSET, 0, settings_check_clock, NULL, NULL);
 	settings_define_limits();
+	settings_define_schemas();
 	settings_define_routing();
 	settings_define_notification();
 	settings_define_work();

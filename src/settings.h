@@ -40,6 +40,16 @@ extern const Limits clutch_limits_admitted;
 /* the most that max_id_bytes can be: a btree entry (2704 bytes) holds three */
 #define MAX_ID_BYTES	880
 
+/* schemas */
+extern int	clutch_max_schema_bytes;
+extern int	clutch_max_schema_depth;
+extern int	clutch_max_schema_keywords;
+extern int	clutch_max_schema_patterns;
+extern int	clutch_max_pattern_bytes;
+extern int	clutch_max_schema_steps;
+extern int	clutch_max_schema_recursion;
+extern bool clutch_assert_formats;
+
 /* routing */
 extern int	clutch_decision_candidates;
 extern int	clutch_exact_load_candidates;
@@ -80,5 +90,6 @@ extern int64 clutch_retention_time;	/* the same in microseconds; 0: off */
 extern char *clutch_clock;
 
 extern void settings_define(void);
+extern void settings_define_schemas(void);	/* settings_schema.c, called by settings_define */
 
 #endif							/* CLUTCH_SETTINGS_H */

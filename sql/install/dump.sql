@@ -21,6 +21,8 @@ BEGIN
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) owner)'
 				 WHEN member OPERATOR(pg_catalog.=) 'clutch.subscription_position'::regclass
 				 THEN 'WHERE name IN (SELECT s.name FROM clutch.subscription s JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) s.owner)'
+				 WHEN member OPERATOR(pg_catalog.=) 'clutch.payload_type'::regclass
+				 THEN 'WHERE NOT builtin'
 				 ELSE '' END);
 	END LOOP;
 END

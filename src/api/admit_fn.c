@@ -17,6 +17,7 @@
 #include "base/document.h"
 #include "base/rows.h"
 #include "commands/trigger.h"
+#include "contract/payload_type.h"
 #include "flow/answer.h"
 #include "flow/expiry.h"
 #include "flow/intake.h"
@@ -74,6 +75,14 @@ check_sender(const Event *event)
 						event->envelope.from_agent.len, event->envelope.from_agent.s),
 				 errhint("Leave security.auth out: the database role says who speaks.")));
 	principal_require(event->envelope.from_agent, "/from/agent_id");
+}
+
+/* what the payload must look like, if its type is always enforced (spec 3) */
+static void
+check_contract(const Event *event)
+{
+	if (!event->internal)
+		payload_type_enforce(&event->envelope);
 }
 
 /* 3: when, and in which copy of the database */
@@ -169,6 +178,7 @@ admit_envelope(Jsonb *document, Event *event)
 	event->internal = event_take_internal();
 	read_envelope(document, event);
 	check_sender(event);
+	check_contract(event);
 	stamp(event);
 	if (!take(event))
 		return false;

@@ -57,6 +57,7 @@
 	X(AGENT_FAILURE, "agent_failure", 5) \
 	X(PAUSE, "pause", 5) \
 	X(RETRY_POLICY, "retry_policy", 5) \
+	X(PAYLOAD_TYPE, "payload_type", 9) \
 	X(PRINCIPAL, "principal", 4) \
 	X(PRIVILEGE, "privilege", 3) \
 	X(RUN_SCOPE, "run_scope", 2) \
@@ -113,6 +114,8 @@ enum
 	X(AGENT_FAILURE, "agent_failure_pkey")	/* agent_id, seq */ \
 	X(PAUSE, "pause_pkey")	/* what */ \
 	X(RETRY_POLICY, "retry_policy_pkey")	/* payload_type */ \
+	X(PAYLOAD_TYPE, "payload_type_pkey")	/* payload_type, version */ \
+	X(PAYLOAD_TYPE_SCHEMA_ID, "payload_type_schema_id")	/* schema_id, version */ \
 	X(PRINCIPAL, "principal_pkey")	/* grantee, agent_id */ \
 	X(PRIVILEGE, "privilege_pkey")	/* grantee, privilege */ \
 	X(RUN_SCOPE, "run_scope_pkey")	/* run_id */ \

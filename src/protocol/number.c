@@ -73,7 +73,7 @@ number_bounds(void)
 	return bounds;
 }
 
-static int
+int
 number_compare(Numeric a, Numeric b)
 {
 	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(a),
@@ -102,6 +102,15 @@ number_is_integer(Numeric number)
 											Int32GetDatum(0));
 
 	return number_compare(number, DatumGetNumeric(whole)) == 0;
+}
+
+bool
+number_is_multiple(Numeric number, Numeric unit)
+{
+	Datum		rest = DirectFunctionCall2(numeric_mod, NumericGetDatum(number),
+										   NumericGetDatum(unit));
+
+	return number_compare(DatumGetNumeric(rest), number_bounds()->zero) == 0;
 }
 
 bool

@@ -18,6 +18,12 @@
 /* false for 1e400 */
 extern bool number_fits_double(Numeric number);
 
+/* less than, equal to or greater than zero, as a is in comparison with b */
+extern int	number_compare(Numeric a, Numeric b);
+
+/* is there an integer by which unit, which is more than zero, is multiplied to give the number? */
+extern bool number_is_multiple(Numeric number, Numeric unit);
+
 extern bool number_is_integer(Numeric number);
 extern bool number_is_negative(Numeric number);
 

@@ -16,8 +16,7 @@
 /* how many bytes of a user's text a sentence shows */
 #define TEXT_SHOWN		80
 
-/* palloc'd; "" for the document */
-static char *
+char *
 place_path(const DocumentPlace *place)
 {
 	char	   *parent;
@@ -36,8 +35,7 @@ place_path(const DocumentPlace *place)
 	return path;
 }
 
-/* the subject of a sentence: "ts", or: Element 2 of "requires" */
-static char *
+char *
 place_name(const DocumentPlace *place)
 {
 	if (place == NULL || place->base)

@@ -22,6 +22,12 @@ typedef struct DocumentPlace
 	const char *base;			/* if set, this path instead of key and index */
 } DocumentPlace;
 
+/* the path (RFC 6901), palloc'd; "" for the document */
+extern char *place_path(const DocumentPlace *place);
+
+/* the subject of a sentence, palloc'd: "ts", or: Element 2 of "requires" */
+extern char *place_name(const DocumentPlace *place);
+
 /* adds a fault; the place's name begins the sentence, the format continues it */
 extern void place_fault(const DocumentPlace *place, ProblemList *list, const char *code,
 						const char *format,...) pg_attribute_printf(4, 5);

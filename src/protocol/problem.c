@@ -69,30 +69,56 @@ problem_format(const char *format, va_list args)
 	}
 }
 
-void
-problem_add(ProblemList *list, const char *path, const char *code,
-			const char *format,...)
+/* a new fault without its message; NULL: it is there already, or there are too many */
+static Problem *
+problem_new(ProblemList *list, const char *path, const char *code, const char *schema_path)
 {
-	va_list		args;
 	Problem    *problem;
 	int			i;
 
 	/* a number, for example, may be out of range for two reasons */
 	for (i = 0; i < list->n; i++)
 		if (strcmp(list->items[i].path, path) == 0 &&
-			strcmp(list->items[i].code, code) == 0)
-			return;
+			strcmp(list->items[i].code, code) == 0 &&
+			(schema_path == NULL || strcmp(list->items[i].schema_path, schema_path) == 0))
+			return NULL;
 	if (list->n == PROBLEM_MAX)
 	{
 		list->dropped++;
-		return;
+		return NULL;
 	}
 	problem = &list->items[list->n++];
 	problem->path = pstrdup(path);
 	problem->code = code;
+	problem->schema_path = schema_path != NULL ? pstrdup(schema_path) : NULL;
+	problem->keyword = NULL;
+	return problem;
+}
+
+void
+problem_add(ProblemList *list, const char *path, const char *code,
+			const char *format,...)
+{
+	va_list		args;
+	Problem    *problem = problem_new(list, path, code, NULL);
+
+	if (problem == NULL)
+		return;
 	va_start(args, format);
 	problem->message = problem_format(format, args);
 	va_end(args);
+}
+
+void
+problem_add_broken(ProblemList *list, const char *path, const char *schema_path,
+				   const char *keyword, const char *message)
+{
+	Problem    *problem = problem_new(list, path, "CONTRACT_BROKEN", schema_path);
+
+	if (problem == NULL)
+		return;
+	problem->keyword = keyword;
+	problem->message = pstrdup(message);
 }
 
 /* ------------------------------------------------------------------- paths */
@@ -223,6 +249,11 @@ problem_list_json(const ProblemList *list)
 		appendStringInfoString(&buf, i > 0 ? ", {" : "{");
 		problem_append_place(&buf, list->items[i].path);
 		problem_append_key(&buf, "code", list->items[i].code);
+		if (list->items[i].schema_path != NULL)
+		{
+			problem_append_key(&buf, "keyword", list->items[i].keyword);
+			problem_append_key(&buf, "schema_path", list->items[i].schema_path);
+		}
 		problem_append_key(&buf, "message", list->items[i].message);
 		appendStringInfoChar(&buf, '}');
 	}

@@ -27,6 +27,8 @@ typedef struct Problem
 	char	   *path;
 	const char *code;
 	char	   *message;
+	char	   *schema_path;	/* of a fault of CONTRACT_BROKEN; otherwise NULL */
+	const char *keyword;
 } Problem;
 
 /* a reader of a document gets the list together with the limits that it checks */
@@ -48,9 +50,13 @@ extern ProblemList *problem_list(void);
  */
 extern ProblemList *problem_list_admitted(void);
 
-/* a second fault with the same path and code is not added */
+/* a second fault with the same path, code and schema path is not added */
 extern void problem_add(ProblemList *list, const char *path, const char *code,
 						const char *format,...) pg_attribute_printf(4, 5);
+
+/* a fault of a payload against a schema: the keyword that is broken, and where in the schema it is */
+extern void problem_add_broken(ProblemList *list, const char *path, const char *schema_path,
+							   const char *keyword, const char *message);
 
 /* the parent's path with "/key" appended, ~ and / escaped; palloc'd */
 extern char *problem_path(const char *parent, const char *key, int keylen);

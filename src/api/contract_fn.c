@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ *
+ * contract_fn.c
+ *	  The SQL functions of the schema registry.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "api/result.h"
+#include "base/document.h"
+#include "commands/trigger.h"
+#include "contract/payload_type.h"
+#include "protocol/place.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(clutch_register_schema);
+PG_FUNCTION_INFO_V1(clutch_validate_payload);
+PG_FUNCTION_INFO_V1(clutch_schema_of);
+PG_FUNCTION_INFO_V1(clutch_payload_type_changed);
+
+/* --------------------------------------------------------------- arguments */
+
+/* one of the words, which end with NULL; returns its place */
+static int
+argument_word(FunctionCallInfo fcinfo, int n, const char *name, const char *const *words)
+{
+	Slice		word = argument_text(fcinfo, n, name);
+	char	   *all = "";
+	int			i;
+
+	for (i = 0; words[i] != NULL; i++)
+	{
+		if (slice_equal(word, slice_of_cstring(words[i])))
+			return i;
+		all = psprintf("%s%s%s", all, i > 0 ? ", " : "", words[i]);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem(name, "WRONG_VALUE"),
+			 errmsg("invalid %s %s", name, place_quote(word)),
+			 errhint("It is one of %s.", all)));
+}
+
+/* 0 if it is NULL, otherwise at least 1 */
+static int
+argument_version(FunctionCallInfo fcinfo, int n)
+{
+	if (PG_ARGISNULL(n))
+		return 0;
+	if (PG_GETARG_INT32(n) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("version", "NUMBER_OUT_OF_RANGE"),
+				 errmsg("argument \"version\" must be at least 1, not %d", PG_GETARG_INT32(n)),
+				 errhint("Pass NULL for the newest version.")));
+	return PG_GETARG_INT32(n);
+}
+
+pg_noreturn static void
+raise_unknown_payload_type(const char *argument, Slice name, int version)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errproblem(argument, "UNKNOWN_PAYLOAD_TYPE"),
+			 version > 0 ?
+			 errmsg("version %d of payload type %s is not registered", version, place_quote(name)) :
+			 errmsg("payload type %s is not registered", place_quote(name)),
+			 errhint("The table clutch.payload_type lists what is registered; clutch.register_schema(payload_type, schema) adds to it.")));
+}
+
+/* --------------------------------------------------------------- functions */
+
+Datum
+clutch_register_schema(PG_FUNCTION_ARGS)
+{
+	Slice		name = argument_text(fcinfo, 0, "payload_type");
+	Jsonb	   *schema = argument_jsonb(fcinfo, 1, "schema");
+
+	if (!payload_type_name_valid(name))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("payload_type", "WRONG_FORMAT"),
+				 errmsg("invalid payload type %s", place_quote(name)),
+				 errhint("Use a word without blanks, \"/\" and \"@\", such as \"research.summary.v1\".")));
+	PG_RETURN_INT32(payload_type_register(name, schema, argument_version(fcinfo, 2),
+										  argument_word(fcinfo, 3, "compatibility", payload_type_compatibilities),
+										  argument_word(fcinfo, 4, "enforce", payload_type_enforcements)));
+}
+
+/* a scalar is a JsonbValue, any other value lies in its container */
+static JsonbValue
+value_of_document(Jsonb *document)
+{
+	JsonbValue	value;
+
+	if (JB_ROOT_IS_SCALAR(document))
+		(void) JsonbExtractScalar(&document->root, &value);
+	else
+	{
+		value.type = jbvBinary;
+		value.val.binary.data = &document->root;
+		value.val.binary.len = VARSIZE(document) - VARHDRSZ;
+	}
+	return value;
+}
+
+static void
+put_broken(FunctionCallInfo fcinfo, const ProblemList *list)
+{
+	int			i;
+
+	result_begin_rows(fcinfo);
+	for (i = 0; i < list->n; i++)
+	{
+		const Problem *problem = &list->items[i];
+		Datum		values[4];
+		bool		nulls[4];
+
+		result_text(values, nulls, 0, slice_of_cstring(problem->path));
+		result_text(values, nulls, 1, slice_of_cstring(problem->schema_path));
+		result_text(values, nulls, 2, slice_of_cstring(problem->keyword));
+		result_text(values, nulls, 3, slice_of_cstring(problem->message));
+		result_put_row(fcinfo, values, nulls);
+	}
+}
+
+Datum
+clutch_validate_payload(PG_FUNCTION_ARGS)
+{
+	Slice		name = argument_text(fcinfo, 0, "payload_type");
+	Jsonb	   *payload = argument_jsonb(fcinfo, 1, "payload");
+	int			version = argument_version(fcinfo, 2);
+	const PayloadType *type = payload_type_find(name, version);
+	JsonbValue	value = value_of_document(payload);
+	ProblemList *list = problem_list();
+
+	if (type == NULL)
+		raise_unknown_payload_type("payload_type", name, version);
+	(void) payload_type_check(type, &value, "", list);
+	put_broken(fcinfo, list);
+	return (Datum) 0;
+}
+
+/* the schema of a payload type, a schema_ref or an $id */
+Datum
+clutch_schema_of(PG_FUNCTION_ARGS)
+{
+	Slice		what = argument_text(fcinfo, 0, "what");
+	Jsonb	   *document = payload_type_document(what);
+
+	if (document == NULL)
+		raise_unknown_payload_type("what", what, 0);
+	PG_RETURN_JSONB_P(document);
+}
+
+Datum
+clutch_payload_type_changed(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager", "payload_type_changed")));
+	payload_type_changed();
+	PG_RETURN_POINTER(NULL);
+}

@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * json_schema.h
+ *	  JSON Schema, draft 2020-12: compiled once, run on jsonb in place.
+ *
+ * All vocabularies but content are obeyed; format only asserts if the setting
+ * clutch.assert_formats, or the vocabulary of a meta-schema, says so.  A
+ * reference to another document is resolved when the schema is compiled, by a
+ * function of the caller and never by network, so a compiled schema is complete
+ * in itself: it has a memory context of its own, into which everything it needs
+ * has been copied.
+ *
+ * Compiling and validating are bounded by the settings clutch.max_schema_*.
+ * A schema that breaks a limit has a fault; a validation that does raises 54000,
+ * code SCHEMA_LIMIT.  docs/schemas.md is the page for users.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_JSON_SCHEMA_H
+#define CLUTCH_JSON_SCHEMA_H
+
+#include "protocol/problem.h"
+#include "utils/jsonb.h"
+
+typedef struct JsonSchema JsonSchema;
+
+/* the document that has this absolute URI, without a fragment; NULL: there is none */
+typedef Jsonb *(*JsonSchemaFinder) (Slice uri);
+
+/*
+ * Compiles a schema.  base is its own URI if its $id does not say another one.
+ * Faults are added to the list, with paths in the schema; the result is then
+ * NULL.  Otherwise it lives as long as the parent context, or until
+ * json_schema_free.
+ */
+extern JsonSchema *json_schema_compile(Jsonb *document, Slice base, JsonSchemaFinder find,
+									   MemoryContext parent, ProblemList *list);
+extern void json_schema_free(JsonSchema *schema);
+
+/* its URI: that of its $id, or the one that it was compiled with */
+extern Slice json_schema_uri(const JsonSchema *schema);
+
+/* how much memory it takes */
+extern Size json_schema_size(const JsonSchema *schema);
+
+/*
+ * Is the value valid?  Every fault is added to the list, with the code
+ * CONTRACT_BROKEN, its schema_path and its keyword; the paths begin with base,
+ * such as "/payload".  If list is NULL, only the verdict counts, which is
+ * faster.
+ */
+extern bool json_schema_validate(const JsonSchema *schema, const JsonbValue *value,
+								 const char *base, ProblemList *list);
+
+#endif							/* CLUTCH_JSON_SCHEMA_H */

@@ -1,0 +1,64 @@
+/*-------------------------------------------------------------------------
+ *
+ * json_schema_keyword_part.h
+ *	  Reading one keyword; for json_schema_keyword.c and json_schema_value.c.
+ *
+ * A reader adds a check to the schema, or a fault to the list.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_JSON_SCHEMA_KEYWORD_PART_H
+#define CLUTCH_JSON_SCHEMA_KEYWORD_PART_H
+
+#include "contract/json_schema_part.h"
+
+struct SchemaKeyword;
+
+/* where a keyword stands: its schema, and what it says */
+typedef struct KeywordSight
+{
+	SchemaCompiler *c;
+	SchemaNode *node;
+	const struct SchemaKeyword *keyword;
+	const JsonbValue *value;
+} KeywordSight;
+
+typedef struct SchemaKeyword
+{
+	const char *name;
+	uint32		vocabulary;
+	SchemaCheckKind kind;
+	void		(*read) (const KeywordSight *at);
+	int			part;			/* of nodes, for if, then, else */
+} SchemaKeyword;
+
+/* the check of the keyword, which another keyword may have made already */
+extern SchemaCheck *json_schema_check(const KeywordSight *at);
+
+/* adds a fault: the keyword must be what is expected */
+extern void json_schema_refuse(const KeywordSight *at, const char *code, const char *expected);
+
+/* the keyword's object or array; NULL after a fault */
+extern JsonbContainer *json_schema_expect(const KeywordSight *at, bool is_object,
+										  const char *expected);
+
+/* the string; absent if it is none */
+extern Slice json_schema_text(const JsonbValue *value);
+
+/* a pattern, compiled; NULL after a fault */
+extern Pattern *json_schema_read_regex(const KeywordSight *at, Slice source);
+
+/* --- json_schema_value.c: the keywords that hold no schemas --- */
+extern void json_schema_read_type(const KeywordSight *at);
+extern void json_schema_read_enum(const KeywordSight *at);
+extern void json_schema_read_const(const KeywordSight *at);
+extern void json_schema_read_number(const KeywordSight *at);
+extern void json_schema_read_count(const KeywordSight *at);
+extern void json_schema_read_max_contains(const KeywordSight *at);
+extern void json_schema_read_unique(const KeywordSight *at);
+extern void json_schema_read_pattern(const KeywordSight *at);
+extern void json_schema_read_format(const KeywordSight *at);
+extern void json_schema_read_required(const KeywordSight *at);
+extern void json_schema_read_dependent_required(const KeywordSight *at);
+
+#endif							/* CLUTCH_JSON_SCHEMA_KEYWORD_PART_H */

@@ -1,0 +1,293 @@
+/*-------------------------------------------------------------------------
+ *
+ * json_schema_part.h
+ *	  What a compiled schema consists of; for the files of json_schema and for
+ *	  compatibility, which compares two of them.
+ *
+ * Each schema of a document, at whatever depth, is a SchemaNode: true, false,
+ * or a list of checks in the order in which they are made.  Keywords that
+ * cannot be understood alone share one check: properties, patternProperties
+ * and additionalProperties; prefixItems and items; contains, minContains and
+ * maxContains; if, then and else.  A node belongs to a SchemaResource, which is
+ * what an $id names.  Strings and values lie in copies of the documents.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_JSON_SCHEMA_PART_H
+#define CLUTCH_JSON_SCHEMA_PART_H
+
+#include "contract/format.h"
+#include "contract/json_schema.h"
+#include "contract/pattern.h"
+#include "protocol/place.h"
+#include "utils/hsearch.h"
+#include "utils/numeric.h"
+
+/* what a check is about, in the order in which the checks of a node are made */
+typedef enum SchemaCheckKind
+{
+	CHECK_TYPE,
+	CHECK_ENUM,					/* values; for const, too */
+	CHECK_CONST,
+	CHECK_MULTIPLE_OF,			/* number, in these five */
+	CHECK_MAXIMUM,
+	CHECK_EXCLUSIVE_MAXIMUM,
+	CHECK_MINIMUM,
+	CHECK_EXCLUSIVE_MINIMUM,
+	CHECK_MAX_LENGTH,			/* count, in these two */
+	CHECK_MIN_LENGTH,
+	CHECK_PATTERN,				/* patterns[0] */
+	CHECK_FORMAT,
+	CHECK_MAX_ITEMS,			/* count, in these two */
+	CHECK_MIN_ITEMS,
+	CHECK_UNIQUE_ITEMS,
+	CHECK_ITEMS,				/* nodes: prefixItems; rest: items */
+	CHECK_CONTAINS,				/* rest; count, most: minContains, maxContains */
+	CHECK_MAX_PROPERTIES,		/* count, in these two */
+	CHECK_MIN_PROPERTIES,
+	CHECK_REQUIRED,				/* names */
+	CHECK_DEPENDENT_REQUIRED,	/* names, lists */
+	CHECK_PROPERTY_NAMES,		/* rest */
+	CHECK_PROPERTIES,			/* names, nodes; patterns, pattern_nodes; rest */
+	CHECK_REF,					/* rest */
+	CHECK_DYNAMIC_REF,			/* rest; anchor, if the scope decides */
+	CHECK_ALL_OF,				/* nodes, in these three */
+	CHECK_ANY_OF,
+	CHECK_ONE_OF,
+	CHECK_NOT,					/* rest */
+	CHECK_IF,					/* nodes: if, then, else; the last two may be NULL */
+	CHECK_DEPENDENT_SCHEMAS,	/* names, nodes */
+	CHECK_UNEVALUATED_ITEMS,	/* rest, in these two */
+	CHECK_UNEVALUATED_PROPERTIES
+} SchemaCheckKind;
+
+/* bits of SchemaCheck.types */
+#define SCHEMA_NULL		(1 << 0)
+#define SCHEMA_BOOLEAN	(1 << 1)
+#define SCHEMA_OBJECT	(1 << 2)
+#define SCHEMA_ARRAY	(1 << 3)
+#define SCHEMA_STRING	(1 << 4)
+#define SCHEMA_INTEGER	(1 << 5)	/* a number that is a whole one */
+#define SCHEMA_FRACTION	(1 << 6)	/* a number that is not */
+#define SCHEMA_NUMBER	(SCHEMA_INTEGER | SCHEMA_FRACTION)
+#define SCHEMA_ANY		((1 << 7) - 1)
+
+typedef struct SchemaNode SchemaNode;
+typedef struct SchemaResource SchemaResource;
+
+typedef struct SchemaCheck
+{
+	SchemaCheckKind kind;
+	uint32		types;
+	Numeric		number;
+	int64		count;
+	int64		most;			/* -1: not limited */
+	int			n;				/* of values, of nodes, and of names and lists */
+	int			npatterns;
+	JsonbValue *values;
+	Slice	   *names;			/* in the order of jsonb */
+	SliceList  *lists;			/* in the order of jsonb */
+	SchemaNode **nodes;
+	Pattern   **patterns;
+	SchemaNode **pattern_nodes;
+	SchemaNode *rest;			/* NULL: the keyword is not there */
+	Slice		anchor;
+	FormatKind	format;
+	Slice		word;			/* $ref, $dynamicRef, format */
+} SchemaCheck;
+
+struct SchemaNode
+{
+	const SchemaNode *up;		/* the schema around it; NULL: it is a document */
+	const char *keyword;		/* under which it is there */
+	Slice		key;			/* below that keyword, if it holds an object of schemas */
+	int			index;			/* if it holds an array of them; otherwise -1 */
+	int			depth;			/* 1: it is a document */
+	SchemaResource *resource;
+	bool		never;			/* it is false */
+	bool		collects;		/* has an unevaluated... check */
+	bool		visiting;		/* while references are followed */
+	bool		visited;
+	int			nchecks;
+	SchemaCheck *checks;
+};
+
+typedef struct SchemaAnchor
+{
+	Slice		name;
+	bool		dynamic;
+	SchemaNode *node;
+} SchemaAnchor;
+
+struct SchemaResource
+{
+	Slice		uri;			/* absolute, without a fragment */
+	JsonbContainer *container;	/* NULL: a boolean schema */
+	SchemaNode *root;
+	bool		foreign;		/* of another document than the one that was compiled */
+	uint32		vocabularies;
+	List	   *anchors;		/* of SchemaAnchor * */
+};
+
+struct JsonSchema
+{
+	MemoryContext context;
+	SchemaNode *root;
+	bool		asserts_formats;	/* some format of it asserts by its vocabulary */
+};
+
+/* bits of SchemaResource.vocabularies */
+#define VOCABULARY_APPLICATOR	(1 << 0)
+#define VOCABULARY_UNEVALUATED	(1 << 1)
+#define VOCABULARY_VALIDATION	(1 << 2)
+#define VOCABULARY_FORMAT		(1 << 3)	/* format asserts */
+#define VOCABULARY_NOTED		(1 << 4)	/* understood, without any effect */
+#define VOCABULARY_CORE			(1 << 5)
+#define VOCABULARY_STANDARD		(VOCABULARY_APPLICATOR | VOCABULARY_UNEVALUATED | \
+								 VOCABULARY_VALIDATION | VOCABULARY_CORE)
+
+/* a reference that has been read, and is resolved when all documents are there */
+typedef struct SchemaPending
+{
+	SchemaNode *node;
+	SchemaCheckKind kind;
+} SchemaPending;
+
+typedef struct SchemaNodeEntry
+{
+	const void *container;		/* the key */
+	SchemaNode *node;
+} SchemaNodeEntry;
+
+/* another URI of a resource: the one by which its document was found */
+typedef struct SchemaAlias
+{
+	Slice		uri;
+	SchemaResource *resource;
+} SchemaAlias;
+
+/* while a schema is being compiled; all in its context */
+typedef struct SchemaCompiler
+{
+	JsonSchema *schema;
+	JsonSchemaFinder find;
+	ProblemList *list;
+	HTAB	   *nodes;			/* of SchemaNodeEntry: by the place of their container */
+	List	   *resources;		/* of SchemaResource * */
+	List	   *aliases;		/* of SchemaAlias * */
+	List	   *pending;		/* of SchemaPending * */
+	int			keywords;
+	int			npatterns;
+	bool		stopped;		/* a limit was exceeded */
+} SchemaCompiler;
+
+/* --- json_schema_read.c --- */
+
+/* Reads a document, that is a schema and all within it, whose URI is base. */
+extern SchemaNode *json_schema_read_document(SchemaCompiler *c, Jsonb *document, Slice base,
+											 bool foreign);
+
+/*
+ * Reads a schema inside another one: the value of a keyword or, if key is
+ * present or index is not -1, one of the schemas that the keyword holds.
+ */
+extern SchemaNode *json_schema_read(SchemaCompiler *c, SchemaNode *up, const JsonbValue *value,
+									const char *keyword, Slice key, int index);
+
+/* the check of that kind; NULL if the node has none */
+extern SchemaCheck *json_schema_check_of(const SchemaNode *node, SchemaCheckKind kind);
+
+/* has a limit been exceeded?  Adds the fault, and nothing more is read. */
+extern bool json_schema_exceeds(SchemaCompiler *c, const SchemaNode *node, const char *keyword,
+								int64 n, int limit, const char *setting);
+
+/* the path of a schema, or of a keyword in it, in its document; palloc'd */
+extern char *json_schema_path(const SchemaNode *node, const char *keyword);
+
+/* adds a fault of the schema itself */
+extern void json_schema_fault(SchemaCompiler *c, const SchemaNode *node, const char *keyword,
+							  const char *code, const char *format,...) pg_attribute_printf(5, 6);
+
+/* --- json_schema_keyword.c --- */
+
+/* reads the checks of a schema that is an object */
+extern void json_schema_read_keywords(SchemaCompiler *c, SchemaNode *node,
+									  JsonbContainer *object);
+
+/* --- json_schema_reference.c --- */
+
+extern SchemaResource *json_schema_resource(SchemaCompiler *c, Slice uri);
+extern void json_schema_add_resource(SchemaCompiler *c, SchemaResource *resource);
+
+/* the vocabularies of the meta-schema with that URI; 0: it is not known */
+extern uint32 json_schema_vocabularies(SchemaCompiler *c, Slice uri);
+
+/* resolves all references that are pending, and reads the documents that they need */
+extern void json_schema_resolve(SchemaCompiler *c);
+
+/* refuses references that lead back to the same place without end */
+extern void json_schema_refuse_loops(SchemaCompiler *c);
+
+/* --- json_schema_validate.c --- */
+
+/* the resources that have been entered on the way to a schema */
+typedef struct SchemaScope
+{
+	const struct SchemaScope *outer;
+	const SchemaResource *resource;
+} SchemaScope;
+
+typedef struct SchemaRun
+{
+	int64		steps;
+	int			depth;
+} SchemaRun;
+
+/* a value, and what is wanted to be known about it */
+typedef struct SchemaSight
+{
+	SchemaRun  *run;
+	const JsonbValue *value;
+	const DocumentPlace *place;
+	const SchemaScope *scope;
+	ProblemList *list;			/* NULL: only the verdict counts */
+	bool	   *evaluated;		/* which of its children are; NULL: nobody asks */
+} SchemaSight;
+
+/* is the value valid against the schema? */
+extern bool json_schema_run(const SchemaNode *node, const SchemaSight *sight);
+
+/* the same for a child of the value, with its key, or with an absent one in an array */
+extern bool json_schema_run_child(const SchemaNode *node, const SchemaSight *sight,
+								  const JsonbValue *child, Slice key, int index);
+
+/* counts steps; raises an error if there are too many */
+extern void json_schema_count(SchemaRun *run, int64 steps);
+
+/* adds a fault of the value if there is a list; returns false */
+extern bool json_schema_broken(const SchemaSight *sight, const SchemaNode *node,
+							   const char *keyword, const char *format,...) pg_attribute_printf(4, 5);
+
+/* the container of the value if it is an object, or an array; otherwise NULL */
+extern const JsonbContainer *json_schema_object(const JsonbValue *value);
+extern const JsonbContainer *json_schema_array(const JsonbValue *value);
+extern int	json_schema_children(const JsonbValue *value);
+
+/* bits of SCHEMA_...: one of them */
+extern uint32 json_schema_type_of(const JsonbValue *value);
+
+/* are two values equal, as JSON Schema means it? */
+extern bool json_schema_equal(const JsonbValue *a, const JsonbValue *b);
+
+/* the order of keys in jsonb */
+extern int	json_schema_compare_keys(Slice a, Slice b);
+
+/* --- json_schema_scalar.c, json_schema_container.c: one check of a value --- */
+extern bool json_schema_check_scalar(const SchemaNode *node, const SchemaCheck *check,
+									 const SchemaSight *sight);
+extern bool json_schema_check_array(const SchemaNode *node, const SchemaCheck *check,
+									const SchemaSight *sight);
+extern bool json_schema_check_object(const SchemaNode *node, const SchemaCheck *check,
+									 const SchemaSight *sight);
+
+#endif							/* CLUTCH_JSON_SCHEMA_PART_H */

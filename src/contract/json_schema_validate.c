@@ -1,0 +1,367 @@
+/*-------------------------------------------------------------------------
+ *
+ * json_schema_validate.c
+ *	  Running a compiled schema on a value.
+ *
+ * The value is first looked at for the verdict alone, which writes no message
+ * and ends at the first fault.  Only if there is one, the same is done again
+ * with a list, and each schema that a value breaks adds its faults.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "contract/json_schema_part.h"
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "protocol/number.h"
+#include "settings.h"
+
+/* ------------------------------------------------------------------ bounds */
+
+void
+json_schema_count(SchemaRun *run, int64 steps)
+{
+	run->steps += steps;
+	CHECK_FOR_INTERRUPTS();
+	if (run->steps > clutch_max_schema_steps)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errproblem("", "SCHEMA_LIMIT"),
+				 errmsg("checking a value against its schema takes more than %d steps",
+						clutch_max_schema_steps),
+				 errhint("Simplify the schema, send a smaller value, or raise clutch.max_schema_steps.")));
+}
+
+static void
+json_schema_enter(SchemaRun *run)
+{
+	check_stack_depth();
+	if (++run->depth > clutch_max_schema_recursion)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errproblem("", "SCHEMA_LIMIT"),
+				 errmsg("checking a value against its schema nests deeper than %d schemas",
+						clutch_max_schema_recursion),
+				 errhint("Check that the references of the schema come to an end, or raise clutch.max_schema_recursion.")));
+}
+
+/* ------------------------------------------------------------------ values */
+
+const JsonbContainer *
+json_schema_object(const JsonbValue *value)
+{
+	return value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data) ?
+		value->val.binary.data : NULL;
+}
+
+const JsonbContainer *
+json_schema_array(const JsonbValue *value)
+{
+	return value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data) ?
+		value->val.binary.data : NULL;
+}
+
+int
+json_schema_children(const JsonbValue *value)
+{
+	return value->type == jbvBinary ? JsonContainerSize(value->val.binary.data) : 0;
+}
+
+uint32
+json_schema_type_of(const JsonbValue *value)
+{
+	switch (value->type)
+	{
+		case jbvNull:
+			return SCHEMA_NULL;
+		case jbvBool:
+			return SCHEMA_BOOLEAN;
+		case jbvString:
+			return SCHEMA_STRING;
+		case jbvNumeric:
+			return number_is_integer(value->val.numeric) ? SCHEMA_INTEGER : SCHEMA_FRACTION;
+		default:
+			return json_schema_object(value) != NULL ? SCHEMA_OBJECT : SCHEMA_ARRAY;
+	}
+}
+
+bool
+json_schema_equal(const JsonbValue *a, const JsonbValue *b)
+{
+	if (a->type != b->type)
+		return false;
+	switch (a->type)
+	{
+		case jbvNull:
+			return true;
+		case jbvBool:
+			return a->val.boolean == b->val.boolean;
+		case jbvString:
+			return a->val.string.len == b->val.string.len &&
+				memcmp(a->val.string.val, b->val.string.val, a->val.string.len) == 0;
+		case jbvNumeric:
+			return number_compare(a->val.numeric, b->val.numeric) == 0;
+		default:
+			return compareJsonbContainers(a->val.binary.data, b->val.binary.data) == 0;
+	}
+}
+
+/* ------------------------------------------------------------------ faults */
+
+bool
+json_schema_broken(const SchemaSight *sight, const SchemaNode *node, const char *keyword,
+				   const char *format,...)
+{
+	StringInfoData message;
+
+	if (sight->list == NULL)
+		return false;
+	if (sight->list->n == PROBLEM_MAX)
+	{
+		sight->list->dropped++;
+		return false;
+	}
+	initStringInfo(&message);
+	appendStringInfo(&message, "%s ", place_name(sight->place));
+	for (;;)
+	{
+		va_list		args;
+		int			needed;
+
+		va_start(args, format);
+		needed = appendStringInfoVA(&message, format, args);
+		va_end(args);
+		if (needed == 0)
+			break;
+		enlargeStringInfo(&message, needed);
+	}
+	problem_add_broken(sight->list, place_path(sight->place), json_schema_path(node, keyword),
+					   keyword != NULL ? keyword : node->keyword, message.data);
+	return false;
+}
+
+/* ------------------------------------------- schemas that see the same value */
+
+/*
+ * One branch of several.  What it evaluates counts only if it succeeds; and its
+ * faults, which are in the list, are forgotten by the caller if another does.
+ */
+static bool
+json_schema_run_branch(const SchemaNode *node, const SchemaSight *sight, ProblemList *list)
+{
+	int			n = json_schema_children(sight->value);
+	SchemaSight branch = *sight;
+	bool		valid;
+	int			i;
+
+	branch.list = list;
+	if (sight->evaluated != NULL)
+	{
+		json_schema_count(sight->run, n / 16);
+		branch.evaluated = palloc0(Max(n, 1));
+	}
+	valid = json_schema_run(node, &branch);
+	if (sight->evaluated == NULL)
+		return valid;
+	for (i = 0; i < n && valid; i++)
+		sight->evaluated[i] |= branch.evaluated[i];
+	pfree(branch.evaluated);
+	return valid;
+}
+
+static bool
+json_schema_check_all(const SchemaCheck *check, const SchemaSight *sight)
+{
+	bool		valid = true;
+	int			i;
+
+	for (i = 0; i < check->n && (valid || sight->list != NULL); i++)
+		valid &= json_schema_run(check->nodes[i], sight);
+	return valid;
+}
+
+/* anyOf and oneOf */
+static bool
+json_schema_check_some(const SchemaNode *node, const SchemaCheck *check, const SchemaSight *sight)
+{
+	bool		one = check->kind == CHECK_ONE_OF;
+	int			n = sight->list != NULL ? sight->list->n : 0;
+	int			dropped = sight->list != NULL ? sight->list->dropped : 0;
+	int			matched = 0;
+	int			i;
+
+	(void) json_schema_broken(sight, node, one ? "oneOf" : "anyOf",
+							  "matches none of the %d schemas of \"%s\".", check->n,
+							  one ? "oneOf" : "anyOf");
+	for (i = 0; i < check->n; i++)
+	{
+		matched += json_schema_run_branch(check->nodes[i], sight, sight->list);
+		if (one ? matched > 1 : matched > 0 && sight->evaluated == NULL)
+			break;
+	}
+	if (matched == 0)
+		return false;
+	if (sight->list != NULL)
+	{
+		sight->list->n = n;
+		sight->list->dropped = dropped;
+	}
+	return !one || matched == 1 ||
+		json_schema_broken(sight, node, "oneOf", "matches more than one schema of \"oneOf\".");
+}
+
+static bool
+json_schema_check_if(const SchemaCheck *check, const SchemaSight *sight)
+{
+	const SchemaNode *next = json_schema_run_branch(check->nodes[0], sight, NULL) ?
+		check->nodes[1] : check->nodes[2];
+
+	return next == NULL || json_schema_run(next, sight);
+}
+
+static bool
+json_schema_check_not(const SchemaNode *node, const SchemaCheck *check, const SchemaSight *sight)
+{
+	SchemaSight inside = *sight;
+
+	inside.list = NULL;
+	inside.evaluated = NULL;
+	return !json_schema_run(check->rest, &inside) ||
+		json_schema_broken(sight, node, "not", "must not match the schema of \"not\".");
+}
+
+/* the outermost resource on the way here that has the dynamic anchor decides */
+static const SchemaNode *
+json_schema_dynamic_target(const SchemaCheck *check, const SchemaSight *sight)
+{
+	const SchemaNode *target = check->rest;
+	const SchemaScope *scope;
+	ListCell   *cell;
+
+	if (!slice_present(check->anchor))
+		return target;
+	for (scope = sight->scope; scope != NULL; scope = scope->outer)
+	{
+		json_schema_count(sight->run, 1 + list_length(scope->resource->anchors));
+		foreach(cell, scope->resource->anchors)
+		{
+			const SchemaAnchor *anchor = lfirst(cell);
+
+			if (anchor->dynamic && slice_equal(anchor->name, check->anchor))
+				target = anchor->node;
+		}
+	}
+	return target;
+}
+
+/* --------------------------------------------------------------- the checks */
+
+static bool
+json_schema_check_one(const SchemaNode *node, const SchemaCheck *check, const SchemaSight *sight)
+{
+	if (check->kind <= CHECK_FORMAT)
+		return json_schema_check_scalar(node, check, sight);
+	switch (check->kind)
+	{
+		case CHECK_REF:
+			return json_schema_run(check->rest, sight);
+		case CHECK_DYNAMIC_REF:
+			return json_schema_run(json_schema_dynamic_target(check, sight), sight);
+		case CHECK_ALL_OF:
+			return json_schema_check_all(check, sight);
+		case CHECK_ANY_OF:
+		case CHECK_ONE_OF:
+			return json_schema_check_some(node, check, sight);
+		case CHECK_NOT:
+			return json_schema_check_not(node, check, sight);
+		case CHECK_IF:
+			return json_schema_check_if(check, sight);
+		default:
+			break;
+	}
+	if (json_schema_array(sight->value) != NULL)
+		return json_schema_check_array(node, check, sight);
+	return json_schema_object(sight->value) == NULL ||
+		json_schema_check_object(node, check, sight);
+}
+
+static bool
+json_schema_run_checks(const SchemaNode *node, const SchemaSight *sight)
+{
+	bool		valid = true;
+	int			i;
+
+	json_schema_count(sight->run, 1 + node->nchecks);
+	for (i = 0; i < node->nchecks && (valid || sight->list != NULL); i++)
+		valid &= json_schema_check_one(node, &node->checks[i], sight);
+	return valid;
+}
+
+/* a schema with an unevaluated... check asks what the others have evaluated */
+static bool
+json_schema_run_collecting(const SchemaNode *node, const SchemaSight *outer)
+{
+	int			n = json_schema_children(outer->value);
+	SchemaSight sight = *outer;
+	bool		valid;
+	int			i;
+
+	json_schema_count(outer->run, n / 16);
+	sight.evaluated = palloc0(Max(n, 1));
+	valid = json_schema_run_checks(node, &sight);
+	for (i = 0; i < n && outer->evaluated != NULL; i++)
+		outer->evaluated[i] |= sight.evaluated[i];
+	pfree(sight.evaluated);
+	return valid;
+}
+
+bool
+json_schema_run(const SchemaNode *node, const SchemaSight *outer)
+{
+	SchemaScope scope = {outer->scope, node->resource};
+	SchemaSight sight = *outer;
+	bool		valid;
+
+	if (node->never)
+		return json_schema_broken(&sight, node, NULL, "is not allowed here.");
+	if (node->nchecks == 0)
+		return true;
+	json_schema_enter(sight.run);
+	if (outer->scope == NULL || outer->scope->resource != node->resource)
+		sight.scope = &scope;
+	valid = node->collects ? json_schema_run_collecting(node, &sight) :
+		json_schema_run_checks(node, &sight);
+	sight.run->depth--;
+	return valid;
+}
+
+bool
+json_schema_run_child(const SchemaNode *node, const SchemaSight *sight, const JsonbValue *child,
+					  Slice key, int index)
+{
+	DocumentPlace place = {sight->place, key, index};
+	SchemaSight inside = *sight;
+
+	inside.value = child;
+	inside.place = &place;
+	inside.evaluated = NULL;
+	return json_schema_run(node, &inside);
+}
+
+bool
+json_schema_validate(const JsonSchema *schema, const JsonbValue *value, const char *base,
+					 ProblemList *list)
+{
+	DocumentPlace place = {.base = base};
+	SchemaRun	run = {0};
+	SchemaSight sight = {&run, value, &place, NULL, NULL, NULL};
+	bool		valid = json_schema_run(schema->root, &sight);
+
+	if (valid || list == NULL)
+		return valid;
+	run = (SchemaRun) {0};
+	sight.list = list;
+	return json_schema_run(schema->root, &sight);
+}

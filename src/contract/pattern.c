@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * pattern.c
+ *	  The regular expressions of schemas: ECMA-262, run by PostgreSQL's engine.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "contract/pattern.h"
+
+#include "catalog/pg_collation.h"
+#include "contract/pattern_part.h"
+#include "mb/pg_wchar.h"
+#include "regex/regex.h"
+#include "utils/memutils.h"
+
+struct Pattern
+{
+	Slice		source;
+	regex_t		regex;
+	bool		compiled;		/* the regex has memory of its own */
+	MemoryContextCallback callback;
+};
+
+/* before PostgreSQL 16, the memory of a regex is not palloc'd */
+static void
+pattern_free(void *arg)
+{
+	Pattern    *pattern = arg;
+
+	if (pattern->compiled)
+		pg_regfree(&pattern->regex);
+	pattern->compiled = false;
+}
+
+static pg_wchar *
+pattern_wide(Slice text, int *len)
+{
+	pg_wchar   *wide = palloc(sizeof(pg_wchar) * (text.len + 1));
+
+	*len = pg_mb2wchar_with_len(text.s, wide, text.len);
+	return wide;
+}
+
+static const char *
+pattern_error(const Pattern *pattern, int status)
+{
+	char		message[100];
+
+	pg_regerror(status, &pattern->regex, message, sizeof(message));
+	return psprintf("is not a regular expression that PostgreSQL can run: %s.", message);
+}
+
+Pattern *
+pattern_compile(Slice source, const char **fault)
+{
+	Pattern    *pattern = palloc0(sizeof(Pattern));
+	char	   *translated = pattern_translate(source, fault);
+	pg_wchar   *wide;
+	int			len;
+	int			status;
+
+	if (translated == NULL)
+		return NULL;
+	pattern->source = source;
+	pattern->callback.func = pattern_free;
+	pattern->callback.arg = pattern;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &pattern->callback);
+	wide = pattern_wide(slice_of_cstring(translated), &len);
+	status = pg_regcomp(&pattern->regex, wide, len, REG_ADVANCED | REG_NOSUB,
+						DEFAULT_COLLATION_OID);
+	pfree(wide);
+	if (status != REG_OKAY)
+	{
+		*fault = pattern_error(pattern, status);
+		return NULL;
+	}
+	pattern->compiled = true;
+	return pattern;
+}
+
+bool
+pattern_is_valid(Slice source)
+{
+	const char *fault;
+
+	return pattern_translate(source, &fault) != NULL;
+}
+
+Slice
+pattern_source(const Pattern *pattern)
+{
+	return pattern->source;
+}
+
+bool
+pattern_matches(const Pattern *pattern, Slice text)
+{
+	int			len;
+	pg_wchar   *wide = pattern_wide(text, &len);
+	int			status = pg_regexec(unconstify(regex_t *, &pattern->regex), wide, len, 0, NULL,
+									0, NULL, 0);
+
+	pfree(wide);
+	if (status != REG_OKAY && status != REG_NOMATCH)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_REGULAR_EXPRESSION),
+				 errmsg("a pattern of a schema could not be matched: %s",
+						pattern_error(pattern, status)),
+				 errhint("Simplify the pattern \"%.*s\".",
+						 pattern->source.len, pattern->source.s)));
+	return status == REG_OKAY;
+}

@@ -1,0 +1,403 @@
+/*-------------------------------------------------------------------------
+ *
+ * pattern_translate.c
+ *	  From the regular expressions of ECMA-262 (with flag u) to those of
+ *	  PostgreSQL.
+ *
+ * One pass from left to right.  The bytes of characters outside of ASCII are
+ * copied: no server encoding uses ASCII bytes inside of them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "contract/pattern_part.h"
+
+#include <ctype.h>
+
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+
+#define MOST_REPEATS	255		/* of the engine */
+
+/* inside brackets */
+#define DIGITS			"0-9"
+#define WORD			"A-Za-z0-9_"
+#define SPACES			"\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
+#define NO_LINE_BREAK	"[^\\u000a\\u000d\\u2028\\u2029]"
+
+typedef struct Translation
+{
+	Slice		in;
+	int			at;				/* what comes next */
+	StringInfoData out;
+	const char *fault;			/* NULL: none so far */
+	bool		repeatable;		/* what was written last can be repeated */
+} Translation;
+
+static bool
+pattern_is_over(const Translation *t)
+{
+	return t->fault != NULL || t->at >= t->in.len;
+}
+
+/* the character after n others, or NUL */
+static char
+pattern_peek(const Translation *t, int n)
+{
+	return t->at + n < t->in.len ? t->in.s[t->at + n] : '\0';
+}
+
+static bool
+pattern_take(Translation *t, const char *text)
+{
+	int			len = strlen(text);
+
+	if (t->in.len - t->at < len || memcmp(t->in.s + t->at, text, len) != 0)
+		return false;
+	t->at += len;
+	return true;
+}
+
+static void
+pattern_put(Translation *t, const char *text)
+{
+	appendStringInfoString(&t->out, text);
+}
+
+/* ----------------------------------------------------------------- escapes */
+
+/* n hexadecimal digits, or -1; they are taken only if all are there */
+static int
+pattern_take_hex(Translation *t, int n)
+{
+	int			code = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		unsigned char c = pattern_peek(t, i);
+
+		if (!isxdigit(c))
+			return -1;
+		code = code * 16 + (isdigit(c) ? c - '0' : tolower(c) - 'a' + 10);
+	}
+	t->at += n;
+	return code;
+}
+
+/* after \u{ */
+static int
+pattern_take_braced_code(Translation *t)
+{
+	int			code = 0;
+	int			digits = 0;
+	int			digit;
+
+	while (digits++ < 8 && (digit = pattern_take_hex(t, 1)) >= 0)
+		code = code * 16 + digit;
+	return pattern_take(t, "}") && code <= 0x10FFFF ? code : -1;
+}
+
+/* after \u: XXXX, {X..} or a pair of surrogates */
+static int
+pattern_take_unicode(Translation *t)
+{
+	int			code;
+	int			low;
+
+	if (pattern_take(t, "{"))
+		return pattern_take_braced_code(t);
+	code = pattern_take_hex(t, 4);
+	if (code < 0xD800 || code > 0xDBFF || !pattern_take(t, "\\u"))
+		return code;
+	low = pattern_take_hex(t, 4);
+	return low >= 0xDC00 && low <= 0xDFFF ? 0x10000 + (code - 0xD800) * 0x400 + low - 0xDC00 : -1;
+}
+
+static void
+pattern_put_code(Translation *t, int code)
+{
+	if (code < 0)
+		t->fault = "has an escape of a character that is not complete.";
+	else
+		appendStringInfo(&t->out, "\\U%08x", code);
+}
+
+static const struct
+{
+	const char *names;			/* each between two bars */
+	const char *name;			/* of the class of POSIX */
+}			pattern_properties[] = {
+	{"|L|Letter|Alphabetic|Alpha|", "[:alpha:]"},
+	{"|Lu|Uppercase_Letter|Uppercase|", "[:upper:]"},
+	{"|Ll|Lowercase_Letter|Lowercase|", "[:lower:]"},
+	{"|N|Number|Nd|Decimal_Number|digit|", "[:digit:]"},
+	{"|P|Punctuation|punct|", "[:punct:]"},
+	{"|Z|Separator|Zs|Space_Separator|White_Space|space|", "[:space:]"},
+};
+
+/* after \p or \P: {Name} or {General_Category=Name} */
+static void
+pattern_put_property(Translation *t, bool negated, bool in_brackets)
+{
+	const char *brace = memchr(t->in.s + t->at, '}', t->in.len - t->at);
+	const char *equals;
+	char	   *name;
+	int			i;
+
+	t->fault = "has an escape \\p that is not supported; use \\p{L}, \\p{Lu}, \\p{Ll}, \\p{N}, \\p{P} or \\p{Z}.";
+	if (!pattern_take(t, "{") || brace == NULL || (negated && in_brackets))
+		return;
+	name = pnstrdup(t->in.s + t->at, brace - t->in.s - t->at);
+	t->at = brace - t->in.s + 1;
+	equals = strchr(name, '=');
+	name = psprintf("|%s|", equals ? equals + 1 : name);
+	for (i = 0; i < lengthof(pattern_properties) && t->fault != NULL; i++)
+		if (strstr(pattern_properties[i].names, name) != NULL)
+		{
+			appendStringInfo(&t->out, in_brackets ? "%s%s%s" : "[%s%s%s", negated ? "^" : "",
+							 pattern_properties[i].name, in_brackets ? "" : "]");
+			t->fault = NULL;
+		}
+}
+
+/* \d, \w, \s and their opposites; false: c is none of these letters */
+static bool
+pattern_put_class(Translation *t, char c, bool in_brackets)
+{
+	const char *set = NULL;
+
+	switch (tolower((unsigned char) c))
+	{
+		case 'd':
+			set = DIGITS;
+			break;
+		case 'w':
+			set = WORD;
+			break;
+		case 's':
+			set = SPACES;
+			break;
+		default:
+			return false;
+	}
+	if (!in_brackets)
+		appendStringInfo(&t->out, "[%s%s]", isupper((unsigned char) c) ? "^" : "", set);
+	else if (islower((unsigned char) c))
+		pattern_put(t, set);
+	else
+		appendStringInfo(&t->out, "\\%c", c);
+	return true;
+}
+
+/* what means the same in brackets and outside of them; the backslash has been taken */
+static void
+pattern_put_escape(Translation *t, bool in_brackets)
+{
+	char		c = pattern_peek(t, 0);
+
+	t->at++;
+	if (c == '\0')
+		t->fault = "ends with a backslash.";
+	else if (pattern_put_class(t, c, in_brackets))
+		return;
+	else if (strchr("tnvfr", c) != NULL || !isalnum((unsigned char) c))
+		appendStringInfo(&t->out, "\\%c", c);
+	else if (c == 'u')
+		pattern_put_code(t, pattern_take_unicode(t));
+	else if (c == 'x')
+		pattern_put_code(t, pattern_take_hex(t, 2));
+	else if (c == 'c' && isalpha((unsigned char) pattern_peek(t, 0)))
+		pattern_put_code(t, t->in.s[t->at++] & 31);
+	else if (c == 'p' || c == 'P')
+		pattern_put_property(t, c == 'P', in_brackets);
+	else if (isdigit((unsigned char) c) || c == 'k')
+		t->fault = "has a back reference; the database does not run these.";
+	else
+		t->fault = psprintf("has the escape \\%c, which is not one of ECMA-262.", c);
+}
+
+/* ---------------------------------------------------------------- brackets */
+
+/* after [ and perhaps ^ */
+static void
+pattern_put_members(Translation *t)
+{
+	bool		after_class = false;
+
+	while (!pattern_is_over(t) && pattern_peek(t, 0) != ']')
+	{
+		char		c = pattern_peek(t, 0);
+		bool		is_class = c == '\\' && strchr("dDwWsSpP", pattern_peek(t, 1)) != NULL;
+
+		t->at++;
+		if (c == '\\' && pattern_peek(t, 0) == 'b')
+		{
+			t->at++;
+			pattern_put(t, "\\u0008");
+		}
+		else if (c == '\\')
+			pattern_put_escape(t, true);
+		else if (c == '[' || (c == '-' && (after_class || pattern_peek(t, 0) == ']')))
+			appendStringInfo(&t->out, "\\%c", c);
+		else
+			appendStringInfoChar(&t->out, c);
+		after_class = is_class;
+	}
+	if (t->fault == NULL && !pattern_take(t, "]"))
+		t->fault = "has a bracket [ that is not closed.";
+}
+
+static void
+pattern_put_brackets(Translation *t)
+{
+	if (pattern_take(t, "[]"))
+		pattern_put(t, "(?!)");		/* no character */
+	else if (pattern_take(t, "[^]"))
+		pattern_put(t, "(?:.)");	/* any character, line breaks included */
+	else
+	{
+		pattern_put(t, pattern_take(t, "[^") ? "[^" : pattern_take(t, "[") ? "[" : "");
+		pattern_put_members(t);
+		pattern_put(t, "]");
+	}
+	t->repeatable = true;
+}
+
+/* ------------------------------------------------------- groups and repeats */
+
+/* after (; nothing refers to a group, so none captures */
+static void
+pattern_put_group(Translation *t)
+{
+	const char *name_end;
+
+	t->repeatable = false;
+	if (pattern_take(t, "?:") || pattern_peek(t, 0) != '?')
+		pattern_put(t, "(?:");
+	else if (pattern_take(t, "?="))
+		pattern_put(t, "(?=");
+	else if (pattern_take(t, "?!"))
+		pattern_put(t, "(?!");
+	else if (pattern_take(t, "?<="))
+		pattern_put(t, "(?<=");
+	else if (pattern_take(t, "?<!"))
+		pattern_put(t, "(?<!");
+	else if (pattern_take(t, "?<") &&
+			 (name_end = memchr(t->in.s + t->at, '>', t->in.len - t->at)) != NULL)
+	{
+		t->at = name_end - t->in.s + 1;
+		pattern_put(t, "(?:");
+	}
+	else
+		t->fault = "has a group (? that is not one of ECMA-262.";
+}
+
+/* {m}, {m,} or {m,n}, whose length is returned; 0: the brace stands for itself */
+static int
+pattern_bound_length(const Translation *t)
+{
+	int			n = 1;
+
+	if (!isdigit((unsigned char) pattern_peek(t, n)))
+		return 0;
+	while (isdigit((unsigned char) pattern_peek(t, n)))
+		n++;
+	if (pattern_peek(t, n) == ',')
+		n++;
+	while (isdigit((unsigned char) pattern_peek(t, n)))
+		n++;
+	return pattern_peek(t, n) == '}' ? n + 1 : 0;
+}
+
+static void
+pattern_put_bound(Translation *t, int len)
+{
+	char	   *bound = pnstrdup(t->in.s + t->at, len);
+	char	   *comma = strchr(bound, ',');
+
+	if (strtol(bound + 1, NULL, 10) > MOST_REPEATS ||
+		(comma != NULL && strtol(comma + 1, NULL, 10) > MOST_REPEATS))
+		t->fault = "repeats something more than 255 times; use minLength and maxLength, or an asterisk.";
+	pattern_put(t, bound);
+	t->at += len;
+}
+
+/* a quantifier, perhaps followed by ?; false: there is none */
+static bool
+pattern_put_quantifier(Translation *t)
+{
+	char		c = pattern_peek(t, 0);
+	int			bound = c == '{' ? pattern_bound_length(t) : 0;
+
+	if (c != '*' && c != '+' && c != '?' && bound == 0)
+		return false;
+	if (!t->repeatable)
+		t->fault = "repeats nothing: a quantifier must follow what it repeats.";
+	else if (bound > 0)
+		pattern_put_bound(t, bound);
+	else
+	{
+		appendStringInfoChar(&t->out, c);
+		t->at++;
+	}
+	/* how greedy it is decides what is matched, but not whether anything is */
+	(void) pattern_take(t, "?");
+	t->repeatable = false;
+	return true;
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static void
+pattern_put_character(Translation *t, char c)
+{
+	t->repeatable = c != '^' && c != '$' && c != '|';
+	if (c == '.')
+		pattern_put(t, NO_LINE_BREAK);
+	else if (c == '{' || c == '}' || c == ']')
+		appendStringInfo(&t->out, "\\%c", c);
+	else
+		appendStringInfoChar(&t->out, c);
+}
+
+static void
+pattern_put_next(Translation *t)
+{
+	char		c = pattern_peek(t, 0);
+
+	if (pattern_put_quantifier(t))
+		return;
+	if (c == '[')
+	{
+		pattern_put_brackets(t);
+		return;
+	}
+	t->at++;
+	if (c == '(')
+		pattern_put_group(t);
+	else if (c != '\\')
+		pattern_put_character(t, c);
+	else if (pattern_take(t, "b"))
+		pattern_put(t, "\\y");
+	else if (pattern_take(t, "B"))
+		pattern_put(t, "\\Y");
+	else
+	{
+		pattern_put_escape(t, false);
+		t->repeatable = true;
+	}
+}
+
+char *
+pattern_translate(Slice source, const char **fault)
+{
+	Translation t = {.in = source};
+
+	initStringInfo(&t.out);
+	while (!pattern_is_over(&t))
+		pattern_put_next(&t);
+	*fault = t.fault;
+	return t.fault == NULL ? t.out.data : NULL;
+}

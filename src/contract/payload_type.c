@@ -1,0 +1,280 @@
+/*-------------------------------------------------------------------------
+ *
+ * payload_type.c
+ *	  The registry of schemas, as a backend remembers it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "contract/payload_type.h"
+
+#include "base/transaction.h"
+#include "contract/payload_type_part.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+
+/* a schema that was asked for by its name and version, or by 0 */
+typedef struct RememberedType
+{
+	uint64		key;
+	Slice		asked;
+	int			asked_version;
+	PayloadType type;			/* schema is NULL: there is none */
+} RememberedType;
+
+static struct
+{
+	MemoryContext context;		/* of all that follows; NULL: nothing is remembered */
+	HTAB	   *types;			/* of RememberedType */
+	Size		size;			/* of their schemas */
+	bool		knows_enforced;
+	SliceList	enforced;		/* the types of ENFORCE_ALWAYS, sorted */
+	bool		stale;			/* must be read again */
+	bool		used;			/* in the current transaction */
+	Oid			relid;			/* of the table that was read */
+}			memory;
+
+/* -------------------------------------------------------------- staleness */
+
+/* may be called at any moment, so this only takes a note */
+static void
+payload_type_invalidated(Datum arg, Oid relid)
+{
+	if (relid == InvalidOid || relid == memory.relid)
+		memory.stale = true;
+}
+
+/* what was read may have been the work of the transaction that is rolled back */
+static void
+payload_type_rolled_back(void)
+{
+	if (memory.used)
+		memory.stale = true;
+}
+
+static void
+payload_type_transaction_ended(void)
+{
+	memory.used = false;
+}
+
+static void
+payload_type_watch(void)
+{
+	static TransactionWatch watch = {
+		.rolled_back = payload_type_rolled_back,
+		.ended = payload_type_transaction_ended
+	};
+
+	if (watch.watching)
+		return;
+	CacheRegisterRelcacheCallback(payload_type_invalidated, (Datum) 0);
+	transaction_watch(&watch);
+}
+
+static void
+payload_type_forget(void)
+{
+	MemoryContext context = memory.context;
+
+	memory.context = NULL;
+	memory.types = NULL;
+	memory.size = 0;
+	memory.knows_enforced = false;
+	memory.stale = false;
+	if (context != NULL)
+		MemoryContextDelete(context);
+}
+
+static void
+payload_type_begin_memory(void)
+{
+	HASHCTL		control = {0};
+
+	memory.context = AllocSetContextCreate(TopMemoryContext, "clutch payload types",
+										   ALLOCSET_SMALL_SIZES);
+	control.keysize = sizeof(uint64);
+	control.entrysize = sizeof(RememberedType);
+	control.hcxt = memory.context;
+	memory.types = hash_create("clutch payload types", 64, &control,
+							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+/* makes sure that what is remembered holds */
+static void
+payload_type_refresh(void)
+{
+	Oid			relid = rows_table_oid(TABLE_PAYLOAD_TYPE);
+
+	payload_type_watch();
+	if (memory.stale || memory.relid != relid || memory.size > PAYLOAD_TYPE_MEMORY)
+		payload_type_forget();
+	memory.relid = relid;
+	memory.used = true;
+	if (memory.context == NULL)
+		payload_type_begin_memory();
+}
+
+void
+payload_type_changed(void)
+{
+	payload_type_watch();
+	CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_PAYLOAD_TYPE));
+	memory.stale = true;
+	memory.used = true;
+}
+
+/* ----------------------------------------------------------------- schemas */
+
+pg_noreturn static void
+payload_type_raise_unusable(const PayloadTypeRow *row, const ProblemList *list)
+{
+	problem_raise(list, ERRCODE_CLUTCH_SCHEMA_INVALID,
+				  psprintf("schema of payload type \"%.*s\"", row->name.len, row->name.s));
+}
+
+/* compiles the schema of a row; it is remembered */
+static void
+payload_type_remember(RememberedType *entry, const PayloadTypeRow *row)
+{
+	ProblemList *list = problem_list();
+	MemoryContext caller;
+	JsonSchema *schema = json_schema_compile(row->schema, payload_type_uri(row->name, row->version),
+											 payload_type_find_document, memory.context, list);
+
+	if (schema == NULL)
+		payload_type_raise_unusable(row, list);
+	caller = MemoryContextSwitchTo(memory.context);
+	entry->type.name = slice_copy(row->name);
+	MemoryContextSwitchTo(caller);
+	entry->type.version = row->version;
+	entry->type.enforcement = row->enforcement;
+	entry->type.schema = schema;
+	memory.size += json_schema_size(schema) + sizeof(RememberedType) + row->name.len;
+}
+
+/*
+ * The entry for what was asked, which may have to be filled.  If two names
+ * collide, the one that was asked last is remembered.
+ */
+static RememberedType *
+payload_type_entry(Slice asked, int version)
+{
+	uint64		key;
+	RememberedType *entry;
+	MemoryContext caller;
+	bool		found;
+
+	payload_type_refresh();
+	key = slice_hash(asked) + (uint64) version * UINT64CONST(0x9E3779B97F4A7C15);
+	entry = hash_search(memory.types, &key, HASH_ENTER, &found);
+	if (found && entry->asked_version == version && slice_equal(entry->asked, asked))
+		return entry;
+	entry->asked = SLICE_NONE;
+	entry->type.schema = NULL;
+	caller = MemoryContextSwitchTo(memory.context);
+	entry->asked = slice_copy(asked);
+	entry->asked_version = version;
+	MemoryContextSwitchTo(caller);
+	memory.size += asked.len + sizeof(RememberedType);
+	return entry;
+}
+
+const PayloadType *
+payload_type_find(Slice name, int version)
+{
+	RememberedType *entry = payload_type_entry(name, version);
+	PayloadTypeRow row;
+
+	if (entry->type.schema == NULL && payload_type_row(name, version, &row))
+		payload_type_remember(entry, &row);
+	return entry->type.schema != NULL ? &entry->type : NULL;
+}
+
+const PayloadType *
+payload_type_of_ref(Slice schema_ref)
+{
+	RememberedType *entry = payload_type_entry(schema_ref, -1);
+	PayloadTypeRow row;
+
+	if (entry->type.schema == NULL && payload_type_row_of_ref(schema_ref, &row))
+		payload_type_remember(entry, &row);
+	return entry->type.schema != NULL ? &entry->type : NULL;
+}
+
+bool
+payload_type_check(const PayloadType *type, const JsonbValue *payload, const char *base,
+				   ProblemList *list)
+{
+	return json_schema_validate(type->schema, payload, base, list);
+}
+
+/* ------------------------------------------------------------- enforcement */
+
+static int
+payload_type_compare_names(const void *a, const void *b)
+{
+	return slice_compare(*(const Slice *) a, *(const Slice *) b);
+}
+
+/* the types whose newest version is enforced always, in the order of the index */
+static void
+payload_type_read_enforced(void)
+{
+	MemoryContext caller = MemoryContextSwitchTo(memory.context);
+	SliceList	list = {0, palloc(sizeof(Slice) * 16)};
+	int			room = 16;
+	bool		last = false;	/* list.items[list.n] is the type before, which is enforced */
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_PAYLOAD_TYPE, INDEX_PAYLOAD_TYPE, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		Slice		name = rows_text(&scan, Anum_payload_type_payload_type);
+
+		if (last && !slice_equal(list.items[list.n], name))
+			list.n++;
+		if (list.n + 1 >= room)
+			list.items = repalloc(list.items, sizeof(Slice) * (room *= 2));
+		last = slice_equal(rows_text(&scan, Anum_payload_type_enforce), SLICE_OF("always"));
+		if (last)
+			list.items[list.n] = slice_copy(name);
+	}
+	rows_end(&scan);
+	list.n += last;
+	qsort(list.items, list.n, sizeof(Slice), payload_type_compare_names);
+	MemoryContextSwitchTo(caller);
+	memory.enforced = list;
+	memory.knows_enforced = true;
+}
+
+static bool
+payload_type_is_enforced(Slice name)
+{
+	if (!memory.knows_enforced || memory.stale)
+	{
+		payload_type_refresh();
+		payload_type_read_enforced();
+	}
+	return memory.enforced.n > 0 &&
+		bsearch(&name, memory.enforced.items, memory.enforced.n, sizeof(Slice),
+				payload_type_compare_names) != NULL;
+}
+
+void
+payload_type_enforce(const Envelope *envelope)
+{
+	const PayloadType *type;
+	ProblemList *list;
+
+	if (!slice_present(envelope->payload_type) || !payload_type_is_enforced(envelope->payload_type))
+		return;
+	type = payload_type_find(envelope->payload_type, 0);
+	if (type == NULL)
+		return;					/* it has been deleted this very moment */
+	list = problem_list();
+	if (!payload_type_check(type, &envelope->payload, "/payload", list))
+		problem_raise(list, ERRCODE_CLUTCH_CONTRACT_BROKEN, "payload");
+}

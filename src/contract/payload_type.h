@@ -1,0 +1,94 @@
+/*-------------------------------------------------------------------------
+ *
+ * payload_type.h
+ *	  The registry of schemas (spec 3): clutch.payload_type.
+ *
+ * A payload type has versions, numbered from 1, each of which is a schema that
+ * never changes.  A schema_ref names one: schema://clutch/research/summary@1 is
+ * the newest version of research.summary.v1 or, if there is no such type,
+ * version 1 of research.summary; a schema_ref without a version is the newest
+ * one.  The $id of a schema names the newest version that has it.
+ *
+ * Each backend remembers the schemas that it has compiled, up to
+ * PAYLOAD_TYPE_MEMORY bytes, and which types are enforced always, until the table
+ * changes or a transaction that has read it is rolled back.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_PAYLOAD_TYPE_H
+#define CLUTCH_PAYLOAD_TYPE_H
+
+#include "contract/json_schema.h"
+#include "protocol/envelope.h"
+
+#define PAYLOAD_TYPE_MEMORY		(32 * 1024 * 1024)
+
+typedef enum PayloadEnforcement
+{
+	ENFORCE_OFF,				/* by nobody but clutch.validate_payload */
+	ENFORCE_WORKFLOW,			/* where a workflow says so */
+	ENFORCE_ALWAYS				/* for every event that has the payload type */
+} PayloadEnforcement;
+
+typedef struct PayloadType
+{
+	Slice		name;
+	int			version;
+	PayloadEnforcement enforcement;
+	const JsonSchema *schema;
+} PayloadType;
+
+/*
+ * The version of a payload type (0: the newest), with its schema compiled; NULL
+ * if it is not registered.  It lives until the next call of one of these two
+ * functions.
+ */
+extern const PayloadType *payload_type_find(Slice name, int version);
+extern const PayloadType *payload_type_of_ref(Slice schema_ref);
+
+/*
+ * Checks a payload, and adds its faults with paths below base, such as
+ * "/payload".  Returns whether it is valid.
+ */
+extern bool payload_type_check(const PayloadType *type, const JsonbValue *payload,
+							   const char *base, ProblemList *list);
+
+/*
+ * Raises KL010 with all faults (CONTRACT_BROKEN) if the payload type of the
+ * envelope is always enforced and its payload breaks it.  For any other event,
+ * this costs a comparison.
+ */
+extern void payload_type_enforce(const Envelope *envelope);
+
+/* the document of a payload type or schema_ref; a copy, or NULL */
+extern Jsonb *payload_type_document(Slice what);
+
+/* a name may be registered if it is a word without "/", "@" and blanks */
+extern bool payload_type_name_valid(Slice name);
+
+typedef enum Compatibility
+{
+	COMPATIBLE_NONE,
+	COMPATIBLE_BACKWARD,		/* what was valid before is still valid */
+	COMPATIBLE_FORWARD,			/* what is valid now was valid before */
+	COMPATIBLE_FULL				/* both */
+} Compatibility;
+
+/*
+ * Registers a schema and returns its version: the given one, or the next if
+ * that is 0.  A schema that is equal to the newest version changes only the
+ * other arguments of that version, and is then no new one.  Raises KL011 if the
+ * schema is not valid, KL012 if it is not compatible with the newest version, and
+ * 23505 if the version exists with another schema.
+ */
+extern int	payload_type_register(Slice name, Jsonb *schema, int version,
+								  Compatibility compatibility, PayloadEnforcement enforcement);
+
+/* The table was changed: every backend reads it again. */
+extern void payload_type_changed(void);
+
+/* the words of the SQL surface, in the order of the enums; NULL ends them */
+extern const char *const payload_type_enforcements[];
+extern const char *const payload_type_compatibilities[];
+
+#endif							/* CLUTCH_PAYLOAD_TYPE_H */

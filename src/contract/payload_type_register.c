@@ -1,0 +1,210 @@
+/*-------------------------------------------------------------------------
+ *
+ * payload_type_register.c
+ *	  Registering a schema.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "contract/payload_type.h"
+
+#include "access/table.h"
+#include "base/clock.h"
+#include "base/column.h"
+#include "base/document.h"
+#include "contract/payload_type_part.h"
+#include "miscadmin.h"
+#include "protocol/place.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+typedef struct Registration
+{
+	Slice		name;
+	int			version;
+	Jsonb	   *document;
+	JsonSchema *schema;
+	Compatibility compatibility;
+	PayloadEnforcement enforcement;
+} Registration;
+
+/* ------------------------------------------------------------------- rules */
+
+static bool
+payload_type_is_same(const PayloadTypeRow *row, Jsonb *document)
+{
+	return compareJsonbContainers(&row->schema->root, &document->root) == 0;
+}
+
+pg_noreturn static void
+payload_type_raise_version(const char *code, int sqlstate, int version, const char *what,
+						   const char *hint)
+{
+	ereport(ERROR,
+			(errcode(sqlstate),
+			 errproblem("version", code),
+			 errmsg("version %d %s", version, what),
+			 errhint("%s", hint)));
+}
+
+/* the version that the schema gets; newest is NULL for the first one */
+static int
+payload_type_next_version(Slice name, int version, const PayloadTypeRow *newest)
+{
+	PayloadTypeRow old;
+
+	if (newest == NULL)
+		return version > 0 ? version : 1;
+	if (version == 0)
+	{
+		if (newest->version == PG_INT32_MAX)
+			payload_type_raise_version("NUMBER_OUT_OF_RANGE", ERRCODE_INVALID_PARAMETER_VALUE,
+									   newest->version, "is the last one that there can be",
+									   "Register the schema under another payload type.");
+		return newest->version + 1;
+	}
+	if (payload_type_row(name, version, &old))
+		payload_type_raise_version("VERSION_EXISTS", ERRCODE_UNIQUE_VIOLATION, version,
+								   "is registered with another schema",
+								   "A version never changes; leave version out to register the next one.");
+	if (version < newest->version)
+		payload_type_raise_version("WRONG_VALUE", ERRCODE_INVALID_PARAMETER_VALUE, version,
+								   psprintf("is older than the newest one, %d", newest->version),
+								   "Leave version out to register the next one.");
+	return version;
+}
+
+/* An $id names one payload type, and schema://clutch/ only the type's own version. */
+static void
+payload_type_check_id(const Registration *r)
+{
+	Slice		id = json_schema_uri(r->schema);
+	PayloadTypeRow other;
+
+	if (slice_equal(id, payload_type_uri(r->name, r->version)))
+		return;
+	if (slice_starts(id, SLICE_OF("schema://clutch/")) ||
+		(payload_type_row_of_ref(id, &other) && !slice_equal(other.name, r->name)))
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_SCHEMA_INVALID),
+				 errproblem("/$id", "DUPLICATE_VALUE"),
+				 errmsg("\"$id\" %s belongs to another payload type", place_quote(id)),
+				 errhint("Use an \"$id\" of your own, or leave it out.")));
+}
+
+static void
+payload_type_compile(Registration *r)
+{
+	ProblemList *list = problem_list();
+
+	r->schema = json_schema_compile(r->document, payload_type_uri(r->name, r->version),
+									payload_type_find_document, CurrentMemoryContext, list);
+	if (r->schema == NULL)
+		problem_raise(list, ERRCODE_CLUTCH_SCHEMA_INVALID, "schema");
+	payload_type_check_id(r);
+}
+
+/* -------------------------------------------------------------------- rows */
+
+static Datum
+payload_type_text(const char *text)
+{
+	return CStringGetTextDatum(text);
+}
+
+static void
+payload_type_insert(const Registration *r)
+{
+	Datum		values[Natts_payload_type] = {0};
+	bool		nulls[Natts_payload_type] = {false};
+	Slice		id = json_schema_uri(r->schema);
+
+	column_put_text(values, nulls, Anum_payload_type_payload_type, r->name);
+	values[Anum_payload_type_version - 1] = Int32GetDatum(r->version);
+	values[Anum_payload_type_schema - 1] = JsonbPGetDatum(r->document);
+	column_put_text(values, nulls, Anum_payload_type_schema_id,
+					slice_equal(id, payload_type_uri(r->name, r->version)) ? SLICE_NONE : id);
+	values[Anum_payload_type_compatibility - 1] =
+		payload_type_text(payload_type_compatibilities[r->compatibility]);
+	values[Anum_payload_type_enforce - 1] =
+		payload_type_text(payload_type_enforcements[r->enforcement]);
+	values[Anum_payload_type_builtin - 1] = BoolGetDatum(false);
+	values[Anum_payload_type_registered_at - 1] = TimestampTzGetDatum(clock_now());
+	values[Anum_payload_type_registered_by - 1] =
+		payload_type_text(GetUserNameFromId(GetUserId(), false));
+	(void) rows_insert(TABLE_PAYLOAD_TYPE, values, nulls);
+}
+
+/* the schema is as before: only how it is enforced, and compared later, changes */
+static void
+payload_type_update(const PayloadTypeRow *row, const Registration *r)
+{
+	Datum		values[Natts_payload_type];
+	bool		nulls[Natts_payload_type];
+	RowScan		scan;
+	ItemPointerData tid;
+
+	rows_begin(&scan, TABLE_PAYLOAD_TYPE, INDEX_PAYLOAD_TYPE, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, row->name);
+	rows_key_int4(&scan, 2, BTEqualStrategyNumber, row->version);
+	rows_start(&scan);
+	if (rows_next(&scan) && rows_lock(&scan, ROW_LOCK_CHANGE, true) == ROW_LOCKED)
+	{
+		rows_keep(&scan, values, nulls);
+		values[Anum_payload_type_compatibility - 1] =
+			payload_type_text(payload_type_compatibilities[r->compatibility]);
+		values[Anum_payload_type_enforce - 1] =
+			payload_type_text(payload_type_enforcements[r->enforcement]);
+		tid = rows_tid(&scan);
+		rows_update(TABLE_PAYLOAD_TYPE, &tid, values, nulls);
+	}
+	rows_end(&scan);
+}
+
+/*
+ * Does the schema equal the one that the caller means, so that nothing has to be
+ * added?  A row of the extension itself never changes: it is not dumped.
+ */
+static bool
+payload_type_repeats(const Registration *r, int version, const PayloadTypeRow *newest)
+{
+	PayloadTypeRow old;
+	bool		unchanged;
+
+	if (version > 0 && version != newest->version)
+		return payload_type_row(r->name, version, &old) && payload_type_is_same(&old, r->document);
+	if (!payload_type_is_same(newest, r->document))
+		return false;
+	unchanged = newest->enforcement == r->enforcement && newest->compatibility == r->compatibility;
+	if (newest->builtin)
+		return unchanged;
+	if (!unchanged)
+		payload_type_update(newest, r);
+	return true;
+}
+
+int
+payload_type_register(Slice name, Jsonb *schema, int version, Compatibility compatibility,
+					  PayloadEnforcement enforcement)
+{
+	Registration r = {.name = name, .document = schema, .compatibility = compatibility,
+	.enforcement = enforcement};
+	PayloadTypeRow newest;
+	bool		exists;
+
+	rows_require_writable();
+	/* one at a time, so that no version is given twice */
+	table_close(rows_open(TABLE_PAYLOAD_TYPE, ShareRowExclusiveLock), NoLock);
+	exists = payload_type_row(name, 0, &newest);
+	if (exists && payload_type_repeats(&r, version, &newest))
+	{
+		payload_type_changed();
+		return version > 0 ? version : newest.version;
+	}
+	r.version = payload_type_next_version(name, version, exists ? &newest : NULL);
+	payload_type_compile(&r);
+	payload_type_insert(&r);
+	payload_type_changed();
+	return r.version;
+}

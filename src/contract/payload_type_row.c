@@ -1,0 +1,176 @@
+/*-------------------------------------------------------------------------
+ *
+ * payload_type_row.c
+ *	  The rows of clutch.payload_type, and what a schema_ref means.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "contract/payload_type_part.h"
+
+#include "protocol/identifier.h"
+
+#define REF_PREFIX	"schema://clutch/"
+
+const char *const payload_type_enforcements[] = {"off", "workflow", "always", NULL};
+const char *const payload_type_compatibilities[] = {"none", "backward", "forward", "full", NULL};
+
+/* the place of the word in the list, which a CHECK constraint has let in */
+static int
+payload_type_word(Slice word, const char *const *words)
+{
+	int			i = 0;
+
+	while (words[i + 1] != NULL && !slice_equal(word, slice_of_cstring(words[i])))
+		i++;
+	return i;
+}
+
+static void
+payload_type_fill_row(const RowScan *scan, PayloadTypeRow *row)
+{
+	row->tid = rows_tid(scan);
+	row->name = slice_copy(rows_text(scan, Anum_payload_type_payload_type));
+	row->version = rows_int4(scan, Anum_payload_type_version);
+	row->schema = rows_jsonb(scan, Anum_payload_type_schema);
+	row->enforcement = payload_type_word(rows_text(scan, Anum_payload_type_enforce),
+										 payload_type_enforcements);
+	row->compatibility = payload_type_word(rows_text(scan, Anum_payload_type_compatibility),
+										   payload_type_compatibilities);
+	row->builtin = rows_bool(scan, Anum_payload_type_builtin);
+}
+
+bool
+payload_type_row(Slice name, int version, PayloadTypeRow *row)
+{
+	RowScan		scan;
+	bool		found;
+
+	rows_begin(&scan, TABLE_PAYLOAD_TYPE, INDEX_PAYLOAD_TYPE, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	if (version > 0)
+		rows_key_int4(&scan, 2, BTEqualStrategyNumber, version);
+	rows_start(&scan);
+	found = rows_previous(&scan);
+	if (found)
+		payload_type_fill_row(&scan, row);
+	rows_end(&scan);
+	return found;
+}
+
+static bool
+payload_type_row_of_id(Slice id, PayloadTypeRow *row)
+{
+	RowScan		scan;
+	bool		found = false;
+
+	rows_begin(&scan, TABLE_PAYLOAD_TYPE, INDEX_PAYLOAD_TYPE_SCHEMA_ID, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
+	rows_start(&scan);
+	found = rows_previous(&scan);
+	if (found)
+		payload_type_fill_row(&scan, row);
+	rows_end(&scan);
+	return found;
+}
+
+/* the version after the last @; 0: there is none; -1: it is no number */
+static int
+payload_type_split_ref(Slice ref, Slice *path)
+{
+	Slice		version;
+	int			n = 0;
+	int			i;
+
+	identifier_split_version(ref, path, &version);
+	if (!slice_present(version))
+		return 0;
+	if (version.len < 1 || version.len > 9)
+		return -1;
+	for (i = 0; i < version.len; i++)
+	{
+		if (version.s[i] < '0' || version.s[i] > '9')
+			return -1;
+		n = n * 10 + version.s[i] - '0';
+	}
+	return n > 0 ? n : -1;
+}
+
+bool
+payload_type_row_of_ref(Slice ref, PayloadTypeRow *row)
+{
+	Slice		path;
+	char	   *name;
+	int			version;
+	int			i;
+
+	if (payload_type_row_of_id(ref, row))
+		return true;
+	if (!slice_starts(ref, SLICE_OF(REF_PREFIX)))
+		return false;
+	version = payload_type_split_ref((Slice) {ref.s + strlen(REF_PREFIX), ref.len - strlen(REF_PREFIX)},
+									 &path);
+	name = slice_cstring(path);
+	for (i = 0; i < path.len; i++)
+		if (name[i] == '/')
+			name[i] = '.';
+	if (version < 0)
+		return false;
+	if (version > 0 && payload_type_row(slice_of_cstring(psprintf("%s.v%d", name, version)), 0, row))
+		return true;
+	return payload_type_row(slice_of_cstring(name), version, row);
+}
+
+/* the length of the name before its .v and number; 0: it has none */
+static int
+payload_type_stem(Slice name)
+{
+	int			n = name.len;
+
+	while (n > 0 && name.s[n - 1] >= '0' && name.s[n - 1] <= '9')
+		n--;
+	return n < name.len && n > 2 && name.s[n - 1] == 'v' && name.s[n - 2] == '.' ? n - 2 : 0;
+}
+
+Slice
+payload_type_uri(Slice name, int version)
+{
+	int			stem = payload_type_stem(name);
+	char	   *path = slice_cstring((Slice) {name.s, stem > 0 ? stem : name.len});
+	char	   *c;
+
+	for (c = path; *c != '\0'; c++)
+		if (*c == '.')
+			*c = '/';
+	if (stem > 0)
+		return slice_of_cstring(psprintf(REF_PREFIX "%s@%s", path,
+										 slice_cstring((Slice) {name.s + stem + 2, name.len - stem - 2})));
+	return slice_of_cstring(psprintf(REF_PREFIX "%s@%d", path, version));
+}
+
+Jsonb *
+payload_type_find_document(Slice uri)
+{
+	PayloadTypeRow row;
+
+	return payload_type_row_of_ref(uri, &row) ? row.schema : NULL;
+}
+
+Jsonb *
+payload_type_document(Slice what)
+{
+	PayloadTypeRow row;
+
+	return payload_type_row(what, 0, &row) || payload_type_row_of_ref(what, &row) ? row.schema : NULL;
+}
+
+bool
+payload_type_name_valid(Slice name)
+{
+	const char *rule;
+
+	return identifier_fault(ID_WORD, name, &rule) == NULL && name.len <= clutch_limits.max_id_bytes &&
+		identifier_find_control(name) < 0 && !memchr(name.s, '/', name.len) &&
+		!memchr(name.s, '@', name.len) && !memchr(name.s, ' ', name.len);
+}

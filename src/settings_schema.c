@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * settings_schema.c
+ *	  The settings of schemas.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "settings.h"
+#include "utils/guc.h"
+
+/*
+ * The limits of a schema: its size as jsonb, how deep schemas may lie in one
+ * another, how many keywords and schemas there may be, with those of the
+ * documents that it refers to, and how many patterns, each of which length.
+ *
+ * The limits of checking one value: how many schemas, keywords and comparisons,
+ * and how deep references may lead.
+ */
+int			clutch_max_schema_bytes = 256 * 1024;
+int			clutch_max_schema_depth = 64;
+int			clutch_max_schema_keywords = 10000;
+int			clutch_max_schema_patterns = 100;
+int			clutch_max_pattern_bytes = 1024;
+int			clutch_max_schema_steps = 1000000;
+int			clutch_max_schema_recursion = 1000;
+
+/* Whether "format" is checked; otherwise it only says something to people. */
+bool		clutch_assert_formats = false;
+
+static void
+settings_schema_integer(const char *name, const char *what, int *variable, int boot,
+						int least, int most, int flags)
+{
+	DefineCustomIntVariable(name, what, NULL, variable, boot, least, most,
+							PGC_SUSET, flags, NULL, NULL, NULL);
+}
+
+void
+settings_define_schemas(void)
+{
+	settings_schema_integer("clutch.max_schema_bytes", "Sets the maximum size of a schema.",
+							&clutch_max_schema_bytes, 256 * 1024, 1024, 16 * 1024 * 1024, GUC_UNIT_BYTE);
+	settings_schema_integer("clutch.max_schema_depth", "Sets how deep schemas may lie in one another.",
+							&clutch_max_schema_depth, 64, 1, 1000, 0);
+	settings_schema_integer("clutch.max_schema_keywords",
+							"Sets how many keywords a schema may have, with those that it refers to.",
+							&clutch_max_schema_keywords, 10000, 100, 1000000, 0);
+	settings_schema_integer("clutch.max_schema_patterns", "Sets how many patterns a schema may have.",
+							&clutch_max_schema_patterns, 100, 0, 10000, 0);
+	settings_schema_integer("clutch.max_pattern_bytes", "Sets the maximum length of a pattern.",
+							&clutch_max_pattern_bytes, 1024, 16, 65536, GUC_UNIT_BYTE);
+	settings_schema_integer("clutch.max_schema_steps",
+							"Sets how many steps the check of one value may take.",
+							&clutch_max_schema_steps, 1000000, 1000, PG_INT32_MAX, 0);
+	settings_schema_integer("clutch.max_schema_recursion",
+							"Sets how deep the check of one value may go.",
+							&clutch_max_schema_recursion, 1000, 10, 100000, 0);
+	DefineCustomBoolVariable("clutch.assert_formats",
+							 "Checks the keyword \"format\" of schemas.", NULL,
+							 &clutch_assert_formats, false, PGC_SUSET, 0, NULL, NULL, NULL);
+}
