@@ -60,7 +60,7 @@ read_envelope(Jsonb *document, Event *event)
 		problem_raise(problems, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
 }
 
-/* 2: who speaks (P8) */
+/* 2: who speaks, and may write into the run (P8) */
 static void
 check_sender(const Event *event)
 {
@@ -75,6 +75,7 @@ check_sender(const Event *event)
 						event->envelope.from_agent.len, event->envelope.from_agent.s),
 				 errhint("Leave security.auth out: the database role says who speaks.")));
 	principal_require(event->envelope.from_agent, "/from/agent_id");
+	right_require_sender(&event->envelope);
 }
 
 /* what the payload must look like, if its type is always enforced (spec 3) */

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "api/result.h"
+#include "api/visible.h"
 #include "base/clock.h"
 #include "protocol/draft.h"
 #include "protocol/envelope.h"
@@ -166,7 +167,7 @@ envelope_inherit_from_parent(Draft *draft)
 		(slice_present(draft->run_id) && slice_present(draft->thread_id)))
 		return;
 	parent = task_look(draft->parent_task_id, ROWS_LATEST);
-	if (parent == NULL)
+	if (parent == NULL || !visible_task(parent))
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_NOT_FOUND),
 				 errproblem("parent_task_id", "TASK_NOT_FOUND"),
@@ -196,7 +197,7 @@ legacy_task_in_work(Slice task_id)
 {
 	Task	   *task = task_look(task_id, ROWS_LATEST);
 
-	return task != NULL && task->status != TASK_PENDING &&
+	return task != NULL && visible_task(task) && task->status != TASK_PENDING &&
 		!task_status_is_over(task->status);
 }
 

@@ -46,16 +46,14 @@ Datum
 clutch_result(PG_FUNCTION_ARGS)
 {
 	Slice		task_id = argument_text(fcinfo, 0, "task_id");
-	Task	   *task = task_look(task_id, ROWS_ACTIVE);
+	Task	   *task;
 	Datum		values[NUM_RESULT_COLUMNS] = {0};
 	bool		nulls[NUM_RESULT_COLUMNS] = {0};
 	Jsonb	   *event;
 	JsonbValue	payload;
 
 	result_begin_rows(fcinfo);
-	if (task == NULL)
-		verdict_task_not_found(task_id, "task_id");
-	visible_require_task(task);
+	task = visible_look_task(task_id);
 	event = task->result_seq ? event_read(task->result_seq, ROWS_ACTIVE) : NULL;
 	result_text(values, nulls, RESULT_TASK_ID, task->task_id);
 	result_text(values, nulls, RESULT_STATUS, slice_of_cstring(task_status_name(task->status)));
@@ -111,7 +109,6 @@ Datum
 clutch_steps(PG_FUNCTION_ARGS)
 {
 	Slice		task_id = argument_text(fcinfo, 0, "task_id");
-	Task	   *task = task_look(task_id, ROWS_ACTIVE);
 	MemoryContext each;
 	MemoryContext old;
 	int64	   *seqs;
@@ -119,9 +116,7 @@ clutch_steps(PG_FUNCTION_ARGS)
 	int			i;
 
 	result_begin_rows(fcinfo);
-	if (task == NULL)
-		verdict_task_not_found(task_id, "task_id");
-	visible_require_task(task);
+	(void) visible_look_task(task_id);
 	seqs = output_list(task_id, ROWS_ACTIVE, &n);
 	each = AllocSetContextCreate(CurrentMemoryContext, "clutch steps", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(each);

@@ -9,6 +9,7 @@
 #include "clutch.h"
 
 #include "api/result.h"
+#include "api/visible.h"
 #include "base/clock.h"
 #include "base/column.h"
 #include "flow/liveness.h"
@@ -70,8 +71,7 @@ clutch_heartbeat(PG_FUNCTION_ARGS)
 {
 	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
 
-	agent_require(agent_id, "agent_id");
-	principal_require(agent_id, "agent_id");
+	visible_require_own_agent(agent_id, "agent_id");
 	PG_RETURN_TIMESTAMPTZ(liveness_beat(agent_id));
 }
 
@@ -99,7 +99,7 @@ clutch_set_status(PG_FUNCTION_ARGS)
 				 errproblem("status", "WRONG_VALUE"),
 				 errmsg("invalid status %s", place_quote(name)),
 				 errhint("The status of an agent is INITIALIZING, READY, BUSY, UNAVAILABLE, STOPPING or STOPPED.")));
-	agent_require(agent_id, "agent_id");
+	visible_require_own_agent(agent_id, "agent_id");
 	problem_arguments_begin(&scope, status_arguments);
 	receipt = event_send(agent_envelope(agent_id, MSG_AGENT_HEARTBEAT,
 										agent_status_payload(agent_id, status,
@@ -113,8 +113,7 @@ clutch_unregister(PG_FUNCTION_ARGS)
 {
 	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
 
-	agent_require(agent_id, "agent_id");
-	principal_require(agent_id, "agent_id");
+	visible_require_own_agent(agent_id, "agent_id");
 	(void) restored_epoch();
 	return result_receipt(fcinfo, withdraw_unregister(agent_id, argument_optional_text(fcinfo, 1)));
 }
@@ -145,11 +144,13 @@ registry_pausing_agent(Slice what)
 
 	if (slice_starts(what, SLICE_OF("agent:")))
 	{
+		if (!principal_speaks_for(orchestrator))
+		{
+			visible_require_own_agent(what, "what");
+			return what;
+		}
 		agent_require(what, "what");
-		if (principal_speaks_for(orchestrator))
-			return orchestrator;
-		principal_require(what, "what");
-		return what;
+		return orchestrator;
 	}
 	registry_refuse_pause(what);
 	principal_require(orchestrator, "what");

@@ -302,13 +302,10 @@ Datum
 clutch_why(PG_FUNCTION_ARGS)
 {
 	Slice		task_id = slice_of_text(PG_GETARG_TEXT_PP(0));
-	Task	   *task = task_look(task_id, ROWS_ACTIVE);
 	LoggedChoice choice;
 
 	result_begin_rows(fcinfo);
-	if (task == NULL)
-		verdict_task_not_found(task_id, "task_id");
-	visible_require_task(task);
+	(void) visible_look_task(task_id);
 	choice = why_find_choice(task_id);
 	if (choice.seq == 0)
 		return (Datum) 0;

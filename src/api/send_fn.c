@@ -11,11 +11,13 @@
 #include "base/document.h"
 #include "base/guard.h"
 #include "catalog/pg_type.h"
+#include "flow/right.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "registry/agent.h"
 #include "store/dedup.h"
 #include "task/task.h"
+#include "trust/principal.h"
 #include "utils/array.h"
 
 PG_FUNCTION_INFO_V1(clutch_send);
@@ -121,6 +123,25 @@ send_release_guards(BatchGuards *guards)
 		guard_release(guards->keys[--guards->n]);
 }
 
+/*
+ * A task of strangers is not locked: the envelope will be refused, but before that
+ * the batch may wait for long.
+ */
+static bool
+send_may_lock(JsonbContainer *envelope, Slice task_id)
+{
+	Slice		run_id = document_get_text(envelope, "run_id");
+	Slice		sender = document_get_text(document_get_container(envelope, "from"), "agent_id");
+	Task	   *task;
+
+	if (principal_is_operator(principal_role()))
+		return true;
+	task = task_look(task_id, ROWS_LATEST);
+	return task != NULL && slice_present(sender) && slice_present(run_id) &&
+		slice_equal(task->run_id, run_id) && principal_speaks_for(sender) &&
+		right_has(sender, run_id);
+}
+
 static void
 send_lock_tasks(Jsonb **envelopes, int n)
 {
@@ -134,7 +155,8 @@ send_lock_tasks(Jsonb **envelopes, int n)
 		Slice		task_id = document_get_text(&envelopes[i]->root, "task_id");
 
 		if (slice_present(type) && slice_present(task_id) &&
-			message_type_is_task(message_type_parse(type)))
+			message_type_is_task(message_type_parse(type)) &&
+			send_may_lock(&envelopes[i]->root, task_id))
 			ids[ntasks++] = task_id;
 	}
 	qsort(ids, ntasks, sizeof(Slice), send_compare_slices);

@@ -14,7 +14,8 @@
 #include "base/rows.h"
 #include "flow/right.h"
 #include "miscadmin.h"
-#include "protocol/problem.h"
+#include "registry/agent.h"
+#include "task/verdict.h"
 #include "trust/principal.h"
 #include "utils/acl.h"
 
@@ -32,27 +33,25 @@ visible_everything(void)
 bool
 visible_task(const Task *task)
 {
-	int			i;
+	return visible_everything() || right_role_has(task->run_id);
+}
 
-	if (visible_everything() || principal_speaks_for(task->from_agent) ||
-		(slice_present(task->agent_id) && principal_speaks_for(task->agent_id)))
-		return true;
-	for (i = 0; i < task->past_agents.n; i++)
-		if (principal_speaks_for(task->past_agents.items[i]))
-			return true;
-	return false;
+Task *
+visible_look_task(Slice task_id)
+{
+	Task	   *task = task_look(task_id, ROWS_ACTIVE);
+
+	if (task == NULL || !visible_task(task))
+		verdict_task_not_found(task_id, "task_id");
+	return task;
 }
 
 void
-visible_require_task(const Task *task)
+visible_require_own_agent(Slice agent_id, const char *argument)
 {
-	if (!visible_task(task))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errproblem("task_id", "NOT_YOUR_TASK"),
-				 errmsg("your role does not speak for an agent that requested or had task \"%.*s\"",
-						task->task_id.len, task->task_id.s),
-				 errhint("Use the role of the agent that requested the task, or have an operator run SELECT clutch.grant_reader(role_name).")));
+	if (slice_starts(agent_id, SLICE_OF("agent:")))
+		principal_require(agent_id, argument);
+	agent_require(agent_id, argument);
 }
 
 Datum

@@ -4,8 +4,8 @@
  *	  Which tasks a role may read.
  *
  * A reader, that is, a role that may read the log, reads all of them.  The role of
- * an agent reads those that the agent requested, has or had.  Functions ask here;
- * for the views, sql/install/grants.sql says the same in row-level policies.
+ * an agent reads those of the runs in which the agent may write (flow/right.h).
+ * Functions ask here; for the views, sql/install/grants.sql has row-level policies.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,16 @@ extern bool visible_everything(void);
 
 extern bool visible_task(const Task *task);
 
-/* raises 42501, code NOT_YOUR_TASK, unless the role may read the task */
-extern void visible_require_task(const Task *task);
+/*
+ * The task that the argument "task_id" names, as the statement sees it.  Raises
+ * TASK_NOT_FOUND if there is no such task, and also if the role may not read it.
+ */
+extern Task *visible_look_task(Slice task_id);
+
+/*
+ * Raises 42501 unless the role speaks for the agent that an argument names, and then
+ * AGENT_NOT_FOUND unless the agent is registered: others are not to know.
+ */
+extern void visible_require_own_agent(Slice agent_id, const char *argument);
 
 #endif							/* CLUTCH_VISIBLE_H */

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "api/result.h"
+#include "api/visible.h"
 #include "base/document.h"
 #include "flow/answer.h"
 #include "flow/cancel.h"
@@ -16,8 +17,8 @@
 #include "flow/liveness.h"
 #include "flow/requeue.h"
 #include "flow/restored.h"
+#include "flow/right.h"
 #include "protocol/problem.h"
-#include "registry/agent.h"
 #include "task/report.h"
 #include "task/verdict.h"
 #include "trust/principal.h"
@@ -92,8 +93,7 @@ clutch_claim(PG_FUNCTION_ARGS)
 				 errproblem("max_tasks", "NUMBER_OUT_OF_RANGE"),
 				 errmsg("argument \"max_tasks\" must be at least 1, not %d", max_tasks)));
 	result_begin_rows(fcinfo);
-	agent_require(agent_id, "agent_id");
-	principal_require(agent_id, "agent_id");
+	visible_require_own_agent(agent_id, "agent_id");
 	liveness_sign(agent_id, true);
 	foreach(cell, claim_tasks(agent_id, max_tasks, lease))
 		put_claimed(fcinfo, lfirst(cell));
@@ -178,11 +178,12 @@ static const ProblemArgument answer_arguments[] = {
 static Receipt
 send_in_scope(Slice task_id, Report *report, const ProblemArgument *arguments)
 {
+	Task	   *task = right_look_task(report->from, task_id);
 	ProblemArguments scope;
 	Receipt		receipt;
 
 	problem_arguments_begin(&scope, arguments);
-	receipt = report_send(task_id, report);
+	receipt = report_send(task, report);
 	problem_arguments_end(&scope);
 	return receipt;
 }
@@ -359,6 +360,7 @@ clutch_cancel_run(PG_FUNCTION_ARGS)
 	int64		cancelled;
 
 	principal_require(by_agent, "by_agent");
+	right_require(by_agent, run_id, "run_id");
 	(void) restored_epoch();
 	problem_arguments_begin(&scope, cancel_arguments);
 	cancelled = cancel_run(run_id, argument_optional_text(fcinfo, 1), by_agent);
@@ -367,11 +369,12 @@ clutch_cancel_run(PG_FUNCTION_ARGS)
 }
 
 static Task *
-lock_or_refuse(Slice task_id)
+lock_or_refuse(Slice agent_id, Slice task_id)
 {
 	Task	   *task;
 
 	(void) restored_epoch();
+	(void) right_look_task(agent_id, task_id);
 	task = task_lock(task_id);
 	if (task == NULL)
 		verdict_task_not_found(task_id, "task_id");
@@ -387,7 +390,7 @@ clutch_release(PG_FUNCTION_ARGS)
 	Task	   *task;
 
 	principal_require(agent_id, "agent_id");
-	task = lock_or_refuse(task_id);
+	task = lock_or_refuse(agent_id, task_id);
 	if (!slice_equal(task->agent_id, agent_id) || task_status_is_over(task->status) ||
 		(attempt > 0 && attempt != task->attempt))
 		ereport(ERROR,
@@ -410,7 +413,7 @@ clutch_retry(PG_FUNCTION_ARGS)
 	Task	   *task;
 
 	principal_require(by_agent, "by_agent");
-	task = lock_or_refuse(task_id);
+	task = lock_or_refuse(by_agent, task_id);
 	problem_arguments_begin(&scope, cancel_arguments);
 	verdict_check_may_steer(task, by_agent);
 	problem_arguments_end(&scope);
@@ -435,6 +438,7 @@ clutch_retry_run(PG_FUNCTION_ARGS)
 
 	result_begin_rows(fcinfo);
 	principal_require(by_agent, "by_agent");
+	right_require(by_agent, run_id, "run_id");
 	(void) restored_epoch();
 	foreach(cell, task_list_of_run(run_id))
 	{

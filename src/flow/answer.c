@@ -11,6 +11,7 @@
 #include "flow/answer.h"
 #include "flow/ending.h"
 #include "flow/requeue.h"
+#include "flow/right.h"
 #include "registry/roster.h"
 #include "settings.h"
 #include "store/dedup.h"
@@ -41,7 +42,7 @@ answer_concerns(const Envelope *message)
 	rows_begin(&scan, TABLE_TASK, INDEX_TASK, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, message->task_id);
 	rows_start(&scan);
-	if (rows_next(&scan))
+	if (rows_next(&scan) && slice_equal(rows_text(&scan, Anum_task_run_id), message->run_id))
 	{
 		TaskStatus	status = task_status_parse(rows_text(&scan, Anum_task_status));
 
@@ -145,9 +146,7 @@ answer_take(Event *event)
 	if (dedup_seen(event))
 		return false;
 	task = task_lock(message->task_id);
-	if (task == NULL)
-		verdict_task_not_found(message->task_id, "/task_id");
-	verdict_check_run(task, message->run_id);
+	verdict_require_in_run(task, message->task_id, message->run_id);
 	(void) ending_at_deadline(task, event->received_at);
 	verdict = answer_judge_answer(task, message);
 	event->late = verdict == ANSWER_LATE;
@@ -161,12 +160,10 @@ answer_take(Event *event)
 Receipt
 answer_send(Slice from_agent, Slice task_id, Jsonb *payload)
 {
-	Task	   *task = task_look(task_id, ROWS_LATEST);
+	Task	   *task = right_look_task(from_agent, task_id);
 	Report		answer = {MSG_CHAT_MESSAGE, from_agent, .payload = payload, .order = "answer_to"};
 	Jsonb	   *question;
 
-	if (task == NULL)
-		verdict_task_not_found(task_id, "task_id");
 	question = task->question_seq ? event_read(task->question_seq, ROWS_LATEST) : NULL;
 	if (question == NULL)
 		ereport(ERROR,

@@ -135,7 +135,7 @@ cancel_one_of_run(Slice task_id, Slice reason, Slice by_agent)
 	if (cancel_orphan(task))
 		return true;
 	report.payload = cancel_payload(reason);
-	(void) report_send(task_id, &report);
+	(void) report_send(task, &report);
 	return true;
 }
 

@@ -22,6 +22,7 @@
 #include "queue/ready.h"
 #include "queue/timer.h"
 #include "registry/roster.h"
+#include "store/participant.h"
 #include "utils/timestamp.h"
 
 /*
@@ -56,6 +57,7 @@ claim_accept(Task *task, Claim *claim)
 	document_put_timestamp(&b, "lease_until", task->lease_until);
 	notice.payload = document_end(&b);
 	(void) move_task(task, &notice, &event);
+	participant_remember(claim->agent_id, task->run_id);
 }
 
 /* A ready task of the agent: it is claimed, unless its deadline has passed. */
@@ -149,6 +151,10 @@ claim_extend(Slice agent_id, Slice task_id, int attempt, int64 lease, TimestampT
 	Task	   *task;
 
 	(void) restored_epoch();
+	/* a task of others is not locked: our transaction may take long */
+	task = task_look(task_id, ROWS_LATEST);
+	if (task == NULL || !task_was_with(task, agent_id))
+		return LEASE_LOST;
 	task = task_lock(task_id);
 	if (task == NULL)
 		return LEASE_LOST;

@@ -36,9 +36,9 @@ dependency_check_same_run(const Task *task, const Task *other)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
 				 errproblem("/meta/clutch/after", "TASK_IN_OTHER_RUN"),
-				 errmsg("task \"%.*s\" belongs to run \"%.*s\", not to \"%.*s\"",
-						other->task_id.len, other->task_id.s, other->run_id.len,
-						other->run_id.s, task->run_id.len, task->run_id.s),
+				 errmsg("task \"%.*s\" does not belong to run \"%.*s\"",
+						other->task_id.len, other->task_id.s,
+						task->run_id.len, task->run_id.s),
 				 errhint("A task waits for tasks of its own run.")));
 }
 
@@ -115,18 +115,24 @@ dependency_state_of_awaited(const Task *other)
 	return other->status == TASK_COMPLETED ? DEPENDENCY_MET : DEPENDENCY_FAILED;
 }
 
+/*
+ * A task that was unknown when it was named may have been requested in another run
+ * since: what becomes of it concerns nobody here.
+ */
 DependencyState
-dependency_state(Slice task_id, bool *in_doubt)
+dependency_state(const Task *task, bool *in_doubt)
 {
 	DependencyState state = DEPENDENCY_MET;
 	ListCell   *cell;
 
 	*in_doubt = false;
-	foreach(cell, edge_list_awaited(task_id))
+	foreach(cell, edge_list_awaited(task->task_id))
 	{
 		bool		doubt;
 		Task	   *other = task_sight(*(Slice *) lfirst(cell), &doubt);
 
+		if (other != NULL && !slice_equal(other->run_id, task->run_id))
+			other = NULL;
 		*in_doubt = *in_doubt || doubt;
 		state = Max(state, dependency_state_of_awaited(other));
 	}
@@ -164,7 +170,7 @@ dependency_begin(Task *task, const Envelope *request)
 	}
 	dependency_check_not_ancestor(task, after);
 	dependency_check_cycle(task, after);
-	state = dependency_state(task->task_id, &in_doubt);
+	state = dependency_state(task, &in_doubt);
 	if (state == DEPENDENCY_OPEN && in_doubt)
 		dependency_wait(task);
 	else if (state == DEPENDENCY_OPEN)
@@ -177,7 +183,7 @@ dependency_hold(Task *task)
 {
 	bool		in_doubt;
 
-	if (dependency_state(task->task_id, &in_doubt) == DEPENDENCY_MET)
+	if (dependency_state(task, &in_doubt) == DEPENDENCY_MET)
 		return false;
 	edge_mark_unknown(task);
 	dependency_wait(task);
@@ -223,7 +229,7 @@ dependency_settle(const Consequence *consequence)
 
 	if (!dependency_is_dependent(task))
 		return !busy;
-	state = dependency_state(consequence->subject, &in_doubt);
+	state = dependency_state(task, &in_doubt);
 	if (state == DEPENDENCY_OPEN)
 		return !in_doubt;
 	task = task_lock_now(consequence->subject, &busy);

@@ -33,7 +33,7 @@ extern DependencyState dependency_begin(Task *task, const Envelope *request);
  * How the edges of a task stand now.  *in_doubt is set if an open transaction
  * is changing one of the tasks that it waits for.
  */
-extern DependencyState dependency_state(Slice task_id, bool *in_doubt);
+extern DependencyState dependency_state(const Task *task, bool *in_doubt);
 
 /*
  * A task that begins again is held if it waits for others; what became of them

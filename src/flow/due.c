@@ -35,7 +35,7 @@ due_wake(Task *task, DueReport *report)
 	bool		in_doubt;
 
 	report->woken++;
-	switch (dependency_state(task->task_id, &in_doubt))
+	switch (dependency_state(task, &in_doubt))
 	{
 		case DEPENDENCY_OPEN:
 			(void) dependency_hold(task);

@@ -57,9 +57,8 @@ intake_check_ancestors(const Envelope *request)
 			ereport(ERROR,
 					(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
 					 errproblem("/parent_task_id", "PARENT_IN_OTHER_RUN"),
-					 errmsg("parent task \"%.*s\" belongs to run \"%.*s\", not to \"%.*s\"",
-							ancestor.len, ancestor.s, task->run_id.len, task->run_id.s,
-							request->run_id.len, request->run_id.s),
+					 errmsg("parent task \"%.*s\" does not belong to run \"%.*s\"",
+							ancestor.len, ancestor.s, request->run_id.len, request->run_id.s),
 					 errhint("All subtasks share the run of their parent (spec 1.3).")));
 		if (slice_equal(task->parent_task_id, request->task_id))
 			ereport(ERROR,
@@ -89,8 +88,8 @@ intake_check_children(const Envelope *request)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
 				 errproblem("/run_id", "PARENT_IN_OTHER_RUN"),
-				 errmsg("task \"%.*s\" was named as the parent of \"%.*s\", which belongs to another run than \"%.*s\"",
-						request->task_id.len, request->task_id.s, child.len, child.s,
+				 errmsg("task \"%.*s\" was named as a parent in another run than \"%.*s\"",
+						request->task_id.len, request->task_id.s,
 						request->run_id.len, request->run_id.s),
 				 errhint("All subtasks share the run of their parent (spec 1.3).")));
 	return any;
@@ -265,9 +264,7 @@ intake_report(Event *event)
 	if (dedup_seen(event))
 		return false;
 	task = task_lock(report->task_id);
-	if (task == NULL)
-		verdict_task_not_found(report->task_id, "/task_id");
-	verdict_check_run(task, report->run_id);
+	verdict_require_in_run(task, report->task_id, report->run_id);
 	(void) ending_at_deadline(task, event->received_at);
 	event->late = verdict_on_report(task, report) == VERDICT_LATE;
 	if (event->late && intake_is_repeated_end(event, task))

@@ -9,9 +9,9 @@
 
 #include "base/document.h"
 #include "flow/keep.h"
+#include "flow/right.h"
 #include "task/output.h"
 #include "task/report.h"
-#include "task/verdict.h"
 
 /* what the event kept; output must be the same, or null */
 static Jsonb *
@@ -101,16 +101,14 @@ Jsonb *
 keep_send(Slice agent_id, Slice task_id, Slice name, Jsonb *output, int attempt)
 {
 	Report		report = {MSG_TASK_PROGRESS, agent_id, .attempt = attempt, .order = "step"};
-	Task	   *task = task_look(task_id, ROWS_LATEST);
+	Task	   *task = right_look_task(agent_id, task_id);
 	int64		kept_seq = output_find(task_id, name);
 
-	if (task == NULL)
-		verdict_task_not_found(task_id, "task_id");
 	if (kept_seq != 0 && keep_is_held(task, agent_id, attempt))
 		return keep_require_same(task_id, name, kept_seq, output);
 	report.payload = keep_payload(name);
 	report.order_value = keep_order(name, output);
-	if (report_send(task_id, &report).late)
+	if (report_send(task, &report).late)
 		keep_refuse_late(agent_id, task_id);
 	return output_read(event_read(output_find(task_id, name), ROWS_LATEST));
 }

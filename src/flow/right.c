@@ -19,6 +19,7 @@
 #include "store/audit.h"
 #include "store/participant.h"
 #include "store/scope.h"
+#include "task/verdict.h"
 #include "trust/principal.h"
 
 /* ------------------------------------------------------------------- groups */
@@ -167,14 +168,13 @@ right_may_enter(Slice agent_id, Slice run_id)
 }
 
 static void
-right_refuse(const Envelope *envelope)
+right_refuse(Slice agent_id, Slice run_id, const char *place)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errproblem("/run_id", "NOT_A_PARTICIPANT"),
+			 errproblem(place, "NOT_A_PARTICIPANT"),
 			 errmsg("\"%.*s\" does not take part in run \"%.*s\"",
-					envelope->from_agent.len, envelope->from_agent.s,
-					envelope->run_id.len, envelope->run_id.s),
+					agent_id.len, agent_id.s, run_id.len, run_id.s),
 			 errhint("Begin a run of your own with a new run_id, or let somebody who takes part in this one send a message to the agent.")));
 }
 
@@ -190,11 +190,45 @@ right_require_sender(const Envelope *envelope)
 	{
 		if (message_type_is_agent(envelope->type) && slice_equal(run_id, SLICE_OF(AGENTS_RUN)))
 			return;
-		right_refuse(envelope);
+		right_refuse(agent_id, run_id, "/run_id");
 	}
 	if (!participant_has_sent(agent_id, run_id) && !right_may_enter(agent_id, run_id))
-		right_refuse(envelope);
+		right_refuse(agent_id, run_id, "/run_id");
 	participant_remember(agent_id, run_id);
+}
+
+bool
+right_role_has(Slice run_id)
+{
+	SliceList	agents;
+	int			i;
+
+	if (principal_is_operator(principal_role()))
+		return true;
+	agents = principal_agents();
+	for (i = 0; i < agents.n; i++)
+		if (right_has(agents.items[i], run_id))
+			return true;
+	return false;
+}
+
+void
+right_require(Slice agent_id, Slice run_id, const char *place)
+{
+	if (!right_has(agent_id, run_id))
+		right_refuse(agent_id, run_id, place);
+}
+
+Task *
+right_look_task(Slice agent_id, Slice task_id)
+{
+	Task	   *task = task_look(task_id, ROWS_LATEST);
+
+	if (task != NULL && right_has(agent_id, task->run_id))
+		return task;
+	/* whoever may not speak for the agent is told that, whether there is a task or not */
+	principal_require(agent_id, "agent_id");
+	verdict_task_not_found(task_id, "task_id");
 }
 
 void

@@ -35,6 +35,18 @@ extern void right_add_recipients(const Event *event);
 /* May the agent, for which the current role speaks, know of the run and write into it? */
 extern bool right_has(Slice agent_id, Slice run_id);
 
+/* May one of the agents for which the current role speaks? */
+extern bool right_role_has(Slice run_id);
+
+/* The same as right_require_sender, but nothing is written: an open run is no run. */
+extern void right_require(Slice agent_id, Slice run_id, const char *place);
+
+/*
+ * The task that a role names as the argument "task_id", in the name of an agent.
+ * Raises TASK_NOT_FOUND if there is no such task, or if the agent may not know of it.
+ */
+extern Task *right_look_task(Slice agent_id, Slice task_id);
+
 /*
  * The runs in which one of the agents takes part: a List of Slice *, each once, in
  * the order of bytes.

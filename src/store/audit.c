@@ -20,7 +20,7 @@ void
 audit_begin(DocumentBuilder *b)
 {
 	document_begin(b);
-	document_put_cstring(b, "by", GetUserNameFromId(GetOuterUserId(), false));
+	document_put_cstring(b, "by", GetUserNameFromId(GetUserId(), false));
 }
 
 Receipt

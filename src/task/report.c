@@ -12,7 +12,6 @@
 #include "protocol/draft.h"
 #include "protocol/identifier.h"
 #include "task/report.h"
-#include "task/verdict.h"
 
 static Jsonb *
 report_meta_of(const Report *report)
@@ -75,12 +74,8 @@ report_build(const Task *task, const Report *report)
 }
 
 Receipt
-report_send(Slice task_id, Report *report)
+report_send(const Task *task, Report *report)
 {
-	Task	   *task = task_look(task_id, ROWS_LATEST);
-
-	if (task == NULL)
-		verdict_task_not_found(task_id, "task_id");
 	report->to = task->from_agent;
 	report->domain = task->domain;
 	return event_send(report_build(task, report));

@@ -17,7 +17,7 @@ verdict_task_not_found(Slice task_id, const char *place)
 			(errcode(ERRCODE_CLUTCH_TASK_NOT_FOUND),
 			 errproblem(place, "TASK_NOT_FOUND"),
 			 errmsg("task \"%.*s\" does not exist", task_id.len, task_id.s),
-			 errhint("Pass the task_id that clutch.claim returned to the agent, or clutch.send to the sender of the request.")));
+			 errhint("Pass the task_id that clutch.claim returned to the agent, or clutch.send to the sender of the request.  The error is the same for a task in whose run the agent takes no part.")));
 }
 
 void
@@ -27,10 +27,21 @@ verdict_check_run(const Task *task, Slice run_id)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
 				 errproblem("/task_id", "TASK_IN_OTHER_RUN"),
-				 errmsg("task \"%.*s\" belongs to run \"%.*s\", not to \"%.*s\"",
-						task->task_id.len, task->task_id.s, task->run_id.len,
-						task->run_id.s, run_id.len, run_id.s),
+				 errmsg("task \"%.*s\" does not belong to run \"%.*s\"",
+						task->task_id.len, task->task_id.s, run_id.len, run_id.s),
 				 errhint("Name the run of the task, or make a new task_id.")));
+}
+
+void
+verdict_require_in_run(const Task *task, Slice task_id, Slice run_id)
+{
+	if (task == NULL || !slice_equal(task->run_id, run_id))
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_NOT_FOUND),
+				 errproblem("/task_id", "TASK_NOT_FOUND"),
+				 errmsg("task \"%.*s\" does not exist in run \"%.*s\"",
+						task_id.len, task_id.s, run_id.len, run_id.s),
+				 errhint("Name the task and the run of the envelope that clutch.claim returned.")));
 }
 
 static bool

@@ -36,7 +36,14 @@ extern void verdict_check_may_steer(const Task *task, Slice agent_id);
 /* raises TASK_NOT_FOUND at that place: see errproblem */
 pg_noreturn extern void verdict_task_not_found(Slice task_id, const char *place);
 
-/* raises TASK_IN_OTHER_RUN unless the task belongs to the run */
+/* raises TASK_IN_OTHER_RUN unless the task, which is requested again, belongs to the run */
 extern void verdict_check_run(const Task *task, Slice run_id);
+
+/*
+ * The task that an event names, or NULL, is to belong to the run of the event.  If
+ * there is no such task in the run, it makes no difference whether there is one in
+ * another: TASK_NOT_FOUND.
+ */
+extern void verdict_require_in_run(const Task *task, Slice task_id, Slice run_id);
 
 #endif							/* CLUTCH_VERDICT_H */

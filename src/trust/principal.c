@@ -57,7 +57,7 @@ principal_role(void)
 				 errproblem("", "RESTRICTED_OPERATION"),
 				 errmsg("cannot speak for an agent within a security-restricted operation"),
 				 errhint("Do not call this function in an index or a materialized view.")));
-	return GetOuterUserId();
+	return GetUserId();
 }
 
 static const char *

@@ -3,10 +3,8 @@
  * principal.h
  *	  Which database role speaks for which agent (P8).
  *
- * The role is the outer one: that of the login, or the one chosen by SET ROLE
- * among the roles that are granted to it.  A SECURITY DEFINER function does not
- * change it.  Operators (trust/privilege) speak for every agent, other roles for
- * the agents that clutch.principal gives them.
+ * pg_restore does?  Only the owner and superusers may.  It asks for the role that
+ * writes the row, even where another one is acted for.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,8 +26,8 @@ extern bool principal_is_operator(Oid role);
 
 /*
  * May the current role put back rows of the log that were admitted before, as
- * pg_restore does?  Only the owner and superusers may.  This asks for the role
- * that writes the row, because replication also does so, in the name of the owner.
+ * pg_restore does?  Only the owner and superusers may.  It asks for the role that
+ * writes the row, even where another one is acted for.
  */
 extern bool principal_may_restore(void);
 extern bool principal_speaks_for(Slice agent_id);
@@ -38,7 +36,7 @@ extern bool principal_speaks_for(Slice agent_id);
 extern SliceList principal_agents(void);
 
 /*
- * From now on the given role is used in place of that of the session, for work
+ * From now on the given role is used in place of the current one, for work
  * that it has left to be done in its name.  InvalidOid ends this; the caller
  * makes sure that it also ends after an error.
  */

@@ -127,7 +127,7 @@ SET ROLE schedule_lois;
 SELECT throws_ok($$SELECT clutch.schedule('mine', '* * * * *', pg_temp.note())$$, '42501', NULL, 'a role cannot schedule in the name of another''s agent');
 SELECT throws_ok($$SELECT clutch.schedule('brief', '* * * * *', pg_temp.note('{"from": {"agent_id": "agent:lois"}}'))$$, '42501', NULL, 'nor replace the schedule of another role');
 SELECT throws_ok($$SELECT clutch.unschedule('brief')$$, '42501', NULL, 'nor end it');
-SELECT lives_ok($$SELECT clutch.schedule('mine', '* * * * *', pg_temp.note('{"from": {"agent_id": "agent:lois"}}'))$$, 'it can in the name of its own agent');
+SELECT lives_ok($$SELECT clutch.schedule('mine', '* * * * *', pg_temp.note('{"from": {"agent_id": "agent:lois"}, "run_id": "run:lois"}'))$$, 'it can in the name of its own agent');
 RESET ROLE;
 SELECT clutch.unschedule('brief') \g /dev/null
 SELECT pg_temp.at('2026-03-08 09:01') \g /dev/null

@@ -126,7 +126,7 @@ SELECT is(pg_temp.outcome(pg_temp.event('task.accept', 'agent:lois', 'task:a', 2
 SELECT is(pg_temp.state_of('task:a'), 'running agent:lois 2', 'the task is running');
 SELECT ok((SELECT lease_until = timestamptz '2026-01-01T00:01:00Z' FROM clutch.tasks WHERE task_id = 'task:a'), 'with the default lease');
 SELECT is_empty($$SELECT task_id FROM clutch.claim('agent:lois', 50) WHERE task_id = 'task:a'$$, 'and cannot be claimed again');
-SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:a', 2, 'run:other')), 'KL004 TASK_IN_OTHER_RUN /task_id', 'a report in another run is refused');
+SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:a', 2, 'run:other')), 'KL003 TASK_NOT_FOUND /task_id', 'a report in another run is refused');
 SELECT is(pg_temp.outcome(pg_temp.event('task.cancel', 'agent:cook', 'task:a')), '42501 NOT_ASSIGNED /from/agent_id', 'a cancel by a stranger is refused');
 SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:lois', 'task:a', 2)), 'fits', 'a result of the assignee is accepted');
 SELECT is(pg_temp.outcome(pg_temp.event('task.result', 'agent:cook', 'task:a', 9)), 'late', 'a task that is over makes every report late, whoever sends it');

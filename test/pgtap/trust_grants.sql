@@ -90,7 +90,7 @@ SET ROLE clutch_test_ken;
 SELECT is((SELECT status FROM clutch.result('task:k')), 'assigned', 'the requester of a task sees its status');
 SELECT is((SELECT status FROM clutch.result('task:u')), 'assigned', 'and so does its assignee');
 SET ROLE clutch_test_lois;
-SELECT is(pg_temp.fault($$ SELECT * FROM clutch.result('task:u') $$), '42501 NOT_YOUR_TASK', 'but no other role');
+SELECT is(pg_temp.fault($$ SELECT * FROM clutch.result('task:u') $$), 'KL003 TASK_NOT_FOUND', 'but no other role');
 RESET ROLE;
 SELECT is((SELECT status FROM clutch.result('task:u')), 'assigned', 'except an operator');
 

@@ -1,7 +1,7 @@
 -- Who takes part in a run: agents that sent an event of it, were addressed, or have
 -- or had a task of it.  Tested as the roles of agents.
 \ir ../fixtures/tap.sql
-SELECT plan(19);
+SELECT plan(84);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken LOGIN;
 CREATE ROLE clutch_test_lois LOGIN;
@@ -64,3 +64,149 @@ SELECT is(fixture.runs_of('clutch_test_lois') || fixture.runs_of('clutch_test_ev
 SELECT clutch.prune(clutch.now() + interval '1 day') \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.participant WHERE run_id IN ('run:a', 'run:b', 'run:c', 'run:d')), 0::bigint, 'a run that is pruned has no participants');
 SELECT is(fixture.runs_of('clutch_test_lois') || fixture.runs_of('clutch_test_eve'), '{}{run:e}', 'while others stay');
+
+-- ------------------------------------------------------- who may write into it
+-- "SQLSTATE CODE place" also of a fault of an argument; all words of an error.
+CREATE FUNCTION fixture.refusal(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+	state text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, state = RETURNED_SQLSTATE;
+	RETURN concat_ws(' ', state, detail::jsonb -> 0 ->> 'code', detail::jsonb -> 0 ->> 'path', detail::jsonb -> 0 ->> 'argument');
+END $$;
+CREATE FUNCTION fixture.told(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	message text;
+	detail text;
+	hint text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'nothing';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+	RETURN concat_ws(' ', message, detail, hint);
+END $$;
+-- an envelope of an agent about a task
+CREATE FUNCTION fixture.about(agent text, type text, task text, run text, more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
+	SELECT clutch.envelope(type, 'agent:' || agent, run_id => run, thread_id => 'thread:1', task_id => task) || more
+$$;
+CREATE FUNCTION fixture.asking(agent text, task text, run text, orders jsonb DEFAULT NULL, whom text DEFAULT NULL, parent text DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT fixture.request(task, whom, NULL, orders, parent, run) || jsonb_build_object('id', 'msg_' || agent || '_' || task, 'from', jsonb_build_object('agent_id', 'agent:' || agent))
+$$;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA fixture TO PUBLIC;
+-- lois asks ken in a run of its own; the second task waits for an answer
+SET SESSION AUTHORIZATION clutch_test_lois;
+SELECT clutch.send(fixture.asking('lois', 'task:p', 'run:p', whom => 'agent:ken')), clutch.send(fixture.asking('lois', 'task:q', 'run:p', whom => 'agent:ken')) \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_ken;
+SELECT is(fixture.told($$SELECT fixture.say('ken', 'run:p', 'p0')$$), 'nothing', 'an agent that was given a task may write into the run before it claims');
+SELECT count(*) FROM clutch.claim('agent:ken', 9) \g /dev/null
+SELECT clutch.progress('agent:ken', 'task:q', '{"state": "input_required", "question": "which?"}') \g /dev/null
+
+SET SESSION AUTHORIZATION clutch_test_eve;
+SELECT is(fixture.fault(format($$SELECT clutch.send(%L)$$, envelope)), '42501 NOT_A_PARTICIPANT /run_id', what || ' is refused')
+FROM (VALUES
+	('a message into a run of strangers', fixture.about('eve', 'chat.message', 'task:talk', 'run:p')),
+	('a decoy with a scope', fixture.asking('eve', 'task:e', 'run:p', '{"scope": "group:evil"}')),
+	('a budget of nothing', fixture.asking('eve', 'task:e', 'run:p', '{"budget": {"tokens": 0}}')),
+	('a forged child with a join', fixture.asking('eve', 'task:e', 'run:p', '{"join": "all"}', parent => 'task:p')),
+	('a task after one of theirs', fixture.asking('eve', 'task:e', 'run:p', '{"after": ["task:p"]}')),
+	('a hand-over', fixture.asking('eve', 'task:p', 'run:p', whom => 'agent:eve')),
+	('a cancel', fixture.about('eve', 'task.cancel', 'task:p', 'run:p')),
+	('a result', fixture.about('eve', 'task.result', 'task:p', 'run:p')),
+	('an answer', fixture.about('eve', 'chat.message', 'task:q', 'run:p', '{"meta": {"clutch": {"answer_to": "msg_x"}}}')),
+	('a reply', fixture.about('eve', 'chat.message', 'task:talk', 'run:p', '{"meta": {"clutch": {"reply_to": "msg_p0"}}}')),
+	('a tool call', fixture.about('eve', 'tool.call', 'task:p', 'run:p', '{"payload": {"tool": "mcp:x", "args": {}}}')),
+	('a sign of life', fixture.about('eve', 'agent.heartbeat', 'task:p', 'run:p')),
+	('an ID that they have used', fixture.about('eve', 'chat.message', 'task:talk', 'run:p', '{"id": "msg_p0"}')),
+	('a key that they may have used', fixture.about('eve', 'chat.message', 'task:talk', 'run:p', '{"idempotency_key": "key"}'))) AS v(what, envelope);
+SELECT is(fixture.fault($$INSERT INTO clutch.events (envelope) VALUES (fixture.about('eve', 'chat.message', 'task:talk', 'run:p'))$$), '42501 NOT_A_PARTICIPANT /run_id', 'so is a plain INSERT');
+SELECT is(fixture.fault($$SELECT clutch.send_batch(ARRAY[fixture.about('eve', 'task.result', 'task:p', 'run:p'), '{}'])$$), '42501 NOT_A_PARTICIPANT /run_id', 'and a batch');
+SELECT unalike(fixture.told($$SELECT fixture.say('eve', 'run:p', 'e1')$$), '%lois%', 'the error says nothing about the run');
+
+-- a task of strangers is the same as none
+SELECT is(concat_ws(' ', fixture.refusal(format(call, 'task:p')), fixture.told(format(call, 'task:p'))),
+	replace(concat_ws(' ', fixture.refusal(format(call, 'task:none')), fixture.told(format(call, 'task:none'))), 'task:none', 'task:p'), 'a stranger cannot tell a task from none: ' || call)
+FROM unnest(ARRAY[$$SELECT clutch.finish('agent:eve', '%s')$$, $$SELECT clutch.fail('agent:eve', '%s', 'X', 'x')$$, $$SELECT clutch.progress('agent:eve', '%s', '{}')$$,
+	$$SELECT clutch.report('agent:eve', '%s', 'task.accept')$$, $$SELECT clutch.release('agent:eve', '%s', 1)$$, $$SELECT clutch.cancel('%s')$$, $$SELECT clutch.retry('%s')$$,
+	$$SELECT clutch.answer('%s', '{}')$$, $$SELECT clutch.step('agent:eve', '%s', 'a')$$, $$SELECT clutch.suspend('agent:eve', '%s', '{"children": "all"}')$$,
+	$$SELECT * FROM clutch.steps('%s')$$, $$SELECT * FROM clutch.result('%s')$$, $$SELECT * FROM clutch.why('%s')$$,
+	$$SELECT clutch.envelope('task.request', 'agent:eve', parent_task_id => '%s')$$, $$SELECT clutch.envelope('task.request', 'agent:lois', parent_task_id => '%s')$$,
+	$$SELECT clutch.send(fixture.about('eve', 'task.result', '%s', 'run:eve'))$$,
+	$$SELECT clutch.finish('agent:lois', '%s')$$, $$SELECT clutch.extend_lease('agent:eve', '%s', 1)$$]) AS call;
+SELECT is(fixture.refusal($$SELECT clutch.heartbeat('agent:lois')$$), fixture.refusal($$SELECT clutch.heartbeat('agent:none')$$), 'nor does a sign of life tell whether there is such an agent');
+SELECT is(fixture.refusal($$SELECT * FROM clutch.claim('agent:lois')$$), fixture.refusal($$SELECT * FROM clutch.claim('agent:none')$$), 'nor a claim');
+SELECT is(fixture.refusal(format($$SELECT clutch.%s('run:p')$$, f)), '42501 NOT_A_PARTICIPANT run_id', 'a run of strangers is not to be steered: ' || f) FROM unnest('{cancel_run,retry_run}'::text[]) f;
+-- in a run of its own it may say what it likes, and learns nothing
+SELECT is(fixture.told($$SELECT clutch.send(fixture.about('eve', 'chat.message', 'task:q', 'run:eve'))$$), 'nothing', 'a message of another run about a task that has asked is no answer');
+SELECT is(fixture.fault(format($$SELECT clutch.send(%L)$$, envelope)), fault, 'a task of strangers is not ' || what)
+FROM (VALUES
+	('requested again', fixture.asking('eve', 'task:p', 'run:eve'), 'KL004 TASK_IN_OTHER_RUN /task_id'),
+	('a parent', fixture.asking('eve', 'task:e2', 'run:eve', parent => 'task:p'), 'KL004 PARENT_IN_OTHER_RUN /parent_task_id'),
+	('waited for', fixture.asking('eve', 'task:e3', 'run:eve', '{"after": ["task:p"]}'), 'KL004 TASK_IN_OTHER_RUN /meta/clutch/after')) AS v(what, envelope, fault);
+SELECT unalike(fixture.told(format($$SELECT clutch.send(%L)$$, envelope)), '%run:p%', 'and no error names its run')
+FROM (VALUES (fixture.asking('eve', 'task:p', 'run:eve')), (fixture.asking('eve', 'task:e2', 'run:eve', parent => 'task:p')),
+	(fixture.asking('eve', 'task:e3', 'run:eve', '{"after": ["task:p"]}'))) AS v(envelope);
+SELECT clutch.send(fixture.asking('eve', 'task:e4', 'run:eve', '{"after": ["task:later"]}', whom => 'agent:eve')) \g /dev/null
+SELECT is(fixture.fault($$SELECT fixture.say('eve', 'run:audit', 'e5')$$), '42501 NOT_A_PARTICIPANT /run_id', 'the run of the audit belongs to operators');
+SELECT is(fixture.fault($$SELECT fixture.say('eve', 'run:agents', 'e6')$$), '42501 NOT_A_PARTICIPANT /run_id', 'that of the registry is for events of the registry');
+SELECT is(fixture.told($$SELECT clutch.set_status('agent:eve', 'BUSY')$$), 'nothing', 'of which each agent has its own');
+
+-- ------------------------------------------------------------- who else may
+SET SESSION AUTHORIZATION clutch_test_lois;
+SELECT clutch.send(fixture.asking('lois', 'task:later', 'run:later', whom => 'agent:ken')), clutch.cancel('task:later') \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_eve;
+SELECT is((SELECT status || ' ' || waiting_for FROM clutch.tasks WHERE task_id = 'task:e4'), 'pending sibling', 'a task of another run is not waited for, even if it was named before it was requested');
+RESET SESSION AUTHORIZATION;
+SELECT is(fixture.told($$SELECT fixture.say('ui', 'run:p', 'u1', 'agent:eve')$$), 'nothing', 'an operator writes into every run');
+SET SESSION AUTHORIZATION clutch_test_eve;
+SELECT is(fixture.told($$SELECT fixture.say('eve', 'run:p', 'e7')$$), 'nothing', 'whoever is addressed may write into the run');
+SELECT is(fixture.refusal($$SELECT clutch.finish('agent:eve', 'task:p')$$), '42501 NOT_ASSIGNED agent_id', 'which makes no task its own');
+SELECT is((SELECT status FROM clutch.result('task:p')), 'running', 'but it may ask for the result');
+RESET SESSION AUTHORIZATION;
+SELECT clutch.grant_agent('clutch_test_eve', 'agent:eve', NULL, '{group:team}') \g /dev/null
+SELECT clutch.send(fixture.asking('ui', 'task:s', 'run:s', '{"scope": "group:team"}')), clutch.send(fixture.asking('ui', 'task:t', 'run:t', '{"scope": "group:other"}')) \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_eve;
+SELECT is(fixture.told($$SELECT fixture.say('eve', 'run:s', 'e8')$$), 'nothing', 'whoever holds the scope of the run may write into it');
+SELECT is(fixture.fault($$SELECT fixture.say('eve', 'run:t', 'e9')$$), '42501 NOT_A_PARTICIPANT /run_id', 'whoever holds another scope may not');
+RESET SESSION AUTHORIZATION;
+SELECT fixture.say('ui', 'run:g', 'g1', 'group:desk') \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_eve;
+SELECT is(fixture.fault($$SELECT fixture.say('eve', 'run:g', 'e10')$$), '42501 NOT_A_PARTICIPANT /run_id', 'into the run of a group');
+RESET SESSION AUTHORIZATION;
+INSERT INTO clutch.group_member VALUES ('group:desk', 'agent:eve');
+SET SESSION AUTHORIZATION clutch_test_eve;
+SELECT is(fixture.told($$SELECT fixture.say('eve', 'run:g', 'e10')$$), 'nothing', 'only its members may write');
+
+-- ---------------------------------------------------------- what is rolled back
+BEGIN;
+SELECT fixture.say('eve', 'run:x', 'x1') \g /dev/null
+ROLLBACK;
+BEGIN;
+SELECT fixture.say('eve', 'run:y', 'y0') \g /dev/null
+SAVEPOINT s;
+SELECT fixture.say('eve', 'run:z', 'z1') \g /dev/null
+ROLLBACK TO s;
+COMMIT;
+BEGIN;
+SELECT fixture.say('eve', 'run:w', 'w1') \g /dev/null
+PREPARE TRANSACTION 'clutch_test_w';
+ROLLBACK PREPARED 'clutch_test_w';
+SET SESSION AUTHORIZATION clutch_test_lois;
+SELECT fixture.say('lois', 'run:x', 'x2'), fixture.say('lois', 'run:z', 'z2'), fixture.say('lois', 'run:w', 'w2') \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_eve;
+SELECT is(fixture.fault(format($$SELECT fixture.say('eve', %L, 'x3')$$, run)), '42501 NOT_A_PARTICIPANT /run_id', 'what was rolled back has founded no run: ' || run) FROM unnest('{run:x,run:z,run:w}'::text[]) AS run;
+SELECT is(fixture.told($$SELECT fixture.say('eve', 'run:y', 'y1')$$), 'nothing', 'what was committed has');
+-- a run that has left the log
+SET SESSION AUTHORIZATION clutch_test_lois;
+SELECT fixture.say('lois', 'run:v', 'v1') \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT clutch.prune(clutch.now() + interval '1 day') \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_eve;
+SELECT is(fixture.told($$SELECT fixture.say('eve', 'run:v', 'v2')$$), 'nothing', 'a run that was pruned is open again');
+SET SESSION AUTHORIZATION clutch_test_lois;
+SELECT is(fixture.fault($$SELECT fixture.say('lois', 'run:v', 'v3')$$), '42501 NOT_A_PARTICIPANT /run_id', 'and belongs to whoever founds it next, also for a session that remembers it otherwise');
+RESET SESSION AUTHORIZATION;

@@ -37,7 +37,7 @@ SELECT is((SELECT string_agg(task_id || ' ' || (error ->> 'code'), ', ') FROM cl
 SELECT is((SELECT string_agg(name, ' ') FROM clutch.schedules), 'kens', 'its schedules');
 SELECT is((SELECT string_agg(concat_ws(' ', name, behind, oldest IS NULL), ', ') FROM clutch.subscriptions), 'kens 0 t', 'and its subscriptions');
 SELECT is((SELECT count(*) FROM clutch.why('task:3') WHERE rank = 1), 1::bigint, 'it may ask why a task of its own was given to it');
-SELECT throws_ok($$ SELECT * FROM clutch.why('task:2') $$, '42501', 'your role does not speak for an agent that requested or had task "task:2"', 'but not about one of a stranger');
+SELECT throws_ok($$ SELECT * FROM clutch.why('task:2') $$, 'KL003', 'task "task:2" does not exist', 'but not about one of a stranger');
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:2'), 0::bigint, 'nor does it see such a task by its ID');
 SELECT is((SELECT count(*) FROM clutch.task WHERE task_id = 'task:2'), 0::bigint, 'nor in the table itself');
 SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.question), 'task:1', 'nor questions');

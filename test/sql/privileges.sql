@@ -85,21 +85,20 @@ SELECT clutch.grant_agent('regress_clutch_ken', 'agent:lois');	-- fail
 SELECT clutch.rebuild();								-- fail
 SET clutch.clock = '2026-02-01T13:20:00Z';				-- fail
 SET clutch.max_envelope_bytes = '100MB';				-- fail
--- A function of somebody else's does not lend its owner's voice
+-- A SECURITY DEFINER function speaks as its owner, which here is an operator
 RESET ROLE;
 CREATE FUNCTION public.lend(envelope jsonb) RETURNS text LANGUAGE sql SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp AS $$ SELECT (clutch.send(envelope)).id $$;
 SET ROLE regress_clutch_ken;
-SELECT public.lend(pg_temp.said('agent:lois', 'msg_k6'));	-- fail
-SELECT public.lend(pg_temp.said('agent:ken', 'msg_k6'));	-- ok
+SELECT public.lend(pg_temp.said('agent:ui', 'msg_k6'));	-- ok
 RESET ROLE;
 DROP FUNCTION public.lend(jsonb);
 SET ROLE regress_clutch_ken;
 SELECT late FROM clutch.finish('agent:ken', 'task_1', '{}', 1);	-- ok
 
--- The other agent: Ken's task is not its own
+-- The other agent: Ken's task is not its own, and whether there is one is not told
 SET ROLE regress_clutch_lois;
-SELECT late FROM clutch.finish('agent:lois', 'task_1', '{}', 1);	-- ok: the task is over, so it is kept and changes nothing
+SELECT clutch.finish('agent:lois', 'task_1', '{}', 1);	-- fail
 SELECT clutch.finish('agent:ken', 'task_1', '{}', 1);	-- fail
 
 -- A reader: everything to see, nothing to change
