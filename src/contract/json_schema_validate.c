@@ -138,7 +138,8 @@ json_schema_broken(const SchemaSight *sight, const SchemaNode *node, const char 
 		enlargeStringInfo(&message, needed);
 	}
 	problem_add_broken(sight->list, place_path(sight->place), json_schema_path(node, keyword),
-					   keyword != NULL ? keyword : node->keyword, message.data);
+					   keyword != NULL ? keyword : node->keyword != NULL ? node->keyword : "false",
+					   message.data);
 	return false;
 }
 

@@ -13,6 +13,7 @@
 #include "contract/pattern_part.h"
 #include "mb/pg_wchar.h"
 #include "regex/regex.h"
+#include "settings.h"
 #include "utils/memutils.h"
 
 struct Pattern
@@ -83,9 +84,16 @@ pattern_compile(Slice source, const char **fault)
 bool
 pattern_is_valid(Slice source)
 {
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch pattern",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
 	const char *fault;
+	bool		valid = source.len <= clutch_max_pattern_bytes &&
+		pattern_compile(source, &fault) != NULL;
 
-	return pattern_translate(source, &fault) != NULL;
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	return valid;
 }
 
 Slice

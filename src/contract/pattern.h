@@ -26,7 +26,7 @@ typedef struct Pattern Pattern;
  */
 extern Pattern *pattern_compile(Slice source, const char **fault);
 
-/* could it be compiled, as far as its form is concerned? */
+/* could it be compiled? */
 extern bool pattern_is_valid(Slice source);
 
 extern Slice pattern_source(const Pattern *pattern);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/column.h"
 #include "base/document.h"
+#include "contract/compatibility.h"
 #include "contract/payload_type_part.h"
 #include "miscadmin.h"
 #include "protocol/place.h"
@@ -103,6 +104,38 @@ payload_type_compile(Registration *r)
 	if (r->schema == NULL)
 		problem_raise(list, ERRCODE_CLUTCH_SCHEMA_INVALID, "schema");
 	payload_type_check_id(r);
+}
+
+/* ----------------------------------------------------------- compatibility */
+
+static void
+payload_type_raise_incompatible(const ProblemList *list, const PayloadTypeRow *newest)
+{
+	problem_raise(list, ERRCODE_CLUTCH_SCHEMA_INCOMPATIBLE,
+				  psprintf("schema, which is to replace version %d of payload type \"%.*s\",",
+						   newest->version, newest->name.len, newest->name.s));
+}
+
+/* in the two directions that the words mean */
+static void
+payload_type_compare(const Registration *r, const PayloadTypeRow *newest)
+{
+	ProblemList *list = problem_list();
+	JsonSchema *old;
+
+	if (r->compatibility == COMPATIBLE_NONE)
+		return;
+	old = json_schema_compile(newest->schema, payload_type_uri(newest->name, newest->version),
+							  payload_type_find_document, CurrentMemoryContext, list);
+	if (old == NULL)
+		problem_raise(list, ERRCODE_CLUTCH_SCHEMA_INVALID, "schema of the version before");
+	if (r->compatibility == COMPATIBLE_BACKWARD || r->compatibility == COMPATIBLE_FULL)
+		compatibility_check(old, r->schema, "NOT_BACKWARD", list);
+	if (r->compatibility == COMPATIBLE_FORWARD || r->compatibility == COMPATIBLE_FULL)
+		compatibility_check(r->schema, old, "NOT_FORWARD", list);
+	if (list->n > 0)
+		payload_type_raise_incompatible(list, newest);
+	json_schema_free(old);
 }
 
 /* -------------------------------------------------------------------- rows */
@@ -204,6 +237,8 @@ payload_type_register(Slice name, Jsonb *schema, int version, Compatibility comp
 	}
 	r.version = payload_type_next_version(name, version, exists ? &newest : NULL);
 	payload_type_compile(&r);
+	if (exists)
+		payload_type_compare(&r, &newest);
 	payload_type_insert(&r);
 	payload_type_changed();
 	return r.version;

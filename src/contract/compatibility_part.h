@@ -1,0 +1,90 @@
+/*-------------------------------------------------------------------------
+ *
+ * compatibility_part.h
+ *	  What is known about a value, and what is to be proved about it; for the
+ *	  files of compatibility.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_COMPATIBILITY_PART_H
+#define CLUTCH_COMPATIBILITY_PART_H
+
+#include "contract/compatibility.h"
+#include "contract/json_schema_part.h"
+
+/* a value is valid against all of these schemas, and is of one of the types */
+typedef struct Facts
+{
+	List	   *nodes;			/* of SchemaNode *, with what they refer to by $ref and allOf */
+	uint32		types;			/* none: there is no such value */
+} Facts;
+
+/* a proof that has begun, and may be needed for itself if schemas are recursive */
+typedef struct ProofStep
+{
+	const struct ProofStep *outer;
+	const Facts *facts;
+	const SchemaNode *wide;
+} ProofStep;
+
+typedef struct Proof
+{
+	const ProofStep *steps;
+	List	   *split;			/* the anyOf and oneOf whose cases are being looked at */
+	int			done;
+	const char *code;
+	ProblemList *list;			/* NULL: only the verdict counts */
+} Proof;
+
+/* --- compatibility.c --- */
+
+/* is such a value valid against the schema?  Adds faults if there is a list. */
+extern bool compatibility_prove(Proof *proof, const Facts *facts, const SchemaNode *wide);
+
+/* the same without faults */
+extern bool compatibility_try(Proof *proof, const Facts *facts, const SchemaNode *wide);
+
+/* adds a fault of a keyword of wide if there is a list; returns false */
+extern bool compatibility_refuse(Proof *proof, const SchemaNode *wide, const char *keyword,
+								 const char *format,...) pg_attribute_printf(4, 5);
+
+/* nothing is known but what the schema says */
+extern Facts compatibility_facts_of(SchemaNode *node);
+extern void compatibility_add_fact(Facts *facts, SchemaNode *node);
+extern void compatibility_no_facts(Facts *facts);
+
+/* the types of the values that may be valid against the schema */
+extern uint32 compatibility_types(const SchemaNode *node);
+
+/* --- compatibility_value.c: does the check of wide follow from the facts? --- */
+extern bool compatibility_prove_value(Proof *proof, const Facts *facts, const SchemaNode *wide,
+									  const SchemaCheck *check);
+
+/* the least that one of the facts says about a count; -1: nothing */
+extern int64 compatibility_most(const Facts *facts, SchemaCheckKind kind);
+
+/* --- compatibility_object.c: the same for the checks of objects --- */
+extern bool compatibility_prove_properties(Proof *proof, const Facts *facts, const SchemaCheck *check);
+extern bool compatibility_prove_required(Proof *proof, const Facts *facts, const SchemaNode *wide,
+										 const SchemaCheck *check);
+extern bool compatibility_prove_dependent_required(const Facts *facts, const SchemaCheck *check);
+extern bool compatibility_prove_dependent_schemas(Proof *proof, const Facts *facts,
+												  const SchemaCheck *check);
+extern bool compatibility_prove_names(Proof *proof, const Facts *facts, const SchemaCheck *check);
+extern bool compatibility_prove_number(const Facts *facts, const SchemaCheck *check);
+
+/*
+ * Do the properties that the check neither names nor has a pattern for fit wide?
+ * Without a check (NULL), these are all properties.
+ */
+extern bool compatibility_prove_others(Proof *proof, const Facts *facts, const SchemaCheck *check,
+									   const SchemaNode *wide);
+
+/* does the node have checks that see the same value, and may know properties, too? */
+extern bool compatibility_combines(const SchemaNode *node);
+
+/* --- compatibility_container.c: and for all others --- */
+extern bool compatibility_prove_container(Proof *proof, const Facts *facts, const SchemaNode *wide,
+										  const SchemaCheck *check);
+
+#endif							/* CLUTCH_COMPATIBILITY_PART_H */

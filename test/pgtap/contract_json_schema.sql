@@ -1,0 +1,172 @@
+-- JSON Schema, draft 2020-12: each keyword with a value that keeps it and one that
+-- breaks it, faults with their places, references, patterns, formats, limits.  The
+-- official test suite is run by test/clients/json_schema_suite.py.
+\ir ../fixtures/tap.sql
+CREATE TEMP TABLE cases (n serial, name text, schema jsonb, value jsonb, faults text);
+INSERT INTO cases (name, schema, value, faults) VALUES
+('true', 'true', '1', NULL),
+('false', 'false', '1', ' false'),
+('type', '{"type": "integer"}', '1.0', NULL),
+('type', '{"type": ["integer", "null"]}', '1.5', ' type'),
+('enum', '{"enum": [1, {"a": [1.0]}]}', '{"a": [1]}', NULL),
+('enum', '{"enum": ["a", null]}', '"b"', ' enum'),
+('const', '{"const": {"b": 1, "a": 2}}', '{"a": 2, "b": 1.00}', NULL),
+('const', '{"const": "a"}', '"A"', ' const'),
+('multipleOf', '{"multipleOf": 0.01}', '4.35', NULL),
+('multipleOf', '{"multipleOf": 0.01}', '4.355', ' multipleOf'),
+('maximum', '{"maximum": 9007199254740993}', '9007199254740993', NULL),
+('maximum', '{"maximum": 9007199254740992}', '9007199254740993', ' maximum'),
+('exclusiveMaximum', '{"exclusiveMaximum": 3}', '3.0', ' exclusiveMaximum'),
+('minimum', '{"minimum": -0.5}', '-0.51', ' minimum'),
+('exclusiveMinimum', '{"exclusiveMinimum": 0}', '0', ' exclusiveMinimum'),
+('maxLength counts characters', '{"maxLength": 2}', '"\u00e9\u00e9"', NULL),
+('maxLength', '{"maxLength": 2}', '"abc"', ' maxLength'),
+('minLength', '{"minLength": 2}', '"\u00e9"', ' minLength'),
+('pattern is not anchored', '{"pattern": "b+"}', '"abc"', NULL),
+('pattern', '{"pattern": "^b"}', '"abc"', ' pattern'),
+('maxItems', '{"maxItems": 1}', '[1, 2]', ' maxItems'),
+('minItems', '{"minItems": 1}', '[]', ' minItems'),
+('uniqueItems', '{"uniqueItems": true}', '[1, "1", true, null, [1], {"a": 1}]', NULL),
+('uniqueItems', '{"uniqueItems": true}', '[{"a": 1, "b": [2]}, {"b": [2.0], "a": 1}]', ' uniqueItems'),
+('prefixItems and items', '{"prefixItems": [{"type": "string"}], "items": {"type": "number"}}', '["a", 1, "b", 1]', '/2 type'),
+('contains', '{"contains": {"type": "string"}}', '[1]', ' contains'),
+('minContains, maxContains', '{"contains": {"type": "string"}, "minContains": 0, "maxContains": 1}', '["a", "b"]', ' maxContains'),
+('maxProperties', '{"maxProperties": 1}', '{"a": 1, "b": 1}', ' maxProperties'),
+('minProperties', '{"minProperties": 1}', '{}', ' minProperties'),
+('required names what is missing', '{"required": ["a", "b/c"]}', '{}', '/a required, /b~1c required'),
+('dependentRequired', '{"dependentRequired": {"a": ["b"]}}', '{"a": 1}', '/b dependentRequired'),
+('propertyNames', '{"propertyNames": {"maxLength": 1}}', '{"a": 1, "bc": 1}', '/bc maxLength'),
+('properties, patternProperties, additionalProperties', '{"properties": {"a": {"type": "string"}}, "patternProperties": {"^n": {"type": "number"}}, "additionalProperties": false}',
+	'{"a": 1, "n1": 1, "n2": "x", "z": 1}', '/a type, /n2 type, /z additionalProperties'),
+('allOf', '{"allOf": [{"required": ["a"]}, {"required": ["b"]}]}', '{}', '/a required, /b required'),
+('anyOf', '{"anyOf": [{"type": "string"}, {"minimum": 5}]}', '1', ' anyOf,  type,  minimum'),
+('oneOf', '{"oneOf": [{"type": "number"}, {"minimum": 5}]}', '6', ' oneOf'),
+('not', '{"not": {"type": "number"}}', '6', ' not'),
+('if, then, else', '{"if": {"type": "string"}, "then": {"minLength": 1}, "else": {"type": "null"}}', '""', ' minLength'),
+('if, then, else', '{"if": {"type": "string"}, "then": {"minLength": 1}, "else": {"type": "null"}}', '1', ' type'),
+('dependentSchemas', '{"dependentSchemas": {"a": {"required": ["b"]}}}', '{"a": 1}', '/b required'),
+('unevaluatedProperties', '{"allOf": [{"properties": {"a": true}}], "anyOf": [{"required": ["b"], "properties": {"b": true}}, true], "unevaluatedProperties": false}',
+	'{"a": 1, "b": 1, "c": 1}', '/c unevaluatedProperties'),
+('unevaluatedItems', '{"prefixItems": [true], "contains": {"const": 3}, "unevaluatedItems": {"type": "string"}}', '[1, 2, 3, "a"]', '/1 type'),
+('a tree', '{"$ref": "#/$defs/node", "$defs": {"node": {"type": "object", "required": ["v"], "properties": {"kids": {"items": {"$ref": "#/$defs/node"}}}}}}',
+	'{"v": 1, "kids": [{"v": 1}, {"kids": [{}]}]}', '/kids/1/kids/0/v required, /kids/1/v required'),
+('$anchor', '{"$ref": "#name", "$defs": {"x": {"$anchor": "name", "type": "string"}}}', '1', ' type'),
+('$dynamicRef', '{"$id": "urn:strict", "$dynamicAnchor": "node", "$ref": "urn:tree", "unevaluatedProperties": false, "$defs": {"tree": {"$id": "urn:tree", "$dynamicAnchor": "node", "properties": {"kids": {"items": {"$dynamicRef": "#node"}}}}}}',
+	'{"kids": [{"kidz": 1}]}', '/kids/0/kidz unevaluatedProperties'),
+('an unknown keyword says nothing', '{"requird": ["a"], "contentEncoding": "base64"}', '{}', NULL),
+('format is an annotation', '{"format": "date"}', '"x"', NULL);
+SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 72);
+
+CREATE FUNCTION pg_temp.faults(schema jsonb, value jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	said text;
+BEGIN
+	DELETE FROM clutch.payload_type WHERE payload_type = 'test.case';
+	PERFORM clutch.register_schema('test.case', schema);
+	SELECT string_agg(v.path || ' ' || v.code, ', ' ORDER BY v.path, v.schema_path) INTO said FROM clutch.validate_payload('test.case', value) v;
+	RETURN said;
+END $$;
+-- what is wrong with a schema itself
+CREATE FUNCTION pg_temp.refused(schema jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	PERFORM clutch.register_schema('test.refused', schema, compatibility => 'none');
+	RETURN 'registered';
+EXCEPTION WHEN SQLSTATE 'KL011' THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN (SELECT string_agg((f ->> 'path') || ' ' || (f ->> 'code'), ', ' ORDER BY f ->> 'path') FROM jsonb_array_elements(detail::jsonb) f);
+END $$;
+
+-- --------------------------------------------------------------- the keywords
+SELECT is(pg_temp.faults(schema, value), faults, 'verdict: ' || name || ' ' || n) FROM cases ORDER BY n;
+-- the verdict does not depend on how much is written about it: an enclosing not asks for the verdict alone
+SELECT is(pg_temp.faults(jsonb_build_object('$id', 'urn:outer', 'not', CASE WHEN schema ? '$id' THEN schema ELSE schema || '{}' END), value) IS NULL, faults IS NOT NULL, 'the opposite: ' || name || ' ' || n)
+FROM cases WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#' ORDER BY n;
+
+-- ------------------------------------------------------------ places in schemas
+SELECT pg_temp.faults('{"$ref": "#/$defs/a~0b", "$defs": {"a~b": {"items": {"anyOf": [{"type": "null"}]}}}}', '[1]') \g /dev/null
+SELECT fixture.answers($$SELECT path, schema_path, code FROM clutch.validate_payload('test.case', '[1]')$$,
+	$$VALUES ('/0', '/$defs/a~0b/items/anyOf', 'anyOf'), ('/0', '/$defs/a~0b/items/anyOf/0/type', 'type')$$, 'schema_path is the path of the keyword in its document');
+SELECT clutch.register_schema('test.other', '{"$id": "https://example.com/other", "$defs": {"s": {"$anchor": "s", "type": "string"}}}') \g /dev/null
+SELECT pg_temp.faults('{"properties": {"a": {"$ref": "https://example.com/other#s"}, "b": {"$ref": "schema://clutch/code/review@1"}}}', '{"a": 1}') \g /dev/null
+SELECT fixture.answers($$SELECT path, schema_path FROM clutch.validate_payload('test.case', '{"a": 1, "b": {"findings": []}}')$$,
+	$$VALUES ('/a', 'https://example.com/other#/$defs/s/type'), ('/b/severity', 'schema://clutch/code/review@1#/required')$$, 'in another document, its URI precedes it');
+SELECT pg_temp.faults('{"items": {"type": "string"}}', '[]') \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.validate_payload('test.case', (SELECT jsonb_agg(i) FROM generate_series(1, 500) i))), 100::bigint, 'at most 100 faults are returned');
+
+-- ------------------------------------------------------------------ patterns
+CREATE TEMP TABLE patterns (pattern text, yes text, no text);
+INSERT INTO patterns VALUES
+('^\d+$', '12', '1' || U&'\0662'), ('^\w$', '_', U&'\00e9'), ('^\s$', U&'\00a0', '_'), ('^[\d\w.-]+$', 'a.1-', ' '), ('^[^\d]$', 'x', '1'), ('^\D\W\S$', 'x-y', '111'),
+('^.$', 'x', E'\n'), ('^a.c$', 'abc', E'a\nc'), ('a$', 'ba', E'a\n'), ('\bfoo\b', 'a foo b', 'afoo'), ('\Boo', 'foo', 'oo'),
+('^\u00e9\x41$', U&'\00e9A', 'A'), ('^\u{1F600}$', U&'\+01F600', 'x'), ('^\ud83d\ude00$', U&'\+01F600', 'x'), ('^\cA$', E'\x01', 'A'), ('^[\b]$', E'\b', 'b'),
+('^(?<year>\d{4})-(?:\d\d)$', '2026-01', '26-01'), ('^(?=.*\d)(?!.*x).{3,}$', 'ab1', 'x12'), ('(?<=a)b', 'ab', 'cb'), ('(?<!a)b', 'cb', 'ab'),
+('^a{2,3}?$', 'aaa', 'aaaa'), ('^x*?y+?$', 'xyy', 'x'), ('^[a\-z]$', '-', 'b'), ('^[[:alpha]$', ':', 'z'), ('^[]$', 'no such text', ''), ('^[^]$', E'\n', 'ab'),
+('^\p{L}+$', 'abc', 'a1'), ('^[\p{Lu}_]+$', 'AB_', 'ab'), ('^\P{L}$', '1', 'a'), ('^a|b$', 'ax', 'xa'), ('^\$\.\/\{$', '$./{', '$x/{'), ('', 'x', NULL);
+SELECT is(concat_ws(' ', pattern = '^[]$' OR pg_temp.faults(jsonb_build_object('pattern', pattern), to_jsonb(yes)) IS NULL,
+	no IS NULL OR pg_temp.faults(jsonb_build_object('pattern', pattern), to_jsonb(no)) IS NOT NULL), 't t', 'pattern ' || pattern) FROM patterns;
+SELECT is(pg_temp.refused(jsonb_build_object('pattern', p)), '/pattern WRONG_FORMAT', 'refused: ' || p)
+FROM unnest('{"(a)\\1", "\\k<a>", "a{300}", "*a", "a**", "(?i)a", "(", "[a", "\\y", "\\p{Script=Greek}", "a\\", "***:x", "[z-a]"}'::text[]) p;
+
+-- ------------------------------------------------------------------- formats
+SET clutch.assert_formats = on;
+SELECT is((SELECT string_agg(f || ' ' || v, ', ') FROM (VALUES ('date-time', '2026-02-28T23:59:60.5Z'), ('date', '2024-02-29'), ('time', '10:00:00+01:00'), ('duration', 'P1DT2H'),
+	('email', 'ken@example.com'), ('hostname', 'a-b.example'), ('ipv4', '127.0.0.1'), ('ipv6', '::ffff:1.2.3.4'), ('uri', 'urn:x:y?z'), ('uri-reference', '../a#b'),
+	('uuid', '2eb8aa08-aa98-11ea-b4aa-73b441d16380'), ('json-pointer', '/a~1b'), ('relative-json-pointer', '1/a'), ('regex', '^a$'), ('unknown', '?')) x(f, v)
+	WHERE pg_temp.faults(jsonb_build_object('format', f), to_jsonb(v)) IS NOT NULL), NULL, 'clutch.assert_formats: valid texts of each format');
+SELECT is((SELECT string_agg(f || ' ' || v, ', ') FROM (VALUES ('date-time', '2026-02-28 23:59:00Z'), ('date', '2026-02-29'), ('time', '10:00:00'), ('duration', 'P1H'),
+	('email', 'ken'), ('hostname', '-a.example'), ('ipv4', '127.0.0.01'), ('ipv6', '1::2::3'), ('uri', '/a'), ('uri-reference', 'a b'),
+	('uuid', '2eb8aa08'), ('json-pointer', 'a'), ('relative-json-pointer', '01/a'), ('regex', '(')) x(f, v)
+	WHERE pg_temp.faults(jsonb_build_object('format', f), to_jsonb(v)) IS NULL), NULL, 'and texts that are not');
+RESET clutch.assert_formats;
+
+-- ------------------------------------------------------- schemas that are none
+SELECT is(pg_temp.refused('{"type": "strin", "required": "a", "properties": {"x": {"minLength": -1}}, "pattern": 1, "items": []}'),
+	'/items WRONG_TYPE, /pattern WRONG_TYPE, /properties/x/minLength NUMBER_OUT_OF_RANGE, /required WRONG_TYPE, /type WRONG_VALUE', 'all faults of a schema are reported at once');
+SELECT is(pg_temp.refused('[]'), ' WRONG_TYPE', 'an array is no schema');
+SELECT is(pg_temp.refused('{"$ref": "#/$defs/none"}'), '/$ref UNKNOWN_SCHEMA', 'a reference to nothing');
+SELECT is(pg_temp.refused('{"$ref": "https://example.com/none"}'), '/$ref UNKNOWN_SCHEMA', 'a reference to a document that is not registered is not fetched');
+SELECT is(pg_temp.refused('{"$ref": "#"}'), ' ENDLESS_REFERENCE', 'a reference that does not end');
+SELECT is(pg_temp.refused('{"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}}') ~ 'ENDLESS_REFERENCE', true, 'also by way of other schemas');
+SELECT is(pg_temp.refused('{"properties": {"a": {"$ref": "#"}}}'), 'registered', 'a tree ends');
+SELECT is(pg_temp.refused('{"$schema": "http://json-schema.org/draft-07/schema#"}'), '/$schema UNKNOWN_DIALECT', 'another draft');
+SELECT is(pg_temp.refused('{"$defs": {"a": {"$anchor": "x"}, "b": {"$anchor": "x"}}}'), '/$defs/b/$anchor DUPLICATE_VALUE', 'an anchor twice');
+SELECT is(pg_temp.refused('{"$defs": {"a": {"$id": "urn:x"}, "b": {"$id": "urn:x"}}}'), '/$defs/b/$id DUPLICATE_VALUE', 'an $id twice');
+SELECT is(pg_temp.refused('{"$id": "schema://clutch/research/summary@1"}'), '/$id DUPLICATE_VALUE', 'the name of another type is not to be had as $id');
+SELECT is(pg_temp.refused('{"$id": "https://json-schema.org/draft/2020-12/schema"}'), '/$id DUPLICATE_VALUE', 'nor is that of the schema of schemas');
+SELECT is(fixture.rows_of($$SELECT count(*) FROM clutch.payload_type t, LATERAL (SELECT clutch.register_schema('test.meta', '{"$ref": "https://json-schema.org/draft/2020-12/schema"}')) m, LATERAL clutch.validate_payload('test.meta', t.schema)$$), '(0)', 'every built-in schema is valid by the schema of schemas');
+SELECT is((SELECT string_agg(path || ' ' || code, ', ' ORDER BY path) FROM clutch.validate_payload('test.meta', '{"properties": {"a": {"minLength": -1}}, "required": "a"}')),
+	'/properties/a/minLength minimum, /required type', 'which finds faults at any depth');
+
+-- -------------------------------------------------------------------- limits
+SET clutch.max_schema_bytes = 1024;
+SELECT is(pg_temp.refused(jsonb_build_object('description', repeat('x', 2000))), ' SCHEMA_LIMIT', 'clutch.max_schema_bytes');
+RESET clutch.max_schema_bytes;
+SET clutch.max_schema_depth = 5;
+SELECT is(pg_temp.refused('{"not": {"not": {"not": {"not": {"not": true}}}}}'), '/not/not/not/not/not SCHEMA_LIMIT', 'clutch.max_schema_depth');
+RESET clutch.max_schema_depth;
+SET clutch.max_schema_keywords = 100;
+SELECT is(pg_temp.refused(jsonb_build_object('$defs', (SELECT jsonb_object_agg('d' || i, '{"type": "string"}'::jsonb) FROM generate_series(1, 60) i))) ~ 'SCHEMA_LIMIT', true, 'clutch.max_schema_keywords');
+RESET clutch.max_schema_keywords;
+SET clutch.max_schema_patterns = 2;
+SELECT is(pg_temp.refused('{"patternProperties": {"a": true, "b": true, "c": true}}'), '/patternProperties SCHEMA_LIMIT', 'clutch.max_schema_patterns');
+RESET clutch.max_schema_patterns;
+SET clutch.max_pattern_bytes = 16;
+SELECT is(pg_temp.refused('{"pattern": "aaaaaaaaaaaaaaaaaaaaa"}'), '/pattern SCHEMA_LIMIT', 'clutch.max_pattern_bytes');
+RESET clutch.max_pattern_bytes;
+SET clutch.max_schema_steps = 1000;
+SELECT pg_temp.faults('{"items": {"type": "string"}}', '[]') \g /dev/null
+SELECT throws_ok($$SELECT * FROM clutch.validate_payload('test.case', (SELECT jsonb_agg('x'::text) FROM generate_series(1, 2000)))$$, '54000', NULL, 'clutch.max_schema_steps');
+RESET clutch.max_schema_steps;
+SET clutch.max_schema_recursion = 20;
+SELECT pg_temp.faults('{"items": {"$ref": "#"}, "maxItems": 1}', '[]') \g /dev/null
+SELECT throws_ok($$SELECT * FROM clutch.validate_payload('test.case', (repeat('[', 40) || repeat(']', 40))::jsonb)$$, '54000', NULL, 'clutch.max_schema_recursion');
+RESET clutch.max_schema_recursion;
+-- twenty levels of anyOf over one another would take a million evaluations
+DELETE FROM clutch.payload_type WHERE payload_type = 'test.case';
+SELECT clutch.register_schema('test.case', (SELECT jsonb_build_object('$ref', '#/$defs/d0', '$defs', jsonb_object_agg('d' || i, CASE WHEN i = 40 THEN '{"type": "string"}'::jsonb
+	ELSE jsonb_build_object('allOf', jsonb_build_array(jsonb_build_object('$ref', '#/$defs/d' || i + 1), jsonb_build_object('$ref', '#/$defs/d' || i + 1))) END)) FROM generate_series(0, 40) i)) \g /dev/null
+SELECT throws_ok($$SELECT * FROM clutch.validate_payload('test.case', '"x"')$$, '54000', NULL, 'references that double at each level run into the limit of steps');
+
+SELECT * FROM finish();

@@ -1,0 +1,161 @@
+-- The registry of schemas: versions, references, compatibility, enforcement at the
+-- door, what other sessions and a rollback do to it, and who may register.
+\ir ../fixtures/tap.sql
+SELECT plan(97);
+SET clutch.notify = off;
+-- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
+CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN concat_ws(' ', SQLSTATE, detail::jsonb #>> '{0,code}', coalesce(detail::jsonb #>> '{0,path}', detail::jsonb #>> '{0,argument}'));
+END $$;
+CREATE FUNCTION pg_temp.said(schema jsonb, next jsonb, mode text DEFAULT 'backward') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	DELETE FROM clutch.payload_type WHERE payload_type = 'test.next';
+	PERFORM clutch.register_schema('test.next', schema);
+	PERFORM clutch.register_schema('test.next', next, compatibility => mode);
+	RETURN 'ok';
+EXCEPTION WHEN SQLSTATE 'KL012' THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN (SELECT string_agg(concat_ws(' ', f ->> 'path', f ->> 'code'), ', ' ORDER BY f ->> 'path') FROM jsonb_array_elements(detail::jsonb) f);
+END $$;
+CREATE FUNCTION pg_temp.message(payload jsonb, payload_type text DEFAULT 'test.note', id text DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT clutch.envelope('chat.message', 'agent:ken', '{group:team}', payload, payload_type => payload_type, run_id => 'run:1', id => id)
+$$;
+
+-- ------------------------------------------------------------------ built in
+SELECT is((SELECT string_agg(payload_type, ' ' ORDER BY payload_type) FROM clutch.payload_type WHERE builtin),
+	'code.output.v1 code.review.v1 json_schema.draft_2020_12 research.query.v1 research.sources.v1 research.summary.v1 review.feedback.v1', 'the payload types of the specification are there');
+SELECT is((SELECT string_agg(path, ' ' ORDER BY path) FROM clutch.validate_payload(t, '{}')), wanted, t || ' needs ' || wanted)
+FROM (VALUES ('research.summary.v1', '/citations /findings'), ('research.sources.v1', '/relevance_scores /sources'), ('code.output.v1', '/files /language /tests_passed'),
+	('code.review.v1', '/findings /severity'), ('review.feedback.v1', '/blocking_issues /comments /decision')) x(t, wanted);
+SELECT is_empty($$SELECT * FROM clutch.validate_payload('research.query.v1', '{}')$$, 'a query needs nothing, as in the example of the specification');
+SELECT is_empty($$SELECT * FROM clutch.validate_payload('research.summary.v1', '{"title": "t", "findings": ["f"], "citations": ["https://..."], "more": 1}')$$, 'the example of the specification is valid');
+SELECT is_empty($$SELECT * FROM clutch.validate_payload('code.review.v1', '{"findings": [], "severity": "low", "patch_ref": "artifact:1"}')$$, 'patch_ref may be there');
+
+-- ------------------------------------------------------------------ versions
+SELECT is(clutch.register_schema('test.a', '{"type": "object"}'), 1, 'the first version is 1');
+SELECT is(clutch.register_schema('test.a', '{"type": ["object", "array"]}'), 2, 'the next one is 2');
+SELECT is(clutch.register_schema('test.a', '{"type": ["object", "array"]}'), 2, 'an equal schema is no new version');
+SELECT is(clutch.register_schema('test.a', '{"type": "object"}', 1), 1, 'nor is an equal older one');
+SELECT is(clutch.register_schema('test.a', 'true', 7), 7, 'versions may have gaps');
+SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.a', '{"title": "x"}', 2)$$), '23505 VERSION_EXISTS version', 'a version never changes');
+SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.a', '{"title": "x"}', 5)$$), '22023 WRONG_VALUE version', 'nor does a version get between others');
+SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.a', '{}', 0)$$), '22023 NUMBER_OUT_OF_RANGE version', 'there is no version 0');
+SELECT is((SELECT count(*) FROM clutch.validate_payload('test.a', '1', 1)), 1::bigint, 'an old version can be asked');
+SELECT is_empty($$SELECT * FROM clutch.validate_payload('test.a', '1')$$, 'without a version the newest one is');
+SELECT is(pg_temp.fault($$SELECT * FROM clutch.validate_payload('test.a', '1', 3)$$), '42704 UNKNOWN_PAYLOAD_TYPE payload_type', 'an unknown version is an error');
+SELECT is(pg_temp.fault($$SELECT * FROM clutch.validate_payload('test.none', '1')$$), '42704 UNKNOWN_PAYLOAD_TYPE payload_type', 'and so is an unknown type');
+SELECT throws_ok($$SELECT * FROM clutch.validate_payload('test.a', NULL)$$, '22004', NULL, 'NULL is no payload');
+SELECT throws_ok($$SELECT * FROM clutch.validate_payload(NULL, '1')$$, '22004', NULL, 'and no type');
+SELECT is(pg_temp.fault(format('SELECT clutch.register_schema(%L, ''{}'')', name)), '22023 WRONG_FORMAT payload_type', 'no name: "' || name || '"')
+FROM unnest(ARRAY['', 'a b', 'a/b', 'a@1', 'agent:a', E'a\nb', repeat('x', 300)]) name;
+SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.a', '{}', compatibility => 'both')$$), '22023 WRONG_VALUE compatibility', 'an unknown compatibility');
+SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.a', '{}', enforce => 'never')$$), '22023 WRONG_VALUE enforce', 'an unknown enforcement');
+SELECT fixture.answers($$SELECT version, compatibility, enforce, builtin, registered_by = current_user FROM clutch.payload_type WHERE payload_type = 'test.a' ORDER BY 1$$,
+	$$VALUES (1, 'backward', 'workflow', false, true), (2, 'backward', 'workflow', false, true), (7, 'backward', 'workflow', false, true)$$, 'the table has a row for each');
+SELECT is(clutch.register_schema('test.a', 'true', enforce => 'off', compatibility => 'none'), 7, 'the same schema with another enforcement');
+SELECT fixture.answers($$SELECT compatibility, enforce FROM clutch.payload_type WHERE payload_type = 'test.a' AND version = 7$$, $$VALUES ('none', 'off')$$, 'changes the row');
+SELECT is(clutch.register_schema('code.review.v1', clutch.schema_of('code.review.v1'), enforce => 'off'), 2, 'a built-in type gets a version of its own for that');
+SELECT is((SELECT enforce FROM clutch.payload_type WHERE payload_type = 'code.review.v1' AND version = 1), 'workflow', 'because its rows are not dumped');
+
+-- ---------------------------------------------------------------- references
+SELECT clutch.register_schema('test.ref.v2', '{"title": "two"}'), clutch.register_schema('test.ref', '{"title": "plain"}', 3) \g /dev/null
+SELECT is(clutch.schema_of(what) ->> 'title', title, what) FROM (VALUES ('test.ref.v2', 'two'), ('schema://clutch/test/ref@2', 'two'), ('schema://clutch/test/ref@3', 'plain'),
+	('schema://clutch/test/ref', 'plain'), ('schema://clutch/research/summary@1', 'What research has found'), ('https://json-schema.org/draft/2020-12/schema', 'A JSON Schema, draft 2020-12')) x(what, title);
+SELECT is(pg_temp.fault(format('SELECT clutch.schema_of(%L)', what)), '42704 UNKNOWN_PAYLOAD_TYPE what', 'no schema: ' || what)
+FROM unnest('{schema://clutch/test/ref@4,schema://clutch/test/ref@x,schema://clutch/test/ref@,schema://other/test/ref@2,test.none,""}'::text[]) what;
+SELECT clutch.register_schema('test.id', '{"$id": "https://example.com/id", "title": "first"}'), clutch.register_schema('test.id', '{"$id": "https://example.com/id", "title": "second"}') \g /dev/null
+SELECT is(clutch.schema_of('https://example.com/id') ->> 'title', 'second', 'an $id means the newest version that has it');
+SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.thief', '{"$id": "https://example.com/id"}')$$), 'KL011 DUPLICATE_VALUE /$id', 'and belongs to its type');
+
+-- ------------------------------------------------------------- compatibility
+SELECT is(pg_temp.said(a::jsonb, b::jsonb), wanted, 'backward: ' || name) FROM (VALUES
+	('a title', '{"type": "object"}', '{"type": "object", "title": "t"}', 'ok'),
+	('required added', '{"required": ["a"]}', '{"required": ["a", "b"]}', '/required NOT_BACKWARD'),
+	('required removed', '{"required": ["a", "b"]}', '{"required": ["a"]}', 'ok'),
+	('an optional property added', '{"properties": {"a": true}}', '{"properties": {"a": true, "b": {"type": "string"}}}', 'ok'),
+	('the same where other properties were allowed on purpose', '{"additionalProperties": true}', '{"properties": {"b": {"type": "string"}}}', '/properties/b/type NOT_BACKWARD'),
+	('a property removed', '{"properties": {"a": true, "b": true}, "additionalProperties": false}', '{"properties": {"a": true}, "additionalProperties": false}', '/additionalProperties NOT_BACKWARD'),
+	('closed', '{"properties": {"a": true}}', '{"properties": {"a": true}, "additionalProperties": false}', '/additionalProperties NOT_BACKWARD'),
+	('opened', '{"properties": {"a": true}, "additionalProperties": false}', '{"properties": {"a": true}}', 'ok'),
+	('a type narrowed', '{"type": ["string", "null"]}', '{"type": "string"}', '/type NOT_BACKWARD'),
+	('a type widened', '{"type": "integer"}', '{"type": ["number", "null"]}', 'ok'),
+	('enum narrowed', '{"enum": ["a", "b"]}', '{"enum": ["a"]}', '/enum NOT_BACKWARD'),
+	('enum widened', '{"enum": ["a"]}', '{"enum": ["a", "b"]}', 'ok'),
+	('enum to a type', '{"enum": ["a", "b"]}', '{"type": "string", "maxLength": 1}', 'ok'),
+	('bounds narrowed', '{"minimum": 1, "maxLength": 5}', '{"minimum": 2, "maxLength": 4}', '/maxLength NOT_BACKWARD, /minimum NOT_BACKWARD'),
+	('bounds widened', '{"exclusiveMinimum": 1, "maxLength": 5, "multipleOf": 4}', '{"minimum": 1, "maxLength": 6, "multipleOf": 2}', 'ok'),
+	('a pattern added', '{"type": "string"}', '{"type": "string", "pattern": "^a"}', '/pattern NOT_BACKWARD'),
+	('elements narrowed', '{"items": {"properties": {"a": {"type": "number"}}}}', '{"items": {"properties": {"a": {"type": "integer"}}}}', '/items/properties/a/type NOT_BACKWARD'),
+	('prefixItems for items', '{"type": "array", "items": {"type": "integer"}}', '{"type": "array", "prefixItems": [{"type": "number"}], "items": {"type": "integer"}}', 'ok'),
+	('types for anyOf', '{"type": ["string", "null"]}', '{"anyOf": [{"type": "string"}, {"type": "null"}]}', 'ok'),
+	('anyOf for types', '{"anyOf": [{"type": "string"}, {"type": "null"}]}', '{"type": ["string", "null", "number"]}', 'ok'),
+	('a case removed', '{"anyOf": [{"type": "string"}, {"type": "null"}]}', '{"anyOf": [{"type": "string"}, {"type": "number"}]}', '/anyOf NOT_BACKWARD'),
+	('a tree', '{"properties": {"n": {"$ref": "#"}}}', '{"properties": {"n": {"$ref": "#"}, "m": {"type": "null"}}}', 'ok'),
+	('a tree narrowed', '{"properties": {"n": {"$ref": "#"}, "m": true}}', '{"properties": {"n": {"$ref": "#"}, "m": {"type": "null"}}}', '/properties/m/type NOT_BACKWARD'),
+	('what cannot be proved', '{"not": {"required": ["a", "b"]}}', '{"not": {"required": ["a"]}}', '/not NOT_BACKWARD')) x(name, a, b, wanted);
+SELECT is(pg_temp.said('{"required": ["a"]}', '{"required": ["a", "b"]}', 'forward'), 'ok', 'forward: required added');
+SELECT is(pg_temp.said('{"required": ["a", "b"]}', '{"required": ["a"]}', 'forward'), '/required NOT_FORWARD', 'forward: required removed');
+SELECT is(pg_temp.said('{"required": ["a", "b"]}', '{"required": ["a", "c"]}', 'full'), '/required NOT_BACKWARD, /required NOT_FORWARD', 'full: both ways');
+SELECT is(pg_temp.said('{"required": ["a", "b"]}', '{"type": "null"}', 'none'), 'ok', 'none: anything');
+
+-- -------------------------------------------------------------- at the door
+SELECT clutch.register_schema('test.note', '{"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}, "n": {"type": "integer"}}}') \g /dev/null
+SELECT lives_ok($$SELECT clutch.send(pg_temp.message('{"n": "x"}'))$$, 'a type that a workflow may enforce is not checked for every event');
+SELECT clutch.register_schema('test.note', clutch.schema_of('test.note'), enforce => 'always') \g /dev/null
+SELECT is(pg_temp.fault($$SELECT clutch.send(pg_temp.message('{"n": "x"}'))$$), 'KL010 CONTRACT_BROKEN /payload/text', 'a type that is always enforced is');
+CREATE FUNCTION pg_temp.faults(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'sent';
+EXCEPTION WHEN SQLSTATE 'KL010' THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN (SELECT string_agg(concat_ws(' ', f ->> 'path', f ->> 'argument', f ->> 'keyword', f ->> 'schema_path'), ', ' ORDER BY f ->> 'path') FROM jsonb_array_elements(detail::jsonb) f);
+END $$;
+SELECT is(pg_temp.faults($$INSERT INTO clutch.events (envelope) VALUES (pg_temp.message('{"n": "x"}'))$$), '/payload/n type /properties/n/type, /payload/text required /required', 'with all faults, for INSERT as well');
+SELECT is(pg_temp.faults($$SELECT clutch.send(pg_temp.message('{"text": "t", "n": 1}'))$$), 'sent', 'a valid payload is taken');
+SELECT is(pg_temp.faults($$SELECT clutch.send(pg_temp.message('{"n": "x"}', 'test.other'))$$), 'sent', 'other types are not concerned');
+SELECT fixture.agent('ken'), fixture.ask('task:1') \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
+SELECT is(pg_temp.faults($$SELECT clutch.finish('agent:ken', 'task:1', '{"n": 1.5}', payload_type => 'test.note')$$), '/n result type /properties/n/type, /text result required /required', 'for finish, the faults are those of its argument');
+SELECT is(fixture.state('task:1'), 'running agent:ken 1', 'and the task goes on');
+SELECT lives_ok($$SELECT clutch.finish('agent:ken', 'task:1', '{"text": "t"}', payload_type => 'test.note')$$, 'so the worker can correct it');
+BEGIN;
+SELECT clutch.register_schema('test.note', 'true', enforce => 'always', compatibility => 'none') \g /dev/null
+SELECT is(pg_temp.faults($$SELECT clutch.send(pg_temp.message('{}'))$$), 'sent', 'a transaction that registers a schema uses it at once');
+ROLLBACK;
+SELECT is(pg_temp.fault($$SELECT clutch.send(pg_temp.message('{}'))$$), 'KL010 CONTRACT_BROKEN /payload/text', 'and forgets it if it is rolled back');
+BEGIN;
+SAVEPOINT s;
+DELETE FROM clutch.payload_type WHERE payload_type = 'test.note';
+SELECT is(pg_temp.faults($$SELECT clutch.send(pg_temp.message('{}'))$$), 'sent', 'a row may be deleted');
+ROLLBACK TO s;
+SELECT is(pg_temp.fault($$SELECT clutch.send(pg_temp.message('{}'))$$), 'KL010 CONTRACT_BROKEN /payload/text', 'and comes back with its savepoint');
+COMMIT;
+SELECT clutch.register_schema('test.note', clutch.schema_of('test.note'), enforce => 'off') \g /dev/null
+SELECT is(pg_temp.faults($$SELECT clutch.send(pg_temp.message('{}'))$$), 'sent', 'off ends it');
+SELECT is((SELECT envelope -> 'payload' FROM clutch.events ORDER BY seq DESC LIMIT 1), '{}', 'the event is in the log');
+
+-- ------------------------------------------------------------------- rights
+CREATE ROLE clutch_test_schema_agent;
+SELECT clutch.grant_agent('clutch_test_schema_agent', 'agent:ken') \g /dev/null
+SET ROLE clutch_test_schema_agent;
+SELECT throws_ok($$SELECT clutch.register_schema('test.mine', '{}')$$, '42501', NULL, 'an agent''s role registers no schema');
+SELECT throws_ok($$INSERT INTO clutch.payload_type VALUES ('test.mine', 1, '{}', NULL, 'none', 'always', false, now(), 'me')$$, '42501', NULL, 'nor a row of the table');
+SELECT is((SELECT count(*) FROM clutch.validate_payload('research.summary.v1', '{}')), 2::bigint, 'but it may validate');
+SELECT isnt(clutch.schema_of('research.summary.v1'), NULL, 'and see a schema');
+RESET ROLE;
+SELECT clutch.revoke_agent('clutch_test_schema_agent', 'agent:ken') \g /dev/null
+DROP ROLE clutch_test_schema_agent;
+
+SELECT * FROM finish();
