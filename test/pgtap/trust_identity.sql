@@ -72,3 +72,6 @@ END $$;
 INSERT INTO public.trap VALUES (1);
 SELECT is(fixture.fault($$CREATE INDEX ON public.trap (public.spring(n))$$), '42501 RESTRICTED_OPERATION ', 'nor does the expression of an index');
 RESET SESSION AUTHORIZATION;
+SELECT * FROM finish();
+DROP OWNED BY clutch_test_app, clutch_test_user, clutch_test_eve, clutch_test_pool CASCADE;
+DROP ROLE clutch_test_app, clutch_test_user, clutch_test_eve, clutch_test_pool;

@@ -210,3 +210,6 @@ SELECT is(fixture.told($$SELECT fixture.say('eve', 'run:v', 'v2')$$), 'nothing',
 SET SESSION AUTHORIZATION clutch_test_lois;
 SELECT is(fixture.fault($$SELECT fixture.say('lois', 'run:v', 'v3')$$), '42501 NOT_A_PARTICIPANT /run_id', 'and belongs to whoever founds it next, also for a session that remembers it otherwise');
 RESET SESSION AUTHORIZATION;
+SELECT * FROM finish();
+DROP OWNED BY clutch_test_ken, clutch_test_lois, clutch_test_eve CASCADE;
+DROP ROLE clutch_test_ken, clutch_test_lois, clutch_test_eve;
