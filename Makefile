@@ -13,7 +13,7 @@ MODULE_big = clutch
 
 # The rooms, in the order in which an envelope walks through them.
 OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c \
-	src/base/*.c src/semver/*.c src/protocol/*.c src/trust/*.c src/store/*.c \
+	src/base/*.c src/semver/*.c src/protocol/*.c src/trust/*.c src/store/*.c src/ledger/*.c \
 	src/registry/*.c src/routing/*.c src/task/*.c src/wake/*.c src/queue/*.c \
 	src/contract/*.c src/flow/*.c src/feed/*.c src/retention/*.c src/worker/*.c src/api/*.c))
 
@@ -21,7 +21,7 @@ OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c \
 # update from the version before has the topics that are new as a whole, and
 # what sql/update/ says about the others.
 OLD_TOPICS = schema tables protocol send admit registry routing work run read subscription schedule retention metrics
-NEW_TOPICS = participant trust access contract
+NEW_TOPICS = participant trust access contract ledger
 LAST_TOPICS = grants dump
 topic_files = $(addprefix sql/install/, $(addsuffix .sql, $(1)))
 SQL_PARTS = $(call topic_files, $(OLD_TOPICS) $(NEW_TOPICS) $(LAST_TOPICS))

@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "settings.h"
 #include "store/event.h"
+#include "store/protection.h"
 #include "wake/notify.h"
 #include "worker/launcher.h"
 
@@ -30,5 +31,8 @@ _PG_init(void)
 	event_set_door((EventDoor) {admit_envelope, notify_event});
 	settle_begin();
 	if (process_shared_preload_libraries_in_progress)
+	{
 		launcher_register();
+		protection_watch();
+	}
 }

@@ -86,6 +86,11 @@ extern bool clutch_prune_unread;
 extern char *clutch_retention;
 extern int64 clutch_retention_time;	/* the same in microseconds; 0: off */
 
+/* proofs */
+extern int	clutch_seal_interval;	/* seconds; 0: ticks do not seal */
+extern char *clutch_log_origin;
+extern bool clutch_allow_ddl;
+
 /* tests */
 extern char *clutch_clock;
 

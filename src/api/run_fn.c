@@ -49,6 +49,7 @@ run_tick_now(void)
 	report = tick_all(clutch_tick_batch);
 	(void) settle_postponed(clutch_tick_batch);
 	(void) settle_agenda();
+	tick_seal(&report);
 	ticker_called();
 	document_begin(&b);
 	document_put_int(&b, "expired", report.due.expired);
@@ -59,6 +60,7 @@ run_tick_now(void)
 	document_put_int(&b, "sent", report.sent);
 	document_put_int(&b, "unanswered", report.expired);
 	document_put_int(&b, "routed", report.routed);
+	document_put_int(&b, "sealed", report.sealed);
 	return document_end(&b);
 }
 

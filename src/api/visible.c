@@ -79,15 +79,27 @@ clutch_my_runs(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(column_of_texts(array));
 }
 
-/* NULL if there is no such event, or if the role may not read its task */
+static bool
+visible_envelope(Jsonb *event)
+{
+	return visible_everything() || right_role_has(document_get_text(&event->root, "run_id"));
+}
+
+bool
+visible_event(int64 seq)
+{
+	Jsonb	   *event = event_read(seq, ROWS_ACTIVE);
+
+	return event != NULL ? visible_envelope(event) : visible_everything();
+}
+
+/* NULL if there is no such event, or if the role may not read its run */
 Datum
 clutch_envelope_of(PG_FUNCTION_ARGS)
 {
 	Jsonb	   *event = event_read(PG_GETARG_INT64(0), ROWS_ACTIVE);
-	Slice		task_id = event != NULL ? document_get_text(&event->root, "task_id") : SLICE_NONE;
-	Task	   *task = slice_present(task_id) ? task_look(task_id, ROWS_ACTIVE) : NULL;
 
-	if (event == NULL || !(task != NULL ? visible_task(task) : visible_everything()))
+	if (event == NULL || !visible_envelope(event))
 		PG_RETURN_NULL();
 	PG_RETURN_JSONB_P(event);
 }

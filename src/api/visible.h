@@ -31,4 +31,7 @@ extern Task *visible_look_task(Slice task_id);
  */
 extern void visible_require_own_agent(Slice agent_id, const char *argument);
 
+/* May the current role read the event?  One that is not in the log: if it reads the whole log. */
+extern bool visible_event(int64 seq);
+
 #endif							/* CLUTCH_VISIBLE_H */

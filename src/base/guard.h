@@ -31,7 +31,8 @@ typedef enum GuardKind
 	GUARD_BUDGET,
 	GUARD_SCHEDULE,
 	GUARD_SUBSCRIPTION,
-	GUARD_EPOCH
+	GUARD_EPOCH,
+	GUARD_LEDGER
 } GuardKind;
 
 extern uint64 guard_key(GuardKind kind, Slice a, Slice b, int64 c);

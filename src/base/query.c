@@ -23,20 +23,40 @@ query_prepare(QueryPlan *plan)
 	plan->plan = prepared;
 }
 
-uint64
-query_execute(QueryPlan *plan, Datum *arguments, const char *nulls)
+/* Leaves SPI connected. */
+static void
+query_run(QueryPlan *plan, Datum *arguments, const char *nulls, bool read_only)
 {
-	uint64		processed;
 	int			result;
 
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
 	if (plan->plan == NULL)
 		query_prepare(plan);
-	result = SPI_execute_plan(plan->plan, arguments, nulls, false, 0);
+	result = SPI_execute_plan(plan->plan, arguments, nulls, read_only, 0);
 	if (result < 0)
 		elog(ERROR, "could not run \"%s\": %s", plan->sql, SPI_result_code_string(result));
+}
+
+uint64
+query_execute(QueryPlan *plan, Datum *arguments, const char *nulls)
+{
+	uint64		processed;
+
+	query_run(plan, arguments, nulls, false);
 	processed = SPI_processed;
 	SPI_finish();
 	return processed;
+}
+
+bool
+query_find_int8(QueryPlan *plan, Datum *arguments, int64 *value)
+{
+	bool		isnull = true;
+
+	query_run(plan, arguments, NULL, true);
+	if (SPI_processed > 0)
+		*value = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	SPI_finish();
+	return !isnull;
 }

@@ -15,7 +15,7 @@
 
 #include "clutch.h"
 
-#define QUERY_MAX_ARGUMENTS	4
+#define QUERY_MAX_ARGUMENTS	7
 
 /* A QueryPlan is static: the plan lives as long as the backend. */
 typedef struct QueryPlan
@@ -28,5 +28,12 @@ typedef struct QueryPlan
 
 /* Runs the statement and returns the number of rows.  nulls is as in SPI, or NULL. */
 extern uint64 query_execute(QueryPlan *plan, Datum *arguments, const char *nulls);
+
+/*
+ * Runs a query that only reads, and sees what the calling statement sees.  Sets
+ * *value to the bigint in the first column of its first row; returns false if there
+ * is no row, or if that is NULL.
+ */
+extern bool query_find_int8(QueryPlan *plan, Datum *arguments, int64 *value);
 
 #endif							/* CLUTCH_QUERY_H */

@@ -79,7 +79,10 @@
 	X(EPOCH, "epoch", 5) \
 	X(SCHEDULE, "schedule", 11) \
 	X(SUBSCRIPTION, "subscription", 5) \
-	X(SUBSCRIPTION_POSITION, "subscription_position", 8)
+	X(SUBSCRIPTION_POSITION, "subscription_position", 8) \
+	X(CHECKPOINT, "checkpoint", 7) \
+	X(CHECKPOINT_SIGNATURE, "checkpoint_signature", 5) \
+	X(TREE_HASH, "tree_hash", 3)
 
 #define STATE_TABLE_CONSTANT(constant, name, columns)	TABLE_##constant,
 typedef enum StateTable
@@ -144,7 +147,10 @@ enum
 	X(SCHEDULE, "schedule_pkey")	/* name */ \
 	X(SCHEDULE_NEXT_AT, "schedule_next_at") /* next_at, name */ \
 	X(SUBSCRIPTION, "subscription_pkey")	/* name */ \
-	X(SUBSCRIPTION_POSITION, "subscription_position_key")	/* name, member, generation DESC */
+	X(SUBSCRIPTION_POSITION, "subscription_position_key")	/* name, member, generation DESC */ \
+	X(CHECKPOINT, "checkpoint_pkey")	/* size */ \
+	X(CHECKPOINT_SIGNATURE, "checkpoint_signature_pkey")	/* size, signer */ \
+	X(TREE_HASH, "tree_hash_pkey")	/* height, first_index */
 
 #define STATE_INDEX_CONSTANT(constant, name)	INDEX_##constant,
 typedef enum StateIndex

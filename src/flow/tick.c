@@ -9,6 +9,7 @@
 
 #include "base/savepoint.h"
 #include "base/clock.h"
+#include "base/rows.h"
 #include "base/wait.h"
 #include "flow/expiry.h"
 #include "flow/liveness.h"
@@ -18,6 +19,8 @@
 #include "flow/tally.h"
 #include "flow/tick.h"
 #include "flow/ticker.h"
+#include "ledger/seal.h"
+#include "miscadmin.h"
 #include "queue/timer.h"
 #include "queue/waiting.h"
 #include "settings.h"
@@ -94,10 +97,41 @@ tick_all(int n)
 	return tick.report;
 }
 
+/* ------------------------------------------------------------------- sealing */
+
+static bool
+tick_has_moved(const TickReport *report)
+{
+	return due_moved(&report->due) + report->routed + report->sent + report->expired + report->lost > 0;
+}
+
+static int
+tick_seal_events(int n)
+{
+	Oid			user;
+	int			context;
+	int64		sealed;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
+	sealed = seal_if_due(n);
+	SetUserIdAndSecContext(user, context);
+	return (int) sealed;
+}
+
+void
+tick_seal(TickReport *report)
+{
+	report->sealed = tick_part_try(tick_seal_events, tick_has_moved(report) ? SEAL_STEP / 10 : SEAL_STEP,
+								   "events cannot be added to the tree over the log");
+}
+
 bool
 tick_settle(const Consequence *consequence)
 {
-	(void) tick_all(consequence->amount);
+	TickReport	report = tick_all(consequence->amount);
+
+	tick_seal(&report);
 	ticker_called();
 	return true;
 }

@@ -23,10 +23,18 @@ typedef struct TickReport
 	int			sent;			/* schedules */
 	int			expired;		/* messages that nobody replied to */
 	int			routed;			/* tasks that waited, and due ones */
+	int64		sealed;			/* events, by tick_seal */
 } TickReport;
 
 /* Each kind of work at most n times.  Never waits for a lock. */
 extern TickReport tick_all(int n);
+
+/*
+ * Adds events to the tree over the log (ledger/seal.h), fewer if the tick has moved
+ * tasks, whose locks are held meanwhile.  The worker does so in a transaction of its
+ * own.
+ */
+extern void tick_seal(TickReport *report);
 
 /* Was there so much work that there may be more? */
 extern bool tick_is_full(const TickReport *report, int n);

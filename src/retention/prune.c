@@ -11,6 +11,7 @@
 #include "base/savepoint.h"
 #include "base/wait.h"
 #include "flow/budget.h"
+#include "ledger/excuse.h"
 #include "miscadmin.h"
 #include "registry/breaker.h"
 #include "retention/candidates.h"
@@ -208,6 +209,7 @@ prune_append_audit(const Pruning *pruning, TimestampTz before)
 	document_put_int(&b, "first_seq", pruning->seqs[0]);
 	document_put_int(&b, "last_seq", pruning->seqs[pruning->n - 1]);
 	document_put_int(&b, "tasks", tasks);
+	excuse_put_pruned(&b, pruning->seqs, pruning->n);
 	prune_put_runs(&b, pruning->removed);
 	(void) audit_append(AUDIT_PRUNED, document_end(&b));
 }

@@ -8,6 +8,8 @@
 #include "clutch.h"
 
 #include "base/document.h"
+#include "ledger/excuse.h"
+#include "ledger/leaf.h"
 #include "protocol/problem.h"
 #include "retention/redact.h"
 #include "store/audit.h"
@@ -16,9 +18,9 @@
 #include "task/task.h"
 
 static void
-redact_read_event(int64 seq, Envelope *envelope)
+redact_read_event(int64 seq, Envelope *envelope, TimestampTz *received_at)
 {
-	Jsonb	   *document = event_read(seq, ROWS_LATEST);
+	Jsonb	   *document = event_read_received(seq, ROWS_LATEST, received_at);
 
 	if (document == NULL)
 		ereport(ERROR,
@@ -50,8 +52,10 @@ redact_detail(const Envelope *envelope)
 	task_save(task);
 }
 
+/* The audit event says by which leaf the event can still be proved, and by which it is compared. */
 static void
-redact_append_audit(int64 seq, const Envelope *envelope, Slice digest, Slice reason)
+redact_append_audit(int64 seq, const Envelope *envelope, const MerkleHash *was, const MerkleHash *is,
+					Slice digest, Slice reason)
 {
 	DocumentBuilder b;
 
@@ -62,6 +66,7 @@ redact_append_audit(int64 seq, const Envelope *envelope, Slice digest, Slice rea
 	document_put_text(&b, "type", envelope->type_name);
 	document_put_text(&b, "sha256", digest);
 	document_put_text(&b, "reason", reason);
+	excuse_put_redacted(&b, was, is);
 	(void) audit_append(AUDIT_REDACTED, document_end(&b));
 }
 
@@ -69,14 +74,21 @@ bool
 redact_event(int64 seq, Slice reason)
 {
 	Envelope	envelope;
+	TimestampTz received_at;
 	Slice		digest;
+	Jsonb	   *redacted;
+	MerkleHash	was;
+	MerkleHash	is;
 
-	redact_read_event(seq, &envelope);
+	redact_read_event(seq, &envelope, &received_at);
 	if (redaction_is_done(&envelope))
 		return false;
 	digest = redaction_digest(&envelope.payload);
 	redact_detail(&envelope);
-	erasure_replace(seq, redaction_document(&envelope, digest, reason));
-	redact_append_audit(seq, &envelope, digest, reason);
+	redacted = redaction_document(&envelope, digest, reason);
+	was = leaf_hash(seq, received_at, envelope.doc);
+	is = leaf_hash(seq, received_at, redacted);
+	erasure_replace(seq, redacted);
+	redact_append_audit(seq, &envelope, &was, &is, digest, reason);
 	return true;
 }

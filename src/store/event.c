@@ -85,6 +85,12 @@ event_form_tuple(const Event *event, TupleDesc desc)
 Jsonb *
 event_read(int64 seq, RowSnapshot which)
 {
+	return event_read_received(seq, which, NULL);
+}
+
+Jsonb *
+event_read_received(int64 seq, RowSnapshot which, TimestampTz *received_at)
+{
 	Jsonb	   *envelope = NULL;
 	RowScan		scan;
 
@@ -92,7 +98,11 @@ event_read(int64 seq, RowSnapshot which)
 	rows_key_int8(&scan, 1, BTEqualStrategyNumber, seq);
 	rows_start(&scan);
 	if (rows_next(&scan))
+	{
 		envelope = rows_jsonb(&scan, Anum_event_envelope);
+		if (received_at != NULL)
+			*received_at = rows_timestamp(&scan, Anum_event_received_at);
+	}
 	rows_end(&scan);
 	return envelope;
 }

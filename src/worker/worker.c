@@ -15,6 +15,7 @@
 #include "flow/restored.h"
 #include "flow/settle.h"
 #include "flow/tick.h"
+#include "ledger/seal.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -54,7 +55,7 @@
 #define FIRST_PAUSE		USECS_PER_SEC
 #define LONGEST_PAUSE	(60 * USECS_PER_SEC)
 
-/* One of the two things that the worker does, and when it does it next. */
+/* One of the things that the worker does, and when it does it next. */
 typedef struct Job
 {
 	const char *what;			/* as pg_stat_activity shows it */
@@ -66,10 +67,12 @@ typedef struct Job
 static void worker_tick_step(void);
 static void worker_hint_step(void);
 static void worker_prune_step(void);
+static void worker_seal_step(void);
 
 static Job	tick_job = {"clutch.tick()", worker_tick_step};
 static Job	hint_job = {"waking listeners", worker_hint_step};
 static Job	prune_job = {"clutch.prune()", worker_prune_step};
+static Job	seal_job = {"clutch.seal()", worker_seal_step};
 
 /* hints that were taken from the mailbox and have not been sent yet */
 static Hint hints[MAILBOX_HINTS];
@@ -166,6 +169,29 @@ worker_prune_step(void)
 		SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
 		if (prune_batch(clock_now() - keep, PRUNE_STEP).events > 0)
 			prune_job.at = GetCurrentTimestamp() + PRUNE_PAUSE;
+		SetUserIdAndSecContext(GetSessionUserId(), 0);
+	}
+	PopActiveSnapshot();
+}
+
+/*
+ * A database in which nothing happens is looked at, and not written to.  When a
+ * batch was full, the next one follows after the other jobs.
+ */
+static void
+worker_seal_step(void)
+{
+	int			interval = clutch_seal_interval;
+
+	if (interval == 0)
+		return;
+	seal_job.at = GetCurrentTimestamp() + interval * USECS_PER_SEC;
+	PushActiveSnapshot(GetTransactionSnapshot());
+	if (worker_hold_extension() && epoch_has_begun())
+	{
+		SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
+		if (seal_batch(SEAL_STEP) >= SEAL_STEP)
+			seal_job.at = GetCurrentTimestamp();
 		SetUserIdAndSecContext(GetSessionUserId(), 0);
 	}
 	PopActiveSnapshot();
@@ -269,6 +295,7 @@ worker_sleep_until(TimestampTz at)
 		ProcessConfigFile(PGC_SIGHUP);
 		worker_job_bring_forward(&tick_job, DT_NOBEGIN);
 		worker_job_bring_forward(&prune_job, DT_NOBEGIN);
+		worker_job_bring_forward(&seal_job, DT_NOBEGIN);
 	}
 }
 
@@ -301,6 +328,7 @@ worker_begin(int number)
 	tick_job.at = DT_NOBEGIN;
 	hint_job.at = DT_NOEND;
 	prune_job.at = DT_NOBEGIN;
+	seal_job.at = DT_NOBEGIN;
 }
 
 void
@@ -330,8 +358,10 @@ clutch_worker_main(Datum arg)
 			tick_job.at = DT_NOBEGIN;
 		if (has_extension && worker_job_is_due(&prune_job))
 			(void) worker_job_run(&prune_job);
+		if (has_extension && worker_job_is_due(&seal_job))
+			(void) worker_job_run(&seal_job);
 		mailbox_plan(worker_clock_time(tick_job.at));
-		worker_sleep_until(Min(Min(tick_job.at, prune_job.at),
+		worker_sleep_until(Min(Min(Min(tick_job.at, prune_job.at), seal_job.at),
 							   nhints > 0 ? hint_job.at : DT_NOEND));
 	}
 	worker_send_hints();

@@ -1,0 +1,79 @@
+-- ------------------------------------------------------------------- proofs
+-- The tree of RFC 6962 over the log (docs/proofs.md).  These tables are not
+-- derived from the log: they say what it was.  Rows are only ever inserted.
+
+-- The heads of the tree, and which events each of them has added, in the order of seq.
+CREATE TABLE clutch.checkpoint (
+	size			bigint NOT NULL,		-- leaves of the tree, with these
+	root			bytea NOT NULL,
+	members			int8multirange NOT NULL,	-- seqs
+	epoch			integer NOT NULL,		-- sealed is every transaction of the epoch
+	xid				xid8 NOT NULL,			-- before this one
+	sealed_at		timestamptz NOT NULL,
+	origin			text NOT NULL,			-- the name of the log
+	CONSTRAINT checkpoint_pkey PRIMARY KEY (size)
+);
+CREATE INDEX checkpoint_members ON clutch.checkpoint USING gist (members);
+
+-- Signatures on them, made outside the database.
+CREATE TABLE clutch.checkpoint_signature (
+	size			bigint NOT NULL,		-- of the checkpoint
+	signer			text COLLATE "C" NOT NULL,	-- the name of the key
+	public_key		bytea NOT NULL,			-- Ed25519
+	signature		bytea NOT NULL,
+	added_at		timestamptz NOT NULL,
+	CONSTRAINT checkpoint_signature_pkey PRIMARY KEY (size, signer)
+);
+
+-- Up to 32 consecutive hashes of the leaves, or of complete subtrees of one height.
+CREATE TABLE clutch.tree_hash (
+	height			integer NOT NULL,		-- 0, 5, 10, ...
+	first_index		bigint NOT NULL,
+	hashes			bytea NOT NULL,			-- 32 bytes each
+	CONSTRAINT tree_hash_pkey PRIMARY KEY (height, first_index)
+);
+
+-- The text of a note ends with a line break; a blank line and the signatures follow.
+CREATE VIEW clutch.checkpoints WITH (security_invoker = true) AS
+SELECT c.size, c.root, c.sealed_at, c.origin,
+	   pg_catalog.lower(c.members) AS first_seq, pg_catalog.upper(c.members) - 1 AS last_seq,
+	   pg_catalog.format(E'%s\n%s\n%s\n', c.origin, c.size, pg_catalog.encode(c.root, 'base64'))
+	   || coalesce(s.lines, '') AS note
+FROM clutch.checkpoint c
+LEFT JOIN LATERAL (
+	SELECT E'\n' || pg_catalog.string_agg(pg_catalog.format(E'\u2014 %s %s\n', g.signer,
+			pg_catalog.translate(pg_catalog.encode(
+				pg_catalog.substr(pg_catalog.sha256(pg_catalog.convert_to(g.signer, 'UTF8') || '\x0a01'::bytea || g.public_key), 1, 4)
+				|| g.signature, 'base64'), E'\n', '')), '' ORDER BY g.added_at, g.signer) AS lines
+	FROM clutch.checkpoint_signature g WHERE g.size = c.size) s ON true;
+COMMENT ON VIEW clutch.checkpoints IS
+	'the heads of the tree over the log; note is the text to keep outside, with the signatures that were added';
+
+CREATE FUNCTION clutch.seal(max_events bigint DEFAULT 1000000) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'clutch_seal' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.seal(bigint) IS
+	'adds the committed events of the log to the tree now; returns how many, 0 if there are none that can be sealed yet';
+
+CREATE FUNCTION clutch.prove(seq bigint, OUT leaf_index bigint, OUT tree_size bigint, OUT root bytea,
+		OUT leaf_hash bytea, OUT path bytea[], OUT leaf bytea)
+	RETURNS record
+	AS 'MODULE_PATHNAME', 'clutch_prove' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION clutch.prove(bigint) IS
+	'proves that an event is in the tree over the log: the path of RFC 6962 from its leaf to the root of the newest checkpoint';
+
+CREATE FUNCTION clutch.consistency(first_size bigint, second_size bigint, OUT first_root bytea,
+		OUT second_root bytea, OUT path bytea[])
+	RETURNS record
+	AS 'MODULE_PATHNAME', 'clutch_consistency' LANGUAGE C STABLE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION clutch.consistency(bigint, bigint) IS
+	'proves that the tree of the second size begins with all leaves of the tree of the first size (RFC 6962, 2.1.2)';
+
+CREATE FUNCTION clutch.verify_log(OUT code text, OUT detail text, OUT hint text) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_verify_log' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 1;
+COMMENT ON FUNCTION clutch.verify_log() IS
+	'compares every sealed event with the tree over the log, and the tree with its checkpoints; no rows: the log is what was sealed';
+
+CREATE FUNCTION clutch.add_checkpoint_signature(size bigint, signer text, public_key bytea, signature bytea) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_add_checkpoint_signature' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.add_checkpoint_signature(bigint, text, bytea, bytea) IS
+	'keeps an Ed25519 signature on the note of a checkpoint, made outside; returns false if that signer has signed it already';

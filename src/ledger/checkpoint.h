@@ -1,0 +1,90 @@
+/*-------------------------------------------------------------------------
+ *
+ * checkpoint.h
+ *	  The heads of the tree over the log, clutch.checkpoint.
+ *
+ * A checkpoint adds leaves to the tree: the events that its members name, in the
+ * order of seq.  So the place of an event in the tree follows from its checkpoint
+ * and its seq.  Rows are only ever inserted, and the newest one says how far the
+ * log has been sealed: all transactions of its epoch before xid, and all earlier
+ * epochs.
+ *
+ * A head that leaves the database is a note in the format of C2SP tlog-checkpoint:
+ * the origin, the size, and the root in base64, each with a line break after it.
+ * Signatures are made outside, and kept in clutch.checkpoint_signature.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_CHECKPOINT_H
+#define CLUTCH_CHECKPOINT_H
+
+#include "base/rows.h"
+#include "ledger/merkle.h"
+#include "lib/stringinfo.h"
+
+/* the seqs from one up to, but without, another */
+typedef struct SeqRange
+{
+	int64		from;
+	int64		to;
+} SeqRange;
+
+typedef struct Checkpoint
+{
+	int64		size;			/* of the tree, with this checkpoint; 0: there is none */
+	MerkleHash	root;
+	int			nmembers;
+	SeqRange   *members;		/* ascending; palloc'd */
+	int			epoch;
+	uint64		xid;
+	TimestampTz sealed_at;
+	Slice		origin;
+} Checkpoint;
+
+/* how many events the checkpoint has added */
+extern int64 checkpoint_count(const Checkpoint *checkpoint);
+
+/* the last one; without any, size is 0 */
+extern Checkpoint checkpoint_newest(RowSnapshot which);
+
+/* the one of that size; false if there is none */
+extern bool checkpoint_find(int64 size, RowSnapshot which, Checkpoint *checkpoint);
+
+/* Inserts a row; the members are the n seqs, ascending, and not the field. */
+extern void checkpoint_insert(const Checkpoint *checkpoint, const int64 *seqs, int n);
+
+/*
+ * The place of an event in the tree.  Returns false if it has not been sealed, by
+ * what the calling statement sees.
+ */
+extern bool checkpoint_locate(int64 seq, int64 *leaf_index);
+
+/* Calls visit for each checkpoint, from the first to the last, in a context that is reset. */
+extern void checkpoint_visit_all(RowSnapshot which,
+								 void (*visit) (const Checkpoint *checkpoint, void *arg), void *arg);
+
+/* the text of the note that signatures sign; palloc'd */
+extern StringInfo checkpoint_note(const Checkpoint *checkpoint);
+
+/* --- signatures (checkpoint_signature.c) --- */
+
+typedef struct CheckpointSignature
+{
+	int64		size;			/* of the checkpoint */
+	Slice		signer;			/* the name of the key */
+	uint8		public_key[CRYPTO_PUBLIC_KEY_BYTES];
+	uint8		signature[CRYPTO_SIGNATURE_BYTES];
+} CheckpointSignature;
+
+/* Does it sign the note of this checkpoint? */
+extern bool checkpoint_signature_is_valid(const CheckpointSignature *signature,
+										  const Checkpoint *checkpoint);
+
+/* Returns false if that key has signed the checkpoint already. */
+extern bool checkpoint_signature_insert(const CheckpointSignature *signature);
+
+extern void checkpoint_signature_visit_all(RowSnapshot which,
+										   void (*visit) (const CheckpointSignature *signature, void *arg),
+										   void *arg);
+
+#endif							/* CLUTCH_CHECKPOINT_H */

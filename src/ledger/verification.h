@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * verification.h
+ *	  Comparing the log with the tree over it (clutch.verify_log).
+ *
+ * Three comparisons: the hashes of the tree with the roots of the checkpoints; the
+ * rows of the log with the leaves; the signatures with the notes.  A row that
+ * differs is excused by an audit event (ledger/excuse.h).  Whoever rewrites the log,
+ * the hashes and the checkpoints alike is found by those who kept a head outside.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_VERIFICATION_H
+#define CLUTCH_VERIFICATION_H
+
+#include "ledger/checkpoint.h"
+
+/* a finding: a code of docs/errors.md, a sentence, and what to do */
+typedef void (*VerificationReport) (const char *code, const char *detail, const char *hint, void *arg);
+
+/* Reads all of the log, as the calling statement sees it; reports nothing if it is sound. */
+extern void verification_run(VerificationReport report, void *arg);
+
+#endif							/* CLUTCH_VERIFICATION_H */

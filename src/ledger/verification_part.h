@@ -1,0 +1,46 @@
+/*-------------------------------------------------------------------------
+ *
+ * verification_part.h
+ *	  What the files verification*.c share with one another.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_VERIFICATION_PART_H
+#define CLUTCH_VERIFICATION_PART_H
+
+#include "ledger/verification.h"
+
+/* consecutive seqs that are consecutive leaves */
+typedef struct VerificationSegment
+{
+	int64		from;
+	int64		to;
+	int64		leaf;			/* of the first */
+} VerificationSegment;
+
+/* the sealed part of the log, as far as the tree is what the checkpoints say */
+typedef struct VerificationScope
+{
+	VerificationSegment *segments;	/* by seq, without overlaps */
+	int			n;
+	int			room;
+	int			epoch;			/* of the last checkpoint: all transactions */
+	uint64		xid;			/* before this one */
+} VerificationScope;
+
+typedef struct Verification
+{
+	VerificationReport report;
+	void	   *arg;
+	int			findings;
+	VerificationScope scope;
+} Verification;
+
+extern void verification_find(Verification *v, const char *code, const char *hint,
+							  const char *format,...) pg_attribute_printf(4, 5);
+
+/* --- verification_log.c --- */
+
+extern void verification_compare_log(Verification *v);
+
+#endif							/* CLUTCH_VERIFICATION_PART_H */

@@ -1,0 +1,252 @@
+/*-------------------------------------------------------------------------
+ *
+ * protection.c
+ *	  Statements that would let somebody rewrite the log are refused.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_rewrite.h"
+#include "catalog/pg_trigger.h"
+#include "commands/extension.h"
+#include "commands/trigger.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "protocol/problem.h"
+#include "settings.h"
+#include "store/event.h"
+#include "store/protection.h"
+#include "tcop/utility.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+static object_access_hook_type previous_access = NULL;
+static ProcessUtility_hook_type previous_utility = NULL;
+
+/* What the statement that is running does, as far as the hook below cannot tell. */
+typedef struct ProtectionStatement
+{
+	bool		drops_extension;
+	bool		changes_type;
+} ProtectionStatement;
+
+static ProtectionStatement running;
+
+static void
+protection_refuse(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY),
+			 errproblem("", "LOG_PROTECTED"),
+			 errmsg("cannot %s: the log of clutch is append-only", what),
+			 errhint("If you mean it, run SET clutch.allow_ddl = on first, as a superuser; clutch.verify_log() then finds what has changed in the sealed part of the log.")));
+}
+
+/* ------------------------------------------------------------ which objects */
+
+/* By name: the log may belong to another version of the extension. */
+static bool
+protection_is_log(Oid relid)
+{
+	char	   *name = get_rel_name(relid);
+	bool		is_log = name != NULL && strcmp(name, "events") == 0 &&
+		get_rel_namespace(relid) == get_namespace_oid(CLUTCH_SCHEMA, true);
+
+	if (name != NULL)
+		pfree(name);
+	return is_log;
+}
+
+/* Is it a function of this extension that guards the log? */
+static bool
+protection_is_guard(Oid function)
+{
+	char	   *name = get_func_name(function);
+	bool		is_guard = name != NULL &&
+		(strcmp(name, "admit") == 0 || strcmp(name, "append_only") == 0) &&
+		get_func_namespace(function) == get_namespace_oid(CLUTCH_SCHEMA, true);
+
+	if (name != NULL)
+		pfree(name);
+	return is_guard;
+}
+
+/*
+ * Is it one of our triggers of the log?  If need be, as the statement has left it;
+ * then those that fire always are not meant.
+ */
+static bool
+protection_is_our_trigger(Oid trigger, bool unless_always)
+{
+	Relation	rel = table_open(TriggerRelationId, AccessShareLock);
+	bool		is_ours = false;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(trigger));
+	scan = systable_beginscan(rel, TriggerOidIndexId, true, SnapshotSelf, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
+
+		is_ours = protection_is_guard(form->tgfoid) && protection_is_log(form->tgrelid) &&
+			!(unless_always && form->tgenabled == TRIGGER_FIRES_ALWAYS);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return is_ours;
+}
+
+static bool
+protection_is_our_rule(Oid rule)
+{
+	Relation	rel = table_open(RewriteRelationId, AccessShareLock);
+	bool		is_ours = false;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_rewrite_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(rule));
+	scan = systable_beginscan(rel, RewriteOidIndexId, true, SnapshotSelf, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		is_ours = protection_is_log(((Form_pg_rewrite) GETSTRUCT(tuple))->ev_class);
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return is_ours;
+}
+
+/* ---------------------------------------------------------------- judgement */
+
+static void
+protection_judge_drop(Oid class, Oid object, int part)
+{
+	if (running.drops_extension)
+		return;
+	if (class == RelationRelationId && part == 0 && protection_is_log(object))
+		protection_refuse("drop table clutch.events");
+	if (class == RelationRelationId && part > 0 && part <= Natts_event && protection_is_log(object))
+		protection_refuse("drop a column of clutch.events");
+	if (class == TriggerRelationId && protection_is_our_trigger(object, false))
+		protection_refuse("drop a trigger of clutch.events");
+}
+
+static void
+protection_judge_change(Oid class, Oid object, int part)
+{
+	if (class == TriggerRelationId && protection_is_our_trigger(object, true))
+		protection_refuse("disable a trigger of clutch.events");
+	if (class == RelationRelationId && part > 0 && part <= Natts_event && running.changes_type &&
+		protection_is_log(object))
+		protection_refuse("change the type of a column of clutch.events");
+}
+
+static void
+protection_judge(ObjectAccessType access, Oid class, Oid object, int part)
+{
+	switch (access)
+	{
+		case OAT_DROP:
+			protection_judge_drop(class, object, part);
+			break;
+		case OAT_POST_ALTER:
+			protection_judge_change(class, object, part);
+			break;
+		case OAT_TRUNCATE:
+			if (class == RelationRelationId && protection_is_log(object))
+				protection_refuse("truncate clutch.events");
+			break;
+		case OAT_POST_CREATE:
+			if (class == RewriteRelationId && protection_is_our_rule(object))
+				protection_refuse("make a rule on clutch.events");
+			if (class == ProcedureRelationId && protection_is_guard(object))
+				protection_refuse("replace a trigger function of clutch");
+			break;
+		default:
+			break;
+	}
+}
+
+static void
+protection_object_access(ObjectAccessType access, Oid class, Oid object, int part, void *arg)
+{
+	if (previous_access)
+		previous_access(access, class, object, part, arg);
+	if (clutch_allow_ddl || creating_extension || IsBinaryUpgrade)
+		return;
+	if (class == RelationRelationId || class == TriggerRelationId ||
+		class == RewriteRelationId || class == ProcedureRelationId)
+		protection_judge(access, class, object, part);
+}
+
+/* ---------------------------------------------------------------- statements */
+
+static bool
+protection_changes_type(const AlterTableStmt *statement)
+{
+	ListCell   *cell;
+
+	foreach(cell, statement->cmds)
+		if (((AlterTableCmd *) lfirst(cell))->subtype == AT_AlterColumnType)
+			return true;
+	return false;
+}
+
+/* A member of the extension is dropped with it, and only so. */
+static ProtectionStatement
+protection_read(Node *statement)
+{
+	ProtectionStatement read = {0};
+
+	if (IsA(statement, DropStmt))
+		read.drops_extension = ((DropStmt *) statement)->removeType == OBJECT_EXTENSION ||
+			((DropStmt *) statement)->removeType == OBJECT_SCHEMA;
+	else if (IsA(statement, DropOwnedStmt))
+		read.drops_extension = true;
+	else if (IsA(statement, AlterTableStmt))
+		read.changes_type = protection_changes_type((AlterTableStmt *) statement);
+	return read;
+}
+
+static void
+protection_process_utility(PlannedStmt *plan, const char *text, bool read_only,
+						   ProcessUtilityContext context, ParamListInfo parameters,
+						   QueryEnvironment *environment, DestReceiver *receiver,
+						   QueryCompletion *completion)
+{
+	ProtectionStatement outer = running;
+	ProcessUtility_hook_type next = previous_utility != NULL ? previous_utility : standard_ProcessUtility;
+
+	running = protection_read(plan->utilityStmt);
+	PG_TRY();
+	{
+		next(plan, text, read_only, context, parameters, environment, receiver, completion);
+	}
+	PG_FINALLY();
+	{
+		running = outer;
+	}
+	PG_END_TRY();
+}
+
+void
+protection_watch(void)
+{
+	previous_access = object_access_hook;
+	object_access_hook = protection_object_access;
+	previous_utility = ProcessUtility_hook;
+	ProcessUtility_hook = protection_process_utility;
+}
