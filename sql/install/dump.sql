@@ -12,15 +12,12 @@ BEGIN
 		ORDER BY c.oid
 	LOOP
 		-- A role that was dropped leaves a bare number, which would name
-		-- somebody else in another cluster.  Nor does its subscription leave
-		-- places behind, which the next one of the name would take for its own.
+		-- somebody else in another cluster.
 		PERFORM pg_catalog.pg_extension_config_dump(member,
 			CASE WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.principal,clutch.privilege}'::regclass[])
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)'
-				 WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.subscription,clutch.schedule}'::regclass[])
+				 WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.subscription,clutch.subscription_position,clutch.schedule}'::regclass[])
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) owner)'
-				 WHEN member OPERATOR(pg_catalog.=) 'clutch.subscription_position'::regclass
-				 THEN 'WHERE name IN (SELECT s.name FROM clutch.subscription s JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) s.owner)'
 				 WHEN member OPERATOR(pg_catalog.=) 'clutch.payload_type'::regclass
 				 THEN 'WHERE NOT builtin'
 				 ELSE '' END);

@@ -71,7 +71,7 @@ FROM (VALUES
 	('clutch.question', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = question.task_id)'),
 	('clutch.schedule', 'owner = (SELECT current_user)::regrole'),
 	('clutch.subscription', 'owner = (SELECT current_user)::regrole'),
-	('clutch.subscription_position', 'EXISTS (SELECT FROM clutch.subscription s WHERE s.name = subscription_position.name)')
+	('clutch.subscription_position', 'owner = (SELECT current_user)::regrole')
 ) AS v(relation, own);
 COMMENT ON VIEW clutch.agent_views IS
 	'what grant_agent lets a role read, and for tables which rows, as the condition of a row-level policy';

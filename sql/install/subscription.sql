@@ -43,11 +43,11 @@ COMMENT ON FUNCTION clutch.position() IS
 -- milliseconds, and seconds for a thousand of them.
 CREATE VIEW clutch.subscriptions WITH (security_invoker = true) AS
 WITH place AS NOT MATERIALIZED (
-	SELECT p.name, p.member, p.moved_at, p.batch, p.until IS NOT NULL AS reading,
+	SELECT p.owner, p.name, p.member, p.moved_at, p.batch, p.until IS NOT NULL AS reading,
 		   split_part(p.seen, '.', 2)::integer AS epoch, split_part(p.seen, '.', 5)::xid8 AS xmax
 	FROM clutch.subscription_position p
 	WHERE p.generation = (SELECT max(n.generation) FROM clutch.subscription_position n
-						  WHERE n.name = p.name AND n.member = p.member)),
+						  WHERE n.owner = p.owner AND n.name = p.name AND n.member = p.member)),
 unseen AS (
 	SELECT o.epoch, e.xid
 	FROM (SELECT l.epoch, min(l.xmax) AS xmax FROM place l GROUP BY l.epoch) AS o,
@@ -55,12 +55,12 @@ unseen AS (
 				  WHERE v.epoch = o.epoch AND v.xid >= o.xmax
 				  ORDER BY v.xid DESC LIMIT 10001) AS e),
 lag AS (
-	SELECT b.name, b.member, b.events_behind
-	FROM (SELECT u.name, u.member, count(*) FILTER (WHERE u.name IS NULL)
+	SELECT b.owner, b.name, b.member, b.events_behind
+	FROM (SELECT u.owner, u.name, u.member, count(*) FILTER (WHERE u.name IS NULL)
 				OVER (PARTITION BY u.epoch ORDER BY u.xid DESC) AS events_behind
-		  FROM (SELECT l.name, l.member, l.epoch, l.xmax AS xid FROM place l
+		  FROM (SELECT l.owner, l.name, l.member, l.epoch, l.xmax AS xid FROM place l
 				UNION ALL
-				SELECT NULL, NULL, e.epoch, e.xid FROM unseen e) AS u) AS b
+				SELECT NULL, NULL, NULL, e.epoch, e.xid FROM unseen e) AS u) AS b
 	WHERE b.name IS NOT NULL)
 SELECT	s.name, s.owner, s.filter, s.members, p.member, s.created_at, p.moved_at, p.batch, p.reading,
 		b.events_behind AS behind,
@@ -68,7 +68,7 @@ SELECT	s.name, s.owner, s.filter, s.members, p.member, s.created_at, p.moved_at,
 		 WHERE o.epoch = p.epoch AND o.xid >= p.xmax
 		 ORDER BY o.epoch, o.xid LIMIT 1) AS oldest
 FROM clutch.subscription s
-JOIN place p ON p.name = s.name
-JOIN lag b ON b.name = p.name AND b.member = p.member;
+JOIN place p ON p.owner = s.owner AND p.name = s.name
+JOIN lag b ON b.owner = p.owner AND b.name = p.name AND b.member = p.member;
 COMMENT ON VIEW clutch.subscriptions IS
 	'who reads the log, and how far each reader lags: the number of events it has not seen (10001 means more), and when the first of them was received';

@@ -372,7 +372,7 @@ CREATE TABLE clutch.schedule (
 	runs			bigint NOT NULL,
 	missed			bigint NOT NULL,		-- times that passed while nobody ticked
 	created_at		timestamptz NOT NULL,
-	CONSTRAINT schedule_pkey PRIMARY KEY (name)
+	CONSTRAINT schedule_pkey PRIMARY KEY (owner, name)
 );
 CREATE INDEX schedule_next_at ON clutch.schedule (next_at, name);
 
@@ -383,7 +383,7 @@ CREATE TABLE clutch.subscription (
 	filter			jsonb NOT NULL,
 	members			integer NOT NULL,
 	created_at		timestamptz NOT NULL,
-	CONSTRAINT subscription_pkey PRIMARY KEY (name)
+	CONSTRAINT subscription_pkey PRIMARY KEY (owner, name)
 );
 
 -- Newest first: what a member has seen, and the batch it is reading.
@@ -395,6 +395,7 @@ CREATE TABLE clutch.subscription_position (
 	place			bigint NOT NULL,		-- seq within the batch that was handled
 	seen			text COLLATE "C" NOT NULL,	-- a position, as clutch.position() has it
 	until			text COLLATE "C",		-- of the open batch; NULL: none is open
-	moved_at		timestamptz NOT NULL
+	moved_at		timestamptz NOT NULL,
+	owner			regrole NOT NULL		-- of the subscription
 );
-CREATE UNIQUE INDEX subscription_position_key ON clutch.subscription_position (name, member, generation DESC);
+CREATE UNIQUE INDEX subscription_position_key ON clutch.subscription_position (owner, name, member, generation DESC);

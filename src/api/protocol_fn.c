@@ -17,6 +17,8 @@
 #include "protocol/place.h"
 #include "protocol/rendering.h"
 #include "task/task.h"
+#include "trust/principal.h"
+#include "trust/secret.h"
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(clutch_validate);
@@ -179,6 +181,17 @@ envelope_inherit_from_parent(Draft *draft)
 		draft->thread_id = parent->thread_id;
 }
 
+/* Only those who speak for the sender may know which IDs its key stands for. */
+static void
+envelope_take_secret(Draft *draft)
+{
+	if (!slice_present(draft->idempotency_key))
+		return;
+	if (slice_present(draft->from_agent))
+		principal_require(draft->from_agent, "from_agent");
+	draft->secret = secret_get();
+}
+
 Datum
 clutch_envelope(PG_FUNCTION_ARGS)
 {
@@ -186,6 +199,7 @@ clutch_envelope(PG_FUNCTION_ARGS)
 
 	envelope_fill_draft(fcinfo, &draft);
 	envelope_inherit_from_parent(&draft);
+	envelope_take_secret(&draft);
 	draft_complete_ids(&draft);
 	PG_RETURN_JSONB_P(draft_document(&draft));
 }

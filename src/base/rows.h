@@ -62,6 +62,7 @@
 	X(PRIVILEGE, "privilege", 3) \
 	X(RUN_SCOPE, "run_scope", 2) \
 	X(PARTICIPANT, "participant", 2) \
+	X(SECRET, "secret", 2) \
 	X(TASK, "task", 46) \
 	X(READY, "ready", 7) \
 	X(WAITING, "waiting", 6) \
@@ -79,7 +80,7 @@
 	X(EPOCH, "epoch", 5) \
 	X(SCHEDULE, "schedule", 11) \
 	X(SUBSCRIPTION, "subscription", 5) \
-	X(SUBSCRIPTION_POSITION, "subscription_position", 8) \
+	X(SUBSCRIPTION_POSITION, "subscription_position", 9) \
 	X(CHECKPOINT, "checkpoint", 7) \
 	X(CHECKPOINT_SIGNATURE, "checkpoint_signature", 5) \
 	X(TREE_HASH, "tree_hash", 3)
@@ -123,6 +124,7 @@ enum
 	X(PRIVILEGE, "privilege_pkey")	/* grantee, privilege */ \
 	X(RUN_SCOPE, "run_scope_pkey")	/* run_id */ \
 	X(PARTICIPANT, "participant_key")	/* name, run_id */ \
+	X(SECRET, "secret_key")	/* made_at */ \
 	X(TASK, "task_pkey")	/* task_id */ \
 	X(TASK_RUN_ID, "task_run_id") \
 	X(TASK_PARENT, "task_parent_task_id") \
@@ -144,10 +146,10 @@ enum
 	X(EXPIRY_ID, "expiry_id")	/* id, run_id */ \
 	X(CONSEQUENCE, "consequence_pkey") /* no */ \
 	X(EPOCH, "epoch_key")	/* epoch, timeline */ \
-	X(SCHEDULE, "schedule_pkey")	/* name */ \
+	X(SCHEDULE, "schedule_pkey")	/* owner, name */ \
 	X(SCHEDULE_NEXT_AT, "schedule_next_at") /* next_at, name */ \
-	X(SUBSCRIPTION, "subscription_pkey")	/* name */ \
-	X(SUBSCRIPTION_POSITION, "subscription_position_key")	/* name, member, generation DESC */ \
+	X(SUBSCRIPTION, "subscription_pkey")	/* owner, name */ \
+	X(SUBSCRIPTION_POSITION, "subscription_position_key")	/* owner, name, member, generation DESC */ \
 	X(CHECKPOINT, "checkpoint_pkey")	/* size */ \
 	X(CHECKPOINT_SIGNATURE, "checkpoint_signature_pkey")	/* size, signer */ \
 	X(TREE_HASH, "tree_hash_pkey")	/* height, first_index */
@@ -181,7 +183,7 @@ typedef enum RowLock
 	ROW_BUSY					/* another transaction holds it (wait is false) */
 } RowLock;
 
-#define ROWS_MAX_KEYS	3
+#define ROWS_MAX_KEYS	4
 
 typedef struct RowScan
 {

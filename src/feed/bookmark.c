@@ -25,7 +25,8 @@ enum
 	Anum_subscription_position_seen,
 	Anum_subscription_position_until,
 	Anum_subscription_position_moved_at,
-	Natts_subscription_position = Anum_subscription_position_moved_at
+	Anum_subscription_position_owner,
+	Natts_subscription_position = Anum_subscription_position_owner
 };
 
 ROWS_CHECK_COLUMNS(Natts_subscription_position, SUBSCRIPTION_POSITION);
@@ -50,15 +51,16 @@ bookmark_position(Slice text, bool *is_ahead)
 
 /* Fetches the newest generation; false if there is none. */
 static bool
-bookmark_fetch(Slice name, int member, Datum *values, bool *nulls)
+bookmark_fetch(Oid owner, Slice name, int member, Datum *values, bool *nulls)
 {
 	RowScan		scan;
 	bool		found;
 
 	rows_begin(&scan, TABLE_SUBSCRIPTION_POSITION, INDEX_SUBSCRIPTION_POSITION, ROWS_LATEST,
 			   AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
-	rows_key_int4(&scan, 2, BTEqualStrategyNumber, member);
+	rows_key_oid(&scan, 1, BTEqualStrategyNumber, owner);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, name);
+	rows_key_int4(&scan, 3, BTEqualStrategyNumber, member);
 	rows_start(&scan);
 	found = rows_next(&scan);
 	if (found)
@@ -68,13 +70,13 @@ bookmark_fetch(Slice name, int member, Datum *values, bool *nulls)
 }
 
 Bookmark
-bookmark_read(Slice name, int member)
+bookmark_read(Oid owner, Slice name, int member)
 {
-	Bookmark	bookmark = {name, member};
+	Bookmark	bookmark = {owner, name, member};
 	Datum		v[Natts_subscription_position];
 	bool		n[Natts_subscription_position];
 
-	if (!bookmark_fetch(name, member, v, n))
+	if (!bookmark_fetch(owner, name, member, v, n))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("subscription \"%.*s\" has no position for member %d",
@@ -100,9 +102,10 @@ bookmark_delete(const Bookmark *bookmark, int64 generation)
 
 	rows_begin(&scan, TABLE_SUBSCRIPTION_POSITION, INDEX_SUBSCRIPTION_POSITION, ROWS_LATEST,
 			   RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, bookmark->name);
-	rows_key_int4(&scan, 2, BTEqualStrategyNumber, bookmark->member);
-	rows_key_int8(&scan, 3, BTEqualStrategyNumber, generation);
+	rows_key_oid(&scan, 1, BTEqualStrategyNumber, bookmark->owner);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, bookmark->name);
+	rows_key_int4(&scan, 3, BTEqualStrategyNumber, bookmark->member);
+	rows_key_int8(&scan, 4, BTEqualStrategyNumber, generation);
 	(void) rows_delete_first(&scan);
 }
 
@@ -122,13 +125,14 @@ bookmark_save(Bookmark *bookmark)
 	column_put_text(values, nulls, Anum_subscription_position_until, bookmark->is_open ?
 					slice_of_cstring(position_text(&bookmark->until)) : SLICE_NONE);
 	values[Anum_subscription_position_moved_at - 1] = TimestampTzGetDatum(clock_now());
+	values[Anum_subscription_position_owner - 1] = ObjectIdGetDatum(bookmark->owner);
 	(void) rows_insert(TABLE_SUBSCRIPTION_POSITION, values, nulls);
 	if (bookmark->generation > 1)
 		bookmark_delete(bookmark, bookmark->generation - 1);
 }
 
 void
-bookmark_delete_all(Slice name)
+bookmark_delete_all(Oid owner, Slice name)
 {
 	RowScan		scan;
 
@@ -136,7 +140,8 @@ bookmark_delete_all(Slice name)
 	{
 		rows_begin(&scan, TABLE_SUBSCRIPTION_POSITION, INDEX_SUBSCRIPTION_POSITION, ROWS_LATEST,
 				   RowExclusiveLock);
-		rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+		rows_key_oid(&scan, 1, BTEqualStrategyNumber, owner);
+		rows_key_text(&scan, 2, BTEqualStrategyNumber, name);
 	}
 	while (rows_delete_first(&scan));
 }
@@ -159,6 +164,7 @@ Horizon
 bookmark_horizon(void)
 {
 	Horizon		horizon = {PG_INT32_MAX, PG_UINT64_MAX};
+	Oid			owner = InvalidOid;
 	Slice		name = SLICE_NONE;
 	int			member = -1;
 	RowScan		scan;
@@ -169,13 +175,17 @@ bookmark_horizon(void)
 	while (rows_next(&scan))
 	{
 		bool		is_ahead = false;
+		bool		isnull;
+		Oid			next = DatumGetObjectId(rows_datum(&scan, Anum_subscription_position_owner, &isnull));
 		Position	seen;
 
 		CHECK_FOR_INTERRUPTS();
 		/* the newest generation comes first */
-		if (rows_int4(&scan, Anum_subscription_position_member) == member &&
+		if (next == owner &&
+			rows_int4(&scan, Anum_subscription_position_member) == member &&
 			slice_equal(rows_text(&scan, Anum_subscription_position_name), name))
 			continue;
+		owner = next;
 		name = slice_copy(rows_text(&scan, Anum_subscription_position_name));
 		member = rows_int4(&scan, Anum_subscription_position_member);
 		seen = bookmark_position(rows_text(&scan, Anum_subscription_position_seen), &is_ahead);

@@ -20,7 +20,8 @@
 
 typedef struct Bookmark
 {
-	Slice		name;			/* of the subscription */
+	Oid			owner;			/* of the subscription */
+	Slice		name;
 	int			member;
 	int64		generation;		/* 0 until it is saved */
 	int64		batch;			/* the number of the latest batch */
@@ -38,13 +39,13 @@ typedef struct Bookmark
 } Bookmark;
 
 /* Raises XX001 if the member has no bookmark, or one that cannot be read. */
-extern Bookmark bookmark_read(Slice name, int member);
+extern Bookmark bookmark_read(Oid owner, Slice name, int member);
 
 /* Only for the session that holds the guard of the member. */
 extern void bookmark_save(Bookmark *bookmark);
 
 /* Deletes the bookmarks of all members. */
-extern void bookmark_delete_all(Slice name);
+extern void bookmark_delete_all(Oid owner, Slice name);
 
 /*
  * The first transaction that some member of a subscription may not have handled

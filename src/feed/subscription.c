@@ -56,58 +56,94 @@ typedef struct Subscription
 
 /* ---------------------------------------------------------- subscriptions */
 
-/* Returns NULL if there is no such subscription. */
 static Subscription *
-subscription_find(Slice name)
+subscription_keep(const RowScan *scan)
 {
-	Subscription *subscription = NULL;
+	Subscription *subscription = palloc(sizeof(Subscription));
 	Datum		v[Natts_subscription];
 	bool		n[Natts_subscription];
+
+	rows_keep(scan, v, n);
+	subscription->name = column_text(v, n, Anum_subscription_name);
+	subscription->owner = DatumGetObjectId(v[Anum_subscription_owner - 1]);
+	subscription->filter = DatumGetJsonbP(v[Anum_subscription_filter - 1]);
+	subscription->members = DatumGetInt32(v[Anum_subscription_members - 1]);
+	return subscription;
+}
+
+/* Returns NULL if the role has no such subscription. */
+static Subscription *
+subscription_find(Oid owner, Slice name)
+{
+	Subscription *subscription = NULL;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_SUBSCRIPTION, INDEX_SUBSCRIPTION, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_key_oid(&scan, 1, BTEqualStrategyNumber, owner);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, name);
 	rows_start(&scan);
 	if (rows_next(&scan))
-	{
-		rows_keep(&scan, v, n);
-		subscription = palloc(sizeof(Subscription));
-		subscription->name = column_text(v, n, Anum_subscription_name);
-		subscription->owner = DatumGetObjectId(v[Anum_subscription_owner - 1]);
-		subscription->filter = DatumGetJsonbP(v[Anum_subscription_filter - 1]);
-		subscription->members = DatumGetInt32(v[Anum_subscription_members - 1]);
-	}
+		subscription = subscription_keep(&scan);
 	rows_end(&scan);
 	return subscription;
 }
 
-static void
-subscription_require_owner(const Subscription *subscription)
+/* Returns NULL if no role has such a subscription. */
+static Subscription *
+subscription_find_of_any(Slice name)
 {
-	if (principal_role() == subscription->owner || principal_is_operator(principal_role()))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errproblem("name", "NOT_YOUR_SUBSCRIPTION"),
-			 errmsg("subscription \"%.*s\" belongs to another role",
-					subscription->name.len, subscription->name.s),
-			 errhint("Subscribe under another name.")));
+	Subscription *subscription = NULL;
+	bool		several = false;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SUBSCRIPTION, INDEX_SUBSCRIPTION, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		if (!slice_equal(rows_text(&scan, Anum_subscription_name), name))
+			continue;
+		several = subscription != NULL;
+		subscription = subscription_keep(&scan);
+	}
+	rows_end(&scan);
+	if (several)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("name", "AMBIGUOUS_NAME"),
+				 errmsg("several roles have a subscription \"%.*s\"", name.len, name.s),
+				 errhint("SET ROLE to the owner of the one that is meant; the view clutch.subscriptions shows the owners.")));
+	return subscription;
 }
 
-/* Raises 42704 if there is no such subscription, 42501 if it is another role's. */
+/* the one that the current role means; NULL: there is none, or it is not its own */
 static Subscription *
-subscription_require(Slice name)
+subscription_resolve(Slice name)
 {
-	Subscription *subscription = subscription_find(name);
+	Oid			role = principal_role();
+	Subscription *subscription = subscription_find(role, name);
 
+	if (subscription == NULL && principal_is_operator(role))
+		subscription = subscription_find_of_any(name);
+	return subscription;
+}
+
+static Subscription *
+subscription_require(Subscription *subscription, Slice name)
+{
 	if (subscription == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errproblem("name", "SUBSCRIPTION_NOT_FOUND"),
 				 errmsg("subscription \"%.*s\" does not exist", name.len, name.s),
-				 errhint("Create it with SELECT clutch.subscribe(name); the view clutch.subscriptions lists those that exist.")));
-	subscription_require_owner(subscription);
+				 errhint("Create it with SELECT clutch.subscribe(name); the view clutch.subscriptions lists those of your role.")));
 	return subscription;
+}
+
+/* The guard of a member, or of the name itself. */
+static uint64
+subscription_guard(Oid owner, Slice name, int member)
+{
+	return guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, ((int64) owner << 32) + member);
 }
 
 void
@@ -156,13 +192,13 @@ subscription_start(Slice start, const char *argument)
 /* -------------------------------------------------- creating and dropping */
 
 static void
-subscription_insert(Slice name, Jsonb *filter, int members)
+subscription_insert(Oid owner, Slice name, Jsonb *filter, int members)
 {
 	Datum		values[Natts_subscription];
 	bool		nulls[Natts_subscription] = {0};
 
 	values[Anum_subscription_name - 1] = PointerGetDatum(slice_to_text(name));
-	values[Anum_subscription_owner - 1] = ObjectIdGetDatum(principal_role());
+	values[Anum_subscription_owner - 1] = ObjectIdGetDatum(owner);
 	values[Anum_subscription_filter - 1] = JsonbPGetDatum(filter);
 	values[Anum_subscription_members - 1] = Int32GetDatum(members);
 	values[Anum_subscription_created_at - 1] = TimestampTzGetDatum(clock_now());
@@ -172,7 +208,6 @@ subscription_insert(Slice name, Jsonb *filter, int members)
 static void
 subscription_require_same(const Subscription *subscription, Jsonb *filter, int members)
 {
-	subscription_require_owner(subscription);
 	if (subscription->members != members ||
 		compareJsonbContainers(&subscription->filter->root, &filter->root) != 0)
 		ereport(ERROR,
@@ -186,7 +221,8 @@ subscription_require_same(const Subscription *subscription, Jsonb *filter, int m
 void
 subscription_create(Slice name, Jsonb *document, Slice start, int members)
 {
-	Bookmark	bookmark = {name};
+	Oid			owner = principal_role();
+	Bookmark	bookmark = {owner, name};
 	Subscription *subscription;
 	Filter		filter;
 
@@ -198,8 +234,8 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 	filter_read(document, &filter);
 	subscription_require_reader(&filter);
 	/* kept, because until we commit no other session can tell that the name is taken */
-	(void) guard_keep(guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, GUARD_OF_NAME), true);
-	subscription = subscription_find(name);
+	(void) guard_keep(subscription_guard(owner, name, GUARD_OF_NAME), true);
+	subscription = subscription_find(owner, name);
 	if (subscription != NULL)
 	{
 		subscription_require_same(subscription, document, members);
@@ -207,8 +243,8 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 	}
 	bookmark.seen = subscription_start(start, "start");
 	/* a restore that could not assign an owner leaves bookmarks without a subscription */
-	bookmark_delete_all(name);
-	subscription_insert(name, document, members);
+	bookmark_delete_all(owner, name);
+	subscription_insert(owner, name, document, members);
 	for (bookmark.member = 0; bookmark.member < members; bookmark.member++)
 	{
 		bookmark.generation = 0;
@@ -219,20 +255,24 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 bool
 subscription_drop(Slice name)
 {
-	Subscription *subscription;
+	Subscription *subscription = subscription_resolve(name);
+	Oid			owner;
 	RowScan		scan;
 	int			member;
 
-	(void) guard_keep(guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, GUARD_OF_NAME), true);
-	subscription = subscription_find(name);
 	if (subscription == NULL)
 		return false;
-	subscription_require_owner(subscription);
+	owner = subscription->owner;
+	(void) guard_keep(subscription_guard(owner, name, GUARD_OF_NAME), true);
+	subscription = subscription_find(owner, name);
+	if (subscription == NULL)
+		return false;
 	for (member = 0; member < subscription->members; member++)
-		(void) guard_keep(guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, member), true);
-	bookmark_delete_all(name);
+		(void) guard_keep(subscription_guard(owner, name, member), true);
+	bookmark_delete_all(owner, name);
 	rows_begin(&scan, TABLE_SUBSCRIPTION, INDEX_SUBSCRIPTION, ROWS_LATEST, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_key_oid(&scan, 1, BTEqualStrategyNumber, owner);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, name);
 	(void) rows_delete_first(&scan);
 	return true;
 }
@@ -253,18 +293,18 @@ subscription_check_member(const Subscription *subscription, int member)
 /*
  * Takes the guard of a member, which is ours until the transaction ends.
  * Returns NULL if another session has it and we are not to wait.  While we
- * waited, the subscription may have been dropped and the name taken by another
- * role, so it is read again.
+ * waited, the subscription may have been dropped or made anew, so it is read
+ * again.
  */
 static Subscription *
 subscription_take_member(Slice name, int member, bool wait)
 {
-	Subscription *subscription = subscription_require(name);
+	Subscription *subscription = subscription_require(subscription_resolve(name), name);
 
 	subscription_check_member(subscription, member);
-	if (!guard_keep(guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, member), wait))
+	if (!guard_keep(subscription_guard(subscription->owner, name, member), wait))
 		return NULL;
-	subscription = subscription_require(name);
+	subscription = subscription_require(subscription_find(subscription->owner, name), name);
 	subscription_check_member(subscription, member);
 	return subscription;
 }
@@ -340,17 +380,16 @@ subscription_read(Slice name, int max_events, int member)
 	query.members = subscription->members;
 	filter_read(subscription->filter, &filter);
 	subscription_require_reader(&filter);
-	bookmark = bookmark_read(name, member);
+	bookmark = bookmark_read(subscription->owner, name, member);
 	return bookmark.is_ahead ? none : subscription_read_batch(&bookmark, &query);
 }
 
 void
 subscription_commit(Slice name, int64 batch, int64 seq, int member)
 {
-	Bookmark	bookmark;
+	Subscription *subscription = subscription_take_member(name, member, true);
+	Bookmark	bookmark = bookmark_read(subscription->owner, name, member);
 
-	(void) subscription_take_member(name, member, true);
-	bookmark = bookmark_read(name, member);
 	if (batch > bookmark.batch)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_POSITION_REFUSED),

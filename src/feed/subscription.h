@@ -3,6 +3,10 @@
  * subscription.h
  *	  Durable readers of the log (P7).
  *
+ * The name of a subscription belongs to the role that created it: each role has names
+ * of its own.  A function looks among those of the current role; an operator may also
+ * name a subscription of another role, if only one has that name.
+ *
  * A member of a subscription reads batch after batch.  The ends of a batch are
  * kept in its bookmark until all of the batch has been committed, so events
  * that were read but not committed are returned again, the same ones.  Reading

@@ -16,9 +16,11 @@
 #include "miscadmin.h"
 #include "protocol/cron.h"
 #include "protocol/envelope.h"
+#include "protocol/identifier.h"
 #include "protocol/problem.h"
 #include "store/event.h"
 #include "trust/principal.h"
+#include "trust/secret.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -104,38 +106,85 @@ schedule_write_row(Schedule *s, bool is_new)
 		rows_update(TABLE_SCHEDULE, &s->tid, v, n);
 }
 
-/* under the guard of its name: nobody else makes one, and the row is ours */
+/* The row of a role's schedule, locked; false: it has none of that name, or, unless we wait, it is busy. */
 static bool
-schedule_lock_named(Slice name, Schedule *s)
+schedule_lock_row(Oid owner, Slice name, bool wait, Schedule *s)
 {
 	RowScan		scan;
 	bool		found;
 
-	(void) guard_keep(guard_key(GUARD_SCHEDULE, name, SLICE_NONE, 0), true);
 	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE, ROWS_LATEST, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_key_oid(&scan, 1, BTEqualStrategyNumber, owner);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, name);
 	rows_start(&scan);
-	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_END, true) == ROW_LOCKED;
+	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_END, wait) == ROW_LOCKED;
 	if (found)
 		schedule_keep(&scan, s);
 	rows_end(&scan);
-	if (found && s->owner != principal_role() && !principal_is_operator(principal_role()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errproblem("name", "NOT_YOUR_SCHEDULE"),
-				 errmsg("schedule \"%.*s\" belongs to another role", name.len, name.s),
-				 errhint("Choose another name.")));
 	return found;
+}
+
+/* the same under the guard of its name: nobody else makes one */
+static bool
+schedule_lock_named(Oid owner, Slice name, Schedule *s)
+{
+	(void) guard_keep(guard_key(GUARD_SCHEDULE, name, SLICE_NONE, owner), true);
+	return schedule_lock_row(owner, name, true, s);
+}
+
+/* The only role that has a schedule of that name; InvalidOid: none has. */
+static Oid
+schedule_find_owner(Slice name)
+{
+	Oid			owner = InvalidOid;
+	bool		several = false;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		bool		isnull;
+
+		if (!slice_equal(rows_text(&scan, Anum_schedule_name), name))
+			continue;
+		several = OidIsValid(owner);
+		owner = DatumGetObjectId(rows_datum(&scan, Anum_schedule_owner, &isnull));
+	}
+	rows_end(&scan);
+	if (several)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("name", "AMBIGUOUS_NAME"),
+				 errmsg("several roles have a schedule \"%.*s\"", name.len, name.s),
+				 errhint("SET ROLE to the owner of the one that is meant; the view clutch.schedules shows the owners.")));
+	return owner;
 }
 
 /* --------------------------------------------------------------- envelopes */
 
-/* what every sending has anew: made of the name and the time, so met again by itself */
+/*
+ * What every sending has anew: made of the schedule and the time, so met again by
+ * itself, and readable up to the last part.  moment is empty for what all have in
+ * common.
+ */
+static Slice
+schedule_id(const char *prefix, const Schedule *s, const char *moment)
+{
+	char	   *owner = GetUserNameFromId(s->owner, true);
+	Slice		parts[] = {
+		secret_get(), slice_of_cstring(prefix), slice_of_cstring(owner != NULL ? owner : ""),
+		s->name, slice_of_cstring(moment)
+	};
+
+	return slice_of_cstring(psprintf("%s:%.*s%s", prefix, s->name.len, s->name.s,
+									 identifier_derive(moment, parts, lengthof(parts))));
+}
+
 static Slice
 schedule_id_at(const char *prefix, const Schedule *s, TimestampTz at)
 {
-	return slice_of_cstring(psprintf("%s:%.*s@%s", prefix, s->name.len, s->name.s,
-									 clock_rfc3339(at)));
+	return schedule_id(prefix, s, psprintf("@%s", clock_rfc3339(at)));
 }
 
 static bool
@@ -172,8 +221,7 @@ schedule_envelope_at(const Schedule *s, TimestampTz at)
 	else
 		schedule_put_unless_there(&b, template, "task_id", schedule_id_at("task", s, at));
 	schedule_put_unless_there(&b, template, "run_id", schedule_id_at("run", s, at));
-	schedule_put_unless_there(&b, template, "thread_id",
-							  slice_of_cstring(psprintf("thread:%.*s", s->name.len, s->name.s)));
+	schedule_put_unless_there(&b, template, "thread_id", schedule_id("thread", s, ""));
 	return document_end(&b);
 }
 
@@ -211,13 +259,13 @@ schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"name\" must have between 1 and %d bytes, not %d",
 						MOST_NAME_BYTES, name.len)));
-	found = schedule_lock_named(name, &s);
+	found = schedule_lock_named(principal_role(), name, &s);
 	if (!found)
 	{
 		s.name = name;
+		s.owner = principal_role();
 		s.created_at = clock_now();
 	}
-	s.owner = principal_role();
 	s.cron = cron;
 	s.timezone = timezone;
 	s.envelope = envelope;
@@ -238,10 +286,16 @@ schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 bool
 schedule_drop(Slice name)
 {
+	Oid			role = principal_role();
+	Oid			other;
 	Schedule	s;
 
-	if (!schedule_lock_named(name, &s))
-		return false;
+	if (!schedule_lock_named(role, name, &s))
+	{
+		other = principal_is_operator(role) ? schedule_find_owner(name) : InvalidOid;
+		if (!OidIsValid(other) || !schedule_lock_named(other, name, &s))
+			return false;
+	}
 	rows_delete(TABLE_SCHEDULE, &s.tid);
 	return true;
 }
@@ -344,38 +398,34 @@ schedule_send_and_move_on(Schedule *s, TimestampTz now)
 	return error == NULL;
 }
 
+/* what tells a schedule from others */
+typedef struct ScheduleKey
+{
+	Oid			owner;
+	Slice		name;
+} ScheduleKey;
+
 /* those that are due, each once, however its sending ends */
 static List *
 schedule_list_due(TimestampTz now, int n)
 {
-	List	   *names = NIL;
+	List	   *due = NIL;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, RowExclusiveLock);
 	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
 	rows_start(&scan);
-	while (list_length(names) < n && rows_next(&scan))
-		names = slice_list_add(names, rows_text(&scan, Anum_schedule_name));
-	rows_end(&scan);
-	return names;
-}
+	while (list_length(due) < n && rows_next(&scan))
+	{
+		ScheduleKey *key = palloc(sizeof(ScheduleKey));
+		bool		isnull;
 
-/* false: somebody else is sending it, or has */
-static bool
-schedule_lock_due(Slice name, TimestampTz now, Schedule *s)
-{
-	RowScan		scan;
-	bool		found;
-
-	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE, ROWS_LATEST, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
-	rows_start(&scan);
-	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_END, false) == ROW_LOCKED &&
-		rows_timestamp(&scan, Anum_schedule_next_at) <= now;
-	if (found)
-		schedule_keep(&scan, s);
+		key->owner = DatumGetObjectId(rows_datum(&scan, Anum_schedule_owner, &isnull));
+		key->name = slice_copy(rows_text(&scan, Anum_schedule_name));
+		due = lappend(due, key);
+	}
 	rows_end(&scan);
-	return found;
+	return due;
 }
 
 int
@@ -387,10 +437,12 @@ schedule_send_due(int n)
 
 	foreach(cell, schedule_list_due(now, n))
 	{
+		const ScheduleKey *key = lfirst(cell);
 		Schedule	s;
 
 		CHECK_FOR_INTERRUPTS();
-		if (schedule_lock_due(*(Slice *) lfirst(cell), now, &s))
+		/* not if somebody else is sending it, or has */
+		if (schedule_lock_row(key->owner, key->name, false, &s) && s.next_at <= now)
 			sent += schedule_send_and_move_on(&s, now);
 	}
 	return sent;

@@ -5,8 +5,9 @@
  *
  * A tick sends what is due, each time in the name of the role that scheduled
  * it and with what that role may do by then.  Sending and moving on to the
- * next time are one transaction, and the ids are made of the name and the
- * time: once, never twice.  Times that passed while nobody ticked are made up
+ * next time are one transaction, and the ids are made of the owner, the name and
+ * the time: once, never twice.  A secret of the database is part of them, so that
+ * nobody can take the next ones in advance.  Times that passed while nobody ticked are made up
  * for by one.
  *
  *-------------------------------------------------------------------------
@@ -21,11 +22,14 @@
 /*
  * New, or in place of the role's own schedule of that name; the first time.
  * Raises 22023 for a name, cron or time zone that is none, KL001 for the
- * envelope, 42501 if the name or the sender is another's.
+ * envelope, 42501 if the sender is another's.
  */
 extern TimestampTz schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone);
 
-/* false: there was none */
+/*
+ * The role's own, or, for an operator, that of another role if only one has a
+ * schedule of that name.  false: there was none.
+ */
 extern bool schedule_drop(Slice name);
 
 /* sends what is due, at most n; how many it sent */

@@ -22,7 +22,7 @@ static void
 draft_complete_id(Draft *draft, Slice run_id, Slice *id, const char *prefix)
 {
 	Slice		parts[] = {
-		slice_of_cstring(prefix), draft->from_agent, draft->idempotency_key, run_id
+		draft->secret, slice_of_cstring(prefix), draft->from_agent, draft->idempotency_key, run_id
 	};
 
 	if (slice_present(*id))

@@ -31,6 +31,7 @@ typedef struct Draft
 	Slice		payload_type;
 	Slice		schema_ref;
 	Slice		idempotency_key;
+	Slice		secret;			/* from which IDs are derived if there is a key */
 
 	ArrayType  *to_agents;		/* of text; NULL: to_agent */
 	Slice		to_agent;		/* if absent, too: the orchestrator */
@@ -53,8 +54,9 @@ typedef struct Draft
 
 /*
  * Fills in missing identifiers.  With an idempotency_key they are derived from
- * the sender, the key, and the run if one is given, so that a repeated envelope
- * has the identifiers of the first one.
+ * the secret, the sender, the key, and the run if one is given, so that a repeated
+ * envelope has the identifiers of the first one, and nobody can compute those of
+ * another sender.
  */
 extern void draft_complete_ids(Draft *draft);
 

@@ -1,7 +1,7 @@
 -- Durable cursors on the log, in one session: filters, batches, commits, positions, refusals.
 -- What several sessions do at once: isolation/subscription.
 \ir ../fixtures/tap.sql
-SELECT plan(101);
+SELECT plan(108);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 
@@ -176,7 +176,17 @@ SELECT throws_ok($$SELECT clutch.read('s', 0)$$, '22023', NULL, 'max_events must
 CREATE ROLE subscription_stranger;
 SELECT clutch.grant_agent('subscription_stranger', 'agent:lois') \g /dev/null
 SET ROLE subscription_stranger;
-SELECT throws_ok($$SELECT clutch.read('s')$$, '42501', NULL, 'a role cannot read the subscription of another role');
+SELECT throws_ok($$SELECT clutch.read('s')$$, '42704', NULL, 'a role cannot read the subscription of another role');
+SELECT is(clutch.unsubscribe('s'), false, 'nor end it');
+SELECT is(clutch.subscribe('s', '{"agent": "agent:lois"}'), 's', 'it can have one of the same name');
+SELECT lives_ok($$SELECT clutch.commit('s', (SELECT max(pos) FROM clutch.read('s')))$$, 'which it reads');
+SELECT is((SELECT string_agg(concat_ws(' ', name, owner), ', ') FROM clutch.subscriptions), 's subscription_stranger', 'and which is all that it sees');
+SELECT is((SELECT count(*) FROM clutch.subscription_position WHERE name = 's'), 1::bigint, 'with its one position');
+RESET ROLE;
+SELECT is((SELECT count(DISTINCT owner) FROM clutch.subscriptions WHERE name = 's'), 2::bigint, 'an operator sees both');
+SELECT is((SELECT string_agg(filter::text, ' ') FROM clutch.subscriptions WHERE name = 's' AND owner = current_user::regrole), '{}', 'and has its own');
+SET ROLE subscription_stranger;
+SELECT clutch.unsubscribe('s') \g /dev/null
 SELECT throws_ok($$SELECT clutch.subscribe('mine')$$, '42501', NULL, 'a role that may not read the log cannot subscribe to it');
 SELECT throws_ok($$SELECT clutch.subscribe('mine', '{"agent": "agent:ken"}')$$, '42501', NULL, 'nor to the inbox of another agent');
 SELECT is(clutch.subscribe('mine', '{"agent": "agent:lois"}', 'beginning'), 'mine', 'it reads the inbox of its own agent');

@@ -43,9 +43,9 @@ SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 540::double precision, 
 SELECT clutch.set_status('agent:ken', 'STOPPING') \g /dev/null
 SELECT is((SELECT jsonb_object_agg(labels ->> 'status', value) FROM clutch.metrics() WHERE name = 'clutch_agents'), '{"READY": 1, "STOPPING": 1}', 'agents by status');
 SELECT is(pg_temp.value('clutch_breakers', '{"state": "half_open"}') || ' ' || pg_temp.value('clutch_breakers', '{"state": "open"}'), '1 0', 'open breakers by agent');
-SELECT is(pg_temp.value('clutch_subscription_behind', '{"name": "s", "member": 0}'), (SELECT count(*)::double precision FROM clutch.events WHERE seq > (SELECT s.seq FROM subscribed s)),
+SELECT is(pg_temp.value('clutch_subscription_behind', jsonb_build_object('owner', current_user, 'name', 's', 'member', 0)), (SELECT count(*)::double precision FROM clutch.events WHERE seq > (SELECT s.seq FROM subscribed s)),
 	'a subscription that is not read falls behind');
-SELECT is(pg_temp.value('clutch_subscription_oldest_seconds', '{"name": "s", "member": 0}'), 600::double precision, 'for ten minutes');
+SELECT is(pg_temp.value('clutch_subscription_oldest_seconds', jsonb_build_object('owner', current_user, 'name', 's', 'member', 0)), 600::double precision, 'for ten minutes');
 SELECT clutch.tick() \g /dev/null
 SELECT is(pg_temp.value('clutch_schedules_failing'), 1::double precision, 'a failing schedule is counted');
 SELECT is(pg_temp.value('clutch_log_seq'), (SELECT max(seq)::double precision FROM clutch.events), 'the end of the log');
@@ -61,7 +61,7 @@ SELECT is((SELECT count(*) FROM page WHERE line !~ '^# HELP clutch_[a-z_]+ .+\.$
 SELECT is((SELECT count(*) FROM page WHERE line LIKE 'clutch_tasks{status="completed"} 1'), 1::bigint, 'with its labels');
 SELECT is((SELECT count(*) - count(DISTINCT line) FROM page), 0::bigint, 'and no line comes twice');
 SELECT clutch.subscribe(E'a"b\\c\nd') \g /dev/null
-SELECT ok(position(E'{member="0",name="a\\"b\\\\c\\nd"}' IN clutch.prometheus()) > 0, 'special characters are escaped');
+SELECT ok(position(E'{member="0",name="a\\"b\\\\c\\nd",owner="' || current_user || '"}' IN clutch.prometheus()) > 0, 'special characters are escaped');
 CREATE ROLE metrics_reader;
 SELECT clutch.grant_reader('metrics_reader') \g /dev/null
 SET ROLE metrics_reader;

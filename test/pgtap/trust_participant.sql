@@ -1,7 +1,7 @@
 -- Who takes part in a run: agents that sent an event of it, were addressed, or have
 -- or had a task of it.  Tested as the roles of agents.
 \ir ../fixtures/tap.sql
-SELECT plan(84);
+SELECT plan(97);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken LOGIN;
 CREATE ROLE clutch_test_lois LOGIN;
@@ -76,6 +76,7 @@ BEGIN
 	RETURN 'no error';
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, state = RETURNED_SQLSTATE;
+	detail := nullif(detail, '');
 	RETURN concat_ws(' ', state, detail::jsonb -> 0 ->> 'code', detail::jsonb -> 0 ->> 'path', detail::jsonb -> 0 ->> 'argument');
 END $$;
 CREATE FUNCTION fixture.told(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -210,6 +211,43 @@ SELECT is(fixture.told($$SELECT fixture.say('eve', 'run:v', 'v2')$$), 'nothing',
 SET SESSION AUTHORIZATION clutch_test_lois;
 SELECT is(fixture.fault($$SELECT fixture.say('lois', 'run:v', 'v3')$$), '42501 NOT_A_PARTICIPANT /run_id', 'and belongs to whoever founds it next, also for a session that remembers it otherwise');
 RESET SESSION AUTHORIZATION;
+
+-- ------------------------------------------------------------- predictable IDs
+CREATE FUNCTION fixture.keyed(agent text) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(v, ' ' ORDER BY k) FROM jsonb_each_text(clutch.envelope('task.request', agent, idempotency_key => 'order 1')) AS e(k, v) WHERE k IN ('id', 'run_id', 'task_id', 'thread_id') $$;
+SET SESSION AUTHORIZATION clutch_test_lois;
+SELECT is(fixture.keyed('agent:lois'), fixture.keyed('agent:lois'), 'the IDs of a key are always the same');
+SET SESSION AUTHORIZATION clutch_test_eve;
+SELECT is(fixture.refusal($$SELECT fixture.keyed('agent:lois')$$), '42501 NOT_YOUR_AGENT from_agent', 'and only those who speak for the sender learn them');
+SELECT is(fixture.refusal($$SELECT clutch.envelope('task.request', 'agent:lois')$$), 'no error', 'an envelope without a key is anybody''s to build');
+SELECT is(fixture.refusal($$TABLE clutch.secret$$), '42501', 'the secret is not to be read');
+RESET SESSION AUTHORIZATION;
+CREATE ROLE clutch_test_desk;
+SELECT clutch.grant_reader('clutch_test_desk') \g /dev/null
+GRANT SELECT ON clutch.secret TO clutch_test_desk;
+SET SESSION AUTHORIZATION clutch_test_desk;
+SELECT is((SELECT count(*) FROM clutch.secret), 0::bigint, 'not by a reader, either, even if it was granted');
+RESET SESSION AUTHORIZATION;
+SELECT is((SELECT string_agg(length(value)::text, ' ') FROM clutch.secret), '32', 'the database has one, of 32 bytes');
+SELECT fixture.keyed('agent:lois') AS before \gset
+-- a restored database has a younger row of its own
+INSERT INTO clutch.secret VALUES (now() + interval '1 day', '\x00');
+SELECT is(fixture.keyed('agent:lois'), :'before', 'of several the oldest counts');
+UPDATE clutch.secret SET value = '\x0000' WHERE made_at < now();
+SELECT isnt(fixture.keyed('agent:lois'), :'before', 'and another one means other IDs');
+DELETE FROM clutch.secret;
+SELECT is(fixture.refusal($$SELECT fixture.keyed('agent:lois')$$), '55000', 'without a secret no ID is derived');
+INSERT INTO clutch.secret VALUES (now(), '\x01');
+-- the IDs of a schedule
+SET SESSION AUTHORIZATION clutch_test_lois;
+SELECT clutch.schedule('nightly', '@daily', clutch.envelope('chat.message', 'agent:lois') - 'run_id' - 'thread_id' - 'task_id') \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_eve;
+SELECT is((SELECT count(*) FROM clutch.schedules), 0::bigint, 'the schedules of others are not seen');
+SELECT lives_ok($$SELECT clutch.schedule('nightly', '@daily', clutch.envelope('chat.message', 'agent:eve') - 'run_id' - 'thread_id' - 'task_id')$$, 'and do not take a name away');
+RESET SESSION AUTHORIZATION;
+UPDATE clutch.schedule SET next_at = '2026-01-01';
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.events WHERE id LIKE 'msg:nightly@2026-01-01%'), 2::bigint, 'both are sent');
+SELECT is((SELECT count(DISTINCT v) FROM clutch.events, unnest(ARRAY[id, run_id, task_id, thread_id]) v WHERE id LIKE 'msg:nightly@2026-01-01%'), 8::bigint, 'and have no ID in common');
 SELECT * FROM finish();
-DROP OWNED BY clutch_test_ken, clutch_test_lois, clutch_test_eve CASCADE;
-DROP ROLE clutch_test_ken, clutch_test_lois, clutch_test_eve;
+DROP OWNED BY clutch_test_ken, clutch_test_lois, clutch_test_eve, clutch_test_desk CASCADE;
+DROP ROLE clutch_test_ken, clutch_test_lois, clutch_test_eve, clutch_test_desk;

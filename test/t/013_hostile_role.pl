@@ -26,8 +26,14 @@ $node->safe_psql('postgres', q{
 	SELECT count(*) FROM clutch.claim('agent:victim', 40, '1 h');
 	SELECT clutch.send(ask('v1 own', 'agent:victim', 'v1'));
 	SELECT count(*) FROM clutch.claim('agent:victim', 40, '1 h');
-	SELECT clutch.schedule('note', '0 0 1 1 *', clutch.envelope('chat.message', 'agent:ui', '{agent:victim}'));
+	CREATE ROLE clerk;
+	SELECT clutch.grant_agent('clerk', 'agent:clerk');
+	SET SESSION AUTHORIZATION clerk;
+	SELECT clutch.schedule('note', '0 0 1 1 *', clutch.envelope('chat.message', 'agent:clerk', '{agent:victim}', run_id => 'run:note', thread_id => 'thread:1', task_id => 'task:talk'));
+	RESET SESSION AUTHORIZATION;
 	SELECT clutch.schedule('other', '0 0 1 1 *', clutch.envelope('chat.message', 'agent:ui', '{agent:victim}', run_id => 'run:other', thread_id => 'thread:1', task_id => 'task:talk'));
+	-- whoever is addressed takes part in the run
+	SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:mallory}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:talk'));
 	SELECT clutch.send(jsonb_set(ask('due', 'agent:nobody'), '{meta}', '{"clutch": {"deadline": "2099-01-01T00:00:00Z"}}'));
 });
 
@@ -51,7 +57,7 @@ $node->safe_psql('postgres', join("\n", "SET SESSION AUTHORIZATION mallory;",
 
 # ------------------------------------------------------- ten open transactions
 my @hostile = (
-	[ 'the next id of a schedule', "SELECT 1 FROM clutch.send(clutch.envelope('chat.message', 'agent:mallory', '{agent:victim}', id => 'msg:note\@2026-01-01T00:00:00.000000Z'));" ],
+	[ 'the first event of a run in which a schedule will send', "SELECT 1 FROM clutch.send(clutch.envelope('chat.message', 'agent:mallory', run_id => 'run:note'));" ],
 	[ 'a cancel of what comes after a task whose deadline passes', cancel_of('mx') ],
 	[ 'the end of a child that a parent waits for', "SELECT 1 FROM clutch.finish('agent:mallory', 'm1', '{}', 1);" ],
 	[ 'a progress of a child of a task that will be cancelled', "SELECT 1 FROM clutch.progress('agent:mallory', 'm2', '{}', 1);" ],
@@ -123,7 +129,7 @@ $soon->('so is one that was being requested', q{SELECT status = 'cancelled' FROM
 $soon->('a task that was being requested after another starts', q{SELECT status IN ('assigned', 'running') FROM clutch.task WHERE task_id = 'm5'});
 is($node->safe_psql('postgres', q{SELECT string_agg(task_id || ' ' || status, ', ' ORDER BY task_id) FROM clutch.task WHERE task_id IN ('m1', 'mx', 'my')}),
 	'm1 completed, mx cancelled, my cancelled', 'what was cancelled or had ended stays so');
-$soon->('a schedule whose id was taken goes on', q{SELECT next_at > now() FROM clutch.schedule WHERE name = 'note'});
+$soon->('a schedule whose run was taken goes on', q{SELECT next_at > now() FROM clutch.schedule WHERE name = 'note'});
 $soon->('nothing is left to do', q{SELECT count(*) = 0 FROM clutch.consequence});
 is_sound($node, 'postgres', 'afterwards');
 $node->stop;
