@@ -34,11 +34,28 @@ clock_now(void)
 	return t != 0 ? t : 1;
 }
 
+/* Writes a number with so many digits; returns the place behind it. */
+static char *
+clock_put_digits(char *at, int number, int digits)
+{
+	int			i;
+
+	for (i = digits - 1; i >= 0; i--)
+	{
+		at[i] = '0' + number % 10;
+		number /= 10;
+	}
+	return at + digits;
+}
+
+/* Every event that the database writes has such a time, so it is spelled without printf. */
 char *
 clock_rfc3339(TimestampTz t)
 {
 	struct pg_tm tm;
 	fsec_t		fsec;
+	char	   *text;
+	char	   *at;
 
 	/* a year has four digits: a time beyond them becomes the first or last instant */
 	if (timestamp2tm(t, NULL, &tm, &fsec, NULL, NULL) != 0 ||
@@ -46,9 +63,23 @@ clock_rfc3339(TimestampTz t)
 		return pstrdup(t < 0 ? "0000-01-01T00:00:00.000000Z" :
 					   "9999-12-31T23:59:59.999999Z");
 
-	return psprintf("%04d-%02d-%02dT%02d:%02d:%02d.%06dZ",
-					tm.tm_year, tm.tm_mon, tm.tm_mday,
-					tm.tm_hour, tm.tm_min, tm.tm_sec, (int) fsec);
+	text = palloc(sizeof("9999-12-31T23:59:59.999999Z"));
+	at = clock_put_digits(text, tm.tm_year, 4);
+	*at++ = '-';
+	at = clock_put_digits(at, tm.tm_mon, 2);
+	*at++ = '-';
+	at = clock_put_digits(at, tm.tm_mday, 2);
+	*at++ = 'T';
+	at = clock_put_digits(at, tm.tm_hour, 2);
+	*at++ = ':';
+	at = clock_put_digits(at, tm.tm_min, 2);
+	*at++ = ':';
+	at = clock_put_digits(at, tm.tm_sec, 2);
+	*at++ = '.';
+	at = clock_put_digits(at, (int) fsec, 6);
+	*at++ = 'Z';
+	*at = '\0';
+	return text;
 }
 
 /* ----------------------------------------------------------------- parsing */

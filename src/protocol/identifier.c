@@ -215,29 +215,44 @@ identifier_find_control(Slice text)
 #define ULID_BYTES		16
 #define ULID_TIME_BYTES	6
 
+#define ULID_LETTERS	26
+#define LETTER_BITS		5
+#define LETTER_MASK		((1 << LETTER_BITS) - 1)
+
+static uint64
+identifier_read_word(const uint8 *bytes)
+{
+	uint64		word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return pg_ntoh64(word);
+}
+
 /*
  * The prefix, an underscore, and 128 bits as 26 letters of Crockford's base 32,
- * of which the first stands for 3 bits only.
+ * the last one first; the first letter stands for 3 bits only.
  */
 static char *
 identifier_spell(const char *prefix, const uint8 *bits)
 {
 	static const char letters[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-	char		spelled[27];
+	Size		len = strlen(prefix);
+	char	   *spelled = palloc(len + 1 + ULID_LETTERS + 1);
+	char	   *at = spelled + len + 1;
+	uint64		high = identifier_read_word(bits);
+	uint64		low = identifier_read_word(bits + sizeof(uint64));
 	int			i;
 
-	for (i = 0; i < 26; i++)
+	memcpy(spelled, prefix, len);
+	spelled[len] = '_';
+	for (i = ULID_LETTERS - 1; i >= 0; i--)
 	{
-		int			low = 128 - 5 * (26 - i);	/* the letter's highest bit */
-		int			value = 0;
-		int			b;
-
-		for (b = low; b < low + 5; b++)
-			value = value << 1 | (b < 0 ? 0 : (bits[b / 8] >> (7 - b % 8)) & 1);
-		spelled[i] = letters[value];
+		at[i] = letters[low & LETTER_MASK];
+		low = low >> LETTER_BITS | high << (64 - LETTER_BITS);
+		high >>= LETTER_BITS;
 	}
-	spelled[26] = '\0';
-	return psprintf("%s_%s", prefix, spelled);
+	at[ULID_LETTERS] = '\0';
+	return spelled;
 }
 
 static uint64
