@@ -315,19 +315,12 @@ envelope_read_parts(Fields *f, Envelope *envelope)
 						  envelope, f->list);
 }
 
-void
-envelope_read(Jsonb *doc, Envelope *envelope, ProblemList *list)
+/* the root is an object */
+static void
+envelope_read_document(Jsonb *doc, Envelope *envelope, ProblemList *list)
 {
 	JsonbValue	root;
 	Fields		f;
-
-	envelope_set_defaults(envelope, doc);
-	if (!JB_ROOT_IS_OBJECT(doc))
-	{
-		problem_add(list, "", "WRONG_TYPE", "An envelope must be a JSON object.");
-		return;
-	}
-	limits_check(doc, list);
 
 	root.type = jbvBinary;
 	root.val.binary.data = &doc->root;
@@ -349,10 +342,31 @@ envelope_read(Jsonb *doc, Envelope *envelope, ProblemList *list)
 }
 
 void
+envelope_read(Jsonb *doc, Envelope *envelope, ProblemList *list)
+{
+	envelope_set_defaults(envelope, doc);
+	if (!JB_ROOT_IS_OBJECT(doc))
+	{
+		problem_add(list, "", "WRONG_TYPE", "An envelope must be a JSON object.");
+		return;
+	}
+	limits_check(doc, list);
+	envelope_read_document(doc, envelope, list);
+}
+
+void
 envelope_read_admitted(Jsonb *doc, Envelope *envelope, ProblemList *list)
 {
 	list->limits = &clutch_limits_admitted;
 	envelope_read(doc, envelope, list);
+}
+
+void
+envelope_read_own(Jsonb *doc, Envelope *envelope, ProblemList *list)
+{
+	list->limits = &clutch_limits_admitted;
+	envelope_set_defaults(envelope, doc);
+	envelope_read_document(doc, envelope, list);
 }
 
 void

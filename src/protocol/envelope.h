@@ -134,10 +134,16 @@ struct Envelope
 extern void envelope_read(Jsonb *doc, Envelope *envelope, ProblemList *list);
 
 /*
- * The same for an envelope that is in the log, or that the database itself is
- * writing: without the limits that protect the server from senders.
+ * The same for an envelope that is in the log: without the limits that protect the
+ * server from senders.
  */
 extern void envelope_read_admitted(Jsonb *doc, Envelope *envelope, ProblemList *list);
+
+/*
+ * And for one that the database itself has built: its payload is not walked, to
+ * look for numbers that no double can hold.
+ */
+extern void envelope_read_own(Jsonb *doc, Envelope *envelope, ProblemList *list);
 
 /* adds NOT_ALLOWED if a sender uses what only the database may write */
 extern void envelope_refuse_internal(const Envelope *envelope, ProblemList *list);

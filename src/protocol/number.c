@@ -29,8 +29,11 @@
 	"9148198608349364752927190741684443655107043427115596995080930428801779041744" \
 	"97792"
 
+#define NUM_DIGITS			10
+
 typedef struct NumberBounds
 {
+	uint64		digits[NUM_DIGITS]; /* the bytes of 0 to 9; 0: they are not eight */
 	Numeric		zero;
 	Numeric		infinite;		/* LEAST_INFINITE */
 	Numeric		minus_infinite;
@@ -51,6 +54,17 @@ number_negated(Numeric number)
 	return DatumGetNumeric(DirectFunctionCall1(numeric_uminus, NumericGetDatum(number)));
 }
 
+/* the bytes of a number that has eight of them, as nearly all small ones have; else 0 */
+static uint64
+number_eight_bytes(Numeric number)
+{
+	uint64		bytes = 0;
+
+	if (VARSIZE_ANY(number) == sizeof(bytes))
+		memcpy(&bytes, number, sizeof(bytes));
+	return bytes;
+}
+
 /* made once for each backend */
 static const NumberBounds *
 number_bounds(void)
@@ -58,11 +72,14 @@ number_bounds(void)
 	static NumberBounds *bounds = NULL;
 	NumberBounds *made;
 	MemoryContext caller;
+	int			i;
 
 	if (bounds != NULL)
 		return bounds;
 	caller = MemoryContextSwitchTo(TopMemoryContext);
 	made = palloc(sizeof(NumberBounds));
+	for (i = 0; i < NUM_DIGITS; i++)
+		made->digits[i] = number_eight_bytes(int64_to_numeric(i));
 	made->zero = int64_to_numeric(0);
 	made->infinite = number_of_text(LEAST_INFINITE);
 	made->minus_infinite = number_negated(made->infinite);
@@ -80,10 +97,29 @@ number_compare(Numeric a, Numeric b)
 											 NumericGetDatum(b)));
 }
 
+/*
+ * Most numbers of an envelope are attempts, priorities and the like.  Their bytes
+ * are those of one of the numbers 0 to 9, whose value is returned; else -1.
+ */
+static int
+number_digit(Numeric number, const NumberBounds *bounds)
+{
+	uint64		bytes = number_eight_bytes(number);
+	int			i;
+
+	for (i = 0; bytes != 0 && i < NUM_DIGITS; i++)
+		if (bytes == bounds->digits[i])
+			return i;
+	return -1;
+}
+
 bool
 number_fits_double(Numeric number)
 {
 	const NumberBounds *bounds = number_bounds();
+
+	if (number_digit(number, bounds) >= 0)
+		return true;
 
 	return number_compare(number, bounds->infinite) < 0 &&
 		number_compare(number, bounds->minus_infinite) > 0;
@@ -117,7 +153,14 @@ bool
 number_to_int64(Numeric number, int64 *value)
 {
 	const NumberBounds *bounds = number_bounds();
+	int			digit = number_digit(number, bounds);
 	int64		rounded;
+
+	if (digit >= 0)
+	{
+		*value = digit;
+		return true;
+	}
 
 	/* numeric_int8 would raise an error beyond the range of bigint */
 	if (number_compare(number, bounds->exact) > 0 ||

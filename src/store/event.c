@@ -211,7 +211,7 @@ event_append_directly(Jsonb *envelope, int epoch)
 	ProblemList *problems = problem_list();
 	Event		event = {.internal = true, .epoch = epoch};
 
-	envelope_read_admitted(envelope, &event.envelope, problems);
+	envelope_read_own(envelope, &event.envelope, problems);
 	if (problems->n > 0)
 		problem_raise(problems, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
 	event.received_at = clock_now();
