@@ -110,6 +110,28 @@ queue_read_head(Queue *queue)
 	return urgency;
 }
 
+/* so many dead rows behind a head are passed over to see whether anything follows */
+#define FEW_DEAD		4
+
+/*
+ * Is the row that was read last the last one of the queue?  Reading on costs less
+ * than descending into the index, but there may be any number of rows of the
+ * same urgency, or of dead ones, so it is only tried; false: perhaps not.
+ */
+static bool
+queue_ends_here(Queue *queue)
+{
+	RowScan    *scan = queue->scan;
+	int64		dead = scan->dead;
+	bool		at_end;
+
+	scan->most_dead = dead + FEW_DEAD;
+	at_end = !rows_next(scan) && scan->dead < scan->most_dead;
+	scan->most_dead = PG_INT64_MAX;
+	scan->dead = dead;
+	return at_end;
+}
+
 /* usually all rows are of one urgency: going to the next one that exists saves looks */
 static void
 queue_look_from_start(Queue *queue)
@@ -123,6 +145,8 @@ queue_look_from_start(Queue *queue)
 	{
 		queue_seek(queue, BTGreaterEqualStrategyNumber, urgency, 0);
 		urgency = queue_read_head(queue) + 1;
+		if (urgency < NUM_LEVELS && queue_ends_here(queue))
+			break;
 	}
 }
 
@@ -176,6 +200,14 @@ queue_pass(Queue *queue, QueueEntry *entry)
 	queue_seek(queue, BTEqualStrategyNumber, entry->urgency, entry->queue_no + 1);
 	queue->place->from[entry->urgency] = entry->queue_no + 1;
 	(void) queue_read_head(queue);
+}
+
+/* The entry stands for what was not looked at, so that queue_close leaves its place alone. */
+void
+queue_leave(Queue *queue, const QueueEntry *entry)
+{
+	queue->passed++;
+	queue->place->from[entry->urgency] = entry->queue_no + 1;
 }
 
 /*

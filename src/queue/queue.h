@@ -115,6 +115,8 @@ extern QueueEntry *queue_first(Queue *queue);
 /* the first entry of several queues; *whose is the queue it stands in */
 extern QueueEntry *queue_first_of(Queue *queues, int n, Queue **whose);
 extern void queue_pass(Queue *queue, QueueEntry *entry);
+/* the same if no other entry is wanted: nothing but queue_close may follow */
+extern void queue_leave(Queue *queue, const QueueEntry *entry);
 
 /*
  * Looks from the start after all, if that was not done yet and is worth it.

@@ -158,7 +158,10 @@ ready_take(Slice agent_id, int n, QueueLevel least_level, ReadyTake take, void *
 				if (level > LEVEL_BATCH)
 					least_level = Max(least_level, LEVEL_LOW);
 			}
-			queue_pass(&queue, entry);
+			if (taken < n)
+				queue_pass(&queue, entry);
+			else
+				queue_leave(&queue, entry);
 		}
 		else if (!queue_look_again(&queue))
 			break;
