@@ -10,6 +10,7 @@
 #include "api/result.h"
 #include "api/visible.h"
 #include "base/document.h"
+#include "base/rows.h"
 #include "flow/answer.h"
 #include "flow/cancel.h"
 #include "flow/claim.h"
@@ -178,10 +179,12 @@ static const ProblemArgument answer_arguments[] = {
 static Receipt
 send_in_scope(Slice task_id, Report *report, const ProblemArgument *arguments)
 {
-	Task	   *task = right_look_task(report->from, task_id);
+	Task	   *task;
 	ProblemArguments scope;
 	Receipt		receipt;
 
+	rows_expect_writing();
+	task = right_look_task(report->from, task_id);
 	problem_arguments_begin(&scope, arguments);
 	receipt = report_send(task, report);
 	problem_arguments_end(&scope);

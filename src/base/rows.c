@@ -34,7 +34,7 @@ rows_begin(RowScan *scan, StateTable table, StateIndex index,
 	scan->which = which;
 	scan->lock = lock;
 	scan->context = CurrentMemoryContext;
-	scan->rel = rows_open(table, lock);
+	scan->rel = rows_table_stays_void(table) ? NULL : rows_open(table, lock);
 	scan->index = NULL;
 	scan->scan = NULL;
 	scan->slot = NULL;
@@ -148,13 +148,13 @@ rows_snapshot(RowScan *scan)
 
 /*
  * Many tables are empty most of the time (no questions, no budgets, no
- * dependencies).  Nothing is started on a table without pages, and rows_next
- * then finds nothing.
+ * dependencies).  Nothing is started on a table without pages, which is not even
+ * opened if that is known, and rows_next then finds nothing.
  */
 void
 rows_start(RowScan *scan)
 {
-	if (rows_table_is_void(scan->table, scan->rel))
+	if (scan->rel == NULL || rows_table_is_void(scan->table, scan->rel))
 		return;
 	scan->index = rows_open_index(scan->index_id, scan->lock);
 	scan->snapshot = rows_snapshot(scan);
@@ -255,7 +255,8 @@ rows_end(RowScan *scan)
 			UnregisterSnapshot(scan->snapshot);
 		index_close(scan->index, NoLock);
 	}
-	table_close(scan->rel, NoLock);
+	if (scan->rel != NULL)
+		table_close(scan->rel, NoLock);
 }
 
 bool

@@ -192,7 +192,7 @@ typedef struct RowScan
 	RowSnapshot which;
 	LOCKMODE	lock;
 	MemoryContext context;		/* of rows_begin */
-	Relation	rel;
+	Relation	rel;			/* NULL: the table has no pages */
 	Relation	index;			/* this and the next three: NULL until it starts */
 	IndexScanDesc scan;
 	struct TupleTableSlot *slot;
@@ -212,8 +212,14 @@ extern Oid	rows_table_oid(StateTable table);
 /* false if this transaction has dropped the extension */
 extern bool rows_table_is_there(StateTable table);
 
-/* The caller closes it with NoLock: the lock is kept until the transaction ends. */
+/*
+ * The caller closes it with NoLock: the lock is kept until the transaction ends.
+ * A transaction that has written, or has called rows_expect_writing, locks what it
+ * reads as if it wrote there: it usually does so next, and then the lock is not
+ * requested twice.
+ */
 extern Relation rows_open(StateTable table, LOCKMODE lock);
+extern void rows_expect_writing(void);
 extern int64 rows_nextval(StateSequence sequence);
 
 /*

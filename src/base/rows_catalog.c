@@ -214,6 +214,7 @@ typedef struct HeldLock
 
 static HeldLock held_locks[HELD_LOCKS];
 static uint64 lock_generation = 1;
+static uint64 writing_generation = 0;	/* see rows_expect_writing */
 
 static void
 rows_forget_held_locks(void)
@@ -246,9 +247,18 @@ rows_note_held_lock(Oid relid, LOCKMODE mode)
 
 /* ------------------------------------------------------------------ opening */
 
+void
+rows_expect_writing(void)
+{
+	transaction_watch(&lock_watch);
+	writing_generation = lock_generation;
+}
+
 static void
 rows_request_lock(Oid relid, LOCKMODE mode)
 {
+	if (mode == AccessShareLock && writing_generation == lock_generation)
+		mode = RowExclusiveLock;
 	if (rows_lock_is_held(relid, mode))
 		return;
 	LockRelationOid(relid, mode);

@@ -33,6 +33,7 @@ typedef struct TableMemo
 	Oid			relid;
 	bool		indexes_known;
 	bool		has_pages;
+	bool		was_void;		/* had no pages when it was last looked at, locked */
 	NameData	foreign;		/* an index that cannot be used here; empty: none */
 	int			nindexes;
 	WriteIndex *indexes;
@@ -63,7 +64,7 @@ rows_relation_changed(Datum arg, Oid relid)
 
 	for (i = 0; i < NUM_STATE_TABLES; i++)
 		if (rows_memo_concerns(&memos[i], relid))
-			memos[i].indexes_known = memos[i].has_pages = false;
+			memos[i].indexes_known = memos[i].has_pages = memos[i].was_void = false;
 }
 
 static TableMemo *
@@ -79,7 +80,7 @@ rows_memo_of_table(StateTable table, Relation rel)
 	if (memo->relid != RelationGetRelid(rel))
 	{
 		memo->relid = RelationGetRelid(rel);
-		memo->indexes_known = memo->has_pages = false;
+		memo->indexes_known = memo->has_pages = memo->was_void = false;
 	}
 	return memo;
 }
@@ -238,15 +239,43 @@ rows_table_is_void(StateTable table, Relation rel)
 
 	if (!memo->has_pages)
 		memo->has_pages = RelationGetNumberOfBlocks(rel) > 0;
-	return !memo->has_pages;
+	memo->was_void = !memo->has_pages;
+	return memo->was_void;
+}
+
+/*
+ * Not to be locked, a table must be the one that was void: what has happened to
+ * it meanwhile (VACUUM FULL, DROP EXTENSION) arrives as an invalidation.
+ */
+bool
+rows_table_stays_void(StateTable table)
+{
+	TableMemo  *memo = &memos[table];
+	Relation	rel;
+
+	if (!memo->was_void)
+		return false;
+	AcceptInvalidationMessages();
+	if (!memo->was_void || memo->relid != rows_table_oid(table))
+		return false;
+	rel = RelationIdGetRelation(memo->relid);
+	if (rel == NULL)
+		return false;
+	memo->was_void = RelationGetNumberOfBlocks(rel) == 0;
+	RelationClose(rel);
+	return memo->was_void;
 }
 
 bool
 rows_table_was_used(StateTable table)
 {
-	Relation	rel = rows_open(table, AccessShareLock);
-	bool		used = !rows_table_is_void(table, rel);
+	Relation	rel;
+	bool		used;
 
+	if (rows_table_stays_void(table))
+		return false;
+	rel = rows_open(table, AccessShareLock);
+	used = !rows_table_is_void(table, rel);
 	table_close(rel, NoLock);
 	return used;
 }

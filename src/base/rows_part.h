@@ -35,4 +35,11 @@ extern void rows_insert_entries(StateTable table, Relation rel, Datum *values, b
  */
 extern bool rows_table_is_void(StateTable table, Relation rel);
 
+/*
+ * The same for a table that is not open.  false: open it and ask.  It is void as
+ * of this moment; that a lock would keep it as it is means nothing, because a lock
+ * keeps nobody from inserting the first row.
+ */
+extern bool rows_table_stays_void(StateTable table);
+
 #endif							/* CLUTCH_ROWS_PART_H */

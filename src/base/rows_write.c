@@ -25,6 +25,7 @@ rows_require_writable(void)
 {
 	PreventCommandIfReadOnly("a change of the state of clutch");
 	PreventCommandIfParallelMode("a change of the state of clutch");
+	rows_expect_writing();
 }
 
 RowLock

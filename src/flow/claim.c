@@ -131,6 +131,7 @@ claim_tasks(Slice agent_id, int n, int64 lease)
 	Claim		claim = {agent_id, roster_pauses_agent(roster_get(), agent_id), lease, NIL};
 
 	(void) restored_epoch();
+	rows_expect_writing();
 	if (++claims % BUSY_EVERY == 0)
 		claim_share(BUSY_SHARE);
 	claim_ready(&claim, n, LEVEL_LOW);
