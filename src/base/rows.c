@@ -377,7 +377,7 @@ rows_jsonb(const RowScan *scan, int attno)
 	return isnull ? NULL : DatumGetJsonbPCopy(d);
 }
 
-void
+HeapTuple
 rows_keep(const RowScan *scan, Datum *values, bool *nulls)
 {
 	HeapTuple	copy = ExecCopySlotHeapTuple(scan->slot);
@@ -397,6 +397,7 @@ rows_keep(const RowScan *scan, Datum *values, bool *nulls)
 		memcpy(values, all_values, sizeof(Datum) * n);
 		memcpy(nulls, all_nulls, sizeof(bool) * n);
 	}
+	return copy;
 }
 
 List *

@@ -318,10 +318,10 @@ extern Jsonb *rows_jsonb(const RowScan *scan, int attno);	/* a detoasted copy */
 extern List *rows_list_texts(RowScan *scan, int attno, List *list);
 
 /*
- * Copies the whole current row into the current memory context.  The arrays
- * have one element for each column that clutch fills.
+ * Copies the whole current row into the current memory context, and returns the
+ * copy.  The arrays have one element for each column that clutch fills.
  */
-extern void rows_keep(const RowScan *scan, Datum *values, bool *nulls);
+extern HeapTuple rows_keep(const RowScan *scan, Datum *values, bool *nulls);
 
 /* --- rows_write.c --- */
 
@@ -358,6 +358,21 @@ extern bool rows_indexes_are_simple(StateTable table, Relation rel);
 
 /* Changes a row that is locked; *tid becomes the place of the new version. */
 extern void rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls);
+
+/* a row as rows_keep has copied it, in this version or an earlier one */
+typedef struct KeptRow
+{
+	HeapTuple	tuple;
+	Datum	   *values;
+	bool	   *nulls;
+} KeptRow;
+
+/*
+ * rows_update, which takes what is the same in the kept row from there.  A value
+ * that is passed by reference is the same only if it is the kept one itself.
+ */
+extern void rows_update_kept(StateTable table, ItemPointer tid, const KeptRow *kept,
+							 Datum *values, bool *nulls);
 
 /* Deletes a row that is locked. */
 extern void rows_delete(StateTable table, ItemPointer tid);

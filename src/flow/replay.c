@@ -118,6 +118,8 @@ replay_task_copy(Task *task)
 	copy = MemoryContextAlloc(replay_context, size);
 	*copy = *task;
 	copy->trace = NULL;			/* a rebuild sends nothing */
+	copy->request = NULL;		/* nor does the copy have what others keep beside it */
+	copy->read = NULL;
 	items = (Slice *) (copy + 1);
 	at = (char *) (items + task->requires.n + task->past_agents.n);
 	replay_list_slices(copy, slices);

@@ -14,8 +14,10 @@
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "settings.h"
+#include "store/event.h"
 #include "task/task.h"
 #include "task/task_row.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 /* ----------------------------------------------------- finding and locking */
@@ -39,6 +41,20 @@ task_look(Slice task_id, RowSnapshot which)
 		task = task_row_read(&scan);
 	rows_end(&scan);
 	return task;
+}
+
+Jsonb *
+task_request(Task *task)
+{
+	MemoryContext old;
+
+	if (task->request == NULL)
+	{
+		old = MemoryContextSwitchTo(GetMemoryChunkContext(task));
+		task->request = event_read(task->request_seq, ROWS_LATEST);
+		MemoryContextSwitchTo(old);
+	}
+	return task->request;
 }
 
 /* NULL: there is no row, or (wait false) another transaction has locked it */
@@ -374,11 +390,7 @@ task_forget(Task *task)
 void
 task_save(Task *task)
 {
-	Datum		values[Natts_task] = {0};
-	bool		nulls[Natts_task] = {0};
-
-	task_row_form(task, values, nulls);
-	rows_update(TABLE_TASK, &task->tid, values, nulls);
+	task_row_update(task);
 }
 
 /* ------------------------------------------------------------------- lists */

@@ -11,14 +11,41 @@
 #include "task/task_row.h"
 #include "utils/timestamp.h"
 
+/*
+ * A row that was read is kept, because a task usually changes in a few columns, and
+ * what stays the same is not made into Datums, or even into a tuple, again.
+ */
+typedef struct TaskVersion
+{
+	HeapTuple	tuple;
+	SliceList	past_agents;
+	SliceList	requires;
+	Datum		values[Natts_task];
+	bool		nulls[Natts_task];
+} TaskVersion;
+
+/* ------------------------------------------------------------------ reading */
+
+static TaskVersion *
+task_row_keep(const RowScan *scan)
+{
+	TaskVersion *read = palloc(sizeof(TaskVersion));
+
+	read->tuple = rows_keep(scan, read->values, read->nulls);
+	read->past_agents = column_texts(read->values, read->nulls, Anum_task_past_agents);
+	read->requires = column_texts(read->values, read->nulls, Anum_task_requires);
+	return read;
+}
+
 Task *
 task_row_read(const RowScan *scan)
 {
 	Task	   *task = palloc0(sizeof(Task));
-	Datum		v[Natts_task];
-	bool		n[Natts_task];
+	TaskVersion *read = task_row_keep(scan);
+	const Datum *v = read->values;
+	const bool *n = read->nulls;
 
-	rows_keep(scan, v, n);
+	task->read = read;
 	task->tid = rows_tid(scan);
 	task->task_id = column_text(v, n, Anum_task_task_id);
 	task->run_id = column_text(v, n, Anum_task_run_id);
@@ -28,7 +55,7 @@ task_row_read(const RowScan *scan)
 	task->depth = DatumGetInt32(v[Anum_task_depth - 1]);
 	task->status = task_status_parse(column_text(v, n, Anum_task_status));
 	task->agent_id = column_text(v, n, Anum_task_agent_id);
-	task->past_agents = column_texts(v, n, Anum_task_past_agents);
+	task->past_agents = read->past_agents;
 	task->from_agent = column_text(v, n, Anum_task_from_agent);
 	task->attempt = DatumGetInt32(v[Anum_task_attempt - 1]);
 	task->retries = DatumGetInt32(v[Anum_task_retries - 1]);
@@ -38,7 +65,7 @@ task_row_read(const RowScan *scan)
 	task->asked_priority = n[Anum_task_asked_priority - 1] ? -1 :
 		DatumGetInt16(v[Anum_task_asked_priority - 1]);
 	task->join = n[Anum_task_join_count - 1] ? JOIN_NONE : DatumGetInt32(v[Anum_task_join_count - 1]);
-	task->requires = column_texts(v, n, Anum_task_requires);
+	task->requires = read->requires;
 	task->domain = column_text(v, n, Anum_task_domain);
 	task->payload_type = column_text(v, n, Anum_task_payload_type);
 	task->is_traced = DatumGetBool(v[Anum_task_is_traced - 1]);
@@ -70,19 +97,54 @@ task_row_read(const RowScan *scan)
 	return task;
 }
 
+/* ------------------------------------------------------------------ writing */
+
+/* column_put_text, with the Datum that was read if the text is the same */
+static void
+task_row_put_text(const Task *task, Datum *values, bool *nulls, int attno, Slice value)
+{
+	const TaskVersion *read = task->read;
+	const struct varlena *before = read == NULL || read->nulls[attno - 1] ? NULL :
+		(const struct varlena *) DatumGetPointer(read->values[attno - 1]);
+
+	if (before != NULL && slice_present(value) && !VARATT_IS_EXTERNAL(before) &&
+		!VARATT_IS_COMPRESSED(before) && slice_equal(slice_of_text(before), value))
+	{
+		nulls[attno - 1] = false;
+		values[attno - 1] = read->values[attno - 1];
+	}
+	else
+		column_put_text(values, nulls, attno, value);
+}
+
+/* the same for an array; before is its list as it was read, or NULL */
+static void
+task_row_put_texts(const Task *task, Datum *values, bool *nulls, int attno, SliceList value,
+				   const SliceList *before)
+{
+	if (before != NULL && value.n > 0 && value.n == before->n && value.items == before->items)
+	{
+		nulls[attno - 1] = false;
+		values[attno - 1] = task->read->values[attno - 1];
+	}
+	else
+		column_put_texts(values, nulls, attno, value);
+}
+
 void
 task_row_form(const Task *task, Datum *values, bool *nulls)
 {
-	column_put_text(values, nulls, Anum_task_task_id, task->task_id);
-	column_put_text(values, nulls, Anum_task_run_id, task->run_id);
-	column_put_text(values, nulls, Anum_task_thread_id, task->thread_id);
-	column_put_text(values, nulls, Anum_task_parent_task_id, task->parent_task_id);
-	column_put_text(values, nulls, Anum_task_scope, task->scope);
+	task_row_put_text(task, values, nulls, Anum_task_task_id, task->task_id);
+	task_row_put_text(task, values, nulls, Anum_task_run_id, task->run_id);
+	task_row_put_text(task, values, nulls, Anum_task_thread_id, task->thread_id);
+	task_row_put_text(task, values, nulls, Anum_task_parent_task_id, task->parent_task_id);
+	task_row_put_text(task, values, nulls, Anum_task_scope, task->scope);
 	values[Anum_task_depth - 1] = Int32GetDatum(task->depth);
-	column_put_text(values, nulls, Anum_task_status, slice_of_cstring(task_status_name(task->status)));
-	column_put_text(values, nulls, Anum_task_agent_id, task->agent_id);
-	column_put_texts(values, nulls, Anum_task_past_agents, task->past_agents);
-	column_put_text(values, nulls, Anum_task_from_agent, task->from_agent);
+	task_row_put_text(task, values, nulls, Anum_task_status, slice_of_cstring(task_status_name(task->status)));
+	task_row_put_text(task, values, nulls, Anum_task_agent_id, task->agent_id);
+	task_row_put_texts(task, values, nulls, Anum_task_past_agents, task->past_agents,
+					   task->read != NULL ? &task->read->past_agents : NULL);
+	task_row_put_text(task, values, nulls, Anum_task_from_agent, task->from_agent);
 	values[Anum_task_attempt - 1] = Int32GetDatum(task->attempt);
 	values[Anum_task_retries - 1] = Int32GetDatum(task->retries);
 	values[Anum_task_losses - 1] = Int32GetDatum(task->losses);
@@ -92,16 +154,17 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	values[Anum_task_asked_priority - 1] = Int16GetDatum(task->asked_priority);
 	nulls[Anum_task_join_count - 1] = task->join == JOIN_NONE;
 	values[Anum_task_join_count - 1] = Int32GetDatum(task->join);
-	column_put_texts(values, nulls, Anum_task_requires, task->requires);
-	column_put_text(values, nulls, Anum_task_domain, task->domain);
-	column_put_text(values, nulls, Anum_task_payload_type, task->payload_type);
+	task_row_put_texts(task, values, nulls, Anum_task_requires, task->requires,
+					   task->read != NULL ? &task->read->requires : NULL);
+	task_row_put_text(task, values, nulls, Anum_task_domain, task->domain);
+	task_row_put_text(task, values, nulls, Anum_task_payload_type, task->payload_type);
 	values[Anum_task_is_traced - 1] = BoolGetDatum(task->is_traced);
 	values[Anum_task_limits_tools - 1] = BoolGetDatum(task->limits_tools);
-	column_put_text(values, nulls, Anum_task_waiting_for, waiting_for_name(task->waiting_for));
-	column_put_text(values, nulls, Anum_task_code, task->code);
-	column_put_text(values, nulls, Anum_task_detail, task->detail);
-	column_put_text(values, nulls, Anum_task_reason,
-					slice_of_cstring(claim_reason_name(task->reason)));
+	task_row_put_text(task, values, nulls, Anum_task_waiting_for, waiting_for_name(task->waiting_for));
+	task_row_put_text(task, values, nulls, Anum_task_code, task->code);
+	task_row_put_text(task, values, nulls, Anum_task_detail, task->detail);
+	task_row_put_text(task, values, nulls, Anum_task_reason,
+					  slice_of_cstring(claim_reason_name(task->reason)));
 	nulls[Anum_task_slot_no - 1] = task->slot_no < 0;
 	values[Anum_task_slot_no - 1] = Int32GetDatum(task->slot_no);
 	column_put_int8(values, nulls, Anum_task_queue_no, task->queue_no);
@@ -124,4 +187,21 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	values[Anum_task_created_at - 1] = TimestampTzGetDatum(task->created_at);
 	column_put_int8(values, nulls, Anum_task_started_at, task->started_at);
 	column_put_int8(values, nulls, Anum_task_finished_at, task->finished_at);
+}
+
+void
+task_row_update(Task *task)
+{
+	Datum		values[Natts_task] = {0};
+	bool		nulls[Natts_task] = {0};
+
+	task_row_form(task, values, nulls);
+	if (task->read != NULL)
+	{
+		KeptRow		kept = {task->read->tuple, task->read->values, task->read->nulls};
+
+		rows_update_kept(TABLE_TASK, &task->tid, &kept, values, nulls);
+	}
+	else
+		rows_update(TABLE_TASK, &task->tid, values, nulls);
 }

@@ -68,6 +68,11 @@ typedef struct Task
 	TimestampTz started_at;
 	TimestampTz finished_at;
 
+
+	/* no columns: its request, see task_request; the row as it was read; NULL: neither */
+	Jsonb	   *request;
+	struct TaskVersion *read;
+
 	/* no columns: where it stood in the queue that it has just left; see queue/queue.h */
 	int64		left_no;
 	TimestampTz left_since;
@@ -98,5 +103,7 @@ StaticAssertDecl((int) Natts_task == (int) COLUMNS_TASK, "columns of clutch.task
 extern Task *task_row_read(const RowScan *scan);
 /* values and nulls have Natts_task places */
 extern void task_row_form(const Task *task, Datum *values, bool *nulls);
+/* Writes the row of a task that is locked. */
+extern void task_row_update(Task *task);
 
 #endif							/* CLUTCH_TASK_ROW_H */

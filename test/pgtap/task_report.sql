@@ -2,7 +2,7 @@
 -- attachments, the domain and the trace of its request; and which types of a
 -- driver's parameters resolve.
 \ir ../fixtures/tap.sql
-SELECT plan(27);
+SELECT plan(33);
 SET clutch.notify = off;
 SELECT fixture.at(0) \g /dev/null
 SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
@@ -79,6 +79,34 @@ CREATE TEMP TABLE costs_before AS SELECT * FROM clutch.costs;
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same tasks');
 SELECT is_empty('(TABLE costs_before EXCEPT TABLE clutch.costs) UNION ALL (TABLE clutch.costs EXCEPT TABLE costs_before)', 'and the same costs');
 SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.task WHERE is_traced), 'task:1 task:2', 'and which requests have a trace');
+
+-- ----------------------------- what a report leaves as it was in the task's row
+SELECT fixture.at(60000) \g /dev/null
+SELECT fixture.ask('task:6', more => '{"domain": "research", "payload_type": "research.v1"}') \g /dev/null
+-- texts so long that the row keeps them elsewhere
+SELECT fixture.ask('task:7', more => jsonb_build_object('run_id', repeat('r', 250), 'prefers', '[]'::jsonb,
+	'requires', (SELECT jsonb_agg('skill:' || md5(i::text) || repeat(md5('a' || i), 6)) FROM generate_series(1, 60) i),
+	'to', '[{"agent_id": "agent:ken"}]'::jsonb)) \g /dev/null
+SELECT fixture.agent('ken', 9, ARRAY(SELECT 'skill:' || md5(i::text) || repeat(md5('a' || i), 6) FROM generate_series(1, 60) i) || '{skill:x}') \g /dev/null
+SELECT fixture.settle(), clutch.tick() \g /dev/null
+SELECT is(fixture.claimed('agent:ken'), 'task:6 1 new, task:7 1 new', 'two tasks are claimed, one of them with much text');
+SELECT cmp_ok(pg_column_size(requires), '>', 2500, 'which is more than a row has room for') FROM clutch.task WHERE task_id = 'task:7';
+SELECT clutch.progress('agent:ken', task, '{}', 1) FROM unnest('{task:6,task:7}'::text[]) task \g /dev/null
+CREATE TEMP TABLE rows_before AS SELECT * FROM clutch.task;
+-- What "task" differs in from how it was before.
+CREATE FUNCTION pg_temp.changed(task text) RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(string_agg(a.key, ' ' ORDER BY a.key), 'nothing') FROM clutch.task t, rows_before b, jsonb_each(to_jsonb(t)) a
+	WHERE t.task_id = task AND b.task_id = task AND a.value IS DISTINCT FROM to_jsonb(b) -> a.key
+$$;
+SELECT fixture.at(60010) \g /dev/null
+SELECT clutch.progress('agent:ken', task, '{}', 1) FROM unnest('{task:6,task:7}'::text[]) task \g /dev/null
+SELECT is(pg_temp.changed('task:6'), 'lease_until progress_seq', 'another progress changes the lease and what progress was last');
+SELECT is(pg_temp.changed('task:7'), 'lease_until progress_seq', 'also of a row with much text');
+SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.task JOIN clutch.events USING (task_id) WHERE task_id IN ('task:6', 'task:7') AND progress_seq = events.seq
+	AND lease_until = '2026-01-02 04:41:10Z' AND seq = (SELECT max(seq) FROM clutch.events e WHERE e.task_id = task.task_id)), 'task:6 task:7', 'which are the new ones');
+SELECT clutch.release('agent:ken', task, 1) FROM unnest('{task:6,task:7}'::text[]) task \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(' ', t.task_id, t.past_agents, t.requires = b.requires, t.run_id = b.run_id), ', ' ORDER BY t.task_id)
+	FROM clutch.task t JOIN rows_before b USING (task_id) WHERE task_id IN ('task:6', 'task:7')), 'task:6 {agent:ken} t t, task:7 {agent:ken} t t', 'and when the agent gives them back, they keep what was asked for');
 
 -- --------------------------------------------- parameters, as drivers type them
 PREPARE untyped AS SELECT late FROM clutch.progress($1, $2, $3, $4, $5);
