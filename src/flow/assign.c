@@ -248,9 +248,9 @@ assign_new(Task *task, const Envelope *request, TimestampTz at)
 
 /* the request of a task as it stands in the log; the envelope points into the document */
 static void
-assign_read_request(const Task *task, Envelope *request)
+assign_read_request(Task *task, Envelope *request)
 {
-	Jsonb	   *document = event_read(task->request_seq, ROWS_LATEST);
+	Jsonb	   *document = task_request(task);
 
 	if (document == NULL)
 		ereport(ERROR,
@@ -413,6 +413,7 @@ static bool
 assign_choose_and_give(const WaitingPlace *place, const Receiver *receiver)
 {
 	Task	   *task = task_look(place->task_id, ROWS_LATEST);
+	Jsonb	   *document;
 	Requirement requirement;
 	Envelope	request;
 	Choice	   *choice;
@@ -432,7 +433,10 @@ assign_choose_and_give(const WaitingPlace *place, const Receiver *receiver)
 	chosen = &choice->candidates[selected];
 	if (!slot_is_likely(chosen->agent_id, chosen->max_concurrency))
 		return false;
+	document = task->request;
 	task = waiting_lock(place);
+	if (task != NULL)
+		task->request = document;
 	slot_no = task == NULL ? -1 : assign_candidate_take_slot(task, chosen);
 	if (slot_no < 0)
 		return false;

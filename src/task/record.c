@@ -45,7 +45,7 @@ record_move_name(TaskMove move)
 }
 
 static Receipt
-record_append_notice(const Task *task, const Notice *notice)
+record_append_notice(Task *task, const Notice *notice)
 {
 	Report		report = {notice->type, notice->from, notice->to, notice->payload, task->attempt};
 

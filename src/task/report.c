@@ -34,21 +34,21 @@ report_meta_of(const Report *report)
 
 /* of the request, which is read only if it has one, and is in the log */
 static Jsonb *
-report_trace_of(const Task *task)
+report_trace_of(Task *task)
 {
 	Jsonb	   *request;
 	JsonbValue	trace;
 
 	if (!task->is_traced || task->trace != NULL)
 		return task->trace;
-	request = event_read(task->request_seq, ROWS_LATEST);
+	request = task_request(task);
 	if (request == NULL || !document_get(&request->root, "trace", &trace))
 		return NULL;
 	return document_of_value(&trace);
 }
 
 Jsonb *
-report_build(const Task *task, const Report *report)
+report_build(Task *task, const Report *report)
 {
 	Draft		draft = {0};
 

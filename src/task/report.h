@@ -33,7 +33,7 @@ typedef struct Report
 } Report;
 
 /* The envelope of an event about a task; it carries the trace of the request. */
-extern Jsonb *report_build(const Task *task, const Report *report);
+extern Jsonb *report_build(Task *task, const Report *report);
 
 /* Sends it to the agent that requested the task, in the domain of the request. */
 extern Receipt report_send(const Task *task, Report *report);

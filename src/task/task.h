@@ -73,6 +73,12 @@ extern Task *task_lock_requested(Slice task_id);
 /* reads it without a lock; NULL: there is no such task */
 extern Task *task_look(Slice task_id, RowSnapshot which);
 
+/*
+ * The request of the task as it is in the log, which is read once for each Task;
+ * NULL: it is not there.
+ */
+extern Jsonb *task_request(Task *task);
+
 /* task_look, but waits for an uncommitted first request of the task */
 extern Task *task_await(Slice task_id);
 
