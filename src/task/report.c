@@ -74,7 +74,7 @@ report_build(Task *task, const Report *report)
 }
 
 Receipt
-report_send(const Task *task, Report *report)
+report_send(Task *task, Report *report)
 {
 	report->to = task->from_agent;
 	report->domain = task->domain;

@@ -36,6 +36,6 @@ typedef struct Report
 extern Jsonb *report_build(Task *task, const Report *report);
 
 /* Sends it to the agent that requested the task, in the domain of the request. */
-extern Receipt report_send(const Task *task, Report *report);
+extern Receipt report_send(Task *task, Report *report);
 
 #endif							/* CLUTCH_REPORT_H */
