@@ -495,6 +495,6 @@ settings_define(void)
 	settings_define_failures();
 	settings_define_retention();
 	settings_define_proofs();
-
+	settings_define_trust();
 	MarkGUCPrefixReserved("clutch");
 }

@@ -90,11 +90,28 @@ extern int64 clutch_retention_time;	/* the same in microseconds; 0: off */
 extern int	clutch_seal_interval;	/* seconds; 0: ticks do not seal */
 extern char *clutch_log_origin;
 extern bool clutch_allow_ddl;
+/* signatures: settings_trust.c */
+typedef enum SignatureNeed
+{
+	SIGNATURE_OFF,
+	SIGNATURE_KEYED,
+	SIGNATURE_ALWAYS
+} SignatureNeed;
+
+#define SIGNED_TYPE(type)	(UINT32_C(1) << (type)) /* of a MessageType */
+#define SIGNED_ANSWERS		(UINT32_C(1) << 31)
+
+extern char *clutch_audience;
+extern int	clutch_signature_skew;	/* seconds */
+extern int	clutch_require_signature;	/* a SignatureNeed */
+extern uint32 clutch_signed_types;	/* a set of SIGNED_ */
+extern bool clutch_agents_add_keys;
 
 /* tests */
 extern char *clutch_clock;
 
 extern void settings_define(void);
 extern void settings_define_schemas(void);	/* settings_schema.c, called by settings_define */
+extern void settings_define_trust(void);	/* called by settings_define */
 
 #endif							/* CLUTCH_SETTINGS_H */

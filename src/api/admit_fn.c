@@ -31,12 +31,14 @@
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "registry/agent.h"
+#include "settings.h"
 #include "store/dedup.h"
 #include "store/epoch.h"
 #include "store/erasure.h"
 #include "store/participant.h"
 #include "store/scope.h"
 #include "trust/principal.h"
+#include "trust/signature.h"
 #include "utils/rel.h"
 #include "wake/notify.h"
 
@@ -60,24 +62,6 @@ read_envelope(Jsonb *document, Event *event)
 		problem_raise(problems, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
 }
 
-/* 2: who speaks, and may write into the run (P8) */
-static void
-check_sender(const Event *event)
-{
-	if (event->internal)
-		return;
-	if (event->envelope.is_signed)
-		ereport(ERROR,
-				(errcode(ERRCODE_CLUTCH_SIGNATURE_REFUSED),
-				 errproblem("/security/auth/kid", "UNKNOWN_KEY"),
-				 errmsg("no public key \"%.*s\" is known for \"%.*s\", so its signature cannot be verified",
-						event->envelope.auth_kid.len, event->envelope.auth_kid.s,
-						event->envelope.from_agent.len, event->envelope.from_agent.s),
-				 errhint("Leave security.auth out: the database role says who speaks.")));
-	principal_require(event->envelope.from_agent, "/from/agent_id");
-	right_require_sender(&event->envelope);
-}
-
 /* what the payload must look like, if its type is always enforced (spec 3) */
 static void
 check_contract(const Event *event)
@@ -86,13 +70,76 @@ check_contract(const Event *event)
 		payload_type_enforce(&event->envelope);
 }
 
-/* 3: when, and in which copy of the database */
+/* 2: when, and in which copy of the database */
 static void
 stamp(Event *event)
 {
 	event->received_at = clock_now();
 	event->epoch = restored_epoch();
 	event->attempt = event->envelope.attempt;
+}
+
+/*
+ * Of an envelope that is old, anybody may have kept a copy, so its signature does
+ * not speak for its sender any more; but who sends it again gets the receipt.
+ */
+static bool
+check_signature(Event *event)
+{
+	const Envelope *envelope = &event->envelope;
+	ProblemList *problems = problem_list();
+
+	signature_check(envelope, event->received_at, problems);
+	if (problems->n > 0)
+		problem_raise(problems, ERRCODE_CLUTCH_SIGNATURE_REFUSED, "signature");
+	if (signature_is_fresh(envelope, event->received_at) ||
+		principal_speaks_for(envelope->from_agent))
+		return true;
+	if (!dedup_seen(event))
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_SIGNATURE_REFUSED),
+				 errproblem("/ts", "SIGNATURE_STALE"),
+				 errmsg("the envelope was signed for a time that is more than %d seconds from now", clutch_signature_skew),
+				 errhint("Sign it anew with the current time as \"ts\", or let a role send it that speaks for the agent.")));
+	return false;
+}
+
+/* what has that bit in clutch.signed_types, and is not signed */
+static void
+check_unsigned(const Envelope *envelope, uint32 bit)
+{
+	if (signature_is_required(envelope->from_agent, bit))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("/security/auth", "SIGNATURE_REQUIRED"),
+				 errmsg("\"%.*s\" must sign this %s of type %s",
+						envelope->from_agent.len, envelope->from_agent.s,
+						bit == SIGNED_ANSWERS ? "answer" : "envelope",
+						message_type_name(envelope->type)),
+				 errhint("Send an envelope with security.auth; the settings clutch.require_signature and clutch.signed_types say who must sign what.")));
+}
+
+/*
+ * 3: who speaks, and may write into the run (P8).  After this, from_agent is who
+ * it says.  Returns false if a signature is too old to speak for it, but the event
+ * is in the log already.
+ */
+static bool
+check_sender(Event *event)
+{
+	const Envelope *envelope = &event->envelope;
+
+	if (event->internal)
+		return true;
+	if (!envelope->is_signed)
+	{
+		principal_require(envelope->from_agent, "/from/agent_id");
+		check_unsigned(envelope, SIGNED_TYPE(envelope->type));
+	}
+	else if (!check_signature(event))
+		return false;
+	right_require_sender(envelope);
+	return true;
 }
 
 static void
@@ -114,19 +161,30 @@ take_other(Event *event)
 	return true;
 }
 
+/* 4: a chat.message that may answer a question */
+static bool
+take_answer(Event *event)
+{
+	if (!event->envelope.is_signed)
+		check_unsigned(&event->envelope, SIGNED_ANSWERS);
+	return answer_take(event);
+}
+
 /* an agent is not told by another, and does not grant itself capabilities */
 static void
 check_card(const Envelope *envelope, Slice agent_id)
 {
 	JsonbValue	payload = envelope->payload;
 	AgentCard	card;
+	bool		speaks_for_itself = envelope->is_signed && slice_equal(agent_id, envelope->from_agent);
 
-	principal_require(agent_id, "/payload/agent_id");
+	if (!speaks_for_itself)
+		principal_require(agent_id, "/payload/agent_id");
 	if (envelope->type == MSG_AGENT_HEARTBEAT)
 		return;
 	agent_card_read(&payload, "/payload", envelope->type == MSG_AGENT_UPDATE, &card,
 					problem_list());
-	principal_require_card(agent_id, &card);
+	principal_require_card(agent_id, &card, principal_holder(speaks_for_itself));
 }
 
 /* 4: agent.*: the registry, then what waited for such an agent */
@@ -163,7 +221,7 @@ take(Event *event)
 		return intake_report(event);
 	if (message_type_is_agent(event->envelope.type))
 		return take_agent(event);
-	if (!(answer_concerns(&event->envelope) ? answer_take(event) : take_other(event)))
+	if (!(answer_concerns(&event->envelope) ? take_answer(event) : take_other(event)))
 		return false;
 	if (!event->late)
 		expiry_note(&event->envelope, event->seq);
@@ -178,9 +236,10 @@ admit_envelope(Jsonb *document, Event *event)
 {
 	event->internal = event_take_internal();
 	read_envelope(document, event);
-	check_sender(event);
-	check_contract(event);
 	stamp(event);
+	if (!check_sender(event))
+		return false;
+	check_contract(event);
 	if (!take(event))
 		return false;
 	right_add_recipients(event);

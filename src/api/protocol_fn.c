@@ -29,25 +29,6 @@ PG_FUNCTION_INFO_V1(clutch_render);
 
 /* ---------------------------------------------------------------- validate */
 
-static void
-validate_put_problems(FunctionCallInfo fcinfo, const ProblemList *list)
-{
-	int			i;
-
-	result_begin_rows(fcinfo);
-	for (i = 0; i < list->n; i++)
-	{
-		const Problem *problem = &list->items[i];
-		Datum		values[3];
-		bool		nulls[3];
-
-		result_text(values, nulls, 0, slice_of_cstring(problem->path));
-		result_text(values, nulls, 1, slice_of_cstring(problem->code));
-		result_text(values, nulls, 2, slice_of_cstring(problem->message));
-		result_put_row(fcinfo, values, nulls);
-	}
-}
-
 /* not strict, because a result without rows would call an SQL NULL valid */
 Datum
 clutch_validate(PG_FUNCTION_ARGS)
@@ -62,7 +43,7 @@ clutch_validate(PG_FUNCTION_ARGS)
 		envelope_read(PG_GETARG_JSONB_P(0), &envelope, list);
 		envelope_refuse_internal(&envelope, list);
 	}
-	validate_put_problems(fcinfo, list);
+	result_put_problems(fcinfo, list);
 	return (Datum) 0;
 }
 

@@ -172,3 +172,22 @@ result_jsonb(Datum *values, bool *nulls, int column, Jsonb *value)
 	nulls[column] = value == NULL;
 	values[column] = JsonbPGetDatum(value);
 }
+
+void
+result_put_problems(FunctionCallInfo fcinfo, const ProblemList *list)
+{
+	int			i;
+
+	result_begin_rows(fcinfo);
+	for (i = 0; i < list->n; i++)
+	{
+		const Problem *problem = &list->items[i];
+		Datum		values[3];
+		bool		nulls[3];
+
+		result_text(values, nulls, 0, slice_of_cstring(problem->path));
+		result_text(values, nulls, 1, slice_of_cstring(problem->code));
+		result_text(values, nulls, 2, slice_of_cstring(problem->message));
+		result_put_row(fcinfo, values, nulls);
+	}
+}

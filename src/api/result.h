@@ -36,6 +36,9 @@ extern void result_begin_rows(FunctionCallInfo fcinfo);
 extern void result_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
 extern void result_put_receipt(FunctionCallInfo fcinfo, Receipt receipt);
 
+/* all rows of a function that returns faults: path, code, message */
+extern void result_put_problems(FunctionCallInfo fcinfo, const ProblemList *list);
+
 /* a column of a row, counted from 0; NULL if the value is absent, NULL or 0 */
 extern void result_text(Datum *values, bool *nulls, int column, Slice value);
 extern void result_timestamp(Datum *values, bool *nulls, int column, TimestampTz value);

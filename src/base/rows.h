@@ -55,6 +55,7 @@
 	X(AGENT_HEARTBEAT, "agent_heartbeat", 3) \
 	X(AGENT_SLOT, "agent_slot", 7) \
 	X(AGENT_FAILURE, "agent_failure", 5) \
+	X(AGENT_KEY, "agent_key", 7) \
 	X(PAUSE, "pause", 5) \
 	X(RETRY_POLICY, "retry_policy", 5) \
 	X(PAYLOAD_TYPE, "payload_type", 9) \
@@ -116,6 +117,7 @@ enum
 	X(AGENT_HEARTBEAT, "agent_heartbeat_key")	/* agent_id, generation DESC */ \
 	X(AGENT_SLOT, "agent_slot_key") /* agent_id, slot_no, generation DESC */ \
 	X(AGENT_FAILURE, "agent_failure_pkey")	/* agent_id, seq */ \
+	X(AGENT_KEY, "agent_key_pkey")	/* agent_id, kid */ \
 	X(PAUSE, "pause_pkey")	/* what */ \
 	X(RETRY_POLICY, "retry_policy_pkey")	/* payload_type */ \
 	X(PAYLOAD_TYPE, "payload_type_pkey")	/* payload_type, version */ \

@@ -96,11 +96,11 @@ right_has_ready_task(Slice agent_id, Slice run_id)
 /* ------------------------------------------------------------------- rights */
 
 static bool
-right_has_scope(Slice agent_id, Slice run_id)
+right_has_scope(Slice agent_id, Slice run_id, GrantHolder holder)
 {
 	Slice		scope = scope_of_run(run_id);
 
-	return slice_present(scope) && principal_has_scope(agent_id, scope);
+	return slice_present(scope) && principal_has_scope(agent_id, scope, holder);
 }
 
 static bool
@@ -111,10 +111,10 @@ right_is_reserved(Slice run_id)
 
 /* of a run that is founded, for an agent that has not sent an event of it */
 static bool
-right_has_been_given(Slice agent_id, Slice run_id)
+right_has_been_given(Slice agent_id, Slice run_id, GrantHolder holder)
 {
 	return right_was_addressed(agent_id, run_id) || right_has_ready_task(agent_id, run_id) ||
-		right_has_scope(agent_id, run_id);
+		right_has_scope(agent_id, run_id, holder);
 }
 
 static bool
@@ -132,7 +132,7 @@ right_has(Slice agent_id, Slice run_id)
 		return true;
 	if (right_is_reserved(run_id))
 		return false;
-	return participant_has_sent(agent_id, run_id) || right_has_been_given(agent_id, run_id) ||
+	return participant_has_sent(agent_id, run_id) || right_has_been_given(agent_id, run_id, GRANT_OF_ROLE) ||
 		participant_run_state(run_id, &founder) == RUN_IS_OPEN;
 }
 
@@ -142,7 +142,7 @@ right_has(Slice agent_id, Slice run_id)
  * strangers who found a run at once one comes second.
  */
 static bool
-right_may_enter(Slice agent_id, Slice run_id)
+right_may_enter(Slice agent_id, Slice run_id, GrantHolder holder)
 {
 	for (;;)
 	{
@@ -155,7 +155,7 @@ right_may_enter(Slice agent_id, Slice run_id)
 				return true;
 			case RUN_IS_FOUNDED:
 				guard_drop(GUARD_RUN);
-				return right_has_been_given(agent_id, run_id);
+				return right_has_been_given(agent_id, run_id, holder);
 			case RUN_IS_DOUBTFUL:
 				break;
 		}
@@ -192,7 +192,8 @@ right_require_sender(const Envelope *envelope)
 			return;
 		right_refuse(agent_id, run_id, "/run_id");
 	}
-	if (!participant_has_sent(agent_id, run_id) && !right_may_enter(agent_id, run_id))
+	if (!participant_has_sent(agent_id, run_id) &&
+		!right_may_enter(agent_id, run_id, principal_holder(envelope->is_signed)))
 		right_refuse(agent_id, run_id, "/run_id");
 	participant_remember(agent_id, run_id);
 }

@@ -238,6 +238,9 @@ schedule_check_envelope(const Schedule *s)
 	{
 		envelope_read(schedule_envelope_at(s, s->next_at), &envelope, problems);
 		envelope_refuse_internal(&envelope, problems);
+		if (envelope.is_signed)
+			problem_add(problems, "/security/auth", "NOT_ALLOWED",
+						"A scheduled envelope cannot be signed, because each time it has another id and another time.");
 	}
 	if (problems->n > 0)
 		problem_raise(problems, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");

@@ -119,6 +119,7 @@ struct Envelope
 	Jsonb	   *trace;			/* of a request, palloc'd; NULL: none */
 	bool		is_signed;		/* security.auth is present */
 	Slice		auth_kid;
+	Slice		auth_sig;
 
 	JsonbValue	payload;		/* jbvBinary: an object */
 	Slice		tool;			/* of a tool.call */

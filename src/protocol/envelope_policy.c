@@ -71,7 +71,7 @@ envelope_read_auth(const JsonbValue *auth, const DocumentPlace *place, Envelope 
 		return;
 	(void) fields_word(&f, AUTH_SCHEME, REQUIRED, auth_schemes);
 	envelope->auth_kid = fields_text(&f, AUTH_KID, REQUIRED, TEXT_ID);
-	(void) fields_text(&f, AUTH_SIG, REQUIRED, TEXT_STRING);
+	envelope->auth_sig = fields_text(&f, AUTH_SIG, REQUIRED, TEXT_STRING);
 }
 
 static void

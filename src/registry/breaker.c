@@ -8,11 +8,11 @@
 #include "clutch.h"
 
 #include "base/rows.h"
+#include "base/stale.h"
 #include "miscadmin.h"
 #include "registry/agent_row.h"
 #include "registry/breaker.h"
 #include "registry/roster_part.h"
-#include "registry/stale.h"
 #include "settings.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"

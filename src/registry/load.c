@@ -9,10 +9,10 @@
 
 #include "registry/load.h"
 
+#include "base/stale.h"
 #include "miscadmin.h"
 #include "registry/roster_part.h"
 #include "registry/slot_row.h"
-#include "registry/stale.h"
 #include "utils/memutils.h"
 
 /*

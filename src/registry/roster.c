@@ -15,7 +15,7 @@
 
 #include "registry/roster_part.h"
 
-#include "registry/stale.h"
+#include "base/stale.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 

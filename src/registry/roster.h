@@ -4,7 +4,7 @@
  *	  The registry as this backend remembers it.
  *
  * A roster is built from clutch.agent_registry and clutch.group_member on the
- * latest snapshot, and built again when they have changed (registry/stale.h).
+ * latest snapshot, and built again when they have changed (base/stale.h).
  * An agent is an ordinal, 0..nagents-1, in the order of agent_id (by bytes).
  *
  * The roster returned by roster_get stays in memory until this backend has read

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/clock.h"
 #include "base/document.h"
 #include "base/savepoint.h"
 #include "base/wait.h"
@@ -16,6 +17,7 @@
 #include "registry/breaker.h"
 #include "retention/candidates.h"
 #include "retention/prune.h"
+#include "settings.h"
 #include "store/audit.h"
 #include "store/erasure.h"
 #include "store/participant.h"
@@ -24,6 +26,7 @@
 #include "task/edge.h"
 #include "task/output.h"
 #include "task/task.h"
+#include "utils/timestamp.h"
 
 /* so many runs are named in an audit event */
 #define MOST_NAMED		1000
@@ -216,9 +219,23 @@ prune_append_audit(const Pruning *pruning, TimestampTz before)
 
 /* --------------------------------------------------------------- the story */
 
-PruneReport
-prune_batch(TimestampTz before, int max_events)
+/*
+ * Only the log tells that a signed envelope has been handed in before, and its
+ * signature speaks for its sender until clutch.signature_skew after its ts, which
+ * may be as far ahead of the time when it was received.
+ */
+static TimestampTz
+prune_latest(TimestampTz before)
 {
+	if (!rows_table_was_used(TABLE_AGENT_KEY))
+		return before;
+	return Min(before, clock_now() - 2 * clutch_signature_skew * USECS_PER_SEC);
+}
+
+PruneReport
+prune_batch(TimestampTz asked_before, int max_events)
+{
+	TimestampTz before = prune_latest(asked_before);
 	Pruning		pruning = {candidates_find(before, max_events)};
 	PruneReport report = {0};
 

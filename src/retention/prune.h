@@ -23,7 +23,8 @@ typedef struct PruneReport
 } PruneReport;
 
 /*
- * Removes about so many events at most that were received before that time
+ * Removes about so many events at most that were received before that time (or,
+ * if there are keys, before twice clutch.signature_skew ago)
  * (retention/candidates.h).  The caller is the owner of the log.
  */
 extern PruneReport prune_batch(TimestampTz before, int max_events);

@@ -20,6 +20,8 @@
 #define AUDIT_PRUNED		"audit.pruned"
 #define AUDIT_REDACTED		"audit.redacted"
 #define AUDIT_IMPORTED		"audit.imported"
+#define AUDIT_KEY_ADDED		"audit.key_added"
+#define AUDIT_KEY_REVOKED	"audit.key_revoked"
 
 /*
  * Begins the payload with the role that acts; the caller adds what was done and

@@ -66,12 +66,16 @@ principal_role_name(void)
 	return GetUserNameFromId(principal_role(), false);
 }
 
-/* Begins a scan of the grants of the role, for one agent or, if that is absent, for all. */
+/*
+ * Begins a scan of the grants of the role, or of any role, for one agent or, if
+ * that is absent, for all.  There are few rows for a scan of any role's.
+ */
 static void
-principal_begin_grants(RowScan *scan, Slice agent_id)
+principal_begin_grants(RowScan *scan, Slice agent_id, GrantHolder holder)
 {
 	rows_begin(scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, ROWS_LATEST, AccessShareLock);
-	rows_key_oid(scan, 1, BTEqualStrategyNumber, principal_role());
+	if (holder == GRANT_OF_ROLE)
+		rows_key_oid(scan, 1, BTEqualStrategyNumber, principal_role());
 	if (slice_present(agent_id))
 		rows_key_text(scan, 2, BTEqualStrategyNumber, agent_id);
 	rows_start(scan);
@@ -97,7 +101,7 @@ principal_speaks_for(Slice agent_id)
 
 	if (principal_is_operator(principal_role()))
 		return true;
-	principal_begin_grants(&scan, agent_id);
+	principal_begin_grants(&scan, agent_id, GRANT_OF_ROLE);
 	found = rows_next(&scan);
 	rows_end(&scan);
 	return found;
@@ -151,6 +155,17 @@ principal_is_granted(SliceList list, Slice name)
 }
 
 static void
+principal_add_names(SliceList *list, SliceList more)
+{
+	if (more.n == 0)
+		return;
+	list->items = list->n == 0 ? palloc(sizeof(Slice) * more.n) :
+		repalloc(list->items, sizeof(Slice) * (list->n + more.n));
+	memcpy(list->items + list->n, more.items, sizeof(Slice) * more.n);
+	list->n += more.n;
+}
+
+static void
 principal_require_granted(SliceList asked, SliceList list, const char *path, const char *what)
 {
 	int			i;
@@ -192,23 +207,24 @@ principal_require_hosts(const AgentCard *card, SliceList capabilities)
 }
 
 void
-principal_require_card(Slice agent_id, const AgentCard *card)
+principal_require_card(Slice agent_id, const AgentCard *card, GrantHolder holder)
 {
-	SliceList	capabilities;
-	SliceList	scopes;
+	SliceList	capabilities = {0, NULL};
+	SliceList	scopes = {0, NULL};
 	RowScan		scan;
 	bool		may = false;
 	int			i;
 
 	if (principal_is_operator(principal_role()))
 		return;
-	principal_begin_grants(&scan, agent_id);
-	if (rows_next(&scan))
-	{
-		may = !rows_is_null(&scan, Anum_principal_capabilities);
-		capabilities = principal_granted_names(&scan, Anum_principal_capabilities);
-		scopes = principal_granted_names(&scan, Anum_principal_scopes);
-	}
+	principal_begin_grants(&scan, agent_id, holder);
+	while (rows_next(&scan))
+		if (!rows_is_null(&scan, Anum_principal_capabilities))
+		{
+			may = true;
+			principal_add_names(&capabilities, principal_granted_names(&scan, Anum_principal_capabilities));
+			principal_add_names(&scopes, principal_granted_names(&scan, Anum_principal_scopes));
+		}
 	rows_end(&scan);
 	if (!may)
 		principal_refuse_card("/payload", "a card of its own", SLICE_NONE);
@@ -231,14 +247,14 @@ principal_require_card(Slice agent_id, const AgentCard *card)
 }
 
 bool
-principal_has_scope(Slice agent_id, Slice scope)
+principal_has_scope(Slice agent_id, Slice scope, GrantHolder holder)
 {
 	RowScan		scan;
-	bool		has;
+	bool		has = false;
 
-	principal_begin_grants(&scan, agent_id);
-	has = rows_next(&scan) &&
-		principal_is_granted(principal_granted_names(&scan, Anum_principal_scopes), scope);
+	principal_begin_grants(&scan, agent_id, holder);
+	while (!has && rows_next(&scan))
+		has = principal_is_granted(principal_granted_names(&scan, Anum_principal_scopes), scope);
 	rows_end(&scan);
 	return has;
 }
@@ -251,7 +267,7 @@ principal_agents(void)
 	RowScan		scan;
 
 	agents.items = palloc(sizeof(Slice) * room);
-	principal_begin_grants(&scan, SLICE_NONE);
+	principal_begin_grants(&scan, SLICE_NONE, GRANT_OF_ROLE);
 	while (rows_next(&scan))
 	{
 		if (agents.n == room)
@@ -271,7 +287,7 @@ principal_default_agent(void)
 
 	if (principal_is_operator(principal_role()))
 		return slice_of_cstring(clutch_orchestrator);
-	principal_begin_grants(&scan, SLICE_NONE);
+	principal_begin_grants(&scan, SLICE_NONE, GRANT_OF_ROLE);
 	while (n < 2 && rows_next(&scan))
 	{
 		only = slice_copy(rows_text(&scan, Anum_principal_agent_id));

@@ -45,16 +45,36 @@ extern void principal_act_for(Oid role);
 /* raises 42501, code NOT_YOUR_AGENT, unless the role speaks for the agent */
 extern void principal_require(Slice agent_id, const char *place);
 
+/* whose grants for an agent count */
+typedef enum GrantHolder
+{
+	GRANT_OF_ROLE,				/* those of the current role */
+	GRANT_OF_ANY_ROLE			/* all: the agent itself has signed, so it does not
+								 * matter which role hands its envelope in */
+} GrantHolder;
+
+/* for an envelope whose sender is who it says */
+static inline GrantHolder
+principal_holder(bool is_signed)
+{
+	return is_signed ? GRANT_OF_ANY_ROLE : GRANT_OF_ROLE;
+}
+
 /*
  * An agent cannot grant itself capabilities: a card that is registered by a
+<<<<<<< HEAD
  * role that is not an operator stays within what clutch.grant_agent gave that
  * role, and within the sandbox; if hosts were granted ("host:*.example.com" among
  * the capabilities), it has no others.  Raises 42501, code CARD_NOT_GRANTED.
+=======
+ * role that is not an operator stays within what clutch.grant_agent has given,
+ * and within the sandbox.  Raises 42501, code CARD_NOT_GRANTED.
+>>>>>>> 5af1016 (wip2)
  */
-extern void principal_require_card(Slice agent_id, const AgentCard *card);
+extern void principal_require_card(Slice agent_id, const AgentCard *card, GrantHolder holder);
 
-/* Has clutch.grant_agent given the role this scope, or all scopes, for the agent? */
-extern bool principal_has_scope(Slice agent_id, Slice scope);
+/* Has clutch.grant_agent given this scope, or all scopes, for the agent? */
+extern bool principal_has_scope(Slice agent_id, Slice scope, GrantHolder holder);
 
 /*
  * The agent in whose name the role acts if it names none: the only one that it

@@ -80,6 +80,13 @@ INSERT INTO contract VALUES
 ('clutch.consistency(bigint,bigint)', 'reads', 'first_size bigint, second_size bigint', 'TABLE(first_root bytea, second_root bytea, path bytea[])'),
 ('clutch.verify_log()', 'reads', '', 'TABLE(code text, detail text, hint text)'),
 ('clutch.add_checkpoint_signature(bigint,text,bytea,bytea)', 'writes', 'size bigint, signer text, public_key bytea, signature bytea', 'boolean'),
+('clutch.signing_bytes(jsonb)', 'reads', 'envelope jsonb', 'bytea'),
+('clutch.ed25519_verify(bytea,bytea,bytea)', 'pure', 'message bytea, signature bytea, public_key bytea', 'boolean'),
+('clutch.check_signature(jsonb,timestamptz)', 'reads', 'envelope jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone',
+ 'TABLE(path text, code text, message text)'),
+('clutch.add_key(text,text,bytea,timestamptz,timestamptz)', 'writes', 'agent_id text, kid text, public_key bytea, '
+ 'valid_from timestamp with time zone DEFAULT NULL::timestamp with time zone, valid_until timestamp with time zone DEFAULT NULL::timestamp with time zone', 'void'),
+('clutch.revoke_key(text,text)', 'writes', 'agent_id text, kid text', 'void'),
 ('clutch.check()', 'reads', '', 'TABLE(code text, detail text, hint text)'),
 ('clutch.version()', 'pure', '', 'text'),
 ('clutch.grant_agent(text,text,text[],text[])', 'writes', 'role_name text, agent_id text, '
@@ -138,6 +145,7 @@ INSERT INTO columns_wanted VALUES
 ('clutch.threads', 'thread_id'),
 ('clutch.task_edges', 'run_id,from_task_id,to_task_id,kind'),
 ('clutch.stuck', 'task_id'),
+('clutch.keys', 'agent_id,kid,public_key,valid_from,valid_until,revoked_at,added_at,is_valid'),
 ('clutch.costs', 'run_id,agent_id,day,tokens,cost');
 
 SELECT is_empty($$

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the programs of docs/reference.md, scaling.md and tutorial.md against a server
+# Runs the programs of docs/reference.md, scaling.md, signatures.md and tutorial.md against a server
 # named by the PG* environment; starts no server.
 #
-# Those of the reference and of scaling.md run in the database of PGDATABASE, which has the
+# Those of the reference, scaling.md and signatures.md run in the database of PGDATABASE, which has the
 # extension.  The tutorial's run in a database that its own SQL sets up, as the
 # roles that it creates; both are dropped afterwards.  Each program must do what
 # the text says of it.  One line per promise; the last line is "N passed, N
@@ -18,7 +18,7 @@ WORKER=
 WORKERS=()
 PASSED=0
 FAILED=0
-PROMISES=42		# how many verdicts a whole run has
+PROMISES=49		# how many verdicts a whole run has
 TUTORIAL=clutch_tutorial
 ROLES="shop clerk writer"
 MADE=
@@ -193,6 +193,44 @@ scaling() {
 	completed drain.py drain-3 "has time to end"
 }
 
+# --------------------------------------------------------------- signatures.md
+
+# signed NAME COMMAND...: as a role that speaks for nobody, it sends what agent:shop has signed
+signed() {
+	local name=$1 task
+	shift
+	task=signed-${name##*.}
+	env PGUSER="$GATE" timeout -k 2 40 "$@" >"$DIR/log" 2>&1
+	verdict "$name: what it signs is admitted" "$(sed 's/[0-9]*$//; s/|$/ /' "$DIR/log")" "admitted as "
+	verdict "$name: and verified" "$(sql -c "SELECT count(*) FROM clutch.events e WHERE e.task_id = '$task' AND e.type = 'task.request'
+		AND e.envelope #> '{security,auth}' IS NOT NULL AND NOT EXISTS (SELECT FROM clutch.check_signature(e.envelope, e.received_at))")" 1
+}
+
+signatures() {
+	local name
+	GATE=clutch_doc_gateway
+	for name in sign.py sign.js sign.sh; do
+		program signatures.md "$name"
+	done
+	openssl genpkey -algorithm ed25519 -out "$DIR/shop.pem" 2>"$DIR/log" && chmod 755 "$DIR"
+	sql -v gate="$GATE" -v key="$(openssl pkey -in "$DIR/shop.pem" -pubout -outform DER | tail -c 32 | base64)" <<'SQL' >"$DIR/log" 2>&1
+CREATE ROLE :gate LOGIN;
+GRANT USAGE ON SCHEMA clutch TO :gate;
+GRANT INSERT (envelope), SELECT (seq, id) ON clutch.events TO :gate;
+GRANT EXECUTE ON FUNCTION clutch.send(jsonb), clutch.signing_bytes(jsonb) TO :gate;
+SELECT clutch.add_key('agent:shop', 'key_01', decode(:'key', 'base64'));
+SQL
+	signed sign.py "$PYTHON" "$DIR/sign.py" "$DIR/shop.pem"
+	signed sign.js "$NODE" "$DIR/sign.js" "$DIR/shop.pem"
+	signed sign.sh sh "$DIR/sign.sh" "$DIR/shop.pem"
+	env PGUSER="$GATE" timeout -k 2 40 "$PYTHON" "$DIR/sign.py" "$DIR/shop.pem" elsewhere >"$DIR/log" 2>&1
+	verdict "sign.py: for another audience it is refused" "$(grep -c 'BAD_SIGNATURE' "$DIR/log")" 1
+	sql -v gate="$GATE" <<'SQL' >/dev/null
+DROP OWNED BY :gate;
+DROP ROLE :gate;
+SQL
+}
+
 # ---------------------------------------------------------------- the tutorial
 
 # only what tutorial_make has made
@@ -317,6 +355,7 @@ tutorial() {
 
 reference
 scaling
+signatures
 tutorial
 
 [ $((PASSED + FAILED)) = "$PROMISES" ] || FAILED=$((FAILED + 1))

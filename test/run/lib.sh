@@ -43,7 +43,8 @@ packages() {
 		libsodium-dev python3 python3-psycopg2
 	[ "$1" != instructions ] || echo valgrind
 	[ "$1" != check ] || echo "postgresql-$PG_MAJOR-pgtap" perl \
-		libtap-parser-sourcehandler-pgtap-perl libipc-run-perl spin
+		libtap-parser-sourcehandler-pgtap-perl libipc-run-perl spin \
+		python3-cryptography openssl
 }
 
 missing_packages() {

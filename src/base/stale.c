@@ -9,7 +9,7 @@
 
 #include "base/rows.h"
 #include "base/transaction.h"
-#include "registry/stale.h"
+#include "base/stale.h"
 #include "utils/inval.h"
 
 static struct
@@ -22,6 +22,7 @@ static struct
 	[STALE_CARDS] = {TABLE_AGENT_REGISTRY},
 	[STALE_FAILURES] = {TABLE_AGENT_FAILURE},
 	[STALE_SLOTS] = {TABLE_AGENT_SLOT},
+	[STALE_KEYS] = {TABLE_AGENT_KEY},
 };
 
 /* Invalidations may arrive at any moment, so this only counts. */

@@ -1,0 +1,271 @@
+/*-------------------------------------------------------------------------
+ *
+ * key.c
+ *	  The public keys of agents.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/column.h"
+#include "base/rows.h"
+#include "base/stale.h"
+#include "compat.h"
+#include "protocol/problem.h"
+#include "trust/key.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+/* columns of clutch.agent_key */
+enum
+{
+	Anum_agent_key_agent_id = 1,
+	Anum_agent_key_kid,
+	Anum_agent_key_public_key,
+	Anum_agent_key_valid_from,
+	Anum_agent_key_valid_until,
+	Anum_agent_key_revoked_at,
+	Anum_agent_key_added_at,
+	Natts_agent_key = Anum_agent_key_added_at
+};
+
+ROWS_CHECK_COLUMNS(Natts_agent_key, AGENT_KEY);
+
+/* --------------------------------------------------------------------- rows */
+
+static TimestampTz
+key_time_or_never(const RowScan *scan, int attno)
+{
+	return rows_is_null(scan, attno) ? DT_NOEND : rows_timestamp(scan, attno);
+}
+
+/* A row that was written by hand may have a key of any length; none fits it. */
+static void
+key_read_row(const RowScan *scan, AgentKey *key)
+{
+	bool		isnull;
+	bytea	   *bytes = DatumGetByteaPP(rows_datum(scan, Anum_agent_key_public_key, &isnull));
+
+	memset(key->public_key, 0, CRYPTO_PUBLIC_KEY_BYTES);
+	if (VARSIZE_ANY_EXHDR(bytes) == CRYPTO_PUBLIC_KEY_BYTES)
+		memcpy(key->public_key, VARDATA_ANY(bytes), CRYPTO_PUBLIC_KEY_BYTES);
+	key->valid_from = rows_timestamp(scan, Anum_agent_key_valid_from);
+	key->valid_until = key_time_or_never(scan, Anum_agent_key_valid_until);
+	key->revoked_at = key_time_or_never(scan, Anum_agent_key_revoked_at);
+	key->added_at = rows_timestamp(scan, Anum_agent_key_added_at);
+}
+
+static void
+key_begin(RowScan *scan, Slice agent_id, Slice kid, LOCKMODE lock)
+{
+	stale_if_rolled_back(STALE_KEYS);
+	rows_begin(scan, TABLE_AGENT_KEY, INDEX_AGENT_KEY, ROWS_LATEST, lock);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, agent_id);
+	if (slice_present(kid))
+		rows_key_text(scan, 2, BTEqualStrategyNumber, kid);
+	rows_start(scan);
+}
+
+static bool
+key_look(Slice agent_id, Slice kid, AgentKey *key)
+{
+	RowScan		scan;
+	bool		found;
+
+	key_begin(&scan, agent_id, kid, AccessShareLock);
+	found = rows_next(&scan);
+	if (found)
+		key_read_row(&scan, key);
+	rows_end(&scan);
+	return found;
+}
+
+bool
+key_agent_has_one(Slice agent_id)
+{
+	RowScan		scan;
+	bool		found = false;
+
+	key_begin(&scan, agent_id, SLICE_NONE, AccessShareLock);
+	while (!found && rows_next(&scan))
+		found = rows_is_null(&scan, Anum_agent_key_revoked_at);
+	rows_end(&scan);
+	return found;
+}
+
+/* ------------------------------------------------------------------- memory */
+
+/* so many keys are remembered at most, before they are read anew */
+#define MOST_REMEMBERED		4096
+
+typedef struct KeyMemo
+{
+	uint64		hash;			/* of agent_id and kid, which are compared as well */
+	Slice		agent_id;
+	Slice		kid;
+	AgentKey	key;
+} KeyMemo;
+
+static struct
+{
+	MemoryContext context;
+	HTAB	   *keys;
+	uint64		changes;
+}			memory;
+
+static HTAB *
+key_memory(void)
+{
+	HASHCTL		control = {.keysize = sizeof(uint64), .entrysize = sizeof(KeyMemo)};
+	uint64		changes;
+
+	AcceptInvalidationMessages();
+	changes = stale_count(STALE_KEYS);
+	if (memory.keys != NULL && memory.changes == changes &&
+		hash_get_num_entries(memory.keys) < MOST_REMEMBERED)
+		return memory.keys;
+	memory.keys = NULL;
+	if (memory.context == NULL)
+		memory.context = AllocSetContextCreate(TopMemoryContext, "clutch keys", ALLOCSET_SMALL_SIZES);
+	else
+		MemoryContextReset(memory.context);
+	control.hcxt = memory.context;
+	memory.keys = hash_create("clutch keys", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	memory.changes = changes;
+	return memory.keys;
+}
+
+static void
+key_remember(HTAB *keys, uint64 hash, Slice agent_id, Slice kid, const AgentKey *key)
+{
+	MemoryContext old = MemoryContextSwitchTo(memory.context);
+	KeyMemo		entry = {hash, slice_copy(agent_id), slice_copy(kid), *key};
+
+	*(KeyMemo *) hash_search(keys, &hash, HASH_ENTER, NULL) = entry;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * That two names have the same hash is no accident if somebody has looked for
+ * such names, so the names are compared, too.
+ */
+bool
+key_find(Slice agent_id, Slice kid, AgentKey *key)
+{
+	HTAB	   *keys = key_memory();
+	uint64		hash = slice_hash(agent_id) * 31 + slice_hash(kid);
+	const KeyMemo *entry = hash_search(keys, &hash, HASH_FIND, NULL);
+
+	if (entry != NULL && slice_equal(entry->agent_id, agent_id) && slice_equal(entry->kid, kid))
+	{
+		*key = entry->key;
+		return true;
+	}
+	if (!key_look(agent_id, kid, key))
+		return false;
+	/* what has been announced while it was read is not forgotten: the count tells */
+	if (entry == NULL && memory.changes == stale_count(STALE_KEYS))
+		key_remember(keys, hash, agent_id, kid, key);
+	return true;
+}
+
+void
+key_announce(void)
+{
+	stale_announce(STALE_KEYS);
+}
+
+/* ------------------------------------------------------------------ changes */
+
+static void
+key_put_time(Datum *values, bool *nulls, int attno, TimestampTz time)
+{
+	values[attno - 1] = TimestampTzGetDatum(time);
+	nulls[attno - 1] = time == DT_NOEND;
+}
+
+static void
+key_fill_row(Datum *values, bool *nulls, Slice agent_id, Slice kid, const AgentKey *key)
+{
+	bytea	   *bytes = palloc(VARHDRSZ + CRYPTO_PUBLIC_KEY_BYTES);
+
+	SET_VARSIZE(bytes, VARHDRSZ + CRYPTO_PUBLIC_KEY_BYTES);
+	memcpy(VARDATA(bytes), key->public_key, CRYPTO_PUBLIC_KEY_BYTES);
+	column_put_text(values, nulls, Anum_agent_key_agent_id, agent_id);
+	column_put_text(values, nulls, Anum_agent_key_kid, kid);
+	values[Anum_agent_key_public_key - 1] = PointerGetDatum(bytes);
+	key_put_time(values, nulls, Anum_agent_key_valid_from, key->valid_from);
+	key_put_time(values, nulls, Anum_agent_key_valid_until, key->valid_until);
+	key_put_time(values, nulls, Anum_agent_key_revoked_at, key->revoked_at);
+	key_put_time(values, nulls, Anum_agent_key_added_at, key->added_at);
+}
+
+static bool
+key_is_same(const AgentKey *a, const AgentKey *b)
+{
+	return memcmp(a->public_key, b->public_key, CRYPTO_PUBLIC_KEY_BYTES) == 0 &&
+		a->valid_from == b->valid_from && a->valid_until == b->valid_until &&
+		a->revoked_at == b->revoked_at;
+}
+
+bool
+key_add(Slice agent_id, Slice kid, const AgentKey *key)
+{
+	Datum		values[Natts_agent_key] = {0};
+	bool		nulls[Natts_agent_key] = {0};
+	AgentKey	there;
+
+	if (key_look(agent_id, kid, &there))
+	{
+		if (key_is_same(&there, key))
+			return false;
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errproblem("kid", "KEY_EXISTS"),
+				 errmsg("\"%.*s\" has another key \"%.*s\" already", agent_id.len, agent_id.s, kid.len, kid.s),
+				 errhint("Give each key a kid of its own; events that were signed by the first one are verified by it.")));
+	}
+	key_fill_row(values, nulls, agent_id, kid, key);
+	(void) rows_insert(TABLE_AGENT_KEY, values, nulls);
+	key_announce();
+	return true;
+}
+
+static void
+key_refuse_unknown(Slice agent_id, Slice kid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errproblem("kid", "KEY_NOT_FOUND"),
+			 errmsg("\"%.*s\" has no key \"%.*s\"", agent_id.len, agent_id.s, kid.len, kid.s),
+			 errhint("The view clutch.keys lists the keys of each agent.")));
+}
+
+bool
+key_revoke(Slice agent_id, Slice kid, TimestampTz now)
+{
+	bool		revoked = false;
+	RowScan		scan;
+
+	key_begin(&scan, agent_id, kid, RowExclusiveLock);
+	if (!rows_next(&scan))
+		key_refuse_unknown(agent_id, kid);
+	if (rows_lock(&scan, ROW_LOCK_CHANGE, true) == ROW_LOCKED &&
+		rows_is_null(&scan, Anum_agent_key_revoked_at))
+	{
+		Datum		values[Natts_agent_key];
+		bool		nulls[Natts_agent_key];
+		ItemPointerData tid = rows_tid(&scan);
+
+		rows_keep(&scan, values, nulls);
+		key_put_time(values, nulls, Anum_agent_key_revoked_at, now);
+		rows_update(TABLE_AGENT_KEY, &tid, values, nulls);
+		revoked = true;
+	}
+	rows_end(&scan);
+	if (revoked)
+		key_announce();
+	return revoked;
+}

@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * signature.h
+ *	  Envelopes that are signed (spec 6: security.auth).
+ *
+ * A signature speaks for the agent that the envelope names as its sender,
+ * whichever role inserts it (P8).  It is an Ed25519 signature of three lines:
+ *
+ *		clutch/0.1 envelope
+ *		the setting clutch.audience
+ *		the canonical envelope (RFC 8785), without security.auth.sig
+ *
+ * the first two of which end with a line feed.  Everything else in the envelope is
+ * signed, "ts", "attempt" and "trace" included.  So what was signed for one
+ * run, recipient, database or purpose is of no use for another.
+ *
+ * The same envelope cannot be admitted twice while the log has it (store/dedup).
+ * For the time after it has been pruned, a signature speaks for its sender only
+ * within clutch.signature_skew of the time that the envelope names.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_SIGNATURE_H
+#define CLUTCH_SIGNATURE_H
+
+#include "lib/stringinfo.h"
+#include "protocol/envelope.h"
+
+/*
+ * Appends what is signed.  A number that others could replace by another one
+ * with the same canonical form is a fault.
+ */
+extern void signature_append_bytes(StringInfo out, Jsonb *document, ProblemList *list);
+
+/*
+ * Adds a fault unless the envelope, which is_signed, has a signature of its sender
+ * by a key that was valid at that time.
+ */
+extern void signature_check(const Envelope *envelope, TimestampTz at, ProblemList *list);
+
+/* Does the envelope name a time that is near enough to this one? */
+extern bool signature_is_fresh(const Envelope *envelope, TimestampTz at);
+
+/*
+ * Does the policy (clutch.require_signature) demand a signature of the sender
+ * for what has that bit in clutch.signed_types?
+ */
+extern bool signature_is_required(Slice agent_id, uint32 bit);
+
+#endif							/* CLUTCH_SIGNATURE_H */
