@@ -32,7 +32,7 @@ $node->safe_psql('postgres', q{
 });
 my $next = $node->safe_psql('postgres', 'SELECT last_value FROM clutch.event_seq');
 
-# Every row of every table, and where the sequences stand.
+# Every row of every table, where the sequences stand, and the row-level policies.
 sub content_of
 {
 	my ($server, $db) = @_;
@@ -48,11 +48,23 @@ sub content_of
 	{
 		$content .= "$sequence " . $server->safe_psql($db, "SELECT last_value, is_called FROM clutch.$sequence") . "\n";
 	}
+	$content .= $server->safe_psql($db, q{SELECT 'policy', c.relname, p.polname, c.relrowsecurity, pg_get_expr(p.polqual, c.oid)
+		FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid WHERE c.relnamespace = 'clutch'::regnamespace ORDER BY 2, 3}) . "\n";
 	return $content;
 }
 
 my $content = content_of($node, 'postgres');
 like($content, qr/task:scoped/, 'there is something to dump');
+like($content, qr/^policy\|task\|clutch_own\|t\|/m, 'row-level policies, too');
+
+sub seen_by_desk
+{
+	my ($server, $db) = @_;
+	return $server->safe_psql($db, q{SET ROLE desk; SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.tasks});
+}
+my $seen = seen_by_desk($node, 'postgres');
+like($seen, qr/^task:\d/, 'a role sees some of the tasks');
+unlike($seen, qr/task:9/, 'and not the others');
 
 # --------------------------------------------------------------------- dumps
 my $from = $node->connstr('postgres');
@@ -62,7 +74,16 @@ $node->command_ok([ 'pg_dump', '-Fd', '-j2', '-f', "$dir/folder", '-d', $from ],
 $node->command_ok([ 'pg_dump', '-a', '-f', "$dir/data.sql", '-d', $from ], 'data only');
 $node->command_ok([ 'pg_dump', '-a', '--disable-triggers', '-f', "$dir/careless.sql", '-d', $from ], 'data only, triggers disabled');
 $node->command_ok([ 'pg_dump', '--inserts', '-f', "$dir/inserts.sql", '-d', $from ], 'plain dump of INSERTs');
-$copy->safe_psql('postgres', 'CREATE ROLE desk');
+# CREATE EXTENSION makes them, so a dump that made them again could not be restored
+unlike(slurp_file("$dir/plain.sql"), qr/CREATE POLICY|ROW LEVEL SECURITY/, 'a dump leaves the policies to the extension');
+$node->safe_psql('postgres', q{CREATE ROLE keeper LOGIN; SELECT clutch.grant_reader('keeper')});
+$node->command_fails_like([ 'pg_dump', '-U', 'keeper', '-f', "$dir/keeper.sql", '-d', $from ], qr/row-level security/,
+	'a reader cannot dump what row-level security may hide from it');
+$node->command_ok([ 'pg_dump', '-U', 'keeper', '--enable-row-security', '-f', "$dir/keeper.sql", '-d', $from ],
+	'unless it says so');
+my ($tasks) = slurp_file("$dir/keeper.sql") =~ /^COPY clutch\.task \(.*?\n(.*?)^\\\.$/ms;
+is(() = $tasks =~ /^/mg, 10, 'and then it has all rows');
+$copy->safe_psql('postgres', 'CREATE ROLE desk; CREATE ROLE keeper');
 
 # The dump is restored into a new database of another cluster, where a session listens.
 sub restore
@@ -106,6 +127,8 @@ restore('careless', 'data only, triggers disabled', 'psql', '-X', '-q', '-v', 'O
 foreach my $db (qw(plain plain1 inserts custom custom1 folder data))
 {
 	is_sound($copy, $db, $db);
+	# of the data alone, privileges are no part
+	is(seen_by_desk($copy, $db), $seen, "$db: a role sees the same tasks") if $db ne 'data';
 }
 like($copy->safe_psql('careless', 'SELECT code, detail FROM clutch.check()'), qr/TRIGGER_NOT_ALWAYS/,
 	'triggers that --disable-triggers left weakened are reported');
@@ -119,7 +142,7 @@ is($copy->safe_psql('plain1', q{SELECT count(*) FROM clutch.events WHERE type = 
 # --------------------------------------------- where a worker ticks, too
 # It comes with CREATE EXTENSION and leaves alone what is still being loaded,
 # until a client works in the copy.
-$watched->safe_psql('postgres', 'CREATE ROLE desk');
+$watched->safe_psql('postgres', 'CREATE ROLE desk; CREATE ROLE keeper');
 $watched->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(custom folder data);
 $watched->safe_psql('data', 'CREATE EXTENSION clutch');
 wait_for_worker($watched, 'data', 'a worker waits for the data');
