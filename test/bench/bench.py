@@ -20,6 +20,7 @@ import machine
 import measure
 import pace
 import reading
+import resuming
 import roster
 import size
 import waiting
@@ -35,6 +36,8 @@ PARTS = {
     "freed": waiting.measure_freed,
     "stranger": waiting.measure_stranger,
     "held": work_queue.measure_held,
+    "suspend": resuming.measure_suspend,
+    "step": resuming.measure_step,
     "tree": reading.measure_tree,
     "replay": reading.measure_replay,
     "pace": pace.measure_pace,
