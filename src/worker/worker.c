@@ -42,12 +42,15 @@
 #define TICK_STEP		100
 
 /*
- * The most events that one step of pruning removes, and the pause between two
- * such steps.  When there is nothing left to remove, it looks again after a
- * hundredth of the time that is kept, but not sooner or later than:
+ * The most events that one step of pruning removes: whoever reports on one of
+ * their tasks waits for the step.  After it, the worker pauses for so many times
+ * as long as the step took, and at least for the shortest pause.  When there is
+ * nothing left to remove, it looks again after a hundredth of the time that is
+ * kept, but not sooner or later than:
  */
-#define PRUNE_STEP		1000
-#define PRUNE_PAUSE		(20 * USECS_PER_SEC / 1000)
+#define PRUNE_STEP		500
+#define PRUNE_PAUSES	4
+#define PRUNE_SHORTEST	(20 * USECS_PER_SEC / 1000)
 #define PRUNE_SOONEST	USECS_PER_SEC
 #define PRUNE_LATEST	(10 * USECS_PER_MINUTE)
 
@@ -159,16 +162,21 @@ static void
 worker_prune_step(void)
 {
 	int64		keep = clutch_retention_time;
+	TimestampTz began = GetCurrentTimestamp();
 
 	if (keep == 0)
 		return;
-	prune_job.at = GetCurrentTimestamp() + Max(PRUNE_SOONEST, Min(PRUNE_LATEST, keep / 100));
+	prune_job.at = began + Max(PRUNE_SOONEST, Min(PRUNE_LATEST, keep / 100));
 	PushActiveSnapshot(GetTransactionSnapshot());
 	if (worker_hold_extension() && epoch_has_begun())
 	{
 		SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
 		if (prune_batch(clock_now() - keep, PRUNE_STEP).events > 0)
-			prune_job.at = GetCurrentTimestamp() + PRUNE_PAUSE;
+		{
+			TimestampTz ended = GetCurrentTimestamp();
+
+			prune_job.at = ended + Max(PRUNE_SHORTEST, PRUNE_PAUSES * (ended - began));
+		}
 		SetUserIdAndSecContext(GetSessionUserId(), 0);
 	}
 	PopActiveSnapshot();

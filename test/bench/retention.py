@@ -4,17 +4,24 @@
     retention.py [EVENTS [KEEP]]        default: 5000000 1000000
 
 Fills a database with EVENTS events of finished tasks, of which all but KEEP are
-old, and lets clients send, claim and finish all the time.  Then it prunes what
-is old, in batches of 10,000, and prints the rate of the clients and their
-slowest call before, during and after, the longest wait for a lock that anybody
-had meanwhile, and the size of the log before, after, and when as many events
-have come again as were removed.  Not a part of make bench: at full size it takes
-half an hour.  PG* in the environment name a server; its user is a superuser.
+old, and lets clients send, claim and finish all the time, half as often as they
+could, while another one reports on old tasks and writes to old runs, those that
+are being removed.  Then it prunes what is old: at first for a while as the worker does,
+with pauses in which it does nothing for four times as long as a batch took, then
+the rest without a pause.  It prints how long the calls of the clients take before,
+during and after, the longest wait for a lock that anybody had meanwhile, and
+the size of the log before, after, and when as many events have come again as were
+removed.  Not a part of make bench: at full size it takes about twenty minutes and
+10 GB.  PG* in the environment name a server; its user is a superuser.
 
-Bars: nobody waits for a lock for 100 ms; rates during and after are at least
-0.9 of those before; the log is no larger than before when it has been refilled.
+Bars: nobody waits for a lock for 100 ms; send, claim and finish take at most 1.1
+of what they took before while it is pruned with pauses, and afterwards (their CPU
+says more than their time if other work is done on the machine); the log is at
+most a tenth larger than before when it has been refilled; check() finds nothing, a
+rebuild finds the same tasks, and a subscription has read all that was sent meanwhile.
 """
 import os
+import random
 import statistics
 import sys
 import threading
@@ -22,22 +29,26 @@ import time
 
 import psycopg2
 
+from filling import Filling
+from measure import TICK
+
 EVENTS = int(sys.argv[1]) if len(sys.argv) > 1 else 5000000
 KEEP = int(sys.argv[2]) if len(sys.argv) > 2 else EVENTS // 5
 CLIENTS = int(os.environ.get("BENCH_CLIENTS", "4"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "20"))
-BATCH = int(os.environ.get("BENCH_BATCH", "10000"))
+BATCH = int(os.environ.get("BENCH_BATCH", "500"))
+PAUSE = 4                   # the worker pauses for so many times as long as a batch took
 DATABASE = "clutch_bench_retention"
 EVENTS_OF_TASK = 3          # the request, which names its agent, its claim and its end
+CHUNK = 50000               # tasks that are copied at once, so that a run's events lie near one another
 OLD = "2026-01-01T00:00:00Z"
 
 CARD = """SELECT clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:%s', 'display', '{"name": "x"}'::jsonb,
-    'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', '{"max_concurrency": 1000000, "heartbeat_sec": 0}'::jsonb))"""
-FILL = """SELECT count(*) FROM clutch.send_batch(ARRAY(SELECT clutch.envelope('task.request', 'agent:ui', '{agent:fill}',
-    jsonb_build_object('text', repeat('x', 200)), run_id => 'run:%(tag)s_' || n / 10, task_id => 'task:%(tag)s_' || n)
-    FROM generate_series(%(first)s, %(last)s) n))"""
-FINISH = """SELECT count(f.seq) FROM clutch.claim('agent:fill', 1000, '1 h') c,
-    LATERAL clutch.finish('agent:fill', c.task_id, '{"text": "done"}', c.attempt) f"""
+    'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', '{"max_concurrency": 1000000, "heartbeat_sec": 0}'::jsonb));"""
+SAMPLE = """SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:fill}',
+    jsonb_build_object('text', repeat('x', 200)), run_id => 'run_sample_%(tag)s', task_id => 'sample_%(tag)s'));
+SELECT task_id FROM clutch.claim('agent:fill');
+SELECT clutch.finish('agent:fill', 'sample_%(tag)s', '{"text": "done"}');"""
 
 
 def connect(settings=""):
@@ -56,33 +67,30 @@ def say(text):
     print(text, flush=True)
 
 
-# -------------------------------------------------------------------- filling
-
-def fill(tag, events, clock):
-    connection = connect("-c clutch.notify=off -c synchronous_commit=off -c clutch.default_deadline=0"
-                         + (" -c clutch.clock=" + clock if clock else ""))
+def fill(filling, tag, events):
     tasks = events // EVENTS_OF_TASK
-    for first in range(0, tasks, 1000):
-        ask(connection, FILL % {"tag": tag, "first": first, "last": min(first + 999, tasks - 1)})
-        while ask(connection, FINISH)[0][0]:
-            pass
-    connection.close()
+    for first in range(0, tasks, CHUNK):
+        filling.tasks("sample_" + tag, min(CHUNK, tasks - first))
 
 
 # ----------------------------------------------------------------------- load
 
 class Load:
-    """Clients that send, claim and finish; how long each trip took, and when."""
+    """Clients that send, claim and finish; how long each trip took, and when.  The pause
+    between two trips can be changed while they run."""
 
     def __init__(self):
         self.ends = False
+        self.period = 0.0
         self.trips = []
+        self.backends = []
         self.threads = [threading.Thread(target=self.work, args=(n,)) for n in range(CLIENTS)]
         for thread in self.threads:
             thread.start()
 
     def work(self, n):
         connection = connect("-c clutch.notify=off")
+        self.backends.append(connection.get_backend_pid())
         agent = "agent:c%d" % n
         trip = 0
         while not self.ends:
@@ -93,6 +101,7 @@ class Load:
             for task, attempt in ask(connection, "SELECT task_id, attempt FROM clutch.claim('%s')" % agent):
                 ask(connection, "SELECT seq FROM clutch.finish('%s', '%s', '{}', %d)" % (agent, task, attempt))
             self.trips.append((began, time.monotonic() - began))
+            time.sleep(max(0, began + self.period - time.monotonic()))
         connection.close()
 
     def stop(self):
@@ -103,8 +112,53 @@ class Load:
     def rate(self, since, until):
         return sum(since <= began < until for began, _ in self.trips) / (until - since)
 
-    def slowest(self, since, until):
-        return max((took for began, took in self.trips if since <= began < until), default=0)
+    def cpu(self):
+        """Milliseconds of user and system time of the clients' backends so far."""
+        ticks = 0
+        for pid in self.backends:
+            with open("/proc/%d/stat" % pid) as f:
+                fields = f.read().rsplit(")", 1)[1].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks * 1000 / TICK
+
+    def took(self, since, until):
+        """Milliseconds of the trips of a period, in order."""
+        return sorted(took * 1000 for began, took in self.trips if since <= began < until)
+
+
+class Intruder:
+    """Reports on old tasks and writes to old runs, ten times a second: what is being
+    removed, and what will be.  The slowest call is the longest wait for prune."""
+
+    def __init__(self, tasks):
+        self.ends = False
+        self.slowest = 0.0
+        self.calls = 0
+        self.thread = threading.Thread(target=self.work, args=(tasks,))
+        self.thread.start()
+
+    def work(self, tasks):
+        connection = connect("-c clutch.notify=off")
+        rng = random.Random(1)
+        while not self.ends:
+            left = ask(connection, "SELECT seq FROM clutch.events ORDER BY seq LIMIT 1")[0][0] // EVENTS_OF_TASK
+            task = min(tasks, left + rng.randrange(1000))
+            began = time.monotonic()
+            try:
+                ask(connection, "SELECT late FROM clutch.finish('agent:fill', 'task_full_%d', '{}', 1)" % task if self.calls % 2 else
+                    "SELECT seq FROM clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:fill}', run_id => 'run_%d', "
+                    "thread_id => 'thr_1', task_id => 'task:talk'))" % (task // 10))
+            except psycopg2.Error as error:
+                if "TASK_NOT_FOUND" not in str(error.diag.message_detail):
+                    raise
+            self.slowest = max(self.slowest, time.monotonic() - began)
+            self.calls += 1
+            time.sleep(0.1)
+        connection.close()
+
+    def stop(self):
+        self.ends = True
+        self.thread.join()
 
 
 class Waits:
@@ -141,86 +195,149 @@ def counted(connection):
     return ask(connection, "SELECT count(*) FROM clutch.events")[0][0]
 
 
-def prune(connection):
-    """All that is old; how many events, and how long each batch took."""
-    removed, took = 0, []
-    while True:
+class Pruning:
+    """All that is old; how many events have gone, and how long each batch took."""
+
+    def __init__(self):
+        self.connection = connect()
+        self.removed = 0
+        self.took = []
+
+    def batch(self):
         began = time.monotonic()
-        n = ask(connection, "SELECT clutch.prune('2026-02-01T00:00:00Z', %d)" % BATCH)[0][0]
-        if n == 0:
-            return removed, took
-        took.append(time.monotonic() - began)
-        removed += n
+        n = ask(self.connection, "SELECT clutch.prune('2026-02-01T00:00:00Z', %d)" % BATCH)[0][0]
+        if n > 0:
+            self.took.append(time.monotonic() - began)
+        self.removed += n
+        return n > 0
+
+    def with_pauses(self, seconds):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and self.batch():
+            time.sleep(PAUSE * self.took[-1])
+
+    def the_rest(self):
+        while self.batch():
+            pass
 
 
 def verdict(name, value, bar, fine):
-    say("%-44s %12s   bar %-10s %s" % (name, value, bar, "ok" if fine else "MISSED"))
+    say("  %-48s %14s   bar %-10s %s" % (name, value, bar, "met" if fine else "MISSED"))
 
 
-def main():
+def prepare():
     admin = psycopg2.connect(dbname="postgres")
     admin.autocommit = True
     ask(admin, "DROP DATABASE IF EXISTS %s WITH (FORCE)" % DATABASE)
     ask(admin, "CREATE DATABASE %s" % DATABASE)
-    connection = connect()
+    connection = connect("-c clutch.default_deadline=0")
     ask(connection, "CREATE EXTENSION clutch")
     for name in ["fill"] + ["c%d" % n for n in range(CLIENTS)]:
         ask(connection, CARD % name)
+    ask(connection, SAMPLE % {"tag": "new"})
+    ask(connection, "SET clutch.clock = '%s'" % OLD)
+    ask(connection, SAMPLE % {"tag": "old"})
+    connection.close()
+    filling = Filling(DATABASE)
     began = time.monotonic()
-    fill("old", EVENTS - KEEP, OLD)
-    fill("new", KEEP, None)
-    ask(connection, "VACUUM ANALYZE")
-    full = size(connection)
-    bytes_full = full / counted(connection)
-    say("%d events, %.0f MB, filled in %.0f s" % (counted(connection), full / 1e6, time.monotonic() - began))
-    ask(connection, "SELECT clutch.subscribe('reader', '{}', 'now')")
+    fill(filling, "old", EVENTS - KEEP)
+    fill(filling, "new", KEEP)
+    filling.finish()
+    connection = connect()
+    say("%d events, %.0f MB, filled in %.0f s" % (counted(connection), size(connection) / 1e6, time.monotonic() - began))
+    connection.close()
+    return filling
 
+
+def period(load, name, seconds, work=None):
+    """What the clients did in this time, or while the work was done; the median time of a trip, and its CPU."""
+    since, cpu = time.monotonic(), load.cpu()
+    if work is None:
+        time.sleep(seconds)
+    else:
+        work()
+    until, cpu = time.monotonic(), load.cpu() - cpu
+    took = load.took(since, until)
+    say("  %-28s %5.0f s %6.0f trips a second, median %.1f ms, 99 %% %.1f ms, slowest %.0f ms, CPU of a trip %.2f ms"
+        % (name, until - since, load.rate(since, until), statistics.median(took), took[len(took) * 99 // 100], took[-1], cpu / len(took)))
+    return statistics.median(took), cpu / len(took)
+
+
+def measure_load():
+    """Prunes under load; returns how many events were removed."""
+    connection = connect()
+    ask(connection, "SELECT clutch.subscribe('reader', '{}', 'now')")
     load = Load()
     time.sleep(1)
-    before = time.monotonic()
-    time.sleep(SECONDS)
+    since = time.monotonic()
+    time.sleep(SECONDS / 4)
+    load.period = 2 * CLIENTS / load.rate(since, time.monotonic())
+    intruder = Intruder((EVENTS - KEEP) // EVENTS_OF_TASK)
+    before = period(load, "before", SECONDS)
     waits = Waits()
-    during = time.monotonic()
-    removed, took = prune(connection)
-    ended = time.monotonic()
+    pruning = Pruning()
+    during = period(load, "while pruned with pauses", SECONDS, lambda: pruning.with_pauses(SECONDS))
+    period(load, "while pruned without a pause", 0, pruning.the_rest)
     longest = waits.stop()
+    intruder.stop()
     ask(connection, "VACUUM clutch.events, clutch.task")
-    after = time.monotonic()
-    time.sleep(SECONDS)
-    end = time.monotonic()
+    after = period(load, "after", SECONDS)
     load.stop()
+    say("removed %d events, %.0f a second of prune; a batch of %d takes %.0f ms (median), %.0f (most)"
+        % (pruning.removed, pruning.removed / sum(pruning.took), BATCH, statistics.median(pruning.took) * 1000, max(pruning.took) * 1000))
+    verdict("longest wait for a lock", "%.0f ms" % (longest * 1000), "100 ms", longest < 0.1)
+    verdict("slowest of %d calls about what is removed" % intruder.calls, "%.0f ms" % (intruder.slowest * 1000), "-", True)
+    for what, then in (("while it is pruned with pauses", during), ("afterwards", after)):
+        verdict("a trip %s, median" % what, "%.2f" % (then[0] / before[0]), "<= 1.1", then[0] <= 1.1 * before[0])
+        verdict("  and its CPU, on a busy machine", "%.2f" % (then[1] / before[1]), "<= 1.1", then[1] <= 1.1 * before[1])
+    connection.close()
+    return pruning.removed
 
-    rate = load.rate(before, during)
-    say("removed %d events in %.1f s, %.0f a second; a batch of %d takes %.0f ms (median), %.0f (most)"
-        % (removed, ended - during, removed / (ended - during), BATCH, statistics.median(took) * 1000, max(took) * 1000))
-    say("trips a second: before %.0f, during %.0f, after %.0f; slowest: %.0f ms, %.0f ms, %.0f ms"
-        % (rate, load.rate(during, ended), load.rate(after, end), load.slowest(before, during) * 1000,
-           load.slowest(during, ended) * 1000, load.slowest(after, end) * 1000))
-    verdict("longest wait for a lock, ms", "%.1f" % (longest * 1000), "100", longest < 0.1)
-    verdict("rate while it is pruned", "%.2f" % (load.rate(during, ended) / rate), ">= 0.9", load.rate(during, ended) >= 0.9 * rate)
-    verdict("rate afterwards", "%.2f" % (load.rate(after, end) / rate), ">= 0.9", load.rate(after, end) >= 0.9 * rate)
+
+def measure_space(filling, bytes_full, removed):
+    connection = connect()
     small = size(connection)
-    fill("again", removed, None)
+    fill(filling, "new", removed)
     again = size(connection)
-    say("the log: %.0f MB full, %.0f MB pruned, %.0f MB refilled" % (full / 1e6, small / 1e6, again / 1e6))
     ratio = again / counted(connection) / bytes_full
-    verdict("bytes an event when refilled", "%.2f" % ratio, "<= 1.1", ratio <= 1.1)
-    verdict("check()", ask(connection, "SELECT count(*) FROM clutch.check()")[0][0], "0",
-            ask(connection, "SELECT count(*) FROM clutch.check()")[0][0] == 0)
-    tasks = ask(connection, "SELECT count(*) FROM clutch.task")[0][0]
-    ask(connection, "SELECT clutch.rebuild()")
-    verdict("tasks after a rebuild", ask(connection, "SELECT count(*) FROM clutch.task")[0][0], tasks,
-            ask(connection, "SELECT count(*) FROM clutch.task")[0][0] == tasks)
+    say("the log: %.0f MB pruned, %.0f MB refilled" % (small / 1e6, again / 1e6))
+    verdict("bytes an event when refilled, over before", "%.2f" % ratio, "<= 1.1", ratio <= 1.1)
+    connection.close()
+
+
+def measure_agreement():
+    connection = connect()
+    faults = ask(connection, "SELECT count(*) FROM clutch.check() WHERE code <> 'TIMER_OVERDUE'")[0][0]
+    verdict("rows of check()", faults, "0", faults == 0)
     read = 0
     while True:
         rows = ask(connection, "SELECT count(*), clutch.commit('reader', max(pos)) FROM clutch.read('reader', 10000) HAVING count(*) > 0")
         if not rows:
             break
         read += rows[0][0]
-    expected = ask(connection, "SELECT count(*) FROM clutch.events WHERE xid >= (SELECT min(xid) FROM clutch.events WHERE task_id ^@ 'task:c0_1_')")[0][0]
-    verdict("events that a subscription has read", read, ">= %d" % expected, read >= expected)
+    sent = ask(connection, "SELECT count(*) FROM clutch.events WHERE xid >= (SELECT min(xid) FROM clutch.events WHERE task_id ^@ 'task:c0_1_')")[0][0]
+    verdict("events that a subscription has read", read, ">= %d" % sent, read >= sent)
+    state = "SELECT count(*), count(*) FILTER (WHERE status = 'completed'), sum(request_seq), sum(result_seq) FROM clutch.task"
+    tasks = ask(connection, state)[0]
+    began = time.monotonic()
+    ask(connection, "SELECT clutch.rebuild()")
+    rebuilt = ask(connection, state)[0]
+    verdict("tasks after a rebuild (%.0f s)" % (time.monotonic() - began), rebuilt[0], tasks[0], rebuilt == tasks)
     connection.close()
+
+
+def main():
+    filling = prepare()
+    connection = connect()
+    bytes_full = size(connection) / counted(connection)
+    connection.close()
+    removed = measure_load()
+    measure_space(filling, bytes_full, removed)
+    measure_agreement()
+    admin = psycopg2.connect(dbname="postgres")
+    admin.autocommit = True
     ask(admin, "DROP DATABASE %s WITH (FORCE)" % DATABASE)
 
 
-main()
+if __name__ == "__main__":
+    main()
