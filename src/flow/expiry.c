@@ -87,7 +87,6 @@ void
 expiry_note(const Envelope *message, int64 seq)
 {
 	expiry_remove(message->orders.reply_to, message->run_id);
-	expiry_remove(message->orders.answer_to, message->run_id);
 	if (expiry_expects_reply(message))
 		expiry_insert(message, seq);
 }

@@ -5,10 +5,10 @@
  *
  * A message that is neither about a task nor about an agent may say how long it
  * lives (meta.clutch.ttl_ms or deadline).  If nobody has replied to it by then,
- * that is, sent a message in the same run that names it in reply_to or answer_to,
- * its sender is told: by a tool.error for a tool.call, otherwise by a chat.system
- * of the orchestrator, which replies to it.  Nobody is expected to reply to a
- * topic or a broadcast.
+ * that is, sent a message in the same run that names it in reply_to, its sender
+ * is told: by a tool.error for a tool.call, otherwise by a chat.system of the
+ * orchestrator, which replies to it.  Nobody is expected to reply to a topic or a
+ * broadcast.
  *
  *-------------------------------------------------------------------------
  */
