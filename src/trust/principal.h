@@ -62,14 +62,9 @@ principal_holder(bool is_signed)
 
 /*
  * An agent cannot grant itself capabilities: a card that is registered by a
-<<<<<<< HEAD
- * role that is not an operator stays within what clutch.grant_agent gave that
- * role, and within the sandbox; if hosts were granted ("host:*.example.com" among
- * the capabilities), it has no others.  Raises 42501, code CARD_NOT_GRANTED.
-=======
  * role that is not an operator stays within what clutch.grant_agent has given,
- * and within the sandbox.  Raises 42501, code CARD_NOT_GRANTED.
->>>>>>> 5af1016 (wip2)
+ * and within the sandbox; if hosts were granted ("host:*.example.com" among the
+ * capabilities), it has no others.  Raises 42501, code CARD_NOT_GRANTED.
  */
 extern void principal_require_card(Slice agent_id, const AgentCard *card, GrantHolder holder);
 
