@@ -22,6 +22,7 @@ import pace
 import reading
 import resuming
 import roster
+import signing
 import size
 import waiting
 import work_queue
@@ -29,6 +30,7 @@ import work_queue
 PARTS = {
     "append": append.measure_messages,
     "task": append.measure_task_events,
+    "signed": signing.measure_signed,
     "choice": choice.measure_choice,
     "delegation": delegation.measure_delegation,
     "queue": work_queue.measure_round_trip,
