@@ -21,7 +21,7 @@ OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c \
 # update from the version before has the topics that are new as a whole, and
 # what sql/update/ says about the others.
 OLD_TOPICS = schema tables protocol send admit registry routing work run read subscription schedule retention metrics
-NEW_TOPICS = participant secret trust access contract ledger
+NEW_TOPICS = participant secret trust access contract ledger workflow
 LAST_TOPICS = grants dump
 topic_files = $(addprefix sql/install/, $(addsuffix .sql, $(1)))
 SQL_PARTS = $(call topic_files, $(OLD_TOPICS) $(NEW_TOPICS) $(LAST_TOPICS))
@@ -34,7 +34,7 @@ PG_CPPFLAGS = -I$(srcdir)/src -DCLUTCH_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter \
 	-Wno-missing-field-initializers -Wno-sign-compare
 
-SHLIB_LINK = -Wl,--version-script=$(srcdir)/src/clutch.map -lsodium
+SHLIB_LINK = -Wl,--version-script=$(srcdir)/src/clutch.map -lsodium -lyaml
 
 # LLVM bitcode would need the very clang the server was built with, for code
 # that no query inlines.

@@ -32,19 +32,13 @@ char	   *clutch_orchestrator = NULL;
  * max_envelope_bytes: the size of an envelope as stored, that is as jsonb and
  * before compression.  A large result belongs in an artifact that the
  * envelope refers to.
- *
  * max_depth: how deep objects and arrays may nest; the envelope is level 1.
- *
  * max_nodes: how many values the document may contain, not counting keys.
- *
  * max_id_bytes: the length of an identifier, a capability or an idempotency
  * key.
- *
  * max_string_bytes: the length of any other string of the protocol outside
  * the payload.
- *
  * max_recipients: how many recipients "to" may name.
- *
  * max_list: how many elements requires, prefers, attachments and the tool
  * allowlist may each have.
  */
@@ -136,6 +130,9 @@ int			clutch_claim_timeout = 60;
  * form; a kind is what is required, preferred and allowed, and by whom.
  */
 int			clutch_max_waiting_kinds = 1000;
+
+/* After so many results that break the contract of their step, an attempt fails. */
+int			clutch_max_contract_faults = 3;
 
 /* How many tasks one tick moves at most; another tick moves the next ones. */
 int			clutch_tick_batch = 1000;
@@ -402,6 +399,9 @@ settings_define_work(void)
 	settings_define_integer("clutch.max_waiting_kinds",
 							"Sets how many kinds of waiting tasks the requests of one agent may form.",
 							&clutch_max_waiting_kinds, 1000, 1, 1000000, 0);
+	settings_define_integer("clutch.max_contract_faults",
+							"Sets after how many results that break the contract of their step an attempt fails.",
+							&clutch_max_contract_faults, 3, 1, 1000, 0);
 	settings_define_integer("clutch.tick_batch",
 							"Sets the maximum number of tasks that one tick moves.",
 							&clutch_tick_batch, 1000, 1, 1000000, 0);

@@ -66,6 +66,7 @@ extern int	clutch_default_lease;	/* seconds */
 extern int	clutch_aging;		/* seconds; 0: off */
 extern int	clutch_claim_timeout;	/* seconds; 0: never */
 extern int	clutch_max_waiting_kinds;
+extern int	clutch_max_contract_faults;
 extern int	clutch_tick_batch;
 extern int	clutch_tick_interval;	/* seconds */
 extern int	clutch_default_deadline;	/* seconds; 0: none */

@@ -6,7 +6,7 @@
 CREATE OR REPLACE VIEW clutch.function_grants WITH (security_invoker = true) AS
 SELECT g.grantee, f.function::regprocedure AS function
 FROM (VALUES
-	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)',
+	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
 		'clutch.validate_payload(text,jsonb,integer)', 'clutch.schema_of(text)',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.why(text)',
 		'clutch.version_satisfies(text,text)',
@@ -17,7 +17,7 @@ FROM (VALUES
 		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
-	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)',
+	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
 		'clutch.validate_payload(text,jsonb,integer)', 'clutch.schema_of(text)',
 		'clutch.canonical(jsonb)', 'clutch.signing_bytes(jsonb)', 'clutch.ed25519_verify(bytea,bytea,bytea)', 'clutch.check_signature(jsonb,timestamptz)',
 		'clutch.add_key(text,text,bytea,timestamptz,timestamptz)', 'clutch.revoke_key(text,text)',
@@ -72,6 +72,8 @@ FROM (VALUES
 	('clutch.schedules', NULL), ('clutch.subscriptions', NULL),
 	('clutch.task', 'from_agent = ANY ((SELECT clutch.my_agents())::text[]) OR agent_id = ANY ((SELECT clutch.my_agents())::text[]) '
 		'OR past_agents && (SELECT clutch.my_agents())'),
+	('clutch.workflow', NULL), ('clutch.workflow_step', NULL),
+	('clutch.run_workflow', 'run_id = ANY ((SELECT clutch.my_runs())::text[])'), ('clutch.workflow_task', 'run_id = ANY ((SELECT clutch.my_runs())::text[])'),
 	('clutch.question', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = question.task_id)'),
 	('clutch.schedule', 'owner = (SELECT current_user)::regrole'),
 	('clutch.subscription', 'owner = (SELECT current_user)::regrole'),

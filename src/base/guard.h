@@ -32,7 +32,8 @@ typedef enum GuardKind
 	GUARD_SCHEDULE,
 	GUARD_SUBSCRIPTION,
 	GUARD_EPOCH,
-	GUARD_LEDGER
+	GUARD_LEDGER,
+	GUARD_WORKFLOW
 } GuardKind;
 
 extern uint64 guard_key(GuardKind kind, Slice a, Slice b, int64 c);

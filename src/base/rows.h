@@ -84,7 +84,10 @@
 	X(SUBSCRIPTION_POSITION, "subscription_position", 9) \
 	X(CHECKPOINT, "checkpoint", 7) \
 	X(CHECKPOINT_SIGNATURE, "checkpoint_signature", 5) \
-	X(TREE_HASH, "tree_hash", 3)
+	X(TREE_HASH, "tree_hash", 3) \
+	X(WORKFLOW, "workflow", 4) \
+	X(RUN_WORKFLOW, "run_workflow", 3) \
+	X(WORKFLOW_TASK, "workflow_task", 6)
 
 #define STATE_TABLE_CONSTANT(constant, name, columns)	TABLE_##constant,
 typedef enum StateTable
@@ -154,7 +157,11 @@ enum
 	X(SUBSCRIPTION_POSITION, "subscription_position_key")	/* owner, name, member, generation DESC */ \
 	X(CHECKPOINT, "checkpoint_pkey")	/* size */ \
 	X(CHECKPOINT_SIGNATURE, "checkpoint_signature_pkey")	/* size, signer */ \
-	X(TREE_HASH, "tree_hash_pkey")	/* height, first_index */
+	X(TREE_HASH, "tree_hash_pkey")	/* height, first_index */ \
+	X(WORKFLOW, "workflow_pkey")	/* name, version */ \
+	X(RUN_WORKFLOW, "run_workflow_pkey")	/* run_id */ \
+	X(WORKFLOW_TASK, "workflow_task_pkey")	/* task_id */ \
+	X(WORKFLOW_TASK_RUN, "workflow_task_run")	/* run_id, step */
 
 #define STATE_INDEX_CONSTANT(constant, name)	INDEX_##constant,
 typedef enum StateIndex
@@ -350,6 +357,19 @@ extern RowLock rows_lock(RowScan *scan, RowLockMode mode, bool wait);
  */
 extern HeapTuple rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls);
 extern ItemPointerData rows_insert(StateTable table, Datum *values, bool *nulls);
+
+/* --- rows_in_place.c --- */
+
+/*
+ * Sets integer columns of the row whose first column is the key, in place: at once
+ * for everybody, and even if the current transaction is rolled back.  The columns
+ * are not null and in no index.  The caller sees to it that no other transaction
+ * changes the row meanwhile.
+ */
+extern void rows_set_in_place(StateTable table, StateIndex index, Slice key, const int *columns,
+						   const int32 *numbers, int n);
+
+/* --- rows_write.c --- */
 
 /*
  * Can rows be inserted into the table, which is open for writing?  Not if the

@@ -58,6 +58,37 @@ ending_fail(Task *task, const char *code, const char *message)
 }
 
 void
+ending_break_contract(Task *task, const ProblemList *faults, Slice step)
+{
+	char	   *message = psprintf("the result broke the contract of step \"%.*s\" of the workflow",
+								   step.len, step.s);
+	TaskEvent	event = ending_event(task, STEP_ERROR, "CONTRACT_BROKEN", message);
+	Notice		notice = {MSG_TASK_ERROR, .to = task->from_agent};
+	DocumentBuilder b;
+	int			i;
+
+	document_begin(&b);
+	document_put_cstring(&b, "code", "CONTRACT_BROKEN");
+	document_put_cstring(&b, "message", message);
+	document_put_bool(&b, "retryable", true);
+	document_put_cstring(&b, "was", task_status_name(task->status));
+	document_open_object(&b, "details");
+	document_put_text(&b, "step", step);
+	document_open_array(&b, "faults");
+	for (i = 0; i < faults->n; i++)
+	{
+		document_open_object(&b, NULL);
+		document_put_cstring(&b, "path", faults->items[i].path);
+		document_put_cstring(&b, "message", faults->items[i].message);
+		document_close_object(&b);
+	}
+	document_close_array(&b);
+	document_close_object(&b);
+	notice.payload = document_end(&b);
+	(void) move_task(task, &notice, &event);
+}
+
+void
 ending_time_out(Task *task, TimestampTz deadline, const char *code, const char *message,
 				bool may_retry)
 {

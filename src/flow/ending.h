@@ -21,6 +21,12 @@ extern void ending_cancel(Task *task, Slice ancestor);
 extern void ending_fail(Task *task, const char *code, const char *message);
 
 /*
+ * task.error by the orchestrator, CONTRACT_BROKEN with the faults of a result that
+ * does not complete the step.
+ */
+extern void ending_break_contract(Task *task, const ProblemList *faults, Slice step);
+
+/*
  * task.timeout (spec 2.1): what the agent still reports is late.  If may_retry,
  * the task is tried again where TIMEOUT is a reason for that.
  */

@@ -11,6 +11,7 @@
 #include "flow/assign.h"
 #include "flow/budget.h"
 #include "flow/cancel.h"
+#include "flow/contract.h"
 #include "flow/dependency.h"
 #include "flow/ending.h"
 #include "flow/intake.h"
@@ -183,6 +184,7 @@ intake_request(Event *event)
 	intake_check_ancestors(request);
 	has_children = intake_check_children(request);
 	budget_set(request, event->seq);
+	contract_begin(task, request);
 	if (request->orders.has_deadline)
 		ticker_warn(_("A deadline is noticed only when something ticks, an idle agent claims, or the agent reports."));
 	event->attempt = request->attempt;
@@ -270,6 +272,8 @@ intake_report(Event *event)
 	if (event->late && intake_is_repeated_end(event, task))
 		return false;
 	event->attempt = report->has_attempt ? report->attempt : task->attempt;
+	if (!event->late)
+		event->late = contract_ends_attempt(task, report);
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	/* the money is spent, late or not, unless the agent never had the task */
@@ -277,7 +281,9 @@ intake_report(Event *event)
 		spending_charge(report, event->seq, event->received_at);
 	if (slice_equal(report->from_agent, task->agent_id))
 		liveness_sign(report->from_agent, false);
-	if (!event->late)
-		intake_apply_report(event, task);
+	if (event->late)
+		return true;
+	contract_note(report, event->seq);
+	intake_apply_report(event, task);
 	return true;
 }

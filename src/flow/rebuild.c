@@ -12,6 +12,7 @@
 #include "base/rows.h"
 #include "flow/agenda.h"
 #include "flow/budget.h"
+#include "flow/contract.h"
 #include "flow/expiry.h"
 #include "flow/imported.h"
 #include "flow/join.h"
@@ -63,7 +64,7 @@ rebuild_empty_state(void)
 		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.agent_failure, clutch.pause, clutch.run_scope, "
 		"clutch.task, clutch.ready, clutch.waiting, "
 		"clutch.dependency, clutch.budget, clutch.spending, clutch.question, clutch.suspended, "
-		"clutch.awaited, clutch.step, clutch.timer, clutch.expiry", 0
+		"clutch.awaited, clutch.step, clutch.timer, clutch.expiry, clutch.workflow_task", 0
 	};
 
 	(void) query_execute(&lock, NULL, NULL);
@@ -171,9 +172,8 @@ rebuild_replay_step(Task *task, TaskEvent *event)
 static void
 rebuild_replay_assign(Task *task, const LoggedEvent *logged)
 {
-	TaskEvent	event = {STEP_ASSIGN, logged->seq, logged->at};
+	TaskEvent	event = {STEP_ASSIGN, logged->seq, logged->at, logged->envelope.to_agents.items[0]};
 
-	event.agent = logged->envelope.to_agents.items[0];
 	rebuild_replay_step(task, &event);
 }
 
@@ -186,10 +186,9 @@ static void
 rebuild_replay_first_request(LoggedEvent *logged)
 {
 	const Envelope *request = &logged->envelope;
-	Task	   *parent = slice_present(request->parent_task_id) ?
-		replay_find(request->parent_task_id) : NULL;
-	int			depth = parent != NULL ? parent->depth + 1 :
-		slice_present(request->parent_task_id) ? TASK_DEPTH_UNKNOWN : 0;
+	bool		has_parent = slice_present(request->parent_task_id);
+	Task	   *parent = has_parent ? replay_find(request->parent_task_id) : NULL;
+	int			depth = parent != NULL ? parent->depth + 1 : has_parent ? TASK_DEPTH_UNKNOWN : 0;
 	Task	   *task = task_of_request(request, logged->scope, depth, logged->seq, logged->at);
 	Requirement requirement;
 	int			i;
@@ -201,6 +200,7 @@ rebuild_replay_first_request(LoggedEvent *logged)
 		edge_insert(task, request->orders.after.items[i], 0);
 	if (request->orders.after.n > 0)
 		task->waiting_for = WAITING_FOR_SIBLING;
+	contract_replay(task, request);
 	requirement_of(request, task->scope, &requirement);
 	if (requirement_is_direct(&requirement) && !task_is_held(task))
 		rebuild_replay_assign(task, logged);
@@ -233,6 +233,7 @@ rebuild_replay_report(LoggedEvent *logged)
 	rebuild_replay_step(task, &event);
 	if (event.step == STEP_KEEP)
 		keep_replay(&logged->envelope, logged->seq);
+	contract_note(&logged->envelope, logged->seq);
 	/* a task that begins again may wait for others, as it did the first time */
 	if (event.step == STEP_RETRY && event.wake_at == 0 &&
 		edge_list_awaited(task->task_id) != NIL)
@@ -377,13 +378,6 @@ rebuild_place_ready(Task *task)
 		waiting_offer(task, &requirement);
 }
 
-/* A limit that was lowered since does not take the slot from a task. */
-static void
-rebuild_place_in_slot(Task *task)
-{
-	task->slot_no = slot_take(task->agent_id, PG_INT32_MAX, task->task_id, task->request_seq);
-}
-
 /* as move_task does when a task is assigned; later, only its deadline is left */
 static void
 rebuild_place_timer(Task *task)
@@ -409,8 +403,9 @@ rebuild_place_suspended(Task *task)
 static void
 rebuild_place_task(Task *task)
 {
+	/* a limit that was lowered since does not take the slot from a task */
 	if (task_status_holds_slot(task->status))
-		rebuild_place_in_slot(task);
+		task->slot_no = slot_take(task->agent_id, PG_INT32_MAX, task->task_id, task->request_seq);
 	if (task->status == TASK_ASSIGNED)
 		rebuild_place_ready(task);
 	else if (task->status == TASK_INPUT_REQUIRED)

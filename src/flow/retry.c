@@ -194,3 +194,9 @@ retry_after_timeout(Task *task)
 {
 	return retry_is_retryable_code(SLICE_OF("TIMEOUT")) && retry_try_again(task, 0);
 }
+
+bool
+retry_after_contract(Task *task)
+{
+	return retry_try_again(task, 0);
+}

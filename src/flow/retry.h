@@ -26,4 +26,7 @@
 extern bool retry_after_error(Task *task, const Envelope *error);
 extern bool retry_after_timeout(Task *task);
 
+/* The same after the database has failed an attempt whose results broke a contract. */
+extern bool retry_after_contract(Task *task);
+
 #endif							/* CLUTCH_RETRY_H */

@@ -85,6 +85,8 @@ typedef struct EnvelopeOrders
 	Slice		scope;			/* group:... or absent */
 	Slice		reply_to;
 	Slice		answer_to;		/* id of the question this message answers */
+	Slice		workflow;		/* its name, or name@version; absent: none is named */
+	Slice		step_of;		/* the step of the run's workflow that the task does */
 	SliceList	after;
 	int			join;			/* how many children, JOIN_ALL or JOIN_NONE */
 	RetryPolicy retry;

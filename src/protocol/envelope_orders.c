@@ -30,6 +30,7 @@ enum
 	ORDER_USAGE,
 	ORDER_BUDGET,
 	ORDER_TTL_MS,
+	ORDER_STEP_OF,
 	ORDER_DEADLINE,
 	ORDER_PRIORITY,
 	ORDER_REPLY_TO,
@@ -49,6 +50,7 @@ static const Slice order_names[] = {
 	FIELD("usage"),
 	FIELD("budget"),
 	FIELD("ttl_ms"),
+	FIELD("step_of"),
 	FIELD("deadline"),
 	FIELD("priority"),
 	FIELD("reply_to"),
@@ -225,7 +227,8 @@ envelope_read_orders(const JsonbValue *clutch, const DocumentPlace *place, Envel
 	if (fields_integer(&f, ORDER_PRIORITY, OPTIONAL, 0, 4, &priority))
 		orders->priority = priority;
 	orders->scope = fields_identifier(&f, ORDER_SCOPE, OPTIONAL, ID_GROUP);
-	(void) fields_identifier(&f, ORDER_WORKFLOW, OPTIONAL, ID_WORD);
+	orders->workflow = fields_identifier(&f, ORDER_WORKFLOW, OPTIONAL, ID_WORD);
+	orders->step_of = fields_identifier(&f, ORDER_STEP_OF, OPTIONAL, ID_WORD);
 	orders->reply_to = fields_identifier(&f, ORDER_REPLY_TO, OPTIONAL, ID_MESSAGE);
 	orders->answer_to = fields_identifier(&f, ORDER_ANSWER_TO, OPTIONAL, ID_MESSAGE);
 	orders->move = fields_word(&f, ORDER_MOVE, OPTIONAL, order_moves) + 1;

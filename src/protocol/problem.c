@@ -80,7 +80,8 @@ problem_new(ProblemList *list, const char *path, const char *code, const char *s
 	for (i = 0; i < list->n; i++)
 		if (strcmp(list->items[i].path, path) == 0 &&
 			strcmp(list->items[i].code, code) == 0 &&
-			(schema_path == NULL || strcmp(list->items[i].schema_path, schema_path) == 0))
+			(schema_path == NULL || (list->items[i].schema_path != NULL &&
+									 strcmp(list->items[i].schema_path, schema_path) == 0)))
 			return NULL;
 	if (list->n == PROBLEM_MAX)
 	{

@@ -11,6 +11,7 @@
 #include "base/document.h"
 #include "base/savepoint.h"
 #include "base/wait.h"
+#include "contract/binding.h"
 #include "flow/budget.h"
 #include "ledger/excuse.h"
 #include "miscadmin.h"
@@ -45,12 +46,14 @@ prune_state(const CandidateUnit *unit)
 		CHECK_FOR_INTERRUPTS();
 		edge_forget(task->task_id);
 		output_forget(task->task_id);
+		binding_forget_task(task->task_id);
 		task_forget(task);
 	}
 	if (!slice_present(unit->run_id))
 		return;
 	spending_fold(unit->run_id);
 	budget_forget(unit->run_id);
+	binding_forget_run(unit->run_id);
 	scope_forget(unit->run_id);
 }
 

@@ -3,7 +3,7 @@
 -- these has a code.  Every document has exactly one fault, which is reported.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT plan(1806);
+SELECT plan(1825);
 
 -- ------------------------------------------------- documents without a fault
 CREATE TEMP TABLE doc (name text PRIMARY KEY, base text[], envelope jsonb);
@@ -17,7 +17,7 @@ SELECT 'envelope', '{}', doc || '{"parent_task_id": "task:parent", "type": "task
 	|| '{"meta": {"framework": "langgraph", "clutch": {
 		"deadline": "2026-02-01T14:00:00Z", "ttl_ms": 60000, "priority": 3,
 		"not_before": "2026-02-01T13:30:00+01:00", "join": "any", "after": ["task_a", "task:b"],
-		"workflow": "product-research", "scope": "group:team-a", "reply_to": "msg_0",
+		"workflow": "product-research", "step_of": "research", "scope": "group:team-a", "reply_to": "msg_0",
 		"budget": {"tokens": 1000, "cost": 0.5, "tasks": 10, "depth": 3},
 		"usage": {"input_tokens": 10, "output_tokens": 20, "cost": 0.01}}}}'
 FROM fixture WHERE name = 'envelope_1_1';
@@ -103,6 +103,7 @@ INSERT INTO field VALUES
 	('envelope', '{meta,clutch,after}', 'list', 'optional'),
 	('envelope', '{meta,clutch,after,1}', 'task id', 'element'),
 	('envelope', '{meta,clutch,workflow}', 'word', 'optional'),
+	('envelope', '{meta,clutch,step_of}', 'word', 'optional'),
 	('envelope', '{meta,clutch,scope}', 'group', 'optional'),
 	('envelope', '{meta,clutch,reply_to}', 'message id', 'optional'),
 	('envelope', '{meta,clutch,budget}', 'object', 'optional'),

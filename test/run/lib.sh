@@ -40,7 +40,7 @@ packages() {
 		return
 	fi
 	echo make gcc libc6-dev "postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" \
-		libsodium-dev python3 python3-psycopg2
+		libsodium-dev libyaml-dev python3 python3-psycopg2
 	[ "$1" != instructions ] || echo valgrind
 	[ "$1" != check ] || echo "postgresql-$PG_MAJOR-pgtap" perl \
 		libtap-parser-sourcehandler-pgtap-perl libipc-run-perl spin \

@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * binding.h
+ *	  Which workflow a run is bound to, and which step of it each of its tasks
+ *	  does: clutch.run_workflow and clutch.workflow_task.
+ *
+ * The first request of a run binds it to one version of a workflow, for good.
+ * From then on every task of the run has a row; its step may still be unknown.
+ *
+ * The tasks of a run are rebuilt from its log.  Its version is not in the log, so
+ * a rebuild keeps the row of run_workflow where there is one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_BINDING_H
+#define CLUTCH_BINDING_H
+
+#include "base/rows.h"
+#include "base/text.h"
+
+typedef struct RunBinding
+{
+	Slice		workflow;
+	int			version;
+} RunBinding;
+
+typedef struct TaskBinding
+{
+	ItemPointerData tid;
+	Slice		task_id;
+	Slice		run_id;
+	Slice		step;			/* absent: not known */
+	int64		met_seq;		/* of the event that completed the step; 0: none */
+	int			attempt;		/* in which the faults were made */
+	int			faults;
+} TaskBinding;
+
+/* Was any run ever bound?  Otherwise nothing here has to be asked. */
+extern bool binding_is_in_use(void);
+
+/* false: the run is not bound; otherwise palloc'd */
+extern bool binding_of_run(Slice run_id, RunBinding *binding);
+
+/* Binds the run; false: another transaction has just done so. */
+extern bool binding_set(Slice run_id, const RunBinding *binding);
+
+/* false: the task has no row; otherwise palloc'd */
+extern bool binding_of_task(Slice task_id, TaskBinding *task);
+extern void binding_add_task(Slice task_id, Slice run_id, Slice step);
+extern void binding_save_task(TaskBinding *task);
+
+/* The tasks of a run that do the step, as a List of TaskBinding *. */
+extern List *binding_list_step(Slice run_id, Slice step);
+
+/*
+ * Counts a fault of an attempt, and returns how many that attempt has made.  The
+ * count is kept even if this transaction is rolled back, because a refusal ends
+ * it: the row is changed in place.  The caller has locked the task, so nobody
+ * else counts.
+ */
+extern int	binding_count_fault(TaskBinding *task, int attempt);
+
+/* The run, or the task, is being pruned. */
+extern void binding_forget_run(Slice run_id);
+extern void binding_forget_task(Slice task_id);
+
+#endif							/* CLUTCH_BINDING_H */

@@ -1,0 +1,74 @@
+/*-------------------------------------------------------------------------
+ *
+ * workflow.h
+ *	  The definition of a workflow (spec 000 3.4): clutch.workflow.
+ *
+ * A workflow has steps, and each step says what the event that completes it has
+ * to look like: its type, its payload_type and the members of its payload.  A
+ * step may come after others, and may be optional.  Definitions have versions,
+ * numbered from 1, which never change.
+ *
+ * What is read from a document points into it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_WORKFLOW_H
+#define CLUTCH_WORKFLOW_H
+
+#include "protocol/envelope.h"
+
+typedef struct WorkflowStep
+{
+	Slice		id;
+	MessageType type;			/* MSG_TASK_RESULT or MSG_TASK_PROGRESS */
+	Slice		payload_type;	/* absent: any */
+	SliceList	required;		/* members of the payload */
+	SliceList	after;			/* ids of other steps */
+	bool		is_optional;
+} WorkflowStep;
+
+typedef struct Workflow
+{
+	Slice		name;
+	int64		version;		/* 0: the document does not say it */
+	int			nsteps;
+	WorkflowStep *steps;
+} Workflow;
+
+/* workflow_read.c: reads a definition and adds its faults to the list */
+extern void workflow_read(Jsonb *document, Workflow *workflow, ProblemList *list);
+
+/*
+ * Registers a definition and returns its version: the one it says, or the next.
+ * A definition that is equal to the newest version, or to the version that it
+ * says, is registered already.  Raises 22023 with all faults, or 23505, code
+ * WORKFLOW_EXISTS, if that version is another definition.
+ */
+extern int	workflow_register(Jsonb *document);
+
+/* Finds a version (0: the newest), palloc'd; false: there is none. */
+extern bool workflow_find(Slice name, int version, Workflow *workflow);
+
+/* The name and the version in "name@2"; a version of 0: none is named, -1: not a number. */
+extern void workflow_split_name(Slice text, Slice *name, int *version);
+
+/* some names of workflows for a hint, palloc'd; NULL: there are none */
+extern char *workflow_list_names(void);
+
+/* NULL: there is no such step */
+extern const WorkflowStep *workflow_step(const Workflow *workflow, Slice id);
+
+/*
+ * The only step with that payload_type, or NULL.  type is that of the event, or
+ * MSG_TASK_REQUEST for steps of any type.
+ */
+extern const WorkflowStep *workflow_step_of_payload(const Workflow *workflow, MessageType type,
+													Slice payload_type);
+
+/* Does an event of that type and payload_type claim to complete the step? */
+extern bool workflow_step_concerns(const WorkflowStep *step, MessageType type, Slice payload_type);
+
+/* the ids of the steps, separated by commas; palloc'd */
+extern char *workflow_list_steps(const Workflow *workflow);
+
+#endif							/* CLUTCH_WORKFLOW_H */

@@ -1,0 +1,245 @@
+/*-------------------------------------------------------------------------
+ *
+ * workflow_read.c
+ *	  The definition of a workflow, read from its document.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "contract/workflow.h"
+#include "protocol/fields.h"
+
+#define ADVICE	"a definition contains only what the database checks"
+
+enum
+{
+	WORKFLOW_STEPS,
+	WORKFLOW_VERSION,
+	WORKFLOW_NAME,
+	WORKFLOW_DESCRIPTION
+};
+
+static const Slice workflow_names[] = {
+	FIELD("steps"),
+	FIELD("version"),
+	FIELD("workflow"),
+	FIELD("description"),
+};
+static const FieldTable workflow_fields = FIELD_TABLE(workflow_names, ADVICE);
+
+enum
+{
+	STEP_ID,
+	STEP_AFTER,
+	STEP_EXPECTS,
+	STEP_OPTIONAL,
+	STEP_DESCRIPTION
+};
+
+static const Slice step_names[] = {
+	FIELD("id"),
+	FIELD("after"),
+	FIELD("expects"),
+	FIELD("optional"),
+	FIELD("description"),
+};
+static const FieldTable step_fields = FIELD_TABLE(step_names, ADVICE);
+
+enum
+{
+	EXPECTS_TYPE,
+	EXPECTS_REQUIRED,
+	EXPECTS_PAYLOAD_TYPE
+};
+
+static const Slice expects_names[] = {
+	FIELD("type"),
+	FIELD("required"),
+	FIELD("payload_type"),
+};
+static const FieldTable expects_fields = FIELD_TABLE(expects_names, ADVICE);
+
+/* the types by which an agent reports that a step is done */
+static const char *const expected_types[] = {"task.result", "task.progress", NULL};
+static const MessageType expected_message_types[] = {MSG_TASK_RESULT, MSG_TASK_PROGRESS};
+
+/* ------------------------------------------------------------------- a step */
+
+/* a list of keys: any strings, each once */
+static void
+workflow_read_required(Fields *f, SliceList *keys)
+{
+	const JsonbContainer *array = fields_array(f, EXPECTS_REQUIRED, OPTIONAL,
+											   f->list->limits->max_list, "clutch.max_list");
+	DocumentPlace place = fields_place(f, EXPECTS_REQUIRED);
+	DocumentPlace element = {&place, SLICE_NONE};
+	int			n = array ? JsonContainerSize(array) : 0;
+
+	keys->n = n;
+	keys->items = n > 0 ? palloc(n * sizeof(Slice)) : NULL;
+	for (; element.index < n; element.index++)
+	{
+		JsonbValue	value;
+
+		value_at(array, element.index, &value);
+		keys->items[element.index] = value_text(&value, &element, TEXT_STRING, f->list);
+	}
+}
+
+static void
+workflow_read_expects(Fields *step_part, WorkflowStep *step)
+{
+	DocumentPlace place = fields_place(step_part, STEP_EXPECTS);
+	Fields		f;
+	int			type;
+
+	if (!fields_present(step_part, STEP_EXPECTS) ||
+		!fields_open(&f, &expects_fields, &step_part->values[STEP_EXPECTS], &place, step_part->list))
+		return;
+	type = fields_word(&f, EXPECTS_TYPE, OPTIONAL, expected_types);
+	if (type >= 0)
+		step->type = expected_message_types[type];
+	step->payload_type = fields_identifier(&f, EXPECTS_PAYLOAD_TYPE, OPTIONAL, ID_WORD);
+	workflow_read_required(&f, &step->required);
+	if (step->type == MSG_TASK_PROGRESS && !slice_present(step->payload_type))
+	{
+		DocumentPlace at = fields_place(&f, EXPECTS_PAYLOAD_TYPE);
+
+		place_fault(&at, f.list, "REQUIRED",
+					"is missing; it tells which task.progress completes the step.");
+	}
+}
+
+static void
+workflow_read_step(const JsonbValue *value, const DocumentPlace *place, WorkflowStep *step,
+				   ProblemList *list)
+{
+	Fields		f;
+
+	memset(step, 0, sizeof(*step));
+	step->type = MSG_TASK_RESULT;
+	if (!fields_open(&f, &step_fields, value, place, list))
+		return;
+	step->id = fields_identifier(&f, STEP_ID, REQUIRED, ID_WORD);
+	fields_identifiers(&f, STEP_AFTER, OPTIONAL, ID_WORD, &step->after);
+	(void) fields_bool(&f, STEP_OPTIONAL, OPTIONAL, &step->is_optional);
+	(void) fields_text(&f, STEP_DESCRIPTION, OPTIONAL, TEXT_STRING);
+	workflow_read_expects(&f, step);
+}
+
+/* ------------------------------------------------------------- between steps */
+
+static int
+workflow_step_index(const Workflow *workflow, Slice id)
+{
+	int			i;
+
+	for (i = 0; i < workflow->nsteps; i++)
+		if (slice_present(id) && slice_equal(workflow->steps[i].id, id))
+			return i;
+	return -1;
+}
+
+/*
+ * Steps are taken away that come after none of those that are left.  What cannot
+ * be taken away stands in a cycle, or after one.
+ */
+static bool
+workflow_has_cycle(const Workflow *workflow)
+{
+	bool	   *is_taken = palloc0(Max(workflow->nsteps, 1) * sizeof(bool));
+	int			left = workflow->nsteps;
+	bool		took;
+	int			i;
+	int			k;
+
+	do
+	{
+		took = false;
+		for (i = 0; i < workflow->nsteps; i++)
+		{
+			const WorkflowStep *step = &workflow->steps[i];
+			bool		is_free = !is_taken[i];
+
+			for (k = 0; is_free && k < step->after.n; k++)
+			{
+				int			before = workflow_step_index(workflow, step->after.items[k]);
+
+				is_free = before < 0 || is_taken[before];
+			}
+			if (!is_free)
+				continue;
+			is_taken[i] = took = true;
+			left--;
+		}
+	} while (took);
+	return left > 0;
+}
+
+static void
+workflow_check_steps(const Workflow *workflow, const DocumentPlace *steps, ProblemList *list)
+{
+	DocumentPlace element = {steps, SLICE_NONE};
+
+	for (; element.index < workflow->nsteps; element.index++)
+	{
+		const WorkflowStep *step = &workflow->steps[element.index];
+		DocumentPlace id = {&element, SLICE_OF("id")};
+		DocumentPlace after = {&element, SLICE_OF("after")};
+		DocumentPlace one = {&after, SLICE_NONE};
+
+		if (slice_present(step->id) && workflow_step_index(workflow, step->id) < element.index)
+			place_fault(&id, list, "DUPLICATE_VALUE", "is the ID of an earlier step.");
+		for (; one.index < step->after.n; one.index++)
+			if (slice_present(step->after.items[one.index]) &&
+				workflow_step_index(workflow, step->after.items[one.index]) < 0)
+				place_fault(&one, list, "WRONG_VALUE", "is %s; there is no such step.",
+							place_quote(step->after.items[one.index]));
+	}
+	if (workflow_has_cycle(workflow))
+		place_fault(steps, list, "CYCLE", "contains steps that come after one another in a circle.");
+}
+
+void
+workflow_read(Jsonb *document, Workflow *workflow, ProblemList *list)
+{
+	JsonbValue	root = {.type = jbvBinary};
+	Fields		f;
+	DocumentPlace place;
+	DocumentPlace element = {&place, SLICE_NONE};
+	const JsonbContainer *steps;
+
+	memset(workflow, 0, sizeof(*workflow));
+	if (!JB_ROOT_IS_OBJECT(document))
+	{
+		problem_add(list, "", "WRONG_TYPE", "A workflow must be a JSON object, or a JSON string that contains YAML.");
+		return;
+	}
+	root.val.binary.data = &document->root;
+	root.val.binary.len = VARSIZE(document) - VARHDRSZ;
+	(void) fields_open(&f, &workflow_fields, &root, NULL, list);
+	place = fields_place(&f, WORKFLOW_NAME);
+	workflow->name = fields_identifier(&f, WORKFLOW_NAME, REQUIRED, ID_WORD);
+	if (slice_present(workflow->name) && memchr(workflow->name.s, '@', workflow->name.len) != NULL)
+		place_fault(&place, list, "WRONG_FORMAT", "is %s; write the version into \"version\", not after an @.",
+					place_quote(workflow->name));
+	(void) fields_integer(&f, WORKFLOW_VERSION, OPTIONAL, 1, PG_INT32_MAX, &workflow->version);
+	(void) fields_text(&f, WORKFLOW_DESCRIPTION, OPTIONAL, TEXT_STRING);
+	steps = fields_array(&f, WORKFLOW_STEPS, REQUIRED, list->limits->max_list, "clutch.max_list");
+	place = fields_place(&f, WORKFLOW_STEPS);
+	if (steps == NULL)
+		return;
+	workflow->nsteps = JsonContainerSize(steps);
+	workflow->steps = palloc(Max(workflow->nsteps, 1) * sizeof(WorkflowStep));
+	if (workflow->nsteps == 0)
+		place_fault(&place, list, "EMPTY", "is empty; a workflow has at least one step.");
+	for (; element.index < workflow->nsteps; element.index++)
+	{
+		JsonbValue	value;
+
+		value_at(steps, element.index, &value);
+		workflow_read_step(&value, &element, &workflow->steps[element.index], list);
+	}
+	workflow_check_steps(workflow, &place, list);
+}

@@ -1,0 +1,399 @@
+/*-------------------------------------------------------------------------
+ *
+ * contract.c
+ *	  What the workflow of a run asks of its tasks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/document.h"
+#include "contract/binding.h"
+#include "contract/payload_type.h"
+#include "contract/workflow.h"
+#include "flow/contract.h"
+#include "flow/ending.h"
+#include "flow/retry.h"
+#include "lib/stringinfo.h"
+#include "protocol/place.h"
+#include "protocol/problem.h"
+#include "settings.h"
+
+/* ----------------------------------------------------------------- binding */
+
+static void
+contract_refuse_workflow(const Envelope *request)
+{
+	char	   *names = workflow_list_names();
+
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+			 errproblem("/meta/clutch/workflow", "WORKFLOW_NOT_FOUND"),
+			 errmsg("workflow \"%.*s\" is not registered", request->orders.workflow.len,
+					request->orders.workflow.s),
+			 names != NULL ? errhint("The workflows that are registered: %s.", names) :
+			 errhint("Let an operator run SELECT clutch.register_workflow(workflow).")));
+}
+
+static void
+contract_refuse_other(const Envelope *request, const RunBinding *bound)
+{
+	if (bound != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("/meta/clutch/workflow", "WORKFLOW_MISMATCH"),
+				 errmsg("run \"%.*s\" is bound to version %d of workflow \"%.*s\"",
+						request->run_id.len, request->run_id.s, bound->version,
+						bound->workflow.len, bound->workflow.s),
+				 errhint("Leave the workflow out, or begin another run.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+			 errproblem("/meta/clutch/workflow", "WORKFLOW_MISMATCH"),
+			 errmsg("run \"%.*s\" was begun without a workflow", request->run_id.len,
+					request->run_id.s),
+			 errhint("Name the workflow in the first request of a run.")));
+}
+
+/* The workflow that the request names: found, and that of the run from now on. */
+static void
+contract_bind(const Task *task, const Envelope *request, RunBinding *binding, bool is_bound)
+{
+	RunBinding	asked;
+	Workflow	workflow;
+
+	workflow_split_name(request->orders.workflow, &asked.workflow, &asked.version);
+	if (asked.version < 0 || !workflow_find(asked.workflow, asked.version, &workflow))
+		contract_refuse_workflow(request);
+	if (!is_bound)
+	{
+		if (!task_is_among_first(task, 1))
+			contract_refuse_other(request, NULL);
+		*binding = (RunBinding) {asked.workflow, (int) workflow.version};
+		/* if another transaction was faster, its workflow counts */
+		if (binding_set(task->run_id, binding) || !binding_of_run(task->run_id, binding))
+			return;
+	}
+	if (!slice_equal(asked.workflow, binding->workflow) ||
+		(asked.version > 0 && asked.version != binding->version))
+		contract_refuse_other(request, binding);
+}
+
+/* false: the run is not bound, or to a definition that this database does not have */
+static bool
+contract_workflow_of_run(Slice run_id, Workflow *workflow)
+{
+	RunBinding	binding;
+
+	return binding_of_run(run_id, &binding) &&
+		workflow_find(binding.workflow, binding.version, workflow);
+}
+
+/* ------------------------------------------------------------------- steps */
+
+static void
+contract_refuse_step(const Envelope *request, const Workflow *workflow)
+{
+	Slice		step = request->orders.step_of;
+
+	if (workflow == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("/meta/clutch/step_of", "STEP_NOT_FOUND"),
+				 errmsg("run \"%.*s\" has no workflow, and so no step \"%.*s\"",
+						request->run_id.len, request->run_id.s, step.len, step.s),
+				 errhint("Name a workflow in meta.clutch.workflow of the first request of the run.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+			 errproblem("/meta/clutch/step_of", "STEP_NOT_FOUND"),
+			 errmsg("workflow \"%.*s\" has no step \"%.*s\"", workflow->name.len, workflow->name.s,
+					step.len, step.s),
+			 errhint("Its steps: %s.", workflow_list_steps(workflow))));
+}
+
+/* NULL: the request does not tell its step */
+static const WorkflowStep *
+contract_step_of_request(const Envelope *request, const Workflow *workflow)
+{
+	if (slice_present(request->orders.step_of))
+		return workflow_step(workflow, request->orders.step_of);
+	return workflow_step_of_payload(workflow, MSG_TASK_REQUEST, request->payload_type);
+}
+
+static const WorkflowStep *
+contract_step_of_report(const TaskBinding *bound, const Workflow *workflow, const Envelope *report)
+{
+	if (slice_present(bound->step))
+		return workflow_step(workflow, bound->step);
+	return workflow_step_of_payload(workflow, report->type, report->payload_type);
+}
+
+static bool
+contract_is_open(Slice task_id)
+{
+	Task	   *task = task_look(task_id, ROWS_LATEST);
+
+	return task != NULL && !task_status_is_over(task->status);
+}
+
+static bool
+contract_is_among(Slice task_id, const SliceList *tasks)
+{
+	int			i;
+
+	for (i = 0; tasks != NULL && i < tasks->n; i++)
+		if (slice_equal(tasks->items[i], task_id))
+			return true;
+	return false;
+}
+
+/*
+ * May what comes after the step begin?  The step is done, or the request waits for
+ * a task of it; an optional step may also be left out, or have failed.
+ */
+static bool
+contract_is_settled(Slice run_id, const WorkflowStep *before, const SliceList *awaited)
+{
+	bool		any_open = false;
+	ListCell   *cell;
+
+	foreach(cell, binding_list_step(run_id, before->id))
+	{
+		const TaskBinding *task = lfirst(cell);
+
+		if (task->met_seq != 0 || contract_is_among(task->task_id, awaited))
+			return true;
+		any_open = any_open || contract_is_open(task->task_id);
+	}
+	return before->is_optional && !any_open;
+}
+
+/* The first step before this one that is not settled, or NULL. */
+static const WorkflowStep *
+contract_step_before(Slice run_id, const Workflow *workflow, const WorkflowStep *step,
+					 const SliceList *awaited)
+{
+	int			i;
+
+	for (i = 0; i < step->after.n; i++)
+	{
+		const WorkflowStep *before = workflow_step(workflow, step->after.items[i]);
+
+		if (before != NULL && !contract_is_settled(run_id, before, awaited))
+			return before;
+	}
+	return NULL;
+}
+
+static void
+contract_check_order(const Envelope *request, const Workflow *workflow, const WorkflowStep *step)
+{
+	const WorkflowStep *before = contract_step_before(request->run_id, workflow, step,
+													  &request->orders.after);
+
+	if (before == NULL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+			 errproblem(slice_present(request->orders.step_of) ? "/meta/clutch/step_of" : "/payload_type",
+						"STEP_OUT_OF_ORDER"),
+			 errmsg("step \"%.*s\" comes after step \"%.*s\", which has not been done",
+					step->id.len, step->id.s, before->id.len, before->id.s),
+			 errhint("Name a task of that step in meta.clutch.after, or send the request when the step is done.")));
+}
+
+void
+contract_begin(const Task *task, const Envelope *request)
+{
+	RunBinding	binding;
+	Workflow	workflow;
+	const WorkflowStep *step;
+	bool		is_bound = binding_of_run(task->run_id, &binding);
+
+	if (slice_present(request->orders.workflow))
+		contract_bind(task, request, &binding, is_bound);
+	else if (!is_bound)
+	{
+		if (slice_present(request->orders.step_of))
+			contract_refuse_step(request, NULL);
+		return;
+	}
+	if (!contract_workflow_of_run(task->run_id, &workflow))
+		return;
+	step = contract_step_of_request(request, &workflow);
+	if (step == NULL && slice_present(request->orders.step_of))
+		contract_refuse_step(request, &workflow);
+	if (step != NULL)
+		contract_check_order(request, &workflow, step);
+	binding_add_task(task->task_id, task->run_id, step != NULL ? step->id : SLICE_NONE);
+}
+
+void
+contract_replay(const Task *task, const Envelope *request)
+{
+	RunBinding	binding;
+	Workflow	workflow;
+	const WorkflowStep *step;
+
+	if (slice_present(request->orders.workflow) && !binding_of_run(task->run_id, &binding))
+	{
+		workflow_split_name(request->orders.workflow, &binding.workflow, &binding.version);
+		if (binding.version < 0 || !workflow_find(binding.workflow, binding.version, &workflow))
+			return;
+		binding.version = (int) workflow.version;
+		(void) binding_set(task->run_id, &binding);
+	}
+	if (!contract_workflow_of_run(task->run_id, &workflow))
+		return;
+	step = contract_step_of_request(request, &workflow);
+	binding_add_task(task->task_id, task->run_id, step != NULL ? step->id : SLICE_NONE);
+}
+
+/* ------------------------------------------------------------- the contract */
+
+static void
+contract_find_missing(const WorkflowStep *step, const Envelope *report, ProblemList *faults)
+{
+	DocumentPlace payload = {NULL, SLICE_OF("payload")};
+	int			i;
+
+	for (i = 0; i < step->required.n; i++)
+	{
+		Slice		key = step->required.items[i];
+		DocumentPlace place = {&payload, key};
+		JsonbValue	value;
+
+		if (!document_get(report->payload.val.binary.data, slice_cstring(key), &value))
+			place_fault(&place, faults, "CONTRACT_BROKEN",
+						"is missing; step \"%.*s\" of the workflow requires it.",
+						step->id.len, step->id.s);
+	}
+}
+
+/* what its registered schema says about the payload, unless that is switched off */
+static void
+contract_check_schema(const Envelope *report, ProblemList *faults)
+{
+	const PayloadType *type = payload_type_find(report->payload_type, 0);
+
+	if (type != NULL && type->enforcement != ENFORCE_OFF)
+		(void) payload_type_check(type, &report->payload, "/payload", faults);
+}
+
+/* whatever keeps the report from completing the step */
+static ProblemList *
+contract_find_faults(const Task *task, const Workflow *workflow, const WorkflowStep *step,
+					 const Envelope *report, bool knew_step)
+{
+	ProblemList *faults = problem_list();
+	DocumentPlace place = {NULL, SLICE_OF("payload_type")};
+	const WorkflowStep *before = knew_step ? NULL :
+		contract_step_before(task->run_id, workflow, step, NULL);
+
+	if (before != NULL)
+		place_fault(&place, faults, "CONTRACT_BROKEN",
+					"is that of step \"%.*s\", which comes after step \"%.*s\"; that has not been done.",
+					step->id.len, step->id.s, before->id.len, before->id.s);
+	if (slice_present(step->payload_type) && !slice_equal(step->payload_type, report->payload_type))
+		place_fault(&place, faults, "CONTRACT_BROKEN",
+					"is %s; step \"%.*s\" of the workflow expects \"%.*s\".",
+					slice_present(report->payload_type) ? place_quote(report->payload_type) : "missing",
+					step->id.len, step->id.s, step->payload_type.len, step->payload_type.s);
+	/* first the schema, which says more about a member that is missing */
+	else if (slice_present(step->payload_type))
+		contract_check_schema(report, faults);
+	contract_find_missing(step, report, faults);
+	return faults;
+}
+
+/* The names of required steps that no task has done or is doing; NULL: none. */
+static char *
+contract_list_undone(Slice run_id, const Workflow *workflow)
+{
+	StringInfoData ids;
+	int			i;
+
+	initStringInfo(&ids);
+	for (i = 0; i < workflow->nsteps; i++)
+	{
+		const WorkflowStep *step = &workflow->steps[i];
+		bool		is_done = step->is_optional;
+		ListCell   *cell;
+
+		foreach(cell, binding_list_step(run_id, step->id))
+		{
+			const TaskBinding *task = lfirst(cell);
+
+			is_done = is_done || task->met_seq != 0 || contract_is_open(task->task_id);
+		}
+		if (!is_done)
+			appendStringInfo(&ids, "%s%.*s", ids.len > 0 ? ", " : "", step->id.len, step->id.s);
+	}
+	return ids.len > 0 ? ids.data : NULL;
+}
+
+/*
+ * A root task that has children and does no step itself is done when the run is:
+ * it fails if it leaves a required step undone.
+ */
+static bool
+contract_leaves_undone(Task *task, const Workflow *workflow, const Envelope *report)
+{
+	char	   *undone;
+
+	if (report->type != MSG_TASK_RESULT || slice_present(task->parent_task_id) ||
+		task_list_children(task->task_id, ROWS_LATEST) == NIL)
+		return false;
+	undone = contract_list_undone(task->run_id, workflow);
+	if (undone == NULL)
+		return false;
+	ending_fail(task, "WORKFLOW_INCOMPLETE",
+				psprintf("required steps of workflow \"%.*s\" have not been done: %s",
+						 workflow->name.len, workflow->name.s, undone));
+	return true;
+}
+
+bool
+contract_ends_attempt(Task *task, const Envelope *report)
+{
+	TaskBinding bound;
+	Workflow	workflow;
+	const WorkflowStep *step;
+	ProblemList *faults;
+
+	if ((report->type != MSG_TASK_RESULT && report->type != MSG_TASK_PROGRESS) ||
+		!binding_of_task(task->task_id, &bound) ||
+		!contract_workflow_of_run(task->run_id, &workflow))
+		return false;
+	step = contract_step_of_report(&bound, &workflow, report);
+	if (step == NULL)
+		return contract_leaves_undone(task, &workflow, report);
+	if (!workflow_step_concerns(step, report->type, report->payload_type))
+		return false;
+	faults = contract_find_faults(task, &workflow, step, report, slice_present(bound.step));
+	if (faults->n == 0)
+		return false;
+	if (binding_count_fault(&bound, task->attempt) < clutch_max_contract_faults)
+		problem_raise(faults, ERRCODE_CLUTCH_CONTRACT_BROKEN, "result");
+	ending_break_contract(task, faults, step->id);
+	(void) retry_after_contract(task);
+	return true;
+}
+
+void
+contract_note(const Envelope *report, int64 seq)
+{
+	TaskBinding bound;
+	Workflow	workflow;
+	const WorkflowStep *step;
+
+	if ((report->type != MSG_TASK_RESULT && report->type != MSG_TASK_PROGRESS) ||
+		!binding_of_task(report->task_id, &bound) || bound.met_seq != 0 ||
+		!contract_workflow_of_run(bound.run_id, &workflow))
+		return;
+	step = contract_step_of_report(&bound, &workflow, report);
+	if (step == NULL || !workflow_step_concerns(step, report->type, report->payload_type))
+		return;
+	bound.step = step->id;
+	bound.met_seq = seq;
+	binding_save_task(&bound);
+}
