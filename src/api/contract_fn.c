@@ -142,7 +142,10 @@ clutch_validate_payload(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* the schema of a payload type, a schema_ref or an $id */
+/*
+ * The schema of a payload type, a schema_ref or an $id.  Those of the envelope and
+ * the AgentCard have the limits of the settings.
+ */
 Datum
 clutch_schema_of(PG_FUNCTION_ARGS)
 {
@@ -151,6 +154,8 @@ clutch_schema_of(PG_FUNCTION_ARGS)
 
 	if (document == NULL)
 		raise_unknown_payload_type("what", what, 0);
+	if (slice_equal(what, SLICE_OF("envelope")) || slice_equal(what, SLICE_OF("agent_card")))
+		document = payload_type_with_limits(document);
 	PG_RETURN_JSONB_P(document);
 }
 

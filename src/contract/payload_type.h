@@ -63,6 +63,12 @@ extern void payload_type_enforce(const Envelope *envelope);
 /* the document of a payload type or schema_ref; a copy, or NULL */
 extern Jsonb *payload_type_document(Slice what);
 
+/*
+ * The document, an object, with the limits that settings impose now: where
+ * "$comment" is the name of a setting, its value replaces a maximum beside it.
+ */
+extern Jsonb *payload_type_with_limits(Jsonb *document);
+
 /* a name may be registered if it is a word without "/", "@" and blanks */
 extern bool payload_type_name_valid(Slice name);
 

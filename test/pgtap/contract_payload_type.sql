@@ -32,7 +32,7 @@ $$;
 
 -- ------------------------------------------------------------------ built in
 SELECT is((SELECT string_agg(payload_type, ' ' ORDER BY payload_type) FROM clutch.payload_type WHERE builtin),
-	'code.output.v1 code.review.v1 json_schema.draft_2020_12 research.query.v1 research.sources.v1 research.summary.v1 review.feedback.v1', 'the payload types of the specification are there');
+	'agent_card code.output.v1 code.review.v1 envelope json_schema.draft_2020_12 research.query.v1 research.sources.v1 research.summary.v1 review.feedback.v1', 'the payload types of the specification are there');
 SELECT is((SELECT string_agg(path, ' ' ORDER BY path) FROM clutch.validate_payload(t, '{}')), wanted, t || ' needs ' || wanted)
 FROM (VALUES ('research.summary.v1', '/citations /findings'), ('research.sources.v1', '/relevance_scores /sources'), ('code.output.v1', '/files /language /tests_passed'),
 	('code.review.v1', '/findings /severity'), ('review.feedback.v1', '/blocking_issues /comments /decision')) x(t, wanted);
