@@ -188,24 +188,6 @@ int64		clutch_retention_time = 0;
 bool		clutch_prune_unread = false;
 
 /*
- * How often, in seconds, ticks and the worker add what has been committed to the
- * tree over the log.  0: never; an operator calls clutch.seal().
- */
-int			clutch_seal_interval = 10;
-
-/*
- * The name of this log in the heads of its tree, the same in every copy.  Empty:
- * the name that the last head has, or one made of the identifier of the server.
- */
-char	   *clutch_log_origin = NULL;
-
-/*
- * May statements change what protects the log?  It matters only if the library is
- * preloaded.
- */
-bool		clutch_allow_ddl = false;
-
-/*
  * The current time, for tests: an RFC 3339 timestamp, or empty for the real
  * time.  Only superusers can set it, because deadlines and leases depend on
  * it.
@@ -270,21 +252,6 @@ static void
 settings_assign_retention(const char *newval, void *extra)
 {
 	clutch_retention_time = *(int64 *) extra;
-}
-
-/* It is a line of a note, and the first one. */
-static bool
-settings_check_log_origin(char **newval, void **extra, GucSource source)
-{
-	const char *c;
-
-	for (c = *newval; c != NULL && *c != '\0'; c++)
-		if ((unsigned char) *c <= ' ' || *c == 0x7f)
-		{
-			GUC_check_errdetail("The value must not contain spaces and control characters.");
-			return false;
-		}
-	return true;
 }
 
 static bool
@@ -458,22 +425,6 @@ settings_define_retention(void)
 							 PGC_SUSET, 0, NULL, NULL, NULL);
 }
 
-static void
-settings_define_proofs(void)
-{
-	settings_define_integer("clutch.seal_interval",
-							"Sets how often committed events are added to the tree over the log.",
-							&clutch_seal_interval, 10, 0, 86400, GUC_UNIT_S);
-	DefineCustomStringVariable("clutch.log_origin",
-							   "Sets the name of the log in the heads of its tree.", NULL,
-							   &clutch_log_origin, "",
-							   PGC_SUSET, 0, settings_check_log_origin, NULL, NULL);
-	DefineCustomBoolVariable("clutch.allow_ddl",
-							 "Lets statements change what protects the log.", NULL,
-							 &clutch_allow_ddl, false,
-							 PGC_SUSET, 0, NULL, NULL, NULL);
-}
-
 void
 settings_define(void)
 {
@@ -494,7 +445,8 @@ settings_define(void)
 	settings_define_work();
 	settings_define_failures();
 	settings_define_retention();
-	settings_define_proofs();
 	settings_define_trust();
+	settings_define_data();
+
 	MarkGUCPrefixReserved("clutch");
 }

@@ -108,10 +108,24 @@ extern int	clutch_require_signature;	/* a SignatureNeed */
 extern uint32 clutch_signed_types;	/* a set of SIGNED_ */
 extern bool clutch_agents_add_keys;
 
+/* artifacts */
+typedef enum DanglingMode
+{
+	DANGLING_ALLOW,
+	DANGLING_REFUSE
+} DanglingMode;
+
+extern int	clutch_max_artifact_size;	/* megabytes */
+extern int	clutch_artifact_grace;	/* seconds */
+extern int	clutch_dangling_artifacts;
+
 /* tests */
 extern char *clutch_clock;
 
 extern void settings_define(void);
+
+/* settings_data.c */
+extern void settings_define_data(void);
 extern void settings_define_schemas(void);	/* settings_schema.c, called by settings_define */
 extern void settings_define_trust(void);	/* called by settings_define */
 

@@ -16,7 +16,7 @@ BEGIN
 		PERFORM pg_catalog.pg_extension_config_dump(member,
 			CASE WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.principal,clutch.privilege}'::regclass[])
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)'
-				 WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.subscription,clutch.subscription_position,clutch.schedule}'::regclass[])
+				 WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.subscription,clutch.subscription_position,clutch.schedule,clutch.artifact_upload,clutch.artifact_owner}'::regclass[])
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) owner)'
 				 WHEN member OPERATOR(pg_catalog.=) 'clutch.payload_type'::regclass
 				 THEN 'WHERE NOT builtin'

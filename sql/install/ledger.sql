@@ -57,19 +57,19 @@ COMMENT ON FUNCTION clutch.seal(bigint) IS
 CREATE FUNCTION clutch.prove(seq bigint, OUT leaf_index bigint, OUT tree_size bigint, OUT root bytea,
 		OUT leaf_hash bytea, OUT path bytea[], OUT leaf bytea)
 	RETURNS record
-	AS 'MODULE_PATHNAME', 'clutch_prove' LANGUAGE C STABLE PARALLEL RESTRICTED;
+	AS 'MODULE_PATHNAME', 'clutch_prove' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.prove(bigint) IS
 	'proves that an event is in the tree over the log: the path of RFC 6962 from its leaf to the root of the newest checkpoint';
 
 CREATE FUNCTION clutch.consistency(first_size bigint, second_size bigint, OUT first_root bytea,
 		OUT second_root bytea, OUT path bytea[])
 	RETURNS record
-	AS 'MODULE_PATHNAME', 'clutch_consistency' LANGUAGE C STABLE PARALLEL RESTRICTED;
+	AS 'MODULE_PATHNAME', 'clutch_consistency' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.consistency(bigint, bigint) IS
 	'proves that the tree of the second size begins with all leaves of the tree of the first size (RFC 6962, 2.1.2)';
 
 CREATE FUNCTION clutch.verify_log(OUT code text, OUT detail text, OUT hint text) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'clutch_verify_log' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 1;
+	AS 'MODULE_PATHNAME', 'clutch_verify_log' LANGUAGE C STABLE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION clutch.verify_log() IS
 	'compares every sealed event with the tree over the log, and the tree with its checkpoints; no rows: the log is what was sealed';
 

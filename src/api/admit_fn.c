@@ -19,6 +19,7 @@
 #include "commands/trigger.h"
 #include "contract/payload_type.h"
 #include "flow/answer.h"
+#include "flow/attachment.h"
 #include "flow/expiry.h"
 #include "flow/intake.h"
 #include "flow/liveness.h"
@@ -243,6 +244,7 @@ admit_envelope(Jsonb *document, Event *event)
 	if (!take(event))
 		return false;
 	right_add_recipients(event);
+	attachment_take(event);
 	suspend_hear(event);
 	notify_event(event);
 	event_leave_receipt(event->seq, event->received_at, event->envelope.id, false,

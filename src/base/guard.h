@@ -33,7 +33,8 @@ typedef enum GuardKind
 	GUARD_SUBSCRIPTION,
 	GUARD_EPOCH,
 	GUARD_LEDGER,
-	GUARD_WORKFLOW
+	GUARD_WORKFLOW,
+	GUARD_ARTIFACT
 } GuardKind;
 
 extern uint64 guard_key(GuardKind kind, Slice a, Slice b, int64 c);

@@ -87,7 +87,12 @@
 	X(TREE_HASH, "tree_hash", 3) \
 	X(WORKFLOW, "workflow", 4) \
 	X(RUN_WORKFLOW, "run_workflow", 3) \
-	X(WORKFLOW_TASK, "workflow_task", 6)
+	X(WORKFLOW_TASK, "workflow_task", 6) \
+	X(ARTIFACT, "artifact", 5) \
+	X(ARTIFACT_CHUNK, "artifact_chunk", 3) \
+	X(ARTIFACT_UPLOAD, "artifact_upload", 5) \
+	X(ARTIFACT_OWNER, "artifact_owner", 2) \
+	X(ARTIFACT_USE, "artifact_use", 3)
 
 #define STATE_TABLE_CONSTANT(constant, name, columns)	TABLE_##constant,
 typedef enum StateTable
@@ -161,7 +166,14 @@ enum
 	X(WORKFLOW, "workflow_pkey")	/* name, version */ \
 	X(RUN_WORKFLOW, "run_workflow_pkey")	/* run_id */ \
 	X(WORKFLOW_TASK, "workflow_task_pkey")	/* task_id */ \
-	X(WORKFLOW_TASK_RUN, "workflow_task_run")	/* run_id, step */
+	X(WORKFLOW_TASK_RUN, "workflow_task_run")	/* run_id, step */ \
+	X(ARTIFACT, "artifact_pkey")	/* digest */ \
+	X(ARTIFACT_UPLOADED_AT, "artifact_uploaded_at")	/* uploaded_at, digest */ \
+	X(ARTIFACT_CHUNK, "artifact_chunk_pkey")	/* content_no, first_byte */ \
+	X(ARTIFACT_UPLOAD, "artifact_upload_pkey")	/* content_no */ \
+	X(ARTIFACT_OWNER, "artifact_owner_pkey")	/* digest, owner */ \
+	X(ARTIFACT_USE, "artifact_use_pkey")	/* seq, digest */ \
+	X(ARTIFACT_USE_DIGEST, "artifact_use_digest")	/* digest */
 
 #define STATE_INDEX_CONSTANT(constant, name)	INDEX_##constant,
 typedef enum StateIndex

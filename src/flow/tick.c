@@ -24,6 +24,7 @@
 #include "queue/timer.h"
 #include "queue/waiting.h"
 #include "settings.h"
+#include "store/artifact.h"
 #include "utils/timestamp.h"
 
 /* ------------------------------------------------------------------- parts */
@@ -83,6 +84,7 @@ tick_run(void *arg)
 	report->due = due_work(tick->n);
 	report->sent = schedule_send_due(tick->n);
 	report->expired = tick_part_try(expiry_work, tick->n, "the senders of messages cannot be told that nobody replied");
+	(void) tick_part_try(artifact_sweep, tick->n, "artifacts that nothing uses cannot be removed");
 	(void) tick_part_try(tally_work, tick->n, "events cannot be counted for the metrics");
 	report->routed = report->due.routed +
 		tick_part_try(offer_to_all, tick->n, "waiting tasks cannot be routed");

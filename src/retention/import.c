@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "flow/rebuild.h"
+#include "flow/attachment.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "retention/import.h"
@@ -247,6 +248,7 @@ import_put_event(const Import *import, int line)
 	event.seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	event_put(&event);
 	participant_add_recipients(&event.envelope, SLICE_NONE);
+	attachment_take(&event);
 	if (event.epoch > 0)
 		rebuild_import_event(&event);
 }

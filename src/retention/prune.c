@@ -19,6 +19,7 @@
 #include "retention/candidates.h"
 #include "retention/prune.h"
 #include "settings.h"
+#include "store/artifact.h"
 #include "store/audit.h"
 #include "store/erasure.h"
 #include "store/participant.h"
@@ -130,6 +131,7 @@ prune_remove_units(void *arg)
 
 	erasure_delete(seqs, n);
 	participant_forget_events(departures);
+	artifact_use_forget(seqs, n);
 	foreach(cell, pruning->units)
 		prune_state(lfirst(cell));
 }

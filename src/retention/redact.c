@@ -12,6 +12,7 @@
 #include "ledger/leaf.h"
 #include "protocol/problem.h"
 #include "retention/redact.h"
+#include "store/artifact.h"
 #include "store/audit.h"
 #include "store/erasure.h"
 #include "store/redaction.h"
@@ -89,6 +90,7 @@ redact_event(int64 seq, Slice reason)
 	was = leaf_hash(seq, received_at, envelope.doc);
 	is = leaf_hash(seq, received_at, redacted);
 	erasure_replace(seq, redacted);
+	artifact_use_forget(&seq, 1);
 	redact_append_audit(seq, &envelope, &was, &is, digest, reason);
 	return true;
 }

@@ -75,6 +75,11 @@ INSERT INTO contract VALUES
 ('clutch.export(text)', 'reads', 'run_id text', 'SETOF text'),
 ('clutch.import(text[])', 'writes', 'lines text[]', 'bigint'),
 ('clutch.canonical(jsonb)', 'pure', 'document jsonb', 'text'),
+('clutch.put_artifact(bytea,text)', 'writes', 'content bytea, media_type text', 'text'),
+('clutch.begin_artifact(text)', 'writes', 'media_type text', 'bigint'),
+('clutch.append_artifact(bigint,bytea)', 'writes', 'upload bigint, content bytea', 'bigint'),
+('clutch.finish_artifact(bigint)', 'writes', 'upload bigint', 'text'),
+('clutch.get_artifact(text,bigint,bigint)', 'reads', 'ref text, from_byte bigint DEFAULT 0, bytes bigint DEFAULT NULL::bigint', 'bytea'),
 ('clutch.seal(bigint)', 'writes', 'max_events bigint DEFAULT 1000000', 'bigint'),
 ('clutch.prove(bigint)', 'reads', 'seq bigint', 'TABLE(leaf_index bigint, tree_size bigint, root bytea, leaf_hash bytea, path bytea[], leaf bytea)'),
 ('clutch.consistency(bigint,bigint)', 'reads', 'first_size bigint, second_size bigint', 'TABLE(first_root bytea, second_root bytea, path bytea[])'),
@@ -139,6 +144,7 @@ INSERT INTO columns_wanted VALUES
 ('clutch.tasks', 'task_id,run_id,parent_task_id,thread_id,status,agent_id,from_agent,attempt,priority,requires,'
 				 'waiting_for,code,detail,since,next_at,lease_until,deadline,created_at,started_at,finished_at,'
 				 'result_seq,asked_priority'),
+('clutch.artifacts', 'ref,media_type,bytes,uploaded_at,events'),
 ('clutch.checkpoints', 'size,root,sealed_at,origin,first_seq,last_seq,note'),
 ('clutch.paused', 'what,kind,reason,since,by_agent'),
 ('clutch.runs', 'run_id,status'),

@@ -2,7 +2,7 @@
 -- plpgsql; what was pruned or redacted can still be proved; and what somebody
 -- changed, deleted, moved or inserted behind the back of the database is found.
 \ir ../fixtures/tap.sql
-SELECT plan(61);
+SELECT plan(62);
 
 SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false),
 	set_config('clutch.allow_ddl', 'on', false) \g /dev/null
@@ -117,6 +117,11 @@ SELECT pg_temp.chat(3) \g /dev/null
 SELECT clutch.seal() \g /dev/null
 SELECT is((SELECT origin FROM clutch.checkpoints ORDER BY size DESC LIMIT 1), 'example.com/log', 'and stays what it was');
 SELECT throws_ok($$SET clutch.log_origin = 'two words'$$, '22023', NULL, 'which is one word');
+
+-- in a query that could run in parallel
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+SELECT is((SELECT count(*) FROM clutch.events e, clutch.prove(e.seq) p WHERE e.type = 'chat.message' AND e.envelope @> '{"payload": {"n": 3}}' AND p.leaf IS NOT NULL), 4::bigint, 'proofs of many events');
+RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size;
 
 -- a number that a double cannot hold
 SELECT seq AS exact FROM clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', payload => '{"n": 12345678901234567890}')) \gset

@@ -1,0 +1,77 @@
+-- ---------------------------------------------------------------- artifacts
+-- Content that is too large for an envelope (spec 8.2), written by C (store/artifact).
+CREATE TABLE clutch.artifact (
+	digest			text COLLATE "C" NOT NULL,	-- SHA-256, in hexadecimal
+	media_type		text NOT NULL,
+	bytes			bigint NOT NULL,
+	content_no		bigint NOT NULL,		-- of its chunks; drawn from queue_no
+	uploaded_at		timestamptz NOT NULL,
+	CONSTRAINT artifact_pkey PRIMARY KEY (digest)
+);
+CREATE INDEX artifact_uploaded_at ON clutch.artifact (uploaded_at, digest);
+
+-- At most a megabyte each.
+CREATE TABLE clutch.artifact_chunk (
+	content_no		bigint NOT NULL,
+	first_byte		bigint NOT NULL,
+	content			bytea COMPRESSION lz4 NOT NULL,
+	CONSTRAINT artifact_chunk_pkey PRIMARY KEY (content_no, first_byte)
+);
+
+-- Uploads in pieces that are not finished.
+CREATE TABLE clutch.artifact_upload (
+	content_no		bigint NOT NULL,
+	owner			regrole NOT NULL,		-- dumped by name
+	media_type		text NOT NULL,
+	bytes			bigint NOT NULL,		-- so far
+	begun_at		timestamptz NOT NULL,
+	CONSTRAINT artifact_upload_pkey PRIMARY KEY (content_no)
+);
+
+-- Which roles have uploaded it.
+CREATE TABLE clutch.artifact_owner (
+	digest			text COLLATE "C" NOT NULL,
+	owner			regrole NOT NULL,		-- dumped by name
+	CONSTRAINT artifact_owner_pkey PRIMARY KEY (digest, owner)
+);
+
+-- Which events attach it, if their senders could read it.
+CREATE TABLE clutch.artifact_use (
+	seq				bigint NOT NULL,		-- of the event
+	digest			text COLLATE "C" NOT NULL,
+	run_id			text COLLATE "C" NOT NULL,
+	CONSTRAINT artifact_use_pkey PRIMARY KEY (seq, digest)
+);
+CREATE INDEX artifact_use_digest ON clutch.artifact_use (digest);
+
+CREATE VIEW clutch.artifacts WITH (security_invoker = true) AS
+SELECT 'artifact:sha256:' || a.digest AS ref, a.media_type, a.bytes, a.uploaded_at,
+	   (SELECT count(*) FROM clutch.artifact_use u WHERE u.digest = a.digest) AS events
+FROM clutch.artifact a;
+COMMENT ON VIEW clutch.artifacts IS
+	'the artifacts of this database, and how many events of the log attach each of them';
+
+CREATE FUNCTION clutch.put_artifact(content bytea, media_type text) RETURNS text
+	AS 'MODULE_PATHNAME', 'clutch_put_artifact' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.put_artifact(bytea, text) IS
+	'keeps content outside of envelopes, once, and returns the reference to attach';
+
+CREATE FUNCTION clutch.begin_artifact(media_type text) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'clutch_begin_artifact' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.begin_artifact(text) IS
+	'begins to upload an artifact in pieces; returns the number of the upload';
+
+CREATE FUNCTION clutch.append_artifact(upload bigint, content bytea) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'clutch_append_artifact' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.append_artifact(bigint, bytea) IS
+	'appends a piece to an upload; returns how many bytes it has now';
+
+CREATE FUNCTION clutch.finish_artifact(upload bigint) RETURNS text
+	AS 'MODULE_PATHNAME', 'clutch_finish_artifact' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.finish_artifact(bigint) IS
+	'ends an upload, and returns the reference to attach';
+
+CREATE FUNCTION clutch.get_artifact(ref text, from_byte bigint DEFAULT 0, bytes bigint DEFAULT NULL) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'clutch_get_artifact' LANGUAGE C STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.get_artifact(text, bigint, bigint) IS
+	'the content of an artifact, or a range of it, for whoever has uploaded it or takes part in a run that attaches it';

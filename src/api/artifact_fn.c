@@ -1,0 +1,241 @@
+/*-------------------------------------------------------------------------
+ *
+ * artifact_fn.c
+ *	  Uploading and reading artifacts (spec 8.2).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "api/result.h"
+#include "api/visible.h"
+#include "base/crypto.h"
+#include "flow/attachment.h"
+#include "protocol/problem.h"
+#include "settings.h"
+#include "store/artifact.h"
+#include "trust/principal.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+PG_FUNCTION_INFO_V1(clutch_put_artifact);
+PG_FUNCTION_INFO_V1(clutch_begin_artifact);
+PG_FUNCTION_INFO_V1(clutch_append_artifact);
+PG_FUNCTION_INFO_V1(clutch_finish_artifact);
+PG_FUNCTION_INFO_V1(clutch_get_artifact);
+
+/* ---------------------------------------------------------------- arguments */
+
+#define MOST_MEDIA_TYPE		255
+
+static bool
+is_media_type(Slice type)
+{
+	const char *slash = memchr(type.s, '/', type.len);
+	int			i;
+
+	for (i = 0; i < type.len; i++)
+		if ((unsigned char) type.s[i] < ' ' || (unsigned char) type.s[i] > '~')
+			return false;
+	return type.len <= MOST_MEDIA_TYPE && slash != NULL && slash > type.s && slash < type.s + type.len - 1;
+}
+
+static Slice
+argument_media_type(FunctionCallInfo fcinfo, int n)
+{
+	Slice		type = argument_text(fcinfo, n, "media_type");
+
+	if (!is_media_type(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("media_type", "WRONG_FORMAT"),
+				 errmsg("invalid media type \"%.*s\"", Min(type.len, MOST_MEDIA_TYPE), type.s),
+				 errhint("A media type has the form type/subtype, such as \"text/plain\" or \"application/pdf\".")));
+	return type;
+}
+
+static bytea *
+argument_content(FunctionCallInfo fcinfo, int n)
+{
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errproblem("content", "NULL_VALUE"),
+				 errmsg("argument \"content\" must not be null")));
+	return PG_GETARG_BYTEA_PP(n);
+}
+
+static int64
+argument_place(FunctionCallInfo fcinfo, int n, const char *name, int64 otherwise)
+{
+	int64		value = PG_ARGISNULL(n) ? otherwise : PG_GETARG_INT64(n);
+
+	if (value < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem(name, "NUMBER_OUT_OF_RANGE"),
+				 errmsg("argument \"%s\" must not be negative", name)));
+	return value;
+}
+
+static void
+require_size(int64 bytes)
+{
+	if (bytes > (int64) clutch_max_artifact_size * 1024 * 1024)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errproblem("content", "TOO_LARGE"),
+				 errmsg("the artifact is larger than %d MB (clutch.max_artifact_size)", clutch_max_artifact_size),
+				 errhint("Split the content, or ask an operator to raise the setting.")));
+}
+
+/* ------------------------------------------------------------------- upload */
+
+static Datum
+reference_datum(Slice digest)
+{
+	return PointerGetDatum(slice_to_text(artifact_reference(digest)));
+}
+
+Datum
+clutch_put_artifact(PG_FUNCTION_ARGS)
+{
+	bytea	   *content = argument_content(fcinfo, 0);
+	Slice		media_type = argument_media_type(fcinfo, 1);
+	Size		n = VARSIZE_ANY_EXHDR(content);
+	Oid			role = principal_role();
+	char		hex[2 * CRYPTO_HASH_BYTES + 1];
+	uint8		digest[CRYPTO_HASH_BYTES];
+	Artifact	artifact = {.media_type = media_type, .bytes = (int64) n};
+
+	require_size((int64) n);
+	crypto_sha256(VARDATA_ANY(content), n, digest);
+	(void) hex_encode((const char *) digest, CRYPTO_HASH_BYTES, hex);
+	artifact.digest = (Slice) {hex, 2 * CRYPTO_HASH_BYTES};
+	artifact.content_no = artifact_content_begin();
+	/* what is there already is not written a second time */
+	if (!artifact_hold(artifact.digest))
+		artifact_content_append(artifact.content_no, 0, VARDATA_ANY(content), n);
+	artifact_keep(&artifact, role);
+	PG_RETURN_DATUM(reference_datum(artifact.digest));
+}
+
+Datum
+clutch_begin_artifact(PG_FUNCTION_ARGS)
+{
+	Slice		media_type = argument_media_type(fcinfo, 0);
+
+	PG_RETURN_INT64(artifact_upload_begin(media_type, principal_role()));
+}
+
+/* Locks the upload; another role's is not there. */
+static ArtifactUpload
+argument_upload(FunctionCallInfo fcinfo, int n)
+{
+	int64		content_no = PG_ARGISNULL(n) ? 0 : PG_GETARG_INT64(n);
+	ArtifactUpload upload;
+
+	if (!artifact_upload_lock(content_no, &upload) || upload.owner != principal_role())
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errproblem("upload", "UPLOAD_NOT_FOUND"),
+				 errmsg("upload " INT64_FORMAT " does not exist", content_no),
+				 errhint("Pass the number that clutch.begin_artifact returned. An upload ends with clutch.finish_artifact, and goes when it is older than clutch.artifact_grace.")));
+	return upload;
+}
+
+Datum
+clutch_append_artifact(PG_FUNCTION_ARGS)
+{
+	bytea	   *content = argument_content(fcinfo, 1);
+	ArtifactUpload upload = argument_upload(fcinfo, 0);
+
+	require_size(upload.bytes + (int64) VARSIZE_ANY_EXHDR(content));
+	artifact_upload_append(&upload, VARDATA_ANY(content), VARSIZE_ANY_EXHDR(content));
+	PG_RETURN_INT64(upload.bytes);
+}
+
+Datum
+clutch_finish_artifact(PG_FUNCTION_ARGS)
+{
+	ArtifactUpload upload = argument_upload(fcinfo, 0);
+	Artifact	artifact = artifact_upload_finish(&upload);
+
+	artifact_keep(&artifact, upload.owner);
+	PG_RETURN_DATUM(reference_datum(artifact.digest));
+}
+
+/* -------------------------------------------------------------------- reading */
+
+static void
+refuse_reference(Slice reference)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem("ref", "WRONG_FORMAT"),
+			 errmsg("invalid reference \"%.*s\"", Min(reference.len, 100), reference.s),
+			 errhint("A reference to an artifact of this database is \"artifact:sha256:\" and 64 hexadecimal digits in lower case.")));
+}
+
+/* Whoever may not read it is told the same as of one that is not there. */
+static Artifact
+argument_artifact(FunctionCallInfo fcinfo, int n)
+{
+	Slice		reference = argument_text(fcinfo, n, "ref");
+	Slice		digest = artifact_digest_of(reference);
+	Artifact	artifact;
+
+	if (!slice_present(digest))
+		refuse_reference(reference);
+	if (!artifact_find(digest, ROWS_ACTIVE, &artifact) ||
+		!(visible_everything() || attachment_may_read(digest, ROWS_ACTIVE)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errproblem("ref", "ARTIFACT_NOT_FOUND"),
+				 errmsg("artifact \"%.*s\" does not exist", reference.len, reference.s),
+				 errhint("It may have been removed, or belong to runs in which your role takes no part.")));
+	return artifact;
+}
+
+/* the part of an artifact that is being copied */
+typedef struct Part
+{
+	int64		from;
+	int64		to;
+	char	   *bytes;
+} Part;
+
+static bool
+copy_part(int64 first_byte, const char *bytes, int n, void *arg)
+{
+	Part	   *part = arg;
+	int64		from = Max(first_byte, part->from);
+	int64		to = Min(first_byte + n, part->to);
+
+	if (from < to)
+		memcpy(part->bytes + (from - part->from), bytes + (from - first_byte), to - from);
+	return first_byte + n < part->to;
+}
+
+Datum
+clutch_get_artifact(PG_FUNCTION_ARGS)
+{
+	Artifact	artifact = argument_artifact(fcinfo, 0);
+	Part		part = {.from = Min(argument_place(fcinfo, 1, "from_byte", 0), artifact.bytes)};
+	int64		n = Min(argument_place(fcinfo, 2, "bytes", PG_INT64_MAX), artifact.bytes - part.from);
+	bytea	   *result;
+
+	if (n > (int64) MaxAllocSize - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errproblem("bytes", "TOO_LARGE"),
+				 errmsg("a value cannot have " INT64_FORMAT " bytes", n),
+				 errhint("Read the artifact in ranges: pass from_byte and bytes.")));
+	result = palloc(VARHDRSZ + n);
+	SET_VARSIZE(result, VARHDRSZ + n);
+	part.to = part.from + n;
+	part.bytes = VARDATA(result);
+	if (n > 0)
+		artifact_content_visit(artifact.content_no, part.from, ROWS_ACTIVE, copy_part, &part);
+	PG_RETURN_BYTEA_P(result);
+}

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * attachment.h
+ *	  Which artifacts an envelope attaches, and whether its sender may.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_ATTACHMENT_H
+#define CLUTCH_ATTACHMENT_H
+
+#include "store/event.h"
+
+/*
+ * May the current role read the artifact?  Operators may, whoever has uploaded it, and
+ * those who take part in a run in which it is attached.
+ */
+extern bool attachment_may_read(Slice digest, RowSnapshot which);
+
+/*
+ * The event, which is admitted and has its seq, uses the artifacts that it attaches,
+ * so those who take part in its run may read them.  A reference to one that is not
+ * there, or that the sender may not read, is ignored or refused
+ * (clutch.dangling_artifacts): otherwise, whoever has learned a digest could attach it
+ * to read the content.
+ */
+extern void attachment_take(const Event *event);
+
+#endif							/* CLUTCH_ATTACHMENT_H */

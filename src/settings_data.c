@@ -1,0 +1,108 @@
+/*-------------------------------------------------------------------------
+ *
+ * settings_data.c
+ *	  The settings of what is kept beside the state: proofs and artifacts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "settings.h"
+#include "utils/guc.h"
+
+/*
+ * How often, in seconds, ticks and the worker add what has been committed to the
+ * tree over the log.  0: never; an operator calls clutch.seal().
+ */
+int			clutch_seal_interval = 10;
+
+/*
+ * The name of this log in the heads of its tree, the same in every copy.  Empty:
+ * the name that the last head has, or one made of the identifier of the server.
+ */
+char	   *clutch_log_origin = NULL;
+
+/*
+ * May statements change what protects the log?  It matters only if the library is
+ * preloaded.
+ */
+bool		clutch_allow_ddl = false;
+
+/*
+ * The largest artifact, in megabytes.  An upload in pieces is refused when it
+ * becomes larger.
+ */
+int			clutch_max_artifact_size = 1024;
+
+/*
+ * How long, in seconds, an artifact is kept that no event of the log attaches, and an
+ * upload that nobody finishes.
+ */
+int			clutch_artifact_grace = 24 * 3600;
+
+/*
+ * May an envelope attach what is not an artifact of this database, or one that its
+ * sender may not read?  It is a mere word then, and gives nobody the right to read it.
+ */
+int			clutch_dangling_artifacts = DANGLING_ALLOW;
+
+static const struct config_enum_entry settings_dangling_modes[] = {
+	{"allow", DANGLING_ALLOW, false},
+	{"refuse", DANGLING_REFUSE, false},
+	{NULL, 0, false}
+};
+
+/* It is a line of a note, and the first one. */
+static bool
+settings_check_log_origin(char **newval, void **extra, GucSource source)
+{
+	const char *c;
+
+	for (c = *newval; c != NULL && *c != '\0'; c++)
+		if ((unsigned char) *c <= ' ' || *c == 0x7f)
+		{
+			GUC_check_errdetail("The value must not contain spaces and control characters.");
+			return false;
+		}
+	return true;
+}
+
+static void
+settings_define_proofs(void)
+{
+	DefineCustomIntVariable("clutch.seal_interval",
+							"Sets how often committed events are added to the tree over the log.", NULL,
+							&clutch_seal_interval, 10, 0, 86400,
+							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomStringVariable("clutch.log_origin",
+							   "Sets the name of the log in the heads of its tree.", NULL,
+							   &clutch_log_origin, "",
+							   PGC_SUSET, 0, settings_check_log_origin, NULL, NULL);
+	DefineCustomBoolVariable("clutch.allow_ddl",
+							 "Lets statements change what protects the log.", NULL,
+							 &clutch_allow_ddl, false,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+}
+
+static void
+settings_define_artifacts(void)
+{
+	DefineCustomIntVariable("clutch.max_artifact_size", "Sets the maximum size of an artifact.", NULL,
+							&clutch_max_artifact_size, 1024, 1, 1024 * 1024,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("clutch.artifact_grace",
+							"Sets how long an artifact is kept that no event attaches.", NULL,
+							&clutch_artifact_grace, 24 * 3600, 0, 366 * 24 * 3600,
+							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomEnumVariable("clutch.dangling_artifacts",
+							 "Selects whether an envelope may attach an artifact that is not there.", NULL,
+							 &clutch_dangling_artifacts, DANGLING_ALLOW, settings_dangling_modes,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+}
+
+void
+settings_define_data(void)
+{
+	settings_define_proofs();
+	settings_define_artifacts();
+}

@@ -1,0 +1,206 @@
+/*-------------------------------------------------------------------------
+ *
+ * artifact.c
+ *	  Content that is too large for an envelope, named by its SHA-256.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/column.h"
+#include "base/crypto.h"
+#include "base/guard.h"
+#include "base/wait.h"
+#include "store/artifact.h"
+#include "store/artifact_part.h"
+#include "utils/timestamp.h"
+
+ROWS_CHECK_COLUMNS(Natts_artifact, ARTIFACT);
+
+/* columns of clutch.artifact_owner */
+enum
+{
+	Anum_artifact_owner_digest = 1,
+	Anum_artifact_owner_owner,
+	Natts_artifact_owner = Anum_artifact_owner_owner
+};
+
+ROWS_CHECK_COLUMNS(Natts_artifact_owner, ARTIFACT_OWNER);
+
+#define ARTIFACT_PREFIX		"artifact:sha256:"
+#define DIGEST_LENGTH		(2 * CRYPTO_HASH_BYTES)
+
+/* --------------------------------------------------------------- references */
+
+Slice
+artifact_digest_of(Slice reference)
+{
+	Slice		prefix = SLICE_OF(ARTIFACT_PREFIX);
+	Slice		digest;
+	int			i;
+
+	if (!slice_starts(reference, prefix) || reference.len != prefix.len + DIGEST_LENGTH)
+		return SLICE_NONE;
+	digest = (Slice) {reference.s + prefix.len, DIGEST_LENGTH};
+	for (i = 0; i < digest.len; i++)
+		if (strchr("0123456789abcdef", digest.s[i]) == NULL)
+			return SLICE_NONE;
+	return digest;
+}
+
+Slice
+artifact_reference(Slice digest)
+{
+	return slice_of_cstring(psprintf("%s%.*s", ARTIFACT_PREFIX, digest.len, digest.s));
+}
+
+/* --------------------------------------------------------------------- rows */
+
+static void
+artifact_begin_scan(RowScan *scan, Slice digest, RowSnapshot which, LOCKMODE lock)
+{
+	rows_begin(scan, TABLE_ARTIFACT, INDEX_ARTIFACT, which, lock);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, digest);
+}
+
+bool
+artifact_find(Slice digest, RowSnapshot which, Artifact *artifact)
+{
+	bool		found;
+	RowScan		scan;
+
+	artifact_begin_scan(&scan, digest, which, AccessShareLock);
+	rows_start(&scan);
+	found = rows_next(&scan);
+	if (found)
+		*artifact = (Artifact) {
+			.digest = slice_copy(rows_text(&scan, Anum_artifact_digest)),
+				.media_type = slice_copy(rows_text(&scan, Anum_artifact_media_type)),
+				.bytes = rows_int8(&scan, Anum_artifact_bytes),
+				.content_no = rows_int8(&scan, Anum_artifact_content_no)
+		};
+	rows_end(&scan);
+	return found;
+}
+
+static RowLock
+artifact_lock(Slice digest, bool wait)
+{
+	RowLock		lock = ROW_GONE;
+	RowScan		scan;
+
+	artifact_begin_scan(&scan, digest, ROWS_LATEST, RowExclusiveLock);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		lock = rows_lock(&scan, ROW_LOCK_NAME, wait);
+	rows_end(&scan);
+	return lock;
+}
+
+/* One that is being removed is not there. */
+bool
+artifact_hold(Slice digest)
+{
+	return artifact_lock(digest, false) == ROW_LOCKED;
+}
+
+static void
+artifact_insert(const Artifact *artifact)
+{
+	Datum		values[Natts_artifact];
+	bool		nulls[Natts_artifact] = {0};
+
+	column_put_text(values, nulls, Anum_artifact_digest, artifact->digest);
+	column_put_text(values, nulls, Anum_artifact_media_type, artifact->media_type);
+	values[Anum_artifact_bytes - 1] = Int64GetDatum(artifact->bytes);
+	values[Anum_artifact_content_no - 1] = Int64GetDatum(artifact->content_no);
+	values[Anum_artifact_uploaded_at - 1] = TimestampTzGetDatum(GetCurrentTimestamp());
+	(void) rows_insert(TABLE_ARTIFACT, values, nulls);
+}
+
+/* ------------------------------------------------------------------- owners */
+
+static void
+artifact_begin_owner_scan(RowScan *scan, Slice digest, Oid owner, RowSnapshot which, LOCKMODE lock)
+{
+	rows_begin(scan, TABLE_ARTIFACT_OWNER, INDEX_ARTIFACT_OWNER, which, lock);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, digest);
+	rows_key_oid(scan, 2, BTEqualStrategyNumber, owner);
+}
+
+bool
+artifact_is_owned(Slice digest, Oid owner, RowSnapshot which)
+{
+	RowScan		scan;
+
+	artifact_begin_owner_scan(&scan, digest, owner, which, AccessShareLock);
+	return rows_look(&scan, NULL);
+}
+
+/* Two transactions of one role add its row one after the other: the guard is held. */
+static void
+artifact_add_owner(Slice digest, Oid owner)
+{
+	Datum		values[Natts_artifact_owner];
+	bool		nulls[Natts_artifact_owner] = {0};
+
+	if (artifact_is_owned(digest, owner, ROWS_LATEST))
+		return;
+	column_put_text(values, nulls, Anum_artifact_owner_digest, digest);
+	values[Anum_artifact_owner_owner - 1] = ObjectIdGetDatum(owner);
+	(void) rows_insert(TABLE_ARTIFACT_OWNER, values, nulls);
+}
+
+/* ------------------------------------------------------------------ keeping */
+
+/* the other transaction that is adding the artifact, or that owner to it */
+static TransactionId
+artifact_in_doubt(Slice digest, Oid owner)
+{
+	TransactionId creator;
+	RowScan		scan;
+
+	artifact_begin_scan(&scan, digest, ROWS_DIRTY, RowExclusiveLock);
+	if (rows_look(&scan, &creator) && TransactionIdIsValid(creator))
+		return creator;
+	artifact_begin_owner_scan(&scan, digest, owner, ROWS_DIRTY, RowExclusiveLock);
+	return rows_look(&scan, &creator) ? creator : InvalidTransactionId;
+}
+
+/* Takes the guard of the digest when no other transaction is adding the same. */
+static uint64
+artifact_take_guard(Slice digest, Oid owner)
+{
+	uint64		guard = guard_key(GUARD_ARTIFACT, digest, SLICE_NONE, 0);
+
+	for (;;)
+	{
+		TransactionId other;
+
+		guard_take(guard);
+		other = artifact_in_doubt(digest, owner);
+		if (!TransactionIdIsValid(other))
+			return guard;
+		guard_release(guard);
+		wait_for_transaction(other);
+	}
+}
+
+void
+artifact_keep(const Artifact *artifact, Oid owner)
+{
+	uint64		guard;
+
+	/* one that is being removed is waited for, and then is not there */
+	bool		is_there = artifact_lock(artifact->digest, true) == ROW_LOCKED;
+
+	guard = artifact_take_guard(artifact->digest, owner);
+	if (!is_there)
+		is_there = artifact_hold(artifact->digest);
+	if (!is_there)
+		artifact_insert(artifact);
+	artifact_add_owner(artifact->digest, owner);
+	guard_release(guard);
+	if (is_there)
+		artifact_content_remove(artifact->content_no);
+}
