@@ -42,7 +42,9 @@ place_name(const DocumentPlace *place)
 		return pstrdup("The document");
 	if (slice_present(place->key))
 		return place_quote(place->key);
-	if (place->up != NULL && !place->up->base && !slice_present(place->up->key))
+	if (place->up == NULL || place->up->base)
+		return psprintf("Element %d of the document", place->index);
+	if (!slice_present(place->up->key))
 		return psprintf("Element %d of an array", place->index);
 	return psprintf("Element %d of %s", place->index, place_name(place->up));
 }
