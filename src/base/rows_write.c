@@ -150,44 +150,37 @@ rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls)
 	table_close(rel, NoLock);
 }
 
-/* Are all columns as they were, but for those that can be written over in place? */
-static bool
-rows_is_overwritable(TupleDesc desc, int n, const KeptRow *kept, const Datum *values,
-					 const bool *nulls)
-{
-	int			i;
-
-	/* a column that was added later is not in the tuple */
-	if (HeapTupleHeaderGetNatts(kept->tuple->t_data) < n)
-		return false;
-	for (i = 0; i < n; i++)
-	{
-		if (nulls[i] != kept->nulls[i])
-			return false;
-		if (!nulls[i] && values[i] != kept->values[i] && !TupleDescAttr(desc, i)->attbyval)
-			return false;
-	}
-	return true;
-}
-
-/* A copy of the kept row, in which the values that differ are written over. */
+/*
+ * A copy of the kept row, in which the values that differ are written over; NULL:
+ * the row becomes longer or shorter, or may.
+ */
 static HeapTuple
-rows_overwrite(TupleDesc desc, int n, const KeptRow *kept, const Datum *values)
+rows_overwrite(TupleDesc desc, int n, const KeptRow *kept, const Datum *values, const bool *nulls)
 {
-	HeapTuple	tuple = heap_copytuple(kept->tuple);
-	char	   *data = (char *) tuple->t_data + tuple->t_data->t_hoff;
+	HeapTuple	tuple;
+	char	   *data;
 	uint32		offset = 0;
 	int			i;
 
+	/* a column that was added later is not in the tuple */
+	if (HeapTupleHeaderGetNatts(kept->tuple->t_data) < n ||
+		memcmp(nulls, kept->nulls, n * sizeof(bool)) != 0)
+		return NULL;
+	tuple = heap_copytuple(kept->tuple);
+	data = (char *) tuple->t_data + tuple->t_data->t_hoff;
 	for (i = 0; i < n; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);
 
-		if (kept->nulls[i])
+		if (nulls[i])
 			continue;
 		offset = att_align_pointer(offset, column->attalign, column->attlen, data + offset);
 		if (values[i] != kept->values[i])
+		{
+			if (!column->attbyval)
+				return NULL;
 			store_att_byval(data + offset, values[i], column->attlen);
+		}
 		offset = att_addlength_pointer(offset, column->attlen, data + offset);
 	}
 	return tuple;
@@ -200,11 +193,9 @@ rows_update_kept(StateTable table, ItemPointer tid, const KeptRow *kept, Datum *
 	Relation	rel = rows_open_for_writing(table);
 	TupleDesc	desc = RelationGetDescr(rel);
 	int			n = rows_columns(table);
-	HeapTuple	tuple;
+	HeapTuple	tuple = desc->natts < n ? NULL : rows_overwrite(desc, n, kept, values, nulls);
 
-	if (desc->natts >= n && rows_is_overwritable(desc, n, kept, values, nulls))
-		tuple = rows_overwrite(desc, n, kept, values);
-	else
+	if (tuple == NULL)
 		tuple = rows_form(table, desc, values, nulls);
 	rows_replace(table, rel, tid, tuple, values, nulls);
 	table_close(rel, NoLock);

@@ -108,7 +108,7 @@ heartbeat_write(Slice agent_id, TimestampTz now, int64 pause)
 TimestampTz
 heartbeat_give(Slice agent_id, bool force)
 {
-	uint64		guard = guard_key(GUARD_HEARTBEAT, agent_id, SLICE_NONE, 0);
+	uint64		guard;
 	TimestampTz now = clock_now();
 	int64		pause = force ? 0 : heartbeat_pause(agent_id);
 	AgentMemory *memory = roster_memory(agent_id);
@@ -116,6 +116,7 @@ heartbeat_give(Slice agent_id, bool force)
 
 	if (memory != NULL && memory->beat_at <= now && memory->beat_at > now - pause)
 		return memory->beat_at;
+	guard = guard_key(GUARD_HEARTBEAT, agent_id, SLICE_NONE, 0);
 	if (!guard_try(guard))
 		return now;
 	at = heartbeat_write(agent_id, now, pause);

@@ -68,6 +68,8 @@ typedef struct AgentMemory
 	int64		free_generation;
 	int			highest;		/* the highest number given, as far as we know */
 	int			next;			/* where to look for a free one next */
+	int			vain_looks;		/* how many looks in a row have found none, up to a limit */
+	int			looks_spared;	/* so many times no look is taken before the next one */
 
 	/* heartbeat.c */
 	TimestampTz beat_at;		/* the last sign of life that we saw written */

@@ -24,6 +24,8 @@
 #define FEW_SLOTS			16
 /* of one with more, so many are looked at before another slot is made */
 #define MADE_PROBES			8
+/* after so many looks in vain, or more, as many are left out; see slot_take_made */
+#define MOST_SPARED			8
 /* numbers tried above the highest: as many others may be doing the same */
 #define FRESH_PROBES		32
 
@@ -205,8 +207,10 @@ slot_usable(AgentMemory *memory, Slice agent_id, int max_concurrency)
 }
 
 /*
- * Of many slots, some that were made are looked at, each time others in turn,
- * so that the numbers do not grow while slots are free.
+ * Of many slots, some that were made are looked at, each time others in turn, so
+ * that the numbers do not grow while slots are free.  The longer no look has found
+ * a free one, the more slots are made without a look, which costs more than a
+ * slot: an agent whose tasks take long has hardly any that are free.
  */
 static int
 slot_take_made(AgentMemory *memory, Slice agent_id, int limit, Slice task_id, int64 seq)
@@ -216,8 +220,15 @@ slot_take_made(AgentMemory *memory, Slice agent_id, int limit, Slice task_id, in
 	int64		generation;
 	int			slot_no;
 
+	if (memory->looks_spared > 0 && made < limit)
+	{
+		memory->looks_spared--;
+		return -1;
+	}
 	memory->next = from + MADE_PROBES;
 	slot_no = slot_first_free(agent_id, from, made, MADE_PROBES, &generation);
+	memory->vain_looks = slot_no >= 0 ? 0 : Min(memory->vain_looks + 1, MOST_SPARED);
+	memory->looks_spared = memory->vain_looks;
 	if (slot_no < 0 || !slot_take_guarded(agent_id, slot_no, generation, task_id, seq))
 		return -1;
 	memory->next = slot_no + 1;
