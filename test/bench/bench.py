@@ -14,6 +14,7 @@ import time
 
 import append
 import choice
+import contract
 import delegation
 import listeners
 import machine
@@ -31,6 +32,7 @@ PARTS = {
     "append": append.measure_messages,
     "task": append.measure_task_events,
     "signed": signing.measure_signed,
+    "contract": contract.measure_contract,
     "choice": choice.measure_choice,
     "delegation": delegation.measure_delegation,
     "queue": work_queue.measure_round_trip,
