@@ -1,7 +1,7 @@
 -- What is old leaves the log as a whole, with the state that was made of it;
 -- the rest, and what a rebuild makes of it, stays as it was.
 \ir ../fixtures/tap.sql
-SELECT plan(66);
+SELECT plan(68);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -201,5 +201,14 @@ SELECT throws_ok('DELETE FROM clutch.events', 'KL007', NULL, 'prune opens the do
 ROLLBACK;
 SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:talk'), 1::bigint, 'what is rolled back was not pruned');
 
+
+-- what a run has still to cause is not forgotten
+SELECT fixture.ask('put_off', run => 'run:put_off') \g /dev/null
+SELECT fixture.claimed('agent:ken'), pg_temp.finish('put_off') \g /dev/null
+INSERT INTO clutch.consequence VALUES (nextval('clutch.queue_no'), 'dependent', 'put_off', NULL, 0, 0, clutch.now());
+SELECT clutch.prune('infinity') \g /dev/null
+SELECT is(pg_temp.left_of('run:put_off'), '4 1 0 0 0 0', 'a run stays while something of it has been put off');
+SELECT clutch.tick(), clutch.prune('infinity') \g /dev/null
+SELECT is(pg_temp.left_of('run:put_off'), '0 0 0 0 0 0', 'and goes when that has been handled');
 SELECT * FROM finish();
 DROP OWNED BY tap_prune; DROP ROLE tap_prune;
