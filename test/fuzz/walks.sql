@@ -51,12 +51,12 @@ WHERE finished_at IS NULL AND coalesce(next_at, 'infinity') >
 UNION ALL
 SELECT 'held, and nothing to wait for', task_id FROM clutch.task t
 WHERE status = 'pending' AND (waiting_for IN ('time', 'retry') AND wake_at IS NULL OR waiting_for = 'sibling'
-	AND NOT EXISTS (SELECT FROM clutch.dependency d LEFT JOIN clutch.task o ON o.task_id = d.after_task_id
+	AND NOT EXISTS (SELECT FROM clutch.dependency d LEFT JOIN clutch.task o ON o.task_id = d.after_task_id AND o.run_id = d.run_id
 		WHERE d.task_id = t.task_id AND o.status IS DISTINCT FROM 'completed'))
 UNION ALL
 SELECT 'not revived, and waits for what has failed', task_id FROM clutch.task t
 WHERE status = 'pending' AND waiting_for = 'sibling' AND reason = 'new' AND EXISTS (SELECT FROM clutch.dependency d
-	JOIN clutch.task o ON o.task_id = d.after_task_id WHERE d.task_id = t.task_id AND o.status IN ('failed', 'cancelled', 'timed_out'))
+	JOIN clutch.task o ON o.task_id = d.after_task_id AND o.run_id = d.run_id WHERE d.task_id = t.task_id AND o.status IN ('failed', 'cancelled', 'timed_out'))
 UNION ALL
 SELECT 'suspended, and its children are over', task_id FROM clutch.task t
 WHERE status = 'suspended' AND waiting_for = 'children' AND NOT EXISTS (SELECT FROM clutch.task c WHERE c.parent_task_id = t.task_id AND c.finished_at IS NULL)
