@@ -8,8 +8,10 @@
 #include "clutch.h"
 
 #include "base/document.h"
+#include "base/rows.h"
 #include "ledger/excuse.h"
 #include "ledger/leaf.h"
+#include "miscadmin.h"
 #include "protocol/problem.h"
 #include "retention/redact.h"
 #include "store/artifact.h"
@@ -39,21 +41,48 @@ redact_read_event(int64 seq, Envelope *envelope, TimestampTz *received_at)
 				 errhint("Register the agent with another card.")));
 }
 
-/* The state of a task has one text of its events: why it failed or was cancelled. */
+/* Has a later event of the task, which is not late, the same text? */
+static bool
+redact_is_said_again(int64 seq, Slice task_id, Slice detail)
+{
+	bool		again = false;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
+	rows_start(&scan);
+	while (!again && rows_next(&scan))
+	{
+		Envelope	later;
+
+		CHECK_FOR_INTERRUPTS();
+		if (rows_int8(&scan, Anum_event_seq) <= seq || rows_bool(&scan, Anum_event_late))
+			continue;
+		envelope_read_admitted(rows_jsonb(&scan, Anum_event_envelope), &later, problem_list_admitted());
+		again = slice_equal(redaction_detail(&later), detail);
+	}
+	rows_end(&scan);
+	return again;
+}
+
+/*
+ * The state of a task has one text of its events: why it failed or was
+ * cancelled.  It is that of the last one.
+ */
 static void
-redact_detail(const Envelope *envelope)
+redact_detail(int64 seq, const Envelope *envelope)
 {
 	Slice		detail = redaction_detail(envelope);
 	Task	   *task = slice_present(detail) ? task_lock(envelope->task_id) : NULL;
 
 	if (task == NULL || !slice_equal(task->run_id, envelope->run_id) ||
-		!slice_equal(task->detail, detail))
+		!slice_equal(task->detail, detail) ||
+		redact_is_said_again(seq, task->task_id, detail))
 		return;
 	task->detail = SLICE_OF(REDACTED_TEXT);
 	task_save(task);
 }
 
-/* The audit event says by which leaf the event can still be proved, and by which it is compared. */
 static void
 redact_append_audit(int64 seq, const Envelope *envelope, const MerkleHash *was, const MerkleHash *is,
 					Slice digest, Slice reason)
@@ -85,7 +114,7 @@ redact_event(int64 seq, Slice reason)
 	if (redaction_is_done(&envelope))
 		return false;
 	digest = redaction_digest(&envelope.payload);
-	redact_detail(&envelope);
+	redact_detail(seq, &envelope);
 	redacted = redaction_document(&envelope, digest, reason);
 	was = leaf_hash(seq, received_at, envelope.doc);
 	is = leaf_hash(seq, received_at, redacted);

@@ -1,7 +1,7 @@
 -- The content of one event is erased: from the log, from the state, from what
 -- readers get; everything else, and what a rebuild makes of it, stays.
 \ir ../fixtures/tap.sql
-SELECT plan(44);
+SELECT plan(48);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -150,5 +150,19 @@ CREATE INDEX user_index ON clutch.events ((envelope #>> '{payload,text}')) WHERE
 SELECT clutch.redact(:victim, 'x') \g /dev/null
 SELECT is(pg_temp.payload(:victim) ? 'redacted', true, 'an index of a user does not stand in the way');
 
+
+-- two attempts that failed with one text: it is that of the second
+SELECT fixture.ask('twice', run => 'run:twice', orders => '{"retry": {"max": 1, "initial_ms": 0}}') \g /dev/null
+SELECT fixture.claimed('agent:ken'), clutch.fail('agent:ken', 'twice', 'TIMEOUT', 'the secret took long') \g /dev/null
+SELECT fixture.at(50000) \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT fixture.claimed('agent:ken') \g /dev/null
+SELECT clutch.fail('agent:ken', 'twice', 'TIMEOUT', 'the secret took long') \g /dev/null
+SELECT clutch.redact(min(seq), 'x') FROM clutch.events WHERE task_id = 'twice' AND type = 'task.error' \g /dev/null
+SELECT is((SELECT status || ': ' || detail FROM clutch.tasks WHERE task_id = 'twice'), 'failed: the secret took long', 'the text of a later event stays');
+SELECT is(fixture.rebuilt(), 'the same', 'as a rebuild finds it');
+SELECT clutch.redact(max(seq), 'x') FROM clutch.events WHERE task_id = 'twice' AND type = 'task.error' \g /dev/null
+SELECT is((SELECT detail FROM clutch.tasks WHERE task_id = 'twice'), 'redacted', 'until that is redacted as well');
+SELECT is(fixture.rebuilt(), 'the same', 'which a rebuild finds, too');
 SELECT * FROM finish();
 DROP OWNED BY tap_redact; DROP ROLE tap_redact;
