@@ -14,7 +14,7 @@ FROM (VALUES
 		'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
 		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
 		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.prometheus()', 'clutch.count_events(integer,xid8,xid8)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
-		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
+		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
 	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
@@ -31,16 +31,23 @@ FROM (VALUES
 		'clutch.answer(text,jsonb,text)', 'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
 		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
-		'clutch.version()', 'clutch.now()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.envelope_of(bigint)'])) AS g(grantee, functions)
+		'clutch.version()', 'clutch.now()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)',
+		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)']),
+	('scoped_reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
+		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.why(text)', 'clutch.result(text)', 'clutch.steps(text)',
+		'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
+		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)',
+		'clutch.read_from(text,jsonb,integer)', 'clutch.position()', 'clutch.version()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()',
+		'clutch.readable_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function)
 UNION ALL
 -- Rights are given by the owner alone, as everywhere in PostgreSQL.
 SELECT 'operator', p.oid::regprocedure
 FROM pg_catalog.pg_proc p
 WHERE p.pronamespace = 'clutch'::regnamespace AND p.prorettype <> 'trigger'::regtype
-  AND p.proname NOT LIKE 'grant\_%' AND p.proname NOT LIKE 'revoke\_agent'
-  AND p.proname NOT IN ('revoke_reader', 'revoke_operator', 'filter_rows');
-COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent, grant_reader and grant_operator grant (grantee agent, reader or operator)';
+  AND p.prorettype <> 'internal'::regtype AND p.proname NOT LIKE 'grant\_%'
+  AND p.proname NOT IN ('revoke_agent', 'revoke_reader', 'revoke_operator', 'revoke_rights', 'filter_rows');
+COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent, grant_reader and grant_operator grant (grantee agent, scoped_reader, reader or operator)';
 
 CREATE OR REPLACE FUNCTION clutch.grant_functions(role_name name, grantee text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -53,7 +60,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = format('invalid grantee "%s"', coalesce(grantee, 'null')),
 			DETAIL = '[{"argument": "grantee", "code": "WRONG_VALUE"}]',
-			HINT = 'The grantee is agent, reader or operator.';
+			HINT = 'The grantee is agent, scoped_reader, reader or operator.';
 	END IF;
 	EXECUTE format('GRANT USAGE ON SCHEMA clutch TO %I', role_name);
 	FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = grant_functions.grantee LOOP
@@ -62,25 +69,64 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
-	'grants the functions that clutch.function_grants lists for agent, reader or operator, and USAGE on the schema';
+	'grants the functions that clutch.function_grants lists for agent, scoped_reader, reader or operator, and USAGE on the schema';
 
--- The role of an agent sees its own rows of these.
+-- Of these, a role that speaks for agents, or reads some scopes, sees what it may
+-- see.  Tables have a condition, which is that of a row-level policy: see
+-- flow/sight.h.  It asks for lists, once for each statement, and calls no function
+-- of the row; clutch.reads_all() has become a constant in the plan.  The last
+-- branch for the log is for INSERT ... RETURNING, before another statement asks.
 CREATE OR REPLACE VIEW clutch.agent_views WITH (security_invoker = true) AS
 SELECT v.relation::regclass AS relation, v.own AS own
 FROM (VALUES
-	('clutch.tasks', NULL), ('clutch.runs', NULL), ('clutch.approvals', NULL), ('clutch.dead_letters', NULL),
-	('clutch.schedules', NULL), ('clutch.subscriptions', NULL),
-	('clutch.task', 'from_agent = ANY ((SELECT clutch.my_agents())::text[]) OR agent_id = ANY ((SELECT clutch.my_agents())::text[]) '
-		'OR past_agents && (SELECT clutch.my_agents())'),
+	('clutch.tasks', NULL), ('clutch.runs', NULL), ('clutch.threads', NULL), ('clutch.task_edges', NULL),
+	('clutch.approvals', NULL), ('clutch.dead_letters', NULL), ('clutch.stuck', NULL),
+	('clutch.budgets', NULL), ('clutch.costs', NULL),
+	('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL),
+	('clutch.events', 'epoch = (SELECT clutch.current_epoch()) AND xid = (SELECT pg_catalog.pg_current_xact_id_if_assigned()) '
+		'AND from_agent = ANY ((SELECT clutch.my_agents())::text[]) '
+		'OR run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[])'),
+	('clutch.task', 'run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[])'),
+	('clutch.dependency', 'run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[])'),
+	('clutch.awaited', 'run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[])'),
+	('clutch.budget', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
+	('clutch.spending', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
+	('clutch.spending_total', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
+	('clutch.run_scope', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
+	('clutch.run_visibility', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
 	('clutch.workflow', NULL), ('clutch.workflow_step', NULL),
-	('clutch.run_workflow', 'run_id = ANY ((SELECT clutch.my_runs())::text[])'), ('clutch.workflow_task', 'run_id = ANY ((SELECT clutch.my_runs())::text[])'),
+	('clutch.run_workflow', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'), ('clutch.workflow_task', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
 	('clutch.question', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = question.task_id)'),
-	('clutch.schedule', 'owner = (SELECT current_user)::regrole'),
-	('clutch.subscription', 'owner = (SELECT current_user)::regrole'),
-	('clutch.subscription_position', 'owner = (SELECT current_user)::regrole')
+	('clutch.step', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = step.task_id)'),
+	('clutch.suspended', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = suspended.task_id)'),
+	('clutch.timer', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = timer.task_id)'),
+	('clutch.ready', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = ready.task_id)'),
+	('clutch.waiting', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = waiting.task_id)'),
+	('clutch.agent_slot', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = agent_slot.task_id)'),
+	('clutch.schedule', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),
+	('clutch.subscription', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),
+	('clutch.subscription_position', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)')
 ) AS v(relation, own);
 COMMENT ON VIEW clutch.agent_views IS
 	'what grant_agent lets a role read, and for tables which rows, as the condition of a row-level policy';
+
+-- The relations that the same functions grant, besides those.
+CREATE OR REPLACE VIEW clutch.table_grants WITH (security_invoker = true) AS
+SELECT g.grantee, a.relation, 'SELECT'::text AS privileges
+FROM clutch.agent_views a CROSS JOIN (VALUES ('agent'), ('scoped_reader')) AS g(grantee)
+UNION ALL
+SELECT g.grantee, c.oid::regclass, 'SELECT'
+FROM pg_catalog.pg_class c CROSS JOIN (VALUES ('reader'), ('operator')) AS g(grantee)
+WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind = ANY ('{r,v,S}'::"char"[])
+UNION ALL
+SELECT g.grantee, 'clutch.events'::regclass, 'INSERT (envelope)'
+FROM (VALUES ('agent'), ('operator')) AS g(grantee)
+UNION ALL
+-- what the functions that set policies write
+SELECT 'operator', w.relation, 'INSERT, UPDATE, DELETE'
+FROM unnest('{clutch.retry_policy,clutch.group_member}'::regclass[]) AS w(relation);
+COMMENT ON VIEW clutch.table_grants IS
+	'the tables, views and sequences that grant_agent, grant_reader and grant_operator grant (grantee agent, scoped_reader, reader or operator)';
 
 -- pg_dump does not write out the policies of a member table, so the extension makes
 -- them; a grant makes those that are missing.
@@ -94,8 +140,12 @@ BEGIN
 	FOR r IN SELECT a.relation, a.own FROM clutch.agent_views a
 			 WHERE a.own IS NOT NULL
 			   AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = a.relation AND p.polname = 'clutch_own') LOOP
-		EXECUTE format('CREATE POLICY clutch_own ON %s FOR SELECT USING ((SELECT clutch.reads_all()) OR %s)', r.relation, r.own);
+		EXECUTE format('CREATE POLICY clutch_own ON %s FOR SELECT USING (clutch.reads_all() OR %s)', r.relation, r.own);
 	END LOOP;
+	-- What may be said is decided at the door.
+	IF NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = 'clutch.events'::regclass AND p.polname = 'clutch_door') THEN
+		CREATE POLICY clutch_door ON clutch.events FOR INSERT WITH CHECK (true);
+	END IF;
 	FOR r IN SELECT a.relation FROM clutch.agent_views a JOIN pg_class c ON c.oid = a.relation
 			 WHERE a.own IS NOT NULL AND NOT c.relrowsecurity LOOP
 		EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', r.relation);
@@ -106,13 +156,86 @@ COMMENT ON FUNCTION clutch.filter_rows() IS
 	'makes the row-level policies by which the role of an agent sees its own rows and no others';
 SELECT clutch.filter_rows();
 
-CREATE OR REPLACE FUNCTION clutch.grant_agent(role_name text, agent_id text,
-		capabilities text[] DEFAULT NULL, scopes text[] DEFAULT NULL) RETURNS void
+-- --------------------------------------------------- giving and taking rights
+CREATE OR REPLACE FUNCTION clutch.require_role(role_name text) RETURNS regrole
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	role_oid oid := (SELECT r.oid FROM pg_roles r WHERE r.rolname = role_name);
+BEGIN
+	IF role_oid IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = format('role "%s" does not exist', coalesce(role_name, 'NULL')),
+			DETAIL = '[{"argument": "role_name", "code": "WRONG_VALUE"}]',
+			HINT = 'Create the role first.';
+	END IF;
+	RETURN role_oid;
+END
+$$;
+COMMENT ON FUNCTION clutch.require_role(text) IS 'the role of this name; raises 42704 if there is none';
+
+-- What a role has been granted, in the words of function_grants and table_grants.
+CREATE OR REPLACE FUNCTION clutch.grantees_of(role_oid regrole) RETURNS SETOF text
+	LANGUAGE sql STABLE PARALLEL SAFE ROWS 1
+	BEGIN ATOMIC
+		SELECT 'agent'::text WHERE EXISTS (SELECT FROM clutch.principal p WHERE p.grantee = role_oid)
+	UNION ALL
+		SELECT CASE WHEN p.scopes IS NOT NULL THEN 'scoped_reader' ELSE p.privilege END
+		FROM clutch.privilege p WHERE p.grantee = role_oid;
+	END;
+COMMENT ON FUNCTION clutch.grantees_of(regrole) IS
+	'what a role has been granted: agent, scoped_reader, reader, operator';
+
+CREATE OR REPLACE FUNCTION clutch.grant_tables(role_name name, grantee text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
-	r regclass;
+	t record;
+BEGIN
+	PERFORM clutch.filter_rows();
+	FOR t IN SELECT g.relation, g.privileges FROM clutch.table_grants g WHERE g.grantee = grant_tables.grantee LOOP
+		EXECUTE format('GRANT %s ON %s TO %I', t.privileges, t.relation, role_name);
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION clutch.grant_tables(name, text) IS
+	'grants the relations that clutch.table_grants lists for agent, scoped_reader, reader or operator';
+
+-- What the role still has is granted anew, because one privilege may come from two grants.
+CREATE OR REPLACE FUNCTION clutch.revoke_rights(role_name name, grantee text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	f regprocedure;
+	t record;
+	other text;
+BEGIN
+	FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = revoke_rights.grantee LOOP
+		EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM %I', f, role_name);
+	END LOOP;
+	FOR t IN SELECT g.relation, g.privileges FROM clutch.table_grants g WHERE g.grantee = revoke_rights.grantee LOOP
+		EXECUTE format('REVOKE %s ON %s FROM %I', t.privileges, t.relation, role_name);
+	END LOOP;
+	EXECUTE format('REVOKE USAGE ON SCHEMA clutch FROM %I', role_name);
+	FOR other IN SELECT g FROM clutch.grantees_of(quote_ident(role_name)::regrole) AS g LOOP
+		PERFORM clutch.grant_functions(role_name, other), clutch.grant_tables(role_name, other);
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION clutch.revoke_rights(name, text) IS
+	'revokes what grant_functions and grant_tables granted, but for what the role has by other grants';
+
+CREATE OR REPLACE FUNCTION clutch.grant_agent(role_name text, agent_id text,
+		capabilities text[] DEFAULT NULL, scopes text[] DEFAULT NULL,
+		limits jsonb DEFAULT NULL, broadcast boolean DEFAULT false) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r regrole;
 BEGIN
 	IF agent_id IS NULL OR agent_id NOT LIKE 'agent:_%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
@@ -124,103 +247,97 @@ BEGIN
 			MESSAGE = format('invalid agent ID "%s": patterns are not supported', agent_id),
 			DETAIL = '[{"argument": "agent_id", "code": "WRONG_VALUE"}]',
 			HINT = 'Grant each agent by its ID. Several processes may share one agent.';
-	ELSIF role_name IS NULL OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role_name) THEN
-		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('role "%s" does not exist', coalesce(role_name, 'NULL')),
-			DETAIL = '[{"argument": "role_name", "code": "WRONG_VALUE"}]',
-			HINT = 'Create the role first.';
+	ELSIF jsonb_typeof(limits) <> 'object'
+	   OR EXISTS (SELECT FROM jsonb_each(CASE WHEN jsonb_typeof(limits) = 'object' THEN limits END) l
+				  WHERE l.key <> 'max_concurrency' OR l.value::text !~ '^[1-9][0-9]{0,8}$') THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('invalid limits %s', limits),
+			DETAIL = '[{"argument": "limits", "code": "WRONG_VALUE"}]',
+			HINT = 'Pass an object with a whole number above 0, like {"max_concurrency": 4}.';
 	END IF;
-	PERFORM clutch.grant_functions(role_name::name, 'agent');
-	-- seq and id for RETURNING, the others for the view clutch.subscriptions
-	EXECUTE format('GRANT INSERT (envelope), SELECT (seq, id, xid, epoch, received_at) ON clutch.events TO %I', role_name);
-	PERFORM clutch.filter_rows();
-	FOR r IN SELECT a.relation FROM clutch.agent_views a LOOP
-		EXECUTE format('GRANT SELECT ON %s TO %I', r, role_name);
-	END LOOP;
-	DELETE FROM clutch.principal p
-	WHERE p.grantee = quote_ident(role_name)::regrole AND p.agent_id = grant_agent.agent_id;
+	r := clutch.require_role(role_name);
+	PERFORM clutch.grant_functions(role_name::name, 'agent'), clutch.grant_tables(role_name::name, 'agent');
+	DELETE FROM clutch.principal p WHERE p.grantee = r AND p.agent_id = grant_agent.agent_id;
 	INSERT INTO clutch.principal
-	VALUES (quote_ident(role_name)::regrole, agent_id, capabilities, scopes);
+	VALUES (r, agent_id, capabilities, scopes, (limits ->> 'max_concurrency')::integer, coalesce(broadcast, false));
 END
 $$;
-COMMENT ON FUNCTION clutch.grant_agent(text, text, text[], text[]) IS
-	'lets a role speak for an agent, that is, send, claim and report in its name; with capabilities (and scopes), also register cards within them';
+COMMENT ON FUNCTION clutch.grant_agent(text, text, text[], text[], jsonb, boolean) IS
+	'lets a role speak for an agent, that is, send, claim and report in its name; with capabilities (and scopes and limits), also register cards within them; with broadcast, send chat.system';
 
 CREATE OR REPLACE FUNCTION clutch.revoke_agent(role_name text, agent_id text) RETURNS boolean
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
-	was boolean;
-	f regprocedure;
-	r regclass;
+	r regrole := to_regrole(quote_ident(role_name));
 BEGIN
-	IF to_regrole(quote_ident(role_name)) IS NULL THEN
+	DELETE FROM clutch.principal p WHERE p.grantee = r AND p.agent_id = revoke_agent.agent_id;
+	IF NOT FOUND THEN
 		RETURN false;
 	END IF;
-	DELETE FROM clutch.principal p
-	WHERE p.grantee = to_regrole(quote_ident(role_name)) AND p.agent_id = revoke_agent.agent_id;
-	was := FOUND;
 	-- With the last agent, the privileges go, too, so that the role can be dropped.
-	IF was AND NOT EXISTS (SELECT FROM clutch.principal p WHERE p.grantee = to_regrole(quote_ident(role_name))) THEN
-		FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = 'agent' LOOP
-			EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM %I', f, role_name);
-		END LOOP;
-		EXECUTE format('REVOKE INSERT (envelope), SELECT (seq, id, xid, epoch, received_at) ON clutch.events FROM %I', role_name);
-		-- A reader keeps its privileges; one by membership does not have them itself.
-		IF EXISTS (SELECT FROM pg_class c, aclexplode(c.relacl) a
-				   WHERE c.oid = 'clutch.events'::regclass AND a.privilege_type = 'SELECT'
-					 AND a.grantee = to_regrole(quote_ident(role_name))) THEN
-			PERFORM clutch.grant_functions(role_name::name, 'reader');
-		ELSE
-			FOR r IN SELECT a.relation FROM clutch.agent_views a LOOP
-				EXECUTE format('REVOKE SELECT ON %s FROM %I', r, role_name);
-			END LOOP;
-			EXECUTE format('REVOKE USAGE ON SCHEMA clutch FROM %I', role_name);
-		END IF;
+	IF NOT EXISTS (SELECT FROM clutch.principal p WHERE p.grantee = r) THEN
+		PERFORM clutch.revoke_rights(role_name::name, 'agent');
 	END IF;
-	RETURN was;
+	RETURN true;
 END
 $$;
 COMMENT ON FUNCTION clutch.revoke_agent(text, text) IS
 	'takes back what grant_agent gave; returns false if the role did not speak for the agent';
 
-CREATE OR REPLACE FUNCTION clutch.grant_reader(role_name text) RETURNS void
+CREATE OR REPLACE FUNCTION clutch.grant_reader(role_name text, scopes text[] DEFAULT NULL) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r regrole := clutch.require_role(role_name);
+BEGIN
+	IF scopes IS NOT NULL AND (cardinality(scopes) = 0
+			OR EXISTS (SELECT FROM unnest(scopes) AS s(scope) WHERE s.scope IS NULL OR s.scope NOT LIKE 'group:_%')) THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = 'invalid scopes',
+			DETAIL = '[{"argument": "scopes", "code": "WRONG_PREFIX"}]',
+			HINT = 'Name at least one scope, like "group:team-a", or pass NULL for a reader of everything.';
+	END IF;
+	DELETE FROM clutch.privilege p WHERE p.grantee = r AND p.privilege = 'reader';
+	IF FOUND THEN
+		PERFORM clutch.revoke_rights(role_name::name, 'reader'), clutch.revoke_rights(role_name::name, 'scoped_reader');
+	END IF;
+	INSERT INTO clutch.privilege VALUES (r, 'reader', scopes);
+	PERFORM clutch.grant_functions(role_name::name, g), clutch.grant_tables(role_name::name, g)
+	FROM clutch.grantees_of(r) AS g WHERE g <> 'agent';
+END
+$$;
+COMMENT ON FUNCTION clutch.grant_reader(text, text[]) IS
+	'lets a role read the log, the views and the state, or only the runs of some scopes, but change nothing';
+
+CREATE OR REPLACE FUNCTION clutch.revoke_reader(role_name text) RETURNS boolean
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 BEGIN
-	IF role_name IS NULL OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role_name) THEN
-		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('role "%s" does not exist', coalesce(role_name, 'NULL')),
-			DETAIL = '[{"argument": "role_name", "code": "WRONG_VALUE"}]',
-			HINT = 'Create the role first.';
+	DELETE FROM clutch.privilege p
+	WHERE p.grantee = to_regrole(quote_ident(role_name)) AND p.privilege = 'reader';
+	IF NOT FOUND THEN
+		RETURN false;
 	END IF;
-	PERFORM clutch.grant_functions(role_name::name, 'reader');
-	EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA clutch TO %I', role_name);
-	EXECUTE format('GRANT SELECT ON ALL SEQUENCES IN SCHEMA clutch TO %I', role_name);
+	PERFORM clutch.revoke_rights(role_name::name, 'reader'), clutch.revoke_rights(role_name::name, 'scoped_reader');
+	RETURN true;
 END
 $$;
-COMMENT ON FUNCTION clutch.grant_reader(text) IS
-	'lets a role read the log, the views and the state, but change nothing';
+COMMENT ON FUNCTION clutch.revoke_reader(text) IS
+	'takes back what grant_reader gave; returns false if the role was not a reader';
 
 CREATE OR REPLACE FUNCTION clutch.grant_operator(role_name text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
+DECLARE
+	r regrole := clutch.require_role(role_name);
 BEGIN
-	IF role_name IS NULL OR NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = role_name) THEN
-		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('role "%s" does not exist', coalesce(role_name, 'NULL')),
-			DETAIL = '[{"argument": "role_name", "code": "WRONG_VALUE"}]',
-			HINT = 'Create the role first.';
-	END IF;
-	PERFORM clutch.grant_functions(role_name::name, 'operator');
-	EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA clutch TO %I', role_name);
-	EXECUTE format('GRANT SELECT ON ALL SEQUENCES IN SCHEMA clutch TO %I', role_name);
-	EXECUTE format('GRANT INSERT (envelope) ON clutch.events TO %I', role_name);
-	EXECUTE format('GRANT INSERT, UPDATE, DELETE ON clutch.retry_policy, clutch.group_member TO %I', role_name);
-	INSERT INTO clutch.privilege VALUES (quote_ident(role_name)::regrole, 'operator', NULL) ON CONFLICT DO NOTHING;
+	PERFORM clutch.grant_functions(role_name::name, 'operator'), clutch.grant_tables(role_name::name, 'operator');
+	INSERT INTO clutch.privilege VALUES (r, 'operator', NULL) ON CONFLICT DO NOTHING;
 END
 $$;
 COMMENT ON FUNCTION clutch.grant_operator(text) IS
@@ -230,29 +347,41 @@ CREATE OR REPLACE FUNCTION clutch.revoke_operator(role_name text) RETURNS boolea
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
-DECLARE
-	r regrole := to_regrole(quote_ident(role_name));
-	f regprocedure;
 BEGIN
-	DELETE FROM clutch.privilege p WHERE p.grantee = r AND p.privilege = 'operator';
+	DELETE FROM clutch.privilege p
+	WHERE p.grantee = to_regrole(quote_ident(role_name)) AND p.privilege = 'operator';
 	IF NOT FOUND THEN
 		RETURN false;
 	END IF;
-	FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = 'operator' LOOP
-		EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM %I', f, role_name);
-	END LOOP;
-	EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA clutch FROM %I', role_name);
-	EXECUTE format('REVOKE ALL ON ALL SEQUENCES IN SCHEMA clutch FROM %I', role_name);
-	EXECUTE format('REVOKE INSERT (envelope) ON clutch.events FROM %I', role_name);
-	EXECUTE format('REVOKE USAGE ON SCHEMA clutch FROM %I', role_name);
-	-- What it has as the role of agents stays.
-	PERFORM clutch.grant_agent(role_name, p.agent_id, p.capabilities, p.scopes)
-	FROM clutch.principal p WHERE p.grantee = r;
+	PERFORM clutch.revoke_rights(role_name::name, 'operator');
 	RETURN true;
 END
 $$;
 COMMENT ON FUNCTION clutch.revoke_operator(text) IS
 	'takes back what grant_operator gave; returns false if the role was not an operator';
+
+-- What each role has been granted, in the words of the layers of spec 004.
+CREATE OR REPLACE VIEW clutch.privileges WITH (security_invoker = true) AS
+SELECT c.relowner::regrole AS role, NULL::text AS agent, 'own'::text AS privilege, NULL::text AS scope, NULL::text AS detail
+FROM pg_catalog.pg_class c WHERE c.oid = 'clutch.events'::regclass
+UNION ALL
+SELECT p.grantee, NULL, CASE p.privilege WHEN 'operator' THEN 'operate' ELSE 'read' END, s.scope, NULL
+FROM clutch.privilege p LEFT JOIN LATERAL unnest(p.scopes) AS s(scope) ON true
+UNION ALL
+SELECT p.grantee, p.agent_id, 'speak', NULL, NULL FROM clutch.principal p
+UNION ALL
+SELECT p.grantee, p.agent_id, 'scope', s.scope, NULL
+FROM clutch.principal p CROSS JOIN LATERAL unnest(p.scopes) AS s(scope)
+UNION ALL
+SELECT p.grantee, p.agent_id, 'register', NULL, c.capability
+FROM clutch.principal p CROSS JOIN LATERAL unnest(p.capabilities) AS c(capability)
+UNION ALL
+SELECT p.grantee, p.agent_id, 'limit', NULL, format('max_concurrency %s', p.max_concurrency)
+FROM clutch.principal p WHERE p.capabilities IS NOT NULL AND p.max_concurrency IS NOT NULL
+UNION ALL
+SELECT p.grantee, p.agent_id, 'broadcast', NULL, NULL FROM clutch.principal p WHERE p.broadcast;
+COMMENT ON VIEW clutch.privileges IS
+	'which role has which privilege: own, operate, read, speak for an agent, hold a scope, register a capability, a limit of cards, broadcast';
 
 -- For the scripts of ALTER EXTENSION UPDATE.
 CREATE OR REPLACE FUNCTION clutch.grant_again() RETURNS void

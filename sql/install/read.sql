@@ -1,6 +1,11 @@
 -- --------------------------------------------------------- who may read what
+CREATE FUNCTION clutch.policy_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'clutch_policy_support' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.policy_support(internal) IS
+	'planner support: puts the value of clutch.reads_all() into plans that are made for one role';
+
 CREATE FUNCTION clutch.reads_all() RETURNS boolean
-	AS 'MODULE_PATHNAME', 'clutch_reads_all' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'clutch_reads_all' LANGUAGE C STABLE PARALLEL SAFE SUPPORT clutch.policy_support;
 COMMENT ON FUNCTION clutch.reads_all() IS 'whether the role may read the whole log';
 
 CREATE FUNCTION clutch.my_agents() RETURNS text[]
@@ -10,7 +15,11 @@ COMMENT ON FUNCTION clutch.my_agents() IS 'the agents that the role was granted 
 CREATE FUNCTION clutch.envelope_of(seq bigint) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_envelope_of' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
-	'the envelope of an event, by seq; NULL if the role may not read its task';
+	'the envelope of an event, by seq; NULL if the role may not read it';
+
+CREATE FUNCTION clutch.slots_held(agent_id text) RETURNS integer
+	AS 'MODULE_PATHNAME', 'clutch_slots_held' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.slots_held(text) IS 'how many slots of an agent tasks hold at this moment';
 
 -- ------------------------------------------------------------------- views
 CREATE VIEW clutch.tasks WITH (security_invoker = true) AS
@@ -178,9 +187,8 @@ WHERE NOT EXISTS (
 	SELECT FROM clutch.explain_route(e.envelope) x
 	WHERE x.eligible
 	   OR (x.rejected_by = 'concurrency' AND EXISTS (
-			SELECT FROM clutch.agent_slot o
-			WHERE o.agent_id = x.agent_id AND o.task_id IS NOT NULL
-			  AND NOT EXISTS (SELECT FROM blocked k WHERE k.task_id = o.task_id))));
+			SELECT FROM blocked k WHERE k.agent_id = x.agent_id
+			HAVING count(*) < clutch.slots_held(x.agent_id))));
 COMMENT ON VIEW clutch.stuck IS 'tasks that will not move without help, the reason, and what to do';
 
 -- --------------------------------------------------------------- functions

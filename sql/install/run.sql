@@ -98,7 +98,9 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 			   pg_catalog.format('row-level security of clutch.%I is off, so roles that may read it see the rows of others', c.relname),
 			   'SELECT clutch.filter_rows();'
 		FROM pg_catalog.pg_class c
-		WHERE c.oid = ANY ('{clutch.task,clutch.question,clutch.schedule,clutch.subscription,clutch.subscription_position}'::regclass[])
+		WHERE c.relnamespace = 'clutch'::regnamespace
+		  AND c.relname = ANY ('{events,task,dependency,awaited,budget,spending,spending_total,run_scope,run_visibility,question,step,
+								 suspended,timer,ready,waiting,agent_slot,schedule,subscription,subscription_position,run_workflow,workflow_task}'::name[])
 		  AND EXISTS (SELECT FROM clutch.principal)
 		  AND (NOT c.relrowsecurity
 			   OR NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'clutch_own'))

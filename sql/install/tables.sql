@@ -115,6 +115,8 @@ CREATE TABLE clutch.principal (
 	agent_id		text COLLATE "C" NOT NULL,
 	capabilities	text[] COLLATE "C",
 	scopes			text[] COLLATE "C",	-- scopes and groups
+	max_concurrency	integer,			-- of its cards; NULL: 100
+	broadcast		boolean NOT NULL DEFAULT false,	-- may it send chat.system?
 	CONSTRAINT principal_pkey PRIMARY KEY (grantee, agent_id)
 );
 
@@ -125,6 +127,7 @@ CREATE TABLE clutch.run_scope (
 	scope			text COLLATE "C" NOT NULL,
 	CONSTRAINT run_scope_pkey PRIMARY KEY (run_id)
 );
+CREATE INDEX run_scope_scope ON clutch.run_scope (scope, run_id);
 
 CREATE TABLE clutch.task (
 	task_id			text COLLATE "C" NOT NULL,

@@ -8,6 +8,16 @@
 -- Nobody writes meanwhile.
 LOCK TABLE clutch.events IN ACCESS EXCLUSIVE MODE;
 
+-- What a role may claim for an agent besides capabilities and scopes.  Cards that
+-- were allowed before stay allowed.
+ALTER TABLE clutch.principal ADD COLUMN max_concurrency integer, ADD COLUMN broadcast boolean NOT NULL DEFAULT false;
+UPDATE clutch.principal SET max_concurrency = 1000000000 WHERE capabilities IS NOT NULL;
+DROP FUNCTION clutch.grant_agent(text, text, text[], text[]);
+DROP FUNCTION clutch.grant_reader(text);
+
+-- Which runs a role sees by its scopes.
+CREATE INDEX run_scope_scope ON clutch.run_scope (scope, run_id);
+
 -- Whether an agent has sent an event of a run is a single probe.
 DROP INDEX clutch.events_from_agent;
 CREATE INDEX events_from_agent ON clutch.events (from_agent, run_id);
@@ -214,4 +224,219 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 		SELECT 'clutch_dead_rows', pg_catalog.jsonb_build_object('table', u.relname), u.n_dead_tup
 		FROM pg_catalog.pg_stat_user_tables u
 		WHERE u.schemaname = 'clutch' AND u.n_dead_tup > 0;
+	END;
+
+-- What a role may read is decided by other policies: grants.sql makes them.
+DROP POLICY IF EXISTS clutch_own ON clutch.task;
+DROP POLICY IF EXISTS clutch_own ON clutch.question;
+DROP POLICY IF EXISTS clutch_own ON clutch.schedule;
+DROP POLICY IF EXISTS clutch_own ON clutch.subscription;
+DROP POLICY IF EXISTS clutch_own ON clutch.subscription_position;
+CREATE FUNCTION clutch.policy_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'clutch_policy_support' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.policy_support(internal) IS
+	'planner support: puts the value of clutch.reads_all() into plans that are made for one role';
+
+CREATE OR REPLACE FUNCTION clutch.reads_all() RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_reads_all' LANGUAGE C STABLE PARALLEL SAFE SUPPORT clutch.policy_support;
+COMMENT ON FUNCTION clutch.reads_all() IS 'whether the role may read the whole log';
+
+COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
+	'the envelope of an event, by seq; NULL if the role may not read it';
+
+CREATE FUNCTION clutch.slots_held(agent_id text) RETURNS integer
+	AS 'MODULE_PATHNAME', 'clutch_slots_held' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.slots_held(text) IS 'how many slots of an agent tasks hold at this moment';
+
+CREATE OR REPLACE VIEW clutch.stuck WITH (security_invoker = true) AS
+WITH blocked AS (
+	SELECT p.task_id, p.run_id, p.status, p.agent_id, p.since, c.task_id AS child_task_id, c.request_seq AS child_seq
+	FROM clutch.agent_slot s
+	JOIN clutch.task p ON p.task_id = s.task_id AND p.status = 'running'
+	CROSS JOIN LATERAL (
+		SELECT k.task_id, k.request_seq FROM clutch.task k
+		WHERE k.parent_task_id = p.task_id AND k.status = 'pending' AND k.waiting_for = 'capacity'
+		LIMIT 1) AS c)
+SELECT	t.task_id, t.run_id, t.status, t.agent_id, t.since, p.problem, p.hint
+FROM (SELECT clutch.now() AS now,
+			 coalesce(nullif(nullif(pg_catalog.current_setting('clutch.claim_timeout', true), ''), '0'), '60 s')::interval AS patience,
+			 coalesce(nullif(nullif(pg_catalog.current_setting('clutch.claim_timeout', true), ''), '0'), '5 min')::interval AS claim_timeout,
+			 (SELECT array_agg(p.what) FROM clutch.pause p) AS paused) AS clock
+CROSS JOIN clutch.task t
+LEFT JOIN LATERAL (
+	SELECT d.after_task_id FROM clutch.dependency d
+	WHERE d.task_id = t.task_id AND d.unknown_since < clock.now - clock.patience
+	  AND NOT EXISTS (SELECT FROM clutch.task a WHERE a.task_id = d.after_task_id)
+	LIMIT 1) AS awaited ON t.status = 'pending' AND t.waiting_for = 'sibling'
+CROSS JOIN LATERAL (VALUES (
+	CASE WHEN t.finished_at IS NOT NULL THEN NULL
+		 WHEN t.deadline < clock.now OR (t.status = 'input_required' AND t.wake_at <= clock.now) THEN 'deadline passed'
+		 WHEN t.status = 'running' AND t.wake_at < clock.now THEN 'ran too long'
+		 WHEN t.status = 'running' AND t.lease_until < clock.now THEN 'lease expired'
+		 WHEN t.status = 'suspended' AND t.wake_at < clock.now THEN 'its time has come'
+		 WHEN t.status = 'pending' AND t.wake_at < clock.now AND t.waiting_for <> 'sibling' THEN 'its time has come'
+		 WHEN t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
+				AND (t.agent_id = ANY (clock.paused)
+					 OR EXISTS (SELECT FROM unnest(t.requires) r WHERE split_part(r, '@', 1) = ANY (clock.paused))) THEN 'paused'
+		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
+		 WHEN awaited.after_task_id IS NOT NULL THEN 'waits for an unknown task'
+		 WHEN t.status = 'assigned' AND t.since < clock.now - clock.claim_timeout THEN 'not claimed'
+	END,
+	CASE WHEN t.deadline < clock.now THEN 'Call clutch.tick(), run the worker, or let an agent claim.'
+		 WHEN t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
+				AND (t.agent_id = ANY (clock.paused)
+					 OR EXISTS (SELECT FROM unnest(t.requires) r WHERE split_part(r, '@', 1) = ANY (clock.paused)))
+			THEN 'SELECT * FROM clutch.paused shows what is paused; SELECT clutch.resume(what) ends it.'
+		 WHEN awaited.after_task_id IS NOT NULL
+			THEN format('Nobody has requested task %s, which it waits for: request that task, or cancel this one.', awaited.after_task_id)
+		 WHEN t.status = 'pending' AND t.wake_at IS NULL THEN 'SELECT * FROM clutch.why(task_id) shows why no agent can have it.'
+		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim, and no other agent that could have the task has room: check whether it runs.'
+		 ELSE 'Call clutch.tick(), run the worker, or let an agent claim.'
+	END)) AS p(problem, hint)
+WHERE p.problem IS NOT NULL
+  AND t.task_id IN (
+		SELECT d.task_id FROM clutch.timer d WHERE d.due < (SELECT clutch.now() + interval '2 minutes')
+	UNION ALL
+		SELECT w.task_id FROM clutch.waiting w
+	UNION ALL
+		SELECT r.task_id FROM clutch.ready r
+	UNION ALL
+		SELECT u.task_id FROM clutch.dependency u WHERE u.unknown_since IS NOT NULL)
+UNION ALL
+SELECT	b.task_id, b.run_id, b.status, b.agent_id, b.since, 'holds the slot that its subtask needs',
+		format('All agents that can do its subtask %s are full of tasks like this one: wait for subtasks with clutch.suspend, which gives the slot back.', b.child_task_id)
+FROM blocked b
+JOIN clutch.events e ON e.seq = b.child_seq
+WHERE NOT EXISTS (
+	SELECT FROM clutch.explain_route(e.envelope) x
+	WHERE x.eligible
+	   OR (x.rejected_by = 'concurrency' AND EXISTS (
+			SELECT FROM blocked k WHERE k.agent_id = x.agent_id
+			HAVING count(*) < clutch.slots_held(x.agent_id))));
+
+CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
+	RETURNS SETOF record
+	LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1
+	SET jit = off
+	BEGIN ATOMIC
+	-- The tasks that have a slot or a timer or are suspended, as nearly all that are not over,
+	-- and of the others about 8 MB, chosen at random: all of them in a small table.
+	WITH examined AS MATERIALIZED (
+		SELECT t.task_id, t.status, t.waiting_for, t.wake_at, t.request_seq
+		FROM clutch.task t
+		WHERE t.task_id IN (SELECT s.task_id FROM clutch.agent_slot s WHERE s.task_id IS NOT NULL
+							UNION ALL SELECT d.task_id FROM clutch.timer d
+							UNION ALL SELECT w.task_id FROM clutch.suspended w)
+	UNION
+		SELECT t.task_id, t.status, t.waiting_for, t.wake_at, t.request_seq
+		FROM clutch.task t TABLESAMPLE SYSTEM (least(100, 100.0 * 8 * 1024 * 1024 /
+			greatest(pg_catalog.pg_relation_size('clutch.task'), 1))))
+		SELECT 'TRIGGER_NOT_ALWAYS',
+			   pg_catalog.format('trigger %s of clutch.events is %s', w.name,
+					CASE t.tgenabled WHEN 'D' THEN 'disabled' WHEN 'O' THEN 'not in force under session_replication_role = replica'
+									 WHEN 'R' THEN 'in force under session_replication_role = replica only' ELSE 'missing' END),
+			   pg_catalog.format('ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER %s;', w.name)
+		FROM (VALUES ('zz_admit'), ('append_only'), ('append_only_row')) AS w(name)
+		LEFT JOIN pg_catalog.pg_trigger t
+			ON t.tgrelid = 'clutch.events'::regclass AND t.tgname = w.name
+		WHERE t.tgenabled IS DISTINCT FROM 'A'
+	UNION ALL
+		SELECT 'FOREIGN_TRIGGER',
+			   pg_catalog.format('trigger %s of clutch.events runs before rows are inserted', t.tgname),
+			   pg_catalog.format('DROP TRIGGER %I ON clutch.events; use an AFTER trigger instead.', t.tgname)
+		FROM pg_catalog.pg_trigger t
+		WHERE t.tgrelid = 'clutch.events'::regclass AND NOT t.tgisinternal
+		  AND t.tgname <> 'zz_admit' AND (t.tgtype & 2) <> 0 AND (t.tgtype & 4) <> 0
+	UNION ALL
+		SELECT 'FOREIGN_RULE',
+			   pg_catalog.format('rule %s of clutch.events rewrites statements on the log', r.rulename),
+			   pg_catalog.format('DROP RULE %I ON clutch.events; sessions that have sent anything under it must connect anew.', r.rulename)
+		FROM pg_catalog.pg_rewrite r WHERE r.ev_class = 'clutch.events'::regclass
+	UNION ALL
+		SELECT 'INVALID_INDEX',
+			   pg_catalog.format('index clutch.%I of clutch.%I is not valid: it is being built, or its building was interrupted', i.relname, t.relname),
+			   CASE WHEN x.indisready THEN pg_catalog.format('If nobody is building it: DROP INDEX clutch.%I, or REINDEX INDEX clutch.%1$I.', i.relname)
+					ELSE pg_catalog.format('If nobody is building it: DROP INDEX clutch.%I.', i.relname) END
+		FROM pg_catalog.pg_index x
+		JOIN pg_catalog.pg_class t ON t.oid = x.indrelid
+		JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
+		WHERE t.relnamespace = 'clutch'::regnamespace AND NOT x.indisvalid
+	UNION ALL
+		SELECT 'SEQUENCE_BEHIND',
+			   pg_catalog.format('sequence clutch.event_seq stands at %s, the log at %s', s.last_value, e.seq),
+			   pg_catalog.format('SELECT setval(''clutch.event_seq'', %s);', e.seq)
+		FROM (SELECT max(seq) AS seq FROM clutch.events) e, clutch.event_seq s
+		WHERE e.seq > s.last_value
+	UNION ALL
+		SELECT 'SEQUENCE_BEHIND',
+			   pg_catalog.format('sequence clutch.queue_no stands at %s, the queues at %s', s.last_value, q.queue_no),
+			   pg_catalog.format('SELECT setval(''clutch.queue_no'', %s);', q.queue_no)
+		FROM (SELECT greatest((SELECT max(queue_no) FROM clutch.ready),
+							  (SELECT max(queue_no) FROM clutch.waiting)) AS queue_no) q, clutch.queue_no s
+		WHERE q.queue_no > s.last_value
+	UNION ALL
+		SELECT 'ROLE_GONE',
+			   pg_catalog.format('role %s, which spoke for %s, does not exist any more', p.grantee, p.agent_id),
+			   pg_catalog.format('DELETE FROM clutch.principal WHERE grantee = %s::oid;', p.grantee::oid)
+		FROM clutch.principal p
+		WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = p.grantee)
+	UNION ALL
+		-- a dump can leave policies out
+		SELECT 'ROWS_NOT_FILTERED',
+			   pg_catalog.format('row-level security of clutch.%I is off, so roles that may read it see the rows of others', c.relname),
+			   'SELECT clutch.filter_rows();'
+		FROM pg_catalog.pg_class c
+		WHERE c.relnamespace = 'clutch'::regnamespace
+		  AND c.relname = ANY ('{events,task,dependency,awaited,budget,spending,spending_total,run_scope,run_visibility,question,step,
+								 suspended,timer,ready,waiting,agent_slot,schedule,subscription,subscription_position,run_workflow,workflow_task}'::name[])
+		  AND EXISTS (SELECT FROM clutch.principal)
+		  AND (NOT c.relrowsecurity
+			   OR NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'clutch_own'))
+	UNION ALL
+		SELECT 'TASK_WITHOUT_REQUEST',
+			   pg_catalog.format('task %L has no request in the log (seq %s)', t.task_id, t.request_seq),
+			   'Rows of the log are missing: restore them, or run SELECT clutch.rebuild().'
+		FROM examined t
+		WHERE NOT EXISTS (SELECT FROM clutch.events e WHERE e.seq = t.request_seq)
+	UNION ALL
+		SELECT 'TASK_NOT_QUEUED',
+			   pg_catalog.format('task %L is %s but stands in no queue', t.task_id, t.status),
+			   'SELECT clutch.rebuild();'
+		-- each of these is an anti-join; in one condition with OR they would be looked up row by row
+		FROM (
+			SELECT a.task_id, a.status FROM examined a
+			WHERE a.status = 'assigned' AND NOT EXISTS (SELECT FROM clutch.ready r WHERE r.task_id = a.task_id)
+		UNION ALL
+			SELECT p.task_id, p.status FROM examined p
+			WHERE p.status = 'pending' AND p.waiting_for IN ('time', 'retry') AND p.wake_at IS NULL
+		UNION ALL
+			SELECT p.task_id, p.status FROM examined p
+			WHERE p.status = 'pending' AND coalesce(p.waiting_for, '') NOT IN ('time', 'retry', 'sibling')
+			  AND NOT EXISTS (SELECT FROM clutch.waiting w WHERE w.task_id = p.task_id)
+		UNION ALL
+			SELECT p.task_id, p.status FROM examined p
+			WHERE p.status = 'suspended' AND NOT EXISTS (SELECT FROM clutch.suspended s WHERE s.task_id = p.task_id)
+		UNION ALL
+			SELECT p.task_id, p.status FROM examined p
+			WHERE p.status = 'suspended' AND p.waiting_for = 'message'
+			  AND NOT EXISTS (SELECT FROM clutch.awaited a WHERE a.task_id = p.task_id)
+		) t
+	UNION ALL
+		SELECT 'TIMER_OVERDUE',
+			   pg_catalog.format('%s has been due since %s, and nothing has handled it', o.what, o.due),
+			   'Nothing ticks: add clutch to shared_preload_libraries and restart the server, or call SELECT clutch.tick() every few seconds.'
+		FROM (SELECT 'a task' AS what, min(d.due) AS due FROM clutch.timer d
+			  UNION ALL
+			  SELECT 'a message', min(x.due) FROM clutch.expiry x
+			  UNION ALL
+			  SELECT 'a schedule', min(s.next_at) FROM clutch.schedule s WHERE s.next_at < 'infinity') o
+		WHERE o.due < clutch.now() - interval '1 minute'
+	UNION ALL
+		SELECT 'SLOT_WITHOUT_TASK',
+			   pg_catalog.format('slot %s of %s is held by task %L, which does not run', s.slot_no, s.agent_id, s.task_id),
+			   'SELECT clutch.rebuild();'
+		FROM clutch.agent_slot s
+		WHERE s.task_id IS NOT NULL
+		  AND NOT EXISTS (SELECT FROM clutch.task t WHERE t.task_id = s.task_id AND t.agent_id = s.agent_id
+						  AND t.slot_no = s.slot_no AND t.status IN ('assigned', 'running'));
 	END;

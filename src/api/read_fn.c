@@ -13,6 +13,7 @@
 #include "base/query.h"
 #include "catalog/pg_type.h"
 #include "commands/async.h"
+#include "flow/sight.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "task/output.h"
@@ -233,20 +234,57 @@ tree_put_node(FunctionCallInfo fcinfo, const TaskNode *node, Datum path)
 	result_put_row(fcinfo, values, nulls);
 }
 
+/* Is the node one of the tasks, which are in order of bytes? */
+static bool
+tree_is_seen(const TaskNode *node, List *tasks)
+{
+	Slice		id = slice_of_text((const struct varlena *) DatumGetPointer(node->task_id));
+	int			low = 0;
+	int			high = list_length(tasks);
+
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+		int			order = slice_compare(*(Slice *) list_nth(tasks, middle), id);
+
+		if (order == 0)
+			return true;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
 Datum
 clutch_task_tree(PG_FUNCTION_ARGS)
 {
 	Slice		run_id = argument_text(fcinfo, 0, "run_id");
 	TreePath	path;
 	TaskNode  **nodes;
+	Sight		sight;
+	SightOfRun	seen;
+	List	   *seen_tasks = NIL;
 	int			n;
 	int			i;
 
 	result_begin_rows(fcinfo);
+	sight_begin(&sight);
+	seen = sight_of_run(&sight, run_id);
+	if (seen == SIGHT_NONE)
+		return (Datum) 0;
+	if (seen == SIGHT_TASKS)
+		seen_tasks = sight_list_tasks_of_run(&sight, run_id);
 	nodes = task_tree_of_run(run_id, &n);
 	tree_path_begin(&path);
 	for (i = 0; i < n; i++)
-		tree_put_node(fcinfo, nodes[i], tree_path_to(&path, nodes[i]));
+	{
+		Datum		to_node = tree_path_to(&path, nodes[i]);
+
+		if (seen == SIGHT_RUN || tree_is_seen(nodes[i], seen_tasks))
+			tree_put_node(fcinfo, nodes[i], to_node);
+	}
 	return (Datum) 0;
 }
 

@@ -122,23 +122,22 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 	PG_RETURN_JSONB_P(document_end(&b));
 }
 
+/* An update from 0.1.0 passes through 0.2.0, whose script calls this too early. */
 static void
 run_grants(void)
 {
-	static QueryPlan agents = {
-		"SELECT clutch.grant_agent(r.rolname::pg_catalog.text, p.agent_id, p.capabilities, p.scopes) "
-		"FROM clutch.principal p JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) p.grantee::pg_catalog.oid"
+	static QueryPlan ready = {
+		"SELECT FROM pg_catalog.pg_proc p WHERE p.proname OPERATOR(pg_catalog.=) 'grantees_of' "
+		"AND p.pronamespace OPERATOR(pg_catalog.=) 'clutch'::pg_catalog.regnamespace"
 	};
-	static QueryPlan readers = {
-		"SELECT clutch.grant_reader(r.rolname::pg_catalog.text) FROM pg_catalog.pg_roles r "
-		"WHERE EXISTS (SELECT FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a "
-		"WHERE c.oid OPERATOR(pg_catalog.=) 'clutch.events'::pg_catalog.regclass::pg_catalog.oid "
-		"AND a.privilege_type OPERATOR(pg_catalog.=) 'SELECT' AND a.grantee OPERATOR(pg_catalog.=) r.oid "
-		"AND a.grantee OPERATOR(pg_catalog.<>) c.relowner)"
+	static QueryPlan grants = {
+		"SELECT clutch.grant_functions(r.rolname, g.grantee), clutch.grant_tables(r.rolname, g.grantee) "
+		"FROM pg_catalog.pg_roles r CROSS JOIN LATERAL clutch.grantees_of(r.oid::pg_catalog.regrole) AS g(grantee) "
+		"WHERE r.oid IN (SELECT p.grantee FROM clutch.principal p UNION SELECT v.grantee FROM clutch.privilege v)"
 	};
 
-	(void) query_execute(&agents, NULL, NULL);
-	(void) query_execute(&readers, NULL, NULL);
+	if (query_execute(&ready, NULL, NULL) > 0)
+		(void) query_execute(&grants, NULL, NULL);
 }
 
 /*

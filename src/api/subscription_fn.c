@@ -11,6 +11,7 @@
 #include "api/result.h"
 #include "base/document.h"
 #include "feed/subscription.h"
+#include "flow/sight.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
 #include "store/event.h"
@@ -149,6 +150,12 @@ pos_text(int64 batch, int64 seq)
 									 (unsigned long long) seq));
 }
 
+static bool
+read_right(void *sight, const RowScan *event)
+{
+	return sight_has_event(sight, event);
+}
+
 Datum
 clutch_read(PG_FUNCTION_ARGS)
 {
@@ -156,6 +163,7 @@ clutch_read(PG_FUNCTION_ARGS)
 	int			max_events = argument_max_events(fcinfo, 1);
 	MemoryContext event_context = result_begin_events(fcinfo);
 	Delivery	delivery;
+	Sight		sight;
 	int			i;
 
 	if (RecoveryInProgress())
@@ -163,7 +171,9 @@ clutch_read(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
 				 errmsg("cannot read a subscription on a standby, which cannot store its position"),
 				 errhint("Read with clutch.read_from(pos), which stores none.")));
-	delivery = subscription_read(name, max_events, PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2));
+	sight_begin(&sight);
+	delivery = subscription_read(name, max_events, PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2),
+								 sight.everything ? NULL : read_right, &sight);
 	for (i = 0; i < delivery.n; i++)
 		result_put_event(fcinfo, event_context, delivery.seqs[i],
 						 pos_text(delivery.batch, delivery.seqs[i]));
@@ -293,7 +303,8 @@ clutch_read_from(PG_FUNCTION_ARGS)
 {
 	ReadStart	start = read_start_parse(argument_text(fcinfo, 0, "pos"));
 	Filter		filter;
-	FeedQuery	query = {&filter, 1, 0, argument_max_events(fcinfo, 2)};
+	Sight		sight;
+	FeedQuery	query = {&filter, read_right, &sight, 1, 0, argument_max_events(fcinfo, 2)};
 	MemoryContext event_context = result_begin_events(fcinfo);
 	Feed	   *feed;
 	int			first = 0;
@@ -301,7 +312,9 @@ clutch_read_from(PG_FUNCTION_ARGS)
 	int			i;
 
 	filter_read(argument_filter(fcinfo, 1), &filter);
-	subscription_require_reader(&filter);
+	sight_begin(&sight);
+	if (sight.everything || subscription_is_inbox(&filter))
+		query.right = NULL;
 	feed = feed_read(&start.from, start.is_between ? &start.until : NULL, &query);
 	while (first < feed->n && feed->seqs[first] <= start.place)
 		first++;

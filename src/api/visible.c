@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * visible.c
- *	  Which tasks a role may read.
+ *	  Which events and tasks a role may read, for functions that return them.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,27 +13,44 @@
 #include "base/document.h"
 #include "base/rows.h"
 #include "flow/right.h"
+#include "flow/sight.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/pathnodes.h"
+#include "nodes/supportnodes.h"
 #include "registry/agent.h"
+#include "registry/slot.h"
+#include "store/epoch.h"
 #include "task/verdict.h"
 #include "trust/principal.h"
-#include "utils/acl.h"
+#include "trust/privilege.h"
+#include "utils/inval.h"
+#include "utils/plancache.h"
+#include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(clutch_reads_all);
 PG_FUNCTION_INFO_V1(clutch_my_agents);
 PG_FUNCTION_INFO_V1(clutch_my_runs);
 PG_FUNCTION_INFO_V1(clutch_envelope_of);
+PG_FUNCTION_INFO_V1(clutch_readable_runs);
+PG_FUNCTION_INFO_V1(clutch_readable_tasks);
+PG_FUNCTION_INFO_V1(clutch_current_epoch);
+PG_FUNCTION_INFO_V1(clutch_policy_support);
+PG_FUNCTION_INFO_V1(clutch_slots_held);
 
 bool
 visible_everything(void)
 {
-	return pg_class_aclcheck(rows_table_oid(TABLE_EVENTS), GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+	return privilege_reads_all(GetUserId(), ROWS_ACTIVE);
 }
 
 bool
 visible_task(const Task *task)
 {
-	return visible_everything() || right_role_has(task->run_id);
+	Sight		sight;
+
+	sight_begin(&sight);
+	return sight_has_task(&sight, task);
 }
 
 Task *
@@ -54,10 +71,82 @@ visible_require_own_agent(Slice agent_id, const char *argument)
 	agent_require(agent_id, argument);
 }
 
+/* ------------------------------------------------------------- for policies */
+
 Datum
 clutch_reads_all(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(visible_everything());
+}
+
+static void
+forget_plans(Datum arg, int cacheid, uint32 hashvalue)
+{
+	ResetPlanCache();
+}
+
+/*
+ * Puts the value of clutch.reads_all(), which the policies ask first, into the plan,
+ * so that a reader's query is planned as if there were no policy, and that of an
+ * agent's role can use the indexes that the rest of the policy fits.
+ *
+ * A plan under row-level security is made for one role.  When that is granted a
+ * privilege of clutch, or loses one, its rights to the tables change as well, and
+ * PostgreSQL makes the plan again; it does not when a membership changes.  Elsewhere
+ * the call stays as it is: a plan that does not read a table with a policy serves
+ * all roles.
+ */
+Datum
+clutch_policy_support(PG_FUNCTION_ARGS)
+{
+	static bool watching = false;
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	PlannerInfo *root;
+
+	if (!IsA(request, SupportRequestSimplify))
+		PG_RETURN_POINTER(NULL);
+	root = ((SupportRequestSimplify *) request)->root;
+	if (root == NULL || !root->parse->hasRowSecurity)
+		PG_RETURN_POINTER(NULL);
+	if (!watching)
+		CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, forget_plans, (Datum) 0);
+	watching = true;
+	PG_RETURN_POINTER(makeBoolConst(visible_everything(), false));
+}
+
+static Datum
+array_of_slices(List *list)
+{
+	SliceList	array = {0, palloc(sizeof(Slice) * Max(list_length(list), 1))};
+	ListCell   *cell;
+
+	foreach(cell, list)
+		array.items[array.n++] = *(Slice *) lfirst(cell);
+	return column_of_texts(array);
+}
+
+Datum
+clutch_readable_runs(PG_FUNCTION_ARGS)
+{
+	Sight		sight;
+
+	sight_begin(&sight);
+	PG_RETURN_DATUM(array_of_slices(sight_list_runs(&sight)));
+}
+
+Datum
+clutch_readable_tasks(PG_FUNCTION_ARGS)
+{
+	Sight		sight;
+
+	sight_begin(&sight);
+	PG_RETURN_DATUM(array_of_slices(sight_list_tasks(&sight)));
+}
+
+Datum
+clutch_current_epoch(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(epoch_look());
 }
 
 Datum
@@ -70,36 +159,45 @@ Datum
 clutch_my_runs(PG_FUNCTION_ARGS)
 {
 	SliceList	agents = principal_agents();
-	List	   *runs = right_list_runs(&agents, ROWS_ACTIVE);
-	SliceList	array = {0, palloc(sizeof(Slice) * Max(list_length(runs), 1))};
-	ListCell   *cell;
 
-	foreach(cell, runs)
-		array.items[array.n++] = *(Slice *) lfirst(cell);
-	PG_RETURN_DATUM(column_of_texts(array));
-}
-
-static bool
-visible_envelope(Jsonb *event)
-{
-	return visible_everything() || right_role_has(document_get_text(&event->root, "run_id"));
+	PG_RETURN_DATUM(array_of_slices(right_list_runs(&agents, ROWS_ACTIVE)));
 }
 
 bool
 visible_event(int64 seq)
 {
-	Jsonb	   *event = event_read(seq, ROWS_ACTIVE);
+	bool		found;
+	bool		visible = false;
+	Sight		sight;
+	RowScan		scan;
 
-	return event != NULL ? visible_envelope(event) : visible_everything();
+	sight_begin(&sight);
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, ROWS_ACTIVE, AccessShareLock);
+	rows_key_int8(&scan, 1, BTEqualStrategyNumber, seq);
+	rows_start(&scan);
+	found = rows_next(&scan);
+	if (found)
+		visible = sight_has_event(&sight, &scan);
+	rows_end(&scan);
+	return found ? visible : sight.everything;
 }
 
-/* NULL if there is no such event, or if the role may not read its run */
+/* ---------------------------------------------------------------- for views */
+
+/* NULL if there is no such event, or if the role may not read it */
 Datum
 clutch_envelope_of(PG_FUNCTION_ARGS)
 {
-	Jsonb	   *event = event_read(PG_GETARG_INT64(0), ROWS_ACTIVE);
+	int64		seq = PG_GETARG_INT64(0);
+	Jsonb	   *envelope = visible_event(seq) ? event_read(seq, ROWS_ACTIVE) : NULL;
 
-	if (event == NULL || !visible_envelope(event))
+	if (envelope == NULL)
 		PG_RETURN_NULL();
-	PG_RETURN_JSONB_P(event);
+	PG_RETURN_JSONB_P(envelope);
+}
+
+Datum
+clutch_slots_held(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(list_length(slot_list_tasks(slice_of_text(PG_GETARG_TEXT_PP(0)))));
 }

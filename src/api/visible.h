@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * visible.h
- *	  Which tasks a role may read.
+ *	  Which events and tasks a role may read, for functions that return them.
  *
- * A reader, that is, a role that may read the log, reads all of them.  The role of
- * an agent reads those of the runs in which the agent may write (flow/right.h).
- * Functions ask here; for the views, sql/install/grants.sql has row-level policies.
+ * The rule is that of flow/sight.  For the tables and views,
+ * sql/install/grants.sql says the same in row-level policies.
  *
  *-------------------------------------------------------------------------
  */

@@ -59,9 +59,10 @@
 	X(PAUSE, "pause", 5) \
 	X(RETRY_POLICY, "retry_policy", 5) \
 	X(PAYLOAD_TYPE, "payload_type", 9) \
-	X(PRINCIPAL, "principal", 4) \
+	X(PRINCIPAL, "principal", 6) \
 	X(PRIVILEGE, "privilege", 3) \
 	X(RUN_SCOPE, "run_scope", 2) \
+	X(RUN_VISIBILITY, "run_visibility", 2) \
 	X(PARTICIPANT, "participant", 2) \
 	X(SECRET, "secret", 2) \
 	X(TASK, "task", 46) \
@@ -133,6 +134,9 @@ enum
 	X(PRINCIPAL, "principal_pkey")	/* grantee, agent_id */ \
 	X(PRIVILEGE, "privilege_pkey")	/* grantee, privilege */ \
 	X(RUN_SCOPE, "run_scope_pkey")	/* run_id */ \
+	X(RUN_SCOPE_SCOPE, "run_scope_scope")	/* scope, run_id */ \
+	X(RUN_VISIBILITY, "run_visibility_pkey")	/* run_id */ \
+	X(RUN_VISIBILITY_WORD, "run_visibility_word")	/* visibility, run_id */ \
 	X(PARTICIPANT, "participant_key")	/* name, run_id */ \
 	X(SECRET, "secret_key")	/* made_at */ \
 	X(TASK, "task_pkey")	/* task_id */ \

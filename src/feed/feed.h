@@ -18,9 +18,14 @@
 #include "feed/filter.h"
 #include "feed/position.h"
 
+/* May the reader see the current row of a scan of clutch.events? */
+typedef bool (*FeedRight) (void *arg, const RowScan *event);
+
 typedef struct FeedQuery
 {
 	const Filter *filter;
+	FeedRight	right;			/* NULL: the reader may see whatever fits the filter */
+	void	   *right_arg;
 	int			members;		/* the runs are divided among this many members */
 	int			member;			/* the one that reads, from 0 */
 	int			max_events;

@@ -11,14 +11,12 @@
 #include "base/column.h"
 #include "base/guard.h"
 #include "base/rows.h"
-#include "catalog/pg_class.h"
 #include "feed/bookmark.h"
 #include "feed/subscription.h"
 #include "miscadmin.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
 #include "trust/principal.h"
-#include "utils/acl.h"
 #include "utils/timestamp.h"
 
 /* columns of clutch.subscription */
@@ -146,22 +144,15 @@ subscription_guard(Oid owner, Slice name, int member)
 	return guard_key(GUARD_SUBSCRIPTION, name, SLICE_NONE, ((int64) owner << 32) + member);
 }
 
-void
-subscription_require_reader(const Filter *filter)
+bool
+subscription_is_inbox(const Filter *filter)
 {
 	int			i;
 
-	if (pg_class_aclcheck(rows_table_oid(TABLE_EVENTS), GetUserId(), ACL_SELECT) == ACLCHECK_OK)
-		return;
 	for (i = 0; i < filter->agents.n; i++)
 		if (!principal_speaks_for(filter->agents.items[i]))
-			break;
-	if (filter->agents.n == 0 || i < filter->agents.n)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errproblem("/agent", "NOT_A_READER"),
-				 errmsg("permission denied to read the whole log"),
-				 errhint("Filter by an agent that your role speaks for, as in {\"agent\": \"agent:ken\"}, or ask an operator to run SELECT clutch.grant_reader(role_name).")));
+			return false;
+	return filter->agents.n > 0;
 }
 
 Position
@@ -232,7 +223,6 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 				 errmsg("argument \"members\" must be between 1 and %d, not %d",
 						SUBSCRIPTION_MAX_MEMBERS, members)));
 	filter_read(document, &filter);
-	subscription_require_reader(&filter);
 	/* kept, because until we commit no other session can tell that the name is taken */
 	(void) guard_keep(subscription_guard(owner, name, GUARD_OF_NAME), true);
 	subscription = subscription_find(owner, name);
@@ -367,19 +357,20 @@ subscription_read_batch(Bookmark *bookmark, const FeedQuery *query)
 }
 
 Delivery
-subscription_read(Slice name, int max_events, int member)
+subscription_read(Slice name, int max_events, int member, FeedRight right, void *right_arg)
 {
 	Subscription *subscription = subscription_take_member(name, member, false);
 	Delivery	none = {0};
 	Filter		filter;
-	FeedQuery	query = {&filter, 1, member, max_events};
+	FeedQuery	query = {&filter, right, right_arg, 1, member, max_events};
 	Bookmark	bookmark;
 
 	if (subscription == NULL)
 		return none;
 	query.members = subscription->members;
 	filter_read(subscription->filter, &filter);
-	subscription_require_reader(&filter);
+	if (subscription_is_inbox(&filter))
+		query.right = NULL;
 	bookmark = bookmark_read(subscription->owner, name, member);
 	return bookmark.is_ahead ? none : subscription_read_batch(&bookmark, &query);
 }

@@ -40,13 +40,18 @@ extern void subscription_create(Slice name, Jsonb *filter, Slice start, int memb
 /* Returns false if there was no such subscription. */
 extern bool subscription_drop(Slice name);
 
-extern Delivery subscription_read(Slice name, int max_events, int member);
+/* right and right_arg are those of the FeedQuery; an inbox is read without them */
+extern Delivery subscription_read(Slice name, int max_events, int member, FeedRight right,
+								  void *right_arg);
 
 /* Records that the reader has handled the batch up to that seq. */
 extern void subscription_commit(Slice name, int64 batch, int64 seq, int member);
 
-/* Raises 42501 unless the role may read what the filter lets through. */
-extern void subscription_require_reader(const Filter *filter);
+/*
+ * Does the filter let through only what is addressed to agents for which the role
+ * speaks?  It may read that, whatever the visibility of the runs.
+ */
+extern bool subscription_is_inbox(const Filter *filter);
 
 /*
  * Reads a position that a user gave in the named argument.  Raises 22023 if it

@@ -30,6 +30,7 @@
 #include "store/dedup.h"
 #include "store/scope.h"
 #include "store/spending.h"
+#include "store/visibility.h"
 #include "task/verdict.h"
 #include "utils/timestamp.h"
 
@@ -150,17 +151,21 @@ intake_begin_task(Task *task, const Envelope *request, bool has_children, Timest
 /*
  * The row of a new task, with the event's scope and seq.  NULL: the task exists.
  * Usually it does not, so nothing looks for it before, unless the request names
- * a scope, which is judged differently for a task that exists.
+ * a scope or a visibility, which are judged differently for a task that exists.
  */
 static Task *
 intake_request_create(Event *event, int depth)
 {
 	const Envelope *request = &event->envelope;
-	bool		has_scope = slice_present(request->orders.scope);
+	bool		is_named = slice_present(request->orders.scope) ||
+		request->orders.visibility != VISIBILITY_UNSAID;
+	bool		run_has_tasks;
 
-	if (has_scope && task_lock_requested(request->task_id) != NULL)
+	if (is_named && task_lock_requested(request->task_id) != NULL)
 		return NULL;
-	event->scope = scope_of_request(request, has_scope && task_run_has_any(request->run_id));
+	run_has_tasks = is_named && task_run_has_any(request->run_id);
+	event->scope = scope_of_request(request, run_has_tasks);
+	visibility_set(request, run_has_tasks);
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	return task_create(request, event->scope, depth, event->seq, event->received_at);
 }

@@ -38,6 +38,7 @@
 #include "store/participant.h"
 #include "store/scope.h"
 #include "store/spending.h"
+#include "store/visibility.h"
 #include "task/edge.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
@@ -55,16 +56,15 @@ typedef struct LoggedEvent
 
 /* Was the event that is being replayed imported?  Then it counts for no agent here. */
 static bool rebuild_is_foreign = false;
-
 static void
 rebuild_empty_state(void)
 {
 	static QueryPlan lock = {"LOCK TABLE clutch.events IN SHARE ROW EXCLUSIVE MODE", 0};
 	static QueryPlan empty = {
 		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.agent_failure, clutch.pause, clutch.run_scope, "
-		"clutch.task, clutch.ready, clutch.waiting, "
-		"clutch.dependency, clutch.budget, clutch.spending, clutch.question, clutch.suspended, "
-		"clutch.awaited, clutch.step, clutch.timer, clutch.expiry, clutch.workflow_task", 0
+		"clutch.run_visibility, clutch.task, clutch.ready, clutch.waiting, clutch.dependency, clutch.budget, "
+		"clutch.spending, clutch.question, clutch.suspended, clutch.awaited, clutch.step, clutch.timer, clutch.expiry, "
+		"clutch.workflow_task"
 	};
 
 	(void) query_execute(&lock, NULL, NULL);
@@ -194,6 +194,7 @@ rebuild_replay_first_request(LoggedEvent *logged)
 	int			i;
 
 	(void) scope_of_request(request, false);
+	visibility_set(request, false);
 	budget_set(request, logged->seq);
 	join_begin(task, parent);
 	for (i = 0; i < request->orders.after.n; i++)

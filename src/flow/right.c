@@ -240,6 +240,42 @@ right_add_recipients(const Event *event)
 		participant_add_recipients(&event->envelope, event->assigned_to);
 }
 
+/* Has the agent been given a task of the run? */
+static bool
+right_has_task(Slice agent_id, Slice run_id, RowSnapshot which)
+{
+	bool		found = false;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK_RUN_ID, which, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	while (!found && rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		found = slice_equal(rows_text(&scan, Anum_task_agent_id), agent_id);
+	}
+	rows_end(&scan);
+	return found;
+}
+
+bool
+right_takes_part(Slice agent_id, Slice run_id, RowSnapshot which)
+{
+	SliceList	groups;
+	int			i;
+
+	if (right_is_reserved(run_id))
+		return false;
+	if (participant_look(agent_id, run_id, which))
+		return true;
+	groups = right_groups_of(agent_id);
+	for (i = 0; i < groups.n; i++)
+		if (participant_look(groups.items[i], run_id, which))
+			return true;
+	return right_has_task(agent_id, run_id, which);
+}
+
 List *
 right_list_runs(const SliceList *agents, RowSnapshot which)
 {

@@ -47,6 +47,9 @@ extern void right_require(Slice agent_id, Slice run_id, const char *place);
  */
 extern Task *right_look_task(Slice agent_id, Slice task_id);
 
+/* Does the agent take part in the run, as a statement that reads sees it? */
+extern bool right_takes_part(Slice agent_id, Slice run_id, RowSnapshot which);
+
 /*
  * The runs in which one of the agents takes part: a List of Slice *, each once, in
  * the order of bytes.

@@ -64,6 +64,16 @@ typedef enum TaskMove
 	MOVE_RESUMED				/* "resumed" */
 } TaskMove;
 
+/* meta.clutch.visibility of the first request of a run: see store/visibility.h */
+typedef enum Visibility
+{
+	VISIBILITY_UNSAID,
+	VISIBILITY_PUBLIC,			/* "public" */
+	VISIBILITY_SCOPE,			/* "scope", the default */
+	VISIBILITY_PARENT_ONLY,		/* "parent-only" */
+	VISIBILITY_PRIVATE			/* "private" */
+} Visibility;
+
 /* meta.clutch.budget, which all tasks of the run share */
 typedef struct Budget
 {
@@ -83,6 +93,7 @@ typedef struct EnvelopeOrders
 	TimestampTz not_before;
 	int			priority;		/* 0..4, default 2 */
 	Slice		scope;			/* group:... or absent */
+	Visibility	visibility;
 	Slice		reply_to;
 	Slice		answer_to;		/* id of the question this message answers */
 	Slice		workflow;		/* its name, or name@version; absent: none is named */
@@ -150,5 +161,8 @@ extern void envelope_read_own(Jsonb *doc, Envelope *envelope, ProblemList *list)
 
 /* adds NOT_ALLOWED if a sender uses what only the database may write */
 extern void envelope_refuse_internal(const Envelope *envelope, ProblemList *list);
+
+/* as the protocol writes it; not of VISIBILITY_UNSAID */
+extern const char *envelope_visibility_word(Visibility visibility);
 
 #endif							/* CLUTCH_ENVELOPE_H */

@@ -36,7 +36,8 @@ enum
 	ORDER_REPLY_TO,
 	ORDER_WORKFLOW,
 	ORDER_ANSWER_TO,
-	ORDER_NOT_BEFORE
+	ORDER_NOT_BEFORE,
+	ORDER_VISIBILITY
 };
 
 static const Slice order_names[] = {
@@ -57,6 +58,7 @@ static const Slice order_names[] = {
 	FIELD("workflow"),
 	FIELD("answer_to"),
 	FIELD("not_before"),
+	FIELD("visibility"),
 };
 static const FieldTable order_fields = FIELD_TABLE(order_names, ADVICE);
 
@@ -112,6 +114,17 @@ static const char *const order_moves[] = {
 	"released", "lease_expired", "retried", "answered", "joined", "lifted", "woken",
 	"displaced", "unclaimed", "unregistered", "paused", "resumed", NULL
 };
+
+/* in the order of Visibility, without its first member, VISIBILITY_UNSAID */
+static const char *const order_visibilities[] = {
+	"public", "scope", "parent-only", "private", NULL
+};
+
+const char *
+envelope_visibility_word(Visibility visibility)
+{
+	return order_visibilities[visibility - 1];
+}
 
 static void
 envelope_read_budget(Fields *orders, Envelope *envelope)
@@ -229,6 +242,7 @@ envelope_read_orders(const JsonbValue *clutch, const DocumentPlace *place, Envel
 	orders->scope = fields_identifier(&f, ORDER_SCOPE, OPTIONAL, ID_GROUP);
 	orders->workflow = fields_identifier(&f, ORDER_WORKFLOW, OPTIONAL, ID_WORD);
 	orders->step_of = fields_identifier(&f, ORDER_STEP_OF, OPTIONAL, ID_WORD);
+	orders->visibility = fields_word(&f, ORDER_VISIBILITY, OPTIONAL, order_visibilities) + 1;
 	orders->reply_to = fields_identifier(&f, ORDER_REPLY_TO, OPTIONAL, ID_MESSAGE);
 	orders->answer_to = fields_identifier(&f, ORDER_ANSWER_TO, OPTIONAL, ID_MESSAGE);
 	orders->move = fields_word(&f, ORDER_MOVE, OPTIONAL, order_moves) + 1;

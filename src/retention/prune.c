@@ -24,6 +24,7 @@
 #include "store/erasure.h"
 #include "store/participant.h"
 #include "store/scope.h"
+#include "store/visibility.h"
 #include "store/spending.h"
 #include "task/edge.h"
 #include "task/output.h"
@@ -56,6 +57,7 @@ prune_state(const CandidateUnit *unit)
 	budget_forget(unit->run_id);
 	binding_forget_run(unit->run_id);
 	scope_forget(unit->run_id);
+	visibility_forget(unit->run_id);
 }
 
 /* ------------------------------------------------------------------- units */

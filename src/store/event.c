@@ -19,6 +19,7 @@
 #include "commands/trigger.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
+#include "rewrite/rowsecurity.h"
 #include "store/epoch.h"
 #include "store/event.h"
 #include "store/scope.h"
@@ -139,6 +140,30 @@ event_set_door(EventDoor new_door)
 	door = new_door;
 }
 
+/* Is there for INSERT the policy of the extension, which allows all rows, and no other? */
+static bool
+event_door_is_open(Relation rel)
+{
+	bool		is_open = false;
+	ListCell   *cell;
+
+	if (!rel->rd_rel->relrowsecurity)
+		return true;
+	if (rel->rd_rsdesc == NULL)
+		return false;
+	foreach(cell, rel->rd_rsdesc->policies)
+	{
+		const RowSecurityPolicy *policy = lfirst(cell);
+
+		if (policy->polcmd != ACL_INSERT_CHR && policy->polcmd != '*')
+			continue;
+		if (strcmp(policy->policy_name, "clutch_door") != 0)
+			return false;
+		is_open = true;
+	}
+	return is_open;
+}
+
 /*
  * Does an INSERT into the log do nothing but call our trigger and write the
  * row?  Not if a user has put a trigger, a rule, a policy, a constraint or an
@@ -151,7 +176,7 @@ event_log_is_plain(Relation rel)
 	bool		admits = false;
 	int			i;
 
-	if (triggers == NULL || rel->rd_rules != NULL || rel->rd_rel->relrowsecurity ||
+	if (triggers == NULL || rel->rd_rules != NULL || !event_door_is_open(rel) ||
 		(rel->rd_att->constr != NULL && rel->rd_att->constr->num_check > 0) ||
 		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		return false;

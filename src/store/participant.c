@@ -187,6 +187,32 @@ participant_was_addressed(Slice name, Slice run_id)
 	return rows_look(&scan, NULL);
 }
 
+bool
+participant_look(Slice name, Slice run_id, RowSnapshot which)
+{
+	static const struct
+	{
+		StateTable	table;
+		StateIndex	index;
+	}			places[] = {
+		{TABLE_PARTICIPANT, INDEX_PARTICIPANT},
+		{TABLE_EVENTS, INDEX_EVENTS_FROM_AGENT},
+	};
+	bool		found = false;
+	int			i;
+
+	for (i = 0; !found && i < lengthof(places); i++)
+	{
+		RowScan		scan;
+
+		rows_begin(&scan, places[i].table, places[i].index, which, AccessShareLock);
+		rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+		rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+		found = rows_look(&scan, NULL);
+	}
+	return found;
+}
+
 /* The oldest event comes first, so usually the first one is committed. */
 RunState
 participant_run_state(Slice run_id, TransactionId *founder)

@@ -56,6 +56,9 @@ extern bool participant_has_sent(Slice agent_id, Slice run_id);
 /* Has the run an event that is addressed to this very name? */
 extern bool participant_was_addressed(Slice name, Slice run_id);
 
+/* Either of these, as a statement that reads sees it, also on a standby. */
+extern bool participant_look(Slice name, Slice run_id, RowSnapshot which);
+
 /* The name takes part in the run from now on: a row, unless it does already. */
 extern void participant_add(Slice name, Slice run_id);
 

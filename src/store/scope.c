@@ -161,6 +161,32 @@ scope_of_request(const Envelope *request, bool run_has_tasks)
 	return asked;
 }
 
+List *
+scope_list_runs(Slice scope, RowSnapshot which)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE_SCOPE, which, AccessShareLock);
+	if (slice_present(scope))
+		rows_key_text(&scan, 1, BTEqualStrategyNumber, scope);
+	return rows_list_texts(&scan, Anum_run_scope_run_id, NIL);
+}
+
+Slice
+scope_look(Slice run_id, RowSnapshot which)
+{
+	Slice		scope = SLICE_NONE;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE, which, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		scope = slice_copy(rows_text(&scan, Anum_run_scope_scope));
+	rows_end(&scan);
+	return scope;
+}
+
 void
 scope_forget(Slice run_id)
 {

@@ -8,6 +8,7 @@
 #ifndef CLUTCH_SCOPE_H
 #define CLUTCH_SCOPE_H
 
+#include "base/rows.h"
 #include "protocol/envelope.h"
 
 /* Returns the scope of a run, palloc'd; absent if it has none. */
@@ -19,6 +20,12 @@ extern Slice scope_of_run(Slice run_id);
  * run_has_tasks says that this is not the first request.
  */
 extern Slice scope_of_request(const Envelope *request, bool run_has_tasks);
+
+/* The same for those who only read, also on a standby. */
+extern Slice scope_look(Slice run_id, RowSnapshot which);
+
+/* The runs of a scope, or, if that is absent, all runs that have one: a List of Slice *. */
+extern List *scope_list_runs(Slice scope, RowSnapshot which);
 
 /* The run is being pruned: what is sent to it later belongs to no scope. */
 extern void scope_forget(Slice run_id);

@@ -25,13 +25,18 @@ enum
 	Anum_principal_agent_id,
 	Anum_principal_capabilities,
 	Anum_principal_scopes,
-	Natts_principal = Anum_principal_scopes
+	Anum_principal_max_concurrency,
+	Anum_principal_broadcast,
+	Natts_principal = Anum_principal_broadcast
 };
 
 ROWS_CHECK_COLUMNS(Natts_principal, PRINCIPAL);
 
 /* An element of the capabilities that were granted, before the pattern of a host. */
 #define GRANTED_HOST	"host:"
+
+/* what a card may claim in limits.max_concurrency if no limits were granted */
+#define UNGRANTED_CONCURRENCY	100
 
 static Oid	acting_for = InvalidOid;
 
@@ -206,12 +211,20 @@ principal_require_hosts(const AgentCard *card, SliceList capabilities)
 								  card->egress_allowlist.items[i]);
 }
 
+static int
+principal_granted_concurrency(const RowScan *scan)
+{
+	return rows_is_null(scan, Anum_principal_max_concurrency) ? UNGRANTED_CONCURRENCY :
+		rows_int4(scan, Anum_principal_max_concurrency);
+}
+
 void
 principal_require_card(Slice agent_id, const AgentCard *card, GrantHolder holder)
 {
 	SliceList	capabilities = {0, NULL};
 	SliceList	scopes = {0, NULL};
 	RowScan		scan;
+	int			max_concurrency = 0;
 	bool		may = false;
 	int			i;
 
@@ -222,6 +235,7 @@ principal_require_card(Slice agent_id, const AgentCard *card, GrantHolder holder
 		if (!rows_is_null(&scan, Anum_principal_capabilities))
 		{
 			may = true;
+			max_concurrency = Max(max_concurrency, principal_granted_concurrency(&scan));
 			principal_add_names(&capabilities, principal_granted_names(&scan, Anum_principal_capabilities));
 			principal_add_names(&scopes, principal_granted_names(&scan, Anum_principal_scopes));
 		}
@@ -239,11 +253,35 @@ principal_require_card(Slice agent_id, const AgentCard *card, GrantHolder holder
 	}
 	principal_require_granted(card->groups, scopes, "/payload/groups", "group");
 	principal_require_granted(card->scopes, scopes, "/payload/scopes", "scope");
+	if (card->max_concurrency > max_concurrency)
+		principal_refuse_card("/payload/limits/max_concurrency", "max_concurrency above",
+							  slice_of_cstring(psprintf("%d", max_concurrency)));
 	if (!card->sandbox)
 		principal_refuse_card("/payload/security/sandbox", "sandbox false", SLICE_NONE);
 	principal_require_hosts(card, capabilities);
 	if (card->network == NETWORK_OPEN)
 		principal_refuse_card("/payload/security/network", "network open", SLICE_NONE);
+}
+
+void
+principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *place)
+{
+	RowScan		scan;
+	bool		may = false;
+
+	if (principal_is_operator(principal_role()))
+		return;
+	principal_begin_grants(&scan, agent_id, holder);
+	while (!may && rows_next(&scan))
+		may = rows_bool(&scan, Anum_principal_broadcast);
+	rows_end(&scan);
+	if (!may)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem(place, "BROADCAST_NOT_GRANTED"),
+				 errmsg("role \"%s\" may not send chat.system as \"%.*s\"",
+						principal_role_name(), agent_id.len, agent_id.s),
+				 errhint("Send a chat.message, or let an operator run SELECT clutch.grant_agent(role_name, agent_id, broadcast => true).")));
 }
 
 bool
@@ -257,6 +295,19 @@ principal_has_scope(Slice agent_id, Slice scope, GrantHolder holder)
 		has = principal_is_granted(principal_granted_names(&scan, Anum_principal_scopes), scope);
 	rows_end(&scan);
 	return has;
+}
+
+SliceList
+principal_scopes(void)
+{
+	SliceList	all = {0, NULL};
+	RowScan		scan;
+
+	principal_begin_grants(&scan, SLICE_NONE, GRANT_OF_ROLE);
+	while (rows_next(&scan))
+		principal_add_names(&all, principal_granted_names(&scan, Anum_principal_scopes));
+	rows_end(&scan);
+	return all;
 }
 
 SliceList

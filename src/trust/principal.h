@@ -68,6 +68,15 @@ principal_holder(bool is_signed)
  */
 extern void principal_require_card(Slice agent_id, const AgentCard *card, GrantHolder holder);
 
+/*
+ * A chat.system speaks as the system: raises 42501, code BROADCAST_NOT_GRANTED,
+ * unless the role is an operator or was granted it for the agent.
+ */
+extern void principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *place);
+
+/* The scopes that the role was granted for any of its agents, palloc'd; "*" is one. */
+extern SliceList principal_scopes(void);
+
 /* Has clutch.grant_agent given this scope, or all scopes, for the agent? */
 extern bool principal_has_scope(Slice agent_id, Slice scope, GrantHolder holder);
 

@@ -94,10 +94,13 @@ INSERT INTO contract VALUES
 ('clutch.revoke_key(text,text)', 'writes', 'agent_id text, kid text', 'void'),
 ('clutch.check()', 'reads', '', 'TABLE(code text, detail text, hint text)'),
 ('clutch.version()', 'pure', '', 'text'),
-('clutch.grant_agent(text,text,text[],text[])', 'writes', 'role_name text, agent_id text, '
- 'capabilities text[] DEFAULT NULL::text[], scopes text[] DEFAULT NULL::text[]', NULL),
+('clutch.grant_agent(text,text,text[],text[],jsonb,boolean)', 'writes', 'role_name text, agent_id text, '
+ 'capabilities text[] DEFAULT NULL::text[], scopes text[] DEFAULT NULL::text[], limits jsonb DEFAULT NULL::jsonb, broadcast boolean DEFAULT false', NULL),
 ('clutch.revoke_agent(text,text)', 'writes', 'role_name text, agent_id text', NULL),
-('clutch.grant_reader(text)', 'writes', 'role_name text', NULL);
+('clutch.grant_reader(text,text[])', 'writes', 'role_name text, scopes text[] DEFAULT NULL::text[]', NULL),
+('clutch.revoke_reader(text)', 'writes', 'role_name text', 'boolean'),
+('clutch.grant_operator(text)', 'writes', 'role_name text', NULL),
+('clutch.revoke_operator(text)', 'writes', 'role_name text', 'boolean');
 
 -- The same as the catalog has it, however a function declares its columns:
 -- RETURNS TABLE, OUT arguments, or a type of ours.

@@ -1,0 +1,311 @@
+/*-------------------------------------------------------------------------
+ *
+ * sight.c
+ *	  What the current role may read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "flow/right.h"
+#include "flow/sight.h"
+#include "miscadmin.h"
+#include "store/event.h"
+#include "store/scope.h"
+#include "store/visibility.h"
+#include "trust/principal.h"
+#include "trust/privilege.h"
+#include "utils/memutils.h"
+
+/* a run of which it is known what the role sees */
+typedef struct SeenRun
+{
+	uint64		hash;			/* key */
+	Slice		run_id;
+	SightOfRun	sight;
+} SeenRun;
+
+/* So many are remembered, then none of them. */
+#define MOST_SEEN_RUNS	10000
+
+static void
+sight_add_scopes(Sight *sight, SliceList more)
+{
+	SliceList	all = {0, palloc(sizeof(Slice) * Max(sight->scopes.n + more.n, 1))};
+	int			i;
+
+	for (i = 0; i < sight->scopes.n; i++)
+		all.items[all.n++] = sight->scopes.items[i];
+	for (i = 0; i < more.n; i++)
+		all.items[all.n++] = more.items[i];
+	sight->scopes = all;
+}
+
+void
+sight_begin(Sight *sight)
+{
+	SliceList	scopes;
+
+	memset(sight, 0, sizeof(*sight));
+	sight->context = CurrentMemoryContext;
+	sight->everything = privilege_reads_all(GetUserId(), ROWS_ACTIVE);
+	if (sight->everything)
+		return;
+	sight->agents = principal_agents();
+	sight->scopes = principal_scopes();
+	scopes = privilege_scopes(GetUserId(), ROWS_ACTIVE);
+	sight->is_known = sight->agents.n > 0 || scopes.n > 0;
+	sight_add_scopes(sight, scopes);
+}
+
+static bool
+sight_has_scope(const Sight *sight, Slice scope)
+{
+	int			i;
+
+	for (i = 0; i < sight->scopes.n; i++)
+		if (slice_equal(sight->scopes.items[i], scope) ||
+			slice_equal(sight->scopes.items[i], SLICE_OF("*")))
+			return true;
+	return false;
+}
+
+static bool
+sight_has_agent(const Sight *sight, Slice agent_id)
+{
+	int			i;
+
+	for (i = 0; i < sight->agents.n; i++)
+		if (slice_equal(sight->agents.items[i], agent_id))
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------- a run */
+
+static bool
+sight_takes_part(const Sight *sight, Slice run_id)
+{
+	int			i;
+
+	for (i = 0; i < sight->agents.n; i++)
+		if (right_takes_part(sight->agents.items[i], run_id, ROWS_ACTIVE))
+			return true;
+	return false;
+}
+
+static SightOfRun
+sight_find_out(const Sight *sight, Slice run_id)
+{
+	Visibility	visibility = visibility_of_run(run_id, ROWS_ACTIVE);
+	Slice		scope;
+
+	if (visibility == VISIBILITY_PUBLIC && sight->is_known)
+		return SIGHT_RUN;
+	if (sight_takes_part(sight, run_id))
+		return visibility == VISIBILITY_PARENT_ONLY ? SIGHT_TASKS : SIGHT_RUN;
+	if (visibility != VISIBILITY_SCOPE || sight->scopes.n == 0)
+		return SIGHT_NONE;
+	scope = scope_look(run_id, ROWS_ACTIVE);
+	return slice_present(scope) && sight_has_scope(sight, scope) ? SIGHT_RUN : SIGHT_NONE;
+}
+
+static void
+sight_begin_memory(Sight *sight)
+{
+	HASHCTL		control = {0};
+
+	control.keysize = sizeof(uint64);
+	control.entrysize = sizeof(SeenRun);
+	control.hcxt = sight->context;
+	sight->runs = hash_create("clutch runs that are seen", 64, &control,
+							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+SightOfRun
+sight_of_run(Sight *sight, Slice run_id)
+{
+	uint64		hash = slice_hash(run_id);
+	SeenRun    *seen;
+	bool		found;
+	MemoryContext old;
+
+	if (sight->everything)
+		return SIGHT_RUN;
+	if (sight->runs == NULL || hash_get_num_entries(sight->runs) >= MOST_SEEN_RUNS)
+		sight_begin_memory(sight);
+	seen = hash_search(sight->runs, &hash, HASH_FIND, NULL);
+	if (seen != NULL && slice_equal(seen->run_id, run_id))
+		return seen->sight;
+	old = MemoryContextSwitchTo(sight->context);
+	run_id = slice_copy(run_id);
+	MemoryContextSwitchTo(old);
+	hash_search(sight->runs, &hash, HASH_REMOVE, NULL);
+	{
+		SightOfRun	result = sight_find_out(sight, run_id);
+
+		seen = hash_search(sight->runs, &hash, HASH_ENTER, &found);
+		*seen = (SeenRun) {hash, run_id, result};
+	}
+	return seen->sight;
+}
+
+/* ------------------------------------------------------------------- tasks */
+
+/* Has one of the agents requested the task, has it, or had it? */
+static bool
+sight_is_of_own_agent(const Sight *sight, const Task *task)
+{
+	int			i;
+
+	if (sight_has_agent(sight, task->from_agent) || sight_has_agent(sight, task->agent_id))
+		return true;
+	for (i = 0; i < task->past_agents.n; i++)
+		if (sight_has_agent(sight, task->past_agents.items[i]))
+			return true;
+	return false;
+}
+
+/* the same of the task, or of one above it */
+static bool
+sight_is_below_own_agent(const Sight *sight, const Task *task)
+{
+	while (task != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (sight_is_of_own_agent(sight, task))
+			return true;
+		task = slice_present(task->parent_task_id) ?
+			task_look(task->parent_task_id, ROWS_ACTIVE) : NULL;
+	}
+	return false;
+}
+
+bool
+sight_has_task(Sight *sight, const Task *task)
+{
+	SightOfRun	seen;
+
+	if (sight->everything || sight_is_of_own_agent(sight, task))
+		return true;
+	seen = sight_of_run(sight, task->run_id);
+	return seen == SIGHT_RUN || (seen == SIGHT_TASKS && sight_is_below_own_agent(sight, task));
+}
+
+bool
+sight_has_event(Sight *sight, const RowScan *event)
+{
+	Task	   *task;
+
+	switch (sight_of_run(sight, rows_text(event, Anum_event_run_id)))
+	{
+		case SIGHT_NONE:
+			return false;
+		case SIGHT_RUN:
+			return true;
+		case SIGHT_TASKS:
+			break;
+	}
+	task = task_look(rows_text(event, Anum_event_task_id), ROWS_ACTIVE);
+	return task != NULL && sight_is_below_own_agent(sight, task);
+}
+
+/* ------------------------------------------------------------- enumerating */
+
+/* the runs, which are in order of bytes, but for those that have the visibility */
+static List *
+sight_without(List *runs, Visibility visibility)
+{
+	List	   *hidden = visibility_list_among(runs, visibility, ROWS_ACTIVE);
+	List	   *left = NIL;
+	ListCell   *next = list_head(hidden);
+	ListCell   *cell;
+
+	if (hidden == NIL)
+		return runs;
+	foreach(cell, runs)
+		if (next != NULL && lfirst(next) == lfirst(cell))
+			next = lnext(hidden, next);
+		else
+			left = lappend(left, lfirst(cell));
+	return left;
+}
+
+static List *
+sight_sort(List *list)
+{
+	List	   *unique = NIL;
+	ListCell   *cell;
+
+	list_sort(list, slice_list_compare);
+	foreach(cell, list)
+		if (unique == NIL || !slice_equal(*(Slice *) llast(unique), *(Slice *) lfirst(cell)))
+			unique = lappend(unique, lfirst(cell));
+	return unique;
+}
+
+static List *
+sight_list_runs_of_scopes(const Sight *sight)
+{
+	List	   *runs = NIL;
+	int			i;
+
+	for (i = 0; i < sight->scopes.n; i++)
+	{
+		bool		is_any = slice_equal(sight->scopes.items[i], SLICE_OF("*"));
+
+		runs = list_concat(runs, scope_list_runs(is_any ? SLICE_NONE : sight->scopes.items[i],
+												 ROWS_ACTIVE));
+	}
+	return sight_without(sight_sort(runs), VISIBILITY_PRIVATE);
+}
+
+List *
+sight_list_runs(const Sight *sight)
+{
+	List	   *runs = right_list_runs(&sight->agents, ROWS_ACTIVE);
+	List	   *others = sight_list_runs_of_scopes(sight);
+
+	if (sight->is_known)
+		others = list_concat(others, visibility_list_public(ROWS_ACTIVE));
+	if (others != NIL)
+		runs = sight_sort(list_concat(runs, others));
+	return sight_without(runs, VISIBILITY_PARENT_ONLY);
+}
+
+List *
+sight_list_tasks_of_run(const Sight *sight, Slice run_id)
+{
+	List	   *tasks = NIL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK_RUN_ID, ROWS_ACTIVE, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		Task	   *task = task_row_read(&scan);
+
+		CHECK_FOR_INTERRUPTS();
+		if (sight_is_below_own_agent(sight, task))
+			tasks = slice_list_add(tasks, task->task_id);
+	}
+	rows_end(&scan);
+	list_sort(tasks, slice_list_compare);
+	return tasks;
+}
+
+List *
+sight_list_tasks(const Sight *sight)
+{
+	List	   *tasks = NIL;
+	ListCell   *cell;
+
+	if (!visibility_is_in_use())
+		return NIL;
+	foreach(cell, visibility_list_among(right_list_runs(&sight->agents, ROWS_ACTIVE),
+										VISIBILITY_PARENT_ONLY, ROWS_ACTIVE))
+		tasks = list_concat(tasks, sight_list_tasks_of_run(sight, *(Slice *) lfirst(cell)));
+	list_sort(tasks, slice_list_compare);
+	return tasks;
+}

@@ -1,0 +1,69 @@
+/*-------------------------------------------------------------------------
+ *
+ * sight.h
+ *	  What the current role may read (DESIGN 3, "A run has participants").
+ *
+ * Operators, and readers without scopes, see everything.  Every other role sees
+ *
+ *	- the runs in which an agent takes part for which it speaks (flow/right);
+ *	- the runs of the scopes that it was granted, as the role of an agent or as a
+ *	  reader, unless their visibility is parent-only or private;
+ *	- public runs.
+ *
+ * Of a run that is parent-only, those who take part see the tasks that their agents
+ * requested, have or had, and whatever lies below these.  See store/visibility.
+ *
+ * Functions ask here.  The row-level policies of sql/install/grants.sql ask for the
+ * same lists of runs and tasks, once for each statement.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_SIGHT_H
+#define CLUTCH_SIGHT_H
+
+#include "task/task.h"
+#include "utils/hsearch.h"
+
+/*
+ * For the time of one statement: what is found out about a run is remembered.
+ * Everything is palloc'd in the context in which it was begun.
+ */
+typedef struct Sight
+{
+	MemoryContext context;
+	bool		everything;
+	bool		is_known;		/* the role has been granted something */
+	SliceList	agents;			/* for which it speaks */
+	SliceList	scopes;			/* that it was granted; "*" is every scope */
+	HTAB	   *runs;			/* what is remembered; NULL: nothing yet */
+} Sight;
+
+extern void sight_begin(Sight *sight);
+
+/* Is the task one that the role may read? */
+extern bool sight_has_task(Sight *sight, const Task *task);
+
+/* Is the current row of a scan of clutch.events? */
+extern bool sight_has_event(Sight *sight, const RowScan *event);
+
+/*
+ * What the role sees, if it does not see everything, in order of bytes and each
+ * once, as a List of Slice *: the runs of which it sees all tasks, and the tasks
+ * of other runs.
+ */
+extern List *sight_list_runs(const Sight *sight);
+extern List *sight_list_tasks(const Sight *sight);
+
+/* The tasks of one run that the role sees, if it is parent-only. */
+extern List *sight_list_tasks_of_run(const Sight *sight, Slice run_id);
+
+typedef enum SightOfRun
+{
+	SIGHT_NONE,
+	SIGHT_TASKS,				/* some of its tasks: sight_list_tasks_of_run */
+	SIGHT_RUN
+} SightOfRun;
+
+extern SightOfRun sight_of_run(Sight *sight, Slice run_id);
+
+#endif							/* CLUTCH_SIGHT_H */

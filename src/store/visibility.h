@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * visibility.h
+ *	  How far a run can be seen by those who do not take part in it.
+ *
+ * The first request of a run says so in meta.clutch.visibility (spec 004):
+ *
+ *	public		every role that clutch.grant_agent or clutch.grant_reader was
+ *				called for sees it
+ *	scope		those who take part see it, and those who have its scope; this
+ *				is the default
+ *	parent-only	of those who take part, each sees the tasks that it requested,
+ *				has or had, and everything below these
+ *	private		those who take part see it
+ *
+ * Operators and readers without scopes see every run.  clutch.run_visibility has
+ * no row for a run with the default.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_VISIBILITY_H
+#define CLUTCH_VISIBILITY_H
+
+#include "base/rows.h"
+#include "protocol/envelope.h"
+
+/*
+ * A request is taken in.  The first one of a run decides; a later one that asks
+ * for another visibility is refused (VISIBILITY_MISMATCH).  run_has_tasks says
+ * that this is not the first request.
+ */
+extern void visibility_set(const Envelope *request, bool run_has_tasks);
+
+extern Visibility visibility_of_run(Slice run_id, RowSnapshot which);
+
+/* false: no run has ever said another thing than the default */
+extern bool visibility_is_in_use(void);
+
+/* The public runs, in order of bytes: a List of Slice *. */
+extern List *visibility_list_public(RowSnapshot which);
+
+/* Those of a list of runs, which is in order of bytes, that have this visibility. */
+extern List *visibility_list_among(List *runs, Visibility visibility, RowSnapshot which);
+
+/* The run is being pruned. */
+extern void visibility_forget(Slice run_id);
+
+#endif							/* CLUTCH_VISIBILITY_H */
