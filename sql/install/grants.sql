@@ -124,7 +124,7 @@ FROM (VALUES ('agent'), ('operator')) AS g(grantee)
 UNION ALL
 -- what the functions that set policies write
 SELECT 'operator', w.relation, 'INSERT, UPDATE, DELETE'
-FROM unnest('{clutch.retry_policy,clutch.group_member}'::regclass[]) AS w(relation);
+FROM (VALUES ('clutch.retry_policy'::regclass), ('clutch.group_member'::regclass)) AS w(relation);
 COMMENT ON VIEW clutch.table_grants IS
 	'the tables, views and sequences that grant_agent, grant_reader and grant_operator grant (grantee agent, scoped_reader, reader or operator)';
 
