@@ -11,14 +11,15 @@ CREATE FUNCTION pg_temp.payload(which bigint) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT envelope -> 'payload' FROM clutch.events WHERE seq = which $$;
 CREATE FUNCTION pg_temp.digest(payload jsonb) RETURNS text LANGUAGE sql AS
 $$ SELECT encode(sha256(convert_to(payload::text, 'UTF8')), 'hex') $$;
--- all rows of the schema that contain the word
+-- all rows of the schema that contain the word, but for the lists of grants, which name tables and functions
 CREATE FUNCTION pg_temp.finds(word text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	member text;
 	n bigint;
 	found text[] := '{}';
 BEGIN
-	FOR member IN SELECT oid::regclass FROM pg_class WHERE relnamespace = 'clutch'::regnamespace AND relkind IN ('r', 'v') ORDER BY relname LOOP
+	FOR member IN SELECT oid::regclass FROM pg_class WHERE relnamespace = 'clutch'::regnamespace AND relkind IN ('r', 'v')
+			AND relname NOT LIKE '%\_grants' ORDER BY relname LOOP
 		EXECUTE format('SELECT count(*) FROM %s t WHERE t::text LIKE ''%%'' || $1 || ''%%''', member) INTO n USING word;
 		IF n > 0 THEN
 			found := found || member;
