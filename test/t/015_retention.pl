@@ -24,6 +24,8 @@ $node->safe_psql('postgres', q{
 	SELECT clutch.send(ask('held', 'agent:ken', run => 'run:held')), clutch.send(ask('open', 'agent:ken', run => 'run:open'));
 	SELECT count(*) FROM clutch.claim('agent:ken', 40, '1 h');
 	SELECT clutch.finish('agent:ken', task_id, '{"text": "secret"}', 1, usage => '{"input_tokens": 10, "cost": 0.5}') FROM clutch.tasks WHERE task_id <> 'open';
+	-- which makes mallory take part in the run
+	SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:mallory}', run_id => 'run:old1', thread_id => 't', task_id => 'old1'));
 });
 my $position = $node->safe_psql('postgres', 'SELECT clutch.position()');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM clutch.prune('infinity')}), '1', 'a call of prune');
