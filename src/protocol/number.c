@@ -13,6 +13,7 @@
 
 #include "protocol/number.h"
 
+#include "compat.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
