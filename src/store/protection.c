@@ -228,12 +228,14 @@ protection_process_utility(PlannedStmt *plan, const char *text, bool read_only,
 						   QueryCompletion *completion)
 {
 	ProtectionStatement outer = running;
-	ProcessUtility_hook_type next = previous_utility != NULL ? previous_utility : standard_ProcessUtility;
 
 	running = protection_read(plan->utilityStmt);
 	PG_TRY();
 	{
-		next(plan, text, read_only, context, parameters, environment, receiver, completion);
+		if (previous_utility != NULL)
+			previous_utility(plan, text, read_only, context, parameters, environment, receiver, completion);
+		else
+			standard_ProcessUtility(plan, text, read_only, context, parameters, environment, receiver, completion);
 	}
 	PG_FINALLY();
 	{
