@@ -29,6 +29,7 @@
 #define ERRCODE_CLUTCH_CONTRACT_BROKEN		MAKE_SQLSTATE('K','L','0','1','0')
 #define ERRCODE_CLUTCH_SCHEMA_INVALID		MAKE_SQLSTATE('K','L','0','1','1')
 #define ERRCODE_CLUTCH_SCHEMA_INCOMPATIBLE	MAKE_SQLSTATE('K','L','0','1','2')
+#define ERRCODE_CLUTCH_QUOTA_EXCEEDED		MAKE_SQLSTATE('K','L','0','1','3')
 
 typedef struct Slice Slice;
 typedef struct ProblemList ProblemList;

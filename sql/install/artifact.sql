@@ -27,6 +27,7 @@ CREATE TABLE clutch.artifact_upload (
 	begun_at		timestamptz NOT NULL,
 	CONSTRAINT artifact_upload_pkey PRIMARY KEY (content_no)
 );
+CREATE INDEX artifact_upload_owner ON clutch.artifact_upload (owner);	-- whose quota it counts for
 
 -- Which roles have uploaded it.
 CREATE TABLE clutch.artifact_owner (
@@ -34,6 +35,7 @@ CREATE TABLE clutch.artifact_owner (
 	owner			regrole NOT NULL,		-- dumped by name
 	CONSTRAINT artifact_owner_pkey PRIMARY KEY (digest, owner)
 );
+CREATE INDEX artifact_owner_owner ON clutch.artifact_owner (owner, digest);
 
 -- Which events attach it, if their senders could read it.
 CREATE TABLE clutch.artifact_use (

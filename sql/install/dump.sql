@@ -14,7 +14,9 @@ BEGIN
 		-- A role that was dropped leaves a bare number, which would name
 		-- somebody else in another cluster.
 		PERFORM pg_catalog.pg_extension_config_dump(member,
-			CASE WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.principal,clutch.privilege}'::regclass[])
+			CASE WHEN member OPERATOR(pg_catalog.=) 'clutch.quota'::regclass
+				 THEN 'WHERE grantee::pg_catalog.oid OPERATOR(pg_catalog.=) 0 OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)'
+				 WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.principal,clutch.privilege,clutch.open_work,clutch.traffic}'::regclass[])
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)'
 				 WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.subscription,clutch.subscription_position,clutch.schedule,clutch.artifact_upload,clutch.artifact_owner}'::regclass[])
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) owner)'

@@ -14,7 +14,7 @@ FROM (VALUES
 		'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
 		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
 		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.prometheus()', 'clutch.count_events(integer,xid8,xid8)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
-		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
+		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
 	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
@@ -31,13 +31,13 @@ FROM (VALUES
 		'clutch.answer(text,jsonb,text)', 'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
 		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
-		'clutch.version()', 'clutch.now()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)',
+		'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)']),
 	('scoped_reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.why(text)', 'clutch.result(text)', 'clutch.steps(text)',
 		'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)',
-		'clutch.read_from(text,jsonb,integer)', 'clutch.position()', 'clutch.version()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()',
+		'clutch.read_from(text,jsonb,integer)', 'clutch.position()', 'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()',
 		'clutch.readable_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function)
 UNION ALL
@@ -82,7 +82,7 @@ FROM (VALUES
 	('clutch.tasks', NULL), ('clutch.runs', NULL), ('clutch.threads', NULL), ('clutch.task_edges', NULL),
 	('clutch.approvals', NULL), ('clutch.dead_letters', NULL), ('clutch.stuck', NULL),
 	('clutch.budgets', NULL), ('clutch.costs', NULL),
-	('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL),
+	('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.quotas', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL),
 	('clutch.events', 'epoch = (SELECT clutch.current_epoch()) AND xid = (SELECT pg_catalog.pg_current_xact_id_if_assigned()) '
 		'AND from_agent = ANY ((SELECT clutch.my_agents())::text[]) '
 		'OR run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[])'),
@@ -124,7 +124,7 @@ FROM (VALUES ('agent'), ('operator')) AS g(grantee)
 UNION ALL
 -- what the functions that set policies write
 SELECT 'operator', w.relation, 'INSERT, UPDATE, DELETE'
-FROM (VALUES ('clutch.retry_policy'::regclass), ('clutch.group_member'::regclass)) AS w(relation);
+FROM (VALUES ('clutch.retry_policy'::regclass), ('clutch.group_member'::regclass), ('clutch.quota'::regclass)) AS w(relation);
 COMMENT ON VIEW clutch.table_grants IS
 	'the tables, views and sequences that grant_agent, grant_reader and grant_operator grant (grantee agent, scoped_reader, reader or operator)';
 

@@ -40,6 +40,7 @@
 #include "store/scope.h"
 #include "trust/principal.h"
 #include "trust/signature.h"
+#include "trust/traffic.h"
 #include "utils/rel.h"
 #include "wake/notify.h"
 
@@ -233,6 +234,22 @@ take(Event *event)
 	return true;
 }
 
+/*
+ * 5: what the role has sent, for its quotas.  What ends a task counts as well, but is
+ * not refused, so that no task is stuck; nor can it be sent without end, since a task
+ * ends once.
+ */
+static void
+count_for_role(const Event *event)
+{
+	MessageType type = event->envelope.type;
+	bool		ends_task = !event->late &&
+		(type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_CANCEL);
+
+	if (!event->internal)
+		traffic_add(VARSIZE(event->envelope.doc), event->received_at, !ends_task);
+}
+
 /* the way of an envelope, one step a line (DESIGN 3) */
 bool
 admit_envelope(Jsonb *document, Event *event)
@@ -245,6 +262,7 @@ admit_envelope(Jsonb *document, Event *event)
 	check_contract(event);
 	if (!take(event))
 		return false;
+	count_for_role(event);
 	right_add_recipients(event);
 	attachment_take(event);
 	suspend_hear(event);

@@ -15,6 +15,7 @@
 #include "settings.h"
 #include "store/artifact.h"
 #include "trust/principal.h"
+#include "trust/quota.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -89,6 +90,17 @@ require_size(int64 bytes)
 				 errhint("Split the content, or ask an operator to raise the setting.")));
 }
 
+/* after it has been written, so that of two sessions one sees both */
+static void
+require_quota(int64 added)
+{
+	const QuotaLimits *limits = quota_limits();
+
+	if (limits != NULL && limits->of[QUOTA_ARTIFACT_BYTES] != QUOTA_NONE)
+		quota_check(limits, QUOTA_ARTIFACT_BYTES, artifact_bytes_of(principal_role(), ROWS_DIRTY),
+					added, 0, "content");
+}
+
 /* ------------------------------------------------------------------- upload */
 
 static Datum
@@ -107,6 +119,7 @@ clutch_put_artifact(PG_FUNCTION_ARGS)
 	char		hex[2 * CRYPTO_HASH_BYTES + 1];
 	uint8		digest[CRYPTO_HASH_BYTES];
 	Artifact	artifact = {.media_type = media_type, .bytes = (int64) n};
+	bool		is_owned;
 
 	require_size((int64) n);
 	crypto_sha256(VARDATA_ANY(content), n, digest);
@@ -116,7 +129,10 @@ clutch_put_artifact(PG_FUNCTION_ARGS)
 	/* what is there already is not written a second time */
 	if (!artifact_hold(artifact.digest))
 		artifact_content_append(artifact.content_no, 0, VARDATA_ANY(content), n);
+	is_owned = artifact_is_owned(artifact.digest, role, ROWS_LATEST);
 	artifact_keep(&artifact, role);
+	if (!is_owned)
+		require_quota(artifact.bytes);
 	PG_RETURN_DATUM(reference_datum(artifact.digest));
 }
 
@@ -152,6 +168,7 @@ clutch_append_artifact(PG_FUNCTION_ARGS)
 
 	require_size(upload.bytes + (int64) VARSIZE_ANY_EXHDR(content));
 	artifact_upload_append(&upload, VARDATA_ANY(content), VARSIZE_ANY_EXHDR(content));
+	require_quota((int64) VARSIZE_ANY_EXHDR(content));
 	PG_RETURN_INT64(upload.bytes);
 }
 

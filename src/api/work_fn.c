@@ -16,6 +16,7 @@
 #include "flow/claim.h"
 #include "flow/keep.h"
 #include "flow/liveness.h"
+#include "flow/open_work.h"
 #include "flow/requeue.h"
 #include "flow/restored.h"
 #include "flow/right.h"
@@ -412,6 +413,16 @@ clutch_release(PG_FUNCTION_ARGS)
 	return result_receipt(fcinfo, requeue_release(task, argument_optional_text(fcinfo, 3)));
 }
 
+/* It counts from now on for the role that begins it again. */
+static Receipt
+revive(Task *task, Slice by_agent, const char *argument)
+{
+	Receipt		receipt = requeue_revive(task, by_agent);
+
+	open_work_add_request(receipt.task_id, receipt.seq, argument);
+	return receipt;
+}
+
 Datum
 clutch_retry(PG_FUNCTION_ARGS)
 {
@@ -432,7 +443,7 @@ clutch_retry(PG_FUNCTION_ARGS)
 				 errmsg("task \"%.*s\" is %s",
 						task_id.len, task_id.s, task_status_name(task->status)),
 				 errhint("Only a task that failed, timed out or was cancelled can be retried.")));
-	return result_receipt(fcinfo, requeue_revive(task, by_agent));
+	return result_receipt(fcinfo, revive(task, by_agent, "task_id"));
 }
 
 /* spec 1.3: what failed or timed out, ancestors first; what is done stays done */
@@ -457,7 +468,7 @@ clutch_retry_run(PG_FUNCTION_ARGS)
 		problem_arguments_begin(&scope, cancel_arguments);
 		verdict_check_may_steer(task, by_agent);
 		problem_arguments_end(&scope);
-		result_put_receipt(fcinfo, requeue_revive(task, by_agent));
+		result_put_receipt(fcinfo, revive(task, by_agent, "run_id"));
 	}
 	return (Datum) 0;
 }

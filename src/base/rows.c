@@ -287,6 +287,13 @@ rows_is_being_inserted(const RowScan *scan)
 	return TransactionIdIsValid(scan->dirty.xmin);
 }
 
+bool
+rows_is_being_deleted(const RowScan *scan)
+{
+	return scan->which == ROWS_DIRTY && !TransactionIdIsValid(scan->dirty.xmin) &&
+		TransactionIdIsValid(scan->dirty.xmax);
+}
+
 TransactionId
 rows_in_doubt(const RowScan *scan)
 {

@@ -61,6 +61,9 @@
 	X(PAYLOAD_TYPE, "payload_type", 9) \
 	X(PRINCIPAL, "principal", 6) \
 	X(PRIVILEGE, "privilege", 3) \
+	X(QUOTA, "quota", 3) \
+	X(TRAFFIC, "traffic", 4) \
+	X(OPEN_WORK, "open_work", 4) \
 	X(RUN_SCOPE, "run_scope", 2) \
 	X(RUN_VISIBILITY, "run_visibility", 2) \
 	X(PARTICIPANT, "participant", 2) \
@@ -133,6 +136,10 @@ enum
 	X(PAYLOAD_TYPE_SCHEMA_ID, "payload_type_schema_id")	/* schema_id, version */ \
 	X(PRINCIPAL, "principal_pkey")	/* grantee, agent_id */ \
 	X(PRIVILEGE, "privilege_pkey")	/* grantee, privilege */ \
+	X(QUOTA, "quota_pkey")	/* grantee, what */ \
+	X(TRAFFIC, "traffic_key")	/* grantee, minute */ \
+	X(OPEN_WORK, "open_work_pkey")	/* grantee, what, task_id, seq */ \
+	X(OPEN_WORK_SEQ, "open_work_seq") \
 	X(RUN_SCOPE, "run_scope_pkey")	/* run_id */ \
 	X(RUN_SCOPE_SCOPE, "run_scope_scope")	/* scope, run_id */ \
 	X(RUN_VISIBILITY, "run_visibility_pkey")	/* run_id */ \
@@ -176,6 +183,8 @@ enum
 	X(ARTIFACT_CHUNK, "artifact_chunk_pkey")	/* content_no, first_byte */ \
 	X(ARTIFACT_UPLOAD, "artifact_upload_pkey")	/* content_no */ \
 	X(ARTIFACT_OWNER, "artifact_owner_pkey")	/* digest, owner */ \
+	X(ARTIFACT_OWNER_OWNER, "artifact_owner_owner")	/* owner, digest */ \
+	X(ARTIFACT_UPLOAD_OWNER, "artifact_upload_owner")	/* owner */ \
 	X(ARTIFACT_USE, "artifact_use_pkey")	/* seq, digest */ \
 	X(ARTIFACT_USE_DIGEST, "artifact_use_digest")	/* digest */
 
@@ -318,6 +327,9 @@ extern bool rows_is_ours(const RowScan *scan);
 
 /* ROWS_DIRTY: is another open transaction inserting this version of the row? */
 extern bool rows_is_being_inserted(const RowScan *scan);
+
+/* ROWS_DIRTY: is another open transaction deleting this version of the row, or replacing it? */
+extern bool rows_is_being_deleted(const RowScan *scan);
 
 /* the place of the current row */
 extern ItemPointerData rows_tid(const RowScan *scan);

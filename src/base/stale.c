@@ -23,6 +23,7 @@ static struct
 	[STALE_FAILURES] = {TABLE_AGENT_FAILURE},
 	[STALE_SLOTS] = {TABLE_AGENT_SLOT},
 	[STALE_KEYS] = {TABLE_AGENT_KEY},
+	[STALE_QUOTAS] = {TABLE_QUOTA},
 };
 
 /* Invalidations may arrive at any moment, so this only counts. */

@@ -25,7 +25,8 @@ typedef enum StalePart
 	STALE_CARDS,				/* clutch.agent_registry, clutch.group_member */
 	STALE_FAILURES,				/* clutch.agent_failure */
 	STALE_SLOTS,				/* clutch.agent_slot, whose changes are not announced */
-	STALE_KEYS					/* clutch.agent_key */
+	STALE_KEYS,					/* clutch.agent_key */
+	STALE_QUOTAS				/* clutch.quota */
 } StalePart;
 
 extern uint64 stale_count(StalePart part);

@@ -17,6 +17,7 @@
 #include "protocol/place.h"
 #include "protocol/problem.h"
 #include "trust/principal.h"
+#include "trust/quota.h"
 #include "utils/timestamp.h"
 
 /* columns of clutch.subscription */
@@ -196,6 +197,38 @@ subscription_insert(Oid owner, Slice name, Jsonb *filter, int members)
 	(void) rows_insert(TABLE_SUBSCRIPTION, values, nulls);
 }
 
+SubscriptionUse
+subscription_use(Oid owner, RowSnapshot which)
+{
+	SubscriptionUse use = {0};
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SUBSCRIPTION, INDEX_SUBSCRIPTION, which, AccessShareLock);
+	rows_key_oid(&scan, 1, BTEqualStrategyNumber, owner);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		use.subscriptions++;
+		use.members += rows_int4(&scan, Anum_subscription_members);
+	}
+	rows_end(&scan);
+	return use;
+}
+
+/* after it has been inserted, so that of two sessions one sees both */
+static void
+subscription_check_quotas(Oid owner, int members)
+{
+	const QuotaLimits *limits = quota_limits();
+	SubscriptionUse use;
+
+	if (limits == NULL)
+		return;
+	use = subscription_use(owner, ROWS_DIRTY);
+	quota_check(limits, QUOTA_SUBSCRIPTIONS, use.subscriptions, 1, 0, "name");
+	quota_check(limits, QUOTA_MEMBERS, use.members, members, 0, "members");
+}
+
 static void
 subscription_require_same(const Subscription *subscription, Jsonb *filter, int members)
 {
@@ -235,6 +268,7 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 	/* a restore that could not assign an owner leaves bookmarks without a subscription */
 	bookmark_delete_all(owner, name);
 	subscription_insert(owner, name, document, members);
+	subscription_check_quotas(owner, members);
 	for (bookmark.member = 0; bookmark.member < members; bookmark.member++)
 	{
 		bookmark.generation = 0;

@@ -33,9 +33,19 @@ typedef struct Delivery
 
 /*
  * start is "beginning", "now" or a position.  A repetition with the same filter
- * and number of members changes nothing; with others it raises 42710.
+ * and number of members changes nothing; with others it raises 42710.  Raises KL013
+ * if the role has too many.
  */
 extern void subscription_create(Slice name, Jsonb *filter, Slice start, int members);
+
+/* what a role has; with ROWS_DIRTY, what is not committed included */
+typedef struct SubscriptionUse
+{
+	int64		subscriptions;
+	int64		members;		/* of all of them */
+} SubscriptionUse;
+
+extern SubscriptionUse subscription_use(Oid owner, RowSnapshot which);
 
 /* Returns false if there was no such subscription. */
 extern bool subscription_drop(Slice name);

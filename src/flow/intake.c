@@ -20,6 +20,7 @@
 #include "flow/lift.h"
 #include "flow/liveness.h"
 #include "flow/move.h"
+#include "flow/open_work.h"
 #include "flow/retry.h"
 #include "flow/suspend.h"
 #include "flow/ticker.h"
@@ -186,6 +187,7 @@ intake_request(Event *event)
 		intake_take_second_request(event, task_lock(request->task_id));
 		return true;
 	}
+	open_work_add_request(request->task_id, event->seq, "");
 	intake_check_ancestors(request);
 	has_children = intake_check_children(request);
 	budget_set(request, event->seq);

@@ -9,6 +9,7 @@
 
 #include "base/document.h"
 #include "flow/keep.h"
+#include "flow/open_work.h"
 #include "flow/right.h"
 #include "task/output.h"
 #include "task/report.h"
@@ -38,7 +39,10 @@ keep_step(const Task *task, const Envelope *progress, int64 seq)
 	JsonbValue	output = progress->orders.output;
 
 	if (kept_seq == 0)
+	{
 		output_insert(task->task_id, name, seq);
+		open_work_add_step(task->task_id, seq, "/meta/clutch/step");
+	}
 	else
 		(void) keep_require_same(task->task_id, name, kept_seq, document_of_value(&output));
 }

@@ -20,6 +20,7 @@
 #include "protocol/problem.h"
 #include "store/event.h"
 #include "trust/principal.h"
+#include "trust/quota.h"
 #include "trust/secret.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
@@ -249,6 +250,32 @@ schedule_check_envelope(const Schedule *s)
 
 /* ------------------------------------------------------------- by its role */
 
+/* Another transaction that sends one replaces its row, and there are two of it meanwhile. */
+int64
+schedule_count(Oid owner, RowSnapshot which)
+{
+	int64		n = 0;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE, which, AccessShareLock);
+	rows_key_oid(&scan, 1, BTEqualStrategyNumber, owner);
+	rows_start(&scan);
+	while (rows_next(&scan))
+		n += !rows_is_being_deleted(&scan);
+	rows_end(&scan);
+	return n;
+}
+
+/* after it has been inserted, so that of two sessions one sees both */
+static void
+schedule_check_quota(Oid owner)
+{
+	const QuotaLimits *limits = quota_limits();
+
+	if (limits != NULL)
+		quota_check(limits, QUOTA_SCHEDULES, schedule_count(owner, ROWS_DIRTY), 1, 0, "name");
+}
+
 TimestampTz
 schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 {
@@ -282,6 +309,8 @@ schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 				 errhint("Choose a day that exists in one of the months.")));
 	schedule_check_envelope(&s);
 	schedule_write_row(&s, !found);
+	if (!found)
+		schedule_check_quota(s.owner);
 	notify_due(s.next_at);
 	return s.next_at;
 }

@@ -15,14 +15,14 @@
 #ifndef CLUTCH_SCHEDULE_H
 #define CLUTCH_SCHEDULE_H
 
-#include "base/text.h"
+#include "base/rows.h"
 #include "datatype/timestamp.h"
 #include "utils/jsonb.h"
 
 /*
  * New, or in place of the role's own schedule of that name; the first time.
  * Raises 22023 for a name, cron or time zone that is none, KL001 for the
- * envelope, 42501 if the sender is another's.
+ * envelope, 42501 if the sender is another's, KL013 for one too many.
  */
 extern TimestampTz schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone);
 
@@ -31,6 +31,9 @@ extern TimestampTz schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice t
  * schedule of that name.  false: there was none.
  */
 extern bool schedule_drop(Slice name);
+
+/* how many the role has; with ROWS_DIRTY, those that are not committed included */
+extern int64 schedule_count(Oid owner, RowSnapshot which);
 
 /* sends what is due, at most n; how many it sent */
 extern int	schedule_send_due(int n);

@@ -14,6 +14,7 @@
 #include "flow/expiry.h"
 #include "flow/liveness.h"
 #include "flow/offer.h"
+#include "flow/open_work.h"
 #include "flow/postponed.h"
 #include "flow/schedule.h"
 #include "flow/tally.h"
@@ -85,6 +86,7 @@ tick_run(void *arg)
 	report->sent = schedule_send_due(tick->n);
 	report->expired = tick_part_try(expiry_work, tick->n, "the senders of messages cannot be told that nobody replied");
 	(void) tick_part_try(artifact_sweep, tick->n, "artifacts that nothing uses cannot be removed");
+	(void) tick_part_try(open_work_sweep, tick->n, "tasks that are over cannot be taken off the quotas of roles");
 	(void) tick_part_try(tally_work, tick->n, "events cannot be counted for the metrics");
 	report->routed = report->due.routed +
 		tick_part_try(offer_to_all, tick->n, "waiting tasks cannot be routed");

@@ -11,6 +11,7 @@
 #include "base/crypto.h"
 #include "base/guard.h"
 #include "base/wait.h"
+#include "miscadmin.h"
 #include "store/artifact.h"
 #include "store/artifact_part.h"
 #include "utils/timestamp.h"
@@ -149,6 +150,27 @@ artifact_add_owner(Slice digest, Oid owner)
 	column_put_text(values, nulls, Anum_artifact_owner_digest, digest);
 	values[Anum_artifact_owner_owner - 1] = ObjectIdGetDatum(owner);
 	(void) rows_insert(TABLE_ARTIFACT_OWNER, values, nulls);
+}
+
+int64
+artifact_bytes_of(Oid owner, RowSnapshot which)
+{
+	int64		bytes = artifact_upload_bytes_of(owner, which);
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_ARTIFACT_OWNER, INDEX_ARTIFACT_OWNER_OWNER, which, AccessShareLock);
+	rows_key_oid(&scan, 1, BTEqualStrategyNumber, owner);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		Artifact	artifact;
+
+		CHECK_FOR_INTERRUPTS();
+		if (artifact_find(rows_text(&scan, Anum_artifact_owner_digest), which, &artifact))
+			bytes += artifact.bytes;
+	}
+	rows_end(&scan);
+	return bytes;
 }
 
 /* ------------------------------------------------------------------ keeping */

@@ -53,6 +53,13 @@ extern void artifact_keep(const Artifact *artifact, Oid owner);
 
 extern bool artifact_is_owned(Slice digest, Oid owner, RowSnapshot which);
 
+/*
+ * How many bytes the role has uploaded that are still there.  What others have uploaded
+ * as well counts in full for each of them.  With ROWS_DIRTY, what is not committed
+ * counts, too.
+ */
+extern int64 artifact_bytes_of(Oid owner, RowSnapshot which);
+
 /* --- artifact_content.c --- */
 
 extern int64 artifact_content_begin(void);
@@ -84,6 +91,9 @@ extern bool artifact_upload_lock(int64 content_no, ArtifactUpload *upload);
 /* Both are for an upload that is locked.  finish returns the artifact. */
 extern void artifact_upload_append(ArtifactUpload *upload, const char *bytes, Size n);
 extern Artifact artifact_upload_finish(const ArtifactUpload *upload);
+
+/* The bytes of the role's uploads, as in artifact_bytes_of. */
+extern int64 artifact_upload_bytes_of(Oid owner, RowSnapshot which);
 
 /* Removes uploads that were begun before that time; never waits.  Returns how many. */
 extern int	artifact_upload_sweep(TimestampTz before, int n);

@@ -122,6 +122,23 @@ artifact_upload_finish(const ArtifactUpload *upload)
 	};
 }
 
+/* A call that appends replaces the row, and there are two of it meanwhile. */
+int64
+artifact_upload_bytes_of(Oid owner, RowSnapshot which)
+{
+	int64		bytes = 0;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_ARTIFACT_UPLOAD, INDEX_ARTIFACT_UPLOAD_OWNER, which, AccessShareLock);
+	rows_key_oid(&scan, 1, BTEqualStrategyNumber, owner);
+	rows_start(&scan);
+	while (rows_next(&scan))
+		if (!rows_is_being_deleted(&scan))
+			bytes += rows_int8(&scan, Anum_artifact_upload_bytes);
+	rows_end(&scan);
+	return bytes;
+}
+
 /* the next upload that is old and that nobody else has locked, and locks it; 0: there is none */
 static int64
 artifact_upload_find_old(TimestampTz before)

@@ -245,6 +245,19 @@ task_run_is_over(Slice run_id, bool *has_tasks)
 }
 
 bool
+task_is_open(Slice task_id)
+{
+	bool		is_open;
+	RowScan		scan;
+
+	task_scan(&scan, task_id, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	is_open = rows_next(&scan) && !task_status_is_over(task_status_parse(rows_text(&scan, Anum_task_status)));
+	rows_end(&scan);
+	return is_open;
+}
+
+bool
 task_is_among_first(const Task *task, int64 n)
 {
 	int64		found = 0;

@@ -100,6 +100,9 @@ extern bool task_run_has_any(Slice run_id);
  */
 extern bool task_run_is_over(Slice run_id, bool *has_tasks);
 
+/* Is there such a task, and is it not over? */
+extern bool task_is_open(Slice task_id);
+
 /* Is it one of the first n tasks that were requested in its run? */
 extern bool task_is_among_first(const Task *task, int64 n);
 

@@ -329,6 +329,27 @@ principal_agents(void)
 	return agents;
 }
 
+List *
+principal_list_roles(RowSnapshot which)
+{
+	List	   *roles = NIL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, which, AccessShareLock);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		bool		isnull;
+		Oid			role = DatumGetObjectId(rows_datum(&scan, Anum_principal_grantee, &isnull));
+
+		/* those of one role stand together */
+		if (roles == NIL || llast_oid(roles) != role)
+			roles = lappend_oid(roles, role);
+	}
+	rows_end(&scan);
+	return roles;
+}
+
 Slice
 principal_default_agent(void)
 {

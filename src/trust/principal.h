@@ -11,7 +11,7 @@
 #ifndef CLUTCH_PRINCIPAL_H
 #define CLUTCH_PRINCIPAL_H
 
-#include "base/text.h"
+#include "base/rows.h"
 #include "protocol/agent_card.h"
 
 /*
@@ -34,6 +34,9 @@ extern bool principal_speaks_for(Slice agent_id);
 
 /* The agents that the role was granted, palloc'd; operators speak for all others, too. */
 extern SliceList principal_agents(void);
+
+/* The roles that speak for agents, palloc'd; operators and the owner need not be among them. */
+extern List *principal_list_roles(RowSnapshot which);
 
 /*
  * From now on the given role is used in place of the current one, for work

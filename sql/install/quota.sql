@@ -1,0 +1,85 @@
+-- ------------------------------------------------------------------ quotas
+-- How much a role may pile up and send.  Whoever has no row of a kind has that of
+-- the grantee 0, if there is one.
+CREATE TABLE clutch.quota (
+	grantee			regrole NOT NULL,	-- dumped by name; 0: every role
+	what			text COLLATE "C" NOT NULL CHECK (what IN ('open_requests', 'steps', 'subscriptions', 'subscription_members',
+		'schedules', 'artifact_bytes', 'events_per_minute', 'bytes_per_minute', 'bytes_per_day')),
+	value			bigint NOT NULL CHECK (value >= 0),
+	CONSTRAINT quota_pkey PRIMARY KEY (grantee, what)
+);
+
+-- For which role a request or a step counts; only for roles that have a quota of it.
+CREATE TABLE clutch.open_work (
+	grantee			regrole NOT NULL,	-- dumped by name
+	what			text COLLATE "C" NOT NULL,	-- open_requests, steps
+	task_id			text COLLATE "C" NOT NULL,
+	seq				bigint NOT NULL,	-- of the event
+	CONSTRAINT open_work_pkey PRIMARY KEY (grantee, what, task_id, seq)
+) WITH (autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX open_work_seq ON clutch.open_work (seq);
+
+-- What a role with such a quota has sent: a row for each transaction and minute, until
+-- they are put together.
+CREATE TABLE clutch.traffic (
+	grantee			regrole NOT NULL,	-- dumped by name
+	minute			timestamptz NOT NULL,	-- the first of the day: earlier ones as well
+	events			bigint NOT NULL,
+	bytes			bigint NOT NULL
+) WITH (autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX traffic_key ON clutch.traffic (grantee, minute);
+
+-- Backends remember quotas.
+CREATE FUNCTION clutch.quotas_changed() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'clutch_quotas_changed'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.quotas_changed() IS
+	'trigger: makes every backend read the quotas again';
+
+CREATE TRIGGER quotas_changed
+	AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON clutch.quota
+	FOR EACH STATEMENT EXECUTE FUNCTION clutch.quotas_changed();
+ALTER TABLE clutch.quota ENABLE ALWAYS TRIGGER quotas_changed;
+
+CREATE FUNCTION clutch.set_quota(role_name text, what text, value bigint) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r regrole := 0;
+	kinds constant text[] := '{open_requests, steps, subscriptions, subscription_members, schedules, artifact_bytes, events_per_minute, bytes_per_minute, bytes_per_day}';
+BEGIN
+	IF set_quota.what IS NULL OR set_quota.what <> ALL (kinds) THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('invalid kind of quota "%s"', coalesce(set_quota.what, 'null')),
+			DETAIL = '[{"argument": "what", "code": "WRONG_VALUE"}]',
+			HINT = format('The kinds are %s.', array_to_string(kinds, ', '));
+	ELSIF set_quota.value < 0 THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('argument "value" must not be negative, but is %s', set_quota.value),
+			DETAIL = '[{"argument": "value", "code": "NUMBER_OUT_OF_RANGE"}]',
+			HINT = 'Pass 0 to allow nothing, or NULL to remove the limit.';
+	END IF;
+	IF lower(role_name) <> 'public' THEN
+		r := clutch.require_role(role_name);
+	END IF;
+	DELETE FROM clutch.quota q WHERE q.grantee = r AND q.what = set_quota.what;
+	IF set_quota.value IS NOT NULL THEN
+		INSERT INTO clutch.quota VALUES (r, set_quota.what, set_quota.value);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION clutch.set_quota(text, text, bigint) IS
+	'limits how much a role may pile up or send, or, with NULL or PUBLIC as the role, every role that has no limit of its own; NULL removes the limit';
+
+-- Reads tables that the caller may not read, and shows no other role's use to an agent.
+CREATE FUNCTION clutch.quota_use(OUT role regrole, OUT what text, OUT value bigint, OUT used bigint)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_quota_use' LANGUAGE C STABLE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION clutch.quota_use() IS
+	'the quotas and what is used of them: of all roles for operators and readers, of the current role for others';
+
+CREATE VIEW clutch.quotas WITH (security_invoker = true) AS
+SELECT q.role, q.what, q.value, q.used FROM clutch.quota_use() q;
+COMMENT ON VIEW clutch.quotas IS
+	'the quotas of roles, and how much of each is used; without a role, what holds for every role that has no quota of its own';

@@ -1,0 +1,244 @@
+/*-------------------------------------------------------------------------
+ *
+ * open_work.c
+ *	  The open requests and the steps of roles that have a quota of them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/column.h"
+#include "base/memo.h"
+#include "flow/open_work.h"
+#include "miscadmin.h"
+#include "task/task.h"
+#include "trust/principal.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+/* columns of clutch.open_work */
+enum
+{
+	Anum_open_work_grantee = 1,
+	Anum_open_work_what,
+	Anum_open_work_task_id,
+	Anum_open_work_seq,
+	Natts_open_work = Anum_open_work_seq
+};
+
+ROWS_CHECK_COLUMNS(Natts_open_work, OPEN_WORK);
+
+static void
+open_work_key(RowScan *scan, Oid role, QuotaKind kind)
+{
+	rows_key_oid(scan, 1, BTEqualStrategyNumber, role);
+	rows_key_text(scan, 2, BTEqualStrategyNumber, slice_of_cstring(quota_kind_name(kind)));
+}
+
+/* ----------------------------------------------------------------- counting */
+
+/*
+ * A row that another transaction is inserting counts: its task cannot be looked at
+ * yet.  With ROWS_DIRTY, rows of tasks that are over are removed.
+ */
+static bool
+open_work_counts(const RowScan *scan)
+{
+	bool		is_dirty = scan->which == ROWS_DIRTY;
+	ItemPointerData tid;
+
+	if (rows_is_being_deleted(scan))
+		return false;
+	if ((is_dirty && rows_is_being_inserted(scan)) ||
+		task_is_open(rows_text(scan, Anum_open_work_task_id)))
+		return true;
+	tid = rows_tid(scan);
+	if (is_dirty)
+		(void) rows_delete_if_free(TABLE_OPEN_WORK, &tid);
+	return false;
+}
+
+/* What is palloc'd for a row goes with it. */
+static bool
+open_work_counts_in(MemoryContext each, const RowScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(each);
+	bool		counts = open_work_counts(scan);
+
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(each);
+	return counts;
+}
+
+static int64
+open_work_count(Oid role, QuotaKind kind, RowSnapshot which)
+{
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch open work",
+											   ALLOCSET_SMALL_SIZES);
+	int64		n = 0;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_OPEN_WORK, INDEX_OPEN_WORK, which,
+			   which == ROWS_DIRTY ? RowExclusiveLock : AccessShareLock);
+	open_work_key(&scan, role, kind);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		n += open_work_counts_in(each, &scan);
+	}
+	rows_end(&scan);
+	MemoryContextDelete(each);
+	return n;
+}
+
+int64
+open_work_of_role(Oid role, QuotaKind kind, RowSnapshot which)
+{
+	return open_work_count(role, kind, which);
+}
+
+/* ------------------------------------------------------------------- adding */
+
+/*
+ * What a backend has counted, and the newest event then.  Whatever has been added
+ * since has a seq of its own, so until there are so many new events in the whole log,
+ * the limit cannot be reached and nothing is counted again.
+ */
+typedef struct OpenWorkMemo
+{
+	uint64		key;
+	int64		n;
+	int64		seq;
+} OpenWorkMemo;
+
+#define MOST_REMEMBERED		1024
+
+static void
+open_work_check(const QuotaLimits *limits, Oid role, QuotaKind kind, int64 seq, const char *place)
+{
+	static HTAB *memory = NULL;
+	uint64		key = (uint64) role * NUM_QUOTA_KINDS + kind;
+	OpenWorkMemo *memo;
+	bool		found;
+	int64		n;
+
+	memory = memo_table(memory, "clutch open work", sizeof(OpenWorkMemo), MOST_REMEMBERED);
+	memo = hash_search(memory, &key, HASH_FIND, NULL);
+	if (memo != NULL && seq >= memo->seq && memo->n + (seq - memo->seq) <= limits->of[kind])
+		return;
+	n = open_work_count(role, kind, ROWS_DIRTY);
+	quota_check(limits, kind, n, 1, 0, place);
+	memo = hash_search(memory, &key, HASH_ENTER, &found);
+	memo->n = n;
+	memo->seq = seq;
+}
+
+static void
+open_work_insert(Oid role, QuotaKind kind, Slice task_id, int64 seq)
+{
+	Datum		values[Natts_open_work];
+	bool		nulls[Natts_open_work] = {0};
+
+	values[Anum_open_work_grantee - 1] = ObjectIdGetDatum(role);
+	column_put_text(values, nulls, Anum_open_work_what, slice_of_cstring(quota_kind_name(kind)));
+	column_put_text(values, nulls, Anum_open_work_task_id, task_id);
+	values[Anum_open_work_seq - 1] = Int64GetDatum(seq);
+	(void) rows_insert(TABLE_OPEN_WORK, values, nulls);
+}
+
+/* rows of an earlier life of the task, which was over and begins again */
+static void
+open_work_remove_task(Oid role, QuotaKind kind, Slice task_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_OPEN_WORK, INDEX_OPEN_WORK, ROWS_LATEST, RowExclusiveLock);
+	open_work_key(&scan, role, kind);
+	rows_key_text(&scan, 3, BTEqualStrategyNumber, task_id);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		ItemPointerData tid = rows_tid(&scan);
+
+		(void) rows_delete_if_free(TABLE_OPEN_WORK, &tid);
+	}
+	rows_end(&scan);
+}
+
+static void
+open_work_add(QuotaKind kind, Slice task_id, int64 seq, const char *place)
+{
+	const QuotaLimits *limits = quota_limits();
+	Oid			role;
+
+	if (limits == NULL || limits->of[kind] == QUOTA_NONE)
+		return;
+	role = principal_role();
+	if (kind == QUOTA_OPEN_REQUESTS)
+		open_work_remove_task(role, kind, task_id);
+	open_work_insert(role, kind, task_id, seq);
+	open_work_check(limits, role, kind, seq, place);
+}
+
+void
+open_work_add_request(Slice task_id, int64 seq, const char *place)
+{
+	open_work_add(QUOTA_OPEN_REQUESTS, task_id, seq, place);
+}
+
+void
+open_work_add_step(Slice task_id, int64 seq, const char *place)
+{
+	open_work_add(QUOTA_STEPS, task_id, seq, place);
+}
+
+/* ----------------------------------------------------------------- sweeping */
+
+/* After a pass over all rows, a backend rests. */
+#define PASS_PAUSE		USECS_PER_MINUTE
+
+/* Where the last call of this backend ended, and when the next pass may begin. */
+static int64 sweep_from = 0;
+static TimestampTz sweep_rest_until = 0;
+
+/* *looked is how many rows there were */
+static int
+open_work_sweep_rows(int n, int *looked)
+{
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch open work",
+											   ALLOCSET_SMALL_SIZES);
+	int			removed = 0;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_OPEN_WORK, INDEX_OPEN_WORK_SEQ, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_int8(&scan, 1, BTGreaterStrategyNumber, sweep_from);
+	rows_start(&scan);
+	for (*looked = 0; *looked < n && rows_next(&scan); (*looked)++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		sweep_from = rows_int8(&scan, Anum_open_work_seq);
+		removed += !open_work_counts_in(each, &scan);
+	}
+	rows_end(&scan);
+	MemoryContextDelete(each);
+	return removed;
+}
+
+int
+open_work_sweep(int n)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	int			looked;
+	int			removed;
+
+	if (now < sweep_rest_until)
+		return 0;
+	removed = open_work_sweep_rows(n, &looked);
+	if (looked < n)
+	{
+		sweep_from = 0;
+		sweep_rest_until = now + PASS_PAUSE;
+	}
+	return removed;
+}

@@ -1,0 +1,229 @@
+/*-------------------------------------------------------------------------
+ *
+ * quota.c
+ *	  How much a role may pile up and send.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/memo.h"
+#include "base/stale.h"
+#include "miscadmin.h"
+#include "protocol/problem.h"
+#include "trust/principal.h"
+#include "trust/quota.h"
+
+/* columns of clutch.quota */
+enum
+{
+	Anum_quota_grantee = 1,
+	Anum_quota_what,
+	Anum_quota_value,
+	Natts_quota = Anum_quota_value
+};
+
+ROWS_CHECK_COLUMNS(Natts_quota, QUOTA);
+
+/* the names in clutch.quota.what, and what to do when there is too much of it */
+static const struct
+{
+	const char *name;
+	const char *advice;
+}			kinds[NUM_QUOTA_KINDS] = {
+	[QUOTA_OPEN_REQUESTS] = {"open_requests", "Wait until tasks are over that the role has requested, or cancel some of them."},
+	[QUOTA_STEPS] = {"steps", "Finish the tasks whose steps are kept, or keep fewer steps of each."},
+	[QUOTA_SUBSCRIPTIONS] = {"subscriptions", "Remove a subscription of the role by clutch.unsubscribe."},
+	[QUOTA_MEMBERS] = {"subscription_members", "Subscribe with fewer members, or remove a subscription of the role by clutch.unsubscribe."},
+	[QUOTA_SCHEDULES] = {"schedules", "Remove a schedule of the role by clutch.unschedule."},
+	[QUOTA_ARTIFACT_BYTES] = {"artifact_bytes", "An artifact that no event attaches is removed when it is older than clutch.artifact_grace."},
+	[QUOTA_EVENTS_PER_MINUTE] = {"events_per_minute", NULL},
+	[QUOTA_BYTES_PER_MINUTE] = {"bytes_per_minute", NULL},
+	[QUOTA_BYTES_PER_DAY] = {"bytes_per_day", NULL},
+};
+
+const char *
+quota_kind_name(QuotaKind kind)
+{
+	return kinds[kind].name;
+}
+
+/* false: a kind that this version does not know */
+static bool
+quota_kind_parse(Slice name, QuotaKind *kind)
+{
+	int			i;
+
+	for (i = 0; i < NUM_QUOTA_KINDS; i++)
+		if (slice_equal(name, slice_of_cstring(kinds[i].name)))
+		{
+			*kind = (QuotaKind) i;
+			return true;
+		}
+	return false;
+}
+
+/* --------------------------------------------------------------------- rows */
+
+static bool
+quota_row_read(const RowScan *scan, Quota *quota)
+{
+	bool		isnull;
+
+	quota->grantee = DatumGetObjectId(rows_datum(scan, Anum_quota_grantee, &isnull));
+	quota->value = rows_int8(scan, Anum_quota_value);
+	return quota_kind_parse(rows_text(scan, Anum_quota_what), &quota->kind);
+}
+
+List *
+quota_list(RowSnapshot which)
+{
+	List	   *list = NIL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_QUOTA, INDEX_QUOTA, which, AccessShareLock);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		Quota		quota;
+
+		if (quota_row_read(&scan, &quota))
+		{
+			list = lappend(list, palloc(sizeof(Quota)));
+			*(Quota *) llast(list) = quota;
+		}
+	}
+	rows_end(&scan);
+	return list;
+}
+
+static void
+quota_read_rows(Oid grantee, QuotaLimits *limits)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_QUOTA, INDEX_QUOTA, ROWS_LATEST, AccessShareLock);
+	rows_key_oid(&scan, 1, BTEqualStrategyNumber, grantee);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		Quota		quota;
+
+		if (quota_row_read(&scan, &quota))
+			limits->of[quota.kind] = quota.value;
+	}
+	rows_end(&scan);
+}
+
+static bool
+quota_has_rows(void)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_QUOTA, INDEX_QUOTA, ROWS_LATEST, AccessShareLock);
+	return rows_look(&scan, NULL);
+}
+
+/* ------------------------------------------------------------------- memory */
+
+/* so many roles are remembered at most, before they are read anew */
+#define MOST_REMEMBERED		1024
+
+typedef struct QuotaMemo
+{
+	uint64		role;			/* key */
+	uint64		changes;		/* of the table, when it was read */
+	bool		any;
+	QuotaLimits limits;
+} QuotaMemo;
+
+/* no role has a quota, as of this count of changes; 0: not known */
+static uint64 unused_at = 0;
+
+static bool
+quota_is_unused(uint64 changes)
+{
+	if (unused_at == changes)
+		return true;
+	if (quota_has_rows())
+		return false;
+	unused_at = changes;
+	return true;
+}
+
+static void
+quota_read(Oid role, QuotaMemo *memo)
+{
+	int			i;
+
+	for (i = 0; i < NUM_QUOTA_KINDS; i++)
+		memo->limits.of[i] = QUOTA_NONE;
+	quota_read_rows(InvalidOid, &memo->limits);
+	quota_read_rows(role, &memo->limits);
+	memo->any = false;
+	for (i = 0; i < NUM_QUOTA_KINDS; i++)
+		if (memo->limits.of[i] != QUOTA_NONE)
+			memo->any = true;
+}
+
+static const QuotaMemo *
+quota_remembered(Oid role, uint64 changes)
+{
+	static HTAB *memory = NULL;
+	uint64		key = role;
+	QuotaMemo	read;
+	QuotaMemo  *memo;
+
+	memory = memo_table(memory, "clutch quotas", sizeof(QuotaMemo), MOST_REMEMBERED);
+	memo = hash_search(memory, &key, HASH_FIND, NULL);
+	if (memo != NULL && memo->changes == changes)
+		return memo;
+	read.role = key;
+	read.changes = changes;
+	quota_read(role, &read);
+	memo = hash_search(memory, &key, HASH_ENTER, NULL);
+	*memo = read;
+	return memo;
+}
+
+const QuotaLimits *
+quota_limits(void)
+{
+	uint64		changes = stale_count(STALE_QUOTAS);
+	const QuotaMemo *memo;
+	Oid			role;
+
+	if (quota_is_unused(changes))
+		return NULL;
+	role = principal_role();
+	memo = quota_remembered(role, changes);
+	return memo->any && !principal_is_operator(role) ? &memo->limits : NULL;
+}
+
+void
+quota_announce(void)
+{
+	stale_announce(STALE_QUOTAS);
+}
+
+/* ----------------------------------------------------------------- refusing */
+
+void
+quota_check(const QuotaLimits *limits, QuotaKind kind, int64 total, int64 added,
+			TimestampTz until, const char *place)
+{
+	const char *advice;
+
+	if (total <= limits->of[kind])
+		return;
+	advice = until == 0 ? kinds[kind].advice :
+		psprintf("Send it again after %s.", clock_rfc3339(until));
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_QUOTA_EXCEEDED),
+			 errproblem(place, "QUOTA_EXCEEDED"),
+			 errmsg("role \"%s\" would exceed its quota of %s: limit " INT64_FORMAT ", used " INT64_FORMAT ", asked for " INT64_FORMAT,
+					GetUserNameFromId(principal_role(), false), kinds[kind].name,
+					limits->of[kind], total - added, added),
+			 errhint("%s Only an operator can raise the limit: clutch.set_quota(role_name, what, value).", advice)));
+}
