@@ -199,5 +199,5 @@ clutch_envelope_of(PG_FUNCTION_ARGS)
 Datum
 clutch_slots_held(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(list_length(slot_list_tasks(slice_of_text(PG_GETARG_TEXT_PP(0)))));
+	PG_RETURN_INT32(slot_count_tasks(slice_of_text(PG_GETARG_TEXT_PP(0))));
 }

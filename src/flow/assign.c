@@ -302,21 +302,20 @@ assign_find_candidate(const Choice *choice, Slice agent_id)
 	return -1;
 }
 
-/* A task of the agent is looked at, of so many at most, to tell whether it works at all. */
+/* so many of its tasks are looked at to tell whether the agent works at all */
 #define IDLE_LOOKS		16
 
 /* As far as can be told at little cost: does the agent work at none of its tasks? */
 static bool
 assign_agent_is_idle(Slice agent_id)
 {
+	int			from = 0;
 	ListCell   *cell;
 
-	foreach(cell, slot_list_tasks(agent_id))
+	foreach(cell, slot_list_tasks(agent_id, &from, IDLE_LOOKS))
 	{
 		Task	   *task = task_look(*(Slice *) lfirst(cell), ROWS_LATEST);
 
-		if (foreach_current_index(cell) == IDLE_LOOKS)
-			break;
 		if (task != NULL && task->status == TASK_RUNNING && slice_equal(task->agent_id, agent_id))
 			return false;
 	}

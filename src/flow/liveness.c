@@ -36,20 +36,25 @@
 #define GAVE_UP		0			/* the agent said that it stops */
 #define WAS_LOST	1			/* the agent was not heard of */
 
+/* so many tasks are taken away from an agent in one transaction */
+#define TAKE_AWAY_SHARE	1000
+
+/* An agent may hold a million tasks: the rest is left to a later transaction. */
 bool
 liveness_settle_agent(const Consequence *consequence)
 {
+	int			from = 0;
+	List	   *tasks = slot_list_tasks(consequence->subject, &from, TAKE_AWAY_SHARE);
 	ListCell   *cell;
 
-	foreach(cell, slot_list_tasks(consequence->subject))
+	foreach(cell, tasks)
 	{
 		Consequence task = {CONSEQUENCE_TAKE_AWAY, 0, *(Slice *) lfirst(cell),
 		consequence->subject, consequence->amount};
 
-		CHECK_FOR_INTERRUPTS();
 		agenda_add(&task);
 	}
-	return true;
+	return list_length(tasks) < TAKE_AWAY_SHARE;
 }
 
 bool
@@ -194,14 +199,17 @@ static struct
 	uint64		generation;
 }			watch = {DT_NOBEGIN, DT_NOBEGIN, DT_NOBEGIN, 0};
 
-/* the latest end of a lease that the agent holds, or 0 */
+/* so many tasks of an agent are read at a time */
+#define LEASE_LOOKS		64
+
+/* the latest end of a lease among these tasks, or 0 */
 static TimestampTz
-liveness_leased_until(Slice agent_id)
+liveness_lease_among(List *tasks, Slice agent_id)
 {
 	TimestampTz until = 0;
 	ListCell   *cell;
 
-	foreach(cell, slot_list_tasks(agent_id))
+	foreach(cell, tasks)
 	{
 		Task	   *task = task_look(*(Slice *) lfirst(cell), ROWS_LATEST);
 
@@ -209,6 +217,31 @@ liveness_leased_until(Slice agent_id)
 			until = Max(until, task->lease_until);
 	}
 	return until;
+}
+
+/*
+ * The end of a lease that the agent holds and that has not run out, or 0.  Not the
+ * latest one: an agent may hold a million tasks, and is looked at again when this lease
+ * ends.
+ */
+static TimestampTz
+liveness_leased_until(Slice agent_id, TimestampTz now)
+{
+	MemoryContext some = AllocSetContextCreate(CurrentMemoryContext, "clutch leases of an agent",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(some);
+	TimestampTz until = 0;
+	int			from = 0;
+	List	   *tasks;
+
+	while (until <= now && (tasks = slot_list_tasks(agent_id, &from, LEASE_LOOKS)) != NIL)
+	{
+		until = liveness_lease_among(tasks, agent_id);
+		MemoryContextReset(some);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(some);
+	return until > now ? until : 0;
 }
 
 /* an agent to be looked at; unlike a RosterAgent it outlives the roster */
@@ -230,7 +263,7 @@ liveness_silent_at(const Silent *agent, TimestampTz now)
 	if (interval == 0 || seen == 0)
 		return DT_NOEND;
 	if (at <= now && agent->heartbeat_sec < 0)
-		at = Max(at, liveness_leased_until(agent->agent_id));
+		at = Max(at, liveness_leased_until(agent->agent_id, now));
 	return at;
 }
 
@@ -241,7 +274,7 @@ liveness_is_lost(Silent *agent, TimestampTz now)
 	TimestampTz at;
 
 	if (agent->given_up)
-		return slot_list_tasks(agent->agent_id) != NIL;
+		return slot_has_task(agent->agent_id);
 	at = liveness_silent_at(agent, now);
 	if (at > now)
 		watch.due = Min(watch.due, at);
@@ -260,7 +293,7 @@ liveness_list_gone(const Roster *roster)
 		Slice		agent_id = *(Slice *) lfirst(cell);
 		Silent	   *agent;
 
-		if (roster_find(roster, agent_id) >= 0 || slot_list_tasks(agent_id) == NIL)
+		if (roster_find(roster, agent_id) >= 0 || !slot_has_task(agent_id))
 			continue;
 		agent = palloc0(sizeof(Silent));
 		agent->agent_id = agent_id;

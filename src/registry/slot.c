@@ -354,14 +354,62 @@ slot_free(Slice agent_id, int slot_no, int64 since_seq, SlotOutcome outcome)
 	load_note_ended(agent_id, done, failed);
 }
 
-List *
-slot_list_tasks(Slice agent_id)
+static void
+slot_begin_held(RowScan *scan, Slice agent_id, int from)
 {
+	rows_begin(scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_key_int4(scan, 2, BTGreaterEqualStrategyNumber, from);
+	rows_start(scan);
+}
+
+static bool
+slot_next_held(RowScan *scan)
+{
+	while (rows_next(scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!rows_is_null(scan, Anum_agent_slot_task_id))
+			return true;
+	}
+	return false;
+}
+
+List *
+slot_list_tasks(Slice agent_id, int *from, int most)
+{
+	List	   *tasks = NIL;
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
-	return rows_list_texts(&scan, Anum_agent_slot_task_id, NIL);
+	slot_begin_held(&scan, agent_id, *from);
+	while (list_length(tasks) < most && slot_next_held(&scan))
+	{
+		tasks = slice_list_add(tasks, rows_text(&scan, Anum_agent_slot_task_id));
+		*from = rows_int4(&scan, Anum_agent_slot_slot_no) + 1;
+	}
+	rows_end(&scan);
+	return tasks;
+}
+
+bool
+slot_has_task(Slice agent_id)
+{
+	int			from = 0;
+
+	return slot_list_tasks(agent_id, &from, 1) != NIL;
+}
+
+int
+slot_count_tasks(Slice agent_id)
+{
+	int			n = 0;
+	RowScan		scan;
+
+	slot_begin_held(&scan, agent_id, 0);
+	while (slot_next_held(&scan))
+		n++;
+	rows_end(&scan);
+	return n;
 }
 
 List *

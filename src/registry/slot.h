@@ -36,8 +36,14 @@ extern int	slot_take(Slice agent_id, int max_concurrency, Slice task_id, int64 s
 /* false: slot_take would find no slot now */
 extern bool slot_is_likely(Slice agent_id, int max_concurrency);
 
-/* ids of the tasks that hold a slot of the agent, as of now; a List of Slice * */
-extern List *slot_list_tasks(Slice agent_id);
+/*
+ * Ids of the tasks that hold a slot of the agent, as of now, in the order of their slots:
+ * of so many slots at most, beginning with *from, which becomes the slot behind the
+ * last one.  A List of Slice *; NIL if there is none from there on.
+ */
+extern List *slot_list_tasks(Slice agent_id, int *from, int most);
+extern bool slot_has_task(Slice agent_id);
+extern int	slot_count_tasks(Slice agent_id);
 
 /* ids of the agents that have a slot, registered or not; a List of Slice * */
 extern List *slot_list_agents(void);

@@ -96,7 +96,9 @@ class Filling:
                  "FROM clutch.queue_no" % (seq + len(logged) * count, count))
 
     def finish(self):
-        """Gives the database statistics and hint bits, as an old one has them, and checks it."""
+        """Gives the database statistics, hint bits and seals, as an old one has them, and checks it."""
+        while self.number("SELECT clutch.seal()"):
+            pass
         sql("VACUUM ANALYZE;\nCHECKPOINT;", self.database)
         wrong = self.sql("SELECT code || ' ' || detail FROM clutch.check()")
         if wrong:

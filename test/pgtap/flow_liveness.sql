@@ -1,6 +1,6 @@
 -- How agents register, change their status, fall silent and stop, and what becomes of their tasks.
 \ir ../fixtures/tap.sql
-SELECT plan(79);
+SELECT plan(84);
 SET clutch.notify = off;
 
 CREATE FUNCTION pg_temp.card(name text, limits jsonb DEFAULT '{}') RETURNS clutch.receipt LANGUAGE sql AS $$
@@ -175,6 +175,26 @@ SELECT clutch.set_status('agent:v', 'STOPPING') \g /dev/null
 SELECT pg_temp.at('15 days 91 seconds') \g /dev/null
 SELECT pg_temp.lost() \g /dev/null
 SELECT is(pg_temp.status('v'), 'STOPPED', 'a stopping agent that falls silent is STOPPED');
+
+-- ------------------------------------------------- an agent with thousands of tasks
+SELECT clutch.set_status(agent_id, 'STOPPED') FROM clutch.agents WHERE status <> 'STOPPED' \g /dev/null
+SELECT clutch.cancel_run(run_id) FROM clutch.runs WHERE open > 0 \g /dev/null
+SELECT pg_temp.at('30 days') \g /dev/null
+SELECT pg_temp.card('w', '{"max_concurrency": 5000}') \g /dev/null
+SELECT pg_temp.ask('w' || n, 'w') FROM generate_series(1, 2400) n \g /dev/null
+SELECT clutch.claim('agent:w', 10, '1 hour') \g /dev/null
+SELECT pg_temp.at('30 days 10 minutes') \g /dev/null
+BEGIN;
+SELECT pg_stat_get_xact_numscans('clutch.task_pkey'::regclass) AS before \gset
+SELECT pg_temp.lost() \g /dev/null
+SELECT cmp_ok(pg_stat_get_xact_numscans('clutch.task_pkey'::regclass) - :before, '<', 500::bigint, 'a silent agent with a lease: not all of its 2,400 tasks are read');
+COMMIT;
+SELECT is(pg_temp.status('w'), 'READY', 'the lease counts as a sign of life');
+SELECT pg_temp.at('30 days 2 hours') \g /dev/null
+SELECT is(pg_temp.lost(), '1', 'when no lease is left, the agent is lost');
+SELECT ok((SELECT count(*) FROM clutch.agent_slot WHERE agent_id = 'agent:w' AND task_id IS NOT NULL) BETWEEN 1380 AND 1400, 'one transaction takes 1,000 tasks away from it, besides those whose leases ran out');
+SELECT clutch.tick() FROM generate_series(1, 2) \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.agent_slot WHERE agent_id = 'agent:w' AND task_id IS NOT NULL), 0::bigint, 'later ones take the rest');
 
 -- ---------------------------------------------------- three timeouts in a row
 SET clutch.heartbeat_interval = 0;
