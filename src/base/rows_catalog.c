@@ -18,6 +18,7 @@
 #include "catalog/pg_extension.h"
 #include "commands/sequence.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -267,7 +268,8 @@ rows_request_lock(Oid relid, LOCKMODE mode)
 
 /*
  * If the extension is being dropped, this waits for that, and then finds
- * either no table or that of another CREATE EXTENSION.
+ * either no table or that of another CREATE EXTENSION.  As table_open does, it
+ * lets the server count what happens to the table: autovacuum goes by the counts.
  */
 Relation
 rows_open(StateTable table, LOCKMODE lock)
@@ -280,7 +282,10 @@ rows_open(StateTable table, LOCKMODE lock)
 		rows_request_lock(relid, lock);
 		rel = RelationIdGetRelation(relid);
 		if (rel != NULL)
+		{
+			pgstat_init_relation(rel);
 			return rel;
+		}
 		UnlockRelationOid(relid, lock);
 		rows_forget_held_locks();
 		rows_forget_relation_oid((Datum) 0, relid);
