@@ -96,7 +96,7 @@ typedef struct DueWork
 {
 	int			n;
 	TimestampTz now;
-	TimestampTz after;			/* see timer_take_due */
+	TimerPlace	place;			/* so far the rows have been looked at */
 	DueReport	report;
 	char		task_id[MAX_ID_BYTES + 1];	/* the task taken last; empty: none was left */
 } DueWork;
@@ -109,7 +109,7 @@ due_take_one(void *arg)
 
 	CHECK_FOR_INTERRUPTS();
 	work->task_id[0] = '\0';
-	task = timer_take_due(work->now, &work->after);
+	task = timer_take_due(work->now, &work->place);
 	if (task == NULL)
 		return;
 	snprintf(work->task_id, sizeof(work->task_id), "%.*s", task->task_id.len, task->task_id.s);
@@ -182,7 +182,7 @@ due_move_one_by_one(DueWork *work)
 DueReport
 due_work(int n)
 {
-	DueWork		none = {n, clock_now(), PG_INT64_MIN};
+	DueWork		none = {n, clock_now(), TIMER_BEGIN};
 	DueWork		work = none;
 	ErrorData  *error;
 

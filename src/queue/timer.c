@@ -111,30 +111,53 @@ timer_clear(Task *task)
 	task->next_at = 0;
 }
 
-Task *
-timer_take_due(TimestampTz now, TimestampTz *after)
+/* The first row of the scan, which has its keys, whose task can be had. */
+static Task *
+timer_take_first(RowScan *scan, TimerPlace *place)
 {
 	Task	   *task = NULL;
-	RowScan		scan;
 
-	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_timestamp(&scan, 1, BTGreaterEqualStrategyNumber, *after);
-	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
-	rows_start(&scan);
-	while (task == NULL && rows_next(&scan))
+	rows_start(scan);
+	while (task == NULL && rows_next(scan))
 	{
+		Slice		task_id = rows_text(scan, Anum_timer_task_id);
 		bool		busy;
 
 		CHECK_FOR_INTERRUPTS();
-		if (TransactionIdIsValid(rows_in_doubt(&scan)))
+		place->due = rows_timestamp(scan, Anum_timer_due);
+		snprintf(place->task_id, sizeof(place->task_id), "%.*s", task_id.len, task_id.s);
+		if (TransactionIdIsValid(rows_in_doubt(scan)))
 			continue;
-		*after = rows_timestamp(&scan, Anum_timer_due);
-		task = task_lock_now(rows_text(&scan, Anum_timer_task_id), &busy);
+		task = task_lock_now(task_id, &busy);
 		/* its timer has been set anew since */
-		if (task != NULL && task->next_at != *after)
+		if (task != NULL && task->next_at != place->due)
 			task = NULL;
 	}
-	rows_end(&scan);
+	rows_end(scan);
+	return task;
+}
+
+/*
+ * Many tasks may be due at the same instant.  A scan that began with all of that
+ * instant would pass, each time, the rows that have been removed before.
+ */
+Task *
+timer_take_due(TimestampTz now, TimerPlace *place)
+{
+	Task	   *task;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_timestamp(&scan, 1, BTEqualStrategyNumber, place->due);
+	rows_key_text(&scan, 2, BTGreaterStrategyNumber, slice_of_cstring(place->task_id));
+	task = timer_take_first(&scan, place);
+	if (task == NULL)
+	{
+		rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, RowExclusiveLock);
+		rows_key_timestamp(&scan, 1, BTGreaterStrategyNumber, place->due);
+		rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
+		task = timer_take_first(&scan, place);
+	}
 	if (task != NULL)
 		timer_clear(task);
 	return task;

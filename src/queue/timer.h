@@ -37,12 +37,21 @@ extern void timer_set_before(Task *task, TimestampTz at);
 /* it is looked at again at that time, although it is due already */
 extern void timer_put_off(Task *task, TimestampTz due);
 
+/* the row that was looked at last; it begins as TIMER_BEGIN */
+typedef struct TimerPlace
+{
+	TimestampTz due;
+	char		task_id[MAX_ID_BYTES + 1];
+} TimerPlace;
+
+#define TIMER_BEGIN		((TimerPlace) {.due = PG_INT64_MIN})
+
 /*
- * A task whose row is due, locked, with the row removed; NULL: there is none
- * that no other transaction has locked.  *after keeps the place between calls;
- * it begins as PG_INT64_MIN.
+ * The next task behind the place whose row is due, locked, with the row removed,
+ * and the place moved there.  Rows of tasks that another transaction has locked
+ * are passed.  NULL: there is no more.
  */
-extern Task *timer_take_due(TimestampTz now, TimestampTz *after);
+extern Task *timer_take_due(TimestampTz now, TimerPlace *place);
 
 /*
  * Is there a row that is due?  Every idle claim asks.  Rows that are due later

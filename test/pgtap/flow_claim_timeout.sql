@@ -1,6 +1,6 @@
 -- Unclaimed work moves (clutch.claim_timeout; DESIGN 3).
 \ir ../fixtures/tap.sql
-SELECT plan(43);
+SELECT plan(46);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
@@ -150,4 +150,18 @@ DO $$ BEGIN
 END $$;
 SELECT cmp_ok((SELECT max(finished_at - created_at) FROM clutch.tasks WHERE task_id LIKE 'h%'), '<=', interval '70 s', 'no task waits longer than the time to claim it');
 SELECT cmp_ok((SELECT count(*) FROM clutch.events WHERE envelope #>> '{meta,clutch,move}' = 'unclaimed' AND task_id LIKE 'h%'), '<=', 60::bigint, 'and few go to an agent that never claims');
+
+-- ------------------------------------------------ many at the same instant
+-- Each is found behind the one before, not among those that are done (counted by
+-- what the index returned).
+SELECT fixture.at(600000), fixture.agent('crowd', 300, '{skill:crowd}') \g /dev/null
+SELECT fixture.ask('i' || n, NULL, 'skill:crowd') FROM generate_series(1, 300) n \g /dev/null
+SELECT is((SELECT ROW(count(*), count(DISTINCT due))::text FROM clutch.timer WHERE task_id LIKE 'i%'), '(300,1)', '300 tasks are due at one instant');
+SELECT fixture.at(600060) \g /dev/null
+BEGIN;
+SELECT pg_stat_get_xact_tuples_returned('clutch.timer_pkey'::regclass) AS before \gset
+SELECT clutch.tick(), clutch.settle() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.waiting), 300::bigint, 'a tick offers all of them');
+SELECT cmp_ok(pg_stat_get_xact_tuples_returned('clutch.timer_pkey'::regclass) - :before, '<=', 300 * 5::bigint, 'and looks at each of their timers a few times');
+COMMIT;
 SELECT * FROM finish();
