@@ -6,6 +6,7 @@ CREATE TABLE clutch.workflow (
 	version			integer NOT NULL,
 	definition		jsonb NOT NULL,			-- as registered, without its version
 	registered_at	timestamptz NOT NULL,
+	removed_at		timestamptz,			-- kept for runs that are over
 	CONSTRAINT workflow_pkey PRIMARY KEY (name, version)
 );
 
@@ -34,17 +35,24 @@ SELECT	w.name AS workflow, w.version, s.place::integer AS place,
 		(s.value #>> '{expects,payload_type}') COLLATE "C" AS payload_type,
 		ARRAY(SELECT pg_catalog.jsonb_array_elements_text(s.value #> '{expects,required}')) COLLATE "C" AS members,
 		ARRAY(SELECT pg_catalog.jsonb_array_elements_text(s.value -> 'after')) COLLATE "C" AS after_steps,
-		coalesce((s.value ->> 'optional')::boolean, false) AS is_optional
+		coalesce((s.value ->> 'optional')::boolean, false) AS is_optional,
+		w.removed_at
 FROM clutch.workflow w,
 	 LATERAL pg_catalog.jsonb_array_elements(w.definition -> 'steps') WITH ORDINALITY AS s(value, place);
 COMMENT ON VIEW clutch.workflow_step IS
-	'the steps of all workflows: what type, payload type and members of the payload the event has that completes a step, after which steps it comes, and whether a run may end without it';
+	'the steps of all workflows: what type, payload type and members of the payload the event has that completes a step, after which steps it comes, whether a run may end without it, and when that version was removed';
 
 CREATE FUNCTION clutch.register_workflow(workflow jsonb) RETURNS integer
 	AS 'MODULE_PATHNAME', 'clutch_register_workflow'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.register_workflow(jsonb) IS
 	'registers the definition of a workflow, an object or a string that contains YAML, and returns its version';
+
+CREATE FUNCTION clutch.unregister_workflow(name text, version integer) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_unregister_workflow'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.unregister_workflow(text, integer) IS
+	'removes a version of a workflow to which no run is bound that is not over; returns whether it was registered';
 
 CREATE FUNCTION clutch.workflow_from_yaml(yaml text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_workflow_from_yaml'

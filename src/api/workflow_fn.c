@@ -1,19 +1,23 @@
 /*-------------------------------------------------------------------------
  *
  * workflow_fn.c
- *	  The SQL functions register_workflow and workflow_from_yaml.
+ *	  Registering and removing workflows, and reading their YAML.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
+#include "api/result.h"
 #include "base/yaml.h"
+#include "contract/binding.h"
 #include "contract/workflow.h"
 #include "fmgr.h"
 #include "protocol/problem.h"
+#include "task/task.h"
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(clutch_register_workflow);
+PG_FUNCTION_INFO_V1(clutch_unregister_workflow);
 PG_FUNCTION_INFO_V1(clutch_workflow_from_yaml);
 
 static Jsonb *
@@ -54,4 +58,61 @@ Datum
 clutch_workflow_from_yaml(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_JSONB_P(read_yaml(slice_of_text(PG_GETARG_TEXT_PP(0)), "yaml"));
+}
+
+/* ----------------------------------------------------------------- removing */
+
+static int
+argument_version(FunctionCallInfo fcinfo, int n)
+{
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errproblem("version", "NULL_VALUE"),
+				 errmsg("argument \"version\" must not be null")));
+	if (PG_GETARG_INT32(n) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("version", "NUMBER_OUT_OF_RANGE"),
+				 errmsg("invalid version %d: must be at least 1", PG_GETARG_INT32(n))));
+	return PG_GETARG_INT32(n);
+}
+
+static void
+refuse_removal(Slice name, int version, Slice run_id, int others)
+{
+	char	   *more = others == 0 ? "" :
+		psprintf(" (and %d other run%s)", others, others == 1 ? "" : "s");
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errproblem("version", "WORKFLOW_IN_USE"),
+			 errmsg("run \"%.*s\"%s is bound to version %d of workflow \"%.*s\" and is not over",
+					run_id.len, run_id.s, more, version, name.len, name.s),
+			 errhint("Wait for the end of the run, or cancel it by clutch.cancel_run. If new runs are to follow another definition, it is enough to register that.")));
+}
+
+Datum
+clutch_unregister_workflow(PG_FUNCTION_ARGS)
+{
+	Slice		name = argument_text(fcinfo, 0, "name");
+	int			version = argument_version(fcinfo, 1);
+	Slice		open_run = SLICE_NONE;
+	int			open_runs = 0;
+	List	   *runs;
+	ListCell   *cell;
+
+	workflow_begin_removal(name);
+	runs = binding_list_runs(name, version);
+	foreach(cell, runs)
+	{
+		Slice		run_id = *(Slice *) lfirst(cell);
+		bool		has_tasks;
+
+		if (!task_run_is_over(run_id, &has_tasks) && open_runs++ == 0)
+			open_run = run_id;
+	}
+	if (open_runs > 0)
+		refuse_removal(name, version, open_run, open_runs - 1);
+	PG_RETURN_BOOL(workflow_remove(name, version, runs != NIL));
 }

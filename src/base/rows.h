@@ -89,7 +89,7 @@
 	X(CHECKPOINT, "checkpoint", 7) \
 	X(CHECKPOINT_SIGNATURE, "checkpoint_signature", 5) \
 	X(TREE_HASH, "tree_hash", 3) \
-	X(WORKFLOW, "workflow", 4) \
+	X(WORKFLOW, "workflow", 5) \
 	X(RUN_WORKFLOW, "run_workflow", 3) \
 	X(WORKFLOW_TASK, "workflow_task", 6) \
 	X(ARTIFACT, "artifact", 5) \

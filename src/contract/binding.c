@@ -9,6 +9,7 @@
 
 #include "base/column.h"
 #include "base/guard.h"
+#include "base/wait.h"
 #include "contract/binding.h"
 #include "miscadmin.h"
 
@@ -47,14 +48,15 @@ binding_is_in_use(void)
 
 /*
  * The dirty snapshot also finds the binding of a run whose first request is not
- * committed yet.
+ * committed yet: *in_doubt is set to that transaction.
  */
-bool
-binding_of_run(Slice run_id, RunBinding *binding)
+static bool
+binding_look(Slice run_id, RunBinding *binding, TransactionId *in_doubt)
 {
 	RowScan		scan;
 	bool		found;
 
+	*in_doubt = InvalidTransactionId;
 	if (!binding_is_in_use())
 		return false;
 	rows_begin(&scan, TABLE_RUN_WORKFLOW, INDEX_RUN_WORKFLOW, ROWS_DIRTY, AccessShareLock);
@@ -65,9 +67,51 @@ binding_of_run(Slice run_id, RunBinding *binding)
 	{
 		binding->workflow = slice_copy(rows_text(&scan, Anum_run_workflow_workflow));
 		binding->version = rows_int4(&scan, Anum_run_workflow_version);
+		*in_doubt = rows_in_doubt(&scan);
 	}
 	rows_end(&scan);
 	return found;
+}
+
+bool
+binding_of_run(Slice run_id, RunBinding *binding)
+{
+	TransactionId in_doubt;
+
+	return binding_look(run_id, binding, &in_doubt);
+}
+
+bool
+binding_await_run(Slice run_id, RunBinding *binding)
+{
+	for (;;)
+	{
+		TransactionId in_doubt;
+		bool		found = binding_look(run_id, binding, &in_doubt);
+
+		if (!TransactionIdIsValid(in_doubt))
+			return found;
+		wait_for_transaction(in_doubt);
+	}
+}
+
+List *
+binding_list_runs(Slice workflow, int version)
+{
+	List	   *runs = NIL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_RUN_WORKFLOW, INDEX_RUN_WORKFLOW, ROWS_DIRTY, AccessShareLock);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (rows_int4(&scan, Anum_run_workflow_version) == version &&
+			slice_equal(rows_text(&scan, Anum_run_workflow_workflow), workflow))
+			runs = slice_list_add(runs, rows_text(&scan, Anum_run_workflow_run_id));
+	}
+	rows_end(&scan);
+	return runs;
 }
 
 bool

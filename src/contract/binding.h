@@ -35,11 +35,23 @@ typedef struct TaskBinding
 	int			faults;
 } TaskBinding;
 
-/* Was any run ever bound?  Otherwise nothing here has to be asked. */
+/* Was any run ever bound?  If not, all other functions would find nothing. */
 extern bool binding_is_in_use(void);
 
 /* false: the run is not bound; otherwise palloc'd */
 extern bool binding_of_run(Slice run_id, RunBinding *binding);
+
+/*
+ * The same for a request, whose task will belong to the workflow: waits for another
+ * transaction that has bound the run and may be rolled back.
+ */
+extern bool binding_await_run(Slice run_id, RunBinding *binding);
+
+/*
+ * The runs that are bound to the version, also by transactions that have not ended: a
+ * List of Slice *.  Reads the bindings of all runs.
+ */
+extern List *binding_list_runs(Slice workflow, int version);
 
 /* Binds the run; false: another transaction has just done so. */
 extern bool binding_set(Slice run_id, const RunBinding *binding);

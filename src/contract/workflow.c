@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/document.h"
+#include "base/guard.h"
 #include "base/rows.h"
 #include "lib/stringinfo.h"
 #include "protocol/identifier.h"
@@ -24,7 +25,8 @@ enum
 	Anum_workflow_version,
 	Anum_workflow_definition,
 	Anum_workflow_registered_at,
-	Natts_workflow = Anum_workflow_registered_at
+	Anum_workflow_removed_at,
+	Natts_workflow = Anum_workflow_removed_at
 };
 
 ROWS_CHECK_COLUMNS(Natts_workflow, WORKFLOW);
@@ -33,20 +35,28 @@ ROWS_CHECK_COLUMNS(Natts_workflow, WORKFLOW);
 
 /* ----------------------------------------------------------------- finding */
 
+static void
+workflow_begin_scan(RowScan *scan, Slice name, int version, LOCKMODE lock)
+{
+	rows_begin(scan, TABLE_WORKFLOW, INDEX_WORKFLOW, ROWS_LATEST, lock);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, name);
+	if (version > 0)
+		rows_key_int4(scan, 2, BTEqualStrategyNumber, version);
+	rows_start(scan);
+}
+
 /* The definition of a version (0: the newest), or NULL; *version is set to it. */
 static Jsonb *
-workflow_definition(Slice name, int *version)
+workflow_definition(Slice name, WorkflowState state, int *version)
 {
 	Jsonb	   *definition = NULL;
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_WORKFLOW, INDEX_WORKFLOW, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
-	if (*version > 0)
-		rows_key_int4(&scan, 2, BTEqualStrategyNumber, *version);
-	rows_start(&scan);
-	if (rows_previous(&scan))
+	workflow_begin_scan(&scan, name, *version, AccessShareLock);
+	while (definition == NULL && rows_previous(&scan))
 	{
+		if (state == WORKFLOW_REGISTERED && !rows_is_null(&scan, Anum_workflow_removed_at))
+			continue;
 		definition = rows_jsonb(&scan, Anum_workflow_definition);
 		*version = rows_int4(&scan, Anum_workflow_version);
 	}
@@ -55,9 +65,9 @@ workflow_definition(Slice name, int *version)
 }
 
 bool
-workflow_find(Slice name, int version, Workflow *workflow)
+workflow_find(Slice name, int version, WorkflowState state, Workflow *workflow)
 {
-	Jsonb	   *definition = workflow_definition(name, &version);
+	Jsonb	   *definition = workflow_definition(name, state, &version);
 
 	if (definition == NULL)
 		return false;
@@ -101,7 +111,7 @@ workflow_list_names(void)
 	{
 		Slice		name = rows_text(&scan, Anum_workflow_name);
 
-		if (slice_equal(name, last))
+		if (slice_equal(name, last) || !rows_is_null(&scan, Anum_workflow_removed_at))
 			continue;
 		last = slice_copy(name);
 		if (n++ < NAMES_SHOWN)
@@ -166,6 +176,27 @@ workflow_list_steps(const Workflow *workflow)
 	return ids.data;
 }
 
+/* ------------------------------------------------------------------ guards */
+
+/* Of one name: binding_set has guards of this kind, too. */
+enum
+{
+	GUARDED_CHANGE = 1,			/* kept until the transaction ends */
+	GUARDED_BINDING				/* short, but for a removal, which keeps it */
+};
+
+static uint64
+workflow_guard(Slice name, int64 what)
+{
+	return guard_key(GUARD_WORKFLOW, name, SLICE_NONE, what);
+}
+
+uint64
+workflow_binding_guard(Slice name)
+{
+	return workflow_guard(name, GUARDED_BINDING);
+}
+
 /* ------------------------------------------------------------- registering */
 
 /* The document without its version, which is a column. */
@@ -182,14 +213,50 @@ workflow_without_version(Jsonb *document)
 static void
 workflow_insert(Slice name, int version, Jsonb *definition)
 {
-	Datum		values[Natts_workflow];
+	Datum		values[Natts_workflow] = {0};
 	bool		nulls[Natts_workflow] = {0};
 
 	values[Anum_workflow_name - 1] = PointerGetDatum(slice_to_text(name));
 	values[Anum_workflow_version - 1] = Int32GetDatum(version);
 	values[Anum_workflow_definition - 1] = JsonbPGetDatum(definition);
 	values[Anum_workflow_registered_at - 1] = TimestampTzGetDatum(clock_now());
+	nulls[Anum_workflow_removed_at - 1] = true;
 	(void) rows_insert(TABLE_WORKFLOW, values, nulls);
+}
+
+/* Says when the version was removed (0: it is not); false if that is not news. */
+static bool
+workflow_set_removed(Slice name, int version, TimestampTz at)
+{
+	bool		is_news;
+	RowScan		scan;
+
+	workflow_begin_scan(&scan, name, version, RowExclusiveLock);
+	is_news = rows_next(&scan) && rows_is_null(&scan, Anum_workflow_removed_at) == (at != 0) &&
+		rows_lock(&scan, ROW_LOCK_CHANGE, true) == ROW_LOCKED;
+	if (is_news)
+	{
+		Datum		values[Natts_workflow];
+		bool		nulls[Natts_workflow];
+		ItemPointerData tid = rows_tid(&scan);
+
+		rows_keep(&scan, values, nulls);
+		values[Anum_workflow_removed_at - 1] = TimestampTzGetDatum(at);
+		nulls[Anum_workflow_removed_at - 1] = at == 0;
+		rows_update(TABLE_WORKFLOW, &tid, values, nulls);
+	}
+	rows_end(&scan);
+	return is_news;
+}
+
+/* the highest version of all, or 0 */
+static int
+workflow_last_version(Slice name)
+{
+	int			version = 0;
+
+	(void) workflow_definition(name, WORKFLOW_ANY, &version);
+	return version;
 }
 
 int
@@ -206,13 +273,17 @@ workflow_register(Jsonb *document)
 	if (list->n > 0)
 		problem_raise(list, ERRCODE_INVALID_PARAMETER_VALUE, "workflow");
 
-	/* one after the other, until the transaction ends: the versions count up */
-	relation_close(rows_open(TABLE_WORKFLOW, ShareRowExclusiveLock), NoLock);
+	/* one after the other: the versions count up */
+	(void) guard_keep(workflow_guard(workflow.name, GUARDED_CHANGE), true);
 	definition = workflow_without_version(document);
 	version = (int) workflow.version;
-	present = workflow_definition(workflow.name, &version);
+	present = workflow_definition(workflow.name, version > 0 ? WORKFLOW_ANY : WORKFLOW_REGISTERED,
+								  &version);
 	if (present != NULL && compareJsonbContainers(&present->root, &definition->root) == 0)
+	{
+		(void) workflow_set_removed(workflow.name, version, 0);
 		return version;
+	}
 	if (present != NULL && workflow.version > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
@@ -220,10 +291,31 @@ workflow_register(Jsonb *document)
 				 errmsg("version %d of workflow \"%.*s\" is registered with another definition",
 						version, workflow.name.len, workflow.name.s),
 				 errhint("A version never changes. Leave the version out to register the next one.")));
-	if (workflow.version > 0)
-		version = (int) workflow.version;
-	else
-		version = present != NULL ? version + 1 : 1;
+	version = workflow.version > 0 ? (int) workflow.version : workflow_last_version(workflow.name) + 1;
 	workflow_insert(workflow.name, version, definition);
 	return version;
+}
+
+/* ---------------------------------------------------------------- removing */
+
+void
+workflow_begin_removal(Slice name)
+{
+	(void) guard_keep(workflow_guard(name, GUARDED_CHANGE), true);
+	(void) guard_keep(workflow_binding_guard(name), true);
+}
+
+bool
+workflow_remove(Slice name, int version, bool is_needed)
+{
+	bool		was_registered = workflow_set_removed(name, version, clock_now());
+	RowScan		scan;
+
+	if (is_needed)
+		return was_registered;
+	rows_begin(&scan, TABLE_WORKFLOW, INDEX_WORKFLOW, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_key_int4(&scan, 2, BTEqualStrategyNumber, version);
+	(void) rows_delete_first(&scan);
+	return was_registered;
 }

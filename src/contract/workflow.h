@@ -6,7 +6,9 @@
  * A workflow has steps, and each step says what the event that completes it has
  * to look like: its type, its payload_type and the members of its payload.  A
  * step may come after others, and may be optional.  Definitions have versions,
- * numbered from 1, which never change.
+ * numbered from 1, which never change.  A version that is removed is bound to no
+ * more runs.  It stays as long as runs that are over need it, for they are shown by
+ * its steps.
  *
  * What is read from a document points into it.
  *
@@ -30,7 +32,7 @@ typedef struct WorkflowStep
 typedef struct Workflow
 {
 	Slice		name;
-	int64		version;		/* 0: the document does not say it */
+	int64		version;		/* 0: the document names none */
 	int			nsteps;
 	WorkflowStep *steps;
 } Workflow;
@@ -39,17 +41,43 @@ typedef struct Workflow
 extern void workflow_read(Jsonb *document, Workflow *workflow, ProblemList *list);
 
 /*
- * Registers a definition and returns its version: the one it says, or the next.
+ * Registers a definition and returns its version: the one that it names, or the next.
  * A definition that is equal to the newest version, or to the version that it
- * says, is registered already.  Raises 22023 with all faults, or 23505, code
+ * names, is registered already; one that names a removed version brings it back.
+ * Raises 22023 with all faults, or 23505, code
  * WORKFLOW_EXISTS, if that version is another definition.
  */
 extern int	workflow_register(Jsonb *document);
 
-/* Finds a version (0: the newest), palloc'd; false: there is none. */
-extern bool workflow_find(Slice name, int version, Workflow *workflow);
+/* which versions are looked for */
+typedef enum WorkflowState
+{
+	WORKFLOW_REGISTERED,		/* to which a run may be bound */
+	WORKFLOW_ANY				/* also removed ones */
+} WorkflowState;
 
-/* The name and the version in "name@2"; a version of 0: none is named, -1: not a number. */
+/* Finds a version (0: the newest), palloc'd; false: there is none. */
+extern bool workflow_find(Slice name, int version, WorkflowState state, Workflow *workflow);
+
+/*
+ * Whoever binds a run takes this guard (base/guard) before it finds the version, and
+ * releases it when the binding can be seen.
+ */
+extern uint64 workflow_binding_guard(Slice name);
+
+/*
+ * Before the runs are looked up that are bound to a version: until the transaction
+ * ends, nobody else binds a run to this workflow, registers or removes it.
+ */
+extern void workflow_begin_removal(Slice name);
+
+/*
+ * Removes a version; if runs need it, it stays for them.  Returns false if it was
+ * not registered, or removed before.
+ */
+extern bool workflow_remove(Slice name, int version, bool is_needed);
+
+/* The name and the version of "name@2".  The version is 0 if there is none, -1 if it is no number. */
 extern void workflow_split_name(Slice text, Slice *name, int *version);
 
 /* some names of workflows for a hint, palloc'd; NULL: there are none */

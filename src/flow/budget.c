@@ -148,7 +148,7 @@ budget_exceeded(const Task *task)
 		return NULL;
 	if (budget.depth >= 0 && task->depth > budget.depth)
 		return psprintf("depth %d of " INT64_FORMAT, task->depth, budget.depth);
-	if (budget.tasks >= 0 && !task_is_among_first(task, budget.tasks))
+	if (budget.tasks >= 0 && !task_is_among_first(task, budget.tasks, ROWS_LATEST))
 		return psprintf("more than " INT64_FORMAT " tasks", budget.tasks);
 	if (!amount_is_limit(&budget.amount))
 		return NULL;

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/document.h"
+#include "base/guard.h"
 #include "contract/binding.h"
 #include "contract/payload_type.h"
 #include "contract/workflow.h"
@@ -54,28 +55,66 @@ contract_refuse_other(const Envelope *request, const RunBinding *bound)
 			 errhint("Name the workflow in the first request of a run.")));
 }
 
-/* The workflow that the request names: found, and that of the run from now on. */
-static void
-contract_bind(const Task *task, const Envelope *request, RunBinding *binding, bool is_bound)
+/*
+ * Binds the run to the version that is asked for, which is set if it is the newest;
+ * *is_news is false if another transaction has just bound it.  Returns false if no
+ * such version is registered.
+ */
+static bool
+contract_bind_run(Slice run_id, RunBinding *asked, WorkflowState state, bool *is_news)
 {
-	RunBinding	asked;
+	uint64		guard = workflow_binding_guard(asked->workflow);
+	Workflow	workflow;
+	bool		found;
+
+	guard_take(guard);
+	found = asked->version >= 0 &&
+		workflow_find(asked->workflow, asked->version, state, &workflow);
+	if (found)
+	{
+		asked->version = (int) workflow.version;
+		*is_news = binding_set(run_id, asked);
+	}
+	guard_release(guard);
+	return found;
+}
+
+/* The request of a run that is bound may name the workflow again. */
+static void
+contract_compare_workflow(const Envelope *request, const RunBinding *asked, const RunBinding *bound)
+{
 	Workflow	workflow;
 
-	workflow_split_name(request->orders.workflow, &asked.workflow, &asked.version);
-	if (asked.version < 0 || !workflow_find(asked.workflow, asked.version, &workflow))
+	if (asked->version < 0 || !workflow_find(asked->workflow, asked->version, WORKFLOW_ANY, &workflow))
 		contract_refuse_workflow(request);
-	if (!is_bound)
+	if (!slice_equal(asked->workflow, bound->workflow) ||
+		(asked->version > 0 && asked->version != bound->version))
+		contract_refuse_other(request, bound);
+}
+
+/* The run is bound to the workflow that the request names, and perhaps was before. */
+static void
+contract_bind(const Task *task, const Envelope *request)
+{
+	RunBinding	asked;
+	RunBinding	bound;
+	bool		is_news = false;
+
+	workflow_split_name(request->orders.workflow, &asked.workflow, &asked.version);
+	while (!is_news)
 	{
-		if (!task_is_among_first(task, 1))
-			contract_refuse_other(request, NULL);
-		*binding = (RunBinding) {asked.workflow, (int) workflow.version};
-		/* if another transaction was faster, its workflow counts */
-		if (binding_set(task->run_id, binding) || !binding_of_run(task->run_id, binding))
+		RunBinding	next = asked;
+
+		if (binding_await_run(task->run_id, &bound))
+		{
+			contract_compare_workflow(request, &asked, &bound);
 			return;
+		}
+		if (!task_is_among_first(task, 1, ROWS_DIRTY))
+			contract_refuse_other(request, NULL);
+		if (!contract_bind_run(task->run_id, &next, WORKFLOW_REGISTERED, &is_news))
+			contract_refuse_workflow(request);
 	}
-	if (!slice_equal(asked.workflow, binding->workflow) ||
-		(asked.version > 0 && asked.version != binding->version))
-		contract_refuse_other(request, binding);
 }
 
 /* false: the run is not bound, or to a definition that this database does not have */
@@ -85,7 +124,7 @@ contract_workflow_of_run(Slice run_id, Workflow *workflow)
 	RunBinding	binding;
 
 	return binding_of_run(run_id, &binding) &&
-		workflow_find(binding.workflow, binding.version, workflow);
+		workflow_find(binding.workflow, binding.version, WORKFLOW_ANY, workflow);
 }
 
 /* ------------------------------------------------------------------- steps */
@@ -207,11 +246,10 @@ contract_begin(const Task *task, const Envelope *request)
 	RunBinding	binding;
 	Workflow	workflow;
 	const WorkflowStep *step;
-	bool		is_bound = binding_of_run(task->run_id, &binding);
 
 	if (slice_present(request->orders.workflow))
-		contract_bind(task, request, &binding, is_bound);
-	else if (!is_bound)
+		contract_bind(task, request);
+	else if (!binding_await_run(task->run_id, &binding))
 	{
 		if (slice_present(request->orders.step_of))
 			contract_refuse_step(request, NULL);
@@ -236,11 +274,14 @@ contract_replay(const Task *task, const Envelope *request)
 
 	if (slice_present(request->orders.workflow) && !binding_of_run(task->run_id, &binding))
 	{
+		WorkflowState state;
+		bool		is_news;
+
 		workflow_split_name(request->orders.workflow, &binding.workflow, &binding.version);
-		if (binding.version < 0 || !workflow_find(binding.workflow, binding.version, &workflow))
+		/* a version that is named was registered when the request came */
+		state = binding.version > 0 ? WORKFLOW_ANY : WORKFLOW_REGISTERED;
+		if (!contract_bind_run(task->run_id, &binding, state, &is_news))
 			return;
-		binding.version = (int) workflow.version;
-		(void) binding_set(task->run_id, &binding);
 	}
 	if (!contract_workflow_of_run(task->run_id, &workflow))
 		return;

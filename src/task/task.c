@@ -170,9 +170,9 @@ task_scan_children(RowScan *scan, Slice task_id, RowSnapshot which)
 }
 
 static void
-task_scan_run(RowScan *scan, Slice run_id)
+task_scan_run(RowScan *scan, Slice run_id, RowSnapshot which)
 {
-	rows_begin(scan, TABLE_TASK, INDEX_TASK_RUN_ID, ROWS_LATEST, AccessShareLock);
+	rows_begin(scan, TABLE_TASK, INDEX_TASK_RUN_ID, which, AccessShareLock);
 	rows_key_text(scan, 1, BTEqualStrategyNumber, run_id);
 }
 
@@ -220,7 +220,7 @@ task_run_has_any(Slice run_id)
 {
 	RowScan		scan;
 
-	task_scan_run(&scan, run_id);
+	task_scan_run(&scan, run_id, ROWS_LATEST);
 	return rows_look(&scan, NULL);
 }
 
@@ -231,8 +231,7 @@ task_run_is_over(Slice run_id, bool *has_tasks)
 	RowScan		scan;
 
 	*has_tasks = false;
-	rows_begin(&scan, TABLE_TASK, INDEX_TASK_RUN_ID, ROWS_DIRTY, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	task_scan_run(&scan, run_id, ROWS_DIRTY);
 	rows_start(&scan);
 	while (over && rows_next(&scan))
 	{
@@ -258,12 +257,12 @@ task_is_open(Slice task_id)
 }
 
 bool
-task_is_among_first(const Task *task, int64 n)
+task_is_among_first(const Task *task, int64 n, RowSnapshot which)
 {
 	int64		found = 0;
 	RowScan		scan;
 
-	task_scan_run(&scan, task->run_id);
+	task_scan_run(&scan, task->run_id, which);
 	rows_start(&scan);
 	while (found <= n && rows_next(&scan))
 	{
@@ -433,7 +432,7 @@ task_list_in_run(Slice run_id, bool only_live)
 	ListCell   *cell;
 	RowScan		scan;
 
-	task_scan_run(&scan, run_id);
+	task_scan_run(&scan, run_id, ROWS_LATEST);
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{

@@ -103,8 +103,11 @@ extern bool task_run_is_over(Slice run_id, bool *has_tasks);
 /* Is there such a task, and is it not over? */
 extern bool task_is_open(Slice task_id);
 
-/* Is it one of the first n tasks that were requested in its run? */
-extern bool task_is_among_first(const Task *task, int64 n);
+/*
+ * Is it one of the first n tasks that were requested in its run?  With ROWS_DIRTY,
+ * those count whose requests are not committed.
+ */
+extern bool task_is_among_first(const Task *task, int64 n, RowSnapshot which);
 
 /*
  * The children of a task, as a List of Slice *.  ROWS_DIRTY includes those

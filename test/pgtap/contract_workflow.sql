@@ -1,7 +1,7 @@
 -- Workflows: definitions, the run that is bound to one, the contracts of its steps,
 -- their order, and how a run ends without one of them.
 \ir ../fixtures/tap.sql
-SELECT plan(122);
+SELECT plan(144);
 SET clutch.notify = off;
 SET clutch.retry_max = 0;
 SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
@@ -190,6 +190,31 @@ SELECT is(pg_temp.progress('{"percent": 1}', 'draft.v1'), 'KL010 CONTRACT_BROKEN
 SELECT is(pg_temp.progress('{"text": "x"}', 'draft.v1'), 'no error', 'and taken');
 SELECT is(pg_temp.status('run:7'), 'draft completed d7', 'then the step is completed');
 
+-- ---------------------------------------------------------------------- removal
+SELECT is(clutch.unregister_workflow('report', 2), true, 'a version to which no run is bound is removed');
+SELECT is((SELECT count(*) FROM clutch.workflow WHERE name = 'report' AND version = 2), 0::bigint, 'entirely');
+SELECT is(clutch.unregister_workflow('report', 2), false, 'it is not removed again');
+SELECT throws_ok($$SELECT clutch.unregister_workflow('report', 1)$$, '55006', 'run "run:6" is bound to version 1 of workflow "report" and is not over', 'a run that goes on keeps its version');
+SELECT fixture.ask('r8', 'agent:ken', NULL, '{"workflow": "report"}', run => 'run:8'), fixture.ask('r9', 'agent:ken', NULL, '{"workflow": "report"}', run => 'run:9') \g /dev/null
+SELECT throws_ok($$SELECT clutch.unregister_workflow('report', 1)$$, '55006', 'run "run:6" (and 2 other runs) is bound to version 1 of workflow "report" and is not over', 'the first of several is named');
+SELECT clutch.cancel('r8'), clutch.cancel('r9') \g /dev/null
+SELECT is(clutch.unregister_workflow('product-research', 1), true, 'runs that are over keep nobody from it');
+SELECT is(pg_temp.run('run:2'), 'failed product-research WORKFLOW_INCOMPLETE', 'and are shown as before');
+SELECT is((SELECT string_agg(version::text, ' ' ORDER BY version) FROM clutch.workflow_step WHERE workflow = 'product-research' AND removed_at IS NOT NULL), '1', 'by the steps that they had');
+SELECT is(clutch.unregister_workflow('product-research', 1), false, 'it is not removed again either');
+SELECT is(pg_temp.ask('p1', '{"workflow": "product-research@1"}', run => 'run:10'), 'KL004 WORKFLOW_NOT_FOUND /meta/clutch/workflow', 'no run is bound to it any more');
+SELECT is(pg_temp.ask('p2', '{"workflow": "product-research@1"}', run => 'run:2'), 'no error', 'but a run that was bound to it may go on');
+SELECT clutch.cancel('p2') \g /dev/null
+SELECT is(clutch.unregister_workflow('product-research', 8), true, 'the newest version is removed');
+SELECT fixture.ask('p3', 'agent:ken', NULL, '{"workflow": "product-research"}', run => 'run:11') \g /dev/null
+SELECT is((SELECT version FROM clutch.run_workflow WHERE run_id = 'run:11'), 7, 'then the one before it is bound');
+SELECT clutch.cancel('p3') \g /dev/null
+SELECT is(clutch.register_workflow(clutch.workflow_from_yaml(E:yaml) || '{"description": "nine"}'), 9, 'a number that runs know is not given again');
+SELECT is(clutch.unregister_workflow('product-research', 9), true, 'what nobody has used goes');
+SELECT is(clutch.register_workflow(clutch.workflow_from_yaml(E:yaml) || '{"version": 8, "description": "eight"}'), 8, 'a removed version is brought back');
+SELECT is((SELECT string_agg(version::text, ' ' ORDER BY version) FROM clutch.workflow_step WHERE workflow = 'product-research' AND removed_at IS NOT NULL), '1', 'by its number');
+SELECT is(fixture.fault(format('SELECT clutch.register_workflow(%L)', clutch.workflow_from_yaml(E:yaml) || '{"version": 1, "description": "one"}')), '23505 WORKFLOW_EXISTS /version', 'but not with another definition');
+
 -- ------------------------------------------------------------- rebuild and prune
 CREATE FUNCTION pg_temp.picture() RETURNS text LANGUAGE sql AS
 $$ SELECT string_agg(concat_ws('|', run_id, task_id, step, met_seq), ' ' ORDER BY task_id) || (SELECT string_agg(r::text, ' ' ORDER BY run_id) FROM clutch.run_workflow r) FROM clutch.workflow_task $$;
@@ -204,14 +229,21 @@ SELECT clutch.prune(clutch.now() + interval '1 day') \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.workflow_task WHERE run_id IN ('run:1', 'run:2', 'run:3')), 0::bigint, 'prune removes the tasks of a run');
 SELECT is((SELECT string_agg(run_id, ' ' ORDER BY run_id) FROM clutch.run_workflow), 'run:6 run:7', 'and its binding');
 
+SELECT is(clutch.unregister_workflow('product-research', 1), false, 'when the runs are gone,');
+SELECT is((SELECT count(*) FROM clutch.workflow WHERE name = 'product-research' AND version = 1), 0::bigint, 'so is the version that was kept for them');
+SELECT throws_ok($$SELECT clutch.unregister_workflow('report', 0)$$, '22023', 'invalid version 0: must be at least 1', 'versions begin with 1');
+
 -- ------------------------------------------------------------------------ roles
 CREATE ROLE clutch_test_flow;
 SELECT clutch.grant_agent('clutch_test_flow', 'agent:flow', '{skill:z}') \g /dev/null
 SET ROLE clutch_test_flow;
 SELECT throws_ok($$SELECT clutch.register_workflow('{"workflow": "mine", "steps": [{"id": "a"}]}')$$, '42501', NULL, 'the role of an agent registers no workflow');
+SELECT throws_ok($$SELECT clutch.unregister_workflow('report', 1)$$, '42501', NULL, 'and removes none');
 SELECT is((SELECT count(*) FROM clutch.workflow_status('run:7')), 0::bigint, 'nor does it see the steps of a run that is not its own');
 SELECT clutch.send(clutch.envelope('task.request', 'agent:flow', run_id => 'run:8', thread_id => 't8', task_id => 't8', meta => '{"clutch": {"workflow": "draft"}}')) \g /dev/null
 SELECT is((SELECT string_agg(step || ' ' || state, ', ') FROM clutch.workflow_status('run:8')), 'draft missing', 'but those of its own run');
 SELECT is((SELECT workflow FROM clutch.runs WHERE run_id = 'run:8'), 'draft', 'and the workflow of that run');
 RESET ROLE;
+DROP OWNED BY clutch_test_flow;
+DROP ROLE clutch_test_flow;
 SELECT * FROM finish();
