@@ -53,6 +53,26 @@ FROM clutch.artifact a;
 COMMENT ON VIEW clutch.artifacts IS
 	'the artifacts of this database, and how many events of the log attach each of them';
 
+CREATE OR REPLACE VIEW clutch.more_metrics WITH (security_invoker = true) AS
+WITH kept(state, bytes) AS (
+		SELECT CASE WHEN EXISTS (SELECT FROM clutch.artifact_use u WHERE u.digest = a.digest) THEN 'attached' ELSE 'unused' END, a.bytes
+		FROM clutch.artifact a
+	UNION ALL
+		SELECT 'unfinished', p.bytes FROM clutch.artifact_upload p),
+by_state AS (
+	SELECT pg_catalog.jsonb_build_object('state', s.state) AS labels, count(k.bytes) AS n, coalesce(sum(k.bytes), 0) AS bytes
+	FROM (VALUES ('attached'), ('unused'), ('unfinished')) AS s(state) LEFT JOIN kept k ON k.state = s.state
+	GROUP BY s.state)
+	SELECT 'clutch_artifacts'::text AS name, b.labels, b.n::double precision AS value FROM by_state b
+UNION ALL
+	SELECT 'clutch_artifact_bytes', b.labels, b.bytes FROM by_state b
+UNION ALL
+	SELECT 'clutch_artifact_chunks_unreferenced', '{}', count(*)
+	FROM clutch.artifact_chunk c
+	WHERE NOT EXISTS (SELECT FROM clutch.artifact a WHERE a.content_no = c.content_no)
+	  AND NOT EXISTS (SELECT FROM clutch.artifact_upload p WHERE p.content_no = c.content_no);
+COMMENT ON VIEW clutch.more_metrics IS 'the part of clutch.metrics() that is about artifacts';
+
 CREATE FUNCTION clutch.put_artifact(content bytea, media_type text) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_put_artifact' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.put_artifact(bytea, text) IS

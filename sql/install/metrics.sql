@@ -22,6 +22,9 @@ FROM (VALUES
 	('clutch_agent_messages_total', 'counter', 'Events by source, dest and type, for the hundred most frequent.'),
 	('clutch_agent_errors_total', 'counter', 'task.error, tool.error, task.timeout and routing.failure by source and code, for the hundred most frequent.'),
 	('clutch_agent_request_duration', 'histogram', 'Seconds from a task.request to its task.result, task.error or task.timeout, by source (the requester) and dest (the agent), for the twenty most frequent.'),
+	('clutch_artifacts', 'gauge', 'Artifacts by state: attached to an event, unused, and unfinished uploads. Those that are not attached go after clutch.artifact_grace.'),
+	('clutch_artifact_bytes', 'gauge', 'Size of the content of artifacts by state, in bytes, before compression.'),
+	('clutch_artifact_chunks_unreferenced', 'gauge', 'Chunks of content that belong to no artifact and to no upload. Other than 0, somebody has written to the tables.'),
 	('clutch_dead_rows', 'gauge', 'Dead rows of the tables of clutch that await VACUUM, according to the statistics.')
 ) AS m(name, type, help);
 COMMENT ON VIEW clutch.metric_names IS 'the metrics of clutch.metrics(), with their types and help texts for Prometheus';
@@ -105,6 +108,13 @@ END
 $$;
 COMMENT ON FUNCTION clutch.count_more(integer) IS
 	'counts events that have not been counted for the metrics yet; returns 0 if there are none';
+
+-- What the topics that are created after this one add to clutch.metrics(): they
+-- replace the view.
+CREATE VIEW clutch.more_metrics WITH (security_invoker = true) AS
+SELECT m.name, m.labels, m.value
+FROM (VALUES (NULL::text, NULL::jsonb, NULL::double precision)) AS m(name, labels, value)
+WHERE false;
 
 -- The planner cannot know that a large table is not counted: no JIT compilation
 -- and no parallel workers for that.
@@ -257,6 +267,8 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 	UNION ALL
 		SELECT 'clutch_agent_request_duration_' || m.what, pg_catalog.jsonb_build_object('source', d.source, 'dest', d.dest), m.value
 		FROM durations d CROSS JOIN LATERAL (VALUES ('sum', d.seconds), ('count', d.n::double precision)) AS m(what, value)
+	UNION ALL
+		SELECT m.name, m.labels, m.value FROM clutch.more_metrics m
 	UNION ALL
 		SELECT 'clutch_dead_rows', pg_catalog.jsonb_build_object('table', u.relname), u.n_dead_tup
 		FROM pg_catalog.pg_stat_user_tables u

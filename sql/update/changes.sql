@@ -71,6 +71,42 @@ JOIN place p ON p.owner = s.owner AND p.name = s.name
 JOIN lag b ON b.owner = p.owner AND b.name = p.name AND b.member = p.member;
 
 -- Two roles may have subscriptions of one name.
+CREATE OR REPLACE VIEW clutch.metric_names WITH (security_invoker = true) AS
+SELECT m.name, m.type, m.help
+FROM (VALUES
+	('clutch_log_seq', 'counter', 'The last seq that was drawn for the log.'),
+	('clutch_log_bytes', 'gauge', 'Size of the log on disk, with its indexes, in bytes.'),
+	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated.'),
+	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, unanswered questions, suspended tasks, timers, consequences that were put off.'),
+	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been waiting.'),
+	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer, message or schedule has been due. If it grows, nothing calls clutch.tick().'),
+	('clutch_agent_queue_size', 'gauge', 'Tasks ready to be claimed by an agent, for the hundred longest queues.'),
+	('clutch_agents', 'gauge', 'Agents by status.'),
+	('clutch_paused', 'gauge', 'Agents and capabilities that are paused.'),
+	('clutch_tasks_unclaimed', 'gauge', 'Tasks that their agents have not claimed in time, and that no other agent has taken yet.'),
+	('clutch_breakers', 'gauge', 'Agents whose circuit breaker is not closed, by the state of the breaker.'),
+	('clutch_subscription_behind', 'gauge', 'Events that a subscription has not handled yet; 10001 means more than 10000.'),
+	('clutch_subscription_oldest_seconds', 'gauge', 'How long the first of them has been in the log.'),
+	('clutch_oldest_writer_seconds', 'gauge', 'Age of the oldest open or prepared transaction of this database that has written. Its events cannot be read before it ends.'),
+	('clutch_oldest_snapshot_seconds', 'gauge', 'Age of the oldest open transaction with a snapshot, in any database. VACUUM keeps the rows that it may see.'),
+	('clutch_notification_queue_usage', 'gauge', 'Usage of the NOTIFY queue; at 1, commits that notify fail.'),
+	('clutch_schedules_failing', 'gauge', 'Schedules whose last envelope was refused.'),
+	('clutch_agent_messages_total', 'counter', 'Events by source, dest and type, for the hundred most frequent.'),
+	('clutch_agent_errors_total', 'counter', 'task.error, tool.error, task.timeout and routing.failure by source and code, for the hundred most frequent.'),
+	('clutch_agent_request_duration', 'histogram', 'Seconds from a task.request to its task.result, task.error or task.timeout, by source (the requester) and dest (the agent), for the twenty most frequent.'),
+	('clutch_artifacts', 'gauge', 'Artifacts by state: attached to an event, unused, and unfinished uploads. Those that are not attached go after clutch.artifact_grace.'),
+	('clutch_artifact_bytes', 'gauge', 'Size of the content of artifacts by state, in bytes, before compression.'),
+	('clutch_artifact_chunks_unreferenced', 'gauge', 'Chunks of content that belong to no artifact and to no upload. Other than 0, somebody has written to the tables.'),
+	('clutch_dead_rows', 'gauge', 'Dead rows of the tables of clutch that await VACUUM, according to the statistics.')
+) AS m(name, type, help);
+
+-- What the topics that are created after this one add to clutch.metrics(): they
+-- replace the view.
+CREATE VIEW clutch.more_metrics WITH (security_invoker = true) AS
+SELECT m.name, m.labels, m.value
+FROM (VALUES (NULL::text, NULL::jsonb, NULL::double precision)) AS m(name, labels, value)
+WHERE false;
+
 CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double precision)
 	RETURNS SETOF record
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 50
@@ -220,6 +256,8 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 	UNION ALL
 		SELECT 'clutch_agent_request_duration_' || m.what, pg_catalog.jsonb_build_object('source', d.source, 'dest', d.dest), m.value
 		FROM durations d CROSS JOIN LATERAL (VALUES ('sum', d.seconds), ('count', d.n::double precision)) AS m(what, value)
+	UNION ALL
+		SELECT m.name, m.labels, m.value FROM clutch.more_metrics m
 	UNION ALL
 		SELECT 'clutch_dead_rows', pg_catalog.jsonb_build_object('table', u.relname), u.n_dead_tup
 		FROM pg_catalog.pg_stat_user_tables u

@@ -1,7 +1,7 @@
 -- Spec 8.2: content outside of envelopes. It is kept once, read in ranges, seen by
 -- whoever takes part in a run that attaches it, and goes when nothing uses it.
 \ir ../fixtures/tap.sql
-SELECT plan(47);
+SELECT plan(55);
 
 SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false) \g /dev/null
 SELECT fixture.agent('ken', 20), fixture.agent('lois', 20) \g /dev/null
@@ -117,6 +117,22 @@ SELECT is(pg_temp.fault(format('SELECT pg_temp.say(%L, ''run:lois'', ''agent:loi
 RESET ROLE;
 RESET clutch.dangling_artifacts;
 
+-- ------------------------------------------------------------- what is rolled back
+BEGIN;
+SELECT clutch.put_artifact('in vain', 'text/plain') AS vain \gset
+SELECT is(clutch.get_artifact(:'vain'), 'in vain'::bytea, 'a transaction reads what it has uploaded');
+ROLLBACK;
+SELECT is((SELECT count(*) FROM clutch.artifact WHERE bytes = 7) + (SELECT count(*) FROM clutch.artifact_chunk WHERE content = 'in vain'), 0::bigint, 'and if it is rolled back, nothing of that is left');
+
+-- -------------------------------------------------------------------- metrics
+SELECT is((SELECT jsonb_object_agg(labels ->> 'state', value) FROM clutch.metrics() WHERE name = 'clutch_artifacts'), '{"attached": 2, "unused": 2, "unfinished": 1}', 'artifacts are counted by state');
+SELECT is((SELECT jsonb_object_agg(labels ->> 'state', value) FROM clutch.metrics() WHERE name = 'clutch_artifact_bytes'), '{"attached": 3000005, "unused": 3000003, "unfinished": 1000000}', 'and so are their bytes');
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_artifact_chunks_unreferenced'), 0::double precision, 'each chunk belongs to something');
+BEGIN;
+DELETE FROM clutch.artifact WHERE digest = right(:'large', 64);
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_artifact_chunks_unreferenced'), 3::double precision, 'unless somebody has deleted rows');
+ROLLBACK;
+
 -- -------------------------------------------------------------------- removal
 SELECT clutch.tick() \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.artifact), 4::bigint, 'nothing goes before the grace period is over');
@@ -124,6 +140,12 @@ SET clutch.artifact_grace = 0;
 SELECT clutch.tick() \g /dev/null
 SELECT is((SELECT array_agg(ref ORDER BY ref) FROM clutch.artifacts), (SELECT array_agg(r ORDER BY r) FROM unnest(ARRAY[:'hello', :'large']) r), 'then what nothing attaches goes');
 SELECT is((SELECT count(*) FROM clutch.artifact_upload), 0::bigint, 'and what nobody has finished');
+SELECT clutch.put_artifact('both', 'text/plain') AS both \gset
+SELECT pg_temp.say(:'both', 'run:first'), pg_sleep(0.001), clutch.now() AS between \gset
+SELECT pg_temp.say(:'both', 'run:second') \g /dev/null
+SELECT clutch.prune(:'between'), clutch.tick() \g /dev/null
+SELECT is(clutch.get_artifact(:'both'), 'both'::bytea, 'what several runs attach stays until the last of them is pruned');
+SELECT is((SELECT string_agg(u.run_id, ' ') FROM clutch.artifact_use u WHERE u.digest = right(:'both', 64)), 'run:second', 'which is the only one that still uses it');
 SELECT clutch.redact(seq, 'on request') FROM clutch.events WHERE run_id = 'run:2' AND envelope::text LIKE '%' || :'large' || '%' \g /dev/null
 SELECT clutch.prune(clutch.now() + interval '1 h') \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.artifact_use), 0::bigint, 'what is pruned or redacted attaches nothing');
