@@ -49,6 +49,44 @@ WHERE p.pronamespace = 'clutch'::regnamespace AND p.prorettype <> 'trigger'::reg
   AND p.proname NOT IN ('revoke_agent', 'revoke_reader', 'revoke_operator', 'revoke_rights', 'filter_rows');
 COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent, grant_reader and grant_operator grant (grantee agent, scoped_reader, reader or operator)';
 
+-- What users call, in the order of the reference.  A function that is in no topic comes
+-- last; those that only the extension itself calls are not shown.
+CREATE OR REPLACE VIEW clutch.functions WITH (security_invoker = true) AS
+SELECT coalesce(t.topic, 'more') AS topic,
+	   p.proname || '(' || coalesce((SELECT pg_catalog.string_agg(a.name, ', ' ORDER BY a.n)
+			FROM ROWS FROM (unnest(p.proargnames), unnest(p.proargmodes)) WITH ORDINALITY AS a(name, mode, n)
+			WHERE coalesce(a.mode, 'i') = ANY ('{i,b,v}')), '') || ')' AS call,
+	   pg_catalog.format_type(p.prorettype, NULL) AS returns,
+	   pg_catalog.obj_description(p.oid, 'pg_proc') AS purpose
+FROM pg_catalog.pg_proc p
+LEFT JOIN LATERAL (
+	SELECT v.topic, v.n, f.place
+	FROM (VALUES
+		(1, 'write', '{send,send_batch,validate,envelope,new_id,from_legacy,render}'),
+		(2, 'agents', '{register,heartbeat,set_status,unregister,pause,resume,find_agents,agents_meeting,agent_transitions,join_group,leave_group}'),
+		(3, 'routing', '{route,explain_route,why,version_satisfies}'),
+		(4, 'work', '{claim,extend_lease,progress,finish,fail,release,report,suspend,step,steps,answer,cancel,cancel_run,result,retry,retry_run,set_retry_policy,settle}'),
+		(5, 'contracts', '{register_schema,validate_payload,schema_of,register_workflow,unregister_workflow,workflow_from_yaml,workflow_status}'),
+		(6, 'read', '{task_tree,replay,run_graph,task_transitions}'),
+		(7, 'subscriptions', '{subscribe,unsubscribe,read,commit,read_from,position}'),
+		(8, 'listening', '{channel,listen}'),
+		(9, 'later and again', '{send_at,schedule,unschedule}'),
+		(10, 'run it', '{tick,metrics,prometheus,rebuild,check,now,version}'),
+		(11, 'retention', '{prune,redact,export,import}'),
+		(12, 'artifacts', '{put_artifact,get_artifact,begin_artifact,append_artifact,finish_artifact}'),
+		(13, 'proofs', '{seal,prove,consistency,verify_log,add_checkpoint_signature}'),
+		(14, 'signatures', '{canonical,signing_bytes,add_key,revoke_key,check_signature,ed25519_verify}'),
+		(15, 'roles', '{grant_agent,revoke_agent,grant_reader,revoke_reader,grant_operator,revoke_operator,set_quota}')
+	) AS v(n, topic, names), unnest(v.names::text[]) WITH ORDINALITY AS f(name, place)
+	WHERE f.name = p.proname) t ON true
+WHERE p.pronamespace = 'clutch'::regnamespace
+  AND p.prorettype <> ALL ('{trigger,internal}'::regtype[])
+  AND p.proname <> ALL ('{agent_card_schema,breaker,count_events,count_more,current_epoch,document_definitions,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_tables,grantees_of,my_agents,my_runs,quota_use,readable_runs,readable_tasks,reads_all,require_role,revoke_rights,slots_held}')
+  AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
+ORDER BY t.n, t.place, p.proname, p.pronargs;
+COMMENT ON VIEW clutch.functions IS
+	'the functions that the current role may call, in the order of the reference, without those that only the extension itself calls';
+
 CREATE OR REPLACE FUNCTION clutch.grant_functions(role_name name, grantee text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
@@ -82,7 +120,7 @@ FROM (VALUES
 	('clutch.tasks', NULL), ('clutch.runs', NULL), ('clutch.threads', NULL), ('clutch.task_edges', NULL),
 	('clutch.approvals', NULL), ('clutch.dead_letters', NULL), ('clutch.stuck', NULL),
 	('clutch.budgets', NULL), ('clutch.costs', NULL),
-	('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.quotas', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL),
+	('clutch.functions', NULL), ('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.quotas', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL),
 	('clutch.events', 'epoch = (SELECT clutch.current_epoch()) AND xid = (SELECT pg_catalog.pg_current_xact_id_if_assigned()) '
 		'AND from_agent = ANY ((SELECT clutch.my_agents())::text[]) '
 		'OR run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[])'),

@@ -1,7 +1,7 @@
 -- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
-SELECT plan(36);
+SELECT plan(41);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -112,8 +112,27 @@ CREATE ROLE clutch_test_lois;
 SELECT is((SELECT count(*)::int FROM clutch.principal WHERE grantee = 'clutch_test_lois'::regrole), 0,
 	'a later role of the same name inherits nothing');
 
+-- ----------------------------------------------------- what concerns a role
+CREATE TEMP TABLE shown (who text, n bigint, first text, internal bigint, uncommented bigint);
+GRANT ALL ON shown TO PUBLIC;
+CREATE FUNCTION pg_temp.show() RETURNS void LANGUAGE sql AS $$
+	INSERT INTO shown SELECT current_user, count(*), (SELECT f.call FROM clutch.functions f LIMIT 1),
+		count(*) FILTER (WHERE call ~ '^(readable_runs|my_agents|count_events|grant_functions|admit|policy_support|filter_rows)\('), count(*) FILTER (WHERE purpose IS NULL)
+	FROM clutch.functions
+$$;
+SELECT clutch.grant_agent('clutch_test_lois', 'agent:lois') \g /dev/null
+SET ROLE clutch_test_lois;
+SELECT pg_temp.show() \g /dev/null
+SELECT is((SELECT string_agg(call, ', ') FROM clutch.functions WHERE call ~ '^(claim|rebuild|cancel|grant_agent)\('), 'claim(agent_id, max_tasks, lease), cancel(task_id, reason, by_agent)', 'the view functions shows an agent what it may call');
+RESET ROLE;
+SELECT pg_temp.show() \g /dev/null
+SELECT is((SELECT string_agg(first, '; ') FROM shown), 'send(envelope); send(envelope)', 'in the order of use');
+SELECT is((SELECT sum(internal) + sum(uncommented) FROM shown), 0::numeric, 'with their purpose, and nothing that only the extension calls');
+SELECT cmp_ok((SELECT n FROM shown WHERE who = 'clutch_test_lois'), '<=', 80::bigint, 'an agent reads two screens');
+SELECT cmp_ok((SELECT n FROM shown WHERE who <> 'clutch_test_lois'), '>', (SELECT n + 20 FROM shown WHERE who = 'clutch_test_lois'), 'an operator has more to call');
+
 SELECT throws_ok($$ SET clutch.orchestrator = 'bogus' $$, '22023', NULL, 'clutch.orchestrator must be an agent');
 
 SELECT * FROM finish();
-DROP OWNED BY clutch_test_desk; DROP ROLE clutch_test_desk;
-DROP ROLE clutch_test_lois;
+DROP OWNED BY clutch_test_desk, clutch_test_lois;
+DROP ROLE clutch_test_desk, clutch_test_lois;
