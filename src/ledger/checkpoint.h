@@ -50,13 +50,10 @@ extern Checkpoint checkpoint_newest(RowSnapshot which);
 /* the one of that size; false if there is none */
 extern bool checkpoint_find(int64 size, RowSnapshot which, Checkpoint *checkpoint);
 
-/* Inserts a row; the members are the n seqs, ascending, and not the field. */
+/* Inserts a row.  Its members are the n seqs, which ascend; the field is not read. */
 extern void checkpoint_insert(const Checkpoint *checkpoint, const int64 *seqs, int n);
 
-/*
- * The place of an event in the tree.  Returns false if it has not been sealed, by
- * what the calling statement sees.
- */
+/* The place of an event in the tree.  false: the calling statement sees no checkpoint that has it. */
 extern bool checkpoint_locate(int64 seq, int64 *leaf_index);
 
 /* Calls visit for each checkpoint, from the first to the last, in a context that is reset. */

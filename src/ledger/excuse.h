@@ -22,7 +22,7 @@ extern Excuses *excuse_read(RowSnapshot which);
 
 extern bool excuse_has_pruned(const Excuses *excuses, int64 seq);
 
-/* Has the event that had the one leaf been redacted, and has it the other leaf since then? */
+/* Does an audit event say that redacting this event changed its leaf from was to is? */
 extern bool excuse_has_redacted(const Excuses *excuses, int64 seq, const MerkleHash *was,
 								 const MerkleHash *is);
 

@@ -11,9 +11,10 @@
  *		2026-02-01T13:20:11.123456Z				received_at, in UTC
  *		{"from":{"agent_id":"agent:a"},...}		the envelope, by RFC 8785
  *
- * If a number is not what a double can hold, as 12345678901234567890, the first line
- * is clutch-event-v1-exact and the last one the text of the jsonb, which has all of its
- * digits: otherwise, somebody could change those that a double loses.
+ * If the envelope has a number that a double cannot hold, such as
+ * 12345678901234567890, the first line is clutch-event-v1-exact and the last one the
+ * text of the jsonb, with all digits: otherwise, somebody could change those that a
+ * double loses.
  *
  * docs/proofs.md has the same for those who verify.
  *

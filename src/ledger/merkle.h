@@ -3,9 +3,9 @@
  * merkle.h
  *	  The Merkle tree of RFC 6962: hashes, roots and proofs.  No tables.
  *
- * A tree of n leaves is made of complete subtrees.  Whoever keeps the hashes of
- * those passes a function that finds them; a root or a proof then takes about
- * log2(n) calls of it.
+ * A tree of n leaves is made of complete subtrees, whose hashes the caller keeps.
+ * It passes a function that finds one of them; a root or a proof takes about log2(n)
+ * calls.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,8 +48,8 @@ extern void merkle_inclusion(int64 index, int64 size, MerkleSubtree subtree, Mer
 extern void merkle_consistency(int64 first, int64 second, MerkleSubtree subtree, MerklePath *path);
 
 /*
- * A tree to which leaves are added one by one, and of which only the root is
- * asked.  It is empty when it is zero.
+ * A tree to which leaves are added one by one, and which has a root but no proofs.
+ * With all bytes zero, it is empty.
  */
 typedef struct MerkleStack
 {

@@ -3,11 +3,11 @@
  * seal.h
  *	  Adding the committed events of the log to the tree (P3).
  *
- * Sealed are whole transactions, in the order of their ids, below the oldest one
- * that is still running: no event can appear below a sealed one any more, and
- * writers are not concerned.  Each call adds one checkpoint (ledger/checkpoint.h),
- * or writes nothing if there is nothing to seal.  A restored copy and a promoted
- * standby go on with the tree that they have got.
+ * Transactions are sealed as a whole, in the order of their IDs, and only those that
+ * are older than every one that is still running.  So no event can appear later in
+ * what has been sealed, and no writer waits.  Each call adds one checkpoint
+ * (ledger/checkpoint.h), or writes nothing if there is nothing to seal.  A restored
+ * copy and a promoted standby go on with the tree that they have.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,8 +28,8 @@
 extern int64 seal_batch(int max_events);
 
 /*
- * The same, if the last checkpoint is older than clutch.seal_interval, or if this
- * session knows that there is more to do.
+ * The same, but only if the last checkpoint is older than clutch.seal_interval, or the
+ * last batch of this session was full, so that there may be more.
  */
 extern int64 seal_if_due(int max_events);
 

@@ -4,8 +4,8 @@
  *	  The hashes of the tree over the log, clutch.tree_hash.
  *
  * The hashes of all leaves are kept, and those of the complete subtrees of height
- * 5, 10, 15 and so on: a little more than 33 bytes an event, also for events that
- * have been pruned.  A row has up to 32 consecutive hashes of one height and never
+ * 5, 10, 15 and so on: with the rows and the index around them, about 39 bytes an
+ * event, also for events that have been pruned.  A row has up to 32 consecutive hashes of one height and never
  * crosses a multiple of 32, so the hash of any complete subtree is found by one
  * scan of a few rows.  Rows are only ever inserted.
  *
@@ -17,7 +17,7 @@
 #include "base/rows.h"
 #include "ledger/merkle.h"
 
-/* how much higher each kind of subtree is whose hashes are kept */
+/* the distance of the heights whose hashes are kept */
 #define TREE_STEP		5
 #define TREE_TILE		(1 << TREE_STEP)
 

@@ -3,10 +3,11 @@
  * verification.h
  *	  Comparing the log with the tree over it (clutch.verify_log).
  *
- * Three comparisons: the hashes of the tree with the roots of the checkpoints; the
- * rows of the log with the leaves; the signatures with the notes.  A row that
- * differs is excused by an audit event (ledger/excuse.h).  Whoever rewrites the log,
- * the hashes and the checkpoints alike is found by those who kept a head outside.
+ * Three things are compared: the hashes of the tree with the roots of the
+ * checkpoints, the rows of the log with the leaves, and the signatures with the
+ * notes.  An audit event may excuse a row that differs (ledger/excuse.h).  Somebody
+ * who rewrites the log, the hashes and the checkpoints so that they fit one another
+ * is not found here, but by those who kept a head outside.
  *
  *-------------------------------------------------------------------------
  */

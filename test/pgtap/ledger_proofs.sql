@@ -2,7 +2,7 @@
 -- plpgsql; what was pruned or redacted can still be proved; and what somebody
 -- changed, deleted, moved or inserted behind the back of the database is found.
 \ir ../fixtures/tap.sql
-SELECT plan(62);
+SELECT plan(81);
 
 SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false),
 	set_config('clutch.allow_ddl', 'on', false) \g /dev/null
@@ -222,6 +222,38 @@ SELECT alike(pg_temp.forged($$UPDATE clutch.tree_hash SET hashes = set_byte(hash
 	'%TREE_DIFFERS: The hash of height 5 at 0 in clutch.tree_hash is not that of its leaves.%', 'a changed hash of the tree is found');
 SELECT alike(pg_temp.forged('DELETE FROM clutch.checkpoint WHERE size = 2'), '%CHECKPOINT_DIFFERS: The checkpoint of size 3 does not follow that of size 0.%', 'a checkpoint that is missing is found');
 SELECT alike(pg_temp.forged($$UPDATE clutch.checkpoint SET root = sha256('x') WHERE size = 3$$), '%CHECKPOINT_DIFFERS: The root of the checkpoint of size 3 is not that of its leaves.%', 'a changed root is found');
+-- each column that repeats the envelope
+SELECT is(pg_temp.forged(format('UPDATE clutch.events SET %s WHERE seq = %s', change, :first)),
+	format('COLUMNS_DIFFER: The columns of event %s are not those of its envelope.', :first), 'a changed column is found: ' || change)
+FROM unnest(ARRAY['ts = ts + interval ''1 us''', 'id = ''msg_other''', 'run_id = ''run:other''', 'thread_id = ''thread:other''', 'task_id = ''task:other''', 'parent_task_id = ''task:other''',
+	'type = ''chat.system''', 'to_agents = ''{agent:lois}''', 'to_agents = ''{agent:ken,agent:lois}''', 'domain = ''other''', 'payload_type = ''other''', 'idempotency_key = ''other''']) AS change;
+SELECT is(pg_temp.forged(format($$INSERT INTO clutch.events SELECT (jsonb_populate_record(e, '{"seq": 77778, "id": "msg_forged", "epoch": 0, "xid": "9223372036854775806"}')).* FROM clutch.events e WHERE seq = %s$$, :first)),
+	'UNKNOWN_EVENT: Event 77778 claims a transaction that was sealed without it.', 'so is one of an epoch that is over');
+
+-- a redaction excuses nothing but itself, and only the database excuses at all
+SELECT clutch.redact(:first + 2, 'on request') \g /dev/null
+SELECT clutch.seal() \g /dev/null
+SELECT is(pg_temp.forged(format($$UPDATE clutch.events SET envelope = jsonb_set(envelope, '{payload}', '{"n": 7000}') WHERE seq = %s$$, :first + 2)),
+	format('CHANGED_EVENT: Event %s is not what was sealed.', :first + 2), 'an event that is changed after its redaction is found');
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ui}', run_id => 'run:audit', payload_type => 'audit.pruned', payload => jsonb_build_object('seqs', jsonb_build_array(jsonb_build_array(:first + 3, :first + 3))))) \g /dev/null
+SELECT is(pg_temp.forged(format('DELETE FROM clutch.events WHERE seq = %s', :first + 3)),
+	format('MISSING_EVENT: Event %s is not in the log, and was not pruned.', :first + 3), 'what an agent says in the run of the audit excuses nothing');
+
+-- the tables of the tree
+SELECT clutch.seal() \g /dev/null
+SELECT alike(pg_temp.forged($$UPDATE clutch.checkpoint SET members = (SELECT int8multirange(int8range(min(lower(o.members)), min(lower(o.members)) + 1)) FROM clutch.checkpoint o) WHERE size = (SELECT max(size) FROM clutch.checkpoint)$$),
+	'%CHECKPOINT_DIFFERS: Event % is in two checkpoints.%', 'an event that two checkpoints claim is found');
+SELECT alike(pg_temp.forged('UPDATE clutch.tree_hash SET hashes = substr(hashes, 1, octet_length(hashes) - 32) WHERE height = 0 AND first_index = 32'),
+	'%TREE_DIFFERS: clutch.tree_hash does not have all leaves from %', 'a hash that is missing is found');
+BEGIN;
+DELETE FROM clutch.tree_hash WHERE height = 5;
+SELECT is(pg_temp.fault(format('SELECT clutch.prove(%s)', :first)), 'XX001', 'without its hashes nothing is proved');
+ROLLBACK;
+SELECT pg_temp.chat(5) \g /dev/null
+BEGIN;
+DELETE FROM clutch.tree_hash WHERE height = 0 AND first_index >= (SELECT max(size) / 32 * 32 FROM clutch.checkpoint);
+SELECT is(pg_temp.fault('SELECT clutch.seal()'), CASE WHEN (SELECT max(size) % 32 FROM clutch.checkpoint) > 0 THEN 'XX001' ELSE 'no error' END, 'nor sealed');
+ROLLBACK;
 SELECT is(pg_temp.found(), NULL, 'none of this is left');
 
 DROP OWNED BY ledger_reader, ledger_agent;
