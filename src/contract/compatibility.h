@@ -4,11 +4,10 @@
  *	  May one schema take the place of another?
  *
  * It may if every value that is valid against the one (narrow) is valid against
- * the other (wide).  This is proved keyword by keyword; what cannot be proved
- * counts as a fault, so a schema may be refused that would do.  There is one
- * exception to "every value": a property that narrow leaves open, without
- * saying so by additionalProperties, is supposed not to be in use.
- * docs/schemas.md lists the rules.
+ * the other (wide).  This is proved keyword by keyword.  What cannot be proved
+ * counts as a fault, so a schema may be refused although it would do.  One thing is
+ * supposed without proof: that no value has a property which narrow does not name,
+ * unless narrow has additionalProperties.  docs/schemas.md lists the rules.
  *
  *-------------------------------------------------------------------------
  */

@@ -12,14 +12,14 @@
 #include "contract/compatibility.h"
 #include "contract/json_schema_part.h"
 
-/* a value is valid against all of these schemas, and is of one of the types */
+/* what is known: the value is valid against all of these schemas, and of one of the types */
 typedef struct Facts
 {
 	List	   *nodes;			/* of SchemaNode *, with what they refer to by $ref and allOf */
 	uint32		types;			/* none: there is no such value */
 } Facts;
 
-/* a proof that has begun, and may be needed for itself if schemas are recursive */
+/* a proof that has begun; if it is needed again inside itself, the schemas are recursive */
 typedef struct ProofStep
 {
 	const struct ProofStep *outer;
@@ -80,7 +80,7 @@ extern bool compatibility_prove_number(const Facts *facts, const SchemaCheck *ch
 extern bool compatibility_prove_others(Proof *proof, const Facts *facts, const SchemaCheck *check,
 									   const SchemaNode *wide);
 
-/* does the node have checks that see the same value, and may know properties, too? */
+/* does the node refer to or combine other schemas, which may name properties, too? */
 extern bool compatibility_combines(const SchemaNode *node);
 
 /* --- compatibility_container.c: and for all others --- */

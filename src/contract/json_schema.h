@@ -28,10 +28,9 @@ typedef struct JsonSchema JsonSchema;
 typedef Jsonb *(*JsonSchemaFinder) (Slice uri);
 
 /*
- * Compiles a schema.  base is its own URI if its $id does not say another one.
- * Faults are added to the list, with paths in the schema; the result is then
- * NULL.  Otherwise it lives as long as the parent context, or until
- * json_schema_free.
+ * Compiles a schema.  base is its URI, unless its $id is another one.  Faults are
+ * added to the list, with paths in the schema, and the result is NULL.  Without
+ * faults, the result lives as long as the parent context, or until json_schema_free.
  */
 extern JsonSchema *json_schema_compile(Jsonb *document, Slice base, JsonSchemaFinder find,
 									   MemoryContext parent, ProblemList *list);

@@ -14,7 +14,7 @@
 
 struct SchemaKeyword;
 
-/* where a keyword stands: its schema, and what it says */
+/* a keyword that is read: the schema in which it stands, and its value */
 typedef struct KeywordSight
 {
 	SchemaCompiler *c;

@@ -133,7 +133,7 @@ struct JsonSchema
 {
 	MemoryContext context;
 	SchemaNode *root;
-	bool		asserts_formats;	/* some format of it asserts by its vocabulary */
+	bool		asserts_formats;	/* a format in it asserts, because its vocabulary says so */
 };
 
 /* bits of SchemaResource.vocabularies */
@@ -230,7 +230,7 @@ extern void json_schema_refuse_loops(SchemaCompiler *c);
 
 /* --- json_schema_validate.c --- */
 
-/* the resources that have been entered on the way to a schema */
+/* the way to a schema: the resources around it, from the inside out */
 typedef struct SchemaScope
 {
 	const struct SchemaScope *outer;
@@ -243,7 +243,7 @@ typedef struct SchemaRun
 	int			depth;
 } SchemaRun;
 
-/* a value, and what is wanted to be known about it */
+/* a value that is checked, and what the caller wants to know about it */
 typedef struct SchemaSight
 {
 	SchemaRun  *run;

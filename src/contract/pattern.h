@@ -3,10 +3,9 @@
  * pattern.h
  *	  The regular expressions of schemas: ECMA-262, run by PostgreSQL's engine.
  *
- * A pattern is translated into an advanced regular expression of PostgreSQL,
- * so that it matches what it matches elsewhere: \d, \w and \s mean the
- * characters of ECMA-262 whatever the locale, "." no line break, \b the edge of
- * a word.  What has no counterpart is refused: back references (with which the
+ * A pattern is translated into an advanced regular expression of PostgreSQL that
+ * matches the same texts: \d, \w and \s stand for the characters of ECMA-262 in
+ * every locale, "." for no line break, and \b for the edge of a word.  What has no counterpart is refused: back references (with which the
  * engine could take exponential time), \p of other properties than the general
  * letters, digits, punctuation and spaces, and counts above 255.
  *
@@ -20,9 +19,9 @@
 typedef struct Pattern Pattern;
 
 /*
- * Compiles a pattern, for as long as the current memory context lives.
- * Returns NULL and, in *fault, the end of a sentence that begins with the
- * pattern if it cannot be used.
+ * Compiles a pattern, for as long as the current memory context lives.  If it cannot
+ * be used, this returns NULL, and *fault is the end of a sentence that begins with
+ * the pattern.
  */
 extern Pattern *pattern_compile(Slice source, const char **fault);
 

@@ -69,7 +69,7 @@ extern Jsonb *payload_type_document(Slice what);
  */
 extern Jsonb *payload_type_with_limits(Jsonb *document);
 
-/* a name may be registered if it is a word without "/", "@" and blanks */
+/* Is it a name that may be registered: a word without "/", "@" and blanks? */
 extern bool payload_type_name_valid(Slice name);
 
 typedef enum Compatibility
@@ -82,8 +82,8 @@ typedef enum Compatibility
 
 /*
  * Registers a schema and returns its version: the given one, or the next if
- * that is 0.  A schema that is equal to the newest version changes only the
- * other arguments of that version, and is then no new one.  Raises KL011 if the
+ * that is 0.  If the schema is equal to that of the newest version, there is no new
+ * version: the other arguments of that one change.  Raises KL011 if the
  * schema is not valid, KL012 if it is not compatible with the newest version, and
  * 23505 if the version exists with another schema.
  */

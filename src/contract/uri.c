@@ -23,7 +23,7 @@ typedef struct UriParts
 	Slice		fragment;
 } UriParts;
 
-/* the length of the text up to the first of the characters, or all of it */
+/* how many bytes of the text come before the first character that is in until */
 static int
 uri_span(Slice text, const char *until)
 {

@@ -13,9 +13,9 @@
 #include "base/text.h"
 
 /*
- * The URI that a reference means where base is the URI of the document (RFC
- * 3986 5.2), palloc'd.  Its fragment is cut off and returned, as it was written,
- * in *fragment, which is absent if the reference has none.
+ * The URI that a reference in a document means (RFC 3986 5.2), palloc'd; base is the
+ * URI of the document.  The fragment is cut off: *fragment is what was written, or
+ * absent if the reference has none.
  */
 extern Slice uri_resolve(Slice base, Slice reference, Slice *fragment);
 

@@ -18,9 +18,9 @@ extern void ticker_called(void);
 
 /*
  * Warns, once in a session, that nothing ticks, if no worker looks after the
- * database and nobody has called clutch.tick() for a quarter of an hour.  To be
- * called by whoever leaves something to a later time; detail is a sentence that
- * says what will not happen in time.
+ * database and nobody has called clutch.tick() for a quarter of an hour.  Whatever
+ * has to wait for a time calls this; detail is a sentence about what happens at that
+ * time only if something ticks.
  */
 extern void ticker_warn(const char *detail);
 

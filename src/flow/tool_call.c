@@ -105,8 +105,8 @@ tool_call_check_request(const Envelope *call, const Task *task)
 }
 
 /*
- * The task, and those above it: an agent that delegates a part of its work does
- * not lift what was said about the whole.
+ * The allowlists of the task and of all tasks above it count: an agent cannot get
+ * rid of the limits of its own task by delegating a part of it.
  */
 static void
 tool_call_check_requests(const Envelope *call)

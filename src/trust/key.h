@@ -3,9 +3,9 @@
  * key.h
  *	  The public keys of agents (clutch.agent_key).
  *
- * A key is named by its agent and its kid, and both are bound to it for ever: a
- * row is never changed but to be revoked, and never removed, so that an event
- * of the log can be verified by the key that was valid when it was received.
+ * A key is named by its agent and its kid, for ever.  Its row is changed only to
+ * revoke it, and is never removed.  So an event of the log can be verified by the
+ * key that was valid when it was received.
  * An agent may have several keys that are valid at once.
  *
  * A backend remembers the keys that it has looked up, until the table changes.
@@ -34,13 +34,13 @@ extern bool key_find(Slice agent_id, Slice kid, AgentKey *key);
 extern bool key_agent_has_one(Slice agent_id);
 
 /*
- * Adds a key.  Returns false if it is there already, the same.  Raises 23505,
- * code KEY_EXISTS, if the agent has another key of that name.
+ * Adds a key.  Returns false if the agent has this very key already.  Raises 23505,
+ * code KEY_EXISTS, if it has another key of that name.
  */
 extern bool key_add(Slice agent_id, Slice kid, const AgentKey *key);
 
 /*
- * From now on, the key is refused.  Returns false if it was revoked before.
+ * The key is refused from now on.  Returns false if it was revoked before.
  * Raises 42704, code KEY_NOT_FOUND, if the agent has no key of that name.
  */
 extern bool key_revoke(Slice agent_id, Slice kid, TimestampTz now);

@@ -3,8 +3,9 @@
  * principal.h
  *	  Which database role speaks for which agent (P8).
  *
- * pg_restore does?  Only the owner and superusers may.  It asks for the role that
- * writes the row, even where another one is acted for.
+ * The role that counts is the current one, as everywhere in PostgreSQL: inside a
+ * SECURITY DEFINER function its owner.  Operators (trust/privilege) speak for every
+ * agent, other roles for the agents that clutch.principal names.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,21 +16,23 @@
 #include "protocol/agent_card.h"
 
 /*
- * Returns that role.  Raises 42501 inside an operation that PostgreSQL runs as
+ * Returns the role that counts.  Raises 42501 inside an operation that PostgreSQL runs as
  * the owner of a table (ANALYZE of an index on an expression, REFRESH
  * MATERIALIZED VIEW), because the session may belong to another role.
  */
 extern Oid	principal_role(void);
 
-/* Is that role an operator at this moment? */
+/* Is the role an operator at this moment? */
 extern bool principal_is_operator(Oid role);
 
 /*
  * May the current role put back rows of the log that were admitted before, as
- * pg_restore does?  Only the owner and superusers may.  It asks for the role that
- * writes the row, even where another one is acted for.
+ * pg_restore does?  Only the owner and superusers may.  principal_act_for changes
+ * nothing here: the role that writes the row is asked for.
  */
 extern bool principal_may_restore(void);
+
+/* Is it an operator, or has it been granted the agent? */
 extern bool principal_speaks_for(Slice agent_id);
 
 /* The agents that the role was granted, palloc'd; operators speak for all others, too. */
@@ -39,9 +42,9 @@ extern SliceList principal_agents(void);
 extern List *principal_list_roles(RowSnapshot which);
 
 /*
- * From now on the given role is used in place of the current one, for work
- * that it has left to be done in its name.  InvalidOid ends this; the caller
- * makes sure that it also ends after an error.
+ * From now on the given role counts, and not the current one: a schedule, for
+ * example, is sent by whoever ticks, with the rights of its owner.  InvalidOid ends
+ * this; the caller makes sure that it also ends after an error.
  */
 extern void principal_act_for(Oid role);
 
@@ -56,7 +59,7 @@ typedef enum GrantHolder
 								 * matter which role hands its envelope in */
 } GrantHolder;
 
-/* for an envelope whose sender is who it says */
+/* for an envelope whose sender has been checked */
 static inline GrantHolder
 principal_holder(bool is_signed)
 {

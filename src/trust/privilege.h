@@ -20,9 +20,9 @@
 extern bool privilege_is_owner(Oid role);
 
 /*
- * Is it the owner, or does it hold the privilege of an operator?  The snapshot
- * is that of whoever asks: ROWS_ACTIVE where the answer decides what a query
- * shows, ROWS_LATEST where it decides what is written.
+ * Is it the owner, or does it hold the privilege of an operator?  Pass ROWS_ACTIVE
+ * if the result decides what a query shows, and ROWS_LATEST if it decides what is
+ * written.
  */
 extern bool privilege_is_operator(Oid role, RowSnapshot snapshot);
 

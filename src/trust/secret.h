@@ -3,10 +3,10 @@
  * secret.h
  *	  A random number that only this database knows.
  *
- * IDs that are derived from it can be computed again by the database, and in
- * advance by nobody else.  It is a row of clutch.secret, which is made when the
- * extension is created, and is dumped, so that a restored database derives the same
- * IDs: of several rows the oldest counts.
+ * IDs are derived from it, so that this database can compute an ID again and nobody
+ * else can foresee one.  It is a row of clutch.secret, which is made when the
+ * extension is created.  The row is dumped, so that a restored database derives the
+ * same IDs; there may then be several, and the oldest counts.
  *
  *-------------------------------------------------------------------------
  */

@@ -15,8 +15,9 @@
  * run, recipient, database or purpose is of no use for another.
  *
  * The same envelope cannot be admitted twice while the log has it (store/dedup).
- * For the time after it has been pruned, a signature speaks for its sender only
- * within clutch.signature_skew of the time that the envelope names.
+ * It may be pruned later.  So that it cannot come back then, a signature speaks for
+ * its sender only while "ts" is not further from now than clutch.signature_skew;
+ * until then an event is not pruned.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,12 +39,12 @@ extern void signature_append_bytes(StringInfo out, Jsonb *document, ProblemList 
  */
 extern void signature_check(const Envelope *envelope, TimestampTz at, ProblemList *list);
 
-/* Does the envelope name a time that is near enough to this one? */
+/* Is "ts" within clutch.signature_skew of that time? */
 extern bool signature_is_fresh(const Envelope *envelope, TimestampTz at);
 
 /*
- * Does the policy (clutch.require_signature) demand a signature of the sender
- * for what has that bit in clutch.signed_types?
+ * Must this agent sign what clutch.signed_types has under that bit?  The setting
+ * clutch.require_signature decides, and operators need not sign.
  */
 extern bool signature_is_required(Slice agent_id, uint32 bit);
 
