@@ -11,7 +11,6 @@
 
 #include "common/hashfn.h"
 #include "compat.h"
-#include "utils/builtins.h"
 
 int
 slice_compare(Slice a, Slice b)
@@ -43,7 +42,11 @@ slice_cstring(Slice a)
 struct varlena *
 slice_to_text(Slice a)
 {
-	return cstring_to_text_with_len(a.s, a.len);
+	struct varlena *text = palloc(VARHDRSZ + a.len);
+
+	SET_VARSIZE(text, VARHDRSZ + a.len);
+	memcpy(VARDATA(text), a.s, a.len);
+	return text;
 }
 
 Slice

@@ -41,8 +41,8 @@ slice_present(Slice a)
 static inline bool
 slice_equal(Slice a, Slice b)
 {
-	return a.len == b.len && (a.s == NULL) == (b.s == NULL) &&
-		(a.len == 0 || memcmp(a.s, b.s, a.len) == 0);
+	return a.len == b.len &&
+		(a.s == b.s || (a.s != NULL && b.s != NULL && memcmp(a.s, b.s, a.len) == 0));
 }
 
 static inline bool

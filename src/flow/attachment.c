@@ -7,7 +7,6 @@
  */
 #include "clutch.h"
 
-#include "base/document.h"
 #include "flow/attachment.h"
 #include "flow/right.h"
 #include "protocol/problem.h"
@@ -48,19 +47,10 @@ attachment_take_one(const Event *event, Slice reference, int i)
 void
 attachment_take(const Event *event)
 {
-	JsonbContainer *array;
+	const SliceList *references = &event->envelope.attachments;
 	int			i;
 
-	if (event->internal)
-		return;
-	array = document_get_container(&event->envelope.doc->root, "attachments");
-	if (array == NULL || !JsonContainerIsArray(array))
-		return;
-	for (i = 0; i < JsonContainerSize(array); i++)
-	{
-		JsonbValue *value = getIthJsonbValueFromContainer(array, i);
-
-		if (value != NULL && value->type == jbvBinary)
-			attachment_take_one(event, document_get_text(value->val.binary.data, "ref"), i);
-	}
+	/* what the database itself writes attaches nothing */
+	for (i = 0; !event->internal && i < references->n; i++)
+		attachment_take_one(event, references->items[i], i);
 }

@@ -394,26 +394,30 @@ contract_leaves_undone(Task *task, const Workflow *workflow, const Envelope *rep
 }
 
 bool
-contract_ends_attempt(Task *task, const Envelope *report)
+contract_binds(const Envelope *report, TaskBinding *bound)
 {
-	TaskBinding bound;
+	return (report->type == MSG_TASK_RESULT || report->type == MSG_TASK_PROGRESS) &&
+		binding_of_task(report->task_id, bound);
+}
+
+bool
+contract_ends_attempt(Task *task, const Envelope *report, TaskBinding *bound)
+{
 	Workflow	workflow;
 	const WorkflowStep *step;
 	ProblemList *faults;
 
-	if ((report->type != MSG_TASK_RESULT && report->type != MSG_TASK_PROGRESS) ||
-		!binding_of_task(task->task_id, &bound) ||
-		!contract_workflow_of_run(task->run_id, &workflow))
+	if (!contract_workflow_of_run(task->run_id, &workflow))
 		return false;
-	step = contract_step_of_report(&bound, &workflow, report);
+	step = contract_step_of_report(bound, &workflow, report);
 	if (step == NULL)
 		return contract_leaves_undone(task, &workflow, report);
 	if (!workflow_step_concerns(step, report->type, report->payload_type))
 		return false;
-	faults = contract_find_faults(task, &workflow, step, report, slice_present(bound.step));
+	faults = contract_find_faults(task, &workflow, step, report, slice_present(bound->step));
 	if (faults->n == 0)
 		return false;
-	if (binding_count_fault(&bound, task->attempt) < clutch_max_contract_faults)
+	if (binding_count_fault(bound, task->attempt) < clutch_max_contract_faults)
 		problem_raise(faults, ERRCODE_CLUTCH_CONTRACT_BROKEN, "result");
 	ending_break_contract(task, faults, step->id);
 	(void) retry_after_contract(task);
@@ -421,20 +425,17 @@ contract_ends_attempt(Task *task, const Envelope *report)
 }
 
 void
-contract_note(const Envelope *report, int64 seq)
+contract_note(const Envelope *report, TaskBinding *bound, int64 seq)
 {
-	TaskBinding bound;
 	Workflow	workflow;
 	const WorkflowStep *step;
 
-	if ((report->type != MSG_TASK_RESULT && report->type != MSG_TASK_PROGRESS) ||
-		!binding_of_task(report->task_id, &bound) || bound.met_seq != 0 ||
-		!contract_workflow_of_run(bound.run_id, &workflow))
+	if (bound->met_seq != 0 || !contract_workflow_of_run(bound->run_id, &workflow))
 		return;
-	step = contract_step_of_report(&bound, &workflow, report);
+	step = contract_step_of_report(bound, &workflow, report);
 	if (step == NULL || !workflow_step_concerns(step, report->type, report->payload_type))
 		return;
-	bound.step = step->id;
-	bound.met_seq = seq;
-	binding_save_task(&bound);
+	bound->step = step->id;
+	bound->met_seq = seq;
+	binding_save_task(bound);
 }

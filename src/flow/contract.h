@@ -18,6 +18,7 @@
 #ifndef CLUTCH_CONTRACT_H
 #define CLUTCH_CONTRACT_H
 
+#include "contract/binding.h"
 #include "task/task.h"
 
 /*
@@ -30,13 +31,19 @@ extern void contract_begin(const Task *task, const Envelope *request);
 extern void contract_replay(const Task *task, const Envelope *request);
 
 /*
- * Judges a report that fits the task, which is locked, before its seq is drawn.
- * Raises KL010 with all faults.  Returns true if the report is late, because the
- * attempt, or the task, has just failed by it.
+ * Is it a report that a workflow has something to say about?  Asked once the task,
+ * which knows its workflow from its request on, is locked.
  */
-extern bool contract_ends_attempt(Task *task, const Envelope *report);
+extern bool contract_binds(const Envelope *report, TaskBinding *bound);
+
+/*
+ * Judges a report that fits the task, before its seq is drawn.  Raises KL010 with all
+ * faults.  Returns true if the report is late, because the attempt, or the task, has
+ * just failed by it.
+ */
+extern bool contract_ends_attempt(Task *task, const Envelope *report, TaskBinding *bound);
 
 /* A report that counts, now or in a rebuild, may complete a step. */
-extern void contract_note(const Envelope *report, int64 seq);
+extern void contract_note(const Envelope *report, TaskBinding *bound, int64 seq);
 
 #endif							/* CLUTCH_CONTRACT_H */

@@ -267,6 +267,8 @@ bool
 intake_report(Event *event)
 {
 	const Envelope *report = &event->envelope;
+	TaskBinding bound;
+	bool		is_bound;
 	Task	   *task;
 
 	/* the guard of the id before the lock of the task: send_batch relies on it */
@@ -279,8 +281,9 @@ intake_report(Event *event)
 	if (event->late && intake_is_repeated_end(event, task))
 		return false;
 	event->attempt = report->has_attempt ? report->attempt : task->attempt;
-	if (!event->late)
-		event->late = contract_ends_attempt(task, report);
+	is_bound = !event->late && contract_binds(report, &bound);
+	if (is_bound)
+		event->late = contract_ends_attempt(task, report, &bound);
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	/* the money is spent, late or not, unless the agent never had the task */
@@ -290,7 +293,8 @@ intake_report(Event *event)
 		liveness_sign(report->from_agent, false);
 	if (event->late)
 		return true;
-	contract_note(report, event->seq);
+	if (is_bound)
+		contract_note(report, &bound, event->seq);
 	intake_apply_report(event, task);
 	return true;
 }

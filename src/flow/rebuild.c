@@ -228,13 +228,15 @@ rebuild_replay_report(LoggedEvent *logged)
 {
 	Task	   *task = replay_find(logged->envelope.task_id);
 	TaskEvent	event;
+	TaskBinding bound;
 
 	if (task == NULL || !step_read(&logged->envelope, logged->seq, logged->at, &event))
 		return;
 	rebuild_replay_step(task, &event);
 	if (event.step == STEP_KEEP)
 		keep_replay(&logged->envelope, logged->seq);
-	contract_note(&logged->envelope, logged->seq);
+	if (contract_binds(&logged->envelope, &bound))
+		contract_note(&logged->envelope, &bound, logged->seq);
 	/* a task that begins again may wait for others, as it did the first time */
 	if (event.step == STEP_RETRY && event.wake_at == 0 &&
 		edge_list_awaited(task->task_id) != NIL)

@@ -224,7 +224,7 @@ envelope_read_capabilities(Fields *f, int field, SliceList *entries)
 }
 
 static void
-envelope_check_attachments(Fields *f)
+envelope_read_attachments(Fields *f, SliceList *references)
 {
 	const JsonbContainer *array = fields_array(f, FIELD_ATTACHMENTS, NULLABLE,
 											   f->list->limits->max_list, "clutch.max_list");
@@ -232,6 +232,8 @@ envelope_check_attachments(Fields *f)
 	DocumentPlace element = {&place, SLICE_NONE};
 	int			n = array ? JsonContainerSize(array) : 0;
 
+	references->n = n;
+	references->items = n > 0 ? palloc0(n * sizeof(Slice)) : NULL;
 	for (; element.index < n; element.index++)
 	{
 		Fields		attachment;
@@ -241,7 +243,8 @@ envelope_check_attachments(Fields *f)
 		if (!fields_open(&attachment, &attachment_fields, &value, &element, f->list))
 			continue;
 		(void) fields_identifier(&attachment, ATTACHMENT_KIND, REQUIRED, ID_WORD);
-		(void) fields_identifier(&attachment, ATTACHMENT_REF, REQUIRED, ID_ARTIFACT);
+		references->items[element.index] =
+			fields_identifier(&attachment, ATTACHMENT_REF, REQUIRED, ID_ARTIFACT);
 	}
 }
 
@@ -336,7 +339,7 @@ envelope_read_document(Jsonb *doc, Envelope *envelope, ProblemList *list)
 	envelope_read_attempt(&f, envelope);
 	envelope_read_capabilities(&f, FIELD_REQUIRES, &envelope->requires);
 	envelope_read_capabilities(&f, FIELD_PREFERS, &envelope->prefers);
-	envelope_check_attachments(&f);
+	envelope_read_attachments(&f, &envelope->attachments);
 	envelope_read_trace(&f, envelope);
 	envelope_read_parts(&f, envelope);
 }

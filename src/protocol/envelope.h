@@ -140,6 +140,7 @@ struct Envelope
 	TimestampTz question_deadline;	/* how long it waits; 0: for ever */
 	SliceList	requires;
 	SliceList	prefers;
+	SliceList	attachments;	/* what they refer to: artifact:... */
 	MessagePolicy policy;
 	EnvelopeOrders orders;
 };

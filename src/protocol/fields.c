@@ -51,14 +51,17 @@ fields_open(Fields *f, const FieldTable *table, const JsonbValue *value,
 			const DocumentPlace *place, ProblemList *list)
 {
 	const JsonbContainer *object = value_container(value, place, CONTAINER_OBJECT, list);
+	const Slice *names = table->names;
+	const int	nnames = table->n;
 	const char *data;
 	uint32		key_offset = 0;
 	uint32		value_offset;
+	uint32		present = 0;
 	int			name = 0;
 	int			n;
 	int			i;
 
-	Assert(table->n <= FIELDS_MAX);
+	Assert(nnames <= FIELDS_MAX);
 	f->table = table;
 	f->place = place;
 	f->list = list;
@@ -81,16 +84,17 @@ fields_open(Fields *f, const FieldTable *table, const JsonbValue *value,
 		key.len = data + key_offset - key.s;
 		JBE_ADVANCE_OFFSET(value_offset, entry);
 
-		while (name < table->n && (order = fields_compare_keys(key, table->names[name])) > 0)
+		while (name < nnames && (order = fields_compare_keys(key, names[name])) > 0)
 			name++;
-		if (name < table->n && order == 0)
+		if (name < nnames && order == 0)
 		{
 			value_fill(entry, data, start, value_offset, &f->values[name]);
-			f->present |= UINT32_C(1) << name++;
+			present |= UINT32_C(1) << name++;
 		}
 		else if (!table->open)
 			fields_add_unknown(f, key);
 	}
+	f->present = present;
 	return true;
 }
 

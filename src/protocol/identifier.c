@@ -29,24 +29,25 @@
 #define TOOL		(1 << 9)
 #define FREE		(1 << 10)	/* no reserved prefix */
 
-#define PREFIX(literal, bit)	{{literal, sizeof(literal) - 1}, bit}
+#define PREFIX(word, rest, bit)	{{word ":" rest, sizeof(word ":" rest) - 1}, sizeof(word) - 1, bit}
 
 static const struct
 {
 	Slice		text;
+	int			colon;			/* its offset in the text */
 	int			bit;
 }			identifier_prefixes[] =
 {
-	PREFIX("agent:", AGENT),
-	PREFIX("group:", GROUP),
-	PREFIX("task:", TASK),
-	PREFIX("run:", RUN),
-	PREFIX("thread:", THREAD),
-	PREFIX("artifact:", ARTIFACT),
-	PREFIX("schema://", SCHEMA),
-	PREFIX("mcp:", MCP),
-	PREFIX("skill:", SKILL),
-	PREFIX("tool:", TOOL),
+	PREFIX("agent", "", AGENT),
+	PREFIX("skill", "", SKILL),
+	PREFIX("tool", "", TOOL),
+	PREFIX("mcp", "", MCP),
+	PREFIX("group", "", GROUP),
+	PREFIX("task", "", TASK),
+	PREFIX("run", "", RUN),
+	PREFIX("thread", "", THREAD),
+	PREFIX("artifact", "", ARTIFACT),
+	PREFIX("schema", "//", SCHEMA),
 };
 
 /* the length of "artifact" */
@@ -83,18 +84,15 @@ identifier_prefix_of(Slice text, int *len)
 	int			i;
 
 	*len = 0;
-	for (i = 0; colon != NULL && i < lengthof(identifier_prefixes); i++)
-	{
-		const Slice *prefix = &identifier_prefixes[i].text;
-
-		/* the offset of the colon leaves one or two prefixes to compare with */
-		if (colon - text.s < prefix->len && prefix->s[colon - text.s] == ':' &&
-			slice_starts(text, *prefix))
+	if (colon == NULL)
+		return FREE;
+	for (i = 0; i < lengthof(identifier_prefixes); i++)
+		if (identifier_prefixes[i].colon == colon - text.s &&
+			slice_starts(text, identifier_prefixes[i].text))
 		{
-			*len = prefix->len;
+			*len = identifier_prefixes[i].text.len;
 			return identifier_prefixes[i].bit;
 		}
-	}
 	return FREE;
 }
 

@@ -45,9 +45,9 @@ value_wrong_type(const JsonbValue *value, const DocumentPlace *place,
 					value_type_name(value), expected);
 }
 
-Slice
-value_text(const JsonbValue *value, const DocumentPlace *place, TextKind kind,
-		   ProblemList *list)
+static inline Slice
+value_text_of_kind(const JsonbValue *value, const DocumentPlace *place, TextKind kind,
+				   ProblemList *list)
 {
 	Slice		text;
 	int			most = kind == TEXT_ID ? list->limits->max_id_bytes :
@@ -80,10 +80,17 @@ value_text(const JsonbValue *value, const DocumentPlace *place, TextKind kind,
 }
 
 Slice
+value_text(const JsonbValue *value, const DocumentPlace *place, TextKind kind,
+		   ProblemList *list)
+{
+	return value_text_of_kind(value, place, kind, list);
+}
+
+Slice
 value_identifier(const JsonbValue *value, const DocumentPlace *place, IdentifierKind kind,
 				 ProblemList *list)
 {
-	Slice		text = value_text(value, place, TEXT_ID, list);
+	Slice		text = value_text_of_kind(value, place, TEXT_ID, list);
 	const char *code;
 	const char *rule;
 
@@ -115,39 +122,6 @@ value_key_at(const JsonbContainer *object, int i)
 	const char *data = (const char *) &object->children[2 * JsonContainerSize(object)];
 
 	return (Slice) {data + getJsonbOffset(object, i), getJsonbLength(object, i)};
-}
-
-void
-value_fill(JEntry entry, const char *data, uint32 start, uint32 end, JsonbValue *value)
-{
-	char	   *at = unconstify(char *, data) + start;
-	char	   *aligned = unconstify(char *, data) + INTALIGN(start);
-
-	switch (entry & JENTRY_TYPEMASK)
-	{
-		case JENTRY_ISSTRING:
-			value->type = jbvString;
-			value->val.string.val = at;
-			value->val.string.len = end - start;
-			break;
-		case JENTRY_ISNUMERIC:
-			value->type = jbvNumeric;
-			value->val.numeric = (Numeric) aligned;
-			break;
-		case JENTRY_ISBOOL_FALSE:
-		case JENTRY_ISBOOL_TRUE:
-			value->type = jbvBool;
-			value->val.boolean = JBE_ISBOOL_TRUE(entry);
-			break;
-		case JENTRY_ISCONTAINER:
-			value->type = jbvBinary;
-			value->val.binary.data = (JsonbContainer *) aligned;
-			value->val.binary.len = at + (end - start) - aligned;
-			break;
-		default:
-			value->type = jbvNull;
-			break;
-	}
 }
 
 void

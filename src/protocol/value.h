@@ -49,7 +49,37 @@ extern void value_at(const JsonbContainer *container, int i, JsonbValue *value);
  * The same for a caller that walks over the entries itself: the value lies
  * between the offsets start and end of data.
  */
-extern void value_fill(JEntry entry, const char *data, uint32 start, uint32 end,
-					   JsonbValue *value);
+static inline void
+value_fill(JEntry entry, const char *data, uint32 start, uint32 end, JsonbValue *value)
+{
+	char	   *at = unconstify(char *, data) + start;
+	char	   *aligned = unconstify(char *, data) + INTALIGN(start);
+
+	switch (entry & JENTRY_TYPEMASK)
+	{
+		case JENTRY_ISSTRING:
+			value->type = jbvString;
+			value->val.string.val = at;
+			value->val.string.len = end - start;
+			break;
+		case JENTRY_ISNUMERIC:
+			value->type = jbvNumeric;
+			value->val.numeric = (Numeric) aligned;
+			break;
+		case JENTRY_ISBOOL_FALSE:
+		case JENTRY_ISBOOL_TRUE:
+			value->type = jbvBool;
+			value->val.boolean = JBE_ISBOOL_TRUE(entry);
+			break;
+		case JENTRY_ISCONTAINER:
+			value->type = jbvBinary;
+			value->val.binary.data = (JsonbContainer *) aligned;
+			value->val.binary.len = at + (end - start) - aligned;
+			break;
+		default:
+			value->type = jbvNull;
+			break;
+	}
+}
 
 #endif							/* CLUTCH_VALUE_H */
