@@ -30,6 +30,8 @@
 #define ERRCODE_CLUTCH_SCHEMA_INVALID		MAKE_SQLSTATE('K','L','0','1','1')
 #define ERRCODE_CLUTCH_SCHEMA_INCOMPATIBLE	MAKE_SQLSTATE('K','L','0','1','2')
 #define ERRCODE_CLUTCH_QUOTA_EXCEEDED		MAKE_SQLSTATE('K','L','0','1','3')
+#define ERRCODE_CLUTCH_FOREIGN_INVALID		MAKE_SQLSTATE('K','L','0','1','4')
+#define ERRCODE_CLUTCH_NOT_HANDLED			MAKE_SQLSTATE('K','L','0','1','5')
 
 typedef struct Slice Slice;
 typedef struct ProblemList ProblemList;

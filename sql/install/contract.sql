@@ -395,7 +395,10 @@ CREATE FUNCTION clutch.envelope_schema() RETURNS jsonb LANGUAGE sql IMMUTABLE PA
 			"type": ["array", "null"], "maxItems": 64, "$comment": "clutch.max_list",
 			"items": {
 				"type": "object", "required": ["kind", "ref"],
-				"properties": {"kind": {"$ref": "#/$defs/word"}, "ref": {"$ref": "#/$defs/artifact"}}
+				"properties": {"kind": {"$ref": "#/$defs/word"}},
+				"if": {"properties": {"kind": {"const": "uri"}}},
+				"then": {"properties": {"ref": {"$ref": "#/$defs/string", "pattern": "^[A-Za-z][A-Za-z0-9+.-]*:[^\\u0000-\\u0020\\u007f]+$"}}},
+				"else": {"properties": {"ref": {"$ref": "#/$defs/artifact"}}}
 			}
 		},
 		"security": {

@@ -20,7 +20,7 @@ BEGIN
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)'
 				 WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.subscription,clutch.subscription_position,clutch.schedule,clutch.artifact_upload,clutch.artifact_owner}'::regclass[])
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) owner)'
-				 WHEN member OPERATOR(pg_catalog.=) 'clutch.payload_type'::regclass
+				 WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.payload_type,clutch.adapter}'::regclass[])
 				 THEN 'WHERE NOT builtin'
 				 ELSE '' END);
 	END LOOP;

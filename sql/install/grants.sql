@@ -6,7 +6,7 @@
 CREATE OR REPLACE VIEW clutch.function_grants WITH (security_invoker = true) AS
 SELECT g.grantee, f.function::regprocedure AS function
 FROM (VALUES
-	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
+	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
 		'clutch.validate_payload(text,jsonb,integer)', 'clutch.schema_of(text)',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.why(text)',
 		'clutch.version_satisfies(text,text)',
@@ -17,12 +17,12 @@ FROM (VALUES
 		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
-	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
+	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
 		'clutch.validate_payload(text,jsonb,integer)', 'clutch.schema_of(text)',
 		'clutch.canonical(jsonb)', 'clutch.signing_bytes(jsonb)', 'clutch.ed25519_verify(bytea,bytea,bytea)', 'clutch.check_signature(jsonb,timestamptz)',
 		'clutch.add_key(text,text,bytea,timestamptz,timestamptz)', 'clutch.revoke_key(text,text)',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
-		'clutch.put_artifact(bytea,text)', 'clutch.begin_artifact(text)', 'clutch.append_artifact(bigint,bytea)', 'clutch.finish_artifact(bigint)', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.send(jsonb)', 'clutch.send_batch(jsonb[])', 'clutch.send_at(jsonb,timestamptz)', 'clutch.schedule(text,text,jsonb,text)', 'clutch.unschedule(text)', 'clutch.register(jsonb)', 'clutch.heartbeat(text)', 'clutch.set_status(text,text,text)', 'clutch.unregister(text,text)', 'clutch.pause(text,text)', 'clutch.resume(text)',
+		'clutch.put_artifact(bytea,text)', 'clutch.begin_artifact(text)', 'clutch.append_artifact(bigint,bytea)', 'clutch.finish_artifact(bigint)', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.send(jsonb)', 'clutch.send_batch(jsonb[])', 'clutch.ingest(jsonb,text,jsonb)', 'clutch.send_at(jsonb,timestamptz)', 'clutch.schedule(text,text,jsonb,text)', 'clutch.unschedule(text)', 'clutch.register(jsonb)', 'clutch.heartbeat(text)', 'clutch.set_status(text,text,text)', 'clutch.unregister(text,text)', 'clutch.pause(text,text)', 'clutch.resume(text)',
 		'clutch.claim(text,integer,interval)', 'clutch.extend_lease(text,text,integer,interval)',
 		'clutch.progress(text,text,jsonb,integer,jsonb)', 'clutch.finish(text,text,jsonb,integer,text,jsonb,jsonb)',
 		'clutch.fail(text,text,text,text,boolean,jsonb,integer,jsonb)', 'clutch.report(text,text,text,jsonb,integer,jsonb)',
@@ -74,9 +74,10 @@ LEFT JOIN LATERAL (
 		(10, 'run it', '{tick,metrics,prometheus,rebuild,check,now,version}'),
 		(11, 'retention', '{prune,redact,export,import}'),
 		(12, 'artifacts', '{put_artifact,get_artifact,begin_artifact,append_artifact,finish_artifact}'),
-		(13, 'proofs', '{seal,prove,consistency,verify_log,add_checkpoint_signature}'),
-		(14, 'signatures', '{canonical,signing_bytes,add_key,revoke_key,check_signature,ed25519_verify}'),
-		(15, 'roles', '{grant_agent,revoke_agent,grant_reader,revoke_reader,grant_operator,revoke_operator,set_quota}')
+		(13, 'adapters', '{ingest,inbound,outbound,can_handle}'),
+		(14, 'proofs', '{seal,prove,consistency,verify_log,add_checkpoint_signature}'),
+		(15, 'signatures', '{canonical,signing_bytes,add_key,revoke_key,check_signature,ed25519_verify}'),
+		(16, 'roles', '{grant_agent,revoke_agent,grant_reader,revoke_reader,grant_operator,revoke_operator,set_quota}')
 	) AS v(n, topic, names), unnest(v.names::text[]) WITH ORDINALITY AS f(name, place)
 	WHERE f.name = p.proname) t ON true
 WHERE p.pronamespace = 'clutch'::regnamespace
@@ -162,7 +163,7 @@ FROM (VALUES ('agent'), ('operator')) AS g(grantee)
 UNION ALL
 -- what the functions that set policies write
 SELECT 'operator', w.relation, 'INSERT, UPDATE, DELETE'
-FROM (VALUES ('clutch.retry_policy'::regclass), ('clutch.group_member'::regclass), ('clutch.quota'::regclass)) AS w(relation);
+FROM (VALUES ('clutch.retry_policy'::regclass), ('clutch.group_member'::regclass), ('clutch.quota'::regclass), ('clutch.adapter'::regclass)) AS w(relation);
 COMMENT ON VIEW clutch.table_grants IS
 	'the tables, views and sequences that grant_agent, grant_reader and grant_operator grant (grantee agent, scoped_reader, reader or operator)';
 

@@ -8,6 +8,8 @@
 #include "clutch.h"
 
 #include "base/query.h"
+
+#include "catalog/pg_type.h"
 #include "executor/spi.h"
 
 static void
@@ -59,4 +61,37 @@ query_find_int8(QueryPlan *plan, Datum *arguments, int64 *value)
 		*value = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 	SPI_finish();
 	return !isnull;
+}
+
+List *
+query_list_jsonb(const char *sql, Jsonb **arguments, int narguments)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	Oid			types[QUERY_MAX_ARGUMENTS];
+	Datum		values[QUERY_MAX_ARGUMENTS];
+	List	   *list = NIL;
+	int			result;
+
+	for (int i = 0; i < narguments; i++)
+	{
+		types[i] = JSONBOID;
+		values[i] = JsonbPGetDatum(arguments[i]);
+	}
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
+	result = SPI_execute_with_args(sql, narguments, types, values, NULL, false, 0);
+	if (result < 0)
+		elog(ERROR, "could not run \"%s\": %s", sql, SPI_result_code_string(result));
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		MemoryContext spi = MemoryContextSwitchTo(caller);
+		bool		isnull;
+		Datum		value = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &isnull);
+
+		if (!isnull)
+			list = lappend(list, DatumGetJsonbPCopy(value));
+		MemoryContextSwitchTo(spi);
+	}
+	SPI_finish();
+	return list;
 }

@@ -15,6 +15,9 @@
 
 #include "clutch.h"
 
+#include "nodes/pg_list.h"
+#include "utils/jsonb.h"
+
 #define QUERY_MAX_ARGUMENTS	7
 
 /* A QueryPlan is static: the plan lives as long as the backend. */
@@ -35,5 +38,12 @@ extern uint64 query_execute(QueryPlan *plan, Datum *arguments, const char *nulls
  * is no row, or if that is NULL.
  */
 extern bool query_find_int8(QueryPlan *plan, Datum *arguments, int64 *value);
+
+/*
+ * Runs a statement, whose plan is not kept, as the current role and under its
+ * search_path.  Returns the jsonb in the first column of its rows, copied, without those
+ * that are NULL.  The arguments are jsonb.
+ */
+extern List *query_list_jsonb(const char *sql, Jsonb **arguments, int narguments);
 
 #endif							/* CLUTCH_QUERY_H */

@@ -96,7 +96,8 @@
 	X(ARTIFACT_CHUNK, "artifact_chunk", 3) \
 	X(ARTIFACT_UPLOAD, "artifact_upload", 5) \
 	X(ARTIFACT_OWNER, "artifact_owner", 2) \
-	X(ARTIFACT_USE, "artifact_use", 3)
+	X(ARTIFACT_USE, "artifact_use", 3) \
+	X(ADAPTER, "adapter", 7)
 
 #define STATE_TABLE_CONSTANT(constant, name, columns)	TABLE_##constant,
 typedef enum StateTable
@@ -186,7 +187,9 @@ enum
 	X(ARTIFACT_OWNER_OWNER, "artifact_owner_owner")	/* owner, digest */ \
 	X(ARTIFACT_UPLOAD_OWNER, "artifact_upload_owner")	/* owner */ \
 	X(ARTIFACT_USE, "artifact_use_pkey")	/* seq, digest */ \
-	X(ARTIFACT_USE_DIGEST, "artifact_use_digest")	/* digest */
+	X(ARTIFACT_USE_DIGEST, "artifact_use_digest")	/* digest */ \
+	X(ADAPTER, "adapter_pkey")	/* name */ \
+	X(ADAPTER_PLACE, "adapter_place")	/* place, name */
 
 #define STATE_INDEX_CONSTANT(constant, name)	INDEX_##constant,
 typedef enum StateIndex

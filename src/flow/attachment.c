@@ -40,7 +40,7 @@ attachment_take_one(const Event *event, Slice reference, int i)
 
 	if (slice_present(digest) && attachment_may_read(digest, ROWS_LATEST) && artifact_hold(digest))
 		artifact_use_add(digest, event->seq, event->envelope.run_id);
-	else if (clutch_dangling_artifacts == DANGLING_REFUSE)
+	else if (clutch_dangling_artifacts == DANGLING_REFUSE && slice_starts(reference, SLICE_OF("artifact:")))
 		attachment_refuse(reference, i);
 }
 

@@ -14,6 +14,8 @@
 
 #include "protocol/envelope.h"
 
+#include <ctype.h>
+
 #include "base/document.h"
 #include "compat.h"
 #include "protocol/envelope_part.h"
@@ -223,6 +225,28 @@ envelope_read_capabilities(Fields *f, int field, SliceList *entries)
 	}
 }
 
+/* the ref of an attachment of kind "uri": a scheme, and something without blanks */
+static void
+envelope_check_uri(Fields *attachment)
+{
+	DocumentPlace place = fields_place(attachment, ATTACHMENT_REF);
+	Slice		uri = fields_text(attachment, ATTACHMENT_REF, REQUIRED, TEXT_STRING);
+	int			scheme = 0;
+	bool		absolute;
+
+	if (!slice_present(uri))
+		return;
+	while (scheme < uri.len && (isalnum((unsigned char) uri.s[scheme]) || strchr("+-.", uri.s[scheme]) != NULL))
+		scheme++;
+	absolute = isalpha((unsigned char) uri.s[0]) && scheme + 1 < uri.len && uri.s[scheme] == ':';
+	for (int i = 0; absolute && i < uri.len; i++)
+		absolute = (unsigned char) uri.s[i] > ' ' && uri.s[i] != 0x7F;
+	if (!absolute)
+		place_fault(&place, attachment->list, "WRONG_FORMAT",
+					"is %s; of an attachment of kind \"uri\", it must be an absolute URI like \"https://a.example/b\".",
+					place_quote(uri));
+}
+
 static void
 envelope_read_attachments(Fields *f, SliceList *references)
 {
@@ -242,9 +266,11 @@ envelope_read_attachments(Fields *f, SliceList *references)
 		value_at(array, element.index, &value);
 		if (!fields_open(&attachment, &attachment_fields, &value, &element, f->list))
 			continue;
-		(void) fields_identifier(&attachment, ATTACHMENT_KIND, REQUIRED, ID_WORD);
-		references->items[element.index] =
-			fields_identifier(&attachment, ATTACHMENT_REF, REQUIRED, ID_ARTIFACT);
+		if (slice_equal(fields_identifier(&attachment, ATTACHMENT_KIND, REQUIRED, ID_WORD), SLICE_OF("uri")))
+			envelope_check_uri(&attachment);
+		else
+			references->items[element.index] =
+				fields_identifier(&attachment, ATTACHMENT_REF, REQUIRED, ID_ARTIFACT);
 	}
 }
 

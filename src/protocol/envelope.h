@@ -140,7 +140,7 @@ struct Envelope
 	TimestampTz question_deadline;	/* how long it waits; 0: for ever */
 	SliceList	requires;
 	SliceList	prefers;
-	SliceList	attachments;	/* what they refer to: artifact:... */
+	SliceList	attachments;	/* what they refer to: artifact:..., or absent for a URI */
 	MessagePolicy policy;
 	EnvelopeOrders orders;
 };

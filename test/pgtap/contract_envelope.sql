@@ -14,7 +14,7 @@ INSERT INTO documents VALUES
 	payload => '{"q": {"deep": [1]}}', requires => '{skill:research@^1.0,topic}', prefers => '{tool:browser,tag:x}', domain => 'research', payload_type => 'research.query.v1',
 	schema_ref => 'schema://clutch/research/query@1', idempotency_key => 'k', attempt => 2, trace => '{"trace_id": "t", "span_id": "s"}',
 	security => '{"auth": {"scheme": "ed25519", "kid": "key_01", "sig": "c2ln"}, "policy": {"sandbox": true, "network": "none", "trust_level": "sandbox", "tool_allowlist": ["mcp:browser"], "egress_allowlist": ["*.example.com", "[::1]"]}}',
-	attachments => '[{"kind": "artifact_ref", "ref": "artifact:1", "name": "free"}]',
+	attachments => '[{"kind": "artifact_ref", "ref": "artifact:1", "name": "free"}, {"kind": "uri", "ref": "https://a.example/b"}]',
 	meta => '{"framework": "x", "clutch": {"after": ["task:a", "b"], "budget": {"cost": 1.5, "depth": 3, "tasks": 10, "tokens": 1000}, "deadline": "2099-01-01T00:00:00Z", "not_before": "2026-01-01T00:00:00+01:00",
 		"join": "all", "priority": 1, "retry": {"max": 2, "initial_ms": 10, "max_ms": 100, "factor": 1.5}, "scope": "group:g", "ttl_ms": 1000, "workflow": "w"}}')
 	|| '{"from": {"agent_id": "agent:ui", "role": "worker"}, "to": [{"agent_id": "agent:ken", "role": "worker"}, {"agent_id": "group:g"}]}'),

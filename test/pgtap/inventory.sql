@@ -94,6 +94,10 @@ INSERT INTO contract VALUES
 ('clutch.revoke_key(text,text)', 'writes', 'agent_id text, kid text', 'void'),
 ('clutch.check()', 'reads', '', 'TABLE(code text, detail text, hint text)'),
 ('clutch.version()', 'pure', '', 'text'),
+('clutch.can_handle(jsonb)', 'writes', 'raw jsonb', 'text'),
+('clutch.inbound(jsonb,text,jsonb)', 'writes', 'raw jsonb, adapter text DEFAULT NULL::text, context jsonb DEFAULT ''{}''::jsonb', 'SETOF jsonb'),
+('clutch.outbound(jsonb,text)', 'writes', 'envelope jsonb, adapter text', 'jsonb'),
+('clutch.ingest(jsonb,text,jsonb)', 'writes', 'raw jsonb, adapter text DEFAULT NULL::text, context jsonb DEFAULT ''{}''::jsonb', 'SETOF clutch.receipt'),
 ('clutch.grant_agent(text,text,text[],text[],jsonb,boolean)', 'writes', 'role_name text, agent_id text, '
  'capabilities text[] DEFAULT NULL::text[], scopes text[] DEFAULT NULL::text[], limits jsonb DEFAULT NULL::jsonb, broadcast boolean DEFAULT false', NULL),
 ('clutch.revoke_agent(text,text)', 'writes', 'role_name text, agent_id text', NULL),

@@ -1,7 +1,7 @@
 -- Spec 8.2: content outside of envelopes. It is kept once, read in ranges, seen by
 -- whoever takes part in a run that attaches it, and goes when nothing uses it.
 \ir ../fixtures/tap.sql
-SELECT plan(55);
+SELECT plan(61);
 
 SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false) \g /dev/null
 SELECT fixture.agent('ken', 20), fixture.agent('lois', 20) \g /dev/null
@@ -155,4 +155,16 @@ SELECT is((SELECT count(*) FROM clutch.artifact) + (SELECT count(*) FROM clutch.
 RESET ROLE;
 DROP OWNED BY artifact_ken, artifact_lois, artifact_perry, artifact_reader;
 DROP ROLE artifact_ken, artifact_lois, artifact_perry, artifact_reader;
+-- what is kept elsewhere
+CREATE FUNCTION pg_temp.attached(kind text, ref text) RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(string_agg(f.path || ' ' || f.code, ', '), 'valid') FROM clutch.validate(clutch.envelope('chat.message', 'agent:a', '{agent:a}',
+		attachments => jsonb_build_array(jsonb_build_object('kind', kind, 'ref', ref)))) AS f
+$$;
+SELECT is(pg_temp.attached('uri', 'https://a.example/b?c=d#e'), 'valid', 'an absolute URI may be attached');
+SELECT is(pg_temp.attached('uri', 'urn:isbn:0451450523'), 'valid', 'of any scheme');
+SELECT is(pg_temp.attached('uri', '/b'), '/attachments/0/ref WRONG_FORMAT', 'a relative one may not');
+SELECT is(pg_temp.attached('uri', 'https://a.example/b c'), '/attachments/0/ref WRONG_FORMAT', 'nor one with a blank');
+SELECT is(pg_temp.attached('uri', 'https:'), '/attachments/0/ref WRONG_FORMAT', 'nor a scheme alone');
+SELECT is(pg_temp.attached('link', 'https://a.example/b'), '/attachments/0/ref WRONG_PREFIX', 'nor under another kind');
+
 SELECT * FROM finish();

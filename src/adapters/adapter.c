@@ -1,0 +1,331 @@
+/*-------------------------------------------------------------------------
+ *
+ * adapter.c
+ *	  One dialect: what an adapter is written with.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/adapter.h"
+
+#include "base/clock.h"
+#include "protocol/identifier.h"
+#include "protocol/place.h"
+#include "protocol/problem.h"
+#include "settings.h"
+
+#define AGENT_PREFIX	"agent:"
+
+/* ------------------------------------------------------------------ faults */
+
+void
+adapter_fault(const Adapter *self, const char *path, const char *code, const char *format,...)
+{
+	StringInfoData what;
+	const char *place = self->base != NULL ? psprintf("%s%s", self->base, path) : path;
+	int			needed;
+
+	initStringInfo(&what);
+	do
+	{
+		va_list		args;
+
+		va_start(args, format);
+		needed = appendStringInfoVA(&what, format, args);
+		va_end(args);
+		if (needed > 0)
+			enlargeStringInfo(&what, needed);
+	} while (needed > 0);
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_FOREIGN_INVALID),
+			 errproblem(place, code),
+			 errmsg("the document is not valid for adapter \"%s\" at \"%s\": %s", self->name, place, what.data),
+			 errhint("Correct the document, or name the adapter that it is meant for.")));
+}
+
+void
+adapter_unsupported(const Adapter *self, const Json *envelope)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errproblem("/type", "NO_FORM"),
+			 errmsg("adapter \"%s\" has no form for a message of type %s", self->name,
+					place_quote(json_get_text(envelope, "/type")))));
+}
+
+/* ------------------------------------------------------------------- notes */
+
+static char *
+adapter_note_path(const Adapter *self, const char *path)
+{
+	return psprintf("/meta/%s%s", self->name, path);
+}
+
+void
+adapter_note(const Adapter *self, Json *envelope, const char *path, Json *value)
+{
+	json_put(envelope, adapter_note_path(self, path), value);
+}
+
+Json *
+adapter_noted(const Adapter *self, const Json *envelope, const char *path)
+{
+	return json_get(envelope, adapter_note_path(self, path));
+}
+
+bool
+adapter_was_foreign(const Adapter *self, const Json *envelope)
+{
+	return json_is(adapter_noted(self, envelope, ""), JSON_OBJECT);
+}
+
+void
+adapter_mark_stub(const Adapter *self, Json *envelope)
+{
+	adapter_note(self, envelope, "/stub", json_of_bool(true));
+}
+
+void
+adapter_note_native(const Adapter *self, Json *envelope, const char *field, Json *native)
+{
+	if (native != NULL && native->kind != JSON_NULL)
+		adapter_note(self, envelope, psprintf("/native/%s", field), native);
+}
+
+Json *
+adapter_native(const Adapter *self, const Json *envelope, const char *field)
+{
+	if (adapter_was_foreign(self, envelope))
+		return adapter_noted(self, envelope, psprintf("/native/%s", field));
+	if (strcmp(field, "reply_to") == 0)
+		return json_get(envelope, "/meta/clutch/reply_to");
+	return adapter_member(envelope, psprintf("/%s", field));
+}
+
+/* ----------------------------------------------------------------- members */
+
+Json *
+adapter_member(const Json *raw, const char *path)
+{
+	Json	   *member = json_get(raw, path);
+
+	return json_is(member, JSON_NULL) ? NULL : member;
+}
+
+static const char *
+adapter_kind_name(JsonKind kind)
+{
+	static const char *const names[] = {"null", "a boolean", "a number", "a string", "an array", "an object"};
+
+	return names[kind];
+}
+
+pg_noreturn static void
+adapter_wrong_kind(const Adapter *self, const char *path, const Json *member, const char *expected)
+{
+	adapter_fault(self, path, "WRONG_TYPE", "it is %s, and must be %s", adapter_kind_name(member->kind), expected);
+}
+
+Json *
+adapter_find(const Adapter *self, const Json *raw, const char *path, JsonKind kind)
+{
+	Json	   *member = adapter_member(raw, path);
+
+	if (member != NULL && member->kind != kind)
+		adapter_wrong_kind(self, path, member, adapter_kind_name(kind));
+	return member;
+}
+
+static void
+adapter_check_word(const Adapter *self, const char *path, Slice word)
+{
+	if (word.len == 0)
+		adapter_fault(self, path, "EMPTY", "it is an empty string");
+	if (word.len > clutch_limits.max_id_bytes)
+		adapter_fault(self, path, "TOO_LONG", "it has %d bytes; the limit is %d (setting clutch.max_id_bytes)",
+					  word.len, clutch_limits.max_id_bytes);
+	if (identifier_find_control(word) >= 0)
+		adapter_fault(self, path, "CONTROL_CHARACTER", "it contains a line break or another control character");
+}
+
+Slice
+adapter_find_word(const Adapter *self, const Json *raw, const char *path)
+{
+	const Json *member = adapter_find(self, raw, path, JSON_TEXT);
+
+	if (member == NULL)
+		return SLICE_NONE;
+	adapter_check_word(self, path, member->text);
+	return member->text;
+}
+
+Slice
+adapter_require_word(const Adapter *self, const Json *raw, const char *path)
+{
+	Slice		word = adapter_find_word(self, raw, path);
+
+	if (!slice_present(word))
+		adapter_fault(self, path, "REQUIRED", "it is missing");
+	return word;
+}
+
+Json *
+adapter_find_name(const Adapter *self, const Json *raw, const char *path)
+{
+	Json	   *member = adapter_member(raw, path);
+
+	if (json_is(member, JSON_TEXT))
+		adapter_check_word(self, path, member->text);
+	else if (member != NULL && member->kind != JSON_NUMBER)
+		adapter_wrong_kind(self, path, member, "a string or a number");
+	return member;
+}
+
+void
+adapter_check_identifier(const Adapter *self, const char *path, IdentifierKind kind, Slice text)
+{
+	const char *rule;
+	const char *code;
+
+	adapter_check_word(self, path, text);
+	code = identifier_fault(kind, text, &rule);
+	if (code != NULL)
+		adapter_fault(self, path, code, "it is %s; %s", place_quote(text), rule);
+}
+
+Slice
+adapter_find_time(const Adapter *self, const Json *raw, const char *path)
+{
+	Slice		text = adapter_find_word(self, raw, path);
+	TimestampTz time;
+
+	if (slice_present(text) && !clock_parse_rfc3339(text, &time))
+		adapter_fault(self, path, "WRONG_FORMAT", "it is %s, and must be a time like \"2026-02-01T13:20:11.123Z\"",
+					  place_quote(text));
+	return text;
+}
+
+/* ----------------------------------------------------------------- agents */
+
+Slice
+adapter_agent_id(Slice name)
+{
+	return slice_of_cstring(psprintf(AGENT_PREFIX "%.*s", name.len, name.s));
+}
+
+Slice
+adapter_agent_name(Slice agent_id)
+{
+	int			prefix = strlen(AGENT_PREFIX);
+
+	if (!slice_starts(agent_id, SLICE_OF(AGENT_PREFIX)))
+		return agent_id;
+	return (Slice) {agent_id.s + prefix, agent_id.len - prefix};
+}
+
+Slice
+adapter_find_agent(const Adapter *self, const Json *raw, const char *path)
+{
+	Slice		name = adapter_find_word(self, raw, path);
+
+	if (!slice_present(name))
+		return SLICE_NONE;
+	adapter_check_word(self, path, adapter_agent_id(name));
+	return adapter_agent_id(name);
+}
+
+/* ---------------------------------------------------------------- envelopes */
+
+Json *
+adapter_envelope(MessageType type)
+{
+	Json	   *envelope = json_new_object();
+
+	json_put_cstring(envelope, "/type", message_type_name(type));
+	return envelope;
+}
+
+MessageType
+adapter_type(const Json *envelope)
+{
+	Slice		name = json_get_text(envelope, "/type");
+
+	return slice_present(name) ? message_type_parse(name) : MSG_UNKNOWN;
+}
+
+void
+adapter_put_payload(const Adapter *self, Json *envelope, Json *content)
+{
+	bool		wrapped = content != NULL && content->kind != JSON_OBJECT;
+	Json	   *payload = wrapped || content == NULL ? json_new_object() : content;
+
+	if (wrapped)
+	{
+		json_put(payload, "/content", content);
+		adapter_note(self, envelope, "/wrapped", json_of_bool(true));
+	}
+	json_put(envelope, "/payload", payload);
+}
+
+Json *
+adapter_payload(const Adapter *self, const Json *envelope)
+{
+	Json	   *payload = json_get(envelope, "/payload");
+
+	if (payload == NULL || payload->n == 0)
+		return NULL;
+	if (payload->n == 1 && json_is_true(adapter_noted(self, envelope, ""), "/wrapped") &&
+		json_get(payload, "/content") != NULL)
+		return json_get(payload, "/content");
+	return payload;
+}
+
+/* -------------------------------------------------------------------- rows */
+
+void
+adapter_rows_inbound(const Adapter *self, const AdapterRow *rows, const Json *raw, Json *envelope)
+{
+	Slice		word;
+
+	for (; rows->foreign != NULL; rows++)
+		switch (rows->kind)
+		{
+			case ROW_VALUE:
+				json_put(envelope, rows->field, adapter_member(raw, rows->foreign));
+				break;
+			case ROW_WORD:
+				json_put_text(envelope, rows->field, adapter_find_word(self, raw, rows->foreign));
+				break;
+			case ROW_AGENT:
+				word = adapter_find_agent(self, raw, rows->foreign);
+				json_put_text(envelope, rows->field, word);
+				break;
+			case ROW_NATIVE:
+				adapter_note_native(self, envelope, rows->field, adapter_find_name(self, raw, rows->foreign));
+				break;
+		}
+}
+
+void
+adapter_rows_outbound(const Adapter *self, const AdapterRow *rows, const Json *envelope, Json *raw)
+{
+	Slice		agent;
+
+	for (; rows->foreign != NULL; rows++)
+		switch (rows->kind)
+		{
+			case ROW_VALUE:
+			case ROW_WORD:
+				json_put(raw, rows->foreign, adapter_member(envelope, rows->field));
+				break;
+			case ROW_AGENT:
+				agent = json_get_text(envelope, rows->field);
+				if (slice_present(agent))
+					json_put_text(raw, rows->foreign, adapter_agent_name(agent));
+				break;
+			case ROW_NATIVE:
+				json_put(raw, rows->foreign, adapter_native(self, envelope, rows->field));
+				break;
+		}
+}

@@ -1,0 +1,240 @@
+/*-------------------------------------------------------------------------
+ *
+ * credential.c
+ *	  Credentials in a document that comes from outside.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/credential.h"
+
+#include <ctype.h>
+
+#include "miscadmin.h"
+
+/* ------------------------------------------------------------------- names */
+
+/* the longest name, in letters and digits, that is compared */
+#define NAME_BYTES	64
+
+/* a name in lower case, without anything but letters and digits */
+typedef struct CredentialName
+{
+	int			len;
+	char		s[NAME_BYTES];
+} CredentialName;
+
+/* as a whole */
+static const char *const credential_names[] = {
+	"authorization", "proxyauthorization", "cookie", "cookies", "setcookie", "token", "idtoken", "csrftoken",
+	"xsrftoken", "resumetoken", "credential", "credentials", "pwd", "accesskey", "accesskeyid", "webhooksignature",
+	"secretkeybase", NULL
+};
+
+/* at the end: "dbPassword", "client_secret", "X-Api-Key" */
+static const char *const credential_endings[] = {
+	"password", "passwd", "passphrase", "apikey", "secret", "secretkey", "privatekey", "signingkey", "secretaccesskey",
+	"accesstoken", "refreshtoken", "authtoken", "bearertoken", "apitoken", "sessiontoken", "securitytoken",
+	"authkey", NULL
+};
+
+static CredentialName
+credential_name_of(Slice key)
+{
+	CredentialName name = {0};
+
+	for (int i = 0; i < key.len && name.len < NAME_BYTES; i++)
+		if (isalnum((unsigned char) key.s[i]))
+			name.s[name.len++] = pg_ascii_tolower((unsigned char) key.s[i]);
+	return name;
+}
+
+static bool
+credential_name_ends(const CredentialName *name, const char *ending)
+{
+	int			len = strlen(ending);
+
+	return name->len >= len && memcmp(name->s + name->len - len, ending, len) == 0;
+}
+
+/* the header of a proprietary credential: X-Hub-Signature-256, X-Auth-Token */
+static bool
+credential_is_header(Slice key, const CredentialName *name)
+{
+	CredentialName start = *name;
+
+	if (key.len < 2 || (key.s[0] != 'x' && key.s[0] != 'X') || key.s[1] != '-')
+		return false;
+	while (start.len > 0 && isdigit((unsigned char) start.s[start.len - 1]))
+		start.len--;
+	return credential_name_ends(&start, "signature") || credential_name_ends(&start, "token") ||
+		credential_name_ends(&start, "signaturesha");
+}
+
+static bool
+credential_is_name(Slice key)
+{
+	CredentialName name = credential_name_of(key);
+
+	for (const char *const *whole = credential_names; *whole != NULL; whole++)
+		if (name.len == strlen(*whole) && credential_name_ends(&name, *whole))
+			return true;
+	for (const char *const *ending = credential_endings; *ending != NULL; ending++)
+		if (credential_name_ends(&name, *ending))
+			return true;
+	return credential_is_header(key, &name);
+}
+
+/* a text or a number that says something, or an array of nothing else */
+static bool
+credential_is_plain(const Json *value)
+{
+	if (value->kind == JSON_ARRAY && value->n > 0)
+	{
+		for (int i = 0; i < value->n; i++)
+			if (value->items[i]->kind != JSON_TEXT && value->items[i]->kind != JSON_NUMBER)
+				return false;
+		return true;
+	}
+	return value->kind == JSON_NUMBER || (value->kind == JSON_TEXT && value->text.len > 0);
+}
+
+/* ------------------------------------------------------------------ values */
+
+/* how many bytes at the beginning are letters, digits, or one of these */
+static int
+credential_span(Slice text, const char *others)
+{
+	int			n = 0;
+
+	while (n < text.len && (isalnum((unsigned char) text.s[n]) || strchr(others, text.s[n]) != NULL))
+		n++;
+	return n;
+}
+
+/* a word, and not one of a language ("basic arithmetic"): it has a digit, or is long */
+static bool
+credential_is_token(Slice word)
+{
+	int			digits = 0;
+
+	for (int i = 0; i < word.len; i++)
+		digits += isdigit((unsigned char) word.s[i]) != 0;
+	return word.len >= 8 && credential_span(word, "-._~+/=") == word.len && (digits > 0 || word.len >= 24);
+}
+
+/* "Bearer" or "Basic" in any case, blanks, and a token */
+static bool
+credential_is_scheme(Slice text)
+{
+	static const char *const schemes[] = {"bearer ", "basic ", NULL};
+
+	for (const char *const *scheme = schemes; *scheme != NULL; scheme++)
+	{
+		int			len = strlen(*scheme);
+
+		if (text.len < len || pg_strncasecmp(text.s, *scheme, len) != 0)
+			continue;
+		while (len < text.len && text.s[len] == ' ')
+			len++;
+		return credential_is_token((Slice) {text.s + len, text.len - len});
+	}
+	return false;
+}
+
+/* three parts of base64, the first of which begins as {" does */
+static bool
+credential_is_jwt(Slice text)
+{
+	int			dots = 0;
+
+	if (text.len < 32 || !slice_starts(text, SLICE_OF("eyJ")) || credential_span(text, "-_.=") < text.len)
+		return false;
+	for (int i = 0; i < text.len; i++)
+		dots += text.s[i] == '.';
+	return dots == 2;
+}
+
+/* the beginnings of keys that providers mark, each followed by 16 bytes or more */
+static bool
+credential_is_marked(Slice text)
+{
+	static const char *const marks[] = {
+		"sk-", "sk_live_", "sk_test_", "rk_live_", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "xoxb-", "xoxp-",
+		"xoxa-", "whsec_", "whsk_", "AKIA", "ASIA", "AIza", NULL
+	};
+
+	for (const char *const *mark = marks; *mark != NULL; mark++)
+		if (slice_starts(text, slice_of_cstring(*mark)))
+			return text.len >= (int) strlen(*mark) + 16 && credential_span(text, "-_+/=") == text.len;
+	return false;
+}
+
+static bool
+credential_is_value(const Json *value)
+{
+	return value->kind == JSON_TEXT && value->text.len >= 12 &&
+		(credential_is_scheme(value->text) || credential_is_jwt(value->text) || credential_is_marked(value->text) ||
+		 (slice_starts(value->text, SLICE_OF("-----BEGIN ")) &&
+		  strstr(slice_cstring(value->text), "PRIVATE KEY-----") != NULL));
+}
+
+/* -------------------------------------------------------------- the search */
+
+/* which is there only for the paths of what is found */
+typedef struct CredentialPlace
+{
+	const struct CredentialPlace *up;
+	const Json *container;
+	int			index;			/* of the item, counted as in the document that came in */
+} CredentialPlace;
+
+static char *
+credential_path(const CredentialPlace *place, Slice key)
+{
+	char	   *path = place->up != NULL ?
+		credential_path(place->up, place->up->container->kind == JSON_OBJECT ?
+						place->up->container->keys[place->up->index] : SLICE_NONE) : "";
+
+	return slice_present(key) ? json_path(path, key) : json_path_index(path, place->index);
+}
+
+static void
+credential_search(Json *container, const CredentialPlace *up, Json **found)
+{
+	CredentialPlace place = {up, container, 0};
+	int			removed = 0;
+
+	check_stack_depth();
+	for (int i = 0; i < container->n;)
+	{
+		Json	   *item = container->items[i];
+		Slice		key = container->kind == JSON_OBJECT ? container->keys[i] : SLICE_NONE;
+
+		place.index = container->kind == JSON_OBJECT ? i : i + removed;
+		if (credential_is_value(item) ||
+			(slice_present(key) && credential_is_plain(item) && credential_is_name(key)))
+		{
+			if (*found == NULL)
+				*found = json_new_array();
+			json_add(*found, json_of_cstring(credential_path(&place, key)));
+			json_take_at(container, i);
+			removed++;
+			continue;
+		}
+		if (item->kind == JSON_OBJECT || item->kind == JSON_ARRAY)
+			credential_search(item, &place, found);
+		i++;
+	}
+}
+
+Json *
+credential_remove(Json *document)
+{
+	Json	   *found = NULL;
+
+	if (document->kind == JSON_OBJECT || document->kind == JSON_ARRAY)
+		credential_search(document, NULL, &found);
+	return found;
+}

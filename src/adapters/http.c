@@ -1,0 +1,480 @@
+/*-------------------------------------------------------------------------
+ *
+ * http.c
+ *	  Webhooks: CloudEvents 1.0.2 and Standard Webhooks 1.
+ *
+ * A CloudEvent in binary mode is turned into one in structured mode, and back.  Notes:
+ * kind is "binary" or "webhook", and missing for structured events; request is true for
+ * {headers, body}; names are those of headers that are not in lower case; ours is true
+ * for events whose source was written here, and typed for those whose type has become
+ * the payload_type.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/http.h"
+
+#include "mb/pg_wchar.h"
+#include "utils/fmgrprotos.h"
+
+#define TYPE_PREFIX		"clutch."
+#define SOURCE_PREFIX	"/clutch/"
+
+/* those without a condition: the rest is in http_read_event and http_event_of */
+static const AdapterRow http_rows[] = {
+	{ROW_NATIVE, "/id", "id"},
+	{ROW_WORD, "/clutchidem", "/idempotency_key"},
+	{ROW_WORD, "/traceparent", "/trace/traceparent"},
+	{ROW_WORD, "/tracestate", "/trace/tracestate"},
+	{ROW_VALUE, NULL, NULL}
+};
+
+/* ----------------------------------------------------------------- headers */
+
+static Slice
+http_lower(Slice name)
+{
+	char	   *lower = palloc(name.len + 1);
+
+	for (int i = 0; i < name.len; i++)
+		lower[i] = pg_ascii_tolower((unsigned char) name.s[i]);
+	return (Slice) {lower, name.len};
+}
+
+/* the name of a header as the request has it; absent if it is not there */
+static Slice
+http_header_name(const Json *raw, Slice lower)
+{
+	const Json *headers = json_get_kind(raw, "/headers", JSON_OBJECT);
+
+	for (int i = 0; headers != NULL && i < headers->n; i++)
+		if (slice_equal(http_lower(headers->keys[i]), lower))
+			return headers->keys[i];
+	return SLICE_NONE;
+}
+
+static Json *
+http_header(const Json *raw, Slice lower)
+{
+	Slice		name = http_header_name(raw, lower);
+
+	return slice_present(name) ? json_member(json_get(raw, "/headers"), name) : NULL;
+}
+
+/* the name as the request had it */
+static Slice
+http_spelling(const Adapter *self, const Json *envelope, Slice lower)
+{
+	Slice		spelling = json_get_text(adapter_noted(self, envelope, "/names"), json_path("", lower));
+
+	return slice_present(spelling) ? spelling : lower;
+}
+
+static void
+http_note_spelling(const Adapter *self, Json *envelope, Slice name, Slice lower)
+{
+	if (!slice_equal(name, lower))
+		adapter_note(self, envelope, psprintf("/names%s", json_path("", lower)), json_of_text(name));
+}
+
+static int
+http_hex(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Headers of a CloudEvent are percent-encoded; what is not, or is no UTF-8 then, stays as it is. */
+static Slice
+http_decode(Slice text)
+{
+	char	   *plain = palloc(text.len + 1);
+	int			n = 0;
+
+	for (int i = 0; i < text.len; i++)
+	{
+		int			high = text.s[i] == '%' && i + 2 < text.len ? http_hex(text.s[i + 1]) : -1;
+		int			low = high >= 0 ? http_hex(text.s[i + 2]) : -1;
+
+		plain[n++] = low >= 0 ? (char) (high * 16 + low) : text.s[i];
+		i += low >= 0 ? 2 : 0;
+	}
+	return pg_verify_mbstr(PG_UTF8, plain, n, true) ? (Slice) {plain, n} : text;
+}
+
+static Slice
+http_encode(Slice text)
+{
+	StringInfoData encoded;
+
+	initStringInfo(&encoded);
+	for (int i = 0; i < text.len; i++)
+	{
+		unsigned char c = text.s[i];
+
+		if (c <= ' ' || c > '~' || c == '"' || c == '%')
+			appendStringInfo(&encoded, "%%%02X", c);
+		else
+			appendStringInfoChar(&encoded, c);
+	}
+	return (Slice) {encoded.data, encoded.len};
+}
+
+/* the event that the headers and the body of a request in binary mode stand for */
+static Json *
+http_event_of_request(const Adapter *self, const Json *raw, Json *envelope)
+{
+	const Json *headers = json_get_kind(raw, "/headers", JSON_OBJECT);
+	Json	   *event = json_new_object();
+
+	for (int i = 0; i < headers->n; i++)
+	{
+		Slice		name = http_lower(headers->keys[i]);
+
+		if (!slice_starts(name, SLICE_OF("ce-")))
+			continue;
+		if (headers->items[i]->kind != JSON_TEXT)
+			adapter_fault(self, json_path("/headers", headers->keys[i]), "WRONG_TYPE", "it must be a string");
+		json_put_member(event, (Slice) {name.s + 3, name.len - 3}, json_of_text(http_decode(headers->items[i]->text)));
+		http_note_spelling(self, envelope, headers->keys[i], name);
+	}
+	json_put(event, "/data", json_get(raw, "/body"));
+	return event;
+}
+
+static Json *
+http_request_of_event(const Adapter *self, const Json *event, const Json *envelope)
+{
+	Json	   *request = json_new_object();
+
+	json_put(request, "/headers", json_new_object());
+	for (int i = 0; i < event->n; i++)
+	{
+		Slice		name = slice_of_cstring(psprintf("ce-%.*s", event->keys[i].len, event->keys[i].s));
+		Slice		text = event->items[i]->text;
+
+		if (slice_equal(event->keys[i], SLICE_OF("data")))
+			continue;
+		if (event->items[i]->kind == JSON_NUMBER)
+			text = slice_of_cstring(DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(event->items[i]->number))));
+		json_put_member(json_get(request, "/headers"), http_spelling(self, envelope, name), json_of_text(http_encode(text)));
+	}
+	json_put(request, "/body", json_get(event, "/data"));
+	return request;
+}
+
+/* -------------------------------------------------------------------- source */
+
+/* "/clutch/<run>/<agent>": a slash in the ID of the run is written as %2F */
+static bool
+http_read_source(const Adapter *self, Slice source, Json *envelope)
+{
+	Slice		rest = {source.s + strlen(SOURCE_PREFIX), source.len - (int) strlen(SOURCE_PREFIX)};
+	const char *slash;
+	Slice		run;
+	Slice		agent;
+
+	if (!slice_starts(source, SLICE_OF(SOURCE_PREFIX)))
+		return false;
+	slash = memchr(rest.s, '/', rest.len);
+	if (slash == NULL || slash == rest.s || slash == rest.s + rest.len - 1)
+		return false;
+	run = http_decode((Slice) {rest.s, slash - rest.s});
+	agent = adapter_agent_id((Slice) {slash + 1, rest.s + rest.len - slash - 1});
+	adapter_check_identifier(self, "/source", ID_RUN, run);
+	adapter_check_identifier(self, "/source", ID_AGENT, agent);
+	json_put_text(envelope, "/run_id", run);
+	json_put_text(envelope, "/from/agent_id", agent);
+	return true;
+}
+
+static Slice
+http_source_of(const Adapter *self, const Json *envelope)
+{
+	Slice		agent = adapter_agent_name(json_get_text(envelope, "/from/agent_id"));
+	Slice		run = json_get_text(envelope, "/run_id");
+	StringInfoData source;
+
+	if (adapter_was_foreign(self, envelope) && !json_is_true(adapter_noted(self, envelope, ""), "/ours"))
+		return agent;
+	initStringInfo(&source);
+	appendStringInfoString(&source, SOURCE_PREFIX);
+	for (int i = 0; i < run.len; i++)
+	{
+		if (run.s[i] == '/' || run.s[i] == '%')
+			appendStringInfo(&source, "%%%02X", run.s[i]);
+		else
+			appendStringInfoChar(&source, run.s[i]);
+	}
+	appendStringInfo(&source, "/%.*s", agent.len, agent.s);
+	return (Slice) {source.data, source.len};
+}
+
+/* -------------------------------------------------------------------- inbound */
+
+/* one of our own types, or any other one, which is that of the payload of a message */
+static Json *
+http_read_type(const Adapter *self, const Json *event)
+{
+	Slice		name = adapter_require_word(self, event, "/type");
+	int			prefix = strlen(TYPE_PREFIX);
+	MessageType type = slice_starts(name, SLICE_OF(TYPE_PREFIX)) ?
+		message_type_parse((Slice) {name.s + prefix, name.len - prefix}) : MSG_UNKNOWN;
+	Json	   *envelope;
+
+	if (type != MSG_UNKNOWN)
+		return adapter_envelope(type);
+	adapter_check_identifier(self, "/type", ID_WORD, name);
+	envelope = adapter_envelope(MSG_CHAT_MESSAGE);
+	json_put_text(envelope, "/payload_type", name);
+	adapter_note(self, envelope, "/typed", json_of_bool(true));
+	return envelope;
+}
+
+/* in a header it is a text */
+static void
+http_read_attempt(const Adapter *self, const Json *event, Json *envelope)
+{
+	Json	   *attempt = adapter_find_name(self, event, "/clutchattempt");
+	int64		number;
+
+	if (json_is(attempt, JSON_TEXT) && attempt->text.len < 10 && strspn(slice_cstring(attempt->text), "0123456789") == attempt->text.len)
+		attempt = json_of_int(atoi(slice_cstring(attempt->text)));
+	if (attempt != NULL && (!json_get_int(attempt, "", &number) || number < 1 || number > PG_INT32_MAX))
+		adapter_fault(self, "/clutchattempt", "NUMBER_OUT_OF_RANGE", "it must be a whole number from 1 on");
+	json_put(envelope, "/attempt", attempt);
+}
+
+/* identifiers of an event that was written here stand for themselves */
+static void
+http_read_own(const Adapter *self, const Json *event, Json *envelope)
+{
+	Slice		id = adapter_require_word(self, event, "/id");
+	Slice		subject = adapter_find_word(self, event, "/subject");
+
+	adapter_check_identifier(self, "/id", ID_MESSAGE, id);
+	json_put_text(envelope, "/id", id);
+	if (slice_present(subject))
+		adapter_check_identifier(self, "/subject", ID_TASK, subject);
+	json_put_text(envelope, "/task_id", subject);
+	adapter_note(self, envelope, "/ours", json_of_bool(true));
+}
+
+static void
+http_read_thread(const Adapter *self, const Json *event, Json *envelope)
+{
+	Slice		thread = adapter_find_word(self, event, "/clutchthread");
+	Slice		parent = adapter_find_word(self, event, "/clutchparent");
+
+	if (slice_present(thread))
+		adapter_check_identifier(self, "/clutchthread", ID_THREAD, thread);
+	if (slice_present(parent))
+		adapter_check_identifier(self, "/clutchparent", ID_TASK, parent);
+	json_put_text(envelope, "/thread_id", thread);
+	json_put_text(envelope, "/parent_task_id", parent);
+	adapter_note_native(self, envelope, "thread_id", adapter_member(event, "/clutchthread"));
+	adapter_note_native(self, envelope, "parent_task_id", adapter_member(event, "/clutchparent"));
+}
+
+static void
+http_read_data(const Adapter *self, const Json *event, Json *envelope)
+{
+	Json	   *base64 = adapter_find(self, event, "/data_base64", JSON_TEXT);
+
+	adapter_put_payload(self, envelope, base64 != NULL ? base64 : adapter_member(event, "/data"));
+	if (base64 != NULL)
+		adapter_note(self, envelope, "/base64", json_of_bool(true));
+}
+
+/* a CloudEvent in structured mode; notes may be put into the envelope before */
+static Json *
+http_read_event(const Adapter *self, const Json *event, const Json *notes)
+{
+	Slice		source = adapter_require_word(self, event, "/source");
+	Slice		schema = adapter_find_word(self, event, "/dataschema");
+	Slice		time = adapter_find_time(self, event, "/time");
+	Json	   *envelope = http_read_type(self, event);
+	const char *rule;
+
+	for (int i = 0; i < notes->n; i++)
+		adapter_note(self, envelope, json_path("", notes->keys[i]), notes->items[i]);
+	(void) adapter_require_word(self, event, "/id");
+	adapter_rows_inbound(self, http_rows, event, envelope);
+	adapter_note_native(self, envelope, "task_id", adapter_member(event, "/subject"));
+	if (http_read_source(self, source, envelope))
+		http_read_own(self, event, envelope);
+	else
+	{
+		json_put_text(envelope, "/from/agent_id", adapter_find_agent(self, event, "/source"));
+		adapter_note_native(self, envelope, "scope", json_of_text(source));
+		(void) adapter_find_name(self, event, "/subject");
+	}
+	json_put_text(envelope, "/ts", time);
+	if (slice_present(time))
+		adapter_note_native(self, envelope, "ts", json_of_bool(true));
+	if (slice_present(schema) && identifier_fault(ID_SCHEMA, schema, &rule) == NULL &&
+		memchr(schema.s, ' ', schema.len) == NULL && schema.s[schema.len - 1] != '@')
+		json_put_text(envelope, "/schema_ref", schema);
+	http_read_thread(self, event, envelope);
+	http_read_attempt(self, event, envelope);
+	http_read_data(self, event, envelope);
+	return envelope;
+}
+
+/* the body {type, timestamp, data} of a Standard Webhook */
+static Json *
+http_read_webhook(const Adapter *self, const Json *body, const Json *id)
+{
+	Json	   *envelope = http_read_type(self, body);
+
+	adapter_note(self, envelope, "/kind", json_of_cstring("webhook"));
+	json_put_text(envelope, "/ts", adapter_find_time(self, body, "/timestamp"));
+	adapter_put_payload(self, envelope, adapter_member(body, "/data"));
+	adapter_note_native(self, envelope, "id", unconstify(Json *, id));
+	return envelope;
+}
+
+static List *
+http_inbound(const Adapter *self, const Json *raw, const Json *context)
+{
+	Json	   *notes = json_new_object();
+	Json	   *id = http_header(raw, SLICE_OF("webhook-id"));
+	Json	   *envelope;
+
+	if (json_get(raw, "/specversion") != NULL)
+		return list_make1(http_read_event(self, raw, notes));
+	if (http_header(raw, SLICE_OF("ce-specversion")) != NULL)
+	{
+		Json	   *carrier = adapter_envelope(MSG_CHAT_MESSAGE);
+		Json	   *event = http_event_of_request(self, raw, carrier);
+
+		json_put(notes, "/names", adapter_noted(self, carrier, "/names"));
+		json_put_cstring(notes, "/kind", "binary");
+		return list_make1(http_read_event(self, event, notes));
+	}
+	if (id == NULL)
+		return list_make1(http_read_webhook(self, raw, NULL));
+	if (id->kind != JSON_TEXT)
+		adapter_fault(self, "/headers/webhook-id", "WRONG_TYPE", "it must be a string");
+	if (json_get_kind(raw, "/body", JSON_OBJECT) == NULL)
+		adapter_fault(self, "/body", "WRONG_TYPE", "it must be an object");
+	envelope = http_read_webhook(self, json_get(raw, "/body"), id);
+	adapter_note(self, envelope, "/request", json_of_bool(true));
+	http_note_spelling(self, envelope, http_header_name(raw, SLICE_OF("webhook-id")), SLICE_OF("webhook-id"));
+	return list_make1(envelope);
+}
+
+/* ------------------------------------------------------------------ outbound */
+
+/* the type as http_read_type reads it */
+static Slice
+http_type_of(const Adapter *self, const Json *envelope)
+{
+	Slice		type = json_get_text(envelope, "/type");
+	Slice		payload_type = json_get_text(envelope, "/payload_type");
+
+	if (slice_present(payload_type) && adapter_type(envelope) == MSG_CHAT_MESSAGE &&
+		json_is_true(adapter_noted(self, envelope, ""), "/typed"))
+		return payload_type;
+	return slice_of_cstring(psprintf(TYPE_PREFIX "%.*s", type.len, type.s));
+}
+
+static Json *
+http_event_of(const Adapter *self, const Json *envelope)
+{
+	Json	   *event = json_new_object();
+	bool		foreign = adapter_was_foreign(self, envelope);
+	Json	   *payload = adapter_payload(self, envelope);
+	bool		base64 = json_is(payload, JSON_TEXT) && json_is_true(adapter_noted(self, envelope, ""), "/base64");
+
+	json_put_cstring(event, "/specversion", "1.0");
+	json_put_text(event, "/type", http_type_of(self, envelope));
+	json_put_text(event, "/source", http_source_of(self, envelope));
+	adapter_rows_outbound(self, http_rows, envelope, event);
+	json_put(event, "/subject", adapter_native(self, envelope, "task_id"));
+	if (!foreign || adapter_noted(self, envelope, "/native/ts") != NULL)
+		json_put(event, "/time", json_get(envelope, "/ts"));
+	json_put(event, "/dataschema", adapter_member(envelope, "/schema_ref"));
+	json_put(event, "/clutchattempt", adapter_member(envelope, "/attempt"));
+	if (!foreign || adapter_noted(self, envelope, "/native/thread_id") != NULL)
+		json_put(event, "/clutchthread", json_get(envelope, "/thread_id"));
+	if (!foreign || adapter_noted(self, envelope, "/native/parent_task_id") != NULL)
+		json_put(event, "/clutchparent", adapter_member(envelope, "/parent_task_id"));
+	json_put(event, base64 ? "/data_base64" : "/data", payload);
+	return event;
+}
+
+static Json *
+http_webhook_of(const Adapter *self, const Json *envelope)
+{
+	Json	   *body = json_new_object();
+	Json	   *request = json_new_object();
+	Slice		header = http_spelling(self, envelope, SLICE_OF("webhook-id"));
+
+	json_put_text(body, "/type", http_type_of(self, envelope));
+	json_put(body, "/timestamp", json_get(envelope, "/ts"));
+	json_put(body, "/data", adapter_payload(self, envelope));
+	if (!json_is_true(adapter_noted(self, envelope, ""), "/request"))
+		return body;
+	json_put(request, "/headers", json_new_object());
+	json_put_member(json_get(request, "/headers"), header, adapter_native(self, envelope, "id"));
+	json_put(request, "/body", body);
+	return request;
+}
+
+static Json *
+http_outbound(const Adapter *self, const Json *envelope)
+{
+	Slice		kind = json_get_text(adapter_noted(self, envelope, ""), "/kind");
+
+	if (slice_present(kind) && slice_equal(kind, SLICE_OF("webhook")))
+		return http_webhook_of(self, envelope);
+	if (slice_present(kind) && slice_equal(kind, SLICE_OF("binary")))
+		return http_request_of_event(self, http_event_of(self, envelope), envelope);
+	return http_event_of(self, envelope);
+}
+
+/* ------------------------------------------------------------------ the test */
+
+static bool
+http_is_one(const Json *version)
+{
+	return json_is(version, JSON_TEXT) && slice_equal(version->text, SLICE_OF("1.0"));
+}
+
+/* {type, timestamp, data} and nothing else */
+static bool
+http_is_webhook(const Json *raw)
+{
+	return json_get_kind(raw, "/type", JSON_TEXT) != NULL && json_get_kind(raw, "/timestamp", JSON_TEXT) != NULL &&
+		raw->n == 2 + (json_get(raw, "/data") != NULL);
+}
+
+static const char *
+http_declines(const Adapter *self, const Json *raw)
+{
+	const Json *version = json_get(raw, "/specversion");
+
+	if (!json_is(raw, JSON_OBJECT))
+		return "it is not an object";
+	if (version != NULL)
+		return http_is_one(version) ? NULL : "its specversion is not \"1.0\"";
+	if (json_get_kind(raw, "/headers", JSON_OBJECT) == NULL)
+		return http_is_webhook(raw) ? NULL : "it has neither specversion nor headers, and is not {type, timestamp, data}";
+	version = http_header(raw, SLICE_OF("ce-specversion"));
+	if (version != NULL)
+		return http_is_one(version) ? NULL : "its ce-specversion is not \"1.0\"";
+	if (json_get(raw, "/body/specversion") != NULL)
+		return "its body is a CloudEvent in structured mode, which is passed without the request around it";
+	return http_header(raw, SLICE_OF("webhook-id")) != NULL ? NULL :
+		"its headers have neither ce-specversion nor webhook-id";
+}
+
+const Adapter http_adapter = {
+	.name = "http",
+	.carrier = "/clutchenvelope",
+	.carrier_is_text = true,
+	.declines = http_declines,
+	.inbound = http_inbound,
+	.outbound = http_outbound,
+};

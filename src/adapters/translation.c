@@ -1,0 +1,220 @@
+/*-------------------------------------------------------------------------
+ *
+ * translation.c
+ *	  Translation without loss, for every adapter.
+ *
+ * What an adapter leaves open in an envelope is filled in by translation_draft.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/translation_part.h"
+
+#include "adapters/credential.h"
+#include "utils/fmgrprotos.h"
+
+/* -------------------------------------------------------------- the carrier */
+
+/* Removes what is at the path, and the objects on the way that are empty then. */
+static Json *
+translation_take(Json *document, const char *path)
+{
+	Json	   *taken = json_take(document, path);
+	char	   *way = pstrdup(path);
+	char	   *slash;
+
+	while (taken != NULL && (slash = strrchr(way, '/')) != NULL && slash != way)
+	{
+		Json	   *parent;
+
+		*slash = '\0';
+		parent = json_get_kind(document, way, JSON_OBJECT);
+		if (parent == NULL || parent->n > 0)
+			break;
+		json_take(document, way);
+	}
+	return taken;
+}
+
+/* the changes in the carrier of a document, which is taken out; NULL: it has none */
+static Json *
+translation_take_carrier(const Adapter *adapter, Json *raw)
+{
+	Json	   *carrier = json_get(raw, adapter->carrier);
+	Json	   *changes = carrier;
+
+	if (adapter->carrier_is_text)
+		changes = json_is(carrier, JSON_TEXT) && carrier->text.len > 0 && carrier->text.s[0] == '[' ?
+			json_parse(carrier->text) : NULL;
+	if (!json_is(changes, JSON_ARRAY))
+		return NULL;
+	translation_take(raw, adapter->carrier);
+	return changes;
+}
+
+static Json *
+translation_carrier_of(const Adapter *adapter, Json *changes)
+{
+	char	   *text;
+
+	if (!adapter->carrier_is_text)
+		return changes;
+	text = DatumGetCString(DirectFunctionCall1(jsonb_out, JsonbPGetDatum(json_write(changes))));
+	return json_of_cstring(text);
+}
+
+/* ----------------------------------------------------------------- outbound */
+
+static bool
+translation_is_stub(const Adapter *adapter, const Json *envelope)
+{
+	return json_is_true(adapter_noted(adapter, envelope, "/stub"), "");
+}
+
+/* the envelope that stands for the document */
+static Json *
+translation_bearer(const Adapter *adapter, List *envelopes)
+{
+	ListCell   *lc;
+
+	foreach(lc, envelopes)
+		if (!translation_is_stub(adapter, lfirst(lc)))
+			return lfirst(lc);
+	return envelopes != NIL ? llast(envelopes) : NULL;
+}
+
+/*
+ * A copy of the envelope as its adapter made it.  If the context has put another sender
+ * in the place of the document's, that one is back.
+ */
+static Json *
+translation_unmarked(const Adapter *adapter, const Json *envelope)
+{
+	Json	   *copy = json_copy(envelope);
+	Slice		sender = json_get_text(adapter_noted(adapter, envelope, "/native"), "/from");
+	Slice		as = json_get_text(adapter_noted(adapter, envelope, ""), "/as");
+
+	if (slice_present(as) && slice_present(sender) && slice_equal(as, json_get_text(envelope, "/from/agent_id")))
+		json_put_text(copy, "/from/agent_id", sender);
+	(void) translation_take(copy, psprintf("/meta/%s/kept", adapter->name));
+	(void) translation_take(copy, psprintf("/meta/%s/carried", adapter->name));
+	return copy;
+}
+
+/* a document of an envelope that never was foreign, with the carrier */
+static Json *
+translation_carry(const Adapter *adapter, const Json *envelope)
+{
+	Json	   *document = json_copy(adapter->outbound(adapter, envelope));
+	Json	   *back = translation_bearer(adapter, adapter->inbound(adapter, document, json_new_object()));
+	Json	   *changes = json_difference(back != NULL ? back : json_new_object(), envelope);
+
+	if (changes->n > 0 && adapter->carrier != NULL)
+		json_put(document, adapter->carrier, translation_carrier_of(adapter, json_copy(changes)));
+	return document;
+}
+
+/* the document that the envelope would make if nothing had been kept */
+static Json *
+translation_unkept(const Adapter *adapter, const Json *envelope, bool is_carried)
+{
+	Json	   *unmarked = translation_unmarked(adapter, envelope);
+
+	return is_carried ? translation_carry(adapter, unmarked) : json_copy(adapter->outbound(adapter, unmarked));
+}
+
+Json *
+translation_outbound(const Adapter *adapter, const Json *envelope)
+{
+	const Json *kept = adapter_noted(adapter, envelope, "/kept");
+	bool		is_carried = kept == NULL || json_is_true(adapter_noted(adapter, envelope, "/carried"), "");
+
+	return json_apply(translation_unkept(adapter, envelope, is_carried), kept);
+}
+
+/* ------------------------------------------------------------------ inbound */
+
+/*
+ * Notes in the envelope what the document has and the envelope does not become by itself.
+ * The presence of "kept" says that the envelope was foreign.
+ */
+static void
+translation_keep(const Translation *t, Json *envelope, bool is_carried)
+{
+	Json	   *kept = json_difference(translation_unkept(t->adapter, envelope, is_carried), t->document);
+
+	if (is_carried && kept->n == 0)
+		return;
+	if (is_carried)
+		adapter_note(t->adapter, envelope, "/carried", json_of_bool(true));
+	adapter_note(t->adapter, envelope, "/kept", kept);
+}
+
+/* Makes the envelope of a document that was made of an envelope. */
+static List *
+translation_inbound_carried(Translation *t, List *envelopes, const Json *changes)
+{
+	Json	   *bearer = translation_bearer(t->adapter, envelopes);
+
+	if (bearer == NULL)
+		return NIL;
+	bearer = json_apply(bearer, changes);
+	if (bearer->kind != JSON_OBJECT)
+		adapter_fault(t->adapter, t->adapter->carrier, "WRONG_TYPE", "it does not lead to an envelope");
+	if (!translation_complete(t, bearer, 0))
+		return NIL;
+	translation_keep(t, bearer, true);
+	return list_make1(bearer);
+}
+
+static List *
+translation_inbound_foreign(Translation *t, List *envelopes)
+{
+	Json	   *bearer = translation_bearer(t->adapter, envelopes);
+	List	   *complete = NIL;
+	int			place = 0;
+	ListCell   *lc;
+
+	foreach(lc, envelopes)
+		if (lfirst(lc) == bearer)
+			translation_complete_place(t, bearer, foreach_current_index(lc));
+	foreach(lc, envelopes)
+	{
+		if (lfirst(lc) != bearer)
+			translation_inherit(t, lfirst(lc), bearer);
+		if (translation_complete(t, lfirst(lc), place++))
+			complete = lappend(complete, lfirst(lc));
+	}
+	foreach(lc, complete)
+	{
+		Json	   *envelope = lfirst(lc);
+
+		if (envelope == bearer)
+			translation_keep(t, envelope, false);
+		else
+			adapter_note(t->adapter, envelope, "/part_of", json_get(bearer, "/id"));
+	}
+	return complete;
+}
+
+List *
+translation_inbound(const Adapter *adapter, Json *raw, const Json *context, const TranslationWorld *world)
+{
+	Json	   *dropped = credential_remove(raw);
+	bool		may_be_carried = adapter->carrier != NULL && json_get(raw, adapter->carrier) != NULL;
+	Json	   *document = may_be_carried ? json_copy(raw) : raw;
+	Json	   *changes = may_be_carried ? translation_take_carrier(adapter, raw) : NULL;
+	Translation t = {adapter, document, context, world};
+	List	   *envelopes = NIL;
+	ListCell   *lc;
+
+	/* they are changed from here on, and may share values with the document */
+	foreach(lc, adapter->inbound(adapter, raw, context))
+		envelopes = lappend(envelopes, json_copy(lfirst(lc)));
+	envelopes = changes != NULL ? translation_inbound_carried(&t, envelopes, changes) :
+		translation_inbound_foreign(&t, envelopes);
+	if (dropped != NULL && envelopes != NIL)
+		adapter_note(adapter, translation_bearer(adapter, envelopes), "/dropped", dropped);
+	return envelopes;
+}

@@ -1,0 +1,350 @@
+/*-------------------------------------------------------------------------
+ *
+ * translation_draft.c
+ *	  What an adapter leaves open in an envelope: identifiers, time, sender and
+ *	  recipients.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/translation_part.h"
+
+#include "base/clock.h"
+#include "protocol/identifier.h"
+#include "protocol/problem.h"
+#include "settings.h"
+#include "utils/fmgrprotos.h"
+
+/* ------------------------------------------------------------------ context */
+
+pg_noreturn static void
+translation_fault_context(const char *member, const char *expected)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem("context", "WRONG_TYPE"),
+			 errmsg("invalid member \"%s\" of the context: must be %s", member, expected)));
+}
+
+/* a text of the context; absent if it is missing or null */
+static Slice
+translation_context_text(const Translation *t, const char *member)
+{
+	Json	   *value = adapter_member(t->context, psprintf("/%s", member));
+
+	if (value != NULL && value->kind != JSON_TEXT)
+		translation_fault_context(member, "a string");
+	return value != NULL ? value->text : SLICE_NONE;
+}
+
+/* -------------------------------------------------------------- identifiers */
+
+/* what a native identifier is hashed as: 1 and "1" are two */
+static Slice
+translation_native_bytes(const Json *native)
+{
+	char	   *number;
+
+	if (native->kind == JSON_TEXT)
+		return native->text;
+	if (native->kind != JSON_NUMBER)
+		return SLICE_NONE;
+	number = DatumGetCString(DirectFunctionCall1(numeric_out, DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(native->number))));
+	return slice_of_cstring(psprintf("#%s", number));
+}
+
+static Slice
+translation_native(const Translation *t, const Json *envelope, const char *field)
+{
+	const Json *native = adapter_noted(t->adapter, envelope, psprintf("/native/%s", field));
+
+	return native != NULL ? translation_native_bytes(native) : SLICE_NONE;
+}
+
+/* what is "" where it is absent hashes as nothing */
+static Slice
+translation_derive(const Translation *t, const Json *envelope, const char *prefix, const char *kind, Slice within,
+				   Slice native)
+{
+	Slice		scope = translation_native(t, envelope, "scope");
+	Slice		parts[] = {
+		t->world->secret, SLICE_OF("adapter"), slice_of_cstring(t->adapter->name), t->world->realm,
+		slice_present(scope) ? scope : SLICE_OF(""), slice_of_cstring(prefix), slice_of_cstring(kind),
+		slice_present(within) ? within : SLICE_OF(""), native
+	};
+
+	return slice_of_cstring(identifier_derive(prefix, parts, lengthof(parts)));
+}
+
+/* what tells this envelope from all others: its native ID, or the whole document and its place in it */
+static Slice
+translation_key(const Translation *t, const Json *envelope, int place, const char **kind)
+{
+	Slice		native = translation_native(t, envelope, "id");
+	StringInfoData key;
+	Jsonb	   *document;
+
+	*kind = slice_present(native) ? "id" : "content";
+	if (slice_present(native))
+		return native;
+	document = json_write(t->document);
+	initStringInfo(&key);
+	appendStringInfo(&key, "%d/", place);
+	appendBinaryStringInfo(&key, VARDATA(document), VARSIZE(document) - VARHDRSZ);
+	return (Slice) {key.data, key.len};
+}
+
+/* the task that a native ID stands for: one of ours, or a derived one */
+static Slice
+translation_task_of(const Translation *t, const Json *envelope, Slice native)
+{
+	Slice		run_id;
+	Slice		thread_id;
+
+	if (native.len > 0 && native.len <= clutch_limits.max_id_bytes &&
+		t->world->find_task(native, &run_id, &thread_id))
+		return native;
+	return translation_derive(t, envelope, "task", "task", SLICE_NONE, native);
+}
+
+static void
+translation_complete_tasks(const Translation *t, Json *envelope, int place)
+{
+	Slice		task = json_get_text(envelope, "/task_id");
+	Slice		parent = json_get_text(envelope, "/parent_task_id");
+	Slice		native = translation_native(t, envelope, "task_id");
+	Slice		native_parent = translation_native(t, envelope, "parent_task_id");
+	const char *kind;
+
+	if (!slice_present(task) && slice_present(native))
+		task = translation_task_of(t, envelope, native);
+	if (!slice_present(task))
+		task = translation_context_text(t, "task_id");
+	if (!slice_present(task))
+	{
+		Slice		key = translation_key(t, envelope, place, &kind);
+
+		task = translation_derive(t, envelope, "task", kind, SLICE_NONE, key);
+	}
+	if (!slice_present(parent) && slice_present(native_parent))
+		parent = translation_task_of(t, envelope, native_parent);
+	if (!slice_present(parent))
+		parent = translation_context_text(t, "parent_task_id");
+	json_put_text(envelope, "/task_id", task);
+	if (!slice_equal(parent, task))
+		json_put_text(envelope, "/parent_task_id", parent);
+}
+
+/*
+ * A task that is known decides; then the document; then the context.  A task that nobody
+ * knows yet has a run of its own, and so has a message without a task.
+ */
+static void
+translation_complete_run(const Translation *t, Json *envelope, int place)
+{
+	Slice		run = json_get_text(envelope, "/run_id");
+	Slice		thread = json_get_text(envelope, "/thread_id");
+	Slice		native_run = translation_native(t, envelope, "run_id");
+	Slice		native_thread = translation_native(t, envelope, "thread_id");
+	Slice		native_task = translation_native(t, envelope, "task_id");
+	Slice		task = json_get_text(envelope, "/task_id");
+	Slice		parent = json_get_text(envelope, "/parent_task_id");
+	Slice		known_run = SLICE_NONE;
+	Slice		known_thread = SLICE_NONE;
+	const char *kind = "task";
+
+	if ((!slice_present(run) || !slice_present(thread)) &&
+		!t->world->find_task(task, &known_run, &known_thread) && slice_present(parent))
+		(void) t->world->find_task(parent, &known_run, &known_thread);
+
+	if (!slice_present(run))
+		run = known_run;
+	if (!slice_present(run) && slice_present(native_run))
+		run = translation_derive(t, envelope, "run", "run", SLICE_NONE, native_run);
+	if (!slice_present(run))
+		run = translation_context_text(t, "run_id");
+	if (!slice_present(run))
+	{
+		Slice		key = slice_present(native_task) ? native_task : translation_key(t, envelope, place, &kind);
+
+		run = translation_derive(t, envelope, "run", kind, SLICE_NONE, key);
+	}
+
+	if (!slice_present(thread) && slice_present(native_thread))
+		thread = translation_derive(t, envelope, "thr", "thread", SLICE_NONE, native_thread);
+	if (!slice_present(thread))
+		thread = translation_context_text(t, "thread_id");
+	if (!slice_present(thread))
+		thread = known_thread;
+	if (!slice_present(thread))
+		thread = translation_derive(t, envelope, "thr", "run", SLICE_NONE, run);
+	json_put_text(envelope, "/run_id", run);
+	json_put_text(envelope, "/thread_id", thread);
+}
+
+/* ------------------------------------------------------- stubs and replies */
+
+static Slice
+translation_message_id(const Translation *t, const Json *envelope, const char *kind, Slice key)
+{
+	return translation_derive(t, envelope, "msg", kind, json_get_text(envelope, "/run_id"), key);
+}
+
+/*
+ * The event that a native ID stands for: the stub, if there is one, or else the
+ * event itself.  *was_sent: one of them is in the log.
+ */
+static Slice
+translation_replied_to(const Translation *t, const Json *envelope, Slice native, bool *was_sent)
+{
+	Slice		run = json_get_text(envelope, "/run_id");
+	Slice		stub = translation_message_id(t, envelope, "stub", native);
+	Slice		event = translation_message_id(t, envelope, "id", native);
+
+	*was_sent = true;
+	if (t->world->was_sent(stub, run))
+		return stub;
+	if (t->world->was_sent(event, run))
+		return event;
+	*was_sent = false;
+	return event;
+}
+
+static void
+translation_complete_reply(Translation *t, Json *envelope)
+{
+	Slice		native = translation_native(t, envelope, "reply_to");
+	Slice		event;
+	bool		was_sent;
+
+	if (!slice_present(native) || json_get(envelope, "/meta/clutch/reply_to") != NULL)
+		return;
+	event = translation_replied_to(t, envelope, native, &was_sent);
+	if (!was_sent && t->has_stub && slice_equal(native, t->stub_native))
+		event = translation_message_id(t, envelope, "stub", native);
+	json_put_text(envelope, "/meta/clutch/reply_to", event);
+}
+
+/* false: it is a stub for something that was sent */
+static bool
+translation_complete_id(Translation *t, Json *envelope, int place)
+{
+	bool		is_stub = json_is_true(adapter_noted(t->adapter, envelope, "/stub"), "");
+	const char *kind;
+	Slice		key;
+	bool		was_sent = false;
+
+	if (json_get(envelope, "/id") != NULL)
+		return true;
+	key = translation_key(t, envelope, place, &kind);
+	if (is_stub)
+	{
+		(void) translation_replied_to(t, envelope, key, &was_sent);
+		t->has_stub = !was_sent;
+		t->stub_native = key;
+		kind = "stub";
+	}
+	json_put_text(envelope, "/id", translation_message_id(t, envelope, kind, key));
+	return !was_sent;
+}
+
+/* --------------------------------------------------- sender and recipients */
+
+static void
+translation_complete_sender(const Translation *t, Json *envelope)
+{
+	Slice		sender = json_get_text(envelope, "/from/agent_id");
+	Slice		context = translation_context_text(t, "agent_id");
+
+	if (slice_present(context) && slice_present(sender) && !slice_equal(context, sender))
+	{
+		adapter_note(t->adapter, envelope, "/native/from", json_of_text(sender));
+		adapter_note(t->adapter, envelope, "/as", json_of_text(context));
+	}
+	if (slice_present(context) || !slice_present(sender))
+		json_put_text(envelope, "/from/agent_id", slice_present(context) ? context : t->world->default_agent());
+}
+
+static void
+translation_add_recipient(Json *recipients, Slice agent_id)
+{
+	Json	   *recipient = json_new_object();
+
+	json_put_text(recipient, "/agent_id", agent_id);
+	json_add(recipients, recipient);
+}
+
+static void
+translation_complete_recipients(const Translation *t, Json *envelope)
+{
+	const Json *to = adapter_member(t->context, "/to");
+	Json	   *recipients = json_new_array();
+
+	if (adapter_member(envelope, "/to") != NULL)
+		return;
+	if (to == NULL)
+		translation_add_recipient(recipients, slice_of_cstring(clutch_orchestrator));
+	else if (to->kind == JSON_TEXT)
+		translation_add_recipient(recipients, to->text);
+	else
+	{
+		for (int i = 0; i < to->n; i++)
+		{
+			if (to->kind != JSON_ARRAY || to->items[i]->kind != JSON_TEXT)
+				translation_fault_context("to", "an agent ID or an array of agent IDs");
+			translation_add_recipient(recipients, to->items[i]->text);
+		}
+		if (to->n == 0)
+			translation_fault_context("to", "an agent ID or an array of agent IDs");
+	}
+	json_put(envelope, "/to", recipients);
+}
+
+/* ----------------------------------------------------------------- all of it */
+
+void
+translation_complete_place(const Translation *t, Json *envelope, int place)
+{
+	translation_complete_tasks(t, envelope, place);
+	translation_complete_run(t, envelope, place);
+}
+
+static void
+translation_inherit_field(const Translation *t, Json *envelope, const char *field, const Json *bearer)
+{
+	char	   *path = psprintf("/%s", field);
+
+	if (json_get(envelope, path) == NULL && !slice_present(translation_native(t, envelope, field)))
+		json_put(envelope, path, json_get(bearer, path));
+}
+
+void
+translation_inherit(const Translation *t, Json *envelope, const Json *bearer)
+{
+	bool		same_task = json_get(envelope, "/task_id") == NULL && !slice_present(translation_native(t, envelope, "task_id"));
+
+	translation_inherit_field(t, envelope, "run_id", bearer);
+	translation_inherit_field(t, envelope, "thread_id", bearer);
+	translation_inherit_field(t, envelope, "task_id", bearer);
+	if (same_task)
+		translation_inherit_field(t, envelope, "parent_task_id", bearer);
+}
+
+bool
+translation_complete(Translation *t, Json *envelope, int place)
+{
+	translation_complete_place(t, envelope, place);
+	if (!translation_complete_id(t, envelope, place))
+		return false;
+	translation_complete_reply(t, envelope);
+	translation_complete_sender(t, envelope);
+	translation_complete_recipients(t, envelope);
+	if (json_get(envelope, "/v") == NULL)
+		json_put_cstring(envelope, "/v", CLUTCH_PROTOCOL);
+	if (json_get(envelope, "/ts") == NULL)
+		json_put_cstring(envelope, "/ts", clock_rfc3339(t->world->now));
+	if (json_get(envelope, "/payload") == NULL)
+		json_put(envelope, "/payload", json_new_object());
+	return true;
+}

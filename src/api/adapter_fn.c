@@ -1,0 +1,315 @@
+/*-------------------------------------------------------------------------
+ *
+ * adapter_fn.c
+ *	  The SQL functions can_handle, inbound, outbound and ingest.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/catalog.h"
+#include "adapters/translation.h"
+#include "api/result.h"
+#include "api/visible.h"
+#include "base/clock.h"
+#include "miscadmin.h"
+#include "protocol/place.h"
+#include "settings.h"
+#include "trust/principal.h"
+#include "trust/secret.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(clutch_can_handle);
+PG_FUNCTION_INFO_V1(clutch_inbound);
+PG_FUNCTION_INFO_V1(clutch_outbound);
+PG_FUNCTION_INFO_V1(clutch_ingest);
+
+/* ------------------------------------------------------------ the adapters */
+
+static Adapter *
+adapter_named(Slice name)
+{
+	Adapter    *adapter = catalog_find(name);
+	StringInfoData names;
+	ListCell   *lc;
+
+	if (adapter != NULL)
+		return adapter;
+	initStringInfo(&names);
+	foreach(lc, catalog_list())
+		appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", ((Adapter *) lfirst(lc))->name);
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errproblem("adapter", "WRONG_VALUE"),
+			 errmsg("adapter %s does not exist", place_quote(name)),
+			 errhint("There are %s.", names.data)));
+}
+
+/* the first that handles the document; NULL: none, and the reasons have been appended */
+static Adapter *
+adapter_that_handles(const Json *raw, List *adapters, StringInfo reasons)
+{
+	ListCell   *lc;
+
+	foreach(lc, adapters)
+	{
+		Adapter    *adapter = lfirst(lc);
+		const char *reason = adapter->declines(adapter, raw);
+
+		if (reason == NULL)
+			return adapter;
+		appendStringInfo(reasons, "%s%s: %s", reasons->len > 0 ? "; " : "", adapter->name, reason);
+	}
+	return NULL;
+}
+
+Datum
+clutch_can_handle(PG_FUNCTION_ARGS)
+{
+	Json	   *raw = json_read(argument_jsonb(fcinfo, 0, "raw"));
+	StringInfoData reasons;
+	Adapter    *adapter;
+
+	initStringInfo(&reasons);
+	adapter = adapter_that_handles(raw, catalog_list(), &reasons);
+	if (adapter == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(adapter->name));
+}
+
+/* --------------------------------------------------------------- the world */
+
+/* what a call has made so far: a stub need not be made twice */
+static List *adapter_made;
+
+static Slice
+adapter_default_agent(void)
+{
+	SliceList	agents;
+
+	if (principal_is_operator(principal_role()))
+		return slice_of_cstring(clutch_orchestrator);
+	agents = principal_agents();
+	if (agents.n != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("context", "NOT_YOUR_AGENT"),
+				 errmsg(agents.n == 0 ? "role \"%s\" speaks for no agent" : "role \"%s\" speaks for several agents",
+						GetUserNameFromId(principal_role(), false)),
+				 errhint(agents.n == 0 ? "Let an operator run SELECT clutch.grant_agent(role_name, agent_id)." :
+						 "Name the sender in the context: {\"agent_id\": \"agent:...\"}.")));
+	return agents.items[0];
+}
+
+static bool
+adapter_was_sent(Slice id, Slice run_id)
+{
+	RowScan		scan;
+	bool		found;
+	ListCell   *lc;
+
+	foreach(lc, adapter_made)
+		if (slice_equal(json_get_text(lfirst(lc), "/id"), id) && slice_equal(json_get_text(lfirst(lc), "/run_id"), run_id))
+			return true;
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_PKEY, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	found = rows_next(&scan);
+	rows_end(&scan);
+	return found;
+}
+
+static bool
+adapter_find_task(Slice task_id, Slice *run_id, Slice *thread_id)
+{
+	Task	   *task = task_look(task_id, ROWS_LATEST);
+
+	if (task == NULL || !visible_task(task))
+		return false;
+	*run_id = task->run_id;
+	*thread_id = task->thread_id;
+	return true;
+}
+
+/*
+ * Those who act in one realm derive the same IDs from the same document: all who speak
+ * for the agent that the context names, or all operators, or the members of one role.
+ */
+static Slice
+adapter_realm(const Json *context)
+{
+	Slice		agent = json_get_text(context, "/agent_id");
+
+	if (slice_present(agent))
+	{
+		principal_require(agent, "context");
+		return slice_of_cstring(psprintf("agent %.*s", agent.len, agent.s));
+	}
+	if (principal_is_operator(principal_role()))
+		return SLICE_OF("operators");
+	return slice_of_cstring(psprintf("role %s", GetUserNameFromId(principal_role(), false)));
+}
+
+static TranslationWorld
+adapter_world(const Json *context)
+{
+	TranslationWorld world = {
+		.now = clock_now(),
+		.secret = secret_get(),
+		.realm = adapter_realm(context),
+		.default_agent = adapter_default_agent,
+		.was_sent = adapter_was_sent,
+		.find_task = adapter_find_task
+	};
+
+	return world;
+}
+
+/* ------------------------------------------------------------------ inbound */
+
+/* A call of inbound or ingest: its arguments, and what becomes of an envelope. */
+typedef struct InboundCall
+{
+	FunctionCallInfo fcinfo;
+	Slice		name;			/* of the adapter; absent: the first that handles the document */
+	List	   *adapters;		/* which are asked */
+	Json	   *context;
+	TranslationWorld world;
+	void		(*take) (FunctionCallInfo fcinfo, Jsonb *envelope);
+} InboundCall;
+
+pg_noreturn static void
+adapter_raise_not_handled(const InboundCall *call, const char *base, const char *reasons)
+{
+	if (slice_present(call->name))
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
+				 errproblem(base, "NOT_HANDLED"),
+				 errmsg("the document is none of adapter %s", reasons)));
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
+			 errproblem(base, "NOT_HANDLED"),
+			 errmsg("no adapter handles the document"),
+			 errhint("Each of them was asked. %s.", reasons)));
+}
+
+static void
+adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
+{
+	static const ProblemArgument places[] = {{"", "raw"}, {NULL}};
+	ProblemArguments scope;
+	List	   *envelopes;
+	ListCell   *lc;
+
+	problem_arguments_begin(&scope, places);
+	envelopes = translation_inbound(adapter, raw, call->context, &call->world);
+	problem_arguments_end(&scope);
+	foreach(lc, envelopes)
+	{
+		adapter_made = lappend(adapter_made, lfirst(lc));
+		call->take(call->fcinfo, json_write(lfirst(lc)));
+	}
+}
+
+/*
+ * An array that no adapter handles as a whole is a batch of documents, each of which is
+ * handled before the next.
+ */
+static void
+adapter_take_document(InboundCall *call, Json *raw, const char *base)
+{
+	static const ProblemArgument places[] = {{"", "raw"}, {NULL}};
+	ProblemArguments scope;
+	StringInfoData reasons;
+	Adapter    *adapter;
+
+	initStringInfo(&reasons);
+	adapter = adapter_that_handles(raw, call->adapters, &reasons);
+	if (adapter != NULL)
+	{
+		adapter->base = base;
+		adapter_take_envelopes(call, adapter, raw);
+	}
+	else if (base[0] == '\0' && json_is(raw, JSON_ARRAY) && raw->n > 0)
+		for (int i = 0; i < raw->n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			adapter_take_document(call, raw->items[i], psprintf("/%d", i));
+		}
+	else
+	{
+		problem_arguments_begin(&scope, places);
+		adapter_raise_not_handled(call, base, reasons.data);
+	}
+}
+
+static Datum
+adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jsonb *envelope))
+{
+	Json	   *raw = json_read(argument_jsonb(fcinfo, 0, "raw"));
+	InboundCall call = {.fcinfo = fcinfo, .name = argument_optional_text(fcinfo, 1), .take = take};
+
+	call.context = PG_ARGISNULL(2) ? json_new_object() : json_read(PG_GETARG_JSONB_P(2));
+	if (call.context->kind != JSON_OBJECT)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("context", "WRONG_TYPE"),
+				 errmsg("argument \"context\" must be an object")));
+	call.adapters = slice_present(call.name) ? list_make1(adapter_named(call.name)) : catalog_list();
+	call.world = adapter_world(call.context);
+	result_begin_rows(fcinfo);
+	adapter_made = NIL;
+	adapter_take_document(&call, raw, "");
+	adapter_made = NIL;
+	return (Datum) 0;
+}
+
+static void
+adapter_return(FunctionCallInfo fcinfo, Jsonb *document)
+{
+	ProblemList *list = problem_list();
+	Envelope	envelope;
+	Datum		value = JsonbPGetDatum(document);
+	bool		isnull = false;
+
+	envelope_read(document, &envelope, list);
+	envelope_refuse_internal(&envelope, list);
+	if (list->n > 0)
+		problem_raise(list, ERRCODE_CLUTCH_FOREIGN_INVALID, "the envelope that the document makes");
+	result_put_row(fcinfo, &value, &isnull);
+}
+
+Datum
+clutch_inbound(PG_FUNCTION_ARGS)
+{
+	return adapter_call(fcinfo, adapter_return);
+}
+
+static void
+adapter_send(FunctionCallInfo fcinfo, Jsonb *envelope)
+{
+	result_put_receipt(fcinfo, event_send(envelope));
+}
+
+Datum
+clutch_ingest(PG_FUNCTION_ARGS)
+{
+	return adapter_call(fcinfo, adapter_send);
+}
+
+/* ----------------------------------------------------------------- outbound */
+
+Datum
+clutch_outbound(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *document = argument_jsonb(fcinfo, 0, "envelope");
+	Adapter    *adapter = adapter_named(argument_text(fcinfo, 1, "adapter"));
+	ProblemList *list = problem_list_admitted();
+	Envelope	envelope;
+
+	envelope_read_admitted(document, &envelope, list);
+	if (list->n > 0)
+		problem_raise(list, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
+	PG_RETURN_JSONB_P(json_write(translation_outbound(adapter, json_read(document))));
+}

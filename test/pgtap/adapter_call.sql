@@ -1,0 +1,142 @@
+-- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
+-- batches, roles, errors.
+\ir ../fixtures/tap.sql
+SELECT plan(59);
+
+-- "SQLSTATE CODE argument path" of the first fault
+CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN concat_ws(' ', SQLSTATE, CASE WHEN detail LIKE '[%' THEN concat_ws(' ', detail::jsonb -> 0 ->> 'code', detail::jsonb -> 0 ->> 'argument', detail::jsonb -> 0 ->> 'path') END);
+END $$;
+
+-- ---------------------------------------------------------------- the choice
+SELECT is(clutch.can_handle('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}'), 'http', 'a CloudEvent is for http');
+SELECT is(clutch.can_handle('{"nothing": 1}'), NULL, 'a document of no dialect is for nobody');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"nothing": 1}') $$), 'KL015 NOT_HANDLED raw', 'and nobody translates it');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('[]') $$), 'KL015 NOT_HANDLED raw', 'an empty batch is no document');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"nothing": 1}', 'http') $$), 'KL015 NOT_HANDLED raw', 'nor does the adapter that is named');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"nothing": 1}', 'ftp') $$), '42704 WRONG_VALUE adapter', 'an adapter that does not exist');
+SELECT is(fixture.fault_of($$ SELECT clutch.outbound('{"v": "clutch/0.1"}', 'http') $$), 'KL001 REQUIRED /ts', 'an envelope that is not valid goes nowhere');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '[]') $$), '22023 WRONG_TYPE context', 'a context that is no object');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '{"to": [1]}') $$), '22023 WRONG_TYPE context', 'recipients that are none');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound(NULL) $$), '22004 NULL_VALUE raw', 'no document');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": 7}') $$), 'KL014 WRONG_TYPE raw /type', 'a member of a wrong kind');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "time": "noon"}') $$), 'KL014 WRONG_FORMAT raw /time', 'a time that is none');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound(jsonb_build_object('specversion', '1.0', 'id', '1', 'source', repeat('a', 300), 'type', 't')) $$), 'KL014 TOO_LONG raw /source', 'a name that is too long');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "task:x"}') $$), 'KL014 WRONG_PREFIX raw /type', 'a type that has a prefix of ours');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "clutch.tool.result"}') $$), 'KL014 REQUIRED /meta/clutch/reply_to',
+	'an envelope that the door would refuse is refused with its place');
+
+-- a batch: each document by the adapter that handles it
+SELECT is((SELECT string_agg(e ->> 'payload_type', ',') FROM clutch.inbound('[{"specversion": "1.0", "id": "1", "source": "a", "type": "x"},
+	{"type": "y", "timestamp": "2026-01-01T00:00:00Z"}]') AS e), 'x,y', 'an array is a batch');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('[{"specversion": "1.0", "id": "1", "source": "a", "type": "x"}, {"specversion": "1.0", "id": "1", "type": "x"}]') $$),
+	'KL014 REQUIRED raw /1/source', 'a fault in a batch names the document');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('[{"specversion": "1.0", "id": "1", "source": "a", "type": "x"}, 5]') $$), 'KL015 NOT_HANDLED raw /1', 'and so does a document of no dialect');
+
+-- ------------------------------------------------------------ whose IDs they are
+CREATE FUNCTION pg_temp.event(id text DEFAULT '1', more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_object('specversion', '1.0', 'id', id, 'source', 'a', 'type', 't') || more $$;
+CREATE FUNCTION pg_temp.ids(raw jsonb, context jsonb DEFAULT '{}') RETURNS text LANGUAGE sql AS
+$$ SELECT string_agg(concat_ws(' ', e ->> 'id', e ->> 'run_id', e ->> 'task_id', e ->> 'thread_id'), ', ') FROM clutch.inbound(raw, NULL, context) AS e $$;
+SELECT is(pg_temp.ids(pg_temp.event()), pg_temp.ids(pg_temp.event(more => '{"data": {"a": 1}}')), 'IDs follow from those of the document, not from the rest');
+SELECT isnt(pg_temp.ids(pg_temp.event()), pg_temp.ids(pg_temp.event(more => '{"source": "b"}')), 'an ID of another source is another one');
+SELECT isnt(pg_temp.ids(pg_temp.event()), pg_temp.ids(pg_temp.event('2')), 'so is another ID');
+SELECT is(clutch.inbound(pg_temp.event('1', '{"subject": "s"}')) ->> 'task_id', clutch.inbound(pg_temp.event('2', '{"subject": "s"}')) ->> 'task_id', 'one subject is one task');
+SELECT is(clutch.inbound(pg_temp.event('1', '{"subject": "s"}')) ->> 'run_id', clutch.inbound(pg_temp.event('2', '{"subject": "s"}')) ->> 'run_id', 'of one run');
+SELECT isnt(pg_temp.ids(pg_temp.event()), pg_temp.ids(pg_temp.event(), '{"agent_id": "agent:gate"}'), 'the agent of the context has a realm of its own');
+SELECT is((SELECT concat_ws(' ', e ->> 'run_id', e ->> 'thread_id', e ->> 'task_id', e ->> 'parent_task_id', e -> 'to')
+	FROM clutch.inbound(pg_temp.event(), NULL, '{"run_id": "run:c", "thread_id": "thread:c", "task_id": "task:c", "parent_task_id": "task:p", "to": ["agent:a", "group:g"]}') AS e),
+	'run:c thread:c task:c task:p [{"agent_id": "agent:a"}, {"agent_id": "group:g"}]', 'the context says what the document does not');
+SELECT fixture.ask('task:known');
+SELECT is((SELECT concat_ws(' ', e ->> 'run_id', e ->> 'thread_id', e ->> 'task_id') FROM clutch.inbound(pg_temp.event('3', '{"subject": "task:known"}')) AS e),
+	'run:1 thread:1 task:known', 'the ID of a task here stands for that task');
+
+-- a database with another secret derives other IDs, but an envelope that was sent from here arrives with its own
+CREATE TEMP TABLE before AS SELECT pg_temp.ids(pg_temp.event()) AS ids, e, clutch.outbound(e, 'http') AS document FROM clutch.envelope('task.request', 'agent:ken', requires => '{skill:x}') AS e;
+UPDATE clutch.secret SET value = sha256(value);
+SELECT isnt(pg_temp.ids(pg_temp.event()), ids, 'nobody else can compute the IDs') FROM before;
+SELECT is(clutch.inbound(document), e, 'a document that was an envelope becomes that envelope anywhere') FROM before;
+SELECT is((SELECT i ->> 'task_id' FROM clutch.inbound(document || '{"time": "2026-05-05T00:00:00Z", "data": {"new": 1}, "ext": 1}') AS i), e ->> 'task_id', 'also if it was changed on the way') FROM before;
+SELECT is((SELECT concat_ws(' ', i ->> 'ts', i -> 'payload', i -> 'requires') FROM clutch.inbound(document || '{"time": "2026-05-05T00:00:00Z", "data": {"new": 1}, "ext": 1}') AS i),
+	'2026-05-05T00:00:00Z {"new": 1} ["skill:x"]', 'and what was changed shows') FROM before;
+SELECT is(clutch.outbound(clutch.inbound(document || '{"ext": 1, "data": {"new": 1}}'), 'http'), document || '{"ext": 1, "data": {"new": 1}}', 'and comes back') FROM before;
+SELECT is(fixture.fault_of(format($$ SELECT clutch.inbound(%L) $$, document || jsonb_build_object('clutchenvelope', '[{"path": "", "is": 5}, {"path": "", "was": 5, "is": 6}]'))), 'no error', 'what does not fit in a carrier is left out') FROM before;
+SELECT isnt(fixture.fault_of(format($$ SELECT clutch.inbound(%L) $$, document || jsonb_build_object('clutchenvelope', c))), 'XX000', 'a hostile carrier: ' || c)
+FROM before, unnest(ARRAY['[', '[5, null, {}, {"path": 5}, {"path": "x", "is": 1}]', '[{"path": "/payload", "is": 1}, {"path": "/payload/a/b/c", "is": 1}, {"path": "/to/9/x", "is": 2}]']) AS c;
+
+-- ------------------------------------------------------------- adapters of users
+CREATE SCHEMA app;
+CREATE FUNCTION app.handles(raw jsonb) RETURNS boolean LANGUAGE sql AS $$ SELECT raw ? 'beep' $$;
+CREATE FUNCTION app.read(raw jsonb, context jsonb) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
+BEGIN
+	IF raw ->> 'beep' = 'answer' THEN
+		RETURN NEXT jsonb_build_object('type', 'tool.call', 'payload', '{"tool": "tool:beeper", "args": {}}'::jsonb, 'meta',
+			jsonb_build_object('beeper', jsonb_build_object('stub', true, 'native', jsonb_build_object('id', raw -> 'to'))));
+	END IF;
+	RETURN NEXT jsonb_build_object('type', CASE raw ->> 'beep' WHEN 'call' THEN 'tool.call' WHEN 'answer' THEN 'tool.result' ELSE 'chat.message' END,
+		'payload', coalesce(raw -> 'say', '{}'),
+		'meta', jsonb_build_object('beeper', jsonb_build_object('native', jsonb_strip_nulls(jsonb_build_object('id', raw -> 'no', 'reply_to', raw -> 'to', 'run_id', raw -> 'line')))));
+END $$;
+CREATE FUNCTION app.write(envelope jsonb) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT CASE WHEN envelope ->> 'type' NOT LIKE 'task.%' THEN jsonb_strip_nulls(jsonb_build_object('beep', CASE envelope ->> 'type' WHEN 'tool.call' THEN 'call' WHEN 'tool.result' THEN 'answer' ELSE 'chat' END,
+		'say', envelope -> 'payload', 'no', envelope #> '{meta,beeper,native,id}', 'to', envelope #> '{meta,beeper,native,reply_to}', 'line', envelope #> '{meta,beeper,native,run_id}')) END
+$$;
+INSERT INTO clutch.adapter (name, place, can_handle, inbound, outbound, carrier) VALUES ('beeper', 50, 'app.handles', 'app.read', 'app.write', '/rest');
+SELECT is(clutch.can_handle('{"beep": "chat"}'), 'beeper', 'an adapter of a user is asked');
+SELECT is(clutch.outbound(clutch.inbound('{"beep": "chat", "say": {"a": 1}, "no": 5, "color": [1.50], "line": "l"}'), 'beeper'), '{"beep": "chat", "say": {"a": 1}, "no": 5, "color": [1.50], "line": "l"}', 'and loses nothing');
+SELECT is(clutch.inbound(clutch.outbound(e, 'beeper'), 'beeper'), e, 'nor does an envelope through it') FROM clutch.envelope('chat.message', 'agent:ken', meta => '{"x": 1}', requires => '{skill:x}') AS e;
+SELECT is(fixture.fault_of($$ SELECT clutch.outbound(clutch.envelope('task.request', 'agent:ken'), 'beeper') $$), '0A000 NO_FORM /type', 'what it has no form for is refused');
+SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('x', 1, 'unqualified', 'app.write') $$), '23514', 'functions are named with their schema');
+SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('clutch', 1, 'app.read', 'app.write') $$), '23514', 'meta.clutch is no adapter''s');
+INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('gone', 60, 'app.no_such', 'app.write');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": 1}', 'gone') $$), 'KL015 NOT_HANDLED raw', 'an adapter without can_handle is never chosen');
+UPDATE clutch.adapter SET can_handle = 'app.handles' WHERE name = 'gone';
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": 1}', 'gone') $$), '42883 WRONG_VALUE adapter', 'a function that does not exist is named');
+DELETE FROM clutch.adapter WHERE name = 'gone';
+
+-- ------------------------------------------------------------------ stubs
+SELECT is((SELECT string_agg(e ->> 'type', ',') FROM clutch.inbound('{"beep": "answer", "no": 2, "to": 1, "line": "l"}') AS e), 'tool.call,tool.result', 'an answer whose call nobody sent brings the call');
+SELECT is((SELECT count(DISTINCT coalesce(e #>> '{meta,clutch,reply_to}', e ->> 'id')) FROM clutch.inbound('{"beep": "answer", "no": 2, "to": 1, "line": "l"}') AS e), 1::bigint, 'and refers to it');
+SELECT is((SELECT string_agg(r.duplicate::text, ',') FROM clutch.ingest('{"beep": "answer", "no": 2, "to": 1, "line": "l"}') AS r), 'false,false', 'both are sent');
+SELECT is((SELECT string_agg(r.duplicate::text, ',') FROM clutch.ingest('{"beep": "answer", "no": 2, "to": 1, "line": "l"}') AS r), 'true', 'once');
+SELECT is((SELECT string_agg(r.duplicate::text, ',') FROM clutch.ingest('{"beep": "call", "say": {"tool": "tool:x", "args": {}}, "no": 1, "line": "l"}') AS r), 'false', 'the call itself may come later');
+SELECT is((SELECT string_agg(r.duplicate::text, ',') FROM clutch.ingest('{"beep": "answer", "no": 2, "to": 1, "line": "l"}') AS r), 'true', 'and the answer is still the same');
+SELECT is((SELECT string_agg(e ->> 'type', ',') FROM clutch.inbound('[{"beep": "call", "say": {"tool": "tool:x", "args": {}}, "no": 1, "line": "m"}, {"beep": "answer", "no": 2, "to": 1, "line": "m"}]') AS e),
+	'tool.call,tool.result', 'a call in the same batch needs no stub');
+
+-- ------------------------------------------------------------------ roles
+CREATE ROLE hook; CREATE ROLE other; CREATE ROLE ops; CREATE ROLE two;
+SELECT clutch.grant_agent('hook', 'agent:hook'), clutch.grant_agent('other', 'agent:other'), clutch.grant_operator('ops'),
+	clutch.grant_agent('two', 'agent:hook'), clutch.grant_agent('two', 'agent:other');
+GRANT ALL ON SCHEMA app TO PUBLIC;
+SELECT set_config('test.hook', (SELECT e ->> 'id' FROM clutch.inbound(pg_temp.event(), NULL, '{"agent_id": "agent:hook"}') AS e), false);
+GRANT USAGE ON SCHEMA fixture TO PUBLIC;
+SET ROLE hook;
+SELECT is((SELECT e #>> '{from,agent_id}' FROM clutch.inbound('{"beep": "chat"}') AS e), 'agent:hook', 'a document without a sender is sent by the only agent of the role');
+SELECT is((SELECT e ->> 'id' FROM clutch.inbound(jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't'), NULL, '{"agent_id": "agent:hook"}') AS e), current_setting('test.hook'),
+	'all who speak for an agent derive the same IDs');
+SELECT is(fixture.fault_of($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}') $$), '42501 NOT_YOUR_AGENT /from/agent_id', 'a document does not decide who speaks');
+SELECT is(fixture.fault_of($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '{"agent_id": "agent:hook"}') $$), 'no error', 'the context names the agent');
+SET ROLE other;
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '{"agent_id": "agent:hook"}') $$), '42501 NOT_YOUR_AGENT context', 'the IDs of another agent are not computed');
+SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('mine', 1, 'app.read', 'app.write') $$), '42501', 'agents add no adapters');
+SET ROLE two;
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": "chat"}') $$), '42501 NOT_YOUR_AGENT context', 'a role of several agents names one');
+SET ROLE ops;
+CREATE FUNCTION app.evil(raw jsonb) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'ALTER ROLE ops SUPERUSER'; RETURN true; END $$;
+INSERT INTO clutch.adapter (name, place, can_handle, inbound, outbound) VALUES ('evil', 1, 'app.evil', 'app.read', 'app.write');
+RESET ROLE;
+SELECT is(clutch.can_handle('{"beep": "chat"}'), 'beeper', 'a superuser does not run the function of an operator');
+SELECT ok(NOT rolsuper, 'and nobody has become one') FROM pg_roles WHERE rolname = 'ops';
+DELETE FROM clutch.adapter WHERE name = 'evil';
+
+DROP OWNED BY hook, other, ops, two;
+DROP ROLE hook, other, ops, two;
+SELECT * FROM finish();

@@ -1,0 +1,9 @@
+-- Webhooks: CloudEvents and Standard Webhooks.
+\ir ../fixtures/tap.sql
+\set adapter http
+\ir ../fixtures/adapters.sql
+SELECT plan((SELECT count(*)::int FROM outcome) + 0);
+
+SELECT is(got, expected, name) FROM outcome ORDER BY no;
+
+SELECT * FROM finish();
