@@ -212,7 +212,10 @@ http_source_of(const Adapter *self, const Json *envelope)
 
 /* -------------------------------------------------------------------- inbound */
 
-/* one of our own types, or any other one, which is that of the payload of a message */
+/*
+ * One of our own types that others may send, or any other one, which is that of the
+ * payload of a message.
+ */
 static Json *
 http_read_type(const Adapter *self, const Json *event)
 {
@@ -222,7 +225,7 @@ http_read_type(const Adapter *self, const Json *event)
 		message_type_parse((Slice) {name.s + prefix, name.len - prefix}) : MSG_UNKNOWN;
 	Json	   *envelope;
 
-	if (type != MSG_UNKNOWN)
+	if (type != MSG_UNKNOWN && !message_type_is_internal(type))
 		return adapter_envelope(type);
 	adapter_check_identifier(self, "/type", ID_WORD, name);
 	envelope = adapter_envelope(MSG_CHAT_MESSAGE);

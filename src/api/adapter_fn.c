@@ -13,6 +13,7 @@
 #include "api/visible.h"
 #include "base/clock.h"
 #include "miscadmin.h"
+#include "protocol/limits.h"
 #include "protocol/place.h"
 #include "settings.h"
 #include "trust/principal.h"
@@ -244,10 +245,28 @@ adapter_take_document(InboundCall *call, Json *raw, const char *base)
 	}
 }
 
+/* A document is held to the limits of an envelope, since most of it will be in one. */
+static Json *
+adapter_read_document(FunctionCallInfo fcinfo)
+{
+	static const ProblemArgument places[] = {{"", "raw"}, {NULL}};
+	Jsonb	   *raw = argument_jsonb(fcinfo, 0, "raw");
+	ProblemList *list = problem_list();
+	ProblemArguments scope;
+
+	limits_check(raw, list);
+	if (list->n > 0)
+	{
+		problem_arguments_begin(&scope, places);
+		problem_raise(list, ERRCODE_CLUTCH_FOREIGN_INVALID, "document");
+	}
+	return json_read(raw);
+}
+
 static Datum
 adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jsonb *envelope))
 {
-	Json	   *raw = json_read(argument_jsonb(fcinfo, 0, "raw"));
+	Json	   *raw = adapter_read_document(fcinfo);
 	InboundCall call = {.fcinfo = fcinfo, .name = argument_optional_text(fcinfo, 1), .take = take};
 
 	call.context = PG_ARGISNULL(2) ? json_new_object() : json_read(PG_GETARG_JSONB_P(2));
@@ -259,9 +278,8 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 	call.adapters = slice_present(call.name) ? list_make1(adapter_named(call.name)) : catalog_list();
 	call.world = adapter_world(call.context);
 	result_begin_rows(fcinfo);
-	adapter_made = NIL;
+	adapter_made = NIL;			/* an error may have left those of another call */
 	adapter_take_document(&call, raw, "");
-	adapter_made = NIL;
 	return (Datum) 0;
 }
 

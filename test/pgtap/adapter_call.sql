@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(59);
+SELECT plan(61);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -32,6 +32,10 @@ SELECT is(fixture.fault_of($$ SELECT clutch.inbound(jsonb_build_object('specvers
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "task:x"}') $$), 'KL014 WRONG_PREFIX raw /type', 'a type that has a prefix of ours');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "clutch.tool.result"}') $$), 'KL014 REQUIRED /meta/clutch/reply_to',
 	'an envelope that the door would refuse is refused with its place');
+
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "data": {"a/b": [1e400]}}') $$),
+	'KL014 NUMBER_OUT_OF_RANGE raw /data/a~1b/0', 'a number that no double can hold');
+SELECT is(fixture.fault_of(format($$ SELECT clutch.inbound(%L) $$, '{"a": ' || repeat('[', 70) || repeat(']', 70) || '}')), 'KL014 TOO_DEEP raw /a' || repeat('/0', 63), 'what is nested too deep');
 
 -- a batch: each document by the adapter that handles it
 SELECT is((SELECT string_agg(e ->> 'payload_type', ',') FROM clutch.inbound('[{"specversion": "1.0", "id": "1", "source": "a", "type": "x"},

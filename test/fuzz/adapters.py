@@ -1,0 +1,250 @@
+#!/usr/bin/python3
+"""Mutated documents of every dialect against a live backend.
+
+    adapters.py [COUNT [DSN]]       20,000 of each adapter; the database of the PG* environment
+
+Takes the samples in test/fixtures/adapters/ apart (values swapped, members
+dropped, made up and moved, texts that are long or strange, deep nesting,
+carriers and notes that nobody has written) and hands each to clutch.inbound,
+by itself and under the name of its adapter, and to clutch.ingest.  Fails
+
+    - on an internal error (XX...), a lost connection, a statement that hangs
+    - if what inbound returns is refused by clutch.validate
+    - if a document does not come back, apart from what was dropped
+    - if the document is refused only after it was translated (an adapter should
+      have found the fault), more often than in one document of a hundred
+    - when the backend has grown by more than 20 MB since a tenth of the way
+
+CLUTCH_FUZZ_SEED names the sequence; the one that failed is printed.
+CLUTCH_FUZZ_ADAPTER names the only adapter to be fuzzed.
+"""
+import collections
+import glob
+import json
+import os
+import random
+import sys
+import time
+
+import psycopg2
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "adapters")
+BATCH = 50
+MOST_GROWTH_KB = int(os.environ.get("CLUTCH_FUZZ_GROWTH_KB", 20 * 1024))
+
+SETUP = """
+CREATE FUNCTION pg_temp.feed(documents text[], adapter text, context jsonb)
+	RETURNS TABLE (place int, door text, code text, said text) LANGUAGE plpgsql AS $feed$
+DECLARE
+	raw jsonb;
+	e jsonb;
+	bearer jsonb;
+	back jsonb;
+	clean jsonb;
+	detail text;
+	path text;
+	n int;
+BEGIN
+	FOR i IN 1 .. cardinality(documents) LOOP
+		place := i; said := NULL;
+		BEGIN
+			raw := documents[i]::jsonb;
+		EXCEPTION WHEN OTHERS THEN
+			CONTINUE;
+		END;
+		BEGIN
+			door := 'inbound'; bearer := NULL; code := 'nothing';
+			FOR e IN SELECT clutch.inbound(raw, adapter, context) LOOP
+				code := 'translated';
+				SELECT count(*), string_agg(v::text, ' ') INTO n, detail FROM clutch.validate(e) AS v;
+				IF n > 0 THEN
+					code := 'REFUSED'; said := detail;
+				END IF;
+				IF bearer IS NULL AND e #> ARRAY['meta', adapter, 'stub'] IS NULL THEN
+					bearer := e;
+				END IF;
+			END LOOP;
+			RETURN NEXT;
+			IF bearer IS NOT NULL THEN
+				door := 'outbound'; clean := raw; said := NULL;
+				FOR path IN SELECT d FROM jsonb_array_elements_text(coalesce(bearer #> ARRAY['meta', adapter, 'dropped'], '[]')) WITH ORDINALITY AS t(d, o) ORDER BY o DESC LOOP
+					clean := clean #- (SELECT array_agg(replace(replace(s, '~1', '/'), '~0', '~') ORDER BY o) FROM regexp_split_to_table(substr(path, 2), '/') WITH ORDINALITY AS t(s, o));
+				END LOOP;
+				back := clutch.outbound(bearer, adapter);
+				-- an array may be a batch, of which each element comes back by itself
+				code := CASE WHEN back = clean OR jsonb_typeof(raw) = 'array' THEN 'back' ELSE 'CHANGED' END;
+				IF code = 'CHANGED' THEN
+					said := concat_ws(' and not ', back, clean);
+				END IF;
+				RETURN NEXT;
+			END IF;
+		EXCEPTION WHEN OTHERS THEN
+			GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+			code := SQLSTATE || CASE WHEN SQLSTATE = 'KL014' AND detail NOT LIKE '%"argument"%' THEN ' late' ELSE '' END;
+			said := SQLERRM || ' ' || coalesce(detail, ''); RETURN NEXT;
+		END;
+		BEGIN
+			door := 'ingest'; said := NULL;
+			PERFORM clutch.ingest(raw, NULL, context);
+			code := 'taken'; RETURN NEXT;
+		EXCEPTION WHEN OTHERS THEN
+			code := SQLSTATE; said := SQLERRM; RETURN NEXT;
+		END;
+	END LOOP;
+END
+$feed$
+"""
+
+TEXTS = [
+    "", " ", "x", "0", "null", "agent:", "agent:a", "group:g", "task:t", "run:r", "thread:t", "artifact:a", "schema://", "schema://a/b@1",
+    "mcp:browser", "skill:research", "tool:browser", "clutch/0.1", "task.request", "routing.decision", "task.timeout", "clutch.task.timeout",
+    "2026-02-01T13:20:11Z", "2026-02-30T13:20:11Z", "9999-12-31T23:59:60Z", "/clutch/run_1/ken", "/clutch//", "/clutch/task:x/y", "%41%zz%",
+    "\u00fc", "\u0645\u0631\u062d\u0628\u0627", "\U0001f9a9" * 70, "\u202e\u200b\ufeff", "\u0001\u001f\u007f", "a\nb\tc\\d\"e", "/", "~", "~0~1//",
+    "$1", "{}", "[]", "[{\"path\": \"/payload\", \"is\": 1}]", "y" * 257, "z" * 5000, "Bearer abcdefgh12345678", "2.0", "1.0", "true",
+]
+NUMBERS = ["0", "-0", "1", "2", "-1", "0.10", "1.5", "64", "2147483648", "9007199254740993", "9223372036854775808", "1e30", "1e308", "1e400", "1e-400", "1769941234567", "253402300800000"]
+KEYS = ["password", "token", "api_key", "x-hub-signature", "meta", "clutch", "kept", "native", "id", "type", "data", "payload", "a/b", "~", "", "0", "\u00fc"]
+
+
+class Verbatim(float):
+    """A number that json.dumps writes as it stands."""
+
+    def __new__(cls, text):
+        self = super().__new__(cls, 0.0)
+        self.text = text
+        return self
+
+    def __repr__(self):
+        return self.text
+
+
+def write(value):
+    if isinstance(value, Verbatim):
+        return value.text
+    if isinstance(value, dict):
+        return "{" + ", ".join(json.dumps(k) + ": " + write(v) for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(write(v) for v in value) + "]"
+    return json.dumps(value)
+
+
+def places(value, path=()):
+    yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], path + (key,))
+    elif isinstance(value, list):
+        for index in range(len(value)):
+            yield from places(value[index], path + (index,))
+
+
+def get(value, path):
+    for step in path:
+        value = value[step]
+    return value
+
+
+def anything(rng, pool):
+    kind = rng.randrange(9)
+    if kind < 3:
+        return rng.choice(TEXTS)
+    if kind == 3:
+        return Verbatim(rng.choice(NUMBERS))
+    if kind == 4:
+        return rng.choice([None, True, False, {}, [], [[]], {"a": None}])
+    if kind == 5:
+        deep = "x"
+        for _ in range(rng.choice([3, 30, 70])):
+            deep = [deep] if rng.random() < 0.5 else {"d": deep}
+        return deep
+    return json.loads(json.dumps(rng.choice(pool)))     # a piece of another sample
+
+
+def mutated(rng, sample, pool):
+    made = json.loads(json.dumps({"root": sample}))
+    for _ in range(rng.choice([1, 1, 1, 2, 3, 6])):
+        path = rng.choice(list(places(made)))
+        if not path:
+            continue
+        holder, last = get(made, path[:-1]), path[-1]
+        what = rng.randrange(6)
+        if what == 0 and len(path) > 1:
+            del holder[last]
+        elif what == 1 and isinstance(holder[last], dict):
+            holder[last][rng.choice(KEYS)] = anything(rng, pool)
+        elif what == 2 and isinstance(holder[last], list):
+            holder[last].insert(rng.randrange(len(holder[last]) + 1), anything(rng, pool))
+        elif what == 3 and isinstance(holder[last], dict) and holder[last]:
+            key = rng.choice(list(holder[last]))
+            holder[last][rng.choice(KEYS + [key.upper(), key + "2"])] = holder[last].pop(key)
+        else:
+            holder[last] = anything(rng, pool)
+    return made["root"]
+
+
+def memory_kb(cursor):
+    cursor.execute("SELECT pg_backend_pid()")
+    with open("/proc/%d/status" % cursor.fetchone()[0]) as status:
+        for line in status:
+            if line.startswith("RssAnon"):
+                return int(line.split()[1])
+    return 0
+
+
+def fuzz(cursor, rng, adapter, samples, count):
+    pool = [get(s["raw"], p) for s in samples for p in places(s["raw"])]
+    seen, faults, early = collections.Counter(), 0, None
+    for done in range(0, count, BATCH):
+        sample = rng.choice(samples)
+        documents = [write(mutated(rng, rng.choice(samples)["raw"], pool)) for _ in range(BATCH)]
+        context = sample.get("context", {})
+        if rng.random() < 0.2:
+            context = dict(context, agent_id="agent:gate")
+        cursor.execute("SELECT * FROM pg_temp.feed(%s, %s, %s)", (documents, adapter, json.dumps(context)))
+        for place, door, code, said in cursor.fetchall():
+            seen[door + " " + code] += 1
+            if code.startswith("XX") or code in ("REFUSED", "CHANGED") or code.startswith("57"):
+                faults += 1
+                if faults <= 5:
+                    print("not ok  %s, %s of %s\n        %s\n        %s" % (code, door, adapter, documents[place - 1][:3000], (said or "")[:3000]))
+            elif code.endswith("late") and seen[door + " " + code] <= 2:
+                print("        late: %s\n        %s" % ((said or "")[:600], documents[place - 1][:600]))
+        cursor.connection.rollback()
+        if done >= count // 10:
+            early = early or memory_kb(cursor)
+    late = seen["inbound KL014 late"]
+    grown = memory_kb(cursor) - (early or 0)
+    for name in sorted(seen):
+        print("        %-24s %7d" % (name, seen[name]))
+    if late * 100 > count:
+        print("not ok  %s: %d documents were refused only after they were translated" % (adapter, late))
+        faults += 1
+    if grown > MOST_GROWTH_KB:
+        print("not ok  %s: the backend has grown by %d kB" % (adapter, grown))
+        faults += 1
+    return faults
+
+
+def main():
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20000
+    seed = int(os.environ.get("CLUTCH_FUZZ_SEED", 11))
+    connection = psycopg2.connect(sys.argv[2] if len(sys.argv) > 2 else "")
+    cursor = connection.cursor()
+    cursor.execute("SET client_min_messages = error; SET statement_timeout = '60s'; SET clutch.notify = off; " + SETUP)
+    connection.commit()
+    faults, only, began = 0, os.environ.get("CLUTCH_FUZZ_ADAPTER"), time.time()
+    files = [f for f in sorted(glob.glob(os.path.join(TOP, "*.json"))) if only in (None, os.path.basename(f)[:-5])]
+    # make check gives the count of all fuzzers
+    each = count if only or len(sys.argv) < 2 else max(BATCH, count // len(files))
+    for path in files:
+        adapter = os.path.basename(path)[:-5]
+        with open(path, encoding="utf-8") as text:
+            samples = json.load(text)["samples"]
+        print("        %s: %d documents" % (adapter, each))
+        faults += fuzz(cursor, random.Random("%d %s" % (seed, adapter)), adapter, samples, each)
+    print("%d documents of %d adapters in %.0f s, seed %d: %d faults" % (each * len(files), len(files), time.time() - began, seed, faults))
+    sys.exit(faults > 0)
+
+
+if __name__ == "__main__":
+    main()
