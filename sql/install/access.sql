@@ -22,6 +22,11 @@ CREATE FUNCTION clutch.readable_runs() RETURNS text[]
 COMMENT ON FUNCTION clutch.readable_runs() IS
 	'the runs of which the role may read every event: its own, those of its scopes, and public ones';
 
+CREATE FUNCTION clutch.partial_runs() RETURNS text[]
+	AS 'MODULE_PATHNAME', 'clutch_partial_runs' LANGUAGE C STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.partial_runs() IS
+	'the runs of which the role may read some tasks: those in which it takes part, and whose visibility is parent-only';
+
 CREATE FUNCTION clutch.readable_tasks() RETURNS text[]
 	AS 'MODULE_PATHNAME', 'clutch_readable_tasks' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.readable_tasks() IS

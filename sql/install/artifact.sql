@@ -96,4 +96,4 @@ COMMENT ON FUNCTION clutch.finish_artifact(bigint) IS
 CREATE FUNCTION clutch.get_artifact(ref text, from_byte bigint DEFAULT 0, bytes bigint DEFAULT NULL) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'clutch_get_artifact' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.get_artifact(text, bigint, bigint) IS
-	'the content of an artifact, or a range of it, for whoever has uploaded it or takes part in a run that attaches it';
+	'the content of an artifact, or a range of it, for whoever has uploaded it or may read an event that attaches it';

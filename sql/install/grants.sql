@@ -14,7 +14,7 @@ FROM (VALUES
 		'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
 		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
 		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.prometheus()', 'clutch.count_events(integer,xid8,xid8)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
-		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
+		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.partial_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
 	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
@@ -31,14 +31,14 @@ FROM (VALUES
 		'clutch.answer(text,jsonb,text)', 'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
 		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
-		'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)',
+		'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.partial_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)']),
 	('scoped_reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.why(text)', 'clutch.result(text)', 'clutch.steps(text)',
-		'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
+		'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)',
 		'clutch.read_from(text,jsonb,integer)', 'clutch.position()', 'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()',
-		'clutch.readable_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)'])) AS g(grantee, functions)
+		'clutch.readable_runs()', 'clutch.partial_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function)
 UNION ALL
 -- Rights are given by the owner alone, as everywhere in PostgreSQL.
@@ -113,7 +113,7 @@ COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
 -- Of these, a role that speaks for agents, or reads some scopes, sees what it may
 -- see.  Tables have a condition, which is that of a row-level policy: see
 -- flow/sight.h.  It asks for lists, once for each statement, and calls no function
--- of the row; clutch.reads_all() has become a constant in the plan.  The last
+-- of the row; clutch.reads_all() has become a constant in the plan.  The first
 -- branch for the log is for INSERT ... RETURNING, before another statement asks.
 CREATE OR REPLACE VIEW clutch.agent_views WITH (security_invoker = true) AS
 SELECT v.relation::regclass AS relation, v.own AS own
@@ -124,10 +124,10 @@ FROM (VALUES
 	('clutch.functions', NULL), ('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.quotas', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL),
 	('clutch.events', 'epoch = (SELECT clutch.current_epoch()) AND xid = (SELECT pg_catalog.pg_current_xact_id_if_assigned()) '
 		'AND from_agent = ANY ((SELECT clutch.my_agents())::text[]) '
-		'OR run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[])'),
-	('clutch.task', 'run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[])'),
-	('clutch.dependency', 'run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[])'),
-	('clutch.awaited', 'run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[])'),
+		'OR run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[]) AND run_id = ANY ((SELECT clutch.partial_runs())::text[])'),
+	('clutch.task', 'run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[]) AND run_id = ANY ((SELECT clutch.partial_runs())::text[])'),
+	('clutch.dependency', 'run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[]) AND run_id = ANY ((SELECT clutch.partial_runs())::text[])'),
+	('clutch.awaited', 'run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[]) AND run_id = ANY ((SELECT clutch.partial_runs())::text[])'),
 	('clutch.budget', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
 	('clutch.spending', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
 	('clutch.spending_total', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
@@ -142,6 +142,8 @@ FROM (VALUES
 	('clutch.ready', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = ready.task_id)'),
 	('clutch.waiting', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = waiting.task_id)'),
 	('clutch.agent_slot', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = agent_slot.task_id)'),
+	('clutch.keys', NULL),
+	('clutch.agent_key', 'agent_id = ANY ((SELECT clutch.my_agents())::text[])'),
 	('clutch.schedule', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),
 	('clutch.subscription', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),
 	('clutch.subscription_position', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)')

@@ -55,20 +55,18 @@ unseen AS (
 				  WHERE v.epoch = o.epoch AND v.xid >= o.xmax
 				  ORDER BY v.xid DESC LIMIT 10001) AS e),
 lag AS (
-	SELECT b.owner, b.name, b.member, b.events_behind
-	FROM (SELECT u.owner, u.name, u.member, count(*) FILTER (WHERE u.name IS NULL)
-				OVER (PARTITION BY u.epoch ORDER BY u.xid DESC) AS events_behind
-		  FROM (SELECT l.owner, l.name, l.member, l.epoch, l.xmax AS xid FROM place l
+	SELECT b.*
+	FROM (SELECT u.owner, u.name, u.member, u.moved_at, u.batch, u.reading, u.epoch, u.xid AS xmax,
+				 count(*) FILTER (WHERE u.name IS NULL) OVER (PARTITION BY u.epoch ORDER BY u.xid DESC) AS behind
+		  FROM (SELECT l.owner, l.name, l.member, l.moved_at, l.batch, l.reading, l.epoch, l.xmax AS xid FROM place l
 				UNION ALL
-				SELECT NULL, NULL, NULL, e.epoch, e.xid FROM unseen e) AS u) AS b
+				SELECT NULL, NULL, NULL, NULL, NULL, NULL, e.epoch, e.xid FROM unseen e) AS u) AS b
 	WHERE b.name IS NOT NULL)
-SELECT	s.name, s.owner, s.filter, s.members, p.member, s.created_at, p.moved_at, p.batch, p.reading,
-		b.events_behind AS behind,
+SELECT	s.name, s.owner, s.filter, s.members, p.member, s.created_at, p.moved_at, p.batch, p.reading, p.behind,
 		(SELECT o.received_at FROM clutch.events o
 		 WHERE o.epoch = p.epoch AND o.xid >= p.xmax
 		 ORDER BY o.epoch, o.xid LIMIT 1) AS oldest
 FROM clutch.subscription s
-JOIN place p ON p.owner = s.owner AND p.name = s.name
-JOIN lag b ON b.owner = p.owner AND b.name = p.name AND b.member = p.member;
+JOIN lag p ON p.owner = s.owner AND p.name = s.name;
 COMMENT ON VIEW clutch.subscriptions IS
 	'who reads the log, and how far each reader lags: the number of events it has not seen (10001 means more), and when the first of them was received';

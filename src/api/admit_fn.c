@@ -191,6 +191,22 @@ check_card(const Envelope *envelope, Slice agent_id)
 	principal_require_card(agent_id, &card, principal_holder(speaks_for_itself));
 }
 
+/* what an update leaves as it is counts as well; the agent is locked */
+static void
+check_update(const Envelope *envelope, Slice agent_id)
+{
+	JsonbValue	payload = envelope->payload;
+	AgentCard	current;
+	AgentCard	update;
+
+	if (envelope->type != MSG_AGENT_UPDATE || !agent_read_card(agent_id, &current))
+		return;
+	agent_card_read(&payload, "/payload", true, &update, problem_list());
+	principal_require_update(agent_id, &current, &update,
+							 principal_holder(envelope->is_signed &&
+											  slice_equal(agent_id, envelope->from_agent)));
+}
+
 /* 4: agent.*: the registry, then what waited for such an agent */
 static bool
 take_agent(Event *event)
@@ -202,6 +218,7 @@ take_agent(Event *event)
 	if (dedup_seen(event))
 		return false;
 	agent_lock(envelope);
+	check_update(envelope, agent_id);
 	agent_check_status(envelope);
 	draw_seq(event);
 	agent_apply(envelope, event->seq, event->received_at);

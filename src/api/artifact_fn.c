@@ -8,7 +8,6 @@
 #include "clutch.h"
 
 #include "api/result.h"
-#include "api/visible.h"
 #include "base/crypto.h"
 #include "flow/attachment.h"
 #include "protocol/problem.h"
@@ -205,12 +204,12 @@ argument_artifact(FunctionCallInfo fcinfo, int n)
 	if (!slice_present(digest))
 		refuse_reference(reference);
 	if (!artifact_find(digest, ROWS_ACTIVE, &artifact) ||
-		!(visible_everything() || attachment_may_read(digest, ROWS_ACTIVE)))
+		!attachment_may_read(digest, ROWS_ACTIVE))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errproblem("ref", "ARTIFACT_NOT_FOUND"),
 				 errmsg("artifact \"%.*s\" does not exist", reference.len, reference.s),
-				 errhint("It may have been removed, or belong to runs in which your role takes no part.")));
+				 errhint("It may have been removed, or belong to runs that your role may not see.")));
 	return artifact;
 }
 

@@ -111,6 +111,9 @@ route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement
 	if (faults->n > 0)
 		problem_raise(faults, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
 	requirement_of(envelope, envelope->orders.scope, requirement);
+	/* what a run has cost is not told by the agents that it can no longer pay */
+	if (roster_limits_spending(roster_get()) && !visible_run(envelope->run_id))
+		requirement->run_id = SLICE_NONE;
 }
 
 Datum

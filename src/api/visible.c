@@ -33,6 +33,7 @@ PG_FUNCTION_INFO_V1(clutch_my_agents);
 PG_FUNCTION_INFO_V1(clutch_my_runs);
 PG_FUNCTION_INFO_V1(clutch_envelope_of);
 PG_FUNCTION_INFO_V1(clutch_readable_runs);
+PG_FUNCTION_INFO_V1(clutch_partial_runs);
 PG_FUNCTION_INFO_V1(clutch_readable_tasks);
 PG_FUNCTION_INFO_V1(clutch_current_epoch);
 PG_FUNCTION_INFO_V1(clutch_policy_support);
@@ -51,6 +52,15 @@ visible_task(const Task *task)
 
 	sight_begin(&sight);
 	return sight_has_task(&sight, task);
+}
+
+bool
+visible_run(Slice run_id)
+{
+	Sight		sight;
+
+	sight_begin(&sight);
+	return sight_of_run(&sight, run_id) == SIGHT_RUN;
 }
 
 Task *
@@ -135,6 +145,15 @@ clutch_readable_runs(PG_FUNCTION_ARGS)
 }
 
 Datum
+clutch_partial_runs(PG_FUNCTION_ARGS)
+{
+	Sight		sight;
+
+	sight_begin(&sight);
+	PG_RETURN_DATUM(array_of_slices(sight_list_partial_runs(&sight)));
+}
+
+Datum
 clutch_readable_tasks(PG_FUNCTION_ARGS)
 {
 	Sight		sight;
@@ -166,20 +185,10 @@ clutch_my_runs(PG_FUNCTION_ARGS)
 bool
 visible_event(int64 seq)
 {
-	bool		found;
-	bool		visible = false;
 	Sight		sight;
-	RowScan		scan;
 
 	sight_begin(&sight);
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, ROWS_ACTIVE, AccessShareLock);
-	rows_key_int8(&scan, 1, BTEqualStrategyNumber, seq);
-	rows_start(&scan);
-	found = rows_next(&scan);
-	if (found)
-		visible = sight_has_event(&sight, &scan);
-	rows_end(&scan);
-	return found ? visible : sight.everything;
+	return sight.everything || sight_has_seq(&sight, seq);
 }
 
 /* ---------------------------------------------------------------- for views */

@@ -18,6 +18,9 @@ extern bool visible_everything(void);
 
 extern bool visible_task(const Task *task);
 
+/* all of the run */
+extern bool visible_run(Slice run_id);
+
 /*
  * The task that the argument "task_id" names, as the statement sees it.  Raises
  * TASK_NOT_FOUND if there is no such task, and also if the role may not read it.

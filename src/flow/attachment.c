@@ -8,19 +8,38 @@
 #include "clutch.h"
 
 #include "flow/attachment.h"
-#include "flow/right.h"
+#include "flow/sight.h"
 #include "protocol/problem.h"
 #include "settings.h"
 #include "store/artifact.h"
 #include "trust/principal.h"
 
+static bool
+attachment_is_seen(int64 seq, Slice run_id, void *arg)
+{
+	Sight	   *sight = arg;
+
+	switch (sight_of_run(sight, run_id))
+	{
+		case SIGHT_RUN:
+			return true;
+		case SIGHT_TASKS:
+			return sight_has_seq(sight, seq);
+		case SIGHT_NONE:
+			break;
+	}
+	return false;
+}
+
 bool
 attachment_may_read(Slice digest, RowSnapshot which)
 {
-	Oid			role = principal_role();
+	Sight		sight;
 
-	return principal_is_operator(role) || artifact_is_owned(digest, role, which) ||
-		artifact_use_any(digest, which, right_role_has);
+	if (artifact_is_owned(digest, principal_role(), which))
+		return true;
+	sight_begin_of_sender(&sight);
+	return sight.everything || artifact_use_any(digest, which, attachment_is_seen, &sight);
 }
 
 static void

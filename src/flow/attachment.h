@@ -11,8 +11,8 @@
 #include "store/event.h"
 
 /*
- * May the current role read the artifact?  Operators may, whoever has uploaded it, and
- * those who take part in a run in which it is attached.
+ * May the current role read the artifact?  Whoever has uploaded it may, and whoever
+ * may read an event that attaches it (flow/sight).
  */
 extern bool attachment_may_read(Slice digest, RowSnapshot which);
 

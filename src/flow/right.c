@@ -19,6 +19,7 @@
 #include "store/audit.h"
 #include "store/participant.h"
 #include "store/scope.h"
+#include "store/visibility.h"
 #include "task/verdict.h"
 #include "trust/principal.h"
 
@@ -95,12 +96,23 @@ right_has_ready_task(Slice agent_id, Slice run_id)
 
 /* ------------------------------------------------------------------- rights */
 
+/* Whoever only holds the scope must not join a run that does not show itself to the scope. */
+static bool
+right_is_open_to_scope(Slice run_id)
+{
+	Visibility	visibility = visibility_is_in_use() ?
+		visibility_of_run(run_id, ROWS_DIRTY) : VISIBILITY_SCOPE;
+
+	return visibility == VISIBILITY_SCOPE || visibility == VISIBILITY_PUBLIC;
+}
+
 static bool
 right_has_scope(Slice agent_id, Slice run_id, GrantHolder holder)
 {
 	Slice		scope = scope_of_run(run_id);
 
-	return slice_present(scope) && principal_has_scope(agent_id, scope, holder);
+	return slice_present(scope) && principal_has_scope(agent_id, scope, holder) &&
+		right_is_open_to_scope(run_id);
 }
 
 static bool
@@ -196,21 +208,6 @@ right_require_sender(const Envelope *envelope)
 		!right_may_enter(agent_id, run_id, principal_holder(envelope->is_signed)))
 		right_refuse(agent_id, run_id, "/run_id");
 	participant_remember(agent_id, run_id);
-}
-
-bool
-right_role_has(Slice run_id)
-{
-	SliceList	agents;
-	int			i;
-
-	if (principal_is_operator(principal_role()))
-		return true;
-	agents = principal_agents();
-	for (i = 0; i < agents.n; i++)
-		if (right_has(agents.items[i], run_id))
-			return true;
-	return false;
 }
 
 void

@@ -8,7 +8,8 @@
  *	- the run has no event yet: the first event founds it;
  *	- it takes part in the run: it has sent an event of it, was addressed, by name
  *	  or as a member of a group, or has or had a task of it;
- *	- clutch.grant_agent has given it the scope of the run;
+ *	- clutch.grant_agent has given it the scope of the run, unless the visibility of
+ *	  the run is parent-only or private;
  *	- it is the orchestrator, or the role is an operator's.
  *
  * The runs of the registry and of the audit belong to no agent: into the first,
@@ -34,9 +35,6 @@ extern void right_add_recipients(const Event *event);
 
 /* May the agent, for which the current role speaks, know of the run and write into it? */
 extern bool right_has(Slice agent_id, Slice run_id);
-
-/* May one of the agents for which the current role speaks? */
-extern bool right_role_has(Slice run_id);
 
 /* The same as right_require_sender, but nothing is written: an open run is no run. */
 extern void right_require(Slice agent_id, Slice run_id, const char *place);

@@ -41,21 +41,34 @@ sight_add_scopes(Sight *sight, SliceList more)
 	sight->scopes = all;
 }
 
-void
-sight_begin(Sight *sight)
+static void
+sight_begin_of(Sight *sight, Oid role)
 {
 	SliceList	scopes;
 
 	memset(sight, 0, sizeof(*sight));
 	sight->context = CurrentMemoryContext;
-	sight->everything = privilege_reads_all(GetUserId(), ROWS_ACTIVE);
+	sight->everything = privilege_reads_all(role, ROWS_ACTIVE);
 	if (sight->everything)
 		return;
 	sight->agents = principal_agents();
 	sight->scopes = principal_scopes();
-	scopes = privilege_scopes(GetUserId(), ROWS_ACTIVE);
+	scopes = privilege_scopes(role, ROWS_ACTIVE);
 	sight->is_known = sight->agents.n > 0 || scopes.n > 0;
 	sight_add_scopes(sight, scopes);
+}
+
+void
+sight_begin(Sight *sight)
+{
+	sight_begin_of(sight, GetUserId());
+}
+
+/* The worker sends what was scheduled in the name of another role than its own. */
+void
+sight_begin_of_sender(Sight *sight)
+{
+	sight_begin_of(sight, principal_role());
 }
 
 static bool
@@ -207,7 +220,24 @@ sight_has_event(Sight *sight, const RowScan *event)
 			break;
 	}
 	task = task_look(rows_text(event, Anum_event_task_id), ROWS_ACTIVE);
-	return task != NULL && sight_is_below_own_agent(sight, task);
+	/* somebody may talk here about a task of another run */
+	return task != NULL && slice_equal(task->run_id, rows_text(event, Anum_event_run_id)) &&
+		sight_is_below_own_agent(sight, task);
+}
+
+bool
+sight_has_seq(Sight *sight, int64 seq)
+{
+	bool		has = false;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, ROWS_ACTIVE, AccessShareLock);
+	rows_key_int8(&scan, 1, BTEqualStrategyNumber, seq);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		has = sight_has_event(sight, &scan);
+	rows_end(&scan);
+	return has;
 }
 
 /* ------------------------------------------------------------- enumerating */
@@ -296,15 +326,21 @@ sight_list_tasks_of_run(const Sight *sight, Slice run_id)
 }
 
 List *
+sight_list_partial_runs(const Sight *sight)
+{
+	if (!visibility_is_in_use())
+		return NIL;
+	return visibility_list_among(right_list_runs(&sight->agents, ROWS_ACTIVE),
+								 VISIBILITY_PARENT_ONLY, ROWS_ACTIVE);
+}
+
+List *
 sight_list_tasks(const Sight *sight)
 {
 	List	   *tasks = NIL;
 	ListCell   *cell;
 
-	if (!visibility_is_in_use())
-		return NIL;
-	foreach(cell, visibility_list_among(right_list_runs(&sight->agents, ROWS_ACTIVE),
-										VISIBILITY_PARENT_ONLY, ROWS_ACTIVE))
+	foreach(cell, sight_list_partial_runs(sight))
 		tasks = list_concat(tasks, sight_list_tasks_of_run(sight, *(Slice *) lfirst(cell)));
 	list_sort(tasks, slice_list_compare);
 	return tasks;

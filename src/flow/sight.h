@@ -40,18 +40,27 @@ typedef struct Sight
 
 extern void sight_begin(Sight *sight);
 
+/* The same for the role in whose name an event is sent, which may be another one. */
+extern void sight_begin_of_sender(Sight *sight);
+
 /* Is the task one that the role may read? */
 extern bool sight_has_task(Sight *sight, const Task *task);
 
 /* Is the current row of a scan of clutch.events? */
 extern bool sight_has_event(Sight *sight, const RowScan *event);
 
+/* Is the event of the log that has this seq?  One that is not in the log is not. */
+extern bool sight_has_seq(Sight *sight, int64 seq);
+
 /*
  * What the role sees, if it does not see everything, in order of bytes and each
- * once, as a List of Slice *: the runs of which it sees all tasks, and the tasks
- * of other runs.
+ * once, as a List of Slice *: the runs of which it sees all tasks; the runs of which
+ * it may see some, which are parent-only; and these tasks.  An event is one of such a
+ * task only if it is also one of such a run: outside of requests, an event of any run
+ * may name any task_id.
  */
 extern List *sight_list_runs(const Sight *sight);
+extern List *sight_list_partial_runs(const Sight *sight);
 extern List *sight_list_tasks(const Sight *sight);
 
 /* The tasks of one run that the role sees, if it is parent-only. */

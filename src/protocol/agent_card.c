@@ -342,6 +342,7 @@ agent_card_read(const JsonbValue *doc, const char *base, bool partial,
 	agent_card_check_display(&f);
 	agent_card_check_endpoints(&f);
 	agent_card_read_capabilities(&f, presence, card);
+	card->says_limits = !partial || fields_present(&f, CARD_LIMITS);
 	agent_card_read_limits(&f, card);
 	card->says_security = !partial || fields_present(&f, CARD_SECURITY);
 	agent_card_read_security(&f, card);

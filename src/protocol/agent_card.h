@@ -44,7 +44,8 @@ struct AgentCard
 	NetworkLevel network;		/* none by default */
 	bool		has_egress;		/* false (default): any host */
 	SliceList	egress_allowlist;	/* patterns, see host.h */
-	bool		says_security;	/* false: a partial card, which leaves the above as they are */
+	bool		says_security;	/* false: a partial card, which leaves the four above as they are */
+	bool		says_limits;	/* false: a partial card, which leaves the limits as they are */
 };
 
 /*

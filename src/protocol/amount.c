@@ -62,6 +62,17 @@ amount_cost_reaches(Numeric spent, Numeric limit)
 }
 
 bool
+amount_allows_more(const Amount *limit, const Amount *other)
+{
+	if (other->tokens >= 0 && (limit->tokens < 0 || limit->tokens > other->tokens))
+		return true;
+	return other->cost != NULL &&
+		(limit->cost == NULL ||
+		 DatumGetBool(DirectFunctionCall2(numeric_gt, NumericGetDatum(limit->cost),
+										  NumericGetDatum(other->cost))));
+}
+
+bool
 amount_reaches(const Amount *spent, const Amount *limit)
 {
 	return (limit->tokens >= 0 && spent->tokens >= limit->tokens) ||

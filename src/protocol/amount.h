@@ -37,6 +37,9 @@ extern Amount amount_copy(Amount amount);
 /* palloc'd */
 extern Amount amount_sum(const Amount *a, const Amount *b);
 
+/* Does the first limit allow more than the second one in any respect? */
+extern bool amount_allows_more(const Amount *limit, const Amount *other);
+
 /* is nothing left of the limit? */
 extern bool amount_reaches(const Amount *spent, const Amount *limit);
 

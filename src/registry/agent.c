@@ -285,6 +285,28 @@ agent_apply(const Envelope *envelope, int64 seq, TimestampTz at)
 }
 
 bool
+agent_read_card(Slice agent_id, AgentCard *card)
+{
+	RowScan		scan;
+	bool		found;
+
+	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_start(&scan);
+	found = rows_next(&scan);
+	if (found)
+	{
+		Jsonb	   *document = rows_jsonb(&scan, Anum_agent_registry_card);
+		JsonbValue	value;
+
+		JsonbToJsonbValue(document, &value);
+		agent_card_read(&value, "", false, card, problem_list_admitted());
+	}
+	rows_end(&scan);
+	return found;
+}
+
+bool
 agent_is_lost(Slice agent_id)
 {
 	RowScan		scan;

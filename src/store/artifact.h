@@ -103,8 +103,12 @@ extern int	artifact_upload_sweep(TimestampTz before, int n);
 extern void artifact_use_add(Slice digest, int64 seq, Slice run_id);
 extern bool artifact_is_used(Slice digest, RowSnapshot which);
 
-/* Calls visit for the run of each use until it returns true, and returns whether it did. */
-extern bool artifact_use_any(Slice digest, RowSnapshot which, bool (*visit) (Slice run_id));
+/*
+ * Calls visit for the events that attach the artifact, by seq and run, until it returns
+ * true, and returns whether it did.
+ */
+typedef bool (*ArtifactUseVisit) (int64 seq, Slice run_id, void *arg);
+extern bool artifact_use_any(Slice digest, RowSnapshot which, ArtifactUseVisit visit, void *arg);
 
 /* The events are not in the log any more, or attach nothing any more. */
 extern void artifact_use_forget(const int64 *seqs, int n);

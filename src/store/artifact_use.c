@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/column.h"
+#include "miscadmin.h"
 #include "store/artifact.h"
 
 /* columns of clutch.artifact_use */
@@ -57,9 +58,8 @@ artifact_is_used(Slice digest, RowSnapshot which)
 }
 
 bool
-artifact_use_any(Slice digest, RowSnapshot which, bool (*visit) (Slice run_id))
+artifact_use_any(Slice digest, RowSnapshot which, ArtifactUseVisit visit, void *arg)
 {
-	Slice		last = SLICE_NONE;
 	bool		any = false;
 	RowScan		scan;
 
@@ -67,13 +67,9 @@ artifact_use_any(Slice digest, RowSnapshot which, bool (*visit) (Slice run_id))
 	rows_start(&scan);
 	while (!any && rows_next(&scan))
 	{
-		Slice		run_id = rows_text(&scan, Anum_artifact_use_run_id);
-
-		/* the events of one run mostly stand together */
-		if (slice_present(last) && slice_equal(last, run_id))
-			continue;
-		last = slice_copy(run_id);
-		any = visit(last);
+		CHECK_FOR_INTERRUPTS();
+		any = visit(rows_int8(&scan, Anum_artifact_use_seq),
+					rows_text(&scan, Anum_artifact_use_run_id), arg);
 	}
 	rows_end(&scan);
 	return any;

@@ -218,49 +218,118 @@ principal_granted_concurrency(const RowScan *scan)
 		rows_int4(scan, Anum_principal_max_concurrency);
 }
 
-void
-principal_require_card(Slice agent_id, const AgentCard *card, GrantHolder holder)
+/* what the grants of an agent let its card say, taken together */
+typedef struct GrantedCard
 {
-	SliceList	capabilities = {0, NULL};
-	SliceList	scopes = {0, NULL};
-	RowScan		scan;
-	int			max_concurrency = 0;
-	bool		may = false;
-	int			i;
+	bool		may;			/* a card may be registered at all */
+	SliceList	capabilities;
+	SliceList	scopes;
+	int			max_concurrency;
+} GrantedCard;
 
-	if (principal_is_operator(principal_role()))
-		return;
+static GrantedCard
+principal_granted_card(Slice agent_id, GrantHolder holder)
+{
+	GrantedCard granted = {0};
+	RowScan		scan;
+
 	principal_begin_grants(&scan, agent_id, holder);
 	while (rows_next(&scan))
 		if (!rows_is_null(&scan, Anum_principal_capabilities))
 		{
-			may = true;
-			max_concurrency = Max(max_concurrency, principal_granted_concurrency(&scan));
-			principal_add_names(&capabilities, principal_granted_names(&scan, Anum_principal_capabilities));
-			principal_add_names(&scopes, principal_granted_names(&scan, Anum_principal_scopes));
+			granted.may = true;
+			granted.max_concurrency = Max(granted.max_concurrency, principal_granted_concurrency(&scan));
+			principal_add_names(&granted.capabilities, principal_granted_names(&scan, Anum_principal_capabilities));
+			principal_add_names(&granted.scopes, principal_granted_names(&scan, Anum_principal_scopes));
 		}
 	rows_end(&scan);
-	if (!may)
+	return granted;
+}
+
+void
+principal_require_card(Slice agent_id, const AgentCard *card, GrantHolder holder)
+{
+	GrantedCard granted;
+	int			i;
+
+	if (principal_is_operator(principal_role()))
+		return;
+	granted = principal_granted_card(agent_id, holder);
+	if (!granted.may)
 		principal_refuse_card("/payload", "a card of its own", SLICE_NONE);
 
 	for (i = 0; i < card->ncapabilities; i++)
 	{
-		if (!principal_is_granted(capabilities, card->capabilities[i].id))
+		if (!principal_is_granted(granted.capabilities, card->capabilities[i].id))
 			principal_refuse_card("/payload/capabilities", "capability", card->capabilities[i].id);
 		if (card->capabilities[i].trust == TRUST_PROD)
 			principal_refuse_card("/payload/capabilities", "trust_level prod for", card->capabilities[i].id);
-		principal_require_granted(card->capabilities[i].tools, capabilities, "/payload/capabilities", "tool");
+		principal_require_granted(card->capabilities[i].tools, granted.capabilities, "/payload/capabilities", "tool");
 	}
-	principal_require_granted(card->groups, scopes, "/payload/groups", "group");
-	principal_require_granted(card->scopes, scopes, "/payload/scopes", "scope");
-	if (card->max_concurrency > max_concurrency)
+	principal_require_granted(card->groups, granted.scopes, "/payload/groups", "group");
+	principal_require_granted(card->scopes, granted.scopes, "/payload/scopes", "scope");
+	if (card->max_concurrency > granted.max_concurrency)
 		principal_refuse_card("/payload/limits/max_concurrency", "max_concurrency above",
-							  slice_of_cstring(psprintf("%d", max_concurrency)));
+							  slice_of_cstring(psprintf("%d", granted.max_concurrency)));
 	if (!card->sandbox)
 		principal_refuse_card("/payload/security/sandbox", "sandbox false", SLICE_NONE);
-	principal_require_hosts(card, capabilities);
+	principal_require_hosts(card, granted.capabilities);
 	if (card->network == NETWORK_OPEN)
 		principal_refuse_card("/payload/security/network", "network open", SLICE_NONE);
+}
+
+static void
+principal_require_narrower_hosts(const AgentCard *current, const AgentCard *update)
+{
+	int			i;
+
+	if (!current->has_egress)
+		return;
+	if (!update->has_egress)
+		principal_refuse_card("/payload/security/egress_allowlist", "every host", SLICE_NONE);
+	for (i = 0; i < update->egress_allowlist.n; i++)
+		if (!host_pattern_is_within(update->egress_allowlist.items[i], &current->egress_allowlist))
+			principal_refuse_card("/payload/security/egress_allowlist", "host",
+								  update->egress_allowlist.items[i]);
+}
+
+/* Does the update lift a limit that clutch.grant_agent does not know? */
+static bool
+principal_is_lifted(const AgentCard *current, const AgentCard *update)
+{
+	return amount_allows_more(&update->max_amount, &current->max_amount) ||
+		(current->max_runtime_sec > 0 &&
+		 (update->max_runtime_sec == 0 || update->max_runtime_sec > current->max_runtime_sec));
+}
+
+void
+principal_require_update(Slice agent_id, const AgentCard *current, const AgentCard *update,
+						 GrantHolder holder)
+{
+	AgentCard	offered = *update;
+
+	if (principal_is_operator(principal_role()))
+		return;
+	if (update->says_security)
+	{
+		if (principal_granted_hosts(principal_granted_card(agent_id, holder).capabilities).n == 0)
+			principal_require_narrower_hosts(current, update);
+		if (update->network > current->network)
+			principal_refuse_card("/payload/security/network", "network",
+								  slice_of_cstring(level_network[update->network]));
+	}
+	if (update->says_limits && principal_is_lifted(current, update))
+		principal_refuse_card("/payload/limits", "larger limits than its card has", SLICE_NONE);
+	if (update->says_security ||
+		(update->ncapabilities == 0 && update->groups.n == 0 && update->scopes.n == 0))
+		return;
+	/* what is new is offered under the security that the card has already */
+	offered.says_security = true;
+	offered.sandbox = current->sandbox;
+	offered.network = current->network;
+	offered.has_egress = current->has_egress;
+	offered.egress_allowlist = current->egress_allowlist;
+	principal_require_card(agent_id, &offered, holder);
 }
 
 void

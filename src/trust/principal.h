@@ -75,6 +75,15 @@ principal_holder(bool is_signed)
 extern void principal_require_card(Slice agent_id, const AgentCard *card, GrantHolder holder);
 
 /*
+ * The same of an agent.update, which changes parts of the current card.  What an
+ * operator has registered beyond the grant stays as it is, but nothing is offered
+ * with it that was not before; and hosts, network, budget and time only become
+ * narrower, except for hosts that were granted.
+ */
+extern void principal_require_update(Slice agent_id, const AgentCard *current,
+									 const AgentCard *update, GrantHolder holder);
+
+/*
  * A chat.system speaks as the system: raises 42501, code BROADCAST_NOT_GRANTED,
  * unless the role is an operator or was granted it for the agent.
  */

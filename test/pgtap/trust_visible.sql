@@ -9,7 +9,7 @@ CREATE ROLE clutch_test_desk;
 GRANT CREATE ON SCHEMA public TO clutch_test_lois;
 SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
 SELECT clutch.tick() \g /dev/null
-SELECT is((SELECT count(*) FROM pg_policy WHERE polname = 'clutch_own'), 21::bigint, 'the extension makes the policies');
+SELECT is((SELECT count(*) FROM pg_policy WHERE polname = 'clutch_own'), 22::bigint, 'the extension makes the policies');
 SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken'), clutch.grant_agent('clutch_test_lois', 'agent:lois'),
 	clutch.grant_agent('clutch_test_lois', 'agent:ann'), clutch.grant_reader('clutch_test_desk') \g /dev/null
 SELECT is_empty($$ SELECT code FROM clutch.check() $$, 'and check() finds them');

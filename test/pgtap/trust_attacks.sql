@@ -1,0 +1,185 @@
+-- Attacks that once worked, tried again by roles that have nothing but agents of their
+-- own.  Each is tested here or in the file that is named:
+--
+--   whoever is first in a run owns it: IDs computed from the key of another agent, a
+--     decoy with a scope, a budget of 0 in a run of others, a forged child with a join   trust_participant
+--   the worker stalls: an uncommitted event of a run in which a schedule sends, an
+--     uncommitted cancel of a task after one whose deadline passes                      t/013_hostile_role.pl
+--   others are held up by relation: an uncommitted end of a child, cancel of a dependent,
+--     progress of a child, tick                                                         t/013_hostile_role.pl, isolation/strangers
+--   thousands of kinds of requirements make every idle claim slow                       here, queue_kinds
+--   names of schedules and subscriptions are taken away                                 trust_participant, feed_subscription
+--   a function of a stranger that an operator calls has the operator's rights           trust_identity
+--   thousands of positions of subscriptions make the metrics slow                       here, feed_lag
+--   two usages of 2^53 tokens break clutch.budgets for everybody                        here, flow_budget
+--   a row with seq is not asked who writes it                                           trust_tricks, store_append_only
+--   read_from counts a transaction as often as its position names it                    here, feed_position
+--   read_from accepts a position followed by anything                                   here, feed_position
+--   a search in an empty list (undefined behaviour)                                     here, and run/sanitize.sh
+--   clutch.envelope(parent_task_id => ..) returns the run and thread of any task        trust_participant, trust_levels
+--   an error names the run of a task of others                                          trust_participant
+--   line breaks in IDs                                                                  here, protocol_faults
+--   agent.update keeps what an operator has registered, for other capabilities          here
+--   a task in a run of one's own that has the name of what others talk about            trust_levels
+--   explain_route tells what a run of others has cost                                   here
+--   an artifact is read, or attached, by whoever may write into the run                 here, trust_levels
+--   a schedule attaches an artifact of others, which the worker could read              here
+--   an agent that holds the scope joins a private run by writing into it                trust_levels
+\ir ../fixtures/tap.sql
+SELECT plan(43);
+SET clutch.notify = off;
+CREATE ROLE clutch_test_mallory;
+CREATE ROLE clutch_test_ken;
+CREATE ROLE clutch_test_desk;
+SELECT fixture.agent('ken', 9, '{skill:ken}', '{"max_tokens": 500}'), fixture.agent('mallory', 9, '{skill:mallory}') \g /dev/null
+SELECT clutch.grant_agent('clutch_test_mallory', 'agent:mallory', '{skill:mallory,skill:shell}'), clutch.grant_agent('clutch_test_ken', 'agent:ken', '{skill:ken}'), clutch.grant_reader('clutch_test_desk') \g /dev/null
+CREATE FUNCTION fixture.asks(agent text, task text, skill text DEFAULT NULL, orders jsonb DEFAULT '{}', whom text DEFAULT NULL, run text DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT clutch.envelope('task.request', 'agent:' || agent, CASE WHEN whom IS NOT NULL THEN ARRAY['agent:' || whom] END, run_id => coalesce(run, 'run:' || agent), task_id => task,
+		requires => CASE WHEN skill IS NOT NULL THEN ARRAY[skill] END, meta => jsonb_build_object('clutch', orders)) $$;
+-- the fault of an argument
+CREATE FUNCTION fixture.refusal(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN concat_ws(' ', SQLSTATE, nullif(detail, '')::jsonb -> 0 ->> 'code', nullif(detail, '')::jsonb -> 0 ->> 'argument');
+END $$;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA fixture TO PUBLIC;
+
+-- ------------------------------------------------------------- kinds of requirements
+SET clutch.max_waiting_kinds = 300;
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT clutch.send(fixture.asks('mallory', 'kind:' || n, 'skill:kind' || n)) FROM generate_series(1, 300) n \g /dev/null
+SELECT is(fixture.fault($$SELECT clutch.send(fixture.asks('mallory', 'kind:301', 'skill:kind301'))$$), '54000 TOO_MANY_KINDS /requires', 'the kinds of requirements of a requester are limited');
+SET SESSION AUTHORIZATION clutch_test_ken;
+SELECT lives_ok($$SELECT clutch.send(fixture.asks('ken', 'task:other', 'skill:other'))$$, 'which does not limit others');
+SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
+CREATE VIEW pg_temp.reads AS SELECT coalesce(sum(pg_stat_get_xact_tuples_returned(indexrelid)), 0) AS n FROM pg_index WHERE indrelid IN ('clutch.waiting'::regclass, 'clutch.task'::regclass);
+BEGIN;
+SELECT n AS before FROM pg_temp.reads \gset
+SELECT is((SELECT count(*) FROM clutch.claim('agent:ken')), 0::bigint, 'an agent that can do none of them claims nothing');
+SELECT cmp_ok(n - :before, '<=', 20::numeric, 'and reads a few rows') FROM pg_temp.reads;
+COMMIT;
+SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id LIKE 'kind:%'), 0::bigint, 'nor does it see them');
+RESET SESSION AUTHORIZATION;
+SELECT clutch.cancel_run('run:mallory') \g /dev/null
+RESET clutch.max_waiting_kinds;
+
+-- ------------------------------------------------------------------ subscriptions
+SET SESSION AUTHORIZATION clutch_test_mallory;
+CREATE FUNCTION pg_temp.piles_up() RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+	n int := 0;
+BEGIN
+	FOR i IN 1 .. 4 LOOP
+		PERFORM clutch.subscribe('pile' || i, start => 'beginning', members => 500);
+		n := n + 500;
+	END LOOP;
+	RETURN n;
+EXCEPTION WHEN program_limit_exceeded THEN
+	RETURN n;
+END $$;
+SELECT pg_temp.piles_up() AS piled \gset
+SET SESSION AUTHORIZATION clutch_test_desk;
+SET statement_timeout = '5s';
+SELECT cmp_ok((SELECT count(*) FROM clutch.metrics()), '>=', 20::bigint, 'positions that are piled up do not slow the metrics down');
+RESET statement_timeout;
+SELECT clutch.position() AS head \gset
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:mallory', run_id => 'run:m2', id => 'msg_once')) \g /dev/null
+SELECT pg_current_snapshot()::text \g /dev/null
+SELECT xid::text AS x FROM clutch.events WHERE id = 'msg_once' \gset
+SELECT is((SELECT count(*) FROM clutch.read_from(:'head' || CASE WHEN :'head' ~ '\.\d+(,\d+)*$' AND array_length(string_to_array(:'head', '.'), 1) > 5 THEN ',' ELSE '.' END || array_to_string(array_fill(:'x'::text, ARRAY[2000]), ','))
+	WHERE id = 'msg_once'), 1::bigint, 'an event whose transaction a position names two thousand times is read once');
+SELECT is(fixture.refusal(format('SELECT * FROM clutch.read_from(%L)', :'head' || '/' || :'head' || '/garbage')), '22023 WRONG_FORMAT pos', 'a position that garbage follows is none');
+SELECT is((SELECT count(*) FROM clutch.read_from('beginning', '{"run_id": "run:none"}')), 0::bigint, 'nothing to search is nothing found');
+SELECT count(clutch.unsubscribe('pile' || i)) FROM generate_series(1, 4) i \g /dev/null
+
+-- ------------------------------------------------------------------- usage and IDs
+SELECT clutch.send(fixture.asks('mallory', 'task:most', orders => '{"budget": {"tokens": 9007199254740992}}', whom => 'mallory', run => 'run:most')) \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:mallory', 9) \g /dev/null
+SELECT clutch.progress('agent:mallory', 'task:most', '{}', usage => '{"input_tokens": 9007199254740992, "output_tokens": 9007199254740992}') FROM generate_series(1, 600) \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_desk;
+SELECT is((SELECT tokens FROM clutch.budgets WHERE run_id = 'run:most'), 9223372036854775807, 'usage beyond a bigint breaks the budgets for nobody');
+SELECT is((SELECT max(tokens) FROM clutch.costs), 9223372036854775807, 'nor the costs');
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT is(fixture.fault(format('SELECT clutch.send(%L)', clutch.envelope('chat.message', 'agent:mallory', run_id => 'run:m3') || jsonb_build_object(field, E'run:m3\nrun:ken'))), 'KL001 CONTROL_CHARACTER /' || field, 'a line break in ' || field)
+FROM unnest('{id,run_id,thread_id,task_id}'::text[]) field;
+
+-- ----------------------------------------- what a run of others has cost, and its files
+SET SESSION AUTHORIZATION clutch_test_ken;
+SELECT clutch.put_artifact('the plan', 'text/plain') AS plan \gset
+SELECT clutch.send(fixture.asks('ken', 'task:dear', whom => 'ken', run => 'run:ken')) \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:ken', 9) \g /dev/null
+SELECT clutch.finish('agent:ken', 'task:dear', '{}', usage => '{"input_tokens": 777}', attachments => jsonb_build_array(jsonb_build_object('kind', 'artifact_ref', 'ref', :'plan'))) \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(' ', agent_id, rejected_by, detail), ', ') FROM clutch.explain_route(fixture.asks('ken', 'task:dear2', 'skill:ken', run => 'run:ken')) WHERE agent_id = 'agent:ken'), 'agent:ken budget has spent 777 of 500 tokens on the run', 'those who take part are told that an agent has spent its budget');
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT is((SELECT string_agg(concat_ws(' ', agent_id, rejected_by, detail LIKE '%777%'), ', ') FROM clutch.explain_route(fixture.asks('mallory', 'task:dear3', 'skill:ken', run => 'run:ken')) WHERE agent_id = 'agent:ken'), 'agent:ken f', 'others are not');
+SELECT is(clutch.route(fixture.asks('mallory', 'task:dear3', 'skill:ken', run => 'run:ken')) ->> 'selected', 'agent:ken', 'nor by clutch.route');
+SELECT is(fixture.refusal(format('SELECT clutch.get_artifact(%L)', :'plan')), '42704 ARTIFACT_NOT_FOUND ref', 'an artifact of a run of others is not there');
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:mallory', run_id => 'run:m4', attachments => jsonb_build_array(jsonb_build_object('kind', 'artifact_ref', 'ref', :'plan')))) \g /dev/null
+SET client_min_messages = error;
+SELECT clutch.schedule('steal', '@daily', clutch.envelope('chat.message', 'agent:mallory', run_id => 'run:m4', attachments => jsonb_build_array(jsonb_build_object('kind', 'artifact_ref', 'ref', :'plan')))) \g /dev/null
+RESET SESSION AUTHORIZATION;
+UPDATE clutch.schedule SET next_at = '2026-01-01' WHERE name = 'steal';
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:m4'), 2::bigint, 'an operator who ticks sends what is scheduled');
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT is(fixture.refusal(format('SELECT clutch.get_artifact(%L)', :'plan')), '42704 ARTIFACT_NOT_FOUND ref', 'and attaches nothing that its owner cannot read');
+-- ken lets mallory take part
+SET SESSION AUTHORIZATION clutch_test_ken;
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ken', '{agent:mallory}', run_id => 'run:ken', attachments => jsonb_build_array(jsonb_build_object('kind', 'artifact_ref', 'ref', :'plan')))) \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT is(convert_from(clutch.get_artifact(:'plan'), 'UTF8'), 'the plan', 'whoever takes part reads it');
+
+-- --------------------------------------------- what an operator has set in a card
+-- An operator has let the agent out of the sandbox for one capability.
+RESET SESSION AUTHORIZATION;
+CREATE FUNCTION fixture.card_of(agent text, part text) RETURNS text LANGUAGE sql AS $$ SELECT card ->> part FROM clutch.agent_registry WHERE agent_id = agent $$;
+CREATE FUNCTION fixture.updates(changes jsonb) RETURNS text LANGUAGE sql AS $$
+	SELECT fixture.fault(format('INSERT INTO clutch.events (envelope) VALUES (%L)', clutch.envelope('agent.update', 'agent:mallory', payload => '{"agent_id": "agent:mallory"}'::jsonb || changes, run_id => 'run:agents'))) $$;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA fixture TO PUBLIC;
+SELECT clutch.register(fixture.card('mallory', 2, '{skill:mallory}', '{"max_tokens": 100, "max_cost": 5, "max_runtime_sec": 60}', '{"security": {"sandbox": false, "network": "egress-restricted", "egress_allowlist": ["a.example", "*.b.example"]}}')) \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT is(fixture.updates(changes), fault, 'agent.update: ' || changes::text)
+FROM (VALUES
+	(1, '{"model": "m"}'::jsonb, 'no error'),
+	(2, '{"capabilities": [{"id": "skill:shell"}]}', '42501 CARD_NOT_GRANTED /payload/security/sandbox'),
+	(3, '{"capabilities": [{"id": "skill:mallory"}, {"id": "skill:shell"}]}', '42501 CARD_NOT_GRANTED /payload/security/sandbox'),
+	(4, '{"security": {"sandbox": false}}', '42501 CARD_NOT_GRANTED /payload/security/sandbox'),
+	(5, '{"security": {"network": "open"}}', '42501 CARD_NOT_GRANTED /payload/security/network'),
+	(6, '{"security": {"network": "egress-restricted"}}', '42501 CARD_NOT_GRANTED /payload/security/egress_allowlist'),
+	(7, '{"security": {"egress_allowlist": ["a.example", "c.example"]}}', '42501 CARD_NOT_GRANTED /payload/security/egress_allowlist'),
+	(8, '{"limits": {"max_concurrency": 2}}', '42501 CARD_NOT_GRANTED /payload/limits'),
+	(9, '{"limits": {"max_concurrency": 2, "max_tokens": 101, "max_cost": 5, "max_runtime_sec": 60}}', '42501 CARD_NOT_GRANTED /payload/limits'),
+	(10, '{"limits": {"max_concurrency": 2, "max_tokens": 100, "max_cost": 5.5, "max_runtime_sec": 60}}', '42501 CARD_NOT_GRANTED /payload/limits'),
+	(11, '{"limits": {"max_concurrency": 2, "max_tokens": 100, "max_cost": 5, "max_runtime_sec": 61}}', '42501 CARD_NOT_GRANTED /payload/limits'),
+	(12, '{"limits": {"max_concurrency": 101, "max_tokens": 100, "max_cost": 5, "max_runtime_sec": 60}}', '42501 CARD_NOT_GRANTED /payload/limits/max_concurrency')) AS v(n, changes, fault) ORDER BY n;
+RESET SESSION AUTHORIZATION;
+SELECT is(fixture.card_of('agent:mallory', 'security')::jsonb ->> 'sandbox', 'false', 'what the operator has set is still there');
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT is(fixture.updates('{"limits": {"max_concurrency": 3, "max_tokens": 90, "max_cost": 4, "max_runtime_sec": 59}}'), 'no error', 'limits may become narrower');
+SELECT is(fixture.updates('{"security": {"network": "none", "egress_allowlist": ["x.b.example"]}, "capabilities": [{"id": "skill:shell"}]}'), 'no error', 'so may security, and in the sandbox it offers what it was granted');
+RESET SESSION AUTHORIZATION;
+SELECT is(fixture.updates('{"security": {"sandbox": false, "network": "open"}, "limits": {"max_concurrency": 200}}'), 'no error', 'an operator sets what it likes');
+-- An operator has withdrawn the right to a capability.
+SELECT clutch.grant_agent('clutch_test_mallory', 'agent:mallory', '{skill:mallory}') \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT is(fixture.fault($$SELECT clutch.register(fixture.card('mallory', 2, '{skill:shell}'))$$), '42501 CARD_NOT_GRANTED /capabilities', 'what is no longer granted is not registered again');
+RESET SESSION AUTHORIZATION;
+-- broadcast grants
+SELECT clutch.grant_agent('clutch_test_mallory', 'agent:mallory2', broadcast => true) \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT is(fixture.fault(format($$SELECT clutch.send(clutch.envelope('chat.system', 'agent:%s', run_id => 'run:system'))$$, agent)), fault, 'a broadcast grant is that of one agent: ' || agent)
+FROM (VALUES ('mallory2', 'no error'), ('mallory', '42501 BROADCAST_NOT_GRANTED /type'), ('ken', '42501 NOT_YOUR_AGENT /from/agent_id')) AS v(agent, fault);
+RESET SESSION AUTHORIZATION;
+SELECT clutch.grant_agent('clutch_test_mallory', 'agent:mallory2') \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT is(fixture.fault($$SELECT clutch.send(clutch.envelope('chat.system', 'agent:mallory2', run_id => 'run:system'))$$), '42501 BROADCAST_NOT_GRANTED /type', 'and ends with the next grant that does not name it');
+RESET SESSION AUTHORIZATION;
+DROP OWNED BY clutch_test_mallory, clutch_test_ken, clutch_test_desk CASCADE;
+DROP ROLE clutch_test_mallory, clutch_test_ken, clutch_test_desk;
+SELECT * FROM finish();
