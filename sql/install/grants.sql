@@ -82,7 +82,7 @@ LEFT JOIN LATERAL (
 	WHERE f.name = p.proname) t ON true
 WHERE p.pronamespace = 'clutch'::regnamespace
   AND p.prorettype <> ALL ('{trigger,internal}'::regtype[])
-  AND p.proname <> ALL ('{agent_card_schema,breaker,count_events,count_more,current_epoch,document_definitions,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_tables,grantees_of,my_agents,my_runs,quota_use,readable_runs,readable_tasks,reads_all,require_role,revoke_rights,slots_held}')
+  AND p.proname <> ALL ('{agent_card_schema,breaker,count_events,count_more,current_epoch,document_definitions,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_tables,grantees_of,my_agents,my_runs,partial_runs,quota_use,readable_runs,readable_tasks,reads_all,require_role,revoke_rights,slots_held}')
   AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
 ORDER BY t.n, t.place, p.proname, p.pronargs;
 COMMENT ON VIEW clutch.functions IS

@@ -22,6 +22,7 @@ import measure
 import pace
 import reading
 import resuming
+import roles
 import roster
 import signing
 import size
@@ -31,6 +32,8 @@ import work_queue
 PARTS = {
     "append": append.measure_messages,
     "task": append.measure_task_events,
+    "role": roles.measure_append,
+    "sight": roles.measure_sight,
     "signed": signing.measure_signed,
     "contract": contract.measure_contract,
     "choice": choice.measure_choice,

@@ -2,7 +2,7 @@
 -- themselves.  What is seen is in trust_levels.sql and trust_visible.sql, tricks are in
 -- trust_tricks.sql.
 \ir ../fixtures/tap.sql
-SELECT plan(125);
+SELECT plan(127);
 SET clutch.notify = off;
 CREATE TABLE fixture.role (name text, place int);
 INSERT INTO fixture.role VALUES ('operator', 1), ('app', 2), ('reader', 3), ('scoped', 4), ('other', 5);
@@ -123,10 +123,12 @@ SELECT what, statement, operator, own, others, 'reads' = ANY (more) , 'scoped' =
 ('clutch.import', $$SELECT clutch.import('{}')$$, '22023 WRONG_FORMAT', '42501', '42501', '{}'),
 ('clutch.seal', $$SELECT clutch.seal()$$, 'ok', '42501', '42501', '{}'),
 ('clutch.set_retry_policy', $$SELECT clutch.set_retry_policy('report.v1', 2)$$, 'ok', '42501', '42501', '{}'),
+('clutch.set_quota', $$SELECT clutch.set_quota('clutch_test_app', 'steps', 5)$$, 'ok', '42501', '42501', '{}'),
 ('clutch.join_group', $$SELECT clutch.join_group('group:desk', 'agent:%s')$$, 'ok', '42501', '42501', '{}'),
 ('clutch.leave_group', $$SELECT clutch.leave_group('group:desk', 'agent:%s')$$, 'ok', '42501', '42501', '{}'),
 ('clutch.register_schema', $$SELECT clutch.register_schema('own.v1', '{"type": "object"}')$$, 'ok', '42501', '42501', '{}'),
 ('clutch.register_workflow', $$SELECT clutch.register_workflow('{"workflow": "w", "steps": [{"id": "one", "expects": {"payload_type": "w.v1"}}]}')$$, 'ok', '42501', '42501', '{}'),
+('clutch.unregister_workflow', $$SELECT clutch.unregister_workflow('none', 1)$$, 'ok', '42501', '42501', '{}'),
 -- for the owner alone
 ('an INSERT with seq', $$INSERT INTO clutch.events (seq, envelope) VALUES (1000, fixture.said('%s'))$$, '42501', '42501', '42501', '{}'),
 ('an INSERT with another column', $$INSERT INTO clutch.events (from_agent, envelope) VALUES ('agent:lois', fixture.said('%s'))$$, '42501', '42501', '42501', '{}'),
@@ -187,7 +189,7 @@ SELECT is_empty($$SELECT fixture.reads('other')$$, 'nobody else reads any');
 SELECT is_empty($$SELECT relation FROM clutch.agent_views v JOIN pg_class c ON c.oid = v.relation WHERE c.relkind = 'r' AND NOT c.relrowsecurity AND v.relation::text NOT IN ('clutch.pause', 'clutch.workflow')$$, 'what an agent reads is filtered, but for what belongs to nobody');
 SELECT is((SELECT string_agg(concat_ws(' ', r.name, c.oid::regclass, p), ', ' ORDER BY r.place, c.relname, p) FROM fixture.role r, pg_class c, unnest('{INSERT,UPDATE,DELETE,TRUNCATE,REFERENCES,TRIGGER}'::text[]) p
 	WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind IN ('r', 'v') AND has_table_privilege('clutch_test_' || r.name, c.oid, p)),
-	'operator clutch.group_member DELETE, operator clutch.group_member INSERT, operator clutch.group_member UPDATE, operator clutch.retry_policy DELETE, operator clutch.retry_policy INSERT, operator clutch.retry_policy UPDATE', 'an operator writes the tables of policies, and nobody any other');
+	'operator clutch.group_member DELETE, operator clutch.group_member INSERT, operator clutch.group_member UPDATE, operator clutch.quota DELETE, operator clutch.quota INSERT, operator clutch.quota UPDATE, operator clutch.retry_policy DELETE, operator clutch.retry_policy INSERT, operator clutch.retry_policy UPDATE', 'an operator writes the tables of policies, and nobody any other');
 SELECT is((SELECT string_agg(concat_ws(' ', r.name, a.attname), ', ' ORDER BY r.place) FROM fixture.role r, pg_attribute a
 	WHERE a.attrelid = 'clutch.events'::regclass AND a.attnum > 0 AND has_column_privilege('clutch_test_' || r.name, a.attrelid, a.attnum, 'INSERT')), 'operator envelope, app envelope', 'of the log, operators and agents write the envelope');
 SELECT is((SELECT string_agg(DISTINCT concat_ws(' ', r.name, c.oid::regclass, p), ', ') FROM fixture.role r, pg_class c, unnest('{UPDATE,USAGE}'::text[]) p WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind = 'S' AND has_sequence_privilege('clutch_test_' || r.name, c.oid, p)), NULL, 'nobody draws from a sequence');

@@ -2,7 +2,7 @@
 -- cursors and plans of a role's own, names that hide ours, COPY, prepared transactions,
 -- statistics.  Whatever belongs to others has xyzzy in it.
 \ir ../fixtures/tap.sql
-SELECT plan(66);
+SELECT plan(63);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_lois;
 CREATE ROLE clutch_test_eve;
