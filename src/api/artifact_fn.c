@@ -10,6 +10,7 @@
 #include "api/result.h"
 #include "base/crypto.h"
 #include "flow/attachment.h"
+#include "protocol/place.h"
 #include "protocol/problem.h"
 #include "settings.h"
 #include "store/artifact.h"
@@ -49,7 +50,7 @@ argument_media_type(FunctionCallInfo fcinfo, int n)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("media_type", "WRONG_FORMAT"),
-				 errmsg("invalid media type \"%.*s\"", Min(type.len, MOST_MEDIA_TYPE), type.s),
+				 errmsg("invalid media type %s", place_quote(type)),
 				 errhint("A media type has the form type/subtype, such as \"text/plain\" or \"application/pdf\".")));
 	return type;
 }
@@ -189,7 +190,7 @@ refuse_reference(Slice reference)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errproblem("ref", "WRONG_FORMAT"),
-			 errmsg("invalid reference \"%.*s\"", Min(reference.len, 100), reference.s),
+			 errmsg("invalid reference %s", place_quote(reference)),
 			 errhint("A reference to an artifact of this database is \"artifact:sha256:\" and 64 hexadecimal digits in lower case.")));
 }
 

@@ -18,7 +18,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 
 /* The columns are of fixed length and not null, so the row stays as long as it is. */
 static HeapTuple
@@ -39,14 +38,14 @@ rows_with_numbers(HeapTuple tuple, TupleDesc desc, const int *columns, const int
 
 /*
  * What PostgreSQL does with the horizons of pg_class and pg_database.  The scan
- * key has the collation "C", as the columns of our keys have.
+ * key has the collation "C", as the columns of our keys have.  Without a snapshot, the
+ * newest version of the row is found.
  */
 void
 rows_set_in_place(StateTable table, StateIndex index, Slice key, const int *columns,
 			   const int32 *numbers, int n)
 {
 	Relation	rel = rows_open(table, RowExclusiveLock);
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	Relation	index_rel = rows_open_index(index, AccessShareLock);
 	HeapTuple	tuple;
 	void	   *state;
@@ -55,12 +54,11 @@ rows_set_in_place(StateTable table, StateIndex index, Slice key, const int *colu
 	rows_require_writable();
 	ScanKeyInit(&scan_key, 1, BTEqualStrategyNumber, F_TEXTEQ,
 				PointerGetDatum(slice_to_text(key)));
-	systable_inplace_update_begin(rel, RelationGetRelid(index_rel), true, snapshot, 1, &scan_key,
+	systable_inplace_update_begin(rel, RelationGetRelid(index_rel), true, NULL, 1, &scan_key,
 								  &tuple, &state);
 	if (HeapTupleIsValid(tuple))
 		systable_inplace_update_finish(state, rows_with_numbers(tuple, RelationGetDescr(rel),
 															   columns, numbers, n));
-	UnregisterSnapshot(snapshot);
 	index_close(index_rel, NoLock);
 	table_close(rel, NoLock);
 }

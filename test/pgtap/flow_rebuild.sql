@@ -151,6 +151,7 @@ SELECT ok((SELECT count(*) FROM clutch.events WHERE late) > 20, 'it has late eve
 SELECT ok((SELECT count(*) FROM clutch.events WHERE type = 'task.timeout') > 5, 'it has passed deadlines');
 SELECT ok((SELECT count(*) FROM clutch.events WHERE envelope #>> '{meta,clutch,move}' = 'lease_expired') > 20, 'it has expired leases');
 SELECT ok((SELECT count(DISTINCT status) FROM clutch.task) >= 6, 'it has tasks in almost every status');
+SELECT clutch.tick() \g /dev/null
 SELECT is_empty('SELECT code, detail FROM clutch.check()', 'the state is sound before');
 
 -- --------------------------------------------------------------- and rebuilt

@@ -1,7 +1,7 @@
 -- Spec 8.2: content outside of envelopes. It is kept once, read in ranges, seen by
 -- whoever takes part in a run that attaches it, and goes when nothing uses it.
 \ir ../fixtures/tap.sql
-SELECT plan(61);
+SELECT plan(63);
 
 SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false) \g /dev/null
 SELECT fixture.agent('ken', 20), fixture.agent('lois', 20) \g /dev/null
@@ -40,6 +40,8 @@ SELECT is(clutch.get_artifact(:'hello'), 'hello'::bytea, 'the content comes back
 SELECT clutch.put_artifact('', 'text/plain') AS empty \gset
 SELECT is(clutch.get_artifact(:'empty'), ''::bytea, 'also if there is none');
 SELECT is(pg_temp.fault($$SELECT clutch.get_artifact('artifact:report_456')$$), '22023 WRONG_FORMAT ref', 'another form of reference is none of this database');
+SELECT throws_ok(format('SELECT clutch.get_artifact(%L)', 'x' || repeat('ü', 100)), '22023', 'invalid reference "x' || repeat('ü', 39) || '..."', 'a long one is shown up to a whole character');
+SELECT throws_ok(format('SELECT clutch.put_artifact(%L, %L)', 'x', repeat('ü', 200)), '22023', 'invalid media type "' || repeat('ü', 40) || '..."', 'a media type, too');
 SELECT is(pg_temp.fault($$SELECT clutch.get_artifact('artifact:sha256:' || repeat('AB', 32))$$), '22023 WRONG_FORMAT ref', 'digits are in lower case');
 SELECT is(pg_temp.fault($$SELECT clutch.get_artifact('artifact:sha256:' || repeat('ab', 32))$$), '42704 ARTIFACT_NOT_FOUND ref', 'an artifact that is not there');
 SELECT is(pg_temp.fault($$SELECT clutch.put_artifact('x', 'text')$$), '22023 WRONG_FORMAT media_type', 'a media type has two parts');
