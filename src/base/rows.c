@@ -17,6 +17,7 @@
 #include "catalog/pg_collation.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -146,6 +147,14 @@ rows_snapshot(RowScan *scan)
 	return RegisterSnapshot(scan->which == ROWS_ACTIVE ? GetActiveSnapshot() : GetLatestSnapshot());
 }
 
+static void
+rows_drop_snapshot(RowScan *scan)
+{
+	if (scan->snapshot != NULL && scan->which != ROWS_DIRTY)
+		UnregisterSnapshot(scan->snapshot);
+	scan->snapshot = NULL;
+}
+
 /*
  * Many tables are empty most of the time (no questions, no budgets, no
  * dependencies).  Nothing is started on a table without pages, which is not even
@@ -186,13 +195,24 @@ rows_make_slot(RowScan *scan)
 	MemoryContextSwitchTo(old);
 }
 
+/* goes to the next index entry */
+static bool
+rows_advance_entry(RowScan *scan, ScanDirection direction)
+{
+	ItemPointer place = index_getnext_tid(scan->scan, direction);
+
+	if (place != NULL)
+		scan->place = *place;
+	return place != NULL;
+}
+
 /* index_getnext_slot, which also counts the entries of dead rows */
 static bool
 rows_advance(RowScan *scan, ScanDirection direction)
 {
 	if (scan->scan == NULL)
 		return false;
-	while (scan->scan->xs_heap_continue || index_getnext_tid(scan->scan, direction) != NULL)
+	while (scan->scan->xs_heap_continue || rows_advance_entry(scan, direction))
 	{
 		if (scan->slot == NULL)
 			rows_make_slot(scan);
@@ -214,6 +234,35 @@ bool
 rows_previous(RowScan *scan)
 {
 	return rows_advance(scan, BackwardScanDirection);
+}
+
+/* what index_fetch_heap does with the place in an index entry */
+static bool
+rows_fetch_slot(RowScan *scan, ItemPointerData place)
+{
+	IndexFetchTableData *fetch = table_index_fetch_begin(scan->rel);
+	bool		continues = false;
+	bool		found;
+
+	found = table_index_fetch_tuple(fetch, &place, scan->snapshot, scan->slot, &continues, NULL);
+	table_index_fetch_end(fetch);
+	return found;
+}
+
+bool
+rows_fetch(RowScan *scan, ItemPointerData place, int attno, Slice text)
+{
+	/* VACUUM gives back blocks at the end of a table */
+	if (scan->rel == NULL ||
+		ItemPointerGetBlockNumber(&place) >= RelationGetNumberOfBlocks(scan->rel))
+		return false;
+	scan->snapshot = rows_snapshot(scan);
+	rows_make_slot(scan);
+	if (rows_fetch_slot(scan, place) && slice_equal(rows_text(scan, attno), text))
+		return true;
+	ExecClearTuple(scan->slot);
+	rows_drop_snapshot(scan);
+	return false;
 }
 
 /*
@@ -246,15 +295,14 @@ rows_next_value(RowScan *scan, int attno)
 void
 rows_end(RowScan *scan)
 {
+	if (scan->slot != NULL)
+		ExecDropSingleTupleTableSlot(scan->slot);
 	if (scan->scan != NULL)
 	{
-		if (scan->slot != NULL)
-			ExecDropSingleTupleTableSlot(scan->slot);
 		index_endscan(scan->scan);
-		if (scan->which != ROWS_DIRTY)
-			UnregisterSnapshot(scan->snapshot);
 		index_close(scan->index, NoLock);
 	}
+	rows_drop_snapshot(scan);
 	if (scan->rel != NULL)
 		table_close(scan->rel, NoLock);
 }

@@ -235,6 +235,7 @@ typedef struct RowScan
 	struct TupleTableSlot *slot;
 	Snapshot	snapshot;
 	SnapshotData dirty;
+	ItemPointerData place;		/* where the index entry of the current row leads to */
 	int64		dead;			/* index entries so far of rows that the snapshot does not see */
 	int64		most_dead;		/* after so many the scan ends; may be set after rows_begin */
 	int			nkeys;
@@ -301,6 +302,15 @@ extern void rows_start(RowScan *scan);
  */
 extern void rows_restart(RowScan *scan);
 extern bool rows_next(RowScan *scan);
+
+/*
+ * Takes the place of rows_start and the first rows_next for a caller that remembers
+ * where the index entry of a row leads to (scan->place), or where the row was
+ * inserted.  By now there may be another row, or none: false, unless the snapshot sees
+ * a row there that has this text in the column attno.  The caller may then start the
+ * scan after all.
+ */
+extern bool rows_fetch(RowScan *scan, ItemPointerData place, int attno, Slice text);
 extern bool rows_previous(RowScan *scan);	/* backwards, from the last row */
 
 /*

@@ -16,6 +16,7 @@
 #include "settings.h"
 #include "store/event.h"
 #include "task/task.h"
+#include "task/task_place.h"
 #include "task/task_row.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -35,9 +36,8 @@ task_look(Slice task_id, RowSnapshot which)
 	RowScan		scan;
 	Task	   *task = NULL;
 
-	task_scan(&scan, task_id, which, AccessShareLock);
-	rows_start(&scan);
-	if (rows_next(&scan))
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK, which, AccessShareLock);
+	if (task_place_find(&scan, task_id))
 		task = task_row_read(&scan);
 	rows_end(&scan);
 	return task;
@@ -65,9 +65,8 @@ task_lock_row(Slice task_id, bool wait, bool *busy)
 	Task	   *task = NULL;
 
 	*busy = false;
-	task_scan(&scan, task_id, ROWS_LATEST, RowExclusiveLock);
-	rows_start(&scan);
-	if (rows_next(&scan))
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK, ROWS_LATEST, RowExclusiveLock);
+	if (task_place_find(&scan, task_id))
 	{
 		RowLock		result = rows_lock(&scan, ROW_LOCK_CHANGE, wait);
 
@@ -391,6 +390,7 @@ task_insert(Task *task)
 
 	task_row_form(task, values, nulls);
 	task->tid = rows_insert(TABLE_TASK, values, nulls);
+	task_place_note(task->task_id, task->tid);
 }
 
 void
