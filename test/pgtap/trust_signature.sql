@@ -3,7 +3,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(83);
+SELECT plan(86);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_gate LOGIN;		-- a gateway: may insert, speaks for nobody
 CREATE ROLE clutch_test_ken LOGIN;
@@ -52,6 +52,8 @@ FROM (VALUES
 SELECT fixture.add_key('agent:ken', 'k1', 'a', '2026-01-01 11:00Z') \g /dev/null
 SELECT lives_ok($$ SELECT fixture.add_key('agent:ken', 'k1', 'a', '2026-01-01 11:00Z') $$, 'the same key may be added again');
 SELECT is(fixture.called('postgres', $$ fixture.add_key('agent:ken', 'k1', 'b', '2026-01-01 11:00Z') $$), '23505 KEY_EXISTS kid', 'another one of that name may not');
+SELECT is(fixture.called('postgres', $$ fixture.add_key('agent:ken', 'k1', 'a', '2026-01-01 11:00Z', '2027-01-01Z') $$), '23505 KEY_EXISTS kid', 'nor may its end be changed');
+SELECT is(fixture.called('postgres', $$ fixture.add_key('agent:ken', 'k1', 'a', '2026-01-01 10:00Z') $$), '23505 KEY_EXISTS kid', 'nor its beginning');
 SELECT fixture.add_key('agent:eve', 'k1', 'b') \g /dev/null
 SELECT fixture.answers($$ SELECT agent_id, kid, octet_length(public_key), valid_from, valid_until, revoked_at, is_valid FROM clutch.keys ORDER BY 1 $$,
 	$$ VALUES ('agent:eve', 'k1', 32, timestamptz '2026-01-01 12:00Z', NULL::timestamptz, NULL::timestamptz, true), ('agent:ken', 'k1', 32, '2026-01-01 11:00Z', NULL, NULL, true) $$,
@@ -90,12 +92,13 @@ SELECT is(fixture.sent('clutch_test_gate', jsonb_set(envelope, '{id}', '"msg_4"'
 FROM clutch.events WHERE id = 'msg_3';
 
 -- ---------------------------------------------------------- time and replay
-CREATE TEMP TABLE late AS SELECT fixture.signed_note('5') AS e, fixture.signed_note('6') AS other, fixture.signed_note('7', more => '{"ts": "2026-01-01T12:10:01Z"}') AS early;
+CREATE TEMP TABLE late AS SELECT fixture.signed_note('5') AS e, fixture.signed_note('6') AS other, fixture.signed_note('edge') AS edge, fixture.signed_note('7', more => '{"ts": "2026-01-01T12:10:01Z"}') AS early;
 GRANT SELECT ON late TO PUBLIC;
 SELECT is(fixture.sent('clutch_test_gate', e), 'admitted', 'an envelope of now') FROM late;
 SELECT is(fixture.sent('clutch_test_gate', early), 'KL006 SIGNATURE_STALE /ts', 'one that is signed for a time far ahead is refused') FROM late;
 SELECT fixture.at(300) \g /dev/null
 SELECT is(fixture.sent('clutch_test_gate', envelope), 'there already', 'until clutch.signature_skew has passed, it is known') FROM clutch.events WHERE id = 'msg_5';
+SELECT is(fixture.sent('clutch_test_gate', edge), 'admitted', 'and one that is not is taken') FROM late;
 SELECT fixture.at(301) \g /dev/null
 SELECT is(fixture.sent('clutch_test_gate', e), 'there already', 'after that too, if it is in the log') FROM late;
 SELECT is(fixture.sent('clutch_test_gate', other), 'KL006 SIGNATURE_STALE /ts', 'if it is not, it is refused') FROM late;
