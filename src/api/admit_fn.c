@@ -38,6 +38,7 @@
 #include "store/erasure.h"
 #include "store/participant.h"
 #include "store/scope.h"
+#include "task/task.h"
 #include "trust/principal.h"
 #include "trust/signature.h"
 #include "trust/traffic.h"
@@ -252,19 +253,25 @@ take(Event *event)
 }
 
 /*
- * 5: what the role has sent, for its quotas.  What ends a task counts as well, but is
- * not refused, so that no task is stuck; nor can it be sent without end, since a task
- * ends once.
+ * What the event has ended cannot be ended once more, unless the role begins it again,
+ * which counts as well.  An error after which the task is tried again ends nothing.
  */
+static bool
+has_ended_task(const Event *event)
+{
+	MessageType type = event->envelope.type;
+
+	return !event->late &&
+		(type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_CANCEL) &&
+		!task_is_open(event->envelope.task_id);
+}
+
+/* 5: what the role has sent, for its quotas; the end of a task is not refused, so that none is stuck */
 static void
 count_for_role(const Event *event)
 {
-	MessageType type = event->envelope.type;
-	bool		ends_task = !event->late &&
-		(type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_CANCEL);
-
-	if (!event->internal)
-		traffic_add(VARSIZE(event->envelope.doc), event->received_at, !ends_task);
+	if (!event->internal && traffic_is_counted())
+		traffic_add(VARSIZE(event->envelope.doc), event->received_at, !has_ended_task(event));
 }
 
 /* the way of an envelope, one step a line (DESIGN 3) */

@@ -94,9 +94,9 @@ require_size(int64 bytes)
 static void
 require_quota(int64 added)
 {
-	const QuotaLimits *limits = quota_limits();
+	const QuotaLimits *limits = quota_limits(QUOTA_BIT(QUOTA_ARTIFACT_BYTES));
 
-	if (limits != NULL && limits->of[QUOTA_ARTIFACT_BYTES] != QUOTA_NONE)
+	if (limits != NULL)
 		quota_check(limits, QUOTA_ARTIFACT_BYTES, artifact_bytes_of(principal_role(), ROWS_DIRTY),
 					added, 0, "content");
 }

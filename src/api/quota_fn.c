@@ -103,11 +103,12 @@ may_see(Oid role, bool everything)
 static void
 put_default(FunctionCallInfo fcinfo, List *quotas, const Quota *quota, bool everything)
 {
+	List	   *roles = everything ? principal_list_roles(ROWS_ACTIVE) : list_make1_oid(GetUserId());
 	ListCell   *cell;
 
 	if (everything)
 		put_use(fcinfo, InvalidOid, quota);
-	foreach(cell, principal_list_roles(ROWS_ACTIVE))
+	foreach(cell, roles)
 	{
 		Oid			role = lfirst_oid(cell);
 

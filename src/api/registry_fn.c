@@ -23,6 +23,7 @@
 #include "routing/match.h"
 #include "settings.h"
 #include "trust/principal.h"
+#include "trust/traffic.h"
 #include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(clutch_register);
@@ -115,6 +116,7 @@ clutch_unregister(PG_FUNCTION_ARGS)
 
 	visible_require_own_agent(agent_id, "agent_id");
 	(void) restored_epoch();
+	traffic_add_command(false);
 	return result_receipt(fcinfo, withdraw_unregister(agent_id, argument_optional_text(fcinfo, 1)));
 }
 
@@ -169,6 +171,7 @@ clutch_pause(PG_FUNCTION_ARGS)
 		ereport(NOTICE,
 				(errmsg("no registered agent has the capability %s", place_quote(what)),
 				 errhint("It is paused all the same. SELECT unnest(capabilities) FROM clutch.agents lists those that there are.")));
+	traffic_add_command(true);
 	return result_receipt(fcinfo, withdraw_pause(by_agent, what, argument_optional_text(fcinfo, 1)));
 }
 
@@ -182,6 +185,7 @@ clutch_resume(PG_FUNCTION_ARGS)
 	(void) restored_epoch();
 	if (!withdraw_resume(by_agent, what, &receipt))
 		PG_RETURN_NULL();
+	traffic_add_command(true);
 	return result_receipt(fcinfo, receipt);
 }
 

@@ -25,6 +25,7 @@
 #include "task/report.h"
 #include "task/verdict.h"
 #include "trust/principal.h"
+#include "trust/traffic.h"
 
 PG_FUNCTION_INFO_V1(clutch_claim);
 PG_FUNCTION_INFO_V1(clutch_extend_lease);
@@ -103,7 +104,10 @@ clutch_claim(PG_FUNCTION_ARGS)
 		visible_require_own_agent(agent_id, "agent_id");
 	liveness_sign(agent_id, true);
 	foreach(cell, claim_tasks(agent_id, max_tasks, lease))
+	{
+		traffic_add_command(true);
 		put_claimed(fcinfo, lfirst(cell));
+	}
 	return (Datum) 0;
 }
 
@@ -410,6 +414,7 @@ clutch_release(PG_FUNCTION_ARGS)
 						attempt > 0 ? attempt : task->attempt, task_id.len,
 						task_id.s, task_status_name(task->status)),
 				 errhint("There is nothing to give back: drop the task and claim the next.")));
+	traffic_add_command(false);
 	return result_receipt(fcinfo, requeue_release(task, argument_optional_text(fcinfo, 3)));
 }
 
@@ -420,6 +425,7 @@ revive(Task *task, Slice by_agent, const char *argument)
 	Receipt		receipt = requeue_revive(task, by_agent);
 
 	open_work_add_request(receipt.task_id, receipt.seq, argument);
+	traffic_add_command(true);
 	return receipt;
 }
 

@@ -219,7 +219,7 @@ subscription_use(Oid owner, RowSnapshot which)
 static void
 subscription_check_quotas(Oid owner, int members)
 {
-	const QuotaLimits *limits = quota_limits();
+	const QuotaLimits *limits = quota_limits(QUOTA_BIT(QUOTA_SUBSCRIPTIONS) | QUOTA_BIT(QUOTA_MEMBERS));
 	SubscriptionUse use;
 
 	if (limits == NULL)

@@ -169,10 +169,10 @@ open_work_remove_task(Oid role, QuotaKind kind, Slice task_id)
 static void
 open_work_add(QuotaKind kind, Slice task_id, int64 seq, const char *place)
 {
-	const QuotaLimits *limits = quota_limits();
+	const QuotaLimits *limits = quota_limits(QUOTA_BIT(kind));
 	Oid			role;
 
-	if (limits == NULL || limits->of[kind] == QUOTA_NONE)
+	if (limits == NULL)
 		return;
 	role = principal_role();
 	if (kind == QUOTA_OPEN_REQUESTS)

@@ -270,7 +270,7 @@ schedule_count(Oid owner, RowSnapshot which)
 static void
 schedule_check_quota(Oid owner)
 {
-	const QuotaLimits *limits = quota_limits();
+	const QuotaLimits *limits = quota_limits(QUOTA_BIT(QUOTA_SCHEDULES));
 
 	if (limits != NULL)
 		quota_check(limits, QUOTA_SCHEDULES, schedule_count(owner, ROWS_DIRTY), 1, 0, "name");

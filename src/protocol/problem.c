@@ -311,12 +311,18 @@ problem_raise(const ProblemList *list, int sqlstate, const char *document)
 int
 errproblem(const char *place, const char *code)
 {
+	return errproblem_with(place, code, "");
+}
+
+int
+errproblem_with(const char *place, const char *code, const char *members)
+{
 	StringInfoData buf;
 
 	initStringInfo(&buf);
 	appendStringInfoString(&buf, "[{");
 	problem_append_place(&buf, place);
 	problem_append_key(&buf, "code", code);
-	appendStringInfoString(&buf, "}]");
+	appendStringInfo(&buf, "%s}]", members);
 	return errdetail_internal("%s", buf.data);
 }

@@ -83,6 +83,9 @@ pg_noreturn extern void problem_raise(const ProblemList *list, int sqlstate,
  */
 extern int	errproblem(const char *place, const char *code);
 
+/* The same, with more members of the object, in JSON, each after a comma: ", \"limit\": 3". */
+extern int	errproblem_with(const char *place, const char *code, const char *members);
+
 /*
  * Functions such as clutch.finish build an envelope from their arguments and
  * send it.  Between problem_arguments_begin and problem_arguments_end, a fault

@@ -134,7 +134,7 @@ typedef struct QuotaMemo
 {
 	uint64		role;			/* key */
 	uint64		changes;		/* of the table, when it was read */
-	bool		any;
+	uint32		limited;		/* kinds that have a limit */
 	QuotaLimits limits;
 } QuotaMemo;
 
@@ -161,10 +161,10 @@ quota_read(Oid role, QuotaMemo *memo)
 		memo->limits.of[i] = QUOTA_NONE;
 	quota_read_rows(InvalidOid, &memo->limits);
 	quota_read_rows(role, &memo->limits);
-	memo->any = false;
+	memo->limited = 0;
 	for (i = 0; i < NUM_QUOTA_KINDS; i++)
 		if (memo->limits.of[i] != QUOTA_NONE)
-			memo->any = true;
+			memo->limited |= QUOTA_BIT(i);
 }
 
 static const QuotaMemo *
@@ -188,7 +188,7 @@ quota_remembered(Oid role, uint64 changes)
 }
 
 const QuotaLimits *
-quota_limits(void)
+quota_limits(uint32 kinds)
 {
 	uint64		changes = stale_count(STALE_QUOTAS);
 	const QuotaMemo *memo;
@@ -198,7 +198,7 @@ quota_limits(void)
 		return NULL;
 	role = principal_role();
 	memo = quota_remembered(role, changes);
-	return memo->any && !principal_is_operator(role) ? &memo->limits : NULL;
+	return (memo->limited & kinds) != 0 && !principal_is_operator(role) ? &memo->limits : NULL;
 }
 
 void
@@ -209,21 +209,40 @@ quota_announce(void)
 
 /* ----------------------------------------------------------------- refusing */
 
+/* for programs: what the message and the hint say */
+static char *
+quota_members(const QuotaLimits *limits, QuotaKind kind, int64 used, int64 added, TimestampTz until)
+{
+	char	   *members = psprintf(", \"quota\": \"%s\", \"limit\": " INT64_FORMAT ", \"used\": " INT64_FORMAT ", \"asked\": " INT64_FORMAT,
+								   kinds[kind].name, limits->of[kind], used, added);
+
+	if (until != 0)
+		members = psprintf("%s, \"retry_at\": \"%s\"", members, clock_rfc3339(until));
+	return members;
+}
+
+static char *
+quota_advice(QuotaKind kind, TimestampTz until)
+{
+	const char *advice = until == 0 ? kinds[kind].advice :
+		psprintf("Send it again after %s.", clock_rfc3339(until));
+
+	return psprintf("%s Only an operator can raise the limit: clutch.set_quota(role_name, what, value).", advice);
+}
+
 void
 quota_check(const QuotaLimits *limits, QuotaKind kind, int64 total, int64 added,
 			TimestampTz until, const char *place)
 {
-	const char *advice;
+	int64		used = total - added;
 
 	if (total <= limits->of[kind])
 		return;
-	advice = until == 0 ? kinds[kind].advice :
-		psprintf("Send it again after %s.", clock_rfc3339(until));
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_QUOTA_EXCEEDED),
-			 errproblem(place, "QUOTA_EXCEEDED"),
+			 errproblem_with(place, "QUOTA_EXCEEDED", quota_members(limits, kind, used, added, until)),
 			 errmsg("role \"%s\" would exceed its quota of %s: limit " INT64_FORMAT ", used " INT64_FORMAT ", asked for " INT64_FORMAT,
 					GetUserNameFromId(principal_role(), false), kinds[kind].name,
-					limits->of[kind], total - added, added),
-			 errhint("%s Only an operator can raise the limit: clutch.set_quota(role_name, what, value).", advice)));
+					limits->of[kind], used, added),
+			 errhint("%s", quota_advice(kind, until))));
 }

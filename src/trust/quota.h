@@ -39,6 +39,7 @@ typedef enum QuotaKind
 } QuotaKind;
 
 #define QUOTA_NONE		PG_INT64_MAX
+#define QUOTA_BIT(kind)	(UINT32_C(1) << (kind))
 
 typedef struct QuotaLimits
 {
@@ -46,10 +47,10 @@ typedef struct QuotaLimits
 } QuotaLimits;
 
 /*
- * The limits of the current role.  NULL, as usual: it has none.  The result is
- * valid until the next call.
+ * The limits of the current role.  NULL, as usual: it has none of these kinds, a set
+ * of QUOTA_BIT.  The result is valid until the next call.
  */
-extern const QuotaLimits *quota_limits(void);
+extern const QuotaLimits *quota_limits(uint32 kinds);
 
 /*
  * Raises KL013, code QUOTA_EXCEEDED, if total is more than the limit.  added is the part

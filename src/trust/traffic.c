@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "access/xact.h"
+#include "base/clock.h"
 #include "base/transaction.h"
 #include "miscadmin.h"
 #include "trust/principal.h"
@@ -337,13 +338,8 @@ traffic_so_far(Oid role, TimestampTz at)
 
 /* ------------------------------------------------------------------- sending */
 
-static bool
-traffic_is_limited(const QuotaLimits *limits)
-{
-	return limits->of[QUOTA_EVENTS_PER_MINUTE] != QUOTA_NONE ||
-		limits->of[QUOTA_BYTES_PER_MINUTE] != QUOTA_NONE ||
-		limits->of[QUOTA_BYTES_PER_DAY] != QUOTA_NONE;
-}
+#define RATES	(QUOTA_BIT(QUOTA_EVENTS_PER_MINUTE) | QUOTA_BIT(QUOTA_BYTES_PER_MINUTE) | \
+				 QUOTA_BIT(QUOTA_BYTES_PER_DAY))
 
 static void
 traffic_check(const QuotaLimits *limits, const Traffic *before, int64 bytes, TimestampTz at)
@@ -356,15 +352,21 @@ traffic_check(const QuotaLimits *limits, const Traffic *before, int64 bytes, Tim
 				traffic_day_of(at) + USECS_PER_DAY, "");
 }
 
+bool
+traffic_is_counted(void)
+{
+	return quota_limits(RATES) != NULL;
+}
+
 void
 traffic_add(int64 bytes, TimestampTz at, bool may_be_refused)
 {
-	const QuotaLimits *limits = quota_limits();
+	const QuotaLimits *limits = quota_limits(RATES);
 	Traffic		before;
 	Sent	   *entry;
 	Oid			role;
 
-	if (limits == NULL || !traffic_is_limited(limits))
+	if (limits == NULL)
 		return;
 	role = principal_role();
 	before = traffic_so_far(role, at);
@@ -373,4 +375,10 @@ traffic_add(int64 bytes, TimestampTz at, bool may_be_refused)
 	entry = traffic_entry(role, traffic_minute_of(at));
 	entry->events++;
 	entry->bytes += bytes;
+}
+
+void
+traffic_add_command(bool may_be_refused)
+{
+	traffic_add(0, clock_now(), may_be_refused);
 }

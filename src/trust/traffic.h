@@ -30,11 +30,17 @@ typedef struct Traffic
 	int64		day_bytes;		/* in the day, the minute included */
 } Traffic;
 
+/* Is the current role one whose events are counted? */
+extern bool traffic_is_counted(void);
+
 /*
  * The current role sends an event of so many bytes at that time.  If it may be
  * refused, raises KL013 where that would exceed a quota.
  */
 extern void traffic_add(int64 bytes, TimestampTz at, bool may_be_refused);
+
+/* It has the database append an event, which is not measured: a claim, a retry. */
+extern void traffic_add_command(bool may_be_refused);
 
 /* What a role has sent, as far as it is committed and was counted. */
 extern Traffic traffic_of_role(Oid role, TimestampTz at, RowSnapshot which);

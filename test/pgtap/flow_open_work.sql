@@ -1,7 +1,7 @@
 -- The open requests of roles: what a rebuild, a prune, a tick and the end of a role
 -- make of them.
 \ir ../fixtures/tap.sql
-SELECT plan(13);
+SELECT plan(14);
 
 CREATE ROLE clutch_test_app;
 CREATE ROLE clutch_test_gone;
@@ -21,6 +21,11 @@ SELECT clutch.cancel('task:1'), clutch.cancel('task:2') \g /dev/null
 RESET ROLE;
 SELECT is(pg_temp.used(), 4::bigint, 'of which four are open');
 SELECT is((SELECT count(*) FROM clutch.open_work), 6::bigint, 'the end of a task writes nothing');
+SET ROLE clutch_test_app;
+SELECT clutch.retry('task:1') \g /dev/null
+SELECT is(pg_temp.used(), 5::bigint, 'a task that is begun again counts once');
+SELECT clutch.cancel('task:1') \g /dev/null
+RESET ROLE;
 SELECT is(fixture.rebuilt(), 'the same', 'the log is replayed');
 SELECT is(pg_temp.used(), 4::bigint, 'and four are open');
 

@@ -1,7 +1,7 @@
 -- Quotas of roles: at the limit all is well, one more is refused with the name of the
 -- limit and leaves nothing behind, and whatever is over or rolled back is free again.
 \ir ../fixtures/tap.sql
-SELECT plan(75);
+SELECT plan(85);
 SET clutch.notify = off;		-- for PREPARE TRANSACTION
 
 CREATE ROLE clutch_test_app;
@@ -47,6 +47,16 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
 	RETURN SQLERRM || ' / ' || hint;
+END $$;
+CREATE FUNCTION pg_temp.detail(sql text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE sql;
+	RETURN NULL;
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN detail::jsonb;
 END $$;
 -- what the view shows of a role
 CREATE FUNCTION pg_temp.used(of_what text, of_role text DEFAULT 'clutch_test_app') RETURNS text LANGUAGE sql AS $$
@@ -123,14 +133,15 @@ SELECT clutch.cancel_run('run:agent:app') \g /dev/null
 -- who is not counted
 SET ROLE clutch_test_peer;
 SELECT is((SELECT string_agg(DISTINCT pg_temp.send(pg_temp.request('task:peer' || n, 'agent:peer')), ' ') FROM generate_series(1, 4) n), 'sent', 'a quota is that of its role alone');
+RESET ROLE;
+SELECT is((SELECT count(*) FROM clutch.open_work WHERE grantee::text <> 'clutch_test_app'), 0::bigint, 'nothing is kept about it');
+
+-- a default, and a limit of one's own beside it
+SELECT clutch.set_quota('public', 'open_requests', 1) \g /dev/null
 SET ROLE clutch_test_operator;
 SELECT is((SELECT string_agg(DISTINCT pg_temp.send(pg_temp.request('task:op' || n)), ' ') FROM generate_series(1, 4) n), 'sent', 'an operator who speaks for the agent has none');
 RESET ROLE;
 SELECT is((SELECT string_agg(DISTINCT pg_temp.send(pg_temp.request('task:super' || n)), ' ') FROM generate_series(1, 4) n), 'sent', 'nor has a superuser');
-SELECT is((SELECT count(*) FROM clutch.open_work WHERE grantee::text <> 'clutch_test_app'), 0::bigint, 'nothing is kept about them');
-
--- a default, and a limit of one's own beside it
-SELECT clutch.set_quota('public', 'open_requests', 1) \g /dev/null
 SET ROLE clutch_test_peer;
 SELECT is(pg_temp.send(pg_temp.request('task:peer5', 'agent:peer')), 'sent', 'what was open before a quota was set is not counted');
 SELECT is(pg_temp.send(pg_temp.request('task:peer6', 'agent:peer')), 'KL013 QUOTA_EXCEEDED ', 'the default holds for a role that has no limit of its own');
@@ -199,6 +210,8 @@ SELECT is((SELECT string_agg(pg_temp.send(pg_temp.message('msg_r' || n)), ' ') F
 SELECT is(pg_temp.words($$SELECT clutch.send(pg_temp.message('msg_r5'))$$),
 	'role "clutch_test_app" would exceed its quota of events_per_minute: limit 3, used 3, asked for 1 / '
 	'Send it again after 2026-01-01T12:02:00.000000Z. Only an operator can raise the limit: clutch.set_quota(role_name, what, value).', 'the error says when the next may be sent');
+SELECT is(pg_temp.detail($$SELECT clutch.send(pg_temp.message('msg_r5'))$$),
+	'[{"path": "", "code": "QUOTA_EXCEEDED", "quota": "events_per_minute", "limit": 3, "used": 3, "asked": 1, "retry_at": "2026-01-01T12:02:00.000000Z"}]'::jsonb, 'and its detail the same for programs');
 SELECT is(pg_temp.send(pg_temp.message('msg_r1')), 'duplicate', 'a resend is no event');
 SELECT is(pg_temp.fault($$SELECT clutch.progress('agent:worker', 'task:a', '{"n": 1}')$$), 'KL013 QUOTA_EXCEEDED', 'progress is one');
 SELECT is(pg_temp.fault($$SELECT clutch.finish('agent:worker', 'task:a')$$), 'none', 'what ends a task is not refused');
@@ -217,6 +230,8 @@ SELECT clutch.send(pg_temp.message('msg_s4')) \g /dev/null
 SAVEPOINT t;
 SELECT clutch.send(pg_temp.message('msg_s5')) \g /dev/null
 RELEASE t;
+SAVEPOINT u;
+ROLLBACK TO u;
 SELECT is(pg_temp.send(pg_temp.message('msg_s6')), 'KL013 QUOTA_EXCEEDED ', 'a transaction counts its own events, and those of a savepoint until it is rolled back');
 COMMIT;
 SELECT is(pg_temp.used('events_per_minute'), '3 of 3', 'so does the view when it is committed');
@@ -226,6 +241,25 @@ PREPARE TRANSACTION 'clutch_test_quota';
 SELECT is(pg_temp.used('events_per_minute'), '3 of 3', 'a prepared transaction is not');
 COMMIT PREPARED 'clutch_test_quota';
 SELECT is(pg_temp.used('events_per_minute'), '4 of 3', 'until it is committed');
+RESET ROLE;
+
+-- what could be sent without end is refused, and what gives work back is not
+SELECT fixture.at(180) \g /dev/null
+SELECT clutch.set_quota('clutch_test_app', 'events_per_minute', 20) \g /dev/null
+SET ROLE clutch_test_app;
+SELECT clutch.send(pg_temp.request('task:again') || '{"meta": {"clutch": {"retry": {"max": 9, "initial_ms": 0}}}}'), clutch.send(pg_temp.request('task:back')), clutch.send(pg_temp.request('task:later')) \g /dev/null
+RESET ROLE;
+SELECT clutch.set_quota('clutch_test_app', 'events_per_minute', 5) \g /dev/null
+SET ROLE clutch_test_app;
+SELECT is((SELECT count(*) FROM clutch.claim('agent:worker', 2, '1 day')), 2::bigint, 'two tasks are claimed');
+SELECT is(pg_temp.used('events_per_minute'), '5 of 5', 'each of which counts');
+SELECT is(pg_temp.fault($$SELECT clutch.claim('agent:worker')$$), 'KL013 QUOTA_EXCEEDED', 'one more is refused');
+SELECT is(fixture.state('task:later'), 'assigned agent:worker 1', 'and stays where it is');
+SELECT is(pg_temp.fault($$SELECT clutch.fail('agent:worker', 'task:again', 'X', 'x')$$), 'KL013 QUOTA_EXCEEDED', 'an error after which the task is tried again is refused');
+SELECT is(pg_temp.fault($$SELECT clutch.fail('agent:worker', 'task:again', 'X', 'x', retryable => false)$$), 'none', 'one that ends it is not');
+SELECT is(pg_temp.fault($$SELECT clutch.release('agent:worker', 'task:back', 1)$$), 'none', 'nor is giving a task back');
+SELECT is(pg_temp.fault($$SELECT clutch.retry('task:again', 'agent:app')$$), 'KL013 QUOTA_EXCEEDED', 'beginning it again is');
+SELECT is(pg_temp.fault($$SELECT clutch.pause('agent:worker')$$), 'KL013 QUOTA_EXCEEDED', 'and a pause');
 RESET ROLE;
 SELECT * FROM finish();
 DROP OWNED BY clutch_test_app, clutch_test_peer, clutch_test_operator;
