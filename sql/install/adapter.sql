@@ -20,7 +20,8 @@ COMMENT ON TABLE clutch.adapter IS
 CREATE INDEX adapter_place ON clutch.adapter (place, name);
 
 INSERT INTO clutch.adapter (name, place, builtin) VALUES
-	('http', 100, true);
+	('http', 100, true),
+	('map', 110, true);
 
 CREATE FUNCTION clutch.can_handle(raw jsonb) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_can_handle' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -1,0 +1,347 @@
+/*-------------------------------------------------------------------------
+ *
+ * map.c
+ *	  The messages of the Multi-Agent Protocol (spec 004).
+ *
+ * Notes: frame is "message" or "send" if the message came in a JSON-RPC object of that
+ * method; stamped says where its time was, "top", "meta" or "both"; form and to are those
+ * of its address (map_address.c); expects is true for a message that expects a response
+ * of everybody; relationship, delivery and protocol are those of its meta.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/map_part.h"
+
+#include "base/clock.h"
+#include "datatype/timestamp.h"
+#include "utils/fmgrprotos.h"
+
+#define METHOD_MESSAGE	"map/message"
+#define METHOD_SEND		"map/send"
+
+/* an error whose code was a number */
+#define CODE_PREFIX		"MAP_"
+
+/* from the epoch of Unix to that of PostgreSQL, in ms */
+#define EPOCH_MS		((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (SECS_PER_DAY * INT64CONST(1000)))
+
+/* the years 0001 to 9999 */
+#define LEAST_MS		INT64CONST(-62135596800000)
+#define MOST_MS			INT64CONST(253402300799999)
+
+#define LONGEST_TTL_MS	(INT64CONST(100) * 365 * 24 * 3600 * 1000)
+
+/* those without a condition */
+static const AdapterRow map_rows[] = {
+	{ROW_NATIVE, "/id", "id"},
+	{ROW_VALUE, "/meta/relationship", "/meta/map/relationship"},
+	{ROW_VALUE, "/meta/delivery", "/meta/map/delivery"},
+	{ROW_VALUE, "/meta/protocol", "/meta/map/protocol"},
+	{ROW_VALUE, NULL, NULL}
+};
+
+/* a word at its place is the priority */
+static const char *const map_priorities[] = {NULL, "low", "normal", "high", "urgent"};
+
+/* -------------------------------------------------------------------- frames */
+
+static bool
+map_is_method(const Json *raw, const char *method)
+{
+	Slice		name = json_get_text(raw, "/method");
+
+	return slice_present(name) && slice_equal(name, slice_of_cstring(method));
+}
+
+/* where the message is */
+static const char *
+map_frame(const Json *raw)
+{
+	if (json_get(raw, "/jsonrpc") == NULL)
+		return "";
+	return map_is_method(raw, METHOD_SEND) ? "/params" : "/params/message";
+}
+
+static bool
+map_was_sent(const Adapter *self, const Json *envelope)
+{
+	Slice		frame = json_get_text(adapter_noted(self, envelope, "/frame"), "");
+
+	return slice_present(frame) && slice_equal(frame, SLICE_OF("send"));
+}
+
+static Json *
+map_framed(const Adapter *self, const Json *envelope, Json *message)
+{
+	Json	   *raw = json_new_object();
+	bool		sent = map_was_sent(self, envelope);
+
+	if (adapter_noted(self, envelope, "/frame") == NULL)
+		return message;
+	json_put_cstring(raw, "/jsonrpc", "2.0");
+	json_put_cstring(raw, "/method", sent ? METHOD_SEND : METHOD_MESSAGE);
+	json_put(raw, sent ? "/params" : "/params/message", message);
+	return raw;
+}
+
+/* ---------------------------------------------------------------------- time */
+
+static void
+map_read_time(const Adapter *self, const Json *message, Json *envelope)
+{
+	const Json *top = adapter_find(self, message, "/timestamp", JSON_NUMBER);
+	const Json *meta = adapter_find(self, message, "/meta/timestamp", JSON_NUMBER);
+	int64		ms;
+
+	if (top == NULL && meta == NULL)
+		return;
+	if (!json_get_int(top != NULL ? top : meta, "", &ms) || ms < LEAST_MS || ms > MOST_MS)
+		adapter_fault(self, top != NULL ? "/timestamp" : "/meta/timestamp", "NUMBER_OUT_OF_RANGE",
+					  "it must be a number of milliseconds since 1970");
+	json_put_cstring(envelope, "/ts", clock_rfc3339((ms - EPOCH_MS) * 1000));
+	adapter_note(self, envelope, "/stamped",
+				 json_of_cstring(top == NULL ? "meta" : meta == NULL ? "top" : "both"));
+}
+
+static void
+map_write_time(const Adapter *self, const Json *envelope, Json *message)
+{
+	Slice		stamped = json_get_text(adapter_noted(self, envelope, "/stamped"), "");
+	bool		everywhere = !adapter_was_foreign(self, envelope);
+	TimestampTz t;
+	int64		ms;
+
+	if ((!slice_present(stamped) && !everywhere) || !clock_parse_rfc3339(json_get_text(envelope, "/ts"), &t))
+		return;
+	/* rounded down, before 2000, too */
+	ms = (t >= 0 ? t / 1000 : -((-t + 999) / 1000)) + EPOCH_MS;
+	if (ms < LEAST_MS || ms > MOST_MS)
+		return;
+	if (everywhere || !slice_equal(stamped, SLICE_OF("meta")))
+		json_put(message, "/timestamp", json_of_int(ms));
+	if (everywhere || !slice_equal(stamped, SLICE_OF("top")))
+		json_put(message, "/meta/timestamp", json_of_int(ms));
+}
+
+/* -------------------------------------------------------------------- orders */
+
+static void
+map_read_orders(const Adapter *self, const Json *message, Json *envelope)
+{
+	const Json *word = adapter_find(self, message, "/meta/priority", JSON_TEXT);
+	Json	   *ttl = adapter_find(self, message, "/meta/ttlMs", JSON_NUMBER);
+	int64		ms;
+
+	for (int i = 1; word != NULL && i < lengthof(map_priorities); i++)
+		if (slice_equal(word->text, slice_of_cstring(map_priorities[i])))
+			json_put(envelope, "/meta/clutch/priority", json_of_int(i));
+	if (ttl == NULL)
+		return;
+	if (!json_get_int(ttl, "", &ms) || ms < 1 || ms > LONGEST_TTL_MS)
+		adapter_fault(self, "/meta/ttlMs", "NUMBER_OUT_OF_RANGE", "it must be a number of milliseconds from 1 to 100 years");
+	json_put(envelope, "/meta/clutch/ttl_ms", ttl);
+}
+
+static void
+map_write_orders(const Json *envelope, Json *message)
+{
+	int64		priority;
+
+	if (json_get_int(envelope, "/meta/clutch/priority", &priority))
+		json_put_cstring(message, "/meta/priority", map_priorities[Min(Max(priority, 1), 4)]);
+	json_put(message, "/meta/ttlMs", json_get(envelope, "/meta/clutch/ttl_ms"));
+}
+
+/* ---------------------------------------------------------- type and payload */
+
+/* {code, message, ..} with a code that is a word or a whole number */
+static bool
+map_is_error(const Json *payload)
+{
+	Slice		message = json_get_text(payload, "/message");
+	const Json *code = json_get(payload, "/code");
+	int64		number;
+
+	return json_is(payload, JSON_OBJECT) && slice_present(message) && message.len > 0 && code != NULL &&
+		(code->kind == JSON_TEXT || json_get_int(code, "", &number));
+}
+
+static MessageType
+map_read_type(const Adapter *self, const Json *message, const Json *envelope)
+{
+	const Json *result = adapter_find(self, message, "/meta/isResult", JSON_BOOL);
+	const Json *expects = adapter_find(self, message, "/meta/expectsResponse", JSON_BOOL);
+
+	if (result != NULL && result->boolean)
+		return map_is_error(json_get(message, "/payload")) ? MSG_TASK_ERROR : MSG_TASK_RESULT;
+	return expects != NULL && expects->boolean && map_can_work(envelope) ? MSG_TASK_REQUEST : MSG_CHAT_MESSAGE;
+}
+
+static void
+map_require_kind(const Adapter *self, const Json *message, const char *path, JsonKind kind, const char *what)
+{
+	const Json *member = json_get(message, path);
+
+	if (member != NULL && member->kind != kind)
+		adapter_fault(self, path, "WRONG_TYPE", "it must be %s", what);
+}
+
+/* the payload of an error; a code that is a number becomes a word */
+static Json *
+map_read_error(const Adapter *self, const Json *message)
+{
+	Json	   *payload = json_copy(json_get(message, "/payload"));
+	int64		number;
+
+	map_require_kind(self, message, "/payload/retryable", JSON_BOOL, "a boolean");
+	map_require_kind(self, message, "/payload/details", JSON_OBJECT, "an object");
+	if (json_get_int(payload, "/code", &number))
+		json_put_cstring(payload, "/code", psprintf(CODE_PREFIX INT64_FORMAT, number));
+	else
+		(void) adapter_require_word(self, message, "/payload/code");
+	return payload;
+}
+
+/* a code that was a number is one again */
+static Json *
+map_payload_of(const Adapter *self, const Json *envelope)
+{
+	Json	   *payload = adapter_payload(self, envelope);
+	Slice		code = json_get_text(payload, "/code");
+	char	   *digits;
+	char	   *end;
+	int64		number;
+
+	if (adapter_type(envelope) != MSG_TASK_ERROR || !adapter_was_foreign(self, envelope) ||
+		!slice_starts(code, SLICE_OF(CODE_PREFIX)))
+		return payload;
+	digits = slice_cstring(code) + strlen(CODE_PREFIX);
+	errno = 0;
+	number = strtoll(digits, &end, 10);
+	if (errno != 0 || *end != '\0' || strcmp(digits, psprintf(INT64_FORMAT, number)) != 0)
+		return payload;
+	payload = json_copy(payload);
+	json_put(payload, "/code", json_of_int(number));
+	return payload;
+}
+
+/* -------------------------------------------------------------------- inbound */
+
+/*
+ * The task is the correlation.  A response to a request without one carries the ID of
+ * the request there.
+ */
+static void
+map_read_task(const Adapter *self, const Json *message, Json *envelope)
+{
+	Json	   *correlation = adapter_find_name(self, message, "/meta/correlationId");
+
+	if (correlation == NULL && adapter_type(envelope) == MSG_TASK_REQUEST)
+		correlation = adapter_member(message, "/id");
+	adapter_note_native(self, envelope, "task_id", correlation);
+	if (json_get_kind(message, "/to/scope", JSON_TEXT) != NULL)
+		adapter_note_native(self, envelope, "thread_id", json_get(message, "/to/scope"));
+}
+
+static List *
+map_inbound(const Adapter *self, const Json *raw, const Json *context)
+{
+	const char *frame = map_frame(raw);
+	const Json *message = json_get(raw, frame);
+	bool		sent = strcmp(frame, "/params") == 0;
+	Adapter		within = *self;
+	Json	   *envelope = json_new_object();
+	MessageType type;
+
+	within.base = psprintf("%s%s", self->base != NULL ? self->base : "", frame);
+	if (frame[0] != '\0')
+		adapter_note(self, envelope, "/frame", json_of_cstring(sent ? "send" : "message"));
+	(void) adapter_find(&within, message, "/meta", JSON_OBJECT);
+	map_read_address(&within, message, envelope);
+	type = map_read_type(&within, message, envelope);
+	json_put_cstring(envelope, "/type", message_type_name(type));
+	if (type == MSG_CHAT_MESSAGE && json_is_true(message, "/meta/expectsResponse"))
+		adapter_note(self, envelope, "/expects", json_of_bool(true));
+	if (!sent)
+	{
+		(void) adapter_require_word(&within, message, "/id");
+		(void) adapter_require_word(&within, message, "/from");
+		json_put_text(envelope, "/from/agent_id", adapter_find_agent(&within, message, "/from"));
+	}
+	adapter_rows_inbound(&within, map_rows, message, envelope);
+	map_read_task(&within, message, envelope);
+	map_read_time(&within, message, envelope);
+	map_read_orders(&within, message, envelope);
+	adapter_put_payload(&within, envelope, type == MSG_TASK_ERROR ? map_read_error(&within, message) :
+						adapter_member(message, "/payload"));
+	return list_make1(envelope);
+}
+
+/* ------------------------------------------------------------------ outbound */
+
+static void
+map_write_type(const Adapter *self, const Json *envelope, Json *message)
+{
+	MessageType type = adapter_type(envelope);
+	bool		expects = json_is_true(adapter_noted(self, envelope, "/expects"), "");
+
+	if (type == MSG_TASK_RESULT || type == MSG_TASK_ERROR)
+		json_put(message, "/meta/isResult", json_of_bool(true));
+	if (type == MSG_TASK_REQUEST || (type == MSG_CHAT_MESSAGE && expects))
+		json_put(message, "/meta/expectsResponse", json_of_bool(true));
+}
+
+static Json *
+map_outbound(const Adapter *self, const Json *envelope)
+{
+	Json	   *message = json_new_object();
+	Json	   *task = adapter_native(self, envelope, "task_id");
+
+	adapter_rows_outbound(self, map_rows, envelope, message);
+	if (!map_was_sent(self, envelope))
+		json_put_text(message, "/from", adapter_agent_name(json_get_text(envelope, "/from/agent_id")));
+	json_put(message, "/to", map_address_of(self, envelope));
+	map_write_time(self, envelope, message);
+	map_write_type(self, envelope, message);
+	map_write_orders(envelope, message);
+	if (adapter_type(envelope) != MSG_TASK_REQUEST || !adapter_was_foreign(self, envelope) ||
+		!json_equal(task, adapter_native(self, envelope, "id")))
+		json_put(message, "/meta/correlationId", task);
+	json_put(message, "/payload", map_payload_of(self, envelope));
+	return map_framed(self, envelope, message);
+}
+
+/* ------------------------------------------------------------------ the test */
+
+static const char *
+map_declines(const Adapter *self, const Json *raw)
+{
+	const Json *to = json_get(raw, "/to");
+
+	if (!json_is(raw, JSON_OBJECT))
+		return "it is not an object";
+	if (json_get(raw, "/jsonrpc") != NULL)
+	{
+		if (!slice_equal(json_get_text(raw, "/jsonrpc"), SLICE_OF("2.0")))
+			return "its jsonrpc is not \"2.0\"";
+		if (!map_is_method(raw, METHOD_SEND) && !map_is_method(raw, METHOD_MESSAGE))
+			return "its method is neither \"" METHOD_MESSAGE "\" nor \"" METHOD_SEND "\"";
+		return json_get_kind(raw, map_frame(raw), JSON_OBJECT) != NULL ? NULL : "its params have no message";
+	}
+	if (json_get_kind(raw, "/id", JSON_TEXT) == NULL || json_get_kind(raw, "/from", JSON_TEXT) == NULL)
+		return "it has no member jsonrpc, nor the members id and from";
+	if (!json_is(to, JSON_TEXT) && !json_is(to, JSON_OBJECT))
+		return "its member to is no address";
+	return json_get(raw, "/payload") != NULL || json_get(raw, "/meta") != NULL ? NULL :
+		"it has neither payload nor meta";
+}
+
+const Adapter map_adapter = {
+	.name = "map",
+	.carrier = "/meta/_meta/clutch",
+	.declines = map_declines,
+	.inbound = map_inbound,
+	.outbound = map_outbound
+};

@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * map.h
+ *	  The messages of the Multi-Agent Protocol (spec 004).
+ *
+ * A document is a message by itself, a map/message notification, or a map/send call.
+ * An envelope that never was foreign becomes a message by itself.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_MAP_H
+#define CLUTCH_MAP_H
+
+#include "adapters/adapter.h"
+
+extern const Adapter map_adapter;
+
+#endif							/* CLUTCH_MAP_H */

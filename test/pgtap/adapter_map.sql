@@ -1,0 +1,25 @@
+-- The messages of the Multi-Agent Protocol.
+\ir ../fixtures/tap.sql
+\set adapter map
+\ir ../fixtures/adapters.sql
+SELECT plan((SELECT count(*)::int FROM outcome) + 8);
+
+SELECT is(got, expected, name) FROM outcome ORDER BY no;
+
+-- a request without a correlation, and what says that it is the response to it
+SELECT FROM clutch.register(fixture.card('wren'));
+CREATE TABLE asked AS SELECT * FROM clutch.ingest('{"id": "m1", "from": "ui", "to": "wren", "payload": {"q": 1}, "meta": {"timestamp": 1795209727322, "expectsResponse": true}}');
+SELECT is((SELECT count(*)::int FROM clutch.claim('agent:wren')), 1, 'a message that expects a response is a request');
+CREATE TABLE answered AS SELECT * FROM clutch.ingest('{"id": "m2", "from": "wren", "to": {"agent": "ui"}, "timestamp": 1795209727400, "payload": {"a": 2}, "meta": {"correlationId": "m1", "isResult": true}}');
+SELECT is((SELECT task_id FROM answered), (SELECT task_id FROM asked), 'the response names the request');
+SELECT is((SELECT fixture.state(task_id) FROM asked), 'completed agent:wren 1', 'and ends the task');
+
+SELECT is(fixture.fault($$SELECT clutch.inbound('{"jsonrpc": "2.0", "method": "map/message", "params": {"message": {"id": "m", "from": "a", "to": {"near": true}, "payload": 1}}}')$$),
+	'KL014 WRONG_VALUE /params/message/to', 'an address of no known form is refused at its place in the frame');
+SELECT is(fixture.fault($$SELECT clutch.inbound('[{"id": "m", "from": "a", "to": {"agents": []}, "payload": 1}]')$$), 'KL014 TOO_FEW /0/to/agents', 'so is an address of nobody');
+SELECT is(fixture.fault($$SELECT clutch.inbound('{"id": "m", "from": "a", "to": "b", "payload": 1, "meta": {"ttlMs": 0}}')$$), 'KL014 NUMBER_OUT_OF_RANGE /meta/ttlMs', 'so is a time to live that is over');
+SELECT is(clutch.can_handle('{"jsonrpc": "2.0", "id": 1, "method": "map/subscribe", "params": {}}'), NULL, 'another method is not handled');
+SELECT is(clutch.outbound(envelope, 'map') -> 'to', '{"agents": ["ken", "group:team"]}', 'several recipients are agents')
+FROM clutch.envelope('chat.message', 'agent:ui', id => 'msg_many', to_agents => '{agent:ken,group:team}', run_id => 'run:1', task_id => 'task:1') AS envelope;
+
+SELECT * FROM finish();
