@@ -16,21 +16,21 @@ CREATE TABLE clutch.run_visibility (
 );
 CREATE INDEX run_visibility_word ON clutch.run_visibility (visibility, run_id);
 
--- What the policies of grants.sql ask once for a statement: see flow/sight.h.
-CREATE FUNCTION clutch.readable_runs() RETURNS text[]
-	AS 'MODULE_PATHNAME', 'clutch_readable_runs' LANGUAGE C STABLE PARALLEL UNSAFE;
-COMMENT ON FUNCTION clutch.readable_runs() IS
-	'the runs of which the role may read every event: its own, those of its scopes, and public ones';
+-- What the policies of grants.sql ask: see flow/sight.h.
+CREATE FUNCTION clutch.seen_runs() RETURNS text[]
+	AS 'MODULE_PATHNAME', 'clutch_seen_runs' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION clutch.seen_runs() IS
+	'the runs of which the role may read events: its own, those of its scopes, and public ones';
 
-CREATE FUNCTION clutch.partial_runs() RETURNS text[]
-	AS 'MODULE_PATHNAME', 'clutch_partial_runs' LANGUAGE C STABLE PARALLEL UNSAFE;
-COMMENT ON FUNCTION clutch.partial_runs() IS
-	'the runs of which the role may read some tasks: those in which it takes part, and whose visibility is parent-only';
+CREATE FUNCTION clutch.sees_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'clutch_sees_support' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.sees_support(internal) IS
+	'planner support: finds the rows of clutch.sees by an index on run_id';
 
-CREATE FUNCTION clutch.readable_tasks() RETURNS text[]
-	AS 'MODULE_PATHNAME', 'clutch_readable_tasks' LANGUAGE C STABLE PARALLEL UNSAFE;
-COMMENT ON FUNCTION clutch.readable_tasks() IS
-	'the tasks that the role may read in runs whose visibility is parent-only';
+CREATE FUNCTION clutch.sees(run_id text, task_id text DEFAULT NULL) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_sees' LANGUAGE C STABLE PARALLEL UNSAFE COST 10 SUPPORT clutch.sees_support;
+COMMENT ON FUNCTION clutch.sees(text, text) IS
+	'whether the role may read what belongs to a run, and to a task of it; remembers the runs while a statement runs';
 
 CREATE FUNCTION clutch.current_epoch() RETURNS integer
 	AS 'MODULE_PATHNAME', 'clutch_current_epoch' LANGUAGE C STABLE PARALLEL UNSAFE;

@@ -14,7 +14,7 @@ FROM (VALUES
 		'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
 		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
 		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.prometheus()', 'clutch.count_events(integer,xid8,xid8)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
-		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.partial_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
+		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
 	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
@@ -31,14 +31,14 @@ FROM (VALUES
 		'clutch.answer(text,jsonb,text)', 'clutch.result(text)', 'clutch.tick()', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
 		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
-		'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.readable_runs()', 'clutch.partial_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)',
+		'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)']),
 	('scoped_reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.why(text)', 'clutch.result(text)', 'clutch.steps(text)',
 		'clutch.task_tree(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)',
 		'clutch.read_from(text,jsonb,integer)', 'clutch.position()', 'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()',
-		'clutch.readable_runs()', 'clutch.partial_runs()', 'clutch.readable_tasks()', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)'])) AS g(grantee, functions)
+		'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function)
 UNION ALL
 -- Rights are given by the owner alone, as everywhere in PostgreSQL.
@@ -82,7 +82,7 @@ LEFT JOIN LATERAL (
 	WHERE f.name = p.proname) t ON true
 WHERE p.pronamespace = 'clutch'::regnamespace
   AND p.prorettype <> ALL ('{trigger,internal}'::regtype[])
-  AND p.proname <> ALL ('{agent_card_schema,breaker,count_events,count_more,current_epoch,document_definitions,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_tables,grantees_of,my_agents,my_runs,partial_runs,quota_use,readable_runs,readable_tasks,reads_all,require_role,revoke_rights,slots_held}')
+  AND p.proname <> ALL ('{agent_card_schema,breaker,count_events,count_more,current_epoch,document_definitions,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_tables,grantees_of,my_agents,my_runs,quota_use,reads_all,require_role,revoke_rights,seen_runs,sees,slots_held}')
   AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
 ORDER BY t.n, t.place, p.proname, p.pronargs;
 COMMENT ON VIEW clutch.functions IS
@@ -112,9 +112,10 @@ COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
 
 -- Of these, a role that speaks for agents, or reads some scopes, sees what it may
 -- see.  Tables have a condition, which is that of a row-level policy: see
--- flow/sight.h.  It asks for lists, once for each statement, and calls no function
--- of the row; clutch.reads_all() has become a constant in the plan.  The first
--- branch for the log is for INSERT ... RETURNING, before another statement asks.
+-- flow/sight.h.  clutch.sees finds out once for a statement what the role sees of a
+-- run, and lets the planner use the indexes on run_id; clutch.reads_all() has become
+-- a constant in the plan.  The first branch for the log is for INSERT ... RETURNING,
+-- before another statement asks.
 CREATE OR REPLACE VIEW clutch.agent_views WITH (security_invoker = true) AS
 SELECT v.relation::regclass AS relation, v.own AS own
 FROM (VALUES
@@ -124,17 +125,17 @@ FROM (VALUES
 	('clutch.functions', NULL), ('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.quotas', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL),
 	('clutch.events', 'epoch = (SELECT clutch.current_epoch()) AND xid = (SELECT pg_catalog.pg_current_xact_id_if_assigned()) '
 		'AND from_agent = ANY ((SELECT clutch.my_agents())::text[]) '
-		'OR run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[]) AND run_id = ANY ((SELECT clutch.partial_runs())::text[])'),
-	('clutch.task', 'run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[]) AND run_id = ANY ((SELECT clutch.partial_runs())::text[])'),
-	('clutch.dependency', 'run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[]) AND run_id = ANY ((SELECT clutch.partial_runs())::text[])'),
-	('clutch.awaited', 'run_id = ANY ((SELECT clutch.readable_runs())::text[]) OR task_id = ANY ((SELECT clutch.readable_tasks())::text[]) AND run_id = ANY ((SELECT clutch.partial_runs())::text[])'),
-	('clutch.budget', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
-	('clutch.spending', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
-	('clutch.spending_total', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
-	('clutch.run_scope', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
-	('clutch.run_visibility', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
+		'OR clutch.sees(run_id, task_id)'),
+	('clutch.task', 'clutch.sees(run_id, task_id)'),
+	('clutch.dependency', 'clutch.sees(run_id, task_id)'),
+	('clutch.awaited', 'clutch.sees(run_id, task_id)'),
+	('clutch.budget', 'clutch.sees(run_id)'),
+	('clutch.spending', 'clutch.sees(run_id)'),
+	('clutch.spending_total', 'clutch.sees(run_id)'),
+	('clutch.run_scope', 'clutch.sees(run_id)'),
+	('clutch.run_visibility', 'clutch.sees(run_id)'),
 	('clutch.workflow', NULL), ('clutch.workflow_step', NULL),
-	('clutch.run_workflow', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'), ('clutch.workflow_task', 'run_id = ANY ((SELECT clutch.readable_runs())::text[])'),
+	('clutch.run_workflow', 'clutch.sees(run_id)'), ('clutch.workflow_task', 'clutch.sees(run_id)'),
 	('clutch.question', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = question.task_id)'),
 	('clutch.step', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = step.task_id)'),
 	('clutch.suspended', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = suspended.task_id)'),

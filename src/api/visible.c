@@ -7,34 +7,43 @@
  */
 #include "clutch.h"
 
+#include "access/stratnum.h"
 #include "api/result.h"
 #include "api/visible.h"
 #include "base/column.h"
 #include "base/document.h"
 #include "base/rows.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_type.h"
 #include "flow/right.h"
 #include "flow/sight.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
+#include "parser/parse_func.h"
 #include "registry/agent.h"
 #include "registry/slot.h"
 #include "store/epoch.h"
 #include "task/verdict.h"
 #include "trust/principal.h"
 #include "trust/privilege.h"
+#include "utils/datum.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/plancache.h"
+#include "utils/selfuncs.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(clutch_reads_all);
 PG_FUNCTION_INFO_V1(clutch_my_agents);
 PG_FUNCTION_INFO_V1(clutch_my_runs);
 PG_FUNCTION_INFO_V1(clutch_envelope_of);
-PG_FUNCTION_INFO_V1(clutch_readable_runs);
-PG_FUNCTION_INFO_V1(clutch_partial_runs);
-PG_FUNCTION_INFO_V1(clutch_readable_tasks);
+PG_FUNCTION_INFO_V1(clutch_sees);
+PG_FUNCTION_INFO_V1(clutch_seen_runs);
+PG_FUNCTION_INFO_V1(clutch_sees_support);
 PG_FUNCTION_INFO_V1(clutch_current_epoch);
 PG_FUNCTION_INFO_V1(clutch_policy_support);
 PG_FUNCTION_INFO_V1(clutch_slots_held);
@@ -135,31 +144,182 @@ array_of_slices(List *list)
 	return column_of_texts(array);
 }
 
-Datum
-clutch_readable_runs(PG_FUNCTION_ARGS)
+/* The list of clutch.seen_runs, and the snapshot for which it was made. */
+typedef struct SeenRuns
 {
-	Sight		sight;
+	MemoryContext context;		/* NULL: there is none */
+	Oid			role;
+	TransactionId xmin;
+	TransactionId xmax;
+	CommandId	curcid;
+	uint32		xcnt;
+	TransactionId *xip;
+	Datum		list;
+} SeenRuns;
 
-	sight_begin(&sight);
-	PG_RETURN_DATUM(array_of_slices(sight_list_runs(&sight)));
+static SeenRuns seen_runs = {NULL};
+
+static bool
+seen_runs_are_of(Snapshot snapshot)
+{
+	return seen_runs.context != NULL && seen_runs.role == GetUserId() &&
+		!snapshot->takenDuringRecovery && !snapshot->suboverflowed && snapshot->subxcnt == 0 &&
+		seen_runs.xmin == snapshot->xmin && seen_runs.xmax == snapshot->xmax &&
+		seen_runs.curcid == snapshot->curcid && seen_runs.xcnt == snapshot->xcnt &&
+		(snapshot->xcnt == 0 ||
+		 memcmp(seen_runs.xip, snapshot->xip, sizeof(TransactionId) * snapshot->xcnt) == 0);
 }
 
-Datum
-clutch_partial_runs(PG_FUNCTION_ARGS)
+static void
+seen_runs_make(Snapshot snapshot)
 {
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch runs that are seen",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
 	Sight		sight;
 
 	sight_begin(&sight);
-	PG_RETURN_DATUM(array_of_slices(sight_list_partial_runs(&sight)));
+	if (seen_runs.context != NULL)
+		MemoryContextDelete(seen_runs.context);
+	seen_runs.context = NULL;
+	seen_runs.role = GetUserId();
+	seen_runs.xmin = snapshot->xmin;
+	seen_runs.xmax = snapshot->xmax;
+	seen_runs.curcid = snapshot->curcid;
+	seen_runs.xcnt = snapshot->xcnt;
+	seen_runs.xip = palloc(sizeof(TransactionId) * Max(snapshot->xcnt, 1));
+	if (snapshot->xcnt > 0)
+		memcpy(seen_runs.xip, snapshot->xip, sizeof(TransactionId) * snapshot->xcnt);
+	seen_runs.list = array_of_slices(sight_list_runs(&sight));
+	MemoryContextSwitchTo(old);
+	MemoryContextSetParent(context, TopMemoryContext);
+	seen_runs.context = context;
 }
 
+/*
+ * The runs whose rows an index scan reads for clutch.sees, which is then asked for
+ * each row.  The inner side of a nested loop asks again and again with one snapshot,
+ * so the list is kept.
+ */
 Datum
-clutch_readable_tasks(PG_FUNCTION_ARGS)
+clutch_seen_runs(PG_FUNCTION_ARGS)
 {
-	Sight		sight;
+	Snapshot	snapshot = GetActiveSnapshot();
 
-	sight_begin(&sight);
-	PG_RETURN_DATUM(array_of_slices(sight_list_tasks(&sight)));
+	if (!seen_runs_are_of(snapshot))
+		seen_runs_make(snapshot);
+	PG_RETURN_DATUM(datumCopy(seen_runs.list, false, -1));
+}
+
+/* what an expression in a plan remembers while a statement runs */
+typedef struct RowSight
+{
+	Oid			role;
+	Sight		sight;
+} RowSight;
+
+static RowSight *
+row_sight_of(FmgrInfo *expression)
+{
+	RowSight   *seen = expression->fn_extra;
+	MemoryContext old;
+
+	/* a cursor may be read by another role than it was opened by */
+	if (seen != NULL && seen->role == GetUserId())
+		return seen;
+	old = MemoryContextSwitchTo(expression->fn_mcxt);
+	seen = palloc(sizeof(RowSight));
+	seen->role = GetUserId();
+	sight_begin(&seen->sight);
+	MemoryContextSwitchTo(old);
+	expression->fn_extra = seen;
+	return seen;
+}
+
+/* Is a row of this run, and of this task unless it is NULL, one that the role may read? */
+Datum
+clutch_sees(PG_FUNCTION_ARGS)
+{
+	RowSight   *seen = row_sight_of(fcinfo->flinfo);
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_BOOL(seen->sight.everything);
+	PG_RETURN_BOOL(sight_has_row(&seen->sight, slice_of_text(PG_GETARG_TEXT_PP(0)),
+								 PG_ARGISNULL(1) ? SLICE_NONE : slice_of_text(PG_GETARG_TEXT_PP(1))));
+}
+
+/* How many runs a role is supposed to see: so many that an index is used if there are more. */
+#define SUPPOSED_RUNS	20.0
+
+static void
+estimate_seen_rows(SupportRequestSelectivity *request)
+{
+	VariableStatData run_id;
+	bool		is_default;
+	double		runs;
+
+	examine_variable(request->root, linitial(request->args), request->varRelid, &run_id);
+	runs = get_variable_numdistinct(&run_id, &is_default);
+	ReleaseVariableStats(run_id);
+	request->selectivity = Min(SUPPOSED_RUNS / Max(runs, 1.0), 1.0);
+}
+
+/* Does the query ask for rows with a certain value, so that no list of runs is needed? */
+static bool
+names_a_value(const RelOptInfo *table)
+{
+	ListCell   *cell;
+
+	foreach(cell, table->baserestrictinfo)
+		if (lfirst_node(RestrictInfo, cell)->mergeopfamilies != NIL)
+			return true;
+	return false;
+}
+
+/* run_id = ANY (clutch.seen_runs()) */
+static Node *
+condition_on_runs(const SupportRequestIndexCondition *request, Node *run_id)
+{
+	Oid			runs = LookupFuncName(list_make2(makeString("clutch"), makeString("seen_runs")),
+									  0, NULL, false);
+	ScalarArrayOpExpr *condition = makeNode(ScalarArrayOpExpr);
+
+	condition->opno = get_opfamily_member(request->opfamily, TEXTOID, TEXTOID,
+										  BTEqualStrategyNumber);
+	condition->opfuncid = get_opcode(condition->opno);
+	condition->useOr = true;
+	condition->inputcollid = request->indexcollation;
+	condition->args = list_make2(run_id, makeFuncExpr(runs, TEXTARRAYOID, NIL, InvalidOid,
+													  request->indexcollation, COERCE_EXPLICIT_CALL));
+	condition->location = -1;
+	return (Node *) condition;
+}
+
+/*
+ * Lets the planner read the rows of a role through an index on the run: it may
+ * first look for the runs of clutch.seen_runs(), and then ask clutch.sees.
+ */
+Datum
+clutch_sees_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(request, SupportRequestSelectivity))
+	{
+		estimate_seen_rows((SupportRequestSelectivity *) request);
+		PG_RETURN_POINTER(request);
+	}
+	if (IsA(request, SupportRequestIndexCondition))
+	{
+		SupportRequestIndexCondition *index = (SupportRequestIndexCondition *) request;
+
+		if (index->indexarg != 0 || index->index->relam != BTREE_AM_OID ||
+			names_a_value(index->index->rel))
+			PG_RETURN_POINTER(NULL);
+		index->lossy = true;
+		PG_RETURN_POINTER(list_make1(condition_on_runs(index, linitial(((FuncExpr *) index->node)->args))));
+	}
+	PG_RETURN_POINTER(NULL);
 }
 
 Datum

@@ -28,6 +28,13 @@ typedef struct SeenRun
 /* So many are remembered, then none of them. */
 #define MOST_SEEN_RUNS	10000
 
+/*
+ * A run takes some microseconds to look at.  After so many of them, all runs of the
+ * role are listed, so that a scan of the log that meets a hundred thousand runs of
+ * others finds out about each at once; most statements see fewer, and need no list.
+ */
+#define MOST_LOOKED_RUNS	100
+
 static void
 sight_add_scopes(Sight *sight, SliceList more)
 {
@@ -123,6 +130,46 @@ sight_find_out(const Sight *sight, Slice run_id)
 	return slice_present(scope) && sight_has_scope(sight, scope) ? SIGHT_RUN : SIGHT_NONE;
 }
 
+static List *
+sight_sort(List *list)
+{
+	List	   *unique = NIL;
+	ListCell   *cell;
+
+	list_sort(list, slice_list_compare);
+	foreach(cell, list)
+		if (unique == NIL || !slice_equal(*(Slice *) llast(unique), *(Slice *) lfirst(cell)))
+			unique = lappend(unique, lfirst(cell));
+	return unique;
+}
+
+static List *
+sight_list_runs_of_scopes(const Sight *sight)
+{
+	List	   *runs = NIL;
+	int			i;
+
+	for (i = 0; i < sight->scopes.n; i++)
+	{
+		bool		is_any = slice_equal(sight->scopes.items[i], SLICE_OF("*"));
+
+		runs = list_concat(runs, scope_list_runs(is_any ? SLICE_NONE : sight->scopes.items[i],
+												 ROWS_ACTIVE));
+	}
+	return runs;
+}
+
+List *
+sight_list_runs(const Sight *sight)
+{
+	List	   *runs = right_list_runs(&sight->agents, ROWS_ACTIVE);
+	List	   *others = sight_list_runs_of_scopes(sight);
+
+	if (sight->is_known)
+		others = list_concat(others, visibility_list_public(ROWS_ACTIVE));
+	return others == NIL ? runs : sight_sort(list_concat(runs, others));
+}
+
 static void
 sight_begin_memory(Sight *sight)
 {
@@ -130,9 +177,45 @@ sight_begin_memory(Sight *sight)
 
 	control.keysize = sizeof(uint64);
 	control.entrysize = sizeof(SeenRun);
-	control.hcxt = sight->context;
+	if (sight->runs_context != NULL)
+		MemoryContextDelete(sight->runs_context);
+	sight->runs_context = AllocSetContextCreate(sight->context, "clutch runs that are seen",
+												ALLOCSET_SMALL_SIZES);
+	control.hcxt = sight->runs_context;
 	sight->runs = hash_create("clutch runs that are seen", 64, &control,
 							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+static void
+sight_list(Sight *sight)
+{
+	HASHCTL		control = {0};
+	MemoryContext names = AllocSetContextCreate(sight->context, "clutch runs", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(names);
+	List	   *runs = sight_list_runs(sight);
+	ListCell   *cell;
+
+	control.keysize = control.entrysize = sizeof(uint64);
+	control.hcxt = sight->context;
+	sight->listed = hash_create("clutch runs that may be seen", Max(list_length(runs), 16), &control,
+								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	foreach(cell, runs)
+	{
+		uint64		hash = slice_hash(*(Slice *) lfirst(cell));
+
+		(void) hash_search(sight->listed, &hash, HASH_ENTER, NULL);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(names);
+}
+
+/* false: nothing of the run is seen; otherwise it has to be looked at */
+static bool
+sight_may_have_run(Sight *sight, uint64 hash)
+{
+	if (sight->listed == NULL && ++sight->nlooked > MOST_LOOKED_RUNS)
+		sight_list(sight);
+	return sight->listed == NULL || hash_search(sight->listed, &hash, HASH_FIND, NULL) != NULL;
 }
 
 SightOfRun
@@ -150,7 +233,9 @@ sight_of_run(Sight *sight, Slice run_id)
 	seen = hash_search(sight->runs, &hash, HASH_FIND, NULL);
 	if (seen != NULL && slice_equal(seen->run_id, run_id))
 		return seen->sight;
-	old = MemoryContextSwitchTo(sight->context);
+	if (!sight_may_have_run(sight, hash))
+		return SIGHT_NONE;
+	old = MemoryContextSwitchTo(sight->runs_context);
 	run_id = slice_copy(run_id);
 	MemoryContextSwitchTo(old);
 	hash_search(sight->runs, &hash, HASH_REMOVE, NULL);
@@ -206,11 +291,11 @@ sight_has_task(Sight *sight, const Task *task)
 }
 
 bool
-sight_has_event(Sight *sight, const RowScan *event)
+sight_has_row(Sight *sight, Slice run_id, Slice task_id)
 {
 	Task	   *task;
 
-	switch (sight_of_run(sight, rows_text(event, Anum_event_run_id)))
+	switch (sight_of_run(sight, run_id))
 	{
 		case SIGHT_NONE:
 			return false;
@@ -219,10 +304,17 @@ sight_has_event(Sight *sight, const RowScan *event)
 		case SIGHT_TASKS:
 			break;
 	}
-	task = task_look(rows_text(event, Anum_event_task_id), ROWS_ACTIVE);
-	/* somebody may talk here about a task of another run */
-	return task != NULL && slice_equal(task->run_id, rows_text(event, Anum_event_run_id)) &&
+	task = slice_present(task_id) ? task_look(task_id, ROWS_ACTIVE) : NULL;
+	/* an event may name a task of another run, unless it is a request */
+	return task != NULL && slice_equal(task->run_id, run_id) &&
 		sight_is_below_own_agent(sight, task);
+}
+
+bool
+sight_has_event(Sight *sight, const RowScan *event)
+{
+	return sight_has_row(sight, rows_text(event, Anum_event_run_id),
+						 rows_text(event, Anum_event_task_id));
 }
 
 bool
@@ -238,69 +330,6 @@ sight_has_seq(Sight *sight, int64 seq)
 		has = sight_has_event(sight, &scan);
 	rows_end(&scan);
 	return has;
-}
-
-/* ------------------------------------------------------------- enumerating */
-
-/* the runs, which are in order of bytes, but for those that have the visibility */
-static List *
-sight_without(List *runs, Visibility visibility)
-{
-	List	   *hidden = visibility_list_among(runs, visibility, ROWS_ACTIVE);
-	List	   *left = NIL;
-	ListCell   *next = list_head(hidden);
-	ListCell   *cell;
-
-	if (hidden == NIL)
-		return runs;
-	foreach(cell, runs)
-		if (next != NULL && lfirst(next) == lfirst(cell))
-			next = lnext(hidden, next);
-		else
-			left = lappend(left, lfirst(cell));
-	return left;
-}
-
-static List *
-sight_sort(List *list)
-{
-	List	   *unique = NIL;
-	ListCell   *cell;
-
-	list_sort(list, slice_list_compare);
-	foreach(cell, list)
-		if (unique == NIL || !slice_equal(*(Slice *) llast(unique), *(Slice *) lfirst(cell)))
-			unique = lappend(unique, lfirst(cell));
-	return unique;
-}
-
-static List *
-sight_list_runs_of_scopes(const Sight *sight)
-{
-	List	   *runs = NIL;
-	int			i;
-
-	for (i = 0; i < sight->scopes.n; i++)
-	{
-		bool		is_any = slice_equal(sight->scopes.items[i], SLICE_OF("*"));
-
-		runs = list_concat(runs, scope_list_runs(is_any ? SLICE_NONE : sight->scopes.items[i],
-												 ROWS_ACTIVE));
-	}
-	return sight_without(sight_sort(runs), VISIBILITY_PRIVATE);
-}
-
-List *
-sight_list_runs(const Sight *sight)
-{
-	List	   *runs = right_list_runs(&sight->agents, ROWS_ACTIVE);
-	List	   *others = sight_list_runs_of_scopes(sight);
-
-	if (sight->is_known)
-		others = list_concat(others, visibility_list_public(ROWS_ACTIVE));
-	if (others != NIL)
-		runs = sight_sort(list_concat(runs, others));
-	return sight_without(runs, VISIBILITY_PARENT_ONLY);
 }
 
 List *
@@ -321,27 +350,6 @@ sight_list_tasks_of_run(const Sight *sight, Slice run_id)
 			tasks = slice_list_add(tasks, task->task_id);
 	}
 	rows_end(&scan);
-	list_sort(tasks, slice_list_compare);
-	return tasks;
-}
-
-List *
-sight_list_partial_runs(const Sight *sight)
-{
-	if (!visibility_is_in_use())
-		return NIL;
-	return visibility_list_among(right_list_runs(&sight->agents, ROWS_ACTIVE),
-								 VISIBILITY_PARENT_ONLY, ROWS_ACTIVE);
-}
-
-List *
-sight_list_tasks(const Sight *sight)
-{
-	List	   *tasks = NIL;
-	ListCell   *cell;
-
-	foreach(cell, sight_list_partial_runs(sight))
-		tasks = list_concat(tasks, sight_list_tasks_of_run(sight, *(Slice *) lfirst(cell)));
 	list_sort(tasks, slice_list_compare);
 	return tasks;
 }

@@ -13,8 +13,8 @@
  * Of a run that is parent-only, those who take part see the tasks that their agents
  * requested, have or had, and whatever lies below these.  See store/visibility.
  *
- * Functions ask here.  The row-level policies of sql/install/grants.sql ask for the
- * same lists of runs and tasks, once for each statement.
+ * Functions ask here, and so do the row-level policies of sql/install/grants.sql,
+ * through clutch.sees (api/visible).
  *
  *-------------------------------------------------------------------------
  */
@@ -36,6 +36,9 @@ typedef struct Sight
 	SliceList	agents;			/* for which it speaks */
 	SliceList	scopes;			/* that it was granted; "*" is every scope */
 	HTAB	   *runs;			/* what is remembered; NULL: nothing yet */
+	MemoryContext runs_context; /* of that */
+	int			nlooked;		/* runs that were looked at one by one */
+	HTAB	   *listed;			/* hashes of all others of which something is seen; NULL: not listed */
 } Sight;
 
 extern void sight_begin(Sight *sight);
@@ -52,16 +55,15 @@ extern bool sight_has_event(Sight *sight, const RowScan *event);
 /* Is the event of the log that has this seq?  One that is not in the log is not. */
 extern bool sight_has_seq(Sight *sight, int64 seq);
 
+/* Does a row that belongs to this run, and to this task unless that is absent? */
+extern bool sight_has_row(Sight *sight, Slice run_id, Slice task_id);
+
 /*
- * What the role sees, if it does not see everything, in order of bytes and each
- * once, as a List of Slice *: the runs of which it sees all tasks; the runs of which
- * it may see some, which are parent-only; and these tasks.  An event is one of such a
- * task only if it is also one of such a run: outside of requests, an event of any run
- * may name any task_id.
+ * The runs of which the role may see something, if it does not see everything, in
+ * order of bytes and each once: a List of Slice *.  There may be some of which it
+ * sees nothing.
  */
 extern List *sight_list_runs(const Sight *sight);
-extern List *sight_list_partial_runs(const Sight *sight);
-extern List *sight_list_tasks(const Sight *sight);
 
 /* The tasks of one run that the role sees, if it is parent-only. */
 extern List *sight_list_tasks_of_run(const Sight *sight, Slice run_id);

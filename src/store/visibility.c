@@ -72,43 +72,6 @@ visibility_list_public(RowSnapshot which)
 	return rows_list_texts(&scan, Anum_run_visibility_run_id, NIL);
 }
 
-/*
- * Both the list and the index are in order, so each descent into the index skips
- * what the list does not have, and the run that it finds skips a part of the list.
- */
-List *
-visibility_list_among(List *runs, Visibility visibility, RowSnapshot which)
-{
-	List	   *found = NIL;
-	ListCell   *cell = list_head(runs);
-	RowScan		scan;
-
-	if (cell == NULL || !visibility_is_in_use())
-		return NIL;
-	visibility_begin_word(&scan, visibility, which);
-	while (cell != NULL)
-	{
-		Slice		next;
-
-		CHECK_FOR_INTERRUPTS();
-		scan.nkeys = 1;
-		rows_key_text(&scan, 2, BTGreaterEqualStrategyNumber, *(Slice *) lfirst(cell));
-		rows_restart(&scan);
-		if (!rows_next(&scan))
-			break;
-		next = rows_text(&scan, Anum_run_visibility_run_id);
-		while (cell != NULL && slice_compare(*(Slice *) lfirst(cell), next) < 0)
-			cell = lnext(runs, cell);
-		if (cell != NULL && slice_equal(*(Slice *) lfirst(cell), next))
-		{
-			found = lappend(found, lfirst(cell));
-			cell = lnext(runs, cell);
-		}
-	}
-	rows_end(&scan);
-	return found;
-}
-
 static void
 visibility_refuse(const Envelope *request, Visibility visibility)
 {

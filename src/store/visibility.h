@@ -39,9 +39,6 @@ extern bool visibility_is_in_use(void);
 /* The public runs, in order of bytes: a List of Slice *. */
 extern List *visibility_list_public(RowSnapshot which);
 
-/* Those of a list of runs, which is in order of bytes, that have this visibility. */
-extern List *visibility_list_among(List *runs, Visibility visibility, RowSnapshot which);
-
 /* The run is being pruned. */
 extern void visibility_forget(Slice run_id);
 

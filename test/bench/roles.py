@@ -83,7 +83,7 @@ def write_log():
     run = "i %% %d" % RUNS
     sender = ("CASE WHEN %(run)s < %(app)d THEN 'agent:app' WHEN %(run)s %% 2 = 1 THEN 'agent:busy' ELSE 'agent:ui' END"
               % {"run": run, "app": APP_RUNS})
-    filling.copy("events", "id = 'msg_sample'", 1, EVENTS, seq="1000 + i", id="'msg_' || i", run_id="'run_' || " + run,
+    filling.copy("events", "id = 'msg_sample'", 1, EVENTS, seq="1000 + i", xid="(3 + i / 10)::text::xid8", id="'msg_' || i", run_id="'run_' || " + run,
                  thread_id="'thr_' || " + run, task_id="'task_' || i / 10", from_agent=sender)
     filling.sql("SELECT setval('clutch.event_seq', %d); VACUUM ANALYZE clutch.events;" % (EVENTS + 2000))
 

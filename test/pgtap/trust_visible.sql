@@ -1,7 +1,7 @@
 -- What the role of an agent sees: its own tasks, approvals, schedules,
 -- subscriptions and decisions, and nothing of a stranger's.
 \ir ../fixtures/tap.sql
-SELECT plan(36);
+SELECT plan(42);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -59,6 +59,23 @@ SELECT is((SELECT string_agg(question ->> 'question', ' ' ORDER BY task_id) FROM
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE public.leak(task_id)), 4::bigint, 'a function of the role is not called with rows of others');
 SELECT is((SELECT count(*) FROM clutch.schedules), 0::bigint, 'it has no schedules');
 SELECT is(clutch.my_agents()::text, '{agent:ann,agent:lois}', 'a role may speak for several agents');
+
+-- More runs than are looked at one by one, through indexes and without them.
+RESET ROLE;
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:' || who, run_id => 'run:many:' || who || n, task_id => 'task:many')) FROM generate_series(1, 130) n, unnest('{ui,ken}'::text[]) who \g /dev/null
+ANALYZE clutch.events;
+CREATE FUNCTION fixture.explains(query text) RETURNS text LANGUAGE plpgsql AS $$ DECLARE line text; whole text := ''; BEGIN FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP whole := whole || line || E'\n'; END LOOP; RETURN whole; END $$;
+GRANT EXECUTE ON FUNCTION fixture.explains(text) TO PUBLIC;
+SET ROLE clutch_test_ken;
+SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;
+SELECT is((SELECT count(DISTINCT run_id) || ' ' || count(*) FILTER (WHERE run_id LIKE 'run:many:ui%') FROM clutch.events WHERE task_id = 'task:many'), '130 0', 'a scan of the whole log shows its runs and no others');
+SELECT unalike(fixture.explains('SELECT * FROM clutch.events'), '%seen_runs%', 'which looks for no list');
+RESET enable_indexscan; RESET enable_bitmapscan; RESET enable_indexonlyscan; SET enable_seqscan = off;
+SELECT is((SELECT count(DISTINCT run_id) || ' ' || count(*) FILTER (WHERE run_id LIKE 'run:many:ui%') FROM clutch.events), '131 0', 'so does a scan of the index');
+SELECT alike(fixture.explains('SELECT * FROM clutch.events'), '%Index Cond: (run_id = ANY (clutch.seen_runs()))%', 'which reads the runs of the role');
+RESET enable_seqscan;
+SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:many:ken7') + (SELECT count(*) FROM clutch.events WHERE run_id = 'run:many:ui7'), 1::bigint, 'a run is looked at by itself');
+SELECT is((SELECT count(*) FROM unnest(clutch.seen_runs()) r WHERE r LIKE 'run:many:ui%'), 0::bigint, 'the runs of others are in no list');
 
 SET ROLE clutch_test_desk;
 SELECT is((SELECT count(*) FROM clutch.tasks), 4::bigint, 'a reader sees all tasks');
