@@ -6,11 +6,11 @@ SET clutch.notify = off;
 SELECT clutch.tick() \g /dev/null
 
 -- ------------------------------------------------------------------ the roles
--- boss requests a and b; ann has a and requests a1 of cat; bob has b.  fox holds the
--- scope as an agent, gil as a reader; hal reads another scope; eve has nothing but an
+-- boss requests a and b; ann has a and requests a1 of cat; dan had b and has handed it
+-- over to bob.  fox holds the scope as an agent, gil as a reader; hal reads another scope; eve has nothing but an
 -- agent of her own.
 CREATE TABLE fixture.person (role text, place int, is_all boolean);
-INSERT INTO fixture.person VALUES ('boss', 1), ('ann', 2), ('bob', 3), ('cat', 4), ('fox', 5), ('gil', 6), ('hal', 7), ('eve', 8), ('reader', 9), ('operator', 10);
+INSERT INTO fixture.person VALUES ('dan', 0), ('boss', 1), ('ann', 2), ('bob', 3), ('cat', 4), ('fox', 5), ('gil', 6), ('hal', 7), ('eve', 8), ('reader', 9), ('operator', 10);
 SELECT format('CREATE ROLE clutch_test_%s', role) FROM fixture.person \gexec
 SELECT clutch.grant_agent('clutch_test_' || role, 'agent:' || role, '{*}') FROM fixture.person WHERE place < 5 OR role = 'eve' \g /dev/null
 SELECT clutch.grant_agent('clutch_test_fox', 'agent:fox', NULL, '{group:team}'), clutch.grant_reader('clutch_test_gil', '{group:team}'),
@@ -30,8 +30,10 @@ DECLARE
 	ref text := clutch.put_artifact(convert_to('content of ' || level, 'UTF8'), 'text/plain');
 BEGIN
 	PERFORM clutch.send(fixture.says('boss', 'ann', level, 'a', 'task.request', more => jsonb_build_object('meta', orders)));
-	PERFORM clutch.send(fixture.says('boss', 'bob', level, 'b', 'task.request'));
-	PERFORM clutch.claim('agent:ann', 9), clutch.claim('agent:bob', 9);
+	PERFORM clutch.send(fixture.says('boss', 'dan', level, 'b', 'task.request'));
+	PERFORM clutch.claim('agent:ann', 9), clutch.claim('agent:dan', 9);
+	PERFORM clutch.send(fixture.says('dan', 'bob', level, 'b', 'task.request'));
+	PERFORM clutch.claim('agent:bob', 9);
 	PERFORM clutch.send(fixture.says('ann', 'cat', level, 'a1', 'task.request', more => jsonb_build_object('parent_task_id', 'task:' || level || ':a')));
 	PERFORM clutch.claim('agent:cat', 9);
 	PERFORM clutch.progress('agent:bob', 'task:' || level || ':b', '{"pct": 50}', usage => '{"input_tokens": 100, "cost": 1}');
@@ -63,11 +65,11 @@ SELECT clutch.send(clutch.envelope('task.request', 'agent:bob', '{agent:bob}', r
 CREATE FUNCTION fixture.seen(role text, level text) RETURNS text[] LANGUAGE sql AS $$
 	SELECT CASE
 		WHEN role IN ('reader', 'operator') OR level = 'public' THEN '{a,a1,b,talk}'::text[]
-		WHEN role IN ('boss', 'ann', 'bob', 'cat') AND level IN ('scope', 'private') THEN '{a,a1,b,talk}'
+		WHEN role IN ('boss', 'ann', 'bob', 'cat', 'dan') AND level IN ('scope', 'private') THEN '{a,a1,b,talk}'
 		WHEN role IN ('fox', 'gil') AND level = 'scope' THEN '{a,a1,b,talk}'
 		WHEN level = 'parent-only' AND role = 'boss' THEN '{a,a1,b}'
 		WHEN level = 'parent-only' AND role = 'ann' THEN '{a,a1}'
-		WHEN level = 'parent-only' AND role = 'bob' THEN '{b}'
+		WHEN level = 'parent-only' AND role IN ('bob', 'dan') THEN '{b}'
 		WHEN level = 'parent-only' AND role = 'cat' THEN '{a1}'
 		ELSE '{}' END
 $$;
@@ -142,7 +144,7 @@ BEGIN
 	RETURN fault;
 END $$;
 SELECT is(string_agg(p.role || ' ' || fixture.tries(p.role, 'SELECT count(*) FROM clutch.artifact_chunk'), ', ' ORDER BY p.place),
-	'boss 42501, ann 42501, bob 42501, cat 42501, fox 42501, gil 42501, hal 42501, eve 42501, reader no error, operator no error', 'the content of artifacts lies open to readers and operators alone')
+	'dan 42501, boss 42501, ann 42501, bob 42501, cat 42501, fox 42501, gil 42501, hal 42501, eve 42501, reader no error, operator no error', 'the content of artifacts lies open to readers and operators alone')
 FROM fixture.person p;
 -- Who holds the scope, but may not see the run, does not join it, either.
 SELECT is(string_agg(l.name || ' ' || fixture.tries('fox', format('SELECT clutch.send(fixture.says(''fox'', ''boss'', %L, ''talk'', ''chat.message''))', l.name)), ', ' ORDER BY l.place),
@@ -151,6 +153,6 @@ FROM fixture.level l;
 -- Who is addressed takes part, and reads that in its inbox at any level.
 SELECT clutch.send(fixture.says('boss', 'eve', name, 'hint', 'chat.message')) FROM fixture.level \g /dev/null
 SELECT is(fixture.looks('eve', $$SELECT DISTINCT task_id FROM clutch.read_from('beginning', '{"agent": "agent:eve", "run_id": ["run:private", "run:parent-only"], "type": "chat.message"}') WHERE task_id LIKE '%hint'$$), 'hint', 'a message is read by whom it is addressed to');
-DROP OWNED BY clutch_test_boss, clutch_test_ann, clutch_test_bob, clutch_test_cat, clutch_test_fox, clutch_test_gil, clutch_test_hal, clutch_test_eve, clutch_test_reader, clutch_test_operator CASCADE;
+DROP OWNED BY clutch_test_dan, clutch_test_boss, clutch_test_ann, clutch_test_bob, clutch_test_cat, clutch_test_fox, clutch_test_gil, clutch_test_hal, clutch_test_eve, clutch_test_reader, clutch_test_operator CASCADE;
 SELECT format('DROP ROLE clutch_test_%s', role) FROM fixture.person \gexec
 SELECT * FROM finish();
