@@ -20,6 +20,7 @@ COMMENT ON TABLE clutch.adapter IS
 CREATE INDEX adapter_place ON clutch.adapter (place, name);
 
 INSERT INTO clutch.adapter (name, place, builtin) VALUES
+	('langgraph', 60, true),
 	('http', 100, true),
 	('map', 110, true);
 

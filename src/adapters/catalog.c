@@ -11,12 +11,14 @@
 
 #include "adapters/custom.h"
 #include "adapters/http.h"
+#include "adapters/langgraph.h"
 #include "adapters/map.h"
 #include "base/rows.h"
 
 /* Those that are built in.  Each has a row in sql/install/adapter.sql, too. */
 static const Adapter *const catalog_built_in[] = {
 	&http_adapter,
+	&langgraph_adapter,
 	&map_adapter,
 	NULL
 };

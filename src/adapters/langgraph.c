@@ -1,0 +1,348 @@
+/*-------------------------------------------------------------------------
+ *
+ * langgraph.c
+ *	  LangGraph: the forms of a document, and what each holds.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/langgraph_part.h"
+
+/* by LanggraphForm and LanggraphKind, as they are noted */
+static const char *const langgraph_forms[] = {"bare", "sse", "tuple", "part", "protocol"};
+static const char *const langgraph_kinds[] = {"event", "task", "debug", "message", "error", "run", "chunk"};
+
+static const char *const langgraph_modes[] = {
+	"values", "updates", "custom", "messages", "debug", "tasks", "checkpoints", "events", "metadata", "error",
+	"messages/metadata", "messages/partial", "messages/complete"
+};
+
+static int
+langgraph_place_of(const char *const *names, int n, Slice name)
+{
+	for (int i = 0; i < n; i++)
+		if (slice_present(name) && slice_equal(name, slice_of_cstring(names[i])))
+			return i;
+	return -1;
+}
+
+/* a mode, without the namespace behind it; absent: it is none */
+static Slice
+langgraph_mode(Slice text)
+{
+	const char *bar = slice_present(text) ? memchr(text.s, '|', text.len) : NULL;
+	Slice		mode = bar != NULL ? (Slice) {text.s, bar - text.s} : text;
+
+	return langgraph_place_of(langgraph_modes, lengthof(langgraph_modes), mode) >= 0 ? mode : SLICE_NONE;
+}
+
+/* --------------------------------------------------------- what a document is */
+
+static bool
+langgraph_is_event(const Json *data)
+{
+	Slice		event = json_get_text(data, "/event");
+
+	return slice_present(event) && slice_starts(event, SLICE_OF("on_")) && json_get_kind(data, "/run_id", JSON_TEXT) != NULL;
+}
+
+static bool
+langgraph_is_task(const Json *data)
+{
+	return json_get_kind(data, "/id", JSON_TEXT) != NULL && json_get_kind(data, "/name", JSON_TEXT) != NULL &&
+		(json_get_kind(data, "/triggers", JSON_ARRAY) != NULL ||
+		 (json_get_kind(data, "/interrupts", JSON_ARRAY) != NULL &&
+		  (json_get(data, "/result") != NULL || json_get(data, "/error") != NULL)));
+}
+
+static bool
+langgraph_is_debug(const Json *data)
+{
+	int64		step;
+	Slice		type = json_get_text(data, "/type");
+
+	return json_get_int(data, "/step", &step) && json_get(data, "/payload") != NULL && slice_present(type) &&
+		json_get(data, "/timestamp") != NULL &&
+		(slice_equal(type, SLICE_OF("checkpoint")) || slice_equal(type, SLICE_OF("task")) || slice_equal(type, SLICE_OF("task_result")));
+}
+
+static bool
+langgraph_is_run(const Json *data)
+{
+	return json_get_kind(data, "/assistant_id", JSON_TEXT) != NULL &&
+		(json_get(data, "/input") != NULL || json_get(data, "/command") != NULL);
+}
+
+static LanggraphKind
+langgraph_kind(const LanggraphChunk *chunk)
+{
+	bool		are_pieces;
+
+	if (langgraph_is_event(chunk->data))
+		return LANGGRAPH_EVENT;
+	if (slice_present(chunk->mode) && slice_equal(chunk->mode, SLICE_OF("error")))
+		return LANGGRAPH_ERROR;
+	if (langgraph_is_task(chunk->data))
+		return LANGGRAPH_TASK;
+	if (langgraph_is_debug(chunk->data) && langgraph_is_task(json_get(chunk->data, "/payload")))
+		return LANGGRAPH_DEBUG;
+	if (langgraph_has_messages(chunk->data, &are_pieces) && !are_pieces &&
+		(!slice_present(chunk->mode) || !slice_equal(chunk->mode, SLICE_OF("messages/partial"))))
+		return LANGGRAPH_MESSAGE;
+	return chunk->form == LANGGRAPH_BARE && langgraph_is_run(chunk->data) ? LANGGRAPH_RUN : LANGGRAPH_CHUNK;
+}
+
+/* [mode, data], [namespace, mode, data] */
+static bool
+langgraph_open_tuple(Json *raw, LanggraphChunk *chunk)
+{
+	int			n = json_is(raw, JSON_ARRAY) ? raw->n : 0;
+
+	if ((n != 2 && n != 3) || raw->items[n - 2]->kind != JSON_TEXT || (n == 3 && raw->items[0]->kind != JSON_ARRAY) ||
+		langgraph_place_of(langgraph_modes, lengthof(langgraph_modes), raw->items[n - 2]->text) < 0)
+		return false;
+	*chunk = (LanggraphChunk) {LANGGRAPH_TUPLE, LANGGRAPH_CHUNK, raw->items[n - 2]->text, n == 3 ? raw->items[0] : NULL,
+		raw->items[n - 1], n == 3 ? "/2" : "/1"};
+	return true;
+}
+
+/* false: nothing is around the data */
+static bool
+langgraph_open_around(Json *raw, LanggraphChunk *chunk)
+{
+	Slice		type = json_get_text(raw, "/type");
+	Slice		mode = langgraph_mode(json_get_text(raw, "/event"));
+
+	if (langgraph_open_tuple(raw, chunk))
+		return true;
+	if (slice_present(mode) && json_get(raw, "/data") != NULL && json_get(raw, "/run_id") == NULL)
+		*chunk = (LanggraphChunk) {LANGGRAPH_SSE, LANGGRAPH_CHUNK, json_get_text(raw, "/event"), NULL, json_get(raw, "/data"), "/data"};
+	else if (slice_present(langgraph_mode(type)) && json_get_kind(raw, "/ns", JSON_ARRAY) != NULL && json_get(raw, "/data") != NULL)
+		*chunk = (LanggraphChunk) {LANGGRAPH_PART, LANGGRAPH_CHUNK, type, json_get(raw, "/ns"), json_get(raw, "/data"), "/data"};
+	else if (slice_present(type) && slice_equal(type, SLICE_OF("event")) && json_get_kind(raw, "/method", JSON_TEXT) != NULL &&
+			 json_get(raw, "/params/data") != NULL)
+		*chunk = (LanggraphChunk) {LANGGRAPH_PROTOCOL, LANGGRAPH_CHUNK, json_get_text(raw, "/method"),
+			json_get(raw, "/params/namespace"), json_get(raw, "/params/data"), "/params/data"};
+	else
+		return false;
+	return true;
+}
+
+/* false: it is nothing of LangGraph */
+static bool
+langgraph_open(Json *raw, LanggraphChunk *chunk)
+{
+	bool		are_pieces;
+
+	if (!langgraph_open_around(raw, chunk))
+	{
+		*chunk = (LanggraphChunk) {LANGGRAPH_BARE, LANGGRAPH_CHUNK, SLICE_NONE, NULL, raw, ""};
+		chunk->kind = langgraph_kind(chunk);
+		/* an array of messages may be a batch as well */
+		return chunk->kind == LANGGRAPH_MESSAGE ? raw->kind == JSON_OBJECT || !langgraph_is_message(raw->items[raw->n - 1]) :
+			chunk->kind != LANGGRAPH_CHUNK || langgraph_interrupts(raw) || langgraph_is_debug(raw) ||
+			(langgraph_has_messages(raw, &are_pieces) && (raw->kind == JSON_OBJECT || !langgraph_is_message(raw->items[raw->n - 1])));
+	}
+	chunk->kind = langgraph_kind(chunk);
+	return true;
+}
+
+static const char *
+langgraph_declines(const Adapter *self, const Json *raw)
+{
+	LanggraphChunk chunk;
+
+	return langgraph_open(unconstify(Json *, raw), &chunk) ? NULL :
+		"it is no event, chunk of a stream, message or request for a run of LangGraph";
+}
+
+/* ------------------------------------------------------------------ inbound */
+
+/* Is it part of a message that comes as a whole later? */
+static bool
+langgraph_is_dropped(const LanggraphChunk *chunk, const Json *context)
+{
+	bool		are_pieces;
+
+	if (chunk->kind != LANGGRAPH_CHUNK || json_is_true(context, "/stream"))
+		return false;
+	return (slice_present(chunk->mode) && slice_starts(chunk->mode, SLICE_OF("messages/partial"))) ||
+		(langgraph_has_messages(chunk->data, &are_pieces) && are_pieces);
+}
+
+static List *
+langgraph_read(const Adapter *self, const LanggraphChunk *chunk, const Json *context)
+{
+	switch (chunk->kind)
+	{
+		case LANGGRAPH_EVENT:
+			return langgraph_read_event(self, chunk->data, context);
+		case LANGGRAPH_TASK:
+			return langgraph_read_task(self, chunk->data, context);
+		case LANGGRAPH_DEBUG:
+			return langgraph_read_debug(self, chunk->data, context);
+		case LANGGRAPH_MESSAGE:
+			return langgraph_read_messages(self, chunk->data, context);
+		case LANGGRAPH_ERROR:
+			return langgraph_read_error(self, chunk->data);
+		case LANGGRAPH_RUN:
+			return langgraph_read_run(self, chunk->data, context);
+		case LANGGRAPH_CHUNK:
+			break;
+	}
+	return langgraph_read_chunk(self, chunk, context);
+}
+
+/* the envelope that stands for the document: the first that is no stub */
+static Json *
+langgraph_bearer(const Adapter *self, List *envelopes)
+{
+	ListCell   *lc;
+
+	foreach(lc, envelopes)
+		if (!json_is_true(adapter_noted(self, lfirst(lc), ""), "/stub"))
+			return lfirst(lc);
+	return NULL;
+}
+
+static List *
+langgraph_inbound(const Adapter *self, const Json *raw, const Json *context)
+{
+	LanggraphChunk chunk;
+	List	   *envelopes;
+	Json	   *bearer;
+	Slice		id;
+
+	if (!langgraph_open(unconstify(Json *, raw), &chunk))
+		adapter_fault(self, "", "WRONG_TYPE", "%s", langgraph_declines(self, raw));
+	id = chunk.form == LANGGRAPH_BARE ? SLICE_NONE : adapter_find_word(self, raw, chunk.form == LANGGRAPH_SSE ? "/id" : "/event_id");
+	if (langgraph_is_dropped(&chunk, context))
+		return NIL;
+	envelopes = langgraph_read(langgraph_within(self, chunk.at), &chunk, context);
+	bearer = langgraph_bearer(self, envelopes);
+	if (bearer == NULL)
+		return NIL;
+	adapter_note(self, bearer, "/form", json_of_cstring(langgraph_forms[chunk.form]));
+	adapter_note(self, bearer, "/kind", json_of_cstring(langgraph_kinds[chunk.kind]));
+	adapter_note(self, bearer, "/type", json_get(bearer, "/type"));
+	if (slice_present(chunk.mode))
+		adapter_note(self, bearer, "/mode", json_of_text(chunk.mode));
+	adapter_note(self, bearer, "/ns", chunk.ns);
+	if (chunk.kind == LANGGRAPH_MESSAGE && chunk.data->kind == JSON_ARRAY)
+		adapter_note(self, bearer, "/list", json_of_bool(true));
+	if (adapter_noted(self, bearer, "/native/id") != NULL || chunk.kind == LANGGRAPH_EVENT)
+		return envelopes;
+	if (slice_present(id))
+	{
+		adapter_note_native(self, bearer, "id", json_of_text(id));
+		adapter_note(self, bearer, "/numbered", json_of_bool(true));
+	}
+	else
+		langgraph_note_seq(self, bearer, context, chunk.mode);
+	return envelopes;
+}
+
+/* ----------------------------------------------------------------- outbound */
+
+static Json *
+langgraph_data(const Adapter *self, LanggraphKind kind, const Json *envelope)
+{
+	switch (kind)
+	{
+		case LANGGRAPH_EVENT:
+			return langgraph_event_of(self, envelope);
+		case LANGGRAPH_TASK:
+			return langgraph_task_of(self, envelope);
+		case LANGGRAPH_DEBUG:
+			return langgraph_debug_of(self, envelope);
+		case LANGGRAPH_MESSAGE:
+			return langgraph_messages_of(self, envelope);
+		case LANGGRAPH_ERROR:
+			return langgraph_error_of(self, envelope);
+		case LANGGRAPH_RUN:
+			return langgraph_run_of(self, envelope);
+		case LANGGRAPH_CHUNK:
+			break;
+	}
+	return langgraph_progress_of(self, envelope);
+}
+
+/* puts around the data what was around them */
+static Json *
+langgraph_around(LanggraphForm form, Json *mode, Json *ns, Json *data)
+{
+	Json	   *raw = form == LANGGRAPH_TUPLE ? json_new_array() : json_new_object();
+
+	if (data == NULL)
+		data = json_new_null();
+	switch (form)
+	{
+		case LANGGRAPH_BARE:
+			return data;
+		case LANGGRAPH_TUPLE:
+			if (ns != NULL)
+				json_add(raw, ns);
+			json_add(raw, mode != NULL ? mode : json_of_cstring("custom"));
+			json_add(raw, data);
+			break;
+		case LANGGRAPH_SSE:
+			json_put(raw, "/event", mode);
+			json_put(raw, "/data", data);
+			break;
+		case LANGGRAPH_PART:
+			json_put(raw, "/type", mode);
+			json_put(raw, "/ns", ns);
+			json_put(raw, "/data", data);
+			break;
+		case LANGGRAPH_PROTOCOL:
+			json_put_cstring(raw, "/type", "event");
+			json_put(raw, "/method", mode);
+			json_put(raw, "/params/namespace", ns);
+			json_put(raw, "/params/data", data);
+			break;
+	}
+	return raw;
+}
+
+/* the document of an envelope that never was one, or has another type now */
+static Json *
+langgraph_new_document(const Adapter *self, const Json *envelope)
+{
+	MessageType type = adapter_type(envelope);
+	Json	   *plain = json_copy(envelope);
+
+	json_take(plain, psprintf("/meta/%s/event", self->name));
+	json_take(plain, psprintf("/meta/%s/asks", self->name));
+	if (type == MSG_TASK_REQUEST || (type == MSG_CHAT_MESSAGE && json_get(envelope, "/meta/clutch/answer_to") != NULL))
+		return langgraph_run_of(self, plain);
+	if (type == MSG_TASK_ERROR)
+		return langgraph_around(LANGGRAPH_SSE, json_of_cstring("error"), NULL, langgraph_error_of(self, plain));
+	return langgraph_event_of(self, plain);
+}
+
+static Json *
+langgraph_outbound(const Adapter *self, const Json *envelope)
+{
+	const Json *notes = adapter_noted(self, envelope, "");
+	int			form = langgraph_place_of(langgraph_forms, lengthof(langgraph_forms), json_get_text(notes, "/form"));
+	int			kind = langgraph_place_of(langgraph_kinds, lengthof(langgraph_kinds), json_get_text(notes, "/kind"));
+	Slice		type = json_get_text(notes, "/type");
+	Json	   *raw;
+
+	if (form < 0 || kind < 0 || !slice_present(type) || !slice_equal(type, json_get_text(envelope, "/type")))
+		return langgraph_new_document(self, envelope);
+	raw = langgraph_around((LanggraphForm) form, json_get(notes, "/mode"), json_get(notes, "/ns"),
+						   langgraph_data(self, (LanggraphKind) kind, envelope));
+	if (json_is_true(notes, "/numbered"))
+		json_put(raw, form == LANGGRAPH_SSE ? "/id" : "/event_id", adapter_native(self, envelope, "id"));
+	return raw;
+}
+
+const Adapter langgraph_adapter = {
+	.name = "langgraph",
+	.carrier = "/clutch",
+	.declines = langgraph_declines,
+	.inbound = langgraph_inbound,
+	.outbound = langgraph_outbound,
+};

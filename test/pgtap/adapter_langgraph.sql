@@ -1,0 +1,50 @@
+-- LangGraph: events, chunks of streams, messages, requests for runs.
+\ir ../fixtures/tap.sql
+\set adapter langgraph
+\ir ../fixtures/adapters.sql
+SELECT plan((SELECT count(*)::int FROM outcome) + 17);
+
+SELECT is(got, expected, name) FROM outcome ORDER BY no;
+
+-- ------------------------------------------------- a graph works on a task
+-- its nodes take places, too
+SELECT fixture.agent('graph', 9, ARRAY['skill:x', 'tool:find']);
+SELECT fixture.ask('task:g', 'agent:graph');
+CREATE TABLE asked AS SELECT clutch.outbound(fixture.request('task:g', 'agent:graph'), 'langgraph') AS run;
+SELECT is(run - 'clutch', '{"assistant_id": "graph", "input": {"q": 1}, "config": {"configurable": {"thread_id": "thread:1"}},
+	"metadata": {"clutch_run": "run:1", "clutch_task": "task:g", "clutch_thread": "thread:1"}}', 'a request becomes one for a run') FROM asked;
+
+-- an event of the run, which has its metadata
+CREATE FUNCTION pg_temp.event(event text, name text, run text, data jsonb, node text DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_build_object('event', event, 'name', name, 'run_id', run, 'data', data, 'tags', '[]'::jsonb,
+		'parent_ids', CASE WHEN node IS NULL THEN '[]' ELSE '["r1"]' END::jsonb,
+		'metadata', (SELECT asked.run -> 'metadata' FROM asked) || '{"thread_id": "thread:1"}'
+			|| CASE WHEN node IS NULL THEN '{}' ELSE jsonb_build_object('langgraph_node', node, 'langgraph_checkpoint_ns', node || ':11-22') END)
+$$;
+CREATE FUNCTION pg_temp.took(raw jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	taken bigint[] := (SELECT array_agg(r.seq ORDER BY r.seq) FROM clutch.ingest(raw, NULL, '{"agent_id": "agent:graph"}') AS r);
+BEGIN
+	RETURN (SELECT string_agg(e.type, ', ' ORDER BY e.seq) FROM clutch.events e WHERE e.seq = ANY (taken));
+END $$;
+SELECT is(pg_temp.took(pg_temp.event('on_chain_start', 'LangGraph', 'r1', '{"input": {}}')), 'task.accept', 'the run begins');
+SELECT is(fixture.state('task:g'), 'running agent:graph 1', 'and so the task does');
+SELECT is(pg_temp.took(pg_temp.event('on_chain_start', 'plan', 'r2', '{"input": {}}', 'plan')), 'task.request, task.accept', 'a node is a task of its own');
+SELECT is((SELECT string_agg(concat_ws(' ', t.parent_task_id, t.status, t.agent_id), ', ') FROM clutch.tasks t WHERE t.parent_task_id = 'task:g'),
+	'task:g running agent:graph', 'below that of the run');
+SELECT is(pg_temp.took(pg_temp.event('on_chat_model_stream', 'model', 'r3', '{"chunk": {}}', 'plan')), NULL, 'pieces are left out');
+SELECT is(pg_temp.took(pg_temp.event('on_tool_end', 'find', 'r4', '{"output": "x"}', 'plan')), 'tool.call, tool.result', 'a result that comes alone has its call made up');
+SELECT is((SELECT count(*)::int FROM clutch.events e JOIN clutch.events c ON c.id = e.envelope #>> '{meta,clutch,reply_to}' WHERE e.type = 'tool.result' AND c.type = 'tool.call' AND e.run_id = 'run:1'), 1, 'and names it');
+SELECT is(pg_temp.took(pg_temp.event('on_tool_start', 'find', 'r5', '{"input": {}}', 'plan')), 'tool.call', 'a call');
+SELECT is(pg_temp.took(pg_temp.event('on_tool_end', 'find', 'r5', '{"output": "y"}', 'plan')), 'tool.result', 'and its result');
+SELECT is(pg_temp.took(pg_temp.event('on_chain_end', 'plan', 'r2', '{"output": {"n": 1}}', 'plan')), 'task.result', 'the node is over');
+SELECT is(pg_temp.took(pg_temp.event('on_chain_end', 'LangGraph', 'r1', '{"output": {"__interrupt__": [{"value": "Go on?"}]}}')), 'task.progress', 'the run is interrupted');
+SELECT is(fixture.state('task:g'), 'input_required agent:graph 1', 'so the task waits for an answer');
+SELECT clutch.answer('task:g', '{"content": "yes"}', 'agent:ui');
+SELECT is((SELECT clutch.outbound(e.envelope, 'langgraph') #> '{command,resume}' FROM clutch.events e WHERE e.type = 'chat.message' AND e.task_id = 'task:g'),
+	'{"content": "yes"}', 'the answer becomes a command');
+SELECT is(pg_temp.took(pg_temp.event('on_chain_start', 'LangGraph', 'r6', '{"input": null}')), 'task.accept', 'the graph goes on');
+SELECT is(pg_temp.took(pg_temp.event('on_chain_end', 'LangGraph', 'r6', '{"output": {"done": true}}')), 'task.result', 'and is over');
+SELECT is(fixture.state('task:g'), 'completed agent:graph 2', 'and so is the task');
+
+SELECT * FROM finish();
