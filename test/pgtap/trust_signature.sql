@@ -3,7 +3,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(86);
+SELECT plan(87);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_gate LOGIN;		-- a gateway: may insert, speaks for nobody
 CREATE ROLE clutch_test_ken LOGIN;
@@ -83,6 +83,7 @@ FROM good, (VALUES
 	unnest('{clutch_test_gate,clutch_test_ken}'::text[]) AS role_name;
 SELECT is(fixture.sent('postgres', jsonb_set(e, '{payload,text}', '"x"')), 'KL006 BAD_SIGNATURE /security/auth/sig', 'also if a superuser sends it') FROM good;
 SELECT is(fixture.sent('clutch_test_gate', fixture.signed_note('2', kid => 'k1', letter => 'b')), 'KL006 BAD_SIGNATURE /security/auth/sig', 'the key of another agent is not a key of this one');
+SELECT is(fixture.sent('clutch_test_gate', fixture.signed_note('2', agent => 'agent:lois', kid => 'k1', letter => 'b')), 'KL006 UNKNOWN_KEY /security/auth/kid', 'nor does it speak for one that has no key');
 SELECT is(fixture.sent('clutch_test_gate', jsonb_set(e, '{security,auth,sig}', to_jsonb(rtrim(translate(e #>> '{security,auth,sig}', '+/', '-_'), '=')))), 'admitted',
 	'the signature may be in the alphabet for URLs, without padding') FROM good;
 SET clutch.audience = 'elsewhere';
