@@ -21,6 +21,8 @@ CREATE INDEX adapter_place ON clutch.adapter (place, name);
 
 INSERT INTO clutch.adapter (name, place, builtin) VALUES
 	('langgraph', 60, true),
+	('autogen', 70, true),
+	('crewai', 75, true),
 	('http', 100, true),
 	('map', 110, true);
 

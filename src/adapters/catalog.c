@@ -9,6 +9,8 @@
 
 #include "adapters/catalog.h"
 
+#include "adapters/autogen.h"
+#include "adapters/crewai.h"
 #include "adapters/custom.h"
 #include "adapters/http.h"
 #include "adapters/langgraph.h"
@@ -17,6 +19,8 @@
 
 /* Those that are built in.  Each has a row in sql/install/adapter.sql, too. */
 static const Adapter *const catalog_built_in[] = {
+	&autogen_adapter,
+	&crewai_adapter,
 	&http_adapter,
 	&langgraph_adapter,
 	&map_adapter,
