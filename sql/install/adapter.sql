@@ -24,7 +24,8 @@ INSERT INTO clutch.adapter (name, place, builtin) VALUES
 	('autogen', 70, true),
 	('crewai', 75, true),
 	('http', 100, true),
-	('map', 110, true);
+	('map', 110, true),
+	('multiagent', 120, true);
 
 CREATE FUNCTION clutch.can_handle(raw jsonb) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_can_handle' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -15,6 +15,7 @@
 #include "adapters/http.h"
 #include "adapters/langgraph.h"
 #include "adapters/map.h"
+#include "adapters/multiagent.h"
 #include "base/rows.h"
 
 /* Those that are built in.  Each has a row in sql/install/adapter.sql, too. */
@@ -24,6 +25,7 @@ static const Adapter *const catalog_built_in[] = {
 	&http_adapter,
 	&langgraph_adapter,
 	&map_adapter,
+	&multiagent_adapter,
 	NULL
 };
 

@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * multiagent.h
+ *	  The messages of protocol "multiagent-1.0" (spec 001).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_MULTIAGENT_H
+#define CLUTCH_MULTIAGENT_H
+
+#include "adapters/adapter.h"
+
+extern const Adapter multiagent_adapter;
+
+#endif							/* CLUTCH_MULTIAGENT_H */

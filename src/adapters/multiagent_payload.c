@@ -1,0 +1,343 @@
+/*-------------------------------------------------------------------------
+ *
+ * multiagent_payload.c
+ *	  What a message of spec 001 says, as a payload and back.
+ *
+ * The payload is the document itself: task, inputs, content, outputs.  Some types of
+ * envelopes prescribe a form:
+ *
+ *	errors		content.text is the message; code, retryable and details come from
+ *				content.data
+ *	tool.call	content.data is args; tool is a resource of the type "tool"
+ *	agent.register	content.data.card, or a card that is made of agent and content.data
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/multiagent_part.h"
+
+#include <ctype.h>
+
+#include "settings.h"
+
+#define RESOURCES	"/inputs/resources"
+#define ARTIFACTS	"/outputs/artifacts"
+
+/* members of the document that have another place in the envelope */
+static const char *const multiagent_elsewhere[] = {
+	"/protocol", "/role", "/agent", "/timestamp", "/intent", "/confidence", "/trace", NULL
+};
+
+/* of content.data, in the payload of an error */
+static const struct
+{
+	const char *data;
+	const char *payload;
+	JsonKind	kind;
+}			multiagent_error_members[] = {
+	{"/content/data/code", "/code", JSON_TEXT},
+	{"/content/data/retryable", "/retryable", JSON_BOOL},
+	{"/content/data/details", "/details", JSON_OBJECT},
+};
+
+static bool
+multiagent_is(const Json *value, const char *path, Slice word)
+{
+	Slice		text = json_get_text(value, path);
+
+	return slice_present(text) && slice_equal(text, word);
+}
+
+static bool
+multiagent_is_word(IdentifierKind kind, Slice text)
+{
+	const char *rule;
+
+	return slice_present(text) && text.len > 0 && text.len <= clutch_limits.max_id_bytes &&
+		identifier_find_control(text) < 0 && identifier_fault(kind, text, &rule) == NULL;
+}
+
+/* ---------------------------------------------------------------------- tools */
+
+static Json *
+multiagent_tool_resource(const Json *raw)
+{
+	const Json *resources = json_get_kind(raw, RESOURCES, JSON_ARRAY);
+
+	for (int i = 0; resources != NULL && i < resources->n; i++)
+		if (multiagent_is(resources->items[i], "/type", SLICE_OF("tool")) &&
+			json_get_kind(resources->items[i], "/id", JSON_TEXT) != NULL)
+			return resources->items[i];
+	return NULL;
+}
+
+static Slice
+multiagent_tool_name(Slice id)
+{
+	if (!multiagent_is_word(ID_TOOL, id))
+		id = slice_of_cstring(psprintf("tool:%.*s", id.len, id.s));
+	return multiagent_is_word(ID_TOOL, id) ? id : SLICE_OF("tool:unknown");
+}
+
+Slice
+multiagent_tool(const Json *raw)
+{
+	const Json *resource = multiagent_tool_resource(raw);
+
+	return resource != NULL ? multiagent_tool_name(json_get_text(resource, "/id")) : SLICE_NONE;
+}
+
+static void
+multiagent_read_call(Json *payload)
+{
+	Slice		tool = multiagent_tool(payload);
+	Json	   *args = json_get_kind(payload, "/content/data", JSON_OBJECT) != NULL ?
+		json_take(payload, "/content/data") : json_new_object();
+
+	json_put_text(payload, "/tool", slice_present(tool) ? tool : SLICE_OF("tool:unknown"));
+	json_put(payload, "/args", args);
+}
+
+static void
+multiagent_write_call(Json *document)
+{
+	Slice		tool = json_get_text(document, "/tool");
+	Json	   *resource = multiagent_tool_resource(document);
+	Json	   *args = json_take(document, "/args");
+
+	if (resource != NULL)
+	{
+		if (!slice_equal(tool, multiagent_tool_name(json_get_text(resource, "/id"))))
+			json_put_text(resource, "/id", tool);
+	}
+	else if (!slice_equal(tool, SLICE_OF("tool:unknown")))
+	{
+		if (json_get_kind(document, RESOURCES, JSON_ARRAY) == NULL)
+			json_put(document, RESOURCES, json_new_array());
+		resource = json_new_object();
+		json_put_cstring(resource, "/type", "tool");
+		json_put_text(resource, "/id", tool);
+		if (json_get(document, RESOURCES) != NULL)
+			json_add(json_get(document, RESOURCES), resource);
+	}
+	json_take(document, "/tool");
+	if (json_get(document, "/content/data") == NULL && args != NULL && args->n > 0)
+		json_put(document, "/content/data", args);
+}
+
+/* --------------------------------------------------------------------- errors */
+
+static void
+multiagent_read_error(Json *payload)
+{
+	Slice		text = json_get_text(payload, "/content/text");
+
+	for (int i = 0; i < lengthof(multiagent_error_members); i++)
+	{
+		json_take(payload, multiagent_error_members[i].payload);
+		if (json_get_kind(payload, multiagent_error_members[i].data, multiagent_error_members[i].kind) != NULL &&
+			(i > 0 || multiagent_is_word(ID_WORD, json_get_text(payload, "/content/data/code"))))
+			json_put(payload, multiagent_error_members[i].payload, json_take(payload, multiagent_error_members[i].data));
+	}
+	if (json_get(payload, "/code") == NULL)
+		json_put_cstring(payload, "/code", "ERROR");
+	if (slice_present(text) && text.len > 0)
+		json_put(payload, "/message", json_take(payload, "/content/text"));
+	else
+		json_put_cstring(payload, "/message", "the agent reported an error");
+}
+
+static void
+multiagent_write_error(Json *document)
+{
+	json_put(document, "/content/text", json_take(document, "/message"));
+	for (int i = 0; i < lengthof(multiagent_error_members); i++)
+		json_put(document, multiagent_error_members[i].data, json_take(document, multiagent_error_members[i].payload));
+}
+
+/* ---------------------------------------------------------------------- cards */
+
+/* What is not in the card is noted as "body". */
+static Json *
+multiagent_read_card(const Adapter *self, const Json *raw, Json *payload, Json *envelope)
+{
+	Json	   *card = json_get_kind(payload, "/content/data/card", JSON_OBJECT);
+	Slice		id = adapter_require_word(self, raw, "/agent/id");
+	Slice		name = adapter_find_word(self, raw, "/agent/name");
+	Json	   *data;
+
+	if (card != NULL)
+		card = json_take(payload, "/content/data/card");
+	else
+	{
+		data = json_take(payload, "/content/data");
+		card = json_new_object();
+		json_put_cstring(card, "/v", CLUTCH_PROTOCOL);
+		json_put_text(card, "/agent_id", adapter_agent_id(id));
+		json_put_text(card, "/display/name", slice_present(name) ? name : id);
+		json_put_text(card, "/model", adapter_find_word(self, raw, "/agent/model"));
+		json_put(card, "/capabilities", json_new_array());
+		json_put(card, "/meta/multiagent", data);
+		adapter_note(self, envelope, "/made", json_of_bool(true));
+	}
+	adapter_note(self, envelope, "/body", payload);
+	return card;
+}
+
+static Json *
+multiagent_write_card(const Adapter *self, const Json *envelope)
+{
+	const Json *body = adapter_noted(self, envelope, "/body");
+	Json	   *document = body != NULL ? json_copy(body) : json_new_object();
+
+	if (json_is_true(adapter_noted(self, envelope, "/made"), ""))
+		json_put(document, "/content/data", json_get(envelope, "/payload/meta/multiagent"));
+	else
+	{
+		if (json_get_kind(document, "/content/data/supports", JSON_ARRAY) == NULL)
+			json_put(document, "/content/data/supports", json_new_array());
+		json_put(document, "/content/data/card", json_copy(json_get(envelope, "/payload")));
+	}
+	return document;
+}
+
+/* ---------------------------------------------------------------- attachments */
+
+static bool
+multiagent_is_uri(Slice uri)
+{
+	int			scheme = 0;
+	bool		absolute;
+
+	if (!slice_present(uri) || uri.len == 0 || uri.len > clutch_limits.max_string_bytes)
+		return false;
+	while (scheme < uri.len && (isalnum((unsigned char) uri.s[scheme]) || strchr("+-.", uri.s[scheme]) != NULL))
+		scheme++;
+	absolute = isalpha((unsigned char) uri.s[0]) && scheme + 1 < uri.len && uri.s[scheme] == ':';
+	for (int i = 0; absolute && i < uri.len; i++)
+		absolute = (unsigned char) uri.s[i] > ' ' && uri.s[i] != 0x7F;
+	return absolute;
+}
+
+static void
+multiagent_read_artifacts(const Json *payload, Json *envelope)
+{
+	const Json *artifacts = json_get_kind(payload, ARTIFACTS, JSON_ARRAY);
+	Json	   *attachments = json_new_array();
+
+	for (int i = 0; artifacts != NULL && i < artifacts->n && attachments->n < clutch_limits.max_list; i++)
+	{
+		Slice		uri = json_get_text(artifacts->items[i], "/uri");
+		Json	   *attachment = json_new_object();
+
+		if (!multiagent_is_uri(uri))
+			continue;
+		json_put_cstring(attachment, "/kind", multiagent_is_word(ID_ARTIFACT, uri) ? "artifact_ref" : "uri");
+		json_put_text(attachment, "/ref", uri);
+		json_add(attachments, attachment);
+	}
+	if (attachments->n > 0)
+		json_put(envelope, "/attachments", attachments);
+}
+
+/* Gives the artifacts the references of the attachments; those that are left are added. */
+static void
+multiagent_write_artifacts(const Json *envelope, Json *document)
+{
+	const Json *attachments = json_get_kind(envelope, "/attachments", JSON_ARRAY);
+	Json	   *artifacts = json_get_kind(document, ARTIFACTS, JSON_ARRAY);
+	int			next = 0;
+
+	if (attachments == NULL)
+		return;
+	if (artifacts == NULL)
+	{
+		json_put(document, ARTIFACTS, json_new_array());
+		artifacts = json_get_kind(document, ARTIFACTS, JSON_ARRAY);
+	}
+	for (int i = 0; artifacts != NULL && i < artifacts->n && next < attachments->n; i++)
+		if (multiagent_is_uri(json_get_text(artifacts->items[i], "/uri")))
+			json_put(artifacts->items[i], "/uri", json_get(attachments->items[next++], "/ref"));
+	for (; artifacts != NULL && next < attachments->n; next++)
+	{
+		Json	   *artifact = json_new_object();
+
+		json_put_cstring(artifact, "/kind", "report");
+		json_put(artifact, "/name", json_get(attachments->items[next], "/ref"));
+		json_put(artifact, "/uri", json_get(attachments->items[next], "/ref"));
+		json_add(artifacts, artifact);
+	}
+}
+
+/* ----------------------------------------------------------------- the payload */
+
+void
+multiagent_read_payload(const Adapter *self, const Json *raw, Json *envelope)
+{
+	Json	   *payload = json_copy(raw);
+	MessageType type = adapter_type(envelope);
+
+	for (const char *const *path = multiagent_elsewhere; *path != NULL; path++)
+		json_take(payload, *path);
+	multiagent_read_artifacts(payload, envelope);
+	if (type == MSG_TASK_ERROR || type == MSG_TOOL_ERROR)
+		multiagent_read_error(payload);
+	else if (type == MSG_TOOL_CALL)
+		multiagent_read_call(payload);
+	else if (type == MSG_AGENT_REGISTER)
+		payload = multiagent_read_card(self, raw, payload, envelope);
+	json_put(envelope, "/payload", payload);
+}
+
+/* the document of a payload that never was one */
+static Json *
+multiagent_native_document(const Json *envelope)
+{
+	static const char *const texts[] = {"/task", "/text", "/title", "/question", "/message", NULL};
+	const Json *payload = json_get(envelope, "/payload");
+	Json	   *document = json_new_object();
+	MessageType type = adapter_type(envelope);
+	Slice		task = SLICE_NONE;
+
+	for (const char *const *text = texts; *text != NULL && !slice_present(task); text++)
+		task = json_get_text(payload, *text);
+	json_put_text(document, "/task", slice_present(task) ? task : json_get_text(envelope, "/type"));
+	if (type == MSG_TASK_ERROR || type == MSG_TOOL_ERROR || type == MSG_TOOL_CALL)
+	{
+		document = json_copy(payload);
+		json_take(document, "/content");
+		json_take(document, "/inputs");
+		json_take(document, "/outputs");
+		json_put_text(document, "/task", slice_present(task) ? task : json_get_text(envelope, "/type"));
+	}
+	else
+	{
+		json_put_text(document, "/content/text", json_get_text(payload, "/text"));
+		json_put(document, "/content/data", json_copy(payload));
+	}
+	return document;
+}
+
+Json *
+multiagent_document_of(const Adapter *self, const Json *envelope)
+{
+	bool		foreign = adapter_was_foreign(self, envelope);
+	MessageType type = adapter_type(envelope);
+	Json	   *document;
+
+	if (type == MSG_AGENT_REGISTER)
+		document = multiagent_write_card(self, envelope);
+	else
+		document = foreign ? json_copy(json_get(envelope, "/payload")) : multiagent_native_document(envelope);
+	if (json_get_kind(document, "/content", JSON_OBJECT) == NULL)
+		json_put(document, "/content", json_new_object());
+	if (type == MSG_TASK_ERROR || type == MSG_TOOL_ERROR)
+		multiagent_write_error(document);
+	else if (type == MSG_TOOL_CALL)
+		multiagent_write_call(document);
+	multiagent_write_artifacts(envelope, document);
+	if (json_get_kind(document, "/task", JSON_TEXT) == NULL)
+		json_put(document, "/task", json_get(envelope, "/type"));
+	return document;
+}

@@ -1,0 +1,36 @@
+-- The messages of protocol multiagent-1.0.
+\ir ../fixtures/tap.sql
+\set adapter multiagent
+\ir ../fixtures/adapters.sql
+SELECT plan((SELECT count(*)::int FROM outcome) + 10);
+
+SELECT is(got, expected, name) FROM outcome ORDER BY no;
+
+-- a conversation: a question, a plan for it, the end of it
+SELECT FROM clutch.register(fixture.card('wren'));
+CREATE TABLE said AS SELECT * FROM clutch.ingest('{"protocol": "multiagent-1.0", "role": "user", "agent": {"id": "ui"}, "timestamp": "2026-11-22T10:00:00Z", "intent": "plan", "task": "plan it",
+	"content": {"type": "text", "text": "a tracker"}, "trace": {"id": "q1"}}', context => '{"to": "agent:wren"}');
+SELECT is((SELECT count(*)::int FROM clutch.claim('agent:wren')), 1, 'what a user says is a request');
+INSERT INTO said SELECT * FROM clutch.ingest('{"protocol": "multiagent-1.0", "role": "agent", "agent": {"id": "wren"}, "timestamp": "2026-11-22T10:00:01Z", "intent": "execute", "task": "fetch",
+	"content": {"type": "text"}, "outputs": {"next_actions": [{"intent": "summarize", "task": "sum up"}]}, "trace": {"id": "q2", "parents": ["q1"]}}');
+SELECT is((SELECT fixture.state(task_id) FROM said LIMIT 1), 'running agent:wren 1', 'an answer that proposes more does not end the task');
+INSERT INTO said SELECT * FROM clutch.ingest('{"protocol": "multiagent-1.0", "role": "agent", "agent": {"id": "wren"}, "timestamp": "2026-11-22T10:00:02Z", "intent": "summarize", "task": "sum up",
+	"content": {"type": "text", "text": "done"}, "trace": {"id": "q3", "parents": ["q1", "q2"]}}');
+SELECT is((SELECT count(DISTINCT (task_id, run_id))::int FROM said), 1, 'the first of the parents stands for the task');
+SELECT is((SELECT fixture.state(task_id) FROM said LIMIT 1), 'completed agent:wren 1', 'and what finishes it ends it');
+
+-- what a tool returned, before and after its call
+SELECT is((SELECT string_agg(e ->> 'type', ' ' ORDER BY i) FROM clutch.inbound(jsonb_set(raw, '{trace,parents}', '["m77"]'), 'multiagent') WITH ORDINALITY AS t(e, i)), 'tool.call tool.result', 'a result has the call that it needs')
+FROM fixture.sample WHERE name = 'the result of a tool';
+SELECT is((SELECT e #>> '{meta,clutch,reply_to}' FROM clutch.inbound(raw || '{"timestamp": "2026-02-02T00:00:00Z"}', 'multiagent') AS e WHERE e ->> 'type' = 'tool.result'),
+	(SELECT e ->> 'id' FROM clutch.inbound(raw || '{"timestamp": "2026-02-02T00:00:00Z"}', 'multiagent') AS e WHERE e ->> 'type' = 'tool.call'), 'and replies to it')
+FROM fixture.sample WHERE name = 'the result of a tool without parents';
+
+SELECT is(e ->> 'type', 'task.progress', 'what an agent says in a task of the context is about that task')
+FROM fixture.sample, clutch.inbound(raw, 'multiagent', '{"task_id": "task:7"}') AS e WHERE name = 'a plan';
+SELECT is(fixture.fault($$SELECT clutch.inbound('{"protocol": "multiagent-1.0", "role": "robot", "intent": "plan", "task": "x", "content": {"type": "text"}}')$$), 'KL014 WRONG_VALUE /role', 'roles are those of the protocol');
+SELECT is(fixture.fault($$SELECT clutch.inbound('{"protocol": "multiagent-1.0", "role": "user", "intent": "plan", "task": "x"}')$$), 'KL014 REQUIRED /content', 'a message has content');
+SELECT is(e #>> '{payload,agent_id}' || ' ' || (e #>> '{payload,display,name}'), 'agent:mux Mux', 'a handshake registers who sends it')
+FROM fixture.sample, clutch.inbound(raw, 'multiagent') AS e WHERE name = 'a handshake';
+
+SELECT * FROM finish();
