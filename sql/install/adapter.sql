@@ -23,6 +23,7 @@ INSERT INTO clutch.adapter (name, place, builtin) VALUES
 	('langgraph', 60, true),
 	('autogen', 70, true),
 	('crewai', 75, true),
+	('mcp', 80, true),
 	('http', 100, true),
 	('map', 110, true),
 	('multiagent', 120, true);

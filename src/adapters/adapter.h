@@ -59,6 +59,9 @@ struct Adapter
 	const char *carrier;
 	bool		carrier_is_text;
 
+	/* if it is not the same in all documents; NULL: it is the carrier */
+	const char *(*carrier_at) (const Adapter *self, const Json *raw);
+
 	const char *(*declines) (const Adapter *self, const Json *raw);
 	List	   *(*inbound) (const Adapter *self, const Json *raw, const Json *context);
 	Json	   *(*outbound) (const Adapter *self, const Json *envelope);

@@ -16,6 +16,7 @@
 #include "adapters/langgraph.h"
 #include "adapters/map.h"
 #include "adapters/multiagent.h"
+#include "adapters/mcp.h"
 #include "base/rows.h"
 
 /* Those that are built in.  Each has a row in sql/install/adapter.sql, too. */
@@ -26,6 +27,7 @@ static const Adapter *const catalog_built_in[] = {
 	&langgraph_adapter,
 	&map_adapter,
 	&multiagent_adapter,
+	&mcp_adapter,
 	NULL
 };
 

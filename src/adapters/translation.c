@@ -37,11 +37,18 @@ translation_take(Json *document, const char *path)
 	return taken;
 }
 
+/* where the carrier of a document is; NULL: the dialect has none */
+static const char *
+translation_carrier_path(const Adapter *adapter, const Json *raw)
+{
+	return adapter->carrier_at != NULL ? adapter->carrier_at(adapter, raw) : adapter->carrier;
+}
+
 /* the changes in the carrier of a document, which is taken out; NULL: it has none */
 static Json *
-translation_take_carrier(const Adapter *adapter, Json *raw)
+translation_take_carrier(const Adapter *adapter, const char *path, Json *raw)
 {
-	Json	   *carrier = json_get(raw, adapter->carrier);
+	Json	   *carrier = json_get(raw, path);
 	Json	   *changes = carrier;
 
 	if (adapter->carrier_is_text)
@@ -49,7 +56,7 @@ translation_take_carrier(const Adapter *adapter, Json *raw)
 			json_parse(carrier->text) : NULL;
 	if (!json_is(changes, JSON_ARRAY))
 		return NULL;
-	translation_take(raw, adapter->carrier);
+	translation_take(raw, path);
 	return changes;
 }
 
@@ -109,9 +116,10 @@ translation_carry(const Adapter *adapter, const Json *envelope)
 	Json	   *document = json_copy(adapter->outbound(adapter, envelope));
 	Json	   *back = translation_bearer(adapter, adapter->inbound(adapter, document, json_new_object()));
 	Json	   *changes = json_difference(back != NULL ? back : json_new_object(), envelope);
+	const char *carrier = translation_carrier_path(adapter, document);
 
-	if (changes->n > 0 && adapter->carrier != NULL)
-		json_put(document, adapter->carrier, translation_carrier_of(adapter, json_copy(changes)));
+	if (changes->n > 0 && carrier != NULL)
+		json_put(document, carrier, translation_carrier_of(adapter, json_copy(changes)));
 	return document;
 }
 
@@ -161,7 +169,7 @@ translation_inbound_carried(Translation *t, List *envelopes, const Json *changes
 		return NIL;
 	bearer = json_apply(bearer, changes);
 	if (bearer->kind != JSON_OBJECT)
-		adapter_fault(t->adapter, t->adapter->carrier, "WRONG_TYPE", "it does not lead to an envelope");
+		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document), "WRONG_TYPE", "it does not lead to an envelope");
 	if (!translation_complete(t, bearer, 0))
 		return NIL;
 	translation_keep(t, bearer, true);
@@ -202,9 +210,10 @@ List *
 translation_inbound(const Adapter *adapter, Json *raw, const Json *context, const TranslationWorld *world)
 {
 	Json	   *dropped = credential_remove(raw);
-	bool		may_be_carried = adapter->carrier != NULL && json_get(raw, adapter->carrier) != NULL;
+	const char *carrier = translation_carrier_path(adapter, raw);
+	bool		may_be_carried = carrier != NULL && json_get(raw, carrier) != NULL;
 	Json	   *document = may_be_carried ? json_copy(raw) : raw;
-	Json	   *changes = may_be_carried ? translation_take_carrier(adapter, raw) : NULL;
+	Json	   *changes = may_be_carried ? translation_take_carrier(adapter, carrier, raw) : NULL;
 	Translation t = {adapter, document, context, world};
 	List	   *envelopes = NIL;
 	ListCell   *lc;

@@ -46,6 +46,9 @@ typedef struct TranslationWorld
 	/* Is there an event of this ID in the log? */
 	bool		(*was_sent) (Slice id, Slice run_id);
 
+	/* and may the caller see it? */
+	bool		(*may_see) (Slice id, Slice run_id);
+
 	/* the run and the thread of a task that the caller may see; false: there is none */
 	bool		(*find_task) (Slice task_id, Slice *run_id, Slice *thread_id);
 } TranslationWorld;

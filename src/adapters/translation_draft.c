@@ -193,7 +193,8 @@ translation_message_id(const Translation *t, const Json *envelope, const char *k
 
 /*
  * The event that a native ID stands for: the stub, if there is one, or else the
- * event itself.  *was_sent: one of them is in the log.
+ * event itself, or the one that has this ID here, because it went out under its own.
+ * *was_sent: one of them is in the log.
  */
 static Slice
 translation_replied_to(const Translation *t, const Json *envelope, Slice native, bool *was_sent)
@@ -207,6 +208,8 @@ translation_replied_to(const Translation *t, const Json *envelope, Slice native,
 		return stub;
 	if (t->world->was_sent(event, run))
 		return event;
+	if (t->world->may_see(native, run))
+		return native;
 	*was_sent = false;
 	return event;
 }

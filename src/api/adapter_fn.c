@@ -102,23 +102,40 @@ adapter_default_agent(void)
 	return agents.items[0];
 }
 
+/* its place in the log; 0: it is not there */
+static int64
+adapter_find_event(Slice id, Slice run_id)
+{
+	RowScan		scan;
+	int64		seq = 0;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_PKEY, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		seq = rows_int8(&scan, Anum_event_seq);
+	rows_end(&scan);
+	return seq;
+}
+
 static bool
 adapter_was_sent(Slice id, Slice run_id)
 {
-	RowScan		scan;
-	bool		found;
 	ListCell   *lc;
 
 	foreach(lc, adapter_made)
 		if (slice_equal(json_get_text(lfirst(lc), "/id"), id) && slice_equal(json_get_text(lfirst(lc), "/run_id"), run_id))
 			return true;
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_PKEY, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
-	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
-	rows_start(&scan);
-	found = rows_next(&scan);
-	rows_end(&scan);
-	return found;
+	return adapter_find_event(id, run_id) != 0;
+}
+
+static bool
+adapter_may_see(Slice id, Slice run_id)
+{
+	int64		seq = id.len <= clutch_limits.max_id_bytes ? adapter_find_event(id, run_id) : 0;
+
+	return seq != 0 && visible_event(seq);
 }
 
 static bool
@@ -161,6 +178,7 @@ adapter_world(const Json *context)
 		.realm = adapter_realm(context),
 		.default_agent = adapter_default_agent,
 		.was_sent = adapter_was_sent,
+		.may_see = adapter_may_see,
 		.find_task = adapter_find_task
 	};
 

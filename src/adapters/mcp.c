@@ -1,0 +1,387 @@
+/*-------------------------------------------------------------------------
+ *
+ * mcp.c
+ *	  The Model Context Protocol: requests and notifications that come in.
+ *
+ * Responses are in mcp_result.c, and what envelopes become in mcp_write.c.  Requests and notifications that have no row in the
+ * mapping, such as tools/list, become a chat.system with the payload_type "mcp.<method>".
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/mcp_part.h"
+
+#define AGENT_PREFIX	"agent:mcp."
+#define SERVER_PREFIX	"mcp:"
+#define CARRIER			"/clutch"
+
+static const char *const mcp_methods[] = {
+	"initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/read", "resources/templates/list",
+	"resources/subscribe", "resources/unsubscribe", "prompts/list", "prompts/get", "completion/complete",
+	"logging/setLevel", "server/discover", "subscriptions/listen", "sampling/createMessage", "elicitation/create",
+	"roots/list", "tasks/get", "tasks/result", "tasks/list", "tasks/update", "tasks/cancel", NULL
+};
+
+const AdapterRow mcp_meta_rows[] = {
+	{ROW_WORD, "/params/_meta/traceparent", "/trace/traceparent"},
+	{ROW_WORD, "/params/_meta/tracestate", "/trace/tracestate"},
+	{ROW_VALUE, NULL, NULL}
+};
+
+const AdapterRow mcp_progress_rows[] = {
+	{ROW_NATIVE, "/params/progressToken", "reply_to"},
+	{ROW_VALUE, "/params/progress", "/payload/progress"},
+	{ROW_VALUE, "/params/total", "/payload/total"},
+	{ROW_VALUE, "/params/message", "/payload/message"},
+	{ROW_VALUE, NULL, NULL}
+};
+
+const AdapterRow mcp_question_rows[] = {
+	{ROW_VALUE, "/params/message", "/payload/question"},
+	{ROW_VALUE, "/params/requestedSchema", "/payload/input_schema"},
+	{ROW_VALUE, "/params/url", "/payload/url"},
+	{ROW_VALUE, NULL, NULL}
+};
+
+/* ------------------------------------------------------------------- parts */
+
+Json *
+mcp_document(void)
+{
+	Json	   *raw = json_new_object();
+
+	json_put_cstring(raw, "/jsonrpc", "2.0");
+	return raw;
+}
+
+bool
+mcp_is_form(const Adapter *self, const Json *envelope, const char *form)
+{
+	Slice		noted = json_get_text(adapter_noted(self, envelope, ""), "/form");
+
+	return slice_present(noted) && slice_equal(noted, slice_of_cstring(form));
+}
+
+Slice
+mcp_server(const Json *context)
+{
+	Slice		server = json_get_text(context, "/server");
+	Slice		agent = json_get_text(context, "/agent_id");
+	int			prefix = strlen(AGENT_PREFIX);
+
+	if (slice_present(server) || !slice_present(agent) || agent.len <= prefix || !slice_starts(agent, SLICE_OF(AGENT_PREFIX)))
+		return server;
+	return (Slice) {agent.s + prefix, agent.len - prefix};
+}
+
+Json *
+mcp_envelope_of_server(const Adapter *self, MessageType type, const Json *context)
+{
+	Json	   *envelope = adapter_envelope(type);
+	Slice		server = mcp_server(context);
+
+	if (slice_present(server))
+		json_put_cstring(envelope, "/from/agent_id", psprintf(AGENT_PREFIX "%.*s", server.len, server.s));
+	adapter_note_native(self, envelope, "scope", json_get_kind(context, "/session", JSON_TEXT));
+	return envelope;
+}
+
+void
+mcp_note_task(const Adapter *self, Json *envelope, const Json *context, Json *task_id)
+{
+	if (task_id != NULL && adapter_member(context, "/task_id") != NULL)
+		adapter_note(self, envelope, "/task", task_id);
+	else
+		adapter_note_native(self, envelope, "task_id", task_id);
+}
+
+Json *
+mcp_task_of(const Adapter *self, const Json *envelope)
+{
+	Json	   *task_id = adapter_noted(self, envelope, "/task");
+
+	return task_id != NULL ? task_id : adapter_native(self, envelope, "task_id");
+}
+
+Json *
+mcp_without_meta(const Json *object)
+{
+	Json	   *rest = json_new_object();
+
+	for (int i = 0; object != NULL && i < object->n; i++)
+		if (!slice_equal(object->keys[i], SLICE_OF("_meta")))
+			json_put_member(rest, object->keys[i], object->items[i]);
+	return rest;
+}
+
+Json *
+mcp_read_other(const Adapter *self, const Json *raw, Slice word, const char *path)
+{
+	Json	   *envelope = adapter_envelope(MSG_CHAT_SYSTEM);
+	Json	   *content = adapter_find(self, raw, path, JSON_OBJECT);
+	char	   *type = psprintf(MCP_METHOD_TYPE "%.*s", word.len, word.s);
+
+	adapter_check_identifier(self, "/method", ID_WORD, slice_of_cstring(type));
+	json_put_cstring(envelope, "/payload_type", type);
+	adapter_put_payload(self, envelope, mcp_without_meta(content));
+	return envelope;
+}
+
+/* ---------------------------------------------------------- tools: inbound */
+
+bool
+mcp_is_tool_name(Slice name)
+{
+	for (int i = 0; i < name.len; i++)
+		if (!isalnum((unsigned char) name.s[i]) && strchr("_-.", name.s[i]) == NULL)
+			return false;
+	return name.len > 0;
+}
+
+/* A host asks for a skill.  The request is the task: what cancels it names its ID. */
+static Json *
+mcp_read_skill(const Adapter *self, const Json *raw, const Json *context, Slice skill)
+{
+	Json	   *envelope = adapter_envelope(MSG_TASK_REQUEST);
+	Json	   *requires = json_new_array();
+	char	   *capability = psprintf(MCP_SKILL_PREFIX "%.*s", skill.len, skill.s);
+
+	adapter_check_identifier(self, "/params/name", ID_CAPABILITY, slice_of_cstring(capability));
+	json_add(requires, json_of_cstring(capability));
+	json_put(envelope, "/requires", requires);
+	adapter_put_payload(self, envelope, adapter_find(self, raw, "/params/arguments", JSON_OBJECT));
+	return envelope;
+}
+
+/* somebody calls a tool of an MCP server */
+static Json *
+mcp_read_tool(const Adapter *self, const Json *raw, const Json *context, Slice name)
+{
+	Json	   *envelope = adapter_envelope(MSG_TOOL_CALL);
+	Json	   *arguments = adapter_find(self, raw, "/params/arguments", JSON_OBJECT);
+	Slice		server = mcp_server(context);
+
+	if (!slice_present(server))
+		server = SLICE_OF("server");
+	json_put_cstring(envelope, "/payload/tool", psprintf(SERVER_PREFIX "%.*s", server.len, server.s));
+	json_put_text(envelope, "/payload/name", name);
+	json_put(envelope, "/payload/args", arguments != NULL ? arguments : json_new_object());
+	return envelope;
+}
+
+static void
+mcp_read_recipients(const Adapter *self, const Json *raw, Json *envelope)
+{
+	Json	   *to = adapter_find(self, raw, "/params/arguments/to", JSON_ARRAY);
+	Json	   *recipients = json_new_array();
+
+	for (int i = 0; to != NULL && i < to->n; i++)
+	{
+		char	   *path = json_path_index("/params/arguments/to", i);
+		Json	   *recipient = json_new_object();
+		Slice		agent = adapter_require_word(self, raw, path);
+
+		adapter_check_identifier(self, path, ID_RECIPIENT, agent);
+		json_put_text(recipient, "/agent_id", agent);
+		json_add(recipients, recipient);
+	}
+	if (recipients->n > 0)
+		json_put(envelope, "/to", recipients);
+}
+
+/* the tool that says anything: {type, payload, task_id, to} */
+static Json *
+mcp_read_send(const Adapter *self, const Json *raw, const Json *context)
+{
+	Slice		name = adapter_find_word(self, raw, "/params/arguments/type");
+	MessageType type = slice_present(name) ? message_type_parse(name) : MSG_CHAT_MESSAGE;
+	Json	   *envelope;
+
+	if (type == MSG_UNKNOWN || message_type_is_internal(type))
+		adapter_fault(self, "/params/arguments/type", "WRONG_VALUE", "it must be a message type that others than the database may send");
+	if (type == MSG_TOOL_RESULT || type == MSG_TOOL_ERROR)
+		adapter_fault(self, "/params/arguments/type", "NOT_ALLOWED", "the answer of a tool is a response");
+	envelope = adapter_envelope(type);
+	adapter_put_payload(self, envelope, adapter_find(self, raw, "/params/arguments/payload", JSON_OBJECT));
+	adapter_note(self, envelope, "/form", json_of_cstring("send"));
+	mcp_note_task(self, envelope, context, adapter_find_name(self, raw, "/params/arguments/task_id"));
+	mcp_read_recipients(self, raw, envelope);
+	return envelope;
+}
+
+static Json *
+mcp_read_cancel_tool(const Adapter *self, const Json *raw, const Json *context)
+{
+	Json	   *envelope = adapter_envelope(MSG_TASK_CANCEL);
+
+	(void) adapter_require_word(self, raw, "/params/arguments/task_id");
+	mcp_note_task(self, envelope, context, adapter_find_name(self, raw, "/params/arguments/task_id"));
+	json_put(envelope, "/payload/reason", adapter_member(raw, "/params/arguments/reason"));
+	adapter_note(self, envelope, "/form", json_of_cstring("tool"));
+	return envelope;
+}
+
+/* A host calls again with what its user has said: the answer to a question of the task. */
+static Json *
+mcp_read_inputs(const Adapter *self, const Json *raw, const Json *context)
+{
+	Json	   *envelope = adapter_envelope(MSG_CHAT_MESSAGE);
+
+	json_put(envelope, "/payload/input_responses", adapter_member(raw, "/params/inputResponses"));
+	json_put(envelope, "/payload/name", json_get(raw, "/params/name"));
+	json_put(envelope, "/payload/args", adapter_find(self, raw, "/params/arguments", JSON_OBJECT));
+	adapter_note(self, envelope, "/form", json_of_cstring("inputs"));
+	mcp_note_task(self, envelope, context, adapter_find_name(self, raw, "/params/requestState"));
+	return envelope;
+}
+
+static Json *
+mcp_read_call(const Adapter *self, const Json *raw, const Json *context)
+{
+	Slice		name = adapter_require_word(self, raw, "/params/name");
+	Slice		skill = {name.s + strlen(MCP_SKILL_TOOL), name.len - (int) strlen(MCP_SKILL_TOOL)};
+	Json	   *token = adapter_find_name(self, raw, "/params/_meta/progressToken");
+	Json	   *envelope;
+
+	if (adapter_member(raw, "/params/inputResponses") != NULL)
+		envelope = mcp_read_inputs(self, raw, context);
+	else if (slice_equal(name, SLICE_OF(MCP_SEND_TOOL)))
+		envelope = mcp_read_send(self, raw, context);
+	else if (slice_equal(name, SLICE_OF(MCP_CANCEL_TOOL)))
+		envelope = mcp_read_cancel_tool(self, raw, context);
+	else if (slice_starts(name, SLICE_OF(MCP_SKILL_TOOL)) && mcp_is_tool_name(skill))
+	{
+		envelope = mcp_read_skill(self, raw, context, skill);
+		if (adapter_member(context, "/task_id") == NULL)
+			adapter_note_native(self, envelope, "task_id", adapter_find_name(self, raw, "/id"));
+	}
+	else
+		envelope = mcp_read_tool(self, raw, context, name);
+	if (json_is(token, JSON_TEXT))
+		json_put(envelope, "/idempotency_key", token);
+	else
+		adapter_note(self, envelope, "/progress_token", token);
+	return envelope;
+}
+
+/* --------------------------------------------------- other methods: inbound */
+
+/* the server wants to know something of the user */
+static Json *
+mcp_read_question(const Adapter *self, const Json *raw, const Json *context)
+{
+	Json	   *envelope = mcp_envelope_of_server(self, MSG_TASK_PROGRESS, context);
+	Slice		mode = json_get_text(raw, "/params/mode");
+
+	json_put_cstring(envelope, "/payload/state",
+					 slice_present(mode) && slice_equal(mode, SLICE_OF("url")) ? "auth_required" : "input_required");
+	adapter_rows_inbound(self, mcp_question_rows, raw, envelope);
+	return envelope;
+}
+
+static Json *
+mcp_read_progress(const Adapter *self, const Json *raw, const Json *context)
+{
+	Json	   *envelope = mcp_envelope_of_server(self, MSG_TASK_PROGRESS, context);
+
+	adapter_put_payload(self, envelope, NULL);
+	adapter_rows_inbound(self, mcp_progress_rows, raw, envelope);
+	return envelope;
+}
+
+/* of a request of the session, or of a task that a request has begun */
+static Json *
+mcp_read_cancel(const Adapter *self, const Json *raw, const Json *context, const char *id_path, const char *form)
+{
+	Json	   *envelope = adapter_envelope(MSG_TASK_CANCEL);
+
+	mcp_note_task(self, envelope, context, adapter_find_name(self, raw, id_path));
+	json_put(envelope, "/payload/reason", adapter_member(raw, "/params/reason"));
+	adapter_note(self, envelope, "/form", json_of_cstring(form));
+	return envelope;
+}
+
+static Json *
+mcp_read_method(const Adapter *self, const Json *raw, const Json *context)
+{
+	Slice		method = adapter_require_word(self, raw, "/method");
+
+	(void) adapter_find(self, raw, "/params", JSON_OBJECT);
+	if (slice_equal(method, SLICE_OF("tools/call")))
+		return mcp_read_call(self, raw, context);
+	if (slice_equal(method, SLICE_OF("elicitation/create")))
+		return mcp_read_question(self, raw, context);
+	if (slice_equal(method, SLICE_OF("notifications/progress")))
+		return mcp_read_progress(self, raw, context);
+	if (slice_equal(method, SLICE_OF("notifications/cancelled")))
+		return mcp_read_cancel(self, raw, context, "/params/requestId", "cancelled");
+	if (slice_equal(method, SLICE_OF("tasks/cancel")))
+		return mcp_read_cancel(self, raw, context, "/params/taskId", "task");
+	if (slice_equal(method, SLICE_OF("notifications/tasks/status")) && json_get_kind(raw, "/params/status", JSON_TEXT) != NULL)
+		return mcp_read_status(self, raw, "/params", context);
+	return mcp_read_other(self, raw, method, "/params");
+}
+
+static List *
+mcp_inbound(const Adapter *self, const Json *raw, const Json *context)
+{
+	Json	   *session = json_get_kind(context, "/session", JSON_TEXT);
+	Json	   *envelope;
+
+	if (json_get(raw, "/method") == NULL)
+		return mcp_read_response(self, raw, context);
+	envelope = mcp_read_method(self, raw, context);
+	adapter_rows_inbound(self, mcp_meta_rows, raw, envelope);
+	adapter_note_native(self, envelope, "id", adapter_find_name(self, raw, "/id"));
+	adapter_note_native(self, envelope, "scope", session);
+	if (adapter_type(envelope) == MSG_TASK_REQUEST && adapter_member(context, "/thread_id") == NULL &&
+		adapter_member(context, "/task_id") == NULL && adapter_member(context, "/run_id") == NULL)
+		adapter_note_native(self, envelope, "thread_id", session);
+	return list_make1(envelope);
+}
+
+/* ------------------------------------------------------------------ the test */
+
+static bool
+mcp_is_method(Slice method)
+{
+	if (slice_starts(method, SLICE_OF("notifications/")))
+		return true;
+	for (const char *const *known = mcp_methods; *known != NULL; known++)
+		if (slice_equal(method, slice_of_cstring(*known)))
+			return true;
+	return false;
+}
+
+static const char *
+mcp_declines(const Adapter *self, const Json *raw)
+{
+	Slice		version = json_get_text(raw, "/jsonrpc");
+	Json	   *method = json_get(raw, "/method");
+
+	if (!slice_present(version) || !slice_equal(version, SLICE_OF("2.0")))
+		return "its member jsonrpc is not \"2.0\"";
+	if (method != NULL)
+		return method->kind == JSON_TEXT && mcp_is_method(method->text) ? NULL : "its method is none of the Model Context Protocol";
+	if (json_get_kind(raw, "/result", JSON_OBJECT) == NULL && json_get_kind(raw, "/error", JSON_OBJECT) == NULL)
+		return "it has neither a method, nor a result or an error that is an object";
+	return NULL;
+}
+
+/* where the protocol lets a message have members of others: nowhere at the top */
+static const char *
+mcp_carrier(const Adapter *self, const Json *raw)
+{
+	if (json_get(raw, "/method") != NULL)
+		return "/params/_meta" CARRIER;
+	return json_get_kind(raw, "/result", JSON_OBJECT) != NULL ? "/result/_meta" CARRIER : "/error/data" CARRIER;
+}
+
+const Adapter mcp_adapter = {
+	.name = "mcp",
+	.carrier_at = mcp_carrier,
+	.declines = mcp_declines,
+	.inbound = mcp_inbound,
+	.outbound = mcp_outbound,
+};

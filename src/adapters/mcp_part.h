@@ -1,0 +1,75 @@
+/*-------------------------------------------------------------------------
+ *
+ * mcp_part.h
+ *	  For the files of mcp alone.
+ *
+ * Notes: form says what an envelope was made of where its type does not, and
+ * progress_token is a token that is not a text.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_MCP_PART_H
+#define CLUTCH_MCP_PART_H
+
+#include "adapters/mcp.h"
+
+#define MCP_SKILL_PREFIX	"skill:"
+#define MCP_SKILL_TOOL		"skill."	/* the tools that stand for skills */
+#define MCP_SEND_TOOL		"clutch.send"	/* says anything that has no other form */
+#define MCP_CANCEL_TOOL		"clutch.task_cancel"
+#define MCP_METHOD_TYPE		"mcp."	/* and a method: a payload_type */
+
+extern const AdapterRow mcp_meta_rows[];
+extern const AdapterRow mcp_progress_rows[];
+extern const AdapterRow mcp_question_rows[];
+
+/* {"jsonrpc": "2.0"} */
+extern Json *mcp_document(void);
+
+/* Was the envelope made of this form? */
+extern bool mcp_is_form(const Adapter *self, const Json *envelope, const char *form);
+
+/*
+ * An envelope of that type for a message of the server: its sender is the agent of the
+ * server, if the context names one.
+ */
+extern Json *mcp_envelope_of_server(const Adapter *self, MessageType type, const Json *context);
+
+/* the name of the server that the context names; absent if it names none */
+extern Slice mcp_server(const Json *context);
+
+/* Notes the ID of a task of the other side, unless the context says which task it is. */
+extern void mcp_note_task(const Adapter *self, Json *envelope, const Json *context, Json *task_id);
+
+/* what mcp_note_task was given */
+extern Json *mcp_task_of(const Adapter *self, const Json *envelope);
+
+/* Puts the object at that path into a chat.system whose payload_type is "mcp." and the word. */
+extern Json *mcp_read_other(const Adapter *self, const Json *raw, Slice word, const char *path);
+
+/* a copy of an object, which has the same values, but no member "_meta" */
+extern Json *mcp_without_meta(const Json *object);
+
+/* does it consist of characters that the name of a tool may have? */
+extern bool mcp_is_tool_name(Slice name);
+
+/* ------------------------------------------------------------- mcp_write.c */
+
+extern Json *mcp_outbound(const Adapter *self, const Json *envelope);
+
+/* ------------------------------------------------------------ mcp_result.c */
+
+/* the envelopes of a response */
+extern List *mcp_read_response(const Adapter *self, const Json *raw, const Json *context);
+
+/* an envelope of what says how a task is doing, at that path */
+extern Json *mcp_read_status(const Adapter *self, const Json *raw, const char *path, const Json *context);
+
+/* the response that an envelope becomes */
+extern Json *mcp_write_result(const Adapter *self, const Json *envelope);
+extern Json *mcp_write_error(const Adapter *self, const Json *envelope);
+extern Json *mcp_write_inputs(const Adapter *self, const Json *envelope);
+extern Json *mcp_write_answer(const Adapter *self, const Json *envelope);
+extern Json *mcp_write_status(const Adapter *self, const Json *envelope);
+
+#endif							/* CLUTCH_MCP_PART_H */

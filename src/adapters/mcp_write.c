@@ -1,0 +1,255 @@
+/*-------------------------------------------------------------------------
+ *
+ * mcp_write.c
+ *	  The Model Context Protocol: what envelopes become.
+ *
+ * Responses are in mcp_result.c.  What has no other form is said by calling the tool
+ * clutch.send.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/mcp_part.h"
+
+static bool
+mcp_is_hex(Slice text, int len)
+{
+	return text.len == len && strspn(slice_cstring(text), "0123456789abcdef") == len;
+}
+
+/* The trace as W3C writes it, also where the envelope has its two halves. */
+static void
+mcp_write_meta(const Adapter *self, const Json *envelope, Json *raw)
+{
+	Slice		trace_id = json_get_text(envelope, "/trace/trace_id");
+	Slice		span_id = json_get_text(envelope, "/trace/span_id");
+
+	adapter_rows_outbound(self, mcp_meta_rows, envelope, raw);
+	if (json_get(raw, "/params/_meta/traceparent") == NULL && mcp_is_hex(trace_id, 32) && mcp_is_hex(span_id, 16))
+		json_put_cstring(raw, "/params/_meta/traceparent",
+						 psprintf("00-%.*s-%.*s-01", trace_id.len, trace_id.s, span_id.len, span_id.s));
+}
+
+/* a request or, if the envelope has no ID of one, a notification; params is not shared */
+static Json *
+mcp_write_method(const Adapter *self, const Json *envelope, Slice method, Json *params)
+{
+	Json	   *raw = mcp_document();
+
+	json_put(raw, "/id", adapter_native(self, envelope, "id"));
+	json_put_text(raw, "/method", method);
+	json_put(raw, "/params", params);
+	mcp_write_meta(self, envelope, raw);
+	return raw;
+}
+
+static Json *
+mcp_write_notification(const Adapter *self, const Json *envelope, const char *method, Json *params)
+{
+	Json	   *raw = mcp_write_method(self, envelope, slice_of_cstring(method), params);
+
+	if (!adapter_was_foreign(self, envelope))
+		(void) json_take(raw, "/id");
+	return raw;
+}
+
+static Json *
+mcp_write_call(const Adapter *self, const Json *envelope, Slice name, Json *arguments)
+{
+	Json	   *params = json_new_object();
+	Json	   *token = adapter_noted(self, envelope, "/progress_token");
+
+	if (token == NULL)
+		token = adapter_member(envelope, "/idempotency_key");
+	if (token == NULL && !adapter_was_foreign(self, envelope))
+		token = json_get(envelope, "/id");
+	json_put_text(params, "/name", name);
+	json_put(params, "/arguments", arguments);
+	json_put(params, "/_meta/progressToken", token);
+	return mcp_write_method(self, envelope, SLICE_OF("tools/call"), params);
+}
+
+/* the name of the tool: what the payload says, or the tool on its server */
+static Slice
+mcp_tool_name(const Json *envelope)
+{
+	Slice		name = json_get_text(envelope, "/payload/name");
+	Slice		tool = json_get_text(envelope, "/payload/tool");
+
+	if (slice_present(name))
+		return name;
+	for (int i = 0; i < tool.len; i++)
+		if (tool.s[i] == ':' || tool.s[i] == '/')
+			name = (Slice) {tool.s + i + 1, tool.len - i - 1};
+	return name.len > 0 ? name : tool;
+}
+
+static Json *
+mcp_write_send(const Adapter *self, const Json *envelope)
+{
+	Json	   *arguments = json_new_object();
+	Json	   *recipients = json_get_kind(envelope, "/to", JSON_ARRAY);
+	Json	   *to = json_new_array();
+
+	for (int i = 0; recipients != NULL && i < recipients->n; i++)
+		json_add(to, json_get(recipients->items[i], "/agent_id"));
+	json_put(arguments, "/type", json_get(envelope, "/type"));
+	json_put(arguments, "/payload", adapter_payload(self, envelope));
+	json_put(arguments, "/task_id", mcp_task_of(self, envelope));
+	json_put(arguments, "/to", to);
+	return mcp_write_call(self, envelope, SLICE_OF(MCP_SEND_TOOL), arguments);
+}
+
+/* the first skill that the request requires, without a version; absent: none can be the name of a tool */
+static Slice
+mcp_skill_of(const Json *envelope)
+{
+	Json	   *requires = json_get_kind(envelope, "/requires", JSON_ARRAY);
+	int			prefix = strlen(MCP_SKILL_PREFIX);
+
+	for (int i = 0; requires != NULL && i < requires->n; i++)
+	{
+		Slice		entry = requires->items[i]->text;
+		Slice		id;
+		Slice		range;
+
+		if (!slice_starts(entry, SLICE_OF(MCP_SKILL_PREFIX)))
+			continue;
+		identifier_split_version(entry, &id, &range);
+		id = (Slice) {id.s + prefix, id.len - prefix};
+		if (mcp_is_tool_name(id))
+			return slice_of_cstring(psprintf(MCP_SKILL_TOOL "%.*s", id.len, id.s));
+	}
+	return SLICE_NONE;
+}
+
+static Json *
+mcp_write_request(const Adapter *self, const Json *envelope)
+{
+	Slice		name = mcp_skill_of(envelope);
+
+	if (!slice_present(name) || mcp_is_form(self, envelope, "send"))
+		return mcp_write_send(self, envelope);
+	return mcp_write_call(self, envelope, name, adapter_payload(self, envelope));
+}
+
+static Json *
+mcp_write_question(const Adapter *self, const Json *envelope, bool is_url)
+{
+	Json	   *raw = mcp_write_method(self, envelope, SLICE_OF("elicitation/create"), json_new_object());
+
+	if (!adapter_was_foreign(self, envelope))
+	{
+		json_put_cstring(raw, "/params/message", "Input is required.");
+		json_put_cstring(raw, "/params/requestedSchema/type", "object");
+		json_put(raw, "/params/requestedSchema/properties", json_new_object());
+	}
+	if (is_url)
+		json_put_cstring(raw, "/params/mode", "url");
+	adapter_rows_outbound(self, mcp_question_rows, envelope, raw);
+	return raw;
+}
+
+static Json *
+mcp_write_progress(const Adapter *self, const Json *envelope)
+{
+	Slice		state = json_get_text(envelope, "/payload/state");
+	bool		is_url = slice_present(state) && slice_equal(state, SLICE_OF("auth_required"));
+	Json	   *raw;
+
+	if (mcp_is_form(self, envelope, "status"))
+		return mcp_write_status(self, envelope);
+	if (json_get(envelope, "/payload/input_requests") != NULL || mcp_is_form(self, envelope, "inputs"))
+		return mcp_write_inputs(self, envelope);
+	if (is_url || (slice_present(state) && slice_equal(state, SLICE_OF("input_required"))))
+		return mcp_write_question(self, envelope, is_url);
+	raw = mcp_write_notification(self, envelope, "notifications/progress", json_new_object());
+	if (!adapter_was_foreign(self, envelope))
+	{
+		json_put(raw, "/params/progressToken", json_get(envelope, "/task_id"));
+		json_put(raw, "/params/progress", json_of_int(0));
+	}
+	adapter_rows_outbound(self, mcp_progress_rows, envelope, raw);
+	return raw;
+}
+
+static Json *
+mcp_write_cancel(const Adapter *self, const Json *envelope)
+{
+	Json	   *params = json_new_object();
+	Json	   *arguments = json_new_object();
+
+	if (mcp_is_form(self, envelope, "status"))
+		return mcp_write_status(self, envelope);
+	if (mcp_is_form(self, envelope, "tool"))
+	{
+		json_put(arguments, "/task_id", mcp_task_of(self, envelope));
+		json_put(arguments, "/reason", json_get(envelope, "/payload/reason"));
+		return mcp_write_call(self, envelope, SLICE_OF(MCP_CANCEL_TOOL), arguments);
+	}
+	json_put(params, "/reason", json_get(envelope, "/payload/reason"));
+	if (mcp_is_form(self, envelope, "task"))
+	{
+		json_put(params, "/taskId", mcp_task_of(self, envelope));
+		return mcp_write_method(self, envelope, SLICE_OF("tasks/cancel"), params);
+	}
+	json_put(params, "/requestId", mcp_task_of(self, envelope));
+	return mcp_write_notification(self, envelope, "notifications/cancelled", params);
+}
+
+static Json *
+mcp_write_chat(const Adapter *self, const Json *envelope)
+{
+	Slice		type = json_get_text(envelope, "/payload_type");
+	int			prefix = strlen(MCP_METHOD_TYPE);
+	Json	   *arguments;
+
+	if (mcp_is_form(self, envelope, "answer") || mcp_is_form(self, envelope, "error"))
+		return mcp_write_answer(self, envelope);
+	if (mcp_is_form(self, envelope, "inputs"))
+	{
+		arguments = json_get(envelope, "/payload/args");
+		arguments = mcp_write_call(self, envelope, json_get_text(envelope, "/payload/name"), arguments);
+		json_put(arguments, "/params/inputResponses", json_get(envelope, "/payload/input_responses"));
+		json_put(arguments, "/params/requestState", mcp_task_of(self, envelope));
+		return arguments;
+	}
+	if (adapter_was_foreign(self, envelope) && slice_present(type) && type.len > prefix &&
+		slice_starts(type, SLICE_OF(MCP_METHOD_TYPE)) && !mcp_is_form(self, envelope, "send"))
+		return mcp_write_method(self, envelope, (Slice) {type.s + prefix, type.len - prefix},
+								mcp_without_meta(json_get(envelope, "/payload")));
+	return mcp_write_send(self, envelope);
+}
+
+Json *
+mcp_outbound(const Adapter *self, const Json *envelope)
+{
+	switch (adapter_type(envelope))
+	{
+		case MSG_TASK_REQUEST:
+			return mcp_write_request(self, envelope);
+		case MSG_TOOL_CALL:
+			return mcp_write_call(self, envelope, mcp_tool_name(envelope), json_get(envelope, "/payload/args"));
+		case MSG_TOOL_RESULT:
+		case MSG_TASK_RESULT:
+			return mcp_write_result(self, envelope);
+		case MSG_TOOL_ERROR:
+		case MSG_TASK_ERROR:
+		case MSG_TASK_TIMEOUT:
+			return mcp_write_error(self, envelope);
+		case MSG_TASK_PROGRESS:
+			return mcp_write_progress(self, envelope);
+		case MSG_TASK_CANCEL:
+			return mcp_write_cancel(self, envelope);
+		case MSG_CHAT_MESSAGE:
+		case MSG_CHAT_SYSTEM:
+			return mcp_write_chat(self, envelope);
+		case MSG_ROUTING_DECISION:
+		case MSG_ROUTING_FAILURE:
+		case MSG_UNKNOWN:
+			adapter_unsupported(self, envelope);
+		default:
+			return mcp_write_send(self, envelope);
+	}
+}

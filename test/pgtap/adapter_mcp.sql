@@ -1,0 +1,56 @@
+-- The Model Context Protocol.
+\ir ../fixtures/tap.sql
+\set adapter mcp
+\ir ../fixtures/adapters.sql
+SELECT plan((SELECT count(*)::int FROM outcome) + 13);
+
+SELECT is(got, expected, name) FROM outcome ORDER BY no;
+
+-- a call that went out under the ID of its envelope
+SELECT clutch.send('{"v": "clutch/0.1", "id": "msg_call", "ts": "2026-02-01T10:00:00Z", "thread_id": "thr_1", "run_id": "run_1", "task_id": "task_1", "type": "tool.call",
+	"from": {"agent_id": "agent:ken"}, "to": [{"agent_id": "agent:mcp.files"}], "payload": {"tool": "mcp:files/read", "args": {"path": "/a"}},
+	"trace": {"trace_id": "0af7651916cd43dd8448eb211c80319c", "span_id": "b7ad6b7169203331"}}');
+SELECT is(clutch.outbound(clutch.envelope_of(seq), 'mcp') #- '{params,_meta,clutch}',
+	'{"jsonrpc": "2.0", "id": "msg_call", "method": "tools/call", "params": {"name": "read", "arguments": {"path": "/a"},
+		"_meta": {"progressToken": "msg_call", "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}}', 'a tool.call goes out under its own ID')
+FROM clutch.events WHERE id = 'msg_call';
+SELECT is((SELECT jsonb_agg(e -> 'type') || jsonb_agg(e #> '{meta,clutch,reply_to}') || jsonb_agg(e #> '{from,agent_id}')
+	FROM clutch.inbound('{"jsonrpc": "2.0", "id": "msg_call", "result": {"content": [{"type": "text", "text": "x"}]}}', context => '{"server": "files", "run_id": "run_1", "task_id": "task_1"}') AS e),
+	'["tool.result", "msg_call", "agent:mcp.files"]', 'its result names it, and comes from the agent of the server');
+CREATE ROLE mcp_stranger;
+SELECT clutch.grant_agent('mcp_stranger', 'agent:stranger');
+SET ROLE mcp_stranger;
+SELECT isnt(e #>> '{meta,clutch,reply_to}', 'msg_call', 'but not for a role that may not see the call')
+FROM clutch.inbound('{"jsonrpc": "2.0", "id": "msg_call", "result": {"content": []}}', context => '{"agent_id": "agent:stranger", "run_id": "run_1"}') AS e
+WHERE e ->> 'type' = 'tool.result';
+RESET ROLE;
+SELECT clutch.revoke_agent('mcp_stranger', 'agent:stranger');
+DROP OWNED BY mcp_stranger;
+DROP ROLE mcp_stranger;
+
+-- sessions
+SELECT is((SELECT count(DISTINCT (SELECT e ->> 'task_id' FROM clutch.inbound('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "skill.x"}}', context => c) AS e))
+	FROM unnest('{"{\"session\": \"a\"}", "{\"session\": \"b\"}", "{\"session\": \"a\"}"}'::jsonb[]) AS c), 2::bigint, 'one ID is two requests in two sessions, and one in one');
+SELECT lives_ok($$SELECT clutch.ingest('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "skill.x"}}', context => '{"session": "a"}');
+	SELECT clutch.ingest('{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}', context => '{"session": "a"}')$$, 'what cancels a request');
+SELECT is((SELECT string_agg(t.status::text, ' ') FROM clutch.tasks t JOIN clutch.events e USING (task_id)
+	WHERE e.type = 'task.request' AND e.task_id = (SELECT i ->> 'task_id' FROM clutch.inbound('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "skill.x"}}', context => '{"session": "a"}') AS i)),
+	'cancelled', 'cancels its task');
+
+-- what a program reads is also said as text
+SELECT is(d #>> '{result,content,0,text}', '{"celsius": 5}', 'the text of a structured result changes with it')
+FROM fixture.sample s, LATERAL (SELECT clutch.outbound(jsonb_set(fixture.made(s.raw, 'mcp', s.context), '{payload}', '{"celsius": 5}'), 'mcp')) AS o(d) WHERE s.name = 'a structured result';
+SELECT is(clutch.outbound(e, 'mcp') #- '{result,_meta}', '{"jsonrpc": "2.0", "id": "task_1", "result": {"content": [{"type": "text", "text": "{\"year\": 2026}"}], "structuredContent": {"year": 2026}}}',
+	'the result of a task is the result of a tool')
+FROM (SELECT envelope || '{"type": "task.result", "task_id": "task_1", "payload": {"year": 2026}, "meta": {}}' FROM fixture.native WHERE name = 'task.error') AS n(e);
+SELECT is(clutch.outbound(e, 'mcp') #- '{result,_meta}', '{"jsonrpc": "2.0", "id": "task_1", "result": {"content": [{"type": "text", "text": "too late"}], "isError": true}}', 'and its timeout is a failure of the tool')
+FROM (SELECT envelope || '{"type": "task.timeout", "task_id": "task_1", "payload": {"code": "TIMEOUT", "message": "too late", "retryable": true}, "meta": {}}' FROM fixture.native WHERE name = 'task.error') AS n(e);
+SELECT is(clutch.outbound(envelope, 'mcp') #> '{params,_meta}' ?& '{clutch}', true, 'what the protocol has no place for stands where it allows it') FROM fixture.native WHERE name = 'task.request';
+
+-- what it is not
+SELECT throws_ok($$SELECT clutch.inbound('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "clutch.send", "arguments": {"type": "routing.decision"}}}', 'mcp')$$, 'KL014', NULL,
+	'nobody says what only the database says');
+SELECT throws_ok($$SELECT clutch.inbound('{"jsonrpc": "2.0", "result": {"content": []}}', 'mcp')$$, 'KL014', NULL, 'a result is one of a request');
+SELECT is(clutch.can_handle('{"jsonrpc": "2.0", "id": 1, "method": "eth/call", "params": {}}'), NULL, 'a method of another protocol is none of this one');
+
+SELECT * FROM finish();
