@@ -105,6 +105,21 @@ SELECT m.name, m.labels, m.value
 FROM (VALUES (NULL::text, NULL::jsonb, NULL::double precision)) AS m(name, labels, value)
 WHERE false;
 
+-- Of a table with row-level security, pg_stats shows its statistics to the owner alone.
+CREATE FUNCTION clutch.status_frequencies(OUT status text, OUT tasks double precision) RETURNS SETOF record
+	LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 10
+	SET search_path = pg_catalog, pg_temp
+	BEGIN ATOMIC
+		SELECT m.status, pg_catalog.round((m.frequency * c.reltuples)::numeric)::double precision
+		FROM pg_catalog.pg_class c
+		JOIN pg_catalog.pg_stats s ON s.schemaname = 'clutch' AND s.tablename = 'task' AND s.attname = 'status'
+		CROSS JOIN LATERAL ROWS FROM (
+			unnest(s.most_common_vals::text::text[]), unnest(s.most_common_freqs)) AS m(status, frequency)
+		WHERE c.oid = 'clutch.task'::regclass AND c.reltuples > 0;
+	END;
+COMMENT ON FUNCTION clutch.status_frequencies() IS
+	'how many tasks have each status, as the statistics of the table estimate it';
+
 CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double precision)
 	RETURNS SETOF record
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 50
@@ -129,12 +144,9 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 			SELECT t.status, count(*)::double precision FROM clutch.task t
 			WHERE NOT (SELECT is_large FROM large) GROUP BY t.status
 		UNION ALL
-			SELECT m.status, pg_catalog.round((m.frequency * c.reltuples)::numeric)::double precision
-			FROM pg_catalog.pg_class c
-			JOIN pg_catalog.pg_stats s ON s.schemaname = 'clutch' AND s.tablename = 'task' AND s.attname = 'status'
-			CROSS JOIN LATERAL ROWS FROM (
-				unnest(s.most_common_vals::text::text[]), unnest(s.most_common_freqs)) AS m(status, frequency)
-			WHERE (SELECT is_large FROM large) AND c.oid = 'clutch.task'::regclass AND c.reltuples > 0
+			SELECT m.status, m.tasks
+			FROM clutch.status_frequencies() m
+			WHERE (SELECT is_large FROM large)
 			  AND m.status NOT IN ('assigned', 'running', 'input_required', 'suspended', 'pending')
 		UNION ALL
 			SELECT 'assigned', count(*) FROM clutch.ready WHERE (SELECT is_large FROM large)

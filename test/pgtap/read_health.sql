@@ -1,7 +1,7 @@
 -- What an operator asks all the time (stuck, metrics, check) reads the tasks
 -- that are not over, and of the others a sample at most.
 \ir ../fixtures/tap.sql
-SELECT plan(12);
+SELECT plan(13);
 SET clutch.notify = off;
 
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"},
@@ -39,6 +39,14 @@ SELECT ok((SELECT bool_and(abs(value - w.wanted) < w.wanted * 0.2) FROM clutch.m
 		WHERE m.name = 'clutch_tasks'), 'the others are estimated');
 SELECT cmp_ok(pg_temp.rows_read(), '<', 100::bigint, 'without reading them');
 COMMIT;
+CREATE ROLE health_reader;
+SELECT clutch.grant_reader('health_reader') \g /dev/null
+SET ROLE health_reader;
+SELECT is((SELECT count(*) FROM clutch.metrics() WHERE name = 'clutch_tasks' AND labels ->> 'status' IN ('completed', 'failed') AND value > 5000), 2::bigint,
+	'also for a reader, to whom PostgreSQL does not show the statistics');
+RESET ROLE;
+SELECT clutch.revoke_reader('health_reader') \g /dev/null
+DROP ROLE health_reader;
 
 BEGIN;
 SELECT is_empty('SELECT * FROM clutch.check()', 'the state is sound');

@@ -117,7 +117,7 @@ CREATE TEMP TABLE shown (who text, n bigint, first text, internal bigint, uncomm
 GRANT ALL ON shown TO PUBLIC;
 CREATE FUNCTION pg_temp.show() RETURNS void LANGUAGE sql AS $$
 	INSERT INTO shown SELECT current_user, count(*), (SELECT f.call FROM clutch.functions f LIMIT 1),
-		count(*) FILTER (WHERE call ~ '^(readable_runs|my_agents|count_events|grant_functions|admit|policy_support|filter_rows)\('), count(*) FILTER (WHERE purpose IS NULL)
+		count(*) FILTER (WHERE call ~ '^(seen_runs|sees|my_agents|count_events|grant_functions|admit|policy_support|filter_rows)\('), count(*) FILTER (WHERE purpose IS NULL)
 	FROM clutch.functions
 $$;
 SELECT clutch.grant_agent('clutch_test_lois', 'agent:lois') \g /dev/null

@@ -2,7 +2,7 @@
 -- cursors and plans of a role's own, names that hide ours, COPY, prepared transactions,
 -- statistics.  Whatever belongs to others has xyzzy in it.
 \ir ../fixtures/tap.sql
-SELECT plan(63);
+SELECT plan(65);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_lois;
 CREATE ROLE clutch_test_eve;
@@ -175,6 +175,13 @@ BEGIN;
 DECLARE c CURSOR FOR SELECT task_id FROM clutch.tasks;
 SELECT is(pg_temp.fetches('c'), 't f', 'eve sees her own');
 COMMIT;
+SET ROLE clutch_test_lois;
+BEGIN;
+DECLARE d CURSOR FOR SELECT task_id FROM clutch.tasks;
+FETCH 1 FROM d \g /dev/null
+SET ROLE clutch_test_eve;
+SELECT is(right(pg_temp.fetches('d'), 1), 'f', 'and nothing of a cursor that lois has begun to read');
+COMMIT;
 CLOSE ALL;
 -- A function that inlines, and one whose plans are kept.
 RESET SESSION AUTHORIZATION;
@@ -202,6 +209,8 @@ RESET SESSION AUTHORIZATION;
 GRANT clutch_test_desk TO clutch_test_eve;
 SET SESSION AUTHORIZATION clutch_test_eve;
 SELECT cmp_ok(public.kept(), '>', 0::bigint, 'that becomes a member of a reader');
+DISCARD PLANS;
+SELECT cmp_ok(public.kept(), '>', 0::bigint, 'whose plan is then made for a reader');
 RESET SESSION AUTHORIZATION;
 REVOKE clutch_test_desk FROM clutch_test_eve;
 SET SESSION AUTHORIZATION clutch_test_eve;
@@ -301,7 +310,8 @@ CREATE FUNCTION evil.same(a text, b text) RETURNS boolean LANGUAGE plpgsql AS $$
 CREATE OPERATOR evil.= (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.same);
 CREATE FUNCTION evil.now() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN PERFORM evil.runs('now'); RETURN '2000-01-01'; END $$;
 CREATE FUNCTION evil.reads_all() RETURNS boolean LANGUAGE sql AS 'SELECT true';
-CREATE FUNCTION evil.readable_runs() RETURNS text[] LANGUAGE sql AS $$ SELECT '{run:xyzzy}'::text[] $$;
+CREATE FUNCTION evil.seen_runs() RETURNS text[] LANGUAGE sql AS $$ SELECT '{run:xyzzy}'::text[] $$;
+CREATE FUNCTION evil.sees(text, text DEFAULT NULL) RETURNS boolean LANGUAGE sql AS 'SELECT true';
 CREATE FUNCTION evil.my_agents() RETURNS text[] LANGUAGE sql AS $$ SELECT '{agent:xyzzy}'::text[] $$;
 CREATE FUNCTION evil.format(text, VARIADIC text[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM evil.runs('format'); RETURN 'x'; END $$;
 CREATE FUNCTION evil.string_agg_of(text) RETURNS text LANGUAGE sql AS 'SELECT $1';

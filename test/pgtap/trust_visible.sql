@@ -1,7 +1,7 @@
 -- What the role of an agent sees: its own tasks, approvals, schedules,
 -- subscriptions and decisions, and nothing of a stranger's.
 \ir ../fixtures/tap.sql
-SELECT plan(42);
+SELECT plan(43);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -26,6 +26,7 @@ SELECT count(*) FROM clutch.claim('agent:lois', 9) \g /dev/null
 SELECT clutch.progress('agent:ken', 'task:1', '{"state": "input_required", "question": "which?"}') \g /dev/null
 SELECT clutch.progress('agent:lois', 'task:2', '{"state": "input_required", "question": "why?"}') \g /dev/null
 SELECT clutch.fail('agent:ken', 'task:3', 'BROKEN', 'it broke', false) \g /dev/null
+SELECT clutch.add_key('agent:' || name, name, '\xd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a') FROM unnest('{ken,lois}'::text[]) name \g /dev/null
 SELECT clutch.schedule('all', '@daily', clutch.envelope('chat.message', 'agent:ui')), clutch.subscribe('all') \g /dev/null
 
 SET ROLE clutch_test_ken;
@@ -36,6 +37,7 @@ SELECT is((SELECT string_agg(concat_ws(' ', task_id, question ->> 'question', qu
 SELECT is((SELECT string_agg(task_id || ' ' || (error ->> 'code'), ', ') FROM clutch.dead_letters), 'task:3 BROKEN', 'its dead letters');
 SELECT is((SELECT string_agg(name, ' ') FROM clutch.schedules), 'kens', 'its schedules');
 SELECT is((SELECT string_agg(concat_ws(' ', name, behind, oldest IS NULL), ', ') FROM clutch.subscriptions), 'kens 0 t', 'and its subscriptions');
+SELECT is((SELECT string_agg(agent_id || ' ' || kid, ', ') FROM clutch.keys), 'agent:ken ken', 'its keys');
 SELECT is((SELECT count(*) FROM clutch.why('task:3') WHERE rank = 1), 1::bigint, 'it may ask why a task of its own was given to it');
 SELECT throws_ok($$ SELECT * FROM clutch.why('task:2') $$, 'KL003', 'task "task:2" does not exist', 'but not about one of a stranger');
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:2'), 0::bigint, 'nor does it see such a task by its ID');
