@@ -10,6 +10,7 @@
 #include "adapters/catalog.h"
 
 #include "adapters/autogen.h"
+#include "adapters/collab.h"
 #include "adapters/crewai.h"
 #include "adapters/custom.h"
 #include "adapters/http.h"
@@ -22,6 +23,7 @@
 /* Those that are built in.  Each has a row in sql/install/adapter.sql, too. */
 static const Adapter *const catalog_built_in[] = {
 	&autogen_adapter,
+	&collab_adapter,
 	&crewai_adapter,
 	&http_adapter,
 	&langgraph_adapter,

@@ -1,0 +1,15 @@
+/*-------------------------------------------------------------------------
+ *
+ * collab.h
+ *	  The messages of the Multi-Agent Collaboration Protocol (spec 003).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_COLLAB_H
+#define CLUTCH_COLLAB_H
+
+#include "adapters/adapter.h"
+
+extern const Adapter collab_adapter;
+
+#endif							/* CLUTCH_COLLAB_H */

@@ -1,0 +1,26 @@
+-- The messages of the Multi-Agent Collaboration Protocol.
+\ir ../fixtures/tap.sql
+\set adapter collab
+\ir ../fixtures/adapters.sql
+SELECT plan((SELECT count(*)::int FROM outcome) + 8);
+
+SELECT is(got, expected, name) FROM outcome ORDER BY no;
+
+-- a request and its responses
+SELECT FROM clutch.register(fixture.card('wren'));
+CREATE TABLE said AS SELECT * FROM clutch.ingest('{"header": {"messageId": "q1", "correlationId": "c1", "type": "REQUEST", "source": "ui", "destination": "wren", "priority": 3}, "body": {"action": "verify", "payload": {"q": 1}}}');
+SELECT is((SELECT task_id FROM clutch.claim('agent:wren')), (SELECT task_id FROM said), 'a REQUEST is a request');
+INSERT INTO said SELECT * FROM clutch.ingest('{"header": {"messageId": "q2", "correlationId": "q1", "type": "RESPONSE", "source": "wren", "destination": "ui"}, "body": {"status": "TIMEOUT", "error": null}}');
+SELECT is((SELECT count(DISTINCT (task_id, run_id))::int FROM said), 1, 'a RESPONSE names it by the ID of the message');
+SELECT is((SELECT code FROM clutch.task t WHERE t.task_id = (SELECT task_id FROM said LIMIT 1)), 'TIMEOUT', 'TIMEOUT is an error of this code');
+
+-- a publication reaches every reader of the topic
+SELECT is((SELECT string_agg(t ->> 'agent_id', ' ') FROM clutch.inbound(raw, 'collab') AS e, jsonb_array_elements(e -> 'to') AS t), 'topic:findings', 'a publication goes to the topic')
+FROM fixture.sample WHERE name = 'a publication';
+SELECT is(e ->> 'type', 'chat.message', 'everybody cannot be asked to work')
+FROM clutch.inbound('{"header": {"messageId": "q3", "type": "REQUEST", "source": "ui", "destination": "*"}, "body": {"action": "a"}}') AS e;
+SELECT is(fixture.fault($$SELECT clutch.inbound('{"header": {"messageId": "q", "type": "RESPONSE"}, "body": {"status": "MAYBE"}}')$$), 'KL014 WRONG_VALUE /body/status', 'the status is one of three');
+SELECT is(fixture.fault($$SELECT clutch.inbound('{"header": {"messageId": "q", "type": "REQUEST", "priority": 5}, "body": {}}')$$), 'KL014 NUMBER_OUT_OF_RANGE /header/priority', 'so is the priority one of five');
+SELECT is(fixture.fault($$SELECT clutch.inbound('{"header": {"type": "PUBLISH"}, "body": {}}')$$), 'KL014 REQUIRED /header/messageId', 'a header names the message');
+
+SELECT * FROM finish();
