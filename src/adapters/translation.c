@@ -106,6 +106,7 @@ translation_unmarked(const Adapter *adapter, const Json *envelope)
 		json_put_text(copy, "/from/agent_id", sender);
 	(void) translation_take(copy, psprintf("/meta/%s/kept", adapter->name));
 	(void) translation_take(copy, psprintf("/meta/%s/carried", adapter->name));
+	(void) translation_take(copy, psprintf("/meta/%s/dropped", adapter->name));
 	return copy;
 }
 
