@@ -335,6 +335,9 @@ mcp_inbound(const Adapter *self, const Json *raw, const Json *context)
 	adapter_rows_inbound(self, mcp_meta_rows, raw, envelope);
 	adapter_note_native(self, envelope, "id", adapter_find_name(self, raw, "/id"));
 	adapter_note_native(self, envelope, "scope", session);
+	/* one note at least, so that the envelope is known to have been foreign without what was kept */
+	if (adapter_noted(self, envelope, "/form") == NULL)
+		adapter_note(self, envelope, "/form", json_of_cstring("method"));
 	if (adapter_type(envelope) == MSG_TASK_REQUEST && adapter_member(context, "/thread_id") == NULL &&
 		adapter_member(context, "/task_id") == NULL && adapter_member(context, "/run_id") == NULL)
 		adapter_note_native(self, envelope, "thread_id", session);
