@@ -235,9 +235,9 @@ FROM generate_series(1, 50) n \g /dev/null
 SELECT clutch.subscribe('fat', '{"run_id": "run:fat"}', 'beginning') \g /dev/null
 SET work_mem = '1MB';
 -- how much memory a read still holds when it returns its first row
-SELECT cmp_ok((SELECT sum(m.total_bytes) FROM pg_backend_memory_contexts m, (SELECT seq FROM clutch.read_from('beginning', '{"run_id": "run:fat"}') LIMIT 1) r WHERE r.seq > 0), '<', 8000000::numeric,
+SELECT cmp_ok((SELECT sum(m.total_bytes) FROM pg_backend_memory_contexts m, (SELECT seq FROM clutch.read_from('beginning', '{"run_id": "run:fat"}') LIMIT 1) r WHERE r.seq > 0), '<', 10000000::numeric,
 	'16 MB of envelopes are not all in memory at once');
-SELECT cmp_ok((SELECT sum(m.total_bytes) FROM (SELECT seq FROM clutch.read('fat') LIMIT 1) r, LATERAL (SELECT total_bytes FROM pg_backend_memory_contexts WHERE r.seq > 0) m), '<', 8000000::numeric,
+SELECT cmp_ok((SELECT sum(m.total_bytes) FROM (SELECT seq FROM clutch.read('fat') LIMIT 1) r, LATERAL (SELECT total_bytes FROM pg_backend_memory_contexts WHERE r.seq > 0) m), '<', 10000000::numeric,
 	'nor are those of a subscription');
 RESET work_mem;
 SELECT clutch.unsubscribe('fat') \g /dev/null

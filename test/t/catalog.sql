@@ -20,7 +20,8 @@ SELECT 'column', r.relname || '.' || a.attnum || ' ' || a.attname, concat_ws(' '
 	pg_get_expr(d.adbin, d.adrelid))
 FROM relation r JOIN pg_attribute a ON a.attrelid = r.oid AND a.attnum > 0 LEFT JOIN pg_attrdef d ON d.adrelid = r.oid AND d.adnum = a.attnum
 UNION ALL
-SELECT 'constraint', r.relname || '.' || c.conname, concat_ws(' ', c.contype, c.convalidated, c.condeferrable, pg_get_constraintdef(c.oid)) FROM relation r JOIN pg_constraint c ON c.conrelid = r.oid
+-- from 18 on, NOT NULL is a constraint with a name, which a table that was made anew beside the old one cannot have
+SELECT 'constraint', r.relname || CASE WHEN c.contype <> 'n' THEN '.' || c.conname ELSE '' END, concat_ws(' ', c.contype, c.convalidated, c.condeferrable, pg_get_constraintdef(c.oid)) FROM relation r JOIN pg_constraint c ON c.conrelid = r.oid
 UNION ALL
 SELECT 'index', r.relname, concat_ws(' ', i.indrelid::regclass::text, i.indisunique, i.indisprimary, i.indisvalid, i.indkey::text, i.indcollation::text, i.indoption::text, pg_get_indexdef(r.oid))
 FROM relation r JOIN pg_index i ON i.indexrelid = r.oid
