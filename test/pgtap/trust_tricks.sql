@@ -242,7 +242,6 @@ SELECT is(:'copied'::text, 'task:eve:1 task:eve:2 task:eve:3 ', 'so does COPY of
 \set removed `rm -f :file`
 \set ON_ERROR_STOP off
 COPY clutch.events (envelope) FROM STDIN;
-{}
 \.
 SELECT is(:'SQLSTATE'::text, '0A000', 'COPY FROM is refused to an agent');
 COPY clutch.events FROM STDIN;
@@ -263,7 +262,6 @@ REVOKE pg_read_server_files, pg_write_server_files, pg_execute_server_program FR
 GRANT pg_write_all_data TO clutch_test_eve;
 SET SESSION AUTHORIZATION clutch_test_eve;
 COPY clutch.events (envelope) FROM STDIN;
-{}
 \.
 SELECT is(:'SQLSTATE'::text, '0A000', 'nor is it open to a member of pg_write_all_data');
 \set ON_ERROR_STOP on
