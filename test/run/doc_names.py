@@ -19,7 +19,7 @@ DOCUMENTS = ["README.md", "test/README.md"] + sorted(
     os.path.relpath(path, TOP) for path in glob.glob(os.path.join(TOP, "docs/*.md")))
 FENCED = re.compile(r"^```.*?^```", re.M | re.S)
 # names that look like ours and are not in the catalog
-FOREIGN = {"clutch.control", "clutch.so", "clutch.map", "clutch.c", "clutch.h", "clutch.md"}
+FOREIGN = {"clutch.control", "clutch.so", "clutch.map", "clutch.c", "clutch.h", "clutch.md", "clutch.task_cancel"}
 
 
 def read(path):
