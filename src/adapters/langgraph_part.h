@@ -3,10 +3,10 @@
  * langgraph_part.h
  *	  For the files of langgraph alone.
  *
- * Notes in meta.langgraph: form, mode and ns say what was around the data (see
- * LanggraphForm); type is the type that the envelope had at first, because one with another
- * type now becomes a document of another form; message says how a message was
- * written; run, event, name, checkpoint_ns and own belong to events.
+ * Notes in meta.langgraph: form, mode and ns describe what was around the data (see
+ * LanggraphForm); type is the type that the envelope had when it was translated: if it has
+ * another one now, it becomes a document of another form; message describes how a message
+ * was written; run, event, name, checkpoint_ns and own belong to events.
  *
  *-------------------------------------------------------------------------
  */

@@ -5,8 +5,8 @@
  *
  * Notes: frame is "message" or "send" if the message came in a JSON-RPC object of that
  * method; stamped says where its time was, "top", "meta" or "both"; form and to are those
- * of its address (map_address.c); expects is true for a message that expects a response
- * of everybody; relationship, delivery and protocol are those of its meta.
+ * of its address (map_address.c); expects is true if the message asks everybody for a
+ * response; relationship, delivery and protocol are members of its meta.
  *
  *-------------------------------------------------------------------------
  */

@@ -410,11 +410,24 @@ mcp_status_of(const Json *envelope)
 	return type == MSG_TASK_RESULT ? "completed" : type == MSG_TASK_CANCEL ? "cancelled" : "failed";
 }
 
+/* Where the task stood in the document.  Anybody may have changed the note. */
+static const char *
+mcp_status_place(const Adapter *self, const Json *envelope)
+{
+	static const char *const places[] = {"/result/task", "/result"};
+	Slice		at = json_get_text(adapter_noted(self, envelope, ""), "/at");
+
+	for (int i = 0; i < lengthof(places); i++)
+		if (slice_present(at) && slice_equal(at, slice_of_cstring(places[i])))
+			return places[i];
+	return "/params";
+}
+
 /* an envelope that was made by mcp_read_status */
 Json *
 mcp_write_status(const Adapter *self, const Json *envelope)
 {
-	const char *at = slice_cstring(json_get_text(adapter_noted(self, envelope, ""), "/at"));
+	const char *at = mcp_status_place(self, envelope);
 	bool		is_notice = strcmp(at, "/params") == 0;
 	Json	   *raw = is_notice ? mcp_document() : mcp_response(self, envelope);
 	Json	   *said = json_get(envelope, adapter_type(envelope) == MSG_TASK_CANCEL ? "/payload/reason" : "/payload/message");

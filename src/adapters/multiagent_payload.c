@@ -158,7 +158,7 @@ multiagent_write_error(Json *document)
 
 /* ---------------------------------------------------------------------- cards */
 
-/* What is not in the card is noted as "body". */
+/* Returns the AgentCard of a handshake.  The rest of the document is kept as the note "body". */
 static Json *
 multiagent_read_card(const Adapter *self, const Json *raw, Json *payload, Json *envelope)
 {

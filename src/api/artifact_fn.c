@@ -90,7 +90,7 @@ require_size(int64 bytes)
 				 errhint("Split the content, or ask an operator to raise the setting.")));
 }
 
-/* after it has been written, so that of two sessions one sees both */
+/* To be called after the write: of two sessions that write at once, the later one then counts both. */
 static void
 require_quota(int64 added)
 {

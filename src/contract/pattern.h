@@ -19,9 +19,9 @@
 typedef struct Pattern Pattern;
 
 /*
- * Compiles a pattern, for as long as the current memory context lives.  If it cannot
- * be used, this returns NULL, and *fault is the end of a sentence that begins with
- * the pattern.
+ * Compiles a pattern; the result lives in the current memory context.  If the pattern
+ * cannot be used, this returns NULL, and *fault is the end of a sentence that begins
+ * with the pattern.
  */
 extern Pattern *pattern_compile(Slice source, const char **fault);
 

@@ -99,7 +99,7 @@ pattern_take_braced_code(Translation *t)
 	return pattern_take(t, "}") && code <= 0x10FFFF ? code : -1;
 }
 
-/* after \u: XXXX, {X..} or a pair of surrogates */
+/* Reads what follows \u: four hexadecimal digits, digits in braces, or a pair of surrogates. */
 static int
 pattern_take_unicode(Translation *t)
 {

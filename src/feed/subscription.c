@@ -215,7 +215,7 @@ subscription_use(Oid owner, RowSnapshot which)
 	return use;
 }
 
-/* after it has been inserted, so that of two sessions one sees both */
+/* To be called after the insert: of two sessions that insert at once, the later one then counts both rows. */
 static void
 subscription_check_quotas(Oid owner, int members)
 {

@@ -266,7 +266,7 @@ schedule_count(Oid owner, RowSnapshot which)
 	return n;
 }
 
-/* after it has been inserted, so that of two sessions one sees both */
+/* To be called after the insert: of two sessions that insert at once, the later one then counts both rows. */
 static void
 schedule_check_quota(Oid owner)
 {

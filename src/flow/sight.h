@@ -5,7 +5,7 @@
  *
  * Operators, and readers without scopes, see everything.  Every other role sees
  *
- *	- the runs in which an agent takes part for which it speaks (flow/right);
+ *	- the runs in which one of its agents takes part (flow/right);
  *	- the runs of the scopes that it was granted, as the role of an agent or as a
  *	  reader, unless their visibility is parent-only or private;
  *	- public runs.

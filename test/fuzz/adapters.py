@@ -6,7 +6,9 @@
 Takes the samples in test/fixtures/adapters/ apart (values swapped, members
 dropped, made up and moved, texts that are long or strange, deep nesting,
 carriers and notes that nobody has written) and hands each to clutch.inbound,
-by itself and under the name of its adapter, and to clutch.ingest.  Fails
+by itself and under the name of its adapter, and to clutch.ingest.  Half as many
+envelopes of these samples, with payloads and notes that somebody has changed, are
+handed to clutch.outbound.  Fails
 
     - on an internal error (XX...), a lost connection, a statement that hangs
     - if what inbound returns is refused by clutch.validate
@@ -92,7 +94,28 @@ BEGIN
 		END;
 	END LOOP;
 END
-$feed$
+$feed$;
+CREATE FUNCTION pg_temp.write(documents text[], adapter text) RETURNS TABLE (place int, door text, code text, said text) LANGUAGE plpgsql AS $write$
+DECLARE
+	e jsonb;
+BEGIN
+	door := 'changed';
+	FOR i IN 1 .. cardinality(documents) LOOP
+		place := i; said := NULL;
+		BEGIN
+			e := documents[i]::jsonb;
+		EXCEPTION WHEN OTHERS THEN
+			CONTINUE;
+		END;
+		BEGIN
+			code := CASE WHEN clutch.outbound(e, adapter) IS NULL THEN 'XX NULL' ELSE 'written' END;
+		EXCEPTION WHEN OTHERS THEN
+			code := SQLSTATE; said := SQLERRM;
+		END;
+		RETURN NEXT;
+	END LOOP;
+END
+$write$
 """
 
 TEXTS = [
@@ -104,6 +127,10 @@ TEXTS = [
 ]
 NUMBERS = ["0", "-0", "1", "2", "-1", "0.10", "1.5", "64", "2147483648", "9007199254740993", "9223372036854775808", "1e30", "1e308", "1e400", "1e-400", "1769941234567", "253402300800000"]
 KEYS = ["password", "token", "api_key", "x-hub-signature", "meta", "clutch", "kept", "native", "id", "type", "data", "payload", "a/b", "~", "", "0", "\u00fc"]
+
+
+TYPES = ["task.request", "task.accept", "task.progress", "task.result", "task.error", "task.cancel", "chat.message", "chat.system",
+         "tool.call", "tool.result", "tool.error", "agent.register"]
 
 
 class Verbatim(float):
@@ -182,6 +209,32 @@ def mutated(rng, sample, pool):
     return made["root"]
 
 
+def envelopes(cursor, adapter, samples):
+    found = []
+    for sample in samples:
+        try:
+            cursor.execute("SELECT clutch.inbound(%s, %s, %s)", (write(sample["raw"]), adapter, json.dumps(sample.get("context", {}))))
+            found += [row[0] for row in cursor.fetchall()]
+        except psycopg2.Error:
+            pass                # a sample of something that is refused
+        cursor.connection.rollback()
+    return found
+
+
+def changed(rng, adapter, envelope, pool):
+    """The envelope as somebody else may hand it to outbound."""
+    made = json.loads(json.dumps(envelope))
+    if rng.random() < 0.25:
+        return mutated(rng, made, pool)
+    if rng.random() < 0.5:
+        made["payload"] = mutated(rng, made.get("payload", {}), pool)
+    elif adapter in made.get("meta", {}):
+        made["meta"][adapter] = mutated(rng, made["meta"][adapter], pool)
+    if rng.random() < 0.3:
+        made["type"] = rng.choice(TYPES)
+    return made
+
+
 def memory_kb(cursor):
     cursor.execute("SELECT pg_backend_pid()")
     with open("/proc/%d/status" % cursor.fetchone()[0]) as status:
@@ -193,14 +246,19 @@ def memory_kb(cursor):
 
 def fuzz(cursor, rng, adapter, samples, count):
     pool = [get(s["raw"], p) for s in samples for p in places(s["raw"])]
+    made = envelopes(cursor, adapter, samples)
+    pieces = [get(e, p) for e in made for p in places(e)]
     seen, faults, early = collections.Counter(), 0, None
-    for done in range(0, count, BATCH):
-        sample = rng.choice(samples)
-        documents = [write(mutated(rng, rng.choice(samples)["raw"], pool)) for _ in range(BATCH)]
-        context = sample.get("context", {})
-        if rng.random() < 0.2:
-            context = dict(context, agent_id="agent:gate")
-        cursor.execute("SELECT * FROM pg_temp.feed(%s, %s, %s)", (documents, adapter, json.dumps(context)))
+    for done in range(0, count * 3 // 2, BATCH):
+        if done % (3 * BATCH) == 0:
+            documents = [write(changed(rng, adapter, rng.choice(made), pieces)) for _ in range(BATCH)]
+            cursor.execute("SELECT * FROM pg_temp.write(%s, %s)", (documents, adapter))
+        else:
+            documents = [write(mutated(rng, rng.choice(samples)["raw"], pool)) for _ in range(BATCH)]
+            context = rng.choice(samples).get("context", {})
+            if rng.random() < 0.2:
+                context = dict(context, agent_id="agent:gate")
+            cursor.execute("SELECT * FROM pg_temp.feed(%s, %s, %s)", (documents, adapter, json.dumps(context)))
         for place, door, code, said in cursor.fetchall():
             seen[door + " " + code] += 1
             if code.startswith("XX") or code in ("REFUSED", "CHANGED") or code.startswith("57"):

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter mcp
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 13);
+SELECT plan((SELECT count(*)::int FROM outcome) + 15);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -52,5 +52,11 @@ SELECT throws_ok($$SELECT clutch.inbound('{"jsonrpc": "2.0", "id": 1, "method": 
 	'nobody says what only the database says');
 SELECT throws_ok($$SELECT clutch.inbound('{"jsonrpc": "2.0", "result": {"content": []}}', 'mcp')$$, 'KL014', NULL, 'a result is one of a request');
 SELECT is(clutch.can_handle('{"jsonrpc": "2.0", "id": 1, "method": "eth/call", "params": {}}'), NULL, 'a method of another protocol is none of this one');
+
+-- a note that somebody has changed
+SELECT is(clutch.outbound(changed, 'mcp') ->> 'method', 'notifications/tasks/status', 'what says no place it knows is a notice: ' || at::text)
+FROM fixture.sample s, (VALUES ('5'::jsonb), ('"/elsewhere"')) AS v(at), LATERAL (SELECT fixture.made(s.raw, 'mcp', s.context)) AS m(e),
+	LATERAL (SELECT jsonb_set(e, '{meta,mcp}', (e #> '{meta,mcp}') || jsonb_build_object('at', at))) AS c(changed)
+WHERE s.raw @> '{"method": "notifications/tasks/status", "params": {"taskId": "t-3"}}';
 
 SELECT * FROM finish();
