@@ -64,7 +64,7 @@ LEFT JOIN LATERAL (
 	FROM (VALUES
 		(1, 'write', '{send,send_batch,validate,envelope,new_id,from_legacy,render}'),
 		(2, 'agents', '{register,heartbeat,set_status,unregister,pause,resume,find_agents,agents_meeting,agent_transitions,join_group,leave_group}'),
-		(3, 'routing', '{route,explain_route,why,version_satisfies}'),
+		(3, 'routing', '{route,explain_route,why,version_satisfies,install_rules,uninstall_rules}'),
 		(4, 'work', '{claim,extend_lease,progress,finish,fail,release,report,suspend,step,steps,answer,cancel,cancel_run,result,retry,retry_run,set_retry_policy,settle}'),
 		(5, 'contracts', '{register_schema,validate_payload,schema_of,register_workflow,unregister_workflow,workflow_from_yaml,workflow_status}'),
 		(6, 'read', '{task_tree,replay,run_graph,task_transitions}'),
@@ -82,7 +82,7 @@ LEFT JOIN LATERAL (
 	WHERE f.name = p.proname) t ON true
 WHERE p.pronamespace = 'clutch'::regnamespace
   AND p.prorettype <> ALL ('{trigger,internal}'::regtype[])
-  AND p.proname <> ALL ('{agent_card_schema,breaker,count_events,count_more,current_epoch,document_definitions,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_tables,grantees_of,my_agents,my_runs,quota_use,reads_all,require_role,revoke_rights,seen_runs,sees,slots_held,status_frequencies}')
+  AND p.proname <> ALL ('{agent_card_schema,breaker,count_events,count_more,current_epoch,document_definitions,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_tables,grantees_of,multiagent_rules,my_agents,my_runs,quota_use,reads_all,require_role,revoke_rights,seen_runs,sees,slots_held,status_frequencies}')
   AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
 ORDER BY t.n, t.place, p.proname, p.pronargs;
 COMMENT ON VIEW clutch.functions IS
@@ -166,7 +166,7 @@ FROM (VALUES ('agent'), ('operator')) AS g(grantee)
 UNION ALL
 -- what the functions that set policies write
 SELECT 'operator', w.relation, 'INSERT, UPDATE, DELETE'
-FROM (VALUES ('clutch.retry_policy'::regclass), ('clutch.group_member'::regclass), ('clutch.quota'::regclass), ('clutch.adapter'::regclass)) AS w(relation);
+FROM (VALUES ('clutch.retry_policy'::regclass), ('clutch.group_member'::regclass), ('clutch.quota'::regclass), ('clutch.adapter'::regclass), ('clutch.routing_rule'::regclass)) AS w(relation);
 COMMENT ON VIEW clutch.table_grants IS
 	'the tables, views and sequences that grant_agent, grant_reader and grant_operator grant (grantee agent, scoped_reader, reader or operator)';
 

@@ -20,6 +20,7 @@
 #include "contract/payload_type.h"
 #include "flow/answer.h"
 #include "flow/attachment.h"
+#include "flow/emission.h"
 #include "flow/expiry.h"
 #include "flow/intake.h"
 #include "flow/liveness.h"
@@ -290,6 +291,7 @@ admit_envelope(Jsonb *document, Event *event)
 	right_add_recipients(event);
 	attachment_take(event);
 	suspend_hear(event);
+	emission_note(event);
 	notify_event(event);
 	event_leave_receipt(event->seq, event->received_at, event->envelope.id, false,
 						event->envelope.run_id, event->envelope.task_id, event->late);

@@ -22,6 +22,7 @@
 #include "protocol/place.h"
 #include "routing/decision.h"
 #include "routing/router.h"
+#include "routing/rule.h"
 #include "semver/version_range.h"
 #include "store/event.h"
 #include "task/task.h"
@@ -99,6 +100,20 @@ why_candidate_detail(Slice cost, int64 last_chosen)
 
 /* ---------------------------------------------------- route, explain_route */
 
+/* "cost low, never chosen; rules urgent, research" */
+static Slice
+explain_candidate_detail(const Candidate *candidate, const Requirement *requirement)
+{
+	Slice		detail = why_candidate_detail(slice_of_cstring(level_cost[candidate->cost]),
+										 candidate->last_chosen);
+	char	   *rules = requirement_rule_names(requirement);
+
+	if (rules == NULL)
+		return detail;
+	return slice_of_cstring(psprintf("%.*s; %s %s", detail.len, detail.s,
+									 requirement->nrules == 1 ? "rule" : "rules", rules));
+}
+
 /* the scope is the one that the request names: its run may not exist yet */
 static void
 route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement)
@@ -110,7 +125,9 @@ route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement
 		problem_add(faults, "/type", "WRONG_VALUE", "Only a task.request is routed.");
 	if (faults->n > 0)
 		problem_raise(faults, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
-	requirement_of(envelope, envelope->orders.scope, requirement);
+	/* which also sees to it that what others have changed reaches us */
+	(void) roster_get();
+	rule_requirement_of(envelope, envelope->orders.scope, requirement);
 	/* what a run has cost is not told by the agents that it can no longer pay */
 	if (roster_limits_spending(roster_get()) && !visible_run(envelope->run_id))
 		requirement->run_id = SLICE_NONE;
@@ -150,8 +167,7 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 		const Candidate *candidate = &choice->candidates[i];
 
 		why_put_candidate(fcinfo, candidate->agent_id,
-					  why_candidate_detail(slice_of_cstring(level_cost[candidate->cost]),
-									candidate->last_chosen),
+					  explain_candidate_detail(candidate, &requirement),
 					  candidate->score, candidate->load, candidate->success_rate, i + 1);
 	}
 	for (i = 0; i < roster_size(choice->roster); i++)
@@ -275,7 +291,7 @@ why_put_choice(FunctionCallInfo fcinfo, const LoggedChoice *choice)
 
 	if (choice->type == MSG_ROUTING_DECISION)
 		why_put_chosen(fcinfo, payload);
-	for (reason = REJECTED_STATUS; reason < NUM_REJECTIONS; reason++)
+	for (reason = FIRST_REJECTION; reason < NUM_REJECTIONS; reason++)
 		shown += why_put_examples(fcinfo, rejected, rejection_name(reason));
 	/* no agent was considered: there is only the message */
 	if (choice->type == MSG_ROUTING_FAILURE && shown == 0)

@@ -97,7 +97,8 @@
 	X(ARTIFACT_UPLOAD, "artifact_upload", 5) \
 	X(ARTIFACT_OWNER, "artifact_owner", 2) \
 	X(ARTIFACT_USE, "artifact_use", 3) \
-	X(ADAPTER, "adapter", 7)
+	X(ADAPTER, "adapter", 7) \
+	X(ROUTING_RULE, "routing_rule", 14)
 
 #define STATE_TABLE_CONSTANT(constant, name, columns)	TABLE_##constant,
 typedef enum StateTable
@@ -189,7 +190,8 @@ enum
 	X(ARTIFACT_USE, "artifact_use_pkey")	/* seq, digest */ \
 	X(ARTIFACT_USE_DIGEST, "artifact_use_digest")	/* digest */ \
 	X(ADAPTER, "adapter_pkey")	/* name */ \
-	X(ADAPTER_PLACE, "adapter_place")	/* place, name */
+	X(ADAPTER_PLACE, "adapter_place")	/* place, name */ \
+	X(ROUTING_RULE, "routing_rule_pkey")	/* name */
 
 #define STATE_INDEX_CONSTANT(constant, name)	INDEX_##constant,
 typedef enum StateIndex

@@ -24,6 +24,7 @@ static struct
 	[STALE_SLOTS] = {TABLE_AGENT_SLOT},
 	[STALE_KEYS] = {TABLE_AGENT_KEY},
 	[STALE_QUOTAS] = {TABLE_QUOTA},
+	[STALE_RULES] = {TABLE_ROUTING_RULE},
 };
 
 /* Invalidations may arrive at any moment, so this only counts. */

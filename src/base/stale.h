@@ -26,7 +26,8 @@ typedef enum StalePart
 	STALE_FAILURES,				/* clutch.agent_failure */
 	STALE_SLOTS,				/* clutch.agent_slot, whose changes are not announced */
 	STALE_KEYS,					/* clutch.agent_key */
-	STALE_QUOTAS				/* clutch.quota */
+	STALE_QUOTAS,				/* clutch.quota */
+	STALE_RULES					/* clutch.routing_rule */
 } StalePart;
 
 extern uint64 stale_count(StalePart part);

@@ -35,6 +35,7 @@ typedef struct Workflow
 	int64		version;		/* 0: the document names none */
 	int			nsteps;
 	WorkflowStep *steps;
+	bool		next_actions;	/* agents may add tasks to a run, see flow/emission.h */
 } Workflow;
 
 /* workflow_read.c: reads a definition and adds its faults to the list */

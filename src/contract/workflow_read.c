@@ -17,7 +17,8 @@ enum
 	WORKFLOW_STEPS,
 	WORKFLOW_VERSION,
 	WORKFLOW_NAME,
-	WORKFLOW_DESCRIPTION
+	WORKFLOW_DESCRIPTION,
+	WORKFLOW_NEXT_ACTIONS
 };
 
 static const Slice workflow_names[] = {
@@ -25,6 +26,7 @@ static const Slice workflow_names[] = {
 	FIELD("version"),
 	FIELD("workflow"),
 	FIELD("description"),
+	FIELD("next_actions"),
 };
 static const FieldTable workflow_fields = FIELD_TABLE(workflow_names, ADVICE);
 
@@ -226,6 +228,7 @@ workflow_read(Jsonb *document, Workflow *workflow, ProblemList *list)
 					place_quote(workflow->name));
 	(void) fields_integer(&f, WORKFLOW_VERSION, OPTIONAL, 1, PG_INT32_MAX, &workflow->version);
 	(void) fields_text(&f, WORKFLOW_DESCRIPTION, OPTIONAL, TEXT_STRING);
+	(void) fields_bool(&f, WORKFLOW_NEXT_ACTIONS, OPTIONAL, &workflow->next_actions);
 	steps = fields_array(&f, WORKFLOW_STEPS, REQUIRED, list->limits->max_list, "clutch.max_list");
 	place = fields_place(&f, WORKFLOW_STEPS);
 	if (steps == NULL)

@@ -19,7 +19,7 @@
 
 #include "base/rows.h"
 #include "base/text.h"
-#include "feed/path.h"
+#include "base/path.h"
 
 typedef struct Filter
 {
@@ -32,7 +32,7 @@ typedef struct Filter
 	SliceList	domains;
 	SliceList	payload_types;
 	SliceList	inboxes;		/* the recipients that reach one of the agents */
-	FilterPath	path;
+	DocumentPath	path;
 } Filter;
 
 /*

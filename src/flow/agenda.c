@@ -17,7 +17,7 @@
 
 static const char *const kind_names[NUM_CONSEQUENCE_KINDS] = {
 	"cancel_children", "cancel", "orphan", "dependent", "join", "wake", "lift", "route", "displace",
-	"take_away",
+	"take_away", "emit",
 	"give_up", "timed_out", "offer", "timers", "tick"
 };
 
@@ -155,16 +155,17 @@ static TransactionWatch agenda_watch = {
 /* ------------------------------------------------------------------ adding */
 
 /*
- * A JOIN of another number of children, a WAKE by another message, or another
- * cause of a TAKE_AWAY, is another entry.
+ * A JOIN of another number of children, a WAKE by another message, another cause of
+ * a TAKE_AWAY, or an EMIT by another rule or for another event, is another entry.
  */
 static bool
 agenda_is_same(const Consequence *a, const Consequence *b)
 {
 	return a->kind == b->kind && slice_equal(a->subject, b->subject) &&
 		(a->kind != CONSEQUENCE_JOIN || a->amount == b->amount) &&
-		(a->kind != CONSEQUENCE_WAKE || a->seq == b->seq) &&
-		(a->kind != CONSEQUENCE_TAKE_AWAY || slice_equal(a->because, b->because));
+		((a->kind != CONSEQUENCE_WAKE && a->kind != CONSEQUENCE_EMIT) || a->seq == b->seq) &&
+		((a->kind != CONSEQUENCE_TAKE_AWAY && a->kind != CONSEQUENCE_EMIT) ||
+		 slice_equal(a->because, b->because));
 }
 
 static void

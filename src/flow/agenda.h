@@ -35,6 +35,7 @@ typedef enum ConsequenceKind
 	CONSEQUENCE_ROUTE,			/* it waits, and may have to end: flow/offer.h */
 	CONSEQUENCE_DISPLACE,		/* it may take the place of a less urgent one: flow/displace.h */
 	CONSEQUENCE_TAKE_AWAY,		/* its agent (because) does not work: flow/liveness.h */
+	CONSEQUENCE_EMIT,			/* a rule (because) adds requests to an event (seq) of it: flow/emission.h */
 	/* of an agent */
 	CONSEQUENCE_GIVE_UP,		/* it has stopped: flow/liveness.h */
 	CONSEQUENCE_TIMED_OUT,		/* a task of it timed out: flow/liveness.h */
@@ -52,7 +53,7 @@ typedef struct Consequence
 	Slice		subject;		/* task_id or agent_id; empty for neither */
 	Slice		because;		/* see the kind; may be absent */
 	int			amount;			/* JOIN: of the child's join; LIFT: a priority; else how many */
-	int64		seq;			/* JOIN: request_seq of the last child that ended; WAKE: of a message, or 0 */
+	int64		seq;			/* JOIN: request_seq of the last child that ended; WAKE: of a message, or 0; EMIT */
 } Consequence;
 
 /* "cancel_children", ...: the column kind of clutch.consequence */

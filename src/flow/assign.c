@@ -21,6 +21,7 @@
 #include "registry/slot.h"
 #include "routing/decision.h"
 #include "routing/router.h"
+#include "routing/rule.h"
 #include "utils/memutils.h"
 #include "wake/notify.h"
 
@@ -54,6 +55,13 @@ assign_choice_take_slot(const Task *task, Choice *choice, int *slot_no)
 
 /* ------------------------------------------------------------------ giving */
 
+/* Is the task routed for the first time? */
+static bool
+assign_is_first(const Task *task)
+{
+	return task->status == TASK_PENDING && task->attempt == 1 && !slice_present(task->code);
+}
+
 /*
  * A request that names one agent is given to it without a choice, hence without
  * a decision event.  But the log has to say when the task was given if that
@@ -64,10 +72,8 @@ assign_choice_take_slot(const Task *task, Choice *choice, int *slot_no)
 static bool
 assign_needs_decision(const Task *task, const Requirement *requirement)
 {
-	bool		is_first = task->attempt == 1 && !slice_present(task->code);
-
-	return !requirement_is_direct(requirement) || !is_first || requirement->has_after ||
-		task_is_held(task);
+	return !requirement_is_direct(requirement) || !assign_is_first(task) ||
+		requirement->has_after || requirement->nrules > 0 || task_is_held(task);
 }
 
 static void
@@ -77,6 +83,8 @@ assign_give(Task *task, const Requirement *requirement, const Choice *choice, in
 	TaskEvent	event = {STEP_ASSIGN, task->request_seq, at};
 	Notice		decision = {MSG_ROUTING_DECISION};
 
+	event.has_priority = requirement->priority >= 0;
+	event.priority = requirement->priority;
 	event.agent = slice_copy(choice->candidates[selected].agent_id);
 	if (!assign_needs_decision(task, requirement))
 	{
@@ -117,6 +125,9 @@ assign_wait(Task *task, const Requirement *requirement, const Choice *choice,
 	bool		is_news = task_is_held(task) || !slice_equal(task->code, code);
 
 	assign_wake_candidates(choice);
+	/* as the failure says, but its place among those that wait depends on it */
+	if (requirement->priority >= 0)
+		step_set_priority(task, requirement->priority);
 	waiting_put(task, requirement);
 	if (!is_news)
 	{
@@ -177,7 +188,10 @@ assign_give_back(Task *task, const Requirement *requirement, Slice request_id, T
 static void
 assign_read_requirement(const Task *task, const Envelope *request, Requirement *requirement)
 {
-	requirement_of(request, task->scope, requirement);
+	rule_requirement_of(request, task->scope, requirement);
+	/* it is said once: the task may have been lifted since */
+	if (!assign_is_first(task))
+		requirement->priority = -1;
 	if (task->past_agents.n > 0 && task->reason != CLAIM_NEW && !claim_reason_goes_back(task->reason))
 		requirement->avoid = task->past_agents.items[task->past_agents.n - 1];
 }

@@ -33,6 +33,7 @@
 #include "registry/roster.h"
 #include "registry/slot.h"
 #include "routing/requirement.h"
+#include "routing/rule.h"
 #include "settings.h"
 #include "store/event.h"
 #include "store/participant.h"
@@ -351,7 +352,7 @@ rebuild_read_requirement(const Task *task, Requirement *requirement)
 	if (document == NULL)
 		return false;
 	envelope_read_admitted(document, &request, problem_list());
-	requirement_of(&request, task->scope, requirement);
+	rule_requirement_of(&request, task->scope, requirement);
 	return true;
 }
 

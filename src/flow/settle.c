@@ -15,6 +15,7 @@
 #include "flow/dependency.h"
 #include "flow/displace.h"
 #include "flow/due.h"
+#include "flow/emission.h"
 #include "flow/join.h"
 #include "flow/lift.h"
 #include "flow/liveness.h"
@@ -59,6 +60,8 @@ settle_one(const Consequence *consequence)
 			return displace_settle(consequence);
 		case CONSEQUENCE_TAKE_AWAY:
 			return liveness_settle_task(consequence);
+		case CONSEQUENCE_EMIT:
+			return emission_settle(consequence);
 		case CONSEQUENCE_GIVE_UP:
 			return liveness_settle_agent(consequence);
 		case CONSEQUENCE_TIMED_OUT:

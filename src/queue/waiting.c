@@ -15,6 +15,7 @@
 #include "queue/waiting_kind.h"
 #include "routing/anchor.h"
 #include "routing/router.h"
+#include "routing/rule.h"
 #include "settings.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
@@ -92,6 +93,7 @@ typedef struct FittingKinds
 {
 	uint64		agent;			/* key: hash of agent_id */
 	uint64		registry;		/* count of the registry's changes */
+	uint64		rules;			/* and of those of the routing rules */
 	Oid			table;			/* clutch.waiting: the extension may be created anew */
 	TimestampTz looked_at;
 	int64		passed;
@@ -150,6 +152,7 @@ waiting_look_for_fitting(FittingKinds *list, Slice agent_id)
 
 	list->n = 0;
 	list->registry = roster_changes();
+	list->rules = rule_changes();
 	list->table = rows_table_oid(TABLE_WAITING);
 	list->looked_at = DT_NOBEGIN;
 	list->passed = 0;
@@ -206,6 +209,7 @@ waiting_fitting_kinds(Slice agent_id, int factor)
 	}
 	(void) roster_get();
 	if (list->table != rows_table_oid(TABLE_WAITING) || list->registry != roster_changes() ||
+		list->rules != rule_changes() ||
 		queue_worth_looking(list->passed, list->looked_at, factor))
 		waiting_look_for_fitting(list, agent_id);
 	return list;

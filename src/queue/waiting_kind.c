@@ -10,6 +10,7 @@
 #include "protocol/problem.h"
 #include "queue/waiting_kind.h"
 #include "routing/anchor.h"
+#include "routing/rule.h"
 #include "store/event.h"
 #include "task/task.h"
 #include "utils/hsearch.h"
@@ -105,6 +106,8 @@ waiting_kind_forget(int64 kind)
 	waiting_kind_list_free_kept(&kept->policy.egress_allowlist);
 	waiting_kind_list_free_kept(&kept->named);
 	waiting_kind_list_free_kept(&kept->groups);
+	if (kept->rules != NULL)
+		pfree(kept->rules);
 	if (slice_present(kept->scope))
 		pfree(unconstify(char *, kept->scope.s));
 	if (slice_present(entry->holder))
@@ -131,6 +134,7 @@ waiting_kind_remember(int64 kind, Slice holder, const Requirement *requirement)
 	kept.policy.egress_allowlist = waiting_kind_list_keep(&requirement->policy.egress_allowlist);
 	kept.named = waiting_kind_list_keep(&requirement->named);
 	kept.groups = waiting_kind_list_keep(&requirement->groups);
+	kept.rules = requirement_copy_rules(requirement);
 	kept.scope = slice_present(requirement->scope) ? slice_copy(requirement->scope) : SLICE_NONE;
 	kept.run_id = SLICE_NONE;
 	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
@@ -158,10 +162,13 @@ waiting_kind_read(int64 kind, Slice task_id)
 	if (request == NULL)
 		return NULL;
 	envelope_read_admitted(request, &envelope, problem_list());
-	requirement_of(&envelope, task->scope, &requirement);
+	rule_requirement_of(&envelope, task->scope, &requirement);
 	/* before 0.3.0, tasks that were offered shared the kind of those that are pending */
 	if (task_is_offered(task) && kind == waiting_kind_of_offered(&requirement, task->agent_id))
 		holder = task->agent_id;
+	/* the rules have changed since: the task gets another kind when it is tried again */
+	else if (kind != waiting_kind_of(&requirement))
+		return NULL;
 	return waiting_kind_remember(kind, holder, &requirement);
 }
 

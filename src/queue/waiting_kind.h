@@ -39,7 +39,8 @@ extern void waiting_kind_range(uint64 anchor, int64 *first, int64 *last);
 
 /*
  * What a kind requires, read from the request of any task that waits with it
- * unless it is remembered; NULL if that task has gone meanwhile.  Valid until
+ * unless it is remembered; NULL if that task has gone meanwhile, or if by the rules
+ * of now (routing/rule.h) it is of another kind.  Valid until
  * the next call.  *was_read is set if the request had to be read.
  */
 extern WaitingKind *waiting_kind_get(int64 kind, Slice task_id, bool *was_read);

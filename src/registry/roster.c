@@ -13,6 +13,8 @@
  */
 #include "clutch.h"
 
+#include <ctype.h>
+
 #include "registry/roster_part.h"
 
 #include "base/stale.h"
@@ -192,6 +194,25 @@ roster_add_agents(const RosterWord *word, AgentSet *set)
 		for (i = 0; i < word->nagents; i++)
 			agent_set_add(set, word->agents[i]);
 	}
+}
+
+static bool
+roster_model_is_of_family(Slice model, Slice family)
+{
+	return model.len >= family.len && pg_strncasecmp(model.s, family.s, family.len) == 0 &&
+		(model.len == family.len || !isalnum((unsigned char) model.s[family.len]));
+}
+
+void
+roster_add_agents_of_family(const Roster *roster, Slice family, AgentSet *set)
+{
+	const RosterWord *word;
+
+	if (roster_count_words(roster, BY_MODEL) == 0)
+		return;
+	for (word = roster->all_words; word != NULL; word = word->next)
+		if (word->key == BY_MODEL && roster_model_is_of_family(word->text, family))
+			roster_add_agents(word, set);
 }
 
 const AgentSet *

@@ -72,9 +72,10 @@ typedef enum RosterKey
 	BY_TAG,
 	BY_TOOL,					/* tools and servers */
 	BY_GROUP,
-	BY_SCOPE
+	BY_SCOPE,
+	BY_MODEL
 } RosterKey;
-#define NUM_ROSTER_KEYS		(BY_SCOPE + 1)
+#define NUM_ROSTER_KEYS		(BY_MODEL + 1)
 
 typedef struct RosterWord RosterWord;
 
@@ -115,6 +116,12 @@ typedef struct RosterCapability
 extern const RosterWord *roster_word(const Roster *roster, RosterKey key, Slice text);
 extern int	roster_count_words(const Roster *roster, RosterKey key);
 extern void roster_add_agents(const RosterWord *word, AgentSet *set);
+
+/*
+ * Adds the agents whose model is of a family, in any case: gpt-5 is the family of
+ * gpt-5 itself and of gpt-5-mini, and not of gpt-50.
+ */
+extern void roster_add_agents_of_family(const Roster *roster, Slice family, AgentSet *set);
 
 /* card.ncapabilities of them, in the order of the card */
 extern const RosterCapability *roster_capabilities(const Roster *roster, int ordinal);

@@ -372,5 +372,8 @@ roster_card_read(RosterReading *reading, JsonbContainer *card, int agent, Roster
 			roster_card_read_groups(reading, &part, agent, &to->groups);
 		else if (KEY_IS(key, "scopes"))
 			roster_card_read_scopes(reading, &part, agent);
+		else if (KEY_IS(key, "model") && slice_present(roster_card_text_of(&part)))
+			roster_note_word(reading, roster_intern(reading->roster, BY_MODEL, NULL,
+													roster_card_text_of(&part)), agent);
 	}
 }

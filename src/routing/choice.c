@@ -10,6 +10,7 @@
 #include "routing/choice.h"
 
 static const char *const rejection_names[NUM_REJECTIONS] = {
+	[REJECTED_RULE] = "rule",
 	[REJECTED_STATUS] = "status",
 	[REJECTED_PAUSED] = "paused",
 	[REJECTED_BREAKER] = "breaker",

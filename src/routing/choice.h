@@ -21,6 +21,7 @@
 typedef enum Rejection
 {
 	REJECTED_NOT,				/* eligible */
+	REJECTED_RULE,
 	REJECTED_STATUS,
 	REJECTED_PAUSED,
 	REJECTED_BREAKER,
@@ -33,6 +34,7 @@ typedef enum Rejection
 	REJECTED_REQUIRES,
 	REJECTED_CONCURRENCY
 } Rejection;
+#define FIRST_REJECTION	REJECTED_RULE
 #define NUM_REJECTIONS	(REJECTED_CONCURRENCY + 1)
 
 /* "status", "scope", ... ; NULL for REJECTED_NOT */
@@ -91,6 +93,8 @@ typedef struct Choice
 	Need	   *needs;			/* of requires */
 	AgentSet   *allowed_tools;	/* by number of the word; NULL: any tool */
 	AgentSet   *looked_at;		/* named, in the groups, or all */
+	AgentSet   *ruled;			/* of these, the ones that the rules leave; the same set if
+								 * there are none */
 	AgentSet   *capable;		/* of these, the ones with everything required */
 	AgentSet   *left[NUM_REJECTIONS];	/* after this filter and those before; may
 										 * be the same set as before */

@@ -40,6 +40,16 @@ decision_runner_up(const Choice *choice, int selected)
 	return selected + 1 < choice->ncandidates ? &choice->candidates[selected + 1] : NULL;
 }
 
+/* "; rules urgent, research" */
+static void
+decision_say_rules(StringInfo words, const Requirement *requirement)
+{
+	char	   *names = requirement_rule_names(requirement);
+
+	if (names != NULL)
+		appendStringInfo(words, "; %s %s", requirement->nrules == 1 ? "rule" : "rules", names);
+}
+
 static char *
 decision_reason_of(const Requirement *requirement, const Choice *choice, int selected)
 {
@@ -67,7 +77,39 @@ decision_reason_of(const Requirement *requirement, const Choice *choice, int sel
 	appendStringInfo(&words, ", %s", other == NULL ? "only candidate" :
 					 tiebreak_words(&choice->candidates[selected], other,
 									choice->avoided));
+	decision_say_rules(&words, requirement);
 	return words.data;
+}
+
+static void
+decision_say_failure(StringInfo words, const Requirement *requirement, const Choice *choice)
+{
+	switch (choice->failure)
+	{
+		case NO_CAPABLE_AGENT:
+			if (requirement->requires.n == 0)
+				appendStringInfoString(words, "no agent is registered");
+			else
+			{
+				appendStringInfoString(words, "no agent has everything required: ");
+				decision_say_list(words, &requirement->requires);
+			}
+			break;
+		case NO_CAPACITY:
+			appendStringInfo(words, "agents that could take it have all the tasks they take at once: %d",
+							 choice->rejected[REJECTED_CONCURRENCY].count);
+			break;
+		case NO_AGENT_AVAILABLE:
+			appendStringInfoString(words, requirement_is_direct(requirement) ?
+								   "the agent named by the request is not available" :
+								   "no agent that could take it is available");
+			break;
+		case POLICY_DENIED:
+			appendStringInfoString(words, "no agent that could take it is allowed to by the policy of the request");
+			break;
+		case ROUTING_SUCCEEDED:
+			break;
+	}
 }
 
 static char *
@@ -76,32 +118,8 @@ decision_failure_message(const Requirement *requirement, const Choice *choice)
 	StringInfoData words;
 
 	initStringInfo(&words);
-	switch (choice->failure)
-	{
-		case NO_CAPABLE_AGENT:
-			if (requirement->requires.n == 0)
-				appendStringInfoString(&words, "no agent is registered");
-			else
-			{
-				appendStringInfoString(&words, "no agent has everything required: ");
-				decision_say_list(&words, &requirement->requires);
-			}
-			break;
-		case NO_CAPACITY:
-			appendStringInfo(&words, "agents that could take it have all the tasks they take at once: %d",
-							 choice->rejected[REJECTED_CONCURRENCY].count);
-			break;
-		case NO_AGENT_AVAILABLE:
-			appendStringInfoString(&words, requirement_is_direct(requirement) ?
-								   "the agent named by the request is not available" :
-								   "no agent that could take it is available");
-			break;
-		case POLICY_DENIED:
-			appendStringInfoString(&words, "no agent that could take it is allowed to by the policy of the request");
-			break;
-		case ROUTING_SUCCEEDED:
-			break;
-	}
+	decision_say_failure(&words, requirement, choice);
+	decision_say_rules(&words, requirement);
 	return words.data;
 }
 
@@ -114,7 +132,7 @@ decision_put_rejected(DocumentBuilder *b, const Choice *choice)
 	int			i;
 
 	document_open_object(b, "rejected");
-	for (reason = REJECTED_STATUS; reason < NUM_REJECTIONS; reason++)
+	for (reason = FIRST_REJECTION; reason < NUM_REJECTIONS; reason++)
 	{
 		const RejectionTally *tally = &choice->rejected[reason];
 
@@ -193,6 +211,24 @@ decision_candidates_to_name(const Choice *choice, int selected, const Candidate 
 	return n;
 }
 
+static void
+decision_put_rules(DocumentBuilder *b, const Requirement *requirement)
+{
+	if (requirement->nrules == 0)
+		return;
+	document_open_array(b, "rules");
+	for (int i = 0; i < requirement->nrules; i++)
+		document_add_text(b, requirement->rules[i].name);
+	document_close_array(b);
+}
+
+static void
+decision_put_priority(DocumentBuilder *b, const Requirement *requirement)
+{
+	if (requirement->priority >= 0)
+		document_put_int(b, "priority", requirement->priority);
+}
+
 /* Keys are put in jsonb's own order, by length, which spares sorting them. */
 Jsonb *
 decision_payload(const Requirement *requirement, const Choice *choice,
@@ -204,11 +240,13 @@ decision_payload(const Requirement *requirement, const Choice *choice,
 	int			i;
 
 	document_begin(&b);
+	decision_put_rules(&b, requirement);
 	document_put_cstring(&b, "reason", decision_reason_of(requirement, choice, selected));
 	decision_put_scores(&b, named, n);
 	document_put_int(&b, "attempt", attempt);
 	decision_put_details(&b, named, n);
 	document_put_text(&b, "request", request_id);
+	decision_put_priority(&b, requirement);
 	decision_put_rejected(&b, choice);
 	document_put_text(&b, "selected", choice->candidates[selected].agent_id);
 	document_open_array(&b, "candidates");
@@ -225,8 +263,10 @@ failure_payload(const Requirement *requirement, const Choice *choice, Slice requ
 
 	document_begin(&b);
 	document_put_cstring(&b, "code", routing_failure_name(choice->failure));
+	decision_put_rules(&b, requirement);
 	document_put_cstring(&b, "message", decision_failure_message(requirement, choice));
 	document_put_text(&b, "request", request_id);
+	decision_put_priority(&b, requirement);
 	decision_put_rejected(&b, choice);
 	document_put_bool(&b, "retryable", routing_failure_is_retryable(choice->failure));
 	return document_end(&b);

@@ -4,7 +4,9 @@
  *	  The payloads of routing.decision and routing.failure (spec 4.3).
  *
  * routing.decision:
- *	{"selected": "agent:ken", "request": "msg_..", "attempt": 1,
+ *	{"rules": ["urgent", ..],					-- that have touched the request, if any
+ *	 "priority": 4,								-- if one of them sets it
+ *	 "selected": "agent:ken", "request": "msg_..", "attempt": 1,
  *	 "candidates": ["agent:ken", ...],			-- best first, at most
  *												   clutch.decision_candidates
  *	 "scores": {"agent:ken": 0.92, ...},
@@ -14,7 +16,8 @@
  *	 "rejected": {"requires": {"count": 3, "agents": ["agent:a", ..]}, ...},
  *	 "reason": "matched requires[skill:research], lowest load"}
  *
- * routing.failure: "code", "retryable", "message", "rejected", "request".
+ * routing.failure: "code", "retryable", "message", "rejected", "request", and "rules"
+ * and "priority" as above.
  *
  * The details are columns, because an object for each of twenty candidates cost
  * more to make than the choice.

@@ -43,6 +43,21 @@ explain_versions(StringInfo words, const Choice *choice, const Need *need, int o
 		appendStringInfoChar(words, ')');
 }
 
+/* the rule that requires it, unless the request does so itself; or NULL */
+static const AppliedRule *
+explain_rule_that_requires(const Requirement *requirement, Slice text)
+{
+	for (int r = 0; r < requirement->nrules; r++)
+	{
+		const AppliedRule *rule = &requirement->rules[r];
+
+		for (int i = 0; i < rule->requires.n; i++)
+			if (slice_equal(rule->requires.items[i], text))
+				return rule;
+	}
+	return NULL;
+}
+
 static void
 explain_requires(StringInfo words, const Choice *choice, int ordinal)
 {
@@ -53,6 +68,7 @@ explain_requires(StringInfo words, const Choice *choice, int ordinal)
 	{
 		const Need *need = &choice->needs[i];
 		AgentSet   *met = agent_set_none(roster_size(choice->roster));
+		const AppliedRule *rule;
 
 		match_add_agents(need, met);
 		if (!agent_set_has(met, ordinal))
@@ -60,9 +76,41 @@ explain_requires(StringInfo words, const Choice *choice, int ordinal)
 			appendStringInfo(words, "%s%.*s", separator, need->text.len, need->text.s);
 			if (need->capability != NULL)
 				explain_versions(words, choice, need, ordinal);
+			rule = explain_rule_that_requires(&choice->requirement, need->text);
+			if (rule != NULL)
+				appendStringInfo(words, ", which rule %.*s requires", rule->name.len, rule->name.s);
 			separator = ", ";
 		}
 		pfree(met);
+	}
+}
+
+/* the first rule that excludes the agent */
+static void
+explain_rule(StringInfo words, const Choice *choice, int ordinal)
+{
+	const Requirement *requirement = &choice->requirement;
+
+	for (int i = 0; i < requirement->nrules; i++)
+	{
+		const AppliedRule *rule = &requirement->rules[i];
+		AgentSet   *left = agent_set_copy(choice->looked_at);
+		bool		is_left;
+
+		filter_drop_by_rule(choice->roster, rule, left);
+		is_left = agent_set_has(left, ordinal);
+		pfree(left);
+		if (is_left)
+			continue;
+		appendStringInfo(words, "rule %.*s ", rule->name.len, rule->name.s);
+		if (rule->only.n == 0)
+			appendStringInfo(words, "excludes model %.*s", rule->unlike.len, rule->unlike.s);
+		else
+			appendStringInfoString(words, rule->sends ? "sends it to " : "restricts it to ");
+		for (int n = 0; n < rule->only.n; n++)
+			appendStringInfo(words, "%s%.*s", n > 0 ? ", " : "", rule->only.items[n].len,
+							 rule->only.items[n].s);
+		return;
 	}
 }
 
@@ -145,6 +193,9 @@ explain_in_words(StringInfo words, const Choice *choice, Rejection rejection, in
 
 	switch (rejection)
 	{
+		case REJECTED_RULE:
+			explain_rule(words, choice, ordinal);
+			break;
 		case REJECTED_STATUS:
 			appendStringInfo(words, "is %s", agent_status_name(agent->status));
 			break;
@@ -199,7 +250,7 @@ explain_rejection(const Choice *choice, int ordinal, char **detail)
 	StringInfoData words;
 	Rejection	filter;
 
-	for (filter = REJECTED_STATUS; filter <= REJECTED_CONCURRENCY; filter++)
+	for (filter = FIRST_REJECTION; filter <= REJECTED_CONCURRENCY; filter++)
 	{
 		if (!agent_set_has(choice->left[filter], ordinal))
 			break;

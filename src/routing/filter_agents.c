@@ -46,6 +46,67 @@ filter_agents_to_look_at(const Requirement *requirement, const Roster *roster)
 	return set;
 }
 
+/* The agents that have one of the IDs, or are in one of the groups. */
+static AgentSet *
+filter_agents_of(const Roster *roster, const SliceList *agents_and_groups)
+{
+	AgentSet   *set = agent_set_none(roster_size(roster));
+
+	for (int i = 0; i < agents_and_groups->n; i++)
+	{
+		Slice		name = agents_and_groups->items[i];
+		const RosterWord *group = roster_word(roster, BY_GROUP, name);
+		int			ordinal = roster_find(roster, name);
+
+		if (group != NULL)
+			roster_add_agents(group, set);
+		if (ordinal >= 0)
+			agent_set_add(set, ordinal);
+	}
+	return set;
+}
+
+void
+filter_drop_by_rule(const Roster *roster, const AppliedRule *rule, AgentSet *left)
+{
+	const RosterWord *model = slice_present(rule->unlike) ?
+		roster_word(roster, BY_MODEL, rule->unlike) : NULL;
+	AgentSet   *set;
+
+	if (rule->only.n > 0)
+	{
+		set = filter_agents_of(roster, &rule->only);
+		agent_set_and(left, set);
+		pfree(set);
+	}
+	if (model != NULL)
+	{
+		set = agent_set_none(roster_size(roster));
+		roster_add_agents(model, set);
+		agent_set_minus(left, set);
+		pfree(set);
+	}
+}
+
+/* Which of the agents that are looked at do the rules leave? */
+static AgentSet *
+filter_agents_ruled(const Requirement *requirement, const Roster *roster, AgentSet *looked_at)
+{
+	AgentSet   *set = looked_at;
+
+	for (int i = 0; i < requirement->nrules; i++)
+	{
+		const AppliedRule *rule = &requirement->rules[i];
+
+		if (rule->only.n == 0 && !slice_present(rule->unlike))
+			continue;
+		if (set == looked_at)
+			set = agent_set_copy(looked_at);
+		filter_drop_by_rule(roster, rule, set);
+	}
+	return set;
+}
+
 static AgentSet *
 filter_agents_tools_allowed(const MessagePolicy *policy, const Roster *roster)
 {
@@ -75,8 +136,9 @@ filter_begin(const Requirement *requirement, Roster *roster)
 	choice->needs = match_requires(roster, &requirement->requires);
 	choice->allowed_tools = filter_agents_tools_allowed(&requirement->policy, roster);
 	choice->looked_at = filter_agents_to_look_at(requirement, roster);
+	choice->ruled = filter_agents_ruled(requirement, roster, choice->looked_at);
 	choice->capable = match_all(roster, choice->needs, requirement->requires.n);
-	agent_set_and(choice->capable, choice->looked_at);
+	agent_set_and(choice->capable, choice->ruled);
 	choice->avoided = slice_present(requirement->avoid) ?
 		roster_find(roster, requirement->avoid) : -1;
 	return choice;
@@ -241,6 +303,8 @@ filter_agents_applies(const Choice *choice, Rejection filter)
 
 	switch (filter)
 	{
+		case REJECTED_RULE:
+			return choice->ruled != choice->looked_at;
 		case REJECTED_PAUSED:
 			return roster_has_pauses(choice->roster);
 		case REJECTED_SCOPE:
@@ -268,6 +332,9 @@ filter_agents_apply(Choice *choice, Rejection filter, AgentSet *left)
 
 	switch (filter)
 	{
+		case REJECTED_RULE:
+			agent_set_and(left, choice->ruled);
+			break;
 		case REJECTED_STATUS:
 			agent_set_and(left, roster_taking_work(roster));
 			break;
@@ -342,7 +409,7 @@ filter_agents_all(Choice *choice, const Breaker *breakers, int n)
 	AgentSet   *before = choice->looked_at;
 	Rejection	filter;
 
-	for (filter = REJECTED_STATUS; filter <= REJECTED_REQUIRES; filter++)
+	for (filter = FIRST_REJECTION; filter <= REJECTED_REQUIRES; filter++)
 	{
 		choice->left[filter] = before;
 		if (filter == REJECTED_BREAKER ? n == 0 : !filter_agents_applies(choice, filter))
@@ -378,11 +445,11 @@ filter_passes(const Requirement *requirement, Roster *roster, int ordinal)
 	Choice	   *choice = filter_begin(requirement, roster);
 	AgentSet   *alone;
 
-	if (!agent_set_has(choice->looked_at, ordinal))
+	if (!agent_set_has(choice->ruled, ordinal))
 		return false;
 	alone = agent_set_none(roster_size(roster));
 	agent_set_add(alone, ordinal);
-	choice->looked_at = alone;
+	choice->looked_at = choice->ruled = alone;
 	agent_set_and(choice->capable, alone);
 	filter_agents_all(choice, NULL, 0);
 	return agent_set_has(choice->left[REJECTED_REQUIRES], ordinal);

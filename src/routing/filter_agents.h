@@ -25,6 +25,9 @@ extern bool filter_passes(const Requirement *requirement, Roster *roster, int or
 /* Has the agent spent less on the run than its card allows? */
 extern bool filter_may_spend(const Roster *roster, int ordinal, Slice run_id);
 
+/* Drops the agents that a rule keeps from the request. */
+extern void filter_drop_by_rule(const Roster *roster, const AppliedRule *rule, AgentSet *left);
+
 /* Counts one agent; examples stay the lowest ordinals of all, in order. */
 extern void filter_tally(RejectionTally *tally, int ordinal);
 

@@ -69,21 +69,33 @@ match_requires(const Roster *roster, const SliceList *list)
 	return needs;
 }
 
-/* tag:x and domain:x ask for a tag; other entries mean what they mean in requires */
+/*
+ * tag:x and domain:x ask for a tag, model:x for a family of models; other entries
+ * mean what they mean in requires.
+ */
 static void
 match_look_up_preference(const Roster *roster, Slice entry, Need *need)
 {
+	bool		is_model = slice_starts(entry, SLICE_OF("model:"));
 	const char *colon = memchr(entry.s, ':', entry.len);
+	Slice		word;
 
-	if (!slice_starts(entry, SLICE_OF("tag:")) && !slice_starts(entry, SLICE_OF("domain:")))
+	if (!is_model && !slice_starts(entry, SLICE_OF("tag:")) &&
+		!slice_starts(entry, SLICE_OF("domain:")))
 	{
 		match_look_up(roster, entry, need);
 		return;
 	}
 	memset(need, 0, sizeof(*need));
 	need->text = entry;
-	need->tag = roster_word(roster, BY_TAG,
-							(Slice) {colon + 1, entry.s + entry.len - (colon + 1)});
+	word = (Slice) {colon + 1, entry.s + entry.len - (colon + 1)};
+	if (is_model)
+	{
+		need->family = word;
+		need->roster = roster;
+	}
+	else
+		need->tag = roster_word(roster, BY_TAG, word);
 }
 
 Need *
@@ -104,6 +116,8 @@ match_add_agents(const Need *need, AgentSet *set)
 
 	if (need->tag != NULL)
 		roster_add_agents(need->tag, set);
+	if (slice_present(need->family))
+		roster_add_agents_of_family(need->roster, need->family, set);
 	if (need->tool != NULL)
 		roster_add_agents(need->tool, set);
 	if (need->capability == NULL)

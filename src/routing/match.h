@@ -21,6 +21,9 @@ typedef struct Need
 	const RosterWord *tool;		/* mcp:x, which meets tool:x */
 	const RosterWord *tag;		/* of tag:x and domain:x, for which nothing else
 								 * counts */
+	Slice		family;			/* of models: x of model:x, for which nothing else counts;
+								 * or absent */
+	const Roster *roster;		/* where the models of a family are found */
 	bool	   *met;			/* which versions of the capability meet it, by
 								 * no; NULL: any, or none */
 } Need;

@@ -10,6 +10,7 @@
 #include "routing/requirement.h"
 
 #include "common/hashfn.h"
+#include "lib/stringinfo.h"
 #include "settings.h"
 
 /*
@@ -30,6 +31,7 @@ requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
 	requirement->scope = scope;
 	requirement->has_after = envelope->orders.after.n > 0;
 	requirement->run_id = envelope->run_id;
+	requirement->priority = -1;
 	requirement->named.items = palloc(Max(to->n, 1) * sizeof(Slice));
 	requirement->groups.items = palloc(Max(to->n, 1) * sizeof(Slice));
 	for (i = 0; i < to->n; i++)
@@ -106,5 +108,100 @@ requirement_digest(const Requirement *requirement)
 	digest = requirement_digest_text(digest, requirement->scope);
 	digest = requirement_digest_list(digest, &requirement->named);
 	digest = requirement_digest_list(digest, &requirement->groups);
+	for (int i = 0; i < requirement->nrules; i++)
+	{
+		digest = requirement_digest_list(digest, &requirement->rules[i].only);
+		digest = requirement_digest_text(digest, requirement->rules[i].unlike);
+	}
 	return digest;
+}
+
+/* ------------------------------------------------------------------- rules */
+
+/* What is copied into one piece of memory: items first, then texts. */
+typedef struct RuleCopy
+{
+	Slice	   *items;
+	char	   *texts;
+} RuleCopy;
+
+static Slice
+requirement_copy_text(RuleCopy *to, Slice text)
+{
+	Slice		copy = {to->texts, text.len};
+
+	if (!slice_present(text))
+		return text;
+	memcpy(to->texts, text.s, text.len);
+	to->texts += text.len;
+	return copy;
+}
+
+static SliceList
+requirement_copy_list(RuleCopy *to, const SliceList *list)
+{
+	SliceList	copy = {list->n, to->items};
+
+	for (int i = 0; i < list->n; i++)
+		*to->items++ = requirement_copy_text(to, list->items[i]);
+	return copy;
+}
+
+static Size
+requirement_list_bytes(const SliceList *list, int *nitems)
+{
+	Size		bytes = 0;
+
+	for (int i = 0; i < list->n; i++)
+		bytes += list->items[i].len;
+	*nitems += list->n;
+	return bytes;
+}
+
+AppliedRule *
+requirement_copy_rules(const Requirement *requirement)
+{
+	int			nitems = 0;
+	Size		bytes = 0;
+	AppliedRule *rules;
+	RuleCopy	to;
+
+	if (requirement->nrules == 0)
+		return NULL;
+	for (int i = 0; i < requirement->nrules; i++)
+	{
+		const AppliedRule *rule = &requirement->rules[i];
+
+		bytes += rule->name.len + rule->unlike.len;
+		bytes += requirement_list_bytes(&rule->requires, &nitems);
+		bytes += requirement_list_bytes(&rule->only, &nitems);
+	}
+	rules = palloc(sizeof(AppliedRule) * requirement->nrules + sizeof(Slice) * nitems + bytes);
+	to.items = (Slice *) (rules + requirement->nrules);
+	to.texts = (char *) (to.items + nitems);
+	for (int i = 0; i < requirement->nrules; i++)
+	{
+		const AppliedRule *rule = &requirement->rules[i];
+
+		rules[i] = *rule;
+		rules[i].name = requirement_copy_text(&to, rule->name);
+		rules[i].unlike = requirement_copy_text(&to, rule->unlike);
+		rules[i].requires = requirement_copy_list(&to, &rule->requires);
+		rules[i].only = requirement_copy_list(&to, &rule->only);
+	}
+	return rules;
+}
+
+char *
+requirement_rule_names(const Requirement *requirement)
+{
+	StringInfoData names;
+
+	if (requirement->nrules == 0)
+		return NULL;
+	initStringInfo(&names);
+	for (int i = 0; i < requirement->nrules; i++)
+		appendStringInfo(&names, "%s%.*s", i > 0 ? ", " : "",
+						 requirement->rules[i].name.len, requirement->rules[i].name.s);
+	return names.data;
 }

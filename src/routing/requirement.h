@@ -4,7 +4,8 @@
  *	  What a task.request asks of the agent that takes it.
  *
  * This is a view of the envelope: slices point into its document, and nothing
- * else is read, so the same request always has the same requirement.
+ * else is read.  What the rules of the operators add (routing/rule.h) is palloc'd,
+ * so the same request has the same requirement for as long as they do not change.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +13,16 @@
 #define CLUTCH_REQUIREMENT_H
 
 #include "protocol/envelope.h"
+
+/* a rule that has touched the request */
+typedef struct AppliedRule
+{
+	Slice		name;
+	SliceList	requires;		/* these are among those of the request, too */
+	SliceList	only;			/* agents and groups that may get it; empty: any */
+	Slice		unlike;			/* a model whose agents do not get it; or absent */
+	bool		sends;			/* "only" is where it goes, rather than where it may go */
+} AppliedRule;
 
 struct Requirement
 {
@@ -24,7 +35,11 @@ struct Requirement
 	SliceList	named;			/* agents */
 	SliceList	groups;
 
+	int			nrules;			/* in the order in which they were applied */
+	AppliedRule *rules;
+
 	/* not part of the digest */
+	int			priority;		/* that a rule sets; -1: none does */
 	Slice		run_id;			/* a card may limit what a run may cost */
 	Slice		avoid;			/* an agent to choose only if no other is left;
 								 * or absent */
@@ -45,5 +60,11 @@ extern bool requirement_is_direct(const Requirement *requirement);
  * more on a run changes over time (see router_may_spend).
  */
 extern uint64 requirement_digest(const Requirement *requirement);
+
+/* The rules in one piece of memory, to be freed by pfree; NULL: there are none. */
+extern AppliedRule *requirement_copy_rules(const Requirement *requirement);
+
+/* "a, b", palloc'd; NULL if no rule has touched the request */
+extern char *requirement_rule_names(const Requirement *requirement);
 
 #endif							/* CLUTCH_REQUIREMENT_H */

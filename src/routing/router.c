@@ -20,10 +20,11 @@ static RoutingFailure
 router_failure_of(const Choice *choice)
 {
 	const Requirement *requirement = &choice->requirement;
-	bool		is_restricted = requirement->named.n > 0 || requirement->groups.n > 0;
+	bool		is_restricted = requirement->named.n > 0 || requirement->groups.n > 0 ||
+		choice->ruled != choice->looked_at;
 	AgentSet   *away;
 
-	if (is_restricted && agent_set_count(choice->looked_at) == 0)
+	if (is_restricted && agent_set_count(choice->ruled) == 0)
 		return NO_AGENT_AVAILABLE;
 	if (agent_set_count(choice->capable) == 0)
 		return NO_CAPABLE_AGENT;

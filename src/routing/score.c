@@ -17,7 +17,7 @@ score_weight_of(Slice preference)
 {
 	if (slice_starts(preference, SLICE_OF("tool:")))
 		return clutch_weight_tool;
-	if (slice_starts(preference, SLICE_OF("tag:")))
+	if (slice_starts(preference, SLICE_OF("tag:")) || slice_starts(preference, SLICE_OF("model:")))
 		return clutch_weight_tag;
 	if (slice_starts(preference, SLICE_OF("domain:")))
 		return clutch_weight_domain;

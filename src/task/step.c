@@ -101,8 +101,10 @@ step_read_payload(JsonbContainer *payload, TaskEvent *event)
 			event->wake_at = step_payload_time(payload, "not_before");
 			event->deadline = step_payload_time(payload, "deadline");
 			break;
+		case STEP_ASSIGN:
 		case STEP_LIFT:
-			if (document_get_int(payload, "priority", &priority))
+			event->has_priority = document_get_int(payload, "priority", &priority);
+			if (event->has_priority)
 				event->priority = (int) priority;
 			break;
 		case STEP_DISPLACE:
@@ -119,9 +121,13 @@ step_read_payload(JsonbContainer *payload, TaskEvent *event)
 		case STEP_CANCEL:
 			event->detail = document_get_text(payload, "reason");
 			break;
+		case STEP_FAIL_TO_ROUTE:
+			event->has_priority = document_get_int(payload, "priority", &priority);
+			if (event->has_priority)
+				event->priority = (int) priority;
+			/* FALLTHROUGH */
 		case STEP_ERROR:
 		case STEP_TIMEOUT:
-		case STEP_FAIL_TO_ROUTE:
 			event->code = document_get_text(payload, "code");
 			event->detail = document_get_text(payload, "message");
 			break;
@@ -203,9 +209,23 @@ step_take_from_agent(Task *task)
 	task->reason = CLAIM_MOVED;
 }
 
+void
+step_set_priority(Task *task, int priority)
+{
+	if (task->asked_priority >= 0)
+	{
+		task->asked_priority = priority;
+		task->priority = Max(task->priority, priority);
+	}
+	else
+		task->priority = priority;
+}
+
 static void
 step_apply_assign(Task *task, const TaskEvent *event)
 {
+	if (event->has_priority)
+		step_set_priority(task, event->priority);
 	/* it is handed over while an agent has it */
 	if (task->status != TASK_PENDING)
 		step_take_from_agent(task);
@@ -218,6 +238,8 @@ step_apply_assign(Task *task, const TaskEvent *event)
 static void
 step_apply_failure(Task *task, const TaskEvent *event)
 {
+	if (event->has_priority)
+		step_set_priority(task, event->priority);
 	/* the log suggested that the agent named by the request had it */
 	if (task->status == TASK_ASSIGNED)
 	{

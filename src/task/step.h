@@ -32,7 +32,8 @@ typedef struct TaskEvent
 	bool		has_note;		/* STEP_SUSPEND: the payload says more than its state */
 	ClaimReason reason;			/* STEP_WAKE */
 	TimestampTz deadline;		/* STEP_RETRY by hand; 0: none */
-	int			priority;		/* STEP_LIFT */
+	int			priority;		/* STEP_LIFT; or as a rule sets it, if has_priority */
+	bool		has_priority;	/* STEP_ASSIGN, STEP_FAIL_TO_ROUTE */
 	TimestampTz since;			/* STEP_DISPLACE: when it came to where it returns */
 	bool		was_idle;		/* STEP_UNCLAIMED: its agent worked at nothing else */
 	TimestampTz lease_until;	/* STEP_ACCEPT, STEP_LEASE_EXPIRED: the end of the lease */
@@ -65,6 +66,9 @@ extern bool step_read(const Envelope *envelope, int64 seq, TimestampTz at,
  * if the step is not legal now.
  */
 extern bool step_apply(Task *task, const TaskEvent *event);
+
+/* The priority that a rule gives the task; one that was lifted stays as urgent as it is. */
+extern void step_set_priority(Task *task, int priority);
 
 /*
  * What the event says about the attempt of the agent that has the task now.  To

@@ -1,7 +1,7 @@
 """Instructions of one backend, counted by callgrind: noise does not change them.
 
     make bench-instructions                            message trip delegation route
-    BENCH_ONLY="message report" make bench-instructions    some parts; report is not among the default
+    BENCH_ONLY="message report" make bench-instructions    some parts; report and rules are not among the default
     BENCH_TOP=25 ...                                   and the functions that contain most of them
     BENCH_TOP=25 BENCH_IN=src/ ...                     those of clutch only (src/flow: of one room)
     BENCH_KEEP=/folder ...                             keeps the profiles, for kcachegrind
@@ -114,14 +114,33 @@ def routes():
             Count("route arrays", choice_database, ARRAYS, REQUESTS, (5, 15))]
 
 
+RULES = """INSERT INTO clutch.routing_rule (name, words, prefers)
+SELECT 'rule ' || n, ARRAY['what should i do about ' || md5(n::text), 'signal' || n, md5(n::text) || ' and more'], '{skill:s1}'
+FROM generate_series(1, 1000) AS n;
+"""
+
+
+def rules_database():
+    name = "clutch_bench_rules"
+    template_database(name, RULES, like=team_database(50))
+    return name
+
+
+def rules():
+    """What a thousand rules cost a request, beside its validation."""
+    return [Count("rules clutch", rules_database, delegation.one_insert(), lengths=(100, 400), function="rule_requirement_of"),
+            Count("rules validation", rules_database, delegation.one_insert(), lengths=(100, 400), function="envelope_read")]
+
+
 PARTS = {
+    "rules": rules,
     "message": lambda: events("message", "chat.message", 262),
     "report": lambda: events("report", "task.progress", None),
     "trip": trips,
     "delegation": delegations,
     "route": routes,
 }
-DEFAULT = [name for name in PARTS if name != "report"]
+DEFAULT = [name for name in PARTS if name not in ("report", "rules")]
 
 
 # ------------------------------------------------------------------ profiles

@@ -98,6 +98,8 @@ INSERT INTO contract VALUES
 ('clutch.inbound(jsonb,text,jsonb)', 'writes', 'raw jsonb, adapter text DEFAULT NULL::text, context jsonb DEFAULT ''{}''::jsonb', 'SETOF jsonb'),
 ('clutch.outbound(jsonb,text)', 'writes', 'envelope jsonb, adapter text', 'jsonb'),
 ('clutch.ingest(jsonb,text,jsonb)', 'writes', 'raw jsonb, adapter text DEFAULT NULL::text, context jsonb DEFAULT ''{}''::jsonb', 'SETOF clutch.receipt'),
+('clutch.install_rules(text)', 'writes', 'name text', 'integer'),
+('clutch.uninstall_rules(text)', 'writes', 'name text', 'integer'),
 ('clutch.grant_agent(text,text,text[],text[],jsonb,boolean)', 'writes', 'role_name text, agent_id text, '
  'capabilities text[] DEFAULT NULL::text[], scopes text[] DEFAULT NULL::text[], limits jsonb DEFAULT NULL::jsonb, broadcast boolean DEFAULT false', NULL),
 ('clutch.revoke_agent(text,text)', 'writes', 'role_name text, agent_id text', NULL),

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * path.c
- *	  The SQL/JSON path of a filter.
+ *	  The SQL/JSON path of a filter or a rule.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,7 +9,7 @@
 
 #include "base/document.h"
 #include "compat.h"
-#include "feed/path.h"
+#include "base/path.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -26,12 +26,12 @@ path_parse_jsonpath(char *text)
 }
 
 /*
- * Returns the first item that the path finds, or NULL if it finds nothing or
- * cannot be applied.  This calls the function that knows time zones, because
- * the other one raises where it would need one, silent or not.
+ * Returns what a function of the server makes of a path, or NULL.  These are the
+ * functions that know time zones, because the others raise where they would need
+ * one, silent or not.
  */
 static Jsonb *
-path_query_first(struct varlena *jsonpath, Jsonb *document)
+path_query(Oid function_oid, struct varlena *jsonpath, Jsonb *document)
 {
 	LOCAL_FCINFO(fcinfo, 4);
 	FmgrInfo	function;
@@ -39,7 +39,7 @@ path_query_first(struct varlena *jsonpath, Jsonb *document)
 	Datum		found;
 
 	document_begin(&variables);
-	fmgr_info(F_JSONB_PATH_QUERY_FIRST_TZ, &function);
+	fmgr_info(function_oid, &function);
 	InitFunctionCallInfoData(*fcinfo, &function, 4, InvalidOid, NULL, NULL);
 	fcinfo->args[0] = (NullableDatum) {JsonbPGetDatum(document), false};
 	fcinfo->args[1] = (NullableDatum) {PointerGetDatum(jsonpath), false};
@@ -47,6 +47,13 @@ path_query_first(struct varlena *jsonpath, Jsonb *document)
 	fcinfo->args[3] = (NullableDatum) {BoolGetDatum(true), false};	/* silent */
 	found = FunctionCallInvoke(fcinfo);
 	return fcinfo->isnull ? NULL : DatumGetJsonbP(found);
+}
+
+/* The first item that the path finds, or NULL if it finds nothing or cannot be applied. */
+static Jsonb *
+path_query_first(struct varlena *jsonpath, Jsonb *document)
+{
+	return path_query(F_JSONB_PATH_QUERY_FIRST_TZ, jsonpath, document);
 }
 
 /* -------------------------------------------------------- walking the items */
@@ -102,10 +109,10 @@ path_try_method(JsonPathItemType type, JsonPathItem *first, JsonPathItem *second
 															   CStringGetDatum("\"1\""))));
 }
 
-static void path_walk_item(JsonPathItem *item, FilterPath *path);
+static void path_walk_item(JsonPathItem *item, DocumentPath *path);
 
 static void
-path_walk_operands(JsonPathItem *item, FilterPath *path)
+path_walk_operands(JsonPathItem *item, DocumentPath *path)
 {
 	JsonPathItem operand;
 
@@ -116,7 +123,7 @@ path_walk_operands(JsonPathItem *item, FilterPath *path)
 }
 
 static void
-path_walk_argument(JsonPathItem *item, FilterPath *path)
+path_walk_argument(JsonPathItem *item, DocumentPath *path)
 {
 	JsonPathItem argument;
 
@@ -125,7 +132,7 @@ path_walk_argument(JsonPathItem *item, FilterPath *path)
 }
 
 static void
-path_walk_subscripts(JsonPathItem *item, FilterPath *path)
+path_walk_subscripts(JsonPathItem *item, DocumentPath *path)
 {
 	int			i;
 
@@ -172,7 +179,7 @@ path_walk_decimal(JsonPathItem *item)
 
 /* Looks at one item of the path, without what follows it. */
 static void
-path_walk_parts(JsonPathItem *item, FilterPath *path)
+path_walk_parts(JsonPathItem *item, DocumentPath *path)
 {
 	JsonPathItem expression;
 
@@ -227,7 +234,7 @@ path_walk_parts(JsonPathItem *item, FilterPath *path)
 
 /* Looks at an item of the path and at all that follow it. */
 static void
-path_walk_item(JsonPathItem *item, FilterPath *path)
+path_walk_item(JsonPathItem *item, DocumentPath *path)
 {
 	JsonPathItem here = *item;
 	JsonPathItem next;
@@ -269,10 +276,10 @@ path_is_predicate(JsonPathItem *root)
 	}
 }
 
-FilterPath
+DocumentPath
 path_parse(Slice text)
 {
-	FilterPath	path = {0};
+	DocumentPath	path = {0};
 	JsonPathItem root;
 
 	path.jsonpath = path_parse_jsonpath(slice_cstring(text));
@@ -287,14 +294,14 @@ path_parse(Slice text)
  * "unknown", which is not true; a null that the path finds is something.
  */
 bool
-path_fits(const FilterPath *path, Jsonb *envelope)
+path_fits(const DocumentPath *path, Jsonb *document)
 {
 	Jsonb	   *found;
 	JsonbValue	scalar;
 
 	if (path->jsonpath == NULL)
 		return true;
-	found = path_query_first(path->jsonpath, envelope);
+	found = path_query_first(path->jsonpath, document);
 	if (found == NULL)
 		return false;
 	if (!JsonbExtractScalar(&found->root, &scalar))
@@ -302,4 +309,29 @@ path_fits(const FilterPath *path, Jsonb *envelope)
 	if (scalar.type == jbvBool)
 		return scalar.val.boolean;
 	return !(scalar.type == jbvNull && path->is_predicate);
+}
+
+Slice
+path_first_text(const DocumentPath *path, Jsonb *document)
+{
+	Jsonb	   *found = path->jsonpath == NULL ? NULL : path_query_first(path->jsonpath, document);
+	JsonbValue	scalar;
+
+	if (found == NULL || !JsonbExtractScalar(&found->root, &scalar) || scalar.type != jbvString)
+		return SLICE_NONE;
+	return (Slice) {scalar.val.string.val, scalar.val.string.len};
+}
+
+List *
+path_list(const DocumentPath *path, Jsonb *document, int most)
+{
+	Jsonb	   *found = path->jsonpath == NULL ? NULL :
+		path_query(F_JSONB_PATH_QUERY_ARRAY_TZ, path->jsonpath, document);
+	int			n = found != NULL ? JsonContainerSize(&found->root) : 0;
+	List	   *items = NIL;
+	int			i;
+
+	for (i = 0; i < Min(n, most); i++)
+		items = lappend(items, document_of_value(getIthJsonbValueFromContainer(&found->root, i)));
+	return items;
 }

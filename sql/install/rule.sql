@@ -1,0 +1,117 @@
+-- ------------------------------------------------------------ routing rules
+-- Rules of the operators, which apply to a request before agents are matched.  A plain
+-- INSERT, UPDATE or DELETE changes them; a trigger refuses what could not be applied.
+CREATE TABLE clutch.routing_rule (
+	name			text COLLATE "C" NOT NULL,
+	place			integer NOT NULL DEFAULT 100,	-- the rules apply in this order
+	type			text COLLATE "C" NOT NULL DEFAULT 'task.request',
+	-- conditions, all of which must be met
+	scope			text COLLATE "C",		-- of the run
+	words			text[] COLLATE "C",		-- words or phrases, one of which is in the payload
+	path			text COLLATE "C",		-- an SQL/JSON path that fits the envelope
+	-- effects
+	requires		text[] COLLATE "C",
+	prefers			text[] COLLATE "C",
+	restrict_to		text[] COLLATE "C",		-- agents and groups
+	send_to			text COLLATE "C",		-- an agent or a group
+	other_model_than text COLLATE "C",		-- an SQL/JSON path to a model whose agents do not get it
+	priority		integer,
+	emit			jsonb,					-- what is requested beside
+	ruleset			text COLLATE "C",		-- by which install_rules has put it; NULL: by hand
+	CONSTRAINT routing_rule_pkey PRIMARY KEY (name)
+);
+COMMENT ON TABLE clutch.routing_rule IS
+	'the rules that apply to requests before agents are matched';
+
+CREATE FUNCTION clutch.check_rule() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'clutch_check_rule'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.check_rule() IS
+	'trigger: refuses a routing rule that could not be applied, with all its faults';
+
+-- Backends remember rules.
+CREATE FUNCTION clutch.rules_changed() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'clutch_rules_changed'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.rules_changed() IS
+	'trigger: makes every backend read the routing rules again';
+
+CREATE TRIGGER check_rule
+	BEFORE INSERT OR UPDATE ON clutch.routing_rule
+	FOR EACH ROW EXECUTE FUNCTION clutch.check_rule();
+CREATE TRIGGER rules_changed
+	AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON clutch.routing_rule
+	FOR EACH STATEMENT EXECUTE FUNCTION clutch.rules_changed();
+ALTER TABLE clutch.routing_rule ENABLE ALWAYS TRIGGER check_rule, ENABLE ALWAYS TRIGGER rules_changed;
+
+-- ------------------------------------------------------------- sets of rules
+-- Spec 001: its table of intents as preferences for models, its rule of confidence, and
+-- its next_actions where the workflow of the run says so.
+CREATE FUNCTION clutch.multiagent_rules() RETURNS SETOF clutch.routing_rule
+	LANGUAGE sql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+SELECT 'multiagent-1.0 ' || t.family, 500, 'task.request', NULL, NULL::text[],
+	   (SELECT string_agg(format('$.meta.multiagent.intent == "%s" || $.payload.intent == "%s"', i, i), ' || ')
+		FROM unnest(t.intents) AS i),
+	   NULL::text[], ARRAY['model:' || t.family], NULL::text[], NULL, NULL, NULL::integer, NULL::jsonb, 'multiagent-1.0'
+FROM (VALUES
+	('gpt', ARRAY['plan', 'reflect', 'finalize']),
+	('claude', ARRAY['decompose', 'summarize', 'analyze']),
+	('gemini', ARRAY['execute', 'tool.call', 'retrieve'])) AS t(family, intents)
+UNION ALL
+SELECT 'multiagent-1.0 other model', 500, 'task.request', NULL, NULL, '$.payload.intent == "reflect"',
+	   NULL, NULL, NULL, NULL, '$.payload.about.model', NULL, NULL, 'multiagent-1.0'
+UNION ALL
+SELECT 'multiagent-1.0 confidence of ' || t.type, 500, t.type, NULL, NULL, '$.meta.multiagent.confidence.score < 0.5',
+	   NULL, NULL, NULL, NULL, NULL, NULL,
+	   '{"payload": {"intent": "reflect", "task": "$.payload.task", "content": "$.payload.content",
+					 "about": {"id": "$.id", "agent": "$.from.agent_id", "model": "$.meta.multiagent.agent.model", "confidence": "$.meta.multiagent.confidence"}},
+		 "meta": {"multiagent": {"intent": "reflect", "parents": ["$.meta.multiagent.parents[*]", "$.meta.multiagent.native.reply_to",
+					 "$.meta.multiagent.native.id", "$ ? (!exists(@.meta.multiagent.native.id)).id"]}}}', 'multiagent-1.0'
+FROM unnest('{task.request,task.progress,task.result,chat.message}'::text[]) AS t(type)
+UNION ALL
+SELECT 'multiagent-1.0 next actions of ' || t.type, 500, t.type, NULL, NULL, 'exists($.payload.outputs.next_actions[*])',
+	   NULL, NULL, NULL, NULL, NULL, NULL,
+	   '{"each": "$.payload.outputs.next_actions[*] ? (@.type() == \"object\")", "opt_in": true, "payload": "$.item", "meta": {"multiagent": {"intent": "$.item.intent"}}}', 'multiagent-1.0'
+FROM unnest('{task.progress,task.result}'::text[]) AS t(type)
+$$;
+COMMENT ON FUNCTION clutch.multiagent_rules() IS
+	'the rules that install_rules puts for protocol multiagent-1.0';
+
+CREATE FUNCTION clutch.uninstall_rules(name text) RETURNS integer
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	n integer;
+BEGIN
+	DELETE FROM clutch.routing_rule r WHERE r.ruleset = uninstall_rules.name;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION clutch.uninstall_rules(text) IS
+	'removes the rules that install_rules has put; returns how many';
+
+CREATE FUNCTION clutch.install_rules(name text) RETURNS integer
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	n integer;
+BEGIN
+	IF install_rules.name IS DISTINCT FROM 'multiagent-1.0' THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('invalid set of rules "%s"', coalesce(install_rules.name, 'null')),
+			DETAIL = '[{"argument": "name", "code": "WRONG_VALUE"}]',
+			HINT = 'The sets of rules are multiagent-1.0.';
+	END IF;
+	PERFORM clutch.uninstall_rules(install_rules.name);
+	INSERT INTO clutch.routing_rule SELECT * FROM clutch.multiagent_rules();
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION clutch.install_rules(text) IS
+	'puts a set of routing rules in the place of the one of the same name; returns how many rules it has';

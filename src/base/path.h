@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * path.h
+ *	  The SQL/JSON path of a filter or a rule.
+ *
+ * A path fits a document if it finds something there or, for a predicate, if
+ * it is true.  Where a path cannot be applied to a document it does not fit,
+ * and raises nothing: one odd event must not end every read from then on, nor
+ * keep every other from being sent.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_PATH_H
+#define CLUTCH_PATH_H
+
+#include "base/text.h"
+#include "utils/jsonb.h"
+
+typedef struct DocumentPath
+{
+	struct varlena *jsonpath;	/* NULL: there is no path, and everything fits */
+	bool		is_predicate;	/* it is true, false or unknown */
+	bool		has_variable;	/* it cannot be used: nothing gives "$x" a value */
+} DocumentPath;
+
+/*
+ * Reads a path, palloc'd.  Raises 42601 for a mistake in its syntax, and what
+ * the server has to say about the literal arguments of its methods, such as
+ * 22007 for a format of datetime().
+ */
+extern DocumentPath path_parse(Slice text);
+
+extern bool path_fits(const DocumentPath *path, Jsonb *document);
+
+/* The first item that the path finds, if it is a string; otherwise absent.  Palloc'd. */
+extern Slice path_first_text(const DocumentPath *path, Jsonb *document);
+
+/* A List of Jsonb *, at most so many: what the path finds, in its order. */
+extern List *path_list(const DocumentPath *path, Jsonb *document, int most);
+
+#endif							/* CLUTCH_PATH_H */

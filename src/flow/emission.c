@@ -1,0 +1,330 @@
+/*-------------------------------------------------------------------------
+ *
+ * emission.c
+ *	  The requests that rules add to an event.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/document.h"
+#include "base/path.h"
+#include "base/rows.h"
+#include "base/savepoint.h"
+#include "contract/binding.h"
+#include "contract/workflow.h"
+#include "flow/emission.h"
+#include "protocol/identifier.h"
+#include "protocol/template.h"
+#include "routing/rule.h"
+#include "settings.h"
+#include "store/scope.h"
+#include "task/task.h"
+#include "trust/principal.h"
+#include "trust/secret.h"
+
+/* so many requests one rule adds to one event, at most */
+#define MOST_REQUESTS	100
+
+/* so many ancestors are looked at: a tree that is deeper gets nothing from a rule */
+#define MOST_ANCESTORS	100
+
+void
+emission_note(const Event *event)
+{
+	ListCell   *cell;
+
+	if (event->internal || event->late || !rule_may_emit(event->envelope.type))
+		return;
+	foreach(cell, rule_list_emitting(&event->envelope, event->scope))
+	{
+		Consequence emit = {CONSEQUENCE_EMIT, 0, event->envelope.task_id, *(Slice *) lfirst(cell),
+		.seq = event->seq};
+
+		agenda_add(&emit);
+	}
+}
+
+/* ------------------------------------------------------------------ whether */
+
+/* a rule and the event to which it adds requests */
+typedef struct Emission
+{
+	Slice		rule;
+	Jsonb	   *emit;
+	Jsonb	   *document;		/* of the event */
+	Envelope	envelope;
+	Task	   *task;			/* NULL: it is not known */
+	int			n;				/* requests so far */
+} Emission;
+
+/* Has the rule requested the task?  Only of the orchestrator's requests meta.rule is to be believed. */
+static bool
+emission_has_requested(const Emission *emission, Task *task)
+{
+	Jsonb	   *request = slice_equal(task->from_agent, slice_of_cstring(clutch_orchestrator)) ?
+		task_request(task) : NULL;
+	JsonbContainer *meta = request == NULL ? NULL : document_get_container(&request->root, "meta");
+	JsonbContainer *rule = meta == NULL ? NULL : document_get_container(meta, "rule");
+
+	return rule != NULL && slice_equal(document_get_text(rule, "name"), emission->rule);
+}
+
+/* Has the rule requested the task of the event, or one above it? */
+static bool
+emission_is_own(const Emission *emission)
+{
+	Task	   *task = emission->task;
+	int			looks = 0;
+
+	while (task != NULL)
+	{
+		if (emission_has_requested(emission, task) || ++looks > MOST_ANCESTORS)
+			return true;
+		task = slice_present(task->parent_task_id) ?
+			task_look(task->parent_task_id, ROWS_LATEST) : NULL;
+	}
+	return false;
+}
+
+/* Does the workflow of the run say that agents may add tasks? */
+static bool
+emission_has_opted_in(Slice run_id)
+{
+	RunBinding	binding;
+	Workflow	workflow;
+
+	return binding_of_run(run_id, &binding) &&
+		workflow_find(binding.workflow, binding.version, WORKFLOW_ANY, &workflow) &&
+		workflow.next_actions;
+}
+
+static bool
+emission_is_wanted(const Emission *emission)
+{
+	bool		opt_in = false;
+
+	(void) document_get_bool(&emission->emit->root, "opt_in", &opt_in);
+	return !emission_is_own(emission) &&
+		(!opt_in || emission_has_opted_in(emission->envelope.run_id));
+}
+
+/* --------------------------------------------------------------- a request */
+
+static Slice
+emission_id(const Emission *emission, const char *prefix)
+{
+	const Envelope *event = &emission->envelope;
+	Slice		parts[] = {
+		secret_get(), slice_of_cstring(prefix), emission->rule, event->run_id, event->id,
+		slice_of_cstring(psprintf("%d", emission->n))
+	};
+
+	return slice_of_cstring(identifier_derive(prefix, parts, lengthof(parts)));
+}
+
+/* {"agent_id": ...} under a key, or as the only element of an array */
+static void
+emission_put_agent(DocumentBuilder *b, const char *key, Slice agent_id)
+{
+	document_open_object(b, key);
+	document_put_text(b, "agent_id", agent_id);
+	document_close_object(b);
+}
+
+static void
+emission_put_meta(DocumentBuilder *b, const Emission *emission, JsonbContainer *made)
+{
+	JsonbContainer *meta = document_get_container(made, "meta");
+
+	document_open_object(b, "meta");
+	if (meta != NULL)
+		document_put_pairs(b, meta, "rule");
+	document_open_object(b, "rule");
+	document_put_text(b, "name", emission->rule);
+	document_put_text(b, "event", emission->envelope.id);
+	document_close_object(b);
+	document_close_object(b);
+}
+
+/* The tasks below one are bound by the same policy. */
+static void
+emission_put_policy(DocumentBuilder *b, const Emission *emission)
+{
+	Jsonb	   *request = emission->task == NULL ? NULL : task_request(emission->task);
+	JsonbContainer *security = request == NULL ? NULL :
+		document_get_container(&request->root, "security");
+	JsonbValue	policy;
+
+	if (security == NULL || !document_get(security, "policy", &policy))
+		return;
+	document_open_object(b, "security");
+	document_put_value(b, "policy", &policy);
+	document_close_object(b);
+}
+
+static void
+emission_put_made(DocumentBuilder *b, JsonbContainer *made)
+{
+	static const char *const fields[] = {
+		"domain", "payload_type", "schema_ref", "requires", "prefers", NULL
+	};
+	JsonbValue	value;
+
+	for (const char *const *field = fields; *field != NULL; field++)
+		if (document_get(made, *field, &value))
+			document_put_value(b, *field, &value);
+	if (document_get(made, "payload", &value))
+		document_put_value(b, "payload", &value);
+	else
+	{
+		document_open_object(b, "payload");
+		document_close_object(b);
+	}
+}
+
+/* made: the template, filled */
+static Jsonb *
+emission_envelope(const Emission *emission, JsonbContainer *made, Slice to)
+{
+	const Envelope *event = &emission->envelope;
+	Slice		orchestrator = slice_of_cstring(clutch_orchestrator);
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_cstring(&b, "v", CLUTCH_PROTOCOL);
+	document_put_text(&b, "id", emission_id(emission, "msg"));
+	document_put_timestamp(&b, "ts", clock_now());
+	document_put_text(&b, "run_id", event->run_id);
+	document_put_text(&b, "thread_id", event->thread_id);
+	document_put_text(&b, "task_id", emission_id(emission, "task"));
+	if (emission->task != NULL)
+		document_put_text(&b, "parent_task_id", event->task_id);
+	document_put_cstring(&b, "type", message_type_name(MSG_TASK_REQUEST));
+	emission_put_agent(&b, "from", orchestrator);
+	document_open_array(&b, "to");
+	emission_put_agent(&b, NULL, slice_present(to) ? to : orchestrator);
+	document_close_array(&b);
+	emission_put_made(&b, made);
+	emission_put_policy(&b, emission);
+	emission_put_meta(&b, emission, made);
+	return document_end(&b);
+}
+
+/* source: the event, perhaps with an item; to: absent if the template says it */
+static void
+emission_send(Emission *emission, Jsonb *source, Slice to)
+{
+	Jsonb	   *made;
+
+	if (emission->n == MOST_REQUESTS)
+		return;
+	made = template_fill(&emission->emit->root, source);
+	if (!slice_present(to))
+		to = document_get_text(&made->root, "to");
+	(void) event_send_as_owner(emission_envelope(emission, &made->root, to));
+	emission->n++;
+}
+
+/* ------------------------------------------------------------ all requests */
+
+/* one for each agent that rules have found by words, but for the one that has the event's task */
+static void
+emission_send_to_matched(Emission *emission, Jsonb *source)
+{
+	SliceList	recipients = rule_list_recipients(&emission->envelope,
+												  scope_of_run(emission->envelope.run_id));
+
+	for (int i = 1; i < recipients.n; i++)
+		emission_send(emission, source, recipients.items[i]);
+}
+
+static void
+emission_send_for(Emission *emission, Jsonb *source)
+{
+	if (slice_equal(document_get_text(&emission->emit->root, "to"), SLICE_OF("matched")))
+		emission_send_to_matched(emission, source);
+	else
+		emission_send(emission, source, SLICE_NONE);
+}
+
+/* the event with the item as one more member */
+static Jsonb *
+emission_with_item(const Emission *emission, Jsonb *item)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_pairs(&b, &emission->document->root, NULL);
+	document_put_jsonb(&b, "item", item);
+	return document_end(&b);
+}
+
+static void
+emission_send_all(void *arg)
+{
+	Emission   *emission = arg;
+	Slice		each = document_get_text(&emission->emit->root, "each");
+	DocumentPath path;
+	ListCell   *cell;
+
+	if (!slice_present(each))
+	{
+		emission_send_for(emission, emission->document);
+		return;
+	}
+	path = path_parse(each);
+	foreach(cell, path_list(&path, emission->document, MOST_REQUESTS))
+		emission_send_for(emission, emission_with_item(emission, lfirst(cell)));
+}
+
+static ErrorData *
+emission_try(Emission *emission)
+{
+	ErrorData  *volatile error = NULL;
+
+	principal_act_for(rows_owner());
+	PG_TRY();
+	{
+		error = savepoint_run(emission_send_all, emission);
+	}
+	PG_FINALLY();
+	{
+		principal_act_for(InvalidOid);
+	}
+	PG_END_TRY();
+	return error;
+}
+
+/* What is refused, by the budget of the run, say, is not tried again. */
+bool
+emission_settle(const Consequence *consequence)
+{
+	Emission	emission = {.rule = consequence->because};
+	ErrorData  *error;
+
+	emission.emit = rule_emit_of(emission.rule);
+	emission.document = emission.emit == NULL ? NULL : event_read(consequence->seq, ROWS_LATEST);
+	if (emission.document == NULL)
+		return true;
+	envelope_read_admitted(emission.document, &emission.envelope, problem_list());
+	emission.task = task_look(emission.envelope.task_id, ROWS_LATEST);
+	/* a message may name a task of another run */
+	if (emission.task != NULL && !slice_equal(emission.task->run_id, emission.envelope.run_id))
+		emission.task = NULL;
+	if (!emission_is_wanted(&emission))
+		return true;
+	error = emission_try(&emission);
+	if (error == NULL)
+		return true;
+	if (savepoint_failed_by_chance(error))
+		return false;
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg("rule \"%.*s\" could not add a request to event \"%.*s\": %s",
+					emission.rule.len, emission.rule.s, emission.envelope.id.len,
+					emission.envelope.id.s, error->message),
+			 errhint("The event itself is not affected. Look at the column \"emit\" of clutch.routing_rule.")));
+	return true;
+}

@@ -1,0 +1,151 @@
+/*-------------------------------------------------------------------------
+ *
+ * template.c
+ *	  A document that is made from another one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/document.h"
+#include "base/path.h"
+#include "miscadmin.h"
+#include "protocol/template.h"
+#include "protocol/value.h"
+
+/* the path, or absent: the value stands for itself */
+static Slice
+template_path_of(const JsonbValue *value)
+{
+	Slice		text = {value->val.string.val, value->val.string.len};
+
+	return value->type == jbvString && text.len > 0 && text.s[0] == '$' ? text : SLICE_NONE;
+}
+
+/* ---------------------------------------------------------------- checking */
+
+void
+template_check(const JsonbValue *value, const char *place, ProblemList *faults)
+{
+	Slice		path = value->type == jbvString ? template_path_of(value) : SLICE_NONE;
+	const JsonbContainer *container = value->type == jbvBinary ? value->val.binary.data : NULL;
+
+	check_stack_depth();
+	if (slice_present(path) && path_parse(path).has_variable)
+		problem_add(faults, place, "WRONG_VALUE",
+					"A path must not name a variable: write the value itself.");
+	for (int i = 0; container != NULL && i < JsonContainerSize(container); i++)
+	{
+		JsonbValue	part;
+		Slice		key;
+
+		value_at(container, i, &part);
+		if (JsonContainerIsArray(container))
+		{
+			template_check(&part, problem_path_index(place, i), faults);
+			continue;
+		}
+		key = value_key_at(container, i);
+		template_check(&part, problem_path(place, key.s, key.len), faults);
+	}
+}
+
+/* ----------------------------------------------------------------- filling */
+
+static void template_fill_object(DocumentBuilder *b, const JsonbContainer *template, Jsonb *source);
+static void template_fill_array(DocumentBuilder *b, const JsonbContainer *template, Jsonb *source);
+
+static void
+template_add_found(DocumentBuilder *b, Jsonb *found)
+{
+	JsonbValue	value;
+
+	if (!JsonbExtractScalar(&found->root, &value))
+	{
+		value.type = jbvBinary;
+		value.val.binary.data = &found->root;
+		value.val.binary.len = VARSIZE(found) - VARHDRSZ;
+	}
+	document_add_value(b, &value);
+}
+
+/* a value that is no path: the next element, or the value of the key that was just given */
+static void
+template_add(DocumentBuilder *b, JsonbValue *value, Jsonb *source)
+{
+	if (value->type != jbvBinary)
+		document_add_value(b, value);
+	else if (JsonContainerIsArray(value->val.binary.data))
+	{
+		document_open_array(b, NULL);
+		template_fill_array(b, value->val.binary.data, source);
+		document_close_array(b);
+	}
+	else
+	{
+		document_open_object(b, NULL);
+		template_fill_object(b, value->val.binary.data, source);
+		document_close_object(b);
+	}
+}
+
+static List *
+template_find(Slice text, Jsonb *source, int most)
+{
+	DocumentPath path = path_parse(text);
+
+	return path_list(&path, source, most);
+}
+
+static void
+template_fill_array(DocumentBuilder *b, const JsonbContainer *template, Jsonb *source)
+{
+	check_stack_depth();
+	for (int i = 0; i < JsonContainerSize(template); i++)
+	{
+		JsonbValue	value;
+		Slice		path;
+		ListCell   *cell;
+
+		value_at(template, i, &value);
+		path = value.type == jbvString ? template_path_of(&value) : SLICE_NONE;
+		if (!slice_present(path))
+			template_add(b, &value, source);
+		else
+			foreach(cell, template_find(path, source, TEMPLATE_MOST_ITEMS))
+				template_add_found(b, lfirst(cell));
+	}
+}
+
+static void
+template_fill_object(DocumentBuilder *b, const JsonbContainer *template, Jsonb *source)
+{
+	check_stack_depth();
+	for (int i = 0; i < JsonContainerSize(template); i++)
+	{
+		JsonbValue	value;
+		Slice		path;
+		List	   *found;
+
+		value_at(template, i, &value);
+		path = value.type == jbvString ? template_path_of(&value) : SLICE_NONE;
+		found = slice_present(path) ? template_find(path, source, 1) : NIL;
+		if (slice_present(path) && found == NIL)
+			continue;
+		document_key(b, value_key_at(template, i));
+		if (found != NIL)
+			template_add_found(b, linitial(found));
+		else
+			template_add(b, &value, source);
+	}
+}
+
+Jsonb *
+template_fill(const JsonbContainer *template, Jsonb *source)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	template_fill_object(&b, template, source);
+	return document_end(&b);
+}

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * template.h
+ *	  A document that is made from another one.
+ *
+ * A template is a JSON object.  A string in it that begins with "$" is an SQL/JSON
+ * path into the other document, and is replaced by what the path finds there: a
+ * member of an object by the first item, and left out if there is none; an element
+ * of an array by all items.
+ *
+ *	{"text": "$.payload.text", "parents": ["$.meta.parents[*]", "$.id"]}
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_TEMPLATE_H
+#define CLUTCH_TEMPLATE_H
+
+#include "protocol/problem.h"
+#include "utils/jsonb.h"
+
+/* so many items replace an element of an array at most */
+#define TEMPLATE_MOST_ITEMS		1000
+
+/*
+ * Adds the faults of the paths of a value; place is where it stands.  A mistake in the
+ * syntax of a path is raised at once, with SQLSTATE 42601.
+ */
+extern void template_check(const JsonbValue *value, const char *place, ProblemList *faults);
+
+/* the document, palloc'd; the template is an object */
+extern Jsonb *template_fill(const JsonbContainer *template, Jsonb *source);
+
+#endif							/* CLUTCH_TEMPLATE_H */

@@ -1,0 +1,224 @@
+/*-------------------------------------------------------------------------
+ *
+ * rule.c
+ *	  The rules of operators, which apply to a request before agents are
+ *	  matched.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/stale.h"
+#include "miscadmin.h"
+#include "protocol/problem.h"
+#include "routing/phrase.h"
+#include "routing/rule_part.h"
+#include "utils/memutils.h"
+
+/* ------------------------------------------------------------------ memory */
+
+static RuleSet *current = NULL; /* NULL: there are no rules, or none have been read */
+static uint64 read_at = 0;		/* count of changes before they were read; 0: never */
+
+static int
+rule_compare(const void *a, const void *b)
+{
+	const Rule *x = a;
+	const Rule *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return slice_compare(x->name, y->name);
+}
+
+static void
+rule_error_callback(void *arg)
+{
+	const Slice *name = arg;
+
+	if (slice_present(*name))
+		errcontext("routing rule \"%.*s\"", name->len, name->s);
+}
+
+/* A row that only a superuser can have written, and wrongly, is passed over. */
+static void
+rule_set_read_row(RuleSet *set, const RowScan *scan, Slice *name)
+{
+	ProblemList *faults = problem_list_admitted();
+	Datum		values[Natts_routing_rule];
+	bool		nulls[Natts_routing_rule];
+
+	for (int i = 0; i < Natts_routing_rule; i++)
+		values[i] = rows_datum(scan, i + 1, &nulls[i]);
+	*name = rows_text(scan, Anum_routing_rule_name);
+	rule_read(values, nulls, &set->rules[set->n], faults);
+	if (faults->n == 0)
+		set->n++;
+	pfree(faults);
+	*name = SLICE_NONE;
+}
+
+static void
+rule_set_read_rows(RuleSet *set)
+{
+	ErrorContextCallback place = {.callback = rule_error_callback};
+	Slice		name = SLICE_NONE;
+	int			room = 64;
+	RowScan		scan;
+
+	set->rules = palloc(sizeof(Rule) * room);
+	place.arg = &name;
+	place.previous = error_context_stack;
+	error_context_stack = &place;
+	rows_begin(&scan, TABLE_ROUTING_RULE, INDEX_ROUTING_RULE, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (set->n == room)
+		{
+			room *= 2;
+			set->rules = repalloc_huge(set->rules, sizeof(Rule) * room);
+		}
+		rule_set_read_row(set, &scan, &name);
+	}
+	rows_end(&scan);
+	error_context_stack = place.previous;
+	qsort(set->rules, set->n, sizeof(Rule), rule_compare);
+}
+
+static void
+rule_set_index(RuleSet *set)
+{
+	int			nphrases = 0;
+	Phrase	   *phrases;
+
+	for (int i = 0; i < set->n; i++)
+		nphrases += set->rules[i].phrases.n;
+	phrases = palloc(sizeof(Phrase) * Max(nphrases, 1));
+	set->wordless = palloc(sizeof(int) * Max(set->n, 1));
+	nphrases = 0;
+	for (int i = 0; i < set->n; i++)
+	{
+		const Rule *rule = &set->rules[i];
+
+		set->routes = set->routes || rule->type == MSG_TASK_REQUEST;
+		if (rule->emit != NULL)
+			set->emitting |= RULE_TYPE_BIT(rule->type);
+		if (rule->phrases.n == 0)
+			set->wordless[set->nwordless++] = i;
+		for (int p = 0; p < rule->phrases.n; p++)
+			phrases[nphrases++] = (Phrase) {i, rule->phrases.items[p]};
+	}
+	set->phrases = phrase_index_make(phrases, nphrases, set->n);
+	pfree(phrases);
+}
+
+static RuleSet *
+rule_set_read(void)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch routing rules",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	RuleSet    *set = palloc0(sizeof(RuleSet));
+
+	set->context = context;
+	rule_set_read_rows(set);
+	rule_set_index(set);
+	MemoryContextSwitchTo(old);
+	return set;
+}
+
+static void
+rule_set_forget(void)
+{
+	if (current != NULL)
+		MemoryContextDelete(current->context);
+	current = NULL;
+}
+
+const RuleSet *
+rule_set_get(void)
+{
+	uint64		changes = stale_count(STALE_RULES);
+	RuleSet    *set;
+
+	if (read_at == changes)
+		return current;
+	set = rows_table_was_used(TABLE_ROUTING_RULE) ? rule_set_read() : NULL;
+	rule_set_forget();
+	read_at = changes;
+	if (set == NULL || set->n == 0)
+	{
+		if (set != NULL)
+			MemoryContextDelete(set->context);
+		return NULL;
+	}
+	MemoryContextSetParent(set->context, TopMemoryContext);
+	current = set;
+	return current;
+}
+
+uint64
+rule_changes(void)
+{
+	return stale_count(STALE_RULES);
+}
+
+void
+rule_announce(void)
+{
+	stale_announce(STALE_RULES);
+}
+
+/* ---------------------------------------------------------------- matching */
+
+/* Rules of one place lie in the order of their names, so their addresses decide. */
+static int
+rule_match_compare(const void *a, const void *b)
+{
+	const RuleMatch *x = a;
+	const RuleMatch *y = b;
+
+	if (x->rule->place != y->rule->place)
+		return x->rule->place < y->rule->place ? -1 : 1;
+	if (x->nwords != y->nwords)
+		return y->nwords - x->nwords;
+	return x->rule < y->rule ? -1 : 1;
+}
+
+static bool
+rule_concerns(const Rule *rule, const Envelope *envelope, Slice scope)
+{
+	return rule->type == envelope->type &&
+		(!slice_present(rule->scope) || slice_equal(rule->scope, scope));
+}
+
+int
+rule_list_matches(const RuleSet *set, const Envelope *envelope, Slice scope, RuleMatch **matches)
+{
+	bool		has_payload = envelope->payload.type == jbvBinary;
+	PhraseFound *found = NULL;
+	int			nfound = has_payload ?
+		phrase_find(set->phrases, envelope->payload.val.binary.data, &found) : 0;
+	RuleMatch  *list;
+	int			nlisted = 0;
+	int			n = 0;
+
+	*matches = list = palloc(sizeof(RuleMatch) * Max(nfound + set->nwordless, 1));
+	for (int i = 0; i < nfound; i++)
+		if (rule_concerns(&set->rules[found[i].owner], envelope, scope))
+			list[nlisted++] = (RuleMatch) {&set->rules[found[i].owner], found[i].nwords};
+	for (int i = 0; i < set->nwordless; i++)
+		if (rule_concerns(&set->rules[set->wordless[i]], envelope, scope))
+			list[nlisted++] = (RuleMatch) {&set->rules[set->wordless[i]], 0};
+	if (nlisted > 1)
+		qsort(list, nlisted, sizeof(RuleMatch), rule_match_compare);
+	for (int i = 0; i < nlisted; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (path_fits(&list[i].rule->path, envelope->doc))
+			list[n++] = list[i];
+	}
+	return n;
+}

@@ -1,0 +1,256 @@
+/*-------------------------------------------------------------------------
+ *
+ * rule_read.c
+ *	  A row of clutch.routing_rule, with all its faults.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/column.h"
+#include "protocol/identifier.h"
+#include "protocol/place.h"
+#include "protocol/problem.h"
+#include "routing/phrase.h"
+#include "routing/rule_part.h"
+#include "semver/version_range.h"
+#include "utils/array.h"
+
+/* so long a name, and so many elements of a list, at most */
+#define MOST_NAME_BYTES		128
+#define MOST_ELEMENTS		1000
+#define MOST_PHRASE_BYTES	1000
+
+/* as the door reads it: 0 is the least urgent */
+#define MOST_PRIORITY		4
+
+/* ------------------------------------------------------------------- texts */
+
+static Slice
+rule_read_text(const Datum *values, const bool *nulls, int attno)
+{
+	Slice		text = column_text(values, nulls, attno);
+
+	return slice_present(text) ? slice_copy(text) : text;
+}
+
+static SliceList
+rule_read_texts(const Datum *values, const bool *nulls, int attno, const char *path,
+				ProblemList *faults)
+{
+	SliceList	list = column_texts(values, nulls, attno);
+
+	for (int i = 0; i < list.n; i++)
+		list.items[i] = slice_copy(list.items[i]);
+	if (nulls[attno - 1])
+		return list;
+	if (array_contains_nulls(DatumGetArrayTypeP(values[attno - 1])))
+		problem_add(faults, path, "NULL_VALUE", "An element of the list is null.");
+	else if (list.n == 0)
+		problem_add(faults, path, "EMPTY", "The list is empty; leave it null.");
+	else if (list.n > MOST_ELEMENTS)
+		problem_add(faults, path, "TOO_LONG", "The list has %d elements; at most %d are allowed.",
+					list.n, MOST_ELEMENTS);
+	return list;
+}
+
+static void
+rule_check_identifier(IdentifierKind kind, Slice text, const char *path, ProblemList *faults)
+{
+	const char *requirement;
+	const char *code = identifier_fault(kind, text, &requirement);
+
+	if (code != NULL)
+		problem_add(faults, path, code, "%s is not valid: %s.", place_quote(text), requirement);
+	else if (identifier_find_control(text) >= 0)
+		problem_add(faults, path, "CONTROL_CHARACTER", "%s has a control character.", place_quote(text));
+}
+
+/* an agent or a group */
+static void
+rule_check_recipient(Slice text, const char *path, ProblemList *faults)
+{
+	bool		is_group = slice_starts(text, SLICE_OF("group:"));
+
+	rule_check_identifier(is_group ? ID_GROUP : ID_AGENT, text, path, faults);
+}
+
+/* as the door checks what a request requires and prefers */
+static void
+rule_check_capability(Slice entry, const char *path, ProblemList *faults)
+{
+	Slice		id;
+	Slice		range;
+
+	identifier_split_version(entry, &id, &range);
+	if (slice_starts(entry, SLICE_OF("tag:")) || slice_starts(entry, SLICE_OF("domain:")) ||
+		slice_starts(entry, SLICE_OF("model:")))
+	{
+		id = entry;
+		range = SLICE_NONE;
+	}
+	rule_check_identifier(ID_CAPABILITY, id, path, faults);
+	if (slice_present(range) && (range.len == 0 || !version_range_valid(range)))
+		problem_add(faults, path, "WRONG_FORMAT",
+					"%s is not valid: a version or a range, like \"^1.0\", must follow the @.",
+					place_quote(entry));
+}
+
+static void
+rule_check_phrase(Slice text, const char *path, ProblemList *faults)
+{
+	if (text.len > MOST_PHRASE_BYTES)
+		problem_add(faults, path, "TOO_LONG", "The phrase has %d bytes; at most %d are allowed.",
+					text.len, MOST_PHRASE_BYTES);
+	else if (phrase_count_words(text) == 0)
+		problem_add(faults, path, "EMPTY", "%s has no word, which consists of letters or digits.",
+					place_quote(text));
+}
+
+typedef void (*RuleCheckText) (Slice text, const char *path, ProblemList *faults);
+
+static SliceList
+rule_read_checked(const Datum *values, const bool *nulls, int attno, const char *path,
+				  RuleCheckText check, ProblemList *faults)
+{
+	SliceList	list = rule_read_texts(values, nulls, attno, path, faults);
+
+	for (int i = 0; i < Min(list.n, MOST_ELEMENTS); i++)
+		check(list.items[i], problem_path_index(path, i), faults);
+	return list;
+}
+
+/* -------------------------------------------------------------- conditions */
+
+static void
+rule_read_name(Rule *rule, ProblemList *faults)
+{
+	if (rule->name.len == 0)
+		problem_add(faults, "/name", "EMPTY", "A rule needs a name.");
+	else if (rule->name.len > MOST_NAME_BYTES)
+		problem_add(faults, "/name", "TOO_LONG", "The name has %d bytes; at most %d are allowed.",
+					rule->name.len, MOST_NAME_BYTES);
+	else if (identifier_find_control(rule->name) >= 0)
+		problem_add(faults, "/name", "CONTROL_CHARACTER", "The name has a control character.");
+}
+
+static void
+rule_read_type(Slice type, Rule *rule, ProblemList *faults)
+{
+	MessageType nearest;
+
+	rule->type = MSG_UNKNOWN;
+	if (!slice_present(type))
+	{
+		problem_add(faults, "/type", "REQUIRED", "A rule concerns envelopes of one type.");
+		return;
+	}
+	rule->type = message_type_parse(type);
+	nearest = message_type_nearest(type);
+	if (rule->type != MSG_UNKNOWN)
+		return;
+	if (nearest != MSG_UNKNOWN)
+		problem_add(faults, "/type", "UNKNOWN_TYPE",
+					"There is no message type %s; perhaps you meant \"%s\".",
+					place_quote(type), message_type_name(nearest));
+	else
+		problem_add(faults, "/type", "UNKNOWN_TYPE", "There is no message type %s: the types are %s.",
+					place_quote(type), message_type_list());
+}
+
+/* The server says where a path has a mistake. */
+static DocumentPath
+rule_read_path(Slice text, const char *place, ProblemList *faults)
+{
+	DocumentPath path = {0};
+
+	if (!slice_present(text))
+		return path;
+	path = path_parse(text);
+	if (path.has_variable)
+		problem_add(faults, place, "WRONG_VALUE",
+					"A path must not name a variable: write the value itself.");
+	return path;
+}
+
+static void
+rule_read_conditions(const Datum *values, const bool *nulls, Rule *rule, ProblemList *faults)
+{
+	rule_read_type(column_text(values, nulls, Anum_routing_rule_type), rule, faults);
+	rule->scope = rule_read_text(values, nulls, Anum_routing_rule_scope);
+	if (slice_present(rule->scope))
+		rule_check_identifier(ID_GROUP, rule->scope, "/scope", faults);
+	rule->phrases = rule_read_checked(values, nulls, Anum_routing_rule_words, "/words",
+									  rule_check_phrase, faults);
+	rule->path = rule_read_path(column_text(values, nulls, Anum_routing_rule_path), "/path", faults);
+}
+
+/* ----------------------------------------------------------------- effects */
+
+static void
+rule_check_effects(const Rule *rule, ProblemList *faults)
+{
+	bool		routes = rule->requires.n > 0 || rule->prefers.n > 0 || rule->restrict_to.n > 0 ||
+		slice_present(rule->send_to) || rule->other_model_than.jsonpath != NULL ||
+		rule->priority >= 0;
+
+	if (!routes && rule->emit == NULL)
+		problem_add(faults, "", "REQUIRED",
+					"The rule has no effect; set requires, prefers, restrict_to, send_to, other_model_than, priority or emit.");
+	if (routes && rule->type != MSG_TASK_REQUEST && rule->type != MSG_UNKNOWN)
+		problem_add(faults, "/type", "NOT_ALLOWED",
+					"Only a task.request is routed; a rule for another type can only emit.");
+	if (slice_present(rule->send_to) && rule->restrict_to.n > 0)
+		problem_add(faults, "/restrict_to", "NOT_ALLOWED",
+					"A rule that sends a request somewhere does not restrict it as well.");
+}
+
+static void
+rule_read_effects(const Datum *values, const bool *nulls, Rule *rule, ProblemList *faults)
+{
+	rule->requires = rule_read_checked(values, nulls, Anum_routing_rule_requires, "/requires",
+									   rule_check_capability, faults);
+	rule->prefers = rule_read_checked(values, nulls, Anum_routing_rule_prefers, "/prefers",
+									  rule_check_capability, faults);
+	rule->restrict_to = rule_read_checked(values, nulls, Anum_routing_rule_restrict_to, "/restrict_to",
+										  rule_check_recipient, faults);
+	rule->send_to = rule_read_text(values, nulls, Anum_routing_rule_send_to);
+	if (slice_present(rule->send_to))
+		rule_check_recipient(rule->send_to, "/send_to", faults);
+	rule->other_model_than = rule_read_path(column_text(values, nulls, Anum_routing_rule_other_model_than),
+											"/other_model_than", faults);
+	rule->priority = nulls[Anum_routing_rule_priority - 1] ? -1 :
+		DatumGetInt32(values[Anum_routing_rule_priority - 1]);
+	if (rule->priority > MOST_PRIORITY || (rule->priority < 0 && !nulls[Anum_routing_rule_priority - 1]))
+		problem_add(faults, "/priority", "NUMBER_OUT_OF_RANGE",
+					"The priority is %d; it must be between 0 and %d.", rule->priority, MOST_PRIORITY);
+	if (!nulls[Anum_routing_rule_emit - 1])
+	{
+		rule->emit = DatumGetJsonbPCopy(values[Anum_routing_rule_emit - 1]);
+		rule_check_emit(rule->emit, faults);
+	}
+	rule_check_effects(rule, faults);
+}
+
+void
+rule_read(const Datum *values, const bool *nulls, Rule *rule, ProblemList *faults)
+{
+	memset(rule, 0, sizeof(*rule));
+	rule->name = rule_read_text(values, nulls, Anum_routing_rule_name);
+	rule->place = DatumGetInt32(values[Anum_routing_rule_place - 1]);
+	rule_read_name(rule, faults);
+	rule_read_conditions(values, nulls, rule, faults);
+	rule_read_effects(values, nulls, rule, faults);
+}
+
+void
+rule_check(const Datum *values, const bool *nulls)
+{
+	ProblemList *faults = problem_list();
+	Rule		rule;
+
+	rule_read(values, nulls, &rule, faults);
+	if (faults->n > 0)
+		problem_raise(faults, ERRCODE_INVALID_PARAMETER_VALUE,
+					  psprintf("routing rule %s", place_quote(rule.name)));
+}

@@ -1,0 +1,95 @@
+-- What rules request beside an event, and the sets of rules that come with the extension.
+\ir ../fixtures/tap.sql
+SELECT plan(31);
+
+SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
+CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(string_agg(concat_ws(' ', t.agent_id, t.run_id), ', ' ORDER BY t.agent_id), 'none') FROM clutch.tasks t WHERE t.parent_task_id = task
+$$;
+CREATE FUNCTION pg_temp.child(task text) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT envelope FROM clutch.events WHERE type = 'task.request' AND parent_task_id = task ORDER BY seq LIMIT 1
+$$;
+
+-- --- a template
+INSERT INTO clutch.routing_rule (name, type, path, emit) VALUES ('review', 'task.result', '$.payload.total > 100', '{"to": "agent:ben", "domain": "review",
+	"payload": {"why": "large", "total": "$.payload.total", "none": "$.payload.nothing", "all": ["$.payload.items[*]", "end"]}, "meta": {"mine": true}}');
+SELECT fixture.ask('task:1', 'agent:ann', more => '{"security": {"policy": {"sandbox": true, "tool_allowlist": ["tool:a"]}}}');
+SELECT fixture.claimed('agent:ann');
+SELECT clutch.progress('agent:ann', 'task:1', '{"total": 500}');
+SELECT is(pg_temp.children('task:1'), 'none', 'a rule concerns one type');
+SELECT clutch.finish('agent:ann', 'task:1', '{"total": 101, "items": [1, {"b": 2}]}');
+SELECT is(pg_temp.children('task:1'), 'agent:ben run:1', 'a rule adds a request to an event');
+SELECT is(pg_temp.child('task:1') -> 'payload', '{"why": "large", "total": 101, "all": [1, {"b": 2}, "end"]}'::jsonb, 'made from it');
+SELECT is(pg_temp.child('task:1') #> '{security,policy}', '{"sandbox": true, "tool_allowlist": ["tool:a"]}'::jsonb, 'with the policy of the task');
+SELECT is(pg_temp.child('task:1') -> 'meta', jsonb_build_object('mine', true, 'rule', jsonb_build_object('name', 'review', 'event', (SELECT id FROM clutch.events WHERE type = 'task.result' AND task_id = 'task:1'))), 'and says where it comes from');
+SELECT is(pg_temp.child('task:1') #>> '{from,agent_id}', 'agent:orchestrator', 'the orchestrator sends it');
+SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
+SELECT clutch.finish('agent:ben', t.task_id, '{"total": 500}') FROM clutch.tasks t, clutch.claim('agent:ben') c WHERE c.task_id = t.task_id;
+SELECT is((SELECT count(*)::int FROM clutch.tasks), 2, 'a rule adds nothing to what it has requested itself');
+
+-- what is refused
+UPDATE clutch.routing_rule SET emit = '{"meta": {"clutch": {"priority": 77}}}';
+SELECT fixture.ask('task:2', 'agent:ann');
+SELECT fixture.claimed('agent:ann');
+SET client_min_messages = error;
+SELECT lives_ok($$SELECT clutch.finish('agent:ann', 'task:2', '{"total": 101}')$$, 'what is refused does not affect the event');
+RESET client_min_messages;
+SELECT is(fixture.state('task:2'), 'completed agent:ann 1', 'which counts');
+SELECT is((SELECT count(*)::int FROM clutch.consequence), 0, 'and it is not tried again');
+
+-- in a transaction that is rolled back, and twice
+UPDATE clutch.routing_rule SET emit = '{"to": "agent:ben"}', type = 'chat.message', path = NULL;
+BEGIN;
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ann}', id => 'msg_chat', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:2'));
+ROLLBACK;
+SELECT is(pg_temp.children('task:2'), 'none', 'what is rolled back adds nothing');
+SELECT clutch.send(e), clutch.send(e) FROM clutch.envelope('chat.message', 'agent:ui', '{agent:ann}', id => 'msg_chat', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:2') e;
+SELECT is(pg_temp.children('task:2'), 'agent:ben run:1', 'and what is sent twice adds one request');
+
+-- --- one request for each agent that is found
+TRUNCATE clutch.routing_rule;
+INSERT INTO clutch.routing_rule (name, words, send_to) VALUES ('cook', '{dinner}', 'agent:ann'), ('plan', '{calendar}', 'agent:ben'), ('shop', '{"shopping list"}', 'agent:cal');
+INSERT INTO clutch.routing_rule (name, words, emit) VALUES ('many', '{"and also"}', '{"to": "matched", "payload": "$.payload"}') ON CONFLICT DO NOTHING;
+SELECT fixture.ask('task:many', skill => NULL, more => '{"payload": {"text": "Plan dinner and also put it into the calendar and the shopping list."}}');
+SELECT is(fixture.state('task:many'), 'assigned agent:cal 1', 'the request goes to the agent that is found first');
+SELECT is(pg_temp.children('task:many'), 'agent:ann run:1, agent:ben run:1', 'and the others get one each, in the same run');
+SELECT is((SELECT envelope #> '{payload,rules}' FROM clutch.events WHERE type = 'routing.decision' AND task_id = 'task:many'), '["many", "shop"]'::jsonb, 'the decision names the rule');
+SELECT fixture.ask('task:few', skill => NULL, more => '{"payload": {"text": "Plan dinner and the shopping list."}}');
+SELECT is(pg_temp.children('task:few'), 'none', 'without the word that asks for several agents there is one');
+
+-- --- multiagent-1.0
+TRUNCATE clutch.routing_rule;
+INSERT INTO clutch.routing_rule (name, words, priority) VALUES ('mine', '{x}', 1);
+SELECT is(clutch.install_rules('multiagent-1.0'), 10, 'a set of rules is installed');
+SELECT is(clutch.install_rules('multiagent-1.0'), 10, 'and once more');
+SELECT is((SELECT count(*)::int FROM clutch.routing_rule), 11, 'which changes nothing');
+SELECT is(fixture.fault($$SELECT clutch.install_rules('multiagent-9')$$), '22023 WRONG_VALUE ', 'there are not many of them');
+SELECT fixture.agent('gpt5.plan', 9, more => '{"model": "gpt-5"}'), fixture.agent('claude.decompose', 9, more => '{"model": "claude-3.7-sonnet"}'), fixture.agent('gemini.exec', 9, more => '{"model": "gemini-2.5-pro"}');
+CREATE FUNCTION pg_temp.intent(intent text) RETURNS text LANGUAGE sql AS $$
+	SELECT clutch.route(e || '{"from": {"agent_id": "agent:ui"}}') ->> 'selected' FROM clutch.inbound(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'user', 'agent', '{"id": "ui", "name": "ui", "model": "n/a"}'::jsonb,
+		'timestamp', '2026-11-22T10:00:00Z', 'intent', intent, 'task', 'do it', 'content', '{"type": "text", "text": "it"}'::jsonb, 'trace', '{"id": "q"}'::jsonb)) e
+$$;
+SELECT is((SELECT string_agg(i || ' ' || pg_temp.intent(i), ', ') FROM unnest('{plan,finalize,decompose,summarize,analyze,execute,retrieve}'::text[]) i),
+	'plan agent:gpt5.plan, finalize agent:gpt5.plan, decompose agent:claude.decompose, summarize agent:claude.decompose, analyze agent:claude.decompose, execute agent:gemini.exec, retrieve agent:gemini.exec', 'intents are the affair of models');
+
+-- a conversation: an answer of low confidence
+SELECT FROM clutch.ingest('{"protocol": "multiagent-1.0", "role": "user", "agent": {"id": "ui", "name": "ui", "model": "n/a"}, "timestamp": "2026-11-22T10:00:00Z", "intent": "plan", "task": "plan it", "content": {"type": "text", "text": "a tracker"}, "trace": {"id": "m1"}}');
+SELECT is(fixture.claimed('agent:gpt5.plan'), (SELECT task_id || ' 1 new' FROM clutch.tasks WHERE agent_id = 'agent:gpt5.plan'), 'a plan is wanted');
+SELECT FROM clutch.ingest('{"protocol": "multiagent-1.0", "role": "agent", "agent": {"id": "gpt5.plan", "name": "Planner", "model": "gpt-5"}, "timestamp": "2026-11-22T10:00:01Z", "intent": "plan", "task": "Outline", "content": {"type": "text", "text": "perhaps so"},
+	"confidence": {"score": 0.3}, "outputs": {"next_actions": [{"intent": "retrieve", "task": "Load the list"}]}, "trace": {"id": "m2", "parents": ["m1"]}}');
+SELECT is((SELECT count(*)::int FROM clutch.tasks WHERE parent_task_id IS NOT NULL AND run_id <> 'run:1'), 1, 'low confidence asks for reflection');
+SELECT is((SELECT agent_id ~ 'claude|gemini|ann|ben|cal' FROM clutch.tasks WHERE parent_task_id IS NOT NULL AND run_id <> 'run:1'), true, 'by another model');
+SELECT is((SELECT clutch.outbound(envelope, 'multiagent') -> 'trace' -> 'parents' FROM clutch.events WHERE type = 'task.request' AND envelope #>> '{meta,multiagent,intent}' = 'reflect'), '["m1", "m2"]'::jsonb, 'its parents are kept');
+SELECT is((SELECT clutch.outbound(envelope, 'multiagent') ->> 'intent' FROM clutch.events WHERE type = 'task.request' AND envelope #>> '{meta,multiagent,intent}' = 'reflect'), 'reflect', 'and its intent');
+
+-- next actions, where the workflow says so
+SELECT clutch.register_workflow('{"workflow": "open", "next_actions": true, "steps": [{"id": "a"}]}');
+SELECT fixture.ask('task:w' || n, 'agent:gpt5.plan', run => 'run:w' || n, orders => CASE n WHEN 1 THEN '{"workflow": "open", "step_of": "a"}'::jsonb END) FROM generate_series(1, 2) n;
+SELECT fixture.claimed('agent:gpt5.plan');
+SELECT clutch.progress('agent:gpt5.plan', 'task:w' || n, '{"outputs": {"next_actions": [{"intent": "retrieve", "task": "Load"}, {"intent": "summarize", "task": "Sum up"}]}}') FROM generate_series(1, 2) n;
+SELECT is(pg_temp.children('task:w1'), 'agent:claude.decompose run:w1, agent:gemini.exec run:w1', 'next actions are child tasks if the workflow opts in');
+SELECT is(pg_temp.children('task:w2'), 'none', 'and only then');
+SELECT is(clutch.uninstall_rules('multiagent-1.0'), 10, 'rules are uninstalled');
+SELECT is((SELECT string_agg(name, ' ') FROM clutch.routing_rule), 'mine', 'but no others');
+
+SELECT * FROM finish();

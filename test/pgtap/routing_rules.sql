@@ -1,0 +1,172 @@
+-- Routing rules: conditions, effects, what the log says of them, and sets of rules.
+\ir ../fixtures/tap.sql
+SELECT plan(75);
+
+SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
+SELECT fixture.agent('dora', 50, '{skill:x,skill:y}', more => '{"model": "gpt-5-mini", "groups": ["group:team"]}');
+SELECT fixture.agent('emil', 50, '{skill:x}', more => '{"model": "claude-3.7-sonnet", "groups": ["group:team"]}');
+CREATE FUNCTION pg_temp.says(text text) RETURNS jsonb LANGUAGE sql AS $$ SELECT jsonb_build_object('payload', jsonb_build_object('deep', jsonb_build_array(jsonb_build_object('text', text)))) $$;
+-- the rules that touch a request with this text
+CREATE FUNCTION pg_temp.touched(text text) RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(string_agg(r, ' '), 'none') FROM jsonb_array_elements_text(clutch.route(fixture.request('asked', skill => NULL, more => pg_temp.says(text))) -> 'rules') r
+$$;
+CREATE FUNCTION pg_temp.selected(more jsonb, skill text DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(d ->> 'selected', d ->> 'code') || coalesce(' ' || (d ->> 'rules'), '') FROM clutch.route(fixture.request('asked', skill => skill, more => more)) d
+$$;
+CREATE FUNCTION pg_temp.decided(task text) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(concat_ws(' ', type, envelope #>> '{payload,selected}', envelope #>> '{payload,code}', envelope #>> '{payload,rules}', envelope #>> '{payload,priority}'), ', ' ORDER BY seq)
+	FROM clutch.events WHERE task_id = task AND type LIKE 'routing.%'
+$$;
+
+-- --- words
+INSERT INTO clutch.routing_rule (name, words, send_to) VALUES
+	('cook', '{recipe, "What should I cook", pinterest.com}', 'agent:ann'),
+	('food', '{cook, ärger}', 'agent:ben'),
+	('evening', '{"cook dinner"}', 'agent:cal');
+SELECT is(pg_temp.touched('a recipe, please'), 'cook', 'a word of the payload finds a rule');
+SELECT is(pg_temp.touched('A RECIPE!'), 'cook', 'in any case');
+SELECT is(pg_temp.touched('recipes and cookies'), 'none', 'as a whole word');
+SELECT is(pg_temp.touched('what should  I -- cook?'), 'cook', 'words of a phrase follow one another, whatever stands between them; the longer phrase decides');
+SELECT is(pg_temp.touched('what I should cook'), 'food', 'in the order of the phrase');
+SELECT is(pg_temp.touched('look at https://www.Pinterest.com/x'), 'cook', 'a host is a phrase');
+SELECT is(pg_temp.touched('I cook dinner, by which recipe?'), 'evening', 'the longest phrase of all rules decides where it goes');
+SELECT is(pg_temp.touched('so ein ÄRGER'), 'food', 'letters of other scripts have cases, too');
+SELECT is(pg_temp.touched('„Recipe“ – cook dinner…'), 'evening', 'and their punctuation stands between words');
+SELECT is(pg_temp.touched(repeat('x ', 5000) || 'recipe'), 'cook', 'a long text is read to its end');
+SELECT is(pg_temp.selected('{"payload": {"recipe": 1, "cook dinner": ["x"]}}') , 'agent:ann', 'keys are not words');
+SELECT is(pg_temp.selected('{"payload": {"a": "what should I", "b": ["cook"]}}'), 'agent:ben ["food"]', 'no phrase reaches from one string into another');
+SELECT is(pg_temp.selected('{"payload": {"a": "the recipe"}, "to": [{"agent_id": "agent:cal"}]}'), 'agent:cal', 'a request that names one agent goes there');
+
+-- --- what the log says
+SELECT fixture.ask('task:r', skill => NULL, more => pg_temp.says('recipe'));
+SELECT is(fixture.state('task:r'), 'assigned agent:ann 1', 'the rule sends it');
+SELECT is(pg_temp.decided('task:r'), 'routing.decision agent:ann ["cook"]', 'and the decision names the rule');
+SELECT is((SELECT detail FROM clutch.why('task:r') WHERE rank = 1), 'nothing required, only candidate; rule cook', 'so does why');
+SELECT fixture.answers($$SELECT agent_id, eligible, rejected_by, detail FROM clutch.explain_route(fixture.request('asked', skill => NULL, more => pg_temp.says('recipe'))) ORDER BY 1 LIMIT 2$$,
+	$$VALUES ('agent:ann', true, NULL, format('cost medium, last chosen by event %s; rule cook', (SELECT request_seq FROM clutch.task WHERE task_id = 'task:r'))), ('agent:ben', false, 'rule', 'rule cook sends it to agent:ann')$$, 'and explain_route');
+SELECT fixture.ask('task:plain', skill => NULL, more => pg_temp.says('nothing'));
+SELECT ok(NOT (SELECT envelope -> 'payload' ? 'rules' FROM clutch.events WHERE task_id = 'task:plain' AND type = 'routing.decision'), 'a request that no rule touches has a decision without rules');
+
+-- --- what backends remember
+DELETE FROM clutch.routing_rule WHERE name = 'cook';
+SELECT is(pg_temp.touched('recipe'), 'none', 'a rule that was dropped counts no more');
+BEGIN;
+UPDATE clutch.routing_rule SET words = '{recipe}' WHERE name = 'food';
+SELECT is(pg_temp.touched('recipe'), 'food', 'one that was changed counts at once');
+ROLLBACK;
+SELECT is(pg_temp.touched('recipe'), 'none', 'and not after it is rolled back');
+TRUNCATE clutch.routing_rule;
+SELECT is(pg_temp.touched('cook'), 'none', 'without rules nothing is touched');
+
+-- --- effects
+INSERT INTO clutch.routing_rule (name, words, requires, prefers, restrict_to, priority) VALUES
+	('need', '{alpha}', '{skill:y}', NULL, NULL, NULL),
+	('like', '{beta}', NULL, '{skill:y}', NULL, NULL),
+	('some', '{gamma}', NULL, NULL, '{group:team,agent:cal}', NULL),
+	('less', '{delta}', NULL, NULL, '{agent:cal,agent:ann}', NULL),
+	('soon', '{epsilon}', NULL, NULL, NULL, 4),
+	('later', '{"zeta epsilon"}', NULL, NULL, NULL, 0),
+	('model', '{eta}', NULL, '{model:claude}', NULL, NULL);
+SELECT is(pg_temp.selected(pg_temp.says('alpha')), 'agent:dora ["need"]', 'a rule requires a capability');
+SELECT is((SELECT detail FROM clutch.explain_route(fixture.request('asked', skill => NULL, more => pg_temp.says('alpha'))) WHERE agent_id = 'agent:ann'), 'has no skill:y, which rule need requires', 'and explain_route says which rule does');
+SELECT is(pg_temp.selected(pg_temp.says('beta'), 'skill:x'), 'agent:dora ["like"]', 'or prefers one');
+SELECT is(pg_temp.selected(pg_temp.says('eta')), 'agent:emil ["model"]', 'or a family of models');
+SELECT is(pg_temp.selected(pg_temp.says('gamma delta')), 'agent:cal ["less", "some"]', 'restrictions add up');
+SELECT is((SELECT string_agg(agent_id || ' ' || detail, ', ' ORDER BY agent_id) FROM clutch.explain_route(fixture.request('asked', skill => NULL, more => pg_temp.says('gamma delta'))) WHERE rejected_by = 'rule' AND agent_id < 'agent:c'),
+	'agent:ann rule some restricts it to group:team, agent:cal, agent:ben rule less restricts it to agent:cal, agent:ann', 'the first rule that excludes an agent is named');
+SELECT is((clutch.route(fixture.request('asked', 'group:team', NULL, more => pg_temp.says('delta') || '{"to": [{"agent_id": "group:team"}]}')) ->> 'code'), 'NO_AGENT_AVAILABLE', 'a rule does not widen what the request says');
+SELECT fixture.ask('task:soon', skill => NULL, more => pg_temp.says('epsilon'));
+SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:soon'), 4, 'a rule sets the priority');
+SELECT is(pg_temp.decided('task:soon') ~ ' \["soon"\] 4$', true, 'and the decision says so');
+SELECT is(clutch.route(fixture.request('asked', skill => NULL, more => pg_temp.says('zeta epsilon'))) -> 'rules', '["later"]', 'the first rule decides, and the other one does not touch the request');
+UPDATE clutch.routing_rule SET place = 5 WHERE name = 'soon';
+SELECT is((clutch.route(fixture.request('asked', skill => NULL, more => pg_temp.says('zeta epsilon'))) ->> 'priority'), '4', 'places come before phrases');
+
+-- --- a path and a scope
+INSERT INTO clutch.routing_rule (name, path, scope, words, send_to) VALUES
+	('big', '$.payload.total > 100', NULL, NULL, 'agent:ann'),
+	('team', NULL, 'group:team', NULL, 'agent:ben'),
+	('both', '$.domain == "sales"', NULL, '{theta}', 'agent:cal');
+SELECT is(pg_temp.selected('{"payload": {"total": 101}}'), 'agent:ann ["big"]', 'a path on the envelope finds a rule');
+SELECT is(pg_temp.selected('{"payload": {"total": "much"}, "to": [{"agent_id": "group:team"}, {"agent_id": "agent:cal"}]}') ~ '"', false, 'and not where it cannot be applied');
+SELECT is(pg_temp.selected('{"payload": {"t": "theta"}}') ~ 'both', false, 'all conditions must be met');
+SELECT is(pg_temp.selected('{"payload": {"t": "theta"}, "domain": "sales"}'), 'agent:cal ["both"]', 'and then it fits');
+SELECT fixture.agent('ben', 50, more => '{"scopes": ["group:team"]}');
+SELECT is(pg_temp.selected('{"meta": {"clutch": {"scope": "group:team"}}}'), 'agent:ben ["team"]', 'a rule of a scope concerns the runs of this scope');
+
+-- --- another model
+INSERT INTO clutch.routing_rule (name, restrict_to, path, other_model_than) VALUES ('other', '{group:team}', 'exists($.payload.by)', '$.payload.by');
+SELECT is(pg_temp.selected('{"payload": {"by": "gpt-5-mini"}}'), 'agent:emil ["other"]', 'a rule excludes the agents of a model');
+UPDATE clutch.routing_rule SET restrict_to = NULL WHERE name = 'other';
+SELECT is((SELECT detail FROM clutch.explain_route(fixture.request('asked', skill => NULL, more => '{"payload": {"by": "gpt-5-mini"}}')) WHERE agent_id = 'agent:dora'), 'rule other excludes model gpt-5-mini', 'and explain_route says so');
+
+-- --- what waits, and a rebuild
+TRUNCATE clutch.routing_rule;
+SELECT fixture.agent('fred', 1, '{skill:f}');
+SELECT fixture.agent('gina', 1, '{skill:f}');
+INSERT INTO clutch.routing_rule (name, words, send_to, priority) VALUES ('fred', '{iota}', 'agent:fred', 3);
+SELECT fixture.ask('task:f' || n, skill => 'skill:f', more => pg_temp.says('iota')) FROM generate_series(1, 2) n;
+SELECT is(fixture.states('task:f_'), 'f1 assigned, f2 pending capacity NO_CAPACITY', 'the agent of the rule is full');
+SELECT is(pg_temp.decided('task:f2'), 'routing.failure NO_CAPACITY ["fred"] 3', 'the failure names the rule');
+SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
+SELECT is(fixture.claimed('agent:gina'), 'nothing', 'another agent does not get it');
+UPDATE clutch.routing_rule SET send_to = 'agent:gina', priority = 1;
+SELECT is(fixture.rebuilt(), 'the same', 'also after the rule has changed');
+SELECT is(fixture.claimed('agent:gina'), 'task:f2 1 new', 'what waits is judged by the rules of now');
+SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:f2'), 3, 'but for its priority, which was set once');
+SELECT fixture.ask('task:f3', skill => 'skill:f', more => pg_temp.says('iota'));
+UPDATE clutch.routing_rule SET send_to = 'agent:fred';
+SELECT fixture.claimed('agent:fred');
+SELECT clutch.finish('agent:fred', 'task:f1');
+SELECT clutch.tick();
+SELECT is(fixture.state('task:f3'), 'assigned agent:fred 1', 'a tick finds what waits under an old rule');
+SELECT is(fixture.rebuilt(), 'the same', 'and so does a rebuild');
+DELETE FROM clutch.routing_rule;
+SELECT is(fixture.rebuilt(), 'the same', 'when the rule is gone');
+SELECT is((SELECT string_agg(priority::text, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id LIKE 'task:f_'), '3 3 1', 'priorities come from the log');
+
+-- --- faults
+CREATE FUNCTION pg_temp.refused(columns text, row_values text) RETURNS text LANGUAGE sql AS
+$$ SELECT fixture.fault(format('INSERT INTO clutch.routing_rule (name, %s) VALUES (''bad'', %s)', columns, row_values)) $$;
+SELECT is(pg_temp.refused('words', $$'{recipe}'$$), '22023 REQUIRED ', 'a rule has an effect');
+SELECT is(pg_temp.refused('words, send_to', $$'{ok, "?!"}', 'agent:a'$$), '22023 EMPTY /words/1', 'a phrase has words');
+SELECT is(pg_temp.refused('words, send_to', $$'{}', 'agent:a'$$), '22023 EMPTY /words', 'a list is not empty');
+SELECT is(pg_temp.refused('words, send_to', $$'{NULL}', 'agent:a'$$), '22023 NULL_VALUE /words', 'nor has it nulls');
+SELECT is(pg_temp.refused('send_to', $$'basil'$$), '22023 WRONG_PREFIX /send_to', 'agents have their prefix');
+SELECT is(pg_temp.refused('restrict_to', $$'{agent:a,group:}'$$), '22023 EMPTY /restrict_to/1', 'and something after it');
+SELECT is(pg_temp.refused('send_to, restrict_to', $$'agent:a', '{agent:b}'$$), '22023 NOT_ALLOWED /restrict_to', 'a rule sends or restricts');
+SELECT is(pg_temp.refused('requires', $$'{skill:x@nonsense}'$$), '22023 WRONG_FORMAT /requires/0', 'ranges of versions are checked');
+SELECT is(pg_temp.refused('prefers', $$'{agent:x}'$$), '22023 WRONG_PREFIX /prefers/0', 'and capabilities');
+SELECT is(pg_temp.refused('priority', '5'), '22023 NUMBER_OUT_OF_RANGE /priority', 'priorities are those of envelopes');
+SELECT is(pg_temp.refused('scope, priority', $$'team', 1$$), '22023 WRONG_PREFIX /scope', 'a scope is a group');
+SELECT is(pg_temp.refused('type, priority', $$'task.reqest', 1$$), '22023 UNKNOWN_TYPE /type', 'types exist');
+SELECT is(pg_temp.refused('type, priority', $$'task.result', 1$$), '22023 NOT_ALLOWED /type', 'only requests are routed');
+SELECT is(pg_temp.refused('path, priority', $$'$.a ==', 1$$), '42601', 'a path is one');
+SELECT is(pg_temp.refused('path, priority', $$'$.a == $x', 1$$), '22023 WRONG_VALUE /path', 'without variables');
+SELECT is(pg_temp.refused('other_model_than', $$'$x'$$), '22023 WRONG_VALUE /other_model_than', 'so is the other one');
+SELECT is(pg_temp.refused('emit', $$'{"to": "agent:a", "payload": [], "what": 1}'$$), '22023 WRONG_TYPE /emit/payload', 'what is emitted is checked, too');
+SELECT throws_ok($$INSERT INTO clutch.routing_rule (name, priority) VALUES (repeat('x', 200), 1)$$, '22023');
+
+-- --- roles
+CREATE ROLE rule_agent; CREATE ROLE rule_operator;
+SELECT clutch.grant_agent('rule_agent', 'agent:ui'), clutch.grant_operator('rule_operator');
+SET ROLE rule_agent;
+SELECT throws_ok($$INSERT INTO clutch.routing_rule (name, priority) VALUES ('mine', 4)$$, '42501');
+SELECT throws_ok($$SELECT clutch.install_rules('multiagent-1.0')$$, '42501');
+SET ROLE rule_operator;
+SELECT lives_ok($$INSERT INTO clutch.routing_rule (name, words, priority) VALUES ('mine', '{kappa}', 4)$$, 'an operator writes rules');
+RESET ROLE;
+SET ROLE rule_agent;
+SELECT is(pg_temp.touched('kappa'), 'mine', 'which concern the requests of everybody');
+RESET ROLE;
+SELECT clutch.revoke_agent('rule_agent', 'agent:ui'), clutch.revoke_operator('rule_operator');
+DROP ROLE rule_agent; DROP ROLE rule_operator;
+
+-- --- a thousand rules
+TRUNCATE clutch.routing_rule;
+INSERT INTO clutch.routing_rule (name, words, prefers) SELECT 'rule ' || n, ARRAY[format('word%s phrase', n), format('alone%s', n)], '{skill:x}' FROM generate_series(1, 1000) n;
+SELECT is(pg_temp.touched('a word617 phrase and alone88, but not word5'), 'rule 617 rule 88', 'of a thousand rules those apply that fit');
+SELECT is(pg_temp.touched((SELECT string_agg('alone' || n, ' ') FROM generate_series(1, 1000) n)) ~ '^rule 1 rule 10 rule 100 rule 1000 ', true, 'all of them, if all fit');
+TRUNCATE clutch.routing_rule;
+
+SELECT * FROM finish();
