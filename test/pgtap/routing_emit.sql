@@ -63,7 +63,7 @@ INSERT INTO clutch.routing_rule (name, words, priority) VALUES ('mine', '{x}', 1
 SELECT is(clutch.install_rules('multiagent-1.0'), 10, 'a set of rules is installed');
 SELECT is(clutch.install_rules('multiagent-1.0'), 10, 'and once more');
 SELECT is((SELECT count(*)::int FROM clutch.routing_rule), 11, 'which changes nothing');
-SELECT is(fixture.fault($$SELECT clutch.install_rules('multiagent-9')$$), '22023 WRONG_VALUE ', 'there are not many of them');
+SELECT throws_ok($$SELECT clutch.install_rules('multiagent-9')$$, '22023', 'invalid set of rules "multiagent-9"', 'there are not many of them');
 SELECT fixture.agent('gpt5.plan', 9, more => '{"model": "gpt-5"}'), fixture.agent('claude.decompose', 9, more => '{"model": "claude-3.7-sonnet"}'), fixture.agent('gemini.exec', 9, more => '{"model": "gemini-2.5-pro"}');
 CREATE FUNCTION pg_temp.intent(intent text) RETURNS text LANGUAGE sql AS $$
 	SELECT clutch.route(e || '{"from": {"agent_id": "agent:ui"}}') ->> 'selected' FROM clutch.inbound(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'user', 'agent', '{"id": "ui", "name": "ui", "model": "n/a"}'::jsonb,
