@@ -27,7 +27,8 @@ INSERT INTO clutch.adapter (name, place, builtin) VALUES
 	('http', 100, true),
 	('map', 110, true),
 	('multiagent', 120, true),
-	('collab', 130, true);
+	('collab', 130, true),
+	('agent_json', 140, true);
 
 CREATE FUNCTION clutch.can_handle(raw jsonb) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_can_handle' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -263,8 +263,7 @@ agent_card_read_security(Fields *whole, AgentCard *card)
 	host_read_patterns(&f, SECURITY_EGRESS_ALLOWLIST, &card->egress_allowlist);
 }
 
-/* "http://ken:8080/a2a": a scheme, a colon and more, without blanks */
-static bool
+bool
 agent_card_looks_like_url(Slice url)
 {
 	int			colon = 0;

@@ -56,4 +56,7 @@ struct AgentCard
 extern void agent_card_read(const JsonbValue *doc, const char *base,
 							bool partial, AgentCard *card, ProblemList *list);
 
+/* May it be the URL of an endpoint?  "http://ken:8080/a2a": a scheme, a colon and more, without blanks. */
+extern bool agent_card_looks_like_url(Slice url);
+
 #endif							/* CLUTCH_AGENT_CARD_H */

@@ -100,6 +100,12 @@ INSERT INTO contract VALUES
 ('clutch.ingest(jsonb,text,jsonb)', 'writes', 'raw jsonb, adapter text DEFAULT NULL::text, context jsonb DEFAULT ''{}''::jsonb', 'SETOF clutch.receipt'),
 ('clutch.install_rules(text)', 'writes', 'name text', 'integer'),
 ('clutch.uninstall_rules(text)', 'writes', 'name text', 'integer'),
+('clutch.import_registry(jsonb)', 'writes', 'document jsonb', 'TABLE(agent text, change text, what text, was jsonb, becomes jsonb)'),
+('clutch.export_registry(text)', 'reads', 'registry text DEFAULT NULL::text', 'jsonb'),
+('clutch.import_card(jsonb,text,text)', 'writes', 'document jsonb, agent_id text DEFAULT NULL::text, dialect text DEFAULT NULL::text', 'TABLE(agent text, change text, what text, was jsonb, becomes jsonb)'),
+('clutch.export_card(text,text)', 'reads', 'agent_id text, dialect text DEFAULT ''agent_json''::text', 'jsonb'),
+('clutch.card_of(jsonb,text,text)', 'reads', 'document jsonb, agent_id text DEFAULT NULL::text, dialect text DEFAULT NULL::text', 'jsonb'),
+('clutch.card_as(jsonb,text)', 'reads', 'card jsonb, dialect text', 'jsonb'),
 ('clutch.grant_agent(text,text,text[],text[],jsonb,boolean)', 'writes', 'role_name text, agent_id text, '
  'capabilities text[] DEFAULT NULL::text[], scopes text[] DEFAULT NULL::text[], limits jsonb DEFAULT NULL::jsonb, broadcast boolean DEFAULT false', NULL),
 ('clutch.revoke_agent(text,text)', 'writes', 'role_name text, agent_id text', NULL),

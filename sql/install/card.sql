@@ -1,0 +1,274 @@
+-- ------------------------------------------------------- cards and registries
+-- What other protocols say of agents, as AgentCards, and back.
+CREATE FUNCTION clutch.card_of(document jsonb, agent_id text DEFAULT NULL, dialect text DEFAULT NULL) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_card_of' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.card_of(jsonb, text, text) IS
+	'the AgentCard that the description of an agent in another protocol makes; nothing is registered';
+
+CREATE FUNCTION clutch.card_as(card jsonb, dialect text) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_card_as' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.card_as(jsonb, text) IS
+	'an AgentCard in another protocol: agent_json, a2a, map or mcp';
+
+CREATE FUNCTION clutch.registry_cards(document jsonb) RETURNS TABLE (agent_id text, name text, card jsonb)
+	AS 'MODULE_PATHNAME', 'clutch_registry_cards' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.registry_cards(jsonb) IS
+	'the AgentCards that a registry makes, with the names of the agents in it; nothing is registered';
+
+CREATE FUNCTION clutch.drop_credentials(INOUT document jsonb, OUT dropped text[]) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_drop_credentials' LANGUAGE C STABLE PARALLEL SAFE ROWS 1;
+COMMENT ON FUNCTION clutch.drop_credentials(jsonb) IS
+	'a document without what looks like a credential, and the paths of what was left out';
+
+-- One row for each registry that was imported.  The agents of it are registered like any
+-- others.  install_rules reads the signals, triggers and switch commands from here, because
+-- they are about the registry as a whole.
+CREATE TABLE clutch.registry_document (
+	name			text COLLATE "C" NOT NULL,	-- its orchestrator
+	document		jsonb NOT NULL,				-- as it was imported, without credentials
+	imported_at		timestamptz NOT NULL,
+	imported_by		text NOT NULL,
+	CONSTRAINT registry_document_pkey PRIMARY KEY (name)
+);
+COMMENT ON TABLE clutch.registry_document IS
+	'the registries that were imported, as they were; clutch.export_registry and clutch.install_rules read them';
+
+-- The members of a description, those of its lists one by one: what a change is told by.
+CREATE FUNCTION clutch.card_members(document jsonb) RETURNS TABLE (what text, value jsonb)
+	LANGUAGE sql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT concat_ws('.', m.key, e.name), coalesce(e.value, m.value)
+	FROM jsonb_each(document) AS m
+	LEFT JOIN LATERAL (
+		SELECT coalesce(i.value ->> 'id', i.value ->> 'name', i.value #>> '{}') AS name, i.value
+		FROM jsonb_array_elements(CASE WHEN m.key = ANY ('{skills,capabilities,tools}') AND jsonb_typeof(m.value) = 'array' THEN m.value ELSE '[]' END) AS i(value)
+		UNION ALL
+		SELECT o.key, o.value
+		FROM jsonb_each(CASE WHEN m.key = ANY ('{skillIndex,routing,dependencies}') AND jsonb_typeof(m.value) = 'object' THEN m.value ELSE '{}' END) AS o) AS e ON true
+$$;
+COMMENT ON FUNCTION clutch.card_members(jsonb) IS
+	'the members of the description of an agent, or of a registry; skills, tools and the like one by one';
+
+CREATE FUNCTION clutch.card_changes(registered jsonb, described jsonb)
+	RETURNS TABLE (change text, what text, was jsonb, becomes jsonb)
+	LANGUAGE sql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN r.value IS NULL THEN 'added' WHEN d.value IS NULL THEN 'removed' ELSE 'changed' END,
+		   coalesce(d.what, r.what), r.value, d.value
+	FROM clutch.card_members(registered) AS r
+	FULL JOIN clutch.card_members(described) AS d ON d.what = r.what
+	WHERE r.value IS DISTINCT FROM d.value
+	ORDER BY 2
+$$;
+COMMENT ON FUNCTION clutch.card_changes(jsonb, jsonb) IS
+	'the members in which two descriptions of an agent, or two registries, differ';
+
+-- The schemas of legacy capabilities and of tools.  What another agent calls the same may
+-- look otherwise, so the agent is a part of the name.
+CREATE FUNCTION clutch.card_schemas(card jsonb) RETURNS TABLE (payload_type text, schema jsonb)
+	LANGUAGE sql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT regexp_replace(concat_ws('.', substr(card ->> 'agent_id', 7), o.name, s.side), '[\s/@]', '_', 'g'), o.value -> (s.side || 'Schema')
+	FROM (SELECT l.value ->> 'name' AS name, l.value
+		  FROM jsonb_array_elements(CASE WHEN jsonb_typeof(card #> '{meta,agent_json,capabilities}') = 'array' THEN card #> '{meta,agent_json,capabilities}' ELSE '[]' END) AS l(value)
+		  UNION ALL
+		  SELECT t.key, t.value
+		  FROM jsonb_each(CASE WHEN jsonb_typeof(card #> '{meta,mcp,tools}') = 'object' THEN card #> '{meta,mcp,tools}' ELSE '{}' END) AS t) AS o,
+		 (VALUES ('input'), ('output')) AS s(side)
+	WHERE jsonb_typeof(o.value -> (s.side || 'Schema')) = 'object'
+$$;
+COMMENT ON FUNCTION clutch.card_schemas(jsonb) IS
+	'the schemas that a card brings along: of the input and the output of legacy capabilities and of tools';
+
+-- Registers a card, or brings a registered one up to it, and returns what changes.  Members
+-- that no description has (limits, security, ...) stay as they are.
+CREATE FUNCTION clutch.place_card(card jsonb, dialect text)
+	RETURNS TABLE (agent text, change text, what text, was jsonb, becomes jsonb)
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 10
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	id text := card ->> 'agent_id';
+	registered jsonb := (SELECT r.card FROM clutch.agent_registry r WHERE r.agent_id = place_card.card ->> 'agent_id');
+	changed jsonb;
+	s record;
+BEGIN
+	IF registered IS NULL THEN
+		PERFORM clutch.register(card);
+		RETURN QUERY SELECT id, 'added', 'capabilities', NULL::jsonb, jsonb_path_query_array(card, '$.capabilities[*].id');
+	ELSE
+		card := '{"display": {}}'::jsonb || card || jsonb_build_object('meta', coalesce(registered -> 'meta', '{}') || (card -> 'meta'));
+		IF card ? 'endpoints' THEN
+			card := jsonb_set(card, '{endpoints}', coalesce(registered -> 'endpoints', '{}') || (card -> 'endpoints'));
+		END IF;
+		IF card ? 'groups' THEN
+			card := jsonb_set(card, '{groups}', (card -> 'groups')
+				|| jsonb_path_query_array(registered, '$.groups[*] ? (!(@ starts with "group:role:") && !(@ starts with "group:scope:"))'));
+		END IF;
+		SELECT jsonb_object_agg(c.key, c.value) INTO changed
+		FROM jsonb_each(card) AS c WHERE c.value IS DISTINCT FROM coalesce(registered -> c.key, '{}');
+		IF changed IS NOT NULL THEN
+			PERFORM clutch.send(clutch.envelope('agent.update', id, payload => jsonb_build_object('agent_id', id) || changed,
+				run_id => 'run:agents', thread_id => 'thread:agents', task_id => 'task:agents'));
+			RETURN QUERY SELECT id, c.* FROM clutch.card_changes(clutch.card_as(registered, dialect), clutch.card_as(registered || changed, dialect)) AS c;
+			IF NOT FOUND THEN
+				RETURN QUERY SELECT id, c.* FROM clutch.card_changes(registered, registered || changed) AS c;
+			END IF;
+		END IF;
+	END IF;
+	FOR s IN SELECT c.payload_type, c.schema, p.schema AS registered
+			 FROM clutch.card_schemas(card) AS c
+			 LEFT JOIN LATERAL (SELECT t.schema FROM clutch.payload_type t WHERE t.payload_type = c.payload_type ORDER BY t.version DESC LIMIT 1) AS p ON true
+			 WHERE p.schema IS DISTINCT FROM c.schema ORDER BY c.payload_type LOOP
+		PERFORM clutch.register_schema(s.payload_type, s.schema, compatibility => 'none');
+		RETURN QUERY SELECT id, CASE WHEN s.registered IS NULL THEN 'added' ELSE 'changed' END, 'schema ' || s.payload_type, s.registered, s.schema;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION clutch.place_card(jsonb, text) IS
+	'registers an agent with a card, or changes the card of one that is registered, and returns what changes';
+
+CREATE FUNCTION clutch.import_card(document jsonb, agent_id text DEFAULT NULL, dialect text DEFAULT NULL)
+	RETURNS TABLE (agent text, change text, what text, was jsonb, becomes jsonb)
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 10
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	card jsonb := clutch.card_of(document, agent_id, dialect);
+BEGIN
+	RETURN QUERY SELECT p.*
+	FROM (SELECT d.name FROM (VALUES ('agent_json'), ('a2a'), ('map'), ('mcp')) AS d(name) WHERE card -> 'meta' ? d.name) AS d,
+		 clutch.place_card(card, d.name) AS p;
+END
+$$;
+COMMENT ON FUNCTION clutch.import_card(jsonb, text, text) IS
+	'registers the agent that a description in another protocol is of, or changes its card, and returns what changes';
+
+CREATE FUNCTION clutch.export_card(agent_id text, dialect text DEFAULT 'agent_json') RETURNS jsonb
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	card jsonb := (SELECT r.card FROM clutch.agent_registry r WHERE r.agent_id = export_card.agent_id);
+BEGIN
+	IF card IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'KL005',
+			MESSAGE = format('agent "%s" is not registered', coalesce(agent_id, 'null')),
+			DETAIL = '[{"argument": "agent_id", "code": "AGENT_NOT_FOUND"}]',
+			HINT = 'SELECT agent_id FROM clutch.agents lists those that are.';
+	END IF;
+	RETURN clutch.card_as(card, dialect);
+END
+$$;
+COMMENT ON FUNCTION clutch.export_card(text, text) IS
+	'a registered agent as another protocol describes it: agent_json, a2a, map or mcp';
+
+-- A registry of spec 002.  Its agents are an object, whose keys are their names, or an array.
+CREATE FUNCTION clutch.registry_agents(document jsonb) RETURNS TABLE (agent_id text, name text, is_named boolean, place bigint)
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT 'agent:' || o.key, o.key, o.value ? 'name', 0
+	FROM jsonb_each(CASE jsonb_typeof(document -> 'agents') WHEN 'object' THEN document -> 'agents' ELSE '{}' END) AS o
+	UNION ALL
+	SELECT 'agent:' || (l.value ->> 'name'), l.value ->> 'name', true, l.place
+	FROM jsonb_array_elements(CASE jsonb_typeof(document -> 'agents') WHEN 'array' THEN document -> 'agents' ELSE '[]' END) WITH ORDINALITY AS l(value, place)
+$$;
+COMMENT ON FUNCTION clutch.registry_agents(jsonb) IS
+	'the agents that a registry names, whether they name themselves in it, and their places in an array';
+
+CREATE FUNCTION clutch.import_registry(document jsonb)
+	RETURNS TABLE (agent text, change text, what text, was jsonb, becomes jsonb)
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 100
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	registry text := coalesce(document ->> 'orchestrator', 'default');
+	clean record;
+	earlier jsonb;
+	is_new boolean;
+	c record;
+BEGIN
+	SELECT * INTO clean FROM clutch.drop_credentials(document);
+	IF cardinality(clean.dropped) > 0 THEN
+		RAISE WARNING 'credentials in the registry were left out'
+			USING DETAIL = array_to_string(clean.dropped, ', '), HINT = 'Keep them where the agents run.';
+	END IF;
+	document := clean.document;
+	-- raises all faults before anything is done; two imports of one registry take turns
+	PERFORM FROM clutch.registry_cards(document);
+	INSERT INTO clutch.registry_document (name, document, imported_at, imported_by)
+	VALUES (registry, '{}', clutch.now(), current_user) ON CONFLICT (name) DO NOTHING;
+	is_new := FOUND;
+	SELECT d.document INTO earlier FROM clutch.registry_document d WHERE d.name = registry FOR UPDATE;
+
+	FOR c IN SELECT r.card FROM clutch.registry_cards(document) AS r ORDER BY r.agent_id LOOP
+		RETURN QUERY SELECT p.* FROM clutch.place_card(c.card, 'agent_json') AS p;
+	END LOOP;
+	RETURN QUERY
+		SELECT a.agent_id, 'left out', 'capabilities', to_jsonb(a.capabilities), NULL::jsonb
+		FROM clutch.registry_agents(earlier) AS r
+		JOIN clutch.agents a ON a.agent_id = r.agent_id
+		WHERE r.agent_id <> ALL (ARRAY(SELECT n.agent_id FROM clutch.registry_agents(document) AS n))
+		ORDER BY a.agent_id;
+	IF is_new THEN
+		RETURN QUERY SELECT NULL::text, 'added', 'registry', NULL::jsonb, to_jsonb(registry);
+	ELSE
+		RETURN QUERY SELECT NULL::text, m.* FROM clutch.card_changes(earlier - 'agents', document - 'agents') AS m;
+	END IF;
+	UPDATE clutch.registry_document d SET document = import_registry.document, imported_at = clutch.now(), imported_by = current_user
+	WHERE d.name = registry AND d.document <> import_registry.document;
+END
+$$;
+COMMENT ON FUNCTION clutch.import_registry(jsonb) IS
+	'registers the agents of a registry, and returns in what it differs from what was registered; no rows: in nothing';
+
+CREATE FUNCTION clutch.export_registry(registry text DEFAULT NULL) RETURNS jsonb
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	imported jsonb := (SELECT d.document FROM clutch.registry_document d WHERE d.name = registry);
+	agents jsonb;
+BEGIN
+	IF registry IS NULL THEN
+		RETURN (
+			SELECT jsonb_build_object('version', '3.0', 'orchestrator', substr(current_setting('clutch.orchestrator'), 7),
+				'agents', coalesce(jsonb_object_agg(substr(r.agent_id, 7), clutch.card_as(r.card, 'agent_json') - 'name'), '{}'),
+				'skillIndex', (SELECT coalesce(jsonb_object_agg(substr(i.id, 7), i.name), '{}')
+							   FROM (SELECT c.value ->> 'id' AS id, min(substr(o.agent_id, 7)) AS name
+									 FROM clutch.agent_registry o, jsonb_array_elements(o.card -> 'capabilities') AS c(value)
+									 WHERE c.value ->> 'id' LIKE 'skill:%' GROUP BY 1) AS i),
+				'routing', '{"defaultAgent": null, "switchCommands": [], "multiAgentTriggers": []}'::jsonb)
+			FROM clutch.agent_registry r);
+	END IF;
+	IF imported IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = format('registry "%s" was not imported', registry),
+			DETAIL = '[{"argument": "registry", "code": "REGISTRY_NOT_FOUND"}]',
+			HINT = 'SELECT name FROM clutch.registry_document lists those that were; without a name, all agents are exported.';
+	END IF;
+	-- each agent as it is registered now; those that are not any more are gone from it
+	SELECT CASE jsonb_typeof(imported -> 'agents')
+		WHEN 'array' THEN coalesce(jsonb_agg(e.entry ORDER BY e.place), '[]') ELSE coalesce(jsonb_object_agg(e.name, e.entry), '{}') END
+	INTO agents
+	FROM (SELECT n.name, n.place, CASE WHEN n.is_named THEN jsonb_build_object('name', n.name) || clutch.card_as(r.card, 'agent_json')
+			ELSE clutch.card_as(r.card, 'agent_json') - 'name' END AS entry
+		  FROM clutch.registry_agents(imported) AS n JOIN clutch.agent_registry r ON r.agent_id = n.agent_id) AS e;
+	imported := jsonb_set(imported, '{agents}', agents);
+	IF jsonb_typeof(imported -> 'skillIndex') = 'object' THEN
+		imported := jsonb_set(imported, '{skillIndex}', (
+			SELECT coalesce(jsonb_object_agg(i.key, i.value), '{}') FROM jsonb_each(imported -> 'skillIndex') AS i
+			WHERE EXISTS (SELECT FROM clutch.agent_registry r WHERE r.agent_id = 'agent:' || (i.value #>> '{}'))));
+	END IF;
+	IF NOT EXISTS (SELECT FROM clutch.agent_registry r WHERE r.agent_id = 'agent:' || (imported #>> '{routing,defaultAgent}')) THEN
+		imported := jsonb_set(imported, '{routing,defaultAgent}', 'null', false);
+	END IF;
+	RETURN imported;
+END
+$$;
+COMMENT ON FUNCTION clutch.export_registry(text) IS
+	'a registry that was imported, with its agents as they are registered now; without a name, all agents that are registered';

@@ -1,0 +1,19 @@
+/*-------------------------------------------------------------------------
+ *
+ * agent_json.h
+ *	  The adapter of spec 002: agent.json, and registries of such agents.
+ *
+ * Each agent becomes an agent.register whose payload is the AgentCard that adapters/card
+ * makes of it.  What the adapter has no form for, an event of an agent that is not about
+ * its card, becomes the agent.json of its sender, and the carrier has the rest.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_AGENT_JSON_H
+#define CLUTCH_AGENT_JSON_H
+
+#include "adapters/adapter.h"
+
+extern const Adapter agent_json_adapter;
+
+#endif							/* CLUTCH_AGENT_JSON_H */

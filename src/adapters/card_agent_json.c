@@ -1,0 +1,401 @@
+/*-------------------------------------------------------------------------
+ *
+ * card_agent_json.c
+ *	  The agent.json of spec 002, and an agent of its registry.
+ *
+ * Notes: "skills" are the members of each skill that have no row, by its ID; "entry" is
+ * true for an agent of a registry, whose name is not repeated in it; "indexed" are the
+ * skills that only the index of the registry names.  All other members without a row
+ * stand there as they are, legacy capabilities among them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/card_part.h"
+
+#include "settings.h"
+
+/* members that have a row, and those whose names are those of notes */
+static const char *const card_agent_json_mapped[] = {
+	"name", "displayName", "description", "version", "skills", "kept", "dropped", "entry", "indexed", NULL
+};
+static const char *const card_agent_json_notes[] = {"kept", "dropped", "entry", "indexed", "skills", NULL};
+static const char *const card_agent_json_skill[] = {"id", NULL};
+
+/* where an agent names MCP servers: itself, and in a registry */
+static const char *const card_agent_json_servers[] = {"/dependencies/mcps", "/mcps", NULL};
+
+static bool
+card_agent_json_handles(const Json *raw)
+{
+	return json_get_kind(raw, "/name", JSON_TEXT) != NULL && json_get_kind(raw, "/version", JSON_TEXT) != NULL &&
+		json_get_kind(raw, "/description", JSON_TEXT) != NULL && json_get(raw, "/supportedInterfaces") == NULL &&
+		json_get(raw, "/url") == NULL && json_get_kind(raw, "/capabilities", JSON_OBJECT) == NULL;
+}
+
+/* the skill that a legacy capability is: parse_recipe is skill:parse-recipe */
+static Slice
+card_agent_json_legacy_id(Slice name)
+{
+	Slice		id = card_prefixed("skill:", name);
+
+	for (char *s = unconstify(char *, id.s); *s != '\0'; s++)
+		if (*s == '_')
+			*s = '-';
+	return id;
+}
+
+/* ------------------------------------------------------------------- skills */
+
+static void
+card_agent_json_read_skill(const CardSource *source, Json *card, const char *path)
+{
+	const Json *skill = json_get(source->raw, path);
+	bool		is_text = skill->kind == JSON_TEXT;
+	const char *at = is_text ? path : json_path(path, SLICE_OF("id"));
+	Slice		id;
+	Json	   *capability;
+	Json	   *others = json_new_object();
+
+	if (!is_text && skill->kind != JSON_OBJECT)
+	{
+		card_fault(source, path, "WRONG_TYPE", "It must be an object with an \"id\".");
+		return;
+	}
+	card_require(source, at);
+	id = card_find_word(source, at, ID_CAPABILITY, "skill:");
+	if (!slice_present(id))
+		return;
+	capability = card_add_capability(source, card, at, card_prefixed("skill:", id));
+	if (capability == NULL)
+		return;
+	card_check_texts(source, json_path(path, SLICE_OF("triggers")));
+	card_copy_members(skill, card_agent_json_skill, others);
+	card_put_tags(capability, others, "/triggers");
+	card_note(card, &card_agent_json, json_path("/skills", id), others);
+}
+
+static void
+card_agent_json_read_skills(const CardSource *source, Json *card)
+{
+	const Json *skills = card_find(source, "/skills", JSON_ARRAY);
+
+	for (int i = 0; skills != NULL && i < skills->n; i++)
+		card_agent_json_read_skill(source, card, json_path_index("/skills", i));
+}
+
+static void
+card_agent_json_read_legacy(const CardSource *source, Json *card)
+{
+	const Json *legacy = card_find(source, "/capabilities", JSON_ARRAY);
+
+	for (int i = 0; legacy != NULL && i < legacy->n; i++)
+	{
+		char	   *path = json_path_index("/capabilities", i);
+		char	   *at = json_path(path, SLICE_OF("name"));
+		Slice		name;
+
+		if (card_find(source, path, JSON_OBJECT) == NULL)
+			continue;
+		card_require(source, at);
+		name = card_find_word(source, at, ID_CAPABILITY, "skill:");
+		(void) card_find(source, json_path(path, SLICE_OF("inputSchema")), JSON_OBJECT);
+		(void) card_find(source, json_path(path, SLICE_OF("outputSchema")), JSON_OBJECT);
+		if (slice_present(name) && card_capability(card, card_agent_json_legacy_id(name)) == NULL)
+			(void) card_add_capability(source, card, at, card_agent_json_legacy_id(name));
+	}
+}
+
+/* what the index of the registry says, and the agent does not */
+static void
+card_agent_json_read_index(const CardSource *source, Json *card)
+{
+	for (int i = 0; source->indexed != NULL && i < source->indexed->n; i++)
+	{
+		Slice		skill = source->indexed->items[i]->text;
+		Slice		id = card_prefixed("skill:", skill);
+
+		if (card_capability(card, id) != NULL || card_add_capability(source, card, "", id) == NULL)
+			continue;
+		if (card_noted(card, &card_agent_json, "/indexed") == NULL)
+			card_note(card, &card_agent_json, "/indexed", json_new_array());
+		json_add(card_noted(card, &card_agent_json, "/indexed"), source->indexed->items[i]);
+	}
+}
+
+/* --------------------------------------------------------------- MCP servers */
+
+/* Does the server serve this capability?  One that is required serves all of them. */
+static bool
+card_agent_json_serves(const Json *server, Slice id)
+{
+	const Json *served = json_get_kind(server, "/capabilities", JSON_ARRAY);
+
+	if (json_is_true(server, "/required"))
+		return true;
+	for (int i = 0; served != NULL && i < served->n; i++)
+		if (served->items[i]->kind == JSON_TEXT &&
+			slice_equal(card_agent_json_legacy_id(served->items[i]->text), id))
+			return true;
+	return false;
+}
+
+/* Requests are routed by the tools of a capability, and tools are called that are on the card. */
+static void
+card_agent_json_add_server(const CardSource *source, Json *card, const char *path, Json *own)
+{
+	const Json *server = json_get(source->raw, path);
+	const char *at = server->kind == JSON_TEXT ? path : json_path(path, SLICE_OF("name"));
+	const Json *capabilities = json_get(card, "/capabilities");
+	Slice		name;
+	Slice		id;
+
+	if (server->kind != JSON_TEXT && server->kind != JSON_OBJECT)
+	{
+		card_fault(source, path, "WRONG_TYPE", "It must be a string, or an object with a \"name\".");
+		return;
+	}
+	card_require(source, at);
+	name = card_find_word(source, at, ID_SERVER, "mcp:");
+	if (!slice_present(name))
+		return;
+	id = card_prefixed("mcp:", name);
+	for (int i = 0; i < capabilities->n; i++)
+		if (card_agent_json_serves(server, json_get_text(capabilities->items[i], "/id")))
+			card_add_text(capabilities->items[i], "/tools", id);
+	card_add_text(own, "/servers", id);
+}
+
+static void
+card_agent_json_read_servers(const CardSource *source, Json *card)
+{
+	Json	   *own = json_new_object();
+	const Json *servers;
+
+	for (const char *const *path = card_agent_json_servers; *path != NULL; path++)
+	{
+		servers = card_find(source, *path, JSON_ARRAY);
+		for (int i = 0; servers != NULL && i < servers->n; i++)
+			card_agent_json_add_server(source, card, json_path_index(*path, i), own);
+	}
+	servers = json_get(own, "/servers");
+	if (servers == NULL)
+		return;
+	if (servers->n > clutch_limits.max_list)
+		card_fault(source, "", "TOO_MANY", "It names %d MCP servers; the limit is %d (setting clutch.max_list).",
+				   servers->n, clutch_limits.max_list);
+	if (card_capability(card, SLICE_OF(CARD_SERVERS)) == NULL &&
+		card_add_capability(source, card, "", SLICE_OF(CARD_SERVERS)) != NULL)
+		json_put(card_capability(card, SLICE_OF(CARD_SERVERS)), "/servers", json_get(own, "/servers"));
+}
+
+/* the servers that the card names, in its order */
+static Json *
+card_agent_json_servers_of(const Json *card)
+{
+	static const char *const lists[] = {"/tools", "/servers", NULL};
+	const Json *capabilities = json_get_kind(card, "/capabilities", JSON_ARRAY);
+	Json	   *found = json_new_object();
+
+	for (int i = 0; capabilities != NULL && i < capabilities->n; i++)
+		for (const char *const *list = lists; *list != NULL; list++)
+		{
+			const Json *names = json_get_kind(capabilities->items[i], *list, JSON_ARRAY);
+
+			for (int j = 0; names != NULL && j < names->n; j++)
+				if (names->items[j]->kind == JSON_TEXT && slice_starts(names->items[j]->text, SLICE_OF("mcp:")))
+					card_add_text(found, "/servers", names->items[j]->text);
+		}
+	return found;
+}
+
+/* the ID of a server that the description names */
+static Slice
+card_agent_json_server_id(const Json *server)
+{
+	Slice		name = json_is(server, JSON_TEXT) ? server->text : json_get_text(server, "/name");
+
+	return slice_present(name) ? card_prefixed("mcp:", name) : SLICE_NONE;
+}
+
+/* Leaves out the servers that are not on the card, and adds those that the description does not name. */
+static void
+card_agent_json_write_servers(const Json *card, Json *document)
+{
+	const Json *found = card_agent_json_servers_of(card);
+	const Json *servers = json_get(found, "/servers");
+	Json	   *named = json_new_object();
+	const char *last = card_agent_json_servers[0];
+
+	for (const char *const *path = card_agent_json_servers; *path != NULL; path++)
+	{
+		Json	   *list = json_get_kind(document, *path, JSON_ARRAY);
+
+		for (int i = 0; list != NULL && i < list->n;)
+		{
+			Slice		id = card_agent_json_server_id(list->items[i]);
+
+			last = *path;
+			if (slice_present(id) && !card_has_text(found, "/servers", id))
+			{
+				json_take_at(list, i);
+				continue;
+			}
+			if (slice_present(id))
+				card_add_text(named, "/servers", id);
+			i++;
+		}
+	}
+	for (int i = 0; servers != NULL && i < servers->n; i++)
+	{
+		Json	   *server = json_new_object();
+
+		if (card_has_text(named, "/servers", servers->items[i]->text))
+			continue;
+		json_put_text(server, "/name", card_unprefixed(servers->items[i]->text, "mcp:"));
+		json_put(server, "/required", json_of_bool(false));
+		if (json_get(document, last) == NULL)
+			json_put(document, last, json_new_array());
+		if (json_get_kind(document, last, JSON_ARRAY) != NULL)
+			json_add(json_get(document, last), server);
+	}
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static void
+card_agent_json_check(const CardSource *source)
+{
+	static const char *const words[] = {"personal", "work", "shared", NULL};
+	static const char *const required[] = {"/name", "/version", "/description", NULL};
+	static const char *const objects[] = {"/invocation", "/provider", "/dependencies", "/observability", "/coordination", "/metadata", "/location", NULL};
+	static const char *const lists[] = {"/signals", "/dependencies/agents", "/dependencies/knowledge", NULL};
+	Slice		context = card_find_text(source, "/context");
+	const char *const *word = words;
+
+	for (const char *const *path = required; *path != NULL && !source->in_registry; path++)
+		card_require(source, *path);
+	for (const char *const *path = objects; *path != NULL; path++)
+		(void) card_find(source, *path, JSON_OBJECT);
+	for (const char *const *path = lists; *path != NULL; path++)
+		card_check_texts(source, *path);
+	while (slice_present(context) && *word != NULL && !slice_equal(context, slice_of_cstring(*word)))
+		word++;
+	if (slice_present(context) && *word == NULL)
+		card_fault(source, "/context", "WRONG_VALUE", "It must be \"personal\", \"work\" or \"shared\".");
+}
+
+static Json *
+card_agent_json_read(const CardSource *source)
+{
+	Slice		name = card_find_word(source, "/name", ID_AGENT, "agent:");
+	Json	   *card = card_new(source, "/name", name);
+	Json	   *others = json_new_object();
+
+	card_agent_json_check(source);
+	card_copy_members(source->raw, card_agent_json_mapped, others);
+	card_note(card, &card_agent_json, "", others);
+	if (source->is_keyed)
+		card_note(card, &card_agent_json, "/entry", json_of_bool(true));
+	card_put_display(source, card, "/displayName", "/description");
+	card_agent_json_read_skills(source, card);
+	card_agent_json_read_legacy(source, card);
+	card_agent_json_read_index(source, card);
+	card_put_version(source, &card_agent_json, card, "/version");
+	card_agent_json_read_servers(source, card);
+	return card;
+}
+
+/* ------------------------------------------------------------------ writing */
+
+/* Was it a legacy capability, and nothing else? */
+static bool
+card_agent_json_is_legacy(const Json *card, Slice skill)
+{
+	const Json *legacy = card_noted(card, &card_agent_json, "/capabilities");
+
+	if (card_noted(card, &card_agent_json, json_path("/skills", skill)) != NULL)
+		return false;
+	for (int i = 0; json_is(legacy, JSON_ARRAY) && i < legacy->n; i++)
+	{
+		Slice		name = json_get_text(legacy->items[i], "/name");
+
+		if (slice_present(name) && slice_equal(card_agent_json_legacy_id(name), card_prefixed("skill:", skill)))
+			return true;
+	}
+	return false;
+}
+
+static void
+card_agent_json_write_skills(const Json *card, bool foreign, Json *document)
+{
+	const Json *capabilities = json_get_kind(card, "/capabilities", JSON_ARRAY);
+	const Json *noted = card_noted(card, &card_agent_json, "");
+	Json	   *skills = json_new_array();
+
+	for (int i = 0; capabilities != NULL && i < capabilities->n; i++)
+	{
+		Slice		id = card_unprefixed(json_get_text(capabilities->items[i], "/id"), "skill:");
+		const Json *others;
+		Json	   *skill;
+
+		if (!slice_present(id) || card_agent_json_is_legacy(card, id) ||
+			card_has_text(noted, "/indexed", id))
+			continue;
+		others = card_noted(card, &card_agent_json, json_path("/skills", id));
+		skill = json_is(others, JSON_OBJECT) ? json_copy(others) : json_new_object();
+		json_put_text(skill, "/id", id);
+		card_write_tags(capabilities->items[i], skill, "/triggers");
+		if (others == NULL)
+			json_put_text(skill, "/description", id);
+		json_add(skills, skill);
+	}
+	if (skills->n > 0 || !foreign)
+		json_put(document, "/skills", skills);
+}
+
+/* Leaves out the legacy capabilities that the card does not have any more. */
+static void
+card_agent_json_write_legacy(const Json *card, Json *document)
+{
+	Json	   *legacy = json_get_kind(document, "/capabilities", JSON_ARRAY);
+
+	for (int i = 0; legacy != NULL && i < legacy->n;)
+	{
+		Slice		name = json_get_text(legacy->items[i], "/name");
+
+		if (slice_present(name) && card_capability(card, card_agent_json_legacy_id(name)) == NULL)
+			json_take_at(legacy, i);
+		else
+			i++;
+	}
+}
+
+static Json *
+card_agent_json_write(const Json *card)
+{
+	const Json *noted = card_noted(card, &card_agent_json, "");
+	bool		foreign = json_is(noted, JSON_OBJECT);
+	Json	   *document = json_new_object();
+
+	card_copy_members(noted, card_agent_json_notes, document);
+	if (!json_is_true(noted, "/entry"))
+		json_put_text(document, "/name", card_unprefixed(json_get_text(card, "/agent_id"), "agent:"));
+	if (!foreign)
+		json_put_text(document, "/description", card_unprefixed(json_get_text(card, "/agent_id"), "agent:"));
+	json_put_text(document, "/displayName", json_get_text(card, "/display/name"));
+	json_put_text(document, "/description", json_get_text(card, "/display/desc"));
+	json_put(document, "/version", card_version(card, &card_agent_json));
+	card_agent_json_write_skills(card, foreign, document);
+	card_agent_json_write_legacy(card, document);
+	card_agent_json_write_servers(card, document);
+	return document;
+}
+
+const CardDialect card_agent_json = {
+	.name = "agent_json",
+	.handles = card_agent_json_handles,
+	.read = card_agent_json_read,
+	.write = card_agent_json_write,
+};

@@ -1,0 +1,150 @@
+/*-------------------------------------------------------------------------
+ *
+ * card_map.c
+ *	  The parameters of map/agents/register of the Multi-Agent Protocol, by
+ *	  themselves or in the call.
+ *
+ * Notes: "call" is the call without its parameters; "named" is true if the agent has no
+ * ID of its own there, but only a name.  Members without a row stand there as they are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/card_part.h"
+
+#define METHOD	"map/agents/register"
+#define ROLE	"role:"
+#define GROUP_OF_ROLE	"group:role:"
+#define GROUP_OF_SCOPE	"group:scope:"
+
+static const char *const card_map_mapped[] = {
+	"agentId", "name", "description", "role", "scopes", "kept", "dropped", "call", "named", NULL
+};
+static const char *const card_map_notes[] = {"kept", "dropped", "call", "named", NULL};
+static const char *const card_map_params[] = {"params", NULL};
+
+static bool
+card_map_is_call(const Json *raw)
+{
+	Slice		method = json_get_text(raw, "/method");
+
+	return slice_present(method) && slice_equal(method, SLICE_OF(METHOD));
+}
+
+static bool
+card_map_handles(const Json *raw)
+{
+	static const char *const members[] = {"/agentId", "/role", "/parent", "/visibility", "/persistentIdentity", NULL};
+	bool		has_one = false;
+
+	if (card_map_is_call(raw))
+		return true;
+	for (const char *const *member = members; *member != NULL; member++)
+		has_one = has_one || json_get(raw, *member) != NULL;
+	return has_one && json_get(raw, "/version") == NULL && json_get(raw, "/payload") == NULL &&
+		(json_get_kind(raw, "/agentId", JSON_TEXT) != NULL || json_get_kind(raw, "/name", JSON_TEXT) != NULL);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static void
+card_map_read_groups(const CardSource *source, const char *at, Json *card)
+{
+	char	   *role_path = psprintf("%s/role", at);
+	char	   *scopes_path = psprintf("%s/scopes", at);
+	Slice		role = card_find_word(source, role_path, ID_GROUP, GROUP_OF_ROLE);
+	const Json *scopes = card_find(source, scopes_path, JSON_ARRAY);
+
+	if (slice_present(role))
+	{
+		(void) card_add_capability(source, card, role_path, card_prefixed(ROLE, role));
+		card_add_text(card, "/groups", card_prefixed(GROUP_OF_ROLE, role));
+	}
+	for (int i = 0; scopes != NULL && i < scopes->n; i++)
+	{
+		char	   *path = json_path_index(scopes_path, i);
+		Slice		scope = card_find_word(source, path, ID_GROUP, GROUP_OF_SCOPE);
+
+		card_require(source, path);
+		if (slice_present(scope))
+			card_add_text(card, "/groups", card_prefixed(GROUP_OF_SCOPE, scope));
+	}
+}
+
+static Json *
+card_map_read(const CardSource *source)
+{
+	bool		is_call = card_map_is_call(source->raw);
+	const char *at = is_call ? "/params" : "";
+	const Json *params = is_call ? card_find(source, at, JSON_OBJECT) : source->raw;
+	Slice		id = card_find_word(source, psprintf("%s/agentId", at), ID_AGENT, "agent:");
+	Slice		name = card_find_word(source, psprintf("%s/name", at), ID_AGENT, "agent:");
+	Json	   *card = card_new(source, psprintf("%s/name", at), slice_present(id) ? id : name);
+	Json	   *others = json_new_object();
+	Json	   *call = json_new_object();
+
+	card_copy_members(params, card_map_mapped, others);
+	card_note(card, &card_map, "", others);
+	if (is_call)
+	{
+		card_copy_members(source->raw, card_map_params, call);
+		card_note(card, &card_map, "/call", call);
+	}
+	if (!slice_present(id))
+		card_note(card, &card_map, "/named", json_of_bool(true));
+	card_put_display(source, card, psprintf("%s/name", at), psprintf("%s/description", at));
+	card_map_read_groups(source, at, card);
+	return card;
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static void
+card_map_write_groups(const Json *card, Json *params)
+{
+	const Json *groups = json_get_kind(card, "/groups", JSON_ARRAY);
+	const Json *capabilities = json_get_kind(card, "/capabilities", JSON_ARRAY);
+
+	for (int i = 0; capabilities != NULL && i < capabilities->n && json_get(params, "/role") == NULL; i++)
+		json_put_text(params, "/role", card_unprefixed(json_get_text(capabilities->items[i], "/id"), ROLE));
+	for (int i = 0; groups != NULL && i < groups->n; i++)
+	{
+		Slice		scope = groups->items[i]->kind == JSON_TEXT ?
+			card_unprefixed(groups->items[i]->text, GROUP_OF_SCOPE) : SLICE_NONE;
+
+		if (slice_present(scope))
+			card_add_text(params, "/scopes", scope);
+	}
+}
+
+static Json *
+card_map_write(const Json *card)
+{
+	const Json *noted = card_noted(card, &card_map, "");
+	const Json *call = card_noted(card, &card_map, "/call");
+	Json	   *params = json_new_object();
+	Slice		id = card_unprefixed(json_get_text(card, "/agent_id"), "agent:");
+	Json	   *document;
+
+	card_copy_members(noted, card_map_notes, params);
+	if (!json_is_true(noted, "/named"))
+		json_put_text(params, "/agentId", id);
+	if (noted == NULL)
+		json_put_text(params, "/name", id);
+	json_put_text(params, "/name", json_get_text(card, "/display/name"));
+	json_put_text(params, "/description", json_get_text(card, "/display/desc"));
+	card_map_write_groups(card, params);
+	if (call == NULL)
+		return params;
+	document = json_copy(call);
+	json_put(document, "/params", params);
+	return document;
+}
+
+const CardDialect card_map = {
+	.name = "map",
+	.handles = card_map_handles,
+	.read = card_map_read,
+	.write = card_map_write,
+};

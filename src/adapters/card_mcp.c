@@ -1,0 +1,124 @@
+/*-------------------------------------------------------------------------
+ *
+ * card_mcp.c
+ *	  The tools of a server of the Model Context Protocol: the result of tools/list, by
+ *	  itself or in the response.
+ *
+ * The list does not say whose tools these are: whoever reads it names the agent.  Notes:
+ * "response" is the response without its result; "tools" are the members of each tool
+ * that have no row, by its name.  Other members of the result stand there as they are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/card_part.h"
+
+static const char *const card_mcp_mapped[] = {"tools", "kept", "dropped", "response", NULL};
+static const char *const card_mcp_notes[] = {"tools", "kept", "dropped", "response", NULL};
+static const char *const card_mcp_tool[] = {"name", NULL};
+static const char *const card_mcp_result[] = {"result", NULL};
+
+static bool
+card_mcp_handles(const Json *raw)
+{
+	return json_get_kind(raw, "/tools", JSON_ARRAY) != NULL || json_get_kind(raw, "/result/tools", JSON_ARRAY) != NULL;
+}
+
+/* "agent:mcp.files" is the server mcp:files */
+static Slice
+card_mcp_server(Slice agent_id)
+{
+	Slice		server = card_unprefixed(agent_id, "agent:mcp.");
+
+	return card_prefixed("mcp:", slice_present(server) && server.len > 0 ? server : card_unprefixed(agent_id, "agent:"));
+}
+
+static void
+card_mcp_read_tool(const CardSource *source, Json *card, const Json *tool, const char *path)
+{
+	char	   *at = json_path(path, SLICE_OF("name"));
+	Json	   *others = json_new_object();
+	Slice		name;
+
+	if (card_find(source, path, JSON_OBJECT) == NULL)
+		return;
+	card_require(source, at);
+	name = card_find_word(source, at, ID_CAPABILITY, "tool:");
+	(void) card_find(source, json_path(path, SLICE_OF("inputSchema")), JSON_OBJECT);
+	(void) card_find(source, json_path(path, SLICE_OF("outputSchema")), JSON_OBJECT);
+	if (!slice_present(name) || card_add_capability(source, card, at, card_prefixed("tool:", name)) == NULL)
+		return;
+	card_copy_members(tool, card_mcp_tool, others);
+	card_note(card, &card_mcp, json_path("/tools", name), others);
+}
+
+static Json *
+card_mcp_read(const CardSource *source)
+{
+	bool		is_response = json_get_kind(source->raw, "/tools", JSON_ARRAY) == NULL;
+	const char *at = is_response ? "/result" : "";
+	const Json *tools = card_find(source, psprintf("%s/tools", at), JSON_ARRAY);
+	Json	   *card = card_new(source, "/agent_id", SLICE_NONE);
+	Json	   *others = json_new_object();
+	Json	   *response = json_new_object();
+
+	card_copy_members(json_get(source->raw, at), card_mcp_mapped, others);
+	card_note(card, &card_mcp, "", others);
+	if (is_response)
+	{
+		card_copy_members(source->raw, card_mcp_result, response);
+		card_note(card, &card_mcp, "/response", response);
+	}
+	if (slice_present(source->agent_id) && card_add_capability(source, card, "", SLICE_OF(CARD_SERVERS)) != NULL)
+		card_add_text(card_capability(card, SLICE_OF(CARD_SERVERS)), "/servers", card_mcp_server(source->agent_id));
+	for (int i = 0; tools != NULL && i < tools->n; i++)
+		card_mcp_read_tool(source, card, tools->items[i], json_path_index(psprintf("%s/tools", at), i));
+	return card;
+}
+
+/* a tool of the card; a skill of an agent that never was foreign is one, too */
+static Json *
+card_mcp_write_tool(const Json *card, const Json *capability)
+{
+	Slice		id = json_get_text(capability, "/id");
+	Slice		name = card_unprefixed(id, "tool:");
+	Slice		skill = card_unprefixed(id, "skill:");
+	const Json *others = slice_present(name) ? card_noted(card, &card_mcp, json_path("/tools", name)) : NULL;
+	Json	   *tool = json_is(others, JSON_OBJECT) ? json_copy(others) : json_new_object();
+
+	if (!slice_present(id) || slice_equal(id, SLICE_OF(CARD_SERVERS)) || (!slice_present(name) && !slice_present(skill)))
+		return NULL;
+	json_put_text(tool, "/name", slice_present(name) ? name : card_prefixed("skill.", skill));
+	if (others == NULL)
+		json_put_cstring(tool, "/inputSchema/type", "object");
+	return tool;
+}
+
+static Json *
+card_mcp_write(const Json *card)
+{
+	const Json *noted = card_noted(card, &card_mcp, "");
+	const Json *response = card_noted(card, &card_mcp, "/response");
+	const Json *capabilities = json_get_kind(card, "/capabilities", JSON_ARRAY);
+	Json	   *result = json_new_object();
+	Json	   *tools = json_new_array();
+	Json	   *document;
+
+	card_copy_members(noted, card_mcp_notes, result);
+	for (int i = 0; capabilities != NULL && i < capabilities->n; i++)
+		json_add(tools, card_mcp_write_tool(card, capabilities->items[i]));
+	json_put(result, "/tools", tools);
+	if (response == NULL)
+		return result;
+	document = json_copy(response);
+	json_put(document, "/result", result);
+	return document;
+}
+
+const CardDialect card_mcp = {
+	.name = "mcp",
+	.handles = card_mcp_handles,
+	.read = card_mcp_read,
+	.write = card_mcp_write,
+};

@@ -1,0 +1,178 @@
+/*-------------------------------------------------------------------------
+ *
+ * card_registry.c
+ *	  The agents of a registry of spec 002.
+ *
+ * "agents" is an object whose keys are the names of the agents or, as in version 1.0, an
+ * array of agents that name themselves.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/card_part.h"
+
+#include "miscadmin.h"
+#include "protocol/place.h"
+
+bool
+card_is_registry(const Json *document)
+{
+	const Json *agents = json_get(document, "/agents");
+
+	return json_is(agents, JSON_OBJECT) || json_is(agents, JSON_ARRAY);
+}
+
+/* ----------------------------------------------------------------- the names */
+
+static Slice
+card_registry_name(const Json *agents, int i)
+{
+	return agents->kind == JSON_OBJECT ? agents->keys[i] : json_get_text(agents->items[i], "/name");
+}
+
+static bool
+card_registry_has(const Json *agents, Slice name)
+{
+	if (agents->kind == JSON_OBJECT)
+		return json_member(agents, name) != NULL;
+	for (int i = 0; i < agents->n; i++)
+		if (slice_equal(card_registry_name(agents, i), name))
+			return true;
+	return false;
+}
+
+/* the names of the agents, as far as they fit into a sentence */
+static char *
+card_registry_list(const Json *agents)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < agents->n && i < 10; i++)
+		if (slice_present(card_registry_name(agents, i)))
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", place_quote(card_registry_name(agents, i)));
+	if (agents->n > 10)
+		appendStringInfoString(&names, ", ...");
+	return names.len > 0 ? names.data : "none";
+}
+
+/* Checks a member that names an agent of the registry. */
+static void
+card_registry_check_agent(const CardSource *source, const Json *agents, const char *path)
+{
+	const Json *agent = card_find(source, path, JSON_TEXT);
+
+	if (agent != NULL && !card_registry_has(agents, agent->text))
+		card_fault(source, path, "UNKNOWN_AGENT", "It names %s, which is not an agent of this registry; name one of %s.",
+				   place_quote(agent->text), card_registry_list(agents));
+}
+
+/* ----------------------------------------------------- beside the agents */
+
+static void
+card_registry_check(const CardSource *source, const Json *agents)
+{
+	const Json *index = card_find(source, "/skillIndex", JSON_OBJECT);
+	Slice		version = card_find_text(source, "/version");
+
+	(void) card_find_word(source, "/orchestrator", ID_WORD, "");
+	if (slice_present(version) && (version.s[0] < '1' || version.s[0] > '3' || (version.len > 1 && version.s[1] != '.')))
+		card_fault(source, "/version", "WRONG_VALUE", "It is %s; versions 1.0, 2.0 and 3.0 of registries are known.",
+				   place_quote(version));
+	for (int i = 0; index != NULL && i < index->n; i++)
+	{
+		char	   *path = json_path("/skillIndex", index->keys[i]);
+
+		card_registry_check_agent(source, agents, path);
+		(void) card_check_word(source, path, ID_CAPABILITY, card_prefixed("skill:", index->keys[i]));
+		if (json_is(index->items[i], JSON_NULL))
+			card_fault(source, path, "NULL_VALUE", "It must be the name of an agent of this registry, not null.");
+	}
+	(void) card_find(source, "/routing", JSON_OBJECT);
+	card_registry_check_agent(source, agents, "/routing/defaultAgent");
+	card_check_texts(source, "/routing/switchCommands");
+	card_check_texts(source, "/routing/multiAgentTriggers");
+}
+
+/* The keys of an object are different; in an array, a name could stand twice. */
+static void
+card_registry_check_twice(const CardSource *source, const Json *agents)
+{
+	for (int i = 1; agents->kind == JSON_ARRAY && i < agents->n; i++)
+		for (int j = 0; j < i; j++)
+			if (slice_present(card_registry_name(agents, i)) &&
+				slice_equal(card_registry_name(agents, i), card_registry_name(agents, j)))
+				card_fault(source, json_path_index("/agents", i), "DUPLICATE_VALUE",
+						   "Another agent of the registry has the name %s.", place_quote(card_registry_name(agents, i)));
+}
+
+/* the skills that the index says an agent has; NULL: none */
+static Json *
+card_registry_indexed(const Json *document, Slice name)
+{
+	const Json *index = json_get_kind(document, "/skillIndex", JSON_OBJECT);
+	Json	   *skills = NULL;
+
+	for (int i = 0; index != NULL && i < index->n; i++)
+	{
+		if (!json_is(index->items[i], JSON_TEXT) || !slice_equal(index->items[i]->text, name))
+			continue;
+		if (skills == NULL)
+			skills = json_new_array();
+		json_add(skills, json_of_text(index->keys[i]));
+	}
+	return skills;
+}
+
+/* ---------------------------------------------------------------- the agents */
+
+static CardEntry *
+card_registry_read_agent(const Json *document, const Json *agents, int i, ProblemList *list)
+{
+	CardEntry  *entry = palloc0(sizeof(CardEntry));
+	bool		is_keyed = agents->kind == JSON_OBJECT;
+	Slice		key = is_keyed ? agents->keys[i] : SLICE_NONE;
+	CardSource	source = {
+		.raw = agents->items[i],
+		.base = is_keyed ? json_path("/agents", key) : json_path_index("/agents", i),
+		.in_registry = true,
+		.is_keyed = is_keyed,
+		.list = list
+	};
+
+	entry->name = card_registry_name(agents, i);
+	if (is_keyed)
+		source.agent_id = card_prefixed("agent:", key);
+	if (is_keyed && !card_check_word(&source, "", ID_AGENT, source.agent_id))
+		return entry;
+	if (slice_present(entry->name))
+		source.indexed = card_registry_indexed(document, entry->name);
+	entry->card = card_read(&card_agent_json, source);
+	entry->agent_id = json_get_text(entry->card, "/agent_id");
+	return entry;
+}
+
+List *
+card_read_registry(Json *document, ProblemList *list)
+{
+	CardSource	source = {.raw = document, .base = "", .list = list};
+	const Json *agents = json_get(document, "/agents");
+	List	   *entries = NIL;
+
+	if (!card_is_registry(document))
+	{
+		card_fault(&source, agents != NULL ? "/agents" : "", agents != NULL ? "WRONG_TYPE" : "REQUIRED",
+				   agents != NULL ? "It must be an object whose keys are the names of agents, or an array of agents." :
+				   "It has no member \"agents\", so it is not a registry.");
+		return NIL;
+	}
+	card_registry_check(&source, agents);
+	for (int i = 0; i < agents->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		entries = lappend(entries, card_registry_read_agent(document, agents, i, list));
+	}
+	card_registry_check_twice(&source, agents);
+	return entries;
+}

@@ -1,0 +1,21 @@
+-- agent.json and registries of spec 002, as documents that are ingested.
+\ir ../fixtures/tap.sql
+\set adapter agent_json
+\ir ../fixtures/adapters.sql
+SELECT plan((SELECT count(*)::int FROM outcome) + 8);
+
+SELECT is(got, expected, name) FROM outcome ORDER BY no;
+
+-- an agent that is ingested is registered
+SELECT is((SELECT capabilities::text FROM clutch.agents WHERE agent_id = 'agent:forager'), '{skill:identify,skill:warn,skill:find-places,tool:mcp}', 'what is ingested is registered');
+SELECT is((SELECT string_agg(agent_id, ' ' ORDER BY agent_id) FROM clutch.agents), 'agent:almanac agent:basil agent:forager agent:ken agent:lois agent:plain agent:scribe', 'with all agents of a registry');
+SELECT is((SELECT string_agg(DISTINCT run_id || ' ' || task_id, ', ') FROM clutch.events), 'run:agents task:agents', 'in the run of the registry');
+SELECT is(clutch.export_card('agent:forager'), raw, 'and exported as it came in') FROM fixture.sample WHERE name = 'an agent.json';
+
+-- what is declined
+SELECT is(clutch.can_handle('{"name": "x", "version": "1.0.0", "description": "y", "url": "https://x.example", "capabilities": {}, "skills": []}') IS DISTINCT FROM 'agent_json', true, 'a card of A2A is not taken for an agent.json');
+SELECT is(clutch.can_handle('{"agents": [{"id": "agent-1"}]}'), NULL, 'a list of agents is not taken for a registry');
+SELECT is(fixture.fault($$SELECT clutch.inbound('{"version": "3.0", "agents": {"a": {"skills": [{"id": "x"}, {"id": "x"}]}}}')$$), 'KL014 DUPLICATE_VALUE /agents/a/skills/1/id', 'faults have their path in the registry');
+SELECT is(fixture.fault($$SELECT clutch.inbound('{"version": "3.0", "agents": {"a": {}}, "skillIndex": {"x": "b"}}')$$), 'KL014 UNKNOWN_AGENT /skillIndex/x', 'and in its index');
+
+SELECT * FROM finish();

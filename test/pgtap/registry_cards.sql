@@ -1,0 +1,68 @@
+-- Descriptions of agents in other protocols: what becomes of them, and what comes back.
+\ir ../fixtures/tap.sql
+\set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
+CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
+FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 51);
+
+CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
+$$ SELECT CASE WHEN got = expected THEN 'the same' ELSE concat_ws(E'\n', got, 'and not', expected) END $$;
+CREATE FUNCTION pg_temp.card(document text, path text DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT clutch.card_of(raw, agent_id) #> coalesce(path, '{}')::text[] FROM doc WHERE name = document
+$$;
+
+SELECT is((SELECT d FROM (VALUES ('agent_json'), ('a2a'), ('map'), ('mcp')) AS t(d) WHERE clutch.card_of(raw, agent_id) -> 'meta' ? d), dialect, name || ' is recognized') FROM doc ORDER BY i;
+SELECT is(pg_temp.shown(clutch.card_as(clutch.card_of(raw, agent_id), dialect), raw), 'the same', name || ' comes back') FROM doc ORDER BY i;
+SELECT lives_ok(format('SELECT FROM clutch.import_card(%L, %L)', raw, agent_id), name || ' is imported') FROM doc ORDER BY i;
+SELECT is(pg_temp.shown(clutch.export_card(pg_temp.card(name) ->> 'agent_id', dialect), raw), 'the same', name || ' is exported') FROM doc ORDER BY i;
+SELECT is((SELECT count(*)::int FROM clutch.import_card(raw, agent_id)), 0, name || ' changes nothing the second time') FROM doc ORDER BY i;
+
+-- what becomes of the members, in both directions
+CREATE TABLE mapping (document text, of_document text, document_value jsonb, of_card text, card_value jsonb);
+INSERT INTO mapping VALUES
+('agent.json', '{name}', '"gatherer"', '{agent_id}', '"agent:gatherer"'),
+('agent.json', '{displayName}', '"G"', '{display,name}', '"G"'),
+('agent.json', '{description}', '"Other"', '{display,desc}', '"Other"'),
+('agent.json', '{version}', '"3.0.0"', '{capabilities,0,version}', '"3.0.0"'),
+('agent.json', '{skills,0,id}', '"classify"', '{capabilities,0,id}', '"skill:classify"'),
+('agent.json', '{skills,0,triggers}', '["tell me"]', '{capabilities,0,tags}', '["tell me"]'),
+('an A2A card of 1.0', '{name}', '"Other"', '{display,name}', '"Other"'),
+('an A2A card of 1.0', '{description}', '"Other"', '{display,desc}', '"Other"'),
+('an A2A card of 1.0', '{supportedInterfaces,0,url}', '"https://other.example"', '{endpoints,a2a,url}', '"https://other.example"'),
+('an A2A card of 1.0', '{version}', '"3.0.0"', '{capabilities,0,version}', '"3.0.0"'),
+('an A2A card of 1.0', '{skills,0,id}', '"seek"', '{capabilities,0,id}', '"skill:seek"'),
+('an A2A card of 1.0', '{skills,0,tags}', '["x"]', '{capabilities,0,tags}', '["x"]'),
+('an A2A card of 0.3', '{url}', '"https://other.example"', '{endpoints,a2a,url}', '"https://other.example"'),
+('parameters of MAP', '{agentId}', '"ken-2"', '{agent_id}', '"agent:ken-2"'),
+('parameters of MAP', '{name}', '"Ken"', '{display,name}', '"Ken"'),
+('parameters of MAP', '{description}', '"Other"', '{display,desc}', '"Other"'),
+('parameters of MAP', '{role}', '"judge"', '{capabilities,0,id}', '"role:judge"'),
+('parameters of MAP', '{scopes,0}', '"prices"', '{groups,1}', '"group:scope:prices"'),
+('a call of MAP', '{params,role}', '"judge"', '{capabilities,0,id}', '"role:judge"'),
+('tools of MCP', '{tools,0,name}', '"put_file"', '{capabilities,1,id}', '"tool:put_file"');
+SELECT is(clutch.card_of(jsonb_set(d.raw, m.of_document::text[], m.document_value), d.agent_id) #> m.of_card::text[], m.card_value, concat_ws(' ', m.of_document, 'of', m.document, 'becomes', m.of_card))
+FROM mapping m JOIN doc d ON d.name = m.document;
+SELECT is(clutch.card_as(jsonb_set(pg_temp.card(d.name), m.of_card::text[], m.card_value), d.dialect) #> m.of_document::text[], m.document_value, concat_ws(' ', m.of_document, 'of', m.document, 'is made of', m.of_card))
+FROM mapping m JOIN doc d ON d.name = m.document;
+
+-- an agent that never was foreign, as the others see it
+CREATE TABLE native AS SELECT '{"v": "clutch/0.1", "agent_id": "agent:wren", "display": {"name": "Wren", "desc": "Sings"}, "endpoints": {"a2a": {"url": "https://wren.example/a2a"}},
+	"capabilities": [{"id": "skill:sing", "version": "1.1.0", "tags": ["song"], "tools": ["mcp:files"]}, {"id": "role:bird"}], "groups": ["group:scope:wood"]}'::jsonb AS card;
+SELECT is(clutch.card_as(card, 'agent_json'), '{"name": "wren", "version": "1.1.0", "displayName": "Wren", "description": "Sings",
+	"skills": [{"id": "sing", "triggers": ["song"], "description": "sing"}], "dependencies": {"mcps": [{"name": "files", "required": false}]}}', 'as an agent.json') FROM native;
+SELECT is(clutch.card_as(card, 'a2a'), '{"name": "Wren", "description": "Sings", "version": "1.1.0", "url": "https://wren.example/a2a", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC",
+	"supportedInterfaces": [{"url": "https://wren.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}], "capabilities": {}, "defaultInputModes": ["application/json"], "defaultOutputModes": ["application/json"],
+	"skills": [{"id": "sing", "name": "sing", "description": "sing", "tags": ["song"]}]}', 'as an A2A card of both versions') FROM native;
+SELECT is(clutch.card_as(card, 'map'), '{"agentId": "wren", "name": "Wren", "description": "Sings", "role": "bird", "scopes": ["wood"]}', 'as parameters of MAP') FROM native;
+SELECT is(clutch.card_as(card, 'mcp'), '{"tools": [{"name": "skill.sing", "inputSchema": {"type": "object"}}]}', 'as tools of MCP') FROM native;
+
+-- schemas of tools; refusals
+SELECT is(clutch.schema_of('mcp.files.write_file.input') -> 'required', '["path"]', 'the schema of a tool is registered');
+SELECT is(fixture.fault($$SELECT clutch.card_of('{"tools": []}')$$), 'KL014 REQUIRED /agent_id', 'a list of tools does not say whose they are');
+SELECT is(fixture.fault($$SELECT clutch.card_of('{"name": "x", "supportedInterfaces": [{"url": "nowhere"}], "skills": [{"name": "y"}]}')$$), 'KL014 WRONG_FORMAT /supportedInterfaces/0/url', 'faults have the path in the document');
+SELECT throws_ok($$SELECT clutch.card_of('{"hello": 1}')$$, 'KL015', NULL, 'what is no description is not guessed');
+SELECT throws_ok($$SELECT clutch.card_of('{"hello": 1}', dialect => 'latin')$$, '22023', NULL, 'a dialect is one of four');
+SELECT throws_ok($$SELECT clutch.export_card('agent:nobody')$$, 'KL005', NULL, 'an agent that is not registered is not exported');
+SELECT is(clutch.card_as(jsonb_set(pg_temp.card('agent.json'), '{capabilities}', '[]'), 'agent_json') ?| '{skills}' OR jsonb_array_length(clutch.card_as(jsonb_set(pg_temp.card('agent.json'), '{capabilities}', '[]'), 'agent_json') -> 'capabilities') > 0, false,
+	'what the card does not have any more is not described');
+SELECT * FROM finish();

@@ -1,0 +1,140 @@
+-- Registries of spec 002: what an import registers and says, and what comes back.
+\ir ../fixtures/tap.sql
+\set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
+SELECT plan(66);
+
+CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
+CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT CASE WHEN path IS NULL THEN d.doc WHEN value IS NULL THEN d.doc #- path::text[] ELSE jsonb_set(d.doc, path::text[], value) END FROM doc d WHERE d.name = 'registry'
+$$;
+CREATE FUNCTION pg_temp.rows(document jsonb) RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(string_agg(concat_ws(' ', agent, change, what, was, '>', becomes), E'\n' ORDER BY i), 'no rows')
+	FROM clutch.import_registry(document) WITH ORDINALITY AS t(agent, change, what, was, becomes, i)
+$$;
+CREATE FUNCTION pg_temp.events() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM clutch.events $$;
+CREATE FUNCTION pg_temp.refused(path text, value jsonb) RETURNS text LANGUAGE sql AS $$
+	SELECT fixture.fault(format('SELECT clutch.import_registry(%L)', pg_temp.registry(path, value)))
+$$;
+
+-- ---------------------------------------------------------------- registering
+SELECT is(pg_temp.rows(pg_temp.registry()), E'agent:almanac added capabilities > ["skill:view-calendar", "skill:create-event", "tool:mcp"]\n'
+	'agent:almanac added schema almanac.create_event.input > {"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}\n'
+	'agent:almanac added schema almanac.create_event.output > {"type": "object", "properties": {"event_id": {"type": "string"}}}\n'
+	'agent:basil added capabilities > ["skill:parse-recipe", "skill:suggest-meal"]\n'
+	'agent:scribe added capabilities > ["skill:take-notes"]\n'
+	'added registry > "household"', 'an import tells what it has registered');
+SELECT is((SELECT count(*)::int FROM clutch.events WHERE type = 'agent.register'), 3, 'by an agent.register each');
+SELECT is((SELECT string_agg(DISTINCT run_id || ' ' || from_agent, ', ' ORDER BY run_id || ' ' || from_agent) FROM clutch.events),
+	'run:agents agent:almanac, run:agents agent:basil, run:agents agent:scribe', 'in the run of the registry, in the name of the agent');
+SELECT is((SELECT count(*)::int FROM clutch.events e, clutch.validate(e.envelope)), 0, 'and the events are valid');
+SELECT is(clutch.export_registry('household'), pg_temp.registry(), 'it comes back as it was');
+CREATE TABLE before AS SELECT pg_temp.events() AS n, (SELECT imported_at FROM clutch.registry_document) AS at;
+SELECT is(pg_temp.rows(pg_temp.registry()), 'no rows', 'imported again, nothing changes');
+SELECT is(pg_temp.events(), (SELECT n FROM before), 'and no event is written');
+SELECT is((SELECT imported_at FROM clutch.registry_document), (SELECT at FROM before), 'nor is the document');
+
+-- ------------------------------------------------------------------- the card
+SELECT is((SELECT card -> 'display' FROM clutch.agents WHERE agent_id = 'agent:basil'), '{"desc": "Finds recipes and plans meals", "name": "Basil"}', 'displayName and description are shown');
+SELECT is((SELECT card #> '{capabilities,0}' FROM clutch.agents WHERE agent_id = 'agent:basil'), '{"id": "skill:parse-recipe", "tags": ["this recipe", "recipe from"]}', 'the triggers of a skill are its tags');
+SELECT is((SELECT card #>> '{capabilities,0,version}' FROM clutch.agents WHERE agent_id = 'agent:almanac'), '2.1.0', 'capabilities have the version of the agent');
+SELECT is((SELECT card -> 'meta' -> 'agent_json' -> 'signals' FROM clutch.agents WHERE agent_id = 'agent:basil'), '["allrecipes.com", "recipe", "dinner"]', 'signals are kept by their name');
+SELECT is((SELECT card #> '{meta,agent_json,kept}' FROM clutch.agents WHERE agent_id = 'agent:almanac'), NULL, 'and nothing is kept that is mapped');
+SELECT is(fixture.rows_of($$SELECT agent_id FROM clutch.find_agents('{skill:take-notes}')$$), '(agent:scribe)', 'a skill that only the index names is a capability');
+SELECT is((SELECT coalesce(string_agg(agent_id, ' '), '') FROM clutch.find_agents('{skill:view-calendar@^2.0}')), 'agent:almanac', 'a request finds the agent by skill and version');
+
+-- what the agent cannot do without is a tool that a request must allow
+SELECT is((SELECT card #> '{capabilities,0,tools}' FROM clutch.agents WHERE agent_id = 'agent:almanac'), '["mcp:google-calendar"]', 'a required server is a tool of every capability');
+SELECT is((SELECT card #> '{capabilities,1,tools}' FROM clutch.agents WHERE agent_id = 'agent:almanac'), '["mcp:google-calendar", "mcp:notion"]', 'another one is a tool of the capabilities that need it');
+SELECT is((SELECT card #> '{capabilities,2}' FROM clutch.agents WHERE agent_id = 'agent:almanac') - 'version', '{"id": "tool:mcp", "servers": ["mcp:google-calendar", "mcp:notion", "mcp:weather"]}', 'and all of them may be called');
+CREATE FUNCTION pg_temp.route(requires text, allowed text) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(concat_ws(' ', x.agent_id, x.eligible, x.rejected_by), ', ' ORDER BY x.agent_id)
+	FROM clutch.explain_route(clutch.envelope('task.request', 'agent:ui', requires => ARRAY[requires], security => jsonb_build_object('policy', jsonb_build_object('tool_allowlist', allowed::jsonb)))) AS x
+	WHERE x.agent_id = 'agent:almanac'
+$$;
+SELECT is(pg_temp.route('skill:view-calendar', '["mcp:google-calendar"]'), 'agent:almanac t', 'a request that allows the server reaches the agent');
+SELECT is(pg_temp.route('skill:view-calendar', '["mcp:notion"]'), 'agent:almanac f tools', 'one that does not is kept from it');
+SELECT is(pg_temp.route('skill:create-event', '["mcp:google-calendar"]'), 'agent:almanac f tools', 'also from the one capability that needs another server');
+
+-- schemas
+SELECT is(clutch.schema_of('almanac.create_event.input') -> 'required', '["title"]', 'the schema of an input is registered');
+SELECT is(fixture.rows_of($$SELECT path, code FROM clutch.validate_payload('almanac.create_event.input', '{"title": 1}')$$), '(/title,type)', 'and checks payloads');
+
+-- ------------------------------------------------------------------- changes
+SELECT is(pg_temp.rows(pg_temp.registry('{agents,basil,displayName}', '"Chef Basil"')), 'agent:basil changed displayName "Basil" > "Chef Basil"', 'a change is told in the words of the document');
+SELECT is((SELECT type || ' ' || ((envelope -> 'payload') - 'meta')::text FROM clutch.events ORDER BY seq DESC LIMIT 1), 'agent.update {"display": {"desc": "Finds recipes and plans meals", "name": "Chef Basil"}, "agent_id": "agent:basil"}', 'an agent.update carries it, and nothing else');
+SELECT is(pg_temp.rows(pg_temp.registry()), 'agent:basil changed displayName "Chef Basil" > "Basil"', 'and back');
+SELECT is(pg_temp.rows(pg_temp.registry('{agents,basil,displayName}')), 'agent:basil removed displayName "Basil" >', 'what is left out is removed');
+SELECT is((SELECT card -> 'display' FROM clutch.agents WHERE agent_id = 'agent:basil'), '{"desc": "Finds recipes and plans meals"}', 'from the card, too');
+SELECT is(pg_temp.rows(pg_temp.registry('{agents,basil,skills,1}')), E'agent:basil added displayName > "Basil"\nagent:basil removed skills.suggest-meal {"id": "suggest-meal", "weight": 0.50, "triggers": ["what shall we eat"], "description": "Suggests a meal"} >',
+	'skills are told one by one; that the index still names it keeps the capability') ;
+SELECT is((SELECT capabilities FROM clutch.agents WHERE agent_id = 'agent:basil')::text, '{skill:parse-recipe,skill:suggest-meal}', 'which requests go by');
+SELECT is(pg_temp.rows(pg_temp.registry('{agents,almanac,capabilities,0,inputSchema,required}', '["title", "day"]')),
+	'agent:almanac changed capabilities.create_event ' || (pg_temp.registry() #> '{agents,almanac,capabilities,0}')::text || ' > ' || (pg_temp.registry('{agents,almanac,capabilities,0,inputSchema,required}', '["title", "day"]') #> '{agents,almanac,capabilities,0}')::text || E'\n'
+	'agent:almanac changed schema almanac.create_event.input {"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}} > {"type": "object", "required": ["title", "day"], "properties": {"title": {"type": "string"}}}\n'
+	'agent:basil added skills.suggest-meal > {"id": "suggest-meal", "weight": 0.50, "triggers": ["what shall we eat"], "description": "Suggests a meal"}',
+	'a changed schema is a new version');
+SELECT is((SELECT max(version) FROM clutch.payload_type WHERE payload_type = 'almanac.create_event.input'), 2, 'of the payload type');
+SELECT is(pg_temp.rows(pg_temp.registry('{routing,defaultAgent}', '"basil"')) LIKE E'%\nchanged routing.defaultAgent "scribe" > "basil"', true, 'what concerns no agent is told without one');
+SELECT is((SELECT document #>> '{routing,defaultAgent}' FROM clutch.registry_document WHERE name = 'household'), 'basil', 'and kept with the document');
+SELECT is(pg_temp.rows(pg_temp.registry()), 'changed routing.defaultAgent "basil" > "scribe"', 'and back');
+
+-- an agent that is not in the document any more
+CREATE TABLE smaller AS SELECT jsonb_set(pg_temp.registry('{agents,scribe}') #- '{skillIndex,take-notes}', '{routing,defaultAgent}', 'null') AS doc;
+SELECT is((SELECT split_part(pg_temp.rows(doc), E'\n', 1) FROM smaller), 'agent:scribe left out capabilities ["skill:take-notes"] >', 'an agent that is gone from the registry is told');
+SELECT is((SELECT count(*)::int FROM clutch.agents WHERE agent_id = 'agent:scribe'), 1, 'and stays registered');
+SELECT is((SELECT pg_temp.rows(doc) FROM smaller), 'no rows', 'it is told once');
+SELECT is(clutch.export_registry('household'), (SELECT doc FROM smaller), 'the export is that of the document');
+SELECT is((SELECT count(*)::int FROM clutch.import_registry(pg_temp.registry()) WHERE agent IS NULL), 2, 'back again, its members are told');
+SELECT is(clutch.unregister('agent:scribe') IS NOT NULL, true, 'an agent that is unregistered');
+SELECT is(clutch.export_registry('household'), jsonb_set(jsonb_set(pg_temp.registry('{agents,scribe}'), '{skillIndex}', (pg_temp.registry() -> 'skillIndex') - 'take-notes'), '{routing,defaultAgent}', 'null'), 'is not exported');
+SELECT is(pg_temp.rows(pg_temp.registry()), 'agent:scribe added capabilities > ["skill:take-notes"]', 'and an import registers it again');
+
+-- what the document has no member for is left alone
+SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:basil', payload => '{"agent_id": "agent:basil", "limits": {"max_concurrency": 7}, "groups": ["group:kitchen"]}'));
+SELECT is(pg_temp.rows(pg_temp.registry()), 'no rows', 'limits and groups of an operator are no difference');
+SELECT FROM clutch.import_registry(pg_temp.registry('{agents,basil,role}', '"Chef"'));
+SELECT is((SELECT card #>> '{limits,max_concurrency}' || (card ->> 'groups') FROM clutch.agents WHERE agent_id = 'agent:basil'), '7["group:kitchen"]', 'and stay when the card changes');
+SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:basil', payload => '{"agent_id": "agent:basil", "display": {"name": "B"}, "capabilities": [{"id": "skill:parse-recipe", "tags": ["odd"]}]}'));
+SELECT is(clutch.export_registry('household') #> '{agents,basil}' -> 'skills', '[{"id": "parse-recipe", "name": "Parse a recipe", "description": "Reads a recipe from a page", "triggers": ["odd"]}]', 'an export shows what has been changed since');
+SELECT is(clutch.export_registry('household') #>> '{agents,basil,displayName}', 'B', 'in every member');
+
+-- other versions
+SELECT is((SELECT count(*)::int FROM doc d, clutch.import_registry(d.doc) WHERE d.name = 'registry of version 1.0'), 3, 'version 1.0 is imported');
+SELECT is(clutch.export_registry('default'), (SELECT d.doc FROM doc d WHERE d.name = 'registry of version 1.0'), 'and comes back');
+SELECT is((SELECT string_agg(change || ' ' || what, ', ' ORDER BY i) FROM doc d, clutch.import_registry(d.doc) WITH ORDINALITY AS t(agent, change, what, was, becomes, i) WHERE d.name = 'registry of version 2.0' AND agent IS NOT NULL),
+	'removed description, added displayName, removed name, added personality, added signals, removed version', 'version 2.0 as well, beside other registries that have the agent');
+SELECT is(clutch.export_registry('desk'), (SELECT d.doc FROM doc d WHERE d.name = 'registry of version 2.0'), 'and comes back');
+SELECT is((SELECT string_agg(k, ' ' ORDER BY k) FROM jsonb_object_keys(clutch.export_registry() -> 'agents') AS k), 'almanac basil ken lois scribe', 'without a name, all agents are exported');
+SELECT is(clutch.export_registry() -> 'skillIndex' ->> 'write-report', 'lois', 'with an index of their skills');
+SELECT lives_ok('SELECT FROM clutch.import_registry(clutch.export_registry())', 'and it can be imported');
+
+-- ------------------------------------------------------------------ refusals
+SELECT is(pg_temp.refused('{skillIndex,parse-recipe}', '"oregano"'), 'KL014 UNKNOWN_AGENT /skillIndex/parse-recipe', 'an index that names no agent is refused at its path');
+SELECT is(pg_temp.refused('{routing,defaultAgent}', '"oregano"'), 'KL014 UNKNOWN_AGENT /routing/defaultAgent', 'so is a default agent');
+SELECT is(pg_temp.refused('{agents,basil,skills,1,id}', '"parse-recipe"'), 'KL014 DUPLICATE_VALUE /agents/basil/skills/1/id', 'a skill stands once');
+SELECT is(pg_temp.refused('{agents,basil,skills,1}', '{"name": "x"}'), 'KL014 REQUIRED /agents/basil/skills/1/id', 'and has an ID');
+SELECT is(pg_temp.refused('{agents,basil,context}', '"secret"'), 'KL014 WRONG_VALUE /agents/basil/context', 'a context is one of three');
+SELECT is(pg_temp.refused('{version}', '"4.0"'), 'KL014 WRONG_VALUE /version', 'a version is known');
+SELECT is(fixture.fault($$SELECT clutch.import_registry('{"version": "3.0"}')$$), 'KL014 REQUIRED ', 'a document without agents is none');
+SELECT is((SELECT count(*)::int FROM clutch.events WHERE envelope::text LIKE '%oregano%') + (SELECT count(*)::int FROM clutch.registry_document WHERE document::text LIKE '%oregano%'), 0, 'a refused document leaves nothing behind');
+SELECT throws_ok($$SELECT clutch.export_registry('nowhere')$$, '42704', NULL, 'a registry that was not imported cannot be exported');
+
+-- credentials
+SELECT FROM clutch.import_registry('{"orchestrator": "vault", "agents": {"keeper": {"invocation": {"type": "http", "api_key": "abc123"}}}, "note": {"password": "hunter2"}}');
+SELECT is((SELECT count(*)::int FROM clutch.events WHERE envelope::text LIKE '%abc123%') + (SELECT count(*)::int FROM clutch.registry_document WHERE document::text ~ 'abc123|hunter2'), 0, 'credentials are left out');
+
+-- rights
+CREATE ROLE registry_import_agent;
+CREATE ROLE registry_import_operator;
+SELECT FROM clutch.grant_agent('registry_import_agent', 'agent:basil', '{skill:parse-recipe}');
+SELECT FROM clutch.grant_operator('registry_import_operator');
+SET ROLE registry_import_agent;
+SELECT throws_ok(format('SELECT clutch.import_registry(%L)', '{"agents": {}}'), '42501', NULL, 'an agent imports nothing');
+SET ROLE registry_import_operator;
+SELECT is((SELECT count(*)::int FROM clutch.import_registry('{"orchestrator": "op", "agents": {"rosemary": {"description": "x"}}}')), 2, 'an operator does');
+RESET ROLE;
+SELECT FROM clutch.revoke_agent('registry_import_agent', 'agent:basil');
+SELECT FROM clutch.revoke_operator('registry_import_operator');
+DROP OWNED BY registry_import_agent, registry_import_operator;
+DROP ROLE registry_import_agent, registry_import_operator;
+SELECT * FROM finish();
