@@ -201,6 +201,7 @@ def main():
         early = weigh(backend, done, VALUES, count, early)
     verdict.table()
     judge_growth(early, backend.anonymous_kb())
+    print("executions: %d" % sum(verdict.counts.values()))
     print("%d values for %d schemas in %.0f s, seed %d" % (count, count // VALUES, time.time() - began, seed))
 
 

@@ -132,6 +132,7 @@ def main():
                 print("ERROR: %s, although what is signed has %s: %s" % (said, "stayed the same" if same else "changed", text))
     cursor.execute("RESET ROLE; DROP OWNED BY {0}; DROP ROLE {0}".format(ROLE))
     print("%d envelopes: %s; %d judged wrongly" % (count, ", ".join("%s %d" % pair for pair in sorted(outcomes.items())), wrong))
+    print("executions: %d" % count)
     return 1 if wrong else 0
 
 

@@ -118,6 +118,7 @@ def main():
         refused += sum(code != "" for code, _ in answers)
         early = hostile.weigh(backend, done, BATCH, count, early)
     print("%d texts read, %d refused" % (read, refused))
+    print("executions: %d" % (read + refused))
     hostile.judge_growth(early, backend.anonymous_kb())
     if read < count // 2 or refused < count // 10:
         sys.exit("FAILED: too few texts are read, or refused")

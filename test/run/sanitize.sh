@@ -10,9 +10,13 @@
 # and the logs stay in SANITIZE_FOLDER (/tmp/clutch-sanitize), so a
 # later run only compiles the extension.  Delete the folder to start afresh.
 #
-#   SANITIZE_PARTS="pgtap isolation walks chaos hostile"    which tests
+#   SANITIZE_PARTS="pgtap isolation walks chaos hostile trust"    which tests
 #   SANITIZE_HOSTILE=200000    hostile envelopes, and as many hostile calls
 #   SANITIZE_WALKS=20000       as the argument of test/fuzz/walks.py
+#   SANITIZE_MINUTES=60        how long part trust fuzzes schemas, canonical forms,
+#                              signatures, YAML and ranges, each round with a new seed;
+#                              it prints how many executions these were, and how many
+#                              edges of the code they have reached
 #
 # The last line is "N passed, N failed".  Every report of a sanitizer and every
 # failed assertion counts as a failure, even if the test that caused it passed.
@@ -20,7 +24,7 @@
 . "$(dirname "$0")/lib.sh"
 
 FOLDER=${SANITIZE_FOLDER:-/tmp/clutch-sanitize}
-PARTS=${SANITIZE_PARTS:-pgtap isolation walks chaos hostile}
+PARTS=${SANITIZE_PARTS:-pgtap isolation walks chaos hostile trust}
 PREFIX=$FOLDER/server
 PASSED=0
 FAILED=0
@@ -129,6 +133,23 @@ count_reports() {
 	say "   $n different reports"
 }
 
+# Rounds of the programs that fuzz contracts and trust, until the time is over.
+fuzz_trust() {
+	local round=0 end=$((SECONDS + 60 * ${SANITIZE_MINUTES:-60}))
+	export COPT=--coverage GCOV_PREFIX=$FOLDER/edges
+	rm -rf "$GCOV_PREFIX"
+	mkdir -m 1777 "$GCOV_PREFIX"
+	find "$FOLDER/copy" -name '*.o' -delete
+	while [ "$SECONDS" -lt "$end" ]; do
+		round=$((round + 1))
+		counted "trust_$round" env CLUTCH_FUZZ_SEED="$round" CHECK_ONLY=fuzz CHECK_FUZZ_COUNT=20000 \
+			CHECK_FUZZ="$(printf 'test/fuzz/%s.py ' schemas canonical signatures workflow_yaml ranges)" "$1"
+	done
+	say "   $(cat "$FOLDER"/log/trust_*/log/fuzz_*.log | awk '/^executions:/ { n += $2 } END { print n }') executions"
+	/usr/bin/python3 "$TOP/test/run/edges.py" "$GCOV_PREFIX" "$FOLDER/copy"
+	unset COPT GCOV_PREFIX
+}
+
 copy_checkout() {
 	rm -rf "$FOLDER/copy"
 	mkdir "$FOLDER/copy"
@@ -160,6 +181,8 @@ run_tests() {
 				counted hostile env CHECK_ONLY=fuzz \
 					CHECK_FUZZ="test/fuzz/hostile.py test/fuzz/functions.py" \
 					CHECK_FUZZ_COUNT="${SANITIZE_HOSTILE:-200000}" "$check" ;;
+			trust)
+				fuzz_trust "$check" ;;
 			*)
 				die "SANITIZE_PARTS: there is no part \"$part\"" ;;
 		esac

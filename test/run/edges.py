@@ -1,0 +1,42 @@
+#!/usr/bin/python3
+"""The edges that a run has reached, of a build with --coverage.
+
+    edges.py COUNTS CHECKOUT        the folder that GCOV_PREFIX named, and the checkout that was built
+
+Prints for each file how many branches of its code were taken and how many there are, the least known first, and the
+sum of the files that were reached at all.
+"""
+import json
+import os
+import subprocess
+import sys
+
+
+def edges_of(counts, checkout):
+    """(branches taken, branches) of each source file."""
+    found = {}
+    for folder, _, names in os.walk(counts):
+        for name in names:
+            if not name.endswith(".gcda"):
+                continue
+            place = os.path.join(folder, name)
+            notes = "/" + os.path.relpath(place, counts)[:-5] + ".gcno"
+            os.replace(place, notes[:-5] + ".gcda")
+            out = subprocess.run(["gcov", "--stdout", "--json-format", "--branch-probabilities", notes], cwd=checkout, capture_output=True, check=True).stdout
+            for document in out.decode().splitlines():
+                for source in json.loads(document)["files"]:
+                    branches = [b["count"] for line in source["lines"] for b in line["branches"]]
+                    if source["file"].endswith(".c") and branches:
+                        found[source["file"].split("src/")[-1]] = (sum(n > 0 for n in branches), len(branches))
+    return found
+
+
+def main():
+    found = {name: n for name, n in edges_of(*sys.argv[1:3]).items() if n[0]}
+    for name, (taken, there) in sorted(found.items(), key=lambda item: item[1][0] / item[1][1]):
+        print("   %-44s %5d of %5d" % (name, taken, there))
+    print("   edges: %d of %d in %d files" % (sum(n[0] for n in found.values()), sum(n[1] for n in found.values()), len(found)))
+
+
+if __name__ == "__main__":
+    main()
