@@ -1,7 +1,7 @@
 -- --------------------------------------------------------------------- work
 CREATE FUNCTION clutch.claim(agent_id text, max_tasks integer DEFAULT 1, lease interval DEFAULT '60 s',
 		OUT task_id text, OUT attempt integer, OUT lease_until timestamptz, OUT deadline timestamptz,
-		OUT reason text, OUT last_progress jsonb, OUT answer jsonb, OUT seq bigint, OUT envelope jsonb)
+		OUT reason text, OUT last_progress jsonb, OUT answer jsonb, OUT seq bigint, OUT envelope jsonb, OUT context jsonb)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_claim' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION clutch.claim(text, integer, interval) IS

@@ -22,6 +22,15 @@ CREATE INDEX run_scope_scope ON clutch.run_scope (scope, run_id);
 DROP INDEX clutch.events_from_agent;
 CREATE INDEX events_from_agent ON clutch.events (from_agent, run_id);
 
+DROP FUNCTION clutch.claim(text, integer, interval);
+CREATE FUNCTION clutch.claim(agent_id text, max_tasks integer DEFAULT 1, lease interval DEFAULT '60 s',
+		OUT task_id text, OUT attempt integer, OUT lease_until timestamptz, OUT deadline timestamptz,
+		OUT reason text, OUT last_progress jsonb, OUT answer jsonb, OUT seq bigint, OUT envelope jsonb, OUT context jsonb)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_claim' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
+COMMENT ON FUNCTION clutch.claim(text, integer, interval) IS
+	'claims up to max_tasks of the tasks assigned to the agent, the most urgent first, and gives it a lease on them';
+
 CREATE FUNCTION clutch.render(envelope jsonb) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_render'
 	LANGUAGE C VOLATILE STRICT PARALLEL SAFE;

@@ -275,7 +275,7 @@ count_for_role(const Event *event)
 		traffic_add(VARSIZE(event->envelope.doc), event->received_at, !has_ended_task(event));
 }
 
-/* the way of an envelope, one step a line (DESIGN 3) */
+/* the way of an envelope, one step a line */
 bool
 admit_envelope(Jsonb *document, Event *event)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * work_fn.c
- *	  Claiming and reporting: the functions of DESIGN 2 "Work".
+ *	  Reporting: the SQL functions of an agent that works.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,8 +27,6 @@
 #include "trust/principal.h"
 #include "trust/traffic.h"
 
-PG_FUNCTION_INFO_V1(clutch_claim);
-PG_FUNCTION_INFO_V1(clutch_extend_lease);
 PG_FUNCTION_INFO_V1(clutch_report);
 PG_FUNCTION_INFO_V1(clutch_progress);
 PG_FUNCTION_INFO_V1(clutch_finish);
@@ -41,98 +39,6 @@ PG_FUNCTION_INFO_V1(clutch_retry_run);
 PG_FUNCTION_INFO_V1(clutch_answer);
 PG_FUNCTION_INFO_V1(clutch_suspend);
 PG_FUNCTION_INFO_V1(clutch_step);
-
-/* ---------------------------------------------------------------- claiming */
-
-/* what clutch.claim answers, column by column */
-enum
-{
-	CLAIM_TASK_ID, CLAIM_ATTEMPT, CLAIM_LEASE_UNTIL, CLAIM_DEADLINE,
-	CLAIM_REASON, CLAIM_LAST_PROGRESS, CLAIM_ANSWER, CLAIM_SEQ, CLAIM_ENVELOPE,
-	NUM_CLAIM_COLUMNS
-};
-
-/* of the event with this seq; 0: null */
-static void
-put_payload(Datum *values, bool *nulls, int column, int64 seq)
-{
-	Jsonb	   *event = seq ? event_read(seq, ROWS_LATEST) : NULL;
-	JsonbValue	payload;
-
-	nulls[column] = true;
-	if (event != NULL && document_get(&event->root, "payload", &payload))
-		result_jsonb(values, nulls, column, document_of_value(&payload));
-}
-
-static void
-put_claimed(FunctionCallInfo fcinfo, Task *task)
-{
-	Datum		values[NUM_CLAIM_COLUMNS] = {0};
-	bool		nulls[NUM_CLAIM_COLUMNS] = {0};
-
-	result_text(values, nulls, CLAIM_TASK_ID, task->task_id);
-	values[CLAIM_ATTEMPT] = Int32GetDatum(task->attempt);
-	result_timestamp(values, nulls, CLAIM_LEASE_UNTIL, task->lease_until);
-	result_timestamp(values, nulls, CLAIM_DEADLINE, task->deadline);
-	result_text(values, nulls, CLAIM_REASON,
-				slice_of_cstring(claim_reason_name(task->reason)));
-	put_payload(values, nulls, CLAIM_LAST_PROGRESS, task->progress_seq);
-	put_payload(values, nulls, CLAIM_ANSWER, task->answer_seq);
-	result_int8(values, nulls, CLAIM_SEQ, task->request_seq);
-	result_jsonb(values, nulls, CLAIM_ENVELOPE, task_request(task));
-	result_put_row(fcinfo, values, nulls);
-}
-
-Datum
-clutch_claim(PG_FUNCTION_ARGS)
-{
-	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
-	int64		lease = argument_duration(fcinfo, 2, "lease");
-	int			max_tasks = PG_ARGISNULL(1) ? 1 : PG_GETARG_INT32(1);
-	ListCell   *cell;
-
-	if (max_tasks < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("max_tasks", "NUMBER_OUT_OF_RANGE"),
-				 errmsg("argument \"max_tasks\" must be at least 1, not %d", max_tasks)));
-	result_begin_rows(fcinfo);
-	/* the registry in memory knows it, unless it is not registered */
-	if (roster_find(roster_get(), agent_id) >= 0)
-		principal_require(agent_id, "agent_id");
-	else
-		visible_require_own_agent(agent_id, "agent_id");
-	liveness_sign(agent_id, true);
-	foreach(cell, claim_tasks(agent_id, max_tasks, lease))
-	{
-		traffic_add_command(true);
-		put_claimed(fcinfo, lfirst(cell));
-	}
-	return (Datum) 0;
-}
-
-Datum
-clutch_extend_lease(PG_FUNCTION_ARGS)
-{
-	static const char *const names[] = {"held", "cancelled", "lost"};
-	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
-	Slice		task_id = argument_text(fcinfo, 1, "task_id");
-	int			attempt = argument_attempt(fcinfo, 2);
-	int64		lease = argument_duration(fcinfo, 3, "lease");
-	TimestampTz until = 0;
-	Datum		values[2];
-	bool		nulls[2] = {0};
-	LeaseState	state;
-
-	result_begin_rows(fcinfo);
-	principal_require(agent_id, "agent_id");
-	liveness_sign(agent_id, false);
-	state = claim_extend(agent_id, task_id, attempt, lease, &until);
-	result_timestamp(values, nulls, 0, until);
-	result_text(values, nulls, 1, slice_of_cstring(names[state]));
-	result_put_row(fcinfo, values, nulls);
-	return (Datum) 0;
-}
 
 /* --------------------------------------------------------------- reporting */
 

@@ -11,7 +11,6 @@
  * Entries belong to the savepoint in which they were added, and disappear when
  * it is rolled back.  Adding an entry that is there already merges the two, so
  * that a batch which ends a thousand children tells their parent once.
- * (DESIGN 3a.)
  *
  *-------------------------------------------------------------------------
  */

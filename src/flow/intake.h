@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * intake.h
- *	  What a task event does: it is judged under its task's lock, then applied
- *	  (DESIGN 3, steps 1 and 2).
+ *	  What a task event does: it is judged under its task's lock, then applied.
  *
  * Each function takes an event that is well formed and whose sender is the agent
  * it names, and fills in seq, scope, attempt and late.  It returns false if the

@@ -6,7 +6,6 @@
  * The race between "the router saw no free slot" and "the reporter saw nothing
  * waiting" leaves no trace in either transaction, so three sides look: whoever
  * frees a slot, every claim, and tick.  None of them waits for another.
- * (DESIGN 3, "Waiting".)
  *
  *-------------------------------------------------------------------------
  */

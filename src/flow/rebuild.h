@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rebuild.h
- *	  Every derived table, made anew from the log (DESIGN 4).
+ *	  Every derived table, made anew from the log.
  *
  * The log is read once, in the order of seq.  Its verdicts are taken over and
  * never made again: a late event stays late, a decision stays taken.  Not in the

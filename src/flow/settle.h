@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * settle.h
- *	  Handling what a transaction has caused for other tasks (DESIGN 3a).
+ *	  Handling what a transaction has caused for other tasks.
  *
  * The agenda is handled before the transaction commits or is prepared, in
  * rounds: an entry may add others.  Handlers never wait.  An entry whose task is

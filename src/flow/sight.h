@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sight.h
- *	  What the current role may read (DESIGN 3, "A run has participants").
+ *	  What the current role may read (docs/roles.md).
  *
  * Operators, and readers without scopes, see everything.  Every other role sees
  *

@@ -6,8 +6,7 @@
  * A task that is ready, and that nobody has begun, holds a slot.  If all agents
  * that fit a more urgent task are full, it takes the place of such a task: at the
  * agent that fits it best, the least urgent one, and of those the one that would
- * be claimed last.  (DESIGN 3, "Ready work holds no slot against more urgent
- * work".)
+ * be claimed last.  (docs/reference.md, "Priorities".)
  *
  *-------------------------------------------------------------------------
  */

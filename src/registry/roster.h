@@ -32,6 +32,7 @@ typedef struct RosterCard
 	RetryPolicy retry;
 	NetworkLevel network;
 	bool		sandbox;
+	bool		wants_context;	/* meta.context: with each task that it claims */
 	const SliceList *egress;	/* the patterns of hosts (protocol/host.h); NULL: any host */
 } RosterCard;
 

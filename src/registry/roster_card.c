@@ -344,6 +344,18 @@ roster_card_read_scopes(RosterReading *reading, const JsonbValue *value, int age
 													roster_card_text_of(&element)), agent);
 }
 
+static void
+roster_card_read_meta(const JsonbValue *value, RosterCard *to)
+{
+	CardWalk	walk = roster_card_walk_begin(value);
+	JsonbValue	field;
+	Slice		key;
+
+	while (roster_card_walk_next(&walk, &key, &field))
+		if (KEY_IS(key, "context") && field.type == jbvBool)
+			to->wants_context = field.val.boolean;
+}
+
 void
 roster_card_read(RosterReading *reading, JsonbContainer *card, int agent, RosterCard *to,
 				 RosterCapability **capabilities)
@@ -375,5 +387,7 @@ roster_card_read(RosterReading *reading, JsonbContainer *card, int agent, Roster
 		else if (KEY_IS(key, "model") && slice_present(roster_card_text_of(&part)))
 			roster_note_word(reading, roster_intern(reading->roster, BY_MODEL, NULL,
 													roster_card_text_of(&part)), agent);
+		else if (KEY_IS(key, "meta"))
+			roster_card_read_meta(&part, to);
 	}
 }

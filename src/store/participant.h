@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * participant.h
- *	  Which agents take part in which run (DESIGN 3, "A run has participants").
+ *	  Which agents take part in which run.  (docs/protocol.md, section 6.)
  *
  * An agent takes part in a run if it has sent an event of the run, which the log
  * itself says (index events_from_agent), or if an event of the run is addressed

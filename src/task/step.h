@@ -6,7 +6,7 @@
  * A TaskEvent is an event reduced to what the state machine needs.  It is
  * filled from a report at the door, from what the database itself is about to
  * say, or from a row of the log in a rebuild; the effect is the same.
- * (DESIGN 3, "Words"; docs/protocol.md, section 5.)
+ * (docs/protocol.md, section 5.)
  *
  *-------------------------------------------------------------------------
  */

@@ -22,6 +22,7 @@ typedef struct TaskVersion
 	SliceList	requires;
 	Datum		values[Natts_task];
 	bool		nulls[Natts_task];
+	bool		is_written;		/* the table has another version by now */
 } TaskVersion;
 
 /* ------------------------------------------------------------------ reading */
@@ -32,6 +33,7 @@ task_row_keep(const RowScan *scan)
 	TaskVersion *read = palloc(sizeof(TaskVersion));
 
 	read->tuple = rows_keep(scan, read->values, read->nulls);
+	read->is_written = false;
 	read->past_agents = column_texts(read->values, read->nulls, Anum_task_past_agents);
 	read->requires = column_texts(read->values, read->nulls, Anum_task_requires);
 	return read;
@@ -189,6 +191,20 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	column_put_int8(values, nulls, Anum_task_finished_at, task->finished_at);
 }
 
+/* What has not changed is the very Datum that was read. */
+static bool
+task_row_is_as_read(const TaskVersion *read, const Datum *values, const bool *nulls)
+{
+	for (int i = 0; i < Natts_task; i++)
+		if (nulls[i] != read->nulls[i] || (!nulls[i] && values[i] != read->values[i]))
+			return false;
+	return true;
+}
+
+/*
+ * A tick looks at waiting tasks over and over; a row that stays the same is not written,
+ * unless it was written since it was read.
+ */
 void
 task_row_update(Task *task)
 {
@@ -199,6 +215,10 @@ task_row_update(Task *task)
 	if (task->read != NULL)
 	{
 		KeptRow		kept = {task->read->tuple, task->read->values, task->read->nulls};
+
+		if (!task->read->is_written && task_row_is_as_read(task->read, values, nulls))
+			return;
+		task->read->is_written = true;
 
 		rows_update_kept(TABLE_TASK, &task->tid, &kept, values, nulls);
 	}

@@ -11,7 +11,7 @@
  * holds a slot and can be claimed.  A task in input_required waits for the
  * answer to a question, and a suspended one for its children, a time or a
  * message; neither holds a slot.  SQL sees the table as
- * clutch.task_transitions().  (DESIGN 3, "Words".)
+ * clutch.task_transitions().
  *
  *-------------------------------------------------------------------------
  */

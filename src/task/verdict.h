@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * verdict.h
- *	  Does an event fit the state of its task? (DESIGN 3, "An event that does
- *	  not fit")
+ *	  Does an event fit the state of its task?  (docs/protocol.md, section 2.1)
  *
  * Asked with the task locked, of a report in this order: a task that is over, or
  * an older attempt: kept, late.  An agent that never had it: refused, 42501.  A

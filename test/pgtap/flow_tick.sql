@@ -1,6 +1,6 @@
 -- meta.clutch.not_before: a request that is held until its time comes.
 \ir ../fixtures/tap.sql
-SELECT plan(16);
+SELECT plan(18);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -57,5 +57,13 @@ SELECT fixture.at(1300) \g /dev/null
 SELECT matches((SELECT string_agg(code || ': ' || detail, ', ') FROM clutch.check()), '^TIMER_OVERDUE: a task has been due since 2026-01-01 12:[^,]*, and nothing has handled it$', 'check() says that nothing ticks');
 SELECT clutch.tick() \g /dev/null
 SELECT is_empty($$ SELECT * FROM clutch.check() $$, 'until somebody does');
+
+-- what waits for an agent is looked at by each tick, and not written again
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', run_id => 'run:1', task_id => 'task:nobody', requires => '{skill:none}')) \g /dev/null
+SELECT clutch.tick() \g /dev/null
+CREATE TEMP TABLE version AS SELECT xmin::text AS made, ctid::text AS place FROM clutch.task WHERE task_id = 'task:nobody';
+SELECT clutch.tick(), clutch.tick() \g /dev/null
+SELECT is((SELECT status || ' ' || code FROM clutch.tasks WHERE task_id = 'task:nobody'), 'pending NO_CAPABLE_AGENT', 'a task that no agent can take waits');
+SELECT results_eq($$ SELECT xmin::text, ctid::text FROM clutch.task WHERE task_id = 'task:nobody' $$, $$ SELECT made, place FROM version $$, 'and ticks do not write its row again');
 
 SELECT * FROM finish();

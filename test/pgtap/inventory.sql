@@ -29,7 +29,7 @@ INSERT INTO contract VALUES
  'agent_id text, max_tasks integer DEFAULT 1, lease interval DEFAULT ''00:01:00''::interval',
  'TABLE(task_id text, attempt integer, lease_until timestamp with time zone, '
  'deadline timestamp with time zone, reason text, last_progress jsonb, answer jsonb, seq bigint, '
- 'envelope jsonb)'),
+ 'envelope jsonb, context jsonb)'),
 ('clutch.extend_lease(text,text,integer,interval)', 'writes',
  'agent_id text, task_id text, attempt integer, lease interval DEFAULT ''00:01:00''::interval',
  'TABLE(lease_until timestamp with time zone, state text)'),
@@ -94,9 +94,14 @@ INSERT INTO contract VALUES
 ('clutch.revoke_key(text,text)', 'writes', 'agent_id text, kid text', 'void'),
 ('clutch.check()', 'reads', '', 'TABLE(code text, detail text, hint text)'),
 ('clutch.version()', 'pure', '', 'text'),
+('clutch.thread_context(text)', 'reads', 'thread_id text', 'jsonb'),
 ('clutch.can_handle(jsonb)', 'writes', 'raw jsonb', 'text'),
 ('clutch.inbound(jsonb,text,jsonb)', 'writes', 'raw jsonb, adapter text DEFAULT NULL::text, context jsonb DEFAULT ''{}''::jsonb', 'SETOF jsonb'),
 ('clutch.outbound(jsonb,text)', 'writes', 'envelope jsonb, adapter text', 'jsonb'),
+('clutch.prompt(jsonb,text)', 'makes', 'envelope jsonb, model_family text', 'jsonb'),
+('clutch.model_message(jsonb,text)', 'pure', 'raw jsonb, model_family text', 'jsonb'),
+('clutch.from_model(jsonb,text)', 'writes', 'raw jsonb, model_family text', 'jsonb'),
+('clutch.from_model(jsonb,text,jsonb)', 'writes', 'raw jsonb, model_family text, context jsonb', 'jsonb'),
 ('clutch.ingest(jsonb,text,jsonb)', 'writes', 'raw jsonb, adapter text DEFAULT NULL::text, context jsonb DEFAULT ''{}''::jsonb', 'SETOF clutch.receipt'),
 ('clutch.install_rules(text)', 'writes', 'name text', 'integer'),
 ('clutch.uninstall_rules(text)', 'writes', 'name text', 'integer'),

@@ -1,0 +1,60 @@
+-- ---------------------------------------------------------------- threads
+-- What a conversation has come to (spec 003 6), from the events that the caller may see.
+CREATE FUNCTION clutch.thread_context(thread_id text) RETURNS jsonb
+	LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+	AS $$
+WITH said AS MATERIALIZED (
+	SELECT e.seq, e.received_at, e.run_id, e.task_id, e.type, e.from_agent, e.to_agents, e.envelope,
+		e.envelope OPERATOR(pg_catalog.->) 'payload' AS payload
+	FROM clutch.events e
+	WHERE e.thread_id OPERATOR(pg_catalog.=) $1),
+-- a list of decisions, one decision, or decisions by their names; and the answers to questions
+decided AS (
+	SELECT s.seq, d.no, s.from_agent, s.task_id, d.name, d.value
+	FROM said s, LATERAL (
+		SELECT i.no, NULL::text AS name, i.value
+		FROM pg_catalog.jsonb_array_elements(CASE pg_catalog.jsonb_typeof(s.payload OPERATOR(pg_catalog.->) 'decisions')
+			WHEN 'array' THEN s.payload OPERATOR(pg_catalog.->) 'decisions' END) WITH ORDINALITY AS i(value, no)
+		UNION ALL
+		SELECT 0, m.key, m.value
+		FROM pg_catalog.jsonb_each(CASE pg_catalog.jsonb_typeof(s.payload OPERATOR(pg_catalog.->) 'decisions')
+			WHEN 'object' THEN s.payload OPERATOR(pg_catalog.->) 'decisions' END) AS m
+		UNION ALL
+		SELECT 0, NULL, s.payload OPERATOR(pg_catalog.->) 'decision'
+		WHERE s.payload OPERATOR(pg_catalog.?) 'decision'
+		UNION ALL
+		SELECT 0, NULL, s.payload
+		WHERE s.envelope OPERATOR(pg_catalog.#>) '{meta,clutch,answer_to}' IS NOT NULL) AS d
+	WHERE s.type OPERATOR(pg_catalog.<>) ALL (ARRAY['task.request', 'tool.call', 'tool.result', 'routing.decision', 'routing.failure'])),
+-- of two that have one name, the one that took effect last
+standing AS (
+	SELECT d.* FROM decided d
+	WHERE d.name IS NULL OR NOT EXISTS (SELECT FROM decided l
+		WHERE l.name OPERATOR(pg_catalog.=) d.name AND l.seq OPERATOR(pg_catalog.>) d.seq)),
+attached AS (
+	SELECT DISTINCT ON (a.value OPERATOR(pg_catalog.->>) 'ref') s.seq, s.from_agent, s.task_id, a.value
+	FROM said s, LATERAL pg_catalog.jsonb_array_elements(CASE pg_catalog.jsonb_typeof(s.envelope OPERATOR(pg_catalog.->) 'attachments')
+		WHEN 'array' THEN s.envelope OPERATOR(pg_catalog.->) 'attachments' END) AS a
+	ORDER BY a.value OPERATOR(pg_catalog.->>) 'ref', s.seq),
+took_part AS (
+	SELECT s.from_agent AS agent_id FROM said s
+	UNION
+	SELECT t FROM said s, LATERAL pg_catalog.unnest(s.to_agents) AS t WHERE t OPERATOR(pg_catalog.~~) 'agent:%')
+SELECT pg_catalog.jsonb_build_object(
+	'thread_id', $1,
+	'initiator', f.from_agent,
+	'participants', (SELECT pg_catalog.jsonb_agg(p.agent_id ORDER BY p.agent_id) FROM took_part p),
+	'created_at', f.received_at,
+	'expires_at', (SELECT pg_catalog.max(t.deadline) FROM clutch.tasks t
+		WHERE t.finished_at IS NULL AND t.task_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT s.task_id FROM said s WHERE s.type OPERATOR(pg_catalog.=) 'task.request'))),
+	'task', (SELECT s.payload FROM said s WHERE s.type OPERATOR(pg_catalog.=) 'task.request' ORDER BY s.seq LIMIT 1),
+	'decisions', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('name', d.name))
+			OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object('decision', d.value, 'agent_id', d.from_agent, 'task_id', d.task_id, 'seq', d.seq)
+			ORDER BY d.seq, d.no, d.name), '[]') FROM standing d),
+	'artifacts', (SELECT coalesce(pg_catalog.jsonb_agg(a.value
+			OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object('agent_id', a.from_agent, 'task_id', a.task_id, 'seq', a.seq)
+			ORDER BY a.seq), '[]') FROM attached a))
+FROM (SELECT s.from_agent, s.received_at FROM said s ORDER BY s.seq LIMIT 1) AS f
+$$;
+COMMENT ON FUNCTION clutch.thread_context(text) IS
+	'what a conversation has come to: who takes part, until when, what the task is, what was decided and which artifacts there are';

@@ -1,0 +1,376 @@
+/*-------------------------------------------------------------------------
+ *
+ * model.c
+ *	  What language models are asked, and what they say (spec 001, adapters).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/model.h"
+#include "mb/pg_wchar.h"
+
+#define PROTOCOL	"multiagent-1.0"
+#define ORDER		"Answer with one JSON object of protocol \"" PROTOCOL "\", or in plain text."
+#define TASK_CHARACTERS	160
+
+/* the parts of an answer, whatever the interface calls them */
+typedef struct ModelAnswer
+{
+	StringInfoData text;
+	Json	   *calls;			/* an array of {"tool", "args"} */
+	Json	   *data;			/* of a goal */
+	Slice		context;
+} ModelAnswer;
+
+struct ModelFamily
+{
+	const char *name;
+	const char *agent;			/* who speaks if nothing says so */
+	const char *display;
+	const char *model;
+	const char *intent;
+	void		(*read) (const Json *raw, ModelAnswer *answer);
+	Json	   *(*prompt) (Slice intent, const char *rendered);
+};
+
+static const char *const model_intents[] = {
+	"plan", "decompose", "execute", "route", "retrieve", "analyze", "summarize", "reflect", "finalize", "tool.call"
+};
+
+/* one of spec 001, so that nobody's words stand where an intent stands */
+static Slice
+model_intent(Slice intent)
+{
+	for (int i = 0; i < lengthof(model_intents) && slice_present(intent); i++)
+		if (slice_equal(intent, slice_of_cstring(model_intents[i])))
+			return intent;
+	return SLICE_OF("reflect");
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static void
+model_take_text(ModelAnswer *answer, Slice text)
+{
+	if (!slice_present(text) || text.len == 0)
+		return;
+	if (answer->text.len > 0)
+		appendStringInfoChar(&answer->text, '\n');
+	appendBinaryStringInfo(&answer->text, text.s, text.len);
+}
+
+/* args: an object, or the text of one */
+static void
+model_take_call(ModelAnswer *answer, Slice tool, Json *args)
+{
+	Json	   *call = json_new_object();
+
+	if (!slice_present(tool))
+		return;
+	if (json_is(args, JSON_TEXT))
+	{
+		Json	   *parsed = json_parse(args->text);
+
+		args = parsed != NULL ? parsed : args;
+	}
+	if (args != NULL && args->kind != JSON_OBJECT)
+	{
+		Json	   *value = args;
+
+		args = json_new_object();
+		json_put(args, "/value", value);
+	}
+	json_put_text(call, "/tool", tool);
+	json_put(call, "/args", args != NULL ? args : json_new_object());
+	json_add(answer->calls, call);
+}
+
+static bool
+model_has_type(const Json *item, const char *type)
+{
+	Slice		text = json_get_text(item, "/type");
+
+	return slice_present(text) && slice_equal(text, slice_of_cstring(type));
+}
+
+/* {"content": [{"type": "text"}, {"type": "tool_use"}]} */
+static void
+model_read_claude(const Json *raw, ModelAnswer *answer)
+{
+	const Json *content = json_get_kind(raw, "/content", JSON_ARRAY);
+
+	for (int i = 0; content != NULL && i < content->n; i++)
+	{
+		const Json *item = content->items[i];
+
+		if (model_has_type(item, "text"))
+			model_take_text(answer, json_get_text(item, "/text"));
+		else if (model_has_type(item, "tool_use"))
+			model_take_call(answer, json_get_text(item, "/name"), json_get(item, "/input"));
+	}
+}
+
+/* {"output": [{"type": "message"}, {"type": "function_call"}]} */
+static void
+model_read_output(const Json *output, ModelAnswer *answer)
+{
+	for (int i = 0; output != NULL && i < output->n; i++)
+	{
+		const Json *item = output->items[i];
+		const Json *content = json_get_kind(item, "/content", JSON_ARRAY);
+
+		if (model_has_type(item, "function_call"))
+			model_take_call(answer, json_get_text(item, "/name"), json_get(item, "/arguments"));
+		else if (model_has_type(item, "message"))
+			for (int j = 0; content != NULL && j < content->n; j++)
+				model_take_text(answer, json_get_text(content->items[j], "/text"));
+	}
+}
+
+/* {"choices": [{"message": {"content", "tool_calls"}}]}, or the output above, or {"system", "user"} */
+static void
+model_read_gpt5(const Json *raw, ModelAnswer *answer)
+{
+	const Json *message = json_get_kind(raw, "/choices/0/message", JSON_OBJECT);
+	const Json *calls = json_get_kind(message, "/tool_calls", JSON_ARRAY);
+
+	model_take_text(answer, json_get_text(message, "/content"));
+	for (int i = 0; calls != NULL && i < calls->n; i++)
+		model_take_call(answer, json_get_text(calls->items[i], "/function/name"),
+						json_get(calls->items[i], "/function/arguments"));
+	model_read_output(json_get_kind(raw, "/output", JSON_ARRAY), answer);
+	model_take_text(answer, json_get_text(raw, "/user"));
+	answer->context = json_get_text(raw, "/system");
+}
+
+/* {"candidates": [{"content": {"parts": [{"text"}, {"functionCall"}]}}]}, or {"goal", "data"} */
+static void
+model_read_gemini(const Json *raw, ModelAnswer *answer)
+{
+	const Json *parts = json_get_kind(raw, "/candidates/0/content/parts", JSON_ARRAY);
+
+	for (int i = 0; parts != NULL && i < parts->n; i++)
+	{
+		model_take_text(answer, json_get_text(parts->items[i], "/text"));
+		model_take_call(answer, json_get_text(parts->items[i], "/functionCall/name"),
+						json_get(parts->items[i], "/functionCall/args"));
+	}
+	model_take_text(answer, json_get_text(raw, "/goal"));
+	answer->data = json_get(raw, "/data");
+}
+
+/* ------------------------------------------------------------------ prompts */
+
+static Json *
+model_turn(const char *role, char *content)
+{
+	Json	   *turn = json_new_object();
+
+	json_put_cstring(turn, "/role", role);
+	json_put_cstring(turn, "/content", content);
+	return turn;
+}
+
+static Json *
+model_prompt_claude(Slice intent, const char *rendered)
+{
+	Json	   *prompt = json_new_object();
+	Json	   *messages = json_new_array();
+
+	json_add(messages, model_turn("user", psprintf("[INTENT:%.*s]\n%s\n\n%s", intent.len, intent.s, ORDER, rendered)));
+	json_put(prompt, "/messages", messages);
+	return prompt;
+}
+
+static Json *
+model_prompt_gpt5(Slice intent, const char *rendered)
+{
+	Json	   *prompt = json_new_object();
+	Json	   *messages = json_new_array();
+
+	json_add(messages, model_turn("system", psprintf("The intent is %.*s. %s", intent.len, intent.s, ORDER)));
+	json_add(messages, model_turn("user", pstrdup(rendered)));
+	json_put(prompt, "/messages", messages);
+	return prompt;
+}
+
+static Json *
+model_prompt_gemini(Slice intent, const char *rendered)
+{
+	Json	   *prompt = json_new_object();
+	Json	   *contents = json_new_array();
+	Json	   *turn = json_new_object();
+	Json	   *parts = json_new_array();
+	Json	   *part = json_new_object();
+
+	json_put_cstring(part, "/text", psprintf("Intent: %.*s\n%s\n\n%s", intent.len, intent.s, ORDER, rendered));
+	json_add(parts, part);
+	json_put_cstring(turn, "/role", "user");
+	json_put(turn, "/parts", parts);
+	json_add(contents, turn);
+	json_put(prompt, "/contents", contents);
+	return prompt;
+}
+
+/* ----------------------------------------------------------------- families */
+
+static const ModelFamily model_families[] = {
+	{"claude", "claude.generic", "Claude", "claude", "analyze", model_read_claude, model_prompt_claude},
+	{"gpt5", "gpt5.generic", "GPT-5", "gpt-5", "plan", model_read_gpt5, model_prompt_gpt5},
+	{"gemini", "gemini.generic", "Gemini", "gemini", "execute", model_read_gemini, model_prompt_gemini},
+};
+
+const ModelFamily *
+model_family(Slice name)
+{
+	for (int i = 0; i < lengthof(model_families); i++)
+		if (slice_equal(name, slice_of_cstring(model_families[i].name)))
+			return &model_families[i];
+	return NULL;
+}
+
+Json *
+model_prompt(const ModelFamily *family, Slice intent, const char *rendered)
+{
+	return family->prompt(model_intent(intent), rendered);
+}
+
+/* ----------------------------------------------------------------- messages */
+
+static bool
+model_is_message(const Json *value)
+{
+	Slice		protocol = json_get_text(value, "/protocol");
+
+	return slice_present(protocol) && slice_equal(protocol, SLICE_OF(PROTOCOL));
+}
+
+/* without the ``` lines that models put around JSON */
+static Slice
+model_unfenced(Slice text)
+{
+	const char *first = memchr(text.s, '\n', text.len);
+	int			end = text.len;
+
+	if (text.len < 6 || strncmp(text.s, "```", 3) != 0 || first == NULL)
+		return text;
+	while (end > 0 && (text.s[end - 1] == '\n' || text.s[end - 1] == ' '))
+		end--;
+	if (end - 3 <= first - text.s || strncmp(text.s + end - 3, "```", 3) != 0)
+		return text;
+	return (Slice) {first + 1, end - 3 - (first + 1 - text.s)};
+}
+
+/* the message that the model itself wrote; NULL: it wrote none */
+static Json *
+model_own_message(const Json *raw, const ModelAnswer *answer)
+{
+	Slice		text = {answer->text.data, answer->text.len};
+	Json	   *message;
+
+	message = model_is_message(raw) ? json_copy(raw) :
+		answer->text.len > 0 && answer->calls->n == 0 ? json_parse(model_unfenced(text)) : NULL;
+	if (!model_is_message(message))
+		return NULL;
+	json_put_text(message, "/intent", model_intent(json_get_text(message, "/intent")));
+	return message;
+}
+
+static void
+model_put_task(Json *message, Slice text)
+{
+	text.len = pg_mbcharcliplen(text.s, text.len, TASK_CHARACTERS);
+	json_put_text(message, "/task", text);
+}
+
+/* a call by itself is a tool.call; calls beside a text, or beside each other, are what to do next */
+static void
+model_put_calls(Json *message, const ModelAnswer *answer)
+{
+	Json	   *list = json_new_array();
+
+	for (int i = 0; i < answer->calls->n; i++)
+	{
+		Json	   *item = json_new_object();
+		Slice		tool = json_get_text(answer->calls->items[i], "/tool");
+		Json	   *args = json_get(answer->calls->items[i], "/args");
+
+		json_add(list, item);
+		if (answer->calls->n == 1 && answer->text.len == 0)
+		{
+			json_put_cstring(item, "/type", "tool");
+			json_put_text(item, "/id", tool);
+			json_put(message, "/inputs/resources", list);
+			json_put_cstring(message, "/intent", "tool.call");
+			json_put(message, "/content/data", args);
+			continue;
+		}
+		json_put_cstring(item, "/intent", "tool.call");
+		json_put_text(item, "/task", tool);
+		json_put(item, "/args", args);
+		json_put(message, "/outputs/next_actions", list);
+	}
+}
+
+static Json *
+model_new_message(const ModelFamily *family, const ModelAnswer *answer)
+{
+	Json	   *message = json_new_object();
+	Slice		text = {answer->text.data, answer->text.len};
+	bool		is_text = answer->text.len > 0 && answer->data == NULL;
+
+	json_put_cstring(message, "/protocol", PROTOCOL);
+	json_put_cstring(message, "/role", "agent");
+	json_put_cstring(message, "/intent", family->intent);
+	json_put_cstring(message, "/content/type", is_text ? "text" : "json");
+	model_put_task(message, answer->text.len > 0 ? text : json_get_text(answer->calls->items[0], "/tool"));
+	if (is_text)
+		json_put_text(message, "/content/text", text);
+	json_put(message, "/content/data", answer->data);
+	json_put_text(message, "/inputs/context", answer->context);
+	model_put_calls(message, answer);
+	return message;
+}
+
+/* what nobody has said yet: who speaks, and what it has cost */
+static void
+model_complete(const ModelFamily *family, const Json *raw, Json *message)
+{
+	static const char *const places[][2] = {
+		{"/agent/model", "/model"}, {"/agent/model", "/modelVersion"},
+		{"/trace/id", "/id"}, {"/trace/id", "/responseId"},
+		{"/trace/cost/input_tokens", "/usage/input_tokens"}, {"/trace/cost/input_tokens", "/usage/prompt_tokens"},
+		{"/trace/cost/input_tokens", "/usageMetadata/promptTokenCount"},
+		{"/trace/cost/output_tokens", "/usage/output_tokens"}, {"/trace/cost/output_tokens", "/usage/completion_tokens"},
+		{"/trace/cost/output_tokens", "/usageMetadata/candidatesTokenCount"},
+	};
+	const char *const agent[][2] = {{"/agent/id", family->agent}, {"/agent/name", family->display}, {"/agent/model", family->model}};
+
+	for (int i = 0; i < lengthof(places) && !model_is_message(raw); i++)
+		if (json_get(message, places[i][0]) == NULL)
+			json_put(message, places[i][0], json_get(raw, places[i][1]));
+	for (int i = 0; i < lengthof(agent); i++)
+		if (json_get(message, agent[i][0]) == NULL)
+			json_put_cstring(message, agent[i][0], agent[i][1]);
+}
+
+Json *
+model_message(const ModelFamily *family, const Json *raw)
+{
+	ModelAnswer answer = {.calls = json_new_array()};
+	Json	   *message;
+
+	initStringInfo(&answer.text);
+	if (json_is(raw, JSON_TEXT))
+		model_take_text(&answer, raw->text);
+	else
+		family->read(raw, &answer);
+	message = model_own_message(raw, &answer);
+	if (message == NULL && answer.text.len == 0 && answer.calls->n == 0)
+		return NULL;
+	if (message == NULL)
+		message = model_new_message(family, &answer);
+	model_complete(family, raw, message);
+	return message;
+}

@@ -1,0 +1,132 @@
+/*-------------------------------------------------------------------------
+ *
+ * claim_fn.c
+ *	  The SQL functions claim and extend_lease.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "api/result.h"
+#include "api/visible.h"
+#include "base/document.h"
+#include "base/json.h"
+#include "base/query.h"
+#include "base/rows.h"
+#include "flow/claim.h"
+#include "flow/liveness.h"
+#include "protocol/problem.h"
+#include "registry/roster.h"
+#include "store/event.h"
+#include "trust/principal.h"
+#include "trust/traffic.h"
+
+PG_FUNCTION_INFO_V1(clutch_claim);
+PG_FUNCTION_INFO_V1(clutch_extend_lease);
+
+/* what clutch.claim returns, column by column */
+enum
+{
+	CLAIM_TASK_ID, CLAIM_ATTEMPT, CLAIM_LEASE_UNTIL, CLAIM_DEADLINE,
+	CLAIM_REASON, CLAIM_LAST_PROGRESS, CLAIM_ANSWER, CLAIM_SEQ, CLAIM_ENVELOPE, CLAIM_CONTEXT,
+	NUM_CLAIM_COLUMNS
+};
+
+/* of the event with this seq; 0: null */
+static void
+put_payload(Datum *values, bool *nulls, int column, int64 seq)
+{
+	Jsonb	   *event = seq ? event_read(seq, ROWS_LATEST) : NULL;
+	JsonbValue	payload;
+
+	nulls[column] = true;
+	if (event != NULL && document_get(&event->root, "payload", &payload))
+		result_jsonb(values, nulls, column, document_of_value(&payload));
+}
+
+/* what the role may see of the conversation; a statement that sees what this one has written */
+static void
+put_context(Datum *values, bool *nulls, Slice thread_id)
+{
+	Jsonb	   *argument = json_write(json_of_text(thread_id));
+	List	   *found = query_list_jsonb("SELECT clutch.thread_context($1 OPERATOR(pg_catalog.#>>) '{}')", &argument, 1);
+
+	result_jsonb(values, nulls, CLAIM_CONTEXT, found != NIL ? linitial(found) : NULL);
+}
+
+static void
+put_claimed(FunctionCallInfo fcinfo, Task *task, bool with_context)
+{
+	Datum		values[NUM_CLAIM_COLUMNS] = {0};
+	bool		nulls[NUM_CLAIM_COLUMNS] = {0};
+
+	result_text(values, nulls, CLAIM_TASK_ID, task->task_id);
+	values[CLAIM_ATTEMPT] = Int32GetDatum(task->attempt);
+	result_timestamp(values, nulls, CLAIM_LEASE_UNTIL, task->lease_until);
+	result_timestamp(values, nulls, CLAIM_DEADLINE, task->deadline);
+	result_text(values, nulls, CLAIM_REASON,
+				slice_of_cstring(claim_reason_name(task->reason)));
+	put_payload(values, nulls, CLAIM_LAST_PROGRESS, task->progress_seq);
+	put_payload(values, nulls, CLAIM_ANSWER, task->answer_seq);
+	result_int8(values, nulls, CLAIM_SEQ, task->request_seq);
+	result_jsonb(values, nulls, CLAIM_ENVELOPE, task_request(task));
+	nulls[CLAIM_CONTEXT] = true;
+	if (with_context)
+		put_context(values, nulls, task->thread_id);
+	result_put_row(fcinfo, values, nulls);
+}
+
+Datum
+clutch_claim(PG_FUNCTION_ARGS)
+{
+	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
+	int64		lease = argument_duration(fcinfo, 2, "lease");
+	int			max_tasks = PG_ARGISNULL(1) ? 1 : PG_GETARG_INT32(1);
+	bool		with_context;
+	int			place;
+	ListCell   *cell;
+
+	if (max_tasks < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("max_tasks", "NUMBER_OUT_OF_RANGE"),
+				 errmsg("argument \"max_tasks\" must be at least 1, not %d", max_tasks)));
+	result_begin_rows(fcinfo);
+	/* the registry in memory knows it, unless it is not registered */
+	place = roster_find(roster_get(), agent_id);
+	if (place >= 0)
+		principal_require(agent_id, "agent_id");
+	else
+		visible_require_own_agent(agent_id, "agent_id");
+	with_context = place >= 0 && roster_agent(roster_get(), place)->card.wants_context;
+	liveness_sign(agent_id, true);
+	foreach(cell, claim_tasks(agent_id, max_tasks, lease))
+	{
+		traffic_add_command(true);
+		put_claimed(fcinfo, lfirst(cell), with_context);
+	}
+	return (Datum) 0;
+}
+
+Datum
+clutch_extend_lease(PG_FUNCTION_ARGS)
+{
+	static const char *const names[] = {"held", "cancelled", "lost"};
+	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
+	Slice		task_id = argument_text(fcinfo, 1, "task_id");
+	int			attempt = argument_attempt(fcinfo, 2);
+	int64		lease = argument_duration(fcinfo, 3, "lease");
+	TimestampTz until = 0;
+	Datum		values[2];
+	bool		nulls[2] = {0};
+	LeaseState	state;
+
+	result_begin_rows(fcinfo);
+	principal_require(agent_id, "agent_id");
+	liveness_sign(agent_id, false);
+	state = claim_extend(agent_id, task_id, attempt, lease, &until);
+	result_timestamp(values, nulls, 0, until);
+	result_text(values, nulls, 1, slice_of_cstring(names[state]));
+	result_put_row(fcinfo, values, nulls);
+	return (Datum) 0;
+}

@@ -1,0 +1,58 @@
+-- What a conversation has come to (spec 003 6), as far as it may be seen.
+\ir ../fixtures/tap.sql
+SELECT plan(18);
+SET clutch.notify = off;
+CREATE FUNCTION pg_temp.card(name text, meta jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', '{"max_concurrency": 9}'::jsonb, 'meta', meta)
+$$;
+SELECT clutch.register(pg_temp.card('ken', '{"context": true}')), clutch.register(pg_temp.card('lois')) \g /dev/null
+CREATE FUNCTION pg_temp.ask(task text, whom text, run text, at timestamptz DEFAULT NULL) RETURNS void LANGUAGE sql AS $$
+	SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', ARRAY[whom], jsonb_build_object('goal', 'of ' || task), run_id => run, thread_id => 'thread:1', task_id => task,
+		requires => '{skill:x}', meta => jsonb_strip_nulls(jsonb_build_object('clutch', jsonb_build_object('deadline', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))))))
+$$;
+CREATE FUNCTION pg_temp.context() RETURNS jsonb LANGUAGE sql AS $$ SELECT clutch.thread_context('thread:1') $$;
+CREATE FUNCTION pg_temp.decided() RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_agg(CASE WHEN d ? 'name' THEN jsonb_build_object(d ->> 'name', d -> 'decision') ELSE d -> 'decision' END) FROM jsonb_array_elements(pg_temp.context() -> 'decisions') AS d
+$$;
+
+SELECT is(pg_temp.context(), NULL, 'a thread without events has no context');
+SELECT pg_temp.ask('task:1', 'agent:ken', 'run:1', '2126-01-01'), pg_temp.ask('task:2', 'agent:lois', 'run:2', '2127-01-01') \g /dev/null
+SELECT is(pg_temp.context() -> 'task', '{"goal": "of task:1"}', 'the task is that of the first request');
+SELECT is(pg_temp.context() ->> 'initiator', 'agent:ui', 'and who sent it began the conversation');
+SELECT is((pg_temp.context() ->> 'expires_at')::timestamptz, '2127-01-01 00:00Z', 'it ends with the last deadline');
+SELECT is(pg_temp.context() -> 'decisions', '[]', 'nothing is decided yet');
+
+-- an agent whose card asks for it gets it with its tasks
+CREATE TEMP TABLE claimed AS SELECT * FROM clutch.claim('agent:ken');
+SELECT is(context -> 'task', '{"goal": "of task:1"}', 'a claim brings the context') FROM claimed;
+SELECT is((SELECT context FROM clutch.claim('agent:lois')), NULL, 'but not to an agent that did not ask for it');
+
+-- decisions
+SELECT clutch.progress('agent:ken', 'task:1', '{"decisions": ["use JSONL", {"why": "fast"}]}'), clutch.progress('agent:ken', 'task:1', '{"decisions": {"format": "CSV", "store": "disk"}}'),
+	clutch.progress('agent:lois', 'task:2', '{"decisions": {"format": "JSONL"}, "decision": "ship"}') \g /dev/null
+SELECT is(pg_temp.decided(), '["use JSONL", {"why": "fast"}, {"store": "disk"}, {"format": "JSONL"}, "ship"]', 'decisions in order; of two with one name the later stands');
+SELECT clutch.progress('agent:ken', 'task:1', '{"state": "input_required", "question": "Which?"}'), clutch.answer('task:1', '{"text": "The second"}', 'agent:ui') \g /dev/null
+SELECT is((pg_temp.decided() -> -1) ->> 'text', 'The second', 'the answer to a question is a decision');
+SELECT is(d ->> 'agent_id', 'agent:ui', 'of who answered') FROM jsonb_path_query(pg_temp.context(), '$.decisions[last]') AS d;
+
+-- artifacts, participants
+SELECT clutch.finish('agent:lois', 'task:2', '{}', attachments => '[{"kind": "uri", "ref": "https://example.com/a"}]') \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:lois,group:all,agent:perry}', '{"text": "see"}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1',
+	attachments => '[{"kind": "uri", "ref": "https://example.com/a"}, {"kind": "uri", "ref": "https://example.com/b"}]')) \g /dev/null
+SELECT is(jsonb_path_query_array(pg_temp.context(), '$.artifacts[*].ref'), '["https://example.com/a", "https://example.com/b"]', 'each artifact once');
+SELECT is(pg_temp.context() #>> '{artifacts,0,agent_id}', 'agent:lois', 'by the agent that attached it first');
+SELECT ok(pg_temp.context() -> 'participants' @> '["agent:ui", "agent:ken", "agent:lois", "agent:perry"]', 'who wrote, or was written to, takes part');
+SELECT ok(NOT pg_temp.context() -> 'participants' ? 'group:all', 'a group is no participant');
+SELECT is((pg_temp.context() ->> 'expires_at')::timestamptz, '2126-01-01 00:00Z', 'a task that is over sets no end');
+
+-- it is as visible as its runs
+CREATE ROLE clutch_thread_lois;
+SELECT clutch.grant_agent('clutch_thread_lois', 'agent:lois') \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', '{"decision": "a secret"}', run_id => 'run:3', thread_id => 'thread:1', task_id => 'task:3')) \g /dev/null
+SELECT ok(pg_temp.context()::text LIKE '%a secret%', 'an operator sees every run of the thread');
+SET ROLE clutch_thread_lois;
+SELECT ok(clutch.thread_context('thread:1')::text NOT LIKE '%a secret%', 'a role does not see the runs that are not its own');
+SELECT is(clutch.thread_context('thread:1') -> 'task' ->> 'goal', 'of task:1', 'but those that it takes part in');
+RESET ROLE;
+DROP OWNED BY clutch_thread_lois; DROP ROLE clutch_thread_lois;
+SELECT * FROM finish();
