@@ -15,13 +15,13 @@ MODULE_big = clutch
 OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c \
 	src/base/*.c src/semver/*.c src/protocol/*.c src/trust/*.c src/store/*.c src/ledger/*.c \
 	src/registry/*.c src/routing/*.c src/task/*.c src/wake/*.c src/queue/*.c \
-	src/contract/*.c src/flow/*.c src/feed/*.c src/retention/*.c src/adapters/*.c src/worker/*.c src/api/*.c))
+	src/contract/*.c src/flow/*.c src/feed/*.c src/outbox/*.c src/retention/*.c src/adapters/*.c src/worker/*.c src/api/*.c))
 
 # One file per topic, as in src/api/; they are installed in this order.  The
 # update from the version before has the topics that are new as a whole, and
 # what sql/update/ says about the others.
 OLD_TOPICS = schema tables protocol send admit registry routing work run read subscription schedule retention metrics
-NEW_TOPICS = participant secret trust access contract ledger workflow artifact quota adapter model thread rule card
+NEW_TOPICS = participant secret trust access contract ledger workflow artifact quota adapter model thread rule card outbox
 LAST_TOPICS = grants dump
 topic_files = $(addprefix sql/install/, $(addsuffix .sql, $(1)))
 SQL_PARTS = $(call topic_files, $(OLD_TOPICS) $(NEW_TOPICS) $(LAST_TOPICS))

@@ -117,6 +117,7 @@ typedef enum DanglingMode
 
 extern int	clutch_max_artifact_size;	/* megabytes */
 extern int	clutch_artifact_grace;	/* seconds */
+extern int	clutch_outbox_keep;	/* seconds */
 extern int	clutch_dangling_artifacts;
 
 /* tests */

@@ -40,6 +40,9 @@ int			clutch_max_artifact_size = 1024;
  */
 int			clutch_artifact_grace = 24 * 3600;
 
+/* How long a call of the outbox stays that was sent, or that nobody wants any more. */
+int			clutch_outbox_keep = 24 * 3600;
+
 /*
  * May an envelope attach what is not an artifact of this database, or one that its
  * sender may not read?  It is a mere word then, and gives nobody the right to read it.
@@ -105,4 +108,8 @@ settings_define_data(void)
 {
 	settings_define_proofs();
 	settings_define_artifacts();
+	DefineCustomIntVariable("clutch.outbox_keep",
+							"Sets how long a call of the outbox is kept that was sent.", NULL,
+							&clutch_outbox_keep, 24 * 3600, 0, 366 * 24 * 3600,
+							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
 }

@@ -53,7 +53,7 @@ FROM clutch.artifact a;
 COMMENT ON VIEW clutch.artifacts IS
 	'the artifacts of this database, and how many events of the log attach each of them';
 
-CREATE OR REPLACE VIEW clutch.more_metrics WITH (security_invoker = true) AS
+CREATE VIEW clutch.artifact_metrics WITH (security_invoker = true) AS
 WITH kept(state, bytes) AS (
 		SELECT CASE WHEN EXISTS (SELECT FROM clutch.artifact_use u WHERE u.digest = a.digest) THEN 'attached' ELSE 'unused' END, a.bytes
 		FROM clutch.artifact a
@@ -71,7 +71,7 @@ UNION ALL
 	FROM clutch.artifact_chunk c
 	WHERE NOT EXISTS (SELECT FROM clutch.artifact a WHERE a.content_no = c.content_no)
 	  AND NOT EXISTS (SELECT FROM clutch.artifact_upload p WHERE p.content_no = c.content_no);
-COMMENT ON VIEW clutch.more_metrics IS 'the part of clutch.metrics() that is about artifacts';
+COMMENT ON VIEW clutch.artifact_metrics IS 'the part of clutch.metrics() that is about artifacts';
 
 CREATE FUNCTION clutch.put_artifact(content bytea, media_type text) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_put_artifact' LANGUAGE C VOLATILE PARALLEL UNSAFE;

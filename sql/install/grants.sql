@@ -14,7 +14,7 @@ FROM (VALUES
 		'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
 		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
 		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.status_frequencies()', 'clutch.prometheus()', 'clutch.count_events(integer,xid8,xid8)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
-		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
+		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.has_endpoint_secret(text)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
 	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.prompt(jsonb,text)', 'clutch.model_message(jsonb,text)', 'clutch.from_model(jsonb,text)', 'clutch.from_model(jsonb,text,jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.card_of(jsonb,text,text)', 'clutch.card_as(jsonb,text)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
@@ -22,7 +22,7 @@ FROM (VALUES
 		'clutch.canonical(jsonb)', 'clutch.signing_bytes(jsonb)', 'clutch.ed25519_verify(bytea,bytea,bytea)', 'clutch.check_signature(jsonb,timestamptz)',
 		'clutch.add_key(text,text,bytea,timestamptz,timestamptz)', 'clutch.revoke_key(text,text)',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
-		'clutch.put_artifact(bytea,text)', 'clutch.begin_artifact(text)', 'clutch.append_artifact(bigint,bytea)', 'clutch.finish_artifact(bigint)', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.send(jsonb)', 'clutch.send_batch(jsonb[])', 'clutch.ingest(jsonb,text,jsonb)', 'clutch.send_at(jsonb,timestamptz)', 'clutch.schedule(text,text,jsonb,text)', 'clutch.unschedule(text)', 'clutch.register(jsonb)', 'clutch.heartbeat(text)', 'clutch.set_status(text,text,text)', 'clutch.unregister(text,text)', 'clutch.pause(text,text)', 'clutch.resume(text)',
+		'clutch.put_artifact(bytea,text)', 'clutch.begin_artifact(text)', 'clutch.append_artifact(bigint,bytea)', 'clutch.finish_artifact(bigint)', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.send(jsonb)', 'clutch.send_batch(jsonb[])', 'clutch.ingest(jsonb,text,jsonb)', 'clutch.post(text,jsonb)', 'clutch.send_at(jsonb,timestamptz)', 'clutch.schedule(text,text,jsonb,text)', 'clutch.unschedule(text)', 'clutch.register(jsonb)', 'clutch.heartbeat(text)', 'clutch.set_status(text,text,text)', 'clutch.unregister(text,text)', 'clutch.pause(text,text)', 'clutch.resume(text)',
 		'clutch.claim(text,integer,interval)', 'clutch.extend_lease(text,text,integer,interval)',
 		'clutch.progress(text,text,jsonb,integer,jsonb)', 'clutch.finish(text,text,jsonb,integer,text,jsonb,jsonb)',
 		'clutch.fail(text,text,text,text,boolean,jsonb,integer,jsonb)', 'clutch.report(text,text,text,jsonb,integer,jsonb)',
@@ -38,7 +38,8 @@ FROM (VALUES
 		'clutch.task_tree(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)',
 		'clutch.read_from(text,jsonb,integer)', 'clutch.position()', 'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()',
-		'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)'])) AS g(grantee, functions)
+		'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)']),
+	('gateway', ARRAY['clutch.outbox_claim(integer,interval)', 'clutch.outbox_done(text,integer,integer,text,jsonb,boolean,interval)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.now()', 'clutch.version()'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function)
 UNION ALL
 -- Rights are given by the owner alone, as everywhere in PostgreSQL.
@@ -46,8 +47,10 @@ SELECT 'operator', p.oid::regprocedure
 FROM pg_catalog.pg_proc p
 WHERE p.pronamespace = 'clutch'::regnamespace AND p.prorettype <> 'trigger'::regtype
   AND p.prorettype <> 'internal'::regtype AND p.proname NOT LIKE 'grant\_%'
-  AND p.proname NOT IN ('revoke_agent', 'revoke_reader', 'revoke_operator', 'revoke_rights', 'filter_rows');
-COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent, grant_reader and grant_operator grant (grantee agent, scoped_reader, reader or operator)';
+  AND p.proname NOT IN ('revoke_agent', 'revoke_reader', 'revoke_operator', 'revoke_gateway', 'revoke_rights', 'filter_rows')
+  -- what a gateway is handed is made of secrets
+  AND p.proname NOT IN ('outbox_claim', 'outbox_done');
+COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent, grant_reader, grant_operator and grant_gateway grant (grantee agent, scoped_reader, reader, operator or gateway)';
 
 -- What users call, in the order of the reference.  A function that is in no topic comes
 -- last; those that only the extension itself calls are not shown.
@@ -75,14 +78,15 @@ LEFT JOIN LATERAL (
 		(11, 'retention', '{prune,redact,export,import}'),
 		(12, 'artifacts', '{put_artifact,get_artifact,begin_artifact,append_artifact,finish_artifact}'),
 		(13, 'adapters', '{ingest,inbound,outbound,can_handle,prompt,from_model,model_message,import_registry,export_registry,import_card,export_card,card_of,card_as}'),
-		(14, 'proofs', '{seal,prove,consistency,verify_log,add_checkpoint_signature}'),
-		(15, 'signatures', '{canonical,signing_bytes,add_key,revoke_key,check_signature,ed25519_verify}'),
-		(16, 'roles', '{grant_agent,revoke_agent,grant_reader,revoke_reader,grant_operator,revoke_operator,set_quota}')
+		(14, 'outbox', '{post,outbox_claim,outbox_done,outbox_retry,outbox_drop,set_endpoint_secret,webhook_signature}'),
+		(15, 'proofs', '{seal,prove,consistency,verify_log,add_checkpoint_signature}'),
+		(16, 'signatures', '{canonical,signing_bytes,add_key,revoke_key,check_signature,ed25519_verify}'),
+		(17, 'roles', '{grant_agent,revoke_agent,grant_reader,revoke_reader,grant_operator,revoke_operator,grant_gateway,revoke_gateway,set_quota}')
 	) AS v(n, topic, names), unnest(v.names::text[]) WITH ORDINALITY AS f(name, place)
 	WHERE f.name = p.proname) t ON true
 WHERE p.pronamespace = 'clutch'::regnamespace
   AND p.prorettype <> ALL ('{trigger,internal}'::regtype[])
-  AND p.proname <> ALL ('{agent_card_schema,breaker,card_changes,card_members,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_tables,grantees_of,multiagent_rules,my_agents,my_runs,place_card,quota_use,reads_all,registry_agents,registry_cards,require_role,revoke_rights,seen_runs,sees,slots_held,status_frequencies}')
+  AND p.proname <> ALL ('{agent_card_schema,breaker,card_changes,card_members,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_tables,grantees_of,has_endpoint_secret,multiagent_rules,my_agents,my_runs,place_card,quota_use,reads_all,registry_agents,registry_cards,require_role,revoke_rights,seen_runs,sees,slots_held,status_frequencies}')
   AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
 ORDER BY t.n, t.place, p.proname, p.pronargs;
 COMMENT ON VIEW clutch.functions IS
@@ -99,7 +103,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = format('invalid grantee "%s"', coalesce(grantee, 'null')),
 			DETAIL = '[{"argument": "grantee", "code": "WRONG_VALUE"}]',
-			HINT = 'The grantee is agent, scoped_reader, reader or operator.';
+			HINT = 'The grantee is agent, scoped_reader, reader, operator or gateway.';
 	END IF;
 	EXECUTE format('GRANT USAGE ON SCHEMA clutch TO %I', role_name);
 	FOR f IN SELECT g.function FROM clutch.function_grants g WHERE g.grantee = grant_functions.grantee LOOP
@@ -108,7 +112,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
-	'grants the functions that clutch.function_grants lists for agent, scoped_reader, reader or operator, and USAGE on the schema';
+	'grants the functions that clutch.function_grants lists for agent, scoped_reader, reader, operator or gateway, and USAGE on the schema';
 
 -- Of these, a role that speaks for agents, or reads some scopes, sees what it may
 -- see.  Tables have a condition, which is that of a row-level policy: see
@@ -143,6 +147,7 @@ FROM (VALUES
 	('clutch.ready', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = ready.task_id)'),
 	('clutch.waiting', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = waiting.task_id)'),
 	('clutch.agent_slot', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = agent_slot.task_id)'),
+	('clutch.outbox', 'agent_id = ANY ((SELECT clutch.my_agents())::text[])'),
 	('clutch.keys', NULL),
 	('clutch.agent_key', 'agent_id = ANY ((SELECT clutch.my_agents())::text[])'),
 	('clutch.schedule', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),
@@ -166,7 +171,7 @@ FROM (VALUES ('agent'), ('operator')) AS g(grantee)
 UNION ALL
 -- what the functions that set policies write
 SELECT 'operator', w.relation, 'INSERT, UPDATE, DELETE'
-FROM (VALUES ('clutch.retry_policy'::regclass), ('clutch.group_member'::regclass), ('clutch.quota'::regclass), ('clutch.adapter'::regclass), ('clutch.registry_document'::regclass), ('clutch.routing_rule'::regclass)) AS w(relation);
+FROM (VALUES ('clutch.retry_policy'::regclass), ('clutch.group_member'::regclass), ('clutch.quota'::regclass), ('clutch.adapter'::regclass), ('clutch.registry_document'::regclass), ('clutch.routing_rule'::regclass), ('clutch.endpoint'::regclass)) AS w(relation);
 COMMENT ON VIEW clutch.table_grants IS
 	'the tables, views and sequences that grant_agent, grant_reader and grant_operator grant (grantee agent, scoped_reader, reader or operator)';
 
@@ -227,7 +232,7 @@ CREATE OR REPLACE FUNCTION clutch.grantees_of(role_oid regrole) RETURNS SETOF te
 		FROM clutch.privilege p WHERE p.grantee = role_oid;
 	END;
 COMMENT ON FUNCTION clutch.grantees_of(regrole) IS
-	'what a role has been granted: agent, scoped_reader, reader, operator';
+	'what a role has been granted: agent, scoped_reader, reader, operator, gateway';
 
 CREATE OR REPLACE FUNCTION clutch.grant_tables(role_name name, grantee text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -402,12 +407,43 @@ $$;
 COMMENT ON FUNCTION clutch.revoke_operator(text) IS
 	'takes back what grant_operator gave; returns false if the role was not an operator';
 
+CREATE OR REPLACE FUNCTION clutch.grant_gateway(role_name text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r regrole := clutch.require_role(role_name);
+BEGIN
+	PERFORM clutch.grant_functions(role_name::name, 'gateway');
+	INSERT INTO clutch.privilege VALUES (r, 'gateway', NULL) ON CONFLICT DO NOTHING;
+END
+$$;
+COMMENT ON FUNCTION clutch.grant_gateway(text) IS
+	'lets a role send what is in the outbox: it claims calls with their secrets, and hands in the answers';
+
+CREATE OR REPLACE FUNCTION clutch.revoke_gateway(role_name text) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	DELETE FROM clutch.privilege p
+	WHERE p.grantee = to_regrole(quote_ident(role_name)) AND p.privilege = 'gateway';
+	IF NOT FOUND THEN
+		RETURN false;
+	END IF;
+	PERFORM clutch.revoke_rights(role_name::name, 'gateway');
+	RETURN true;
+END
+$$;
+COMMENT ON FUNCTION clutch.revoke_gateway(text) IS
+	'takes back what grant_gateway gave; returns false if the role was not a gateway';
+
 -- What each role has been granted, in the words of the layers of spec 004.
 CREATE OR REPLACE VIEW clutch.privileges WITH (security_invoker = true) AS
 SELECT c.relowner::regrole AS role, NULL::text AS agent, 'own'::text AS privilege, NULL::text AS scope, NULL::text AS detail
 FROM pg_catalog.pg_class c WHERE c.oid = 'clutch.events'::regclass
 UNION ALL
-SELECT p.grantee, NULL, CASE p.privilege WHEN 'operator' THEN 'operate' ELSE 'read' END, s.scope, NULL
+SELECT p.grantee, NULL, CASE p.privilege WHEN 'operator' THEN 'operate' WHEN 'gateway' THEN 'send' ELSE 'read' END, s.scope, NULL
 FROM clutch.privilege p LEFT JOIN LATERAL unnest(p.scopes) AS s(scope) ON true
 UNION ALL
 SELECT p.grantee, p.agent_id, 'speak', NULL, NULL FROM clutch.principal p
@@ -423,7 +459,7 @@ FROM clutch.principal p WHERE p.capabilities IS NOT NULL AND p.max_concurrency I
 UNION ALL
 SELECT p.grantee, p.agent_id, 'broadcast', NULL, NULL FROM clutch.principal p WHERE p.broadcast;
 COMMENT ON VIEW clutch.privileges IS
-	'which role has which privilege: own, operate, read, speak for an agent, hold a scope, register a capability, a limit of cards, broadcast';
+	'which role has which privilege: own, operate, read, send what is in the outbox, speak for an agent, hold a scope, register a capability, a limit of cards, broadcast';
 
 -- For the scripts of ALTER EXTENSION UPDATE.
 CREATE OR REPLACE FUNCTION clutch.grant_again() RETURNS void

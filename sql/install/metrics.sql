@@ -25,6 +25,8 @@ FROM (VALUES
 	('clutch_artifacts', 'gauge', 'Artifacts by state: attached to an event, unused, and unfinished uploads. Those that are not attached go after clutch.artifact_grace.'),
 	('clutch_artifact_bytes', 'gauge', 'Size of the content of artifacts by state, in bytes, before compression.'),
 	('clutch_artifact_chunks_unreferenced', 'gauge', 'Chunks of content that belong to no artifact and to no upload. Other than 0, somebody has written to the tables.'),
+	('clutch_outbox_calls', 'gauge', 'Calls in the outbox by state: pending, sent, given up, and void because nobody wants the answer any more.'),
+	('clutch_outbox_overdue_seconds', 'gauge', 'How long the first call of the outbox has been due, except to endpoints that are paused. If it grows, no gateway sends.'),
 	('clutch_dead_rows', 'gauge', 'Dead rows of the tables of clutch that await VACUUM, according to the statistics.')
 ) AS m(name, type, help);
 COMMENT ON VIEW clutch.metric_names IS 'the metrics of clutch.metrics(), with their types and help texts for Prometheus';

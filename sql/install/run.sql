@@ -26,6 +26,13 @@ CREATE FUNCTION clutch.version() RETURNS text
 	END;
 COMMENT ON FUNCTION clutch.version() IS 'the version of the extension in this database';
 
+-- What the topics that are created after this one add to clutch.check(): they replace
+-- the view.
+CREATE VIEW clutch.more_checks WITH (security_invoker = true) AS
+SELECT m.code, m.detail, m.hint
+FROM (VALUES (NULL::text, NULL::text, NULL::text)) AS m(code, detail, hint)
+WHERE false;
+
 CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1
@@ -100,7 +107,7 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 		FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'clutch'::regnamespace
 		  AND c.relname = ANY ('{events,task,dependency,awaited,budget,spending,spending_total,run_scope,run_visibility,question,step,
-								 suspended,timer,ready,waiting,agent_slot,schedule,subscription,subscription_position,run_workflow,workflow_task}'::name[])
+								 suspended,timer,ready,waiting,agent_slot,schedule,subscription,subscription_position,run_workflow,workflow_task,outbox}'::name[])
 		  AND EXISTS (SELECT FROM clutch.principal)
 		  AND (NOT c.relrowsecurity
 			   OR NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'clutch_own'))
@@ -150,7 +157,9 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 		FROM clutch.agent_slot s
 		WHERE s.task_id IS NOT NULL
 		  AND NOT EXISTS (SELECT FROM clutch.task t WHERE t.task_id = s.task_id AND t.agent_id = s.agent_id
-						  AND t.slot_no = s.slot_no AND t.status IN ('assigned', 'running'));
+						  AND t.slot_no = s.slot_no AND t.status IN ('assigned', 'running'))
+	UNION ALL
+		SELECT m.code, m.detail, m.hint FROM clutch.more_checks m;
 	END;
 COMMENT ON FUNCTION clutch.check() IS
 	'what a careless restore or owner has broken, and how to repair it; no rows if the state is sound; of many tasks that are over it examines a sample';

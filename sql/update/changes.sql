@@ -104,6 +104,8 @@ FROM (VALUES
 	('clutch_artifacts', 'gauge', 'Artifacts by state: attached to an event, unused, and unfinished uploads. Those that are not attached go after clutch.artifact_grace.'),
 	('clutch_artifact_bytes', 'gauge', 'Size of the content of artifacts by state, in bytes, before compression.'),
 	('clutch_artifact_chunks_unreferenced', 'gauge', 'Chunks of content that belong to no artifact and to no upload. Other than 0, somebody has written to the tables.'),
+	('clutch_outbox_calls', 'gauge', 'Calls in the outbox by state: pending, sent, given up, and void because nobody wants the answer any more.'),
+	('clutch_outbox_overdue_seconds', 'gauge', 'How long the first call of the outbox has been due, except to endpoints that are paused. If it grows, no gateway sends.'),
 	('clutch_dead_rows', 'gauge', 'Dead rows of the tables of clutch that await VACUUM, according to the statistics.')
 ) AS m(name, type, help);
 
@@ -371,6 +373,13 @@ WHERE NOT EXISTS (
 			SELECT FROM blocked k WHERE k.agent_id = x.agent_id
 			HAVING count(*) < clutch.slots_held(x.agent_id))));
 
+-- What the topics that are created after this one add to clutch.check(): they replace
+-- the view.
+CREATE VIEW clutch.more_checks WITH (security_invoker = true) AS
+SELECT m.code, m.detail, m.hint
+FROM (VALUES (NULL::text, NULL::text, NULL::text)) AS m(code, detail, hint)
+WHERE false;
+
 CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1
@@ -445,7 +454,7 @@ CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint
 		FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'clutch'::regnamespace
 		  AND c.relname = ANY ('{events,task,dependency,awaited,budget,spending,spending_total,run_scope,run_visibility,question,step,
-								 suspended,timer,ready,waiting,agent_slot,schedule,subscription,subscription_position,run_workflow,workflow_task}'::name[])
+								 suspended,timer,ready,waiting,agent_slot,schedule,subscription,subscription_position,run_workflow,workflow_task,outbox}'::name[])
 		  AND EXISTS (SELECT FROM clutch.principal)
 		  AND (NOT c.relrowsecurity
 			   OR NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'clutch_own'))
@@ -495,5 +504,7 @@ CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint
 		FROM clutch.agent_slot s
 		WHERE s.task_id IS NOT NULL
 		  AND NOT EXISTS (SELECT FROM clutch.task t WHERE t.task_id = s.task_id AND t.agent_id = s.agent_id
-						  AND t.slot_no = s.slot_no AND t.status IN ('assigned', 'running'));
+						  AND t.slot_no = s.slot_no AND t.status IN ('assigned', 'running'))
+	UNION ALL
+		SELECT m.code, m.detail, m.hint FROM clutch.more_checks m;
 	END;

@@ -53,6 +53,20 @@ crypto_sha256(const void *bytes, Size n, uint8 digest[CRYPTO_HASH_BYTES])
 	(void) crypto_hash_sha256(digest, bytes, n);
 }
 
+/* ------------------------------------------------------------------ HMAC */
+
+void
+crypto_hmac(Slice key, const Slice *parts, int nparts, uint8 digest[CRYPTO_HASH_BYTES])
+{
+	crypto_auth_hmacsha256_state state;
+
+	(void) crypto_auth_hmacsha256_init(&state, (const uint8 *) key.s, key.len);
+	for (int i = 0; i < nparts; i++)
+		(void) crypto_auth_hmacsha256_update(&state, (const uint8 *) parts[i].s, parts[i].len);
+	(void) crypto_auth_hmacsha256_final(&state, digest);
+	sodium_memzero(&state, sizeof(state));
+}
+
 /* --------------------------------------------------------------- Ed25519 */
 
 bool

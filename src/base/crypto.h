@@ -3,7 +3,8 @@
  * crypto.h
  *	  Hashes, signatures and random bytes: the only user of libsodium.
  *
- * Signatures are those of Ed25519 (RFC 8032), hashes SHA-256 (FIPS 180-4).
+ * Signatures are those of Ed25519 (RFC 8032), hashes SHA-256 (FIPS 180-4), also keyed
+ * (HMAC).
  * Sizes are in bytes.  Except where a comment says so, nothing here allocates
  * memory or raises an error.
  *
@@ -34,6 +35,11 @@ extern void crypto_hash_end(CryptoHash *hash, uint8 digest[CRYPTO_HASH_BYTES]);
 
 /* of a message in one piece */
 extern void crypto_sha256(const void *bytes, Size n, uint8 digest[CRYPTO_HASH_BYTES]);
+
+/* --- HMAC (RFC 2104) with SHA-256 --- */
+
+/* of a message that comes in parts, which lie beside one another in an array */
+extern void crypto_hmac(Slice key, const Slice *parts, int nparts, uint8 digest[CRYPTO_HASH_BYTES]);
 
 /* --- Ed25519 --- */
 

@@ -98,7 +98,10 @@
 	X(ARTIFACT_OWNER, "artifact_owner", 2) \
 	X(ARTIFACT_USE, "artifact_use", 3) \
 	X(ADAPTER, "adapter", 7) \
-	X(ROUTING_RULE, "routing_rule", 14)
+	X(ROUTING_RULE, "routing_rule", 14) \
+	X(ENDPOINT, "endpoint", 14) \
+	X(ENDPOINT_SECRET, "endpoint_secret", 2) \
+	X(OUTBOX, "outbox", 19)
 
 #define STATE_TABLE_CONSTANT(constant, name, columns)	TABLE_##constant,
 typedef enum StateTable
@@ -191,7 +194,12 @@ enum
 	X(ARTIFACT_USE_DIGEST, "artifact_use_digest")	/* digest */ \
 	X(ADAPTER, "adapter_pkey")	/* name */ \
 	X(ADAPTER_PLACE, "adapter_place")	/* place, name */ \
-	X(ROUTING_RULE, "routing_rule_pkey")	/* name */
+	X(ROUTING_RULE, "routing_rule_pkey")	/* name */ \
+	X(ENDPOINT, "endpoint_pkey")	/* name */ \
+	X(ENDPOINT_SECRET, "endpoint_secret_pkey")	/* name */ \
+	X(OUTBOX_ID, "outbox_id")	/* id */ \
+	X(OUTBOX_DUE, "outbox_due")	/* due_at, no, where due_at IS NOT NULL */ \
+	X(OUTBOX_REMOVE_AT, "outbox_remove_at")	/* remove_at, where it IS NOT NULL */
 
 #define STATE_INDEX_CONSTANT(constant, name)	INDEX_##constant,
 typedef enum StateIndex

@@ -25,6 +25,7 @@ static struct
 	[STALE_KEYS] = {TABLE_AGENT_KEY},
 	[STALE_QUOTAS] = {TABLE_QUOTA},
 	[STALE_RULES] = {TABLE_ROUTING_RULE},
+	[STALE_ENDPOINTS] = {TABLE_ENDPOINT},
 };
 
 /* Invalidations may arrive at any moment, so this only counts. */

@@ -27,7 +27,8 @@ typedef enum StalePart
 	STALE_SLOTS,				/* clutch.agent_slot, whose changes are not announced */
 	STALE_KEYS,					/* clutch.agent_key */
 	STALE_QUOTAS,				/* clutch.quota */
-	STALE_RULES					/* clutch.routing_rule */
+	STALE_RULES,					/* clutch.routing_rule */
+	STALE_ENDPOINTS				/* clutch.endpoint */
 } StalePart;
 
 extern uint64 stale_count(StalePart part);

@@ -22,6 +22,7 @@
 #include "flow/ticker.h"
 #include "ledger/seal.h"
 #include "miscadmin.h"
+#include "outbox/call.h"
 #include "queue/timer.h"
 #include "queue/waiting.h"
 #include "settings.h"
@@ -87,6 +88,7 @@ tick_run(void *arg)
 	report->expired = tick_part_try(expiry_work, tick->n, "the senders of messages cannot be told that nobody replied");
 	(void) tick_part_try(artifact_sweep, tick->n, "artifacts that nothing uses cannot be removed");
 	(void) tick_part_try(open_work_sweep, tick->n, "tasks that are over cannot be taken off the quotas of roles");
+	(void) tick_part_try(call_sweep, tick->n, "calls of the outbox that are over cannot be removed");
 	(void) tick_part_try(tally_work, tick->n, "events cannot be counted for the metrics");
 	report->routed = report->due.routed +
 		tick_part_try(offer_to_all, tick->n, "waiting tasks cannot be routed");

@@ -137,6 +137,6 @@ RESET clutch.clock;
 -- -------------------------------------------------------------- housekeeping
 SELECT is((SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_class c, pg_options_to_table(c.reloptions) o
 	WHERE c.relnamespace = 'clutch'::regnamespace AND o.option_name = 'autovacuum_vacuum_threshold'),
-	'agent_heartbeat agent_slot awaited consequence expiry open_work question ready suspended timer traffic waiting', 'tables whose rows come and go are vacuumed by number');
+	'agent_heartbeat agent_slot awaited consequence expiry open_work outbox question ready suspended timer traffic waiting', 'tables whose rows come and go are vacuumed by number');
 
 SELECT * FROM finish();

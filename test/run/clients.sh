@@ -145,6 +145,7 @@ BEHIND="env PGHOST=$WORK PGPORT=$PORT"
 for file in "$CLIENTS"/driver_*.py; do
 	unit "$(basename "$file")" "$PYTHON" "$file"
 done
+unit gateway.py "$PYTHON" "$CLIENTS/gateway.py"
 unit driver_pg.js "${NODE:-node}" "$CLIENTS/driver_pg.js"
 unit DriverJdbc.java java -cp "$JAR" "$CLIENTS/DriverJdbc.java" "$JDBC/session_$DATABASE?user=clutch_client"
 # shellcheck disable=SC2086

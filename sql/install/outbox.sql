@@ -1,0 +1,183 @@
+-- ------------------------------------------------------------------ outbox
+-- Calls to other systems.  No backend opens a socket: a gateway claims the calls, sends
+-- them, and says how that ended (outbox/call.h).
+
+-- What only a gateway is handed, and only with a call that needs it.  Without a policy,
+-- row-level security hides the rows from everybody but the owner and superusers,
+-- whatever is granted.
+CREATE TABLE clutch.endpoint_secret (
+	name			text COLLATE "C" NOT NULL CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$'),
+	value			text COLLATE "C" NOT NULL CHECK (value <> ''),
+	CONSTRAINT endpoint_secret_pkey PRIMARY KEY (name)
+);
+ALTER TABLE clutch.endpoint_secret ENABLE ROW LEVEL SECURITY;
+
+-- No foreign keys: a parallel restore would break them.  clutch.check() finds what is missing.
+CREATE TABLE clutch.endpoint (
+	name			text COLLATE "C" NOT NULL CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$'),
+	url				text COLLATE "C" NOT NULL CHECK (url ~ '^https?://[^][:space:]/?#@]+([/?][^[:space:]#]*)?$'),	-- without a user, a password and a fragment
+	adapter			text COLLATE "C" NOT NULL DEFAULT 'http',	-- the dialect of the bodies
+	agents			text[] COLLATE "C" NOT NULL DEFAULT '{}' CHECK (array_position(agents, NULL) IS NULL),	-- who may use it; *: every agent
+	serves			text COLLATE "C" CHECK (serves ~ '^agent:.'),	-- the agent that is there, and needs no process here
+	filter			jsonb CHECK (jsonb_typeof(filter) = 'object'),	-- a webhook: the events that fit are sent
+	signing_secret	text COLLATE "C",	-- whsec_..., several separated by spaces: Standard Webhooks
+	auth_secret		text COLLATE "C",	-- the value of the header Authorization
+	headers			jsonb CHECK (jsonb_typeof(headers) = 'object'),
+	max_attempts	integer NOT NULL DEFAULT 8 CHECK (max_attempts BETWEEN 1 AND 100),
+	first_pause_s	integer NOT NULL DEFAULT 5 CHECK (first_pause_s BETWEEN 0 AND 86400),
+	longest_pause_s	integer NOT NULL DEFAULT 3600 CHECK (longest_pause_s BETWEEN 0 AND 604800),
+	patience_s		integer NOT NULL DEFAULT 600 CHECK (patience_s BETWEEN 1 AND 604800),	-- how long the answer may take
+	paused			boolean NOT NULL DEFAULT false,		-- nothing is sent meanwhile
+	CONSTRAINT endpoint_pkey PRIMARY KEY (name)
+);
+CREATE UNIQUE INDEX endpoint_serves ON clutch.endpoint (serves);
+
+-- Backends remember endpoints.
+CREATE FUNCTION clutch.endpoints_changed() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'clutch_endpoints_changed'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.endpoints_changed() IS
+	'trigger: makes every backend read the endpoints again';
+
+CREATE TRIGGER endpoints_changed
+	AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON clutch.endpoint
+	FOR EACH STATEMENT EXECUTE FUNCTION clutch.endpoints_changed();
+ALTER TABLE clutch.endpoint ENABLE ALWAYS TRIGGER endpoints_changed;
+
+CREATE TABLE clutch.outbox (
+	no				bigint NOT NULL,		-- drawn from queue_no
+	id				text COLLATE "C" NOT NULL,	-- the header webhook-id
+	endpoint		text COLLATE "C" NOT NULL,
+	state			text COLLATE "C" NOT NULL,	-- pending, sent, dead, void
+	kind			text COLLATE "C" NOT NULL,	-- post, event, task, tool
+	seq				bigint,					-- the event that is sent; NULL:
+	body			jsonb,					-- what is sent
+	agent_id		text COLLATE "C",		-- who sends it; of a task, who is called
+	run_id			text COLLATE "C",
+	task_id			text COLLATE "C",
+	task_attempt	integer,
+	attempt			integer NOT NULL,		-- how often it was claimed
+	due_at			timestamptz,			-- pending: when it can be claimed; while it is claimed, the end of the lease
+	lease_until		timestamptz,
+	created_at		timestamptz NOT NULL,
+	finished_at		timestamptz,
+	remove_at		timestamptz,			-- NULL: stays
+	status			integer,				-- of HTTP, at the last attempt
+	failure			text,					-- of the last attempt
+	CONSTRAINT outbox_pkey PRIMARY KEY (no)
+) WITH (autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+CREATE UNIQUE INDEX outbox_id ON clutch.outbox (id);
+CREATE INDEX outbox_due ON clutch.outbox (due_at, no) WHERE due_at IS NOT NULL;
+CREATE INDEX outbox_remove_at ON clutch.outbox (remove_at) WHERE remove_at IS NOT NULL;
+
+CREATE FUNCTION clutch.set_endpoint_secret(name text, value text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	IF set_endpoint_secret.name IS NULL OR set_endpoint_secret.name !~ '^[a-z][a-z0-9_-]{0,62}$' THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('invalid name of a secret "%s"', coalesce(set_endpoint_secret.name, 'null')),
+			DETAIL = '[{"argument": "name", "code": "WRONG_FORMAT"}]',
+			HINT = 'A name begins with a small letter, and has at most 63 small letters, digits, hyphens and underscores.';
+	ELSIF set_endpoint_secret.value ~ '[\r\n]' OR set_endpoint_secret.value = '' THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = 'invalid secret',
+			DETAIL = '[{"argument": "value", "code": "WRONG_FORMAT"}]',
+			HINT = 'A secret is one line of text that is not empty; NULL removes it.';
+	ELSIF set_endpoint_secret.value IS NULL
+		  AND EXISTS (SELECT FROM clutch.endpoint e WHERE set_endpoint_secret.name IN (e.signing_secret, e.auth_secret)) THEN
+		RAISE EXCEPTION USING ERRCODE = 'dependent_objects_still_exist',
+			MESSAGE = format('secret "%s" is used by an endpoint', set_endpoint_secret.name),
+			DETAIL = '[{"argument": "name", "code": "SECRET_IN_USE"}]',
+			HINT = 'Let the endpoint use another secret first.';
+	END IF;
+	IF set_endpoint_secret.value IS NULL THEN
+		DELETE FROM clutch.endpoint_secret s WHERE s.name = set_endpoint_secret.name;
+	ELSE
+		INSERT INTO clutch.endpoint_secret AS s VALUES (set_endpoint_secret.name, set_endpoint_secret.value)
+		ON CONFLICT ON CONSTRAINT endpoint_secret_pkey DO UPDATE SET value = excluded.value;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION clutch.set_endpoint_secret(text, text) IS
+	'keeps a secret to which endpoints refer by its name, or, with NULL, removes it; only gateways are handed what is made of it';
+
+CREATE FUNCTION clutch.has_endpoint_secret(name text) RETURNS boolean
+	LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp
+	BEGIN ATOMIC
+		SELECT EXISTS (SELECT FROM clutch.endpoint_secret s WHERE s.name = has_endpoint_secret.name);
+	END;
+COMMENT ON FUNCTION clutch.has_endpoint_secret(text) IS 'whether there is a secret of this name';
+
+CREATE FUNCTION clutch.post(endpoint text, envelope jsonb) RETURNS text
+	AS 'MODULE_PATHNAME', 'clutch_post' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.post(text, jsonb) IS
+	'sends an envelope to an endpoint, as a document of its adapter, when the transaction commits; returns the ID of the call';
+
+CREATE FUNCTION clutch.outbox_claim(max_calls integer DEFAULT 1, lease interval DEFAULT '60 s',
+		OUT id text, OUT attempt integer, OUT endpoint text, OUT kind text, OUT url text, OUT headers jsonb, OUT body text,
+		OUT wants_answer boolean, OUT lease_until timestamptz)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_outbox_claim' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION clutch.outbox_claim(integer, interval) IS
+	'hands calls that are due to a gateway, which POSTs each body to its url and reports by clutch.outbox_done';
+
+CREATE FUNCTION clutch.outbox_done(id text, attempt integer, status integer DEFAULT NULL, failure text DEFAULT NULL,
+		response jsonb DEFAULT NULL, is_last boolean DEFAULT true, retry_after interval DEFAULT NULL)
+	RETURNS text
+	AS 'MODULE_PATHNAME', 'clutch_outbox_done' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.outbox_done(text, integer, integer, text, jsonb, boolean, interval) IS
+	'reports how a call has ended, or a part of its answer; returns what has become of it: sent, pending, dead, void or lost';
+
+CREATE FUNCTION clutch.outbox_retry(id text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_outbox_retry' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.outbox_retry(text) IS
+	'sends a call again that was sent or given up; returns false if there is no such call';
+
+CREATE FUNCTION clutch.outbox_drop(id text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_outbox_drop' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.outbox_drop(text) IS
+	'removes a call, whether it was sent or not; returns false if there is no such call';
+
+CREATE FUNCTION clutch.webhook_signature(secret text, id text, at timestamptz, body text) RETURNS text
+	AS 'MODULE_PATHNAME', 'clutch_webhook_signature' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION clutch.webhook_signature(text, text, timestamptz, text) IS
+	'the header webhook-signature of Standard Webhooks for a message, by one or several secrets whsec_...';
+
+CREATE VIEW clutch.outbox_metrics WITH (security_invoker = true) AS
+	SELECT 'clutch_outbox_calls'::text AS name, pg_catalog.jsonb_build_object('state', s.state) AS labels, count(o.no)::double precision AS value
+	FROM (VALUES ('pending'), ('sent'), ('dead'), ('void')) AS s(state)
+	LEFT JOIN clutch.outbox o ON o.state = s.state
+	GROUP BY s.state
+UNION ALL
+	SELECT 'clutch_outbox_overdue_seconds', '{}',
+		   greatest(coalesce(extract(epoch FROM clutch.now() - min(o.due_at)), 0), 0)
+	FROM clutch.outbox o LEFT JOIN clutch.endpoint e ON e.name = o.endpoint
+	WHERE o.due_at IS NOT NULL AND e.paused IS NOT TRUE;
+COMMENT ON VIEW clutch.outbox_metrics IS 'the part of clutch.metrics() that is about the outbox';
+
+CREATE OR REPLACE VIEW clutch.more_metrics WITH (security_invoker = true) AS
+SELECT a.name, a.labels, a.value FROM clutch.artifact_metrics a
+UNION ALL
+SELECT o.name, o.labels, o.value FROM clutch.outbox_metrics o;
+COMMENT ON VIEW clutch.more_metrics IS 'the part of clutch.metrics() that is about artifacts and the outbox';
+
+CREATE OR REPLACE VIEW clutch.more_checks WITH (security_invoker = true) AS
+SELECT 'OUTBOX_OVERDUE'::text AS code,
+	   pg_catalog.format('%s calls are due, the first since %s, and no gateway has claimed them', count(*), min(o.due_at)) AS detail,
+	   'Let a role with clutch.grant_gateway call clutch.outbox_claim and send them, or pause the endpoint.'::text AS hint
+FROM clutch.outbox o LEFT JOIN clutch.endpoint e ON e.name = o.endpoint
+WHERE o.due_at < clutch.now() - interval '5 minutes' AND e.paused IS NOT TRUE
+HAVING count(*) > 0
+UNION ALL
+SELECT 'ENDPOINT_BROKEN', pg_catalog.format('endpoint %s names the %s %L, which does not exist', e.name, w.what, w.name) COLLATE "default",
+	   pg_catalog.format('UPDATE clutch.endpoint, or add the %s.', w.what) COLLATE "default"
+FROM clutch.endpoint e
+CROSS JOIN LATERAL (
+	SELECT 'adapter', e.adapter WHERE NOT EXISTS (SELECT FROM clutch.adapter a WHERE a.name = e.adapter)
+	UNION ALL
+	SELECT 'secret', s.name FROM unnest(ARRAY[e.signing_secret, e.auth_secret]) AS s(name)
+	WHERE s.name IS NOT NULL AND NOT clutch.has_endpoint_secret(s.name)) AS w(what, name);
+COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the outbox';

@@ -1,0 +1,341 @@
+/*-------------------------------------------------------------------------
+ *
+ * call.c
+ *	  What the database has to say to others.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/column.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "outbox/call.h"
+#include "protocol/identifier.h"
+#include "settings.h"
+#include "utils/timestamp.h"
+
+/* columns of clutch.outbox */
+enum
+{
+	Anum_call_no = 1,
+	Anum_call_id,
+	Anum_call_endpoint,
+	Anum_call_state,
+	Anum_call_kind,
+	Anum_call_seq,
+	Anum_call_body,
+	Anum_call_agent_id,
+	Anum_call_run_id,
+	Anum_call_task_id,
+	Anum_call_task_attempt,
+	Anum_call_attempt,
+	Anum_call_due_at,
+	Anum_call_lease_until,
+	Anum_call_created_at,
+	Anum_call_finished_at,
+	Anum_call_remove_at,
+	Anum_call_status,
+	Anum_call_failure,
+	Natts_call = Anum_call_failure
+};
+
+ROWS_CHECK_COLUMNS(Natts_call, OUTBOX);
+
+static const char *const call_kinds[NUM_CALL_KINDS] = {"post", "event", "task", "tool"};
+static const char *const call_states[NUM_CALL_STATES] = {"pending", "sent", "dead", "void"};
+
+const char *
+call_kind_name(CallKind kind)
+{
+	return call_kinds[kind];
+}
+
+const char *
+call_state_name(CallState state)
+{
+	return call_states[state];
+}
+
+/* --------------------------------------------------------------------- rows */
+
+static int
+call_word(const char *const *words, int n, Slice word)
+{
+	for (int i = 0; i < n; i++)
+		if (slice_equal(word, slice_of_cstring(words[i])))
+			return i;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("unexpected value \"%.*s\" in clutch.outbox", word.len, word.s)));
+}
+
+static Slice
+call_row_text(const RowScan *scan, int attno)
+{
+	return rows_is_null(scan, attno) ? SLICE_NONE : slice_copy(rows_text(scan, attno));
+}
+
+static Call *
+call_row_read(const RowScan *scan)
+{
+	Call	   *call = palloc0(sizeof(Call));
+
+	call->tid = rows_tid(scan);
+	call->no = rows_int8(scan, Anum_call_no);
+	call->id = call_row_text(scan, Anum_call_id);
+	call->endpoint = call_row_text(scan, Anum_call_endpoint);
+	call->state = (CallState) call_word(call_states, NUM_CALL_STATES, rows_text(scan, Anum_call_state));
+	call->kind = (CallKind) call_word(call_kinds, NUM_CALL_KINDS, rows_text(scan, Anum_call_kind));
+	call->seq = rows_int8(scan, Anum_call_seq);
+	call->body = rows_is_null(scan, Anum_call_body) ? NULL : rows_jsonb(scan, Anum_call_body);
+	call->agent_id = call_row_text(scan, Anum_call_agent_id);
+	call->run_id = call_row_text(scan, Anum_call_run_id);
+	call->task_id = call_row_text(scan, Anum_call_task_id);
+	call->task_attempt = rows_int4(scan, Anum_call_task_attempt);
+	call->attempt = rows_int4(scan, Anum_call_attempt);
+	call->due_at = rows_timestamp(scan, Anum_call_due_at);
+	call->lease_until = rows_timestamp(scan, Anum_call_lease_until);
+	call->created_at = rows_timestamp(scan, Anum_call_created_at);
+	call->finished_at = rows_timestamp(scan, Anum_call_finished_at);
+	call->remove_at = rows_timestamp(scan, Anum_call_remove_at);
+	call->status = rows_int4(scan, Anum_call_status);
+	call->failure = call_row_text(scan, Anum_call_failure);
+	return call;
+}
+
+static void
+call_put_int4(Datum *values, bool *nulls, int attno, int32 value)
+{
+	values[attno - 1] = Int32GetDatum(value);
+	nulls[attno - 1] = value == 0;
+}
+
+static void
+call_put_time(Datum *values, bool *nulls, int attno, TimestampTz value)
+{
+	values[attno - 1] = TimestampTzGetDatum(value);
+	nulls[attno - 1] = value == 0;
+}
+
+static void
+call_fill_row(const Call *call, Datum *values, bool *nulls)
+{
+	memset(nulls, 0, sizeof(bool) * Natts_call);
+	values[Anum_call_no - 1] = Int64GetDatum(call->no);
+	column_put_text(values, nulls, Anum_call_id, call->id);
+	column_put_text(values, nulls, Anum_call_endpoint, call->endpoint);
+	column_put_text(values, nulls, Anum_call_state, slice_of_cstring(call_states[call->state]));
+	column_put_text(values, nulls, Anum_call_kind, slice_of_cstring(call_kinds[call->kind]));
+	column_put_int8(values, nulls, Anum_call_seq, call->seq);
+	nulls[Anum_call_body - 1] = call->body == NULL;
+	values[Anum_call_body - 1] = JsonbPGetDatum(call->body);
+	column_put_text(values, nulls, Anum_call_agent_id, call->agent_id);
+	column_put_text(values, nulls, Anum_call_run_id, call->run_id);
+	column_put_text(values, nulls, Anum_call_task_id, call->task_id);
+	call_put_int4(values, nulls, Anum_call_task_attempt, call->task_attempt);
+	values[Anum_call_attempt - 1] = Int32GetDatum(call->attempt);
+	call_put_time(values, nulls, Anum_call_due_at, call->due_at);
+	call_put_time(values, nulls, Anum_call_lease_until, call->lease_until);
+	values[Anum_call_created_at - 1] = TimestampTzGetDatum(call->created_at);
+	call_put_time(values, nulls, Anum_call_finished_at, call->finished_at);
+	call_put_time(values, nulls, Anum_call_remove_at, call->remove_at);
+	call_put_int4(values, nulls, Anum_call_status, call->status);
+	column_put_text(values, nulls, Anum_call_failure, call->failure);
+}
+
+void
+call_put(Call *call)
+{
+	TimestampTz now = clock_now();
+	Datum		values[Natts_call];
+	bool		nulls[Natts_call];
+
+	call->no = rows_nextval(SEQUENCE_QUEUE_NO);
+	if (!slice_present(call->id))
+		call->id = slice_of_cstring(identifier_make("msg", now));
+	call->state = CALL_PENDING;
+	call->created_at = now;
+	call->due_at = now;
+	call_fill_row(call, values, nulls);
+	call->tid = rows_insert(TABLE_OUTBOX, values, nulls);
+}
+
+static void
+call_save(Call *call)
+{
+	Datum		values[Natts_call];
+	bool		nulls[Natts_call];
+
+	call_fill_row(call, values, nulls);
+	rows_update(TABLE_OUTBOX, &call->tid, values, nulls);
+}
+
+/* ----------------------------------------------------------------- claiming */
+
+/* What is due at the current row of a scan, locked; NULL: it is not ours. */
+static Call *
+call_take_row(RowScan *scan, TimestampTz now)
+{
+	Call	   *call;
+
+	if (rows_lock(scan, ROW_LOCK_CHANGE, false) != ROW_LOCKED)
+		return NULL;
+	call = call_row_read(scan);
+	/* meanwhile another gateway may have had it */
+	return call->state == CALL_PENDING && call->due_at <= now ? call : NULL;
+}
+
+static bool
+call_is_held_back(const RowScan *scan)
+{
+	const Endpoint *endpoint = endpoint_find(rows_text(scan, Anum_call_endpoint));
+
+	return endpoint != NULL && endpoint->paused;
+}
+
+List *
+call_claim(int n, int64 lease)
+{
+	TimestampTz now = clock_now();
+	List	   *taken = NIL;
+	ListCell   *cell;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_OUTBOX, INDEX_OUTBOX_DUE, ROWS_LATEST, RowExclusiveLock);
+	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
+	rows_start(&scan);
+	while (list_length(taken) < n && rows_next(&scan))
+	{
+		Call	   *call;
+
+		CHECK_FOR_INTERRUPTS();
+		call = call_is_held_back(&scan) ? NULL : call_take_row(&scan, now);
+		if (call != NULL)
+			taken = lappend(taken, call);
+	}
+	rows_end(&scan);
+	foreach(cell, taken)
+	{
+		Call	   *call = lfirst(cell);
+
+		call->attempt++;
+		call->lease_until = call->due_at = now + lease;
+		call_save(call);
+	}
+	return taken;
+}
+
+Call *
+call_lock(Slice id)
+{
+	Call	   *call = NULL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_OUTBOX, INDEX_OUTBOX_ID, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
+	rows_start(&scan);
+	if (rows_next(&scan) && rows_lock(&scan, ROW_LOCK_CHANGE, true) == ROW_LOCKED)
+		call = call_row_read(&scan);
+	rows_end(&scan);
+	return call;
+}
+
+/* ------------------------------------------------------------------- ending */
+
+/* so much of what the other side said is kept */
+#define MOST_FAILURE_BYTES	1000
+
+static void
+call_note(Call *call, int status, const char *failure)
+{
+	call->lease_until = 0;
+	call->status = status;
+	call->failure = failure == NULL ? SLICE_NONE :
+		(Slice) {failure, pg_mbcliplen(failure, strlen(failure), MOST_FAILURE_BYTES)};
+}
+
+void
+call_end(Call *call, CallState state, int status, const char *failure)
+{
+	call_note(call, status, failure);
+	call->state = state;
+	call->due_at = 0;
+	call->finished_at = clock_now();
+	/* a dead letter stays until an operator has read it */
+	call->remove_at = state == CALL_DEAD ? 0 :
+		call->finished_at + clutch_outbox_keep * USECS_PER_SEC;
+	call_save(call);
+}
+
+/* in seconds */
+static int64
+call_pause(const Call *call, const Endpoint *endpoint)
+{
+	int			doublings = Min(call->attempt - 1, 30);
+
+	return Min((int64) endpoint->first_pause << doublings, (int64) endpoint->longest_pause);
+}
+
+void
+call_fail(Call *call, const Endpoint *endpoint, int status, const char *failure,
+		  int64 retry_after, TimestampTz until)
+{
+	TimestampTz next = clock_now() + Max(call_pause(call, endpoint), retry_after) * USECS_PER_SEC;
+
+	if (call->attempt >= endpoint->max_attempts || (until != 0 && next >= until))
+	{
+		call_end(call, CALL_DEAD, status, failure);
+		return;
+	}
+	call_note(call, status, failure);
+	call->due_at = next;
+	call_save(call);
+}
+
+void
+call_revive(Call *call)
+{
+	call->state = CALL_PENDING;
+	call->attempt = 0;
+	call->due_at = clock_now();
+	call->finished_at = 0;
+	call->remove_at = 0;
+	call_save(call);
+}
+
+void
+call_extend(Call *call, int64 lease)
+{
+	call->lease_until = call->due_at = Max(call->due_at, clock_now() + lease);
+	call_save(call);
+}
+
+void
+call_remove(Call *call)
+{
+	rows_delete(TABLE_OUTBOX, &call->tid);
+}
+
+int
+call_sweep(int n)
+{
+	int			removed = 0;
+	RowScan		scan;
+
+	if (!rows_table_was_used(TABLE_OUTBOX))
+		return 0;
+	rows_begin(&scan, TABLE_OUTBOX, INDEX_OUTBOX_REMOVE_AT, ROWS_LATEST, RowExclusiveLock);
+	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, clock_now());
+	rows_start(&scan);
+	while (removed < n && rows_next(&scan))
+	{
+		ItemPointerData tid = rows_tid(&scan);
+
+		CHECK_FOR_INTERRUPTS();
+		removed += rows_delete_if_free(TABLE_OUTBOX, &tid);
+	}
+	rows_end(&scan);
+	return removed;
+}

@@ -1,0 +1,237 @@
+/*-------------------------------------------------------------------------
+ *
+ * endpoint.c
+ *	  Where the database may call out to.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "access/xact.h"
+#include "base/column.h"
+#include "base/rows.h"
+#include "base/stale.h"
+#include "outbox/endpoint.h"
+#include "protocol/problem.h"
+#include "registry/roster.h"
+#include "utils/array.h"
+#include "utils/memutils.h"
+
+/* columns of clutch.endpoint */
+enum
+{
+	Anum_endpoint_name = 1,
+	Anum_endpoint_url,
+	Anum_endpoint_adapter,
+	Anum_endpoint_agents,
+	Anum_endpoint_serves,
+	Anum_endpoint_filter,
+	Anum_endpoint_signing_secret,
+	Anum_endpoint_auth_secret,
+	Anum_endpoint_headers,
+	Anum_endpoint_max_attempts,
+	Anum_endpoint_first_pause_s,
+	Anum_endpoint_longest_pause_s,
+	Anum_endpoint_patience_s,
+	Anum_endpoint_paused,
+	Natts_endpoint = Anum_endpoint_paused
+};
+
+ROWS_CHECK_COLUMNS(Natts_endpoint, ENDPOINT);
+
+/* columns of clutch.endpoint_secret */
+enum
+{
+	Anum_endpoint_secret_name = 1,
+	Anum_endpoint_secret_value,
+	Natts_endpoint_secret = Anum_endpoint_secret_value
+};
+
+ROWS_CHECK_COLUMNS(Natts_endpoint_secret, ENDPOINT_SECRET);
+
+/* --------------------------------------------------------------------- rows */
+
+static Slice
+endpoint_row_text(const RowScan *scan, int attno)
+{
+	return rows_is_null(scan, attno) ? SLICE_NONE : slice_copy(rows_text(scan, attno));
+}
+
+static Endpoint *
+endpoint_row_read(const RowScan *scan)
+{
+	Endpoint   *endpoint = palloc0(sizeof(Endpoint));
+	bool		isnull;
+
+	endpoint->name = endpoint_row_text(scan, Anum_endpoint_name);
+	endpoint->url = endpoint_row_text(scan, Anum_endpoint_url);
+	endpoint->adapter = endpoint_row_text(scan, Anum_endpoint_adapter);
+	endpoint->agents = column_texts_of(PointerGetDatum(DatumGetArrayTypePCopy(rows_datum(scan, Anum_endpoint_agents, &isnull))));
+	endpoint->serves = endpoint_row_text(scan, Anum_endpoint_serves);
+	endpoint->signing = endpoint_row_text(scan, Anum_endpoint_signing_secret);
+	endpoint->authorization = endpoint_row_text(scan, Anum_endpoint_auth_secret);
+	endpoint->headers = rows_is_null(scan, Anum_endpoint_headers) ? NULL : rows_jsonb(scan, Anum_endpoint_headers);
+	endpoint->max_attempts = rows_int4(scan, Anum_endpoint_max_attempts);
+	endpoint->first_pause = rows_int4(scan, Anum_endpoint_first_pause_s);
+	endpoint->longest_pause = rows_int4(scan, Anum_endpoint_longest_pause_s);
+	endpoint->patience = rows_int4(scan, Anum_endpoint_patience_s);
+	endpoint->paused = rows_bool(scan, Anum_endpoint_paused);
+	endpoint->has_filter = !rows_is_null(scan, Anum_endpoint_filter);
+	if (endpoint->has_filter)
+		filter_read(rows_jsonb(scan, Anum_endpoint_filter), &endpoint->filter);
+	return endpoint;
+}
+
+/* all of them, by name, palloc'd */
+static List *
+endpoint_rows_read(void)
+{
+	List	   *list = NIL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_ENDPOINT, INDEX_ENDPOINT, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	while (rows_next(&scan))
+		list = lappend(list, endpoint_row_read(&scan));
+	rows_end(&scan);
+	return list;
+}
+
+/* ------------------------------------------------------------------- memory */
+
+typedef struct EndpointMemory
+{
+	MemoryContext context;		/* NULL: there was no endpoint */
+	List	   *all;			/* Endpoint * */
+	List	   *webhooks;		/* those with a filter */
+	bool		names_agents;	/* a filter has the inbox of an agent, and so its groups */
+} EndpointMemory;
+
+static EndpointMemory memory;
+static EndpointMemory memory_before;
+static uint64 read_at = 0;		/* of the table; 0: not read */
+static uint64 read_roster_at = 0;
+
+static EndpointMemory
+endpoint_memory_make(void)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch endpoints", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	EndpointMemory made = {context, endpoint_rows_read()};
+	ListCell   *cell;
+
+	foreach(cell, made.all)
+	{
+		Endpoint   *endpoint = lfirst(cell);
+
+		if (!endpoint->has_filter)
+			continue;
+		made.webhooks = lappend(made.webhooks, endpoint);
+		made.names_agents |= endpoint->filter.agents.n > 0;
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextSetParent(context, TopMemoryContext);
+	return made;
+}
+
+/* The one from before is kept, since somebody may be working with it. */
+static void
+endpoint_read_again(uint64 changes)
+{
+	uint64		roster_at = roster_changes();
+	EndpointMemory made = endpoint_memory_make();
+
+	if (memory_before.context != NULL)
+		MemoryContextDelete(memory_before.context);
+	memory_before = memory;
+	memory = made;
+	read_at = changes;
+	read_roster_at = roster_at;
+}
+
+static const EndpointMemory *
+endpoint_remembered(void)
+{
+	uint64		changes = stale_count(STALE_ENDPOINTS);
+
+	if (read_at != changes || (memory.names_agents && read_roster_at != roster_changes()))
+		endpoint_read_again(changes);
+	return &memory;
+}
+
+void
+endpoint_announce(void)
+{
+	stale_announce(STALE_ENDPOINTS);
+	/* what the statement has written is to be seen */
+	CommandCounterIncrement();
+	(void) endpoint_rows_read();
+}
+
+/* ------------------------------------------------------------------- asking */
+
+const Endpoint *
+endpoint_find(Slice name)
+{
+	ListCell   *cell;
+
+	foreach(cell, endpoint_remembered()->all)
+	{
+		const Endpoint *endpoint = lfirst(cell);
+
+		if (slice_equal(endpoint->name, name))
+			return endpoint;
+	}
+	return NULL;
+}
+
+const Endpoint *
+endpoint_serving(Slice agent_id)
+{
+	ListCell   *cell;
+
+	foreach(cell, endpoint_remembered()->all)
+	{
+		const Endpoint *endpoint = lfirst(cell);
+
+		if (slice_present(endpoint->serves) && slice_equal(endpoint->serves, agent_id))
+			return endpoint;
+	}
+	return NULL;
+}
+
+List *
+endpoint_webhooks(void)
+{
+	return endpoint_remembered()->webhooks;
+}
+
+bool
+endpoint_allows(const Endpoint *endpoint, Slice agent_id)
+{
+	for (int i = 0; i < endpoint->agents.n; i++)
+		if (slice_equal(endpoint->agents.items[i], agent_id) ||
+			slice_equal(endpoint->agents.items[i], SLICE_OF("*")))
+			return true;
+	return false;
+}
+
+Slice
+endpoint_secret(Slice name)
+{
+	Slice		value = SLICE_NONE;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_ENDPOINT_SECRET, INDEX_ENDPOINT_SECRET, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		value = slice_copy(rows_text(&scan, Anum_endpoint_secret_value));
+	rows_end(&scan);
+	if (!slice_present(value))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("secret \"%.*s\" does not exist", name.len, name.s),
+				 errhint("Let an operator run SELECT clutch.set_endpoint_secret(name, value).")));
+	return value;
+}

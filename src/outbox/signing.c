@@ -1,0 +1,69 @@
+/*-------------------------------------------------------------------------
+ *
+ * signing.c
+ *	  Signatures of Standard Webhooks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/crypto.h"
+#include "lib/stringinfo.h"
+#include "outbox/signing.h"
+#include "protocol/problem.h"
+
+#define SIGNING_PREFIX	"whsec_"
+#define LEAST_KEY_BYTES	24
+#define MOST_KEY_BYTES	64
+
+/* The number of bytes of the key. */
+static int
+signing_read_key(Slice secret, uint8 key[MOST_KEY_BYTES])
+{
+	int			prefix = strlen(SIGNING_PREFIX);
+	int			n = -1;
+
+	if (slice_starts(secret, SLICE_OF(SIGNING_PREFIX)))
+		n = crypto_decode_base64((Slice) {secret.s + prefix, secret.len - prefix}, key, MOST_KEY_BYTES);
+	if (n < LEAST_KEY_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("secret", "WRONG_FORMAT"),
+				 errmsg("the secret cannot sign a webhook"),
+				 errhint("It must be \"whsec_\" and the base64 of %d to %d bytes; several are separated by spaces.",
+						 LEAST_KEY_BYTES, MOST_KEY_BYTES)));
+	return n;
+}
+
+static char *
+signing_by_one(Slice secret, Slice id, int64 seconds, Slice body)
+{
+	Slice		parts[] = {id, SLICE_OF("."), slice_of_cstring(psprintf(INT64_FORMAT, seconds)), SLICE_OF("."), body};
+	uint8		key[MOST_KEY_BYTES];
+	uint8		digest[CRYPTO_HASH_BYTES];
+	int			n = signing_read_key(secret, key);
+
+	crypto_hmac((Slice) {(const char *) key, n}, parts, lengthof(parts), digest);
+	crypto_wipe(key, sizeof(key));
+	return crypto_encode_base64(digest, sizeof(digest));
+}
+
+char *
+signing_webhook(Slice secrets, Slice id, int64 seconds, Slice body)
+{
+	StringInfoData header;
+	int			from = 0;
+
+	initStringInfo(&header);
+	do
+	{
+		Slice		rest = {secrets.s + from, secrets.len - from};
+		const char *space = memchr(rest.s, ' ', rest.len);
+		int			n = space == NULL ? rest.len : (int) (space - rest.s);
+
+		appendStringInfo(&header, "%sv1,%s", header.len > 0 ? " " : "",
+						 signing_by_one((Slice) {rest.s, n}, id, seconds, body));
+		from += n + 1;
+	} while (from < secrets.len);
+	return header.data;
+}

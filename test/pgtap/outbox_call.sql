@@ -1,0 +1,192 @@
+-- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
+-- letters, signatures, secrets, and who sees what.
+\ir ../fixtures/tap.sql
+SELECT plan(86);
+
+CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN concat_ws(' ', SQLSTATE, CASE WHEN detail LIKE '[%' THEN concat_ws(' ', detail::jsonb -> 0 ->> 'code', detail::jsonb -> 0 ->> 'argument', detail::jsonb -> 0 ->> 'path') END);
+END $$;
+CREATE FUNCTION fixture.message(n text, sender text DEFAULT 'agent:app') RETURNS jsonb LANGUAGE sql AS
+$$ SELECT clutch.envelope('chat.message', sender, payload => jsonb_build_object('text', n), run_id => 'run:out', task_id => 'task:out') $$;
+-- "state attempt status failure", and the seconds after noon when it is due
+CREATE FUNCTION fixture.call(call text) RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce((SELECT concat_ws(' ', o.state, o.attempt, o.status, o.failure, fixture.since_noon(o.due_at)) FROM clutch.outbox o WHERE o.id = call), 'none') $$;
+
+-- ---------------------------------------------------------------- signatures
+-- the example of the specification of Standard Webhooks
+SELECT is(clutch.webhook_signature('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'msg_p5jXN8AQM9LWM0D4loKWxJek', to_timestamp(1614265330), '{"test": 2432232314}'),
+	'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=', 'a signature as others make it');
+SELECT is(clutch.webhook_signature('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'msg_p5jXN8AQM9LWM0D4loKWxJek', to_timestamp(1614265330), '{"test": 2432232314}'),
+	'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE= v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=', 'one for each secret');
+SELECT isnt(clutch.webhook_signature('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', id, at, body), 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=', 'another ' || what)
+FROM (VALUES ('id', 'msg_q', to_timestamp(1614265330), '{"test": 2432232314}'), ('time', 'msg_p5jXN8AQM9LWM0D4loKWxJek', to_timestamp(1614265331), '{"test": 2432232314}'),
+	('body', 'msg_p5jXN8AQM9LWM0D4loKWxJek', to_timestamp(1614265330), '{"test": 2432232315}')) AS v(what, id, at, body);
+SELECT is(fixture.fault_of(format('SELECT clutch.webhook_signature(%L, %L, now(), %L)', secret, 'm', 'b')), '22023 WRONG_FORMAT secret', 'no secret: ' || secret)
+FROM unnest('{"","MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw","whsec_","whsec_MfKQ9r8GKYqrTwjUPD8=","whsec_!!KQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw","whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw  whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}'::text[]) secret;
+
+-- -------------------------------------------------------------------- roles
+CREATE ROLE clutch_test_gateway;
+CREATE ROLE clutch_test_ops;
+CREATE ROLE clutch_test_app;
+CREATE ROLE clutch_test_lois;
+CREATE ROLE clutch_test_reader;
+GRANT USAGE ON SCHEMA fixture TO PUBLIC;
+SELECT clutch.grant_gateway('clutch_test_gateway');
+SELECT clutch.grant_operator('clutch_test_ops');
+SELECT clutch.grant_agent('clutch_test_app', 'agent:app');
+SELECT clutch.grant_agent('clutch_test_lois', 'agent:lois');
+SELECT clutch.grant_reader('clutch_test_reader');
+SELECT is((SELECT string_agg(concat_ws(' ', role, privilege), ', ') FROM clutch.privileges WHERE role::text = 'clutch_test_gateway'), 'clutch_test_gateway send', 'the grant is shown');
+SELECT is(fixture.fault_of($$SELECT clutch.grant_gateway('clutch_test_nobody')$$), '42704 WRONG_VALUE role_name', 'a role that does not exist');
+
+-- ---------------------------------------------------------------- endpoints
+SET ROLE clutch_test_ops;
+SELECT clutch.set_endpoint_secret('hook', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
+SELECT clutch.set_endpoint_secret('token', 'Bearer old'), clutch.set_endpoint_secret('token', 'Bearer s3cret');
+INSERT INTO clutch.endpoint (name, url, agents, signing_secret, auth_secret, headers, max_attempts, first_pause_s, longest_pause_s) VALUES
+	('shop', 'https://shop.example/hook', '{agent:app}', 'hook', 'token', '{"x-team": "a"}', 4, 10, 30);
+INSERT INTO clutch.endpoint (name, url, adapter, agents) VALUES ('open', 'http://127.0.0.1:8080/mcp?x=1', 'mcp', '{*}');
+SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'ftp://x')$$, '23514'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://me:pass@x')$$, '23514'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://x/#f')$$, '23514'),
+	($$INSERT INTO clutch.endpoint (name, url, filter) VALUES ('a', 'https://x', '{"typ": "x"}')$$, '22023 UNKNOWN_FIELD /typ'),
+	($$SELECT clutch.set_endpoint_secret('Hook', 'x')$$, '22023 WRONG_FORMAT name'),
+	($$SELECT clutch.set_endpoint_secret('hook', E'a\nb')$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('hook', NULL)$$, '2BP01 SECRET_IN_USE name'),
+	-- what only a gateway does
+	($$SELECT clutch.outbox_claim()$$, '42501'),
+	($$SELECT clutch.outbox_done('x', 1)$$, '42501'),
+	($$SELECT clutch.grant_gateway('clutch_test_ops')$$, '42501')) AS v(statement, fault);
+SELECT is((SELECT count(*) FROM clutch.endpoint_secret), 0::bigint, 'an operator sees no secret');
+INSERT INTO clutch.endpoint (name, url, adapter, auth_secret, signing_secret) VALUES ('broken', 'https://x', 'nix', 'nix', 'hook');
+SELECT is((SELECT string_agg(c.detail, ', ' ORDER BY c.detail) FROM clutch.check() c), 'endpoint broken names the adapter ''nix'', which does not exist, endpoint broken names the secret ''nix'', which does not exist', 'what an endpoint names and is not there');
+DELETE FROM clutch.endpoint WHERE name = 'broken';
+SET ROLE clutch_test_gateway;
+SELECT is(fixture.fault_of('SELECT * FROM clutch.endpoint_secret'), '42501', 'nor does a gateway, which is handed what is made of them');
+SELECT is(fixture.fault_of('SELECT * FROM clutch.outbox'), '42501', 'a gateway reads no table');
+SELECT is(fixture.fault_of($$SELECT clutch.send(fixture.message('x'))$$), '42501', 'and sends no envelope');
+SET ROLE clutch_test_reader;
+SELECT is((SELECT count(*) FROM clutch.endpoint_secret), 0::bigint, 'a reader sees no secret, either');
+RESET ROLE;
+SELECT is((SELECT string_agg(name, ',' ORDER BY name) FROM clutch.endpoint_secret), 'hook,token', 'the owner does');
+
+-- -------------------------------------------------------------------- posting
+SELECT fixture.at(0);
+CREATE TEMP TABLE posted (n text, id text);
+GRANT ALL ON posted TO PUBLIC;
+SET ROLE clutch_test_app;
+INSERT INTO posted VALUES ('first', clutch.post('shop', fixture.message('first')));
+SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
+	($$SELECT clutch.post('shop', fixture.message('x', 'agent:lois'))$$, '42501 NOT_YOUR_AGENT /from/agent_id'),
+	($$SELECT clutch.post('nix', fixture.message('x'))$$, '42704 ENDPOINT_NOT_FOUND endpoint'),
+	($$SELECT clutch.post('shop', '{"v": "clutch/0.1"}')$$, 'KL001 REQUIRED /ts'),
+	($$SELECT clutch.post(NULL, fixture.message('x'))$$, '22004 NULL_VALUE endpoint'),
+	($$SELECT clutch.post('shop', clutch.envelope('routing.decision', 'agent:app'))$$, 'KL001 NOT_ALLOWED /type'),
+	($$SELECT clutch.outbox_claim()$$, '42501'),
+	($$SELECT clutch.outbox_retry('x')$$, '42501'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('mine', 'https://x')$$, '42501')) AS v(statement, fault);
+SELECT is((SELECT string_agg(concat_ws(' ', endpoint, state, kind, agent_id, run_id, attempt), ', ') FROM clutch.outbox), 'shop pending post agent:app run:out 0', 'an agent sees its calls');
+SET ROLE clutch_test_lois;
+SELECT is(fixture.fault_of($$SELECT clutch.post('shop', fixture.message('x', 'agent:lois'))$$), '42501 ENDPOINT_NOT_ALLOWED endpoint', 'an agent that is not on the list');
+SELECT is((SELECT count(*) FROM clutch.outbox), 0::bigint, 'and calls of others are not seen');
+INSERT INTO posted VALUES ('lois', clutch.post('open', fixture.message('lois', 'agent:lois')));
+RESET ROLE;
+BEGIN;
+SELECT clutch.post('shop', fixture.message('undone'));
+ROLLBACK;
+SELECT is((SELECT count(*) FROM clutch.outbox), 2::bigint, 'what is rolled back is not sent');
+SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:out'), 0::bigint, 'what is posted is not in the log');
+
+-- ------------------------------------------------------------------ claiming
+SELECT fixture.at(1);
+SET ROLE clutch_test_gateway;
+CREATE TEMP TABLE claimed AS SELECT * FROM clutch.outbox_claim(9, '60 s');
+SELECT is((SELECT string_agg(concat_ws(' ', c.endpoint, c.attempt, c.kind, c.url, c.wants_answer, fixture.since_noon(c.lease_until)), ', ' ORDER BY c.endpoint) FROM claimed c),
+	'open 1 post http://127.0.0.1:8080/mcp?x=1 f 61.000, shop 1 post https://shop.example/hook f 61.000', 'a gateway is handed what is due');
+SELECT is((SELECT concat_ws(' ', c.body::jsonb ->> 'specversion', c.body::jsonb -> 'data') FROM claimed c WHERE c.endpoint = 'shop'), '1.0 {"text": "first"}', 'the body is a document of the adapter');
+SELECT is((SELECT c.headers - 'webhook-signature' FROM claimed c WHERE c.endpoint = 'shop'),
+	(SELECT jsonb_build_object('content-type', 'application/cloudevents+json', 'x-team', 'a', 'webhook-id', p.id, 'webhook-timestamp', extract(epoch FROM timestamptz '2026-01-01 12:00:01Z')::bigint::text, 'authorization', 'Bearer s3cret') FROM posted p WHERE p.n = 'first'),
+	'with the headers of Standard Webhooks, of the endpoint, and its secret');
+RESET ROLE;
+SELECT is((SELECT c.headers ->> 'webhook-signature' FROM claimed c WHERE c.endpoint = 'shop'),
+	(SELECT clutch.webhook_signature('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', c.id, '2026-01-01 12:00:01Z', c.body) FROM claimed c WHERE c.endpoint = 'shop'), 'and is signed');
+SELECT is((SELECT c.headers ? 'webhook-signature' OR c.headers ? 'authorization' FROM claimed c WHERE c.endpoint = 'open'), false, 'where there is a secret');
+SELECT is((SELECT count(*) FROM clutch.outbox_claim(9)), 0::bigint, 'what is leased is not handed out again');
+SELECT is(fixture.fault_of('SELECT clutch.outbox_claim(0)'), '22023 NUMBER_OUT_OF_RANGE max_calls', 'no calls');
+
+-- ------------------------------------------------------------------ reporting
+SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'lois'), 1, 202), 'sent', 'it was sent');
+SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'lois'), 1, 202), 'lost', 'once');
+SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'first'), 2, 202), 'lost', 'an attempt that was not handed out');
+SELECT is(clutch.outbox_done('msg_nix', 1, 202), 'lost', 'a call that does not exist');
+SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 1, 99)$$), '22023 NUMBER_OUT_OF_RANGE status', 'no status');
+SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'first'), 1, 503), 'pending', 'a failure: it is tried again');
+SELECT is(fixture.call((SELECT id FROM posted WHERE n = 'first')), 'pending 1 503 HTTP status 503 11.000', 'after the first pause');
+SELECT is((SELECT count(*) FROM clutch.outbox_claim(9)), 0::bigint, 'not before');
+SELECT fixture.at(11);
+SELECT is((SELECT string_agg(concat_ws(' ', attempt, headers ->> 'webhook-id' = (SELECT p.id FROM posted p WHERE p.n = 'first')), ',') FROM clutch.outbox_claim(9)), '2 t', 'and then it comes again, with the same ID');
+SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'first'), 1, 200), 'lost', 'the report of an attempt that is over changes nothing');
+SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'first'), 2, failure => 'connection refused', retry_after => '25 s'), 'pending', 'no answer');
+SELECT is(fixture.call((SELECT id FROM posted WHERE n = 'first')), 'pending 2 connection refused 36.000', 'the other side may ask for a longer pause');
+-- the gateway dies
+SELECT fixture.at(36);
+SELECT is((SELECT string_agg(attempt::text, ',') FROM clutch.outbox_claim(9, '20 s')), '3', 'it is claimed');
+SELECT fixture.at(56);
+SELECT is((SELECT string_agg(attempt::text, ',') FROM clutch.outbox_claim(9, '20 s')), '4', 'and comes back when the lease has run out');
+SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'first'), 4, 500), 'dead', 'the last attempt');
+SELECT is(fixture.call((SELECT id FROM posted WHERE n = 'first')), 'dead 4 500 HTTP status 500', 'a dead letter');
+SELECT is(clutch.outbox_retry((SELECT id FROM posted WHERE n = 'first')), true, 'an operator tries it again');
+SELECT is((SELECT string_agg(attempt::text, ',') FROM clutch.outbox_claim(9, '20 s')), '1', 'from the beginning');
+SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'first'), 1, 410), 'dead', 'an endpoint that is gone is not tried again');
+SELECT is(clutch.outbox_drop((SELECT id FROM posted WHERE n = 'first')), true, 'an operator removes it');
+SELECT is(clutch.outbox_drop((SELECT id FROM posted WHERE n = 'first')), false, 'once');
+
+-- a gateway that dies with it each time
+INSERT INTO posted VALUES ('poison', clutch.post('shop', fixture.message('poison')));
+DO $$
+BEGIN
+	FOR n IN 0..3 LOOP
+		PERFORM fixture.at(100 + 10 * n);
+		PERFORM clutch.outbox_claim(9, '5 s');
+	END LOOP;
+END $$;
+SELECT fixture.at(200);
+SELECT is((SELECT count(*) FROM clutch.outbox_claim(9)), 0::bigint, 'what is never reported is given up');
+SELECT is(fixture.call((SELECT id FROM posted WHERE n = 'poison')), 'dead 5 no gateway has reported how the call ended', 'after as many attempts');
+
+-- ------------------------------------------------- pauses, lost endpoints, health
+INSERT INTO posted VALUES ('held', clutch.post('shop', fixture.message('held')));
+UPDATE clutch.endpoint SET paused = true WHERE name = 'shop';
+SELECT fixture.at(900);
+SELECT is((SELECT count(*) FROM clutch.outbox_claim(9)), 0::bigint, 'an endpoint that is paused');
+SELECT is((SELECT count(*) FROM clutch.check() WHERE code = 'OUTBOX_OVERDUE'), 0::bigint, 'is not overdue');
+UPDATE clutch.endpoint SET paused = false WHERE name = 'shop';
+SELECT is((SELECT count(*) FROM clutch.check() WHERE code = 'OUTBOX_OVERDUE'), 1::bigint, 'otherwise what nobody sends is reported');
+SELECT is((SELECT string_agg(concat_ws(' ', m.name, m.labels ->> 'state', m.value), ', ' ORDER BY m.name, m.labels) FROM clutch.metrics() m WHERE m.name LIKE 'clutch_outbox%'),
+	'clutch_outbox_calls dead 1, clutch_outbox_calls pending 1, clutch_outbox_calls sent 1, clutch_outbox_calls void 0, clutch_outbox_overdue_seconds 700', 'and measured');
+DELETE FROM clutch.endpoint WHERE name = 'shop';
+SELECT is((SELECT count(*) FROM clutch.outbox_claim(9)), 0::bigint, 'an endpoint that was removed');
+SELECT is(fixture.call((SELECT id FROM posted WHERE n = 'held')), 'dead 1 endpoint "shop" does not exist any more', 'leaves dead letters');
+SELECT lives_ok('SELECT clutch.rebuild()', 'a rebuild');
+SELECT is((SELECT string_agg(state, ',' ORDER BY no) FROM clutch.outbox), 'sent,dead,dead', 'sends nothing again');
+SELECT clutch.tick();
+SELECT is((SELECT string_agg(state, ',' ORDER BY no) FROM clutch.outbox), 'sent,dead,dead', 'a tick removes nothing yet');
+SELECT fixture.at(86402);
+SELECT clutch.tick();
+SELECT is((SELECT string_agg(state, ',' ORDER BY no) FROM clutch.outbox), 'dead,dead', 'after a day, what was sent');
+
+SELECT is(clutch.revoke_gateway('clutch_test_gateway'), true, 'the grant is taken back');
+SELECT is(clutch.revoke_gateway('clutch_test_gateway'), false, 'once');
+SELECT is(has_schema_privilege('clutch_test_gateway', 'clutch', 'USAGE'), false, 'with all that it gave');
+RESET ROLE;
+DROP OWNED BY clutch_test_gateway, clutch_test_ops, clutch_test_app, clutch_test_lois, clutch_test_reader CASCADE;
+DROP ROLE clutch_test_gateway, clutch_test_ops, clutch_test_app, clutch_test_lois, clutch_test_reader;
+SELECT * FROM finish();
