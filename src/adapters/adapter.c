@@ -9,6 +9,8 @@
 
 #include "adapters/adapter.h"
 
+#include <ctype.h>
+
 #include "base/clock.h"
 #include "protocol/identifier.h"
 #include "protocol/place.h"
@@ -16,6 +18,16 @@
 #include "settings.h"
 
 #define AGENT_PREFIX	"agent:"
+
+const Adapter *
+adapter_within(const Adapter *self, const char *path)
+{
+	Adapter    *within = palloc(sizeof(Adapter));
+
+	*within = *self;
+	within->base = psprintf("%s%s", self->base != NULL ? self->base : "", path);
+	return within;
+}
 
 /* ------------------------------------------------------------------ faults */
 
@@ -206,6 +218,40 @@ adapter_find_time(const Adapter *self, const Json *raw, const char *path)
 	return text;
 }
 
+/* ------------------------------------------------------------ attachments */
+
+static bool
+adapter_is_uri(Slice text)
+{
+	int			scheme = 0;
+	bool		absolute;
+
+	if (!slice_present(text) || text.len == 0 || text.len > clutch_limits.max_string_bytes)
+		return false;
+	while (scheme < text.len && (isalnum((unsigned char) text.s[scheme]) || strchr("+-.", text.s[scheme]) != NULL))
+		scheme++;
+	absolute = isalpha((unsigned char) text.s[0]) && scheme + 1 < text.len && text.s[scheme] == ':';
+	for (int i = 0; absolute && i < text.len; i++)
+		absolute = (unsigned char) text.s[i] > ' ' && text.s[i] != 0x7F;
+	return absolute;
+}
+
+Json *
+adapter_attachment(Slice uri)
+{
+	Json	   *attachment = json_new_object();
+	const char *rule;
+	bool		is_artifact;
+
+	if (!adapter_is_uri(uri))
+		return NULL;
+	is_artifact = uri.len <= clutch_limits.max_id_bytes && identifier_find_control(uri) < 0 &&
+		identifier_fault(ID_ARTIFACT, uri, &rule) == NULL;
+	json_put_cstring(attachment, "/kind", is_artifact ? "artifact_ref" : "uri");
+	json_put_text(attachment, "/ref", uri);
+	return attachment;
+}
+
 /* ----------------------------------------------------------------- agents */
 
 Slice
@@ -279,6 +325,24 @@ adapter_payload(const Adapter *self, const Json *envelope)
 		json_get(payload, "/content") != NULL)
 		return json_get(payload, "/content");
 	return payload;
+}
+
+static bool
+adapter_is_hex(Slice text, int len)
+{
+	return text.len == len && strspn(slice_cstring(text), "0123456789abcdef") == len;
+}
+
+Slice
+adapter_traceparent(const Json *envelope)
+{
+	Slice		trace_id = json_get_text(envelope, "/trace/trace_id");
+	Slice		span_id = json_get_text(envelope, "/trace/span_id");
+	Slice		whole = json_get_text(envelope, "/trace/traceparent");
+
+	if (slice_present(whole) || !adapter_is_hex(trace_id, 32) || !adapter_is_hex(span_id, 16))
+		return whole;
+	return slice_of_cstring(psprintf("00-%.*s-%.*s-01", trace_id.len, trace_id.s, span_id.len, span_id.s));
 }
 
 /* -------------------------------------------------------------------- rows */

@@ -72,7 +72,13 @@ struct Adapter
 	const char *outbound_function;
 
 	const char *base;			/* where the document stands in what came in: "", or "/2" in a batch */
+
+	/* The caller has named it: a document that other dialects could have, too, is one of this. */
+	bool		named;
 };
+
+/* an adapter for the part of a document at that path: faults name the place in the document */
+extern const Adapter *adapter_within(const Adapter *self, const char *path);
 
 /* ------------------------------------------------------------------ inbound */
 
@@ -90,7 +96,8 @@ extern void adapter_note(const Adapter *self, Json *envelope, const char *path, 
  * envelope is derived: "id", "run_id", "thread_id", "task_id", "parent_task_id", or
  * "reply_to" (the native "id" of another envelope of the run).  Null, or NULL: nothing is
  * done.  A native "id" need only be unique in its run.  A native task_id that is the ID
- * of a task here stands for that task.
+ * of a task here stands for that task, and a native thread_id that is the ID of its
+ * thread stands for this thread.
  *
  * "scope" is a text without which the others are not unique, like the source of a
  * CloudEvent.
@@ -132,6 +139,12 @@ extern void adapter_check_identifier(const Adapter *self, const char *path, Iden
  */
 extern Slice adapter_find_time(const Adapter *self, const Json *raw, const char *path);
 
+/*
+ * A new attachment: kind "artifact_ref" for "artifact:...", and "uri" for any other
+ * absolute URI.  NULL: the text is neither.
+ */
+extern Json *adapter_attachment(Slice uri);
+
 /* a member that is there and is not null; otherwise NULL */
 extern Json *adapter_member(const Json *raw, const char *path);
 
@@ -153,6 +166,12 @@ extern Json *adapter_native(const Adapter *self, const Json *envelope, const cha
 extern Json *adapter_payload(const Adapter *self, const Json *envelope);
 
 extern MessageType adapter_type(const Json *envelope);
+
+/*
+ * The trace as W3C writes it, also where the envelope has its two halves; absent if it
+ * has none of that form.
+ */
+extern Slice adapter_traceparent(const Json *envelope);
 
 /* ------------------------------------------------------ rows of a mapping */
 

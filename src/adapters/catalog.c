@@ -9,6 +9,7 @@
 
 #include "adapters/catalog.h"
 
+#include "adapters/a2a.h"
 #include "adapters/agent_json.h"
 #include "adapters/autogen.h"
 #include "adapters/collab.h"
@@ -23,6 +24,7 @@
 
 /* Those that are built in.  Each has a row in sql/install/adapter.sql, too. */
 static const Adapter *const catalog_built_in[] = {
+	&a2a_adapter,
 	&agent_json_adapter,
 	&autogen_adapter,
 	&collab_adapter,

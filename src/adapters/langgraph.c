@@ -219,7 +219,7 @@ langgraph_inbound(const Adapter *self, const Json *raw, const Json *context)
 	id = chunk.form == LANGGRAPH_BARE ? SLICE_NONE : adapter_find_word(self, raw, chunk.form == LANGGRAPH_SSE ? "/id" : "/event_id");
 	if (langgraph_is_dropped(&chunk, context))
 		return NIL;
-	envelopes = langgraph_read(langgraph_within(self, chunk.at), &chunk, context);
+	envelopes = langgraph_read(adapter_within(self, chunk.at), &chunk, context);
 	bearer = langgraph_bearer(self, envelopes);
 	if (bearer == NULL)
 		return NIL;

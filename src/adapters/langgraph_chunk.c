@@ -160,7 +160,7 @@ List *
 langgraph_read_debug(const Adapter *self, const Json *data, const Json *context)
 {
 	Slice		time = adapter_find_time(self, data, "/timestamp");
-	List	   *envelopes = langgraph_read_task(langgraph_within(self, "/payload"), json_get(data, "/payload"), context);
+	List	   *envelopes = langgraph_read_task(adapter_within(self, "/payload"), json_get(data, "/payload"), context);
 	Json	   *envelope = llast(envelopes);
 
 	json_put_text(envelope, "/ts", time);
@@ -240,7 +240,7 @@ langgraph_read_run(const Adapter *self, const Json *run, const Json *context)
 
 	langgraph_put_recipient(envelope, context, agent);
 	if (metadata != NULL)
-		langgraph_read_own(langgraph_within(self, "/metadata"), metadata, envelope, false);
+		langgraph_read_own(adapter_within(self, "/metadata"), metadata, envelope, false);
 	adapter_note(self, envelope, "/thread", thread);
 	if (!langgraph_has_task(context))
 		adapter_note_native(self, envelope, "thread_id", thread);

@@ -211,7 +211,7 @@ langgraph_read_event(const Adapter *self, const Json *raw, const Json *context)
 	adapter_note(self, envelope, "/event", json_get(raw, "/event"));
 	adapter_note(self, envelope, "/run", json_get(raw, "/run_id"));
 	adapter_note(self, envelope, "/name", adapter_member(raw, "/name"));
-	langgraph_read_place(langgraph_within(self, "/metadata"), metadata != NULL ? metadata : json_new_object(),
+	langgraph_read_place(adapter_within(self, "/metadata"), metadata != NULL ? metadata : json_new_object(),
 						 envelope, context, langgraph_root(self, raw, begins), begins);
 	if (begins && type == MSG_TASK_REQUEST && slice_present(name))
 		langgraph_put_recipient(envelope, context, adapter_find_agent(self, raw, "/name"));

@@ -233,7 +233,7 @@ langgraph_read_calls(const Adapter *self, const Json *fields, const Json *of)
 	for (int i = 0; calls != NULL && i < calls->n; i++)
 	{
 		Json	   *envelope = adapter_envelope(MSG_TOOL_CALL);
-		const Adapter *within = langgraph_within(self, json_path_index("/tool_calls", i));
+		const Adapter *within = adapter_within(self, json_path_index("/tool_calls", i));
 
 		if (!json_is(calls->items[i], JSON_OBJECT))
 			adapter_fault(within, "", "WRONG_TYPE", "it must be an object");
@@ -252,7 +252,7 @@ langgraph_read_calls(const Adapter *self, const Json *fields, const Json *of)
 static List *
 langgraph_read_message(const Adapter *self, Json *message, const Json *metadata, const Json *context)
 {
-	const Adapter *within = langgraph_is_constructor(message) ? langgraph_within(self, "/kwargs") : self;
+	const Adapter *within = langgraph_is_constructor(message) ? adapter_within(self, "/kwargs") : self;
 	Json	   *fields = langgraph_fields(message);
 	bool		is_tool = langgraph_is_role(message, "tool");
 	MessageType type = is_tool ? langgraph_answer_type(message) :
@@ -315,7 +315,7 @@ langgraph_read_messages(const Adapter *self, Json *data, const Json *context)
 	if (data->kind != JSON_ARRAY)
 		return langgraph_read_message(self, data, NULL, context);
 	for (int i = 0; i < data->n - is_pair; i++)
-		envelopes = list_concat(envelopes, langgraph_read_message(langgraph_within(self, json_path_index("", i)), data->items[i],
+		envelopes = list_concat(envelopes, langgraph_read_message(adapter_within(self, json_path_index("", i)), data->items[i],
 																   is_pair ? data->items[1] : NULL, context));
 	return envelopes;
 }

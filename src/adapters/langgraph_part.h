@@ -81,11 +81,6 @@ extern Json *langgraph_messages_of(const Adapter *self, const Json *envelope);
 /* --- langgraph_place.c: where in a run something happened --- */
 
 /*
- * The adapter as it reports faults of a part of the document.  It is palloc'd.
- */
-extern const Adapter *langgraph_within(const Adapter *self, const char *path);
-
-/*
  * Reads the metadata of an event.  root is the native ID of the run as far as the event itself
  * says so; begins says that the event is one of the run itself, not of a node.
  */

@@ -26,16 +26,6 @@ static const struct
 	{"/clutch_parent", "/parent_task_id", ID_TASK}
 };
 
-const Adapter *
-langgraph_within(const Adapter *self, const char *path)
-{
-	Adapter    *within = palloc(sizeof(Adapter));
-
-	*within = *self;
-	within->base = psprintf("%s%s", self->base != NULL ? self->base : "", path);
-	return within;
-}
-
 bool
 langgraph_has_task(const Json *context)
 {

@@ -12,23 +12,11 @@
 
 #include "adapters/mcp_part.h"
 
-static bool
-mcp_is_hex(Slice text, int len)
-{
-	return text.len == len && strspn(slice_cstring(text), "0123456789abcdef") == len;
-}
-
-/* The trace as W3C writes it, also where the envelope has its two halves. */
 static void
 mcp_write_meta(const Adapter *self, const Json *envelope, Json *raw)
 {
-	Slice		trace_id = json_get_text(envelope, "/trace/trace_id");
-	Slice		span_id = json_get_text(envelope, "/trace/span_id");
-
 	adapter_rows_outbound(self, mcp_meta_rows, envelope, raw);
-	if (json_get(raw, "/params/_meta/traceparent") == NULL && mcp_is_hex(trace_id, 32) && mcp_is_hex(span_id, 16))
-		json_put_cstring(raw, "/params/_meta/traceparent",
-						 psprintf("00-%.*s-%.*s-01", trace_id.len, trace_id.s, span_id.len, span_id.s));
+	json_put_text(raw, "/params/_meta/traceparent", adapter_traceparent(envelope));
 }
 
 /* a request or, if the envelope has no ID of one, a notification; params is not shared */

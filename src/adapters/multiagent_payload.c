@@ -17,8 +17,6 @@
 
 #include "adapters/multiagent_part.h"
 
-#include <ctype.h>
-
 #include "settings.h"
 
 #define RESOURCES	"/inputs/resources"
@@ -204,22 +202,6 @@ multiagent_write_card(const Adapter *self, const Json *envelope)
 
 /* ---------------------------------------------------------------- attachments */
 
-static bool
-multiagent_is_uri(Slice uri)
-{
-	int			scheme = 0;
-	bool		absolute;
-
-	if (!slice_present(uri) || uri.len == 0 || uri.len > clutch_limits.max_string_bytes)
-		return false;
-	while (scheme < uri.len && (isalnum((unsigned char) uri.s[scheme]) || strchr("+-.", uri.s[scheme]) != NULL))
-		scheme++;
-	absolute = isalpha((unsigned char) uri.s[0]) && scheme + 1 < uri.len && uri.s[scheme] == ':';
-	for (int i = 0; absolute && i < uri.len; i++)
-		absolute = (unsigned char) uri.s[i] > ' ' && uri.s[i] != 0x7F;
-	return absolute;
-}
-
 static void
 multiagent_read_artifacts(const Json *payload, Json *envelope)
 {
@@ -228,14 +210,10 @@ multiagent_read_artifacts(const Json *payload, Json *envelope)
 
 	for (int i = 0; artifacts != NULL && i < artifacts->n && attachments->n < clutch_limits.max_list; i++)
 	{
-		Slice		uri = json_get_text(artifacts->items[i], "/uri");
-		Json	   *attachment = json_new_object();
+		Json	   *attachment = adapter_attachment(json_get_text(artifacts->items[i], "/uri"));
 
-		if (!multiagent_is_uri(uri))
-			continue;
-		json_put_cstring(attachment, "/kind", multiagent_is_word(ID_ARTIFACT, uri) ? "artifact_ref" : "uri");
-		json_put_text(attachment, "/ref", uri);
-		json_add(attachments, attachment);
+		if (attachment != NULL)
+			json_add(attachments, attachment);
 	}
 	if (attachments->n > 0)
 		json_put(envelope, "/attachments", attachments);
@@ -257,7 +235,7 @@ multiagent_write_artifacts(const Json *envelope, Json *document)
 		artifacts = json_get_kind(document, ARTIFACTS, JSON_ARRAY);
 	}
 	for (int i = 0; artifacts != NULL && i < artifacts->n && next < attachments->n; i++)
-		if (multiagent_is_uri(json_get_text(artifacts->items[i], "/uri")))
+		if (adapter_attachment(json_get_text(artifacts->items[i], "/uri")) != NULL)
 			json_put(artifacts->items[i], "/uri", json_get(attachments->items[next++], "/ref"));
 	for (; artifacts != NULL && next < attachments->n; next++)
 	{

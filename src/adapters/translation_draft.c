@@ -171,8 +171,10 @@ translation_complete_run(const Translation *t, Json *envelope, int place)
 		run = translation_derive(t, envelope, "run", kind, SLICE_NONE, key);
 	}
 
+	/* whoever was told our thread names it, as some dialects do */
 	if (!slice_present(thread) && slice_present(native_thread))
-		thread = translation_derive(t, envelope, "thr", "thread", SLICE_NONE, native_thread);
+		thread = slice_equal(native_thread, known_thread) ? known_thread :
+			translation_derive(t, envelope, "thr", "thread", SLICE_NONE, native_thread);
 	if (!slice_present(thread))
 		thread = translation_context_text(t, "thread_id");
 	if (!slice_present(thread))

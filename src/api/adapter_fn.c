@@ -293,7 +293,15 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("context", "WRONG_TYPE"),
 				 errmsg("argument \"context\" must be an object")));
-	call.adapters = slice_present(call.name) ? list_make1(adapter_named(call.name)) : catalog_list();
+	if (slice_present(call.name))
+	{
+		Adapter    *adapter = adapter_named(call.name);
+
+		adapter->named = true;
+		call.adapters = list_make1(adapter);
+	}
+	else
+		call.adapters = catalog_list();
 	call.world = adapter_world(call.context);
 	result_begin_rows(fcinfo);
 	adapter_made = NIL;			/* an error may have left those of another call */

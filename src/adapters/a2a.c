@@ -1,0 +1,300 @@
+/*-------------------------------------------------------------------------
+ *
+ * a2a.c
+ *	  The Agent2Agent protocol: what is around a message, a task or an event.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/a2a_part.h"
+
+#define CARRIER			"/metadata/clutch"
+#define RESULT_TYPE		A2A_METHOD_TYPE "result"
+#define ERROR_TYPE		A2A_METHOD_TYPE "error"
+#define OLD_VERSION		"0.3"
+#define VERSION			"1.0"
+
+/* by A2aForm, as they are noted */
+static const char *const a2a_forms[] = {"send", "cancel", "method", "message", "task", "status", "artifact", "error", "result"};
+
+bool
+a2a_is_old(const Adapter *self, const Json *envelope)
+{
+	return a2a_says(adapter_noted(self, envelope, ""), "/v", OLD_VERSION);
+}
+
+/* ------------------------------------------------------------------ the test */
+
+static const char *
+a2a_declines(const Adapter *self, const Json *raw)
+{
+	A2aDocument d;
+
+	if (a2a_open(self, raw, &d))
+		return NULL;
+	if (json_get(raw, "/method") != NULL)
+		return "its method is none of A2A, or its params are those of another protocol";
+	return "it is no request, response, task, message or event of A2A that could not be one of another protocol";
+}
+
+static const char *
+a2a_carrier(const Adapter *self, const Json *raw)
+{
+	A2aDocument d;
+
+	if (!a2a_open(self, raw, &d) || d.form == A2A_METHOD || d.form == A2A_ERROR || d.form == A2A_RESULT)
+		return NULL;
+	return psprintf("%s" CARRIER, d.at);
+}
+
+/* -------------------------------------------------------------------- inbound */
+
+static Json *
+a2a_read_result(const Adapter *self, const Json *raw)
+{
+	Json	   *envelope = adapter_envelope(MSG_CHAT_SYSTEM);
+
+	json_put_cstring(envelope, "/payload_type", RESULT_TYPE);
+	adapter_put_payload(self, envelope, adapter_member(raw, "/result"));
+	return envelope;
+}
+
+static Json *
+a2a_read(const Adapter *self, const Json *raw, const A2aDocument *d, const Json *context)
+{
+	const Adapter *within = adapter_within(self, d->at);
+	const Json *object = json_get(raw, d->at);
+
+	switch (d->form)
+	{
+		case A2A_SEND:
+			return a2a_read_send(self, raw, d, context);
+		case A2A_CANCEL:
+			return a2a_read_cancel(within, adapter_find(self, raw, d->at, JSON_OBJECT), context);
+		case A2A_METHOD:
+			return a2a_read_method(within, adapter_find(self, raw, d->at, JSON_OBJECT), d->method, context);
+		case A2A_MESSAGE:
+			return a2a_read_message(within, object, d, context);
+		case A2A_TASK:
+		case A2A_STATUS:
+			return a2a_read_task(within, object, d, context);
+		case A2A_ARTIFACT:
+			return a2a_read_artifact_update(within, object, d, context);
+		case A2A_ERROR:
+			return a2a_read_error(within, object, d->is_call, context);
+		case A2A_RESULT:
+			break;
+	}
+	return a2a_read_result(self, raw);
+}
+
+static List *
+a2a_inbound(const Adapter *self, const Json *raw, const Json *context)
+{
+	Adapter		lenient = *self;
+	A2aDocument d;
+	Json	   *envelope;
+
+	lenient.named = true;		/* whether others could have it is no question any more */
+	if (!a2a_open(&lenient, raw, &d))
+		adapter_fault(self, "", "WRONG_TYPE", "%s", a2a_declines(self, raw));
+	envelope = a2a_read(self, raw, &d, context);
+	adapter_note(self, envelope, "/v", json_of_cstring(d.is_old ? OLD_VERSION : VERSION));
+	adapter_note(self, envelope, "/form", json_of_cstring(a2a_forms[d.form]));
+	if (d.is_call)
+		adapter_note(self, envelope, "/rpc_id", adapter_find_name(self, raw, "/id"));
+	else
+		adapter_note(self, envelope, "/rest", json_of_bool(true));
+	if (d.is_wrapped == d.is_old && (d.form == A2A_MESSAGE || d.form == A2A_TASK || d.form == A2A_STATUS || d.form == A2A_ARTIFACT))
+		adapter_note(self, envelope, "/wrapped", json_of_bool(d.is_wrapped));
+	if (d.form == A2A_SEND && d.method != NULL)
+		adapter_note(self, envelope, "/method", json_get(raw, "/method"));
+	return list_make1(envelope);
+}
+
+/* ------------------------------------------------------------------- outbound */
+
+/* the method that the payload_type names; NULL: it names none that has only params */
+static const A2aMethod *
+a2a_method_of_type(const Json *envelope)
+{
+	Slice		type = json_get_text(envelope, "/payload_type");
+	int			prefix = strlen(A2A_METHOD_TYPE);
+	const A2aMethod *method;
+
+	if (!slice_present(type) || !slice_starts(type, SLICE_OF(A2A_METHOD_TYPE)))
+		return NULL;
+	method = a2a_method_named((Slice) {type.s + prefix, type.len - prefix});
+	return method != NULL && method->form == A2A_METHOD ? method : NULL;
+}
+
+/* Can an envelope of that type be written in that form? */
+static bool
+a2a_form_fits(const Json *envelope, A2aForm form)
+{
+	MessageType type = adapter_type(envelope);
+
+	switch (form)
+	{
+		case A2A_SEND:
+		case A2A_MESSAGE:
+			return type == MSG_TASK_REQUEST || type == MSG_CHAT_MESSAGE;
+		case A2A_CANCEL:
+			return type == MSG_TASK_CANCEL;
+		case A2A_TASK:
+		case A2A_STATUS:
+			return type == MSG_TASK_ACCEPT || type == MSG_TASK_PROGRESS || type == MSG_TASK_RESULT || type == MSG_TASK_ERROR ||
+				type == MSG_TASK_CANCEL || type == MSG_TASK_TIMEOUT;
+		case A2A_ARTIFACT:
+			return type == MSG_TASK_PROGRESS;
+		case A2A_METHOD:
+			return type == MSG_CHAT_SYSTEM && a2a_method_of_type(envelope) != NULL;
+		case A2A_ERROR:
+			return type == MSG_TASK_ERROR || (type == MSG_CHAT_SYSTEM && a2a_says(envelope, "/payload_type", ERROR_TYPE));
+		case A2A_RESULT:
+			return type == MSG_CHAT_SYSTEM && a2a_says(envelope, "/payload_type", RESULT_TYPE);
+	}
+	return false;
+}
+
+/* the form of an envelope that never was foreign, or has another type now */
+static A2aForm
+a2a_form_of_type(const Adapter *self, const Json *envelope)
+{
+	switch (adapter_type(envelope))
+	{
+		case MSG_TASK_REQUEST:
+			return A2A_SEND;
+		case MSG_TASK_CANCEL:
+			return A2A_CANCEL;
+		case MSG_TASK_RESULT:
+			return A2A_TASK;
+		case MSG_TASK_PROGRESS:
+			return json_get_kind(envelope, "/payload/artifact_id", JSON_TEXT) != NULL ? A2A_ARTIFACT : A2A_STATUS;
+		case MSG_TASK_ACCEPT:
+		case MSG_TASK_ERROR:
+		case MSG_TASK_TIMEOUT:
+		case MSG_ROUTING_FAILURE:
+			return A2A_STATUS;
+		case MSG_ROUTING_DECISION:
+		case MSG_UNKNOWN:
+			adapter_unsupported(self, envelope);
+		default:
+			return a2a_says(envelope, "/from/role", "user") || json_get(envelope, "/meta/clutch/answer_to") != NULL ?
+				A2A_SEND : A2A_MESSAGE;
+	}
+}
+
+static A2aForm
+a2a_form_of(const Adapter *self, const Json *envelope)
+{
+	for (int i = 0; i < lengthof(a2a_forms); i++)
+		if (a2a_says(adapter_noted(self, envelope, ""), "/form", a2a_forms[i]) && a2a_form_fits(envelope, (A2aForm) i))
+			return (A2aForm) i;
+	return a2a_form_of_type(self, envelope);
+}
+
+static const A2aMethod *
+a2a_method_of(const Adapter *self, const Json *envelope, A2aForm form)
+{
+	bool		is_old = a2a_is_old(self, envelope);
+	Slice		noted = json_get_text(adapter_noted(self, envelope, ""), "/method");
+	const A2aMethod *method = slice_present(noted) ? a2a_method_named(noted) : NULL;
+
+	if (form == A2A_METHOD)
+		return a2a_method_of_type(envelope);
+	if (form == A2A_CANCEL)
+		return a2a_method_named(is_old ? SLICE_OF("tasks/cancel") : SLICE_OF("CancelTask"));
+	if (method != NULL && method->form == A2A_SEND)
+		return method;
+	return a2a_method_named(is_old ? SLICE_OF("message/send") : SLICE_OF("SendMessage"));
+}
+
+/* a message, a task or an event; version 1.0 puts a name around it */
+static Json *
+a2a_write_body(const Adapter *self, const Json *envelope, A2aForm form)
+{
+	const Json *noted = json_get_kind(envelope, psprintf("/meta/%s/wrapped", self->name), JSON_BOOL);
+	bool		is_wrapped = noted != NULL ? noted->boolean : !a2a_is_old(self, envelope);
+	Json	   *around = json_new_object();
+	Json	   *body;
+
+	if (form == A2A_MESSAGE)
+		body = a2a_write_message(self, envelope);
+	else if (form == A2A_ARTIFACT)
+		body = a2a_write_artifact_update(self, envelope);
+	else
+		body = a2a_write_task(self, envelope, form == A2A_STATUS);
+	if (!is_wrapped)
+		return body;
+	json_put(around, a2a_member_of(form), body);
+	return around;
+}
+
+/* {"jsonrpc": "2.0", "id": ..} */
+static Json *
+a2a_call(const Adapter *self, const Json *envelope)
+{
+	Json	   *raw = json_new_object();
+	Json	   *id = adapter_was_foreign(self, envelope) ? adapter_noted(self, envelope, "/rpc_id") : json_get(envelope, "/id");
+
+	json_put_cstring(raw, "/jsonrpc", "2.0");
+	if (json_is(id, JSON_TEXT) || json_is(id, JSON_NUMBER))
+		json_put(raw, "/id", id);
+	return raw;
+}
+
+static Json *
+a2a_write_request(const Adapter *self, const Json *envelope, A2aForm form)
+{
+	const A2aMethod *method = a2a_method_of(self, envelope, form);
+	Json	   *raw = a2a_call(self, envelope);
+
+	json_put_cstring(raw, "/method", method->name);
+	if (form == A2A_CANCEL)
+		json_put(raw, "/params", a2a_write_cancel(self, envelope));
+	else if (form == A2A_METHOD)
+		json_put(raw, "/params", a2a_write_method(self, envelope, method));
+	else
+		json_put(raw, "/params", a2a_write_send(self, envelope));
+	return raw;
+}
+
+/* What never was foreign goes out as a push notification or the REST binding has it, unless it is a request. */
+static Json *
+a2a_outbound(const Adapter *self, const Json *envelope)
+{
+	A2aForm		form = a2a_form_of(self, envelope);
+	bool		is_rest = json_is_true(adapter_noted(self, envelope, ""), "/rest");
+	Json	   *raw = a2a_call(self, envelope);
+	Json	   *result;
+
+	if (form == A2A_SEND && is_rest)
+		return a2a_write_send(self, envelope);
+	if (form == A2A_SEND || form == A2A_CANCEL || form == A2A_METHOD)
+		return a2a_write_request(self, envelope, form);
+	if (form == A2A_ERROR)
+	{
+		if (is_rest)
+			raw = json_new_object();
+		json_put(raw, "/error", a2a_write_error(self, envelope, !is_rest));
+		return raw;
+	}
+	if (form == A2A_RESULT)
+		result = adapter_payload(self, envelope);
+	else
+		result = a2a_write_body(self, envelope, form);
+	if (form != A2A_RESULT && (is_rest || !adapter_was_foreign(self, envelope)))
+		return result;
+	json_put(raw, "/result", result != NULL ? result : json_new_object());
+	return raw;
+}
+
+const Adapter a2a_adapter = {
+	.name = "a2a",
+	.carrier_at = a2a_carrier,
+	.declines = a2a_declines,
+	.inbound = a2a_inbound,
+	.outbound = a2a_outbound,
+};
