@@ -17,7 +17,6 @@
 #include "settings.h"
 #include "store/event.h"
 #include "store/protection.h"
-#include "wake/notify.h"
 #include "worker/launcher.h"
 
 PG_MODULE_MAGIC;
@@ -28,7 +27,7 @@ void
 _PG_init(void)
 {
 	settings_define();
-	event_set_door((EventDoor) {admit_envelope, notify_event});
+	event_set_door((EventDoor) {admit_envelope, admit_announce});
 	settle_begin();
 	if (process_shared_preload_libraries_in_progress)
 	{

@@ -20,6 +20,7 @@
 #include "contract/payload_type.h"
 #include "flow/answer.h"
 #include "flow/attachment.h"
+#include "flow/callee.h"
 #include "flow/emission.h"
 #include "flow/expiry.h"
 #include "flow/intake.h"
@@ -31,6 +32,7 @@
 #include "flow/tool_call.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "outbox/webhook.h"
 #include "protocol/problem.h"
 #include "registry/agent.h"
 #include "settings.h"
@@ -164,6 +166,8 @@ take_other(Event *event)
 	if (event->envelope.type == MSG_TOOL_CALL)
 		tool_call_check(&event->envelope);
 	draw_seq(event);
+	if (event->envelope.type == MSG_TOOL_CALL)
+		callee_note_tool_call(event);
 	return true;
 }
 
@@ -275,6 +279,14 @@ count_for_role(const Event *event)
 		traffic_add(VARSIZE(event->envelope.doc), event->received_at, !has_ended_task(event));
 }
 
+/* 6: who is told, here and elsewhere */
+void
+admit_announce(const Event *event)
+{
+	notify_event(event);
+	webhook_note(event);
+}
+
 /* the way of an envelope, one step a line */
 bool
 admit_envelope(Jsonb *document, Event *event)
@@ -292,7 +304,7 @@ admit_envelope(Jsonb *document, Event *event)
 	attachment_take(event);
 	suspend_hear(event);
 	emission_note(event);
-	notify_event(event);
+	admit_announce(event);
 	event_leave_receipt(event->seq, event->received_at, event->envelope.id, false,
 						event->envelope.run_id, event->envelope.task_id, event->late);
 	return true;

@@ -17,4 +17,7 @@
  */
 extern bool admit_envelope(Jsonb *document, Event *event);
 
+/* Tells listeners of an event, and writes the calls of webhooks. */
+extern void admit_announce(const Event *event);
+
 #endif							/* CLUTCH_ADMIT_FN_H */

@@ -1,41 +1,33 @@
 /*-------------------------------------------------------------------------
  *
  * outbox_fn.c
- *	  Calls to other systems: clutch.post, and what a gateway calls.
- *
- * The adapters run with the rights of the caller, because an adapter may be a function
- * that a user has written.
+ *	  Calls to other systems: clutch.post, and what operators call.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
+#include "api/outbox_fn.h"
 #include "api/result.h"
 #include "base/clock.h"
-#include "base/document.h"
 #include "base/query.h"
-#include "base/savepoint.h"
 #include "commands/trigger.h"
 #include "outbox/call.h"
 #include "outbox/signing.h"
 #include "protocol/place.h"
-#include "store/event.h"
 #include "trust/principal.h"
 #include "trust/traffic.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(clutch_post);
-PG_FUNCTION_INFO_V1(clutch_outbox_claim);
-PG_FUNCTION_INFO_V1(clutch_outbox_done);
 PG_FUNCTION_INFO_V1(clutch_outbox_retry);
 PG_FUNCTION_INFO_V1(clutch_outbox_drop);
 PG_FUNCTION_INFO_V1(clutch_webhook_signature);
 PG_FUNCTION_INFO_V1(clutch_endpoints_changed);
 
-/* the document of the adapter that an envelope becomes */
-static Jsonb *
-outbound_document(Jsonb *envelope, Slice adapter)
+Jsonb *
+outbox_document(Jsonb *envelope, Slice adapter)
 {
 	List	   *documents = query_list_jsonb(psprintf("SELECT clutch.outbound($1, %s)", quote_literal_cstr(slice_cstring(adapter))),
 											 &envelope, 1);
@@ -93,274 +85,12 @@ clutch_post(PG_FUNCTION_ARGS)
 	require_use(endpoint, envelope.from_agent);
 	if (traffic_is_counted())
 		traffic_add(VARSIZE(document), clock_now(), true);
-	call.body = outbound_document(document, endpoint->adapter);
+	call.body = outbox_document(document, endpoint->adapter);
 	call.agent_id = envelope.from_agent;
 	call.run_id = envelope.run_id;
 	call.task_id = envelope.task_id;
 	call_put(&call);
 	PG_RETURN_TEXT_P(slice_to_text(call.id));
-}
-
-/* ------------------------------------------------------------------ claiming */
-
-enum
-{
-	CLAIMED_ID, CLAIMED_ATTEMPT, CLAIMED_ENDPOINT, CLAIMED_KIND, CLAIMED_URL, CLAIMED_HEADERS, CLAIMED_BODY,
-	CLAIMED_WANTS_ANSWER, CLAIMED_LEASE_UNTIL,
-	NUM_CLAIMED_COLUMNS
-};
-
-/* What is sent for a call; filled in by render_call, which may raise errors. */
-typedef struct Rendering
-{
-	const Call *call;
-	const Endpoint *endpoint;	/* NULL: it is gone */
-	Slice		body;
-	Jsonb	   *headers;
-} Rendering;
-
-static Jsonb *
-document_of_call(const Call *call, const Endpoint *endpoint)
-{
-	Jsonb	   *envelope = call->seq == 0 ? NULL : event_read(call->seq, ROWS_LATEST);
-
-	if (call->body != NULL)
-		return call->body;
-	if (envelope == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NO_DATA_FOUND),
-				 errmsg("event " INT64_FORMAT " is not in the log any more", call->seq)));
-	return outbound_document(envelope, endpoint->adapter);
-}
-
-/* Is it a request, {"headers", "body"}, as the adapter http writes what is more than a body? */
-static bool
-is_whole_request(Jsonb *document, const Endpoint *endpoint)
-{
-	JsonbValue	body;
-
-	return slice_equal(endpoint->adapter, SLICE_OF("http")) && JB_ROOT_IS_OBJECT(document) && JB_ROOT_COUNT(document) == 2 &&
-		document_get(&document->root, "body", &body) && document_get_container(&document->root, "headers") != NULL;
-}
-
-static const char *
-content_type_of(Jsonb *document, const Endpoint *endpoint)
-{
-	if (slice_equal(endpoint->adapter, SLICE_OF("http")) && JB_ROOT_IS_OBJECT(document) &&
-		slice_present(document_get_text(&document->root, "specversion")))
-		return "application/cloudevents+json";
-	return "application/json";
-}
-
-static Slice
-text_of_document(Jsonb *document)
-{
-	return slice_of_cstring(JsonbToCString(NULL, &document->root, VARSIZE(document)));
-}
-
-/* The body of a whole request may be a text, which is sent as it is. */
-static Slice
-body_of_request(Jsonb *document)
-{
-	Slice		text = document_get_text(&document->root, "body");
-	JsonbValue	body;
-
-	if (slice_present(text))
-		return text;
-	(void) document_get(&document->root, "body", &body);
-	return text_of_document(document_of_value(&body));
-}
-
-/* Later ones count for more than earlier ones of the same name. */
-static Jsonb *
-headers_of_call(const Rendering *rendering, Jsonb *document)
-{
-	const Endpoint *endpoint = rendering->endpoint;
-	const Call *call = rendering->call;
-	int64		seconds = timestamptz_to_time_t(clock_now());
-	DocumentBuilder b;
-
-	document_begin(&b);
-	document_put_cstring(&b, "content-type", content_type_of(document, endpoint));
-	if (slice_equal(endpoint->adapter, SLICE_OF("mcp")))
-		document_put_cstring(&b, "accept", "application/json, text/event-stream");
-	if (is_whole_request(document, endpoint))
-		document_put_pairs(&b, document_get_container(&document->root, "headers"), NULL);
-	if (endpoint->headers != NULL)
-		document_put_pairs(&b, &endpoint->headers->root, NULL);
-	document_put_text(&b, "webhook-id", call->id);
-	document_put_cstring(&b, "webhook-timestamp", psprintf(INT64_FORMAT, seconds));
-	if (slice_present(endpoint->signing))
-		document_put_cstring(&b, "webhook-signature",
-							 signing_webhook(endpoint_secret(endpoint->signing), call->id, seconds, rendering->body));
-	if (slice_present(endpoint->authorization))
-		document_put_text(&b, "authorization", endpoint_secret(endpoint->authorization));
-	return document_end(&b);
-}
-
-static void
-render_call(void *arg)
-{
-	Rendering  *rendering = arg;
-	Jsonb	   *document;
-
-	if (rendering->endpoint == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("endpoint %s does not exist any more", place_quote(rendering->call->endpoint))));
-	document = document_of_call(rendering->call, rendering->endpoint);
-	rendering->body = is_whole_request(document, rendering->endpoint) ? body_of_request(document) : text_of_document(document);
-	rendering->headers = headers_of_call(rendering, document);
-}
-
-static void
-put_claimed(FunctionCallInfo fcinfo, const Rendering *rendering)
-{
-	const Call *call = rendering->call;
-	Datum		values[NUM_CLAIMED_COLUMNS] = {0};
-	bool		nulls[NUM_CLAIMED_COLUMNS] = {0};
-
-	result_text(values, nulls, CLAIMED_ID, call->id);
-	values[CLAIMED_ATTEMPT] = Int32GetDatum(call->attempt);
-	result_text(values, nulls, CLAIMED_ENDPOINT, call->endpoint);
-	result_text(values, nulls, CLAIMED_KIND, slice_of_cstring(call_kind_name(call->kind)));
-	result_text(values, nulls, CLAIMED_URL, rendering->endpoint->url);
-	result_jsonb(values, nulls, CLAIMED_HEADERS, rendering->headers);
-	result_text(values, nulls, CLAIMED_BODY, rendering->body);
-	values[CLAIMED_WANTS_ANSWER] = BoolGetDatum(call->kind == CALL_TASK || call->kind == CALL_TOOL);
-	result_timestamp(values, nulls, CLAIMED_LEASE_UNTIL, call->lease_until);
-	result_put_row(fcinfo, values, nulls);
-}
-
-/* A call whose gateways have died so often, before they could say how it ended. */
-static bool
-was_lost_too_often(const Call *call, const Endpoint *endpoint)
-{
-	return endpoint != NULL && call->attempt > endpoint->max_attempts;
-}
-
-/* A call that cannot be sent is a dead letter, and keeps no other from being sent. */
-static bool
-claim_one(FunctionCallInfo fcinfo, Call *call)
-{
-	Rendering	rendering = {call, endpoint_find(call->endpoint)};
-	ErrorData  *error;
-
-	if (was_lost_too_often(call, rendering.endpoint))
-	{
-		call_end(call, CALL_DEAD, call->status, "no gateway has reported how the call ended");
-		return false;
-	}
-	error = savepoint_run(render_call, &rendering);
-	if (error != NULL)
-	{
-		if (savepoint_failed_by_chance(error))
-			ReThrowError(error);
-		call_end(call, CALL_DEAD, 0, error->message);
-		return false;
-	}
-	put_claimed(fcinfo, &rendering);
-	return true;
-}
-
-Datum
-clutch_outbox_claim(PG_FUNCTION_ARGS)
-{
-	int			missing = PG_ARGISNULL(0) ? 1 : PG_GETARG_INT32(0);
-	int64		lease = argument_duration(fcinfo, 1, "lease");
-
-	if (missing < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("max_calls", "NUMBER_OUT_OF_RANGE"),
-				 errmsg("argument \"max_calls\" must be at least 1, not %d", missing)));
-	result_begin_rows(fcinfo);
-	while (missing > 0)
-	{
-		List	   *calls = call_claim(missing, lease);
-		ListCell   *cell;
-
-		if (calls == NIL)
-			break;
-		foreach(cell, calls)
-			missing -= claim_one(fcinfo, lfirst(cell));
-	}
-	return (Datum) 0;
-}
-
-/* ------------------------------------------------------------------ reporting */
-
-/* what a gateway says of a call */
-typedef struct Report
-{
-	int			status;			/* 0: there was no answer, or it is not known */
-	const char *failure;		/* NULL: there is none */
-	Jsonb	   *response;		/* NULL: none, or it was no JSON */
-	bool		is_last;
-	int64		retry_after;	/* seconds */
-} Report;
-
-static bool
-report_is_success(const Report *report)
-{
-	return report->failure == NULL && (report->status == 0 || (report->status >= 200 && report->status < 300));
-}
-
-/* the endpoint is gone for good */
-#define HTTP_GONE	410
-
-static void
-take_failure(Call *call, const Report *report)
-{
-	const Endpoint *endpoint = endpoint_find(call->endpoint);
-	const char *failure = report->failure != NULL ? report->failure : psprintf("HTTP status %d", report->status);
-
-	if (endpoint == NULL || report->status == HTTP_GONE)
-		call_end(call, CALL_DEAD, report->status, failure);
-	else
-		call_fail(call, endpoint, report->status, failure, report->retry_after, 0);
-}
-
-static void
-take_report(Call *call, const Report *report)
-{
-	if (!report_is_success(report))
-		take_failure(call, report);
-	else if (report->is_last)
-		call_end(call, CALL_SENT, report->status, NULL);
-}
-
-static Report
-report_of_arguments(FunctionCallInfo fcinfo)
-{
-	Report		report = {.is_last = PG_ARGISNULL(5) || PG_GETARG_BOOL(5)};
-	Slice		failure = argument_optional_text(fcinfo, 3);
-
-	report.status = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2);
-	report.failure = slice_present(failure) ? slice_cstring(failure) : NULL;
-	report.response = argument_optional_jsonb(fcinfo, 4);
-	report.retry_after = PG_ARGISNULL(6) ? 0 : argument_duration(fcinfo, 6, "retry_after") / USECS_PER_SEC;
-	if (!PG_ARGISNULL(2) && (report.status < 100 || report.status > 599))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("status", "NUMBER_OUT_OF_RANGE"),
-				 errmsg("argument \"status\" must be between 100 and 599, not %d", report.status),
-				 errhint("Pass NULL, and say in \"failure\" what happened, if there was no answer.")));
-	return report;
-}
-
-Datum
-clutch_outbox_done(PG_FUNCTION_ARGS)
-{
-	Slice		id = argument_text(fcinfo, 0, "id");
-	int			attempt = argument_attempt(fcinfo, 1);
-	Report		report = report_of_arguments(fcinfo);
-	Call	   *call = call_lock(id);
-
-	if (call == NULL || call->state != CALL_PENDING || call->lease_until == 0 || call->attempt != attempt)
-		PG_RETURN_TEXT_P(cstring_to_text("lost"));
-	take_report(call, &report);
-	PG_RETURN_TEXT_P(cstring_to_text(call_state_name(call->state)));
 }
 
 /* -------------------------------------------------------------- for operators */

@@ -344,18 +344,26 @@ filter_recipients_include(const SliceList *recipients, const SliceList *wanted)
  * now, whoever it was addressed to?
  */
 static bool
-filter_request_was_given_to(const SliceList *agents, const RowScan *event)
+filter_request_was_given_to(const SliceList *agents, Slice type, Slice task_id)
 {
 	Task	   *task;
 	int			i;
 
-	if (message_type_parse(rows_text(event, Anum_event_type)) != MSG_TASK_REQUEST)
+	if (message_type_parse(type) != MSG_TASK_REQUEST)
 		return false;
-	task = task_look(rows_text(event, Anum_event_task_id), ROWS_LATEST);
+	task = task_look(task_id, ROWS_LATEST);
 	for (i = 0; task != NULL && i < agents->n; i++)
 		if (task_was_with(task, agents->items[i]))
 			return true;
 	return false;
+}
+
+static bool
+filter_recipients_allow(const Filter *filter, const SliceList *recipients, Slice type, Slice task_id)
+{
+	return (filter->inboxes.n == 0 || filter_recipients_include(recipients, &filter->inboxes) ||
+			filter_request_was_given_to(&filter->agents, type, task_id)) &&
+		(filter->topics.n == 0 || filter_recipients_include(recipients, &filter->topics));
 }
 
 static bool
@@ -367,9 +375,8 @@ filter_recipients_fit(const Filter *filter, const RowScan *event)
 	if (filter->inboxes.n == 0 && filter->topics.n == 0)
 		return true;
 	recipients = column_texts_of(rows_datum(event, Anum_event_to_agents, &isnull));
-	return (filter->inboxes.n == 0 || filter_recipients_include(&recipients, &filter->inboxes) ||
-			filter_request_was_given_to(&filter->agents, event)) &&
-		(filter->topics.n == 0 || filter_recipients_include(&recipients, &filter->topics));
+	return filter_recipients_allow(filter, &recipients, rows_text(event, Anum_event_type),
+								   rows_text(event, Anum_event_task_id));
 }
 
 bool
@@ -384,4 +391,17 @@ filter_fits(const Filter *filter, const RowScan *event)
 		filter_recipients_fit(filter, event) &&
 		(filter->path.jsonpath == NULL ||
 		 path_fits(&filter->path, rows_jsonb(event, Anum_event_envelope)));
+}
+
+bool
+filter_fits_envelope(const Filter *filter, const Envelope *envelope)
+{
+	return filter_types_allow(&filter->types, envelope->type_name) &&
+		filter_list_allows(&filter->threads, envelope->thread_id) &&
+		filter_list_allows(&filter->runs, envelope->run_id) &&
+		filter_list_allows(&filter->tasks, envelope->task_id) &&
+		filter_list_allows(&filter->domains, envelope->domain) &&
+		filter_list_allows(&filter->payload_types, envelope->payload_type) &&
+		filter_recipients_allow(filter, &envelope->to_agents, envelope->type_name, envelope->task_id) &&
+		(filter->path.jsonpath == NULL || path_fits(&filter->path, envelope->doc));
 }

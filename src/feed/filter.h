@@ -20,6 +20,7 @@
 #include "base/rows.h"
 #include "base/text.h"
 #include "base/path.h"
+#include "protocol/envelope.h"
 
 typedef struct Filter
 {
@@ -49,5 +50,8 @@ extern bool filter_wants_type(const Filter *filter, Slice type);
 
 /* Does the current row of a scan of clutch.events fit? */
 extern bool filter_fits(const Filter *filter, const RowScan *event);
+
+/* Does an event fit that has its place in the log, but perhaps no row yet? */
+extern bool filter_fits_envelope(const Filter *filter, const Envelope *envelope);
 
 #endif							/* CLUTCH_FILTER_H */

@@ -17,7 +17,7 @@
 
 static const char *const kind_names[NUM_CONSEQUENCE_KINDS] = {
 	"cancel_children", "cancel", "orphan", "dependent", "join", "wake", "lift", "route", "displace",
-	"take_away", "emit",
+	"call", "take_away", "emit",
 	"give_up", "timed_out", "offer", "timers", "tick"
 };
 

@@ -33,6 +33,7 @@ typedef enum ConsequenceKind
 	CONSEQUENCE_LIFT,			/* because waits for it, priority amount: flow/lift.h */
 	CONSEQUENCE_ROUTE,			/* it waits, and may have to end: flow/offer.h */
 	CONSEQUENCE_DISPLACE,		/* it may take the place of a less urgent one: flow/displace.h */
+	CONSEQUENCE_CALL,			/* it has been given to an agent behind an endpoint: flow/callee.h */
 	CONSEQUENCE_TAKE_AWAY,		/* its agent (because) does not work: flow/liveness.h */
 	CONSEQUENCE_EMIT,			/* a rule (because) adds requests to an event (seq) of it: flow/emission.h */
 	/* of an agent */

@@ -42,22 +42,22 @@ typedef struct Claim
 	List	   *tasks;			/* Task *, claimed so far */
 } Claim;
 
-static void
-claim_accept(Task *task, Claim *claim)
+void
+claim_accept(Task *task, Slice agent_id, int64 lease)
 {
 	TimestampTz now = clock_now();
 	TimestampTz runtime_end = move_runtime_end(task, now);
-	TaskEvent	event = {STEP_ACCEPT, .agent = claim->agent_id, .wake_at = runtime_end};
-	Notice		notice = {MSG_TASK_ACCEPT, MOVE_NONE, claim->agent_id, task->from_agent};
+	TaskEvent	event = {STEP_ACCEPT, .agent = agent_id, .wake_at = runtime_end};
+	Notice		notice = {MSG_TASK_ACCEPT, MOVE_NONE, agent_id, task->from_agent};
 	DocumentBuilder b;
 
-	move_lease(task, now + claim->lease, runtime_end, claim->lease);
+	move_lease(task, now + lease, runtime_end, lease);
 	document_begin(&b);
 	document_put_int(&b, "attempt", task->attempt);
 	document_put_timestamp(&b, "lease_until", task->lease_until);
 	notice.payload = document_end(&b);
 	(void) move_task(task, &notice, &event);
-	participant_remember(claim->agent_id, task->run_id);
+	participant_remember(agent_id, task->run_id);
 }
 
 /* A ready task of the agent: it is claimed, unless its deadline has passed. */
@@ -68,7 +68,7 @@ claim_take(Task *task, void *arg)
 
 	if (ending_at_deadline(task, clock_now()))
 		return false;
-	claim_accept(task, claim);
+	claim_accept(task, claim->agent_id, claim->lease);
 	claim->tasks = lappend(claim->tasks, task);
 	return true;
 }

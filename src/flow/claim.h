@@ -26,6 +26,12 @@
  */
 extern List *claim_tasks(Slice agent_id, int n, int64 lease);
 
+/*
+ * A ready task of the agent, locked: it is accepted in the agent's name, for a lease of so
+ * many microseconds.
+ */
+extern void claim_accept(Task *task, Slice agent_id, int64 lease);
+
 typedef enum LeaseState
 {
 	LEASE_HELD,

@@ -12,6 +12,7 @@
 #include "flow/liveness.h"
 #include "flow/requeue.h"
 #include "miscadmin.h"
+#include "outbox/endpoint.h"
 #include "registry/agent.h"
 #include "registry/breaker.h"
 #include "registry/heartbeat.h"
@@ -260,7 +261,7 @@ liveness_silent_at(const Silent *agent, TimestampTz now)
 	TimestampTz seen = heartbeat_last_seen(agent->agent_id);
 	TimestampTz at = seen + MISSED_BEATS * interval;
 
-	if (interval == 0 || seen == 0)
+	if (interval == 0 || seen == 0 || endpoint_serving(agent->agent_id) != NULL)
 		return DT_NOEND;
 	if (at <= now && agent->heartbeat_sec < 0)
 		at = Max(at, liveness_leased_until(agent->agent_id, now));

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "flow/agenda.h"
 #include "flow/move.h"
+#include "outbox/endpoint.h"
 #include "queue/question.h"
 #include "queue/ready.h"
 #include "queue/suspended.h"
@@ -231,6 +232,8 @@ move_add_consequences(const Task *task, const TaskEvent *event, AttemptOutcome o
 	/* what it waits for may be there already */
 	if (event->step == STEP_SUSPEND && task->waiting_for != WAITING_FOR_TIME)
 		agenda_add_task(CONSEQUENCE_WAKE, task->depth, task->task_id);
+	if (event->step == STEP_ASSIGN && endpoint_serving(task->agent_id) != NULL)
+		agenda_add_task(CONSEQUENCE_CALL, task->depth, task->task_id);
 	if (!task_status_is_over(task->status))
 		return;
 	move_tell_waiters(task);

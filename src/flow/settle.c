@@ -11,6 +11,7 @@
 #include "base/transaction.h"
 #include "base/wait.h"
 #include "flow/agenda.h"
+#include "flow/callee.h"
 #include "flow/cancel.h"
 #include "flow/dependency.h"
 #include "flow/displace.h"
@@ -58,6 +59,8 @@ settle_one(const Consequence *consequence)
 			return offer_settle_task(consequence);
 		case CONSEQUENCE_DISPLACE:
 			return displace_settle(consequence);
+		case CONSEQUENCE_CALL:
+			return callee_settle(consequence);
 		case CONSEQUENCE_TAKE_AWAY:
 			return liveness_settle_task(consequence);
 		case CONSEQUENCE_EMIT:

@@ -170,6 +170,12 @@ endpoint_announce(void)
 
 /* ------------------------------------------------------------------- asking */
 
+bool
+endpoint_is_any(void)
+{
+	return endpoint_remembered()->all != NIL;
+}
+
 const Endpoint *
 endpoint_find(Slice name)
 {

@@ -37,6 +37,9 @@ typedef struct Endpoint
 	bool		paused;
 } Endpoint;
 
+/* Is there an endpoint at all? */
+extern bool endpoint_is_any(void);
+
 /* NULL: there is none of this name */
 extern const Endpoint *endpoint_find(Slice name);
 

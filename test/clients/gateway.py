@@ -137,6 +137,36 @@ def posts(gateway):
     story.check("nobody listens there", gateway.work(), ["pending"])
 
 
+ASK = """SELECT task_id FROM clutch.send(clutch.envelope('task.request', 'agent:shop', payload => '{"a": 1}', requires => '{skill:sum}'))"""
+STATE = "SELECT status, payload FROM clutch.result(%s)"
+
+
+def progress(n):
+    return {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "t", "progress": n, "total": 2}}
+
+
+def tasks(gateway):
+    """An agent without a process: its MCP server is here."""
+    answer = {"jsonrpc": "2.0", "id": "x", "result": {"content": [{"type": "text", "text": "3"}]}}
+    Server.requests.clear()
+    Server.script[:] = [(502,), (200, progress(1), progress(2), answer)]
+    task_id = gateway.call(ASK)[0][0]
+    story.check("the server does not answer", gateway.work(), ["pending"])
+    story.check("then it streams its answer", gateway.work(), ["sent"])
+    story.check("it was asked for the skill", [json.loads(r[2])["params"]["name"] for r in Server.requests], ["skill.sum"] * 2)
+    story.check("the task is done", gateway.call(STATE, task_id), [("completed", {"text": "3"})])
+    story.check("its progress was reported", gateway.call(
+        "SELECT envelope #>> '{payload,progress}' FROM clutch.events WHERE task_id = %s AND type = 'task.progress' ORDER BY seq", task_id),
+        [("1",), ("2",)])
+
+    Server.script[:] = [(200, progress(1), progress(2), answer)]
+    task_id = gateway.call(ASK)[0][0]
+    row, = gateway.claim()
+    gateway.call("SELECT seq FROM clutch.cancel(%s, by_agent => 'agent:shop')", task_id)
+    story.check("a gateway need not go on with a task that was cancelled", gateway.send(row), "nobody waits for it any more")
+    story.check("which stays so", gateway.call(STATE, task_id)[0][0], "cancelled")
+
+
 def main():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -144,6 +174,7 @@ def main():
     db.autocommit = True
     gateway = Gateway(db, {"shop.example": "127.0.0.1:%d" % server.server_port})
     posts(gateway)
+    tasks(gateway)
     server.shutdown()
     story.done()
 

@@ -10,3 +10,5 @@ SELECT clutch.set_endpoint_secret('key', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
 INSERT INTO clutch.endpoint (name, url, agents, signing_secret, auth_secret, first_pause_s) VALUES
 	('shop', 'http://shop.example/hook', '{agent:shop}', 'key', 'token', 0),
 	('nobody', 'http://127.0.0.1:1/', '{agent:shop}', NULL, NULL, 60);
+INSERT INTO clutch.endpoint (name, url, adapter, serves, first_pause_s) VALUES ('far', 'http://shop.example/mcp', 'mcp', 'agent:far', 0);
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:far", "capabilities": [{"id": "skill:sum"}]}');

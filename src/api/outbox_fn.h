@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * outbox_fn.h
+ *	  The documents that are sent to other systems.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_OUTBOX_FN_H
+#define CLUTCH_OUTBOX_FN_H
+
+#include "base/text.h"
+#include "utils/jsonb.h"
+
+/*
+ * The document of the adapter that an envelope becomes, palloc'd.  The adapter runs with
+ * the rights of the caller, because it may be a function that a user has written.
+ */
+extern Jsonb *outbox_document(Jsonb *envelope, Slice adapter);
+
+#endif							/* CLUTCH_OUTBOX_FN_H */

@@ -1,0 +1,307 @@
+/*-------------------------------------------------------------------------
+ *
+ * callee.c
+ *	  Agents, and servers of tools, that are behind an endpoint.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/document.h"
+#include "flow/callee.h"
+#include "flow/claim.h"
+#include "flow/ending.h"
+#include "protocol/draft.h"
+#include "protocol/identifier.h"
+#include "task/report.h"
+#include "task/task.h"
+#include "utils/timestamp.h"
+
+#define SERVER_AGENT	"agent:mcp."
+#define SERVER_TOOL		"mcp:"
+
+/* ------------------------------------------------------------------ calling */
+
+/* An answer to a question of the agent is sent in place of the request. */
+static int64
+callee_seq_of(const Task *task)
+{
+	return task->reason == CLAIM_RESUMED && task->answer_seq != 0 ? task->answer_seq : task->request_seq;
+}
+
+bool
+callee_settle(const Consequence *consequence)
+{
+	bool		busy;
+	Task	   *task = task_lock_now(consequence->subject, &busy);
+	const Endpoint *endpoint;
+	Call		call = {.kind = CALL_TASK};
+
+	if (task == NULL)
+		return !busy;
+	endpoint = task->status == TASK_ASSIGNED ? endpoint_serving(task->agent_id) : NULL;
+	if (endpoint == NULL || ending_at_deadline(task, clock_now()))
+		return true;
+	call.endpoint = slice_copy(endpoint->name);
+	call.seq = callee_seq_of(task);
+	call.agent_id = slice_copy(task->agent_id);
+	call.run_id = task->run_id;
+	call.task_id = task->task_id;
+	call.task_attempt = task->attempt;
+	claim_accept(task, call.agent_id, endpoint->patience * USECS_PER_SEC);
+	call_put(&call);
+	return true;
+}
+
+/* the endpoint that serves the server of a tool, "mcp:<server>" or "mcp:<server>/<tool>" */
+static const Endpoint *
+callee_serving_tool(Slice tool)
+{
+	int			prefix = strlen(SERVER_TOOL);
+	int			len = 0;
+
+	if (!slice_starts(tool, SLICE_OF(SERVER_TOOL)))
+		return NULL;
+	while (prefix + len < tool.len && tool.s[prefix + len] != '/' && tool.s[prefix + len] != ':')
+		len++;
+	return endpoint_serving(slice_of_cstring(psprintf(SERVER_AGENT "%.*s", len, tool.s + prefix)));
+}
+
+void
+callee_note_tool_call(const Event *event)
+{
+	const Envelope *envelope = &event->envelope;
+	const Endpoint *endpoint = endpoint_is_any() ? callee_serving_tool(envelope->tool) : NULL;
+	Call		call = {.kind = CALL_TOOL, .seq = event->seq, .agent_id = envelope->from_agent,
+	.run_id = envelope->run_id, .task_id = envelope->task_id};
+
+	if (endpoint == NULL)
+		return;
+	if (!endpoint_allows(endpoint, envelope->from_agent))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("/payload/tool", "ENDPOINT_NOT_ALLOWED"),
+				 errmsg("\"%.*s\" may not use endpoint \"%.*s\"", envelope->from_agent.len, envelope->from_agent.s,
+						endpoint->name.len, endpoint->name.s),
+				 errhint("Let an operator add the agent to the column agents of clutch.endpoint.")));
+	call.endpoint = endpoint->name;
+	call_put(&call);
+}
+
+/* ------------------------------------------------------- whether it is wanted */
+
+/* the task of a CALL_TASK, while the attempt that was called for is running; NULL: it is not */
+static Task *
+callee_task(const Call *call)
+{
+	Task	   *task = task_look(call->task_id, ROWS_LATEST);
+
+	return task != NULL && task->status == TASK_RUNNING && task->attempt == call->task_attempt &&
+		slice_equal(task->agent_id, call->agent_id) ? task : NULL;
+}
+
+bool
+callee_answers(const Call *call)
+{
+	return call->kind == CALL_TASK || call->kind == CALL_TOOL;
+}
+
+bool
+callee_is_awaited(const Call *call)
+{
+	return call->kind != CALL_TASK || callee_task(call) != NULL;
+}
+
+TimestampTz
+callee_awaited_until(const Call *call)
+{
+	Task	   *task = call->kind == CALL_TASK ? callee_task(call) : NULL;
+
+	return task == NULL ? 0 : task->lease_until;
+}
+
+Jsonb *
+callee_context(const Call *call, const Endpoint *endpoint)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_text(&b, "agent_id", endpoint->serves);
+	document_put_text(&b, "run_id", call->run_id);
+	document_put_text(&b, "task_id", call->task_id);
+	document_put_text(&b, "session", call->id);
+	return document_end(&b);
+}
+
+/* ---------------------------------------------------------------- reporting */
+
+/* what is taken of an answer */
+typedef struct CalleeAnswer
+{
+	MessageType type;			/* of a task: task.progress, task.result, task.error */
+	Jsonb	   *payload;
+	Slice		payload_type;
+	Jsonb	   *attachments;
+	Jsonb	   *meta;
+} CalleeAnswer;
+
+/* MSG_UNKNOWN: such an envelope is no answer */
+static MessageType
+callee_type_of(MessageType type, bool is_last)
+{
+	switch (type)
+	{
+		case MSG_TASK_ACCEPT:
+		case MSG_TASK_PROGRESS:
+			return MSG_TASK_PROGRESS;
+		case MSG_TASK_RESULT:
+		case MSG_TOOL_RESULT:
+			return MSG_TASK_RESULT;
+		case MSG_TASK_ERROR:
+		case MSG_TOOL_ERROR:
+		case MSG_TASK_CANCEL:
+			return MSG_TASK_ERROR;
+		case MSG_CHAT_MESSAGE:
+		case MSG_CHAT_SYSTEM:
+			return is_last ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
+		default:
+			return MSG_UNKNOWN;
+	}
+}
+
+static Jsonb *
+callee_error_payload(const char *code, const char *message, bool retryable)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_cstring(&b, "code", code);
+	document_put_cstring(&b, "message", message);
+	document_put_bool(&b, "retryable", retryable);
+	return document_end(&b);
+}
+
+/* The notes of the adapter, and the usage: other orders are not the other side's to give. */
+static Jsonb *
+callee_meta(JsonbContainer *meta, Slice reply_to)
+{
+	JsonbContainer *orders = document_get_container(meta, "clutch");
+	JsonbValue	usage;
+	DocumentBuilder b;
+
+	document_begin(&b);
+	if (meta != NULL)
+		document_put_pairs(&b, meta, "clutch");
+	document_open_object(&b, "clutch");
+	if (orders != NULL && document_get(orders, "usage", &usage))
+		document_put_value(&b, "usage", &usage);
+	document_put_text(&b, "reply_to", reply_to);
+	document_close_object(&b);
+	return document_end(&b);
+}
+
+static void
+callee_report_task(const Call *call, const CalleeAnswer *answer)
+{
+	Task	   *task = callee_task(call);
+	Report		report = {answer->type, .from = call->agent_id, .attempt = call->task_attempt};
+
+	if (task == NULL)
+		return;
+	report.to = task->from_agent;
+	report.domain = task->domain;
+	report.payload = answer->payload;
+	report.payload_type = answer->payload_type;
+	report.attachments = answer->attachments;
+	report.meta = answer->meta;
+	(void) event_send_as_owner(report_build(task, &report));
+}
+
+/* The result or error of a tool; progress is not reported to whoever called it. */
+static void
+callee_report_tool(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
+{
+	Jsonb	   *request = endpoint == NULL ? NULL : event_read(call->seq, ROWS_LATEST);
+	bool		failed = answer->type == MSG_TASK_ERROR;
+	Draft		draft = {.now = clock_now(), .to_agent = call->agent_id};
+
+	if (request == NULL || answer->type == MSG_TASK_PROGRESS)
+		return;
+	draft.from_agent = endpoint->serves;
+	draft.id = slice_of_cstring(identifier_make("msg", draft.now));
+	draft.type = slice_of_cstring(message_type_name(failed ? MSG_TOOL_ERROR : MSG_TOOL_RESULT));
+	draft.run_id = call->run_id;
+	draft.thread_id = document_get_text(&request->root, "thread_id");
+	draft.task_id = call->task_id;
+	draft.payload = answer->payload;
+	draft.payload_type = answer->payload_type;
+	draft.attachments = answer->attachments;
+	draft.meta = callee_meta(answer->meta == NULL ? NULL : &answer->meta->root, document_get_text(&request->root, "id"));
+	(void) event_send_as_owner(draft_document(&draft));
+}
+
+/* Returns whether this was the end of the answer. */
+static bool
+callee_send(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
+{
+	if (call->kind == CALL_TASK)
+		callee_report_task(call, answer);
+	else if (call->kind == CALL_TOOL)
+		callee_report_tool(call, endpoint, answer);
+	return call->kind == CALL_TASK ? callee_task(call) == NULL : answer->type != MSG_TASK_PROGRESS;
+}
+
+static Jsonb *
+callee_part(JsonbContainer *envelope, const char *key)
+{
+	JsonbValue	value;
+
+	return document_get(envelope, key, &value) ? document_of_value(&value) : NULL;
+}
+
+bool
+callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, bool is_last)
+{
+	JsonbContainer *envelope = &document->root;
+	MessageType given = message_type_parse(document_get_text(envelope, "type"));
+	CalleeAnswer answer = {callee_type_of(given, is_last)};
+
+	/* a stub of the call itself, which was sent from here */
+	if (given == MSG_TOOL_CALL)
+		return false;
+	if (answer.type == MSG_UNKNOWN)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("response", "WRONG_VALUE"),
+				 errmsg("a %s is no answer to a call", message_type_name(given))));
+	answer.payload = given == MSG_TASK_CANCEL ?
+		callee_error_payload("CANCELLED", "the other side has cancelled the task", false) : callee_part(envelope, "payload");
+	answer.payload_type = document_get_text(envelope, "payload_type");
+	answer.attachments = callee_part(envelope, "attachments");
+	answer.meta = callee_meta(document_get_container(envelope, "meta"), SLICE_NONE);
+	return callee_send(call, endpoint, &answer);
+}
+
+bool
+callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, bool is_last)
+{
+	CalleeAnswer answer = {is_last ? MSG_TASK_RESULT : MSG_TASK_PROGRESS, payload};
+	DocumentBuilder b;
+
+	if (!JB_ROOT_IS_OBJECT(payload))
+	{
+		document_begin(&b);
+		document_put_jsonb(&b, "content", payload);
+		answer.payload = document_end(&b);
+	}
+	return callee_send(call, endpoint, &answer);
+}
+
+void
+callee_report_failure(const Call *call, const Endpoint *endpoint, const char *code, const char *message)
+{
+	CalleeAnswer answer = {MSG_TASK_ERROR, callee_error_payload(code, message, true)};
+
+	(void) callee_send(call, endpoint, &answer);
+}

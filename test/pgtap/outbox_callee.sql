@@ -1,0 +1,137 @@
+-- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
+\ir ../fixtures/tap.sql
+SELECT plan(51);
+
+CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
+-- what a gateway is handed now, by the method and what it names
+CREATE FUNCTION fixture.hand() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	DELETE FROM handed;
+	INSERT INTO handed SELECT c.id, c.attempt, c.kind, c.headers, c.body::jsonb, c.wants_answer FROM clutch.outbox_claim(9, '30 s') c;
+	RETURN coalesce((SELECT string_agg(concat_ws(' ', h.kind, h.body ->> 'method', h.body #>> '{params,name}', h.attempt), ', ' ORDER BY h.id) FROM handed h), 'nothing');
+END $$;
+CREATE FUNCTION fixture.answer(response jsonb DEFAULT NULL, is_last boolean DEFAULT true, status integer DEFAULT 200) RETURNS text LANGUAGE sql AS
+$$ SELECT clutch.outbox_done(h.id, h.attempt, status, response => response, is_last => is_last) FROM handed h $$;
+-- the response to what was handed out
+CREATE FUNCTION fixture.result(content jsonb) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_object('jsonrpc', '2.0', 'id', h.body -> 'id', 'result', content) FROM handed h $$;
+CREATE FUNCTION fixture.last(task text) RETURNS text LANGUAGE sql AS
+$$ SELECT concat_ws(' ', e.type, e.from_agent, e.to_agents[1], e.envelope ->> 'payload') FROM clutch.events e WHERE e.task_id = task ORDER BY e.seq DESC LIMIT 1 $$;
+
+SELECT fixture.at(0);
+INSERT INTO clutch.endpoint (name, url, adapter, serves, max_attempts, first_pause_s, patience_s, agents) VALUES
+	('far', 'https://far.example/mcp', 'mcp', 'agent:far', 2, 10, 100, '{}'),
+	('plain', 'https://plain.example/run', 'http', 'agent:plain', 2, 10, 100, '{}'),
+	('files', 'https://files.example/mcp', 'mcp', 'agent:mcp.files', 1, 10, 100, '{agent:ken}');
+SELECT fixture.agent('far', 4, ARRAY['skill:far']), fixture.agent('plain', 4, ARRAY['skill:plain']), fixture.agent('ken', 4, ARRAY['skill:ken', 'tool:files']);
+
+-- ------------------------------------------------------------------- a result
+SELECT fixture.ask('task:a', skill => 'skill:far');
+SELECT is(fixture.state('task:a'), 'running agent:far 1', 'a task is accepted in the name of its agent');
+SELECT is((SELECT fixture.since_noon(lease_until) FROM clutch.tasks WHERE task_id = 'task:a'), 100.000, 'for as long as the endpoint has patience');
+SELECT is((SELECT concat_ws(' ', endpoint, state, kind, agent_id, task_id, task_attempt) FROM clutch.outbox), 'far pending task agent:far task:a 1', 'and becomes a call');
+SELECT is(fixture.hand(), 'task tools/call skill.far 1', 'which a gateway is handed in the dialect of the endpoint');
+SELECT is((SELECT concat_ws(' ', wants, headers ->> 'accept', body #> '{params,arguments}') FROM handed), 't application/json, text/event-stream {"q": 1}', 'with the payload');
+SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "42"}]}')), 'sent', 'its answer');
+SELECT is(fixture.state('task:a'), 'completed agent:far 1', 'ends the task');
+SELECT is(fixture.last('task:a'), 'task.result agent:far agent:ui {"text": "42"}', 'by a result of the agent');
+SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "43"}]}')), 'lost', 'once');
+
+-- --------------------------------------------------------------- streamed progress
+SELECT fixture.ask('task:b', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.at(60);
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "x", "progress": 1, "total": 2, "message": "half"}}', false), 'pending', 'a part of an answer');
+SELECT is(fixture.last('task:b'), 'task.progress agent:far agent:ui {"total": 2, "message": "half", "progress": 1}', 'is progress');
+SELECT is((SELECT fixture.since_noon(lease_until) FROM clutch.tasks WHERE task_id = 'task:b'), 160.000, 'and patience begins anew');
+SELECT fixture.at(120);
+SELECT is(fixture.hand(), 'nothing', 'nobody else is handed the call meanwhile');
+INSERT INTO handed SELECT o.id, o.attempt, o.kind, NULL, jsonb_build_object('id', 'x'), true FROM clutch.outbox o WHERE o.task_id = 'task:b';
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "id": "x", "result": {"content": [], "structuredContent": {"sum": 3}}}'), 'sent', 'the rest');
+SELECT is(fixture.last('task:b'), 'task.result agent:far agent:ui {"content": [], "structured": {"sum": 3}}', 'is the result');
+
+-- --------------------------------------------------------------------- errors
+SELECT fixture.ask('task:c', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT is(fixture.answer((SELECT jsonb_build_object('jsonrpc', '2.0', 'id', body -> 'id', 'error', '{"code": -32602, "message": "no such thing"}'::jsonb) FROM handed)), 'sent', 'an error is an answer, too');
+SELECT is((SELECT concat_ws(' ', status, code, detail) FROM clutch.tasks WHERE task_id = 'task:c'), 'failed INVALID_PARAMS no such thing', 'which fails the task');
+
+SELECT fixture.at(200);
+SELECT fixture.ask('task:d', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT is(fixture.answer(NULL, true, 503), 'pending', 'the other side does not work');
+SELECT is(fixture.state('task:d'), 'running agent:far 1', 'the task is still running');
+SELECT fixture.at(210);
+SELECT is(fixture.hand(), 'task tools/call skill.far 2', 'the call is tried again');
+SELECT is((SELECT clutch.outbox_done(id, attempt, failure => 'connection refused') FROM handed), 'dead', 'and given up');
+SELECT is((SELECT concat_ws(' ', status, code, detail) FROM clutch.tasks WHERE task_id = 'task:d'), 'failed UNAVAILABLE connection refused', 'which fails the task');
+SELECT is((SELECT e.envelope #>> '{payload,retryable}' FROM clutch.events e WHERE e.task_id = 'task:d' AND e.type = 'task.error'), 'true', 'which may be tried again');
+
+-- the task is tried again, by another call
+SELECT fixture.ask('task:e', skill => 'skill:far', orders => '{"retry": {"max": 1, "initial_ms": 1000}}');
+SELECT fixture.hand();
+SELECT fixture.answer(NULL, true, 410);
+SELECT fixture.at(215);
+SELECT clutch.tick();
+SELECT is(fixture.state('task:e'), 'running agent:far 2', 'a second attempt of the task');
+SELECT is(fixture.hand(), 'task tools/call skill.far 1', 'is another call');
+SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "ok"}]}')), 'sent', 'which may succeed');
+SELECT is(fixture.state('task:e'), 'completed agent:far 2', 'and so does the task');
+
+-- --------------------------------------------------- answers that nobody wants
+SELECT fixture.ask('task:f', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT clutch.cancel('task:f', by_agent => 'agent:ui');
+SELECT is(fixture.answer(fixture.result('{"content": []}'), false), 'void', 'a gateway is told that the task was cancelled');
+SELECT is(fixture.state('task:f'), 'cancelled agent:far 1', 'which it remains');
+SELECT fixture.ask('task:g', skill => 'skill:far');
+SELECT clutch.cancel('task:g', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'nothing', 'and a call that is not wanted any more is not made');
+SELECT is((SELECT state FROM clutch.outbox WHERE task_id = 'task:g'), 'void', 'it is void');
+
+-- ---------------------------------------------- an answer reaches its own task only
+SELECT fixture.ask('task:victim', 'agent:ken', NULL);
+SELECT fixture.claimed('agent:ken');
+SELECT fixture.ask('task:h', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT count(*) AS before FROM clutch.events \gset
+SELECT is(fixture.answer(fixture.result('{"taskId": "task:victim", "status": "completed"}'), false), 'sent', 'an answer that names another task');
+SELECT is(fixture.state('task:victim'), 'running agent:ken 1', 'does not touch it');
+SELECT is(fixture.state('task:h'), 'completed agent:far 1', 'and ends its own');
+SELECT fixture.ask('task:i', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT fixture.answer('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "clutch.task_cancel", "arguments": {"task_id": "task:victim"}}}');
+SELECT is(fixture.state('task:victim'), 'running agent:ken 1', 'nor does one that would cancel it');
+SELECT is(fixture.state('task:i'), 'failed agent:far 1', 'which ends its own');
+SELECT fixture.ask('task:j', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "clutch.send", "arguments": {"type": "task.request", "payload": {}, "to": ["agent:ken"]}}}'), 'dead', 'an answer that is a request');
+SELECT is((SELECT concat_ws(' ', status, code) FROM clutch.tasks WHERE task_id = 'task:j'), 'failed INVALID_ANSWER', 'is none');
+SELECT is((SELECT string_agg(DISTINCT e.task_id, ',') FROM clutch.events e WHERE e.from_agent = 'agent:far' AND e.seq > (SELECT min(seq) FROM clutch.events WHERE task_id = 'task:victim') AND e.type LIKE 'task.%' AND e.task_id = 'task:victim'), NULL, 'nothing is said of the other task in its name');
+
+-- ------------------------------------------------------------------ plain http
+SELECT fixture.ask('task:k', skill => 'skill:plain');
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"sum": 5}'), 'sent', 'an endpoint of http may answer with any JSON');
+SELECT is(fixture.last('task:k'), 'task.result agent:plain agent:ui {"sum": 5}', 'which is the payload of the result');
+SELECT fixture.ask('task:l', skill => 'skill:plain');
+SELECT fixture.hand();
+SELECT is(fixture.answer(NULL, true, 202), 'sent', 'or accept the task');
+SELECT is(fixture.state('task:l'), 'running agent:plain 1', 'which goes on until somebody reports for the agent');
+SELECT fixture.ask('task:m', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT is(fixture.answer(NULL, true, 204), 'dead', 'but an answer without a result is none');
+
+-- ------------------------------------------------------------------------ tools
+SELECT seq AS call FROM clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {"path": "/a"}}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:victim')) \gset
+SELECT is(fixture.hand(), 'tool tools/call read 1', 'a tool.call to a server that is configured is a call');
+SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "inside"}]}')), 'sent', 'its answer');
+SELECT is((SELECT concat_ws(' ', e.type, e.from_agent, e.to_agents[1], e.envelope -> 'payload', e.envelope #>> '{meta,clutch,reply_to}' = (SELECT c.id FROM clutch.events c WHERE c.seq = :call)) FROM clutch.events e ORDER BY e.seq DESC LIMIT 1),
+	'tool.result agent:mcp.files agent:ken {"text": "inside"} t', 'is the result of the tool');
+SELECT is(fixture.fault($$SELECT clutch.send(clutch.envelope('tool.call', 'agent:far', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1'))$$) LIKE '42501 %', true, 'an agent that is not allowed');
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1', task_id => 'task:victim'));
+SELECT fixture.hand();
+SELECT is(fixture.answer(NULL, true, 500), 'dead', 'a tool that does not answer');
+SELECT is((SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}') FROM clutch.events e ORDER BY e.seq DESC LIMIT 1), 'tool.error UNAVAILABLE', 'is a failure of the tool');
+SELECT is(fixture.rebuilt(), 'the same', 'a rebuild makes the same state');
+SELECT * FROM finish();

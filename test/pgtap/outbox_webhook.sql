@@ -1,0 +1,101 @@
+-- Webhooks: endpoints with a filter get the events that fit, in the transaction of the event.
+\ir ../fixtures/tap.sql
+SELECT plan(21);
+
+-- what is to be sent: "type of the event>endpoint", in order
+CREATE FUNCTION fixture.hooked() RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(string_agg(e.type || '>' || o.endpoint, ' ' ORDER BY o.no), 'nothing') FROM clutch.outbox o LEFT JOIN clutch.events e ON e.seq = o.seq WHERE o.state = 'pending'
+$$;
+CREATE FUNCTION fixture.forget() RETURNS void LANGUAGE sql AS $$ SELECT clutch.outbox_drop(id) FROM clutch.outbox $$;
+CREATE FUNCTION fixture.say(n integer, whom text DEFAULT 'agent:ken', more jsonb DEFAULT '{}') RETURNS bigint LANGUAGE sql AS $$
+	SELECT seq FROM clutch.send(clutch.envelope('chat.message', 'agent:ui', ARRAY[whom], payload => jsonb_build_object('n', n), run_id => 'run:1', task_id => 'task:chat') || more)
+$$;
+
+SELECT fixture.agent('ken', 9);
+SELECT fixture.say(1);
+SELECT is(fixture.hooked(), 'nothing', 'without an endpoint, nothing is sent');
+INSERT INTO clutch.endpoint (name, url) VALUES ('plain', 'https://a.example');
+SELECT fixture.say(1);
+SELECT is(fixture.hooked(), 'nothing', 'nor to one that has no filter');
+
+INSERT INTO clutch.endpoint (name, url, filter) VALUES ('results', 'https://a.example', '{"type": ["task.result", "routing.*"]}'), ('big', 'https://b.example', '{"type": "chat.message", "path": "$.payload ? (@.n > 5)"}');
+SELECT fixture.say(1), fixture.say(6);
+SELECT is(fixture.hooked(), 'chat.message>big', 'an event that fits');
+SELECT is((SELECT concat_ws(' ', kind, run_id, task_id, body, agent_id) FROM clutch.outbox), 'event run:1 task:chat', 'belongs to its run and task, and the body is not made yet');
+SELECT fixture.forget();
+SELECT fixture.ask('task:a');
+SELECT is(fixture.hooked(), 'routing.decision>results', 'an event of the database itself');
+SELECT fixture.claimed('agent:ken');
+SELECT clutch.finish('agent:ken', 'task:a', '{"r": 1}', 1);
+SELECT is(fixture.hooked(), 'routing.decision>results task.result>results', 'a report');
+SELECT clutch.finish('agent:ken', 'task:a', '{"r": 1}', 1);
+SELECT is(fixture.hooked(), 'routing.decision>results task.result>results', 'a duplicate is not sent again');
+
+BEGIN;
+SELECT fixture.say(7);
+SAVEPOINT s;
+SELECT fixture.say(8);
+ROLLBACK TO s;
+COMMIT;
+SELECT is((SELECT string_agg(e.envelope #>> '{payload,n}', ',') FROM clutch.outbox o JOIN clutch.events e USING (seq) WHERE o.endpoint = 'big'), '7', 'what is rolled back is not sent');
+SELECT fixture.forget();
+
+-- an INSERT, and a batch
+INSERT INTO clutch.events (envelope) SELECT clutch.envelope('chat.message', 'agent:ui', payload => jsonb_build_object('n', n)) FROM generate_series(5, 7) n;
+SELECT clutch.send_batch(ARRAY[clutch.envelope('chat.message', 'agent:ui', payload => '{"n": 9}')]);
+SELECT is(fixture.hooked(), 'chat.message>big chat.message>big chat.message>big', 'every way into the log counts');
+SELECT fixture.forget();
+
+-- what a backend remembers
+BEGIN;
+DELETE FROM clutch.endpoint WHERE name = 'big';
+SELECT fixture.say(7);
+SELECT is(fixture.hooked(), 'nothing', 'an endpoint that was removed gets nothing');
+ROLLBACK;
+SELECT fixture.say(7);
+SELECT is(fixture.hooked(), 'chat.message>big', 'unless that is rolled back');
+SELECT fixture.forget();
+BEGIN;
+INSERT INTO clutch.endpoint (name, url, filter) VALUES ('late', 'https://c.example', '{}');
+ROLLBACK;
+SELECT fixture.say(1);
+SELECT is(fixture.hooked(), 'nothing', 'an endpoint that was never there');
+
+-- inboxes: the groups of an agent may change
+DELETE FROM clutch.endpoint WHERE filter IS NOT NULL;
+INSERT INTO clutch.endpoint (name, url, filter) VALUES ('ken', 'https://k.example', '{"agent": "agent:ken", "type": ["chat.message", "task.request"]}');
+SELECT fixture.say(1), fixture.say(1, 'agent:lois'), fixture.say(1, 'group:team');
+SELECT is(fixture.hooked(), 'chat.message>ken', 'what is addressed to an agent');
+SELECT clutch.join_group('group:team', 'agent:ken');
+SELECT fixture.say(2, 'group:team');
+SELECT is(fixture.hooked(), 'chat.message>ken chat.message>ken', 'or to its groups, as they are now');
+SELECT fixture.forget();
+SELECT fixture.ask('task:b');
+SELECT is(fixture.hooked(), 'task.request>ken', 'and requests that it was given');
+SELECT fixture.forget();
+
+-- what is sent is made when it is claimed
+DELETE FROM clutch.endpoint WHERE filter IS NOT NULL;
+INSERT INTO clutch.endpoint (name, url, filter) VALUES ('all', 'https://a.example', '{"type": "chat.message"}');
+SELECT fixture.say(3) AS redacted, fixture.say(4) AS pruned, fixture.say(5) AS kept \gset
+SELECT clutch.redact(:redacted, 'privacy');
+SELECT is((SELECT string_agg(coalesce(c.body::jsonb #>> '{data,n}', 'none'), ',') FROM clutch.outbox_claim(9) c), 'none,4,5', 'what was redacted meanwhile is not sent');
+SELECT fixture.forget();
+
+-- what was said before is not said again
+SELECT fixture.say(5);
+SELECT clutch.rebuild();
+SELECT is(fixture.hooked(), 'chat.message>all', 'a rebuild sends nothing again');
+SELECT clutch.cancel_run('run:1');
+SELECT fixture.forget();
+CREATE TEMP TABLE exported AS SELECT array_agg(line) AS lines FROM clutch.export('run:1') line;
+SELECT fixture.at(0);
+SELECT clutch.prune('infinity');
+SELECT is((SELECT count(*) FROM clutch.outbox), 0::bigint, 'nothing is left to be sent');
+SELECT fixture.say(6, more => '{"run_id": "run:2"}') AS seq \gset
+SELECT ok(clutch.import((SELECT lines FROM exported)) > 0, 'a run of another database');
+SELECT is((SELECT count(*) FROM clutch.outbox o JOIN clutch.events e USING (seq) WHERE e.run_id = 'run:1'), 0::bigint, 'is not sent');
+SELECT clutch.prune('infinity');
+SELECT clutch.outbox_claim(9);
+SELECT is((SELECT string_agg(concat_ws(' ', o.state, regexp_replace(o.failure, '[0-9]+', 'n')), ',') FROM clutch.outbox o), 'dead event n is not in the log any more', 'an event that is gone leaves a dead letter');
+SELECT * FROM finish();
