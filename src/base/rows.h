@@ -409,6 +409,13 @@ extern RowLock rows_lock(RowScan *scan, RowLockMode mode, bool wait);
 extern HeapTuple rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls);
 extern ItemPointerData rows_insert(StateTable table, Datum *values, bool *nulls);
 
+/*
+ * What the function writes is seen by this transaction when it has returned, and it must
+ * write no row twice.  For a transaction that writes millions of rows more than once: the
+ * server remembers each pair of commands that have made and replaced a row.
+ */
+extern void rows_batch(void (*write) (void *arg), void *arg);
+
 /* --- rows_in_place.c --- */
 
 /*

@@ -88,6 +88,31 @@ rows_refuse_columns(StateTable table, TupleDesc desc)
 					 errhint("Drop the column, and keep your own data in a table of your own.")));
 }
 
+static bool is_batch = false;
+
+static void
+rows_written(void)
+{
+	if (!is_batch)
+		CommandCounterIncrement();
+}
+
+void
+rows_batch(void (*write) (void *arg), void *arg)
+{
+	is_batch = true;
+	PG_TRY();
+	{
+		write(arg);
+	}
+	PG_FINALLY();
+	{
+		is_batch = false;
+	}
+	PG_END_TRY();
+	CommandCounterIncrement();
+}
+
 /* A column that a user added and dropped again stays behind, and is always null. */
 HeapTuple
 rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls)
@@ -119,7 +144,7 @@ rows_insert(StateTable table, Datum *values, bool *nulls)
 	rows_insert_entries(table, rel, values, nulls, &tid, ENTRIES_ALL);
 	heap_freetuple(tuple);
 	table_close(rel, NoLock);
-	CommandCounterIncrement();
+	rows_written();
 	return tid;
 }
 
@@ -137,7 +162,7 @@ rows_replace(StateTable table, Relation rel, ItemPointer tid, HeapTuple tuple, D
 	if (entries != ENTRIES_NONE)
 		rows_insert_entries(table, rel, values, nulls, tid, entries);
 	heap_freetuple(tuple);
-	CommandCounterIncrement();
+	rows_written();
 }
 
 void
@@ -208,7 +233,7 @@ rows_delete(StateTable table, ItemPointer tid)
 
 	simple_heap_delete(rel, tid);
 	table_close(rel, NoLock);
-	CommandCounterIncrement();
+	rows_written();
 }
 
 bool
@@ -222,7 +247,7 @@ rows_delete_if_free(StateTable table, ItemPointer tid)
 	table_close(rel, NoLock);
 	if (result != TM_Ok)
 		return false;
-	CommandCounterIncrement();
+	rows_written();
 	return true;
 }
 

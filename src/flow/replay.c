@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/rows.h"
 #include "flow/replay.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
@@ -156,7 +157,7 @@ replay_entry_find(Slice task_id)
 	return entry;
 }
 
-static void
+static ReplayEntry *
 replay_entry_add(Task *task)
 {
 	ReplayEntry *entry = MemoryContextAllocZero(replay_context, sizeof(ReplayEntry));
@@ -170,6 +171,7 @@ replay_entry_add(Task *task)
 	bucket->first = entry;
 	dlist_push_tail(&by_age, &entry->age);
 	nkept++;
+	return entry;
 }
 
 static void
@@ -189,13 +191,26 @@ replay_entry_remove(ReplayEntry *entry)
 	nkept--;
 }
 
+/* until so many are left, whose number arg points to */
 static void
-replay_evict_oldest(void)
+replay_evict_oldest(void *arg)
 {
-	ReplayEntry *entry = dlist_head_element(ReplayEntry, age, &by_age);
+	const int64 *most = arg;
 
-	replay_task_write(entry->task);
-	replay_entry_remove(entry);
+	while (nkept > *most)
+	{
+		ReplayEntry *entry = dlist_head_element(ReplayEntry, age, &by_age);
+
+		CHECK_FOR_INTERRUPTS();
+		replay_task_write(entry->task);
+		replay_entry_remove(entry);
+	}
+}
+
+static void
+replay_evict(int64 most)
+{
+	rows_batch(replay_evict_oldest, &most);
 }
 
 Task *
@@ -206,19 +221,14 @@ replay_find(Slice task_id)
 	return entry != NULL ? entry->task : task_look(task_id, ROWS_LATEST);
 }
 
+/* What is over is written before anything else. */
 void
 replay_keep(Task *task)
 {
 	ReplayEntry *entry = replay_entry_find(task->task_id);
 	Task	   *before;
 
-	if (task_status_is_over(task->status))
-	{
-		replay_task_write(task);
-		if (entry != NULL)
-			replay_entry_remove(entry);
-	}
-	else if (entry != NULL)
+	if (entry != NULL)
 	{
 		/* the copy comes first: the task may be the very one that is kept */
 		before = entry->task;
@@ -226,21 +236,17 @@ replay_keep(Task *task)
 		pfree(before);
 	}
 	else
-	{
-		replay_entry_add(task);
-		while (nkept > REPLAY_MOST)
-			replay_evict_oldest();
-	}
+		entry = replay_entry_add(task);
+	if (task_status_is_over(entry->task->status))
+		dlist_move_head(&by_age, &entry->age);
+	if (nkept > REPLAY_MOST)
+		replay_evict(REPLAY_MOST - REPLAY_BATCH);
 }
 
 int64
 replay_end(void)
 {
-	while (nkept > 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		replay_evict_oldest();
-	}
+	replay_evict(0);
 	MemoryContextDelete(replay_context);
 	buckets = NULL;
 	return nwritten;
