@@ -22,6 +22,9 @@ BEGIN
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) owner)'
 				 WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.payload_type,clutch.adapter}'::regclass[])
 				 THEN 'WHERE NOT builtin'
+				 -- the rows are there when the extension is created, and count from 0
+				 WHEN member OPERATOR(pg_catalog.=) 'clutch.quota_refusal'::regclass
+				 THEN 'WHERE false'
 				 ELSE '' END);
 	END LOOP;
 END

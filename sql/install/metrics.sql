@@ -27,6 +27,7 @@ FROM (VALUES
 	('clutch_artifact_chunks_unreferenced', 'gauge', 'Chunks of content that belong to no artifact and to no upload. Other than 0, somebody has written to the tables.'),
 	('clutch_outbox_calls', 'gauge', 'Calls in the outbox by state: pending, sent, given up, and void because nobody wants the answer any more.'),
 	('clutch_outbox_overdue_seconds', 'gauge', 'How long the first call of the outbox has been due, except to endpoints that are paused. If it grows, no gateway sends.'),
+	('clutch_quota_refusals_total', 'counter', 'What quotas have refused, by the kind of quota, since the extension was created or the database was restored.'),
 	('clutch_dead_rows', 'gauge', 'Dead rows of the tables of clutch that await VACUUM, according to the statistics.')
 ) AS m(name, type, help);
 COMMENT ON VIEW clutch.metric_names IS 'the metrics of clutch.metrics(), with their types and help texts for Prometheus';

@@ -9,6 +9,17 @@ CREATE TABLE clutch.quota (
 	CONSTRAINT quota_pkey PRIMARY KEY (grantee, what)
 );
 
+-- How often the quotas of each kind have refused something.  A refusal ends its
+-- transaction, so the number is changed in place, outside of it: see trust/quota.h.
+CREATE TABLE clutch.quota_refusal (
+	what			text COLLATE "C" NOT NULL,
+	n				bigint NOT NULL,
+	CONSTRAINT quota_refusal_pkey PRIMARY KEY (what)
+);
+INSERT INTO clutch.quota_refusal (what, n)
+VALUES ('open_requests', 0), ('steps', 0), ('subscriptions', 0), ('subscription_members', 0), ('schedules', 0),
+	('artifact_bytes', 0), ('events_per_minute', 0), ('bytes_per_minute', 0), ('bytes_per_day', 0);
+
 -- For which role a request or a step counts; only for roles that have a quota of it.
 CREATE TABLE clutch.open_work (
 	grantee			regrole NOT NULL,	-- dumped by name

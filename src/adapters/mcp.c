@@ -109,7 +109,7 @@ mcp_without_meta(const Json *object)
 {
 	Json	   *rest = json_new_object();
 
-	for (int i = 0; object != NULL && i < object->n; i++)
+	for (int i = 0; json_is(object, JSON_OBJECT) && i < object->n; i++)
 		if (!slice_equal(object->keys[i], SLICE_OF("_meta")))
 			json_put_member(rest, object->keys[i], object->items[i]);
 	return rest;

@@ -12,6 +12,8 @@
 #include "adapters/translation_part.h"
 
 #include "adapters/credential.h"
+#include "protocol/envelope.h"
+#include "protocol/problem.h"
 #include "utils/fmgrprotos.h"
 
 /* -------------------------------------------------------------- the carrier */
@@ -110,11 +112,22 @@ translation_unmarked(const Adapter *adapter, const Json *envelope)
 	return copy;
 }
 
+/* the document that the adapter writes, as a copy that can be changed */
+static Json *
+translation_write(const Adapter *adapter, const Json *envelope)
+{
+	Json	   *document = json_copy(adapter->outbound(adapter, envelope));
+
+	if (document == NULL)
+		adapter_unsupported(adapter, envelope);
+	return document;
+}
+
 /* a document of an envelope that never was foreign, with the carrier */
 static Json *
 translation_carry(const Adapter *adapter, const Json *envelope)
 {
-	Json	   *document = json_copy(adapter->outbound(adapter, envelope));
+	Json	   *document = translation_write(adapter, envelope);
 	Json	   *back = translation_bearer(adapter, adapter->inbound(adapter, document, json_new_object()));
 	Json	   *changes = json_difference(back != NULL ? back : json_new_object(), envelope);
 	const char *carrier = translation_carrier_path(adapter, document);
@@ -130,7 +143,7 @@ translation_unkept(const Adapter *adapter, const Json *envelope, bool is_carried
 {
 	Json	   *unmarked = translation_unmarked(adapter, envelope);
 
-	return is_carried ? translation_carry(adapter, unmarked) : json_copy(adapter->outbound(adapter, unmarked));
+	return is_carried ? translation_carry(adapter, unmarked) : translation_write(adapter, unmarked);
 }
 
 Json *
@@ -144,20 +157,39 @@ translation_outbound(const Adapter *adapter, const Json *envelope)
 
 /* ------------------------------------------------------------------ inbound */
 
+/* what the document has and the envelope does not become by itself */
+static Json *
+translation_lost(const Translation *t, const Json *envelope, bool is_carried)
+{
+	return json_difference(translation_unkept(t->adapter, envelope, is_carried), t->document);
+}
+
 /*
- * Notes in the envelope what the document has and the envelope does not become by itself.
- * The presence of "kept" says that the envelope was foreign.
+ * Notes that in the envelope.  The presence of "kept" says that the envelope was foreign; it
+ * is there before its value is known, since the objects around it may be there for it alone.
  */
 static void
 translation_keep(const Translation *t, Json *envelope, bool is_carried)
 {
-	Json	   *kept = json_difference(translation_unkept(t->adapter, envelope, is_carried), t->document);
-
-	if (is_carried && kept->n == 0)
+	if (is_carried && translation_lost(t, envelope, true)->n == 0)
 		return;
 	if (is_carried)
 		adapter_note(t->adapter, envelope, "/carried", json_of_bool(true));
-	adapter_note(t->adapter, envelope, "/kept", kept);
+	adapter_note(t->adapter, envelope, "/kept", json_new_array());
+	adapter_note(t->adapter, envelope, "/kept", translation_lost(t, envelope, is_carried));
+}
+
+/* What leads to it comes from outside, and adapters write only envelopes that are valid. */
+static void
+translation_require_valid(const Translation *t, const Json *envelope)
+{
+	ProblemList *list = problem_list();
+	Envelope	read;
+
+	envelope_read(json_write(envelope), &read, list);
+	if (list->n > 0)
+		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document), list->items[0].code,
+					  "it leads to an envelope that is not valid at \"%s\"", list->items[0].path);
 }
 
 /* Makes the envelope of a document that was made of an envelope. */
@@ -173,6 +205,7 @@ translation_inbound_carried(Translation *t, List *envelopes, const Json *changes
 		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document), "WRONG_TYPE", "it does not lead to an envelope");
 	if (!translation_complete(t, bearer, 0))
 		return NIL;
+	translation_require_valid(t, bearer);
 	translation_keep(t, bearer, true);
 	return list_make1(bearer);
 }

@@ -113,9 +113,12 @@ json_insert(Json *container, int place, Slice key, Json *item)
 Json *
 json_copy(const Json *value)
 {
-	Json	   *copy = palloc(sizeof(Json));
+	Json	   *copy;
 
 	check_stack_depth();
+	if (value == NULL)
+		return NULL;
+	copy = palloc(sizeof(Json));
 	*copy = *value;
 	if (value->n == 0)
 	{
@@ -386,7 +389,7 @@ json_put_step(Json *value, Slice step, Json *item)
 void
 json_put(Json *value, const char *path, Json *item)
 {
-	while (item != NULL && *path != '\0')
+	while (value != NULL && item != NULL && *path != '\0')
 	{
 		Slice		step = json_path_next(&path);
 		int			place = json_find(value, step);

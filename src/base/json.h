@@ -66,7 +66,7 @@ extern Json *json_of_text(Slice text);	/* not copied */
 extern Json *json_of_cstring(const char *text);	/* not copied */
 extern Json *json_of_int(int64 number);
 extern Json *json_of_bool(bool boolean);
-extern Json *json_copy(const Json *value);
+extern Json *json_copy(const Json *value);	/* of NULL: NULL */
 
 /*
  * The value that a text stands for; NULL if it is not JSON, or contains what a jsonb
@@ -103,7 +103,7 @@ extern char *json_path_index(const char *path, int index);
 
 /*
  * Puts a value at a path, in place of what is there.  Objects on the way are made;
- * nothing is done if the way leads through something else, or if the value is NULL.
+ * nothing is done if the way leads through something else, or if one of the two is NULL.
  */
 extern void json_put(Json *value, const char *path, Json *item);
 extern void json_put_text(Json *value, const char *path, Slice text);	/* absent: nothing is done */

@@ -62,6 +62,7 @@
 	X(PRINCIPAL, "principal", 6) \
 	X(PRIVILEGE, "privilege", 3) \
 	X(QUOTA, "quota", 3) \
+	X(QUOTA_REFUSAL, "quota_refusal", 2) \
 	X(TRAFFIC, "traffic", 4) \
 	X(OPEN_WORK, "open_work", 4) \
 	X(RUN_SCOPE, "run_scope", 2) \
@@ -142,6 +143,7 @@ enum
 	X(PRINCIPAL, "principal_pkey")	/* grantee, agent_id */ \
 	X(PRIVILEGE, "privilege_pkey")	/* grantee, privilege */ \
 	X(QUOTA, "quota_pkey")	/* grantee, what */ \
+	X(QUOTA_REFUSAL, "quota_refusal_pkey")	/* what */ \
 	X(TRAFFIC, "traffic_key")	/* grantee, minute */ \
 	X(OPEN_WORK, "open_work_pkey")	/* grantee, what, task_id, seq */ \
 	X(OPEN_WORK_SEQ, "open_work_seq") \
@@ -426,6 +428,13 @@ extern void rows_batch(void (*write) (void *arg), void *arg);
  */
 extern void rows_set_in_place(StateTable table, StateIndex index, Slice key, const int *columns,
 						   const int32 *numbers, int n);
+
+/*
+ * Adds 1 to a bigint column of the row whose first column is the key, in the same way.
+ * Several transactions may do so at once, and each counts; nothing else changes the row.
+ * Does nothing if there is no such row.
+ */
+extern void rows_count_in_place(StateTable table, StateIndex index, Slice key, int column);
 
 /* --- rows_write.c --- */
 

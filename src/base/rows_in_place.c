@@ -21,7 +21,7 @@
 
 /* The columns are of fixed length and not null, so the row stays as long as it is. */
 static HeapTuple
-rows_with_numbers(HeapTuple tuple, TupleDesc desc, const int *columns, const int32 *numbers, int n)
+rows_with_numbers(HeapTuple tuple, TupleDesc desc, const int *columns, const Datum *numbers, int n)
 {
 	Datum	   *values = palloc0(sizeof(Datum) * desc->natts);
 	bool	   *nulls = palloc0(sizeof(bool) * desc->natts);
@@ -30,35 +30,73 @@ rows_with_numbers(HeapTuple tuple, TupleDesc desc, const int *columns, const int
 
 	for (i = 0; i < n; i++)
 	{
-		values[columns[i] - 1] = Int32GetDatum(numbers[i]);
+		values[columns[i] - 1] = numbers[i];
 		replaces[columns[i] - 1] = true;
 	}
 	return heap_modify_tuple(tuple, desc, values, nulls, replaces);
 }
+
+/* a row that is being changed in place: its page is locked between begin and finish */
+typedef struct RowInPlace
+{
+	Relation	rel;
+	Relation	index;
+	HeapTuple	tuple;			/* invalid: there is no such row */
+	void	   *state;
+} RowInPlace;
 
 /*
  * What PostgreSQL does with the horizons of pg_class and pg_database.  The scan
  * key has the collation "C", as the columns of our keys have.  Without a snapshot, the
  * newest version of the row is found.
  */
-void
-rows_set_in_place(StateTable table, StateIndex index, Slice key, const int *columns,
-			   const int32 *numbers, int n)
+static void
+rows_begin_in_place(RowInPlace *row, StateTable table, StateIndex index, Slice key)
 {
-	Relation	rel = rows_open(table, RowExclusiveLock);
-	Relation	index_rel = rows_open_index(index, AccessShareLock);
-	HeapTuple	tuple;
-	void	   *state;
 	ScanKeyData scan_key;
 
 	rows_require_writable();
+	row->rel = rows_open(table, RowExclusiveLock);
+	row->index = rows_open_index(index, AccessShareLock);
 	ScanKeyInit(&scan_key, 1, BTEqualStrategyNumber, F_TEXTEQ,
 				PointerGetDatum(slice_to_text(key)));
-	systable_inplace_update_begin(rel, RelationGetRelid(index_rel), true, NULL, 1, &scan_key,
-								  &tuple, &state);
-	if (HeapTupleIsValid(tuple))
-		systable_inplace_update_finish(state, rows_with_numbers(tuple, RelationGetDescr(rel),
-															   columns, numbers, n));
-	index_close(index_rel, NoLock);
-	table_close(rel, NoLock);
+	systable_inplace_update_begin(row->rel, RelationGetRelid(row->index), true, NULL, 1, &scan_key,
+								  &row->tuple, &row->state);
+}
+
+static void
+rows_finish_in_place(RowInPlace *row, const int *columns, const Datum *numbers, int n)
+{
+	if (HeapTupleIsValid(row->tuple))
+		systable_inplace_update_finish(row->state, rows_with_numbers(row->tuple, RelationGetDescr(row->rel),
+																	 columns, numbers, n));
+	index_close(row->index, NoLock);
+	table_close(row->rel, NoLock);
+}
+
+void
+rows_set_in_place(StateTable table, StateIndex index, Slice key, const int *columns,
+				  const int32 *numbers, int n)
+{
+	Datum	   *values = palloc(sizeof(Datum) * n);
+	RowInPlace	row;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		values[i] = Int32GetDatum(numbers[i]);
+	rows_begin_in_place(&row, table, index, key);
+	rows_finish_in_place(&row, columns, values, n);
+}
+
+void
+rows_count_in_place(StateTable table, StateIndex index, Slice key, int column)
+{
+	RowInPlace	row;
+	Datum		number = (Datum) 0;
+	bool		isnull;
+
+	rows_begin_in_place(&row, table, index, key);
+	if (HeapTupleIsValid(row.tuple))
+		number = Int64GetDatum(DatumGetInt64(heap_getattr(row.tuple, column, RelationGetDescr(row.rel), &isnull)) + 1);
+	rows_finish_in_place(&row, &column, &number, 1);
 }

@@ -92,9 +92,8 @@ contract_compare_workflow(const Envelope *request, const RunBinding *asked, cons
 		contract_refuse_other(request, bound);
 }
 
-/* The run is bound to the workflow that the request names, and perhaps was before. */
-static void
-contract_bind(const Task *task, const Envelope *request)
+bool
+contract_bind(const Envelope *request, bool run_has_tasks)
 {
 	RunBinding	asked;
 	RunBinding	bound;
@@ -105,16 +104,26 @@ contract_bind(const Task *task, const Envelope *request)
 	{
 		RunBinding	next = asked;
 
-		if (binding_await_run(task->run_id, &bound))
+		if (binding_await_run(request->run_id, &bound))
 		{
 			contract_compare_workflow(request, &asked, &bound);
-			return;
+			return false;
 		}
-		if (!task_is_among_first(task, 1, ROWS_DIRTY))
+		if (run_has_tasks)
 			contract_refuse_other(request, NULL);
-		if (!contract_bind_run(task->run_id, &next, WORKFLOW_REGISTERED, &is_news))
+		if (!contract_bind_run(request->run_id, &next, WORKFLOW_REGISTERED, &is_news))
 			contract_refuse_workflow(request);
 	}
+	return true;
+}
+
+void
+contract_confirm(const Task *task, const Envelope *request)
+{
+	if (task == NULL)
+		binding_forget_run(request->run_id);
+	else if (!task_is_among_first(task, 1, ROWS_DIRTY))
+		contract_refuse_other(request, NULL);
 }
 
 /* false: the run is not bound, or to a definition that this database does not have */
@@ -247,9 +256,7 @@ contract_begin(const Task *task, const Envelope *request)
 	Workflow	workflow;
 	const WorkflowStep *step;
 
-	if (slice_present(request->orders.workflow))
-		contract_bind(task, request);
-	else if (!binding_await_run(task->run_id, &binding))
+	if (!slice_present(request->orders.workflow) && !binding_await_run(task->run_id, &binding))
 	{
 		if (slice_present(request->orders.step_of))
 			contract_refuse_step(request, NULL);

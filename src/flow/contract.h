@@ -22,8 +22,26 @@
 #include "task/task.h"
 
 /*
- * The request has just made the task.  Raises KL004 if the workflow or the step does
- * not fit the run, or a step before it has not been done.
+ * The request names a workflow, and its task does not exist.  Binds the run to it, unless
+ * it is bound already; returns whether this request has bound it.  Raises KL004 if there
+ * is no such workflow, or the run is bound to another one or was begun without one.
+ *
+ * Called before the seq of the request is drawn.  So a request without a workflow that has
+ * a later seq finds the binding; one with an earlier seq that does not find it has its
+ * task in the table by now, and contract_confirm finds that.
+ */
+extern bool contract_bind(const Envelope *request, bool run_has_tasks);
+
+/*
+ * To be called when contract_bind has returned true, and the row of the task is written.
+ * Raises KL004 if another request of the run came first.  NULL: another transaction has
+ * requested the task meanwhile, so the run is not bound after all.
+ */
+extern void contract_confirm(const Task *task, const Envelope *request);
+
+/*
+ * The request has just made the task.  Raises KL004 if the step does not fit the run, or
+ * a step before it has not been done.
  */
 extern void contract_begin(const Task *task, const Envelope *request);
 

@@ -152,23 +152,30 @@ intake_begin_task(Task *task, const Envelope *request, bool has_children, Timest
 /*
  * The row of a new task, with the event's scope and seq.  NULL: the task exists.
  * Usually it does not, so nothing looks for it before, unless the request names
- * a scope or a visibility, which are judged differently for a task that exists.
+ * a scope, a visibility or a workflow, which count only for a task that is new.
  */
 static Task *
 intake_request_create(Event *event, int depth)
 {
 	const Envelope *request = &event->envelope;
-	bool		is_named = slice_present(request->orders.scope) ||
+	bool		names_workflow = slice_present(request->orders.workflow);
+	bool		is_named = slice_present(request->orders.scope) || names_workflow ||
 		request->orders.visibility != VISIBILITY_UNSAID;
 	bool		run_has_tasks;
+	bool		binds;
+	Task	   *task;
 
 	if (is_named && task_lock_requested(request->task_id) != NULL)
 		return NULL;
 	run_has_tasks = is_named && task_run_has_any(request->run_id);
 	event->scope = scope_of_request(request, run_has_tasks);
 	visibility_set(request, run_has_tasks);
+	binds = names_workflow && contract_bind(request, run_has_tasks);
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
-	return task_create(request, event->scope, depth, event->seq, event->received_at);
+	task = task_create(request, event->scope, depth, event->seq, event->received_at);
+	if (binds)
+		contract_confirm(task, request);
+	return task;
 }
 
 bool

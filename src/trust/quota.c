@@ -26,6 +26,16 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_quota, QUOTA);
 
+/* columns of clutch.quota_refusal; n is changed in place */
+enum
+{
+	Anum_quota_refusal_what = 1,
+	Anum_quota_refusal_n,
+	Natts_quota_refusal = Anum_quota_refusal_n
+};
+
+ROWS_CHECK_COLUMNS(Natts_quota_refusal, QUOTA_REFUSAL);
+
 /* the names in clutch.quota.what, and what to do when there is too much of it */
 static const struct
 {
@@ -238,6 +248,9 @@ quota_check(const QuotaLimits *limits, QuotaKind kind, int64 total, int64 added,
 
 	if (total <= limits->of[kind])
 		return;
+	/* the error undoes what the transaction has written, but not this */
+	rows_count_in_place(TABLE_QUOTA_REFUSAL, INDEX_QUOTA_REFUSAL, slice_of_cstring(kinds[kind].name),
+						Anum_quota_refusal_n);
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_QUOTA_EXCEEDED),
 			 errproblem_with(place, "QUOTA_EXCEEDED", quota_members(limits, kind, used, added, until)),

@@ -55,7 +55,8 @@ extern const QuotaLimits *quota_limits(uint32 kinds);
 /*
  * Raises KL013, code QUOTA_EXCEEDED, if total is more than the limit.  added is the part
  * of it that the caller has just added.  until is the time at which a part of it
- * stops counting, or 0 if nobody knows.
+ * stops counting, or 0 if nobody knows.  The refusal is counted in clutch.quota_refusal
+ * by its kind, and stays counted although the transaction, or the savepoint, is rolled back.
  */
 extern void quota_check(const QuotaLimits *limits, QuotaKind kind, int64 total, int64 added,
 						TimestampTz until, const char *place);

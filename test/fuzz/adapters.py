@@ -5,7 +5,7 @@
 
 Takes the samples in test/fixtures/adapters/ apart (values swapped, members
 dropped, made up and moved, texts that are long or strange, deep nesting,
-carriers and notes that nobody has written) and hands each to clutch.inbound,
+carriers and notes that nobody has written or somebody has changed) and hands each to clutch.inbound,
 by itself and under the name of its adapter, and to clutch.ingest.  Half as many
 envelopes of these samples, with payloads and notes that somebody has changed, are
 handed to clutch.outbound.  Fails
@@ -235,6 +235,44 @@ def changed(rng, adapter, envelope, pool):
     return made
 
 
+def carriers(cursor, adapter, made):
+    """Documents of envelopes that never were foreign, which are completed by what they carry."""
+    found = []
+    for envelope in made:
+        plain = json.loads(json.dumps(envelope))
+        plain.get("meta", {}).pop(adapter, None)
+        try:
+            cursor.execute("SELECT clutch.outbound(%s, %s)", (write(plain), adapter))
+            found.append(cursor.fetchone()[0])
+        except psycopg2.Error:
+            pass                # a type for which the dialect has no form
+        cursor.connection.rollback()
+    return found
+
+
+def misled(rng, document, pool):
+    """The document with a carrier that leads somewhere else."""
+    made = json.loads(json.dumps({"root": document}))
+    for path in list(places(made)):
+        value = get(made, path)
+        text = isinstance(value, str) and value.startswith('[{"')
+        changes = json.loads(value) if text else value
+        if not isinstance(changes, list) or not changes or not all(isinstance(c, dict) and "path" in c for c in changes):
+            continue
+        for _ in range(rng.choice([1, 1, 2, 4])):
+            change = rng.choice(changes)
+            what = rng.randrange(4)
+            if what == 0:
+                change.pop("is", None)
+            elif what == 1:
+                changes.append({"path": rng.choice(["/payload/x", "/to/1", "/meta/x", "/requires", "/attachments", "/payload_type", "/attempt"]), "is": anything(rng, pool)})
+            else:
+                change["is"] = anything(rng, pool)
+        get(made, path[:-1])[path[-1]] = write(changes) if text else changes
+        break
+    return made["root"]
+
+
 def memory_kb(cursor):
     cursor.execute("SELECT pg_backend_pid()")
     with open("/proc/%d/status" % cursor.fetchone()[0]) as status:
@@ -248,13 +286,15 @@ def fuzz(cursor, rng, adapter, samples, count):
     pool = [get(s["raw"], p) for s in samples for p in places(s["raw"])]
     made = envelopes(cursor, adapter, samples)
     pieces = [get(e, p) for e in made for p in places(e)]
+    carrying = carriers(cursor, adapter, made)
     seen, faults, early = collections.Counter(), 0, None
     for done in range(0, count * 3 // 2, BATCH):
         if done % (3 * BATCH) == 0:
             documents = [write(changed(rng, adapter, rng.choice(made), pieces)) for _ in range(BATCH)]
             cursor.execute("SELECT * FROM pg_temp.write(%s, %s)", (documents, adapter))
         else:
-            documents = [write(mutated(rng, rng.choice(samples)["raw"], pool)) for _ in range(BATCH)]
+            documents = [write(misled(rng, rng.choice(carrying), pieces) if rng.random() < 0.15 else
+                               mutated(rng, rng.choice(samples)["raw"], pool)) for _ in range(BATCH)]
             context = rng.choice(samples).get("context", {})
             if rng.random() < 0.2:
                 context = dict(context, agent_id="agent:gate")

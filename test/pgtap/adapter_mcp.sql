@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter mcp
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 15);
+SELECT plan((SELECT count(*)::int FROM outcome) + 17);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -58,5 +58,10 @@ SELECT is(clutch.outbound(changed, 'mcp') ->> 'method', 'notifications/tasks/sta
 FROM fixture.sample s, (VALUES ('5'::jsonb), ('"/elsewhere"')) AS v(at), LATERAL (SELECT fixture.made(s.raw, 'mcp', s.context)) AS m(e),
 	LATERAL (SELECT jsonb_set(e, '{meta,mcp}', (e #> '{meta,mcp}') || jsonb_build_object('at', at))) AS c(changed)
 WHERE s.raw @> '{"method": "notifications/tasks/status", "params": {"taskId": "t-3"}}';
+
+-- a carrier that nobody has written
+SELECT throws_like(format($$SELECT clutch.inbound(%L, 'mcp')$$, raw), '%at "/result/_meta/clutch": it leads to an envelope that is not valid at "/payload"', 'a carrier leads to an envelope, or the document is refused: ' || name)
+FROM (VALUES ('an array', '{"jsonrpc": "2.0", "id": 1, "result": {"action": "accept", "_meta": {"clutch": [{"path": "/payload", "was": {"action": "accept"}, "is": [1]}]}}}'::jsonb),
+	('a text', '{"jsonrpc": "2.0", "id": 1, "result": {"action": "accept", "_meta": {"clutch": [{"path": "/payload", "was": {"action": "accept"}, "is": "x"}]}}}')) AS v(name, raw);
 
 SELECT * FROM finish();

@@ -1,7 +1,7 @@
 -- Who takes part in a run: agents that sent an event of it, were addressed, or have
 -- or had a task of it.  Tested as the roles of agents.
 \ir ../fixtures/tap.sql
-SELECT plan(97);
+SELECT plan(101);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken LOGIN;
 CREATE ROLE clutch_test_lois LOGIN;
@@ -177,9 +177,13 @@ RESET SESSION AUTHORIZATION;
 SELECT fixture.say('ui', 'run:g', 'g1', 'group:desk') \g /dev/null
 SET SESSION AUTHORIZATION clutch_test_eve;
 SELECT is(fixture.fault($$SELECT fixture.say('eve', 'run:g', 'e10')$$), '42501 NOT_A_PARTICIPANT /run_id', 'into the run of a group');
+SELECT is((SELECT string_agg(id, ' ') FROM clutch.events WHERE run_id = 'run:g'), NULL, 'or read it,');
 RESET SESSION AUTHORIZATION;
 INSERT INTO clutch.group_member VALUES ('group:desk', 'agent:eve');
 SET SESSION AUTHORIZATION clutch_test_eve;
+SELECT is((SELECT string_agg(id, ' ') FROM clutch.events WHERE run_id = 'run:g'), 'msg_g1', 'only its members may read it,');
+SELECT is((SELECT string_agg(e.id, ' ') FROM clutch.events e WHERE e.id LIKE 'msg_g_'), 'msg_g1', 'also where they do not name it,');
+SELECT ok('run:g' = ANY (clutch.seen_runs()), 'and have it in the list of their runs;');
 SELECT is(fixture.told($$SELECT fixture.say('eve', 'run:g', 'e10')$$), 'nothing', 'only its members may write');
 
 -- ---------------------------------------------------------- what is rolled back

@@ -141,7 +141,7 @@ foreach my $db (qw(plain plain1 inserts custom custom1 folder data))
 }
 like($copy->safe_psql('careless', 'SELECT code, detail FROM clutch.check()'), qr/TRIGGER_NOT_ALWAYS/,
 	'triggers that --disable-triggers left weakened are reported');
-$copy->safe_psql('careless', $copy->safe_psql('careless', 'SELECT hint FROM clutch.check()'));
+$copy->safe_psql('careless', $copy->safe_psql('careless', q{SELECT hint FROM clutch.check() WHERE code <> 'TIMER_OVERDUE'}));
 is_sound($copy, 'careless', 'its hints followed');
 same_after_rebuild($copy, 'careless', 'careless');
 is($copy->safe_psql('plain1', q{SELECT clutch.send(envelope) IS NOT NULL FROM clutch.events WHERE type = 'chat.message'}), 't',
