@@ -32,6 +32,30 @@ extern DocumentPath path_parse(Slice text);
 
 extern bool path_fits(const DocumentPath *path, Jsonb *document);
 
+/* a member of a document, reached by keys, is this string */
+typedef struct PathEquality
+{
+	SliceList	keys;			/* "$.a.b" has two */
+	Slice		text;
+} PathEquality;
+
+/*
+ * If the path consists of such comparisons, or some of its conditions do: a List of
+ * PathEquality *, palloc'd.  The path fits no document in which none of them holds.
+ * NIL: nothing can be said without trying it.
+ */
+extern List *path_list_equalities(const DocumentPath *path);
+
+/* what stands where the keys of an equality lead to */
+typedef enum PathMember
+{
+	PATH_MEMBER_TEXT,
+	PATH_MEMBER_OTHER,			/* nothing, or something that is equal to no text */
+	PATH_MEMBER_UNCLEAR			/* an array is on the way: the path has to be tried */
+} PathMember;
+
+extern PathMember path_member(const SliceList *keys, Jsonb *document, Slice *text);
+
 /* The first item that the path finds, if it is a string; otherwise absent.  Palloc'd. */
 extern Slice path_first_text(const DocumentPath *path, Jsonb *document);
 

@@ -88,16 +88,8 @@ rule_set_read_rows(RuleSet *set)
 }
 
 static void
-rule_set_index(RuleSet *set)
+rule_set_sum_up(RuleSet *set)
 {
-	int			nphrases = 0;
-	Phrase	   *phrases;
-
-	for (int i = 0; i < set->n; i++)
-		nphrases += set->rules[i].phrases.n;
-	phrases = palloc(sizeof(Phrase) * Max(nphrases, 1));
-	set->wordless = palloc(sizeof(int) * Max(set->n, 1));
-	nphrases = 0;
 	for (int i = 0; i < set->n; i++)
 	{
 		const Rule *rule = &set->rules[i];
@@ -105,13 +97,8 @@ rule_set_index(RuleSet *set)
 		set->routes = set->routes || rule->type == MSG_TASK_REQUEST;
 		if (rule->emit != NULL)
 			set->emitting |= RULE_TYPE_BIT(rule->type);
-		if (rule->phrases.n == 0)
-			set->wordless[set->nwordless++] = i;
-		for (int p = 0; p < rule->phrases.n; p++)
-			phrases[nphrases++] = (Phrase) {i, rule->phrases.items[p]};
 	}
-	set->phrases = phrase_index_make(phrases, nphrases, set->n);
-	pfree(phrases);
+	set->index = rule_index_make(set);
 }
 
 static RuleSet *
@@ -124,7 +111,7 @@ rule_set_read(void)
 
 	set->context = context;
 	rule_set_read_rows(set);
-	rule_set_index(set);
+	rule_set_sum_up(set);
 	MemoryContextSwitchTo(old);
 	return set;
 }
@@ -197,21 +184,20 @@ rule_concerns(const Rule *rule, const Envelope *envelope, Slice scope)
 int
 rule_list_matches(const RuleSet *set, const Envelope *envelope, Slice scope, RuleMatch **matches)
 {
-	bool		has_payload = envelope->payload.type == jbvBinary;
-	PhraseFound *found = NULL;
-	int			nfound = has_payload ?
-		phrase_find(set->phrases, envelope->payload.val.binary.data, &found) : 0;
+	RuleFinds	finds;
 	RuleMatch  *list;
 	int			nlisted = 0;
 	int			n = 0;
 
-	*matches = list = palloc(sizeof(RuleMatch) * Max(nfound + set->nwordless, 1));
-	for (int i = 0; i < nfound; i++)
-		if (rule_concerns(&set->rules[found[i].owner], envelope, scope))
-			list[nlisted++] = (RuleMatch) {&set->rules[found[i].owner], found[i].nwords};
-	for (int i = 0; i < set->nwordless; i++)
-		if (rule_concerns(&set->rules[set->wordless[i]], envelope, scope))
-			list[nlisted++] = (RuleMatch) {&set->rules[set->wordless[i]], 0};
+	rule_index_find(set, envelope, &finds);
+	*matches = list = palloc(sizeof(RuleMatch) * Max(finds.n, 1));
+	for (int i = 0; i < finds.n; i++)
+	{
+		const Rule *rule = &set->rules[finds.items[i].owner];
+
+		if (rule_concerns(rule, envelope, scope))
+			list[nlisted++] = (RuleMatch) {rule, finds.items[i].nwords};
+	}
 	if (nlisted > 1)
 		qsort(list, nlisted, sizeof(RuleMatch), rule_match_compare);
 	for (int i = 0; i < nlisted; i++)

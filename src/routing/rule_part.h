@@ -59,9 +59,7 @@ typedef struct RuleSet
 	MemoryContext context;
 	int			n;
 	Rule	   *rules;			/* in the order in which they apply if all words are alike */
-	PhraseIndex *phrases;		/* an owner is a place in "rules" */
-	int			nwordless;
-	int		   *wordless;		/* the places of the others */
+	struct RuleIndex *index;
 	bool		routes;			/* there are rules for requests */
 	uint32		emitting;		/* RULE_TYPE_BIT of the types for which there are rules that emit */
 } RuleSet;
@@ -70,6 +68,21 @@ typedef struct RuleSet
 
 /* The rules; NULL, as usual: there are none.  Valid until the next call. */
 extern const RuleSet *rule_set_get(void);
+
+typedef struct RuleIndex RuleIndex;
+
+extern RuleIndex *rule_index_make(const RuleSet *set);
+
+/* the rules that an index finds, as places in the set, with the length of the phrase (0: none) */
+typedef struct RuleFinds
+{
+	int			n;
+	PhraseFound *items;
+	bool	   *is_found;
+} RuleFinds;
+
+/* Finds the rules that may fit an envelope, each once, and perhaps others; palloc'd. */
+extern void rule_index_find(const RuleSet *set, const Envelope *envelope, RuleFinds *finds);
 
 /* a rule that may fit an envelope, or does */
 typedef struct RuleMatch

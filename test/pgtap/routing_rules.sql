@@ -1,6 +1,6 @@
 -- Routing rules: conditions, effects, what the log says of them, and sets of rules.
 \ir ../fixtures/tap.sql
-SELECT plan(75);
+SELECT plan(86);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 SELECT fixture.agent('dora', 50, '{skill:x,skill:y}', more => '{"model": "gpt-5-mini", "groups": ["group:team"]}');
@@ -93,6 +93,32 @@ SELECT is(pg_temp.selected('{"payload": {"t": "theta"}}') ~ 'both', false, 'all 
 SELECT is(pg_temp.selected('{"payload": {"t": "theta"}, "domain": "sales"}'), 'agent:cal ["both"]', 'and then it fits');
 SELECT fixture.agent('ben', 50, more => '{"scopes": ["group:team"]}');
 SELECT is(pg_temp.selected('{"meta": {"clutch": {"scope": "group:team"}}}'), 'agent:ben ["team"]', 'a rule of a scope concerns the runs of this scope');
+
+-- paths that compare members with texts are found by what the envelope has there
+TRUNCATE clutch.routing_rule;
+INSERT INTO clutch.routing_rule (name, path, prefers) SELECT 'kind ' || n, format('$.payload.kind == "k%s"', n), '{skill:x}' FROM generate_series(1, 500) n;
+INSERT INTO clutch.routing_rule (name, path, prefers) VALUES
+	('or', '$.domain == "d1" || "d2" == $.payload.d', '{skill:x}'),
+	('and', '$.payload.n > 3 && $.payload.kind == "k7"', '{skill:x}'),
+	('deep', '$.payload.a.b == "x"', '{skill:x}'),
+	('not', '!($.payload.kind == "k9") && exists($.payload.not)', '{skill:x}'),
+	('mixed', '$.payload.kind == "k8" || $.payload.n == 8', '{skill:x}'),
+	('strict', 'strict $.payload.kind == "k6"', '{skill:x}');
+CREATE FUNCTION pg_temp.fit(payload jsonb, more jsonb DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(string_agg(r, ' '), 'none') FROM jsonb_array_elements_text(clutch.route(fixture.request('asked', skill => NULL, more => jsonb_build_object('payload', payload) || more)) -> 'rules') r
+$$;
+SELECT is(pg_temp.fit('{"kind": "k77"}'), 'kind 77', 'a member with a text finds the rules that ask for it');
+SELECT is(pg_temp.fit('{"kind": "k7", "n": 4}'), 'and kind 7', 'together with other conditions');
+SELECT is(pg_temp.fit('{"kind": "k7", "n": 3}'), 'kind 7', 'which must be met, too');
+SELECT is(pg_temp.fit('{"d": "d2"}', '{"domain": "d1"}'), 'or', 'a rule that is found twice applies once');
+SELECT is(pg_temp.fit('{"d": "d2"}') || ' ' || pg_temp.fit('{}', '{"domain": "d1"}') || ' ' || pg_temp.fit('{"d": "d1"}'), 'or or none', 'one of two is enough');
+SELECT is(pg_temp.fit('{"a": {"b": "x"}}') || ' ' || pg_temp.fit('{"a": "x"}') || ' ' || pg_temp.fit('{"a": {"b": {"c": "x"}}}'), 'deep none none', 'keys are followed');
+SELECT is(pg_temp.fit('{"a": [{"b": "y"}, {"b": "x"}]}'), 'deep', 'and arrays on the way, as the server does');
+SELECT is(pg_temp.fit('{"kind": ["k3", "k5"]}'), 'kind 3 kind 5', 'also at the end of it');
+SELECT is(pg_temp.fit('{"kind": ["k6"]}') || ' ' || pg_temp.fit('{"kind": "k6"}'), 'kind 6 kind 6 strict', 'but not in strict mode');
+SELECT is(pg_temp.fit('{"kind": "k1", "not": 1}') || ', ' || pg_temp.fit('{"kind": "k9", "not": 1}'), 'kind 1 not, kind 9', 'what must not be is tried');
+SELECT is(pg_temp.fit('{"n": 8}') || ' ' || pg_temp.fit('{"kind": "k8"}'), 'mixed kind 8 mixed', 'and so is what may be a number');
+TRUNCATE clutch.routing_rule;
 
 -- --- another model
 INSERT INTO clutch.routing_rule (name, restrict_to, path, other_model_than) VALUES ('other', '{group:team}', 'exists($.payload.by)', '$.payload.by');

@@ -1,0 +1,206 @@
+/*-------------------------------------------------------------------------
+ *
+ * rule_index.c
+ *	  Which rules may fit an envelope, without trying each.
+ *
+ * Rules that have phrases are found by these.  Of the others, those whose paths ask
+ * whether a member is a certain text are found by the text that the envelope has
+ * there: so many rules on "$.domain" cost one look at the domain.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "routing/rule_part.h"
+
+/* a text for which a rule asks */
+typedef struct RuleText
+{
+	uint64		hash;
+	int			rule;			/* a place in the set */
+} RuleText;
+
+/* what rules ask about one member */
+typedef struct RuleMember
+{
+	SliceList	keys;
+	int			n;
+	int			room;
+	RuleText   *texts;			/* by hash */
+} RuleMember;
+
+struct RuleIndex
+{
+	PhraseIndex *phrases;		/* an owner is a rule */
+	int			nmembers;
+	RuleMember *members;
+	int			nothers;
+	int		   *others;			/* rules that have to be tried each time */
+};
+
+/* ------------------------------------------------------------------ making */
+
+static PhraseIndex *
+rule_index_phrases(const RuleSet *set)
+{
+	int			n = 0;
+	Phrase	   *phrases;
+	PhraseIndex *index;
+
+	for (int i = 0; i < set->n; i++)
+		n += set->rules[i].phrases.n;
+	phrases = palloc(sizeof(Phrase) * Max(n, 1));
+	n = 0;
+	for (int i = 0; i < set->n; i++)
+		for (int p = 0; p < set->rules[i].phrases.n; p++)
+			phrases[n++] = (Phrase) {i, set->rules[i].phrases.items[p]};
+	index = phrase_index_make(phrases, n, set->n);
+	pfree(phrases);
+	return index;
+}
+
+static bool
+rule_index_same_keys(const SliceList *a, const SliceList *b)
+{
+	for (int i = 0; i < Min(a->n, b->n); i++)
+		if (!slice_equal(a->items[i], b->items[i]))
+			return false;
+	return a->n == b->n;
+}
+
+/* There are few members, though there may be many rules. */
+static RuleMember *
+rule_index_member(RuleIndex *index, const SliceList *keys)
+{
+	for (int i = 0; i < index->nmembers; i++)
+		if (rule_index_same_keys(&index->members[i].keys, keys))
+			return &index->members[i];
+	index->members = index->members == NULL ? palloc(sizeof(RuleMember)) :
+		repalloc(index->members, sizeof(RuleMember) * (index->nmembers + 1));
+	index->members[index->nmembers] = (RuleMember) {.keys = *keys};
+	return &index->members[index->nmembers++];
+}
+
+static void
+rule_index_add_text(RuleMember *member, Slice text, int rule)
+{
+	if (member->n == member->room)
+	{
+		member->room = Max(8, member->room * 2);
+		member->texts = member->texts == NULL ? palloc(sizeof(RuleText) * member->room) :
+			repalloc_huge(member->texts, sizeof(RuleText) * member->room);
+	}
+	member->texts[member->n++] = (RuleText) {slice_hash(text), rule};
+}
+
+static int
+rule_index_compare_texts(const void *a, const void *b)
+{
+	const RuleText *x = a;
+	const RuleText *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->rule - y->rule;
+}
+
+RuleIndex *
+rule_index_make(const RuleSet *set)
+{
+	RuleIndex  *index = palloc0(sizeof(RuleIndex));
+
+	index->phrases = rule_index_phrases(set);
+	index->others = palloc(sizeof(int) * Max(set->n, 1));
+	for (int i = 0; i < set->n; i++)
+	{
+		List	   *equalities;
+		ListCell   *cell;
+
+		if (set->rules[i].phrases.n > 0)
+			continue;
+		equalities = path_list_equalities(&set->rules[i].path);
+		if (equalities == NIL)
+			index->others[index->nothers++] = i;
+		foreach(cell, equalities)
+		{
+			const PathEquality *equality = lfirst(cell);
+
+			rule_index_add_text(rule_index_member(index, &equality->keys), equality->text, i);
+		}
+	}
+	for (int i = 0; i < index->nmembers; i++)
+		qsort(index->members[i].texts, index->members[i].n, sizeof(RuleText), rule_index_compare_texts);
+	return index;
+}
+
+/* ----------------------------------------------------------------- looking */
+
+/* Adds a rule that has no phrase, once. */
+static void
+rule_index_add(RuleFinds *finds, int rule)
+{
+	if (finds->is_found[rule])
+		return;
+	finds->is_found[rule] = true;
+	finds->items[finds->n++] = (PhraseFound) {rule, 0};
+}
+
+static int
+rule_index_first_of_hash(const RuleMember *member, uint64 hash)
+{
+	int			low = 0;
+	int			high = member->n;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (member->texts[middle].hash < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void
+rule_index_find_by_member(const RuleMember *member, const Envelope *envelope, RuleFinds *finds)
+{
+	Slice		text;
+	uint64		hash;
+
+	switch (path_member(&member->keys, envelope->doc, &text))
+	{
+		case PATH_MEMBER_OTHER:
+			break;
+		case PATH_MEMBER_UNCLEAR:
+			for (int i = 0; i < member->n; i++)
+				rule_index_add(finds, member->texts[i].rule);
+			break;
+		case PATH_MEMBER_TEXT:
+			hash = slice_hash(text);
+			for (int i = rule_index_first_of_hash(member, hash);
+				 i < member->n && member->texts[i].hash == hash; i++)
+				rule_index_add(finds, member->texts[i].rule);
+			break;
+	}
+}
+
+void
+rule_index_find(const RuleSet *set, const Envelope *envelope, RuleFinds *finds)
+{
+	const RuleIndex *index = set->index;
+	PhraseFound *found = NULL;
+	int			n = envelope->payload.type != jbvBinary ? 0 :
+		phrase_find(index->phrases, envelope->payload.val.binary.data, &found);
+
+	finds->n = 0;
+	finds->items = palloc(sizeof(PhraseFound) * set->n);
+	finds->is_found = index->nmembers > 0 || index->nothers > 0 ? palloc0(sizeof(bool) * set->n) : NULL;
+	for (int i = 0; i < n; i++)
+		finds->items[finds->n++] = found[i];
+	for (int i = 0; i < index->nmembers; i++)
+		rule_index_find_by_member(&index->members[i], envelope, finds);
+	for (int i = 0; i < index->nothers; i++)
+		rule_index_add(finds, index->others[i]);
+}
