@@ -30,6 +30,9 @@
 /* so many ancestors are looked at: a tree that is deeper gets nothing from a rule */
 #define MOST_ANCESTORS	100
 
+/* so many of them may be requested by rules: rules that feed one another come to an end */
+#define MOST_RULED		8
+
 void
 emission_note(const Event *event)
 {
@@ -59,16 +62,19 @@ typedef struct Emission
 	int			n;				/* requests so far */
 } Emission;
 
-/* Has the rule requested the task?  Only of the orchestrator's requests meta.rule is to be believed. */
-static bool
-emission_has_requested(const Emission *emission, Task *task)
+/*
+ * The rule that has requested the task, or absent.  Only of the orchestrator's requests
+ * meta.rule is to be believed.
+ */
+static Slice
+emission_requester(Task *task)
 {
 	Jsonb	   *request = slice_equal(task->from_agent, slice_of_cstring(clutch_orchestrator)) ?
 		task_request(task) : NULL;
 	JsonbContainer *meta = request == NULL ? NULL : document_get_container(&request->root, "meta");
 	JsonbContainer *rule = meta == NULL ? NULL : document_get_container(meta, "rule");
 
-	return rule != NULL && slice_equal(document_get_text(rule, "name"), emission->rule);
+	return rule == NULL ? SLICE_NONE : document_get_text(rule, "name");
 }
 
 /* Has the rule requested the task of the event, or one above it? */
@@ -77,10 +83,14 @@ emission_is_own(const Emission *emission)
 {
 	Task	   *task = emission->task;
 	int			looks = 0;
+	int			ruled = 0;
 
 	while (task != NULL)
 	{
-		if (emission_has_requested(emission, task) || ++looks > MOST_ANCESTORS)
+		Slice		requester = emission_requester(task);
+
+		ruled += slice_present(requester);
+		if (slice_equal(requester, emission->rule) || ruled > MOST_RULED || ++looks > MOST_ANCESTORS)
 			return true;
 		task = slice_present(task->parent_task_id) ?
 			task_look(task->parent_task_id, ROWS_LATEST) : NULL;
