@@ -79,6 +79,52 @@ $$;
 COMMENT ON FUNCTION clutch.multiagent_rules() IS
 	'the rules that install_rules puts for protocol multiagent-1.0';
 
+-- Spec 002: the signals, triggers, switch commands, default agent and multi-agent
+-- triggers of the registries that were imported.  None of them touches a request that
+-- says itself what it requires.
+CREATE FUNCTION clutch.registry_rules() RETURNS SETOF clutch.routing_rule
+	LANGUAGE sql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH agent AS (
+	SELECT d.name AS registry, d.document, r.agent_id, r.name,
+		   CASE jsonb_typeof(d.document -> 'agents')
+				WHEN 'object' THEN d.document -> 'agents' -> r.name
+				ELSE jsonb_path_query_first(d.document, '$.agents[*] ? (@.name == $name)', jsonb_build_object('name', r.name)) END AS entry
+	FROM clutch.registry_document d, clutch.registry_cards(d.document) AS r
+), routing AS (
+	SELECT d.name AS registry, d.document -> 'routing' AS routing FROM clutch.registry_document d
+), found (name, place, words, requires, send_to, emit) AS (
+	SELECT format('%s: signals of %s', a.registry, a.name), 600,
+		   ARRAY(SELECT s #>> '{}' FROM jsonb_path_query(a.entry, '$.signals[*]') AS s), NULL::text[], a.agent_id, NULL::jsonb
+	FROM agent a
+	UNION ALL
+	SELECT format('%s: triggers of %s %s', a.registry, a.name, s ->> 'id'), 600,
+		   ARRAY(SELECT t #>> '{}' FROM jsonb_path_query(s, '$.triggers[*]') AS t), ARRAY['skill:' || (s ->> 'id')],
+		   coalesce('agent:' || (a.document -> 'skillIndex' ->> (s ->> 'id')), a.agent_id), NULL
+	FROM agent a, jsonb_path_query(a.entry, '$.skills[*] ? (@.type() == "object")') AS s
+	UNION ALL
+	SELECT format('%s: switch to %s', a.registry, a.name), 550,
+		   ARRAY(SELECT concat_ws(' ', c #>> '{}', n)
+				 FROM jsonb_path_query(a.document, '$.routing.switchCommands[*]') AS c,
+					  unnest(ARRAY[a.name, a.entry ->> 'displayName']) AS n WHERE n IS NOT NULL), NULL, a.agent_id, NULL
+	FROM agent a
+	UNION ALL
+	SELECT format('%s: several agents', r.registry), 600,
+		   ARRAY(SELECT t #>> '{}' FROM jsonb_path_query(r.routing, '$.multiAgentTriggers[*]') AS t), NULL, NULL,
+		   '{"to": "matched", "payload": "$.payload"}'
+	FROM routing r
+	UNION ALL
+	SELECT format('%s: default', r.registry), 900, NULL, NULL, 'agent:' || (r.routing ->> 'defaultAgent'), NULL
+	FROM routing r WHERE r.routing ->> 'defaultAgent' IS NOT NULL
+)
+SELECT 'registry-3.0 ' || f.name, f.place, 'task.request', NULL::text, w.words, '!exists($.requires[*])', f.requires, NULL::text[], NULL::text[], f.send_to, NULL::text, NULL::integer, f.emit, 'registry-3.0'
+FROM found f, LATERAL (SELECT CASE WHEN f.words IS NOT NULL THEN ARRAY(SELECT u FROM unnest(f.words) AS u WHERE u ~ '[[:alnum:]]') END AS words) AS w
+WHERE w.words IS NULL OR cardinality(w.words) > 0
+$$;
+COMMENT ON FUNCTION clutch.registry_rules() IS
+	'the rules that install_rules puts for the registries that were imported';
+
 CREATE FUNCTION clutch.uninstall_rules(name text) RETURNS integer
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
@@ -101,14 +147,17 @@ CREATE FUNCTION clutch.install_rules(name text) RETURNS integer
 DECLARE
 	n integer;
 BEGIN
-	IF install_rules.name IS DISTINCT FROM 'multiagent-1.0' THEN
+	IF install_rules.name IS NULL OR install_rules.name <> ALL ('{multiagent-1.0,registry-3.0}') THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = format('invalid set of rules "%s"', coalesce(install_rules.name, 'null')),
 			DETAIL = '[{"argument": "name", "code": "WRONG_VALUE"}]',
-			HINT = 'The sets of rules are multiagent-1.0.';
+			HINT = 'The sets of rules are multiagent-1.0 and registry-3.0.';
 	END IF;
 	PERFORM clutch.uninstall_rules(install_rules.name);
-	INSERT INTO clutch.routing_rule SELECT * FROM clutch.multiagent_rules();
+	INSERT INTO clutch.routing_rule
+	SELECT * FROM clutch.multiagent_rules() WHERE install_rules.name = 'multiagent-1.0'
+	UNION ALL
+	SELECT * FROM clutch.registry_rules() WHERE install_rules.name = 'registry-3.0';
 	GET DIAGNOSTICS n = ROW_COUNT;
 	RETURN n;
 END

@@ -1,6 +1,6 @@
 -- What rules request beside an event, and the sets of rules that come with the extension.
 \ir ../fixtures/tap.sql
-SELECT plan(31);
+SELECT plan(43);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
@@ -91,5 +91,32 @@ SELECT is(pg_temp.children('task:w1'), 'agent:claude.decompose run:w1, agent:gem
 SELECT is(pg_temp.children('task:w2'), 'none', 'and only then');
 SELECT is(clutch.uninstall_rules('multiagent-1.0'), 10, 'rules are uninstalled');
 SELECT is((SELECT string_agg(name, ' ') FROM clutch.routing_rule), 'mine', 'but no others');
+
+-- --- registry-3.0
+TRUNCATE clutch.routing_rule;
+SELECT count(*) FROM clutch.import_registry('{"version": "3.0", "orchestrator": "house", "agents": {
+	"basil": {"context": "personal", "displayName": "Chef Basil", "role": "Chef", "description": "Cooks", "signals": ["pinterest.com", "recipe", "cook"],
+		"skills": [{"id": "suggest-meal", "description": "Suggests", "triggers": ["what should I cook", "dinner ideas"]}]},
+	"ada": {"context": "personal", "displayName": "Ada", "role": "Calendar", "description": "Dates", "signals": ["calendar", "cook a date"],
+		"skills": [{"id": "view-calendar", "description": "Shows", "triggers": ["my week"]}]},
+	"hal": {"context": "shared", "displayName": "Hal", "role": "Helper", "description": "Helps", "signals": [], "skills": [{"id": "help", "description": "Helps"}]}},
+	"skillIndex": {"suggest-meal": "basil", "view-calendar": "ada"},
+	"routing": {"defaultAgent": "hal", "switchCommands": ["talk to", "switch to"], "multiAgentTriggers": ["and also", "then"]}}');
+SELECT is(clutch.install_rules('registry-3.0'), 9, 'a registry becomes rules');
+CREATE FUNCTION pg_temp.to_whom(text text, requires text[] DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(d ->> 'selected', d ->> 'code') FROM clutch.route(clutch.envelope('task.request', 'agent:ui', payload => jsonb_build_object('text', text), requires => requires)) d
+$$;
+SELECT is(pg_temp.to_whom('A recipe from Pinterest.com'), 'agent:basil', 'by a signal');
+SELECT is(pg_temp.to_whom('Put it into my calendar'), 'agent:ada', 'to the agent that has it');
+SELECT is(pg_temp.to_whom('Let us cook a date'), 'agent:ada', 'the more specific one first');
+SELECT is(pg_temp.to_whom('What should I cook?'), 'agent:basil', 'by a trigger of a skill');
+SELECT is(clutch.route(clutch.envelope('task.request', 'agent:ui', payload => '{"text": "Any dinner ideas?"}')) ->> 'reason', 'matched requires[skill:suggest-meal], only candidate; rule registry-3.0 house: triggers of basil suggest-meal', 'which is required then');
+SELECT is(pg_temp.to_whom('Talk to Ada about the recipe'), 'agent:ada', 'a switch command precedes signals');
+SELECT is(pg_temp.to_whom('switch to chef basil'), 'agent:basil', 'by the name or the one that is displayed');
+SELECT is(pg_temp.to_whom('Good morning'), 'agent:hal', 'anything else goes to the default agent');
+SELECT is(pg_temp.to_whom('The calendar', '{skill:suggest-meal}'), 'agent:basil', 'what a request requires itself is left to the matching');
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', payload => '{"text": "Find a recipe and also put dinner into my calendar"}', run_id => 'run:house', thread_id => 'thread:1', task_id => 'task:house'));
+SELECT is((SELECT string_agg(agent_id || CASE WHEN parent_task_id = 'task:house' THEN ' below' ELSE '' END, ', ' ORDER BY parent_task_id NULLS FIRST) FROM clutch.tasks WHERE run_id = 'run:house'), 'agent:ada, agent:basil below', 'several agents, one task each');
+SELECT is(clutch.uninstall_rules('registry-3.0'), 9, 'and they can be taken back');
 
 SELECT * FROM finish();
