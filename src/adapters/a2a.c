@@ -21,7 +21,9 @@ static const char *const a2a_forms[] = {"send", "cancel", "method", "message", "
 bool
 a2a_is_old(const Adapter *self, const Json *envelope)
 {
-	return a2a_says(adapter_noted(self, envelope, ""), "/v", OLD_VERSION);
+	const Json *notes = adapter_noted(self, envelope, "");
+
+	return a2a_says(notes, "/v", OLD_VERSION) && !json_is_true(notes, "/old_rest");
 }
 
 /* ------------------------------------------------------------------ the test */
@@ -51,12 +53,12 @@ a2a_carrier(const Adapter *self, const Json *raw)
 /* -------------------------------------------------------------------- inbound */
 
 static Json *
-a2a_read_result(const Adapter *self, const Json *raw)
+a2a_read_result(const Adapter *self, Json *result)
 {
 	Json	   *envelope = adapter_envelope(MSG_CHAT_SYSTEM);
 
 	json_put_cstring(envelope, "/payload_type", RESULT_TYPE);
-	adapter_put_payload(self, envelope, adapter_member(raw, "/result"));
+	adapter_put_payload(self, envelope, json_is(result, JSON_NULL) ? NULL : result);
 	return envelope;
 }
 
@@ -86,7 +88,7 @@ a2a_read(const Adapter *self, const Json *raw, const A2aDocument *d, const Json 
 		case A2A_RESULT:
 			break;
 	}
-	return a2a_read_result(self, raw);
+	return a2a_read_result(self, json_get(raw, d->at));
 }
 
 static List *
@@ -99,8 +101,10 @@ a2a_inbound(const Adapter *self, const Json *raw, const Json *context)
 	lenient.named = true;		/* whether others could have it is no question any more */
 	if (!a2a_open(&lenient, raw, &d))
 		adapter_fault(self, "", "WRONG_TYPE", "%s", a2a_declines(self, raw));
-	envelope = a2a_read(self, raw, &d, context);
-	adapter_note(self, envelope, "/v", json_of_cstring(d.is_old ? OLD_VERSION : VERSION));
+	envelope = a2a_read(self, d.is_old_rest ? a2a_of_old_rest(raw) : raw, &d, context);
+	adapter_note(self, envelope, "/v", json_of_cstring(d.is_old || d.is_old_rest ? OLD_VERSION : VERSION));
+	if (d.is_old_rest)
+		adapter_note(self, envelope, "/old_rest", json_of_bool(true));
 	adapter_note(self, envelope, "/form", json_of_cstring(a2a_forms[d.form]));
 	if (d.is_call)
 		adapter_note(self, envelope, "/rpc_id", adapter_find_name(self, raw, "/id"));
@@ -263,7 +267,7 @@ a2a_write_request(const Adapter *self, const Json *envelope, A2aForm form)
 
 /* What never was foreign goes out as a push notification or the REST binding has it, unless it is a request. */
 static Json *
-a2a_outbound(const Adapter *self, const Json *envelope)
+a2a_write(const Adapter *self, const Json *envelope)
 {
 	A2aForm		form = a2a_form_of(self, envelope);
 	bool		is_rest = json_is_true(adapter_noted(self, envelope, ""), "/rest");
@@ -285,10 +289,20 @@ a2a_outbound(const Adapter *self, const Json *envelope)
 		result = adapter_payload(self, envelope);
 	else
 		result = a2a_write_body(self, envelope, form);
-	if (form != A2A_RESULT && (is_rest || !adapter_was_foreign(self, envelope)))
+	if (result == NULL)
+		result = json_new_object();
+	if (is_rest || !adapter_was_foreign(self, envelope))
 		return result;
-	json_put(raw, "/result", result != NULL ? result : json_new_object());
+	json_put(raw, "/result", result);
 	return raw;
+}
+
+static Json *
+a2a_outbound(const Adapter *self, const Json *envelope)
+{
+	Json	   *raw = a2a_write(self, envelope);
+
+	return json_is_true(adapter_noted(self, envelope, ""), "/old_rest") ? a2a_to_old_rest(raw) : raw;
 }
 
 const Adapter a2a_adapter = {

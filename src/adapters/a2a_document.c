@@ -101,6 +101,8 @@ a2a_is_body(const Json *body, A2aForm form)
 		case A2A_TASK:
 			return a2a_has_text(body, "/id") && a2a_has_text(body, "/status/state");
 		case A2A_MESSAGE:
+			if (a2a_begins(body, "/role", "ROLE_") && json_get_kind(body, "/content", JSON_ARRAY) != NULL)
+				return true;
 			return a2a_has_text(body, "/role") && json_get_kind(body, "/parts", JSON_ARRAY) != NULL &&
 				(a2a_has_text(body, "/messageId") || a2a_begins(body, "/role", "ROLE_") || a2a_says(body, "/kind", "message"));
 		case A2A_STATUS:
@@ -219,14 +221,18 @@ a2a_is_result(const Json *result, bool *is_old)
 	return *is_old || json_get_kind(result, "/supportedInterfaces", JSON_ARRAY) != NULL;
 }
 
+/* Without JSON-RPC, only a list of tasks is known by itself. */
 static bool
 a2a_open_result(const Adapter *self, const Json *raw, A2aDocument *d)
 {
-	const Json *result = json_get(raw, "/result");
+	const Json *result = json_get(raw, d->is_call ? "/result" : "");
+	bool		is_known = result != NULL && a2a_is_result(result, &d->is_old);
 
 	d->form = A2A_RESULT;
-	d->at = "/result";
-	return result != NULL && (a2a_is_result(result, &d->is_old) || self->named);
+	d->at = d->is_call ? "/result" : "";
+	if (d->is_call)
+		return result != NULL && (is_known || self->named);
+	return is_known && (json_get(raw, "/tasks") != NULL || self->named);
 }
 
 bool
@@ -242,6 +248,11 @@ a2a_open(const Adapter *self, const Json *raw, A2aDocument *d)
 	if (json_get(raw, "/error") != NULL)
 		return a2a_open_error(self, raw, d);
 	if (!d->is_call)
-		return a2a_open_body(raw, "", d);
+	{
+		if (!a2a_open_body(raw, "", d))
+			return a2a_open_result(self, raw, d);
+		d->is_old_rest = !d->is_old && a2a_is_old_rest(raw);
+		return true;
+	}
 	return a2a_open_body(raw, "/result", d) || a2a_open_result(self, raw, d);
 }

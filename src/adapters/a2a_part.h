@@ -3,7 +3,8 @@
  * a2a_part.h
  *	  For the files of a2a alone.
  *
- * Notes about the document: v is its version, form what it is (by the names of A2aForm),
+ * Notes about the document: v is its version (old_rest is true for the REST binding of
+ * version 0.3), form what it is (by the names of A2aForm),
  * rpc_id the ID of the request or the response, rest is true without JSON-RPC,
  * wrapped says whether a message, a task or an event is the member of another object if
  * its version has it otherwise, and method is that of a request that sends a message.  task and context_id are IDs
@@ -52,6 +53,7 @@ typedef struct A2aDocument
 {
 	A2aForm		form;
 	bool		is_old;
+	bool		is_old_rest;	/* as the REST binding of version 0.3 writes what version 1.0 has, too */
 	bool		is_call;		/* JSON-RPC */
 	bool		is_wrapped;		/* it is the member of an object, as in version 1.0 */
 	const char *at;				/* where the message, the task, the event, the params, ... stand */
@@ -69,7 +71,7 @@ typedef struct A2aContent
 
 /* ------------------------------------------------------------------- a2a.c */
 
-/* does the version 0.3 speak? */
+/* does the version 0.3 speak, as JSON-RPC has it? */
 extern bool a2a_is_old(const Adapter *self, const Json *envelope);
 
 /* --------------------------------------------------------- a2a_document.c */
@@ -141,6 +143,15 @@ extern Json *a2a_read_artifact_update(const Adapter *self, const Json *event, co
 /* the task, or the event that says its status */
 extern Json *a2a_write_task(const Adapter *self, const Json *envelope, bool is_event);
 extern Json *a2a_write_artifact_update(const Adapter *self, const Json *envelope);
+
+/* ------------------------------------------------------------ a2a_rest.c */
+
+/* Is the body one of the REST binding of version 0.3?  It may be one of 1.0 as well if this says no. */
+extern bool a2a_is_old_rest(const Json *raw);
+
+/* the body in version 1.0, and back */
+extern Json *a2a_of_old_rest(const Json *raw);
+extern Json *a2a_to_old_rest(const Json *raw);
 
 /* ----------------------------------------------------------- a2a_error.c */
 
