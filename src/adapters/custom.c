@@ -76,6 +76,26 @@ custom_owner_name(Oid owner)
 	return GetUserNameFromId(owner, false);
 }
 
+/* Whoever is acted for meanwhile, the function has the rights of the current role. */
+static List *
+custom_run(const char *sql, Jsonb **arguments, int narguments)
+{
+	Oid			acting_for = principal_acting_for();
+	List	   *rows = NIL;
+
+	principal_act_for(InvalidOid);
+	PG_TRY();
+	{
+		rows = query_list_jsonb(sql, arguments, narguments);
+	}
+	PG_FINALLY();
+	{
+		principal_act_for(acting_for);
+	}
+	PG_END_TRY();
+	return rows;
+}
+
 /* the rows of the function; of can_handle, its result as a jsonb */
 static List *
 custom_call(const Adapter *self, const char *name, Oid result, Jsonb **arguments, int narguments)
@@ -92,9 +112,9 @@ custom_call(const Adapter *self, const char *name, Oid result, Jsonb **arguments
 				 errmsg("function %s of adapter \"%s\" belongs to role \"%s\", which has fewer rights than role \"%s\"",
 						quoted, self->name, custom_owner_name(weak), GetUserNameFromId(GetUserId(), false)),
 				 errhint("It would run with the rights of the current role: use a role with fewer rights, or change the owner of the function.")));
-	return query_list_jsonb(psprintf("SELECT %s%s(%s)%s", result == BOOLOID ? "pg_catalog.to_jsonb(" : "", quoted,
-									 narguments == 1 ? "$1" : "$1, $2", result == BOOLOID ? ")" : ""),
-							arguments, narguments);
+	return custom_run(psprintf("SELECT %s%s(%s)%s", result == BOOLOID ? "pg_catalog.to_jsonb(" : "", quoted,
+							   narguments == 1 ? "$1" : "$1, $2", result == BOOLOID ? ")" : ""),
+					  arguments, narguments);
 }
 
 static const char *

@@ -80,7 +80,7 @@ clutch_can_handle(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------------------- the world */
 
-/* what a call has made so far: a stub need not be made twice */
+/* what the call that is at work has made so far: a stub need not be made twice */
 static List *adapter_made;
 
 static Slice
@@ -286,6 +286,7 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 {
 	Json	   *raw = adapter_read_document(fcinfo);
 	InboundCall call = {.fcinfo = fcinfo, .name = argument_optional_text(fcinfo, 1), .take = take};
+	List	   *outer;
 
 	call.context = PG_ARGISNULL(2) ? json_new_object() : json_read(PG_GETARG_JSONB_P(2));
 	if (call.context->kind != JSON_OBJECT)
@@ -304,8 +305,18 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 		call.adapters = catalog_list();
 	call.world = adapter_world(call.context);
 	result_begin_rows(fcinfo);
-	adapter_made = NIL;			/* an error may have left those of another call */
-	adapter_take_document(&call, raw, "");
+	/* a function of a user's adapter, or a trigger, may call ingest while another call is at work */
+	outer = adapter_made;
+	adapter_made = NIL;
+	PG_TRY();
+	{
+		adapter_take_document(&call, raw, "");
+	}
+	PG_FINALLY();
+	{
+		adapter_made = outer;
+	}
+	PG_END_TRY();
 	return (Datum) 0;
 }
 

@@ -95,7 +95,7 @@ check_signature(Event *event)
 	const Envelope *envelope = &event->envelope;
 	ProblemList *problems = problem_list();
 
-	signature_check(envelope, event->received_at, problems);
+	signature_check(envelope, (SignatureTime) {event->received_at, true}, problems);
 	if (problems->n > 0)
 		problem_raise(problems, ERRCODE_CLUTCH_SIGNATURE_REFUSED, "signature");
 	if (signature_is_fresh(envelope, event->received_at) ||

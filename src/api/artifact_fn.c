@@ -16,6 +16,7 @@
 #include "store/artifact.h"
 #include "trust/principal.h"
 #include "trust/quota.h"
+#include "trust/traffic.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -122,6 +123,7 @@ clutch_put_artifact(PG_FUNCTION_ARGS)
 	bool		is_owned;
 
 	require_size((int64) n);
+	traffic_add_command(true);
 	crypto_sha256(VARDATA_ANY(content), n, digest);
 	(void) hex_encode((const char *) digest, CRYPTO_HASH_BYTES, hex);
 	artifact.digest = (Slice) {hex, 2 * CRYPTO_HASH_BYTES};
@@ -141,6 +143,7 @@ clutch_begin_artifact(PG_FUNCTION_ARGS)
 {
 	Slice		media_type = argument_media_type(fcinfo, 0);
 
+	traffic_add_command(true);
 	PG_RETURN_INT64(artifact_upload_begin(media_type, principal_role()));
 }
 
@@ -167,6 +170,8 @@ clutch_append_artifact(PG_FUNCTION_ARGS)
 	ArtifactUpload upload = argument_upload(fcinfo, 0);
 
 	require_size(upload.bytes + (int64) VARSIZE_ANY_EXHDR(content));
+	/* each piece is a row, however small */
+	traffic_add_command(true);
 	artifact_upload_append(&upload, VARDATA_ANY(content), VARSIZE_ANY_EXHDR(content));
 	require_quota((int64) VARSIZE_ANY_EXHDR(content));
 	PG_RETURN_INT64(upload.bytes);

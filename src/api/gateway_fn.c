@@ -18,7 +18,9 @@
 #include "base/savepoint.h"
 #include "flow/callee.h"
 #include "outbox/signing.h"
+#include "protocol/identifier.h"
 #include "protocol/place.h"
+#include "settings.h"
 #include "trust/principal.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -96,6 +98,46 @@ body_of_request(Jsonb *document)
 	return text_of_document(document_of_value(&body));
 }
 
+/*
+ * Is it a header that a document may have?  Whoever writes the envelope decides what is
+ * in the document, and must not speak to the server in the name of the gateway: neither
+ * by a credential, nor by the length of the body, nor by a line break in a value.
+ */
+static bool
+is_header_of_documents(Slice name, const JsonbValue *value)
+{
+	Slice		text = {value->val.string.val, value->val.string.len};
+	int			i;
+
+	if (value->type != jbvString || identifier_find_control(text) >= 0 || name.len > clutch_limits.max_id_bytes)
+		return false;
+	for (i = 0; i < name.len; i++)
+		if (strchr("abcdefghijklmnopqrstuvwxyz0123456789-", name.s[i]) == NULL)
+			return false;
+	return slice_starts(name, SLICE_OF("ce-")) || slice_equal(name, SLICE_OF("content-type")) ||
+		slice_equal(name, SLICE_OF("traceparent")) || slice_equal(name, SLICE_OF("tracestate"));
+}
+
+static void
+put_headers_of_document(DocumentBuilder *b, Jsonb *document)
+{
+	JsonbIterator *it = JsonbIteratorInit(document_get_container(&document->root, "headers"));
+	JsonbValue	key;
+	JsonbValue	value;
+	JsonbIteratorToken token;
+
+	while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
+	{
+		Slice		name = {key.val.string.val, key.val.string.len};
+
+		if (token != WJB_KEY)
+			continue;
+		(void) JsonbIteratorNext(&it, &value, true);
+		if (is_header_of_documents(name, &value))
+			document_put_value(b, slice_cstring(name), &value);
+	}
+}
+
 /* Later ones count for more than earlier ones of the same name. */
 static Jsonb *
 headers_of_call(const Rendering *rendering, Jsonb *document)
@@ -110,7 +152,7 @@ headers_of_call(const Rendering *rendering, Jsonb *document)
 	if (slice_equal(endpoint->adapter, SLICE_OF("mcp")))
 		document_put_cstring(&b, "accept", "application/json, text/event-stream");
 	if (is_whole_request(document, endpoint))
-		document_put_pairs(&b, document_get_container(&document->root, "headers"), NULL);
+		put_headers_of_document(&b, document);
 	if (endpoint->headers != NULL)
 		document_put_pairs(&b, &endpoint->headers->root, NULL);
 	document_put_text(&b, "webhook-id", call->id);

@@ -7,7 +7,6 @@
  */
 #include "clutch.h"
 
-#include "access/xact.h"
 #include "api/result.h"
 #include "base/clock.h"
 #include "base/document.h"
@@ -15,6 +14,7 @@
 #include "base/rows.h"
 #include "commands/extension.h"
 #include "flow/agenda.h"
+#include "flow/due.h"
 #include "flow/rebuild.h"
 #include "flow/restored.h"
 #include "flow/settle.h"
@@ -79,7 +79,7 @@ run_tick_at_commit(void)
 Datum
 clutch_tick(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_JSONB_P(IsTransactionBlock() ? run_tick_at_commit() : run_tick_now());
+	PG_RETURN_JSONB_P(due_may_move_now() ? run_tick_now() : run_tick_at_commit());
 }
 
 Datum

@@ -57,6 +57,40 @@ send_compare_slices(const void *a, const void *b)
 	return slice_compare(*(const Slice *) a, *(const Slice *) b);
 }
 
+/* May the sender that was looked at last write into that run? */
+typedef struct BatchRight
+{
+	bool		is_operator;
+	Slice		sender;
+	Slice		run_id;
+	bool		may;
+} BatchRight;
+
+/*
+ * Whoever holds a guard or a task keeps others from it for as long as other rows of the
+ * batch wait.  So nothing is held for a row that will be refused when its turn comes;
+ * nor for one that only its signature entitles to be there.
+ */
+static bool
+send_may_hold(BatchRight *right, JsonbContainer *envelope)
+{
+	Slice		run_id = document_get_text(envelope, "run_id");
+	Slice		sender = document_get_text(document_get_container(envelope, "from"), "agent_id");
+
+	if (right->is_operator)
+		return true;
+	if (!slice_present(run_id) || !slice_present(sender))
+		return false;
+	if (!slice_equal(right->sender, sender) || !slice_equal(right->run_id, run_id))
+		*right = (BatchRight) {
+			.sender = sender,
+			.run_id = run_id,
+			.may = principal_speaks_for(sender) &&
+				(slice_equal(run_id, SLICE_OF(AGENTS_RUN)) || right_has(sender, run_id))
+		};
+	return right->may;
+}
+
 /* the guards of one kind, which a batch holds until its last row is inserted */
 typedef struct BatchGuards
 {
@@ -94,18 +128,18 @@ send_guard_of_agent(JsonbContainer *envelope)
 		return 0;
 	if (!slice_present(agent))
 		agent = document_get_text(document_get_container(envelope, "from"), "agent_id");
-	return slice_present(agent) ? agent_guard(agent) : 0;
+	return slice_present(agent) && principal_speaks_for(agent) ? agent_guard(agent) : 0;
 }
 
 static BatchGuards
-send_take_guards(uint64 (*guard_of) (JsonbContainer *envelope), Jsonb **envelopes, int n)
+send_take_guards(uint64 (*guard_of) (JsonbContainer *envelope), BatchRight *right, Jsonb **envelopes, int n)
 {
 	BatchGuards guards = {palloc(sizeof(uint64) * n), 0};
 	int			i;
 
 	for (i = 0; i < n; i++)
 	{
-		uint64		key = guard_of(&envelopes[i]->root);
+		uint64		key = send_may_hold(right, &envelopes[i]->root) ? guard_of(&envelopes[i]->root) : 0;
 
 		if (key != 0)
 			guards.keys[guards.n++] = key;
@@ -128,22 +162,20 @@ send_release_guards(BatchGuards *guards)
  * the batch may wait for long.
  */
 static bool
-send_may_lock(JsonbContainer *envelope, Slice task_id)
+send_may_lock(BatchRight *right, JsonbContainer *envelope, Slice task_id)
 {
 	Slice		run_id = document_get_text(envelope, "run_id");
-	Slice		sender = document_get_text(document_get_container(envelope, "from"), "agent_id");
 	Task	   *task;
 
-	if (principal_is_operator(principal_role()))
+	if (right->is_operator)
 		return true;
 	task = task_look(task_id, ROWS_LATEST);
-	return task != NULL && slice_present(sender) && slice_present(run_id) &&
-		slice_equal(task->run_id, run_id) && principal_speaks_for(sender) &&
-		right_has(sender, run_id);
+	return task != NULL && slice_present(run_id) && slice_equal(task->run_id, run_id) &&
+		send_may_hold(right, envelope);
 }
 
 static void
-send_lock_tasks(Jsonb **envelopes, int n)
+send_lock_tasks(BatchRight *right, Jsonb **envelopes, int n)
 {
 	Slice	   *ids = palloc(sizeof(Slice) * n);
 	int			ntasks = 0;
@@ -156,7 +188,7 @@ send_lock_tasks(Jsonb **envelopes, int n)
 
 		if (slice_present(type) && slice_present(task_id) &&
 			message_type_is_task(message_type_parse(type)) &&
-			send_may_lock(&envelopes[i]->root, task_id))
+			send_may_lock(right, &envelopes[i]->root, task_id))
 			ids[ntasks++] = task_id;
 	}
 	qsort(ids, ntasks, sizeof(Slice), send_compare_slices);
@@ -200,6 +232,7 @@ clutch_send_batch(PG_FUNCTION_ARGS)
 	BatchGuards ids = {NULL, 0};
 	BatchGuards keys = {NULL, 0};
 	BatchGuards agents = {NULL, 0};
+	BatchRight	right = {false};
 	Jsonb	  **envelopes;
 	int			current;
 	int			n;
@@ -210,10 +243,11 @@ clutch_send_batch(PG_FUNCTION_ARGS)
 	result_begin_rows(fcinfo);
 	if (n > 1 && n <= MAX_ORDERED_BATCH)
 	{
-		ids = send_take_guards(send_guard_of_id, envelopes, n);
-		keys = send_take_guards(send_guard_of_key, envelopes, n);
-		agents = send_take_guards(send_guard_of_agent, envelopes, n);
-		send_lock_tasks(envelopes, n);
+		right.is_operator = principal_is_operator(principal_role());
+		ids = send_take_guards(send_guard_of_id, &right, envelopes, n);
+		keys = send_take_guards(send_guard_of_key, &right, envelopes, n);
+		agents = send_take_guards(send_guard_of_agent, &right, envelopes, n);
+		send_lock_tasks(&right, envelopes, n);
 	}
 
 	place.callback = send_error_callback;

@@ -220,7 +220,7 @@ clutch_keys_changed(PG_FUNCTION_ARGS)
 /* --------------------------------------------------------------- signatures */
 
 static void
-check_document(Jsonb *document, TimestampTz at, ProblemList *list)
+check_document(Jsonb *document, SignatureTime at, ProblemList *list)
 {
 	Envelope	envelope;
 
@@ -242,7 +242,8 @@ clutch_check_signature(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		problem_add(list, "", "NULL_VALUE", "The envelope is null.");
 	else
-		check_document(PG_GETARG_JSONB_P(0), PG_ARGISNULL(1) ? clock_now() : PG_GETARG_TIMESTAMPTZ(1), list);
+		check_document(PG_GETARG_JSONB_P(0), PG_ARGISNULL(1) ? (SignatureTime) {clock_now(), true} :
+					   (SignatureTime) {PG_GETARG_TIMESTAMPTZ(1), false}, list);
 	result_put_problems(fcinfo, list);
 	return (Datum) 0;
 }

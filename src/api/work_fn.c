@@ -20,6 +20,7 @@
 #include "flow/requeue.h"
 #include "flow/restored.h"
 #include "flow/right.h"
+#include "flow/sight.h"
 #include "protocol/problem.h"
 #include "registry/roster.h"
 #include "task/report.h"
@@ -100,8 +101,8 @@ send_in_scope(Slice task_id, Report *report, const ProblemArgument *arguments)
 	Receipt		receipt;
 
 	rows_expect_writing();
-	task = right_look_task(report->from, task_id);
 	problem_arguments_begin(&scope, arguments);
+	task = right_look_task(report->from, task_id);
 	receipt = report_send(task, report);
 	problem_arguments_end(&scope);
 	return receipt;
@@ -378,7 +379,7 @@ clutch_retry_run(PG_FUNCTION_ARGS)
 		if (task == NULL || (task->status != TASK_FAILED && task->status != TASK_TIMED_OUT))
 			continue;
 		problem_arguments_begin(&scope, cancel_arguments);
-		verdict_check_may_steer(task, by_agent);
+		sight_check_may_steer(task, by_agent);
 		problem_arguments_end(&scope);
 		result_put_receipt(fcinfo, revive(task, by_agent, "run_id"));
 	}

@@ -109,7 +109,57 @@ path_try_method(JsonPathItemType type, JsonPathItem *first, JsonPathItem *second
 															   CStringGetDatum("\"1\""))));
 }
 
+#define MOST_CHEAP_ITEMS	100
+
 static void path_walk_item(JsonPathItem *item, DocumentPath *path);
+
+static bool
+path_is_literal(JsonPathItem *item)
+{
+	return item->type == jpiString || item->type == jpiNumeric || item->type == jpiBool || item->type == jpiNull;
+}
+
+/* each item of one side is compared with each of the other */
+static void
+path_judge_comparison(JsonPathItem *item, DocumentPath *path)
+{
+	JsonPathItem left;
+	JsonPathItem right;
+
+	jspGetLeftArg(item, &left);
+	jspGetRightArg(item, &right);
+	if (!path_is_literal(&left) && !path_is_literal(&right))
+		path->is_costly = true;
+}
+
+static void
+path_judge_cost(JsonPathItem *item, DocumentPath *path)
+{
+	path->nitems++;
+	switch (item->type)
+	{
+		case jpiAny:
+		case jpiLikeRegex:
+		case jpiKeyValue:
+			path->is_costly = true;
+			break;
+		case jpiRoot:
+			path->is_costly = path->is_costly || path->nfilters > 0;
+			break;
+		case jpiEqual:
+		case jpiNotEqual:
+		case jpiLess:
+		case jpiGreater:
+		case jpiLessOrEqual:
+		case jpiGreaterOrEqual:
+			path_judge_comparison(item, path);
+			break;
+		default:
+			break;
+	}
+	if (path->nitems > MOST_CHEAP_ITEMS)
+		path->is_costly = true;
+}
 
 static void
 path_walk_operands(JsonPathItem *item, DocumentPath *path)
@@ -183,6 +233,7 @@ path_walk_parts(JsonPathItem *item, DocumentPath *path)
 {
 	JsonPathItem expression;
 
+	path_judge_cost(item, path);
 	switch (item->type)
 	{
 		case jpiVariable:
@@ -204,11 +255,15 @@ path_walk_parts(JsonPathItem *item, DocumentPath *path)
 		case jpiStartsWith:
 			path_walk_operands(item, path);
 			break;
+		case jpiFilter:
+			path->nfilters++;
+			path_walk_argument(item, path);
+			path->nfilters--;
+			break;
 		case jpiNot:
 		case jpiIsUnknown:
 		case jpiPlus:
 		case jpiMinus:
-		case jpiFilter:
 		case jpiExists:
 			path_walk_argument(item, path);
 			break;

@@ -8,6 +8,12 @@
  * and raises nothing: one odd event must not end every read from then on, nor
  * keep every other from being sent.
  *
+ * A path that a role writes for itself may take as long as it likes.  One that others
+ * have to apply must not be costly: the time that it takes is limited by the size of
+ * the document.  It has at most 100 items; no .**, like_regex or keyvalue(); in a
+ * filter no $, which would be walked through for every item again; and a comparison
+ * has a literal on one side.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_PATH_H
@@ -21,6 +27,9 @@ typedef struct DocumentPath
 	struct varlena *jsonpath;	/* NULL: there is no path, and everything fits */
 	bool		is_predicate;	/* it is true, false or unknown */
 	bool		has_variable;	/* it cannot be used: nothing gives "$x" a value */
+	bool		is_costly;		/* may take much longer than reading the document */
+	int			nitems;			/* that path_parse has walked over */
+	int			nfilters;		/* around the item that it walks over */
 } DocumentPath;
 
 /*

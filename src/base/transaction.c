@@ -160,6 +160,7 @@ transaction_ends(XactEvent event, void *arg)
 			CALL_EACH(committing);
 			return;
 		case XACT_EVENT_PRE_PREPARE:
+			CALL_EACH(preparing);
 			if (transaction_is_unsettled())
 				transaction_settle(true);
 			return;

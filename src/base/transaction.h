@@ -11,8 +11,8 @@
  * This file registers the only callbacks of clutch with the transaction
  * manager, and calls all watches phase by phase.  A transaction that commits
  * goes through settling, committing, committed, ended; one that is prepared
- * through settling, prepared, ended; one that fails through rolled_back,
- * ended.  Within a phase, the watch that was registered first is called first.
+ * through preparing, settling, prepared, ended; one that fails through
+ * rolled_back, ended.  Within a phase, the watch that was registered first is called first.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,6 +56,9 @@ typedef struct TransactionWatch
 	 */
 	bool		(*unsettled) (void);
 	bool		(*settling) (void);
+
+	/* before PREPARE TRANSACTION and before settling: work that can be left to others */
+	void		(*preparing) (void);
 
 	/* before commit, but not before PREPARE, when everything is settled */
 	void		(*committing) (void);

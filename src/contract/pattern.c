@@ -12,6 +12,7 @@
 #include "catalog/pg_collation.h"
 #include "contract/pattern_part.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "regex/regex.h"
 #include "settings.h"
 #include "utils/memutils.h"
@@ -111,6 +112,8 @@ pattern_matches(const Pattern *pattern, Slice text)
 									0, NULL, 0);
 
 	pfree(wide);
+	/* what has cancelled the search is raised as itself */
+	CHECK_FOR_INTERRUPTS();
 	if (status != REG_OKAY && status != REG_NOMATCH)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_REGULAR_EXPRESSION),

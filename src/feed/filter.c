@@ -255,6 +255,15 @@ filter_find_inboxes(Filter *filter)
 }
 
 void
+filter_of_agent(Slice agent_id, Filter *filter)
+{
+	memset(filter, 0, sizeof(*filter));
+	filter->agents.items = palloc(sizeof(Slice));
+	filter->agents.items[filter->agents.n++] = agent_id;
+	filter_find_inboxes(filter);
+}
+
+void
 filter_parse(Jsonb *document, Filter *filter, ProblemList *list)
 {
 	JsonbIterator *it;

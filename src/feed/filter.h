@@ -45,6 +45,9 @@ extern void filter_read(Jsonb *document, Filter *filter);
 /* the same for a document that is an object; the faults are added to the list */
 extern void filter_parse(Jsonb *document, Filter *filter, ProblemList *list);
 
+/* what the inbox of an agent wants; agent_id must live as long as the filter */
+extern void filter_of_agent(Slice agent_id, Filter *filter);
+
 /* Does it want events of this type? */
 extern bool filter_wants_type(const Filter *filter, Slice type);
 

@@ -14,6 +14,7 @@
 #include "feed/bookmark.h"
 #include "feed/subscription.h"
 #include "miscadmin.h"
+#include "protocol/limits.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
 #include "trust/principal.h"
@@ -247,6 +248,7 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 {
 	Oid			owner = principal_role();
 	Bookmark	bookmark = {owner, name};
+	ProblemList *faults = problem_list();
 	Subscription *subscription;
 	Filter		filter;
 
@@ -255,6 +257,10 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"members\" must be between 1 and %d, not %d",
 						SUBSCRIPTION_MAX_MEMBERS, members)));
+	/* it is kept */
+	limits_check(document, faults);
+	if (faults->n > 0)
+		problem_raise(faults, ERRCODE_INVALID_PARAMETER_VALUE, "filter");
 	filter_read(document, &filter);
 	/* kept, because until we commit no other session can tell that the name is taken */
 	(void) guard_keep(subscription_guard(owner, name, GUARD_OF_NAME), true);

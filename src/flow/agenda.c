@@ -146,7 +146,31 @@ agenda_release(void)
 	}
 }
 
+/*
+ * What is due, whosever it is, is left to the next tick: a transaction that is prepared
+ * would hold those tasks until somebody commits it.
+ */
+static void
+agenda_leave_what_is_due(void)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	List	   *kept = NIL;
+	ListCell   *cell;
+
+	foreach(cell, entries)
+	{
+		Entry	   *entry = lfirst(cell);
+
+		if (entry->consequence.kind != CONSEQUENCE_TICK && entry->consequence.kind != CONSEQUENCE_TIMERS)
+			kept = lappend(kept, entry);
+	}
+	buckets = NULL;
+	entries = kept;
+	MemoryContextSwitchTo(old);
+}
+
 static TransactionWatch agenda_watch = {
+	.preparing = agenda_leave_what_is_due,
 	.rolled_back = agenda_roll_back,
 	.released = agenda_release,
 	.ended = agenda_clear,

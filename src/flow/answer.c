@@ -95,7 +95,7 @@ answer_require_asked(const Task *task, const Envelope *question, Slice agent_id)
 			!slice_equal(asked, slice_of_cstring(clutch_orchestrator)))
 			is_open = false;
 	}
-	if (!is_open)
+	if (!is_open || !right_sees_task(agent_id, task))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem("/from/agent_id", "NOT_ASKED"),

@@ -10,6 +10,7 @@
 #include "base/document.h"
 #include "flow/cancel.h"
 #include "flow/ending.h"
+#include "flow/sight.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "task/report.h"
@@ -134,6 +135,7 @@ cancel_one_of_run(Slice task_id, Slice reason, Slice by_agent)
 		return false;
 	if (cancel_orphan(task))
 		return true;
+	sight_check_may_steer(task, by_agent);
 	report.payload = cancel_payload(reason);
 	(void) report_send(task, &report);
 	return true;

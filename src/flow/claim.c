@@ -7,7 +7,6 @@
  */
 #include "clutch.h"
 
-#include "access/xact.h"
 #include "base/clock.h"
 #include "base/document.h"
 #include "flow/agenda.h"
@@ -108,10 +107,11 @@ claim_share(int share)
 static void
 claim_due(Claim *claim, int n)
 {
+	bool		may_move = due_may_move_now();
 	int			share;
 
-	claim_share(IsTransactionBlock() ? IDLE_SHARE : 0);
-	if (IsTransactionBlock())
+	claim_share(may_move ? 0 : IDLE_SHARE);
+	if (!may_move)
 		return;
 	for (share = IDLE_SHARE; share > 0 && list_length(claim->tasks) < n; share--)
 	{

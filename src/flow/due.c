@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "access/xact.h"
 #include "base/savepoint.h"
 #include "base/clock.h"
 #include "flow/assign.h"
@@ -17,8 +18,15 @@
 #include "miscadmin.h"
 #include "queue/timer.h"
 #include "settings.h"
+#include "trust/principal.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
+
+bool
+due_may_move_now(void)
+{
+	return !IsTransactionBlock() && principal_is_operator(principal_role());
+}
 
 int
 due_moved(const DueReport *report)

@@ -28,6 +28,14 @@ typedef struct DueReport
 extern int	due_moved(const DueReport *report);
 
 /*
+ * May the current statement work on due tasks, and hold them until it ends?  Not if its
+ * transaction goes on, and not for a role that is no operator: what a statement does
+ * after it has called us may last as long as its author likes.  Such a caller leaves
+ * the work to the agenda.
+ */
+extern bool due_may_move_now(void);
+
+/*
  * Works on at most n due tasks.  A task that cannot be moved, because something
  * raises an error, is reported as a WARNING and tried again in a minute.
  */

@@ -190,12 +190,27 @@ right_refuse(Slice agent_id, Slice run_id, const char *place)
 			 errhint("Begin a run of your own with a new run_id, or let somebody who takes part in this one send a message to the agent.")));
 }
 
+/* What the database itself writes down of an audit is what it says in the orchestrator's name. */
+static void
+right_refuse_forged_audit(const Envelope *envelope)
+{
+	if (audit_is(envelope->run_id, envelope->from_agent, SLICE_NONE, NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("/run_id", "NOT_ALLOWED"),
+				 errmsg("only the database writes into run \"%.*s\" as \"%.*s\"",
+						envelope->run_id.len, envelope->run_id.s,
+						envelope->from_agent.len, envelope->from_agent.s),
+				 errhint("Send it in the name of an agent of yours, or in another run.")));
+}
+
 void
 right_require_sender(const Envelope *envelope)
 {
 	Slice		agent_id = envelope->from_agent;
 	Slice		run_id = envelope->run_id;
 
+	right_refuse_forged_audit(envelope);
 	if (participant_is_remembered(agent_id, run_id) || right_is_everywhere(agent_id))
 		return;
 	if (right_is_reserved(run_id))
@@ -217,16 +232,38 @@ right_require(Slice agent_id, Slice run_id, const char *place)
 		right_refuse(agent_id, run_id, place);
 }
 
+bool
+right_is_parent_only(Slice run_id)
+{
+	return visibility_is_in_use() && visibility_of_run(run_id, ROWS_LATEST) == VISIBILITY_PARENT_ONLY;
+}
+
+bool
+right_sees_task(Slice agent_id, const Task *task)
+{
+	if (!right_is_parent_only(task->run_id))
+		return true;
+	while (task != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (slice_equal(task->from_agent, agent_id) || task_was_with(task, agent_id))
+			return true;
+		task = slice_present(task->parent_task_id) ? task_look(task->parent_task_id, ROWS_LATEST) : NULL;
+	}
+	return false;
+}
+
 Task *
 right_look_task(Slice agent_id, Slice task_id)
 {
-	Task	   *task = task_look(task_id, ROWS_LATEST);
+	Task	   *task;
 
-	if (task != NULL && right_has(agent_id, task->run_id))
-		return task;
-	/* whoever may not speak for the agent is told that, whether there is a task or not */
-	principal_require(agent_id, "agent_id");
-	verdict_task_not_found(task_id, "task_id");
+	/* whoever may not speak for the agent is told that, and nothing of the task */
+	principal_require(agent_id, "/from/agent_id");
+	task = task_look(task_id, ROWS_LATEST);
+	if (task == NULL || !right_has(agent_id, task->run_id))
+		verdict_task_not_found(task_id, "task_id");
+	return task;
 }
 
 void

@@ -13,7 +13,8 @@
  *	- it is the orchestrator, or the role is an operator's.
  *
  * The runs of the registry and of the audit belong to no agent: into the first,
- * every agent may write what it says of itself, into the second only operators.
+ * every agent may write what it says of itself, into the second only operators, and
+ * these not as the orchestrator, in whose name the database keeps the audit.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,6 +31,15 @@
  */
 extern void right_require_sender(const Envelope *envelope);
 
+/* Does the run show each of those who take part in it only their own tasks? */
+extern bool right_is_parent_only(Slice run_id);
+
+/*
+ * May the agent, which takes part in the run of the task, know of the task?  In a run
+ * that is parent-only, it has to have requested, have or have had the task or one above it.
+ */
+extern bool right_sees_task(Slice agent_id, const Task *task);
+
 /* The event is admitted: those to whom it is addressed take part in its run. */
 extern void right_add_recipients(const Event *event);
 
@@ -41,7 +51,8 @@ extern void right_require(Slice agent_id, Slice run_id, const char *place);
 
 /*
  * The task that a role names as the argument "task_id", in the name of an agent.
- * Raises TASK_NOT_FOUND if there is no such task, or if the agent may not know of it.
+ * Raises NOT_YOUR_AGENT at "/from/agent_id" unless the role speaks for it, and
+ * TASK_NOT_FOUND if there is no such task, or if the agent may not know of it.
  */
 extern Task *right_look_task(Slice agent_id, Slice task_id);
 

@@ -10,9 +10,11 @@
 #include "flow/right.h"
 #include "flow/sight.h"
 #include "miscadmin.h"
+#include "protocol/problem.h"
 #include "store/event.h"
 #include "store/scope.h"
 #include "store/visibility.h"
+#include "task/verdict.h"
 #include "trust/principal.h"
 #include "trust/privilege.h"
 #include "utils/memutils.h"
@@ -288,6 +290,24 @@ sight_has_task(Sight *sight, const Task *task)
 		return true;
 	seen = sight_of_run(sight, task->run_id);
 	return seen == SIGHT_RUN || (seen == SIGHT_TASKS && sight_is_below_own_agent(sight, task));
+}
+
+void
+sight_check_may_steer(const Task *task, Slice agent_id)
+{
+	Sight		sight;
+
+	if (verdict_may_steer(task, agent_id))
+		return;
+	sight_begin(&sight);
+	if (sight_has_task(&sight, task))
+		verdict_check_may_steer(task, agent_id);
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errproblem("/from/agent_id", "NOT_ASSIGNED"),
+			 errmsg("\"%.*s\" may not cancel or retry all tasks of run \"%.*s\"",
+					agent_id.len, agent_id.s, task->run_id.len, task->run_id.s),
+			 errhint("Cancel or retry those that clutch.tasks shows, one by one.")));
 }
 
 bool

@@ -49,6 +49,12 @@ extern void sight_begin_of_sender(Sight *sight);
 /* Is the task one that the role may read? */
 extern bool sight_has_task(Sight *sight, const Task *task);
 
+/*
+ * Raises 42501 unless the agent may cancel or retry the task (task/verdict), which the
+ * caller has not named, but its run; the error names it only if the role may read it.
+ */
+extern void sight_check_may_steer(const Task *task, Slice agent_id);
+
 /* Is the current row of a scan of clutch.events? */
 extern bool sight_has_event(Sight *sight, const RowScan *event);
 

@@ -13,6 +13,7 @@
 #include "feed/filter.h"
 #include "flow/children.h"
 #include "flow/requeue.h"
+#include "flow/right.h"
 #include "flow/suspend.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
@@ -62,6 +63,9 @@ suspend_check(const Envelope *progress)
 		problem_add(list, "/type", "WRONG_VALUE", "a task is woken by a message, chat.* or tool.*, and the filter wants no such type");
 	if (list->n == 0 && !suspend_filter_wants_run(&filter, progress->run_id))
 		problem_add(list, "/run_id", "WRONG_VALUE", "a task is woken by the messages of its own run: leave \"run_id\" out");
+	if (list->n == 0 && filter.path.is_costly)
+		problem_add(list, "/path", "WRONG_VALUE",
+					"whoever sends a message applies this path to it, so it must be a simple one: without \".**\", like_regex and keyvalue(), without \"$\" in a filter, of at most 100 items, and with a literal on one side of each comparison");
 	for (i = 0; i < list->n; i++)
 		list->items[i].path = psprintf("/meta/clutch/wait/message%s", list->items[i].path);
 	if (list->n > 0)
@@ -82,6 +86,9 @@ suspend_read_filter(const Task *task, Filter *filter)
 	if (!progress.orders.wait.has_message)
 		return false;
 	filter_parse(document_of_value(&progress.orders.wait.message), filter, list);
+	/* admitted by an earlier version: any message that fits the rest wakes the task */
+	if (filter->path.is_costly)
+		filter->path.jsonpath = NULL;
 	return true;
 }
 
@@ -200,6 +207,26 @@ typedef struct MessageFound
 	bool		in_doubt;		/* one that fits is not committed yet */
 } MessageFound;
 
+/*
+ * In a run that is parent-only, the agent is told what is addressed to it, and what it
+ * could read in the log; the claim hands it the message.
+ */
+static bool
+suspend_may_hear(const Task *task, const RowScan *event)
+{
+	Filter		inbox;
+	Task	   *subject;
+
+	if (!right_is_parent_only(task->run_id))
+		return true;
+	filter_of_agent(task->agent_id, &inbox);
+	if (filter_fits(&inbox, event))
+		return true;
+	subject = task_look(rows_text(event, Anum_event_task_id), ROWS_LATEST);
+	return subject != NULL && slice_equal(subject->run_id, task->run_id) &&
+		right_sees_task(task->agent_id, subject);
+}
+
 static void
 suspend_look_at(const RowScan *scan, const Task *task, const Filter *filter, MessageFound *found)
 {
@@ -210,6 +237,7 @@ suspend_look_at(const RowScan *scan, const Task *task, const Filter *filter, Mes
 		slice_equal(rows_text(scan, Anum_event_from_agent), task->agent_id) ||
 		!slice_equal(rows_text(scan, Anum_event_run_id), task->run_id) ||
 		!filter_fits(filter, scan) ||
+		!suspend_may_hear(task, scan) ||
 		requeue_was_messaged(task, rows_text(scan, Anum_event_id)))
 		return;
 	if (TransactionIdIsValid(rows_in_doubt(scan)))

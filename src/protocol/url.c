@@ -152,8 +152,10 @@ url_read_hosts(UrlScan *scan, int begin)
 static bool
 url_begins_with_host(Slice text)
 {
-	return text.len > 2 && url_skip_slashes(text, 0) == 2 &&
-		(isalnum((unsigned char) text.s[2]) || text.s[2] == '[') &&
+	int			begin = url_skip_slashes(text, 0);
+
+	return begin >= 2 && begin < text.len &&
+		(isalnum((unsigned char) text.s[begin]) || text.s[begin] == '[') &&
 		url_find(text, 0, " <>") == text.len;
 }
 
@@ -171,7 +173,7 @@ url_next_host(UrlScan *scan, Slice *host)
 	if (scan->at == 0 && url_begins_with_host(text))
 	{
 		scan->is_whole = true;
-		*host = url_read_hosts(scan, 2);
+		*host = url_read_hosts(scan, url_skip_slashes(text, 0));
 		return true;
 	}
 	for (;;)

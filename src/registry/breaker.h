@@ -10,8 +10,8 @@
  * again.
  *
  * A failure is a task that the agent reported as failed, except with the code
- * REJECTED, which blames the request, or one that timed out: its lease, runtime
- * or deadline ended while the agent held it.
+ * REJECTED, which blames the request, or one that timed out: its lease or runtime
+ * ended while the agent held it, or a deadline that had left it enough time.
  *
  * clutch.agent_failure has no rows of an agent that has not failed lately; of
  * one that has, it has a row per failure and, while the breaker is not closed,

@@ -87,6 +87,13 @@ import_read_header(Import *import)
 	import->run_id = document_get_text(&header->root, "run_id");
 	if (!slice_present(import->run_id) || !document_get_int(&header->root, "events", &events))
 		import_refuse_line(1, "\"run_id\" or \"events\" is missing");
+	/* it would excuse events that are missing here: ledger/excuse */
+	if (slice_equal(import->run_id, SLICE_OF(AUDIT_RUN)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errproblem("lines", "NOT_ALLOWED"),
+				 errmsg("run \"%s\" of another database cannot be imported", AUDIT_RUN),
+				 errhint("Keep the lines in a file: what was pruned or redacted elsewhere says nothing of this database.")));
 	if (events != import->n - 1)
 		import_refuse_line(import->n,
 						   psprintf("the first line announces " INT64_FORMAT " events, and there are %d",

@@ -15,6 +15,8 @@
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_rewrite.h"
 #include "catalog/pg_trigger.h"
@@ -39,6 +41,7 @@ typedef struct ProtectionStatement
 {
 	bool		drops_extension;
 	bool		changes_type;
+	bool		moves;			/* gives something another name or schema */
 } ProtectionStatement;
 
 static ProtectionStatement running;
@@ -144,9 +147,25 @@ protection_judge_drop(Oid class, Oid object, int part)
 		protection_refuse("drop a trigger of clutch.events");
 }
 
+/* What protects the log is known by its name, so that must stay as it is. */
+static void
+protection_judge_move(Oid class, Oid object, int part)
+{
+	if (class == NamespaceRelationId && object == get_namespace_oid(CLUTCH_SCHEMA, true))
+		protection_refuse("rename schema clutch");
+	if (class == RelationRelationId && part <= Natts_event && protection_is_log(object))
+		protection_refuse(part == 0 ? "rename or move table clutch.events" : "rename a column of clutch.events");
+	if (class == TriggerRelationId && protection_is_our_trigger(object, false))
+		protection_refuse("rename a trigger of clutch.events");
+	if (class == ProcedureRelationId && protection_is_guard(object))
+		protection_refuse("rename or move a trigger function of clutch");
+}
+
 static void
 protection_judge_change(Oid class, Oid object, int part)
 {
+	if (running.moves)
+		protection_judge_move(class, object, part);
 	if (class == TriggerRelationId && protection_is_our_trigger(object, true))
 		protection_refuse("disable a trigger of clutch.events");
 	if (class == RelationRelationId && part > 0 && part <= Natts_event && running.changes_type &&
@@ -180,6 +199,14 @@ protection_judge(ObjectAccessType access, Oid class, Oid object, int part)
 	}
 }
 
+/* The rows of a child would stand in the log for whoever reads it by SQL. */
+static void
+protection_judge_heir(const ObjectAccessPostAlter *inheritance)
+{
+	if (inheritance != NULL && protection_is_log(inheritance->auxiliary_id))
+		protection_refuse("inherit from table clutch.events");
+}
+
 static void
 protection_object_access(ObjectAccessType access, Oid class, Oid object, int part, void *arg)
 {
@@ -188,8 +215,10 @@ protection_object_access(ObjectAccessType access, Oid class, Oid object, int par
 	if (clutch_allow_ddl || creating_extension || IsBinaryUpgrade)
 		return;
 	if (class == RelationRelationId || class == TriggerRelationId ||
-		class == RewriteRelationId || class == ProcedureRelationId)
+		class == RewriteRelationId || class == ProcedureRelationId || class == NamespaceRelationId)
 		protection_judge(access, class, object, part);
+	if (class == InheritsRelationId && access == OAT_POST_ALTER)
+		protection_judge_heir(arg);
 }
 
 /* ---------------------------------------------------------------- statements */
@@ -216,6 +245,8 @@ protection_read(Node *statement)
 			((DropStmt *) statement)->removeType == OBJECT_SCHEMA;
 	else if (IsA(statement, DropOwnedStmt))
 		read.drops_extension = true;
+	else if (IsA(statement, RenameStmt) || IsA(statement, AlterObjectSchemaStmt))
+		read.moves = true;
 	else if (IsA(statement, AlterTableStmt))
 		read.changes_type = protection_changes_type((AlterTableStmt *) statement);
 	return read;

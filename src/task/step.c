@@ -452,6 +452,19 @@ step_apply(Task *task, const TaskEvent *event)
 	return true;
 }
 
+/*
+ * Did the requester leave the agent too little time?  Any role may request a task of any
+ * agent, and choose its deadline; three that nobody could keep must not make the agent
+ * UNAVAILABLE.  A task that is not claimed in time is a matter of STEP_UNCLAIMED.
+ */
+static bool
+step_was_hurried(const Task *task, const TaskEvent *event)
+{
+	return slice_equal(event->code, SLICE_OF("DEADLINE_EXCEEDED")) &&
+		(task->status == TASK_ASSIGNED ||
+		 task->deadline - task->since < (int64) clutch_default_lease * USECS_PER_SEC);
+}
+
 AttemptOutcome
 step_outcome(const Task *task, const TaskEvent *event)
 {
@@ -467,7 +480,7 @@ step_outcome(const Task *task, const TaskEvent *event)
 				return ATTEMPT_UNDECIDED;
 			return is_held || !event->by_database ? ATTEMPT_FAILED : ATTEMPT_UNDECIDED;
 		case STEP_TIMEOUT:
-			return is_held ? ATTEMPT_TIMED_OUT : ATTEMPT_UNDECIDED;
+			return is_held && !step_was_hurried(task, event) ? ATTEMPT_TIMED_OUT : ATTEMPT_UNDECIDED;
 		case STEP_LEASE_EXPIRED:
 			/* a restored copy voids leases that have not run out: no fault of the agent */
 			return event->lease_until != 0 && event->lease_until <= event->at ?

@@ -50,11 +50,17 @@ verdict_is_orchestrator(Slice agent_id)
 	return slice_equal(agent_id, slice_of_cstring(clutch_orchestrator));
 }
 
+bool
+verdict_may_steer(const Task *task, Slice agent_id)
+{
+	return verdict_is_orchestrator(agent_id) || slice_equal(agent_id, task->from_agent) ||
+		task_was_with(task, agent_id);
+}
+
 void
 verdict_check_may_steer(const Task *task, Slice agent_id)
 {
-	if (verdict_is_orchestrator(agent_id) || slice_equal(agent_id, task->from_agent) ||
-		task_was_with(task, agent_id))
+	if (verdict_may_steer(task, agent_id))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

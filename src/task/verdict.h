@@ -27,9 +27,12 @@ extern Verdict verdict_on_report(const Task *task, const Envelope *report);
 extern void verdict_check_hand_over(const Task *task, const Envelope *request);
 
 /*
- * Raises 42501 unless the agent may cancel or retry the task: it has requested
- * it, has it or had it, or is the orchestrator.
+ * May the agent cancel or retry the task?  It has requested it, has it or had it, or is
+ * the orchestrator.
  */
+extern bool verdict_may_steer(const Task *task, Slice agent_id);
+
+/* raises 42501 unless it may */
 extern void verdict_check_may_steer(const Task *task, Slice agent_id);
 
 /* raises TASK_NOT_FOUND at that place: see errproblem */

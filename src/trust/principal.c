@@ -39,11 +39,29 @@ ROWS_CHECK_COLUMNS(Natts_principal, PRINCIPAL);
 #define UNGRANTED_CONCURRENCY	100
 
 static Oid	acting_for = InvalidOid;
+static Oid	acting_user = InvalidOid;	/* the current role when that was said */
 
 void
 principal_act_for(Oid role)
 {
 	acting_for = role;
+	acting_user = GetUserId();
+}
+
+Oid
+principal_acting_for(void)
+{
+	return acting_for;
+}
+
+/*
+ * Only who said so acts for the other role, and the owner, who writes for him: not a
+ * function with the rights of its own owner that a trigger calls meanwhile.
+ */
+static bool
+principal_is_acting(void)
+{
+	return OidIsValid(acting_for) && (GetUserId() == acting_user || GetUserId() == rows_owner());
 }
 
 /*
@@ -54,7 +72,7 @@ principal_act_for(Oid role)
 Oid
 principal_role(void)
 {
-	if (OidIsValid(acting_for))
+	if (principal_is_acting())
 		return acting_for;
 	if (InSecurityRestrictedOperation())
 		ereport(ERROR,

@@ -48,6 +48,9 @@ extern List *principal_list_roles(RowSnapshot which);
  */
 extern void principal_act_for(Oid role);
 
+/* that role, or InvalidOid: for who lets code of others run meanwhile, which must not act for it */
+extern Oid	principal_acting_for(void);
+
 /* raises 42501, code NOT_YOUR_AGENT, unless the role speaks for the agent */
 extern void principal_require(Slice agent_id, const char *place);
 

@@ -30,26 +30,27 @@ signature_append_bytes(StringInfo out, Jsonb *document, ProblemList *list)
 }
 
 /*
- * Whether the key is valid is said only to who has signed with it.
+ * Whether the key is valid is said only to who has signed with it.  A key that has been
+ * revoked signs nothing any more, also if the clock has gone back since.
  */
 static void
-signature_check_key(const Envelope *envelope, const AgentKey *key, TimestampTz at,
+signature_check_key(const Envelope *envelope, const AgentKey *key, SignatureTime at,
 					ProblemList *list)
 {
 	char	   *kid = place_quote(envelope->auth_kid);
 
-	if (at >= key->revoked_at)
+	if (at.time >= key->revoked_at || (at.is_now && key->revoked_at != DT_NOEND))
 		problem_add(list, "/security/auth/kid", "KEY_REVOKED",
 					"The key %s was revoked at %s; sign with another one.",
 					kid, timestamptz_to_str(key->revoked_at));
-	else if (at < key->valid_from || at >= key->valid_until)
+	else if (at.time < key->valid_from || at.time >= key->valid_until)
 		problem_add(list, "/security/auth/kid", "KEY_NOT_VALID",
 					"The key %s is not valid at this time; sign with another one.", kid);
 }
 
 static void
 signature_verify(const Envelope *envelope, const uint8 *signature, const AgentKey *key,
-				 TimestampTz at, ProblemList *list)
+				 SignatureTime at, ProblemList *list)
 {
 	StringInfoData bytes;
 
@@ -68,7 +69,7 @@ signature_verify(const Envelope *envelope, const uint8 *signature, const AgentKe
 }
 
 void
-signature_check(const Envelope *envelope, TimestampTz at, ProblemList *list)
+signature_check(const Envelope *envelope, SignatureTime at, ProblemList *list)
 {
 	uint8		signature[CRYPTO_SIGNATURE_BYTES];
 	AgentKey	key;

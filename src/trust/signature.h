@@ -33,11 +33,18 @@
  */
 extern void signature_append_bytes(StringInfo out, Jsonb *document, ProblemList *list);
 
+/* when an envelope was received */
+typedef struct SignatureTime
+{
+	TimestampTz time;
+	bool		is_now;			/* it is being received */
+} SignatureTime;
+
 /*
  * Adds a fault unless the envelope, which is_signed, has a signature of its sender
  * by a key that was valid at that time.
  */
-extern void signature_check(const Envelope *envelope, TimestampTz at, ProblemList *list);
+extern void signature_check(const Envelope *envelope, SignatureTime at, ProblemList *list);
 
 /* Is "ts" within clutch.signature_skew of that time? */
 extern bool signature_is_fresh(const Envelope *envelope, TimestampTz at);

@@ -136,6 +136,9 @@ refused_ok($_) foreach (
 	'BEGIN; ALTER EXTENSION clutch DROP TABLE clutch.events; DROP TABLE clutch.events CASCADE',
 	'CREATE RULE r AS ON INSERT TO clutch.events DO INSTEAD NOTHING',
 	'CREATE OR REPLACE FUNCTION clutch.append_only() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN old; END $$',
+	'ALTER TABLE clutch.events RENAME TO other', 'ALTER TABLE clutch.events SET SCHEMA public', 'ALTER SCHEMA clutch RENAME TO other',
+	'ALTER FUNCTION clutch.append_only() RENAME TO other', 'ALTER FUNCTION clutch.admit() SET SCHEMA public', 'ALTER TABLE clutch.events RENAME COLUMN envelope TO other',
+	'CREATE TABLE heir () INHERITS (clutch.events)', 'BEGIN; CREATE TABLE heir (LIKE clutch.events); ALTER TABLE heir INHERIT clutch.events',
 	'TRUNCATE clutch.events');
 $primary->safe_psql('postgres', q{
 	VACUUM FULL clutch.events;
