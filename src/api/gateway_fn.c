@@ -320,6 +320,7 @@ typedef struct Answer
 	const Call *call;
 	const Endpoint *endpoint;
 	const Report *report;
+	bool		said;			/* something was reported */
 	bool		ended;			/* nothing more is to come */
 } Answer;
 
@@ -356,8 +357,10 @@ take_documents(void *arg)
 	{
 		bool		is_last = answer->report->is_last && lnext(envelopes, cell) == NULL;
 
-		if (!answer->ended)
-			answer->ended = callee_report(answer->call, answer->endpoint, lfirst(cell), is_last);
+		if (answer->ended)
+			break;
+		answer->ended = callee_report(answer->call, answer->endpoint, lfirst(cell), is_last);
+		answer->said = true;
 	}
 }
 
@@ -368,9 +371,13 @@ take_payload(void *arg)
 	Answer	   *answer = arg;
 
 	answer->ended = callee_report_payload(answer->call, answer->endpoint, answer->report->response, answer->report->is_last);
+	answer->said = true;
 }
 
-/* NULL, or what is wrong with the answer */
+/*
+ * NULL, or what is wrong with the answer.  If all of it is progress, the other side goes on
+ * with the task, and its end is told in another way.
+ */
 static const char *
 take_answer(Answer *answer)
 {
@@ -380,7 +387,7 @@ take_answer(Answer *answer)
 		slice_equal(answer->endpoint->adapter, SLICE_OF("http")))
 		error = savepoint_run(take_payload, answer);
 	if (error == NULL)
-		return answer->ended || !answer->report->is_last ? NULL : "it has no result";
+		return answer->said ? NULL : "it says nothing";
 	if (savepoint_failed_by_chance(error))
 		ReThrowError(error);
 	return error->message;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/query.h"
 #include "commands/trigger.h"
+#include "flow/callee.h"
 #include "outbox/call.h"
 #include "outbox/signing.h"
 #include "protocol/place.h"
@@ -134,5 +135,6 @@ clutch_endpoints_changed(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function \"%s\" was not called by trigger manager", "endpoints_changed")));
 	endpoint_announce();
+	callee_call_ready();
 	PG_RETURN_POINTER(NULL);
 }

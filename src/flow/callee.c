@@ -14,6 +14,7 @@
 #include "flow/ending.h"
 #include "protocol/draft.h"
 #include "protocol/identifier.h"
+#include "registry/slot.h"
 #include "task/report.h"
 #include "task/task.h"
 #include "utils/timestamp.h"
@@ -28,6 +29,24 @@ static int64
 callee_seq_of(const Task *task)
 {
 	return task->reason == CLAIM_RESUMED && task->answer_seq != 0 ? task->answer_seq : task->request_seq;
+}
+
+/* so many tasks of an agent are called for at once; they were given to it before there was an endpoint */
+#define MOST_READY		1000
+
+void
+callee_call_ready(void)
+{
+	ListCell   *served;
+	ListCell   *cell;
+
+	foreach(served, endpoint_list_served())
+	{
+		int			from = 0;
+
+		foreach(cell, slot_list_tasks(*(Slice *) lfirst(served), &from, MOST_READY))
+			agenda_add_task(CONSEQUENCE_CALL, 0, *(Slice *) lfirst(cell));
+	}
 }
 
 bool

@@ -21,6 +21,9 @@
 #include "outbox/call.h"
 #include "store/event.h"
 
+/* The endpoints have changed: tasks that are ready for agents which they serve are called for. */
+extern void callee_call_ready(void);
+
 /* CONSEQUENCE_CALL: the task has been given to such an agent; false: to be tried later */
 extern bool callee_settle(const Consequence *consequence);
 

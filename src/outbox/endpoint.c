@@ -207,6 +207,22 @@ endpoint_serving(Slice agent_id)
 }
 
 List *
+endpoint_list_served(void)
+{
+	List	   *served = NIL;
+	ListCell   *cell;
+
+	foreach(cell, endpoint_remembered()->all)
+	{
+		const Endpoint *endpoint = lfirst(cell);
+
+		if (slice_present(endpoint->serves))
+			served = slice_list_add(served, endpoint->serves);
+	}
+	return served;
+}
+
+List *
 endpoint_webhooks(void)
 {
 	return endpoint_remembered()->webhooks;

@@ -46,6 +46,9 @@ extern const Endpoint *endpoint_find(Slice name);
 /* the endpoint that serves an agent; NULL: none does */
 extern const Endpoint *endpoint_serving(Slice agent_id);
 
+/* the agents that are served, as a List of Slice *, palloc'd */
+extern List *endpoint_list_served(void);
+
 /* those that have a filter, as a List of const Endpoint * */
 extern List *endpoint_webhooks(void);
 

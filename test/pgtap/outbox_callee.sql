@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(51);
+SELECT plan(63);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -121,6 +121,33 @@ SELECT is(fixture.state('task:l'), 'running agent:plain 1', 'which goes on until
 SELECT fixture.ask('task:m', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
 SELECT fixture.hand();
 SELECT is(fixture.answer(NULL, true, 204), 'dead', 'but an answer without a result is none');
+
+-- ----------------------------------------------------------------------- A2A
+INSERT INTO clutch.endpoint (name, url, adapter, serves, patience_s) VALUES ('peer', 'https://peer.example/a2a', 'a2a', 'agent:peer', 100);
+SELECT fixture.agent('peer', 4, ARRAY['skill:peer']);
+SELECT fixture.ask('task:n', skill => 'skill:peer');
+SELECT is(fixture.hand(), 'task SendMessage 1', 'an A2A agent is sent a message');
+SELECT is(fixture.answer(fixture.result('{"task": {"id": "t-1", "contextId": "c-1", "status": {"state": "TASK_STATE_WORKING"}}}'), false), 'pending', 'which begins a task there');
+SELECT is(fixture.answer(fixture.result('{"statusUpdate": {"taskId": "t-1", "contextId": "c-1", "status": {"state": "TASK_STATE_COMPLETED", "message": {"messageId": "m-1", "role": "ROLE_AGENT", "parts": [{"text": "done"}]}}}}'), false), 'sent', 'and tells when it is over');
+SELECT is(fixture.state('task:n'), 'completed agent:peer 1', 'and so is ours');
+SELECT is((SELECT concat_ws(' ', e.type, e.from_agent, e.run_id) FROM clutch.events e WHERE e.task_id = 'task:n' ORDER BY e.seq DESC LIMIT 1), 'task.result agent:peer run:1', 'in the name of its agent');
+SELECT fixture.ask('task:o', skill => 'skill:peer');
+SELECT fixture.hand();
+SELECT is(fixture.answer(fixture.result('{"task": {"id": "t-2", "contextId": "c-2", "status": {"state": "TASK_STATE_SUBMITTED"}}}')), 'sent', 'a task that was only submitted');
+SELECT is(fixture.state('task:o'), 'running agent:peer 1', 'goes on');
+SELECT fixture.ask('task:p', skill => 'skill:peer', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT is(fixture.answer((SELECT jsonb_build_object('jsonrpc', '2.0', 'id', body -> 'id', 'error', '{"code": -32005, "message": "no such type"}'::jsonb) FROM handed)), 'sent', 'an error of A2A');
+SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'task:p'), 'failed', 'fails the task');
+
+-- -------------------------------------- tasks that were there before the endpoint
+SELECT fixture.agent('later', 4, ARRAY['skill:later']);
+SELECT fixture.ask('task:q', skill => 'skill:later');
+SELECT is(fixture.state('task:q') || ' ' || fixture.hand(), 'assigned agent:later 1 nothing', 'an agent without an endpoint is not called');
+INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('later', 'https://later.example/mcp', 'mcp', 'agent:later');
+SELECT is(fixture.state('task:q'), 'running agent:later 1', 'until it gets one');
+SELECT is(fixture.hand(), 'task tools/call skill.later 1', 'for what is ready then');
+SELECT fixture.answer(fixture.result('{"content": []}'));
 
 -- ------------------------------------------------------------------------ tools
 SELECT seq AS call FROM clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {"path": "/a"}}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:victim')) \gset

@@ -23,6 +23,11 @@ $node->safe_psql('postgres', q{
 	SELECT clutch.set_quota('desk', 'events_per_minute', 100), clutch.set_quota('PUBLIC', 'open_requests', 50);
 	INSERT INTO clutch.open_work VALUES ('desk', 'open_requests', 'task:1', 1);
 	INSERT INTO clutch.traffic VALUES ('desk', date_trunc('minute', now()), 1, 100);
+	SELECT clutch.set_endpoint_secret('key', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
+	INSERT INTO clutch.endpoint (name, url, agents, signing_secret, filter) VALUES ('hook', 'https://hook.example', '{*}', 'key', '{"type": "chat.message"}');
+	SELECT clutch.post('hook', clutch.envelope('chat.message', 'agent:ui')) FROM generate_series(1, 3);
+	SELECT clutch.outbox_done(id, attempt, 200) FROM clutch.outbox_claim(1);
+	SELECT clutch.outbox_claim(1);
 	SELECT count(*) FROM generate_series(1, 9) n, clutch.send(ask('task:' || n));
 	SELECT clutch.send(ask('task:scoped', run => 'run:2') || '{"meta": {"clutch": {"scope": "group:press", "deadline": "2099-01-01T00:00:00Z"}}}');
 	SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{group:press}', idempotency_key => 'k', payload => '{"t": "\u00e9\\n\\\\ \"q\" \t tab"}'));
