@@ -125,7 +125,7 @@ custom_declines(const Adapter *self, const Json *raw)
 	List	   *answer;
 
 	if (self->can_handle_function == NULL)
-		return "it handles only what is sent to it by its name";
+		return self->named ? NULL : "it handles only what is sent to it by its name";
 	weak = custom_weak_owner(custom_find(self, self->can_handle_function, 1, BOOLOID));
 	if (OidIsValid(weak))
 		return psprintf("its function belongs to role \"%s\", which has fewer rights than the current role", custom_owner_name(weak));

@@ -100,7 +100,7 @@ SELECT is(fixture.fault_of($$ SELECT clutch.outbound(clutch.envelope('task.reque
 SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('x', 1, 'unqualified', 'app.write') $$), '23514', 'functions are named with their schema');
 SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('clutch', 1, 'app.read', 'app.write') $$), '23514', 'meta.clutch is no adapter''s');
 INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('gone', 60, 'app.no_such', 'app.write');
-SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": 1}', 'gone') $$), 'KL015 NOT_HANDLED raw', 'an adapter without can_handle is never chosen');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": 1}', 'gone') $$), '42883 WRONG_VALUE adapter', 'an adapter without can_handle is used by its name');
 UPDATE clutch.adapter SET can_handle = 'app.handles' WHERE name = 'gone';
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": 1}', 'gone') $$), '42883 WRONG_VALUE adapter', 'a function that does not exist is named');
 DELETE FROM clutch.adapter WHERE name = 'gone';

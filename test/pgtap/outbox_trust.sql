@@ -42,7 +42,8 @@ CREATE FUNCTION dev.reads_as_owner(raw jsonb, context jsonb) RETURNS SETOF jsonb
 CREATE FUNCTION dev.handles(raw jsonb) RETURNS boolean LANGUAGE sql AS $$ SELECT raw ? 'x' $$;
 CREATE FUNCTION dev.writes(envelope jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT jsonb_build_object('do', envelope -> 'payload') $$;
 RESET SESSION AUTHORIZATION;
-INSERT INTO clutch.adapter (name, place, can_handle, inbound, outbound) VALUES ('devs', 300, 'dev.handles', 'dev.reads', 'dev.writes'), ('definers', 301, 'dev.handles', 'dev.reads_as_owner', 'dev.writes');
+-- the first handles only what is sent to it by its name, as a gateway does
+INSERT INTO clutch.adapter (name, place, can_handle, inbound, outbound) VALUES ('devs', 300, NULL, 'dev.reads', 'dev.writes'), ('definers', 301, 'dev.handles', 'dev.reads_as_owner', 'dev.writes');
 INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('a', 'https://a.example', 'devs', 'agent:a'), ('b', 'https://b.example', 'definers', 'agent:b');
 SELECT fixture.agent('a', 1, '{skill:a}'), fixture.agent('b', 1, '{skill:b}') \g /dev/null
 SELECT fixture.ask('task:a', skill => 'skill:a'), fixture.ask('task:b', skill => 'skill:b') \g /dev/null
