@@ -171,9 +171,13 @@ struct PhraseIndex
 {
 	int			n;
 	IndexedPhrase *phrases;
-	int			nowners;
 	uint64		mask;			/* slots are a power of two */
 	PhraseSlot *slots;
+
+	/* by owner: in which look it was found last, and where in "found" */
+	uint64		looks;
+	uint64	   *found_in;
+	int		   *places;
 };
 
 /* the slot of the word, or the free one in which it would be */
@@ -252,7 +256,8 @@ phrase_index_make(const Phrase *phrases, int n, int nowners)
 
 	phrase_fold_begin();
 	index->phrases = palloc(sizeof(IndexedPhrase) * Max(n, 1));
-	index->nowners = nowners;
+	index->found_in = palloc0(sizeof(uint64) * Max(nowners, 1));
+	index->places = palloc(sizeof(int) * Max(nowners, 1));
 	total = phrase_index_fill(index, phrases, n);
 	/* mostly free, so that a word which no phrase has is told by one look */
 	slots = pg_nextpower2_64((uint64) Max(total, 1) * 8);
@@ -276,24 +281,33 @@ phrase_index_make(const Phrase *phrases, int n, int nowners)
 
 typedef struct PhraseLook
 {
-	const PhraseIndex *index;
+	PhraseIndex *index;
 	PhraseWords words;
 	int			n;
+	int			room;
 	PhraseFound *found;
-	int		   *places;			/* by owner: where in "found"; -1: not there */
 } PhraseLook;
 
 static void
 phrase_note(PhraseLook *look, const IndexedPhrase *phrase)
 {
-	int			place = look->places[phrase->owner];
+	PhraseIndex *index = look->index;
+	PhraseFound *found;
 
-	if (place < 0)
+	if (index->found_in[phrase->owner] != index->looks)
 	{
-		place = look->places[phrase->owner] = look->n++;
-		look->found[place] = (PhraseFound) {phrase->owner, 0};
+		if (look->n == look->room)
+		{
+			look->room = Max(16, look->room * 2);
+			look->found = look->found == NULL ? palloc(sizeof(PhraseFound) * look->room) :
+				repalloc_huge(look->found, sizeof(PhraseFound) * look->room);
+		}
+		index->found_in[phrase->owner] = index->looks;
+		index->places[phrase->owner] = look->n;
+		look->found[look->n++] = (PhraseFound) {phrase->owner, 0};
 	}
-	look->found[place].nwords = Max(look->found[place].nwords, phrase->nwords);
+	found = &look->found[index->places[phrase->owner]];
+	found->nwords = Max(found->nwords, phrase->nwords);
 }
 
 static bool
@@ -349,16 +363,14 @@ phrase_look_in(PhraseLook *look, const JsonbContainer *container)
 }
 
 int
-phrase_find(const PhraseIndex *index, const JsonbContainer *document, PhraseFound **found)
+phrase_find(PhraseIndex *index, const JsonbContainer *document, PhraseFound **found)
 {
 	PhraseLook	look = {.index = index};
 
 	*found = NULL;
 	if (index->n == 0)
 		return 0;
-	look.found = palloc(sizeof(PhraseFound) * index->nowners);
-	look.places = palloc(sizeof(int) * index->nowners);
-	memset(look.places, 0xFF, sizeof(int) * index->nowners);
+	index->looks++;
 	phrase_look_in(&look, document);
 	*found = look.found;
 	return look.n;

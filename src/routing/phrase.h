@@ -44,9 +44,10 @@ extern PhraseIndex *phrase_index_make(const Phrase *phrases, int n, int nowners)
 
 /*
  * Looks through all strings of a document, but not through its keys.  Returns how
- * many owners were found, each once; *found is palloc'd.
+ * many owners were found, each once; *found is palloc'd, or NULL.  The index remembers
+ * which look it was.
  */
-extern int	phrase_find(const PhraseIndex *index, const JsonbContainer *document,
+extern int	phrase_find(PhraseIndex *index, const JsonbContainer *document,
 						PhraseFound **found);
 
 #endif							/* CLUTCH_PHRASE_H */

@@ -36,6 +36,10 @@ struct RuleIndex
 	RuleMember *members;
 	int			nothers;
 	int		   *others;			/* rules that have to be tried each time */
+
+	/* by rule: in which look it was found last by a member */
+	uint64		looks;
+	uint64	   *found_in;
 };
 
 /* ------------------------------------------------------------------ making */
@@ -111,6 +115,7 @@ rule_index_make(const RuleSet *set)
 
 	index->phrases = rule_index_phrases(set);
 	index->others = palloc(sizeof(int) * Max(set->n, 1));
+	index->found_in = palloc0(sizeof(uint64) * Max(set->n, 1));
 	for (int i = 0; i < set->n; i++)
 	{
 		List	   *equalities;
@@ -137,11 +142,17 @@ rule_index_make(const RuleSet *set)
 
 /* Adds a rule that has no phrase, once. */
 static void
-rule_index_add(RuleFinds *finds, int rule)
+rule_index_add(RuleIndex *index, RuleFinds *finds, int rule)
 {
-	if (finds->is_found[rule])
+	if (index->found_in[rule] == index->looks)
 		return;
-	finds->is_found[rule] = true;
+	index->found_in[rule] = index->looks;
+	if (finds->n == finds->room)
+	{
+		finds->room = Max(16, finds->room * 2);
+		finds->items = finds->items == NULL ? palloc(sizeof(PhraseFound) * finds->room) :
+			repalloc_huge(finds->items, sizeof(PhraseFound) * finds->room);
+	}
 	finds->items[finds->n++] = (PhraseFound) {rule, 0};
 }
 
@@ -164,7 +175,8 @@ rule_index_first_of_hash(const RuleMember *member, uint64 hash)
 }
 
 static void
-rule_index_find_by_member(const RuleMember *member, const Envelope *envelope, RuleFinds *finds)
+rule_index_find_by_member(RuleIndex *index, const RuleMember *member, const Envelope *envelope,
+						  RuleFinds *finds)
 {
 	Slice		text;
 	uint64		hash;
@@ -175,13 +187,13 @@ rule_index_find_by_member(const RuleMember *member, const Envelope *envelope, Ru
 			break;
 		case PATH_MEMBER_UNCLEAR:
 			for (int i = 0; i < member->n; i++)
-				rule_index_add(finds, member->texts[i].rule);
+				rule_index_add(index, finds, member->texts[i].rule);
 			break;
 		case PATH_MEMBER_TEXT:
 			hash = slice_hash(text);
 			for (int i = rule_index_first_of_hash(member, hash);
 				 i < member->n && member->texts[i].hash == hash; i++)
-				rule_index_add(finds, member->texts[i].rule);
+				rule_index_add(index, finds, member->texts[i].rule);
 			break;
 	}
 }
@@ -189,18 +201,15 @@ rule_index_find_by_member(const RuleMember *member, const Envelope *envelope, Ru
 void
 rule_index_find(const RuleSet *set, const Envelope *envelope, RuleFinds *finds)
 {
-	const RuleIndex *index = set->index;
-	PhraseFound *found = NULL;
-	int			n = envelope->payload.type != jbvBinary ? 0 :
-		phrase_find(index->phrases, envelope->payload.val.binary.data, &found);
+	RuleIndex  *index = set->index;
 
-	finds->n = 0;
-	finds->items = palloc(sizeof(PhraseFound) * set->n);
-	finds->is_found = index->nmembers > 0 || index->nothers > 0 ? palloc0(sizeof(bool) * set->n) : NULL;
-	for (int i = 0; i < n; i++)
-		finds->items[finds->n++] = found[i];
+	*finds = (RuleFinds) {0};
+	if (envelope->payload.type == jbvBinary)
+		finds->n = phrase_find(index->phrases, envelope->payload.val.binary.data, &finds->items);
+	finds->room = finds->n;
+	index->looks++;
 	for (int i = 0; i < index->nmembers; i++)
-		rule_index_find_by_member(&index->members[i], envelope, finds);
+		rule_index_find_by_member(index, &index->members[i], envelope, finds);
 	for (int i = 0; i < index->nothers; i++)
-		rule_index_add(finds, index->others[i]);
+		rule_index_add(index, finds, index->others[i]);
 }

@@ -77,8 +77,8 @@ extern RuleIndex *rule_index_make(const RuleSet *set);
 typedef struct RuleFinds
 {
 	int			n;
-	PhraseFound *items;
-	bool	   *is_found;
+	int			room;
+	PhraseFound *items;			/* palloc'd, or NULL */
 } RuleFinds;
 
 /* Finds the rules that may fit an envelope, each once, and perhaps others; palloc'd. */

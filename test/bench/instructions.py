@@ -116,7 +116,9 @@ def routes():
 
 RULES = """INSERT INTO clutch.routing_rule (name, words, prefers)
 SELECT 'rule ' || n, ARRAY['what should i do about ' || md5(n::text), 'signal' || n, md5(n::text) || ' and more'], '{skill:s1}'
-FROM generate_series(1, 1000) AS n;
+FROM generate_series(1, 500) AS n;
+INSERT INTO clutch.routing_rule (name, path, prefers)
+SELECT 'kind ' || n, format('$.payload.kind == "kind%s"', n), '{skill:s1}' FROM generate_series(1, 500) AS n;
 """
 
 
@@ -127,7 +129,7 @@ def rules_database():
 
 
 def rules():
-    """What a thousand rules cost a request, beside its validation."""
+    """What a thousand rules cost a request, half of them by words and half by paths, beside its validation."""
     return [Count("rules clutch", rules_database, delegation.one_insert(), lengths=(100, 400), function="rule_requirement_of"),
             Count("rules validation", rules_database, delegation.one_insert(), lengths=(100, 400), function="envelope_read")]
 
