@@ -94,6 +94,7 @@ DECLARE
 	id text := card ->> 'agent_id';
 	registered jsonb := (SELECT r.card FROM clutch.agent_registry r WHERE r.agent_id = place_card.card ->> 'agent_id');
 	changed jsonb;
+	others jsonb;
 	s record;
 BEGIN
 	IF registered IS NULL THEN
@@ -104,12 +105,18 @@ BEGIN
 		IF card ? 'endpoints' THEN
 			card := jsonb_set(card, '{endpoints}', coalesce(registered -> 'endpoints', '{}') || (card -> 'endpoints'));
 		END IF;
-		IF card ? 'groups' THEN
-			card := jsonb_set(card, '{groups}', (card -> 'groups')
-				|| jsonb_path_query_array(registered, '$.groups[*] ? (!(@ starts with "group:role:") && !(@ starts with "group:scope:"))'));
+		-- the other groups, and what else operators have set for its security
+		IF dialect = ANY ('{agent_json,map}') THEN
+			others := jsonb_path_query_array(registered, CASE dialect WHEN 'map' THEN '$.groups[*] ? (!(@ starts with "group:role:") && !(@ starts with "group:scope:"))'
+				ELSE '$.groups[*] ? (@ != "group:personal" && @ != "group:work")' END::jsonpath);
+			card := card || jsonb_build_object('groups', coalesce(card -> 'groups', '[]') || others);
+		END IF;
+		IF dialect = 'agent_json' THEN
+			card := card || jsonb_build_object('security',
+				coalesce(registered -> 'security', '{}') - '{serves,delegates_to}'::text[] || coalesce(card -> 'security', '{}'));
 		END IF;
 		SELECT jsonb_object_agg(c.key, c.value) INTO changed
-		FROM jsonb_each(card) AS c WHERE c.value IS DISTINCT FROM coalesce(registered -> c.key, '{}');
+		FROM jsonb_each(card) AS c WHERE c.value IS DISTINCT FROM coalesce(registered -> c.key, CASE c.key WHEN 'groups' THEN '[]' ELSE '{}' END::jsonb);
 		IF changed IS NOT NULL THEN
 			PERFORM clutch.send(clutch.envelope('agent.update', id, payload => jsonb_build_object('agent_id', id) || changed,
 				run_id => 'run:agents', thread_id => 'thread:agents', task_id => 'task:agents'));

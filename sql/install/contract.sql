@@ -254,6 +254,7 @@ CREATE FUNCTION clutch.document_definitions() RETURNS jsonb LANGUAGE sql IMMUTAB
 	"task": {"$ref": "#/$defs/id", "pattern": "^(?:task:.|(?!(?:agent:|group:|task:|run:|thread:|artifact:|schema://|mcp:|skill:|tool:)))"},
 	"agent": {"$ref": "#/$defs/id", "pattern": "^agent:."},
 	"group": {"$ref": "#/$defs/id", "pattern": "^group:."},
+	"member": {"$ref": "#/$defs/id", "pattern": "^(?:agent|group|topic):."},
 	"artifact": {"$ref": "#/$defs/id", "pattern": "^artifact:."},
 	"server": {"$ref": "#/$defs/id", "pattern": "^mcp:."},
 	"tool": {"$ref": "#/$defs/id", "pattern": "^(?:mcp:|tool:)."},
@@ -319,7 +320,9 @@ CREATE FUNCTION clutch.agent_card_schema() RETURNS jsonb LANGUAGE sql IMMUTABLE 
 					"properties": {
 						"sandbox": {"type": "boolean"},
 						"network": {"$ref": "#/$defs/network"},
-						"egress_allowlist": {"$ref": "#/$defs/list", "items": {"$ref": "#/$defs/host"}}
+						"egress_allowlist": {"$ref": "#/$defs/list", "items": {"$ref": "#/$defs/host"}},
+						"serves": {"$ref": "#/$defs/list", "items": {"$ref": "#/$defs/member"}},
+						"delegates_to": {"$ref": "#/$defs/list", "items": {"$ref": "#/$defs/member"}}
 					}
 				},
 				"groups": {"$ref": "#/$defs/list", "items": {"$ref": "#/$defs/group"}},

@@ -197,17 +197,21 @@ check_card(const Envelope *envelope, Slice agent_id)
 	principal_require_card(agent_id, &card, principal_holder(speaks_for_itself));
 }
 
-/* what an update leaves as it is counts as well; the agent is locked */
+/* what the agent has, or an update leaves as it is, counts as well; the agent is locked */
 static void
 check_update(const Envelope *envelope, Slice agent_id)
 {
 	JsonbValue	payload = envelope->payload;
 	AgentCard	current;
 	AgentCard	update;
+	bool		is_update = envelope->type == MSG_AGENT_UPDATE;
 
-	if (envelope->type != MSG_AGENT_UPDATE || !agent_read_card(agent_id, &current))
+	if ((!is_update && envelope->type != MSG_AGENT_REGISTER) || !agent_read_card(agent_id, &current))
 		return;
-	agent_card_read(&payload, "/payload", true, &update, problem_list());
+	agent_card_read(&payload, "/payload", is_update, &update, problem_list());
+	principal_require_delegation(&current, &update);
+	if (!is_update)
+		return;
 	principal_require_update(agent_id, &current, &update,
 							 principal_holder(envelope->is_signed &&
 											  slice_equal(agent_id, envelope->from_agent)));

@@ -112,14 +112,18 @@ static const FieldTable limit_fields = FIELD_TABLE(limit_names, ADVICE);
 
 enum
 {
+	SECURITY_SERVES,
 	SECURITY_NETWORK,
 	SECURITY_SANDBOX,
+	SECURITY_DELEGATES_TO,
 	SECURITY_EGRESS_ALLOWLIST
 };
 
 static const Slice security_names[] = {
+	FIELD("serves"),
 	FIELD("network"),
 	FIELD("sandbox"),
+	FIELD("delegates_to"),
 	FIELD("egress_allowlist"),
 };
 static const FieldTable security_fields = FIELD_TABLE(security_names, ADVICE);
@@ -259,6 +263,10 @@ agent_card_read_security(Fields *whole, AgentCard *card)
 	(void) fields_bool(&f, SECURITY_SANDBOX, OPTIONAL, &card->sandbox);
 	if ((level = fields_word(&f, SECURITY_NETWORK, OPTIONAL, level_network)) >= 0)
 		card->network = level;
+	card->has_serves = fields_present(&f, SECURITY_SERVES);
+	fields_identifiers(&f, SECURITY_SERVES, OPTIONAL, ID_RECIPIENT, &card->serves);
+	card->has_delegates = fields_present(&f, SECURITY_DELEGATES_TO);
+	fields_identifiers(&f, SECURITY_DELEGATES_TO, OPTIONAL, ID_RECIPIENT, &card->delegates_to);
 	card->has_egress = fields_present(&f, SECURITY_EGRESS_ALLOWLIST);
 	host_read_patterns(&f, SECURITY_EGRESS_ALLOWLIST, &card->egress_allowlist);
 }

@@ -42,9 +42,13 @@ struct AgentCard
 	RetryPolicy retry;
 	bool		sandbox;		/* true by default */
 	NetworkLevel network;		/* none by default */
+	bool		has_serves;		/* false (default): anybody's requests */
+	SliceList	serves;			/* the agents and groups whose requests it takes */
+	bool		has_delegates;	/* false (default): any agent */
+	SliceList	delegates_to;	/* the agents and groups that take its requests */
 	bool		has_egress;		/* false (default): any host */
 	SliceList	egress_allowlist;	/* patterns, see host.h */
-	bool		says_security;	/* false: a partial card, which leaves the four above as they are */
+	bool		says_security;	/* false: a partial card, which leaves what is above as it is */
 	bool		says_limits;	/* false: a partial card, which leaves the limits as they are */
 };
 

@@ -110,6 +110,7 @@ waiting_kind_forget(int64 kind)
 		pfree(kept->rules);
 	if (slice_present(kept->scope))
 		pfree(unconstify(char *, kept->scope.s));
+	pfree(unconstify(char *, kept->sender.s));
 	if (slice_present(entry->holder))
 		pfree(unconstify(char *, entry->holder.s));
 	(void) hash_search(kinds, &kind, HASH_REMOVE, NULL);
@@ -136,6 +137,7 @@ waiting_kind_remember(int64 kind, Slice holder, const Requirement *requirement)
 	kept.groups = waiting_kind_list_keep(&requirement->groups);
 	kept.rules = requirement_copy_rules(requirement);
 	kept.scope = slice_present(requirement->scope) ? slice_copy(requirement->scope) : SLICE_NONE;
+	kept.sender = slice_copy(requirement->sender);
 	kept.run_id = SLICE_NONE;
 	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
 	entry->requirement = kept;

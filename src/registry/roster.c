@@ -259,6 +259,12 @@ roster_limits_spending(const Roster *roster)
 }
 
 bool
+roster_limits_delegation(const Roster *roster)
+{
+	return roster->limits_delegation;
+}
+
+bool
 roster_limits_egress(const Roster *roster)
 {
 	return roster->limits_egress;

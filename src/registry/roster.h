@@ -34,6 +34,8 @@ typedef struct RosterCard
 	bool		sandbox;
 	bool		wants_context;	/* meta.context: with each task that it claims */
 	const SliceList *egress;	/* the patterns of hosts (protocol/host.h); NULL: any host */
+	const SliceList *serves;	/* agents and groups whose requests it takes; NULL: anybody's */
+	const SliceList *delegates_to;	/* agents and groups that take its requests; NULL: any */
 } RosterCard;
 
 typedef struct RosterAgent
@@ -137,6 +139,10 @@ extern bool roster_pauses_agent(const Roster *roster, Slice agent_id);
 extern bool roster_limits_spending(const Roster *roster);
 extern const AgentSet *roster_taking_work(const Roster *roster);
 extern const AgentSet *roster_sandboxed(const Roster *roster);
+/* Does any card limit whose requests its agent takes, or who takes those of its agent? */
+extern bool roster_limits_delegation(const Roster *roster);
+/* Is the agent, registered or not, a member of the group? */
+extern bool roster_is_member(const Roster *roster, Slice agent_id, Slice group);
 /* Does any card limit which hosts its agent may reach? */
 extern bool roster_limits_egress(const Roster *roster);
 /* the agents whose network is at least this */

@@ -266,28 +266,29 @@ roster_card_read_limits(const JsonbValue *value, RosterCard *to)
 		to->max_amount = amount_copy(most);
 }
 
-static void
-roster_card_read_egress(RosterReading *reading, const JsonbValue *value, RosterCard *to)
+/* the texts of an array, copied */
+static const SliceList *
+roster_card_read_texts(RosterReading *reading, const JsonbValue *value)
 {
 	CardWalk	walk = roster_card_walk_begin(value);
-	SliceList  *hosts = roster_alloc(reading->roster, sizeof(SliceList));
+	SliceList  *texts = roster_alloc(reading->roster, sizeof(SliceList));
 	JsonbValue	element;
 	Slice		key;
 
-	hosts->n = 0;
-	hosts->items = roster_alloc(reading->roster, Max(walk.left, 1) * sizeof(Slice));
-	to->egress = hosts;
+	texts->n = 0;
+	texts->items = roster_alloc(reading->roster, Max(walk.left, 1) * sizeof(Slice));
 	while (roster_card_walk_next(&walk, &key, &element))
 	{
-		Slice		host = roster_card_text_of(&element);
+		Slice		text = roster_card_text_of(&element);
 		char	   *copy;
 
-		if (!slice_present(host))
+		if (!slice_present(text))
 			continue;
-		copy = roster_alloc(reading->roster, Max(host.len, 1));
-		memcpy(copy, host.s, host.len);
-		hosts->items[hosts->n++] = (Slice) {copy, host.len};
+		copy = roster_alloc(reading->roster, Max(text.len, 1));
+		memcpy(copy, text.s, text.len);
+		texts->items[texts->n++] = (Slice) {copy, text.len};
 	}
+	return texts;
 }
 
 static void
@@ -304,7 +305,11 @@ roster_card_read_security(RosterReading *reading, const JsonbValue *value, Roste
 		else if (KEY_IS(key, "network"))
 			to->network = roster_card_level_of(&field, level_network, to->network);
 		else if (KEY_IS(key, "egress_allowlist"))
-			roster_card_read_egress(reading, &field, to);
+			to->egress = roster_card_read_texts(reading, &field);
+		else if (KEY_IS(key, "serves"))
+			to->serves = roster_card_read_texts(reading, &field);
+		else if (KEY_IS(key, "delegates_to"))
+			to->delegates_to = roster_card_read_texts(reading, &field);
 	}
 }
 

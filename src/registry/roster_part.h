@@ -101,6 +101,7 @@ struct Roster
 	AgentSet   *taking_work;
 	bool		limits_spending;
 	bool		limits_egress;
+	bool		limits_delegation;
 	AgentSet   *paused;
 	SliceList	pauses;			/* everything that is paused, agents too */
 	AgentSet   *sandboxed;

@@ -194,6 +194,31 @@ roster_read_members(RosterReading *reading)
 	rows_end(&scan);
 }
 
+/* An agent that is not registered is in the groups that SQL gave it. */
+bool
+roster_is_member(const Roster *roster, Slice agent_id, Slice group)
+{
+	int			ordinal = roster_find(roster, agent_id);
+	RowScan		scan;
+	bool		found = false;
+
+	if (ordinal >= 0)
+	{
+		const SliceList *groups = &roster->agents[ordinal].card.groups;
+
+		for (int i = 0; i < groups->n && !found; i++)
+			found = slice_equal(groups->items[i], group);
+		return found;
+	}
+	rows_begin(&scan, TABLE_GROUP_MEMBER, INDEX_GROUP_MEMBER, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, group);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, agent_id);
+	rows_start(&scan);
+	found = rows_next(&scan);
+	rows_end(&scan);
+	return found;
+}
+
 /* --------------------------------------------------------------- the pauses */
 
 static void
@@ -279,6 +304,8 @@ roster_sort_by_traits(Roster *roster)
 			roster->limits_spending = true;
 		if (agent->card.egress != NULL)
 			roster->limits_egress = true;
+		if (agent->card.serves != NULL || agent->card.delegates_to != NULL)
+			roster->limits_delegation = true;
 		if (agent->card.sandbox)
 			agent_set_add(roster->sandboxed, i);
 		for (level = NETWORK_NONE; level <= agent->card.network; level++)

@@ -13,6 +13,7 @@
 #include "lib/stringinfo.h"
 #include "protocol/level.h"
 #include "registry/breaker.h"
+#include "routing/delegation.h"
 #include "routing/filter_agents.h"
 #include "routing/usage.h"
 #include "settings.h"
@@ -144,6 +145,17 @@ explain_tools(StringInfo words, const Choice *choice, int ordinal)
 }
 
 static void
+explain_policy(StringInfo words, const Choice *choice, int ordinal)
+{
+	const Requirement *requirement = &choice->requirement;
+
+	if (requirement->policy.sandbox && !roster_agent(choice->roster, ordinal)->card.sandbox)
+		appendStringInfoString(words, "is not sandboxed");
+	else
+		appendStringInfoString(words, delegation_refusal(requirement, choice->roster, ordinal));
+}
+
+static void
 explain_concurrency(StringInfo words, const RosterAgent *agent)
 {
 	AgentLoad	load;
@@ -217,7 +229,7 @@ explain_in_words(StringInfo words, const Choice *choice, Rejection rejection, in
 			explain_trust(words, choice, ordinal);
 			break;
 		case REJECTED_POLICY:
-			appendStringInfoString(words, "is not sandboxed");
+			explain_policy(words, choice, ordinal);
 			break;
 		case REJECTED_TOOLS:
 			explain_tools(words, choice, ordinal);

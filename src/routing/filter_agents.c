@@ -13,6 +13,7 @@
 #include "protocol/host.h"
 #include "protocol/identifier.h"
 #include "registry/breaker.h"
+#include "routing/delegation.h"
 #include "routing/usage.h"
 #include "settings.h"
 #include "store/spending.h"
@@ -312,7 +313,7 @@ filter_agents_applies(const Choice *choice, Rejection filter)
 		case REJECTED_TRUST:
 			return requirement->policy.trust > TRUST_SANDBOX;
 		case REJECTED_POLICY:
-			return requirement->policy.sandbox;
+			return requirement->policy.sandbox || roster_limits_delegation(choice->roster);
 		case REJECTED_TOOLS:
 			return requirement->policy.has_allowlist;
 		case REJECTED_NETWORK:
@@ -348,7 +349,9 @@ filter_agents_apply(Choice *choice, Rejection filter, AgentSet *left)
 			filter_agents_drop_by_capabilities(choice, left, false);
 			break;
 		case REJECTED_POLICY:
-			agent_set_and(left, roster_sandboxed(roster));
+			if (choice->requirement.policy.sandbox)
+				agent_set_and(left, roster_sandboxed(roster));
+			delegation_drop(&choice->requirement, roster, left);
 			break;
 		case REJECTED_TOOLS:
 			filter_agents_drop_by_capabilities(choice, left, true);

@@ -11,6 +11,7 @@
 
 #include "common/hashfn.h"
 #include "lib/stringinfo.h"
+#include "registry/roster.h"
 #include "settings.h"
 
 /*
@@ -29,6 +30,7 @@ requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
 	requirement->prefers = envelope->prefers;
 	requirement->policy = envelope->policy;
 	requirement->scope = scope;
+	requirement->sender = envelope->from_agent;
 	requirement->has_after = envelope->orders.after.n > 0;
 	requirement->run_id = envelope->run_id;
 	requirement->priority = -1;
@@ -113,6 +115,9 @@ requirement_digest(const Requirement *requirement)
 		digest = requirement_digest_list(digest, &requirement->rules[i].only);
 		digest = requirement_digest_text(digest, requirement->rules[i].unlike);
 	}
+	/* only where it matters: otherwise the requests of all senders wait together */
+	if (roster_limits_delegation(roster_get()))
+		digest = requirement_digest_text(digest, requirement->sender);
 	return digest;
 }
 

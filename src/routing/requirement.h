@@ -30,6 +30,7 @@ struct Requirement
 	SliceList	prefers;
 	MessagePolicy policy;
 	Slice		scope;			/* of the run; absent: the run has no owner */
+	Slice		sender;			/* whose request it is */
 
 	/* the recipients; without any, every agent may be chosen */
 	SliceList	named;			/* agents */

@@ -350,6 +350,37 @@ principal_require_update(Slice agent_id, const AgentCard *current, const AgentCa
 	principal_require_card(agent_id, &offered, holder);
 }
 
+static void
+principal_require_narrower_list(bool had, SliceList before, bool has, SliceList now, const char *path)
+{
+	int			i;
+
+	if (!had)
+		return;
+	if (!has)
+		principal_refuse_card(path, "every agent", SLICE_NONE);
+	for (i = 0; i < now.n; i++)
+	{
+		int			j = 0;
+
+		while (j < before.n && !slice_equal(before.items[j], now.items[i]))
+			j++;
+		if (j == before.n)
+			principal_refuse_card(path, "the agents", now.items[i]);
+	}
+}
+
+void
+principal_require_delegation(const AgentCard *current, const AgentCard *card)
+{
+	if (!card->says_security || principal_is_operator(principal_role()))
+		return;
+	principal_require_narrower_list(current->has_serves, current->serves, card->has_serves, card->serves,
+									"/payload/security/serves");
+	principal_require_narrower_list(current->has_delegates, current->delegates_to, card->has_delegates,
+									card->delegates_to, "/payload/security/delegates_to");
+}
+
 void
 principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *place)
 {

@@ -87,6 +87,12 @@ extern void principal_require_update(Slice agent_id, const AgentCard *current,
 									 const AgentCard *update, GrantHolder holder);
 
 /*
+ * Whom an agent serves, and to whom it delegates, becomes only narrower, also by a new
+ * registration.  Raises CARD_NOT_GRANTED like the two above.
+ */
+extern void principal_require_delegation(const AgentCard *current, const AgentCard *card);
+
+/*
  * A chat.system speaks as the system: raises 42501, code BROADCAST_NOT_GRANTED,
  * unless the role is an operator or was granted it for the agent.
  */

@@ -51,6 +51,7 @@ CREATE FUNCTION pg_temp.route(requires text, allowed text) RETURNS text LANGUAGE
 	FROM clutch.explain_route(clutch.envelope('task.request', 'agent:ui', requires => ARRAY[requires], security => jsonb_build_object('policy', jsonb_build_object('tool_allowlist', allowed::jsonb)))) AS x
 	WHERE x.agent_id = 'agent:almanac'
 $$;
+SELECT FROM clutch.join_group('group:work', 'agent:ui');
 SELECT is(pg_temp.route('skill:view-calendar', '["mcp:google-calendar"]'), 'agent:almanac t', 'a request that allows the server reaches the agent');
 SELECT is(pg_temp.route('skill:view-calendar', '["mcp:notion"]'), 'agent:almanac f tools', 'one that does not is kept from it');
 SELECT is(pg_temp.route('skill:create-event', '["mcp:google-calendar"]'), 'agent:almanac f tools', 'also from the one capability that needs another server');
@@ -90,10 +91,10 @@ SELECT is(clutch.export_registry('household'), jsonb_set(jsonb_set(pg_temp.regis
 SELECT is(pg_temp.rows(pg_temp.registry()), 'agent:scribe added capabilities > ["skill:take-notes"]', 'and an import registers it again');
 
 -- what the document has no member for is left alone
-SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:basil', payload => '{"agent_id": "agent:basil", "limits": {"max_concurrency": 7}, "groups": ["group:kitchen"]}'));
+SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:basil', payload => '{"agent_id": "agent:basil", "limits": {"max_concurrency": 7}, "groups": ["group:personal", "group:kitchen"]}'));
 SELECT is(pg_temp.rows(pg_temp.registry()), 'no rows', 'limits and groups of an operator are no difference');
 SELECT FROM clutch.import_registry(pg_temp.registry('{agents,basil,role}', '"Chef"'));
-SELECT is((SELECT card #>> '{limits,max_concurrency}' || (card ->> 'groups') FROM clutch.agents WHERE agent_id = 'agent:basil'), '7["group:kitchen"]', 'and stay when the card changes');
+SELECT is((SELECT card #>> '{limits,max_concurrency}' || (card ->> 'groups') FROM clutch.agents WHERE agent_id = 'agent:basil'), '7["group:personal", "group:kitchen"]', 'and stay when the card changes');
 SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:basil', payload => '{"agent_id": "agent:basil", "display": {"name": "B"}, "capabilities": [{"id": "skill:parse-recipe", "tags": ["odd"]}]}'));
 SELECT is(clutch.export_registry('household') #> '{agents,basil}' -> 'skills', '[{"id": "parse-recipe", "name": "Parse a recipe", "description": "Reads a recipe from a page", "triggers": ["odd"]}]', 'an export shows what has been changed since');
 SELECT is(clutch.export_registry('household') #>> '{agents,basil,displayName}', 'B', 'in every member');

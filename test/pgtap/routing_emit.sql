@@ -102,6 +102,7 @@ SELECT count(*) FROM clutch.import_registry('{"version": "3.0", "orchestrator": 
 	"hal": {"context": "shared", "displayName": "Hal", "role": "Helper", "description": "Helps", "signals": [], "skills": [{"id": "help", "description": "Helps"}]}},
 	"skillIndex": {"suggest-meal": "basil", "view-calendar": "ada"},
 	"routing": {"defaultAgent": "hal", "switchCommands": ["talk to", "switch to"], "multiAgentTriggers": ["and also", "then"]}}');
+SELECT FROM clutch.join_group('group:personal', 'agent:ui');
 SELECT is(clutch.install_rules('registry-3.0'), 9, 'a registry becomes rules');
 CREATE FUNCTION pg_temp.to_whom(text text, requires text[] DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
 	SELECT coalesce(d ->> 'selected', d ->> 'code') FROM clutch.route(clutch.envelope('task.request', 'agent:ui', payload => jsonb_build_object('text', text), requires => requires)) d
