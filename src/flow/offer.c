@@ -58,7 +58,7 @@ offer_work(Slice agent_id, int n, bool claims)
 	room = offer_agent_room(agent_id);
 	if (room == 0)
 		return 0;
-	return waiting_try_fitting(agent_id, Min(n, room), offer_give_to_agent, &receiver);
+	return waiting_try_fitting(agent_id, Min(n, room), claims, offer_give_to_agent, &receiver);
 }
 
 /* a pending task; true: it has left its place */

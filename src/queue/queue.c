@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/transaction.h"
 #include "common/hashfn.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "queue/queue.h"
 #include "settings.h"
@@ -21,6 +22,18 @@
 
 /* while both are there, an aged task comes before a critical one in one case out of so many */
 #define AGED_TURN		4
+
+/* what a look from the start costs without dead entries, at most */
+#define FEW_PAGES		24
+
+/* what a page of dead entries costs, in rows passed over */
+#define PAGE_COSTS		4
+
+int64
+queue_pages(void)
+{
+	return pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read;
+}
 
 bool
 queue_worth_looking(int64 passed, TimestampTz looked_at, int factor)
@@ -136,6 +149,7 @@ queue_ends_here(Queue *queue)
 static void
 queue_look_from_start(Queue *queue)
 {
+	int64		pages = queue_pages();
 	int			urgency = 0;
 
 	queue->from_start = true;
@@ -148,6 +162,7 @@ queue_look_from_start(Queue *queue)
 		if (urgency < NUM_LEVELS && queue_ends_here(queue))
 			break;
 	}
+	queue->pages = Max(queue_pages() - pages - FEW_PAGES, 0);
 }
 
 static void
@@ -223,7 +238,7 @@ queue_close(Queue *queue)
 
 	if (queue->from_start)
 	{
-		place->passed = queue->passed;
+		place->passed = queue->passed + queue->pages * PAGE_COSTS;
 		place->looked_at = GetCurrentTimestamp();
 		place->rollbacks = rollbacks;
 	}

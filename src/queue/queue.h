@@ -90,6 +90,7 @@ typedef struct Queue
 	QueuePlace *place;
 	bool		from_start;
 	int64		passed;
+	int64		pages;			/* of dead entries, in the look from the start */
 	QueueEntry	heads[NUM_LEVELS];	/* by urgency */
 } Queue;
 
@@ -100,6 +101,12 @@ typedef struct Queue
 #define QUEUE_LOOK_KINDS	100		/* each row costs a descent of the index */
 #define QUEUE_LOOK_BUSY		20
 #define QUEUE_LOOK_IDLE		2
+
+/*
+ * How many pages this backend has looked at.  Entries that the index knows to be dead
+ * are passed over without being counted, a few hundred on each page.
+ */
+extern int64 queue_pages(void);
 
 /* Was the last look cheap, or is it long enough ago? */
 extern bool queue_worth_looking(int64 passed, TimestampTz looked_at, int factor);

@@ -27,6 +27,9 @@
 /* so many kinds waiting_try_kinds looks at in one call */
 #define KINDS_AT_ONCE	256
 
+/* so many pages it takes at most to go to a kind */
+#define DESCENT_PAGES	6
+
 /* what reading the requirement of a kind costs, in rows passed over */
 #define READING_COSTS	20
 
@@ -47,9 +50,10 @@ waiting_is_empty(void)
 
 	if (!queue_worth_looking(first_look.passed, first_look.looked_at, QUEUE_LOOK_IDLE))
 		return !first_look.found;
+	/* from the end: what is claimed leaves dead entries at the start */
 	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, AccessShareLock);
 	rows_start(&scan);
-	first_look.found = rows_next(&scan);
+	first_look.found = rows_previous(&scan);
 	first_look.passed = scan.dead;
 	rows_end(&scan);
 	first_look.looked_at = GetCurrentTimestamp();
@@ -65,6 +69,7 @@ waiting_visit_kinds(int64 first, int64 last, bool (*visit) (int64 kind, Slice ta
 					void *arg)
 {
 	int64		passed = 0;
+	int64		pages = queue_pages();
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
@@ -80,7 +85,7 @@ waiting_visit_kinds(int64 first, int64 last, bool (*visit) (int64 kind, Slice ta
 		if (!visit(kind, rows_text(&scan, Anum_queue_task_id), arg) || kind == last)
 			break;
 	}
-	passed += scan.dead;
+	passed += Max(queue_pages() - pages - (passed + 1) * DESCENT_PAGES, 0) + scan.dead;
 	rows_end(&scan);
 	return passed;
 }
@@ -309,10 +314,11 @@ waiting_try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
 
 /*
  * A kind that appeared since the last look is not known yet.  While there is
- * work of the known kinds, it can wait for the next look.
+ * work of the known kinds, it can wait for the next look; and longer if the agent
+ * does not ask for work, since it is told, and will.
  */
 int
-waiting_try_fitting(Slice agent_id, int n, WaitingTry try_one, void *arg)
+waiting_try_fitting(Slice agent_id, int n, bool asks, WaitingTry try_one, void *arg)
 {
 	FittingKinds *list;
 	TimestampTz looked_at;
@@ -325,7 +331,7 @@ waiting_try_fitting(Slice agent_id, int n, WaitingTry try_one, void *arg)
 	left = waiting_try_list(list, n, try_one, arg);
 	if (left > 0)
 		return left;
-	list = waiting_fitting_kinds(agent_id, QUEUE_LOOK_IDLE);
+	list = waiting_fitting_kinds(agent_id, asks ? QUEUE_LOOK_IDLE : QUEUE_LOOK_BUSY);
 	return list->looked_at != looked_at ? waiting_try_list(list, n, try_one, arg) : 0;
 }
 

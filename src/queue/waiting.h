@@ -73,7 +73,7 @@ typedef WaitingTried (*WaitingTry) (const WaitingPlace *place, void *arg);
  * have left their places or none is left that is worth trying.  Returns how
  * many have left.
  */
-extern int	waiting_try_fitting(Slice agent_id, int n, WaitingTry try_one, void *arg);
+extern int	waiting_try_fitting(Slice agent_id, int n, bool asks, WaitingTry try_one, void *arg);
 
 /*
  * The same for the kinds that wait, whoever fits them; a kind whose first task
