@@ -50,3 +50,28 @@ CREATE FUNCTION clutch.ingest(raw jsonb, adapter text DEFAULT NULL, context json
 	AS 'MODULE_PATHNAME', 'clutch_ingest' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION clutch.ingest(jsonb, text, jsonb) IS
 	'sends the envelopes that a document of another protocol makes; the same document again is a duplicate';
+
+-- A response repeats the ID of its request, and says nothing that its dialect has no place for.
+CREATE FUNCTION clutch.reply(task_id text, adapter text DEFAULT NULL) RETURNS jsonb
+	LANGUAGE sql VOLATILE PARALLEL UNSAFE
+	AS $$
+SELECT clutch.outbound(CASE WHEN o.asked OPERATOR(pg_catalog.?) 'jsonrpc'
+		THEN pg_catalog.jsonb_set(s.ended, ARRAY['meta'], coalesce(s.ended OPERATOR(pg_catalog.->) 'meta', '{}')
+			OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object(s.adapter, pg_catalog.jsonb_build_object(
+				'kept', '[]'::jsonb, 'v', coalesce(s.noted OPERATOR(pg_catalog.->) 'v', '""'), 'rpc_id', o.asked OPERATOR(pg_catalog.->) 'id',
+				'native', pg_catalog.jsonb_build_object('reply_to', o.asked OPERATOR(pg_catalog.->) 'id',
+					'task_id', s.task_id, 'thread_id', coalesce(s.noted OPERATOR(pg_catalog.#>) '{native,thread_id}', pg_catalog.to_jsonb(s.thread_id))))))
+		ELSE s.ended END, s.adapter)
+FROM (SELECT t.task_id, t.thread_id, r.envelope AS request, e.envelope AS ended, a.name AS adapter,
+			 r.envelope OPERATOR(pg_catalog.#>) ARRAY['meta', a.name] AS noted
+	  FROM clutch.tasks t
+	  JOIN clutch.events r ON r.seq OPERATOR(pg_catalog.=) t.request_seq
+	  JOIN clutch.events e ON e.seq OPERATOR(pg_catalog.=) t.result_seq
+	  JOIN LATERAL (SELECT d.name FROM clutch.adapter d
+			WHERE CASE WHEN $2 IS NULL THEN r.envelope OPERATOR(pg_catalog.->) 'meta' OPERATOR(pg_catalog.?) d.name ELSE d.name OPERATOR(pg_catalog.=) $2 END
+			ORDER BY d.place, d.name LIMIT 1) AS a ON true
+	  WHERE t.task_id OPERATOR(pg_catalog.=) $1) AS s,
+	LATERAL (SELECT CASE WHEN s.noted IS NOT NULL THEN clutch.outbound(s.request, s.adapter) ELSE '{}' END AS asked) AS o
+$$;
+COMMENT ON FUNCTION clutch.reply(text, text) IS
+	'the end of a task in the dialect in which it was requested, as the response to that document';

@@ -77,6 +77,7 @@ if ! run_child timeout -k 5 55 "$PYTHON" "$DEMO/client.py" "$DEMO/desk.json" "$T
 	die "the demonstration did not finish"
 fi
 cat "$WORK/screen"
+psql -X -q -f "$DEMO/dialects.sql" || die "the scene of the dialects failed"
 keep
 say
 say "psql on this database:  make demo-psql"
