@@ -1,7 +1,7 @@
 -- What the role of an agent sees: its own tasks, approvals, schedules,
 -- subscriptions and decisions, and nothing of a stranger's.
 \ir ../fixtures/tap.sql
-SELECT plan(43);
+SELECT plan(44);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -9,7 +9,7 @@ CREATE ROLE clutch_test_desk;
 GRANT CREATE ON SCHEMA public TO clutch_test_lois;
 SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
 SELECT clutch.tick() \g /dev/null
-SELECT is((SELECT count(*) FROM pg_policy WHERE polname = 'clutch_own'), 22::bigint, 'the extension makes the policies');
+SELECT is((SELECT count(*) FROM pg_policy WHERE polname = 'clutch_own'), 23::bigint, 'the extension makes the policies');
 SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken'), clutch.grant_agent('clutch_test_lois', 'agent:lois'),
 	clutch.grant_agent('clutch_test_lois', 'agent:ann'), clutch.grant_reader('clutch_test_desk') \g /dev/null
 SELECT is_empty($$ SELECT code FROM clutch.check() $$, 'and check() finds them');
@@ -78,6 +78,14 @@ SELECT alike(fixture.explains('SELECT * FROM clutch.events'), '%Index Cond: (run
 RESET enable_seqscan;
 SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:many:ken7') + (SELECT count(*) FROM clutch.events WHERE run_id = 'run:many:ui7'), 1::bigint, 'a run is looked at by itself');
 SELECT is((SELECT count(*) FROM unnest(clutch.seen_runs()) r WHERE r LIKE 'run:many:ui%'), 0::bigint, 'the runs of others are in no list');
+
+RESET ROLE;
+BEGIN;
+SET LOCAL track_functions = 'all';
+SET LOCAL ROLE clutch_test_ken;
+EXPLAIN SELECT * FROM clutch.events ORDER BY seq DESC LIMIT 5 \g /dev/null
+SELECT is((SELECT calls FROM pg_stat_xact_user_functions WHERE funcname = 'seen_runs'), NULL, 'making a plan makes no list');
+COMMIT;
 
 SET ROLE clutch_test_desk;
 SELECT is((SELECT count(*) FROM clutch.tasks), 4::bigint, 'a reader sees all tasks');

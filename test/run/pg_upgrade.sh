@@ -48,6 +48,21 @@ build_for() {
 	make -C "$TOP" -s -j"$(nproc)" PG_CONFIG="$1/pg_config" all install >"$2" 2>&1 || { tail -n 20 "$2"; die "does not build for $1"; }
 }
 
+# how many events the subscription has left up to a seq; a read ends where a transaction does
+READ_ON='CREATE FUNCTION public.read_on(last bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	total bigint := 0;
+	part record;
+BEGIN
+	LOOP
+		SELECT count(*) FILTER (WHERE r.seq <= last) AS n, max(r.pos) AS pos INTO part FROM clutch.read($r$all$r$, 1000) r;
+		EXIT WHEN part.pos IS NULL;
+		PERFORM clutch.commit($r$all$r$, part.pos);
+		total := total + part.n;
+	END LOOP;
+	RETURN total;
+END $$'
+
 log_of() { ask -c "SELECT md5(string_agg(e::text, '' ORDER BY seq)) FROM clutch.events e $1"; }
 
 WORK=$(mktemp -d /tmp/clutch-pg-upgrade.XXXXXX)
@@ -62,7 +77,7 @@ server "$NEW/initdb" -D "$WORK/new" -A trust --no-locale -E UTF8 >"$WORK/initdb.
 start "$OLD" old || die "the old cluster does not start"
 ask -c 'CREATE ROLE app LOGIN' -f "$TOP/test/fixtures/in_flight.sql" -c "SELECT clutch.grant_agent('app', 'agent:ken')" >/dev/null || die "the old cluster does not work"
 ask -c "ALTER DATABASE postgres SET clutch.clock = '2026-01-01T12:00:30Z'" -c 'ALTER DATABASE postgres SET clutch.default_deadline = 0' \
-	-c "SELECT clutch.commit('all', (SELECT max(pos) FROM clutch.read('all', 5)))" >/dev/null
+	-c "SELECT clutch.commit('all', (SELECT max(pos) FROM clutch.read('all', 5)))" -c "$READ_ON" >/dev/null
 log=$(log_of '')
 last=$(ask -c 'SELECT max(seq) FROM clutch.events')
 unread=$(ask -c "SELECT count(*) - 5 FROM clutch.events")
@@ -77,7 +92,7 @@ is "it is PostgreSQL 17" "$(ask -c "SELECT current_setting('server_version_num')
 is "the log is what it was" "$(log_of "WHERE seq <= $last")" "$log"
 is "the tasks are what they were" "$(ask -c "SELECT string_agg(task_id || ' ' || status, ', ' ORDER BY task_id) FROM clutch.tasks")" "$tasks"
 is "check() finds nothing" "$(ask -c "SELECT string_agg(code, ' ') FROM clutch.check() WHERE code <> 'TIMER_OVERDUE'")" ""
-is "a subscription goes on where it was" "$(ask -c "SELECT count(*) FROM clutch.read('all', 1000) WHERE seq <= $last")" "$unread"
+is "a subscription goes on where it was" "$(ask -c "SELECT read_on($last)")" "$unread"
 is "the role of an agent claims" "$(ask -U app -c "SELECT count(*) > 0 FROM clutch.claim('agent:ken', 9, '300 days')")" t
 is "and finishes what was in flight" "$(ask -U app -c "SELECT late FROM clutch.tasks t, clutch.finish('agent:ken', t.task_id, '{}', t.attempt) WHERE t.task_id = 'runs'")" f
 is "a question is answered" "$(ask -c "SELECT late FROM clutch.answer('asks', '{\"yes\": true}', 'agent:ui')")" f

@@ -51,9 +51,17 @@ is(ask_session($session, qq{SELECT clutch.get_artifact('$ref', 1048570, 12) = su
 my $grown = peak($pid) - $before;
 cmp_ok($grown, '<', 8 * 1024, "which took $grown kB of memory more than a piece of two megabytes");
 
-# that the measure measures
-is(ask_session($session, qq{SELECT length(clutch.get_artifact('$ref'));}) + 0, $mb * 1024 * 1024, 'all of it may be read at once');
-cmp_ok(peak($pid) - $before, '>', $mb * 1024 * 3 / 4, 'which takes as much memory');
+# that the measure measures, as far as a value can be that large
+if ($mb < 1024)
+{
+	is(ask_session($session, qq{SELECT length(clutch.get_artifact('$ref'));}) + 0, $mb * 1024 * 1024, 'all of it may be read at once');
+	cmp_ok(peak($pid) - $before, '>', $mb * 1024 * 3 / 4, 'which takes as much memory');
+}
+else
+{
+	my ($status, $out, $err) = $node->psql('postgres', qq{SELECT length(clutch.get_artifact('$ref'))});
+	like($err, qr/a value cannot have \d+ bytes/, 'all of it cannot be read at once');
+}
 end_session($session);
 
 # ---------------------------------------------------------- abandoned uploads
