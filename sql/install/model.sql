@@ -12,12 +12,14 @@ COMMENT ON FUNCTION clutch.model_message(jsonb, text) IS
 
 CREATE FUNCTION clutch.from_model(raw jsonb, model_family text, context jsonb) RETURNS jsonb
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
 	AS $$SELECT e FROM clutch.inbound(clutch.model_message($1, $2), 'multiagent', $3) WITH ORDINALITY AS i(e, n) ORDER BY n DESC LIMIT 1$$;
 COMMENT ON FUNCTION clutch.from_model(jsonb, text, jsonb) IS
 	'the envelope that the answer of a language model makes, in the task, run and thread of the context';
 
 CREATE FUNCTION clutch.from_model(raw jsonb, model_family text) RETURNS jsonb
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
 	AS $$SELECT clutch.from_model($1, $2, '{}')$$;
 COMMENT ON FUNCTION clutch.from_model(jsonb, text) IS
 	'the envelope that the answer of a language model makes; nothing is sent';

@@ -2,6 +2,7 @@
 -- What a conversation has come to (spec 003 6), from the events that the caller may see.
 CREATE FUNCTION clutch.thread_context(thread_id text) RETURNS jsonb
 	LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
+	SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH said AS MATERIALIZED (
 	SELECT e.seq, e.received_at, e.run_id, e.task_id, e.type, e.from_agent, e.to_agents, e.envelope,

@@ -17,6 +17,7 @@ GRANT USAGE ON SCHEMA evil TO PUBLIC;
 
 -- -------------------------------------------------- rows of others in each table
 SELECT fixture.agent('xyzzy', 9, '{skill:xyzzy}', more => '{"scopes": ["group:xyzzy"]}'), fixture.agent('eve', 9, '{skill:eve}') \g /dev/null
+INSERT INTO clutch.endpoint (name, url, agents) VALUES ('out', 'https://out.example', '{agent:xyzzy}');
 SET client_min_messages = error;
 SET SESSION AUTHORIZATION clutch_test_lois;
 CREATE FUNCTION pg_temp.ask(task text, orders jsonb DEFAULT '{}', skill text DEFAULT 'skill:xyzzy', run text DEFAULT 'run:xyzzy') RETURNS text LANGUAGE sql AS $$
@@ -28,7 +29,7 @@ SELECT count(*) FROM clutch.claim('agent:xyzzy', 5) \g /dev/null
 SELECT clutch.progress('agent:xyzzy', 'task:xyzzy:1', '{"state": "input_required", "question": "xyzzy?"}'), clutch.step('agent:xyzzy', 'task:xyzzy:2', 'xyzzy', '1'),
 	clutch.suspend('agent:xyzzy', 'task:xyzzy:3', '{"message": {"task_id": "task:xyzzy:awaited"}}'), clutch.fail('agent:xyzzy', 'task:xyzzy:4', 'XYZZY', 'xyzzy', false, usage => '{"input_tokens": 7}') \g /dev/null
 SELECT pg_temp.ask('ready') \g /dev/null
-SELECT clutch.schedule('xyzzy', '@daily', clutch.envelope('chat.message', 'agent:xyzzy')), clutch.subscribe('xyzzy') \g /dev/null
+SELECT clutch.schedule('xyzzy', '@daily', clutch.envelope('chat.message', 'agent:xyzzy')), clutch.subscribe('xyzzy'), clutch.post('out', clutch.envelope('chat.message', 'agent:xyzzy')) \g /dev/null
 RESET SESSION AUTHORIZATION;
 SELECT clutch.add_key('agent:xyzzy', 'xyzzy', '\xd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a') \g /dev/null
 SELECT clutch.register_workflow('{"workflow": "w", "steps": [{"id": "one", "expects": {"payload_type": "w.v1"}}]}') \g /dev/null
