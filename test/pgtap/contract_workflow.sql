@@ -1,7 +1,7 @@
 -- Workflows: definitions, the run that is bound to one, the contracts of its steps,
 -- their order, and how a run ends without one of them.
 \ir ../fixtures/tap.sql
-SELECT plan(144);
+SELECT plan(149);
 SET clutch.notify = off;
 SET clutch.retry_max = 0;
 SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
@@ -188,6 +188,12 @@ $$ SELECT fixture.fault(format('SELECT clutch.send(%L)', clutch.envelope('task.p
 SELECT is(pg_temp.progress('{"percent": 1}', NULL), 'no error', 'another progress is free');
 SELECT is(pg_temp.progress('{"percent": 1}', 'draft.v1'), 'KL010 CONTRACT_BROKEN /payload/text', 'that of the step is judged');
 SELECT is(pg_temp.progress('{"text": "x"}', 'draft.v1'), 'no error', 'and taken');
+SELECT is(pg_temp.progress('{"text": "y"}', 'draft.v1'), 'no error', 'also once more,');
+SELECT is((SELECT met_seq FROM clutch.workflow_status('run:7')), (SELECT min(seq) FROM clutch.events WHERE run_id = 'run:7' AND payload_type = 'draft.v1'), 'but the first has completed the step');
+SELECT clutch.register_workflow('{"workflow": "twice", "steps": [{"id": "one", "expects": {"payload_type": "twice.v1"}}, {"id": "other", "expects": {"payload_type": "twice.v1"}}]}') \g /dev/null
+SELECT is(pg_temp.ask('d8', '{"workflow": "twice"}', run => 'run:twice', more => '{"payload_type": "twice.v1"}'), 'no error', 'a request whose payload type is that of two steps');
+SELECT is((SELECT count(*) || ' ' || count(step) FROM clutch.workflow_task WHERE task_id = 'd8'), '1 0', 'does neither of them');
+SELECT is((SELECT string_agg(state, ' ') FROM clutch.workflow_status('run:twice')), 'missing missing', 'as far as it has said');
 SELECT is(pg_temp.status('run:7'), 'draft completed d7', 'then the step is completed');
 
 -- ---------------------------------------------------------------------- removal
@@ -227,7 +233,7 @@ SELECT clutch.rebuild() \g /dev/null
 SELECT is((SELECT string_agg(run_id || ' ' || workflow || ' ' || version, ', ' ORDER BY run_id) FROM clutch.run_workflow WHERE run_id IN ('run:2', 'run:3')), 'run:2 product-research 1, run:3 product-research 8', 'without its binding, a run is bound to the version that it names, or the newest');
 SELECT clutch.prune(clutch.now() + interval '1 day') \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.workflow_task WHERE run_id IN ('run:1', 'run:2', 'run:3')), 0::bigint, 'prune removes the tasks of a run');
-SELECT is((SELECT string_agg(run_id, ' ' ORDER BY run_id) FROM clutch.run_workflow), 'run:6 run:7', 'and its binding');
+SELECT is((SELECT string_agg(run_id, ' ' ORDER BY run_id) FROM clutch.run_workflow), 'run:6 run:7 run:twice', 'and its binding');
 
 SELECT is(clutch.unregister_workflow('product-research', 1), false, 'when the runs are gone,');
 SELECT is((SELECT count(*) FROM clutch.workflow WHERE name = 'product-research' AND version = 1), 0::bigint, 'so is the version that was kept for them');

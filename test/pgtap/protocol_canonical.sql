@@ -1,7 +1,7 @@
 -- Canonical documents (RFC 8785), with the vectors of the RFC itself.  Random numbers and
 -- documents are compared with those of node by test/fuzz/canonical.py.
 \ir ../fixtures/tap.sql
-SELECT plan(59);
+SELECT plan(60);
 
 -- ---------------------------------------------------- appendix B: numbers
 -- The exact value of the double with these bits, which takes up to 1074 decimal places.
@@ -108,5 +108,8 @@ SELECT is(clutch.canonical(NULL), NULL, 'of NULL it is NULL');
 SELECT is(length(clutch.canonical((repeat('[', 3000) || repeat(']', 3000))::jsonb)), 6000, 'depth is limited by the stack alone');
 SELECT is(clutch.canonical(clutch.canonical(d)::jsonb), clutch.canonical(d), 'what is canonical stays so')
 FROM (SELECT clutch.envelope('task.request', 'agent:ui', payload => '{"n": [1.50, 1e3], "ü": "\u0007"}', requires => '{skill:x@^1.0}') AS d) AS e;
+
+SELECT is(split_part(convert_from(clutch.signing_bytes('{"payload": {"security": {"auth": {"sig": "x"}}}, "security": {"auth": {"kid": "k", "sig": "y"}}, "sig": "z"}'), 'UTF8'), E'\n', 3),
+	'{"payload":{"security":{"auth":{"sig":"x"}}},"security":{"auth":{"kid":"k"}},"sig":"z"}', 'what is signed has all but the signature itself');
 
 SELECT * FROM finish();

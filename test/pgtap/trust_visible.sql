@@ -1,7 +1,7 @@
 -- What the role of an agent sees: its own tasks, approvals, schedules,
 -- subscriptions and decisions, and nothing of a stranger's.
 \ir ../fixtures/tap.sql
-SELECT plan(44);
+SELECT plan(45);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -85,6 +85,12 @@ SET LOCAL track_functions = 'all';
 SET LOCAL ROLE clutch_test_ken;
 EXPLAIN SELECT * FROM clutch.events ORDER BY seq DESC LIMIT 5 \g /dev/null
 SELECT is((SELECT calls FROM pg_stat_xact_user_functions WHERE funcname = 'seen_runs'), NULL, 'making a plan makes no list');
+COMMIT;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SET LOCAL ROLE clutch_test_ken;
+SELECT cardinality(clutch.seen_runs()) \g /dev/null
+SET LOCAL ROLE clutch_test_lois;
+SELECT is((SELECT string_agg(r, ' ') FROM unnest(clutch.seen_runs()) r WHERE r ~ '^run:(2|many:ken1)$'), 'run:2', 'nor is the list of one role that of the next');
 COMMIT;
 
 SET ROLE clutch_test_desk;
