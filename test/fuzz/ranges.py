@@ -130,7 +130,9 @@ def judge_versions(backend, rng, seed):
     for _ in range(BATCH):
         version, (a, a_text), (b, b_text) = random_version(rng), random_range(rng), random_range(rng)
         cases.append((written(version), a_text, contains(a, version)))
-        if not version.prerelease and contains(a, version) and contains(b, version):
+        # a card that offers "10" offers 10.0.0, and no range
+        is_version = len(a) == 1 and len(a[0]) == 1 and a[0][0][0] in ("", "=")
+        if not is_version and not version.prerelease and contains(a, version) and contains(b, version):
             cases.append((a_text, b_text, True))
     counts = collections.Counter()
     for (offered, asked, expected), said in zip(cases, ask(backend, [c[:2] for c in cases])):
