@@ -53,7 +53,7 @@ COMMENT ON FUNCTION clutch.ingest(jsonb, text, jsonb) IS
 
 -- A response repeats the ID of its request, and says nothing that its dialect has no place for.
 CREATE FUNCTION clutch.reply(task_id text, adapter text DEFAULT NULL) RETURNS jsonb
-	LANGUAGE sql VOLATILE PARALLEL UNSAFE
+	LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 SELECT clutch.outbound(CASE WHEN o.asked OPERATOR(pg_catalog.?) 'jsonrpc'
 		THEN pg_catalog.jsonb_set(s.ended, ARRAY['meta'], coalesce(s.ended OPERATOR(pg_catalog.->) 'meta', '{}')

@@ -39,7 +39,7 @@ FROM (VALUES
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)',
 		'clutch.read_from(text,jsonb,integer)', 'clutch.position()', 'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()',
 		'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)']),
-	('gateway', ARRAY['clutch.outbox_claim(integer,interval)', 'clutch.outbox_done(text,integer,integer,text,jsonb,boolean,interval)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.reply(text,text)', 'clutch.now()', 'clutch.version()'])) AS g(grantee, functions)
+	('gateway', ARRAY['clutch.outbox_claim(integer,interval)', 'clutch.outbox_done(text,integer,integer,text,jsonb,boolean,interval)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.now()', 'clutch.version()'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function)
 UNION ALL
 -- Rights are given by the owner alone, as everywhere in PostgreSQL.
@@ -126,7 +126,7 @@ FROM (VALUES
 	('clutch.tasks', NULL), ('clutch.runs', NULL), ('clutch.threads', NULL), ('clutch.task_edges', NULL),
 	('clutch.approvals', NULL), ('clutch.dead_letters', NULL), ('clutch.stuck', NULL),
 	('clutch.budgets', NULL), ('clutch.costs', NULL),
-	('clutch.functions', NULL), ('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.quotas', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL),
+	('clutch.functions', NULL), ('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.quotas', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL), ('clutch.adapter', NULL),
 	('clutch.events', 'epoch = (SELECT clutch.current_epoch()) AND xid = (SELECT pg_catalog.pg_current_xact_id_if_assigned()) '
 		'AND from_agent = ANY ((SELECT clutch.my_agents())::text[]) '
 		'OR clutch.sees(run_id, task_id)'),

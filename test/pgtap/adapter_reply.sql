@@ -1,6 +1,6 @@
 -- The end of a task in the dialect of its request.
 \ir ../fixtures/tap.sql
-SELECT plan(11);
+SELECT plan(13);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:w", "capabilities": [{"id": "skill:w"}], "limits": {"max_concurrency": 10}}') \g /dev/null
 CREATE TEMP TABLE asked (name text, raw jsonb, task_id text);
@@ -19,4 +19,19 @@ SELECT is(reply -> 'id', raw -> 'id', 'the response to ' || name || ' has the ID
 SELECT is(reply #> '{result,structuredContent}', '{"celsius": 21}', 'and the result') FROM told WHERE name = 'mcp';
 SELECT is(reply #>> '{result,task,status,state}' || ' ' || (reply #>> '{result,task,contextId}'), 'TASK_STATE_COMPLETED c-1', 'and the state, in its context') FROM told WHERE name = 'a2a';
 SELECT ok(reply::text NOT LIKE '%clutch%', 'and nothing of ours') FROM told WHERE name = 'mcp';
+
+-- ------------------------------------------------------------- to whom
+CREATE ROLE adapter_reply_visitor;
+SELECT clutch.grant_agent('adapter_reply_visitor', 'agent:visitor') \g /dev/null
+CREATE ROLE adapter_reply_stranger;
+SELECT clutch.grant_agent('adapter_reply_stranger', 'agent:stranger') \g /dev/null
+GRANT SELECT ON told, asked TO adapter_reply_visitor, adapter_reply_stranger;
+SET ROLE adapter_reply_visitor;
+SELECT is(count(*) FILTER (WHERE clutch.reply(a.task_id) = t.reply), 4::bigint, 'the role of the agent that asked is told the same') FROM asked a JOIN told t USING (name);
+SET ROLE adapter_reply_stranger;
+SELECT is(count(clutch.reply(task_id)), 0::bigint, 'a stranger is told nothing') FROM asked;
+RESET ROLE;
+SELECT clutch.revoke_agent('adapter_reply_visitor', 'agent:visitor'), clutch.revoke_agent('adapter_reply_stranger', 'agent:stranger') \g /dev/null
+DROP OWNED BY adapter_reply_visitor, adapter_reply_stranger;
+DROP ROLE adapter_reply_visitor, adapter_reply_stranger;
 SELECT * FROM finish();
