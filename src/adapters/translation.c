@@ -164,6 +164,18 @@ translation_lost(const Translation *t, const Json *envelope, bool is_carried)
 	return json_difference(translation_unkept(t->adapter, envelope, is_carried), t->document);
 }
 
+/* What somebody has put in the place of the notes is known from the document alone. */
+static void
+translation_make_room(const Adapter *adapter, Json *envelope)
+{
+	char	   *path = psprintf("/meta/%s", adapter->name);
+
+	if (json_get_kind(envelope, "/meta", JSON_OBJECT) == NULL)
+		(void) json_take(envelope, "/meta");
+	else if (json_get_kind(envelope, path, JSON_OBJECT) == NULL)
+		(void) json_take(envelope, path);
+}
+
 /*
  * Notes that in the envelope.  The presence of "kept" says that the envelope was foreign; it
  * is there before its value is known, since the objects around it may be there for it alone.
@@ -173,6 +185,7 @@ translation_keep(const Translation *t, Json *envelope, bool is_carried)
 {
 	if (is_carried && translation_lost(t, envelope, true)->n == 0)
 		return;
+	translation_make_room(t->adapter, envelope);
 	if (is_carried)
 		adapter_note(t->adapter, envelope, "/carried", json_of_bool(true));
 	adapter_note(t->adapter, envelope, "/kept", json_new_array());
