@@ -180,6 +180,8 @@ SELECT bag_eq('SELECT agent_id, task_id FROM clutch.agent_slot WHERE task_id IS 
 SELECT bag_eq('SELECT agent_id, urgency, task_id FROM clutch.ready', 'SELECT * FROM old_ready', 'the same ready tasks');
 SELECT bag_eq('SELECT kind, urgency, task_id FROM clutch.waiting', 'SELECT * FROM old_waiting', 'the same waiting tasks');
 SELECT bag_eq('SELECT task_id FROM clutch.timer', 'SELECT task_id FROM old_timer', 'the same timers');
+-- the log has leases as they were given, so those that were extended may be over now
+SELECT clutch.tick() \g /dev/null
 SELECT is_empty('SELECT code, detail FROM clutch.check()', 'the state is sound afterwards');
 
 SELECT * FROM finish();

@@ -29,12 +29,12 @@ BEGIN
 END $$;
 
 -- --------------------------------------------------------- what is in an event
-SELECT seq AS request FROM fixture.ask('a', more => '{"payload": {"name": "secret"}, "attachments": [{"kind": "file", "ref": "artifact:secret"}], "meta": {"mine": "secret", "clutch": {"priority": 3}}}') \gset
-SELECT is(pg_temp.finds('secret'), 'clutch.events', 'the log has the secret');
+SELECT seq AS request FROM fixture.ask('a', more => '{"payload": {"name": "hushed"}, "attachments": [{"kind": "file", "ref": "artifact:hushed"}], "meta": {"mine": "hushed", "clutch": {"priority": 3}}}') \gset
+SELECT is(pg_temp.finds('hushed'), 'clutch.events', 'the log has the secret');
 SELECT pg_temp.digest(pg_temp.payload(:request)) AS digest \gset
 CREATE TEMP TABLE before AS SELECT * FROM clutch.events;
 SELECT clutch.redact(:request, 'erasure request 17') \g /dev/null
-SELECT is(pg_temp.finds('secret'), '', 'and then it is nowhere');
+SELECT is(pg_temp.finds('hushed'), '', 'and then it is nowhere');
 SELECT is(pg_temp.payload(:request), jsonb_build_object('redacted', jsonb_build_object('sha256', :'digest', 'reason', 'erasure request 17')),
 	'the payload is its digest and the reason');
 SELECT is((SELECT envelope -> 'meta' FROM clutch.events WHERE seq = :request), '{"clutch": {"priority": 3}}', 'of meta, what the database obeys is left');
@@ -46,9 +46,9 @@ SELECT fixture.answers($$SELECT type, envelope #>> '{payload,by}', envelope #>> 
 SELECT is((SELECT envelope #>> '{payload,sha256}' FROM clutch.events WHERE payload_type = 'audit.redacted'), :'digest', 'and what the digest was');
 SELECT is(fixture.state('a'), 'assigned agent:ken 1', 'the task goes on');
 SELECT is((SELECT envelope #>> '{payload,redacted,sha256}' FROM clutch.claim('agent:ken')), :'digest', 'its agent gets what is left');
-SELECT is((SELECT duplicate FROM fixture.ask('a', more => '{"payload": {"name": "secret"}, "meta": {"mine": "secret", "clutch": {"priority": 3}}}')), true, 'a resend is still a duplicate');
+SELECT is((SELECT duplicate FROM fixture.ask('a', more => '{"payload": {"name": "hushed"}, "meta": {"mine": "hushed", "clutch": {"priority": 3}}}')), true, 'a resend is still a duplicate');
 SELECT throws_ok($$SELECT fixture.ask('a', more => '{"payload": {"name": "other"}}')$$, '23505', NULL, 'and other content under its id is not');
-SELECT is(pg_temp.finds('secret'), '', 'the resend brought nothing back');
+SELECT is(pg_temp.finds('hushed'), '', 'the resend brought nothing back');
 SET client_min_messages = error;
 SELECT clutch.redact(:request, 'again') \g /dev/null
 RESET client_min_messages;
@@ -58,23 +58,23 @@ SELECT is((SELECT envelope #>> '{payload,redacted,reason}' FROM clutch.events WH
 -- ------------------------------------------------------ of every type of event
 CREATE FUNCTION pg_temp.redact_all(task text) RETURNS bigint LANGUAGE sql AS
 $$ SELECT count(*) FROM (SELECT clutch.redact(seq, 'law') FROM clutch.events WHERE task_id = task AND run_id = 'run:1' ORDER BY seq) r $$;
-SELECT clutch.progress('agent:ken', 'a', '{"state": "input_required", "question": "secret?", "deadline": "2026-01-01T13:00:00Z"}') \g /dev/null
+SELECT clutch.progress('agent:ken', 'a', '{"state": "input_required", "question": "hushed?", "deadline": "2026-01-01T13:00:00Z"}') \g /dev/null
 SELECT fixture.ask('b'), fixture.ask('c'), fixture.ask('d'), fixture.ask('e'), fixture.ask('s') \g /dev/null
 SELECT fixture.claimed('agent:ken') \g /dev/null
-SELECT clutch.fail('agent:ken', 'b', 'NO_GOOD', 'because of a secret', false, '{"what": "secret"}') \g /dev/null
-SELECT clutch.cancel('c', 'it is secret') \g /dev/null
-SELECT clutch.step('agent:ken', 's', 'first', '{"mail": "secret"}') \g /dev/null
-SELECT clutch.suspend('agent:ken', 's', '{"for_ms": 60000}', '{"note": "secret"}') \g /dev/null
-SELECT clutch.finish('agent:ken', 'd', '{"text": "secret"}') \g /dev/null
-SELECT clutch.fail('agent:ken', 'e', 'TIMEOUT', 'a secret took long') \g /dev/null
-SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', '{agent:lois}', '{"tool": "tool:x", "args": {"a": "secret"}}', 'run:1', 'thread:1', 'a', id => 'msg_call')) \g /dev/null
-SELECT clutch.send(clutch.envelope('tool.error', 'agent:lois', '{agent:ken}', '{"code": "X", "message": "secret"}', 'run:1', 'thread:1', 'a', meta => '{"clutch": {"reply_to": "msg_call"}}')) \g /dev/null
-SELECT is(pg_temp.finds('secret'), 'clutch.approvals clutch.dead_letters clutch.events clutch.task clutch.tasks', 'there are secrets in the log, and in the state');
+SELECT clutch.fail('agent:ken', 'b', 'NO_GOOD', 'because of what is hushed', false, '{"what": "hushed"}') \g /dev/null
+SELECT clutch.cancel('c', 'it is hushed') \g /dev/null
+SELECT clutch.step('agent:ken', 's', 'first', '{"mail": "hushed"}') \g /dev/null
+SELECT clutch.suspend('agent:ken', 's', '{"for_ms": 60000}', '{"note": "hushed"}') \g /dev/null
+SELECT clutch.finish('agent:ken', 'd', '{"text": "hushed"}') \g /dev/null
+SELECT clutch.fail('agent:ken', 'e', 'TIMEOUT', 'the hushed took long') \g /dev/null
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', '{agent:lois}', '{"tool": "tool:x", "args": {"a": "hushed"}}', 'run:1', 'thread:1', 'a', id => 'msg_call')) \g /dev/null
+SELECT clutch.send(clutch.envelope('tool.error', 'agent:lois', '{agent:ken}', '{"code": "X", "message": "hushed"}', 'run:1', 'thread:1', 'a', meta => '{"clutch": {"reply_to": "msg_call"}}')) \g /dev/null
+SELECT is(pg_temp.finds('hushed'), 'clutch.approvals clutch.dead_letters clutch.events clutch.task clutch.tasks', 'there are secrets in the log, and in the state');
 CREATE TEMP TABLE state AS SELECT task_id, status, agent_id, attempt, waiting_for, code, wake_at, deadline, retries FROM clutch.task;
 SET client_min_messages = error;
 SELECT pg_temp.redact_all(t) FROM unnest('{a,b,c,d,e,s}'::text[]) t \g /dev/null
 RESET client_min_messages;
-SELECT is(pg_temp.finds('secret'), '', 'all are gone');
+SELECT is(pg_temp.finds('hushed'), '', 'all are gone');
 SELECT set_eq('SELECT task_id, status, agent_id, attempt, waiting_for, code, wake_at, deadline, retries FROM clutch.task', 'SELECT * FROM state', 'the tasks are what they were');
 SELECT is((SELECT string_agg(task_id || ' ' || detail, ', ' ORDER BY task_id) FROM clutch.tasks), 'b redacted, c redacted, e redacted', 'but for the texts');
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
@@ -89,7 +89,7 @@ SELECT is(fixture.claimed('agent:ken'), 'a 2 resumed', 'which can still be answe
 SELECT clutch.subscribe('all', '{}', 'beginning') \g /dev/null
 CREATE TEMP TABLE answer AS SELECT * FROM clutch.read('all', 1000);
 SELECT is((SELECT count(*) FROM answer), (SELECT count(*) FROM clutch.events), 'a subscription gets every event');
-SELECT is((SELECT count(*) FROM answer a WHERE a::text LIKE '%secret%'), 0::bigint, 'without its content');
+SELECT is((SELECT count(*) FROM answer a WHERE a::text LIKE '%hushed%'), 0::bigint, 'without its content');
 
 -- -------------------------------------------------------- what is not redacted
 SELECT throws_ok($$SELECT clutch.redact(999999, 'x')$$, '42704', 'event 999999 does not exist', 'there must be such an event');
@@ -98,13 +98,13 @@ SELECT throws_ok($$SELECT clutch.redact(seq, 'x') FROM clutch.events WHERE run_i
 SELECT throws_ok($$SELECT clutch.redact(1, NULL)$$, '22004', NULL, 'a reason is needed');
 SELECT throws_ok($$SELECT clutch.redact(NULL, 'x')$$, '22004', NULL, 'and a seq');
 -- a payload that pretends to be redacted
-SELECT seq AS pretends FROM clutch.send(clutch.envelope('chat.message', 'agent:ken', '{agent:ui}', '{"redacted": {"sha256": "00", "reason": "none"}, "text": "secret"}')) \gset
+SELECT seq AS pretends FROM clutch.send(clutch.envelope('chat.message', 'agent:ken', '{agent:ui}', '{"redacted": {"sha256": "00", "reason": "none"}, "text": "hushed"}')) \gset
 SELECT clutch.redact(:pretends, 'law') \g /dev/null
-SELECT is(pg_temp.finds('secret'), '', 'a sender cannot prevent a redaction');
+SELECT is(pg_temp.finds('hushed'), '', 'a sender cannot prevent a redaction');
 -- an id of the audit is not taken for one
-SELECT clutch.send(clutch.envelope('chat.system', 'agent:ken', '{agent:ui}', '{"text": "secret"}', 'run:audit', payload_type => 'audit.redacted', id => 'msg_false')) \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.system', 'agent:ken', '{agent:ui}', '{"text": "hushed"}', 'run:audit', payload_type => 'audit.redacted', id => 'msg_false')) \g /dev/null
 SELECT clutch.redact(seq, 'law') FROM clutch.events WHERE id = 'msg_false' \g /dev/null
-SELECT is(pg_temp.finds('secret'), '', 'what others write into the run of the audit is redacted like anything else');
+SELECT is(pg_temp.finds('hushed'), '', 'what others write into the run of the audit is redacted like anything else');
 
 -- ------------------------------------------------------------- who and how
 CREATE ROLE tap_redact;
@@ -154,13 +154,13 @@ SELECT is(pg_temp.payload(:victim) ? 'redacted', true, 'an index of a user does 
 
 -- two attempts that failed with one text: it is that of the second
 SELECT fixture.ask('twice', run => 'run:twice', orders => '{"retry": {"max": 1, "initial_ms": 0}}') \g /dev/null
-SELECT fixture.claimed('agent:ken'), clutch.fail('agent:ken', 'twice', 'TIMEOUT', 'the secret took long') \g /dev/null
+SELECT fixture.claimed('agent:ken'), clutch.fail('agent:ken', 'twice', 'TIMEOUT', 'the hushed took long') \g /dev/null
 SELECT fixture.at(50000) \g /dev/null
 SELECT clutch.tick() \g /dev/null
 SELECT fixture.claimed('agent:ken') \g /dev/null
-SELECT clutch.fail('agent:ken', 'twice', 'TIMEOUT', 'the secret took long') \g /dev/null
+SELECT clutch.fail('agent:ken', 'twice', 'TIMEOUT', 'the hushed took long') \g /dev/null
 SELECT clutch.redact(min(seq), 'x') FROM clutch.events WHERE task_id = 'twice' AND type = 'task.error' \g /dev/null
-SELECT is((SELECT status || ': ' || detail FROM clutch.tasks WHERE task_id = 'twice'), 'failed: the secret took long', 'the text of a later event stays');
+SELECT is((SELECT status || ': ' || detail FROM clutch.tasks WHERE task_id = 'twice'), 'failed: the hushed took long', 'the text of a later event stays');
 SELECT is(fixture.rebuilt(), 'the same', 'as a rebuild finds it');
 SELECT clutch.redact(max(seq), 'x') FROM clutch.events WHERE task_id = 'twice' AND type = 'task.error' \g /dev/null
 SELECT is((SELECT detail FROM clutch.tasks WHERE task_id = 'twice'), 'redacted', 'until that is redacted as well');
