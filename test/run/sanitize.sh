@@ -145,7 +145,7 @@ fuzz_trust() {
 		counted "trust_$round" env CLUTCH_FUZZ_SEED="$round" CHECK_ONLY=fuzz CHECK_FUZZ_COUNT=20000 \
 			CHECK_FUZZ="$(printf 'test/fuzz/%s.py ' schemas canonical signatures workflow_yaml ranges)" "$1"
 	done
-	say "   $(cat "$FOLDER"/log/trust_*/log/fuzz_*.log | awk '/^executions:/ { n += $2 } END { print n }') executions"
+	say "   $(cat "$FOLDER"/log/trust_*/fuzz_*.log | awk '/^executions:/ { n += $2 } END { print n }') executions"
 	/usr/bin/python3 "$TOP/test/run/edges.py" "$GCOV_PREFIX" "$FOLDER/copy"
 	unset COPT GCOV_PREFIX
 }
