@@ -202,8 +202,8 @@ a2a_note_moment(const Adapter *self, Json *envelope, const Json *task, bool is_e
 	initStringInfo(&said);
 	appendStringInfo(&said, "%.*s/%.*s/%.*s/", id.len, id.s, time.len, time.s, message.len, slice_present(message) ? message.s : "");
 	appendBinaryStringInfo(&said, VARDATA(payload), VARSIZE(payload) - VARHDRSZ);
-	key = json_of_cstring(psprintf("%s/%s/%016" INT64_MODIFIER "x", is_event ? "status" : "task", state->old_name,
-								   slice_hash((Slice) {said.data, said.len})));
+	key = json_of_cstring(psprintf("%s/%s/%016llx", is_event ? "status" : "task", state->old_name,
+								   (unsigned long long) slice_hash((Slice) {said.data, said.len})));
 	adapter_note_native(self, envelope, "id", key);
 	json_put(envelope, "/idempotency_key", key);
 }
