@@ -183,6 +183,12 @@ translation_make_room(const Adapter *adapter, Json *envelope)
 static void
 translation_keep(const Translation *t, Json *envelope, bool is_carried)
 {
+	/* first, because a note may make, and its removal take away, what it stands in */
+	if (t->dropped != NULL)
+	{
+		translation_make_room(t->adapter, envelope);
+		adapter_note(t->adapter, envelope, "/dropped", t->dropped);
+	}
 	if (is_carried && translation_lost(t, envelope, true)->n == 0)
 		return;
 	translation_make_room(t->adapter, envelope);
@@ -261,16 +267,13 @@ translation_inbound(const Adapter *adapter, Json *raw, const Json *context, cons
 	bool		may_be_carried = carrier != NULL && json_get(raw, carrier) != NULL;
 	Json	   *document = may_be_carried ? json_copy(raw) : raw;
 	Json	   *changes = may_be_carried ? translation_take_carrier(adapter, carrier, raw) : NULL;
-	Translation t = {adapter, document, context, world};
+	Translation t = {adapter, document, context, world, dropped};
 	List	   *envelopes = NIL;
 	ListCell   *lc;
 
 	/* they are changed from here on, and may share values with the document */
 	foreach(lc, adapter->inbound(adapter, raw, context))
 		envelopes = lappend(envelopes, json_copy(lfirst(lc)));
-	envelopes = changes != NULL ? translation_inbound_carried(&t, envelopes, changes) :
+	return changes != NULL ? translation_inbound_carried(&t, envelopes, changes) :
 		translation_inbound_foreign(&t, envelopes);
-	if (dropped != NULL && envelopes != NIL)
-		adapter_note(adapter, translation_bearer(adapter, envelopes), "/dropped", dropped);
-	return envelopes;
 }

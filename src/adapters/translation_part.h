@@ -17,6 +17,7 @@ typedef struct Translation
 	const Json *document;		/* without credentials */
 	const Json *context;
 	const TranslationWorld *world;
+	Json	   *dropped;		/* where the credentials were; NULL: it had none */
 	bool		has_stub;		/* it made one that is needed ... */
 	Slice		stub_native;	/* ... for this native ID */
 } Translation;
