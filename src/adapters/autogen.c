@@ -163,7 +163,7 @@ autogen_put_agent(Json *envelope, Slice agent)
 	json_put(envelope, "/to", to);
 }
 
-/* the door would read such a payload as an order */
+/* In a task.progress, the database acts on these members: they park the task. */
 static bool
 autogen_is_order(MessageType type, const Json *payload)
 {

@@ -77,7 +77,7 @@ card_mcp_read(const CardSource *source)
 	return card;
 }
 
-/* a tool of the card; a skill of an agent that never was foreign is one, too */
+/* A capability as a tool: "tool:x" is x, and "skill:x" is skill.x.  NULL: it is neither. */
 static Json *
 card_mcp_write_tool(const Json *card, const Json *capability)
 {

@@ -375,8 +375,8 @@ take_payload(void *arg)
 }
 
 /*
- * NULL, or what is wrong with the answer.  If all of it is progress, the other side goes on
- * with the task, and its end is told in another way.
+ * Reports what the answer says.  Returns NULL, or what is wrong with the answer.  An answer
+ * that only tells of progress does not end the task: its end comes with a later answer.
  */
 static const char *
 take_answer(Answer *answer)

@@ -74,8 +74,9 @@ extern const char *call_state_name(CallState state);
 extern void call_put(Call *call);
 
 /*
- * The due calls that nobody else is claiming, at most n, for a lease of that many
- * microseconds: a List of Call *.  Their attempt is counted.  Never waits.
+ * Claims at most n calls that are due, and leases them for so many microseconds.  Returns
+ * them as a List of Call *, whose attempts have been counted.  Calls that another session
+ * is claiming are passed over: this never waits.
  */
 extern List *call_claim(int n, int64 lease);
 

@@ -6,9 +6,9 @@
  *
  * A rule concerns the envelopes of one type, perhaps of one scope, in whose
  * payload one of its phrases occurs (routing/phrase.h) and which its path fits
- * (base/path.h).  The rules that fit are applied in the order of their places;
- * at one place, a rule that was found by a longer phrase comes first, and then
- * the names decide.  What they require and prefer adds up, and so do the agents
+ * (base/path.h).  The rules that fit are applied in the order of their places.  Of
+ * rules with the same place, the one that was found by the longest phrase is applied
+ * first, and of those with phrases of the same length, the one whose name comes first.  What they require and prefer adds up, and so do the agents
  * that they exclude.  Of the rules that send a request somewhere, and of those that
  * set its priority, the first one counts.
  *

@@ -140,7 +140,7 @@ rule_index_make(const RuleSet *set)
 
 /* ----------------------------------------------------------------- looking */
 
-/* Adds a rule that has no phrase, once. */
+/* Adds a rule that has no phrase to what was found, unless it is there already. */
 static void
 rule_index_add(RuleIndex *index, RuleFinds *finds, int rule)
 {

@@ -227,9 +227,9 @@ key_add(Slice agent_id, Slice kid, const AgentKey *key)
 				 errmsg("\"%.*s\" has another key \"%.*s\" already", agent_id.len, agent_id.s, kid.len, kid.s),
 				 errhint("Give each key a kid of its own; events that were signed by the first one are verified by it.")));
 	}
+	/* Backends remember only keys that they have found, so nothing is announced. */
 	key_fill_row(values, nulls, agent_id, kid, key);
 	(void) rows_insert(TABLE_AGENT_KEY, values, nulls);
-	key_announce();
 	return true;
 }
 

@@ -1,7 +1,7 @@
 -- Workflows: definitions, the run that is bound to one, the contracts of its steps,
 -- their order, and how a run ends without one of them.
 \ir ../fixtures/tap.sql
-SELECT plan(149);
+SELECT plan(156);
 SET clutch.notify = off;
 SET clutch.retry_max = 0;
 SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
@@ -125,6 +125,21 @@ SELECT is(pg_temp.run('run:1'), 'running report', 'the run goes on');
 SELECT is(pg_temp.finish('w', '{"text": null, "title": "x"}', 'text.v1'), 'taken', 'a member may be null');
 SELECT is(pg_temp.run('run:1'), 'completed report', 'the run is completed without an optional step');
 SELECT is(pg_temp.status('run:1'), 'collect completed c, check missing, write completed w', 'which is missing');
+
+-- ------------------------------------------------- optional steps, tasks within
+SELECT is(pg_temp.ask('o', '{"workflow": "report@1"}', run => 'run:opt') || ', ' || pg_temp.ask('oc', '{"step_of": "collect"}', 'o', 'run:opt'), 'no error, no error', 'another run begins');
+SELECT count(*) FROM clutch.claim('agent:ken', 9) \g /dev/null
+SELECT pg_temp.finish('oc', '{"sources": []}', 'sources.v1') \g /dev/null
+SELECT is(pg_temp.ask('ok', '{"step_of": "check"}', 'o', 'run:opt') || ', ' || pg_temp.ask('ow', '{"step_of": "write"}', 'o', 'run:opt'),
+	'no error, KL004 STEP_OUT_OF_ORDER /meta/clutch/step_of', 'an optional step that has begun is waited for');
+SELECT is(pg_temp.ask('om', NULL, 'o', 'run:opt') || ', ' || pg_temp.ask('ol', NULL, 'om', 'run:opt'), 'no error, no error', 'tasks that do no step have children');
+SELECT count(*) FROM clutch.claim('agent:ken', 9) \g /dev/null
+SELECT is(pg_temp.finish('ol', '{}') || ' ' || pg_temp.finish('om', '{}') || ' ' || fixture.state('om'), 'taken taken completed agent:ken 1', 'only the task at the top has to leave no step undone');
+SELECT clutch.fail('agent:ken', 'ok', 'NO_GOOD', 'it cannot be checked', false) \g /dev/null
+SELECT is(pg_temp.ask('ow', '{"step_of": "write"}', 'o', 'run:opt'), 'no error', 'an optional step that has failed holds up nothing');
+SELECT count(*) FROM clutch.claim('agent:ken', 9) \g /dev/null
+SELECT is(pg_temp.finish('ow', '{"text": "a", "title": "b"}', 'text.v1') || ' ' || pg_temp.finish('o', '{}'), 'taken taken', 'the others end the run');
+SELECT is(fixture.state('o'), 'completed agent:ken 1', 'which leaves no required step undone');
 
 -- -------------------------------------------------------------- too many faults
 SELECT is(pg_temp.ask('b1', '{"workflow": "product-research@1"}', run => 'run:2', more => '{"payload_type": "research.query.v1"}'), 'no error', 'a version may be named');
