@@ -34,25 +34,17 @@ adapter_within(const Adapter *self, const char *path)
 void
 adapter_fault(const Adapter *self, const char *path, const char *code, const char *format,...)
 {
-	StringInfoData what;
 	const char *place = self->base != NULL ? psprintf("%s%s", self->base, path) : path;
-	int			needed;
+	char	   *what;
+	va_list		args;
 
-	initStringInfo(&what);
-	do
-	{
-		va_list		args;
-
-		va_start(args, format);
-		needed = appendStringInfoVA(&what, format, args);
-		va_end(args);
-		if (needed > 0)
-			enlargeStringInfo(&what, needed);
-	} while (needed > 0);
+	va_start(args, format);
+	what = text_of_format(format, args);
+	va_end(args);
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_FOREIGN_INVALID),
 			 errproblem(place, code),
-			 errmsg("the document is not valid for adapter \"%s\" at \"%s\": %s", self->name, place, what.data),
+			 errmsg("the document is not valid for adapter \"%s\" at \"%s\": %s", self->name, place, what),
 			 errhint("Correct the document, or name the adapter that it is meant for.")));
 }
 

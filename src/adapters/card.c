@@ -94,21 +94,13 @@ card_write(const CardDialect *dialect, const Json *card)
 void
 card_fault(const CardSource *source, const char *path, const char *code, const char *format,...)
 {
-	StringInfoData what;
-	int			needed;
+	char	   *what;
+	va_list		args;
 
-	initStringInfo(&what);
-	do
-	{
-		va_list		args;
-
-		va_start(args, format);
-		needed = appendStringInfoVA(&what, format, args);
-		va_end(args);
-		if (needed > 0)
-			enlargeStringInfo(&what, needed);
-	} while (needed > 0);
-	problem_add(source->list, psprintf("%s%s", source->base, path), code, "%s", what.data);
+	va_start(args, format);
+	what = text_of_format(format, args);
+	va_end(args);
+	problem_add(source->list, psprintf("%s%s", source->base, path), code, "%s", what);
 }
 
 /* ------------------------------------------------------------------ members */

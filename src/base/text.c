@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * text.c
- *	  Slices: comparing, copying, hashing.
+ *	  Slices: comparing, copying, hashing; strings that are formatted.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,6 +11,7 @@
 
 #include "common/hashfn.h"
 #include "compat.h"
+#include "lib/stringinfo.h"
 
 int
 slice_compare(Slice a, Slice b)
@@ -19,6 +20,28 @@ slice_compare(Slice a, Slice b)
 	int			order = common > 0 ? memcmp(a.s, b.s, common) : 0;
 
 	return order != 0 ? order : a.len - b.len;
+}
+
+char *
+text_of_format(const char *format, va_list args)
+{
+	int			save_errno = errno;
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (;;)
+	{
+		va_list		again;
+		int			needed;
+
+		va_copy(again, args);
+		errno = save_errno;
+		needed = appendStringInfoVA(&buf, format, again);
+		va_end(again);
+		if (needed == 0)
+			return buf.data;
+		enlargeStringInfo(&buf, needed);
+	}
 }
 
 Slice

@@ -10,7 +10,6 @@
 #include "contract/compatibility.h"
 
 #include "contract/compatibility_part.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 
 /* after so many steps, what is not proved counts as false */
@@ -106,29 +105,20 @@ bool
 compatibility_refuse(Proof *proof, const SchemaNode *wide, const char *keyword,
 					 const char *format,...)
 {
-	StringInfoData message;
+	char	   *message;
+	va_list		args;
 
 	if (proof->list == NULL)
 		return false;
-	initStringInfo(&message);
-	for (;;)
-	{
-		va_list		args;
-		int			needed;
-
-		va_start(args, format);
-		needed = appendStringInfoVA(&message, format, args);
-		va_end(args);
-		if (needed == 0)
-			break;
-		enlargeStringInfo(&message, needed);
-	}
+	va_start(args, format);
+	message = text_of_format(format, args);
+	va_end(args);
 	/* a schema that is referred to is named in the message */
 	if (wide->resource->foreign)
 		problem_add(proof->list, "", proof->code, "In the schema %s: %s",
-					json_schema_path(wide, keyword), message.data);
+					json_schema_path(wide, keyword), message);
 	else
-		problem_add(proof->list, json_schema_path(wide, keyword), proof->code, "%s", message.data);
+		problem_add(proof->list, json_schema_path(wide, keyword), proof->code, "%s", message);
 	return false;
 }
 

@@ -11,7 +11,6 @@
 
 #include "base/document.h"
 #include "contract/uri.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "settings.h"
 
@@ -42,28 +41,17 @@ json_schema_fault(SchemaCompiler *c, const SchemaNode *node, const char *keyword
 				  const char *code, const char *format,...)
 {
 	char	   *path = json_schema_path(node, keyword);
-	StringInfoData message;
+	char	   *message;
+	va_list		args;
 
-	initStringInfo(&message);
+	va_start(args, format);
+	message = text_of_format(format, args);
+	va_end(args);
 	/* a document that was registered before is named in the message */
 	if (node->resource != NULL && node->resource->foreign)
-	{
-		appendStringInfo(&message, "In the schema %s: ", path);
-		path = "";
-	}
-	for (;;)
-	{
-		va_list		args;
-		int			needed;
-
-		va_start(args, format);
-		needed = appendStringInfoVA(&message, format, args);
-		va_end(args);
-		if (needed == 0)
-			break;
-		enlargeStringInfo(&message, needed);
-	}
-	problem_add(c->list, path, code, "%s", message.data);
+		problem_add(c->list, "", code, "In the schema %s: %s", path, message);
+	else
+		problem_add(c->list, path, code, "%s", message);
 }
 
 bool

@@ -13,7 +13,6 @@
 
 #include "contract/json_schema_part.h"
 
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "protocol/number.h"
 #include "settings.h"
@@ -114,7 +113,8 @@ bool
 json_schema_broken(const SchemaSight *sight, const SchemaNode *node, const char *keyword,
 				   const char *format,...)
 {
-	StringInfoData message;
+	char	   *message;
+	va_list		args;
 
 	if (sight->list == NULL)
 		return false;
@@ -123,23 +123,12 @@ json_schema_broken(const SchemaSight *sight, const SchemaNode *node, const char 
 		sight->list->dropped++;
 		return false;
 	}
-	initStringInfo(&message);
-	appendStringInfo(&message, "%s ", place_name(sight->place));
-	for (;;)
-	{
-		va_list		args;
-		int			needed;
-
-		va_start(args, format);
-		needed = appendStringInfoVA(&message, format, args);
-		va_end(args);
-		if (needed == 0)
-			break;
-		enlargeStringInfo(&message, needed);
-	}
+	va_start(args, format);
+	message = psprintf("%s %s", place_name(sight->place), text_of_format(format, args));
+	va_end(args);
 	problem_add_broken(sight->list, place_path(sight->place), json_schema_path(node, keyword),
 					   keyword != NULL ? keyword : node->keyword != NULL ? node->keyword : "false",
-					   message.data);
+					   message);
 	return false;
 }
 

@@ -41,38 +41,40 @@ payload_type_fill_row(const RowScan *scan, PayloadTypeRow *row)
 	row->builtin = rows_bool(scan, Anum_payload_type_builtin);
 }
 
+/* Reads the last row that the keys of this scan find, and ends the scan. */
+static bool
+payload_type_last_row(RowScan *scan, PayloadTypeRow *row)
+{
+	bool		found;
+
+	rows_start(scan);
+	found = rows_previous(scan);
+	if (found)
+		payload_type_fill_row(scan, row);
+	rows_end(scan);
+	return found;
+}
+
 bool
 payload_type_row(Slice name, int version, PayloadTypeRow *row)
 {
 	RowScan		scan;
-	bool		found;
 
 	rows_begin(&scan, TABLE_PAYLOAD_TYPE, INDEX_PAYLOAD_TYPE, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
 	if (version > 0)
 		rows_key_int4(&scan, 2, BTEqualStrategyNumber, version);
-	rows_start(&scan);
-	found = rows_previous(&scan);
-	if (found)
-		payload_type_fill_row(&scan, row);
-	rows_end(&scan);
-	return found;
+	return payload_type_last_row(&scan, row);
 }
 
 static bool
 payload_type_row_of_id(Slice id, PayloadTypeRow *row)
 {
 	RowScan		scan;
-	bool		found = false;
 
 	rows_begin(&scan, TABLE_PAYLOAD_TYPE, INDEX_PAYLOAD_TYPE_SCHEMA_ID, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
-	rows_start(&scan);
-	found = rows_previous(&scan);
-	if (found)
-		payload_type_fill_row(&scan, row);
-	rows_end(&scan);
-	return found;
+	return payload_type_last_row(&scan, row);
 }
 
 /* the version after the last @; 0: there is none; -1: it is no number */

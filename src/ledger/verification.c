@@ -22,25 +22,17 @@
 void
 verification_find(Verification *v, const char *code, const char *hint, const char *format,...)
 {
-	StringInfoData detail;
+	char	   *detail;
 	va_list		args;
-	int			more;
 
 	v->findings++;
 	if (v->findings > MOST_FINDINGS)
 		return;
-	initStringInfo(&detail);
-	for (;;)
-	{
-		va_start(args, format);
-		more = appendStringInfoVA(&detail, format, args);
-		va_end(args);
-		if (more == 0)
-			break;
-		enlargeStringInfo(&detail, more);
-	}
-	v->report(code, detail.data, hint, v->arg);
-	pfree(detail.data);
+	va_start(args, format);
+	detail = text_of_format(format, args);
+	va_end(args);
+	v->report(code, detail, hint, v->arg);
+	pfree(detail);
 }
 
 /* -------------------------------------------------- the tree and its roots */

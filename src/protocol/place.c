@@ -9,7 +9,6 @@
 
 #include "protocol/place.h"
 
-#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
@@ -53,7 +52,7 @@ void
 place_fault(const DocumentPlace *place, ProblemList *list, const char *code,
 			const char *format,...)
 {
-	StringInfoData sentence;
+	va_list		args;
 
 	if (list->n == PROBLEM_MAX)
 	{
@@ -61,21 +60,9 @@ place_fault(const DocumentPlace *place, ProblemList *list, const char *code,
 		return;
 	}
 
-	initStringInfo(&sentence);
-	appendStringInfo(&sentence, "%s ", place_name(place));
-	for (;;)
-	{
-		va_list		args;
-		int			needed;
-
-		va_start(args, format);
-		needed = appendStringInfoVA(&sentence, format, args);
-		va_end(args);
-		if (needed == 0)
-			break;
-		enlargeStringInfo(&sentence, needed);
-	}
-	problem_add(list, place_path(place), code, "%s", sentence.data);
+	va_start(args, format);
+	problem_add(list, place_path(place), code, "%s %s", place_name(place), text_of_format(format, args));
+	va_end(args);
 }
 
 char *

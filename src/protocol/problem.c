@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 
+#include "base/text.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/json.h"
@@ -43,30 +44,6 @@ ProblemList *
 problem_list_admitted(void)
 {
 	return problem_list_with(&clutch_limits_admitted);
-}
-
-static char *problem_format(const char *format, va_list args) pg_attribute_printf(1, 0);
-
-static char *
-problem_format(const char *format, va_list args)
-{
-	int			save_errno = errno;
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	for (;;)
-	{
-		va_list		again;
-		int			needed;
-
-		va_copy(again, args);
-		errno = save_errno;
-		needed = appendStringInfoVA(&buf, format, again);
-		va_end(again);
-		if (needed == 0)
-			return buf.data;
-		enlargeStringInfo(&buf, needed);
-	}
 }
 
 /* a new fault without its message; NULL: it is there already, or there are too many */
@@ -106,7 +83,7 @@ problem_add(ProblemList *list, const char *path, const char *code,
 	if (problem == NULL)
 		return;
 	va_start(args, format);
-	problem->message = problem_format(format, args);
+	problem->message = text_of_format(format, args);
 	va_end(args);
 }
 
