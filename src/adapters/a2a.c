@@ -265,7 +265,10 @@ a2a_write_request(const Adapter *self, const Json *envelope, A2aForm form)
 	return raw;
 }
 
-/* What never was foreign goes out as a push notification or the REST binding has it, unless it is a request. */
+/*
+ * An envelope that never was foreign is written as push notifications and the REST
+ * binding have it, unless it is a request.
+ */
 static Json *
 a2a_write(const Adapter *self, const Json *envelope)
 {

@@ -69,7 +69,7 @@ a2a_move(Json *to, const char *path, const Json *from, const char *member)
 	json_put(to, path, json_get_kind(from, member, JSON_TEXT));
 }
 
-/* as version 1.0 writes it; what is none that the version knows stays as it is */
+/* as version 1.0 writes it; a value that the version does not know is left as it is */
 static Json *
 a2a_part_in(Json *part, bool is_old)
 {
@@ -160,7 +160,7 @@ a2a_is_empty(const Json *value)
 		((value->kind == JSON_ARRAY || value->kind == JSON_OBJECT) && value->n == 0);
 }
 
-/* Does the part say nothing beside this member, and that it is of its usual type? */
+/* Does the part consist of this member alone, but for a media type that is the usual one? */
 static bool
 a2a_is_plain(const Json *part, Slice member, const char *media_type)
 {
@@ -183,7 +183,7 @@ a2a_is_data(const Json *part)
 	return json_get_kind(part, "/data", JSON_OBJECT) != NULL && a2a_is_plain(part, SLICE_OF("data"), "application/json");
 }
 
-/* the attachment that a part with a URL is; NULL: it is none */
+/* the attachment for a part with a URL; NULL if the part has none */
 static Json *
 a2a_read_attachment(const Json *part)
 {

@@ -37,7 +37,7 @@ static const A2aMethod a2a_methods[] = {
 	{"agent/getAuthenticatedExtendedCard", A2A_METHOD, true, NULL},
 };
 
-/* what a result or a body may be: its kind in version 0.3, and what holds it in version 1.0 */
+/* what a result or a body may be: its kind in version 0.3, and the member that holds it in version 1.0 */
 static const struct
 {
 	A2aForm		form;

@@ -112,7 +112,7 @@ a2a_code_of_number(int64 number)
 	return slice_of_cstring(psprintf(NUMBER_CODE INT64_FORMAT, number));
 }
 
-/* The REST binding says by an ErrorInfo alone what JSON-RPC says by a number. */
+/* The REST binding names the error in an ErrorInfo only, where JSON-RPC has a number. */
 static Slice
 a2a_read_code(const Adapter *self, const Json *error, bool is_call)
 {

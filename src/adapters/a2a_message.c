@@ -47,7 +47,7 @@ a2a_note_place(const Adapter *self, Json *envelope, const Json *context, Json *t
 	a2a_note_id(self, envelope, adapter_member(context, "/thread_id") != NULL, "/context_id", "thread_id", context_id);
 }
 
-/* Anybody may have changed a note: what cannot be an ID is none. */
+/* Anybody may have changed a note, so one that cannot be an ID is ignored. */
 static Json *
 a2a_id(Json *id)
 {
@@ -179,7 +179,7 @@ a2a_is_mode(const Json *mode)
 		memchr(mode->text.s, '@', mode->text.len) == NULL;
 }
 
-/* Modes are what the client prefers; if one of them cannot be that, all stay where they are. */
+/* Output modes become preferences; if one of them cannot be a preference, all of them stay where they are. */
 static void
 a2a_read_configuration(const Adapter *self, const Json *params, Json *envelope)
 {

@@ -45,22 +45,22 @@ typedef struct A2aMethod
 	const char *name;
 	A2aForm		form;
 	bool		is_old;			/* of version 0.3 */
-	const char *task;			/* where the params name the task; NULL: they do not */
-	bool		must_have_task;	/* MCP has a method of that name, which names it otherwise */
+	const char *task;			/* where the params name the task; NULL if they do not */
+	bool		must_have_task;	/* MCP has a method of the same name, so the task is named in another member */
 } A2aMethod;
 
 typedef struct A2aDocument
 {
 	A2aForm		form;
 	bool		is_old;
-	bool		is_old_rest;	/* as the REST binding of version 0.3 writes what version 1.0 has, too */
+	bool		is_old_rest;	/* as the REST binding of version 0.3 writes it, although version 1.0 has the same member */
 	bool		is_call;		/* JSON-RPC */
 	bool		is_wrapped;		/* it is the member of an object, as in version 1.0 */
 	const char *at;				/* where the message, the task, the event, the params, ... stand */
 	const A2aMethod *method;	/* of a request in JSON-RPC */
 } A2aDocument;
 
-/* how the parts of something and a payload become each other */
+/* how the parts of a message or an artifact become a payload, and back */
 typedef struct A2aContent
 {
 	const char *text;			/* the member of the payload that is the text */
@@ -71,7 +71,7 @@ typedef struct A2aContent
 
 /* ------------------------------------------------------------------- a2a.c */
 
-/* does the version 0.3 speak, as JSON-RPC has it? */
+/* is it version 0.3 of the JSON-RPC binding? */
 extern bool a2a_is_old(const Adapter *self, const Json *envelope);
 
 /* --------------------------------------------------------- a2a_document.c */
@@ -85,7 +85,7 @@ extern const A2aMethod *a2a_method_named(Slice name);
 /* the path of the member that holds a message, a task or an event in version 1.0 */
 extern const char *a2a_member_of(A2aForm form);
 
-/* false: it is none of A2A, or cannot be told from those of others */
+/* false: it is not a document of A2A, or could as well be one of another protocol */
 extern bool a2a_open(const Adapter *self, const Json *raw, A2aDocument *document);
 
 /* --------------------------------------------------------- a2a_content.c */
@@ -111,7 +111,7 @@ extern Json *a2a_plain_metadata(const Json *metadata);
 
 /* --------------------------------------------------------- a2a_message.c */
 
-/* an ID, which may be empty as if it were missing; NULL: it is */
+/* an ID; NULL if it is missing or empty */
 extern Json *a2a_find_id(const Adapter *self, const Json *object, const char *path);
 
 /* Notes the native IDs of the task and the thread, which the context may have set aside. */
@@ -146,7 +146,7 @@ extern Json *a2a_write_artifact_update(const Adapter *self, const Json *envelope
 
 /* ------------------------------------------------------------ a2a_rest.c */
 
-/* Is the body one of the REST binding of version 0.3?  It may be one of 1.0 as well if this says no. */
+/* Is the body one of the REST binding of version 0.3?  If not, it may still be one of version 1.0. */
 extern bool a2a_is_old_rest(const Json *raw);
 
 /* the body in version 1.0, and back */

@@ -67,7 +67,7 @@ a2a_state_named(Slice name)
 	return NULL;
 }
 
-/* the state of a task.progress that has this word; NULL: there is none */
+/* the state that a task.progress has for this word; NULL if there is none */
 static const A2aState *
 a2a_state_of_word(Slice word)
 {
@@ -154,7 +154,7 @@ a2a_fits_error(const Json *parts)
 	return true;
 }
 
-/* Makes the payload one of an error, however little the other side has said. */
+/* Makes the payload valid for an error, however little the other side has said. */
 static void
 a2a_complete_error(const Adapter *self, Json *envelope, const A2aState *state)
 {
@@ -285,7 +285,7 @@ a2a_plain_error(const Adapter *self, const Json *envelope)
 	return plain;
 }
 
-/* the message of a status; NULL: it says nothing */
+/* the message of a status; NULL if it has none */
 static Json *
 a2a_said(const Adapter *self, const Json *envelope, const A2aContent *content)
 {

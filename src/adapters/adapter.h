@@ -59,7 +59,7 @@ struct Adapter
 	const char *carrier;
 	bool		carrier_is_text;
 
-	/* if it is not the same in all documents; NULL: it is the carrier */
+	/* where the carrier is if that depends on the document; NULL: it is at the path in "carrier" */
 	const char *(*carrier_at) (const Adapter *self, const Json *raw);
 
 	const char *(*declines) (const Adapter *self, const Json *raw);
@@ -73,7 +73,7 @@ struct Adapter
 
 	const char *base;			/* where the document stands in what came in: "", or "/2" in a batch */
 
-	/* The caller has named it: a document that other dialects could have, too, is one of this. */
+	/* The caller has named the adapter, so a document that several dialects have in common belongs to this one. */
 	bool		named;
 };
 
@@ -203,7 +203,7 @@ extern void adapter_rows_outbound(const Adapter *self, const AdapterRow *rows, c
 pg_noreturn extern void adapter_fault(const Adapter *self, const char *path, const char *code,
 									  const char *format,...) pg_attribute_printf(4, 5);
 
-/* The dialect has no form for what the envelope says. */
+/* Raises an error: the dialect has no form for such an envelope. */
 pg_noreturn extern void adapter_unsupported(const Adapter *self, const Json *envelope);
 
 #endif							/* CLUTCH_ADAPTER_H */

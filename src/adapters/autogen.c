@@ -67,7 +67,7 @@ autogen_is_result(const Json *raw)
 		json_get(raw, "/type") == NULL;
 }
 
-/* Is it of autogen-core, and not a message of AgentChat? */
+/* Is it an event of autogen-core rather than a message of AgentChat? */
 static bool
 autogen_is_core(const Json *raw)
 {

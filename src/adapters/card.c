@@ -73,7 +73,7 @@ card_read(const CardDialect *dialect, CardSource source)
 	card = dialect->read(&source);
 	if (source.list->n > faults)
 		return card;
-	/* that it is there says that the card was foreign */
+	/* its presence says that the card was foreign */
 	if (card_noted(card, dialect, "") == NULL)
 		card_note(card, dialect, "", json_new_object());
 	kept = json_difference(dialect->write(card), raw);

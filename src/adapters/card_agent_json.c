@@ -16,7 +16,7 @@
 
 #include "settings.h"
 
-/* members that have a row, and those whose names are those of notes */
+/* members that have a row in the mapping, and those that have the name of a note */
 static const char *const card_agent_json_mapped[] = {
 	"name", "displayName", "description", "version", "skills", "kept", "dropped", "entry", "indexed", NULL
 };

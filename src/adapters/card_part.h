@@ -69,7 +69,7 @@ extern Slice card_unprefixed(Slice id, const char *prefix);
  */
 extern Json *card_add_capability(const CardSource *source, Json *card, const char *path, Slice id);
 
-/* adds WRONG_TYPE if there is something else than an array of texts */
+/* adds WRONG_TYPE if the value is not an array of texts */
 extern void card_check_texts(const CardSource *source, const char *path);
 
 /*
@@ -83,13 +83,13 @@ extern void card_put_version(const CardSource *source, const CardDialect *dialec
 
 /* ------------------------------------------------------------------ writing */
 
-/* the same back; NULL: there is none, and the card was foreign */
+/* the same back; NULL if there is none and the card was foreign */
 extern Json *card_version(const Json *card, const CardDialect *dialect);
 
 /* the same back */
 extern void card_write_tags(const Json *capability, Json *skill, const char *member);
 
-/* the capability of this ID; NULL: the card has none */
+/* the capability of this ID; NULL if the card has none */
 extern Json *card_capability(const Json *card, Slice id);
 
 /* Is it an element of the array at the path? */

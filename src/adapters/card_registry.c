@@ -107,7 +107,7 @@ card_registry_check_twice(const CardSource *source, const Json *agents)
 						   "Another agent of the registry has the name %s.", place_quote(card_registry_name(agents, i)));
 }
 
-/* the skills that the index says an agent has; NULL: none */
+/* the skills that an agent has according to the index; NULL if there are none */
 static Json *
 card_registry_indexed(const Json *document, Slice name)
 {

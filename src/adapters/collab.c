@@ -84,7 +84,7 @@ collab_destination_of(const Json *envelope)
 
 /* ----------------------------------------------------------------------- type */
 
-/* Everybody and the readers of a topic are told something, and cannot be asked to do it. */
+/* A request needs a recipient that can take it; what is sent to everybody or to a topic is a message. */
 static bool
 collab_can_work(const Json *header)
 {
@@ -95,7 +95,7 @@ collab_can_work(const Json *header)
 											slice_starts(destination, SLICE_OF("topic:")));
 }
 
-/* MSG_UNKNOWN: the document says none of them */
+/* MSG_UNKNOWN: the document has none of these types */
 static MessageType
 collab_read_type(const Json *header, const Json *body)
 {

@@ -84,7 +84,10 @@ http_hex(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Headers of a CloudEvent are percent-encoded; what is not, or is no UTF-8 then, stays as it is. */
+/*
+ * Headers of a CloudEvent are percent-encoded.  A header that is not, or that does not
+ * decode to UTF-8, stays as it is.
+ */
 static Slice
 http_decode(Slice text)
 {
@@ -213,8 +216,8 @@ http_source_of(const Adapter *self, const Json *envelope)
 /* -------------------------------------------------------------------- inbound */
 
 /*
- * One of our own types that others may send, or any other one, which is that of the
- * payload of a message.
+ * A type of ours that others may send is the type of the envelope; any other one becomes
+ * the payload_type of a chat.message.
  */
 static Json *
 http_read_type(const Adapter *self, const Json *event)

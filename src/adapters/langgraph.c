@@ -27,7 +27,7 @@ langgraph_place_of(const char *const *names, int n, Slice name)
 	return -1;
 }
 
-/* a mode, without the namespace behind it; absent: it is none */
+/* a mode without the namespace behind it; absent if the text is not a mode */
 static Slice
 langgraph_mode(Slice text)
 {
@@ -129,7 +129,7 @@ langgraph_open_around(Json *raw, LanggraphChunk *chunk)
 	return true;
 }
 
-/* false: it is nothing of LangGraph */
+/* false: it is not a document of LangGraph */
 static bool
 langgraph_open(Json *raw, LanggraphChunk *chunk)
 {

@@ -248,7 +248,7 @@ langgraph_read_run(const Adapter *self, const Json *run, const Json *context)
 	return list_make1(envelope);
 }
 
-/* an answer as it was meant: what stands in "content" or "text" alone is it itself */
+/* the answer that was meant: if the payload is only "content" or "text", the value of that member */
 static Json *
 langgraph_resume_of(const Adapter *self, const Json *envelope)
 {

@@ -23,7 +23,7 @@ langgraph_is_event(Slice event, const char *name)
 	return slice_equal(event, slice_of_cstring(name));
 }
 
-/* Is it the step of a node itself? */
+/* Is it the event of a node itself, not of something within it? */
 static bool
 langgraph_is_step(const Json *raw)
 {
@@ -80,7 +80,7 @@ langgraph_event_type(const Json *raw, const Json *context)
 	return langgraph_is_event(event, "on_chain_end") ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
 }
 
-/* Is it one of many pieces of what a later event has as a whole? */
+/* Is it a piece of a value that a later event has as a whole? */
 static bool
 langgraph_is_stream(const Json *raw)
 {

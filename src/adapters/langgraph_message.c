@@ -43,7 +43,7 @@ langgraph_is_constructor(const Json *value)
 	return json_get_int(value, "/lc", &lc) && lc == 1;
 }
 
-/* its place in the table; -1: it is no message */
+/* its place in the table; -1 if it is not a message */
 static int
 langgraph_class(const Json *value)
 {

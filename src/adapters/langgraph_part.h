@@ -59,8 +59,8 @@ extern bool langgraph_is_message(const Json *value);
 extern bool langgraph_is_piece(const Json *message);
 
 /*
- * What stands for a message in a payload: its fields, whatever the dialect.  What is no
- * message is put there itself.
+ * Puts the fields of a message, in either dialect, into the payload.  A value that is
+ * not a message is put there as it is.
  */
 extern void langgraph_put_message(const Adapter *self, Json *envelope, Json *message);
 extern Json *langgraph_message_of(const Adapter *self, const Json *envelope);
@@ -95,7 +95,7 @@ extern void langgraph_write_place(const Adapter *self, const Json *envelope, Jso
 extern void langgraph_read_own(const Adapter *self, const Json *metadata, Json *envelope, bool is_of_node);
 extern void langgraph_write_own(const Adapter *self, const Json *envelope, Json *metadata);
 
-/* the task of a node, from the namespace of its checkpoints; absent: it is in none */
+/* the task of a node, from the namespace of its checkpoints; absent if the event is outside any node */
 extern Slice langgraph_node_task(const Json *metadata);
 
 /* Has the context a task in which the graph runs? */

@@ -154,7 +154,7 @@ static const struct
 	{"/broadcast", "broadcast", map_add_everybody},
 };
 
-/* adds the recipients and returns the form of an object; NULL: none is known here */
+/* adds the recipients and returns the form of the address; NULL if none of its recipients is known here */
 static const char *
 map_read_object(const Adapter *self, const Json *message, Json *recipients)
 {

@@ -267,7 +267,7 @@ mcp_read_call(const Adapter *self, const Json *raw, const Json *context)
 
 /* --------------------------------------------------- other methods: inbound */
 
-/* the server wants to know something of the user */
+/* the server asks the user something */
 static Json *
 mcp_read_question(const Adapter *self, const Json *raw, const Json *context)
 {

@@ -15,7 +15,7 @@
 
 #define MCP_SKILL_PREFIX	"skill:"
 #define MCP_SKILL_TOOL		"skill."	/* the tools that stand for skills */
-#define MCP_SEND_TOOL		"clutch.send"	/* says anything that has no other form */
+#define MCP_SEND_TOOL		"clutch.send"	/* for an envelope that has no other form */
 #define MCP_CANCEL_TOOL		"clutch.task_cancel"
 #define MCP_METHOD_TYPE		"mcp."	/* and a method: a payload_type */
 
@@ -50,7 +50,7 @@ extern Json *mcp_read_other(const Adapter *self, const Json *raw, Slice word, co
 /* a copy of an object, which has the same values, but no member "_meta" */
 extern Json *mcp_without_meta(const Json *object);
 
-/* does it consist of characters that the name of a tool may have? */
+/* does it consist of characters that are allowed in the name of a tool? */
 extern bool mcp_is_tool_name(Slice name);
 
 /* ------------------------------------------------------------- mcp_write.c */

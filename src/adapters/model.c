@@ -262,7 +262,7 @@ model_unfenced(Slice text)
 	return (Slice) {first + 1, end - 3 - (first + 1 - text.s)};
 }
 
-/* the message that the model itself wrote; NULL: it wrote none */
+/* the message that the model itself wrote; NULL if it wrote none */
 static Json *
 model_own_message(const Json *raw, const ModelAnswer *answer)
 {

@@ -35,7 +35,7 @@ extern Json *model_prompt(const ModelFamily *family, Slice intent, const char *r
 /*
  * The message that an answer of the model makes.  The answer is what the interface
  * returned, or what a program asked (a text, {"system", "user"}, {"goal", "data"}).
- * A model that answers with a message of multiagent-1.0 is taken at its word, except
+ * If the model returned a message of multiagent-1.0, it is taken as it is, except
  * that an intent that does not exist becomes "reflect".  NULL: there is neither a text
  * nor a call of a tool.
  */

@@ -157,7 +157,7 @@ translation_outbound(const Adapter *adapter, const Json *envelope)
 
 /* ------------------------------------------------------------------ inbound */
 
-/* what the document has and the envelope does not become by itself */
+/* what the document has beyond that which the envelope would make by itself */
 static Json *
 translation_lost(const Translation *t, const Json *envelope, bool is_carried)
 {
@@ -198,7 +198,7 @@ translation_keep(const Translation *t, Json *envelope, bool is_carried)
 	adapter_note(t->adapter, envelope, "/kept", translation_lost(t, envelope, is_carried));
 }
 
-/* What leads to it comes from outside, and adapters write only envelopes that are valid. */
+/* The carrier comes from outside, whereas adapters may only be given valid envelopes. */
 static void
 translation_require_valid(const Translation *t, const Json *envelope)
 {
@@ -271,7 +271,7 @@ translation_inbound(const Adapter *adapter, Json *raw, const Json *context, cons
 	List	   *envelopes = NIL;
 	ListCell   *lc;
 
-	/* they are changed from here on, and may share values with the document */
+	/* the envelopes are changed from here on, and may share values with the document */
 	foreach(lc, adapter->inbound(adapter, raw, context))
 		envelopes = lappend(envelopes, json_copy(lfirst(lc)));
 	return changes != NULL ? translation_inbound_carried(&t, envelopes, changes) :

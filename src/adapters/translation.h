@@ -33,7 +33,7 @@
 #include "adapters/adapter.h"
 #include "datatype/timestamp.h"
 
-/* what is not in the document; adapters do not see it */
+/* what the caller says beside the document; adapters do not see it */
 typedef struct TranslationWorld
 {
 	TimestampTz now;

@@ -171,7 +171,7 @@ translation_complete_run(const Translation *t, Json *envelope, int place)
 		run = translation_derive(t, envelope, "run", kind, SLICE_NONE, key);
 	}
 
-	/* whoever was told our thread names it, as some dialects do */
+	/* the other side names our thread if it was told that ID, as in some dialects */
 	if (!slice_present(thread) && slice_present(native_thread))
 		thread = slice_equal(native_thread, known_thread) ? known_thread :
 			translation_derive(t, envelope, "thr", "thread", SLICE_NONE, native_thread);
@@ -231,7 +231,7 @@ translation_complete_reply(Translation *t, Json *envelope)
 	json_put_text(envelope, "/meta/clutch/reply_to", event);
 }
 
-/* false: it is a stub for something that was sent */
+/* false: it is a stub, and what it stands for has been sent */
 static bool
 translation_complete_id(Translation *t, Json *envelope, int place)
 {

@@ -95,7 +95,7 @@ filter_read_texts(const JsonbValue *value, Slice key, SliceList *texts, ProblemL
 }
 
 /*
- * The server says where a path has a mistake.  A variable is refused here,
+ * The error of the server says where the mistake is.  A variable is refused here,
  * because the server would raise only when it meets it, in every read from then
  * on.
  */

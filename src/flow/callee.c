@@ -31,7 +31,7 @@ callee_seq_of(const Task *task)
 	return task->reason == CLAIM_RESUMED && task->answer_seq != 0 ? task->answer_seq : task->request_seq;
 }
 
-/* so many tasks of an agent are called for at once; they were given to it before there was an endpoint */
+/* the most tasks of an agent, given to it before it had an endpoint, for which calls are written at once */
 #define MOST_READY		1000
 
 void
@@ -165,7 +165,7 @@ typedef struct CalleeAnswer
 	Jsonb	   *meta;
 } CalleeAnswer;
 
-/* MSG_UNKNOWN: such an envelope is no answer */
+/* MSG_UNKNOWN: such an envelope cannot be an answer */
 static MessageType
 callee_type_of(MessageType type, bool is_last)
 {
@@ -201,7 +201,7 @@ callee_error_payload(const char *code, const char *message, bool retryable)
 	return document_end(&b);
 }
 
-/* The notes of the adapter, and the usage: other orders are not the other side's to give. */
+/* Keeps the notes of the adapter and the usage.  The other side may give no other orders to the database. */
 static Jsonb *
 callee_meta(JsonbContainer *meta, Slice reply_to)
 {

@@ -39,7 +39,7 @@ extern bool callee_is_awaited(const Call *call);
 /* What the documents of an answer are translated with: the ID of the agent or server, its run and task. */
 extern Jsonb *callee_context(const Call *call, const Endpoint *endpoint);
 
-/* Until when an answer is waited for; 0: without end. */
+/* The time until which an answer is awaited; 0: there is no such time. */
 extern TimestampTz callee_awaited_until(const Call *call);
 
 /* Is it a call to an agent or a tool, whose answer is reported? */
@@ -47,7 +47,7 @@ extern bool callee_answers(const Call *call);
 
 /*
  * Reports what an envelope says that was made of an answer.  is_last: nothing follows.
- * Returns whether this ended the answer.  Raises 22023 for what is no answer.
+ * Returns whether this ended the answer.  Raises 22023 if it cannot be an answer.
  */
 extern bool callee_report(const Call *call, const Endpoint *endpoint, Jsonb *envelope, bool is_last);
 

@@ -174,7 +174,7 @@ call_save(Call *call)
 
 /* ----------------------------------------------------------------- claiming */
 
-/* What is due at the current row of a scan, locked; NULL: it is not ours. */
+/* The call at the current row of a scan, locked; NULL if it is not due any more, or locked by somebody else. */
 static Call *
 call_take_row(RowScan *scan, TimestampTz now)
 {
@@ -244,7 +244,7 @@ call_lock(Slice id)
 
 /* ------------------------------------------------------------------- ending */
 
-/* so much of what the other side said is kept */
+/* the most bytes that are kept of what the other side said */
 #define MOST_FAILURE_BYTES	1000
 
 static void

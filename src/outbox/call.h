@@ -103,7 +103,7 @@ extern void call_extend(Call *call, int64 lease);
 /* Removes a call that is locked. */
 extern void call_remove(Call *call);
 
-/* Removes at most n of those that are over for long enough; how many. */
+/* Removes at most n calls that have been over for long enough, and returns how many it removed. */
 extern int	call_sweep(int n);
 
 #endif							/* CLUTCH_CALL_H */

@@ -104,7 +104,7 @@ typedef struct EndpointMemory
 	MemoryContext context;		/* NULL: there was no endpoint */
 	List	   *all;			/* Endpoint * */
 	List	   *webhooks;		/* those with a filter */
-	bool		names_agents;	/* a filter has the inbox of an agent, and so its groups */
+	bool		names_agents;	/* some filter names the inbox of an agent, and so depends on its groups */
 } EndpointMemory;
 
 static EndpointMemory memory;
@@ -163,7 +163,7 @@ void
 endpoint_announce(void)
 {
 	stale_announce(STALE_ENDPOINTS);
-	/* what the statement has written is to be seen */
+	/* the rows that the statement has written must be visible */
 	CommandCounterIncrement();
 	(void) endpoint_rows_read();
 }

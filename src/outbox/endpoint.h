@@ -61,7 +61,7 @@ extern bool endpoint_allows(const Endpoint *endpoint, Slice agent_id);
  */
 extern Slice endpoint_secret(Slice name);
 
-/* The table has been changed by SQL: raises 22023 for a filter that is none. */
+/* The table has been changed by SQL: raises 22023 for an invalid filter. */
 extern void endpoint_announce(void);
 
 #endif							/* CLUTCH_ENDPOINT_H */

@@ -17,7 +17,7 @@
 
 /* ------------------------------------------------------------------ memory */
 
-static RuleSet *current = NULL; /* NULL: there are no rules, or none have been read */
+static RuleSet *current = NULL; /* NULL if there are no rules, or they have not been read yet */
 static uint64 read_at = 0;		/* count of changes before they were read; 0: never */
 
 static int

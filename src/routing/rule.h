@@ -36,7 +36,7 @@ extern void rule_requirement_of(const Envelope *envelope, Slice scope, Requireme
 /* Is there a rule that emits anything beside events of this type? */
 extern bool rule_may_emit(MessageType type);
 
-/* The names of the rules that do so beside this one: a List of Slice *. */
+/* The names of the rules that emit beside this event: a List of Slice *. */
 extern List *rule_list_emitting(const Envelope *envelope, Slice scope);
 
 /* What the rule of that name emits, palloc'd; NULL: there is no such rule any more. */

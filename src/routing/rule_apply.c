@@ -39,7 +39,7 @@ rule_append(SliceList *list, const SliceList *more)
 	*list = all;
 }
 
-/* what a rule excludes; false: it excludes nobody */
+/* the agents that a rule excludes; false if it excludes nobody */
 static bool
 rule_exclude(const Rule *rule, const Envelope *envelope, bool is_sent, AppliedRule *applied)
 {
@@ -56,7 +56,7 @@ rule_exclude(const Rule *rule, const Envelope *envelope, bool is_sent, AppliedRu
 	return applied->only.n > 0 || slice_present(applied->unlike);
 }
 
-/* false: others have decided already all that this rule would decide */
+/* false: earlier rules have already decided all that this one would */
 static bool
 rule_apply(const Rule *rule, const Envelope *envelope, bool is_sent, Requirement *requirement)
 {

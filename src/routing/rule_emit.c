@@ -46,7 +46,7 @@ static const struct
 static bool
 rule_emit_member_is(const JsonbValue *value, EmitMember kind)
 {
-	/* a path may find anything: the door judges what it has found */
+	/* a path may find anything; the door validates the request that is made of it */
 	if (value->type == jbvString && value->val.string.len > 0 && value->val.string.val[0] == '$' &&
 		kind != EMIT_FLAG)
 		return true;

@@ -37,7 +37,7 @@ struct RuleIndex
 	int			nothers;
 	int		   *others;			/* rules that have to be tried each time */
 
-	/* by rule: in which look it was found last by a member */
+	/* by rule: the lookup in which a member found it last */
 	uint64		looks;
 	uint64	   *found_in;
 };

@@ -42,13 +42,13 @@ typedef struct Rule
 	int			place;
 	MessageType type;
 	Slice		scope;			/* absent: any */
-	SliceList	phrases;		/* one of which must occur; none: nothing must */
+	SliceList	phrases;		/* phrases, one of which must occur; none: there is no such condition */
 	DocumentPath path;			/* which must fit; or none */
 	SliceList	requires;
 	SliceList	prefers;
 	SliceList	restrict_to;	/* agents and groups */
 	Slice		send_to;		/* an agent or a group; or absent */
-	DocumentPath other_model_than;	/* finds a model whose agents do not get it; or none */
+	DocumentPath other_model_than;	/* a path to the name of a model whose agents are excluded; or none */
 	int			priority;		/* -1: as the request says */
 	Jsonb	   *emit;			/* what is requested beside; or NULL */
 } Rule;
@@ -88,7 +88,7 @@ extern void rule_index_find(const RuleSet *set, const Envelope *envelope, RuleFi
 typedef struct RuleMatch
 {
 	const Rule *rule;
-	int			nwords;			/* of the phrase by which it was found; 0: it has none */
+	int			nwords;			/* words in the phrase by which it was found; 0 if it has no phrase */
 } RuleMatch;
 
 /* The rules that fit, in the order in which they apply; palloc'd. */

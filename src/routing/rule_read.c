@@ -16,7 +16,7 @@
 #include "semver/version_range.h"
 #include "utils/array.h"
 
-/* so long a name, and so many elements of a list, at most */
+/* the most bytes of a name, and elements of a list */
 #define MOST_NAME_BYTES		128
 #define MOST_ELEMENTS		1000
 #define MOST_PHRASE_BYTES	1000
@@ -158,7 +158,7 @@ rule_read_type(Slice type, Rule *rule, ProblemList *faults)
 					place_quote(type), message_type_list());
 }
 
-/* The server says where a path has a mistake. */
+/* The error of the server says where the mistake is. */
 static DocumentPath
 rule_read_path(Slice text, const char *place, ProblemList *faults)
 {
