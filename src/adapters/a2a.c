@@ -36,8 +36,8 @@ a2a_declines(const Adapter *self, const Json *raw)
 	if (a2a_open(self, raw, &d))
 		return NULL;
 	if (json_get(raw, "/method") != NULL)
-		return "its method is none of A2A, or its params are those of another protocol";
-	return "it is no request, response, task, message or event of A2A that could not be one of another protocol";
+		return "its method is not one of A2A, or its params are those of another protocol";
+	return "it is not a request, response, task, message or event that only A2A has";
 }
 
 static const char *
@@ -98,7 +98,7 @@ a2a_inbound(const Adapter *self, const Json *raw, const Json *context)
 	A2aDocument d;
 	Json	   *envelope;
 
-	lenient.named = true;		/* whether others could have it is no question any more */
+	lenient.named = true;		/* it does not matter any more whether others could have it */
 	if (!a2a_open(&lenient, raw, &d))
 		adapter_fault(self, "", "WRONG_TYPE", "%s", a2a_declines(self, raw));
 	envelope = a2a_read(self, d.is_old_rest ? a2a_of_old_rest(raw) : raw, &d, context);
@@ -119,7 +119,7 @@ a2a_inbound(const Adapter *self, const Json *raw, const Json *context)
 
 /* ------------------------------------------------------------------- outbound */
 
-/* the method that the payload_type names; NULL: it names none that has only params */
+/* the method that the payload_type names; NULL if it names none, or one that has more than params */
 static const A2aMethod *
 a2a_method_of_type(const Json *envelope)
 {

@@ -329,7 +329,10 @@ a2a_are_parts(const Json *value)
 	return json_is(value, JSON_ARRAY) && value->n > 0;
 }
 
-/* Has the member another place?  A state that the protocol does not know has none, and so has a list that is none. */
+/*
+ * Has the member another place?  A state that the protocol does not know has not, nor
+ * has a member that should be a list and is not.
+ */
 static bool
 a2a_is_elsewhere(const A2aContent *content, Slice key, const Json *value)
 {

@@ -84,7 +84,7 @@ crewai_declines(const Adapter *self, const Json *raw)
 {
 	if (json_get_kind(raw, "/type", JSON_TEXT) == NULL || json_get_kind(raw, "/event_id", JSON_TEXT) == NULL ||
 		json_get_kind(raw, "/timestamp", JSON_TEXT) == NULL)
-		return "it is no event of crewAI, with type, event_id and timestamp";
+		return "it is not an event of crewAI, which has type, event_id and timestamp";
 	return json_get(raw, "/type")->text.len > 0 ? NULL : "its type is empty";
 }
 

@@ -154,7 +154,7 @@ langgraph_declines(const Adapter *self, const Json *raw)
 	LanggraphChunk chunk;
 
 	return langgraph_open(unconstify(Json *, raw), &chunk) ? NULL :
-		"it is no event, chunk of a stream, message or request for a run of LangGraph";
+		"it is not an event, a chunk of a stream, a message or a request for a run of LangGraph";
 }
 
 /* ------------------------------------------------------------------ inbound */
@@ -194,7 +194,7 @@ langgraph_read(const Adapter *self, const LanggraphChunk *chunk, const Json *con
 	return langgraph_read_chunk(self, chunk, context);
 }
 
-/* the envelope that stands for the document: the first that is no stub */
+/* the envelope that stands for the document: the first that is not a stub */
 static Json *
 langgraph_bearer(const Adapter *self, List *envelopes)
 {

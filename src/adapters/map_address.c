@@ -199,7 +199,7 @@ map_read_address(const Adapter *self, const Json *message, Json *envelope)
 			adapter_note(self, envelope, "/to", unconstify(Json *, to));
 			return;
 		}
-	adapter_fault(self, "/to", "WRONG_VALUE", "it is no address like \"agent\", {\"agent\": ..} or {\"scope\": ..}");
+	adapter_fault(self, "/to", "WRONG_VALUE", "it is not an address like \"agent\", {\"agent\": ..} or {\"scope\": ..}");
 }
 
 bool

@@ -366,7 +366,7 @@ mcp_declines(const Adapter *self, const Json *raw)
 	if (!slice_present(version) || !slice_equal(version, SLICE_OF("2.0")))
 		return "its member jsonrpc is not \"2.0\"";
 	if (method != NULL)
-		return method->kind == JSON_TEXT && mcp_is_method(method->text) ? NULL : "its method is none of the Model Context Protocol";
+		return method->kind == JSON_TEXT && mcp_is_method(method->text) ? NULL : "its method is not one of the Model Context Protocol";
 	if (json_get_kind(raw, "/result", JSON_OBJECT) == NULL && json_get_kind(raw, "/error", JSON_OBJECT) == NULL)
 		return "it has neither a method, nor a result or an error that is an object";
 	return NULL;

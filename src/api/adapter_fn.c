@@ -205,7 +205,7 @@ adapter_raise_not_handled(const InboundCall *call, const char *base, const char 
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
 				 errproblem(base, "NOT_HANDLED"),
-				 errmsg("the document is none of adapter %s", reasons)));
+				 errmsg("the document is not one of adapter %s", reasons)));
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
 			 errproblem(base, "NOT_HANDLED"),

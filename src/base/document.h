@@ -32,7 +32,7 @@
 
 /* the value of a key of an object; false if absent (or not an object) */
 extern bool document_get(JsonbContainer *object, const char *key, JsonbValue *value);
-/* its string; absent Slice if it is no string */
+/* its string; absent if it is not a string */
 extern Slice document_get_text(JsonbContainer *object, const char *key);
 /* its object or array; NULL if it is neither */
 extern JsonbContainer *document_get_container(JsonbContainer *object, const char *key);

@@ -162,7 +162,7 @@ json_path_next(const char **path)
 	return (Slice) {plain, n};
 }
 
-/* the place that a step names in an array, at most n; -1 if it is no such number */
+/* the place that a step names in an array, at most n; -1 if it is not such a number */
 static int
 json_index_of(Slice step, int n)
 {

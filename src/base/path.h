@@ -65,7 +65,7 @@ typedef enum PathMember
 
 extern PathMember path_member(const SliceList *keys, Jsonb *document, Slice *text);
 
-/* Returns the first item that the path finds, palloc'd; absent if it is no string, or if nothing is found. */
+/* Returns the first item that the path finds, palloc'd; absent if it is not a string, or if nothing is found. */
 extern Slice path_first_text(const DocumentPath *path, Jsonb *document);
 
 /* A List of Jsonb *, at most so many: what the path finds, in its order. */

@@ -42,7 +42,7 @@ extern void json_schema_refuse(const KeywordSight *at, const char *code, const c
 extern JsonbContainer *json_schema_expect(const KeywordSight *at, bool is_object,
 										  const char *expected);
 
-/* the string; absent if it is none */
+/* the string; absent if the value is not one */
 extern Slice json_schema_text(const JsonbValue *value);
 
 /* a pattern, compiled; NULL after a fault */

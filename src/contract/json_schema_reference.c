@@ -263,7 +263,7 @@ json_schema_resolve(SchemaCompiler *c)
 		if (check->rest == NULL && !c->stopped)
 			json_schema_fault(c, pending->node,
 							  pending->kind == CHECK_REF ? "$ref" : "$dynamicRef", "UNKNOWN_SCHEMA",
-							  "%s leads to no schema of this document, and to none that is registered.",
+							  "%s does not lead to a schema of this document or a registered one.",
 							  place_quote(check->word));
 	}
 }

@@ -162,7 +162,7 @@ pattern_put_property(Translation *t, bool negated, bool in_brackets)
 		}
 }
 
-/* \d, \w, \s and their opposites; false: c is none of these letters */
+/* \d, \w, \s and their opposites; false: c is not one of these letters */
 static bool
 pattern_put_class(Translation *t, char c, bool in_brackets)
 {

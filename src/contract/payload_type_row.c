@@ -77,7 +77,7 @@ payload_type_row_of_id(Slice id, PayloadTypeRow *row)
 	return payload_type_last_row(&scan, row);
 }
 
-/* the version after the last @; 0: there is none; -1: it is no number */
+/* the version after the last @; 0 if there is none, -1 if it is not a number */
 static int
 payload_type_split_ref(Slice ref, Slice *path)
 {

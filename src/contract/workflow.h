@@ -78,7 +78,7 @@ extern void workflow_begin_removal(Slice name);
  */
 extern bool workflow_remove(Slice name, int version, bool is_needed);
 
-/* The name and the version of "name@2".  The version is 0 if there is none, -1 if it is no number. */
+/* The name and the version of "name@2".  The version is 0 if there is none, -1 if it is not a number. */
 extern void workflow_split_name(Slice text, Slice *name, int *version);
 
 /* some names of workflows for a hint, palloc'd; NULL: there are none */

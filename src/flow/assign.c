@@ -319,7 +319,7 @@ assign_find_candidate(const Choice *choice, Slice agent_id)
 /* so many of its tasks are looked at to tell whether the agent works at all */
 #define IDLE_LOOKS		16
 
-/* As far as can be told at little cost: does the agent work at none of its tasks? */
+/* Is the agent working at no task, as far as can be told at little cost? */
 static bool
 assign_agent_is_idle(Slice agent_id)
 {

@@ -393,7 +393,7 @@ schedule_send_it(void *arg)
 /*
  * What is refused is remembered and does not keep the next from being sent,
  * nor the tick from its other work.  NULL: it was sent.  When is next comes
- * first: a time zone that is no more (another tzdata) leaves DT_NOEND.
+ * first: a time zone that has disappeared (another tzdata) leaves DT_NOEND.
  */
 static char *
 schedule_try_to_send(Sending *sending)

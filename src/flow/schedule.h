@@ -21,7 +21,7 @@
 
 /*
  * New, or in place of the role's own schedule of that name; the first time.
- * Raises 22023 for a name, cron or time zone that is none, KL001 for the
+ * Raises 22023 for an invalid name, cron or time zone, KL001 for the
  * envelope, 42501 if the sender is another's, KL013 for one too many.
  */
 extern TimestampTz schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone);

@@ -27,7 +27,7 @@ typedef struct SeenRun
 	SightOfRun	sight;
 } SeenRun;
 
-/* So many are remembered, then none of them. */
+/* When so many are remembered, all are forgotten. */
 #define MOST_SEEN_RUNS	10000
 
 /*

@@ -69,7 +69,7 @@ template_add_found(DocumentBuilder *b, Jsonb *found)
 	document_add_value(b, &value);
 }
 
-/* a value that is no path: the next element, or the value of the key that was just given */
+/* a value that is not a path: the next element, or the value of the key that was just given */
 static void
 template_add(DocumentBuilder *b, JsonbValue *value, Jsonb *source)
 {

@@ -68,6 +68,6 @@ delegation_refusal(const Requirement *requirement, const Roster *roster, int ord
 	if (!delegation_lists(roster, agent->card.serves, sender))
 		return psprintf("does not take requests of %.*s", sender.len, sender.s);
 	if (!delegation_lists(roster, delegation_of_sender(requirement, roster), agent->agent_id))
-		return psprintf("is none of the agents to which %.*s delegates", sender.len, sender.s);
+		return psprintf("is not one of the agents to which %.*s delegates", sender.len, sender.s);
 	return "";
 }

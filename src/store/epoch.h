@@ -50,7 +50,7 @@ extern bool epoch_has_begun(void);
 extern int64 epoch_system(int epoch);
 
 /*
- * After a failover: an id that is no higher than that of any transaction of
+ * After a failover: an id that is not higher than that of any transaction of
  * the epoch that wrote on a timeline after the given one.  PG_UINT64_MAX if
  * there is no such timeline.
  */

@@ -38,7 +38,7 @@ participant_is_name(Slice name)
 
 /* ----------------------------------------------------------------- memory */
 
-/* Pairs of a name and a run.  So many are remembered, then none of them. */
+/* Pairs of a name and a run.  When so many are remembered, all are forgotten. */
 #define MEMORY_MAX	4096
 
 /*

@@ -11,7 +11,7 @@
 #include "task/task_place.h"
 #include "task/task_row.h"
 
-/* So many are remembered, then none of them. */
+/* When so many are remembered, all are forgotten. */
 #define MOST_PLACES		4096
 
 /* The row says which task it is, so two tasks may share a hash. */

@@ -39,7 +39,7 @@ SELECT FROM fixture.agent('lead', 9, skills => '{skill:lead}', more => '{"securi
 SELECT FROM fixture.agent('hand', 9, more => '{"groups": ["group:hands"]}');
 SELECT FROM fixture.agent('other', 9);
 SELECT is(pg_temp.asked('agent:lead', 'agent:other'), 'pending POLICY_DENIED', 'an agent delegates to those on its list only');
-SELECT is(pg_temp.rejected('agent:lead') LIKE '%agent:other policy is none of the agents to which agent:lead delegates%', true, 'and why says so');
+SELECT is(pg_temp.rejected('agent:lead') LIKE '%agent:other policy is not one of the agents to which agent:lead delegates%', true, 'and why says so');
 SELECT is(pg_temp.asked('agent:lead', 'agent:open'), 'assigned agent:open', 'to an agent on it');
 SELECT is(pg_temp.asked('agent:lead', 'agent:hand'), 'assigned agent:hand', 'and to a member of a group on it');
 SELECT is((SELECT string_agg(x.agent_id, ' ' ORDER BY x.agent_id) FROM clutch.explain_route(clutch.envelope('task.request', 'agent:lead', requires => '{skill:x}')) AS x WHERE x.eligible), 'agent:hand agent:open', 'what it has routed goes to them');
