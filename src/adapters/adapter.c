@@ -292,6 +292,12 @@ adapter_type(const Json *envelope)
 	return slice_present(name) ? message_type_parse(name) : MSG_UNKNOWN;
 }
 
+bool
+adapter_is_error(MessageType type)
+{
+	return type == MSG_TASK_ERROR || type == MSG_TOOL_ERROR || type == MSG_TASK_TIMEOUT;
+}
+
 void
 adapter_put_payload(const Adapter *self, Json *envelope, Json *content)
 {

@@ -168,6 +168,12 @@ extern Json *adapter_payload(const Adapter *self, const Json *envelope);
 extern MessageType adapter_type(const Json *envelope);
 
 /*
+ * Does the payload say what went wrong, {code, message, ..}?  So it does in task.error,
+ * in tool.error, and in task.timeout, which only the database sends.
+ */
+extern bool adapter_is_error(MessageType type);
+
+/*
  * The trace as W3C writes it, also where the envelope has its two halves; absent if it
  * has none of that form.
  */

@@ -115,11 +115,11 @@ static void
 collab_write_type(const Adapter *self, const Json *envelope, Json *header, Json *body)
 {
 	MessageType type = adapter_type(envelope);
-	bool		ends = type == MSG_TASK_RESULT || type == MSG_TASK_ERROR;
+	bool		ends = type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_TIMEOUT;
 	Json	   *noted = adapter_noted(self, envelope, "/type");
 	Json	   *required = adapter_noted(self, envelope, "/required");
-	bool		timed_out = collab_says(adapter_noted(self, envelope, ""), "/status", "TIMEOUT") &&
-		collab_says(envelope, "/payload/code", "TIMEOUT");
+	bool		timed_out = type == MSG_TASK_TIMEOUT || (collab_says(envelope, "/payload/code", "TIMEOUT") &&
+		(!adapter_was_foreign(self, envelope) || collab_says(adapter_noted(self, envelope, ""), "/status", "TIMEOUT")));
 
 	if (ends)
 		json_put_cstring(body, "/status", type == MSG_TASK_RESULT ? "SUCCESS" : timed_out ? "TIMEOUT" : "ERROR");
@@ -166,13 +166,38 @@ collab_read_error(const Adapter *self, const Json *raw)
 	return payload;
 }
 
+/*
+ * The protocol has four codes, and its agents try again after the first two.  A code of
+ * ours becomes the one that has the same consequence.
+ */
+static const char *
+collab_code_of(const Json *payload)
+{
+	static const char *const codes[] = {"TIMEOUT", "UNAVAILABLE", "REJECTED", "INTERNAL", NULL};
+	static const char *const refusals[] = {
+		"PARSE_ERROR", "INVALID_REQUEST", "INVALID_PARAMS", "SCHEMA_VIOLATION", "METHOD_NOT_FOUND", "UNSUPPORTED",
+		"CONTENT_TYPE", "VERSION", "TASK_NOT_FOUND", "TASK_NOT_CANCELABLE", "TASK_TERMINAL", "AGENT_NOT_FOUND",
+		"FORBIDDEN", "POLICY_DENIED", "DUPLICATE_CONFLICT", NULL
+	};
+
+	for (const char *const *code = codes; *code != NULL; code++)
+		if (collab_says(payload, "/code", *code))
+			return *code;
+	if (json_is_true(payload, "/retryable"))
+		return "UNAVAILABLE";
+	for (const char *const *code = refusals; *code != NULL; code++)
+		if (collab_says(payload, "/code", *code))
+			return "REJECTED";
+	return "INTERNAL";
+}
+
 static void
-collab_write_error(const Json *payload, Json *body)
+collab_write_error(const Json *payload, bool is_foreign, Json *body)
 {
 	Json	   *error = json_new_object();
 	Json	   *details = json_get_kind(payload, "/details", JSON_OBJECT);
 
-	json_put(error, "/code", json_get(payload, "/code"));
+	json_put(error, "/code", is_foreign ? json_get(payload, "/code") : json_of_cstring(collab_code_of(payload)));
 	json_put(error, "/message", json_get(payload, "/message"));
 	json_put(error, "/retryable", json_get(payload, "/retryable"));
 	if (details != NULL)
@@ -231,8 +256,8 @@ collab_write_payload(const Adapter *self, const Json *envelope, const Json *head
 	Json	   *payload = adapter_payload(self, envelope);
 
 	json_put(body, collab_is_event(header) ? "/event" : "/action", adapter_member(envelope, "/payload_type"));
-	if (adapter_type(envelope) == MSG_TASK_ERROR)
-		collab_write_error(payload, body);
+	if (adapter_type(envelope) == MSG_TASK_ERROR || adapter_type(envelope) == MSG_TASK_TIMEOUT)
+		collab_write_error(payload, adapter_was_foreign(self, envelope), body);
 	else if (json_is(payload, JSON_OBJECT) && collab_is_event(header) &&
 			 json_is_true(adapter_noted(self, envelope, "/spread"), ""))
 	{

@@ -249,6 +249,8 @@ crewai_inbound(const Adapter *self, const Json *raw, const Json *context)
 static const char *
 crewai_type_of(MessageType type)
 {
+	if (type == MSG_TASK_TIMEOUT)
+		type = MSG_TASK_ERROR;
 	for (int i = 0; i < lengthof(crewai_types); i++)
 		if (crewai_types[i].type == type && type != MSG_TASK_PROGRESS && (type == MSG_TASK_REQUEST || crewai_types[i].subject != CREWAI_RUN))
 			return crewai_types[i].name;
@@ -269,7 +271,7 @@ crewai_body_of(const Adapter *self, const Json *envelope, Slice name, bool is_ne
 	Json	   *payload = json_get(envelope, "/payload");
 	Json	   *body = json_new_object();
 
-	if (type == MSG_TASK_ERROR || type == MSG_TOOL_ERROR)
+	if (adapter_is_error(type))
 	{
 		Json	   *details = json_get_kind(payload, "/details", JSON_OBJECT);
 

@@ -316,7 +316,7 @@ langgraph_new_document(const Adapter *self, const Json *envelope)
 	json_take(plain, psprintf("/meta/%s/asks", self->name));
 	if (type == MSG_TASK_REQUEST || (type == MSG_CHAT_MESSAGE && json_get(envelope, "/meta/clutch/answer_to") != NULL))
 		return langgraph_run_of(self, plain);
-	if (type == MSG_TASK_ERROR)
+	if (type == MSG_TASK_ERROR || type == MSG_TASK_TIMEOUT)
 		return langgraph_around(LANGGRAPH_SSE, json_of_cstring("error"), NULL, langgraph_error_of(self, plain));
 	return langgraph_event_of(self, plain);
 }

@@ -211,6 +211,7 @@ langgraph_read_event(const Adapter *self, const Json *raw, const Json *context)
 	adapter_note(self, envelope, "/event", json_get(raw, "/event"));
 	adapter_note(self, envelope, "/run", json_get(raw, "/run_id"));
 	adapter_note(self, envelope, "/name", adapter_member(raw, "/name"));
+	adapter_note(self, envelope, "/parents", adapter_member(raw, "/parent_ids"));
 	langgraph_read_place(adapter_within(self, "/metadata"), metadata != NULL ? metadata : json_new_object(),
 						 envelope, context, langgraph_root(self, raw, begins), begins);
 	if (begins && type == MSG_TASK_REQUEST && slice_present(name))
@@ -322,6 +323,7 @@ langgraph_event_of(const Adapter *self, const Json *envelope)
 	json_put_cstring(raw, "/event", langgraph_event_name(self, envelope));
 	json_put(raw, "/run_id", run);
 	json_put(raw, "/name", langgraph_name_of(self, envelope));
+	json_put(raw, "/parent_ids", adapter_noted(self, envelope, "/parents"));
 	json_put(raw, "/data", data != NULL ? data : json_new_object());
 	langgraph_write_place(self, envelope, metadata);
 	if (metadata->n > 0)

@@ -136,6 +136,7 @@ langgraph_read_run_ids(const Adapter *self, const Json *metadata, Json *envelope
 	Json	   *run = root != NULL ? root : adapter_find_name(self, metadata, "/run_id");
 
 	adapter_note(self, envelope, "/thread", thread);
+	adapter_note(self, envelope, "/graph_run", adapter_member(metadata, "/run_id"));
 	if (langgraph_has_task(context) || adapter_member(context, "/run_id") != NULL)
 		return;
 	adapter_note_native(self, envelope, "thread_id", thread);
@@ -194,6 +195,7 @@ langgraph_write_place(const Adapter *self, const Json *envelope, Json *metadata)
 	json_put(metadata, "/thread_id", foreign ? adapter_noted(self, envelope, "/thread") : adapter_member(envelope, "/thread_id"));
 	if (slice_present(agent) && !json_is_true(adapter_noted(self, envelope, ""), "/begins"))
 		json_put_text(metadata, "/langgraph_node", adapter_agent_name(agent));
+	json_put(metadata, "/run_id", adapter_noted(self, envelope, "/graph_run"));
 	json_put(metadata, "/langgraph_step", adapter_noted(self, envelope, "/step"));
 	json_put(metadata, "/checkpoint_id", adapter_noted(self, envelope, "/checkpoint"));
 	json_put(metadata, "/langgraph_checkpoint_ns", langgraph_ns_of(self, envelope));

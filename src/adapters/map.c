@@ -287,7 +287,7 @@ map_write_type(const Adapter *self, const Json *envelope, Json *message)
 	MessageType type = adapter_type(envelope);
 	bool		expects = json_is_true(adapter_noted(self, envelope, "/expects"), "");
 
-	if (type == MSG_TASK_RESULT || type == MSG_TASK_ERROR)
+	if (type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_TIMEOUT)
 		json_put(message, "/meta/isResult", json_of_bool(true));
 	if (type == MSG_TASK_REQUEST || (type == MSG_CHAT_MESSAGE && expects))
 		json_put(message, "/meta/expectsResponse", json_of_bool(true));

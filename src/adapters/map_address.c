@@ -277,7 +277,7 @@ map_agent_of(const Adapter *self, const Json *envelope, Slice name)
 		return json_of_text(name);
 	while (at > name.s && *(at - 1) != '@')
 		at--;
-	if (map_had_form(self, envelope, "federated") && at > name.s + 1 && at < name.s + name.len)
+	if ((map_had_form(self, envelope, "federated") || !adapter_was_foreign(self, envelope)) && at > name.s + 1 && at < name.s + name.len)
 	{
 		json_put_text(address, "/system", (Slice) {at, name.s + name.len - at});
 		name.len = at - name.s - 1;

@@ -241,7 +241,7 @@ multiagent_write_content_type(const Json *envelope, Json *document)
 	MessageType type = adapter_type(envelope);
 	bool		was_error = multiagent_says(document, "/content/type", "error");
 
-	if (type == MSG_TASK_ERROR || type == MSG_TOOL_ERROR)
+	if (adapter_is_error(type))
 		json_put_cstring(document, "/content/type", "error");
 	else if (type == MSG_TOOL_RESULT)
 		json_put_cstring(document, "/content/type", "tool_result");

@@ -281,7 +281,7 @@ multiagent_native_document(const Json *envelope)
 	for (const char *const *text = texts; *text != NULL && !slice_present(task); text++)
 		task = json_get_text(payload, *text);
 	json_put_text(document, "/task", slice_present(task) ? task : json_get_text(envelope, "/type"));
-	if (type == MSG_TASK_ERROR || type == MSG_TOOL_ERROR || type == MSG_TOOL_CALL)
+	if (adapter_is_error(type) || type == MSG_TOOL_CALL)
 	{
 		document = json_copy(payload);
 		json_take(document, "/content");
@@ -310,7 +310,7 @@ multiagent_document_of(const Adapter *self, const Json *envelope)
 		document = foreign ? json_copy(json_get(envelope, "/payload")) : multiagent_native_document(envelope);
 	if (json_get_kind(document, "/content", JSON_OBJECT) == NULL)
 		json_put(document, "/content", json_new_object());
-	if (type == MSG_TASK_ERROR || type == MSG_TOOL_ERROR)
+	if (adapter_is_error(type))
 		multiagent_write_error(document);
 	else if (type == MSG_TOOL_CALL)
 		multiagent_write_call(document);

@@ -211,17 +211,34 @@ translation_require_valid(const Translation *t, const Json *envelope)
 					  "it leads to an envelope that is not valid at \"%s\"", list->items[0].path);
 }
 
+/*
+ * Some types are those of the database itself.  A task.timeout of another database is an
+ * error here, and any other has the type that the document has without its carrier.
+ */
+static void
+translation_make_sendable(Json *envelope, Slice plain)
+{
+	MessageType type = adapter_type(envelope);
+
+	if (type == MSG_TASK_TIMEOUT)
+		json_put_cstring(envelope, "/type", message_type_name(MSG_TASK_ERROR));
+	else if (message_type_is_internal(type))
+		json_put_text(envelope, "/type", plain);
+}
+
 /* Makes the envelope of a document that was made of an envelope. */
 static List *
 translation_inbound_carried(Translation *t, List *envelopes, const Json *changes)
 {
 	Json	   *bearer = translation_bearer(t->adapter, envelopes);
+	Slice		type = json_get_text(bearer, "/type");
 
 	if (bearer == NULL)
 		return NIL;
 	bearer = json_apply(bearer, changes);
 	if (bearer->kind != JSON_OBJECT)
 		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document), "WRONG_TYPE", "it does not lead to an envelope");
+	translation_make_sendable(bearer, type);
 	if (!translation_complete(t, bearer, 0))
 		return NIL;
 	translation_require_valid(t, bearer);

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter collab
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 8);
+SELECT plan((SELECT count(*)::int FROM outcome) + 10);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -22,5 +22,13 @@ FROM clutch.inbound('{"header": {"messageId": "q3", "type": "REQUEST", "source":
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"header": {"messageId": "q", "type": "RESPONSE"}, "body": {"status": "MAYBE"}}')$$), 'KL014 WRONG_VALUE /body/status', 'the status is one of three');
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"header": {"messageId": "q", "type": "REQUEST", "priority": 5}, "body": {}}')$$), 'KL014 NUMBER_OUT_OF_RANGE /header/priority', 'so is the priority one of five');
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"header": {"type": "PUBLISH"}, "body": {}}')$$), 'KL014 REQUIRED /header/messageId', 'a header names the message');
+
+-- what went wrong, as an agent of this protocol acts on it
+SELECT is(concat_ws(' ', d #>> '{header,type}', d #>> '{body,status}', d #>> '{body,error,code}', d #>> '{body,error,message}'), 'RESPONSE TIMEOUT TIMEOUT late', 'a task.timeout is a TIMEOUT')
+FROM fixture.native, clutch.outbound(envelope, 'collab') AS d WHERE name = 'task.timeout';
+SELECT is((SELECT string_agg(concat_ws(' ', p ->> 'code', d #>> '{body,status}', d #>> '{body,error,code}'), ', ' ORDER BY i)
+	FROM fixture.native, unnest('{"{\"code\": \"TIMEOUT\"}", "{\"code\": \"NO_CAPACITY\", \"retryable\": true}", "{\"code\": \"POLICY_DENIED\"}", "{\"code\": \"TOOL_EXECUTION_ERROR\"}", "{\"code\": \"UNAVAILABLE\"}"}'::jsonb[]) WITH ORDINALITY AS t(p, i),
+		LATERAL clutch.outbound(jsonb_set(envelope, '{payload}', '{"message": "no"}' || p), 'collab') AS d WHERE name = 'task.error'),
+	'TIMEOUT TIMEOUT TIMEOUT, NO_CAPACITY ERROR UNAVAILABLE, POLICY_DENIED ERROR REJECTED, TOOL_EXECUTION_ERROR ERROR INTERNAL, UNAVAILABLE ERROR UNAVAILABLE', 'a code of ours becomes one of the four of the protocol');
 
 SELECT * FROM finish();

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter crewai
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 3);
+SELECT plan((SELECT count(*)::int FROM outcome) + 4);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -11,5 +11,8 @@ SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{to,0,agent_id}
 	'task.request agent:crew task_1, task.accept agent:orchestrator task_1', 'a task of the crew is below the task of the context');
 SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e ->> 'task_id'), ', ') FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"agent_id": "agent:crew", "task_id": "task_1"}') AS e WHERE s.name = 'a crew begins'),
 	'task.accept task_1', 'which is the run of the crew');
+
+SELECT is(concat_ws(' ', d ->> 'type', d ->> 'error'), 'task_failed late', 'a task.timeout is a failure')
+FROM fixture.native, clutch.outbound(envelope, 'crewai') AS d WHERE name = 'task.timeout';
 
 SELECT * FROM finish();

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter langgraph
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 17);
+SELECT plan((SELECT count(*)::int FROM outcome) + 18);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -46,5 +46,8 @@ SELECT is((SELECT clutch.outbound(e.envelope, 'langgraph') #> '{command,resume}'
 SELECT is(pg_temp.took(pg_temp.event('on_chain_start', 'LangGraph', 'r6', '{"input": null}')), 'task.accept', 'the graph goes on');
 SELECT is(pg_temp.took(pg_temp.event('on_chain_end', 'LangGraph', 'r6', '{"output": {"done": true}}')), 'task.result', 'and is over');
 SELECT is(fixture.state('task:g'), 'completed agent:graph 2', 'and so is the task');
+
+SELECT is(concat_ws(' ', d ->> 'event', d #>> '{data,error}', d #>> '{data,message}'), 'error TIMEOUT late', 'a task.timeout is an error')
+FROM fixture.native, clutch.outbound(envelope, 'langgraph') AS d WHERE name = 'task.timeout';
 
 SELECT * FROM finish();

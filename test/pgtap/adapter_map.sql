@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter map
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 8);
+SELECT plan((SELECT count(*)::int FROM outcome) + 9);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -21,5 +21,8 @@ SELECT is(fixture.fault($$SELECT clutch.inbound('{"id": "m", "from": "a", "to": 
 SELECT is(clutch.can_handle('{"jsonrpc": "2.0", "id": 1, "method": "map/subscribe", "params": {}}'), NULL, 'another method is not handled');
 SELECT is(clutch.outbound(envelope, 'map') -> 'to', '{"agents": ["ken", "group:team"]}', 'several recipients are agents')
 FROM clutch.envelope('chat.message', 'agent:ui', id => 'msg_many', to_agents => '{agent:ken,group:team}', run_id => 'run:1', task_id => 'task:1') AS envelope;
+
+SELECT is(concat_ws(' ', d #>> '{meta,isResult}', d #>> '{payload,code}', d #>> '{meta,correlationId}'), 'true TIMEOUT task_01HX...', 'a task.timeout ends the request')
+FROM fixture.native, clutch.outbound(envelope, 'map') AS d WHERE name = 'task.timeout';
 
 SELECT * FROM finish();

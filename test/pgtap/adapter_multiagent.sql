@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 10);
+SELECT plan((SELECT count(*)::int FROM outcome) + 11);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -32,5 +32,8 @@ SELECT is(fixture.fault($$SELECT clutch.inbound('{"protocol": "multiagent-1.0", 
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"protocol": "multiagent-1.0", "role": "user", "intent": "plan", "task": "x"}')$$), 'KL014 REQUIRED /content', 'a message has content');
 SELECT is(e #>> '{payload,agent_id}' || ' ' || (e #>> '{payload,display,name}'), 'agent:mux Mux', 'a handshake registers who sends it')
 FROM fixture.sample, clutch.inbound(raw, 'multiagent') AS e WHERE name = 'a handshake';
+
+SELECT is(concat_ws(' ', d ->> 'role', d #>> '{content,type}', d #>> '{content,text}', d #>> '{content,data,code}'), 'agent error late TIMEOUT', 'a task.timeout is an error')
+FROM fixture.native, clutch.outbound(envelope, 'multiagent') AS d WHERE name = 'task.timeout';
 
 SELECT * FROM finish();

@@ -3,7 +3,8 @@
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
 CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
 FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
-SELECT plan((SELECT count(*)::int * 5 FROM doc) + 51);
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 11
+	+ (SELECT sum(CASE WHEN m ? 'only' THEN 1 ELSE 2 END + (m ? 'native')::int)::int FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') AS m));
 
 CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
 $$ SELECT CASE WHEN got = expected THEN 'the same' ELSE concat_ws(E'\n', got, 'and not', expected) END $$;
@@ -18,32 +19,20 @@ SELECT is(pg_temp.shown(clutch.export_card(pg_temp.card(name) ->> 'agent_id', di
 SELECT is((SELECT count(*)::int FROM clutch.import_card(raw, agent_id)), 0, name || ' changes nothing the second time') FROM doc ORDER BY i;
 
 -- what becomes of the members, in both directions
-CREATE TABLE mapping (document text, of_document text, document_value jsonb, of_card text, card_value jsonb);
-INSERT INTO mapping VALUES
-('agent.json', '{name}', '"gatherer"', '{agent_id}', '"agent:gatherer"'),
-('agent.json', '{displayName}', '"G"', '{display,name}', '"G"'),
-('agent.json', '{description}', '"Other"', '{display,desc}', '"Other"'),
-('agent.json', '{version}', '"3.0.0"', '{capabilities,0,version}', '"3.0.0"'),
-('agent.json', '{skills,0,id}', '"classify"', '{capabilities,0,id}', '"skill:classify"'),
-('agent.json', '{skills,0,triggers}', '["tell me"]', '{capabilities,0,tags}', '["tell me"]'),
-('an A2A card of 1.0', '{name}', '"Other"', '{display,name}', '"Other"'),
-('an A2A card of 1.0', '{description}', '"Other"', '{display,desc}', '"Other"'),
-('an A2A card of 1.0', '{supportedInterfaces,0,url}', '"https://other.example"', '{endpoints,a2a,url}', '"https://other.example"'),
-('an A2A card of 1.0', '{version}', '"3.0.0"', '{capabilities,0,version}', '"3.0.0"'),
-('an A2A card of 1.0', '{skills,0,id}', '"seek"', '{capabilities,0,id}', '"skill:seek"'),
-('an A2A card of 1.0', '{skills,0,tags}', '["x"]', '{capabilities,0,tags}', '["x"]'),
-('an A2A card of 0.3', '{url}', '"https://other.example"', '{endpoints,a2a,url}', '"https://other.example"'),
-('parameters of MAP', '{agentId}', '"ken-2"', '{agent_id}', '"agent:ken-2"'),
-('parameters of MAP', '{name}', '"Ken"', '{display,name}', '"Ken"'),
-('parameters of MAP', '{description}', '"Other"', '{display,desc}', '"Other"'),
-('parameters of MAP', '{role}', '"judge"', '{capabilities,0,id}', '"role:judge"'),
-('parameters of MAP', '{scopes,0}', '"prices"', '{groups,1}', '"group:scope:prices"'),
-('a call of MAP', '{params,role}', '"judge"', '{capabilities,0,id}', '"role:judge"'),
-('tools of MCP', '{tools,0,name}', '"put_file"', '{capabilities,1,id}', '"tool:put_file"');
-SELECT is(clutch.card_of(jsonb_set(d.raw, m.of_document::text[], m.document_value), d.agent_id) #> m.of_card::text[], m.card_value, concat_ws(' ', m.of_document, 'of', m.document, 'becomes', m.of_card))
-FROM mapping m JOIN doc d ON d.name = m.document;
-SELECT is(clutch.card_as(jsonb_set(pg_temp.card(d.name), m.of_card::text[], m.card_value), d.dialect) #> m.of_document::text[], m.document_value, concat_ws(' ', m.of_document, 'of', m.document, 'is made of', m.of_card))
-FROM mapping m JOIN doc d ON d.name = m.document;
+CREATE TABLE mapping AS
+SELECT m ->> 'sample' AS document, m ->> 'foreign' AS of_document, m -> 'foreign_value' AS document_value, m ->> 'card' AS of_card, m -> 'card_value' AS card_value,
+	coalesce(m ->> 'only', 'both') AS only, CASE WHEN m -> 'native' = 'true' THEN m ->> 'foreign' ELSE m ->> 'native' END AS native, i
+FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') WITH ORDINALITY AS t(m, i);
+CREATE FUNCTION pg_temp.steps(pointer text) RETURNS text[] LANGUAGE sql AS $$ SELECT string_to_array(substr(pointer, 2), '/') $$;
+SELECT is(coalesce(clutch.card_of(jsonb_set(d.raw, pg_temp.steps(m.of_document), m.document_value), d.agent_id) #> pg_temp.steps(m.of_card), 'null'), m.card_value,
+	concat_ws(' ', m.of_document, 'of', m.document, 'becomes', m.of_card))
+FROM mapping m JOIN doc d ON d.name = m.document WHERE m.only <> 'outbound' ORDER BY m.i;
+SELECT is(clutch.card_as(jsonb_set(pg_temp.card(d.name), pg_temp.steps(m.of_card), m.card_value), d.dialect) #> pg_temp.steps(m.of_document), m.document_value,
+	concat_ws(' ', m.of_document, 'of', m.document, 'is made of', m.of_card))
+FROM mapping m JOIN doc d ON d.name = m.document WHERE m.only <> 'inbound' ORDER BY m.i;
+SELECT is(clutch.card_as(jsonb_set(pg_temp.card(d.name) #- ARRAY['meta', d.dialect], pg_temp.steps(m.of_card), m.card_value), d.dialect) #> pg_temp.steps(m.native), m.document_value,
+	concat_ws(' ', m.native, 'is made of', m.of_card, 'of a card that never was foreign, like', m.document))
+FROM mapping m JOIN doc d ON d.name = m.document WHERE m.native IS NOT NULL ORDER BY m.i;
 
 -- an agent that never was foreign, as the others see it
 CREATE TABLE native AS SELECT '{"v": "clutch/0.1", "agent_id": "agent:wren", "display": {"name": "Wren", "desc": "Sings"}, "endpoints": {"a2a": {"url": "https://wren.example/a2a"}},

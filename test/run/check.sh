@@ -257,6 +257,9 @@ part_docs() {
 	log=$WORK/log/doc_names.log
 	PGDATABASE=clutch_docs run_child timeout -k 10 60 "$PYTHON" "$SRC/test/run/doc_names.py" >"$log" 2>&1
 	counted "$log" $?
+	log=$WORK/log/doc_mapping.log
+	run_child timeout -k 10 60 "$PYTHON" "$SRC/test/run/doc_mapping.py" >"$log" 2>&1
+	counted "$log" $?
 }
 
 # The models are searched whole; they need no server.
