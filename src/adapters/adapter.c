@@ -60,22 +60,37 @@ adapter_unsupported(const Adapter *self, const Json *envelope)
 
 /* ------------------------------------------------------------------- notes */
 
-static char *
-adapter_note_path(const Adapter *self, const char *path)
+/* the object that is a member of another one, in which it is made if it is missing; NULL: it is something else */
+static Json *
+adapter_open_object(Json *object, const char *key)
 {
-	return psprintf("/meta/%s%s", self->name, path);
+	Json	   *member = json_member(object, slice_of_cstring(key));
+
+	if (member == NULL && json_is(object, JSON_OBJECT))
+	{
+		member = json_new_object();
+		json_put_member(object, slice_of_cstring(key), member);
+	}
+	return json_is(member, JSON_OBJECT) ? member : NULL;
+}
+
+static Json *
+adapter_open_notes(const Adapter *self, Json *envelope)
+{
+	return adapter_open_object(adapter_open_object(envelope, "meta"), self->name);
 }
 
 void
 adapter_note(const Adapter *self, Json *envelope, const char *path, Json *value)
 {
-	json_put(envelope, adapter_note_path(self, path), value);
+	if (value != NULL)
+		json_put(adapter_open_notes(self, envelope), path, value);
 }
 
 Json *
 adapter_noted(const Adapter *self, const Json *envelope, const char *path)
 {
-	return json_get(envelope, adapter_note_path(self, path));
+	return json_get(json_member(json_get(envelope, "/meta"), slice_of_cstring(self->name)), path);
 }
 
 bool
@@ -94,17 +109,26 @@ void
 adapter_note_native(const Adapter *self, Json *envelope, const char *field, Json *native)
 {
 	if (native != NULL && native->kind != JSON_NULL)
-		adapter_note(self, envelope, psprintf("/native/%s", field), native);
+		json_put_member(adapter_open_object(adapter_open_notes(self, envelope), "native"), slice_of_cstring(field), native);
+}
+
+Json *
+adapter_noted_native(const Adapter *self, const Json *envelope, const char *field)
+{
+	return json_member(adapter_noted(self, envelope, "/native"), slice_of_cstring(field));
 }
 
 Json *
 adapter_native(const Adapter *self, const Json *envelope, const char *field)
 {
+	Json	   *own;
+
 	if (adapter_was_foreign(self, envelope))
-		return adapter_noted(self, envelope, psprintf("/native/%s", field));
+		return adapter_noted_native(self, envelope, field);
 	if (strcmp(field, "reply_to") == 0)
 		return json_get(envelope, "/meta/clutch/reply_to");
-	return adapter_member(envelope, psprintf("/%s", field));
+	own = json_member(envelope, slice_of_cstring(field));
+	return json_is(own, JSON_NULL) ? NULL : own;
 }
 
 /* ----------------------------------------------------------------- members */

@@ -162,6 +162,9 @@ extern Json *adapter_noted(const Adapter *self, const Json *envelope, const char
  */
 extern Json *adapter_native(const Adapter *self, const Json *envelope, const char *field);
 
+/* what adapter_note_native has put there; NULL: nothing */
+extern Json *adapter_noted_native(const Adapter *self, const Json *envelope, const char *field);
+
 /* the payload as adapter_put_payload was given it; NULL if it is empty */
 extern Json *adapter_payload(const Adapter *self, const Json *envelope);
 

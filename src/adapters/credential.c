@@ -25,18 +25,20 @@ typedef struct CredentialName
 	char		s[NAME_BYTES];
 } CredentialName;
 
+#define WORD(word)	{(word), sizeof(word) - 1}
+
 /* as a whole */
-static const char *const credential_names[] = {
-	"authorization", "proxyauthorization", "cookie", "cookies", "setcookie", "token", "idtoken", "csrftoken",
-	"xsrftoken", "resumetoken", "credential", "credentials", "pwd", "accesskey", "accesskeyid", "webhooksignature",
-	"secretkeybase", NULL
+static const Slice credential_names[] = {
+	WORD("authorization"), WORD("proxyauthorization"), WORD("cookie"), WORD("cookies"), WORD("setcookie"), WORD("token"),
+	WORD("idtoken"), WORD("csrftoken"), WORD("xsrftoken"), WORD("resumetoken"), WORD("credential"), WORD("credentials"),
+	WORD("pwd"), WORD("accesskey"), WORD("accesskeyid"), WORD("webhooksignature"), WORD("secretkeybase")
 };
 
 /* at the end: "dbPassword", "client_secret", "X-Api-Key" */
-static const char *const credential_endings[] = {
-	"password", "passwd", "passphrase", "apikey", "secret", "secretkey", "privatekey", "signingkey", "secretaccesskey",
-	"accesstoken", "refreshtoken", "authtoken", "bearertoken", "apitoken", "sessiontoken", "securitytoken",
-	"authkey", NULL
+static const Slice credential_endings[] = {
+	WORD("password"), WORD("passwd"), WORD("passphrase"), WORD("apikey"), WORD("secret"), WORD("secretkey"),
+	WORD("privatekey"), WORD("signingkey"), WORD("secretaccesskey"), WORD("accesstoken"), WORD("refreshtoken"),
+	WORD("authtoken"), WORD("bearertoken"), WORD("apitoken"), WORD("sessiontoken"), WORD("securitytoken"), WORD("authkey")
 };
 
 static CredentialName
@@ -51,25 +53,27 @@ credential_name_of(Slice key)
 }
 
 static bool
-credential_name_ends(const CredentialName *name, const char *ending)
+credential_name_ends(const CredentialName *name, Slice ending)
 {
-	int			len = strlen(ending);
+	const char *end = name->s + name->len;
 
-	return name->len >= len && memcmp(name->s + name->len - len, ending, len) == 0;
+	return name->len >= ending.len && end[-1] == ending.s[ending.len - 1] &&
+		memcmp(end - ending.len, ending.s, ending.len) == 0;
 }
 
 /* the header of a proprietary credential: X-Hub-Signature-256, X-Auth-Token */
 static bool
 credential_is_header(Slice key, const CredentialName *name)
 {
-	CredentialName start = *name;
+	CredentialName start;
 
 	if (key.len < 2 || (key.s[0] != 'x' && key.s[0] != 'X') || key.s[1] != '-')
 		return false;
+	start = *name;
 	while (start.len > 0 && isdigit((unsigned char) start.s[start.len - 1]))
 		start.len--;
-	return credential_name_ends(&start, "signature") || credential_name_ends(&start, "token") ||
-		credential_name_ends(&start, "signaturesha");
+	return credential_name_ends(&start, SLICE_OF("signature")) || credential_name_ends(&start, SLICE_OF("token")) ||
+		credential_name_ends(&start, SLICE_OF("signaturesha"));
 }
 
 static bool
@@ -77,11 +81,11 @@ credential_is_name(Slice key)
 {
 	CredentialName name = credential_name_of(key);
 
-	for (const char *const *whole = credential_names; *whole != NULL; whole++)
-		if (name.len == strlen(*whole) && credential_name_ends(&name, *whole))
+	for (int i = 0; i < lengthof(credential_names); i++)
+		if (name.len == credential_names[i].len && credential_name_ends(&name, credential_names[i]))
 			return true;
-	for (const char *const *ending = credential_endings; *ending != NULL; ending++)
-		if (credential_name_ends(&name, *ending))
+	for (int i = 0; i < lengthof(credential_endings); i++)
+		if (credential_name_ends(&name, credential_endings[i]))
 			return true;
 	return credential_is_header(key, &name);
 }
@@ -166,7 +170,7 @@ credential_is_marked(Slice text)
 	};
 
 	for (const char *const *mark = marks; *mark != NULL; mark++)
-		if (slice_starts(text, slice_of_cstring(*mark)))
+		if ((*mark)[0] == text.s[0] && slice_starts(text, slice_of_cstring(*mark)))
 			return text.len >= (int) strlen(*mark) + 16 && credential_span(text, "-_+/=") == text.len;
 	return false;
 }

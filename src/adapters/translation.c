@@ -39,6 +39,14 @@ translation_take(Json *document, const char *path)
 	return taken;
 }
 
+/* removes a note, and what held only it */
+static void
+translation_take_note(const Adapter *adapter, Json *envelope, const char *note)
+{
+	if (json_member(adapter_noted(adapter, envelope, ""), slice_of_cstring(note)) != NULL)
+		(void) translation_take(envelope, psprintf("/meta/%s/%s", adapter->name, note));
+}
+
 /* where the carrier of a document is; NULL: the dialect has none */
 static const char *
 translation_carrier_path(const Adapter *adapter, const Json *raw)
@@ -93,6 +101,18 @@ translation_bearer(const Adapter *adapter, List *envelopes)
 	return envelopes != NIL ? llast(envelopes) : NULL;
 }
 
+/* An envelope whose notes, sender and reply can be changed; it shares everything else. */
+static Json *
+translation_own(const Adapter *adapter, const Json *envelope)
+{
+	Json	   *own = json_copy_top(envelope);
+
+	json_unshare(own, "/from");
+	json_unshare(own, "/meta/clutch");
+	json_unshare(own, psprintf("/meta/%s/native", adapter->name));
+	return own;
+}
+
 /*
  * A copy of the envelope as its adapter made it.  If the context has put another sender
  * in the place of the document's, that one is back.
@@ -101,22 +121,23 @@ static Json *
 translation_unmarked(const Adapter *adapter, const Json *envelope)
 {
 	Json	   *copy = json_copy(envelope);
-	Slice		sender = json_get_text(adapter_noted(adapter, envelope, "/native"), "/from");
-	Slice		as = json_get_text(adapter_noted(adapter, envelope, ""), "/as");
+	Json	   *notes = adapter_noted(adapter, copy, "");
+	Slice		sender = json_get_text(notes, "/native/from");
+	Slice		as = json_get_text(notes, "/as");
 
 	if (slice_present(as) && slice_present(sender) && slice_equal(as, json_get_text(envelope, "/from/agent_id")))
 		json_put_text(copy, "/from/agent_id", sender);
-	(void) translation_take(copy, psprintf("/meta/%s/kept", adapter->name));
-	(void) translation_take(copy, psprintf("/meta/%s/carried", adapter->name));
-	(void) translation_take(copy, psprintf("/meta/%s/dropped", adapter->name));
+	translation_take_note(adapter, copy, "kept");
+	translation_take_note(adapter, copy, "carried");
+	translation_take_note(adapter, copy, "dropped");
 	return copy;
 }
 
-/* the document that the adapter writes, as a copy that can be changed */
+/* the document that the adapter writes, which shares values with the envelope */
 static Json *
 translation_write(const Adapter *adapter, const Json *envelope)
 {
-	Json	   *document = json_copy(adapter->outbound(adapter, envelope));
+	Json	   *document = adapter->outbound(adapter, envelope);
 
 	if (document == NULL)
 		adapter_unsupported(adapter, envelope);
@@ -127,7 +148,7 @@ translation_write(const Adapter *adapter, const Json *envelope)
 static Json *
 translation_carry(const Adapter *adapter, const Json *envelope)
 {
-	Json	   *document = translation_write(adapter, envelope);
+	Json	   *document = json_copy(translation_write(adapter, envelope));
 	Json	   *back = translation_bearer(adapter, adapter->inbound(adapter, document, json_new_object()));
 	Json	   *changes = json_difference(back != NULL ? back : json_new_object(), envelope);
 	const char *carrier = translation_carrier_path(adapter, document);
@@ -152,7 +173,7 @@ translation_outbound(const Adapter *adapter, const Json *envelope)
 	const Json *kept = adapter_noted(adapter, envelope, "/kept");
 	bool		is_carried = kept == NULL || json_is_true(adapter_noted(adapter, envelope, "/carried"), "");
 
-	return json_apply(translation_unkept(adapter, envelope, is_carried), kept);
+	return json_apply(json_copy(translation_unkept(adapter, envelope, is_carried)), kept);
 }
 
 /* ------------------------------------------------------------------ inbound */
@@ -235,7 +256,7 @@ translation_inbound_carried(Translation *t, List *envelopes, const Json *changes
 
 	if (bearer == NULL)
 		return NIL;
-	bearer = json_apply(bearer, changes);
+	bearer = json_apply(json_copy(bearer), changes);
 	if (bearer->kind != JSON_OBJECT)
 		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document), "WRONG_TYPE", "it does not lead to an envelope");
 	translation_make_sendable(bearer, type);
@@ -284,13 +305,14 @@ translation_inbound(const Adapter *adapter, Json *raw, const Json *context, cons
 	bool		may_be_carried = carrier != NULL && json_get(raw, carrier) != NULL;
 	Json	   *document = may_be_carried ? json_copy(raw) : raw;
 	Json	   *changes = may_be_carried ? translation_take_carrier(adapter, carrier, raw) : NULL;
-	Translation t = {adapter, document, context, world, dropped};
+	Translation t = {.adapter = adapter, .document = document, .context = context, .world = world, .dropped = dropped};
 	List	   *envelopes = NIL;
 	ListCell   *lc;
 
-	/* the envelopes are changed from here on, and may share values with the document */
+	translation_begin(&t);
+	/* the envelopes share values with the document, which stays as it is */
 	foreach(lc, adapter->inbound(adapter, raw, context))
-		envelopes = lappend(envelopes, json_copy(lfirst(lc)));
+		envelopes = lappend(envelopes, translation_own(adapter, lfirst(lc)));
 	return changes != NULL ? translation_inbound_carried(&t, envelopes, changes) :
 		translation_inbound_foreign(&t, envelopes);
 }

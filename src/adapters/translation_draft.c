@@ -31,11 +31,11 @@ translation_fault_context(const char *member, const char *expected)
 static Slice
 translation_context_text(const Translation *t, const char *member)
 {
-	Json	   *value = adapter_member(t->context, psprintf("/%s", member));
+	Json	   *value = json_member(t->context, slice_of_cstring(member));
 
-	if (value != NULL && value->kind != JSON_TEXT)
+	if (value != NULL && value->kind != JSON_TEXT && value->kind != JSON_NULL)
 		translation_fault_context(member, "a string");
-	return value != NULL ? value->text : SLICE_NONE;
+	return json_is(value, JSON_TEXT) ? value->text : SLICE_NONE;
 }
 
 /* -------------------------------------------------------------- identifiers */
@@ -57,9 +57,18 @@ translation_native_bytes(const Json *native)
 static Slice
 translation_native(const Translation *t, const Json *envelope, const char *field)
 {
-	const Json *native = adapter_noted(t->adapter, envelope, psprintf("/native/%s", field));
+	const Json *native = adapter_noted_native(t->adapter, envelope, field);
 
 	return native != NULL ? translation_native_bytes(native) : SLICE_NONE;
+}
+
+void
+translation_begin(Translation *t)
+{
+	Slice		parts[] = {t->world->secret, SLICE_OF("adapter"), slice_of_cstring(t->adapter->name), t->world->realm};
+
+	crypto_hash_begin(&t->seed);
+	identifier_hash(&t->seed, parts, lengthof(parts));
 }
 
 /* what is "" where it is absent hashes as nothing */
@@ -68,30 +77,44 @@ translation_derive(const Translation *t, const Json *envelope, const char *prefi
 				   Slice native)
 {
 	Slice		scope = translation_native(t, envelope, "scope");
+	CryptoHash	hash = t->seed;
 	Slice		parts[] = {
-		t->world->secret, SLICE_OF("adapter"), slice_of_cstring(t->adapter->name), t->world->realm,
 		slice_present(scope) ? scope : SLICE_OF(""), slice_of_cstring(prefix), slice_of_cstring(kind),
 		slice_present(within) ? within : SLICE_OF(""), native
 	};
 
-	return slice_of_cstring(identifier_derive(prefix, parts, lengthof(parts)));
+	identifier_hash(&hash, parts, lengthof(parts));
+	return slice_of_cstring(identifier_of_hash(prefix, &hash));
+}
+
+static Slice
+translation_digest(Translation *t)
+{
+	Jsonb	   *document;
+	uint8	   *digest;
+
+	if (slice_present(t->digest))
+		return t->digest;
+	document = json_write(t->document);
+	digest = palloc(CRYPTO_HASH_BYTES);
+	crypto_sha256(VARDATA(document), VARSIZE(document) - VARHDRSZ, digest);
+	t->digest = (Slice) {(const char *) digest, CRYPTO_HASH_BYTES};
+	return t->digest;
 }
 
 /* what tells this envelope from all others: its native ID, or the whole document and its place in it */
 static Slice
-translation_key(const Translation *t, const Json *envelope, int place, const char **kind)
+translation_key(Translation *t, const Json *envelope, int place, const char **kind)
 {
 	Slice		native = translation_native(t, envelope, "id");
 	StringInfoData key;
-	Jsonb	   *document;
 
 	*kind = slice_present(native) ? "id" : "content";
 	if (slice_present(native))
 		return native;
-	document = json_write(t->document);
 	initStringInfo(&key);
 	appendStringInfo(&key, "%d/", place);
-	appendBinaryStringInfo(&key, VARDATA(document), VARSIZE(document) - VARHDRSZ);
+	appendBinaryStringInfo(&key, translation_digest(t).s, CRYPTO_HASH_BYTES);
 	return (Slice) {key.data, key.len};
 }
 
@@ -109,7 +132,7 @@ translation_task_of(const Translation *t, const Json *envelope, Slice native)
 }
 
 static void
-translation_complete_tasks(const Translation *t, Json *envelope, int place)
+translation_complete_tasks(Translation *t, Json *envelope, int place)
 {
 	Slice		task = json_get_text(envelope, "/task_id");
 	Slice		parent = json_get_text(envelope, "/parent_task_id");
@@ -141,7 +164,7 @@ translation_complete_tasks(const Translation *t, Json *envelope, int place)
  * knows yet has a run of its own, and so has a message without a task.
  */
 static void
-translation_complete_run(const Translation *t, Json *envelope, int place)
+translation_complete_run(Translation *t, Json *envelope, int place)
 {
 	Slice		run = json_get_text(envelope, "/run_id");
 	Slice		thread = json_get_text(envelope, "/thread_id");
@@ -309,7 +332,7 @@ translation_complete_recipients(const Translation *t, Json *envelope)
 /* ----------------------------------------------------------------- all of it */
 
 void
-translation_complete_place(const Translation *t, Json *envelope, int place)
+translation_complete_place(Translation *t, Json *envelope, int place)
 {
 	translation_complete_tasks(t, envelope, place);
 	translation_complete_run(t, envelope, place);
@@ -318,10 +341,10 @@ translation_complete_place(const Translation *t, Json *envelope, int place)
 static void
 translation_inherit_field(const Translation *t, Json *envelope, const char *field, const Json *bearer)
 {
-	char	   *path = psprintf("/%s", field);
+	Slice		key = slice_of_cstring(field);
 
-	if (json_get(envelope, path) == NULL && !slice_present(translation_native(t, envelope, field)))
-		json_put(envelope, path, json_get(bearer, path));
+	if (json_member(envelope, key) == NULL && !slice_present(translation_native(t, envelope, field)))
+		json_put_member(envelope, key, json_member(bearer, key));
 }
 
 void

@@ -9,6 +9,7 @@
 #define CLUTCH_TRANSLATION_PART_H
 
 #include "adapters/translation.h"
+#include "base/crypto.h"
 
 /* the translation of one document */
 typedef struct Translation
@@ -17,10 +18,15 @@ typedef struct Translation
 	const Json *document;		/* without credentials */
 	const Json *context;
 	const TranslationWorld *world;
+	CryptoHash	seed;			/* of the IDs that are derived: what is not in the document */
 	Json	   *dropped;		/* where the credentials were; NULL: it had none */
 	bool		has_stub;		/* it made one that is needed ... */
 	Slice		stub_native;	/* ... for this native ID */
+	Slice		digest;			/* the hash of the document, if it was asked for */
 } Translation;
+
+/* Makes the seed. */
+extern void translation_begin(Translation *t);
 
 /*
  * Fills in what an envelope needs and the adapter has left open.  place counts the
@@ -29,7 +35,7 @@ typedef struct Translation
 extern bool translation_complete(Translation *t, Json *envelope, int place);
 
 /* Fills in run, thread and tasks alone. */
-extern void translation_complete_place(const Translation *t, Json *envelope, int place);
+extern void translation_complete_place(Translation *t, Json *envelope, int place);
 
 /* Gives an envelope that names no run, thread or task those of another one, which is complete. */
 extern void translation_inherit(const Translation *t, Json *envelope, const Json *bearer);

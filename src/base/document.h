@@ -52,7 +52,8 @@ typedef struct DocumentBuilder
 	DocumentLevel *spare;		/* closed ones, to be used again */
 } DocumentBuilder;
 
-extern void document_begin(DocumentBuilder *b);
+extern void document_begin(DocumentBuilder *b);	/* an object */
+extern void document_begin_array(DocumentBuilder *b);
 extern Jsonb *document_end(DocumentBuilder *b);
 
 /* a key and its value, inside an object; an absent Slice puts nothing */

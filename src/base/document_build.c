@@ -177,7 +177,7 @@ document_level_sort(DocumentLevel *level)
 
 	for (i = 1; i < level->n && sorted; i++)
 		sorted = document_entry_compare(&entries[i - 1], &entries[i]) < 0;
-	if (sorted)
+	if (sorted || level->is_array)
 		return;
 	if (level->n > FEW_TO_SORT)
 		qsort(entries, level->n, sizeof(DocumentEntry), document_entry_compare_stable);
@@ -265,8 +265,7 @@ document_level_close(DocumentBuilder *b)
 	uint32		begin;
 	char	   *to;
 
-	if (!level->is_array)
-		document_level_sort(level);
+	document_level_sort(level);
 	document_level_check_size(document_level_size(level));
 	/* the bytes lie aligned in the parent's data, to be written there at once */
 	(void) document_level_extend(parent, INTALIGN(parent->len) - parent->len);
@@ -449,6 +448,13 @@ document_begin(DocumentBuilder *b)
 	b->level = NULL;
 	b->spare = NULL;
 	document_level_open(b, false);
+}
+
+void
+document_begin_array(DocumentBuilder *b)
+{
+	document_begin(b);
+	b->level->is_array = true;
 }
 
 Jsonb *

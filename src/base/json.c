@@ -110,47 +110,35 @@ json_insert(Json *container, int place, Slice key, Json *item)
 	container->n++;
 }
 
-Json *
-json_copy(const Json *value)
-{
-	Json	   *copy;
+/* values that are allocated at once */
+#define VALUES_AT_ONCE	64
 
-	check_stack_depth();
-	if (value == NULL)
-		return NULL;
-	copy = palloc(sizeof(Json));
-	*copy = *value;
-	if (value->n == 0)
+void
+json_fill(Json *container, int n)
+{
+	Json	   *values = NULL;
+
+	container->n = n;
+	container->room = n;
+	container->items = n > 0 ? palloc(sizeof(Json *) * n) : NULL;
+	container->keys = n > 0 && container->kind == JSON_OBJECT ? palloc(sizeof(Slice) * n) : NULL;
+	for (int i = 0; i < n; i++)
 	{
-		copy->room = 0;
-		copy->keys = NULL;
-		copy->items = NULL;
-		return copy;
+		if (i % VALUES_AT_ONCE == 0)
+			values = palloc0(sizeof(Json) * Min(n - i, VALUES_AT_ONCE));
+		container->items[i] = values++;
 	}
-	copy->room = value->n;
-	copy->items = palloc(sizeof(Json *) * value->n);
-	for (int i = 0; i < value->n; i++)
-		copy->items[i] = json_copy(value->items[i]);
-	if (value->kind == JSON_OBJECT)
-		copy->keys = memcpy(palloc(sizeof(Slice) * value->n), value->keys, sizeof(Slice) * value->n);
-	return copy;
 }
 
 /* ------------------------------------------------------------------- steps */
 
-Slice
-json_path_next(const char **path)
+/* a step as it is meant: "~1" is a slash, and "~0" is "~" */
+static Slice
+json_step_plain(Slice step)
 {
-	const char *start = *path + 1;
-	const char *end = strchr(start, '/');
-	Slice		step = {start, end != NULL ? end - start : strlen(start)};
-	char	   *plain;
+	char	   *plain = palloc(step.len);
 	int			n = 0;
 
-	*path = start + step.len;
-	if (memchr(step.s, '~', step.len) == NULL)
-		return step;
-	plain = palloc(step.len);
 	for (int i = 0; i < step.len; i++)
 	{
 		bool		escaped = step.s[i] == '~' && i + 1 < step.len;
@@ -160,6 +148,19 @@ json_path_next(const char **path)
 		plain[n++] = escaped ? (step.s[i] == '1' ? '/' : '~') : step.s[i];
 	}
 	return (Slice) {plain, n};
+}
+
+Slice
+json_path_next(const char **path)
+{
+	const char *start = *path + 1;
+	const char *end = start;
+	bool		is_plain = true;
+
+	for (; *end != '\0' && *end != '/'; end++)
+		is_plain = is_plain && *end != '~';
+	*path = end;
+	return is_plain ? (Slice) {start, end - start} : json_step_plain((Slice) {start, end - start});
 }
 
 /* the place that a step names in an array, at most n; -1 if it is not such a number */
@@ -177,12 +178,6 @@ json_index_of(Slice step, int n)
 		place = place * 10 + (step.s[i] - '0');
 	}
 	return place <= n ? place : -1;
-}
-
-int
-json_compare_keys(Slice a, Slice b)
-{
-	return a.len != b.len ? a.len - b.len : memcmp(a.s, b.s, a.len);
 }
 
 /* the place of a key in an object, or, with *found false, where it would be */

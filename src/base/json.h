@@ -67,6 +67,7 @@ extern Json *json_of_cstring(const char *text);	/* not copied */
 extern Json *json_of_int(int64 number);
 extern Json *json_of_bool(bool boolean);
 extern Json *json_copy(const Json *value);	/* of NULL: NULL */
+extern Json *json_copy_top(const Json *value);	/* shares the members of the value */
 
 /*
  * The value that a text stands for; NULL if it is not JSON, or contains what a jsonb
@@ -116,6 +117,12 @@ extern Json *json_take(Json *value, const char *path);
 
 /* removes an element or member by its place */
 extern void json_take_at(Json *value, int place);
+
+/*
+ * Puts such copies in place of the containers at the path and on the way to it, so that
+ * what is put there afterwards is not put into a value that shares them.
+ */
+extern void json_unshare(Json *value, const char *path);
 
 /* --- differences --- */
 

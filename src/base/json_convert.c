@@ -9,6 +9,7 @@
 
 #include "base/json_part.h"
 
+#include "base/document.h"
 #include "base/savepoint.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -16,78 +17,100 @@
 
 /* -------------------------------------------------------- reading a jsonb */
 
-static Json *
-json_read_scalar(const JsonbValue *value)
+/* "bytes" are aligned, as numbers are */
+static void
+json_read_scalar(Json *scalar, JEntry entry, const char *bytes)
 {
-	Json	   *scalar;
+	if (JBE_ISNUMERIC(entry))
+	{
+		scalar->kind = JSON_NUMBER;
+		scalar->number = (Numeric) bytes;
+	}
+	else if (JBE_ISBOOL(entry))
+	{
+		scalar->kind = JSON_BOOL;
+		scalar->boolean = JBE_ISBOOL_TRUE(entry);
+	}
+}
+
+/*
+ * The entries of a container are read where they lie: JsonbIterator would allocate an
+ * iterator for each container, and would copy each value twice.
+ */
+static void
+json_read_container(Json *container, const JsonbContainer *from)
+{
+	bool		is_object = JsonContainerIsObject(from);
+	int			n = JsonContainerSize(from);
+	int			first = is_object ? n : 0;	/* the values follow the keys */
+	const char *data = (const char *) &from->children[first + n];
+	uint32		offset = 0;
+
+	check_stack_depth();
+	container->kind = is_object ? JSON_OBJECT : JSON_ARRAY;
+	json_fill(container, n);
+	for (int i = 0; i < first; i++)
+	{
+		uint32		start = offset;
+
+		JBE_ADVANCE_OFFSET(offset, from->children[i]);
+		container->keys[i] = (Slice) {data + start, offset - start};
+	}
+	for (int i = 0; i < n; i++)
+	{
+		JEntry		entry = from->children[first + i];
+		const char *bytes = data + offset;
+		Json	   *item = container->items[i];
+		uint32		start = offset;
+
+		JBE_ADVANCE_OFFSET(offset, entry);
+		if (JBE_ISSTRING(entry))
+		{
+			item->kind = JSON_TEXT;
+			item->text = (Slice) {bytes, offset - start};
+		}
+		else if (JBE_ISCONTAINER(entry))
+			json_read_container(item, (const JsonbContainer *) (data + INTALIGN(start)));
+		else
+			json_read_scalar(item, entry, data + INTALIGN(start));
+	}
+}
+
+static Json *
+json_read_root(const JsonbContainer *root)
+{
+	Json	   *value = json_new(JSON_NULL);
+
+	json_read_container(value, root);
+	return JsonContainerIsScalar(root) ? value->items[0] : value;
+}
+
+Json *
+json_read(Jsonb *document)
+{
+	return json_read_root(&document->root);
+}
+
+Json *
+json_read_value(const JsonbValue *value)
+{
+	Json	   *number;
 
 	switch (value->type)
 	{
 		case jbvBool:
 			return json_of_bool(value->val.boolean);
 		case jbvNumeric:
-			scalar = json_new(JSON_NUMBER);
-			scalar->number = value->val.numeric;
-			return scalar;
+			number = json_new(JSON_NUMBER);
+			number->number = value->val.numeric;
+			return number;
 		case jbvString:
 			return json_of_text((Slice) {value->val.string.val, value->val.string.len});
+		case jbvBinary:
+			return json_read_root(value->val.binary.data);
 		default:
 			return json_new_null();
 	}
-}
-
-/* the container that the iterator has just begun, up to its end */
-static Json *
-json_read_container(JsonbIterator **it, JsonKind kind)
-{
-	Json	   *container = json_new(kind);
-	Slice		key = SLICE_NONE;
-	JsonbIteratorToken token;
-	JsonbValue	value;
-
-	check_stack_depth();
-	while ((token = JsonbIteratorNext(it, &value, false)) != WJB_END_ARRAY && token != WJB_END_OBJECT)
-	{
-		Json	   *item;
-
-		if (token == WJB_KEY)
-		{
-			key = (Slice) {value.val.string.val, value.val.string.len};
-			continue;
-		}
-		if (token == WJB_BEGIN_ARRAY)
-			item = json_read_container(it, JSON_ARRAY);
-		else if (token == WJB_BEGIN_OBJECT)
-			item = json_read_container(it, JSON_OBJECT);
-		else
-			item = json_read_scalar(&value);
-		json_insert(container, container->n, key, item);
-	}
-	return container;
-}
-
-static Json *
-json_read_root(JsonbContainer *root)
-{
-	JsonbIterator *it = JsonbIteratorInit(root);
-	JsonbValue	value;
-	JsonbIteratorToken token = JsonbIteratorNext(&it, &value, false);
-
-	return json_read_container(&it, token == WJB_BEGIN_OBJECT ? JSON_OBJECT : JSON_ARRAY);
-}
-
-Json *
-json_read(Jsonb *document)
-{
-	Json	   *value = json_read_root(&document->root);
-
-	return JB_ROOT_IS_SCALAR(document) ? value->items[0] : value;
-}
-
-Json *
-json_read_value(const JsonbValue *value)
-{
-	return value->type == jbvBinary ? json_read_root(value->val.binary.data) : json_read_scalar(value);
 }
 
 typedef struct JsonParse
@@ -138,41 +161,61 @@ json_scalar_of(const Json *scalar)
 	return value;
 }
 
-static JsonbValue *
-json_push(JsonbParseState **state, const Json *value, JsonbIteratorToken token)
+static void json_write_members(DocumentBuilder *b, const Json *container);
+
+static void
+json_write_to(DocumentBuilder *b, const Json *value)
 {
-	bool		is_object = value->kind == JSON_OBJECT;
-	JsonbValue	pushed;
+	JsonbValue	scalar;
 
 	check_stack_depth();
-	if (!is_object && value->kind != JSON_ARRAY)
+	if (value->kind == JSON_TEXT)
+		document_add_text(b, value->text);
+	else if (value->kind == JSON_OBJECT)
 	{
-		pushed = json_scalar_of(value);
-		return pushJsonbValue(state, token, &pushed);
+		document_open_object(b, NULL);
+		json_write_members(b, value);
+		document_close_object(b);
 	}
-	pushJsonbValue(state, is_object ? WJB_BEGIN_OBJECT : WJB_BEGIN_ARRAY, NULL);
-	for (int i = 0; i < value->n; i++)
+	else if (value->kind == JSON_ARRAY)
 	{
-		if (is_object)
-		{
-			pushed = (JsonbValue) {.type = jbvString};
-			pushed.val.string.val = unconstify(char *, value->keys[i].s);
-			pushed.val.string.len = value->keys[i].len;
-			pushJsonbValue(state, WJB_KEY, &pushed);
-		}
-		json_push(state, value->items[i], is_object ? WJB_VALUE : WJB_ELEM);
+		document_open_array(b, NULL);
+		json_write_members(b, value);
+		document_close_array(b);
 	}
-	return pushJsonbValue(state, is_object ? WJB_END_OBJECT : WJB_END_ARRAY, NULL);
+	else
+	{
+		scalar = json_scalar_of(value);
+		document_add_value(b, &scalar);
+	}
+}
+
+static void
+json_write_members(DocumentBuilder *b, const Json *container)
+{
+	for (int i = 0; i < container->n; i++)
+	{
+		if (container->kind == JSON_OBJECT)
+			document_key(b, container->keys[i]);
+		json_write_to(b, container->items[i]);
+	}
 }
 
 Jsonb *
 json_write(const Json *value)
 {
-	JsonbParseState *state = NULL;
+	DocumentBuilder b;
 	JsonbValue	scalar;
 
-	if (value->kind == JSON_OBJECT || value->kind == JSON_ARRAY)
-		return JsonbValueToJsonb(json_push(&state, value, WJB_VALUE));
-	scalar = json_scalar_of(value);
-	return JsonbValueToJsonb(&scalar);
+	if (value->kind != JSON_OBJECT && value->kind != JSON_ARRAY)
+	{
+		scalar = json_scalar_of(value);
+		return JsonbValueToJsonb(&scalar);
+	}
+	if (value->kind == JSON_OBJECT)
+		document_begin(&b);
+	else
+		document_begin_array(&b);
+	json_write_members(&b, value);
+	return document_end(&b);
 }

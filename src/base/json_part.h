@@ -12,6 +12,9 @@
 
 extern Json *json_new(JsonKind kind);
 
+/* gives an object or array, which has nothing, n values that are null; the keys are to be set */
+extern void json_fill(Json *container, int n);
+
 /* makes room for one more at a place, and puts it there */
 extern void json_insert(Json *container, int place, Slice key, Json *item);
 
@@ -19,7 +22,11 @@ extern void json_insert(Json *container, int place, Slice key, Json *item);
 extern Slice json_path_next(const char **path);
 
 /* the order of jsonb */
-extern int	json_compare_keys(Slice a, Slice b);
+static inline int
+json_compare_keys(Slice a, Slice b)
+{
+	return a.len != b.len ? a.len - b.len : memcmp(a.s, b.s, a.len);
+}
 
 /* the place of a step in an object or an array; -1 if it is not there */
 extern int	json_find(const Json *value, Slice step);

@@ -10,8 +10,6 @@
 
 #include "protocol/identifier.h"
 
-#include "common/cryptohash.h"
-#include "common/sha2.h"
 #include "port/pg_bswap.h"
 #include "utils/timestamp.h"
 
@@ -309,28 +307,34 @@ identifier_make(const char *prefix, TimestampTz now)
 	return identifier_spell(prefix, ulid);
 }
 
-char *
-identifier_derive(const char *prefix, const Slice *parts, int nparts)
+void
+identifier_hash(CryptoHash *hash, const Slice *parts, int nparts)
 {
-	pg_cryptohash_ctx *ctx = pg_cryptohash_create(PG_SHA256);
-	uint8		hash[PG_SHA256_DIGEST_LENGTH];
-	bool		ok = ctx != NULL && pg_cryptohash_init(ctx) == 0;
-	int			i;
-
-	for (i = 0; ok && i < nparts; i++)
+	for (int i = 0; i < nparts; i++)
 	{
 		uint32		len = pg_hton32(parts[i].len);
 
 		/* the lengths, too, so that "a","bc" differs from "ab","c" */
-		ok = pg_cryptohash_update(ctx, (const uint8 *) &len, sizeof(len)) == 0 &&
-			pg_cryptohash_update(ctx, (const uint8 *) parts[i].s, parts[i].len) == 0;
+		crypto_hash_add(hash, &len, sizeof(len));
+		crypto_hash_add(hash, parts[i].s, parts[i].len);
 	}
-	ok = ok && pg_cryptohash_final(ctx, hash, sizeof(hash)) == 0;
-	if (ctx)
-		pg_cryptohash_free(ctx);
-	if (!ok)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYSTEM_ERROR),
-				 errmsg("could not compute SHA-256 hash")));
-	return identifier_spell(prefix, hash);
+}
+
+char *
+identifier_of_hash(const char *prefix, CryptoHash *hash)
+{
+	uint8		digest[CRYPTO_HASH_BYTES];
+
+	crypto_hash_end(hash, digest);
+	return identifier_spell(prefix, digest);
+}
+
+char *
+identifier_derive(const char *prefix, const Slice *parts, int nparts)
+{
+	CryptoHash	hash;
+
+	crypto_hash_begin(&hash);
+	identifier_hash(&hash, parts, nparts);
+	return identifier_of_hash(prefix, &hash);
 }

@@ -13,6 +13,7 @@
 #ifndef CLUTCH_IDENTIFIER_H
 #define CLUTCH_IDENTIFIER_H
 
+#include "base/crypto.h"
 #include "base/text.h"
 #include "datatype/timestamp.h"
 #include "protocol/problem.h"
@@ -65,5 +66,9 @@ extern char *identifier_make(const char *prefix, TimestampTz now);
 
 /* the prefix and 128 bits of a hash over the parts: equal for equal parts */
 extern char *identifier_derive(const char *prefix, const Slice *parts, int nparts);
+
+/* The same in two steps, so that a hash of the first parts can be copied and used again. */
+extern void identifier_hash(CryptoHash *hash, const Slice *parts, int nparts);
+extern char *identifier_of_hash(const char *prefix, CryptoHash *hash);
 
 #endif							/* CLUTCH_IDENTIFIER_H */

@@ -12,6 +12,7 @@ import os
 import sys
 import time
 
+import adapters
 import append
 import choice
 import contract
@@ -36,6 +37,7 @@ PARTS = {
     "sight": roles.measure_sight,
     "signed": signing.measure_signed,
     "contract": contract.measure_contract,
+    "adapters": adapters.measure_adapters,
     "choice": choice.measure_choice,
     "delegation": delegation.measure_delegation,
     "queue": work_queue.measure_round_trip,

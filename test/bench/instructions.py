@@ -1,7 +1,8 @@
 """Instructions of one backend, counted by callgrind: noise does not change them.
 
     make bench-instructions                            message trip delegation route
-    BENCH_ONLY="message report" make bench-instructions    some parts; report and rules are not among the default
+    BENCH_ONLY="message report" make bench-instructions    some parts; report, rules and adapters are not among the default
+    BENCH_ONLY=adapters BENCH_ADAPTERS="http mcp" ...  documents of some adapters
     BENCH_TOP=25 ...                                   and the functions that contain most of them
     BENCH_TOP=25 BENCH_IN=src/ ...                     those of clutch only (src/flow: of one room)
     BENCH_KEEP=/folder ...                             keeps the profiles, for kcachegrind
@@ -17,6 +18,7 @@ is anything in the kernel.
     instructions.py count FOLDER LOG    counts: callgrind writes a file to FOLDER for each
                                         process that the server's LOG has connections of
 """
+import functools
 import os
 import re
 import shutil
@@ -25,6 +27,7 @@ import sys
 import tempfile
 import time
 
+import adapters
 import append
 import delegation
 import work_queue
@@ -45,7 +48,7 @@ ARRAYS = "SELECT count(best(asked)) FROM asked;\n"
 class Count:
     """A script to count, and what one unit of its work is."""
 
-    def __init__(self, name, template, script, units=1, lengths=(100, 400), function=None, at_most=None):
+    def __init__(self, name, template, script, units=1, lengths=(100, 400), function=None, at_most=None, times=None):
         self.name = name
         self.template = template        # makes the database and returns its name
         self.script = script
@@ -53,6 +56,7 @@ class Count:
         self.lengths = lengths          # runs of the script
         self.function = function        # counts only what this function contains
         self.at_most = at_most          # kIr a unit
+        self.times = times              # clutch, counted before, may take so many times this
 
     def database(self, i):
         return "count_%s_%d" % (re.sub(r"\W+", "_", self.name), i)
@@ -114,12 +118,32 @@ def routes():
             Count("route arrays", choice_database, ARRAYS, REQUESTS, (5, 15))]
 
 
+ADAPTER_RUNS = (3, 8)
+
 RULES = """INSERT INTO clutch.routing_rule (name, words, prefers)
 SELECT 'rule ' || n, ARRAY['what should i do about ' || md5(n::text), 'signal' || n, md5(n::text) || ' and more'], '{skill:s1}'
 FROM generate_series(1, 500) AS n;
 INSERT INTO clutch.routing_rule (name, path, prefers)
 SELECT 'kind ' || n, format('$.payload.kind == "kind%s"', n), '{skill:s1}' FROM generate_series(1, 500) AS n;
 """
+
+
+def adapter_database(adapter):
+    name = "clutch_bench_adapter_" + adapter
+    template_database(name, adapters.setup(adapter, adapters.BATCH * ADAPTER_RUNS[1]))
+    return name
+
+
+def adapted():
+    """A document in a batch, and the envelope that it makes."""
+    counts = []
+    for adapter in os.environ.get("BENCH_ADAPTERS", "").split() or adapters.DOCUMENTS:
+        made = functools.partial(adapter_database, adapter)
+        for kind, name in (("ingest", adapter + " clutch"), ("send", adapter + " clutch.send")):
+            first = "(:n - 1000001) * %d + 1" % adapters.BATCH
+            counts.append(Count(name, made, "\\set n :n + 1\n" + adapters.batch(kind, first), adapters.BATCH, ADAPTER_RUNS,
+                                times=adapters.BAR if kind == "send" else None))
+    return counts
 
 
 def rules_database():
@@ -136,13 +160,14 @@ def rules():
 
 PARTS = {
     "rules": rules,
+    "adapters": adapted,
     "message": lambda: events("message", "chat.message", 262),
     "report": lambda: events("report", "task.progress", None),
     "trip": trips,
     "delegation": delegations,
     "route": routes,
 }
-DEFAULT = [name for name in PARTS if name not in ("report", "rules")]
+DEFAULT = [name for name in PARTS if name not in ("report", "rules", "adapters")]
 
 
 # ------------------------------------------------------------------ profiles
@@ -272,6 +297,10 @@ def count_all(counts, folder, log):
             verdict = "<= %-6s %s" % ("{:,}".format(count.at_most), "met" if kilo <= count.at_most else "MISSED")
         elif not count.name.endswith(" clutch"):
             verdict = "clutch / this: %.2f" % (ours / kilo)
+            if count.times:
+                bars += 1
+                missed += ours > count.times * kilo
+                verdict += "  <= %.2f  %s" % (count.times, "met" if ours <= count.times * kilo else "MISSED")
         say("  %-32s %12s   %s" % (count.name, "{:,.1f}".format(kilo), verdict))
         show_functions(each)
     say("\n%d met, %d missed" % (bars - missed, missed))
