@@ -84,7 +84,7 @@ a2a_read(const Adapter *self, const Json *raw, const A2aDocument *d, const Json 
 		case A2A_ARTIFACT:
 			return a2a_read_artifact_update(within, object, d, context);
 		case A2A_ERROR:
-			return a2a_read_error(within, object, d->is_call, context);
+			return a2a_read_error(within, object, d->is_call || !d->is_wrapped, context);
 		case A2A_RESULT:
 			break;
 	}
@@ -110,6 +110,8 @@ a2a_inbound(const Adapter *self, const Json *raw, const Json *context)
 		adapter_note(self, envelope, "/rpc_id", adapter_find_name(self, raw, "/id"));
 	else
 		adapter_note(self, envelope, "/rest", json_of_bool(true));
+	if (!d.is_wrapped && d.form == A2A_ERROR)
+		adapter_note(self, envelope, "/wrapped", json_of_bool(false));
 	if (d.is_wrapped == d.is_old && (d.form == A2A_MESSAGE || d.form == A2A_TASK || d.form == A2A_STATUS || d.form == A2A_ARTIFACT))
 		adapter_note(self, envelope, "/wrapped", json_of_bool(d.is_wrapped));
 	if (d.form == A2A_SEND && d.method != NULL)
@@ -283,6 +285,8 @@ a2a_write(const Adapter *self, const Json *envelope)
 		return a2a_write_request(self, envelope, form);
 	if (form == A2A_ERROR)
 	{
+		if (is_rest && json_get_kind(adapter_noted(self, envelope, ""), "/wrapped", JSON_BOOL) != NULL)
+			return a2a_write_error(self, envelope, true);
 		if (is_rest)
 			raw = json_new_object();
 		json_put(raw, "/error", a2a_write_error(self, envelope, !is_rest));

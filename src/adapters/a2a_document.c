@@ -184,11 +184,20 @@ a2a_open_error(const Adapter *self, const Json *raw, A2aDocument *d)
 	const Json *error = json_get_kind(raw, "/error", JSON_OBJECT);
 	bool		is_named = self->named && json_get_kind(error, "/code", JSON_NUMBER) != NULL;
 
+	/* the REST binding of version 0.3 has nothing around an error */
+	if (json_get(raw, "/error") == NULL && !d->is_call && self->named && json_get_kind(raw, "/code", JSON_NUMBER) != NULL &&
+		a2a_has_text(raw, "/message"))
+	{
+		d->form = A2A_ERROR;
+		d->is_old = true;
+		return true;
+	}
 	if (error == NULL || !(a2a_is_error(error, d->is_call) || is_named) ||
 		(d->is_call && !is_named && adapter_member(raw, "/id") == NULL))
 		return false;
 	d->form = A2A_ERROR;
 	d->at = "/error";
+	d->is_wrapped = true;
 	d->is_old = json_get_kind(error, d->is_call ? "/data" : "/details", JSON_ARRAY) == NULL;
 	return true;
 }
@@ -198,6 +207,8 @@ static bool
 a2a_is_config(const Json *value, bool *is_old)
 {
 	*is_old = json_get_kind(value, "/pushNotificationConfig", JSON_OBJECT) != NULL;
+	if (*is_old && a2a_begins(value, "/name", "tasks/"))	/* as the REST binding of version 0.3 has it */
+		return true;
 	return a2a_has_text(value, "/taskId") && (*is_old || a2a_has_text(value, "/url"));
 }
 
@@ -250,7 +261,7 @@ a2a_open(const Adapter *self, const Json *raw, A2aDocument *d)
 	if (!d->is_call)
 	{
 		if (!a2a_open_body(raw, "", d))
-			return a2a_open_result(self, raw, d);
+			return a2a_open_error(self, raw, d) || a2a_open_result(self, raw, d);
 		d->is_old_rest = !d->is_old && a2a_is_old_rest(raw);
 		return true;
 	}

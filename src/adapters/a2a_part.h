@@ -7,7 +7,7 @@
  * version 0.3), form what it is (by the names of A2aForm),
  * rpc_id the ID of the request or the response, rest is true without JSON-RPC,
  * wrapped says whether a message, a task or an event is the member of another object if
- * its version has it otherwise, and method is that of a request that sends a message.  task and context_id are IDs
+ * its version has it otherwise, and is false for an error that is a document by itself; method is that of a request that sends a message.  task and context_id are IDs
  * that the context has set aside.
  *
  * Notes about what it holds: order and whole are those of parts (a2a_content.c); said and

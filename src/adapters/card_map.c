@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * card_map.c
- *	  The parameters of map/agents/register of the Multi-Agent Protocol, by
+ *	  The parameters of map/agents/register and map/agents/spawn of the Multi-Agent Protocol, by
  *	  themselves or in the call.
  *
  * Notes: "call" is the call without its parameters; "named" is true if the agent has no
@@ -14,6 +14,7 @@
 #include "adapters/card_part.h"
 
 #define METHOD	"map/agents/register"
+#define SPAWN	"map/agents/spawn"
 #define ROLE	"role:"
 #define GROUP_OF_ROLE	"group:role:"
 #define GROUP_OF_SCOPE	"group:scope:"
@@ -29,7 +30,7 @@ card_map_is_call(const Json *raw)
 {
 	Slice		method = json_get_text(raw, "/method");
 
-	return slice_present(method) && slice_equal(method, SLICE_OF(METHOD));
+	return slice_present(method) && (slice_equal(method, SLICE_OF(METHOD)) || slice_equal(method, SLICE_OF(SPAWN)));
 }
 
 static bool

@@ -5,7 +5,7 @@
  *
  * A CloudEvent in binary mode is turned into one in structured mode, and back.  Notes:
  * kind is "binary" or "webhook", and missing for structured events; request is true for
- * {headers, body}; names are those of headers that are not in lower case; ours is true
+ * {headers, body}; plain for a body that is the payload as it is; names are those of headers that are not in lower case; ours is true
  * for events whose source was written here, and typed for those whose type has become
  * the payload_type.
  *
@@ -327,15 +327,19 @@ http_read_event(const Adapter *self, const Json *event, const Json *notes)
 	return envelope;
 }
 
-/* the body {type, timestamp, data} of a Standard Webhook */
+/* the body {type, timestamp, data} of a Standard Webhook; if it has an ID, any other body that has no type */
 static Json *
 http_read_webhook(const Adapter *self, const Json *body, const Json *id)
 {
-	Json	   *envelope = http_read_type(self, body);
+	bool		plain = id != NULL && json_get(body, "/type") == NULL;
+	Json	   *envelope = plain ? adapter_envelope(MSG_CHAT_MESSAGE) : http_read_type(self, body);
 
 	adapter_note(self, envelope, "/kind", json_of_cstring("webhook"));
-	json_put_text(envelope, "/ts", adapter_find_time(self, body, "/timestamp"));
-	adapter_put_payload(self, envelope, adapter_member(body, "/data"));
+	if (plain)
+		adapter_note(self, envelope, "/plain", json_of_bool(true));
+	else
+		json_put_text(envelope, "/ts", adapter_find_time(self, body, "/timestamp"));
+	adapter_put_payload(self, envelope, plain ? unconstify(Json *, body) : adapter_member(body, "/data"));
 	adapter_note_native(self, envelope, "id", unconstify(Json *, id));
 	return envelope;
 }
@@ -364,7 +368,7 @@ http_inbound(const Adapter *self, const Json *raw, const Json *context)
 		adapter_fault(self, "/headers/webhook-id", "WRONG_TYPE", "it must be a string");
 	if (json_get_kind(raw, "/body", JSON_OBJECT) == NULL)
 		adapter_fault(self, "/body", "WRONG_TYPE", "it must be an object");
-	envelope = http_read_webhook(self, json_get(raw, "/body"), id);
+	envelope = http_read_webhook(adapter_within(self, "/body"), json_get(raw, "/body"), id);
 	adapter_note(self, envelope, "/request", json_of_bool(true));
 	http_note_spelling(self, envelope, http_header_name(raw, SLICE_OF("webhook-id")), SLICE_OF("webhook-id"));
 	return list_make1(envelope);
@@ -413,13 +417,17 @@ http_event_of(const Adapter *self, const Json *envelope)
 static Json *
 http_webhook_of(const Adapter *self, const Json *envelope)
 {
-	Json	   *body = json_new_object();
+	bool		plain = json_is_true(adapter_noted(self, envelope, ""), "/plain") && adapter_type(envelope) == MSG_CHAT_MESSAGE;
+	Json	   *body = plain ? adapter_payload(self, envelope) : json_new_object();
 	Json	   *request = json_new_object();
 	Slice		header = http_spelling(self, envelope, SLICE_OF("webhook-id"));
 
-	json_put_text(body, "/type", http_type_of(self, envelope));
-	json_put(body, "/timestamp", json_get(envelope, "/ts"));
-	json_put(body, "/data", adapter_payload(self, envelope));
+	if (!plain)
+	{
+		json_put_text(body, "/type", http_type_of(self, envelope));
+		json_put(body, "/timestamp", json_get(envelope, "/ts"));
+		json_put(body, "/data", adapter_payload(self, envelope));
+	}
 	if (!json_is_true(adapter_noted(self, envelope, ""), "/request"))
 		return body;
 	json_put(request, "/headers", json_new_object());

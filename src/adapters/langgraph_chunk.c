@@ -155,14 +155,16 @@ langgraph_task_of(const Adapter *self, const Json *envelope)
 	return task;
 }
 
-/* {step, timestamp, type, payload}: around a task */
+/* {step, timestamp, type, payload}: around a task, of which the mode "tasks" may say the same, too */
 List *
 langgraph_read_debug(const Adapter *self, const Json *data, const Json *context)
 {
 	Slice		time = adapter_find_time(self, data, "/timestamp");
 	List	   *envelopes = langgraph_read_task(adapter_within(self, "/payload"), json_get(data, "/payload"), context);
 	Json	   *envelope = llast(envelopes);
+	Json	   *id = adapter_native(self, envelope, "id");
 
+	adapter_note_native(self, envelope, "id", json_of_cstring(psprintf("%.*s/debug", id->text.len, id->text.s)));
 	json_put_text(envelope, "/ts", time);
 	if (slice_present(time))
 		adapter_note(self, envelope, "/timed", json_of_bool(true));

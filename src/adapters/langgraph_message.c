@@ -301,22 +301,33 @@ langgraph_has_messages(const Json *data, bool *are_pieces)
 	{
 		if (!langgraph_is_message(data->items[i]))
 			return false;
-		*are_pieces = *are_pieces || langgraph_is_piece(data->items[i]);
+		/* the server of JavaScript names the class of the whole message, also for its pieces */
+		*are_pieces = *are_pieces || langgraph_is_piece(data->items[i]) ||
+			(is_pair && json_get_kind(langgraph_fields(data->items[i]), "/tool_call_chunks", JSON_ARRAY) != NULL);
 	}
 	return data->n > 0;
 }
 
+/*
+ * A list of several repeats messages that came before, when a run goes on: they are
+ * events of this list then, under IDs that follow from what it says.
+ */
 List *
 langgraph_read_messages(const Adapter *self, Json *data, const Json *context)
 {
 	bool		is_pair = langgraph_is_pair(data);
 	List	   *envelopes = NIL;
+	ListCell   *lc;
 
 	if (data->kind != JSON_ARRAY)
 		return langgraph_read_message(self, data, NULL, context);
 	for (int i = 0; i < data->n - is_pair; i++)
 		envelopes = list_concat(envelopes, langgraph_read_message(adapter_within(self, json_path_index("", i)), data->items[i],
 																   is_pair ? data->items[1] : NULL, context));
+	if (data->n - is_pair > 1)
+		foreach(lc, envelopes)
+			if (!json_is_true(adapter_noted(self, lfirst(lc), ""), "/stub"))
+				json_take(lfirst(lc), psprintf("/meta/%s/native/id", self->name));
 	return envelopes;
 }
 

@@ -334,8 +334,8 @@ map_declines(const Adapter *self, const Json *raw)
 		return "it has no member jsonrpc, nor the members id and from";
 	if (!json_is(to, JSON_TEXT) && !json_is(to, JSON_OBJECT))
 		return "its member to is no address";
-	return json_get(raw, "/payload") != NULL || json_get(raw, "/meta") != NULL ? NULL :
-		"it has neither payload nor meta";
+	return json_get(raw, "/payload") != NULL || json_get(raw, "/meta") != NULL || json_get_kind(raw, "/timestamp", JSON_NUMBER) != NULL ? NULL :
+		"it has neither payload nor meta nor a number as timestamp";
 }
 
 const Adapter map_adapter = {

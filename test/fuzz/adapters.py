@@ -3,7 +3,7 @@
 
     adapters.py [COUNT [DSN]]       20,000 of each adapter; the database of the PG* environment
 
-Takes the samples in test/fixtures/adapters/ apart (values swapped, members
+Takes the samples and recordings in test/fixtures/adapters/ apart (values swapped, members
 dropped, made up and moved, texts that are long or strange, deep nesting,
 carriers and notes that nobody has written or somebody has changed) and hands each to clutch.inbound,
 by itself and under the name of its adapter, and to clutch.ingest.  Half as many
@@ -323,6 +323,15 @@ def fuzz(cursor, rng, adapter, samples, count):
     return faults
 
 
+def recorded(adapter):
+    """what the library of the dialect has said, if there is one"""
+    path = os.path.join(TOP, "recorded", adapter + ".ndjson")
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as lines:
+        return [{"name": r["what"], "raw": r["document"]} for r in map(json.loads, lines) if r["what"] != "a batch"]
+
+
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20000
     seed = int(os.environ.get("CLUTCH_FUZZ_SEED", 11))
@@ -337,7 +346,7 @@ def main():
     for path in files:
         adapter = os.path.basename(path)[:-5]
         with open(path, encoding="utf-8") as text:
-            samples = json.load(text)["samples"]
+            samples = json.load(text)["samples"] + recorded(adapter)
         print("        %s: %d documents" % (adapter, each))
         faults += fuzz(cursor, random.Random("%d %s" % (seed, adapter)), adapter, samples, each)
     print("%d documents of %d adapters in %.0f s, seed %d: %d faults" % (each * len(files), len(files), time.time() - began, seed, faults))
