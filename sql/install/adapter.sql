@@ -20,6 +20,7 @@ COMMENT ON TABLE clutch.adapter IS
 CREATE INDEX adapter_place ON clutch.adapter (place, name);
 
 INSERT INTO clutch.adapter (name, place, builtin) VALUES
+	('peer', 40, true),
 	('a2a', 50, true),
 	('langgraph', 60, true),
 	('autogen', 70, true),

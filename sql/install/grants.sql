@@ -13,7 +13,7 @@ FROM (VALUES
 		'clutch.canonical(jsonb)', 'clutch.signing_bytes(jsonb)', 'clutch.ed25519_verify(bytea,bytea,bytea)', 'clutch.check_signature(jsonb,timestamptz)',
 		'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
 		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
-		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.status_frequencies()', 'clutch.prometheus()', 'clutch.count_events(integer,xid8,xid8)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
+		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.status_frequencies()', 'clutch.call_frequencies()', 'clutch.prometheus()', 'clutch.count_events(integer,xid8,xid8)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
 		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.has_endpoint_secret(text)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
@@ -39,7 +39,7 @@ FROM (VALUES
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)',
 		'clutch.read_from(text,jsonb,integer)', 'clutch.position()', 'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()',
 		'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)']),
-	('gateway', ARRAY['clutch.outbox_claim(integer,interval)', 'clutch.outbox_done(text,integer,integer,text,jsonb,boolean,interval)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.now()', 'clutch.version()'])) AS g(grantee, functions)
+	('gateway', ARRAY['clutch.outbox_claim(integer,interval)', 'clutch.outbox_done(text,integer,integer,text,jsonb,boolean,interval)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.now()', 'clutch.version()'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function)
 UNION ALL
 -- Rights are given by the owner alone, as everywhere in PostgreSQL.
@@ -47,7 +47,7 @@ SELECT 'operator', p.oid::regprocedure
 FROM pg_catalog.pg_proc p
 WHERE p.pronamespace = 'clutch'::regnamespace AND p.prorettype <> 'trigger'::regtype
   AND p.prorettype <> 'internal'::regtype AND p.proname NOT LIKE 'grant\_%'
-  AND p.proname NOT IN ('revoke_agent', 'revoke_reader', 'revoke_operator', 'revoke_gateway', 'revoke_rights', 'filter_rows')
+  AND p.proname NOT IN ('revoke_agent', 'revoke_reader', 'revoke_operator', 'revoke_gateway', 'revoke_privilege', 'revoke_rights', 'filter_rows')
   -- what a gateway is handed is made of secrets
   AND p.proname NOT IN ('outbox_claim', 'outbox_done');
 COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent, grant_reader, grant_operator and grant_gateway grant (grantee agent, scoped_reader, reader, operator or gateway)';
@@ -78,7 +78,7 @@ LEFT JOIN LATERAL (
 		(11, 'retention', '{prune,redact,export,import}'),
 		(12, 'artifacts', '{put_artifact,get_artifact,begin_artifact,append_artifact,finish_artifact}'),
 		(13, 'adapters', '{ingest,inbound,outbound,reply,can_handle,prompt,from_model,model_message,import_registry,export_registry,import_card,export_card,card_of,card_as}'),
-		(14, 'outbox', '{post,outbox_claim,outbox_done,outbox_retry,outbox_drop,set_endpoint_secret,webhook_signature}'),
+		(14, 'outbox', '{post,outbox_claim,outbox_done,outbox_retry,outbox_drop,set_endpoint_secret,endpoints_of,webhook_signature}'),
 		(15, 'proofs', '{seal,prove,consistency,verify_log,add_checkpoint_signature}'),
 		(16, 'signatures', '{canonical,signing_bytes,add_key,revoke_key,check_signature,ed25519_verify}'),
 		(17, 'roles', '{grant_agent,revoke_agent,grant_reader,revoke_reader,grant_operator,revoke_operator,grant_gateway,revoke_gateway,set_quota}')
@@ -86,7 +86,7 @@ LEFT JOIN LATERAL (
 	WHERE f.name = p.proname) t ON true
 WHERE p.pronamespace = 'clutch'::regnamespace
   AND p.prorettype <> ALL ('{trigger,internal}'::regtype[])
-  AND p.proname <> ALL ('{agent_card_schema,breaker,card_changes,card_members,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_tables,grantees_of,has_endpoint_secret,multiagent_rules,my_agents,my_runs,place_card,quota_use,reads_all,registry_agents,registry_cards,registry_rules,require_role,revoke_rights,seen_runs,sees,slots_held,status_frequencies}')
+  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,multiagent_rules,my_agents,my_runs,place_card,quota_use,reads_all,registry_agents,registry_cards,registry_rules,require_role,revoke_privilege,revoke_rights,seen_runs,sees,slots_held,status_frequencies}')
   AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
 ORDER BY t.n, t.place, p.proname, p.pronargs;
 COMMENT ON VIEW clutch.functions IS
@@ -359,17 +359,47 @@ $$;
 COMMENT ON FUNCTION clutch.grant_reader(text, text[]) IS
 	'lets a role read the log, the views and the state, or only the runs of some scopes, but change nothing';
 
-CREATE OR REPLACE FUNCTION clutch.revoke_reader(role_name text) RETURNS boolean
+-- A privilege that a role has or has not.
+CREATE OR REPLACE FUNCTION clutch.grant_privilege(role_name text, privilege text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r regrole := clutch.require_role(role_name);
+BEGIN
+	PERFORM clutch.grant_functions(role_name::name, privilege), clutch.grant_tables(role_name::name, privilege);
+	INSERT INTO clutch.privilege VALUES (r, privilege, NULL) ON CONFLICT DO NOTHING;
+END
+$$;
+COMMENT ON FUNCTION clutch.grant_privilege(text, text) IS
+	'grants what operators or gateways are granted, and remembers it';
+
+CREATE OR REPLACE FUNCTION clutch.revoke_privilege(role_name text, privilege text) RETURNS boolean
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 BEGIN
 	DELETE FROM clutch.privilege p
-	WHERE p.grantee = to_regrole(quote_ident(role_name)) AND p.privilege = 'reader';
+	WHERE p.grantee = to_regrole(quote_ident(role_name)) AND p.privilege = revoke_privilege.privilege;
 	IF NOT FOUND THEN
 		RETURN false;
 	END IF;
-	PERFORM clutch.revoke_rights(role_name::name, 'reader'), clutch.revoke_rights(role_name::name, 'scoped_reader');
+	PERFORM clutch.revoke_rights(role_name::name, privilege);
+	RETURN true;
+END
+$$;
+COMMENT ON FUNCTION clutch.revoke_privilege(text, text) IS
+	'takes back what readers, operators or gateways were granted; returns false if the role was none';
+
+CREATE OR REPLACE FUNCTION clutch.revoke_reader(role_name text) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	IF NOT clutch.revoke_privilege(role_name, 'reader') THEN
+		RETURN false;
+	END IF;
+	PERFORM clutch.revoke_rights(role_name::name, 'scoped_reader');
 	RETURN true;
 END
 $$;
@@ -377,64 +407,30 @@ COMMENT ON FUNCTION clutch.revoke_reader(text) IS
 	'takes back what grant_reader gave; returns false if the role was not a reader';
 
 CREATE OR REPLACE FUNCTION clutch.grant_operator(role_name text) RETURNS void
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	LANGUAGE sql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
-	AS $$
-DECLARE
-	r regrole := clutch.require_role(role_name);
-BEGIN
-	PERFORM clutch.grant_functions(role_name::name, 'operator'), clutch.grant_tables(role_name::name, 'operator');
-	INSERT INTO clutch.privilege VALUES (r, 'operator', NULL) ON CONFLICT DO NOTHING;
-END
-$$;
+	AS $$ SELECT clutch.grant_privilege($1, 'operator') $$;
 COMMENT ON FUNCTION clutch.grant_operator(text) IS
 	'lets a role operate clutch without being a superuser: it reads everything, speaks for every agent, ticks, prunes, redacts, pauses and sets policies';
 
 CREATE OR REPLACE FUNCTION clutch.revoke_operator(role_name text) RETURNS boolean
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	LANGUAGE sql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
-	AS $$
-BEGIN
-	DELETE FROM clutch.privilege p
-	WHERE p.grantee = to_regrole(quote_ident(role_name)) AND p.privilege = 'operator';
-	IF NOT FOUND THEN
-		RETURN false;
-	END IF;
-	PERFORM clutch.revoke_rights(role_name::name, 'operator');
-	RETURN true;
-END
-$$;
+	AS $$ SELECT clutch.revoke_privilege($1, 'operator') $$;
 COMMENT ON FUNCTION clutch.revoke_operator(text) IS
 	'takes back what grant_operator gave; returns false if the role was not an operator';
 
 CREATE OR REPLACE FUNCTION clutch.grant_gateway(role_name text) RETURNS void
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	LANGUAGE sql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
-	AS $$
-DECLARE
-	r regrole := clutch.require_role(role_name);
-BEGIN
-	PERFORM clutch.grant_functions(role_name::name, 'gateway');
-	INSERT INTO clutch.privilege VALUES (r, 'gateway', NULL) ON CONFLICT DO NOTHING;
-END
-$$;
+	AS $$ SELECT clutch.grant_privilege($1, 'gateway') $$;
 COMMENT ON FUNCTION clutch.grant_gateway(text) IS
 	'lets a role send what is in the outbox: it claims calls with their secrets, and hands in the answers';
 
 CREATE OR REPLACE FUNCTION clutch.revoke_gateway(role_name text) RETURNS boolean
-	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	LANGUAGE sql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
-	AS $$
-BEGIN
-	DELETE FROM clutch.privilege p
-	WHERE p.grantee = to_regrole(quote_ident(role_name)) AND p.privilege = 'gateway';
-	IF NOT FOUND THEN
-		RETURN false;
-	END IF;
-	PERFORM clutch.revoke_rights(role_name::name, 'gateway');
-	RETURN true;
-END
-$$;
+	AS $$ SELECT clutch.revoke_privilege($1, 'gateway') $$;
 COMMENT ON FUNCTION clutch.revoke_gateway(text) IS
 	'takes back what grant_gateway gave; returns false if the role was not a gateway';
 

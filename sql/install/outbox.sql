@@ -61,7 +61,7 @@ CREATE TABLE clutch.outbox (
 	lease_until		timestamptz,
 	created_at		timestamptz NOT NULL,
 	finished_at		timestamptz,
-	remove_at		timestamptz,			-- NULL: stays
+	remove_at		timestamptz,			-- NULL: is to be sent; infinity: stays
 	status			integer,				-- of HTTP, at the last attempt
 	failure			text,					-- of the last attempt
 	CONSTRAINT outbox_pkey PRIMARY KEY (no)
@@ -111,6 +111,35 @@ CREATE FUNCTION clutch.has_endpoint_secret(name text) RETURNS boolean
 	END;
 COMMENT ON FUNCTION clutch.has_endpoint_secret(text) IS 'whether there is a secret of this name';
 
+-- Whoever speaks for an agent writes its card, so nothing is called because it stands there.
+CREATE FUNCTION clutch.endpoints_of(agent_id text) RETURNS TABLE (name text, url text, adapter text, serves text)
+	LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	card jsonb := (SELECT r.card FROM clutch.agent_registry r WHERE r.agent_id = endpoints_of.agent_id);
+BEGIN
+	IF card IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'KL005',
+			MESSAGE = format('agent "%s" is not registered', coalesce(agent_id, 'null')),
+			DETAIL = '[{"argument": "agent_id", "code": "AGENT_NOT_FOUND"}]',
+			HINT = 'SELECT agent_id FROM clutch.agents lists those that are.';
+	END IF;
+	RETURN QUERY
+		SELECT coalesce(nullif(left(regexp_replace(regexp_replace(lower(substr(endpoints_of.agent_id, 7)), '[^a-z0-9_]+', '-', 'g'), '^[^a-z]+|-+$', '', 'g'), 63), ''), 'agent'),
+			   a.url, d.adapter, endpoints_of.agent_id
+		FROM (SELECT e.key, e.value ->> 'url'
+			  FROM jsonb_each(CASE WHEN jsonb_typeof(card -> 'endpoints') = 'object' THEN card -> 'endpoints' ELSE '{}' END) AS e
+			  UNION ALL
+			  SELECT card #>> '{meta,agent_json,invocation,type}', card #>> '{meta,agent_json,invocation,url}') AS a(kind, url)
+		JOIN (VALUES ('clutch', 'peer'), ('a2a', 'a2a'), ('mcp', 'mcp'), ('http', 'http')) AS d(kind, adapter) ON d.kind = a.kind
+		WHERE a.url ~ '^https?://[^][:space:]/?#@]+([/?][^[:space:]#]*)?$'
+		ORDER BY d.adapter, a.url;
+END
+$$;
+COMMENT ON FUNCTION clutch.endpoints_of(text) IS
+	'the endpoints that the card of an agent names, as an operator would insert them; makes none';
+
 CREATE FUNCTION clutch.post(endpoint text, envelope jsonb) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_post' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.post(text, jsonb) IS
@@ -146,16 +175,44 @@ CREATE FUNCTION clutch.webhook_signature(secret text, id text, at timestamptz, b
 COMMENT ON FUNCTION clutch.webhook_signature(text, text, timestamptz, text) IS
 	'the header webhook-signature of Standard Webhooks for a message, by one or several secrets whsec_...';
 
+-- Of a table with row-level security, pg_stats shows its statistics to the owner alone.
+CREATE FUNCTION clutch.call_frequencies(OUT state text, OUT calls double precision) RETURNS SETOF record
+	LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 4
+	SET search_path = pg_catalog, pg_temp
+	BEGIN ATOMIC
+		SELECT m.state, pg_catalog.round((m.frequency * c.reltuples)::numeric)::double precision
+		FROM pg_catalog.pg_class c
+		JOIN pg_catalog.pg_stats s ON s.schemaname = 'clutch' AND s.tablename = 'outbox' AND s.attname = 'state'
+		CROSS JOIN LATERAL ROWS FROM (
+			unnest(s.most_common_vals::text::text[]), unnest(s.most_common_freqs)) AS m(state, frequency)
+		WHERE c.oid = 'clutch.outbox'::regclass AND c.reltuples > 0;
+	END;
+COMMENT ON FUNCTION clutch.call_frequencies() IS
+	'how many calls of the outbox have each state, as the statistics of the table estimate it';
+
+-- What is to be sent, and what was given up and so stays, is counted by an index, up to 10,001.  Of what is
+-- over, a small table is counted, and a large one estimated.
 CREATE VIEW clutch.outbox_metrics WITH (security_invoker = true) AS
-	SELECT 'clutch_outbox_calls'::text AS name, pg_catalog.jsonb_build_object('state', s.state) AS labels, count(o.no)::double precision AS value
-	FROM (VALUES ('pending'), ('sent'), ('dead'), ('void')) AS s(state)
-	LEFT JOIN clutch.outbox o ON o.state = s.state
+	SELECT 'clutch_outbox_calls'::text AS name, '{"state": "pending"}'::jsonb AS labels, count(*)::double precision AS value
+	FROM (SELECT FROM clutch.outbox o WHERE o.due_at IS NOT NULL LIMIT 10001) AS p
+UNION ALL
+	SELECT 'clutch_outbox_calls', '{"state": "dead"}', count(*)
+	FROM (SELECT FROM clutch.outbox o WHERE o.remove_at = 'infinity' LIMIT 10001) AS d
+UNION ALL
+	SELECT 'clutch_outbox_calls', pg_catalog.jsonb_build_object('state', s.state), coalesce(max(n.calls), 0)
+	FROM (VALUES ('sent'), ('void')) AS s(state)
+	LEFT JOIN (
+			SELECT o.state, count(*)::double precision AS calls FROM clutch.outbox o
+			WHERE (SELECT pg_catalog.pg_relation_size('clutch.outbox') <= 16 * 1024 * 1024) GROUP BY o.state
+		UNION ALL
+			SELECT f.state, f.calls FROM clutch.call_frequencies() f
+			WHERE (SELECT pg_catalog.pg_relation_size('clutch.outbox') > 16 * 1024 * 1024)) AS n ON n.state = s.state
 	GROUP BY s.state
 UNION ALL
-	SELECT 'clutch_outbox_overdue_seconds', '{}',
-		   greatest(coalesce(extract(epoch FROM clutch.now() - min(o.due_at)), 0), 0)
-	FROM clutch.outbox o LEFT JOIN clutch.endpoint e ON e.name = o.endpoint
-	WHERE o.due_at IS NOT NULL AND e.paused IS NOT TRUE;
+	SELECT 'clutch_outbox_overdue_seconds', '{}', greatest(coalesce(extract(epoch FROM clutch.now() - (
+		SELECT o.due_at FROM clutch.outbox o
+		WHERE o.due_at IS NOT NULL AND NOT EXISTS (SELECT FROM clutch.endpoint e WHERE e.name = o.endpoint AND e.paused)
+		ORDER BY o.due_at, o.no LIMIT 1)), 0), 0);
 COMMENT ON VIEW clutch.outbox_metrics IS 'the part of clutch.metrics() that is about the outbox';
 
 CREATE OR REPLACE VIEW clutch.more_metrics WITH (security_invoker = true) AS
@@ -168,10 +225,13 @@ COMMENT ON VIEW clutch.more_metrics IS 'the part of clutch.metrics() that is abo
 
 CREATE OR REPLACE VIEW clutch.more_checks WITH (security_invoker = true) AS
 SELECT 'OUTBOX_OVERDUE'::text AS code,
-	   pg_catalog.format('%s calls are due, the first since %s, and no gateway has claimed them', count(*), min(o.due_at)) AS detail,
+	   pg_catalog.format('%s calls are due, the first since %s, and no gateway has claimed them',
+						 CASE WHEN count(*) > 10000 THEN 'more than 10000' ELSE count(*)::text END, min(d.due_at)) AS detail,
 	   'Let a role with clutch.grant_gateway call clutch.outbox_claim and send them, or pause the endpoint.'::text AS hint
-FROM clutch.outbox o LEFT JOIN clutch.endpoint e ON e.name = o.endpoint
-WHERE o.due_at < clutch.now() - interval '5 minutes' AND e.paused IS NOT TRUE
+FROM (SELECT o.due_at FROM clutch.outbox o
+	  WHERE o.due_at < clutch.now() - interval '5 minutes'
+		AND NOT EXISTS (SELECT FROM clutch.endpoint e WHERE e.name = o.endpoint AND e.paused)
+	  ORDER BY o.due_at, o.no LIMIT 10001) AS d
 HAVING count(*) > 0
 UNION ALL
 SELECT 'ENDPOINT_BROKEN', pg_catalog.format('endpoint %s names the %s %L, which does not exist', e.name, w.what, w.name) COLLATE "default",

@@ -45,8 +45,9 @@ CREATE TRIGGER rules_changed
 ALTER TABLE clutch.routing_rule ENABLE ALWAYS TRIGGER check_rule, ENABLE ALWAYS TRIGGER rules_changed;
 
 -- ------------------------------------------------------------- sets of rules
--- Spec 001: its table of intents as preferences for models, its rule of confidence, and
--- its next_actions where the workflow of the run says so.
+-- Spec 001: its table of intents as preferences for models, where an intent that is not in it
+-- counts as reflect, its rule of confidence, and its next_actions where the workflow of the
+-- run says so.
 CREATE FUNCTION clutch.multiagent_rules() RETURNS SETOF clutch.routing_rule
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
@@ -60,6 +61,10 @@ FROM (VALUES
 	('claude', ARRAY['decompose', 'summarize', 'analyze']),
 	('gemini', ARRAY['execute', 'tool.call', 'retrieve'])) AS t(family, intents)
 UNION ALL
+SELECT 'multiagent-1.0 unknown intent', 500, 'task.request', NULL, NULL,
+	   'exists($.meta.multiagent.intent ? (!(@ == "plan" || @ == "reflect" || @ == "finalize" || @ == "decompose" || @ == "summarize" || @ == "analyze" || @ == "execute" || @ == "tool.call" || @ == "retrieve")))',
+	   NULL, ARRAY['model:gpt'], NULL, NULL, NULL, NULL, NULL, 'multiagent-1.0'
+UNION ALL
 SELECT 'multiagent-1.0 other model', 500, 'task.request', NULL, NULL, '$.payload.intent == "reflect"',
 	   NULL, NULL, NULL, NULL, '$.payload.about.model', NULL, NULL, 'multiagent-1.0'
 UNION ALL
@@ -69,12 +74,12 @@ SELECT 'multiagent-1.0 confidence of ' || t.type, 500, t.type, NULL, NULL, '$.me
 					 "about": {"id": "$.id", "agent": "$.from.agent_id", "model": "$.meta.multiagent.agent.model", "confidence": "$.meta.multiagent.confidence"}},
 		 "meta": {"multiagent": {"intent": "reflect", "parents": ["$.meta.multiagent.parents[*]", "$.meta.multiagent.native.reply_to",
 					 "$.meta.multiagent.native.id", "$ ? (!exists(@.meta.multiagent.native.id)).id"]}}}', 'multiagent-1.0'
-FROM unnest('{task.request,task.progress,task.result,chat.message}'::text[]) AS t(type)
+FROM unnest('{task.request,task.progress,task.result,tool.result,chat.message}'::text[]) AS t(type)
 UNION ALL
 SELECT 'multiagent-1.0 next actions of ' || t.type, 500, t.type, NULL, NULL, 'exists($.payload.outputs.next_actions[*])',
 	   NULL, NULL, NULL, NULL, NULL, NULL,
 	   '{"each": "$.payload.outputs.next_actions[*] ? (@.type() == \"object\")", "opt_in": true, "payload": "$.item", "meta": {"multiagent": {"intent": "$.item.intent"}}}', 'multiagent-1.0'
-FROM unnest('{task.progress,task.result}'::text[]) AS t(type)
+FROM unnest('{task.progress,task.result,tool.result}'::text[]) AS t(type)
 $$;
 COMMENT ON FUNCTION clutch.multiagent_rules() IS
 	'the rules that install_rules puts for protocol multiagent-1.0';
@@ -82,9 +87,10 @@ COMMENT ON FUNCTION clutch.multiagent_rules() IS
 -- Spec 002: the signals, triggers, switch commands, default agent and multi-agent
 -- triggers of the registries that were imported.  None of them touches a request that
 -- says itself what it requires.
+-- The planner takes a registry for much larger than it is: no JIT compilation for that.
 CREATE FUNCTION clutch.registry_rules() RETURNS SETOF clutch.routing_rule
 	LANGUAGE sql STABLE PARALLEL SAFE
-	SET search_path = pg_catalog, pg_temp
+	SET search_path = pg_catalog, pg_temp SET jit = off
 	AS $$
 WITH agent AS (
 	SELECT d.name AS registry, d.document, r.agent_id, r.name,

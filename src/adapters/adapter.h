@@ -71,6 +71,9 @@ struct Adapter
 	const char *inbound_function;	/* NULL: it is built in */
 	const char *outbound_function;
 
+	/* A document is an envelope: of one that is taken as it is, nothing is noted. */
+	bool		is_ours;
+
 	const char *base;			/* where the document stands in what came in: "", or "/2" in a batch */
 
 	/* The caller has named the adapter, so a document that several dialects have in common belongs to this one. */

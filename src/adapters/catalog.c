@@ -20,6 +20,7 @@
 #include "adapters/map.h"
 #include "adapters/multiagent.h"
 #include "adapters/mcp.h"
+#include "adapters/peer.h"
 #include "base/rows.h"
 
 /* Those that are built in.  Each has a row in sql/install/adapter.sql, too. */
@@ -34,6 +35,7 @@ static const Adapter *const catalog_built_in[] = {
 	&map_adapter,
 	&multiagent_adapter,
 	&mcp_adapter,
+	&peer_adapter,
 	NULL
 };
 

@@ -227,6 +227,8 @@ translation_require_valid(const Translation *t, const Json *envelope)
 	Envelope	read;
 
 	envelope_read(json_write(envelope), &read, list);
+	if (list->n > 0 && t->adapter->is_ours)
+		adapter_fault(t->adapter, list->items[0].path, list->items[0].code, "%s", list->items[0].message);
 	if (list->n > 0)
 		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document), list->items[0].code,
 					  "it leads to an envelope that is not valid at \"%s\"", list->items[0].path);
@@ -304,7 +306,8 @@ translation_inbound(const Adapter *adapter, Json *raw, const Json *context, cons
 	const char *carrier = translation_carrier_path(adapter, raw);
 	bool		may_be_carried = carrier != NULL && json_get(raw, carrier) != NULL;
 	Json	   *document = may_be_carried ? json_copy(raw) : raw;
-	Json	   *changes = may_be_carried ? translation_take_carrier(adapter, carrier, raw) : NULL;
+	Json	   *changes = may_be_carried ? translation_take_carrier(adapter, carrier, raw) :
+		adapter->is_ours ? json_new_array() : NULL;
 	Translation t = {.adapter = adapter, .document = document, .context = context, .world = world, .dropped = dropped};
 	List	   *envelopes = NIL;
 	ListCell   *lc;

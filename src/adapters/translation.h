@@ -49,6 +49,9 @@ typedef struct TranslationWorld
 	/* and may the caller see it? */
 	bool		(*may_see) (Slice id, Slice run_id);
 
+	/* who has requested a task that the caller may see; absent: there is none */
+	Slice		(*find_requester) (Slice task_id);
+
 	/* the run and the thread of a task that the caller may see; false: there is none */
 	bool		(*find_task) (Slice task_id, Slice *run_id, Slice *thread_id);
 } TranslationWorld;

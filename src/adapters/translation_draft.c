@@ -303,6 +303,18 @@ translation_add_recipient(Json *recipients, Slice agent_id)
 	json_add(recipients, recipient);
 }
 
+/* A report is for whoever has requested the task. */
+static Slice
+translation_default_recipient(const Translation *t, const Json *envelope)
+{
+	MessageType type = adapter_type(envelope);
+	Slice		requester = SLICE_NONE;
+
+	if (type == MSG_TASK_PROGRESS || type == MSG_TASK_RESULT || type == MSG_TASK_ERROR)
+		requester = t->world->find_requester(json_get_text(envelope, "/task_id"));
+	return slice_present(requester) ? requester : slice_of_cstring(clutch_orchestrator);
+}
+
 static void
 translation_complete_recipients(const Translation *t, Json *envelope)
 {
@@ -312,7 +324,7 @@ translation_complete_recipients(const Translation *t, Json *envelope)
 	if (adapter_member(envelope, "/to") != NULL)
 		return;
 	if (to == NULL)
-		translation_add_recipient(recipients, slice_of_cstring(clutch_orchestrator));
+		translation_add_recipient(recipients, translation_default_recipient(t, envelope));
 	else if (to->kind == JSON_TEXT)
 		translation_add_recipient(recipients, to->text);
 	else

@@ -150,6 +150,14 @@ adapter_find_task(Slice task_id, Slice *run_id, Slice *thread_id)
 	return true;
 }
 
+static Slice
+adapter_find_requester(Slice task_id)
+{
+	Task	   *task = task_look(task_id, ROWS_LATEST);
+
+	return task != NULL && visible_task(task) ? task->from_agent : SLICE_NONE;
+}
+
 /*
  * Those who act in one realm derive the same IDs from the same document: all who speak
  * for the agent that the context names, or all operators, or the members of one role.
@@ -179,6 +187,7 @@ adapter_world(const Json *context)
 		.default_agent = adapter_default_agent,
 		.was_sent = adapter_was_sent,
 		.may_see = adapter_may_see,
+		.find_requester = adapter_find_requester,
 		.find_task = adapter_find_task
 	};
 

@@ -20,6 +20,7 @@
 #include "trust/traffic.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
+#include "wake/notify.h"
 
 PG_FUNCTION_INFO_V1(clutch_post);
 PG_FUNCTION_INFO_V1(clutch_outbox_retry);
@@ -136,5 +137,7 @@ clutch_endpoints_changed(PG_FUNCTION_ARGS)
 				 errmsg("function \"%s\" was not called by trigger manager", "endpoints_changed")));
 	endpoint_announce();
 	callee_call_ready();
+	/* one that was paused may go on */
+	notify_outbox();
 	PG_RETURN_POINTER(NULL);
 }

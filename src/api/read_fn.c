@@ -325,8 +325,8 @@ argument_channel(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("kind", "WRONG_VALUE"),
 				 errmsg("invalid kind of channel \"%.*s\"", kind.len, kind.s),
-				 errhint("The kinds are all, agent, thread, run and task.")));
-	if (audience != AUDIENCE_ALL && (!slice_present(id) || id.len == 0))
+				 errhint("The kinds are all, outbox, agent, thread, run and task.")));
+	if (!audience_is_one(audience) && (!slice_present(id) || id.len == 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("id", "REQUIRED"),

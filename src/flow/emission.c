@@ -77,9 +77,13 @@ emission_requester(Task *task)
 	return rule == NULL ? SLICE_NONE : document_get_text(rule, "name");
 }
 
-/* Has the rule requested the task of the event, or one above it? */
+/*
+ * Would the rule feed itself?  It would if it has requested the task of the event, or one
+ * above it.  Where the workflow lets agents add tasks, these may propose more of them, as
+ * deep as rules may go.
+ */
 static bool
-emission_is_own(const Emission *emission)
+emission_feeds_itself(const Emission *emission, bool opt_in)
 {
 	Task	   *task = emission->task;
 	int			looks = 0;
@@ -90,7 +94,7 @@ emission_is_own(const Emission *emission)
 		Slice		requester = emission_requester(task);
 
 		ruled += slice_present(requester);
-		if (slice_equal(requester, emission->rule) || ruled > MOST_RULED || ++looks > MOST_ANCESTORS)
+		if ((!opt_in && slice_equal(requester, emission->rule)) || ruled > MOST_RULED || ++looks > MOST_ANCESTORS)
 			return true;
 		task = slice_present(task->parent_task_id) ?
 			task_look(task->parent_task_id, ROWS_LATEST) : NULL;
@@ -116,7 +120,7 @@ emission_is_wanted(const Emission *emission)
 	bool		opt_in = false;
 
 	(void) document_get_bool(&emission->emit->root, "opt_in", &opt_in);
-	return !emission_is_own(emission) &&
+	return !emission_feeds_itself(emission, opt_in) &&
 		(!opt_in || emission_has_opted_in(emission->envelope.run_id));
 }
 

@@ -8,7 +8,8 @@
  * consequence, and its identifiers are derived from the rule and the event, so it is
  * there once.  It has the policy of the request of the event's task.  In
  * meta.rule, {"name", "event"}, it says where it comes from: a rule adds nothing to
- * the tasks that it has requested itself, nor to those below them.
+ * the tasks that it has requested itself, nor to those below them, unless the workflow
+ * of the run opts into it.
  *
  *-------------------------------------------------------------------------
  */

@@ -15,6 +15,7 @@
 #include "protocol/identifier.h"
 #include "settings.h"
 #include "utils/timestamp.h"
+#include "wake/notify.h"
 
 /* columns of clutch.outbox */
 enum
@@ -160,6 +161,7 @@ call_put(Call *call)
 	call->due_at = now;
 	call_fill_row(call, values, nulls);
 	call->tid = rows_insert(TABLE_OUTBOX, values, nulls);
+	notify_outbox();
 }
 
 static void
@@ -264,7 +266,7 @@ call_end(Call *call, CallState state, int status, const char *failure)
 	call->due_at = 0;
 	call->finished_at = clock_now();
 	/* a dead letter stays until an operator has read it */
-	call->remove_at = state == CALL_DEAD ? 0 :
+	call->remove_at = state == CALL_DEAD ? DT_NOEND :
 		call->finished_at + clutch_outbox_keep * USECS_PER_SEC;
 	call_save(call);
 }
@@ -303,6 +305,7 @@ call_revive(Call *call)
 	call->finished_at = 0;
 	call->remove_at = 0;
 	call_save(call);
+	notify_outbox();
 }
 
 void

@@ -14,6 +14,9 @@
  *					it again
  *		void		nobody wants the answer any more; removed as if it were sent
  *
+ * Gateways that listen are woken when a call is due that was not (wake/notify.h), but not
+ * when the pause after a failure is over: they look by themselves from time to time.
+ *
  * attempt counts how often it was claimed, and is the fencing token of a gateway.
  *
  *-------------------------------------------------------------------------

@@ -18,7 +18,7 @@
 #include "utils/timestamp.h"
 #include "wake/notify.h"
 
-static const char *const audience_names[] = {"all", "agent", "thread", "run", "task"};
+static const char *const audience_names[] = {"all", "agent", "thread", "run", "task", "outbox"};
 
 /*
  * A channel that this transaction notifies.  It is remembered so that a batch of
@@ -26,7 +26,7 @@ static const char *const audience_names[] = {"all", "agent", "thread", "run", "t
  */
 typedef struct WokenChannel
 {
-	uint64		key;			/* 0 for AUDIENCE_ALL */
+	uint64		key;			/* the audience itself if it has one channel */
 	Audience	audience;
 	int			level;			/* of the savepoint in which it was noted */
 	bool		by_worker;		/* the worker notifies it after the transaction */
@@ -78,6 +78,8 @@ notify_channel_name_of(Audience audience, uint64 key)
 {
 	if (audience == AUDIENCE_ALL)
 		return pstrdup("clutch");
+	if (audience == AUDIENCE_OUTBOX)
+		return pstrdup("clutch_outbox");
 	return psprintf("clutch_%s_%016llx", audience_names[audience], (unsigned long long) key);
 }
 
@@ -163,7 +165,7 @@ notify_note_channel(Audience audience, uint64 key)
 	transaction_watch(&watch);
 	woken = memo_table(woken, "clutch woken channels", sizeof(WokenChannel), INT_MAX);
 	/* the limit does not count the channel of all */
-	if (audience != AUDIENCE_ALL && hash_get_num_entries(woken) > clutch_notify_channels)
+	if (!audience_is_one(audience) && hash_get_num_entries(woken) > clutch_notify_channels)
 		return;
 	entry = hash_search(woken, &key, HASH_ENTER, &found);
 	if (found)
@@ -189,9 +191,17 @@ audience_parse(Slice name, Audience *audience)
 	return false;
 }
 
+bool
+audience_is_one(Audience audience)
+{
+	return audience == AUDIENCE_ALL || audience == AUDIENCE_OUTBOX;
+}
+
 static uint64
 notify_channel_key(Audience audience, Slice id)
 {
+	if (audience_is_one(audience))
+		return audience;
 	return slice_hash(id) * UINT64CONST(0x9E3779B97F4A7C15) + audience;
 }
 
@@ -204,7 +214,7 @@ notify_channel(Audience audience, Slice id)
 static void
 notify_wake_channel(Audience audience, Slice id)
 {
-	notify_note_channel(audience, audience == AUDIENCE_ALL ? 0 : notify_channel_key(audience, id));
+	notify_note_channel(audience, notify_channel_key(audience, id));
 }
 
 /* A message to a group reaches all of its members. */
@@ -255,6 +265,13 @@ notify_agent(Slice agent_id)
 {
 	if (clutch_notify != NOTIFY_OFF)
 		notify_wake_channel(AUDIENCE_AGENT, agent_id);
+}
+
+void
+notify_outbox(void)
+{
+	if (clutch_notify != NOTIFY_OFF)
+		notify_wake_channel(AUDIENCE_OUTBOX, SLICE_NONE);
 }
 
 void

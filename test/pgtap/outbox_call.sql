@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(87);
+SELECT plan(91);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -191,6 +191,24 @@ SELECT is((SELECT string_agg(state, ',' ORDER BY no) FROM clutch.outbox), 'sent,
 SELECT fixture.at(86402);
 SELECT clutch.tick();
 SELECT is((SELECT string_agg(state, ',' ORDER BY no) FROM clutch.outbox), 'dead,dead', 'after a day, what was sent');
+
+-- --------------------------------------------------- metrics of a large outbox
+INSERT INTO clutch.outbox (no, id, endpoint, state, kind, attempt, created_at, finished_at, remove_at, failure)
+SELECT 1000000 + n, 'large' || n, 'shop', CASE WHEN n % 4 = 0 THEN 'void' ELSE 'sent' END, 'event', 1, clutch.now(), clutch.now(), clutch.now() + interval '1 day', repeat('x', 100) FROM generate_series(1, 120000) n;
+ANALYZE clutch.outbox;
+CREATE FUNCTION pg_temp.blocks_read() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) SELECT * FROM clutch.outbox_metrics' INTO plan;
+	RETURN (plan #>> '{0,Plan,Shared Hit Blocks}')::bigint + (plan #>> '{0,Plan,Shared Read Blocks}')::bigint;
+END $$;
+SELECT ok(pg_relation_size('clutch.outbox') > 16 * 1024 * 1024, 'a large outbox');
+SELECT pg_temp.blocks_read() \g /dev/null
+SELECT cmp_ok(pg_temp.blocks_read(), '<', pg_relation_size('clutch.outbox') / 8192 / 4, 'is not read for its metrics');
+SELECT is((SELECT string_agg(concat_ws(' ', labels ->> 'state', round(value::numeric, -4)), ', ' ORDER BY labels ->> 'state') FROM clutch.outbox_metrics WHERE labels ->> 'state' IN ('sent', 'void')), 'sent 90000, void 30000', 'what is over is estimated');
+SELECT is((SELECT string_agg(concat_ws(' ', labels ->> 'state', value), ', ' ORDER BY labels ->> 'state') FROM clutch.outbox_metrics WHERE labels ->> 'state' IN ('pending', 'dead')), 'dead 2, pending 0', 'what is not, or was given up, is counted');
+TRUNCATE clutch.outbox;
 
 SELECT is(clutch.revoke_gateway('clutch_test_gateway'), true, 'the grant is taken back');
 SELECT is(clutch.revoke_gateway('clutch_test_gateway'), false, 'once');

@@ -1,6 +1,6 @@
 -- What rules request beside an event, and the sets of rules that come with the extension.
 \ir ../fixtures/tap.sql
-SELECT plan(43);
+SELECT plan(46);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
@@ -60,9 +60,9 @@ SELECT is(pg_temp.children('task:few'), 'none', 'without the word that asks for 
 -- --- multiagent-1.0
 TRUNCATE clutch.routing_rule;
 INSERT INTO clutch.routing_rule (name, words, priority) VALUES ('mine', '{x}', 1);
-SELECT is(clutch.install_rules('multiagent-1.0'), 10, 'a set of rules is installed');
-SELECT is(clutch.install_rules('multiagent-1.0'), 10, 'and once more');
-SELECT is((SELECT count(*)::int FROM clutch.routing_rule), 11, 'which changes nothing');
+SELECT is(clutch.install_rules('multiagent-1.0'), 13, 'a set of rules is installed');
+SELECT is(clutch.install_rules('multiagent-1.0'), 13, 'and once more');
+SELECT is((SELECT count(*)::int FROM clutch.routing_rule), 14, 'which changes nothing');
 SELECT throws_ok($$SELECT clutch.install_rules('multiagent-9')$$, '22023', 'invalid set of rules "multiagent-9"', 'there are not many of them');
 SELECT fixture.agent('gpt5.plan', 9, more => '{"model": "gpt-5"}'), fixture.agent('claude.decompose', 9, more => '{"model": "claude-3.7-sonnet"}'), fixture.agent('gemini.exec', 9, more => '{"model": "gemini-2.5-pro"}');
 CREATE FUNCTION pg_temp.intent(intent text) RETURNS text LANGUAGE sql AS $$
@@ -71,6 +71,7 @@ CREATE FUNCTION pg_temp.intent(intent text) RETURNS text LANGUAGE sql AS $$
 $$;
 SELECT is((SELECT string_agg(i || ' ' || pg_temp.intent(i), ', ') FROM unnest('{plan,finalize,decompose,summarize,analyze,execute,retrieve}'::text[]) i),
 	'plan agent:gpt5.plan, finalize agent:gpt5.plan, decompose agent:claude.decompose, summarize agent:claude.decompose, analyze agent:claude.decompose, execute agent:gemini.exec, retrieve agent:gemini.exec', 'intents are the affair of models');
+SELECT is(pg_temp.intent('haggle') || ' ' || pg_temp.intent('route'), 'agent:gpt5.plan agent:gpt5.plan', 'one that is not in the table falls back to reflect');
 
 -- a conversation: an answer of low confidence
 SELECT FROM clutch.ingest('{"protocol": "multiagent-1.0", "role": "user", "agent": {"id": "ui", "name": "ui", "model": "n/a"}, "timestamp": "2026-11-22T10:00:00Z", "intent": "plan", "task": "plan it", "content": {"type": "text", "text": "a tracker"}, "trace": {"id": "m1"}}');
@@ -89,7 +90,29 @@ SELECT fixture.claimed('agent:gpt5.plan');
 SELECT clutch.progress('agent:gpt5.plan', 'task:w' || n, '{"outputs": {"next_actions": [{"intent": "retrieve", "task": "Load"}, {"intent": "summarize", "task": "Sum up"}]}}') FROM generate_series(1, 2) n;
 SELECT is(pg_temp.children('task:w1'), 'agent:claude.decompose run:w1, agent:gemini.exec run:w1', 'next actions are child tasks if the workflow opts in');
 SELECT is(pg_temp.children('task:w2'), 'none', 'and only then');
-SELECT is(clutch.uninstall_rules('multiagent-1.0'), 10, 'rules are uninstalled');
+-- what an agent that does a next action proposes is done, too, down to a depth
+DO $$
+DECLARE
+	depth int;
+	t record;
+BEGIN
+	FOR depth IN 1 .. 12 LOOP
+		SELECT c.* INTO t FROM clutch.tasks c WHERE c.run_id = 'run:w1' AND c.status = 'assigned' ORDER BY c.created_at DESC, c.request_seq DESC LIMIT 1;
+		EXIT WHEN t.task_id IS NULL;
+		PERFORM clutch.claim(t.agent_id, 9);
+		PERFORM clutch.progress(t.agent_id, t.task_id, '{"outputs": {"next_actions": [{"intent": "retrieve", "task": "Once more"}]}}');
+		PERFORM clutch.settle();
+	END LOOP;
+END $$;
+SELECT is((SELECT max(depth) FROM clutch.task_tree('run:w1')), 9, 'next actions have next actions, as deep as rules may go');
+-- one that the tool of an agent proposes
+SELECT fixture.ask('task:w3', 'agent:gpt5.plan', run => 'run:w3', orders => '{"workflow": "open", "step_of": "a"}');
+SELECT fixture.claimed('agent:gpt5.plan');
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:gpt5.plan', id => 'msg_called', run_id => 'run:w3', thread_id => 'thread:1', task_id => 'task:w3'));
+SELECT clutch.send(clutch.envelope('tool.result', 'agent:gpt5.plan', payload => '{"outputs": {"next_actions": [{"intent": "summarize", "task": "Sum up"}]}}', run_id => 'run:w3', thread_id => 'thread:1', task_id => 'task:w3',
+	meta => '{"clutch": {"reply_to": "msg_called"}, "multiagent": {"confidence": {"score": 0.1}, "agent": {"model": "gpt-5"}}}'));
+SELECT is((SELECT string_agg(e.envelope #>> '{payload,intent}', ' ' ORDER BY e.seq) FROM clutch.events e WHERE e.type = 'task.request' AND e.parent_task_id = 'task:w3'), 'reflect summarize', 'results of tools have next actions, and confidence');
+SELECT is(clutch.uninstall_rules('multiagent-1.0'), 13, 'rules are uninstalled');
 SELECT is((SELECT string_agg(name, ' ') FROM clutch.routing_rule), 'mine', 'but no others');
 
 -- --- registry-3.0

@@ -18,16 +18,17 @@ $node->safe_psql('postgres', q{
 });
 
 my %channel_of = map { $_->[0] => $node->safe_psql('postgres', "SELECT clutch.channel($_->[1])") } (
-	[ all => "'all'" ], [ ken => "'agent', 'agent:ken'" ], [ lois => "'agent', 'agent:lois'" ],
+	[ all => "'all'" ], [ outbox => "'outbox'" ], [ ken => "'agent', 'agent:ken'" ], [ lois => "'agent', 'agent:lois'" ],
 	[ run1 => "'run', 'run:1'" ], [ thread1 => "'thread', 'thread:run:1'" ], [ task1 => "'task', 'task:1'" ]);
 is($channel_of{all}, 'clutch', 'the channel of all');
-is(scalar(keys %{ { reverse %channel_of } }), 6, 'every channel has its own name');
+is($channel_of{outbox}, 'clutch_outbox', 'the channel of gateways');
+is(scalar(keys %{ { reverse %channel_of } }), 7, 'every channel has its own name');
 my %name_of = reverse %channel_of;
 
 my $listener = session($node, 'postgres');
 my $writer = session($node, 'postgres');
 like(ask_session($listener, q{SELECT clutch.listen(), clutch.listen('agent', 'agent:ken'), clutch.listen('agent', 'agent:lois'),
-	clutch.listen('run', 'run:1'), clutch.listen('thread', 'thread:run:1'), clutch.listen('task', 'task:1');}),
+	clutch.listen('outbox'), clutch.listen('run', 'run:1'), clutch.listen('thread', 'thread:run:1'), clutch.listen('task', 'task:1');}),
 	qr/^clutch\|clutch_agent_[0-9a-f]{16}\|/, 'listen answers the name of the channel');
 
 # What the listener hears of what the writer does, in words and sorted.
@@ -76,6 +77,22 @@ is(heard(q{SELECT clutch.send(ask('task:2', run => 'run:9'));}), 'all ken lois',
 is(heard(q{SET clutch.notify = off; SELECT clutch.send(chat('agent:ken')); RESET clutch.notify;}), '', 'off: nobody is woken');
 is(heard(q{SET clutch.notify_channels = 2; SELECT count(*) FROM generate_series(1, 100) n, clutch.send(chat('agent:a' || n, 'run:3'));
 	RESET clutch.notify_channels;}), 'all', 'capped: those who listen to all are woken');
+
+# calls of the outbox: a gateway is woken when one is due
+heard(q{INSERT INTO clutch.endpoint (name, url, agents) VALUES ('shop', 'https://shop.example', '{agent:ui}');});
+is(heard(q{BEGIN; SELECT clutch.post('shop', chat('agent:ken')); SELECT clutch.post('shop', chat('agent:ken')); COMMIT;}), 'outbox', 'a call wakes gateways, and nobody else');
+is(heard(q{BEGIN; SELECT clutch.post('shop', chat('agent:ken')); ROLLBACK;}), '', 'but not one that was rolled back');
+is(heard(q{SET clutch.notify = off; SELECT clutch.post('shop', chat('agent:ken')); RESET clutch.notify;}), '', 'nor if nobody is to be woken');
+is(heard(q{SET clutch.notify_channels = 1; SELECT clutch.post('shop', chat('agent:ken')), clutch.send(chat('agent:ken', 'run:2')), clutch.send(chat('agent:lois', 'run:3')); RESET clutch.notify_channels;}),
+	'all outbox', 'the limit of channels does not count theirs');
+is(heard(q{UPDATE clutch.endpoint SET paused = true; UPDATE clutch.endpoint SET paused = false;}), 'outbox', 'an endpoint that goes on');
+is(heard(q{SELECT clutch.outbox_done(c.id, c.attempt, 500) FROM clutch.outbox_claim(1) c;}), '', 'claims and reports wake nobody');
+is(heard(q{SELECT clutch.outbox_retry(id) FROM clutch.outbox LIMIT 1;}), 'outbox', 'a call that is to be sent again');
+$node->safe_psql('postgres', q{UPDATE clutch.endpoint SET filter = '{"type": "chat.message"}'});
+ask_session($listener, 'SELECT 1;');
+is(heard(q{SELECT clutch.send(chat('agent:olsen', 'run:3'));}), 'all outbox', 'an event that a webhook is sent');
+$node->safe_psql('postgres', q{DELETE FROM clutch.endpoint});
+ask_session($listener, 'SELECT 1;');
 
 # there is a channel for every id, and its name is never too long
 is($node->safe_psql('postgres', q{SELECT max(length(clutch.channel(kind, repeat('x', 1000)))) <= 63 FROM unnest('{agent,thread,run,task}'::text[]) kind}), 't',
