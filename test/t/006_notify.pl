@@ -85,7 +85,7 @@ is(heard(q{BEGIN; SELECT clutch.post('shop', chat('agent:ken')); ROLLBACK;}), ''
 is(heard(q{SET clutch.notify = off; SELECT clutch.post('shop', chat('agent:ken')); RESET clutch.notify;}), '', 'nor if nobody is to be woken');
 is(heard(q{SET clutch.notify_channels = 1; SELECT clutch.post('shop', chat('agent:ken')), clutch.send(chat('agent:ken', 'run:2')), clutch.send(chat('agent:lois', 'run:3')); RESET clutch.notify_channels;}),
 	'all outbox', 'the limit of channels does not count theirs');
-is(heard(q{UPDATE clutch.endpoint SET paused = true; UPDATE clutch.endpoint SET paused = false;}), 'outbox', 'an endpoint that goes on');
+is(heard(q{BEGIN; UPDATE clutch.endpoint SET paused = true; UPDATE clutch.endpoint SET paused = false; COMMIT;}), 'outbox', 'an endpoint that goes on');
 is(heard(q{SELECT clutch.outbox_done(c.id, c.attempt, 500) FROM clutch.outbox_claim(1) c;}), '', 'claims and reports wake nobody');
 is(heard(q{SELECT clutch.outbox_retry(id) FROM clutch.outbox LIMIT 1;}), 'outbox', 'a call that is to be sent again');
 $node->safe_psql('postgres', q{UPDATE clutch.endpoint SET filter = '{"type": "chat.message"}'});
