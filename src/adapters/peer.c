@@ -24,7 +24,8 @@ peer_declines(const Adapter *self, const Json *raw)
 static bool
 peer_is_report(MessageType type)
 {
-	return type == MSG_TASK_ACCEPT || type == MSG_TASK_PROGRESS || type == MSG_TASK_RESULT || type == MSG_TASK_ERROR;
+	return type == MSG_TASK_ACCEPT || type == MSG_TASK_PROGRESS || type == MSG_TASK_RESULT || type == MSG_TASK_ERROR ||
+		type == MSG_TASK_TIMEOUT;
 }
 
 /* What another sender could not say.  Attempts are counted by each database for itself. */

@@ -8,7 +8,7 @@ SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
 -- -------------------------------------------------------------- as they are
 CREATE TEMP TABLE sample AS SELECT s.raw FROM fixture.sample s WHERE s.name = 'a request';
-SELECT is((SELECT count(*)::int FROM fixture.native n, clutch.inbound(n.envelope, 'peer') AS e WHERE e = n.envelope), (SELECT count(*)::int FROM fixture.native), 'an envelope is taken as it is');
+SELECT is((SELECT string_agg(n.name || ' ' || (e ->> 'type'), ', ') FROM fixture.native n, clutch.inbound(n.envelope, 'peer') AS e WHERE e <> n.envelope), 'task.timeout task.error', 'an envelope is taken as it is, but for a timeout, which is an error here');
 SELECT is((SELECT count(*)::int FROM fixture.native n WHERE clutch.can_handle(n.envelope) = 'peer'), (SELECT count(*)::int FROM fixture.native), 'and recognized');
 SELECT is(clutch.can_handle('{"v": "clutch/0.1", "agent_id": "agent:x", "capabilities": []}'), NULL, 'an AgentCard is none');
 SELECT is((SELECT string_agg(r.duplicate::text, ' ' ORDER BY o) FROM sample s, LATERAL (SELECT 1 AS o, duplicate FROM clutch.send(s.raw || '{"id": "msg_once", "task_id": "task_once"}') UNION ALL

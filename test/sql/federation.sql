@@ -19,7 +19,7 @@ SELECT duplicate FROM clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ke
 SELECT clutch.grant_agent('clutch_regress_east', 'agent:east');
 -- What is addressed to it goes there.
 INSERT INTO clutch.endpoint (name, url, adapter, filter)
-VALUES ('east', 'https://east.example/clutch', 'peer', '{"agent": "agent:east", "type": ["task.progress", "task.result", "task.error"]}');
+VALUES ('east', 'https://east.example/clutch', 'peer', '{"agent": "agent:east", "type": ["task.progress", "task.result", "task.error", "task.timeout"]}');
 SELECT clutch.grant_gateway('clutch_regress_gateway');
 
 -- ------------------------------------------------------------------ the east
