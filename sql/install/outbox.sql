@@ -241,5 +241,15 @@ CROSS JOIN LATERAL (
 	SELECT 'adapter', e.adapter WHERE NOT EXISTS (SELECT FROM clutch.adapter a WHERE a.name = e.adapter)
 	UNION ALL
 	SELECT 'secret', s.name FROM unnest(ARRAY[e.signing_secret, e.auth_secret]) AS s(name)
-	WHERE s.name IS NOT NULL AND NOT clutch.has_endpoint_secret(s.name)) AS w(what, name);
-COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the outbox';
+	WHERE s.name IS NOT NULL AND NOT clutch.has_endpoint_secret(s.name)) AS w(what, name)
+UNION ALL
+SELECT 'ADAPTER_BROKEN', pg_catalog.format('adapter %s names the function %s(%s) that returns %s, which does not exist', a.name, f.name, f.arguments, f.result) COLLATE "default",
+	   'Create the function, or delete the row of the adapter from clutch.adapter.'
+FROM clutch.adapter a
+CROSS JOIN LATERAL (VALUES (a.can_handle, 'jsonb', 'boolean'), (a.inbound, 'jsonb, jsonb', 'jsonb'), (a.outbound, 'jsonb', 'jsonb')) AS f(name, arguments, result)
+WHERE f.name IS NOT NULL AND NOT EXISTS (
+	SELECT FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+	WHERE p.proname = ANY (pg_catalog.string_to_array(pg_catalog.replace(f.name, '"', '') || '.' || pg_catalog.lower(f.name), '.'))
+	  AND n.nspname || '.' || p.proname = ANY (ARRAY[pg_catalog.replace(f.name, '"', ''), pg_catalog.lower(f.name)])
+	  AND pg_catalog.oidvectortypes(p.proargtypes) = f.arguments AND pg_catalog.format_type(p.prorettype, NULL) = f.result);
+COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the outbox and adapters';

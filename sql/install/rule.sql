@@ -159,6 +159,8 @@ BEGIN
 			DETAIL = '[{"argument": "name", "code": "WRONG_VALUE"}]',
 			HINT = 'The sets of rules are multiagent-1.0 and registry-3.0.';
 	END IF;
+	-- of two that install the same set at once, one comes second; those who read rules do not wait
+	LOCK TABLE clutch.routing_rule IN SHARE ROW EXCLUSIVE MODE;
 	PERFORM clutch.uninstall_rules(install_rules.name);
 	INSERT INTO clutch.routing_rule
 	SELECT * FROM clutch.multiagent_rules() WHERE install_rules.name = 'multiagent-1.0'

@@ -5,38 +5,38 @@ CREATE FUNCTION clutch.thread_context(thread_id text) RETURNS jsonb
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH said AS MATERIALIZED (
-	SELECT e.seq, e.received_at, e.run_id, e.task_id, e.type, e.from_agent, e.to_agents, e.envelope,
-		e.envelope OPERATOR(pg_catalog.->) 'payload' AS payload
-	FROM clutch.events e
+	SELECT e.seq, e.received_at, e.run_id, e.task_id, e.type, e.from_agent, e.to_agents,
+		p.payload OPERATOR(pg_catalog.->) 'decisions' AS decisions, p.payload OPERATOR(pg_catalog.->) 'decision' AS decision,
+		CASE WHEN e.envelope OPERATOR(pg_catalog.#>) '{meta,clutch,answer_to}' IS NOT NULL THEN p.payload END AS answer,
+		e.envelope OPERATOR(pg_catalog.->) 'attachments' AS attachments
+	FROM clutch.events e, LATERAL (SELECT e.envelope OPERATOR(pg_catalog.->) 'payload' AS payload) AS p
 	WHERE e.thread_id OPERATOR(pg_catalog.=) $1),
 -- a list of decisions, one decision, or decisions by their names; and the answers to questions
 decided AS (
 	SELECT s.seq, d.no, s.from_agent, s.task_id, d.name, d.value
 	FROM said s, LATERAL (
 		SELECT i.no, NULL::text AS name, i.value
-		FROM pg_catalog.jsonb_array_elements(CASE pg_catalog.jsonb_typeof(s.payload OPERATOR(pg_catalog.->) 'decisions')
-			WHEN 'array' THEN s.payload OPERATOR(pg_catalog.->) 'decisions' END) WITH ORDINALITY AS i(value, no)
+		FROM pg_catalog.jsonb_array_elements(CASE pg_catalog.jsonb_typeof(s.decisions) WHEN 'array' THEN s.decisions END) WITH ORDINALITY AS i(value, no)
 		UNION ALL
 		SELECT 0, m.key, m.value
-		FROM pg_catalog.jsonb_each(CASE pg_catalog.jsonb_typeof(s.payload OPERATOR(pg_catalog.->) 'decisions')
-			WHEN 'object' THEN s.payload OPERATOR(pg_catalog.->) 'decisions' END) AS m
+		FROM pg_catalog.jsonb_each(CASE pg_catalog.jsonb_typeof(s.decisions) WHEN 'object' THEN s.decisions END) AS m
 		UNION ALL
-		SELECT 0, NULL, s.payload OPERATOR(pg_catalog.->) 'decision'
-		WHERE s.payload OPERATOR(pg_catalog.?) 'decision'
+		SELECT 0, NULL, s.decision WHERE s.decision IS NOT NULL
 		UNION ALL
-		SELECT 0, NULL, s.payload
-		WHERE s.envelope OPERATOR(pg_catalog.#>) '{meta,clutch,answer_to}' IS NOT NULL) AS d
+		SELECT 0, NULL, s.answer WHERE s.answer IS NOT NULL) AS d
 	WHERE s.type OPERATOR(pg_catalog.<>) ALL (ARRAY['task.request', 'tool.call', 'tool.result', 'routing.decision', 'routing.failure'])),
--- of two that have one name, the one that took effect last
+-- of two that have one name, the one that took effect last; whoever takes part could fill a
+-- context with decisions, and it is delivered with each claim: the newest megabyte of them is
 standing AS (
-	SELECT d.* FROM decided d
-	WHERE d.name IS NULL OR NOT EXISTS (SELECT FROM decided l
-		WHERE l.name OPERATOR(pg_catalog.=) d.name AND l.seq OPERATOR(pg_catalog.>) d.seq)),
+	SELECT d.*, pg_catalog.sum(pg_catalog.pg_column_size(d.value) OPERATOR(pg_catalog.+) 200) OVER (ORDER BY d.seq DESC, d.no DESC, d.name) AS bytes
+	FROM (SELECT d.*, pg_catalog.max(d.seq) OVER (PARTITION BY d.name) AS last_seq FROM decided d) AS d
+	WHERE d.name IS NULL OR d.seq OPERATOR(pg_catalog.=) d.last_seq),
 attached AS (
-	SELECT DISTINCT ON (a.value OPERATOR(pg_catalog.->>) 'ref') s.seq, s.from_agent, s.task_id, a.value
-	FROM said s, LATERAL pg_catalog.jsonb_array_elements(CASE pg_catalog.jsonb_typeof(s.envelope OPERATOR(pg_catalog.->) 'attachments')
-		WHEN 'array' THEN s.envelope OPERATOR(pg_catalog.->) 'attachments' END) AS a
-	ORDER BY a.value OPERATOR(pg_catalog.->>) 'ref', s.seq),
+	SELECT a.*, pg_catalog.sum(pg_catalog.pg_column_size(a.value) OPERATOR(pg_catalog.+) 200) OVER (ORDER BY a.seq DESC, a.no DESC) AS bytes
+	FROM (SELECT DISTINCT ON (a.value OPERATOR(pg_catalog.->>) 'ref') s.seq, a.no, s.from_agent, s.task_id, a.value
+		  FROM said s, LATERAL pg_catalog.jsonb_array_elements(CASE pg_catalog.jsonb_typeof(s.attachments)
+			WHEN 'array' THEN s.attachments END) WITH ORDINALITY AS a(value, no)
+		  ORDER BY a.value OPERATOR(pg_catalog.->>) 'ref', s.seq) AS a),
 took_part AS (
 	SELECT s.from_agent AS agent_id FROM said s
 	UNION
@@ -44,17 +44,21 @@ took_part AS (
 SELECT pg_catalog.jsonb_build_object(
 	'thread_id', $1,
 	'initiator', f.from_agent,
-	'participants', (SELECT pg_catalog.jsonb_agg(p.agent_id ORDER BY p.agent_id) FROM took_part p),
+	'participants', (SELECT pg_catalog.jsonb_agg(p.agent_id ORDER BY p.agent_id) FROM (SELECT t.agent_id FROM took_part t ORDER BY t.agent_id LIMIT 1000) AS p),
 	'created_at', f.received_at,
 	'expires_at', (SELECT pg_catalog.max(t.deadline) FROM clutch.tasks t
 		WHERE t.finished_at IS NULL AND t.task_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT s.task_id FROM said s WHERE s.type OPERATOR(pg_catalog.=) 'task.request'))),
-	'task', (SELECT s.payload FROM said s WHERE s.type OPERATOR(pg_catalog.=) 'task.request' ORDER BY s.seq LIMIT 1),
+	'task', (SELECT e.envelope OPERATOR(pg_catalog.->) 'payload' FROM clutch.events e
+		WHERE e.seq OPERATOR(pg_catalog.=) (SELECT pg_catalog.min(s.seq) FROM said s WHERE s.type OPERATOR(pg_catalog.=) 'task.request')),
 	'decisions', (SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_strip_nulls(pg_catalog.jsonb_build_object('name', d.name))
 			OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object('decision', d.value, 'agent_id', d.from_agent, 'task_id', d.task_id, 'seq', d.seq)
-			ORDER BY d.seq, d.no, d.name), '[]') FROM standing d),
+			ORDER BY d.seq, d.no, d.name), '[]') FROM standing d WHERE d.bytes OPERATOR(pg_catalog.<=) 1000000),
 	'artifacts', (SELECT coalesce(pg_catalog.jsonb_agg(a.value
 			OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object('agent_id', a.from_agent, 'task_id', a.task_id, 'seq', a.seq)
-			ORDER BY a.seq), '[]') FROM attached a))
+			ORDER BY a.seq, a.no), '[]') FROM attached a WHERE a.bytes OPERATOR(pg_catalog.<=) 1000000))
+	OPERATOR(pg_catalog.||) (SELECT CASE WHEN l.n OPERATOR(pg_catalog.>) 0 THEN pg_catalog.jsonb_build_object('left_out', l.n) ELSE '{}' END
+		FROM (SELECT (SELECT pg_catalog.count(*) FROM standing d WHERE d.bytes OPERATOR(pg_catalog.>) 1000000)
+			OPERATOR(pg_catalog.+) (SELECT pg_catalog.count(*) FROM attached a WHERE a.bytes OPERATOR(pg_catalog.>) 1000000) AS n) AS l)
 FROM (SELECT s.from_agent, s.received_at FROM said s ORDER BY s.seq LIMIT 1) AS f
 $$;
 COMMENT ON FUNCTION clutch.thread_context(text) IS

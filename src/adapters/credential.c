@@ -186,59 +186,99 @@ credential_is_value(const Json *value)
 
 /* -------------------------------------------------------------- the search */
 
+/* so long a path, at most, leads to the container of what is named by itself */
+#define MOST_PATH_BYTES	1000
+
 /* which is there only for the paths of what is found */
 typedef struct CredentialPlace
 {
 	const struct CredentialPlace *up;
 	const Json *container;
 	int			index;			/* of the item, counted as in the document that came in */
+	int			bytes;			/* of the path of the container, about */
 } CredentialPlace;
 
-static char *
-credential_path(const CredentialPlace *place, Slice key)
+static Slice
+credential_key(const CredentialPlace *place)
 {
-	char	   *path = place->up != NULL ?
-		credential_path(place->up, place->up->container->kind == JSON_OBJECT ?
-						place->up->container->keys[place->up->index] : SLICE_NONE) : "";
+	return place->container->kind == JSON_OBJECT ? place->container->keys[place->index] : SLICE_NONE;
+}
+
+static char *
+credential_path(const CredentialPlace *place)
+{
+	char	   *path = place->up != NULL ? credential_path(place->up) : "";
+	Slice		key = credential_key(place);
 
 	return slice_present(key) ? json_path(path, key) : json_path_index(path, place->index);
 }
 
-static void
-credential_search(Json *container, const CredentialPlace *up, Json **found)
+/* what was found, and the place that stands for those which are further below */
+typedef struct CredentialList
 {
-	CredentialPlace place = {up, container, 0};
-	int			removed = 0;
+	Json	   *paths;			/* NULL: nothing yet */
+	const Json *far_container;
+	int			far_index;
+} CredentialList;
+
+/* Many credentials below one long key are named by this key: they would make as many long paths. */
+static void
+credential_note(const CredentialPlace *place, CredentialList *list)
+{
+	bool		is_far = place->bytes > MOST_PATH_BYTES;
+
+	while (place->bytes > MOST_PATH_BYTES)
+		place = place->up;
+	if (is_far && list->far_container == place->container && list->far_index == place->index)
+		return;
+	if (is_far)
+	{
+		list->far_container = place->container;
+		list->far_index = place->index;
+	}
+	if (list->paths == NULL)
+		list->paths = json_new_array();
+	json_add(list->paths, json_of_cstring(credential_path(place)));
+}
+
+static void
+credential_search(Json *container, const CredentialPlace *up, CredentialList *list)
+{
+	CredentialPlace place = {up, container};
+	int			kept = 0;
 
 	check_stack_depth();
-	for (int i = 0; i < container->n;)
+	if (up != NULL)
+		place.bytes = up->bytes + credential_key(up).len;
+	for (int i = 0; i < container->n; i++)
 	{
 		Json	   *item = container->items[i];
-		Slice		key = container->kind == JSON_OBJECT ? container->keys[i] : SLICE_NONE;
+		Slice		key;
 
-		place.index = container->kind == JSON_OBJECT ? i : i + removed;
+		place.index = i;
+		key = credential_key(&place);
 		if (credential_is_value(item) ||
 			(slice_present(key) && credential_is_plain(item) && credential_is_name(key)))
 		{
-			if (*found == NULL)
-				*found = json_new_array();
-			json_add(*found, json_of_cstring(credential_path(&place, key)));
-			json_take_at(container, i);
-			removed++;
+			credential_note(&place, list);
 			continue;
 		}
 		if (item->kind == JSON_OBJECT || item->kind == JSON_ARRAY)
-			credential_search(item, &place, found);
-		i++;
+			credential_search(item, &place, list);
+		container->items[kept] = item;
+		if (container->kind == JSON_OBJECT)
+			container->keys[kept] = key;
+		kept++;
 	}
+	container->n = kept;
 }
 
 Json *
 credential_remove(Json *document)
 {
-	Json	   *found = NULL;
+	CredentialList list = {NULL};
 
 	if (document->kind == JSON_OBJECT || document->kind == JSON_ARRAY)
-		credential_search(document, NULL, &found);
-	return found;
+		credential_search(document, NULL, &list);
+	return list.paths;
 }

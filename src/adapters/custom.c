@@ -11,6 +11,7 @@
 
 #include "access/htup_details.h"
 #include "base/query.h"
+#include "base/savepoint.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -23,21 +24,23 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-/* the rights of a role: the owner of a function must have as many as its caller */
-typedef enum CustomRank
+/*
+ * May the caller do something that the owner of the function, which would run with the
+ * caller's rights, may not?  Whatever else agents may do, they are alike.
+ */
+static bool
+custom_may_more(Oid caller, Oid owner)
 {
-	CUSTOM_ROLE,
-	CUSTOM_OPERATOR,
-	CUSTOM_OWNER,
-	CUSTOM_SUPERUSER
-} CustomRank;
-
-static CustomRank
-custom_rank(Oid role)
-{
-	return superuser_arg(role) ? CUSTOM_SUPERUSER :
-		privilege_is_owner(role) ? CUSTOM_OWNER :
-		principal_is_operator(role) ? CUSTOM_OPERATOR : CUSTOM_ROLE;
+	if (caller == owner || superuser_arg(owner))
+		return false;
+	if (superuser_arg(caller))
+		return true;
+	if (privilege_is_owner(caller) || privilege_is_owner(owner))
+		return !privilege_is_owner(owner);
+	if (principal_is_operator(caller) || principal_is_operator(owner))
+		return !principal_is_operator(owner);
+	return (privilege_is_gateway(caller, ROWS_LATEST) && !privilege_is_gateway(owner, ROWS_LATEST)) ||
+		(privilege_reads_all(caller, ROWS_LATEST) && !privilege_reads_all(owner, ROWS_LATEST));
 }
 
 static Oid
@@ -67,7 +70,7 @@ custom_weak_owner(Oid function)
 		elog(ERROR, "cache lookup failed for function %u", function);
 	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
 	ReleaseSysCache(tuple);
-	return custom_rank(owner) < custom_rank(GetUserId()) ? owner : InvalidOid;
+	return custom_may_more(GetUserId(), owner) ? owner : InvalidOid;
 }
 
 static char *
@@ -117,22 +120,48 @@ custom_call(const Adapter *self, const char *name, Oid result, Jsonb **arguments
 					  arguments, narguments);
 }
 
+/* a document, and the reason why it is none of this adapter */
+typedef struct CustomQuestion
+{
+	const Adapter *adapter;
+	Jsonb	   *document;
+	const char *reason;			/* NULL: it is one */
+} CustomQuestion;
+
+static void
+custom_ask(void *arg)
+{
+	CustomQuestion *question = arg;
+	const Adapter *self = question->adapter;
+	List	   *answer = custom_call(self, self->can_handle_function, BOOLOID, &question->document, 1);
+
+	if (answer == NIL || !json_is_true(json_read(linitial(answer)), ""))
+		question->reason = psprintf("%s does not return true", self->can_handle_function);
+}
+
+/*
+ * A function that is gone, that the caller may not execute, or that raises an error, must
+ * not keep the document from the other adapters.
+ */
 static const char *
 custom_declines(const Adapter *self, const Json *raw)
 {
-	Jsonb	   *document = json_write(raw);
-	Oid			weak;
-	List	   *answer;
+	CustomQuestion question = {self, json_write(raw)};
+	ErrorData  *error;
 
 	if (self->can_handle_function == NULL)
 		return self->named ? NULL : "it handles only what is sent to it by its name";
-	weak = custom_weak_owner(custom_find(self, self->can_handle_function, 1, BOOLOID));
-	if (OidIsValid(weak))
-		return psprintf("its function belongs to role \"%s\", which has fewer rights than the current role", custom_owner_name(weak));
-	answer = custom_call(self, self->can_handle_function, BOOLOID, &document, 1);
-	if (answer != NIL && json_is_true(json_read(linitial(answer)), ""))
-		return NULL;
-	return psprintf("%s does not return true", self->can_handle_function);
+	if (self->named)
+	{
+		custom_ask(&question);
+		return question.reason;
+	}
+	error = savepoint_run(custom_ask, &question);
+	if (error == NULL)
+		return question.reason;
+	if (savepoint_failed_by_chance(error))
+		ReThrowError(error);
+	return error->message;
 }
 
 static List *

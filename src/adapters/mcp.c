@@ -13,7 +13,6 @@
 #include "adapters/mcp_part.h"
 
 #define AGENT_PREFIX	"agent:mcp."
-#define SERVER_PREFIX	"mcp:"
 #define CARRIER			"/clutch"
 
 static const char *const mcp_methods[] = {
@@ -164,7 +163,7 @@ mcp_read_tool(const Adapter *self, const Json *raw, const Json *context, Slice n
 
 	if (!slice_present(server))
 		server = SLICE_OF("server");
-	json_put_cstring(envelope, "/payload/tool", psprintf(SERVER_PREFIX "%.*s", server.len, server.s));
+	json_put_cstring(envelope, "/payload/tool", psprintf(MCP_SERVER_PREFIX "%.*s", server.len, server.s));
 	json_put_text(envelope, "/payload/name", name);
 	json_put(envelope, "/payload/args", arguments != NULL ? arguments : json_new_object());
 	return envelope;

@@ -14,6 +14,7 @@
 #include "adapters/mcp.h"
 
 #define MCP_SKILL_PREFIX	"skill:"
+#define MCP_SERVER_PREFIX	"mcp:"
 #define MCP_SKILL_TOOL		"skill."	/* the tools that stand for skills */
 #define MCP_SEND_TOOL		"clutch.send"	/* for an envelope that has no other form */
 #define MCP_CANCEL_TOOL		"clutch.task_cancel"

@@ -58,13 +58,31 @@ mcp_write_call(const Adapter *self, const Json *envelope, Slice name, Json *argu
 	return mcp_write_method(self, envelope, SLICE_OF("tools/call"), params);
 }
 
-/* the name of the tool: what the payload says, or the tool on its server */
+/* the tool that "mcp:<server>/<tool>" names; absent: it names none */
+static Slice
+mcp_tool_on_server(Slice tool)
+{
+	int			at = strlen(MCP_SERVER_PREFIX);
+
+	if (!slice_starts(tool, SLICE_OF(MCP_SERVER_PREFIX)))
+		return SLICE_NONE;
+	while (at < tool.len && tool.s[at] != '/' && tool.s[at] != ':')
+		at++;
+	return at + 1 < tool.len ? (Slice) {tool.s + at + 1, tool.len - at - 1} : SLICE_NONE;
+}
+
+/*
+ * The name of the tool.  A tool that is named together with its server is what the caller
+ * was allowed to call, so the payload cannot say another.
+ */
 static Slice
 mcp_tool_name(const Json *envelope)
 {
-	Slice		name = json_get_text(envelope, "/payload/name");
 	Slice		tool = json_get_text(envelope, "/payload/tool");
+	Slice		name = mcp_tool_on_server(tool);
 
+	if (!slice_present(name))
+		name = json_get_text(envelope, "/payload/name");
 	if (slice_present(name))
 		return name;
 	for (int i = 0; i < tool.len; i++)

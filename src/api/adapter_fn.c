@@ -19,6 +19,8 @@
 #include "trust/principal.h"
 #include "trust/secret.h"
 #include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(clutch_can_handle);
 PG_FUNCTION_INFO_V1(clutch_inbound);
@@ -80,8 +82,60 @@ clutch_can_handle(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------------------- the world */
 
-/* what the call that is at work has made so far: a stub need not be made twice */
-static List *adapter_made;
+/*
+ * What the call that is at work has made so far, since a stub need not be made twice: the
+ * IDs of the envelopes, by their hash.  NULL: nothing.
+ */
+static HTAB *adapter_made;
+
+typedef struct MadeEnvelope
+{
+	uint64		hash;			/* of its ID and run */
+	List	   *ids;			/* Slice *: of each of that hash its ID, and then its run */
+} MadeEnvelope;
+
+static uint64
+adapter_made_hash(Slice id, Slice run_id)
+{
+	return slice_hash(id) ^ (slice_hash(run_id) * UINT64CONST(0x9E3779B97F4A7C15));
+}
+
+static bool
+adapter_was_made(Slice id, Slice run_id)
+{
+	uint64		hash = adapter_made_hash(id, run_id);
+	MadeEnvelope *made = adapter_made == NULL ? NULL : hash_search(adapter_made, &hash, HASH_FIND, NULL);
+
+	for (int i = 0; made != NULL && i < list_length(made->ids); i += 2)
+		if (slice_equal(*(Slice *) list_nth(made->ids, i), id) &&
+			slice_equal(*(Slice *) list_nth(made->ids, i + 1), run_id))
+			return true;
+	return false;
+}
+
+/* in the given memory context, which is that of the call */
+static void
+adapter_note_made(const Json *envelope, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Slice		id = json_get_text(envelope, "/id");
+	Slice		run_id = json_get_text(envelope, "/run_id");
+	uint64		hash = adapter_made_hash(id, run_id);
+	MadeEnvelope *made;
+	bool		found;
+
+	if (adapter_made == NULL)
+	{
+		HASHCTL		info = {.keysize = sizeof(uint64), .entrysize = sizeof(MadeEnvelope), .hcxt = context};
+
+		adapter_made = hash_create("clutch envelopes of a call", 64, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	made = hash_search(adapter_made, &hash, HASH_ENTER, &found);
+	if (!found)
+		made->ids = NIL;
+	made->ids = slice_list_add(slice_list_add(made->ids, id), run_id);
+	MemoryContextSwitchTo(old);
+}
 
 static Slice
 adapter_default_agent(void)
@@ -122,12 +176,7 @@ adapter_find_event(Slice id, Slice run_id)
 static bool
 adapter_was_sent(Slice id, Slice run_id)
 {
-	ListCell   *lc;
-
-	foreach(lc, adapter_made)
-		if (slice_equal(json_get_text(lfirst(lc), "/id"), id) && slice_equal(json_get_text(lfirst(lc), "/run_id"), run_id))
-			return true;
-	return adapter_find_event(id, run_id) != 0;
+	return adapter_was_made(id, run_id) || adapter_find_event(id, run_id) != 0;
 }
 
 static bool
@@ -204,6 +253,7 @@ typedef struct InboundCall
 	List	   *adapters;		/* which are asked */
 	Json	   *context;
 	TranslationWorld world;
+	MemoryContext context_of_call;	/* where that is, and what was made */
 	void		(*take) (FunctionCallInfo fcinfo, Jsonb *envelope);
 } InboundCall;
 
@@ -235,9 +285,28 @@ adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
 	problem_arguments_end(&scope);
 	foreach(lc, envelopes)
 	{
-		adapter_made = lappend(adapter_made, lfirst(lc));
+		adapter_note_made(lfirst(lc), call->context_of_call);
 		call->take(call->fcinfo, json_write(lfirst(lc)));
 	}
+}
+
+static void adapter_take_document(InboundCall *call, Json *raw, const char *base);
+
+/* What the translation of one document leaves behind is gone before the next. */
+static void
+adapter_take_batch(InboundCall *call, const Json *raw)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch document of a batch", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+
+	for (int i = 0; i < raw->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		adapter_take_document(call, raw->items[i], psprintf("/%d", i));
+		MemoryContextReset(context);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
 }
 
 /*
@@ -260,11 +329,7 @@ adapter_take_document(InboundCall *call, Json *raw, const char *base)
 		adapter_take_envelopes(call, adapter, raw);
 	}
 	else if (base[0] == '\0' && json_is(raw, JSON_ARRAY) && raw->n > 0)
-		for (int i = 0; i < raw->n; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			adapter_take_document(call, raw->items[i], psprintf("/%d", i));
-		}
+		adapter_take_batch(call, raw);
 	else
 	{
 		problem_arguments_begin(&scope, places);
@@ -295,8 +360,9 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 {
 	Json	   *raw = adapter_read_document(fcinfo);
 	InboundCall call = {.fcinfo = fcinfo, .name = argument_optional_text(fcinfo, 1), .take = take};
-	List	   *outer;
+	HTAB	   *outer;
 
+	call.context_of_call = CurrentMemoryContext;
 	call.context = PG_ARGISNULL(2) ? json_new_object() : json_read(PG_GETARG_JSONB_P(2));
 	if (call.context->kind != JSON_OBJECT)
 		ereport(ERROR,
@@ -316,7 +382,7 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 	result_begin_rows(fcinfo);
 	/* a function of a user's adapter, or a trigger, may call ingest while another call is at work */
 	outer = adapter_made;
-	adapter_made = NIL;
+	adapter_made = NULL;
 	PG_TRY();
 	{
 		adapter_take_document(&call, raw, "");

@@ -18,9 +18,7 @@
 #include "base/savepoint.h"
 #include "flow/callee.h"
 #include "outbox/signing.h"
-#include "protocol/identifier.h"
 #include "protocol/place.h"
-#include "settings.h"
 #include "trust/principal.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -60,16 +58,6 @@ document_of_call(const Call *call, const Endpoint *endpoint)
 	return outbox_document(envelope, endpoint->adapter);
 }
 
-/* Is it a request, {"headers", "body"}, as the adapter http writes what is more than a body? */
-static bool
-is_whole_request(Jsonb *document, const Endpoint *endpoint)
-{
-	JsonbValue	body;
-
-	return slice_equal(endpoint->adapter, SLICE_OF("http")) && JB_ROOT_IS_OBJECT(document) && JB_ROOT_COUNT(document) == 2 &&
-		document_get(&document->root, "body", &body) && document_get_container(&document->root, "headers") != NULL;
-}
-
 static const char *
 content_type_of(Jsonb *document, const Endpoint *endpoint)
 {
@@ -85,59 +73,6 @@ text_of_document(Jsonb *document)
 	return slice_of_cstring(JsonbToCString(NULL, &document->root, VARSIZE(document)));
 }
 
-/* The body of a whole request may be a text, which is sent as it is. */
-static Slice
-body_of_request(Jsonb *document)
-{
-	Slice		text = document_get_text(&document->root, "body");
-	JsonbValue	body;
-
-	if (slice_present(text))
-		return text;
-	(void) document_get(&document->root, "body", &body);
-	return text_of_document(document_of_value(&body));
-}
-
-/*
- * Is it a header that a document may have?  Whoever writes the envelope decides what is
- * in the document, and must not speak to the server in the name of the gateway: neither
- * by a credential, nor by the length of the body, nor by a line break in a value.
- */
-static bool
-is_header_of_documents(Slice name, const JsonbValue *value)
-{
-	Slice		text = {value->val.string.val, value->val.string.len};
-	int			i;
-
-	if (value->type != jbvString || identifier_find_control(text) >= 0 || name.len > clutch_limits.max_id_bytes)
-		return false;
-	for (i = 0; i < name.len; i++)
-		if (strchr("abcdefghijklmnopqrstuvwxyz0123456789-", name.s[i]) == NULL)
-			return false;
-	return slice_starts(name, SLICE_OF("ce-")) || slice_equal(name, SLICE_OF("content-type")) ||
-		slice_equal(name, SLICE_OF("traceparent")) || slice_equal(name, SLICE_OF("tracestate"));
-}
-
-static void
-put_headers_of_document(DocumentBuilder *b, Jsonb *document)
-{
-	JsonbIterator *it = JsonbIteratorInit(document_get_container(&document->root, "headers"));
-	JsonbValue	key;
-	JsonbValue	value;
-	JsonbIteratorToken token;
-
-	while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
-	{
-		Slice		name = {key.val.string.val, key.val.string.len};
-
-		if (token != WJB_KEY)
-			continue;
-		(void) JsonbIteratorNext(&it, &value, true);
-		if (is_header_of_documents(name, &value))
-			document_put_value(b, slice_cstring(name), &value);
-	}
-}
-
 /* Later ones count for more than earlier ones of the same name. */
 static Jsonb *
 headers_of_call(const Rendering *rendering, Jsonb *document)
@@ -151,8 +86,6 @@ headers_of_call(const Rendering *rendering, Jsonb *document)
 	document_put_cstring(&b, "content-type", content_type_of(document, endpoint));
 	if (slice_equal(endpoint->adapter, SLICE_OF("mcp")))
 		document_put_cstring(&b, "accept", "application/json, text/event-stream");
-	if (is_whole_request(document, endpoint))
-		put_headers_of_document(&b, document);
 	if (endpoint->headers != NULL)
 		document_put_pairs(&b, &endpoint->headers->root, NULL);
 	document_put_text(&b, "webhook-id", call->id);
@@ -176,7 +109,7 @@ render_call(void *arg)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("endpoint %s does not exist any more", place_quote(rendering->call->endpoint))));
 	document = document_of_call(rendering->call, rendering->endpoint);
-	rendering->body = is_whole_request(document, rendering->endpoint) ? body_of_request(document) : text_of_document(document);
+	rendering->body = text_of_document(document);
 	rendering->headers = headers_of_call(rendering, document);
 }
 
@@ -225,7 +158,7 @@ was_lost_too_often(const Call *call, const Endpoint *endpoint)
 static bool
 claim_one(FunctionCallInfo fcinfo, Call *call)
 {
-	Rendering	rendering = {call, endpoint_find(call->endpoint)};
+	Rendering	rendering = {call, endpoint_read(call->endpoint)};
 	ErrorData  *error;
 
 	if (!callee_is_awaited(call))
@@ -418,7 +351,7 @@ take_response(Call *call, const Endpoint *endpoint, const Report *report)
 static void
 take_report(Call *call, const Report *report)
 {
-	const Endpoint *endpoint = endpoint_find(call->endpoint);
+	const Endpoint *endpoint = endpoint_read(call->endpoint);
 
 	if (!callee_is_awaited(call))
 		forget_unwanted(call, report->status);

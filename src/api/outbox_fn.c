@@ -10,6 +10,7 @@
 #include "api/outbox_fn.h"
 #include "api/result.h"
 #include "base/clock.h"
+#include "base/document.h"
 #include "base/query.h"
 #include "commands/trigger.h"
 #include "flow/callee.h"
@@ -28,11 +29,37 @@ PG_FUNCTION_INFO_V1(clutch_outbox_drop);
 PG_FUNCTION_INFO_V1(clutch_webhook_signature);
 PG_FUNCTION_INFO_V1(clutch_endpoints_changed);
 
+/*
+ * The envelope as if it had never been a document of the adapter.  Whoever wrote it may
+ * have written these notes as well, and they decide on all of the document: on its method
+ * and its sender, on the task and the tool that it names.
+ */
+static Jsonb *
+envelope_without_notes(Jsonb *envelope, const char *adapter)
+{
+	JsonbContainer *meta = document_get_container(&envelope->root, "meta");
+	JsonbValue	notes;
+	DocumentBuilder b;
+
+	if (meta == NULL || !document_get(meta, adapter, &notes))
+		return envelope;
+	document_begin(&b);
+	document_put_pairs(&b, &envelope->root, "meta");
+	if (JsonContainerSize(meta) > 1)
+	{
+		document_open_object(&b, "meta");
+		document_put_pairs(&b, meta, adapter);
+		document_close_object(&b);
+	}
+	return document_end(&b);
+}
+
 Jsonb *
 outbox_document(Jsonb *envelope, Slice adapter)
 {
-	List	   *documents = query_list_jsonb(psprintf("SELECT clutch.outbound($1, %s)", quote_literal_cstr(slice_cstring(adapter))),
-											 &envelope, 1);
+	char	   *name = slice_cstring(adapter);
+	Jsonb	   *argument = envelope_without_notes(envelope, name);
+	List	   *documents = query_list_jsonb(psprintf("SELECT clutch.outbound($1, %s)", quote_literal_cstr(name)), &argument, 1);
 
 	if (documents == NIL)
 		ereport(ERROR,

@@ -12,8 +12,10 @@
 #include "utils/jsonb.h"
 
 /*
- * The document of the adapter that an envelope becomes, palloc'd.  The adapter runs with
- * the rights of the caller, because it may be a function that a user has written.
+ * The document of the adapter that an envelope becomes, palloc'd, as if it had never been
+ * one: it says what the envelope says, whatever its author has noted about another
+ * document.  The adapter runs with the rights of the caller, because it may be a function
+ * that a user has written.
  */
 extern Jsonb *outbox_document(Jsonb *envelope, Slice adapter);
 

@@ -11,36 +11,73 @@
 
 #include "miscadmin.h"
 
+/* so long a path, at most, leads to a value that is compared member by member */
+#define MOST_PATH_BYTES	1000
+
+/* where a value is; its path is written only if it has changed */
+typedef struct JsonPlace
+{
+	const struct JsonPlace *up; /* NULL: it is all of the document */
+	Slice		key;			/* absent: it is an element of an array */
+	int			index;
+	int			bytes;			/* of the path, about */
+} JsonPlace;
+
+static char *
+json_place_path(const JsonPlace *place)
+{
+	if (place->up == NULL)
+		return "";
+	return slice_present(place->key) ? json_path(json_place_path(place->up), place->key) :
+		json_path_index(json_place_path(place->up), place->index);
+}
+
+static JsonPlace
+json_place_of_key(const JsonPlace *up, Slice key)
+{
+	return (JsonPlace) {.up = up, .key = key, .bytes = up->bytes + key.len};
+}
+
+static JsonPlace
+json_place_of_index(const JsonPlace *up, int index)
+{
+	return (JsonPlace) {.up = up, .key = SLICE_NONE, .index = index, .bytes = up->bytes};
+}
+
 static void
-json_note_change(Json *changes, const char *path, const Json *was, const Json *is)
+json_note_change(Json *changes, JsonPlace place, const Json *was, const Json *is)
 {
 	Json	   *change = json_new_object();
 
 	json_put(change, "/is", unconstify(Json *, is));
 	json_put(change, "/was", unconstify(Json *, was));
-	json_put_cstring(change, "/path", path);
+	json_put_cstring(change, "/path", json_place_path(&place));
 	json_add(changes, change);
 }
 
-static void json_compare(Json *changes, const char *path, const Json *from, const Json *to);
+static void json_compare(Json *changes, const JsonPlace *place, const Json *from, const Json *to);
 
 /* Elements are compared place by place; what is too many is removed from the end. */
 static void
-json_compare_arrays(Json *changes, const char *path, const Json *from, const Json *to)
+json_compare_arrays(Json *changes, const JsonPlace *place, const Json *from, const Json *to)
 {
 	int			common = Min(from->n, to->n);
 
 	for (int i = 0; i < common; i++)
+	{
+		JsonPlace	element = json_place_of_index(place, i);
+
 		if (!json_equal(from->items[i], to->items[i]))
-			json_compare(changes, json_path_index(path, i), from->items[i], to->items[i]);
+			json_compare(changes, &element, from->items[i], to->items[i]);
+	}
 	for (int i = common; i < to->n; i++)
-		json_note_change(changes, json_path_index(path, i), NULL, to->items[i]);
+		json_note_change(changes, json_place_of_index(place, i), NULL, to->items[i]);
 	for (int i = from->n - 1; i >= common; i--)
-		json_note_change(changes, json_path_index(path, i), from->items[i], NULL);
+		json_note_change(changes, json_place_of_index(place, i), from->items[i], NULL);
 }
 
 static void
-json_compare_objects(Json *changes, const char *path, const Json *from, const Json *to)
+json_compare_objects(Json *changes, const JsonPlace *place, const Json *from, const Json *to)
 {
 	int			i = 0;
 	int			j = 0;
@@ -49,36 +86,43 @@ json_compare_objects(Json *changes, const char *path, const Json *from, const Js
 	{
 		int			order = i == from->n ? 1 : j == to->n ? -1 :
 			json_compare_keys(from->keys[i], to->keys[j]);
-		char	   *place = json_path(path, order <= 0 ? from->keys[i] : to->keys[j]);
+		JsonPlace	member = json_place_of_key(place, order <= 0 ? from->keys[i] : to->keys[j]);
 
 		if (order == 0)
-			json_compare(changes, place, from->items[i], to->items[j]);
+			json_compare(changes, &member, from->items[i], to->items[j]);
 		else
-			json_note_change(changes, place, order < 0 ? from->items[i] : NULL,
+			json_note_change(changes, member, order < 0 ? from->items[i] : NULL,
 							 order < 0 ? NULL : to->items[j]);
 		i += order <= 0;
 		j += order >= 0;
 	}
 }
 
+/*
+ * What stands below a long path is compared as a whole: many members below one long key
+ * would make as many long paths.
+ */
 static void
-json_compare(Json *changes, const char *path, const Json *from, const Json *to)
+json_compare(Json *changes, const JsonPlace *place, const Json *from, const Json *to)
 {
+	bool		by_parts = from->kind == to->kind && place->bytes <= MOST_PATH_BYTES;
+
 	check_stack_depth();
-	if (from->kind == JSON_OBJECT && to->kind == JSON_OBJECT)
-		json_compare_objects(changes, path, from, to);
-	else if (from->kind == JSON_ARRAY && to->kind == JSON_ARRAY)
-		json_compare_arrays(changes, path, from, to);
+	if (by_parts && from->kind == JSON_OBJECT)
+		json_compare_objects(changes, place, from, to);
+	else if (by_parts && from->kind == JSON_ARRAY)
+		json_compare_arrays(changes, place, from, to);
 	else if (!json_equal(from, to))
-		json_note_change(changes, path, from, to);
+		json_note_change(changes, *place, from, to);
 }
 
 Json *
 json_difference(const Json *from, const Json *to)
 {
 	Json	   *changes = json_new_array();
+	JsonPlace	root = {NULL};
 
-	json_compare(changes, "", from, to);
+	json_compare(changes, &root, from, to);
 	return changes;
 }
 

@@ -192,6 +192,21 @@ endpoint_find(Slice name)
 }
 
 const Endpoint *
+endpoint_read(Slice name)
+{
+	const Endpoint *endpoint = NULL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_ENDPOINT, INDEX_ENDPOINT, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		endpoint = endpoint_row_read(&scan);
+	rows_end(&scan);
+	return endpoint;
+}
+
+const Endpoint *
 endpoint_serving(Slice agent_id)
 {
 	ListCell   *cell;

@@ -43,6 +43,12 @@ extern bool endpoint_is_any(void);
 /* NULL: there is none of this name */
 extern const Endpoint *endpoint_find(Slice name);
 
+/*
+ * The same, read from the table and palloc'd: for those who run functions of users, or
+ * send events, while they have it.
+ */
+extern const Endpoint *endpoint_read(Slice name);
+
 /* the endpoint that serves an agent; NULL: none does */
 extern const Endpoint *endpoint_serving(Slice agent_id);
 

@@ -76,6 +76,18 @@ privilege_is_operator(Oid role, RowSnapshot snapshot)
 }
 
 bool
+privilege_is_gateway(Oid role, RowSnapshot snapshot)
+{
+	RowScan		scan;
+	bool		found;
+
+	privilege_begin(&scan, snapshot);
+	found = privilege_next(&scan, role, SLICE_OF("gateway"));
+	rows_end(&scan);
+	return found || privilege_is_owner(role);
+}
+
+bool
 privilege_reads_all(Oid role, RowSnapshot snapshot)
 {
 	RowScan		scan;

@@ -26,6 +26,9 @@ extern bool privilege_is_owner(Oid role);
  */
 extern bool privilege_is_operator(Oid role, RowSnapshot snapshot);
 
+/* Does it send what is in the outbox? */
+extern bool privilege_is_gateway(Oid role, RowSnapshot snapshot);
+
 /*
  * May the role read the whole log?  Operators may, readers without scopes, and
  * the members of pg_read_all_data.

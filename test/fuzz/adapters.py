@@ -6,9 +6,11 @@
 Takes the samples and recordings in test/fixtures/adapters/ apart (values swapped, members
 dropped, made up and moved, texts that are long or strange, deep nesting,
 carriers and notes that nobody has written or somebody has changed) and hands each to clutch.inbound,
-by itself and under the name of its adapter, and to clutch.ingest.  Half as many
-envelopes of these samples, with payloads and notes that somebody has changed, are
-handed to clutch.outbound.  Fails
+by itself and under the name of its adapter, and to clutch.ingest.  Half of them come
+from a role that speaks for one agent, some with a context that it should not have,
+and a few are huge, or deep, or have keys of half a megabyte.  Half as many envelopes of
+these samples, with payloads and notes that somebody has changed, are handed to
+clutch.outbound.  Fails
 
     - on an internal error (XX...), a lost connection, a statement that hangs
     - if what inbound returns is refused by clutch.validate
@@ -73,8 +75,8 @@ BEGIN
 					clean := clean #- (SELECT array_agg(replace(replace(s, '~1', '/'), '~0', '~') ORDER BY o) FROM regexp_split_to_table(substr(path, 2), '/') WITH ORDINALITY AS t(s, o));
 				END LOOP;
 				back := clutch.outbound(bearer, adapter);
-				-- an array may be a batch, of which each element comes back by itself
-				code := CASE WHEN back = clean OR jsonb_typeof(raw) = 'array' THEN 'back' ELSE 'CHANGED' END;
+				-- an array may be a batch, of which each element comes back by itself; below a long key, no path is told
+				code := CASE WHEN back = clean OR jsonb_typeof(raw) = 'array' OR length(bearer #>> ARRAY['meta', adapter, 'dropped']) > 100000 THEN 'back' ELSE 'CHANGED' END;
 				IF code = 'CHANGED' THEN
 					said := concat_ws(' and not ', back, clean);
 				END IF;
@@ -115,8 +117,25 @@ BEGIN
 		RETURN NEXT;
 	END LOOP;
 END
-$write$
+$write$;
+DO $$ BEGIN CREATE ROLE clutch_fuzz_agent; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
+SELECT clutch.grant_agent('clutch_fuzz_agent', 'agent:gate');
+-- something of others, which a context may name
+SELECT clutch.send(clutch.envelope('task.request', 'agent:theirs', '{agent:theirs}', run_id => 'run:theirs', thread_id => 'thread:theirs', task_id => 'task:theirs'));
 """
+
+CLEANUP = "DROP OWNED BY clutch_fuzz_agent; DROP ROLE clutch_fuzz_agent"
+
+# what a caller may put into the context, and should not
+CONTEXTS = [
+    {"agent_id": "agent:boss"}, {"agent_id": "agent:theirs"}, {"agent_id": 5}, {"agent_id": ""}, {"agent_id": "group:a"}, {"agent_id": None},
+    {"to": ["agent:a"] * 300}, {"to": []}, {"to": "group:*"}, {"to": {"agent_id": "agent:a"}}, {"to": [["agent:a"]]}, {"to": "x"},
+    {"run_id": "run:theirs"}, {"task_id": "task:theirs"}, {"parent_task_id": "task:theirs"}, {"thread_id": "thread:theirs"},
+    {"agent_id": "agent:gate", "run_id": "run:theirs", "task_id": "task:theirs", "thread_id": "thread:theirs", "parent_task_id": "task:theirs"},
+    {"run_id": "r" * 300}, {"task_id": "a\nb"}, {"thread_id": ""}, {"run_id": {}}, {"parent_task_id": "\u202e"}, {"task_id": "run:x"},
+    {"server": "a/b:c\n"}, {"server": 7}, {"server": "s" * 400}, {"session": "s" * 5000}, {"session": 5}, {"session": ""},
+    {"seq": 1.5}, {"seq": "x"}, {"seq": -1}, {"stream": "yes"}, {"stream": True}, {"clutch": [], "meta": {"clutch": {"scope": "group:x"}}, "__proto__": {}},
+]
 
 TEXTS = [
     "", " ", "x", "0", "null", "agent:", "agent:a", "group:g", "task:t", "run:r", "thread:t", "artifact:a", "schema://", "schema://a/b@1",
@@ -125,8 +144,8 @@ TEXTS = [
     "\u00fc", "\u0645\u0631\u062d\u0628\u0627", "\U0001f9a9" * 70, "\u202e\u200b\ufeff", "\u0001\u001f\u007f", "a\nb\tc\\d\"e", "/", "~", "~0~1//",
     "$1", "{}", "[]", "[{\"path\": \"/payload\", \"is\": 1}]", "y" * 257, "z" * 5000, "Bearer abcdefgh12345678", "2.0", "1.0", "true",
 ]
-NUMBERS = ["0", "-0", "1", "2", "-1", "0.10", "1.5", "64", "2147483648", "9007199254740993", "9223372036854775808", "1e30", "1e308", "1e400", "1e-400", "1769941234567", "253402300800000"]
-KEYS = ["password", "token", "api_key", "x-hub-signature", "meta", "clutch", "kept", "native", "id", "type", "data", "payload", "a/b", "~", "", "0", "\u00fc"]
+NUMBERS = ["0", "-0", "1", "2", "-1", "0.10", "1.5", "64", "2147483648", "9007199254740993", "9223372036854775808", "1e30", "1e308", "1e400", "1e-400", "1e131071", "-1e-16383", "1E131072", "1769941234567", "253402300800000"]
+KEYS = ["password", "token", "api_key", "x-hub-signature", "meta", "clutch", "kept", "native", "id", "type", "data", "payload", "a/b", "~", "", "0", "\u00fc", "__proto__", "constructor", "$ref", "a\nb", "k" * 300]
 
 
 TYPES = ["task.request", "task.accept", "task.progress", "task.result", "task.error", "task.cancel", "chat.message", "chat.system",
@@ -273,6 +292,31 @@ def misled(rng, document, pool):
     return made["root"]
 
 
+def monsters():
+    """Texts of JSON that are large, or deep, or hard in another way."""
+    long_key = json.dumps("k" * 400000)
+    return [
+        "[" * 70 + "]" * 70, "[" * 1200 + "]" * 1200, '{"d":' * 1200 + "1" + "}" * 1200,
+        json.dumps("[" * 200000), json.dumps('{"d":' * 50000), json.dumps("x" * 900000), json.dumps("\u00fc\U0001f9a9" * 100000),
+        "{" + ", ".join('"%d": %d' % (i, i) for i in range(20000)) + "}",
+        "{" + ", ".join('"%d_password": "x"' % i for i in range(20000)) + "}", "[" + ", ".join(['"Bearer abcdefgh12345678"'] * 20000) + "]",
+        "{" + long_key + ": {" + ", ".join('"%d": %d' % (i, i) for i in range(20000)) + "}}",
+        "{" + long_key + ": {" + ", ".join('"%d_password": "x"' % i for i in range(10000)) + "}}",
+        "{" + long_key + ": [" + ", ".join(["1e400"] * 10000) + "]}",
+        "9" * 100000, "0." + "0" * 16000 + "1", '{"a": 1, "a": 2, "a": {"a": 3}}', '"\\u0000"', '"\\ud800"',
+    ]
+
+
+def monstrous(rng, sample, pieces):
+    """The sample with such a text in the place of one of its values, or many times."""
+    if rng.random() < 0.2:
+        return "[" + ", ".join([write(sample)] * 200) + "]"
+    made = json.loads(json.dumps({"root": sample}))
+    path = rng.choice([p for p in places(made) if p])
+    get(made, path[:-1])[path[-1]] = "@monster@"
+    return write(made["root"]).replace('"@monster@"', rng.choice(pieces))
+
+
 def memory_kb(cursor):
     cursor.execute("SELECT pg_backend_pid()")
     with open("/proc/%d/status" % cursor.fetchone()[0]) as status:
@@ -287,19 +331,30 @@ def fuzz(cursor, rng, adapter, samples, count):
     made = envelopes(cursor, adapter, samples)
     pieces = [get(e, p) for e in made for p in places(e)]
     carrying = carriers(cursor, adapter, made)
+    huge = monsters()
     seen, faults, early = collections.Counter(), 0, None
     for done in range(0, count * 3 // 2, BATCH):
+        hostile = False
         if done % (3 * BATCH) == 0:
             documents = [write(changed(rng, adapter, rng.choice(made), pieces)) for _ in range(BATCH)]
             cursor.execute("SELECT * FROM pg_temp.write(%s, %s)", (documents, adapter))
         else:
             documents = [write(misled(rng, rng.choice(carrying), pieces) if rng.random() < 0.15 else
                                mutated(rng, rng.choice(samples)["raw"], pool)) for _ in range(BATCH)]
-            context = rng.choice(samples).get("context", {})
-            if rng.random() < 0.2:
-                context = dict(context, agent_id="agent:gate")
+            if rng.random() < 0.1:
+                documents[0] = monstrous(rng, rng.choice(samples)["raw"], huge)
+            context = dict(rng.choice(samples).get("context", {}))
+            if rng.random() < 0.5:
+                context["agent_id"] = "agent:gate"
+                cursor.execute("SET LOCAL ROLE clutch_fuzz_agent")
+            hostile = rng.random() < 0.2
+            if hostile:
+                context.update(rng.choice(CONTEXTS))
             cursor.execute("SELECT * FROM pg_temp.feed(%s, %s, %s)", (documents, adapter, json.dumps(context)))
         for place, door, code, said in cursor.fetchall():
+            # what is wrong with a context is found where the envelope is complete
+            if hostile and code.endswith("late"):
+                code = code.replace("late", "context")
             seen[door + " " + code] += 1
             if code.startswith("XX") or code in ("REFUSED", "CHANGED") or code.startswith("57"):
                 faults += 1
@@ -314,6 +369,8 @@ def fuzz(cursor, rng, adapter, samples, count):
     grown = memory_kb(cursor) - (early or 0)
     for name in sorted(seen):
         print("        %-24s %7d" % (name, seen[name]))
+    print("        %.0f %% of the documents became envelopes, %.0f %% were sent" % (
+        100.0 * seen["inbound translated"] / count, 100.0 * seen["ingest taken"] / count))
     if late * 100 > count:
         print("not ok  %s: %d documents were refused only after they were translated" % (adapter, late))
         faults += 1
@@ -349,6 +406,8 @@ def main():
             samples = json.load(text)["samples"] + recorded(adapter)
         print("        %s: %d documents" % (adapter, each))
         faults += fuzz(cursor, random.Random("%d %s" % (seed, adapter)), adapter, samples, each)
+    cursor.execute(CLEANUP)
+    connection.commit()
     print("%d documents of %d adapters in %.0f s, seed %d: %d faults" % (each * len(files), len(files), time.time() - began, seed, faults))
     sys.exit(faults > 0)
 

@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(61);
+SELECT plan(68);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -103,7 +103,35 @@ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('gone', 60, 
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": 1}', 'gone') $$), '42883 WRONG_VALUE adapter', 'an adapter without can_handle is used by its name');
 UPDATE clutch.adapter SET can_handle = 'app.handles' WHERE name = 'gone';
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": 1}', 'gone') $$), '42883 WRONG_VALUE adapter', 'a function that does not exist is named');
+SELECT is((SELECT string_agg(c.detail, ', ') FROM clutch.check() c WHERE c.code = 'ADAPTER_BROKEN'), 'adapter gone names the function app.no_such(jsonb, jsonb) that returns jsonb, which does not exist', 'and is reported');
 DELETE FROM clutch.adapter WHERE name = 'gone';
+
+-- an adapter that does not work keeps no document from the others
+CREATE SCHEMA closed;
+CREATE FUNCTION closed.handles(raw jsonb) RETURNS boolean LANGUAGE sql AS $$ SELECT true $$;
+CREATE FUNCTION app.fails(raw jsonb) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN (raw ->> 'type')::int > 0; END $$;
+INSERT INTO clutch.adapter (name, place, can_handle, inbound, outbound) VALUES ('shut', 1, 'closed.handles', 'app.read', 'app.write'), ('failing', 2, 'app.fails', 'app.read', 'app.write'),
+	('lost', 3, 'app.no_such', 'app.read', 'app.write'), ('odd', 4, 'app.a.b.c(', 'app.read', 'app.write');
+CREATE ROLE clutch_test_plain;
+SELECT clutch.grant_agent('clutch_test_plain', 'agent:plain');
+GRANT USAGE ON SCHEMA app, fixture TO PUBLIC;
+SET ROLE clutch_test_plain;
+SELECT is(clutch.can_handle('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}'), 'http', 'nor one that this role may not use');
+CREATE FUNCTION pg_temp.hint() RETURNS text LANGUAGE plpgsql AS $$ DECLARE h text; BEGIN PERFORM clutch.inbound('{"type": "x"}'); EXCEPTION WHEN OTHERS THEN GET STACKED DIAGNOSTICS h = PG_EXCEPTION_HINT; RETURN h; END $$;
+SELECT alike(pg_temp.hint(), '%shut: permission denied for schema closed; failing: invalid input syntax for type integer: "x"; lost: function app.no_such(jsonb)%does not exist; odd: improper qualified name (too many dotted names): app.a.b.c(; %', 'which the error says');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": 1}', 'lost') $$), '42883 WRONG_VALUE adapter', 'whoever names it gets its error');
+RESET ROLE;
+DELETE FROM clutch.adapter WHERE name IN ('shut', 'failing', 'lost', 'odd');
+DROP OWNED BY clutch_test_plain;
+DROP ROLE clutch_test_plain;
+DROP SCHEMA closed CASCADE;
+
+-- many members, or many credentials, below one long key: each path would have its length
+SET statement_timeout = '30s';
+SELECT is(clutch.outbound(clutch.inbound(d), 'http'), d, 'members below a long key') FROM (SELECT jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't', 'data', jsonb_build_object(repeat('k', 400000), jsonb_object_agg(i::text, i))) AS d FROM generate_series(1, 20000) i) AS v;
+SELECT is(jsonb_array_length(clutch.inbound(d) #> '{meta,http,dropped}'), 2, 'credentials below a long key are told by the key') FROM (SELECT jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't', 'password', 'x', 'data', jsonb_build_object(repeat('k', 400000), jsonb_object_agg(i || '_password', i))) AS d FROM generate_series(1, 10000) i) AS v;
+SELECT is(clutch.inbound(d) -> 'payload', '{"content": []}', 'and none of many is left') FROM (SELECT jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't', 'data', jsonb_agg('Bearer abcdefgh12345678'::text)) AS d FROM generate_series(1, 20000) i) AS v;
+RESET statement_timeout;
 
 -- ------------------------------------------------------------------ stubs
 SELECT is((SELECT string_agg(e ->> 'type', ',') FROM clutch.inbound('{"beep": "answer", "no": 2, "to": 1, "line": "l"}') AS e), 'tool.call,tool.result', 'an answer whose call nobody sent brings the call');

@@ -1,6 +1,6 @@
 -- What a conversation has come to (spec 003 6), as far as it may be seen.
 \ir ../fixtures/tap.sql
-SELECT plan(18);
+SELECT plan(22);
 SET clutch.notify = off;
 CREATE FUNCTION pg_temp.card(name text, meta jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', '{"max_concurrency": 9}'::jsonb, 'meta', meta)
@@ -44,6 +44,14 @@ SELECT is(pg_temp.context() #>> '{artifacts,0,agent_id}', 'agent:lois', 'by the 
 SELECT ok(pg_temp.context() -> 'participants' @> '["agent:ui", "agent:ken", "agent:lois", "agent:perry"]', 'who wrote, or was written to, takes part');
 SELECT ok(NOT pg_temp.context() -> 'participants' ? 'group:all', 'a group is no participant');
 SELECT is((pg_temp.context() ->> 'expires_at')::timestamptz, '2126-01-01 00:00Z', 'a task that is over sets no end');
+
+-- whoever takes part can say much, and the claims of others bring no more than the newest of it
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', jsonb_build_object('decisions', (SELECT jsonb_object_agg('k' || n, n) FROM generate_series(1, 10000) n)), run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1')) \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', '{"decisions": {"k1": "last", "format": "XML"}}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1')) \g /dev/null
+SELECT cmp_ok(length(pg_temp.context()::text), '<', 2000000, 'a context is no larger than an envelope or two');
+SELECT is((pg_temp.context() ->> 'left_out')::int + jsonb_array_length(pg_temp.context() -> 'decisions'), 10006, 'and says how many decisions are left out');
+SELECT is(jsonb_path_query_array(pg_temp.context(), '$.decisions[last - 1 to last].decision'), '["XML", "last"]', 'which are not the newest');
+SELECT is(jsonb_path_query_array(pg_temp.context(), '$.decisions[*] ? (@.name == "k1" || @.name == "format").decision'), '["XML", "last"]', 'of two with one name still the later');
 
 -- it is as visible as its runs
 CREATE ROLE clutch_thread_lois;

@@ -10,9 +10,10 @@
 # and the logs stay in SANITIZE_FOLDER (/tmp/clutch-sanitize), so a
 # later run only compiles the extension.  Delete the folder to start afresh.
 #
-#   SANITIZE_PARTS="pgtap isolation walks chaos hostile trust"    which tests
+#   SANITIZE_PARTS="pgtap isolation walks chaos hostile adapters trust"    which tests
 #   SANITIZE_HOSTILE=200000    hostile envelopes, and as many hostile calls
 #   SANITIZE_WALKS=20000       as the argument of test/fuzz/walks.py
+#   SANITIZE_ADAPTERS=20000    documents of each adapter, for test/fuzz/adapters.py
 #   SANITIZE_MINUTES=60        how long part trust fuzzes schemas, canonical forms,
 #                              signatures, YAML and ranges, each round with a new seed;
 #                              it prints how many executions these were, and how many
@@ -24,7 +25,7 @@
 . "$(dirname "$0")/lib.sh"
 
 FOLDER=${SANITIZE_FOLDER:-/tmp/clutch-sanitize}
-PARTS=${SANITIZE_PARTS:-pgtap isolation walks chaos hostile trust}
+PARTS=${SANITIZE_PARTS:-pgtap isolation walks chaos hostile adapters trust}
 PREFIX=$FOLDER/server
 PASSED=0
 FAILED=0
@@ -133,6 +134,17 @@ count_reports() {
 	say "   $n different reports"
 }
 
+# Each adapter by itself, so that none has to share the time that a program has.
+fuzz_adapters() {
+	local adapter
+	for adapter in $(cd "$FOLDER/copy/test/fixtures/adapters" && ls -- *.json); do
+		adapter=${adapter%.json}
+		counted "adapter_$adapter" env CLUTCH_FUZZ_ADAPTER="$adapter" CHECK_ONLY=fuzz CHECK_FUZZ=test/fuzz/adapters.py \
+			CHECK_FUZZ_COUNT="${SANITIZE_ADAPTERS:-20000}" "$1"
+		sed 's/^/   /' "$FOLDER/log/adapter_$adapter"/fuzz_adapters.log
+	done
+}
+
 # Rounds of the programs that fuzz contracts and trust, until the time is over.
 fuzz_trust() {
 	local round=0 end=$((SECONDS + 60 * ${SANITIZE_MINUTES:-60}))
@@ -181,6 +193,8 @@ run_tests() {
 				counted hostile env CHECK_ONLY=fuzz \
 					CHECK_FUZZ="test/fuzz/hostile.py test/fuzz/functions.py" \
 					CHECK_FUZZ_COUNT="${SANITIZE_HOSTILE:-200000}" "$check" ;;
+			adapters)
+				fuzz_adapters "$check" ;;
 			trust)
 				fuzz_trust "$check" ;;
 			*)
