@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter autogen
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 3);
+SELECT plan((SELECT count(*)::int FROM outcome) + 5);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -11,5 +11,9 @@ SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{meta,autogen,s
 	'tool.call true, tool.result, tool.call true, tool.error', 'each answer has its call made up');
 SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{payload,tool}'), ', ') FROM fixture.sample s, clutch.inbound(s.raw) AS e WHERE s.name = 'tools are called'),
 	'tool.call tool:weather, tool.call tool:time', 'each call is a message');
+
+SELECT is((SELECT string_agg(DISTINCT e #>> '{from,agent_id}', ' ') FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"run_id": "run:fresh"}') AS e WHERE s.name = 'tools have answered'), 'agent:ken', 'a call is made up in the name of who answers');
+SELECT is(d #> '{content,0}', '{"call_id": "msg_1", "content": "{\"content\": [{\"text\": \"x\", \"type\": \"text\"}]}", "is_error": false}', 'the result of a tool that never was foreign is a text')
+FROM fixture.native, clutch.outbound(envelope, 'autogen') AS d WHERE name = 'tool.result';
 
 SELECT * FROM finish();

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter collab
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 10);
+SELECT plan((SELECT count(*)::int FROM outcome) + 11);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -17,6 +17,8 @@ SELECT is((SELECT code FROM clutch.task t WHERE t.task_id = (SELECT task_id FROM
 -- a publication reaches every reader of the topic
 SELECT is((SELECT string_agg(t ->> 'agent_id', ' ') FROM clutch.inbound(raw, 'collab') AS e, jsonb_array_elements(e -> 'to') AS t), 'topic:findings', 'a publication goes to the topic')
 FROM fixture.sample WHERE name = 'a publication';
+SELECT clutch.subscribe('first', '{"topic": "findings"}', 'beginning'), clutch.subscribe('second', '{"topic": "findings"}', 'beginning') \g /dev/null
+SELECT is((SELECT string_agg(b.envelope #>> '{payload,severity}', ' ') FROM (VALUES ('first'), ('second')) AS v(reader), LATERAL clutch.read(reader) AS b), 'HIGH HIGH', 'and reaches all who read it');
 SELECT is(e ->> 'type', 'chat.message', 'everybody cannot be asked to work')
 FROM clutch.inbound('{"header": {"messageId": "q3", "type": "REQUEST", "source": "ui", "destination": "*"}, "body": {"action": "a"}}') AS e;
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"header": {"messageId": "q", "type": "RESPONSE"}, "body": {"status": "MAYBE"}}')$$), 'KL014 WRONG_VALUE /body/status', 'the status is one of three');
