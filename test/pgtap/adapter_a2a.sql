@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter a2a
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 38);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 39);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -109,5 +109,13 @@ SELECT ok((SELECT count(clutch.outbound(jsonb_set(e, '{meta,a2a}', (e #> '{meta,
 	FROM jsonb_object_keys(e #> '{meta,a2a}' || '{"said": 1, "artifact": 1, "order": 1, "whole": 1, "metadata": 1, "configuration": 1, "method": 1, "wrapped": 1}') AS k,
 		unnest('{5, "\"x\"", null, true, "[]", "[1]", "{}", "{\"a\": 1}"}'::jsonb[]) AS v), 'changed notes of ' || s.name)
 FROM fixture.sample s, LATERAL (SELECT fixture.made(s.raw, 'a2a', s.context)) AS m(e);
+
+-- codes of ours, and what a client of A2A is told
+SELECT is(string_agg(concat_ws(' ', c, d #>> '{error,code}', d #>> '{error,data,0,reason}'), ', ' ORDER BY i),
+	'PARSE_ERROR -32700 PARSE_ERROR, INVALID_REQUEST -32600 INVALID_REQUEST, SCHEMA_VIOLATION -32602 SCHEMA_VIOLATION, METHOD_NOT_FOUND -32601 METHOD_NOT_FOUND, TASK_NOT_CANCELABLE -32002 TASK_NOT_CANCELABLE, TASK_TERMINAL -32004 TASK_TERMINAL, UNSUPPORTED -32004 UNSUPPORTED_OPERATION, PUSH_NOTIFICATION_NOT_SUPPORTED -32003 PUSH_NOTIFICATION_NOT_SUPPORTED, CONTENT_TYPE -32005 CONTENT_TYPE_NOT_SUPPORTED, INVALID_AGENT_RESPONSE -32006 INVALID_AGENT_RESPONSE, EXTENDED_AGENT_CARD_NOT_CONFIGURED -32007 EXTENDED_AGENT_CARD_NOT_CONFIGURED, EXTENSION_SUPPORT_REQUIRED -32008 EXTENSION_SUPPORT_REQUIRED, VERSION -32009 VERSION_NOT_SUPPORTED, AGENT_NOT_FOUND -32602 AGENT_NOT_FOUND, DUPLICATE_CONFLICT -32602 DUPLICATE_CONFLICT, INTERNAL -32603 INTERNAL, NO_CAPACITY -32603 NO_CAPACITY',
+	'a code has a number and a reason')
+FROM fixture.sample s, LATERAL (SELECT fixture.made(s.raw, 'a2a')) AS m(e),
+	unnest('{PARSE_ERROR,INVALID_REQUEST,SCHEMA_VIOLATION,METHOD_NOT_FOUND,TASK_NOT_CANCELABLE,TASK_TERMINAL,UNSUPPORTED,PUSH_NOTIFICATION_NOT_SUPPORTED,CONTENT_TYPE,INVALID_AGENT_RESPONSE,EXTENDED_AGENT_CARD_NOT_CONFIGURED,EXTENSION_SUPPORT_REQUIRED,VERSION,AGENT_NOT_FOUND,DUPLICATE_CONFLICT,INTERNAL,NO_CAPACITY}'::text[]) WITH ORDINALITY AS t(c, i),
+	LATERAL clutch.outbound(jsonb_set(e, '{payload,code}', to_jsonb(c)), 'a2a') AS d WHERE s.name = 'an error';
 
 SELECT * FROM finish();

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter collab
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 11);
+SELECT plan((SELECT count(*)::int FROM outcome) + 12);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -32,5 +32,8 @@ SELECT is((SELECT string_agg(concat_ws(' ', p ->> 'code', d #>> '{body,status}',
 	FROM fixture.native, unnest('{"{\"code\": \"TIMEOUT\"}", "{\"code\": \"NO_CAPACITY\", \"retryable\": true}", "{\"code\": \"POLICY_DENIED\"}", "{\"code\": \"TOOL_EXECUTION_ERROR\"}", "{\"code\": \"UNAVAILABLE\"}"}'::jsonb[]) WITH ORDINALITY AS t(p, i),
 		LATERAL clutch.outbound(jsonb_set(envelope, '{payload}', '{"message": "no"}' || p), 'collab') AS d WHERE name = 'task.error'),
 	'TIMEOUT TIMEOUT TIMEOUT, NO_CAPACITY ERROR UNAVAILABLE, POLICY_DENIED ERROR REJECTED, TOOL_EXECUTION_ERROR ERROR INTERNAL, UNAVAILABLE ERROR UNAVAILABLE', 'a code of ours becomes one of the four of the protocol');
+
+SELECT is(e ->> 'task_id', 'task:known', 'a task in the context counts for more than the correlation of a response')
+FROM fixture.sample s, clutch.inbound(s.raw, 'collab', '{"task_id": "task:known"}') AS e WHERE s.name = 'a success';
 
 SELECT * FROM finish();

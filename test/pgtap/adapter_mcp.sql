@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter mcp
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 17);
+SELECT plan((SELECT count(*)::int FROM outcome) + 19);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -63,5 +63,15 @@ WHERE s.raw @> '{"method": "notifications/tasks/status", "params": {"taskId": "t
 SELECT throws_like(format($$SELECT clutch.inbound(%L, 'mcp')$$, raw), '%at "/result/_meta/clutch": it leads to an envelope that is not valid at "/payload"', 'a carrier leads to an envelope, or the document is refused: ' || name)
 FROM (VALUES ('an array', '{"jsonrpc": "2.0", "id": 1, "result": {"action": "accept", "_meta": {"clutch": [{"path": "/payload", "was": {"action": "accept"}, "is": [1]}]}}}'::jsonb),
 	('a text', '{"jsonrpc": "2.0", "id": 1, "result": {"action": "accept", "_meta": {"clutch": [{"path": "/payload", "was": {"action": "accept"}, "is": "x"}]}}}')) AS v(name, raw);
+
+-- codes of ours, and what a client of MCP is told
+SELECT is(string_agg(concat_ws(' ', c, coalesce(d #>> '{error,code}', d #>> '{result,isError}')), ', ' ORDER BY i),
+	'PARSE_ERROR -32700, INVALID_REQUEST -32600, INVALID_PARAMS -32602, SCHEMA_VIOLATION -32602, METHOD_NOT_FOUND -32601, TASK_NOT_FOUND -32602, TASK_NOT_CANCELABLE -32602, TASK_TERMINAL -32602, UNSUPPORTED -32601, CONTENT_TYPE -32602, VERSION -32022, AGENT_NOT_FOUND -32602, DUPLICATE_CONFLICT -32602, TOOL_UNAVAILABLE -32603, INTERNAL -32603, NO_CAPACITY true, TIMEOUT true, REJECTED true, TOOL_EXECUTION_ERROR true',
+	'a code has a number, or is the failure of a tool')
+FROM fixture.native, unnest('{PARSE_ERROR,INVALID_REQUEST,INVALID_PARAMS,SCHEMA_VIOLATION,METHOD_NOT_FOUND,TASK_NOT_FOUND,TASK_NOT_CANCELABLE,TASK_TERMINAL,UNSUPPORTED,CONTENT_TYPE,VERSION,AGENT_NOT_FOUND,DUPLICATE_CONFLICT,TOOL_UNAVAILABLE,INTERNAL,NO_CAPACITY,TIMEOUT,REJECTED,TOOL_EXECUTION_ERROR}'::text[]) WITH ORDINALITY AS t(c, i),
+	LATERAL clutch.outbound(jsonb_set(envelope, '{payload,code}', to_jsonb(c)), 'mcp') AS d WHERE name = 'task.error';
+
+SELECT is(d #- '{params,_meta}', '{"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "task_01HX...", "progress": 0}}', 'progress says how far it is, and of what')
+FROM fixture.native, clutch.outbound(envelope || '{"payload": {}}' #- '{meta,clutch}', 'mcp') AS d WHERE name = 'task.progress';
 
 SELECT * FROM finish();

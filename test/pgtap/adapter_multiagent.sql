@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 11);
+SELECT plan((SELECT count(*)::int FROM outcome) + 13);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -35,5 +35,10 @@ FROM fixture.sample, clutch.inbound(raw, 'multiagent') AS e WHERE name = 'a hand
 
 SELECT is(concat_ws(' ', d ->> 'role', d #>> '{content,type}', d #>> '{content,text}', d #>> '{content,data,code}'), 'agent error late TIMEOUT', 'a task.timeout is an error')
 FROM fixture.native, clutch.outbound(envelope, 'multiagent') AS d WHERE name = 'task.timeout';
+
+SELECT is(d #> '{inputs,resources}' || (d #> '{content,data}'), '[{"type": "tool", "id": "mcp:files"}, {"path": "/a"}]', 'a tool that never was foreign is a resource')
+FROM fixture.native, clutch.outbound(envelope, 'multiagent') AS d WHERE name = 'tool.call';
+SELECT is(concat_ws(' ', d ->> 'task', d #>> '{content,type}', d #>> '{content,text}'), 'hi json hi', 'and a text the text of the content')
+FROM fixture.native, clutch.outbound(envelope, 'multiagent') AS d WHERE name = 'chat.message';
 
 SELECT * FROM finish();
