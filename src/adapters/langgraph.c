@@ -212,17 +212,24 @@ langgraph_inbound(const Adapter *self, const Json *raw, const Json *context)
 	LanggraphChunk chunk;
 	List	   *envelopes;
 	Json	   *bearer;
+	Slice		outer;
 	Slice		id;
 
 	if (!langgraph_open(unconstify(Json *, raw), &chunk))
 		adapter_fault(self, "", "WRONG_TYPE", "%s", langgraph_declines(self, raw));
 	id = chunk.form == LANGGRAPH_BARE ? SLICE_NONE : adapter_find_word(self, raw, chunk.form == LANGGRAPH_SSE ? "/id" : "/event_id");
+	outer = langgraph_outer_task(&chunk);
 	if (langgraph_is_dropped(&chunk, context))
 		return NIL;
 	envelopes = langgraph_read(adapter_within(self, chunk.at), &chunk, context);
 	bearer = langgraph_bearer(self, envelopes);
 	if (bearer == NULL)
 		return NIL;
+	if (slice_present(outer) && (chunk.kind == LANGGRAPH_TASK || chunk.kind == LANGGRAPH_DEBUG))
+	{
+		json_take(bearer, "/parent_task_id");
+		adapter_note_native(self, bearer, "parent_task_id", json_of_text(outer));
+	}
 	adapter_note(self, bearer, "/form", json_of_cstring(langgraph_forms[chunk.form]));
 	adapter_note(self, bearer, "/kind", json_of_cstring(langgraph_kinds[chunk.kind]));
 	adapter_note(self, bearer, "/type", json_get(bearer, "/type"));

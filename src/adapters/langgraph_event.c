@@ -77,6 +77,9 @@ langgraph_event_type(const Json *raw, const Json *context)
 		return MSG_TASK_PROGRESS;
 	if (langgraph_is_event(event, "on_chain_start"))
 		return whole && !working ? MSG_TASK_REQUEST : MSG_TASK_ACCEPT;
+	/* the end of a run that has asked says nothing of the question: whoever has heard it must tell */
+	if (whole && json_is_true(context, "/interrupted"))
+		return MSG_TASK_PROGRESS;
 	return langgraph_is_event(event, "on_chain_end") ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
 }
 

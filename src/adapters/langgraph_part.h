@@ -98,6 +98,9 @@ extern void langgraph_write_own(const Adapter *self, const Json *envelope, Json 
 /* the task of a node, from the namespace of its checkpoints; absent if the event is outside any node */
 extern Slice langgraph_node_task(const Json *metadata);
 
+/* the task of the subgraph that a chunk comes from, by its namespace; absent: it is of the graph itself */
+extern Slice langgraph_outer_task(const LanggraphChunk *chunk);
+
 /* Has the context a task in which the graph runs? */
 extern bool langgraph_has_task(const Json *context);
 

@@ -80,6 +80,17 @@ langgraph_ns_task(Slice ns, bool outer)
 }
 
 Slice
+langgraph_outer_task(const LanggraphChunk *chunk)
+{
+	const char *bar = slice_present(chunk->mode) ? memchr(chunk->mode.s, '|', chunk->mode.len) : NULL;
+	const Json *last = json_is(chunk->ns, JSON_ARRAY) && chunk->ns->n > 0 ? chunk->ns->items[chunk->ns->n - 1] : NULL;
+
+	if (bar != NULL)
+		return langgraph_ns_task((Slice) {bar + 1, chunk->mode.s + chunk->mode.len - bar - 1}, false);
+	return json_is(last, JSON_TEXT) ? langgraph_ns_task(last->text, false) : SLICE_NONE;
+}
+
+Slice
 langgraph_node_task(const Json *metadata)
 {
 	Slice		ns = json_get_text(metadata, "/langgraph_checkpoint_ns");
@@ -90,6 +101,10 @@ langgraph_node_task(const Json *metadata)
 void
 langgraph_read_own(const Adapter *self, const Json *metadata, Json *envelope, bool is_of_node)
 {
+	/* a node of a subgraph is below that of the subgraph, and not below the run */
+	Slice		ns = json_get_text(metadata, "/langgraph_checkpoint_ns");
+	bool		is_nested = is_of_node && slice_present(ns) && slice_present(langgraph_ns_task(ns, true));
+
 	for (int i = 0; i < lengthof(langgraph_own); i++)
 	{
 		Slice		text = adapter_find_word(self, metadata, langgraph_own[i].foreign);
@@ -98,6 +113,8 @@ langgraph_read_own(const Adapter *self, const Json *metadata, Json *envelope, bo
 		if (!slice_present(text))
 			continue;
 		adapter_check_identifier(self, langgraph_own[i].foreign, langgraph_own[i].kind, text);
+		if (is_nested && langgraph_own[i].kind == ID_TASK)
+			continue;
 		adapter_note(self, envelope, psprintf("/own%s", langgraph_own[i].foreign), json_of_bool(true));
 		if (!is_of_node || langgraph_own[i].kind != ID_TASK)
 			json_put_text(envelope, langgraph_own[i].field, text);

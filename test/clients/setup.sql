@@ -4,6 +4,7 @@ CREATE EXTENSION clutch;
 SELECT 'CREATE ROLE clutch_client LOGIN' WHERE to_regrole('clutch_client') IS NULL \gexec
 SELECT clutch.grant_agent('clutch_client', 'agent:shop');
 SELECT clutch.grant_agent('clutch_client', 'agent:clerk', capabilities => '{skill:orders}');
+SELECT clutch.grant_agent('clutch_client', 'agent:graph', capabilities => '{skill:buy, tool:search}');
 -- It is a gateway as well (gateway.py), which knows where these hosts are.
 SELECT clutch.grant_gateway('clutch_client');
 SELECT clutch.set_endpoint_secret('key', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'), clutch.set_endpoint_secret('token', 'Bearer s3cret');

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter langgraph
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 18);
+SELECT plan((SELECT count(*)::int FROM outcome) + 25);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -49,5 +49,30 @@ SELECT is(fixture.state('task:g'), 'completed agent:graph 2', 'and so is the tas
 
 SELECT is(concat_ws(' ', d ->> 'event', d #>> '{data,error}', d #>> '{data,message}'), 'error TIMEOUT late', 'a task.timeout is an error')
 FROM fixture.native, clutch.outbound(envelope, 'langgraph') AS d WHERE name = 'task.timeout';
+
+-- the end of a run that has asked, as LangGraph writes it, does not tell that it has
+SELECT fixture.ask('task:h', 'agent:graph');
+SELECT fixture.claimed('agent:graph');
+SELECT is((SELECT string_agg(i ->> 'type', ' ') FROM unnest(ARRAY['{}', '{"interrupted": false}', '{"interrupted": true}']::jsonb[]) WITH ORDINALITY AS c(c, no),
+	clutch.inbound('{"event": "on_chain_end", "name": "LangGraph", "run_id": "r9", "data": {"output": {"messages": []}}, "metadata": {}}', context => c || '{"agent_id": "agent:graph", "task_id": "task:h"}') AS i),
+	'task.result task.result task.progress', 'the end of a run that has asked is none if the context says that it has');
+SELECT is((SELECT i ->> 'type' FROM clutch.inbound('{"event": "on_chain_end", "name": "plan", "run_id": "r9", "tags": ["graph:step:1"], "data": {"output": {}}, "metadata": {"langgraph_node": "plan", "langgraph_checkpoint_ns": "plan:1-1"}}',
+	context => '{"agent_id": "agent:graph", "task_id": "task:h", "interrupted": true}') AS i), 'task.result', 'but that of a node is one');
+
+-- subgraphs
+CREATE FUNCTION pg_temp.below(raw jsonb) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE e ->> 'parent_task_id' WHEN 'task:h' THEN 'the run' ELSE coalesce((SELECT 'the subgraph' FROM clutch.inbound('["tasks", {"id": "22-22", "name": "sub", "input": {}, "triggers": [], "interrupts": []}]',
+		context => '{"agent_id": "agent:graph", "task_id": "task:h"}') AS s WHERE s ->> 'task_id' = e ->> 'parent_task_id' LIMIT 1), 'elsewhere') END
+	FROM fixture.made(raw, 'langgraph', '{"agent_id": "agent:graph", "task_id": "task:h"}') AS e
+$$;
+SELECT is(pg_temp.below(raw), below, name) FROM (VALUES
+	('the run', 'a task of the graph is below that of the run', '["tasks", {"id": "33-33", "name": "n", "input": {}, "triggers": [], "interrupts": []}]'::jsonb),
+	('the subgraph', 'a task of a subgraph is below that of the subgraph', '[["sub:22-22"], "tasks", {"id": "33-33", "name": "n", "input": {}, "triggers": [], "interrupts": []}]'),
+	('the subgraph', 'and so it is in an event of a server', '{"event": "tasks|sub:22-22", "data": {"id": "33-33", "name": "n", "input": {}, "triggers": [], "interrupts": []}}'),
+	('the subgraph', 'and in a stream event, whatever the metadata of the run say', '{"event": "on_chain_start", "name": "n", "run_id": "r10", "data": {"input": {}},
+		"metadata": {"clutch_task": "task:h", "langgraph_node": "n", "langgraph_checkpoint_ns": "sub:22-22|n:33-33"}}')) AS t(below, name, raw);
+SELECT is((SELECT count(*)::int FROM clutch.ingest('["tasks", {"id": "44-44", "name": "n", "input": {}, "triggers": [], "interrupts": []}]', context => '{"agent_id": "agent:graph", "task_id": "task:h"}')
+	UNION ALL SELECT count(*)::int FROM clutch.ingest('["debug", {"step": 1, "type": "task", "timestamp": "2026-02-01T10:20:30Z", "payload": {"id": "44-44", "name": "n", "input": {}, "triggers": [], "interrupts": []}}]',
+		context => '{"agent_id": "agent:graph", "task_id": "task:h"}') ORDER BY 1 DESC LIMIT 1), 2, 'a stream with the modes tasks and debug says the same of a task twice');
 
 SELECT * FROM finish();

@@ -5,8 +5,8 @@
 #   clients.sh [NAME...]        only the programs so named, such as driver_pg.js; the server is named by PGHOST (a folder), PGPORT and
 #                               PGUSER, a superuser; the extension is installed there
 #
-# Installs the drivers and a JDK if they are missing; pgbouncer is only unpacked,
-# into .clients/, because Debian's package would start a service.  Each program has a
+# Installs the drivers and a JDK if they are missing, and libraries of npm into .node/;
+# pgbouncer is only unpacked, into .clients/, because Debian's package would start a service.  Each program has a
 # database of its own, which is dropped afterwards.  The last line is "N passed, N
 # failed", the exit status is 0 if nothing failed.
 
@@ -148,6 +148,7 @@ done
 unit gateway.py "$PYTHON" "$CLIENTS/gateway.py"
 unit driver_pg.js "${NODE:-node}" "$CLIENTS/driver_pg.js"
 unit DriverJdbc.java java -cp "$JAR" "$CLIENTS/DriverJdbc.java" "$JDBC/session_$DATABASE?user=clutch_client"
+unit langgraph.mjs "${NODE:-node}" "$CLIENTS/langgraph.mjs"
 # shellcheck disable=SC2086
 {
 	unit "pooler.py $POOLER_VERSION" $BEHIND "$PYTHON" "$CLIENTS/pooler.py" "$POOLER_VERSION"

@@ -111,6 +111,24 @@ prepare_node() {
 	node -e 'require("pg")' 2>/dev/null || say "could not install node-postgres"
 }
 
+# The libraries of npm that programs of test/clients use, as its package-lock.json names
+# them, in .node/.  Without them only those programs fail.
+prepare_npm() {
+	local lock=$TOP/test/clients/package-lock.json log
+	export NODE_PATH=$TOP/.node/node_modules${NODE_PATH:+:$NODE_PATH}
+	! cmp -s "$lock" "$TOP/.node/installed.json" || return 0
+	say "installing libraries of npm"
+	log=$(mktemp)
+	{
+		command -v npm || install_packages npm
+		mkdir -p "$TOP/.node" && echo '*' >"$TOP/.node/.gitignore" &&
+			cp "${lock%-lock.json}.json" "$lock" "$TOP/.node/" &&
+			(cd "$TOP/.node" && npm ci --ignore-scripts --no-audit --no-fund) &&
+			cp "$lock" "$TOP/.node/installed.json"
+	} >"$log" 2>&1 </dev/null || { tail -n 5 "$log"; say "could not install libraries of npm"; }
+	rm -f "$log"
+}
+
 # unpack_packages FOLDER PACKAGE...: their files, below a folder of the checkout
 # that git does not see; nothing is configured or started
 unpack_packages() {
@@ -139,6 +157,7 @@ prepare_clients() {
 		install_packages $missing >/dev/null 2>&1 </dev/null
 	fi
 	prepare_node
+	prepare_npm
 	"$PGBOUNCER" --version >/dev/null && [ -z "$(missing_packages clients)" ]
 }
 
