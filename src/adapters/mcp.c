@@ -115,9 +115,9 @@ mcp_without_meta(const Json *object)
 }
 
 Json *
-mcp_read_other(const Adapter *self, const Json *raw, Slice word, const char *path)
+mcp_read_other(const Adapter *self, const Json *raw, Slice word, const char *path, const Json *context)
 {
-	Json	   *envelope = adapter_envelope(MSG_CHAT_SYSTEM);
+	Json	   *envelope = mcp_envelope_of_server(self, MSG_CHAT_SYSTEM, context);
 	Json	   *content = adapter_find(self, raw, path, JSON_OBJECT);
 	char	   *type = psprintf(MCP_METHOD_TYPE "%.*s", word.len, word.s);
 
@@ -319,7 +319,7 @@ mcp_read_method(const Adapter *self, const Json *raw, const Json *context)
 		return mcp_read_cancel(self, raw, context, "/params/taskId", "task");
 	if (slice_equal(method, SLICE_OF("notifications/tasks/status")) && json_get_kind(raw, "/params/status", JSON_TEXT) != NULL)
 		return mcp_read_status(self, raw, "/params", context);
-	return mcp_read_other(self, raw, method, "/params");
+	return mcp_read_other(self, raw, method, "/params", context);
 }
 
 static List *

@@ -46,7 +46,7 @@ extern void mcp_note_task(const Adapter *self, Json *envelope, const Json *conte
 extern Json *mcp_task_of(const Adapter *self, const Json *envelope);
 
 /* Puts the object at that path into a chat.system whose payload_type is "mcp." and the word. */
-extern Json *mcp_read_other(const Adapter *self, const Json *raw, Slice word, const char *path);
+extern Json *mcp_read_other(const Adapter *self, const Json *raw, Slice word, const char *path, const Json *context);
 
 /* a copy of an object, which has the same values, but no member "_meta" */
 extern Json *mcp_without_meta(const Json *object);

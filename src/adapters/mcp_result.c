@@ -481,7 +481,8 @@ mcp_read_response(const Adapter *self, const Json *raw, const Json *context)
 		envelope = mcp_read_error(self, raw, context);
 	if (envelope == NULL)
 	{
-		envelope = mcp_read_other(self, raw, is_result ? SLICE_OF("result") : SLICE_OF("error"), is_result ? "/result" : "/error");
+		envelope = mcp_read_other(self, raw, is_result ? SLICE_OF("result") : SLICE_OF("error"), is_result ? "/result" : "/error",
+								  context);
 		adapter_note(self, envelope, "/form", json_of_cstring(is_result ? "answer" : "error"));
 	}
 	mcp_note_request(self, raw, envelope);

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter langgraph
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 25);
+SELECT plan((SELECT count(*)::int FROM outcome) + 29);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -74,5 +74,20 @@ SELECT is(pg_temp.below(raw), below, name) FROM (VALUES
 SELECT is((SELECT count(*)::int FROM clutch.ingest('["tasks", {"id": "44-44", "name": "n", "input": {}, "triggers": [], "interrupts": []}]', context => '{"agent_id": "agent:graph", "task_id": "task:h"}')
 	UNION ALL SELECT count(*)::int FROM clutch.ingest('["debug", {"step": 1, "type": "task", "timestamp": "2026-02-01T10:20:30Z", "payload": {"id": "44-44", "name": "n", "input": {}, "triggers": [], "interrupts": []}}]',
 		context => '{"agent_id": "agent:graph", "task_id": "task:h"}') ORDER BY 1 DESC LIMIT 1), 2, 'a stream with the modes tasks and debug says the same of a task twice');
+
+-- classes of messages, in both dialects
+SELECT is(string_agg(concat_ws(' ', flat, a ->> 'type', a #>> '{from,role}', b ->> 'type', b #>> '{from,role}'), ', ' ORDER BY i),
+	'ai chat.message worker chat.message worker, human chat.message user chat.message user, system chat.system system chat.system system, chat chat.message chat.message, function chat.message chat.message, remove chat.message chat.message, ' ||
+	'AIMessageChunk task.progress task.progress, HumanMessageChunk task.progress task.progress, SystemMessageChunk task.progress task.progress, ToolMessageChunk task.progress task.progress', 'each class of messages is known')
+FROM unnest('{ai,human,system,chat,function,remove,AIMessageChunk,HumanMessageChunk,SystemMessageChunk,ToolMessageChunk}'::text[],
+		'{AIMessage,HumanMessage,SystemMessage,ChatMessage,FunctionMessage,RemoveMessage,AIMessageChunk,HumanMessageChunk,SystemMessageChunk,ToolMessageChunk}'::text[]) WITH ORDINALITY AS t(flat, class, i),
+	LATERAL (SELECT fixture.made(jsonb_build_object('type', flat, 'content', 'x', 'id', 'm'), 'langgraph', '{"stream": true}'),
+		fixture.made(jsonb_build_object('lc', 1, 'type', 'constructor', 'id', jsonb_build_array('langchain_core', class), 'kwargs', '{"content": "x", "id": "m"}'::jsonb), 'langgraph', '{"stream": true}')) AS m(a, b);
+-- what is made up
+SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{meta,langgraph,native,id}', e #>> '{from,agent_id}'), ', ') FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"run_id": "run:fresh"}') AS e WHERE s.name = 'a node begins'),
+	'task.request 7d2f6a10-5b1c-4c1e-9a55-0c6f1f0a7901/request agent:orchestrator, task.accept 7d2f6a10-5b1c-4c1e-9a55-0c6f1f0a7013/start agent:plan', 'the request of a node is one');
+SELECT is((SELECT string_agg(e #>> '{from,agent_id}', ' ') FROM fixture.sample s, clutch.inbound(jsonb_set(s.raw, '{1,0}', '{"type": "tool", "content": "x", "tool_call_id": "call_77"}'), NULL, '{"run_id": "run:fresh"}') AS e WHERE s.name = 'a message and its metadata'),
+	'agent:plan agent:plan', 'a call is made up in the name of who answers');
+SELECT is((SELECT e ->> 'parent_task_id' FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"task_id": "task:ours"}') AS e WHERE s.name = 'a node begins' AND e ->> 'type' = 'task.accept'), 'task:ours', 'a node works for the task of the context');
 
 SELECT * FROM finish();

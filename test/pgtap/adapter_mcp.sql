@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter mcp
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 19);
+SELECT plan((SELECT count(*)::int FROM outcome) + 23);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -73,5 +73,14 @@ FROM fixture.native, unnest('{PARSE_ERROR,INVALID_REQUEST,INVALID_PARAMS,SCHEMA_
 
 SELECT is(d #- '{params,_meta}', '{"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "task_01HX...", "progress": 0}}', 'progress says how far it is, and of what')
 FROM fixture.native, clutch.outbound(envelope || '{"payload": {}}' #- '{meta,clutch}', 'mcp') AS d WHERE name = 'task.progress';
+
+SELECT is(d #>> '{params,message}', 'Input is required.', 'a question has words, whoever asked it')
+FROM fixture.native, clutch.outbound(envelope || '{"payload": {"state": "input_required"}}', 'mcp') AS d WHERE name = 'task.progress';
+SELECT is((SELECT string_agg(s.name, ', ') FROM fixture.sample s WHERE s.context ? 'session'
+	AND fixture.made(s.raw, 'mcp', s.context) ->> 'id' = fixture.made(s.raw, 'mcp', s.context || '{"session": "another"}') ->> 'id'), NULL, 'an ID is one of its session');
+
+SELECT is((SELECT string_agg(s.name || ' ' || (e #>> '{from,agent_id}'), ', ') FROM fixture.sample s, LATERAL (SELECT fixture.made(s.raw, 'mcp', s.context)) AS m(e)
+	WHERE s.context ? 'server' AND e ->> 'type' <> 'tool.call' AND e #>> '{from,agent_id}' <> 'agent:mcp.' || (s.context ->> 'server')), NULL, 'whatever a server says, it says as its agent');
+SELECT is((SELECT e #>> '{from,agent_id}' FROM clutch.inbound('{"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "up"}}', context => '{"server": "files"}') AS e), 'agent:mcp.files', 'and so a notification');
 
 SELECT * FROM finish();
