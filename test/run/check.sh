@@ -246,12 +246,12 @@ counted() {
 part_docs() {
 	local log=$WORK/log/docs.log
 	# shellcheck disable=SC2046
-	run_child timeout -k 10 300 env -C "$SRC" "$PYTHON" test/run/doc_examples.py \
+	run_child timeout -k 10 $((300 * SLOW)) env -C "$SRC" "$PYTHON" test/run/doc_examples.py \
 		$(files 'README.md docs/*.md') >"$log" 2>&1
 	counted "$log" $?
 	log=$WORK/log/doc_clients.log
 	createdb clutch_docs && psql -X -q -d clutch_docs -c 'CREATE EXTENSION clutch'
-	PGDATABASE=clutch_docs run_child timeout -k 10 300 bash "$SRC/test/run/doc_clients.sh" \
+	PGDATABASE=clutch_docs run_child timeout -k 10 $((300 * SLOW)) bash "$SRC/test/run/doc_clients.sh" \
 		>"$log" 2>&1
 	counted "$log" $?
 	log=$WORK/log/doc_names.log
@@ -266,7 +266,7 @@ part_docs() {
 part_model() {
 	local log=$WORK/log/model.log
 	[ -n "$(files 'test/model/*.pml')" ] && runner spin cc || return 0
-	run_child timeout -k 10 600 bash "$TOP/test/run/models.sh" >"$log" 2>&1
+	run_child timeout -k 10 $((600 * SLOW)) bash "$TOP/test/run/models.sh" >"$log" 2>&1
 	counted "$log" $?
 }
 
