@@ -32,6 +32,18 @@ INSERT INTO clutch.adapter (name, place, builtin) VALUES
 	('collab', 130, true),
 	('agent_json', 140, true);
 
+-- Backends remember adapters.
+CREATE FUNCTION clutch.adapters_changed() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'clutch_adapters_changed'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.adapters_changed() IS
+	'trigger: makes every backend read the adapters again';
+
+CREATE TRIGGER adapters_changed
+	AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON clutch.adapter
+	FOR EACH STATEMENT EXECUTE FUNCTION clutch.adapters_changed();
+ALTER TABLE clutch.adapter ENABLE ALWAYS TRIGGER adapters_changed;
+
 CREATE FUNCTION clutch.can_handle(raw jsonb) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_can_handle' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.can_handle(jsonb) IS

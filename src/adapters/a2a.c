@@ -195,8 +195,10 @@ a2a_form_of_type(const Adapter *self, const Json *envelope)
 static A2aForm
 a2a_form_of(const Adapter *self, const Json *envelope)
 {
-	for (int i = 0; i < lengthof(a2a_forms); i++)
-		if (a2a_says(adapter_noted(self, envelope, ""), "/form", a2a_forms[i]) && a2a_form_fits(envelope, (A2aForm) i))
+	Slice		noted = json_get_text(adapter_noted(self, envelope, ""), "/form");
+
+	for (int i = 0; i < lengthof(a2a_forms) && slice_present(noted); i++)
+		if (slice_equal(noted, slice_of_cstring(a2a_forms[i])) && a2a_form_fits(envelope, (A2aForm) i))
 			return (A2aForm) i;
 	return a2a_form_of_type(self, envelope);
 }

@@ -90,7 +90,7 @@ adapter_note(const Adapter *self, Json *envelope, const char *path, Json *value)
 Json *
 adapter_noted(const Adapter *self, const Json *envelope, const char *path)
 {
-	return json_get(json_member(json_get(envelope, "/meta"), slice_of_cstring(self->name)), path);
+	return json_get(json_member(json_member(envelope, SLICE_OF("meta")), slice_of_cstring(self->name)), path);
 }
 
 bool
@@ -115,7 +115,7 @@ adapter_note_native(const Adapter *self, Json *envelope, const char *field, Json
 Json *
 adapter_noted_native(const Adapter *self, const Json *envelope, const char *field)
 {
-	return json_member(adapter_noted(self, envelope, "/native"), slice_of_cstring(field));
+	return json_member(json_member(adapter_noted(self, envelope, ""), SLICE_OF("native")), slice_of_cstring(field));
 }
 
 Json *

@@ -22,6 +22,9 @@
 #include "adapters/mcp.h"
 #include "adapters/peer.h"
 #include "base/rows.h"
+#include "base/stale.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
 
 /* Those that are built in.  Each has a row in sql/install/adapter.sql, too. */
 static const Adapter *const catalog_built_in[] = {
@@ -87,23 +90,9 @@ catalog_read(const RowScan *scan)
 	return NULL;
 }
 
-Adapter *
-catalog_find(Slice name)
-{
-	RowScan		scan;
-	Adapter    *adapter = NULL;
-
-	rows_begin(&scan, TABLE_ADAPTER, INDEX_ADAPTER, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
-	rows_start(&scan);
-	if (rows_next(&scan))
-		adapter = catalog_read(&scan);
-	rows_end(&scan);
-	return adapter;
-}
-
-List *
-catalog_list(void)
+/* all that the table has, in the order in which they are asked */
+static List *
+catalog_rows(void)
 {
 	RowScan		scan;
 	List	   *adapters = NIL;
@@ -118,5 +107,96 @@ catalog_list(void)
 			adapters = lappend(adapters, adapter);
 	}
 	rows_end(&scan);
+	return adapters;
+}
+
+/* ------------------------------------------------------------------- memory */
+
+static struct
+{
+	MemoryContext context;		/* NULL: the table has not been read */
+	List	   *adapters;		/* Adapter * */
+	uint64		changes;		/* of the table, when it was read */
+}			memory;
+
+static void
+catalog_remember(uint64 changes)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch adapters", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	List	   *adapters = catalog_rows();
+
+	MemoryContextSwitchTo(old);
+	MemoryContextSetParent(context, TopMemoryContext);
+	if (memory.context != NULL)
+		MemoryContextDelete(memory.context);
+	memory.context = context;
+	memory.adapters = adapters;
+	memory.changes = changes;
+}
+
+static const List *
+catalog_remembered(void)
+{
+	uint64		changes;
+
+	/* within a transaction, nothing else may have asked whether there are any */
+	AcceptInvalidationMessages();
+	changes = stale_count(STALE_ADAPTERS);
+	if (memory.context == NULL || memory.changes != changes)
+		catalog_remember(changes);
+	return memory.adapters;
+}
+
+void
+catalog_announce(void)
+{
+	stale_announce(STALE_ADAPTERS);
+}
+
+/* ------------------------------------------------------------------- asking */
+
+static const char *
+catalog_copy_text(const char *text)
+{
+	return text != NULL ? pstrdup(text) : NULL;
+}
+
+/* A function of an adapter may change the table, so that it is read again while the adapter works. */
+static Adapter *
+catalog_copy(const Adapter *adapter)
+{
+	Adapter    *copy = palloc(sizeof(Adapter));
+
+	*copy = *adapter;
+	if (adapter->inbound_function == NULL)
+		return copy;
+	copy->name = catalog_copy_text(adapter->name);
+	copy->carrier = catalog_copy_text(adapter->carrier);
+	copy->can_handle_function = catalog_copy_text(adapter->can_handle_function);
+	copy->inbound_function = catalog_copy_text(adapter->inbound_function);
+	copy->outbound_function = catalog_copy_text(adapter->outbound_function);
+	return copy;
+}
+
+Adapter *
+catalog_find(Slice name)
+{
+	const ListCell *lc;
+
+	foreach(lc, catalog_remembered())
+		if (slice_equal(slice_of_cstring(((const Adapter *) lfirst(lc))->name), name))
+			return catalog_copy(lfirst(lc));
+	return NULL;
+}
+
+List *
+catalog_list(void)
+{
+	List	   *adapters = NIL;
+	const ListCell *lc;
+
+	foreach(lc, catalog_remembered())
+		adapters = lappend(adapters, catalog_copy(lfirst(lc)));
 	return adapters;
 }

@@ -158,7 +158,8 @@ json_path_next(const char **path)
 	bool		is_plain = true;
 
 	for (; *end != '\0' && *end != '/'; end++)
-		is_plain = is_plain && *end != '~';
+		if (*end == '~')
+			is_plain = false;
 	*path = end;
 	return is_plain ? (Slice) {start, end - start} : json_step_plain((Slice) {start, end - start});
 }
@@ -187,9 +188,6 @@ json_place_of(const Json *object, Slice key, bool *found)
 	int			low = 0;
 	int			high = object->n;
 
-	/* those who build an object in its order come to the end each time */
-	if (high > 0 && json_compare_keys(object->keys[high - 1], key) < 0)
-		low = high;
 	while (low < high)
 	{
 		int			middle = (low + high) / 2;
@@ -346,12 +344,15 @@ json_equal(const Json *a, const Json *b)
 void
 json_put_member(Json *object, Slice key, Json *item)
 {
-	bool		found;
+	bool		found = false;
 	int			place;
 
 	if (item == NULL || !json_is(object, JSON_OBJECT))
 		return;
-	place = json_place_of(object, key, &found);
+	place = object->n;
+	/* those who build an object in its order come to the end each time */
+	if (place > 0 && json_compare_keys(object->keys[place - 1], key) >= 0)
+		place = json_place_of(object, key, &found);
 	if (found)
 		object->items[place] = item;
 	else

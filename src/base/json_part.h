@@ -25,7 +25,12 @@ extern Slice json_path_next(const char **path);
 static inline int
 json_compare_keys(Slice a, Slice b)
 {
-	return a.len != b.len ? a.len - b.len : memcmp(a.s, b.s, a.len);
+	if (a.len != b.len)
+		return a.len - b.len;
+	/* most keys of one length differ in their first byte */
+	if (a.len > 0 && a.s[0] != b.s[0])
+		return (unsigned char) a.s[0] - (unsigned char) b.s[0];
+	return memcmp(a.s, b.s, a.len);
 }
 
 /* the place of a step in an object or an array; -1 if it is not there */

@@ -194,7 +194,6 @@ enum
 	X(ARTIFACT_UPLOAD_OWNER, "artifact_upload_owner")	/* owner */ \
 	X(ARTIFACT_USE, "artifact_use_pkey")	/* seq, digest */ \
 	X(ARTIFACT_USE_DIGEST, "artifact_use_digest")	/* digest */ \
-	X(ADAPTER, "adapter_pkey")	/* name */ \
 	X(ADAPTER_PLACE, "adapter_place")	/* place, name */ \
 	X(ROUTING_RULE, "routing_rule_pkey")	/* name */ \
 	X(ENDPOINT, "endpoint_pkey")	/* name */ \

@@ -26,6 +26,7 @@ static struct
 	[STALE_QUOTAS] = {TABLE_QUOTA},
 	[STALE_RULES] = {TABLE_ROUTING_RULE},
 	[STALE_ENDPOINTS] = {TABLE_ENDPOINT},
+	[STALE_ADAPTERS] = {TABLE_ADAPTER},
 };
 
 /* Invalidations may arrive at any moment, so this only counts. */

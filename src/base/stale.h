@@ -28,7 +28,8 @@ typedef enum StalePart
 	STALE_KEYS,					/* clutch.agent_key */
 	STALE_QUOTAS,				/* clutch.quota */
 	STALE_RULES,					/* clutch.routing_rule */
-	STALE_ENDPOINTS				/* clutch.endpoint */
+	STALE_ENDPOINTS,			/* clutch.endpoint */
+	STALE_ADAPTERS				/* clutch.adapter */
 } StalePart;
 
 extern uint64 stale_count(StalePart part);
