@@ -134,7 +134,7 @@ CONTEXTS = [
     {"agent_id": "agent:gate", "run_id": "run:theirs", "task_id": "task:theirs", "thread_id": "thread:theirs", "parent_task_id": "task:theirs"},
     {"run_id": "r" * 300}, {"task_id": "a\nb"}, {"thread_id": ""}, {"run_id": {}}, {"parent_task_id": "\u202e"}, {"task_id": "run:x"},
     {"server": "a/b:c\n"}, {"server": 7}, {"server": "s" * 400}, {"session": "s" * 5000}, {"session": 5}, {"session": ""},
-    {"seq": 1.5}, {"seq": "x"}, {"seq": -1}, {"stream": "yes"}, {"stream": True}, {"clutch": [], "meta": {"clutch": {"scope": "group:x"}}, "__proto__": {}},
+    {"seq": 1.5}, {"seq": "x"}, {"seq": -1}, {"stream": "yes"}, {"stream": True}, {"interrupted": 1}, {"interrupted": True}, {"clutch": [], "meta": {"clutch": {"scope": "group:x"}}, "__proto__": {}},
 ]
 
 TEXTS = [

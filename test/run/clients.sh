@@ -149,6 +149,7 @@ unit gateway.py "$PYTHON" "$CLIENTS/gateway.py"
 unit driver_pg.js "${NODE:-node}" "$CLIENTS/driver_pg.js"
 unit DriverJdbc.java java -cp "$JAR" "$CLIENTS/DriverJdbc.java" "$JDBC/session_$DATABASE?user=clutch_client"
 unit langgraph.mjs "${NODE:-node}" "$CLIENTS/langgraph.mjs"
+unit mcp.mjs "${NODE:-node}" "$CLIENTS/mcp.mjs"
 # shellcheck disable=SC2086
 {
 	unit "pooler.py $POOLER_VERSION" $BEHIND "$PYTHON" "$CLIENTS/pooler.py" "$POOLER_VERSION"
