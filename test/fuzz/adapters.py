@@ -71,7 +71,9 @@ BEGIN
 			RETURN NEXT;
 			IF bearer IS NOT NULL THEN
 				door := 'outbound'; clean := raw; said := NULL;
-				FOR path IN SELECT d FROM jsonb_array_elements_text(coalesce(bearer #> ARRAY['meta', adapter, 'dropped'], '[]')) WITH ORDINALITY AS t(d, o) ORDER BY o DESC LOOP
+				-- each step copies the document: thousands of them are left alone
+				FOR path IN SELECT d FROM jsonb_array_elements_text(coalesce(bearer #> ARRAY['meta', adapter, 'dropped'], '[]')) WITH ORDINALITY AS t(d, o)
+					WHERE length(bearer #>> ARRAY['meta', adapter, 'dropped']) <= 100000 ORDER BY o DESC LOOP
 					clean := clean #- (SELECT array_agg(replace(replace(s, '~1', '/'), '~0', '~') ORDER BY o) FROM regexp_split_to_table(substr(path, 2), '/') WITH ORDINALITY AS t(s, o));
 				END LOOP;
 				back := clutch.outbound(bearer, adapter);
