@@ -9,6 +9,7 @@
 
 #include "adapters/catalog.h"
 #include "adapters/translation.h"
+#include "api/blob.h"
 #include "api/result.h"
 #include "api/visible.h"
 #include "base/clock.h"
@@ -266,6 +267,7 @@ typedef struct InboundCall
 	Slice		name;			/* of the adapter; absent: the first that handles the document */
 	List	   *adapters;		/* which are asked */
 	Json	   *context;
+	List	   *blobs;			/* references to the artifacts that were made of the document */
 	TranslationWorld world;
 	MemoryContext context_of_call;	/* where that is, and what was made */
 	void		(*take) (FunctionCallInfo fcinfo, Jsonb *envelope);
@@ -300,6 +302,7 @@ adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
 	foreach(lc, envelopes)
 	{
 		adapter_note_made(lfirst(lc), call->context_of_call);
+		blob_mark(lfirst(lc), adapter->name, call->blobs);
 		call->take(call->fcinfo, json_write(lfirst(lc)));
 	}
 }
@@ -352,27 +355,68 @@ adapter_take_document(InboundCall *call, Json *raw, const char *base)
 }
 
 /* A document is held to the limits of an envelope, since most of it will be in one. */
-static Json *
-adapter_read_document(FunctionCallInfo fcinfo)
+static void
+adapter_check_limits(Jsonb *raw, const Limits *limits)
 {
 	static const ProblemArgument places[] = {{"", "raw"}, {NULL}};
-	Jsonb	   *raw = argument_jsonb(fcinfo, 0, "raw");
 	ProblemList *list = problem_list();
 	ProblemArguments scope;
 
+	list->limits = limits;
 	limits_check(raw, list);
 	if (list->n > 0)
 	{
 		problem_arguments_begin(&scope, places);
 		problem_raise(list, ERRCODE_CLUTCH_FOREIGN_INVALID, "document");
 	}
-	return json_read(raw);
+}
+
+/* The member artifacts_from of the context; 0: it has none. */
+static int64
+adapter_blobs_from(const Json *context)
+{
+	int64		from = 0;
+	const Json *member = adapter_member(context, "/artifacts_from");
+
+	if (member != NULL && (!json_get_int(member, "", &from) || from < BLOB_LEAST_BYTES))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("context", "WRONG_TYPE"),
+				 errmsg("invalid member \"artifacts_from\" of the context: must be a whole number of bytes, from %d on",
+						BLOB_LEAST_BYTES)));
+	return from;
+}
+
+/* With artifacts, only what is left of the document must be as small as an envelope. */
+static Json *
+adapter_read_document(FunctionCallInfo fcinfo, int64 blobs_from, List **blobs)
+{
+	Jsonb	   *raw = argument_jsonb(fcinfo, 0, "raw");
+	Limits		limits = clutch_limits;
+	Json	   *document;
+
+	*blobs = NIL;
+	if (blobs_from > 0)
+		limits.max_envelope_bytes = PG_INT32_MAX;
+	adapter_check_limits(raw, &limits);
+	document = json_read(raw);
+	if (blobs_from == 0)
+		return document;
+	*blobs = blob_keep(document, blobs_from);
+	adapter_check_limits(json_write(document), &clutch_limits);
+	return document;
+}
+
+static void
+adapter_send(FunctionCallInfo fcinfo, Jsonb *envelope)
+{
+	result_put_receipt(fcinfo, event_send(envelope));
 }
 
 static Datum
 adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jsonb *envelope))
 {
-	Json	   *raw = adapter_read_document(fcinfo);
+	Json	   *raw;
 	InboundCall call = {.fcinfo = fcinfo, .name = argument_optional_text(fcinfo, 1), .take = take};
 	HTAB	   *outer;
 
@@ -383,6 +427,8 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("context", "WRONG_TYPE"),
 				 errmsg("argument \"context\" must be an object")));
+	/* what is not sent leaves nothing behind */
+	raw = adapter_read_document(fcinfo, take == adapter_send ? adapter_blobs_from(call.context) : 0, &call.blobs);
 	if (slice_present(call.name))
 	{
 		Adapter    *adapter = adapter_named(call.name);
@@ -430,12 +476,6 @@ clutch_inbound(PG_FUNCTION_ARGS)
 	return adapter_call(fcinfo, adapter_return);
 }
 
-static void
-adapter_send(FunctionCallInfo fcinfo, Jsonb *envelope)
-{
-	result_put_receipt(fcinfo, event_send(envelope));
-}
-
 Datum
 clutch_ingest(PG_FUNCTION_ARGS)
 {
@@ -451,9 +491,16 @@ clutch_outbound(PG_FUNCTION_ARGS)
 	Adapter    *adapter = adapter_named(argument_text(fcinfo, 1, "adapter"));
 	ProblemList *list = problem_list_admitted();
 	Envelope	envelope;
+	Json	   *tree;
+	Json	   *made;
+	List	   *blobs;
 
 	envelope_read_admitted(document, &envelope, list);
 	if (list->n > 0)
 		problem_raise(list, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
-	PG_RETURN_JSONB_P(json_write(translation_outbound(adapter, json_read(document))));
+	tree = json_read(document);
+	blobs = blob_unmark(tree, adapter->name);
+	made = translation_outbound(adapter, tree);
+	blob_restore(made, blobs, 0);
+	PG_RETURN_JSONB_P(json_write(made));
 }

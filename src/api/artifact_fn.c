@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "api/artifact_fn.h"
 #include "api/result.h"
 #include "base/crypto.h"
 #include "flow/attachment.h"
@@ -18,6 +19,7 @@
 #include "trust/quota.h"
 #include "trust/traffic.h"
 #include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(clutch_put_artifact);
@@ -30,8 +32,8 @@ PG_FUNCTION_INFO_V1(clutch_get_artifact);
 
 #define MOST_MEDIA_TYPE		255
 
-static bool
-is_media_type(Slice type)
+bool
+artifact_fn_is_media_type(Slice type)
 {
 	const char *slash = memchr(type.s, '/', type.len);
 	int			i;
@@ -47,7 +49,7 @@ argument_media_type(FunctionCallInfo fcinfo, int n)
 {
 	Slice		type = argument_text(fcinfo, n, "media_type");
 
-	if (!is_media_type(type))
+	if (!artifact_fn_is_media_type(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("media_type", "WRONG_FORMAT"),
@@ -81,25 +83,25 @@ argument_place(FunctionCallInfo fcinfo, int n, const char *name, int64 otherwise
 }
 
 static void
-require_size(int64 bytes)
+require_size(int64 bytes, const char *argument)
 {
 	if (bytes > (int64) clutch_max_artifact_size * 1024 * 1024)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errproblem("content", "TOO_LARGE"),
+				 errproblem(argument, "TOO_LARGE"),
 				 errmsg("the artifact is larger than %d MB (clutch.max_artifact_size)", clutch_max_artifact_size),
 				 errhint("Split the content, or ask an operator to raise the setting.")));
 }
 
 /* To be called after the write: of two sessions that write at once, the later one then counts both. */
 static void
-require_quota(int64 added)
+require_quota(int64 added, const char *argument)
 {
 	const QuotaLimits *limits = quota_limits(QUOTA_BIT(QUOTA_ARTIFACT_BYTES));
 
 	if (limits != NULL)
 		quota_check(limits, QUOTA_ARTIFACT_BYTES, artifact_bytes_of(principal_role(), ROWS_DIRTY),
-					added, 0, "content");
+					added, 0, argument);
 }
 
 /* ------------------------------------------------------------------- upload */
@@ -110,32 +112,38 @@ reference_datum(Slice digest)
 	return PointerGetDatum(slice_to_text(artifact_reference(digest)));
 }
 
-Datum
-clutch_put_artifact(PG_FUNCTION_ARGS)
+Slice
+artifact_fn_put(const char *content, Size n, Slice media_type, const char *argument)
 {
-	bytea	   *content = argument_content(fcinfo, 0);
-	Slice		media_type = argument_media_type(fcinfo, 1);
-	Size		n = VARSIZE_ANY_EXHDR(content);
 	Oid			role = principal_role();
-	char		hex[2 * CRYPTO_HASH_BYTES + 1];
+	char	   *hex = palloc(2 * CRYPTO_HASH_BYTES + 1);
 	uint8		digest[CRYPTO_HASH_BYTES];
 	Artifact	artifact = {.media_type = media_type, .bytes = (int64) n};
 	bool		is_owned;
 
-	require_size((int64) n);
+	require_size((int64) n, argument);
 	traffic_add_command(true);
-	crypto_sha256(VARDATA_ANY(content), n, digest);
+	crypto_sha256(content, n, digest);
 	(void) hex_encode((const char *) digest, CRYPTO_HASH_BYTES, hex);
 	artifact.digest = (Slice) {hex, 2 * CRYPTO_HASH_BYTES};
 	artifact.content_no = artifact_content_begin();
 	/* what is there already is not written a second time */
 	if (!artifact_hold(artifact.digest))
-		artifact_content_append(artifact.content_no, 0, VARDATA_ANY(content), n);
+		artifact_content_append(artifact.content_no, 0, content, n);
 	is_owned = artifact_is_owned(artifact.digest, role, ROWS_LATEST);
 	artifact_keep(&artifact, role);
 	if (!is_owned)
-		require_quota(artifact.bytes);
-	PG_RETURN_DATUM(reference_datum(artifact.digest));
+		require_quota(artifact.bytes, argument);
+	return artifact.digest;
+}
+
+Datum
+clutch_put_artifact(PG_FUNCTION_ARGS)
+{
+	bytea	   *content = argument_content(fcinfo, 0);
+	Slice		media_type = argument_media_type(fcinfo, 1);
+
+	PG_RETURN_DATUM(reference_datum(artifact_fn_put(VARDATA_ANY(content), VARSIZE_ANY_EXHDR(content), media_type, "content")));
 }
 
 Datum
@@ -169,11 +177,11 @@ clutch_append_artifact(PG_FUNCTION_ARGS)
 	bytea	   *content = argument_content(fcinfo, 1);
 	ArtifactUpload upload = argument_upload(fcinfo, 0);
 
-	require_size(upload.bytes + (int64) VARSIZE_ANY_EXHDR(content));
+	require_size(upload.bytes + (int64) VARSIZE_ANY_EXHDR(content), "content");
 	/* each piece is a row, however small */
 	traffic_add_command(true);
 	artifact_upload_append(&upload, VARDATA_ANY(content), VARSIZE_ANY_EXHDR(content));
-	require_quota((int64) VARSIZE_ANY_EXHDR(content));
+	require_quota((int64) VARSIZE_ANY_EXHDR(content), "content");
 	PG_RETURN_INT64(upload.bytes);
 }
 
@@ -237,6 +245,24 @@ copy_part(int64 first_byte, const char *bytes, int n, void *arg)
 	if (from < to)
 		memcpy(part->bytes + (from - part->from), bytes + (from - first_byte), to - from);
 	return first_byte + n < part->to;
+}
+
+char *
+artifact_fn_content(const Artifact *artifact)
+{
+	Part		part = {.to = artifact->bytes};
+
+	/* as base64, it is a string of a jsonb */
+	if (artifact->bytes > JENTRY_OFFLENMASK / 4 * 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errproblem("envelope", "TOO_LARGE"),
+				 errmsg("a document cannot have " INT64_FORMAT " bytes of an artifact", artifact->bytes),
+				 errhint("Read the artifact by itself, with clutch.get_artifact.")));
+	part.bytes = palloc(artifact->bytes + 1);
+	if (artifact->bytes > 0)
+		artifact_content_visit(artifact->content_no, 0, ROWS_LATEST, copy_part, &part);
+	return part.bytes;
 }
 
 Datum

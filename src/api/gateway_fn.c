@@ -55,7 +55,7 @@ document_of_call(const Call *call, const Endpoint *endpoint)
 		ereport(ERROR,
 				(errcode(ERRCODE_NO_DATA_FOUND),
 				 errmsg("event " INT64_FORMAT " is not in the log any more", call->seq)));
-	return outbox_document(envelope, endpoint->adapter);
+	return outbox_document(envelope, endpoint->adapter, call->seq);
 }
 
 static const char *

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "api/blob.h"
 #include "api/outbox_fn.h"
 #include "api/result.h"
 #include "base/clock.h"
@@ -55,17 +56,23 @@ envelope_without_notes(Jsonb *envelope, const char *adapter)
 }
 
 Jsonb *
-outbox_document(Jsonb *envelope, Slice adapter)
+outbox_document(Jsonb *envelope, Slice adapter, int64 seq)
 {
 	char	   *name = slice_cstring(adapter);
-	Jsonb	   *argument = envelope_without_notes(envelope, name);
+	Json	   *tree = json_read(envelope);
+	List	   *blobs = blob_unmark(tree, name);
+	Jsonb	   *argument = envelope_without_notes(blobs != NIL ? json_write(tree) : envelope, name);
 	List	   *documents = query_list_jsonb(psprintf("SELECT clutch.outbound($1, %s)", quote_literal_cstr(name)), &argument, 1);
 
 	if (documents == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("adapter %s makes no document of the envelope", place_quote(adapter))));
-	return linitial(documents);
+	if (blobs == NIL)
+		return linitial(documents);
+	tree = json_read(linitial(documents));
+	blob_restore(tree, blobs, seq);
+	return json_write(tree);
 }
 
 /* ------------------------------------------------------------------- posting */
@@ -114,7 +121,7 @@ clutch_post(PG_FUNCTION_ARGS)
 	require_use(endpoint, envelope.from_agent);
 	if (traffic_is_counted())
 		traffic_add(VARSIZE(document), clock_now(), true);
-	call.body = outbox_document(document, endpoint->adapter);
+	call.body = outbox_document(document, endpoint->adapter, 0);
 	call.agent_id = envelope.from_agent;
 	call.run_id = envelope.run_id;
 	call.task_id = envelope.task_id;

@@ -1,0 +1,268 @@
+/*-------------------------------------------------------------------------
+ *
+ * blob.c
+ *	  Bytes in documents of other protocols, which are artifacts instead.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/adapter.h"
+#include "api/artifact_fn.h"
+#include "api/blob.h"
+#include "base/crypto.h"
+#include "flow/attachment.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+/* ------------------------------------------------------------------ keeping */
+
+typedef struct BlobSearch
+{
+	Json	   *document;		/* the whole of it */
+	int64		from_bytes;
+	List	   *references;		/* Slice * */
+} BlobSearch;
+
+static bool
+has_text(const Json *value, Slice text)
+{
+	check_stack_depth();
+	if (value->kind == JSON_TEXT)
+		return slice_equal(value->text, text);
+	if (value->kind == JSON_ARRAY || value->kind == JSON_OBJECT)
+		for (int i = 0; i < value->n; i++)
+			if (has_text(value->items[i], text))
+				return true;
+	return false;
+}
+
+static bool
+has_reference(const List *references, Slice reference)
+{
+	ListCell   *lc;
+
+	foreach(lc, references)
+		if (slice_equal(*(Slice *) lfirst(lc), reference))
+			return true;
+	return false;
+}
+
+/* The bytes, palloc'd; NULL: the text would be written in another way. */
+static char *
+decode_exactly(Slice text, int *n)
+{
+	char	   *bytes;
+	char	   *again;
+
+	if (text.len % 4 != 0)
+		return NULL;
+	bytes = palloc(text.len / 4 * 3 + 1);
+	*n = crypto_decode_base64(text, bytes, text.len / 4 * 3);
+	if (*n < 0)
+	{
+		pfree(bytes);
+		return NULL;
+	}
+	again = crypto_encode_base64(bytes, *n);
+	if (!slice_equal(slice_of_cstring(again), text))
+		bytes = NULL;
+	pfree(again);
+	return bytes;
+}
+
+/* what the object around a text says of it */
+static Slice
+media_type_in(const Json *parent)
+{
+	static const char *const members[] = {"/mimeType", "/mediaType", "/datacontenttype", "/mime_type", "/media_type", NULL};
+
+	for (const char *const *member = members; json_is(parent, JSON_OBJECT) && *member != NULL; member++)
+	{
+		Slice		type = json_get_text(parent, *member);
+
+		if (slice_present(type) && artifact_fn_is_media_type(type))
+			return type;
+	}
+	return SLICE_OF("application/octet-stream");
+}
+
+static void
+keep_text(BlobSearch *search, Json *value, const Json *parent)
+{
+	uint8		hash[CRYPTO_HASH_BYTES];
+	char		hex[2 * CRYPTO_HASH_BYTES + 1];
+	int			n;
+	char	   *bytes = decode_exactly(value->text, &n);
+	Slice		reference;
+	Slice	   *kept;
+
+	if (bytes == NULL)
+		return;
+	crypto_sha256(bytes, n, hash);
+	(void) hex_encode((const char *) hash, CRYPTO_HASH_BYTES, hex);
+	hex[2 * CRYPTO_HASH_BYTES] = '\0';
+	reference = artifact_reference(slice_of_cstring(hex));
+	if (!has_reference(search->references, reference))
+	{
+		if (list_length(search->references) == BLOB_MOST || has_text(search->document, reference))
+			return;
+		(void) artifact_fn_put(bytes, n, media_type_in(parent), "raw");
+		kept = palloc(sizeof(Slice));
+		*kept = reference;
+		search->references = lappend(search->references, kept);
+	}
+	value->text = reference;
+	pfree(bytes);
+}
+
+static void
+keep_in(BlobSearch *search, Json *value, const Json *parent)
+{
+	check_stack_depth();
+	if (value->kind == JSON_TEXT && value->text.len >= search->from_bytes)
+		keep_text(search, value, parent);
+	else if (value->kind == JSON_ARRAY || value->kind == JSON_OBJECT)
+		for (int i = 0; i < value->n; i++)
+			keep_in(search, value->items[i], value);
+}
+
+List *
+blob_keep(Json *document, int64 from_bytes)
+{
+	BlobSearch	search = {document, from_bytes, NIL};
+
+	keep_in(&search, document, NULL);
+	return search.references;
+}
+
+/* ------------------------------------------------------------------ marking */
+
+void
+blob_mark(Json *envelope, const char *adapter, const List *references)
+{
+	Json	   *notes = json_new_array();
+	Json	   *attachments = json_get_kind(envelope, "/attachments", JSON_ARRAY);
+	ListCell   *lc;
+
+	foreach(lc, references)
+	{
+		Slice		reference = *(Slice *) lfirst(lc);
+
+		if (!has_text(envelope, reference))
+			continue;
+		json_add(notes, json_of_text(reference));
+		if (attachments == NULL)
+		{
+			attachments = json_new_array();
+			json_put(envelope, "/attachments", attachments);
+		}
+		json_add(attachments, adapter_attachment(reference));
+	}
+	if (notes->n > 0)
+		json_put(envelope, psprintf("/meta/%s/blobs", adapter), notes);
+}
+
+/* The attachments are the last ones of the envelope, unless somebody has changed them. */
+static void
+take_attachment(Json *envelope, Slice reference)
+{
+	Json	   *attachments = json_get_kind(envelope, "/attachments", JSON_ARRAY);
+
+	for (int i = attachments == NULL ? -1 : attachments->n - 1; i >= 0; i--)
+	{
+		if (!json_equal(attachments->items[i], adapter_attachment(reference)))
+			continue;
+		json_take_at(attachments, i);
+		break;
+	}
+	if (attachments != NULL && attachments->n == 0)
+		(void) json_take(envelope, "/attachments");
+}
+
+static void
+take_if_empty(Json *envelope, const char *path)
+{
+	const Json *object = json_get_kind(envelope, path, JSON_OBJECT);
+
+	if (object != NULL && object->n == 0)
+		(void) json_take(envelope, path);
+}
+
+List *
+blob_unmark(Json *envelope, const char *adapter)
+{
+	char	   *path = psprintf("/meta/%s/blobs", adapter);
+	const Json *notes = json_get_kind(envelope, path, JSON_ARRAY);
+	List	   *references = NIL;
+
+	if (notes == NULL)
+		return NIL;
+	notes = json_take(envelope, path);
+	/* an envelope of another database may have had no notes at all */
+	take_if_empty(envelope, psprintf("/meta/%s", adapter));
+	take_if_empty(envelope, "/meta");
+	for (int i = 0; i < notes->n && i < BLOB_MOST; i++)
+	{
+		Slice	   *reference;
+
+		if (notes->items[i]->kind != JSON_TEXT || !slice_present(artifact_digest_of(notes->items[i]->text)))
+			continue;
+		reference = palloc(sizeof(Slice));
+		*reference = notes->items[i]->text;
+		references = lappend(references, reference);
+		take_attachment(envelope, *reference);
+	}
+	return references;
+}
+
+/* ---------------------------------------------------------------- restoring */
+
+static bool
+is_of_event(int64 seq, Slice run_id, void *arg)
+{
+	return seq == *(int64 *) arg;
+}
+
+static Slice
+encoded_content(Slice reference, int64 seq)
+{
+	Slice		digest = artifact_digest_of(reference);
+	Artifact	artifact;
+
+	if (!artifact_find(digest, ROWS_LATEST, &artifact) ||
+		!(attachment_may_read(digest, ROWS_LATEST) ||
+		  (seq != 0 && artifact_use_any(digest, ROWS_LATEST, is_of_event, &seq))))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errproblem("envelope", "ARTIFACT_NOT_FOUND"),
+				 errmsg("artifact \"%.*s\" does not exist", reference.len, reference.s),
+				 errhint("It may have been removed, or belong to runs that your role may not see.")));
+	return slice_of_cstring(crypto_encode_base64(artifact_fn_content(&artifact), artifact.bytes));
+}
+
+static void
+put_text(Json *value, Slice reference, Slice text)
+{
+	check_stack_depth();
+	if (value->kind == JSON_TEXT && slice_equal(value->text, reference))
+		value->text = text;
+	else if (value->kind == JSON_ARRAY || value->kind == JSON_OBJECT)
+		for (int i = 0; i < value->n; i++)
+			put_text(value->items[i], reference, text);
+}
+
+void
+blob_restore(Json *document, const List *references, int64 seq)
+{
+	ListCell   *lc;
+
+	foreach(lc, references)
+	{
+		Slice		reference = *(Slice *) lfirst(lc);
+
+		/* whoever has changed the envelope may have left it out */
+		if (has_text(document, reference))
+			put_text(document, reference, encoded_content(reference, seq));
+	}
+}
