@@ -371,22 +371,6 @@ adapter_check_limits(Jsonb *raw, const Limits *limits)
 	}
 }
 
-/* The member artifacts_from of the context; 0: it has none. */
-static int64
-adapter_blobs_from(const Json *context)
-{
-	int64		from = 0;
-	const Json *member = adapter_member(context, "/artifacts_from");
-
-	if (member != NULL && (!json_get_int(member, "", &from) || from < BLOB_LEAST_BYTES))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("context", "WRONG_TYPE"),
-				 errmsg("invalid member \"artifacts_from\" of the context: must be a whole number of bytes, from %d on",
-						BLOB_LEAST_BYTES)));
-	return from;
-}
-
 /* With artifacts, only what is left of the document must be as small as an envelope. */
 static Json *
 adapter_read_document(FunctionCallInfo fcinfo, int64 blobs_from, List **blobs)
@@ -428,7 +412,7 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 				 errproblem("context", "WRONG_TYPE"),
 				 errmsg("argument \"context\" must be an object")));
 	/* what is not sent leaves nothing behind */
-	raw = adapter_read_document(fcinfo, take == adapter_send ? adapter_blobs_from(call.context) : 0, &call.blobs);
+	raw = adapter_read_document(fcinfo, take == adapter_send ? blob_from_bytes(call.context) : 0, &call.blobs);
 	if (slice_present(call.name))
 	{
 		Adapter    *adapter = adapter_named(call.name);

@@ -17,6 +17,21 @@
 
 /* ------------------------------------------------------------------ keeping */
 
+int64
+blob_from_bytes(const Json *context)
+{
+	int64		from = 0;
+	const Json *member = adapter_member(context, "/artifacts_from");
+
+	if (member != NULL && (!json_get_int(member, "", &from) || from < BLOB_LEAST_BYTES))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("context", "WRONG_TYPE"),
+				 errmsg("invalid member \"artifacts_from\" of the context: must be a whole number of bytes, from %d on",
+						BLOB_LEAST_BYTES)));
+	return from;
+}
+
 typedef struct BlobSearch
 {
 	Json	   *document;		/* the whole of it */

@@ -4,7 +4,7 @@
  *	  Bytes in documents of other protocols, which are artifacts instead.
  *
  * Other protocols write images, sounds and files as base64.  Where whoever receives a
- * document wants it so, such a text becomes an artifact, and the document has its
+ * document wants it so (artifacts_from in the context), such a text becomes an artifact, and the document has its
  * reference in its place.  The envelope of the document attaches it, so those who see the
  * envelope may read it, and notes the references in meta.<adapter>.blobs.  When the
  * envelope becomes a document of that adapter again, the bytes are back.
@@ -25,6 +25,9 @@
 
 /* shorter texts are not replaced, because the reference would be longer */
 #define BLOB_LEAST_BYTES	256
+
+/* From how many bytes on the context wants it; 0: it does not.  Raises 22023. */
+extern int64 blob_from_bytes(const Json *context);
 
 /*
  * Replaces the texts of at least so many bytes in the document, which is changed, and
