@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter a2a
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 39);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 40);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -117,5 +117,8 @@ SELECT is(string_agg(concat_ws(' ', c, d #>> '{error,code}', d #>> '{error,data,
 FROM fixture.sample s, LATERAL (SELECT fixture.made(s.raw, 'a2a')) AS m(e),
 	unnest('{PARSE_ERROR,INVALID_REQUEST,SCHEMA_VIOLATION,METHOD_NOT_FOUND,TASK_NOT_CANCELABLE,TASK_TERMINAL,UNSUPPORTED,PUSH_NOTIFICATION_NOT_SUPPORTED,CONTENT_TYPE,INVALID_AGENT_RESPONSE,EXTENDED_AGENT_CARD_NOT_CONFIGURED,EXTENSION_SUPPORT_REQUIRED,VERSION,AGENT_NOT_FOUND,DUPLICATE_CONFLICT,INTERNAL,NO_CAPACITY}'::text[]) WITH ORDINALITY AS t(c, i),
 	LATERAL clutch.outbound(jsonb_set(e, '{payload,code}', to_jsonb(c)), 'a2a') AS d WHERE s.name = 'an error';
+
+SELECT is(fixture.fault(format($$SELECT clutch.inbound(%L)$$, jsonb_set(raw, '{params,message,metadata,clutch/schema_ref}', '"shop/prices"'))), 'KL014 WRONG_PREFIX /params/message/metadata/clutch~1schema_ref', 'a schema is named as here')
+FROM fixture.sample WHERE name = 'a request';
 
 SELECT * FROM finish();
