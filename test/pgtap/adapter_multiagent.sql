@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 13);
+SELECT plan((SELECT count(*)::int FROM outcome) + 14);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -40,5 +40,8 @@ SELECT is(d #> '{inputs,resources}' || (d #> '{content,data}'), '[{"type": "tool
 FROM fixture.native, clutch.outbound(envelope, 'multiagent') AS d WHERE name = 'tool.call';
 SELECT is(concat_ws(' ', d ->> 'task', d #>> '{content,type}', d #>> '{content,text}'), 'hi json hi', 'and a text the text of the content')
 FROM fixture.native, clutch.outbound(envelope, 'multiagent') AS d WHERE name = 'chat.message';
+
+SELECT is(e #>> '{to,0,agent_id}', 'agent:scraper', 'the call that a result needs goes to who answers it')
+FROM fixture.sample, clutch.inbound(jsonb_set(raw, '{trace,parents}', '["m78"]'), 'multiagent') AS e WHERE name = 'the result of a tool' AND e ->> 'type' = 'tool.call';
 
 SELECT * FROM finish();
