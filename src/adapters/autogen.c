@@ -174,7 +174,7 @@ static void
 autogen_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 {
 	MessageType type = adapter_type(envelope);
-	Json	   *payload = json_copy(raw);
+	Json	   *payload = json_copy_top(raw);
 
 	for (int i = 0; i < lengthof(autogen_common); i++)
 		(void) json_take(payload, autogen_common[i]);
@@ -379,8 +379,8 @@ autogen_body_of(const Adapter *self, const Json *envelope, bool is_new)
 		return body;
 	}
 	if (json_is_true(adapter_noted(self, envelope, ""), "/boxed") && json_get_kind(payload, "/message", JSON_OBJECT) != NULL)
-		return json_copy(json_get(payload, "/message"));
-	body = json_copy(payload);
+		return json_copy_top(json_get(payload, "/message"));
+	body = json_copy_top(payload);
 	if (autogen_is(json_get_text(adapter_noted(self, envelope, ""), "/type"), "UserInputRequestedEvent"))
 		(void) json_take(body, "/state");
 	return body;
@@ -391,7 +391,7 @@ autogen_write_metadata(const Adapter *self, const Json *envelope, Json *raw)
 {
 	bool		foreign = adapter_was_foreign(self, envelope);
 	Json	   *noted = adapter_noted(self, envelope, "/metadata");
-	Json	   *metadata = noted != NULL ? json_copy(noted) : json_new_object();
+	Json	   *metadata = noted != NULL ? json_copy_top(noted) : json_new_object();
 
 	for (int i = 0; i < lengthof(autogen_own); i++)
 		if (!foreign || adapter_noted(self, envelope, psprintf("/own%s", autogen_own[i].foreign)) != NULL)

@@ -141,7 +141,7 @@ crewai_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 {
 	Slice		type = json_get_text(raw, "/type");
 	MessageType made = adapter_type(envelope);
-	Json	   *payload = json_copy(raw);
+	Json	   *payload = json_copy_top(raw);
 
 	(void) json_take(payload, "/type");
 	(void) json_take(payload, "/timestamp");
@@ -275,13 +275,13 @@ crewai_body_of(const Adapter *self, const Json *envelope, Slice name, bool is_ne
 	{
 		Json	   *details = json_get_kind(payload, "/details", JSON_OBJECT);
 
-		body = details != NULL && !is_new ? json_copy(details) : body;
+		body = details != NULL && !is_new ? json_copy_top(details) : body;
 		json_put(body, crewai_error_at(name), tooling_error(self, envelope));
 		return body;
 	}
 	if (type == MSG_TOOL_CALL)
 	{
-		body = is_new ? body : json_copy(payload);
+		body = is_new ? body : json_copy_top(payload);
 		(void) json_take(body, "/tool");
 		(void) json_take(body, "/args");
 		json_put_text(body, "/tool_name", tooling_name(envelope));
@@ -294,8 +294,8 @@ crewai_body_of(const Adapter *self, const Json *envelope, Slice name, bool is_ne
 		return body;
 	}
 	if (json_is_true(adapter_noted(self, envelope, ""), "/boxed") && json_get_kind(payload, "/event", JSON_OBJECT) != NULL)
-		return json_copy(json_get(payload, "/event"));
-	body = json_copy(payload);
+		return json_copy_top(json_get(payload, "/event"));
+	body = json_copy_top(payload);
 	if (crewai_asks(name))
 		(void) json_take(body, "/state");
 	return body;

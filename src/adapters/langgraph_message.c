@@ -89,7 +89,7 @@ langgraph_fields(const Json *message)
 
 	if (langgraph_is_constructor(message))
 		return json_get(message, "/kwargs");
-	fields = json_copy(message);
+	fields = json_copy_top(message);
 	(void) json_take(fields, "/type");
 	return fields;
 }
@@ -136,7 +136,7 @@ langgraph_wrap(const Adapter *self, const Json *envelope, const Json *fields)
 
 	if (id == NULL || id->n == 0)
 	{
-		message = json_copy(fields);
+		message = json_copy_top(fields);
 		json_put_cstring(message, "/type", langgraph_classes[class].flat);
 		return message;
 	}
@@ -146,7 +146,7 @@ langgraph_wrap(const Adapter *self, const Json *envelope, const Json *fields)
 	json_put(message, "/lc", json_of_int(1));
 	json_put_cstring(message, "/type", "constructor");
 	json_put(message, "/id", id);
-	json_put(message, "/kwargs", json_copy(fields));
+	json_put(message, "/kwargs", json_copy_top(fields));
 	return message;
 }
 
@@ -170,7 +170,7 @@ langgraph_message_of(const Adapter *self, const Json *envelope)
 
 	if (!noted && adapter_was_foreign(self, envelope) && adapter_noted(self, envelope, "/form") != NULL)
 		return adapter_payload(self, envelope);
-	fields = json_copy(json_get(envelope, "/payload"));
+	fields = json_copy_top(json_get(envelope, "/payload"));
 	if (!noted && json_get(fields, "/content") == NULL)
 	{
 		Json	   *text = json_take(fields, "/text");
@@ -201,7 +201,7 @@ langgraph_put_answer(const Adapter *self, Json *envelope, Json *output)
 		return;
 	}
 	langgraph_note_message(self, envelope, output);
-	fields = json_copy(langgraph_fields(output));
+	fields = json_copy_top(langgraph_fields(output));
 	tooling_put_error(self, envelope, TOOLING_ERROR, json_take(fields, "/content"));
 	json_put(envelope, "/payload/details", fields);
 }
@@ -216,7 +216,7 @@ langgraph_answer_of(const Adapter *self, const Json *envelope)
 	if (adapter_type(envelope) != MSG_TOOL_ERROR)
 		return langgraph_message_of(self, envelope);
 	fields = json_get_kind(envelope, "/payload/details", JSON_OBJECT);
-	fields = fields != NULL ? json_copy(fields) : json_new_object();
+	fields = fields != NULL ? json_copy_top(fields) : json_new_object();
 	json_put(fields, "/content", tooling_error(self, envelope));
 	return langgraph_wrap(self, envelope, fields);
 }

@@ -253,11 +253,12 @@ multiagent_write_artifacts(const Json *envelope, Json *document)
 void
 multiagent_read_payload(const Adapter *self, const Json *raw, Json *envelope)
 {
-	Json	   *payload = json_copy(raw);
+	Json	   *payload = json_copy_top(raw);
 	MessageType type = adapter_type(envelope);
 
 	for (const char *const *path = multiagent_elsewhere; *path != NULL; path++)
 		json_take(payload, *path);
+	json_unshare(payload, "/content/data");
 	multiagent_read_artifacts(payload, envelope);
 	if (type == MSG_TASK_ERROR || type == MSG_TOOL_ERROR)
 		multiagent_read_error(payload);

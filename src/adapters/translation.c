@@ -114,13 +114,13 @@ translation_own(const Adapter *adapter, const Json *envelope)
 }
 
 /*
- * A copy of the envelope as its adapter made it.  If the context has put another sender
- * in the place of the document's, that one is back.
+ * The envelope as its adapter made it; it shares values with this one.  If the context
+ * has put another sender in the place of the document's, that one is back.
  */
 static Json *
 translation_unmarked(const Adapter *adapter, const Json *envelope)
 {
-	Json	   *copy = json_copy(envelope);
+	Json	   *copy = translation_own(adapter, envelope);
 	Json	   *notes = adapter_noted(adapter, copy, "");
 	Slice		sender = json_get_text(notes, "/native/from");
 	Slice		as = json_get_text(notes, "/as");
@@ -137,8 +137,12 @@ translation_unmarked(const Adapter *adapter, const Json *envelope)
 static Json *
 translation_write(const Adapter *adapter, const Json *envelope)
 {
+#ifdef USE_ASSERT_CHECKING
+	const Json *before = json_copy(envelope);
+#endif
 	Json	   *document = adapter->outbound(adapter, envelope);
 
+	Assert(json_equal(before, envelope));
 	if (document == NULL)
 		adapter_unsupported(adapter, envelope);
 	return document;

@@ -67,7 +67,7 @@ extern Json *json_of_cstring(const char *text);	/* not copied */
 extern Json *json_of_int(int64 number);
 extern Json *json_of_bool(bool boolean);
 extern Json *json_copy(const Json *value);	/* of NULL: NULL */
-extern Json *json_copy_top(const Json *value);	/* shares the members of the value */
+extern Json *json_copy_top(const Json *value);	/* shares the members; of NULL: NULL */
 
 /*
  * The value that a text stands for; NULL if it is not JSON, or contains what a jsonb

@@ -14,8 +14,11 @@
 Json *
 json_copy_top(const Json *value)
 {
-	Json	   *copy = json_new(value->kind);
+	Json	   *copy;
 
+	if (value == NULL)
+		return NULL;
+	copy = json_new(value->kind);
 	*copy = *value;
 	copy->room = value->n;
 	copy->items = NULL;
