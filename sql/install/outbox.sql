@@ -17,12 +17,13 @@ CREATE TABLE clutch.endpoint (
 	name			text COLLATE "C" NOT NULL CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$'),
 	url				text COLLATE "C" NOT NULL CHECK (url ~ '^https?://[^][:space:]/?#@]+([/?][^[:space:]#]*)?$'),	-- without a user, a password and a fragment
 	adapter			text COLLATE "C" NOT NULL DEFAULT 'http',	-- the dialect of the bodies
-	agents			text[] COLLATE "C" NOT NULL DEFAULT '{}' CHECK (array_position(agents, NULL) IS NULL),	-- who may use it; *: every agent
+	agents			text[] COLLATE "C" NOT NULL DEFAULT '{}' CHECK (array_position(agents, NULL) IS NULL AND array_to_string(agents, E'\n') ~ '^((\*|agent:[^\n]+)(\n(\*|agent:[^\n]+))*)?$'),	-- who may use it; *: every agent
 	serves			text COLLATE "C" CHECK (serves ~ '^agent:.'),	-- the agent that is there, and needs no process here
 	filter			jsonb CHECK (jsonb_typeof(filter) = 'object'),	-- a webhook: the events that fit are sent
 	signing_secret	text COLLATE "C",	-- whsec_..., several separated by spaces: Standard Webhooks
 	auth_secret		text COLLATE "C",	-- the value of the header Authorization
-	headers			jsonb CHECK (jsonb_typeof(headers) = 'object'),
+	headers			jsonb CHECK (jsonb_typeof(headers) = 'object' AND NOT jsonb_path_exists(headers,
+		'$.keyvalue() ? (@.value.type() != "string" || @.value like_regex "[\\r\\n]" || !(@.key like_regex "^[A-Za-z0-9_.-]+$"))')),
 	max_attempts	integer NOT NULL DEFAULT 8 CHECK (max_attempts BETWEEN 1 AND 100),
 	first_pause_s	integer NOT NULL DEFAULT 5 CHECK (first_pause_s BETWEEN 0 AND 86400),
 	longest_pause_s	integer NOT NULL DEFAULT 3600 CHECK (longest_pause_s BETWEEN 0 AND 604800),

@@ -288,6 +288,29 @@ adapter_raise_not_handled(const InboundCall *call, const char *base, const char 
 			 errhint("Each of them was asked. %s.", reasons)));
 }
 
+/* A member that is misspelt would be passed over, and the document taken in the name of somebody else. */
+static void
+adapter_check_context(const Adapter *adapter, const Json *context)
+{
+	static const char *const members[] = {
+		"agent_id", "to", "run_id", "thread_id", "task_id", "parent_task_id", "server", "session", "seq", "stream"
+	};
+
+	for (int i = 0; adapter->inbound_function == NULL && i < context->n; i++)
+	{
+		bool		is_known = false;
+
+		for (int m = 0; m < lengthof(members); m++)
+			is_known = is_known || slice_equal(context->keys[i], slice_of_cstring(members[m]));
+		if (!is_known)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errproblem("context", "UNKNOWN_FIELD"),
+					 errmsg("invalid member %s of the context", place_quote(context->keys[i])),
+					 errhint("A context has agent_id, to, run_id, thread_id, task_id, parent_task_id, server, session, seq and stream.")));
+	}
+}
+
 static void
 adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
 {
@@ -296,6 +319,7 @@ adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
 	List	   *envelopes;
 	ListCell   *lc;
 
+	adapter_check_context(adapter, call->context);
 	problem_arguments_begin(&scope, places);
 	envelopes = translation_inbound(adapter, raw, call->context, &call->world);
 	problem_arguments_end(&scope);

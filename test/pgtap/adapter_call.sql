@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(68);
+SELECT plan(69);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -25,6 +25,7 @@ SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"nothing": 1}', 'ftp') $$)
 SELECT is(fixture.fault_of($$ SELECT clutch.outbound('{"v": "clutch/0.1"}', 'http') $$), 'KL001 REQUIRED /ts', 'an envelope that is not valid goes nowhere');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '[]') $$), '22023 WRONG_TYPE context', 'a context that is no object');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '{"to": [1]}') $$), '22023 WRONG_TYPE context', 'recipients that are none');
+SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '{"agent": "agent:x"}') $$), '22023 UNKNOWN_FIELD context', 'a member that is misspelt');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound(NULL) $$), '22004 NULL_VALUE raw', 'no document');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": 7}') $$), 'KL014 WRONG_TYPE raw /type', 'a member of a wrong kind');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "time": "noon"}') $$), 'KL014 WRONG_FORMAT raw /time', 'a time that is none');

@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(91);
+SELECT plan(96);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -57,6 +57,11 @@ SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
 	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'ftp://x')$$, '23514'),
 	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://me:pass@x')$$, '23514'),
 	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://x/#f')$$, '23514'),
+	($$INSERT INTO clutch.endpoint (name, url, agents) VALUES ('a', 'https://x', '{agent:a,ken}')$$, '23514'),
+	($$INSERT INTO clutch.endpoint (name, url, agents) VALUES ('a', 'https://x', '{NULL}')$$, '23514'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": 1}')$$, '23514'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": "b\r\nhost: evil"}')$$, '23514'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x a": "b"}')$$, '23514'),
 	($$INSERT INTO clutch.endpoint (name, url, filter) VALUES ('a', 'https://x', '{"typ": "x"}')$$, '22023 UNKNOWN_FIELD /typ'),
 	($$SELECT clutch.set_endpoint_secret('Hook', 'x')$$, '22023 WRONG_FORMAT name'),
 	($$SELECT clutch.set_endpoint_secret('hook', E'a\nb')$$, '22023 WRONG_FORMAT value'),
