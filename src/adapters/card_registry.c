@@ -31,15 +31,27 @@ card_registry_name(const Json *agents, int i)
 	return agents->kind == JSON_OBJECT ? agents->keys[i] : json_get_text(agents->items[i], "/name");
 }
 
-static bool
-card_registry_has(const Json *agents, Slice name)
+/* an object whose keys are the names of the agents; one that stands twice is reported */
+static const Json *
+card_registry_names(const CardSource *source, const Json *agents)
 {
+	Json	   *names;
+
 	if (agents->kind == JSON_OBJECT)
-		return json_member(agents, name) != NULL;
+		return agents;
+	names = json_new_object();
 	for (int i = 0; i < agents->n; i++)
-		if (slice_equal(card_registry_name(agents, i), name))
-			return true;
-	return false;
+	{
+		Slice		name = card_registry_name(agents, i);
+
+		if (!slice_present(name))
+			continue;
+		if (json_member(names, name) != NULL)
+			card_fault(source, json_path_index("/agents", i), "DUPLICATE_VALUE",
+					   "Another agent of the registry has the name %s.", place_quote(name));
+		json_put_member(names, name, agents->items[i]);
+	}
+	return names;
 }
 
 /* the names of the agents, as far as they fit into a sentence */
@@ -59,11 +71,11 @@ card_registry_list(const Json *agents)
 
 /* Checks a member that names an agent of the registry. */
 static void
-card_registry_check_agent(const CardSource *source, const Json *agents, const char *path)
+card_registry_check_agent(const CardSource *source, const Json *agents, const Json *names, const char *path)
 {
 	const Json *agent = card_find(source, path, JSON_TEXT);
 
-	if (agent != NULL && !card_registry_has(agents, agent->text))
+	if (agent != NULL && json_member(names, agent->text) == NULL)
 		card_fault(source, path, "UNKNOWN_AGENT", "It names %s, which is not an agent of this registry; name one of %s.",
 				   place_quote(agent->text), card_registry_list(agents));
 }
@@ -71,7 +83,7 @@ card_registry_check_agent(const CardSource *source, const Json *agents, const ch
 /* ----------------------------------------------------- beside the agents */
 
 static void
-card_registry_check(const CardSource *source, const Json *agents)
+card_registry_check(const CardSource *source, const Json *agents, const Json *names)
 {
 	const Json *index = card_find(source, "/skillIndex", JSON_OBJECT);
 	Slice		version = card_find_text(source, "/version");
@@ -84,27 +96,15 @@ card_registry_check(const CardSource *source, const Json *agents)
 	{
 		char	   *path = json_path("/skillIndex", index->keys[i]);
 
-		card_registry_check_agent(source, agents, path);
+		card_registry_check_agent(source, agents, names, path);
 		(void) card_check_word(source, path, ID_CAPABILITY, card_prefixed("skill:", index->keys[i]));
 		if (json_is(index->items[i], JSON_NULL))
 			card_fault(source, path, "NULL_VALUE", "It must be the name of an agent of this registry, not null.");
 	}
 	(void) card_find(source, "/routing", JSON_OBJECT);
-	card_registry_check_agent(source, agents, "/routing/defaultAgent");
+	card_registry_check_agent(source, agents, names, "/routing/defaultAgent");
 	card_check_texts(source, "/routing/switchCommands");
 	card_check_texts(source, "/routing/multiAgentTriggers");
-}
-
-/* The keys of an object are different; in an array, a name could stand twice. */
-static void
-card_registry_check_twice(const CardSource *source, const Json *agents)
-{
-	for (int i = 1; agents->kind == JSON_ARRAY && i < agents->n; i++)
-		for (int j = 0; j < i; j++)
-			if (slice_present(card_registry_name(agents, i)) &&
-				slice_equal(card_registry_name(agents, i), card_registry_name(agents, j)))
-				card_fault(source, json_path_index("/agents", i), "DUPLICATE_VALUE",
-						   "Another agent of the registry has the name %s.", place_quote(card_registry_name(agents, i)));
 }
 
 /* the skills that an agent has according to the index; NULL if there are none */
@@ -158,6 +158,7 @@ card_read_registry(Json *document, ProblemList *list)
 {
 	CardSource	source = {.raw = document, .base = "", .list = list};
 	const Json *agents = json_get(document, "/agents");
+	const Json *names;
 	List	   *entries = NIL;
 
 	if (!card_is_registry(document))
@@ -167,12 +168,12 @@ card_read_registry(Json *document, ProblemList *list)
 				   "It has no member \"agents\", so it is not a registry.");
 		return NIL;
 	}
-	card_registry_check(&source, agents);
+	names = card_registry_names(&source, agents);
+	card_registry_check(&source, agents, names);
 	for (int i = 0; i < agents->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		entries = lappend(entries, card_registry_read_agent(document, agents, i, list));
 	}
-	card_registry_check_twice(&source, agents);
 	return entries;
 }
