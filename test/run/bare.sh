@@ -59,6 +59,8 @@ else
 	[ -z "$BASE" ] || tar -C "$ROOT" --one-file-system -cf "$BASE" .
 fi
 cp /etc/resolv.conf "$ROOT/etc/resolv.conf" 2>/dev/null
+# npm trusts whom this machine trusts, such as a proxy
+cp /etc/ssl/certs/ca-certificates.crt "$ROOT/root/authorities.crt" 2>/dev/null
 
 mkdir -p "$ROOT/root/clutch"
 (cd "$TOP" && git ls-files -z --cached --others --exclude-standard |
@@ -69,6 +71,7 @@ set -e
 mount -t proc proc /proc
 mount -t tmpfs tmpfs /dev/shm
 export HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8
+[ ! -e /root/authorities.crt ] || export NODE_EXTRA_CA_CERTS=/root/authorities.crt
 cd /root/clutch
 # a mirror may be a copy that is kept
 echo 'Acquire::Check-Valid-Until "false";' >/etc/apt/apt.conf.d/99clutch

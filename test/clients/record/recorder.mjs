@@ -5,7 +5,8 @@
 //   - of documents of one shape, the first is kept.  The shape are the members, and the texts
 //     in members such as type or state, which say what a document is;
 //   - documents of one step are ordered by what they are, because answers, streams and push
-//     notifications overtake each other.  Those of one kind in one step keep their order.
+//     notifications overtake each other.  Those of one kind in one step keep their order, but for
+//     push notifications, which overtake themselves.
 //
 // As a program it does the same to lines {"adapter", "what", "document"} that it reads, from
 // the programs in other languages.
@@ -41,6 +42,8 @@ function shape(value, depth, key = '') {
 
 // what differs from run to run, and what it becomes as the nth of its kind
 const RANDOM = [
+  // where the libraries are installed, in the stack of an error
+  [/(?<=file:\/\/)\/[^"\s:]*?(?=\/(?:node_modules\/|\w+\.mjs))/g, () => ''],
   [/(?<="nextPageToken":")[^"]+/g, n => `page-${n}`],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-([0-9a-f])[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g,
     (n, version) => `00000000-0000-${version}000-8000-${String(n).padStart(12, '0')}`],
@@ -86,7 +89,7 @@ export class Recording {
   }
 
   // does something, and waits until nothing has come any more for a while
-  async during(what, action, quiet = 60) {
+  async during(what, action, quiet = 100) {
     this.step++;
     let result;
     try {
@@ -102,9 +105,11 @@ export class Recording {
   }
 
   print() {
+    const order = (a, b) => a < b ? -1 : a > b ? 1 : 0;
     const count = this.random ? counters() : text => text, shapes = new Set();
     this.notes.map((note, no) => ({ ...note, no })).sort((a, b) =>
-      a.step - b.step || (a.what < b.what ? -1 : a.what > b.what ? 1 : a.no - b.no)).forEach(({ what, document }) => {
+      a.step - b.step || order(a.what, b.what) ||
+      (/push/.test(a.what) && order(counted(JSON.stringify(a.document)), counted(JSON.stringify(b.document)))) || a.no - b.no).forEach(({ what, document }) => {
       const found = this.adapter + shape(document, this.depth);
       if (shapes.has(found)) return;
       shapes.add(found);
