@@ -293,7 +293,7 @@ static void
 adapter_check_context(const Adapter *adapter, const Json *context)
 {
 	static const char *const members[] = {
-		"agent_id", "to", "run_id", "thread_id", "task_id", "parent_task_id", "server", "session", "seq", "stream"
+		"agent_id", "to", "run_id", "thread_id", "task_id", "parent_task_id", "server", "session", "seq", "stream", "interrupted"
 	};
 
 	for (int i = 0; adapter->inbound_function == NULL && i < context->n; i++)
@@ -307,7 +307,7 @@ adapter_check_context(const Adapter *adapter, const Json *context)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errproblem("context", "UNKNOWN_FIELD"),
 					 errmsg("invalid member %s of the context", place_quote(context->keys[i])),
-					 errhint("A context has agent_id, to, run_id, thread_id, task_id, parent_task_id, server, session, seq and stream.")));
+					 errhint("A context has agent_id, to, run_id, thread_id, task_id, parent_task_id, server, session, seq, stream and interrupted.")));
 	}
 }
 

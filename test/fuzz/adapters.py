@@ -34,7 +34,7 @@ import psycopg2
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "adapters")
 BATCH = 50
-MOST_GROWTH_KB = 32 * 1024
+MOST_GROWTH_KB = int(os.environ.get("CLUTCH_FUZZ_GROWTH_KB", 32 * 1024))
 
 SETUP = """
 CREATE FUNCTION pg_temp.feed(documents text[], adapter text, context jsonb)
