@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * adapter_fn.c
- *	  The SQL functions can_handle, inbound, outbound and ingest, and a trigger function.
+ *	  The SQL functions can_handle, inbound, outbound and ingest.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,6 @@
 #include "api/result.h"
 #include "api/visible.h"
 #include "base/clock.h"
-#include "commands/trigger.h"
 #include "miscadmin.h"
 #include "protocol/limits.h"
 #include "protocol/place.h"
@@ -28,7 +27,6 @@ PG_FUNCTION_INFO_V1(clutch_can_handle);
 PG_FUNCTION_INFO_V1(clutch_inbound);
 PG_FUNCTION_INFO_V1(clutch_outbound);
 PG_FUNCTION_INFO_V1(clutch_ingest);
-PG_FUNCTION_INFO_V1(clutch_adapters_changed);
 
 /* ------------------------------------------------------------ the adapters */
 
@@ -81,18 +79,6 @@ clutch_can_handle(PG_FUNCTION_ARGS)
 	if (adapter == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(adapter->name));
-}
-
-/* Backends remember adapters. */
-Datum
-clutch_adapters_changed(PG_FUNCTION_ARGS)
-{
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager", "adapters_changed")));
-	catalog_announce();
-	PG_RETURN_POINTER(NULL);
 }
 
 /* --------------------------------------------------------------- the world */
