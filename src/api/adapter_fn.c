@@ -279,7 +279,7 @@ static void
 adapter_check_context(const Adapter *adapter, const Json *context)
 {
 	static const char *const members[] = {
-		"agent_id", "to", "run_id", "thread_id", "task_id", "parent_task_id", "server", "session", "seq", "stream", "interrupted"
+		"agent_id", "to", "run_id", "thread_id", "task_id", "parent_task_id", "server", "session", "seq", "stream", "interrupted", "artifacts_from"
 	};
 
 	for (int i = 0; adapter->inbound_function == NULL && i < context->n; i++)
@@ -293,7 +293,7 @@ adapter_check_context(const Adapter *adapter, const Json *context)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errproblem("context", "UNKNOWN_FIELD"),
 					 errmsg("invalid member %s of the context", place_quote(context->keys[i])),
-					 errhint("A context has agent_id, to, run_id, thread_id, task_id, parent_task_id, server, session, seq, stream and interrupted.")));
+					 errhint("A context has agent_id, to, run_id, thread_id, task_id, parent_task_id, server, session, seq, stream, interrupted and artifacts_from.")));
 	}
 }
 
