@@ -149,7 +149,7 @@ document_entry_compare(const DocumentEntry *a, const DocumentEntry *b)
 {
 	if (a->key.len != b->key.len)
 		return a->key.len < b->key.len ? -1 : 1;
-	return memcmp(a->key.s, b->key.s, a->key.len);
+	return a->key.len == 0 ? 0 : memcmp(a->key.s, b->key.s, a->key.len);
 }
 
 /* of equal keys the one that was added last comes last */
