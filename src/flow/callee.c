@@ -293,7 +293,8 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, bool 
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("response", "WRONG_VALUE"),
-				 errmsg("a %s is no answer to a call", message_type_name(given))));
+				 errmsg("a %s is not an answer to a call", message_type_name(given)),
+				 errhint("Answer a call with a progress, a result, an error or a message; send anything else with clutch.send.")));
 	answer.payload = given == MSG_TASK_CANCEL ?
 		callee_error_payload("CANCELLED", "the other side has cancelled the task", false) : callee_part(envelope, "payload");
 	answer.payload_type = document_get_text(envelope, "payload_type");
