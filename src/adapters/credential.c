@@ -160,7 +160,10 @@ credential_is_jwt(Slice text)
 	return dots == 2;
 }
 
-/* the beginnings of keys that providers mark, each followed by 16 bytes or more */
+/*
+ * A key that begins with the mark of its provider, which at least 16 bytes follow.  The
+ * text must not be empty.
+ */
 static bool
 credential_is_marked(Slice text)
 {

@@ -86,7 +86,7 @@ decode_exactly(Slice text, int *n)
 	return bytes;
 }
 
-/* what the object around a text says of it */
+/* the media type of a text, as a member of the object that contains it names it */
 static Slice
 media_type_in(const Json *parent)
 {

@@ -110,7 +110,7 @@ json_insert(Json *container, int place, Slice key, Json *item)
 	container->n++;
 }
 
-/* values that are allocated at once */
+/* json_fill allocates the values of a container in blocks of this many */
 #define VALUES_AT_ONCE	64
 
 void
