@@ -42,49 +42,56 @@ static const struct
 	{"tool", "tool"},
 };
 
+/* an absent text is no word */
 static bool
-multiagent_says(const Json *value, const char *path, const char *word)
+multiagent_is(Slice text, const char *word)
 {
-	Slice		text = json_get_text(value, path);
-
-	return slice_present(text) && slice_equal(text, slice_of_cstring(word));
+	return slice_equal(text, slice_of_cstring(word));
 }
 
 /* ------------------------------------------------------------------ the type */
 
 /* Does the sender end its task with such a message?  It does not if it proposes more to do. */
 static bool
-multiagent_ends(const Json *raw)
+multiagent_ends(const Json *raw, Slice intent)
 {
 	static const char *const ends[] = {"execute", "analyze", "retrieve", "summarize", NULL};
-	const Json *next = json_get_kind(raw, "/outputs/next_actions", JSON_ARRAY);
+	const Json *next;
 
-	for (const char *const *intent = ends; *intent != NULL; intent++)
-		if (multiagent_says(raw, "/intent", *intent))
+	if (multiagent_is(intent, "finalize"))
+		return true;
+	for (const char *const *end = ends; *end != NULL; end++)
+		if (multiagent_is(intent, *end))
+		{
+			next = json_get_kind(raw, "/outputs/next_actions", JSON_ARRAY);
 			return next == NULL || next->n == 0;
-	return multiagent_says(raw, "/intent", "finalize");
+		}
+	return false;
 }
 
 /* in_task: something is known that it could report on */
 static MessageType
 multiagent_read_type(const Json *raw, bool in_task)
 {
-	bool		is_tool = multiagent_says(raw, "/role", "tool");
+	Slice		role = json_get_text(raw, "/role");
+	Slice		intent = json_get_text(raw, "/intent");
+	Slice		content = json_get_text(raw, "/content/type");
+	bool		is_tool = multiagent_is(role, "tool");
 
-	if (multiagent_says(raw, "/content/type", "error"))
+	if (multiagent_is(content, "error"))
 		return is_tool ? MSG_TOOL_ERROR : in_task ? MSG_TASK_ERROR : MSG_CHAT_MESSAGE;
-	if (is_tool && multiagent_says(raw, "/content/type", "tool_result"))
+	if (is_tool && multiagent_is(content, "tool_result"))
 		return MSG_TOOL_RESULT;
-	if (multiagent_says(raw, "/intent", "tool.call"))
+	if (multiagent_is(intent, "tool.call"))
 		return MSG_TOOL_CALL;
-	if (multiagent_says(raw, "/role", "system"))
+	if (multiagent_is(role, "system"))
 		return json_get_kind(raw, "/content/data/supports", JSON_ARRAY) != NULL &&
 			json_get_kind(raw, "/agent/id", JSON_TEXT) != NULL ? MSG_AGENT_REGISTER : MSG_CHAT_SYSTEM;
-	if (multiagent_says(raw, "/role", "user"))
+	if (multiagent_is(role, "user"))
 		return MSG_TASK_REQUEST;
 	if (!in_task)
 		return MSG_CHAT_MESSAGE;
-	return multiagent_ends(raw) ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
+	return multiagent_ends(raw, intent) ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
 }
 
 static void
@@ -239,7 +246,7 @@ static void
 multiagent_write_content_type(const Json *envelope, Json *document)
 {
 	MessageType type = adapter_type(envelope);
-	bool		was_error = multiagent_says(document, "/content/type", "error");
+	bool		was_error = multiagent_is(json_get_text(document, "/content/type"), "error");
 
 	if (adapter_is_error(type))
 		json_put_cstring(document, "/content/type", "error");
@@ -301,7 +308,7 @@ multiagent_declines(const Adapter *self, const Json *raw)
 {
 	if (!json_is(raw, JSON_OBJECT))
 		return "it is not an object";
-	return multiagent_says(raw, "/protocol", PROTOCOL) ? NULL : "its protocol is not \"" PROTOCOL "\"";
+	return multiagent_is(json_get_text(raw, "/protocol"), PROTOCOL) ? NULL : "its protocol is not \"" PROTOCOL "\"";
 }
 
 const Adapter multiagent_adapter = {

@@ -40,14 +40,6 @@ static const struct
 };
 
 static bool
-multiagent_is(const Json *value, const char *path, Slice word)
-{
-	Slice		text = json_get_text(value, path);
-
-	return slice_present(text) && slice_equal(text, word);
-}
-
-static bool
 multiagent_is_word(IdentifierKind kind, Slice text)
 {
 	const char *rule;
@@ -64,7 +56,7 @@ multiagent_tool_resource(const Json *raw)
 	const Json *resources = json_get_kind(raw, RESOURCES, JSON_ARRAY);
 
 	for (int i = 0; resources != NULL && i < resources->n; i++)
-		if (multiagent_is(resources->items[i], "/type", SLICE_OF("tool")) &&
+		if (slice_equal(json_get_text(resources->items[i], "/type"), SLICE_OF("tool")) &&
 			json_get_kind(resources->items[i], "/id", JSON_TEXT) != NULL)
 			return resources->items[i];
 	return NULL;

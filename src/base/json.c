@@ -150,18 +150,23 @@ json_step_plain(Slice step)
 	return (Slice) {plain, n};
 }
 
+/* the bytes at which a step ends, or that need a closer look */
+static const bool json_step_stops[256] = {['\0'] = true, ['/'] = true, ['~'] = true};
+
 Slice
 json_path_next(const char **path)
 {
 	const char *start = *path + 1;
 	const char *end = start;
-	bool		is_plain = true;
 
-	for (; *end != '\0' && *end != '/'; end++)
-		if (*end == '~')
-			is_plain = false;
+	while (!json_step_stops[(unsigned char) *end])
+		end++;
 	*path = end;
-	return is_plain ? (Slice) {start, end - start} : json_step_plain((Slice) {start, end - start});
+	if (*end != '~')
+		return (Slice) {start, end - start};
+	while (**path != '\0' && **path != '/')
+		(*path)++;
+	return json_step_plain((Slice) {start, *path - start});
 }
 
 /* the place that a step names in an array, at most n; -1 if it is not such a number */
@@ -207,21 +212,37 @@ json_place_of(const Json *object, Slice key, bool *found)
 	return low;
 }
 
-int
-json_find(const Json *value, Slice step)
+/* In an object with so few members, it is faster to look at one after the other. */
+#define FEW_MEMBERS	16
+
+static int
+json_find_key(const Json *object, Slice key)
 {
 	bool		found;
 	int			place;
 
-	if (value->kind == JSON_ARRAY)
+	if (object->n > FEW_MEMBERS)
 	{
-		place = json_index_of(step, value->n);
-		return place < value->n ? place : -1;
+		place = json_place_of(object, key, &found);
+		return found ? place : -1;
 	}
-	if (value->kind != JSON_OBJECT)
+	for (place = 0; place < object->n && object->keys[place].len <= key.len; place++)
+		if (slice_equal(object->keys[place], key))
+			return place;
+	return -1;
+}
+
+int
+json_find(const Json *value, Slice step)
+{
+	int			place;
+
+	if (value->kind == JSON_OBJECT)
+		return json_find_key(value, step);
+	if (value->kind != JSON_ARRAY)
 		return -1;
-	place = json_place_of(value, step, &found);
-	return found ? place : -1;
+	place = json_index_of(step, value->n);
+	return place < value->n ? place : -1;
 }
 
 char *
