@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * adapter.c
- *	  One dialect: what an adapter is written with.
+ *	  The functions that adapters are written with.
  *
  *-------------------------------------------------------------------------
  */
@@ -60,7 +60,7 @@ adapter_unsupported(const Adapter *self, const Json *envelope)
 
 /* ------------------------------------------------------------------- notes */
 
-/* the object that is a member of another one, in which it is made if it is missing; NULL: it is something else */
+/* a member that is an object, and is added if it is missing; NULL: it is something else */
 static Json *
 adapter_open_object(Json *object, const char *key)
 {

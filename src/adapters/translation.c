@@ -3,7 +3,7 @@
  * translation.c
  *	  Translation without loss, for every adapter.
  *
- * What an adapter leaves open in an envelope is filled in by translation_draft.c.
+ * translation_draft.c fills in what an adapter has left open in an envelope.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,7 @@
 
 /* -------------------------------------------------------------- the carrier */
 
-/* Removes what is at the path, and the objects on the way that are empty then. */
+/* Removes the value at the path, and the objects that contained nothing else; returns the value. */
 static Json *
 translation_take(Json *document, const char *path)
 {
@@ -39,7 +39,7 @@ translation_take(Json *document, const char *path)
 	return taken;
 }
 
-/* removes a note, and what held only it */
+/* Removes a note, and the objects that contained nothing else. */
 static void
 translation_take_note(const Adapter *adapter, Json *envelope, const char *note)
 {
@@ -47,14 +47,14 @@ translation_take_note(const Adapter *adapter, Json *envelope, const char *note)
 		(void) translation_take(envelope, psprintf("/meta/%s/%s", adapter->name, note));
 }
 
-/* where the carrier of a document is; NULL: the dialect has none */
+/* the path of the carrier in a document; NULL: the dialect has no carrier */
 static const char *
 translation_carrier_path(const Adapter *adapter, const Json *raw)
 {
 	return adapter->carrier_at != NULL ? adapter->carrier_at(adapter, raw) : adapter->carrier;
 }
 
-/* the changes in the carrier of a document, which is taken out; NULL: it has none */
+/* Removes the carrier from a document and returns its changes; NULL: the document has no carrier. */
 static Json *
 translation_take_carrier(const Adapter *adapter, const char *path, Json *raw)
 {
@@ -101,7 +101,7 @@ translation_bearer(const Adapter *adapter, List *envelopes)
 	return envelopes != NIL ? llast(envelopes) : NULL;
 }
 
-/* An envelope whose notes, sender and reply can be changed; it shares everything else. */
+/* a copy whose notes, sender and meta.clutch can be changed; everything else is shared with the original */
 static Json *
 translation_own(const Adapter *adapter, const Json *envelope)
 {
@@ -114,8 +114,8 @@ translation_own(const Adapter *adapter, const Json *envelope)
 }
 
 /*
- * The envelope as its adapter made it; it shares values with this one.  If the context
- * has put another sender in the place of the document's, that one is back.
+ * The envelope as it was before translation_keep; it shares values with the argument.  If
+ * the context had replaced the sender of the document, the original sender is restored.
  */
 static Json *
 translation_unmarked(const Adapter *adapter, const Json *envelope)
@@ -133,7 +133,7 @@ translation_unmarked(const Adapter *adapter, const Json *envelope)
 	return copy;
 }
 
-/* the document that the adapter writes, which shares values with the envelope */
+/* the document that the adapter makes, which shares values with the envelope */
 static Json *
 translation_write(const Adapter *adapter, const Json *envelope)
 {
@@ -148,7 +148,7 @@ translation_write(const Adapter *adapter, const Json *envelope)
 	return document;
 }
 
-/* a document of an envelope that never was foreign, with the carrier */
+/* the document of an envelope that was never foreign, with its carrier */
 static Json *
 translation_carry(const Adapter *adapter, const Json *envelope)
 {
@@ -162,7 +162,7 @@ translation_carry(const Adapter *adapter, const Json *envelope)
 	return document;
 }
 
-/* the document that the envelope would make if nothing had been kept */
+/* the document that the envelope makes without "kept"; is_carried: with a carrier */
 static Json *
 translation_unkept(const Adapter *adapter, const Json *envelope, bool is_carried)
 {
@@ -182,14 +182,17 @@ translation_outbound(const Adapter *adapter, const Json *envelope)
 
 /* ------------------------------------------------------------------ inbound */
 
-/* what the document has beyond that which the envelope would make by itself */
+/* the difference between the document that the envelope makes without "kept" and the original document */
 static Json *
 translation_lost(const Translation *t, const Json *envelope, bool is_carried)
 {
 	return json_difference(translation_unkept(t->adapter, envelope, is_carried), t->document);
 }
 
-/* What somebody has put in the place of the notes is known from the document alone. */
+/*
+ * Removes what is not an object but stands where the notes belong.  A carrier can put it
+ * there; it comes back as a part of the difference to the document.
+ */
 static void
 translation_make_room(const Adapter *adapter, Json *envelope)
 {
@@ -202,13 +205,14 @@ translation_make_room(const Adapter *adapter, Json *envelope)
 }
 
 /*
- * Notes that in the envelope.  The presence of "kept" says that the envelope was foreign; it
- * is there before its value is known, since the objects around it may be there for it alone.
+ * Notes the difference in the envelope, as "kept".  An empty "kept" is noted before the
+ * difference is computed, because translation_unmarked removes it together with the
+ * objects that contain nothing else, as it will in outbound.
  */
 static void
 translation_keep(const Translation *t, Json *envelope, bool is_carried)
 {
-	/* first, because a note may make, and its removal take away, what it stands in */
+	/* before any difference is computed, for the same reason */
 	if (t->dropped != NULL)
 	{
 		translation_make_room(t->adapter, envelope);
@@ -223,7 +227,7 @@ translation_keep(const Translation *t, Json *envelope, bool is_carried)
 	adapter_note(t->adapter, envelope, "/kept", translation_lost(t, envelope, is_carried));
 }
 
-/* The carrier comes from outside, whereas adapters may only be given valid envelopes. */
+/* Anybody can write a carrier, and adapters must be given only valid envelopes. */
 static void
 translation_require_valid(const Translation *t, const Json *envelope)
 {
@@ -239,8 +243,9 @@ translation_require_valid(const Translation *t, const Json *envelope)
 }
 
 /*
- * Some types are those of the database itself.  A task.timeout of another database is an
- * error here, and any other has the type that the document has without its carrier.
+ * Envelopes of some types are sent only by the database.  A task.timeout, which another
+ * database has sent, becomes a task.error.  Any other such type is replaced by "plain",
+ * which is the type that the document has without its carrier.
  */
 static void
 translation_make_sendable(Json *envelope, Slice plain)
@@ -253,7 +258,7 @@ translation_make_sendable(Json *envelope, Slice plain)
 		json_put_text(envelope, "/type", plain);
 }
 
-/* Makes the envelope of a document that was made of an envelope. */
+/* The envelope of a document that has a carrier, as a List; NIL if it is a stub that is not needed. */
 static List *
 translation_inbound_carried(Translation *t, List *envelopes, const Json *changes)
 {
@@ -317,7 +322,7 @@ translation_inbound(const Adapter *adapter, Json *raw, const Json *context, cons
 	ListCell   *lc;
 
 	translation_begin(&t);
-	/* the envelopes share values with the document, which stays as it is */
+	/* what is changed in the envelopes from here on must not change the document */
 	foreach(lc, adapter->inbound(adapter, raw, context))
 		envelopes = lappend(envelopes, translation_own(adapter, lfirst(lc)));
 	return changes != NULL ? translation_inbound_carried(&t, envelopes, changes) :

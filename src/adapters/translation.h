@@ -3,27 +3,29 @@
  * translation.h
  *	  Translation without loss, for every adapter.
  *
- * A plain translation (adapter.h) knows what has a row in the mapping.  Two differences
- * make both ways lossless:
+ * A plain translation (adapter.h) loses what has no row in the mapping.  Two differences
+ * restore it:
  *
- *	meta.<name>.kept	of an envelope that was made of a document: what turns the
- *						document that the plain translation would make of it into the
- *						one that came in.  Each change is made only where there is
- *						still what was there, so what has been changed in the
- *						envelope shows in the document.
- *	the carrier			of a document that was made of an envelope that never was
- *						foreign: what turns the envelope that the plain translation
- *						would make of it into the one that went out.
+ *	meta.<name>.kept	in an envelope that was made of a document: the difference
+ *						between the document that the plain translation makes of the
+ *						envelope and the original document.  Each change is applied
+ *						only if the value that it replaces is still there, so a
+ *						document shows what has been changed in the envelope.
+ *	the carrier			in a document that was made of an envelope which was never
+ *						foreign: the difference between the envelope that the plain
+ *						translation makes of the document and the original envelope.
  *
- * Of a document that makes several envelopes, the first that is not a stub stands for
- * the document, and becomes it again.  The others are companions, whose meta.<name>.part_of
- * is its ID: each becomes a document of its own, as if it had never been foreign.
+ * If a document makes several envelopes, the first one that is not a stub stands for the
+ * document, and outbound turns it into the document again.  The others are companions:
+ * their meta.<name>.part_of is the ID of the first one, and outbound turns each of them
+ * into a document of its own, as if it were not foreign.
  *
- * IDs are derived from those of the dialect with the secret of the database, the name
- * of the adapter and the realm, so the same document makes the same envelopes for all
- * who act in the same realm, and nobody else can compute their IDs.
+ * IDs are derived from those of the dialect, the secret of the database, the name of the
+ * adapter and the realm.  So in one realm, the same document always makes the same
+ * envelopes, and nobody outside the database can compute their IDs.
  *
- * meta.<name>.dropped lists the paths of the credentials that the document had.
+ * meta.<name>.dropped lists the paths of the credentials that were removed from the
+ * document.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,39 +35,44 @@
 #include "adapters/adapter.h"
 #include "datatype/timestamp.h"
 
-/* what the caller says beside the document; adapters do not see it */
+/* what the translation asks of the database; adapters do not see it */
 typedef struct TranslationWorld
 {
 	TimestampTz now;
-	Slice		secret;
-	Slice		realm;
+	Slice		secret;			/* of the database */
+	Slice		realm;			/* the callers that share derived IDs */
 
 	/* the sender of a document that names none */
 	Slice		(*default_agent) (void);
 
-	/* Is there an event of this ID in the log? */
+	/* Is an event of this ID in the log, or has the same call made an envelope of this ID before? */
 	bool		(*was_sent) (Slice id, Slice run_id);
 
-	/* and may the caller see it? */
+	/* Is there an event of this ID that the caller may read? */
 	bool		(*may_see) (Slice id, Slice run_id);
 
-	/* who has requested a task that the caller may see; absent: there is none */
+	/* the agent that has requested the task; absent if there is no such task that the caller may read */
 	Slice		(*find_requester) (Slice task_id);
 
-	/* the run and the thread of a task that the caller may see; false: there is none */
+	/* the run and the thread of the task; false if there is no such task that the caller may read */
 	bool		(*find_task) (Slice task_id, Slice *run_id, Slice *thread_id);
 } TranslationWorld;
 
 /*
- * The envelopes that a document makes, in the order in which they are to be sent, as a
- * List of Json *.  Changes the document.  The context is an object; its members agent_id,
- * to, run_id, thread_id, task_id and parent_task_id say what the document does not, and
- * agent_id is the sender even if the document names another.
+ * The envelopes that a document makes, as a List of Json *, in the order in which they are
+ * to be sent.  They share values with the document, from which credentials and the carrier
+ * are removed.  The context is an object, whose members agent_id, to, run_id, thread_id,
+ * task_id and parent_task_id are used where the document says nothing; agent_id is the
+ * sender even if the document names another one.  Raises KL014 if the document is not
+ * valid, and 22023 if the context is not.
  */
 extern List *translation_inbound(const Adapter *adapter, Json *raw, const Json *context,
 								 const TranslationWorld *world);
 
-/* The document that an envelope makes.  The envelope is valid. */
+/*
+ * The document that an envelope makes.  The caller must have validated the envelope.
+ * Raises 0A000 if the dialect has no form for its type.
+ */
 extern Json *translation_outbound(const Adapter *adapter, const Json *envelope);
 
 #endif							/* CLUTCH_TRANSLATION_H */

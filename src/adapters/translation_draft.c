@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * translation_draft.c
- *	  What an adapter leaves open in an envelope: identifiers, time, sender and
- *	  recipients.
+ *	  Filling in what an adapter has left open in an envelope: identifiers, time,
+ *	  sender and recipients.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,7 +40,7 @@ translation_context_text(const Translation *t, const char *member)
 
 /* -------------------------------------------------------------- identifiers */
 
-/* what a native identifier is hashed as: 1 and "1" are two */
+/* the bytes that a native identifier is hashed as; those of the number 1 and the text "1" differ */
 static Slice
 translation_native_bytes(const Json *native)
 {
@@ -71,7 +71,7 @@ translation_begin(Translation *t)
 	identifier_hash(&t->seed, parts, lengthof(parts));
 }
 
-/* what is "" where it is absent hashes as nothing */
+/* the ID that is derived from a native one, within a run or everywhere (absent) */
 static Slice
 translation_derive(const Translation *t, const Json *envelope, const char *prefix, const char *kind, Slice within,
 				   Slice native)
@@ -102,7 +102,10 @@ translation_digest(Translation *t)
 	return t->digest;
 }
 
-/* what tells this envelope from all others: its native ID, or the whole document and its place in it */
+/*
+ * What identifies the envelope: its native ID, or else the hash of the document and the
+ * number of the envelope in it.  *kind says which of them.
+ */
 static Slice
 translation_key(Translation *t, const Json *envelope, int place, const char **kind)
 {
@@ -118,7 +121,7 @@ translation_key(Translation *t, const Json *envelope, int place, const char **ki
 	return (Slice) {key.data, key.len};
 }
 
-/* the task that a native ID stands for: one of ours, or a derived one */
+/* the task that a native ID stands for: the one that has this ID here, or else a derived one */
 static Slice
 translation_task_of(const Translation *t, const Json *envelope, Slice native)
 {
@@ -160,8 +163,10 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 }
 
 /*
- * A task that is known decides; then the document; then the context.  A task that nobody
- * knows yet has a run of its own, and so has a message without a task.
+ * The run is that of the envelope, of its task or parent task if it is known here, of the
+ * document, or of the context, in this order.  Otherwise the task, or a message without a
+ * task, begins a run of its own.  The thread is that of the envelope, of the document, of
+ * the context, or of the known task; otherwise it is derived from the run.
  */
 static void
 translation_complete_run(Translation *t, Json *envelope, int place)
@@ -194,7 +199,7 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 		run = translation_derive(t, envelope, "run", kind, SLICE_NONE, key);
 	}
 
-	/* the other side names our thread if it was told that ID, as in some dialects */
+	/* in some dialects the other side has been told the ID of our thread, and names it */
 	if (!slice_present(thread) && slice_present(native_thread))
 		thread = slice_equal(native_thread, known_thread) ? known_thread :
 			translation_derive(t, envelope, "thr", "thread", SLICE_NONE, native_thread);
@@ -217,9 +222,10 @@ translation_message_id(const Translation *t, const Json *envelope, const char *k
 }
 
 /*
- * The event that a native ID stands for: the stub, if there is one, or else the
- * event itself, or the one that has this ID here, because it went out under its own.
- * *was_sent: one of them is in the log.
+ * The event that a native ID stands for: the stub; or else the event that was made of the
+ * document with this ID; or else the event that has this ID here, because it became a
+ * document without having been foreign.  *was_sent says whether there is one of them; if
+ * not, the ID that the second would have is returned.
  */
 static Slice
 translation_replied_to(const Translation *t, const Json *envelope, Slice native, bool *was_sent)
@@ -254,7 +260,7 @@ translation_complete_reply(Translation *t, Json *envelope)
 	json_put_text(envelope, "/meta/clutch/reply_to", event);
 }
 
-/* false: it is a stub, and what it stands for has been sent */
+/* Returns false for a stub if the envelope that it stands for has been sent. */
 static bool
 translation_complete_id(Translation *t, Json *envelope, int place)
 {
@@ -303,7 +309,7 @@ translation_add_recipient(Json *recipients, Slice agent_id)
 	json_add(recipients, recipient);
 }
 
-/* A report is for whoever has requested the task. */
+/* the agent that has requested the task, for a report; otherwise the orchestrator */
 static Slice
 translation_default_recipient(const Translation *t, const Json *envelope)
 {

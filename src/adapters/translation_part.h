@@ -15,29 +15,30 @@
 typedef struct Translation
 {
 	const Adapter *adapter;
-	const Json *document;		/* without credentials */
+	const Json *document;		/* as it came in, but without credentials */
 	const Json *context;
 	const TranslationWorld *world;
-	CryptoHash	seed;			/* of the IDs that are derived: what is not in the document */
-	Json	   *dropped;		/* where the credentials were; NULL: it had none */
-	bool		has_stub;		/* it made one that is needed ... */
-	Slice		stub_native;	/* ... for this native ID */
-	Slice		digest;			/* the hash of the document, if it was asked for */
+	CryptoHash	seed;			/* of derived IDs: hash of the secret, the adapter and the realm */
+	Json	   *dropped;		/* paths of the credentials that were removed; NULL: none */
+	bool		has_stub;		/* a stub is among the envelopes ... */
+	Slice		stub_native;	/* ... and stands for this native ID */
+	Slice		digest;			/* hash of the document; absent until it is needed */
 } Translation;
 
-/* Makes the seed. */
+/* Computes the seed. */
 extern void translation_begin(Translation *t);
 
 /*
- * Fills in what an envelope needs and the adapter has left open.  place counts the
- * envelopes of the document from 0.  Returns false for a stub that is not needed.
+ * Fills in all fields that an envelope needs and the adapter has left open.  "place" is
+ * the number of the envelope among those of the document, from 0.  Returns false for a
+ * stub that is not needed.
  */
 extern bool translation_complete(Translation *t, Json *envelope, int place);
 
-/* Fills in run, thread and tasks alone. */
+/* Fills in the run, the thread and the tasks, and nothing else. */
 extern void translation_complete_place(Translation *t, Json *envelope, int place);
 
-/* Gives an envelope that names no run, thread or task those of another one, which is complete. */
+/* Gives an envelope the run, thread and task of "bearer", as far as it names none; "bearer" has them. */
 extern void translation_inherit(const Translation *t, Json *envelope, const Json *bearer);
 
 #endif							/* CLUTCH_TRANSLATION_PART_H */
