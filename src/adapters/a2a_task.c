@@ -95,8 +95,9 @@ a2a_state_of(const Json *envelope)
 
 	if (state != NULL)
 		return state;
+	/* the task waits for an agent, and its end will be told */
 	if (type == MSG_ROUTING_FAILURE)
-		return a2a_state_of_type(MSG_TASK_ERROR, true);
+		return a2a_state_of_word(SLICE_OF("submitted"));
 	return a2a_state_of_type(type == MSG_TASK_TIMEOUT ? MSG_TASK_ERROR : type, a2a_says(envelope, "/payload/code", REJECTED_CODE));
 }
 
@@ -107,14 +108,14 @@ a2a_asks(const A2aState *state)
 		(strcmp(state->word, "input_required") == 0 || strcmp(state->word, "auth_required") == 0);
 }
 
-/* known: the payload says a state that the protocol knows */
+/* type: of the envelope; known: the payload says a state that the protocol knows */
 static A2aContent
-a2a_status_content(const A2aState *state, bool is_known, bool is_event)
+a2a_status_content(const A2aState *state, MessageType type, bool is_known, bool is_event)
 {
 	A2aContent	content = {"text", true, false, {NULL}};
 	int			n = 0;
 
-	if (state->type == MSG_TASK_ERROR)
+	if (state->type == MSG_TASK_ERROR || type == MSG_ROUTING_FAILURE)
 		content.text = "message";
 	else if (state->type == MSG_TASK_CANCEL)
 		content.text = "reason";
@@ -244,7 +245,7 @@ a2a_read_task(const Adapter *self, const Json *task, const A2aDocument *document
 	bool		is_event = document->form == A2A_STATUS;
 	const char *id_at = is_event ? "/taskId" : "/id";
 	const A2aState *state = a2a_read_state(self, task);
-	A2aContent	content = a2a_status_content(state, state->type == MSG_TASK_PROGRESS, is_event);
+	A2aContent	content = a2a_status_content(state, state->type, state->type == MSG_TASK_PROGRESS, is_event);
 	const Json *said = adapter_find(self, task, "/status/message", JSON_OBJECT);
 	const Json *parts = adapter_find(self, task, "/status/message/parts", JSON_ARRAY);
 	Json	   *envelope = adapter_envelope(state->type);
@@ -316,9 +317,9 @@ static void
 a2a_write_status(const Adapter *self, const Json *envelope, bool is_event, bool has_message, Json *task)
 {
 	const A2aState *state = a2a_state_of(envelope);
-	bool		is_known = adapter_type(envelope) == MSG_TASK_PROGRESS &&
-		a2a_state_of_word(json_get_text(envelope, "/payload/state")) != NULL;
-	A2aContent	content = a2a_status_content(state, is_known, is_event);
+	MessageType type = adapter_type(envelope);
+	bool		is_known = type == MSG_TASK_PROGRESS && a2a_state_of_word(json_get_text(envelope, "/payload/state")) != NULL;
+	A2aContent	content = a2a_status_content(state, type, is_known, is_event);
 	const Json *plain = state->type == MSG_TASK_ERROR ? a2a_plain_error(self, envelope) : envelope;
 
 	json_put_cstring(task, "/status/state", a2a_is_old(self, envelope) ? state->old_name : state->name);

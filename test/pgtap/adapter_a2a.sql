@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter a2a
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 40);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 43);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -76,7 +76,9 @@ SELECT is(pg_temp.said('task.progress', '{"state": "halfway"}') #> '{statusUpdat
 SELECT is(pg_temp.said('task.error', '{"code": "REJECTED", "message": "no"}') #>> '{statusUpdate,status,state}', 'TASK_STATE_REJECTED', 'an error with the code REJECTED is a rejection');
 SELECT is(pg_temp.said('task.timeout', '{"code": "TIMEOUT", "message": "late", "retryable": true}') #> '{statusUpdate,status,message,parts}', '[{"text": "late"}, {"data": {"code": "TIMEOUT", "retryable": true}}]', 'a timeout says its code');
 SELECT is(pg_temp.said('task.timeout', '{"code": "TIMEOUT", "message": "late", "retryable": true}') #>> '{statusUpdate,status,state}', 'TASK_STATE_FAILED', 'and is FAILED');
-SELECT is(pg_temp.said('routing.failure', '{"code": "NO_AGENT_MATCHED", "message": "nobody"}') #>> '{statusUpdate,status,state}', 'TASK_STATE_REJECTED', 'what nobody can do is rejected');
+SELECT is(pg_temp.said('routing.failure', '{"code": "NO_CAPABLE_AGENT", "message": "nobody"}', m) #>> p, state, 'a task that waits for an agent is not over, in version ' || v)
+FROM (VALUES ('1.0', '{}'::jsonb, '{statusUpdate,status,state}'::text[], 'TASK_STATE_SUBMITTED'), ('0.3', '{"meta": {"a2a": {"v": "0.3"}}}', '{result,status,state}', 'submitted'), ('0.3', '{"meta": {"a2a": {"v": "0.3"}}}', '{result,final}', 'false')) AS c(v, m, p, state);
+SELECT is(pg_temp.said('routing.failure', '{"code": "NO_CAPABLE_AGENT", "message": "nobody"}') #> '{statusUpdate,status,message,parts}', '[{"text": "nobody"}, {"data": {"code": "NO_CAPABLE_AGENT"}}]', 'and says what it waits for');
 SELECT is(fixture.fault($$SELECT pg_temp.said('routing.decision', '{}')$$), '0A000 NO_FORM /type', 'a decision has no form');
 SELECT is(pg_temp.said('task.progress', '{"artifact_id": "a", "append": true, "text": "more"}') #> '{artifactUpdate,artifact}' || (pg_temp.said('task.progress', '{"artifact_id": "a", "append": true}') #> '{artifactUpdate,append}'),
 	'[{"artifactId": "a", "parts": [{"text": "more"}]}, true]', 'progress with an artifact_id is a piece of an artifact');
