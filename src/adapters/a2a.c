@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * a2a.c
- *	  The Agent2Agent protocol: what is around a message, a task or an event.
+ *	  The Agent2Agent protocol: the adapter, and the requests and responses that
+ *	  contain a message, a task or an event.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +16,7 @@
 #define OLD_VERSION		"0.3"
 #define VERSION			"1.0"
 
-/* by A2aForm, as they are noted */
+/* the value of the note "form", by A2aForm */
 static const char *const a2a_forms[] = {"send", "cancel", "method", "message", "task", "status", "artifact", "error", "result"};
 
 bool
@@ -98,7 +99,8 @@ a2a_inbound(const Adapter *self, const Json *raw, const Json *context)
 	A2aDocument d;
 	Json	   *envelope;
 
-	lenient.named = true;		/* it does not matter any more whether others could have it */
+	/* this adapter has been chosen, so documents that other protocols have in common with it are taken, too */
+	lenient.named = true;
 	if (!a2a_open(&lenient, raw, &d))
 		adapter_fault(self, "", "WRONG_TYPE", "%s", a2a_declines(self, raw));
 	envelope = a2a_read(self, d.is_old_rest ? a2a_of_old_rest(raw) : raw, &d, context);
@@ -121,7 +123,7 @@ a2a_inbound(const Adapter *self, const Json *raw, const Json *context)
 
 /* ------------------------------------------------------------------- outbound */
 
-/* the method that the payload_type names; NULL if it names none, or one that has more than params */
+/* the method that the payload_type names, if its form is A2A_METHOD; otherwise NULL */
 static const A2aMethod *
 a2a_method_of_type(const Json *envelope)
 {
@@ -164,7 +166,7 @@ a2a_form_fits(const Json *envelope, A2aForm form)
 	return false;
 }
 
-/* the form of an envelope that never was foreign, or has another type now */
+/* the form of an envelope that was never foreign, or whose type has been changed */
 static A2aForm
 a2a_form_of_type(const Adapter *self, const Json *envelope)
 {
@@ -219,7 +221,7 @@ a2a_method_of(const Adapter *self, const Json *envelope, A2aForm form)
 	return a2a_method_named(is_old ? SLICE_OF("message/send") : SLICE_OF("SendMessage"));
 }
 
-/* a message, a task or an event; version 1.0 puts a name around it */
+/* a message, a task or an event; in version 1.0, as the only member of an object */
 static Json *
 a2a_write_body(const Adapter *self, const Json *envelope, A2aForm form)
 {
@@ -270,8 +272,8 @@ a2a_write_request(const Adapter *self, const Json *envelope, A2aForm form)
 }
 
 /*
- * An envelope that never was foreign is written as push notifications and the REST
- * binding have it, unless it is a request.
+ * Without JSON-RPC unless the envelope is a request, if it was never foreign: that is
+ * what push notifications and the REST binding expect.
  */
 static Json *
 a2a_write(const Adapter *self, const Json *envelope)

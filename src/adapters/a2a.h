@@ -3,10 +3,11 @@
  * a2a.h
  *	  The Agent2Agent protocol (A2A), versions 1.0 and 0.3.
  *
- * A document is a request or a response in JSON-RPC, or the body that the REST binding, a
- * stream or a push notification has instead, as far as it can be told from others.  The
- * envelope notes which version spoke, and is written in that version again.  AgentCards
- * are none of its business.  docs/adapters.md has the mapping.
+ * A document is a request or a response in JSON-RPC, or a body of the REST binding, of a
+ * stream or of a push notification, provided that it differs from the documents of other
+ * protocols.  The version of the document is noted in the envelope, which is written in
+ * that version again.  AgentCards are handled by card.h.  docs/adapters.md has the
+ * mapping.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,17 +3,18 @@
  * a2a_content.c
  *	  The Agent2Agent protocol: parts, artifacts and metadata.
  *
- * Each part has one place in the envelope, so that a change of it is a change:
+ * Each part has exactly one place in the envelope, so whoever changes it there changes the
+ * document:
  *
- *	T	the first text, which is the member "text" of the payload (or "question", ...)
- *	D	the only data part, if it holds an object: its members are those of the payload
- *	U	the URL of a file: an attachment, with the other members of the part
+ *	T	the first text is the member "text" of the payload (or "question", ...)
+ *	D	the only data part, if it is an object, gives the payload its members
+ *	U	a file with a URL is an attachment, which has the other members of the part too
  *	P	any other part is an element of payload.parts
  *
- * Parts are written in the order T, P, D, U, and meta.a2a.order has the letters of a document
- * that had another one.  Where the members of the data have names that are taken, the
- * data is all of the payload (meta.a2a.whole) if it is the only part, and otherwise an
- * element of payload.parts.
+ * Parts are written in the order T, P, D, U.  If a document has another order,
+ * meta.a2a.order has its letters.  If a member of the data has a name that the payload
+ * uses for something else, the data is the whole payload (meta.a2a.whole) where it is the
+ * only part, and an element of payload.parts otherwise.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +30,7 @@
 
 static const char a2a_letters[] = "TPDU";
 
-/* their places in the letters */
+/* indexes into the letters */
 enum
 {
 	QUEUE_TEXT,
@@ -39,7 +40,7 @@ enum
 	QUEUES
 };
 
-/* of metadata */
+/* members of the metadata */
 static const AdapterRow a2a_metadata_rows[] = {
 	{ROW_NATIVE, "/clutch~1run_id", "run_id"},
 	{ROW_NATIVE, "/clutch~1parent_task_id", "parent_task_id"},
@@ -69,7 +70,7 @@ a2a_move(Json *to, const char *path, const Json *from, const char *member)
 	json_put(to, path, json_get_kind(from, member, JSON_TEXT));
 }
 
-/* as version 1.0 writes it; a value that the version does not know is left as it is */
+/* a part in the format of version 1.0; a value that its version does not define is left as it is */
 static Json *
 a2a_part_in(Json *part, bool is_old)
 {
@@ -160,7 +161,7 @@ a2a_is_empty(const Json *value)
 		((value->kind == JSON_ARRAY || value->kind == JSON_OBJECT) && value->n == 0);
 }
 
-/* Does the part consist of this member alone, but for a media type that is the usual one? */
+/* Has the part no other member than this one and, possibly, the default media type? */
 static bool
 a2a_is_plain(const Json *part, Slice member, const char *media_type)
 {
@@ -211,7 +212,7 @@ a2a_write_attachment(const Json *attachment)
 
 /* ------------------------------------------------------------ parts: inbound */
 
-/* Has the member of the payload another place, or another meaning? */
+/* Does the payload use a member of this name for something else? */
 static bool
 a2a_is_taken(const A2aContent *content, Slice key)
 {
@@ -230,7 +231,7 @@ a2a_has_taken(const A2aContent *content, const Json *data)
 	return false;
 }
 
-/* the place of the only data part; -1: there is none that holds an object, or several */
+/* the index of the only data part, if it is an object; otherwise -1 */
 static int
 a2a_data_place(const Json *parts)
 {
@@ -330,8 +331,8 @@ a2a_are_parts(const Json *value)
 }
 
 /*
- * Has the member another place?  A state that the protocol does not know has not, nor
- * has a member that should be a list and is not.
+ * Is the member of the payload written in another place than the parts?  A state that the
+ * protocol does not define and "artifacts" that are not a list are written in the parts.
  */
 static bool
 a2a_is_elsewhere(const A2aContent *content, Slice key, const Json *value)
@@ -461,7 +462,7 @@ a2a_read_metadata(const Adapter *self, const Json *object, Json *envelope)
 		adapter_note(self, envelope, "/metadata", plain);
 }
 
-/* the first skill that is required, without a version */
+/* the first skill among the required capabilities, without its version */
 static Slice
 a2a_skill_of(const Json *envelope)
 {

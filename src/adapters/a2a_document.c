@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * a2a_document.c
- *	  The Agent2Agent protocol: what a document is.
+ *	  The Agent2Agent protocol: recognizing documents.
  *
- * Some documents could as well be those of another protocol in JSON-RPC: an empty
- * result, or an error that any protocol may have.  They are taken only if the caller has
+ * Some documents, such as an empty result or an error that any protocol may have, could
+ * belong to another protocol that uses JSON-RPC.  They are taken only if the caller has
  * named the adapter.
  *
  *-------------------------------------------------------------------------
@@ -37,7 +37,7 @@ static const A2aMethod a2a_methods[] = {
 	{"agent/getAuthenticatedExtendedCard", A2A_METHOD, true, NULL},
 };
 
-/* what a result or a body may be: its kind in version 0.3, and the member that holds it in version 1.0 */
+/* what a result or a body may be: its "kind" in version 0.3, and the member that contains it in version 1.0 */
 static const struct
 {
 	A2aForm		form;
@@ -84,7 +84,7 @@ a2a_has_text(const Json *value, const char *path)
 	return json_get_kind(value, path, JSON_TEXT) != NULL;
 }
 
-/* Does the text begin as those of version 1.0 do? */
+/* Does the text begin in this way, as words of version 1.0 do? */
 static bool
 a2a_begins(const Json *value, const char *path, const char *beginning)
 {
@@ -114,7 +114,7 @@ a2a_is_body(const Json *body, A2aForm form)
 	}
 }
 
-/* Is it an object of version 1.0, which has no kind? */
+/* Is it an object of version 1.0, which has no "kind"? */
 static bool
 a2a_is_new_body(const Json *body, A2aForm form)
 {
@@ -123,7 +123,7 @@ a2a_is_new_body(const Json *body, A2aForm form)
 	return form == A2A_ARTIFACT ? json_get(body, "/kind") == NULL : a2a_begins(body, "/status/state", "TASK_STATE_");
 }
 
-/* A message of a user that came without JSON-RPC is a request of the REST binding. */
+/* A user's message without JSON-RPC is a request of the REST binding. */
 static A2aForm
 a2a_body_form(const Json *raw, const A2aDocument *d, A2aForm form)
 {
@@ -184,7 +184,7 @@ a2a_open_error(const Adapter *self, const Json *raw, A2aDocument *d)
 	const Json *error = json_get_kind(raw, "/error", JSON_OBJECT);
 	bool		is_named = self->named && json_get_kind(error, "/code", JSON_NUMBER) != NULL;
 
-	/* the REST binding of version 0.3 has nothing around an error */
+	/* in the REST binding of version 0.3, the document is the error itself */
 	if (json_get(raw, "/error") == NULL && !d->is_call && self->named && json_get_kind(raw, "/code", JSON_NUMBER) != NULL &&
 		a2a_has_text(raw, "/message"))
 	{
@@ -202,12 +202,12 @@ a2a_open_error(const Adapter *self, const Json *raw, A2aDocument *d)
 	return true;
 }
 
-/* a config of push notifications */
+/* Is it a configuration of push notifications? */
 static bool
 a2a_is_config(const Json *value, bool *is_old)
 {
 	*is_old = json_get_kind(value, "/pushNotificationConfig", JSON_OBJECT) != NULL;
-	if (*is_old && a2a_begins(value, "/name", "tasks/"))	/* as the REST binding of version 0.3 has it */
+	if (*is_old && a2a_begins(value, "/name", "tasks/"))	/* the REST binding of version 0.3 */
 		return true;
 	return a2a_has_text(value, "/taskId") && (*is_old || a2a_has_text(value, "/url"));
 }
@@ -232,7 +232,7 @@ a2a_is_result(const Json *result, bool *is_old)
 	return *is_old || json_get_kind(result, "/supportedInterfaces", JSON_ARRAY) != NULL;
 }
 
-/* Without JSON-RPC, only a list of tasks is known by itself. */
+/* Without JSON-RPC, a list of tasks is the only result that no other protocol could have. */
 static bool
 a2a_open_result(const Adapter *self, const Json *raw, A2aDocument *d)
 {

@@ -3,9 +3,9 @@
  * a2a_error.c
  *	  The Agent2Agent protocol: errors.
  *
- * JSON-RPC has {code, message, data}, the REST binding {code, status, message, details},
- * in which the code is that of HTTP.  data and details are lists, in which version 1.0
- * says by an ErrorInfo which error it is.
+ * An error is {code, message, data} in JSON-RPC and {code, status, message, details} in the
+ * REST binding, whose code is the status of HTTP.  data and details are lists, in which
+ * version 1.0 has an ErrorInfo that names the error.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,10 +29,10 @@ typedef struct A2aCode
 	int			number;
 	int			http;
 	const char *code;
-	const char *reason;			/* in an ErrorInfo; NULL: it is the code */
+	const char *reason;			/* its name in an ErrorInfo; NULL: the code */
 } A2aCode;
 
-/* The first name of a number is what it becomes; all names become their number. */
+/* Where several codes have the same number, the number is read as the first of them. */
 static const A2aCode a2a_codes[] = {
 	{-32700, 400, "PARSE_ERROR", NULL},
 	{-32600, 400, "INVALID_REQUEST", NULL},
@@ -54,7 +54,7 @@ static const A2aCode a2a_codes[] = {
 	{-32004, 400, "TASK_TERMINAL", NULL},
 };
 
-/* NULL: it has none */
+/* NULL: the protocol has no such code */
 static const A2aCode *
 a2a_code_of(Slice code)
 {
@@ -78,7 +78,7 @@ a2a_details_place(bool is_call)
 	return is_call ? "/data" : "/details";
 }
 
-/* the place of the ErrorInfo in the details; -1: there is none */
+/* the index of the ErrorInfo in the details; -1: there is none */
 static int
 a2a_info_place(const Json *details)
 {
@@ -112,7 +112,7 @@ a2a_code_of_number(int64 number)
 	return slice_of_cstring(psprintf(NUMBER_CODE INT64_FORMAT, number));
 }
 
-/* The REST binding names the error in an ErrorInfo only, where JSON-RPC has a number. */
+/* In JSON-RPC the error is named by its number, in the REST binding only by an ErrorInfo. */
 static Slice
 a2a_read_code(const Adapter *self, const Json *error, bool is_call)
 {
@@ -131,7 +131,7 @@ a2a_read_code(const Adapter *self, const Json *error, bool is_call)
 	return a2a_code_of_number(number);
 }
 
-/* The request that has failed is that of the task in the context, if there is one. */
+/* If the context names a task, it is that task's request that has failed. */
 Json *
 a2a_read_error(const Adapter *self, const Json *error, bool is_call, const Json *context)
 {
@@ -153,7 +153,7 @@ a2a_read_error(const Adapter *self, const Json *error, bool is_call, const Json 
 
 /* ------------------------------------------------------------------ outbound */
 
-/* false: the code has no number */
+/* Returns false if the code has no number of its own. */
 static bool
 a2a_number_of(Slice text, int64 *number)
 {
@@ -170,7 +170,7 @@ a2a_number_of(Slice text, int64 *number)
 	return false;
 }
 
-/* The details, whose ErrorInfo says the code; if it is needed, there is one then. */
+/* The details, with the code in their ErrorInfo; if one is needed and missing, it is added. */
 static Json *
 a2a_write_details(Json *noted, Slice text, bool is_needed)
 {

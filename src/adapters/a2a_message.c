@@ -3,8 +3,8 @@
  * a2a_message.c
  *	  The Agent2Agent protocol: messages, and requests.
  *
- * A message that names no task asks for one, and one that names a task belongs to it: it
- * may be the answer to a question.
+ * A message that names no task requests a new one.  A message that names a task belongs to
+ * it, and may be the answer to a question.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,7 +47,7 @@ a2a_note_place(const Adapter *self, Json *envelope, const Json *context, Json *t
 	a2a_note_id(self, envelope, adapter_member(context, "/thread_id") != NULL, "/context_id", "thread_id", context_id);
 }
 
-/* Anybody may have changed a note, so one that cannot be an ID is ignored. */
+/* the value if it can be an ID, otherwise NULL: anybody may have changed the note that it comes from */
 static Json *
 a2a_id(Json *id)
 {
@@ -97,7 +97,7 @@ a2a_read_message(const Adapter *self, const Json *message, const A2aDocument *do
 	json_put_cstring(envelope, "/from/role", is_user ? "user" : "worker");
 	json_put(envelope, "/payload", json_new_object());
 	adapter_note_native(self, envelope, "id", adapter_find_name(self, message, "/messageId"));
-	/* so that a message which is sent again is a duplicate, whichever ID its request has then */
+	/* a message that is sent again in a request with another ID is a duplicate */
 	json_put(envelope, "/idempotency_key", json_get(message, "/messageId"));
 	a2a_note_place(self, envelope, context, task_id, a2a_find_id(self, message, "/contextId"));
 	a2a_read_parts(self, parts, document->is_old, &a2a_message_content, envelope);
@@ -107,7 +107,7 @@ a2a_read_message(const Adapter *self, const Json *message, const A2aDocument *do
 	return envelope;
 }
 
-/* Does the user speak, and not an agent? */
+/* Was it sent by a user, and not by an agent? */
 static bool
 a2a_is_user(const Json *envelope)
 {
@@ -122,7 +122,7 @@ a2a_role_of(bool is_user, bool is_old)
 	return is_old ? "agent" : "ROLE_AGENT";
 }
 
-/* the ID by which the receiver knows that a message is sent again */
+/* the ID by which the receiver recognizes a message that is sent again */
 static Json *
 a2a_message_id(const Adapter *self, const Json *envelope)
 {
@@ -132,7 +132,7 @@ a2a_message_id(const Adapter *self, const Json *envelope)
 	return key != NULL ? key : native != NULL ? native : json_get(envelope, "/id");
 }
 
-/* A request for a task that only this side knows does not name it. */
+/* A request that was never foreign does not name its task, which the other side does not know yet. */
 static Json *
 a2a_message_of(const Adapter *self, const Json *envelope, bool is_user)
 {
@@ -170,7 +170,7 @@ a2a_write_message(const Adapter *self, const Json *envelope)
 
 /* -------------------------------------------------------------- configuration */
 
-/* a mode that can stand in "prefers" */
+/* Can the mode be a part of a preference? */
 static bool
 a2a_is_mode(const Json *mode)
 {
@@ -179,7 +179,7 @@ a2a_is_mode(const Json *mode)
 		memchr(mode->text.s, '@', mode->text.len) == NULL;
 }
 
-/* Output modes become preferences; if one of them cannot be a preference, all of them stay where they are. */
+/* Output modes become preferences, unless one of them cannot be a part of a preference. */
 static void
 a2a_read_configuration(const Adapter *self, const Json *params, Json *envelope)
 {
@@ -257,7 +257,7 @@ a2a_write_send(const Adapter *self, const Json *envelope)
 	return params;
 }
 
-/* The metadata say why. */
+/* The payload is the metadata of the request, which may have a reason. */
 Json *
 a2a_read_cancel(const Adapter *self, const Json *params, const Json *context)
 {

@@ -3,20 +3,29 @@
  * a2a_part.h
  *	  For the files of a2a alone.
  *
- * Notes about the document: v is its version (old_rest is true for the REST binding of
- * version 0.3), form what it is (by the names of A2aForm),
- * rpc_id the ID of the request or the response, rest is true without JSON-RPC,
- * wrapped says whether a message, a task or an event is the member of another object if
- * its version has it otherwise, and is false for an error that is a document by itself; method is that of a request that sends a message.  task and context_id are IDs
- * that the context has set aside.
+ * Notes about the document:
  *
- * Notes about what it holds: order and whole are those of parts (a2a_content.c); said and
- * artifact are the message of a status and the only artifact of a result, without their
- * parts; unsaid is true for an error that has no message, and uncoded for one without a
- * code; metadata, request_metadata, configuration, extensions, references and tenant are
- * members of the document.
+ *	v			its version
+ *	old_rest	true: it is of the REST binding of version 0.3
+ *	form		what it is, a name of an A2aForm
+ *	rpc_id		the ID of the request or the response
+ *	rest		true: it was not in JSON-RPC
+ *	wrapped		whether a message, a task or an event is the member of another object, if
+ *				that is unusual in its version; false: the document is an error itself
+ *	method		the method of a request that sends a message
+ *	task, context_id	IDs that are not used because the context has others
  *
- * A part is in payload.parts always as version 1.0 writes it.
+ * Notes about its content:
+ *
+ *	order, whole	see a2a_content.c
+ *	said		the message of a status, without its parts
+ *	artifact	the only artifact of a result, without its parts
+ *	unsaid		true: the error has no message
+ *	uncoded		true: the error has no code
+ *	metadata, request_metadata, configuration, extensions, references, tenant
+ *				members of the document
+ *
+ * The elements of payload.parts always have the format of version 1.0.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,33 +54,33 @@ typedef struct A2aMethod
 	const char *name;
 	A2aForm		form;
 	bool		is_old;			/* of version 0.3 */
-	const char *task;			/* where the params name the task; NULL if they do not */
-	bool		must_have_task;	/* MCP has a method of the same name, so the task is named in another member */
+	const char *task;			/* the path of the task in the params; NULL: they name none */
+	bool		must_have_task;	/* MCP has a method of this name, too, whose params have another path for the task */
 } A2aMethod;
 
 typedef struct A2aDocument
 {
 	A2aForm		form;
 	bool		is_old;
-	bool		is_old_rest;	/* as the REST binding of version 0.3 writes it, although version 1.0 has the same member */
-	bool		is_call;		/* JSON-RPC */
-	bool		is_wrapped;		/* it is the member of an object, as in version 1.0 */
-	const char *at;				/* where the message, the task, the event, the params, ... stand */
+	bool		is_old_rest;	/* of the REST binding of version 0.3, although it has a member of version 1.0 */
+	bool		is_call;		/* in JSON-RPC */
+	bool		is_wrapped;		/* the content is the member of an object, as in version 1.0 */
+	const char *at;				/* the path of the content: message, task, event, params, ... */
 	const A2aMethod *method;	/* of a request in JSON-RPC */
 } A2aDocument;
 
 /* how the parts of a message or an artifact become a payload, and back */
 typedef struct A2aContent
 {
-	const char *text;			/* the member of the payload that is the text */
-	bool		merges;			/* the data of the only data part are members of the payload ... */
-	bool		may_be_whole;	/* ... or all of it, if their names are taken */
-	const char *own[6];			/* members of the payload that have another place; the last is NULL */
+	const char *text;			/* the member of the payload that has the text */
+	bool		merges;			/* the only data part gives the payload its members ... */
+	bool		may_be_whole;	/* ... or is the whole payload, if their names are taken */
+	const char *own[6];			/* members of the payload that are written in another place; the last is NULL */
 } A2aContent;
 
 /* ------------------------------------------------------------------- a2a.c */
 
-/* is it version 0.3 of the JSON-RPC binding? */
+/* Is the envelope written in version 0.3, but not in that of the REST binding? */
 extern bool a2a_is_old(const Adapter *self, const Json *envelope);
 
 /* --------------------------------------------------------- a2a_document.c */
@@ -79,26 +88,29 @@ extern bool a2a_is_old(const Adapter *self, const Json *envelope);
 /* Is there a text at the path that is this word? */
 extern bool a2a_says(const Json *value, const char *path, const char *word);
 
-/* NULL: there is none of that name */
+/* NULL: there is no method of this name */
 extern const A2aMethod *a2a_method_named(Slice name);
 
 /* the path of the member that holds a message, a task or an event in version 1.0 */
 extern const char *a2a_member_of(A2aForm form);
 
-/* false: it is not a document of A2A, or could as well be one of another protocol */
+/*
+ * Finds out what a document is.  Returns false if it does not belong to A2A, or could also
+ * belong to another protocol and the caller has not named the adapter.
+ */
 extern bool a2a_open(const Adapter *self, const Json *raw, A2aDocument *document);
 
 /* --------------------------------------------------------- a2a_content.c */
 
 /*
- * Puts parts into the payload and the attachments.  The envelope has a payload; parts
- * is an array.
+ * Puts parts, which are an array, into the payload and the attachments of an envelope that
+ * has a payload already; and back.
  */
 extern void a2a_read_parts(const Adapter *self, const Json *parts, bool is_old, const A2aContent *content,
 						   Json *envelope);
 extern Json *a2a_write_parts(const Adapter *self, const Json *envelope, bool is_old, const A2aContent *content);
 
-/* an artifact whose parts are in the other version, or as version 1.0 writes them */
+/* an artifact with parts of version 1.0, made of one whose parts are of its version; and back */
 extern Json *a2a_read_artifact(const Json *artifact, bool is_old);
 extern Json *a2a_write_artifact(const Json *artifact, bool is_old);
 
@@ -106,28 +118,28 @@ extern Json *a2a_write_artifact(const Json *artifact, bool is_old);
 extern void a2a_read_metadata(const Adapter *self, const Json *object, Json *envelope);
 extern void a2a_write_metadata(const Adapter *self, const Json *envelope, Json *object);
 
-/* without the members that have a row in the mapping */
+/* a copy without the members that have a row in the mapping */
 extern Json *a2a_plain_metadata(const Json *metadata);
 
 /* --------------------------------------------------------- a2a_message.c */
 
-/* an ID; NULL if it is missing or empty */
+/* the ID at that path; NULL if it is missing or empty */
 extern Json *a2a_find_id(const Adapter *self, const Json *object, const char *path);
 
-/* Notes the native IDs of the task and the thread, which the context may have set aside. */
+/* Notes the native IDs of the task and the thread, and where the context has others, only for outbound. */
 extern void a2a_note_place(const Adapter *self, Json *envelope, const Json *context, Json *task_id, Json *context_id);
 extern Json *a2a_task_of(const Adapter *self, const Json *envelope);
 extern Json *a2a_some_task_of(const Adapter *self, const Json *envelope);	/* never NULL */
 extern Json *a2a_context_of(const Adapter *self, const Json *envelope);
 
-/* the envelope of a request, or of a message */
+/* the envelope that a request or a message makes */
 extern Json *a2a_read_send(const Adapter *self, const Json *raw, const A2aDocument *document, const Json *context);
 extern Json *a2a_read_cancel(const Adapter *self, const Json *params, const Json *context);
 extern Json *a2a_read_method(const Adapter *self, const Json *params, const A2aMethod *method, const Json *context);
 extern Json *a2a_read_message(const Adapter *self, const Json *message, const A2aDocument *document,
 							  const Json *context);
 
-/* the params of a request (without JSON-RPC, its body), or the message */
+/* the params of a request, which are its body without JSON-RPC; or the message */
 extern Json *a2a_write_send(const Adapter *self, const Json *envelope);
 extern Json *a2a_write_cancel(const Adapter *self, const Json *envelope);
 extern Json *a2a_write_method(const Adapter *self, const Json *envelope, const A2aMethod *method);
@@ -135,27 +147,27 @@ extern Json *a2a_write_message(const Adapter *self, const Json *envelope);
 
 /* ------------------------------------------------------------ a2a_task.c */
 
-/* the envelope of a task or an event */
+/* the envelope that a task or an event makes */
 extern Json *a2a_read_task(const Adapter *self, const Json *task, const A2aDocument *document, const Json *context);
 extern Json *a2a_read_artifact_update(const Adapter *self, const Json *event, const A2aDocument *document,
 									  const Json *context);
 
-/* the task, or the event that says its status */
+/* the task, or an event with its status */
 extern Json *a2a_write_task(const Adapter *self, const Json *envelope, bool is_event);
 extern Json *a2a_write_artifact_update(const Adapter *self, const Json *envelope);
 
 /* ------------------------------------------------------------ a2a_rest.c */
 
-/* Is the body one of the REST binding of version 0.3?  If not, it may still be one of version 1.0. */
+/* Does the body have members that only the REST binding of version 0.3 has? */
 extern bool a2a_is_old_rest(const Json *raw);
 
-/* the body in version 1.0, and back */
+/* turns such a body into one of version 1.0, and back */
 extern Json *a2a_of_old_rest(const Json *raw);
 extern Json *a2a_to_old_rest(const Json *raw);
 
 /* ----------------------------------------------------------- a2a_error.c */
 
-/* Can the error be only one of A2A? */
+/* Is it an error that no other protocol has? */
 extern bool a2a_is_error(const Json *error, bool is_call);
 
 extern Json *a2a_read_error(const Adapter *self, const Json *error, bool is_call, const Json *context);

@@ -3,10 +3,10 @@
  * a2a_rest.c
  *	  The Agent2Agent protocol: the REST binding of version 0.3.
  *
- * It writes messages and states nearly as version 1.0 does: the parts of a message are its
- * "content", the data of a part are {"data": ..}, a file is {"file": {"fileWithUri", ..}},
- * and a task is CANCELLED.  Such a document is turned into one of version 1.0 before
- * it is read, and back after it was written (note: old_rest).
+ * Its messages and states differ little from those of version 1.0: the parts of a message
+ * are in "content", the data of a part are {"data": ..}, a file is {"file":
+ * {"fileWithUri", ..}}, and a state is CANCELLED.  Such a document is turned into one of
+ * version 1.0 before it is read, and back after it has been written (note: old_rest).
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 
 #include "adapters/a2a_part.h"
 
-/* where a body may have messages, states and artifacts */
+/* paths at which a body may have a message, a state or an artifact */
 static const char *const a2a_message_places[] = {
 	"", "/message", "/status/message", "/task/status/message", "/statusUpdate/status/message", NULL
 };
@@ -68,7 +68,7 @@ a2a_rest_part_out(const Json *part)
 	return made;
 }
 
-/* the parts of an object, which may be under one name and get another */
+/* Converts the parts of an object, which are the member "from", and renames it to "to". */
 static void
 a2a_rest_parts(Json *object, const char *from, const char *to, Json *(*convert) (const Json *part))
 {

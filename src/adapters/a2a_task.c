@@ -3,9 +3,9 @@
  * a2a_task.c
  *	  The Agent2Agent protocol: tasks, and the events of their streams.
  *
- * The message of a status is the payload: its text is the question, the message of an error,
- * the reason of a cancellation, or "text".  A result that has no message but one
- * artifact consists of the parts of the artifact.
+ * The message of a status becomes the payload.  Its text becomes the question, the message
+ * of an error, the reason of a cancellation, or else "text".  If a result has no message
+ * but one artifact, the payload is made of the parts of the artifact.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,13 +21,13 @@
 
 typedef struct A2aState
 {
-	const char *word;			/* as payload.state of a task.progress */
+	const char *word;			/* payload.state of a task.progress, or payload.code of a task.error */
 	MessageType type;
 	const char *name;
 	const char *old_name;		/* in version 0.3 */
 } A2aState;
 
-/* those of a task.error differ by its code */
+/* Of two states with the same type, the one with a matching word is meant. */
 static const A2aState a2a_states[] = {
 	{"working", MSG_TASK_PROGRESS, "TASK_STATE_WORKING", "working"},
 	{"submitted", MSG_TASK_PROGRESS, "TASK_STATE_SUBMITTED", "submitted"},
@@ -67,7 +67,7 @@ a2a_state_named(Slice name)
 	return NULL;
 }
 
-/* the state that a task.progress has for this word; NULL if there is none */
+/* the state of a task.progress with this word; NULL: there is none */
 static const A2aState *
 a2a_state_of_word(Slice word)
 {
@@ -108,7 +108,7 @@ a2a_asks(const A2aState *state)
 		(strcmp(state->word, "input_required") == 0 || strcmp(state->word, "auth_required") == 0);
 }
 
-/* type: of the envelope; known: the payload says a state that the protocol knows */
+/* type: of the envelope; is_known: its "state" in the payload is one that the protocol defines */
 static A2aContent
 a2a_status_content(const A2aState *state, MessageType type, bool is_known, bool is_event)
 {
@@ -131,7 +131,7 @@ a2a_status_content(const A2aState *state, MessageType type, bool is_known, bool 
 
 /* --------------------------------------------------------------------- status */
 
-/* Can the data of the parts be members of an error? */
+/* Can the data of the parts become members of the payload of an error? */
 static bool
 a2a_fits_error(const Json *parts)
 {
@@ -155,7 +155,7 @@ a2a_fits_error(const Json *parts)
 	return true;
 }
 
-/* Makes the payload valid for an error, however little the other side has said. */
+/* Adds the members that the payload of an error must have, if the document has not given them. */
 static void
 a2a_complete_error(const Adapter *self, Json *envelope, const A2aState *state)
 {
@@ -173,7 +173,7 @@ a2a_complete_error(const Adapter *self, Json *envelope, const A2aState *state)
 	}
 }
 
-/* an object without a member that has a place of its own */
+/* a copy of an object without one of its members */
 static Json *
 a2a_without(const Json *object, const char *path)
 {
@@ -184,8 +184,8 @@ a2a_without(const Json *object, const char *path)
 }
 
 /*
- * Two streams, or two questions, may say the same of a task: the same state of the same
- * time, with the same payload, is the same event.
+ * Several streams and queries may report the same state of a task.  Its time, its message
+ * and its payload make a native ID, so the same report is a duplicate.
  */
 static void
 a2a_note_moment(const Adapter *self, Json *envelope, const Json *task, bool is_event, Slice id, const A2aState *state)
@@ -271,7 +271,7 @@ a2a_read_task(const Adapter *self, const Json *task, const A2aDocument *document
 
 /* ----------------------------------------------------------- status: outbound */
 
-/* the payload of an error without what inbound has added to it */
+/* the envelope of an error without what inbound has added to its payload */
 static const Json *
 a2a_plain_error(const Adapter *self, const Json *envelope)
 {
@@ -286,7 +286,7 @@ a2a_plain_error(const Adapter *self, const Json *envelope)
 	return plain;
 }
 
-/* the message of a status; NULL if it has none */
+/* the message of a status; NULL: there is nothing to say */
 static Json *
 a2a_said(const Adapter *self, const Json *envelope, const A2aContent *content)
 {
@@ -329,7 +329,7 @@ a2a_write_status(const Adapter *self, const Json *envelope, bool is_event, bool 
 		json_put(task, "/status/timestamp", json_get(envelope, "/ts"));
 }
 
-/* the only artifact of a result, whose parts are the payload */
+/* the artifacts of a result: only one, whose parts are made of the payload */
 static Json *
 a2a_only_artifact(const Adapter *self, const Json *envelope)
 {

@@ -37,7 +37,7 @@ agent_json_declines(const Adapter *self, const Json *raw)
 
 /* ------------------------------------------------------------------ inbound */
 
-/* of the run in which clutch.register registers agents */
+/* an agent.register in the run in which clutch.register registers agents, too */
 static Json *
 agent_json_register(const Adapter *self, Json *card, Slice registered_as)
 {
@@ -53,7 +53,7 @@ agent_json_register(const Adapter *self, Json *card, Slice registered_as)
 	return envelope;
 }
 
-/* An adapter raises the first of the faults.  Its sentence becomes a clause of the message. */
+/* Raises the first of the faults, if there are any; its sentence becomes a clause of the message. */
 static void
 agent_json_check(const Adapter *self, const ProblemList *list)
 {

@@ -4,8 +4,8 @@
  *	  The adapter of spec 002: agent.json, and registries of such agents.
  *
  * Each agent becomes an agent.register whose payload is the AgentCard that adapters/card
- * makes of it.  What the adapter has no form for, an event of an agent that is not about
- * its card, becomes the agent.json of its sender, and the carrier has the rest.
+ * makes of it.  An envelope of any other type becomes the agent.json of its sender, and
+ * the carrier has the rest of it.
  *
  *-------------------------------------------------------------------------
  */

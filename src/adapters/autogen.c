@@ -3,9 +3,14 @@
  * autogen.c
  *	  AutoGen: messages of AgentChat 0.7, and the events that autogen-core logs.
  *
- * What a message says beyond the members that all messages have is the payload.  Notes:
- * type is that of the message, and as the one that the envelope had at first; id is that of
- * the message; timed is true if it has a time; own has the IDs of ours in its metadata.
+ * The payload consists of the members that not all messages have.  Notes:
+ *
+ *	type		the type of the message
+ *	as_type		the type that the envelope was given
+ *	id			the ID of the message
+ *	timed		true: the message has a time
+ *	own			the IDs of this database in its metadata
+ *	boxed		true: the message is the member "message" of the payload
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +21,7 @@
 #include "adapters/tooling.h"
 #include "utils/fmgrprotos.h"
 
-/* the members that are not in the payload */
+/* members that are not put into the payload */
 static const char *const autogen_common[] = {
 	"/type", "/id", "/source", "/models_usage", "/metadata", "/created_at", "/sender", "/receiver", "/target"
 };
@@ -27,7 +32,7 @@ static const AdapterRow autogen_rows[] = {
 	{ROW_VALUE, NULL, NULL}
 };
 
-/* identifiers of ours in the metadata */
+/* identifiers of this database in the metadata */
 static const struct
 {
 	const char *foreign;
@@ -136,7 +141,7 @@ autogen_read_metadata(const Adapter *self, const Json *raw, Json *envelope)
 	adapter_note(self, envelope, "/models_usage", adapter_member(raw, "/models_usage"));
 }
 
-/* what all envelopes of a message have in common */
+/* an envelope with what all envelopes of a message have in common */
 static Json *
 autogen_begin(const Adapter *self, const Json *raw, MessageType type)
 {
@@ -163,7 +168,7 @@ autogen_put_agent(Json *envelope, Slice agent)
 	json_put(envelope, "/to", to);
 }
 
-/* In a task.progress, the database acts on these members: they park the task. */
+/* Would the database act on a member of the payload?  These two suspend the task of a task.progress. */
 static bool
 autogen_is_order(MessageType type, const Json *payload)
 {
@@ -199,7 +204,7 @@ autogen_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 	json_put(envelope, "/payload", payload);
 }
 
-/* One element of a ToolCallRequestEvent. */
+/* the envelope of one element of a ToolCallRequestEvent */
 static Json *
 autogen_read_call(const Adapter *self, const Json *raw, int place)
 {
@@ -214,7 +219,7 @@ autogen_read_call(const Adapter *self, const Json *raw, int place)
 	return envelope;
 }
 
-/* One element of a ToolCallExecutionEvent, with a stub of its call. */
+/* the envelope of one element of a ToolCallExecutionEvent, behind a stub of its call */
 static List *
 autogen_read_answer(const Adapter *self, const Json *raw, int place)
 {
@@ -355,7 +360,7 @@ autogen_type_of(const Json *envelope)
 	}
 }
 
-/* the members that are the payload of a message */
+/* the members of the message that are made of the payload */
 static Json *
 autogen_body_of(const Adapter *self, const Json *envelope, bool is_new)
 {

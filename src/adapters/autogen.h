@@ -3,8 +3,8 @@
  * autogen.h
  *	  AutoGen: messages of AgentChat 0.7, and the events that autogen-core logs.
  *
- * docs/adapters.md has the mapping.  The context may have one member more: "stream", true
- * if pieces of messages are to be kept, which are left out otherwise.
+ * docs/adapters.md has the mapping.  The member "stream" of the context says whether pieces
+ * of messages are translated; by default they are left out.
  *
  *-------------------------------------------------------------------------
  */

@@ -73,7 +73,7 @@ card_read(const CardDialect *dialect, CardSource source)
 	card = dialect->read(&source);
 	if (source.list->n > faults)
 		return card;
-	/* its presence says that the card was foreign */
+	/* an object in meta.<dialect>, even an empty one, marks the card as foreign */
 	if (card_noted(card, dialect, "") == NULL)
 		card_note(card, dialect, "", json_new_object());
 	kept = json_difference(dialect->write(card), raw);
@@ -133,7 +133,7 @@ card_find_text(const CardSource *source, const char *path)
 	return SLICE_NONE;
 }
 
-/* NULL if the text is an identifier of this kind, or else the code and what is wrong */
+/* the code of a fault and, in *message, its sentence; NULL if the word is an identifier of this kind */
 static const char *
 card_word_fault(IdentifierKind kind, Slice word, const char **message)
 {
@@ -262,7 +262,7 @@ card_add_capability(const CardSource *source, Json *card, const char *path, Slic
 	return capability;
 }
 
-/* those of the texts that can be tags; NULL: there are none */
+/* the texts that can be tags; NULL: there are none */
 static Json *
 card_tags_of(const Json *texts)
 {
@@ -309,8 +309,8 @@ card_write_tags(const Json *capability, Json *skill, const char *member)
 }
 
 /*
- * The version of the agent becomes that of its capabilities.  One that they cannot have is
- * noted.
+ * The version of the agent becomes the version of its capabilities.  If there are none, or
+ * it is not a valid version or range, it is noted.
  */
 void
 card_put_version(const CardSource *source, const CardDialect *dialect, Json *card, const char *path)

@@ -3,11 +3,11 @@
  * card_a2a.c
  *	  The AgentCard of the Agent2Agent Protocol, 1.0 and 0.3.
  *
- * A card of 1.0 has interfaces, one of 0.3 has a URL, and one document may have both.  The
- * endpoint "a2a" of our card is the first interface or, without interfaces, the URL.
- * Notes: "skills" are the members of each skill that have no row, by its ID; "same_url" is
- * true if the URL is that of the first interface.  All other members stand there as they
- * are.
+ * A card of 1.0 has interfaces, a card of 0.3 has a URL, and one document may have both.  The
+ * endpoint "a2a" of the AgentCard is the first interface or, without interfaces, the URL.
+ * Notes: "skills" has, by the ID of each skill, its members without a row; "same_url" is
+ * true if the URL is that of the first interface.  All other members without a row are
+ * noted unchanged.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +38,7 @@ card_a2a_handles(const Json *raw)
 
 /* ------------------------------------------------------------------ reading */
 
-/* "Recipe Agent" is agent:recipe-agent */
+/* the name of an agent in its ID: "Recipe Agent" becomes recipe-agent */
 static Slice
 card_a2a_slug(Slice name)
 {
@@ -178,7 +178,7 @@ card_a2a_write_url(const Json *card, Json *document)
 		json_put_text(document, FIRST_URL, url);
 }
 
-/* what a card has to have, for clients of 1.0 and of 0.3 */
+/* all members that clients of 1.0 and of 0.3 require */
 static void
 card_a2a_write_native(const Json *card, Json *document)
 {

@@ -3,10 +3,10 @@
  * card_agent_json.c
  *	  The agent.json of spec 002, and an agent of its registry.
  *
- * Notes: "skills" are the members of each skill that have no row, by its ID; "entry" is
- * true for an agent of a registry, whose name is not repeated in it; "indexed" are the
- * skills that only the index of the registry names.  All other members without a row
- * stand there as they are, legacy capabilities among them.
+ * Notes: "skills" has, by the ID of each skill, its members without a row; "entry" is true
+ * for an agent of a registry whose key is its name; "indexed" lists the skills that only
+ * the index of the registry names.  All other members without a row, among them legacy
+ * capabilities, are noted unchanged.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,14 +16,14 @@
 
 #include "settings.h"
 
-/* members that have a row in the mapping, and those that have the name of a note */
+/* members that are not noted unchanged: those with a row in the mapping, and the names of other notes */
 static const char *const card_agent_json_mapped[] = {
 	"name", "displayName", "description", "version", "skills", "kept", "dropped", "entry", "indexed", NULL
 };
 static const char *const card_agent_json_notes[] = {"kept", "dropped", "entry", "indexed", "skills", NULL};
 static const char *const card_agent_json_skill[] = {"id", NULL};
 
-/* where an agent names MCP servers: itself, and in a registry */
+/* where MCP servers are named: in an agent.json, and in a registry */
 static const char *const card_agent_json_servers[] = {"/dependencies/mcps", "/mcps", NULL};
 
 static bool
@@ -34,7 +34,7 @@ card_agent_json_handles(const Json *raw)
 		json_get(raw, "/url") == NULL && json_get_kind(raw, "/capabilities", JSON_OBJECT) == NULL;
 }
 
-/* the skill that a legacy capability is: parse_recipe is skill:parse-recipe */
+/* the ID of a legacy capability as a skill: parse_recipe becomes skill:parse-recipe */
 static Slice
 card_agent_json_legacy_id(Slice name)
 {
@@ -107,7 +107,7 @@ card_agent_json_read_legacy(const CardSource *source, Json *card)
 	}
 }
 
-/* what the index of the registry says, and the agent does not */
+/* adds the skills that only the index of the registry names */
 static void
 card_agent_json_read_index(const CardSource *source, Json *card)
 {
@@ -126,7 +126,7 @@ card_agent_json_read_index(const CardSource *source, Json *card)
 
 /* --------------------------------------------------------------- MCP servers */
 
-/* Does the server serve this capability?  One that is required serves all of them. */
+/* Does the capability need the server?  All capabilities need a server that is required. */
 static bool
 card_agent_json_serves(const Json *server, Slice id)
 {
@@ -141,7 +141,10 @@ card_agent_json_serves(const Json *server, Slice id)
 	return false;
 }
 
-/* Requests are routed by the tools of a capability, and tools are called that are on the card. */
+/*
+ * Adds a server to the tools of the capabilities that need it, by which requests are
+ * routed, and to "own", the servers that the agent may call.
+ */
 static void
 card_agent_json_add_server(const CardSource *source, Json *card, const char *path, Json *own)
 {
@@ -190,7 +193,7 @@ card_agent_json_read_servers(const CardSource *source, Json *card)
 		json_put(card_capability(card, SLICE_OF(CARD_SERVERS)), "/servers", json_get(own, "/servers"));
 }
 
-/* the servers that the card names, in its order */
+/* the servers that the card names, in the order of the card */
 static Json *
 card_agent_json_servers_of(const Json *card)
 {
@@ -210,7 +213,7 @@ card_agent_json_servers_of(const Json *card)
 	return found;
 }
 
-/* the ID of a server that the description names */
+/* the ID of a server, which the description names by a text or by an object */
 static Slice
 card_agent_json_server_id(const Json *server)
 {
@@ -219,7 +222,7 @@ card_agent_json_server_id(const Json *server)
 	return slice_present(name) ? card_prefixed("mcp:", name) : SLICE_NONE;
 }
 
-/* Leaves out the servers that are not on the card, and adds those that the description does not name. */
+/* Makes the servers of the document those of the card: removes the others, and adds those that are missing. */
 static void
 card_agent_json_write_servers(const Json *card, Json *document)
 {
@@ -264,7 +267,7 @@ card_agent_json_write_servers(const Json *card, Json *document)
 
 /* --------------------------------------------------------- who may ask whom */
 
-/* An agent that is not shared takes requests of the agents of its context, to which it belongs. */
+/* An agent whose context is not "shared" belongs to the group of its context, and serves only its members. */
 static void
 card_agent_json_read_context(const CardSource *source, Json *card)
 {
@@ -291,7 +294,7 @@ card_agent_json_write_context(const Json *card, Json *document)
 		json_put_cstring(document, "/context", *context);
 }
 
-/* An empty list says that the agent calls no other. */
+/* The agents that it delegates to; by an empty list, it delegates to none. */
 static void
 card_agent_json_read_agents(const CardSource *source, Json *card)
 {
@@ -380,7 +383,7 @@ card_agent_json_read(const CardSource *source)
 
 /* ------------------------------------------------------------------ writing */
 
-/* Was it a legacy capability, and nothing else? */
+/* Is the skill known only from a legacy capability of the description? */
 static bool
 card_agent_json_is_legacy(const Json *card, Slice skill)
 {
@@ -426,7 +429,7 @@ card_agent_json_write_skills(const Json *card, bool foreign, Json *document)
 		json_put(document, "/skills", skills);
 }
 
-/* Leaves out the legacy capabilities that the card does not have any more. */
+/* Removes legacy capabilities that are no longer capabilities of the card. */
 static void
 card_agent_json_write_legacy(const Json *card, Json *document)
 {

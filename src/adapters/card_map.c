@@ -4,8 +4,8 @@
  *	  The parameters of map/agents/register and map/agents/spawn of the Multi-Agent Protocol, by
  *	  themselves or in the call.
  *
- * Notes: "call" is the call without its parameters; "named" is true if the agent has no
- * ID of its own there, but only a name.  Members without a row stand there as they are.
+ * Notes: "call" is the call without its parameters; "named" is true if the parameters have
+ * no ID of the agent but only its name.  Members without a row are noted unchanged.
  *
  *-------------------------------------------------------------------------
  */

@@ -31,7 +31,7 @@ card_registry_name(const Json *agents, int i)
 	return agents->kind == JSON_OBJECT ? agents->keys[i] : json_get_text(agents->items[i], "/name");
 }
 
-/* an object whose keys are the names of the agents; one that stands twice is reported */
+/* an object whose keys are the names of the agents; reports names that occur twice */
 static const Json *
 card_registry_names(const CardSource *source, const Json *agents)
 {
@@ -54,7 +54,7 @@ card_registry_names(const CardSource *source, const Json *agents)
 	return names;
 }
 
-/* the names of the agents, as far as they fit into a sentence */
+/* the names of the first agents, for a sentence */
 static char *
 card_registry_list(const Json *agents)
 {

@@ -26,7 +26,7 @@
 #include "utils/inval.h"
 #include "utils/memutils.h"
 
-/* Those that are built in.  Each has a row in sql/install/adapter.sql, too. */
+/* The built-in adapters.  Each of them also needs a row in sql/install/adapter.sql. */
 static const Adapter *const catalog_built_in[] = {
 	&a2a_adapter,
 	&agent_json_adapter,
@@ -65,7 +65,7 @@ catalog_text(const RowScan *scan, int attno)
 	return slice_present(text) ? slice_cstring(text) : NULL;
 }
 
-/* NULL: the row is that of an adapter which this library does not have */
+/* the adapter of a row; NULL: it should be built in, but this library does not have it */
 static Adapter *
 catalog_read(const RowScan *scan)
 {
@@ -90,7 +90,7 @@ catalog_read(const RowScan *scan)
 	return NULL;
 }
 
-/* all that the table has, in the order in which they are asked */
+/* all adapters of the table, in the order in which they are asked */
 static List *
 catalog_rows(void)
 {
@@ -116,7 +116,7 @@ static struct
 {
 	MemoryContext context;		/* NULL: the table has not been read */
 	List	   *adapters;		/* Adapter * */
-	uint64		changes;		/* of the table, when it was read */
+	uint64		changes;		/* the count of changes when the table was read */
 }			memory;
 
 static void
@@ -140,7 +140,7 @@ catalog_remembered(void)
 {
 	uint64		changes;
 
-	/* within a transaction, nothing else may have asked whether there are any */
+	/* otherwise a transaction that opens no table might not notice changes by others */
 	AcceptInvalidationMessages();
 	changes = stale_count(STALE_ADAPTERS);
 	if (memory.context == NULL || memory.changes != changes)
@@ -162,7 +162,7 @@ catalog_copy_text(const char *text)
 	return text != NULL ? pstrdup(text) : NULL;
 }
 
-/* A function of an adapter may change the table, so that it is read again while the adapter works. */
+/* The caller gets a copy, because a function of an adapter may change the table, which is read again then. */
 static Adapter *
 catalog_copy(const Adapter *adapter)
 {

@@ -3,8 +3,8 @@
  * catalog.h
  *	  The adapters: the rows of clutch.adapter.
  *
- * A row whose functions are NULL is one of the adapters that are built in; without its
- * row, such an adapter is not used.  Each backend remembers the table until it changes.
+ * A row whose functions are NULL stands for a built-in adapter, which is not used if its
+ * row is missing.  Each backend remembers the table until it changes.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,10 +13,10 @@
 
 #include "adapters/adapter.h"
 
-/* of that name; NULL: there is none.  Palloc'd. */
+/* the adapter of that name, palloc'd; NULL: there is none */
 extern Adapter *catalog_find(Slice name);
 
-/* all, in the order in which they are asked: a List of Adapter *, palloc'd */
+/* all adapters in the order in which they are asked, as a List of Adapter *, palloc'd */
 extern List *catalog_list(void);
 
 /* The table has been changed by this transaction: every backend reads it again. */

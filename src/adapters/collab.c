@@ -3,9 +3,12 @@
  * collab.c
  *	  The messages of the Multi-Agent Collaboration Protocol (spec 003).
  *
- * The members of the header stand in "header", or in the document itself.  Notes: flat is
- * true for the latter; type and status are those of the document; correlation_id and
- * context, too; spread is true if the payload consists of the other members of the body.
+ * The members of the header are in "header" or in the document itself.  Notes:
+ *
+ *	flat		true: they are in the document itself
+ *	type, status, required, correlation_id, context
+ *				members of the document
+ *	spread		true: the payload consists of the members of the body without a row
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +20,7 @@
 
 #define LONGEST_TTL_MS	(INT64CONST(100) * 365 * 24 * 3600 * 1000)
 
-/* in the body and in the trace, without a condition */
+/* members of the body and of the trace that are translated unconditionally */
 static const AdapterRow collab_rows[] = {
 	{ROW_VALUE, "/body/context", "/meta/collab/context"},
 	{ROW_WORD, "/trace/traceId", "/trace/trace_id"},
@@ -26,7 +29,7 @@ static const AdapterRow collab_rows[] = {
 	{ROW_VALUE, NULL, NULL}
 };
 
-/* in the header */
+/* members of the header */
 static const AdapterRow collab_header_rows[] = {
 	{ROW_NATIVE, "/messageId", "id"},
 	{ROW_AGENT, "/source", "/from/agent_id"},
@@ -84,7 +87,7 @@ collab_destination_of(const Json *envelope)
 
 /* ----------------------------------------------------------------------- type */
 
-/* A request needs a recipient that can take it; what is sent to everybody or to a topic is a message. */
+/* Can the recipient work on a request?  What is sent to everybody or to a topic is only a message. */
 static bool
 collab_can_work(const Json *header)
 {
@@ -95,7 +98,7 @@ collab_can_work(const Json *header)
 											slice_starts(destination, SLICE_OF("topic:")));
 }
 
-/* MSG_UNKNOWN: the document has none of these types */
+/* MSG_UNKNOWN: the document has no type that the protocol defines */
 static MessageType
 collab_read_type(const Json *header, const Json *body)
 {
@@ -110,7 +113,10 @@ collab_read_type(const Json *header, const Json *body)
 		collab_says(header, "/type", "BROADCAST") ? MSG_CHAT_SYSTEM : MSG_UNKNOWN;
 }
 
-/* type, status and responseRequired: those that came, unless they would be read as another type */
+/*
+ * Writes the type, status and responseRequired of the original document, unless a document
+ * with them would be read as another type.
+ */
 static void
 collab_write_type(const Adapter *self, const Json *envelope, Json *header, Json *body)
 {
@@ -167,8 +173,8 @@ collab_read_error(const Adapter *self, const Json *raw)
 }
 
 /*
- * The protocol has four codes, and its agents try again after the first two.  A code of
- * ours becomes the one that has the same consequence.
+ * The protocol has four codes, and after the first two of them its agents try again.  Any
+ * other code becomes one with the same consequence.
  */
 static const char *
 collab_code_of(const Json *payload)
@@ -211,7 +217,7 @@ collab_write_error(const Json *payload, bool is_foreign, Json *body)
 	json_put(body, "/error", error);
 }
 
-/* where the content is, in a body of that type */
+/* the path of the content in a body of that type */
 static const char *
 collab_content(const Json *header)
 {
@@ -286,7 +292,7 @@ collab_read_orders(const Adapter *self, const Json *header, Json *envelope)
 	json_put(envelope, "/meta/clutch/ttl_ms", ttl);
 }
 
-/* the task, the one above it, and the session */
+/* the task, its parent, and the session */
 static void
 collab_read_place(const Adapter *self, const Json *raw, const Json *header, const Json *context, Json *envelope)
 {

@@ -15,10 +15,10 @@
 
 /* ------------------------------------------------------------------- names */
 
-/* the longest name, in letters and digits, that is compared */
+/* so many letters and digits of a name are compared, at most */
 #define NAME_BYTES	64
 
-/* a name in lower case, without anything but letters and digits */
+/* the letters and digits of a name, in lower case */
 typedef struct CredentialName
 {
 	int			len;
@@ -27,14 +27,14 @@ typedef struct CredentialName
 
 #define WORD(word)	{(word), sizeof(word) - 1}
 
-/* as a whole */
+/* complete names of credentials */
 static const Slice credential_names[] = {
 	WORD("authorization"), WORD("proxyauthorization"), WORD("cookie"), WORD("cookies"), WORD("setcookie"), WORD("token"),
 	WORD("idtoken"), WORD("csrftoken"), WORD("xsrftoken"), WORD("resumetoken"), WORD("credential"), WORD("credentials"),
 	WORD("pwd"), WORD("accesskey"), WORD("accesskeyid"), WORD("webhooksignature"), WORD("secretkeybase")
 };
 
-/* at the end: "dbPassword", "client_secret", "X-Api-Key" */
+/* endings of names of credentials: "dbPassword", "client_secret", "X-Api-Key" */
 static const Slice credential_endings[] = {
 	WORD("password"), WORD("passwd"), WORD("passphrase"), WORD("apikey"), WORD("secret"), WORD("secretkey"),
 	WORD("privatekey"), WORD("signingkey"), WORD("secretaccesskey"), WORD("accesstoken"), WORD("refreshtoken"),
@@ -61,7 +61,7 @@ credential_name_ends(const CredentialName *name, Slice ending)
 		memcmp(end - ending.len, ending.s, ending.len) == 0;
 }
 
-/* the header of a proprietary credential: X-Hub-Signature-256, X-Auth-Token */
+/* Is it a header of a vendor that has a credential, like X-Hub-Signature-256 or X-Auth-Token? */
 static bool
 credential_is_header(Slice key, const CredentialName *name)
 {
@@ -90,7 +90,7 @@ credential_is_name(Slice key)
 	return credential_is_header(key, &name);
 }
 
-/* a text or a number that says something, or an array of nothing else */
+/* Is it a text that is not empty, a number, or an array of texts and numbers? */
 static bool
 credential_is_plain(const Json *value)
 {
@@ -106,7 +106,7 @@ credential_is_plain(const Json *value)
 
 /* ------------------------------------------------------------------ values */
 
-/* how many bytes at the beginning are letters, digits, or one of these */
+/* the number of bytes at the beginning that are letters, digits, or among the others */
 static int
 credential_span(Slice text, const char *others)
 {
@@ -117,7 +117,7 @@ credential_span(Slice text, const char *others)
 	return n;
 }
 
-/* a word, and not one of a language ("basic arithmetic"): it has a digit, or is long */
+/* Is it a token, and not a word as in "basic arithmetic"?  A token has a digit or is long. */
 static bool
 credential_is_token(Slice word)
 {
@@ -128,7 +128,7 @@ credential_is_token(Slice word)
 	return word.len >= 8 && credential_span(word, "-._~+/=") == word.len && (digits > 0 || word.len >= 24);
 }
 
-/* "Bearer" or "Basic" in any case, blanks, and a token */
+/* Is it "Bearer" or "Basic", in any case, followed by blanks and a token? */
 static bool
 credential_is_scheme(Slice text)
 {
@@ -147,7 +147,7 @@ credential_is_scheme(Slice text)
 	return false;
 }
 
-/* three parts of base64, the first of which begins as {" does */
+/* Is it three parts of base64, of which the first begins with {"? */
 static bool
 credential_is_jwt(Slice text)
 {
@@ -161,7 +161,7 @@ credential_is_jwt(Slice text)
 }
 
 /*
- * A key that begins with the mark of its provider, which at least 16 bytes follow.  The
+ * Is it a key that begins with the mark of a provider, followed by at least 16 bytes?  The
  * text must not be empty.
  */
 static bool
@@ -189,16 +189,16 @@ credential_is_value(const Json *value)
 
 /* -------------------------------------------------------------- the search */
 
-/* so long a path, at most, leads to the container of what is named by itself */
+/* A credential in a container with a longer path is not listed by its own path. */
 #define MOST_PATH_BYTES	1000
 
-/* which is there only for the paths of what is found */
+/* where the search is; paths are made only of what is found */
 typedef struct CredentialPlace
 {
 	const struct CredentialPlace *up;
 	const Json *container;
-	int			index;			/* of the item, counted as in the document that came in */
-	int			bytes;			/* of the path of the container, about */
+	int			index;			/* of the item before anything was removed */
+	int			bytes;			/* approximate length of the container's path */
 } CredentialPlace;
 
 static Slice
@@ -216,15 +216,18 @@ credential_path(const CredentialPlace *place)
 	return slice_present(key) ? json_path(path, key) : json_path_index(path, place->index);
 }
 
-/* what was found, and the place that stands for those which are further below */
+/* what was found, and the last place that was listed for credentials further below */
 typedef struct CredentialList
 {
-	Json	   *paths;			/* NULL: nothing yet */
+	Json	   *paths;			/* array of texts; NULL: nothing has been found yet */
 	const Json *far_container;
 	int			far_index;
 } CredentialList;
 
-/* Many credentials below one long key are named by this key: they would make as many long paths. */
+/*
+ * Lists the path of a credential.  All credentials below one long key are listed as one
+ * path, which ends with this key, because their own paths would each repeat it.
+ */
 static void
 credential_note(const CredentialPlace *place, CredentialList *list)
 {

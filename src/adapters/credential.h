@@ -3,16 +3,16 @@
  * credential.h
  *	  Credentials in a document that comes from outside.
  *
- * An envelope stays in the log for ever, and everybody who may see its run can read
- * it, so no credential may get into one.  What looks like one is removed
- * before anything is translated:
+ * An envelope stays in the log, and everybody who may see its run can read it, so no
+ * credential may get into it.  Before a document is translated, this removes
  *
- *	- a text or a number, or an array of them, whose name is that of a credential, in
- *	  whatever spelling: authorization, cookie, password, secret, api_key, accessToken,
- *	  X-Hub-Signature, ...  Objects are not removed, but searched: a schema may well have
- *	  a property "password".  Names such as max_tokens or progressToken are left alone.
- *	- a text that is as a whole of the form of a well-known credential: "Bearer ...",
- *	  a JWT, a private key, the keys of some providers.
+ *	- every text or number, or array of them, whose name is that of a credential in any
+ *	  spelling: authorization, cookie, password, secret, api_key, accessToken,
+ *	  X-Hub-Signature, ...  Objects are searched but not removed, because a schema may
+ *	  have a property "password".  Names such as max_tokens or progressToken are not those
+ *	  of credentials.
+ *	- every text that as a whole looks like a credential of a well-known kind:
+ *	  "Bearer ...", a JWT, a private key, or a key of certain providers.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,8 +22,8 @@
 #include "base/json.h"
 
 /*
- * Removes them from the document and returns their paths in it, an array of texts;
- * NULL: there are none.
+ * Removes all credentials from the document and returns the paths that they had in it, as
+ * an array of texts; NULL: there were none.
  */
 extern Json *credential_remove(Json *document);
 

@@ -3,9 +3,13 @@
  * crewai.c
  *	  crewAI: the events of crews, flows, agents and tools.
  *
- * What an event says beyond the members that all events have is the payload.  Notes:
- * type is that of the event, and as_type the one that the envelope had at first; the
- * members that tell where the event belongs are noted by their own names.
+ * The payload consists of the members that not all events have.  Notes:
+ *
+ *	type		the type of the event
+ *	as_type		the type that the envelope was given
+ *	has_role	true: the event names the role of an agent
+ *	boxed		true: the payload has them in its member "event"
+ *	the members in crewai_places, which say where the event belongs, by their own names
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +24,7 @@ typedef enum CrewaiSubject
 {
 	CREWAI_RUN,					/* a crew or a flow as a whole */
 	CREWAI_TASK,				/* a task of the crew, which has an ID of its own */
-	CREWAI_METHOD,				/* a step of a flow, which is known by the event that begins it */
+	CREWAI_METHOD,				/* a step of a flow, which is identified by the event that begins it */
 	CREWAI_TOOL,
 	CREWAI_OTHER
 } CrewaiSubject;
@@ -51,7 +55,7 @@ static const struct
 	{"flow_input_requested", CREWAI_OTHER, MSG_TASK_PROGRESS}
 };
 
-/* members that are noted by their names, and not part of the payload */
+/* members that are noted and not put into the payload */
 static const char *const crewai_places[] = {
 	"/emission_sequence", "/parent_event_id", "/previous_event_id", "/triggered_by_event_id", "/started_event_id",
 	"/source_fingerprint", "/source_type", "/fingerprint_metadata", "/task_name", "/agent_id", "/task_id", "/event_id"
@@ -63,7 +67,7 @@ crewai_is(Slice type, const char *name)
 	return slice_present(type) && slice_equal(type, slice_of_cstring(name));
 }
 
-/* its row in the table; -1: it has none */
+/* the index of the type in crewai_types; -1: it is not there */
 static int
 crewai_row(Slice type)
 {
@@ -101,7 +105,7 @@ crewai_type(const Json *raw, const Json *context)
 	return type == MSG_TOOL_RESULT && adapter_member(raw, "/failure") != NULL ? MSG_TOOL_ERROR : type;
 }
 
-/* where the failure of a tool or a task stands */
+/* the path of the error of a tool or a task */
 static const char *
 crewai_error_at(Slice type)
 {
@@ -135,7 +139,7 @@ crewai_read_place(const Adapter *self, const Json *raw, Json *envelope, const Js
 		json_put(envelope, "/parent_task_id", json_get(context, "/task_id"));
 }
 
-/* the payload: what is neither noted nor has a row */
+/* Makes a payload of the members that have no row and are not noted. */
 static void
 crewai_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 {
@@ -161,7 +165,7 @@ crewai_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 		Json	   *args = json_take(payload, "/tool_args");
 
 		(void) json_take(payload, "/tool_name");
-		/* a member of the payload of that name would be taken for the tool or its arguments */
+		/* otherwise members of these names would be taken for the tool and its arguments */
 		(void) json_take(payload, "/tool");
 		(void) json_take(payload, "/args");
 		json_put(envelope, "/payload", payload);
@@ -182,7 +186,7 @@ crewai_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 	json_put(envelope, "/payload", payload);
 }
 
-/* what the event needs if nobody has sent it: the call, or the task */
+/* a stub of the tool.call or the task.request that the event needs; NULL: it needs none */
 static Json *
 crewai_stub(const Adapter *self, const Json *raw, const Json *envelope, const Json *context)
 {
@@ -245,7 +249,7 @@ crewai_inbound(const Adapter *self, const Json *raw, const Json *context)
 
 /* ----------------------------------------------------------------- outbound */
 
-/* the first type of the table that becomes this type, or one of our own */
+/* the first type of crewai_types that becomes this type, or else "clutch." and this type */
 static const char *
 crewai_type_of(MessageType type)
 {
@@ -257,7 +261,7 @@ crewai_type_of(MessageType type)
 	return psprintf("clutch.%s", message_type_name(type));
 }
 
-/* where the payload of an envelope that never was foreign stands */
+/* the path in an event at which the payload of an envelope that was never foreign is written */
 static const char *
 crewai_payload_at(MessageType type)
 {

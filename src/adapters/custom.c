@@ -25,8 +25,9 @@
 #include "utils/varlena.h"
 
 /*
- * May the caller do something that the owner of the function, which would run with the
- * caller's rights, may not?  Whatever else agents may do, they are alike.
+ * May the caller do something that the owner of the function may not?  The function would
+ * run with the rights of the caller.  Two roles that differ only in the agents that they
+ * speak for count as equals.
  */
 static bool
 custom_may_more(Oid caller, Oid owner)
@@ -59,7 +60,7 @@ custom_find(const Adapter *self, const char *name, int narguments, Oid result)
 	return function;
 }
 
-/* the role that owns the function, if it has fewer rights than the current role; or InvalidOid */
+/* the owner of the function if that role has fewer rights than the current role; otherwise InvalidOid */
 static Oid
 custom_weak_owner(Oid function)
 {
@@ -79,7 +80,7 @@ custom_owner_name(Oid owner)
 	return GetUserNameFromId(owner, false);
 }
 
-/* Whoever is acted for meanwhile, the function has the rights of the current role. */
+/* Runs the function with the rights of the current role, even if the database is acting for another one. */
 static List *
 custom_run(const char *sql, Jsonb **arguments, int narguments)
 {
@@ -99,7 +100,7 @@ custom_run(const char *sql, Jsonb **arguments, int narguments)
 	return rows;
 }
 
-/* the rows of the function; of can_handle, its result as a jsonb */
+/* the rows that the function returns, as jsonb; the boolean of can_handle is converted */
 static List *
 custom_call(const Adapter *self, const char *name, Oid result, Jsonb **arguments, int narguments)
 {
@@ -120,12 +121,12 @@ custom_call(const Adapter *self, const char *name, Oid result, Jsonb **arguments
 					  arguments, narguments);
 }
 
-/* a document, and the reason why it is none of this adapter */
+/* whether the adapter handles a document */
 typedef struct CustomQuestion
 {
 	const Adapter *adapter;
 	Jsonb	   *document;
-	const char *reason;			/* NULL: it is one */
+	const char *reason;			/* why it does not; NULL: it does */
 } CustomQuestion;
 
 static void
@@ -140,8 +141,8 @@ custom_ask(void *arg)
 }
 
 /*
- * A function that is gone, that the caller may not execute, or that raises an error, must
- * not keep the document from the other adapters.
+ * If the function does not exist, may not be executed by the caller or raises an error,
+ * that is a reason like any other, so the other adapters are still asked.
  */
 static const char *
 custom_declines(const Adapter *self, const Json *raw)

@@ -7,9 +7,9 @@
  *		inbound(raw jsonb, context jsonb) RETURNS SETOF jsonb
  *		outbound(envelope jsonb) RETURNS jsonb
  *
- * They are plain translations, as those of adapter.h, and run as the current role.  A role
- * is not made to run a function whose owner has fewer rights than itself: an operator,
- * who may add adapters, could otherwise act as a superuser.
+ * They are plain translations like those of adapter.h, and run as the current role.  A
+ * function whose owner has fewer rights than the current role is refused (42501):
+ * otherwise an operator, who may add adapters, could act as a superuser.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,7 @@
 
 #include "adapters/adapter.h"
 
-/* Makes the adapter call its functions, whose names are set. */
+/* Sets the callbacks of an adapter whose names of functions are set, so that they call these functions. */
 extern void custom_prepare(Adapter *adapter);
 
 #endif							/* CLUTCH_CUSTOM_H */

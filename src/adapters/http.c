@@ -4,10 +4,14 @@
  *	  Webhooks: CloudEvents 1.0.2 and Standard Webhooks 1.
  *
  * A CloudEvent in binary mode is turned into one in structured mode, and back.  Notes:
- * kind is "binary" or "webhook", and missing for structured events; request is true for
- * {headers, body}; plain for a body that is the payload as it is; names are those of headers that are not in lower case; ours is true
- * for events whose source was written here, and typed for those whose type has become
- * the payload_type.
+ *
+ *	kind		"binary" or "webhook"; missing for an event in structured mode
+ *	request		true: the document is {headers, body}
+ *	plain		true: the body is the payload
+ *	base64		true: the payload is the member data_base64
+ *	names		the names of headers that are not in lower case
+ *	ours		true: the source is one that http_event_of writes
+ *	typed		true: the type has become the payload_type
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +25,7 @@
 #define TYPE_PREFIX		"clutch."
 #define SOURCE_PREFIX	"/clutch/"
 
-/* those without a condition: the rest is in http_read_event and http_event_of */
+/* members that are translated unconditionally; the others are in http_read_event and http_event_of */
 static const AdapterRow http_rows[] = {
 	{ROW_NATIVE, "/id", "id"},
 	{ROW_WORD, "/clutchidem", "/idempotency_key"},
@@ -42,7 +46,7 @@ http_lower(Slice name)
 	return (Slice) {lower, name.len};
 }
 
-/* the name of a header as the request has it; absent if it is not there */
+/* the name of a header in the spelling of the request; absent if there is no such header */
 static Slice
 http_header_name(const Json *raw, Slice lower)
 {
@@ -62,7 +66,7 @@ http_header(const Json *raw, Slice lower)
 	return slice_present(name) ? json_member(json_get(raw, "/headers"), name) : NULL;
 }
 
-/* the name as the request had it */
+/* the name of a header in the spelling of the original request */
 static Slice
 http_spelling(const Adapter *self, const Json *envelope, Slice lower)
 {
@@ -85,8 +89,8 @@ http_hex(char c)
 }
 
 /*
- * Headers of a CloudEvent are percent-encoded.  A header that is not, or that does not
- * decode to UTF-8, stays as it is.
+ * Decodes the percent-encoding of a header of a CloudEvent.  A header without a valid
+ * encoding, or whose bytes would not be UTF-8, is returned unchanged.
  */
 static Slice
 http_decode(Slice text)
@@ -123,7 +127,7 @@ http_encode(Slice text)
 	return (Slice) {encoded.data, encoded.len};
 }
 
-/* the event that the headers and the body of a request in binary mode stand for */
+/* the event in structured mode that a request in binary mode stands for */
 static Json *
 http_event_of_request(const Adapter *self, const Json *raw, Json *envelope)
 {
@@ -168,7 +172,7 @@ http_request_of_event(const Adapter *self, const Json *event, const Json *envelo
 
 /* -------------------------------------------------------------------- source */
 
-/* "/clutch/<run>/<agent>": a slash in the ID of the run is written as %2F */
+/* Reads "/clutch/<run>/<agent>", with %2F for a slash in the run; false: the source has another form. */
 static bool
 http_read_source(const Adapter *self, Slice source, Json *envelope)
 {
@@ -216,8 +220,8 @@ http_source_of(const Adapter *self, const Json *envelope)
 /* -------------------------------------------------------------------- inbound */
 
 /*
- * A type of ours that others may send is the type of the envelope; any other one becomes
- * the payload_type of a chat.message.
+ * "clutch." and the type of an envelope that agents may send becomes that type.  Any other
+ * type becomes the payload_type of a chat.message.
  */
 static Json *
 http_read_type(const Adapter *self, const Json *event)
@@ -237,7 +241,7 @@ http_read_type(const Adapter *self, const Json *event)
 	return envelope;
 }
 
-/* in a header it is a text */
+/* The attempt is a text if it comes from a header. */
 static void
 http_read_attempt(const Adapter *self, const Json *event, Json *envelope)
 {
@@ -251,7 +255,7 @@ http_read_attempt(const Adapter *self, const Json *event, Json *envelope)
 	json_put(envelope, "/attempt", attempt);
 }
 
-/* identifiers of an event that was written here stand for themselves */
+/* Identifiers of an event that http_event_of has written are used as they are. */
 static void
 http_read_own(const Adapter *self, const Json *event, Json *envelope)
 {
@@ -292,7 +296,7 @@ http_read_data(const Adapter *self, const Json *event, Json *envelope)
 		adapter_note(self, envelope, "/base64", json_of_bool(true));
 }
 
-/* a CloudEvent in structured mode; notes may be put into the envelope before */
+/* the envelope of a CloudEvent in structured mode, with these notes */
 static Json *
 http_read_event(const Adapter *self, const Json *event, const Json *notes)
 {
@@ -327,7 +331,7 @@ http_read_event(const Adapter *self, const Json *event, const Json *notes)
 	return envelope;
 }
 
-/* the body {type, timestamp, data} of a Standard Webhook; if it has an ID, any other body that has no type */
+/* The envelope of a Standard Webhook.  The body is {type, timestamp, data} or, with an ID, any object without a type. */
 static Json *
 http_read_webhook(const Adapter *self, const Json *body, const Json *id)
 {
@@ -376,7 +380,7 @@ http_inbound(const Adapter *self, const Json *raw, const Json *context)
 
 /* ------------------------------------------------------------------ outbound */
 
-/* the type as http_read_type reads it */
+/* the type that http_read_type reads as the type of this envelope */
 static Slice
 http_type_of(const Adapter *self, const Json *envelope)
 {
@@ -456,7 +460,7 @@ http_is_one(const Json *version)
 	return json_is(version, JSON_TEXT) && slice_equal(version->text, SLICE_OF("1.0"));
 }
 
-/* {type, timestamp, data} and nothing else */
+/* Has it the members type, timestamp and data, and no others? */
 static bool
 http_is_webhook(const Json *raw)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * langgraph.c
- *	  LangGraph: the forms of a document, and what each holds.
+ *	  LangGraph: the adapter, and the forms in which documents contain their data.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,7 +9,7 @@
 
 #include "adapters/langgraph_part.h"
 
-/* by LanggraphForm and LanggraphKind, as they are noted */
+/* the values of the notes "form" and "type", by LanggraphForm and LanggraphKind */
 static const char *const langgraph_forms[] = {"bare", "sse", "tuple", "part", "protocol"};
 static const char *const langgraph_kinds[] = {"event", "task", "debug", "message", "error", "run", "chunk"};
 
@@ -27,7 +27,7 @@ langgraph_place_of(const char *const *names, int n, Slice name)
 	return -1;
 }
 
-/* a mode without the namespace behind it; absent if the text is not a mode */
+/* a mode without the namespace that may follow it; absent if the text is not a mode */
 static Slice
 langgraph_mode(Slice text)
 {
@@ -107,7 +107,7 @@ langgraph_open_tuple(Json *raw, LanggraphChunk *chunk)
 	return true;
 }
 
-/* false: nothing is around the data */
+/* Returns false if the document is the bare data. */
 static bool
 langgraph_open_around(Json *raw, LanggraphChunk *chunk)
 {
@@ -129,7 +129,7 @@ langgraph_open_around(Json *raw, LanggraphChunk *chunk)
 	return true;
 }
 
-/* false: it is not a document of LangGraph */
+/* Finds out what a document is.  Returns false if it does not belong to LangGraph. */
 static bool
 langgraph_open(Json *raw, LanggraphChunk *chunk)
 {
@@ -139,7 +139,7 @@ langgraph_open(Json *raw, LanggraphChunk *chunk)
 	{
 		*chunk = (LanggraphChunk) {LANGGRAPH_BARE, LANGGRAPH_CHUNK, SLICE_NONE, NULL, raw, ""};
 		chunk->kind = langgraph_kind(chunk);
-		/* an array of messages may be a batch as well */
+		/* an array that ends with a message is a batch of messages, unless something else says what it is */
 		return chunk->kind == LANGGRAPH_MESSAGE ? raw->kind == JSON_OBJECT || !langgraph_is_message(raw->items[raw->n - 1]) :
 			chunk->kind != LANGGRAPH_CHUNK || langgraph_interrupts(raw) || langgraph_is_debug(raw) ||
 			(langgraph_has_messages(raw, &are_pieces) && (raw->kind == JSON_OBJECT || !langgraph_is_message(raw->items[raw->n - 1])));
@@ -159,7 +159,7 @@ langgraph_declines(const Adapter *self, const Json *raw)
 
 /* ------------------------------------------------------------------ inbound */
 
-/* Is it part of a message that comes as a whole later? */
+/* Is it a piece of a message that follows as a whole, and does the caller not want pieces? */
 static bool
 langgraph_is_dropped(const LanggraphChunk *chunk, const Json *context)
 {
@@ -194,7 +194,7 @@ langgraph_read(const Adapter *self, const LanggraphChunk *chunk, const Json *con
 	return langgraph_read_chunk(self, chunk, context);
 }
 
-/* the envelope that stands for the document: the first that is not a stub */
+/* the envelope that stands for the document, which is the first that is not a stub */
 static Json *
 langgraph_bearer(const Adapter *self, List *envelopes)
 {
@@ -275,7 +275,7 @@ langgraph_data(const Adapter *self, LanggraphKind kind, const Json *envelope)
 	return langgraph_progress_of(self, envelope);
 }
 
-/* puts around the data what was around them */
+/* the document of this form that contains the data */
 static Json *
 langgraph_around(LanggraphForm form, Json *mode, Json *ns, Json *data)
 {
@@ -312,7 +312,7 @@ langgraph_around(LanggraphForm form, Json *mode, Json *ns, Json *data)
 	return raw;
 }
 
-/* the document of an envelope that never was one, or has another type now */
+/* the document of an envelope that was never foreign, or whose type has been changed */
 static Json *
 langgraph_new_document(const Adapter *self, const Json *envelope)
 {

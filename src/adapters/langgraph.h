@@ -3,13 +3,13 @@
  * langgraph.h
  *	  LangGraph: events, chunks of streams, messages, and requests for runs.
  *
- * A document is what one step of a stream yields, in any of the forms that the libraries and
- * the server have for it, a message of LangChain, or the body of a request that starts or resumes a
- * run on a LangGraph Server.  docs/adapters.md has the forms and the mapping.
+ * A document is an item of a stream, in any of the forms that the libraries and the server
+ * use, a message of LangChain, or the body of a request that starts or resumes a run on a
+ * LangGraph Server.  docs/adapters.md has the forms and the mapping.
  *
- * The context may have two members more: "stream", true if pieces of messages are to be
- * kept, which are left out otherwise, and "seq", the place of the document in its
- * stream, which tells pieces that are equal apart.
+ * Two members of the context are for streams: "stream" says whether pieces of messages are
+ * translated, which are left out by default, and "seq" is the number of the document in its
+ * stream, which distinguishes equal pieces.
  *
  *-------------------------------------------------------------------------
  */

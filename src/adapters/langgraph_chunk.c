@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * langgraph_chunk.c
- *	  LangGraph: what streams yield besides events and messages, and requests for runs.
+ *	  LangGraph: chunks of streams other than events and messages, and requests for
+ *	  runs.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +25,7 @@ langgraph_interrupts(const Json *data)
 	return interrupts != NULL && interrupts->n > 0;
 }
 
-/* Would the door read the data as an order or a question with a deadline? */
+/* Would the database act on a member of the data, if the data were the payload of a task.progress? */
 static bool
 langgraph_is_order(const Json *data)
 {
@@ -92,7 +93,7 @@ langgraph_read_chunk(const Adapter *self, const LanggraphChunk *chunk, const Jso
 
 /* --------------------------------------------------------------------- tasks */
 
-/* what a task that is over has become */
+/* the type of the envelope that a task makes, which may have begun, asked, or ended */
 static MessageType
 langgraph_task_type(const Json *task)
 {
@@ -155,7 +156,7 @@ langgraph_task_of(const Adapter *self, const Json *envelope)
 	return task;
 }
 
-/* {step, timestamp, type, payload}: around a task, of which the mode "tasks" may say the same, too */
+/* {step, timestamp, type, payload}, whose payload is a task; the mode "tasks" may report the same task */
 List *
 langgraph_read_debug(const Adapter *self, const Json *data, const Json *context)
 {
@@ -187,7 +188,7 @@ langgraph_debug_of(const Adapter *self, const Json *envelope)
 
 /* -------------------------------------------------------------------- errors */
 
-/* the class of an exception, if it can be a code */
+/* the class of the exception if it can be a code, otherwise NODE_ERROR */
 static Slice
 langgraph_code(const Json *data)
 {
@@ -250,7 +251,7 @@ langgraph_read_run(const Adapter *self, const Json *run, const Json *context)
 	return list_make1(envelope);
 }
 
-/* the answer that was meant: if the payload is only "content" or "text", the value of that member */
+/* the answer to a question: the payload, or the value of its only member if that is "content" or "text" */
 static Json *
 langgraph_resume_of(const Adapter *self, const Json *envelope)
 {

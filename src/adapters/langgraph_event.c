@@ -3,9 +3,9 @@
  * langgraph_event.c
  *	  LangGraph: stream events, version 2.
  *
- * An event belongs to the run as a whole if its metadata name no node, to a node if
- * it is that of the node's own step, and otherwise to something within a node.
- * Notes: begins is true for events of the run as a whole.
+ * If the metadata of an event name no node, the event belongs to the run as a whole.
+ * Otherwise it belongs to the node if it is that of the node's own step, and if not, to
+ * something within the node.  The note "begins" is true for events of the run as a whole.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,7 @@ langgraph_is_event(Slice event, const char *name)
 	return slice_equal(event, slice_of_cstring(name));
 }
 
-/* Is it the event of a node itself, not of something within it? */
+/* Does the event belong to the node itself, and not to something within it? */
 static bool
 langgraph_is_step(const Json *raw)
 {
@@ -43,7 +43,7 @@ langgraph_is_whole(const Json *raw)
 	return json_get_kind(raw, "/metadata/langgraph_node", JSON_TEXT) == NULL;
 }
 
-/* the type that the name of an event of ours says; MSG_UNKNOWN: it is another event */
+/* the type in the name of an event that this adapter wrote; MSG_UNKNOWN: it is another event */
 static MessageType
 langgraph_own_type(const Json *raw)
 {
@@ -52,7 +52,7 @@ langgraph_own_type(const Json *raw)
 	MessageType type = slice_present(name) && slice_starts(name, SLICE_OF(OWN_EVENT)) ?
 		message_type_parse((Slice) {name.s + prefix, name.len - prefix}) : MSG_UNKNOWN;
 
-	/* the others have events with a meaning, or a payload of which the door asks something */
+	/* all other types have events of their own, or a payload whose content the door checks */
 	return type == MSG_TASK_CANCEL || type == MSG_CHAT_SYSTEM ? type : MSG_UNKNOWN;
 }
 
@@ -77,13 +77,13 @@ langgraph_event_type(const Json *raw, const Json *context)
 		return MSG_TASK_PROGRESS;
 	if (langgraph_is_event(event, "on_chain_start"))
 		return whole && !working ? MSG_TASK_REQUEST : MSG_TASK_ACCEPT;
-	/* the end of a run that has asked says nothing of the question: whoever has heard it must tell */
+	/* an interrupted run ends like any other, so only the context can say that it has asked */
 	if (whole && json_is_true(context, "/interrupted"))
 		return MSG_TASK_PROGRESS;
 	return langgraph_is_event(event, "on_chain_end") ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
 }
 
-/* Is it a piece of a value that a later event has as a whole? */
+/* Is it a piece of a value which a later event has as a whole? */
 static bool
 langgraph_is_stream(const Json *raw)
 {
@@ -138,7 +138,7 @@ langgraph_read_data(const Adapter *self, const Json *raw, Json *envelope)
 	}
 }
 
-/* start, end and error of a run are one event each; others are told apart by what they say */
+/* A run has one event each for its start, end and error; others are distinguished by their content. */
 static void
 langgraph_note_id(const Adapter *self, const Json *raw, Json *envelope, const Json *context)
 {
@@ -159,7 +159,7 @@ langgraph_note_id(const Adapter *self, const Json *raw, Json *envelope, const Js
 		adapter_note_native(self, envelope, "reply_to", json_of_text(run));
 }
 
-/* the run as a whole: the first of its parents, which only Python names */
+/* the native ID of the run as a whole, which is the first of the parents; only Python names them */
 static Json *
 langgraph_root(const Adapter *self, const Json *raw, bool begins)
 {
@@ -171,7 +171,7 @@ langgraph_root(const Adapter *self, const Json *raw, bool begins)
 		json_get(raw, "/run_id") : NULL;
 }
 
-/* what the event needs if nobody has sent it: the call, or the task of the node */
+/* a stub of the tool.call or the task.request that the event needs; NULL: it needs none */
 static Json *
 langgraph_stub(const Adapter *self, const Json *raw, const Json *envelope, const Json *context)
 {
@@ -290,7 +290,7 @@ langgraph_data_of(const Adapter *self, const Json *envelope)
 	return data;
 }
 
-/* the name of what the event is about: of a tool, a node, a graph, or whatever it was */
+/* the name of the tool, the node or the graph that the event belongs to, or else the one that was noted */
 static Json *
 langgraph_name_of(const Adapter *self, const Json *envelope)
 {

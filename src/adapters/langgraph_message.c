@@ -3,9 +3,9 @@
  * langgraph_message.c
  *	  LangGraph: messages, in the two dialects of LangChain.
  *
- * JavaScript writes {"lc": 1, "type": "constructor", "id": [.., class], "kwargs": fields},
- * and Python and the server write {"type": class, ..fields}.  meta.langgraph.message is
- * {"class": ..} and, in the first dialect, "id".
+ * JavaScript writes {"lc": 1, "type": "constructor", "id": [.., class], "kwargs": fields}.
+ * Python and the server write {"type": class, ..fields}.  The note "message" has the class
+ * and, in the first dialect, the id.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 
 #include "adapters/tooling.h"
 
-/* how the two dialects name what a role says */
+/* the classes of messages in the two dialects, by the role of the sender */
 static const struct
 {
 	const char *flat;
@@ -43,7 +43,7 @@ langgraph_is_constructor(const Json *value)
 	return json_get_int(value, "/lc", &lc) && lc == 1;
 }
 
-/* its place in the table; -1 if it is not a message */
+/* the index of its class in langgraph_classes; -1: it is not a message */
 static int
 langgraph_class(const Json *value)
 {
@@ -105,7 +105,7 @@ langgraph_note_message(const Adapter *self, Json *envelope, const Json *message)
 		adapter_note(self, envelope, "/message/id", json_get(message, "/id"));
 }
 
-/* the class of the message, which follows the role of its sender */
+/* the class with which the message is written, which changes with the role of its sender */
 static int
 langgraph_class_now(const Adapter *self, const Json *envelope)
 {
@@ -126,7 +126,7 @@ langgraph_class_now(const Adapter *self, const Json *envelope)
 	return of_role;
 }
 
-/* the message that has these fields */
+/* a message with these fields, in the dialect of the original message */
 static Json *
 langgraph_wrap(const Adapter *self, const Json *envelope, const Json *fields)
 {
@@ -223,7 +223,7 @@ langgraph_answer_of(const Adapter *self, const Json *envelope)
 
 /* -------------------------------------------------- messages of a stream */
 
-/* the calls that a message asks for, each of which is a companion */
+/* the tool calls that a message requests, each of which becomes a companion */
 static List *
 langgraph_read_calls(const Adapter *self, const Json *fields, const Json *of)
 {
@@ -248,7 +248,7 @@ langgraph_read_calls(const Adapter *self, const Json *fields, const Json *of)
 	return envelopes;
 }
 
-/* the metadata stand in "/1"; NULL: there are none */
+/* the envelopes of a message; the metadata are the second element of the data, or NULL */
 static List *
 langgraph_read_message(const Adapter *self, Json *message, const Json *metadata, const Json *context)
 {
@@ -301,7 +301,7 @@ langgraph_has_messages(const Json *data, bool *are_pieces)
 	{
 		if (!langgraph_is_message(data->items[i]))
 			return false;
-		/* the server of JavaScript names the class of the whole message, also for its pieces */
+		/* the server of JavaScript gives pieces the class of the whole message */
 		*are_pieces = *are_pieces || langgraph_is_piece(data->items[i]) ||
 			(is_pair && json_get_kind(langgraph_fields(data->items[i]), "/tool_call_chunks", JSON_ARRAY) != NULL);
 	}
@@ -309,8 +309,8 @@ langgraph_has_messages(const Json *data, bool *are_pieces)
 }
 
 /*
- * A list of several repeats messages that came before, when a run goes on: they are
- * events of this list then, under IDs that follow from what it says.
+ * When a run goes on, a list of several messages repeats earlier ones.  Their native IDs are
+ * removed, so they are given IDs that depend on the list, and are no duplicates.
  */
 List *
 langgraph_read_messages(const Adapter *self, Json *data, const Json *context)

@@ -3,10 +3,13 @@
  * langgraph_part.h
  *	  For the files of langgraph alone.
  *
- * Notes in meta.langgraph: form, mode and ns describe what was around the data (see
- * LanggraphForm); type is the type that the envelope had when it was translated: if it has
- * another one now, it becomes a document of another form; message describes how a message
- * was written; run, event, name, checkpoint_ns and own belong to events.
+ * Notes:
+ *
+ *	form, mode, ns	how the document contained its data (see LanggraphForm)
+ *	type		the type that the envelope was given: if it has been changed, the envelope
+ *				becomes a document of another form
+ *	message		how a message was written (langgraph_message.c)
+ *	run, event, name, checkpoint_ns, own	belong to events
  *
  *-------------------------------------------------------------------------
  */
@@ -15,11 +18,11 @@
 
 #include "adapters/langgraph.h"
 
-/* what is around the data of a document */
+/* how a document contains its data */
 typedef enum LanggraphForm
 {
-	LANGGRAPH_BARE,				/* nothing */
-	LANGGRAPH_SSE,				/* {"event": mode, "data": ..}; behind a '|' in the mode is a namespace */
+	LANGGRAPH_BARE,				/* it is the data */
+	LANGGRAPH_SSE,				/* {"event": mode, "data": ..}; a '|' in the mode is followed by a namespace */
 	LANGGRAPH_TUPLE,			/* [mode, data], or [namespace, mode, data] */
 	LANGGRAPH_PART,				/* {"type": mode, "ns": .., "data": ..} */
 	LANGGRAPH_PROTOCOL			/* {"type": "event", "method": mode, "params": {"namespace": .., "data": ..}} */
@@ -29,9 +32,9 @@ typedef enum LanggraphForm
 typedef enum LanggraphKind
 {
 	LANGGRAPH_EVENT,			/* of stream events v2 */
-	LANGGRAPH_TASK,				/* of stream mode "tasks", begun or over */
-	LANGGRAPH_DEBUG,			/* of stream mode "debug", around a task */
-	LANGGRAPH_MESSAGE,			/* a message; [message, metadata]; an array of messages */
+	LANGGRAPH_TASK,				/* of stream mode "tasks": a task that has begun or ended */
+	LANGGRAPH_DEBUG,			/* of stream mode "debug": an object that contains a task */
+	LANGGRAPH_MESSAGE,			/* a message, [message, metadata], or an array of messages */
 	LANGGRAPH_ERROR,			/* {"error": .., "message": ..} */
 	LANGGRAPH_RUN,				/* a request to a server */
 	LANGGRAPH_CHUNK				/* anything else */
@@ -59,55 +62,59 @@ extern bool langgraph_is_message(const Json *value);
 extern bool langgraph_is_piece(const Json *message);
 
 /*
- * Puts the fields of a message, in either dialect, into the payload.  A value that is
- * not a message is put there as it is.
+ * Makes the fields of a message, in either dialect, the payload, and back.  Any other value
+ * is made the payload by adapter_put_payload.
  */
 extern void langgraph_put_message(const Adapter *self, Json *envelope, Json *message);
 extern Json *langgraph_message_of(const Adapter *self, const Json *envelope);
 
-/* the same of what a tool has returned: the type is tool.result or tool.error */
+/* The same for the output of a tool, whose type is tool.result or tool.error. */
 extern MessageType langgraph_answer_type(const Json *output);
 extern void langgraph_put_answer(const Adapter *self, Json *envelope, Json *output);
 extern Json *langgraph_answer_of(const Adapter *self, const Json *envelope);
 
 /*
- * A message, an array of them, or a message and its metadata.  Pieces are not read, because
- * what they belong to comes as a whole later.
+ * Are the data a message, an array of messages, or a message with its metadata?
+ * *are_pieces says whether they are pieces, which the whole message follows.
  */
 extern bool langgraph_has_messages(const Json *data, bool *are_pieces);
 extern List *langgraph_read_messages(const Adapter *self, Json *data, const Json *context);
 extern Json *langgraph_messages_of(const Adapter *self, const Json *envelope);
 
-/* --- langgraph_place.c: where in a run something happened --- */
+/* --- langgraph_place.c --- */
 
 /*
- * Reads the metadata of an event.  root is the native ID of the run as far as the event itself
- * says so; begins says that the event is one of the run itself, not of a node.
+ * Reads from the metadata of an event to which run, thread and task it belongs, and writes
+ * them.  root is the native ID of the run if the event itself names it, or NULL; begins
+ * says whether the event belongs to the run itself and not to a node.
  */
 extern void langgraph_read_place(const Adapter *self, const Json *metadata, Json *envelope, const Json *context,
 								 Json *root, bool begins);
 extern void langgraph_write_place(const Adapter *self, const Json *envelope, Json *metadata);
 
 /*
- * The identifiers of ours alone.  The task is that of the run, which is the parent of the task of
- * a node.
+ * The same for the identifiers of this database that the metadata have.  Their task is that
+ * of the run, which is the parent of the task of a node.
  */
 extern void langgraph_read_own(const Adapter *self, const Json *metadata, Json *envelope, bool is_of_node);
 extern void langgraph_write_own(const Adapter *self, const Json *envelope, Json *metadata);
 
-/* the task of a node, from the namespace of its checkpoints; absent if the event is outside any node */
+/* the native task of a node, from the namespace of its checkpoints; absent: the event is outside all nodes */
 extern Slice langgraph_node_task(const Json *metadata);
 
-/* the task of the subgraph that a chunk comes from, by its namespace; absent: it is of the graph itself */
+/* the native task of the subgraph that a chunk comes from, from its namespace; absent: it comes from no subgraph */
 extern Slice langgraph_outer_task(const LanggraphChunk *chunk);
 
-/* Has the context a task in which the graph runs? */
+/* Does the context name the task in which the graph runs? */
 extern bool langgraph_has_task(const Json *context);
 
-/* Addresses it to the sender that the context names, or else to this agent, unless the context names recipients. */
+/*
+ * Unless the context names recipients, makes the sender that the context names the
+ * recipient, or else this agent.
+ */
 extern void langgraph_put_recipient(Json *envelope, const Json *context, Slice agent_id);
 
-/* Notes what tells this document from others that are equal, if the context says so. */
+/* Notes a native ID made of "of" and the "seq" of the context, if the context has one. */
 extern void langgraph_note_seq(const Adapter *self, Json *envelope, const Json *context, Slice of);
 
 /* --- langgraph_chunk.c --- */
@@ -122,7 +129,7 @@ extern List *langgraph_read_run(const Adapter *self, const Json *run, const Json
 extern Json *langgraph_run_of(const Adapter *self, const Json *envelope);
 extern List *langgraph_read_chunk(const Adapter *self, const LanggraphChunk *chunk, const Json *context);
 
-/* Puts data of any kind into the payload of a task.progress; those with "__interrupt__" ask. */
+/* Puts data of any kind into the payload of a task.progress, which asks a question if they have "__interrupt__". */
 extern void langgraph_put_progress(const Adapter *self, Json *envelope, Json *data);
 extern Json *langgraph_progress_of(const Adapter *self, const Json *envelope);
 extern bool langgraph_interrupts(const Json *data);

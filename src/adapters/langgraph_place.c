@@ -3,9 +3,9 @@
  * langgraph_place.c
  *	  LangGraph: where in a run something happened.
  *
- * The metadata of a run are those of all its events, so a request that was made of an
- * envelope has the IDs of its task there (clutch_task, clutch_run, clutch_thread), and the
- * events of the run come back to it.
+ * All events of a run have the metadata of the run.  So a request for a run that was made
+ * of an envelope has the IDs of this database in its metadata (clutch_task, clutch_run,
+ * clutch_thread), and the events of the run are assigned to the task of the envelope.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,7 @@
 
 #include "adapters/langgraph_part.h"
 
-/* identifiers of ours in the metadata */
+/* identifiers of this database in the metadata */
 static const struct
 {
 	const char *foreign;
@@ -56,7 +56,7 @@ langgraph_note_seq(const Adapter *self, Json *envelope, const Json *context, Sli
 							json_of_cstring(psprintf("%.*s/" INT64_FORMAT, of.len, slice_present(of) ? of.s : "", seq)));
 }
 
-/* "outer:<task>|node:<task>": the task at the end, or the one before it */
+/* the last task of the namespace "outer:<task>|node:<task>", or (outer) the one before it */
 static Slice
 langgraph_ns_task(Slice ns, bool outer)
 {
@@ -101,7 +101,7 @@ langgraph_node_task(const Json *metadata)
 void
 langgraph_read_own(const Adapter *self, const Json *metadata, Json *envelope, bool is_of_node)
 {
-	/* a node of a subgraph is below that of the subgraph, and not below the run */
+	/* the parent of a node of a subgraph is the node of the subgraph, not the run */
 	Slice		ns = json_get_text(metadata, "/langgraph_checkpoint_ns");
 	bool		is_nested = is_of_node && slice_present(ns) && slice_present(langgraph_ns_task(ns, true));
 
@@ -145,7 +145,7 @@ langgraph_write_own(const Adapter *self, const Json *envelope, Json *metadata)
 	}
 }
 
-/* The native IDs of the run and the thread, unless the task of the context has decided on them. */
+/* Notes the native IDs of the run and the thread, unless the context names a task, which decides on them. */
 static void
 langgraph_read_run_ids(const Adapter *self, const Json *metadata, Json *envelope, const Json *context, Json *root)
 {
@@ -190,7 +190,7 @@ langgraph_read_place(const Adapter *self, const Json *metadata, Json *envelope, 
 		adapter_note_native(self, envelope, "parent_task_id", run);
 }
 
-/* the namespace with the task that the event has now */
+/* the namespace, in which the task is replaced by the present task of the event */
 static Json *
 langgraph_ns_of(const Adapter *self, const Json *envelope)
 {

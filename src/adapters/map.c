@@ -3,10 +3,13 @@
  * map.c
  *	  The messages of the Multi-Agent Protocol (spec 004).
  *
- * Notes: frame is "message" or "send" if the message came in a JSON-RPC object of that
- * method; stamped says where its time was, "top", "meta" or "both"; form and to are those
- * of its address (map_address.c); expects is true if the message asks everybody for a
- * response; relationship, delivery and protocol are members of its meta.
+ * Notes:
+ *
+ *	frame		"message" or "send": the message came in JSON-RPC, with this method
+ *	stamped		where its time was: "top", "meta" or "both"
+ *	form, to	see map_address.c
+ *	expects		true: the message expects responses of everybody
+ *	relationship, delivery, protocol	members of its meta
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +24,7 @@
 #define METHOD_MESSAGE	"map/message"
 #define METHOD_SEND		"map/send"
 
-/* an error whose code was a number */
+/* followed by a number: the code of an error that is a number in the document */
 #define CODE_PREFIX		"MAP_"
 
 /* from the epoch of Unix to that of PostgreSQL, in ms */
@@ -33,7 +36,7 @@
 
 #define LONGEST_TTL_MS	(INT64CONST(100) * 365 * 24 * 3600 * 1000)
 
-/* those without a condition */
+/* members that are translated unconditionally */
 static const AdapterRow map_rows[] = {
 	{ROW_NATIVE, "/id", "id"},
 	{ROW_VALUE, "/meta/relationship", "/meta/map/relationship"},
@@ -42,7 +45,7 @@ static const AdapterRow map_rows[] = {
 	{ROW_VALUE, NULL, NULL}
 };
 
-/* a word at its place is the priority */
+/* the index of a word is the priority */
 static const char *const map_priorities[] = {NULL, "low", "normal", "high", "urgent"};
 
 /* -------------------------------------------------------------------- frames */
@@ -55,7 +58,7 @@ map_is_method(const Json *raw, const char *method)
 	return slice_present(name) && slice_equal(name, slice_of_cstring(method));
 }
 
-/* where the message is */
+/* the path of the message */
 static const char *
 map_frame(const Json *raw)
 {
@@ -115,7 +118,7 @@ map_write_time(const Adapter *self, const Json *envelope, Json *message)
 
 	if ((!slice_present(stamped) && !everywhere) || !clock_parse_rfc3339(json_get_text(envelope, "/ts"), &t))
 		return;
-	/* rounded down, before 2000, too */
+	/* rounded down, also for times before 2000, which are negative */
 	ms = (t >= 0 ? t / 1000 : -((-t + 999) / 1000)) + EPOCH_MS;
 	if (ms < LEAST_MS || ms > MOST_MS)
 		return;
@@ -156,7 +159,7 @@ map_write_orders(const Json *envelope, Json *message)
 
 /* ---------------------------------------------------------- type and payload */
 
-/* {code, message, ..} with a code that is a word or a whole number */
+/* Is it {code, message, ..}, with a code that is a word or a whole number? */
 static bool
 map_is_error(const Json *payload)
 {
@@ -188,7 +191,7 @@ map_require_kind(const Adapter *self, const Json *message, const char *path, Jso
 		adapter_fault(self, path, "WRONG_TYPE", "it must be %s", what);
 }
 
-/* the payload of an error; a code that is a number becomes a word */
+/* the payload of an error, in which a number becomes CODE_PREFIX and the number */
 static Json *
 map_read_error(const Adapter *self, const Json *message)
 {
@@ -204,7 +207,7 @@ map_read_error(const Adapter *self, const Json *message)
 	return payload;
 }
 
-/* a code that was a number is one again */
+/* the payload of the message, in which such a code becomes a number again */
 static Json *
 map_payload_of(const Adapter *self, const Json *envelope)
 {
@@ -230,8 +233,8 @@ map_payload_of(const Adapter *self, const Json *envelope)
 /* -------------------------------------------------------------------- inbound */
 
 /*
- * The task is the correlation.  A response to a request without one carries the ID of
- * the request there.
+ * The correlation ID stands for the task.  In the response to a request that has none, it
+ * is the ID of the request.
  */
 static void
 map_read_task(const Adapter *self, const Json *message, Json *envelope)

@@ -4,7 +4,7 @@
  *	  The messages of the Multi-Agent Protocol (spec 004).
  *
  * A document is a message by itself, a map/message notification, or a map/send call.
- * An envelope that never was foreign becomes a message by itself.
+ * An envelope that was never foreign becomes a message by itself.
  *
  *-------------------------------------------------------------------------
  */

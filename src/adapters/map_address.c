@@ -3,9 +3,9 @@
  * map_address.c
  *	  The addresses of the Multi-Agent Protocol (spec 004, "Addressing Model").
  *
- * A scope is the group "group:scope:<scope>", a role the group "group:role:<role>", or
- * "group:role:<role>@<scope>" within a scope.  Groups and topics that are ours stand in a
- * document under their own names.
+ * A scope becomes the group "group:scope:<scope>", and a role the group
+ * "group:role:<role>", or "group:role:<role>@<scope>" within a scope.  The names of groups
+ * and topics of this database are used in documents unchanged.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,7 @@
 #define ROLE_PREFIX			"group:role:"
 #define CATEGORY_PREFIX		"group:participants:"
 
-/* those that depend on who sends */
+/* members of an address that is relative to the sender */
 static const char *const map_relative[] = {
 	"/parent", "/children", "/ancestors", "/descendants", "/siblings", "/system", NULL
 };
@@ -47,7 +47,7 @@ map_add_recipient(const Adapter *self, const char *path, Json *recipients, Slice
 	json_add(recipients, recipient);
 }
 
-/* an agent, or one of our groups and topics */
+/* Adds an agent, or a group or topic of this database. */
 static void
 map_add_name(const Adapter *self, const char *path, Json *recipients, const Json *name)
 {
@@ -97,7 +97,7 @@ map_add_agents(const Adapter *self, const Json *message, Json *recipients)
 		map_add_name(self, json_path_index("/to/agents", i), recipients, agents->items[i]);
 }
 
-/* {"agent": .., "system": ..}: an agent of another system */
+/* Adds {"agent": .., "system": ..}, an agent of another system. */
 static void
 map_add_agent(const Adapter *self, const Json *message, Json *recipients)
 {
@@ -141,7 +141,7 @@ map_add_everybody(const Adapter *self, const Json *message, Json *recipients)
 
 static const struct
 {
-	const char *member;			/* which an address of this form has */
+	const char *member;			/* a member that only addresses of this form have */
 	const char *form;
 	void		(*add) (const Adapter *self, const Json *message, Json *recipients);
 }			map_forms[] = {
@@ -154,7 +154,7 @@ static const struct
 	{"/broadcast", "broadcast", map_add_everybody},
 };
 
-/* adds the recipients and returns the form of the address; NULL if none of its recipients is known here */
+/* Adds the recipients and returns the form of the address; NULL: it is relative to the sender. */
 static const char *
 map_read_object(const Adapter *self, const Json *message, Json *recipients)
 {
@@ -239,7 +239,7 @@ map_agents_of(const Json *to)
 	return address;
 }
 
-/* a scope, a role, a category of participants, or one of our groups and topics */
+/* the address of a group: a scope, a role, a category of participants, or a group of this database */
 static Json *
 map_group_of(Slice group)
 {

@@ -1,10 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * mcp.c
- *	  The Model Context Protocol: requests and notifications that come in.
+ *	  The Model Context Protocol: the adapter, and requests and notifications that
+ *	  come in.
  *
- * Responses are in mcp_result.c, and what envelopes become in mcp_write.c.  Requests and notifications that have no row in the
- * mapping, such as tools/list, become a chat.system with the payload_type "mcp.<method>".
+ * mcp_result.c has the responses in both directions, and mcp_write.c the requests and
+ * notifications that envelopes become.  A request or notification without a row in the
+ * mapping, such as tools/list, becomes a chat.system with the payload_type "mcp.<method>".
  *
  *-------------------------------------------------------------------------
  */
@@ -138,7 +140,7 @@ mcp_is_tool_name(Slice name)
 	return name.len > 0;
 }
 
-/* A host asks for a skill.  The request is the task: what cancels it names its ID. */
+/* A host calls a skill.  The ID of the request stands for the task, because a cancellation names it. */
 static Json *
 mcp_read_skill(const Adapter *self, const Json *raw, const Json *context, Slice skill)
 {
@@ -153,7 +155,7 @@ mcp_read_skill(const Adapter *self, const Json *raw, const Json *context, Slice 
 	return envelope;
 }
 
-/* somebody calls a tool of an MCP server */
+/* a call of a tool of an MCP server */
 static Json *
 mcp_read_tool(const Adapter *self, const Json *raw, const Json *context, Slice name)
 {
@@ -189,7 +191,7 @@ mcp_read_recipients(const Adapter *self, const Json *raw, Json *envelope)
 		json_put(envelope, "/to", recipients);
 }
 
-/* the tool that says anything: {type, payload, task_id, to} */
+/* a call of clutch.send, which can send an envelope of any type: {type, payload, task_id, to} */
 static Json *
 mcp_read_send(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -221,7 +223,7 @@ mcp_read_cancel_tool(const Adapter *self, const Json *raw, const Json *context)
 	return envelope;
 }
 
-/* A host calls again with what its user has said: the answer to a question of the task. */
+/* A host repeats a call with its user's answer to a question of the task. */
 static Json *
 mcp_read_inputs(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -266,7 +268,7 @@ mcp_read_call(const Adapter *self, const Json *raw, const Json *context)
 
 /* --------------------------------------------------- other methods: inbound */
 
-/* the server asks the user something */
+/* a question of the server for the user */
 static Json *
 mcp_read_question(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -289,7 +291,7 @@ mcp_read_progress(const Adapter *self, const Json *raw, const Json *context)
 	return envelope;
 }
 
-/* of a request of the session, or of a task that a request has begun */
+/* the cancellation of a request of this session, or of a task that a request has begun */
 static Json *
 mcp_read_cancel(const Adapter *self, const Json *raw, const Json *context, const char *id_path, const char *form)
 {
@@ -334,7 +336,7 @@ mcp_inbound(const Adapter *self, const Json *raw, const Json *context)
 	adapter_rows_inbound(self, mcp_meta_rows, raw, envelope);
 	adapter_note_native(self, envelope, "id", adapter_find_name(self, raw, "/id"));
 	adapter_note_native(self, envelope, "scope", session);
-	/* one note at least, so that the envelope is known to have been foreign without what was kept */
+	/* at least one note marks the envelope as foreign, even if "kept" has been removed */
 	if (adapter_noted(self, envelope, "/form") == NULL)
 		adapter_note(self, envelope, "/form", json_of_cstring("method"));
 	if (adapter_type(envelope) == MSG_TASK_REQUEST && adapter_member(context, "/thread_id") == NULL &&
@@ -371,7 +373,7 @@ mcp_declines(const Adapter *self, const Json *raw)
 	return NULL;
 }
 
-/* where the protocol lets a message have members of others: nowhere at the top */
+/* the path of the carrier: the protocol allows other members in various objects, but not at the top */
 static const char *
 mcp_carrier(const Adapter *self, const Json *raw)
 {

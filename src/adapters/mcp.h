@@ -4,10 +4,10 @@
  *	  The Model Context Protocol: JSON-RPC 2.0 between hosts and servers of tools.
  *
  * A document is one message: a request, a notification or a response, of any revision
- * of the protocol up to 2026-07-28.  The ID of a request is unique in its session only,
- * so the context has a member "session", a text that no two sessions share.  Its member
- * "server" is the name of the MCP server that is at the other end; it speaks as
- * agent:mcp.<server>.  docs/adapters.md has the mapping.
+ * of the protocol up to 2026-07-28.  The ID of a request is unique only in its session, so
+ * the context has a member "session", a text that is different for each session.  Its
+ * member "server" is the name of the MCP server at the other end, whose messages are sent
+ * by agent:mcp.<server>.  docs/adapters.md has the mapping.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,8 +3,8 @@
  * mcp_part.h
  *	  For the files of mcp alone.
  *
- * Notes: form says what an envelope was made of where its type does not, and
- * progress_token is a token that is not a text.
+ * Notes: "form" says of what the envelope was made, if its type does not tell, and
+ * "progress_token" is a token that is not a text.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,21 +18,21 @@
 #define MCP_SKILL_TOOL		"skill."	/* the tools that stand for skills */
 #define MCP_SEND_TOOL		"clutch.send"	/* for an envelope that has no other form */
 #define MCP_CANCEL_TOOL		"clutch.task_cancel"
-#define MCP_METHOD_TYPE		"mcp."	/* and a method: a payload_type */
+#define MCP_METHOD_TYPE		"mcp."	/* followed by a method: a payload_type */
 
 extern const AdapterRow mcp_meta_rows[];
 extern const AdapterRow mcp_progress_rows[];
 extern const AdapterRow mcp_question_rows[];
 
-/* {"jsonrpc": "2.0"} */
+/* a new object {"jsonrpc": "2.0"} */
 extern Json *mcp_document(void);
 
 /* Was the envelope made of this form? */
 extern bool mcp_is_form(const Adapter *self, const Json *envelope, const char *form);
 
 /*
- * An envelope of that type for a message of the server: its sender is the agent of the
- * server, if the context names one.
+ * A new envelope of that type for a message of the server.  Its sender is the agent of the
+ * server that the context names; left open if it names none.
  */
 extern Json *mcp_envelope_of_server(const Adapter *self, MessageType type, const Json *context);
 
@@ -42,16 +42,16 @@ extern Slice mcp_server(const Json *context);
 /* Notes the ID of a task of the other side, unless the context says which task it is. */
 extern void mcp_note_task(const Adapter *self, Json *envelope, const Json *context, Json *task_id);
 
-/* what mcp_note_task was given */
+/* the ID that mcp_note_task was given; NULL: none */
 extern Json *mcp_task_of(const Adapter *self, const Json *envelope);
 
-/* Puts the object at that path into a chat.system whose payload_type is "mcp." and the word. */
+/* A chat.system with the payload_type "mcp.<word>", whose payload is the object at that path. */
 extern Json *mcp_read_other(const Adapter *self, const Json *raw, Slice word, const char *path, const Json *context);
 
-/* a copy of an object, which has the same values, but no member "_meta" */
+/* a copy of an object without its member "_meta"; it shares all values */
 extern Json *mcp_without_meta(const Json *object);
 
-/* does it consist of characters that are allowed in the name of a tool? */
+/* Does it consist of characters that the name of a tool may have? */
 extern bool mcp_is_tool_name(Slice name);
 
 /* ------------------------------------------------------------- mcp_write.c */
@@ -63,7 +63,7 @@ extern Json *mcp_outbound(const Adapter *self, const Json *envelope);
 /* the envelopes of a response */
 extern List *mcp_read_response(const Adapter *self, const Json *raw, const Json *context);
 
-/* an envelope of what says how a task is doing, at that path */
+/* the envelope that the status of a task at that path makes */
 extern Json *mcp_read_status(const Adapter *self, const Json *raw, const char *path, const Json *context);
 
 /* the response that an envelope becomes */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * mcp_result.c
- *	  The Model Context Protocol: responses, and how tasks are doing.
+ *	  The Model Context Protocol: responses, and the status of tasks.
  *
- * The result of a tool says in "content" what a model reads and, as it likes, in
- * "structuredContent" what a program reads.  Where the content is only the text of what
- * the program reads, that is the payload.
+ * The result of a tool has "content" for a model and may have "structuredContent" for a
+ * program.  If the content is nothing but the text of the structured content, the
+ * structured content becomes the payload.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +21,7 @@
 #define NUMBER_CODE		"MCP_"	/* and the number of an error without a name */
 #define STUB_SERVER		"server"
 
-/* The first name of a number is what it becomes; all names become their number. */
+/* Where several codes have the same number, the number is read as the first of them. */
 static const struct
 {
 	int			number;
@@ -33,7 +33,7 @@ static const struct
 	{-32602, "DUPLICATE_CONFLICT"}, {-32602, "CONTENT_TYPE"}, {-32603, "TOOL_UNAVAILABLE"}, {-32022, "VERSION"}
 };
 
-/* the states of tasks, and the types that say so */
+/* the states of tasks, and the types of envelopes that report them */
 static const struct
 {
 	const char *status;
@@ -45,7 +45,7 @@ static const struct
 
 /* ------------------------------------------------------------ the call */
 
-/* The call that a result is the answer to; it is left out if it has been sent. */
+/* a stub of the call that a result answers */
 static Json *
 mcp_stub(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -76,7 +76,7 @@ mcp_note_request(const Adapter *self, const Json *raw, Json *envelope)
 	adapter_note_native(self, envelope, "reply_to", adapter_find_name(self, raw, "/id"));
 }
 
-/* the ID of the request that the response is for */
+/* the ID of the request that the response answers */
 static Json *
 mcp_request_of(const Adapter *self, const Json *envelope)
 {
@@ -114,7 +114,7 @@ mcp_text_block(Slice text)
 	return block;
 }
 
-/* the text of the only block of a content; absent: it is something else */
+/* the text of a content that is a single block of text; absent: it is something else */
 static Slice
 mcp_only_text(const Json *content)
 {
@@ -155,7 +155,7 @@ mcp_read_tool_result(const Adapter *self, const Json *raw, const Json *context)
 	return envelope;
 }
 
-/* Does the payload consist of what a result has, under our names? */
+/* Does the payload consist only of members that are parts of a result? */
 static bool
 mcp_is_plain(const Json *payload)
 {
@@ -193,7 +193,7 @@ mcp_write_result(const Adapter *self, const Json *envelope)
 
 /* ------------------------------------------------------- failures of tools */
 
-/* The message is the first text; the other blocks are a detail. */
+/* The first text becomes the message of the error, and the other blocks one of its details. */
 static Json *
 mcp_read_tool_failure(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -257,7 +257,7 @@ mcp_code_of(int64 number)
 	return slice_of_cstring(psprintf(NUMBER_CODE INT64_FORMAT, number));
 }
 
-/* false: the code has no number */
+/* Returns false if the code has no number of its own. */
 static bool
 mcp_number_of(Slice code, int64 *number)
 {
@@ -292,7 +292,7 @@ mcp_read_error(const Adapter *self, const Json *raw, const Json *context)
 	return envelope;
 }
 
-/* The data of an error has room for our fields only if it is an object. */
+/* The data of an error can have members of our own only if they are an object. */
 Json *
 mcp_write_error(const Adapter *self, const Json *envelope)
 {
@@ -314,7 +314,7 @@ mcp_write_error(const Adapter *self, const Json *envelope)
 
 /* -------------------------------------------------------- questions, answers */
 
-/* the server needs to be called again with what it asks for */
+/* The server asks for input, with which it is to be called again. */
 static Json *
 mcp_read_inputs_required(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -340,7 +340,7 @@ mcp_write_inputs(const Adapter *self, const Json *envelope)
 	return raw;
 }
 
-/* what a user, or a model, has said to elicitation/create or sampling/createMessage */
+/* the answer of a user to elicitation/create, or of a model to sampling/createMessage */
 static Json *
 mcp_read_answer(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -410,7 +410,7 @@ mcp_status_of(const Json *envelope)
 	return type == MSG_TASK_RESULT ? "completed" : type == MSG_TASK_CANCEL ? "cancelled" : "failed";
 }
 
-/* Where the task stood in the document.  Anybody may have changed the note. */
+/* the path of the task in the original document; a note that is not one of the possible paths is ignored */
 static const char *
 mcp_status_place(const Adapter *self, const Json *envelope)
 {
@@ -423,7 +423,7 @@ mcp_status_place(const Adapter *self, const Json *envelope)
 	return "/params";
 }
 
-/* an envelope that was made by mcp_read_status */
+/* the document of an envelope that mcp_read_status made */
 Json *
 mcp_write_status(const Adapter *self, const Json *envelope)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * mcp_write.c
- *	  The Model Context Protocol: what envelopes become.
+ *	  The Model Context Protocol: requests and notifications that envelopes become.
  *
- * Responses are in mcp_result.c.  What has no other form is said by calling the tool
- * clutch.send.
+ * An envelope without a form of its own becomes a call of the tool clutch.send.
+ * mcp_result.c has the responses.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@ mcp_write_meta(const Adapter *self, const Json *envelope, Json *raw)
 	json_put_text(raw, "/params/_meta/traceparent", adapter_traceparent(envelope));
 }
 
-/* a request or, if the envelope has no ID of one, a notification; params is not shared */
+/* a request or, if the envelope has no ID of a request, a notification; params is changed */
 static Json *
 mcp_write_method(const Adapter *self, const Json *envelope, Slice method, Json *params)
 {
@@ -58,7 +58,7 @@ mcp_write_call(const Adapter *self, const Json *envelope, Slice name, Json *argu
 	return mcp_write_method(self, envelope, SLICE_OF("tools/call"), params);
 }
 
-/* the tool that "mcp:<server>/<tool>" names; absent: it names none */
+/* the tool in "mcp:<server>/<tool>"; absent: the text has another form */
 static Slice
 mcp_tool_on_server(Slice tool)
 {
@@ -72,8 +72,8 @@ mcp_tool_on_server(Slice tool)
 }
 
 /*
- * The name of the tool.  A tool that is named together with its server is what the caller
- * was allowed to call, so the payload cannot say another.
+ * The name of the tool.  If the tool is named together with its server, that is what the
+ * caller was allowed to call, so the payload cannot name another one.
  */
 static Slice
 mcp_tool_name(const Json *envelope)
@@ -107,7 +107,7 @@ mcp_write_send(const Adapter *self, const Json *envelope)
 	return mcp_write_call(self, envelope, SLICE_OF(MCP_SEND_TOOL), arguments);
 }
 
-/* the first skill that the request requires, without a version; absent: none can be the name of a tool */
+/* the first required skill that can be the name of a tool, without its version; absent: there is none */
 static Slice
 mcp_skill_of(const Json *envelope)
 {

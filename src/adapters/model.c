@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model.c
- *	  What language models are asked, and what they say (spec 001, adapters).
+ *	  Prompts for language models, and their answers (spec 001, adapters).
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 #define ORDER		"Answer with one JSON object of protocol \"" PROTOCOL "\", or in plain text."
 #define TASK_CHARACTERS	160
 
-/* the parts of an answer, whatever the interface calls them */
+/* the parts of an answer, in whatever form the interface returns them */
 typedef struct ModelAnswer
 {
 	StringInfoData text;
@@ -26,7 +26,7 @@ typedef struct ModelAnswer
 struct ModelFamily
 {
 	const char *name;
-	const char *agent;			/* who speaks if nothing says so */
+	const char *agent;			/* the sender of an answer that names no model */
 	const char *display;
 	const char *model;
 	const char *intent;
@@ -38,7 +38,7 @@ static const char *const model_intents[] = {
 	"plan", "decompose", "execute", "route", "retrieve", "analyze", "summarize", "reflect", "finalize", "tool.call"
 };
 
-/* one of spec 001, so that nobody's words stand where an intent stands */
+/* An intent of spec 001, or else "reflect": no other text may get into the prompt in its place. */
 static Slice
 model_intent(Slice intent)
 {
@@ -60,7 +60,7 @@ model_take_text(ModelAnswer *answer, Slice text)
 	appendBinaryStringInfo(&answer->text, text.s, text.len);
 }
 
-/* args: an object, or the text of one */
+/* Adds a call; args is an object or the text of one. */
 static void
 model_take_call(ModelAnswer *answer, Slice tool, Json *args)
 {
@@ -246,7 +246,7 @@ model_is_message(const Json *value)
 	return slice_present(protocol) && slice_equal(protocol, SLICE_OF(PROTOCOL));
 }
 
-/* without the ``` lines that models put around JSON */
+/* the text without the lines of ``` in which models enclose JSON */
 static Slice
 model_unfenced(Slice text)
 {
@@ -262,7 +262,7 @@ model_unfenced(Slice text)
 	return (Slice) {first + 1, end - 3 - (first + 1 - text.s)};
 }
 
-/* the message that the model itself wrote; NULL if it wrote none */
+/* the message of multiagent-1.0 that the model itself has written; NULL: it has written none */
 static Json *
 model_own_message(const Json *raw, const ModelAnswer *answer)
 {
@@ -284,7 +284,7 @@ model_put_task(Json *message, Slice text)
 	json_put_text(message, "/task", text);
 }
 
-/* a call by itself is a tool.call; calls beside a text, or beside each other, are what to do next */
+/* A single call without a text becomes a tool.call; other calls become outputs.next_actions. */
 static void
 model_put_calls(Json *message, const ModelAnswer *answer)
 {
@@ -333,7 +333,7 @@ model_new_message(const ModelFamily *family, const ModelAnswer *answer)
 	return message;
 }
 
-/* what nobody has said yet: who speaks, and what it has cost */
+/* Fills in what the message still lacks: the sender, and the tokens that were used. */
 static void
 model_complete(const ModelFamily *family, const Json *raw, Json *message)
 {

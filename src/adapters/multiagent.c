@@ -5,9 +5,9 @@
  *
  * The protocol has no tasks: the first of the parents, which is the message that began
  * the conversation, stands for the task, and the last one is what is replied to.  Notes:
- * intent, confidence, tags and the members of agent are those of the document; parents are
- * all but the last; uncalled is true for the result of a tool without parents; body and
- * made are those of a card (multiagent_payload.c).
+ * intent, confidence, tags and agent are members of the document; parents has all parents
+ * but the last; uncalled is true for the result of a tool without parents; body and made
+ * belong to a card (multiagent_read_card).
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 
 #define PROTOCOL	"multiagent-1.0"
 
-/* those without a condition */
+/* members that are translated unconditionally */
 static const AdapterRow multiagent_rows[] = {
 	{ROW_NATIVE, "/trace/id", "id"},
 	{ROW_AGENT, "/agent/id", "/from/agent_id"},
@@ -69,7 +69,7 @@ multiagent_ends(const Json *raw, Slice intent)
 	return false;
 }
 
-/* in_task: something is known that it could report on */
+/* in_task: the message belongs to a task, on which it may report */
 static MessageType
 multiagent_read_type(const Json *raw, bool in_task)
 {
@@ -155,7 +155,7 @@ multiagent_write_trace(const Adapter *self, const Json *envelope, Json *document
 		json_put(document, "/trace/parents", parents);
 }
 
-/* the call of a result: nobody can tell whether it was sent */
+/* a stub of the call of a result, which may never have been sent */
 static Json *
 multiagent_stub(const Adapter *self, const Json *raw, const Json *envelope)
 {
@@ -257,7 +257,7 @@ multiagent_write_content_type(const Json *envelope, Json *document)
 						 json_get(document, "/content/data") != NULL ? "json" : "text");
 }
 
-/* role and intent: those that came, unless they would be read as another type */
+/* Writes the original role and intent, unless a document with them would be read as another type. */
 static void
 multiagent_write_type(const Adapter *self, const Json *envelope, Json *document)
 {

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * multiagent_payload.c
- *	  What a message of spec 001 says, as a payload and back.
+ *	  The content of a message of spec 001, as a payload and back.
  *
- * The payload is the document itself: task, inputs, content, outputs.  Some types of
- * envelopes prescribe a form:
+ * The payload has the members of the document: task, inputs, content, outputs.  The
+ * payloads of some types of envelopes have a prescribed form:
  *
- *	errors		content.text is the message; code, retryable and details come from
+ *	errors		message is content.text; code, retryable and details are taken from
  *				content.data
- *	tool.call	content.data is args; tool is a resource of the type "tool"
- *	agent.register	content.data.card, or a card that is made of agent and content.data
+ *	tool.call	args is content.data; tool is a resource of the type "tool"
+ *	agent.register	the card is content.data.card, or else made of agent and content.data
  *
  *-------------------------------------------------------------------------
  */
@@ -22,12 +22,12 @@
 #define RESOURCES	"/inputs/resources"
 #define ARTIFACTS	"/outputs/artifacts"
 
-/* members of the document that have another place in the envelope */
+/* members of the document that have other places in the envelope */
 static const char *const multiagent_elsewhere[] = {
 	"/protocol", "/role", "/agent", "/timestamp", "/intent", "/confidence", "/trace", NULL
 };
 
-/* of content.data, in the payload of an error */
+/* members of content.data, and their places in the payload of an error */
 static const struct
 {
 	const char *data;
@@ -148,7 +148,10 @@ multiagent_write_error(Json *document)
 
 /* ---------------------------------------------------------------------- cards */
 
-/* Returns the AgentCard of a handshake.  The rest of the document is kept as the note "body". */
+/*
+ * The AgentCard of a handshake.  The rest of the payload becomes the note "body"; the note
+ * "made" is true if the document had no card, so this one was made of other members.
+ */
 static Json *
 multiagent_read_card(const Adapter *self, const Json *raw, Json *payload, Json *envelope)
 {
@@ -211,7 +214,7 @@ multiagent_read_artifacts(const Json *payload, Json *envelope)
 		json_put(envelope, "/attachments", attachments);
 }
 
-/* Gives the artifacts the references of the attachments; those that are left are added. */
+/* Writes the references of the attachments into the artifacts, in their order, and adds the remaining ones. */
 static void
 multiagent_write_artifacts(const Json *envelope, Json *document)
 {
@@ -261,7 +264,7 @@ multiagent_read_payload(const Adapter *self, const Json *raw, Json *envelope)
 	json_put(envelope, "/payload", payload);
 }
 
-/* the document of a payload that never was one */
+/* the document that the payload of an envelope which was never foreign makes */
 static Json *
 multiagent_native_document(const Json *envelope)
 {

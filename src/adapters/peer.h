@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * peer.h
- *	  Envelopes of other databases with this extension: a document is an envelope as it is.
+ *	  Envelopes of other databases with this extension: a document is an unchanged
+ *	  envelope.
  *
  * Identifiers are not derived, so an envelope is the same event in all databases that have
- * it.  Where the context names another sender, the agent that stands for the other
- * database here, the envelope speaks for that one: what its first sender alone could say is
- * left out, which is the signature and, of a report, the attempt and the recipients.
- * Recipients in the context count for more than those of the document.  docs/adapters.md
- * has more.
+ * it.  The context may name another sender, which is then the agent that stands for the
+ * other database.  In this case, what only the first sender could say is left out: the
+ * signature and, of a report, the attempt and the recipients.  Recipients in the context
+ * replace those of the document.  docs/adapters.md has more.
  *
  *-------------------------------------------------------------------------
  */

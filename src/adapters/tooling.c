@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tooling.c
- *	  Calls of tools, as frameworks write them.
+ *	  Tool calls, as frameworks write them.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +41,7 @@ tooling_name(const Json *envelope)
 	return (Slice) {tool.s + prefix, tool.len - prefix};
 }
 
-/* the object that a text stands for; NULL: none */
+/* the object that a text is the JSON of; NULL: it is not that of an object */
 static Json *
 tooling_parse_args(const Json *text)
 {

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * tooling.h
- *	  Calls of tools, as frameworks write them.
+ *	  Tool calls, as frameworks write them.
  *
- * A framework names a tool by a word, which is the "tool" of the payload behind the
- * prefix "tool:" ("mcp:..." stays as it is), and passes arguments as an object or as
- * the text of one.  The text is noted in meta.<adapter>.args, and is written again as
- * long as it is that of the arguments.
+ * A framework names a tool by a word.  Behind the prefix "tool:", it is the member "tool"
+ * of the payload; a name that begins with "mcp:" has no prefix.  Arguments are an object
+ * or the text of an object.  The text is noted in meta.<adapter>.args, and is written
+ * again unless the arguments have been changed.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,30 +15,33 @@
 
 #include "adapters/adapter.h"
 
-/* the code of the errors of tools that have none */
+/* the code of an error of a tool that has no code of its own */
 #define TOOLING_ERROR	"TOOL_EXECUTION_ERROR"
 
-/* Raises adapter_fault at the path if the name is no identifier. */
+/* Puts the name of a tool into the payload.  Raises adapter_fault at the path if it cannot be an identifier. */
 extern void tooling_put_name(const Adapter *self, Json *envelope, const char *path, Slice name);
 extern Slice tooling_name(const Json *envelope);
 
-/* What is neither an object nor the text of one becomes {"input": value}.  NULL: {}. */
+/*
+ * Puts arguments into the payload.  A value that is neither an object nor the text of one
+ * becomes {"input": value}; NULL becomes an empty object.
+ */
 extern void tooling_put_args(const Adapter *self, Json *envelope, Json *args);
 extern Json *tooling_args(const Adapter *self, const Json *envelope);
 
-/* the call that an answer needs if nobody has sent it; the path is that of the name */
+/* a stub of the tool.call with that native ID; the path is that of the name, for a fault */
 extern Json *tooling_stub(const Adapter *self, Json *native, const char *path, Slice name);
 
 /*
- * Makes a text of what a framework says of an error, which is never empty: a text stays as it
- * is, and something else becomes JSON.  NULL: a text that says nothing.
+ * The message of an error, which is never empty: the text that the framework gives, or the
+ * JSON of any other value.  NULL, and an empty text, become a general message.
  */
 extern Slice tooling_message(const Json *said);
 
-/* Says in the payload of an error what it is; the text is noted if it is not the message. */
+/* Makes the payload of an error; what the framework gave is noted unless it is the message. */
 extern void tooling_put_error(const Adapter *self, Json *envelope, const char *code, Json *said);
 
-/* what the framework has said */
+/* the error for the framework: what it gave, unless the message has been changed */
 extern Json *tooling_error(const Adapter *self, const Json *envelope);
 
 #endif							/* CLUTCH_TOOLING_H */
