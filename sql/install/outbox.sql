@@ -69,6 +69,7 @@ CREATE TABLE clutch.outbox (
 ) WITH (autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 CREATE UNIQUE INDEX outbox_id ON clutch.outbox (id);
 CREATE INDEX outbox_due ON clutch.outbox (due_at, no) WHERE due_at IS NOT NULL;
+CREATE INDEX outbox_endpoint_due ON clutch.outbox (endpoint, due_at, no) WHERE due_at IS NOT NULL;
 CREATE INDEX outbox_remove_at ON clutch.outbox (remove_at) WHERE remove_at IS NOT NULL;
 
 CREATE FUNCTION clutch.set_endpoint_secret(name text, value text) RETURNS void
@@ -210,10 +211,10 @@ UNION ALL
 			WHERE (SELECT pg_catalog.pg_relation_size('clutch.outbox') > 16 * 1024 * 1024)) AS n ON n.state = s.state
 	GROUP BY s.state
 UNION ALL
-	SELECT 'clutch_outbox_overdue_seconds', '{}', greatest(coalesce(extract(epoch FROM clutch.now() - (
-		SELECT o.due_at FROM clutch.outbox o
-		WHERE o.due_at IS NOT NULL AND NOT EXISTS (SELECT FROM clutch.endpoint e WHERE e.name = o.endpoint AND e.paused)
-		ORDER BY o.due_at, o.no LIMIT 1)), 0), 0);
+	SELECT 'clutch_outbox_overdue_seconds', '{}', greatest(coalesce(extract(epoch FROM clutch.now() - min(d.due_at)), 0), 0)
+	FROM clutch.endpoint e
+	CROSS JOIN LATERAL (SELECT o.due_at FROM clutch.outbox o WHERE o.endpoint = e.name AND o.due_at IS NOT NULL ORDER BY o.due_at LIMIT 1) AS d
+	WHERE NOT e.paused;
 COMMENT ON VIEW clutch.outbox_metrics IS 'the part of clutch.metrics() that is about the outbox';
 
 CREATE OR REPLACE VIEW clutch.more_metrics WITH (security_invoker = true) AS
@@ -227,13 +228,16 @@ COMMENT ON VIEW clutch.more_metrics IS 'the part of clutch.metrics() that is abo
 CREATE OR REPLACE VIEW clutch.more_checks WITH (security_invoker = true) AS
 SELECT 'OUTBOX_OVERDUE'::text AS code,
 	   pg_catalog.format('%s calls are due, the first since %s, and no gateway has claimed them',
-						 CASE WHEN count(*) > 10000 THEN 'more than 10000' ELSE count(*)::text END, min(d.due_at)) AS detail,
+						 CASE WHEN sum(d.calls) > 10000 THEN 'more than 10000' ELSE sum(d.calls)::text END, min(d.first)) AS detail,
 	   'Let a role with clutch.grant_gateway call clutch.outbox_claim and send them, or pause the endpoint.'::text AS hint
-FROM (SELECT o.due_at FROM clutch.outbox o
-	  WHERE o.due_at < clutch.now() - interval '5 minutes'
-		AND NOT EXISTS (SELECT FROM clutch.endpoint e WHERE e.name = o.endpoint AND e.paused)
-	  ORDER BY o.due_at, o.no LIMIT 10001) AS d
-HAVING count(*) > 0
+FROM clutch.endpoint e
+CROSS JOIN LATERAL (
+	SELECT count(*) AS calls, min(o.due_at) AS first
+	FROM (SELECT o.due_at FROM clutch.outbox o
+		  WHERE o.endpoint = e.name AND o.due_at < clutch.now() - interval '5 minutes'
+		  ORDER BY o.due_at LIMIT 10001) AS o) AS d
+WHERE NOT e.paused
+HAVING sum(d.calls) > 0
 UNION ALL
 SELECT 'ENDPOINT_BROKEN', pg_catalog.format('endpoint %s names the %s %L, which does not exist', e.name, w.what, w.name) COLLATE "default",
 	   pg_catalog.format('UPDATE clutch.endpoint, or add the %s.', w.what) COLLATE "default"

@@ -200,6 +200,7 @@ enum
 	X(ENDPOINT_SECRET, "endpoint_secret_pkey")	/* name */ \
 	X(OUTBOX_ID, "outbox_id")	/* id */ \
 	X(OUTBOX_DUE, "outbox_due")	/* due_at, no, where due_at IS NOT NULL */ \
+	X(OUTBOX_ENDPOINT_DUE, "outbox_endpoint_due")	/* endpoint, due_at, no, where due_at IS NOT NULL */ \
 	X(OUTBOX_REMOVE_AT, "outbox_remove_at")	/* remove_at, where it IS NOT NULL */
 
 #define STATE_INDEX_CONSTANT(constant, name)	INDEX_##constant,

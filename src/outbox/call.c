@@ -190,34 +190,118 @@ call_take_row(RowScan *scan, TimestampTz now)
 }
 
 static bool
-call_is_held_back(const RowScan *scan)
+call_is_held_back(Slice name)
 {
-	const Endpoint *endpoint = endpoint_find(rows_text(scan, Anum_call_endpoint));
+	const Endpoint *endpoint = endpoint_find(name);
 
 	return endpoint != NULL && endpoint->paused;
+}
+
+/* calls that are to be sent to one endpoint, which may be gone */
+typedef struct CallQueue
+{
+	Slice		endpoint;
+	TimestampTz due_at;			/* of the first one */
+	int64		no;
+} CallQueue;
+
+static int
+call_queue_compare(const ListCell *a, const ListCell *b)
+{
+	const CallQueue *x = lfirst(a);
+	const CallQueue *y = lfirst(b);
+
+	if (x->due_at != y->due_at)
+		return x->due_at < y->due_at ? -1 : 1;
+	return x->no < y->no ? -1 : 1;
+}
+
+/*
+ * Those that have a call which is due, the longest due first.  Each endpoint costs one
+ * descent into the index, however many calls wait for it.
+ */
+static List *
+call_list_queues(TimestampTz now)
+{
+	List	   *queues = NIL;
+	Slice		name = SLICE_OF("");
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_OUTBOX, INDEX_OUTBOX_ENDPOINT_DUE, ROWS_LATEST, AccessShareLock);
+	for (;;)
+	{
+		CallQueue  *queue;
+
+		CHECK_FOR_INTERRUPTS();
+		scan.nkeys = 0;
+		rows_key_text(&scan, 1, BTGreaterStrategyNumber, name);
+		rows_restart(&scan);
+		if (!rows_next(&scan))
+			break;
+		name = slice_copy(rows_text(&scan, Anum_call_endpoint));
+		if (rows_timestamp(&scan, Anum_call_due_at) > now || call_is_held_back(name))
+			continue;
+		queue = palloc(sizeof(CallQueue));
+		*queue = (CallQueue) {name, rows_timestamp(&scan, Anum_call_due_at), rows_int8(&scan, Anum_call_no)};
+		queues = lappend(queues, queue);
+	}
+	rows_end(&scan);
+	list_sort(queues, call_queue_compare);
+	return queues;
+}
+
+/* Adds at most n calls that are due, of one endpoint or (absent) of all, which are locked then. */
+static List *
+call_take(Slice endpoint, int n, TimestampTz now, List *taken)
+{
+	bool		of_all = !slice_present(endpoint);
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_OUTBOX, of_all ? INDEX_OUTBOX_DUE : INDEX_OUTBOX_ENDPOINT_DUE, ROWS_LATEST, RowExclusiveLock);
+	if (!of_all)
+		rows_key_text(&scan, 1, BTEqualStrategyNumber, endpoint);
+	rows_key_timestamp(&scan, of_all ? 1 : 2, BTLessEqualStrategyNumber, now);
+	rows_start(&scan);
+	while (n > 0 && rows_next(&scan))
+	{
+		Call	   *call;
+
+		CHECK_FOR_INTERRUPTS();
+		call = call_take_row(&scan, now);
+		if (call == NULL)
+			continue;
+		taken = lappend(taken, call);
+		n--;
+	}
+	rows_end(&scan);
+	return taken;
+}
+
+/* A walk through all that is due would pass each call that waits for a paused endpoint. */
+static List *
+call_take_past_paused(int n, TimestampTz now)
+{
+	List	   *taken = NIL;
+	ListCell   *cell;
+
+	foreach(cell, call_list_queues(now))
+	{
+		const CallQueue *queue = lfirst(cell);
+
+		if (list_length(taken) == n)
+			break;
+		taken = call_take(queue->endpoint, n - list_length(taken), now, taken);
+	}
+	return taken;
 }
 
 List *
 call_claim(int n, int64 lease)
 {
 	TimestampTz now = clock_now();
-	List	   *taken = NIL;
+	List	   *taken = endpoint_is_any_paused() ? call_take_past_paused(n, now) : call_take(SLICE_NONE, n, now, NIL);
 	ListCell   *cell;
-	RowScan		scan;
 
-	rows_begin(&scan, TABLE_OUTBOX, INDEX_OUTBOX_DUE, ROWS_LATEST, RowExclusiveLock);
-	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
-	rows_start(&scan);
-	while (list_length(taken) < n && rows_next(&scan))
-	{
-		Call	   *call;
-
-		CHECK_FOR_INTERRUPTS();
-		call = call_is_held_back(&scan) ? NULL : call_take_row(&scan, now);
-		if (call != NULL)
-			taken = lappend(taken, call);
-	}
-	rows_end(&scan);
 	foreach(cell, taken)
 	{
 		Call	   *call = lfirst(cell);

@@ -78,7 +78,8 @@ extern void call_put(Call *call);
 
 /*
  * Claims at most n calls that are due, and leases them for so many microseconds.  Returns
- * them as a List of Call *, whose attempts have been counted.  Calls that another session
+ * them as a List of Call *, whose attempts have been counted, the longest due first; while
+ * an endpoint is paused, those of one endpoint together.  Calls that another session
  * is claiming are passed over: this never waits.
  */
 extern List *call_claim(int n, int64 lease);

@@ -102,8 +102,9 @@ endpoint_rows_read(void)
 typedef struct EndpointMemory
 {
 	MemoryContext context;		/* NULL: there was no endpoint */
-	List	   *all;			/* Endpoint * */
+	List	   *all;			/* Endpoint *, by name */
 	List	   *webhooks;		/* those with a filter */
+	bool		has_paused;
 	bool		names_agents;	/* some filter names the inbox of an agent, and so depends on its groups */
 } EndpointMemory;
 
@@ -124,6 +125,7 @@ endpoint_memory_make(void)
 	{
 		Endpoint   *endpoint = lfirst(cell);
 
+		made.has_paused |= endpoint->paused;
 		if (!endpoint->has_filter)
 			continue;
 		made.webhooks = lappend(made.webhooks, endpoint);
@@ -176,17 +178,31 @@ endpoint_is_any(void)
 	return endpoint_remembered()->all != NIL;
 }
 
+bool
+endpoint_is_any_paused(void)
+{
+	return endpoint_remembered()->has_paused;
+}
+
 const Endpoint *
 endpoint_find(Slice name)
 {
-	ListCell   *cell;
+	const List *all = endpoint_remembered()->all;
+	int			low = 0;
+	int			high = list_length(all);
 
-	foreach(cell, endpoint_remembered()->all)
+	while (low < high)
 	{
-		const Endpoint *endpoint = lfirst(cell);
+		int			middle = low + (high - low) / 2;
+		const Endpoint *endpoint = list_nth(all, middle);
+		int			order = slice_compare(name, endpoint->name);
 
-		if (slice_equal(endpoint->name, name))
+		if (order == 0)
 			return endpoint;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
 	}
 	return NULL;
 }

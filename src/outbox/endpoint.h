@@ -39,6 +39,7 @@ typedef struct Endpoint
 
 /* Is there an endpoint at all? */
 extern bool endpoint_is_any(void);
+extern bool endpoint_is_any_paused(void);
 
 /* NULL: there is none of this name */
 extern const Endpoint *endpoint_find(Slice name);

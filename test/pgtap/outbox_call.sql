@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(96);
+SELECT plan(102);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -214,6 +214,31 @@ SELECT cmp_ok(pg_temp.blocks_read(), '<', pg_relation_size('clutch.outbox') / 81
 SELECT is((SELECT string_agg(concat_ws(' ', labels ->> 'state', round(value::numeric, -4)), ', ' ORDER BY labels ->> 'state') FROM clutch.outbox_metrics WHERE labels ->> 'state' IN ('sent', 'void')), 'sent 90000, void 30000', 'what is over is estimated');
 SELECT is((SELECT string_agg(concat_ws(' ', labels ->> 'state', value), ', ' ORDER BY labels ->> 'state') FROM clutch.outbox_metrics WHERE labels ->> 'state' IN ('pending', 'dead')), 'dead 2, pending 0', 'what is not, or was given up, is counted');
 TRUNCATE clutch.outbox;
+
+-- ------------------------------------------ many calls for an endpoint that is paused
+INSERT INTO clutch.endpoint (name, url, agents, paused) VALUES ('held', 'https://held.example', '{*}', true), ('west', 'https://west.example', '{*}', false), ('east', 'https://east.example', '{*}', false);
+INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
+SELECT 2000000 + n, 'many' || n, 'held', 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - interval '1 day' FROM generate_series(1, 20000) n;
+INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
+SELECT 3000000 + row_number() OVER (), e || n, e, 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - (ago || ' s')::interval
+FROM (VALUES ('east', 1, 10), ('west', 1, 20), ('east', 2, 9), ('west', 2, 12), ('gone', 1, 15), ('west', 3, -1)) AS v(e, n, ago);
+VACUUM ANALYZE clutch.outbox;
+CREATE FUNCTION pg_temp.blocks_of_claim() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) SELECT * FROM clutch.outbox_claim(1)' INTO plan;
+	RETURN (plan #>> '{0,Plan,Shared Hit Blocks}')::bigint + (plan #>> '{0,Plan,Shared Read Blocks}')::bigint;
+END $$;
+SELECT cmp_ok(pg_temp.blocks_of_claim(), '<', 200::bigint, 'a claim does not walk through them');
+SELECT is((SELECT string_agg(o.id, ' ' ORDER BY o.due_at, o.no) FROM clutch.outbox o WHERE o.lease_until IS NOT NULL), 'west1', 'it takes what is due the longest elsewhere');
+SELECT is((SELECT string_agg(c.id, ' ') FROM clutch.outbox_claim(2) c), 'west2 east1', 'in this order');
+SELECT is((SELECT string_agg(c.id, ' ') FROM clutch.outbox_claim(9) c), 'east2', 'and nothing that is not due');
+SELECT is(fixture.call('gone1'), 'dead 1 endpoint "gone" does not exist any more', 'also of one that was removed');
+UPDATE clutch.endpoint SET paused = false WHERE name = 'held';
+SELECT is((SELECT string_agg(c.endpoint, ' ') FROM clutch.outbox_claim(2) c), 'held held', 'what has waited is handed out when it goes on');
+TRUNCATE clutch.outbox;
+DELETE FROM clutch.endpoint WHERE name IN ('held', 'west', 'east');
 
 SELECT is(clutch.revoke_gateway('clutch_test_gateway'), true, 'the grant is taken back');
 SELECT is(clutch.revoke_gateway('clutch_test_gateway'), false, 'once');
