@@ -15,77 +15,105 @@
 
 /* ------------------------------------------------------------------- names */
 
-/* so many letters and digits of a name are compared, at most */
-#define NAME_BYTES	64
+/* the number of letters and digits at the end of a name that are compared; every word below is shorter */
+#define NAME_BYTES	32
 
-/* the letters and digits of a name, in lower case */
+/* the last letters and digits of a name, in lower case */
 typedef struct CredentialName
 {
 	int			len;
-	char		s[NAME_BYTES];
+	char		s[NAME_BYTES];	/* the last len of them are set */
 } CredentialName;
 
-#define WORD(word)	{(word), sizeof(word) - 1}
+typedef struct CredentialWord
+{
+	Slice		word;
+	bool		is_ending;		/* as in "dbPassword", "client_secret", "X-Api-Key"; otherwise it is the whole name */
+} CredentialWord;
 
-/* complete names of credentials */
-static const Slice credential_names[] = {
-	WORD("authorization"), WORD("proxyauthorization"), WORD("cookie"), WORD("cookies"), WORD("setcookie"), WORD("token"),
-	WORD("idtoken"), WORD("csrftoken"), WORD("xsrftoken"), WORD("resumetoken"), WORD("credential"), WORD("credentials"),
-	WORD("pwd"), WORD("accesskey"), WORD("accesskeyid"), WORD("webhooksignature"), WORD("secretkeybase")
+#define WHOLE(word)		{{(word), sizeof(word) - 1}, false}
+#define ENDING(word)	{{(word), sizeof(word) - 1}, true}
+#define WORDS(...)		(const CredentialWord[]) {__VA_ARGS__, {{NULL, 0}, false}}
+
+/* the names of credentials by their last letter, so that most other names need not be compared */
+static const CredentialWord *const credential_words['z' - 'a' + 1] = {
+	['d' - 'a'] = WORDS(WHOLE("pwd"), WHOLE("accesskeyid"), ENDING("password"), ENDING("passwd")),
+	['e' - 'a'] = WORDS(WHOLE("cookie"), WHOLE("setcookie"), WHOLE("webhooksignature"), WHOLE("secretkeybase"),
+						ENDING("passphrase")),
+	['l' - 'a'] = WORDS(WHOLE("credential")),
+	['n' - 'a'] = WORDS(WHOLE("authorization"), WHOLE("proxyauthorization"), WHOLE("token"), WHOLE("idtoken"),
+						WHOLE("csrftoken"), WHOLE("xsrftoken"), WHOLE("resumetoken"), ENDING("accesstoken"),
+						ENDING("refreshtoken"), ENDING("authtoken"), ENDING("bearertoken"), ENDING("apitoken"),
+						ENDING("sessiontoken"), ENDING("securitytoken")),
+	['s' - 'a'] = WORDS(WHOLE("cookies"), WHOLE("credentials")),
+	['t' - 'a'] = WORDS(ENDING("secret")),
+	['y' - 'a'] = WORDS(WHOLE("accesskey"), ENDING("apikey"), ENDING("secretkey"), ENDING("privatekey"),
+						ENDING("signingkey"), ENDING("secretaccesskey"), ENDING("authkey")),
 };
 
-/* endings of names of credentials: "dbPassword", "client_secret", "X-Api-Key" */
-static const Slice credential_endings[] = {
-	WORD("password"), WORD("passwd"), WORD("passphrase"), WORD("apikey"), WORD("secret"), WORD("secretkey"),
-	WORD("privatekey"), WORD("signingkey"), WORD("secretaccesskey"), WORD("accesstoken"), WORD("refreshtoken"),
-	WORD("authtoken"), WORD("bearertoken"), WORD("apitoken"), WORD("sessiontoken"), WORD("securitytoken"), WORD("authkey")
-};
+/* the words that end with the same letter as a name; NULL: there are none */
+static const CredentialWord *
+credential_words_like(Slice key)
+{
+	int			last = key.len - 1;
+	char		letter;
+
+	while (last >= 0 && !isalnum((unsigned char) key.s[last]))
+		last--;
+	letter = last >= 0 ? pg_ascii_tolower((unsigned char) key.s[last]) : '\0';
+	return letter >= 'a' && letter <= 'z' ? credential_words[letter - 'a'] : NULL;
+}
 
 static CredentialName
 credential_name_of(Slice key)
 {
-	CredentialName name = {0};
+	CredentialName name;
 
-	for (int i = 0; i < key.len && name.len < NAME_BYTES; i++)
+	name.len = 0;
+	for (int i = key.len - 1; i >= 0 && name.len < NAME_BYTES; i--)
 		if (isalnum((unsigned char) key.s[i]))
-			name.s[name.len++] = pg_ascii_tolower((unsigned char) key.s[i]);
+			name.s[NAME_BYTES - ++name.len] = pg_ascii_tolower((unsigned char) key.s[i]);
 	return name;
 }
 
+/* "without" is the number of bytes at the end of the name that are left out */
 static bool
-credential_name_ends(const CredentialName *name, Slice ending)
+credential_name_ends(const CredentialName *name, int without, Slice ending)
 {
-	const char *end = name->s + name->len;
+	return name->len - without >= ending.len &&
+		memcmp(name->s + NAME_BYTES - without - ending.len, ending.s, ending.len) == 0;
+}
 
-	return name->len >= ending.len && end[-1] == ending.s[ending.len - 1] &&
-		memcmp(end - ending.len, ending.s, ending.len) == 0;
+static bool
+credential_is_proprietary(Slice key)
+{
+	return key.len >= 2 && (key.s[0] == 'x' || key.s[0] == 'X') && key.s[1] == '-';
 }
 
 /* Is it a header of a vendor that has a credential, like X-Hub-Signature-256 or X-Auth-Token? */
 static bool
 credential_is_header(Slice key, const CredentialName *name)
 {
-	CredentialName start;
+	int			digits = 0;
 
-	if (key.len < 2 || (key.s[0] != 'x' && key.s[0] != 'X') || key.s[1] != '-')
-		return false;
-	start = *name;
-	while (start.len > 0 && isdigit((unsigned char) start.s[start.len - 1]))
-		start.len--;
-	return credential_name_ends(&start, SLICE_OF("signature")) || credential_name_ends(&start, SLICE_OF("token")) ||
-		credential_name_ends(&start, SLICE_OF("signaturesha"));
+	while (digits < name->len && isdigit((unsigned char) name->s[NAME_BYTES - 1 - digits]))
+		digits++;
+	return credential_is_proprietary(key) &&
+		(credential_name_ends(name, digits, SLICE_OF("signature")) || credential_name_ends(name, digits, SLICE_OF("token")) ||
+		 credential_name_ends(name, digits, SLICE_OF("signaturesha")));
 }
 
 static bool
 credential_is_name(Slice key)
 {
-	CredentialName name = credential_name_of(key);
+	const CredentialWord *word = credential_words_like(key);
+	CredentialName name;
 
-	for (int i = 0; i < lengthof(credential_names); i++)
-		if (name.len == credential_names[i].len && credential_name_ends(&name, credential_names[i]))
-			return true;
-	for (int i = 0; i < lengthof(credential_endings); i++)
-		if (credential_name_ends(&name, credential_endings[i]))
+	if (word == NULL && !credential_is_proprietary(key))
+		return false;
+	name = credential_name_of(key);
+	for (; word != NULL && slice_present(word->word); word++)
+		if ((word->is_ending || name.len == word->word.len) && credential_name_ends(&name, 0, word->word))
 			return true;
 	return credential_is_header(key, &name);
 }
@@ -138,7 +166,7 @@ credential_is_scheme(Slice text)
 	{
 		int			len = strlen(*scheme);
 
-		if (text.len < len || pg_strncasecmp(text.s, *scheme, len) != 0)
+		if (text.len < len || pg_ascii_tolower((unsigned char) text.s[0]) != **scheme || pg_strncasecmp(text.s, *scheme, len) != 0)
 			continue;
 		while (len < text.len && text.s[len] == ' ')
 			len++;

@@ -271,6 +271,7 @@ translation_inbound_carried(Translation *t, List *envelopes, const Json *changes
 	if (bearer->kind != JSON_OBJECT)
 		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document), "WRONG_TYPE", "it does not lead to an envelope");
 	translation_make_sendable(bearer, type);
+	translation_complete_place(t, bearer, 0);
 	if (!translation_complete(t, bearer, 0))
 		return NIL;
 	translation_require_valid(t, bearer);
@@ -292,7 +293,10 @@ translation_inbound_foreign(Translation *t, List *envelopes)
 	foreach(lc, envelopes)
 	{
 		if (lfirst(lc) != bearer)
+		{
 			translation_inherit(t, lfirst(lc), bearer);
+			translation_complete_place(t, lfirst(lc), place);
+		}
 		if (translation_complete(t, lfirst(lc), place++))
 			complete = lappend(complete, lfirst(lc));
 	}

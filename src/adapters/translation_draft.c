@@ -55,9 +55,9 @@ translation_native_bytes(const Json *native)
 }
 
 static Slice
-translation_native(const Translation *t, const Json *envelope, const char *field)
+translation_native(const Translation *t, const char *field)
 {
-	const Json *native = adapter_noted_native(t->adapter, envelope, field);
+	const Json *native = json_member(t->natives, slice_of_cstring(field));
 
 	return native != NULL ? translation_native_bytes(native) : SLICE_NONE;
 }
@@ -76,7 +76,7 @@ static Slice
 translation_derive(const Translation *t, const Json *envelope, const char *prefix, const char *kind, Slice within,
 				   Slice native)
 {
-	Slice		scope = translation_native(t, envelope, "scope");
+	Slice		scope = translation_native(t, "scope");
 	CryptoHash	hash = t->seed;
 	Slice		parts[] = {
 		slice_present(scope) ? scope : SLICE_OF(""), slice_of_cstring(prefix), slice_of_cstring(kind),
@@ -109,7 +109,7 @@ translation_digest(Translation *t)
 static Slice
 translation_key(Translation *t, const Json *envelope, int place, const char **kind)
 {
-	Slice		native = translation_native(t, envelope, "id");
+	Slice		native = translation_native(t, "id");
 	StringInfoData key;
 
 	*kind = slice_present(native) ? "id" : "content";
@@ -139,8 +139,8 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 {
 	Slice		task = json_get_text(envelope, "/task_id");
 	Slice		parent = json_get_text(envelope, "/parent_task_id");
-	Slice		native = translation_native(t, envelope, "task_id");
-	Slice		native_parent = translation_native(t, envelope, "parent_task_id");
+	Slice		native = translation_native(t, "task_id");
+	Slice		native_parent = translation_native(t, "parent_task_id");
 	const char *kind;
 
 	if (!slice_present(task) && slice_present(native))
@@ -173,9 +173,9 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 {
 	Slice		run = json_get_text(envelope, "/run_id");
 	Slice		thread = json_get_text(envelope, "/thread_id");
-	Slice		native_run = translation_native(t, envelope, "run_id");
-	Slice		native_thread = translation_native(t, envelope, "thread_id");
-	Slice		native_task = translation_native(t, envelope, "task_id");
+	Slice		native_run = translation_native(t, "run_id");
+	Slice		native_thread = translation_native(t, "thread_id");
+	Slice		native_task = translation_native(t, "task_id");
 	Slice		task = json_get_text(envelope, "/task_id");
 	Slice		parent = json_get_text(envelope, "/parent_task_id");
 	Slice		known_run = SLICE_NONE;
@@ -248,7 +248,7 @@ translation_replied_to(const Translation *t, const Json *envelope, Slice native,
 static void
 translation_complete_reply(Translation *t, Json *envelope)
 {
-	Slice		native = translation_native(t, envelope, "reply_to");
+	Slice		native = translation_native(t, "reply_to");
 	Slice		event;
 	bool		was_sent;
 
@@ -352,6 +352,7 @@ translation_complete_recipients(const Translation *t, Json *envelope)
 void
 translation_complete_place(Translation *t, Json *envelope, int place)
 {
+	t->natives = adapter_noted(t->adapter, envelope, "/native");
 	translation_complete_tasks(t, envelope, place);
 	translation_complete_run(t, envelope, place);
 }
@@ -361,15 +362,17 @@ translation_inherit_field(const Translation *t, Json *envelope, const char *fiel
 {
 	Slice		key = slice_of_cstring(field);
 
-	if (json_member(envelope, key) == NULL && !slice_present(translation_native(t, envelope, field)))
+	if (json_member(envelope, key) == NULL && !slice_present(translation_native(t, field)))
 		json_put_member(envelope, key, json_member(bearer, key));
 }
 
 void
-translation_inherit(const Translation *t, Json *envelope, const Json *bearer)
+translation_inherit(Translation *t, Json *envelope, const Json *bearer)
 {
-	bool		same_task = json_get(envelope, "/task_id") == NULL && !slice_present(translation_native(t, envelope, "task_id"));
+	bool		same_task;
 
+	t->natives = adapter_noted(t->adapter, envelope, "/native");
+	same_task = json_get(envelope, "/task_id") == NULL && !slice_present(translation_native(t, "task_id"));
 	translation_inherit_field(t, envelope, "run_id", bearer);
 	translation_inherit_field(t, envelope, "thread_id", bearer);
 	translation_inherit_field(t, envelope, "task_id", bearer);
@@ -380,7 +383,7 @@ translation_inherit(const Translation *t, Json *envelope, const Json *bearer)
 bool
 translation_complete(Translation *t, Json *envelope, int place)
 {
-	translation_complete_place(t, envelope, place);
+	t->natives = adapter_noted(t->adapter, envelope, "/native");
 	if (!translation_complete_id(t, envelope, place))
 		return false;
 	translation_complete_reply(t, envelope);

@@ -22,6 +22,7 @@ typedef struct Translation
 	Json	   *dropped;		/* paths of the credentials that were removed; NULL: none */
 	bool		has_stub;		/* a stub is among the envelopes ... */
 	Slice		stub_native;	/* ... and stands for this native ID */
+	const Json *natives;		/* the native IDs of the envelope that is being completed; NULL: none */
 	Slice		digest;			/* hash of the document; absent until it is needed */
 } Translation;
 
@@ -29,16 +30,18 @@ typedef struct Translation
 extern void translation_begin(Translation *t);
 
 /*
- * Fills in all fields that an envelope needs and the adapter has left open.  "place" is
- * the number of the envelope among those of the document, from 0.  Returns false for a
- * stub that is not needed.
+ * Fills in the run, the thread and the tasks, if the adapter has left them open.  "place"
+ * is the number of the envelope among those of the document, from 0.
+ */
+extern void translation_complete_place(Translation *t, Json *envelope, int place);
+
+/*
+ * Fills in all other fields that an envelope needs.  Its run, thread and task must have
+ * been filled in.  Returns false for a stub that is not needed.
  */
 extern bool translation_complete(Translation *t, Json *envelope, int place);
 
-/* Fills in the run, the thread and the tasks, and nothing else. */
-extern void translation_complete_place(Translation *t, Json *envelope, int place);
-
 /* Gives an envelope the run, thread and task of "bearer", as far as it names none; "bearer" has them. */
-extern void translation_inherit(const Translation *t, Json *envelope, const Json *bearer);
+extern void translation_inherit(Translation *t, Json *envelope, const Json *bearer);
 
 #endif							/* CLUTCH_TRANSLATION_PART_H */

@@ -43,9 +43,9 @@ adapter_named(Slice name)
 			 errhint("There are %s.", names.data)));
 }
 
-/* the first that handles the document; NULL: none does, and the reasons have been appended */
+/* the first that handles the document; NULL: none does, and why (const char *) has been appended for each */
 static Adapter *
-adapter_that_handles(const Json *raw, List *adapters, StringInfo reasons)
+adapter_that_handles(const Json *raw, List *adapters, List **reasons)
 {
 	ListCell   *lc;
 
@@ -56,7 +56,7 @@ adapter_that_handles(const Json *raw, List *adapters, StringInfo reasons)
 
 		if (reason == NULL)
 			return adapter;
-		appendStringInfo(reasons, "%s%s: %s", reasons->len > 0 ? "; " : "", adapter->name, reason);
+		*reasons = lappend(*reasons, unconstify(char *, reason));
 	}
 	return NULL;
 }
@@ -65,11 +65,9 @@ Datum
 clutch_can_handle(PG_FUNCTION_ARGS)
 {
 	Json	   *raw = json_read(argument_jsonb(fcinfo, 0, "raw"));
-	StringInfoData reasons;
-	Adapter    *adapter;
+	List	   *reasons = NIL;
+	Adapter    *adapter = adapter_that_handles(raw, catalog_list(), &reasons);
 
-	initStringInfo(&reasons);
-	adapter = adapter_that_handles(raw, catalog_list(), &reasons);
 	if (adapter == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(adapter->name));
@@ -90,18 +88,26 @@ typedef struct InboundCall
 } InboundCall;
 
 pg_noreturn static void
-adapter_raise_not_handled(const InboundCall *call, const char *base, const char *reasons)
+adapter_raise_not_handled(const InboundCall *call, const char *base, const List *reasons)
 {
+	StringInfoData all;
+	ListCell   *adapter;
+	ListCell   *reason;
+
+	initStringInfo(&all);
+	forboth(adapter, call->adapters, reason, reasons)
+		appendStringInfo(&all, "%s%s: %s", all.len > 0 ? "; " : "", ((Adapter *) lfirst(adapter))->name,
+						 (char *) lfirst(reason));
 	if (slice_present(call->name))
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
 				 errproblem(base, "NOT_HANDLED"),
-				 errmsg("the document is not one of adapter %s", reasons)));
+				 errmsg("the document is not one of adapter %s", all.data)));
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
 			 errproblem(base, "NOT_HANDLED"),
 			 errmsg("no adapter handles the document"),
-			 errhint("Each of them was asked. %s.", reasons)));
+			 errhint("Each of them was asked. %s.", all.data)));
 }
 
 /* all members of a context that the built-in adapters know */
@@ -198,11 +204,9 @@ adapter_take_document(InboundCall *call, Json *raw, const char *base)
 {
 	static const ProblemArgument places[] = {{"", "raw"}, {NULL}};
 	ProblemArguments scope;
-	StringInfoData reasons;
-	Adapter    *adapter;
+	List	   *reasons = NIL;
+	Adapter    *adapter = adapter_that_handles(raw, call->adapters, &reasons);
 
-	initStringInfo(&reasons);
-	adapter = adapter_that_handles(raw, call->adapters, &reasons);
 	if (adapter != NULL)
 	{
 		adapter->base = base;
@@ -213,7 +217,7 @@ adapter_take_document(InboundCall *call, Json *raw, const char *base)
 	else
 	{
 		problem_arguments_begin(&scope, places);
-		adapter_raise_not_handled(call, base, reasons.data);
+		adapter_raise_not_handled(call, base, reasons);
 	}
 }
 

@@ -227,7 +227,7 @@ json_find_key(const Json *object, Slice key)
 		return found ? place : -1;
 	}
 	for (place = 0; place < object->n && object->keys[place].len <= key.len; place++)
-		if (slice_equal(object->keys[place], key))
+		if (object->keys[place].len == key.len && json_compare_keys(object->keys[place], key) == 0)
 			return place;
 	return -1;
 }

@@ -1,0 +1,46 @@
+-- Which members of a document are dropped as credentials.
+BEGIN;
+SELECT plan(5);
+
+CREATE FUNCTION pg_temp.document_with(data jsonb) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_object('specversion', '1.0', 'id', 'e-1', 'source', '/s', 'type', 't.x', 'data', data) $$;
+
+CREATE FUNCTION pg_temp.dropped_of(data jsonb) RETURNS SETOF text LANGUAGE sql AS
+$$ SELECT jsonb_array_elements_text(e #> '{meta,http,dropped}') FROM clutch.inbound(pg_temp.document_with(data), 'http') e $$;
+
+CREATE TEMPORARY TABLE names (name) AS SELECT unnest(ARRAY[
+	'pwd', 'AccessKeyId', 'password', 'dbPassword', 'DB_PASSWD', 'cookie', 'Set-Cookie', 'webhook-signature', 'SECRET_KEY_BASE',
+	'passphrase', 'ssh.passphrase', 'credential', 'credentials', 'Authorization', 'Proxy-Authorization', 'token', 'id_token', 'csrf-token',
+	'XSRF-TOKEN', 'resumeToken', 'accessToken', 'github_access_token', 'refresh_token', 'authToken', 'bearer token', 'api-token',
+	'session_token', 'X-Amz-Security-Token', 'cookies', 'secret', 'client_secret', 'accesskey', 'apiKey', 'X-Api-Key', 'secret_key',
+	'privateKey', 'signing-key', 'aws_secret_access_key', 'authkey', 'password_', 'X-Hub-Signature', 'x-hub-signature-256', 'X-Auth-Token-2',
+	repeat('a_very_', 12) || 'long_client_secret']);
+
+SELECT set_eq(
+	$$ SELECT pg_temp.dropped_of((SELECT jsonb_object_agg(name, 'v') FROM names)) $$,
+	$$ SELECT '/data/' || name FROM names $$,
+	'a text below each name of a credential is dropped, however it is spelt');
+SELECT set_eq(
+	$$ SELECT pg_temp.dropped_of((SELECT jsonb_object_agg(name, '[1, "v"]'::jsonb) FROM names)) $$,
+	$$ SELECT '/data/' || name FROM names $$,
+	'and so is an array of texts and numbers');
+SELECT is_empty(
+	$$ SELECT pg_temp.dropped_of((SELECT jsonb_object_agg(name, CASE WHEN n % 2 = 0 THEN '{"type": "string"}' ELSE 'true' END::jsonb)
+		FROM (SELECT name, row_number() OVER () AS n FROM names) AS numbered)) $$,
+	'but neither an object nor a boolean');
+SELECT is_empty(
+	$$ SELECT pg_temp.dropped_of(jsonb_object_agg(name, 'v')) FROM unnest(ARRAY[
+		'max_tokens', 'progressToken', 'tokenizer', 'secretary', 'secrets_of_success', 'monkey', 'key', 'keyboard', 'cookiecutter', 'password_hint',
+		'authorizationUrl', 'author', 'pwds', 'my_pwd', 'next_token', 'hub-signature', 'x-hub-signatures', 'X', 'x-', '', '_', '-256', 'public_key',
+		repeat('a', 40) || 'token']) AS name $$,
+	'names that only resemble them are left alone');
+SELECT set_eq(
+	$$ SELECT pg_temp.dropped_of(jsonb_build_array('basic arithmetic', 'Bearer of good news', 'BASIC dXNlcjpwYXNzd29yZDE=', 'bearer   abcdefgh1',
+		'sk-0123456789abcdef', 'sk-short', 'skating-0123456789abcdef', 'ghp_0123456789abcdefghij', 'AKIA0123456789ABCDEF',
+		'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0',
+		E'-----BEGIN RSA PRIVATE KEY-----\nMIIE', '-----BEGIN CERTIFICATE-----', 'a bee', '', 'B')) $$,
+	$$ SELECT '/data/' || unnest(ARRAY[2, 3, 4, 7, 8, 9, 11]) $$,
+	'texts of the form of a credential are dropped wherever they stand, and others are kept');
+
+SELECT * FROM finish();
+ROLLBACK;
