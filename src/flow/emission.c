@@ -24,13 +24,13 @@
 #include "trust/principal.h"
 #include "trust/secret.h"
 
-/* so many requests one rule adds to one event, at most */
+/* the most requests that one rule adds to one event */
 #define MOST_REQUESTS	100
 
-/* so many ancestors are looked at: a tree that is deeper gets nothing from a rule */
+/* the most tasks, from a task upwards, that are examined; rules add nothing to one that is deeper */
 #define MOST_ANCESTORS	100
 
-/* so many of them may be requested by rules: rules that feed one another come to an end */
+/* the most of them that rules may have requested, so that rules which trigger one another come to an end */
 #define MOST_RULED		8
 
 void
@@ -63,8 +63,8 @@ typedef struct Emission
 } Emission;
 
 /*
- * The rule that has requested the task, or absent.  Only of the orchestrator's requests
- * meta.rule is to be believed.
+ * The rule that has requested the task; absent: none has.  meta.rule counts only in requests
+ * of the orchestrator, because anybody can write it.
  */
 static Slice
 emission_requester(Task *task)
@@ -78,9 +78,9 @@ emission_requester(Task *task)
 }
 
 /*
- * Would the rule feed itself?  It would if it has requested the task of the event, or one
- * above it.  Where the workflow lets agents add tasks, these may propose more of them, as
- * deep as rules may go.
+ * Would the rule trigger itself?  It would if it has requested the task of the event or a
+ * task above it.  A rule with opt_in may do so, because the agents of tasks that agents
+ * have proposed may propose more; it stops only at MOST_RULED.
  */
 static bool
 emission_feeds_itself(const Emission *emission, bool opt_in)
@@ -102,7 +102,7 @@ emission_feeds_itself(const Emission *emission, bool opt_in)
 	return false;
 }
 
-/* Does the workflow of the run say that agents may add tasks? */
+/* Does the workflow of the run have next_actions, so that agents may propose tasks? */
 static bool
 emission_has_opted_in(Slice run_id)
 {
@@ -162,7 +162,7 @@ emission_put_meta(DocumentBuilder *b, const Emission *emission, JsonbContainer *
 	document_close_object(b);
 }
 
-/* The tasks below one are bound by the same policy. */
+/* An added request has the security policy of the request of the event's task. */
 static void
 emission_put_policy(DocumentBuilder *b, const Emission *emission)
 {
