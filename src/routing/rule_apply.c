@@ -61,17 +61,20 @@ static bool
 rule_apply(const Rule *rule, const Envelope *envelope, bool is_sent, Requirement *requirement)
 {
 	AppliedRule *applied = &requirement->rules[requirement->nrules];
+	/* what the agent must be capable of to which an earlier rule does not send it */
+	bool		is_other = is_sent && slice_present(rule->send_to);
+	SliceList	requires = is_other ? (SliceList) {0, NULL} : rule_copy_list(&rule->requires);
 	bool		sets_priority = rule->priority >= 0 && requirement->priority < 0;
 	bool		excludes;
 	SliceList	prefers;
 
 	memset(applied, 0, sizeof(*applied));
 	excludes = rule_exclude(rule, envelope, is_sent, applied);
-	if (!excludes && !sets_priority && rule->requires.n == 0 && rule->prefers.n == 0 &&
+	if (!excludes && !sets_priority && requires.n == 0 && rule->prefers.n == 0 &&
 		rule->emit == NULL)
 		return false;
 	applied->name = slice_copy(rule->name);
-	applied->requires = rule_copy_list(&rule->requires);
+	applied->requires = requires;
 	rule_append(&requirement->requires, &applied->requires);
 	prefers = rule_copy_list(&rule->prefers);
 	rule_append(&requirement->prefers, &prefers);

@@ -1,6 +1,6 @@
 -- What rules request beside an event, and the sets of rules that come with the extension.
 \ir ../fixtures/tap.sql
-SELECT plan(46);
+SELECT plan(61);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
@@ -57,6 +57,10 @@ SELECT is((SELECT envelope #> '{payload,rules}' FROM clutch.events WHERE type = 
 SELECT fixture.ask('task:few', skill => NULL, more => '{"payload": {"text": "Plan dinner and the shopping list."}}');
 SELECT is(pg_temp.children('task:few'), 'none', 'without the word that asks for several agents there is one');
 
+INSERT INTO clutch.routing_rule (name, words, send_to) VALUES ('cook too', '{plan}', 'agent:ann'), ('sometimes', NULL, 'agent:ben');
+SELECT fixture.ask('task:twice', skill => NULL, more => '{"payload": {"text": "Plan dinner and also make a shopping list."}}');
+SELECT is(fixture.state('task:twice') || ', ' || pg_temp.children('task:twice'), 'assigned agent:cal 1, agent:ann run:1', 'an agent that two rules have found gets one, and none that was found by no word');
+
 -- --- multiagent-1.0
 TRUNCATE clutch.routing_rule;
 INSERT INTO clutch.routing_rule (name, words, priority) VALUES ('mine', '{x}', 1);
@@ -90,6 +94,11 @@ SELECT fixture.claimed('agent:gpt5.plan');
 SELECT clutch.progress('agent:gpt5.plan', 'task:w' || n, '{"outputs": {"next_actions": [{"intent": "retrieve", "task": "Load"}, {"intent": "summarize", "task": "Sum up"}]}}') FROM generate_series(1, 2) n;
 SELECT is(pg_temp.children('task:w1'), 'agent:claude.decompose run:w1, agent:gemini.exec run:w1', 'next actions are child tasks if the workflow opts in');
 SELECT is(pg_temp.children('task:w2'), 'none', 'and only then');
+SELECT clutch.register_workflow('{"workflow": "shut", "steps": [{"id": "a"}]}') \g /dev/null
+SELECT fixture.ask('task:w4', 'agent:gpt5.plan', run => 'run:w4', orders => '{"workflow": "shut", "step_of": "a"}');
+SELECT fixture.claimed('agent:gpt5.plan');
+SELECT clutch.progress('agent:gpt5.plan', 'task:w4', '{"outputs": {"next_actions": [{"intent": "retrieve", "task": "Load"}]}}');
+SELECT is(pg_temp.children('task:w4'), 'none', 'not because there is a workflow');
 -- what an agent that does a next action proposes is done, too, down to a depth
 DO $$
 DECLARE
@@ -139,8 +148,59 @@ SELECT is(pg_temp.to_whom('Talk to Ada about the recipe'), 'agent:ada', 'a switc
 SELECT is(pg_temp.to_whom('switch to chef basil'), 'agent:basil', 'by the name or the one that is displayed');
 SELECT is(pg_temp.to_whom('Good morning'), 'agent:hal', 'anything else goes to the default agent');
 SELECT is(pg_temp.to_whom('The calendar', '{skill:suggest-meal}'), 'agent:basil', 'what a request requires itself is left to the matching');
+SELECT is(pg_temp.to_whom('What should I cook in my week?'), 'agent:basil', 'of two triggers, the longer one decides, and what the other requires is not asked for');
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', payload => '{"text": "Find a recipe and also put dinner into my calendar"}', run_id => 'run:house', thread_id => 'thread:1', task_id => 'task:house'));
 SELECT is((SELECT string_agg(agent_id || CASE WHEN parent_task_id = 'task:house' THEN ' below' ELSE '' END, ', ' ORDER BY parent_task_id NULLS FIRST) FROM clutch.tasks WHERE run_id = 'run:house'), 'agent:ada, agent:basil below', 'several agents, one task each');
+SELECT is(pg_temp.to_whom('talk to hal. What should I cook?'), 'agent:hal', 'however long the trigger is');
+SELECT clutch.install_rules('multiagent-1.0') \g /dev/null
 SELECT is(clutch.uninstall_rules('registry-3.0'), 9, 'and they can be taken back');
+SELECT is((SELECT count(*)::int FROM clutch.routing_rule WHERE ruleset = 'multiagent-1.0'), 13, 'which leaves other sets alone');
+
+-- a registry whose agents are a list, with an index that names another agent, and words that are none
+TRUNCATE clutch.routing_rule;
+TRUNCATE clutch.registry_document;
+SELECT FROM clutch.import_registry('{"version": "2.0", "orchestrator": "desk", "agents": [
+	{"name": "pia", "version": "1.0.0", "description": "Draws", "signals": ["pencil", "!!"], "skills": [{"id": "draw", "description": "Draws", "triggers": ["make a sketch"]}]},
+	{"name": "rex", "version": "1.0.0", "description": "Paints", "signals": [], "skills": [{"id": "draw", "description": "Draws", "triggers": ["make a painting"]}]}],
+	"skillIndex": {"draw": "pia"}}');
+SELECT is(clutch.install_rules('registry-3.0'), 3, 'rules of agents that have words');
+SELECT is((SELECT words::text FROM clutch.routing_rule WHERE name LIKE '%signals of pia'), '{pencil}', 'a word without a letter is left out');
+SELECT is(pg_temp.to_whom('Sharpen the pencil') || ' ' || pg_temp.to_whom('Make a sketch'), 'agent:pia agent:pia', 'agents may be a list');
+SELECT is(pg_temp.to_whom('Make a painting'), 'agent:pia', 'and a trigger leads to the agent that the index names');
+
+-- --- what counts as an event, and how many requests there may be
+TRUNCATE clutch.routing_rule;
+INSERT INTO clutch.routing_rule (name, type, path, emit) VALUES ('each', 'chat.message', '$.payload.each == true', '{"to": "agent:ben", "each": "$.payload.items[*]", "payload": {"item": "$.item"}}');
+SELECT fixture.ask('task:each', 'agent:cal', run => 'run:each');
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ann}', run_id => 'run:each', task_id => 'task:each', payload => jsonb_build_object('each', true, 'items', (SELECT jsonb_agg(n) FROM generate_series(1, 130) n)))) \g /dev/null
+SELECT is((SELECT concat_ws(' ', count(*), min((e.envelope #>> '{payload,item}')::int), max((e.envelope #>> '{payload,item}')::int)) FROM clutch.events e WHERE e.type = 'task.request' AND e.parent_task_id = 'task:each'), '100 1 100', 'a rule adds a hundred requests to an event at most');
+
+-- a message may name a task of another run, which is no parent
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ann}', run_id => 'run:other', task_id => 'task:each', payload => '{"each": true, "items": ["o"]}')) \g /dev/null
+SELECT is((SELECT concat_ws(' ', e.run_id, coalesce(e.parent_task_id, 'alone')) FROM clutch.events e WHERE e.type = 'task.request' AND e.envelope #>> '{payload,item}' = 'o'), 'run:other alone', 'a request beside a message is of the run of the message');
+
+SELECT clutch.cancel_run('run:each'), clutch.cancel_run('run:other') \g /dev/null
+
+-- late events, and those of the database itself
+TRUNCATE clutch.routing_rule;
+INSERT INTO clutch.routing_rule (name, type, emit) VALUES ('any progress', 'task.progress', '{"to": "agent:ben"}'), ('any result', 'task.result', '{"to": "agent:ben"}');
+SELECT fixture.ask('task:l', 'agent:ann', run => 'run:late', orders => '{"retry": {"max": 3}}');
+SELECT clutch.claim('agent:ann', 1) \g /dev/null
+SELECT clutch.fail('agent:ann', 'task:l', 'E', 'no', retryable => true) \g /dev/null
+SELECT is((SELECT string_agg(e.type || ' ' || (e.from_agent = 'agent:orchestrator'), ', ' ORDER BY e.seq) FROM clutch.events e WHERE e.task_id = 'task:l' AND e.type = 'task.progress') || ', ' || pg_temp.children('task:l'), 'task.progress true, none', 'what the database says itself is no event for rules');
+SELECT clutch.cancel('task:l', by_agent => 'agent:ui') \g /dev/null
+SELECT is((SELECT late FROM clutch.send(clutch.envelope('task.result', 'agent:ann', payload => '{}', run_id => 'run:late', thread_id => 'thread:1', task_id => 'task:l'))) || ' ' || pg_temp.children('task:l'), 'true none', 'and neither is what comes late');
+
+-- whoever claims that a rule has requested a task
+SELECT fixture.ask('task:forged', 'agent:ann', run => 'run:forged', more => '{"meta": {"rule": {"name": "any result", "event": "x"}}}');
+SELECT clutch.claim('agent:ann', 1), clutch.finish('agent:ann', 'task:forged', '{}') \g /dev/null
+SELECT is(pg_temp.children('task:forged'), 'agent:ben run:forged', 'has not kept the rule from it');
+
+-- how sure is sure enough
+TRUNCATE clutch.routing_rule;
+SELECT clutch.install_rules('multiagent-1.0') \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ann', run_id => 'run:sure', task_id => 'task:sure' || n, meta => jsonb_build_object('multiagent', jsonb_build_object('confidence', jsonb_build_object('score', score)))))
+FROM (VALUES (1, 0.5), (2, 0.49), (3, 1.0)) AS v(n, score) \g /dev/null
+SELECT is((SELECT string_agg(e.envelope #>> '{meta,rule,name}' || ' ' || (SELECT m.task_id FROM clutch.events m WHERE m.id = e.envelope #>> '{meta,rule,event}'), ', ') FROM clutch.events e WHERE e.run_id = 'run:sure' AND e.type = 'task.request'), 'multiagent-1.0 confidence of chat.message task:sure2', 'less than one half is low');
 
 SELECT * FROM finish();

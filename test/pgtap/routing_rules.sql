@@ -1,6 +1,6 @@
 -- Routing rules: conditions, effects, what the log says of them, and sets of rules.
 \ir ../fixtures/tap.sql
-SELECT plan(86);
+SELECT plan(89);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 SELECT fixture.agent('dora', 50, '{skill:x,skill:y}', more => '{"model": "gpt-5-mini", "groups": ["group:team"]}');
@@ -36,6 +36,11 @@ SELECT is(pg_temp.touched(repeat('x ', 5000) || 'recipe'), 'cook', 'a long text 
 SELECT is(pg_temp.selected('{"payload": {"recipe": 1, "cook dinner": ["x"]}}') , 'agent:ann', 'keys are not words');
 SELECT is(pg_temp.selected('{"payload": {"a": "what should I", "b": ["cook"]}}'), 'agent:ben ["food"]', 'no phrase reaches from one string into another');
 SELECT is(pg_temp.selected('{"payload": {"a": "the recipe"}, "to": [{"agent_id": "agent:cal"}]}'), 'agent:cal', 'a request that names one agent goes there');
+
+INSERT INTO clutch.routing_rule (name, words, send_to) VALUES ('a host', '{guests, "guests for two nights"}', 'agent:ann'), ('b pair', '{"for two"}', 'agent:ben');
+SELECT is(pg_temp.touched('guests for two nights'), 'a host', 'of the phrases of a rule, the longest that is found counts');
+SELECT is(pg_temp.touched('guests, and dinner for two'), 'b pair', 'if it is');
+DELETE FROM clutch.routing_rule WHERE name IN ('a host', 'b pair');
 
 -- --- what the log says
 SELECT fixture.ask('task:r', skill => NULL, more => pg_temp.says('recipe'));
@@ -93,6 +98,9 @@ SELECT is(pg_temp.selected('{"payload": {"t": "theta"}}') ~ 'both', false, 'all 
 SELECT is(pg_temp.selected('{"payload": {"t": "theta"}, "domain": "sales"}'), 'agent:cal ["both"]', 'and then it fits');
 SELECT fixture.agent('ben', 50, more => '{"scopes": ["group:team"]}');
 SELECT is(pg_temp.selected('{"meta": {"clutch": {"scope": "group:team"}}}'), 'agent:ben ["team"]', 'a rule of a scope concerns the runs of this scope');
+
+INSERT INTO clutch.routing_rule (name, words, send_to, requires) VALUES ('to y', '{omega}', 'agent:dora', '{skill:y}'), ('to x', '{"psi omega"}', 'agent:emil', '{skill:x}');
+SELECT is(pg_temp.selected(pg_temp.says('psi omega')), 'agent:emil ["to x"]', 'what a rule requires of the agent to which it sends is not required of another one');
 
 -- paths that compare members with texts are found by what the envelope has there
 TRUNCATE clutch.routing_rule;
