@@ -385,6 +385,7 @@ call_revive(Call *call)
 {
 	call->state = CALL_PENDING;
 	call->attempt = 0;
+	call->lease_until = 0;
 	call->due_at = clock_now();
 	call->finished_at = 0;
 	call->remove_at = 0;

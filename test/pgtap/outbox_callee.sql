@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(63);
+SELECT plan(77);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -78,6 +78,37 @@ SELECT is(fixture.hand(), 'task tools/call skill.far 1', 'is another call');
 SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "ok"}]}')), 'sent', 'which may succeed');
 SELECT is(fixture.state('task:e'), 'completed agent:far 2', 'and so does the task');
 
+-- patience would end before the next attempt
+SELECT fixture.at(300);
+SELECT fixture.ask('task:r', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT fixture.at(395);
+UPDATE clutch.outbox SET due_at = clutch.now() + interval '1 min', lease_until = clutch.now() + interval '1 min' WHERE task_id = 'task:r';
+SELECT is(fixture.answer(NULL, true, 503), 'dead', 'a call that could be tried again only after the patience is over');
+SELECT is((SELECT concat_ws(' ', status, code, detail) FROM clutch.tasks WHERE task_id = 'task:r'), 'failed UNAVAILABLE HTTP status 503', 'is given up at once');
+
+-- a gateway that has a call for longer than that
+SELECT fixture.ask('task:s', skill => 'skill:far');
+SELECT FROM clutch.outbox_claim(9, '1 h');
+SELECT clutch.outbox_done(o.id, 1, 200, response => '{"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "x", "progress": 1}}', is_last => false) FROM clutch.outbox o WHERE o.task_id = 'task:s';
+SELECT is((SELECT fixture.since_noon(lease_until) FROM clutch.outbox WHERE task_id = 'task:s'), 3995.000, 'keeps it when it reports progress');
+SELECT FROM clutch.outbox o, clutch.outbox_done(o.id, 1, 200, response => '{"jsonrpc": "2.0", "id": 1, "result": {"content": []}}') WHERE o.task_id = 'task:s';
+
+-- a call that cannot be made, and one for an attempt that is over
+SELECT fixture.ask('task:t', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
+UPDATE clutch.outbox SET seq = 999999 WHERE task_id = 'task:t';
+SELECT is(fixture.hand(), 'nothing', 'a call that cannot be made');
+SELECT is((SELECT concat_ws(' ', status, code, detail) FROM clutch.tasks WHERE task_id = 'task:t'), 'failed UNAVAILABLE event 999999 is not in the log any more', 'fails the task');
+SELECT fixture.ask('task:u', skill => 'skill:far');
+SELECT FROM clutch.outbox_claim(9, '1 h');
+SELECT fixture.at(500);
+SELECT clutch.tick();
+SELECT is(fixture.state('task:u'), 'running agent:far 2', 'a task whose patience is over is called for again');
+SELECT is((SELECT string_agg(clutch.outbox_done(o.id, o.attempt, 200, response => '{"jsonrpc": "2.0", "id": 1, "result": {"content": []}}'), ' ') FROM clutch.outbox o WHERE o.task_id = 'task:u' AND o.task_attempt = 1), 'void', 'the answer to the first call');
+SELECT is(fixture.state('task:u'), 'running agent:far 2', 'is not that to the second');
+SELECT is(fixture.hand(), 'task tools/call skill.far 1', 'which is made');
+SELECT fixture.answer(fixture.result('{"content": []}'));
+
 -- --------------------------------------------------- answers that nobody wants
 SELECT fixture.ask('task:f', skill => 'skill:far');
 SELECT fixture.hand();
@@ -140,6 +171,15 @@ SELECT fixture.hand();
 SELECT is(fixture.answer((SELECT jsonb_build_object('jsonrpc', '2.0', 'id', body -> 'id', 'error', '{"code": -32005, "message": "no such type"}'::jsonb) FROM handed)), 'sent', 'an error of A2A');
 SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'task:p'), 'failed', 'fails the task');
 
+-- ----------------------------------------------------------- other databases
+INSERT INTO clutch.endpoint (name, url, adapter, serves, patience_s) VALUES ('west', 'https://west.example', 'peer', 'agent:west', 100);
+SELECT fixture.agent('west', 4, ARRAY['skill:west']);
+SELECT fixture.ask('task:w', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT is(fixture.answer(clutch.envelope('task.result', 'agent:ann', payload => '{"done": 1}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:w',
+	meta => '{"clutch": {"usage": {"output_tokens": 7}}}')), 'sent', 'an envelope is an answer');
+SELECT is((SELECT e.envelope #> '{meta,clutch,usage}' FROM clutch.events e WHERE e.task_id = 'task:w' AND e.type = 'task.result'), '{"output_tokens": 7}', 'whose usage counts');
+
 -- -------------------------------------- tasks that were there before the endpoint
 SELECT fixture.agent('later', 4, ARRAY['skill:later']);
 SELECT fixture.ask('task:q', skill => 'skill:later');
@@ -155,7 +195,14 @@ SELECT is(fixture.hand(), 'tool tools/call read 1', 'a tool.call to a server tha
 SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "inside"}]}')), 'sent', 'its answer');
 SELECT is((SELECT concat_ws(' ', e.type, e.from_agent, e.to_agents[1], e.envelope -> 'payload', e.envelope #>> '{meta,clutch,reply_to}' = (SELECT c.id FROM clutch.events c WHERE c.seq = :call)) FROM clutch.events e ORDER BY e.seq DESC LIMIT 1),
 	'tool.result agent:mcp.files agent:ken {"text": "inside"} t', 'is the result of the tool');
-SELECT is(fixture.fault($$SELECT clutch.send(clutch.envelope('tool.call', 'agent:far', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1'))$$) LIKE '42501 %', true, 'an agent that is not allowed');
+SELECT fixture.agent('lois', 4, ARRAY['skill:lois', 'tool:files']);
+SELECT is(fixture.fault($$SELECT clutch.send(clutch.envelope('tool.call', 'agent:lois', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1'))$$), '42501 ENDPOINT_NOT_ALLOWED /payload/tool', 'an agent that is not allowed');
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1', task_id => 'task:victim'));
+SELECT fixture.hand();
+SELECT count(*) AS before FROM clutch.events \gset
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "x", "progress": 1}}', false), 'pending', 'the progress of a tool');
+SELECT is((SELECT count(*) FROM clutch.events), :before::bigint, 'is not told to its caller');
+SELECT is(clutch.outbox_done(h.id, h.attempt, 200, response => '{"jsonrpc": "2.0", "id": 1, "result": {"content": []}}'), 'sent', 'before its result') FROM handed h;
 SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1', task_id => 'task:victim'));
 SELECT fixture.hand();
 SELECT is(fixture.answer(NULL, true, 500), 'dead', 'a tool that does not answer');
