@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * blob.c
- *	  Bytes in documents of other protocols, which are artifacts instead.
+ *	  Bytes in documents of other protocols, which become artifacts.
  *
  *-------------------------------------------------------------------------
  */
@@ -63,7 +63,7 @@ has_reference(const List *references, Slice reference)
 	return false;
 }
 
-/* The bytes, palloc'd; NULL: the text would be written in another way. */
+/* the bytes, palloc'd; NULL: encoding them would not give the same text */
 static char *
 decode_exactly(Slice text, int *n)
 {
@@ -178,7 +178,7 @@ blob_mark(Json *envelope, const char *adapter, const List *references)
 		json_put(envelope, psprintf("/meta/%s/blobs", adapter), notes);
 }
 
-/* The attachments are the last ones of the envelope, unless somebody has changed them. */
+/* Removes the attachment that blob_mark has added at the end, unless it has been changed. */
 static void
 take_attachment(Json *envelope, Slice reference)
 {
@@ -214,7 +214,7 @@ blob_unmark(Json *envelope, const char *adapter)
 	if (notes == NULL)
 		return NIL;
 	notes = json_take(envelope, path);
-	/* an envelope of another database may have had no notes at all */
+	/* without other notes, the envelope had neither of these objects before blob_mark */
 	take_if_empty(envelope, psprintf("/meta/%s", adapter));
 	take_if_empty(envelope, "/meta");
 	for (int i = 0; i < notes->n && i < BLOB_MOST; i++)
@@ -276,7 +276,7 @@ blob_restore(Json *document, const List *references, int64 seq)
 	{
 		Slice		reference = *(Slice *) lfirst(lc);
 
-		/* whoever has changed the envelope may have left it out */
+		/* the reference may have been removed from the envelope */
 		if (has_text(document, reference))
 			put_text(document, reference, encoded_content(reference, seq));
 	}

@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * blob.h
- *	  Bytes in documents of other protocols, which are artifacts instead.
+ *	  Bytes in documents of other protocols, which become artifacts.
  *
- * Other protocols write images, sounds and files as base64.  Where whoever receives a
- * document wants it so (artifacts_from in the context), such a text becomes an artifact, and the document has its
- * reference in its place.  The envelope of the document attaches it, so those who see the
- * envelope may read it, and notes the references in meta.<adapter>.blobs.  When the
- * envelope becomes a document of that adapter again, the bytes are back.
+ * Other protocols write images, sounds and files as base64.  If the context of clutch.ingest
+ * has artifacts_from, such a text becomes an artifact, and is replaced by its reference.
+ * The envelope of the document attaches the artifact, so everybody who may read the
+ * envelope may read the artifact, and lists the references in meta.<adapter>.blobs.  When
+ * the envelope becomes a document of that adapter again, the bytes are put back.
  *
- * Only base64 that can be written again as it was is replaced: of the standard alphabet
- * and with its padding.  A document that contains a reference as a text keeps the bytes
- * that this reference would stand for.
+ * Base64 is replaced only if encoding its bytes gives the same text, so it must be of the
+ * standard alphabet and padded.  If a document already contains the reference of an artifact
+ * as a text, the bytes of this artifact are not replaced.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,30 +20,30 @@
 
 #include "base/json.h"
 
-/* so many of one document are replaced */
+/* the most texts of one document that are replaced */
 #define BLOB_MOST		32
 
 /* shorter texts are not replaced, because the reference would be longer */
 #define BLOB_LEAST_BYTES	256
 
-/* From how many bytes on the context wants it; 0: it does not.  Raises 22023. */
+/* The artifacts_from of the context, in bytes; 0: it has none.  Raises 22023 if it is not valid. */
 extern int64 blob_from_bytes(const Json *context);
 
 /*
- * Replaces the texts of at least so many bytes in the document, which is changed, and
- * returns the references as a List of Slice *.  Raises what clutch.put_artifact raises.
+ * Replaces the base64 texts of at least so many bytes in the document itself, and returns
+ * the references as a List of Slice *.  Raises what clutch.put_artifact raises.
  */
 extern List *blob_keep(Json *document, int64 from_bytes);
 
-/* Notes and attaches those of the references that are in the envelope, which is changed. */
+/* Lists and attaches in the envelope itself the references that it contains. */
 extern void blob_mark(Json *envelope, const char *adapter, const List *references);
 
-/* Takes out of the envelope what blob_mark has put there, and returns the references. */
+/* Removes from the envelope itself what blob_mark has added, and returns the references. */
 extern List *blob_unmark(Json *envelope, const char *adapter);
 
 /*
- * Puts the bytes back into the document, which is changed.  Raises 42704 ARTIFACT_NOT_FOUND
- * unless the role may read them, or the event of that seq attaches them (0: there is none).
+ * Puts the bytes back into the document itself.  Raises 42704 ARTIFACT_NOT_FOUND unless the
+ * role may read the artifact, or the event of that seq attaches it (0: there is no event).
  */
 extern void blob_restore(Json *document, const List *references, int64 seq);
 

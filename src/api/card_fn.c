@@ -3,7 +3,7 @@
  * card_fn.c
  *	  The SQL functions card_of, card_as, registry_cards and drop_credentials.
  *
- * What imports and exports, sql/install/card.sql, is made of them.
+ * The functions that import and export, in sql/install/card.sql, are made of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,7 +51,7 @@ card_that_handles(const Json *raw)
 	return dialect;
 }
 
-/* an argument that says who the agent is; absent: the document does */
+/* an argument with the ID of the agent; absent: the description names the agent */
 static Slice
 card_agent_argument(FunctionCallInfo fcinfo, int n)
 {

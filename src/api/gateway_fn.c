@@ -3,8 +3,8 @@
  * gateway_fn.c
  *	  What a gateway calls: clutch.outbox_claim and clutch.outbox_done.
  *
- * The adapters run with the rights of the gateway, because an adapter may be a function
- * that a user has written.
+ * Adapters may be functions that users have written, and run with the rights of the
+ * gateway.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,11 +35,11 @@ enum
 	NUM_CLAIMED_COLUMNS
 };
 
-/* What is sent for a call; filled in by render_call, which may raise errors. */
+/* what is sent for a call; render_call fills it in, and may raise errors */
 typedef struct Rendering
 {
 	const Call *call;
-	const Endpoint *endpoint;	/* NULL: it is gone */
+	const Endpoint *endpoint;	/* NULL: it has been deleted */
 	Slice		body;
 	Jsonb	   *headers;
 } Rendering;
@@ -73,7 +73,7 @@ text_of_document(Jsonb *document)
 	return slice_of_cstring(JsonbToCString(NULL, &document->root, VARSIZE(document)));
 }
 
-/* Later ones count for more than earlier ones of the same name. */
+/* The headers of a call.  Of two with the same name, the later one is sent. */
 static Jsonb *
 headers_of_call(const Rendering *rendering, Jsonb *document)
 {
@@ -132,7 +132,7 @@ put_claimed(FunctionCallInfo fcinfo, const Rendering *rendering)
 	result_put_row(fcinfo, values, nulls);
 }
 
-/* The call is a dead letter, and whoever waits for its answer is told. */
+/* Makes the call a dead letter, and reports the failure to whoever waits for its answer. */
 static void
 give_up(Call *call, const Endpoint *endpoint, int status, const char *failure)
 {
@@ -147,14 +147,17 @@ forget_unwanted(Call *call, int status)
 	call_end(call, CALL_VOID, status, "nobody waits for the answer any more");
 }
 
-/* A call whose gateways have died so often, before they could say how it ended. */
+/* Have so many gateways claimed the call without reporting an outcome that it is to be given up? */
 static bool
 was_lost_too_often(const Call *call, const Endpoint *endpoint)
 {
 	return endpoint != NULL && call->attempt > endpoint->max_attempts;
 }
 
-/* A call that cannot be sent is a dead letter, and keeps no other from being sent. */
+/*
+ * Returns the row of a call; false: it is not to be sent.  A call that cannot be sent
+ * becomes a dead letter, so it does not hold up other calls.
+ */
 static bool
 claim_one(FunctionCallInfo fcinfo, Call *call)
 {
@@ -210,12 +213,12 @@ clutch_outbox_claim(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------------ reporting */
 
-/* what a gateway says of a call */
+/* what a gateway reports of a call */
 typedef struct Report
 {
-	int			status;			/* 0: there was no answer, or it is not known */
-	const char *failure;		/* NULL: there is none */
-	Jsonb	   *response;		/* NULL: none, or it was no JSON */
+	int			status;			/* of HTTP; 0: there was no response, or it is not known */
+	const char *failure;		/* NULL: the attempt has not failed */
+	Jsonb	   *response;		/* NULL: there was none, or it was not JSON */
 	bool		is_last;
 	int64		retry_after;	/* seconds */
 } Report;
@@ -226,10 +229,10 @@ report_is_success(const Report *report)
 	return report->failure == NULL && (report->status == 0 || (report->status >= 200 && report->status < 300));
 }
 
-/* the endpoint is gone for good */
+/* the URL does not exist any more */
 #define HTTP_GONE	410
 
-/* the answer will come in another way: somebody who speaks for the agent reports it */
+/* the answer is not in the response: a role that speaks for the agent will report it */
 #define HTTP_ACCEPTED	202
 
 static void
@@ -247,17 +250,20 @@ take_failure(Call *call, const Endpoint *endpoint, const Report *report)
 	}
 }
 
-/* An answer, which is taken in a savepoint: what is wrong with it is reported, too. */
+/* an answer, which is reported in a savepoint, so that an error becomes a failure of the call */
 typedef struct Answer
 {
 	const Call *call;
 	const Endpoint *endpoint;
 	const Report *report;
-	bool		said;			/* something was reported */
-	bool		ended;			/* nothing more is to come */
+	bool		said;			/* something has been reported */
+	bool		ended;			/* the end of the answer has been reported */
 } Answer;
 
-/* The other side speaks in the name of the agent, for which the gateway does not speak. */
+/*
+ * The envelopes that a response makes.  Their sender is the agent, for which the role of the
+ * gateway does not speak, so the database acts as the owner of its tables.
+ */
 static List *
 inbound_envelopes(const Answer *answer)
 {
@@ -297,7 +303,7 @@ take_documents(void *arg)
 	}
 }
 
-/* An endpoint of http may answer with any JSON. */
+/* A response of an endpoint with the adapter http may be any JSON. */
 static void
 take_payload(void *arg)
 {
@@ -308,8 +314,8 @@ take_payload(void *arg)
 }
 
 /*
- * Reports what the answer says.  Returns NULL, or what is wrong with the answer.  An answer
- * that only tells of progress does not end the task: its end comes with a later answer.
+ * Reports an answer.  Returns NULL, or a message that says what is wrong with it.  An answer
+ * that contains only progress does not end the task; a later answer does.
  */
 static const char *
 take_answer(Answer *answer)

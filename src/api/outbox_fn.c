@@ -31,9 +31,9 @@ PG_FUNCTION_INFO_V1(clutch_webhook_signature);
 PG_FUNCTION_INFO_V1(clutch_endpoints_changed);
 
 /*
- * The envelope as if it had never been a document of the adapter.  Whoever wrote it may
- * have written these notes as well, and they decide on all of the document: on its method
- * and its sender, on the task and the tool that it names.
+ * The envelope without the notes of the adapter, meta.<adapter>.  Its author may have
+ * written them, and could decide by them which method, sender, task and tool the document
+ * has.
  */
 static Jsonb *
 envelope_without_notes(Jsonb *envelope, const char *adapter)
@@ -161,7 +161,7 @@ clutch_webhook_signature(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(signing_webhook(secret, id, timestamptz_to_time_t(PG_GETARG_TIMESTAMPTZ(2)), body)));
 }
 
-/* Backends remember endpoints. */
+/* Makes the backends, which remember the endpoints, read them again. */
 Datum
 clutch_endpoints_changed(PG_FUNCTION_ARGS)
 {
@@ -171,7 +171,7 @@ clutch_endpoints_changed(PG_FUNCTION_ARGS)
 				 errmsg("function \"%s\" was not called by trigger manager", "endpoints_changed")));
 	endpoint_announce();
 	callee_call_ready();
-	/* one that was paused may go on */
+	/* the calls of an endpoint that is no longer paused can be sent */
 	notify_outbox();
 	PG_RETURN_POINTER(NULL);
 }

@@ -12,11 +12,11 @@
 #include "utils/jsonb.h"
 
 /*
- * The document of the adapter that an envelope becomes, palloc'd, as if it had never been
- * one: it says what the envelope says, whatever its author has noted about another
- * document.  The adapter runs with the rights of the caller, because it may be a function
- * that a user has written.  The bytes of artifacts that the event of that seq attaches are
- * put back into it (api/blob.h); seq is 0 if there is no event.
+ * The document that the adapter makes of an envelope, palloc'd.  The notes of the adapter
+ * in the envelope are ignored, so the document says nothing but what the envelope says.
+ * The adapter may be a function that a user has written, and runs with the rights of the
+ * caller.  The bytes of artifacts that the event of that seq attaches are put back into the
+ * document (api/blob.h); seq is 0 if there is no event.
  */
 extern Jsonb *outbox_document(Jsonb *envelope, Slice adapter, int64 seq);
 

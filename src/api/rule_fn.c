@@ -40,7 +40,7 @@ clutch_check_rule(PG_FUNCTION_ARGS)
 	return PointerGetDatum(row);
 }
 
-/* Backends remember rules. */
+/* Makes the backends, which remember the rules, read them again. */
 Datum
 clutch_rules_changed(PG_FUNCTION_ARGS)
 {

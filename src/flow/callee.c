@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * callee.c
- *	  Agents, and servers of tools, that are behind an endpoint.
+ *	  Agents and servers of tools that are reached through an endpoint.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,14 +24,14 @@
 
 /* ------------------------------------------------------------------ calling */
 
-/* An answer to a question of the agent is sent in place of the request. */
+/* the seq of the event to send: the answer to a question of the agent, or else the request */
 static int64
 callee_seq_of(const Task *task)
 {
 	return task->reason == CLAIM_RESUMED && task->answer_seq != 0 ? task->answer_seq : task->request_seq;
 }
 
-/* the most tasks of an agent, given to it before it had an endpoint, for which calls are written at once */
+/* when an agent gets an endpoint, the most ready tasks of the agent for which calls are written at once */
 #define MOST_READY		1000
 
 void
@@ -110,7 +110,7 @@ callee_note_tool_call(const Event *event)
 
 /* ------------------------------------------------------- whether it is wanted */
 
-/* the task of a CALL_TASK, while the attempt that was called for is running; NULL: it is not */
+/* the task of a CALL_TASK; NULL: the attempt that the call was made for is not running any more */
 static Task *
 callee_task(const Call *call)
 {
@@ -155,7 +155,7 @@ callee_context(const Call *call, const Endpoint *endpoint)
 
 /* ---------------------------------------------------------------- reporting */
 
-/* what is taken of an answer */
+/* the parts of an answer that are reported */
 typedef struct CalleeAnswer
 {
 	MessageType type;			/* of a task: task.progress, task.result, task.error */
@@ -165,7 +165,7 @@ typedef struct CalleeAnswer
 	Jsonb	   *meta;
 } CalleeAnswer;
 
-/* MSG_UNKNOWN: such an envelope cannot be an answer */
+/* the type of the report; MSG_UNKNOWN: an envelope of this type cannot be an answer */
 static MessageType
 callee_type_of(MessageType type, bool is_last)
 {
@@ -201,7 +201,7 @@ callee_error_payload(const char *code, const char *message, bool retryable)
 	return document_end(&b);
 }
 
-/* Keeps the notes of the adapter and the usage.  The other side may give no other orders to the database. */
+/* The meta of a report: without orders to the database, except for the usage. */
 static Jsonb *
 callee_meta(JsonbContainer *meta, Slice reply_to)
 {
@@ -237,7 +237,7 @@ callee_report_task(const Call *call, const CalleeAnswer *answer)
 	(void) event_send_as_owner(report_build(task, &report));
 }
 
-/* The result or error of a tool; progress is not reported to whoever called it. */
+/* Reports the result or the error of a tool; progress is not reported. */
 static void
 callee_report_tool(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
 {
@@ -260,7 +260,7 @@ callee_report_tool(const Call *call, const Endpoint *endpoint, const CalleeAnswe
 	(void) event_send_as_owner(draft_document(&draft));
 }
 
-/* Returns whether this was the end of the answer. */
+/* Reports an answer, and returns whether it was the end. */
 static bool
 callee_send(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
 {
@@ -286,7 +286,7 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, bool 
 	MessageType given = message_type_parse(document_get_text(envelope, "type"));
 	CalleeAnswer answer = {callee_type_of(given, is_last)};
 
-	/* a stub of the call itself, which was sent from here */
+	/* the stub of the call that was sent */
 	if (given == MSG_TOOL_CALL)
 		return false;
 	if (answer.type == MSG_UNKNOWN)

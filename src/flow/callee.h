@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * callee.h
- *	  Agents, and servers of tools, that are behind an endpoint and need no process.
+ *	  Agents and servers of tools that are reached through an endpoint, and need no
+ *	  process of their own here.
  *
- * A task that is given to an agent which an endpoint serves is accepted in the agent's name, for
- * as long as the endpoint has patience, and becomes a call of the outbox.  What the other
- * side answers is reported in the agent's name.  Of an answer, only what a report consists
- * of is taken: its kind, payload, attachments and notes.  Whatever it says of runs, tasks
- * and senders does not count, so the other side can end its own task and touch no other.
+ * If an endpoint serves an agent, a task that the agent gets is accepted in its name, with
+ * the patience of the endpoint as the lease, and becomes a call of the outbox.  The answer
+ * is reported in the name of the agent.  Only its type, payload, attachments and notes are
+ * used.  What it says about runs, tasks and senders is ignored, so the other side can
+ * report on this task and on no other.
  *
- * A tool.call to a tool of a server that an endpoint serves, as agent:mcp.<server>, becomes a
- * call in the same way, and its answer a tool.result or tool.error.
+ * If an endpoint serves agent:mcp.<server>, a tool.call to a tool of that server becomes a
+ * call in the same way, and its answer becomes a tool.result or tool.error.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,40 +22,41 @@
 #include "outbox/call.h"
 #include "store/event.h"
 
-/* The endpoints have changed: tasks that are ready for agents which they serve are called for. */
+/* Writes the calls for tasks that are ready for agents with endpoints, after the endpoints have changed. */
 extern void callee_call_ready(void);
 
-/* CONSEQUENCE_CALL: the task has been given to such an agent; false: to be tried later */
+/* Handles CONSEQUENCE_CALL: such an agent has got a task.  Returns false if it must be tried again later. */
 extern bool callee_settle(const Consequence *consequence);
 
 /*
- * A tool.call that is at the door, and has its seq.  Raises 42501 ENDPOINT_NOT_ALLOWED if an
- * endpoint serves the tool, and its sender may not use it.
+ * Writes the call for a tool.call that is being admitted and has its seq, if an endpoint
+ * serves the tool.  Raises 42501 ENDPOINT_NOT_ALLOWED if the sender may not use it.
  */
 extern void callee_note_tool_call(const Event *event);
 
-/* Does anybody still want the answer?  Always true for calls that have none. */
+/* Does anybody still wait for the answer?  True for calls without an answer. */
 extern bool callee_is_awaited(const Call *call);
 
-/* What the documents of an answer are translated with: the ID of the agent or server, its run and task. */
+/* The context in which the documents of an answer are translated: the agent or server, the run and the task. */
 extern Jsonb *callee_context(const Call *call, const Endpoint *endpoint);
 
-/* The time until which an answer is awaited; 0: there is no such time. */
+/* The time until which the answer is awaited; 0: there is no limit. */
 extern TimestampTz callee_awaited_until(const Call *call);
 
-/* Is it a call to an agent or a tool, whose answer is reported? */
+/* Is it a call to an agent or a tool, so that its answer is reported? */
 extern bool callee_answers(const Call *call);
 
 /*
- * Reports what an envelope says that was made of an answer.  is_last: nothing follows.
- * Returns whether this ended the answer.  Raises 22023 if it cannot be an answer.
+ * Reports an envelope that was made of an answer.  is_last: it is the last one.  Returns
+ * whether it was the end of the answer.  Raises 22023 if such an envelope cannot be an
+ * answer.
  */
 extern bool callee_report(const Call *call, const Endpoint *endpoint, Jsonb *envelope, bool is_last);
 
-/* The same for a document of no dialect: it is the payload of a result or of a progress. */
+/* The same for a document of no dialect, which becomes the payload of a result or of progress. */
 extern bool callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, bool is_last);
 
-/* Reports a failure, which is worth trying again.  The endpoint may be gone (NULL). */
+/* Reports a failure that may be retried.  The endpoint is NULL if it has been deleted. */
 extern void callee_report_failure(const Call *call, const Endpoint *endpoint, const char *code, const char *message);
 
 #endif							/* CLUTCH_CALLEE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * call.c
- *	  What the database has to say to others.
+ *	  Calls to other systems.
  *
  *-------------------------------------------------------------------------
  */
@@ -176,7 +176,7 @@ call_save(Call *call)
 
 /* ----------------------------------------------------------------- claiming */
 
-/* The call at the current row of a scan, locked; NULL if it is not due any more, or locked by somebody else. */
+/* Locks the call at the current row of a scan; NULL: it is no longer due, or another session has locked it. */
 static Call *
 call_take_row(RowScan *scan, TimestampTz now)
 {
@@ -185,7 +185,7 @@ call_take_row(RowScan *scan, TimestampTz now)
 	if (rows_lock(scan, ROW_LOCK_CHANGE, false) != ROW_LOCKED)
 		return NULL;
 	call = call_row_read(scan);
-	/* meanwhile another gateway may have had it */
+	/* another gateway may have claimed it since the scan has read the row */
 	return call->state == CALL_PENDING && call->due_at <= now ? call : NULL;
 }
 
@@ -197,11 +197,11 @@ call_is_held_back(Slice name)
 	return endpoint != NULL && endpoint->paused;
 }
 
-/* calls that are to be sent to one endpoint, which may be gone */
+/* the calls that are due for one endpoint, which may have been deleted */
 typedef struct CallQueue
 {
 	Slice		endpoint;
-	TimestampTz due_at;			/* of the first one */
+	TimestampTz due_at;			/* of the first call */
 	int64		no;
 } CallQueue;
 
@@ -217,8 +217,9 @@ call_queue_compare(const ListCell *a, const ListCell *b)
 }
 
 /*
- * Those that have a call which is due, the longest due first.  Each endpoint costs one
- * descent into the index, however many calls wait for it.
+ * The queues of the endpoints that are not paused, as a List of CallQueue *; the one whose
+ * first call has been due for the longest time comes first.  Each endpoint costs one descent
+ * into the index, however many calls wait for it.
  */
 static List *
 call_list_queues(TimestampTz now)
@@ -250,7 +251,7 @@ call_list_queues(TimestampTz now)
 	return queues;
 }
 
-/* Adds at most n calls that are due, of one endpoint or (absent) of all, which are locked then. */
+/* Locks at most n calls that are due, of one endpoint or (absent) of all, and appends them to "taken". */
 static List *
 call_take(Slice endpoint, int n, TimestampTz now, List *taken)
 {
@@ -277,7 +278,7 @@ call_take(Slice endpoint, int n, TimestampTz now, List *taken)
 	return taken;
 }
 
-/* A walk through all that is due would pass each call that waits for a paused endpoint. */
+/* The same for all endpoints that are not paused, without reading the calls of those that are. */
 static List *
 call_take_past_paused(int n, TimestampTz now)
 {
@@ -330,7 +331,7 @@ call_lock(Slice id)
 
 /* ------------------------------------------------------------------- ending */
 
-/* the most bytes that are kept of what the other side said */
+/* the most bytes of a failure that are stored */
 #define MOST_FAILURE_BYTES	1000
 
 static void
@@ -355,7 +356,7 @@ call_end(Call *call, CallState state, int status, const char *failure)
 	call_save(call);
 }
 
-/* in seconds */
+/* the pause before the next attempt, in seconds */
 static int64
 call_pause(const Call *call, const Endpoint *endpoint)
 {

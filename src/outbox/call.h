@@ -1,23 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * call.h
- *	  What the database has to say to others: rows of clutch.outbox.
+ *	  Calls to other systems: rows of clutch.outbox.
  *
- * A call is written in the transaction that causes it, so it is made if and only if
- * that commits, at least once.  No backend opens a socket: a gateway claims calls
- * (call_claim), sends them, and says how that ended (api/outbox_fn).
+ * A call is written in the transaction that causes it.  If that commits, the call is sent
+ * at least once; if not, it is never sent.  No backend opens a socket: a gateway claims
+ * calls (call_claim), sends them, and reports the outcome (api/gateway_fn).
  *
- *		pending		to be sent at due_at; while a gateway has it, due_at is the end of
- *					its lease, so a call whose gateway has died comes back by itself
- *		sent		it was answered with success; removed after clutch.outbox_keep
- *		dead		it was given up, and stays until an operator removes it or tries
- *					it again
- *		void		nobody wants the answer any more; removed as if it were sent
+ *		pending		to be sent at due_at; while a gateway has leased the call, due_at is
+ *					the end of the lease, so the call of a gateway that has died becomes
+ *					due again by itself
+ *		sent		sent successfully; removed after clutch.outbox_keep
+ *		dead		given up; stays until an operator removes it or has it sent again
+ *		void		no longer needed, because nobody waits for the answer; removed after
+ *					clutch.outbox_keep
  *
- * Gateways that listen are woken when a call is due that was not (wake/notify.h), but not
- * when the pause after a failure is over: they look by themselves from time to time.
+ * Gateways that listen are notified of new calls (wake/notify.h), but not when the pause
+ * after a failure has ended, so they must also look from time to time.
  *
- * attempt counts how often it was claimed, and is the fencing token of a gateway.
+ * "attempt" counts how often a call was claimed, and is the fencing token of a gateway.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,9 +31,9 @@
 typedef enum CallKind
 {
 	CALL_POST,					/* "post": an agent has sent it by clutch.post */
-	CALL_EVENT,					/* "event": of a webhook */
-	CALL_TASK,					/* "task": to the agent that has the task, which answers */
-	CALL_TOOL					/* "tool": a tool.call to the server of the tool, which answers */
+	CALL_EVENT,					/* "event": an event for a webhook */
+	CALL_TASK,					/* "task": a task for its agent, which answers */
+	CALL_TOOL					/* "tool": a tool.call for the server of the tool, which answers */
 } CallKind;
 #define NUM_CALL_KINDS	(CALL_TOOL + 1)
 
@@ -49,14 +50,14 @@ typedef enum CallState
 typedef struct Call
 {
 	ItemPointerData tid;
-	int64		no;				/* in this order calls that are due at once are claimed */
-	Slice		id;				/* what the other side knows it by: webhook-id */
+	int64		no;				/* calls with the same due_at are claimed in this order */
+	Slice		id;				/* sent to the other side as webhook-id */
 	Slice		endpoint;
 	CallState	state;
 	CallKind	kind;
-	int64		seq;			/* of the event that is sent; 0: */
-	Jsonb	   *body;			/* the document that is sent */
-	Slice		agent_id;		/* who sends it, or, of CALL_TASK, to whom it is sent */
+	int64		seq;			/* of the event that is sent, or 0 if "body" is sent */
+	Jsonb	   *body;
+	Slice		agent_id;		/* the sender; of a CALL_TASK, the recipient */
 	Slice		run_id;
 	Slice		task_id;
 	int			task_attempt;
@@ -66,48 +67,48 @@ typedef struct Call
 	TimestampTz created_at;
 	TimestampTz finished_at;
 	TimestampTz remove_at;
-	int			status;			/* of HTTP, the last one */
+	int			status;			/* the status of HTTP of the last attempt */
 	Slice		failure;			/* why the last attempt failed */
 } Call;
 
 extern const char *call_kind_name(CallKind kind);
 extern const char *call_state_name(CallState state);
 
-/* Writes a new one; sets no, id and the times, which are 0 so far. */
+/* Writes a new call, and sets its no, its id if it is absent, its state and its times. */
 extern void call_put(Call *call);
 
 /*
- * Claims at most n calls that are due, and leases them for so many microseconds.  Returns
- * them as a List of Call *, whose attempts have been counted, the longest due first; while
- * an endpoint is paused, those of one endpoint together.  Calls that another session
- * is claiming are passed over: this never waits.
+ * Claims at most n calls that are due, leases them for so many microseconds, and counts the
+ * attempts.  Returns them as a List of Call *, in the order in which they became due; while
+ * any endpoint is paused, the calls of each endpoint are together.  Never waits: calls
+ * that another session has locked are skipped.
  */
 extern List *call_claim(int n, int64 lease);
 
-/* Locks the call; waits for a transaction that has it.  NULL: there is none. */
+/* Locks the call, and waits for another transaction that has locked it.  NULL: there is no such call. */
 extern Call *call_lock(Slice id);
 
-/* How a call that is locked ends, and is saved. */
+/* Ends a call that is locked, in this state, and saves it. */
 extern void call_end(Call *call, CallState state, int status, const char *failure);
 
 /*
- * An attempt has failed.  The call is dead if it was the last one, or if the next one
- * would come after until (0: never too late); otherwise it is due after the pause of
- * its endpoint, or retry_after seconds if that is longer.
+ * Saves that an attempt has failed.  The call becomes dead if this was the last attempt, or
+ * if the next one would come after "until" (0: no limit).  Otherwise it is due again after
+ * the pause of its endpoint, or after retry_after seconds if that is longer.
  */
 extern void call_fail(Call *call, const Endpoint *endpoint, int status, const char *failure,
 					  int64 retry_after, TimestampTz until);
 
-/* It is to be sent once more, from now on: its attempts begin anew. */
+/* Makes a call that is locked due at once, in any state, and counts its attempts from zero. */
 extern void call_revive(Call *call);
 
-/* The gateway goes on with the call, of which a part of the answer has come. */
+/* Extends the lease of a call of which a part of the answer has arrived. */
 extern void call_extend(Call *call, int64 lease);
 
 /* Removes a call that is locked. */
 extern void call_remove(Call *call);
 
-/* Removes at most n calls that have been over for long enough, and returns how many it removed. */
+/* Removes at most n calls whose remove_at has passed, and returns the number of them. */
 extern int	call_sweep(int n);
 
 #endif							/* CLUTCH_CALL_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * endpoint.c
- *	  Where the database may call out to.
+ *	  The endpoints that calls are sent to.
  *
  *-------------------------------------------------------------------------
  */
@@ -82,7 +82,7 @@ endpoint_row_read(const RowScan *scan)
 	return endpoint;
 }
 
-/* all of them, by name, palloc'd */
+/* all endpoints in the order of their names, palloc'd */
 static List *
 endpoint_rows_read(void)
 {
@@ -101,16 +101,16 @@ endpoint_rows_read(void)
 
 typedef struct EndpointMemory
 {
-	MemoryContext context;		/* NULL: there was no endpoint */
+	MemoryContext context;		/* NULL: nothing has been read */
 	List	   *all;			/* Endpoint *, by name */
 	List	   *webhooks;		/* those with a filter */
 	bool		has_paused;
-	bool		names_agents;	/* some filter names the inbox of an agent, and so depends on its groups */
+	bool		names_agents;	/* a filter names an agent, so it depends on the groups of the agent */
 } EndpointMemory;
 
 static EndpointMemory memory;
 static EndpointMemory memory_before;
-static uint64 read_at = 0;		/* of the table; 0: not read */
+static uint64 read_at = 0;		/* the count of changes when the table was read; 0: never */
 static uint64 read_roster_at = 0;
 
 static EndpointMemory
@@ -136,7 +136,7 @@ endpoint_memory_make(void)
 	return made;
 }
 
-/* The one from before is kept, since somebody may be working with it. */
+/* What was read before stays in memory until the next time, because a caller may still be using it. */
 static void
 endpoint_read_again(uint64 changes)
 {
@@ -165,7 +165,7 @@ void
 endpoint_announce(void)
 {
 	stale_announce(STALE_ENDPOINTS);
-	/* the rows that the statement has written must be visible */
+	/* make the rows that this statement has written visible */
 	CommandCounterIncrement();
 	(void) endpoint_rows_read();
 }

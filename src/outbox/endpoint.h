@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * endpoint.h
- *	  Where the database may call out to: rows of clutch.endpoint.
+ *	  The endpoints that calls are sent to: rows of clutch.endpoint.
  *
- * Only operators write them, so whatever an agent says, a call goes to a URL that
- * an operator has chosen.  A backend remembers the endpoints until the table changes
- * (base/stale), and the filters of webhooks also until the registry changes.  Where
- * there is no endpoint, each of these functions costs a comparison.
+ * Only operators write endpoints, so no agent can choose the URL of a call.  A backend
+ * remembers the endpoints until the table changes (base/stale), and if a filter names an
+ * agent, until the registry changes.  If there is no endpoint, each of these functions
+ * costs a comparison.
  *
- * What is returned stays in memory until this backend has read the endpoints twice
- * more.  Times are in seconds.
+ * Endpoints that are returned without being palloc'd stay in memory until this backend has
+ * read the table twice more.  Times are in seconds.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,17 +23,17 @@ typedef struct Endpoint
 	Slice		name;
 	Slice		url;
 	Slice		adapter;		/* the dialect of the bodies */
-	SliceList	agents;			/* which agents may use it; "*" is every agent */
-	Slice		serves;			/* the agent that is at the other end, or absent */
-	bool		has_filter;		/* it is a webhook for the events that fit: */
+	SliceList	agents;			/* the agents that may use it; "*" stands for all agents */
+	Slice		serves;			/* the agent at the other end, or absent */
+	bool		has_filter;		/* it is a webhook for the events that fit "filter" */
 	Filter		filter;
-	Slice		signing;		/* names of secrets, or absent: see endpoint_secret */
+	Slice		signing;		/* this and the next: the name of a secret (endpoint_secret), or absent */
 	Slice		authorization;
 	Jsonb	   *headers;		/* NULL: none */
 	int			max_attempts;
-	int			first_pause;	/* before the second attempt; it doubles with each further one, */
-	int			longest_pause;	/* up to this */
-	int			patience;		/* how long an answer may take */
+	int			first_pause;	/* before the second attempt; doubled before each further one, ... */
+	int			longest_pause;	/* ... up to this */
+	int			patience;		/* the longest time until the answer */
 	bool		paused;
 } Endpoint;
 
@@ -45,8 +45,8 @@ extern bool endpoint_is_any_paused(void);
 extern const Endpoint *endpoint_find(Slice name);
 
 /*
- * The same, read from the table and palloc'd: for those who run functions of users, or
- * send events, while they have it.
+ * The same, but read from the table and palloc'd, for callers that run functions of users
+ * or send events while they use it.
  */
 extern const Endpoint *endpoint_read(Slice name);
 
@@ -56,19 +56,19 @@ extern const Endpoint *endpoint_serving(Slice agent_id);
 /* the agents that are served, as a List of Slice *, palloc'd */
 extern List *endpoint_list_served(void);
 
-/* those that have a filter, as a List of const Endpoint * */
+/* the endpoints that have a filter, as a List of const Endpoint * */
 extern List *endpoint_webhooks(void);
 
-/* May the agent use it? */
+/* Is the agent, or "*", in the column agents? */
 extern bool endpoint_allows(const Endpoint *endpoint, Slice agent_id);
 
 /*
- * A secret, palloc'd.  Raises 42704 if there is none of this name.  Only what is
- * handed to a gateway may depend on it.
+ * The value of a secret, palloc'd.  Raises 42704 if there is none of this name.  The value
+ * must get into nothing but what is handed to a gateway.
  */
 extern Slice endpoint_secret(Slice name);
 
-/* The table has been changed by SQL: raises 22023 for an invalid filter. */
+/* Makes all backends read the table again, which SQL has changed.  Raises 22023 for an invalid filter. */
 extern void endpoint_announce(void);
 
 #endif							/* CLUTCH_ENDPOINT_H */

@@ -16,7 +16,7 @@
 #define LEAST_KEY_BYTES	24
 #define MOST_KEY_BYTES	64
 
-/* The number of bytes of the key. */
+/* Decodes a secret, and returns the number of bytes of the key. */
 static int
 signing_read_key(Slice secret, uint8 key[MOST_KEY_BYTES])
 {

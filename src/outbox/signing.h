@@ -12,10 +12,10 @@
 #include "base/text.h"
 
 /*
- * The header webhook-signature, palloc'd: "v1,<base64>" for each of the secrets, which are
- * separated by spaces, so that one can be replaced while receivers still know the other.
- * A secret is "whsec_" and the base64 of 24 to 64 bytes; raises 22023, for the argument
- * "secret", if one is not.
+ * The value of the header webhook-signature, palloc'd: "v1,<base64>" for each of the
+ * secrets.  Several secrets are separated by spaces; they allow a secret to be replaced
+ * while receivers still use the old one.  A secret is "whsec_" and the base64 of 24 to 64
+ * bytes; otherwise raises 22023 for the argument "secret".
  */
 extern char *signing_webhook(Slice secrets, Slice id, int64 seconds, Slice body);
 

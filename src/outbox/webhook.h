@@ -4,9 +4,9 @@
  *	  Events that are sent to endpoints with a filter.
  *
  * For each endpoint whose filter an event fits, a call is written in the transaction
- * of the event.  Its body is made when a gateway claims it, so a sender pays for no
- * translation, and what has been redacted meanwhile is not sent.  Where no endpoint
- * has a filter, an event costs a comparison.
+ * of the event.  The body is made only when a gateway claims the call.  So the sender does
+ * not wait for the translation, and content that has been redacted in the meantime is not
+ * sent.  If no endpoint has a filter, an event costs a comparison.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 
 #include "store/event.h"
 
-/* The event has been admitted, or appended by the database; it has its seq. */
+/* Writes the calls for an event that has been admitted or appended, and has its seq. */
 extern void webhook_note(const Event *event);
 
 #endif							/* CLUTCH_WEBHOOK_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * phrase.c
- *	  Phrases, and which of them occur in a document.
+ *	  Finding phrases in a document.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 
 /* ------------------------------------------------------------------- words */
 
-/* a word where it stands; the hash is that of its bytes in lower case (FNV-1a) */
+/* a word in a text; the hash (FNV-1a) is that of its bytes in lower case */
 typedef struct PhraseWord
 {
 	uint64		hash;
@@ -27,7 +27,7 @@ typedef struct PhraseWord
 #define HASH_BASIS	UINT64CONST(14695981039346656037)
 #define HASH_PRIME	UINT64CONST(1099511628211)
 
-/* the words of one string; the array is used again for the next one */
+/* the words of one string; the array is reused for the next string */
 typedef struct PhraseWords
 {
 	int			n;
@@ -35,7 +35,7 @@ typedef struct PhraseWords
 	PhraseWord *items;
 } PhraseWords;
 
-/* a byte in lower case; 0: it stands between words */
+/* by byte: the byte in lower case; 0: it is not a part of a word */
 static unsigned char folded[256];
 
 static void
@@ -60,7 +60,7 @@ phrase_words_add(PhraseWords *words, uint64 hash, Slice text)
 	words->items[words->n++] = (PhraseWord) {hash, text};
 }
 
-/* Returns whether there was any byte that is not ASCII. */
+/* Splits a text; returns whether it has a byte that is not ASCII. */
 static bool
 phrase_words_split(PhraseWords *words, Slice text)
 {
@@ -90,7 +90,7 @@ phrase_words_split(PhraseWords *words, Slice text)
 	return IS_HIGHBIT_SET(seen);
 }
 
-/* Does a character of UTF-8 stand between words?  Punctuation and blanks of most scripts do. */
+/* Does the character separate words, as punctuation and blanks of most scripts do? */
 static bool
 phrase_separates(pg_wchar c)
 {
@@ -99,7 +99,7 @@ phrase_separates(pg_wchar c)
 		(c >= 0xFF00 && c <= 0xFF0F) || (c >= 0xFF1A && c <= 0xFF20);
 }
 
-/* a copy in lower case, as the database understands it, with blanks between words */
+/* a copy in lower case, by the rules of the database, with blanks in place of characters that separate words */
 static Slice
 phrase_fold(Slice text)
 {
@@ -127,7 +127,7 @@ phrase_words_of(PhraseWords *words, Slice text)
 		(void) phrase_words_split(words, phrase_fold(text));
 }
 
-/* The one in an index is in lower case. */
+/* Compares a word with one in an index, which is in lower case. */
 static bool
 phrase_word_equal(const PhraseWord *indexed, const PhraseWord *word)
 {
@@ -157,30 +157,30 @@ typedef struct IndexedPhrase
 	int			nwords;
 	int			anchor;			/* the word by which it is found */
 	PhraseWord *words;
-	int			next;			/* with the same anchor; -1: none */
+	int			next;			/* the next phrase with the same anchor; -1: none */
 } IndexedPhrase;
 
 typedef struct PhraseSlot
 {
 	uint64		hash;
-	int			nphrases;		/* that have the word; 0: the slot is free */
-	int			first;			/* whose anchor it is; -1: none */
+	int			nphrases;		/* that contain the word; 0: the slot is free */
+	int			first;			/* the first phrase whose anchor the word is; -1: none */
 } PhraseSlot;
 
 struct PhraseIndex
 {
 	int			n;
 	IndexedPhrase *phrases;
-	uint64		mask;			/* slots are a power of two */
+	uint64		mask;			/* number of slots, a power of two, minus 1 */
 	PhraseSlot *slots;
 
-	/* by owner: in which look it was found last, and where in "found" */
+	/* by owner: the number of the search that found it last, and its place in "found" */
 	uint64		looks;
 	uint64	   *found_in;
 	int		   *places;
 };
 
-/* the slot of the word, or the free one in which it would be */
+/* the slot of the word, or the free slot in which it belongs */
 static inline PhraseSlot *
 phrase_slot(const PhraseIndex *index, uint64 hash)
 {
@@ -207,7 +207,7 @@ phrase_keep_words(const PhraseWords *words)
 	return kept;
 }
 
-/* Returns how many words all of them have. */
+/* Adds the phrases, and returns the number of words in all of them. */
 static int
 phrase_index_fill(PhraseIndex *index, const Phrase *phrases, int n)
 {
@@ -259,7 +259,7 @@ phrase_index_make(const Phrase *phrases, int n, int nowners)
 	index->found_in = palloc0(sizeof(uint64) * Max(nowners, 1));
 	index->places = palloc(sizeof(int) * Max(nowners, 1));
 	total = phrase_index_fill(index, phrases, n);
-	/* mostly free, so that a word which no phrase has is told by one look */
+	/* most slots are free, so one comparison is enough for most words that are in no phrase */
 	slots = pg_nextpower2_64((uint64) Max(total, 1) * 8);
 	index->mask = slots - 1;
 	index->slots = palloc0(sizeof(PhraseSlot) * slots);

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * phrase.h
- *	  Phrases, and which of them occur in a document.
+ *	  Finding phrases in a document.
  *
- * A phrase is one word or several that follow one another.  A word is a run of
- * letters and digits; what stands between words does not count, and neither does
- * case: "pinterest.com" is a phrase of two words, which is found in "on
- * Pinterest.com?".  Only whole words count, and no phrase reaches from one string
- * of the document into another.
+ * A phrase is a word or a sequence of words.  A word is a sequence of letters and digits.
+ * Neither case nor the characters between words matter: "pinterest.com" is a phrase of
+ * two words, which is found in "on Pinterest.com?".  Only whole words are found, and all
+ * words of a phrase must be in the same string of the document.
  *
- * A document costs as much as it has text, however many phrases there are: each
- * phrase is found by that of its words which the fewest phrases have.
+ * The cost of a search depends on the length of the document's text and not on the number
+ * of phrases, because each phrase is looked up by the one of its words that occurs in the
+ * fewest phrases.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,30 +22,30 @@
 
 typedef struct PhraseIndex PhraseIndex;
 
-/* a phrase that somebody is looking for */
+/* a phrase that is to be found */
 typedef struct Phrase
 {
-	int			owner;			/* a number, 0.. */
+	int			owner;			/* a number from 0; several phrases may have the same owner */
 	Slice		text;
 } Phrase;
 
-/* an owner, one of whose phrases occurs */
+/* an owner with a phrase that occurs in the document */
 typedef struct PhraseFound
 {
 	int			owner;
-	int			nwords;			/* of the longest of them */
+	int			nwords;			/* of the longest phrase of the owner that occurs */
 } PhraseFound;
 
-/* How many words the text has. */
+/* the number of words in a text */
 extern int	phrase_count_words(Slice text);
 
-/* palloc'd; phrases without words are left out */
+/* An index of n phrases, whose owners are less than nowners, palloc'd.  Phrases without words are ignored. */
 extern PhraseIndex *phrase_index_make(const Phrase *phrases, int n, int nowners);
 
 /*
- * Looks through all strings of a document, but not through its keys.  Returns how
- * many owners were found, each once; *found is palloc'd, or NULL.  The index remembers
- * which look it was.
+ * Searches all strings of a document, but not its keys.  Returns the number of owners that
+ * were found, each of which is once in *found, a palloc'd array or NULL.  The index counts
+ * the searches, so it is changed.
  */
 extern int	phrase_find(PhraseIndex *index, const JsonbContainer *document,
 						PhraseFound **found);

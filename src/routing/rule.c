@@ -17,8 +17,8 @@
 
 /* ------------------------------------------------------------------ memory */
 
-static RuleSet *current = NULL; /* NULL if there are no rules, or they have not been read yet */
-static uint64 read_at = 0;		/* count of changes before they were read; 0: never */
+static RuleSet *current = NULL; /* NULL: there are no rules, or they have not been read yet */
+static uint64 read_at = 0;		/* the count of changes when they were read; 0: never */
 
 static int
 rule_compare(const void *a, const void *b)
@@ -40,7 +40,7 @@ rule_error_callback(void *arg)
 		errcontext("routing rule \"%.*s\"", name->len, name->s);
 }
 
-/* A row that only a superuser can have written, and wrongly, is passed over. */
+/* Skips a row that is not valid; only a superuser can have written one. */
 static void
 rule_set_read_row(RuleSet *set, const RowScan *scan, Slice *name)
 {
@@ -160,7 +160,7 @@ rule_announce(void)
 
 /* ---------------------------------------------------------------- matching */
 
-/* Rules of one place lie in the order of their names, so their addresses decide. */
+/* Rules with the same place are sorted by name in the set, so their addresses can be compared. */
 static int
 rule_match_compare(const void *a, const void *b)
 {

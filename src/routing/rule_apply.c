@@ -19,7 +19,7 @@ rule_copy_list(const SliceList *list)
 	return copy;
 }
 
-/* The list becomes another one: the envelope that it came from keeps its own. */
+/* Appends elements that are not there yet, to a new array, because the old one may belong to the envelope. */
 static void
 rule_append(SliceList *list, const SliceList *more)
 {
@@ -39,7 +39,7 @@ rule_append(SliceList *list, const SliceList *more)
 	*list = all;
 }
 
-/* the agents that a rule excludes; false if it excludes nobody */
+/* Notes which agents a rule excludes; false: it excludes none. */
 static bool
 rule_exclude(const Rule *rule, const Envelope *envelope, bool is_sent, AppliedRule *applied)
 {
@@ -56,7 +56,7 @@ rule_exclude(const Rule *rule, const Envelope *envelope, bool is_sent, AppliedRu
 	return applied->only.n > 0 || slice_present(applied->unlike);
 }
 
-/* false: earlier rules have already decided all that this one would */
+/* Applies a rule; false: it has no effect, because earlier rules have decided everything that it would. */
 static bool
 rule_apply(const Rule *rule, const Envelope *envelope, bool is_sent, Requirement *requirement)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rule_emit.c
- *	  What rules have requested beside an event.
+ *	  The requests that rules add to events.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,7 +46,7 @@ static const struct
 static bool
 rule_emit_member_is(const JsonbValue *value, EmitMember kind)
 {
-	/* a path may find anything; the door validates the request that is made of it */
+	/* what a path finds is checked when the request that is made of it is admitted */
 	if (value->type == jbvString && value->val.string.len > 0 && value->val.string.val[0] == '$' &&
 		kind != EMIT_FLAG)
 		return true;

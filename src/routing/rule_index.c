@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * rule_index.c
- *	  Which rules may fit an envelope, without trying each.
+ *	  Finding the rules that may fit an envelope without trying each of them.
  *
- * Rules that have phrases are found by these.  Of the others, those whose paths ask
- * whether a member is a certain text are found by the text that the envelope has
- * there: so many rules on "$.domain" cost one look at the domain.
+ * Rules with phrases are found by their phrases.  Of the others, those whose paths compare
+ * a member with a text are found by the text that the envelope has there.  So any number
+ * of rules about "$.domain" cost one lookup of the domain.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,14 +13,14 @@
 
 #include "routing/rule_part.h"
 
-/* a text for which a rule asks */
+/* a text with which a rule compares a member */
 typedef struct RuleText
 {
 	uint64		hash;
-	int			rule;			/* a place in the set */
+	int			rule;			/* an index into the set */
 } RuleText;
 
-/* what rules ask about one member */
+/* all texts with which rules compare one member */
 typedef struct RuleMember
 {
 	SliceList	keys;
@@ -35,9 +35,9 @@ struct RuleIndex
 	int			nmembers;
 	RuleMember *members;
 	int			nothers;
-	int		   *others;			/* rules that have to be tried each time */
+	int		   *others;			/* rules that must be tried for each envelope */
 
-	/* by rule: the lookup in which a member found it last */
+	/* by rule: the number of the lookup that found it last */
 	uint64		looks;
 	uint64	   *found_in;
 };
@@ -72,7 +72,7 @@ rule_index_same_keys(const SliceList *a, const SliceList *b)
 	return a->n == b->n;
 }
 
-/* There are few members, though there may be many rules. */
+/* the entry of a member; a linear search, because rules compare only few different members */
 static RuleMember *
 rule_index_member(RuleIndex *index, const SliceList *keys)
 {
@@ -140,7 +140,7 @@ rule_index_make(const RuleSet *set)
 
 /* ----------------------------------------------------------------- looking */
 
-/* Adds a rule that has no phrase to what was found, unless it is there already. */
+/* Adds a rule without phrases to those that were found, unless it is among them. */
 static void
 rule_index_add(RuleIndex *index, RuleFinds *finds, int rule)
 {

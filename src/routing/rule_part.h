@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rule_part.h
- *	  A rule as it is remembered, for the files of this noun.
+ *	  A rule in memory, for the files of this noun.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,38 +42,38 @@ typedef struct Rule
 	int			place;
 	MessageType type;
 	Slice		scope;			/* absent: any */
-	SliceList	phrases;		/* phrases, one of which must occur; none: there is no such condition */
-	DocumentPath path;			/* which must fit; or none */
+	SliceList	phrases;		/* at least one must occur; empty: there is no such condition */
+	DocumentPath path;			/* must fit; or none */
 	SliceList	requires;
 	SliceList	prefers;
 	SliceList	restrict_to;	/* agents and groups */
 	Slice		send_to;		/* an agent or a group; or absent */
-	DocumentPath other_model_than;	/* a path to the name of a model whose agents are excluded; or none */
-	int			priority;		/* -1: as the request says */
-	Jsonb	   *emit;			/* what is requested beside; or NULL */
+	DocumentPath other_model_than;	/* leads to the name of a model whose agents are excluded; or none */
+	int			priority;		/* -1: that of the request */
+	Jsonb	   *emit;			/* the template of added requests; or NULL */
 } Rule;
 
-/* all rules, in a context of their own */
+/* all rules, in a memory context of their own */
 typedef struct RuleSet
 {
 	MemoryContext context;
 	int			n;
-	Rule	   *rules;			/* in the order in which they apply if all words are alike */
+	Rule	   *rules;			/* by place and name */
 	struct RuleIndex *index;
-	bool		routes;			/* there are rules for requests */
-	uint32		emitting;		/* RULE_TYPE_BIT of the types for which there are rules that emit */
+	bool		routes;			/* some are rules for requests */
+	uint32		emitting;		/* RULE_TYPE_BIT of each type for which a rule emits */
 } RuleSet;
 
 #define RULE_TYPE_BIT(type)		(UINT32_C(1) << (type))
 
-/* The rules; NULL, as usual: there are none.  Valid until the next call. */
+/* All rules, valid until the next call; NULL: there are none, which is the usual case. */
 extern const RuleSet *rule_set_get(void);
 
 typedef struct RuleIndex RuleIndex;
 
 extern RuleIndex *rule_index_make(const RuleSet *set);
 
-/* the rules that an index finds, as places in the set, with the length of the phrase (0: none) */
+/* the rules that an index has found: indexes into the set, with the length of the phrase in words (0: none) */
 typedef struct RuleFinds
 {
 	int			n;
@@ -81,27 +81,24 @@ typedef struct RuleFinds
 	PhraseFound *items;			/* palloc'd, or NULL */
 } RuleFinds;
 
-/* Finds the rules that may fit an envelope, each once, and perhaps others; palloc'd. */
+/* Finds all rules that fit an envelope, each once, and possibly others; palloc'd. */
 extern void rule_index_find(const RuleSet *set, const Envelope *envelope, RuleFinds *finds);
 
-/* a rule that may fit an envelope, or does */
+/* a rule that fits an envelope */
 typedef struct RuleMatch
 {
 	const Rule *rule;
 	int			nwords;			/* words in the phrase by which it was found; 0 if it has no phrase */
 } RuleMatch;
 
-/* The rules that fit, in the order in which they apply; palloc'd. */
+/* Returns the number of the rules that fit; *matches is a palloc'd array in the order in which they apply. */
 extern int	rule_list_matches(const RuleSet *set, const Envelope *envelope, Slice scope,
 							  RuleMatch **matches);
 
-/* Adds the faults of what a rule emits. */
+/* Adds the faults of the column "emit". */
 extern void rule_check_emit(Jsonb *emit, ProblemList *faults);
 
-/*
- * Reads a row and adds its faults to the list.  Everything is copied into the
- * current memory context.
- */
+/* Reads a row into the current memory context, and adds its faults to the list. */
 extern void rule_read(const Datum *values, const bool *nulls, Rule *rule, ProblemList *faults);
 
 #endif							/* CLUTCH_RULE_PART_H */

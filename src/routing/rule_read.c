@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rule_read.c
- *	  A row of clutch.routing_rule, with all its faults.
+ *	  Reading a row of clutch.routing_rule, and finding all its faults.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,12 +16,12 @@
 #include "semver/version_range.h"
 #include "utils/array.h"
 
-/* the most bytes of a name, and elements of a list */
+/* limits of a name, in bytes, and of a list */
 #define MOST_NAME_BYTES		128
 #define MOST_ELEMENTS		1000
 #define MOST_PHRASE_BYTES	1000
 
-/* as the door reads it: 0 is the least urgent */
+/* the same as in meta.clutch.priority: 0 is the least urgent */
 #define MOST_PRIORITY		4
 
 /* ------------------------------------------------------------------- texts */
@@ -66,7 +66,7 @@ rule_check_identifier(IdentifierKind kind, Slice text, const char *path, Problem
 		problem_add(faults, path, "CONTROL_CHARACTER", "%s has a control character.", place_quote(text));
 }
 
-/* an agent or a group */
+/* Checks that the text is the ID of an agent or a group. */
 static void
 rule_check_recipient(Slice text, const char *path, ProblemList *faults)
 {
@@ -75,7 +75,7 @@ rule_check_recipient(Slice text, const char *path, ProblemList *faults)
 	rule_check_identifier(is_group ? ID_GROUP : ID_AGENT, text, path, faults);
 }
 
-/* as the door checks what a request requires and prefers */
+/* Checks an entry of "requires" or "prefers" by the rules that apply to a request. */
 static void
 rule_check_capability(Slice entry, const char *path, ProblemList *faults)
 {
@@ -158,7 +158,7 @@ rule_read_type(Slice type, Rule *rule, ProblemList *faults)
 					place_quote(type), message_type_list());
 }
 
-/* The error of the server says where the mistake is. */
+/* Reads an SQL/JSON path; the error of the server about it becomes a fault. */
 static DocumentPath
 rule_read_path(Slice text, const char *place, ProblemList *faults)
 {
