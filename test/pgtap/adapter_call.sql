@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(69);
+SELECT plan(72);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -75,6 +75,10 @@ SELECT is(clutch.outbound(clutch.inbound(document || '{"ext": 1, "data": {"new":
 SELECT is(fixture.fault_of(format($$ SELECT clutch.inbound(%L) $$, document || jsonb_build_object('clutchenvelope', '[{"path": "", "is": 5}, {"path": "", "was": 5, "is": 6}]'))), 'no error', 'what does not fit in a carrier is left out') FROM before;
 SELECT isnt(fixture.fault_of(format($$ SELECT clutch.inbound(%L) $$, document || jsonb_build_object('clutchenvelope', c))), 'XX000', 'a hostile carrier: ' || c)
 FROM before, unnest(ARRAY['[', '[5, null, {}, {"path": 5}, {"path": "x", "is": 1}]', '[{"path": "/payload", "is": 1}, {"path": "/payload/a/b/c", "is": 1}, {"path": "/to/9/x", "is": 2}]']) AS c;
+
+-- what only the database may say
+SELECT is((SELECT string_agg(i ->> 'type', ', ') FROM unnest('{routing.failure,routing.decision}'::text[]) AS t, clutch.envelope('chat.message', 'agent:ken') AS e, LATERAL clutch.inbound(clutch.outbound(e || jsonb_build_object('type', t, 'payload', '{"code": "X", "message": "m"}'::jsonb), 'http')) AS i),
+	'chat.message, chat.message', 'is a message when it comes from outside, whatever the carrier says');
 
 -- ------------------------------------------------------------- adapters of users
 CREATE SCHEMA app;
@@ -151,13 +155,17 @@ SELECT clutch.grant_agent('hook', 'agent:hook'), clutch.grant_agent('other', 'ag
 GRANT ALL ON SCHEMA app TO PUBLIC;
 SELECT set_config('test.hook', (SELECT e ->> 'id' FROM clutch.inbound(pg_temp.event(), NULL, '{"agent_id": "agent:hook"}') AS e), false);
 GRANT USAGE ON SCHEMA fixture TO PUBLIC;
+CREATE FUNCTION pg_temp.progress() RETURNS jsonb LANGUAGE sql AS $$ SELECT '{"specversion": "1.0", "id": "p", "source": "a", "type": "clutch.task.progress", "data": {}}'::jsonb $$;
+SELECT clutch.send(clutch.envelope('task.request', 'agent:hook', task_id => 'task:hers', run_id => 'run:hers')) \g /dev/null
 SET ROLE hook;
 SELECT is((SELECT e #>> '{from,agent_id}' FROM clutch.inbound('{"beep": "chat"}') AS e), 'agent:hook', 'a document without a sender is sent by the only agent of the role');
 SELECT is((SELECT e ->> 'id' FROM clutch.inbound(jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't'), NULL, '{"agent_id": "agent:hook"}') AS e), current_setting('test.hook'),
 	'all who speak for an agent derive the same IDs');
 SELECT is(fixture.fault_of($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}') $$), '42501 NOT_YOUR_AGENT /from/agent_id', 'a document does not decide who speaks');
 SELECT is(fixture.fault_of($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '{"agent_id": "agent:hook"}') $$), 'no error', 'the context names the agent');
+SELECT is((SELECT e -> 'to' FROM clutch.inbound(pg_temp.progress(), NULL, '{"agent_id": "agent:hook", "task_id": "task:hers"}') AS e), '[{"agent_id": "agent:hook"}]', 'a report is for whoever has requested the task');
 SET ROLE other;
+SELECT is((SELECT e -> 'to' FROM clutch.inbound(pg_temp.progress(), NULL, '{"agent_id": "agent:other", "task_id": "task:hers"}') AS e), '[{"agent_id": "agent:orchestrator"}]', 'but a role that does not see the task is not told who that is');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '{"agent_id": "agent:hook"}') $$), '42501 NOT_YOUR_AGENT context', 'the IDs of another agent are not computed');
 SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('mine', 1, 'app.read', 'app.write') $$), '42501', 'agents add no adapters');
 SET ROLE two;

@@ -1,7 +1,7 @@
 -- What the authors of envelopes and of adapters get by way of a gateway: nothing that their
 -- roles may not do.
 \ir ../fixtures/tap.sql
-SELECT plan(15);
+SELECT plan(17);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_gateway;
 CREATE ROLE clutch_test_eve;
@@ -100,7 +100,18 @@ SELECT is((SELECT concat_ws(' ', state, failure) FROM clutch.outbox WHERE task_i
 	'dead function eves.reads of adapter "eves" belongs to role "clutch_test_eve", which has fewer rights than role "clutch_test_gateway"', 'no answer would be read by a function that could claim calls in its name');
 SELECT is((SELECT concat_ws(' ', state, failure) FROM clutch.outbox WHERE task_id = 'task:d1'),
 	'dead function eves.writes of adapter "eves_too" belongs to role "clutch_test_eve", which has fewer rights than role "clutch_test_gateway"', 'and no body is made by one');
+
+-- Nor with the rights of a reader.
+CREATE ROLE clutch_test_reader;
+SELECT clutch.grant_agent('clutch_test_reader', 'agent:reader') \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_reader;
+SELECT lives_ok($$SELECT clutch.outbound(clutch.envelope('chat.message', 'agent:reader'), 'eves_too')$$, 'an agent may use the adapter of another');
+RESET SESSION AUTHORIZATION;
+SELECT clutch.grant_reader('clutch_test_reader') \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_reader;
+SELECT throws_like($$SELECT clutch.outbound(clutch.envelope('chat.message', 'agent:reader'), 'eves_too')$$, '%"clutch_test_eve", which has fewer rights than role "clutch_test_reader"', 'but a reader may not');
+RESET SESSION AUTHORIZATION;
 SELECT * FROM finish();
 DROP SCHEMA dev, eves CASCADE;
-DROP OWNED BY clutch_test_gateway, clutch_test_eve, clutch_test_dev;
-DROP ROLE clutch_test_gateway, clutch_test_eve, clutch_test_dev;
+DROP OWNED BY clutch_test_gateway, clutch_test_eve, clutch_test_dev, clutch_test_reader;
+DROP ROLE clutch_test_gateway, clutch_test_eve, clutch_test_dev, clutch_test_reader;

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(66);
+SELECT plan(89);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -109,8 +109,33 @@ SELECT is((SELECT string_agg(k, ' ' ORDER BY k) FROM jsonb_object_keys(clutch.ex
 SELECT is(clutch.export_registry() -> 'skillIndex' ->> 'write-report', 'lois', 'with an index of their skills');
 SELECT lives_ok('SELECT FROM clutch.import_registry(clutch.export_registry())', 'and it can be imported');
 
+-- ------------------------------------------------- what an import leaves alone
+CREATE FUNCTION pg_temp.desk(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_object('version', '3.0', 'orchestrator', 'studio', 'agents', jsonb_build_object('uma', '{"description": "Draws", "displayName": "Uma", "context": "work", "dependencies": {"agents": []}}'::jsonb || more), 'skillIndex', '{"draw": "uma"}'::jsonb) $$;
+CREATE FUNCTION pg_temp.uma(path text) RETURNS jsonb LANGUAGE sql AS $$ SELECT a.card #> path::text[] FROM clutch.agents a WHERE a.agent_id = 'agent:uma' $$;
+SELECT FROM clutch.import_registry(pg_temp.desk());
+SELECT is(pg_temp.uma('{security}'), '{"serves": ["group:work"], "delegates_to": []}', 'an agent of a context serves it, and one that depends on no agent asks none');
+SELECT is(pg_temp.uma('{meta,agent_json,indexed}'), '["draw"]', 'which skills only the index names is noted');
+SELECT is(pg_temp.uma('{meta,agent_json,kept}'), NULL, 'and nothing else is to be kept of it');
+SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:uma', payload => '{"agent_id": "agent:uma", "security": {"serves": ["group:work"], "delegates_to": [], "sandbox": false, "network": "open"},
+	"endpoints": {"http": {"url": "https://uma.example"}}, "groups": ["group:work"]}'::jsonb || jsonb_build_object('meta', jsonb_build_object('mine', 1) || pg_temp.uma('{meta}'))));
+SELECT FROM clutch.import_registry(pg_temp.desk('{"role": "Artist"}'));
+SELECT is(pg_temp.uma('{security}'), '{"serves": ["group:work"], "network": "open", "sandbox": false, "delegates_to": []}', 'what operators have set for its security stays');
+SELECT is(pg_temp.uma('{endpoints,http,url}') || pg_temp.uma('{meta,mine}'), '["https://uma.example", 1]', 'and so do its addresses and their own notes');
+SELECT FROM clutch.import_registry(pg_temp.desk() #- '{agents,uma,context}' #- '{agents,uma,dependencies}' #- '{agents,uma,displayName}' #- '{agents,uma,description}');
+SELECT is(pg_temp.uma('{security}'), '{"network": "open", "sandbox": false}', 'but not whom it serves and asks, when the document says it no more');
+SELECT is(coalesce(pg_temp.uma('{display}'), '{}'), '{}', 'nor its names');
+SELECT is(clutch.export_registry('studio') -> 'agents', '{"uma": {}}', 'a skill of the index is not one of the agent');
+SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:uma', payload => '{"agent_id": "agent:uma", "capabilities": [{"id": "skill:draw", "tags": ["pencil"]}, {"id": "skill:paint"}]}'));
+SELECT is(clutch.export_registry('studio') #> '{agents,uma,skills}', '[{"id": "paint", "triggers": [], "description": "paint"}]'::jsonb #- '{0,triggers}', 'until it has more of them');
+-- a member that has the name of a note
+SELECT is(clutch.card_as(clutch.card_of(d), 'agent_json'), d, 'a member of the name ' || n) FROM unnest('{indexed,entry,kept,dropped}'::text[]) AS n,
+	LATERAL (SELECT jsonb_build_object('name', 'ivy', 'version', '1.0.0', 'description', 'Climbs', 'skills', '[{"id": "climb", "description": "Climbs"}]'::jsonb, n, v) AS d FROM unnest('{5,"[\"climb\"]",true}'::jsonb[]) AS v) AS made;
+
 -- ------------------------------------------------------------------ refusals
 SELECT is(pg_temp.refused('{skillIndex,parse-recipe}', '"oregano"'), 'KL014 UNKNOWN_AGENT /skillIndex/parse-recipe', 'an index that names no agent is refused at its path');
+SELECT is(pg_temp.refused('{skillIndex,parse-recipe}', 'null'), 'KL014 NULL_VALUE /skillIndex/parse-recipe', 'or nobody');
+SELECT is(fixture.fault($$SELECT clutch.import_registry('{"agents": [{"name": "twin"}, {"name": "other"}, {"name": "twin"}]}')$$), 'KL014 DUPLICATE_VALUE /agents/2', 'two agents of one name');
 SELECT is(pg_temp.refused('{routing,defaultAgent}', '"oregano"'), 'KL014 UNKNOWN_AGENT /routing/defaultAgent', 'so is a default agent');
 SELECT is(pg_temp.refused('{agents,basil,skills,1,id}', '"parse-recipe"'), 'KL014 DUPLICATE_VALUE /agents/basil/skills/1/id', 'a skill stands once');
 SELECT is(pg_temp.refused('{agents,basil,skills,1}', '{"name": "x"}'), 'KL014 REQUIRED /agents/basil/skills/1/id', 'and has an ID');
