@@ -320,6 +320,17 @@ rows_look(RowScan *scan, TransactionId *creator)
 	return found;
 }
 
+TimestampTz
+rows_look_timestamp(RowScan *scan, int attno)
+{
+	TimestampTz found;
+
+	rows_start(scan);
+	found = rows_next(scan) ? rows_timestamp(scan, attno) : DT_NOEND;
+	rows_end(scan);
+	return found;
+}
+
 bool
 rows_is_ours(const RowScan *scan)
 {

@@ -340,6 +340,9 @@ extern void rows_end(RowScan *scan);
  */
 extern bool rows_look(RowScan *scan, TransactionId *creator);
 
+/* The same, but returns a column of the first row; DT_NOEND: there is no row. */
+extern TimestampTz rows_look_timestamp(RowScan *scan, int attno);
+
 /*
  * With ROWS_DIRTY, the other transaction that is inserting or deleting the
  * current row, and whose end decides whether the row exists.  Otherwise

@@ -202,15 +202,10 @@ expiry_work(int n)
 TimestampTz
 expiry_next(void)
 {
-	TimestampTz next = DT_NOEND;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EXPIRY, INDEX_EXPIRY, ROWS_DIRTY, AccessShareLock);
-	rows_start(&scan);
-	if (rows_next(&scan))
-		next = rows_timestamp(&scan, Anum_expiry_due);
-	rows_end(&scan);
-	return next;
+	return rows_look_timestamp(&scan, Anum_expiry_due);
 }
 
 bool

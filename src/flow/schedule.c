@@ -483,13 +483,8 @@ schedule_send_due(int n)
 TimestampTz
 schedule_next(void)
 {
-	TimestampTz next = DT_NOEND;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, AccessShareLock);
-	rows_start(&scan);
-	if (rows_next(&scan))
-		next = rows_timestamp(&scan, Anum_schedule_next_at);
-	rows_end(&scan);
-	return next;
+	return rows_look_timestamp(&scan, Anum_schedule_next_at);
 }

@@ -180,13 +180,8 @@ timer_is_due(TimestampTz now)
 TimestampTz
 timer_next(void)
 {
-	TimestampTz next = DT_NOEND;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, AccessShareLock);
-	rows_start(&scan);
-	if (rows_next(&scan))
-		next = rows_timestamp(&scan, Anum_timer_due);
-	rows_end(&scan);
-	return next;
+	return rows_look_timestamp(&scan, Anum_timer_due);
 }
