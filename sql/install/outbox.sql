@@ -114,7 +114,7 @@ CREATE FUNCTION clutch.has_endpoint_secret(name text) RETURNS boolean
 COMMENT ON FUNCTION clutch.has_endpoint_secret(text) IS 'whether there is a secret of this name';
 
 -- Whoever speaks for an agent writes its card, so nothing is called because it stands there.
-CREATE FUNCTION clutch.endpoints_of(agent_id text) RETURNS TABLE (name text, url text, adapter text, serves text)
+CREATE FUNCTION clutch.endpoints_of(agent_id text) RETURNS TABLE (name text, url text, adapter text, serves text, headers jsonb)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2
 	SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -129,7 +129,10 @@ BEGIN
 	END IF;
 	RETURN QUERY
 		SELECT coalesce(nullif(left(regexp_replace(regexp_replace(lower(substr(endpoints_of.agent_id, 7)), '[^a-z0-9_]+', '-', 'g'), '^[^a-z]+|-+$', '', 'g'), 63), ''), 'agent'),
-			   a.url, d.adapter, endpoints_of.agent_id
+			   a.url, d.adapter, endpoints_of.agent_id,
+			   CASE WHEN d.adapter = 'a2a' AND coalesce(card #>> '{meta,a2a,supportedInterfaces,0,protocolVersion}',
+						CASE WHEN card #> '{meta,a2a,supportedInterfaces}' IS NULL THEN card #>> '{meta,a2a,protocolVersion}' END) LIKE '0.%'
+					THEN '{"A2A-Version": "0.3"}'::jsonb END
 		FROM (SELECT e.key, e.value ->> 'url'
 			  FROM jsonb_each(CASE WHEN jsonb_typeof(card -> 'endpoints') = 'object' THEN card -> 'endpoints' ELSE '{}' END) AS e
 			  UNION ALL

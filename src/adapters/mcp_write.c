@@ -204,6 +204,15 @@ mcp_write_cancel(const Adapter *self, const Json *envelope)
 	return mcp_write_notification(self, envelope, "notifications/cancelled", params);
 }
 
+/* a member of the call that is repeated with answers; its sender may know it, or whoever knows the call has noted it */
+static Json *
+mcp_repeated(const Adapter *self, const Json *envelope, const char *name)
+{
+	Json	   *said = json_get(envelope, psprintf("/payload/%s", name));
+
+	return said != NULL ? said : adapter_noted(self, envelope, psprintf("/%s", name));
+}
+
 static Json *
 mcp_write_chat(const Adapter *self, const Json *envelope)
 {
@@ -215,8 +224,9 @@ mcp_write_chat(const Adapter *self, const Json *envelope)
 		return mcp_write_answer(self, envelope);
 	if (mcp_is_form(self, envelope, "inputs"))
 	{
-		arguments = json_get(envelope, "/payload/args");
-		arguments = mcp_write_call(self, envelope, json_get_text(envelope, "/payload/name"), arguments);
+		arguments = mcp_repeated(self, envelope, "name");
+		arguments = mcp_write_call(self, envelope, json_is(arguments, JSON_TEXT) ? arguments->text : SLICE_NONE,
+								   mcp_repeated(self, envelope, "args"));
 		json_put(arguments, "/params/inputResponses", json_get(envelope, "/payload/input_responses"));
 		json_put(arguments, "/params/requestState", mcp_task_of(self, envelope));
 		return arguments;

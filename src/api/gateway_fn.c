@@ -10,7 +10,7 @@
  */
 #include "clutch.h"
 
-#include "api/outbox_fn.h"
+#include "api/outgoing.h"
 #include "api/result.h"
 #include "base/clock.h"
 #include "base/document.h"
@@ -44,20 +44,6 @@ typedef struct Rendering
 	Jsonb	   *headers;
 } Rendering;
 
-static Jsonb *
-document_of_call(const Call *call, const Endpoint *endpoint)
-{
-	Jsonb	   *envelope = call->seq == 0 ? NULL : event_read(call->seq, ROWS_LATEST);
-
-	if (call->body != NULL)
-		return call->body;
-	if (envelope == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NO_DATA_FOUND),
-				 errmsg("event " INT64_FORMAT " is not in the log any more", call->seq)));
-	return outbox_document(envelope, endpoint->adapter, call->seq);
-}
-
 static const char *
 content_type_of(Jsonb *document, const Endpoint *endpoint)
 {
@@ -86,6 +72,8 @@ headers_of_call(const Rendering *rendering, Jsonb *document)
 	document_put_cstring(&b, "content-type", content_type_of(document, endpoint));
 	if (slice_equal(endpoint->adapter, SLICE_OF("mcp")))
 		document_put_cstring(&b, "accept", "application/json, text/event-stream");
+	if (slice_equal(endpoint->adapter, SLICE_OF("a2a")) && !slice_present(outgoing_a2a_version(endpoint)))
+		document_put_cstring(&b, A2A_VERSION, "1.0");
 	if (endpoint->headers != NULL)
 		document_put_pairs(&b, &endpoint->headers->root, NULL);
 	document_put_text(&b, "webhook-id", call->id);
@@ -108,7 +96,7 @@ render_call(void *arg)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("endpoint %s does not exist any more", place_quote(rendering->call->endpoint))));
-	document = document_of_call(rendering->call, rendering->endpoint);
+	document = outgoing_document(rendering->call, rendering->endpoint);
 	rendering->body = text_of_document(document);
 	rendering->headers = headers_of_call(rendering, document);
 }

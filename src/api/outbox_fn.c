@@ -31,37 +31,41 @@ PG_FUNCTION_INFO_V1(clutch_webhook_signature);
 PG_FUNCTION_INFO_V1(clutch_endpoints_changed);
 
 /*
- * The envelope without the notes of the adapter, meta.<adapter>.  Its author may have
- * written them, and could decide by them which method, sender, task and tool the document
- * has.
+ * The envelope with these notes of the adapter, meta.<adapter>, or none (NULL).  Its author may
+ * have written its own, and could decide by them which method, sender, task and tool the
+ * document has.
  */
 static Jsonb *
-envelope_without_notes(Jsonb *envelope, const char *adapter)
+envelope_with_notes(Jsonb *envelope, const char *adapter, Jsonb *notes)
 {
 	JsonbContainer *meta = document_get_container(&envelope->root, "meta");
-	JsonbValue	notes;
+	JsonbValue	own;
+	bool		has_own = meta != NULL && document_get(meta, adapter, &own);
 	DocumentBuilder b;
 
-	if (meta == NULL || !document_get(meta, adapter, &notes))
+	if (notes == NULL && !has_own)
 		return envelope;
 	document_begin(&b);
 	document_put_pairs(&b, &envelope->root, "meta");
-	if (JsonContainerSize(meta) > 1)
+	if (notes != NULL || JsonContainerSize(meta) > 1)
 	{
 		document_open_object(&b, "meta");
-		document_put_pairs(&b, meta, adapter);
+		if (meta != NULL)
+			document_put_pairs(&b, meta, adapter);
+		if (notes != NULL)
+			document_put_jsonb(&b, adapter, notes);
 		document_close_object(&b);
 	}
 	return document_end(&b);
 }
 
 Jsonb *
-outbox_document(Jsonb *envelope, Slice adapter, int64 seq)
+outbox_document(Jsonb *envelope, Slice adapter, Jsonb *notes, int64 seq)
 {
 	char	   *name = slice_cstring(adapter);
 	Json	   *tree = json_read(envelope);
 	List	   *blobs = blob_unmark(tree, name);
-	Jsonb	   *argument = envelope_without_notes(blobs != NIL ? json_write(tree) : envelope, name);
+	Jsonb	   *argument = envelope_with_notes(blobs != NIL ? json_write(tree) : envelope, name, notes);
 	List	   *documents = query_list_jsonb(psprintf("SELECT clutch.outbound($1, %s)", quote_literal_cstr(name)), &argument, 1);
 
 	if (documents == NIL)
@@ -121,7 +125,7 @@ clutch_post(PG_FUNCTION_ARGS)
 	require_use(endpoint, envelope.from_agent);
 	if (traffic_is_counted())
 		traffic_add(VARSIZE(document), clock_now(), true);
-	call.body = outbox_document(document, endpoint->adapter, 0);
+	call.body = outbox_document(document, endpoint->adapter, NULL, 0);
 	call.agent_id = envelope.from_agent;
 	call.run_id = envelope.run_id;
 	call.task_id = envelope.task_id;

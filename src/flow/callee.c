@@ -132,6 +132,23 @@ callee_is_awaited(const Call *call)
 	return call->kind != CALL_TASK || callee_task(call) != NULL;
 }
 
+Jsonb *
+callee_question(const Call *call)
+{
+	Task	   *task = call->kind == CALL_TASK ? callee_task(call) : NULL;
+
+	return task == NULL || task->question_seq == 0 || call->seq != task->answer_seq ? NULL :
+		event_read(task->question_seq, ROWS_LATEST);
+}
+
+int64
+callee_request_seq(const Call *call)
+{
+	Task	   *task = call->kind == CALL_TASK ? callee_task(call) : NULL;
+
+	return task == NULL ? 0 : task->request_seq;
+}
+
 TimestampTz
 callee_awaited_until(const Call *call)
 {
@@ -143,12 +160,15 @@ callee_awaited_until(const Call *call)
 Jsonb *
 callee_context(const Call *call, const Endpoint *endpoint)
 {
+	Task	   *task = call->kind == CALL_TASK ? callee_task(call) : NULL;
 	DocumentBuilder b;
 
 	document_begin(&b);
 	document_put_text(&b, "agent_id", endpoint->serves);
 	document_put_text(&b, "run_id", call->run_id);
 	document_put_text(&b, "task_id", call->task_id);
+	if (task != NULL)
+		document_put_text(&b, "thread_id", task->thread_id);
 	document_put_text(&b, "session", call->id);
 	return document_end(&b);
 }

@@ -40,6 +40,12 @@ extern bool callee_is_awaited(const Call *call);
 /* The context in which the documents of an answer are translated: the agent or server, the run and the task. */
 extern Jsonb *callee_context(const Call *call, const Endpoint *endpoint);
 
+/* The event with the question of the agent that the call answers; NULL: the call answers none. */
+extern Jsonb *callee_question(const Call *call);
+
+/* The event that requested the task; 0: nobody waits for the answer any more. */
+extern int64 callee_request_seq(const Call *call);
+
 /* The time until which the answer is awaited; 0: there is no limit. */
 extern TimestampTz callee_awaited_until(const Call *call);
 

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(77);
+SELECT plan(83);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -208,4 +208,39 @@ SELECT fixture.hand();
 SELECT is(fixture.answer(NULL, true, 500), 'dead', 'a tool that does not answer');
 SELECT is((SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}') FROM clutch.events e ORDER BY e.seq DESC LIMIT 1), 'tool.error UNAVAILABLE', 'is a failure of the tool');
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild makes the same state');
+-- --------------------------------------------------- a question, and its answer
+INSERT INTO clutch.endpoint (name, url, adapter, serves, headers) VALUES
+	('asker', 'https://asker.example/a2a', 'a2a', 'agent:asker', NULL), ('old', 'https://old.example/a2a', 'a2a', 'agent:old', '{"A2A-Version": "0.3"}'),
+	('graph', 'https://graph.example/runs', 'langgraph', 'agent:graph', NULL);
+SELECT fixture.agent('asker', 4, ARRAY['skill:asker']), fixture.agent('old', 4, ARRAY['skill:old']), fixture.agent('graph', 4, ARRAY['skill:graph']);
+SELECT fixture.ask('task:asker', skill => 'skill:asker');
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body ->> 'method', headers ->> 'a2a-version', body #>> '{params,message,taskId}') FROM handed), 'SendMessage 1.0', 'a request of A2A says its version');
+SELECT fixture.answer(fixture.result('{"statusUpdate": {"taskId": "theirs-1", "contextId": "c-1", "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "which?"}]}}}}'));
+SELECT clutch.answer('task:asker', '{"text": "blue"}');
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body #>> '{params,message,taskId}', body #>> '{params,message,contextId}', body #>> '{params,message,parts,0,text}') FROM handed),
+	'theirs-1 c-1 blue', 'an answer names the task as the agent that has asked does');
+SELECT fixture.answer(fixture.result('{"statusUpdate": {"taskId": "theirs-1", "contextId": "c-1", "status": {"state": "TASK_STATE_COMPLETED"}}}'));
+SELECT is(fixture.state('task:asker'), 'completed agent:asker 2', 'and the task goes on');
+
+SELECT fixture.ask('task:old', skill => 'skill:old');
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body ->> 'method', headers ->> 'A2A-Version', headers ? 'a2a-version', body #>> '{params,message,kind}') FROM handed), 'message/send 0.3 f message',
+	'an endpoint whose headers name version 0.3 is sent documents of that version');
+SELECT fixture.answer(fixture.result('{"kind": "message", "messageId": "m", "role": "agent", "parts": []}'));
+
+SELECT fixture.ask('task:inputs', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.answer(fixture.result('{"resultType": "input_required", "inputRequests": {"who": {"method": "elicitation/create", "params": {"message": "who?"}}}, "requestState": "s-1"}'));
+SELECT clutch.answer('task:inputs', '{"input_responses": {"who": {"action": "accept", "content": {"name": "Ada"}}}}');
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body #>> '{params,name}', body #>> '{params,arguments}', body #>> '{params,requestState}', body #>> '{params,inputResponses,who,content,name}') FROM handed),
+	'skill.far {"q": 1} s-1 Ada', 'a call of MCP is repeated with the answers and the state of the server');
+SELECT fixture.answer(fixture.result('{"content": []}'));
+
+SELECT fixture.ask('task:graph', skill => 'skill:graph');
+SELECT fixture.hand();
+SELECT is((SELECT body ->> 'assistant_id' FROM handed), 'graph', 'a dialect with recipients names the agent, not the orchestrator that has chosen it');
+
 SELECT * FROM finish();

@@ -1,6 +1,6 @@
 -- Endpoints that cards name: an operator makes them, and nothing is called before.
 \ir ../fixtures/tap.sql
-SELECT plan(14);
+SELECT plan(16);
 
 SELECT clutch.import_card('{"name": "Recipe Agent", "description": "Reads recipes", "version": "1.0.0", "supportedInterfaces": [{"url": "https://recipes.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
 	"capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": [{"id": "parse", "name": "Parse", "description": "Parses", "tags": ["recipe"]}]}') \g /dev/null
@@ -10,11 +10,15 @@ SELECT clutch.import_registry('{"version": "3.0", "orchestrator": "house", "agen
 SELECT fixture.agent('many', 2, more => '{"endpoints": {"clutch": {"url": "https://many.example/clutch"}, "mcp": {"url": "http://many.example:8080/mcp?x=1"}, "a2a": {"url": "ftp://many.example"}, "http": {"url": "https://user:secret@many.example/"}, "carrier-pigeon": {"url": "https://many.example/pigeon"}}}');
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:9 Odd/Name", "capabilities": [], "endpoints": {"a2a": {"url": "https://odd.example"}}}') \g /dev/null
 
-SELECT fixture.answers($$SELECT * FROM clutch.endpoints_of('agent:recipe-agent')$$, $$VALUES ('recipe-agent', 'https://recipes.example/a2a', 'a2a', 'agent:recipe-agent')$$, 'the address of an A2A card');
-SELECT fixture.answers($$SELECT * FROM clutch.endpoints_of('agent:rosa')$$, $$VALUES ('rosa', 'https://garden.example/run', 'http', 'agent:rosa')$$, 'an invocation of the type http');
+SELECT fixture.answers($$SELECT name, url, adapter, serves FROM clutch.endpoints_of('agent:recipe-agent')$$, $$VALUES ('recipe-agent', 'https://recipes.example/a2a', 'a2a', 'agent:recipe-agent')$$, 'the address of an A2A card');
+SELECT fixture.answers($$SELECT name, url, adapter, serves FROM clutch.endpoints_of('agent:rosa')$$, $$VALUES ('rosa', 'https://garden.example/run', 'http', 'agent:rosa')$$, 'an invocation of the type http');
 SELECT is((SELECT count(*) FROM clutch.endpoints_of('agent:local')), 0::bigint, 'an agent that runs elsewhere as a process has none');
-SELECT fixture.answers($$SELECT * FROM clutch.endpoints_of('agent:many')$$,
+SELECT fixture.answers($$SELECT name, url, adapter, serves FROM clutch.endpoints_of('agent:many')$$,
 	$$VALUES ('many', 'http://many.example:8080/mcp?x=1', 'mcp', 'agent:many'), ('many', 'https://many.example/clutch', 'peer', 'agent:many')$$, 'one for each dialect, and none that no gateway could call');
+SELECT clutch.import_card('{"name": "Old Agent", "description": "Reads", "version": "1.0.0", "url": "https://old.example/a2a", "protocolVersion": "0.3.0",
+	"capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}') \g /dev/null
+SELECT is((SELECT headers FROM clutch.endpoints_of('agent:old-agent')), '{"A2A-Version": "0.3"}', 'an agent of version 0.3 is to be sent that version');
+SELECT is((SELECT headers FROM clutch.endpoints_of('agent:recipe-agent')), NULL, 'and one of version 1.0 needs no header');
 SELECT is((SELECT name FROM clutch.endpoints_of('agent:9 Odd/Name')), 'odd-name', 'a name that an endpoint may have');
 SELECT throws_ok($$SELECT clutch.endpoints_of('agent:nobody')$$, 'KL005', NULL, 'an agent that is not registered');
 
@@ -23,10 +27,10 @@ SELECT is((SELECT count(*) FROM clutch.endpoint), 0::bigint, 'cards make no endp
 SELECT fixture.ask('task:parse', skill => 'skill:parse');
 SELECT is(fixture.state('task:parse') || ', ' || (SELECT count(*) FROM clutch.outbox), 'assigned agent:recipe-agent 1, 0', 'and no calls');
 INSERT INTO clutch.endpoint (name, url, adapter, serves)
-SELECT * FROM clutch.endpoints_of('agent:recipe-agent') WHERE url = 'https://elsewhere.example/a2a';
+SELECT name, url, adapter, serves FROM clutch.endpoints_of('agent:recipe-agent') WHERE url = 'https://elsewhere.example/a2a';
 SELECT is((SELECT count(*) FROM clutch.endpoint), 0::bigint, 'an operator names the address');
 INSERT INTO clutch.endpoint (name, url, adapter, serves)
-SELECT * FROM clutch.endpoints_of('agent:recipe-agent') WHERE url = 'https://recipes.example/a2a';
+SELECT name, url, adapter, serves FROM clutch.endpoints_of('agent:recipe-agent') WHERE url = 'https://recipes.example/a2a';
 SELECT is((SELECT string_agg(concat_ws(' ', kind, task_id), ', ') FROM clutch.outbox), 'task task:parse', 'and then the agent is called');
 SELECT clutch.send(clutch.envelope('agent.update', 'agent:recipe-agent', payload => '{"agent_id": "agent:recipe-agent", "endpoints": {"a2a": {"url": "https://evil.example"}}}')) \g /dev/null
 SELECT is((SELECT string_agg(url, ' ') FROM clutch.outbox_claim(9)), 'https://recipes.example/a2a', 'at that address, whatever the card says later');
@@ -38,7 +42,7 @@ SET ROLE outbox_card_agent;
 SELECT throws_ok($$SELECT clutch.endpoints_of('agent:rosa')$$, '42501', NULL, 'an agent makes no endpoint of its card');
 SELECT throws_ok($$INSERT INTO clutch.endpoint (name, url, serves) VALUES ('rosa', 'https://garden.example/run', 'agent:rosa')$$, '42501', NULL, 'in no way');
 SET ROLE outbox_card_operator;
-SELECT lives_ok($$INSERT INTO clutch.endpoint (name, url, adapter, serves) SELECT * FROM clutch.endpoints_of('agent:rosa') WHERE url = 'https://garden.example/run'$$, 'an operator does');
+SELECT lives_ok($$INSERT INTO clutch.endpoint (name, url, adapter, serves) SELECT name, url, adapter, serves FROM clutch.endpoints_of('agent:rosa') WHERE url = 'https://garden.example/run'$$, 'an operator does');
 RESET ROLE;
 SELECT clutch.revoke_agent('outbox_card_agent', 'agent:rosa'), clutch.revoke_operator('outbox_card_operator') \g /dev/null
 DROP OWNED BY outbox_card_agent, outbox_card_operator;

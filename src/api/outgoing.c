@@ -1,0 +1,128 @@
+/*-------------------------------------------------------------------------
+ *
+ * outgoing.c
+ *	  The document that is sent for a call.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "api/outgoing.h"
+
+#include "api/outbox_fn.h"
+#include "base/document.h"
+#include "base/json.h"
+#include "flow/callee.h"
+
+Slice
+outgoing_a2a_version(const Endpoint *endpoint)
+{
+	JsonbIterator *it = endpoint->headers == NULL ? NULL : JsonbIteratorInit(&endpoint->headers->root);
+	JsonbIteratorToken token = WJB_DONE;
+	JsonbValue	v;
+	bool		found = false;
+
+	while (it != NULL && (token = JsonbIteratorNext(&it, &v, true)) != WJB_DONE && !(token == WJB_VALUE && found))
+		found = token == WJB_KEY && v.val.string.len == strlen(A2A_VERSION) &&
+			pg_strncasecmp(v.val.string.val, A2A_VERSION, strlen(A2A_VERSION)) == 0;
+	return token == WJB_VALUE ? (Slice) {v.val.string.val, v.val.string.len} : SLICE_NONE;
+}
+
+/* an event that must be in the log */
+static Jsonb *
+outgoing_event(int64 seq)
+{
+	Jsonb	   *envelope = seq == 0 ? NULL : event_read(seq, ROWS_LATEST);
+
+	if (envelope == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NO_DATA_FOUND),
+				 errmsg("event " INT64_FORMAT " is not in the log any more", seq)));
+	return envelope;
+}
+
+/*
+ * Of an answer to an MCP server: the call is repeated, as it was made of the request, with the
+ * state that the server has sent and the answers, which stand in the payload.
+ */
+static void
+outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *endpoint, JsonbContainer *asked)
+{
+	int64		seq = callee_request_seq(call);
+	Jsonb	   *request = outbox_document(outgoing_event(seq), endpoint->adapter, NULL, seq);
+	JsonbContainer *params = document_get_container(&request->root, "params");
+	JsonbValue	arguments;
+
+	document_put_cstring(b, "form", "inputs");
+	document_put_text(b, "task", document_get_text(asked, "request_state"));
+	document_put_text(b, "name", document_get_text(params, "name"));
+	if (document_get(params, "arguments", &arguments))
+		document_put_value(b, "args", &arguments);
+}
+
+/*
+ * What the adapter must know beside the envelope (NULL: nothing): in which version of A2A the
+ * document is written, and, of an answer, by which names the other side knows what it has asked.
+ */
+static Jsonb *
+outgoing_notes(const Call *call, const Endpoint *endpoint)
+{
+	Slice		version = slice_equal(endpoint->adapter, SLICE_OF("a2a")) ? outgoing_a2a_version(endpoint) : SLICE_NONE;
+	Jsonb	   *question = callee_question(call);
+	JsonbContainer *meta = question == NULL ? NULL : document_get_container(&question->root, "meta");
+	JsonbContainer *asked = meta == NULL ? NULL : document_get_container(meta, slice_cstring(endpoint->adapter));
+	DocumentBuilder b;
+
+	if (!slice_present(version) && asked == NULL)
+		return NULL;
+	document_begin(&b);
+	document_put_text(&b, "v", version);
+	if (asked != NULL && slice_equal(endpoint->adapter, SLICE_OF("mcp")) &&
+		slice_present(document_get_text(asked, "request_state")))
+		outgoing_put_repetition(&b, call, endpoint, asked);
+	else if (asked != NULL)
+	{
+		document_put_text(&b, "task", document_get_text(asked, "task"));
+		document_put_text(&b, "context_id", document_get_text(asked, "context_id"));
+	}
+	return document_end(&b);
+}
+
+/* Does a document of the dialect name the recipient, so that the other side finds its agent by it? */
+static bool
+outgoing_is_addressed(Slice adapter)
+{
+	static const char *const names[] = {"langgraph", "collab", "map", "autogen"};
+
+	for (int i = 0; i < lengthof(names); i++)
+		if (slice_equal(adapter, slice_of_cstring(names[i])))
+			return true;
+	return false;
+}
+
+/* A request may be addressed to the orchestrator, which has chosen the agent. */
+static Jsonb *
+outgoing_addressed(Jsonb *envelope, Slice agent_id)
+{
+	Json	   *addressed = json_read(envelope);
+	Json	   *to = json_new_array();
+	Json	   *recipient = json_new_object();
+
+	json_put_text(recipient, "/agent_id", agent_id);
+	json_add(to, recipient);
+	json_put(addressed, "/to", to);
+	return json_write(addressed);
+}
+
+Jsonb *
+outgoing_document(const Call *call, const Endpoint *endpoint)
+{
+	Jsonb	   *envelope;
+
+	if (call->body != NULL)
+		return call->body;
+	envelope = outgoing_event(call->seq);
+	if (call->kind == CALL_TASK && outgoing_is_addressed(endpoint->adapter))
+		envelope = outgoing_addressed(envelope, call->agent_id);
+	return outbox_document(envelope, endpoint->adapter, outgoing_notes(call, endpoint), call->seq);
+}
