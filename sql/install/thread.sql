@@ -8,11 +8,12 @@ WITH said AS MATERIALIZED (
 	SELECT e.seq, e.received_at, e.run_id, e.task_id, e.type, e.from_agent, e.to_agents,
 		p.payload OPERATOR(pg_catalog.->) 'decisions' AS decisions, p.payload OPERATOR(pg_catalog.->) 'decision' AS decision,
 		CASE WHEN e.envelope OPERATOR(pg_catalog.#>) '{meta,clutch,answer_to}' IS NOT NULL THEN p.payload END AS answer,
-		e.envelope OPERATOR(pg_catalog.->) 'attachments' AS attachments
+		e.envelope OPERATOR(pg_catalog.->) 'attachments' AS attachments,
+		e.envelope OPERATOR(pg_catalog.#>) '{meta,collab,context,previousDecisions}' AS previous
 	FROM clutch.events e, LATERAL (SELECT e.envelope OPERATOR(pg_catalog.->) 'payload' AS payload) AS p
 	WHERE e.thread_id OPERATOR(pg_catalog.=) $1),
 -- a list of decisions, one decision, or decisions by their names; and the answers to questions
-decided AS (
+told AS (
 	SELECT s.seq, d.no, s.from_agent, s.task_id, d.name, d.value
 	FROM said s, LATERAL (
 		SELECT i.no, NULL::text AS name, i.value
@@ -25,6 +26,15 @@ decided AS (
 		UNION ALL
 		SELECT 0, NULL, s.answer WHERE s.answer IS NOT NULL) AS d
 	WHERE s.type OPERATOR(pg_catalog.<>) ALL (ARRAY['task.request', 'tool.call', 'tool.result', 'routing.decision', 'routing.failure'])),
+-- what messages of spec 003 say was decided before, unless it was told
+recalled AS (
+	SELECT DISTINCT ON (i.value) s.seq, i.no, s.from_agent, s.task_id, NULL::text AS name, i.value
+	FROM said s, LATERAL pg_catalog.jsonb_array_elements(CASE pg_catalog.jsonb_typeof(s.previous)
+		WHEN 'array' THEN s.previous END) WITH ORDINALITY AS i(value, no)
+	WHERE NOT EXISTS (SELECT FROM told t WHERE t.value OPERATOR(pg_catalog.=) i.value)
+	ORDER BY i.value, s.seq, i.no),
+decided AS (
+	SELECT * FROM told UNION ALL SELECT * FROM recalled),
 -- of two that have one name, the one that took effect last; whoever takes part could fill a
 -- context with decisions, and it is delivered with each claim: the newest megabyte of them is
 standing AS (

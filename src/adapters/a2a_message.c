@@ -81,11 +81,23 @@ a2a_context_of(const Adapter *self, const Json *envelope)
 
 /* ------------------------------------------------------------------- messages */
 
+/* Is it the role of a user, and not that of an agent? */
+static bool
+a2a_is_role_of_user(const Adapter *self, Slice role)
+{
+	static const char *const roles[] = {"ROLE_USER", "user", "ROLE_AGENT", "agent", "ROLE_UNSPECIFIED"};
+
+	for (int i = 0; i < lengthof(roles); i++)
+		if (slice_equal(role, slice_of_cstring(roles[i])))
+			return i < 2;
+	adapter_fault(self, "/role", "WRONG_VALUE", "it must be \"ROLE_USER\" or \"ROLE_AGENT\", or \"user\" or \"agent\" in version 0.3");
+}
+
 Json *
 a2a_read_message(const Adapter *self, const Json *message, const A2aDocument *document, const Json *context)
 {
 	Slice		role = adapter_require_word(self, message, "/role");
-	bool		is_user = slice_equal(role, SLICE_OF("user")) || slice_equal(role, SLICE_OF("ROLE_USER"));
+	bool		is_user = a2a_is_role_of_user(self, role);
 	Json	   *task_id = a2a_find_id(self, message, "/taskId");
 	const Json *parts = adapter_find(self, message, "/parts", JSON_ARRAY);
 	bool		asks = task_id == NULL && (is_user || document->form == A2A_SEND);

@@ -96,7 +96,13 @@ adapter_noted(const Adapter *self, const Json *envelope, const char *path)
 bool
 adapter_was_foreign(const Adapter *self, const Json *envelope)
 {
-	return json_is(adapter_noted(self, envelope, ""), JSON_OBJECT);
+	static const char *const marks[] = {"native", "kept", "part_of", "stub"};
+	const Json *notes = adapter_noted(self, envelope, "");
+
+	for (int i = 0; i < lengthof(marks) && json_is(notes, JSON_OBJECT); i++)
+		if (json_member(notes, slice_of_cstring(marks[i])) != NULL)
+			return true;
+	return false;
 }
 
 void
@@ -268,11 +274,28 @@ adapter_attachment(Slice uri)
 	return attachment;
 }
 
+bool
+adapter_is_base64(Slice text)
+{
+	int			len = text.len;
+
+	if (slice_starts(text, SLICE_OF("artifact:")))
+		return true;
+	while (len > 0 && text.s[len - 1] == '=')
+		len--;
+	for (int i = 0; i < len; i++)
+		if (!isalnum((unsigned char) text.s[i]) && (text.s[i] == '\0' || strchr("+/-_ \r\n", text.s[i]) == NULL))
+			return false;
+	return true;
+}
+
 /* ----------------------------------------------------------------- agents */
 
 Slice
 adapter_agent_id(Slice name)
 {
+	if (slice_starts(name, SLICE_OF(AGENT_PREFIX)) && name.len > (int) strlen(AGENT_PREFIX))
+		return name;
 	return slice_of_cstring(psprintf(AGENT_PREFIX "%.*s", name.len, name.s));
 }
 

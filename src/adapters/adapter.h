@@ -110,7 +110,13 @@ extern void adapter_note(const Adapter *self, Json *envelope, const char *path, 
  */
 extern void adapter_note_native(const Adapter *self, Json *envelope, const char *field, Json *native);
 
-/* "agent:" and the name of an agent in the dialect, and back */
+/*
+ * Can it be base64, also in lines, without its padding, or in the alphabet for URLs?  The reference
+ * of an artifact may stand in its place (api/blob.h).
+ */
+extern bool adapter_is_base64(Slice text);
+
+/* "agent:" and the name of an agent in the dialect, unless the name is such an ID itself; and back */
 extern Slice adapter_agent_id(Slice name);
 extern Slice adapter_agent_name(Slice agent_id);
 
@@ -157,7 +163,10 @@ extern Json *adapter_member(const Json *raw, const char *path);
 
 /* --------------------------------------------------------------- outbound */
 
-/* Was the envelope made of a document of this dialect? */
+/*
+ * Was the envelope made of a document of this dialect?  Then its notes have a member that only
+ * translation.h writes; all others may also be the sender's own data.
+ */
 extern bool adapter_was_foreign(const Adapter *self, const Json *envelope);
 
 /* what adapter_note has put at that path; NULL: nothing */

@@ -51,6 +51,29 @@ collab_header(const Json *raw)
 	return json_get_kind(raw, "/header", JSON_OBJECT) != NULL ? "/header" : "";
 }
 
+/* what may stand beside the header, as in the examples of the protocol */
+static const char *const collab_outer[] = {"/type", "/correlationId", "/destination"};
+
+/* the header together with what stands beside it */
+static const Json *
+collab_whole_header(const Json *raw)
+{
+	const Json *header = json_get(raw, collab_header(raw));
+	Json	   *whole = NULL;
+
+	for (int i = 0; header != raw && i < lengthof(collab_outer); i++)
+	{
+		Json	   *outer = json_get(raw, collab_outer[i]);
+
+		if (outer == NULL || json_get(header, collab_outer[i]) != NULL)
+			continue;
+		if (whole == NULL)
+			whole = json_copy_top(header);
+		json_put(whole, collab_outer[i], outer);
+	}
+	return whole != NULL ? whole : header;
+}
+
 /* ---------------------------------------------------------------- recipients */
 
 /* "*", a topic, a group, or an agent */
@@ -319,11 +342,23 @@ collab_read_place(const Adapter *self, const Json *raw, const Json *header, cons
 		adapter_note_native(self, envelope, "task_id", task);
 }
 
+static void
+collab_note_outer(const Adapter *self, const Json *raw, Json *envelope)
+{
+	Json	   *outer = json_new_array();
+
+	for (int i = 0; i < lengthof(collab_outer); i++)
+		if (json_get(raw, collab_outer[i]) != NULL && json_get(json_get(raw, "/header"), collab_outer[i]) == NULL)
+			json_add(outer, json_of_cstring(collab_outer[i]));
+	if (outer->n > 0)
+		adapter_note(self, envelope, "/outer", outer);
+}
+
 static List *
 collab_inbound(const Adapter *self, const Json *raw, const Json *context)
 {
 	const char *place = collab_header(raw);
-	const Json *header = json_get(raw, place);
+	const Json *header = collab_whole_header(raw);
 	Adapter		within = *self;
 	MessageType type = collab_read_type(header, json_get(raw, "/body"));
 	Json	   *envelope;
@@ -339,7 +374,10 @@ collab_inbound(const Adapter *self, const Json *raw, const Json *context)
 	if (*place == '\0')
 		adapter_note(self, envelope, "/flat", json_of_bool(true));
 	else
+	{
 		(void) adapter_require_word(&within, header, "/messageId");
+		collab_note_outer(self, raw, envelope);
+	}
 	adapter_rows_inbound(&within, collab_header_rows, header, envelope);
 	(void) adapter_find(self, raw, "/trace", JSON_OBJECT);
 	adapter_rows_inbound(self, collab_rows, raw, envelope);
@@ -364,6 +402,18 @@ collab_write_native(const Json *envelope, Json *header, Json *body)
 			 adapter_member(envelope, "/parent_task_id") : json_get(envelope, "/task_id"));
 }
 
+/* moves what stood beside the header back there */
+static void
+collab_write_outer(const Adapter *self, const Json *envelope, Json *raw, Json *header)
+{
+	Json	   *outer = adapter_noted(self, envelope, "/outer");
+
+	for (int i = 0; i < lengthof(collab_outer); i++)
+		for (int j = 0; json_is(outer, JSON_ARRAY) && j < outer->n; j++)
+			if (collab_says(outer->items[j], "", collab_outer[i]))
+				json_put(raw, collab_outer[i], json_take(header, collab_outer[i]));
+}
+
 static Json *
 collab_outbound(const Adapter *self, const Json *envelope)
 {
@@ -385,7 +435,10 @@ collab_outbound(const Adapter *self, const Json *envelope)
 	if (json_is_true(adapter_noted(self, envelope, "/flat"), ""))
 		raw = header;
 	else
+	{
+		collab_write_outer(self, envelope, raw, header);
 		json_put(raw, "/header", header);
+	}
 	json_put(raw, "/body", body);
 	adapter_rows_outbound(self, collab_rows, envelope, raw);
 	return raw;
@@ -394,8 +447,7 @@ collab_outbound(const Adapter *self, const Json *envelope)
 static const char *
 collab_declines(const Adapter *self, const Json *raw)
 {
-	const char *place = json_is(raw, JSON_OBJECT) ? collab_header(raw) : "";
-	const Json *header = json_get(raw, place);
+	const Json *header = json_is(raw, JSON_OBJECT) ? collab_whole_header(raw) : raw;
 
 	if (!json_is(raw, JSON_OBJECT))
 		return "it is not an object";

@@ -291,6 +291,8 @@ http_read_data(const Adapter *self, const Json *event, Json *envelope)
 {
 	Json	   *base64 = adapter_find(self, event, "/data_base64", JSON_TEXT);
 
+	if (base64 != NULL && !adapter_is_base64(base64->text))
+		adapter_fault(self, "/data_base64", "WRONG_FORMAT", "it is not base64");
 	adapter_put_payload(self, envelope, base64 != NULL ? base64 : adapter_member(event, "/data"));
 	if (base64 != NULL)
 		adapter_note(self, envelope, "/base64", json_of_bool(true));
@@ -399,7 +401,8 @@ http_event_of(const Adapter *self, const Json *envelope)
 	Json	   *event = json_new_object();
 	bool		foreign = adapter_was_foreign(self, envelope);
 	Json	   *payload = adapter_payload(self, envelope);
-	bool		base64 = json_is(payload, JSON_TEXT) && json_is_true(adapter_noted(self, envelope, ""), "/base64");
+	bool		base64 = json_is_true(adapter_noted(self, envelope, ""), "/base64") &&
+		json_is(payload, JSON_TEXT) && adapter_is_base64(payload->text);
 
 	json_put_cstring(event, "/specversion", "1.0");
 	json_put_text(event, "/type", http_type_of(self, envelope));
@@ -424,7 +427,6 @@ http_webhook_of(const Adapter *self, const Json *envelope)
 	bool		plain = json_is_true(adapter_noted(self, envelope, ""), "/plain") && adapter_type(envelope) == MSG_CHAT_MESSAGE;
 	Json	   *body = plain ? adapter_payload(self, envelope) : json_new_object();
 	Json	   *request = json_new_object();
-	Slice		header = http_spelling(self, envelope, SLICE_OF("webhook-id"));
 
 	if (!plain)
 	{
@@ -435,7 +437,7 @@ http_webhook_of(const Adapter *self, const Json *envelope)
 	if (!json_is_true(adapter_noted(self, envelope, ""), "/request"))
 		return body;
 	json_put(request, "/headers", json_new_object());
-	json_put_member(json_get(request, "/headers"), header, adapter_native(self, envelope, "id"));
+	json_put_member(json_get(request, "/headers"), http_spelling(self, envelope, SLICE_OF("webhook-id")), adapter_native(self, envelope, "id"));
 	json_put(request, "/body", body);
 	return request;
 }

@@ -270,7 +270,7 @@ multiagent_write_type(const Adapter *self, const Json *envelope, Json *document)
 	multiagent_default(envelope, &role, &intent);
 	json_put_cstring(document, "/role", role);
 	json_put_cstring(document, "/intent", intent);
-	if (!adapter_was_foreign(self, envelope))
+	if (!multiagent_is_message(self, envelope))
 		return;
 	for (int i = 0; i < lengthof(multiagent_roles) && slice_present(own); i++)
 		if (slice_equal(own, slice_of_cstring(multiagent_roles[i].ours)))
@@ -286,7 +286,7 @@ static Json *
 multiagent_outbound(const Adapter *self, const Json *envelope)
 {
 	Json	   *document = multiagent_document_of(self, envelope);
-	bool		foreign = adapter_was_foreign(self, envelope);
+	bool		foreign = multiagent_is_message(self, envelope);
 
 	json_put_cstring(document, "/protocol", PROTOCOL);
 	multiagent_write_content_type(envelope, document);

@@ -23,4 +23,10 @@ extern Json *multiagent_document_of(const Adapter *self, const Json *envelope);
 /* the ID of the tool that a document names, "tool:<name>"; absent: it names none */
 extern Slice multiagent_tool(const Json *raw);
 
+/*
+ * Does the payload have the members of a message?  It does if the envelope was made of one, and
+ * if an intent is noted: rules make such requests.
+ */
+extern bool multiagent_is_message(const Adapter *self, const Json *envelope);
+
 #endif							/* CLUTCH_MULTIAGENT_PART_H */

@@ -293,10 +293,16 @@ multiagent_native_document(const Json *envelope)
 	return document;
 }
 
+bool
+multiagent_is_message(const Adapter *self, const Json *envelope)
+{
+	return adapter_was_foreign(self, envelope) || json_is(adapter_noted(self, envelope, "/intent"), JSON_TEXT);
+}
+
 Json *
 multiagent_document_of(const Adapter *self, const Json *envelope)
 {
-	bool		foreign = adapter_was_foreign(self, envelope);
+	bool		foreign = multiagent_is_message(self, envelope);
 	MessageType type = adapter_type(envelope);
 	Json	   *document;
 

@@ -118,7 +118,7 @@ translation_own(const Adapter *adapter, const Json *envelope)
  * the context had replaced the sender of the document, the original sender is restored.
  */
 static Json *
-translation_unmarked(const Adapter *adapter, const Json *envelope)
+translation_unmarked(const Adapter *adapter, const Json *envelope, bool is_carried)
 {
 	Json	   *copy = translation_own(adapter, envelope);
 	Json	   *notes = adapter_noted(adapter, copy, "");
@@ -130,6 +130,9 @@ translation_unmarked(const Adapter *adapter, const Json *envelope)
 	translation_take_note(adapter, copy, "kept");
 	translation_take_note(adapter, copy, "carried");
 	translation_take_note(adapter, copy, "dropped");
+	/* adapter_was_foreign must still recognize the other notes as those of a document */
+	if (!is_carried && adapter_noted(adapter, copy, "") != NULL)
+		adapter_note(adapter, copy, "/kept", json_new_array());
 	return copy;
 }
 
@@ -166,7 +169,7 @@ translation_carry(const Adapter *adapter, const Json *envelope)
 static Json *
 translation_unkept(const Adapter *adapter, const Json *envelope, bool is_carried)
 {
-	Json	   *unmarked = translation_unmarked(adapter, envelope);
+	Json	   *unmarked = translation_unmarked(adapter, envelope, is_carried);
 
 	return is_carried ? translation_carry(adapter, unmarked) : translation_write(adapter, unmarked);
 }

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter a2a
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 43);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 44);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -77,7 +77,7 @@ SELECT is(pg_temp.said('task.error', '{"code": "REJECTED", "message": "no"}') #>
 SELECT is(pg_temp.said('task.timeout', '{"code": "TIMEOUT", "message": "late", "retryable": true}') #> '{statusUpdate,status,message,parts}', '[{"text": "late"}, {"data": {"code": "TIMEOUT", "retryable": true}}]', 'a timeout says its code');
 SELECT is(pg_temp.said('task.timeout', '{"code": "TIMEOUT", "message": "late", "retryable": true}') #>> '{statusUpdate,status,state}', 'TASK_STATE_FAILED', 'and is FAILED');
 SELECT is(pg_temp.said('routing.failure', '{"code": "NO_CAPABLE_AGENT", "message": "nobody"}', m) #>> p, state, 'a task that waits for an agent is not over, in version ' || v)
-FROM (VALUES ('1.0', '{}'::jsonb, '{statusUpdate,status,state}'::text[], 'TASK_STATE_SUBMITTED'), ('0.3', '{"meta": {"a2a": {"v": "0.3"}}}', '{result,status,state}', 'submitted'), ('0.3', '{"meta": {"a2a": {"v": "0.3"}}}', '{result,final}', 'false')) AS c(v, m, p, state);
+FROM (VALUES ('1.0', '{}'::jsonb, '{statusUpdate,status,state}'::text[], 'TASK_STATE_SUBMITTED'), ('0.3', '{"meta": {"a2a": {"v": "0.3"}}}', '{status,state}', 'submitted'), ('0.3', '{"meta": {"a2a": {"v": "0.3"}}}', '{final}', 'false')) AS c(v, m, p, state);
 SELECT is(pg_temp.said('routing.failure', '{"code": "NO_CAPABLE_AGENT", "message": "nobody"}') #> '{statusUpdate,status,message,parts}', '[{"text": "nobody"}, {"data": {"code": "NO_CAPABLE_AGENT"}}]', 'and says what it waits for');
 SELECT is(fixture.fault($$SELECT pg_temp.said('routing.decision', '{}')$$), '0A000 NO_FORM /type', 'a decision has no form');
 SELECT is(pg_temp.said('task.progress', '{"artifact_id": "a", "append": true, "text": "more"}') #> '{artifactUpdate,artifact}' || (pg_temp.said('task.progress', '{"artifact_id": "a", "append": true}') #> '{artifactUpdate,append}'),
@@ -122,5 +122,8 @@ FROM fixture.sample s, LATERAL (SELECT fixture.made(s.raw, 'a2a')) AS m(e),
 
 SELECT is(fixture.fault(format($$SELECT clutch.inbound(%L)$$, jsonb_set(raw, '{params,message,metadata,clutch/schema_ref}', '"shop/prices"'))), 'KL014 WRONG_PREFIX /params/message/metadata/clutch~1schema_ref', 'a schema is named as here')
 FROM fixture.sample WHERE name = 'a request';
+
+SELECT is(fixture.fault($$SELECT clutch.inbound('{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": {"messageId": "m", "role": "ROLE_BOSS", "parts": [{"text": "x"}]}}}')$$),
+	'KL014 WRONG_VALUE /params/message/role', 'a role that A2A does not know is refused');
 
 SELECT * FROM finish();

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter collab
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 12);
+SELECT plan((SELECT count(*)::int FROM outcome) + 14);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -35,5 +35,11 @@ SELECT is((SELECT string_agg(concat_ws(' ', p ->> 'code', d #>> '{body,status}',
 
 SELECT is(e ->> 'task_id', 'task:known', 'a task in the context counts for more than the correlation of a response')
 FROM fixture.sample s, clutch.inbound(s.raw, 'collab', '{"task_id": "task:known"}') AS e WHERE s.name = 'a success';
+
+-- as in the examples of the protocol
+SELECT is(concat_ws(' ', e ->> 'type', e #>> '{meta,collab,correlation_id}', clutch.outbound(e, 'collab') = x), 'task.result c-1 t', 'type and correlationId may stand beside the header')
+FROM (VALUES ('{"type": "RESPONSE", "correlationId": "c-1", "header": {"messageId": "m-2", "source": "a"}, "body": {"status": "SUCCESS", "result": {"a": 1}}}'::jsonb)) AS c(x), LATERAL clutch.inbound(x) AS e;
+SELECT is(clutch.outbound(jsonb_set(e, '{to,0,agent_id}', '"topic:prices"'), 'collab') ->> 'destination', 'topic:prices', 'and a destination that was changed shows there')
+FROM clutch.inbound('{"type": "PUBLISH", "destination": "topic:x", "header": {"messageId": "m-3", "source": "a"}, "body": {"event": "E", "data": {}}}') AS e;
 
 SELECT * FROM finish();

@@ -1,6 +1,6 @@
 -- What a conversation has come to (spec 003 6), as far as it may be seen.
 \ir ../fixtures/tap.sql
-SELECT plan(22);
+SELECT plan(23);
 SET clutch.notify = off;
 CREATE FUNCTION pg_temp.card(name text, meta jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', '{"max_concurrency": 9}'::jsonb, 'meta', meta)
@@ -63,4 +63,11 @@ SELECT ok(clutch.thread_context('thread:1')::text NOT LIKE '%a secret%', 'a role
 SELECT is(clutch.thread_context('thread:1') -> 'task' ->> 'goal', 'of task:1', 'but those that it takes part in');
 RESET ROLE;
 DROP OWNED BY clutch_thread_lois; DROP ROLE clutch_thread_lois;
+
+-- messages of spec 003 say what was decided before
+SELECT clutch.ingest(jsonb_build_object('header', jsonb_build_object('messageId', id, 'type', 'REQUEST', 'source', 'ui', 'destination', 'ken'),
+	'body', jsonb_build_object('action', 'go', 'payload', '{}'::jsonb, 'context', jsonb_build_object('sessionId', 's-1', 'previousDecisions', d))))
+FROM (VALUES ('d1', '["use JSONL"]'::jsonb), ('d2', '["use JSONL", "add indices"]')) AS m(id, d) \g /dev/null
+SELECT is(jsonb_path_query_array(clutch.thread_context(thread_id), '$.decisions[*].decision'), '["use JSONL", "add indices"]', 'what was decided before is told once')
+FROM clutch.events WHERE from_agent = 'agent:ui' AND type = 'task.request' ORDER BY seq DESC LIMIT 1;
 SELECT * FROM finish();
