@@ -73,10 +73,11 @@ SELECT clutch.outbound(CASE WHEN o.asked OPERATOR(pg_catalog.?) 'jsonrpc'
 			OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object(s.adapter, pg_catalog.jsonb_build_object(
 				'kept', '[]'::jsonb, 'v', coalesce(s.noted OPERATOR(pg_catalog.->) 'v', '""'), 'rpc_id', o.asked OPERATOR(pg_catalog.->) 'id',
 				'native', pg_catalog.jsonb_build_object('reply_to', o.asked OPERATOR(pg_catalog.->) 'id',
-					'task_id', s.task_id, 'thread_id', coalesce(s.noted OPERATOR(pg_catalog.#>) '{native,thread_id}', pg_catalog.to_jsonb(s.thread_id))))))
+					'task_id', s.task_id, 'thread_id', coalesce(s.noted OPERATOR(pg_catalog.#>) '{native,thread_id}', pg_catalog.to_jsonb(s.thread_id))))
+				OPERATOR(pg_catalog.||) CASE WHEN s.blobs IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('blobs', s.blobs) END))
 		ELSE s.ended END, s.adapter)
 FROM (SELECT t.task_id, t.thread_id, r.envelope AS request, e.envelope AS ended, a.name AS adapter,
-			 r.envelope OPERATOR(pg_catalog.#>) ARRAY['meta', a.name] AS noted
+			 r.envelope OPERATOR(pg_catalog.#>) ARRAY['meta', a.name] AS noted, e.envelope OPERATOR(pg_catalog.#>) ARRAY['meta', a.name, 'blobs'] AS blobs
 	  FROM clutch.tasks t
 	  JOIN clutch.events r ON r.seq OPERATOR(pg_catalog.=) t.request_seq
 	  JOIN clutch.events e ON e.seq OPERATOR(pg_catalog.=) t.result_seq

@@ -58,6 +58,12 @@ extern bool mcp_is_tool_name(Slice name);
 
 extern Json *mcp_outbound(const Adapter *self, const Json *envelope);
 
+/*
+ * The blocks of a content, followed by links to the attachments of the envelope, which
+ * have no other place in a result.  The array is a new one, which shares its blocks.
+ */
+extern Json *mcp_content_with_links(const Json *content, const Json *envelope);
+
 /* ------------------------------------------------------------ mcp_result.c */
 
 /* the envelopes of a response */

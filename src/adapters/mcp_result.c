@@ -178,7 +178,7 @@ mcp_write_result(const Adapter *self, const Json *envelope)
 	if (mcp_is_form(self, envelope, "structured") || !mcp_is_plain(payload))
 	{
 		json_add(content, mcp_text_block(mcp_text_of(payload)));
-		json_put(raw, "/result/content", content);
+		json_put(raw, "/result/content", mcp_content_with_links(content, envelope));
 		json_put(raw, "/result/structuredContent", payload);
 		return raw;
 	}
@@ -186,7 +186,7 @@ mcp_write_result(const Adapter *self, const Json *envelope)
 		json_add(content, mcp_text_block(json_get_text(payload, "/text")));
 	else if (json_get(payload, "/content") != NULL)
 		content = json_get(payload, "/content");
-	json_put(raw, "/result/content", content);
+	json_put(raw, "/result/content", mcp_content_with_links(content, envelope));
 	json_put(raw, "/result/structuredContent", json_get(payload, "/structured"));
 	return raw;
 }

@@ -239,6 +239,29 @@ mcp_write_chat(const Adapter *self, const Json *envelope)
 }
 
 Json *
+mcp_content_with_links(const Json *content, const Json *envelope)
+{
+	const Json *attachments = json_get_kind(envelope, "/attachments", JSON_ARRAY);
+	Json	   *all = json_new_array();
+
+	for (int i = 0; i < content->n; i++)
+		json_add(all, content->items[i]);
+	for (int i = 0; attachments != NULL && i < attachments->n; i++)
+	{
+		const Json *attachment = attachments->items[i];
+		Json	   *name = json_get_kind(attachment, "/filename", JSON_TEXT);
+		Json	   *link = json_new_object();
+
+		json_put_cstring(link, "/type", "resource_link");
+		json_put(link, "/uri", json_get(attachment, "/ref"));
+		json_put(link, "/name", name != NULL ? name : json_get(attachment, "/ref"));
+		json_put(link, "/mimeType", json_get_kind(attachment, "/mediaType", JSON_TEXT));
+		json_add(all, link);
+	}
+	return all;
+}
+
+Json *
 mcp_outbound(const Adapter *self, const Json *envelope)
 {
 	switch (adapter_type(envelope))

@@ -1,6 +1,6 @@
 -- The end of a task in the dialect of its request.
 \ir ../fixtures/tap.sql
-SELECT plan(13);
+SELECT plan(22);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:w", "capabilities": [{"id": "skill:w"}], "limits": {"max_concurrency": 10}}') \g /dev/null
 CREATE TEMP TABLE asked (name text, raw jsonb, task_id text);
@@ -19,6 +19,32 @@ SELECT is(reply -> 'id', raw -> 'id', 'the response to ' || name || ' has the ID
 SELECT is(reply #> '{result,structuredContent}', '{"celsius": 21}', 'and the result') FROM told WHERE name = 'mcp';
 SELECT is(reply #>> '{result,task,status,state}' || ' ' || (reply #>> '{result,task,contextId}'), 'TASK_STATE_COMPLETED c-1', 'and the state, in its context') FROM told WHERE name = 'a2a';
 SELECT ok(reply::text NOT LIKE '%clutch%', 'and nothing of ours') FROM told WHERE name = 'mcp';
+
+-- ------------------------------------------------------ a result with artifacts
+CREATE TEMP TABLE handed AS SELECT a.name, r.task_id, a.raw FROM (SELECT name, CASE WHEN raw ? 'specversion' THEN raw || '{"id": "e-2"}' WHEN raw #> '{params,message}' IS NULL THEN raw || '{"id": 8}'
+	ELSE jsonb_set(raw || '{"id": 9}', '{params,message,messageId}', to_jsonb('with ' || name)) END AS raw FROM asked) AS a, LATERAL clutch.ingest(a.raw, context => '{"agent_id": "agent:visitor", "to": ["agent:w"]}') AS r;
+SELECT clutch.put_artifact('\x89504e47', 'image/png') AS picture \gset
+SELECT count(clutch.finish('agent:w', task_id, '{"celsius": 21}', attachments => jsonb_build_array(jsonb_build_object('kind', 'artifact_ref', 'ref', :'picture', 'filename', 'sky.png', 'mediaType', 'image/png'), '{"kind": "uri", "ref": "https://sky.example/now"}'::jsonb))) FROM clutch.claim('agent:w', 10) \g /dev/null
+CREATE TEMP TABLE shown AS SELECT name, clutch.reply(task_id) AS reply, clutch.reply(task_id, 'peer') AS envelope FROM handed;
+SELECT is(reply -> 'result', jsonb_build_object('structuredContent', '{"celsius": 21}'::jsonb, 'content', jsonb_build_array('{"type": "text", "text": "{\"celsius\": 21}"}'::jsonb,
+	jsonb_build_object('type', 'resource_link', 'uri', :'picture', 'name', 'sky.png', 'mimeType', 'image/png'), '{"type": "resource_link", "uri": "https://sky.example/now", "name": "https://sky.example/now"}'::jsonb)), 'MCP is given links to what the result attaches') FROM shown WHERE name = 'mcp';
+SELECT is(reply #> '{result,task,status,message,parts}', jsonb_build_array('{"data": {"celsius": 21}}'::jsonb, jsonb_build_object('url', :'picture', 'filename', 'sky.png', 'mediaType', 'image/png'), '{"url": "https://sky.example/now"}'::jsonb), 'A2A is given parts') FROM shown WHERE name = 'a2a';
+SELECT is(reply #> '{result,status,message,parts}', jsonb_build_array('{"kind": "data", "data": {"celsius": 21}}'::jsonb, jsonb_build_object('kind', 'file', 'file', jsonb_build_object('uri', :'picture', 'name', 'sky.png', 'mimeType', 'image/png')),
+	'{"kind": "file", "file": {"uri": "https://sky.example/now"}}'::jsonb), 'in version 0.3, files') FROM shown WHERE name = 'a2a of 0.3';
+SELECT is(reply -> 'data', '{"celsius": 21}', 'http has the payload') FROM shown WHERE name = 'http';
+SELECT is((SELECT i -> 'attachments' FROM clutch.inbound(reply, 'http') AS i), envelope -> 'attachments', 'and the rest in the carrier') FROM shown WHERE name = 'http';
+
+-- and one whose bytes became artifacts
+SELECT translate(encode(string_agg(sha256(convert_to(i::text, 'UTF8')), ''), 'base64'), E'\n', '') AS b64 FROM generate_series(1, 40) i \gset
+CREATE TEMP TABLE pictured AS SELECT a.name, a.raw, r.task_id, r.run_id FROM (SELECT name, CASE WHEN raw ? 'specversion' THEN raw || '{"id": "e-3"}' ELSE jsonb_set(raw || '{"id": 10}', '{params,message,messageId}', to_jsonb('pictured ' || name)) END AS raw
+	FROM asked WHERE name <> 'mcp') AS a, LATERAL clutch.ingest(a.raw, context => '{"agent_id": "agent:visitor", "to": ["agent:w"]}') AS r;
+SELECT FROM clutch.claim('agent:w', 10);
+SELECT FROM pictured p, clutch.ingest(CASE p.name WHEN 'http' THEN jsonb_build_object('specversion', '1.0', 'id', 'r-3', 'source', 's', 'type', 'clutch.task.result', 'data_base64', :'b64')
+	ELSE jsonb_build_object('statusUpdate', jsonb_build_object('taskId', 't', 'contextId', 'c', 'status', jsonb_build_object('state', 'TASK_STATE_COMPLETED', 'message', jsonb_build_object('messageId', p.name, 'role', 'ROLE_AGENT', 'parts', jsonb_build_array(jsonb_build_object('raw', :'b64', 'mediaType', 'image/png')))))) END,
+	context => jsonb_build_object('agent_id', 'agent:w', 'task_id', p.task_id, 'run_id', p.run_id, 'artifacts_from', 1000));
+SELECT is((SELECT count(*)::int FROM pictured p JOIN clutch.events e USING (task_id) WHERE e.type = 'task.result' AND e.envelope::text NOT LIKE '%' || :'b64' || '%'), 3, 'bytes of results that became artifacts');
+SELECT is(clutch.reply(task_id) #> CASE name WHEN 'a2a' THEN '{result,task,status,message,parts}' WHEN 'http' THEN '{data_base64}' ELSE '{result,status,message,parts}' END::text[],
+	CASE name WHEN 'a2a' THEN jsonb_build_array(jsonb_build_object('raw', :'b64', 'mediaType', 'image/png')) WHEN 'http' THEN to_jsonb(:'b64'::text) ELSE jsonb_build_array(jsonb_build_object('kind', 'file', 'file', jsonb_build_object('bytes', :'b64', 'mimeType', 'image/png'))) END, 'are in the reply to ' || name) FROM pictured;
 
 -- ------------------------------------------------------------- to whom
 CREATE ROLE adapter_reply_visitor;

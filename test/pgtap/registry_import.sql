@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(89);
+SELECT plan(95);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -128,9 +128,17 @@ SELECT is(coalesce(pg_temp.uma('{display}'), '{}'), '{}', 'nor its names');
 SELECT is(clutch.export_registry('studio') -> 'agents', '{"uma": {}}', 'a skill of the index is not one of the agent');
 SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:uma', payload => '{"agent_id": "agent:uma", "capabilities": [{"id": "skill:draw", "tags": ["pencil"]}, {"id": "skill:paint"}]}'));
 SELECT is(clutch.export_registry('studio') #> '{agents,uma,skills}', '[{"id": "paint", "triggers": [], "description": "paint"}]'::jsonb #- '{0,triggers}', 'until it has more of them');
+-- addresses of other protocols
+SELECT FROM clutch.import_card('{"name": "Uma", "description": "Draws", "version": "1.0.0", "url": "https://uma.example/a2a", "protocolVersion": "0.3.0", "capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}', 'agent:uma');
+SELECT is(pg_temp.uma('{endpoints}') - 'a2a', '{"http": {"url": "https://uma.example"}}', 'a card of another protocol adds its address');
+SELECT is(pg_temp.uma('{endpoints,a2a,url}'), '"https://uma.example/a2a"', 'to those that are there');
 -- a member that has the name of a note
 SELECT is(clutch.card_as(clutch.card_of(d), 'agent_json'), d, 'a member of the name ' || n) FROM unnest('{indexed,entry,kept,dropped}'::text[]) AS n,
 	LATERAL (SELECT jsonb_build_object('name', 'ivy', 'version', '1.0.0', 'description', 'Climbs', 'skills', '[{"id": "climb", "description": "Climbs"}]'::jsonb, n, v) AS d FROM unnest('{5,"[\"climb\"]",true}'::jsonb[]) AS v) AS made;
+
+CREATE FUNCTION pg_temp.through(document jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN PERFORM FROM clutch.import_registry(document); RETURN clutch.export_registry(document ->> 'orchestrator'); END $$;
+SELECT is(pg_temp.through(d), d, 'also of an agent with skills that only the index names: ' || (d #>> '{agents,ivy,indexed}'))
+FROM unnest('{5,"[\"climb\"]",true,"{\"a\": 1}"}'::jsonb[]) AS v, LATERAL (SELECT jsonb_build_object('version', '3.0', 'orchestrator', 'notes', 'agents', jsonb_build_object('ivy', jsonb_build_object('description', 'Climbs', 'indexed', v)), 'skillIndex', '{"climb": "ivy"}'::jsonb) AS d) AS made;
 
 -- ------------------------------------------------------------------ refusals
 SELECT is(pg_temp.refused('{skillIndex,parse-recipe}', '"oregano"'), 'KL014 UNKNOWN_AGENT /skillIndex/parse-recipe', 'an index that names no agent is refused at its path');
