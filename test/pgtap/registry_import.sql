@@ -136,8 +136,8 @@ SELECT is(pg_temp.uma('{endpoints,a2a,url}'), '"https://uma.example/a2a"', 'to t
 SELECT is(clutch.card_as(clutch.card_of(d), 'agent_json'), d, 'a member of the name ' || n) FROM unnest('{indexed,entry,kept,dropped}'::text[]) AS n,
 	LATERAL (SELECT jsonb_build_object('name', 'ivy', 'version', '1.0.0', 'description', 'Climbs', 'skills', '[{"id": "climb", "description": "Climbs"}]'::jsonb, n, v) AS d FROM unnest('{5,"[\"climb\"]",true}'::jsonb[]) AS v) AS made;
 
-CREATE FUNCTION pg_temp.through(document jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN PERFORM FROM clutch.import_registry(document); RETURN clutch.export_registry(document ->> 'orchestrator'); END $$;
-SELECT is(pg_temp.through(d), d, 'also of an agent with skills that only the index names: ' || (d #>> '{agents,ivy,indexed}'))
+CREATE FUNCTION pg_temp.through(document jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN PERFORM FROM clutch.import_registry(document); RETURN jsonb_build_array(clutch.export_registry(document ->> 'orchestrator'), (SELECT a.card #> '{meta,agent_json,indexed}' FROM clutch.agents a WHERE a.agent_id = 'agent:ivy')); END $$;
+SELECT is(pg_temp.through(d), jsonb_build_array(d, '["climb"]'::jsonb), 'also of an agent with skills that only the index names: ' || (d #>> '{agents,ivy,indexed}'))
 FROM unnest('{5,"[\"climb\"]",true,"{\"a\": 1}"}'::jsonb[]) AS v, LATERAL (SELECT jsonb_build_object('version', '3.0', 'orchestrator', 'notes', 'agents', jsonb_build_object('ivy', jsonb_build_object('description', 'Climbs', 'indexed', v)), 'skillIndex', '{"climb": "ivy"}'::jsonb) AS d) AS made;
 
 -- ------------------------------------------------------------------ refusals
