@@ -19,6 +19,7 @@
 #include "flow/callee.h"
 #include "outbox/signing.h"
 #include "protocol/place.h"
+#include "task/task.h"
 #include "trust/principal.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -142,6 +143,33 @@ was_lost_too_often(const Call *call, const Endpoint *endpoint)
 	return endpoint != NULL && call->attempt > endpoint->max_attempts;
 }
 
+/* Does the event report an end of its task that was late, or after which the task is tried again? */
+static bool
+reports_no_end(const Call *call)
+{
+	Jsonb	   *envelope = event_read(call->seq, ROWS_LATEST);
+	MessageType type = envelope == NULL ? MSG_UNKNOWN : message_type_parse(document_get_text(&envelope->root, "type"));
+	Task	   *task = NULL;
+
+	if (type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_TIMEOUT)
+		task = task_look(call->task_id, ROWS_LATEST);
+	if (task == NULL)
+		return false;
+	return type == MSG_TASK_TIMEOUT ? task->status != TASK_TIMED_OUT : task->result_seq != call->seq;
+}
+
+/*
+ * Would the call tell the other side something that is not true?  An event says what has
+ * happened, but in A2A it becomes the state of the task, and a client asks no more about a
+ * task that has ended.
+ */
+static bool
+misleads(const Call *call, const Endpoint *endpoint)
+{
+	return call->kind == CALL_EVENT && endpoint != NULL && slice_equal(endpoint->adapter, SLICE_OF("a2a")) &&
+		reports_no_end(call);
+}
+
 /*
  * Returns the row of a call; false: it is not to be sent.  A call that cannot be sent
  * becomes a dead letter, so it does not hold up other calls.
@@ -155,6 +183,11 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 	if (!callee_is_awaited(call))
 	{
 		forget_unwanted(call, call->status);
+		return false;
+	}
+	if (misleads(call, rendering.endpoint))
+	{
+		call_end(call, CALL_VOID, call->status, "the event was not the end of its task");
 		return false;
 	}
 	if (was_lost_too_often(call, rendering.endpoint))

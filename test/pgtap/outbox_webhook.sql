@@ -1,6 +1,6 @@
 -- Webhooks: endpoints with a filter get the events that fit, in the transaction of the event.
 \ir ../fixtures/tap.sql
-SELECT plan(21);
+SELECT plan(27);
 
 -- what is to be sent: "type of the event>endpoint", in order
 CREATE FUNCTION fixture.hooked() RETURNS text LANGUAGE sql AS $$
@@ -98,4 +98,31 @@ SELECT is((SELECT count(*) FROM clutch.outbox o JOIN clutch.events e USING (seq)
 SELECT clutch.prune('infinity');
 SELECT clutch.outbox_claim(9);
 SELECT is((SELECT string_agg(concat_ws(' ', o.state, regexp_replace(o.failure, '[0-9]+', 'n')), ',') FROM clutch.outbox o), 'dead event n is not in the log any more', 'an event that is gone leaves a dead letter');
+
+-- ------------------------------------------------- states of tasks, told to a client of A2A
+DELETE FROM clutch.endpoint;
+TRUNCATE clutch.outbox;
+SELECT fixture.agent('ann', 9);
+INSERT INTO clutch.endpoint (name, url, adapter, filter) VALUES ('push', 'https://push.example', 'a2a', '{"task_id": "task:p", "type": ["task.progress", "task.result", "task.error", "task.timeout", "routing.failure"]}'), ('log', 'https://log.example', 'http', '{"task_id": "task:p", "type": "task.error"}');
+CREATE FUNCTION fixture.pushed() RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(string_agg(coalesce(c.body::jsonb #>> '{statusUpdate,status,state}', c.body::jsonb #>> '{task,status,state}', c.body::jsonb ->> 'type'), ', ' ORDER BY o.endpoint DESC, o.no), 'nothing') FROM clutch.outbox_claim(9) c JOIN clutch.outbox o USING (id)
+$$;
+SELECT fixture.at(0);
+SELECT fixture.ask('task:p', skill => 'skill:rare', orders => '{"retry": {"max": 1, "initial_ms": 1000}}');
+SELECT is(fixture.pushed(), 'TASK_STATE_SUBMITTED', 'a task that waits for an agent is submitted');
+SELECT fixture.agent('rare', 9, '{skill:rare}');
+SELECT clutch.claim('agent:rare') \g /dev/null
+SELECT clutch.fail('agent:rare', 'task:p', 'E', 'no', retryable => true) \g /dev/null
+SELECT is(fixture.pushed(), 'TASK_STATE_WORKING, clutch.task.error', 'an error after which it is tried again is not failed, although it is an error');
+SELECT is((SELECT concat_ws(' ', o.state, o.failure) FROM clutch.outbox o WHERE o.state = 'void'), 'void the event was not the end of its task', 'its call is void');
+SELECT fixture.at(10);
+SELECT clutch.tick();
+SELECT clutch.claim('agent:rare') \g /dev/null
+SELECT clutch.fail('agent:rare', 'task:p', 'E', 'no', retryable => true) \g /dev/null
+SELECT is(fixture.pushed(), 'TASK_STATE_FAILED, clutch.task.error', 'the last one is');
+SELECT clutch.send(clutch.envelope('task.result', 'agent:rare', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:p')) \g /dev/null
+SELECT is(fixture.pushed(), 'nothing', 'and a result that comes late is none');
+SELECT clutch.retry('task:p', by_agent => 'agent:ui') \g /dev/null
+SELECT clutch.claim('agent:rare'), clutch.finish('agent:rare', 'task:p') \g /dev/null
+SELECT is(fixture.pushed(), 'TASK_STATE_WORKING, TASK_STATE_COMPLETED', 'a task that somebody has tried again ends again');
 SELECT * FROM finish();
