@@ -37,12 +37,6 @@ card_dialect_of(const Json *raw)
 }
 
 const char *
-card_dialect_name(const CardDialect *dialect)
-{
-	return dialect->name;
-}
-
-const char *
 card_dialect_names(void)
 {
 	StringInfoData names;

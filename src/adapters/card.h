@@ -48,7 +48,6 @@ typedef struct CardSource
 /* The dialect of this name, or the first one that handles the description; NULL: there is none. */
 extern const CardDialect *card_dialect_named(Slice name);
 extern const CardDialect *card_dialect_of(const Json *raw);
-extern const char *card_dialect_name(const CardDialect *dialect);
 
 /* the names of all dialects, for a message: "a2a, map, ..."; palloc'd */
 extern const char *card_dialect_names(void);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * crypto.c
- *	  Hashes, signatures and random bytes: the only user of libsodium.
+ *	  Hashes, the verification of signatures, and base64: the only user of libsodium.
  *
  * The functions used here need neither memory nor random bytes of libsodium's
  * own, for want of which it would call abort(), and so not sodium_init() either.
@@ -17,8 +17,6 @@
 StaticAssertDecl(sizeof(CryptoHash) >= sizeof(crypto_hash_sha256_state), "size of CryptoHash");
 StaticAssertDecl(CRYPTO_HASH_BYTES == crypto_hash_sha256_BYTES, "size of a hash");
 StaticAssertDecl(CRYPTO_PUBLIC_KEY_BYTES == crypto_sign_PUBLICKEYBYTES, "size of a public key");
-StaticAssertDecl(CRYPTO_SEED_BYTES == crypto_sign_SEEDBYTES, "size of a seed");
-StaticAssertDecl(CRYPTO_SECRET_KEY_BYTES == crypto_sign_SECRETKEYBYTES, "size of a secret key");
 StaticAssertDecl(CRYPTO_SIGNATURE_BYTES == crypto_sign_BYTES, "size of a signature");
 
 /* --------------------------------------------------------------- SHA-256 */
@@ -82,37 +80,7 @@ crypto_signature_fits(const uint8 signature[CRYPTO_SIGNATURE_BYTES], const void 
 	return crypto_sign_verify_detached(signature, message, n, public_key) == 0;
 }
 
-void
-crypto_signature_make(uint8 signature[CRYPTO_SIGNATURE_BYTES], const void *message, Size n,
-			const uint8 secret_key[CRYPTO_SECRET_KEY_BYTES])
-{
-	(void) crypto_sign_detached(signature, NULL, message, n, secret_key);
-}
-
-void
-crypto_keys_of_seed(const uint8 seed[CRYPTO_SEED_BYTES],
-					uint8 public_key[CRYPTO_PUBLIC_KEY_BYTES],
-					uint8 secret_key[CRYPTO_SECRET_KEY_BYTES])
-{
-	(void) crypto_sign_seed_keypair(public_key, secret_key, seed);
-}
-
 /* --------------------------------------------------------------- secrets */
-
-void
-crypto_random(void *bytes, Size n)
-{
-	if (!pg_strong_random(bytes, n))
-		ereport(ERROR,
-				(errcode(ERRCODE_SYSTEM_ERROR),
-				 errmsg("could not obtain random bytes from the system")));
-}
-
-bool
-crypto_equal(const void *a, const void *b, Size n)
-{
-	return sodium_memcmp(a, b, n) == 0;
-}
 
 void
 crypto_wipe(void *bytes, Size n)

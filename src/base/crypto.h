@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * crypto.h
- *	  Hashes, signatures and random bytes: the only user of libsodium.
+ *	  Hashes, the verification of signatures, and base64: the only user of libsodium.
  *
  * Signatures are those of Ed25519 (RFC 8032), hashes SHA-256 (FIPS 180-4), also keyed
  * (HMAC).
@@ -17,8 +17,6 @@
 
 #define CRYPTO_HASH_BYTES			32
 #define CRYPTO_PUBLIC_KEY_BYTES		32
-#define CRYPTO_SEED_BYTES			32	/* what RFC 8032 calls the private key */
-#define CRYPTO_SECRET_KEY_BYTES		64	/* the seed, and the public key */
 #define CRYPTO_SIGNATURE_BYTES		64
 
 /* --- SHA-256 --- */
@@ -57,21 +55,7 @@ extern bool crypto_signature_fits(const uint8 signature[CRYPTO_SIGNATURE_BYTES],
 						  const void *message, Size n,
 						  const uint8 public_key[CRYPTO_PUBLIC_KEY_BYTES]);
 
-extern void crypto_signature_make(uint8 signature[CRYPTO_SIGNATURE_BYTES], const void *message, Size n,
-						const uint8 secret_key[CRYPTO_SECRET_KEY_BYTES]);
-
-/* the pair of keys that a seed stands for */
-extern void crypto_keys_of_seed(const uint8 seed[CRYPTO_SEED_BYTES],
-								uint8 public_key[CRYPTO_PUBLIC_KEY_BYTES],
-								uint8 secret_key[CRYPTO_SECRET_KEY_BYTES]);
-
 /* --- secrets --- */
-
-/* Raises an error if the system has no random bytes to give. */
-extern void crypto_random(void *bytes, Size n);
-
-/* Takes the same time wherever the two differ. */
-extern bool crypto_equal(const void *a, const void *b, Size n);
 
 /* Overwrites a secret that is not needed any more; the compiler does not leave that out. */
 extern void crypto_wipe(void *bytes, Size n);

@@ -54,7 +54,6 @@ struct Json
 /* --- from and to jsonb --- */
 
 extern Json *json_read(Jsonb *document);
-extern Json *json_read_value(const JsonbValue *value);
 extern Jsonb *json_write(const Json *value);
 
 /* --- new values --- */

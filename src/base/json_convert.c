@@ -91,28 +91,6 @@ json_read(Jsonb *document)
 	return json_read_root(&document->root);
 }
 
-Json *
-json_read_value(const JsonbValue *value)
-{
-	Json	   *number;
-
-	switch (value->type)
-	{
-		case jbvBool:
-			return json_of_bool(value->val.boolean);
-		case jbvNumeric:
-			number = json_new(JSON_NUMBER);
-			number->number = value->val.numeric;
-			return number;
-		case jbvString:
-			return json_of_text((Slice) {value->val.string.val, value->val.string.len});
-		case jbvBinary:
-			return json_read_root(value->val.binary.data);
-		default:
-			return json_new_null();
-	}
-}
-
 typedef struct JsonParse
 {
 	char	   *text;

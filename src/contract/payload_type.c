@@ -192,17 +192,6 @@ payload_type_find(Slice name, int version)
 	return entry->type.schema != NULL ? &entry->type : NULL;
 }
 
-const PayloadType *
-payload_type_of_ref(Slice schema_ref)
-{
-	RememberedType *entry = payload_type_entry(schema_ref, -1);
-	PayloadTypeRow row;
-
-	if (entry->type.schema == NULL && payload_type_row_of_ref(schema_ref, &row))
-		payload_type_remember(entry, &row);
-	return entry->type.schema != NULL ? &entry->type : NULL;
-}
-
 bool
 payload_type_check(const PayloadType *type, const JsonbValue *payload, const char *base,
 				   ProblemList *list)

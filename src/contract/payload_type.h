@@ -40,11 +40,10 @@ typedef struct PayloadType
 
 /*
  * The version of a payload type (0: the newest), with its schema compiled; NULL
- * if it is not registered.  It lives until the next call of one of these two
- * functions.
+ * if it is not registered.  It lives until the next call of this
+ * function.
  */
 extern const PayloadType *payload_type_find(Slice name, int version);
-extern const PayloadType *payload_type_of_ref(Slice schema_ref);
 
 /*
  * Checks a payload, and adds its faults with paths below base, such as

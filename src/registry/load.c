@@ -207,12 +207,6 @@ load_reader_refresh(LoadReader *reader, int ordinal)
 }
 
 void
-load_reader_forget(LoadReader *reader, int ordinal)
-{
-	reader->keys[ordinal].read_at = 0;
-}
-
-void
 load_read(Slice agent_id, int limit, AgentLoad *load)
 {
 	Roster	   *roster = roster_current();

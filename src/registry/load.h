@@ -119,8 +119,7 @@ load_reader_read_at(const LoadReader *reader, int ordinal)
 	return reader->keys[ordinal].read_at;
 }
 
-/* Reads it again the next time; or now, whatever is remembered. */
-extern void load_reader_forget(LoadReader *reader, int ordinal);
+/* Reads it again now, even if it is remembered. */
 extern void load_reader_read(LoadReader *reader, int ordinal);
 
 #endif							/* CLUTCH_LOAD_H */

@@ -59,12 +59,6 @@ typedef struct Search
 static int64 next_seq = 0;
 static Oid	next_relation = InvalidOid;
 
-void
-candidates_begin_again(void)
-{
-	next_seq = 0;
-}
-
 /* --------------------------------------------------------------- one event */
 
 static uint64

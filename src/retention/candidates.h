@@ -46,7 +46,4 @@ typedef struct Candidates
  */
 extern Candidates *candidates_find(TimestampTz before, int max_events);
 
-/* does not begin where the last call ended, but at the beginning of the log */
-extern void candidates_begin_again(void);
-
 #endif							/* CLUTCH_CANDIDATES_H */

@@ -240,23 +240,6 @@ filter_paused_capability(const Roster *roster, const SliceList *requires)
 	return SLICE_NONE;
 }
 
-bool
-filter_may_spend(const Roster *roster, int ordinal, Slice run_id)
-{
-	const RosterAgent *agent = roster_agent(roster, ordinal);
-	AgentSpending *agents;
-	int			n;
-	int			i;
-
-	if (!amount_is_limit(&agent->card.max_amount))
-		return true;
-	n = spending_read(run_id, &agents);
-	for (i = 0; i < n; i++)
-		if (slice_equal(agents[i].agent_id, agent->agent_id))
-			return !amount_reaches(&agents[i].amount, &agent->card.max_amount);
-	return true;
-}
-
 /* The paused agents, or all if a capability that is required is paused. */
 static void
 filter_agents_drop_by_pause(const Choice *choice, AgentSet *left)

@@ -22,9 +22,6 @@ extern void filter_agents(Choice *choice);
 /* Does one agent, looked at alone, pass every filter but the breaker? */
 extern bool filter_passes(const Requirement *requirement, Roster *roster, int ordinal);
 
-/* Has the agent spent less on the run than its card allows? */
-extern bool filter_may_spend(const Roster *roster, int ordinal, Slice run_id);
-
 /* Drops the agents that a rule keeps from the request. */
 extern void filter_drop_by_rule(const Roster *roster, const AppliedRule *rule, AgentSet *left);
 

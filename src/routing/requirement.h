@@ -58,7 +58,7 @@ extern bool requirement_is_direct(const Requirement *requirement);
 /*
  * Requests with the same digest wait in the same queue (queue/waiting.h).  It
  * covers what an agent must fulfil, and not the run: whether an agent may spend
- * more on a run changes over time (see router_may_spend).
+ * more on a run changes over time.
  */
 extern uint64 requirement_digest(const Requirement *requirement);
 

@@ -97,15 +97,6 @@ router_fits(const Requirement *requirement, Slice agent_id)
 }
 
 bool
-router_may_spend(Slice agent_id, Slice run_id)
-{
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_limits_spending(roster) ? roster_find(roster, agent_id) : -1;
-
-	return ordinal < 0 || filter_may_spend(roster, ordinal, run_id);
-}
-
-bool
 router_looked_at(const Choice *choice, int ordinal)
 {
 	return agent_set_has(choice->looked_at, ordinal);

@@ -35,12 +35,6 @@ extern void router_reject_full(Choice *choice, int candidate);
  */
 extern bool router_fits(const Requirement *requirement, Slice agent_id);
 
-/*
- * False if the agent has spent on the run as much as its card allows.  What
- * fits an agent (router_fits, with no run_id) may still fail here.
- */
-extern bool router_may_spend(Slice agent_id, Slice run_id);
-
 /* Was the agent among those that the recipients leave to choose from? */
 extern bool router_looked_at(const Choice *choice, int ordinal);
 
