@@ -206,13 +206,24 @@ credential_is_marked(Slice text)
 	return false;
 }
 
+/* Does the text contain a private key in PEM?  A text that only names its first line does not. */
+static bool
+credential_has_key(Slice text)
+{
+	static const char begin[] = "-----BEGIN ";
+	static const char key[] = "PRIVATE KEY-----";
+	const char *found = memmem(text.s, text.len, key, sizeof(key) - 1);
+
+	return found != NULL && memmem(text.s, found - text.s, begin, sizeof(begin) - 1) != NULL &&
+		(slice_starts(text, SLICE_OF(begin)) || text.s + text.len - found >= 2 * (int) sizeof(key));
+}
+
 static bool
 credential_is_value(const Json *value)
 {
 	return value->kind == JSON_TEXT && value->text.len >= 12 &&
 		(credential_is_scheme(value->text) || credential_is_jwt(value->text) || credential_is_marked(value->text) ||
-		 (slice_starts(value->text, SLICE_OF("-----BEGIN ")) &&
-		  strstr(slice_cstring(value->text), "PRIVATE KEY-----") != NULL));
+		 credential_has_key(value->text));
 }
 
 /* -------------------------------------------------------------- the search */

@@ -24,13 +24,26 @@ tool_call_name(Slice tool)
 	return colon == NULL ? tool : (Slice) {colon + 1, tool.s + tool.len - (colon + 1)};
 }
 
+/* A listed server, "mcp:<server>", stands for each of its tools, "mcp:<server>/<tool>". */
+static bool
+tool_call_fits(Slice tool, Slice listed)
+{
+	Slice		name = tool_call_name(tool);
+	Slice		known = tool_call_name(listed);
+
+	if (slice_equal(name, known))
+		return true;
+	return slice_starts(tool, SLICE_OF("mcp:")) && known.len > 0 && slice_starts(name, known) &&
+		(name.s[known.len] == '/' || name.s[known.len] == ':');
+}
+
 static bool
 tool_call_is_listed(Slice tool, const SliceList *list)
 {
 	int			i;
 
 	for (i = 0; i < list->n; i++)
-		if (slice_equal(tool_call_name(tool), tool_call_name(list->items[i])))
+		if (tool_call_fits(tool, list->items[i]))
 			return true;
 	return false;
 }
@@ -45,10 +58,10 @@ tool_call_is_on_card(Slice tool, const Roster *roster, int ordinal)
 	for (; capability < end; capability++)
 	{
 		if (slice_starts(capability->id->text, SLICE_OF("tool:")) &&
-			slice_equal(tool_call_name(tool), tool_call_name(capability->id->text)))
+			tool_call_fits(tool, capability->id->text))
 			return true;
 		for (i = 0; i < capability->ntools; i++)
-			if (slice_equal(tool_call_name(tool), tool_call_name(capability->tools[i]->text)))
+			if (tool_call_fits(tool, capability->tools[i]->text))
 				return true;
 	}
 	return false;
@@ -69,7 +82,9 @@ tool_call_check_card(const Envelope *call)
 				 errproblem("/payload/tool", "TOOL_NOT_ALLOWED"),
 				 errmsg("\"%.*s\" may not call \"%.*s\": its card does not name that tool",
 						call->from_agent.len, call->from_agent.s, call->tool.len, call->tool.s),
-				 errhint("Let an operator register a card that has the tool in the \"tools\" of a capability.")));
+				 errhint("Let an operator register a card that has \"mcp:%.*s\" in the \"tools\" of a capability, or a capability \"tool:%.*s\".",
+						 tool_call_name(call->tool).len, tool_call_name(call->tool).s,
+						 tool_call_name(call->tool).len, tool_call_name(call->tool).s)));
 	hosts = roster_agent(roster, ordinal)->card.egress;
 	if (hosts != NULL)
 		egress_check(call, hosts, "The card of the agent");

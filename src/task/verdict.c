@@ -41,7 +41,7 @@ verdict_require_in_run(const Task *task, Slice task_id, Slice run_id)
 				 errproblem("/task_id", "TASK_NOT_FOUND"),
 				 errmsg("task \"%.*s\" does not exist in run \"%.*s\"",
 						task_id.len, task_id.s, run_id.len, run_id.s),
-				 errhint("Name the task and the run of the envelope that clutch.claim returned.")));
+				 errhint("Name the task and the run of the envelope that clutch.claim returned, in clutch.ingest as members of the context.")));
 }
 
 static bool
@@ -91,6 +91,8 @@ verdict_on_report(const Task *task, const Envelope *report)
 				 errmsg("task \"%.*s\" was never assigned to \"%.*s\"",
 						task->task_id.len, task->task_id.s, report->from_agent.len,
 						report->from_agent.s),
+				 task->status == TASK_PENDING ?
+				 errhint("The task waits for an agent; the column waiting_for of clutch.tasks says why. An agent must be registered to get it.") :
 				 errhint("Only the agent that a task was assigned to reports on it; claim tasks with clutch.claim.")));
 	if (report->has_attempt && report->attempt > task->attempt)
 		ereport(ERROR,

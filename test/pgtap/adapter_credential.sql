@@ -38,8 +38,9 @@ SELECT set_eq(
 	$$ SELECT pg_temp.dropped_of(jsonb_build_array('basic arithmetic', 'Bearer of good news', 'BASIC dXNlcjpwYXNzd29yZDE=', 'bearer   abcdefgh1',
 		'sk-0123456789abcdef', 'sk-short', 'skating-0123456789abcdef', 'ghp_0123456789abcdefghij', 'AKIA0123456789ABCDEF',
 		'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0',
-		E'-----BEGIN RSA PRIVATE KEY-----\nMIIE', '-----BEGIN CERTIFICATE-----', 'a bee', '', 'B')) $$,
-	$$ SELECT '/data/' || unnest(ARRAY[2, 3, 4, 7, 8, 9, 11]) $$,
+		E'-----BEGIN RSA PRIVATE KEY-----\nMIIE', '-----BEGIN CERTIFICATE-----', 'a bee', '', 'B',
+		E'Here it is:\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B', 'It begins with -----BEGIN PRIVATE KEY-----')) $$,
+	$$ SELECT '/data/' || unnest(ARRAY[2, 3, 4, 7, 8, 9, 11, 16]) $$,
 	'texts of the form of a credential are dropped wherever they stand, and others are kept');
 
 SELECT * FROM finish();

@@ -1,6 +1,6 @@
 -- Which tools an agent may call: those of its card, of the request, and of the message.
 \ir ../fixtures/tap.sql
-SELECT plan(20);
+SELECT plan(23);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "capabilities": [
 	{"id": "skill:x", "tools": ["mcp:browser", "mcp:files"]}, {"id": "tool:mcp", "servers": ["mcp:mail"]}, {"id": "tool:grep"}], "limits": {"max_concurrency": 9}}'),
@@ -27,6 +27,8 @@ SELECT is(pg_temp.call('agent:ken', 'tool:files'), 'no error', 'tool:x is the sa
 SELECT is(pg_temp.call('agent:ken', 'tool:grep'), 'no error', 'and a capability tool:x is a tool');
 SELECT is(pg_temp.call('agent:ken', 'mcp:shell'), '42501 TOOL_NOT_ALLOWED /payload/tool', 'another one is refused');
 SELECT is(pg_temp.words('agent:ken', 'mcp:shell'), '"agent:ken" may not call "mcp:shell": its card does not name that tool', 'because of the card');
+SELECT is(pg_temp.call('agent:ken', 'mcp:browser/fetch'), 'no error', 'a server stands for its tools');
+SELECT is(pg_temp.call('agent:ken', 'mcp:browserless/fetch'), '42501 TOOL_NOT_ALLOWED /payload/tool', 'but not for those of another one');
 SELECT is(pg_temp.call('agent:plain', 'mcp:browser'), '42501 TOOL_NOT_ALLOWED /payload/tool', 'a card without tools allows none');
 SELECT is(pg_temp.call('agent:ui', 'mcp:shell'), 'no error', 'a sender without a card has no list of its own');
 SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'tool.call' AND envelope #>> '{payload,tool}' = 'mcp:shell'), 1::bigint, 'what is refused is not in the log');
@@ -44,6 +46,7 @@ SELECT is(pg_temp.call('agent:ken', 'mcp:mail', 'task:2'), 'no error', 'another 
 -- ----------------------------------------------------------------- the message
 SELECT is(pg_temp.words('agent:ken', 'mcp:mail', policy => '{"tool_allowlist": ["mcp:files"]}'), '"agent:ken" may not call "mcp:mail": the allowlist of the message does not have that tool', 'a message may have a list itself');
 SELECT is(pg_temp.call('agent:ken', 'mcp:files', policy => '{"tool_allowlist": ["mcp:files"]}'), 'no error', 'which it may keep to');
+SELECT is(pg_temp.call('agent:ken', 'mcp:files/read', policy => '{"tool_allowlist": ["mcp:files/write"]}'), '42501 TOOL_NOT_ALLOWED /payload/tool', 'and which may name one tool of a server');
 
 -- ------------------------------------------------------------- resends, rebuild
 SELECT is(pg_temp.call('agent:ken', 'mcp:mail', id => 'msg_mail'), 'no error', 'a call is kept');
