@@ -1,13 +1,13 @@
 -- ---------------------------------------------------------------- adapters
--- Which dialects are understood, and by what.  Functions are named by text, qualified
--- with their schema: pg_upgrade refuses a column of type regprocedure.
+-- The adapters in use.  Functions are named by texts, qualified with their schema, because
+-- pg_upgrade refuses columns of type regprocedure.
 CREATE TABLE clutch.adapter (
 	name			text COLLATE "C" NOT NULL CHECK (name ~ '^[a-z][a-z0-9_]{0,31}$' AND name <> 'clutch'),
 	place			integer NOT NULL,		-- the adapters are asked in this order
-	can_handle		text COLLATE "C",		-- (raw jsonb) RETURNS boolean; NULL: is used only by its name
+	can_handle		text COLLATE "C",		-- (raw jsonb) RETURNS boolean; NULL: used only if the caller names it
 	inbound			text COLLATE "C",		-- (raw jsonb, context jsonb) RETURNS SETOF jsonb
 	outbound		text COLLATE "C",		-- (envelope jsonb) RETURNS jsonb
-	carrier			text COLLATE "C" CHECK (carrier ~ '^/.'),	-- the path of what the dialect has no place for
+	carrier			text COLLATE "C" CHECK (carrier ~ '^/.'),	-- the path of the carrier, for what the dialect has no place for
 	builtin			boolean NOT NULL DEFAULT false,	-- comes with the extension, and is not dumped
 	CONSTRAINT adapter_pkey PRIMARY KEY (name),
 	CONSTRAINT adapter_functions CHECK (CASE WHEN builtin
@@ -32,7 +32,7 @@ INSERT INTO clutch.adapter (name, place, builtin) VALUES
 	('collab', 130, true),
 	('agent_json', 140, true);
 
--- Backends remember adapters.
+-- Each backend remembers the adapters until they change.
 CREATE FUNCTION clutch.adapters_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_adapters_changed'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -47,24 +47,25 @@ ALTER TABLE clutch.adapter ENABLE ALWAYS TRIGGER adapters_changed;
 CREATE FUNCTION clutch.can_handle(raw jsonb) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_can_handle' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.can_handle(jsonb) IS
-	'the name of the adapter that handles a document; null if none does';
+	'the name of the first adapter that handles a document; NULL if none does';
 
 CREATE FUNCTION clutch.inbound(raw jsonb, adapter text DEFAULT NULL, context jsonb DEFAULT '{}') RETURNS SETOF jsonb
 	AS 'MODULE_PATHNAME', 'clutch_inbound' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION clutch.inbound(jsonb, text, jsonb) IS
-	'the envelopes that a document of another protocol makes; nothing is sent';
+	'translates a document of another protocol into envelopes; nothing is sent';
 
 CREATE FUNCTION clutch.outbound(envelope jsonb, adapter text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_outbound' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.outbound(jsonb, text) IS
-	'the document of another protocol that an envelope makes';
+	'translates an envelope into a document of another protocol';
 
 CREATE FUNCTION clutch.ingest(raw jsonb, adapter text DEFAULT NULL, context jsonb DEFAULT '{}') RETURNS SETOF clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_ingest' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 1;
 COMMENT ON FUNCTION clutch.ingest(jsonb, text, jsonb) IS
-	'sends the envelopes that a document of another protocol makes; the same document again is a duplicate';
+	'translates a document of another protocol into envelopes and sends them; the same document again is a duplicate';
 
--- A response repeats the ID of its request, and says nothing that its dialect has no place for.
+-- A response in JSON-RPC has the ID of its request.  "kept" is empty, which makes the envelope
+-- foreign, so the response has no carrier.
 CREATE FUNCTION clutch.reply(task_id text, adapter text DEFAULT NULL) RETURNS jsonb
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -88,4 +89,4 @@ FROM (SELECT t.task_id, t.thread_id, r.envelope AS request, e.envelope AS ended,
 	LATERAL (SELECT CASE WHEN s.noted IS NOT NULL THEN clutch.outbound(s.request, s.adapter) ELSE '{}' END AS asked) AS o
 $$;
 COMMENT ON FUNCTION clutch.reply(text, text) IS
-	'the end of a task in the dialect in which it was requested, as the response to that document';
+	'the end of a task as the response to the document that requested it, in the same dialect';

@@ -1,28 +1,27 @@
 -- ------------------------------------------------------- cards and registries
--- What other protocols say of agents, as AgentCards, and back.
+-- Descriptions of agents in other protocols, as AgentCards and back.
 CREATE FUNCTION clutch.card_of(document jsonb, agent_id text DEFAULT NULL, dialect text DEFAULT NULL) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_card_of' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION clutch.card_of(jsonb, text, text) IS
-	'the AgentCard that the description of an agent in another protocol makes; nothing is registered';
+	'translates the description of an agent in another protocol into an AgentCard; nothing is registered';
 
 CREATE FUNCTION clutch.card_as(card jsonb, dialect text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_card_as' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION clutch.card_as(jsonb, text) IS
-	'an AgentCard in another protocol: agent_json, a2a, map or mcp';
+	'translates an AgentCard into a description in another protocol: agent_json, a2a, map or mcp';
 
 CREATE FUNCTION clutch.registry_cards(document jsonb) RETURNS TABLE (agent_id text, name text, card jsonb)
 	AS 'MODULE_PATHNAME', 'clutch_registry_cards' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION clutch.registry_cards(jsonb) IS
-	'the AgentCards that a registry makes, with the names of the agents in it; nothing is registered';
+	'translates a registry into AgentCards, and returns them with the names of the agents in it; nothing is registered';
 
 CREATE FUNCTION clutch.drop_credentials(INOUT document jsonb, OUT dropped text[]) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_drop_credentials' LANGUAGE C STABLE PARALLEL SAFE ROWS 1;
 COMMENT ON FUNCTION clutch.drop_credentials(jsonb) IS
-	'a document without what looks like a credential, and the paths of what was left out';
+	'removes what looks like a credential from a document, and returns the document and the paths of what was removed';
 
--- One row for each registry that was imported.  The agents of it are registered like any
--- others.  install_rules reads the signals, triggers and switch commands from here, because
--- they are about the registry as a whole.
+-- One row for each registry that was imported.  Its agents are registered like any others.
+-- Its signals, triggers and switch commands are read from here by install_rules.
 CREATE TABLE clutch.registry_document (
 	name			text COLLATE "C" NOT NULL,	-- its orchestrator
 	document		jsonb NOT NULL,				-- as it was imported, without credentials
@@ -31,9 +30,10 @@ CREATE TABLE clutch.registry_document (
 	CONSTRAINT registry_document_pkey PRIMARY KEY (name)
 );
 COMMENT ON TABLE clutch.registry_document IS
-	'the registries that were imported, as they were; clutch.export_registry and clutch.install_rules read them';
+	'the registries as they were imported; clutch.export_registry and clutch.install_rules read them';
 
--- The members of a description, those of its lists one by one: what a change is told by.
+-- The parts of a description in which changes are reported: its members, and each element of
+-- those that are lists.
 CREATE FUNCTION clutch.card_members(document jsonb) RETURNS TABLE (what text, value jsonb)
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
@@ -48,7 +48,7 @@ CREATE FUNCTION clutch.card_members(document jsonb) RETURNS TABLE (what text, va
 		FROM jsonb_each(CASE WHEN m.key = ANY ('{skillIndex,routing,dependencies}') AND jsonb_typeof(m.value) = 'object' THEN m.value ELSE '{}' END) AS o) AS e ON true
 $$;
 COMMENT ON FUNCTION clutch.card_members(jsonb) IS
-	'the members of the description of an agent, or of a registry; skills, tools and the like one by one';
+	'the members of the description of an agent, or of a registry; each skill, tool and so on is a row of its own';
 
 CREATE FUNCTION clutch.card_changes(registered jsonb, described jsonb)
 	RETURNS TABLE (change text, what text, was jsonb, becomes jsonb)
@@ -65,8 +65,8 @@ $$;
 COMMENT ON FUNCTION clutch.card_changes(jsonb, jsonb) IS
 	'the members in which two descriptions of an agent, or two registries, differ';
 
--- The schemas of legacy capabilities and of tools.  What another agent calls the same may
--- look otherwise, so the agent is a part of the name.
+-- The schemas of legacy capabilities and of tools.  The name of the agent is a part of the
+-- name of the schema, because another agent may have another schema under the same name.
 CREATE FUNCTION clutch.card_schemas(card jsonb) RETURNS TABLE (payload_type text, schema jsonb)
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
@@ -81,10 +81,10 @@ CREATE FUNCTION clutch.card_schemas(card jsonb) RETURNS TABLE (payload_type text
 	WHERE jsonb_typeof(o.value -> (s.side || 'Schema')) = 'object'
 $$;
 COMMENT ON FUNCTION clutch.card_schemas(jsonb) IS
-	'the schemas that a card brings along: of the input and the output of legacy capabilities and of tools';
+	'the schemas in a card: those of the input and the output of legacy capabilities and of tools';
 
--- Registers a card, or brings a registered one up to it, and returns what changes.  Members
--- that no description has (limits, security, ...) stay as they are.
+-- Registers a card, or changes the card that is registered, and returns the changes.  Members
+-- that no description has (limits, security, ...) are not changed.
 CREATE FUNCTION clutch.place_card(card jsonb, dialect text)
 	RETURNS TABLE (agent text, change text, what text, was jsonb, becomes jsonb)
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 10
@@ -105,7 +105,7 @@ BEGIN
 		IF card ? 'endpoints' THEN
 			card := jsonb_set(card, '{endpoints}', coalesce(registered -> 'endpoints', '{}') || (card -> 'endpoints'));
 		END IF;
-		-- the other groups, and what else operators have set for its security
+		-- keep the groups that do not come from the description, and what operators have set in "security"
 		IF dialect = ANY ('{agent_json,map}') THEN
 			others := jsonb_path_query_array(registered, CASE dialect WHEN 'map' THEN '$.groups[*] ? (!(@ starts with "group:role:") && !(@ starts with "group:scope:"))'
 				ELSE '$.groups[*] ? (@ != "group:personal" && @ != "group:work")' END::jsonpath);
@@ -136,7 +136,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.place_card(jsonb, text) IS
-	'registers an agent with a card, or changes the card of one that is registered, and returns what changes';
+	'registers an agent with a card, or changes the card of a registered agent, and returns the changes';
 
 CREATE FUNCTION clutch.import_card(document jsonb, agent_id text DEFAULT NULL, dialect text DEFAULT NULL)
 	RETURNS TABLE (agent text, change text, what text, was jsonb, becomes jsonb)
@@ -152,7 +152,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.import_card(jsonb, text, text) IS
-	'registers the agent that a description in another protocol is of, or changes its card, and returns what changes';
+	'registers the agent that is described in another protocol, or changes its card, and returns the changes';
 
 CREATE FUNCTION clutch.export_card(agent_id text, dialect text DEFAULT 'agent_json') RETURNS jsonb
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -171,9 +171,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.export_card(text, text) IS
-	'a registered agent as another protocol describes it: agent_json, a2a, map or mcp';
+	'the description of a registered agent in another protocol: agent_json, a2a, map or mcp';
 
--- A registry of spec 002.  Its agents are an object, whose keys are their names, or an array.
+-- The agents of a registry of spec 002 are an object whose keys are their names, or an array.
 CREATE FUNCTION clutch.registry_agents(document jsonb) RETURNS TABLE (agent_id text, name text, is_named boolean, place bigint)
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
@@ -185,7 +185,7 @@ CREATE FUNCTION clutch.registry_agents(document jsonb) RETURNS TABLE (agent_id t
 	FROM jsonb_array_elements(CASE jsonb_typeof(document -> 'agents') WHEN 'array' THEN document -> 'agents' ELSE '[]' END) WITH ORDINALITY AS l(value, place)
 $$;
 COMMENT ON FUNCTION clutch.registry_agents(jsonb) IS
-	'the agents that a registry names, whether they name themselves in it, and their places in an array';
+	'the agents of a registry, whether the name of each is also a member of the agent, and their places in an array';
 
 CREATE FUNCTION clutch.import_registry(document jsonb)
 	RETURNS TABLE (agent text, change text, what text, was jsonb, becomes jsonb)
@@ -205,8 +205,9 @@ BEGIN
 			USING DETAIL = array_to_string(clean.dropped, ', '), HINT = 'Keep them where the agents run.';
 	END IF;
 	document := clean.document;
-	-- raises all faults before anything is done; two imports of one registry take turns
+	-- raise all faults before anything is changed
 	PERFORM FROM clutch.registry_cards(document);
+	-- concurrent imports of the same registry wait for each other here
 	INSERT INTO clutch.registry_document (name, document, imported_at, imported_by)
 	VALUES (registry, '{}', clutch.now(), current_user) ON CONFLICT (name) DO NOTHING;
 	is_new := FOUND;
@@ -231,7 +232,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.import_registry(jsonb) IS
-	'registers the agents of a registry, and returns in what it differs from what was registered; no rows: in nothing';
+	'registers the agents of a registry, and returns the differences from what was registered before; no rows if there are none';
 
 CREATE FUNCTION clutch.export_registry(registry text DEFAULT NULL) RETURNS jsonb
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -258,7 +259,7 @@ BEGIN
 			DETAIL = '[{"argument": "registry", "code": "REGISTRY_NOT_FOUND"}]',
 			HINT = 'SELECT name FROM clutch.registry_document lists those that were; without a name, all agents are exported.';
 	END IF;
-	-- each agent as it is registered now; those that are not any more are gone from it
+	-- each agent as it is registered now; agents that are not registered any more are left out
 	SELECT CASE jsonb_typeof(imported -> 'agents')
 		WHEN 'array' THEN coalesce(jsonb_agg(e.entry ORDER BY e.place), '[]') ELSE coalesce(jsonb_object_agg(e.name, e.entry), '{}') END
 	INTO agents
@@ -278,4 +279,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.export_registry(text) IS
-	'a registry that was imported, with its agents as they are registered now; without a name, all agents that are registered';
+	'a registry that was imported, with its agents as they are registered now; without a name, a registry of all registered agents';

@@ -1,25 +1,25 @@
 -- ---------------------------------------------------------------- models
--- What language models are asked, and what they say.
+-- Prompts for language models, and their answers.
 CREATE FUNCTION clutch.prompt(envelope jsonb, model_family text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_prompt' LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION clutch.prompt(jsonb, text) IS
-	'what the interface of a language model is called with for an envelope, whose payload is fenced';
+	'the body of a request to a language model about an envelope, whose payload is fenced';
 
 CREATE FUNCTION clutch.model_message(raw jsonb, model_family text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_model_message' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION clutch.model_message(jsonb, text) IS
-	'the message of multiagent-1.0 that the answer of a language model makes';
+	'translates the answer of a language model into a message of multiagent-1.0';
 
 CREATE FUNCTION clutch.from_model(raw jsonb, model_family text, context jsonb) RETURNS jsonb
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$SELECT e FROM clutch.inbound(clutch.model_message($1, $2), 'multiagent', $3) WITH ORDINALITY AS i(e, n) ORDER BY n DESC LIMIT 1$$;
 COMMENT ON FUNCTION clutch.from_model(jsonb, text, jsonb) IS
-	'the envelope that the answer of a language model makes, in the task, run and thread of the context';
+	'translates the answer of a language model into an envelope, with the task, run and thread of the context; nothing is sent';
 
 CREATE FUNCTION clutch.from_model(raw jsonb, model_family text) RETURNS jsonb
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$SELECT clutch.from_model($1, $2, '{}')$$;
 COMMENT ON FUNCTION clutch.from_model(jsonb, text) IS
-	'the envelope that the answer of a language model makes; nothing is sent';
+	'translates the answer of a language model into an envelope; nothing is sent';

@@ -1,10 +1,10 @@
 -- ------------------------------------------------------------------ outbox
 -- Calls to other systems.  No backend opens a socket: a gateway claims the calls, sends
--- them, and says how that ended (outbox/call.h).
+-- them, and reports the outcome (outbox/call.h).
 
--- What only a gateway is handed, and only with a call that needs it.  Without a policy,
--- row-level security hides the rows from everybody but the owner and superusers,
--- whatever is granted.
+-- The secrets of endpoints.  A secret is handed only to a gateway, as a part of a call that
+-- needs it.  As there is no policy, row-level security hides all rows from everybody but the
+-- owner and superusers, whatever has been granted.
 CREATE TABLE clutch.endpoint_secret (
 	name			text COLLATE "C" NOT NULL CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$'),
 	value			text COLLATE "C" NOT NULL CHECK (value <> ''),
@@ -12,7 +12,8 @@ CREATE TABLE clutch.endpoint_secret (
 );
 ALTER TABLE clutch.endpoint_secret ENABLE ROW LEVEL SECURITY;
 
--- No foreign keys: a parallel restore would break them.  clutch.check() finds what is missing.
+-- There are no foreign keys, because a parallel restore would violate them; clutch.check()
+-- reports what is missing.
 CREATE TABLE clutch.endpoint (
 	name			text COLLATE "C" NOT NULL CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$'),
 	url				text COLLATE "C" NOT NULL CHECK (url ~ '^https?://[^][:space:]/?#@]+([/?][^[:space:]#]*)?$'),	-- without a user, a password and a fragment
@@ -33,7 +34,7 @@ CREATE TABLE clutch.endpoint (
 );
 CREATE UNIQUE INDEX endpoint_serves ON clutch.endpoint (serves);
 
--- Backends remember endpoints.
+-- Each backend remembers the endpoints until they change.
 CREATE FUNCTION clutch.endpoints_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_endpoints_changed'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -103,7 +104,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.set_endpoint_secret(text, text) IS
-	'keeps a secret to which endpoints refer by its name, or, with NULL, removes it; only gateways are handed what is made of it';
+	'stores a secret, to which endpoints refer by its name, or removes it if the value is NULL; only gateways are handed what is made of it';
 
 CREATE FUNCTION clutch.has_endpoint_secret(name text) RETURNS boolean
 	LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
@@ -113,7 +114,8 @@ CREATE FUNCTION clutch.has_endpoint_secret(name text) RETURNS boolean
 	END;
 COMMENT ON FUNCTION clutch.has_endpoint_secret(text) IS 'whether there is a secret of this name';
 
--- Whoever speaks for an agent writes its card, so nothing is called because it stands there.
+-- A URL in a card is never called by itself, because every role that speaks for the agent can
+-- write its card.
 CREATE FUNCTION clutch.endpoints_of(agent_id text) RETURNS TABLE (name text, url text, adapter text, serves text, headers jsonb)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2
 	SET search_path = pg_catalog, pg_temp
@@ -143,7 +145,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.endpoints_of(text) IS
-	'the endpoints that the card of an agent names, as an operator would insert them; makes none';
+	'the rows of clutch.endpoint that an operator could insert for the endpoints in the card of an agent; inserts none';
 
 CREATE FUNCTION clutch.post(endpoint text, envelope jsonb) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_post' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -156,19 +158,19 @@ CREATE FUNCTION clutch.outbox_claim(max_calls integer DEFAULT 1, lease interval 
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_outbox_claim' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
 COMMENT ON FUNCTION clutch.outbox_claim(integer, interval) IS
-	'hands calls that are due to a gateway, which POSTs each body to its url and reports by clutch.outbox_done';
+	'hands calls that are due to a gateway, which POSTs each body to its url and reports the outcome by clutch.outbox_done';
 
 CREATE FUNCTION clutch.outbox_done(id text, attempt integer, status integer DEFAULT NULL, failure text DEFAULT NULL,
 		response jsonb DEFAULT NULL, is_last boolean DEFAULT true, retry_after interval DEFAULT NULL)
 	RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_outbox_done' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.outbox_done(text, integer, integer, text, jsonb, boolean, interval) IS
-	'reports how a call has ended, or a part of its answer; returns what has become of it: sent, pending, dead, void or lost';
+	'reports the outcome of a call, or a part of its answer; returns the state of the call: sent, pending, dead or void, or lost';
 
 CREATE FUNCTION clutch.outbox_retry(id text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'clutch_outbox_retry' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.outbox_retry(text) IS
-	'sends a call again that was sent or given up; returns false if there is no such call';
+	'makes a call due again, in whatever state it is; returns false if there is no such call';
 
 CREATE FUNCTION clutch.outbox_drop(id text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'clutch_outbox_drop' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -180,7 +182,7 @@ CREATE FUNCTION clutch.webhook_signature(secret text, id text, at timestamptz, b
 COMMENT ON FUNCTION clutch.webhook_signature(text, text, timestamptz, text) IS
 	'the header webhook-signature of Standard Webhooks for a message, by one or several secrets whsec_...';
 
--- Of a table with row-level security, pg_stats shows its statistics to the owner alone.
+-- pg_stats shows the statistics of a table with row-level security only to its owner.
 CREATE FUNCTION clutch.call_frequencies(OUT state text, OUT calls double precision) RETURNS SETOF record
 	LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 4
 	SET search_path = pg_catalog, pg_temp
@@ -195,8 +197,8 @@ CREATE FUNCTION clutch.call_frequencies(OUT state text, OUT calls double precisi
 COMMENT ON FUNCTION clutch.call_frequencies() IS
 	'how many calls of the outbox have each state, as the statistics of the table estimate it';
 
--- What is to be sent, and what was given up and so stays, is counted by an index, up to 10,001.  Of what is
--- over, a small table is counted, and a large one estimated.
+-- Calls that are pending or dead are counted in an index, up to 10,001.  The others are counted
+-- if the table is small, and estimated if it is large.
 CREATE VIEW clutch.outbox_metrics WITH (security_invoker = true) AS
 	SELECT 'clutch_outbox_calls'::text AS name, '{"state": "pending"}'::jsonb AS labels, count(*)::double precision AS value
 	FROM (SELECT FROM clutch.outbox o WHERE o.due_at IS NOT NULL LIMIT 10001) AS p

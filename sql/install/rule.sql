@@ -1,6 +1,6 @@
 -- ------------------------------------------------------------ routing rules
--- Rules of the operators, which apply to a request before agents are matched.  A plain
--- INSERT, UPDATE or DELETE changes them; a trigger refuses what could not be applied.
+-- The rules of operators, which apply to a request before agents are matched.  They are
+-- changed by plain INSERT, UPDATE and DELETE; a trigger refuses rules that are not valid.
 CREATE TABLE clutch.routing_rule (
 	name			text COLLATE "C" NOT NULL,
 	place			integer NOT NULL DEFAULT 100,	-- the rules apply in this order
@@ -14,10 +14,10 @@ CREATE TABLE clutch.routing_rule (
 	prefers			text[] COLLATE "C",
 	restrict_to		text[] COLLATE "C",		-- agents and groups
 	send_to			text COLLATE "C",		-- an agent or a group
-	other_model_than text COLLATE "C",		-- an SQL/JSON path to a model whose agents do not get it
+	other_model_than text COLLATE "C",		-- an SQL/JSON path to the name of a model whose agents are excluded
 	priority		integer,
-	emit			jsonb,					-- what is requested beside
-	ruleset			text COLLATE "C",		-- by which install_rules has put it; NULL: by hand
+	emit			jsonb,					-- a template of further requests
+	ruleset			text COLLATE "C",		-- the set with which install_rules has installed it; NULL: none
 	CONSTRAINT routing_rule_pkey PRIMARY KEY (name)
 );
 COMMENT ON TABLE clutch.routing_rule IS
@@ -27,9 +27,9 @@ CREATE FUNCTION clutch.check_rule() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_check_rule'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.check_rule() IS
-	'trigger: refuses a routing rule that could not be applied, with all its faults';
+	'trigger: refuses a routing rule that is not valid, and reports all its faults';
 
--- Backends remember rules.
+-- Each backend remembers the rules until they change.
 CREATE FUNCTION clutch.rules_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_rules_changed'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -45,9 +45,9 @@ CREATE TRIGGER rules_changed
 ALTER TABLE clutch.routing_rule ENABLE ALWAYS TRIGGER check_rule, ENABLE ALWAYS TRIGGER rules_changed;
 
 -- ------------------------------------------------------------- sets of rules
--- Spec 001: its table of intents as preferences for models, where an intent that is not in it
--- counts as reflect, its rule of confidence, and its next_actions where the workflow of the
--- run says so.
+-- The rules of spec 001: its table of intents, as preferences for models, in which any other
+-- intent counts as "reflect"; its rule about low confidence; and its next_actions, in runs
+-- whose workflow allows them.
 CREATE FUNCTION clutch.multiagent_rules() RETURNS SETOF clutch.routing_rule
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
@@ -82,12 +82,12 @@ SELECT 'multiagent-1.0 next actions of ' || t.type, 500, t.type, NULL, NULL, 'ex
 FROM unnest('{task.progress,task.result,tool.result}'::text[]) AS t(type)
 $$;
 COMMENT ON FUNCTION clutch.multiagent_rules() IS
-	'the rules that install_rules puts for protocol multiagent-1.0';
+	'the rules of the set multiagent-1.0, for install_rules';
 
--- Spec 002: the signals, triggers, switch commands, default agent and multi-agent
--- triggers of the registries that were imported.  None of them touches a request that
--- says itself what it requires.
--- The planner takes a registry for much larger than it is: no JIT compilation for that.
+-- The rules of spec 002: the signals, triggers, switch commands, default agents and
+-- multi-agent triggers of the registries that were imported.  They do not apply to requests
+-- that say themselves what they require.  JIT compilation is off, because the planner
+-- overestimates the size of a registry.
 CREATE FUNCTION clutch.registry_rules() RETURNS SETOF clutch.routing_rule
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp SET jit = off
@@ -129,7 +129,7 @@ FROM found f, LATERAL (SELECT CASE WHEN f.words IS NOT NULL THEN ARRAY(SELECT u 
 WHERE w.words IS NULL OR cardinality(w.words) > 0
 $$;
 COMMENT ON FUNCTION clutch.registry_rules() IS
-	'the rules that install_rules puts for the registries that were imported';
+	'the rules of the set registry-3.0, made of the registries that were imported, for install_rules';
 
 CREATE FUNCTION clutch.uninstall_rules(name text) RETURNS integer
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -144,7 +144,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.uninstall_rules(text) IS
-	'removes the rules that install_rules has put; returns how many';
+	'removes a set of routing rules that install_rules has installed; returns the number of rules';
 
 CREATE FUNCTION clutch.install_rules(name text) RETURNS integer
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -159,7 +159,7 @@ BEGIN
 			DETAIL = '[{"argument": "name", "code": "WRONG_VALUE"}]',
 			HINT = 'The sets of rules are multiagent-1.0 and registry-3.0.';
 	END IF;
-	-- of two that install the same set at once, one comes second; those who read rules do not wait
+	-- concurrent installations wait for each other; readers of rules do not wait
 	LOCK TABLE clutch.routing_rule IN SHARE ROW EXCLUSIVE MODE;
 	PERFORM clutch.uninstall_rules(install_rules.name);
 	INSERT INTO clutch.routing_rule
@@ -171,4 +171,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.install_rules(text) IS
-	'puts a set of routing rules in the place of the one of the same name; returns how many rules it has';
+	'installs a set of routing rules, and replaces an earlier version of the same set; returns the number of rules';

@@ -1,5 +1,5 @@
 -- ---------------------------------------------------------------- threads
--- What a conversation has come to (spec 003 6), from the events that the caller may see.
+-- A summary of a conversation (spec 003 6), made of the events that the caller may see.
 CREATE FUNCTION clutch.thread_context(thread_id text) RETURNS jsonb
 	LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 	SET search_path = pg_catalog, pg_temp
@@ -12,7 +12,8 @@ WITH said AS MATERIALIZED (
 		e.envelope OPERATOR(pg_catalog.#>) '{meta,collab,context,previousDecisions}' AS previous
 	FROM clutch.events e, LATERAL (SELECT e.envelope OPERATOR(pg_catalog.->) 'payload' AS payload) AS p
 	WHERE e.thread_id OPERATOR(pg_catalog.=) $1),
--- a list of decisions, one decision, or decisions by their names; and the answers to questions
+-- decisions in payloads, which are a list, a single one, or an object of named ones; and the
+-- answers to questions
 told AS (
 	SELECT s.seq, d.no, s.from_agent, s.task_id, d.name, d.value
 	FROM said s, LATERAL (
@@ -26,7 +27,7 @@ told AS (
 		UNION ALL
 		SELECT 0, NULL, s.answer WHERE s.answer IS NOT NULL) AS d
 	WHERE s.type OPERATOR(pg_catalog.<>) ALL (ARRAY['task.request', 'tool.call', 'tool.result', 'routing.decision', 'routing.failure'])),
--- what messages of spec 003 say was decided before, unless it was told
+-- previous decisions that messages of spec 003 name, unless they are in a payload as well
 recalled AS (
 	SELECT DISTINCT ON (i.value) s.seq, i.no, s.from_agent, s.task_id, NULL::text AS name, i.value
 	FROM said s, LATERAL pg_catalog.jsonb_array_elements(CASE pg_catalog.jsonb_typeof(s.previous)
@@ -35,8 +36,9 @@ recalled AS (
 	ORDER BY i.value, s.seq, i.no),
 decided AS (
 	SELECT * FROM told UNION ALL SELECT * FROM recalled),
--- of two that have one name, the one that took effect last; whoever takes part could fill a
--- context with decisions, and it is delivered with each claim: the newest megabyte of them is
+-- the last decision of each name, and all that have no name.  Every participant could add any
+-- number of decisions to a context, which is delivered with each claim, so only the newest
+-- megabyte of them is returned.
 standing AS (
 	SELECT d.*, pg_catalog.sum(pg_catalog.pg_column_size(d.value) OPERATOR(pg_catalog.+) 200) OVER (ORDER BY d.seq DESC, d.no DESC, d.name) AS bytes
 	FROM (SELECT d.*, pg_catalog.max(d.seq) OVER (PARTITION BY d.name) AS last_seq FROM decided d) AS d
@@ -72,4 +74,4 @@ SELECT pg_catalog.jsonb_build_object(
 FROM (SELECT s.from_agent, s.received_at FROM said s ORDER BY s.seq LIMIT 1) AS f
 $$;
 COMMENT ON FUNCTION clutch.thread_context(text) IS
-	'what a conversation has come to: who takes part, until when, what the task is, what was decided and which artifacts there are';
+	'a summary of a conversation: its participants, its deadline, its task, its decisions and its artifacts';

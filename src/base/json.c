@@ -132,7 +132,7 @@ json_fill(Json *container, int n)
 
 /* ------------------------------------------------------------------- steps */
 
-/* a step as it is meant: "~1" is a slash, and "~0" is "~" */
+/* a step without escapes: "~1" stands for "/", and "~0" for "~" */
 static Slice
 json_step_plain(Slice step)
 {
@@ -169,7 +169,7 @@ json_path_next(const char **path)
 	return json_step_plain((Slice) {start, *path - start});
 }
 
-/* the place that a step names in an array, at most n; -1 if it is not such a number */
+/* the index that a step of a path stands for in an array, at most n; -1 if it is no such number */
 static int
 json_index_of(Slice step, int n)
 {
@@ -186,7 +186,7 @@ json_index_of(Slice step, int n)
 	return place <= n ? place : -1;
 }
 
-/* the place of a key in an object, or, with *found false, where it would be */
+/* the index of a key in an object or, with *found false, the index at which it belongs */
 static int
 json_place_of(const Json *object, Slice key, bool *found)
 {
@@ -212,7 +212,7 @@ json_place_of(const Json *object, Slice key, bool *found)
 	return low;
 }
 
-/* In an object with so few members, it is faster to look at one after the other. */
+/* Objects with at most so many members are searched linearly, which is faster. */
 #define FEW_MEMBERS	16
 
 static int
@@ -309,7 +309,7 @@ json_get_text(const Json *value, const char *path)
 	return found != NULL ? found->text : SLICE_NONE;
 }
 
-/* Only whole numbers up to 2^53, which every reader of JSON tells apart. */
+/* Only whole numbers up to 2^53, which all readers of JSON represent exactly. */
 bool
 json_get_int(const Json *value, const char *path, int64 *number)
 {
@@ -371,7 +371,7 @@ json_put_member(Json *object, Slice key, Json *item)
 	if (item == NULL || !json_is(object, JSON_OBJECT))
 		return;
 	place = object->n;
-	/* those who build an object in its order come to the end each time */
+	/* if an object is built in the order of its keys, each new key belongs at the end */
 	if (place > 0 && json_compare_keys(object->keys[place - 1], key) >= 0)
 		place = json_place_of(object, key, &found);
 	if (found)

@@ -3,21 +3,21 @@
  * json.h
  *	  JSON documents that can be changed.
  *
- * A jsonb is read where it lies (base/document.h) and cannot be changed.  Code
- * that turns one document into another, member by member, reads it into a tree of
- * values, puts those where they belong, and writes the tree as a jsonb.  Numbers
- * stay numerics, so nothing is rounded.
+ * A jsonb is read in place (base/document.h) and cannot be changed.  Code that turns one
+ * document into another, member by member, reads the jsonb into a tree of values, moves
+ * them to their new places, and writes the tree as a jsonb again.  Numbers are numerics,
+ * so nothing is rounded.
  *
  * A path is a JSON Pointer (RFC 6901): "/params/name", or "" for the value itself.
- * In an array, a step is the place of an element, counted from 0.
+ * In an array, a step is the index of an element, counted from 0.
  *
- * Values are palloc'd in the current context.  A value that is put into another
- * one is shared, not copied: whoever changes it afterwards changes both, and a
- * value must never contain itself.  json_copy makes an independent one.  Texts and
- * keys that were read from a jsonb lie in that jsonb, which must live as long.
+ * Values are palloc'd in the current context.  A value that is put into another one is
+ * shared, not copied: a later change of it is seen in both places.  A value must never
+ * contain itself.  json_copy makes an independent copy.  Texts and keys that were read from
+ * a jsonb point into it, so the jsonb must live as long as they are used.
  *
- * The server has functions whose names begin with json_, too: a new name must not be
- * one of utils/fmgrprotos.h.
+ * The server also has functions whose names begin with json_.  A new name must not be
+ * declared in utils/fmgrprotos.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,8 +45,8 @@ struct Json
 	bool		boolean;
 	Numeric		number;
 	Slice		text;
-	int			n;				/* how many elements or members */
-	int			room;
+	int			n;				/* number of elements or members */
+	int			room;			/* number that fit into keys and items */
 	Slice	   *keys;			/* of an object, in the order of jsonb */
 	Json	  **items;			/* the elements, or the values of the members */
 };
@@ -68,19 +68,16 @@ extern Json *json_of_bool(bool boolean);
 extern Json *json_copy(const Json *value);	/* of NULL: NULL */
 extern Json *json_copy_top(const Json *value);	/* shares the members; of NULL: NULL */
 
-/*
- * The value that a text stands for; NULL if it is not JSON, or contains what a jsonb
- * cannot hold.
- */
+/* The value of a JSON text; NULL if it is not JSON, or contains something that jsonb cannot represent. */
 extern Json *json_parse(Slice text);
 
 /* --- looking --- */
 
-/* what is at a path; NULL: nothing */
+/* the value at a path; NULL: there is none */
 extern Json *json_get(const Json *value, const char *path);
 extern Json *json_member(const Json *object, Slice key);
 
-/* the same if it is of that kind; otherwise NULL, an absent Slice or false */
+/* the same, but NULL, an absent Slice or false if the value is of another kind */
 extern Json *json_get_kind(const Json *value, const char *path, JsonKind kind);
 extern Slice json_get_text(const Json *value, const char *path);
 extern bool json_get_int(const Json *value, const char *path, int64 *number);
@@ -92,18 +89,19 @@ json_is(const Json *value, JsonKind kind)
 	return value != NULL && value->kind == kind;
 }
 
-/* As jsonb compares: numbers by value, members in any order.  Two NULLs are equal. */
+/* Compares as jsonb does: numbers by value, members in any order.  Two NULL pointers are equal. */
 extern bool json_equal(const Json *a, const Json *b);
 
-/* a path, and one step more, in which '~' and '/' are escaped; palloc'd */
+/* a path extended by one step, in which '~' and '/' are escaped; palloc'd */
 extern char *json_path(const char *path, Slice key);
 extern char *json_path_index(const char *path, int index);
 
 /* --- changing --- */
 
 /*
- * Puts a value at a path, in place of what is there.  Objects on the way are made;
- * nothing is done if the way leads through something else, or if one of the two is NULL.
+ * Puts a value at a path, and replaces the value that is there.  Missing objects on the path
+ * are added.  Nothing is done if the path leads through a value of another kind, or if one
+ * of the two values is NULL.
  */
 extern void json_put(Json *value, const char *path, Json *item);
 extern void json_put_text(Json *value, const char *path, Slice text);	/* absent: nothing is done */
@@ -111,31 +109,31 @@ extern void json_put_cstring(Json *value, const char *path, const char *text);	/
 extern void json_put_member(Json *object, Slice key, Json *item);
 extern void json_add(Json *array, Json *item);
 
-/* Removes what is at a path and returns it; NULL: nothing is there. */
+/* Removes the value at a path and returns it; NULL: there is none. */
 extern Json *json_take(Json *value, const char *path);
 
-/* removes an element or member by its place */
+/* Removes an element or member by its index. */
 extern void json_take_at(Json *value, int place);
 
 /*
- * Puts such copies in place of the containers at the path and on the way to it, so that
- * what is put there afterwards is not put into a value that shares them.
+ * Replaces the containers at the path and on the way to it by copies made with
+ * json_copy_top, so that a later change there does not change values that share them.
  */
 extern void json_unshare(Json *value, const char *path);
 
 /* --- differences --- */
 
 /*
- * What makes one value of another: an array of {"path": .., "was": .., "is": ..},
- * without "was" where something is added, and without "is" where it is removed.  It is
- * empty if the two are equal.
+ * The changes that turn one value into another: an array of {"path": .., "was": .., "is":
+ * ..}, without "was" if something is added, and without "is" if something is removed.  It
+ * is empty if the two are equal.
  */
 extern Json *json_difference(const Json *from, const Json *to);
 
 /*
- * Makes each change for which the value still has, at that path, what was there, and
- * leaves out the others.  Returns the changed value, which is another one only if all
- * of it was replaced.
+ * Applies each change whose "was" is still what the value has at that path, and ignores the
+ * others.  Returns the changed value, which is a different pointer only if the value as a
+ * whole was replaced.
  */
 extern Json *json_apply(Json *value, const Json *changes);
 

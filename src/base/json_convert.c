@@ -17,7 +17,7 @@
 
 /* -------------------------------------------------------- reading a jsonb */
 
-/* "bytes" are aligned, as numbers are */
+/* "bytes" must be aligned, as those of numbers are */
 static void
 json_read_scalar(Json *scalar, JEntry entry, const char *bytes)
 {
@@ -34,8 +34,8 @@ json_read_scalar(Json *scalar, JEntry entry, const char *bytes)
 }
 
 /*
- * The entries of a container are read where they lie: JsonbIterator would allocate an
- * iterator for each container, and would copy each value twice.
+ * Reads the entries of a container in place, because JsonbIterator would allocate an
+ * iterator for each container, and copy each value twice.
  */
 static void
 json_read_container(Json *container, const JsonbContainer *from)

@@ -11,16 +11,16 @@
 
 #include "miscadmin.h"
 
-/* so long a path, at most, leads to a value that is compared member by member */
+/* Values with a longer path are compared as a whole, and not member by member. */
 #define MOST_PATH_BYTES	1000
 
-/* where a value is; its path is written only if it has changed */
+/* where a value is; paths are made only of values that have changed */
 typedef struct JsonPlace
 {
 	const struct JsonPlace *up; /* NULL: it is all of the document */
 	Slice		key;			/* absent: it is an element of an array */
 	int			index;
-	int			bytes;			/* of the path, about */
+	int			bytes;			/* approximate length of the path */
 } JsonPlace;
 
 static char *
@@ -57,7 +57,7 @@ json_note_change(Json *changes, JsonPlace place, const Json *was, const Json *is
 
 static void json_compare(Json *changes, const JsonPlace *place, const Json *from, const Json *to);
 
-/* Elements are compared place by place; what is too many is removed from the end. */
+/* Compares elements with the same index; surplus elements are removed from the end. */
 static void
 json_compare_arrays(Json *changes, const JsonPlace *place, const Json *from, const Json *to)
 {
@@ -99,8 +99,8 @@ json_compare_objects(Json *changes, const JsonPlace *place, const Json *from, co
 }
 
 /*
- * What stands below a long path is compared as a whole: many members below one long key
- * would make as many long paths.
+ * Below a long path, values are compared as a whole, because each change of a member would
+ * repeat the long path.
  */
 static void
 json_compare(Json *changes, const JsonPlace *place, const Json *from, const Json *to)
@@ -126,7 +126,7 @@ json_difference(const Json *from, const Json *to)
 	return changes;
 }
 
-/* what a path leads to without its last step, which is returned in *last; NULL: nothing */
+/* the value that contains the last step of a path, and that step in *last; NULL: there is none */
 static Json *
 json_get_parent(Json *value, const char *path, Slice *last)
 {
@@ -156,7 +156,7 @@ json_apply(Json *value, const Json *changes)
 		Json	   *parent;
 		Slice		last;
 
-		/* what comes from outside need not be a path */
+		/* changes may come from outside, so the path may not be one */
 		if (path == NULL || (path[0] != '\0' && path[0] != '/') ||
 			!json_equal(json_get(value, path), json_get(change, "/was")))
 			continue;

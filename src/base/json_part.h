@@ -12,16 +12,16 @@
 
 extern Json *json_new(JsonKind kind);
 
-/* gives an object or array, which has nothing, n values that are null; the keys are to be set */
+/* Gives an empty object or array n values that are null; the caller sets the keys. */
 extern void json_fill(Json *container, int n);
 
-/* makes room for one more at a place, and puts it there */
+/* Inserts an element or member at an index. */
 extern void json_insert(Json *container, int place, Slice key, Json *item);
 
-/* Takes the first step off a path, which begins with a slash.  A step with '~' is copied. */
+/* Removes the first step of a path, which begins with a slash, and returns it, unescaped.  A step with '~' is copied. */
 extern Slice json_path_next(const char **path);
 
-/* the order of jsonb */
+/* compares keys in the order of jsonb */
 static inline int
 json_compare_keys(Slice a, Slice b)
 {
@@ -33,10 +33,10 @@ json_compare_keys(Slice a, Slice b)
 	return memcmp(a.s, b.s, a.len);
 }
 
-/* the place of a step in an object or an array; -1 if it is not there */
+/* the index of a step in an object or an array; -1 if it is not there */
 extern int	json_find(const Json *value, Slice step);
 
-/* A place behind the last element of an array adds one. */
+/* Puts a value at one step; in an array, an index behind the last element adds one. */
 extern void json_put_step(Json *value, Slice step, Json *item);
 
 #endif							/* CLUTCH_JSON_PART_H */
