@@ -30,6 +30,7 @@ CREATE TABLE clutch.endpoint (
 	longest_pause_s	integer NOT NULL DEFAULT 3600 CHECK (longest_pause_s BETWEEN 0 AND 604800),
 	patience_s		integer NOT NULL DEFAULT 600 CHECK (patience_s BETWEEN 1 AND 604800),	-- how long the answer may take
 	paused			boolean NOT NULL DEFAULT false,		-- nothing is sent meanwhile
+	artifacts_from	integer CHECK (artifacts_from >= 256),	-- base64 of so many bytes in an answer becomes an artifact
 	CONSTRAINT endpoint_pkey PRIMARY KEY (name)
 );
 CREATE UNIQUE INDEX endpoint_serves ON clutch.endpoint (serves);

@@ -10,6 +10,7 @@
  */
 #include "clutch.h"
 
+#include "api/blob.h"
 #include "api/outgoing.h"
 #include "api/result.h"
 #include "base/clock.h"
@@ -281,6 +282,33 @@ typedef struct Answer
 	bool		ended;			/* the end of the answer has been reported */
 } Answer;
 
+/* The response, whose bytes become artifacts if the endpoint says so. */
+static Jsonb *
+response_of_answer(const Answer *answer, List **references)
+{
+	Json	   *tree;
+
+	*references = NIL;
+	if (answer->endpoint->artifacts_from == 0)
+		return answer->report->response;
+	tree = json_read(answer->report->response);
+	*references = blob_keep(tree, answer->endpoint->artifacts_from);
+	return *references == NIL ? answer->report->response : json_write(tree);
+}
+
+/* The envelope, which attaches those of the artifacts that it names. */
+static Jsonb *
+with_artifacts(Jsonb *envelope, const Endpoint *endpoint, const List *references)
+{
+	Json	   *tree;
+
+	if (references == NIL)
+		return envelope;
+	tree = json_read(envelope);
+	blob_mark(tree, slice_cstring(endpoint->adapter), references);
+	return json_write(tree);
+}
+
 /*
  * The envelopes that a response makes.  Their sender is the agent, for which the role of the
  * gateway does not speak, so the database acts as the owner of its tables.
@@ -289,14 +317,19 @@ static List *
 inbound_envelopes(const Answer *answer)
 {
 	Slice		adapter = answer->endpoint->adapter;
-	Jsonb	   *arguments[] = {answer->report->response, callee_context(answer->call, answer->endpoint)};
+	Jsonb	   *arguments[] = {NULL, callee_context(answer->call, answer->endpoint)};
+	List	   *references;
 	List	   *envelopes = NIL;
+	ListCell   *cell;
 
 	principal_act_for(rows_owner());
 	PG_TRY();
 	{
+		arguments[0] = response_of_answer(answer, &references);
 		envelopes = query_list_jsonb(psprintf("SELECT clutch.inbound($1, %s, $2)", quote_literal_cstr(slice_cstring(adapter))),
 									 arguments, lengthof(arguments));
+		foreach(cell, envelopes)
+			lfirst(cell) = with_artifacts(lfirst(cell), answer->endpoint, references);
 	}
 	PG_FINALLY();
 	{

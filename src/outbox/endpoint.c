@@ -34,7 +34,8 @@ enum
 	Anum_endpoint_longest_pause_s,
 	Anum_endpoint_patience_s,
 	Anum_endpoint_paused,
-	Natts_endpoint = Anum_endpoint_paused
+	Anum_endpoint_artifacts_from,
+	Natts_endpoint = Anum_endpoint_artifacts_from
 };
 
 ROWS_CHECK_COLUMNS(Natts_endpoint, ENDPOINT);
@@ -76,6 +77,7 @@ endpoint_row_read(const RowScan *scan)
 	endpoint->longest_pause = rows_int4(scan, Anum_endpoint_longest_pause_s);
 	endpoint->patience = rows_int4(scan, Anum_endpoint_patience_s);
 	endpoint->paused = rows_bool(scan, Anum_endpoint_paused);
+	endpoint->artifacts_from = rows_int4(scan, Anum_endpoint_artifacts_from);
 	endpoint->has_filter = !rows_is_null(scan, Anum_endpoint_filter);
 	if (endpoint->has_filter)
 		filter_read(rows_jsonb(scan, Anum_endpoint_filter), &endpoint->filter);

@@ -35,6 +35,7 @@ typedef struct Endpoint
 	int			longest_pause;	/* ... up to this */
 	int			patience;		/* the longest time until the answer */
 	bool		paused;
+	int			artifacts_from;	/* bytes of base64 in an answer that become an artifact; 0: none do */
 } Endpoint;
 
 /* Is there an endpoint at all? */

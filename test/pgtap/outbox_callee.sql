@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(83);
+SELECT plan(96);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -242,5 +242,52 @@ SELECT fixture.answer(fixture.result('{"content": []}'));
 SELECT fixture.ask('task:graph', skill => 'skill:graph');
 SELECT fixture.hand();
 SELECT is((SELECT body ->> 'assistant_id' FROM handed), 'graph', 'a dialect with recipients names the agent, not the orchestrator that has chosen it');
+
+-- --------------------------------------------------- bytes that become artifacts
+TRUNCATE clutch.outbox;
+SELECT translate(encode(string_agg(sha256(convert_to(i::text, 'UTF8')), '' ORDER BY i), 'base64'), E'\n', '') AS b64, 'artifact:sha256:' || encode(sha256(string_agg(sha256(convert_to(i::text, 'UTF8')), '' ORDER BY i)), 'hex') AS ref FROM generate_series(1, 40) i \gset
+CREATE FUNCTION fixture.shown(task text) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_array(e.envelope -> 'payload', e.envelope -> 'attachments') FROM clutch.events e WHERE e.task_id = task AND e.type IN ('task.result', 'tool.result') ORDER BY e.seq DESC LIMIT 1 $$;
+SELECT is(fixture.fault($$UPDATE clutch.endpoint SET artifacts_from = 255$$), '23514', 'bytes that are fewer than those of a reference');
+SELECT fixture.ask('task:x', skill => 'skill:peer');
+SELECT fixture.hand();
+SELECT jsonb_build_object('task', jsonb_build_object('id', 't-9', 'contextId', 'c-9', 'status', jsonb_build_object('state', 'TASK_STATE_COMPLETED', 'message', jsonb_build_object('messageId', 'm-9', 'role', 'ROLE_AGENT', 'parts', jsonb_build_array(jsonb_build_object('raw', :'b64', 'mediaType', 'image/png')))))) AS task \gset
+SELECT fixture.answer(fixture.result(:'task'));
+SELECT is(fixture.shown('task:x'), jsonb_build_array(jsonb_build_object('parts', jsonb_build_array(jsonb_build_object('raw', :'b64', 'mediaType', 'image/png'))), NULL), 'bytes of an answer stay where they are');
+UPDATE clutch.endpoint SET artifacts_from = 1000;
+SELECT fixture.ask('task:y', skill => 'skill:peer');
+SELECT fixture.hand();
+SELECT is(fixture.answer(fixture.result(:'task')), 'sent', 'unless the endpoint says otherwise');
+SELECT is(fixture.shown('task:y'), jsonb_build_array(jsonb_build_object('parts', jsonb_build_array(jsonb_build_object('raw', :'ref', 'mediaType', 'image/png'))), jsonb_build_array(jsonb_build_object('kind', 'artifact_ref', 'ref', :'ref'))), 'the result attaches an artifact in their place');
+SELECT is(encode(clutch.get_artifact(:'ref'), 'hex'), encode(decode(:'b64', 'base64'), 'hex'), 'which has the bytes');
+SELECT is((SELECT clutch.outbound(e.envelope, 'a2a') #> '{result,task,status,message,parts}' FROM clutch.events e WHERE e.task_id = 'task:y' AND e.type = 'task.result'), jsonb_build_array(jsonb_build_object('raw', :'b64', 'mediaType', 'image/png')), 'and so has the result in the dialect of the answer');
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {"path": "/b"}}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:victim')) \g /dev/null
+SELECT fixture.hand();
+SELECT is(fixture.answer(fixture.result(jsonb_build_object('content', jsonb_build_array(jsonb_build_object('type', 'image', 'mimeType', 'image/png', 'data', :'b64'))))), 'sent', 'a picture of a tool');
+SELECT is(fixture.shown('task:victim'), jsonb_build_array(jsonb_build_object('content', jsonb_build_array(jsonb_build_object('type', 'image', 'mimeType', 'image/png', 'data', :'ref'))), jsonb_build_array(jsonb_build_object('kind', 'artifact_ref', 'ref', :'ref'))), 'becomes one, too');
+CREATE ROLE outbox_callee_ken;
+CREATE ROLE outbox_callee_stranger;
+CREATE ROLE outbox_callee_gateway;
+SELECT clutch.grant_agent('outbox_callee_ken', 'agent:ken'), clutch.grant_agent('outbox_callee_stranger', 'agent:stranger'), clutch.grant_gateway('outbox_callee_gateway') \g /dev/null
+GRANT USAGE ON SCHEMA fixture TO PUBLIC;
+GRANT ALL ON handed TO PUBLIC;
+SELECT fixture.ask('task:z', skill => 'skill:peer');
+SET ROLE outbox_callee_ken;
+SELECT is(length(clutch.get_artifact(:'ref')), 1280, 'whoever has called the tool may read it');
+SET ROLE outbox_callee_stranger;
+SELECT throws_ok(format('SELECT clutch.get_artifact(%L)', :'ref'), '42704', NULL, 'others may not');
+SET ROLE outbox_callee_gateway;
+SELECT fixture.hand();
+SELECT is(fixture.answer(fixture.result(:'task')), 'sent', 'a gateway needs no right for it');
+SELECT throws_ok(format('SELECT clutch.get_artifact(%L)', :'ref'), '42501', NULL, 'and gets none');
+RESET ROLE;
+SELECT fixture.ask('task:json', skill => 'skill:plain');
+SELECT fixture.hand();
+SELECT fixture.answer(jsonb_build_object('picture', :'b64'));
+SELECT is(fixture.shown('task:json'), jsonb_build_array(jsonb_build_object('picture', :'b64'), NULL), 'bytes in any other JSON stay where they are');
+DROP OWNED BY outbox_callee_ken, outbox_callee_stranger, outbox_callee_gateway;
+DELETE FROM clutch.principal;
+DELETE FROM clutch.privilege;
+DROP ROLE outbox_callee_ken, outbox_callee_stranger, outbox_callee_gateway;
 
 SELECT * FROM finish();
