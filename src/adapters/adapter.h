@@ -111,8 +111,8 @@ extern void adapter_note(const Adapter *self, Json *envelope, const char *path, 
 extern void adapter_note_native(const Adapter *self, Json *envelope, const char *field, Json *native);
 
 /*
- * Can it be base64, also in lines, without its padding, or in the alphabet for URLs?  The reference
- * of an artifact may stand in its place (api/blob.h).
+ * Is it base64, possibly with line breaks, without padding, or in the alphabet for URLs?
+ * Also true for the reference of an artifact, which may have replaced base64.
  */
 extern bool adapter_is_base64(Slice text);
 
@@ -164,8 +164,9 @@ extern Json *adapter_member(const Json *raw, const char *path);
 /* --------------------------------------------------------------- outbound */
 
 /*
- * Was the envelope made of a document of this dialect?  Then its notes have a member that only
- * translation.h writes; all others may also be the sender's own data.
+ * Was the envelope made of a document of this dialect?  It was if meta.<name> has one of the
+ * members that every translation writes: "native", "kept", "part_of" or "stub".  All other
+ * members may also be data of the sender.
  */
 extern bool adapter_was_foreign(const Adapter *self, const Json *envelope);
 

@@ -51,10 +51,10 @@ collab_header(const Json *raw)
 	return json_get_kind(raw, "/header", JSON_OBJECT) != NULL ? "/header" : "";
 }
 
-/* what may stand beside the header, as in the examples of the protocol */
+/* members of the header that may be beside it, as in the examples of the protocol */
 static const char *const collab_outer[] = {"/type", "/correlationId", "/destination"};
 
-/* the header together with what stands beside it */
+/* the header together with its members that are beside it */
 static const Json *
 collab_whole_header(const Json *raw)
 {
@@ -402,7 +402,7 @@ collab_write_native(const Json *envelope, Json *header, Json *body)
 			 adapter_member(envelope, "/parent_task_id") : json_get(envelope, "/task_id"));
 }
 
-/* moves what stood beside the header back there */
+/* Moves members of the header that were beside it there again. */
 static void
 collab_write_outer(const Adapter *self, const Json *envelope, Json *raw, Json *header)
 {

@@ -204,7 +204,7 @@ mcp_write_cancel(const Adapter *self, const Json *envelope)
 	return mcp_write_notification(self, envelope, "notifications/cancelled", params);
 }
 
-/* a member of the call that is repeated with answers; its sender may know it, or whoever knows the call has noted it */
+/* a member of the call that is repeated with answers, from the payload or else from the notes (api/outgoing.c) */
 static Json *
 mcp_repeated(const Adapter *self, const Json *envelope, const char *name)
 {

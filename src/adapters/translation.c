@@ -130,7 +130,7 @@ translation_unmarked(const Adapter *adapter, const Json *envelope, bool is_carri
 	translation_take_note(adapter, copy, "kept");
 	translation_take_note(adapter, copy, "carried");
 	translation_take_note(adapter, copy, "dropped");
-	/* adapter_was_foreign must still recognize the other notes as those of a document */
+	/* an envelope that has other notes must still be recognized as foreign */
 	if (!is_carried && adapter_noted(adapter, copy, "") != NULL)
 		adapter_note(adapter, copy, "/kept", json_new_array());
 	return copy;

@@ -160,9 +160,8 @@ reports_no_end(const Call *call)
 }
 
 /*
- * Would the call tell the other side something that is not true?  An event says what has
- * happened, but in A2A it becomes the state of the task, and a client asks no more about a
- * task that has ended.
+ * Would the call mislead the other side?  In A2A an event becomes the state of its task, and
+ * a client does not ask again about a task that has ended.
  */
 static bool
 misleads(const Call *call, const Endpoint *endpoint)
@@ -282,7 +281,7 @@ typedef struct Answer
 	bool		ended;			/* the end of the answer has been reported */
 } Answer;
 
-/* The response, whose bytes become artifacts if the endpoint says so. */
+/* The response, in which bytes are replaced by artifacts if the endpoint says so. */
 static Jsonb *
 response_of_answer(const Answer *answer, List **references)
 {
@@ -296,7 +295,7 @@ response_of_answer(const Answer *answer, List **references)
 	return *references == NIL ? answer->report->response : json_write(tree);
 }
 
-/* The envelope, which attaches those of the artifacts that it names. */
+/* The envelope, with the artifacts that it names as attachments. */
 static Jsonb *
 with_artifacts(Jsonb *envelope, const Endpoint *endpoint, const List *references)
 {

@@ -28,7 +28,7 @@ outgoing_a2a_version(const Endpoint *endpoint)
 	return token == WJB_VALUE ? (Slice) {v.val.string.val, v.val.string.len} : SLICE_NONE;
 }
 
-/* an event that must be in the log */
+/* Reads an event; raises 02000 if it is not in the log any more. */
 static Jsonb *
 outgoing_event(int64 seq)
 {
@@ -42,8 +42,8 @@ outgoing_event(int64 seq)
 }
 
 /*
- * Of an answer to an MCP server: the call is repeated, as it was made of the request, with the
- * state that the server has sent and the answers, which stand in the payload.
+ * Notes for an answer to an MCP server.  The call that was made of the request is repeated,
+ * with the state that the server has sent and with the answers, which are in the payload.
  */
 static void
 outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *endpoint, JsonbContainer *asked)
@@ -61,8 +61,9 @@ outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *en
 }
 
 /*
- * What the adapter must know beside the envelope (NULL: nothing): in which version of A2A the
- * document is written, and, of an answer, by which names the other side knows what it has asked.
+ * The notes that the adapter needs in addition to the envelope, or NULL: the version of A2A in
+ * which the document is to be written and, for an answer, the IDs that the other side has
+ * for the task and the question.
  */
 static Jsonb *
 outgoing_notes(const Call *call, const Endpoint *endpoint)
@@ -88,7 +89,7 @@ outgoing_notes(const Call *call, const Endpoint *endpoint)
 	return document_end(&b);
 }
 
-/* Does a document of the dialect name the recipient, so that the other side finds its agent by it? */
+/* Do documents of the dialect name a recipient, by which the other side finds its agent? */
 static bool
 outgoing_is_addressed(Slice adapter)
 {
@@ -100,7 +101,7 @@ outgoing_is_addressed(Slice adapter)
 	return false;
 }
 
-/* A request may be addressed to the orchestrator, which has chosen the agent. */
+/* The envelope, addressed to this agent: a request may be addressed to the orchestrator instead. */
 static Jsonb *
 outgoing_addressed(Jsonb *envelope, Slice agent_id)
 {

@@ -3,9 +3,9 @@
  * outgoing.h
  *	  The document that is sent for a call.
  *
- * It is what the adapter of the endpoint makes of the event, and names the agent at the other
- * end as the recipient where the dialect has one.  If the event answers a question which that
- * agent has asked, the document names the task as the other side does.
+ * The adapter of the endpoint makes the document of the event.  If the dialect has a
+ * recipient, it is the agent at the other end.  If the event answers a question of that
+ * agent, the document names the task by the ID that the other side has for it.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,13 +14,13 @@
 
 #include "outbox/call.h"
 
-/* the header that says in which version of A2A a request is written; without it, 0.3 is understood */
+/* the header with the version of A2A of a request; servers take a request without it for one of 0.3 */
 #define A2A_VERSION	"a2a-version"
 
-/* the value of that header among those of the endpoint, in which its name may be in any case; absent: there is none */
+/* the value of that header, whose name may be in any case, among the headers of the endpoint; absent: there is none */
 extern Slice outgoing_a2a_version(const Endpoint *endpoint);
 
-/* Raises 02000 if the event is not in the log any more, and what the adapter raises. */
+/* The document, palloc'd.  Raises 02000 if the event is not in the log any more, and the errors of the adapter. */
 extern Jsonb *outgoing_document(const Call *call, const Endpoint *endpoint);
 
 #endif							/* CLUTCH_OUTGOING_H */
