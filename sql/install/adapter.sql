@@ -70,23 +70,33 @@ CREATE FUNCTION clutch.reply(task_id text, adapter text DEFAULT NULL) RETURNS js
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS $$
 SELECT clutch.outbound(CASE WHEN o.asked OPERATOR(pg_catalog.?) 'jsonrpc'
-		THEN pg_catalog.jsonb_set(s.ended, ARRAY['meta'], coalesce(s.ended OPERATOR(pg_catalog.->) 'meta', '{}')
+		THEN pg_catalog.jsonb_set(n.told, ARRAY['meta'], coalesce(n.told OPERATOR(pg_catalog.->) 'meta', '{}')
 			OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object(s.adapter, pg_catalog.jsonb_build_object(
 				'kept', '[]'::jsonb, 'v', coalesce(s.noted OPERATOR(pg_catalog.->) 'v', '""'), 'rpc_id', o.asked OPERATOR(pg_catalog.->) 'id',
 				'native', pg_catalog.jsonb_build_object('reply_to', o.asked OPERATOR(pg_catalog.->) 'id',
 					'task_id', s.task_id, 'thread_id', coalesce(s.noted OPERATOR(pg_catalog.#>) '{native,thread_id}', pg_catalog.to_jsonb(s.thread_id))))
-				OPERATOR(pg_catalog.||) CASE WHEN s.blobs IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('blobs', s.blobs) END))
-		ELSE s.ended END, s.adapter)
-FROM (SELECT t.task_id, t.thread_id, r.envelope AS request, e.envelope AS ended, a.name AS adapter,
+				OPERATOR(pg_catalog.||) CASE WHEN s.blobs IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('blobs', s.blobs) END
+				OPERATOR(pg_catalog.||) CASE WHEN s.adapter OPERATOR(pg_catalog.=) 'a2a' THEN '{"form": "task"}' ELSE '{}' END::jsonb))
+		ELSE n.told END, s.adapter)
+FROM (SELECT t.task_id, t.thread_id, r.envelope AS request, e.type, e.envelope AS ended, a.name AS adapter,
 			 r.envelope OPERATOR(pg_catalog.#>) ARRAY['meta', a.name] AS noted, e.envelope OPERATOR(pg_catalog.#>) ARRAY['meta', a.name, 'blobs'] AS blobs
 	  FROM clutch.tasks t
 	  JOIN clutch.events r ON r.seq OPERATOR(pg_catalog.=) t.request_seq
-	  JOIN clutch.events e ON e.seq OPERATOR(pg_catalog.=) t.result_seq
+	  JOIN clutch.events e ON e.seq OPERATOR(pg_catalog.=) coalesce(t.result_seq, (
+			SELECT pg_catalog.max(x.seq) FROM clutch.events x
+			WHERE x.task_id OPERATOR(pg_catalog.=) t.task_id AND NOT x.late
+			  AND x.type OPERATOR(pg_catalog.=) CASE t.status WHEN 'cancelled' THEN 'task.cancel' WHEN 'timed_out' THEN 'task.timeout' END))
 	  JOIN LATERAL (SELECT d.name FROM clutch.adapter d
 			WHERE CASE WHEN $2 IS NULL THEN r.envelope OPERATOR(pg_catalog.->) 'meta' OPERATOR(pg_catalog.?) d.name ELSE d.name OPERATOR(pg_catalog.=) $2 END
 			ORDER BY d.place, d.name LIMIT 1) AS a ON true
 	  WHERE t.task_id OPERATOR(pg_catalog.=) $1) AS s,
-	LATERAL (SELECT CASE WHEN s.noted IS NOT NULL THEN clutch.outbound(s.request, s.adapter) ELSE '{}' END AS asked) AS o
+	LATERAL (SELECT CASE WHEN s.noted IS NOT NULL THEN clutch.outbound(s.request, s.adapter) ELSE '{}' END AS asked) AS o,
+	-- where a cancellation would be a demand and not an answer, and a timeout has no form, both are errors
+	LATERAL (SELECT CASE
+		WHEN s.type IN ('task.result', 'task.error') OR s.adapter IN ('http', 'peer') OR (s.adapter OPERATOR(pg_catalog.=) 'a2a' AND o.asked OPERATOR(pg_catalog.?) 'jsonrpc') THEN s.ended
+		WHEN s.type OPERATOR(pg_catalog.=) 'task.timeout' THEN s.ended OPERATOR(pg_catalog.||) '{"type": "task.error"}'
+		ELSE s.ended OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object('type', 'task.error', 'payload', pg_catalog.jsonb_build_object('code', 'CANCELLED',
+			'message', coalesce(nullif(s.ended OPERATOR(pg_catalog.#>>) '{payload,reason}', ''), 'the task was cancelled'), 'retryable', false)) END AS told) AS n
 $$;
 COMMENT ON FUNCTION clutch.reply(text, text) IS
 	'the end of a task as the response to the document that requested it, in the same dialect';

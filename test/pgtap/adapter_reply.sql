@@ -1,6 +1,6 @@
 -- The end of a task in the dialect of its request.
 \ir ../fixtures/tap.sql
-SELECT plan(22);
+SELECT plan(36);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:w", "capabilities": [{"id": "skill:w"}], "limits": {"max_concurrency": 10}}') \g /dev/null
 CREATE TEMP TABLE asked (name text, raw jsonb, task_id text);
@@ -45,6 +45,30 @@ SELECT FROM pictured p, clutch.ingest(CASE p.name WHEN 'http' THEN jsonb_build_o
 SELECT is((SELECT count(*)::int FROM pictured p JOIN clutch.events e USING (task_id) WHERE e.type = 'task.result' AND e.envelope::text NOT LIKE '%' || :'b64' || '%'), 3, 'bytes of results that became artifacts');
 SELECT is(clutch.reply(task_id) #> CASE name WHEN 'a2a' THEN '{result,task,status,message,parts}' WHEN 'http' THEN '{data_base64}' ELSE '{result,status,message,parts}' END::text[],
 	CASE name WHEN 'a2a' THEN jsonb_build_array(jsonb_build_object('raw', :'b64', 'mediaType', 'image/png')) WHEN 'http' THEN to_jsonb(:'b64'::text) ELSE jsonb_build_array(jsonb_build_object('kind', 'file', 'file', jsonb_build_object('bytes', :'b64', 'mimeType', 'image/png'))) END, 'are in the reply to ' || name) FROM pictured;
+
+-- ------------------------------------------------------------ other ends
+CREATE FUNCTION fixture.asked(prefix text, more jsonb DEFAULT '{}') RETURNS TABLE (name text, task_id text) LANGUAGE sql AS $$
+	SELECT a.name, r.task_id FROM (SELECT name, CASE WHEN raw ? 'specversion' THEN raw || jsonb_build_object('id', prefix) WHEN raw #> '{params,message}' IS NULL THEN raw || jsonb_build_object('id', prefix || 'mcp')
+		ELSE jsonb_set(raw, '{params,message,messageId}', to_jsonb(prefix || name)) END AS raw FROM asked) AS a, LATERAL clutch.ingest(a.raw, context => '{"agent_id": "agent:visitor", "to": ["agent:w"]}') AS r
+$$;
+CREATE FUNCTION fixture.told(name text, reply jsonb) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE name WHEN 'mcp' THEN concat_ws(' ', reply #> '{result,isError}', reply #> '{result,content,0,text}') WHEN 'http' THEN concat_ws(' ', reply -> 'type', reply -> 'data')
+		WHEN 'a2a' THEN concat_ws(' ', reply #> '{result,task,status,state}', reply #> '{result,task,status,message,parts,0}') ELSE concat_ws(' ', reply #> '{result,kind}', reply #> '{result,status,state}', reply #> '{result,status,message,parts,0}') END
+$$;
+CREATE TEMP TABLE failed AS SELECT * FROM fixture.asked('failed');
+SELECT clutch.fail('agent:w', c.task_id, 'E', 'boo', retryable => false) FROM clutch.claim('agent:w', 10) AS c \g /dev/null
+SELECT is(fixture.told(name, clutch.reply(task_id)), CASE name WHEN 'mcp' THEN 'true "boo"' WHEN 'http' THEN '"clutch.task.error" {"code": "E", "message": "boo", "retryable": false}' WHEN 'a2a' THEN '"TASK_STATE_FAILED" {"text": "boo"}'
+	ELSE '"task" "failed" {"kind": "text", "text": "boo"}' END, 'a failure, in ' || name) FROM failed;
+CREATE TEMP TABLE ended AS SELECT * FROM fixture.asked('ended');
+SELECT clutch.cancel(task_id, 'too late', by_agent => 'agent:visitor') FROM ended \g /dev/null
+SELECT is(fixture.told(name, clutch.reply(task_id)), CASE name WHEN 'mcp' THEN 'true "too late"' WHEN 'http' THEN '"clutch.task.cancel" {"reason": "too late"}' WHEN 'a2a' THEN '"TASK_STATE_CANCELED" {"text": "too late"}'
+	ELSE '"task" "canceled" {"kind": "text", "text": "too late"}' END, 'a cancellation, in ' || name) FROM ended;
+CREATE TEMP TABLE late AS SELECT * FROM fixture.asked('late');
+SELECT set_config('clutch.clock', to_char((clutch.now() + '10 years') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false), clutch.tick() \g /dev/null
+SELECT is(t.status, 'timed_out', 'a task whose time is over') FROM late JOIN clutch.tasks t USING (task_id) LIMIT 1;
+SELECT matches(fixture.told(name, clutch.reply(task_id)), CASE name WHEN 'mcp' THEN '^true ".+"' WHEN 'http' THEN '^"clutch.task.timeout" .*DEADLINE_EXCEEDED' WHEN 'a2a' THEN '^"TASK_STATE_FAILED" {"text": ".+"' ELSE '^"task" "failed" {"kind": "text", "text": ".+"' END, 'is told in ' || name) FROM late;
+SELECT is(clutch.reply(task_id, 'multiagent') ->> 'protocol', 'multiagent-1.0', 'and in a dialect that has no form for it') FROM late LIMIT 1;
+RESET clutch.clock;
 
 -- ------------------------------------------------------------- to whom
 CREATE ROLE adapter_reply_visitor;
