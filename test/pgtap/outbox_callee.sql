@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(96);
+SELECT plan(98);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -139,6 +139,14 @@ SELECT fixture.hand();
 SELECT is(fixture.answer('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "clutch.send", "arguments": {"type": "task.request", "payload": {}, "to": ["agent:ken"]}}}'), 'dead', 'an answer that is a request');
 SELECT is((SELECT concat_ws(' ', status, code) FROM clutch.tasks WHERE task_id = 'task:j'), 'failed INVALID_ANSWER', 'is none');
 SELECT is((SELECT string_agg(DISTINCT e.task_id, ',') FROM clutch.events e WHERE e.from_agent = 'agent:far' AND e.seq > (SELECT min(seq) FROM clutch.events WHERE task_id = 'task:victim') AND e.type LIKE 'task.%' AND e.task_id = 'task:victim'), NULL, 'nothing is said of the other task in its name');
+
+-- one whose deadline passes before it is called for
+BEGIN;
+SELECT fixture.ask('task:due', skill => 'skill:far', orders => '{"deadline": "2026-01-01T12:30:00Z", "retry": {"max": 0}}');
+SELECT set_config('clutch.clock', '2026-01-01T12:31:00Z', true);
+COMMIT;
+SELECT is((SELECT string_agg(o.state, ',') FROM clutch.outbox o WHERE o.task_id = 'task:due'), NULL, 'nobody is called for a task whose deadline has passed');
+SELECT is(fixture.state('task:due'), 'timed_out agent:far 1', 'which is over');
 
 -- ------------------------------------------------------------------ plain http
 SELECT fixture.ask('task:k', skill => 'skill:plain');

@@ -1,7 +1,7 @@
 -- Calls that fail: which reports are failures, when a call is tried again, when it is given
 -- up, and what a gateway that reports twice or too late brings about.
 \ir ../fixtures/tap.sql
-SELECT plan(30);
+SELECT plan(31);
 
 CREATE FUNCTION fixture.message(n text) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT clutch.envelope('chat.message', 'agent:app', payload => jsonb_build_object('text', n), run_id => 'run:out', task_id => 'task:out') $$;
@@ -69,6 +69,7 @@ SELECT is((SELECT headers - 'webhook-id' - 'webhook-timestamp' FROM clutch.outbo
 SELECT clutch.outbox_retry(:'id');
 SELECT clutch.set_endpoint_secret('token', 'Bearer s3cret');
 UPDATE clutch.endpoint SET auth_secret = 'token';
+SELECT throws_ok($$SELECT clutch.set_endpoint_secret('token', NULL)$$, '2BP01', NULL, 'a secret for the header authorization is in use, too');
 SELECT is((SELECT concat_ws(' ', headers ->> 'webhook-id' = :'id', headers ->> 'webhook-timestamp', headers ->> 'authorization') FROM clutch.outbox_claim(9)), 't ' || extract(epoch FROM timestamptz '2026-01-01 12:03:20Z')::bigint || ' Bearer s3cret', 'do not take the place of those that say which call it is');
 
 -- ---------------------------------------------------- an endpoint that goes away

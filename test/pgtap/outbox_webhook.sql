@@ -1,6 +1,6 @@
 -- Webhooks: endpoints with a filter get the events that fit, in the transaction of the event.
 \ir ../fixtures/tap.sql
-SELECT plan(27);
+SELECT plan(31);
 
 -- what is to be sent: "type of the event>endpoint", in order
 CREATE FUNCTION fixture.hooked() RETURNS text LANGUAGE sql AS $$
@@ -125,4 +125,24 @@ SELECT is(fixture.pushed(), 'nothing', 'and a result that comes late is none');
 SELECT clutch.retry('task:p', by_agent => 'agent:ui') \g /dev/null
 SELECT clutch.claim('agent:rare'), clutch.finish('agent:rare', 'task:p') \g /dev/null
 SELECT is(fixture.pushed(), 'TASK_STATE_WORKING, TASK_STATE_COMPLETED', 'a task that somebody has tried again ends again');
+-- a timeout, after which it is tried again by hand before anybody was told
+DELETE FROM clutch.endpoint WHERE name = 'log';
+TRUNCATE clutch.outbox;
+SELECT fixture.ask('task:p2', skill => 'skill:rare', run => 'run:p2');
+UPDATE clutch.endpoint SET filter = '{"task_id": "task:p2", "type": "task.timeout"}' WHERE name = 'push';
+SELECT set_config('clutch.clock', to_char((clutch.now() + '10 years') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false);
+SELECT clutch.tick();
+SELECT is(fixture.state('task:p2'), 'timed_out agent:rare 1', 'a task that times out');
+SELECT clutch.retry('task:p2', by_agent => 'agent:ui') \g /dev/null
+SELECT is(fixture.pushed(), 'nothing', 'is not said to have failed when it is tried again');
+SELECT set_config('clutch.clock', to_char((clutch.now() + '10 years') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false);
+SELECT clutch.tick();
+SELECT is(fixture.pushed(), 'TASK_STATE_FAILED', 'but when it has timed out once more');
+
+-- an endpoint that is paused
+DELETE FROM clutch.endpoint;
+TRUNCATE clutch.outbox;
+INSERT INTO clutch.endpoint (name, url, filter, paused) VALUES ('later', 'https://later.example', '{"type": "chat.message", "path": "$.payload ? (@.n > 5)"}', true);
+SELECT fixture.say(5), fixture.say(6);
+SELECT is((SELECT string_agg(e.envelope #>> '{payload,n}', ',') FROM clutch.outbox o JOIN clutch.events e USING (seq)), '6', 'an endpoint that is paused gets later what fits');
 SELECT * FROM finish();
