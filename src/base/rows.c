@@ -395,6 +395,14 @@ rows_text(const RowScan *scan, int attno)
 	return slice_of_text(PG_DETOAST_DATUM_PACKED(d));
 }
 
+Slice
+rows_text_copy(const RowScan *scan, int attno)
+{
+	Slice		text = rows_text(scan, attno);
+
+	return slice_present(text) ? slice_copy(text) : SLICE_NONE;
+}
+
 static Datum
 rows_datum_or_zero(const RowScan *scan, int attno)
 {

@@ -369,6 +369,7 @@ extern ItemPointerData rows_tid(const RowScan *scan);
 extern Datum rows_datum(const RowScan *scan, int attno, bool *isnull);
 extern bool rows_is_null(const RowScan *scan, int attno);
 extern Slice rows_text(const RowScan *scan, int attno);
+extern Slice rows_text_copy(const RowScan *scan, int attno);	/* palloc'd; absent if it is NULL */
 extern int32 rows_int4(const RowScan *scan, int attno);
 extern int16 rows_int2(const RowScan *scan, int attno);
 extern int64 rows_int8(const RowScan *scan, int attno);

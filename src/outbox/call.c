@@ -72,12 +72,6 @@ call_word(const char *const *words, int n, Slice word)
 			 errmsg("unexpected value \"%.*s\" in clutch.outbox", word.len, word.s)));
 }
 
-static Slice
-call_row_text(const RowScan *scan, int attno)
-{
-	return rows_is_null(scan, attno) ? SLICE_NONE : slice_copy(rows_text(scan, attno));
-}
-
 static Call *
 call_row_read(const RowScan *scan)
 {
@@ -85,15 +79,15 @@ call_row_read(const RowScan *scan)
 
 	call->tid = rows_tid(scan);
 	call->no = rows_int8(scan, Anum_call_no);
-	call->id = call_row_text(scan, Anum_call_id);
-	call->endpoint = call_row_text(scan, Anum_call_endpoint);
+	call->id = rows_text_copy(scan, Anum_call_id);
+	call->endpoint = rows_text_copy(scan, Anum_call_endpoint);
 	call->state = (CallState) call_word(call_states, NUM_CALL_STATES, rows_text(scan, Anum_call_state));
 	call->kind = (CallKind) call_word(call_kinds, NUM_CALL_KINDS, rows_text(scan, Anum_call_kind));
 	call->seq = rows_int8(scan, Anum_call_seq);
 	call->body = rows_is_null(scan, Anum_call_body) ? NULL : rows_jsonb(scan, Anum_call_body);
-	call->agent_id = call_row_text(scan, Anum_call_agent_id);
-	call->run_id = call_row_text(scan, Anum_call_run_id);
-	call->task_id = call_row_text(scan, Anum_call_task_id);
+	call->agent_id = rows_text_copy(scan, Anum_call_agent_id);
+	call->run_id = rows_text_copy(scan, Anum_call_run_id);
+	call->task_id = rows_text_copy(scan, Anum_call_task_id);
 	call->task_attempt = rows_int4(scan, Anum_call_task_attempt);
 	call->attempt = rows_int4(scan, Anum_call_attempt);
 	call->due_at = rows_timestamp(scan, Anum_call_due_at);
@@ -102,7 +96,7 @@ call_row_read(const RowScan *scan)
 	call->finished_at = rows_timestamp(scan, Anum_call_finished_at);
 	call->remove_at = rows_timestamp(scan, Anum_call_remove_at);
 	call->status = rows_int4(scan, Anum_call_status);
-	call->failure = call_row_text(scan, Anum_call_failure);
+	call->failure = rows_text_copy(scan, Anum_call_failure);
 	return call;
 }
 

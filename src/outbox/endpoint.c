@@ -52,25 +52,19 @@ ROWS_CHECK_COLUMNS(Natts_endpoint_secret, ENDPOINT_SECRET);
 
 /* --------------------------------------------------------------------- rows */
 
-static Slice
-endpoint_row_text(const RowScan *scan, int attno)
-{
-	return rows_is_null(scan, attno) ? SLICE_NONE : slice_copy(rows_text(scan, attno));
-}
-
 static Endpoint *
 endpoint_row_read(const RowScan *scan)
 {
 	Endpoint   *endpoint = palloc0(sizeof(Endpoint));
 	bool		isnull;
 
-	endpoint->name = endpoint_row_text(scan, Anum_endpoint_name);
-	endpoint->url = endpoint_row_text(scan, Anum_endpoint_url);
-	endpoint->adapter = endpoint_row_text(scan, Anum_endpoint_adapter);
+	endpoint->name = rows_text_copy(scan, Anum_endpoint_name);
+	endpoint->url = rows_text_copy(scan, Anum_endpoint_url);
+	endpoint->adapter = rows_text_copy(scan, Anum_endpoint_adapter);
 	endpoint->agents = column_texts_of(PointerGetDatum(DatumGetArrayTypePCopy(rows_datum(scan, Anum_endpoint_agents, &isnull))));
-	endpoint->serves = endpoint_row_text(scan, Anum_endpoint_serves);
-	endpoint->signing = endpoint_row_text(scan, Anum_endpoint_signing_secret);
-	endpoint->authorization = endpoint_row_text(scan, Anum_endpoint_auth_secret);
+	endpoint->serves = rows_text_copy(scan, Anum_endpoint_serves);
+	endpoint->signing = rows_text_copy(scan, Anum_endpoint_signing_secret);
+	endpoint->authorization = rows_text_copy(scan, Anum_endpoint_auth_secret);
 	endpoint->headers = rows_is_null(scan, Anum_endpoint_headers) ? NULL : rows_jsonb(scan, Anum_endpoint_headers);
 	endpoint->max_attempts = rows_int4(scan, Anum_endpoint_max_attempts);
 	endpoint->first_pause = rows_int4(scan, Anum_endpoint_first_pause_s);
