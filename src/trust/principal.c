@@ -139,7 +139,7 @@ principal_require(Slice agent_id, const char *place)
 				 errproblem(place, "NOT_YOUR_AGENT"),
 				 errmsg("role \"%s\" does not speak for \"%.*s\"",
 						principal_role_name(), agent_id.len, agent_id.s),
-				 errhint("Let an operator run SELECT clutch.grant_agent(role_name, agent_id).")));
+				 errhint("Let an operator run SELECT clutch.grant_agent(role_name, agent_id). To ingest a document of another sender, name an agent of the role as the agent_id of the context.")));
 }
 
 static void
