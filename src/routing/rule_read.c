@@ -158,7 +158,7 @@ rule_read_type(Slice type, Rule *rule, ProblemList *faults)
 					place_quote(type), message_type_list());
 }
 
-/* Reads an SQL/JSON path; the error of the server about it becomes a fault. */
+/* Reads an SQL/JSON path; the error of the server says where a mistake in it is. */
 static DocumentPath
 rule_read_path(Slice text, const char *place, ProblemList *faults)
 {
