@@ -151,6 +151,8 @@ subscription_is_inbox(const Filter *filter)
 {
 	int			i;
 
+	if (filter->topics.n > 0 && principal_agents().n > 0)
+		return true;
 	for (i = 0; i < filter->agents.n; i++)
 		if (!principal_speaks_for(filter->agents.items[i]))
 			return false;

@@ -59,7 +59,7 @@ extern void subscription_commit(Slice name, int64 batch, int64 seq, int member);
 
 /*
  * Does the filter let through only what is addressed to agents for which the role
- * speaks?  It may read that, whatever the visibility of the runs.
+ * speaks, or to topics?  Such agents may read that, whatever the visibility of the runs.
  */
 extern bool subscription_is_inbox(const Filter *filter);
 

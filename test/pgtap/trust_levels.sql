@@ -1,7 +1,7 @@
 -- How far a run can be seen: each level of visibility, for each kind of role, through
 -- everything that shows a part of a run.  Roles are set as an application sets them.
 \ir ../fixtures/tap.sql
-SELECT plan(99);
+SELECT plan(102);
 SET clutch.notify = off;
 SELECT clutch.tick() \g /dev/null
 
@@ -153,6 +153,10 @@ FROM fixture.level l;
 -- Who is addressed takes part, and reads that in its inbox at any level.
 SELECT clutch.send(fixture.says('boss', 'eve', name, 'hint', 'chat.message')) FROM fixture.level \g /dev/null
 SELECT is(fixture.looks('eve', $$SELECT DISTINCT task_id FROM clutch.read_from('beginning', '{"agent": "agent:eve", "run_id": ["run:private", "run:parent-only"], "type": "chat.message"}') WHERE task_id LIKE '%hint'$$), 'hint', 'a message is read by whom it is addressed to');
+-- What is published is read by everybody who speaks for an agent.
+SELECT clutch.send(fixture.says('boss', 'eve', 'private', 'news', 'chat.message') || '{"id": "msg_news", "to": [{"agent_id": "topic:prices"}]}') \g /dev/null
+SELECT is(fixture.looks(role, $$SELECT task_id FROM clutch.read_from('beginning', '{"topic": "prices"}')$$), 'news', 'a topic is read by ' || role) FROM unnest('{dan,fox}'::text[]) AS role;
+SELECT is(fixture.looks('fox', $$SELECT task_id FROM clutch.read_from('beginning', '{"run_id": "run:private"}')$$), '-', 'but the run is not');
 DROP OWNED BY clutch_test_dan, clutch_test_boss, clutch_test_ann, clutch_test_bob, clutch_test_cat, clutch_test_fox, clutch_test_gil, clutch_test_hal, clutch_test_eve, clutch_test_reader, clutch_test_operator CASCADE;
 SELECT format('DROP ROLE clutch_test_%s', role) FROM fixture.person \gexec
 SELECT * FROM finish();
