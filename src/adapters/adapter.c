@@ -118,7 +118,7 @@ adapter_note_native(const Adapter *self, Json *envelope, const char *field, Json
 		json_put_member(adapter_open_object(adapter_open_notes(self, envelope), "native"), slice_of_cstring(field), native);
 }
 
-Json *
+static Json *
 adapter_noted_native(const Adapter *self, const Json *envelope, const char *field)
 {
 	return json_member(json_member(adapter_noted(self, envelope, ""), SLICE_OF("native")), slice_of_cstring(field));

@@ -179,9 +179,6 @@ extern Json *adapter_noted(const Adapter *self, const Json *envelope, const char
  */
 extern Json *adapter_native(const Adapter *self, const Json *envelope, const char *field);
 
-/* what adapter_note_native has noted for the field; NULL: nothing */
-extern Json *adapter_noted_native(const Adapter *self, const Json *envelope, const char *field);
-
 /* the value that adapter_put_payload was given; NULL if the payload is empty */
 extern Json *adapter_payload(const Adapter *self, const Json *envelope);
 

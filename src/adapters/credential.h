@@ -11,8 +11,9 @@
  *	  X-Hub-Signature, ...  Objects are searched but not removed, because a schema may
  *	  have a property "password".  Names such as max_tokens or progressToken are not those
  *	  of credentials.
- *	- every text that as a whole looks like a credential of a well-known kind:
- *	  "Bearer ...", a JWT, a private key, or a key of certain providers.
+ *	- every text that as a whole looks like a credential of a well-known kind, "Bearer
+ *	  ...", a JWT, or a key of certain providers, and every text that contains a private key
+ *	  in PEM.
  *
  *-------------------------------------------------------------------------
  */
