@@ -67,6 +67,7 @@ CREATE TABLE clutch.outbox (
 	remove_at		timestamptz,			-- NULL: is to be sent; infinity: stays
 	status			integer,				-- of HTTP, at the last attempt
 	failure			text,					-- of the last attempt
+	attempts_before	integer NOT NULL DEFAULT 0,	-- those before an operator let it be sent again
 	CONSTRAINT outbox_pkey PRIMARY KEY (no)
 ) WITH (autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 CREATE UNIQUE INDEX outbox_id ON clutch.outbox (id);

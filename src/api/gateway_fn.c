@@ -141,7 +141,7 @@ forget_unwanted(Call *call, int status)
 static bool
 was_lost_too_often(const Call *call, const Endpoint *endpoint)
 {
-	return endpoint != NULL && call->attempt > endpoint->max_attempts;
+	return endpoint != NULL && call_attempts(call) > endpoint->max_attempts;
 }
 
 /* Does the event report an end of its task that was late, or after which the task is tried again? */

@@ -39,7 +39,8 @@ enum
 	Anum_call_remove_at,
 	Anum_call_status,
 	Anum_call_failure,
-	Natts_call = Anum_call_failure
+	Anum_call_attempts_before,
+	Natts_call = Anum_call_attempts_before
 };
 
 ROWS_CHECK_COLUMNS(Natts_call, OUTBOX);
@@ -97,6 +98,7 @@ call_row_read(const RowScan *scan)
 	call->remove_at = rows_timestamp(scan, Anum_call_remove_at);
 	call->status = rows_int4(scan, Anum_call_status);
 	call->failure = rows_text_copy(scan, Anum_call_failure);
+	call->attempts_before = rows_int4(scan, Anum_call_attempts_before);
 	return call;
 }
 
@@ -138,6 +140,7 @@ call_fill_row(const Call *call, Datum *values, bool *nulls)
 	call_put_time(values, nulls, Anum_call_remove_at, call->remove_at);
 	call_put_int4(values, nulls, Anum_call_status, call->status);
 	column_put_text(values, nulls, Anum_call_failure, call->failure);
+	values[Anum_call_attempts_before - 1] = Int32GetDatum(call->attempts_before);
 }
 
 void
@@ -350,11 +353,17 @@ call_end(Call *call, CallState state, int status, const char *failure)
 	call_save(call);
 }
 
+int
+call_attempts(const Call *call)
+{
+	return call->attempt - call->attempts_before;
+}
+
 /* the pause before the next attempt, in seconds */
 static int64
 call_pause(const Call *call, const Endpoint *endpoint)
 {
-	int			doublings = Min(call->attempt - 1, 30);
+	int			doublings = Min(call_attempts(call) - 1, 30);
 
 	return Min((int64) endpoint->first_pause << doublings, (int64) endpoint->longest_pause);
 }
@@ -365,7 +374,7 @@ call_fail(Call *call, const Endpoint *endpoint, int status, const char *failure,
 {
 	TimestampTz next = clock_now() + Max(call_pause(call, endpoint), retry_after) * USECS_PER_SEC;
 
-	if (call->attempt >= endpoint->max_attempts || (until != 0 && next >= until))
+	if (call_attempts(call) >= endpoint->max_attempts || (until != 0 && next >= until))
 	{
 		call_end(call, CALL_DEAD, status, failure);
 		return;
@@ -379,7 +388,7 @@ void
 call_revive(Call *call)
 {
 	call->state = CALL_PENDING;
-	call->attempt = 0;
+	call->attempts_before = call->attempt;
 	call->lease_until = 0;
 	call->due_at = clock_now();
 	call->finished_at = 0;

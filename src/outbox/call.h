@@ -69,10 +69,14 @@ typedef struct Call
 	TimestampTz remove_at;
 	int			status;			/* the status of HTTP of the last attempt */
 	Slice		failure;			/* why the last attempt failed */
+	int			attempts_before;	/* of "attempt", those before call_revive */
 } Call;
 
 extern const char *call_kind_name(CallKind kind);
 extern const char *call_state_name(CallState state);
+
+/* how often it was claimed since it was new, or revived */
+extern int	call_attempts(const Call *call);
 
 /* Writes a new call, and sets its no, its id if it is absent, its state and its times. */
 extern void call_put(Call *call);
@@ -99,7 +103,11 @@ extern void call_end(Call *call, CallState state, int status, const char *failur
 extern void call_fail(Call *call, const Endpoint *endpoint, int status, const char *failure,
 					  int64 retry_after, TimestampTz until);
 
-/* Makes a call that is locked due at once, in any state, and counts its attempts from zero. */
+/*
+ * Makes a call that is locked due at once, in any state, with as many attempts as a new one
+ * has.  The number of the next attempt is a new one, so no gateway can report it that has had
+ * the call before.
+ */
 extern void call_revive(Call *call);
 
 /* Extends the lease of a call of which a part of the answer has arrived. */
