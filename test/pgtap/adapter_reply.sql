@@ -1,6 +1,6 @@
 -- The end of a task in the dialect of its request.
 \ir ../fixtures/tap.sql
-SELECT plan(36);
+SELECT plan(38);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:w", "capabilities": [{"id": "skill:w"}], "limits": {"max_concurrency": 10}}') \g /dev/null
 CREATE TEMP TABLE asked (name text, raw jsonb, task_id text);
@@ -63,6 +63,8 @@ CREATE TEMP TABLE ended AS SELECT * FROM fixture.asked('ended');
 SELECT clutch.cancel(task_id, 'too late', by_agent => 'agent:visitor') FROM ended \g /dev/null
 SELECT is(fixture.told(name, clutch.reply(task_id)), CASE name WHEN 'mcp' THEN 'true "too late"' WHEN 'http' THEN '"clutch.task.cancel" {"reason": "too late"}' WHEN 'a2a' THEN '"TASK_STATE_CANCELED" {"text": "too late"}'
 	ELSE '"task" "canceled" {"kind": "text", "text": "too late"}' END, 'a cancellation, in ' || name) FROM ended;
+SELECT is(late, true, 'a second cancellation is late') FROM ended, clutch.send(clutch.envelope('task.cancel', 'agent:visitor', payload => '{"reason": "again"}', run_id => (SELECT t.run_id FROM clutch.tasks t WHERE t.task_id = ended.task_id), task_id => ended.task_id)) WHERE name = 'a2a';
+SELECT is(fixture.told(name, clutch.reply(task_id)), '"TASK_STATE_CANCELED" {"text": "too late"}', 'and not told') FROM ended WHERE name = 'a2a';
 CREATE TEMP TABLE late AS SELECT * FROM fixture.asked('late');
 SELECT set_config('clutch.clock', to_char((clutch.now() + '10 years') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false), clutch.tick() \g /dev/null
 SELECT is(t.status, 'timed_out', 'a task whose time is over') FROM late JOIN clutch.tasks t USING (task_id) LIMIT 1;

@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(102);
+SELECT plan(103);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -182,6 +182,7 @@ UPDATE clutch.endpoint SET paused = true WHERE name = 'shop';
 SELECT fixture.at(900);
 SELECT is((SELECT count(*) FROM clutch.outbox_claim(9)), 0::bigint, 'an endpoint that is paused');
 SELECT is((SELECT count(*) FROM clutch.check() WHERE code = 'OUTBOX_OVERDUE'), 0::bigint, 'is not overdue');
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_outbox_overdue_seconds'), 0::float8, 'nor for the metrics');
 UPDATE clutch.endpoint SET paused = false WHERE name = 'shop';
 SELECT is((SELECT count(*) FROM clutch.check() WHERE code = 'OUTBOX_OVERDUE'), 1::bigint, 'otherwise what nobody sends is reported');
 SELECT is((SELECT string_agg(concat_ws(' ', m.name, m.labels ->> 'state', m.value), ', ' ORDER BY m.name, m.labels) FROM clutch.metrics() m WHERE m.name LIKE 'clutch_outbox%'),
