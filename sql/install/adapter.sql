@@ -21,6 +21,7 @@ CREATE INDEX adapter_place ON clutch.adapter (place, name);
 
 INSERT INTO clutch.adapter (name, place, builtin) VALUES
 	('peer', 40, true),
+	('multiagent', 45, true),
 	('a2a', 50, true),
 	('langgraph', 60, true),
 	('autogen', 70, true),
@@ -28,7 +29,6 @@ INSERT INTO clutch.adapter (name, place, builtin) VALUES
 	('mcp', 80, true),
 	('http', 100, true),
 	('map', 110, true),
-	('multiagent', 120, true),
 	('collab', 130, true),
 	('agent_json', 140, true);
 

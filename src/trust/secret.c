@@ -8,7 +8,9 @@
 #include "clutch.h"
 
 #include "base/rows.h"
+#include "base/transaction.h"
 #include "trust/secret.h"
+#include "utils/memutils.h"
 
 /* columns of clutch.secret */
 enum
@@ -20,8 +22,17 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_secret, SECRET);
 
-Slice
-secret_get(void)
+/* what has been read in this transaction, in TopTransactionContext; absent: nothing */
+static Slice secret_known;
+
+static void
+secret_forget(void)
+{
+	secret_known = SLICE_NONE;
+}
+
+static Slice
+secret_read(void)
 {
 	Slice		secret = SLICE_NONE;
 	RowScan		scan;
@@ -33,7 +44,7 @@ secret_get(void)
 	{
 		Slice		value = rows_text(&scan, Anum_secret_value);
 
-		secret = (Slice) {memcpy(palloc(value.len), value.s, value.len), value.len};
+		secret = (Slice) {memcpy(MemoryContextAlloc(TopTransactionContext, value.len), value.s, value.len), value.len};
 	}
 	rows_end(&scan);
 	if (!slice_present(secret))
@@ -42,4 +53,17 @@ secret_get(void)
 				 errmsg("clutch.secret has no row"),
 				 errhint("Restore the row from a backup, so that the derived IDs stay the same.")));
 	return secret;
+}
+
+Slice
+secret_get(void)
+{
+	static TransactionWatch watch = {.rolled_back = secret_forget, .ended = secret_forget};
+
+	if (!slice_present(secret_known))
+	{
+		transaction_watch(&watch);
+		secret_known = secret_read();
+	}
+	return secret_known;
 }

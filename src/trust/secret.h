@@ -15,7 +15,10 @@
 
 #include "base/text.h"
 
-/* The bytes, palloc'd.  Raises 55000 if somebody has deleted the row. */
+/*
+ * The bytes, which stay in memory until the transaction ends.  The row is read once in a
+ * transaction.  Raises 55000 if somebody has deleted it.
+ */
 extern Slice secret_get(void);
 
 #endif							/* CLUTCH_SECRET_H */
