@@ -153,7 +153,7 @@ a2a_read_error(const Adapter *self, const Json *error, bool is_call, const Json 
 
 /* ------------------------------------------------------------------ outbound */
 
-/* Returns false if the code has no number of its own. */
+/* The number that stands for the code in JSON-RPC.  Returns false if there is none. */
 static bool
 a2a_number_of(Slice text, int64 *number)
 {

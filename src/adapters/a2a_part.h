@@ -152,8 +152,10 @@ extern Json *a2a_read_task(const Adapter *self, const Json *task, const A2aDocum
 extern Json *a2a_read_artifact_update(const Adapter *self, const Json *event, const A2aDocument *document,
 									  const Json *context);
 
-/* the task, or an event with its status */
+/* a Task, or if is_event a TaskStatusUpdateEvent */
 extern Json *a2a_write_task(const Adapter *self, const Json *envelope, bool is_event);
+
+/* a TaskArtifactUpdateEvent */
 extern Json *a2a_write_artifact_update(const Adapter *self, const Json *envelope);
 
 /* ------------------------------------------------------------ a2a_rest.c */

@@ -139,7 +139,7 @@ crewai_read_place(const Adapter *self, const Json *raw, Json *envelope, const Js
 		json_put(envelope, "/parent_task_id", json_get(context, "/task_id"));
 }
 
-/* Makes a payload of the members that have no row and are not noted. */
+/* The payload has all members of the document that have no row in the mapping and are not noted. */
 static void
 crewai_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 {

@@ -251,7 +251,10 @@ langgraph_read_run(const Adapter *self, const Json *run, const Json *context)
 	return list_make1(envelope);
 }
 
-/* the answer to a question: the payload, or the value of its only member if that is "content" or "text" */
+/*
+ * Returns what a graph resumes with: the payload, or the value of its only member if
+ * that is "content" or "text".
+ */
 static Json *
 langgraph_resume_of(const Adapter *self, const Json *envelope)
 {

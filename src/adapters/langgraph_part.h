@@ -99,7 +99,10 @@ extern void langgraph_write_place(const Adapter *self, const Json *envelope, Jso
 extern void langgraph_read_own(const Adapter *self, const Json *metadata, Json *envelope, bool is_of_node);
 extern void langgraph_write_own(const Adapter *self, const Json *envelope, Json *metadata);
 
-/* the native task of a node, from the namespace of its checkpoints; absent: the event is outside all nodes */
+/*
+ * The native ID of the task in which a node runs, read from the namespace of its checkpoints.
+ * Absent if the event happened outside all nodes.
+ */
 extern Slice langgraph_node_task(const Json *metadata);
 
 /* the native task of the subgraph that a chunk comes from, from its namespace; absent: it comes from no subgraph */

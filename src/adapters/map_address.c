@@ -154,7 +154,10 @@ static const struct
 	{"/broadcast", "broadcast", map_add_everybody},
 };
 
-/* Adds the recipients and returns the form of the address; NULL: it is relative to the sender. */
+/*
+ * Adds the recipients to the envelope and returns the name of the form in which the address
+ * names them.  Returns NULL for an address that is relative to the sender.
+ */
 static const char *
 map_read_object(const Adapter *self, const Json *message, Json *recipients)
 {

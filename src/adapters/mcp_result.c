@@ -257,7 +257,7 @@ mcp_code_of(int64 number)
 	return slice_of_cstring(psprintf(NUMBER_CODE INT64_FORMAT, number));
 }
 
-/* Returns false if the code has no number of its own. */
+/* The number that stands for the code in JSON-RPC.  Returns false if there is none. */
 static bool
 mcp_number_of(Slice code, int64 *number)
 {

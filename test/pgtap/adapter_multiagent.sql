@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 14);
+SELECT plan((SELECT count(*)::int FROM outcome) + 15);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -44,4 +44,7 @@ FROM fixture.native, clutch.outbound(envelope, 'multiagent') AS d WHERE name = '
 SELECT is(e #>> '{to,0,agent_id}', 'agent:scraper', 'the call that a result needs goes to who answers it')
 FROM fixture.sample, clutch.inbound(jsonb_set(raw, '{trace,parents}', '["m78"]'), 'multiagent') AS e WHERE name = 'the result of a tool' AND e ->> 'type' = 'tool.call';
 
+-- a message of LangGraph has type and content, too, but none names another protocol
+SELECT is(clutch.can_handle('{"protocol": "multiagent-1.0", "type": "ai", "content": {"type": "text"}, "role": "agent", "intent": "plan", "task": "t"}'), 'multiagent',
+	'the protocol that a document names comes before its form');
 SELECT * FROM finish();
