@@ -1,19 +1,17 @@
 -- ---------------------------------------------------------------- adapters
--- The adapters in use.  Functions are named by texts, qualified with their schema, because
+-- The adapters in use.  Operators change them by plain INSERT, UPDATE and DELETE; a trigger
+-- refuses rows that are not valid.  Functions are named by texts, qualified with their schema, because
 -- pg_upgrade refuses columns of type regprocedure.
 CREATE TABLE clutch.adapter (
-	name			text COLLATE "C" NOT NULL CHECK (name ~ '^[a-z][a-z0-9_]{0,31}$' AND name <> 'clutch'),
+	name			text COLLATE "C" NOT NULL,
 	place			integer NOT NULL,		-- the adapters are asked in this order
 	can_handle		text COLLATE "C",		-- (raw jsonb) RETURNS boolean; NULL: used only if the caller names it
 	inbound			text COLLATE "C",		-- (raw jsonb, context jsonb) RETURNS SETOF jsonb
 	outbound		text COLLATE "C",		-- (envelope jsonb) RETURNS jsonb
-	carrier			text COLLATE "C" CHECK (carrier ~ '^/.'),	-- the path of the carrier, for what the dialect has no place for
+	carrier			text COLLATE "C",		-- the path of the carrier, for what the dialect has no place for
 	builtin			boolean NOT NULL DEFAULT false,	-- comes with the extension, and is not dumped
 	CONSTRAINT adapter_pkey PRIMARY KEY (name),
-	CONSTRAINT adapter_functions CHECK (CASE WHEN builtin
-		THEN can_handle IS NULL AND inbound IS NULL AND outbound IS NULL
-		ELSE inbound IS NOT NULL AND outbound IS NOT NULL
-			AND coalesce(can_handle, inbound) LIKE '%_._%' AND inbound LIKE '%_._%' AND outbound LIKE '%_._%' END)
+	CONSTRAINT adapter_functions CHECK ((inbound IS NULL) = (outbound IS NULL))	-- the server relies on it; the rest is checked by check_adapter
 );
 COMMENT ON TABLE clutch.adapter IS
 	'the adapters, which translate documents of other protocols and frameworks into envelopes and back';
@@ -32,6 +30,12 @@ INSERT INTO clutch.adapter (name, place, builtin) VALUES
 	('collab', 130, true),
 	('agent_json', 140, true);
 
+CREATE FUNCTION clutch.check_adapter() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'clutch_check_adapter'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.check_adapter() IS
+	'trigger: refuses a row of clutch.adapter that is not valid, and reports all its faults';
+
 -- Each backend remembers the adapters until they change.
 CREATE FUNCTION clutch.adapters_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_adapters_changed'
@@ -39,10 +43,13 @@ CREATE FUNCTION clutch.adapters_changed() RETURNS trigger
 COMMENT ON FUNCTION clutch.adapters_changed() IS
 	'trigger: makes every backend read the adapters again';
 
+CREATE TRIGGER check_adapter
+	BEFORE INSERT OR UPDATE ON clutch.adapter
+	FOR EACH ROW EXECUTE FUNCTION clutch.check_adapter();
 CREATE TRIGGER adapters_changed
 	AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON clutch.adapter
 	FOR EACH STATEMENT EXECUTE FUNCTION clutch.adapters_changed();
-ALTER TABLE clutch.adapter ENABLE ALWAYS TRIGGER adapters_changed;
+ALTER TABLE clutch.adapter ENABLE ALWAYS TRIGGER check_adapter, ENABLE ALWAYS TRIGGER adapters_changed;
 
 CREATE FUNCTION clutch.can_handle(raw jsonb) RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_can_handle' LANGUAGE C VOLATILE PARALLEL UNSAFE;

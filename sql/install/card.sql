@@ -96,6 +96,8 @@ DECLARE
 	changed jsonb;
 	others jsonb;
 	s record;
+	detail text;
+	hint text;
 BEGIN
 	IF registered IS NULL THEN
 		PERFORM clutch.register(card);
@@ -130,7 +132,14 @@ BEGIN
 			 FROM clutch.card_schemas(card) AS c
 			 LEFT JOIN LATERAL (SELECT t.schema FROM clutch.payload_type t WHERE t.payload_type = c.payload_type ORDER BY t.version DESC LIMIT 1) AS p ON true
 			 WHERE p.schema IS DISTINCT FROM c.schema ORDER BY c.payload_type LOOP
-		PERFORM clutch.register_schema(s.payload_type, s.schema, compatibility => 'none');
+		BEGIN
+			PERFORM clutch.register_schema(s.payload_type, s.schema, compatibility => 'none');
+		EXCEPTION WHEN SQLSTATE 'KL011' THEN
+			-- which of the schemas in the document is meant
+			GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+			RAISE EXCEPTION USING ERRCODE = 'KL011', MESSAGE = regexp_replace(SQLERRM, '^schema is', format('schema "%s" is', replace(s.payload_type, '\', '\\'))),
+				DETAIL = detail, HINT = hint;
+		END;
 		RETURN QUERY SELECT id, CASE WHEN s.registered IS NULL THEN 'added' ELSE 'changed' END, 'schema ' || s.payload_type, s.registered, s.schema;
 	END LOOP;
 END
@@ -250,7 +259,20 @@ BEGIN
 							   FROM (SELECT c.value ->> 'id' AS id, min(substr(o.agent_id, 7)) AS name
 									 FROM clutch.agent_registry o, jsonb_array_elements(o.card -> 'capabilities') AS c(value)
 									 WHERE c.value ->> 'id' LIKE 'skill:%' GROUP BY 1) AS i),
-				'routing', '{"defaultAgent": null, "switchCommands": [], "multiAgentTriggers": []}'::jsonb)
+				-- what the registries that were imported say, in the order of their names; the first default agent is
+				-- the one that install_rules gives what nobody else takes
+				'routing', (
+					SELECT jsonb_object_agg(m.key, (
+						SELECT coalesce(jsonb_agg(w.value ORDER BY w.place), '[]')
+						FROM (SELECT l.value, min(ARRAY[d.no, l.place]) AS place
+							  FROM (SELECT row_number() OVER (ORDER BY s.name) AS no, s.document -> 'routing' -> m.key AS list FROM clutch.registry_document s) AS d,
+								   jsonb_path_query(d.list, '$[*]') WITH ORDINALITY AS l(value, place)
+							  GROUP BY l.value) AS w))
+					FROM (VALUES ('switchCommands'), ('multiAgentTriggers')) AS m(key))
+				|| jsonb_build_object('defaultAgent', (
+					SELECT substr(a.agent_id, 7)
+					FROM clutch.registry_document d JOIN clutch.agent_registry a ON a.agent_id = 'agent:' || (d.document #>> '{routing,defaultAgent}')
+					ORDER BY d.name LIMIT 1)))
 			FROM clutch.agent_registry r);
 	END IF;
 	IF imported IS NULL THEN

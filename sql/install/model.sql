@@ -1,7 +1,7 @@
 -- ---------------------------------------------------------------- models
 -- Prompts for language models, and their answers.
 CREATE FUNCTION clutch.prompt(envelope jsonb, model_family text) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'clutch_prompt' LANGUAGE C VOLATILE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'clutch_prompt' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.prompt(jsonb, text) IS
 	'the body of a request to a language model about an envelope, whose payload is fenced';
 

@@ -12,28 +12,34 @@ CREATE TABLE clutch.endpoint_secret (
 );
 ALTER TABLE clutch.endpoint_secret ENABLE ROW LEVEL SECURITY;
 
--- There are no foreign keys, because a parallel restore would violate them; clutch.check()
--- reports what is missing.
+-- Operators change endpoints by plain INSERT, UPDATE and DELETE; a trigger refuses rows that
+-- are not valid.  There are no foreign keys, because a parallel restore would violate them;
+-- clutch.check() reports what is missing.
 CREATE TABLE clutch.endpoint (
-	name			text COLLATE "C" NOT NULL CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$'),
-	url				text COLLATE "C" NOT NULL CHECK (url ~ '^https?://[^][:space:]/?#@]+([/?][^[:space:]#]*)?$'),	-- without a user, a password and a fragment
+	name			text COLLATE "C" NOT NULL,
+	url				text COLLATE "C" NOT NULL,
 	adapter			text COLLATE "C" NOT NULL DEFAULT 'http',	-- the dialect of the bodies
-	agents			text[] COLLATE "C" NOT NULL DEFAULT '{}' CHECK (array_position(agents, NULL) IS NULL AND array_to_string(agents, E'\n') ~ '^((\*|agent:[^\n]+)(\n(\*|agent:[^\n]+))*)?$'),	-- who may use it; *: every agent
-	serves			text COLLATE "C" CHECK (serves ~ '^agent:.'),	-- the agent that is there, and needs no process here
-	filter			jsonb CHECK (jsonb_typeof(filter) = 'object'),	-- a webhook: the events that fit are sent
-	signing_secret	text COLLATE "C",	-- whsec_..., several separated by spaces: Standard Webhooks
-	auth_secret		text COLLATE "C",	-- the value of the header Authorization
-	headers			jsonb CHECK (jsonb_typeof(headers) = 'object' AND NOT jsonb_path_exists(headers,
-		'$.keyvalue() ? (@.value.type() != "string" || @.value like_regex "[\\r\\n]" || !(@.key like_regex "^[A-Za-z0-9_.-]+$"))')),
-	max_attempts	integer NOT NULL DEFAULT 8 CHECK (max_attempts BETWEEN 1 AND 100),
-	first_pause_s	integer NOT NULL DEFAULT 5 CHECK (first_pause_s BETWEEN 0 AND 86400),
-	longest_pause_s	integer NOT NULL DEFAULT 3600 CHECK (longest_pause_s BETWEEN 0 AND 604800),
-	patience_s		integer NOT NULL DEFAULT 600 CHECK (patience_s BETWEEN 1 AND 604800),	-- how long the answer may take
-	paused			boolean NOT NULL DEFAULT false,		-- nothing is sent meanwhile
-	artifacts_from	integer CHECK (artifacts_from >= 256),	-- base64 of so many bytes in an answer becomes an artifact
+	agents			text[] COLLATE "C" NOT NULL DEFAULT '{}',	-- who may use it; *: every agent
+	serves			text COLLATE "C",		-- the agent that is there, and needs no process here
+	filter			jsonb,					-- a webhook: the events that fit are sent
+	signing_secret	text COLLATE "C",		-- whsec_..., several separated by spaces: Standard Webhooks
+	auth_secret		text COLLATE "C",		-- the value of the header Authorization
+	headers			jsonb,					-- more headers
+	max_attempts	integer NOT NULL DEFAULT 8,
+	first_pause_s	integer NOT NULL DEFAULT 5,
+	longest_pause_s	integer NOT NULL DEFAULT 3600,
+	patience_s		integer NOT NULL DEFAULT 600,	-- how long the answer may take
+	paused			boolean NOT NULL DEFAULT false,	-- nothing is sent meanwhile
+	artifacts_from	integer,				-- base64 of so many bytes in an answer becomes an artifact
 	CONSTRAINT endpoint_pkey PRIMARY KEY (name)
 );
 CREATE UNIQUE INDEX endpoint_serves ON clutch.endpoint (serves);
+
+CREATE FUNCTION clutch.check_endpoint() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'clutch_check_endpoint'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.check_endpoint() IS
+	'trigger: refuses a row of clutch.endpoint that is not valid, and reports all its faults';
 
 -- Each backend remembers the endpoints until they change.
 CREATE FUNCTION clutch.endpoints_changed() RETURNS trigger
@@ -42,10 +48,13 @@ CREATE FUNCTION clutch.endpoints_changed() RETURNS trigger
 COMMENT ON FUNCTION clutch.endpoints_changed() IS
 	'trigger: makes every backend read the endpoints again';
 
+CREATE TRIGGER check_endpoint
+	BEFORE INSERT OR UPDATE ON clutch.endpoint
+	FOR EACH ROW EXECUTE FUNCTION clutch.check_endpoint();
 CREATE TRIGGER endpoints_changed
 	AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON clutch.endpoint
 	FOR EACH STATEMENT EXECUTE FUNCTION clutch.endpoints_changed();
-ALTER TABLE clutch.endpoint ENABLE ALWAYS TRIGGER endpoints_changed;
+ALTER TABLE clutch.endpoint ENABLE ALWAYS TRIGGER check_endpoint, ENABLE ALWAYS TRIGGER endpoints_changed;
 
 CREATE TABLE clutch.outbox (
 	no				bigint NOT NULL,		-- drawn from queue_no
@@ -142,7 +151,7 @@ BEGIN
 			  UNION ALL
 			  SELECT card #>> '{meta,agent_json,invocation,type}', card #>> '{meta,agent_json,invocation,url}') AS a(kind, url)
 		JOIN (VALUES ('clutch', 'peer'), ('a2a', 'a2a'), ('mcp', 'mcp'), ('http', 'http')) AS d(kind, adapter) ON d.kind = a.kind
-		WHERE a.url ~ '^https?://[^][:space:]/?#@]+([/?][^[:space:]#]*)?$'
+		WHERE a.url ~ '^https?://[^[:space:]/?#@]+([/?][^[:space:]#]*)?$'
 		ORDER BY d.adapter, a.url;
 END
 $$;

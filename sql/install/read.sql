@@ -143,7 +143,7 @@ LEFT JOIN LATERAL (
 	SELECT d.after_task_id FROM clutch.dependency d
 	WHERE d.task_id = t.task_id AND d.unknown_since < clock.now - clock.patience
 	  AND NOT EXISTS (SELECT FROM clutch.task a WHERE a.task_id = d.after_task_id)
-	LIMIT 1) AS awaited ON t.status = 'pending' AND t.waiting_for = 'sibling'
+	LIMIT 1) AS awaited ON t.status = 'pending' AND t.waiting_for IN ('sibling', 'children')
 CROSS JOIN LATERAL (VALUES (
 	CASE WHEN t.finished_at IS NOT NULL THEN NULL
 		 WHEN t.deadline < clock.now OR (t.status = 'input_required' AND t.wake_at <= clock.now) THEN 'deadline passed'

@@ -130,7 +130,7 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 			WHERE p.status = 'pending' AND p.waiting_for IN ('time', 'retry') AND p.wake_at IS NULL
 		UNION ALL
 			SELECT p.task_id, p.status FROM examined p
-			WHERE p.status = 'pending' AND coalesce(p.waiting_for, '') NOT IN ('time', 'retry', 'sibling')
+			WHERE p.status = 'pending' AND coalesce(p.waiting_for, '') NOT IN ('time', 'retry', 'sibling', 'children')
 			  AND NOT EXISTS (SELECT FROM clutch.waiting w WHERE w.task_id = p.task_id)
 		UNION ALL
 			SELECT p.task_id, p.status FROM examined p

@@ -327,7 +327,7 @@ LEFT JOIN LATERAL (
 	SELECT d.after_task_id FROM clutch.dependency d
 	WHERE d.task_id = t.task_id AND d.unknown_since < clock.now - clock.patience
 	  AND NOT EXISTS (SELECT FROM clutch.task a WHERE a.task_id = d.after_task_id)
-	LIMIT 1) AS awaited ON t.status = 'pending' AND t.waiting_for = 'sibling'
+	LIMIT 1) AS awaited ON t.status = 'pending' AND t.waiting_for IN ('sibling', 'children')
 CROSS JOIN LATERAL (VALUES (
 	CASE WHEN t.finished_at IS NOT NULL THEN NULL
 		 WHEN t.deadline < clock.now OR (t.status = 'input_required' AND t.wake_at <= clock.now) THEN 'deadline passed'
@@ -478,7 +478,7 @@ CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint
 			WHERE p.status = 'pending' AND p.waiting_for IN ('time', 'retry') AND p.wake_at IS NULL
 		UNION ALL
 			SELECT p.task_id, p.status FROM examined p
-			WHERE p.status = 'pending' AND coalesce(p.waiting_for, '') NOT IN ('time', 'retry', 'sibling')
+			WHERE p.status = 'pending' AND coalesce(p.waiting_for, '') NOT IN ('time', 'retry', 'sibling', 'children')
 			  AND NOT EXISTS (SELECT FROM clutch.waiting w WHERE w.task_id = p.task_id)
 		UNION ALL
 			SELECT p.task_id, p.status FROM examined p

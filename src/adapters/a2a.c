@@ -41,13 +41,16 @@ a2a_declines(const Adapter *self, const Json *raw)
 	return "it is not a request, response, task, message or event that only A2A has";
 }
 
+/* In version 1.0, only some objects have metadata, and in an error only its ErrorInfo, of texts. */
 static const char *
-a2a_carrier(const Adapter *self, const Json *raw)
+a2a_carrier(const Adapter *self, const Json *raw, AdapterCarrierForm *form)
 {
 	A2aDocument d;
 
-	if (!a2a_open(self, raw, &d) || d.form == A2A_METHOD || d.form == A2A_ERROR || d.form == A2A_RESULT)
+	if (!a2a_open(self, raw, &d) || d.form == A2A_RESULT || (d.form == A2A_METHOD && !d.is_old))
 		return NULL;
+	if (d.form == A2A_ERROR)
+		return a2a_error_carrier(raw, &d, form);
 	return psprintf("%s" CARRIER, d.at);
 }
 

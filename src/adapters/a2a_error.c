@@ -211,3 +211,15 @@ a2a_write_error(const Adapter *self, const Json *envelope, bool is_call)
 	json_put(error, a2a_details_place(is_call), details);
 	return error;
 }
+
+const char *
+a2a_error_carrier(const Json *raw, const A2aDocument *d, AdapterCarrierForm *form)
+{
+	const char *details = psprintf("%s%s", d->at, a2a_details_place(d->is_call));
+	int			info = a2a_info_place(json_get(raw, details));
+
+	if (info < 0)
+		return d->is_old && d->is_call ? psprintf("%s/metadata/clutch", d->at) : NULL;
+	*form = CARRIER_TEXT;
+	return psprintf("%s/%d/metadata/clutch", details, info);
+}

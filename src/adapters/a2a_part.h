@@ -169,6 +169,9 @@ extern Json *a2a_to_old_rest(const Json *raw);
 
 /* ----------------------------------------------------------- a2a_error.c */
 
+/* the path of the carrier in an error, and its form; NULL: the error has no place for one */
+extern const char *a2a_error_carrier(const Json *raw, const A2aDocument *d, AdapterCarrierForm *form);
+
 /* Is it an error that no other protocol has? */
 extern bool a2a_is_error(const Json *error, bool is_call);
 

@@ -12,6 +12,7 @@
 #include <ctype.h>
 
 #include "base/clock.h"
+#include "mb/pg_wchar.h"
 #include "protocol/identifier.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
@@ -287,6 +288,49 @@ adapter_is_base64(Slice text)
 		if (!isalnum((unsigned char) text.s[i]) && (text.s[i] == '\0' || strchr("+/-_ \r\n", text.s[i]) == NULL))
 			return false;
 	return true;
+}
+
+/* ----------------------------------------------------------------- headers */
+
+static int
+adapter_hex(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+Slice
+adapter_decode_header(Slice text)
+{
+	char	   *plain = palloc(text.len + 1);
+	int			n = 0;
+
+	for (int i = 0; i < text.len; i++)
+	{
+		int			high = text.s[i] == '%' && i + 2 < text.len ? adapter_hex(text.s[i + 1]) : -1;
+		int			low = high >= 0 ? adapter_hex(text.s[i + 2]) : -1;
+
+		plain[n++] = low >= 0 ? (char) (high * 16 + low) : text.s[i];
+		i += low >= 0 ? 2 : 0;
+	}
+	return pg_verify_mbstr(PG_UTF8, plain, n, true) ? (Slice) {plain, n} : text;
+}
+
+Slice
+adapter_encode_header(Slice text)
+{
+	StringInfoData encoded;
+
+	initStringInfo(&encoded);
+	for (int i = 0; i < text.len; i++)
+	{
+		unsigned char c = text.s[i];
+
+		if (c <= ' ' || c > '~' || c == '"' || c == '%')
+			appendStringInfo(&encoded, "%%%02X", c);
+		else
+			appendStringInfoChar(&encoded, c);
+	}
+	return (Slice) {encoded.data, encoded.len};
 }
 
 /* ----------------------------------------------------------------- agents */

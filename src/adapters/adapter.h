@@ -49,6 +49,14 @@
 
 typedef struct Adapter Adapter;
 
+/* A carrier is an array of changes (json_difference), and stands in a document as ... */
+typedef enum AdapterCarrierForm
+{
+	CARRIER_ARRAY,				/* that array */
+	CARRIER_TEXT,				/* its text */
+	CARRIER_HEADER				/* its text, encoded for a header of HTTP */
+} AdapterCarrierForm;
+
 struct Adapter
 {
 	const char *name;			/* lower-case letters, digits, underscores */
@@ -56,14 +64,16 @@ struct Adapter
 	/*
 	 * The path of the carrier, which has the fields of an envelope for which the dialect
 	 * has no place: a member of our own in an object that the dialect leaves to its
-	 * users, such as "/metadata/clutch".  It is an array of changes (json_difference) or,
-	 * where the dialect allows only texts, the text of that array.
+	 * users, such as "/metadata/clutch".
 	 */
 	const char *carrier;
-	bool		carrier_is_text;
+	AdapterCarrierForm carrier_form;
 
-	/* Returns the path of the carrier if it depends on the document; NULL: it does not. */
-	const char *(*carrier_at) (const Adapter *self, const Json *raw);
+	/*
+	 * Returns the path of the carrier in this document, if it depends on the document, and may
+	 * set *form, which is carrier_form before.  It returns NULL if the document has no place for one.
+	 */
+	const char *(*carrier_at) (const Adapter *self, const Json *raw, AdapterCarrierForm *form);
 
 	const char *(*declines) (const Adapter *self, const Json *raw);
 	List	   *(*inbound) (const Adapter *self, const Json *raw, const Json *context);
@@ -76,6 +86,9 @@ struct Adapter
 
 	/* Documents are envelopes.  Nothing is noted in one that is taken unchanged. */
 	bool		is_ours;
+
+	/* Native IDs are unique only within a session, which the member "session" of the context names. */
+	bool		has_sessions;
 
 	const char *base;			/* path of the document in the argument of the caller: "", or "/2" in a batch */
 
@@ -151,6 +164,10 @@ extern void adapter_check_identifier(const Adapter *self, const char *path, Iden
  * adapter_fault if it is anything else.
  */
 extern Slice adapter_find_time(const Adapter *self, const Json *raw, const char *path);
+
+/* the percent-encoding of headers in CloudEvents; what has no valid encoding, or would not be UTF-8, is not decoded */
+extern Slice adapter_encode_header(Slice text);
+extern Slice adapter_decode_header(Slice text);
 
 /*
  * A new attachment, of kind "artifact_ref" for "artifact:..." and of kind "uri" for any

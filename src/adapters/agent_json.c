@@ -88,6 +88,8 @@ agent_json_inbound(const Adapter *self, const Json *raw, const Json *context)
 			const CardEntry *entry = lfirst(lc);
 
 			envelopes = lappend(envelopes, agent_json_register(self, entry->card, entry->name));
+			if (json_get_kind(raw, "/agents", JSON_ARRAY) != NULL)
+				adapter_note(self, llast(envelopes), "/listed", json_of_bool(true));
 		}
 	}
 	else
@@ -109,7 +111,8 @@ agent_json_outbound(const Adapter *self, const Json *envelope)
 	const Json *card = json_get_kind(envelope, "/payload", JSON_OBJECT);
 	const Json *registered_as = adapter_noted(self, envelope, "/registry");
 	Json	   *sender = json_new_object();
-	Json	   *agents = json_new_object();
+	bool		is_listed = json_is_true(adapter_noted(self, envelope, ""), "/listed");
+	Json	   *agents = is_listed ? json_new_array() : json_new_object();
 	Json	   *document;
 
 	if (card == NULL || (type != MSG_AGENT_REGISTER && type != MSG_AGENT_UPDATE))
@@ -118,7 +121,10 @@ agent_json_outbound(const Adapter *self, const Json *envelope)
 	document = card_write(agent_json_dialect(), card);
 	if (!json_is(registered_as, JSON_TEXT))
 		return document;
-	json_put_member(agents, registered_as->text, document);
+	if (is_listed)
+		json_add(agents, document);
+	else
+		json_put_member(agents, registered_as->text, document);
 	document = json_new_object();
 	json_put_cstring(document, "/version", "3.0");
 	json_put(document, "/agents", agents);

@@ -72,6 +72,14 @@ autogen_is_result(const Json *raw)
 		json_get(raw, "/type") == NULL;
 }
 
+/* Do events of that name, which autogen-core logs, name no sender? */
+static bool
+autogen_is_anonymous(Slice type)
+{
+	return autogen_is(type, "LLMCall") || autogen_is(type, "LLMStreamStart") || autogen_is(type, "LLMStreamEnd") ||
+		autogen_is(type, "ToolCall") || autogen_is(type, "AgentConstructionException");
+}
+
 /* Is it an event of autogen-core rather than a message of AgentChat? */
 static bool
 autogen_is_core(const Json *raw)
@@ -80,8 +88,7 @@ autogen_is_core(const Json *raw)
 
 	return (autogen_is(type, "Message") || autogen_is(type, "MessageDropped")) ? json_get(raw, "/delivery_stage") != NULL || json_get(raw, "/kind") != NULL :
 		autogen_is(type, "MessageHandlerException") ? json_get(raw, "/exception") != NULL :
-		(autogen_is(type, "LLMCall") || autogen_is(type, "LLMStreamStart") || autogen_is(type, "LLMStreamEnd") || autogen_is(type, "ToolCall") ||
-		 autogen_is(type, "AgentConstructionException")) && json_get(raw, "/source") == NULL;
+		autogen_is_anonymous(type) && json_get(raw, "/source") == NULL;
 }
 
 static const char *
@@ -425,7 +432,7 @@ autogen_outbound(const Adapter *self, const Json *envelope)
 		json_put(raw, "/content", autogen_content_of(self, envelope, is_new));
 	json_put_text(raw, "/type", name);
 	json_put(raw, "/id", id != NULL || !is_new ? id : adapter_native(self, envelope, "id"));
-	if (slice_present(sender) && (is_new || slice_present(name)))
+	if (slice_present(sender) && (is_new || (slice_present(name) && !autogen_is_anonymous(name))))
 		json_put_text(raw, is_core ? "/sender" : "/source", adapter_agent_name(sender));
 	if (slice_present(to) && (is_core || autogen_is(name, "HandoffMessage")))
 		json_put_text(raw, is_core ? "/receiver" : "/target", adapter_agent_name(to));
@@ -438,7 +445,7 @@ autogen_outbound(const Adapter *self, const Json *envelope)
 const Adapter autogen_adapter = {
 	.name = "autogen",
 	.carrier = "/metadata/clutch",
-	.carrier_is_text = true,
+	.carrier_form = CARRIER_TEXT,
 	.declines = autogen_declines,
 	.inbound = autogen_inbound,
 	.outbound = autogen_outbound,

@@ -14,6 +14,8 @@
 
 #include "adapters/card_part.h"
 
+#include "protocol/place.h"
+#include "semver/version.h"
 #include "settings.h"
 
 /* members that are not noted unchanged: those with a row in the mapping, and the names of other notes */
@@ -160,6 +162,12 @@ card_agent_json_add_server(const CardSource *source, Json *card, const char *pat
 		return;
 	}
 	card_require(source, at);
+	if (server->kind == JSON_OBJECT)
+	{
+		/* a requirement that is written wrongly must not be lost */
+		(void) card_find(source, json_path(path, SLICE_OF("required")), JSON_BOOL);
+		(void) card_find(source, json_path(path, SLICE_OF("capabilities")), JSON_ARRAY);
+	}
 	name = card_find_word(source, at, ID_SERVER, "mcp:");
 	if (!slice_present(name))
 		return;
@@ -265,73 +273,60 @@ card_agent_json_write_servers(const Json *card, Json *document)
 	}
 }
 
-/* --------------------------------------------------------- who may ask whom */
+/* ------------------------------------------------- the name and the version */
 
-/* An agent whose context is not "shared" belongs to the group of its context, and serves only its members. */
-static void
-card_agent_json_read_context(const CardSource *source, Json *card)
+static bool
+card_agent_json_is_name(Slice name)
 {
-	Slice		context = card_find_text(source, "/context");
-	Slice		group;
-
-	if (!slice_present(context) || slice_equal(context, SLICE_OF("shared")))
-		return;
-	json_take(card_noted(card, &card_agent_json, ""), "/context");
-	group = card_prefixed("group:", context);
-	card_add_text(card, "/groups", group);
-	card_add_text(card, "/security/serves", group);
+	for (int i = 0; i < name.len; i++)
+		if ((unsigned char) name.s[i] <= ' ' || (name.s[i] >= 'A' && name.s[i] <= 'Z'))
+			return false;
+	return true;
 }
 
-static void
-card_agent_json_write_context(const Json *card, Json *document)
+/* MAJOR.MINOR.PATCH, possibly with a prerelease and a build */
+static bool
+card_agent_json_is_version(Slice version)
 {
-	static const char *const contexts[] = {"personal", "work", NULL};
-	const char *const *context = contexts;
+	VersionReader reader;
+	PartialVersion partial;
 
-	while (*context != NULL && !card_has_text(card, "/security/serves", card_prefixed("group:", slice_of_cstring(*context))))
-		context++;
-	if (*context != NULL)
-		json_put_cstring(document, "/context", *context);
+	return version.len > 0 && isdigit((unsigned char) version.s[0]) && version_read_begin(&reader, version) &&
+		version_eat_partial(&reader, &partial) && reader.at == reader.end && partial.known == 3;
 }
 
-/* The agents that it delegates to; by an empty list, it delegates to none. */
+/* Spec 002 says this of agent.json; for an agent of a registry it requires neither. */
 static void
-card_agent_json_read_agents(const CardSource *source, Json *card)
+card_agent_json_check_required(const CardSource *source)
 {
-	const Json *agents = card_find(source, "/dependencies/agents", JSON_ARRAY);
+	static const char *const required[] = {"/name", "/version", "/description", NULL};
+	Slice		name = card_find_text(source, "/name");
+	Slice		version = card_find_text(source, "/version");
 
-	if (agents == NULL)
-		return;
-	json_take(card_noted(card, &card_agent_json, ""), "/dependencies/agents");
-	json_put(card, "/security/delegates_to", json_new_array());
-	for (int i = 0; i < agents->n; i++)
-	{
-		Slice		name = card_find_word(source, json_path_index("/dependencies/agents", i), ID_AGENT, "agent:");
-
-		if (slice_present(name))
-			card_add_text(card, "/security/delegates_to", card_prefixed("agent:", name));
-	}
-	if (agents->n > clutch_limits.max_list)
-		card_fault(source, "/dependencies/agents", "TOO_MANY", "It has %d elements; the limit is %d (setting clutch.max_list).",
-				   agents->n, clutch_limits.max_list);
+	for (const char *const *path = required; *path != NULL; path++)
+		card_require(source, *path);
+	if (slice_present(name) && !card_agent_json_is_name(name))
+		card_fault(source, "/name", "WRONG_FORMAT",
+				   "The name %s has blanks or capital letters; write it like \"recipe-agent\", and what people read as \"displayName\".",
+				   place_quote(name));
+	if (slice_present(version) && !card_agent_json_is_version(version))
+		card_fault(source, "/version", "WRONG_FORMAT",
+				   "The version %s is not a semantic version; write it as MAJOR.MINOR.PATCH, like \"1.0.0\".",
+				   place_quote(version));
 }
 
-static void
-card_agent_json_write_agents(const Json *card, Json *document)
+/* The name of an agent that was not described by an agent.json; its ID may have what a name must not have. */
+static Slice
+card_agent_json_name_of(Slice agent_id)
 {
-	const Json *delegates_to = json_get_kind(card, "/security/delegates_to", JSON_ARRAY);
-	Json	   *agents = json_new_array();
+	Slice		name = card_unprefixed(agent_id, "agent:");
 
-	for (int i = 0; delegates_to != NULL && i < delegates_to->n; i++)
-	{
-		Slice		name = json_is(delegates_to->items[i], JSON_TEXT) ?
-			card_unprefixed(delegates_to->items[i]->text, "agent:") : SLICE_NONE;
-
-		if (slice_present(name))
-			json_add(agents, json_of_text(name));
-	}
-	if (delegates_to != NULL)
-		json_put(document, "/dependencies/agents", agents);
+	if (!slice_present(name))
+		return name;
+	name = slice_copy(name);
+	for (int i = 0; i < name.len; i++)
+		unconstify(char *, name.s)[i] = (unsigned char) name.s[i] <= ' ' ? '-' : pg_ascii_tolower((unsigned char) name.s[i]);
+	return name;
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -340,14 +335,13 @@ static void
 card_agent_json_check(const CardSource *source)
 {
 	static const char *const words[] = {"personal", "work", "shared", NULL};
-	static const char *const required[] = {"/name", "/version", "/description", NULL};
 	static const char *const objects[] = {"/invocation", "/provider", "/dependencies", "/observability", "/coordination", "/metadata", "/location", NULL};
 	static const char *const lists[] = {"/signals", "/dependencies/agents", "/dependencies/knowledge", NULL};
 	Slice		context = card_find_text(source, "/context");
 	const char *const *word = words;
 
-	for (const char *const *path = required; *path != NULL && !source->in_registry; path++)
-		card_require(source, *path);
+	if (!source->in_registry)
+		card_agent_json_check_required(source);
 	for (const char *const *path = objects; *path != NULL; path++)
 		(void) card_find(source, *path, JSON_OBJECT);
 	for (const char *const *path = lists; *path != NULL; path++)
@@ -452,15 +446,21 @@ card_agent_json_write(const Json *card)
 	const Json *noted = card_noted(card, &card_agent_json, "");
 	bool		foreign = json_is(noted, JSON_OBJECT);
 	Json	   *document = json_new_object();
+	Json	   *version = card_version(card, &card_agent_json);
 
+	if (!foreign && !(json_is(version, JSON_TEXT) && card_agent_json_is_version(version->text)))
+		version = json_of_cstring("1.0.0");
 	card_copy_members(noted, card_agent_json_notes, document);
 	if (!json_is_true(noted, "/entry"))
 		json_put_text(document, "/name", card_unprefixed(json_get_text(card, "/agent_id"), "agent:"));
 	if (!foreign)
+	{
+		json_put_text(document, "/name", card_agent_json_name_of(json_get_text(card, "/agent_id")));
 		json_put_text(document, "/description", card_unprefixed(json_get_text(card, "/agent_id"), "agent:"));
+	}
 	json_put_text(document, "/displayName", json_get_text(card, "/display/name"));
 	json_put_text(document, "/description", json_get_text(card, "/display/desc"));
-	json_put(document, "/version", card_version(card, &card_agent_json));
+	json_put(document, "/version", version);
 	card_agent_json_write_skills(card, foreign, document);
 	card_agent_json_write_legacy(card, document);
 	card_agent_json_write_servers(card, document);

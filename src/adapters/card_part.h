@@ -108,4 +108,13 @@ extern void card_copy_members(const Json *from, const char *const *except, Json 
 extern Json *card_noted(const Json *card, const CardDialect *dialect, const char *path);
 extern void card_note(Json *card, const CardDialect *dialect, const char *path, Json *value);
 
+/*
+ * "context" and "dependencies.agents" of an agent.json, and what they are in a card: who may
+ * ask the agent, and whom it asks.  They are read after all other members have been noted.
+ */
+extern void card_agent_json_read_context(const CardSource *source, Json *card);
+extern void card_agent_json_write_context(const Json *card, Json *document);
+extern void card_agent_json_read_agents(const CardSource *source, Json *card);
+extern void card_agent_json_write_agents(const Json *card, Json *document);
+
 #endif							/* CLUTCH_CARD_PART_H */

@@ -7,7 +7,7 @@
  */
 #include "clutch.h"
 
-#include "adapters/catalog.h"
+#include "adapters/catalog_part.h"
 
 #include "adapters/a2a.h"
 #include "adapters/agent_json.h"
@@ -41,21 +41,6 @@ static const Adapter *const catalog_built_in[] = {
 	&peer_adapter,
 	NULL
 };
-
-/* columns of clutch.adapter */
-enum
-{
-	Anum_adapter_name = 1,
-	Anum_adapter_place,
-	Anum_adapter_can_handle,
-	Anum_adapter_inbound,
-	Anum_adapter_outbound,
-	Anum_adapter_carrier,
-	Anum_adapter_builtin,
-	Natts_adapter = Anum_adapter_builtin
-};
-
-ROWS_CHECK_COLUMNS(Natts_adapter, ADAPTER);
 
 static const char *
 catalog_text(const RowScan *scan, int attno)

@@ -19,6 +19,9 @@ extern Adapter *catalog_find(Slice name);
 /* all adapters in the order in which they are asked, as a List of Adapter *, palloc'd */
 extern List *catalog_list(void);
 
+/* Raises 22023 with all faults of a row of clutch.adapter, whose columns are in the order of the table. */
+extern void catalog_check(const Datum *values, const bool *nulls);
+
 /* The table has been changed by this transaction: every backend reads it again. */
 extern void catalog_announce(void);
 

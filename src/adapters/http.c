@@ -19,7 +19,6 @@
 
 #include "adapters/http.h"
 
-#include "mb/pg_wchar.h"
 #include "utils/fmgrprotos.h"
 
 #define TYPE_PREFIX		"clutch."
@@ -82,51 +81,6 @@ http_note_spelling(const Adapter *self, Json *envelope, Slice name, Slice lower)
 		adapter_note(self, envelope, psprintf("/names%s", json_path("", lower)), json_of_text(name));
 }
 
-static int
-http_hex(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/*
- * Decodes the percent-encoding of a header of a CloudEvent.  A header without a valid
- * encoding, or whose bytes would not be UTF-8, is returned unchanged.
- */
-static Slice
-http_decode(Slice text)
-{
-	char	   *plain = palloc(text.len + 1);
-	int			n = 0;
-
-	for (int i = 0; i < text.len; i++)
-	{
-		int			high = text.s[i] == '%' && i + 2 < text.len ? http_hex(text.s[i + 1]) : -1;
-		int			low = high >= 0 ? http_hex(text.s[i + 2]) : -1;
-
-		plain[n++] = low >= 0 ? (char) (high * 16 + low) : text.s[i];
-		i += low >= 0 ? 2 : 0;
-	}
-	return pg_verify_mbstr(PG_UTF8, plain, n, true) ? (Slice) {plain, n} : text;
-}
-
-static Slice
-http_encode(Slice text)
-{
-	StringInfoData encoded;
-
-	initStringInfo(&encoded);
-	for (int i = 0; i < text.len; i++)
-	{
-		unsigned char c = text.s[i];
-
-		if (c <= ' ' || c > '~' || c == '"' || c == '%')
-			appendStringInfo(&encoded, "%%%02X", c);
-		else
-			appendStringInfoChar(&encoded, c);
-	}
-	return (Slice) {encoded.data, encoded.len};
-}
-
 /* the event in structured mode that a request in binary mode stands for */
 static Json *
 http_event_of_request(const Adapter *self, const Json *raw, Json *envelope)
@@ -142,7 +96,7 @@ http_event_of_request(const Adapter *self, const Json *raw, Json *envelope)
 			continue;
 		if (headers->items[i]->kind != JSON_TEXT)
 			adapter_fault(self, json_path("/headers", headers->keys[i]), "WRONG_TYPE", "it must be a string");
-		json_put_member(event, (Slice) {name.s + 3, name.len - 3}, json_of_text(http_decode(headers->items[i]->text)));
+		json_put_member(event, (Slice) {name.s + 3, name.len - 3}, json_of_text(adapter_decode_header(headers->items[i]->text)));
 		http_note_spelling(self, envelope, headers->keys[i], name);
 	}
 	json_put(event, "/data", json_get(raw, "/body"));
@@ -164,7 +118,7 @@ http_request_of_event(const Adapter *self, const Json *event, const Json *envelo
 			continue;
 		if (event->items[i]->kind == JSON_NUMBER)
 			text = slice_of_cstring(DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(event->items[i]->number))));
-		json_put_member(json_get(request, "/headers"), http_spelling(self, envelope, name), json_of_text(http_encode(text)));
+		json_put_member(json_get(request, "/headers"), http_spelling(self, envelope, name), json_of_text(adapter_encode_header(text)));
 	}
 	json_put(request, "/body", json_get(event, "/data"));
 	return request;
@@ -186,7 +140,7 @@ http_read_source(const Adapter *self, Slice source, Json *envelope)
 	slash = memchr(rest.s, '/', rest.len);
 	if (slash == NULL || slash == rest.s || slash == rest.s + rest.len - 1)
 		return false;
-	run = http_decode((Slice) {rest.s, slash - rest.s});
+	run = adapter_decode_header((Slice) {rest.s, slash - rest.s});
 	agent = adapter_agent_id((Slice) {slash + 1, rest.s + rest.len - slash - 1});
 	adapter_check_identifier(self, "/source", ID_RUN, run);
 	adapter_check_identifier(self, "/source", ID_AGENT, agent);
@@ -490,10 +444,24 @@ http_declines(const Adapter *self, const Json *raw)
 		"its headers have neither ce-specversion nor webhook-id";
 }
 
+/* Requests have it in a header.  The body of a webhook can have no other members. */
+static const char *
+http_carrier(const Adapter *self, const Json *raw, AdapterCarrierForm *form)
+{
+	Slice		header = http_header(raw, SLICE_OF("ce-specversion")) != NULL ? SLICE_OF("ce-clutchenvelope") : SLICE_OF("clutch-envelope");
+	Slice		name = http_header_name(raw, header);
+
+	*form = CARRIER_TEXT;
+	if (json_get(raw, "/specversion") != NULL)
+		return "/clutchenvelope";
+	*form = CARRIER_HEADER;
+	return json_get_kind(raw, "/headers", JSON_OBJECT) == NULL ? NULL :
+		json_path("/headers", slice_present(name) ? name : header);
+}
+
 const Adapter http_adapter = {
 	.name = "http",
-	.carrier = "/clutchenvelope",
-	.carrier_is_text = true,
+	.carrier_at = http_carrier,
 	.declines = http_declines,
 	.inbound = http_inbound,
 	.outbound = http_outbound,

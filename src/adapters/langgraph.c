@@ -237,7 +237,11 @@ langgraph_inbound(const Adapter *self, const Json *raw, const Json *context)
 		adapter_note(self, bearer, "/mode", json_of_text(chunk.mode));
 	adapter_note(self, bearer, "/ns", chunk.ns);
 	if (chunk.kind == LANGGRAPH_MESSAGE && chunk.data->kind == JSON_ARRAY)
+	{
 		adapter_note(self, bearer, "/list", json_of_bool(true));
+		if (langgraph_is_message(chunk.data->items[chunk.data->n - 1]))
+			adapter_note(self, bearer, "/alone", json_of_bool(true));
+	}
 	if (adapter_noted(self, bearer, "/native/id") != NULL || chunk.kind == LANGGRAPH_EVENT)
 		return envelopes;
 	if (slice_present(id))
@@ -346,9 +350,23 @@ langgraph_outbound(const Adapter *self, const Json *envelope)
 	return raw;
 }
 
+/* A tuple has it in its last element: the data, or the metadata of a message. */
+static const char *
+langgraph_carrier(const Adapter *self, const Json *raw, AdapterCarrierForm *form)
+{
+	const char *path = "";
+
+	while (json_is(raw, JSON_ARRAY) && raw->n > 0)
+	{
+		path = json_path_index(path, raw->n - 1);
+		raw = raw->items[raw->n - 1];
+	}
+	return json_is(raw, JSON_OBJECT) ? psprintf("%s/clutch", path) : NULL;
+}
+
 const Adapter langgraph_adapter = {
 	.name = "langgraph",
-	.carrier = "/clutch",
+	.carrier_at = langgraph_carrier,
 	.declines = langgraph_declines,
 	.inbound = langgraph_inbound,
 	.outbound = langgraph_outbound,

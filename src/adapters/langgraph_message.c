@@ -105,25 +105,28 @@ langgraph_note_message(const Adapter *self, Json *envelope, const Json *message)
 		adapter_note(self, envelope, "/message/id", json_get(message, "/id"));
 }
 
-/* the class with which the message is written, which changes with the role of its sender */
+/* the class with which the message is written, which changes with the role of its sender if there is one for the role */
 static int
 langgraph_class_now(const Adapter *self, const Json *envelope)
 {
 	Slice		noted = json_get_text(adapter_noted(self, envelope, "/message"), "/class");
 	Slice		role = json_get_text(envelope, "/from/role");
-	int			of_role = 0;
+	int			was = 0;
+	int			of_role = -1;
 
 	for (int i = lengthof(langgraph_classes) - 1; i >= 0; i--)
 	{
 		const char *name = langgraph_classes[i].role;
 		bool		fits = name == NULL || !slice_present(role) || slice_equal(role, slice_of_cstring(name));
 
-		if (slice_present(noted) && slice_equal(noted, slice_of_cstring(langgraph_classes[i].flat)) && fits)
+		if (slice_present(noted) && slice_equal(noted, slice_of_cstring(langgraph_classes[i].flat)))
+			was = i;
+		if (slice_present(noted) && was == i && fits)
 			return i;
 		if (name != NULL && slice_present(role) && fits)
 			of_role = i;
 	}
-	return of_role;
+	return of_role >= 0 ? of_role : was;
 }
 
 /* a message with these fields, in the dialect of the original message */
@@ -345,7 +348,7 @@ langgraph_messages_of(const Adapter *self, const Json *envelope)
 	metadata = json_new_object();
 	json_add(list, message);
 	langgraph_write_place(self, envelope, metadata);
-	if (metadata->n > 0)
+	if (metadata->n > 0 && !json_is_true(adapter_noted(self, envelope, ""), "/alone"))
 		json_add(list, metadata);
 	return list;
 }

@@ -9,6 +9,7 @@
  *	type		the type that the envelope was given: if it has been changed, the envelope
  *				becomes a document of another form
  *	message		how a message was written (langgraph_message.c)
+ *	list, alone	true: it was in an array; there was nothing but messages in that array
  *	run, event, name, checkpoint_ns, own	belong to events
  *
  *-------------------------------------------------------------------------

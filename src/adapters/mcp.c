@@ -375,11 +375,15 @@ mcp_declines(const Adapter *self, const Json *raw)
 
 /* the path of the carrier: the protocol allows other members in various objects, but not at the top */
 static const char *
-mcp_carrier(const Adapter *self, const Json *raw)
+mcp_carrier(const Adapter *self, const Json *raw, AdapterCarrierForm *form)
 {
+	const Json *data = json_get(raw, "/error/data");
+
 	if (json_get(raw, "/method") != NULL)
 		return "/params/_meta" CARRIER;
-	return json_get_kind(raw, "/result", JSON_OBJECT) != NULL ? "/result/_meta" CARRIER : "/error/data" CARRIER;
+	if (json_get_kind(raw, "/result", JSON_OBJECT) != NULL)
+		return "/result/_meta" CARRIER;
+	return data == NULL || data->kind == JSON_OBJECT ? "/error/data" CARRIER : "/error/_meta" CARRIER;
 }
 
 const Adapter mcp_adapter = {
@@ -388,4 +392,5 @@ const Adapter mcp_adapter = {
 	.declines = mcp_declines,
 	.inbound = mcp_inbound,
 	.outbound = mcp_outbound,
+	.has_sessions = true,
 };

@@ -76,12 +76,17 @@ mcp_note_request(const Adapter *self, const Json *raw, Json *envelope)
 	adapter_note_native(self, envelope, "reply_to", adapter_find_name(self, raw, "/id"));
 }
 
-/* the ID of the request that the response answers */
+/*
+ * Returns the ID of the request that the response answers.  An envelope that was made of
+ * a request, and has been changed into a report, answers that request.
+ */
 static Json *
 mcp_request_of(const Adapter *self, const Json *envelope)
 {
 	Json	   *request = adapter_native(self, envelope, "reply_to");
 
+	if (request == NULL && adapter_was_foreign(self, envelope))
+		request = adapter_native(self, envelope, "id");
 	return request != NULL || adapter_was_foreign(self, envelope) ? request : json_get(envelope, "/task_id");
 }
 

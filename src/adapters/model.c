@@ -124,11 +124,14 @@ model_read_output(const Json *output, ModelAnswer *answer)
 			model_take_call(answer, json_get_text(item, "/name"), json_get(item, "/arguments"));
 		else if (model_has_type(item, "message"))
 			for (int j = 0; content != NULL && j < content->n; j++)
+			{
 				model_take_text(answer, json_get_text(content->items[j], "/text"));
+				model_take_text(answer, json_get_text(content->items[j], "/refusal"));
+			}
 	}
 }
 
-/* {"choices": [{"message": {"content", "tool_calls"}}]}, or the output above, or {"system", "user"} */
+/* {"choices": [{"message": {"content", "refusal", "tool_calls"}}]}, or the output above, or {"system", "user"} */
 static void
 model_read_gpt5(const Json *raw, ModelAnswer *answer)
 {
@@ -136,6 +139,7 @@ model_read_gpt5(const Json *raw, ModelAnswer *answer)
 	const Json *calls = json_get_kind(message, "/tool_calls", JSON_ARRAY);
 
 	model_take_text(answer, json_get_text(message, "/content"));
+	model_take_text(answer, json_get_text(message, "/refusal"));
 	for (int i = 0; calls != NULL && i < calls->n; i++)
 		model_take_call(answer, json_get_text(calls->items[i], "/function/name"),
 						json_get(calls->items[i], "/function/arguments"));

@@ -3,7 +3,9 @@
  * translation.c
  *	  Translation without loss, for every adapter.
  *
- * translation_draft.c fills in what an adapter has left open in an envelope.
+ * translation_draft.c fills in what an adapter has left open in an envelope,
+ * translation_change.c finds what has been changed in it, and translation_carrier.c reads and
+ * writes carriers.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,74 +14,9 @@
 #include "adapters/translation_part.h"
 
 #include "adapters/credential.h"
+#include "base/savepoint.h"
 #include "protocol/envelope.h"
 #include "protocol/problem.h"
-#include "utils/fmgrprotos.h"
-
-/* -------------------------------------------------------------- the carrier */
-
-/* Removes the value at the path, and the objects that contained nothing else; returns the value. */
-static Json *
-translation_take(Json *document, const char *path)
-{
-	Json	   *taken = json_take(document, path);
-	char	   *way = pstrdup(path);
-	char	   *slash;
-
-	while (taken != NULL && (slash = strrchr(way, '/')) != NULL && slash != way)
-	{
-		Json	   *parent;
-
-		*slash = '\0';
-		parent = json_get_kind(document, way, JSON_OBJECT);
-		if (parent == NULL || parent->n > 0)
-			break;
-		json_take(document, way);
-	}
-	return taken;
-}
-
-/* Removes a note, and the objects that contained nothing else. */
-static void
-translation_take_note(const Adapter *adapter, Json *envelope, const char *note)
-{
-	if (json_member(adapter_noted(adapter, envelope, ""), slice_of_cstring(note)) != NULL)
-		(void) translation_take(envelope, psprintf("/meta/%s/%s", adapter->name, note));
-}
-
-/* the path of the carrier in a document; NULL: the dialect has no carrier */
-static const char *
-translation_carrier_path(const Adapter *adapter, const Json *raw)
-{
-	return adapter->carrier_at != NULL ? adapter->carrier_at(adapter, raw) : adapter->carrier;
-}
-
-/* Removes the carrier from a document and returns its changes; NULL: the document has no carrier. */
-static Json *
-translation_take_carrier(const Adapter *adapter, const char *path, Json *raw)
-{
-	Json	   *carrier = json_get(raw, path);
-	Json	   *changes = carrier;
-
-	if (adapter->carrier_is_text)
-		changes = json_is(carrier, JSON_TEXT) && carrier->text.len > 0 && carrier->text.s[0] == '[' ?
-			json_parse(carrier->text) : NULL;
-	if (!json_is(changes, JSON_ARRAY))
-		return NULL;
-	translation_take(raw, path);
-	return changes;
-}
-
-static Json *
-translation_carrier_of(const Adapter *adapter, Json *changes)
-{
-	char	   *text;
-
-	if (!adapter->carrier_is_text)
-		return changes;
-	text = DatumGetCString(DirectFunctionCall1(jsonb_out, JsonbPGetDatum(json_write(changes))));
-	return json_of_cstring(text);
-}
 
 /* ----------------------------------------------------------------- outbound */
 
@@ -101,20 +38,55 @@ translation_bearer(const Adapter *adapter, List *envelopes)
 	return envelopes != NIL ? llast(envelopes) : NULL;
 }
 
+/* Replaces a member that is an object or an array by a copy that shares its members; returns the copy, or NULL. */
+static Json *
+translation_own_member(Json *object, Slice key)
+{
+	Json	   *member = json_member(object, key);
+
+	if (member == NULL || (member->kind != JSON_OBJECT && member->kind != JSON_ARRAY))
+		return NULL;
+	member = json_copy_top(member);
+	json_put_member(object, key, member);
+	return member;
+}
+
 /* a copy whose notes, sender and meta.clutch can be changed; everything else is shared with the original */
 static Json *
 translation_own(const Adapter *adapter, const Json *envelope)
 {
 	Json	   *own = json_copy_top(envelope);
+	Json	   *meta = translation_own_member(own, SLICE_OF("meta"));
 
-	json_unshare(own, "/from");
-	json_unshare(own, "/meta/clutch");
-	json_unshare(own, psprintf("/meta/%s/native", adapter->name));
+	(void) translation_own_member(own, SLICE_OF("from"));
+	(void) translation_own_member(meta, SLICE_OF("clutch"));
+	(void) translation_own_member(translation_own_member(meta, slice_of_cstring(adapter->name)), SLICE_OF("native"));
 	return own;
 }
 
 /*
- * The envelope as it was before translation_keep; it shares values with the argument.  If
+ * Removes what inbound has noted for itself, and the objects that contained nothing else.
+ * is_carried: the envelope was never foreign, so its digest, if it has one, is not ours.
+ */
+static void
+translation_take_notes(const Adapter *adapter, Json *envelope, Json *notes, bool is_carried)
+{
+	static const Slice ours[] = {{"kept", 4}, {"carried", 7}, {"dropped", 7}, {"digest", 6}};
+	int			n = notes->n;
+
+	for (int i = notes->n - 1; i >= 0; i--)
+		for (int j = is_carried ? 2 : 3; j >= 0; j--)
+			if (slice_equal(notes->keys[i], ours[j]))
+			{
+				json_take_at(notes, i);
+				break;
+			}
+	if (n > 0 && notes->n == 0)
+		(void) translation_take(envelope, psprintf("/meta/%s", adapter->name));
+}
+
+/*
+ * The envelope as it was before anything was kept; it shares values with the argument.  If
  * the context had replaced the sender of the document, the original sender is restored.
  */
 static Json *
@@ -122,16 +94,16 @@ translation_unmarked(const Adapter *adapter, const Json *envelope, bool is_carri
 {
 	Json	   *copy = translation_own(adapter, envelope);
 	Json	   *notes = adapter_noted(adapter, copy, "");
-	Slice		sender = json_get_text(notes, "/native/from");
 	Slice		as = json_get_text(notes, "/as");
+	Slice		sender = slice_present(as) ? json_get_text(notes, "/native/from") : SLICE_NONE;
 
-	if (slice_present(as) && slice_present(sender) && slice_equal(as, json_get_text(envelope, "/from/agent_id")))
+	if (slice_present(sender) && slice_equal(as, json_get_text(envelope, "/from/agent_id")))
 		json_put_text(copy, "/from/agent_id", sender);
-	translation_take_note(adapter, copy, "kept");
-	translation_take_note(adapter, copy, "carried");
-	translation_take_note(adapter, copy, "dropped");
+	if (!json_is(notes, JSON_OBJECT))
+		return copy;
+	translation_take_notes(adapter, copy, notes, is_carried);
 	/* an envelope that has other notes must still be recognized as foreign */
-	if (!is_carried && adapter_noted(adapter, copy, "") != NULL)
+	if (!is_carried && notes->n > 0)
 		adapter_note(adapter, copy, "/kept", json_new_array());
 	return copy;
 }
@@ -158,39 +130,102 @@ translation_carry(const Adapter *adapter, const Json *envelope)
 	Json	   *document = json_copy(translation_write(adapter, envelope));
 	Json	   *back = translation_bearer(adapter, adapter->inbound(adapter, document, json_new_object()));
 	Json	   *changes = json_difference(back != NULL ? back : json_new_object(), envelope);
-	const char *carrier = translation_carrier_path(adapter, document);
 
-	if (changes->n > 0 && carrier != NULL)
-		json_put(document, carrier, translation_carrier_of(adapter, json_copy(changes)));
+	if (changes->n > 0)
+		translation_put_carrier(adapter, document, changes);
 	return document;
 }
 
-/* the document that the envelope makes without "kept"; is_carried: with a carrier */
-static Json *
-translation_unkept(const Adapter *adapter, const Json *envelope, bool is_carried)
+/* the envelope that a document makes */
+typedef struct TranslationReading
 {
-	Json	   *unmarked = translation_unmarked(adapter, envelope, is_carried);
+	const Adapter *adapter;
+	const Json *document;
+	Json	   *bearer;			/* NULL: the document makes no envelope */
+} TranslationReading;
 
-	return is_carried ? translation_carry(adapter, unmarked) : translation_write(adapter, unmarked);
+static void
+translation_read(void *arg)
+{
+	TranslationReading *reading = arg;
+	Json	   *context = json_new_object();
+
+	/* without it, pieces of messages would be left out */
+	json_put(context, "/stream", json_of_bool(true));
+	reading->bearer = translation_bearer(reading->adapter,
+										 reading->adapter->inbound(reading->adapter, reading->document, context));
+}
+
+/*
+ * Puts a carrier into the document of a foreign envelope, if the document lacks anything
+ * that has been changed in the envelope.  Returns false if nobody could read a carrier in it,
+ * because a change has left it without a member that the dialect requires.
+ */
+static bool
+translation_carry_changes(const Adapter *adapter, const Json *envelope, const Json *unmarked, Json *document)
+{
+	Json	   *uncarried = json_copy(document);
+	TranslationReading reading = {adapter, uncarried};
+	ErrorData  *error;
+	Json	   *changes;
+
+	/* what the carrier leaves behind when it is removed, which may be less than there was before */
+	(void) translation_take_carrier(adapter, document);
+	translation_put_carrier(adapter, uncarried, json_new_array());
+	(void) translation_take_carrier(adapter, uncarried);
+	error = savepoint_run(translation_read, &reading);
+	if (error != NULL && savepoint_failed_by_chance(error))
+		ReThrowError(error);
+	if (error != NULL || reading.bearer == NULL)
+		return false;
+	changes = translation_changes(adapter, envelope, unmarked, reading.bearer);
+	if (changes != NULL)
+		translation_put_carrier(adapter, document, changes);
+	return true;
+}
+
+/* the document of an envelope that was never foreign, or has come in with all that it had */
+static Json *
+translation_write_carried(const Adapter *adapter, const Json *envelope)
+{
+	return translation_carry(adapter, translation_unmarked(adapter, envelope, true));
+}
+
+/*
+ * The document of a foreign envelope, with the changes that are kept.  Those of the carrier
+ * are among them, and can be made only after it was written.  What is kept of another
+ * document may be wrong in that of an envelope whose type has been changed; it is left out
+ * then, if that helps.
+ */
+static Json *
+translation_write_foreign(const Adapter *adapter, const Json *envelope, const Json *kept)
+{
+	const Json *unmarked = translation_unmarked(adapter, envelope, false);
+	Json	   *plain = translation_write(adapter, unmarked);
+	Json	   *document;
+	Json	   *without;
+
+	if (!translation_is_changed(adapter, envelope))
+		return json_apply(json_copy(plain), kept);
+	/* a carrier may be put into an object that is kept */
+	document = json_apply(json_copy(plain), json_copy(kept));
+	if (translation_carry_changes(adapter, envelope, unmarked, document))
+		return json_apply(document, kept);
+	without = json_copy(plain);
+	return translation_carry_changes(adapter, envelope, unmarked, without) ? without : document;
 }
 
 Json *
 translation_outbound(const Adapter *adapter, const Json *envelope)
 {
 	const Json *kept = adapter_noted(adapter, envelope, "/kept");
-	bool		is_carried = kept == NULL || json_is_true(adapter_noted(adapter, envelope, "/carried"), "");
 
-	return json_apply(json_copy(translation_unkept(adapter, envelope, is_carried)), kept);
+	if (kept == NULL || json_is_true(adapter_noted(adapter, envelope, "/carried"), ""))
+		return json_apply(translation_write_carried(adapter, envelope), kept);
+	return translation_write_foreign(adapter, envelope, kept);
 }
 
 /* ------------------------------------------------------------------ inbound */
-
-/* the difference between the document that the envelope makes without "kept" and the original document */
-static Json *
-translation_lost(const Translation *t, const Json *envelope, bool is_carried)
-{
-	return json_difference(translation_unkept(t->adapter, envelope, is_carried), t->document);
-}
 
 /*
  * Removes what is not an object but stands where the notes belong.  A carrier can put it
@@ -207,27 +242,55 @@ translation_make_room(const Adapter *adapter, Json *envelope)
 		(void) json_take(envelope, path);
 }
 
-/*
- * Notes the difference in the envelope, as "kept".  An empty "kept" is noted before the
- * difference is computed, because translation_unmarked removes it together with the
- * objects that contain nothing else, as it will in outbound.
- */
+/* before any difference is computed, because translation_unmarked removes this note, and objects that contain nothing else */
 static void
-translation_keep(const Translation *t, Json *envelope, bool is_carried)
+translation_note_dropped(const Translation *t, Json *envelope)
 {
-	/* before any difference is computed, for the same reason */
-	if (t->dropped != NULL)
-	{
-		translation_make_room(t->adapter, envelope);
-		adapter_note(t->adapter, envelope, "/dropped", t->dropped);
-	}
-	if (is_carried && translation_lost(t, envelope, true)->n == 0)
+	if (t->dropped == NULL)
 		return;
 	translation_make_room(t->adapter, envelope);
-	if (is_carried)
-		adapter_note(t->adapter, envelope, "/carried", json_of_bool(true));
+	adapter_note(t->adapter, envelope, "/dropped", t->dropped);
+}
+
+/*
+ * Notes, as "kept", the difference between the document that the envelope makes without it
+ * and the original document.  An empty "kept" is noted before the difference is computed, for
+ * the same reason.
+ */
+static void
+translation_keep_carried(const Translation *t, Json *envelope)
+{
+	translation_note_dropped(t, envelope);
+	if (json_difference(translation_write_carried(t->adapter, envelope), t->document)->n == 0)
+		return;
+	translation_make_room(t->adapter, envelope);
+	adapter_note(t->adapter, envelope, "/carried", json_of_bool(true));
 	adapter_note(t->adapter, envelope, "/kept", json_new_array());
-	adapter_note(t->adapter, envelope, "/kept", translation_lost(t, envelope, is_carried));
+	adapter_note(t->adapter, envelope, "/kept", json_difference(translation_write_carried(t->adapter, envelope), t->document));
+}
+
+/*
+ * The same for a foreign envelope, whose document has a carrier only if somebody has changed
+ * the envelope.  "plain" is the envelope without these changes.
+ */
+static void
+translation_keep_foreign(const Translation *t, Json *envelope, const Json *plain, bool has_time)
+{
+	Json	   *kept;
+	Json	   *rest;
+
+	translation_note_dropped(t, envelope);
+	translation_make_room(t->adapter, envelope);
+	adapter_note(t->adapter, envelope, "/kept", json_new_array());
+	kept = json_difference(translation_write(t->adapter, translation_unmarked(t->adapter, envelope, false)), t->uncarried);
+	translation_note_digest(t->adapter, envelope, plain, has_time);
+	if (t->uncarried != t->document)
+	{
+		rest = json_difference(translation_write_foreign(t->adapter, envelope, kept), t->document);
+		for (int i = 0; i < rest->n; i++)
+			json_add(kept, rest->items[i]);
+	}
+	adapter_note(t->adapter, envelope, "/kept", kept);
 }
 
 /* Anybody can write a carrier, and adapters must be given only valid envelopes. */
@@ -235,13 +298,14 @@ static void
 translation_require_valid(const Translation *t, const Json *envelope)
 {
 	ProblemList *list = problem_list();
+	AdapterCarrierForm form;
 	Envelope	read;
 
 	envelope_read(json_write(envelope), &read, list);
 	if (list->n > 0 && t->adapter->is_ours)
 		adapter_fault(t->adapter, list->items[0].path, list->items[0].code, "%s", list->items[0].message);
 	if (list->n > 0)
-		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document), list->items[0].code,
+		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document, &form), list->items[0].code,
 					  "it leads to an envelope that is not valid at \"%s\"", list->items[0].path);
 }
 
@@ -261,54 +325,82 @@ translation_make_sendable(Json *envelope, Slice plain)
 		json_put_text(envelope, "/type", plain);
 }
 
-/* The envelope of a document that has a carrier, as a List; NIL if it is a stub that is not needed. */
-static List *
-translation_inbound_carried(Translation *t, List *envelopes, const Json *changes)
+/* the envelope of a document that has a carrier; the changes are made in a copy */
+static Json *
+translation_apply(const Translation *t, const Json *bearer, const Json *changes)
 {
-	Json	   *bearer = translation_bearer(t->adapter, envelopes);
-	Slice		type = json_get_text(bearer, "/type");
+	Json	   *changed = json_apply(json_copy(bearer), changes);
+	AdapterCarrierForm form;
 
-	if (bearer == NULL)
-		return NIL;
-	bearer = json_apply(json_copy(bearer), changes);
-	if (bearer->kind != JSON_OBJECT)
-		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document), "WRONG_TYPE", "it does not lead to an envelope");
-	translation_make_sendable(bearer, type);
+	if (changed->kind != JSON_OBJECT)
+		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document, &form), "WRONG_TYPE", "it does not lead to an envelope");
+	translation_make_sendable(changed, json_get_text(bearer, "/type"));
+	return changed;
+}
+
+/* The envelope of a document that was made of one that was never foreign, as a List; NIL if it is a stub that is not needed. */
+static List *
+translation_inbound_carried(Translation *t, Json *bearer)
+{
 	translation_complete_place(t, bearer, 0);
 	if (!translation_complete(t, bearer, 0))
 		return NIL;
 	translation_require_valid(t, bearer);
-	translation_keep(t, bearer, true);
+	translation_keep_carried(t, bearer);
 	return list_make1(bearer);
 }
 
-static List *
-translation_inbound_foreign(Translation *t, List *envelopes)
+/*
+ * Completes the envelope that stands for the document.  "plain" is what it would be without
+ * the carrier, and the same if there is no carrier.  Returns false for a stub that is not
+ * needed.
+ */
+static bool
+translation_complete_bearer(Translation *t, Json *bearer, Json *plain, int place)
 {
-	Json	   *bearer = translation_bearer(t->adapter, envelopes);
+	if (!translation_complete(t, bearer, place))
+		return false;
+	if (plain == bearer)
+		return true;
+	translation_require_valid(t, bearer);
+	translation_complete_place(t, plain, place);
+	(void) translation_complete(t, plain, place);
+	return true;
+}
+
+/* The envelopes of a document.  In place of "plain", which is among them, "bearer" is returned. */
+static List *
+translation_inbound_foreign(Translation *t, List *envelopes, Json *bearer, Json *plain)
+{
 	List	   *complete = NIL;
+	bool		has_time = plain != NULL && json_get(plain, "/ts") != NULL;
 	int			place = 0;
 	ListCell   *lc;
 
 	foreach(lc, envelopes)
-		if (lfirst(lc) == bearer)
+		if (lfirst(lc) == plain)
 			translation_complete_place(t, bearer, foreach_current_index(lc));
 	foreach(lc, envelopes)
 	{
-		if (lfirst(lc) != bearer)
+		Json	   *envelope = lfirst(lc);
+
+		if (envelope == plain)
 		{
-			translation_inherit(t, lfirst(lc), bearer);
-			translation_complete_place(t, lfirst(lc), place);
+			if (translation_complete_bearer(t, bearer, plain, place++))
+				complete = lappend(complete, bearer);
+			continue;
 		}
-		if (translation_complete(t, lfirst(lc), place++))
-			complete = lappend(complete, lfirst(lc));
+		translation_inherit(t, envelope, bearer);
+		translation_complete_place(t, envelope, place);
+		if (translation_complete(t, envelope, place++))
+			complete = lappend(complete, envelope);
 	}
 	foreach(lc, complete)
 	{
 		Json	   *envelope = lfirst(lc);
 
 		if (envelope == bearer)
-			translation_keep(t, envelope, false);
+			translation_keep_foreign(t, envelope, plain, has_time);
 		else
 			adapter_note(t->adapter, envelope, "/part_of", json_get(bearer, "/id"));
 	}
@@ -319,19 +411,24 @@ List *
 translation_inbound(const Adapter *adapter, Json *raw, const Json *context, const TranslationWorld *world)
 {
 	Json	   *dropped = credential_remove(raw);
-	const char *carrier = translation_carrier_path(adapter, raw);
+	AdapterCarrierForm form;
+	const char *carrier = translation_carrier_path(adapter, raw, &form);
 	bool		may_be_carried = carrier != NULL && json_get(raw, carrier) != NULL;
 	Json	   *document = may_be_carried ? json_copy(raw) : raw;
-	Json	   *changes = may_be_carried ? translation_take_carrier(adapter, carrier, raw) :
-		adapter->is_ours ? json_new_array() : NULL;
-	Translation t = {.adapter = adapter, .document = document, .context = context, .world = world, .dropped = dropped};
+	Json	   *changes = may_be_carried ? translation_take_carrier(adapter, raw) : adapter->is_ours ? json_new_array() : NULL;
+	Translation t = {.adapter = adapter, .document = document, .uncarried = raw, .context = context, .world = world, .dropped = dropped};
 	List	   *envelopes = NIL;
+	Json	   *plain;
+	Json	   *bearer;
 	ListCell   *lc;
 
 	translation_begin(&t);
 	/* what is changed in the envelopes from here on must not change the document */
 	foreach(lc, adapter->inbound(adapter, raw, context))
 		envelopes = lappend(envelopes, translation_own(adapter, lfirst(lc)));
-	return changes != NULL ? translation_inbound_carried(&t, envelopes, changes) :
-		translation_inbound_foreign(&t, envelopes);
+	plain = translation_bearer(adapter, envelopes);
+	bearer = plain != NULL && changes != NULL ? translation_apply(&t, plain, changes) : plain;
+	if (bearer == NULL || changes == NULL || (!adapter->is_ours && adapter_noted(adapter, bearer, "/kept") != NULL))
+		return translation_inbound_foreign(&t, envelopes, bearer, plain);
+	return translation_inbound_carried(&t, bearer);
 }

@@ -16,6 +16,7 @@ typedef struct Translation
 {
 	const Adapter *adapter;
 	const Json *document;		/* as it came in, but without credentials */
+	const Json *uncarried;		/* the document without its carrier */
 	const Json *context;
 	const TranslationWorld *world;
 	CryptoHash	seed;			/* of derived IDs: hash of the secret, the adapter and the realm */
@@ -43,5 +44,43 @@ extern bool translation_complete(Translation *t, Json *envelope, int place);
 
 /* Gives an envelope the run, thread and task of "bearer", as far as it names none; "bearer" has them. */
 extern void translation_inherit(Translation *t, Json *envelope, const Json *bearer);
+
+/* -------------------------------------------------- translation_carrier.c */
+
+/*
+ * Removes the value at the path, and the objects that contained nothing else, except elements
+ * of arrays; returns the value.  An empty result stays, because without it, a response of
+ * JSON-RPC would be none.
+ */
+extern Json *translation_take(Json *document, const char *path);
+
+/* the path of the carrier in a document, and its form; NULL: the document has no place for one */
+extern const char *translation_carrier_path(const Adapter *adapter, const Json *raw, AdapterCarrierForm *form);
+
+/* Removes the carrier from a document and returns its changes; NULL: the document has no carrier. */
+extern Json *translation_take_carrier(const Adapter *adapter, Json *raw);
+
+/* Puts changes, which are copied, into a document as its carrier. */
+extern void translation_put_carrier(const Adapter *adapter, Json *raw, const Json *changes);
+
+/* --------------------------------------------------- translation_change.c */
+
+/*
+ * Notes in an envelope what its fields are before anybody changes them, as "digest".  "plain"
+ * has these fields, and may be the envelope itself.  has_time: its time is that of the
+ * document, and not that of the translation.
+ */
+extern void translation_note_digest(const Adapter *adapter, Json *envelope, const Json *plain, bool has_time);
+
+/*
+ * The changes (json_difference) that lead from "back", the envelope that a document makes, to
+ * one with everything that has been changed since translation_note_digest.  "unmarked" is the
+ * envelope as the document was made of it.  The changes include the note "kept", by which
+ * translation_inbound recognizes that the envelope was foreign.  NULL: "back" lacks nothing.
+ */
+extern Json *translation_changes(const Adapter *adapter, const Json *envelope, const Json *unmarked, const Json *back);
+
+/* Has any field been changed since translation_note_digest? */
+extern bool translation_is_changed(const Adapter *adapter, const Json *envelope);
 
 #endif							/* CLUTCH_TRANSLATION_PART_H */

@@ -156,11 +156,20 @@ adapter_check_context(const Adapter *adapter, const Json *context)
 					 errhint("A context has %s.", list_context_members())));
 }
 
+/* What to do if the ID of a document has been used, and the context does not say in which session. */
+static void
+adapter_hint_session(void *arg)
+{
+	if (geterrcode() == ERRCODE_UNIQUE_VIOLATION)
+		errhint("A document that is sent again must be unchanged. If the other one came in another session, name the sessions in the context: {\"session\": \"a text of this session\"}.");
+}
+
 static void
 adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
 {
 	static const ProblemArgument places[] = {{"", "raw"}, {NULL}};
 	ProblemArguments scope;
+	ErrorContextCallback hint = {.previous = error_context_stack, .callback = adapter_hint_session};
 	List	   *envelopes;
 	ListCell   *lc;
 
@@ -168,12 +177,15 @@ adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
 	problem_arguments_begin(&scope, places);
 	envelopes = translation_inbound(adapter, raw, call->context, &call->world);
 	problem_arguments_end(&scope);
+	if (adapter->has_sessions && json_member(call->context, SLICE_OF("session")) == NULL)
+		error_context_stack = &hint;
 	foreach(lc, envelopes)
 	{
 		world_note_made(lfirst(lc));
 		blob_mark(lfirst(lc), adapter->name, call->blobs);
 		call->take(call->fcinfo, json_write(lfirst(lc)));
 	}
+	error_context_stack = hint.previous;
 }
 
 static void adapter_take_document(InboundCall *call, Json *raw, const char *base);
@@ -349,6 +361,7 @@ clutch_outbound(PG_FUNCTION_ARGS)
 	envelope_read_admitted(document, &envelope, list);
 	if (list->n > 0)
 		problem_raise(list, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
+	adapter->named = true;
 	tree = json_read(document);
 	blobs = blob_unmark(tree, adapter->name);
 	made = translation_outbound(adapter, tree);

@@ -13,12 +13,12 @@
 #include "api/blob.h"
 #include "api/outgoing.h"
 #include "api/result.h"
+#include "api/streamed.h"
 #include "base/clock.h"
 #include "base/document.h"
 #include "base/query.h"
 #include "base/savepoint.h"
 #include "flow/callee.h"
-#include "outbox/signing.h"
 #include "protocol/place.h"
 #include "task/task.h"
 #include "trust/principal.h"
@@ -46,46 +46,10 @@ typedef struct Rendering
 	Jsonb	   *headers;
 } Rendering;
 
-static const char *
-content_type_of(Jsonb *document, const Endpoint *endpoint)
-{
-	if (slice_equal(endpoint->adapter, SLICE_OF("http")) && JB_ROOT_IS_OBJECT(document) &&
-		slice_present(document_get_text(&document->root, "specversion")))
-		return "application/cloudevents+json";
-	return "application/json";
-}
-
 static Slice
 text_of_document(Jsonb *document)
 {
 	return slice_of_cstring(JsonbToCString(NULL, &document->root, VARSIZE(document)));
-}
-
-/* The headers of a call.  Of two with the same name, the later one is sent. */
-static Jsonb *
-headers_of_call(const Rendering *rendering, Jsonb *document)
-{
-	const Endpoint *endpoint = rendering->endpoint;
-	const Call *call = rendering->call;
-	int64		seconds = timestamptz_to_time_t(clock_now());
-	DocumentBuilder b;
-
-	document_begin(&b);
-	document_put_cstring(&b, "content-type", content_type_of(document, endpoint));
-	if (slice_equal(endpoint->adapter, SLICE_OF("mcp")))
-		document_put_cstring(&b, "accept", "application/json, text/event-stream");
-	if (slice_equal(endpoint->adapter, SLICE_OF("a2a")) && !slice_present(outgoing_a2a_version(endpoint)))
-		document_put_cstring(&b, A2A_VERSION, "1.0");
-	if (endpoint->headers != NULL)
-		document_put_pairs(&b, &endpoint->headers->root, NULL);
-	document_put_text(&b, "webhook-id", call->id);
-	document_put_cstring(&b, "webhook-timestamp", psprintf(INT64_FORMAT, seconds));
-	if (slice_present(endpoint->signing))
-		document_put_cstring(&b, "webhook-signature",
-							 signing_webhook(endpoint_secret(endpoint->signing), call->id, seconds, rendering->body));
-	if (slice_present(endpoint->authorization))
-		document_put_text(&b, "authorization", endpoint_secret(endpoint->authorization));
-	return document_end(&b);
 }
 
 static void
@@ -100,7 +64,7 @@ render_call(void *arg)
 				 errmsg("endpoint %s does not exist any more", place_quote(rendering->call->endpoint))));
 	document = outgoing_document(rendering->call, rendering->endpoint);
 	rendering->body = text_of_document(document);
-	rendering->headers = headers_of_call(rendering, document);
+	rendering->headers = outgoing_headers(rendering->call, rendering->endpoint, document, rendering->body);
 }
 
 static void
@@ -308,27 +272,54 @@ with_artifacts(Jsonb *envelope, const Endpoint *endpoint, const List *references
 	return json_write(tree);
 }
 
+/* the envelopes that a document of the dialect of the endpoint makes */
+static List *
+translated(const Answer *answer, Jsonb *document)
+{
+	Jsonb	   *arguments[] = {document, callee_context(answer->call, answer->endpoint)};
+
+	return query_list_jsonb(psprintf("SELECT clutch.inbound($1, %s, $2)", quote_literal_cstr(slice_cstring(answer->endpoint->adapter))),
+							arguments, lengthof(arguments));
+}
+
+/* The envelope.  If it is a result of A2A, it gets the artifacts that were streamed before it. */
+static Jsonb *
+with_streamed(const Answer *answer, Jsonb *envelope)
+{
+	List	   *references = NIL;
+	Jsonb	   *task = answer->call->kind == CALL_TASK && slice_equal(answer->endpoint->adapter, SLICE_OF("a2a")) &&
+		streamed_lacks(envelope) ? streamed_task(answer->call, &references) : NULL;
+
+	return task == NULL ? envelope :
+		with_artifacts(streamed_complete(envelope, task, linitial(translated(answer, task))), answer->endpoint, references);
+}
+
+/* the envelopes that a response makes */
+static List *
+envelopes_of_response(const Answer *answer)
+{
+	List	   *references;
+	List	   *envelopes = translated(answer, response_of_answer(answer, &references));
+	ListCell   *cell;
+
+	foreach(cell, envelopes)
+		lfirst(cell) = with_artifacts(with_streamed(answer, lfirst(cell)), answer->endpoint, references);
+	return envelopes;
+}
+
 /*
- * The envelopes that a response makes.  Their sender is the agent, for which the role of the
- * gateway does not speak, so the database acts as the owner of its tables.
+ * The same.  Their sender is the agent, for which the role of the gateway does not speak, so
+ * the database acts as the owner of its tables.
  */
 static List *
 inbound_envelopes(const Answer *answer)
 {
-	Slice		adapter = answer->endpoint->adapter;
-	Jsonb	   *arguments[] = {NULL, callee_context(answer->call, answer->endpoint)};
-	List	   *references;
-	List	   *envelopes = NIL;
-	ListCell   *cell;
+	List	   *volatile envelopes = NIL;
 
 	principal_act_for(rows_owner());
 	PG_TRY();
 	{
-		arguments[0] = response_of_answer(answer, &references);
-		envelopes = query_list_jsonb(psprintf("SELECT clutch.inbound($1, %s, $2)", quote_literal_cstr(slice_cstring(adapter))),
-									 arguments, lengthof(arguments));
-		foreach(cell, envelopes)
-			lfirst(cell) = with_artifacts(lfirst(cell), answer->endpoint, references);
+		envelopes = envelopes_of_response(answer);
 	}
 	PG_FINALLY();
 	{

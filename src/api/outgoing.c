@@ -10,9 +10,13 @@
 #include "api/outgoing.h"
 
 #include "api/outbox_fn.h"
+#include "base/clock.h"
 #include "base/document.h"
 #include "base/json.h"
 #include "flow/callee.h"
+#include "outbox/signing.h"
+#include "protocol/value.h"
+#include "utils/timestamp.h"
 
 Slice
 outgoing_a2a_version(const Endpoint *endpoint)
@@ -126,4 +130,62 @@ outgoing_document(const Call *call, const Endpoint *endpoint)
 	if (call->kind == CALL_TASK && outgoing_is_addressed(endpoint->adapter))
 		envelope = outgoing_addressed(envelope, call->agent_id);
 	return outbox_document(envelope, endpoint->adapter, outgoing_notes(call, endpoint), call->seq);
+}
+
+/* -------------------------------------------------------------------- headers */
+
+static const char *
+outgoing_content_type(Jsonb *document, const Endpoint *endpoint)
+{
+	if (slice_equal(endpoint->adapter, SLICE_OF("http")) && JB_ROOT_IS_OBJECT(document) &&
+		slice_present(document_get_text(&document->root, "specversion")))
+		return "application/cloudevents+json";
+	return "application/json";
+}
+
+/* Does the endpoint have a header of this name, in any case of letters? */
+static bool
+outgoing_has_header(const Endpoint *endpoint, Slice name)
+{
+	int			n = endpoint->headers == NULL ? 0 : JsonContainerSize(&endpoint->headers->root);
+
+	for (int i = 0; i < n; i++)
+	{
+		Slice		key = value_key_at(&endpoint->headers->root, i);
+
+		if (key.len == name.len && pg_strncasecmp(key.s, name.s, name.len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+outgoing_put_header(DocumentBuilder *b, const Endpoint *endpoint, const char *name, const char *value)
+{
+	if (!outgoing_has_header(endpoint, slice_of_cstring(name)))
+		document_put_cstring(b, name, value);
+}
+
+Jsonb *
+outgoing_headers(const Call *call, const Endpoint *endpoint, Jsonb *document, Slice body)
+{
+	int64		seconds = timestamptz_to_time_t(clock_now());
+	DocumentBuilder b;
+
+	document_begin(&b);
+	outgoing_put_header(&b, endpoint, "content-type", outgoing_content_type(document, endpoint));
+	if (slice_equal(endpoint->adapter, SLICE_OF("mcp")))
+		outgoing_put_header(&b, endpoint, "accept", "application/json, text/event-stream");
+	if (slice_equal(endpoint->adapter, SLICE_OF("a2a")))
+		outgoing_put_header(&b, endpoint, A2A_VERSION, "1.0");
+	if (endpoint->headers != NULL)
+		document_put_pairs(&b, &endpoint->headers->root, NULL);
+	document_put_text(&b, "webhook-id", call->id);
+	document_put_cstring(&b, "webhook-timestamp", psprintf(INT64_FORMAT, seconds));
+	if (slice_present(endpoint->signing))
+		document_put_cstring(&b, "webhook-signature",
+							 signing_webhook(endpoint_secret(endpoint->signing), call->id, seconds, body));
+	if (slice_present(endpoint->authorization))
+		document_put_text(&b, "authorization", endpoint_secret(endpoint->authorization));
+	return document_end(&b);
 }

@@ -23,4 +23,10 @@ extern Slice outgoing_a2a_version(const Endpoint *endpoint);
 /* The document, palloc'd.  Raises 02000 if the event is not in the log any more, and the errors of the adapter. */
 extern Jsonb *outgoing_document(const Call *call, const Endpoint *endpoint);
 
+/*
+ * The headers of a call with this document, whose bytes are the body.  Those of the endpoint
+ * replace content-type, accept and a2a-version.
+ */
+extern Jsonb *outgoing_headers(const Call *call, const Endpoint *endpoint, Jsonb *document, Slice body);
+
 #endif							/* CLUTCH_OUTGOING_H */

@@ -16,6 +16,8 @@
 #include "base/document.h"
 #include "base/rows.h"
 #include "commands/trigger.h"
+#include "flow/emission.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "protocol/envelope.h"
 #include "protocol/level.h"
@@ -84,6 +86,22 @@ why_put_rejected(FunctionCallInfo fcinfo, Slice agent_id, Slice rejected_by, Sli
 	result_put_row(fcinfo, values, nulls);
 }
 
+/* an agent that gets the task without having been compared with others */
+static void
+why_put_given(FunctionCallInfo fcinfo, Slice agent_id, Slice detail, int rank)
+{
+	Datum		values[NUM_COLUMNS] = {0};
+	bool		nulls[NUM_COLUMNS];
+
+	memset(nulls, true, sizeof(nulls));
+	result_text(values, nulls, COLUMN_AGENT_ID, agent_id);
+	result_text(values, nulls, COLUMN_DETAIL, detail);
+	values[COLUMN_ELIGIBLE] = BoolGetDatum(true);
+	values[COLUMN_RANK] = Int32GetDatum(rank);
+	nulls[COLUMN_ELIGIBLE] = nulls[COLUMN_RANK] = false;
+	result_put_row(fcinfo, values, nulls);
+}
+
 /* "cost medium, last chosen by event 812" */
 static Slice
 why_candidate_detail(Slice cost, int64 last_chosen)
@@ -133,20 +151,77 @@ route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement
 		requirement->run_id = SLICE_NONE;
 }
 
+/* "rule several shares it out among agent:a, agent:b" */
+static char *
+route_sharing_words(const Sharing *sharing)
+{
+	StringInfoData words;
+
+	initStringInfo(&words);
+	appendStringInfo(&words, "rule %.*s shares it out among", sharing->rule.len, sharing->rule.s);
+	for (int i = 0; i < sharing->among.n; i++)
+		appendStringInfo(&words, "%s %.*s", i > 0 ? "," : "", sharing->among.items[i].len,
+						 sharing->among.items[i].s);
+	return words.data;
+}
+
+static Jsonb *
+route_sharing_payload(const Sharing *sharing, const Requirement *requirement, Slice request_id)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_cstring(&b, "reason", route_sharing_words(sharing));
+	document_put_text(&b, "request", request_id);
+	document_open_array(&b, "rules");
+	for (int i = 0; i < requirement->nrules; i++)
+		document_add_text(&b, requirement->rules[i].name);
+	document_close_array(&b);
+	document_open_array(&b, "shared");
+	for (int i = 0; i < sharing->among.n; i++)
+		document_add_text(&b, sharing->among.items[i]);
+	document_close_array(&b);
+	return document_end(&b);
+}
+
 Datum
 clutch_route(PG_FUNCTION_ARGS)
 {
 	Jsonb	   *document = PG_GETARG_JSONB_P(0);
 	Envelope	envelope;
 	Requirement requirement;
+	Sharing		sharing;
 	Choice	   *choice;
 
 	route_read_request(document, &envelope, &requirement);
+	if (emission_would_share(&envelope, &requirement, &sharing))
+		PG_RETURN_JSONB_P(route_sharing_payload(&sharing, &requirement, envelope.id));
 	choice = router_choose(&requirement);
 	if (choice->failure != ROUTING_SUCCEEDED)
 		PG_RETURN_JSONB_P(failure_payload(&requirement, choice, envelope.id));
 	PG_RETURN_JSONB_P(decision_payload(&requirement, choice, 0, envelope.id,
 									   envelope.attempt));
+}
+
+/* the agents and groups that get a child, then the agents that get none */
+static void
+explain_sharing(FunctionCallInfo fcinfo, const Sharing *sharing, const Choice *choice)
+{
+	Slice		words = slice_of_cstring(route_sharing_words(sharing));
+
+	for (int i = 0; i < sharing->among.n; i++)
+		why_put_given(fcinfo, sharing->among.items[i], words, i + 1);
+	for (int i = 0; i < roster_size(choice->roster); i++)
+	{
+		Slice		agent_id = roster_agent(choice->roster, i)->agent_id;
+		bool		is_given = false;
+
+		CHECK_FOR_INTERRUPTS();
+		for (int n = 0; n < sharing->among.n && !is_given; n++)
+			is_given = slice_equal(sharing->among.items[n], agent_id);
+		if (!is_given && router_looked_at(choice, i))
+			why_put_rejected(fcinfo, agent_id, slice_of_cstring(rejection_name(REJECTED_RULE)), words);
+	}
 }
 
 Datum
@@ -155,12 +230,18 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 	Jsonb	   *document = PG_GETARG_JSONB_P(0);
 	Envelope	envelope;
 	Requirement requirement;
+	Sharing		sharing;
 	Choice	   *choice;
 	int			i;
 
 	result_begin_rows(fcinfo);
 	route_read_request(document, &envelope, &requirement);
 	choice = router_choose(&requirement);
+	if (emission_would_share(&envelope, &requirement, &sharing))
+	{
+		explain_sharing(fcinfo, &sharing, choice);
+		return (Datum) 0;
+	}
 	router_rank_all(choice);
 	for (i = 0; i < choice->ncandidates; i++)
 	{
@@ -191,7 +272,7 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------------------------- why */
 
-/* the last event of a task that gave it to an agent, or to none */
+/* the last event of a task that gave it to an agent, to its children, or to none */
 typedef struct LoggedChoice
 {
 	int64		seq;			/* 0: none was found */
@@ -209,6 +290,16 @@ why_is_direct_request(Jsonb *document)
 	envelope_read_admitted(document, &envelope, problem_list());
 	requirement_of(&envelope, SLICE_NONE, &requirement);
 	return requirement_is_direct(&requirement);
+}
+
+/* Does the event say that a rule has shared the task out? */
+static bool
+why_is_sharing(Jsonb *document)
+{
+	JsonbContainer *meta = document_get_container(&document->root, "meta");
+	JsonbContainer *orders = document_get_container(meta, "clutch");
+
+	return slice_equal(document_get_text(orders, "move"), SLICE_OF("shared"));
 }
 
 static LoggedChoice
@@ -229,10 +320,12 @@ why_find_choice(Slice task_id)
 		CHECK_FOR_INTERRUPTS();
 		if (seq <= choice.seq ||
 			(type != MSG_ROUTING_DECISION && type != MSG_ROUTING_FAILURE &&
-			 type != MSG_TASK_REQUEST))
+			 type != MSG_TASK_REQUEST && type != MSG_TASK_PROGRESS))
 			continue;
 		envelope = rows_jsonb(&scan, Anum_event_envelope);
 		if (type == MSG_TASK_REQUEST && !why_is_direct_request(envelope))
+			continue;
+		if (type == MSG_TASK_PROGRESS && !why_is_sharing(envelope))
 			continue;
 		choice = (LoggedChoice) {seq, type, envelope};
 	}
@@ -301,20 +394,32 @@ why_put_choice(FunctionCallInfo fcinfo, const LoggedChoice *choice)
 static void
 why_put_named(FunctionCallInfo fcinfo, const LoggedChoice *choice)
 {
-	Datum		values[NUM_COLUMNS] = {0};
-	bool		nulls[NUM_COLUMNS];
 	Envelope	envelope;
 	Requirement requirement;
 
 	envelope_read_admitted(choice->envelope, &envelope, problem_list());
 	requirement_of(&envelope, SLICE_NONE, &requirement);
-	memset(nulls, true, sizeof(nulls));
-	result_text(values, nulls, COLUMN_AGENT_ID, requirement.named.items[0]);
-	result_text(values, nulls, COLUMN_DETAIL, SLICE_OF("named by the request"));
-	values[COLUMN_ELIGIBLE] = BoolGetDatum(true);
-	values[COLUMN_RANK] = Int32GetDatum(1);
-	nulls[COLUMN_ELIGIBLE] = nulls[COLUMN_RANK] = false;
-	result_put_row(fcinfo, values, nulls);
+	why_put_given(fcinfo, requirement.named.items[0], SLICE_OF("named by the request"), 1);
+}
+
+/* one row for each child of a task that a rule has shared out */
+static void
+why_put_shared(FunctionCallInfo fcinfo, const LoggedChoice *choice)
+{
+	JsonbContainer *payload = document_get_container(&choice->envelope->root, "payload");
+	JsonbContainer *children = document_get_container(payload, "children");
+	int			n = children != NULL && JsonContainerIsArray(children) ? JsonContainerSize(children) : 0;
+	Slice		rule = document_get_text(payload, "rule");
+
+	for (int i = 0; i < n; i++)
+	{
+		JsonbValue *child = getIthJsonbValueFromContainer(children, i);
+		JsonbContainer *object = child->type == jbvBinary ? child->val.binary.data : NULL;
+		Slice		task_id = document_get_text(object, "task_id");
+		char	   *detail = psprintf("rule %.*s shared it out: child %.*s", rule.len, rule.s, task_id.len, task_id.s);
+
+		why_put_given(fcinfo, document_get_text(object, "to"), slice_of_cstring(detail), i + 1);
+	}
 }
 
 Datum
@@ -330,6 +435,8 @@ clutch_why(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	if (choice.type == MSG_TASK_REQUEST)
 		why_put_named(fcinfo, &choice);
+	else if (choice.type == MSG_TASK_PROGRESS)
+		why_put_shared(fcinfo, &choice);
 	else
 		why_put_choice(fcinfo, &choice);
 	return (Datum) 0;

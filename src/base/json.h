@@ -92,6 +92,13 @@ json_is(const Json *value, JsonKind kind)
 /* Compares as jsonb does: numbers by value, members in any order.  Two NULL pointers are equal. */
 extern bool json_equal(const Json *a, const Json *b);
 
+/*
+ * A hash of what was hashed before (0: nothing) and a value, or a text.  Equal values have the
+ * same hash, in all databases on machines of one byte order.  Anybody can find others with the same hash.
+ */
+extern uint64 json_hash(uint64 hash, const Json *value);
+extern uint64 json_hash_text(uint64 hash, Slice text);
+
 /* a path extended by one step, in which '~' and '/' are escaped; palloc'd */
 extern char *json_path(const char *path, Slice key);
 extern char *json_path_index(const char *path, int index);

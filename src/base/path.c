@@ -344,6 +344,46 @@ path_parse(Slice text)
 	return path;
 }
 
+/* What the server has to say about a text, rather than about its own state. */
+static bool
+path_error_concerns_text(int sqlerrcode)
+{
+	return ERRCODE_TO_CATEGORY(sqlerrcode) == ERRCODE_DATA_EXCEPTION ||
+		sqlerrcode == ERRCODE_SYNTAX_ERROR || sqlerrcode == ERRCODE_FEATURE_NOT_SUPPORTED;
+}
+
+/*
+ * The error is caught without a subtransaction, which would be needed if parsing took
+ * locks, pins or anything else that a rollback releases; it takes nothing but memory.
+ */
+const char *
+path_read(Slice text, DocumentPath *path)
+{
+	MemoryContext context = CurrentMemoryContext;
+	const char *volatile fault = NULL;
+
+	*path = (DocumentPath) {0};
+	PG_TRY();
+	{
+		*path = path_parse(text);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		if (!path_error_concerns_text(geterrcode()))
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		fault = psprintf("is not an SQL/JSON path: %s", error->message);
+	}
+	PG_END_TRY();
+	if (fault == NULL && path->has_variable)
+		fault = "must not name a variable: write the value itself";
+	return fault;
+}
+
 /*
  * A boolean that the path finds counts as itself.  The null of a predicate is
  * "unknown", which is not true; a null that the path finds is something.
@@ -389,112 +429,4 @@ path_list(const DocumentPath *path, Jsonb *document, int most)
 	for (i = 0; i < Min(n, most); i++)
 		items = lappend(items, document_of_value(getIthJsonbValueFromContainer(&found->root, i)));
 	return items;
-}
-
-/* -------------------------------------------------------------- equalities */
-
-/* "$.a.b"; false: it is something else */
-static bool
-path_read_keys(JsonPathItem *item, SliceList *keys)
-{
-	JsonPathItem here = *item;
-	JsonPathItem next;
-	int			room = 0;
-
-	*keys = (SliceList) {0, NULL};
-	if (here.type != jpiRoot)
-		return false;
-	while (jspGetNext(&here, &next))
-	{
-		int32		len;
-		char	   *key;
-
-		if (next.type != jpiKey)
-			return false;
-		key = jspGetString(&next, &len);
-		if (keys->n == room)
-		{
-			room = Max(4, room * 2);
-			keys->items = keys->items == NULL ? palloc(sizeof(Slice) * room) :
-				repalloc(keys->items, sizeof(Slice) * room);
-		}
-		keys->items[keys->n++] = slice_copy((Slice) {key, len});
-		here = next;
-	}
-	return keys->n > 0;
-}
-
-static List *
-path_equality_of(JsonPathItem *member, JsonPathItem *literal)
-{
-	PathEquality *equality = palloc(sizeof(PathEquality));
-	int32		len;
-	char	   *text;
-
-	if (literal->type != jpiString || jspHasNext(literal) ||
-		!path_read_keys(member, &equality->keys))
-		return NIL;
-	text = jspGetString(literal, &len);
-	equality->text = slice_copy((Slice) {text, len});
-	return list_make1(equality);
-}
-
-/* Of conditions that must all hold, those of one of them are enough. */
-static List *
-path_equalities_of_item(JsonPathItem *item)
-{
-	JsonPathItem left;
-	JsonPathItem right;
-	List	   *of_left;
-	List	   *of_right;
-
-	check_stack_depth();
-	if (item->type != jpiEqual && item->type != jpiAnd && item->type != jpiOr)
-		return NIL;
-	jspGetLeftArg(item, &left);
-	jspGetRightArg(item, &right);
-	if (item->type == jpiEqual)
-	{
-		of_left = path_equality_of(&left, &right);
-		return of_left != NIL ? of_left : path_equality_of(&right, &left);
-	}
-	of_left = path_equalities_of_item(&left);
-	of_right = path_equalities_of_item(&right);
-	if (item->type == jpiAnd)
-		return of_left != NIL ? of_left : of_right;
-	return of_left != NIL && of_right != NIL ? list_concat(of_left, of_right) : NIL;
-}
-
-List *
-path_list_equalities(const DocumentPath *path)
-{
-	JsonPathItem root;
-
-	if (path->jsonpath == NULL || !path->is_predicate)
-		return NIL;
-	jspInit(&root, (JsonPath *) path->jsonpath);
-	return path_equalities_of_item(&root);
-}
-
-PathMember
-path_member(const SliceList *keys, Jsonb *document, Slice *text)
-{
-	JsonbContainer *container = &document->root;
-	JsonbValue	value = {jbvNull};
-
-	for (int i = 0; i < keys->n; i++)
-	{
-		if (container != NULL && JsonContainerIsArray(container))
-			return PATH_MEMBER_UNCLEAR;
-		if (container == NULL || !JsonContainerIsObject(container) ||
-			getKeyJsonValueFromContainer(container, keys->items[i].s, keys->items[i].len, &value) == NULL)
-			return PATH_MEMBER_OTHER;
-		container = value.type == jbvBinary ? value.val.binary.data : NULL;
-	}
-	if (container != NULL && JsonContainerIsArray(container))
-		return PATH_MEMBER_UNCLEAR;
-	if (value.type != jbvString)
-		return PATH_MEMBER_OTHER;
-	*text = (Slice) {value.val.string.val, value.val.string.len};
-	return PATH_MEMBER_TEXT;
 }

@@ -33,10 +33,14 @@ typedef struct DocumentPath
 } DocumentPath;
 
 /*
- * Reads a path, palloc'd.  Raises 42601 for a mistake in its syntax, and what
- * the server has to say about the literal arguments of its methods, such as
- * 22007 for a format of datetime().
+ * Reads a path, palloc'd, that somebody has written.  Returns NULL, or why it cannot be
+ * used: a mistake in its syntax, a literal argument that one of its methods does not
+ * take, such as a format of datetime(), or a variable.  The reason continues a
+ * sentence that begins with the path, and has no period.
  */
+extern const char *path_read(Slice text, DocumentPath *path);
+
+/* The same for a path that was read before; raises 42601 and others where path_read returns a reason. */
 extern DocumentPath path_parse(Slice text);
 
 extern bool path_fits(const DocumentPath *path, Jsonb *document);

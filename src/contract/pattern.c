@@ -9,7 +9,7 @@
 
 #include "contract/pattern.h"
 
-#include "catalog/pg_collation.h"
+#include "base/collation.h"
 #include "contract/pattern_part.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -71,7 +71,7 @@ pattern_compile(Slice source, const char **fault)
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &pattern->callback);
 	wide = pattern_wide(slice_of_cstring(translated), &len);
 	status = pg_regcomp(&pattern->regex, wide, len, REG_ADVANCED | REG_NOSUB,
-						DEFAULT_COLLATION_OID);
+						collation_of_letters());
 	pfree(wide);
 	if (status != REG_OKAY)
 	{

@@ -4,7 +4,7 @@
  *	  The regular expressions of schemas: ECMA-262, run by PostgreSQL's engine.
  *
  * A pattern is translated into an advanced regular expression of PostgreSQL that
- * matches the same texts: \d, \w and \s stand for the characters of ECMA-262 in
+ * matches the same texts: \d, \w, \s and \p stand for the same characters in
  * every locale, "." for no line break, and \b for the edge of a word.  What has no counterpart is refused: back references (with which the
  * engine could take exponential time), \p of other properties than the general
  * letters, digits, punctuation and spaces, and counts above 255.

@@ -33,6 +33,7 @@ typedef struct Translation
 	StringInfoData out;
 	const char *fault;			/* NULL: none so far */
 	bool		repeatable;		/* what was written last can be repeated */
+	PatternSize	size;
 } Translation;
 
 static bool
@@ -263,6 +264,7 @@ pattern_put_brackets(Translation *t)
 		pattern_put(t, "]");
 	}
 	t->repeatable = true;
+	pattern_size_character(&t->size);
 }
 
 /* ------------------------------------------------------- groups and repeats */
@@ -274,6 +276,7 @@ pattern_put_group(Translation *t)
 	const char *name_end;
 
 	t->repeatable = false;
+	pattern_size_open(&t->size);
 	if (pattern_take(t, "?:") || pattern_peek(t, 0) != '?')
 		pattern_put(t, "(?:");
 	else if (pattern_take(t, "?="))
@@ -316,9 +319,11 @@ pattern_put_bound(Translation *t, int len)
 {
 	char	   *bound = pnstrdup(t->in.s + t->at, len);
 	char	   *comma = strchr(bound, ',');
+	long		least = strtol(bound + 1, NULL, 10);
+	long		most = comma != NULL ? strtol(comma + 1, NULL, 10) : least;
 
-	if (strtol(bound + 1, NULL, 10) > MOST_REPEATS ||
-		(comma != NULL && strtol(comma + 1, NULL, 10) > MOST_REPEATS))
+	pattern_size_repeat(&t->size, least, Max(least, most));
+	if (least > MOST_REPEATS || most > MOST_REPEATS)
 		t->fault = "repeats something more than 255 times; use minLength and maxLength, or an asterisk.";
 	pattern_put(t, bound);
 	t->at += len;
@@ -339,6 +344,7 @@ pattern_put_quantifier(Translation *t)
 		pattern_put_bound(t, bound);
 	else
 	{
+		pattern_size_repeat(&t->size, c == '+' ? 1 : 0, 1);
 		appendStringInfoChar(&t->out, c);
 		t->at++;
 	}
@@ -354,6 +360,12 @@ static void
 pattern_put_character(Translation *t, char c)
 {
 	t->repeatable = c != '^' && c != '$' && c != '|';
+	if (c == ')')
+		pattern_size_close(&t->size);
+	else if (c == '|')
+		pattern_size_alternative(&t->size);
+	else if (t->repeatable)
+		pattern_size_character(&t->size);
 	if (c == '.')
 		pattern_put(t, NO_LINE_BREAK);
 	else if (c == '{' || c == '}' || c == ']')
@@ -387,6 +399,7 @@ pattern_put_next(Translation *t)
 	{
 		pattern_put_escape(t, false);
 		t->repeatable = true;
+		pattern_size_character(&t->size);
 	}
 }
 
@@ -396,8 +409,9 @@ pattern_translate(Slice source, const char **fault)
 	Translation t = {.in = source};
 
 	initStringInfo(&t.out);
+	pattern_size_begin(&t.size, source.len);
 	while (!pattern_is_over(&t))
 		pattern_put_next(&t);
-	*fault = t.fault;
-	return t.fault == NULL ? t.out.data : NULL;
+	*fault = t.fault != NULL ? t.fault : pattern_size_fault(&t.size);
+	return *fault == NULL ? t.out.data : NULL;
 }

@@ -94,24 +94,20 @@ filter_read_texts(const JsonbValue *value, Slice key, SliceList *texts, ProblemL
 					"\"%.*s\" must not be empty: leave it out to get any", key.len, key.s);
 }
 
-/*
- * The error of the server says where the mistake is.  A variable is refused here,
- * because the server would raise only when it meets it, in every read from then
- * on.
- */
 static void
 filter_read_path(const JsonbValue *value, Slice key, Filter *filter, ProblemList *list)
 {
+	const char *fault;
+
 	if (value->type != jbvString)
 	{
 		problem_add(list, filter_key_path(key), "WRONG_TYPE",
 					"\"path\" must be a text, an SQL/JSON path such as $.payload ? (@.total > 100)");
 		return;
 	}
-	filter->path = path_parse((Slice) {value->val.string.val, value->val.string.len});
-	if (filter->path.has_variable)
-		problem_add(list, filter_key_path(key), "WRONG_VALUE",
-					"\"path\" must not name a variable: write the value itself");
+	fault = path_read((Slice) {value->val.string.val, value->val.string.len}, &filter->path);
+	if (fault != NULL)
+		problem_add(list, filter_key_path(key), "WRONG_VALUE", "\"path\" %s", fault);
 }
 
 static char *

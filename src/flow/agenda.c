@@ -16,8 +16,8 @@
 #include "utils/memutils.h"
 
 static const char *const kind_names[NUM_CONSEQUENCE_KINDS] = {
-	"cancel_children", "cancel", "orphan", "dependent", "join", "wake", "lift", "route", "displace",
-	"call", "take_away", "emit",
+	"cancel_children", "cancel", "orphan", "dependent", "join", "wake", "lift", "share", "route",
+	"displace", "call", "take_away", "emit",
 	"give_up", "timed_out", "offer", "timers", "tick"
 };
 

@@ -31,6 +31,7 @@ typedef enum ConsequenceKind
 	CONSEQUENCE_JOIN,			/* a child is over: flow/join.h; amount, seq */
 	CONSEQUENCE_WAKE,			/* what it is suspended for may have come: flow/suspend.h; seq */
 	CONSEQUENCE_LIFT,			/* because waits for it, priority amount: flow/lift.h */
+	CONSEQUENCE_SHARE,			/* a rule has shared it out, and its children are to be requested: flow/emission.h */
 	CONSEQUENCE_ROUTE,			/* it waits, and may have to end: flow/offer.h */
 	CONSEQUENCE_DISPLACE,		/* it may take the place of a less urgent one: flow/displace.h */
 	CONSEQUENCE_CALL,			/* it has been given to an agent behind an endpoint: flow/callee.h */

@@ -11,6 +11,7 @@
 #include "flow/agenda.h"
 #include "flow/assign.h"
 #include "flow/budget.h"
+#include "flow/emission.h"
 #include "flow/ending.h"
 #include "flow/move.h"
 #include "protocol/problem.h"
@@ -106,11 +107,10 @@ assign_wake_candidates(const Choice *choice)
 {
 	const RejectionTally *full = &choice->rejected[REJECTED_CONCURRENCY];
 	const RejectionTally *away = &choice->rejected[REJECTED_STATUS];
-	int			i;
 
-	for (i = 0; i < full->nexamples; i++)
+	for (int i = 0; i < full->nexamples; i++)
 		notify_agent(roster_agent(choice->roster, full->examples[i])->agent_id);
-	for (i = 0; i < away->nexamples; i++)
+	for (int i = 0; i < away->nexamples; i++)
 		notify_agent(roster_agent(choice->roster, away->examples[i])->agent_id);
 }
 
@@ -232,6 +232,8 @@ assign_route(Task *task, const Envelope *request, TimestampTz at, RouteMode mode
 	if (assign_end_without_budget(task))
 		return false;
 	assign_read_requirement(task, request, &requirement);
+	if (requirement.nrules > 0 && emission_share(task, request, &requirement))
+		return false;
 	if (assign_give_back(task, &requirement, request->id, at))
 		return true;
 	choice = router_choose(&requirement);
@@ -308,9 +310,7 @@ assign_put_back(Task *task)
 static int
 assign_find_candidate(const Choice *choice, Slice agent_id)
 {
-	int			i;
-
-	for (i = 0; i < choice->ncandidates; i++)
+	for (int i = 0; i < choice->ncandidates; i++)
 		if (slice_equal(choice->candidates[i].agent_id, agent_id))
 			return i;
 	return -1;

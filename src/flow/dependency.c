@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "flow/assign.h"
 #include "flow/dependency.h"
+#include "flow/emission.h"
 #include "flow/ending.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
@@ -139,10 +140,15 @@ dependency_state(const Task *task, bool *in_doubt)
 	return state;
 }
 
+/* Children that a task was shared out among, but which were refused, are requested again. */
 static void
 dependency_wait(Task *task)
 {
-	task->waiting_for = WAITING_FOR_SIBLING;
+	bool		is_shared = task_is_shared(task);
+
+	task->waiting_for = is_shared ? WAITING_FOR_CHILDREN : WAITING_FOR_SIBLING;
+	if (is_shared)
+		agenda_add_task(CONSEQUENCE_SHARE, task->depth, task->task_id);
 	agenda_add_task(CONSEQUENCE_DEPENDENT, task->depth, task->task_id);
 }
 
@@ -178,31 +184,61 @@ dependency_begin(Task *task, const Envelope *request)
 	return state;
 }
 
+void
+dependency_wait_again(Task *task)
+{
+	edge_mark_unknown(task);
+	dependency_wait(task);
+}
+
 bool
 dependency_hold(Task *task)
 {
 	bool		in_doubt;
 
-	if (dependency_state(task, &in_doubt) == DEPENDENCY_MET)
+	if (dependency_state(task, &in_doubt) == DEPENDENCY_MET && !task_is_shared(task))
 		return false;
-	edge_mark_unknown(task);
-	dependency_wait(task);
+	dependency_wait_again(task);
 	return true;
 }
 
 /* ---------------------------------------------------------------- settling */
 
+/* the first of those that it waits for which is over and not completed; NULL: there is none */
+static Task *
+dependency_failed_one(const Task *task)
+{
+	ListCell   *cell;
+
+	foreach(cell, edge_list_awaited(task->task_id))
+	{
+		Task	   *other = task_look(*(Slice *) lfirst(cell), ROWS_LATEST);
+
+		if (other != NULL && slice_equal(other->run_id, task->run_id) &&
+			dependency_state_of_awaited(other) == DEPENDENCY_FAILED)
+			return other;
+	}
+	return NULL;
+}
+
 void
 dependency_fail(Task *task)
 {
-	ending_fail(task, "DEPENDENCY_FAILED", "a task that it waits for is over, and not completed");
+	const Task *other = dependency_failed_one(task);
+
+	if (other != NULL)
+		ending_fail_after(task, other);
+	else
+		ending_fail(task, "DEPENDENCY_FAILED", "a task that it waited for is over, and not completed");
 }
 
 static void
 dependency_release(Task *task)
 {
 	edge_forget_unknown(task->task_id);
-	if (task->wake_at != 0 && task->wake_at > clock_now())
+	if (task_is_shared(task))
+		emission_collect(task);
+	else if (task->wake_at != 0 && task->wake_at > clock_now())
 	{
 		task->waiting_for = WAITING_FOR_TIME;
 		timer_set(task);
@@ -215,8 +251,7 @@ dependency_release(Task *task)
 static bool
 dependency_is_dependent(const Task *task)
 {
-	return task != NULL && task->status == TASK_PENDING &&
-		task->waiting_for == WAITING_FOR_SIBLING;
+	return task != NULL && task_awaits_others(task);
 }
 
 bool

@@ -1,11 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * dependency.h
- *	  Tasks that wait for the end of others (meta.clutch.after).
+ *	  Tasks that wait for the end of others (meta.clutch.after, or children that
+ *	  do their work).
  *
  * Such a task is held until all tasks that it names are completed; it fails as
  * soon as one of them ends in another way.  They belong to the same run, and may
  * be requested later than the task that waits for them.
+ *
+ * A task that a rule has shared out among its children (flow/emission.h) waits in the same
+ * way, and is completed when they are.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,10 +40,13 @@ extern DependencyState dependency_begin(Task *task, const Envelope *request);
 extern DependencyState dependency_state(const Task *task, bool *in_doubt);
 
 /*
- * A task that begins again is held if it waits for others; what became of them
- * is looked at when the transaction commits.  Returns whether it is held.
+ * A task that begins again is held if it waits for others, or was shared out; what
+ * became of them is looked at when the transaction commits.  Returns whether it is held.
  */
 extern bool dependency_hold(Task *task);
+
+/* the same for a task that is known to wait for others */
+extern void dependency_wait_again(Task *task);
 
 /* fails a task because of the one it waited for */
 extern void dependency_fail(Task *task);

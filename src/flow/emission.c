@@ -14,18 +14,14 @@
 #include "base/savepoint.h"
 #include "contract/binding.h"
 #include "contract/workflow.h"
-#include "flow/emission.h"
+#include "flow/emission_part.h"
 #include "protocol/identifier.h"
 #include "protocol/template.h"
 #include "routing/rule.h"
 #include "settings.h"
-#include "store/scope.h"
 #include "task/task.h"
 #include "trust/principal.h"
 #include "trust/secret.h"
-
-/* the most requests that one rule adds to one event */
-#define MOST_REQUESTS	100
 
 /* the most tasks, from a task upwards, that are examined; rules add nothing to one that is deeper */
 #define MOST_ANCESTORS	100
@@ -51,26 +47,25 @@ emission_note(const Event *event)
 
 /* ------------------------------------------------------------------ whether */
 
-/* a rule and the event to which it adds requests */
-typedef struct Emission
+/*
+ * The request of the task.  While the task is routed for the first time, its request is
+ * at the door and not in the log yet: then it is the event.
+ */
+static Jsonb *
+emission_request_of(const Emission *emission, Task *task)
 {
-	Slice		rule;
-	Jsonb	   *emit;
-	Jsonb	   *document;		/* of the event */
-	Envelope	envelope;
-	Task	   *task;			/* NULL: it is not known */
-	int			n;				/* requests so far */
-} Emission;
+	return emission->event_is_request && task == emission->task ? emission->document : task_request(task);
+}
 
 /*
  * The rule that has requested the task; absent: none has.  meta.rule counts only in requests
  * of the orchestrator, because anybody can write it.
  */
 static Slice
-emission_requester(Task *task)
+emission_requester(const Emission *emission, Task *task)
 {
 	Jsonb	   *request = slice_equal(task->from_agent, slice_of_cstring(clutch_orchestrator)) ?
-		task_request(task) : NULL;
+		emission_request_of(emission, task) : NULL;
 	JsonbContainer *meta = request == NULL ? NULL : document_get_container(&request->root, "meta");
 	JsonbContainer *rule = meta == NULL ? NULL : document_get_container(meta, "rule");
 
@@ -91,7 +86,7 @@ emission_feeds_itself(const Emission *emission, bool opt_in)
 
 	while (task != NULL)
 	{
-		Slice		requester = emission_requester(task);
+		Slice		requester = emission_requester(emission, task);
 
 		ruled += slice_present(requester);
 		if ((!opt_in && slice_equal(requester, emission->rule)) || ruled > MOST_RULED || ++looks > MOST_ANCESTORS)
@@ -114,7 +109,7 @@ emission_has_opted_in(Slice run_id)
 		workflow.next_actions;
 }
 
-static bool
+bool
 emission_is_wanted(const Emission *emission)
 {
 	bool		opt_in = false;
@@ -126,7 +121,7 @@ emission_is_wanted(const Emission *emission)
 
 /* --------------------------------------------------------------- a request */
 
-static Slice
+Slice
 emission_id(const Emission *emission, const char *prefix)
 {
 	const Envelope *event = &emission->envelope;
@@ -166,7 +161,7 @@ emission_put_meta(DocumentBuilder *b, const Emission *emission, JsonbContainer *
 static void
 emission_put_policy(DocumentBuilder *b, const Emission *emission)
 {
-	Jsonb	   *request = emission->task == NULL ? NULL : task_request(emission->task);
+	Jsonb	   *request = emission->task == NULL ? NULL : emission_request_of(emission, emission->task);
 	JsonbContainer *security = request == NULL ? NULL :
 		document_get_container(&request->root, "security");
 	JsonbValue	policy;
@@ -200,7 +195,7 @@ emission_put_made(DocumentBuilder *b, JsonbContainer *made)
 
 /* made: the template, filled */
 static Jsonb *
-emission_envelope(const Emission *emission, JsonbContainer *made, Slice to)
+emission_envelope(const Emission *emission, JsonbContainer *made, Slice to, Slice task_id)
 {
 	const Envelope *event = &emission->envelope;
 	Slice		orchestrator = slice_of_cstring(clutch_orchestrator);
@@ -212,7 +207,7 @@ emission_envelope(const Emission *emission, JsonbContainer *made, Slice to)
 	document_put_timestamp(&b, "ts", clock_now());
 	document_put_text(&b, "run_id", event->run_id);
 	document_put_text(&b, "thread_id", event->thread_id);
-	document_put_text(&b, "task_id", emission_id(emission, "task"));
+	document_put_text(&b, "task_id", slice_present(task_id) ? task_id : emission_id(emission, "task"));
 	if (emission->task != NULL)
 		document_put_text(&b, "parent_task_id", event->task_id);
 	document_put_cstring(&b, "type", message_type_name(MSG_TASK_REQUEST));
@@ -226,42 +221,18 @@ emission_envelope(const Emission *emission, JsonbContainer *made, Slice to)
 	return document_end(&b);
 }
 
-/* source: the event, perhaps with an item; to: absent if the template says it */
-static void
-emission_send(Emission *emission, Jsonb *source, Slice to)
+void
+emission_send(Emission *emission, Jsonb *source, Slice to, Slice task_id)
 {
-	Jsonb	   *made;
+	Jsonb	   *made = template_fill(&emission->emit->root, source);
 
-	if (emission->n == MOST_REQUESTS)
-		return;
-	made = template_fill(&emission->emit->root, source);
 	if (!slice_present(to))
 		to = document_get_text(&made->root, "to");
-	(void) event_send_as_owner(emission_envelope(emission, &made->root, to));
+	(void) event_send_as_owner(emission_envelope(emission, &made->root, to, task_id));
 	emission->n++;
 }
 
 /* ------------------------------------------------------------ all requests */
-
-/* one for each agent that rules have found by words, but for the one that has the event's task */
-static void
-emission_send_to_matched(Emission *emission, Jsonb *source)
-{
-	SliceList	recipients = rule_list_recipients(&emission->envelope,
-												  scope_of_run(emission->envelope.run_id));
-
-	for (int i = 1; i < recipients.n; i++)
-		emission_send(emission, source, recipients.items[i]);
-}
-
-static void
-emission_send_for(Emission *emission, Jsonb *source)
-{
-	if (slice_equal(document_get_text(&emission->emit->root, "to"), SLICE_OF("matched")))
-		emission_send_to_matched(emission, source);
-	else
-		emission_send(emission, source, SLICE_NONE);
-}
 
 /* the event with the item as one more member */
 static Jsonb *
@@ -285,23 +256,23 @@ emission_send_all(void *arg)
 
 	if (!slice_present(each))
 	{
-		emission_send_for(emission, emission->document);
+		emission_send(emission, emission->document, SLICE_NONE, SLICE_NONE);
 		return;
 	}
 	path = path_parse(each);
 	foreach(cell, path_list(&path, emission->document, MOST_REQUESTS))
-		emission_send_for(emission, emission_with_item(emission, lfirst(cell)));
+		emission_send(emission, emission_with_item(emission, lfirst(cell)), SLICE_NONE, SLICE_NONE);
 }
 
-static ErrorData *
-emission_try(Emission *emission)
+ErrorData *
+emission_try(void (*step) (void *arg), Emission *emission)
 {
 	ErrorData  *volatile error = NULL;
 
 	principal_act_for(rows_owner());
 	PG_TRY();
 	{
-		error = savepoint_run(emission_send_all, emission);
+		error = savepoint_run(step, emission);
 	}
 	PG_FINALLY();
 	{
@@ -329,7 +300,7 @@ emission_settle(const Consequence *consequence)
 		emission.task = NULL;
 	if (!emission_is_wanted(&emission))
 		return true;
-	error = emission_try(&emission);
+	error = emission_try(emission_send_all, &emission);
 	if (error == NULL)
 		return true;
 	if (savepoint_failed_by_chance(error))

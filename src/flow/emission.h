@@ -10,18 +10,51 @@
  * "event"}, names the rule and the event.  A rule adds nothing to tasks that it has
  * requested itself, nor to tasks below them, unless it has opt_in.
  *
+ * A rule that shares requests out (emit with "to": "matched") puts its requests in the place
+ * of the one that it fits, if there are several agents for it: each of them gets a child,
+ * and the request is given to nobody.  It waits for its children as it would wait for
+ * the tasks of meta.clutch.after (task/edge.h).  That it is shared out, and among whom,
+ * is an event of the log, whose seq is the wait_seq of the task for good; only then are
+ * the children requested, as a consequence.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_EMISSION_H
 #define CLUTCH_EMISSION_H
 
 #include "flow/agenda.h"
+#include "routing/rule.h"
 #include "store/event.h"
+#include "task/task.h"
 
 /* Puts the rules that add requests to an event, which is being admitted, on the agenda. */
 extern void emission_note(const Event *event);
 
 /* Handles CONSEQUENCE_EMIT.  Returns false if it must be tried again later, because something was locked. */
 extern bool emission_settle(const Consequence *consequence);
+
+/* --- requests that are shared out --- */
+
+/*
+ * Shares the task out if a rule says so, and returns whether it has.  The task is locked
+ * and pending; it is saved.  One that has been given to an agent, or waits in a queue, is
+ * not shared out.
+ */
+extern bool emission_share(Task *task, const Envelope *request, const Requirement *requirement);
+
+/*
+ * Would a request that has just come be shared out?  Fills the sharing; nothing happens.  A
+ * step of a workflow is recognized only if the request names it.
+ */
+extern bool emission_would_share(const Envelope *request, const Requirement *requirement, Sharing *sharing);
+
+/* emission_share in a rebuild, after the event was applied; the event is that which says so. */
+extern void emission_replay_share(const Task *task, const Envelope *event);
+
+/* Handles CONSEQUENCE_SHARE: requests the children that are missing, or fails the task. */
+extern bool emission_settle_share(const Consequence *consequence);
+
+/* All children of the task, which is locked, are completed: it is completed with their results. */
+extern void emission_collect(Task *task);
 
 #endif							/* CLUTCH_EMISSION_H */

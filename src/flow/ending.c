@@ -26,7 +26,9 @@ ending_event(const Task *task, TaskStep step, const char *code, const char *mess
 void
 ending_cancel(Task *task, Slice ancestor)
 {
-	char	   *reason = psprintf("task \"%.*s\" above it was cancelled", ancestor.len, ancestor.s);
+	const Task *above = task_look(ancestor, ROWS_LATEST);
+	char	   *reason = psprintf("task \"%.*s\" above it %s", ancestor.len, ancestor.s,
+								  above != NULL && above->status == TASK_TIMED_OUT ? "timed out" : "was cancelled");
 	TaskEvent	event = ending_event(task, STEP_CANCEL, NULL, reason);
 	Notice		notice = {MSG_TASK_CANCEL};
 	DocumentBuilder b;
@@ -54,6 +56,44 @@ ending_fail(Task *task, const char *code, const char *message)
 	document_put_bool(&b, "retryable", false);
 	document_put_cstring(&b, "was", task_status_name(task->status));
 	notice.payload = document_end(&b);
+	(void) move_task(task, &notice, &event);
+}
+
+void
+ending_fail_after(Task *task, const Task *awaited)
+{
+	char	   *message = psprintf("task \"%.*s\", which it waited for, is %s", awaited->task_id.len,
+								   awaited->task_id.s, task_status_name(awaited->status));
+	TaskEvent	event;
+	Notice		notice = {MSG_TASK_ERROR, .to = task->from_agent};
+	DocumentBuilder b;
+
+	if (slice_present(awaited->code))
+		message = psprintf("%s: %.*s", message, awaited->code.len, awaited->code.s);
+	event = ending_event(task, STEP_ERROR, "DEPENDENCY_FAILED", message);
+	document_begin(&b);
+	document_put_cstring(&b, "code", "DEPENDENCY_FAILED");
+	document_put_cstring(&b, "message", message);
+	document_put_bool(&b, "retryable", false);
+	document_put_cstring(&b, "was", task_status_name(task->status));
+	document_open_object(&b, "details");
+	document_put_text(&b, "task_id", awaited->task_id);
+	document_put_cstring(&b, "status", task_status_name(awaited->status));
+	if (slice_present(awaited->code))
+		document_put_text(&b, "code", awaited->code);
+	if (slice_present(awaited->agent_id))
+		document_put_text(&b, "agent_id", awaited->agent_id);
+	document_close_object(&b);
+	notice.payload = document_end(&b);
+	(void) move_task(task, &notice, &event);
+}
+
+void
+ending_complete(Task *task, Jsonb *payload)
+{
+	TaskEvent	event = {STEP_RESULT, .by_database = true};
+	Notice		notice = {MSG_TASK_RESULT, .to = task->from_agent, .payload = payload};
+
 	(void) move_task(task, &notice, &event);
 }
 

@@ -14,11 +14,17 @@
 
 #include "task/task.h"
 
-/* task.cancel by the orchestrator, because that ancestor was cancelled */
+/* task.cancel by the orchestrator, because that ancestor was cancelled, or timed out */
 extern void ending_cancel(Task *task, Slice ancestor);
 
 /* task.error by the orchestrator; the task is not tried again by itself */
 extern void ending_fail(Task *task, const char *code, const char *message);
+
+/* task.error by the orchestrator, DEPENDENCY_FAILED, because the awaited task is over and not completed */
+extern void ending_fail_after(Task *task, const Task *awaited);
+
+/* task.result by the orchestrator */
+extern void ending_complete(Task *task, Jsonb *payload);
 
 /*
  * task.error by the orchestrator, CONTRACT_BROKEN with the faults of a result that

@@ -82,7 +82,7 @@ move_leave_queue(Task *task)
 	else if (task->status == TASK_PENDING)
 	{
 		waiting_remove(task);
-		if (task->waiting_for == WAITING_FOR_SIBLING)
+		if (task_awaits_others(task))
 			edge_forget_unknown(task->task_id);
 	}
 	else if (task->status == TASK_INPUT_REQUIRED)
@@ -227,7 +227,8 @@ move_add_consequences(const Task *task, const TaskEvent *event, AttemptOutcome o
 {
 	if (outcome == ATTEMPT_TIMED_OUT)
 		agenda_add_agent(CONSEQUENCE_TIMED_OUT, agent_id, 1);
-	if (event->step == STEP_CANCEL)
+	/* nobody else would make use of what its children do */
+	if (event->step == STEP_CANCEL || (event->step == STEP_TIMEOUT && task_is_shared(task)))
 		move_tell_children(task, event);
 	/* what it waits for may be there already */
 	if (event->step == STEP_SUSPEND && task->waiting_for != WAITING_FOR_TIME)

@@ -13,6 +13,8 @@
 #include "flow/agenda.h"
 #include "flow/budget.h"
 #include "flow/contract.h"
+#include "flow/dependency.h"
+#include "flow/emission.h"
 #include "flow/expiry.h"
 #include "flow/imported.h"
 #include "flow/join.h"
@@ -20,7 +22,6 @@
 #include "flow/move.h"
 #include "flow/rebuild.h"
 #include "flow/replay.h"
-#include "flow/retry.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "protocol/problem.h"
@@ -192,13 +193,12 @@ rebuild_replay_first_request(LoggedEvent *logged)
 	int			depth = parent != NULL ? parent->depth + 1 : has_parent ? TASK_DEPTH_UNKNOWN : 0;
 	Task	   *task = task_of_request(request, logged->scope, depth, logged->seq, logged->at);
 	Requirement requirement;
-	int			i;
 
 	(void) scope_of_request(request, false);
 	visibility_set(request, false);
 	budget_set(request, logged->seq);
 	join_begin(task, parent);
-	for (i = 0; i < request->orders.after.n; i++)
+	for (int i = 0; i < request->orders.after.n; i++)
 		edge_insert(task, request->orders.after.items[i], 0);
 	if (request->orders.after.n > 0)
 		task->waiting_for = WAITING_FOR_SIBLING;
@@ -234,6 +234,8 @@ rebuild_replay_report(LoggedEvent *logged)
 	if (task == NULL || !step_read(&logged->envelope, logged->seq, logged->at, &event))
 		return;
 	rebuild_replay_step(task, &event);
+	if (event.step == STEP_SHARE && task->wait_seq == logged->seq)
+		emission_replay_share(task, &logged->envelope);
 	if (event.step == STEP_KEEP)
 		keep_replay(&logged->envelope, logged->seq);
 	if (contract_binds(&logged->envelope, &bound))
@@ -241,7 +243,7 @@ rebuild_replay_report(LoggedEvent *logged)
 	/* a task that begins again may wait for others, as it did the first time */
 	if (event.step == STEP_RETRY && event.wake_at == 0 &&
 		edge_list_awaited(task->task_id) != NIL)
-		task->waiting_for = WAITING_FOR_SIBLING;
+		task->waiting_for = task_is_shared(task) ? WAITING_FOR_CHILDREN : WAITING_FOR_SIBLING;
 	replay_keep(task);
 }
 
@@ -361,11 +363,8 @@ rebuild_place_pending(Task *task)
 {
 	Requirement requirement;
 
-	if (task->waiting_for == WAITING_FOR_SIBLING)
-	{
-		edge_mark_unknown(task);
-		agenda_add_task(CONSEQUENCE_DEPENDENT, task->depth, task->task_id);
-	}
+	if (task_awaits_others(task))
+		dependency_wait_again(task);
 	if (!task_is_held(task) && rebuild_read_requirement(task, &requirement))
 		waiting_put(task, &requirement);
 }

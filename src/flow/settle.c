@@ -55,6 +55,8 @@ settle_one(const Consequence *consequence)
 			return suspend_settle(consequence);
 		case CONSEQUENCE_LIFT:
 			return lift_settle(consequence);
+		case CONSEQUENCE_SHARE:
+			return emission_settle_share(consequence);
 		case CONSEQUENCE_ROUTE:
 			return offer_settle_task(consequence);
 		case CONSEQUENCE_DISPLACE:

@@ -11,34 +11,11 @@
 #include "base/column.h"
 #include "base/rows.h"
 #include "base/stale.h"
-#include "outbox/endpoint.h"
+#include "outbox/endpoint_part.h"
 #include "protocol/problem.h"
 #include "registry/roster.h"
 #include "utils/array.h"
 #include "utils/memutils.h"
-
-/* columns of clutch.endpoint */
-enum
-{
-	Anum_endpoint_name = 1,
-	Anum_endpoint_url,
-	Anum_endpoint_adapter,
-	Anum_endpoint_agents,
-	Anum_endpoint_serves,
-	Anum_endpoint_filter,
-	Anum_endpoint_signing_secret,
-	Anum_endpoint_auth_secret,
-	Anum_endpoint_headers,
-	Anum_endpoint_max_attempts,
-	Anum_endpoint_first_pause_s,
-	Anum_endpoint_longest_pause_s,
-	Anum_endpoint_patience_s,
-	Anum_endpoint_paused,
-	Anum_endpoint_artifacts_from,
-	Natts_endpoint = Anum_endpoint_artifacts_from
-};
-
-ROWS_CHECK_COLUMNS(Natts_endpoint, ENDPOINT);
 
 /* columns of clutch.endpoint_secret */
 enum
@@ -163,7 +140,6 @@ endpoint_announce(void)
 	stale_announce(STALE_ENDPOINTS);
 	/* make the rows that this statement has written visible */
 	CommandCounterIncrement();
-	(void) endpoint_rows_read();
 }
 
 /* ------------------------------------------------------------------- asking */

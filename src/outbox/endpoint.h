@@ -69,7 +69,10 @@ extern bool endpoint_allows(const Endpoint *endpoint, Slice agent_id);
  */
 extern Slice endpoint_secret(Slice name);
 
-/* Makes all backends read the table again, which SQL has changed.  Raises 22023 for an invalid filter. */
+/* Raises 22023 with all faults of a row of clutch.endpoint, whose columns are in the order of the table. */
+extern void endpoint_check(const Datum *values, const bool *nulls);
+
+/* Makes all backends read the table again, which SQL has changed. */
 extern void endpoint_announce(void);
 
 #endif							/* CLUTCH_ENDPOINT_H */

@@ -57,6 +57,7 @@ typedef enum TaskMove
 	MOVE_DISPLACED,				/* "displaced": by a more urgent task */
 	MOVE_UNCLAIMED,				/* "unclaimed": its agent did not claim it in
 								 * time */
+	MOVE_SHARED,				/* "shared": its children are to do it */
 
 	/* of an agent.heartbeat */
 	MOVE_UNREGISTERED,			/* "unregistered": the agent leaves the registry */

@@ -112,7 +112,7 @@ static const FieldTable meta_fields = FIELD_TABLE_OPEN(meta_names);
 /* in the order of TaskMove, without its first member, MOVE_NONE */
 static const char *const order_moves[] = {
 	"released", "lease_expired", "retried", "answered", "joined", "lifted", "woken",
-	"displaced", "unclaimed", "unregistered", "paused", "resumed", NULL
+	"displaced", "unclaimed", "shared", "unregistered", "paused", "resumed", NULL
 };
 
 /* in the order of Visibility, without its first member, VISIBILITY_UNSAID */

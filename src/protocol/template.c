@@ -8,8 +8,8 @@
 #include "clutch.h"
 
 #include "base/document.h"
-#include "base/path.h"
 #include "miscadmin.h"
+#include "protocol/place.h"
 #include "protocol/template.h"
 #include "protocol/value.h"
 
@@ -25,15 +25,24 @@ template_path_of(const JsonbValue *value)
 /* ---------------------------------------------------------------- checking */
 
 void
+template_read_path(Slice text, const char *place, ProblemList *faults, DocumentPath *path)
+{
+	const char *fault = path_read(text, path);
+
+	if (fault != NULL)
+		problem_add(faults, place, "WRONG_VALUE", "%s %s.", place_quote(text), fault);
+}
+
+void
 template_check(const JsonbValue *value, const char *place, ProblemList *faults)
 {
 	Slice		path = value->type == jbvString ? template_path_of(value) : SLICE_NONE;
 	const JsonbContainer *container = value->type == jbvBinary ? value->val.binary.data : NULL;
+	DocumentPath parsed;
 
 	check_stack_depth();
-	if (slice_present(path) && path_parse(path).has_variable)
-		problem_add(faults, place, "WRONG_VALUE",
-					"A path must not name a variable: write the value itself.");
+	if (slice_present(path))
+		template_read_path(path, place, faults, &parsed);
 	for (int i = 0; container != NULL && i < JsonContainerSize(container); i++)
 	{
 		JsonbValue	part;

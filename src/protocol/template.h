@@ -15,16 +15,17 @@
 #ifndef CLUTCH_TEMPLATE_H
 #define CLUTCH_TEMPLATE_H
 
+#include "base/path.h"
 #include "protocol/problem.h"
 #include "utils/jsonb.h"
 
 /* so many items replace an element of an array at most */
 #define TEMPLATE_MOST_ITEMS		1000
 
-/*
- * Adds the faults of the paths of a value; place is where it stands.  A mistake in the
- * syntax of a path is raised at once, with SQLSTATE 42601.
- */
+/* Reads a path; adds a fault at its place if it cannot be used. */
+extern void template_read_path(Slice text, const char *place, ProblemList *faults, DocumentPath *path);
+
+/* Adds the faults of the paths of a value; place is where it stands. */
 extern void template_check(const JsonbValue *value, const char *place, ProblemList *faults);
 
 /* the document, palloc'd; the template is an object */

@@ -9,7 +9,9 @@
 
 #include "routing/phrase.h"
 
-#include "catalog/pg_collation.h"
+#include "base/collation.h"
+#include "common/unicode_norm.h"
+#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
@@ -90,34 +92,114 @@ phrase_words_split(PhraseWords *words, Slice text)
 	return IS_HIGHBIT_SET(seen);
 }
 
-/* Does the character separate words, as punctuation and blanks of most scripts do? */
-static bool
-phrase_separates(pg_wchar c)
+/* Ranges of characters of Unicode that are no part of a word, in ascending order. */
+typedef struct PhraseRange
 {
-	return (c >= 0x80 && c <= 0xBF && c != 0xAA && c != 0xB5 && c != 0xBA) || c == 0xD7 || c == 0xF7 ||
-		(c >= 0x2000 && c <= 0x206F) || (c >= 0x3000 && c <= 0x303F) ||
-		(c >= 0xFF00 && c <= 0xFF0F) || (c >= 0xFF1A && c <= 0xFF20);
+	pg_wchar	first;
+	pg_wchar	last;
+	bool		is_symbol;		/* each is a word by itself; the others separate words */
+} PhraseRange;
+
+static const PhraseRange phrase_ranges[] = {
+	{0x80, 0xA9, false}, {0xAB, 0xB4, false}, {0xB6, 0xB9, false}, {0xBB, 0xBF, false}, {0xD7, 0xD7, false},
+	{0xF7, 0xF7, false}, {0x37E, 0x37E, false}, {0x387, 0x387, false}, {0x55A, 0x55F, false}, {0x589, 0x58A, false},
+	{0x5BE, 0x5BE, false}, {0x5C0, 0x5C0, false}, {0x5C3, 0x5C3, false}, {0x5C6, 0x5C6, false}, {0x5F3, 0x5F4, false},
+	{0x60C, 0x60D, false}, {0x61B, 0x61F, false}, {0x66A, 0x66D, false}, {0x6D4, 0x6D4, false}, {0x700, 0x70D, false},
+	{0x964, 0x965, false}, {0x970, 0x970, false}, {0xE4F, 0xE4F, false}, {0xE5A, 0xE5B, false}, {0xF04, 0xF12, false},
+	{0x104A, 0x104F, false}, {0x1361, 0x1368, false}, {0x17D4, 0x17DA, false}, {0x1800, 0x180A, false},
+	{0x2000, 0x206F, false}, {0x20A0, 0x20CF, false}, {0x2190, 0x22FF, false}, {0x2300, 0x23FF, true},
+	{0x2400, 0x25FF, false}, {0x2600, 0x27BF, true}, {0x27C0, 0x2AFF, false}, {0x2B00, 0x2BFF, true},
+	{0x2E00, 0x2E7F, false}, {0x3000, 0x3004, false}, {0x3008, 0x3020, false}, {0x3030, 0x3030, false},
+	{0x303D, 0x303F, false}, {0x30FB, 0x30FB, false}, {0xFE00, 0xFE19, false}, {0xFE30, 0xFE6F, false},
+	{0xFEFF, 0xFF0F, false}, {0xFF1A, 0xFF20, false}, {0xFF3B, 0xFF40, false}, {0xFF5B, 0xFF65, false},
+	/* the colours of skin between other symbols: an emoji is the same in all of them */
+	{0x1F000, 0x1F3FA, true}, {0x1F3FB, 0x1F3FF, false}, {0x1F400, 0x1FAFF, true}, {0xE0000, 0xE007F, false}
+};
+
+/* the range that a character is in; NULL: it is a part of a word */
+static const PhraseRange *
+phrase_range_of(pg_wchar c)
+{
+	int			from = 0;
+	int			to = lengthof(phrase_ranges);
+
+	while (from < to)
+	{
+		int			middle = (from + to) / 2;
+
+		if (c > phrase_ranges[middle].last)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < lengthof(phrase_ranges) && c >= phrase_ranges[from].first ? &phrase_ranges[from] : NULL;
 }
 
-/* a copy in lower case, by the rules of the database, with blanks in place of characters that separate words */
+/* Is it a mark that is written after a letter, though there may be one character for both? */
+static bool
+phrase_composes(pg_wchar c)
+{
+	return (c >= 0x300 && c <= 0x36F) || (c >= 0x1100 && c <= 0x11FF) || c == 0x3099 || c == 0x309A;
+}
+
+/* the text in which letters and their marks are one character, where there is one (NFC) */
+static Slice
+phrase_compose(Slice text)
+{
+	pg_wchar   *characters = palloc(sizeof(pg_wchar) * ((Size) text.len + 1));
+	StringInfoData composed;
+	int			n = 0;
+
+	for (int i = 0; i < text.len; i += pg_utf_mblen((const unsigned char *) text.s + i))
+		characters[n++] = utf8_to_unicode((const unsigned char *) text.s + i);
+	characters[n] = 0;
+	initStringInfo(&composed);
+	for (const pg_wchar *c = unicode_normalize(UNICODE_NFC, characters); *c != 0; c++)
+	{
+		unsigned char bytes[8];
+
+		unicode_to_utf8(*c, bytes);
+		appendBinaryStringInfo(&composed, (const char *) bytes, pg_utf_mblen(bytes));
+	}
+	return (Slice) {composed.data, composed.len};
+}
+
+/* Puts blanks in place of characters that separate words, and around symbols. */
+static Slice
+phrase_separate(Slice text)
+{
+	StringInfoData separated;
+
+	initStringInfo(&separated);
+	enlargeStringInfo(&separated, text.len + text.len / 4);
+	for (int i = 0; i < text.len;)
+	{
+		int			bytes = pg_utf_mblen((const unsigned char *) text.s + i);
+		const PhraseRange *range = bytes == 1 ? NULL : phrase_range_of(utf8_to_unicode((const unsigned char *) text.s + i));
+
+		if (range != NULL)
+			appendStringInfoChar(&separated, ' ');
+		if (range == NULL || range->is_symbol)
+			appendBinaryStringInfo(&separated, text.s + i, bytes);
+		if (range != NULL && range->is_symbol)
+			appendStringInfoChar(&separated, ' ');
+		i += bytes;
+	}
+	return (Slice) {separated.data, separated.len};
+}
+
+/* a copy in lower case, in which all words are separated by characters of ASCII */
 static Slice
 phrase_fold(Slice text)
 {
-	char	   *copy = str_tolower(text.s, text.len, DEFAULT_COLLATION_OID);
-	int			len = strlen(copy);
+	Slice		lower = slice_of_cstring(str_tolower(text.s, text.len, collation_of_letters()));
+	bool		composes = false;
 
 	if (GetDatabaseEncoding() != PG_UTF8)
-		return (Slice) {copy, len};
-	for (int i = 0; i < len;)
-	{
-		int			bytes = pg_utf_mblen((const unsigned char *) copy + i);
-
-		if (bytes > 1 && i + bytes <= len &&
-			phrase_separates(utf8_to_unicode((const unsigned char *) copy + i)))
-			memset(copy + i, ' ', bytes);
-		i += bytes;
-	}
-	return (Slice) {copy, len};
+		return lower;
+	for (int i = 0; i < lower.len && !composes; i += pg_utf_mblen((const unsigned char *) lower.s + i))
+		composes = IS_HIGHBIT_SET(lower.s[i]) && phrase_composes(utf8_to_unicode((const unsigned char *) lower.s + i));
+	return phrase_separate(composes ? phrase_compose(lower) : lower);
 }
 
 static void

@@ -3,8 +3,8 @@
  * phrase.h
  *	  Finding phrases in a document.
  *
- * A phrase is a word or a sequence of words.  A word is a sequence of letters and digits.
- * Neither case nor the characters between words matter: "pinterest.com" is a phrase of
+ * A phrase is a word or a sequence of words.  A word is a sequence of letters and digits,
+ * or a symbol like an emoji.  Neither case nor the characters between words matter: "pinterest.com" is a phrase of
  * two words, which is found in "on Pinterest.com?".  Only whole words are found, and all
  * words of a phrase must be in the same string of the document.
  *

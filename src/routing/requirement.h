@@ -22,6 +22,7 @@ typedef struct AppliedRule
 	SliceList	only;			/* agents and groups that may get it; empty: any */
 	Slice		unlike;			/* a model whose agents do not get it; or absent */
 	bool		sends;			/* "only" is where it goes, rather than where it may go */
+	bool		shares;			/* it goes to several agents: see Sharing (routing/rule.h) */
 } AppliedRule;
 
 struct Requirement

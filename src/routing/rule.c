@@ -95,7 +95,7 @@ rule_set_sum_up(RuleSet *set)
 		const Rule *rule = &set->rules[i];
 
 		set->routes = set->routes || rule->type == MSG_TASK_REQUEST;
-		if (rule->emit != NULL)
+		if (rule->emit != NULL && !rule->shares)
 			set->emitting |= RULE_TYPE_BIT(rule->type);
 	}
 	set->index = rule_index_make(set);

@@ -27,26 +27,37 @@
 
 /*
  * The requirement of a request together with its rules.  Rules do not apply to a request
- * that names a single agent, which always gets it.
+ * that names a single agent, which always gets it, nor to one that a rule has sent to a group.
  */
 extern void rule_requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement);
 
 /* --- what rules emit: requests beside an event, see flow/emission.h --- */
 
-/* Is there a rule that adds requests to events of this type? */
+/* Is there a rule that adds requests to events of this type, and does not share them out? */
 extern bool rule_may_emit(MessageType type);
 
-/* The names of the rules that add requests to this event, as a List of Slice *. */
+/* The names of the rules that do so for this event, as a List of Slice *. */
 extern List *rule_list_emitting(const Envelope *envelope, Slice scope);
 
 /* The column "emit" of the rule of that name, palloc'd; NULL: there is no such rule any more. */
 extern Jsonb *rule_emit_of(Slice name);
 
 /*
- * The agents and groups to which rules would send a request, each once, palloc'd.  The one
- * that gets the request is the first.
+ * A request that no agent gets, because a rule requests one child of it from each of
+ * several agents and groups: those to which rules would send it because of its words, and
+ * the one that would get it if there were no such rule, which comes first.
  */
-extern SliceList rule_list_recipients(const Envelope *envelope, Slice scope);
+typedef struct Sharing
+{
+	Slice		rule;
+	SliceList	among;
+} Sharing;
+
+/*
+ * Is the request to be shared out?  The requirement is that of rule_requirement_of.  A
+ * request that names agents or groups is not.  The sharing is palloc'd.
+ */
+extern bool rule_sharing_of(const Envelope *request, const Requirement *requirement, Sharing *sharing);
 
 /*
  * Raises 22023 with all faults of a row of clutch.routing_rule, whose columns are

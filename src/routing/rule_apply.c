@@ -7,7 +7,9 @@
  */
 #include "clutch.h"
 
+#include "base/document.h"
 #include "routing/rule_part.h"
+#include "settings.h"
 
 static SliceList
 rule_copy_list(const SliceList *list)
@@ -74,6 +76,7 @@ rule_apply(const Rule *rule, const Envelope *envelope, bool is_sent, Requirement
 		rule->emit == NULL)
 		return false;
 	applied->name = slice_copy(rule->name);
+	applied->shares = rule->shares;
 	applied->requires = requires;
 	rule_append(&requirement->requires, &applied->requires);
 	prefers = rule_copy_list(&rule->prefers);
@@ -82,6 +85,18 @@ rule_apply(const Rule *rule, const Envelope *envelope, bool is_sent, Requirement
 		requirement->priority = rule->priority;
 	requirement->nrules++;
 	return true;
+}
+
+/*
+ * Has a rule requested it from a group?  Then it is for that group, whatever other rules make of its words.
+ * meta.rule counts only in requests of the orchestrator, because anybody can write it.
+ */
+static bool
+rule_has_addressed(const Envelope *envelope, const Requirement *requirement)
+{
+	return requirement->groups.n > 0 &&
+		slice_equal(envelope->from_agent, slice_of_cstring(clutch_orchestrator)) &&
+		document_get_container(document_get_container(&envelope->doc->root, "meta"), "rule") != NULL;
 }
 
 void
@@ -93,7 +108,8 @@ rule_requirement_of(const Envelope *envelope, Slice scope, Requirement *requirem
 	int			n;
 
 	requirement_of(envelope, scope, requirement);
-	if (set == NULL || !set->routes || requirement_is_direct(requirement))
+	if (set == NULL || !set->routes || requirement_is_direct(requirement) ||
+		rule_has_addressed(envelope, requirement))
 		return;
 	n = rule_list_matches(set, envelope, scope, &matches);
 	if (n == 0)

@@ -12,6 +12,7 @@
 #include "protocol/place.h"
 #include "protocol/template.h"
 #include "protocol/value.h"
+#include "routing/delegation.h"
 #include "routing/rule_part.h"
 
 /* ---------------------------------------------------------------- checking */
@@ -84,6 +85,7 @@ rule_check_emit_member(Slice key, JsonbValue *value, ProblemList *faults)
 {
 	char	   *path = problem_path("/emit", key.s, key.len);
 	Slice		text = {value->val.string.val, value->val.string.len};
+	DocumentPath each;
 
 	for (int i = 0; i < lengthof(emit_members); i++)
 	{
@@ -93,8 +95,8 @@ rule_check_emit_member(Slice key, JsonbValue *value, ProblemList *faults)
 			problem_add(faults, path, "WRONG_TYPE", "\"%s\" is of the wrong type.", emit_members[i].name);
 		else if (emit_members[i].kind == EMIT_RECIPIENT)
 			rule_check_emit_recipient(text, path, faults);
-		else if (emit_members[i].kind == EMIT_PATH && path_parse(text).has_variable)
-			problem_add(faults, path, "WRONG_VALUE", "A path must not name a variable: write the value itself.");
+		else if (emit_members[i].kind == EMIT_PATH)
+			template_read_path(text, path, faults, &each);
 		else
 			template_check(value, path, faults);
 		return;
@@ -119,6 +121,16 @@ rule_check_emit(Jsonb *emit, ProblemList *faults)
 		value_at(&emit->root, i, &value);
 		rule_check_emit_member(value_key_at(&emit->root, i), &value, faults);
 	}
+	if (rule_emit_shares(emit) && document_get(&emit->root, "each", &(JsonbValue) {0}))
+		problem_add(faults, "/emit/each", "NOT_ALLOWED",
+					"Each agent that rules find gets one request, so \"each\" cannot be combined with \"to\": \"matched\".");
+}
+
+bool
+rule_emit_shares(Jsonb *emit)
+{
+	return JB_ROOT_IS_OBJECT(emit) &&
+		slice_equal(document_get_text(&emit->root, "to"), SLICE_OF("matched"));
 }
 
 /* ----------------------------------------------------------------- reading */
@@ -140,7 +152,7 @@ rule_list_emitting(const Envelope *envelope, Slice scope)
 	int			n = set == NULL ? 0 : rule_list_matches(set, envelope, scope, &matches);
 
 	for (int i = 0; i < n; i++)
-		if (matches[i].rule->emit != NULL)
+		if (matches[i].rule->emit != NULL && !matches[i].rule->shares)
 			names = slice_list_add(names, matches[i].rule->name);
 	return names;
 }
@@ -169,7 +181,11 @@ rule_list_has(const SliceList *list, Slice text)
 	return false;
 }
 
-SliceList
+/*
+ * The agents and groups to which rules would send a request, each once.  The one that
+ * would get it is the first.
+ */
+static SliceList
 rule_list_recipients(const Envelope *envelope, Slice scope)
 {
 	const RuleSet *set = rule_set_get();
@@ -187,4 +203,36 @@ rule_list_recipients(const Envelope *envelope, Slice scope)
 			list.items[list.n++] = slice_copy(send_to);
 	}
 	return list;
+}
+
+/* Their children are requested in nobody's name, so those that do not take the request of this sender are left out. */
+static void
+rule_drop_refusing(const Requirement *requirement, SliceList *list)
+{
+	const Roster *roster = roster_get();
+	int			n = 0;
+
+	for (int i = 0; i < list->n; i++)
+	{
+		int			ordinal = roster_find(roster, list->items[i]);
+
+		if (ordinal < 0 || *delegation_refusal(requirement, roster, ordinal) == '\0')
+			list->items[n++] = list->items[i];
+	}
+	list->n = n;
+}
+
+bool
+rule_sharing_of(const Envelope *request, const Requirement *requirement, Sharing *sharing)
+{
+	sharing->rule = SLICE_NONE;
+	for (int i = 0; i < requirement->nrules && !slice_present(sharing->rule); i++)
+		if (requirement->rules[i].shares)
+			sharing->rule = requirement->rules[i].name;
+	/* rules add nobody to those whom the request names */
+	if (!slice_present(sharing->rule) || requirement->named.n > 0 || requirement->groups.n > 0)
+		return false;
+	sharing->among = rule_list_recipients(request, requirement->scope);
+	rule_drop_refusing(requirement, &sharing->among);
+	return sharing->among.n > 1;
 }

@@ -51,6 +51,7 @@ typedef struct Rule
 	DocumentPath other_model_than;	/* leads to the name of a model whose agents are excluded; or none */
 	int			priority;		/* -1: that of the request */
 	Jsonb	   *emit;			/* the template of added requests; or NULL */
+	bool		shares;			/* they take the place of the request: one for each agent that is found */
 } Rule;
 
 /* all rules, in a memory context of their own */
@@ -61,7 +62,7 @@ typedef struct RuleSet
 	Rule	   *rules;			/* by place and name */
 	struct RuleIndex *index;
 	bool		routes;			/* some are rules for requests */
-	uint32		emitting;		/* RULE_TYPE_BIT of each type for which a rule emits */
+	uint32		emitting;		/* RULE_TYPE_BIT of each type for which a rule emits, and does not share */
 } RuleSet;
 
 #define RULE_TYPE_BIT(type)		(UINT32_C(1) << (type))
@@ -97,6 +98,9 @@ extern int	rule_list_matches(const RuleSet *set, const Envelope *envelope, Slice
 
 /* Adds the faults of the column "emit". */
 extern void rule_check_emit(Jsonb *emit, ProblemList *faults);
+
+/* Is "to" of the column "emit" the word "matched"? */
+extern bool rule_emit_shares(Jsonb *emit);
 
 /* Reads a row into the current memory context, and adds its faults to the list. */
 extern void rule_read(const Datum *values, const bool *nulls, Rule *rule, ProblemList *faults);

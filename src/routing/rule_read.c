@@ -11,6 +11,7 @@
 #include "protocol/identifier.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
+#include "protocol/template.h"
 #include "routing/phrase.h"
 #include "routing/rule_part.h"
 #include "semver/version_range.h"
@@ -158,18 +159,13 @@ rule_read_type(Slice type, Rule *rule, ProblemList *faults)
 					place_quote(type), message_type_list());
 }
 
-/* Reads an SQL/JSON path; the error of the server says where a mistake in it is. */
 static DocumentPath
 rule_read_path(Slice text, const char *place, ProblemList *faults)
 {
 	DocumentPath path = {0};
 
-	if (!slice_present(text))
-		return path;
-	path = path_parse(text);
-	if (path.has_variable)
-		problem_add(faults, place, "WRONG_VALUE",
-					"A path must not name a variable: write the value itself.");
+	if (slice_present(text))
+		template_read_path(text, place, faults, &path);
 	return path;
 }
 
@@ -200,6 +196,9 @@ rule_check_effects(const Rule *rule, ProblemList *faults)
 	if (routes && rule->type != MSG_TASK_REQUEST && rule->type != MSG_UNKNOWN)
 		problem_add(faults, "/type", "NOT_ALLOWED",
 					"Only a task.request is routed; a rule for another type can only emit.");
+	if (rule->shares && rule->type != MSG_TASK_REQUEST && rule->type != MSG_UNKNOWN)
+		problem_add(faults, "/emit/to", "NOT_ALLOWED",
+					"Only a task.request is sent to those that rules find.");
 	if (slice_present(rule->send_to) && rule->restrict_to.n > 0)
 		problem_add(faults, "/restrict_to", "NOT_ALLOWED",
 					"A rule that sends a request somewhere does not restrict it as well.");
@@ -228,6 +227,7 @@ rule_read_effects(const Datum *values, const bool *nulls, Rule *rule, ProblemLis
 	{
 		rule->emit = DatumGetJsonbPCopy(values[Anum_routing_rule_emit - 1]);
 		rule_check_emit(rule->emit, faults);
+		rule->shares = rule_emit_shares(rule->emit);
 	}
 	rule_check_effects(rule, faults);
 }
@@ -237,7 +237,10 @@ rule_read(const Datum *values, const bool *nulls, Rule *rule, ProblemList *fault
 {
 	memset(rule, 0, sizeof(*rule));
 	rule->name = rule_read_text(values, nulls, Anum_routing_rule_name);
-	rule->place = DatumGetInt32(values[Anum_routing_rule_place - 1]);
+	if (nulls[Anum_routing_rule_place - 1])
+		problem_add(faults, "/place", "REQUIRED", "A rule needs a place; rules apply in the order of this number.");
+	else
+		rule->place = DatumGetInt32(values[Anum_routing_rule_place - 1]);
 	rule_read_name(rule, faults);
 	rule_read_conditions(values, nulls, rule, faults);
 	rule_read_effects(values, nulls, rule, faults);

@@ -117,15 +117,28 @@ redaction_put_kept_keys(DocumentBuilder *b, const Envelope *envelope)
 }
 
 /*
- * What the database itself has written is its own record of what happened to a
- * task, and contains nothing of the users' but texts of known names.
+ * Is it a record that only the database can have written?  It contains nothing of the
+ * users' but texts of known names.  What else comes from the orchestrator may be what an
+ * operator has sent, or what a rule has copied from another event.
  */
+static bool
+redaction_is_record(const Envelope *envelope)
+{
+	return slice_equal(envelope->from_agent, slice_of_cstring(clutch_orchestrator)) &&
+		(message_type_is_internal(envelope->type) || envelope->orders.move != MOVE_NONE);
+}
+
 static void
 redaction_put_payload(DocumentBuilder *b, const Envelope *envelope, Slice digest, Slice reason)
 {
+	JsonbContainer *payload = envelope->payload.val.binary.data;
+
 	document_open_object(b, "payload");
-	if (slice_equal(envelope->from_agent, slice_of_cstring(clutch_orchestrator)))
-		document_put_pairs(b, envelope->payload.val.binary.data, NULL);
+	if (redaction_is_record(envelope))
+		document_put_pairs(b, payload, NULL);
+	else if (slice_equal(document_get_text(payload, "was"), SLICE_OF("pending")))
+		/* where the task stood when the database ended it */
+		document_put_cstring(b, "was", "pending");
 	redaction_put_kept_keys(b, envelope);
 	document_open_object(b, "redacted");
 	document_put_text(b, "sha256", digest);

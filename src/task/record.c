@@ -35,6 +35,8 @@ record_move_name(TaskMove move)
 			return SLICE_OF("displaced");
 		case MOVE_UNCLAIMED:
 			return SLICE_OF("unclaimed");
+		case MOVE_SHARED:
+			return SLICE_OF("shared");
 		case MOVE_UNREGISTERED:
 		case MOVE_PAUSED:
 		case MOVE_RESUMED:

@@ -33,7 +33,7 @@ typedef struct TaskEvent
 	ClaimReason reason;			/* STEP_WAKE */
 	TimestampTz deadline;		/* STEP_RETRY by hand; 0: none */
 	int			priority;		/* STEP_LIFT; or as a rule sets it, if has_priority */
-	bool		has_priority;	/* STEP_ASSIGN, STEP_FAIL_TO_ROUTE */
+	bool		has_priority;	/* STEP_ASSIGN, STEP_FAIL_TO_ROUTE, STEP_SHARE */
 	TimestampTz since;			/* STEP_DISPLACE: when it came to where it returns */
 	bool		was_idle;		/* STEP_UNCLAIMED: its agent worked at nothing else */
 	TimestampTz lease_until;	/* STEP_ACCEPT, STEP_LEASE_EXPIRED: the end of the lease */

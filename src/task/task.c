@@ -291,7 +291,7 @@ task_is_held(const Task *task)
 {
 	return task->status == TASK_PENDING &&
 		(task->waiting_for == WAITING_FOR_TIME || task->waiting_for == WAITING_FOR_RETRY ||
-		 task->waiting_for == WAITING_FOR_SIBLING);
+		 task_awaits_others(task));
 }
 
 /* ---------------------------------------------------------------- creating */

@@ -50,6 +50,21 @@ task_is_offered(const Task *task)
 	return task->status == TASK_ASSIGNED && task->queue_kind != 0;
 }
 
+/* Does it wait for the end of other tasks: those that its request names, or its children? */
+static inline bool
+task_awaits_others(const Task *task)
+{
+	return task->status == TASK_PENDING &&
+		(task->waiting_for == WAITING_FOR_SIBLING || task->waiting_for == WAITING_FOR_CHILDREN);
+}
+
+/* Is it shared out among its children, or was it until it ended (flow/emission.h)? */
+static inline bool
+task_is_shared(const Task *task)
+{
+	return task->wait_seq != 0 && task->status != TASK_SUSPENDED;
+}
+
 /* ----------------------------------------------------- finding and locking */
 
 /*

@@ -56,7 +56,7 @@ typedef struct Task
 	int64		question_seq;
 	int64		answer_seq;
 	int64		joined_seq;		/* of the event that said its children were over */
-	int64		wait_seq;		/* of the event that suspended it */
+	int64		wait_seq;		/* of the event that suspended it, or shared it out */
 	int			wait_count;		/* suspended for children: how many, or JOIN_ALL; else JOIN_NONE */
 	TimestampTz since;			/* in this status */
 	TimestampTz next_at;		/* 0 in these: NULL */

@@ -17,7 +17,7 @@ static const char *const status_names[NUM_TASK_STATUSES] = {
 static const char *const step_names[NUM_TASK_STEPS] = {
 	"assign", "fail_to_route", "accept", "progress", "park", "result", "error",
 	"cancel", "timeout", "release", "lease_expired", "retry", "answer",
-	"join", "lift", "suspend", "wake", "keep", "displace", "unclaimed"
+	"join", "lift", "suspend", "wake", "keep", "displace", "unclaimed", "share"
 };
 
 static const char *const waiting_for_names[NUM_WAITING_FOR] = {
@@ -41,6 +41,9 @@ static const struct
 	{TASK_PENDING, STEP_ERROR, TASK_FAILED},
 	{TASK_PENDING, STEP_CANCEL, TASK_CANCELLED},
 	{TASK_PENDING, STEP_TIMEOUT, TASK_TIMED_OUT},
+	/* no agent does it, but its children; the result is the database's, from theirs */
+	{TASK_PENDING, STEP_SHARE, TASK_PENDING},
+	{TASK_PENDING, STEP_RESULT, TASK_COMPLETED},
 
 	/*
 	 * A report without a claim is the claim as well.  A request to one agent

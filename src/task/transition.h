@@ -44,8 +44,8 @@ typedef enum WaitingFor
 	WAITING_FOR_RETRY,			/* the delay before the next try */
 	WAITING_FOR_TIME,			/* meta.clutch.not_before, or suspended */
 	WAITING_FOR_HUMAN,			/* an answer to its question */
-	WAITING_FOR_CHILDREN,		/* suspended, like the next one */
-	WAITING_FOR_MESSAGE
+	WAITING_FOR_CHILDREN,		/* suspended, or shared out among them */
+	WAITING_FOR_MESSAGE			/* suspended */
 } WaitingFor;
 #define NUM_WAITING_FOR		(WAITING_FOR_MESSAGE + 1)
 
@@ -84,9 +84,10 @@ typedef enum TaskStep
 	STEP_WAKE,					/* what it was suspended for has come */
 	STEP_KEEP,					/* task.progress with meta.clutch.step */
 	STEP_DISPLACE,				/* a more urgent task has taken its slot */
-	STEP_UNCLAIMED				/* its agent has not claimed it in time */
+	STEP_UNCLAIMED,				/* its agent has not claimed it in time */
+	STEP_SHARE					/* a rule shares it out among its children */
 } TaskStep;
-#define NUM_TASK_STEPS	(STEP_UNCLAIMED + 1)
+#define NUM_TASK_STEPS	(STEP_SHARE + 1)
 
 /*
  * Names as SQL shows them.  The parsers raise XX001 (data_corrupted) for a

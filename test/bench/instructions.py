@@ -7,6 +7,7 @@
     BENCH_TOP=25 BENCH_IN=src/ ...                     those of clutch only (src/flow: of one room)
     BENCH_KEEP=/folder ...                             keeps the profiles, for kcachegrind
     BENCH_PGMQ=/path/to/pgmq.sql ...                   trip: beside pgmq, as in make bench
+    BENCH_RULES=1000 ...                               in databases with so many routing rules
 
 The server runs under valgrind.  One client of pgbench runs a script a number of
 times, and more times on another copy of the same database.  What the two
@@ -34,6 +35,7 @@ import work_queue
 from choice import functions as choice_functions
 from measure import pgbench_script, say, sql, template_database
 from registry import team_database
+from rules import idle_rules
 
 SETTINGS = "-c synchronous_commit=off -c clutch.notify=off"
 TOP = int(os.environ.get("BENCH_TOP", "0"))
@@ -120,14 +122,6 @@ def routes():
 
 ADAPTER_RUNS = (3, 8)
 
-RULES = """INSERT INTO clutch.routing_rule (name, words, prefers)
-SELECT 'rule ' || n, ARRAY['what should i do about ' || md5(n::text), 'signal' || n, md5(n::text) || ' and more'], '{skill:s1}'
-FROM generate_series(1, 500) AS n;
-INSERT INTO clutch.routing_rule (name, path, prefers)
-SELECT 'kind ' || n, format('$.payload.kind == "kind%s"', n), '{skill:s1}' FROM generate_series(1, 500) AS n;
-"""
-
-
 def adapter_database(adapter):
     name = "clutch_bench_adapter_" + adapter
     template_database(name, adapters.setup(adapter, adapters.BATCH * ADAPTER_RUNS[1]))
@@ -148,7 +142,7 @@ def adapted():
 
 def rules_database():
     name = "clutch_bench_rules"
-    template_database(name, RULES, like=team_database(50))
+    template_database(name, idle_rules(1000), like=team_database(50))
     return name
 
 

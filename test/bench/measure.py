@@ -12,8 +12,11 @@ import sys
 import tempfile
 import time
 
+from rules import idle_rules
+
 SECONDS = float(os.environ.get("BENCH_SECONDS", "2"))
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
+RULES = int(os.environ.get("BENCH_RULES", "0"))
 DATABASE = "clutch_bench"
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -51,6 +54,8 @@ def template_database(name, statements, like="template1"):
     sql("DROP DATABASE IF EXISTS %s WITH (FORCE);\nCREATE DATABASE %s TEMPLATE %s;"
         % (name, name, like), "postgres")
     sql(statements, name)
+    if RULES > 0 and "CREATE EXTENSION clutch;" in statements:
+        sql(idle_rules(RULES), name)
     sql("VACUUM ANALYZE;\nCHECKPOINT;", name)
 
 

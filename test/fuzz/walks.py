@@ -5,7 +5,7 @@
 
 A step counts as five of COUNT, it takes so long.  Each walk makes the extension
 anew, has its own agents, settings and clock (clutch.clock), and makes STEPS
-random steps in one of two sessions: requests of every kind, claims, reports
+random steps in one of two sessions: requests of every kind, some of which rules share out, claims, reports
 that fit and that do not, steps, questions, answers, messages and suspensions,
 cancels and retries, agents that change, ticks and jumps of the clock, some of it in
 transactions that roll back. In one walk of six a trigger refuses three of ten
@@ -90,6 +90,9 @@ class Fault(Exception):
 class Walk:
     def __init__(self, connections, seed):
         self.rng = random.Random(seed)
+        # of its own, so that walks without rules go where they always went
+        self.words = random.Random("words of %d" % seed)
+        self.shares = self.words.random() < 0.3
         self.cursors = [connection.cursor() for connection in connections]
         self.cursor = self.cursors[0]
         self.log = []
@@ -197,6 +200,12 @@ class Walk:
             orders["scope"] = self.scope[run]
         return orders
 
+    def payload(self):
+        payload = {"n": self.number}
+        if self.shares and self.words.random() < 0.5:
+            payload["text"] = " ".join(self.words.sample(["alpha", "beta", "gamma", "also", "also"], self.words.randrange(2, 5)))
+        return payload
+
     def request(self):
         rng = self.rng
         run = rng.choice(self.runs)
@@ -211,7 +220,7 @@ class Walk:
         if known and task == known["id"] and self.chance(0.7):
             sender = known["agent"] or ORCHESTRATOR
         return self.envelope(
-            "task.request", sender, self.recipients(), {"n": self.number}, run, task,
+            "task.request", sender, self.recipients(), self.payload(), run, task,
             parent_task_id=rng.choice(parents) if self.chance(0.35) else None,
             requires=rng.choices([None, [rng.choice(SKILLS)], SKILLS[:2], ["skill:none"]], [30, 60, 8, 3])[0],
             prefers=[rng.choice(SKILLS)] if self.chance(0.1) else None,
@@ -535,6 +544,10 @@ class Walk:
             self.ask("SELECT clutch.set_retry_policy('p.q', max => 1, initial => '3 s')")
         for agent in AGENTS[:self.rng.randrange(1, 6)]:
             self.ask("SELECT clutch.register(%s)", (json.dumps(self.card(agent)),))
+        if self.shares:
+            self.ask("INSERT INTO clutch.routing_rule (name, words, path, send_to) SELECT w, ARRAY[w], '$.to.agent_id == \"agent:orchestrator\"', t FROM (VALUES ('alpha', %s), ('beta', %s), ('gamma', 'group:g')) AS v(w, t)", (AGENTS[0], AGENTS[1]))
+            self.ask("INSERT INTO clutch.routing_rule (name, words, emit) VALUES ('d', '{also}', %s)",
+                     (json.dumps({"to": "matched", "payload": "$.payload", "meta": {"clutch": {"retry": {"max": 1, "initial_ms": 500}}}}),))
         self.observe()
         if self.chance(1 / 6):
             self.everywhere("SELECT setseed(%s)", (self.rng.random(),))
@@ -664,6 +677,7 @@ class Walk:
         self.judge_log()
         self.compare_rebuilt()
         self.observe()
+        self.counts["shared"] += self.look("SELECT count(*) FROM clutch.task WHERE wait_seq IS NOT NULL")[0][0]
 
 
 def main():

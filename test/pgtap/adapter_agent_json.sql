@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter agent_json
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 8);
+SELECT plan((SELECT count(*)::int FROM outcome) + 10);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -18,4 +18,7 @@ SELECT is(clutch.can_handle('{"agents": [{"id": "agent-1"}]}'), NULL, 'a list of
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"version": "3.0", "agents": {"a": {"skills": [{"id": "x"}, {"id": "x"}]}}}')$$), 'KL014 DUPLICATE_VALUE /agents/a/skills/1/id', 'faults have their path in the registry');
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"version": "3.0", "agents": {"a": {}}, "skillIndex": {"x": "b"}}')$$), 'KL014 UNKNOWN_AGENT /skillIndex/x', 'and in its index');
 
+SELECT is(fixture.fault($$SELECT clutch.inbound('{"name": "Some One", "version": "one", "description": "y"}')$$), 'KL014 WRONG_FORMAT /name', 'a name has no blanks');
+SELECT is((SELECT clutch.inbound(clutch.outbound(e, 'agent_json'), 'agent_json') #>> '{payload,agent_id}' FROM clutch.envelope('agent.register', 'agent:Some One', payload => '{"v": "clutch/0.1", "agent_id": "agent:Some One", "capabilities": [{"id": "skill:x", "version": "^1.0"}]}') AS e),
+	'agent:Some One', 'but the ID of an agent may have them, and comes back');
 SELECT * FROM finish();

@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(72);
+SELECT plan(86);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -102,14 +102,38 @@ SELECT is(clutch.can_handle('{"beep": "chat"}'), 'beeper', 'an adapter of a user
 SELECT is(clutch.outbound(clutch.inbound('{"beep": "chat", "say": {"a": 1}, "no": 5, "color": [1.50], "line": "l"}'), 'beeper'), '{"beep": "chat", "say": {"a": 1}, "no": 5, "color": [1.50], "line": "l"}', 'and loses nothing');
 SELECT is(clutch.inbound(clutch.outbound(e, 'beeper'), 'beeper'), e, 'nor does an envelope through it') FROM clutch.envelope('chat.message', 'agent:ken', meta => '{"x": 1}', requires => '{skill:x}') AS e;
 SELECT is(fixture.fault_of($$ SELECT clutch.outbound(clutch.envelope('task.request', 'agent:ken'), 'beeper') $$), '0A000 NO_FORM /type', 'what it has no form for is refused');
-SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('x', 1, 'unqualified', 'app.write') $$), '23514', 'functions are named with their schema');
-SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('clutch', 1, 'app.read', 'app.write') $$), '23514', 'meta.clutch is no adapter''s');
+SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('x', 1, 'unqualified', 'app.write') $$), '22023 WRONG_FORMAT /inbound', 'functions are named with their schema');
+SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('clutch', 1, 'app.read', 'app.write') $$), '22023 NOT_ALLOWED /name', 'meta.clutch is no adapter''s');
+SELECT is(fixture.fault_of(format($$ INSERT INTO clutch.adapter (name, place, can_handle, inbound, outbound, carrier, builtin) VALUES (%s) $$, v.row)), v.fault, 'a row that is not valid: ' || v.row)
+FROM (VALUES ($$NULL, 1, NULL, 'app.read', 'app.write', NULL, false$$, '22023 REQUIRED /name'),
+	($$'My', 1, NULL, 'app.read', 'app.write', NULL, false$$, '22023 WRONG_FORMAT /name'),
+	($$'x', NULL, NULL, 'app.read', 'app.write', NULL, false$$, '22023 REQUIRED /place'),
+	($$'x', 1, NULL, NULL, 'app.write', NULL, false$$, '22023 REQUIRED /inbound'),
+	($$'x', 1, 'handles', 'app.read', NULL, NULL, false$$, '22023 WRONG_FORMAT /can_handle'),
+	($$'x', 1, NULL, 'app.read', NULL, NULL, false$$, '22023 REQUIRED /outbound'),
+	($$'x', 1, NULL, 'app.read', 'app.write', 'meta', false$$, '22023 WRONG_FORMAT /carrier'),
+	($$'x', 1, NULL, 'app.read', 'app.write', NULL, true$$, '22023 NOT_ALLOWED /inbound'),
+	($$'x', 1, NULL, 'app.read', 'app.write', NULL, NULL$$, '22023 REQUIRED /builtin')) AS v(row, fault);
 INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('gone', 60, 'app.no_such', 'app.write');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": 1}', 'gone') $$), '42883 WRONG_VALUE adapter', 'an adapter without can_handle is used by its name');
 UPDATE clutch.adapter SET can_handle = 'app.handles' WHERE name = 'gone';
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": 1}', 'gone') $$), '42883 WRONG_VALUE adapter', 'a function that does not exist is named');
 SELECT is((SELECT string_agg(c.detail, ', ') FROM clutch.check() c WHERE c.code = 'ADAPTER_BROKEN'), 'adapter gone names the function app.no_such(jsonb, jsonb) that returns jsonb, which does not exist', 'and is reported');
 DELETE FROM clutch.adapter WHERE name = 'gone';
+
+-- a document of several envelopes: the first bears it, and the others take from it what they do not say themselves
+CREATE FUNCTION app.several(raw jsonb, context jsonb) RETURNS SETOF jsonb LANGUAGE sql AS $$
+	SELECT '{"type": "chat.message"}'::jsonb || own || jsonb_build_object('meta', jsonb_build_object('several', jsonb_build_object('native', native)))
+	FROM (VALUES (1, '{}'::jsonb, '{"id": "1", "run_id": "r", "task_id": "b", "parent_task_id": "p"}'::jsonb), (2, '{}', '{"id": "2"}'), (3, '{}', '{"id": "3", "task_id": "c"}'),
+		(4, '{"task_id": "task:own"}', '{"id": "4"}'), (5, '{}', '{"id": "5", "task_id": "d", "parent_task_id": "b"}')) AS v(i, own, native) ORDER BY i
+$$;
+INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('several', 60, 'app.several', 'app.write');
+CREATE TEMP TABLE several AS SELECT i, e ->> 'run_id' AS run, e ->> 'thread_id' AS thread, e ->> 'task_id' AS task, e ->> 'parent_task_id' AS parent FROM clutch.inbound('{}', 'several') WITH ORDINALITY AS t(e, i);
+SELECT is((SELECT count(DISTINCT (run, thread))::int FROM several), 1, 'all envelopes of a document are in its run');
+SELECT is(s.task = b.task AND s.parent = b.parent, true, 'one without a task is of the task and the parent of the bearer') FROM several s, several b WHERE s.i = 2 AND b.i = 1;
+SELECT is(s.task <> b.task AND s.parent IS NULL, true, 'one with a task of its own has not the parent of the bearer: ' || s.i) FROM several s, several b WHERE s.i IN (3, 4) AND b.i = 1 ORDER BY s.i;
+SELECT is(s.parent, b.task, 'but the parent that it names') FROM several s, several b WHERE s.i = 5 AND b.i = 1;
+DELETE FROM clutch.adapter WHERE name = 'several';
 
 -- an adapter that does not work keeps no document from the others
 CREATE SCHEMA closed;

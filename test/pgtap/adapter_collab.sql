@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter collab
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 14);
+SELECT plan((SELECT count(*)::int FROM outcome) + 17);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -41,5 +41,15 @@ SELECT is(concat_ws(' ', e ->> 'type', e #>> '{meta,collab,correlation_id}', clu
 FROM (VALUES ('{"type": "RESPONSE", "correlationId": "c-1", "header": {"messageId": "m-2", "source": "a"}, "body": {"status": "SUCCESS", "result": {"a": 1}}}'::jsonb)) AS c(x), LATERAL clutch.inbound(x) AS e;
 SELECT is(clutch.outbound(jsonb_set(e, '{to,0,agent_id}', '"topic:prices"'), 'collab') ->> 'destination', 'topic:prices', 'and a destination that was changed shows there')
 FROM clutch.inbound('{"type": "PUBLISH", "destination": "topic:x", "header": {"messageId": "m-3", "source": "a"}, "body": {"event": "E", "data": {}}}') AS e;
+
+-- a message counts from when it was sent, whenever it arrives
+CREATE FUNCTION pg_temp.asked(message text, sent timestamptz) RETURNS text LANGUAGE sql AS $$
+	SELECT r.task_id FROM clutch.ingest(jsonb_build_object('header', jsonb_build_object('messageId', message, 'type', 'REQUEST', 'source', 'ui', 'destination', 'wren', 'timestamp', to_char(sent AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'ttl', 30000),
+		'body', '{"action": "analyze", "payload": {}}'::jsonb)) AS r
+$$;
+CREATE TABLE timed AS SELECT v.name, pg_temp.asked(v.name, clutch.now() - v.age) AS task_id FROM (VALUES ('old', interval '31 s'), ('young', interval '5 s')) AS v(name, age);
+SELECT clutch.tick() \g /dev/null
+SELECT is(t.status, CASE s.name WHEN 'old' THEN 'timed_out' ELSE 'pending' END, 'a request of a ttl, and ' || s.name) FROM timed s JOIN clutch.tasks t USING (task_id) ORDER BY s.name;
+SELECT is((SELECT string_agg(e.envelope #>> '{payload,code}', ' ') FROM clutch.events e WHERE e.task_id = (SELECT task_id FROM timed WHERE name = 'old') AND e.type = 'task.timeout'), 'DEADLINE_EXCEEDED', 'which says why');
 
 SELECT * FROM finish();

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter mcp
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 23);
+SELECT plan((SELECT count(*)::int FROM outcome) + 25);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -31,6 +31,20 @@ DROP ROLE mcp_stranger;
 -- sessions
 SELECT is((SELECT count(DISTINCT (SELECT e ->> 'task_id' FROM clutch.inbound('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "skill.x"}}', context => c) AS e))
 	FROM unnest('{"{\"session\": \"a\"}", "{\"session\": \"b\"}", "{\"session\": \"a\"}"}'::jsonb[]) AS c), 2::bigint, 'one ID is two requests in two sessions, and one in one');
+CREATE FUNCTION pg_temp.hint_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+	detail text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT, detail = PG_EXCEPTION_DETAIL;
+	RETURN (detail::jsonb #>> '{0,code}') || CASE WHEN hint ~ 'name the sessions in the context' THEN ' session' ELSE '' END;
+END $$;
+SELECT clutch.ingest('{"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": {"name": "skill.x"}}', context => context::jsonb) FROM unnest('{"{}","{\"session\": \"h\"}"}'::text[]) AS context \g /dev/null
+SELECT is(pg_temp.hint_of(format($$SELECT clutch.ingest('{"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": {"name": "skill.other"}}', context => %L)$$, context)), said, 'an ID that another document has, with the context ' || context)
+FROM (VALUES ('{}', 'ID_REUSED session'), ('{"session": "h"}', 'ID_REUSED')) AS v(context, said);
 SELECT lives_ok($$SELECT clutch.ingest('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "skill.x"}}', context => '{"session": "a"}');
 	SELECT clutch.ingest('{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}', context => '{"session": "a"}')$$, 'what cancels a request');
 SELECT is((SELECT string_agg(t.status::text, ' ') FROM clutch.tasks t JOIN clutch.events e USING (task_id)

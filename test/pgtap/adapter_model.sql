@@ -1,6 +1,6 @@
 -- What language models are asked, and what they say (spec 001, adapters).
 \ir ../fixtures/tap.sql
-SELECT plan(31);
+SELECT plan(33);
 CREATE EXTENSION IF NOT EXISTS clutch;
 
 CREATE TEMP TABLE request AS SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:ui', to_agents => '{agent:orchestrator}',
@@ -36,6 +36,10 @@ INSERT INTO answer VALUES
 	'plan', '{"type": "json"}', '[{"intent": "tool.call", "task": "a", "args": {"x": 1}}, {"intent": "tool.call", "task": "b", "args": {"value": "no JSON"}}]', NULL),
 ('a response', 'gpt5', '{"output": [{"type": "message", "content": [{"type": "output_text", "text": "Yes."}]}], "usage": {"input_tokens": 1, "output_tokens": 2}}',
 	'plan', '{"type": "text", "text": "Yes."}', NULL, '{"input_tokens": 1, "output_tokens": 2}'),
+('a refusal', 'gpt5', '{"choices": [{"message": {"role": "assistant", "content": null, "refusal": "I cannot do that."}}]}',
+	'plan', '{"type": "text", "text": "I cannot do that."}', NULL, NULL),
+('a refused response', 'gpt5', '{"output": [{"type": "message", "content": [{"type": "refusal", "refusal": "No."}]}]}',
+	'plan', '{"type": "text", "text": "No."}', NULL, NULL),
 ('a candidate', 'gemini', '{"candidates": [{"content": {"parts": [{"text": "Done."}]}}], "usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 8}}',
 	'execute', '{"type": "text", "text": "Done."}', NULL, '{"input_tokens": 7, "output_tokens": 8}'),
 ('a goal', 'gemini', '{"goal": "Scrape", "data": {"urls": 3}}', 'execute', '{"type": "json", "data": {"urls": 3}}', NULL, NULL),

@@ -120,12 +120,12 @@ FROM (VALUES ('$.payload.total > 1', NULL), ('!($.payload.total > 1)', NULL), ('
 	('$.payload.at.datetime() < "2021-01-01".datetime()', 'odd'), ('$.payload.at.datetime() > "2021-01-01".datetime()', NULL),
 	('$.payload.total.double()', NULL), ('$.payload ? (@.price == "$")', 'odd'), ('$.payload ? (@.price == "\"$")', NULL)) v(path, fits);
 SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"path": "$.payload ? (@.total > $most)"}')$$, '22023', NULL, 'a path may have a variable');
-SELECT throws_ok(format($$SELECT clutch.subscribe('bad', jsonb_build_object('path', %L))$$, path), '22007', NULL, 'an unknown format is refused: ' || path)
+SELECT is(fixture.fault(format($$SELECT clutch.subscribe('bad', jsonb_build_object('path', %L))$$, path)), '22023 WRONG_VALUE /path', 'an unknown format is refused: ' || path)
 FROM (VALUES ('$.payload.at.datetime("foo")'), ('$."a.b(" ? (@.c == "\").x(" && @[*].datetime("d)\"").type() == "date")')) v(path);
 SELECT is(pg_temp.wants('{"run_id": "run:odd", "path": "$.payload.at.datetime(\"YYYY-MM-DD HH24:MI:SSTZH\") > \"2019-12-31\".datetime()"}'), 'odd', 'a known format is accepted');
 SELECT is(pg_temp.wants('{"run_id": "run:odd", "type": "*"}'), 'odd', 'the empty prefix matches every type');
 SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"colour": "red", "type": 1, "run_id": []}')$$, '22023', NULL, 'an unknown key is refused');
-SELECT throws_ok($$SELECT clutch.subscribe('bad', '{"path": "$.a ? ("}')$$, '42601', NULL, 'a path with a syntax error is refused');
+SELECT is(fixture.fault($$SELECT clutch.subscribe('bad', '{"path": "$.a ? ("}')$$), '22023 WRONG_VALUE /path', 'a path with a syntax error is refused');
 SELECT throws_ok($$SELECT clutch.subscribe('bad', '[]')$$, '22023', NULL, 'a filter must be an object');
 SELECT throws_ok(format($$SELECT pg_temp.say('no', 'task.request', whom => %L)$$, ARRAY[whom]), 'KL001', NULL, whom || ' is asked for nothing')
 FROM unnest('{topic:news,group:*}'::text[]) whom;

@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(103);
+SELECT plan(129);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -54,15 +54,40 @@ INSERT INTO clutch.endpoint (name, url, agents, signing_secret, auth_secret, hea
 	('shop', 'https://shop.example/hook', '{agent:app}', 'hook', 'token', '{"x-team": "a"}', 4, 10, 30);
 INSERT INTO clutch.endpoint (name, url, adapter, agents) VALUES ('open', 'http://127.0.0.1:8080/mcp?x=1', 'mcp', '{*}');
 SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
-	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'ftp://x')$$, '23514'),
-	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://me:pass@x')$$, '23514'),
-	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://x/#f')$$, '23514'),
-	($$INSERT INTO clutch.endpoint (name, url, agents) VALUES ('a', 'https://x', '{agent:a,ken}')$$, '23514'),
-	($$INSERT INTO clutch.endpoint (name, url, agents) VALUES ('a', 'https://x', '{NULL}')$$, '23514'),
-	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": 1}')$$, '23514'),
-	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": "b\r\nhost: evil"}')$$, '23514'),
-	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x a": "b"}')$$, '23514'),
-	($$INSERT INTO clutch.endpoint (name, url, filter) VALUES ('a', 'https://x', '{"typ": "x"}')$$, '22023 UNKNOWN_FIELD /typ'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'ftp://x')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://me:pass@x')$$, '22023 NOT_ALLOWED /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://x/#f')$$, '22023 NOT_ALLOWED /url'),
+	($$INSERT INTO clutch.endpoint (name, url, agents) VALUES ('a', 'https://x', '{agent:a,ken}')$$, '22023 WRONG_PREFIX /agents/1'),
+	($$INSERT INTO clutch.endpoint (name, url, agents) VALUES ('a', 'https://x', '{NULL}')$$, '22023 NULL_VALUE /agents'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": 1}')$$, '22023 WRONG_TYPE /headers/x-a'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": "b\r\nhost: evil"}')$$, '22023 CONTROL_CHARACTER /headers/x-a'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x a": "b"}')$$, '22023 WRONG_FORMAT /headers/x a'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"Authorization": "Bearer x"}')$$, '22023 NOT_ALLOWED /headers/Authorization'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"Webhook-Id": "1"}')$$, '22023 NOT_ALLOWED /headers/Webhook-Id'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"host": "evil.example"}')$$, '22023 NOT_ALLOWED /headers/host'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"X-A": "1", "x-a": "2"}')$$, '22023 DUPLICATE_VALUE /headers/x-a'),
+	($$INSERT INTO clutch.endpoint (name, url, filter) VALUES ('a', 'https://x', '{"typ": "x"}')$$, '22023 UNKNOWN_FIELD /filter/typ'),
+	($$INSERT INTO clutch.endpoint (name, url, filter) VALUES ('a', 'https://x', '{"path": "$.a ? ("}')$$, '22023 WRONG_VALUE /filter/path'),
+	($$INSERT INTO clutch.endpoint (name, url, filter) VALUES ('a', 'https://x', '[]')$$, '22023 WRONG_TYPE /filter'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '[]')$$, '22023 WRONG_TYPE /headers'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('A', 'https://x')$$, '22023 WRONG_FORMAT /name'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('', 'https://x')$$, '22023 WRONG_FORMAT /name'),
+	($$INSERT INTO clutch.endpoint (url) VALUES ('https://x')$$, '22023 REQUIRED /name'),
+	($$INSERT INTO clutch.endpoint (name) VALUES ('a')$$, '22023 REQUIRED /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https:///path')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://x/a b')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', E'https://x/\r\nhost:')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url, serves) VALUES ('a', 'https://x', 'ken')$$, '22023 WRONG_PREFIX /serves'),
+	($$INSERT INTO clutch.endpoint (name, url, max_attempts) VALUES ('a', 'https://x', 0)$$, '22023 NUMBER_OUT_OF_RANGE /max_attempts'),
+	($$INSERT INTO clutch.endpoint (name, url, max_attempts) VALUES ('a', 'https://x', 101)$$, '22023 NUMBER_OUT_OF_RANGE /max_attempts'),
+	($$INSERT INTO clutch.endpoint (name, url, first_pause_s) VALUES ('a', 'https://x', -1)$$, '22023 NUMBER_OUT_OF_RANGE /first_pause_s'),
+	($$INSERT INTO clutch.endpoint (name, url, longest_pause_s) VALUES ('a', 'https://x', 604801)$$, '22023 NUMBER_OUT_OF_RANGE /longest_pause_s'),
+	($$INSERT INTO clutch.endpoint (name, url, patience_s) VALUES ('a', 'https://x', 0)$$, '22023 NUMBER_OUT_OF_RANGE /patience_s'),
+	($$INSERT INTO clutch.endpoint (name, url, paused) VALUES ('a', 'https://x', NULL)$$, '22023 REQUIRED /paused'),
+	($$UPDATE clutch.endpoint SET url = 'shop.example' WHERE name = 'shop'$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url, agents, max_attempts) VALUES ('a b', 'x', '{ken}', 0)$$, '22023 WRONG_FORMAT /name'),
+	($$INSERT INTO clutch.endpoint (name, url, agents) VALUES ('v6', 'https://[::1]:8080/x?y=1@z', '{}')$$, 'no error'),
 	($$SELECT clutch.set_endpoint_secret('Hook', 'x')$$, '22023 WRONG_FORMAT name'),
 	($$SELECT clutch.set_endpoint_secret('hook', E'a\nb')$$, '22023 WRONG_FORMAT value'),
 	($$SELECT clutch.set_endpoint_secret('hook', NULL)$$, '2BP01 SECRET_IN_USE name'),
@@ -70,6 +95,9 @@ SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
 	($$SELECT clutch.outbox_claim()$$, '42501'),
 	($$SELECT clutch.outbox_done('x', 1)$$, '42501'),
 	($$SELECT clutch.grant_gateway('clutch_test_ops')$$, '42501')) AS v(statement, fault);
+DELETE FROM clutch.endpoint WHERE name = 'v6';
+SELECT throws_ok($$INSERT INTO clutch.endpoint (name, url, agents, max_attempts) VALUES ('a b', 'x', '{ken}', 0)$$, '22023',
+	'endpoint "a b" is not valid in 4 places, the first at "/name": "a b" is not a name: it begins with a small letter, and has at most 63 small letters, digits, hyphens and underscores', 'all faults of an endpoint are reported');
 SELECT is((SELECT count(*) FROM clutch.endpoint_secret), 0::bigint, 'an operator sees no secret');
 INSERT INTO clutch.endpoint (name, url, adapter, auth_secret, signing_secret) VALUES ('broken', 'https://x', 'nix', 'nix', 'hook');
 SELECT is((SELECT string_agg(c.detail, ', ' ORDER BY c.detail) FROM clutch.check() c), 'endpoint broken names the adapter ''nix'', which does not exist, endpoint broken names the secret ''nix'', which does not exist', 'what an endpoint names and is not there');

@@ -256,7 +256,7 @@ TRUNCATE clutch.outbox;
 SELECT translate(encode(string_agg(sha256(convert_to(i::text, 'UTF8')), '' ORDER BY i), 'base64'), E'\n', '') AS b64, 'artifact:sha256:' || encode(sha256(string_agg(sha256(convert_to(i::text, 'UTF8')), '' ORDER BY i)), 'hex') AS ref FROM generate_series(1, 40) i \gset
 CREATE FUNCTION fixture.shown(task text) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT jsonb_build_array(e.envelope -> 'payload', e.envelope -> 'attachments') FROM clutch.events e WHERE e.task_id = task AND e.type IN ('task.result', 'tool.result') ORDER BY e.seq DESC LIMIT 1 $$;
-SELECT is(fixture.fault($$UPDATE clutch.endpoint SET artifacts_from = 255$$), '23514', 'bytes that are fewer than those of a reference');
+SELECT is(fixture.fault($$UPDATE clutch.endpoint SET artifacts_from = 255$$), '22023 NUMBER_OUT_OF_RANGE /artifacts_from', 'bytes that are fewer than those of a reference');
 SELECT fixture.ask('task:x', skill => 'skill:peer');
 SELECT fixture.hand();
 SELECT jsonb_build_object('task', jsonb_build_object('id', 't-9', 'contextId', 'c-9', 'status', jsonb_build_object('state', 'TASK_STATE_COMPLETED', 'message', jsonb_build_object('messageId', 'm-9', 'role', 'ROLE_AGENT', 'parts', jsonb_build_array(jsonb_build_object('raw', :'b64', 'mediaType', 'image/png')))))) AS task \gset

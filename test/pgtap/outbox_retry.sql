@@ -25,7 +25,7 @@ BEGIN
 END $$;
 SELECT fixture.at(0);
 INSERT INTO clutch.endpoint (name, url, agents, max_attempts, first_pause_s, longest_pause_s, headers) VALUES
-	('shop', 'https://shop.example', '{*}', 5, 10, 35, '{"webhook-id": "mine", "webhook-timestamp": "1", "authorization": "mine", "content-type": "application/x-mine"}');
+	('shop', 'https://shop.example', '{*}', 5, 10, 35, '{"x-shop": "mine", "content-type": "application/x-mine"}');
 
 -- ------------------------------------------------------------ what is a failure
 SELECT is(fixture.reported(s), CASE WHEN s BETWEEN 200 AND 299 THEN 'sent 1 ' || s WHEN s = 410 THEN 'dead 1 410 HTTP status 410' ELSE format('pending 1 10 %s HTTP status %s', s, s) END, 'status ' || s)
@@ -70,7 +70,7 @@ SELECT is(clutch.outbox_done(:'id', 7, 500) || ', ' || fixture.call(:'id'), 'pen
 SELECT clutch.outbox_retry(:'id');
 
 -- ------------------------------------------------------------------ what is sent
-SELECT is((SELECT headers - 'webhook-id' - 'webhook-timestamp' FROM clutch.outbox_claim(9)), '{"authorization": "mine", "content-type": "application/x-mine"}', 'the headers of an endpoint');
+SELECT is((SELECT headers - 'webhook-id' - 'webhook-timestamp' FROM clutch.outbox_claim(9)), '{"x-shop": "mine", "content-type": "application/x-mine"}', 'the headers of an endpoint');
 SELECT clutch.outbox_retry(:'id');
 SELECT clutch.set_endpoint_secret('token', 'Bearer s3cret');
 UPDATE clutch.endpoint SET auth_secret = 'token';

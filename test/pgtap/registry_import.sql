@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(95);
+SELECT plan(101);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -107,7 +107,15 @@ SELECT is((SELECT string_agg(change || ' ' || what, ', ' ORDER BY i) FROM doc d,
 SELECT is(clutch.export_registry('desk'), (SELECT d.doc FROM doc d WHERE d.name = 'registry of version 2.0'), 'and comes back');
 SELECT is((SELECT string_agg(k, ' ' ORDER BY k) FROM jsonb_object_keys(clutch.export_registry() -> 'agents') AS k), 'almanac basil ken lois scribe', 'without a name, all agents are exported');
 SELECT is(clutch.export_registry() -> 'skillIndex' ->> 'write-report', 'lois', 'with an index of their skills');
+SELECT is(clutch.export_registry() -> 'routing', pg_temp.registry() -> 'routing', 'and the routing of the registries that were imported');
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "attic", "agents": {"ken": {}}, "routing": {"defaultAgent": "ken", "switchCommands": ["give me", "talk to"]}}');
+SELECT is(clutch.export_registry() -> 'routing', '{"defaultAgent": "ken", "switchCommands": ["give me", "talk to", "switch to"], "multiAgentTriggers": ["and also", "then"]}', 'of several, in the order of their names, each word once');
+BEGIN;
+SELECT clutch.unregister('agent:ken');
+SELECT is(clutch.export_registry() #>> '{routing,defaultAgent}', 'scribe', 'the default agent is one that is registered');
+ROLLBACK;
 SELECT lives_ok('SELECT FROM clutch.import_registry(clutch.export_registry())', 'and it can be imported');
+SELECT is(clutch.export_registry() -> 'routing', '{"defaultAgent": "ken", "switchCommands": ["give me", "talk to", "switch to"], "multiAgentTriggers": ["and also", "then"]}', 'without a change');
 
 -- ------------------------------------------------- what an import leaves alone
 CREATE FUNCTION pg_temp.desk(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
@@ -148,6 +156,9 @@ SELECT is(pg_temp.refused('{routing,defaultAgent}', '"oregano"'), 'KL014 UNKNOWN
 SELECT is(pg_temp.refused('{agents,basil,skills,1,id}', '"parse-recipe"'), 'KL014 DUPLICATE_VALUE /agents/basil/skills/1/id', 'a skill stands once');
 SELECT is(pg_temp.refused('{agents,basil,skills,1}', '{"name": "x"}'), 'KL014 REQUIRED /agents/basil/skills/1/id', 'and has an ID');
 SELECT is(pg_temp.refused('{agents,basil,context}', '"secret"'), 'KL014 WRONG_VALUE /agents/basil/context', 'a context is one of three');
+SELECT is(pg_temp.refused('{agents,basil,mcps}', '[{"name": "notion", "required": "yes"}]'), 'KL014 WRONG_TYPE /agents/basil/mcps/0/required', 'nor is a requirement ignored that is not true or false');
+SELECT throws_like(format('SELECT clutch.import_registry(%L)', pg_temp.registry('{agents,basil}', '{"capabilities": [{"name": "fry", "inputSchema": {"type": "odd"}}]}')),
+	'schema "basil.fry.input" is not valid at "/type"%', 'the error says which of the schemas is not valid');
 SELECT is(pg_temp.refused('{version}', '"4.0"'), 'KL014 WRONG_VALUE /version', 'a version is known');
 SELECT is(fixture.fault($$SELECT clutch.import_registry('{"version": "3.0"}')$$), 'KL014 REQUIRED ', 'a document without agents is none');
 SELECT is((SELECT count(*)::int FROM clutch.events WHERE envelope::text LIKE '%oregano%') + (SELECT count(*)::int FROM clutch.registry_document WHERE document::text LIKE '%oregano%'), 0, 'a refused document leaves nothing behind');

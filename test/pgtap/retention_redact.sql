@@ -1,7 +1,7 @@
 -- The content of one event is erased: from the log, from the state, from what
 -- readers get; everything else, and what a rebuild makes of it, stays.
 \ir ../fixtures/tap.sql
-SELECT plan(48);
+SELECT plan(52);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -165,5 +165,21 @@ SELECT is(fixture.rebuilt(), 'the same', 'as a rebuild finds it');
 SELECT clutch.redact(max(seq), 'x') FROM clutch.events WHERE task_id = 'twice' AND type = 'task.error' \g /dev/null
 SELECT is((SELECT detail FROM clutch.tasks WHERE task_id = 'twice'), 'redacted', 'until that is redacted as well');
 SELECT is(fixture.rebuilt(), 'the same', 'which a rebuild finds, too');
+-- --------------------------------------------- what came from the orchestrator
+-- what an operator has said, and what a rule has copied
+INSERT INTO clutch.routing_rule (name, type, emit) VALUES ('copy', 'chat.message', '{"payload": {"copy": "$.payload.text"}, "requires": ["skill:x"]}');
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:orchestrator', '{agent:ken}', '{"text": "hushed"}', 'run:boss', 'thread:boss', 'boss')) \g /dev/null
+DELETE FROM clutch.routing_rule;
+SELECT clutch.send(clutch.envelope(t, 'agent:orchestrator', '{agent:ken}', payload || '{"more": {"text": "hushed"}}', 'run:boss', 'thread:boss', 'boss', meta => '{"http": {"note": "hushed"}}'))
+FROM (VALUES ('task.request', '{"text": "hushed"}'::jsonb), ('chat.system', '{"reason": "hushed"}'), ('tool.call', '{"tool": "tool:x", "args": {"a": "hushed"}}')) AS v(t, payload) \g /dev/null
+SELECT fixture.claimed('agent:ken', 9) \g /dev/null
+SELECT clutch.progress('agent:ken', 'boss', '{"state": "input_required", "question": "well?"}') \g /dev/null
+SELECT clutch.answer('boss', '{"text": "hushed"}') \g /dev/null
+SELECT is(pg_temp.finds('hushed'), 'clutch.events', 'the orchestrator has secrets, too');
+CREATE TEMP TABLE bosses AS SELECT count(*) FILTER (WHERE e.envelope::text LIKE '%hushed%') AS n FROM clutch.events e WHERE e.run_id = 'run:boss' AND e.from_agent = 'agent:orchestrator';
+SELECT is(n, 6::bigint, 'in what was sent, copied and answered') FROM bosses;
+SELECT clutch.redact(seq, 'law') FROM clutch.events WHERE run_id = 'run:boss' \g /dev/null
+SELECT is(pg_temp.finds('hushed'), '', 'which are gone as well');
+SELECT is(fixture.rebuilt(), 'the same', 'and the tasks are what they were');
 SELECT * FROM finish();
 DROP OWNED BY tap_redact; DROP ROLE tap_redact;

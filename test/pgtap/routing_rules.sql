@@ -1,6 +1,6 @@
 -- Routing rules: conditions, effects, what the log says of them, and sets of rules.
 \ir ../fixtures/tap.sql
-SELECT plan(89);
+SELECT plan(99);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 SELECT fixture.agent('dora', 50, '{skill:x,skill:y}', more => '{"model": "gpt-5-mini", "groups": ["group:team"]}');
@@ -32,6 +32,14 @@ SELECT is(pg_temp.touched('look at https://www.Pinterest.com/x'), 'cook', 'a hos
 SELECT is(pg_temp.touched('I cook dinner, by which recipe?'), 'evening', 'the longest phrase of all rules decides where it goes');
 SELECT is(pg_temp.touched('so ein ÄRGER'), 'food', 'letters of other scripts have cases, too');
 SELECT is(pg_temp.touched('„Recipe“ – cook dinner…'), 'evening', 'and their punctuation stands between words');
+SELECT is(pg_temp.touched(U&'so ein A\0308rger'), 'food', 'an accent may be a character of its own');
+SELECT is(pg_temp.touched(U&'recipe\0301'), 'none', 'but a letter with an accent is another letter');
+SELECT is(pg_temp.touched('my recipe🍕!'), 'cook', 'an emoji ends a word');
+SELECT is((SELECT string_agg(pg_temp.touched(t), ' ') FROM unnest('{recipe؟,recipe।,（recipe）,recipe、,recipe→,€recipe,recipe・}'::text[]) AS t), 'cook cook cook cook cook cook cook', 'and so does the punctuation of other scripts');
+INSERT INTO clutch.routing_rule (name, words, send_to) VALUES ('pizza', '{🍕, 👍, 佐々木, दिन}', 'agent:cal');
+SELECT is((SELECT string_agg(pg_temp.touched(t), ' ') FROM unnest('{yes🍕please,👍🏽,佐々木。,दिन।}'::text[]) AS t), 'pizza pizza pizza pizza', 'an emoji is a word, whatever its colour is; and letters with marks are letters');
+SELECT is((SELECT string_agg(pg_temp.touched(t), ' ') FROM unnest('{दान,佐,👎}'::text[]) AS t), 'none none none', 'others are not');
+DELETE FROM clutch.routing_rule WHERE name = 'pizza';
 SELECT is(pg_temp.touched(repeat('x ', 5000) || 'recipe'), 'cook', 'a long text is read to its end');
 SELECT is(pg_temp.selected('{"payload": {"recipe": 1, "cook dinner": ["x"]}}') , 'agent:ann', 'keys are not words');
 SELECT is(pg_temp.selected('{"payload": {"a": "what should I", "b": ["cook"]}}'), 'agent:ben ["food"]', 'no phrase reaches from one string into another');
@@ -162,6 +170,16 @@ SELECT is((SELECT string_agg(priority::text, ' ' ORDER BY task_id) FROM clutch.t
 -- --- faults
 CREATE FUNCTION pg_temp.refused(columns text, row_values text) RETURNS text LANGUAGE sql AS
 $$ SELECT fixture.fault(format('INSERT INTO clutch.routing_rule (name, %s) VALUES (''bad'', %s)', columns, row_values)) $$;
+CREATE FUNCTION pg_temp.refused_places(columns text, row_values text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail jsonb;
+BEGIN
+	EXECUTE format('INSERT INTO clutch.routing_rule (name, %s) VALUES (''bad'', %s)', columns, row_values);
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN (SELECT string_agg(f ->> 'path', ' ') FROM jsonb_array_elements(detail) AS f);
+END $$;
 SELECT is(pg_temp.refused('words', $$'{recipe}'$$), '22023 REQUIRED ', 'a rule has an effect');
 SELECT is(pg_temp.refused('words, send_to', $$'{ok, "?!"}', 'agent:a'$$), '22023 EMPTY /words/1', 'a phrase has words');
 SELECT is(pg_temp.refused('words, send_to', $$'{}', 'agent:a'$$), '22023 EMPTY /words', 'a list is not empty');
@@ -175,7 +193,12 @@ SELECT is(pg_temp.refused('priority', '5'), '22023 NUMBER_OUT_OF_RANGE /priority
 SELECT is(pg_temp.refused('scope, priority', $$'team', 1$$), '22023 WRONG_PREFIX /scope', 'a scope is a group');
 SELECT is(pg_temp.refused('type, priority', $$'task.reqest', 1$$), '22023 UNKNOWN_TYPE /type', 'types exist');
 SELECT is(pg_temp.refused('type, priority', $$'task.result', 1$$), '22023 NOT_ALLOWED /type', 'only requests are routed');
-SELECT is(pg_temp.refused('path, priority', $$'$.a ==', 1$$), '42601', 'a path is one');
+SELECT is(pg_temp.refused('place, priority', 'NULL, 1'), '22023 REQUIRED /place', 'a rule has a place');
+SELECT is(pg_temp.refused('path, priority', $$'$.a ==', 1$$), '22023 WRONG_VALUE /path', 'a path is one');
+SELECT is(pg_temp.refused('path, other_model_than, send_to', $$'$.a like_regex "("', '$.x.datetime("foo")', 'basil'$$), '22023 WRONG_VALUE /path', 'so are its regular expressions');
+SELECT is(pg_temp.refused_places('path, other_model_than, send_to, emit', $$'$.a like_regex "("', '$.x.datetime("foo")', 'basil', '{"each": "$.a[", "payload": {"list": ["$", "$.b["]}}'$$),
+	'/path /send_to /other_model_than /emit/each /emit/payload/list/1', 'a path that is none is one fault among others');
+SELECT throws_matching($$INSERT INTO clutch.routing_rule (name, path, priority) VALUES ('x', '$.a ==', 1)$$, '^routing rule "x" is not valid at "/path": "[$].a ==" is not an SQL/JSON path: syntax error', 'and the message says what is wrong');
 SELECT is(pg_temp.refused('path, priority', $$'$.a == $x', 1$$), '22023 WRONG_VALUE /path', 'without variables');
 SELECT is(pg_temp.refused('other_model_than', $$'$x'$$), '22023 WRONG_VALUE /other_model_than', 'so is the other one');
 SELECT is(pg_temp.refused('emit', $$'{"to": "agent:a", "payload": []}'$$), '22023 WRONG_TYPE /emit/payload', 'what is emitted is checked, too');

@@ -110,17 +110,19 @@ SELECT clutch.route(says('An appointment') || '{"requires": ["skill:parse-recipe
 
 -- ----------------------------------------------------------- several agents
 
--- Two agents are meant: the one that is found first gets the request, and the other a child
--- task in the same run.
+-- Two agents are meant: each of them gets a child task in the same run, and the request itself
+-- goes to none of them.
+SELECT agent_id, eligible, detail, rank FROM clutch.explain_route(says('Find a recipe and also put dinner into my calendar')) WHERE eligible ORDER BY rank;
 SELECT duplicate, run_id, task_id, late FROM clutch.send(clutch.envelope('task.request', 'agent:ui', id => 'msg:party',
 	payload => '{"text": "Find a recipe and also put dinner into my calendar"}', run_id => 'run:party', thread_id => 'thread:party', task_id => 'task:party'));
-SELECT t.agent_id, t.status, t.parent_task_id, e.from_agent AS requested_by, e.envelope -> 'payload' AS payload, e.envelope #>> '{meta,rule,name}' AS rule
-FROM clutch.tasks t JOIN clutch.events e ON e.seq = t.request_seq WHERE t.run_id = 'run:party' ORDER BY t.parent_task_id NULLS FIRST;
--- Each of them does its part.
+SELECT t.agent_id, t.status, t.waiting_for, t.parent_task_id, e.from_agent AS requested_by, e.envelope -> 'payload' AS payload, e.envelope #>> '{meta,rule,name}' AS rule
+FROM clutch.tasks t JOIN clutch.events e ON e.seq = t.request_seq WHERE t.run_id = 'run:party' ORDER BY t.parent_task_id NULLS FIRST, t.agent_id;
+-- Each of them does its part, and whoever has asked gets one answer.
 SELECT envelope #>> '{payload,text}' AS request, reason FROM clutch.claim('agent:almanac');
 SELECT envelope #>> '{payload,text}' AS request, reason FROM clutch.claim('agent:basil');
-SELECT late FROM clutch.tasks t, clutch.finish(t.agent_id, t.task_id, jsonb_build_object('text', 'Done by ' || t.agent_id)) WHERE t.run_id = 'run:party';
-SELECT t.agent_id, t.status, r.payload FROM clutch.tasks t, clutch.result(t.task_id) AS r WHERE t.run_id = 'run:party' ORDER BY t.agent_id;
+SELECT late FROM clutch.tasks t, clutch.finish(t.agent_id, t.task_id, jsonb_build_object('text', 'Done by ' || t.agent_id)) WHERE t.parent_task_id = 'task:party';
+SELECT r.status, a.n, a.result ->> 'agent_id' AS agent_id, a.result -> 'payload' AS payload
+FROM clutch.result('task:party') AS r, jsonb_array_elements(r.payload -> 'results') WITH ORDINALITY AS a(result, n) ORDER BY a.n;
 
 -- --------------------------------------------- what an agent cannot do without
 

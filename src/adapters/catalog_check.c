@@ -1,0 +1,97 @@
+/*-------------------------------------------------------------------------
+ *
+ * catalog_check.c
+ *	  The faults of a row of clutch.adapter.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/catalog_part.h"
+#include "base/column.h"
+#include "protocol/place.h"
+#include "protocol/problem.h"
+
+#define MOST_NAME_BYTES		32
+
+/* the columns that name functions; all but the first are needed by an adapter of a user */
+static const struct
+{
+	int			attno;
+	const char *path;
+}			catalog_functions[] = {
+	{Anum_adapter_can_handle, "/can_handle"},
+	{Anum_adapter_inbound, "/inbound"},
+	{Anum_adapter_outbound, "/outbound"},
+};
+
+static void
+catalog_check_name(Slice name, ProblemList *faults)
+{
+	bool		valid = name.len > 0 && name.len <= MOST_NAME_BYTES && name.s[0] >= 'a' && name.s[0] <= 'z';
+
+	for (int i = 1; valid && i < name.len; i++)
+		valid = (name.s[i] >= 'a' && name.s[i] <= 'z') || (name.s[i] >= '0' && name.s[i] <= '9') ||
+			name.s[i] == '_';
+	if (!slice_present(name))
+		problem_add(faults, "/name", "REQUIRED", "An adapter needs a name.");
+	else if (!valid)
+		problem_add(faults, "/name", "WRONG_FORMAT",
+					"%s is not a name: it begins with a small letter, and has at most %d small letters, digits and underscores.",
+					place_quote(name), MOST_NAME_BYTES);
+	else if (slice_equal(name, SLICE_OF("clutch")))
+		problem_add(faults, "/name", "NOT_ALLOWED", "meta.clutch belongs to clutch itself; choose another name.");
+}
+
+/* Is there something on both sides of a dot? */
+static bool
+catalog_is_qualified(Slice name)
+{
+	for (int i = 1; i < name.len - 1; i++)
+		if (name.s[i] == '.')
+			return true;
+	return false;
+}
+
+static void
+catalog_check_functions(const Datum *values, const bool *nulls, ProblemList *faults)
+{
+	bool		builtin = !nulls[Anum_adapter_builtin - 1] && DatumGetBool(values[Anum_adapter_builtin - 1]);
+
+	for (int i = 0; i < lengthof(catalog_functions); i++)
+	{
+		int			attno = catalog_functions[i].attno;
+		const char *path = catalog_functions[i].path;
+		Slice		name = column_text(values, nulls, attno);
+
+		if (builtin && slice_present(name))
+			problem_add(faults, path, "NOT_ALLOWED", "A built-in adapter has no functions in SQL.");
+		else if (!builtin && !slice_present(name) && attno != Anum_adapter_can_handle)
+			problem_add(faults, path, "REQUIRED", "An adapter needs the functions inbound and outbound.");
+		else if (slice_present(name) && !catalog_is_qualified(name))
+			problem_add(faults, path, "WRONG_FORMAT",
+						"%s has no schema; name the function with its schema, like \"app.read\".", place_quote(name));
+	}
+}
+
+void
+catalog_check(const Datum *values, const bool *nulls)
+{
+	Slice		name = column_text(values, nulls, Anum_adapter_name);
+	Slice		carrier = column_text(values, nulls, Anum_adapter_carrier);
+	ProblemList *faults = problem_list();
+
+	catalog_check_name(name, faults);
+	if (nulls[Anum_adapter_place - 1])
+		problem_add(faults, "/place", "REQUIRED",
+					"An adapter needs a place; adapters are asked in the order of this number.");
+	if (nulls[Anum_adapter_builtin - 1])
+		problem_add(faults, "/builtin", "REQUIRED", "The column must not be null; leave it out.");
+	catalog_check_functions(values, nulls, faults);
+	if (slice_present(carrier) && (carrier.len < 2 || carrier.s[0] != '/'))
+		problem_add(faults, "/carrier", "WRONG_FORMAT",
+					"%s is not a path into a document, like \"/metadata/clutch\".", place_quote(carrier));
+	if (faults->n > 0)
+		problem_raise(faults, ERRCODE_INVALID_PARAMETER_VALUE,
+					  slice_present(name) ? psprintf("adapter %s", place_quote(name)) : "adapter");
+}

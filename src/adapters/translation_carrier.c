@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * translation_carrier.c
+ *	  The carriers of documents, read and written.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/translation_part.h"
+
+#include "utils/fmgrprotos.h"
+
+/* Is it the path of an element of an array? */
+static bool
+translation_is_element(const Json *document, const char *path)
+{
+	char	   *up = pstrdup(path);
+
+	*strrchr(up, '/') = '\0';
+	return json_get_kind(document, up, JSON_ARRAY) != NULL;
+}
+
+Json *
+translation_take(Json *document, const char *path)
+{
+	Json	   *taken = json_take(document, path);
+	char	   *way = pstrdup(path);
+	char	   *slash;
+
+	while (taken != NULL && (slash = strrchr(way, '/')) != NULL && slash != way)
+	{
+		Json	   *parent;
+
+		*slash = '\0';
+		parent = json_get_kind(document, way, JSON_OBJECT);
+		if (parent == NULL || parent->n > 0 || strcmp(way, "/result") == 0 || translation_is_element(document, way))
+			break;
+		json_take(document, way);
+	}
+	return taken;
+}
+
+const char *
+translation_carrier_path(const Adapter *adapter, const Json *raw, AdapterCarrierForm *form)
+{
+	*form = adapter->carrier_form;
+	return adapter->carrier_at != NULL ? adapter->carrier_at(adapter, raw, form) : adapter->carrier;
+}
+
+Json *
+translation_take_carrier(const Adapter *adapter, Json *raw)
+{
+	AdapterCarrierForm form;
+	const char *path = translation_carrier_path(adapter, raw, &form);
+	Json	   *changes = path != NULL ? json_get(raw, path) : NULL;
+	Slice		text = form != CARRIER_ARRAY && json_is(changes, JSON_TEXT) ? changes->text : SLICE_NONE;
+
+	if (form == CARRIER_HEADER && slice_present(text))
+		text = adapter_decode_header(text);
+	if (form != CARRIER_ARRAY)
+		changes = slice_present(text) && slice_starts(text, SLICE_OF("[")) ? json_parse(text) : NULL;
+	if (!json_is(changes, JSON_ARRAY))
+		return NULL;
+	translation_take(raw, path);
+	return changes;
+}
+
+void
+translation_put_carrier(const Adapter *adapter, Json *raw, const Json *changes)
+{
+	AdapterCarrierForm form;
+	const char *path = translation_carrier_path(adapter, raw, &form);
+	Slice		text;
+
+	if (path == NULL)
+		return;
+	if (form == CARRIER_ARRAY)
+	{
+		json_put(raw, path, json_copy(changes));
+		return;
+	}
+	text = slice_of_cstring(DatumGetCString(DirectFunctionCall1(jsonb_out, JsonbPGetDatum(json_write(changes)))));
+	json_put_text(raw, path, form == CARRIER_HEADER ? adapter_encode_header(text) : text);
+}

@@ -1,0 +1,272 @@
+/*-------------------------------------------------------------------------
+ *
+ * streamed.c
+ *	  Artifacts of A2A that an agent behind an endpoint has streamed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "api/streamed.h"
+
+#include "api/blob.h"
+#include "base/document.h"
+#include "base/rows.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "protocol/message_type.h"
+#include "settings.h"
+#include "store/event.h"
+
+#define A2A			"a2a"
+#define ARTIFACTS	"/payload/artifacts"
+
+/* the most bytes of events that are put together */
+#define MOST_BYTES	(64 * 1024 * 1024)
+
+/* what a report has beside its payload and the notes: the sender, the task, IDs */
+#define MOST_FRAME	8192
+
+/* ------------------------------------------------------------------- the events */
+
+typedef struct Update
+{
+	int64		seq;
+	Jsonb	   *envelope;
+} Update;
+
+static int
+compare_updates(const ListCell *a, const ListCell *b)
+{
+	int64		left = ((const Update *) lfirst(a))->seq;
+	int64		right = ((const Update *) lfirst(b))->seq;
+
+	return (left > right) - (left < right);
+}
+
+/*
+ * The updates of artifacts that the attempt of the call has reported, in their order; NIL if
+ * there are none, or too many to be put together.
+ */
+static List *
+updates_of_call(const Call *call)
+{
+	List	   *updates = NIL;
+	Size		bytes = 0;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, call->task_id);
+	rows_start(&scan);
+	while (bytes <= MOST_BYTES && rows_next(&scan))
+	{
+		Update	   *update;
+		Jsonb	   *envelope;
+
+		CHECK_FOR_INTERRUPTS();
+		if (message_type_parse(rows_text(&scan, Anum_event_type)) != MSG_TASK_PROGRESS ||
+			rows_int4(&scan, Anum_event_attempt) != call->task_attempt || rows_bool(&scan, Anum_event_late) ||
+			!slice_equal(rows_text(&scan, Anum_event_from_agent), call->agent_id))
+			continue;
+		envelope = rows_jsonb(&scan, Anum_event_envelope);
+		if (!slice_present(document_get_text(document_get_container(&envelope->root, "payload"), "artifact_id")))
+			continue;
+		update = palloc(sizeof(Update));
+		*update = (Update) {rows_int8(&scan, Anum_event_seq), envelope};
+		updates = lappend(updates, update);
+		bytes += VARSIZE(envelope);
+	}
+	rows_end(&scan);
+	if (bytes > MOST_BYTES)
+		return NIL;
+	list_sort(updates, compare_updates);
+	return updates;
+}
+
+/* ---------------------------------------------------------------- the artifacts */
+
+static bool
+is_plain_text(const Json *part)
+{
+	return part->kind == JSON_OBJECT && part->n == 1 && json_get_kind(part, "/text", JSON_TEXT) != NULL;
+}
+
+/* how many bytes there are for a text of so many bytes; it grows by doubling */
+static int
+room_for(int len)
+{
+	return pg_nextpower2_32(Max(len, 1));
+}
+
+/* Appends to a text, which has room_for(its length). */
+static void
+append_text(Slice *text, Slice more)
+{
+	char	   *data = (char *) text->s;
+
+	if (text->len + more.len > room_for(text->len))
+	{
+		data = palloc(room_for(text->len + more.len));
+		memcpy(data, text->s, text->len);
+	}
+	memcpy(data + text->len, more.s, more.len);
+	*text = (Slice) {data, text->len + more.len};
+}
+
+/* Adds a part.  A text that follows a text goes on with it, because agents stream a text in pieces. */
+static void
+add_part(Json *parts, const Json *part)
+{
+	Json	   *last = parts->n == 0 ? NULL : parts->items[parts->n - 1];
+
+	if (!is_plain_text(part))
+		json_add(parts, json_copy(part));
+	else
+	{
+		if (last == NULL || !is_plain_text(last))
+		{
+			last = json_new_object();
+			json_put_text(last, "/text", (Slice) {palloc(room_for(0)), 0});
+			json_add(parts, last);
+		}
+		append_text(&json_get(last, "/text")->text, json_get_text(part, "/text"));
+	}
+}
+
+/* an attachment as a part: its reference is the URL */
+static Json *
+part_of_attachment(const Json *attachment)
+{
+	Json	   *part = json_copy(attachment);
+	Json	   *url = json_take(part, "/ref");
+
+	(void) json_take(part, "/kind");
+	json_put(part, "/url", url);
+	return part;
+}
+
+static void
+add_parts(Json *parts, const Json *envelope)
+{
+	const Json *others = json_get_kind(envelope, "/payload/parts", JSON_ARRAY);
+	const Json *attachments = json_get_kind(envelope, "/attachments", JSON_ARRAY);
+	Slice		text = json_get_text(envelope, "/payload/text");
+
+	if (slice_present(text))
+	{
+		Json	   *part = json_new_object();
+
+		json_put_text(part, "/text", text);
+		add_part(parts, part);
+	}
+	for (int i = 0; others != NULL && i < others->n; i++)
+		add_part(parts, others->items[i]);
+	for (int i = 0; attachments != NULL && i < attachments->n; i++)
+		add_part(parts, part_of_attachment(attachments->items[i]));
+}
+
+/* the artifact with that ID, which is added if there is none */
+static Json *
+artifact_of(Json *artifacts, Slice id)
+{
+	Json	   *artifact;
+
+	for (int i = 0; i < artifacts->n; i++)
+		if (slice_equal(json_get_text(artifacts->items[i], "/artifactId"), id))
+			return artifacts->items[i];
+	artifact = json_new_object();
+	json_put_text(artifact, "/artifactId", id);
+	json_put(artifact, "/parts", json_new_array());
+	json_add(artifacts, artifact);
+	return artifact;
+}
+
+/* Returns the references to artifacts of the database that the update contains. */
+static List *
+take_update(Json *artifacts, Json *envelope)
+{
+	List	   *references = blob_unmark(envelope, A2A);
+	Json	   *artifact = artifact_of(artifacts, json_get_text(envelope, "/payload/artifact_id"));
+
+	json_put_text(artifact, "/name", json_get_text(envelope, "/payload/name"));
+	json_put_text(artifact, "/description", json_get_text(envelope, "/payload/description"));
+	if (!json_is_true(envelope, "/payload/append"))
+		json_put(artifact, "/parts", json_new_array());
+	add_parts(json_get_kind(artifact, "/parts", JSON_ARRAY), envelope);
+	return references;
+}
+
+static bool
+is_too_large(Jsonb *document)
+{
+	return (int64) VARSIZE(document) + MOST_FRAME > clutch_limits.max_envelope_bytes;
+}
+
+Jsonb *
+streamed_task(const Call *call, List **references)
+{
+	List	   *updates = updates_of_call(call);
+	Json	   *task = json_new_object();
+	Json	   *document = json_new_object();
+	Json	   *artifacts = json_new_array();
+	Jsonb	   *made;
+	ListCell   *cell;
+
+	*references = NIL;
+	if (updates == NIL)
+		return NULL;
+	foreach(cell, updates)
+		*references = list_concat(*references, take_update(artifacts, json_read(((const Update *) lfirst(cell))->envelope)));
+	json_put_text(task, "/id", call->task_id);
+	json_put_text(task, "/contextId", call->task_id);
+	json_put(task, "/status", json_new_object());
+	json_put_cstring(task, "/status/state", "TASK_STATE_COMPLETED");
+	json_put(task, "/artifacts", artifacts);
+	json_put(document, "/task", task);
+	made = json_write(document);
+	return is_too_large(made) ? NULL : made;
+}
+
+/* ------------------------------------------------------------------- the result */
+
+bool
+streamed_lacks(Jsonb *envelope)
+{
+	Json	   *result;
+
+	if (message_type_parse(document_get_text(&envelope->root, "type")) != MSG_TASK_RESULT)
+		return false;
+	result = json_read(envelope);
+	return json_get(result, ARTIFACTS) == NULL && json_get(result, "/meta/" A2A "/artifact") == NULL;
+}
+
+static bool
+says_nothing(const Json *result)
+{
+	const Json *payload = json_get_kind(result, "/payload", JSON_OBJECT);
+
+	return (payload == NULL || payload->n == 0) && json_get(result, "/attachments") == NULL;
+}
+
+Jsonb *
+streamed_complete(Jsonb *result, Jsonb *task, Jsonb *whole)
+{
+	static const char *const noted[] = {"/meta/" A2A "/form", "/meta/" A2A "/artifact", "/meta/" A2A "/order", "/meta/" A2A "/whole"};
+	Json	   *completed = json_read(result);
+	Json	   *other = json_read(whole);
+	Jsonb	   *document;
+
+	if (says_nothing(completed))
+	{
+		json_put(completed, "/payload", json_get(other, "/payload"));
+		if (json_get(other, "/attachments") != NULL)
+			json_put(completed, "/attachments", json_get(other, "/attachments"));
+		for (int i = 0; i < lengthof(noted); i++)
+			if (json_get(other, noted[i]) != NULL)
+				json_put(completed, noted[i], json_get(other, noted[i]));
+	}
+	else
+		json_put(completed, ARTIFACTS, json_get(json_read(task), "/task/artifacts"));
+	document = json_write(completed);
+	return is_too_large(document) ? result : document;
+}

@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * collation.c
+ *	  A collation that knows the letters of all scripts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/collation.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_collation.h"
+#include "nodes/value.h"
+
+/* made by initdb, if the server has been built with ICU or, from PostgreSQL 17 on, in any case */
+static const char *const collation_names[] = {"und-x-icu", "pg_c_utf8", NULL};
+
+Oid
+collation_of_letters(void)
+{
+	/* the collations of initdb have the same OIDs as long as the database exists */
+	static Oid	found = InvalidOid;
+
+	for (const char *const *name = collation_names; *name != NULL && !OidIsValid(found); name++)
+		found = get_collation_oid(list_make2(makeString("pg_catalog"), makeString(pstrdup(*name))), true);
+	if (!OidIsValid(found))
+		found = DEFAULT_COLLATION_OID;
+	return found;
+}

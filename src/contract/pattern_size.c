@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * pattern_size.c
+ *	  How large a pattern is when its repetitions are written out.
+ *
+ * For the engine, a repetition by count is as many copies, and each character of a text may
+ * lead on to all of them.  Where many optional things follow one another, each can be
+ * followed by any later one, so compiling takes time by about the cube of their number.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "contract/pattern_part.h"
+
+/* docs/decisions.md says what was measured */
+#define MOST_CHARACTERS	2000
+#define MOST_OPTIONAL	400
+
+struct PatternGroup
+{
+	PatternExtent extent;		/* of the alternatives so far; is_empty is that of the last one */
+	bool		was_empty;		/* the same without what was written last */
+	bool		has_empty;		/* an alternative before the last one may be empty */
+};
+
+void
+pattern_size_begin(PatternSize *size, int most_groups)
+{
+	size->groups = palloc(sizeof(PatternGroup) * (most_groups + 1));
+	size->open = -1;
+	pattern_size_open(size);
+}
+
+static void
+pattern_size_add(PatternSize *size, PatternExtent last)
+{
+	PatternGroup *group = &size->groups[size->open];
+
+	group->extent.characters += last.characters;
+	group->extent.optional += last.optional;
+	group->was_empty = group->extent.is_empty;
+	group->extent.is_empty = group->was_empty && last.is_empty;
+	size->last = last;
+}
+
+void
+pattern_size_character(PatternSize *size)
+{
+	pattern_size_add(size, (PatternExtent) {.characters = 1});
+}
+
+void
+pattern_size_open(PatternSize *size)
+{
+	size->groups[++size->open] = (PatternGroup) {.extent.is_empty = true};
+}
+
+void
+pattern_size_alternative(PatternSize *size)
+{
+	PatternGroup *group = &size->groups[size->open];
+
+	group->has_empty = group->has_empty || group->extent.is_empty;
+	group->extent.is_empty = true;
+}
+
+/* A parenthesis that closes nothing is left to the engine, which refuses it. */
+void
+pattern_size_close(PatternSize *size)
+{
+	PatternGroup group = size->groups[size->open];
+
+	if (size->open == 0)
+		return;
+	size->open--;
+	group.extent.is_empty = group.extent.is_empty || group.has_empty;
+	pattern_size_add(size, group.extent);
+}
+
+void
+pattern_size_repeat(PatternSize *size, long least, long copies)
+{
+	PatternGroup *group = &size->groups[size->open];
+	PatternExtent once = size->last;
+	PatternExtent all = once;
+
+	all.characters = once.characters * Max(copies, 1);
+	all.is_empty = once.is_empty || least == 0;
+	if (once.is_empty && copies > 1)
+		all.optional = all.characters;
+	else if (least == 0)
+		all.optional = Max(once.optional, once.characters);
+	group->extent.characters += all.characters - once.characters;
+	group->extent.optional += all.optional - once.optional;
+	group->extent.is_empty = group->was_empty && all.is_empty;
+	size->last = all;
+}
+
+const char *
+pattern_size_fault(const PatternSize *size)
+{
+	PatternExtent whole = size->groups[0].extent;
+
+	if (whole.characters > MOST_CHARACTERS)
+		return psprintf("is too large: with all copies that its repetitions by count make, it has %.0f characters of at most %d; use an asterisk or a plus, and maxLength.",
+						whole.characters, MOST_CHARACTERS);
+	if (whole.optional > MOST_OPTIONAL)
+		return psprintf("repeats too much that may be empty: %.0f optional characters of at most %d; use an asterisk or a plus, and maxLength.",
+						whole.optional, MOST_OPTIONAL);
+	return NULL;
+}

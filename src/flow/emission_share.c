@@ -1,0 +1,292 @@
+/*-------------------------------------------------------------------------
+ *
+ * emission_share.c
+ *	  Requests that rules share out: each of several agents gets a child.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/clock.h"
+#include "base/document.h"
+#include "base/savepoint.h"
+#include "contract/binding.h"
+#include "flow/emission_part.h"
+#include "flow/ending.h"
+#include "flow/move.h"
+#include "protocol/problem.h"
+#include "settings.h"
+#include "task/edge.h"
+
+/* ---------------------------------------------------------------- the event */
+
+/* one element of "children" in the event */
+typedef struct SharedChild
+{
+	Slice		task_id;
+	Slice		to;				/* an agent or a group */
+} SharedChild;
+
+/* The children, palloc'd, in the order of the rules; returns their number. */
+static int
+emission_share_read(JsonbContainer *payload, SharedChild **children)
+{
+	JsonbContainer *array = document_get_container(payload, "children");
+	int			n = array != NULL && JsonContainerIsArray(array) ? JsonContainerSize(array) : 0;
+
+	*children = palloc(sizeof(SharedChild) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+	{
+		JsonbValue *child = getIthJsonbValueFromContainer(array, i);
+		JsonbContainer *object = child->type == jbvBinary ? child->val.binary.data : NULL;
+
+		(*children)[i].task_id = document_get_text(object, "task_id");
+		(*children)[i].to = document_get_text(object, "to");
+	}
+	return n;
+}
+
+/* the payload of the event that has shared the task out */
+static JsonbContainer *
+emission_share_payload(const Task *task)
+{
+	Jsonb	   *event = event_read(task->wait_seq, ROWS_LATEST);
+
+	return event == NULL ? NULL : document_get_container(&event->root, "payload");
+}
+
+static Jsonb *
+emission_share_build(Emission *emission, const Sharing *sharing, const Requirement *requirement)
+{
+	int			n = Min(sharing->among.n, MOST_REQUESTS);
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_cstring(&b, "state", "shared");
+	document_put_text(&b, "rule", sharing->rule);
+	if (requirement->priority >= 0)
+		document_put_int(&b, "priority", requirement->priority);
+	document_open_array(&b, "children");
+	for (emission->n = 0; emission->n < n; emission->n++)
+	{
+		document_open_object(&b, NULL);
+		document_put_text(&b, "task_id", emission_id(emission, "task"));
+		document_put_text(&b, "to", sharing->among.items[emission->n]);
+		document_close_object(&b);
+	}
+	document_close_array(&b);
+	return document_end(&b);
+}
+
+/* ------------------------------------------------------------------ sharing */
+
+/* A step of a workflow is done by one agent, whose result keeps to the contract of the step. */
+static bool
+emission_share_is_step(const Task *task)
+{
+	TaskBinding bound;
+
+	return binding_of_task(task->task_id, &bound) && slice_present(bound.step);
+}
+
+/*
+ * Has the task never been given to an agent, nor shared out, nor been put into a queue?  A
+ * task in a queue may be given to an agent by any claim, so it stays with one agent.
+ */
+static bool
+emission_share_is_new(const Task *task)
+{
+	return task->past_agents.n == 0 && !slice_present(task->code) && !task_is_shared(task);
+}
+
+static void
+emission_share_insert_edges(const Task *task, JsonbContainer *payload)
+{
+	SharedChild *children;
+	int			n = emission_share_read(payload, &children);
+
+	for (int i = 0; i < n; i++)
+		edge_insert(task, children[i].task_id, 0);
+}
+
+/* Fills the rule and the sharing, if the request is to be shared out. */
+static bool
+emission_share_find(Emission *emission, const Requirement *requirement, Sharing *sharing)
+{
+	if (!rule_sharing_of(&emission->envelope, requirement, sharing))
+		return false;
+	emission->rule = sharing->rule;
+	emission->emit = rule_emit_of(sharing->rule);
+	return emission_is_wanted(emission);
+}
+
+bool
+emission_would_share(const Envelope *request, const Requirement *requirement, Sharing *sharing)
+{
+	Emission	emission = {.document = request->doc, .envelope = *request, .event_is_request = true};
+
+	emission.task = task_of_request(request, requirement->scope, 0, 0, clock_now());
+	return !slice_present(request->orders.step_of) && emission_share_find(&emission, requirement, sharing);
+}
+
+bool
+emission_share(Task *task, const Envelope *request, const Requirement *requirement)
+{
+	Emission	emission = {.document = request->doc, .envelope = *request, .task = task, .event_is_request = true};
+	TaskEvent	event = {STEP_SHARE, .has_priority = requirement->priority >= 0, .priority = requirement->priority};
+	Notice		notice = {MSG_TASK_PROGRESS, MOVE_SHARED, .to = task->from_agent};
+	Sharing		sharing;
+
+	if (!emission_share_is_new(task) || !emission_share_find(&emission, requirement, &sharing) ||
+		emission_share_is_step(task))
+		return false;
+	notice.payload = emission_share_build(&emission, &sharing, requirement);
+	emission_share_insert_edges(task, &notice.payload->root);
+	(void) move_task(task, &notice, &event);
+	agenda_add_task(CONSEQUENCE_SHARE, task->depth, task->task_id);
+	return true;
+}
+
+void
+emission_replay_share(const Task *task, const Envelope *event)
+{
+	emission_share_insert_edges(task, event->payload.val.binary.data);
+}
+
+/* --------------------------------------------------------------- requesting */
+
+/* Was the child requested before?  Its id can be read in the log while it is not, so others may have taken it. */
+static bool
+emission_share_is_requested(Slice task_id)
+{
+	Task	   *child = task_look(task_id, ROWS_LATEST);
+
+	if (child != NULL && !slice_equal(child->from_agent, slice_of_cstring(clutch_orchestrator)))
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+				 errproblem("/task_id", "TASK_EXISTS"),
+				 errmsg("task \"%.*s\" was requested by \"%.*s\"", task_id.len, task_id.s,
+						child->from_agent.len, child->from_agent.s)));
+	return child != NULL;
+}
+
+static void
+emission_share_send(void *arg)
+{
+	Emission   *emission = arg;
+	JsonbContainer *payload = emission_share_payload(emission->task);
+	SharedChild *children;
+	int			n = emission_share_read(payload, &children);
+
+	emission->rule = document_get_text(payload, "rule");
+	emission->emit = rule_emit_of(emission->rule);
+	for (int i = 0; i < n; i++)
+	{
+		emission->n = i;
+		if (emission_share_is_requested(children[i].task_id))
+			continue;
+		if (emission->emit == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("rule \"%.*s\" is gone", emission->rule.len, emission->rule.s)));
+		emission_send(emission, emission->document, children[i].to, children[i].task_id);
+	}
+}
+
+/*
+ * The task stays locked, so it cannot end while its children are requested.  If one
+ * is refused, none is requested, and the task fails.
+ */
+bool
+emission_settle_share(const Consequence *consequence)
+{
+	bool		busy;
+	Task	   *task = task_lock_now(consequence->subject, &busy);
+	Emission	emission = {.task = task};
+	ErrorData  *error;
+
+	if (task == NULL || !task_awaits_others(task) || !task_is_shared(task))
+		return !busy;
+	emission.document = task_request(task);
+	if (emission.document == NULL)
+		return true;
+	envelope_read_admitted(emission.document, &emission.envelope, problem_list());
+	error = emission_try(emission_share_send, &emission);
+	if (error != NULL && savepoint_failed_by_chance(error))
+		return false;
+	if (error != NULL)
+		ending_fail(task, "SHARE_REFUSED",
+					psprintf("a child for one of the agents could not be requested: %s", error->message));
+	return true;
+}
+
+/* --------------------------------------------------------------- collecting */
+
+/* the first of them that is not a child of the task; NULL: all are */
+static const SharedChild *
+emission_share_stranger(const Task *task, const SharedChild *children, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		Task	   *child = task_look(children[i].task_id, ROWS_LATEST);
+
+		if (child == NULL || !slice_equal(child->parent_task_id, task->task_id) ||
+			!slice_equal(child->from_agent, slice_of_cstring(clutch_orchestrator)))
+			return &children[i];
+	}
+	return NULL;
+}
+
+/* what the child has reported; false: it is not in the log any more */
+static bool
+emission_share_result(const Task *child, JsonbValue *payload)
+{
+	Jsonb	   *result = child->result_seq == 0 ? NULL : event_read(child->result_seq, ROWS_LATEST);
+
+	return result != NULL && document_get(&result->root, "payload", payload);
+}
+
+/* Its payload is left out if the results would be larger than an envelope may be. */
+static void
+emission_share_put_result(DocumentBuilder *b, Slice task_id, int *room)
+{
+	Task	   *child = task_look(task_id, ROWS_LATEST);
+	JsonbValue	payload;
+
+	document_open_object(b, NULL);
+	document_put_text(b, "task_id", task_id);
+	if (child != NULL && slice_present(child->agent_id))
+		document_put_text(b, "agent_id", child->agent_id);
+	if (child != NULL && emission_share_result(child, &payload) && payload.type == jbvBinary &&
+		payload.val.binary.len <= *room)
+	{
+		*room -= payload.val.binary.len;
+		document_put_value(b, "payload", &payload);
+	}
+	document_close_object(b);
+}
+
+void
+emission_collect(Task *task)
+{
+	JsonbContainer *payload = emission_share_payload(task);
+	SharedChild *children;
+	int			n = emission_share_read(payload, &children);
+	int			room = clutch_limits.max_envelope_bytes;
+	const SharedChild *stranger = emission_share_stranger(task, children, n);
+	DocumentBuilder b;
+
+	/* others have requested it under the id of the child, before it was */
+	if (stranger != NULL)
+	{
+		ending_fail(task, "SHARE_REFUSED", psprintf("task \"%.*s\" is not a child of this one",
+													stranger->task_id.len, stranger->task_id.s));
+		return;
+	}
+	document_begin(&b);
+	document_open_array(&b, "results");
+	for (int i = 0; i < n; i++)
+		emission_share_put_result(&b, children[i].task_id, &room);
+	document_close_array(&b);
+	ending_complete(task, document_end(&b));
+}

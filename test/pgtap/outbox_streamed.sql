@@ -1,0 +1,114 @@
+-- Artifacts that an agent of A2A streams are a part of its result.
+\ir ../fixtures/tap.sql
+SELECT plan(27);
+
+CREATE TEMP TABLE handed (id text, attempt integer, body jsonb);
+CREATE FUNCTION fixture.hand() RETURNS bigint LANGUAGE sql AS $$
+	DELETE FROM handed;
+	INSERT INTO handed SELECT c.id, c.attempt, c.body::jsonb FROM clutch.outbox_claim(9, '30 s') c;
+	SELECT count(*) FROM handed;
+$$;
+-- a document of the stream of the task
+CREATE FUNCTION fixture.streams(result jsonb, is_last boolean DEFAULT false) RETURNS text LANGUAGE sql AS $$
+	SELECT clutch.outbox_done(h.id, h.attempt, 200, response => jsonb_build_object('jsonrpc', '2.0', 'id', h.body -> 'id', 'result', result), is_last => is_last) FROM handed h
+$$;
+CREATE FUNCTION fixture.update(artifact text, parts jsonb, append boolean DEFAULT false, name text DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+	SELECT fixture.streams(jsonb_build_object('artifactUpdate', jsonb_build_object('taskId', 'T', 'contextId', 'C', 'append', append,
+		'artifact', jsonb_strip_nulls(jsonb_build_object('artifactId', artifact, 'name', name, 'parts', parts)))))
+$$;
+CREATE FUNCTION fixture.ends(message jsonb DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+	SELECT fixture.streams(jsonb_build_object('statusUpdate', jsonb_build_object('taskId', 'T', 'contextId', 'C',
+		'status', jsonb_strip_nulls(jsonb_build_object('state', 'TASK_STATE_COMPLETED', 'message', message)))), true)
+$$;
+CREATE FUNCTION fixture.said(task text) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT payload FROM clutch.result(task) $$;
+
+SELECT fixture.at(0);
+INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('far', 'https://far.example/a2a', 'a2a', 'agent:far');
+SELECT fixture.agent('far', 4, ARRAY['skill:far']);
+
+-- a text in pieces
+SELECT fixture.ask('task:text', skill => 'skill:far');
+SELECT is(fixture.hand(), 1::bigint, 'a request');
+SELECT is(fixture.streams('{"task": {"id": "T", "contextId": "C", "status": {"state": "TASK_STATE_WORKING"}}}'), 'pending', 'of which the agent makes a task');
+SELECT is(fixture.update('A', '[{"text": "Once "}]', name => 'story'), 'pending', 'and an artifact');
+SELECT fixture.update('A', '[{"text": "upon "}]', true);
+SELECT fixture.update('A', '[{"text": "a time"}]', true);
+SELECT is(fixture.ends(), 'sent', 'ends with a status that does not repeat the artifact');
+SELECT is(fixture.said('task:text'), '{"text": "Once upon a time"}', 'the result is what was streamed');
+SELECT is((SELECT e.envelope #> '{meta,a2a,artifact}' FROM clutch.events e WHERE e.task_id = 'task:text' AND e.type = 'task.result'),
+	'{"artifactId": "A", "name": "story"}', 'as if the task had come as a whole');
+SELECT is((SELECT count(*) FROM clutch.events e WHERE e.task_id = 'task:text' AND e.type = 'task.progress'), 4::bigint, 'and the pieces are progress');
+
+-- an artifact that begins anew, data, and a file
+SELECT fixture.ask('task:data', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.update('A', '[{"text": "wrong"}]');
+SELECT fixture.update('A', '[{"data": {"sum": 3}}, {"url": "https://far.example/f.csv", "mediaType": "text/csv"}]');
+SELECT is(fixture.ends(), 'sent', 'an artifact that was sent anew');
+SELECT is(fixture.said('task:data'), '{"sum": 3}', 'is the last one');
+SELECT is((SELECT e.envelope -> 'attachments' FROM clutch.events e WHERE e.task_id = 'task:data' AND e.type = 'task.result'),
+	'[{"kind": "uri", "ref": "https://far.example/f.csv", "mediaType": "text/csv"}]', 'its files are attached to the result');
+
+-- several artifacts, and a message
+SELECT fixture.ask('task:several', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.update('A', '[{"text": "one"}]');
+SELECT fixture.update('B', '[{"text": "two"}]', name => 'second');
+SELECT fixture.ends();
+SELECT is(fixture.said('task:several'), '{"artifacts": [{"artifactId": "A", "parts": [{"text": "one"}]}, {"artifactId": "B", "name": "second", "parts": [{"text": "two"}]}]}', 'several artifacts');
+SELECT fixture.ask('task:message', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.update('A', '[{"text": "one"}]');
+SELECT is(fixture.ends('{"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "Done."}]}'), 'sent', 'a message at the end');
+SELECT is(fixture.said('task:message'), '{"text": "Done.", "artifacts": [{"artifactId": "A", "parts": [{"text": "one"}]}]}', 'is told beside the artifacts');
+
+-- a task that comes as a whole, and one without artifacts
+SELECT fixture.ask('task:whole', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.update('A', '[{"text": "a piece"}]');
+SELECT is(fixture.streams('{"task": {"id": "T", "contextId": "C", "status": {"state": "TASK_STATE_COMPLETED"}, "artifacts": [{"artifactId": "A", "parts": [{"text": "all of it"}]}]}}', true), 'sent', 'a task with its artifact');
+SELECT is(fixture.said('task:whole'), '{"text": "all of it"}', 'is the result as it is');
+SELECT fixture.ask('task:none', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT is(fixture.ends(), 'sent', 'a stream without artifacts');
+SELECT is(fixture.said('task:none'), '{}', 'has an empty result');
+
+-- version 0.3
+SELECT fixture.ask('task:old', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.streams('{"kind": "artifact-update", "taskId": "T", "contextId": "C", "artifact": {"artifactId": "A", "parts": [{"kind": "text", "text": "in "}]}}');
+SELECT fixture.streams('{"kind": "artifact-update", "taskId": "T", "contextId": "C", "append": true, "artifact": {"artifactId": "A", "parts": [{"kind": "text", "text": "0.3"}]}}');
+SELECT is(fixture.streams('{"kind": "status-update", "taskId": "T", "contextId": "C", "final": true, "status": {"state": "completed"}}', true), 'sent', 'version 0.3');
+SELECT is(fixture.said('task:old'), '{"text": "in 0.3"}', 'streams in the same way');
+
+-- an error, and what another attempt has streamed
+SELECT fixture.ask('task:again', skill => 'skill:far', orders => '{"retry": {"max": 1, "initial_ms": 1000}}');
+SELECT fixture.hand();
+SELECT fixture.update('A', '[{"text": "of the first attempt"}]');
+SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 410) FROM handed h), 'dead', 'an attempt that fails');
+SELECT fixture.at(20);
+SELECT clutch.tick();
+SELECT is(fixture.hand(), 1::bigint, 'the next one');
+SELECT fixture.update('B', '[{"text": "of the second"}]');
+SELECT fixture.ends();
+SELECT is(fixture.said('task:again'), '{"text": "of the second"}', 'has only its own artifacts');
+
+-- more than fits into an envelope
+SELECT fixture.ask('task:large', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.update('A', jsonb_build_array(jsonb_build_object('text', repeat('x', 600000))), i > 1) FROM generate_series(1, 2) AS i;
+SELECT is(fixture.ends(), 'sent', 'an artifact that is larger than an envelope may be');
+SELECT is(fixture.said('task:large'), '{}', 'stays in its pieces');
+
+-- bytes that have become artifacts of the database
+UPDATE clutch.endpoint SET artifacts_from = 256;
+SELECT fixture.ask('task:bytes', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.update('A', jsonb_build_array('{"text": "a picture"}'::jsonb, jsonb_build_object('mediaType', 'image/png', 'raw', repeat('QUJD', 200))));
+SELECT is(fixture.ends(), 'sent', 'bytes in an artifact');
+SELECT is(fixture.said('task:bytes') #>> '{parts,0,raw}', (SELECT ref FROM clutch.artifacts), 'are named in the result by their reference');
+SELECT is((SELECT clutch.outbound(e.envelope, 'a2a') #> '{result,task,artifacts,0,parts}' FROM clutch.events e WHERE e.task_id = 'task:bytes' AND e.type = 'task.result'),
+	(SELECT clutch.outbound(e.envelope, 'a2a') #> '{result,artifactUpdate,artifact,parts}' FROM clutch.events e WHERE e.task_id = 'task:bytes' AND e.type = 'task.progress'), 'and come back in the dialect');
+
+SELECT * FROM finish();
