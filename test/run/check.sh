@@ -25,6 +25,7 @@ ONLY=${CHECK_ONLY:-$PARTS}
 PASSED=0
 FAILED=0
 TABLE=
+FAULTS=
 
 # The whole cleaning up, however it ends.
 finish() {
@@ -71,12 +72,19 @@ count() {
 report() {
 	count "$2" "$3"
 	printf '   %-32s %5d passed %4d failed\n' "$1" "$2" "$3"
-	[ "$3" = 0 ] || show_faults "$4"
+	[ "$3" = 0 ] || { faults_of "$4" | head -n 60; fault "$1" < <(faults_of "$4"); }
 }
 
-show_faults() {
-	{ grep -nE -A6 '^ *not ok|^#   |ERROR:|FATAL:|PANIC:|FAILED|Bad plan' "$1" || tail -n 20 "$1"; } |
-		head -n 60 | sed 's/^/     | /'
+# the lines of a log that say what failed
+faults_of() {
+	{ grep -nE -A6 '^ *not ok|^#   |^FAIL|: (should have )?failed|: was not reached|ERROR:|FATAL:|PANIC:|FAILED|Bad plan' "$1" ||
+		tail -n 20 "$1"; } | sed 's/^/     | /'
+}
+
+# fault UNIT: keeps the beginning of its input for the last lines of the output, which
+# are all that some records have
+fault() {
+	FAULTS+=$(printf '   %s\n' "$1"; head -n 5 | cut -c 1-160)$'\n'
 }
 
 # runner PATH...: a test without its program fails, it is not skipped.
@@ -135,7 +143,11 @@ regress_units() {
 	[ "$status" = 0 ] || [ "$bad" != 0 ] || bad=1
 	count "$good" "$bad"
 	grep -E '^(test|ok|not ok) ' "$log" | sed 's/^/   /'
-	[ "$status" = 0 ] || { grep -vE '^(test|ok|not ok) ' "$log" | tail -n 8; head -n 120 "$3" 2>/dev/null; }
+	[ "$status" = 0 ] || {
+		grep -vE '^(test|ok|not ok) ' "$log" | tail -n 8
+		head -n 120 "$3" 2>/dev/null
+		fault "$(basename "$log")" < <(grep -E '\.\.\. FAILED|^not ok ' "$log" || tail -n 5 "$log"; grep '^[-+]' "$3")
+	} 2>/dev/null
 }
 
 # regress_run OUTPUT LOG ARGUMENT...: pg_regress or pg_isolation_regress, as make
@@ -240,6 +252,7 @@ counted() {
 	[ "$status" = 0 ] || [ "${bad:-0}" != 0 ] || bad=1
 	count "${good:-0}" "${bad:-1}"
 	sed 's/^/   /' "$log"
+	[ "${bad:-1}" = 0 ] || fault "$(basename "$log")" < <(faults_of "$log")
 }
 
 # The SQL of the documents, their programs, and the names that they mention.
@@ -299,6 +312,7 @@ fi
 say
 printf '%-12s %8s %8s %8s\n' part passed failed time
 printf '%s' "$TABLE"
+[ -z "$FAULTS" ] || { say "the first faults:"; printf '%s' "$FAULTS" | head -n 11; }
 [ "$FAILED" = 0 ] || say "logs: .check/"
 say "$PASSED passed, $FAILED failed"
 [ "$FAILED" = 0 ] && [ "$PASSED" != 0 ]
