@@ -183,7 +183,7 @@ sub faults_of
 sub read_story
 {
 	my ($node, $db) = @_;
-	my %story = (limit => {}, above => [], ends => {}, wrong => [], most => 0, n => {});
+	my %story = (limit => {}, above => [], ends => {}, wrong => []);
 	my (%holder, %load, %attempt);
 
 	%{ $story{limit} } = map { split /\|/ } split /\n/, $node->safe_psql($db,
@@ -205,7 +205,6 @@ sub read_story
 	{
 		my ($seq, $type, $task, $from, $move, $selected, $state, $attempt, $late) = split /\|/, $row;
 
-		$story{n}{ $late eq 't' ? 'late' : $move || $type }++;
 		next if $late eq 't';
 		if ($type eq 'task.request')
 		{
@@ -264,7 +263,7 @@ sub ends_once_and_within_limits
 			  WHERE envelope #> '{meta,clutch,step}' IS NOT NULL GROUP BY 1, 2) s
 		FULL JOIN (SELECT task_id, name, count(*) AS n FROM step_effect GROUP BY 1, 2) e USING (task_id, name)
 		WHERE e.n IS DISTINCT FROM 1 OR s.n IS DISTINCT FROM 1}), '', 'and one that was written with a step exactly once');
-	return $story;
+	return;
 }
 
 # What was acknowledged is there, what was rolled back is not.
