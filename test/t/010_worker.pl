@@ -98,7 +98,7 @@ timed_out($node, 'postgres', 'task:after_error', 'and is tried again');
 is($node->safe_psql('postgres', worker_of('postgres')), $first, 'by the same process');
 
 # ------------------------------------------------------------------ its death
-is($node->safe_psql('postgres', "SELECT pg_terminate_backend($first)"), 't', 'it is told to end');
+is($node->safe_psql('postgres', "SELECT pg_terminate_backend($first, 180000)"), 't', 'it ends when it is told to');
 ask_in_vain($node, 'postgres', 'task:after_end');
 isnt(wait_for_worker($node, 'postgres', 'another comes'), $first, 'which is another process');
 timed_out($node, 'postgres', 'task:after_end', 'and does what became due meanwhile');
@@ -135,6 +135,8 @@ timed_out($standby, 'postgres', 'task:promoted', 'and works');
 
 same_after_rebuild($standby, 'postgres', 'after all');
 is_sound($standby, 'postgres', 'after all');
+# in the middle of its work it would say that it is terminated, as any process
+wait_for_worker($standby, 'postgres', 'it rests');
 my $began = time;
 $standby->stop('fast');
 cmp_ok(time - $began, '<', 20, 'it ends when the server does');

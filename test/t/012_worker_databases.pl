@@ -65,15 +65,28 @@ workers_in('one', 'dropped');
 is(($node->psql('postgres', 'CREATE DATABASE three TEMPLATE one'))[2], '', 'one of the same name');
 workers_in('one three', 'of the same name');
 
-# what was refused leaves the worker where it was
+# Once another worker is in database three than before.
+my $pid = $node->safe_psql('postgres', worker_of('three'));
+sub another_comes
+{
+	my ($name) = @_;
+
+	ok($node->poll_query_until('postgres', worker_of('three') =~ s/SELECT pid/SELECT count(*) = 1/r . " AND pid <> $pid"), "$name: the worker has left and come back");
+	$pid = $node->safe_psql('postgres', worker_of('three'));
+	return;
+}
+
+# what was refused sends the worker away, and calls it back
 my $guest = session($node, 'three');
 ask_session($guest, 'SELECT 1;');
 like(($node->psql('postgres', 'DROP DATABASE three'))[2], qr/is being accessed by other users/, 'somebody else is in it');
+another_comes('refused');
 like(($node->psql('postgres', 'DROP DATABASE three'))[2], qr/There is 1 other session/, 'and the worker is not counted');
+another_comes('refused again');
 end_session($guest);
-workers_in('one three', 'refused');
 like(($node->psql('postgres', 'CREATE DATABASE one TEMPLATE three'))[2], qr/already exists/, 'refused for another reason');
-workers_in('one three', 'refused again');
+another_comes('refused once more');
+workers_in('one three', 'refused');
 
 # a session whose statement is refused does not keep the worker away until its transaction ends
 $node->safe_psql('postgres', 'CREATE ROLE anybody LOGIN');
@@ -82,21 +95,32 @@ foreach my $who (qw(anybody postgres))
 	$guest = session($node, 'postgres');
 	ask_session($guest, "SET ROLE anybody;") if $who eq 'anybody';
 	like(ask_session($guest, 'BEGIN; SAVEPOINT s; DROP DATABASE three; ROLLBACK TO s;'), qr/cannot run inside a transaction block/, "$who: refused, and stays");
+	another_comes($who) if $who eq 'postgres';
 	workers_in('one three', "$who: still in his transaction");
 	end_session($guest);
 }
-my $pid = $node->safe_psql('postgres', worker_of('three'));
 like(($node->psql('postgres', 'SET ROLE anybody; DROP DATABASE three'))[2], qr/must be owner/, 'one who may not drop it');
 is(wait_for_worker($node, 'three', 'does not even send it away'), $pid, 'it is the same');
 
-# many databases at once, more than there can be background processes
+# many databases at once, more than there can be background processes; no worker leaves meanwhile
 my $log = -s $node->logfile;
-$node->safe_psql('postgres', "CREATE DATABASE more$_ TEMPLATE one") foreach 1 .. 5;
+foreach my $n (1 .. 5)
+{
+	$node->safe_psql('postgres', "CREATE DATABASE more$n");
+	$node->safe_psql("more$n", 'CREATE EXTENSION clutch');
+	workers_in(join(' ', (map { "more$_" } 1 .. $n), 'one three'), "more$n") if $n <= 2;
+}
 $node->wait_for_log(qr/WARNING:  no background worker is left for a clutch worker/, $log);
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 4 FROM pg_stat_activity WHERE backend_type = 'clutch worker'}), 'as many as may be, beside both launchers');
 my $out = slurp_file($node->logfile, $log);
 is(scalar(() = $out =~ /no background worker is left/g), 1, 'said once');
-is(($node->psql('postgres', "DROP DATABASE more$_"))[2], '', "dropped more$_") foreach 1 .. 5;
+# one that is dropped makes room for another, which is dropped when it has a worker
+foreach my $n (1 .. 5)
+{
+	is(($node->psql('postgres', "DROP DATABASE more$n"))[2], '', "dropped more$n");
+	my $left = 7 - $n > 4 ? 4 : 7 - $n;
+	ok($node->poll_query_until('postgres', "SELECT count(*) = $left FROM pg_stat_activity WHERE backend_type = 'clutch worker'"), "of $left workers");
+}
 workers_in('one three', 'as before');
 
 unlike(slurp_file($node->logfile), qr/(?:ERROR|FATAL|PANIC):  (?!database "(?:three|one)"|extension|source database|DROP DATABASE cannot|must be owner)/, 'and nothing went wrong');

@@ -13,7 +13,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
-my $conf = "shared_preload_libraries = 'clutch'\nclutch.seal_interval = 0\nclutch.log_origin = 'example.com/log'\n";
+# what is sealed is what is older than every open transaction, those of autovacuum too
+my $conf = "shared_preload_libraries = 'clutch'\nautovacuum = off\nclutch.seal_interval = 0\nclutch.log_origin = 'example.com/log'\n";
 my $primary = new_node('primary', allows_streaming => 1, conf => $conf);
 my $copy = new_node('copy', bare => 1, conf => $conf);
 
@@ -210,6 +211,8 @@ $primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
 proved_ok($standby, 'postgres', 'a standby', @heads);
 $primary->stop('immediate');
 $standby->promote;
+# its first transaction is over
+wait_for_worker($standby, 'postgres', 'a worker comes');
 chats($standby, 'postgres', 5);
 is($standby->safe_psql('postgres', 'SELECT clutch.seal()'), '5', 'the promoted standby seals on');
 proved_ok($standby, 'postgres', 'a promoted standby', @heads);
