@@ -71,15 +71,16 @@ my @open;
 foreach my $each (@hostile)
 {
 	my $session = session($node, 'postgres');
-	ask_session($session, "SET client_min_messages = error; SET SESSION AUTHORIZATION mallory; SET statement_timeout = '20s'; BEGIN;");
+	ask_session($session, "SET client_min_messages = error; SET SESSION AUTHORIZATION mallory; SET statement_timeout = '120s'; BEGIN;");
 	like(ask_session($session, $each->[1]), qr/^1$/, "left open: $each->[0]");
 	push @open, $session;
 }
 
 # --------------------------------------------------------------- the victims
+# who had to wait for one of them would wait for ever
 my $went = sub {
 	my ($name, $sql) = @_;
-	my ($status, $out, $err) = $node->psql('postgres', "SET statement_timeout = '5s'; $sql");
+	my ($status, $out, $err) = $node->psql('postgres', "SET statement_timeout = '60s'; $sql");
 	is($status, 0, "meanwhile: $name") or diag $err;
 };
 $went->('a parent extends its lease', "SELECT clutch.extend_lease('agent:victim', 'v1', 1, '1 h')");

@@ -50,7 +50,7 @@ is($node->safe_psql('postgres', q{SET SESSION AUTHORIZATION mallory; SELECT coun
 
 # It may keep transactions open: one that reports late on a task that is over,
 # one with an old snapshot, one that has sent to an old run.
-my @open = map { my $s = session($node, 'postgres'); ask_session($s, "SET client_min_messages = error; SET statement_timeout = '60s'; BEGIN ISOLATION LEVEL REPEATABLE READ;"); $s } 1 .. 3;
+my @open = map { my $s = session($node, 'postgres'); ask_session($s, "SET client_min_messages = error; SET statement_timeout = '120s'; BEGIN ISOLATION LEVEL REPEATABLE READ;"); $s } 1 .. 3;
 like(ask_session($open[0], q{SELECT late FROM clutch.finish('agent:ken', 'held', '{"again": 1}', 1);}), qr/^t$/, 'a late report stays open');
 like(ask_session($open[1], q{SET ROLE mallory; SELECT count(*) FROM clutch.task;}), qr/^32$/, 'a snapshot stays open');
 like(ask_session($open[2], q{SET ROLE mallory; SELECT duplicate FROM clutch.send(clutch.envelope('chat.message', 'agent:mallory', '{agent:ken}', run_id => 'run:old1', thread_id => 't', task_id => 'old1', id => 'msg_open'));}),
@@ -63,7 +63,7 @@ my $soon = sub { ok($node->poll_query_until('postgres', $_[1]), $_[0]); };
 $soon->('the worker prunes what is over', q{SELECT count(*) = 2 FROM clutch.task});
 is($node->safe_psql('postgres', q{SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.task}), 'held open', 'but not what is open, or held by a transaction');
 like(ask_session($open[1], 'SELECT count(*) FROM clutch.task;'), qr/^32$/, 'an old snapshot still sees what it saw');
-$node->safe_psql('postgres', q{SET statement_timeout = '5s'; SELECT clutch.send(ask('new', 'agent:ken', run => 'run:new'))});
+$node->safe_psql('postgres', q{SET statement_timeout = '60s'; SELECT clutch.send(ask('new', 'agent:ken', run => 'run:new'))});
 is($node->safe_psql('postgres', q{SELECT count(*) FROM clutch.task WHERE task_id = 'new'}), '1', 'others go on');
 unlike(ask_session($_, 'COMMIT;'), qr/ERROR/, 'one of them commits') foreach @open;
 end_session($_) foreach @open;

@@ -18,7 +18,7 @@ $node->safe_psql('postgres', q{
 		SELECT clutch.outbox_done(o.id, done.attempt, 200, response => CASE WHEN o.kind = 'task' THEN jsonb_build_object('by', gateway) END)
 		FROM clutch.outbox o WHERE o.task_id = task $$;
 });
-my $claim = q{SELECT o.task_id, c.attempt FROM clutch.outbox_claim(9, '60 s') c JOIN clutch.outbox o USING (id) ORDER BY o.task_id};
+my $claim = q{SELECT o.task_id, c.attempt FROM clutch.outbox_claim(9, '10 min') c JOIN clutch.outbox o USING (id) ORDER BY o.task_id};
 
 # What a gateway is handed, so many seconds from now.
 sub claimed
@@ -70,8 +70,8 @@ sub told
 
 # ------------------------------------------------------------ the gateway dies
 kill_gateway(gateway_with('task:1'));
-is(claimed(50), '', 'its calls are its own until the lease is over');
-is(claimed(70), 'task:1|2', 'then another gateway has them');
+is(claimed(300), '', 'its calls are its own until the lease is over');
+is(claimed(700), 'task:1|2', 'then another gateway has them');
 is(done('task:1', 1, 'first'), 'lost', 'a late report is refused');
 is(told('task:1'), 'running', 'and changes nothing');
 is(done('task:1', 2, 'second'), 'sent', 'that of the other gateway counts');
@@ -83,16 +83,16 @@ my $gateway = gateway_with('task:2');
 is(ask_session($gateway, "BEGIN; SELECT done('task:2', 1, 'first');"), "sent\n", 'a report');
 kill_gateway($gateway);
 is(told('task:2'), 'running', 'that is not committed is none');
-is(claimed(70), 'task:2|2', 'and the call comes again');
+is(claimed(700), 'task:2|2', 'and the call comes again');
 is(done('task:2', 2, 'second'), 'sent', 'to be reported');
 is(told('task:2'), 'completed second', 'once');
 
 # one that is only slow
 $gateway = gateway_with('task:3');
-is(ask_session($gateway, "SET clutch.clock = '" . $node->safe_psql('postgres', q{SELECT to_char((now() + '70 s') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')})
+is(ask_session($gateway, "SET clutch.clock = '" . $node->safe_psql('postgres', q{SELECT to_char((now() + '700 s') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')})
 	. "'; SELECT done('task:3', 1, 'first');"), "sent\n", 'a late report counts if nobody else has the call');
 end_session($gateway);
-is(claimed(140), '', 'which then is over');
+is(claimed(1400), '', 'which then is over');
 is(told('task:3'), 'completed first', 'once');
 
 # ------------------------------------------------------------- the server dies
@@ -102,8 +102,8 @@ $gateway = gateway_with('task:4');
 $node->kill9;
 $gateway->{run}->finish;
 start_again($node);
-is(claimed(50), '', 'after a crash, calls that were claimed still are');
-is(claimed(70), "task:4|2\ntask:posted|2", 'until the lease is over');
+is(claimed(300), '', 'after a crash, calls that were claimed still are');
+is(claimed(700), "task:4|2\ntask:posted|2", 'until the lease is over');
 is(done('task:4', 1, 'first') . ' ' . done('task:posted', 1, 'first'), 'lost lost', 'a report of before is refused');
 is(done('task:4', 2, 'second') . ' ' . done('task:posted', 2, 'second'), 'sent sent', 'one of now counts');
 is(told('task:4'), 'completed second', 'once');
@@ -115,7 +115,7 @@ $gateway->{run}->finish;
 start_again($node);
 is(told('task:5'), 'running', 'that the server has not committed is none');
 is(done('task:5', 1, 'again'), 'sent', 'and the gateway reports again, for it has the call still');
-is(claimed(140), '', 'so nobody else is handed it');
+is(claimed(1400), '', 'so nobody else is handed it');
 is(told('task:5'), 'completed again', 'and there is one result');
 
 is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT state, ',') FROM clutch.outbox}), 'sent', 'no call is left');
