@@ -27,30 +27,6 @@
 #define TOOL		(1 << 9)
 #define FREE		(1 << 10)	/* no reserved prefix */
 
-#define PREFIX(word, rest, bit)	{{word ":" rest, sizeof(word ":" rest) - 1}, sizeof(word) - 1, bit}
-
-static const struct
-{
-	Slice		text;
-	int			colon;			/* its offset in the text */
-	int			bit;
-}			identifier_prefixes[] =
-{
-	PREFIX("agent", "", AGENT),
-	PREFIX("skill", "", SKILL),
-	PREFIX("tool", "", TOOL),
-	PREFIX("mcp", "", MCP),
-	PREFIX("group", "", GROUP),
-	PREFIX("task", "", TASK),
-	PREFIX("run", "", RUN),
-	PREFIX("thread", "", THREAD),
-	PREFIX("artifact", "", ARTIFACT),
-	PREFIX("schema", "//", SCHEMA),
-};
-
-/* the length of "artifact" */
-#define LONGEST_BEFORE_COLON	8
-
 /* in the order of IdentifierKind */
 static const struct
 {
@@ -74,35 +50,57 @@ static const struct
 	{FREE, "a plain word without a reserved prefix is expected"},
 };
 
-/* the reserved prefix of a text and, in *len, its length (0: it has none) */
+/* Does the text begin with a prefix, whose length is then put into *len? */
+static inline bool
+identifier_begins(Slice text, Slice prefix, int *len)
+{
+	if (!slice_starts(text, prefix))
+		return false;
+	*len = prefix.len;
+	return true;
+}
+
+/*
+ * The reserved prefix of a text that is not empty and, in *len, its length (0: it has
+ * none).  Every identifier passes here; the first letter leaves three prefixes at most.
+ */
 static int
 identifier_prefix_of(Slice text, int *len)
 {
-	const char *colon = memchr(text.s, ':', Min(text.len, LONGEST_BEFORE_COLON + 1));
-	int			i;
-
 	*len = 0;
-	if (colon == NULL)
-		return FREE;
-	for (i = 0; i < lengthof(identifier_prefixes); i++)
-		if (identifier_prefixes[i].colon == colon - text.s &&
-			slice_starts(text, identifier_prefixes[i].text))
-		{
-			*len = identifier_prefixes[i].text.len;
-			return identifier_prefixes[i].bit;
-		}
-	return FREE;
+	switch (text.s[0])
+	{
+		case 'a':
+			return identifier_begins(text, SLICE_OF("agent:"), len) ? AGENT :
+				identifier_begins(text, SLICE_OF("artifact:"), len) ? ARTIFACT : FREE;
+		case 'g':
+			return identifier_begins(text, SLICE_OF("group:"), len) ? GROUP : FREE;
+		case 'm':
+			return identifier_begins(text, SLICE_OF("mcp:"), len) ? MCP : FREE;
+		case 'r':
+			return identifier_begins(text, SLICE_OF("run:"), len) ? RUN : FREE;
+		case 's':
+			return identifier_begins(text, SLICE_OF("skill:"), len) ? SKILL :
+				identifier_begins(text, SLICE_OF("schema://"), len) ? SCHEMA : FREE;
+		case 't':
+			return identifier_begins(text, SLICE_OF("task:"), len) ? TASK :
+				identifier_begins(text, SLICE_OF("tool:"), len) ? TOOL :
+				identifier_begins(text, SLICE_OF("thread:"), len) ? THREAD : FREE;
+		default:
+			return FREE;
+	}
 }
 
 const char *
 identifier_fault(IdentifierKind kind, Slice text, const char **rule)
 {
-	int			len = 0;
-	int			prefix = text.len > 0 ? identifier_prefix_of(text, &len) : FREE;
+	int			len;
+	int			prefix;
 
 	*rule = identifier_kinds[kind].rule;
 	if (text.len == 0)
 		return "EMPTY";
+	prefix = identifier_prefix_of(text, &len);
 	/* not in spec Appendix B, so elsewhere "topic:" begins an ordinary word */
 	if (kind == ID_RECIPIENT && text.len > 6 && slice_starts(text, SLICE_OF("topic:")))
 		return NULL;

@@ -27,9 +27,8 @@ typedef struct LimitsLevel
 
 typedef struct LimitsWalk
 {
-	int64		nodes;
+	int64		nodes;			/* in the containers so far; beyond the limit none is walked */
 	bool		too_deep;		/* has been reported */
-	bool		too_many;
 	ProblemList *list;
 } LimitsWalk;
 
@@ -62,17 +61,32 @@ limits_check_number(const LimitsLevel *level, Numeric number, LimitsWalk *walk)
 				"send it as a string.");
 }
 
+static void limits_check_container(const LimitsLevel *up, const JsonbContainer *container,
+								   int depth, LimitsWalk *walk);
+
+/* one of the values that are neither a string nor a word, which need no look */
+static void
+limits_check_value(const LimitsLevel *level, JEntry entry, const char *value, int depth,
+				   LimitsWalk *walk)
+{
+	if (JBE_ISCONTAINER(entry))
+		limits_check_container(level, (const JsonbContainer *) value, depth + 1, walk);
+	else
+		limits_check_number(level, (Numeric) value, walk);
+}
+
 static void
 limits_check_container(const LimitsLevel *up, const JsonbContainer *container, int depth,
 					   LimitsWalk *walk)
 {
 	const Limits *limits = walk->list->limits;
-	bool		is_object = JsonContainerIsObject(container);
 	int			n = JsonContainerSize(container);
-	int			first = is_object ? n : 0;	/* the values follow the keys */
-	const char *data = (const char *) &container->children[first + n];
-	uint32		offset = is_object && n > 0 ? getJsonbOffset(container, n) : 0;
+	int			keys = JsonContainerIsObject(container) ? n : 0;
+	const JEntry *entries = &container->children[keys];	/* of the values, which follow the keys */
+	const char *data = (const char *) &entries[n];
+	uint32		offset = keys > 0 ? getJsonbOffset(container, keys) : 0;
 	LimitsLevel level = {up, container, 0};
+	int			i;
 
 	check_stack_depth();
 
@@ -86,17 +100,18 @@ limits_check_container(const LimitsLevel *up, const JsonbContainer *container, i
 		return;
 	}
 	walk->nodes += n;
-	walk->too_many = walk->nodes > limits->max_nodes;
+	if (walk->nodes > limits->max_nodes)
+		return;
 
-	for (; level.child < n && !walk->too_many; level.child++)
+	for (i = 0; i < n; i++)
 	{
-		JEntry		entry = container->children[first + level.child];
-		const char *value = data + INTALIGN(offset);
+		JEntry		entry = entries[i];
 
-		if (JBE_ISNUMERIC(entry))
-			limits_check_number(&level, (Numeric) value, walk);
-		else if (JBE_ISCONTAINER(entry))
-			limits_check_container(&level, (const JsonbContainer *) value, depth + 1, walk);
+		if (JBE_ISCONTAINER(entry) || JBE_ISNUMERIC(entry))
+		{
+			level.child = i;
+			limits_check_value(&level, entry, data + INTALIGN(offset), depth, walk);
+		}
 		JBE_ADVANCE_OFFSET(offset, entry);
 	}
 }
@@ -117,7 +132,7 @@ limits_check(Jsonb *doc, ProblemList *list)
 		return;
 	}
 	limits_check_container(NULL, &doc->root, 1, &walk);
-	if (walk.too_many)
+	if (walk.nodes > list->limits->max_nodes)
 		problem_add(list, "", "TOO_MANY_NODES",
 					"The document contains more values than the limit of %d "
 					"(setting clutch.max_nodes).", list->limits->max_nodes);
