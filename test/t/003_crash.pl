@@ -73,7 +73,7 @@ sub crash_round
 	push @events, map { (split /\|/)[1] } grep { /^event/ } @told;
 	$claimed{ (split /\|/)[1] } = 1 foreach grep { /^claim/ } @told;
 	cmp_ok(scalar @told, '>', 100 * $clients / 2, "$how: there was a load");
-	$node->poll_query_until('postgres', 'SELECT true') or die 'the server does not come back';
+	answers($node, 'postgres', 'SELECT true') or die 'the server does not come back';
 
 	$node->safe_psql('postgres', 'CREATE TABLE IF NOT EXISTS told (id text)');
 	$node->safe_psql('postgres', 'TRUNCATE told; COPY told FROM STDIN;' . "\n" . join("\n", @events) . "\n\\.\n");

@@ -57,7 +57,7 @@ start_member($team, 'watcher', 'watch');
 start_member($team, 'reader', 'on_primary');
 start_member($team, 'reader', 'on_standby', $standby->connstr('postgres'));
 
-sub events_of { my ($node) = @_; my (undef, $n) = $node->psql('postgres', 'SELECT count(*) FROM clutch.events'); return $n || 0; }
+sub events_of { my ($node) = @_; return answer_of($node, 'postgres', 'SELECT count(*) FROM clutch.events') // 0; }
 
 sub more_events
 {

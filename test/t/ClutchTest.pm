@@ -10,7 +10,7 @@ use Test::More;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(new_node make_helpers worker_of wait_for_worker state_of log_of same_after_rebuild is_sound drain session ask_session end_session);
+our @EXPORT = qw(new_node make_helpers worker_of wait_for_worker state_of log_of answer_of answers same_after_rebuild is_sound drain session ask_session end_session);
 
 # A running cluster with the extension in database postgres.
 sub new_node
@@ -63,6 +63,32 @@ sub wait_for_worker
 	Test::More::ok($node->poll_query_until('postgres',
 		worker_of($db) =~ s/SELECT pid/SELECT count(*) = 1/r . " AND state = 'idle' AND query <> ''"), $name);
 	return $node->safe_psql('postgres', worker_of($db));
+}
+
+# What a server says that may be down or starting: undef if it says nothing.  The
+# statement is an argument, as psql does not read its input if it cannot connect, and
+# IPC::Run dies of that.
+sub answer_of
+{
+	my ($node, $db, $sql) = @_;
+	my ($out, $error) = ('', '');
+
+	return undef unless IPC::Run::run([ 'psql', '-XAtq', '-d', $node->connstr($db), '-c', $sql ], '<', \undef, '>', \$out, '2>', \$error);
+	chomp $out;
+	return $out;
+}
+
+# Waits until it says 't'.
+sub answers
+{
+	my ($node, $db, $sql) = @_;
+
+	foreach (1 .. 1800)
+	{
+		return 1 if (answer_of($node, $db, $sql) // '') eq 't';
+		select undef, undef, undef, 0.1;
+	}
+	return 0;
 }
 
 # Every row of the log, as text.

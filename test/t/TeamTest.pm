@@ -155,7 +155,7 @@ sub told
 	my ($team, $kind, $names) = @_;
 	my @lines;
 
-	foreach my $file (glob "$team->{dir}/@{[ $names // '*' ]}.told")
+	foreach my $file (grep { -e } glob "$team->{dir}/@{[ $names // '*' ]}.told")
 	{
 		push @lines, grep { /^\Q$kind\E\b/ } split /\n/, slurp_file($file);
 	}

@@ -79,8 +79,10 @@ class Member:
         return os.path.exists(f'{self.folder}/stop.{self.role}')
 
     def run(self):
-        while not (self.stopped() and self.may_end()):
+        while True:
             try:
+                if self.stopped() and self.may_end():
+                    break
                 if self.db is None or self.db.closed:
                     self.connect()
                 self.step()
