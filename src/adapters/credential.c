@@ -218,12 +218,42 @@ credential_has_key(Slice text)
 		(slice_starts(text, SLICE_OF(begin)) || text.s + text.len - found >= 2 * (int) sizeof(key));
 }
 
+/* the number of bytes in which the scheme of a URL ends; longer ones are not in use */
+#define SCHEME_BYTES	32
+
+/* Does it begin with a URL that has a password before its host, like https://user:password@host? */
+static bool
+credential_is_url(Slice text)
+{
+	const char *colon = memchr(text.s, ':', Min(text.len, SCHEME_BYTES));
+	const char *end = text.s + text.len;
+	const char *password = NULL;
+	const char *host = NULL;
+
+	/* most texts end here */
+	if (colon == NULL || end - colon < 3 || colon[1] != '/' || colon[2] != '/')
+		return false;
+	if (!isalpha((unsigned char) text.s[0]) || credential_span(text, "+-.") != colon - text.s)
+		return false;
+	for (const char *s = colon + 3; s < end && (unsigned char) *s > ' ' && strchr("/?#\\", *s) == NULL; s++)
+	{
+		if (*s == ':' && password == NULL)
+			password = s + 1;
+		else if (*s == '@')
+			host = s;			/* the last one, as in browsers */
+	}
+	return password != NULL && host != NULL && host > password;
+}
+
 static bool
 credential_is_value(const Json *value)
 {
-	return value->kind == JSON_TEXT && value->text.len >= 12 &&
-		(credential_is_scheme(value->text) || credential_is_jwt(value->text) || credential_is_marked(value->text) ||
-		 credential_has_key(value->text));
+	if (value->kind != JSON_TEXT || value->text.len == 0)
+		return false;
+	return credential_is_url(value->text) ||
+		(value->text.len >= 12 &&
+		 (credential_is_scheme(value->text) || credential_is_jwt(value->text) || credential_is_marked(value->text) ||
+		  credential_has_key(value->text)));
 }
 
 /* -------------------------------------------------------------- the search */

@@ -12,8 +12,10 @@
  *	  have a property "password".  Names such as max_tokens or progressToken are not those
  *	  of credentials.
  *	- every text that as a whole looks like a credential of a well-known kind, "Bearer
- *	  ...", a JWT, or a key of certain providers, and every text that contains a private key
- *	  in PEM.
+ *	  ...", a JWT, or a key of certain providers, every text that begins with a URL that has
+ *	  a password (https://user:password@host), and every text that contains a private key in
+ *	  PEM.  A URL that has only a user, or stands further behind in a text, is left alone:
+ *	  whoever writes about a database in a chat must not lose the message.
  *
  *-------------------------------------------------------------------------
  */

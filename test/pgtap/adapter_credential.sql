@@ -1,6 +1,6 @@
 -- Which members of a document are dropped as credentials.
 BEGIN;
-SELECT plan(5);
+SELECT plan(10);
 
 CREATE FUNCTION pg_temp.document_with(data jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT jsonb_build_object('specversion', '1.0', 'id', 'e-1', 'source', '/s', 'type', 't.x', 'data', data) $$;
@@ -42,6 +42,33 @@ SELECT set_eq(
 		E'Here it is:\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B', 'It begins with -----BEGIN PRIVATE KEY-----')) $$,
 	$$ SELECT '/data/' || unnest(ARRAY[2, 3, 4, 7, 8, 9, 11, 16]) $$,
 	'texts of the form of a credential are dropped wherever they stand, and others are kept');
+
+SELECT set_eq(
+	$$ SELECT pg_temp.dropped_of(jsonb_build_array('https://user:secret@host/path', 'https://user@host/path', 'HTTPS://user:s%40crt@[::1]:80?q', 'redis://:p@h', 'ftp://u:p@h',
+		'git+ssh://git:p@host/x.git', 'postgresql://app:p@a:5432,b:5432/db and more', 'https://user:@host/', 'https://host:8080/~user@home', 'http://host:80/a?b=c:d@e', 'http://host:80#@',
+		'https://u@host:8080/', 'https://u:p@x@host', 'mailto:user:secret@host', 'see https://user:secret@host/path', 'https://host: write to user@home', 'https://', '://u:p@h', '1https://u:p@h',
+		'urn:a://u:p@h', ':', 'agent:ken', 'https:/u:p@host', repeat('x', 40) || '://u:p@h')) $$,
+	$$ SELECT '/data/' || unnest(ARRAY[0, 2, 3, 4, 5, 6, 12]) $$,
+	'a text that begins with a URL with a password is dropped, and no other URL');
+
+-- URLs where documents of other protocols have them
+CREATE FUNCTION pg_temp.kept_of(document jsonb, adapter text) RETURNS TABLE (dropped jsonb, leaks boolean) LANGUAGE sql AS
+$$ SELECT e #> ARRAY['meta', adapter, 'dropped'], strpos(e::text, 'secret') > 0 FROM clutch.inbound(document, adapter) e WHERE e -> 'meta' -> adapter ? 'kept' $$;
+
+SELECT results_eq(
+	$$ SELECT * FROM pg_temp.kept_of('{"message": {"messageId": "m-1", "role": "ROLE_AGENT", "parts": [{"text": "a file"}, {"url": "https://user:secret@host/x", "mediaType": "text/plain"}]}}', 'a2a') $$,
+	$$ VALUES ('["/message/parts/1/url"]'::jsonb, false) $$, 'the URI of a part');
+SELECT results_eq(
+	$$ SELECT * FROM pg_temp.kept_of('{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": {"messageId": "m-1", "role": "ROLE_USER", "parts": [{"text": "hi"}]},
+		"configuration": {"taskPushNotificationConfig": {"url": "https://user:secret@host/callback"}}}}', 'a2a') $$,
+	$$ VALUES ('["/params/configuration/taskPushNotificationConfig/url"]'::jsonb, false) $$, 'a callback');
+SELECT results_eq(
+	$$ SELECT c #> '{meta,a2a,dropped}', strpos(c::text, 'secret') > 0 FROM clutch.card_of('{"name": "Ken", "description": "d", "version": "1.0.0", "capabilities": {}, "skills": [], "url": "https://host/a2a",
+		"additionalInterfaces": [{"transport": "GRPC", "url": "grpc://user:secret@host"}]}') c $$,
+	$$ VALUES ('["/additionalInterfaces/0/url"]'::jsonb, false) $$, 'an endpoint of a card');
+SELECT throws_like(
+	$$ SELECT clutch.card_of('{"name": "Ken", "description": "d", "version": "1.0.0", "capabilities": {}, "skills": [], "url": "https://user:secret@host/a2a"}') $$,
+	'%"/url": it is missing', 'one that is required is missing then');
 
 SELECT * FROM finish();
 ROLLBACK;
