@@ -141,6 +141,7 @@ typedef struct TranslationReading
 {
 	const Adapter *adapter;
 	const Json *document;
+	Slice		task_id;		/* that the context names; absent: it names none */
 	Json	   *bearer;			/* NULL: the document makes no envelope */
 } TranslationReading;
 
@@ -152,8 +153,42 @@ translation_read(void *arg)
 
 	/* without it, pieces of messages would be left out */
 	json_put(context, "/stream", json_of_bool(true));
+	json_put_text(context, "/task_id", reading->task_id);
 	reading->bearer = translation_bearer(reading->adapter,
 										 reading->adapter->inbound(reading->adapter, reading->document, context));
+}
+
+/* Returns false if the document is not valid or makes no envelope. */
+static bool
+translation_try_read(TranslationReading *reading)
+{
+	ErrorData  *error = savepoint_run(translation_read, reading);
+
+	if (error != NULL && savepoint_failed_by_chance(error))
+		ReThrowError(error);
+	return error == NULL && reading->bearer != NULL;
+}
+
+/*
+ * A task in the context may decide on the type: an error becomes the end of that task.  Then
+ * the document makes another envelope without the context than within it.  Changes that lead
+ * from the first one, which "reading" is, do not all fit the second; what it lacks is added
+ * to them.
+ */
+static void
+translation_add_changes_in_task(TranslationReading reading, const Json *envelope, const Json *unmarked, Json *changes)
+{
+	Slice		type = json_get_text(envelope, "/type");
+	Json	   *more;
+
+	reading.task_id = json_get_text(envelope, "/task_id");
+	if (slice_equal(type, json_get_text(reading.bearer, "/type")) || !slice_present(reading.task_id))
+		return;
+	if (!translation_try_read(&reading) || !slice_equal(type, json_get_text(reading.bearer, "/type")))
+		return;
+	more = translation_changes(reading.adapter, envelope, unmarked, json_apply(json_copy(reading.bearer), changes));
+	for (int i = 0; more != NULL && i < more->n; i++)
+		json_add(changes, more->items[i]);
 }
 
 /*
@@ -166,21 +201,19 @@ translation_carry_changes(const Adapter *adapter, const Json *envelope, const Js
 {
 	Json	   *uncarried = json_copy(document);
 	TranslationReading reading = {adapter, uncarried};
-	ErrorData  *error;
 	Json	   *changes;
 
 	/* what the carrier leaves behind when it is removed, which may be less than there was before */
 	(void) translation_take_carrier(adapter, document);
 	translation_put_carrier(adapter, uncarried, json_new_array());
 	(void) translation_take_carrier(adapter, uncarried);
-	error = savepoint_run(translation_read, &reading);
-	if (error != NULL && savepoint_failed_by_chance(error))
-		ReThrowError(error);
-	if (error != NULL || reading.bearer == NULL)
+	if (!translation_try_read(&reading))
 		return false;
 	changes = translation_changes(adapter, envelope, unmarked, reading.bearer);
-	if (changes != NULL)
-		translation_put_carrier(adapter, document, changes);
+	if (changes == NULL)
+		return true;
+	translation_add_changes_in_task(reading, envelope, unmarked, changes);
+	translation_put_carrier(adapter, document, changes);
 	return true;
 }
 

@@ -208,9 +208,6 @@ def is_left_out(adapter, what, path, wanted, envelope, document):
     # what is taken away is filled in again
     if what == "not seen" and path == "/parent_task_id" and wanted is MISSING:
         return True
-    # the context decides on the type of an error, too, and so on whether it has a payload_type
-    if adapter == "a2a" and what == "lost" and path == "/payload_type":
-        return envelope["type"] == "task.error"
     # calls of tools are companions, which come and go with the payload
     if what == "companions":
         return path.startswith("/payload")

@@ -1,7 +1,7 @@
 -- What has been changed in an envelope that was made of a document, and has no place in that document.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/documents.sql
-SELECT plan(32);
+SELECT plan(38);
 
 CREATE TABLE fixture.said (name text PRIMARY KEY, adapter text, raw jsonb);
 INSERT INTO fixture.said VALUES
@@ -70,6 +70,13 @@ SELECT is(fixture.shown(fixture.again('result', e) - 'ts', e - 'ts'), 'the same'
 SELECT is(fixture.again('result', e || '{"domain": "law"}') ->> 'domain', 'law', 'its envelope may be changed again') FROM fixture.second;
 SELECT is(fixture.again('result', jsonb_set(e, '{payload,text}', '"y"')) - '{id,ts,meta,run_id,task_id,thread_id}'::text[], jsonb_set(e, '{payload,text}', '"y"') - '{id,ts,meta,run_id,task_id,thread_id}'::text[], 'in another place') FROM fixture.second;
 SELECT is(fixture.out('result', e - 'domain'), (SELECT raw FROM fixture.said WHERE name = 'result'), 'and back: then there is no carrier') FROM fixture.second;
+
+-- a task in the context makes another envelope of an error
+CREATE TABLE fixture.failed AS SELECT name, raw, fixture.made(raw, adapter, '{"task_id": "task_1"}') || '{"payload_type": "com.example.thing"}' AS e FROM fixture.said
+WHERE name IN ('error of A2A', 'error of version 0.3');
+SELECT is(fixture.made(fixture.out(name, e), 'a2a', '{"task_id": "task_1"}') - '{id,ts,meta,run_id,thread_id}'::text[], e - '{id,ts,meta,run_id,thread_id}'::text[], 'a payload_type comes back within the task: ' || name) FROM fixture.failed;
+SELECT is(fixture.again(name, e) - '{id,ts,meta,run_id,task_id,thread_id}'::text[], e - '{id,ts,meta,run_id,task_id,thread_id}'::text[], 'and without it: ' || name) FROM fixture.failed;
+SELECT is(fixture.out(name, fixture.made(fixture.out(name, e), 'a2a', '{"task_id": "task_1"}')), fixture.out(name, e), 'and so does its document: ' || name) FROM fixture.failed;
 
 -- what is no change
 SELECT is((SELECT string_agg(name, ', ') FROM fixture.said WHERE fixture.out(name, fixture.of(name)) <> raw), NULL, 'an unchanged envelope needs none');
