@@ -386,6 +386,22 @@ card_noted(const Json *card, const CardDialect *dialect, const char *path)
 	return json_get(card, psprintf("/meta/%s%s", dialect->name, path));
 }
 
+Slice
+card_said_of_skill(const Json *card, Slice skill, const char *const *members)
+{
+	const char *path = json_path("/skills", skill);
+
+	for (const char *const *member = members; *member != NULL; member++)
+		for (const CardDialect *const *dialect = card_dialects; *dialect != NULL; dialect++)
+		{
+			Slice		said = json_get_text(card_noted(card, *dialect, path), *member);
+
+			if (slice_present(said) && said.len > 0)
+				return said;
+		}
+	return skill;
+}
+
 void
 card_note(Json *card, const CardDialect *dialect, const char *path, Json *value)
 {

@@ -28,6 +28,10 @@ static const char *const card_a2a_mapped[] = {
 static const char *const card_a2a_notes[] = {"kept", "dropped", "same_url", "skills", NULL};
 static const char *const card_a2a_skill[] = {"id", NULL};
 
+/* the members of a skill in other dialects that people read */
+static const char *const card_a2a_skill_name[] = {"/name", "/title", NULL};
+static const char *const card_a2a_skill_description[] = {"/description", NULL};
+
 static bool
 card_a2a_handles(const Json *raw)
 {
@@ -155,8 +159,8 @@ card_a2a_write_skills(const Json *card, Json *document)
 		json_put_text(skill, "/id", id);
 		if (others == NULL)
 		{
-			json_put_text(skill, "/name", id);
-			json_put_text(skill, "/description", id);
+			json_put_text(skill, "/name", card_said_of_skill(card, id, card_a2a_skill_name));
+			json_put_text(skill, "/description", card_said_of_skill(card, id, card_a2a_skill_description));
 			json_put(skill, "/tags", json_new_array());
 		}
 		card_write_tags(capabilities->items[i], skill, "/tags");

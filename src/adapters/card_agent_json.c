@@ -24,6 +24,7 @@ static const char *const card_agent_json_mapped[] = {
 };
 static const char *const card_agent_json_notes[] = {"kept", "dropped", "entry", "indexed", "skills", NULL};
 static const char *const card_agent_json_skill[] = {"id", NULL};
+static const char *const card_agent_json_skill_description[] = {"/description", NULL};
 
 /* where MCP servers are named: in an agent.json, and in a registry */
 static const char *const card_agent_json_servers[] = {"/dependencies/mcps", "/mcps", NULL};
@@ -416,7 +417,7 @@ card_agent_json_write_skills(const Json *card, bool foreign, Json *document)
 		json_put_text(skill, "/id", id);
 		card_write_tags(capabilities->items[i], skill, "/triggers");
 		if (others == NULL)
-			json_put_text(skill, "/description", id);
+			json_put_text(skill, "/description", card_said_of_skill(card, id, card_agent_json_skill_description));
 		json_add(skills, skill);
 	}
 	if (skills->n > 0 || !foreign)

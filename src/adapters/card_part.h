@@ -109,6 +109,12 @@ extern Json *card_noted(const Json *card, const CardDialect *dialect, const char
 extern void card_note(Json *card, const CardDialect *dialect, const char *path, Json *value);
 
 /*
+ * What a description of any dialect says of a skill: the first of these members, a list that
+ * ends with NULL, that is a text and not empty; the ID of the skill if there is none.
+ */
+extern Slice card_said_of_skill(const Json *card, Slice skill, const char *const *members);
+
+/*
  * "context" and "dependencies.agents" of an agent.json, and what they are in a card: who may
  * ask the agent, and whom it asks.  They are read after all other members have been noted.
  */

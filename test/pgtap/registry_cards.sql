@@ -3,7 +3,7 @@
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
 CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
 FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
-SELECT plan((SELECT count(*)::int * 5 FROM doc) + 21
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 25
 	+ (SELECT sum(CASE WHEN m ? 'only' THEN 1 ELSE 2 END + (m ? 'native')::int)::int FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') AS m));
 
 CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
@@ -44,6 +44,14 @@ SELECT is(clutch.card_as(card, 'a2a'), '{"name": "Wren", "description": "Sings",
 	"skills": [{"id": "sing", "name": "sing", "description": "sing", "tags": ["song"]}]}', 'as an A2A card of both versions') FROM native;
 SELECT is(clutch.card_as(card, 'map'), '{"agentId": "wren", "name": "Wren", "description": "Sings", "role": "bird", "scopes": ["wood"]}', 'as parameters of MAP') FROM native;
 SELECT is(clutch.card_as(card, 'mcp'), '{"tools": [{"name": "skill.sing", "inputSchema": {"type": "object"}}]}', 'as tools of MCP') FROM native;
+
+-- what a description of one dialect says of skills, in another one
+SELECT is(clutch.export_card('agent:forager', 'a2a') -> 'skills', '[{"id": "identify", "name": "Identify", "description": "Names a plant", "tags": ["what is this"]},
+	{"id": "warn", "name": "warn", "description": "warn", "tags": []}, {"id": "find-places", "name": "find-places", "description": "find-places", "tags": []}]', 'skills of an agent.json have their names in an A2A card, or else their IDs');
+SELECT is(clutch.card_as(clutch.card_of('{"name": "x", "version": "1.0.0", "description": "y", "skills": [{"id": "a", "title": "A title", "name": ""}, {"id": "b", "title": "no", "name": "B"}, {"id": "c/d", "name": "C"}, {"id": "e", "name": 5}, "f"]}'), 'a2a')
+	#> '{skills}' @> '[{"id": "a", "name": "A title", "description": "a"}, {"id": "b", "name": "B"}, {"id": "c/d", "name": "C"}, {"id": "e", "name": "e"}, {"id": "f", "name": "f"}]', true, 'or their titles');
+SELECT is(clutch.card_as(clutch.card_of(clutch.export_card('agent:forager', 'a2a'), 'agent:forager'), 'a2a'), clutch.export_card('agent:forager', 'a2a'), 'and such a card comes back');
+SELECT is(clutch.export_card('agent:recipe-agent', 'agent_json') #> '{skills,0}', '{"id": "find", "description": "Finds a recipe", "triggers": ["cooking", "search"]}', 'skills of an A2A card are described in an agent.json');
 
 -- schemas of tools; refusals
 SELECT is(clutch.schema_of('mcp.files.write_file.input') -> 'required', '["path"]', 'the schema of a tool is registered');
