@@ -312,6 +312,7 @@ liveness_list_lost(TimestampTz now)
 	List	   *lost = NIL;
 	int			i;
 
+	roster_hold(roster);
 	watch.generation = roster_generation(roster);
 	watch.looked_at = now;
 	watch.due = DT_NOEND;

@@ -37,6 +37,34 @@ roster_invalidate(void)
 	stale_announce(STALE_CARDS);
 }
 
+static void
+roster_release(void *arg)
+{
+	Roster	   *roster = arg;
+
+	if (--roster->holders == 0 && roster->is_past)
+		MemoryContextDelete(roster->context);
+}
+
+void
+roster_hold(Roster *roster)
+{
+	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
+
+	callback->func = roster_release;
+	callback->arg = roster;
+	roster->holders++;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+}
+
+static void
+roster_forget(Roster *roster)
+{
+	roster->is_past = true;
+	if (roster->holders == 0)
+		MemoryContextDelete(roster->context);
+}
+
 /*
  * A change that arrives while we read is counted after built_at was taken, so
  * the next roster_get reads again.
@@ -50,7 +78,7 @@ roster_read_registry(uint64 built_at)
 	roster->generation = ++generations;
 	MemoryContextSetParent(roster->context, TopMemoryContext);
 	if (before != NULL)
-		MemoryContextDelete(before->context);
+		roster_forget(before);
 	before = current;
 	current = roster;
 	stale_if_rolled_back(STALE_CARDS);

@@ -8,8 +8,8 @@
  * An agent is an ordinal, 0..nagents-1, in the order of agent_id (by bytes).
  *
  * The roster returned by roster_get stays in memory until this backend has read
- * the registry twice more; copy what must live longer than the work on one
- * event.
+ * the registry twice more, which any call of roster_get may do.  Whoever needs it
+ * beyond the next of these calls holds it, or copies what it needs.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,6 +48,8 @@ typedef struct RosterAgent
 typedef struct Roster Roster;
 
 extern Roster *roster_get(void);
+/* Keeps the roster in memory until the current memory context is reset. */
+extern void roster_hold(Roster *roster);
 extern int	roster_size(const Roster *roster);
 extern const RosterAgent *roster_agent(const Roster *roster, int ordinal);
 /* -1: the agent is not registered */

@@ -88,6 +88,8 @@ struct Roster
 	MemoryContext context;
 	uint64		generation;
 	uint64		built_at;		/* stale_count before it was read */
+	int			holders;		/* see roster_hold */
+	bool		is_past;		/* goes with the last holder */
 
 	int			nagents;
 	int			capacity;

@@ -54,8 +54,12 @@ router_rank_best(Choice *choice)
 Choice *
 router_choose(const Requirement *requirement)
 {
-	Choice	   *choice = filter_begin(requirement, roster_get());
+	Roster	   *roster = roster_get();
+	Choice	   *choice;
 
+	/* others may change the registry again and again before the choice is written down */
+	roster_hold(roster);
+	choice = filter_begin(requirement, roster);
 	filter_agents(choice);
 	router_rank_best(choice);
 	return choice;
