@@ -86,7 +86,7 @@ class Gateway:
         return [self.send(row) for row in self.claim(lease)]
 
     def wait_for_work(self, lease="60 s"):
-        for _ in range(200):
+        for _ in range(1200):
             rows = self.claim(lease)
             if rows:
                 return rows

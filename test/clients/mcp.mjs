@@ -60,7 +60,7 @@ async function main() {
   // calls a skill, and lets the clerk do what it is asked
   async function call(args, work, options) {
     const result = host.callTool({ name: 'skill.orders', arguments: args }, options).catch(error => ({ error: error.message }));
-    for (let i = 0; i < 100 && gateway.open.size === 0; i++) await new Promise(done => setTimeout(done, 20));
+    for (let i = 0; i < 3000 && gateway.open.size === 0; i++) await new Promise(done => setTimeout(done, 20));
     const [task] = await rows("SELECT * FROM clutch.claim('agent:clerk')");
     await work(task);
     await gateway.answer();

@@ -77,7 +77,7 @@ def claim(driver):
 
 def woken(driver):
     """Attempt and reason of the suspended task, when its time has come."""
-    for _ in range(100):
+    for _ in range(1200):
         rows = driver.call("SELECT attempt, reason FROM clutch.claim(?)", AGENT)
         if rows:
             return tuple(rows[0])

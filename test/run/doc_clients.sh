@@ -75,10 +75,10 @@ verdict() {
 	fi
 }
 
-# until_true NAME QUERY: the query must return true, within 20 seconds
+# until_true NAME QUERY: the query must return true, within a minute
 until_true() {
 	local i got=
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 600; i++)); do
 		got=$(sql -c "$2")
 		[ "$got" != t ] || break
 		sleep 0.1
@@ -91,10 +91,10 @@ completed() {
 	until_true "$1: $3" "SELECT count(*) = 1 FROM clutch.result('$2') WHERE status = 'completed'"
 }
 
-# said NAME TEXT: the program must print it, within 20 seconds
+# said NAME TEXT: the program must print it, within a minute
 said() {
 	local i
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 600; i++)); do
 		! grep -q "$2" "$DIR/log" || break
 		sleep 0.1
 	done
@@ -124,7 +124,7 @@ SELECT seq FROM generate_series(1, 3) AS n,
 SELECT set_config('doc.run', :'run_id', false) \g /dev/null
 DO $$
 BEGIN
-	FOR i IN 1 .. 300 LOOP
+	FOR i IN 1 .. 600 LOOP
 		EXIT WHEN (SELECT count(*) = 3 FROM clutch.tasks
 				   WHERE run_id = current_setting('doc.run') AND finished_at IS NOT NULL);
 		COMMIT;
@@ -186,7 +186,7 @@ scaling() {
 		"running 1, assigned 2"
 	end_worker
 	sql -c "SELECT clutch.cancel('drain-1', 'test'), clutch.cancel('drain-2', 'test')" >/dev/null
-	drain_ask drain-3 '{"order": 3, "seconds": 1}'
+	drain_ask drain-3 '{"order": 3, "seconds": 3}'
 	drain 60
 	until_true "drain.py: its work" "SELECT status = 'running' FROM clutch.tasks WHERE task_id = 'drain-3'"
 	end_worker
@@ -308,13 +308,14 @@ whole() {
 	completed "$name" "$name-again" "after a broken connection, the next task"
 	end_worker
 
-	# With a long lease, only a report that is sent again ends the task in time.
+	# With a long lease, only a report that is sent again ends the task in time.  The work
+	# takes long enough to be seen while it lasts.
 	start env LEASE=60 PGUSER="$role" "$@"
-	ask "$name-broken" "$capability" '{"order": 6, "customer": "x", "seconds": 1}'
+	ask "$name-broken" "$capability" '{"order": 6, "customer": "x", "seconds": 3}'
 	until_true "$name: work whose connection breaks" "SELECT status = 'running' FROM clutch.tasks WHERE task_id = '$name-broken'"
 	sql -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '$role'" >/dev/null
 	completed "$name" "$name-broken" "the report is sent again"
-	ask "$name-late" "$capability" '{"order": 7, "customer": "x", "seconds": 1}'
+	ask "$name-late" "$capability" '{"order": 7, "customer": "x", "seconds": 3}'
 	until_true "$name: work that is cancelled" "SELECT status = 'running' FROM clutch.tasks WHERE task_id = '$name-late'"
 	sql -c "SELECT clutch.cancel('$name-late', 'test', 'agent:shop')" >/dev/null
 	said "$name" "$name-late: late"
