@@ -124,10 +124,13 @@ WITH agent AS (
 	SELECT format('%s: default', r.registry), 900, NULL, NULL, 'agent:' || (r.routing ->> 'defaultAgent'), NULL
 	FROM routing r WHERE r.routing ->> 'defaultAgent' IS NOT NULL
 )
-SELECT 'registry-3.0 ' || f.name, f.place, 'task.request', NULL::text, w.words, '!exists($.requires[*])', f.requires, NULL::text[], NULL::text[], f.send_to, NULL::text, NULL::integer, f.emit, 'registry-3.0'
+SELECT n.name, f.place, 'task.request', NULL::text, w.words, '!exists($.requires[*])', f.requires, NULL::text[], NULL::text[], f.send_to, NULL::text, NULL::integer, f.emit, 'registry-3.0'
 -- what has no word, in whatever script, is left out; in some locales [[:alnum:]] is ASCII only, so the characters are listed that separate words (routing/phrase)
 FROM found f, LATERAL (SELECT CASE WHEN f.words IS NOT NULL THEN ARRAY(
-	SELECT u FROM unnest(f.words) AS u WHERE u ~ '[0-9A-Za-z]|[^\u0001-\u00bf\u00d7\u00f7\u2000-\u206f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]') END AS words) AS w
+	SELECT u FROM unnest(f.words) AS u WHERE u ~ '[0-9A-Za-z]|[^\u0001-\u00bf\u00d7\u00f7\u2000-\u206f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]') END AS words) AS w,
+	 -- a name has at most 128 bytes, and those of registries, agents and skills may be longer
+	 LATERAL (SELECT CASE WHEN octet_length(l.name) <= 128 THEN l.name ELSE left(l.name, 23) || ' ' || md5(l.name) END AS name
+			  FROM (SELECT 'registry-3.0 ' || f.name AS name) AS l) AS n
 WHERE w.words IS NULL OR cardinality(w.words) > 0
 $$;
 COMMENT ON FUNCTION clutch.registry_rules() IS

@@ -13,6 +13,7 @@
 #include "adapters/card_part.h"
 
 #include "miscadmin.h"
+#include "protocol/limits.h"
 #include "protocol/place.h"
 
 bool
@@ -107,6 +108,73 @@ card_registry_check(const CardSource *source, const Json *agents, const Json *na
 	card_check_texts(source, "/routing/multiAgentTriggers");
 }
 
+/* -------------------------------------------------- the words of its rules */
+
+/*
+ * clutch.install_rules makes routing rules of a registry.  What these cannot have is refused
+ * here, where whoever imports the registry learns of it.  "most" is the number of elements
+ * that a rule can have.
+ */
+static void
+card_registry_check_phrases(const CardSource *source, const char *path, int most)
+{
+	const Json *texts = json_get_kind(source->raw, path, JSON_ARRAY);
+
+	if (texts != NULL && texts->n > most)
+		card_fault(source, path, "TOO_MANY", "It has %d elements; the routing rules of a registry can have %d of them.",
+				   texts->n, most);
+	for (int i = 0; texts != NULL && i < Min(texts->n, most); i++)
+		if (json_is(texts->items[i], JSON_TEXT) && texts->items[i]->text.len > LIMITS_PHRASE_BYTES)
+			card_fault(source, json_path_index(path, i), "TOO_LONG",
+					   "It has %d bytes; a word or phrase of a routing rule has at most %d.",
+					   texts->items[i]->text.len, LIMITS_PHRASE_BYTES);
+}
+
+/* the number of bytes that the longest switch command leaves to a name that follows it, behind a blank */
+static int
+card_registry_name_bytes(const CardSource *source)
+{
+	const Json *commands = json_get_kind(source->raw, "/routing/switchCommands", JSON_ARRAY);
+	int			longest = 0;
+
+	for (int i = 0; commands != NULL && i < commands->n; i++)
+		if (json_is(commands->items[i], JSON_TEXT) && commands->items[i]->text.len <= LIMITS_PHRASE_BYTES)
+			longest = Max(longest, commands->items[i]->text.len);
+	return commands != NULL && commands->n > 0 ? LIMITS_PHRASE_BYTES - longest - 1 : PG_INT32_MAX;
+}
+
+static void
+card_registry_check_name(const CardSource *source, Slice name, const char *path, int most)
+{
+	if (slice_present(name) && name.len > most)
+		card_fault(source, path, "TOO_LONG",
+				   "It has %d bytes; behind the longest of the switchCommands, a phrase of a routing rule has room for %d.",
+				   name.len, Max(most, 0));
+}
+
+static void
+card_registry_check_rules(const CardSource *source, const Json *agents)
+{
+	int			most = card_registry_name_bytes(source);
+
+	card_registry_check_phrases(source, "/routing/multiAgentTriggers", LIMITS_PHRASES);
+	/* each of them stands before two names of each agent */
+	card_registry_check_phrases(source, "/routing/switchCommands", LIMITS_PHRASES / 2);
+	for (int i = 0; i < agents->n; i++)
+	{
+		const Json *agent = agents->items[i];
+		const char *base = agents->kind == JSON_OBJECT ? json_path("/agents", agents->keys[i]) : json_path_index("/agents", i);
+		const Json *skills = json_get_kind(agent, "/skills", JSON_ARRAY);
+
+		card_registry_check_name(source, card_registry_name(agents, i),
+								 agents->kind == JSON_OBJECT ? base : psprintf("%s/name", base), most);
+		card_registry_check_name(source, json_get_text(agent, "/displayName"), psprintf("%s/displayName", base), most);
+		card_registry_check_phrases(source, psprintf("%s/signals", base), LIMITS_PHRASES);
+		for (int j = 0; skills != NULL && j < skills->n; j++)
+			card_registry_check_phrases(source, psprintf("%s/skills/%d/triggers", base, j), LIMITS_PHRASES);
+	}
+}
+
 /* the skills that an agent has according to the index; NULL if there are none */
 static Json *
 card_registry_indexed(const Json *document, Slice name)
@@ -170,6 +238,7 @@ card_read_registry(Json *document, ProblemList *list)
 	}
 	names = card_registry_names(&source, agents);
 	card_registry_check(&source, agents, names);
+	card_registry_check_rules(&source, agents);
 	for (int i = 0; i < agents->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -11,6 +11,10 @@
 #include "protocol/problem.h"
 #include "utils/jsonb.h"
 
+/* of the words of a routing rule: how many there may be, and the length of each word or phrase */
+#define LIMITS_PHRASES		1000
+#define LIMITS_PHRASE_BYTES	1000
+
 /* adds TOO_LARGE, TOO_DEEP, TOO_MANY_NODES, NUMBER_OUT_OF_RANGE */
 extern void limits_check(Jsonb *doc, ProblemList *list);
 

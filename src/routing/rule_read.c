@@ -9,6 +9,7 @@
 
 #include "base/column.h"
 #include "protocol/identifier.h"
+#include "protocol/limits.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
 #include "protocol/template.h"
@@ -19,8 +20,7 @@
 
 /* limits of a name, in bytes, and of a list */
 #define MOST_NAME_BYTES		128
-#define MOST_ELEMENTS		1000
-#define MOST_PHRASE_BYTES	1000
+#define MOST_ELEMENTS		LIMITS_PHRASES
 
 /* the same as in meta.clutch.priority: 0 is the least urgent */
 #define MOST_PRIORITY		4
@@ -100,9 +100,9 @@ rule_check_capability(Slice entry, const char *path, ProblemList *faults)
 static void
 rule_check_phrase(Slice text, const char *path, ProblemList *faults)
 {
-	if (text.len > MOST_PHRASE_BYTES)
+	if (text.len > LIMITS_PHRASE_BYTES)
 		problem_add(faults, path, "TOO_LONG", "The phrase has %d bytes; at most %d are allowed.",
-					text.len, MOST_PHRASE_BYTES);
+					text.len, LIMITS_PHRASE_BYTES);
 	else if (phrase_count_words(text) == 0)
 		problem_add(faults, path, "EMPTY", "%s has no word, which consists of letters or digits.",
 					place_quote(text));

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(101);
+SELECT plan(112);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -163,6 +163,25 @@ SELECT is(pg_temp.refused('{version}', '"4.0"'), 'KL014 WRONG_VALUE /version', '
 SELECT is(fixture.fault($$SELECT clutch.import_registry('{"version": "3.0"}')$$), 'KL014 REQUIRED ', 'a document without agents is none');
 SELECT is((SELECT count(*)::int FROM clutch.events WHERE envelope::text LIKE '%oregano%') + (SELECT count(*)::int FROM clutch.registry_document WHERE document::text LIKE '%oregano%'), 0, 'a refused document leaves nothing behind');
 SELECT throws_ok($$SELECT clutch.export_registry('nowhere')$$, '42704', NULL, 'a registry that was not imported cannot be exported');
+
+-- words that routing rules cannot have, which install_rules would refuse otherwise
+CREATE FUNCTION pg_temp.long(bytes int) RETURNS jsonb LANGUAGE sql AS $$ SELECT to_jsonb(repeat('x', bytes)) $$;
+CREATE FUNCTION pg_temp.many(elements int) RETURNS jsonb LANGUAGE sql AS $$ SELECT jsonb_agg('w' || n) FROM generate_series(1, elements) n $$;
+SELECT is(pg_temp.refused('{agents,basil,signals,1}', pg_temp.long(1001)), 'KL014 TOO_LONG /agents/basil/signals/1', 'a signal that is too long for a rule');
+SELECT is(pg_temp.refused('{agents,basil,skills,0,triggers,0}', pg_temp.long(1001)), 'KL014 TOO_LONG /agents/basil/skills/0/triggers/0', 'a trigger of a skill');
+SELECT is(pg_temp.refused('{routing,multiAgentTriggers,0}', pg_temp.long(1001)), 'KL014 TOO_LONG /routing/multiAgentTriggers/0', 'one of several agents');
+SELECT is(pg_temp.refused('{routing,switchCommands,0}', pg_temp.long(1001)), 'KL014 TOO_LONG /routing/switchCommands/0', 'a switch command');
+SELECT is(pg_temp.refused('{routing,switchCommands,0}', pg_temp.long(995)), 'KL014 TOO_LONG /agents/basil', 'one behind which a name has no room');
+SELECT is(pg_temp.refused('{agents,basil,displayName}', pg_temp.long(992)), 'KL014 TOO_LONG /agents/basil/displayName', 'a name for which the commands have no room');
+SELECT is(pg_temp.refused('{agents,basil,signals}', pg_temp.many(1001)), 'KL014 TOO_MANY /agents/basil/signals', 'more signals than a rule has words');
+SELECT is(pg_temp.refused('{routing,switchCommands}', pg_temp.many(501)), 'KL014 TOO_MANY /routing/switchCommands', 'or switch commands, of which each stands before two names');
+-- what is just as long as that, and names that are longer than that of a rule
+SELECT is(fixture.fault(format('SELECT clutch.import_registry(%L)', jsonb_build_object('version', '3.0', 'orchestrator', repeat('ö', 60), 'agents', jsonb_build_object(
+	repeat('a', 100), jsonb_build_object('displayName', repeat('d', 995), 'signals', pg_temp.many(999) || pg_temp.long(1000), 'skills', jsonb_build_array(
+		jsonb_build_object('id', repeat('s', 100), 'triggers', pg_temp.many(1000)), jsonb_build_object('id', repeat('s', 101), 'triggers', pg_temp.many(1000))))),
+	'routing', jsonb_build_object('switchCommands', (SELECT jsonb_agg('w' || n) FROM generate_series(100, 599) n), 'multiAgentTriggers', pg_temp.many(1000))))), 'no error', 'a registry may have as much as rules can have');
+SELECT lives_ok($$SELECT clutch.install_rules('registry-3.0')$$, 'and all of it becomes rules');
+SELECT is((SELECT count(*)::int FROM clutch.routing_rule r WHERE r.name LIKE 'registry-3.0 ö%'), 5, 'whose names are shortened');
 
 -- credentials
 SELECT FROM clutch.import_registry('{"orchestrator": "vault", "agents": {"keeper": {"invocation": {"type": "http", "api_key": "abc123"}}}, "note": {"password": "hunter2"}}');
