@@ -8,6 +8,8 @@
 #include "clutch.h"
 
 #include "adapters/model.h"
+
+#include "adapters/multiagent.h"
 #include "mb/pg_wchar.h"
 
 #define PROTOCOL	"multiagent-1.0"
@@ -156,6 +158,9 @@ model_read_gemini(const Json *raw, ModelAnswer *answer)
 
 	for (int i = 0; parts != NULL && i < parts->n; i++)
 	{
+		/* what it thought on its way to the answer */
+		if (json_is_true(parts->items[i], "/thought"))
+			continue;
 		model_take_text(answer, json_get_text(parts->items[i], "/text"));
 		model_take_call(answer, json_get_text(parts->items[i], "/functionCall/name"),
 						json_get(parts->items[i], "/functionCall/args"));
@@ -266,7 +271,11 @@ model_unfenced(Slice text)
 	return (Slice) {first + 1, end - 3 - (first + 1 - text.s)};
 }
 
-/* the message of multiagent-1.0 that the model itself has written; NULL: it has written none */
+/*
+ * The message of multiagent-1.0 that the model itself has written; NULL: it has written
+ * none.  A model says what the members of the message say: it reads what strangers have
+ * written, so it gives no orders by a carrier, which could make any envelope of it.
+ */
 static Json *
 model_own_message(const Json *raw, const ModelAnswer *answer)
 {
@@ -278,6 +287,7 @@ model_own_message(const Json *raw, const ModelAnswer *answer)
 	if (!model_is_message(message))
 		return NULL;
 	json_put_text(message, "/intent", model_intent(json_get_text(message, "/intent")));
+	(void) json_take(message, multiagent_adapter.carrier);
 	return message;
 }
 
