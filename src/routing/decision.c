@@ -81,6 +81,14 @@ decision_reason_of(const Requirement *requirement, const Choice *choice, int sel
 	return words.data;
 }
 
+/* Would there be agents to look at if there were no rules, and none with them? */
+static bool
+decision_is_by_rules(const Choice *choice)
+{
+	return choice->ruled != choice->looked_at && agent_set_count(choice->ruled) == 0 &&
+		agent_set_count(choice->looked_at) > 0;
+}
+
 static void
 decision_say_failure(StringInfo words, const Requirement *requirement, const Choice *choice)
 {
@@ -100,9 +108,14 @@ decision_say_failure(StringInfo words, const Requirement *requirement, const Cho
 							 choice->rejected[REJECTED_CONCURRENCY].count);
 			break;
 		case NO_AGENT_AVAILABLE:
-			appendStringInfoString(words, requirement_is_direct(requirement) ?
-								   "the agent named by the request is not available" :
-								   "no agent that could take it is available");
+			if (decision_is_by_rules(choice))
+				appendStringInfoString(words, requirement->named.n + requirement->groups.n > 0 ?
+									   "rules leave none of the agents that the request names; change the rules, or let the request name nobody" :
+									   "rules send it to nobody who is registered; register the agent, or change the rules");
+			else
+				appendStringInfoString(words, requirement_is_direct(requirement) ?
+									   "the agent named by the request is not available" :
+									   "no agent that could take it is available");
 			break;
 		case POLICY_DENIED:
 			appendStringInfoString(words, "no agent that could take it is allowed to by the policy of the request");

@@ -1,6 +1,6 @@
 -- Routing rules: conditions, effects, what the log says of them, and sets of rules.
 \ir ../fixtures/tap.sql
-SELECT plan(99);
+SELECT plan(101);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 SELECT fixture.agent('dora', 50, '{skill:x,skill:y}', more => '{"model": "gpt-5-mini", "groups": ["group:team"]}');
@@ -88,6 +88,11 @@ SELECT is(pg_temp.selected(pg_temp.says('gamma delta')), 'agent:cal ["less", "so
 SELECT is((SELECT string_agg(agent_id || ' ' || detail, ', ' ORDER BY agent_id) FROM clutch.explain_route(fixture.request('asked', skill => NULL, more => pg_temp.says('gamma delta'))) WHERE rejected_by = 'rule' AND agent_id < 'agent:c'),
 	'agent:ann rule some restricts it to group:team, agent:cal, agent:ben rule less restricts it to agent:cal, agent:ann', 'the first rule that excludes an agent is named');
 SELECT is((clutch.route(fixture.request('asked', 'group:team', NULL, more => pg_temp.says('delta') || '{"to": [{"agent_id": "group:team"}]}')) ->> 'code'), 'NO_AGENT_AVAILABLE', 'a rule does not widen what the request says');
+SELECT is((clutch.route(fixture.request('asked', 'group:team', NULL, more => pg_temp.says('delta') || '{"to": [{"agent_id": "group:team"}]}')) ->> 'message'),
+	'rules leave none of the agents that the request names; change the rules, or let the request name nobody; rule less', 'and the failure says what to do');
+INSERT INTO clutch.routing_rule (name, words, send_to) VALUES ('gone', '{gone}', 'agent:gone');
+SELECT is((clutch.route(fixture.request('asked', skill => NULL, more => pg_temp.says('gone'))) ->> 'message'), 'rules send it to nobody who is registered; register the agent, or change the rules; rule gone', 'as it does if a rule names nobody who is there');
+DELETE FROM clutch.routing_rule WHERE name = 'gone';
 SELECT fixture.ask('task:soon', skill => NULL, more => pg_temp.says('epsilon'));
 SELECT is((SELECT priority::int FROM clutch.tasks WHERE task_id = 'task:soon'), 4, 'a rule sets the priority');
 SELECT is(pg_temp.decided('task:soon') ~ ' \["soon"\] 4$', true, 'and the decision says so');
