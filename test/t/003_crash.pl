@@ -28,6 +28,8 @@ sub script_of
 		my $task = "task:${round}_${agent}_$i";
 
 		$script .= "SELECT 'event', id, task_id FROM clutch.send(ask('$task'));\n";
+		$script .= "SELECT 'event', id, task_id FROM clutch.send(ask('task:shared_${round}_${agent}_$i') || '{\"requires\": [], \"payload\": {\"text\": \"share ready works\"}}');\n"
+		  if $i % 10 == 0;
 		$script .= "SELECT 'claim', task_id, attempt FROM clutch.claim('agent:a$agent', 2);\n" if $i % 2;
 		$script .= "SELECT 'event', f.id, f.task_id FROM (SELECT task_id, attempt FROM clutch.task "
 		  . "WHERE agent_id = 'agent:a$agent' AND status = 'running' ORDER BY task_id LIMIT 1) t, "
@@ -44,6 +46,11 @@ sub lines_of
 }
 
 my (@events, %claimed);
+
+share_out($node, 'postgres');
+my $shared = shared_states($node, 'postgres');
+is($shared, 'pending children, input_required agent:s_asks human, completed agent:s_done, assigned agent:s_ready, pending retry, '
+	  . 'suspended agent:s_sleeps time, running agent:s_works', 'a request is shared out, and its children are in all states');
 
 # One round: load, death, and what must be there when the server is back.
 sub crash_round
@@ -80,6 +87,10 @@ sub crash_round
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM told WHERE NOT EXISTS (SELECT FROM clutch.events e WHERE e.id = told.id)'),
 		'0', "$how: every event that was acknowledged is there (" . scalar(@events) . ')');
 	is_sound($node, 'postgres', $how);
+	is(shared_states($node, 'postgres'), $shared, "$how: a request that is shared out stands where it stood, and so do its children");
+	is($node->safe_psql('postgres', q{SELECT count(*) FILTER (WHERE n <> 2), count(*) > 0 FROM (
+		SELECT (SELECT count(*) FROM clutch.tasks c WHERE c.parent_task_id = t.task_id) AS n FROM clutch.tasks t WHERE t.task_id ~ '^task:shared_') s}),
+		'0|t', "$how: each of the others has all of its children");
 }
 
 
@@ -131,6 +142,7 @@ my $orphans = $node->safe_psql('postgres', q{SELECT count(*) FROM clutch.tasks W
 cmp_ok($orphans, '>', 0, "tasks were claimed when it died ($orphans)");
 
 # the leases have run out, the agents come back
+answer_shared($node, 'postgres');
 drain($node, 'postgres');
 is($node->safe_psql('postgres', q{SELECT status FROM clutch.tasks WHERE run_id <> 'run:wf' GROUP BY status}), 'completed', 'every task ends');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM clutch.tasks WHERE task_id = ANY ($$' . '{' . join(',', keys %claimed) . '}$$)'),
@@ -138,6 +150,10 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM clutch.tasks WHERE task_id
 is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM (SELECT task_id FROM clutch.events WHERE type = 'task.result' AND NOT late
 		GROUP BY task_id HAVING count(*) > 1) d}), '0', 'no task has two results');
+is($node->safe_psql('postgres', q{SELECT jsonb_array_length(payload -> 'results'), payload #> '{results,1,payload}' FROM clutch.result('task:shared')}),
+	'6|{"text": "before"}', 'a shared request has all results, that from before the crashes among them');
+is($node->safe_psql('postgres', q{SELECT DISTINCT jsonb_array_length(r.payload -> 'results') FROM clutch.tasks t, clutch.result(t.task_id) r WHERE t.task_id ~ '^task:shared_'}),
+	'2', 'and so have those of the load');
 is_sound($node, 'postgres', 'at the end');
 same_after_rebuild($node, 'postgres', 'at the end');
 

@@ -38,6 +38,9 @@ $node->safe_psql('postgres', q{
 	SELECT late FROM clutch.cancel('task:9');
 	SELECT clutch.tick();
 });
+share_out($node, 'postgres');
+my $shared = shared_states($node, 'postgres');
+like($shared, qr/^pending children, input_required .*completed .*assigned .*pending retry, suspended .*running /, 'a request is shared out, its children are in all states');
 my $next = $node->safe_psql('postgres', 'SELECT last_value FROM clutch.event_seq');
 
 # Every row of every table, where the sequences stand, the row-level policies, and the
@@ -96,7 +99,7 @@ $node->command_fails_like([ 'pg_dump', '-U', 'keeper', '-f', "$dir/keeper.sql", 
 $node->command_ok([ 'pg_dump', '-U', 'keeper', '--enable-row-security', '-f', "$dir/keeper.sql", '-d', $from ],
 	'unless it says so');
 my ($tasks) = slurp_file("$dir/keeper.sql") =~ /^COPY clutch\.task \(.*?\n(.*?)^\\\.$/ms;
-is(() = $tasks =~ /^/mg, 10, 'and then it has all rows');
+is(() = $tasks =~ /^/mg, 17, 'and then it has all rows');
 $copy->safe_psql('postgres', 'CREATE ROLE desk; CREATE ROLE keeper');
 
 # The dump is restored into a new database of another cluster, where a session listens.
@@ -141,6 +144,7 @@ restore('careless', 'data only, triggers disabled', 'psql', '-X', '-q', '-v', 'O
 foreach my $db (qw(plain plain1 inserts custom custom1 folder data))
 {
 	is_sound($copy, $db, $db);
+	is(shared_states($copy, $db), $shared, "$db: the shared request and its children stand where they stood");
 	# of the data alone, privileges are no part
 	is(seen_by_desk($copy, $db), $seen, "$db: a role sees the same tasks") if $db ne 'data';
 }
@@ -218,9 +222,12 @@ foreach my $db (qw(plain custom custom1 folder data))
 	is_sound($copy, $db, "$db, at work");
 	same_after_rebuild($copy, $db, "$db, at work");
 }
+answer_shared($copy, 'folder');
 drain($copy, 'folder');
 is($copy->safe_psql('folder', q{SELECT count(*) FROM clutch.tasks WHERE status IN ('pending', 'assigned', 'running') AND task_id <> 'task:scoped'}),
 	'0', 'the copy finishes what was open');
+is($copy->safe_psql('folder', q{SELECT t.status, jsonb_array_length(r.payload -> 'results'), r.payload #> '{results,1,payload}' FROM clutch.tasks t, clutch.result(t.task_id) r WHERE t.task_id = 'task:shared'}),
+	'completed|6|{"text": "before"}', 'a shared request ends with the results of the original and of the copy');
 
 $node->stop;
 $copy->stop;

@@ -10,7 +10,8 @@ use Test::More;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(new_node make_helpers worker_of wait_for_worker state_of log_of answer_of answers same_after_rebuild is_sound drain session ask_session end_session);
+our @EXPORT = qw(new_node make_helpers worker_of wait_for_worker state_of log_of answer_of answers same_after_rebuild is_sound drain
+  share_out shared_states answer_shared session ask_session end_session);
 
 # A running cluster with the extension in database postgres.
 sub new_node
@@ -195,6 +196,44 @@ sub drain
 			END LOOP;
 		END $$;
 	});
+}
+
+# A request that rules share out among six agents, with children in all states that are
+# not over, and one that is.  Nothing happens to them for two hours.
+sub share_out
+{
+	my ($node, $db) = @_;
+	$node->safe_psql($db, q{
+		SELECT clutch.register(card('s_' || n, 9) || '{"capabilities": []}') FROM unnest('{asks,done,ready,retries,sleeps,works}'::text[]) n;
+		INSERT INTO clutch.routing_rule (name, words, send_to)
+		SELECT n, ARRAY[n], 'agent:s_' || n FROM unnest('{asks,done,ready,retries,sleeps,works}'::text[]) n;
+		INSERT INTO clutch.routing_rule (name, words, emit) VALUES ('share', '{share}',
+			'{"to": "matched", "payload": "$.payload", "meta": {"clutch": {"retry": {"initial_ms": 8000000, "max_ms": 8000000}}}}');
+		SELECT clutch.send(ask('task:shared', run => 'run:shared')
+			|| '{"requires": [], "payload": {"text": "share: asks done ready retries sleeps works"}}');
+		SELECT clutch.claim('agent:s_' || n, 1, '2 h') FROM unnest('{works,asks,sleeps,retries,done}'::text[]) n;
+		CREATE TEMP TABLE child AS SELECT task_id, agent_id FROM clutch.tasks WHERE parent_task_id = 'task:shared';
+		SELECT clutch.progress(agent_id, task_id, '{"state": "input_required", "question": "Really?"}') FROM child WHERE agent_id = 'agent:s_asks';
+		SELECT clutch.suspend(agent_id, task_id, '{"for_ms": 8000000}') FROM child WHERE agent_id = 'agent:s_sleeps';
+		SELECT clutch.fail(agent_id, task_id, 'BUSY', 'later') FROM child WHERE agent_id = 'agent:s_retries';
+		SELECT clutch.finish(agent_id, task_id, '{"text": "before"}') FROM child WHERE agent_id = 'agent:s_done';
+	});
+	return;
+}
+
+# The request and its children, in the order of their requests.
+sub shared_states
+{
+	my ($node, $db) = @_;
+	return $node->safe_psql($db, q{SELECT string_agg(concat_ws(' ', status, agent_id, waiting_for), ', ' ORDER BY request_seq)
+		FROM clutch.tasks WHERE run_id = 'run:shared'});
+}
+
+sub answer_shared
+{
+	my ($node, $db) = @_;
+	$node->safe_psql($db, q{SELECT clutch.answer(task_id, '{"text": "Yes."}') FROM clutch.tasks WHERE run_id = 'run:shared' AND status = 'input_required'});
+	return;
 }
 
 # A psql that stays open: returns all that it prints for a statement.
