@@ -109,12 +109,20 @@ emission_has_opted_in(Slice run_id)
 		workflow.next_actions;
 }
 
-bool
-emission_is_wanted(const Emission *emission)
+static bool
+emission_opts_in(const Emission *emission)
 {
 	bool		opt_in = false;
 
 	(void) document_get_bool(&emission->emit->root, "opt_in", &opt_in);
+	return opt_in;
+}
+
+bool
+emission_is_wanted(const Emission *emission)
+{
+	bool		opt_in = emission_opts_in(emission);
+
 	return !emission_feeds_itself(emission, opt_in) &&
 		(!opt_in || emission_has_opted_in(emission->envelope.run_id));
 }
@@ -153,6 +161,8 @@ emission_put_meta(DocumentBuilder *b, const Emission *emission, JsonbContainer *
 	document_open_object(b, "rule");
 	document_put_text(b, "name", emission->rule);
 	document_put_text(b, "event", emission->envelope.id);
+	if (slice_present(emission->sender))
+		document_put_text(b, "sender", emission->sender);
 	document_close_object(b);
 	document_close_object(b);
 }
@@ -300,6 +310,8 @@ emission_settle(const Consequence *consequence)
 		emission.task = NULL;
 	if (!emission_is_wanted(&emission))
 		return true;
+	if (emission_opts_in(&emission))
+		emission.sender = requirement_sender(&emission.envelope);
 	error = emission_try(emission_send_all, &emission);
 	if (error == NULL)
 		return true;

@@ -7,7 +7,8 @@
  * task.  The orchestrator sends it before the transaction commits, as a consequence.  Its
  * identifiers are derived from the rule and the event, so it exists only once.  It has the
  * security policy of the request of the event's task, and its meta.rule, {"name",
- * "event"}, names the rule and the event.  A rule adds nothing to tasks that it has
+ * "event", "sender"}, names the rule and the event, and whose request it is
+ * (routing/requirement.h).  A rule adds nothing to tasks that it has
  * requested itself, nor to tasks below them, unless it has opt_in.
  *
  * A rule that shares requests out (emit with "to": "matched") puts its requests in the place

@@ -20,6 +20,7 @@ typedef struct Emission
 	Jsonb	   *document;		/* of the event */
 	Envelope	envelope;
 	Task	   *task;			/* NULL: it is not known */
+	Slice		sender;			/* whose requests they are: whoever has asked or proposed; absent: the rule's */
 	bool		event_is_request;	/* the event is the first request of the task */
 	int			n;				/* requests so far */
 } Emission;

@@ -211,6 +211,7 @@ emission_settle_share(const Consequence *consequence)
 	if (emission.document == NULL)
 		return true;
 	envelope_read_admitted(emission.document, &emission.envelope, problem_list());
+	emission.sender = requirement_sender(&emission.envelope);
 	error = emission_try(emission_share_send, &emission);
 	if (error != NULL && savepoint_failed_by_chance(error))
 		return false;

@@ -47,8 +47,7 @@ filter_agents_to_look_at(const Requirement *requirement, const Roster *roster)
 	return set;
 }
 
-/* The agents that have one of the IDs, or are in one of the groups. */
-static AgentSet *
+AgentSet *
 filter_agents_of(const Roster *roster, const SliceList *agents_and_groups)
 {
 	AgentSet   *set = agent_set_none(roster_size(roster));

@@ -22,6 +22,9 @@ extern void filter_agents(Choice *choice);
 /* Does one agent, looked at alone, pass every filter but the breaker? */
 extern bool filter_passes(const Requirement *requirement, Roster *roster, int ordinal);
 
+/* The agents that have one of the IDs, or are in one of the groups, palloc'd. */
+extern AgentSet *filter_agents_of(const Roster *roster, const SliceList *agents_and_groups);
+
 /* Drops the agents that a rule keeps from the request. */
 extern void filter_drop_by_rule(const Roster *roster, const AppliedRule *rule, AgentSet *left);
 

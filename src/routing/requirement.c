@@ -9,10 +9,28 @@
 
 #include "routing/requirement.h"
 
+#include "base/document.h"
 #include "common/hashfn.h"
 #include "lib/stringinfo.h"
 #include "registry/roster.h"
 #include "settings.h"
+
+JsonbContainer *
+requirement_rule_notes(const Envelope *envelope)
+{
+	if (!slice_equal(envelope->from_agent, slice_of_cstring(clutch_orchestrator)))
+		return NULL;
+	return document_get_container(document_get_container(&envelope->doc->root, "meta"), "rule");
+}
+
+Slice
+requirement_sender(const Envelope *envelope)
+{
+	JsonbContainer *rule = requirement_rule_notes(envelope);
+	Slice		asker = rule == NULL ? SLICE_NONE : document_get_text(rule, "sender");
+
+	return slice_present(asker) ? asker : envelope->from_agent;
+}
 
 /*
  * The orchestrator routes and does not work: beside other recipients it adds
@@ -30,7 +48,7 @@ requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
 	requirement->prefers = envelope->prefers;
 	requirement->policy = envelope->policy;
 	requirement->scope = scope;
-	requirement->sender = envelope->from_agent;
+	requirement->sender = requirement_sender(envelope);
 	requirement->has_after = envelope->orders.after.n > 0;
 	requirement->run_id = envelope->run_id;
 	requirement->priority = -1;

@@ -53,6 +53,18 @@ struct Requirement
 extern void requirement_of(const Envelope *envelope, Slice scope,
 						   Requirement *requirement);
 
+/*
+ * What a rule that has requested it notes: meta.rule; NULL: no rule has.  It counts only in
+ * requests of the orchestrator, because anybody can write it.
+ */
+extern JsonbContainer *requirement_rule_notes(const Envelope *envelope);
+
+/*
+ * Whose request it is.  What a rule has made of the request or the proposal of an agent is
+ * that agent's, though the orchestrator sends it: it reaches nobody whom the agent could not ask itself.
+ */
+extern Slice requirement_sender(const Envelope *envelope);
+
 /* Is exactly one agent named?  Such a request is assigned without a choice. */
 extern bool requirement_is_direct(const Requirement *requirement);
 

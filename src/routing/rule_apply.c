@@ -9,7 +9,6 @@
 
 #include "base/document.h"
 #include "routing/rule_part.h"
-#include "settings.h"
 
 static SliceList
 rule_copy_list(const SliceList *list)
@@ -88,15 +87,19 @@ rule_apply(const Rule *rule, const Envelope *envelope, bool is_sent, Requirement
 }
 
 /*
- * Has a rule requested it from a group?  Then it is for that group, whatever other rules make of its words.
- * meta.rule counts only in requests of the orchestrator, because anybody can write it.
+ * Applies a rule to a request that a rule has made for a group.  It is for that group, whatever
+ * other rules make of its words; they can only keep it from members.
  */
-static bool
-rule_has_addressed(const Envelope *envelope, const Requirement *requirement)
+static void
+rule_apply_to_addressed(const Rule *rule, const Envelope *envelope, Requirement *requirement)
 {
-	return requirement->groups.n > 0 &&
-		slice_equal(envelope->from_agent, slice_of_cstring(clutch_orchestrator)) &&
-		document_get_container(document_get_container(&envelope->doc->root, "meta"), "rule") != NULL;
+	AppliedRule *applied = &requirement->rules[requirement->nrules];
+
+	memset(applied, 0, sizeof(*applied));
+	if (!rule_exclude(rule, envelope, true, applied))
+		return;
+	applied->name = slice_copy(rule->name);
+	requirement->nrules++;
 }
 
 void
@@ -105,17 +108,20 @@ rule_requirement_of(const Envelope *envelope, Slice scope, Requirement *requirem
 	const RuleSet *set = rule_set_get();
 	RuleMatch  *matches;
 	bool		is_sent = false;
+	bool		is_addressed;
 	int			n;
 
 	requirement_of(envelope, scope, requirement);
-	if (set == NULL || !set->routes || requirement_is_direct(requirement) ||
-		rule_has_addressed(envelope, requirement))
+	if (set == NULL || !set->routes || requirement_is_direct(requirement))
 		return;
+	is_addressed = requirement->groups.n > 0 && requirement_rule_notes(envelope) != NULL;
 	n = rule_list_matches(set, envelope, scope, &matches);
 	if (n == 0)
 		return;
 	requirement->rules = palloc(sizeof(AppliedRule) * n);
 	for (int i = 0; i < n; i++)
-		if (rule_apply(matches[i].rule, envelope, is_sent, requirement))
+		if (is_addressed)
+			rule_apply_to_addressed(matches[i].rule, envelope, requirement);
+		else if (rule_apply(matches[i].rule, envelope, is_sent, requirement))
 			is_sent = is_sent || requirement->rules[requirement->nrules - 1].sends;
 }

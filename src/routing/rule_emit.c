@@ -13,6 +13,7 @@
 #include "protocol/template.h"
 #include "protocol/value.h"
 #include "routing/delegation.h"
+#include "routing/filter_agents.h"
 #include "routing/rule_part.h"
 
 /* ---------------------------------------------------------------- checking */
@@ -205,7 +206,29 @@ rule_list_recipients(const Envelope *envelope, Slice scope)
 	return list;
 }
 
-/* Their children are requested in nobody's name, so those that do not take the request of this sender are left out. */
+/*
+ * Is there nobody of them who may get a child?  Whoever does not take requests of this
+ * sender may not, nor whom other rules keep from the request.  An agent or a group that
+ * is not known is waited for.
+ */
+static bool
+rule_leaves_nobody(const Requirement *requirement, const Roster *roster, Slice to)
+{
+	AgentSet   *set = filter_agents_of(roster, &(SliceList) {1, &to});
+	bool		is_known = agent_set_count(set) > 0;
+
+	delegation_drop(requirement, roster, set);
+	for (int i = 0; i < requirement->nrules; i++)
+	{
+		AppliedRule rule = requirement->rules[i];
+
+		if (rule.sends)
+			rule.only.n = 0;
+		filter_drop_by_rule(roster, &rule, set);
+	}
+	return is_known && agent_set_count(set) == 0;
+}
+
 static void
 rule_drop_refusing(const Requirement *requirement, SliceList *list)
 {
@@ -213,18 +236,16 @@ rule_drop_refusing(const Requirement *requirement, SliceList *list)
 	int			n = 0;
 
 	for (int i = 0; i < list->n; i++)
-	{
-		int			ordinal = roster_find(roster, list->items[i]);
-
-		if (ordinal < 0 || *delegation_refusal(requirement, roster, ordinal) == '\0')
+		if (!rule_leaves_nobody(requirement, roster, list->items[i]))
 			list->items[n++] = list->items[i];
-	}
 	list->n = n;
 }
 
 bool
 rule_sharing_of(const Envelope *request, const Requirement *requirement, Sharing *sharing)
 {
+	Slice		first;
+
 	sharing->rule = SLICE_NONE;
 	for (int i = 0; i < requirement->nrules && !slice_present(sharing->rule); i++)
 		if (requirement->rules[i].shares)
@@ -233,6 +254,10 @@ rule_sharing_of(const Envelope *request, const Requirement *requirement, Sharing
 	if (!slice_present(sharing->rule) || requirement->named.n > 0 || requirement->groups.n > 0)
 		return false;
 	sharing->among = rule_list_recipients(request, requirement->scope);
+	if (sharing->among.n < 2)
+		return false;
+	first = sharing->among.items[0];
 	rule_drop_refusing(requirement, &sharing->among);
-	return sharing->among.n > 1;
+	/* the request itself can only go to the first one */
+	return sharing->among.n > 1 || (sharing->among.n == 1 && !slice_equal(sharing->among.items[0], first));
 }

@@ -1,6 +1,6 @@
 -- What rules request beside an event, and the sets of rules that come with the extension.
 \ir ../fixtures/tap.sql
-SELECT plan(62);
+SELECT plan(68);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
@@ -114,6 +114,25 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT is((SELECT max(depth) FROM clutch.task_tree('run:w1')), 9, 'next actions have next actions, as deep as rules may go');
+-- a proposal is the request of whoever proposes
+SELECT fixture.agent('private', 50, more => '{"model": "gemini-2.5", "security": {"serves": ["agent:ann"]}}'), fixture.agent('gpt5.plan', 50, more => '{"model": "gpt-5", "security": {"delegates_to": ["agent:claude.decompose", "agent:private"]}}') \g /dev/null
+SELECT fixture.ask('task:w5', 'agent:gpt5.plan', run => 'run:w5', orders => '{"workflow": "open", "step_of": "a"}');
+SELECT fixture.claimed('agent:gpt5.plan');
+SELECT clutch.progress('agent:gpt5.plan', 'task:w5', '{"outputs": {"next_actions": [{"intent": "retrieve", "task": "Load"}]}}');
+SELECT is(pg_temp.children('task:w5'), 'agent:claude.decompose run:w5', 'a next action goes only to agents to which its agent delegates, and that take its requests');
+SELECT is(pg_temp.child('task:w5') #>> '{meta,rule,sender}', 'agent:gpt5.plan', 'which stands beside the rule');
+SELECT fixture.claimed('agent:claude.decompose');
+SELECT clutch.progress('agent:claude.decompose', t.task_id, '{"outputs": {"next_actions": [{"intent": "retrieve", "task": "Load"}]}}') FROM clutch.tasks t WHERE t.parent_task_id = 'task:w5';
+SELECT is((SELECT concat_ws(' ', t.status, pg_temp.child(p.task_id) #>> '{meta,rule,sender}') FROM clutch.tasks t JOIN clutch.tasks p ON p.task_id = t.parent_task_id WHERE p.parent_task_id = 'task:w5'), 'assigned agent:claude.decompose', 'one of the agent that does it is its own');
+SELECT fixture.agent('claude.decompose', 0, more => '{"model": "claude-3.7-sonnet"}') \g /dev/null
+SELECT clutch.progress('agent:gpt5.plan', 'task:w5', '{"outputs": {"next_actions": [{"intent": "retrieve", "task": "Wait"}]}}');
+SELECT is((SELECT concat_ws(' ', t.status, t.code) FROM clutch.tasks t WHERE t.parent_task_id = 'task:w5' AND t.agent_id IS NULL), 'pending NO_CAPACITY', 'it waits for one of them');
+SELECT is(fixture.claimed('agent:private') || ', ' || fixture.rebuilt(), 'nothing, the same', 'and neither a claim nor a rebuild gives it to others');
+SELECT fixture.agent('private', 50, more => '{"security": {"serves": ["agent:boss"]}}') \g /dev/null
+SELECT fixture.ask('task:w6', skill => NULL, run => 'run:w6', more => '{"to": [{"agent_id": "agent:private"}], "meta": {"rule": {"name": "x", "event": "y", "sender": "agent:boss"}}}');
+SELECT is(fixture.state('task:w6'), 'pending 1', 'nobody else says whose request it is');
+SELECT clutch.cancel_run(r) FROM unnest('{run:w5,run:w6}'::text[]) r \g /dev/null
+SELECT clutch.unregister('agent:private'), fixture.agent('gpt5.plan', 9, more => '{"model": "gpt-5"}'), fixture.agent('claude.decompose', 9, more => '{"model": "claude-3.7-sonnet"}') \g /dev/null
 -- one that the tool of an agent proposes
 SELECT fixture.ask('task:w3', 'agent:gpt5.plan', run => 'run:w3', orders => '{"workflow": "open", "step_of": "a"}');
 SELECT fixture.claimed('agent:gpt5.plan');

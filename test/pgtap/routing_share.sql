@@ -1,6 +1,6 @@
 -- Requests that a rule shares out: each of several agents gets a child, and the database ends the request when they are over.
 \ir ../fixtures/tap.sql
-SELECT plan(75);
+SELECT plan(89);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -200,7 +200,46 @@ SELECT is((SELECT string_agg(concat_ws(' ', r ->> 'agent_id', r #>> '{payload,te
 SELECT fixture.agent('ben', 50, more => '{"security": {"serves": ["agent:cal"]}}') \g /dev/null
 SELECT pg_temp.ask('task:m', run => 'run:m') \g /dev/null
 SELECT is(pg_temp.state('task:m') || ', ' || pg_temp.children('task:m'), 'assigned agent:ann, none', 'an agent that does not take the request gets no child either');
-SELECT fixture.agent('ben', 50) \g /dev/null
+SELECT fixture.agent('ann', 50, more => '{"security": {"serves": ["agent:cal"]}}'), fixture.agent('ben', 50) \g /dev/null
+SELECT pg_temp.ask('task:m1', run => 'run:m') \g /dev/null
+SELECT is(pg_temp.state('task:m1') || ', ' || pg_temp.children('task:m1'), 'pending children, agent:ben assigned', 'if the first one does not take it, the other has the child');
+SELECT clutch.cancel('task:m1') \g /dev/null
+SELECT fixture.agent('ann', 50), fixture.agent('ben', 50, more => '{"groups": ["group:staff"], "security": {"serves": ["agent:cal"]}}') \g /dev/null
+UPDATE clutch.routing_rule SET send_to = 'group:staff' WHERE name = 'plan';
+SELECT pg_temp.ask('task:m2', run => 'run:m') \g /dev/null
+SELECT is(pg_temp.state('task:m2') || ', ' || pg_temp.children('task:m2'), 'assigned agent:ann, none', 'a group of which nobody takes the request gets no child');
+SELECT fixture.agent('eve', 0, more => '{"groups": ["group:staff"]}') \g /dev/null
+SELECT pg_temp.ask('task:m3', run => 'run:m') \g /dev/null
+SELECT is(pg_temp.children('task:m3'), 'agent:ann assigned, - pending', 'and if one of its members does, the child waits for that one');
+SELECT is((SELECT string_agg(concat_ws(' ', x.agent_id, x.rejected_by, x.detail), ', ' ORDER BY x.agent_id) FROM clutch.events e, clutch.explain_route(e.envelope) x WHERE e.task_id = pg_temp.child('task:m3', 'group:staff') AND e.type = 'task.request' AND x.agent_id IN ('agent:ben', 'agent:eve')),
+	'agent:ben policy does not take requests of agent:ui, agent:eve concurrency has 0 of 0 tasks', 'because it is the request of whoever has asked');
+SELECT is(fixture.claimed('agent:ben'), 'nothing', 'so no claim of another member gets it');
+SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds it waiting');
+SELECT fixture.agent('eve', 50, more => '{"groups": ["group:staff"]}') \g /dev/null
+SELECT is(pg_temp.children('task:m3'), 'agent:ann assigned, agent:eve assigned', 'until that one has room');
+SELECT fixture.agent('ui', 0, more => '{"security": {"delegates_to": ["agent:ann", "agent:cal"]}}') \g /dev/null
+SELECT pg_temp.ask('task:m4', 'Dinner and also the calendar and the shopping list', run => 'run:m') \g /dev/null
+SELECT is(pg_temp.children('task:m4'), 'agent:cal assigned, agent:ann assigned', 'nor does anybody to whom the sender does not delegate');
+SELECT clutch.unregister('agent:ui') \g /dev/null
+SELECT fixture.agent('ben', 50, more => '{"groups": ["group:staff"]}') \g /dev/null
+
+-- --- rules that keep agents from a request
+INSERT INTO clutch.routing_rule (name, words, restrict_to) VALUES ('private', '{private}', '{agent:ann,agent:eve}');
+SELECT pg_temp.ask('task:m5', 'Private dinner and also the shopping list', run => 'run:m') \g /dev/null
+SELECT is(pg_temp.state('task:m5') || ', ' || pg_temp.children('task:m5'), 'pending children, agent:ann assigned', 'an agent that another rule keeps from the request gets no child');
+SELECT clutch.set_status('agent:eve', 'UNAVAILABLE') \g /dev/null
+SELECT pg_temp.ask('task:m6', 'Private dinner and also the calendar', run => 'run:m') \g /dev/null
+SELECT is(pg_temp.children('task:m6'), 'agent:ann assigned, - pending', 'nor does such a member of a group');
+SELECT is((SELECT concat_ws(' ', envelope #>> '{payload,rules}', envelope #>> '{payload,rejected,rule,agents}') FROM clutch.events WHERE type = 'routing.failure' AND task_id = pg_temp.child('task:m6', 'group:staff')), '["private"] ["agent:ben"]', 'and the log says which rule keeps it');
+SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
+SELECT clutch.set_status('agent:eve', 'READY') \g /dev/null
+SELECT is(pg_temp.children('task:m6'), 'agent:ann assigned, agent:eve assigned', 'another member may have it');
+UPDATE clutch.routing_rule SET restrict_to = '{agent:cal}' WHERE name = 'private';
+SELECT pg_temp.ask('task:m7', 'Private dinner and also the calendar', run => 'run:m') \g /dev/null
+SELECT is(pg_temp.state('task:m7') || ', ' || pg_temp.children('task:m7'), 'pending agent NO_AGENT_AVAILABLE, none', 'and if rules leave nobody, the request waits');
+SELECT clutch.cancel_run('run:m') \g /dev/null
+DELETE FROM clutch.routing_rule WHERE name = 'private';
+UPDATE clutch.routing_rule SET send_to = 'agent:ben' WHERE name = 'plan';
 
 -- --- in a prepared transaction, and once more
 BEGIN;
