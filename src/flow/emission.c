@@ -262,6 +262,7 @@ emission_send_all(void *arg)
 	Emission   *emission = arg;
 	Slice		each = document_get_text(&emission->emit->root, "each");
 	DocumentPath path;
+	List	   *items;
 	ListCell   *cell;
 
 	if (!slice_present(each))
@@ -270,7 +271,16 @@ emission_send_all(void *arg)
 		return;
 	}
 	path = path_parse(each);
-	foreach(cell, path_list(&path, emission->document, MOST_REQUESTS))
+	items = path_list(&path, emission->document, MOST_REQUESTS + 1);
+	if (list_length(items) > MOST_REQUESTS)
+	{
+		items = list_truncate(items, MOST_REQUESTS);
+		ereport(WARNING,
+				(errmsg("rule \"%.*s\" has added requests for the first %d items of event \"%.*s\", and none for the others",
+						emission->rule.len, emission->rule.s, MOST_REQUESTS, emission->envelope.id.len,
+						emission->envelope.id.s)));
+	}
+	foreach(cell, items)
 		emission_send(emission, emission_with_item(emission, lfirst(cell)), SLICE_NONE, SLICE_NONE);
 }
 

@@ -261,6 +261,15 @@ SELECT p.content FROM haggling c, prompt_of(clutch.prompt(c.envelope, 'gpt5')) A
 SELECT clutch.model_message('"{\"protocol\": \"multiagent-1.0\", \"role\": \"agent\", \"intent\": \"ponder\", \"task\": \"Think\", \"content\": {\"type\": \"text\", \"text\": \"Hm.\"}}"', 'gpt5') ->> 'intent' AS intent;
 SELECT late FROM haggling c, clutch.finish('agent:gpt5.plan', c.task_id, '{"text": "They do not haggle."}', c.attempt);
 
+-- ------------------------------------------------------------- too many proposals
+
+SELECT late FROM clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:gpt5.plan}', run_id => 'run:many', thread_id => 'thread:many', task_id => 'task:many',
+	meta => '{"clutch": {"workflow": "tracker", "step_of": "plan"}}'));
+SELECT task_id, attempt FROM clutch.claim('agent:gpt5.plan');
+SELECT late FROM clutch.send(clutch.envelope('task.progress', 'agent:gpt5.plan', '{agent:ui}', id => 'msg_many', run_id => 'run:many', thread_id => 'thread:many', task_id => 'task:many',
+	payload => jsonb_build_object('outputs', jsonb_build_object('next_actions', (SELECT jsonb_agg(jsonb_build_object('intent', 'execute', 'task', n)) FROM generate_series(1, 101) AS n)))));
+SELECT count(*) FROM clutch.tasks WHERE parent_task_id = 'task:many';
+
 -- ------------------------------------------------------------- what is in the log
 
 SELECT row_number() OVER (ORDER BY e.seq) AS n, e.type, e.from_agent, e.envelope #>> '{meta,multiagent,native,id}' AS message,
