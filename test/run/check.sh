@@ -77,7 +77,7 @@ report() {
 
 # the lines of a log that say what failed
 faults_of() {
-	{ grep -nE -A6 '^ *not ok|^#   |^FAIL|: (should have )?failed|: was not reached|ERROR:|FATAL:|PANIC:|FAILED|Bad plan' "$1" ||
+	{ grep -nE -A6 '^ *not ok|^#   |^FAIL| failed:|: failed$|should have failed|was not reached|ERROR:|FATAL:|PANIC:|FAILED|Bad plan' "$1" ||
 		tail -n 20 "$1"; } | sed 's/^/     | /'
 }
 

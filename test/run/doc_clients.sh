@@ -46,9 +46,10 @@ program() {
 	[ -s "$DIR/$2" ] || { echo "docs/$1 has no $2"; exit 1; }
 }
 
-# start COMMAND...: in the background; WORKER is the last one that was started
+# start COMMAND...: in the background; WORKER is the last one that was started.  One that
+# is told to end has time for its work at hand.
 start() {
-	timeout -k 2 120 "$@" >"$DIR/log" 2>&1 &
+	timeout -k 30 120 "$@" >"$DIR/log" 2>&1 &
 	WORKER=$!
 	WORKERS+=("$WORKER")
 }
