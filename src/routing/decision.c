@@ -14,6 +14,7 @@
 #include "base/document.h"
 #include "lib/stringinfo.h"
 #include "protocol/level.h"
+#include "routing/delegation.h"
 #include "routing/tiebreak.h"
 #include "settings.h"
 #include "utils/builtins.h"
@@ -89,6 +90,25 @@ decision_is_by_rules(const Choice *choice)
 		agent_set_count(choice->looked_at) > 0;
 }
 
+/* The cards of the agents and of the sender deny more often than the policy of a request, and are not seen there. */
+static void
+decision_say_denial(StringInfo words, const Requirement *requirement, const Choice *choice)
+{
+	const RejectionTally *tally = &choice->rejected[REJECTED_POLICY];
+
+	for (int i = 0; i < tally->nexamples; i++)
+	{
+		Slice		agent = roster_agent(choice->roster, tally->examples[i])->agent_id;
+		const char *refusal = delegation_refusal(requirement, choice->roster, tally->examples[i]);
+
+		if (*refusal == '\0')
+			continue;
+		appendStringInfo(words, "no agent that could take it may have it: %.*s %s", agent.len, agent.s, refusal);
+		return;
+	}
+	appendStringInfoString(words, "no agent that could take it is allowed to by the policy of the request");
+}
+
 static void
 decision_say_failure(StringInfo words, const Requirement *requirement, const Choice *choice)
 {
@@ -118,7 +138,7 @@ decision_say_failure(StringInfo words, const Requirement *requirement, const Cho
 									   "no agent that could take it is available");
 			break;
 		case POLICY_DENIED:
-			appendStringInfoString(words, "no agent that could take it is allowed to by the policy of the request");
+			decision_say_denial(words, requirement, choice);
 			break;
 		case ROUTING_SUCCEEDED:
 			break;

@@ -1,6 +1,6 @@
 -- Which agents take requests of whom: security.serves and security.delegates_to of cards.
 \ir ../fixtures/tap.sql
-SELECT plan(33);
+SELECT plan(35);
 
 CREATE FUNCTION pg_temp.asked(sender text, whom text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -22,6 +22,7 @@ SELECT FROM fixture.agent('home', 9, more => '{"groups": ["group:personal"], "se
 SELECT is(pg_temp.asked('agent:ui', 'agent:home'), 'pending POLICY_DENIED', 'a request of somebody else is not given to the agent that it names');
 SELECT is(pg_temp.asked('agent:ui'), 'pending POLICY_DENIED', 'nor is one that names nobody');
 SELECT is(pg_temp.rejected('agent:ui'), 'agent:home policy does not take requests of agent:ui', 'and why says whose it does not take');
+SELECT is(clutch.route(clutch.envelope('task.request', 'agent:ui', requires => '{skill:x}')) ->> 'message', 'no agent that could take it may have it: agent:home does not take requests of agent:ui', 'as does the failure');
 SELECT is(pg_temp.asked('agent:guest', 'agent:home'), 'assigned agent:home', 'one of an agent on the list is');
 SELECT is(pg_temp.asked('agent:guest'), 'assigned agent:home', 'also if it is routed');
 SELECT is(pg_temp.asked('agent:home', 'agent:home'), 'assigned agent:home', 'so is one of a member of a group on the list');
@@ -40,6 +41,7 @@ SELECT FROM fixture.agent('hand', 9, more => '{"groups": ["group:hands"]}');
 SELECT FROM fixture.agent('other', 9);
 SELECT is(pg_temp.asked('agent:lead', 'agent:other'), 'pending POLICY_DENIED', 'an agent delegates to those on its list only');
 SELECT is(pg_temp.rejected('agent:lead') LIKE '%agent:other policy is not one of the agents to which agent:lead delegates%', true, 'and why says so');
+SELECT is((SELECT t.detail FROM clutch.tasks t WHERE t.from_agent = 'agent:lead'), 'no agent that could take it may have it: agent:other is not one of the agents to which agent:lead delegates', 'also of the list of the sender');
 SELECT is(pg_temp.asked('agent:lead', 'agent:open'), 'assigned agent:open', 'to an agent on it');
 SELECT is(pg_temp.asked('agent:lead', 'agent:hand'), 'assigned agent:hand', 'and to a member of a group on it');
 SELECT is((SELECT string_agg(x.agent_id, ' ' ORDER BY x.agent_id) FROM clutch.explain_route(clutch.envelope('task.request', 'agent:lead', requires => '{skill:x}')) AS x WHERE x.eligible), 'agent:hand agent:open', 'what it has routed goes to them');
