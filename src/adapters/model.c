@@ -255,20 +255,27 @@ model_is_message(const Json *value)
 	return slice_present(protocol) && slice_equal(protocol, SLICE_OF(PROTOCOL));
 }
 
-/* the text without the lines of ``` in which models enclose JSON */
+static bool
+model_is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* the text without blanks around it, and without the lines of ``` in which models enclose JSON */
 static Slice
 model_unfenced(Slice text)
 {
-	const char *first = memchr(text.s, '\n', text.len);
-	int			end = text.len;
+	const char *first;
 
-	if (text.len < 6 || strncmp(text.s, "```", 3) != 0 || first == NULL)
+	for (; text.len > 0 && model_is_blank(text.s[0]); text.len--)
+		text.s++;
+	while (text.len > 0 && model_is_blank(text.s[text.len - 1]))
+		text.len--;
+	first = memchr(text.s, '\n', text.len);
+	if (first == NULL || strncmp(text.s, "```", 3) != 0 || text.s + text.len - 3 <= first ||
+		strncmp(text.s + text.len - 3, "```", 3) != 0)
 		return text;
-	while (end > 0 && (text.s[end - 1] == '\n' || text.s[end - 1] == ' '))
-		end--;
-	if (end - 3 <= first - text.s || strncmp(text.s + end - 3, "```", 3) != 0)
-		return text;
-	return (Slice) {first + 1, end - 3 - (first + 1 - text.s)};
+	return (Slice) {first + 1, text.s + text.len - 3 - (first + 1)};
 }
 
 /*

@@ -1,6 +1,6 @@
 -- What language models are asked, and what they say (spec 001, adapters).
 \ir ../fixtures/tap.sql
-SELECT plan(37);
+SELECT plan(39);
 CREATE EXTENSION IF NOT EXISTS clutch;
 
 CREATE TEMP TABLE request AS SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:ui', to_agents => '{agent:orchestrator}',
@@ -48,7 +48,10 @@ INSERT INTO answer VALUES
 ('a message', 'claude', '"{\"protocol\": \"multiagent-1.0\", \"role\": \"agent\", \"intent\": \"summarize\", \"task\": \"t\", \"content\": {\"type\": \"text\", \"text\": \"x\"}}"',
 	'summarize', '{"type": "text", "text": "x"}', NULL, NULL),
 ('a message in a code fence', 'gpt5', to_jsonb(E'```json\n{"protocol": "multiagent-1.0", "role": "agent", "intent": "ponder", "task": "t", "content": {"type": "text", "text": "x"}}\n```'::text),
-	'reflect', '{"type": "text", "text": "x"}', NULL, NULL);
+	'reflect', '{"type": "text", "text": "x"}', NULL, NULL),
+('a code fence with blanks around it', 'gemini', to_jsonb(E'\r\n \t```json\r\n{"protocol": "multiagent-1.0", "role": "agent", "intent": "route", "task": "t", "content": {"type": "text", "text": "x"}}\r\n```\r\n'::text),
+	'route', '{"type": "text", "text": "x"}', NULL, NULL),
+('blanks alone', 'claude', to_jsonb(E' \n'::text), 'analyze', to_jsonb('{"type": "text", "text": " \n"}'::json), NULL, NULL);
 SELECT is(jsonb_build_array(m -> 'intent', m -> 'content', m #> '{outputs,next_actions}', m #> '{trace,cost}'), jsonb_build_array(intent, content, actions, cost), name)
 FROM answer, LATERAL clutch.model_message(raw, family) AS m;
 SELECT is((SELECT count(*) FROM answer, LATERAL clutch.from_model(raw, family) AS e, LATERAL clutch.validate(e)), 0::bigint, 'each of them makes an envelope that is valid');
