@@ -84,6 +84,11 @@ CREATE INDEX outbox_due ON clutch.outbox (due_at, no) WHERE due_at IS NOT NULL;
 CREATE INDEX outbox_endpoint_due ON clutch.outbox (endpoint, due_at, no) WHERE due_at IS NOT NULL;
 CREATE INDEX outbox_remove_at ON clutch.outbox (remove_at) WHERE remove_at IS NOT NULL;
 
+-- Does the value sign webhooks?  It is not looked up here, so nobody learns anything of a secret.
+CREATE FUNCTION clutch.secret_can_sign(value text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_secret_can_sign' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.secret_can_sign(text) IS 'whether this secret can sign webhooks';
+
 CREATE FUNCTION clutch.set_endpoint_secret(name text, value text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 	SET search_path = pg_catalog, pg_temp
@@ -99,6 +104,12 @@ BEGIN
 			MESSAGE = 'invalid secret',
 			DETAIL = '[{"argument": "value", "code": "WRONG_FORMAT"}]',
 			HINT = 'A secret is one line of text that is not empty; NULL removes it.';
+	ELSIF NOT clutch.secret_can_sign(set_endpoint_secret.value)
+		  AND (set_endpoint_secret.value ^@ 'whsec_' OR EXISTS (SELECT FROM clutch.endpoint e WHERE e.signing_secret = set_endpoint_secret.name)) THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('secret "%s" cannot sign webhooks', set_endpoint_secret.name),
+			DETAIL = '[{"argument": "value", "code": "WRONG_FORMAT"}]',
+			HINT = 'It must be "whsec_" and the base64 of 24 to 64 bytes; several are separated by spaces.';
 	ELSIF set_endpoint_secret.value IS NULL
 		  AND EXISTS (SELECT FROM clutch.endpoint e WHERE set_endpoint_secret.name IN (e.signing_secret, e.auth_secret)) THEN
 		RAISE EXCEPTION USING ERRCODE = 'dependent_objects_still_exist',
@@ -124,6 +135,14 @@ CREATE FUNCTION clutch.has_endpoint_secret(name text) RETURNS boolean
 		SELECT EXISTS (SELECT FROM clutch.endpoint_secret s WHERE s.name = has_endpoint_secret.name);
 	END;
 COMMENT ON FUNCTION clutch.has_endpoint_secret(text) IS 'whether there is a secret of this name';
+
+CREATE FUNCTION clutch.has_signing_secret(name text) RETURNS boolean
+	LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp
+	BEGIN ATOMIC
+		SELECT EXISTS (SELECT FROM clutch.endpoint_secret s WHERE s.name = has_signing_secret.name AND clutch.secret_can_sign(s.value));
+	END;
+COMMENT ON FUNCTION clutch.has_signing_secret(text) IS 'whether there is a secret of this name that can sign webhooks';
 
 -- A URL in a card is never called by itself, because every role that speaks for the agent can
 -- write its card.
@@ -263,6 +282,11 @@ CROSS JOIN LATERAL (
 	UNION ALL
 	SELECT 'secret', s.name FROM unnest(ARRAY[e.signing_secret, e.auth_secret]) AS s(name)
 	WHERE s.name IS NOT NULL AND NOT clutch.has_endpoint_secret(s.name)) AS w(what, name)
+UNION ALL
+SELECT 'ENDPOINT_BROKEN', pg_catalog.format('endpoint %s names the secret %L, which cannot sign webhooks', e.name, e.signing_secret) COLLATE "default",
+	   'Store another one with clutch.set_endpoint_secret: "whsec_" and the base64 of 24 to 64 bytes; several are separated by spaces.'
+FROM clutch.endpoint e
+WHERE clutch.has_endpoint_secret(e.signing_secret) AND NOT clutch.has_signing_secret(e.signing_secret)
 UNION ALL
 SELECT 'ADAPTER_BROKEN', pg_catalog.format('adapter %s names the function %s(%s) that returns %s, which does not exist', a.name, f.name, f.arguments, f.result) COLLATE "default",
 	   'Create the function, or delete the row of the adapter from clutch.adapter.'

@@ -28,6 +28,7 @@ PG_FUNCTION_INFO_V1(clutch_post);
 PG_FUNCTION_INFO_V1(clutch_outbox_retry);
 PG_FUNCTION_INFO_V1(clutch_outbox_drop);
 PG_FUNCTION_INFO_V1(clutch_webhook_signature);
+PG_FUNCTION_INFO_V1(clutch_secret_can_sign);
 PG_FUNCTION_INFO_V1(clutch_endpoints_changed);
 
 /*
@@ -163,6 +164,12 @@ clutch_webhook_signature(PG_FUNCTION_ARGS)
 	Slice		body = slice_of_text(PG_GETARG_TEXT_PP(3));
 
 	PG_RETURN_TEXT_P(cstring_to_text(signing_webhook(secret, id, timestamptz_to_time_t(PG_GETARG_TIMESTAMPTZ(2)), body)));
+}
+
+Datum
+clutch_secret_can_sign(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(signing_is_possible(slice_of_text(PG_GETARG_TEXT_PP(0))));
 }
 
 /* Makes the backends, which remember the endpoints, read them again. */

@@ -16,16 +16,24 @@
 #define LEAST_KEY_BYTES	24
 #define MOST_KEY_BYTES	64
 
-/* Decodes a secret, and returns the number of bytes of the key. */
+/* Decodes a secret, and returns the number of bytes of the key; -1: it is none that can sign. */
 static int
-signing_read_key(Slice secret, uint8 key[MOST_KEY_BYTES])
+signing_decode_key(Slice secret, uint8 key[MOST_KEY_BYTES])
 {
 	int			prefix = strlen(SIGNING_PREFIX);
 	int			n = -1;
 
 	if (slice_starts(secret, SLICE_OF(SIGNING_PREFIX)))
 		n = crypto_decode_base64((Slice) {secret.s + prefix, secret.len - prefix}, key, MOST_KEY_BYTES);
-	if (n < LEAST_KEY_BYTES)
+	return n < LEAST_KEY_BYTES ? -1 : n;
+}
+
+static int
+signing_read_key(Slice secret, uint8 key[MOST_KEY_BYTES])
+{
+	int			n = signing_decode_key(secret, key);
+
+	if (n < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("secret", "WRONG_FORMAT"),
@@ -48,22 +56,48 @@ signing_by_one(Slice secret, Slice id, int64 seconds, Slice body)
 	return crypto_encode_base64(digest, sizeof(digest));
 }
 
+/* Takes the first of the secrets from them; returns false if there are no more after it. */
+static bool
+signing_take_one(Slice *secrets, Slice *one)
+{
+	const char *space = memchr(secrets->s, ' ', secrets->len);
+	int			n = space == NULL ? secrets->len : (int) (space - secrets->s);
+
+	*one = (Slice) {secrets->s, n};
+	n = Min(n + 1, secrets->len);
+	*secrets = (Slice) {secrets->s + n, secrets->len - n};
+	return secrets->len > 0;
+}
+
 char *
 signing_webhook(Slice secrets, Slice id, int64 seconds, Slice body)
 {
 	StringInfoData header;
-	int			from = 0;
+	Slice		one;
+	bool		more;
 
 	initStringInfo(&header);
 	do
 	{
-		Slice		rest = {secrets.s + from, secrets.len - from};
-		const char *space = memchr(rest.s, ' ', rest.len);
-		int			n = space == NULL ? rest.len : (int) (space - rest.s);
-
-		appendStringInfo(&header, "%sv1,%s", header.len > 0 ? " " : "",
-						 signing_by_one((Slice) {rest.s, n}, id, seconds, body));
-		from += n + 1;
-	} while (from < secrets.len);
+		more = signing_take_one(&secrets, &one);
+		appendStringInfo(&header, "%sv1,%s", header.len > 0 ? " " : "", signing_by_one(one, id, seconds, body));
+	} while (more);
 	return header.data;
+}
+
+bool
+signing_is_possible(Slice secrets)
+{
+	uint8		key[MOST_KEY_BYTES];
+	bool		is_possible;
+	Slice		one;
+	bool		more;
+
+	do
+	{
+		more = signing_take_one(&secrets, &one);
+		is_possible = signing_decode_key(one, key) >= 0;
+	} while (is_possible && more);
+	crypto_wipe(key, sizeof(key));
+	return is_possible;
 }

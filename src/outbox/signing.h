@@ -19,4 +19,7 @@
  */
 extern char *signing_webhook(Slice secrets, Slice id, int64 seconds, Slice body);
 
+/* Can signing_webhook sign with these secrets? */
+extern bool signing_is_possible(Slice secrets);
+
 #endif							/* CLUTCH_SIGNING_H */

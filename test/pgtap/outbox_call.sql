@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(129);
+SELECT plan(145);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -91,11 +91,28 @@ SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
 	($$SELECT clutch.set_endpoint_secret('Hook', 'x')$$, '22023 WRONG_FORMAT name'),
 	($$SELECT clutch.set_endpoint_secret('hook', E'a\nb')$$, '22023 WRONG_FORMAT value'),
 	($$SELECT clutch.set_endpoint_secret('hook', NULL)$$, '2BP01 SECRET_IN_USE name'),
+	-- what cannot sign
+	($$SELECT clutch.set_endpoint_secret('hook', 'Bearer s3cret')$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('hook', 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_')$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_MfKQ9r8GKYqrTwjUPD8=')$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_!!KQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw whsec_x')$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_' || repeat('A', 87))$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_' || repeat('A', 32) || ' whsec_' || repeat('A', 84))$$, 'no error'),
+	($$SELECT clutch.set_endpoint_secret('fresh', 'Basic whsec_')$$, 'no error'),
+	($$SELECT clutch.set_endpoint_secret('hook', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')$$, 'no error'),
+	($$SELECT clutch.set_endpoint_secret('token', 'Bearer s3cret')$$, 'no error'),
 	-- what only a gateway does
 	($$SELECT clutch.outbox_claim()$$, '42501'),
 	($$SELECT clutch.outbox_done('x', 1)$$, '42501'),
 	($$SELECT clutch.grant_gateway('clutch_test_ops')$$, '42501')) AS v(statement, fault);
 DELETE FROM clutch.endpoint WHERE name = 'v6';
+SELECT is(clutch.has_signing_secret(name), can, 'the secret ' || name || ' can sign, or not') FROM (VALUES ('hook', true), ('token', false), ('fresh', false), ('none', false)) AS v(name, can);
+INSERT INTO clutch.endpoint (name, url, signing_secret, auth_secret) VALUES ('unsigned', 'https://x', 'fresh', 'token');
+SELECT is((SELECT string_agg(c.code || ': ' || c.detail, ', ') FROM clutch.check() c), 'ENDPOINT_BROKEN: endpoint unsigned names the secret ''fresh'', which cannot sign webhooks', 'an endpoint whose secret cannot sign is reported');
+DELETE FROM clutch.endpoint WHERE name = 'unsigned';
+SELECT clutch.set_endpoint_secret('fresh', NULL);
 SELECT throws_ok($$INSERT INTO clutch.endpoint (name, url, agents, max_attempts) VALUES ('a b', 'x', '{ken}', 0)$$, '22023',
 	'endpoint "a b" is not valid in 4 places, the first at "/name": "a b" is not a name: it begins with a small letter, and has at most 63 small letters, digits, hyphens and underscores', 'all faults of an endpoint are reported');
 SELECT is((SELECT count(*) FROM clutch.endpoint_secret), 0::bigint, 'an operator sees no secret');
