@@ -71,14 +71,16 @@ CREATE FUNCTION clutch.card_schemas(card jsonb) RETURNS TABLE (payload_type text
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT regexp_replace(concat_ws('.', substr(card ->> 'agent_id', 7), o.name, s.side), '[\s/@]', '_', 'g'), o.value -> (s.side || 'Schema')
-	FROM (SELECT l.value ->> 'name' AS name, l.value
-		  FROM jsonb_array_elements(CASE WHEN jsonb_typeof(card #> '{meta,agent_json,capabilities}') = 'array' THEN card #> '{meta,agent_json,capabilities}' ELSE '[]' END) AS l(value)
+	-- of several that would have the same name, only the first, or each import would change it back and forth
+	SELECT DISTINCT ON (1) regexp_replace(concat_ws('.', substr(card ->> 'agent_id', 7), o.name, s.side), '[\s/@]', '_', 'g'), o.value -> (s.side || 'Schema')
+	FROM (SELECT l.value ->> 'name' AS name, l.value, l.place
+		  FROM jsonb_array_elements(CASE WHEN jsonb_typeof(card #> '{meta,agent_json,capabilities}') = 'array' THEN card #> '{meta,agent_json,capabilities}' ELSE '[]' END) WITH ORDINALITY AS l(value, place)
 		  UNION ALL
-		  SELECT t.key, t.value
+		  SELECT t.key, t.value, 0
 		  FROM jsonb_each(CASE WHEN jsonb_typeof(card #> '{meta,mcp,tools}') = 'object' THEN card #> '{meta,mcp,tools}' ELSE '{}' END) AS t) AS o,
 		 (VALUES ('input'), ('output')) AS s(side)
 	WHERE jsonb_typeof(o.value -> (s.side || 'Schema')) = 'object'
+	ORDER BY 1, o.place, o.name COLLATE "C"
 $$;
 COMMENT ON FUNCTION clutch.card_schemas(jsonb) IS
 	'the schemas in a card: those of the input and the output of legacy capabilities and of tools';

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(112);
+SELECT plan(116);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -190,6 +190,16 @@ SELECT is((SELECT count(*)::int FROM clutch.events WHERE envelope::text LIKE '%a
 -- rights
 CREATE ROLE registry_import_agent;
 CREATE ROLE registry_import_operator;
+-- schemas whose names are the same
+CREATE TABLE same AS SELECT '{"name": "same", "version": "1.0.0", "description": "Does it twice", "capabilities": [
+	{"name": "do_it", "description": "once", "inputSchema": {"type": "object"}}, {"name": "do_it", "description": "twice", "inputSchema": {"type": "array"}}]}'::jsonb AS twice,
+	'{"tools": [{"name": "a_b", "inputSchema": {"type": "object"}}, {"name": "a/b", "inputSchema": {"type": "object", "required": ["x"]}}]}'::jsonb AS tools;
+SELECT is((SELECT count(*)::int FROM same, clutch.import_card(twice)) + (SELECT count(*)::int FROM same, clutch.import_card(tools, 'agent:mcp.same')), 4, 'of schemas whose names are the same, one is registered');
+SELECT is((SELECT string_agg(payload_type || ' ' || schema::text, ', ' ORDER BY payload_type COLLATE "C") FROM clutch.payload_type WHERE payload_type ~ 'same'),
+	'mcp.same.a_b.input {"type": "object", "required": ["x"]}, same.do_it.input {"type": "object"}', 'the first');
+SELECT is((SELECT count(*)::int FROM same, clutch.import_card(twice)) + (SELECT count(*)::int FROM same, clutch.import_card(tools, 'agent:mcp.same')), 0, 'so once more changes nothing');
+SELECT is((SELECT clutch.export_card('agent:same') = twice AND clutch.export_card('agent:mcp.same', 'mcp') = tools FROM same), true, 'and the descriptions come back whole');
+
 SELECT FROM clutch.grant_agent('registry_import_agent', 'agent:basil', '{skill:parse-recipe}');
 SELECT FROM clutch.grant_operator('registry_import_operator');
 SET ROLE registry_import_agent;
