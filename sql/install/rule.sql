@@ -84,6 +84,12 @@ $$;
 COMMENT ON FUNCTION clutch.multiagent_rules() IS
 	'the rules of the set multiagent-1.0, for install_rules';
 
+CREATE FUNCTION clutch.has_word(phrase text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_has_word'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.has_word(text) IS
+	'whether a text has a word, by which a routing rule can find it';
+
 -- The rules of spec 002: the signals, triggers, switch commands, default agents and
 -- multi-agent triggers of the registries that were imported.  They do not apply to requests
 -- that say themselves what they require.  JIT compilation is off, because the planner
@@ -125,9 +131,9 @@ WITH agent AS (
 	FROM routing r WHERE r.routing ->> 'defaultAgent' IS NOT NULL
 )
 SELECT n.name, f.place, 'task.request', NULL::text, w.words, '!exists($.requires[*])', f.requires, NULL::text[], NULL::text[], f.send_to, NULL::text, NULL::integer, f.emit, 'registry-3.0'
--- what has no word, in whatever script, is left out; in some locales [[:alnum:]] is ASCII only, so the characters are listed that separate words (routing/phrase)
+-- what has no word is left out, because a rule would be refused for it
 FROM found f, LATERAL (SELECT CASE WHEN f.words IS NOT NULL THEN ARRAY(
-	SELECT u FROM unnest(f.words) AS u WHERE u ~ '[0-9A-Za-z]|[^\u0001-\u00bf\u00d7\u00f7\u2000-\u206f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]') END AS words) AS w,
+	SELECT u FROM unnest(f.words) AS u WHERE clutch.has_word(u)) END AS words) AS w,
 	 -- a name has at most 128 bytes, and those of registries, agents and skills may be longer
 	 LATERAL (SELECT CASE WHEN octet_length(l.name) <= 128 THEN l.name ELSE left(l.name, 23) || ' ' || md5(l.name) END AS name
 			  FROM (SELECT 'registry-3.0 ' || f.name AS name) AS l) AS n

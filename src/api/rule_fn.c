@@ -1,16 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * rule_fn.c
- *	  The trigger by which backends notice that routing rules have changed.
+ *	  The trigger by which backends notice that routing rules have changed, and
+ *	  what the sets of rules ask.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
 #include "commands/trigger.h"
+#include "routing/phrase.h"
 #include "routing/rule.h"
 
+PG_FUNCTION_INFO_V1(clutch_has_word);
 PG_FUNCTION_INFO_V1(clutch_rules_changed);
+
+Datum
+clutch_has_word(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(phrase_count_words(slice_of_text(PG_GETARG_TEXT_PP(0))) > 0);
+}
 
 /* Makes the backends, which remember the rules, read them again. */
 Datum

@@ -179,7 +179,7 @@ SELECT is((SELECT count(*)::int FROM clutch.routing_rule WHERE ruleset = 'multia
 TRUNCATE clutch.routing_rule;
 TRUNCATE clutch.registry_document;
 SELECT FROM clutch.import_registry('{"version": "2.0", "orchestrator": "desk", "agents": [
-	{"name": "pia", "version": "1.0.0", "description": "Draws", "signals": ["pencil", "!!"], "skills": [{"id": "draw", "description": "Draws", "triggers": ["make a sketch"]}]},
+	{"name": "pia", "version": "1.0.0", "description": "Draws", "signals": ["pencil", "!!", "€", "→", "·", ";", "᠀", "🏻"], "skills": [{"id": "draw", "description": "Draws", "triggers": ["make a sketch"]}]},
 	{"name": "rex", "version": "1.0.0", "description": "Paints", "signals": [], "skills": [{"id": "draw", "description": "Draws", "triggers": ["make a painting"]}]}],
 	"skillIndex": {"draw": "pia"}}');
 SELECT is(clutch.install_rules('registry-3.0'), 3, 'rules of agents that have words');
