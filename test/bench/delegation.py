@@ -16,7 +16,7 @@ takes no limit and keeps no task.
 """
 from append import (COLUMNS, SINGLE, SYNC_ON, as_text, concat_of, envelope_of, ids_of_message,
                     insert, literal)
-from measure import Ratio, fresh_database, interleave, micros, pgbench, rate
+from measure import Ratio, fresh_database, interleave, micros, pgbench, rate, require_assigned
 from registry import RANKED, SCORE, SIZES, SKILLS, TAGS, TOOLS, team_database
 
 BARS = {50: 1.6, 1000: 2.5, 10000: 4.0}
@@ -102,12 +102,17 @@ def fair_client(with_assigned_request=False):
             " ".join(TAKE.format(**text).split()) + "\nCOMMIT;\n")
 
 
+def delegated(script):
+    run = pgbench(script, warm=WARM, settings=SYNC_ON)
+    require_assigned()
+    return run
+
+
 def measure_delegation(table):
     table.head("Delegation, 8 clients, sync on (reference: the fair client, six round trips)")
     table.columns("fair client")
     scripts = {"clutch": one_insert(), "fair": fair_client(), "third": fair_client(True), "older": older_client()}
-    contenders = {name: lambda script=script: pgbench(script, warm=WARM, settings=SYNC_ON)
-                  for name, script in scripts.items()}
+    contenders = {name: lambda script=script: delegated(script) for name, script in scripts.items()}
     for size in SIZES:
         template = team_database(size)
         runs = interleave(contenders, lambda: fresh_database(template))

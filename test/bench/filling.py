@@ -23,7 +23,7 @@ CREATE EXTENSION clutch;
 SELECT clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', '%s',
     'display', '{"name": "Worker", "desc": "takes everything"}'::jsonb,
     'capabilities', '[{"id": "skill:research", "version": "1.0"}, {"id": "tool:browser"}]'::jsonb,
-    'limits', jsonb_build_object('max_concurrency', %d, 'max_runtime_sec', 86400),
+    'limits', jsonb_build_object('max_concurrency', %d, 'max_runtime_sec', 86400, 'heartbeat_sec', 0),
     'security', '{"sandbox": true, "network": "none"}'::jsonb));
 """
 

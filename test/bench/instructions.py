@@ -33,7 +33,7 @@ import append
 import delegation
 import work_queue
 from choice import functions as choice_functions
-from measure import pgbench_script, say, sql, template_database
+from measure import pgbench_script, require_assigned, say, sql, template_database
 from registry import team_database
 from rules import idle_rules
 
@@ -237,6 +237,9 @@ def counted(count, folder, log):
         if not its_own:
             raise RuntimeError("%s: no function %s in the profile" % (count.name, count.function))
         kilo = max(its_own)
+    if count.name == "delegation clutch":
+        for i in (0, 1):
+            require_assigned(count.database(i))
     for path, length in zip(paths, count.lengths):
         if KEEP:
             shutil.copy(path, os.path.join(KEEP, "callgrind.%s.%d" % (count.name.replace(" ", "_"), length)))

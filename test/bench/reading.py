@@ -14,7 +14,7 @@ CREATE EXTENSION clutch;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:worker",
     "display": {"name": "Worker", "desc": "takes everything"},
     "capabilities": [{"id": "skill:research", "version": "1.0"}],
-    "limits": {"max_concurrency": 1000000, "max_runtime_sec": 600},
+    "limits": {"max_concurrency": 1000000, "max_runtime_sec": 600, "heartbeat_sec": 0},
     "security": {"sandbox": true, "network": "none"}}');
 INSERT INTO clutch.events (envelope)
 SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:client',

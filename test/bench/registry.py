@@ -21,7 +21,7 @@ SELECT clutch.envelope(type => 'agent.register', from_agent => agent_id,
                 'tags', jsonb_build_array('v' || i %% 5, 'w' || i %% 7),
                 'cost_hint', (ARRAY['low', 'medium', 'high'])[1 + i %% 3]),
             jsonb_build_object('id', 'tool:t' || abs(hashint4(i + 1000000)::bigint) %% 9)),
-        'limits', jsonb_build_object('max_concurrency', 1000000, 'max_runtime_sec', 600),
+        'limits', jsonb_build_object('max_concurrency', 1000000, 'max_runtime_sec', 600, 'heartbeat_sec', 0),
         'security', jsonb_build_object('sandbox', true, 'network', 'none')))
 FROM (SELECT i, 'agent:' || lpad(i::text, 5, '0') AS agent_id FROM generate_series(1, %d) i) agent;
 
