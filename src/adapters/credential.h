@@ -17,6 +17,8 @@
  *	  PEM.  A URL that has only a user, or stands further behind in a text, is left alone:
  *	  whoever writes about a database in a chat must not lose the message.
  *
+ * A document that is itself written as a text within the document is not searched.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_CREDENTIAL_H
