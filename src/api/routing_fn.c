@@ -151,6 +151,14 @@ route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement
 		requirement->run_id = SLICE_NONE;
 }
 
+/* what follows if a request is shared out among the first of them only; palloc'd */
+static char *
+sharing_words_of_rest(int64 left_out)
+{
+	return psprintf(INT64_FORMAT " more are left out, because a request is shared out among at most %d",
+					left_out, RULE_MOST_REQUESTS);
+}
+
 /* "rule several shares it out among agent:a, agent:b" */
 static char *
 route_sharing_words(const Sharing *sharing)
@@ -162,6 +170,8 @@ route_sharing_words(const Sharing *sharing)
 	for (int i = 0; i < sharing->among.n; i++)
 		appendStringInfo(&words, "%s %.*s", i > 0 ? "," : "", sharing->among.items[i].len,
 						 sharing->among.items[i].s);
+	if (sharing->left_out > 0)
+		appendStringInfo(&words, "; %s", sharing_words_of_rest(sharing->left_out));
 	return words.data;
 }
 
@@ -181,6 +191,8 @@ route_sharing_payload(const Sharing *sharing, const Requirement *requirement, Sl
 	for (int i = 0; i < sharing->among.n; i++)
 		document_add_text(&b, sharing->among.items[i]);
 	document_close_array(&b);
+	if (sharing->left_out > 0)
+		document_put_int(&b, "left_out", sharing->left_out);
 	return document_end(&b);
 }
 
@@ -410,6 +422,7 @@ why_put_shared(FunctionCallInfo fcinfo, const LoggedChoice *choice)
 	JsonbContainer *children = document_get_container(payload, "children");
 	int			n = children != NULL && JsonContainerIsArray(children) ? JsonContainerSize(children) : 0;
 	Slice		rule = document_get_text(payload, "rule");
+	int64		left_out = 0;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -420,6 +433,9 @@ why_put_shared(FunctionCallInfo fcinfo, const LoggedChoice *choice)
 
 		why_put_given(fcinfo, document_get_text(object, "to"), slice_of_cstring(detail), i + 1);
 	}
+	if (document_get_int(payload, "left_out", &left_out))
+		why_put_rejected(fcinfo, SLICE_NONE, slice_of_cstring(rejection_name(REJECTED_RULE)),
+						 slice_of_cstring(sharing_words_of_rest(left_out)));
 }
 
 Datum

@@ -271,13 +271,13 @@ emission_send_all(void *arg)
 		return;
 	}
 	path = path_parse(each);
-	items = path_list(&path, emission->document, MOST_REQUESTS + 1);
-	if (list_length(items) > MOST_REQUESTS)
+	items = path_list(&path, emission->document, RULE_MOST_REQUESTS + 1);
+	if (list_length(items) > RULE_MOST_REQUESTS)
 	{
-		items = list_truncate(items, MOST_REQUESTS);
+		items = list_truncate(items, RULE_MOST_REQUESTS);
 		ereport(WARNING,
 				(errmsg("rule \"%.*s\" has added requests for the first %d items of event \"%.*s\", and none for the others",
-						emission->rule.len, emission->rule.s, MOST_REQUESTS, emission->envelope.id.len,
+						emission->rule.len, emission->rule.s, RULE_MOST_REQUESTS, emission->envelope.id.len,
 						emission->envelope.id.s)));
 	}
 	foreach(cell, items)

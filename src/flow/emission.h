@@ -12,11 +12,11 @@
  * requested itself, nor to tasks below them, unless it has opt_in.
  *
  * A rule that shares requests out (emit with "to": "matched") puts its requests in the place
- * of the one that it fits, if there are several agents for it: each of them gets a child,
- * and the request is given to nobody.  It waits for its children as it would wait for
- * the tasks of meta.clutch.after (task/edge.h).  That it is shared out, and among whom,
- * is an event of the log, whose seq is the wait_seq of the task for good; only then are
- * the children requested, as a consequence.
+ * of the one that it fits, if there are several agents for it: each of them, up to
+ * RULE_MOST_REQUESTS, gets a child, and the request is given to nobody.  It waits for its
+ * children as it would wait for the tasks of meta.clutch.after (task/edge.h).  That it is
+ * shared out, among whom, and how many were left out, is an event of the log, whose seq is
+ * the wait_seq of the task for good; only then are the children requested, as a consequence.
  *
  *-------------------------------------------------------------------------
  */

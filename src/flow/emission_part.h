@@ -10,9 +10,6 @@
 
 #include "flow/emission.h"
 
-/* the most requests that one rule adds to one event */
-#define MOST_REQUESTS	100
-
 typedef struct Emission
 {
 	Slice		rule;

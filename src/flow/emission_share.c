@@ -58,7 +58,6 @@ emission_share_payload(const Task *task)
 static Jsonb *
 emission_share_build(Emission *emission, const Sharing *sharing, const Requirement *requirement)
 {
-	int			n = Min(sharing->among.n, MOST_REQUESTS);
 	DocumentBuilder b;
 
 	document_begin(&b);
@@ -66,8 +65,10 @@ emission_share_build(Emission *emission, const Sharing *sharing, const Requireme
 	document_put_text(&b, "rule", sharing->rule);
 	if (requirement->priority >= 0)
 		document_put_int(&b, "priority", requirement->priority);
+	if (sharing->left_out > 0)
+		document_put_int(&b, "left_out", sharing->left_out);
 	document_open_array(&b, "children");
-	for (emission->n = 0; emission->n < n; emission->n++)
+	for (emission->n = 0; emission->n < sharing->among.n; emission->n++)
 	{
 		document_open_object(&b, NULL);
 		document_put_text(&b, "task_id", emission_id(emission, "task"));
@@ -143,6 +144,11 @@ emission_share(Task *task, const Envelope *request, const Requirement *requireme
 	notice.payload = emission_share_build(&emission, &sharing, requirement);
 	emission_share_insert_edges(task, &notice.payload->root);
 	(void) move_task(task, &notice, &event);
+	if (sharing.left_out > 0)
+		ereport(WARNING,
+				(errmsg("rule \"%.*s\" has shared task \"%.*s\" out among the first %d agents and groups, and left out %d more",
+						sharing.rule.len, sharing.rule.s, task->task_id.len, task->task_id.s,
+						sharing.among.n, sharing.left_out)));
 	agenda_add_task(CONSEQUENCE_SHARE, task->depth, task->task_id);
 	return true;
 }

@@ -33,6 +33,9 @@ extern void rule_requirement_of(const Envelope *envelope, Slice scope, Requireme
 
 /* --- what rules emit: requests beside an event, see flow/emission.h --- */
 
+/* the most requests that one rule adds to one event, or makes of a request that it shares out */
+#define RULE_MOST_REQUESTS	100
+
 /* Is there a rule that adds requests to events of this type, and does not share them out? */
 extern bool rule_may_emit(MessageType type);
 
@@ -50,7 +53,8 @@ extern Jsonb *rule_emit_of(Slice name);
 typedef struct Sharing
 {
 	Slice		rule;
-	SliceList	among;
+	SliceList	among;			/* RULE_MOST_REQUESTS at most */
+	int			left_out;		/* so many more were found */
 } Sharing;
 
 /*

@@ -247,6 +247,7 @@ rule_sharing_of(const Envelope *request, const Requirement *requirement, Sharing
 	Slice		first;
 
 	sharing->rule = SLICE_NONE;
+	sharing->left_out = 0;
 	for (int i = 0; i < requirement->nrules && !slice_present(sharing->rule); i++)
 		if (requirement->rules[i].shares)
 			sharing->rule = requirement->rules[i].name;
@@ -258,6 +259,8 @@ rule_sharing_of(const Envelope *request, const Requirement *requirement, Sharing
 		return false;
 	first = sharing->among.items[0];
 	rule_drop_refusing(requirement, &sharing->among);
+	sharing->left_out = Max(sharing->among.n - RULE_MOST_REQUESTS, 0);
+	sharing->among.n -= sharing->left_out;
 	/* the request itself can only go to the first one */
 	return sharing->among.n > 1 || (sharing->among.n == 1 && !slice_equal(sharing->among.items[0], first));
 }

@@ -1,6 +1,6 @@
 -- Requests that a rule shares out: each of several agents gets a child, and the database ends the request when they are over.
 \ir ../fixtures/tap.sql
-SELECT plan(89);
+SELECT plan(95);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -255,6 +255,26 @@ SELECT pg_temp.done('task:n', 'agent:ann'), pg_temp.done('task:n', 'agent:ben') 
 -- --- rules that are refused
 SELECT is(fixture.fault($$INSERT INTO clutch.routing_rule (name, emit) VALUES ('x', '{"to": "matched", "each": "$.payload.items[*]"}')$$), '22023 NOT_ALLOWED /emit/each', 'a rule that shares out makes one child for each agent');
 SELECT is(fixture.fault($$INSERT INTO clutch.routing_rule (name, type, emit) VALUES ('x', 'task.result', '{"to": "matched"}')$$), '22023 NOT_ALLOWED /emit/to', 'of a request');
+
+-- --- more than a hundred
+INSERT INTO clutch.routing_rule (name, place, words, send_to) SELECT 'x' || n, 1000 + n, '{crowd}', 'agent:x' || n FROM generate_series(1, 103) n;
+SELECT count(fixture.agent('x' || n)) FROM generate_series(1, 103) n \g /dev/null
+SELECT fixture.agent('x1', 1, more => '{"security": {"serves": ["agent:cal"]}}') \g /dev/null
+CREATE TEMP TABLE crowd AS SELECT fixture.request('task:x', skill => NULL, run => 'run:x', more => '{"payload": {"text": "A crowd and also nobody"}}') AS request;
+SELECT is(jsonb_build_array(r -> 'left_out', jsonb_array_length(r -> 'shared'), r #> '{shared,0}', right(r ->> 'reason', 82)),
+	'[2, 100, "agent:x2", "agent:x101; 2 more are left out, because a request is shared out among at most 100"]', 'a request is shared out among a hundred of those that take it') FROM crowd, clutch.route(request) r;
+SELECT is((SELECT concat_ws(' ', count(*) FILTER (WHERE eligible), string_agg(agent_id || ' ' || rejected_by || ' ' || right(detail, 17), ', ' ORDER BY agent_id) FILTER (WHERE agent_id IN ('agent:x102', 'agent:x103')))
+	FROM crowd, clutch.explain_route(request)), '100 agent:x102 rule among at most 100, agent:x103 rule among at most 100', 'explain_route shows those that are left out');
+SET client_min_messages = error;
+SELECT clutch.send(request) FROM crowd \g /dev/null
+SET client_min_messages = warning;
+SELECT is((SELECT concat_ws(' ', min(agent_id), max(agent_id), count(*)) FROM clutch.tasks WHERE parent_task_id = 'task:x'), 'agent:x10 agent:x99 100', 'each of the hundred has a child');
+SELECT is((SELECT concat_ws(' ', m -> 'left_out', jsonb_array_length(m -> 'children')) FROM fixture.moves('task:x', 'shared') m), '2 100', 'the log says how many have none');
+SELECT is((SELECT concat_ws(' ', count(*), max(concat_ws(' ', agent_id, eligible, rejected_by, detail)) FILTER (WHERE NOT eligible)) FROM clutch.why('task:x')),
+	'101 f rule 2 more are left out, because a request is shared out among at most 100', 'and why tells it');
+SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
+SELECT clutch.cancel_run('run:x') \g /dev/null
+DELETE FROM clutch.routing_rule WHERE name ^@ 'x';
 
 -- --- out of the database and in again
 CREATE FUNCTION pg_temp.past(run text) RETURNS text LANGUAGE sql AS $$

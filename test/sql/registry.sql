@@ -159,6 +159,14 @@ SELECT clutch.export_registry('my-orchestrator') = r.document AS is_the_same FRO
 SELECT clutch.uninstall_rules('registry-3.0');
 SELECT * FROM clutch.check();
 
+-- --------------------------------------------------------- too many agents
+
+INSERT INTO clutch.routing_rule (name, words, send_to) SELECT 'crowd ' || n, '{crowd}', 'agent:crowd-' || n FROM generate_series(1, 102) AS n;
+INSERT INTO clutch.routing_rule (name, words, emit) VALUES ('everybody', '{crowd}', '{"to": "matched", "payload": "$.payload"}');
+SELECT late FROM clutch.send(says('Ask the crowd') || '{"id": "msg:crowd", "run_id": "run:crowd", "task_id": "task:crowd"}');
+SELECT count(*) FROM clutch.tasks WHERE parent_task_id = 'task:crowd';
+SELECT envelope #> '{payload,left_out}' AS left_out FROM clutch.events WHERE task_id = 'task:crowd' AND envelope #>> '{meta,clutch,move}' = 'shared';
+
 DROP FUNCTION says(text, text);
 DROP TABLE registry;
 DROP EXTENSION clutch;
