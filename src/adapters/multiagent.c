@@ -51,21 +51,43 @@ multiagent_is(Slice text, const char *word)
 
 /* ------------------------------------------------------------------ the type */
 
+static bool
+multiagent_is_blank(Slice text)
+{
+	int			i = 0;
+
+	while (i < text.len && strchr(" \t\r\n\f\v", text.s[i]) != NULL)
+		i++;
+	return i == text.len;
+}
+
+/* Does it propose anything?  An action without a task says nothing, as in the rules of this protocol. */
+static bool
+multiagent_proposes(const Json *raw)
+{
+	const Json *actions = json_get_kind(raw, "/outputs/next_actions", JSON_ARRAY);
+
+	for (int i = 0; actions != NULL && i < actions->n; i++)
+	{
+		const Json *task = json_get(actions->items[i], "/task");
+
+		if (task != NULL && !json_is(task, JSON_NULL) && !(json_is(task, JSON_TEXT) && multiagent_is_blank(task->text)))
+			return true;
+	}
+	return false;
+}
+
 /* Does the sender end its task with such a message?  It does not if it proposes more to do. */
 static bool
 multiagent_ends(const Json *raw, Slice intent)
 {
 	static const char *const ends[] = {"execute", "analyze", "retrieve", "summarize", NULL};
-	const Json *next;
 
 	if (multiagent_is(intent, "finalize"))
 		return true;
 	for (const char *const *end = ends; *end != NULL; end++)
 		if (multiagent_is(intent, *end))
-		{
-			next = json_get_kind(raw, "/outputs/next_actions", JSON_ARRAY);
-			return next == NULL || next->n == 0;
-		}
+			return !multiagent_proposes(raw);
 	return false;
 }
 

@@ -15,6 +15,7 @@
 #include "contract/binding.h"
 #include "contract/workflow.h"
 #include "flow/emission_part.h"
+#include "miscadmin.h"
 #include "protocol/identifier.h"
 #include "protocol/template.h"
 #include "routing/rule.h"
@@ -256,6 +257,35 @@ emission_with_item(const Emission *emission, Jsonb *item)
 	return document_end(&b);
 }
 
+/* The items of "each" that "where" fits, if the rule has it.  It is applied to the item, so this takes no longer than reading them. */
+static List *
+emission_choose_items(const Emission *emission, Slice each, List *items)
+{
+	Slice		where = document_get_text(&emission->emit->root, "where");
+	DocumentPath path;
+	List	   *chosen = NIL;
+	int			first = -1;
+	ListCell   *cell;
+
+	if (!slice_present(where))
+		return items;
+	path = path_parse(where);
+	foreach(cell, items)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (path_fits(&path, lfirst(cell)))
+			chosen = lappend(chosen, lfirst(cell));
+		else if (first < 0)
+			first = foreach_current_index(cell);
+	}
+	if (first >= 0)
+		ereport(WARNING,
+				(errmsg("rule \"%.*s\" has left out %d of the %d items of event \"%.*s\", which do not fit \"where\"; the first is item %d of %.*s",
+						emission->rule.len, emission->rule.s, list_length(items) - list_length(chosen), list_length(items),
+						emission->envelope.id.len, emission->envelope.id.s, first + 1, each.len, each.s)));
+	return chosen;
+}
+
 static void
 emission_send_all(void *arg)
 {
@@ -271,7 +301,7 @@ emission_send_all(void *arg)
 		return;
 	}
 	path = path_parse(each);
-	items = path_list(&path, emission->document, RULE_MOST_REQUESTS + 1);
+	items = emission_choose_items(emission, each, path_list(&path, emission->document, PG_INT32_MAX));
 	if (list_length(items) > RULE_MOST_REQUESTS)
 	{
 		items = list_truncate(items, RULE_MOST_REQUESTS);

@@ -34,6 +34,7 @@ static const struct
 	EmitMember	kind;
 }			emit_members[] = {
 	{"each", EMIT_PATH},
+	{"where", EMIT_PATH},
 	{"to", EMIT_RECIPIENT},
 	{"opt_in", EMIT_FLAG},
 	{"domain", EMIT_TEXT},
@@ -103,7 +104,7 @@ rule_check_emit_member(Slice key, JsonbValue *value, ProblemList *faults)
 		return;
 	}
 	problem_add(faults, path, "UNKNOWN_FIELD",
-				"\"emit\" has no member %s; it has each, to, opt_in, domain, payload_type, schema_ref, requires, prefers, payload and meta.",
+				"\"emit\" has no member %s; it has each, where, to, opt_in, domain, payload_type, schema_ref, requires, prefers, payload and meta.",
 				place_quote(key));
 }
 
@@ -122,6 +123,8 @@ rule_check_emit(Jsonb *emit, ProblemList *faults)
 		value_at(&emit->root, i, &value);
 		rule_check_emit_member(value_key_at(&emit->root, i), &value, faults);
 	}
+	if (document_get(&emit->root, "where", &(JsonbValue) {0}) && !document_get(&emit->root, "each", &(JsonbValue) {0}))
+		problem_add(faults, "/emit/where", "NOT_ALLOWED", "\"where\" chooses among the items of \"each\", which is absent.");
 	if (rule_emit_shares(emit) && document_get(&emit->root, "each", &(JsonbValue) {0}))
 		problem_add(faults, "/emit/each", "NOT_ALLOWED",
 					"Each agent that rules find gets one request, so \"each\" cannot be combined with \"to\": \"matched\".");

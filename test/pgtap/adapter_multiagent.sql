@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 15);
+SELECT plan((SELECT count(*)::int FROM outcome) + 16);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -28,6 +28,9 @@ FROM fixture.sample WHERE name = 'the result of a tool without parents';
 
 SELECT is(e ->> 'type', 'task.progress', 'what an agent says in a task of the context is about that task')
 FROM fixture.sample, clutch.inbound(raw, 'multiagent', '{"task_id": "task:7"}') AS e WHERE name = 'a plan';
+SELECT is((SELECT string_agg(e ->> 'type', ' ' ORDER BY n) FROM unnest(ARRAY['[]', '[{}]', '["sum up"]', '[{"intent": "summarize"}, {"task": null}, {"task": " \t"}]', '[{}, {"task": "sum up"}]', '[{"task": 7}]']::jsonb[]) WITH ORDINALITY a(actions, n),
+	clutch.inbound(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'agent', 'agent', '{"id": "wren"}'::jsonb, 'intent', 'execute', 'task', 'fetch', 'content', '{"type": "text"}'::jsonb, 'outputs', jsonb_build_object('next_actions', actions)),
+		'multiagent', '{"task_id": "task:7"}') e), 'task.result task.result task.result task.result task.progress task.progress', 'an action that says nothing to do keeps no task from ending');
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"protocol": "multiagent-1.0", "role": "robot", "intent": "plan", "task": "x", "content": {"type": "text"}}')$$), 'KL014 WRONG_VALUE /role', 'roles are those of the protocol');
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"protocol": "multiagent-1.0", "role": "user", "intent": "plan", "task": "x"}')$$), 'KL014 REQUIRED /content', 'a message has content');
 SELECT is(e #>> '{payload,agent_id}' || ' ' || (e #>> '{payload,display,name}'), 'agent:mux Mux', 'a handshake registers who sends it')

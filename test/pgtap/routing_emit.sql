@@ -1,6 +1,6 @@
 -- What rules request beside an event, and the sets of rules that come with the extension.
 \ir ../fixtures/tap.sql
-SELECT plan(68);
+SELECT plan(72);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
@@ -94,6 +94,10 @@ SELECT fixture.claimed('agent:gpt5.plan');
 SELECT clutch.progress('agent:gpt5.plan', 'task:w' || n, '{"outputs": {"next_actions": [{"intent": "retrieve", "task": "Load"}, {"intent": "summarize", "task": "Sum up"}]}}') FROM generate_series(1, 2) n;
 SELECT is(pg_temp.children('task:w1'), 'agent:claude.decompose run:w1, agent:gemini.exec run:w1', 'next actions are child tasks if the workflow opts in');
 SELECT is(pg_temp.children('task:w2'), 'none', 'and only then');
+SET client_min_messages = error;
+SELECT clutch.progress('agent:gpt5.plan', 'task:w1', '{"note": 2, "outputs": {"next_actions": [{}, "Load", null, [{"task": "a"}], {"intent": "execute"}, {"task": null}, {"task": " \t"}, {"task": "Say it"}, {"task": 7}]}}') \g /dev/null
+RESET client_min_messages;
+SELECT is((SELECT string_agg(e.envelope -> 'payload' ->> 'task', ', ' ORDER BY e.seq DESC) FROM clutch.events e WHERE e.type = 'task.request' AND e.parent_task_id = 'task:w1'), '7, Say it, Sum up, Load', 'those that say what to do');
 SELECT clutch.register_workflow('{"workflow": "shut", "steps": [{"id": "a"}]}') \g /dev/null
 SELECT fixture.ask('task:w4', 'agent:gpt5.plan', run => 'run:w4', orders => '{"workflow": "shut", "step_of": "a"}');
 SELECT fixture.claimed('agent:gpt5.plan');
@@ -192,7 +196,16 @@ TRUNCATE clutch.routing_rule;
 INSERT INTO clutch.routing_rule (name, type, path, emit) VALUES ('each', 'chat.message', '$.payload.each == true', '{"to": "agent:ben", "each": "$.payload.items[*]", "payload": {"item": "$.item"}}');
 SELECT fixture.ask('task:each', 'agent:cal', run => 'run:each');
 SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ann}', run_id => 'run:each', task_id => 'task:each', payload => jsonb_build_object('each', true, 'items', (SELECT jsonb_agg(n) FROM generate_series(1, 130) n)))) \g /dev/null
+SELECT is(fixture.fault($$INSERT INTO clutch.routing_rule (name, type, emit) VALUES ('x', 'chat.message', '{"where": "$.x"}')$$), '22023 NOT_ALLOWED /emit/where', 'a rule chooses among the items that it has');
+SELECT is(fixture.fault($$INSERT INTO clutch.routing_rule (name, type, emit) VALUES ('x', 'chat.message', '{"each": "$.payload[*]", "where": "$.x ="}')$$), '22023 WRONG_VALUE /emit/where', 'by a path');
 SELECT is((SELECT concat_ws(' ', count(*), min((e.envelope #>> '{payload,item}')::int), max((e.envelope #>> '{payload,item}')::int)) FROM clutch.events e WHERE e.type = 'task.request' AND e.parent_task_id = 'task:each'), '100 1 100', 'a rule adds a hundred requests to an event at most');
+
+UPDATE clutch.routing_rule SET emit = emit || '{"where": "$ % 2 == 0"}';
+SET client_min_messages = error;
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ann}', run_id => 'run:each', task_id => 'task:each', payload => jsonb_build_object('each', true, 'items', (SELECT jsonb_agg(n) FROM generate_series(1000, 1202) n)))) \g /dev/null
+RESET client_min_messages;
+SELECT is((SELECT concat_ws(' ', count(*), min((e.envelope #>> '{payload,item}')::int), max((e.envelope #>> '{payload,item}')::int)) FROM clutch.events e WHERE e.type = 'task.request' AND e.parent_task_id = 'task:each' AND (e.envelope #>> '{payload,item}')::int >= 1000), '100 1000 1198', 'of those that it chooses');
+UPDATE clutch.routing_rule SET emit = emit - 'where';
 
 -- a message may name a task of another run, which is no parent
 SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ann}', run_id => 'run:other', task_id => 'task:each', payload => '{"each": true, "items": ["o"]}')) \g /dev/null

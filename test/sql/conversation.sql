@@ -269,6 +269,10 @@ SELECT task_id, attempt FROM clutch.claim('agent:gpt5.plan');
 SELECT late FROM clutch.send(clutch.envelope('task.progress', 'agent:gpt5.plan', '{agent:ui}', id => 'msg_many', run_id => 'run:many', thread_id => 'thread:many', task_id => 'task:many',
 	payload => jsonb_build_object('outputs', jsonb_build_object('next_actions', (SELECT jsonb_agg(jsonb_build_object('intent', 'execute', 'task', n)) FROM generate_series(1, 101) AS n)))));
 SELECT count(*) FROM clutch.tasks WHERE parent_task_id = 'task:many';
+-- A proposal that says nothing to do is none.
+SELECT late FROM clutch.send(clutch.envelope('task.progress', 'agent:gpt5.plan', '{agent:ui}', id => 'msg_empty', run_id => 'run:many', thread_id => 'thread:many', task_id => 'task:many',
+	payload => '{"outputs": {"next_actions": [{"intent": "execute", "task": "Buy rope"}, {}, {"intent": "execute"}]}}'));
+SELECT count(*) FROM clutch.tasks WHERE parent_task_id = 'task:many';
 
 -- ------------------------------------------------------------- what is in the log
 
