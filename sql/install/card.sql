@@ -85,6 +85,34 @@ $$;
 COMMENT ON FUNCTION clutch.card_schemas(jsonb) IS
 	'the schemas in a card: those of the input and the output of legacy capabilities and of tools';
 
+-- The schemas of two agents can have one name: agent:a with a tool b.c, and agent:a.b with a tool c.
+-- It stays with the agent that has registered it, and a hash of the other's ID is added to the name of the
+-- other's schema.  Whoever has got such a name keeps it, which says who has the plain one.
+CREATE FUNCTION clutch.card_schema_name(agent_id text, payload_type text, schema jsonb) RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	own text := payload_type || '.' || left(md5(agent_id), 12);
+	registered jsonb := (SELECT p.schema FROM clutch.payload_type p WHERE p.payload_type = card_schema_name.payload_type ORDER BY p.version DESC LIMIT 1);
+BEGIN
+	IF EXISTS (SELECT FROM clutch.payload_type p WHERE p.payload_type = own) THEN
+		RETURN own;
+	ELSIF registered IS NULL OR registered = schema THEN
+		RETURN payload_type;
+	ELSIF EXISTS (
+		SELECT FROM clutch.agent_registry r, LATERAL clutch.card_schemas(r.card) AS c
+		WHERE r.agent_id <> card_schema_name.agent_id AND c.payload_type = card_schema_name.payload_type
+			  AND starts_with(card_schema_name.payload_type, regexp_replace(substr(r.agent_id, 7), '[\s/@]', '_', 'g') || '.')
+			  AND NOT EXISTS (SELECT FROM clutch.payload_type p WHERE p.payload_type = c.payload_type || '.' || left(md5(r.agent_id), 12))) THEN
+		RETURN own;
+	END IF;
+	RETURN payload_type;
+END
+$$;
+COMMENT ON FUNCTION clutch.card_schema_name(text, text, jsonb) IS
+	'the name of a schema of an agent: the one that card_schemas gives it, or another one if that is the name of a schema of another agent';
+
 -- Registers a card, or changes the card that is registered, and returns the changes.  Members
 -- that no description has (limits, security, ...) are not changed.
 CREATE FUNCTION clutch.place_card(card jsonb, dialect text)
@@ -130,10 +158,11 @@ BEGIN
 			END IF;
 		END IF;
 	END IF;
-	FOR s IN SELECT c.payload_type, c.schema, p.schema AS registered
+	FOR s IN SELECT n.payload_type, c.payload_type AS plain, c.schema, p.schema AS registered
 			 FROM clutch.card_schemas(card) AS c
-			 LEFT JOIN LATERAL (SELECT t.schema FROM clutch.payload_type t WHERE t.payload_type = c.payload_type ORDER BY t.version DESC LIMIT 1) AS p ON true
-			 WHERE p.schema IS DISTINCT FROM c.schema ORDER BY c.payload_type LOOP
+			 CROSS JOIN LATERAL clutch.card_schema_name(id, c.payload_type, c.schema) AS n(payload_type)
+			 LEFT JOIN LATERAL (SELECT t.schema FROM clutch.payload_type t WHERE t.payload_type = n.payload_type ORDER BY t.version DESC LIMIT 1) AS p ON true
+			 WHERE p.schema IS DISTINCT FROM c.schema ORDER BY n.payload_type LOOP
 		BEGIN
 			PERFORM clutch.register_schema(s.payload_type, s.schema, compatibility => 'none');
 		EXCEPTION WHEN SQLSTATE 'KL011' THEN
@@ -142,6 +171,9 @@ BEGIN
 			RAISE EXCEPTION USING ERRCODE = 'KL011', MESSAGE = regexp_replace(SQLERRM, '^schema is', format('schema "%s" is', replace(s.payload_type, '\', '\\'))),
 				DETAIL = detail, HINT = hint;
 		END;
+		IF s.payload_type <> s.plain AND s.registered IS NULL THEN
+			RAISE WARNING 'schema "%" is that of another agent; that of "%" is registered as "%"', s.plain, id, s.payload_type;
+		END IF;
 		RETURN QUERY SELECT id, CASE WHEN s.registered IS NULL THEN 'added' ELSE 'changed' END, 'schema ' || s.payload_type, s.registered, s.schema;
 	END LOOP;
 END

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(116);
+SELECT plan(126);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -199,6 +199,31 @@ SELECT is((SELECT string_agg(payload_type || ' ' || schema::text, ', ' ORDER BY 
 	'mcp.same.a_b.input {"type": "object", "required": ["x"]}, same.do_it.input {"type": "object"}', 'the first');
 SELECT is((SELECT count(*)::int FROM same, clutch.import_card(twice)) + (SELECT count(*)::int FROM same, clutch.import_card(tools, 'agent:mcp.same')), 0, 'so once more changes nothing');
 SELECT is((SELECT clutch.export_card('agent:same') = twice AND clutch.export_card('agent:mcp.same', 'mcp') = tools FROM same), true, 'and the descriptions come back whole');
+
+-- schemas of two agents whose names are the same
+CREATE FUNCTION pg_temp.tools(tool text, required text) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_build_object('tools', jsonb_build_array(jsonb_build_object('name', tool, 'inputSchema', jsonb_build_object('required', jsonb_build_array(required)))))
+$$;
+-- what an import registers, without the hash of the agent
+CREATE FUNCTION pg_temp.imports(agent text, tool text, required text) RETURNS text LANGUAGE sql AS $$
+	SELECT coalesce(string_agg(concat_ws(' ', change, regexp_replace(what, left(md5(agent), 12) || '$', 'HASH'), (was #>> '{required,0}') || ' >', becomes #>> '{required,0}'), ', ' ORDER BY what), 'nothing')
+	FROM clutch.import_card(pg_temp.tools(tool, required), agent) WHERE what LIKE 'schema %'
+$$;
+SET client_min_messages = error;
+SELECT is(pg_temp.imports('agent:dot', 'b.c', 'first') || ', ' || pg_temp.imports('agent:dot.b', 'c', 'second'), 'added schema dot.b.c.input first, added schema dot.b.c.input.HASH second', 'a name that another agent has is not taken from it');
+SELECT is(clutch.schema_of('dot.b.c.input') #>> '{required,0}', 'first', 'whose schema stays');
+SELECT is(pg_temp.imports('agent:dot', 'b.c', 'first') || ', ' || pg_temp.imports('agent:dot.b', 'c', 'second'), 'nothing, nothing', 'once more changes nothing');
+SELECT is(pg_temp.imports('agent:dot.b', 'c', 'third') || ', ' || pg_temp.imports('agent:dot', 'b.c', 'fourth'), 'changed schema dot.b.c.input.HASH second > third, changed schema dot.b.c.input first > fourth', 'and each changes its own');
+SELECT is(pg_temp.imports('agent:dot.b.c', 'x', 'x') || ', ' || pg_temp.imports('agent:dot b', 'c', 'fifth'), 'added schema dot.b.c.x.input x, added schema dot_b.c.input fifth', 'other names are plain');
+SELECT is(pg_temp.imports('agent:dot_b', 'c', 'sixth'), 'added schema dot_b.c.input.HASH sixth', 'also if only the signs differ that a name cannot have');
+SELECT is(pg_temp.imports('agent:twin', 'b.c', 'same') || ', ' || pg_temp.imports('agent:twin.b', 'c', 'same'), 'added schema twin.b.c.input same, nothing', 'two agents may share a schema');
+SELECT is(pg_temp.imports('agent:twin', 'b.c', 'other'), 'added schema twin.b.c.input.HASH other', 'until one of them changes its own');
+SELECT is(pg_temp.imports('agent:twin.b', 'c', 'third'), 'changed schema twin.b.c.input same > third', 'then the other one has the name');
+RESET client_min_messages;
+SELECT is((SELECT string_agg(what || ' ' || (becomes #>> '{required,0}'), ', ' ORDER BY what) FROM clutch.import_registry('{"version": "3.0", "orchestrator": "dots", "agents": {
+	"rita": {"description": "R", "skills": [], "capabilities": [{"name": "x.y", "description": "xy", "inputSchema": {"required": ["one"]}}]},
+	"rita.x": {"description": "R", "skills": [], "capabilities": [{"name": "y", "description": "y", "inputSchema": {"required": ["two"]}}]}}}') WHERE what LIKE 'schema%'),
+	'schema rita.x.y.input one, schema rita.x.y.input.' || left(md5('agent:rita.x'), 12) || ' two', 'in one registry, too');
 
 SELECT FROM clutch.grant_agent('registry_import_agent', 'agent:basil', '{skill:parse-recipe}');
 SELECT FROM clutch.grant_operator('registry_import_operator');
