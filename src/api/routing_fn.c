@@ -137,6 +137,7 @@ static void
 route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement)
 {
 	ProblemList *faults = problem_list();
+	Envelope	judged;
 
 	envelope_read(document, envelope, faults);
 	if (faults->n == 0 && envelope->type != MSG_TASK_REQUEST)
@@ -145,7 +146,11 @@ route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement
 		problem_raise(faults, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
 	/* which also sees to it that what others have changed reaches us */
 	(void) roster_get();
-	rule_requirement_of(envelope, envelope->orders.scope, requirement);
+	judged = *envelope;
+	/* what was shared out elsewhere is not told by the rules that fit it */
+	if (requirement_rule_notes(envelope) != NULL && !visible_run(envelope->run_id))
+		judged.run_id = SLICE_NONE;
+	rule_requirement_of(&judged, envelope->orders.scope, requirement);
 	/* what a run has cost is not told by the agents that it can no longer pay */
 	if (roster_limits_spending(roster_get()) && !visible_run(envelope->run_id))
 		requirement->run_id = SLICE_NONE;
@@ -244,7 +249,6 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 	Requirement requirement;
 	Sharing		sharing;
 	Choice	   *choice;
-	int			i;
 
 	result_begin_rows(fcinfo);
 	route_read_request(document, &envelope, &requirement);
@@ -255,7 +259,7 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	}
 	router_rank_all(choice);
-	for (i = 0; i < choice->ncandidates; i++)
+	for (int i = 0; i < choice->ncandidates; i++)
 	{
 		const Candidate *candidate = &choice->candidates[i];
 
@@ -263,7 +267,7 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 					  explain_candidate_detail(candidate, &requirement),
 					  candidate->score, candidate->load, candidate->success_rate, i + 1);
 	}
-	for (i = 0; i < roster_size(choice->roster); i++)
+	for (int i = 0; i < roster_size(choice->roster); i++)
 	{
 		Rejection	rejection;
 		char	   *detail;
@@ -351,9 +355,8 @@ why_put_chosen(FunctionCallInfo fcinfo, JsonbContainer *payload)
 	Slice		selected = document_get_text(payload, "selected");
 	DecisionCandidate *candidates;
 	int			n = decision_candidates(payload, &candidates);
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		const DecisionCandidate *one = &candidates[i];
 		Slice		detail = slice_equal(one->agent_id, selected) ?
@@ -372,10 +375,9 @@ why_put_examples(FunctionCallInfo fcinfo, JsonbContainer *rejected, const char *
 	JsonbContainer *agents = document_get_container(tally, "agents");
 	int			n = agents != NULL ? JsonContainerSize(agents) : 0;
 	int64		count = 0;
-	int			i;
 
 	(void) document_get_int(tally, "count", &count);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		JsonbValue *element = getIthJsonbValueFromContainer(agents, i);
 		char	   *detail = psprintf("one of " INT64_FORMAT " rejected by %s", count, reason);

@@ -164,6 +164,8 @@ emission_put_meta(DocumentBuilder *b, const Emission *emission, JsonbContainer *
 	document_put_text(b, "event", emission->envelope.id);
 	if (slice_present(emission->sender))
 		document_put_text(b, "sender", emission->sender);
+	if (emission->shares)
+		document_put_bool(b, "shared", true);
 	document_close_object(b);
 	document_close_object(b);
 }

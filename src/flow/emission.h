@@ -7,8 +7,8 @@
  * task.  The orchestrator sends it before the transaction commits, as a consequence.  Its
  * identifiers are derived from the rule and the event, so it exists only once.  It has the
  * security policy of the request of the event's task, and its meta.rule, {"name",
- * "event", "sender"}, names the rule and the event, and whose request it is
- * (routing/requirement.h).  A rule adds nothing to tasks that it has
+ * "event", "sender", "shared"}, names the rule and the event, whose request it is
+ * (routing/requirement.h), and says whether the event is a request that was shared out.  A rule adds nothing to tasks that it has
  * requested itself, nor to tasks below them, unless it has opt_in.
  *
  * A rule that shares requests out (emit with "to": "matched") puts its requests in the place

@@ -19,6 +19,7 @@ typedef struct Emission
 	Task	   *task;			/* NULL: it is not known */
 	Slice		sender;			/* whose requests they are: whoever has asked or proposed; absent: the rule's */
 	bool		event_is_request;	/* the event is the first request of the task */
+	bool		shares;			/* the event is shared out: the requests stand for it */
 	int			n;				/* requests so far */
 } Emission;
 

@@ -208,7 +208,7 @@ emission_settle_share(const Consequence *consequence)
 {
 	bool		busy;
 	Task	   *task = task_lock_now(consequence->subject, &busy);
-	Emission	emission = {.task = task};
+	Emission	emission = {.task = task, .shares = true};
 	ErrorData  *error;
 
 	if (task == NULL || !task_awaits_others(task) || !task_is_shared(task))

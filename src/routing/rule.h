@@ -27,7 +27,8 @@
 
 /*
  * The requirement of a request together with its rules.  Rules do not apply to a request
- * that names a single agent, which always gets it, nor to one that a rule has sent to a group.
+ * that names a single agent, which always gets it.  To one that a rule has sent to a group, only
+ * those apply that keep agents from it, or from the request that was shared out.
  */
 extern void rule_requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement);
 

@@ -8,7 +8,9 @@
 #include "clutch.h"
 
 #include "base/document.h"
+#include "protocol/problem.h"
 #include "routing/rule_part.h"
+#include "store/event.h"
 
 static SliceList
 rule_copy_list(const SliceList *list)
@@ -86,6 +88,17 @@ rule_apply(const Rule *rule, const Envelope *envelope, bool is_sent, Requirement
 	return true;
 }
 
+/* Has the rule been noted already, with the same effect? */
+static bool
+rule_is_applied(const Rule *rule, const AppliedRule *applied, const Requirement *requirement)
+{
+	for (int i = 0; i < requirement->nrules; i++)
+		if (slice_equal(requirement->rules[i].name, rule->name) &&
+			slice_equal(requirement->rules[i].unlike, applied->unlike))
+			return true;
+	return false;
+}
+
 /*
  * Applies a rule to a request that a rule has made for a group.  It is for that group, whatever
  * other rules make of its words; they can only keep it from members.
@@ -96,10 +109,49 @@ rule_apply_to_addressed(const Rule *rule, const Envelope *envelope, Requirement 
 	AppliedRule *applied = &requirement->rules[requirement->nrules];
 
 	memset(applied, 0, sizeof(*applied));
-	if (!rule_exclude(rule, envelope, true, applied))
+	if (!rule_exclude(rule, envelope, true, applied) || rule_is_applied(rule, applied, requirement))
 		return;
 	applied->name = slice_copy(rule->name);
 	requirement->nrules++;
+}
+
+/* Reads the request that a rule has shared out, if this one is the child of it. */
+static bool
+rule_read_shared(const Envelope *child, Envelope *request)
+{
+	JsonbContainer *notes = requirement_rule_notes(child);
+	bool		is_shared = false;
+	Jsonb	   *document;
+
+	if (notes == NULL || !slice_present(child->run_id) || !document_get_bool(notes, "shared", &is_shared) || !is_shared)
+		return false;
+	document = event_read_of_run(document_get_text(notes, "event"), child->run_id, ROWS_LATEST);
+	if (document == NULL)
+		return false;
+	envelope_read_admitted(document, request, problem_list());
+	return true;
+}
+
+/*
+ * What keeps agents from a request that was shared out keeps them from its children, too,
+ * whose payloads the template of a rule makes.
+ */
+static void
+rule_requirement_of_addressed(const Envelope *envelope, Slice scope, Requirement *requirement)
+{
+	Envelope	request;
+	bool		is_shared = rule_read_shared(envelope, &request);
+	const RuleSet *set = rule_set_get();
+	RuleMatch  *matches;
+	RuleMatch  *of_request;
+	int			n = set == NULL ? 0 : rule_list_matches(set, envelope, scope, &matches);
+	int			nof_request = set == NULL || !is_shared ? 0 : rule_list_matches(set, &request, scope, &of_request);
+
+	requirement->rules = palloc(sizeof(AppliedRule) * Max(n + nof_request, 1));
+	for (int i = 0; i < nof_request; i++)
+		rule_apply_to_addressed(of_request[i].rule, &request, requirement);
+	for (int i = 0; i < n; i++)
+		rule_apply_to_addressed(matches[i].rule, envelope, requirement);
 }
 
 void
@@ -108,20 +160,21 @@ rule_requirement_of(const Envelope *envelope, Slice scope, Requirement *requirem
 	const RuleSet *set = rule_set_get();
 	RuleMatch  *matches;
 	bool		is_sent = false;
-	bool		is_addressed;
 	int			n;
 
 	requirement_of(envelope, scope, requirement);
 	if (set == NULL || !set->routes || requirement_is_direct(requirement))
 		return;
-	is_addressed = requirement->groups.n > 0 && requirement_rule_notes(envelope) != NULL;
+	if (requirement->groups.n > 0 && requirement_rule_notes(envelope) != NULL)
+	{
+		rule_requirement_of_addressed(envelope, scope, requirement);
+		return;
+	}
 	n = rule_list_matches(set, envelope, scope, &matches);
 	if (n == 0)
 		return;
 	requirement->rules = palloc(sizeof(AppliedRule) * n);
 	for (int i = 0; i < n; i++)
-		if (is_addressed)
-			rule_apply_to_addressed(matches[i].rule, envelope, requirement);
-		else if (rule_apply(matches[i].rule, envelope, is_sent, requirement))
+		if (rule_apply(matches[i].rule, envelope, is_sent, requirement))
 			is_sent = is_sent || requirement->rules[requirement->nrules - 1].sends;
 }

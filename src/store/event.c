@@ -108,6 +108,22 @@ event_read_received(int64 seq, RowSnapshot which, TimestampTz *received_at)
 	return envelope;
 }
 
+Jsonb *
+event_read_of_run(Slice id, Slice run_id, RowSnapshot which)
+{
+	Jsonb	   *envelope = NULL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_PKEY, which, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	if (rows_next(&scan))
+		envelope = rows_jsonb(&scan, Anum_event_envelope);
+	rows_end(&scan);
+	return envelope;
+}
+
 /* ---------------------------------------------------------------- receipts */
 
 void

@@ -73,7 +73,10 @@ extern HeapTuple event_form_tuple(const Event *event, TupleDesc desc);
 /* the envelope of an event of the log, by seq; NULL: not there.  Palloc'd. */
 extern Jsonb *event_read(int64 seq, RowSnapshot which);
 
-/* the same, and when it was received, if received_at is not NULL */
+/* the same, by its identifiers */
+extern Jsonb *event_read_of_run(Slice id, Slice run_id, RowSnapshot which);
+
+/* by seq, and when it was received, if received_at is not NULL */
 extern Jsonb *event_read_received(int64 seq, RowSnapshot which, TimestampTz *received_at);
 
 /*

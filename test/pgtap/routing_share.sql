@@ -1,6 +1,6 @@
 -- Requests that a rule shares out: each of several agents gets a child, and the database ends the request when they are over.
 \ir ../fixtures/tap.sql
-SELECT plan(95);
+SELECT plan(102);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -237,6 +237,30 @@ SELECT is(pg_temp.children('task:m6'), 'agent:ann assigned, agent:eve assigned',
 UPDATE clutch.routing_rule SET restrict_to = '{agent:cal}' WHERE name = 'private';
 SELECT pg_temp.ask('task:m7', 'Private dinner and also the calendar', run => 'run:m') \g /dev/null
 SELECT is(pg_temp.state('task:m7') || ', ' || pg_temp.children('task:m7'), 'pending agent NO_AGENT_AVAILABLE, none', 'and if rules leave nobody, the request waits');
+-- whatever becomes of its payload
+SELECT clutch.cancel_run('run:m') \g /dev/null
+SELECT fixture.agent('fay', 50, more => '{"groups": ["group:staff"], "model": "gpt-5"}') \g /dev/null
+UPDATE clutch.routing_rule SET restrict_to = '{agent:ann,agent:eve}' WHERE name = 'private';
+UPDATE clutch.routing_rule SET emit = '{"to": "matched", "payload": {"subject": "$.payload.subject", "model": "claude"}}' WHERE name = 'many';
+SELECT clutch.set_status('agent:eve', 'UNAVAILABLE') \g /dev/null
+SELECT pg_temp.ask('task:m8', 'Private dinner and also the calendar', run => 'run:m') \g /dev/null
+SELECT is(pg_temp.children('task:m8'), 'agent:ann assigned, - pending', 'nor does such a member if the payload of the child does not say so');
+SELECT is((SELECT concat_ws(' ', envelope #>> '{payload,rules}', envelope #>> '{payload,rejected,rule,agents}') FROM clutch.events WHERE type = 'routing.failure' AND task_id = pg_temp.child('task:m8', 'group:staff')), '["private"] ["agent:ben", "agent:fay"]', 'and the log says which rule keeps it');
+SELECT is(fixture.claimed('agent:ben') || ', ' || fixture.claimed('agent:fay') || ', ' || fixture.rebuilt(), 'nothing, nothing, the same', 'so neither a claim nor a rebuild gives it to others');
+SELECT is((SELECT string_agg(concat_ws(' ', x.agent_id, x.rejected_by), ', ' ORDER BY x.agent_id) FROM clutch.events e, clutch.explain_route(e.envelope) x WHERE e.task_id = pg_temp.child('task:m8', 'group:staff') AND e.type = 'task.request'), 'agent:ben rule, agent:eve status, agent:fay rule', 'as explain_route says');
+SELECT clutch.set_status('agent:eve', 'READY') \g /dev/null
+SELECT is(pg_temp.children('task:m8'), 'agent:ann assigned, agent:eve assigned', 'another member may have it');
+UPDATE clutch.routing_rule SET restrict_to = NULL, other_model_than = '$.payload.model' WHERE name = 'private';
+SELECT clutch.set_status(a, 'UNAVAILABLE') FROM unnest('{agent:ben,agent:eve}'::text[]) a \g /dev/null
+SELECT pg_temp.ask('task:m9', run => 'run:m', more => '{"payload": {"text": "Private dinner and also the calendar", "model": "gpt-5"}}') \g /dev/null
+SELECT is(pg_temp.children('task:m9'), 'agent:ann assigned, - pending', 'nor does one with a model that the request excludes');
+UPDATE clutch.routing_rule SET words = NULL WHERE name = 'private';
+SELECT clutch.set_status('agent:eve', 'READY') \g /dev/null
+SELECT pg_temp.ask('task:m10', run => 'run:m', more => '{"payload": {"text": "Dinner and also the calendar", "model": "gpt-5"}}') \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(' ', x.agent_id, x.rejected_by, x.detail), ', ' ORDER BY x.agent_id) FROM clutch.events e, clutch.explain_route(e.envelope) x WHERE e.task_id = pg_temp.child('task:m10', 'group:staff') AND e.type = 'task.request' AND NOT x.eligible),
+	'agent:ben status is UNAVAILABLE, agent:fay rule rule private excludes model gpt-5', 'a rule may exclude by both payloads');
+SELECT clutch.set_status('agent:ben', 'READY'), clutch.unregister('agent:fay') \g /dev/null
+UPDATE clutch.routing_rule SET emit = '{"to": "matched", "payload": "$.payload"}' WHERE name = 'many';
 SELECT clutch.cancel_run('run:m') \g /dev/null
 DELETE FROM clutch.routing_rule WHERE name = 'private';
 UPDATE clutch.routing_rule SET send_to = 'agent:ben' WHERE name = 'plan';
