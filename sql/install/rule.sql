@@ -99,11 +99,12 @@ CREATE FUNCTION clutch.registry_rules() RETURNS SETOF clutch.routing_rule
 	SET search_path = pg_catalog, pg_temp SET jit = off
 	AS $$
 WITH agent AS (
+	-- not registry_cards, which refuses what an earlier version may have stored
 	SELECT d.name AS registry, d.document, r.agent_id, r.name,
 		   CASE jsonb_typeof(d.document -> 'agents')
 				WHEN 'object' THEN d.document -> 'agents' -> r.name
 				ELSE jsonb_path_query_first(d.document, '$.agents[*] ? (@.name == $name)', jsonb_build_object('name', r.name)) END AS entry
-	FROM clutch.registry_document d, clutch.registry_cards(d.document) AS r
+	FROM clutch.registry_document d, clutch.registry_agents(d.document) AS r
 ), routing AS (
 	SELECT d.name AS registry, d.document -> 'routing' AS routing FROM clutch.registry_document d
 ), found (name, place, words, requires, send_to, emit) AS (
@@ -131,9 +132,9 @@ WITH agent AS (
 	FROM routing r WHERE r.routing ->> 'defaultAgent' IS NOT NULL
 )
 SELECT n.name, f.place, 'task.request', NULL::text, w.words, '!exists($.requires[*])', f.requires, NULL::text[], NULL::text[], f.send_to, NULL::text, NULL::integer, f.emit, 'registry-3.0'
--- what has no word is left out, because a rule would be refused for it
+-- what has no word is left out, and so is what is too long or too much, because a rule would be refused for it
 FROM found f, LATERAL (SELECT CASE WHEN f.words IS NOT NULL THEN ARRAY(
-	SELECT u FROM unnest(f.words) AS u WHERE clutch.has_word(u)) END AS words) AS w,
+	SELECT u FROM unnest(f.words) WITH ORDINALITY AS t(u, n) WHERE clutch.has_word(u) AND octet_length(u) <= 1000 ORDER BY n LIMIT 1000) END AS words) AS w,
 	 -- a name has at most 128 bytes, and those of registries, agents and skills may be longer
 	 LATERAL (SELECT CASE WHEN octet_length(l.name) <= 128 THEN l.name ELSE left(l.name, 23) || ' ' || md5(l.name) END AS name
 			  FROM (SELECT 'registry-3.0 ' || f.name AS name) AS l) AS n
@@ -163,6 +164,8 @@ CREATE FUNCTION clutch.install_rules(name text) RETURNS integer
 	AS $$
 DECLARE
 	n integer;
+	r record;
+	faults text;
 BEGIN
 	IF install_rules.name IS NULL OR install_rules.name <> ALL ('{multiagent-1.0,registry-3.0}') THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
@@ -178,6 +181,16 @@ BEGIN
 	UNION ALL
 	SELECT * FROM clutch.registry_rules() WHERE install_rules.name = 'registry-3.0';
 	GET DIAGNOSTICS n = ROW_COUNT;
+	-- earlier versions have stored registries that are refused now
+	FOR r IN SELECT d.name, d.document FROM clutch.registry_document d WHERE install_rules.name = 'registry-3.0' ORDER BY d.name LOOP
+		BEGIN
+			PERFORM FROM clutch.registry_cards(r.document);
+		EXCEPTION WHEN SQLSTATE 'KL014' THEN
+			GET STACKED DIAGNOSTICS faults = PG_EXCEPTION_DETAIL;
+			RAISE WARNING 'registry "%" has faults for which it would not be imported; rules are made of the rest', r.name
+				USING DETAIL = faults, HINT = 'Correct what stands at these paths, and import the registry again.';
+		END;
+	END LOOP;
 	RETURN n;
 END
 $$;

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(126);
+SELECT plan(129);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -182,6 +182,17 @@ SELECT is(fixture.fault(format('SELECT clutch.import_registry(%L)', jsonb_build_
 	'routing', jsonb_build_object('switchCommands', (SELECT jsonb_agg('w' || n) FROM generate_series(100, 599) n), 'multiAgentTriggers', pg_temp.many(1000))))), 'no error', 'a registry may have as much as rules can have');
 SELECT lives_ok($$SELECT clutch.install_rules('registry-3.0')$$, 'and all of it becomes rules');
 SELECT is((SELECT count(*)::int FROM clutch.routing_rule r WHERE r.name LIKE 'registry-3.0 ö%'), 5, 'whose names are shortened');
+-- what an earlier version has stored
+BEGIN;
+UPDATE clutch.registry_document d SET document = jsonb_set(jsonb_set(jsonb_set(jsonb_set(document, '{agents,basil,signals}', pg_temp.long(1001) || '"garlic"'::jsonb), '{agents,basil,skills,0,triggers}', pg_temp.many(1002)),
+	'{routing,switchCommands}', pg_temp.long(995) || '"call for"'::jsonb), '{agents,basil,displayName}', pg_temp.long(992)) WHERE d.name = 'household';
+SET client_min_messages = error;
+SELECT lives_ok($$SELECT clutch.install_rules('registry-3.0')$$, 'a registry that would not be imported now does not keep the others from being installed');
+SET client_min_messages = warning;
+SELECT is((SELECT string_agg(concat_ws(' ', substr(r.name, 25), cardinality(r.words), left(r.words[1], 10)), ', ' ORDER BY r.name) FROM clutch.routing_rule r WHERE r.name LIKE 'registry-3.0 household%basil%'),
+	'signals of basil 1 garlic, switch to basil 1 call for b, triggers of basil parse-recipe 1000 w1, triggers of basil suggest-meal 1 what shall', 'and its rules have what rules can have');
+SELECT is((SELECT count(*)::int FROM clutch.routing_rule r WHERE r.name LIKE 'registry-3.0 ö%'), 5, 'as those of the others do');
+ROLLBACK;
 
 -- credentials
 SELECT FROM clutch.import_registry('{"orchestrator": "vault", "agents": {"keeper": {"invocation": {"type": "http", "api_key": "abc123"}}}, "note": {"password": "hunter2"}}');

@@ -159,6 +159,14 @@ SELECT clutch.export_registry('my-orchestrator') = r.document AS is_the_same FRO
 SELECT clutch.uninstall_rules('registry-3.0');
 SELECT * FROM clutch.check();
 
+-- --------------------------------- a registry that would be refused by now
+
+-- Rules are made of the rest, and whoever installs them learns what is left out.
+UPDATE clutch.registry_document SET document = jsonb_set(document, '{agents,basil,signals}', jsonb_build_array(repeat('x', 1001), 'garlic'));
+SELECT clutch.install_rules('registry-3.0');
+SELECT words FROM clutch.routing_rule WHERE name LIKE '%signals of basil';
+SELECT clutch.uninstall_rules('registry-3.0');
+
 -- --------------------------------------------------------- too many agents
 
 INSERT INTO clutch.routing_rule (name, words, send_to) SELECT 'crowd ' || n, '{crowd}', 'agent:crowd-' || n FROM generate_series(1, 102) AS n;
