@@ -72,7 +72,7 @@ SELECT is(clutch.seal(), 0::bigint, 'and there is nothing to seal');
 SELECT fixture.agent('ken', 20) \g /dev/null
 SELECT pg_temp.chat(1) AS chat \gset
 SELECT is(pg_temp.fault(format('SELECT clutch.prove(%s)', :chat)), '55000 NOT_SEALED seq', 'an event that has not been sealed cannot be proved');
-SELECT is(clutch.seal(), 2::bigint, 'what is committed is sealed');
+SELECT is(fixture.seal(), 2::bigint, 'what is committed is sealed');
 SELECT is(clutch.seal(), 0::bigint, 'once');
 SELECT is((SELECT count(*) FROM clutch.checkpoint), 1::bigint, 'a call that seals nothing writes nothing');
 BEGIN;
@@ -80,10 +80,10 @@ SELECT pg_temp.chat(2) AS chat \gset
 SELECT is(clutch.seal(), 0::bigint, 'what is not committed is not sealed');
 ROLLBACK;
 -- checkpoints of all lengths, beyond a tile of 32 and one of 32 * 32
-DO $$ BEGIN FOR n IN 1 .. 40 LOOP PERFORM pg_temp.chat(n), clutch.seal() FROM generate_series(1, 1); COMMIT; END LOOP; END $$;
-SELECT clutch.seal() \g /dev/null
+DO $$ BEGIN FOR n IN 1 .. 40 LOOP PERFORM pg_temp.chat(n), fixture.seal() FROM generate_series(1, 1); COMMIT; END LOOP; END $$;
+SELECT fixture.seal() \g /dev/null
 SELECT count(pg_temp.chat(n)) FROM generate_series(1, 1100) n \g /dev/null
-SELECT is(clutch.seal(), 1100::bigint, 'a long transaction is sealed in one checkpoint');
+SELECT is(fixture.seal(), 1100::bigint, 'a long transaction is sealed in one checkpoint');
 SELECT is((SELECT sum(upper(r) - lower(r)) FROM clutch.checkpoint, unnest(members) r), (SELECT count(*)::numeric FROM clutch.events), 'the members of the checkpoints are all events');
 SELECT is((SELECT max(size) FROM clutch.checkpoints), (SELECT count(*) FROM clutch.events), 'the tree has as many leaves');
 SELECT is((SELECT max(octet_length(hashes)) FROM clutch.tree_hash), 1024, 'no row has more than 32 hashes');
@@ -110,11 +110,11 @@ SELECT is((SELECT max(array_length(p.path, 1)) FROM leaves l, clutch.prove(l.seq
 SELECT matches((SELECT note FROM clutch.checkpoints ORDER BY size LIMIT 1), '^clutch/[0-9]+-[0-9]+\n2\n[A-Za-z0-9+/]{43}=\n$', 'a note has origin, size and root');
 SET clutch.log_origin = 'example.com/log';
 SELECT pg_temp.chat(3) \g /dev/null
-SELECT clutch.seal() \g /dev/null
+SELECT fixture.seal() \g /dev/null
 SELECT is((SELECT split_part(note, E'\n', 1) FROM clutch.checkpoints ORDER BY size DESC LIMIT 1), 'example.com/log', 'its origin is a setting');
 RESET clutch.log_origin;
 SELECT pg_temp.chat(3) \g /dev/null
-SELECT clutch.seal() \g /dev/null
+SELECT fixture.seal() \g /dev/null
 SELECT is((SELECT origin FROM clutch.checkpoints ORDER BY size DESC LIMIT 1), 'example.com/log', 'and stays what it was');
 SELECT throws_ok($$SET clutch.log_origin = 'two words'$$, '22023', NULL, 'which is one word');
 
@@ -125,7 +125,7 @@ RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_s
 
 -- a number that a double cannot hold
 SELECT seq AS exact FROM clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', payload => '{"n": 12345678901234567890}')) \gset
-SELECT clutch.seal() \g /dev/null
+SELECT fixture.seal() \g /dev/null
 SELECT is((SELECT p.leaf FROM clutch.prove(:exact) p), (SELECT convert_to(concat_ws(E'\n', 'clutch-event-v1-exact', seq,
 	to_char(e.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), envelope::text), 'UTF8') FROM clutch.events e WHERE seq = :exact),
 	'the leaf of an event with such a number has all of its digits');
@@ -142,9 +142,9 @@ SELECT pg_temp.far(3) \g /dev/null
 SELECT pg_temp.far(4) \g /dev/null
 RESET session_replication_role;
 SELECT pg_temp.chat(7) \g /dev/null
-SELECT clutch.seal(3) \g /dev/null
-SELECT clutch.seal(3) \g /dev/null
-SELECT clutch.seal(3) \g /dev/null
+SELECT fixture.seal(3) \g /dev/null
+SELECT fixture.seal(3) \g /dev/null
+SELECT fixture.seal(3) \g /dev/null
 SELECT is((SELECT sum(upper(r) - lower(r)) FROM clutch.checkpoint, unnest(members) r), (SELECT count(*)::numeric FROM clutch.events), 'events that came by replication are sealed, each once');
 SELECT is(pg_temp.found(), NULL, 'and the log is sound');
 
@@ -166,6 +166,7 @@ SELECT is(clutch.tick() ->> 'sealed', '0', 'a tick does not seal if clutch.seal_
 SET clutch.seal_interval = '1h';
 SELECT is(clutch.tick() ->> 'sealed', '0', 'nor before the interval is over');
 UPDATE clutch.checkpoint SET sealed_at = sealed_at - interval '2 h' WHERE size = (SELECT max(size) FROM clutch.checkpoint);
+SELECT fixture.await_autovacuum() \g /dev/null
 SELECT is(clutch.tick() ->> 'sealed', '1', 'but then');
 SET clutch.seal_interval = 0;
 
@@ -175,7 +176,7 @@ CREATE ROLE ledger_agent;
 SELECT clutch.grant_reader('ledger_reader'), clutch.grant_agent('ledger_agent', 'agent:ken') \g /dev/null
 SELECT seq AS task FROM fixture.ask('t1', 'agent:ken') \gset
 SELECT seq AS secret FROM fixture.ask('t2', 'agent:lois', run => 'run:2') \gset
-SELECT clutch.seal() \g /dev/null
+SELECT fixture.seal() \g /dev/null
 SET ROLE ledger_reader;
 SELECT is((SELECT count(*) FROM clutch.verify_log()), 0::bigint, 'a reader verifies the log');
 SELECT ok((SELECT leaf IS NOT NULL FROM clutch.prove(:secret)), 'and gets proofs');
@@ -190,21 +191,21 @@ SELECT leaf_hash AS task_hash, tree_size AS size_before, root AS root_before FRO
 SELECT clutch.redact(:task, 'on request') \g /dev/null
 SELECT is(pg_temp.found(), NULL, 'a redacted event is excused');
 SELECT is((SELECT ROW(leaf_hash, leaf)::text FROM clutch.prove(:task)), ROW(:'task_hash'::bytea, NULL::bytea)::text, 'its leaf is known by its hash');
-SELECT clutch.seal() \g /dev/null
+SELECT fixture.seal() \g /dev/null
 SELECT is(pg_temp.found(), NULL, 'also when the audit event is sealed');
 SELECT is((SELECT first_root FROM clutch.consistency(:size_before, (SELECT max(size) FROM clutch.checkpoint))), :'root_before'::bytea, 'the old head still is one');
 SELECT clutch.finish('agent:ken', 't1', attempt => 1) FROM clutch.claim('agent:ken') \g /dev/null
 SELECT count(pg_temp.chat(n, 'run:3')) FROM generate_series(1, 5) n \g /dev/null
-SELECT clutch.seal() \g /dev/null
+SELECT fixture.seal() \g /dev/null
 SELECT ok(clutch.prune(clutch.now() + interval '1 h') > 1000, 'most of the log is pruned');
 SELECT is(pg_temp.found(), NULL, 'pruned events are excused');
 SELECT is((SELECT ROW(leaf_hash, leaf)::text FROM clutch.prove(:task)), ROW(:'task_hash'::bytea, NULL::bytea)::text, 'a pruned event can be proved by its hash');
-SELECT clutch.seal() \g /dev/null
+SELECT fixture.seal() \g /dev/null
 SELECT is(pg_temp.found(), NULL, 'the log is sound');
 
 -- ------------------------------------------------------------------- forging
 SELECT count(pg_temp.chat(n, 'run:4')) FROM generate_series(1, 20) n \g /dev/null
-SELECT clutch.seal() \g /dev/null
+SELECT fixture.seal() \g /dev/null
 SELECT min(seq) AS first FROM clutch.events WHERE run_id = 'run:4' \gset
 CREATE FUNCTION pg_temp.forged(VARIADIC statements text[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -250,7 +251,7 @@ SELECT is(pg_temp.forged(format($$INSERT INTO clutch.events SELECT (jsonb_popula
 
 -- a redaction excuses nothing but itself, and only the database excuses at all
 SELECT clutch.redact(:first + 2, 'on request') \g /dev/null
-SELECT clutch.seal() \g /dev/null
+SELECT fixture.seal() \g /dev/null
 SELECT is(pg_temp.forged(format($$UPDATE clutch.events SET envelope = jsonb_set(envelope, '{payload}', '{"n": 7000}') WHERE seq = %s$$, :first + 2)),
 	format('CHANGED_EVENT: Event %s is not what was sealed.', :first + 2), 'an event that is changed after its redaction is found');
 SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ui}', run_id => 'run:audit', payload_type => 'audit.pruned', payload => jsonb_build_object('seqs', jsonb_build_array(jsonb_build_array(:first + 3, :first + 3))))) \g /dev/null
@@ -258,7 +259,7 @@ SELECT is(pg_temp.forged(format('DELETE FROM clutch.events WHERE seq = %s', :fir
 	format('MISSING_EVENT: Event %s is not in the log, and was not pruned.', :first + 3), 'what an agent says in the run of the audit excuses nothing');
 
 -- the tables of the tree
-SELECT clutch.seal() \g /dev/null
+SELECT fixture.seal() \g /dev/null
 SELECT alike(pg_temp.forged($$UPDATE clutch.checkpoint SET members = (SELECT int8multirange(int8range(min(lower(o.members)), min(lower(o.members)) + 1)) FROM clutch.checkpoint o) WHERE size = (SELECT max(size) FROM clutch.checkpoint)$$),
 	'%CHECKPOINT_DIFFERS: Event % is in two checkpoints.%', 'an event that two checkpoints claim is found');
 SELECT alike(pg_temp.forged('UPDATE clutch.tree_hash SET hashes = substr(hashes, 1, octet_length(hashes) - 32) WHERE height = 0 AND first_index = 128'),
@@ -270,7 +271,7 @@ ROLLBACK;
 SELECT pg_temp.chat(5) \g /dev/null
 BEGIN;
 DELETE FROM clutch.tree_hash WHERE height = 0 AND first_index >= (SELECT max(size) / 32 * 32 FROM clutch.checkpoint);
-SELECT is(pg_temp.fault('SELECT clutch.seal()'), CASE WHEN (SELECT max(size) % 32 FROM clutch.checkpoint) > 0 THEN 'XX001' ELSE 'no error' END, 'nor sealed');
+SELECT is(pg_temp.fault('SELECT fixture.seal()'), CASE WHEN (SELECT max(size) % 32 FROM clutch.checkpoint) > 0 THEN 'XX001' ELSE 'no error' END, 'nor sealed');
 ROLLBACK;
 SELECT is(pg_temp.found(), NULL, 'none of this is left');
 
