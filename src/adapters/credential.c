@@ -3,120 +3,73 @@
  * credential.c
  *	  Credentials in a document that comes from outside.
  *
+ * credential_form.c says what they look like; credential_text.c searches JSON that is written
+ * as a text, which credential_reader.c reads.
+ *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
-#include "adapters/credential.h"
-
-#include <ctype.h>
+#include "adapters/credential_part.h"
 
 #include "miscadmin.h"
 
-/* ------------------------------------------------------------------- names */
+/* ------------------------------------------------------------------- paths */
 
-/* the number of letters and digits at the end of a name that are compared; every word below is shorter */
-#define NAME_BYTES	32
-
-/* the last letters and digits of a name, in lower case */
-typedef struct CredentialName
+void
+credential_enter(CredentialPlace *place, const CredentialPlace *up, CredentialList *list)
 {
-	int			len;
-	char		s[NAME_BYTES];	/* the last len of them are set */
-} CredentialName;
-
-typedef struct CredentialWord
-{
-	Slice		word;
-	bool		is_ending;		/* as in "dbPassword", "client_secret", "X-Api-Key"; otherwise it is the whole name */
-} CredentialWord;
-
-#define WHOLE(word)		{{(word), sizeof(word) - 1}, false}
-#define ENDING(word)	{{(word), sizeof(word) - 1}, true}
-#define WORDS(...)		(const CredentialWord[]) {__VA_ARGS__, {{NULL, 0}, false}}
-
-/* the names of credentials by their last letter, so that most other names need not be compared */
-static const CredentialWord *const credential_words['z' - 'a' + 1] = {
-	['d' - 'a'] = WORDS(WHOLE("pwd"), WHOLE("accesskeyid"), ENDING("password"), ENDING("passwd")),
-	['e' - 'a'] = WORDS(WHOLE("cookie"), WHOLE("setcookie"), WHOLE("webhooksignature"), WHOLE("secretkeybase"),
-						ENDING("passphrase")),
-	['l' - 'a'] = WORDS(WHOLE("credential")),
-	['n' - 'a'] = WORDS(WHOLE("authorization"), WHOLE("proxyauthorization"), WHOLE("token"), WHOLE("idtoken"),
-						WHOLE("csrftoken"), WHOLE("xsrftoken"), WHOLE("resumetoken"), ENDING("accesstoken"),
-						ENDING("refreshtoken"), ENDING("authtoken"), ENDING("bearertoken"), ENDING("apitoken"),
-						ENDING("sessiontoken"), ENDING("securitytoken")),
-	['s' - 'a'] = WORDS(WHOLE("cookies"), WHOLE("credentials")),
-	['t' - 'a'] = WORDS(ENDING("secret")),
-	['y' - 'a'] = WORDS(WHOLE("accesskey"), ENDING("apikey"), ENDING("secretkey"), ENDING("privatekey"),
-						ENDING("signingkey"), ENDING("secretaccesskey"), ENDING("authkey")),
-};
-
-/* the words that end with the same letter as a name; NULL: there are none */
-static const CredentialWord *
-credential_words_like(Slice key)
-{
-	int			last = key.len - 1;
-	char		letter;
-
-	while (last >= 0 && !isalnum((unsigned char) key.s[last]))
-		last--;
-	letter = last >= 0 ? pg_ascii_tolower((unsigned char) key.s[last]) : '\0';
-	return letter >= 'a' && letter <= 'z' ? credential_words[letter - 'a'] : NULL;
+	*place = (CredentialPlace) {.up = up, .container = ++list->containers};
+	/* an index is counted as one digit */
+	if (up != NULL)
+		place->bytes = up->bytes + 1 + (slice_present(up->key) ? up->key.len : 1);
 }
 
-static CredentialName
-credential_name_of(Slice key)
+static void
+credential_put_path(StringInfo path, const CredentialPlace *place)
 {
-	CredentialName name;
+	Slice		key;
 
-	name.len = 0;
-	for (int i = key.len - 1; i >= 0 && name.len < NAME_BYTES; i--)
-		if (isalnum((unsigned char) key.s[i]))
-			name.s[NAME_BYTES - ++name.len] = pg_ascii_tolower((unsigned char) key.s[i]);
-	return name;
+	if (place->up != NULL)
+		credential_put_path(path, place->up);
+	if (!slice_present(place->key))
+	{
+		appendStringInfo(path, "/%d", place->index);
+		return;
+	}
+	key = place->is_raw ? credential_unescaped(place->key) : place->key;
+	json_add_step(path, key);
+	if (key.s != place->key.s)
+		pfree(unconstify(char *, key.s));
 }
 
-/* "without" is the number of bytes at the end of the name that are left out */
-static bool
-credential_name_ends(const CredentialName *name, int without, Slice ending)
+/*
+ * Lists the path of a credential.  All credentials below one long key are listed as one
+ * path, which ends with this key, because their own paths would each repeat it.
+ */
+void
+credential_note(const CredentialPlace *place, CredentialList *list)
 {
-	return name->len - without >= ending.len &&
-		memcmp(name->s + NAME_BYTES - without - ending.len, ending.s, ending.len) == 0;
+	bool		is_far = place->bytes > MOST_PATH_BYTES;
+	StringInfoData path;
+
+	while (place->bytes > MOST_PATH_BYTES)
+		place = place->up;
+	if (is_far && list->far_container == place->container && list->far_index == place->index)
+		return;
+	if (is_far)
+	{
+		list->far_container = place->container;
+		list->far_index = place->index;
+	}
+	if (list->paths == NULL)
+		list->paths = json_new_array();
+	initStringInfo(&path);
+	credential_put_path(&path, place);
+	json_add(list->paths, json_of_text((Slice) {path.data, path.len}));
 }
 
-static bool
-credential_is_proprietary(Slice key)
-{
-	return key.len >= 2 && (key.s[0] == 'x' || key.s[0] == 'X') && key.s[1] == '-';
-}
-
-/* Is it a header of a vendor that has a credential, like X-Hub-Signature-256 or X-Auth-Token? */
-static bool
-credential_is_header(Slice key, const CredentialName *name)
-{
-	int			digits = 0;
-
-	while (digits < name->len && isdigit((unsigned char) name->s[NAME_BYTES - 1 - digits]))
-		digits++;
-	return credential_is_proprietary(key) &&
-		(credential_name_ends(name, digits, SLICE_OF("signature")) || credential_name_ends(name, digits, SLICE_OF("token")) ||
-		 credential_name_ends(name, digits, SLICE_OF("signaturesha")));
-}
-
-static bool
-credential_is_name(Slice key)
-{
-	const CredentialWord *word = credential_words_like(key);
-	CredentialName name;
-
-	if (word == NULL && !credential_is_proprietary(key))
-		return false;
-	name = credential_name_of(key);
-	for (; word != NULL && slice_present(word->word); word++)
-		if ((word->is_ending || name.len == word->word.len) && credential_name_ends(&name, 0, word->word))
-			return true;
-	return credential_is_header(key, &name);
-}
+/* -------------------------------------------------------------- the search */
 
 /* Is it a text that is not empty, a number, or an array of texts and numbers? */
 static bool
@@ -132,217 +85,44 @@ credential_is_plain(const Json *value)
 	return value->kind == JSON_NUMBER || (value->kind == JSON_TEXT && value->text.len > 0);
 }
 
-/* ------------------------------------------------------------------ values */
+static void credential_search(Json *container, const CredentialPlace *up, CredentialList *list);
 
-/* the number of bytes at the beginning that are letters, digits, or among the others */
-static int
-credential_span(Slice text, const char *others)
-{
-	int			n = 0;
-
-	while (n < text.len && (isalnum((unsigned char) text.s[n]) || strchr(others, text.s[n]) != NULL))
-		n++;
-	return n;
-}
-
-/* Is it a token, and not a word as in "basic arithmetic"?  A token has a digit or is long. */
+/* Removes the credentials in an item, and returns false; or returns true if the item is one itself. */
 static bool
-credential_is_token(Slice word)
+credential_search_item(Json *item, const CredentialPlace *place, CredentialList *list)
 {
-	int			digits = 0;
-
-	for (int i = 0; i < word.len; i++)
-		digits += isdigit((unsigned char) word.s[i]) != 0;
-	return word.len >= 8 && credential_span(word, "-._~+/=") == word.len && (digits > 0 || word.len >= 24);
-}
-
-/* Is it "Bearer" or "Basic", in any case, followed by blanks and a token? */
-static bool
-credential_is_scheme(Slice text)
-{
-	static const char *const schemes[] = {"bearer ", "basic ", NULL};
-
-	for (const char *const *scheme = schemes; *scheme != NULL; scheme++)
-	{
-		int			len = strlen(*scheme);
-
-		if (text.len < len || pg_ascii_tolower((unsigned char) text.s[0]) != **scheme || pg_strncasecmp(text.s, *scheme, len) != 0)
-			continue;
-		while (len < text.len && text.s[len] == ' ')
-			len++;
-		return credential_is_token((Slice) {text.s + len, text.len - len});
-	}
+	if (slice_present(place->key) && credential_is_plain(item) && credential_is_name(place->key))
+		return true;
+	if (item->kind == JSON_TEXT)
+		return credential_clean(&item->text, place, list);
+	if (item->kind == JSON_OBJECT || item->kind == JSON_ARRAY)
+		credential_search(item, place, list);
 	return false;
-}
-
-/* Is it three parts of base64, of which the first begins with {"? */
-static bool
-credential_is_jwt(Slice text)
-{
-	int			dots = 0;
-
-	if (text.len < 32 || !slice_starts(text, SLICE_OF("eyJ")) || credential_span(text, "-_.=") < text.len)
-		return false;
-	for (int i = 0; i < text.len; i++)
-		dots += text.s[i] == '.';
-	return dots == 2;
-}
-
-/*
- * Is it a key that begins with the mark of a provider, followed by at least 16 bytes?  The
- * text must not be empty.
- */
-static bool
-credential_is_marked(Slice text)
-{
-	static const char *const marks[] = {
-		"sk-", "sk_live_", "sk_test_", "rk_live_", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "xoxb-", "xoxp-",
-		"xoxa-", "whsec_", "whsk_", "AKIA", "ASIA", "AIza", NULL
-	};
-
-	for (const char *const *mark = marks; *mark != NULL; mark++)
-		if ((*mark)[0] == text.s[0] && slice_starts(text, slice_of_cstring(*mark)))
-			return text.len >= (int) strlen(*mark) + 16 && credential_span(text, "-_+/=") == text.len;
-	return false;
-}
-
-/* Does the text contain a private key in PEM?  A text that only names its first line does not. */
-static bool
-credential_has_key(Slice text)
-{
-	static const char begin[] = "-----BEGIN ";
-	static const char key[] = "PRIVATE KEY-----";
-	const char *found = memmem(text.s, text.len, key, sizeof(key) - 1);
-
-	return found != NULL && memmem(text.s, found - text.s, begin, sizeof(begin) - 1) != NULL &&
-		(slice_starts(text, SLICE_OF(begin)) || text.s + text.len - found >= 2 * (int) sizeof(key));
-}
-
-/* the number of bytes in which the scheme of a URL ends; longer ones are not in use */
-#define SCHEME_BYTES	32
-
-/* Does it begin with a URL that has a password before its host, like https://user:password@host? */
-static bool
-credential_is_url(Slice text)
-{
-	const char *colon = memchr(text.s, ':', Min(text.len, SCHEME_BYTES));
-	const char *end = text.s + text.len;
-	const char *password = NULL;
-	const char *host = NULL;
-
-	/* most texts end here */
-	if (colon == NULL || end - colon < 3 || colon[1] != '/' || colon[2] != '/')
-		return false;
-	if (!isalpha((unsigned char) text.s[0]) || credential_span(text, "+-.") != colon - text.s)
-		return false;
-	for (const char *s = colon + 3; s < end && (unsigned char) *s > ' ' && strchr("/?#\\", *s) == NULL; s++)
-	{
-		if (*s == ':' && password == NULL)
-			password = s + 1;
-		else if (*s == '@')
-			host = s;			/* the last one, as in browsers */
-	}
-	return password != NULL && host != NULL && host > password;
-}
-
-static bool
-credential_is_value(const Json *value)
-{
-	if (value->kind != JSON_TEXT || value->text.len == 0)
-		return false;
-	return credential_is_url(value->text) ||
-		(value->text.len >= 12 &&
-		 (credential_is_scheme(value->text) || credential_is_jwt(value->text) || credential_is_marked(value->text) ||
-		  credential_has_key(value->text)));
-}
-
-/* -------------------------------------------------------------- the search */
-
-/* A credential in a container with a longer path is not listed by its own path. */
-#define MOST_PATH_BYTES	1000
-
-/* where the search is; paths are made only of what is found */
-typedef struct CredentialPlace
-{
-	const struct CredentialPlace *up;
-	const Json *container;
-	int			index;			/* of the item before anything was removed */
-	int			bytes;			/* approximate length of the container's path */
-} CredentialPlace;
-
-static Slice
-credential_key(const CredentialPlace *place)
-{
-	return place->container->kind == JSON_OBJECT ? place->container->keys[place->index] : SLICE_NONE;
-}
-
-static char *
-credential_path(const CredentialPlace *place)
-{
-	char	   *path = place->up != NULL ? credential_path(place->up) : "";
-	Slice		key = credential_key(place);
-
-	return slice_present(key) ? json_path(path, key) : json_path_index(path, place->index);
-}
-
-/* what was found, and the last place that was listed for credentials further below */
-typedef struct CredentialList
-{
-	Json	   *paths;			/* array of texts; NULL: nothing has been found yet */
-	const Json *far_container;
-	int			far_index;
-} CredentialList;
-
-/*
- * Lists the path of a credential.  All credentials below one long key are listed as one
- * path, which ends with this key, because their own paths would each repeat it.
- */
-static void
-credential_note(const CredentialPlace *place, CredentialList *list)
-{
-	bool		is_far = place->bytes > MOST_PATH_BYTES;
-
-	while (place->bytes > MOST_PATH_BYTES)
-		place = place->up;
-	if (is_far && list->far_container == place->container && list->far_index == place->index)
-		return;
-	if (is_far)
-	{
-		list->far_container = place->container;
-		list->far_index = place->index;
-	}
-	if (list->paths == NULL)
-		list->paths = json_new_array();
-	json_add(list->paths, json_of_cstring(credential_path(place)));
 }
 
 static void
 credential_search(Json *container, const CredentialPlace *up, CredentialList *list)
 {
-	CredentialPlace place = {up, container};
+	CredentialPlace place;
 	int			kept = 0;
 
 	check_stack_depth();
-	if (up != NULL)
-		place.bytes = up->bytes + credential_key(up).len;
+	credential_enter(&place, up, list);
 	for (int i = 0; i < container->n; i++)
 	{
 		Json	   *item = container->items[i];
-		Slice		key;
 
 		place.index = i;
-		key = credential_key(&place);
-		if (credential_is_value(item) ||
-			(slice_present(key) && credential_is_plain(item) && credential_is_name(key)))
+		if (container->kind == JSON_OBJECT)
+			place.key = container->keys[i];
+		if (credential_search_item(item, &place, list))
 		{
 			credential_note(&place, list);
 			continue;
 		}
-		if (item->kind == JSON_OBJECT || item->kind == JSON_ARRAY)
-			credential_search(item, &place, list);
 		container->items[kept] = item;
 		if (container->kind == JSON_OBJECT)
-			container->keys[kept] = key;
+			container->keys[kept] = place.key;
 		kept++;
 	}
 	container->n = kept;
@@ -355,5 +135,7 @@ credential_remove(Json *document)
 
 	if (document->kind == JSON_OBJECT || document->kind == JSON_ARRAY)
 		credential_search(document, NULL, &list);
+	else if (document->kind == JSON_TEXT)
+		(void) credential_clean(&document->text, NULL, &list);
 	return list.paths;
 }

@@ -13,7 +13,6 @@
 
 #include "adapters/translation_part.h"
 
-#include "adapters/credential.h"
 #include "base/savepoint.h"
 #include "protocol/envelope.h"
 #include "protocol/problem.h"
@@ -443,7 +442,7 @@ translation_inbound_foreign(Translation *t, List *envelopes, Json *bearer, Json 
 List *
 translation_inbound(const Adapter *adapter, Json *raw, const Json *context, const TranslationWorld *world)
 {
-	Json	   *dropped = credential_remove(raw);
+	Json	   *dropped = translation_clean(adapter, raw);
 	AdapterCarrierForm form;
 	const char *carrier = translation_carrier_path(adapter, raw, &form);
 	bool		may_be_carried = carrier != NULL && json_get(raw, carrier) != NULL;

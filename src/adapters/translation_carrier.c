@@ -9,6 +9,7 @@
 
 #include "adapters/translation_part.h"
 
+#include "adapters/credential.h"
 #include "utils/fmgrprotos.h"
 
 /* Is it the path of an element of an array? */
@@ -64,6 +65,30 @@ translation_take_carrier(const Adapter *adapter, Json *raw)
 		return NULL;
 	translation_take(raw, path);
 	return changes;
+}
+
+Json *
+translation_clean(const Adapter *adapter, Json *raw)
+{
+	Json	   *dropped = credential_remove(raw);
+	AdapterCarrierForm form;
+	const char *path = translation_carrier_path(adapter, raw, &form);
+	Slice		text = path != NULL && form == CARRIER_HEADER ? json_get_text(raw, path) : SLICE_NONE;
+	Json	   *carrier;
+	Json	   *more;
+
+	if (!slice_present(text))
+		return dropped;
+	carrier = json_of_text(adapter_decode_header(text));
+	more = credential_remove(carrier);
+	if (more == NULL)
+		return dropped;
+	json_put_text(raw, path, adapter_encode_header(carrier->text));
+	if (dropped == NULL)
+		dropped = json_new_array();
+	for (int i = 0; i < more->n; i++)
+		json_add(dropped, json_of_cstring(psprintf("%s%.*s", path, more->items[i]->text.len, more->items[i]->text.s)));
+	return dropped;
 }
 
 void

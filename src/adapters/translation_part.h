@@ -57,6 +57,12 @@ extern Json *translation_take(Json *document, const char *path);
 /* the path of the carrier in a document, and its form; NULL: the document has no place for one */
 extern const char *translation_carrier_path(const Adapter *adapter, const Json *raw, AdapterCarrierForm *form);
 
+/*
+ * Removes the credentials from a document, also from a carrier that is encoded for a header.
+ * Returns their paths; NULL: there were none.
+ */
+extern Json *translation_clean(const Adapter *adapter, Json *raw);
+
 /* Removes the carrier from a document and returns its changes; NULL: the document has no carrier. */
 extern Json *translation_take_carrier(const Adapter *adapter, Json *raw);
 

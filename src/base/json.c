@@ -245,6 +245,21 @@ json_find(const Json *value, Slice step)
 	return place < value->n ? place : -1;
 }
 
+void
+json_add_step(StringInfo path, Slice key)
+{
+	appendStringInfoChar(path, '/');
+	for (int i = 0; i < key.len; i++)
+	{
+		if (key.s[i] == '~')
+			appendStringInfoString(path, "~0");
+		else if (key.s[i] == '/')
+			appendStringInfoString(path, "~1");
+		else
+			appendStringInfoChar(path, key.s[i]);
+	}
+}
+
 char *
 json_path(const char *path, Slice key)
 {
@@ -252,16 +267,7 @@ json_path(const char *path, Slice key)
 
 	initStringInfo(&joined);
 	appendStringInfoString(&joined, path);
-	appendStringInfoChar(&joined, '/');
-	for (int i = 0; i < key.len; i++)
-	{
-		if (key.s[i] == '~')
-			appendStringInfoString(&joined, "~0");
-		else if (key.s[i] == '/')
-			appendStringInfoString(&joined, "~1");
-		else
-			appendStringInfoChar(&joined, key.s[i]);
-	}
+	json_add_step(&joined, key);
 	return joined.data;
 }
 

@@ -47,6 +47,7 @@ DECLARE
 	clean jsonb;
 	detail text;
 	path text;
+	steps text[];
 	n int;
 BEGIN
 	FOR i IN 1 .. cardinality(documents) LOOP
@@ -74,7 +75,13 @@ BEGIN
 				-- each step copies the document: thousands of them are left alone
 				FOR path IN SELECT d FROM jsonb_array_elements_text(coalesce(bearer #> ARRAY['meta', adapter, 'dropped'], '[]')) WITH ORDINALITY AS t(d, o)
 					WHERE length(bearer #>> ARRAY['meta', adapter, 'dropped']) <= 100000 ORDER BY o DESC LOOP
-					clean := clean #- (SELECT array_agg(replace(replace(s, '~1', '/'), '~0', '~') ORDER BY o) FROM regexp_split_to_table(substr(path, 2), '/') WITH ORDINALITY AS t(s, o));
+					steps := (SELECT array_agg(replace(replace(s, '~1', '/'), '~0', '~') ORDER BY o) FROM regexp_split_to_table(substr(path, 2), '/') WITH ORDINALITY AS t(s, o));
+					IF clean #> steps IS NULL THEN
+						-- it leads into a text, for which credentials.py is there
+						clean := (SELECT document FROM clutch.drop_credentials(raw));
+						EXIT;
+					END IF;
+					clean := clean #- steps;
 				END LOOP;
 				back := clutch.outbound(bearer, adapter);
 				-- an array may be a batch, of which each element comes back by itself; below a long key, no path is told
@@ -145,6 +152,7 @@ TEXTS = [
     "2026-02-01T13:20:11Z", "2026-02-30T13:20:11Z", "9999-12-31T23:59:60Z", "/clutch/run_1/ken", "/clutch//", "/clutch/task:x/y", "%41%zz%",
     "\u00fc", "\u0645\u0631\u062d\u0628\u0627", "\U0001f9a9" * 70, "\u202e\u200b\ufeff", "\u0001\u001f\u007f", "a\nb\tc\\d\"e", "/", "~", "~0~1//",
     "$1", "{}", "[]", "[{\"path\": \"/payload\", \"is\": 1}]", "y" * 257, "z" * 5000, "Bearer abcdefgh12345678", "2.0", "1.0", "true",
+    '{"q": 1.50, "password": "x"}', '[1, "[{\\"token\\":\\"x\\"}]"]', '[{"path": "/payload/x", "is": {"token": "x"}}]', '{"token": 1', '"Bearer abcdefgh12345678"', '{"n": "\\u0000", "pwd": 1}',
 ]
 NUMBERS = ["0", "-0", "1", "2", "-1", "0.10", "1.5", "64", "2147483648", "9007199254740993", "9223372036854775808", "1e30", "1e308", "1e400", "1e-400", "1e131071", "-1e-16383", "1E131072", "1769941234567", "253402300800000"]
 KEYS = ["password", "token", "api_key", "x-hub-signature", "meta", "clutch", "kept", "native", "id", "type", "data", "payload", "a/b", "~", "", "0", "\u00fc", "__proto__", "constructor", "$ref", "a\nb", "k" * 300]
@@ -299,7 +307,7 @@ def monsters():
     long_key = json.dumps("k" * 400000)
     return [
         "[" * 70 + "]" * 70, "[" * 1200 + "]" * 1200, '{"d":' * 1200 + "1" + "}" * 1200,
-        json.dumps("[" * 200000), json.dumps('{"d":' * 50000), json.dumps("x" * 900000), json.dumps("\u00fc\U0001f9a9" * 100000),
+        json.dumps("[" * 200000), json.dumps('{"d":' * 50000), json.dumps("[" * 100000 + '{"token": 1}' + "]" * 100000), json.dumps("[" + '{"token": 1},' * 20000 + "1]"), json.dumps("x" * 900000), json.dumps("\u00fc\U0001f9a9" * 100000),
         "{" + ", ".join('"%d": %d' % (i, i) for i in range(20000)) + "}",
         "{" + ", ".join('"%d_password": "x"' % i for i in range(20000)) + "}", "[" + ", ".join(['"Bearer abcdefgh12345678"'] * 20000) + "]",
         "{" + long_key + ": {" + ", ".join('"%d": %d' % (i, i) for i in range(20000)) + "}}",

@@ -1,0 +1,240 @@
+/*-------------------------------------------------------------------------
+ *
+ * credential_form.c
+ *	  Credentials in a document that comes from outside: what they look like.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/credential_part.h"
+
+#include <ctype.h>
+
+/* ------------------------------------------------------------------- names */
+
+/* the number of letters and digits at the end of a name that are compared; every word below is shorter */
+#define NAME_BYTES	32
+
+/* the last letters and digits of a name, in lower case */
+typedef struct CredentialName
+{
+	int			len;
+	char		s[NAME_BYTES];	/* the last len of them are set */
+} CredentialName;
+
+typedef struct CredentialWord
+{
+	Slice		word;
+	bool		is_ending;		/* as in "dbPassword", "client_secret", "X-Api-Key"; otherwise it is the whole name */
+} CredentialWord;
+
+#define WHOLE(word)		{{(word), sizeof(word) - 1}, false}
+#define ENDING(word)	{{(word), sizeof(word) - 1}, true}
+#define WORDS(...)		(const CredentialWord[]) {__VA_ARGS__, {{NULL, 0}, false}}
+
+/* the names of credentials by their last letter, so that most other names need not be compared */
+static const CredentialWord *const credential_words['z' - 'a' + 1] = {
+	['d' - 'a'] = WORDS(WHOLE("pwd"), WHOLE("accesskeyid"), ENDING("password"), ENDING("passwd")),
+	['e' - 'a'] = WORDS(WHOLE("cookie"), WHOLE("setcookie"), WHOLE("webhooksignature"), WHOLE("secretkeybase"),
+						ENDING("passphrase")),
+	['l' - 'a'] = WORDS(WHOLE("credential")),
+	['n' - 'a'] = WORDS(WHOLE("authorization"), WHOLE("proxyauthorization"), WHOLE("token"), WHOLE("idtoken"),
+						WHOLE("csrftoken"), WHOLE("xsrftoken"), WHOLE("resumetoken"), ENDING("accesstoken"),
+						ENDING("refreshtoken"), ENDING("authtoken"), ENDING("bearertoken"), ENDING("apitoken"),
+						ENDING("sessiontoken"), ENDING("securitytoken")),
+	['s' - 'a'] = WORDS(WHOLE("cookies"), WHOLE("credentials")),
+	['t' - 'a'] = WORDS(ENDING("secret")),
+	['y' - 'a'] = WORDS(WHOLE("accesskey"), ENDING("apikey"), ENDING("secretkey"), ENDING("privatekey"),
+						ENDING("signingkey"), ENDING("secretaccesskey"), ENDING("authkey")),
+};
+
+/* the words that end with the same letter as a name; NULL: there are none */
+static const CredentialWord *
+credential_words_like(Slice key)
+{
+	int			last = key.len - 1;
+	char		letter;
+
+	while (last >= 0 && !isalnum((unsigned char) key.s[last]))
+		last--;
+	letter = last >= 0 ? pg_ascii_tolower((unsigned char) key.s[last]) : '\0';
+	return letter >= 'a' && letter <= 'z' ? credential_words[letter - 'a'] : NULL;
+}
+
+static CredentialName
+credential_name_of(Slice key)
+{
+	CredentialName name;
+
+	name.len = 0;
+	for (int i = key.len - 1; i >= 0 && name.len < NAME_BYTES; i--)
+		if (isalnum((unsigned char) key.s[i]))
+			name.s[NAME_BYTES - ++name.len] = pg_ascii_tolower((unsigned char) key.s[i]);
+	return name;
+}
+
+/* "without" is the number of bytes at the end of the name that are left out */
+static bool
+credential_name_ends(const CredentialName *name, int without, Slice ending)
+{
+	return name->len - without >= ending.len &&
+		memcmp(name->s + NAME_BYTES - without - ending.len, ending.s, ending.len) == 0;
+}
+
+static bool
+credential_is_proprietary(Slice key)
+{
+	return key.len >= 2 && (key.s[0] == 'x' || key.s[0] == 'X') && key.s[1] == '-';
+}
+
+/* Is it a header of a vendor that has a credential, like X-Hub-Signature-256 or X-Auth-Token? */
+static bool
+credential_is_header(Slice key, const CredentialName *name)
+{
+	int			digits = 0;
+
+	while (digits < name->len && isdigit((unsigned char) name->s[NAME_BYTES - 1 - digits]))
+		digits++;
+	return credential_is_proprietary(key) &&
+		(credential_name_ends(name, digits, SLICE_OF("signature")) || credential_name_ends(name, digits, SLICE_OF("token")) ||
+		 credential_name_ends(name, digits, SLICE_OF("signaturesha")));
+}
+
+bool
+credential_is_name(Slice key)
+{
+	const CredentialWord *word = credential_words_like(key);
+	CredentialName name;
+
+	if (word == NULL && !credential_is_proprietary(key))
+		return false;
+	name = credential_name_of(key);
+	for (; word != NULL && slice_present(word->word); word++)
+		if ((word->is_ending || name.len == word->word.len) && credential_name_ends(&name, 0, word->word))
+			return true;
+	return credential_is_header(key, &name);
+}
+
+/* ------------------------------------------------------------------ values */
+
+/* the number of bytes at the beginning that are letters, digits, or among the others */
+static int
+credential_span(Slice text, const char *others)
+{
+	int			n = 0;
+
+	while (n < text.len && (isalnum((unsigned char) text.s[n]) || strchr(others, text.s[n]) != NULL))
+		n++;
+	return n;
+}
+
+/* Is it a token, and not a word as in "basic arithmetic"?  A token has a digit or is long. */
+static bool
+credential_is_token(Slice word)
+{
+	int			digits = 0;
+
+	for (int i = 0; i < word.len; i++)
+		digits += isdigit((unsigned char) word.s[i]) != 0;
+	return word.len >= 8 && credential_span(word, "-._~+/=") == word.len && (digits > 0 || word.len >= 24);
+}
+
+/* Is it "Bearer" or "Basic", in any case, followed by blanks and a token? */
+static bool
+credential_is_scheme(Slice text)
+{
+	static const char *const schemes[] = {"bearer ", "basic ", NULL};
+
+	for (const char *const *scheme = schemes; *scheme != NULL; scheme++)
+	{
+		int			len = strlen(*scheme);
+
+		if (text.len < len || pg_ascii_tolower((unsigned char) text.s[0]) != **scheme || pg_strncasecmp(text.s, *scheme, len) != 0)
+			continue;
+		while (len < text.len && text.s[len] == ' ')
+			len++;
+		return credential_is_token((Slice) {text.s + len, text.len - len});
+	}
+	return false;
+}
+
+/* Is it three parts of base64, of which the first begins with {"? */
+static bool
+credential_is_jwt(Slice text)
+{
+	int			dots = 0;
+
+	if (text.len < 32 || !slice_starts(text, SLICE_OF("eyJ")) || credential_span(text, "-_.=") < text.len)
+		return false;
+	for (int i = 0; i < text.len; i++)
+		dots += text.s[i] == '.';
+	return dots == 2;
+}
+
+/*
+ * Is it a key that begins with the mark of a provider, followed by at least 16 bytes?  The
+ * text must not be empty.
+ */
+static bool
+credential_is_marked(Slice text)
+{
+	static const char *const marks[] = {
+		"sk-", "sk_live_", "sk_test_", "rk_live_", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "xoxb-", "xoxp-",
+		"xoxa-", "whsec_", "whsk_", "AKIA", "ASIA", "AIza", NULL
+	};
+
+	for (const char *const *mark = marks; *mark != NULL; mark++)
+		if ((*mark)[0] == text.s[0] && slice_starts(text, slice_of_cstring(*mark)))
+			return text.len >= (int) strlen(*mark) + 16 && credential_span(text, "-_+/=") == text.len;
+	return false;
+}
+
+/* Does the text contain a private key in PEM?  A text that only names its first line does not. */
+static bool
+credential_has_key(Slice text)
+{
+	static const char begin[] = "-----BEGIN ";
+	static const char key[] = "PRIVATE KEY-----";
+	const char *found = memmem(text.s, text.len, key, sizeof(key) - 1);
+
+	return found != NULL && memmem(text.s, found - text.s, begin, sizeof(begin) - 1) != NULL &&
+		(slice_starts(text, SLICE_OF(begin)) || text.s + text.len - found >= 2 * (int) sizeof(key));
+}
+
+/* the number of bytes in which the scheme of a URL ends; longer ones are not in use */
+#define SCHEME_BYTES	32
+
+/* Does it begin with a URL that has a password before its host, like https://user:password@host? */
+static bool
+credential_is_url(Slice text)
+{
+	const char *colon = memchr(text.s, ':', Min(text.len, SCHEME_BYTES));
+	const char *end = text.s + text.len;
+	const char *password = NULL;
+	const char *host = NULL;
+
+	/* most texts end here */
+	if (colon == NULL || end - colon < 3 || colon[1] != '/' || colon[2] != '/')
+		return false;
+	if (!isalpha((unsigned char) text.s[0]) || credential_span(text, "+-.") != colon - text.s)
+		return false;
+	for (const char *s = colon + 3; s < end && (unsigned char) *s > ' ' && strchr("/?#\\", *s) == NULL; s++)
+	{
+		if (*s == ':' && password == NULL)
+			password = s + 1;
+		else if (*s == '@')
+			host = s;			/* the last one, as in browsers */
+	}
+	return password != NULL && host != NULL && host > password;
+}
+
+bool
+credential_is_value(Slice text)
+{
+	if (text.len == 0)
+		return false;
+	return credential_is_url(text) ||
+		(text.len >= 12 &&
+		 (credential_is_scheme(text) || credential_is_jwt(text) || credential_is_marked(text) || credential_has_key(text)));
+}

@@ -1,0 +1,349 @@
+/*-------------------------------------------------------------------------
+ *
+ * credential_text.c
+ *	  Credentials in a document that comes from outside: JSON that is written as a text.
+ *
+ * Credentials are cut out of the text, so that all its other bytes stay as they are.  A text
+ * within it is searched without its escapes, and cut where it stands.  Each level of texts at
+ * least doubles the backslashes before a quote, so there are few levels.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/credential_part.h"
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+
+/* pieces of a text, in the order in which they are in it */
+typedef struct CredentialCuts
+{
+	int			n;
+	int			room;
+	struct
+	{
+		int			from;
+		int			to;
+	}		   *items;
+} CredentialCuts;
+
+/* what had been found at one point of the search */
+typedef struct CredentialMark
+{
+	CredentialList list;
+	int			paths;
+	int			cuts;
+} CredentialMark;
+
+/* an array whose name is that of a credential: it is one if all its elements are texts and numbers */
+typedef struct CredentialArray
+{
+	int			depth;			/* of its elements; 0: there is none */
+	bool		has_elements;
+	bool		was_kept;		/* another member has been kept before */
+	const char *from;			/* what is to be cut then */
+	CredentialMark mark;
+} CredentialArray;
+
+typedef struct CredentialSearch
+{
+	CredentialReader reader;
+	const char *start;			/* from here on, places of cuts are counted */
+	const CredentialPlace *at;	/* of the text; NULL: it is the document */
+	CredentialPlace *place;		/* palloc'd, in the innermost open container that has one; NULL: none has */
+	int			beyond;			/* number of open containers further within, whose paths are too long */
+	CredentialArray array;
+	CredentialList *list;
+	CredentialCuts *cuts;
+} CredentialSearch;
+
+/* -------------------------------------------------------------------- cuts */
+
+static void
+credential_cut(CredentialCuts *cuts, int from, int to)
+{
+	if (cuts->n == cuts->room)
+	{
+		cuts->room = Max(16, cuts->room * 2);
+		cuts->items = cuts->items == NULL ? palloc(sizeof(*cuts->items) * cuts->room) :
+			repalloc(cuts->items, sizeof(*cuts->items) * cuts->room);
+	}
+	cuts->items[cuts->n].from = from;
+	cuts->items[cuts->n].to = to;
+	cuts->n++;
+}
+
+/* a palloc'd copy of the text without the cuts */
+static Slice
+credential_without(Slice text, const CredentialCuts *cuts)
+{
+	char	   *left = palloc(text.len);
+	int			n = 0;
+	int			at = 0;
+
+	for (int i = 0; i < cuts->n; i++)
+	{
+		memcpy(left + n, text.s + at, cuts->items[i].from - at);
+		n += cuts->items[i].from - at;
+		at = cuts->items[i].to;
+	}
+	memcpy(left + n, text.s + at, text.len - at);
+	return (Slice) {left, n + text.len - at};
+}
+
+/* Moves along in "raw" until "plain" bytes have been read without escapes. */
+static int
+credential_walk(const char **s, const char *end, int read, int plain)
+{
+	char		ignored[MAX_MULTIBYTE_CHAR_LEN];
+
+	while (read < plain)
+		read += credential_step(s, end, ignored);
+	return read;
+}
+
+/* The cuts from the number "first" on are those of the text that is written as "raw": moves them to where it is written. */
+static void
+credential_place_cuts(CredentialCuts *cuts, int first, Slice raw, const char *start)
+{
+	const char *s = raw.s;
+	const char *end = raw.s + raw.len;
+	int			read = 0;
+
+	for (int i = first; i < cuts->n; i++)
+	{
+		read = credential_walk(&s, end, read, cuts->items[i].from);
+		cuts->items[i].from = s - start;
+		read = credential_walk(&s, end, read, cuts->items[i].to);
+		cuts->items[i].to = s - start;
+	}
+}
+
+/* ------------------------------------------------------------------- marks */
+
+static CredentialMark
+credential_mark(const CredentialList *list, const CredentialCuts *cuts)
+{
+	return (CredentialMark) {*list, list->paths != NULL ? list->paths->n : 0, cuts->n};
+}
+
+/* Forgets what has been found since. */
+static void
+credential_forget(CredentialMark mark, CredentialList *list, CredentialCuts *cuts)
+{
+	mark.list.containers = list->containers;
+	*list = mark.list;
+	if (list->paths != NULL)
+		list->paths->n = mark.paths;
+	cuts->n = mark.cuts;
+}
+
+/* ------------------------------------------------------------------- texts */
+
+static bool credential_search_json(Slice json, const char *start, const CredentialPlace *at, CredentialList *list, CredentialCuts *cuts);
+
+/*
+ * Cuts the credentials out of a text.  Returns true if the text as a whole is a credential; then
+ * nothing is cut or listed.
+ */
+static bool
+credential_search_text(Slice text, const CredentialPlace *at, CredentialList *list, CredentialCuts *cuts)
+{
+	Slice		json;
+	CredentialMark mark;
+
+	if (credential_is_value(text))
+		return true;
+	json = credential_json_of(text);
+	if (!slice_present(json))
+		return false;
+	check_stack_depth();
+	mark = credential_mark(list, cuts);
+	if (!credential_search_json(json, text.s, at, list, cuts))
+		return false;
+	credential_forget(mark, list, cuts);
+	return true;
+}
+
+/* the same for a text that is written as "raw" within another one */
+static bool
+credential_search_raw(Slice raw, const char *start, const CredentialPlace *at, CredentialList *list, CredentialCuts *cuts)
+{
+	Slice		text = credential_unescaped(raw);
+	int			first = cuts->n;
+	bool		is_whole = credential_search_text(text, at, list, cuts);
+
+	credential_place_cuts(cuts, first, raw, start);
+	if (text.s != raw.s)
+		pfree(unconstify(char *, text.s));
+	return is_whole;
+}
+
+bool
+credential_clean(Slice *text, const CredentialPlace *place, CredentialList *list)
+{
+	CredentialCuts cuts = {0};
+
+	if (credential_search_text(*text, place, list, &cuts))
+		return true;
+	if (cuts.n > 0)
+	{
+		*text = credential_without(*text, &cuts);
+		pfree(cuts.items);
+	}
+	return false;
+}
+
+/* -------------------------------------------------------------- containers */
+
+static const CredentialPlace *
+credential_here(const CredentialSearch *search)
+{
+	return search->place != NULL ? search->place : search->at;
+}
+
+static void
+credential_open(CredentialSearch *search)
+{
+	const CredentialPlace *up = credential_here(search);
+
+	if (search->beyond > 0 || (up != NULL && up->bytes > MOST_PATH_BYTES))
+	{
+		search->beyond++;
+		return;
+	}
+	search->place = palloc(sizeof(CredentialPlace));
+	credential_enter(search->place, up, search->list);
+	search->place->index = -1;
+	search->place->is_raw = true;
+}
+
+static void
+credential_leave(CredentialSearch *search)
+{
+	CredentialPlace *place = search->place;
+
+	if (search->beyond > 0)
+	{
+		search->beyond--;
+		return;
+	}
+	search->place = place->up != search->at ? unconstify(CredentialPlace *, place->up) : NULL;
+	pfree(place);
+}
+
+/* Cuts the item out that ends where the reader is. */
+static void
+credential_drop(CredentialSearch *search, const char *from)
+{
+	credential_note(credential_here(search), search->list);
+	credential_cut(search->cuts, from - search->start, search->reader.s - search->start);
+}
+
+/* At the end of a container: cuts it out if it is an array that is a credential. */
+static void
+credential_close(CredentialSearch *search)
+{
+	CredentialArray *array = &search->array;
+	int			depth = search->reader.depth;
+
+	credential_leave(search);
+	if (array->depth != depth + 1)
+		return;
+	array->depth = 0;
+	if (!array->has_elements)
+		return;
+	credential_forget(array->mark, search->list, search->cuts);
+	credential_drop(search, array->from);
+	if (!array->was_kept)
+		search->reader.levels[depth - 1] &= ~LEVEL_KEPT;
+}
+
+static bool
+credential_is_raw_name(Slice raw)
+{
+	Slice		key = credential_unescaped(raw);
+	bool		is_name = credential_is_name(key);
+
+	if (key.s != raw.s)
+		pfree(unconstify(char *, key.s));
+	return is_name;
+}
+
+/* Is the item that was read last a credential?  Those within a text are cut out. */
+static bool
+credential_is_item(CredentialSearch *search, CredentialToken token, bool has_name)
+{
+	Slice		text = search->reader.text;
+
+	if (token == TOKEN_TEXT)
+		return (has_name && text.len > 0) ||
+			credential_search_raw(text, search->start, credential_here(search), search->list, search->cuts);
+	return token == TOKEN_NUMBER && has_name;
+}
+
+/* An item has been read in the container of this depth. */
+static void
+credential_take_item(CredentialSearch *search, CredentialToken token, int depth)
+{
+	CredentialReader *reader = &search->reader;
+	bool		was_kept = (reader->levels[depth - 1] & LEVEL_KEPT) != 0;
+	const char *from = was_kept ? reader->comma : reader->from;
+	bool		has_name = slice_present(reader->key) && credential_is_raw_name(reader->key);
+
+	if (search->beyond == 0)
+	{
+		search->place->index++;
+		search->place->key = reader->key;
+	}
+	if (search->array.depth == depth)
+	{
+		search->array.has_elements = true;
+		if (token != TOKEN_TEXT && token != TOKEN_NUMBER)
+			search->array.depth = 0;
+	}
+	/* if everything before it has been cut out, so is the comma */
+	if (!was_kept && reader->comma != NULL)
+		credential_cut(search->cuts, reader->comma - search->start, reader->from - search->start);
+	if (credential_is_item(search, token, has_name))
+	{
+		credential_drop(search, from);
+		return;
+	}
+	reader->levels[depth - 1] |= LEVEL_KEPT;
+	if (token != TOKEN_OPEN)
+		return;
+	if (has_name && reader->levels[depth] == ']')
+		search->array = (CredentialArray) {reader->depth, false, was_kept, from, credential_mark(search->list, search->cuts)};
+	credential_open(search);
+}
+
+/* Returns true if the JSON is a text that is a credential. */
+static bool
+credential_search_json(Slice json, const char *start, const CredentialPlace *at, CredentialList *list, CredentialCuts *cuts)
+{
+	CredentialSearch search = {.start = start, .at = at, .list = list, .cuts = cuts};
+	CredentialReader *reader = &search.reader;
+	CredentialToken token;
+	bool		is_whole = false;
+	int			depth;
+
+	credential_read(reader, json);
+	while ((token = credential_next(reader)) != TOKEN_END)
+	{
+		CHECK_FOR_INTERRUPTS();
+		Assert(token != TOKEN_FAULT);
+		depth = token == TOKEN_OPEN ? reader->depth - 1 : reader->depth;
+		if (token == TOKEN_CLOSE)
+			credential_close(&search);
+		else if (depth > 0)
+			credential_take_item(&search, token, depth);
+		else if (token == TOKEN_OPEN)
+			credential_open(&search);
+		else if (token == TOKEN_TEXT)
+			is_whole = credential_search_raw(reader->text, start, at, list, cuts);
+	}
+	credential_end(reader);
+	return is_whole;
+}
