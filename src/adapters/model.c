@@ -9,6 +9,7 @@
 
 #include "adapters/model.h"
 
+#include "adapters/credential.h"
 #include "adapters/multiagent.h"
 #include "mb/pg_wchar.h"
 
@@ -19,7 +20,8 @@
 /* the parts of an answer, in whatever form the interface returns them */
 typedef struct ModelAnswer
 {
-	StringInfoData text;
+	Json	   *texts;			/* an array of texts that are not empty */
+	StringInfoData text;		/* all of them, in lines of their own */
 	Json	   *calls;			/* an array of {"tool", "args"} */
 	Json	   *data;			/* of a goal */
 	Slice		context;
@@ -55,11 +57,28 @@ model_intent(Slice intent)
 static void
 model_take_text(ModelAnswer *answer, Slice text)
 {
-	if (!slice_present(text) || text.len == 0)
-		return;
-	if (answer->text.len > 0)
-		appendStringInfoChar(&answer->text, '\n');
-	appendBinaryStringInfo(&answer->text, text.s, text.len);
+	if (slice_present(text) && text.len > 0)
+		json_add(answer->texts, json_of_text(text));
+}
+
+/*
+ * Several texts are searched for credentials one by one, because together they are no JSON in
+ * which the translation of the message would find any.
+ */
+static void
+model_join_texts(ModelAnswer *answer)
+{
+	if (answer->texts->n > 1)
+		(void) credential_remove(answer->texts);
+	initStringInfo(&answer->text);
+	for (int i = 0; i < answer->texts->n; i++)
+	{
+		Slice		text = answer->texts->items[i]->text;
+
+		if (i > 0)
+			appendStringInfoChar(&answer->text, '\n');
+		appendBinaryStringInfo(&answer->text, text.s, text.len);
+	}
 }
 
 /* Adds a call; args is an object or the text of one. */
@@ -298,9 +317,17 @@ model_own_message(const Json *raw, const ModelAnswer *answer)
 	return message;
 }
 
+/* Puts the beginning of a text into the message, without credentials, which nothing would find in it. */
 static void
 model_put_task(Json *message, Slice text)
 {
+	Json	   *task = json_new_array();
+
+	json_add(task, json_of_text(text));
+	(void) credential_remove(task);
+	if (task->n == 0)
+		return;
+	text = task->items[0]->text;
 	text.len = pg_mbcharcliplen(text.s, text.len, TASK_CHARACTERS);
 	json_put_text(message, "/task", text);
 }
@@ -379,14 +406,14 @@ model_complete(const ModelFamily *family, const Json *raw, Json *message)
 Json *
 model_message(const ModelFamily *family, const Json *raw)
 {
-	ModelAnswer answer = {.calls = json_new_array()};
+	ModelAnswer answer = {.texts = json_new_array(), .calls = json_new_array()};
 	Json	   *message;
 
-	initStringInfo(&answer.text);
 	if (json_is(raw, JSON_TEXT))
 		model_take_text(&answer, raw->text);
 	else
 		family->read(raw, &answer);
+	model_join_texts(&answer);
 	message = model_own_message(raw, &answer);
 	if (message == NULL && answer.text.len == 0 && answer.calls->n == 0)
 		return NULL;

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/documents.sql
 SET statement_timeout = '60s';
-SELECT plan(75);
+SELECT plan(77);
 
 -- what is left of a text, and the paths of what was removed from it
 CREATE FUNCTION pg_temp.left_of(text) RETURNS text LANGUAGE sql AS $$ SELECT document ->> 'a' FROM clutch.drop_credentials(jsonb_build_object('a', $1)) $$;
@@ -58,8 +58,10 @@ FROM clutch.card_of('{"name": "Ken", "description": "{\"token\": \"hunter2\"}", 
 SELECT is(concat_ws(' ', e::text LIKE '%hunter2%', e -> 'payload' -> 'args', e #> '{meta,multiagent,dropped}'), said, 'a language model: ' || what)
 FROM (VALUES
 	('arguments of a call', '{"choices": [{"message": {"tool_calls": [{"function": {"name": "login", "arguments": "{\"q\": 1, \"token\": \"hunter2\"}"}}]}}]}'::jsonb, 'gpt5', 'f {"q": 1} ["/content/data/token"]'),
-	('an answer in JSON', '"{\"token\": \"hunter2\"}"', 'claude', 'f ["/task/token", "/content/text/token"]'),
-	('in a fence', '"```json\n{\"token\": \"hunter2\"}\n```"', 'claude', 'f ["/task/token", "/content/text/token"]'),
+	('an answer in JSON', '"{\"token\": \"hunter2\"}"', 'claude', 'f ["/content/text/token"]'),
+	('an answer in long JSON', to_jsonb('{"token": "hunter2", "q": "' || repeat('x', 200) || '"}'), 'claude', 'f ["/content/text/token"]'),
+	('an answer in two texts', '{"content": [{"type": "text", "text": "{\"token\": \"hunter2\"}"}, {"type": "text", "text": "Bearer hunter2hunter2"}, {"type": "text", "text": "[1]"}]}', 'claude', 'f'),
+	('in a fence', '"```json\n{\"token\": \"hunter2\"}\n```"', 'claude', 'f ["/content/text/token"]'),
 	('in a message of its own', '"```\n{\"protocol\": \"multiagent-1.0\", \"role\": \"agent\", \"intent\": \"plan\", \"task\": \"t\", \"content\": {\"type\": \"text\", \"text\": \"{\\\"token\\\": \\\"hunter2\\\"}\"}}\n```"', 'claude', 'f ["/content/text/token"]'))
 	AS v(what, raw, family, said), LATERAL clutch.from_model(v.raw, v.family) AS e;
 
