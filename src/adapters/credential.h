@@ -17,7 +17,12 @@
  *	  PEM.  A URL that has only a user, or stands further behind in a text, is left alone:
  *	  whoever writes about a database in a chat must not lose the message.
  *
- * A document that is itself written as a text within the document is not searched.
+ * A text that is JSON as a whole, blanks and a fence of ``` around it aside, is searched by the
+ * same rules: each of several members with the same name, and texts of JSON within it, however
+ * deep.  Credentials are cut out of the text, and all its other bytes stay as they are.  JSON is
+ * what RFC 8259 defines, or Python writes: NaN and Infinity, and control characters in texts, are
+ * no reason not to search.  Whatever the adapters parse is JSON by this definition.  JSON
+ * with other text around it, or several JSON in one text, are not searched.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +33,9 @@
 
 /*
  * Removes all credentials from the document and returns the paths that they had in it, as
- * an array of texts; NULL: there were none.
+ * an array of texts; NULL: there were none.  The path of a credential in a text of JSON is that of
+ * the text, followed by that within it.  A document that is a text is searched as such, but stays
+ * if it is a credential as a whole.
  */
 extern Json *credential_remove(Json *document);
 

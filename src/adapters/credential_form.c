@@ -232,7 +232,7 @@ credential_is_url(Slice text)
 bool
 credential_is_value(Slice text)
 {
-	if (text.len == 0)
+	if (!slice_present(text) || text.len == 0)
 		return false;
 	return credential_is_url(text) ||
 		(text.len >= 12 &&

@@ -13,7 +13,8 @@
 #   SANITIZE_PARTS="pgtap isolation walks chaos hostile adapters trust"    which tests
 #   SANITIZE_HOSTILE=200000    hostile envelopes, and as many hostile calls
 #   SANITIZE_WALKS=20000       as the argument of test/fuzz/walks.py
-#   SANITIZE_ADAPTERS=20000    documents of each adapter, for test/fuzz/adapters.py
+#   SANITIZE_ADAPTERS=20000    documents of each adapter, for test/fuzz/adapters.py; as many texts as all of
+#                              them together for test/fuzz/credentials.py
 #   SANITIZE_MINUTES=60        how long part trust fuzzes schemas, canonical forms,
 #                              signatures, YAML and ranges, each round with a new seed;
 #                              it prints how many executions these were, and how many
@@ -134,13 +135,13 @@ count_reports() {
 	say "   $n different reports"
 }
 
-# One program for all adapters, which needs more time than others.
+# One program for all adapters, which needs more time than others, and the one for what they search first.
 fuzz_adapters() {
 	local n
 	n=$(ls "$FOLDER/copy/test/fixtures/adapters/"*.json | wc -l)
-	counted adapters env CHECK_SLOW=100 CHECK_ONLY=fuzz CHECK_FUZZ=test/fuzz/adapters.py \
+	counted adapters env CHECK_SLOW=100 CHECK_ONLY=fuzz CHECK_FUZZ="test/fuzz/adapters.py test/fuzz/credentials.py" \
 		CHECK_FUZZ_COUNT=$((n * ${SANITIZE_ADAPTERS:-20000})) "$1"
-	grep -v ' late: ' "$FOLDER/log/adapters/fuzz_adapters.log" | cut -c1-200 | sed 's/^/   /'
+	grep -hv ' late: ' "$FOLDER/log/adapters/fuzz_adapters.log" "$FOLDER/log/adapters/fuzz_credentials.log" | cut -c1-200 | sed 's/^/   /'
 }
 
 # Rounds of the programs that fuzz contracts and trust, until the time is over.
