@@ -274,7 +274,7 @@ credential_json_of(Slice text)
 		text.s++;
 		text.len--;
 	}
-	if (text.len < 2 || strchr("{[\"`", text.s[0]) == NULL)
+	if (text.len < 2 || (text.s[0] != '{' && text.s[0] != '[' && text.s[0] != '"' && text.s[0] != '`'))
 		return SLICE_NONE;
 	text = credential_trimmed(text);
 	if (slice_starts(text, SLICE_OF(FENCE)))

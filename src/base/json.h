@@ -103,7 +103,7 @@ extern uint64 json_hash_text(uint64 hash, Slice text);
 /* a path extended by one step, in which '~' and '/' are escaped; palloc'd */
 extern char *json_path(const char *path, Slice key);
 extern char *json_path_index(const char *path, int index);
-extern void json_add_step(StringInfo path, Slice key);
+extern void json_add_step(StringInfo path, Slice key);	/* the same, in place */
 
 /* --- changing --- */
 
