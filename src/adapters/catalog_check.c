@@ -39,8 +39,10 @@ catalog_check_name(Slice name, ProblemList *faults)
 		problem_add(faults, "/name", "WRONG_FORMAT",
 					"%s is not a name: it begins with a small letter, and has at most %d small letters, digits and underscores.",
 					place_quote(name), MOST_NAME_BYTES);
-	else if (slice_equal(name, SLICE_OF("clutch")))
-		problem_add(faults, "/name", "NOT_ALLOWED", "meta.clutch belongs to clutch itself; choose another name.");
+	/* in requests of the orchestrator, meta.rule is what a routing rule notes */
+	else if (slice_equal(name, SLICE_OF("clutch")) || slice_equal(name, SLICE_OF("rule")))
+		problem_add(faults, "/name", "NOT_ALLOWED", "meta.%.*s belongs to clutch itself; choose another name.",
+					name.len, name.s);
 }
 
 /* Is there something on both sides of a dot? */

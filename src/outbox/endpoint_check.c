@@ -83,6 +83,31 @@ endpoint_url_rest(Slice url)
 	return SLICE_NONE;
 }
 
+/* Is it a name, an IPv4 address or an IPv6 address in brackets, possibly with a port?  Programs refuse any other. */
+static bool
+endpoint_host_is_valid(Slice host)
+{
+	const char *bracket = host.len > 0 && host.s[0] == '[' ? memchr(host.s, ']', host.len) : NULL;
+	int			name = bracket != NULL ? bracket - host.s + 1 : 0;
+	int			port = 0;
+
+	while (bracket == NULL && name < host.len && host.s[name] != ':')
+	{
+		if (host.s[name] == '[' || host.s[name] == ']' || host.s[name] == '\\')
+			return false;
+		name++;
+	}
+	if (name == 0 || name == host.len)
+		return name > 0;
+	for (int i = name + 1; i < host.len && port <= 65535; i++)
+	{
+		if (host.s[i] < '0' || host.s[i] > '9')
+			return false;
+		port = port * 10 + (host.s[i] - '0');
+	}
+	return host.s[name] == ':' && port > 0 && port <= 65535;
+}
+
 static void
 endpoint_check_url(Slice url, ProblemList *faults)
 {
@@ -110,6 +135,10 @@ endpoint_check_url(Slice url, ProblemList *faults)
 	else if (identifier_find_control(url) >= 0 || memchr(url.s, ' ', url.len) != NULL)
 		problem_add(faults, "/url", "WRONG_FORMAT", "%s has a blank or a control character.",
 					place_quote(url));
+	else if (host > 0 && !endpoint_host_is_valid((Slice) {rest.s, host}))
+		problem_add(faults, "/url", "WRONG_FORMAT",
+					"%s is not a host with or without a port; write it like \"shop.example\", \"shop.example:8080\" or \"[::1]:8080\".",
+					place_quote((Slice) {rest.s, host}));
 }
 
 /* ------------------------------------------------------------------ agents */

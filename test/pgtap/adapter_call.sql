@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(86);
+SELECT plan(87);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -104,6 +104,7 @@ SELECT is(clutch.inbound(clutch.outbound(e, 'beeper'), 'beeper'), e, 'nor does a
 SELECT is(fixture.fault_of($$ SELECT clutch.outbound(clutch.envelope('task.request', 'agent:ken'), 'beeper') $$), '0A000 NO_FORM /type', 'what it has no form for is refused');
 SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('x', 1, 'unqualified', 'app.write') $$), '22023 WRONG_FORMAT /inbound', 'functions are named with their schema');
 SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('clutch', 1, 'app.read', 'app.write') $$), '22023 NOT_ALLOWED /name', 'meta.clutch is no adapter''s');
+SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('rule', 1, 'app.read', 'app.write') $$), '22023 NOT_ALLOWED /name', 'nor is meta.rule');
 SELECT is(fixture.fault_of(format($$ INSERT INTO clutch.adapter (name, place, can_handle, inbound, outbound, carrier, builtin) VALUES (%s) $$, v.row)), v.fault, 'a row that is not valid: ' || v.row)
 FROM (VALUES ($$NULL, 1, NULL, 'app.read', 'app.write', NULL, false$$, '22023 REQUIRED /name'),
 	($$'My', 1, NULL, 'app.read', 'app.write', NULL, false$$, '22023 WRONG_FORMAT /name'),

@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(145);
+SELECT plan(154);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -77,6 +77,15 @@ SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
 	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://')$$, '22023 WRONG_FORMAT /url'),
 	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https:///path')$$, '22023 WRONG_FORMAT /url'),
 	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://x/a b')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'http://:80/')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'http://x:abc/')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'http://x:/')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'http://x:99999999999?a')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'http://x:1:2/')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'http://[::1:80/')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'http://[::1]x/')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'http://x\y/')$$, '22023 WRONG_FORMAT /url'),
+	($$INSERT INTO clutch.endpoint (name, url) VALUES ('six', 'http://[::1]:8080/?a=:b'), ('seven', 'https://x.example:65535'), ('eight', 'http://10.0.0.1/[a]:b')$$, 'no error'),
 	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', E'https://x/\r\nhost:')$$, '22023 WRONG_FORMAT /url'),
 	($$INSERT INTO clutch.endpoint (name, url, serves) VALUES ('a', 'https://x', 'ken')$$, '22023 WRONG_PREFIX /serves'),
 	($$INSERT INTO clutch.endpoint (name, url, max_attempts) VALUES ('a', 'https://x', 0)$$, '22023 NUMBER_OUT_OF_RANGE /max_attempts'),

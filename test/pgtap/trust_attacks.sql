@@ -24,9 +24,10 @@
 --   explain_route tells what a run of others has cost                                   here
 --   an artifact is read, or attached, by whoever may write into the run                 here, trust_levels
 --   a schedule attaches an artifact of others, which the worker could read              here
+--   explain_route tells which rules fit a request of others that was shared out         here
 --   an agent that holds the scope joins a private run by writing into it                trust_levels
 \ir ../fixtures/tap.sql
-SELECT plan(44);
+SELECT plan(46);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_mallory;
 CREATE ROLE clutch_test_ken;
@@ -191,6 +192,17 @@ SELECT clutch.grant_agent('clutch_test_mallory', 'agent:mallory2') \g /dev/null
 SET SESSION AUTHORIZATION clutch_test_mallory;
 SELECT is(fixture.fault($$SELECT clutch.send(clutch.envelope('chat.system', 'agent:mallory2', run_id => 'run:system'))$$), '42501 BROADCAST_NOT_GRANTED /type', 'and ends with the next grant that does not name it');
 RESET SESSION AUTHORIZATION;
+-- What stands in a request of others, by the rules that fit it: a request that claims to stand for that one.
+SELECT fixture.agent('ida', 9, '{skill:ida}', more => '{"groups": ["group:desk"]}') \g /dev/null
+INSERT INTO clutch.routing_rule (name, words, restrict_to) VALUES ('hush', '{merger}', '{agent:ken}');
+SET SESSION AUTHORIZATION clutch_test_ken;
+SELECT clutch.send(fixture.asks('ken', 'task:quiet', whom => 'ken', run => 'run:quiet') || '{"id": "msg_quiet", "payload": {"text": "The merger"}}') \g /dev/null
+SELECT fixture.asks('orchestrator', 'task:quiet2', run => 'run:quiet') || '{"to": [{"agent_id": "group:desk"}], "meta": {"rule": {"name": "x", "event": "msg_quiet", "shared": true}}}' AS forged \gset
+SELECT is((SELECT string_agg(concat_ws(' ', agent_id, rejected_by), ', ') FROM clutch.explain_route(:'forged')), 'agent:ida rule', 'who takes part is told that a rule keeps an agent from it');
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT is((SELECT string_agg(concat_ws(' ', agent_id, rejected_by), ', ') FROM clutch.explain_route(:'forged')) || ' ' || (clutch.route(:'forged') ->> 'selected'), 'agent:ida agent:ida', 'who does not is not');
+RESET SESSION AUTHORIZATION;
+DELETE FROM clutch.routing_rule WHERE name = 'hush';
 DROP OWNED BY clutch_test_mallory, clutch_test_ken, clutch_test_desk CASCADE;
 DROP ROLE clutch_test_mallory, clutch_test_ken, clutch_test_desk;
 SELECT * FROM finish();
