@@ -236,7 +236,7 @@ CREATE FUNCTION clutch.import_registry(document jsonb)
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
-	registry text := coalesce(document ->> 'orchestrator', 'default');
+	registry text := coalesce(nullif(document ->> 'orchestrator', ''), 'default');
 	clean record;
 	earlier jsonb;
 	is_new boolean;

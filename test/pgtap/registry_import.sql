@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(129);
+SELECT plan(130);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -182,6 +182,8 @@ SELECT is(fixture.fault(format('SELECT clutch.import_registry(%L)', jsonb_build_
 	'routing', jsonb_build_object('switchCommands', (SELECT jsonb_agg('w' || n) FROM generate_series(100, 599) n), 'multiAgentTriggers', pg_temp.many(1000))))), 'no error', 'a registry may have as much as rules can have');
 SELECT lives_ok($$SELECT clutch.install_rules('registry-3.0')$$, 'and all of it becomes rules');
 SELECT is((SELECT count(*)::int FROM clutch.routing_rule r WHERE r.name LIKE 'registry-3.0 ö%'), 5, 'whose names are shortened');
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "", "agents": {"anon": {"description": "Has no name for the orchestrator"}}}');
+SELECT is((SELECT string_agg(name, ', ') FROM clutch.registry_document WHERE document -> 'agents' ? 'anon'), 'default', 'an orchestrator whose name is empty has none');
 -- what an earlier version has stored
 BEGIN;
 UPDATE clutch.registry_document d SET document = jsonb_set(jsonb_set(jsonb_set(jsonb_set(document, '{agents,basil,signals}', pg_temp.long(1001) || '"garlic"'::jsonb), '{agents,basil,skills,0,triggers}', pg_temp.many(1002)),
