@@ -110,19 +110,47 @@ adapter_raise_not_handled(const InboundCall *call, const char *base, const List 
 			 errhint("Each of them was asked. %s.", all.data)));
 }
 
-/* all members of a context that the built-in adapters know */
-static const char *const context_members[] = {
-	"agent_id", "to", "run_id", "thread_id", "task_id", "parent_task_id", "server", "session", "seq",
-	"stream", "interrupted", "artifacts_from"
+/*
+ * All members of a context that the built-in adapters know.  Those that only some of them know
+ * are checked here, because another adapter, or another document, would ignore them.
+ */
+static const struct
+{
+	const char *name;
+	JsonKind	kind;
+	const char *requirement;	/* NULL: whoever reads it checks it */
+}			context_members[] = {
+	{"agent_id"}, {"to"}, {"run_id"}, {"thread_id"}, {"task_id"}, {"parent_task_id"},
+	{"server", JSON_TEXT, "a text that is not empty"},
+	{"session", JSON_TEXT, "a text that is not empty"},
+	{"seq", JSON_NUMBER, "a whole number"},
+	{"stream", JSON_BOOL, "true or false"},
+	{"interrupted", JSON_BOOL, "true or false"},
+	{"artifacts_from"}
 };
 
+/* Does the value have the kind of the member?  null stands for a member that is missing. */
 static bool
-is_context_member(Slice key)
+context_value_fits(int member, const Json *value)
+{
+	int64		number;
+
+	if (context_members[member].requirement == NULL || json_is(value, JSON_NULL))
+		return true;
+	if (!json_is(value, context_members[member].kind))
+		return false;
+	return json_is(value, JSON_TEXT) ? value->text.len > 0 :
+		json_is(value, JSON_NUMBER) ? json_get_int(value, "", &number) : true;
+}
+
+/* the place of a member in the table; -1: it is not there */
+static int
+find_context_member(Slice key)
 {
 	for (int i = 0; i < lengthof(context_members); i++)
-		if (slice_equal(key, slice_of_cstring(context_members[i])))
-			return true;
-	return false;
+		if (slice_equal(key, slice_of_cstring(context_members[i].name)))
+			return i;
+	return -1;
 }
 
 /* "a, b and c" */
@@ -134,13 +162,14 @@ list_context_members(void)
 	initStringInfo(&list);
 	for (int i = 0; i < lengthof(context_members); i++)
 		appendStringInfo(&list, "%s%s", i == 0 ? "" : i == lengthof(context_members) - 1 ? " and " : ", ",
-						 context_members[i]);
+						 context_members[i].name);
 	return list.data;
 }
 
 /*
  * Refuses unknown members: if a misspelt "agent_id" were ignored, another agent would
- * become the sender.  Adapters of users may define members of their own.
+ * become the sender, and if a session that is a number were, its documents would be those of
+ * another session.  Adapters of users may define members of their own.
  */
 static void
 adapter_check_context(const Adapter *adapter, const Json *context)
@@ -148,12 +177,22 @@ adapter_check_context(const Adapter *adapter, const Json *context)
 	if (adapter->inbound_function != NULL)
 		return;
 	for (int i = 0; i < context->n; i++)
-		if (!is_context_member(context->keys[i]))
+	{
+		int			member = find_context_member(context->keys[i]);
+
+		if (member < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errproblem("context", "UNKNOWN_FIELD"),
 					 errmsg("invalid member %s of the context", place_quote(context->keys[i])),
 					 errhint("A context has %s.", list_context_members())));
+		if (!context_value_fits(member, context->items[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errproblem("context", "WRONG_TYPE"),
+					 errmsg("invalid member \"%s\" of the context: must be %s", context_members[member].name,
+							context_members[member].requirement)));
+	}
 }
 
 /* What to do if the ID of a document has been used, and the context does not say in which session. */

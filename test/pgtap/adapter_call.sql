@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(87);
+SELECT plan(96);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -26,6 +26,9 @@ SELECT is(fixture.fault_of($$ SELECT clutch.outbound('{"v": "clutch/0.1"}', 'htt
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '[]') $$), '22023 WRONG_TYPE context', 'a context that is no object');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '{"to": [1]}') $$), '22023 WRONG_TYPE context', 'recipients that are none');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '{"agent": "agent:x"}') $$), '22023 UNKNOWN_FIELD context', 'a member that is misspelt');
+SELECT is(fixture.fault_of(format($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, %L) $$, v.context)), v.fault, 'a member that some adapters know: ' || v.context)
+FROM (VALUES ('{"session": 5}', '22023 WRONG_TYPE context'), ('{"session": ""}', '22023 WRONG_TYPE context'), ('{"server": {}}', '22023 WRONG_TYPE context'), ('{"seq": "1"}', '22023 WRONG_TYPE context'), ('{"seq": 1.5}', '22023 WRONG_TYPE context'),
+	('{"stream": "true"}', '22023 WRONG_TYPE context'), ('{"interrupted": 1}', '22023 WRONG_TYPE context'), ('{"session": "s", "server": "x", "seq": 3, "stream": true, "interrupted": false}', 'no error'), ('{"session": null, "seq": null}', 'no error')) AS v(context, fault);
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound(NULL) $$), '22004 NULL_VALUE raw', 'no document');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": 7}') $$), 'KL014 WRONG_TYPE raw /type', 'a member of a wrong kind');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "time": "noon"}') $$), 'KL014 WRONG_FORMAT raw /time', 'a time that is none');
