@@ -145,7 +145,7 @@ emission_share(Task *task, const Envelope *request, const Requirement *requireme
 	emission_share_insert_edges(task, &notice.payload->root);
 	(void) move_task(task, &notice, &event);
 	if (sharing.left_out > 0)
-		ereport(WARNING,
+		ereport(emission_level(&emission),
 				(errmsg("rule \"%.*s\" has shared task \"%.*s\" out among the first %d agents and groups, and left out %d more",
 						sharing.rule.len, sharing.rule.s, task->task_id.len, task->task_id.s,
 						sharing.among.n, sharing.left_out)));

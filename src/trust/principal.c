@@ -117,14 +117,17 @@ principal_may_restore(void)
 }
 
 bool
-principal_speaks_for(Slice agent_id)
+principal_role_speaks_for(Oid role, Slice agent_id)
 {
 	RowScan		scan;
 	bool		found;
 
-	if (principal_is_operator(principal_role()))
+	if (principal_is_operator(role))
 		return true;
-	principal_begin_grants(&scan, agent_id, GRANT_OF_ROLE);
+	rows_begin(&scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, ROWS_LATEST, AccessShareLock);
+	rows_key_oid(&scan, 1, BTEqualStrategyNumber, role);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, agent_id);
+	rows_start(&scan);
 	found = rows_next(&scan);
 	rows_end(&scan);
 	return found;

@@ -33,7 +33,13 @@ extern bool principal_is_operator(Oid role);
 extern bool principal_may_restore(void);
 
 /* Is it an operator, or has it been granted the agent? */
-extern bool principal_speaks_for(Slice agent_id);
+extern bool principal_role_speaks_for(Oid role, Slice agent_id);
+
+static inline bool
+principal_speaks_for(Slice agent_id)
+{
+	return principal_role_speaks_for(principal_role(), agent_id);
+}
 
 /* The agents that the role was granted, palloc'd; operators speak for all others, too. */
 extern SliceList principal_agents(void);

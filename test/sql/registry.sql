@@ -175,6 +175,22 @@ SELECT late FROM clutch.send(says('Ask the crowd') || '{"id": "msg:crowd", "run_
 SELECT count(*) FROM clutch.tasks WHERE parent_task_id = 'task:crowd';
 SELECT envelope #> '{payload,left_out}' AS left_out FROM clutch.events WHERE task_id = 'task:crowd' AND envelope #>> '{meta,clutch,move}' = 'shared';
 
+-- Whoever happens to tick is not told of the requests of others.
+CREATE ROLE clutch_regress_stranger;
+SELECT clutch.grant_agent('clutch_regress_stranger', 'agent:stranger') IS NOT NULL AS granted;
+SET clutch.clock = '2026-01-01T12:00:00Z';
+SET client_min_messages = error;
+SELECT late FROM clutch.send(says('Ask the crowd later') || '{"id": "msg:later", "run_id": "run:later", "task_id": "task:later", "meta": {"clutch": {"not_before": "2026-01-01T12:01:00Z"}}}');
+RESET client_min_messages;
+SET clutch.clock = '2026-01-01T12:02:00Z';
+SET ROLE clutch_regress_stranger;
+SELECT clutch.tick();
+RESET ROLE;
+SELECT count(*) FROM clutch.tasks WHERE parent_task_id = 'task:later';
+RESET clutch.clock;
+DROP OWNED BY clutch_regress_stranger;
+DROP ROLE clutch_regress_stranger;
+
 DROP FUNCTION says(text, text);
 DROP TABLE registry;
 DROP EXTENSION clutch;
