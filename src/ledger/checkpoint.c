@@ -222,7 +222,7 @@ checkpoint_locate(int64 seq, int64 *leaf_index)
 	};
 	Datum		argument = Int64GetDatum(seq);
 	Checkpoint	checkpoint;
-	int64		size;
+	int64		size = 0;
 	int			i;
 
 	if (!query_find_int8(&find, &argument, &size) || !checkpoint_find(size, ROWS_ACTIVE, &checkpoint))

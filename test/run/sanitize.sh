@@ -34,6 +34,7 @@ FAILED=0
 # A leak means nothing in a process whose memory contexts end with it.  Fake
 # stacks would defeat the server's check of the stack's depth.
 export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0
+export OPTIMIZE=	# of the Makefile: an optimizer removes what a sanitizer would report
 
 # ------------------------------------------------------------------ the server
 
