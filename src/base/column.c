@@ -42,6 +42,25 @@ column_put_text(Datum *values, bool *nulls, int attno, Slice value)
 		values[attno - 1] = PointerGetDatum(slice_to_text(value));
 }
 
+Size
+column_text_bytes(Slice value)
+{
+	return slice_present(value) ? INTALIGN(VARHDRSZ + value.len) : 0;
+}
+
+char *
+column_put_text_at(Datum *values, bool *nulls, int attno, Slice value, char *at)
+{
+	nulls[attno - 1] = !slice_present(value);
+	if (slice_present(value))
+	{
+		SET_VARSIZE(at, VARHDRSZ + value.len);
+		memcpy(VARDATA(at), value.s, value.len);
+		values[attno - 1] = PointerGetDatum(at);
+	}
+	return at + column_text_bytes(value);
+}
+
 void
 column_put_texts(Datum *values, bool *nulls, int attno, SliceList value)
 {

@@ -23,6 +23,13 @@ extern void column_put_text(Datum *values, bool *nulls, int attno, Slice value);
 extern void column_put_texts(Datum *values, bool *nulls, int attno, SliceList value);
 extern void column_put_int8(Datum *values, bool *nulls, int attno, int64 value);
 
+/*
+ * column_put_text into memory of the caller, who provides what column_text_bytes returns,
+ * aligned for an int.  Returns where the next text may stand.
+ */
+extern Size column_text_bytes(Slice value);
+extern char *column_put_text_at(Datum *values, bool *nulls, int attno, Slice value, char *at);
+
 /* from and to text[]; NULL elements are left out, and Slices point into the array */
 extern SliceList column_texts_of(Datum array);
 extern Datum column_of_texts(SliceList list);

@@ -45,29 +45,51 @@ static Awaited *awaited = NULL;
 /* Is the next row that the trigger sees one of event_append? */
 static bool next_is_internal = false;
 
+/* One piece of memory has all texts: to ask for each would cost more than to copy it. */
+static void
+event_fill_texts(const Event *event, Datum *values, bool *nulls)
+{
+	const Envelope *e = &event->envelope;
+	const struct
+	{
+		int			attno;
+		Slice		text;
+	}			columns[] = {
+		{Anum_event_id, e->id},
+		{Anum_event_run_id, e->run_id},
+		{Anum_event_thread_id, e->thread_id},
+		{Anum_event_task_id, e->task_id},
+		{Anum_event_parent_task_id, e->parent_task_id},
+		{Anum_event_type, e->type_name},
+		{Anum_event_from_agent, e->from_agent},
+		{Anum_event_scope, event->scope},
+		{Anum_event_domain, e->domain},
+		{Anum_event_payload_type, e->payload_type},
+		{Anum_event_idempotency_key, e->idempotency_key},
+	};
+	Size		bytes = 0;
+	char	   *room;
+
+	for (int i = 0; i < lengthof(columns); i++)
+		bytes += column_text_bytes(columns[i].text);
+	room = palloc(bytes);
+	for (int i = 0; i < lengthof(columns); i++)
+		room = column_put_text_at(values, nulls, columns[i].attno, columns[i].text, room);
+}
+
 static void
 event_fill_columns(const Event *event, Datum *values, bool *nulls)
 {
 	const Envelope *e = &event->envelope;
 
 	memset(nulls, 0, sizeof(bool) * Natts_event);
+	event_fill_texts(event, values, nulls);
 	values[Anum_event_seq - 1] = Int64GetDatum(event->seq);
 	values[Anum_event_xid - 1] = FullTransactionIdGetDatum(GetTopFullTransactionId());
 	values[Anum_event_epoch - 1] = Int32GetDatum(event->epoch);
 	values[Anum_event_received_at - 1] = TimestampTzGetDatum(event->received_at);
-	column_put_text(values, nulls, Anum_event_id, e->id);
 	values[Anum_event_ts - 1] = TimestampTzGetDatum(e->ts);
-	column_put_text(values, nulls, Anum_event_run_id, e->run_id);
-	column_put_text(values, nulls, Anum_event_thread_id, e->thread_id);
-	column_put_text(values, nulls, Anum_event_task_id, e->task_id);
-	column_put_text(values, nulls, Anum_event_parent_task_id, e->parent_task_id);
-	column_put_text(values, nulls, Anum_event_type, e->type_name);
-	column_put_text(values, nulls, Anum_event_from_agent, e->from_agent);
 	values[Anum_event_to_agents - 1] = column_of_texts(e->to_agents);
-	column_put_text(values, nulls, Anum_event_scope, event->scope);
-	column_put_text(values, nulls, Anum_event_domain, e->domain);
-	column_put_text(values, nulls, Anum_event_payload_type, e->payload_type);
-	column_put_text(values, nulls, Anum_event_idempotency_key, e->idempotency_key);
 	values[Anum_event_attempt - 1] = Int32GetDatum(event->attempt);
 	values[Anum_event_late - 1] = BoolGetDatum(event->late);
 	values[Anum_event_envelope - 1] = JsonbPGetDatum(e->doc);
