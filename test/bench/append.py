@@ -13,8 +13,9 @@ TEMPLATE = "clutch_bench_append"
 BATCH = 100
 CLIENTS = 8
 
-# One agent whose limit is never reached, and tasks for each client: task_bench_C_1
-# for single events, task_bench_C_1 to task_bench_C_100 for batches.
+# One agent whose limit is never reached, and tasks for each client: 0_task_C_1 for
+# single events, 0_task_C_1 to 0_task_C_100 for batches.  All logs have the same events
+# before anything is measured, and what is appended sorts behind them.
 SETUP = "CREATE EXTENSION clutch;" + LOGS + """
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:worker",
     "display": {"name": "Worker", "desc": "takes everything"},
@@ -23,10 +24,14 @@ SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:worker",
     "security": {"sandbox": true, "network": "none"}}');
 INSERT INTO clutch.events (envelope)
 SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:client',
-    to_agents => '{agent:worker}', payload => '{"goal": "bench"}', run_id => 'run_bench',
-    thread_id => 'thr_bench', task_id => format('task_bench_%s_%s', c, t))
+    to_agents => '{agent:worker}', payload => '{"goal": "bench"}', run_id => '0_run',
+    thread_id => '0_thread', task_id => format('0_task_%s_%s', c, t))
 FROM generate_series(0, 7) c, generate_series(1, 100) t;
 SELECT count(*) FROM clutch.claim('agent:worker', 1000, '1 day');
+INSERT INTO plain (id, run_id, thread_id, task_id, from_agent, body)
+SELECT id, run_id, thread_id, task_id, from_agent, envelope FROM clutch.events ORDER BY seq;
+INSERT INTO fair (id, run_id, thread_id, task_id, from_agent, body)
+SELECT id, run_id, thread_id, task_id, from_agent, envelope FROM clutch.events ORDER BY seq;
 """
 
 
@@ -78,7 +83,7 @@ def concat_of(envelope, columns=None):
                                     for i, part in enumerate(parts))
 
 
-# Ids have 19 digits and grow with time over all clients, as ULIDs do.
+# Numbers have 19 digits and grow with time over all clients, as ULIDs do.
 SINGLE = ("\\set n :n + 1\n\\set k 1000000000000000000 + :n * %d + :client_id\n"
           "\\set group :k / 100\n\\set task :k / 10\n\\set agent :k %% 50\n" % CLIENTS)
 MANY = ("\\set n :n + 1\n\\set k 1000000000000000000 + (:n * %d + :client_id) * %d\n"
@@ -90,21 +95,21 @@ COLUMNS = ("id", "run_id", "thread_id", "task_id", "from_agent")
 def ids_of_message(batch):
     """The columns of a message: bound by the client or, in a batch, counted up from one number."""
     if not batch:
-        return {"id": ":k", "run_id": ":group", "thread_id": ":group", "task_id": ":task",
+        return {"id": "concat('msg_', :k::text)", "run_id": ":group", "thread_id": ":group", "task_id": ":task",
                 "from_agent": "concat(%s, :agent::text)" % literal("agent:worker-")}
-    return {"id": "k::text", "run_id": "(k / 100)::text", "thread_id": "(k / 100)::text",
+    return {"id": "concat('msg_', k)", "run_id": "(k / 100)::text", "thread_id": "(k / 100)::text",
             "task_id": "(k / 10)::text",
             "from_agent": "concat(%s, k %% 50)" % literal("agent:worker-")}
 
 
 def ids_of_report(batch):
     """A report of agent:worker on a task of this client; in a batch, on 100 of them."""
-    ids = {"id": ":k", "run_id": "'run_bench'", "thread_id": "'thr_bench'",
+    ids = {"id": "concat('msg_', :k::text)", "run_id": "'0_run'", "thread_id": "'0_thread'",
            "from_agent": literal("agent:worker"),
-           "task_id": "concat('task_bench_', :client_id::text, '_1')"}
+           "task_id": "concat('0_task_', :client_id::text, '_1')"}
     if batch:
-        ids.update(id="k::text",
-                   task_id="concat('task_bench_', :client_id::text, '_', k % 100 + 1)")
+        ids.update(id="concat('msg_', k)",
+                   task_id="concat('0_task_', :client_id::text, '_', k % 100 + 1)")
     return ids
 
 
@@ -113,21 +118,39 @@ def as_text(ids):
     return {name: ids[name] + "::text" if ids[name][0] == ":" else ids[name] for name in ids}
 
 
+def target(table):
+    """What an INSERT names, and how it goes on if the event is there already."""
+    if table == "clutch":
+        return "clutch.events (envelope", ""
+    again = " ON CONFLICT (id, run_id) DO NOTHING" if table == "fair" else ""
+    return "%s (%s, body" % (table, ", ".join(COLUMNS)), again
+
+
+def insert_range(table, envelope, ids, first, last):
+    """One statement that appends an event for each number from first to last."""
+    into, again = target(table)
+    columns = "" if table == "clutch" else ", ".join(COLUMNS) + ", "
+    # OFFSET 0 keeps the planner from computing an id for each place it is used in
+    made = ", ".join("%s AS %s" % (ids[name], name) for name in ids)
+    return ("INSERT INTO %s) SELECT %s%s::jsonb FROM (SELECT %s FROM generate_series(%s, %s) k OFFSET 0) ids%s;\n" %
+            (into, columns, concat_of(envelope), made, first, last, again))
+
+
 def insert(table, batch, envelope, ids):
     """One statement that appends one event, or a batch of them."""
-    columns = "" if table == "clutch" else ", ".join(COLUMNS) + ", "
-    into = "clutch.events (envelope" if table == "clutch" else "%s (%sbody" % (table, columns)
-    again = " ON CONFLICT (id, run_id) DO NOTHING" if table == "fair" else ""
     if batch:
-        # OFFSET 0 keeps the planner from computing an id for each place it is used in
-        made = ", ".join("%s AS %s" % (ids[name], name) for name in ids)
-        return ("%sINSERT INTO %s) SELECT %s%s::jsonb FROM (SELECT %s FROM "
-                "generate_series(:k::bigint, :k::bigint + %d) k OFFSET 0) ids%s;\n" %
-                (MANY, into, columns, concat_of(envelope), made, BATCH - 1, again))
+        return MANY + insert_range(table, envelope, ids, ":k::bigint", ":k::bigint + %d" % (BATCH - 1))
+    into, again = target(table)
     bound = "" if table == "clutch" else ", ".join(ids[name] for name in COLUMNS) + ", "
-    text = as_text(ids)
     return "%sINSERT INTO %s) VALUES (%s%s::jsonb)%s;\n" % (SINGLE, into, bound,
-                                                            concat_of(envelope, text), again)
+                                                            concat_of(envelope, as_text(ids)), again)
+
+
+def messages_before(n):
+    """Appends n messages to each log, whose numbers are the first ones."""
+    first = 10 ** 18
+    return "".join(insert_range(table, envelope_of("chat.message"), ids_of_message(True), first, first + n - 1)
+                   for table in ("clutch", "plain", "fair"))
 
 
 def runner(table, batch, kind, settings, clients=CLIENTS, with_key=False, **how):

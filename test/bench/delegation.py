@@ -55,7 +55,7 @@ def choose(ids, team):
 
 
 def append_row(table, envelope, text, suffix="", name_of_seq=None):
-    row = dict(text, id="concat(:k::text, '%s')" % suffix)
+    row = dict(text, id="concat('msg_', :k::text, '%s')" % suffix)
     again = " ON CONFLICT (id, run_id) DO NOTHING" if table == "fair" else ""
     end = " RETURNING seq AS %s\\gset\n" % name_of_seq if name_of_seq else ";\n"
     return ("INSERT INTO %s (%s, body) VALUES (%s, %s::jsonb)%s%s" %

@@ -1,7 +1,7 @@
 """Instructions of one backend, counted by callgrind: noise does not change them.
 
     make bench-instructions                            message trip delegation route
-    BENCH_ONLY="message report" make bench-instructions    some parts; report, rules and adapters are not among the default
+    BENCH_ONLY="message report" make bench-instructions    some parts; report, grown, rules and adapters are not among the default
     BENCH_ONLY=adapters BENCH_ADAPTERS="http mcp" ...  documents of some adapters
     BENCH_TOP=25 ...                                   and the functions that contain most of them
     BENCH_TOP=25 BENCH_IN=src/ ...                     those of clutch only (src/flow: of one room)
@@ -76,6 +76,12 @@ def append_database():
     return append.TEMPLATE
 
 
+def grown_database():
+    name = "clutch_bench_grown"
+    template_database(name, append.SETUP + append.messages_before(100000))
+    return name
+
+
 def queue_database():
     template_database(work_queue.EMPTY, work_queue.setup(1000000))
     return work_queue.EMPTY
@@ -87,14 +93,14 @@ def choice_database():
     return name
 
 
-def events(part, kind, bar):
+def events(part, kind, bar, template=append_database):
     """Events in batches and one by one, clutch first."""
     script = appending(kind)
     counts = []
     for batch in (True, False):
         units, lengths = (append.BATCH, (6, 16)) if batch else (1, (100, 400))
         for table in ("clutch", "plain", "fair"):
-            counts.append(Count("%s %s %s" % (part, "batch" if batch else "single", table), append_database,
+            counts.append(Count("%s %s %s" % (part, "batch" if batch else "single", table), template,
                                 script(table, batch), units, lengths,
                                 at_most=bar if batch and table == "clutch" else None))
     return counts
@@ -157,11 +163,12 @@ PARTS = {
     "adapters": adapted,
     "message": lambda: events("message", "chat.message", 262),
     "report": lambda: events("report", "task.progress", None),
+    "grown": lambda: events("grown", "chat.message", None, grown_database),
     "trip": trips,
     "delegation": delegations,
     "route": routes,
 }
-DEFAULT = [name for name in PARTS if name not in ("report", "rules", "adapters")]
+DEFAULT = [name for name in PARTS if name not in ("report", "grown", "rules", "adapters")]
 
 
 # ------------------------------------------------------------------ profiles
@@ -250,7 +257,7 @@ def counted(count, folder, log):
 def place_of(name):
     """(function, where) of a name as callgrind_annotate prints it; None for code without a symbol."""
     path, function, library = re.match(r"(?:(.*):)?([^:\[]+?)(?: \[(.*)\])?$", name).groups()
-    function = re.sub(r"\.(part|isra|constprop|cold).*|'\d+$|@@.*", "", function)
+    function = re.sub(r"\.(part|isra|constprop|cold|lto_priv).*|'\d+$|@@.*", "", function)
     if function.startswith("0x") or function in ("PROGRAM TOTALS", "(below main)", "__libc_start_main", "main"):
         return None
     source = re.search(r"(?:^|/)(src/(?:\w+/)?\w+\.[ch])$", path or "")

@@ -35,7 +35,7 @@ def task(letter):
 
 def ask(letter, parent="NULL"):
     return ("SELECT seq FROM clutch.send(clutch.envelope('task.request', 'agent:client', ARRAY[%s], '{}', run_id => concat('run_', :k::text), "
-            "thread_id => 'thr_bench', task_id => %s, parent_task_id => %s));\n" % (AGENT, task(letter), parent)).replace(
+            "thread_id => '0_thread', task_id => %s, parent_task_id => %s));\n" % (AGENT, task(letter), parent)).replace(
                 "'agent:client'", literal("agent:client"))
 
 
@@ -78,10 +78,10 @@ def measure_suspend(table):
 MANY = 9000
 STEPS = """
 CREATE TABLE own_step (task_id text, name text, output jsonb, PRIMARY KEY (task_id, name));
-SELECT count(clutch.step('agent:worker', 'task_bench_0_2', 'old' || n, '{"payment": "p-77"}', 1)) FROM generate_series(1, %d) n;
+SELECT count(clutch.step('agent:worker', '0_task_0_2', 'old' || n, '{"payment": "p-77"}', 1)) FROM generate_series(1, %d) n;
 """ % MANY
 OUTPUT = literal('{"payment": "p-77"}')
-SOME_TASK = "concat('task_bench_', :client_id::text, '_', (3 + :k::bigint % 98)::text)"
+SOME_TASK = "concat('0_task_', :client_id::text, '_', (3 + :k::bigint % 98)::text)"
 
 
 def step(name, of_task=SOME_TASK):
@@ -103,7 +103,7 @@ def measure_step(table):
     table.head("clutch.step keeps the output of a step (references: clutch.progress, and a table of the user's own)")
     table.columns()
     contenders = {name: lambda script=script: pgbench(script, settings=SYNC_OFF) for name, script in CALLS.items()}
-    contenders.update((name, lambda name=name: pgbench(step(NEW, "'task_bench_0_%d'" % (1 + (name == "many"))), 1, settings=SYNC_OFF))
+    contenders.update((name, lambda name=name: pgbench(step(NEW, "'0_task_0_%d'" % (1 + (name == "many"))), 1, settings=SYNC_OFF))
                       for name in ("few", "many"))
     runs = {name: [run.rate for run in results] for name, results in compare(contenders).items()}
     table.row("a new step, %d clients, sync off, over progress" % CLIENTS, rate(runs["step"]), rate(runs["progress"]),
