@@ -48,7 +48,16 @@ CREATE FUNCTION pg_temp.asked(message text, sent timestamptz) RETURNS text LANGU
 		'body', '{"action": "analyze", "payload": {}}'::jsonb)) AS r
 $$;
 CREATE TABLE timed AS SELECT v.name, pg_temp.asked(v.name, clutch.now() - v.age) AS task_id FROM (VALUES ('old', interval '31 s'), ('young', interval '5 s')) AS v(name, age);
-SELECT clutch.tick() \g /dev/null
+-- A tick passes over a task that another one has locked, such as that of the worker of a server that preloads clutch.
+DO $$
+BEGIN
+	FOR i IN 1..2000 LOOP
+		PERFORM clutch.tick();
+		COMMIT;
+		EXIT WHEN (SELECT t.status FROM timed s JOIN clutch.tasks t USING (task_id) WHERE s.name = 'old') = 'timed_out';
+		PERFORM pg_sleep(0.01);
+	END LOOP;
+END $$;
 SELECT is(t.status, CASE s.name WHEN 'old' THEN 'timed_out' ELSE 'pending' END, 'a request of a ttl, and ' || s.name) FROM timed s JOIN clutch.tasks t USING (task_id) ORDER BY s.name;
 SELECT is((SELECT string_agg(e.envelope #>> '{payload,code}', ' ') FROM clutch.events e WHERE e.task_id = (SELECT task_id FROM timed WHERE name = 'old') AND e.type = 'task.timeout'), 'DEADLINE_EXCEEDED', 'which says why');
 
