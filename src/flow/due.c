@@ -158,7 +158,7 @@ due_put_off(const DueWork *work, const ErrorData *error)
 		timer_put_off(task, work->now + PUT_OFF);
 		task_save(task);
 	}
-	ereport(WARNING,
+	ereport(principal_level(task != NULL ? task->from_agent : SLICE_NONE),
 			(errcode(error->sqlerrcode),
 			 errmsg("task \"%s\" is due and cannot be moved: %s", work->task_id, error->message),
 			 errhint("It is tried again in a minute; the other tasks are moved. Triggers of your own on clutch.events must not raise errors, "

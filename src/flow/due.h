@@ -37,7 +37,8 @@ extern bool due_may_move_now(void);
 
 /*
  * Works on at most n due tasks.  A task that cannot be moved, because something
- * raises an error, is reported as a WARNING and tried again in a minute.
+ * raises an error, is reported as a WARNING, to whoever speaks for its requester and otherwise
+ * to the log of the server, and tried again in a minute.
  */
 extern DueReport due_work(int n);
 

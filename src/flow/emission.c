@@ -128,12 +128,6 @@ emission_is_wanted(const Emission *emission)
 		(!opt_in || emission_has_opted_in(emission->envelope.run_id));
 }
 
-int
-emission_level(const Emission *emission)
-{
-	return principal_role_speaks_for(GetOuterUserId(), emission->envelope.from_agent) ? WARNING : LOG;
-}
-
 /* --------------------------------------------------------------- a request */
 
 Slice
@@ -287,7 +281,7 @@ emission_choose_items(const Emission *emission, Slice each, List *items)
 			first = foreach_current_index(cell);
 	}
 	if (first >= 0)
-		ereport(emission_level(emission),
+		ereport(principal_level(emission->envelope.from_agent),
 				(errmsg("rule \"%.*s\" has left out %d of the %d items of event \"%.*s\", which do not fit \"where\"; the first is item %d of %.*s",
 						emission->rule.len, emission->rule.s, list_length(items) - list_length(chosen), list_length(items),
 						emission->envelope.id.len, emission->envelope.id.s, first + 1, each.len, each.s)));
@@ -313,7 +307,7 @@ emission_send_all(void *arg)
 	if (list_length(items) > RULE_MOST_REQUESTS)
 	{
 		items = list_truncate(items, RULE_MOST_REQUESTS);
-		ereport(emission_level(emission),
+		ereport(principal_level(emission->envelope.from_agent),
 				(errmsg("rule \"%.*s\" has added requests for the first %d items of event \"%.*s\", and none for the others",
 						emission->rule.len, emission->rule.s, RULE_MOST_REQUESTS, emission->envelope.id.len,
 						emission->envelope.id.s)));
@@ -365,7 +359,7 @@ emission_settle(const Consequence *consequence)
 		return true;
 	if (savepoint_failed_by_chance(error))
 		return false;
-	ereport(emission_level(&emission),
+	ereport(principal_level(emission.envelope.from_agent),
 			(errcode(error->sqlerrcode),
 			 errmsg("rule \"%.*s\" could not add a request to event \"%.*s\": %s",
 					emission.rule.len, emission.rule.s, emission.envelope.id.len,

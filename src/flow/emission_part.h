@@ -26,13 +26,6 @@ typedef struct Emission
 /* May the rule add requests to the event, by what it and its run say, and by who has requested the task? */
 extern bool emission_is_wanted(const Emission *emission);
 
-/*
- * The level at which it is said what has become of the event.  Whoever's session it is in which
- * this happens, by a tick, say, is told only if it speaks for the sender; otherwise this goes to
- * the log of the server.
- */
-extern int	emission_level(const Emission *emission);
-
 /* The id of the next request, or of its task, palloc'd; prefix is "msg" or "task". */
 extern Slice emission_id(const Emission *emission, const char *prefix);
 

@@ -17,6 +17,7 @@
 #include "protocol/problem.h"
 #include "settings.h"
 #include "task/edge.h"
+#include "trust/principal.h"
 
 /* ---------------------------------------------------------------- the event */
 
@@ -145,7 +146,7 @@ emission_share(Task *task, const Envelope *request, const Requirement *requireme
 	emission_share_insert_edges(task, &notice.payload->root);
 	(void) move_task(task, &notice, &event);
 	if (sharing.left_out > 0)
-		ereport(emission_level(&emission),
+		ereport(principal_level(emission.envelope.from_agent),
 				(errmsg("rule \"%.*s\" has shared task \"%.*s\" out among the first %d agents and groups, and left out %d more",
 						sharing.rule.len, sharing.rule.s, task->task_id.len, task->task_id.s,
 						sharing.among.n, sharing.left_out)));

@@ -27,6 +27,8 @@
 #include "flow/tick.h"
 #include "miscadmin.h"
 #include "settings.h"
+#include "task/task.h"
+#include "trust/principal.h"
 #include "utils/memutils.h"
 
 /* handlers are at work: what they append goes through the door, which must not settle in turn */
@@ -130,13 +132,46 @@ settle_entries_and_theirs(void *arg)
 	}
 }
 
+/* an entry, and the agent that may know of it */
+typedef struct Concern
+{
+	const Consequence *consequence;
+	Slice		agent_id;
+} Concern;
+
+static void
+settle_find_requester(void *arg)
+{
+	Concern    *concern = arg;
+	Task	   *task = task_look(concern->consequence->subject, ROWS_LATEST);
+
+	if (task != NULL)
+		concern->agent_id = task->from_agent;
+}
+
+/*
+ * The requester of the task of the entry, or its agent; absent: only operators may know of it.
+ * What has gone wrong may be that the task cannot be read.
+ */
+static Slice
+settle_concerned(const Consequence *consequence)
+{
+	Concern		concern = {consequence, SLICE_NONE};
+
+	if (consequence->subject.len == 0)
+		return SLICE_NONE;
+	if (consequence->kind >= CONSEQUENCE_GIVE_UP)
+		return consequence->subject;
+	return savepoint_run(settle_find_requester, &concern) == NULL ? concern.agent_id : SLICE_NONE;
+}
+
 /* A wait that is not allowed, a deadlock: worth no more words than a busy task. */
 static void
 settle_report_failure(const Consequence *consequence, const ErrorData *error)
 {
 	if (savepoint_failed_by_chance(error))
 		return;
-	ereport(WARNING,
+	ereport(principal_level(settle_concerned(consequence)),
 			(errcode(error->sqlerrcode),
 			 errmsg("consequence \"%s\" for \"%.*s\" is put off: %s",
 					consequence_kind_name(consequence->kind), consequence->subject.len,

@@ -7,7 +7,8 @@
  * rounds: an entry may add others.  Handlers never wait.  An entry whose task is
  * busy, and one whose handler raises an error (a trigger of a user, say), is
  * postponed (flow/postponed.h); in the second case there is a WARNING as well,
- * and the transaction commits all the same.
+ * to whoever speaks for the requester of the task, or for the agent, and otherwise
+ * in the log of the server, and the transaction commits all the same.
  *
  *-------------------------------------------------------------------------
  */

@@ -13,6 +13,7 @@
 #define CLUTCH_PRINCIPAL_H
 
 #include "base/rows.h"
+#include "miscadmin.h"
 #include "protocol/agent_card.h"
 
 /*
@@ -39,6 +40,21 @@ static inline bool
 principal_speaks_for(Slice agent_id)
 {
 	return principal_role_speaks_for(principal_role(), agent_id);
+}
+
+/*
+ * The level at which it is said what has become of something that the agent has sent, in whoever's
+ * session this happens, by a tick, say.  That session is told only if its role speaks for the
+ * agent, whatever its client_min_messages; otherwise this goes to the log of the server.  If
+ * agent_id is absent, only operators are told.
+ */
+static inline int
+principal_level(Slice agent_id)
+{
+	Oid			role = GetOuterUserId();
+	bool		may_know = slice_present(agent_id) ? principal_role_speaks_for(role, agent_id) : principal_is_operator(role);
+
+	return may_know ? WARNING : LOG_SERVER_ONLY;
 }
 
 /* The agents that the role was granted, palloc'd; operators speak for all others, too. */

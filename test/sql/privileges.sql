@@ -117,6 +117,37 @@ SELECT * FROM clutch.claim('agent:ken');				-- fail
 SELECT clutch.cancel('task_1');							-- fail
 SELECT clutch.tick();									-- fail
 
+-- Whoever happens to tick is not told of the tasks of others that cannot be moved, whatever its
+-- client_min_messages; whoever speaks for the requester is.
+RESET ROLE;
+SET client_min_messages = error;
+SET clutch.clock = '2026-03-01T12:00:00Z';
+CREATE FUNCTION regress_clutch_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not this'; END $$;
+SELECT task_id FROM clutch.send(clutch.envelope('task.request', 'agent:ken', '{agent:lois}', task_id => 'task_late', run_id => 'run_late', deadline => '1 minute'));
+SELECT task_id FROM clutch.send(clutch.envelope('task.request', 'agent:ken', '{agent:lois}', task_id => 'task_parent', run_id => 'run_late'));
+SELECT task_id FROM clutch.send(clutch.envelope('task.request', 'agent:ken', '{agent:lois}', task_id => 'task_child', run_id => 'run_late', parent_task_id => 'task_parent'));
+CREATE TRIGGER regress_clutch_refuse AFTER INSERT ON clutch.events FOR EACH ROW
+	WHEN (NEW.task_id = 'task_late' AND NEW.type = 'task.timeout' OR NEW.task_id = 'task_child' AND NEW.type = 'task.cancel') EXECUTE FUNCTION regress_clutch_refuse();
+SET clutch.clock = '2026-03-01T12:02:00Z';
+SET ROLE regress_clutch_lois;
+SET client_min_messages = log;
+SELECT clutch.tick();									-- says nothing
+RESET ROLE;
+SET clutch.clock = '2026-03-01T12:04:00Z';
+SET ROLE regress_clutch_ken;
+SELECT clutch.tick();									-- task_late
+SELECT late FROM clutch.cancel('task_parent', by_agent => 'agent:ken');		-- task_child
+RESET ROLE;
+SET clutch.clock = '2026-03-01T12:04:30Z';
+SET ROLE regress_clutch_lois;
+SELECT clutch.tick();									-- says nothing
+RESET ROLE;
+SET client_min_messages = warning;
+SELECT kind, subject FROM clutch.consequence;
+DROP FUNCTION regress_clutch_refuse() CASCADE;
+RESET clutch.clock;
+RESET client_min_messages;
+
 -- What was granted can be taken back
 RESET ROLE;
 SELECT clutch.revoke_agent('regress_clutch_ken', 'agent:ken');
