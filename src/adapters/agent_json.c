@@ -80,7 +80,7 @@ agent_json_inbound(const Adapter *self, const Json *raw, const Json *context)
 
 	if (agent_json_is_registry(raw))
 	{
-		List	   *entries = card_read_registry(document, list);
+		List	   *entries = card_read_registry(document, false, list);
 
 		agent_json_check(self, list);
 		foreach(lc, entries)

@@ -182,6 +182,19 @@ card_require(const CardSource *source, const char *path)
 		card_fault(source, path, "REQUIRED", "It is missing.");
 }
 
+/*
+ * An ID that is made of a name can be that of the orchestrator by mere chance.  It would then
+ * be given requests that nobody does.
+ */
+static void
+card_check_is_agent(const CardSource *source, const char *path, Slice agent_id)
+{
+	if (source->is_import && slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)))
+		card_fault(source, path, "NOT_ALLOWED",
+				   "The ID of the agent would be %s, which is the orchestrator (setting clutch.orchestrator); give the agent another name.",
+				   place_quote(agent_id));
+}
+
 /* ---------------------------------------------------------- making the card */
 
 Slice
@@ -213,6 +226,8 @@ card_new(const CardSource *source, const char *path, Slice name)
 		json_put_text(card, "/agent_id", card_prefixed("agent:", name));
 	else
 		card_require(source, path);
+	if (json_get(card, "/agent_id") != NULL)
+		card_check_is_agent(source, slice_present(source->agent_id) ? "" : path, json_get_text(card, "/agent_id"));
 	return card;
 }
 

@@ -41,6 +41,7 @@ typedef struct CardSource
 	const char *base;			/* path of the description in the document: "", "/agents/ken" */
 	bool		in_registry;	/* in a registry of spec 002, which requires fewer members ... */
 	bool		is_keyed;		/* ... and whose keys are the names of the agents */
+	bool		is_import;		/* to be registered, which the orchestrator cannot be */
 	const Json *indexed;		/* array of the skills that the index of the registry names; or NULL */
 	ProblemList *list;
 } CardSource;
@@ -71,8 +72,9 @@ extern bool card_is_registry(const Json *document);
 
 /*
  * The agents of a registry, as a List of CardEntry *, in the order of the document.
- * Faults of the registry and of all its agents are added to the list.
+ * Faults of the registry and of all its agents are added to the list.  If they are to be
+ * registered, none of them may be the orchestrator.
  */
-extern List *card_read_registry(Json *document, ProblemList *list);
+extern List *card_read_registry(Json *document, bool is_import, ProblemList *list);
 
 #endif							/* CLUTCH_CARD_H */

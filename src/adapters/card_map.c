@@ -81,7 +81,8 @@ card_map_read(const CardSource *source)
 	const Json *params = is_call ? card_find(source, at, JSON_OBJECT) : source->raw;
 	Slice		id = card_find_word(source, psprintf("%s/agentId", at), ID_AGENT, "agent:");
 	Slice		name = card_find_word(source, psprintf("%s/name", at), ID_AGENT, "agent:");
-	Json	   *card = card_new(source, psprintf("%s/name", at), slice_present(id) ? id : name);
+	Json	   *card = slice_present(id) ? card_new(source, psprintf("%s/agentId", at), id) :
+		card_new(source, psprintf("%s/name", at), name);
 	Json	   *others = json_new_object();
 	Json	   *call = json_new_object();
 

@@ -55,7 +55,8 @@ extern void card_require(const CardSource *source, const char *path);
 
 /*
  * A new card with the agent_id of the source or, if it has none, with an ID that is made of
- * the name.  The path is that of the name, for a fault if it is missing.
+ * the name.  The path is that of the name, for a fault if it is missing, or if the ID is the
+ * orchestrator's.
  */
 extern Json *card_new(const CardSource *source, const char *path, Slice name);
 

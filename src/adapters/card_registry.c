@@ -196,7 +196,7 @@ card_registry_indexed(const Json *document, Slice name)
 /* ---------------------------------------------------------------- the agents */
 
 static CardEntry *
-card_registry_read_agent(const Json *document, const Json *agents, int i, ProblemList *list)
+card_registry_read_agent(const CardSource *whole, const Json *agents, int i)
 {
 	CardEntry  *entry = palloc0(sizeof(CardEntry));
 	bool		is_keyed = agents->kind == JSON_OBJECT;
@@ -206,7 +206,8 @@ card_registry_read_agent(const Json *document, const Json *agents, int i, Proble
 		.base = is_keyed ? json_path("/agents", key) : json_path_index("/agents", i),
 		.in_registry = true,
 		.is_keyed = is_keyed,
-		.list = list
+		.is_import = whole->is_import,
+		.list = whole->list
 	};
 
 	entry->name = card_registry_name(agents, i);
@@ -215,16 +216,16 @@ card_registry_read_agent(const Json *document, const Json *agents, int i, Proble
 	if (is_keyed && !card_check_word(&source, "", ID_AGENT, source.agent_id))
 		return entry;
 	if (slice_present(entry->name))
-		source.indexed = card_registry_indexed(document, entry->name);
+		source.indexed = card_registry_indexed(whole->raw, entry->name);
 	entry->card = card_read(&card_agent_json, source);
 	entry->agent_id = json_get_text(entry->card, "/agent_id");
 	return entry;
 }
 
 List *
-card_read_registry(Json *document, ProblemList *list)
+card_read_registry(Json *document, bool is_import, ProblemList *list)
 {
-	CardSource	source = {.raw = document, .base = "", .list = list};
+	CardSource	source = {.raw = document, .base = "", .is_import = is_import, .list = list};
 	const Json *agents = json_get(document, "/agents");
 	const Json *names;
 	List	   *entries = NIL;
@@ -242,7 +243,7 @@ card_read_registry(Json *document, ProblemList *list)
 	for (int i = 0; i < agents->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		entries = lappend(entries, card_registry_read_agent(document, agents, i, list));
+		entries = lappend(entries, card_registry_read_agent(&source, agents, i));
 	}
 	return entries;
 }

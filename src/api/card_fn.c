@@ -16,6 +16,7 @@
 #include "protocol/identifier.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
+#include "settings.h"
 
 PG_FUNCTION_INFO_V1(clutch_card_of);
 PG_FUNCTION_INFO_V1(clutch_card_as);
@@ -67,6 +68,12 @@ card_agent_argument(FunctionCallInfo fcinfo, int n)
 				 errproblem("agent_id", "WRONG_FORMAT"),
 				 errmsg("invalid agent ID %s", place_quote(agent_id)),
 				 errhint("An agent ID begins with \"agent:\", like \"agent:researcher\".")));
+	if (slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("agent_id", "NOT_ALLOWED"),
+				 errmsg("%s is the orchestrator", place_quote(agent_id)),
+				 errhint("It routes requests and does none of them. Give the agent another ID.")));
 	return agent_id;
 }
 
@@ -80,6 +87,7 @@ clutch_card_of(PG_FUNCTION_ARGS)
 		.raw = raw,
 		.agent_id = card_agent_argument(fcinfo, 1),
 		.base = "",
+		.is_import = true,
 		.list = problem_list()
 	};
 	Json	   *card = card_read(dialect, source);
@@ -109,7 +117,7 @@ clutch_registry_cards(PG_FUNCTION_ARGS)
 {
 	Json	   *document = json_read(argument_jsonb(fcinfo, 0, "document"));
 	ProblemList *list = problem_list();
-	List	   *entries = card_read_registry(document, list);
+	List	   *entries = card_read_registry(document, true, list);
 	ListCell   *lc;
 
 	if (list->n > 0)

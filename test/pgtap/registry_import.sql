@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(130);
+SELECT plan(138);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -184,6 +184,28 @@ SELECT lives_ok($$SELECT clutch.install_rules('registry-3.0')$$, 'and all of it 
 SELECT is((SELECT count(*)::int FROM clutch.routing_rule r WHERE r.name LIKE 'registry-3.0 ö%'), 5, 'whose names are shortened');
 SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "", "agents": {"anon": {"description": "Has no name for the orchestrator"}}}');
 SELECT is((SELECT string_agg(name, ', ') FROM clutch.registry_document WHERE document -> 'agents' ? 'anon'), 'default', 'an orchestrator whose name is empty has none');
+-- the orchestrator does no requests
+SELECT is(fixture.fault(statement), fault, statement) FROM (VALUES
+	($$SELECT clutch.import_registry('{"agents": {"maid": {}, "orchestrator": {"skills": [{"id": "route"}]}}}')$$, 'KL014 NOT_ALLOWED /agents/orchestrator'),
+	($$SELECT clutch.import_registry('{"agents": [{"name": "maid"}, {"name": "orchestrator"}]}')$$, 'KL014 NOT_ALLOWED /agents/1/name'),
+	($$SELECT clutch.import_card('{"name": "orchestrator", "version": "1.0.0", "description": "y"}')$$, 'KL014 NOT_ALLOWED /name'),
+	($$SELECT clutch.import_card('{"name": "Orchestrator", "description": "y", "version": "1", "url": "https://x.example", "capabilities": {}, "skills": []}', dialect => 'a2a')$$, 'KL014 NOT_ALLOWED /name'),
+	($$SELECT clutch.import_card('{"jsonrpc": "2.0", "id": 1, "method": "map/agents/register", "params": {"agentId": "orchestrator", "name": "Olga"}}')$$, 'KL014 NOT_ALLOWED /params/agentId')) AS v(statement, fault);
+CREATE FUNCTION pg_temp.argument(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN invalid_parameter_value THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN concat_ws(' ', detail::jsonb -> 0 ->> 'code', detail::jsonb -> 0 ->> 'argument');
+END $$;
+SELECT is(pg_temp.argument($$SELECT clutch.import_card('{"tools": []}', 'agent:orchestrator')$$), 'NOT_ALLOWED agent_id', 'nor does an argument name it');
+SET clutch.orchestrator = 'agent:butler';
+SELECT is(fixture.fault($$SELECT clutch.import_registry('{"agents": {"butler": {}}}')$$), 'KL014 NOT_ALLOWED /agents/butler', 'whatever its name is');
+RESET clutch.orchestrator;
+SELECT is((SELECT count(*)::int FROM clutch.agents WHERE agent_id = ANY ('{agent:orchestrator,agent:maid,agent:butler}')), 0, 'none of them is registered');
 -- what an earlier version has stored
 BEGIN;
 UPDATE clutch.registry_document d SET document = jsonb_set(jsonb_set(jsonb_set(jsonb_set(document, '{agents,basil,signals}', pg_temp.long(1001) || '"garlic"'::jsonb), '{agents,basil,skills,0,triggers}', pg_temp.many(1002)),
