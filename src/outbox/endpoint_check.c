@@ -225,6 +225,24 @@ endpoint_check_header_name(JsonbContainer *headers, int no, const char *path, Pr
 						place_quote(value_key_at(headers, i)));
 }
 
+/* Gateways write these bytes as they are, and others may read them in any encoding, or as a line of their own. */
+static void
+endpoint_check_header_value(Slice value, const char *path, ProblemList *faults)
+{
+	if (identifier_find_control(value) >= 0)
+	{
+		problem_add(faults, path, "CONTROL_CHARACTER", "The value of a header has a line break or another control character.");
+		return;
+	}
+	for (int i = 0; i < value.len; i++)
+		if ((unsigned char) value.s[i] > '~')
+		{
+			problem_add(faults, path, "WRONG_FORMAT",
+						"The value of a header has a character that is not ASCII; encode it in the way that the receiver expects.");
+			return;
+		}
+}
+
 static void
 endpoint_check_headers(Jsonb *headers, ProblemList *faults)
 {
@@ -243,9 +261,8 @@ endpoint_check_headers(Jsonb *headers, ProblemList *faults)
 		endpoint_check_header_name(&headers->root, i, path, faults);
 		if (value.type != jbvString)
 			problem_add(faults, path, "WRONG_TYPE", "The value of a header must be a text.");
-		else if (memchr(value.val.string.val, '\n', value.val.string.len) != NULL ||
-				 memchr(value.val.string.val, '\r', value.val.string.len) != NULL)
-			problem_add(faults, path, "CONTROL_CHARACTER", "The value of a header has a line break.");
+		else
+			endpoint_check_header_value((Slice) {value.val.string.val, value.val.string.len}, path, faults);
 	}
 }
 

@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(154);
+SELECT plan(160);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -61,6 +61,12 @@ SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
 	($$INSERT INTO clutch.endpoint (name, url, agents) VALUES ('a', 'https://x', '{NULL}')$$, '22023 NULL_VALUE /agents'),
 	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": 1}')$$, '22023 WRONG_TYPE /headers/x-a'),
 	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": "b\r\nhost: evil"}')$$, '22023 CONTROL_CHARACTER /headers/x-a'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": "b\tc"}')$$, '22023 CONTROL_CHARACTER /headers/x-a'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": "b\u007f"}')$$, '22023 CONTROL_CHARACTER /headers/x-a'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": "b\u0085host: evil"}')$$, '22023 CONTROL_CHARACTER /headers/x-a'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": "na\u00efve"}')$$, '22023 WRONG_FORMAT /headers/x-a'),
+	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": "b\u560d\u560ahost: evil"}')$$, '22023 WRONG_FORMAT /headers/x-a'),
+	($$UPDATE clutch.endpoint SET headers = '{"x-team": "\u00e4"}' WHERE name = 'shop'$$, '22023 WRONG_FORMAT /headers/x-team'),
 	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x a": "b"}')$$, '22023 WRONG_FORMAT /headers/x a'),
 	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"Authorization": "Bearer x"}')$$, '22023 NOT_ALLOWED /headers/Authorization'),
 	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"Webhook-Id": "1"}')$$, '22023 NOT_ALLOWED /headers/Webhook-Id'),
