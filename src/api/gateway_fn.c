@@ -398,6 +398,19 @@ take_response(Call *call, const Endpoint *endpoint, const Report *report)
 		call_extend(call, endpoint->patience * USECS_PER_SEC);
 }
 
+/*
+ * Nobody can say any more in which dialect the answer is, or who may give it, so it cannot be
+ * taken.  Whoever waits for it is told at once, rather than when the lease ends.
+ */
+static void
+take_response_from_nowhere(Call *call, const Report *report)
+{
+	if (report->response != NULL || report->status != HTTP_ACCEPTED)
+		give_up(call, NULL, report->status, psprintf("endpoint %s does not exist any more", place_quote(call->endpoint)));
+	else if (report->is_last)
+		call_end(call, CALL_SENT, report->status, NULL);
+}
+
 static void
 take_report(Call *call, const Report *report)
 {
@@ -407,7 +420,9 @@ take_report(Call *call, const Report *report)
 		forget_unwanted(call, report->status);
 	else if (!report_is_success(report))
 		take_failure(call, endpoint, report);
-	else if (callee_answers(call) && endpoint != NULL)
+	else if (callee_answers(call) && endpoint == NULL)
+		take_response_from_nowhere(call, report);
+	else if (callee_answers(call))
 		take_response(call, endpoint, report);
 	else if (report->is_last)
 		call_end(call, CALL_SENT, report->status, NULL);

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(98);
+SELECT plan(103);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -293,6 +293,24 @@ SELECT fixture.ask('task:json', skill => 'skill:plain');
 SELECT fixture.hand();
 SELECT fixture.answer(jsonb_build_object('picture', :'b64'));
 SELECT is(fixture.shown('task:json'), jsonb_build_array(jsonb_build_object('picture', :'b64'), NULL), 'bytes in any other JSON stay where they are');
+
+-- ---------------------------------------- an endpoint that goes away meanwhile
+SELECT fixture.ask('task:gone', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+UPDATE clutch.endpoint SET name = 'moved' WHERE name = 'plain';
+SELECT is(fixture.answer('{"x": 1}'), 'dead', 'an answer whose endpoint is gone cannot be taken');
+SELECT is((SELECT concat_ws(' ', status, code, detail) FROM clutch.tasks WHERE task_id = 'task:gone'), 'failed UNAVAILABLE endpoint "plain" does not exist any more', 'and the task fails at once');
+SELECT fixture.ask('task:gone-part', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+DELETE FROM clutch.endpoint WHERE name = 'moved';
+SELECT is(fixture.answer('{"x": 1}', false), 'dead', 'nor can a part of one');
+SELECT is((SELECT concat_ws(' ', status, code) FROM clutch.tasks WHERE task_id = 'task:gone-part'), 'failed UNAVAILABLE', 'which ends the task as well');
+INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('plain', 'https://plain.example/run', 'http', 'agent:plain');
+SELECT fixture.ask('task:gone-later', skill => 'skill:plain');
+SELECT fixture.hand();
+DELETE FROM clutch.endpoint WHERE name = 'plain';
+SELECT is(fixture.answer(NULL, true, 202) || ' ' || fixture.state('task:gone-later'), 'sent running agent:plain 1', 'what was accepted for later goes on, as somebody else reports on it');
+
 DROP OWNED BY outbox_callee_ken, outbox_callee_stranger, outbox_callee_gateway;
 DELETE FROM clutch.principal;
 DELETE FROM clutch.privilege;
