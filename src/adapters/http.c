@@ -17,7 +17,7 @@
  */
 #include "clutch.h"
 
-#include "adapters/http.h"
+#include "adapters/http_part.h"
 
 #include "utils/fmgrprotos.h"
 
@@ -34,36 +34,6 @@ static const AdapterRow http_rows[] = {
 };
 
 /* ----------------------------------------------------------------- headers */
-
-static Slice
-http_lower(Slice name)
-{
-	char	   *lower = palloc(name.len + 1);
-
-	for (int i = 0; i < name.len; i++)
-		lower[i] = pg_ascii_tolower((unsigned char) name.s[i]);
-	return (Slice) {lower, name.len};
-}
-
-/* the name of a header in the spelling of the request; absent if there is no such header */
-static Slice
-http_header_name(const Json *raw, Slice lower)
-{
-	const Json *headers = json_get_kind(raw, "/headers", JSON_OBJECT);
-
-	for (int i = 0; headers != NULL && i < headers->n; i++)
-		if (slice_equal(http_lower(headers->keys[i]), lower))
-			return headers->keys[i];
-	return SLICE_NONE;
-}
-
-static Json *
-http_header(const Json *raw, Slice lower)
-{
-	Slice		name = http_header_name(raw, lower);
-
-	return slice_present(name) ? json_member(json_get(raw, "/headers"), name) : NULL;
-}
 
 /* the name of a header in the spelling of the original request */
 static Slice
@@ -91,12 +61,17 @@ http_event_of_request(const Adapter *self, const Json *raw, Json *envelope)
 	for (int i = 0; i < headers->n; i++)
 	{
 		Slice		name = http_lower(headers->keys[i]);
+		Slice		attribute_name;
+		Json	   *attribute;
 
 		if (!slice_starts(name, SLICE_OF("ce-")))
 			continue;
 		if (headers->items[i]->kind != JSON_TEXT)
 			adapter_fault(self, json_path("/headers", headers->keys[i]), "WRONG_TYPE", "it must be a string");
-		json_put_member(event, (Slice) {name.s + 3, name.len - 3}, json_of_text(adapter_decode_header(headers->items[i]->text)));
+		attribute = http_attribute(headers->items[i]);
+		attribute_name = (Slice) {name.s + 3, name.len - 3};
+		http_check_header(self, headers->keys[i], attribute, json_member(event, attribute_name));
+		json_put_member(event, attribute_name, attribute);
 		http_note_spelling(self, envelope, headers->keys[i], name);
 	}
 	json_put(event, "/data", json_get(raw, "/body"));
@@ -244,10 +219,13 @@ static void
 http_read_data(const Adapter *self, const Json *event, Json *envelope)
 {
 	Json	   *base64 = adapter_find(self, event, "/data_base64", JSON_TEXT);
+	Json	   *data = adapter_member(event, "/data");
 
+	if (base64 != NULL && data != NULL)
+		adapter_fault(self, "/data_base64", "NOT_ALLOWED", "there are data as well; an event has one of them");
 	if (base64 != NULL && !adapter_is_base64(base64->text))
 		adapter_fault(self, "/data_base64", "WRONG_FORMAT", "it is not base64");
-	adapter_put_payload(self, envelope, base64 != NULL ? base64 : adapter_member(event, "/data"));
+	adapter_put_payload(self, envelope, base64 != NULL ? base64 : data);
 	if (base64 != NULL)
 		adapter_note(self, envelope, "/base64", json_of_bool(true));
 }
@@ -287,7 +265,7 @@ http_read_event(const Adapter *self, const Json *event, const Json *notes)
 	return envelope;
 }
 
-/* The envelope of a Standard Webhook.  The body is {type, timestamp, data} or, with an ID, any object without a type. */
+/* The envelope of a Standard Webhook.  The body is {type, timestamp, data} or, with an ID, anything without a type. */
 static Json *
 http_read_webhook(const Adapter *self, const Json *body, const Json *id)
 {
@@ -304,12 +282,43 @@ http_read_webhook(const Adapter *self, const Json *body, const Json *id)
 	return envelope;
 }
 
+/* the ID of the webhook in a request */
+static Json *
+http_webhook_id(const Adapter *self, const Json *raw)
+{
+	const Json *headers = json_get(raw, "/headers");
+	const Json *first = NULL;
+
+	for (int i = 0; i < headers->n; i++)
+		if (slice_equal(http_lower(headers->keys[i]), SLICE_OF("webhook-id")))
+		{
+			(void) adapter_require_word(self, raw, json_path("/headers", headers->keys[i]));
+			http_check_header(self, headers->keys[i], headers->items[i], first);
+			first = headers->items[i];
+		}
+	return unconstify(Json *, first);
+}
+
+/* the envelope of the request of a Standard Webhook */
+static Json *
+http_read_webhook_request(const Adapter *self, const Json *raw)
+{
+	Json	   *id = http_webhook_id(self, raw);
+	const Json *body = json_get(raw, "/body");
+	Json	   *envelope;
+
+	if (body == NULL)
+		adapter_fault(self, "/body", "REQUIRED", "it is missing");
+	envelope = http_read_webhook(adapter_within(self, "/body"), body, id);
+	adapter_note(self, envelope, "/request", json_of_bool(true));
+	http_note_spelling(self, envelope, http_header_name(raw, SLICE_OF("webhook-id")), SLICE_OF("webhook-id"));
+	return envelope;
+}
+
 static List *
 http_inbound(const Adapter *self, const Json *raw, const Json *context)
 {
 	Json	   *notes = json_new_object();
-	Json	   *id = http_header(raw, SLICE_OF("webhook-id"));
-	Json	   *envelope;
 
 	if (json_get(raw, "/specversion") != NULL)
 		return list_make1(http_read_event(self, raw, notes));
@@ -322,16 +331,9 @@ http_inbound(const Adapter *self, const Json *raw, const Json *context)
 		json_put_cstring(notes, "/kind", "binary");
 		return list_make1(http_read_event(self, event, notes));
 	}
-	if (id == NULL)
-		return list_make1(http_read_webhook(self, raw, NULL));
-	if (id->kind != JSON_TEXT)
-		adapter_fault(self, "/headers/webhook-id", "WRONG_TYPE", "it must be a string");
-	if (json_get_kind(raw, "/body", JSON_OBJECT) == NULL)
-		adapter_fault(self, "/body", "WRONG_TYPE", "it must be an object");
-	envelope = http_read_webhook(adapter_within(self, "/body"), json_get(raw, "/body"), id);
-	adapter_note(self, envelope, "/request", json_of_bool(true));
-	http_note_spelling(self, envelope, http_header_name(raw, SLICE_OF("webhook-id")), SLICE_OF("webhook-id"));
-	return list_make1(envelope);
+	if (http_header(raw, SLICE_OF("webhook-id")) != NULL)
+		return list_make1(http_read_webhook_request(self, raw));
+	return list_make1(http_read_webhook(self, raw, NULL));
 }
 
 /* ------------------------------------------------------------------ outbound */
@@ -437,9 +439,9 @@ http_declines(const Adapter *self, const Json *raw)
 		return http_is_webhook(raw) ? NULL : "it has neither specversion nor headers, and is not {type, timestamp, data}";
 	version = http_header(raw, SLICE_OF("ce-specversion"));
 	if (version != NULL)
-		return http_is_one(version) ? NULL : "its ce-specversion is not \"1.0\"";
-	if (json_get(raw, "/body/specversion") != NULL)
-		return "its body is a CloudEvent in structured mode, which is passed without the request around it";
+		return json_is(version, JSON_TEXT) && http_is_one(http_attribute(version)) ? NULL : "its ce-specversion is not \"1.0\"";
+	if (json_get(raw, "/body/specversion") != NULL || json_get(raw, "/body/0/specversion") != NULL)
+		return "its body is a CloudEvent in structured mode, or a batch of them, which is passed without the request around it";
 	return http_header(raw, SLICE_OF("webhook-id")) != NULL ? NULL :
 		"its headers have neither ce-specversion nor webhook-id";
 }

@@ -2,11 +2,49 @@
 \ir ../fixtures/tap.sql
 \set adapter http
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 2);
+
+CREATE TEMP TABLE refused (document jsonb, expected text, name text);
+INSERT INTO refused VALUES
+	('{"headers": {"Webhook-Id": ""}, "body": {"a": 1}}', 'KL014 EMPTY /headers/Webhook-Id', 'a webhook with an empty ID'),
+	('{"headers": {"webhook-id": null}, "body": {"a": 1}}', 'KL014 REQUIRED /headers/webhook-id', 'a webhook whose ID is null'),
+	('{"headers": {"webhook-id": 7}, "body": {"a": 1}}', 'KL014 WRONG_TYPE /headers/webhook-id', 'a webhook whose ID is a number'),
+	('{"headers": {"webhook-id": "1", "Webhook-ID": "2"}, "body": {"a": 1}}', 'KL014 DUPLICATE_VALUE /headers/webhook-id', 'a webhook with two IDs'),
+	('{"headers": {"webhook-id": "1"}}', 'KL014 REQUIRED /body', 'a webhook without a body'),
+	('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "data": 0, "data_base64": "AAEC"}', 'KL014 NOT_ALLOWED /data_base64', 'a CloudEvent with data and data_base64'),
+	('{"headers": {"ce-specversion": "1.0", "ce-id": "1", "CE-ID": "2", "ce-source": "a", "ce-type": "t"}}', 'KL014 DUPLICATE_VALUE /headers/ce-id', 'a CloudEvent in headers with two IDs'),
+	('{"headers": {"ce-specversion": "1.0", "ce-id": "1", "ce-source": "a", "ce-type": "t", "ce-x": "1", "Ce-X": ""}}', 'KL014 DUPLICATE_VALUE /headers/ce-x', 'a CloudEvent in headers with two values of an extension'),
+	('{"headers": {"ce-specversion": "1.0", "ce-id": "\"\"", "ce-source": "a", "ce-type": "t"}}', 'KL014 EMPTY /id', 'a CloudEvent in headers whose ID is empty in quotes');
+INSERT INTO refused SELECT jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't') || jsonb_build_object(m, repeat('x', 257)), 'KL014 TOO_LONG /' || m, 'a CloudEvent with a long ' || m
+FROM unnest(ARRAY['id', 'source', 'type']) AS m;
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 13);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
 SELECT is(e ->> 'schema_ref', NULL, 'a dataschema of others is no schema_ref') FROM clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "dataschema": "https://a.example/s.json"}') AS e;
 SELECT is(d ->> 'source', '/clutch/run%2F5%25/ken', 'a run may have a slash') FROM fixture.native, clutch.outbound(envelope || '{"run_id": "run/5%"}', 'http') AS d WHERE name = 'chat.message';
+
+SELECT is(fixture.fault(format('SELECT clutch.inbound(%L)', document)), expected, name) FROM refused;
+SELECT throws_ok($$SELECT clutch.ingest('{"headers": {"webhook-id": "1"}, "body": [{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}]}')$$, 'KL015', NULL, 'a batch of CloudEvents is passed without the request around it');
+SELECT throws_ok($$SELECT clutch.ingest('{"headers": {"ce-specversion": "\"1.1\"", "ce-id": "1", "ce-source": "a", "ce-type": "t"}}')$$, 'KL015', NULL, 'another version of CloudEvents is not handled, quoted or not');
+SELECT throws_ok($$SELECT clutch.ingest('[]')$$, 'KL015', NULL, 'an empty batch has nothing that says whose it is');
+SELECT is(clutch.outbound(e, 'http'), d, 'data that are null may stand beside data_base64') FROM (SELECT '{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "data": null, "data_base64": "AAEC"}'::jsonb) AS t(d), clutch.inbound(d) AS e;
+
+CREATE TEMP TABLE quoted AS SELECT d, e FROM (SELECT raw FROM fixture.sample WHERE name = 'a CloudEvent in quoted headers') AS t(d), clutch.inbound(d, 'http') AS e;
+SELECT is(e #>> '{meta,http,native,id}', 'q "r" 10% ü', 'a quoted header is read without its quotes and backslashes, and then decoded') FROM quoted;
+SELECT is(e ->> 'payload_type', '"a" b"', 'quotes that do not stand around the whole value belong to it') FROM quoted;
+SELECT is(e #>> '{meta,http,native,task_id}', E'"order 7\\"', 'a quote that is escaped closes nothing') FROM quoted;
+SELECT is(clutch.outbound(jsonb_set(e, '{payload}', '{"order": 9}'), 'http'), jsonb_set(d, '{body,order}', '9'), 'headers keep their quotes when the payload changes') FROM quoted;
+
+CREATE FUNCTION pg_temp.again(first jsonb, again jsonb) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM clutch.ingest(first);
+	RETURN coalesce((SELECT 'a duplicate' FROM clutch.ingest(again) AS i WHERE i.duplicate), 'another event');
+EXCEPTION WHEN unique_violation THEN
+	RETURN 'refused';
+END $$;
+SELECT is(pg_temp.again(d, d), 'a duplicate', 'the same webhook again is a duplicate') FROM (SELECT '{"headers": {"webhook-id": "r-1", "webhook-timestamp": "1769941234"}, "body": [1]}'::jsonb) AS t(d);
+SELECT is(pg_temp.again(d, jsonb_set(d, '{headers,webhook-timestamp}', '"1769941294"')), 'refused', 'a header that counts attempts makes another document') FROM (SELECT '{"headers": {"webhook-id": "r-2", "webhook-timestamp": "1769941234"}, "body": [1]}'::jsonb) AS t(d);
+SELECT is(pg_temp.again('{"specversion": "1.0", "id": "r-3", "source": "a", "type": "t", "data": {"a": 1}}', '{"headers": {"ce-specversion": "1.0", "ce-id": "r-3", "ce-source": "a", "ce-type": "t"}, "body": {"a": 1}}'),
+	'refused', 'an event that comes again in another mode is another document');
 
 SELECT * FROM finish();
