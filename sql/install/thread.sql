@@ -13,7 +13,7 @@ WITH said AS MATERIALIZED (
 	FROM clutch.events e, LATERAL (SELECT e.envelope OPERATOR(pg_catalog.->) 'payload' AS payload) AS p
 	WHERE e.thread_id OPERATOR(pg_catalog.=) $1),
 -- decisions in payloads, which are a list, a single one, or an object of named ones; and the
--- answers to questions
+-- answers to questions.  A member that is null counts as missing, as everywhere, so it is no decision.
 told AS (
 	SELECT s.seq, d.no, s.from_agent, s.task_id, d.name, d.value
 	FROM said s, LATERAL (
@@ -26,13 +26,15 @@ told AS (
 		SELECT 0, NULL, s.decision WHERE s.decision IS NOT NULL
 		UNION ALL
 		SELECT 0, NULL, s.answer WHERE s.answer IS NOT NULL) AS d
-	WHERE s.type OPERATOR(pg_catalog.<>) ALL (ARRAY['task.request', 'tool.call', 'tool.result', 'routing.decision', 'routing.failure'])),
+	WHERE s.type OPERATOR(pg_catalog.<>) ALL (ARRAY['task.request', 'tool.call', 'tool.result', 'routing.decision', 'routing.failure'])
+	  AND pg_catalog.jsonb_typeof(d.value) OPERATOR(pg_catalog.<>) 'null'),
 -- previous decisions that messages of spec 003 name, unless they are in a payload as well
 recalled AS (
 	SELECT DISTINCT ON (i.value) s.seq, i.no, s.from_agent, s.task_id, NULL::text AS name, i.value
 	FROM said s, LATERAL pg_catalog.jsonb_array_elements(CASE pg_catalog.jsonb_typeof(s.previous)
 		WHEN 'array' THEN s.previous END) WITH ORDINALITY AS i(value, no)
-	WHERE NOT EXISTS (SELECT FROM told t WHERE t.value OPERATOR(pg_catalog.=) i.value)
+	WHERE pg_catalog.jsonb_typeof(i.value) OPERATOR(pg_catalog.<>) 'null'
+	  AND NOT EXISTS (SELECT FROM told t WHERE t.value OPERATOR(pg_catalog.=) i.value)
 	ORDER BY i.value, s.seq, i.no),
 decided AS (
 	SELECT * FROM told UNION ALL SELECT * FROM recalled),

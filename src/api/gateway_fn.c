@@ -288,7 +288,7 @@ with_streamed(const Answer *answer, Jsonb *envelope)
 {
 	List	   *references = NIL;
 	Jsonb	   *task = answer->call->kind == CALL_TASK && slice_equal(answer->endpoint->adapter, SLICE_OF("a2a")) &&
-		streamed_lacks(envelope) ? streamed_task(answer->call, &references) : NULL;
+		streamed_lacks(envelope) ? streamed_task(answer->call, envelope, &references) : NULL;
 
 	return task == NULL ? envelope :
 		with_artifacts(streamed_complete(envelope, task, linitial(translated(answer, task))), answer->endpoint, references);

@@ -44,12 +44,32 @@ compare_updates(const ListCell *a, const ListCell *b)
 	return (left > right) - (left < right);
 }
 
+/* the ID that the other side has given to its task; absent: the envelope does not say it */
+static Slice
+task_of_other_side(Jsonb *envelope)
+{
+	return document_get_text(document_get_container(document_get_container(&envelope->root, "meta"), A2A), "task");
+}
+
 /*
- * The updates of artifacts that the attempt of the call has reported, in their order; NIL if
- * there are none, or too many to be put together.
+ * Does the update belong to the task that has ended?  A call whose stream has broken off is sent
+ * again, and the other side usually makes another task of it, with artifacts of its own; those of
+ * the first one will never be complete.
+ */
+static bool
+is_update_of(Jsonb *update, Slice ended)
+{
+	Slice		task = task_of_other_side(update);
+
+	return !slice_present(task) || !slice_present(ended) || slice_equal(task, ended);
+}
+
+/*
+ * The updates of artifacts that the attempt of the call has reported of the task that the other
+ * side has ended, in their order; NIL if there are none, or too many to be put together.
  */
 static List *
-updates_of_call(const Call *call)
+updates_of_call(const Call *call, Slice ended)
 {
 	List	   *updates = NIL;
 	Size		bytes = 0;
@@ -69,7 +89,8 @@ updates_of_call(const Call *call)
 			!slice_equal(rows_text(&scan, Anum_event_from_agent), call->agent_id))
 			continue;
 		envelope = rows_jsonb(&scan, Anum_event_envelope);
-		if (!slice_present(document_get_text(document_get_container(&envelope->root, "payload"), "artifact_id")))
+		if (!slice_present(document_get_text(document_get_container(&envelope->root, "payload"), "artifact_id")) ||
+			!is_update_of(envelope, ended))
 			continue;
 		update = palloc(sizeof(Update));
 		*update = (Update) {rows_int8(&scan, Anum_event_seq), envelope};
@@ -203,9 +224,9 @@ is_too_large(Jsonb *document)
 }
 
 Jsonb *
-streamed_task(const Call *call, List **references)
+streamed_task(const Call *call, Jsonb *result, List **references)
 {
-	List	   *updates = updates_of_call(call);
+	List	   *updates = updates_of_call(call, task_of_other_side(result));
 	Json	   *task = json_new_object();
 	Json	   *document = json_new_object();
 	Json	   *artifacts = json_new_array();

@@ -17,10 +17,11 @@
 
 /*
  * A Task of A2A 1.0 that is completed, with the artifacts that the attempt of this call has
- * reported as progress; NULL: it has reported none, or more than an envelope may contain.
+ * reported as progress, of the task of the other side that the result ends; NULL: it has
+ * reported none, or more than an envelope may contain.
  * references: the artifacts of the database in it, as List of Slice *.
  */
-extern Jsonb *streamed_task(const Call *call, List **references);
+extern Jsonb *streamed_task(const Call *call, Jsonb *result, List **references);
 
 /* Does the envelope lack the artifacts that were streamed before it?  True for results without artifacts. */
 extern bool streamed_lacks(Jsonb *envelope);

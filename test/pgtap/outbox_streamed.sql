@@ -1,6 +1,6 @@
 -- Artifacts that an agent of A2A streams are a part of its result.
 \ir ../fixtures/tap.sql
-SELECT plan(27);
+SELECT plan(31);
 
 CREATE TEMP TABLE handed (id text, attempt integer, body jsonb);
 CREATE FUNCTION fixture.hand() RETURNS bigint LANGUAGE sql AS $$
@@ -93,6 +93,32 @@ SELECT is(fixture.hand(), 1::bigint, 'the next one');
 SELECT fixture.update('B', '[{"text": "of the second"}]');
 SELECT fixture.ends();
 SELECT is(fixture.said('task:again'), '{"text": "of the second"}', 'has only its own artifacts');
+
+-- a stream that breaks off: the call is sent again in the same attempt of the task
+CREATE FUNCTION fixture.streams_of(other_task text, artifact text, said text, append boolean DEFAULT false) RETURNS text LANGUAGE sql AS $$
+	SELECT fixture.streams(jsonb_build_object('artifactUpdate', jsonb_build_object('taskId', other_task, 'contextId', 'C', 'append', append,
+		'artifact', jsonb_build_object('artifactId', artifact, 'parts', jsonb_build_array(jsonb_build_object('text', said))))))
+$$;
+CREATE FUNCTION fixture.breaks_off() RETURNS text LANGUAGE sql AS
+$$ SELECT clutch.outbox_done(h.id, h.attempt, failure => 'the connection was reset') FROM handed h $$;
+SELECT fixture.ask('task:broken', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.streams_of('T1', 'A', 'Once up');
+SELECT is(fixture.breaks_off(), 'pending', 'a stream that breaks off');
+SELECT fixture.at(40);
+SELECT is(fixture.hand(), 1::bigint, 'is asked for again');
+SELECT fixture.streams_of('T2', 'B', 'Once upon '), fixture.streams_of('T2', 'B', 'a time', true);
+SELECT fixture.streams('{"statusUpdate": {"taskId": "T2", "contextId": "C", "status": {"state": "TASK_STATE_COMPLETED"}}}', true);
+SELECT is(fixture.said('task:broken'), '{"text": "Once upon a time"}', 'the artifacts of the task that the other side has given up are not in the result of the other one');
+SELECT fixture.ask('task:resumed', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.streams_of('T3', 'A', 'Once ');
+SELECT fixture.breaks_off();
+SELECT fixture.at(80);
+SELECT fixture.hand();
+SELECT fixture.streams_of('T3', 'A', 'more', true);
+SELECT fixture.streams('{"statusUpdate": {"taskId": "T3", "contextId": "C", "status": {"state": "TASK_STATE_COMPLETED"}}}', true);
+SELECT is(fixture.said('task:resumed'), '{"text": "Once more"}', 'those of a task that the other side goes on with are');
 
 -- more than fits into an envelope
 SELECT fixture.ask('task:large', skill => 'skill:far');

@@ -1,6 +1,6 @@
 -- What a conversation has come to (spec 003 6), as far as it may be seen.
 \ir ../fixtures/tap.sql
-SELECT plan(23);
+SELECT plan(24);
 SET clutch.notify = off;
 CREATE FUNCTION pg_temp.card(name text, meta jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', '{"max_concurrency": 9}'::jsonb, 'meta', meta)
@@ -31,6 +31,8 @@ SELECT is((SELECT context FROM clutch.claim('agent:lois')), NULL, 'but not to an
 SELECT clutch.progress('agent:ken', 'task:1', '{"decisions": ["use JSONL", {"why": "fast"}]}'), clutch.progress('agent:ken', 'task:1', '{"decisions": {"format": "CSV", "store": "disk"}}'),
 	clutch.progress('agent:lois', 'task:2', '{"decisions": {"format": "JSONL"}, "decision": "ship"}') \g /dev/null
 SELECT is(pg_temp.decided(), '["use JSONL", {"why": "fast"}, {"store": "disk"}, {"format": "JSONL"}, "ship"]', 'decisions in order; of two with one name the later stands');
+SELECT clutch.progress('agent:lois', 'task:2', '{"decisions": {"format": null, "colour": null}, "decision": null}'), clutch.progress('agent:lois', 'task:2', '{"decisions": [null]}') \g /dev/null
+SELECT is(pg_temp.decided(), '["use JSONL", {"why": "fast"}, {"store": "disk"}, {"format": "JSONL"}, "ship"]', 'null is no decision');
 SELECT clutch.progress('agent:ken', 'task:1', '{"state": "input_required", "question": "Which?"}'), clutch.answer('task:1', '{"text": "The second"}', 'agent:ui') \g /dev/null
 SELECT is((pg_temp.decided() -> -1) ->> 'text', 'The second', 'the answer to a question is a decision');
 SELECT is(d ->> 'agent_id', 'agent:ui', 'of who answered') FROM jsonb_path_query(pg_temp.context(), '$.decisions[last]') AS d;
@@ -67,7 +69,7 @@ DROP OWNED BY clutch_thread_lois; DROP ROLE clutch_thread_lois;
 -- messages of spec 003 say what was decided before
 SELECT clutch.ingest(jsonb_build_object('header', jsonb_build_object('messageId', id, 'type', 'REQUEST', 'source', 'ui', 'destination', 'ken'),
 	'body', jsonb_build_object('action', 'go', 'payload', '{}'::jsonb, 'context', jsonb_build_object('sessionId', 's-1', 'previousDecisions', d))))
-FROM (VALUES ('d1', '["use JSONL"]'::jsonb), ('d2', '["use JSONL", "add indices"]')) AS m(id, d) \g /dev/null
+FROM (VALUES ('d1', '["use JSONL"]'::jsonb), ('d2', '["use JSONL", "add indices"]'), ('d3', '[null, "add indices"]')) AS m(id, d) \g /dev/null
 SELECT is(jsonb_path_query_array(clutch.thread_context(thread_id), '$.decisions[*].decision'), '["use JSONL", "add indices"]', 'what was decided before is told once')
 FROM clutch.events WHERE from_agent = 'agent:ui' AND type = 'task.request' ORDER BY seq DESC LIMIT 1;
 SELECT * FROM finish();
