@@ -149,6 +149,11 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 		forget_unwanted(call, call->status);
 		return false;
 	}
+	if (callee_is_called_off(call))
+	{
+		call_end(call, CALL_VOID, call->status, "the task that has called the tool was cancelled or has timed out");
+		return false;
+	}
 	if (misleads(call, rendering.endpoint))
 	{
 		call_end(call, CALL_VOID, call->status, "the event was not the end of its task");

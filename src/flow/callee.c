@@ -132,6 +132,15 @@ callee_is_awaited(const Call *call)
 	return call->kind != CALL_TASK || callee_task(call) != NULL;
 }
 
+bool
+callee_is_called_off(const Call *call)
+{
+	Task	   *task = call->kind == CALL_TOOL && slice_present(call->task_id) ? task_look(call->task_id, ROWS_LATEST) : NULL;
+
+	return task != NULL && slice_equal(task->run_id, call->run_id) &&
+		(task->status == TASK_CANCELLED || task->status == TASK_TIMED_OUT);
+}
+
 Jsonb *
 callee_question(const Call *call)
 {

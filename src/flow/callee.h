@@ -37,6 +37,12 @@ extern void callee_note_tool_call(const Event *event);
 /* Does anybody still wait for the answer?  True for calls without an answer. */
 extern bool callee_is_awaited(const Call *call);
 
+/*
+ * Is it the call of a tool for a task that was cancelled or has timed out since, so that what the
+ * tool would do is not wanted any more?  A task that has ended by itself may leave calls behind.
+ */
+extern bool callee_is_called_off(const Call *call);
+
 /* The context in which the documents of an answer are translated: the agent or server, the run and the task. */
 extern Jsonb *callee_context(const Call *call, const Endpoint *endpoint);
 

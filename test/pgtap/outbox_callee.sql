@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(103);
+SELECT plan(110);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -310,6 +310,34 @@ SELECT fixture.ask('task:gone-later', skill => 'skill:plain');
 SELECT fixture.hand();
 DELETE FROM clutch.endpoint WHERE name = 'plain';
 SELECT is(fixture.answer(NULL, true, 202) || ' ' || fixture.state('task:gone-later'), 'sent running agent:plain 1', 'what was accepted for later goes on, as somebody else reports on it');
+
+-- a tool is not called for a task that was cancelled or has timed out in the meantime
+CREATE FUNCTION fixture.calls_tool(task text) RETURNS bigint LANGUAGE sql AS $$
+	SELECT seq FROM clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "drop", "args": {}}', run_id => 'run:tool', task_id => task))
+$$;
+CREATE FUNCTION fixture.call_of(task text) RETURNS text LANGUAGE sql AS
+$$ SELECT concat_ws(' ', o.state, o.attempt, o.failure) FROM clutch.outbox o WHERE o.task_id = task $$;
+UPDATE clutch.endpoint SET max_attempts = 3 WHERE name = 'files';
+SELECT fixture.agent('ken', 9, ARRAY['skill:ken', 'tool:files']);
+SELECT fixture.ask('task:tool-late', 'agent:ken', skill => 'skill:ken', run => 'run:tool', orders => jsonb_build_object('deadline', to_char((clutch.now() + '5 s') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')));
+SELECT fixture.ask('task:tool-' || t, 'agent:ken', skill => 'skill:ken', run => 'run:tool') FROM unnest('{cancelled,done,answered}'::text[]) AS t;
+SELECT count(*) FROM clutch.claim('agent:ken', 9, '1 h') \g /dev/null
+SELECT fixture.calls_tool('task:tool-late');
+SELECT is(fixture.hand(), 'tool tools/call drop 1', 'a tool is called');
+SELECT is(fixture.answer(NULL, true, 503), 'pending', 'and is to be called again');
+SELECT fixture.calls_tool('task:tool-' || t) FROM unnest('{cancelled,done}'::text[]) AS t;
+SELECT clutch.cancel('task:tool-cancelled', 'agent:ui'), clutch.finish('agent:ken', 'task:tool-done', '{}') \g /dev/null
+SELECT set_config('clutch.clock', to_char((clutch.now() + '11 s') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false) \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.hand(), 'tool tools/call drop 1', 'of tools that were called by tasks that are over');
+SELECT is(fixture.call_of('task:tool-done'), 'pending 1', 'the one is called whose task has ended by itself');
+SELECT is(fixture.call_of('task:tool-late'), 'void 2 the task that has called the tool was cancelled or has timed out', 'but not again the one whose task has timed out');
+SELECT is(fixture.call_of('task:tool-cancelled'), 'void 1 the task that has called the tool was cancelled or has timed out', 'nor the one whose task was cancelled');
+SELECT fixture.answer(fixture.result('{"content": []}'));
+SELECT fixture.calls_tool('task:tool-answered');
+SELECT fixture.hand();
+SELECT clutch.cancel('task:tool-answered', 'agent:ui') \g /dev/null
+SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "dropped"}]}')), 'sent', 'what a tool has done before that is still told');
 
 DROP OWNED BY outbox_callee_ken, outbox_callee_stranger, outbox_callee_gateway;
 DELETE FROM clutch.principal;
