@@ -222,6 +222,9 @@ report_is_success(const Report *report)
 /* the URL does not exist any more */
 #define HTTP_GONE	410
 
+/* the longest pause that the other side can ask for, in seconds: a year */
+#define LONGEST_PAUSE	(366 * SECS_PER_DAY)
+
 /* the answer is not in the response: a role that speaks for the agent will report it */
 #define HTTP_ACCEPTED	202
 
@@ -433,6 +436,20 @@ take_report(Call *call, const Report *report)
 		call_end(call, CALL_SENT, report->status, NULL);
 }
 
+/*
+ * A pause that the other side has asked for, in seconds.  It may be zero, or negative if it is the
+ * rest until a time that has passed, or any length, and the outcome of the call must be noted all the same.
+ */
+static int64
+pause_of_argument(FunctionCallInfo fcinfo, int n)
+{
+	const Interval *pause = PG_ARGISNULL(n) ? NULL : PG_GETARG_INTERVAL_P(n);
+	double		seconds = pause == NULL ? 0 : pause->time / 1e6 + (double) pause->day * SECS_PER_DAY +
+		(double) pause->month * DAYS_PER_MONTH * SECS_PER_DAY;
+
+	return (int64) Max(Min(seconds, (double) LONGEST_PAUSE), 0);
+}
+
 static Report
 report_of_arguments(FunctionCallInfo fcinfo)
 {
@@ -442,7 +459,7 @@ report_of_arguments(FunctionCallInfo fcinfo)
 	report.status = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2);
 	report.failure = slice_present(failure) ? slice_cstring(failure) : NULL;
 	report.response = argument_optional_jsonb(fcinfo, 4);
-	report.retry_after = PG_ARGISNULL(6) ? 0 : argument_duration(fcinfo, 6, "retry_after") / USECS_PER_SEC;
+	report.retry_after = pause_of_argument(fcinfo, 6);
 	if (!PG_ARGISNULL(2) && (report.status < 100 || report.status > 599))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

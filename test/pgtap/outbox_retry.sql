@@ -1,7 +1,7 @@
 -- Calls that fail: which reports are failures, when a call is tried again, when it is given
 -- up, and what a gateway that reports twice or too late brings about.
 \ir ../fixtures/tap.sql
-SELECT plan(33);
+SELECT plan(36);
 
 CREATE FUNCTION fixture.message(n text) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT clutch.envelope('chat.message', 'agent:app', payload => jsonb_build_object('text', n), run_id => 'run:out', task_id => 'task:out') $$;
@@ -37,6 +37,9 @@ SELECT is(fixture.reported(failure => repeat('é', 3000)), 'pending 1 10 ' || re
 -- ------------------------------------------------------------------- the pauses
 SELECT is(fixture.reported(503, retry_after => '25 s'), 'pending 1 25 503 HTTP status 503', 'the other side may ask for a longer pause');
 SELECT is(fixture.reported(503, retry_after => '5 s'), 'pending 1 10 503 HTTP status 503', 'but not for a shorter one');
+SELECT is(fixture.reported(503, retry_after => '0 s'), 'pending 1 10 503 HTTP status 503', 'nor for none');
+SELECT is(fixture.reported(503, retry_after => '-1 month'), 'pending 1 10 503 HTTP status 503', 'nor for one that is over');
+SELECT is(fixture.reported(503, retry_after => '170000000 years'), 'pending 1 31622400 503 HTTP status 503', 'and for a year at most');
 TRUNCATE clutch.outbox;
 SELECT fixture.posted('shop') AS id \gset
 SELECT is(clutch.outbox_done(:'id', 1, 500) || ', ' || fixture.call(:'id'), 'pending, pending 1 10 500 HTTP status 500', 'the first pause');
