@@ -18,10 +18,11 @@
 
 /*
  * What a resend may change: its time, the sender's count of attempts, its
- * trace and its signature.
+ * trace, its signature, and what an adapter has noted of a document (meta).
  */
-static const char *const envelope_free[] = {"ts", "attempt", "trace", "security", NULL};
+static const char *const envelope_free[] = {"ts", "attempt", "trace", "security", "meta", NULL};
 static const char *const security_free[] = {"auth", NULL};
+static const char *const nothing_free[] = {NULL};
 
 static bool
 dedup_key_is_free(const JsonbValue *key, const char *const *free_keys)
@@ -42,9 +43,34 @@ dedup_is_same_value(JsonbValue *a, JsonbValue *b)
 								  &JsonbValueToJsonb(b)->root) == 0;
 }
 
+/* the ID that a document has by the notes of an adapter */
+static bool
+dedup_native_id(const JsonbValue *notes, JsonbValue *id)
+{
+	JsonbContainer *native = notes->type == jbvBinary ? document_get_container(notes->val.binary.data, "native") : NULL;
+
+	return native != NULL && document_get(native, "id", id) && id->type != jbvNull;
+}
+
+/*
+ * Are the members of meta the same, or notes on the same document?  How it was
+ * delivered, such as the headers of a webhook that is tried again, may differ.
+ */
+static bool
+dedup_is_same_note(JsonbValue *a, JsonbValue *b)
+{
+	JsonbValue	a_id;
+	JsonbValue	b_id;
+
+	return dedup_is_same_value(a, b) ||
+		(dedup_native_id(a, &a_id) && dedup_native_id(b, &b_id) && dedup_is_same_value(&a_id, &b_id));
+}
+
+typedef bool (*SameValue) (JsonbValue *a, JsonbValue *b);
+
 /* Is every key of a, except the free ones, in b with the same value? */
 static bool
-dedup_object_covers(JsonbContainer *a, JsonbContainer *b, const char *const *free_keys)
+dedup_object_covers(JsonbContainer *a, JsonbContainer *b, const char *const *free_keys, SameValue is_same)
 {
 	JsonbIterator *it;
 	JsonbValue	key;
@@ -65,21 +91,27 @@ dedup_object_covers(JsonbContainer *a, JsonbContainer *b, const char *const *fre
 		if (b == NULL || !JsonContainerIsObject(b))
 			return false;
 		other = getKeyJsonValueFromContainer(b, key.val.string.val, key.val.string.len, NULL);
-		if (other == NULL || !dedup_is_same_value(&value, other))
+		if (other == NULL || !is_same(&value, other))
 			return false;
 	}
 	return true;
 }
 
+/* Have both the same keys, except the free ones, with the same values? */
+static bool
+dedup_is_same_object(JsonbContainer *a, JsonbContainer *b, const char *const *free_keys, SameValue is_same)
+{
+	return dedup_object_covers(a, b, free_keys, is_same) && dedup_object_covers(b, a, free_keys, is_same);
+}
+
 static bool
 dedup_is_same_content(Jsonb *a, Jsonb *b)
 {
-	JsonbContainer *sa = document_get_container(&a->root, "security");
-	JsonbContainer *sb = document_get_container(&b->root, "security");
-
-	return dedup_object_covers(&a->root, &b->root, envelope_free) &&
-		dedup_object_covers(&b->root, &a->root, envelope_free) &&
-		dedup_object_covers(sa, sb, security_free) && dedup_object_covers(sb, sa, security_free);
+	return dedup_is_same_object(&a->root, &b->root, envelope_free, dedup_is_same_value) &&
+		dedup_is_same_object(document_get_container(&a->root, "security"), document_get_container(&b->root, "security"),
+							 security_free, dedup_is_same_value) &&
+		dedup_is_same_object(document_get_container(&a->root, "meta"), document_get_container(&b->root, "meta"),
+							 nothing_free, dedup_is_same_note);
 }
 
 /* Of an event that was redacted there is only the digest to compare. */

@@ -16,7 +16,7 @@ INSERT INTO refused VALUES
 	('{"headers": {"ce-specversion": "1.0", "ce-id": "\"\"", "ce-source": "a", "ce-type": "t"}}', 'KL014 EMPTY /id', 'a CloudEvent in headers whose ID is empty in quotes');
 INSERT INTO refused SELECT jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't') || jsonb_build_object(m, repeat('x', 257)), 'KL014 TOO_LONG /' || m, 'a CloudEvent with a long ' || m
 FROM unnest(ARRAY['id', 'source', 'type']) AS m;
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 13);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 14);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -43,8 +43,9 @@ EXCEPTION WHEN unique_violation THEN
 	RETURN 'refused';
 END $$;
 SELECT is(pg_temp.again(d, d), 'a duplicate', 'the same webhook again is a duplicate') FROM (SELECT '{"headers": {"webhook-id": "r-1", "webhook-timestamp": "1769941234"}, "body": [1]}'::jsonb) AS t(d);
-SELECT is(pg_temp.again(d, jsonb_set(d, '{headers,webhook-timestamp}', '"1769941294"')), 'refused', 'a header that counts attempts makes another document') FROM (SELECT '{"headers": {"webhook-id": "r-2", "webhook-timestamp": "1769941234"}, "body": [1]}'::jsonb) AS t(d);
+SELECT is(pg_temp.again(d, jsonb_set(d, '{headers,webhook-timestamp}', '"1769941294"')), 'a duplicate', 'a retry whose headers say another time is the same webhook') FROM (SELECT '{"headers": {"webhook-id": "r-2", "webhook-timestamp": "1769941234"}, "body": [1]}'::jsonb) AS t(d);
 SELECT is(pg_temp.again('{"specversion": "1.0", "id": "r-3", "source": "a", "type": "t", "data": {"a": 1}}', '{"headers": {"ce-specversion": "1.0", "ce-id": "r-3", "ce-source": "a", "ce-type": "t"}, "body": {"a": 1}}'),
-	'refused', 'an event that comes again in another mode is another document');
+	'a duplicate', 'an event that comes again in another mode is the same event');
+SELECT is(pg_temp.again(d, jsonb_set(d, '{body}', '[2]')), 'refused', 'with another body it is another one') FROM (SELECT '{"headers": {"webhook-id": "r-4"}, "body": [1]}'::jsonb) AS t(d);
 
 SELECT * FROM finish();

@@ -1,6 +1,6 @@
 -- P2: what a resend returns, and which events are no resends.
 \ir ../fixtures/tap.sql
-SELECT plan(56);
+SELECT plan(65);
 
 
 CREATE FUNCTION pg_temp.chat(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
@@ -44,6 +44,17 @@ FROM (VALUES ('{"payload": {"a": 1, "b": [2, 1]}}'::jsonb), ('{"payload": {"a": 
 	('{"domain": "research"}'), ('{"payload_type": "a.b.v1"}'), ('{"idempotency_key": "k"}'), ('{"meta": {"x": 1}}'),
 	('{"meta": {"clutch": {"priority": 1}}}'), ('{"requires": ["skill:x"]}'), ('{"prefers": ["tag:x"]}'),
 	('{"attachments": [{"kind": "artifact_ref", "ref": "artifact:1"}]}'), ('{"security": {"policy": {"sandbox": false}}}'), ('{"security": {}}')) AS t(more);
+-- What an adapter notes of a document may differ if it has the same ID there, but nowhere else than in meta.
+SELECT is(pg_temp.outcome(pg_temp.chat('{"id": "msg_d", "meta": {"desk": {"native": {"id": 7}, "way": 1}}, "payload": {"native": {"id": 7}}}')), 'new msg_d', 'an envelope that was made of a document');
+SELECT is(pg_temp.outcome(pg_temp.chat('{"id": "msg_d", "payload": {"native": {"id": 7}}}'::jsonb || more)), expected, 'a document again: ' || more::text)
+FROM (VALUES ('{"meta": {"desk": {"native": {"id": 7}, "way": 2}}}'::jsonb, 'duplicate of msg_d'),
+	('{"meta": {"desk": {"native": {"id": 7}, "way": 1}, "x": 1}}', '23505 ID_REUSED /id'),
+	('{"meta": {"desk": {"native": {"id": 8}, "way": 1}}}', '23505 ID_REUSED /id'),
+	('{"meta": {"desk": {"native": {"id": null}, "way": 1}}}', '23505 ID_REUSED /id'),
+	('{"meta": {"desk": {"way": 1}}}', '23505 ID_REUSED /id'),
+	('{"meta": {"help": {"native": {"id": 7}, "way": 1}}}', '23505 ID_REUSED /id'),
+	('{}', '23505 ID_REUSED /id'),
+	('{"meta": {"desk": {"native": {"id": 7}, "way": 1}}, "payload": {"native": {"id": 7}, "more": 1}}', '23505 ID_REUSED /id')) AS t(more, expected);
 SELECT is(pg_temp.outcome(pg_temp.chat('{"payload": {"b": [1.0, 2], "a": 1.00}}')), 'duplicate of msg_1', 'numbers are compared by value and objects without order');
 SELECT is(pg_temp.outcome(pg_temp.chat('{"run_id": "run:2", "payload": {"other": true}}')), 'new msg_1', 'the same id in another run is another event');
 SELECT is(pg_temp.outcome(pg_temp.chat('{"id": "msg_2"}')), 'new msg_2', 'another id is another event');
