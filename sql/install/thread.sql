@@ -5,15 +5,16 @@ CREATE FUNCTION clutch.thread_context(thread_id text) RETURNS jsonb
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH said AS MATERIALIZED (
-	SELECT e.seq, e.received_at, e.run_id, e.task_id, e.type, e.from_agent, e.to_agents,
+	SELECT e.seq, e.received_at, e.run_id, e.task_id, e.type, e.late, e.from_agent, e.to_agents,
 		p.payload OPERATOR(pg_catalog.->) 'decisions' AS decisions, p.payload OPERATOR(pg_catalog.->) 'decision' AS decision,
-		CASE WHEN e.envelope OPERATOR(pg_catalog.#>) '{meta,clutch,answer_to}' IS NOT NULL THEN p.payload END AS answer,
+		CASE WHEN NOT e.late AND e.envelope OPERATOR(pg_catalog.#>) '{meta,clutch,answer_to}' IS NOT NULL THEN p.payload END AS answer,
 		e.envelope OPERATOR(pg_catalog.->) 'attachments' AS attachments,
 		e.envelope OPERATOR(pg_catalog.#>) '{meta,collab,context,previousDecisions}' AS previous
 	FROM clutch.events e, LATERAL (SELECT e.envelope OPERATOR(pg_catalog.->) 'payload' AS payload) AS p
 	WHERE e.thread_id OPERATOR(pg_catalog.=) $1),
 -- decisions in payloads, which are a list, a single one, or an object of named ones; and the
--- answers to questions.  A member that is null counts as missing, as everywhere, so it is no decision.
+-- answers to questions.  A member that is null counts as missing, as everywhere, so it is no decision.  A late answer was not given to
+-- the task, and a late report has had no effect, so neither may stand in place of one that has; a late message is one all the same.
 told AS (
 	SELECT s.seq, d.no, s.from_agent, s.task_id, d.name, d.value
 	FROM said s, LATERAL (
@@ -27,13 +28,13 @@ told AS (
 		UNION ALL
 		SELECT 0, NULL, s.answer WHERE s.answer IS NOT NULL) AS d
 	WHERE s.type OPERATOR(pg_catalog.<>) ALL (ARRAY['task.request', 'tool.call', 'tool.result', 'routing.decision', 'routing.failure'])
-	  AND pg_catalog.jsonb_typeof(d.value) OPERATOR(pg_catalog.<>) 'null'),
+	  AND pg_catalog.jsonb_typeof(d.value) OPERATOR(pg_catalog.<>) 'null' AND (NOT s.late OR s.type OPERATOR(pg_catalog.=) 'chat.message')),
 -- previous decisions that messages of spec 003 name, unless they are in a payload as well
 recalled AS (
 	SELECT DISTINCT ON (i.value) s.seq, i.no, s.from_agent, s.task_id, NULL::text AS name, i.value
 	FROM said s, LATERAL pg_catalog.jsonb_array_elements(CASE pg_catalog.jsonb_typeof(s.previous)
 		WHEN 'array' THEN s.previous END) WITH ORDINALITY AS i(value, no)
-	WHERE pg_catalog.jsonb_typeof(i.value) OPERATOR(pg_catalog.<>) 'null'
+	WHERE pg_catalog.jsonb_typeof(i.value) OPERATOR(pg_catalog.<>) 'null' AND (NOT s.late OR s.type OPERATOR(pg_catalog.=) 'chat.message')
 	  AND NOT EXISTS (SELECT FROM told t WHERE t.value OPERATOR(pg_catalog.=) i.value)
 	ORDER BY i.value, s.seq, i.no),
 decided AS (

@@ -1,6 +1,6 @@
 -- What a conversation has come to (spec 003 6), as far as it may be seen.
 \ir ../fixtures/tap.sql
-SELECT plan(24);
+SELECT plan(28);
 SET clutch.notify = off;
 CREATE FUNCTION pg_temp.card(name text, meta jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', '{"max_concurrency": 9}'::jsonb, 'meta', meta)
@@ -36,6 +36,14 @@ SELECT is(pg_temp.decided(), '["use JSONL", {"why": "fast"}, {"store": "disk"}, 
 SELECT clutch.progress('agent:ken', 'task:1', '{"state": "input_required", "question": "Which?"}'), clutch.answer('task:1', '{"text": "The second"}', 'agent:ui') \g /dev/null
 SELECT is((pg_temp.decided() -> -1) ->> 'text', 'The second', 'the answer to a question is a decision');
 SELECT is(d ->> 'agent_id', 'agent:ui', 'of who answered') FROM jsonb_path_query(pg_temp.context(), '$.decisions[last]') AS d;
+SELECT ok(late, 'a second answer comes late') FROM clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', '{"text": "The first"}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1',
+	meta => jsonb_build_object('clutch', jsonb_build_object('answer_to', (SELECT e.id FROM clutch.events e WHERE e.envelope #>> '{payload,question}' = 'Which?')))));
+SELECT is((pg_temp.decided() -> -1) ->> 'text', 'The second', 'and is none');
+SELECT clutch.register(pg_temp.card('clark')), pg_temp.ask('task:9', 'agent:clark', 'run:9') \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:clark') \g /dev/null
+SELECT clutch.cancel('task:9', by_agent => 'agent:ui') \g /dev/null
+SELECT ok(late, 'a report of a task that is over comes late') FROM clutch.finish('agent:clark', 'task:9', '{"decisions": {"format": "YAML"}, "decision": "stay"}');
+SELECT ok(NOT pg_temp.decided() @? '$[*] ? (@.format == "YAML" || @ == "stay")', 'and decides nothing');
 
 -- artifacts, participants
 SELECT clutch.finish('agent:lois', 'task:2', '{}', attachments => '[{"kind": "uri", "ref": "https://example.com/a"}]') \g /dev/null
