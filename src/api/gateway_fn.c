@@ -249,6 +249,7 @@ typedef struct Answer
 	const Call *call;
 	const Endpoint *endpoint;
 	const Report *report;
+	List	   *references;		/* the artifacts that bytes of the response have become */
 	bool		said;			/* something has been reported */
 	bool		ended;			/* the end of the answer has been reported */
 } Answer;
@@ -304,44 +305,49 @@ with_streamed(const Answer *answer, Jsonb *envelope)
 
 /* the envelopes that a response makes */
 static List *
-envelopes_of_response(const Answer *answer)
+envelopes_of_response(Answer *answer)
 {
-	List	   *references;
-	List	   *envelopes = translated(answer, response_of_answer(answer, &references));
-	ListCell   *cell;
-
-	foreach(cell, envelopes)
-		lfirst(cell) = with_artifacts(with_streamed(answer, lfirst(cell)), answer->endpoint, references);
-	return envelopes;
+	return translated(answer, response_of_answer(answer, &answer->references));
 }
 
 /*
- * The same.  Their sender is the agent, for which the role of the gateway does not speak, so
- * the database acts as the owner of its tables.
+ * An envelope as it is reported.  The artifacts that were streamed before a result may have come
+ * in the same response, so this is asked when all that stands before it has been reported.
  */
-static List *
-inbound_envelopes(const Answer *answer)
+static Jsonb *
+completed(const Answer *answer, Jsonb *envelope)
 {
-	List	   *volatile envelopes = NIL;
+	return with_artifacts(with_streamed(answer, envelope), answer->endpoint, answer->references);
+}
+
+/*
+ * The envelopes of the response, or (envelope is not NULL) this one of them, completed.  Their
+ * sender is the agent, for which the role of the gateway does not speak, so the database acts as
+ * the owner of its tables.
+ */
+static void *
+as_owner(Answer *answer, Jsonb *envelope)
+{
+	void	   *volatile made = NULL;
 
 	principal_act_for(rows_owner());
 	PG_TRY();
 	{
-		envelopes = envelopes_of_response(answer);
+		made = envelope != NULL ? (void *) completed(answer, envelope) : (void *) envelopes_of_response(answer);
 	}
 	PG_FINALLY();
 	{
 		principal_act_for(InvalidOid);
 	}
 	PG_END_TRY();
-	return envelopes;
+	return made;
 }
 
 static void
 take_documents(void *arg)
 {
 	Answer	   *answer = arg;
-	List	   *envelopes = inbound_envelopes(answer);
+	List	   *envelopes = as_owner(answer, NULL);
 	ListCell   *cell;
 
 	foreach(cell, envelopes)
@@ -350,7 +356,7 @@ take_documents(void *arg)
 
 		if (answer->ended)
 			break;
-		answer->ended = callee_report(answer->call, answer->endpoint, lfirst(cell), is_last);
+		answer->ended = callee_report(answer->call, answer->endpoint, as_owner(answer, lfirst(cell)), is_last);
 		answer->said = true;
 	}
 }

@@ -1,6 +1,6 @@
 -- Artifacts that an agent of A2A streams are a part of its result.
 \ir ../fixtures/tap.sql
-SELECT plan(31);
+SELECT plan(33);
 
 CREATE TEMP TABLE handed (id text, attempt integer, body jsonb);
 CREATE FUNCTION fixture.hand() RETURNS bigint LANGUAGE sql AS $$
@@ -73,6 +73,15 @@ SELECT fixture.ask('task:none', skill => 'skill:far');
 SELECT fixture.hand();
 SELECT is(fixture.ends(), 'sent', 'a stream without artifacts');
 SELECT is(fixture.said('task:none'), '{}', 'has an empty result');
+
+-- a stream that comes as one response
+SELECT fixture.ask('task:batch', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 200, response => jsonb_agg(jsonb_build_object('jsonrpc', '2.0', 'id', h.body -> 'id', 'result', d.result) ORDER BY d.n))
+	FROM handed h, (VALUES (1, '{"artifactUpdate": {"taskId": "T", "contextId": "C", "artifact": {"artifactId": "A", "parts": [{"text": "all "}]}}}'::jsonb),
+		(2, '{"artifactUpdate": {"taskId": "T", "contextId": "C", "append": true, "artifact": {"artifactId": "A", "parts": [{"text": "at once"}]}}}'),
+		(3, '{"statusUpdate": {"taskId": "T", "contextId": "C", "status": {"state": "TASK_STATE_COMPLETED"}}}')) AS d(n, result) GROUP BY h.id, h.attempt), 'sent', 'a batch of all documents');
+SELECT is(fixture.said('task:batch'), '{"text": "all at once"}', 'has the artifacts that stand before its end');
 
 -- version 0.3
 SELECT fixture.ask('task:old', skill => 'skill:far');
