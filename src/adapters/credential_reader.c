@@ -301,7 +301,7 @@ credential_encode(pg_wchar code, char *plain)
 	return pg_utf_mblen((unsigned char *) plain);
 }
 
-/* "\uXXXX", of which *s is behind the u */
+/* Reads the four digits of a \u escape, at which *s stands, and the second half of a surrogate pair. */
 static int
 credential_step_unicode(const char **s, const char *end, char *plain)
 {

@@ -317,7 +317,10 @@ model_own_message(const Json *raw, const ModelAnswer *answer)
 	return message;
 }
 
-/* Puts the beginning of a text into the message, without credentials, which nothing would find in it. */
+/*
+ * Puts the beginning of a text into the message.  Credentials are removed before the
+ * text is shortened: JSON that is cut off is no JSON, so none would be found in it.
+ */
 static void
 model_put_task(Json *message, Slice text)
 {

@@ -24,8 +24,9 @@ extern void column_put_texts(Datum *values, bool *nulls, int attno, SliceList va
 extern void column_put_int8(Datum *values, bool *nulls, int attno, int64 value);
 
 /*
- * column_put_text into memory of the caller, who provides what column_text_bytes returns,
- * aligned for an int.  Returns where the next text may stand.
+ * The same as column_put_text, but the text is written to memory of the caller, which is
+ * aligned for an int and has at least column_text_bytes(value) bytes.  Returns the end of
+ * these bytes, where the next text may begin.
  */
 extern Size column_text_bytes(Slice value);
 extern char *column_put_text_at(Datum *values, bool *nulls, int attno, Slice value, char *at);

@@ -53,8 +53,8 @@ dedup_native_id(const JsonbValue *notes, JsonbValue *id)
 }
 
 /*
- * Are the members of meta the same, or notes on the same document?  How it was
- * delivered, such as the headers of a webhook that is tried again, may differ.
+ * Are two members of meta the same, or notes of an adapter on the same document?  The
+ * notes also say how it was delivered, which may differ when a webhook is tried again.
  */
 static bool
 dedup_is_same_note(JsonbValue *a, JsonbValue *b)
