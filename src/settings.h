@@ -116,6 +116,7 @@ typedef enum DanglingMode
 } DanglingMode;
 
 extern int	clutch_max_artifact_size;	/* megabytes */
+extern int	clutch_max_body_size;	/* megabytes */
 extern int	clutch_artifact_grace;	/* seconds */
 extern int	clutch_outbox_keep;	/* seconds */
 extern int	clutch_dangling_artifacts;

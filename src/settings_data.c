@@ -34,6 +34,9 @@ bool		clutch_allow_ddl = false;
  */
 int			clutch_max_artifact_size = 1024;
 
+/* The most bytes of artifacts, in megabytes of base64, that a body of a call has; a jsonb holds less than 256. */
+int			clutch_max_body_size = 32;
+
 /*
  * How long, in seconds, an artifact is kept that no event of the log attaches, and an
  * upload that nobody finishes.
@@ -92,6 +95,10 @@ settings_define_artifacts(void)
 {
 	DefineCustomIntVariable("clutch.max_artifact_size", "Sets the maximum size of an artifact.", NULL,
 							&clutch_max_artifact_size, 1024, 1, 1024 * 1024,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+	DefineCustomIntVariable("clutch.max_body_size",
+							"Sets the maximum size of the artifacts in a body of the outbox.", NULL,
+							&clutch_max_body_size, 32, 1, 255,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("clutch.artifact_grace",
 							"Sets how long an artifact is kept that no event attaches.", NULL,

@@ -19,9 +19,15 @@ CREATE INDEX run_visibility_word ON clutch.run_visibility (visibility, run_id);
 
 -- What the policies of grants.sql ask: see flow/sight.h.  The planner calls a function
 -- that is STABLE to learn what an index scan will find, which for a role of 50,000 runs
--- takes it half a second, whatever the plan; hence VOLATILE.  The cost is that of such a list.
+-- takes it half a second, whatever the plan; hence VOLATILE.  The cost is that of a list
+-- as long as few are, for roles of which it is not known.
+CREATE FUNCTION clutch.seen_runs_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'clutch_seen_runs_support' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.seen_runs_support(internal) IS
+	'planner support: what the list of clutch.seen_runs costs, by how long it was before';
+
 CREATE FUNCTION clutch.seen_runs() RETURNS text[]
-	AS 'MODULE_PATHNAME', 'clutch_seen_runs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1200000;
+	AS 'MODULE_PATHNAME', 'clutch_seen_runs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1200000 SUPPORT clutch.seen_runs_support;
 COMMENT ON FUNCTION clutch.seen_runs() IS
 	'the runs of which the role may read events: its own, those of its scopes, and public ones';
 
@@ -34,6 +40,11 @@ CREATE FUNCTION clutch.sees(run_id text, task_id text DEFAULT NULL) RETURNS bool
 	AS 'MODULE_PATHNAME', 'clutch_sees' LANGUAGE C STABLE PARALLEL UNSAFE COST 10 SUPPORT clutch.sees_support;
 COMMENT ON FUNCTION clutch.sees(text, text) IS
 	'whether the role may read what belongs to a run, and to a task of it; remembers the runs while a statement runs';
+
+CREATE FUNCTION clutch.sees_from(agent_id text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_sees_from' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.sees_from(text) IS
+	'whether the role may read what an agent has sent in the current transaction';
 
 CREATE FUNCTION clutch.current_epoch() RETURNS integer
 	AS 'MODULE_PATHNAME', 'clutch_current_epoch' LANGUAGE C STABLE PARALLEL UNSAFE;

@@ -93,9 +93,10 @@ FROM (SELECT t.task_id, t.thread_id, r.envelope AS request, e.type, e.envelope A
 			SELECT pg_catalog.max(x.seq) FROM clutch.events x
 			WHERE x.task_id OPERATOR(pg_catalog.=) t.task_id AND NOT x.late
 			  AND x.type OPERATOR(pg_catalog.=) CASE t.status WHEN 'cancelled' THEN 'task.cancel' WHEN 'timed_out' THEN 'task.timeout' END))
-	  JOIN LATERAL (SELECT d.name FROM clutch.adapter d
-			WHERE CASE WHEN $2 IS NULL THEN r.envelope OPERATOR(pg_catalog.->) 'meta' OPERATOR(pg_catalog.?) d.name ELSE d.name OPERATOR(pg_catalog.=) $2 END
-			ORDER BY d.place, d.name LIMIT 1) AS a ON true
+	  -- one that is named but does not exist is refused by clutch.outbound
+	  JOIN LATERAL (SELECT coalesce($2, (SELECT d.name FROM clutch.adapter d
+			WHERE r.envelope OPERATOR(pg_catalog.->) 'meta' OPERATOR(pg_catalog.?) d.name
+			ORDER BY d.place, d.name LIMIT 1)) AS name) AS a ON a.name IS NOT NULL
 	  WHERE t.task_id OPERATOR(pg_catalog.=) $1) AS s,
 	LATERAL (SELECT CASE WHEN s.noted IS NOT NULL THEN clutch.outbound(s.request, s.adapter) ELSE '{}' END AS asked) AS o,
 	-- where a cancellation would be a demand and not an answer, and a timeout has no form, both are errors

@@ -11,9 +11,7 @@ COMMENT ON FUNCTION clutch.model_message(jsonb, text) IS
 	'translates the answer of a language model into a message of multiagent-1.0';
 
 CREATE FUNCTION clutch.from_model(raw jsonb, model_family text, context jsonb) RETURNS jsonb
-	LANGUAGE sql VOLATILE PARALLEL UNSAFE
-	SET search_path = pg_catalog, pg_temp
-	AS $$SELECT e FROM clutch.inbound(clutch.model_message($1, $2), 'multiagent', $3) WITH ORDINALITY AS i(e, n) ORDER BY n DESC LIMIT 1$$;
+	AS 'MODULE_PATHNAME', 'clutch_from_model' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.from_model(jsonb, text, jsonb) IS
 	'translates the answer of a language model into an envelope, with the task, run and thread of the context; nothing is sent';
 

@@ -77,6 +77,7 @@ CREATE TABLE clutch.outbox (
 	status			integer,				-- of HTTP, at the last attempt
 	failure			text,					-- of the last attempt
 	attempts_before	integer NOT NULL DEFAULT 0,	-- those before an operator let it be sent again
+	part			integer,				-- the last part of the answer to this attempt, if the gateway counts them
 	CONSTRAINT outbox_pkey PRIMARY KEY (no)
 ) WITH (autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 CREATE UNIQUE INDEX outbox_id ON clutch.outbox (id);
@@ -191,10 +192,11 @@ COMMENT ON FUNCTION clutch.outbox_claim(integer, interval) IS
 	'hands calls that are due to a gateway, which POSTs each body to its url and reports the outcome by clutch.outbox_done';
 
 CREATE FUNCTION clutch.outbox_done(id text, attempt integer, status integer DEFAULT NULL, failure text DEFAULT NULL,
-		response jsonb DEFAULT NULL, is_last boolean DEFAULT true, retry_after interval DEFAULT NULL)
+		response jsonb DEFAULT NULL, is_last boolean DEFAULT true, retry_after interval DEFAULT NULL,
+		part integer DEFAULT NULL)
 	RETURNS text
 	AS 'MODULE_PATHNAME', 'clutch_outbox_done' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION clutch.outbox_done(text, integer, integer, text, jsonb, boolean, interval) IS
+COMMENT ON FUNCTION clutch.outbox_done(text, integer, integer, text, jsonb, boolean, interval, integer) IS
 	'reports the outcome of a call, or a part of its answer; returns the state of the call: sent, pending, dead or void, or lost';
 
 CREATE FUNCTION clutch.outbox_retry(id text) RETURNS boolean

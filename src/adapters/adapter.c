@@ -312,7 +312,7 @@ adapter_decode_header(Slice text)
 		plain[n++] = low >= 0 ? (char) (high * 16 + low) : text.s[i];
 		i += low >= 0 ? 2 : 0;
 	}
-	return pg_verify_mbstr(PG_UTF8, plain, n, true) ? (Slice) {plain, n} : text;
+	return pg_verify_mbstr(PG_UTF8, plain, n, true) ? (Slice) {plain, n} : SLICE_NONE;
 }
 
 Slice

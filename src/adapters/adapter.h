@@ -165,7 +165,10 @@ extern void adapter_check_identifier(const Adapter *self, const char *path, Iden
  */
 extern Slice adapter_find_time(const Adapter *self, const Json *raw, const char *path);
 
-/* the percent-encoding of headers in CloudEvents; what has no valid encoding, or would not be UTF-8, is not decoded */
+/*
+ * The percent-encoding of headers in CloudEvents.  A percent sign without two hexadecimal digits
+ * stands for itself.  Decoding returns an absent text if the bytes would not be one: not UTF-8, or zero.
+ */
 extern Slice adapter_encode_header(Slice text);
 extern Slice adapter_decode_header(Slice text);
 

@@ -178,8 +178,10 @@ card_require(const CardSource *source, const char *path)
 {
 	const Json *member = json_get(source->raw, path);
 
-	if (member == NULL || member->kind == JSON_NULL || (member->kind == JSON_TEXT && member->text.len == 0))
+	if (member == NULL || member->kind == JSON_NULL)
 		card_fault(source, path, "REQUIRED", "It is missing.");
+	else if (member->kind == JSON_TEXT && member->text.len == 0)
+		card_fault(source, path, "EMPTY", "It is empty.");
 }
 
 /*

@@ -42,6 +42,21 @@ static const Adapter *const catalog_built_in[] = {
 	NULL
 };
 
+static const Adapter *
+catalog_find_built_in(Slice name)
+{
+	for (const Adapter *const *built_in = catalog_built_in; *built_in != NULL; built_in++)
+		if (slice_equal(name, slice_of_cstring((*built_in)->name)))
+			return *built_in;
+	return NULL;
+}
+
+bool
+catalog_is_built_in(Slice name)
+{
+	return catalog_find_built_in(name) != NULL;
+}
+
 static const char *
 catalog_text(const RowScan *scan, int attno)
 {
@@ -55,6 +70,7 @@ static Adapter *
 catalog_read(const RowScan *scan)
 {
 	Adapter    *adapter = palloc0(sizeof(Adapter));
+	const Adapter *built_in;
 
 	adapter->name = catalog_text(scan, Anum_adapter_name);
 	adapter->inbound_function = catalog_text(scan, Anum_adapter_inbound);
@@ -66,13 +82,11 @@ catalog_read(const RowScan *scan)
 		custom_prepare(adapter);
 		return adapter;
 	}
-	for (const Adapter *const *built_in = catalog_built_in; *built_in != NULL; built_in++)
-		if (strcmp(adapter->name, (*built_in)->name) == 0)
-		{
-			*adapter = **built_in;
-			return adapter;
-		}
-	return NULL;
+	built_in = catalog_find_built_in(slice_of_cstring(adapter->name));
+	if (built_in == NULL)
+		return NULL;
+	*adapter = *built_in;
+	return adapter;
 }
 
 /* all adapters of the table, in the order in which they are asked */

@@ -26,7 +26,7 @@ static const struct
 };
 
 static void
-catalog_check_name(Slice name, ProblemList *faults)
+catalog_check_name(Slice name, bool builtin, ProblemList *faults)
 {
 	bool		valid = name.len > 0 && name.len <= MOST_NAME_BYTES && name.s[0] >= 'a' && name.s[0] <= 'z';
 
@@ -43,6 +43,21 @@ catalog_check_name(Slice name, ProblemList *faults)
 	else if (slice_equal(name, SLICE_OF("clutch")) || slice_equal(name, SLICE_OF("rule")))
 		problem_add(faults, "/name", "NOT_ALLOWED", "meta.%.*s belongs to clutch itself; choose another name.",
 					name.len, name.s);
+	/* a restore, which finds the rows of built-in adapters there, would stop at such a row */
+	else if (!builtin && catalog_is_built_in(name))
+		problem_add(faults, "/name", "NOT_ALLOWED", "%s is a built-in adapter; choose another name.", place_quote(name));
+	else if (builtin && !catalog_is_built_in(name))
+		problem_add(faults, "/name", "WRONG_VALUE", "There is no built-in adapter %s.", place_quote(name));
+}
+
+/* Is it a JSON pointer (RFC 6901) to something below the document? */
+static bool
+catalog_is_pointer(Slice path)
+{
+	for (int i = 0; i < path.len; i++)
+		if (path.s[i] == '~' && (i + 1 == path.len || (path.s[i + 1] != '0' && path.s[i + 1] != '1')))
+			return false;
+	return path.len >= 2 && path.s[0] == '/';
 }
 
 /* Is there something on both sides of a dot? */
@@ -56,10 +71,8 @@ catalog_is_qualified(Slice name)
 }
 
 static void
-catalog_check_functions(const Datum *values, const bool *nulls, ProblemList *faults)
+catalog_check_functions(const Datum *values, const bool *nulls, bool builtin, ProblemList *faults)
 {
-	bool		builtin = !nulls[Anum_adapter_builtin - 1] && DatumGetBool(values[Anum_adapter_builtin - 1]);
-
 	for (int i = 0; i < lengthof(catalog_functions); i++)
 	{
 		int			attno = catalog_functions[i].attno;
@@ -81,16 +94,17 @@ catalog_check(const Datum *values, const bool *nulls)
 {
 	Slice		name = column_text(values, nulls, Anum_adapter_name);
 	Slice		carrier = column_text(values, nulls, Anum_adapter_carrier);
+	bool		builtin = !nulls[Anum_adapter_builtin - 1] && DatumGetBool(values[Anum_adapter_builtin - 1]);
 	ProblemList *faults = problem_list();
 
-	catalog_check_name(name, faults);
+	catalog_check_name(name, builtin, faults);
 	if (nulls[Anum_adapter_place - 1])
 		problem_add(faults, "/place", "REQUIRED",
 					"An adapter needs a place; adapters are asked in the order of this number.");
 	if (nulls[Anum_adapter_builtin - 1])
 		problem_add(faults, "/builtin", "REQUIRED", "The column must not be null; leave it out.");
-	catalog_check_functions(values, nulls, faults);
-	if (slice_present(carrier) && (carrier.len < 2 || carrier.s[0] != '/'))
+	catalog_check_functions(values, nulls, builtin, faults);
+	if (slice_present(carrier) && !catalog_is_pointer(carrier))
 		problem_add(faults, "/carrier", "WRONG_FORMAT",
 					"%s is not a path into a document, like \"/metadata/clutch\".", place_quote(carrier));
 	if (faults->n > 0)

@@ -26,4 +26,7 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_adapter, ADAPTER);
 
+/* Does this library have an adapter of that name? */
+extern bool catalog_is_built_in(Slice name);
+
 #endif							/* CLUTCH_CATALOG_PART_H */

@@ -100,7 +100,10 @@ custom_run(const char *sql, Jsonb **arguments, int narguments)
 	return rows;
 }
 
-/* the rows that the function returns, as jsonb; the boolean of can_handle is converted */
+/*
+ * The rows that the function returns, as jsonb.  The boolean of can_handle is converted, and
+ * an envelope that is NULL is returned as null, so that no document is lost without a word.
+ */
 static List *
 custom_call(const Adapter *self, const char *name, Oid result, Jsonb **arguments, int narguments)
 {
@@ -116,8 +119,8 @@ custom_call(const Adapter *self, const char *name, Oid result, Jsonb **arguments
 				 errmsg("function %s of adapter \"%s\" belongs to role \"%s\", which has fewer rights than role \"%s\"",
 						quoted, self->name, custom_owner_name(weak), GetUserNameFromId(GetUserId(), false)),
 				 errhint("It would run with the rights of the current role: use a role with fewer rights, or change the owner of the function.")));
-	return custom_run(psprintf("SELECT %s%s(%s)%s", result == BOOLOID ? "pg_catalog.to_jsonb(" : "", quoted,
-							   narguments == 1 ? "$1" : "$1, $2", result == BOOLOID ? ")" : ""),
+	return custom_run(psprintf(narguments == 2 ? "SELECT coalesce(e, 'null') FROM %s($1, $2) AS e" :
+							   result == BOOLOID ? "SELECT pg_catalog.to_jsonb(%s($1))" : "SELECT %s($1)", quoted),
 					  arguments, narguments);
 }
 

@@ -69,6 +69,8 @@ http_event_of_request(const Adapter *self, const Json *raw, Json *envelope)
 		if (headers->items[i]->kind != JSON_TEXT)
 			adapter_fault(self, json_path("/headers", headers->keys[i]), "WRONG_TYPE", "it must be a string");
 		attribute = http_attribute(headers->items[i]);
+		if (attribute == NULL)
+			adapter_fault(self, json_path("/headers", headers->keys[i]), "WRONG_FORMAT", "its percent-encoding is that of bytes that are no text in UTF-8");
 		attribute_name = (Slice) {name.s + 3, name.len - 3};
 		http_check_header(self, headers->keys[i], attribute, json_member(event, attribute_name));
 		json_put_member(event, attribute_name, attribute);
@@ -116,6 +118,8 @@ http_read_source(const Adapter *self, Slice source, Json *envelope)
 	if (slash == NULL || slash == rest.s || slash == rest.s + rest.len - 1)
 		return false;
 	run = adapter_decode_header((Slice) {rest.s, slash - rest.s});
+	if (!slice_present(run))
+		run = (Slice) {rest.s, slash - rest.s};
 	agent = adapter_agent_id((Slice) {slash + 1, rest.s + rest.len - slash - 1});
 	adapter_check_identifier(self, "/source", ID_RUN, run);
 	adapter_check_identifier(self, "/source", ID_AGENT, agent);
@@ -439,7 +443,7 @@ http_declines(const Adapter *self, const Json *raw)
 		return http_is_webhook(raw) ? NULL : "it has neither specversion nor headers, and is not {type, timestamp, data}";
 	version = http_header(raw, SLICE_OF("ce-specversion"));
 	if (version != NULL)
-		return json_is(version, JSON_TEXT) && http_is_one(http_attribute(version)) ? NULL : "its ce-specversion is not \"1.0\"";
+		return json_is(version, JSON_TEXT) && http_attribute(version) != NULL && http_is_one(http_attribute(version)) ? NULL : "its ce-specversion is not \"1.0\"";
 	if (json_get(raw, "/body/specversion") != NULL || json_get(raw, "/body/0/specversion") != NULL)
 		return "its body is a CloudEvent in structured mode, or a batch of them, which is passed without the request around it";
 	return http_header(raw, SLICE_OF("webhook-id")) != NULL ? NULL :

@@ -63,7 +63,9 @@ http_unquote(Slice text)
 Json *
 http_attribute(const Json *header)
 {
-	return json_of_text(adapter_decode_header(http_unquote(header->text)));
+	Slice		text = adapter_decode_header(http_unquote(header->text));
+
+	return slice_present(text) ? json_of_text(text) : NULL;
 }
 
 void

@@ -18,7 +18,7 @@ extern Slice http_header_name(const Json *raw, Slice lower);
 /* the value of that header, of any kind; NULL: there is none */
 extern Json *http_header(const Json *raw, Slice lower);
 
-/* the attribute that the text in a header of binary mode stands for */
+/* the attribute that the text in a header of binary mode stands for; NULL: it decodes to no text */
 extern Json *http_attribute(const Json *header);
 
 /*

@@ -7,25 +7,16 @@
  */
 #include "clutch.h"
 
-#include "adapters/model.h"
+#include "adapters/model_part.h"
 
 #include "adapters/credential.h"
 #include "adapters/multiagent.h"
+#include "common/int.h"
 #include "mb/pg_wchar.h"
 
 #define PROTOCOL	"multiagent-1.0"
 #define ORDER		"Answer with one JSON object of protocol \"" PROTOCOL "\", or in plain text."
 #define TASK_CHARACTERS	160
-
-/* the parts of an answer, in whatever form the interface returns them */
-typedef struct ModelAnswer
-{
-	Json	   *texts;			/* an array of texts that are not empty */
-	StringInfoData text;		/* all of them, in lines of their own */
-	Json	   *calls;			/* an array of {"tool", "args"} */
-	Json	   *data;			/* of a goal */
-	Slice		context;
-} ModelAnswer;
 
 struct ModelFamily
 {
@@ -50,142 +41,6 @@ model_intent(Slice intent)
 		if (slice_equal(intent, slice_of_cstring(model_intents[i])))
 			return intent;
 	return SLICE_OF("reflect");
-}
-
-/* ------------------------------------------------------------------ reading */
-
-static void
-model_take_text(ModelAnswer *answer, Slice text)
-{
-	if (slice_present(text) && text.len > 0)
-		json_add(answer->texts, json_of_text(text));
-}
-
-/*
- * Several texts are searched for credentials one by one, because together they are no JSON in
- * which the translation of the message would find any.
- */
-static void
-model_join_texts(ModelAnswer *answer)
-{
-	if (answer->texts->n > 1)
-		(void) credential_remove(answer->texts);
-	initStringInfo(&answer->text);
-	for (int i = 0; i < answer->texts->n; i++)
-	{
-		Slice		text = answer->texts->items[i]->text;
-
-		if (i > 0)
-			appendStringInfoChar(&answer->text, '\n');
-		appendBinaryStringInfo(&answer->text, text.s, text.len);
-	}
-}
-
-/* Adds a call; args is an object or the text of one. */
-static void
-model_take_call(ModelAnswer *answer, Slice tool, Json *args)
-{
-	Json	   *call = json_new_object();
-
-	if (!slice_present(tool))
-		return;
-	if (json_is(args, JSON_TEXT))
-	{
-		Json	   *parsed = json_parse(args->text);
-
-		args = parsed != NULL ? parsed : args;
-	}
-	if (args != NULL && args->kind != JSON_OBJECT)
-	{
-		Json	   *value = args;
-
-		args = json_new_object();
-		json_put(args, "/value", value);
-	}
-	json_put_text(call, "/tool", tool);
-	json_put(call, "/args", args != NULL ? args : json_new_object());
-	json_add(answer->calls, call);
-}
-
-static bool
-model_has_type(const Json *item, const char *type)
-{
-	Slice		text = json_get_text(item, "/type");
-
-	return slice_present(text) && slice_equal(text, slice_of_cstring(type));
-}
-
-/* {"content": [{"type": "text"}, {"type": "tool_use"}]} */
-static void
-model_read_claude(const Json *raw, ModelAnswer *answer)
-{
-	const Json *content = json_get_kind(raw, "/content", JSON_ARRAY);
-
-	for (int i = 0; content != NULL && i < content->n; i++)
-	{
-		const Json *item = content->items[i];
-
-		if (model_has_type(item, "text"))
-			model_take_text(answer, json_get_text(item, "/text"));
-		else if (model_has_type(item, "tool_use"))
-			model_take_call(answer, json_get_text(item, "/name"), json_get(item, "/input"));
-	}
-}
-
-/* {"output": [{"type": "message"}, {"type": "function_call"}]} */
-static void
-model_read_output(const Json *output, ModelAnswer *answer)
-{
-	for (int i = 0; output != NULL && i < output->n; i++)
-	{
-		const Json *item = output->items[i];
-		const Json *content = json_get_kind(item, "/content", JSON_ARRAY);
-
-		if (model_has_type(item, "function_call"))
-			model_take_call(answer, json_get_text(item, "/name"), json_get(item, "/arguments"));
-		else if (model_has_type(item, "message"))
-			for (int j = 0; content != NULL && j < content->n; j++)
-			{
-				model_take_text(answer, json_get_text(content->items[j], "/text"));
-				model_take_text(answer, json_get_text(content->items[j], "/refusal"));
-			}
-	}
-}
-
-/* {"choices": [{"message": {"content", "refusal", "tool_calls"}}]}, or the output above, or {"system", "user"} */
-static void
-model_read_gpt5(const Json *raw, ModelAnswer *answer)
-{
-	const Json *message = json_get_kind(raw, "/choices/0/message", JSON_OBJECT);
-	const Json *calls = json_get_kind(message, "/tool_calls", JSON_ARRAY);
-
-	model_take_text(answer, json_get_text(message, "/content"));
-	model_take_text(answer, json_get_text(message, "/refusal"));
-	for (int i = 0; calls != NULL && i < calls->n; i++)
-		model_take_call(answer, json_get_text(calls->items[i], "/function/name"),
-						json_get(calls->items[i], "/function/arguments"));
-	model_read_output(json_get_kind(raw, "/output", JSON_ARRAY), answer);
-	model_take_text(answer, json_get_text(raw, "/user"));
-	answer->context = json_get_text(raw, "/system");
-}
-
-/* {"candidates": [{"content": {"parts": [{"text"}, {"functionCall"}]}}]}, or {"goal", "data"} */
-static void
-model_read_gemini(const Json *raw, ModelAnswer *answer)
-{
-	const Json *parts = json_get_kind(raw, "/candidates/0/content/parts", JSON_ARRAY);
-
-	for (int i = 0; parts != NULL && i < parts->n; i++)
-	{
-		/* what it thought on its way to the answer */
-		if (json_is_true(parts->items[i], "/thought"))
-			continue;
-		model_take_text(answer, json_get_text(parts->items[i], "/text"));
-		model_take_call(answer, json_get_text(parts->items[i], "/functionCall/name"),
-						json_get(parts->items[i], "/functionCall/args"));
-	}
-	model_take_text(answer, json_get_text(raw, "/goal"));
-	answer->data = json_get(raw, "/data");
 }
 
 /* ------------------------------------------------------------------ prompts */
@@ -300,7 +155,9 @@ model_unfenced(Slice text)
 /*
  * The message of multiagent-1.0 that the model itself has written; NULL: it has written
  * none.  A model says what the members of the message say: it reads what strangers have
- * written, so it gives no orders by a carrier, which could make any envelope of it.
+ * written, so it gives no orders by a carrier, which could make any envelope of it, and
+ * speaks neither for the system, which registers agents, nor for a user or a tool.  What
+ * it says that it has cost is no count.
  */
 static Json *
 model_own_message(const Json *raw, const ModelAnswer *answer)
@@ -314,6 +171,9 @@ model_own_message(const Json *raw, const ModelAnswer *answer)
 		return NULL;
 	json_put_text(message, "/intent", model_intent(json_get_text(message, "/intent")));
 	(void) json_take(message, multiagent_adapter.carrier);
+	json_put_cstring(message, "/role", "agent");
+	if (json_get_kind(message, "/trace", JSON_OBJECT) != NULL)
+		(void) json_take(message, "/trace/cost");
 	return message;
 }
 
@@ -377,11 +237,30 @@ model_new_message(const ModelFamily *family, const ModelAnswer *answer)
 	json_put_cstring(message, "/content/type", is_text ? "text" : "json");
 	model_put_task(message, answer->text.len > 0 ? text : json_get_text(answer->calls->items[0], "/tool"));
 	if (is_text)
-		json_put_text(message, "/content/text", text);
+		json_put_text(message, TEXT_PLACE, text);
 	json_put(message, "/content/data", answer->data);
 	json_put_text(message, "/inputs/context", answer->context);
 	model_put_calls(message, answer);
 	return message;
+}
+
+/* Some interfaces count the tokens that were cached or spent on thoughts apart. */
+static void
+model_put_tokens(const Json *raw, Json *message, const char *path, const char *const *counts, int n)
+{
+	int64		sum = 0;
+	int64		count;
+	int64		more;
+	bool		counted = false;
+
+	for (int i = 0; i < n; i++)
+		if (json_get_int(raw, counts[i], &count) && count >= 0 && !pg_add_s64_overflow(sum, count, &more))
+		{
+			sum = more;
+			counted = true;
+		}
+	if (counted)
+		json_put(message, path, json_of_int(sum));
 }
 
 /* Fills in what the message still lacks: the sender, and the tokens that were used. */
@@ -391,23 +270,32 @@ model_complete(const ModelFamily *family, const Json *raw, Json *message)
 	static const char *const places[][2] = {
 		{"/agent/model", "/model"}, {"/agent/model", "/modelVersion"},
 		{"/trace/id", "/id"}, {"/trace/id", "/responseId"},
-		{"/trace/cost/input_tokens", "/usage/input_tokens"}, {"/trace/cost/input_tokens", "/usage/prompt_tokens"},
-		{"/trace/cost/input_tokens", "/usageMetadata/promptTokenCount"},
-		{"/trace/cost/output_tokens", "/usage/output_tokens"}, {"/trace/cost/output_tokens", "/usage/completion_tokens"},
-		{"/trace/cost/output_tokens", "/usageMetadata/candidatesTokenCount"},
+	};
+	static const char *const input[] = {
+		"/usage/input_tokens", "/usage/cache_creation_input_tokens", "/usage/cache_read_input_tokens", "/usage/prompt_tokens",
+		"/usageMetadata/promptTokenCount", "/usageMetadata/toolUsePromptTokenCount"
+	};
+	static const char *const output[] = {
+		"/usage/output_tokens", "/usage/completion_tokens",
+		"/usageMetadata/candidatesTokenCount", "/usageMetadata/thoughtsTokenCount"
 	};
 	const char *const agent[][2] = {{"/agent/id", family->agent}, {"/agent/name", family->display}, {"/agent/model", family->model}};
 
 	for (int i = 0; i < lengthof(places) && !model_is_message(raw); i++)
 		if (json_get(message, places[i][0]) == NULL)
 			json_put(message, places[i][0], json_get(raw, places[i][1]));
+	if (!model_is_message(raw))
+	{
+		model_put_tokens(raw, message, "/trace/cost/input_tokens", input, lengthof(input));
+		model_put_tokens(raw, message, "/trace/cost/output_tokens", output, lengthof(output));
+	}
 	for (int i = 0; i < lengthof(agent); i++)
 		if (json_get(message, agent[i][0]) == NULL)
 			json_put_cstring(message, agent[i][0], agent[i][1]);
 }
 
 Json *
-model_message(const ModelFamily *family, const Json *raw)
+model_message(const ModelFamily *family, const Json *raw, Json **dropped)
 {
 	ModelAnswer answer = {.texts = json_new_array(), .calls = json_new_array()};
 	Json	   *message;
@@ -417,6 +305,7 @@ model_message(const ModelFamily *family, const Json *raw)
 	else
 		family->read(raw, &answer);
 	model_join_texts(&answer);
+	*dropped = answer.dropped;
 	message = model_own_message(raw, &answer);
 	if (message == NULL && answer.text.len == 0 && answer.calls->n == 0)
 		return NULL;

@@ -36,10 +36,18 @@ extern Json *model_prompt(const ModelFamily *family, Slice intent, const char *r
 /*
  * The message that an answer makes.  The answer is what the interface has returned, or
  * what a program passes instead: a text, {"system", "user"} or {"goal", "data"}.  If the
- * model has written a message of multiagent-1.0 itself, that message is returned, in
- * which only an intent that is not defined becomes "reflect".  NULL: the answer has
- * neither a text nor a tool call.
+ * model has written a message of multiagent-1.0 itself, that message is returned, but in
+ * the role of an agent, with the tokens that the interface has counted, and with "reflect"
+ * in the place of an intent that is not defined.  NULL: the answer has neither a text nor
+ * a tool call.
+ *
+ * Whoever translates the message removes credentials from it, and lists them.  Those in one of
+ * several texts are removed here, because nobody finds them in the joined text; *dropped is
+ * the array of their paths, like /content/text/1/token for the second text, or NULL.
  */
-extern Json *model_message(const ModelFamily *family, const Json *raw);
+extern Json *model_message(const ModelFamily *family, const Json *raw, Json **dropped);
+
+/* Why the answer has ended, or what error it is, in the words of the interface; absent: it does not say. */
+extern Slice model_said_why(const Json *raw);
 
 #endif							/* CLUTCH_MODEL_H */

@@ -122,12 +122,28 @@ translation_write(const Adapter *adapter, const Json *envelope)
 	return document;
 }
 
+/* the document as it is read back: without a value that stands where the carrier will stand */
+static Json *
+translation_uncarried(const Adapter *adapter, Json *document)
+{
+	AdapterCarrierForm form;
+	const char *path = translation_carrier_path(adapter, document, &form);
+	Json	   *uncarried;
+
+	if (path == NULL || json_get(document, path) == NULL)
+		return document;
+	uncarried = json_copy(document);
+	translation_put_carrier(adapter, uncarried, json_new_array());
+	(void) translation_take_carrier(adapter, uncarried);
+	return uncarried;
+}
+
 /* the document of an envelope that was never foreign, with its carrier */
 static Json *
 translation_carry(const Adapter *adapter, const Json *envelope)
 {
 	Json	   *document = json_copy(translation_write(adapter, envelope));
-	Json	   *back = translation_bearer(adapter, adapter->inbound(adapter, document, json_new_object()));
+	Json	   *back = translation_bearer(adapter, adapter->inbound(adapter, translation_uncarried(adapter, document), json_new_object()));
 	Json	   *changes = json_difference(back != NULL ? back : json_new_object(), envelope);
 
 	if (changes->n > 0)

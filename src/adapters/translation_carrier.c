@@ -74,12 +74,13 @@ translation_clean(const Adapter *adapter, Json *raw)
 	AdapterCarrierForm form;
 	const char *path = translation_carrier_path(adapter, raw, &form);
 	Slice		text = path != NULL && form == CARRIER_HEADER ? json_get_text(raw, path) : SLICE_NONE;
+	Slice		plain = slice_present(text) ? adapter_decode_header(text) : SLICE_NONE;
 	Json	   *carrier;
 	Json	   *more;
 
-	if (!slice_present(text))
+	if (!slice_present(plain))
 		return dropped;
-	carrier = json_of_text(adapter_decode_header(text));
+	carrier = json_of_text(plain);
 	more = credential_remove(carrier);
 	if (more == NULL)
 		return dropped;

@@ -404,6 +404,6 @@ clutch_outbound(PG_FUNCTION_ARGS)
 	tree = json_read(document);
 	blobs = blob_unmark(tree, adapter->name);
 	made = translation_outbound(adapter, tree);
-	blob_restore(made, blobs, 0);
+	blob_restore(made, blobs, 0, JENTRY_OFFLENMASK);
 	PG_RETURN_JSONB_P(json_write(made));
 }

@@ -239,13 +239,12 @@ is_of_event(int64 seq, Slice run_id, void *arg)
 	return seq == *(int64 *) arg;
 }
 
-static Slice
-encoded_content(Slice reference, int64 seq)
+static void
+find_readable(Slice reference, int64 seq, Artifact *artifact)
 {
 	Slice		digest = artifact_digest_of(reference);
-	Artifact	artifact;
 
-	if (!artifact_find(digest, ROWS_LATEST, &artifact) ||
+	if (!artifact_find(digest, ROWS_LATEST, artifact) ||
 		!(attachment_may_read(digest, ROWS_LATEST) ||
 		  (seq != 0 && artifact_use_any(digest, ROWS_LATEST, is_of_event, &seq))))
 		ereport(ERROR,
@@ -253,7 +252,26 @@ encoded_content(Slice reference, int64 seq)
 				 errproblem("envelope", "ARTIFACT_NOT_FOUND"),
 				 errmsg("artifact \"%.*s\" does not exist", reference.len, reference.s),
 				 errhint("It may have been removed, or belong to runs that your role may not see.")));
-	return slice_of_cstring(crypto_encode_base64(artifact_fn_content(&artifact), artifact.bytes));
+}
+
+static int
+count_text(const Json *value, Slice text)
+{
+	int			count = 0;
+
+	check_stack_depth();
+	if (value->kind == JSON_TEXT)
+		return slice_equal(value->text, text) ? 1 : 0;
+	if (value->kind == JSON_ARRAY || value->kind == JSON_OBJECT)
+		for (int i = 0; i < value->n; i++)
+			count += count_text(value->items[i], text);
+	return count;
+}
+
+static int64
+base64_bytes(int64 bytes)
+{
+	return (bytes + 2) / 3 * 4;
 }
 
 static void
@@ -268,16 +286,29 @@ put_text(Json *value, Slice reference, Slice text)
 }
 
 void
-blob_restore(Json *document, const List *references, int64 seq)
+blob_restore(Json *document, const List *references, int64 seq, int64 most)
 {
+	int64		bytes = 0;
 	ListCell   *lc;
 
 	foreach(lc, references)
 	{
 		Slice		reference = *(Slice *) lfirst(lc);
+		int			mentions = count_text(document, reference);
+		Artifact	artifact;
 
 		/* the reference may have been removed from the envelope */
-		if (has_text(document, reference))
-			put_text(document, reference, encoded_content(reference, seq));
+		if (mentions == 0)
+			continue;
+		find_readable(reference, seq, &artifact);
+		bytes += mentions * base64_bytes(artifact.bytes);
+		if (bytes > most)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errproblem("envelope", "TOO_LARGE"),
+					 errmsg("the document would have more than " INT64_FORMAT " bytes of artifacts", most),
+					 errhint("Read the artifacts by themselves, with clutch.get_artifact; for what is sent to an endpoint, the limit is the setting clutch.max_body_size.")));
+		put_text(document, reference,
+				 slice_of_cstring(crypto_encode_base64(artifact_fn_content(&artifact), artifact.bytes)));
 	}
 }

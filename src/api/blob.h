@@ -42,9 +42,12 @@ extern void blob_mark(Json *envelope, const char *adapter, const List *reference
 extern List *blob_unmark(Json *envelope, const char *adapter);
 
 /*
- * Puts the bytes back into the document itself.  Raises 42704 ARTIFACT_NOT_FOUND unless the
- * role may read the artifact, or the event of that seq attaches it (0: there is no event).
+ * Puts the bytes back into the document itself, wherever it has the reference.  Raises 42704
+ * ARTIFACT_NOT_FOUND unless the role may read the artifact, or the event of that seq attaches
+ * it (0: there is no event), and 54000 TOO_LARGE if the document would have more than "most"
+ * bytes of base64.  That can happen because a reference is short, and the sender of the
+ * envelope can repeat it many times.
  */
-extern void blob_restore(Json *document, const List *references, int64 seq);
+extern void blob_restore(Json *document, const List *references, int64 seq, int64 most);
 
 #endif							/* CLUTCH_BLOB_H */

@@ -4,25 +4,23 @@
  *	  What a gateway calls: clutch.outbox_claim and clutch.outbox_done.
  *
  * Adapters may be functions that users have written, and run with the rights of the
- * gateway.
+ * gateway (api/incoming, api/outgoing).
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
-#include "api/blob.h"
+#include "api/incoming.h"
 #include "api/outgoing.h"
 #include "api/result.h"
-#include "api/streamed.h"
 #include "base/clock.h"
 #include "base/document.h"
-#include "base/query.h"
 #include "base/savepoint.h"
 #include "flow/callee.h"
 #include "protocol/place.h"
 #include "task/task.h"
-#include "trust/principal.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(clutch_outbox_claim);
@@ -176,6 +174,21 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 	return true;
 }
 
+/* Claims one, and frees what that took: a body may be large, and is kept in the result. */
+static bool
+claim_and_forget(FunctionCallInfo fcinfo, Call *call)
+{
+	MemoryContext before = CurrentMemoryContext;
+	MemoryContext memory = AllocSetContextCreate(before, "clutch call", ALLOCSET_DEFAULT_SIZES);
+	bool		is_claimed;
+
+	MemoryContextSwitchTo(memory);
+	is_claimed = claim_one(fcinfo, call);
+	MemoryContextSwitchTo(before);
+	MemoryContextDelete(memory);
+	return is_claimed;
+}
+
 Datum
 clutch_outbox_claim(PG_FUNCTION_ARGS)
 {
@@ -196,7 +209,7 @@ clutch_outbox_claim(PG_FUNCTION_ARGS)
 		if (calls == NIL)
 			break;
 		foreach(cell, calls)
-			missing -= claim_one(fcinfo, lfirst(cell));
+			missing -= claim_and_forget(fcinfo, lfirst(cell));
 	}
 	return (Datum) 0;
 }
@@ -211,6 +224,7 @@ typedef struct Report
 	Jsonb	   *response;		/* NULL: there was none, or it was not JSON */
 	bool		is_last;
 	int64		retry_after;	/* seconds */
+	int			part;			/* the number of the response in an answer of several; 0: it has none */
 } Report;
 
 static bool
@@ -243,161 +257,14 @@ take_failure(Call *call, const Endpoint *endpoint, const Report *report)
 	}
 }
 
-/* an answer, which is reported in a savepoint, so that an error becomes a failure of the call */
-typedef struct Answer
-{
-	const Call *call;
-	const Endpoint *endpoint;
-	const Report *report;
-	List	   *references;		/* the artifacts that bytes of the response have become */
-	bool		said;			/* something has been reported */
-	bool		ended;			/* the end of the answer has been reported */
-} Answer;
-
-/* The response, in which bytes are replaced by artifacts if the endpoint says so. */
-static Jsonb *
-response_of_answer(const Answer *answer, List **references)
-{
-	Json	   *tree;
-
-	*references = NIL;
-	if (answer->endpoint->artifacts_from == 0)
-		return answer->report->response;
-	tree = json_read(answer->report->response);
-	*references = blob_keep(tree, answer->endpoint->artifacts_from);
-	return *references == NIL ? answer->report->response : json_write(tree);
-}
-
-/* The envelope, with the artifacts that it names as attachments. */
-static Jsonb *
-with_artifacts(Jsonb *envelope, const Endpoint *endpoint, const List *references)
-{
-	Json	   *tree;
-
-	if (references == NIL)
-		return envelope;
-	tree = json_read(envelope);
-	blob_mark(tree, slice_cstring(endpoint->adapter), references);
-	return json_write(tree);
-}
-
-/* the envelopes that a document of the dialect of the endpoint makes */
-static List *
-translated(const Answer *answer, Jsonb *document)
-{
-	Jsonb	   *arguments[] = {document, callee_context(answer->call, answer->endpoint)};
-
-	return query_list_jsonb(psprintf("SELECT clutch.inbound($1, %s, $2)", quote_literal_cstr(slice_cstring(answer->endpoint->adapter))),
-							arguments, lengthof(arguments));
-}
-
-/* The envelope.  If it is a result of A2A, it gets the artifacts that were streamed before it. */
-static Jsonb *
-with_streamed(const Answer *answer, Jsonb *envelope)
-{
-	List	   *references = NIL;
-	Jsonb	   *task = answer->call->kind == CALL_TASK && slice_equal(answer->endpoint->adapter, SLICE_OF("a2a")) &&
-		streamed_lacks(envelope) ? streamed_task(answer->call, envelope, &references) : NULL;
-
-	return task == NULL ? envelope :
-		with_artifacts(streamed_complete(envelope, task, linitial(translated(answer, task))), answer->endpoint, references);
-}
-
-/* the envelopes that a response makes */
-static List *
-envelopes_of_response(Answer *answer)
-{
-	return translated(answer, response_of_answer(answer, &answer->references));
-}
-
-/*
- * An envelope as it is reported.  The artifacts that were streamed before a result may have come
- * in the same response, so this is asked when all that stands before it has been reported.
- */
-static Jsonb *
-completed(const Answer *answer, Jsonb *envelope)
-{
-	return with_artifacts(with_streamed(answer, envelope), answer->endpoint, answer->references);
-}
-
-/*
- * The envelopes of the response, or (envelope is not NULL) this one of them, completed.  Their
- * sender is the agent, for which the role of the gateway does not speak, so the database acts as
- * the owner of its tables.
- */
-static void *
-as_owner(Answer *answer, Jsonb *envelope)
-{
-	void	   *volatile made = NULL;
-
-	principal_act_for(rows_owner());
-	PG_TRY();
-	{
-		made = envelope != NULL ? (void *) completed(answer, envelope) : (void *) envelopes_of_response(answer);
-	}
-	PG_FINALLY();
-	{
-		principal_act_for(InvalidOid);
-	}
-	PG_END_TRY();
-	return made;
-}
-
-static void
-take_documents(void *arg)
-{
-	Answer	   *answer = arg;
-	List	   *envelopes = as_owner(answer, NULL);
-	ListCell   *cell;
-
-	foreach(cell, envelopes)
-	{
-		bool		is_last = answer->report->is_last && lnext(envelopes, cell) == NULL;
-
-		if (answer->ended)
-			break;
-		answer->ended = callee_report(answer->call, answer->endpoint, as_owner(answer, lfirst(cell)), is_last);
-		answer->said = true;
-	}
-}
-
-/* A response of an endpoint with the adapter http may be any JSON. */
-static void
-take_payload(void *arg)
-{
-	Answer	   *answer = arg;
-
-	answer->ended = callee_report_payload(answer->call, answer->endpoint, answer->report->response, answer->report->is_last);
-	answer->said = true;
-}
-
-/*
- * Reports an answer.  Returns NULL, or a message that says what is wrong with it.  An answer
- * that contains only progress does not end the task; a later answer does.
- */
-static const char *
-take_answer(Answer *answer)
-{
-	ErrorData  *error = savepoint_run(take_documents, answer);
-
-	if (error != NULL && error->sqlerrcode == ERRCODE_CLUTCH_NOT_HANDLED &&
-		slice_equal(answer->endpoint->adapter, SLICE_OF("http")))
-		error = savepoint_run(take_payload, answer);
-	if (error == NULL)
-		return answer->said ? NULL : "it says nothing";
-	if (savepoint_failed_by_chance(error))
-		ReThrowError(error);
-	return error->message;
-}
-
 static void
 take_response(Call *call, const Endpoint *endpoint, const Report *report)
 {
-	Answer		answer = {call, endpoint, report};
+	bool		ended = false;
 	const char *fault = NULL;
 
 	if (report->response != NULL)
-		fault = take_answer(&answer);
+		fault = incoming_take(call, endpoint, report->response, report->is_last, &ended);
 	else if (report->is_last && report->status != HTTP_ACCEPTED)
 		fault = "it is empty";
 	if (fault != NULL)
@@ -406,7 +273,7 @@ take_response(Call *call, const Endpoint *endpoint, const Report *report)
 		call_end(call, CALL_DEAD, report->status, fault);
 		callee_report_failure(call, endpoint, "INVALID_ANSWER", fault);
 	}
-	else if (report->is_last || answer.ended)
+	else if (report->is_last || ended)
 		call_end(call, CALL_SENT, report->status, NULL);
 	else
 		call_extend(call, endpoint->patience * USECS_PER_SEC);
@@ -425,6 +292,19 @@ take_response_from_nowhere(Call *call, const Report *report)
 		call_end(call, CALL_SENT, report->status, NULL);
 }
 
+/*
+ * Has the gateway reported this part of the answer before?  It does not know if the connection
+ * broke off, so it reports it once more.  Notes the part, if it is a new one.
+ */
+static bool
+is_repeated(Call *call, const Report *report)
+{
+	if (report->part != 0 && report->part <= call->part)
+		return true;
+	call->part = Max(call->part, report->part);
+	return false;
+}
+
 static void
 take_report(Call *call, const Report *report)
 {
@@ -432,6 +312,8 @@ take_report(Call *call, const Report *report)
 
 	if (!callee_is_awaited(call))
 		forget_unwanted(call, report->status);
+	else if (is_repeated(call, report))
+		return;
 	else if (!report_is_success(report))
 		take_failure(call, endpoint, report);
 	else if (callee_answers(call) && endpoint == NULL)
@@ -440,6 +322,21 @@ take_report(Call *call, const Report *report)
 		take_response(call, endpoint, report);
 	else if (report->is_last)
 		call_end(call, CALL_SENT, report->status, NULL);
+}
+
+/* a number from 1 on; 0 if it is NULL, which is the attempt of no call */
+static int
+number_of_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *hint)
+{
+	int			number = PG_ARGISNULL(n) ? 0 : PG_GETARG_INT32(n);
+
+	if (!PG_ARGISNULL(n) && number < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem(name, "NUMBER_OUT_OF_RANGE"),
+				 errmsg("argument \"%s\" must be at least 1, not %d", name, number),
+				 errhint("%s", hint)));
+	return number;
 }
 
 /*
@@ -466,6 +363,7 @@ report_of_arguments(FunctionCallInfo fcinfo)
 	report.failure = slice_present(failure) ? slice_cstring(failure) : NULL;
 	report.response = argument_optional_jsonb(fcinfo, 4);
 	report.retry_after = pause_of_argument(fcinfo, 6);
+	report.part = number_of_argument(fcinfo, 7, "part", "Count the documents of an answer from 1 on, or pass NULL.");
 	if (!PG_ARGISNULL(2) && (report.status < 100 || report.status > 599))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -479,7 +377,7 @@ Datum
 clutch_outbox_done(PG_FUNCTION_ARGS)
 {
 	Slice		id = argument_text(fcinfo, 0, "id");
-	int			attempt = argument_attempt(fcinfo, 1);
+	int			attempt = number_of_argument(fcinfo, 1, "attempt", "Pass the attempt that clutch.outbox_claim returned.");
 	Report		report = report_of_arguments(fcinfo);
 	Call	   *call = call_lock(id);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model_fn.c
- *	  The SQL functions prompt and model_message.
+ *	  The SQL functions prompt, model_message and from_model.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,11 +11,15 @@
 #include "adapters/multiagent.h"
 #include "adapters/translation.h"
 #include "api/result.h"
+#include "base/query.h"
 #include "protocol/place.h"
 #include "protocol/rendering.h"
 
 PG_FUNCTION_INFO_V1(clutch_prompt);
 PG_FUNCTION_INFO_V1(clutch_model_message);
+PG_FUNCTION_INFO_V1(clutch_from_model);
+
+#define DROPPED		"/meta/multiagent/dropped"
 
 static const ModelFamily *
 model_family_argument(FunctionCallInfo fcinfo)
@@ -48,17 +52,62 @@ clutch_prompt(PG_FUNCTION_ARGS)
 	PG_RETURN_JSONB_P(json_write(model_prompt(family, json_get_text(message, "/intent"), rendering_of(&envelope))));
 }
 
-Datum
-clutch_model_message(PG_FUNCTION_ARGS)
+/* the message of the arguments raw and model_family */
+static Json *
+model_message_argument(FunctionCallInfo fcinfo, Json **dropped)
 {
 	Json	   *raw = json_read(argument_jsonb(fcinfo, 0, "raw"));
-	Json	   *message = model_message(model_family_argument(fcinfo), raw);
+	Json	   *message = model_message(model_family_argument(fcinfo), raw, dropped);
 
 	if (message == NULL)
+	{
+		Slice		why = model_said_why(raw);
+
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_FOREIGN_INVALID),
 				 errproblem("raw", "REQUIRED"),
 				 errmsg("the answer of the model has neither a text nor a call of a tool"),
+				 slice_present(why) ? errhint("The interface says why: %s.", place_quote(why)) :
 				 errhint("Hand over what the interface of the model returned, or its text as a JSON string.")));
-	PG_RETURN_JSONB_P(json_write(message));
+	}
+	return message;
+}
+
+Datum
+clutch_model_message(PG_FUNCTION_ARGS)
+{
+	Json	   *dropped;
+
+	PG_RETURN_JSONB_P(json_write(model_message_argument(fcinfo, &dropped)));
+}
+
+/* The envelope, in which these paths are listed beside those that the translation has listed. */
+static Jsonb *
+model_with_dropped(Jsonb *envelope, const Json *dropped)
+{
+	Json	   *tree = json_read(envelope);
+	Json	   *list = json_get_kind(tree, DROPPED, JSON_ARRAY);
+
+	if (list == NULL)
+	{
+		list = json_new_array();
+		json_put(tree, DROPPED, list);
+	}
+	for (int i = 0; i < dropped->n; i++)
+		json_add(list, dropped->items[i]);
+	return json_write(tree);
+}
+
+Datum
+clutch_from_model(PG_FUNCTION_ARGS)
+{
+	Json	   *dropped;
+	Json	   *message = model_message_argument(fcinfo, &dropped);
+	Jsonb	   *arguments[] = {json_write(message),
+		PG_ARGISNULL(2) ? json_write(json_new_object()) : PG_GETARG_JSONB_P(2)};
+	List	   *envelopes = query_list_jsonb("SELECT clutch.inbound($1, 'multiagent', $2)", arguments, lengthof(arguments));
+
+	if (envelopes == NIL)
+		PG_RETURN_NULL();
+	PG_RETURN_JSONB_P(dropped == NULL ? llast(envelopes) : model_with_dropped(llast(envelopes), dropped));
 }

@@ -18,6 +18,7 @@
 #include "outbox/call.h"
 #include "outbox/signing.h"
 #include "protocol/place.h"
+#include "settings.h"
 #include "trust/principal.h"
 #include "trust/traffic.h"
 #include "utils/builtins.h"
@@ -76,7 +77,7 @@ outbox_document(Jsonb *envelope, Slice adapter, Jsonb *notes, int64 seq)
 	if (blobs == NIL)
 		return linitial(documents);
 	tree = json_read(linitial(documents));
-	blob_restore(tree, blobs, seq);
+	blob_restore(tree, blobs, seq, (int64) clutch_max_body_size * 1024 * 1024);
 	return json_write(tree);
 }
 

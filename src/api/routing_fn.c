@@ -181,7 +181,7 @@ route_sharing_words(const Sharing *sharing)
 }
 
 static Jsonb *
-route_sharing_payload(const Sharing *sharing, const Requirement *requirement, Slice request_id)
+route_sharing_payload(const Sharing *sharing, Slice request_id)
 {
 	DocumentBuilder b;
 
@@ -189,8 +189,8 @@ route_sharing_payload(const Sharing *sharing, const Requirement *requirement, Sl
 	document_put_cstring(&b, "reason", route_sharing_words(sharing));
 	document_put_text(&b, "request", request_id);
 	document_open_array(&b, "rules");
-	for (int i = 0; i < requirement->nrules; i++)
-		document_add_text(&b, requirement->rules[i].name);
+	for (int i = 0; i < sharing->rules.n; i++)
+		document_add_text(&b, sharing->rules.items[i]);
 	document_close_array(&b);
 	document_open_array(&b, "shared");
 	for (int i = 0; i < sharing->among.n; i++)
@@ -212,7 +212,7 @@ clutch_route(PG_FUNCTION_ARGS)
 
 	route_read_request(document, &envelope, &requirement);
 	if (emission_would_share(&envelope, &requirement, &sharing))
-		PG_RETURN_JSONB_P(route_sharing_payload(&sharing, &requirement, envelope.id));
+		PG_RETURN_JSONB_P(route_sharing_payload(&sharing, envelope.id));
 	choice = router_choose(&requirement);
 	if (choice->failure != ROUTING_SUCCEEDED)
 		PG_RETURN_JSONB_P(failure_payload(&requirement, choice, envelope.id));

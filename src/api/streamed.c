@@ -65,8 +65,9 @@ is_update_of(Jsonb *update, Slice ended)
 }
 
 /*
- * The updates of artifacts that the attempt of the call has reported of the task that the other
- * side has ended, in their order; NIL if there are none, or too many to be put together.
+ * Returns the updates of artifacts that were reported in this attempt of the call, in their
+ * order.  "ended" is the task of the other side that has ended; updates of others are left out.
+ * Returns NIL if there are none, or too many to be put together.
  */
 static List *
 updates_of_call(const Call *call, Slice ended)

@@ -16,10 +16,10 @@
 #include "outbox/call.h"
 
 /*
- * A Task of A2A 1.0 that is completed, with the artifacts that the attempt of this call has
- * reported as progress, of the task of the other side that the result ends; NULL: it has
- * reported none, or more than an envelope may contain.
- * references: the artifacts of the database in it, as List of Slice *.
+ * Returns a completed Task of A2A 1.0 with the artifacts that were reported as progress in this
+ * attempt of the call.  Only those of the task that the result ends are taken: the other side
+ * may have made several tasks of one call.  Returns NULL if there are no artifacts, or more than
+ * an envelope may contain.  *references: the artifacts of the database in it, as List of Slice *.
  */
 extern Jsonb *streamed_task(const Call *call, Jsonb *result, List **references);
 

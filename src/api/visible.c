@@ -28,13 +28,10 @@
 #include "task/verdict.h"
 #include "trust/principal.h"
 #include "trust/privilege.h"
-#include "utils/datum.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/selfuncs.h"
-#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(clutch_reads_all);
@@ -42,7 +39,9 @@ PG_FUNCTION_INFO_V1(clutch_my_agents);
 PG_FUNCTION_INFO_V1(clutch_my_runs);
 PG_FUNCTION_INFO_V1(clutch_envelope_of);
 PG_FUNCTION_INFO_V1(clutch_sees);
+PG_FUNCTION_INFO_V1(clutch_sees_from);
 PG_FUNCTION_INFO_V1(clutch_seen_runs);
+PG_FUNCTION_INFO_V1(clutch_seen_runs_support);
 PG_FUNCTION_INFO_V1(clutch_sees_support);
 PG_FUNCTION_INFO_V1(clutch_current_epoch);
 PG_FUNCTION_INFO_V1(clutch_policy_support);
@@ -133,82 +132,14 @@ clutch_policy_support(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(makeBoolConst(visible_everything(), false));
 }
 
-static Datum
-array_of_slices(List *list)
-{
-	SliceList	array = {0, palloc(sizeof(Slice) * Max(list_length(list), 1))};
-	ListCell   *cell;
-
-	foreach(cell, list)
-		array.items[array.n++] = *(Slice *) lfirst(cell);
-	return column_of_texts(array);
-}
-
-/* The list of clutch.seen_runs, and the snapshot for which it was made. */
-typedef struct SeenRuns
-{
-	MemoryContext context;		/* NULL: there is none */
-	Oid			role;
-	TransactionId xmin;
-	TransactionId xmax;
-	CommandId	curcid;
-	uint32		xcnt;
-	TransactionId *xip;
-	Datum		list;
-} SeenRuns;
-
-static SeenRuns seen_runs = {NULL};
-
-static bool
-seen_runs_are_of(Snapshot snapshot)
-{
-	return seen_runs.context != NULL && seen_runs.role == GetUserId() &&
-		!snapshot->takenDuringRecovery && !snapshot->suboverflowed && snapshot->subxcnt == 0 &&
-		seen_runs.xmin == snapshot->xmin && seen_runs.xmax == snapshot->xmax &&
-		seen_runs.curcid == snapshot->curcid && seen_runs.xcnt == snapshot->xcnt &&
-		(snapshot->xcnt == 0 ||
-		 memcmp(seen_runs.xip, snapshot->xip, sizeof(TransactionId) * snapshot->xcnt) == 0);
-}
-
-static void
-seen_runs_make(Snapshot snapshot)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch runs that are seen",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	Sight		sight;
-
-	sight_begin(&sight);
-	if (seen_runs.context != NULL)
-		MemoryContextDelete(seen_runs.context);
-	seen_runs.context = NULL;
-	seen_runs.role = GetUserId();
-	seen_runs.xmin = snapshot->xmin;
-	seen_runs.xmax = snapshot->xmax;
-	seen_runs.curcid = snapshot->curcid;
-	seen_runs.xcnt = snapshot->xcnt;
-	seen_runs.xip = palloc(sizeof(TransactionId) * Max(snapshot->xcnt, 1));
-	if (snapshot->xcnt > 0)
-		memcpy(seen_runs.xip, snapshot->xip, sizeof(TransactionId) * snapshot->xcnt);
-	seen_runs.list = array_of_slices(sight_list_runs(&sight));
-	MemoryContextSwitchTo(old);
-	MemoryContextSetParent(context, TopMemoryContext);
-	seen_runs.context = context;
-}
-
 /*
  * The runs whose rows an index scan reads for clutch.sees, which is then asked for
- * each row.  The inner side of a nested loop asks again and again with one snapshot,
- * so the list is kept.
+ * each row.
  */
 Datum
 clutch_seen_runs(PG_FUNCTION_ARGS)
 {
-	Snapshot	snapshot = GetActiveSnapshot();
-
-	if (!seen_runs_are_of(snapshot))
-		seen_runs_make(snapshot);
-	PG_RETURN_DATUM(datumCopy(seen_runs.list, false, -1));
+	PG_RETURN_DATUM(sight_array_of_runs());
 }
 
 /* what an expression in a plan remembers while a statement runs */
@@ -248,21 +179,37 @@ clutch_sees(PG_FUNCTION_ARGS)
 								 PG_ARGISNULL(1) ? SLICE_NONE : slice_of_text(PG_GETARG_TEXT_PP(1))));
 }
 
-/* How many runs a role is supposed to see: so many that an index is used if there are more. */
-#define SUPPOSED_RUNS	20.0
-
-static void
-estimate_seen_rows(SupportRequestSelectivity *request)
+/* May the role read what this agent has sent in the current transaction? */
+Datum
+clutch_sees_from(PG_FUNCTION_ARGS)
 {
-	VariableStatData run_id;
+	RowSight   *seen = row_sight_of(fcinfo->flinfo);
+
+	PG_RETURN_BOOL(seen->sight.everything ||
+				   sight_has_agent(&seen->sight, slice_of_text(PG_GETARG_TEXT_PP(0))));
+}
+
+/*
+ * The share of the rows of a table that belong to these runs, as run_id is distributed
+ * in it: as many runs as were listed when that was last done for the role, or else a
+ * number that is supposed.
+ */
+static double
+share_of_runs(PlannerInfo *root, Node *run_id, int relid, double supposed)
+{
+	int			listed = sight_count_listed_runs();
+	VariableStatData column;
 	bool		is_default;
 	double		runs;
 
-	examine_variable(request->root, linitial(request->args), request->varRelid, &run_id);
-	runs = get_variable_numdistinct(&run_id, &is_default);
-	ReleaseVariableStats(run_id);
-	request->selectivity = Min(SUPPOSED_RUNS / Max(runs, 1.0), 1.0);
+	examine_variable(root, run_id, relid, &column);
+	runs = get_variable_numdistinct(&column, &is_default);
+	ReleaseVariableStats(column);
+	return Min((listed >= 0 ? listed : supposed) / Max(runs, 1.0), 1.0);
 }
+
+/* How many runs a role is supposed to see: so many that an index is used if there are more. */
+#define SUPPOSED_RUNS	20.0
 
 /* Does the query ask for rows with a certain value, so that no list of runs is needed? */
 static bool
@@ -275,6 +222,9 @@ names_a_value(const RelOptInfo *table)
 			return true;
 	return false;
 }
+
+/* To read more than this share of a table by an index takes longer than to read all of it. */
+#define MOST_BY_INDEX	0.33
 
 /* run_id = ANY (clutch.seen_runs()) */
 static Node *
@@ -306,20 +256,42 @@ clutch_sees_support(PG_FUNCTION_ARGS)
 
 	if (IsA(request, SupportRequestSelectivity))
 	{
-		estimate_seen_rows((SupportRequestSelectivity *) request);
-		PG_RETURN_POINTER(request);
+		SupportRequestSelectivity *rows = (SupportRequestSelectivity *) request;
+
+		rows->selectivity = share_of_runs(rows->root, linitial(rows->args), rows->varRelid, SUPPOSED_RUNS);
+		PG_RETURN_POINTER(rows);
 	}
 	if (IsA(request, SupportRequestIndexCondition))
 	{
 		SupportRequestIndexCondition *index = (SupportRequestIndexCondition *) request;
+		Node	   *run_id = linitial(((FuncExpr *) index->node)->args);
 
 		if (index->indexarg != 0 || index->index->relam != BTREE_AM_OID ||
-			names_a_value(index->index->rel))
+			names_a_value(index->index->rel) ||
+			share_of_runs(index->root, run_id, 0, 0) > MOST_BY_INDEX)
 			PG_RETURN_POINTER(NULL);
 		index->lossy = true;
-		PG_RETURN_POINTER(list_make1(condition_on_runs(index, linitial(((FuncExpr *) index->node)->args))));
+		PG_RETURN_POINTER(list_make1(condition_on_runs(index, run_id)));
 	}
 	PG_RETURN_POINTER(NULL);
+}
+
+/*
+ * What a run of the list costs in units of the planner, one of which is a page that is
+ * read in order: two microseconds or more, and seven among 50,000 runs.
+ */
+#define COST_OF_A_RUN	0.5
+
+Datum
+clutch_seen_runs_support(PG_FUNCTION_ARGS)
+{
+	SupportRequestCost *request = (SupportRequestCost *) PG_GETARG_POINTER(0);
+
+	if (!IsA(request, SupportRequestCost) || sight_count_listed_runs() < 0)
+		PG_RETURN_POINTER(NULL);
+	request->startup = 0;
+	request->per_tuple = COST_OF_A_RUN * sight_count_listed_runs();
+	PG_RETURN_POINTER(request);
 }
 
 Datum
@@ -339,7 +311,7 @@ clutch_my_runs(PG_FUNCTION_ARGS)
 {
 	SliceList	agents = principal_agents();
 
-	PG_RETURN_DATUM(array_of_slices(right_list_runs(&agents, ROWS_ACTIVE)));
+	PG_RETURN_DATUM(column_of_list(right_list_runs(&agents, ROWS_ACTIVE)));
 }
 
 bool

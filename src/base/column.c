@@ -107,3 +107,14 @@ column_of_texts(SliceList list)
 	return PointerGetDatum(construct_array(elements, list.n, TEXTOID, -1, false,
 										   TYPALIGN_INT));
 }
+
+Datum
+column_of_list(const List *list)
+{
+	SliceList	texts = {0, palloc(sizeof(Slice) * Max(list_length(list), 1))};
+	ListCell   *cell;
+
+	foreach(cell, list)
+		texts.items[texts.n++] = *(Slice *) lfirst(cell);
+	return column_of_texts(texts);
+}

@@ -34,5 +34,7 @@ extern char *column_put_text_at(Datum *values, bool *nulls, int attno, Slice val
 /* from and to text[]; NULL elements are left out, and Slices point into the array */
 extern SliceList column_texts_of(Datum array);
 extern Datum column_of_texts(SliceList list);
+/* the same of a List of Slice * */
+extern Datum column_of_list(const List *list);
 
 #endif							/* CLUTCH_COLUMN_H */

@@ -6,7 +6,7 @@
  * Signatures are those of Ed25519 (RFC 8032), hashes SHA-256 (FIPS 180-4), also keyed
  * (HMAC).
  * Sizes are in bytes.  Except where a comment says so, nothing here allocates
- * memory or raises an error.
+ * memory that stays, and the only error is that there is no memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,8 +31,9 @@ extern void crypto_hash_begin(CryptoHash *hash);
 extern void crypto_hash_add(CryptoHash *hash, const void *bytes, Size n);
 extern void crypto_hash_end(CryptoHash *hash, uint8 digest[CRYPTO_HASH_BYTES]);
 
-/* of a message in one piece */
+/* of a message that is there as a whole, in one piece or in parts that lie beside one another in an array */
 extern void crypto_sha256(const void *bytes, Size n, uint8 digest[CRYPTO_HASH_BYTES]);
+extern void crypto_sha256_of_parts(const Slice *parts, int nparts, uint8 digest[CRYPTO_HASH_BYTES]);
 
 /* --- HMAC (RFC 2104) with SHA-256 --- */
 

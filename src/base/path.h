@@ -3,10 +3,11 @@
  * path.h
  *	  The SQL/JSON path of a filter or a rule.
  *
- * A path fits a document if it finds something there or, for a predicate, if
- * it is true.  Where a path cannot be applied to a document it does not fit,
- * and raises nothing: one odd event must not end every read from then on, nor
- * keep every other from being sent.
+ * A path fits a document if it finds something in it.  If the first thing that it
+ * finds is a boolean, such as the value of a predicate, the path fits if that is true.
+ * A path that cannot be applied to a document does not fit it, and raises no error:
+ * otherwise, one odd event would make every later read fail, or keep others from
+ * being sent.
  *
  * A path that a role writes for itself may take as long as it likes.  One that others
  * have to apply must not be costly: the time that it takes is limited by the size of

@@ -252,9 +252,7 @@ rows_fetch_slot(RowScan *scan, ItemPointerData place)
 bool
 rows_fetch(RowScan *scan, ItemPointerData place, int attno, Slice text)
 {
-	/* VACUUM gives back blocks at the end of a table */
-	if (scan->rel == NULL ||
-		ItemPointerGetBlockNumber(&place) >= RelationGetNumberOfBlocks(scan->rel))
+	if (scan->rel == NULL || !rows_has_block(scan->rel, ItemPointerGetBlockNumber(&place)))
 		return false;
 	scan->snapshot = rows_snapshot(scan);
 	rows_make_slot(scan);

@@ -102,7 +102,7 @@
 	X(ROUTING_RULE, "routing_rule", 14) \
 	X(ENDPOINT, "endpoint", 15) \
 	X(ENDPOINT_SECRET, "endpoint_secret", 2) \
-	X(OUTBOX, "outbox", 20)
+	X(OUTBOX, "outbox", 21)
 
 #define STATE_TABLE_CONSTANT(constant, name, columns)	TABLE_##constant,
 typedef enum StateTable

@@ -19,12 +19,14 @@
 #include "commands/sequence.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #define TABLE_ENTRY(constant, name, columns)	{name, columns},
@@ -290,6 +292,19 @@ rows_open(StateTable table, LOCKMODE lock)
 		rows_forget_held_locks();
 		rows_forget_relation_oid((Datum) 0, relid);
 	}
+}
+
+/*
+ * VACUUM gives back blocks at the end of a table.  The server remembers how many there
+ * were when this backend last asked the file system, until the file is shortened: that
+ * locks the table, and is announced before the lock is gone.
+ */
+bool
+rows_has_block(Relation rel, BlockNumber block)
+{
+	BlockNumber known = RelationGetSmgr(rel)->smgr_cached_nblocks[MAIN_FORKNUM];
+
+	return (known != InvalidBlockNumber && block < known) || block < RelationGetNumberOfBlocks(rel);
 }
 
 /*

@@ -16,6 +16,9 @@
 /* number of columns that clutch fills */
 extern int	rows_columns(StateTable table);
 
+/* The table is locked. */
+extern bool rows_has_block(Relation rel, BlockNumber block);
+
 /* The caller closes the index with NoLock. */
 extern Relation rows_open_index(StateIndex index, LOCKMODE lock);
 extern Relation rows_open_index_by_oid(Oid relid, LOCKMODE lock);

@@ -8,7 +8,7 @@
 #include "clutch.h"
 
 #include "flow/right.h"
-#include "flow/sight.h"
+#include "flow/sight_part.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "store/event.h"
@@ -17,18 +17,6 @@
 #include "task/verdict.h"
 #include "trust/principal.h"
 #include "trust/privilege.h"
-#include "utils/memutils.h"
-
-/* a run of which it is known what the role sees */
-typedef struct SeenRun
-{
-	uint64		hash;			/* key */
-	Slice		run_id;
-	SightOfRun	sight;
-} SeenRun;
-
-/* When so many are remembered, all are forgotten. */
-#define MOST_SEEN_RUNS	10000
 
 /*
  * A run takes some microseconds to look at.  After so many of them, all runs of the
@@ -60,8 +48,7 @@ sight_begin_of(Sight *sight, Oid role)
 	sight->everything = privilege_reads_all(role, ROWS_ACTIVE);
 	if (sight->everything)
 		return;
-	sight->agents = principal_agents();
-	sight->scopes = principal_scopes();
+	sight->agents = principal_agents_and_scopes(&sight->scopes);
 	scopes = privilege_scopes(role, ROWS_ACTIVE);
 	sight->is_known = sight->agents.n > 0 || scopes.n > 0;
 	sight_add_scopes(sight, scopes);
@@ -92,7 +79,7 @@ sight_has_scope(const Sight *sight, Slice scope)
 	return false;
 }
 
-static bool
+bool
 sight_has_agent(const Sight *sight, Slice agent_id)
 {
 	int			i;
@@ -117,137 +104,74 @@ sight_takes_part(const Sight *sight, Slice run_id)
 }
 
 static SightOfRun
-sight_find_out(const Sight *sight, Slice run_id)
+sight_find_out(const Sight *sight, const RunSight *run)
 {
-	Visibility	visibility = visibility_of_run(run_id, ROWS_ACTIVE);
+	Visibility	visibility = visibility_of_run(run->run_id, ROWS_ACTIVE);
 	Slice		scope;
 
 	if (visibility == VISIBILITY_PUBLIC && sight->is_known)
 		return SIGHT_RUN;
-	if (sight_takes_part(sight, run_id))
+	if (run->takes_part || sight_takes_part(sight, run->run_id))
 		return visibility == VISIBILITY_PARENT_ONLY ? SIGHT_TASKS : SIGHT_RUN;
 	if (visibility != VISIBILITY_SCOPE || sight->scopes.n == 0)
 		return SIGHT_NONE;
-	scope = scope_look(run_id, ROWS_ACTIVE);
+	scope = scope_look(run->run_id, ROWS_ACTIVE);
 	return slice_present(scope) && sight_has_scope(sight, scope) ? SIGHT_RUN : SIGHT_NONE;
 }
 
-static List *
-sight_sort(List *list)
+/* what is known of the run; NULL: nothing */
+static RunSight *
+sight_look_up(const Sight *sight, Slice run_id)
 {
-	List	   *unique = NIL;
-	ListCell   *cell;
+	RunSight   *run = sight->list == NULL ? NULL : runtable_lookup(sight->list->runs, run_id);
 
-	list_sort(list, slice_list_compare);
-	foreach(cell, list)
-		if (unique == NIL || !slice_equal(*(Slice *) llast(unique), *(Slice *) lfirst(cell)))
-			unique = lappend(unique, lfirst(cell));
-	return unique;
+	return run != NULL ? run : runtable_lookup(sight->runs, run_id);
 }
 
-static List *
-sight_list_runs_of_scopes(const Sight *sight)
+/* a run of which nothing is known yet; NULL: nothing of it is seen */
+static RunSight *
+sight_add_run(Sight *sight, Slice run_id)
 {
-	List	   *runs = NIL;
-	int			i;
+	MemoryContext old;
+	RunSight   *run;
+	bool		found;
 
-	for (i = 0; i < sight->scopes.n; i++)
+	if (++sight->nlooked > MOST_LOOKED_RUNS)
 	{
-		bool		is_any = slice_equal(sight->scopes.items[i], SLICE_OF("*"));
-
-		runs = list_concat(runs, scope_list_runs(is_any ? SLICE_NONE : sight->scopes.items[i],
-												 ROWS_ACTIVE));
+		if (sight->list == NULL)
+			sight_take_list(sight, true);
+		return runtable_lookup(sight->list->runs, run_id);
 	}
-	return runs;
-}
-
-List *
-sight_list_runs(const Sight *sight)
-{
-	List	   *runs = right_list_runs(&sight->agents, ROWS_ACTIVE);
-	List	   *others = sight_list_runs_of_scopes(sight);
-
-	if (sight->is_known)
-		others = list_concat(others, visibility_list_public(ROWS_ACTIVE));
-	return others == NIL ? runs : sight_sort(list_concat(runs, others));
-}
-
-static void
-sight_begin_memory(Sight *sight)
-{
-	HASHCTL		control = {0};
-
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(SeenRun);
-	if (sight->runs_context != NULL)
-		MemoryContextDelete(sight->runs_context);
-	sight->runs_context = AllocSetContextCreate(sight->context, "clutch runs that are seen",
-												ALLOCSET_SMALL_SIZES);
-	control.hcxt = sight->runs_context;
-	sight->runs = hash_create("clutch runs that are seen", 64, &control,
-							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
-static void
-sight_list(Sight *sight)
-{
-	HASHCTL		control = {0};
-	MemoryContext names = AllocSetContextCreate(sight->context, "clutch runs", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(names);
-	List	   *runs = sight_list_runs(sight);
-	ListCell   *cell;
-
-	control.keysize = control.entrysize = sizeof(uint64);
-	control.hcxt = sight->context;
-	sight->listed = hash_create("clutch runs that may be seen", Max(list_length(runs), 16), &control,
-								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	foreach(cell, runs)
-	{
-		uint64		hash = slice_hash(*(Slice *) lfirst(cell));
-
-		(void) hash_search(sight->listed, &hash, HASH_ENTER, NULL);
-	}
+	old = MemoryContextSwitchTo(sight->context);
+	run = runtable_insert(sight->runs, slice_copy(run_id), &found);
 	MemoryContextSwitchTo(old);
-	MemoryContextDelete(names);
-}
-
-/* false: nothing of the run is seen; otherwise it has to be looked at */
-static bool
-sight_may_have_run(Sight *sight, uint64 hash)
-{
-	if (sight->listed == NULL && ++sight->nlooked > MOST_LOOKED_RUNS)
-		sight_list(sight);
-	return sight->listed == NULL || hash_search(sight->listed, &hash, HASH_FIND, NULL) != NULL;
+	run->takes_part = run->is_found_out = false;
+	return run;
 }
 
 SightOfRun
 sight_of_run(Sight *sight, Slice run_id)
 {
-	uint64		hash = slice_hash(run_id);
-	SeenRun    *seen;
-	bool		found;
-	MemoryContext old;
+	RunSight   *run;
 
 	if (sight->everything)
 		return SIGHT_RUN;
-	if (sight->runs == NULL || hash_get_num_entries(sight->runs) >= MOST_SEEN_RUNS)
-		sight_begin_memory(sight);
-	seen = hash_search(sight->runs, &hash, HASH_FIND, NULL);
-	if (seen != NULL && slice_equal(seen->run_id, run_id))
-		return seen->sight;
-	if (!sight_may_have_run(sight, hash))
-		return SIGHT_NONE;
-	old = MemoryContextSwitchTo(sight->runs_context);
-	run_id = slice_copy(run_id);
-	MemoryContextSwitchTo(old);
-	hash_search(sight->runs, &hash, HASH_REMOVE, NULL);
+	if (sight->runs == NULL)
 	{
-		SightOfRun	result = sight_find_out(sight, run_id);
-
-		seen = hash_search(sight->runs, &hash, HASH_ENTER, &found);
-		*seen = (SeenRun) {hash, run_id, result};
+		sight->runs = runtable_create(sight->context, 16, NULL);
+		sight_take_list(sight, false);
 	}
-	return seen->sight;
+	run = sight_look_up(sight, run_id);
+	if (run == NULL)
+		run = sight_add_run(sight, run_id);
+	if (run == NULL)
+		return SIGHT_NONE;
+	if (!run->is_found_out)
+	{
+		run->sight = sight_find_out(sight, run);
+		run->is_found_out = true;
+	}
+	return run->sight;
 }
 
 /* ------------------------------------------------------------------- tasks */

@@ -22,7 +22,6 @@
 #define CLUTCH_SIGHT_H
 
 #include "task/task.h"
-#include "utils/hsearch.h"
 
 /*
  * For the time of one statement: what is found out about a run is remembered.
@@ -35,16 +34,18 @@ typedef struct Sight
 	bool		is_known;		/* the role has been granted something */
 	SliceList	agents;			/* for which it speaks */
 	SliceList	scopes;			/* that it was granted; "*" is every scope */
-	HTAB	   *runs;			/* what is remembered; NULL: nothing yet */
-	MemoryContext runs_context; /* of that */
-	int			nlooked;		/* runs that were looked at one by one */
-	HTAB	   *listed;			/* hashes of all others of which something is seen; NULL: not listed */
+	struct runtable_hash *runs; /* those that were looked at one by one; NULL: none yet */
+	int			nlooked;		/* how many */
+	struct RunList *list;		/* all of which something is seen; NULL: not listed */
 } Sight;
 
 extern void sight_begin(Sight *sight);
 
 /* The same for the role in whose name an event is sent, which may be another one. */
 extern void sight_begin_of_sender(Sight *sight);
+
+/* Does the role, which does not see everything, speak for the agent? */
+extern bool sight_has_agent(const Sight *sight, Slice agent_id);
 
 /* Is the task one that the role may read? */
 extern bool sight_has_task(Sight *sight, const Task *task);
@@ -65,11 +66,14 @@ extern bool sight_has_seq(Sight *sight, int64 seq);
 extern bool sight_has_row(Sight *sight, Slice run_id, Slice task_id);
 
 /*
- * The runs of which the role may see something, if it does not see everything, in
- * order of bytes and each once: a List of Slice *.  There may be some of which it
- * sees nothing.
+ * The runs of which the current role may see something, if it does not see everything,
+ * in order of bytes and each once, as text[].  There may be some of which it sees
+ * nothing.
  */
-extern List *sight_list_runs(const Sight *sight);
+extern Datum sight_array_of_runs(void);
+
+/* How many there were when they were last listed for the current role; -1: unknown. */
+extern int	sight_count_listed_runs(void);
 
 /* The tasks of one run that the role sees, if it is parent-only. */
 extern List *sight_list_tasks_of_run(const Sight *sight, Slice run_id);

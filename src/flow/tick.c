@@ -27,6 +27,7 @@
 #include "queue/waiting.h"
 #include "settings.h"
 #include "store/artifact.h"
+#include "trust/principal.h"
 #include "utils/timestamp.h"
 
 /* ------------------------------------------------------------------- parts */
@@ -47,7 +48,10 @@ tick_part_run(void *arg)
 	part->done = part->work(part->n);
 }
 
-/* An error in one part of a tick does not keep the other parts from their work. */
+/*
+ * An error in one part of a tick does not keep the other parts from their work.  It may quote
+ * the rows of anybody, so of those who tick, only operators are told.
+ */
 static int
 tick_part_try(int (*work) (int n), int n, const char *failure)
 {
@@ -58,7 +62,7 @@ tick_part_try(int (*work) (int n), int n, const char *failure)
 		return part.done;
 	if (savepoint_failed_by_chance(error))
 		return 0;
-	ereport(WARNING,
+	ereport(principal_level(SLICE_NONE),
 			(errcode(error->sqlerrcode),
 			 errmsg("%s: %s", failure, error->message),
 			 error->hint ? errhint("%s", error->hint) :

@@ -52,10 +52,9 @@ static bool
 tool_call_is_on_card(Slice tool, const Roster *roster, int ordinal)
 {
 	const RosterCapability *capability = roster_capabilities(roster, ordinal);
-	const RosterCapability *end = capability + roster_agent(roster, ordinal)->card.ncapabilities;
 	int			i;
 
-	for (; capability < end; capability++)
+	for (; capability != NULL; capability = roster_next_capability(capability))
 	{
 		if (slice_starts(capability->id->text, SLICE_OF("tool:")) &&
 			tool_call_fits(tool, capability->id->text))

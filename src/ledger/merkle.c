@@ -11,8 +11,8 @@
 #include "port/pg_bitutils.h"
 
 /* what comes before the bytes of a leaf and of an inner node */
-static const uint8 merkle_leaf_prefix = 0x00;
-static const uint8 merkle_node_prefix = 0x01;
+#define MERKLE_LEAF_PREFIX	((Slice) {"\x00", 1})
+#define MERKLE_NODE_PREFIX	((Slice) {"\x01", 1})
 
 /* ------------------------------------------------------------------ hashes */
 
@@ -20,26 +20,25 @@ MerkleHash
 merkle_leaf(const void *bytes, Size n)
 {
 	MerkleHash	result;
-	CryptoHash	hash;
+	Slice		parts[] = {MERKLE_LEAF_PREFIX, {bytes, (int) n}};
 
-	crypto_hash_begin(&hash);
-	crypto_hash_add(&hash, &merkle_leaf_prefix, 1);
-	crypto_hash_add(&hash, bytes, n);
-	crypto_hash_end(&hash, result.bytes);
+	crypto_sha256_of_parts(parts, lengthof(parts), result.bytes);
 	return result;
+}
+
+static Slice
+merkle_bytes(const MerkleHash *hash)
+{
+	return (Slice) {(const char *) hash->bytes, CRYPTO_HASH_BYTES};
 }
 
 MerkleHash
 merkle_parent(const MerkleHash *left, const MerkleHash *right)
 {
 	MerkleHash	result;
-	CryptoHash	hash;
+	Slice		parts[] = {MERKLE_NODE_PREFIX, merkle_bytes(left), merkle_bytes(right)};
 
-	crypto_hash_begin(&hash);
-	crypto_hash_add(&hash, &merkle_node_prefix, 1);
-	crypto_hash_add(&hash, left->bytes, CRYPTO_HASH_BYTES);
-	crypto_hash_add(&hash, right->bytes, CRYPTO_HASH_BYTES);
-	crypto_hash_end(&hash, result.bytes);
+	crypto_sha256_of_parts(parts, lengthof(parts), result.bytes);
 	return result;
 }
 

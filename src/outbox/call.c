@@ -40,7 +40,8 @@ enum
 	Anum_call_status,
 	Anum_call_failure,
 	Anum_call_attempts_before,
-	Natts_call = Anum_call_attempts_before
+	Anum_call_part,
+	Natts_call = Anum_call_part
 };
 
 ROWS_CHECK_COLUMNS(Natts_call, OUTBOX);
@@ -99,6 +100,7 @@ call_row_read(const RowScan *scan)
 	call->status = rows_int4(scan, Anum_call_status);
 	call->failure = rows_text_copy(scan, Anum_call_failure);
 	call->attempts_before = rows_int4(scan, Anum_call_attempts_before);
+	call->part = rows_int4(scan, Anum_call_part);
 	return call;
 }
 
@@ -141,6 +143,7 @@ call_fill_row(const Call *call, Datum *values, bool *nulls)
 	call_put_int4(values, nulls, Anum_call_status, call->status);
 	column_put_text(values, nulls, Anum_call_failure, call->failure);
 	values[Anum_call_attempts_before - 1] = Int32GetDatum(call->attempts_before);
+	call_put_int4(values, nulls, Anum_call_part, call->part);
 }
 
 void
@@ -305,6 +308,7 @@ call_claim(int n, int64 lease)
 		Call	   *call = lfirst(cell);
 
 		call->attempt++;
+		call->part = 0;
 		call->lease_until = call->due_at = now + lease;
 		call_save(call);
 	}

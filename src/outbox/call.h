@@ -70,6 +70,7 @@ typedef struct Call
 	int			status;			/* the status of HTTP of the last attempt */
 	Slice		failure;			/* why the last attempt failed */
 	int			attempts_before;	/* of "attempt", those before call_revive */
+	int			part;			/* of the answer, the last one of this attempt that has a number */
 } Call;
 
 extern const char *call_kind_name(CallKind kind);

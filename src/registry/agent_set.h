@@ -21,6 +21,10 @@ typedef struct AgentSet
 	uint64		words[FLEXIBLE_ARRAY_MEMBER];
 } AgentSet;
 
+/* Ordinals are not negative, and unsigned ones are divided by shifting. */
+#define AGENT_SET_WORD(ordinal)	((uint32) (ordinal) / 64)
+#define AGENT_SET_BIT(ordinal)	((uint32) (ordinal) % 64)
+
 /* an empty set, palloc'd in the current context */
 static inline AgentSet *
 agent_set_none(int size)
@@ -54,19 +58,19 @@ agent_set_copy(const AgentSet *from)
 static inline void
 agent_set_add(AgentSet *set, int ordinal)
 {
-	set->words[ordinal / 64] |= UINT64CONST(1) << (ordinal % 64);
+	set->words[AGENT_SET_WORD(ordinal)] |= UINT64CONST(1) << AGENT_SET_BIT(ordinal);
 }
 
 static inline void
 agent_set_remove(AgentSet *set, int ordinal)
 {
-	set->words[ordinal / 64] &= ~(UINT64CONST(1) << (ordinal % 64));
+	set->words[AGENT_SET_WORD(ordinal)] &= ~(UINT64CONST(1) << AGENT_SET_BIT(ordinal));
 }
 
 static inline bool
 agent_set_has(const AgentSet *set, int ordinal)
 {
-	return (set->words[ordinal / 64] >> (ordinal % 64)) & 1;
+	return (set->words[AGENT_SET_WORD(ordinal)] >> AGENT_SET_BIT(ordinal)) & 1;
 }
 
 static inline void
@@ -101,12 +105,12 @@ static inline int
 agent_set_next(const AgentSet *set, int previous)
 {
 	int			ordinal = previous + 1;
-	int			i = ordinal / 64;
+	int			i = AGENT_SET_WORD(ordinal);
 	uint64		word;
 
 	if (i >= set->nwords)
 		return -1;
-	word = set->words[i] & (~UINT64CONST(0) << (ordinal % 64));
+	word = set->words[i] & (~UINT64CONST(0) << AGENT_SET_BIT(ordinal));
 	while (word == 0)
 	{
 		if (++i == set->nwords)

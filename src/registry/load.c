@@ -60,7 +60,7 @@ load_add_slots(RowScan *scan, Slice agent_id, int most, AgentLoad *load)
 	SlotWalk	walk;
 	int			slots = 0;
 
-	memset(load, 0, sizeof(*load));
+	*load = (AgentLoad) {.limit = load->limit};
 	slot_walk_from(&walk, scan, agent_id, 0);
 	while (slots < most && slot_walk_next(&walk))
 	{
@@ -78,7 +78,7 @@ load_sample_slots(RowScan *scan, Slice agent_id, int slots, AgentLoad *load)
 	int			slot_no;
 	SlotWalk	walk;
 
-	memset(load, 0, sizeof(*load));
+	*load = (AgentLoad) {.limit = load->limit};
 	for (slot_no = step / 2; slot_no < slots; slot_no += step)
 	{
 		slot_walk_from(&walk, scan, agent_id, slot_no);
@@ -98,8 +98,10 @@ static int
 load_scan(RowScan *scan, Slice agent_id, int limit, AgentLoad *load)
 {
 	int			most = limit > SAMPLE_FROM ? SAMPLE_FROM : PG_INT32_MAX;
-	int			slots = load_add_slots(scan, agent_id, most, load);
+	int			slots;
 
+	load->limit = limit;
+	slots = load_add_slots(scan, agent_id, most, load);
 	if (slots < most)
 		return slots;
 	slots = slot_highest(agent_id, SAMPLE_FROM - 1) + 1;

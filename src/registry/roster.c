@@ -305,6 +305,12 @@ roster_sandboxed(const Roster *roster)
 }
 
 const AgentSet *
+roster_with_tools(const Roster *roster)
+{
+	return roster->with_tools;
+}
+
+const AgentSet *
 roster_network(const Roster *roster, NetworkLevel level)
 {
 	return roster->network[level];

@@ -115,6 +115,7 @@ typedef struct RosterCapability
 	int			ntools;
 	uint8		trust;			/* TrustLevel */
 	uint8		cost;			/* CostHint */
+	bool		is_last;		/* no other one of the agent follows */
 } RosterCapability;
 
 /* NULL: no card has the word */
@@ -128,8 +129,15 @@ extern void roster_add_agents(const RosterWord *word, AgentSet *set);
  */
 extern void roster_add_agents_of_family(const Roster *roster, Slice family, AgentSet *set);
 
-/* card.ncapabilities of them, in the order of the card */
+/* card.ncapabilities of them, in the order of the card; NULL: there are none */
 extern const RosterCapability *roster_capabilities(const Roster *roster, int ordinal);
+
+/* the next one, or NULL: a walk along them need not look at the card */
+static inline const RosterCapability *
+roster_next_capability(const RosterCapability *capability)
+{
+	return capability->is_last ? NULL : capability + 1;
+}
 
 /* Is anything paused at all?  Then the agents that are, and whether a capability is (pause.h). */
 extern bool roster_has_pauses(const Roster *roster);
@@ -141,6 +149,8 @@ extern bool roster_pauses_agent(const Roster *roster, Slice agent_id);
 extern bool roster_limits_spending(const Roster *roster);
 extern const AgentSet *roster_taking_work(const Roster *roster);
 extern const AgentSet *roster_sandboxed(const Roster *roster);
+/* the agents that have a capability that uses tools or servers */
+extern const AgentSet *roster_with_tools(const Roster *roster);
 /* Does any card limit whose requests its agent takes, or who takes those of its agent? */
 extern bool roster_limits_delegation(const Roster *roster);
 /* Is the agent, registered or not, a member of the group? */

@@ -220,6 +220,10 @@ roster_card_read_capabilities(RosterReading *reading, const JsonbValue *value, i
 	while (roster_card_walk_next(&walk, &key, &element))
 		if (roster_card_read_capability(reading, &element, agent, &(*capabilities)[n]))
 			n++;
+	if (n == 0)
+		*capabilities = NULL;
+	else
+		(*capabilities)[n - 1].is_last = true;
 	return n;
 }
 

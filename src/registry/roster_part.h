@@ -107,6 +107,7 @@ struct Roster
 	AgentSet   *paused;
 	SliceList	pauses;			/* everything that is paused, agents too */
 	AgentSet   *sandboxed;
+	AgentSet   *with_tools;
 	AgentSet   *network[NETWORK_OPEN + 1];
 
 	/* what else is remembered about the agents, by ordinal */

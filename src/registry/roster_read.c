@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "registry/agent_row.h"
 #include "registry/pause_row.h"
+#include "settings.h"
 #include "utils/memutils.h"
 
 RosterWord *
@@ -284,6 +285,15 @@ roster_turn_around(RosterReading *reading)
 	}
 }
 
+static bool
+roster_uses_tools(const RosterCapability *capability)
+{
+	for (; capability != NULL; capability = roster_next_capability(capability))
+		if (capability->ntools > 0)
+			return true;
+	return false;
+}
+
 static void
 roster_sort_by_traits(Roster *roster)
 {
@@ -292,13 +302,16 @@ roster_sort_by_traits(Roster *roster)
 
 	roster->taking_work = agent_set_none(roster->nagents);
 	roster->sandboxed = agent_set_none(roster->nagents);
+	roster->with_tools = agent_set_none(roster->nagents);
 	for (level = NETWORK_NONE; level <= NETWORK_OPEN; level++)
 		roster->network[level] = agent_set_none(roster->nagents);
 	for (i = 0; i < roster->nagents; i++)
 	{
 		const RosterAgent *agent = &roster->agents[i];
 
-		if (agent->status == AGENT_READY || agent->status == AGENT_BUSY)
+		/* the orchestrator may be registered (the handshake of spec 001), and does no tasks */
+		if ((agent->status == AGENT_READY || agent->status == AGENT_BUSY) &&
+			!slice_equal(agent->agent_id, slice_of_cstring(clutch_orchestrator)))
 			agent_set_add(roster->taking_work, i);
 		if (amount_is_limit(&agent->card.max_amount))
 			roster->limits_spending = true;
@@ -308,6 +321,8 @@ roster_sort_by_traits(Roster *roster)
 			roster->limits_delegation = true;
 		if (agent->card.sandbox)
 			agent_set_add(roster->sandboxed, i);
+		if (roster_uses_tools(roster->capabilities[i]))
+			agent_set_add(roster->with_tools, i);
 		for (level = NETWORK_NONE; level <= agent->card.network; level++)
 			agent_set_add(roster->network[level], i);
 	}

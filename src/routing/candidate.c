@@ -34,9 +34,9 @@
 
 /* An agent on trial gets few tasks at once. */
 static int
-candidate_limit_of(const Choice *choice, int ordinal)
+candidate_limit_of(const Choice *choice, const LoadReader *reader, int ordinal)
 {
-	int			limit = roster_agent(choice->roster, ordinal)->card.max_concurrency;
+	int			limit = load_reader_load(reader, ordinal)->limit;
 
 	if (choice->on_trial != NULL && agent_set_has(choice->on_trial, ordinal))
 		limit = Min(limit, clutch_breaker_probes);
@@ -50,7 +50,7 @@ candidate_load_key(const Choice *choice, LoadReader *reader, int ordinal)
 	uint64		key = load_reader_key(reader, ordinal);
 
 	if (choice->on_trial != NULL && agent_set_has(choice->on_trial, ordinal))
-		key = load_key(load_reader_load(reader, ordinal), candidate_limit_of(choice, ordinal));
+		key = load_key(load_reader_load(reader, ordinal), candidate_limit_of(choice, reader, ordinal));
 	return key;
 }
 
@@ -64,14 +64,22 @@ candidate_set_load(Candidate *candidate, const AgentLoad *load)
 	candidate->last_chosen = load->last_chosen;
 }
 
+/* Without its name: few of those that are made stay. */
 static void
 candidate_make(const Choice *choice, const LoadReader *reader, int ordinal, Candidate *candidate)
 {
 	candidate->ordinal = ordinal;
-	candidate->agent_id = roster_agent(choice->roster, ordinal)->agent_id;
-	candidate->max_concurrency = candidate_limit_of(choice, ordinal);
+	candidate->max_concurrency = candidate_limit_of(choice, reader, ordinal);
 	candidate->cost = usage_cost(choice, ordinal);
 	candidate_set_load(candidate, load_reader_load(reader, ordinal));
+}
+
+static void
+candidate_name_all(Choice *choice)
+{
+	for (int i = 0; i < choice->ncandidates; i++)
+		choice->candidates[i].agent_id =
+			roster_agent(choice->roster, choice->candidates[i].ordinal)->agent_id;
 }
 
 static void
@@ -82,31 +90,48 @@ candidate_drop_full(Choice *choice, int ordinal)
 	choice->neligible--;
 }
 
-/* Goes through the agents that are left, once. */
-static void
-candidate_rank_all(Choice *choice, LoadReader *reader, const Scorer *scorer, Ranking *ranking)
+/* How much of what is preferred an agent meets. */
+typedef enum Meets
+{
+	MEETS_ALL,
+	MEETS_SOME,
+	MEETS_NOTHING
+} Meets;
+
+/* Goes through those of the agents that are left that meet so much. */
+static inline void
+candidate_rank_part(Choice *choice, LoadReader *reader, const Scorer *scorer, Meets meets,
+					Ranking *ranking)
 {
 	AgentSet   *left = choice->left[REJECTED_CONCURRENCY];
+	double		score = meets == MEETS_ALL ? 1 : scorer->none;
+	uint64		score_key = tiebreak_score_key(score);
 	int			word;
 
 	for (word = 0; word < left->nwords; word++)
 	{
-		uint64		bits;
+		uint64		all = scorer->all->words[word];
+		uint64		any = scorer->any->words[word];
+		uint64		bits = left->words[word] &
+			(meets == MEETS_ALL ? all : meets == MEETS_SOME ? any & ~all : ~any);
 
-		for (bits = left->words[word]; bits != 0; bits &= bits - 1)
+		for (; bits != 0; bits &= bits - 1)
 		{
 			int			ordinal = word * 64 + pg_rightmost_one_pos64(bits);
 			uint64		key = candidate_load_key(choice, reader, ordinal);
 			Candidate  *candidate;
-			double		score;
 
 			if (key == LOAD_KEY_FULL)
 			{
 				candidate_drop_full(choice, ordinal);
 				continue;
 			}
-			score = score_of(scorer, ordinal);
-			key = tiebreak_key(score, key, ordinal == choice->avoided);
+			if (meets == MEETS_SOME)
+			{
+				score = score_of(scorer, ordinal);
+				score_key = tiebreak_score_key(score);
+			}
+			key = tiebreak_key(score_key, key, ordinal == choice->avoided);
 			if (!tiebreak_admits(ranking, key))
 				continue;
 			candidate = tiebreak_spare(ranking);
@@ -116,6 +141,15 @@ candidate_rank_all(Choice *choice, LoadReader *reader, const Scorer *scorer, Ran
 			tiebreak_insert(ranking);
 		}
 	}
+}
+
+/* The best scores come first: once there are enough candidates, few of the others are made. */
+static void
+candidate_rank_all(Choice *choice, LoadReader *reader, const Scorer *scorer, Ranking *ranking)
+{
+	candidate_rank_part(choice, reader, scorer, MEETS_ALL, ranking);
+	candidate_rank_part(choice, reader, scorer, MEETS_SOME, ranking);
+	candidate_rank_part(choice, reader, scorer, MEETS_NOTHING, ranking);
 }
 
 /*
@@ -144,7 +178,8 @@ candidate_settle_best(Choice *choice, LoadReader *reader)
 			continue;
 		}
 		candidate_set_load(best, load_reader_load(reader, ordinal));
-		best->key = tiebreak_key(best->score, key, ordinal == choice->avoided);
+		best->key = tiebreak_key(tiebreak_score_key(best->score), key,
+								 ordinal == choice->avoided);
 		if (best->running == before.running && best->last_chosen == before.last_chosen &&
 			best->success_rate == before.success_rate)
 			return;
@@ -187,6 +222,7 @@ candidate_rank(Choice *choice, int most)
 			continue;
 		}
 		tiebreak_end(&ranking, choice);
+		candidate_name_all(choice);
 		if (remembers)
 			candidate_settle_best(choice, &reader);
 	} while (choice->ncandidates == 0 && choice->neligible > 0);

@@ -191,16 +191,30 @@ decision_add_share(DocumentBuilder *b, double share)
 	document_add_decimal(b, (int64) rint(share * 1000000), SHARE_SCALE);
 }
 
+/* In jsonb's order of keys: ordinals are in the order of the bytes of the names. */
+static int
+decision_compare_names(const void *a, const void *b)
+{
+	const Candidate *x = *(const Candidate *const *) a;
+	const Candidate *y = *(const Candidate *const *) b;
+
+	return x->agent_id.len != y->agent_id.len ? x->agent_id.len - y->agent_id.len :
+		x->ordinal - y->ordinal;
+}
+
 static void
 decision_put_scores(DocumentBuilder *b, const Candidate **named, int n)
 {
+	const Candidate **sorted = palloc(n * sizeof(Candidate *));
 	int			i;
 
+	memcpy(sorted, named, n * sizeof(Candidate *));
+	qsort(sorted, n, sizeof(Candidate *), decision_compare_names);
 	document_open_object(b, "scores");
 	for (i = 0; i < n; i++)
 	{
-		document_key(b, named[i]->agent_id);
-		decision_add_share(b, named[i]->score);
+		document_key(b, sorted[i]->agent_id);
+		decision_add_share(b, sorted[i]->score);
 	}
 	document_close_object(b);
 }

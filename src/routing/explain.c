@@ -197,6 +197,15 @@ explain_budget(StringInfo words, const Choice *choice, const RosterAgent *agent)
 }
 
 static void
+explain_status(StringInfo words, const RosterAgent *agent)
+{
+	if (slice_equal(agent->agent_id, slice_of_cstring(clutch_orchestrator)))
+		appendStringInfoString(words, "is the orchestrator, which does no tasks");
+	else
+		appendStringInfo(words, "is %s", agent_status_name(agent->status));
+}
+
+static void
 explain_in_words(StringInfo words, const Choice *choice, Rejection rejection, int ordinal)
 {
 	const Requirement *requirement = &choice->requirement;
@@ -209,7 +218,7 @@ explain_in_words(StringInfo words, const Choice *choice, Rejection rejection, in
 			explain_rule(words, choice, ordinal);
 			break;
 		case REJECTED_STATUS:
-			appendStringInfo(words, "is %s", agent_status_name(agent->status));
+			explain_status(words, agent);
 			break;
 		case REJECTED_BREAKER:
 			explain_breaker(words, choice, ordinal);

@@ -148,16 +148,21 @@ filter_begin(const Requirement *requirement, Roster *roster)
 
 /*
  * Trust and tools are judged only of agents that have everything required; if
- * nothing is, of all of them.
+ * nothing is, of all of them.  Tools are judged after trust, so agents whose
+ * capabilities need none have nothing left to be judged by.
  */
 static void
 filter_agents_drop_by_capabilities(const Choice *choice, AgentSet *left, bool judge_tools)
 {
+	AgentSet   *judged = agent_set_copy(choice->capable);
 	int			i = -1;
 
-	while ((i = agent_set_next(choice->capable, i)) >= 0)
+	agent_set_and(judged, left);
+	if (judge_tools)
+		agent_set_and(judged, roster_with_tools(choice->roster));
+	while ((i = agent_set_next(judged, i)) >= 0)
 	{
-		if (agent_set_has(left, i) && !usage_is_allowed(choice, i, judge_tools))
+		if (!usage_is_allowed(choice, i, judge_tools))
 			agent_set_remove(left, i);
 	}
 }
@@ -375,16 +380,15 @@ filter_agents_tally_difference(RejectionTally *tally, const AgentSet *before, co
 {
 	int			word;
 
-	for (word = 0; word < before->nwords; word++)
+	for (word = 0; word < before->nwords && tally->nexamples < REJECTION_EXAMPLES; word++)
 	{
 		uint64		gone = before->words[word] & ~after->words[word];
 
-		if (gone == 0)
-			continue;
-		tally->count += pg_popcount64(gone);
 		for (; gone != 0 && tally->nexamples < REJECTION_EXAMPLES; gone &= gone - 1)
 			tally->examples[tally->nexamples++] = word * 64 + pg_rightmost_one_pos64(gone);
 	}
+	if (tally->nexamples > 0)
+		tally->count = agent_set_count(before) - agent_set_count(after);
 }
 
 /* With breakers, or without them (n 0). */

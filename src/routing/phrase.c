@@ -142,25 +142,63 @@ phrase_composes(pg_wchar c)
 	return (c >= 0x300 && c <= 0x36F) || (c >= 0x1100 && c <= 0x11FF) || c == 0x3099 || c == 0x309A;
 }
 
-/* the text in which letters and their marks are one character, where there is one (NFC) */
-static Slice
-phrase_compose(Slice text)
-{
-	pg_wchar   *characters = palloc(sizeof(pg_wchar) * ((Size) text.len + 1));
-	StringInfoData composed;
-	int			n = 0;
+/*
+ * Normalizing takes a time that grows with the square of the number of marks in a row, and
+ * cannot be interrupted.  So a text is cut into pieces: where a character of ASCII begins,
+ * which is never a part of the one before it; in a text without any, before a character that
+ * is no mark; and within a row of marks that no language has.
+ */
+#define PIECE_CHARACTERS		32
+#define PIECE_WITHOUT_ASCII		64
+#define PIECE_OF_MARKS			128
 
-	for (int i = 0; i < text.len; i += pg_utf_mblen((const unsigned char *) text.s + i))
-		characters[n++] = utf8_to_unicode((const unsigned char *) text.s + i);
-	characters[n] = 0;
-	initStringInfo(&composed);
-	for (const pg_wchar *c = unicode_normalize(UNICODE_NFC, characters); *c != 0; c++)
+static bool
+phrase_piece_ends(int n, pg_wchar next)
+{
+	return (n >= PIECE_CHARACTERS && next < 0x80) || (n >= PIECE_WITHOUT_ASCII && !phrase_composes(next)) ||
+		n >= PIECE_OF_MARKS;
+}
+
+/* Appends the characters, which end with 0, in normal form C. */
+static void
+phrase_append_composed(StringInfo composed, const pg_wchar *characters)
+{
+	pg_wchar   *normal = unicode_normalize(UNICODE_NFC, characters);
+
+	for (const pg_wchar *c = normal; *c != 0; c++)
 	{
 		unsigned char bytes[8];
 
 		unicode_to_utf8(*c, bytes);
-		appendBinaryStringInfo(&composed, (const char *) bytes, pg_utf_mblen(bytes));
+		appendBinaryStringInfo(composed, (const char *) bytes, pg_utf_mblen(bytes));
 	}
+	pfree(normal);
+}
+
+/* the text in which letters and their marks are one character, where there is one (NFC) */
+static Slice
+phrase_compose(Slice text)
+{
+	pg_wchar	piece[PIECE_OF_MARKS + 1];
+	StringInfoData composed;
+	int			n = 0;
+
+	initStringInfo(&composed);
+	for (int i = 0; i < text.len; i += pg_utf_mblen((const unsigned char *) text.s + i))
+	{
+		pg_wchar	c = utf8_to_unicode((const unsigned char *) text.s + i);
+
+		if (phrase_piece_ends(n, c))
+		{
+			CHECK_FOR_INTERRUPTS();
+			piece[n] = 0;
+			phrase_append_composed(&composed, piece);
+			n = 0;
+		}
+		piece[n++] = c;
+	}
+	piece[n] = 0;
+	phrase_append_composed(&composed, piece);
 	return (Slice) {composed.data, composed.len};
 }
 

@@ -55,6 +55,7 @@ typedef struct Sharing
 {
 	Slice		rule;
 	SliceList	among;			/* RULE_MOST_REQUESTS at most */
+	SliceList	rules;			/* the names of those that were applied, and of those that have found them */
 	int			left_out;		/* so many more were found */
 } Sharing;
 

@@ -186,11 +186,12 @@ rule_list_has(const SliceList *list, Slice text)
 }
 
 /*
- * The agents and groups to which rules would send a request, each once.  The one that
- * would get it is the first.
+ * Returns the agents and groups to which rules would send a request, each of them once.
+ * If the request is not shared, the first one gets it.  *found_by has, for each of them,
+ * the name of the first rule that would send it there.
  */
 static SliceList
-rule_list_recipients(const Envelope *envelope, Slice scope)
+rule_list_recipients(const Envelope *envelope, Slice scope, SliceList *found_by)
 {
 	const RuleSet *set = rule_set_get();
 	SliceList	list = {0, NULL};
@@ -198,14 +199,18 @@ rule_list_recipients(const Envelope *envelope, Slice scope)
 	int			n = set == NULL ? 0 : rule_list_matches(set, envelope, scope, &matches);
 
 	list.items = palloc(sizeof(Slice) * Max(n, 1));
+	found_by->items = palloc(sizeof(Slice) * Max(n, 1));
 	for (int i = 0; i < n; i++)
 	{
-		Slice		send_to = matches[i].rule->send_to;
+		const Rule *rule = matches[i].rule;
 
-		if (slice_present(send_to) && (list.n == 0 || matches[i].nwords > 0) &&
-			!rule_list_has(&list, send_to))
-			list.items[list.n++] = slice_copy(send_to);
+		if (!slice_present(rule->send_to) || (list.n > 0 && matches[i].nwords == 0) ||
+			rule_list_has(&list, rule->send_to))
+			continue;
+		found_by->items[list.n] = slice_copy(rule->name);
+		list.items[list.n++] = slice_copy(rule->send_to);
 	}
+	found_by->n = list.n;
 	return list;
 }
 
@@ -233,20 +238,39 @@ rule_leaves_nobody(const Requirement *requirement, const Roster *roster, Slice t
 }
 
 static void
-rule_drop_refusing(const Requirement *requirement, SliceList *list)
+rule_drop_refusing(const Requirement *requirement, SliceList *list, SliceList *found_by)
 {
 	const Roster *roster = roster_get();
 	int			n = 0;
 
 	for (int i = 0; i < list->n; i++)
-		if (!rule_leaves_nobody(requirement, roster, list->items[i]))
-			list->items[n++] = list->items[i];
+	{
+		if (rule_leaves_nobody(requirement, roster, list->items[i]))
+			continue;
+		found_by->items[n] = found_by->items[i];
+		list->items[n++] = list->items[i];
+	}
 	list->n = n;
+}
+
+/* the rules that have been applied to the request, and then those that have found the first n recipients */
+static SliceList
+rule_list_touching(const Requirement *requirement, const SliceList *found_by, int n)
+{
+	SliceList	list = {0, palloc(sizeof(Slice) * (requirement->nrules + n))};
+
+	for (int i = 0; i < requirement->nrules; i++)
+		list.items[list.n++] = requirement->rules[i].name;
+	for (int i = 0; i < n; i++)
+		if (!rule_list_has(&list, found_by->items[i]))
+			list.items[list.n++] = found_by->items[i];
+	return list;
 }
 
 bool
 rule_sharing_of(const Envelope *request, const Requirement *requirement, Sharing *sharing)
 {
+	SliceList	found_by;
 	Slice		first;
 
 	sharing->rule = SLICE_NONE;
@@ -257,13 +281,14 @@ rule_sharing_of(const Envelope *request, const Requirement *requirement, Sharing
 	/* rules add nobody to those whom the request names */
 	if (!slice_present(sharing->rule) || requirement->named.n > 0 || requirement->groups.n > 0)
 		return false;
-	sharing->among = rule_list_recipients(request, requirement->scope);
+	sharing->among = rule_list_recipients(request, requirement->scope, &found_by);
 	if (sharing->among.n < 2)
 		return false;
 	first = sharing->among.items[0];
-	rule_drop_refusing(requirement, &sharing->among);
+	rule_drop_refusing(requirement, &sharing->among, &found_by);
 	sharing->left_out = Max(sharing->among.n - RULE_MOST_REQUESTS, 0);
 	sharing->among.n -= sharing->left_out;
+	sharing->rules = rule_list_touching(requirement, &found_by, sharing->among.n);
 	/* the request itself can only go to the first one */
 	return sharing->among.n > 1 || (sharing->among.n == 1 && !slice_equal(sharing->among.items[0], first));
 }

@@ -148,6 +148,9 @@ rule_read_type(Slice type, Rule *rule, ProblemList *faults)
 	}
 	rule->type = message_type_parse(type);
 	nearest = message_type_nearest(type);
+	if (rule->type != MSG_UNKNOWN && message_type_is_internal(rule->type))
+		problem_add(faults, "/type", "NOT_ALLOWED",
+					"%s is written by the database only; rules concern what agents send.", place_quote(type));
 	if (rule->type != MSG_UNKNOWN)
 		return;
 	if (nearest != MSG_UNKNOWN)

@@ -33,6 +33,9 @@ score_begin(Scorer *scorer, const Requirement *requirement, const Roster *roster
 
 	scorer->n = prefers->n;
 	scorer->asked = 0;
+	scorer->all = agent_set_none(roster_size(roster));
+	scorer->any = agent_set_none(roster_size(roster));
+	scorer->none = 1;
 	if (prefers->n == 0)
 		return;
 	needs = match_prefers(roster, prefers);
@@ -44,5 +47,12 @@ score_begin(Scorer *scorer, const Requirement *requirement, const Roster *roster
 		match_add_agents(&needs[i], scorer->met[i]);
 		scorer->weights[i] = score_weight_of(prefers->items[i]);
 		scorer->asked += scorer->weights[i];
+		agent_set_or(scorer->any, scorer->met[i]);
 	}
+	if (scorer->asked <= 0)
+		return;
+	scorer->none = 0;
+	agent_set_or(scorer->all, scorer->any);
+	for (i = 0; i < prefers->n; i++)
+		agent_set_and(scorer->all, scorer->met[i]);
 }

@@ -19,6 +19,9 @@ typedef struct Scorer
 	AgentSet  **met;			/* the agents that meet each preference ... */
 	double	   *weights;		/* ... and its weight */
 	double		asked;			/* the sum of the weights */
+	AgentSet   *all;			/* the agents that meet every preference: their score is 1 */
+	AgentSet   *any;			/* the agents that meet at least one ... */
+	double		none;			/* ... and the score of all others */
 } Scorer;
 
 extern void score_begin(Scorer *scorer, const Requirement *requirement, const Roster *roster);

@@ -73,6 +73,7 @@ tiebreak_begin(Ranking *ranking, int room, int avoided)
 	ranking->avoided = avoided;
 	ranking->room = room;
 	ranking->n = 0;
+	ranking->worst = PG_UINT64_MAX;
 	ranking->best = palloc(((Size) room + 1) * sizeof(Candidate *));
 	for (i = 0; i <= room; i++)
 		ranking->best[i] = &all[i];
@@ -109,6 +110,8 @@ tiebreak_insert(Ranking *ranking)
 			(ranking->n - low) * sizeof(Candidate *));
 	ranking->best[low] = candidate;
 	ranking->n = Min(ranking->n + 1, ranking->room);
+	if (ranking->n == ranking->room)
+		ranking->worst = ranking->best[ranking->n - 1]->key;
 }
 
 void

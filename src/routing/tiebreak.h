@@ -19,11 +19,17 @@
 
 #include "routing/choice.h"
 
+/* the part of it that the score makes */
 static inline uint64
-tiebreak_key(double score, uint64 load_key, bool is_avoided)
+tiebreak_score_key(double score)
 {
-	return ((uint64) is_avoided << (3 * LOAD_KEY_BITS)) |
-		((LOAD_KEY_MAX - load_key_fraction(score)) << (2 * LOAD_KEY_BITS)) | load_key;
+	return (LOAD_KEY_MAX - load_key_fraction(score)) << (2 * LOAD_KEY_BITS);
+}
+
+static inline uint64
+tiebreak_key(uint64 score_key, uint64 load_key, bool is_avoided)
+{
+	return ((uint64) is_avoided << (3 * LOAD_KEY_BITS)) | score_key | load_key;
 }
 
 /* --- the best so many of the candidates that come by --- */
@@ -33,6 +39,7 @@ typedef struct Ranking
 	int			avoided;		/* ordinal, or -1 */
 	int			room;
 	int			n;
+	uint64		worst;			/* the key of the last one, if there is no room for another */
 	Candidate **best;			/* in order; behind them, those not in use */
 } Ranking;
 
@@ -42,7 +49,7 @@ extern void tiebreak_begin(Ranking *ranking, int room, int avoided);
 static inline bool
 tiebreak_admits(const Ranking *ranking, uint64 key)
 {
-	return ranking->n < ranking->room || key <= ranking->best[ranking->n - 1]->key;
+	return key <= ranking->worst;
 }
 
 /* A candidate to be filled in and then inserted, if it is good enough. */

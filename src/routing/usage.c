@@ -25,12 +25,9 @@ usage_forbidden_tool(const Choice *choice, const RosterCapability *capability)
 const RosterCapability *
 usage_of_need(const Choice *choice, const Need *need, int ordinal, bool judge_tools)
 {
-	Roster	   *roster = choice->roster;
-	const RosterCapability *capability = roster_capabilities(roster, ordinal);
-	const RosterCapability *end =
-		capability + roster_agent(roster, ordinal)->card.ncapabilities;
+	const RosterCapability *capability = roster_capabilities(choice->roster, ordinal);
 
-	for (; capability < end; capability++)
+	for (; capability != NULL; capability = roster_next_capability(capability))
 	{
 		if (match_capability(need, capability) &&
 			capability->trust >= choice->requirement.policy.trust &&
@@ -58,10 +55,8 @@ const RosterCapability *
 usage_unfit_offer(const Choice *choice, int ordinal, bool judge_tools)
 {
 	const RosterCapability *capability = roster_capabilities(choice->roster, ordinal);
-	const RosterCapability *end =
-		capability + roster_agent(choice->roster, ordinal)->card.ncapabilities;
 
-	for (; capability < end; capability++)
+	for (; capability != NULL; capability = roster_next_capability(capability))
 		if (capability->trust < choice->requirement.policy.trust ||
 			(judge_tools && usage_forbidden_tool(choice, capability) != NULL))
 			return capability;
@@ -74,7 +69,7 @@ usage_is_allowed(const Choice *choice, int ordinal, bool judge_tools)
 {
 	if (choice->requirement.requires.n > 0)
 		return usage_unmet_need(choice, ordinal, judge_tools) == NULL;
-	if (roster_agent(choice->roster, ordinal)->card.ncapabilities == 0)
+	if (roster_capabilities(choice->roster, ordinal) == NULL)
 		return choice->requirement.policy.trust == TRUST_SANDBOX;
 	return usage_unfit_offer(choice, ordinal, judge_tools) == NULL;
 }

@@ -419,20 +419,7 @@ principal_has_scope(Slice agent_id, Slice scope, GrantHolder holder)
 }
 
 SliceList
-principal_scopes(void)
-{
-	SliceList	all = {0, NULL};
-	RowScan		scan;
-
-	principal_begin_grants(&scan, SLICE_NONE, GRANT_OF_ROLE);
-	while (rows_next(&scan))
-		principal_add_names(&all, principal_granted_names(&scan, Anum_principal_scopes));
-	rows_end(&scan);
-	return all;
-}
-
-SliceList
-principal_agents(void)
+principal_agents_and_scopes(SliceList *scopes)
 {
 	SliceList	agents = {0, NULL};
 	int			room = 8;
@@ -445,9 +432,18 @@ principal_agents(void)
 		if (agents.n == room)
 			agents.items = repalloc(agents.items, sizeof(Slice) * (room *= 2));
 		agents.items[agents.n++] = slice_copy(rows_text(&scan, Anum_principal_agent_id));
+		principal_add_names(scopes, principal_granted_names(&scan, Anum_principal_scopes));
 	}
 	rows_end(&scan);
 	return agents;
+}
+
+SliceList
+principal_agents(void)
+{
+	SliceList	scopes = {0, NULL};
+
+	return principal_agents_and_scopes(&scopes);
 }
 
 List *

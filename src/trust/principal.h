@@ -60,6 +60,9 @@ principal_level(Slice agent_id)
 /* The agents that the role was granted, palloc'd; operators speak for all others, too. */
 extern SliceList principal_agents(void);
 
+/* The same; the scopes that it was granted for any of them are added to a list, "*" being one. */
+extern SliceList principal_agents_and_scopes(SliceList *scopes);
+
 /* The roles that speak for agents, palloc'd; operators and the owner need not be among them. */
 extern List *principal_list_roles(RowSnapshot which);
 
@@ -119,9 +122,6 @@ extern void principal_require_delegation(const AgentCard *current, const AgentCa
  * unless the role is an operator or was granted it for the agent.
  */
 extern void principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *place);
-
-/* The scopes that the role was granted for any of its agents, palloc'd; "*" is one. */
-extern SliceList principal_scopes(void);
 
 /* Has clutch.grant_agent given this scope, or all scopes, for the agent? */
 extern bool principal_has_scope(Slice agent_id, Slice scope, GrantHolder holder);

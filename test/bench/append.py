@@ -1,17 +1,19 @@
 """Appending: events one by one and in batches, against tables that check nothing.
 
-The references are `plain` and `fair` of reference.py.  The server makes the
+The references are `plain`, `fair` and `same` of reference.py.  The server makes the
 text of an envelope from bound numbers with one concat(), which is the same for
 all contenders, so that jsonb_in runs for every event.
 """
 import json
+import time
 
 from reference import LOGS
-from measure import Ratio, fresh_database, interleave, micros, pgbench, rate, template_database
+from measure import Ratio, fresh_database, interleave, micros, pgbench, rate, sql, template_database
 
 TEMPLATE = "clutch_bench_append"
 BATCH = 100
 CLIENTS = 8
+SEALED = 20000      # events that are sealed at once
 
 # One agent whose limit is never reached, and tasks for each client: 0_task_C_1 for
 # single events, 0_task_C_1 to 0_task_C_100 for batches.  All logs have the same events
@@ -31,6 +33,8 @@ SELECT count(*) FROM clutch.claim('agent:worker', 1000, '1 day');
 INSERT INTO plain (id, run_id, thread_id, task_id, from_agent, body)
 SELECT id, run_id, thread_id, task_id, from_agent, envelope FROM clutch.events ORDER BY seq;
 INSERT INTO fair (id, run_id, thread_id, task_id, from_agent, body)
+SELECT id, run_id, thread_id, task_id, from_agent, envelope FROM clutch.events ORDER BY seq;
+INSERT INTO same (id, run_id, thread_id, task_id, from_agent, body)
 SELECT id, run_id, thread_id, task_id, from_agent, envelope FROM clutch.events ORDER BY seq;
 """
 
@@ -122,7 +126,7 @@ def target(table):
     """What an INSERT names, and how it goes on if the event is there already."""
     if table == "clutch":
         return "clutch.events (envelope", ""
-    again = " ON CONFLICT (id, run_id) DO NOTHING" if table == "fair" else ""
+    again = " ON CONFLICT (id, run_id) DO NOTHING" if table in ("fair", "same") else ""
     return "%s (%s, body" % (table, ", ".join(COLUMNS)), again
 
 
@@ -136,6 +140,11 @@ def insert_range(table, envelope, ids, first, last):
             (into, columns, concat_of(envelope), made, first, last, again))
 
 
+def call(envelope, ids):
+    """One call of clutch.send, which appends one event."""
+    return "%sSELECT clutch.send(%s::jsonb);\n" % (SINGLE, concat_of(envelope, as_text(ids)))
+
+
 def insert(table, batch, envelope, ids):
     """One statement that appends one event, or a batch of them."""
     if batch:
@@ -146,11 +155,11 @@ def insert(table, batch, envelope, ids):
                                                             concat_of(envelope, as_text(ids)), again)
 
 
-def messages_before(n):
+def messages_before(n, logs=("clutch", "plain", "fair", "same")):
     """Appends n messages to each log, whose numbers are the first ones."""
     first = 10 ** 18
-    return "".join(insert_range(table, envelope_of("chat.message"), ids_of_message(True), first, first + n - 1)
-                   for table in ("clutch", "plain", "fair"))
+    return "".join(insert_range(log, envelope_of("chat.message"), ids_of_message(True), first, first + n - 1)
+                   for log in logs)
 
 
 def runner(table, batch, kind, settings, clients=CLIENTS, with_key=False, **how):
@@ -180,6 +189,10 @@ def one_by_one(table, kind, work, bars, extras):
     for name, settings in (("on", SYNC_ON), ("off", SYNC_OFF)):
         contenders = {log: runner(log, False, kind, settings) for log in ("plain", "fair", "clutch")}
         more = extras and settings is SYNC_ON
+        if extras:
+            contenders["same"] = runner("same", False, kind, settings)
+            script = call(envelope_of(kind), ids_of_message(False))
+            contenders["sent"] = lambda: pgbench(script, CLIENTS, settings=settings)
         if more:
             contenders["keyed"] = runner("clutch", False, kind, settings, with_key=True)
             contenders["notifying"] = runner("clutch", False, kind, settings + NOTIFYING)
@@ -188,6 +201,11 @@ def one_by_one(table, kind, work, bars, extras):
                   Ratio(runs["clutch"], runs["fair"]), at_least=bars.get("fair"))
         table.row("  over plain", "", rate(runs["plain"]), Ratio(runs["clutch"], runs["plain"]),
                   at_least=bars["plain"])
+        if extras:
+            table.row("  over the same table without checks", "", rate(runs["same"]), Ratio(runs["clutch"], runs["same"]))
+            table.row("  by clutch.send, over fair", rate(runs["sent"]), "", Ratio(runs["sent"], runs["fair"]),
+                      at_least=bars["fair"])
+            table.row("  by clutch.send, over plain", "", "", Ratio(runs["sent"], runs["plain"]), at_least=bars["plain"])
         if more:
             table.row("  with an idempotency_key, over fair", rate(runs["keyed"]), "",
                       Ratio(runs["keyed"], runs["fair"]))
@@ -198,6 +216,7 @@ def one_by_one(table, kind, work, bars, extras):
 def in_batches(table, kind, work, bars, extras):
     contenders = {log: runner(log, True, kind, SYNC_OFF, 1) for log in ("plain", "fair", "clutch")}
     if extras:
+        contenders["same"] = runner("same", True, kind, SYNC_OFF, 1)
         contenders["keyed"] = runner("clutch", True, kind, SYNC_OFF, 1, with_key=True)
     runs = compare(contenders)
     cpu = {name: costs(results) for name, results in runs.items()}
@@ -205,10 +224,20 @@ def in_batches(table, kind, work, bars, extras):
               Ratio(cpu["clutch"], cpu["fair"]), at_most=bars.get("fair"))
     table.row("  over plain", "", micros(cpu["plain"]), Ratio(cpu["clutch"], cpu["plain"]), at_most=bars["plain"])
     if extras:
+        table.row("  over the same table without checks", "", micros(cpu["same"]), Ratio(cpu["clutch"], cpu["same"]))
         table.row("  with an idempotency_key, over fair", micros(cpu["keyed"]), "", Ratio(cpu["keyed"], cpu["fair"]))
     for log in ("fair", "plain"):
         table.row("  events per second, 1 client, over %s" % log, rate([r.rate * BATCH for r in runs["clutch"]]),
                   rate([r.rate * BATCH for r in runs[log]]), Ratio(rates(runs["clutch"]), rates(runs[log])))
+
+
+def sealing():
+    """Microseconds of clutch.seal() for an event: what the worker does some seconds later."""
+    fresh_database(TEMPLATE)
+    sql("SELECT clutch.seal();" + messages_before(SEALED, ("clutch",)))
+    began = time.monotonic()
+    sealed = int(sql("SELECT clutch.seal()"))
+    return (time.monotonic() - began) * 1e6 / max(sealed, 1)
 
 
 def measure_messages(table):
@@ -217,6 +246,7 @@ def measure_messages(table):
     table.columns()
     one_by_one(table, "chat.message", "message", {"fair": 0.95, "plain": 0.85}, True)
     in_batches(table, "chat.message", "message", {"fair": 1.12, "plain": 1.27}, True)
+    table.limit("  sealing it later, each event", interleave({"seal": sealing})["seal"], None, micros)
 
 
 def measure_task_events(table):

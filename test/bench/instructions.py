@@ -1,7 +1,7 @@
 """Instructions of one backend, counted by callgrind: noise does not change them.
 
     make bench-instructions                            message trip delegation route
-    BENCH_ONLY="message report" make bench-instructions    some parts; report, grown, rules and adapters are not among the default
+    BENCH_ONLY="message report" make bench-instructions    some parts; report, grown, rules, adapters and crowd are not among the default
     BENCH_ONLY=adapters BENCH_ADAPTERS="http mcp" ...  documents of some adapters
     BENCH_TOP=25 ...                                   and the functions that contain most of them
     BENCH_TOP=25 BENCH_IN=src/ ...                     those of clutch only (src/flow: of one room)
@@ -50,13 +50,14 @@ ARRAYS = "SELECT count(best(asked)) FROM asked;\n"
 class Count:
     """A script to count, and what one unit of its work is."""
 
-    def __init__(self, name, template, script, units=1, lengths=(100, 400), function=None, at_most=None, times=None):
+    def __init__(self, name, template, script, units=1, lengths=(100, 400), function=None, at_most=None, times=None, but=None):
         self.name = name
         self.template = template        # makes the database and returns its name
         self.script = script
         self.units = units              # in one run of the script
         self.lengths = lengths          # runs of the script
-        self.function = function        # counts only what this function contains
+        self.function = function        # counts only what this function contains ...
+        self.but = but                  # ... without what it spends in this one
         self.at_most = at_most          # kIr a unit
         self.times = times              # clutch, counted before, may take so many times this
 
@@ -87,9 +88,9 @@ def queue_database():
     return work_queue.EMPTY
 
 
-def choice_database():
-    name = "clutch_bench_choice"
-    template_database(name, choice_functions() + "VACUUM ANALYZE asked;", like=team_database(50))
+def choice_database(size):
+    name = "clutch_bench_choice_%d" % size
+    template_database(name, choice_functions() + "VACUUM ANALYZE asked;", like=team_database(size))
     return name
 
 
@@ -99,7 +100,7 @@ def events(part, kind, bar, template=append_database):
     counts = []
     for batch in (True, False):
         units, lengths = (append.BATCH, (6, 16)) if batch else (1, (100, 400))
-        for table in ("clutch", "plain", "fair"):
+        for table in ("clutch", "plain", "fair", "same"):
             counts.append(Count("%s %s %s" % (part, "batch" if batch else "single", table), template,
                                 script(table, batch), units, lengths,
                                 at_most=bar if batch and table == "clutch" else None))
@@ -122,8 +123,15 @@ def delegations():
 
 
 def routes():
-    return [Count("route clutch", choice_database, ROUTE, REQUESTS, (5, 15), "clutch_route", at_most=40),
-            Count("route arrays", choice_database, ARRAYS, REQUESTS, (5, 15))]
+    among = functools.partial(choice_database, 50)
+    return [Count("route clutch", among, ROUTE, REQUESTS, (5, 15), "clutch_route", at_most=40),
+            Count("route arrays", among, ARRAYS, REQUESTS, (5, 15))]
+
+
+def crowds():
+    """Many agents to choose from.  How often their loads are read again depends on the time, which valgrind stretches."""
+    return [Count("crowd %s clutch" % size, functools.partial(choice_database, size), ROUTE, REQUESTS, (5, 15),
+                  "clutch_route", but="load_reader_read") for size in (1000, 10000)]
 
 
 ADAPTER_RUNS = (3, 8)
@@ -167,8 +175,9 @@ PARTS = {
     "trip": trips,
     "delegation": delegations,
     "route": routes,
+    "crowd": crowds,
 }
-DEFAULT = [name for name in PARTS if name not in ("report", "grown", "rules", "adapters")]
+DEFAULT = [name for name in PARTS if name not in ("report", "grown", "rules", "adapters", "crowd")]
 
 
 # ------------------------------------------------------------------ profiles
@@ -234,16 +243,22 @@ def inclusive(count, paths):
     return {name: per_unit(count, few.get(name, 0), many[name]) for name in many}
 
 
+def contained(count, each, function):
+    its_own = [part for name, part in each.items() if re.search(r"\b%s\b" % function, name)]
+    if not its_own:
+        raise RuntimeError("%s: no function %s in the profile" % (count.name, function))
+    return max(its_own)
+
+
 def counted(count, folder, log):
     """Thousands of instructions a unit, and those of each function if they are asked for."""
     paths = [profile_of_run(count, i, folder, log) for i in (0, 1)]
     kilo = per_unit(count, total(paths[0]), total(paths[1]))
     each = inclusive(count, paths) if TOP or count.function else {}
     if count.function:
-        its_own = [part for name, part in each.items() if re.search(r"\b%s\b" % count.function, name)]
-        if not its_own:
-            raise RuntimeError("%s: no function %s in the profile" % (count.name, count.function))
-        kilo = max(its_own)
+        kilo = contained(count, each, count.function)
+    if count.but:
+        kilo -= contained(count, each, count.but)
     if count.name == "delegation clutch":
         for i in (0, 1):
             require_assigned(count.database(i))

@@ -86,7 +86,7 @@ def measure_throughput(table):
         for n in LISTENERS:
             contenders["worker", n] = writing("worker", writers, n)
         contenders["transaction", 1] = writing("transaction", writers, 1)
-        runs = interleave(contenders, before_round=fresh)
+        runs = interleave(contenders, before=fresh)
         off = [run.rate for run in runs["off"]]
         for key in list(contenders)[1:]:
             mode, n = key

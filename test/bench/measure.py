@@ -45,7 +45,7 @@ def sql(statements, database=DATABASE, settings=""):
 
 
 def fresh_database(template):
-    """Gives every round the same start: a copy of a prepared database."""
+    """Gives every run the same start: a copy of a prepared database."""
     sql("DROP DATABASE IF EXISTS %s WITH (FORCE);\nCREATE DATABASE %s TEMPLATE %s;"
         % (DATABASE, DATABASE, template), "postgres")
 
@@ -163,18 +163,20 @@ def pgbench(script, clients=8, seconds=None, warm=0, settings="", alone=True, da
 
 # ------------------------------------------------------------------- rounds
 
-def interleave(contenders, before_round=None, rounds=None):
+def interleave(contenders, before=None, rounds=None):
     """
     Takes {name: function} and returns {name: [result of each round]}; the order
-    within a round rotates.
+    within a round rotates.  `before` is called before each run: where contenders
+    write, it makes a fresh database, so that none of them works in a log that
+    another one has filled, or while what another one has left is sealed.
     """
     names = list(contenders)
     results = {name: [] for name in names}
     for number in range(rounds or ROUNDS):
-        if before_round:
-            before_round()
         for i in range(len(names)):
             name = names[(i + number) % len(names)]
+            if before:
+                before()
             note("round %d: %s" % (number + 1, name))
             results[name].append(contenders[name]())
     return results

@@ -34,7 +34,7 @@ def measure_throughput(table):
         "requests and decisions, %d per commit" % (2 * BATCH):
             (2 * BATCH, lambda: pgbench(one_insert(True), settings=SETTINGS))}
     runs = interleave({name: run for name, (_, run) in contenders.items()}, rounds=ROUNDS,
-                      before_round=lambda: fresh_database(team_database(50)))
+                      before=lambda: fresh_database(team_database(50)))
     for name, (events, _) in contenders.items():
         ours = [run.rate * events for run in runs[name]]
         table.row(name, rate(ours), "{:,}/s".format(THROUGHPUT), Ratio(ours, [THROUGHPUT] * len(ours)))

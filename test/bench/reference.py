@@ -9,6 +9,10 @@ insert says ON CONFLICT DO NOTHING), every row has a number in the order of the
 log, and the id of its transaction, by which a reader finds what it has not seen
 yet.  It has the btrees of clutch.events, the one on the reading position only
 if clutch.events has it.
+
+`same` is a table like clutch.events, with all its columns and indexes, into which
+a resend is inserted as into `fair`.  Nothing is read from the envelope: what the
+client does not give is a default.  Beside it stands what the checks alone cost.
 """
 
 PLAIN = """
@@ -52,5 +56,16 @@ BEGIN
 END $$;
 """
 
-# Made after the extension, whose indexes are looked at.
-LOGS = PLAIN + FAIR
+SAME = """
+CREATE TABLE same (LIKE clutch.events INCLUDING COMPRESSION INCLUDING INDEXES);
+ALTER TABLE same RENAME envelope TO body;
+ALTER TABLE same
+    ALTER seq SET DEFAULT nextval('fair_seq'), ALTER xid SET DEFAULT pg_current_xact_id(), ALTER epoch SET DEFAULT 1,
+    ALTER received_at SET DEFAULT clock_timestamp(), ALTER ts SET DEFAULT '2026-02-01T13:20:11.123Z',
+    ALTER type SET DEFAULT 'chat.message', ALTER to_agents SET DEFAULT '{agent:orchestrator}',
+    ALTER domain SET DEFAULT 'research', ALTER payload_type SET DEFAULT 'research.summary.v1',
+    ALTER attempt SET DEFAULT 1, ALTER late SET DEFAULT false;
+"""
+
+# Made after the extension, whose table is looked at.
+LOGS = PLAIN + FAIR + SAME

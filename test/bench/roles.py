@@ -88,14 +88,20 @@ def write_log():
     filling.sql("SELECT setval('clutch.event_seq', %d); VACUUM ANALYZE clutch.events;" % (EVENTS + 2000))
 
 
-def reader(role, query, expected):
-    """Milliseconds of a query, whose rows are counted, as a role or as the superuser."""
+def reader(role, query, expected, busy=False):
+    """
+    Microseconds of a query, whose rows are counted, as a role or as the superuser.  busy:
+    somebody else has committed before each time, so nothing is known of the snapshot.
+    """
     connection = connect("SET ROLE %s" % role if role else "SELECT 1", READING)
+    other = connect("SELECT 1", READING)
     cursor = connection.cursor()
 
     def timed():
         times = []
         for _ in range(5):
+            if busy:
+                other.cursor().execute("SELECT pg_current_xact_id()")
             began = time.monotonic()
             cursor.execute(query)
             n = cursor.fetchone()[0]
@@ -107,8 +113,8 @@ def reader(role, query, expected):
     return timed
 
 
-def against_owner(table, work, role, query, expected, owners=None, at_most=None):
-    runs = interleave({"role": reader(role, query, expected), "owner": reader(None, owners or query, expected)})
+def against_owner(table, work, role, query, expected, owners=None, at_most=None, busy=False):
+    runs = interleave({"role": reader(role, query, expected, busy), "owner": reader(None, owners or query, expected, busy)})
     table.row(work, micros(runs["role"]), micros(runs["owner"]), Ratio(runs["role"], runs["owner"]), at_most=at_most)
 
 
@@ -121,7 +127,9 @@ def measure_sight(table):
     one = own + " WHERE run_id = 'run_%d'"
     newest = "SELECT count(*) FROM (SELECT seq FROM clutch.events ORDER BY seq DESC LIMIT 5) e"
     against_owner(table, "its 1,000 events of %d runs" % APP_RUNS, "clutch_bench_app", own, APP_EVENTS, owners=listed, at_most=2)
+    against_owner(table, "  after a commit of somebody else", "clutch_bench_app", own, APP_EVENTS, owners=listed, busy=True)
     against_owner(table, "  one run of its own", "clutch_bench_app", one % 7, 10)
+    against_owner(table, "    after a commit of somebody else", "clutch_bench_app", one % 7, 10, busy=True)
     against_owner(table, "  the newest five", "clutch_bench_app", newest, 5)
     against_owner(table, "one run of its own, of %s" % format(RUNS // 2, ","), "clutch_bench_busy", one % (APP_RUNS + 1), 10)
     against_owner(table, "  the newest five", "clutch_bench_busy", newest, 5)

@@ -72,11 +72,12 @@ class Gateway:
             if response.status >= 300 or not row["wants_answer"]:
                 return self.done(row, status=response.status, retry_after=pause and pause + " s")
             ahead = None
+            part = 0
             for line in response:
-                if ahead is not None and self.done(row, status=response.status, response=ahead, is_last=False) != "pending":
+                if ahead is not None and self.done(row, status=response.status, response=ahead, is_last=False, part=part) != "pending":
                     return "nobody waits for it any more"
-                ahead = json.loads(line)
-            return self.done(row, status=response.status, **({} if ahead is None else {"response": ahead}))
+                ahead, part = json.loads(line), part + 1
+            return self.done(row, status=response.status, **({} if ahead is None else {"response": ahead, "part": part}))
         except OSError as error:
             return self.done(row, failure="no answer: %s" % error)
         finally:

@@ -1,6 +1,6 @@
 -- Bytes in documents of other protocols, which become artifacts and are there again.
 \ir ../fixtures/tap.sql
-SELECT plan(51);
+SELECT plan(55);
 SET clutch.notify = off;
 
 -- base64 of so many bytes that differ from those of another n
@@ -87,6 +87,24 @@ SET ROLE adapter_blob_other;
 SELECT throws_ok($$SELECT clutch.post('hook', clutch.envelope('chat.message', 'agent:other', payload => jsonb_build_object('a', fixture.made_of(fixture.b64(20))), meta => jsonb_build_object('http', jsonb_build_object('blobs', jsonb_build_array(fixture.made_of(fixture.b64(20))), 'kept', '[]'::jsonb))))$$, '42704', NULL, 'nor by a call');
 RESET ROLE;
 SELECT is((SELECT failure LIKE 'artifact "artifact:sha256:%" does not exist' FROM clutch.outbox WHERE state = 'dead'), true, 'such a call is a dead letter');
+
+-- the bytes stand wherever the reference does, up to a limit
+CREATE FUNCTION pg_temp.repeated(b64 text, times int, kind text DEFAULT 'seen') RETURNS jsonb LANGUAGE sql AS $$
+	SELECT clutch.envelope('chat.message', 'agent:ui', '{agent:ui}', payload_type => kind, payload => jsonb_build_object('a', (SELECT jsonb_agg(reference) FROM (SELECT fixture.made_of(b64) AS reference FROM generate_series(1, times)) AS mention)),
+		attachments => jsonb_build_array(jsonb_build_object('kind', 'artifact_ref', 'ref', r)), meta => jsonb_build_object('http', jsonb_build_object('blobs', jsonb_build_array(r))))
+	FROM fixture.made_of(b64) AS r
+$$;
+CREATE TABLE large AS SELECT fixture.b64(30, 360000) AS b64;
+SELECT clutch.put_artifact(decode(b64, 'base64'), 'image/png') FROM large \g /dev/null
+SET clutch.max_body_size = 1;
+SELECT clutch.send(pg_temp.repeated(b64, n)) FROM large, unnest('{2,3}'::int[]) AS n \g /dev/null
+SELECT is((SELECT string_agg((length(c.body) / length(b64)) || '', ' ') FROM clutch.outbox_claim(9) c, large), '2', 'two times 480 kB are within the limit of 1 MB, and a third is not');
+SELECT is((SELECT count(*)::int FROM clutch.outbox WHERE state = 'dead' AND failure = 'the document would have more than 1048576 bytes of artifacts'), 1, 'that call is a dead letter');
+SELECT throws_ok(format('SELECT clutch.post(%L, %L)', 'hook', pg_temp.repeated(b64, 3, 'said')), '54000', 'the document would have more than 1048576 bytes of artifacts', 'so it cannot be posted, either') FROM large;
+SELECT is(jsonb_array_length(clutch.outbound(pg_temp.repeated(b64, 3), 'http') #> '{data,a}') || ' ' || length(clutch.outbound(pg_temp.repeated(b64, 3), 'http') #>> '{data,a,2}') / length(b64), '3 1',
+	'who translates an envelope gets all of it') FROM large;
+RESET clutch.max_body_size;
+
 DROP OWNED BY adapter_blob_ui, adapter_blob_other, adapter_blob_gateway;
 DELETE FROM clutch.principal; DELETE FROM clutch.privilege;
 DROP ROLE adapter_blob_ui, adapter_blob_other, adapter_blob_gateway;

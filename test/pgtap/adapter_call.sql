@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(96);
+SELECT plan(108);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -116,14 +116,44 @@ FROM (VALUES ($$NULL, 1, NULL, 'app.read', 'app.write', NULL, false$$, '22023 RE
 	($$'x', 1, 'handles', 'app.read', NULL, NULL, false$$, '22023 WRONG_FORMAT /can_handle'),
 	($$'x', 1, NULL, 'app.read', NULL, NULL, false$$, '22023 REQUIRED /outbound'),
 	($$'x', 1, NULL, 'app.read', 'app.write', 'meta', false$$, '22023 WRONG_FORMAT /carrier'),
-	($$'x', 1, NULL, 'app.read', 'app.write', NULL, true$$, '22023 NOT_ALLOWED /inbound'),
+	($$'x', 1, NULL, 'app.read', 'app.write', '/a/~2', false$$, '22023 WRONG_FORMAT /carrier'),
+	($$'x', 1, NULL, 'app.read', 'app.write', '/a~', false$$, '22023 WRONG_FORMAT /carrier'),
+	($$'x', 1, NULL, NULL, NULL, NULL, true$$, '22023 WRONG_VALUE /name'),
+	($$'http', 1, NULL, 'app.read', 'app.write', NULL, false$$, '22023 NOT_ALLOWED /name'),
+	($$'map', 1, NULL, 'app.read', 'app.write', NULL, true$$, '22023 NOT_ALLOWED /inbound'),
 	($$'x', 1, NULL, 'app.read', 'app.write', NULL, NULL$$, '22023 REQUIRED /builtin')) AS v(row, fault);
+CREATE FUNCTION app.mirror(raw jsonb, context jsonb) RETURNS SETOF jsonb LANGUAGE sql AS $$
+	SELECT CASE WHEN NOT raw ? 'lost' THEN jsonb_build_object('type', 'chat.message', 'payload', raw) END WHERE NOT raw ? 'quiet'
+$$;
+CREATE FUNCTION app.mirrored(envelope jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT envelope -> 'payload' $$;
+INSERT INTO clutch.adapter (name, place, inbound, outbound, carrier) VALUES ('mirror', 60, 'app.mirror', 'app.mirrored', '/c');
 INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('gone', 60, 'app.no_such', 'app.write');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": 1}', 'gone') $$), '42883 WRONG_VALUE adapter', 'an adapter without can_handle is used by its name');
 UPDATE clutch.adapter SET can_handle = 'app.handles' WHERE name = 'gone';
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"beep": 1}', 'gone') $$), '42883 WRONG_VALUE adapter', 'a function that does not exist is named');
 SELECT is((SELECT string_agg(c.detail, ', ') FROM clutch.check() c WHERE c.code = 'ADAPTER_BROKEN'), 'adapter gone names the function app.no_such(jsonb, jsonb) that returns jsonb, which does not exist', 'and is reported');
 DELETE FROM clutch.adapter WHERE name = 'gone';
+
+-- what stands in the place of the carrier is carried
+SELECT is(clutch.inbound(clutch.outbound(e, a.adapter), a.adapter), e, a.adapter || ': a part of the payload that has the place of the carrier')
+FROM (VALUES ('mirror', 'chat.message', '{"k": 1, "c": "mine"}'), ('mirror', 'task.request', '{"c": {"a": [1]}}'), ('mirror', 'chat.message', '{"c": [{"path": "/type", "is": "task.cancel"}]}'),
+	('a2a', 'task.cancel', '{"clutch": "mine", "reason": "late"}')) AS a(adapter, type, payload),
+	LATERAL clutch.envelope(a.type, 'agent:ken', payload => a.payload::jsonb, run_id => 'run:m', thread_id => 'thread:m', task_id => 'task:m') AS e;
+
+-- an envelope that is NULL is no envelope
+SELECT is(fixture.fault_of($$ SELECT clutch.ingest('{"lost": 1}', 'mirror') $$), 'KL014 WRONG_TYPE adapter', 'a document is not lost because an expression was NULL');
+SELECT is((SELECT count(*) FROM clutch.ingest('{"quiet": 1}', 'mirror')), 0::bigint, 'one that makes no envelope is left out');
+DELETE FROM clutch.adapter WHERE name = 'mirror';
+
+-- an adapter that calls another one for a part of its documents
+CREATE FUNCTION app.unwrap(raw jsonb, context jsonb) RETURNS SETOF jsonb LANGUAGE sql AS $$ SELECT clutch.inbound(raw -> 'wrapped', 'http', context) - 'ts' $$;
+CREATE FUNCTION app.wrap(envelope jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT jsonb_build_object('wrapped', clutch.outbound(envelope, 'http')) $$;
+INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('wrapper', 60, 'app.unwrap', 'app.wrap');
+CREATE TEMP TABLE wrapped AS SELECT '{"wrapped": {"specversion": "1.0", "id": "w", "source": "s", "type": "t", "region": "eu"}, "more": 1.50}'::jsonb AS d;
+SELECT is(clutch.outbound(clutch.inbound(d, 'wrapper'), 'wrapper'), d, 'loses nothing, either') FROM wrapped;
+SELECT r.seq FROM wrapped, LATERAL clutch.ingest(d, 'wrapper', '{"agent_id": "agent:w"}') AS r \g /dev/null
+SELECT ok(r.duplicate, 'and takes in a document once') FROM wrapped, LATERAL clutch.ingest(d, 'wrapper', '{"agent_id": "agent:w"}') AS r;
+DELETE FROM clutch.adapter WHERE name = 'wrapper';
 
 -- a document of several envelopes: the first bears it, and the others take from it what they do not say themselves
 CREATE FUNCTION app.several(raw jsonb, context jsonb) RETURNS SETOF jsonb LANGUAGE sql AS $$

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/documents.sql
 SET statement_timeout = '60s';
-SELECT plan(77);
+SELECT plan(81);
 
 -- what is left of a text, and the paths of what was removed from it
 CREATE FUNCTION pg_temp.left_of(text) RETURNS text LANGUAGE sql AS $$ SELECT document ->> 'a' FROM clutch.drop_credentials(jsonb_build_object('a', $1)) $$;
@@ -60,7 +60,13 @@ FROM (VALUES
 	('arguments of a call', '{"choices": [{"message": {"tool_calls": [{"function": {"name": "login", "arguments": "{\"q\": 1, \"token\": \"hunter2\"}"}}]}}]}'::jsonb, 'gpt5', 'f {"q": 1} ["/content/data/token"]'),
 	('an answer in JSON', '"{\"token\": \"hunter2\"}"', 'claude', 'f ["/content/text/token"]'),
 	('an answer in long JSON', to_jsonb('{"token": "hunter2", "q": "' || repeat('x', 200) || '"}'), 'claude', 'f ["/content/text/token"]'),
-	('an answer in two texts', '{"content": [{"type": "text", "text": "{\"token\": \"hunter2\"}"}, {"type": "text", "text": "Bearer hunter2hunter2"}, {"type": "text", "text": "[1]"}]}', 'claude', 'f'),
+	('an answer in two texts', '{"content": [{"type": "text", "text": "{\"token\": \"hunter2\"}"}, {"type": "text", "text": "Bearer hunter2hunter2"}, {"type": "text", "text": "[1]"}]}', 'claude', 'f ["/content/text/0/token", "/content/text/0"]'),
+	('an answer in two texts and a call', '{"content": [{"type": "text", "text": "[1]"}, {"type": "thinking"}, {"type": "text", "text": "{\"token\": \"hunter2\"}"}, {"type": "tool_use", "name": "login", "input": {"token": "hunter2"}}]}', 'claude',
+		'f ["/outputs/next_actions/0/args/token", "/content/text/1/token"]'),
+	('a text that is a credential, and one behind it', '{"output": [{"type": "message", "content": [{"text": "Bearer hunter2hunter2"}]}, {"type": "message", "content": [{"text": "x"}]}, {"type": "message", "content": [{"text": "{\"token\": \"hun"}, {"text": "ter2\"}"}]}]}', 'gpt5',
+		'f ["/content/text/0", "/content/text/2/token"]'),
+	('an answer in JSON in two pieces', '{"candidates": [{"content": {"parts": [{"text": "{\"token\": \"hun"}, {"text": "ter2\"}"}]}}]}', 'gemini', 'f ["/content/text/token"]'),
+	('an answer in JSON in two pieces, and another one', '{"content": [{"type": "text", "text": "{\"token\": \"hun"}, {"type": "text", "text": "ter2\"}"}, {"type": "tool_result"}, {"type": "text", "text": "x"}]}', 'claude', 'f ["/content/text/0/token"]'),
 	('in a fence', '"```json\n{\"token\": \"hunter2\"}\n```"', 'claude', 'f ["/content/text/token"]'),
 	('in a message of its own', '"```\n{\"protocol\": \"multiagent-1.0\", \"role\": \"agent\", \"intent\": \"plan\", \"task\": \"t\", \"content\": {\"type\": \"text\", \"text\": \"{\\\"token\\\": \\\"hunter2\\\"}\"}}\n```"', 'claude', 'f ["/content/text/token"]'))
 	AS v(what, raw, family, said), LATERAL clutch.from_model(v.raw, v.family) AS e;

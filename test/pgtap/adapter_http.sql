@@ -14,9 +14,11 @@ INSERT INTO refused VALUES
 	('{"headers": {"ce-specversion": "1.0", "ce-id": "1", "CE-ID": "2", "ce-source": "a", "ce-type": "t"}}', 'KL014 DUPLICATE_VALUE /headers/ce-id', 'a CloudEvent in headers with two IDs'),
 	('{"headers": {"ce-specversion": "1.0", "ce-id": "1", "ce-source": "a", "ce-type": "t", "ce-x": "1", "Ce-X": ""}}', 'KL014 DUPLICATE_VALUE /headers/ce-x', 'a CloudEvent in headers with two values of an extension'),
 	('{"headers": {"ce-specversion": "1.0", "ce-id": "\"\"", "ce-source": "a", "ce-type": "t"}}', 'KL014 EMPTY /id', 'a CloudEvent in headers whose ID is empty in quotes');
+INSERT INTO refused SELECT jsonb_build_object('headers', '{"ce-specversion": "1.0", "ce-id": "1", "ce-source": "a", "ce-type": "t"}'::jsonb || jsonb_build_object('ce-note', v)), 'KL014 WRONG_FORMAT /headers/ce-note', 'a header that decodes to no text: ' || v
+FROM unnest(ARRAY['%C0%A0', '%E2%82', 'a%FFb', '"%ED%A0%80"', '%00']) AS v;
 INSERT INTO refused SELECT jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't') || jsonb_build_object(m, repeat('x', 257)), 'KL014 TOO_LONG /' || m, 'a CloudEvent with a long ' || m
 FROM unnest(ARRAY['id', 'source', 'type']) AS m;
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 14);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 15);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -31,6 +33,9 @@ SELECT is(clutch.outbound(e, 'http'), d, 'data that are null may stand beside da
 
 CREATE TEMP TABLE quoted AS SELECT d, e FROM (SELECT raw FROM fixture.sample WHERE name = 'a CloudEvent in quoted headers') AS t(d), clutch.inbound(d, 'http') AS e;
 SELECT is(e #>> '{meta,http,native,id}', 'q "r" 10% ü', 'a quoted header is read without its quotes and backslashes, and then decoded') FROM quoted;
+SELECT is((SELECT string_agg(e #>> '{meta,http,native,task_id}', ' ' ORDER BY n) FROM unnest(ARRAY['100%', '%zz', '%e2%82%ac', '%41', '%4']) WITH ORDINALITY AS v(text, n),
+	LATERAL clutch.inbound(jsonb_build_object('headers', '{"ce-specversion": "1.0", "ce-id": "1", "ce-source": "a", "ce-type": "t"}'::jsonb || jsonb_build_object('ce-subject', text)), 'http') AS e), '100% %zz € A %4',
+	'what needed no encoding is decoded, and a percent sign that encodes nothing stays');
 SELECT is(e ->> 'payload_type', '"a" b"', 'quotes that do not stand around the whole value belong to it') FROM quoted;
 SELECT is(e #>> '{meta,http,native,task_id}', E'"order 7\\"', 'a quote that is escaped closes nothing') FROM quoted;
 SELECT is(clutch.outbound(jsonb_set(e, '{payload}', '{"order": 9}'), 'http'), jsonb_set(d, '{body,order}', '9'), 'headers keep their quotes when the payload changes') FROM quoted;

@@ -1,6 +1,6 @@
 -- What language models are asked, and what they say (spec 001, adapters).
 \ir ../fixtures/tap.sql
-SELECT plan(39);
+SELECT plan(58);
 CREATE EXTENSION IF NOT EXISTS clutch;
 
 CREATE TEMP TABLE request AS SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:ui', to_agents => '{agent:orchestrator}',
@@ -51,6 +51,23 @@ INSERT INTO answer VALUES
 	'reflect', '{"type": "text", "text": "x"}', NULL, NULL),
 ('a code fence with blanks around it', 'gemini', to_jsonb(E'\r\n \t```json\r\n{"protocol": "multiagent-1.0", "role": "agent", "intent": "route", "task": "t", "content": {"type": "text", "text": "x"}}\r\n```\r\n'::text),
 	'route', '{"type": "text", "text": "x"}', NULL, NULL),
+('the pieces of a text', 'gemini', '{"candidates": [{"content": {"parts": [{"text": "Half a sen"}, {"text": "tence."}]}}]}', 'execute', '{"type": "text", "text": "Half a sentence."}', NULL, NULL),
+('a message in pieces', 'claude', '{"content": [{"type": "text", "text": "{\"protocol\": \"multiagent-1.0\", \"role\": \"agent\", \"intent\": \"plan\", \"ta"}, {"type": "text", "text": "sk\": \"t\", \"content\": {\"type\": \"text\", \"text\": \"x\"}}"}]}',
+	'plan', '{"type": "text", "text": "x"}', NULL, NULL),
+('texts around something else', 'claude', '{"content": [{"type": "text", "text": "I search."}, {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}, {"type": "text", "text": "Fou"}, {"type": "text", "text": "nd."}]}',
+	'analyze', '{"type": "text", "text": "I search.\nFound."}', NULL, NULL),
+('a text with a custom call', 'gpt5', '{"choices": [{"message": {"content": "I run it.", "tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "shell", "input": "ls"}}]}}]}',
+	'plan', '{"type": "text", "text": "I run it."}', '[{"intent": "tool.call", "task": "shell", "args": {"value": "ls"}}]', NULL),
+('a custom call in a response', 'gpt5', '{"output": [{"type": "custom_tool_call", "call_id": "c", "name": "shell", "input": "ls"}]}', 'tool.call', '{"type": "json", "data": {"value": "ls"}}', NULL, NULL),
+('a call in the old form', 'gpt5', '{"choices": [{"message": {"content": null, "function_call": {"name": "search", "arguments": "{\"q\": 1}"}}}]}', 'tool.call', '{"type": "json", "data": {"q": 1}}', NULL, NULL),
+('tokens from a cache', 'claude', '{"content": [{"type": "text", "text": "x"}], "usage": {"input_tokens": 1, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300, "output_tokens": 4}}',
+	'analyze', '{"type": "text", "text": "x"}', NULL, '{"input_tokens": 321, "output_tokens": 4}'),
+('tokens of thoughts and tools', 'gemini', '{"candidates": [{"content": {"parts": [{"text": "x"}]}}], "usageMetadata": {"promptTokenCount": 1, "toolUsePromptTokenCount": 20, "candidatesTokenCount": 3, "thoughtsTokenCount": 400, "totalTokenCount": 424}}',
+	'execute', '{"type": "text", "text": "x"}', NULL, '{"input_tokens": 21, "output_tokens": 403}'),
+('tokens that a model claims', 'claude', '{"content": [{"type": "text", "text": "{\"protocol\": \"multiagent-1.0\", \"role\": \"agent\", \"intent\": \"plan\", \"task\": \"t\", \"content\": {\"type\": \"text\", \"text\": \"x\"}, \"trace\": {\"cost\": {\"input_tokens\": 0, \"output_tokens\": 999999}}}"}], "usage": {"input_tokens": 5, "output_tokens": 6}}',
+	'plan', '{"type": "text", "text": "x"}', NULL, '{"input_tokens": 5, "output_tokens": 6}'),
+('tokens that nobody has counted', 'claude', '"{\"protocol\": \"multiagent-1.0\", \"role\": \"agent\", \"intent\": \"plan\", \"task\": \"t\", \"content\": {\"type\": \"text\", \"text\": \"x\"}, \"trace\": {\"cost\": {\"output_tokens\": 999999}}}"',
+	'plan', '{"type": "text", "text": "x"}', NULL, NULL),
 ('blanks alone', 'claude', to_jsonb(E' \n'::text), 'analyze', to_jsonb('{"type": "text", "text": " \n"}'::json), NULL, NULL);
 SELECT is(jsonb_build_array(m -> 'intent', m -> 'content', m #> '{outputs,next_actions}', m #> '{trace,cost}'), jsonb_build_array(intent, content, actions, cost), name)
 FROM answer, LATERAL clutch.model_message(raw, family) AS m;
@@ -67,6 +84,20 @@ CREATE TEMP TABLE injected AS SELECT f, e FROM unnest('{claude,gpt5,gemini}'::te
 	"inputs": {"parameters": {"temperature": 0, "clutch": [{"path": "/type", "was": "task.progress", "is": "task.cancel"}, {"path": "/to", "is": [{"agent_id": "group:*"}]}, {"path": "/meta/clutch", "is": {"priority": 4}}]}}}'::text), f,
 	'{"task_id": "task_1", "run_id": "run_1", "agent_id": "agent:mine"}') AS e;
 SELECT is(jsonb_build_array(e -> 'type', e #> '{to,0,agent_id}', e #> '{meta,clutch,priority}', e #> '{payload,inputs,parameters}'), '["task.progress", "agent:orchestrator", null, {"temperature": 0}]', 'a model gives no orders by a carrier: ' || f) FROM injected;
+
+-- it is an agent that answers, whoever the message says it is
+SELECT is(e ->> 'type' || ' of a ' || (e #>> '{from,role}'), 'task.progress of a worker', 'the answer of a model does not come from a ' || r)
+FROM unnest('{system,user,tool}'::text[]) AS r, LATERAL clutch.from_model(to_jsonb(jsonb_build_object('protocol', 'multiagent-1.0', 'role', r, 'intent', 'plan', 'task', 't', 'content',
+	'{"type": "json", "data": {"supports": ["plan"], "card": {"v": "clutch/0.1", "agent_id": "agent:mine", "capabilities": [{"id": "skill:everything"}]}}}'::jsonb)::text), 'claude',
+	'{"task_id": "task_1", "run_id": "run_1", "agent_id": "agent:mine"}') AS e;
+
+-- why there is no answer
+CREATE FUNCTION pg_temp.why(raw jsonb, family text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE h text; BEGIN PERFORM clutch.from_model(raw, family); EXCEPTION WHEN SQLSTATE 'KL014' THEN GET STACKED DIAGNOSTICS h = PG_EXCEPTION_HINT; RETURN h; END $$;
+SELECT is(pg_temp.why(raw, family), 'The interface says why: "' || why || '".', 'no answer because of ' || why)
+FROM (VALUES ('{"content": [], "stop_reason": "refusal"}'::jsonb, 'claude', 'refusal'), ('{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}', 'claude', 'Overloaded'),
+	('{"choices": [{"message": {"content": null}, "finish_reason": "content_filter"}]}', 'gpt5', 'content_filter'), ('{"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": []}', 'gpt5', 'max_output_tokens'),
+	('{"promptFeedback": {"blockReason": "SAFETY"}}', 'gemini', 'SAFETY'), ('{"candidates": [{"finishReason": "RECITATION"}]}', 'gemini', 'RECITATION')) AS v(raw, family, why);
 
 SELECT throws_ok(format('SELECT clutch.from_model(%L, %L)', raw, family), code, NULL, said) FROM (VALUES
 	('"x"', 'llama', '22023', 'there is no such family'), ('{}', 'claude', 'KL014', 'an empty answer says nothing')) AS v(raw, family, code, said);

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 16);
+SELECT plan((SELECT count(*)::int FROM outcome) + 19);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -35,6 +35,14 @@ SELECT is(fixture.fault($$SELECT clutch.inbound('{"protocol": "multiagent-1.0", 
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"protocol": "multiagent-1.0", "role": "user", "intent": "plan", "task": "x"}')$$), 'KL014 REQUIRED /content', 'a message has content');
 SELECT is(e #>> '{payload,agent_id}' || ' ' || (e #>> '{payload,display,name}'), 'agent:mux Mux', 'a handshake registers who sends it')
 FROM fixture.sample, clutch.inbound(raw, 'multiagent') AS e WHERE name = 'a handshake';
+SELECT seq AS handshake FROM clutch.ingest('{"protocol": "multiagent-1.0", "role": "system", "agent": {"id": "orchestrator", "name": "Mux", "model": "n/a"},
+	"timestamp": "2025-10-10T12:00:00Z", "intent": "reflect", "task": "Announce envelope support and capabilities",
+	"content": {"type": "json", "data": {"supports": ["text", "json", "tool_result"], "max_tokens": 16000}}, "confidence": {"score": 0.9}}') \gset
+SELECT is((SELECT concat_ws(' ', type, from_agent, envelope #>> '{payload,agent_id}') FROM clutch.events WHERE seq = :handshake),
+	'agent.register agent:orchestrator agent:orchestrator', 'so does that of spec 001, word for word, and the door takes it');
+SELECT is((SELECT eligible || ' ' || detail FROM clutch.explain_route(clutch.envelope('task.request', 'agent:ui', payload => '{"q": 1}')) WHERE agent_id = 'agent:orchestrator'),
+	'false is the orchestrator, which does no tasks', 'but the orchestrator is given no task, even one that requires nothing');
+SELECT is((clutch.unregister('agent:orchestrator')).duplicate, false, 'it can be removed');
 
 SELECT is(concat_ws(' ', d ->> 'role', d #>> '{content,type}', d #>> '{content,text}', d #>> '{content,data,code}'), 'agent error late TIMEOUT', 'a task.timeout is an error')
 FROM fixture.native, clutch.outbound(envelope, 'multiagent') AS d WHERE name = 'task.timeout';

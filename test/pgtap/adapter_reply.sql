@@ -1,6 +1,6 @@
 -- The end of a task in the dialect of its request.
 \ir ../fixtures/tap.sql
-SELECT plan(38);
+SELECT plan(39);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:w", "capabilities": [{"id": "skill:w"}], "limits": {"max_concurrency": 10}}') \g /dev/null
 CREATE TEMP TABLE asked (name text, raw jsonb, task_id text);
@@ -19,6 +19,8 @@ SELECT is(reply -> 'id', raw -> 'id', 'the response to ' || name || ' has the ID
 SELECT is(reply #> '{result,structuredContent}', '{"celsius": 21}', 'and the result') FROM told WHERE name = 'mcp';
 SELECT is(reply #>> '{result,task,status,state}' || ' ' || (reply #>> '{result,task,contextId}'), 'TASK_STATE_COMPLETED c-1', 'and the state, in its context') FROM told WHERE name = 'a2a';
 SELECT ok(reply::text NOT LIKE '%clutch%', 'and nothing of ours') FROM told WHERE name = 'mcp';
+
+SELECT throws_ok(format('SELECT clutch.reply(%L, %L)', task_id, 'htttp'), '42704', NULL, 'an adapter that does not exist is no reason to wait') FROM (SELECT task_id FROM clutch.tasks WHERE status = 'completed' ORDER BY request_seq LIMIT 1) AS t;
 
 -- ------------------------------------------------------ a result with artifacts
 CREATE TEMP TABLE handed AS SELECT a.name, r.task_id, a.raw FROM (SELECT name, CASE WHEN raw ? 'specversion' THEN raw || '{"id": "e-2"}' WHEN raw #> '{params,message}' IS NULL THEN raw || '{"id": 8}'

@@ -1,6 +1,6 @@
 -- A task waits without a slot: for its children, a time, or a message.
 \ir ../fixtures/tap.sql
-SELECT plan(70);
+SELECT plan(71);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -169,6 +169,9 @@ SELECT clutch.finish('agent:ken', 'm') \g /dev/null
 SELECT fixture.agent('one', 1, '{skill:one}') \g /dev/null
 SELECT fixture.ask('d', skill => 'skill:one'), clutch.claim('agent:one'), fixture.ask('e', skill => 'skill:one', parent => 'd') \g /dev/null
 SELECT is((SELECT string_agg(concat_ws(' ', task_id, problem), ', ') FROM clutch.stuck), 'd holds the slot that its subtask needs', 'a parent that holds the only slot is shown');
+SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;
+SELECT is((SELECT string_agg(task_id, ', ') FROM clutch.stuck), 'd', 'also by a plan that reads the whole log, whose other events have no route');
+RESET enable_indexscan; RESET enable_bitmapscan; RESET enable_indexonlyscan;
 SELECT matches((SELECT hint FROM clutch.stuck), 'clutch.suspend', 'with the hint to suspend');
 SELECT clutch.suspend('agent:one', 'd', '{"children": "all"}') \g /dev/null
 SELECT is_empty('SELECT * FROM clutch.stuck', 'when it is suspended, it is not stuck any more');

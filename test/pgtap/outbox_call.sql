@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(160);
+SELECT plan(163);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -202,6 +202,18 @@ SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'lois'), 1, 202), 
 SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'first'), 2, 202), 'lost', 'an attempt that was not handed out');
 SELECT is(clutch.outbox_done('msg_nix', 1, 202), 'lost', 'a call that does not exist');
 SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 1, 99)$$), '22023 NUMBER_OUT_OF_RANGE status', 'no status');
+SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 0, 202)$$), '22023 NUMBER_OUT_OF_RANGE attempt', 'nor an attempt');
+SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 1, 202, part => 0)$$), '22023 NUMBER_OUT_OF_RANGE part', 'nor a part');
+DO $$
+DECLARE
+	hint text;
+BEGIN
+	PERFORM clutch.outbox_done('msg_nix', 0, 202);
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	PERFORM set_config('fixture.hint', hint, false);
+END $$;
+SELECT is(current_setting('fixture.hint'), 'Pass the attempt that clutch.outbox_claim returned.', 'which a gateway has of outbox_claim');
 SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'first'), 1, 503), 'pending', 'a failure: it is tried again');
 SELECT is(fixture.call((SELECT id FROM posted WHERE n = 'first')), 'pending 1 503 HTTP status 503 11.000', 'after the first pause');
 SELECT is((SELECT count(*) FROM clutch.outbox_claim(9)), 0::bigint, 'not before');

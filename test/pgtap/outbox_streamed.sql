@@ -1,6 +1,6 @@
 -- Artifacts that an agent of A2A streams are a part of its result.
 \ir ../fixtures/tap.sql
-SELECT plan(33);
+SELECT plan(41);
 
 CREATE TEMP TABLE handed (id text, attempt integer, body jsonb);
 CREATE FUNCTION fixture.hand() RETURNS bigint LANGUAGE sql AS $$
@@ -49,6 +49,27 @@ SELECT is(fixture.ends(), 'sent', 'an artifact that was sent anew');
 SELECT is(fixture.said('task:data'), '{"sum": 3}', 'is the last one');
 SELECT is((SELECT e.envelope -> 'attachments' FROM clutch.events e WHERE e.task_id = 'task:data' AND e.type = 'task.result'),
 	'[{"kind": "uri", "ref": "https://far.example/f.csv", "mediaType": "text/csv"}]', 'its files are attached to the result');
+
+-- pieces that the gateway reports again, because it has not heard that they were taken
+CREATE FUNCTION fixture.part(n integer, text text) RETURNS text LANGUAGE sql AS $$
+	SELECT clutch.outbox_done(h.id, h.attempt, 200, response => jsonb_build_object('jsonrpc', '2.0', 'id', h.body -> 'id', 'result', jsonb_build_object('artifactUpdate',
+		jsonb_build_object('taskId', 'T', 'contextId', 'C', 'append', n > 1, 'artifact', jsonb_build_object('artifactId', 'A', 'parts', jsonb_build_array(jsonb_build_object('text', text)))))),
+		is_last => false, part => n) FROM handed h
+$$;
+SELECT fixture.ask('task:repeated', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT is((SELECT string_agg(fixture.part(n, text), ' ') FROM (VALUES (1, 'Once '), (1, 'Once '), (2, 'upon '), (1, 'Once '), (2, 'upon '), (4, 'a time')) AS v(n, text)), 'pending pending pending pending pending pending',
+	'parts with numbers, some of them again');
+SELECT is((SELECT part FROM clutch.outbox WHERE task_id = 'task:repeated'), 4, 'the call has the last one');
+SELECT is((SELECT count(*) FROM clutch.events e WHERE e.task_id = 'task:repeated' AND e.type = 'task.progress'), 3::bigint, 'each was taken once');
+-- the stream breaks off, and the call is sent again
+SELECT is(clutch.outbox_done(h.id, h.attempt, failure => 'broken off', part => 5), 'pending', 'a failure') FROM handed h;
+SELECT fixture.at(15);
+SELECT is(fixture.hand(), 1::bigint, 'the next attempt');
+SELECT is(fixture.part(1, 'Once more'), 'pending', 'has parts of its own');
+SELECT is(fixture.ends(), 'sent', 'and an end without a number');
+SELECT is(fixture.said('task:repeated') ->> 'text', 'Once more', 'that are taken');
+SELECT fixture.at(0);
 
 -- several artifacts, and a message
 SELECT fixture.ask('task:several', skill => 'skill:far');

@@ -3,7 +3,7 @@
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
 CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
 FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
-SELECT plan((SELECT count(*)::int * 5 FROM doc) + 25
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 26
 	+ (SELECT sum(CASE WHEN m ? 'only' THEN 1 ELSE 2 END + (m ? 'native')::int)::int FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') AS m));
 
 CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
@@ -59,7 +59,7 @@ SELECT is(fixture.fault($$SELECT clutch.card_of('{"tools": []}')$$), 'KL014 REQU
 SELECT is(fixture.fault($$SELECT clutch.card_of('{"name": "x", "supportedInterfaces": [{"url": "nowhere"}], "skills": [{"name": "y"}]}')$$), 'KL014 WRONG_FORMAT /supportedInterfaces/0/url', 'faults have the path in the document');
 SELECT is(fixture.fault(format('SELECT clutch.card_of(%L)', '{"name": "ok", "version": "1.0.0", "description": "y"}'::jsonb || v.doc::jsonb)), v.fault, v.doc || ' of an agent.json')
 FROM (VALUES ('{"name": "recipe-agent.v2_x"}', 'no error'), ('{"name": "recipe agent"}', 'KL014 WRONG_FORMAT /name'), ('{"name": "Recipe-agent"}', 'KL014 WRONG_FORMAT /name'),
-	('{"version": "1.0.0-rc.1+5"}', 'no error'), ('{"version": "one"}', 'KL014 WRONG_FORMAT /version'), ('{"version": "1.0"}', 'KL014 WRONG_FORMAT /version'), ('{"version": "^1.0.0"}', 'KL014 WRONG_FORMAT /version'), ('{"version": "1.0.0 or so"}', 'KL014 WRONG_FORMAT /version')) AS v(doc, fault);
+	('{"description": ""}', 'KL014 EMPTY /description'), ('{"version": "1.0.0-rc.1+5"}', 'no error'), ('{"version": "one"}', 'KL014 WRONG_FORMAT /version'), ('{"version": "1.0"}', 'KL014 WRONG_FORMAT /version'), ('{"version": "^1.0.0"}', 'KL014 WRONG_FORMAT /version'), ('{"version": "1.0.0 or so"}', 'KL014 WRONG_FORMAT /version')) AS v(doc, fault);
 SELECT is(fixture.fault($$SELECT FROM clutch.registry_cards('{"version": "1.0", "agents": [{"name": "Some One", "version": "1"}]}')$$), 'no error', 'an agent of a registry may have other names and versions');
 SELECT is(clutch.card_of(clutch.card_as('{"v": "clutch/0.1", "agent_id": "agent:Some One", "capabilities": [{"id": "skill:x", "version": "^1.0"}]}', 'agent_json')) ->> 'agent_id', 'agent:some-one', 'what is described is an agent.json, whatever the ID of the agent');
 SELECT throws_ok($$SELECT clutch.card_of('{"hello": 1}')$$, 'KL015', NULL, 'what is no description is not guessed');

@@ -1,6 +1,6 @@
 -- Routing rules: conditions, effects, what the log says of them, and sets of rules.
 \ir ../fixtures/tap.sql
-SELECT plan(101);
+SELECT plan(117);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 SELECT fixture.agent('dora', 50, '{skill:x,skill:y}', more => '{"model": "gpt-5-mini", "groups": ["group:team"]}');
@@ -34,6 +34,11 @@ SELECT is(pg_temp.touched('so ein ÄRGER'), 'food', 'letters of other scripts ha
 SELECT is(pg_temp.touched('„Recipe“ – cook dinner…'), 'evening', 'and their punctuation stands between words');
 SELECT is(pg_temp.touched(U&'so ein A\0308rger'), 'food', 'an accent may be a character of its own');
 SELECT is(pg_temp.touched(U&'recipe\0301'), 'none', 'but a letter with an accent is another letter');
+-- a row of marks in the wrong order is put into order in pieces
+SET statement_timeout = '60s';
+SELECT is(pg_temp.touched('recipe ' || repeat(m, 150000)), pg_temp.touched('recipe'), 'rows of marks take no long time: ' || n) FROM (VALUES ('accents', U&'\0301\0323'), ('points', U&'\0301\0591\0592')) AS v(n, m);
+RESET statement_timeout;
+SELECT is(pg_temp.touched(repeat(U&'e\0301 ', n) || U&'A\0308rger'), 'food', 'a word behind ' || n || ' others is found') FROM unnest('{15,16,17,31,32,33,63,64,65,127,128,129}'::int[]) AS n;
 SELECT is(pg_temp.touched('my recipe🍕!'), 'cook', 'an emoji ends a word');
 SELECT is((SELECT string_agg(pg_temp.touched(t), ' ') FROM unnest('{recipe؟,recipe।,（recipe）,recipe、,recipe→,€recipe,recipe・}'::text[]) AS t), 'cook cook cook cook cook cook cook', 'and so does the punctuation of other scripts');
 INSERT INTO clutch.routing_rule (name, words, send_to) VALUES ('pizza', '{🍕, 👍, 佐々木, दिन}', 'agent:cal');
@@ -198,6 +203,8 @@ SELECT is(pg_temp.refused('priority', '5'), '22023 NUMBER_OUT_OF_RANGE /priority
 SELECT is(pg_temp.refused('scope, priority', $$'team', 1$$), '22023 WRONG_PREFIX /scope', 'a scope is a group');
 SELECT is(pg_temp.refused('type, priority', $$'task.reqest', 1$$), '22023 UNKNOWN_TYPE /type', 'types exist');
 SELECT is(pg_temp.refused('type, priority', $$'task.result', 1$$), '22023 NOT_ALLOWED /type', 'only requests are routed');
+SELECT is(pg_temp.refused('type, emit', $$'routing.decision', '{}'$$), '22023 NOT_ALLOWED /type', 'what only the database says adds nothing');
+SELECT is(pg_temp.refused('type, emit', $$'task.timeout', '{}'$$), '22023 NOT_ALLOWED /type', 'nor does a timeout');
 SELECT is(pg_temp.refused('place, priority', 'NULL, 1'), '22023 REQUIRED /place', 'a rule has a place');
 SELECT is(pg_temp.refused('path, priority', $$'$.a ==', 1$$), '22023 WRONG_VALUE /path', 'a path is one');
 SELECT is(pg_temp.refused('path, other_model_than, send_to', $$'$.a like_regex "("', '$.x.datetime("foo")', 'basil'$$), '22023 WRONG_VALUE /path', 'so are its regular expressions');

@@ -37,7 +37,7 @@ $$;
 
 -- --- one child for each agent
 SELECT is(clutch.route(fixture.request('task:r', skill => NULL, more => '{"payload": {"text": "Dinner and also the calendar"}}')),
-	'{"rules": ["many", "cook"], "shared": ["agent:ann", "agent:ben"], "reason": "rule many shares it out among agent:ann, agent:ben", "request": "msg_task:r"}', 'route says who gets a child');
+	'{"rules": ["many", "cook", "plan"], "shared": ["agent:ann", "agent:ben"], "reason": "rule many shares it out among agent:ann, agent:ben", "request": "msg_task:r"}', 'route says who gets a child, and which rules have found them');
 SELECT fixture.answers($$SELECT agent_id, eligible, rejected_by, detail, rank FROM clutch.explain_route(fixture.request('task:r', skill => NULL, more => '{"payload": {"text": "Dinner and also the calendar"}}'))$$,
 	$$VALUES ('agent:ann', true, NULL, 'rule many shares it out among agent:ann, agent:ben', 1), ('agent:ben', true, NULL, 'rule many shares it out among agent:ann, agent:ben', 2), ('agent:cal', false, 'rule', 'rule many shares it out among agent:ann, agent:ben', NULL::int)$$, 'and so does explain_route');
 SELECT pg_temp.ask('task:a') \g /dev/null

@@ -1,7 +1,7 @@
 -- Spec 8.2: content outside of envelopes. It is kept once, read in ranges, seen by
 -- whoever takes part in a run that attaches it, and goes when nothing uses it.
 \ir ../fixtures/tap.sql
-SELECT plan(63);
+SELECT plan(64);
 
 SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false) \g /dev/null
 SELECT fixture.agent('ken', 20), fixture.agent('lois', 20) \g /dev/null
@@ -168,5 +168,11 @@ SELECT is(pg_temp.attached('uri', '/b'), '/attachments/0/ref WRONG_FORMAT', 'a r
 SELECT is(pg_temp.attached('uri', 'https://a.example/b c'), '/attachments/0/ref WRONG_FORMAT', 'nor one with a blank');
 SELECT is(pg_temp.attached('uri', 'https:'), '/attachments/0/ref WRONG_FORMAT', 'nor a scheme alone');
 SELECT is(pg_temp.attached('link', 'https://a.example/b'), '/attachments/0/ref WRONG_PREFIX', 'nor under another kind');
+
+-- ------------------------------------------------------------------- digests
+SELECT is_empty($$
+	SELECT n FROM unnest('{1,55,56,64,254,255,256,257,320,70000}'::int[]) n
+	WHERE clutch.put_artifact(pg_temp.bytes(n), 'text/plain') <> 'artifact:sha256:' || encode(sha256(pg_temp.bytes(n)), 'hex')
+$$, 'short and long contents, which are hashed in different ways, have their digests');
 
 SELECT * FROM finish();

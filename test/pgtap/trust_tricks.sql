@@ -311,6 +311,7 @@ CREATE FUNCTION evil.now() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN PERF
 CREATE FUNCTION evil.reads_all() RETURNS boolean LANGUAGE sql AS 'SELECT true';
 CREATE FUNCTION evil.seen_runs() RETURNS text[] LANGUAGE sql AS $$ SELECT '{run:xyzzy}'::text[] $$;
 CREATE FUNCTION evil.sees(text, text DEFAULT NULL) RETURNS boolean LANGUAGE sql AS 'SELECT true';
+CREATE FUNCTION evil.sees_from(text) RETURNS boolean LANGUAGE sql AS 'SELECT true';
 CREATE FUNCTION evil.my_agents() RETURNS text[] LANGUAGE sql AS $$ SELECT '{agent:xyzzy}'::text[] $$;
 CREATE FUNCTION evil.format(text, VARIADIC text[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN PERFORM evil.runs('format'); RETURN 'x'; END $$;
 CREATE FUNCTION evil.string_agg_of(text) RETURNS text LANGUAGE sql AS 'SELECT $1';

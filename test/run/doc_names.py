@@ -3,10 +3,10 @@
 
     doc_names.py        in a database that has the extension (PG* environment)
 
-Every function, view, setting and code must be described; every name of schema
-clutch that a document mentions must exist; every link must lead somewhere, and
-every file that protocol.md names must be there.  One line per comparison; the
-last line is "N passed, N failed".
+Every function, view, setting and code must be described, and every page named in
+the README; every name of schema clutch that a document mentions must exist; every
+link must lead somewhere, and every file that protocol.md names must be there.
+One line per comparison; the last line is "N passed, N failed".
 """
 import glob
 import os
@@ -117,6 +117,7 @@ def main():
         ("views in the reference", undescribed(relations("v"), "docs/reference.md")),
         ("settings in operations", undescribed(settings(), "docs/operations.md")),
         ("codes in errors", undescribed(codes(), "docs/errors.md")),
+        ("pages in the README", undescribed([page for page in DOCUMENTS if page.startswith("docs/")], "README.md")),
         ("names that exist", list(unknown_names())),
         ("links that lead somewhere", list(broken_links())),
         ("files of the protocol page", list(missing_files())),

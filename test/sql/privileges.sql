@@ -144,6 +144,18 @@ SELECT clutch.tick();									-- says nothing
 RESET ROLE;
 SET client_min_messages = warning;
 SELECT kind, subject FROM clutch.consequence;
+
+-- Of what goes wrong in the tick itself, which may be about anything, only operators are told.
+SELECT late FROM clutch.send(jsonb_set(clutch.envelope('chat.message', 'agent:ken', '{agent:lois}', run_id => 'run_late'), '{meta}', '{"clutch": {"ttl_ms": 1000}}'));
+CREATE TRIGGER regress_clutch_refuse_reply AFTER INSERT ON clutch.events FOR EACH ROW
+	WHEN (NEW.type = 'chat.system' AND NEW.run_id = 'run_late') EXECUTE FUNCTION regress_clutch_refuse();
+SET clutch.clock = '2026-03-01T12:04:40Z';
+SET ROLE regress_clutch_lois;
+SET client_min_messages = log;
+SELECT clutch.tick();									-- says nothing
+RESET ROLE;
+SET client_min_messages = warning;
+SELECT clutch.tick() -> 'expired' AS expired;			-- the reply
 DROP FUNCTION regress_clutch_refuse() CASCADE;
 RESET clutch.clock;
 RESET client_min_messages;

@@ -1,0 +1,164 @@
+/*-------------------------------------------------------------------------
+ *
+ * incoming.c
+ *	  What an endpoint has answered to a call.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "api/incoming.h"
+
+#include "api/blob.h"
+#include "api/streamed.h"
+#include "base/query.h"
+#include "base/savepoint.h"
+#include "flow/callee.h"
+#include "trust/principal.h"
+#include "utils/builtins.h"
+
+/* a response, which is reported in a savepoint, so that an error becomes a failure of the call */
+typedef struct Answer
+{
+	const Call *call;
+	const Endpoint *endpoint;
+	Jsonb	   *response;
+	bool		is_last;		/* no other response of this answer follows */
+	List	   *references;		/* the artifacts that bytes of the response have become */
+	bool		said;			/* something has been reported */
+	bool		ended;			/* the end of the answer has been reported */
+} Answer;
+
+/* The response, in which bytes are replaced by artifacts if the endpoint says so. */
+static Jsonb *
+response_of_answer(const Answer *answer, List **references)
+{
+	Json	   *tree;
+
+	*references = NIL;
+	if (answer->endpoint->artifacts_from == 0)
+		return answer->response;
+	tree = json_read(answer->response);
+	*references = blob_keep(tree, answer->endpoint->artifacts_from);
+	return *references == NIL ? answer->response : json_write(tree);
+}
+
+/* The envelope, with the artifacts that it names as attachments. */
+static Jsonb *
+with_artifacts(Jsonb *envelope, const Endpoint *endpoint, const List *references)
+{
+	Json	   *tree;
+
+	if (references == NIL)
+		return envelope;
+	tree = json_read(envelope);
+	blob_mark(tree, slice_cstring(endpoint->adapter), references);
+	return json_write(tree);
+}
+
+/* the envelopes that a document of the dialect of the endpoint makes */
+static List *
+translated(const Answer *answer, Jsonb *document)
+{
+	Jsonb	   *arguments[] = {document, callee_context(answer->call, answer->endpoint)};
+
+	return query_list_jsonb(psprintf("SELECT clutch.inbound($1, %s, $2)", quote_literal_cstr(slice_cstring(answer->endpoint->adapter))),
+							arguments, lengthof(arguments));
+}
+
+/* The envelope.  If it is a result of A2A, it gets the artifacts that were streamed before it. */
+static Jsonb *
+with_streamed(const Answer *answer, Jsonb *envelope)
+{
+	List	   *references = NIL;
+	Jsonb	   *task = answer->call->kind == CALL_TASK && slice_equal(answer->endpoint->adapter, SLICE_OF("a2a")) &&
+		streamed_lacks(envelope) ? streamed_task(answer->call, envelope, &references) : NULL;
+
+	return task == NULL ? envelope :
+		with_artifacts(streamed_complete(envelope, task, linitial(translated(answer, task))), answer->endpoint, references);
+}
+
+/* the envelopes that a response makes */
+static List *
+envelopes_of_response(Answer *answer)
+{
+	return translated(answer, response_of_answer(answer, &answer->references));
+}
+
+/*
+ * An envelope as it is reported.  The artifacts that were streamed before a result may have come
+ * in the same response, so this is asked when all that stands before it has been reported.
+ */
+static Jsonb *
+completed(const Answer *answer, Jsonb *envelope)
+{
+	return with_artifacts(with_streamed(answer, envelope), answer->endpoint, answer->references);
+}
+
+/*
+ * The envelopes of the response, or (envelope is not NULL) this one of them, completed.  Their
+ * sender is the agent, for which the role of the gateway does not speak, so the database acts as
+ * the owner of its tables.
+ */
+static void *
+as_owner(Answer *answer, Jsonb *envelope)
+{
+	void	   *volatile made = NULL;
+
+	principal_act_for(rows_owner());
+	PG_TRY();
+	{
+		made = envelope != NULL ? (void *) completed(answer, envelope) : (void *) envelopes_of_response(answer);
+	}
+	PG_FINALLY();
+	{
+		principal_act_for(InvalidOid);
+	}
+	PG_END_TRY();
+	return made;
+}
+
+static void
+take_documents(void *arg)
+{
+	Answer	   *answer = arg;
+	List	   *envelopes = as_owner(answer, NULL);
+	ListCell   *cell;
+
+	foreach(cell, envelopes)
+	{
+		bool		is_last = answer->is_last && lnext(envelopes, cell) == NULL;
+
+		if (answer->ended)
+			break;
+		answer->ended = callee_report(answer->call, answer->endpoint, as_owner(answer, lfirst(cell)), is_last);
+		answer->said = true;
+	}
+}
+
+/* A response of an endpoint with the adapter http may be any JSON. */
+static void
+take_payload(void *arg)
+{
+	Answer	   *answer = arg;
+
+	answer->ended = callee_report_payload(answer->call, answer->endpoint, answer->response, answer->is_last);
+	answer->said = true;
+}
+
+const char *
+incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool is_last, bool *ended)
+{
+	Answer		answer = {call, endpoint, response, is_last};
+	ErrorData  *error = savepoint_run(take_documents, &answer);
+
+	if (error != NULL && error->sqlerrcode == ERRCODE_CLUTCH_NOT_HANDLED &&
+		slice_equal(endpoint->adapter, SLICE_OF("http")))
+		error = savepoint_run(take_payload, &answer);
+	*ended = answer.ended;
+	if (error == NULL)
+		return answer.said ? NULL : "it says nothing";
+	if (savepoint_failed_by_chance(error))
+		ReThrowError(error);
+	return error->message;
+}

@@ -1,0 +1,240 @@
+/*-------------------------------------------------------------------------
+ *
+ * sight_list.c
+ *	  The runs of which a role sees something, as a list that is kept.
+ *
+ * The list takes some microseconds a run to make.  An index scan asks for it
+ * first, and then clutch.sees for each row that it has found; the inner side of a
+ * nested loop asks again and again.  So the newest list is kept, for whoever asks
+ * with the same snapshot and the same grants.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/column.h"
+#include "flow/right.h"
+#include "flow/sight_part.h"
+#include "miscadmin.h"
+#include "registry/roster.h"
+#include "store/scope.h"
+#include "store/visibility.h"
+#include "trust/principal.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+static RunList *kept_list = NULL;
+
+/* ------------------------------------------------------------------ keeping */
+
+static void
+sight_release_list(void *list)
+{
+	if (--((RunList *) list)->holders == 0)
+		MemoryContextDelete(((RunList *) list)->context);
+}
+
+static void
+sight_keep_list(RunList *list)
+{
+	RunList    *former = kept_list;
+
+	list->holders++;
+	MemoryContextSetParent(list->context, TopMemoryContext);
+	kept_list = list;
+	if (former != NULL)
+		sight_release_list(former);
+}
+
+static void
+sight_hold_list(Sight *sight, RunList *list)
+{
+	MemoryContextCallback *callback = MemoryContextAlloc(sight->context,
+														 sizeof(MemoryContextCallback));
+
+	callback->func = sight_release_list;
+	callback->arg = list;
+	list->holders++;
+	MemoryContextRegisterResetCallback(sight->context, callback);
+	sight->list = list;
+}
+
+static void
+sight_note_snapshot(RunList *list, Snapshot snapshot)
+{
+	list->xmin = snapshot->xmin;
+	list->xmax = snapshot->xmax;
+	list->curcid = snapshot->curcid;
+	list->xcnt = snapshot->xcnt;
+	list->xip = palloc(sizeof(TransactionId) * Max(snapshot->xcnt, 1));
+	if (snapshot->xcnt > 0)
+		memcpy(list->xip, snapshot->xip, sizeof(TransactionId) * snapshot->xcnt);
+}
+
+static bool
+sight_is_of_snapshot(const RunList *list, Snapshot snapshot)
+{
+	return !snapshot->takenDuringRecovery && !snapshot->suboverflowed && snapshot->subxcnt == 0 &&
+		list->xmin == snapshot->xmin && list->xmax == snapshot->xmax &&
+		list->curcid == snapshot->curcid && list->xcnt == snapshot->xcnt &&
+		(snapshot->xcnt == 0 ||
+		 memcmp(list->xip, snapshot->xip, sizeof(TransactionId) * snapshot->xcnt) == 0);
+}
+
+static bool
+sight_has_kept(void)
+{
+	return kept_list != NULL && kept_list->registry == roster_changes() &&
+		sight_is_of_snapshot(kept_list, GetActiveSnapshot());
+}
+
+static bool
+sight_equal_names(SliceList a, SliceList b)
+{
+	int			i;
+
+	for (i = 0; i < a.n && i < b.n; i++)
+		if (!slice_equal(a.items[i], b.items[i]))
+			return false;
+	return a.n == b.n;
+}
+
+/* InvalidOid: the session acts for another role */
+static Oid
+sight_own_role(void)
+{
+	return principal_role() == GetUserId() ? GetUserId() : InvalidOid;
+}
+
+/* ------------------------------------------------------------------- making */
+
+static List *
+sight_sort(List *list)
+{
+	List	   *unique = NIL;
+	ListCell   *cell;
+
+	list_sort(list, slice_list_compare);
+	foreach(cell, list)
+		if (unique == NIL || !slice_equal(*(Slice *) llast(unique), *(Slice *) lfirst(cell)))
+			unique = lappend(unique, lfirst(cell));
+	return unique;
+}
+
+/* The runs of its scopes and the public ones, which a role sees without an agent of it taking part. */
+static List *
+sight_list_others(const Sight *sight)
+{
+	List	   *runs = NIL;
+	int			i;
+
+	for (i = 0; i < sight->scopes.n; i++)
+	{
+		bool		is_any = slice_equal(sight->scopes.items[i], SLICE_OF("*"));
+
+		runs = list_concat(runs, scope_list_runs(is_any ? SLICE_NONE : sight->scopes.items[i],
+												 ROWS_ACTIVE));
+	}
+	if (sight->is_known)
+		runs = list_concat(runs, visibility_list_public(ROWS_ACTIVE));
+	return runs;
+}
+
+static SliceList
+sight_copy_names(SliceList names)
+{
+	SliceList	copy = {names.n, palloc(sizeof(Slice) * Max(names.n, 1))};
+	int			i;
+
+	for (i = 0; i < names.n; i++)
+		copy.items[i] = slice_copy(names.items[i]);
+	return copy;
+}
+
+/* The keys of the table lie in the array. */
+static void
+sight_enter_runs(RunList *list, List *own)
+{
+	SliceList	keys = column_texts_of(list->array);
+	ListCell   *cell;
+	int			i;
+
+	list->runs = runtable_create(list->context, keys.n, NULL);
+	for (i = 0; i < keys.n; i++)
+	{
+		bool		found;
+		RunSight   *run = runtable_insert(list->runs, keys.items[i], &found);
+
+		run->takes_part = run->is_found_out = false;
+	}
+	foreach(cell, own)
+		runtable_lookup(list->runs, *(Slice *) lfirst(cell))->takes_part = true;
+}
+
+static void
+sight_fill_list(RunList *list, const Sight *sight)
+{
+	MemoryContext scratch = AllocSetContextCreate(list->context, "clutch runs", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	List	   *own = right_list_runs(&sight->agents, ROWS_ACTIVE);
+	List	   *others = sight_list_others(sight);
+	Datum		array = column_of_list(others == NIL ? own : sight_sort(list_concat(others, own)));
+
+	MemoryContextSwitchTo(list->context);
+	list->array = datumCopy(array, false, -1);
+	MemoryContextSwitchTo(scratch);
+	sight_enter_runs(list, own);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+}
+
+static void
+sight_make_list(const Sight *sight)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch runs that are seen",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	RunList    *list = palloc0(sizeof(RunList));
+
+	list->context = context;
+	list->role = sight_own_role();
+	list->agents = sight_copy_names(sight->agents);
+	list->scopes = sight_copy_names(sight->scopes);
+	list->registry = roster_changes();
+	sight_note_snapshot(list, GetActiveSnapshot());
+	sight_fill_list(list, sight);
+	MemoryContextSwitchTo(old);
+	sight_keep_list(list);
+}
+
+void
+sight_take_list(Sight *sight, bool make)
+{
+	bool		fits = sight_has_kept() && sight_equal_names(kept_list->agents, sight->agents) &&
+		sight_equal_names(kept_list->scopes, sight->scopes);
+
+	if (!fits && make)
+		sight_make_list(sight);
+	if (fits || make)
+		sight_hold_list(sight, kept_list);
+}
+
+Datum
+sight_array_of_runs(void)
+{
+	if (!sight_has_kept() || !OidIsValid(kept_list->role) || kept_list->role != sight_own_role())
+	{
+		Sight		sight;
+
+		sight_begin(&sight);
+		sight_make_list(&sight);
+	}
+	return datumCopy(kept_list->array, false, -1);
+}
+
+int
+sight_count_listed_runs(void)
+{
+	return kept_list != NULL && kept_list->role == GetUserId() ? (int) kept_list->runs->members : -1;
+}

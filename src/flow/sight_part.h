@@ -1,0 +1,65 @@
+/*-------------------------------------------------------------------------
+ *
+ * sight_part.h
+ *	  What is remembered about the runs of a role, for the files of this noun.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef CLUTCH_SIGHT_PART_H
+#define CLUTCH_SIGHT_PART_H
+
+#include "common/hashfn.h"
+#include "flow/sight.h"
+
+/* what is known about one run */
+typedef struct RunSight
+{
+	Slice		run_id;			/* key */
+	uint32		hash;
+	char		status;
+	bool		takes_part;		/* an agent of the role is known to take part in it */
+	bool		is_found_out;
+	SightOfRun	sight;			/* if that is so */
+} RunSight;
+
+#define SH_PREFIX		runtable
+#define SH_ELEMENT_TYPE	RunSight
+#define SH_KEY_TYPE		Slice
+#define SH_KEY			run_id
+#define SH_HASH_KEY(table, key)	hash_bytes((const unsigned char *) (key).s, (key).len)
+#define SH_EQUAL(table, a, b)	slice_equal(a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(table, run)	(run)->hash
+#define SH_SCOPE		static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+/* all runs of which a role sees something: see sight_list.c */
+typedef struct RunList
+{
+	MemoryContext context;
+	int			holders;		/* sights, and the backend, which keeps the newest one */
+
+	/* for whom and when it was made */
+	Oid			role;			/* InvalidOid: one that another role acted for */
+	SliceList	agents;
+	SliceList	scopes;
+	uint64		registry;		/* of so many changes (registry/roster.h): groups of agents */
+	TransactionId xmin;
+	TransactionId xmax;
+	CommandId	curcid;
+	uint32		xcnt;
+	TransactionId *xip;
+
+	runtable_hash *runs;		/* with those in which its agents take part marked */
+	Datum		array;			/* the same runs as text[], in order of bytes */
+} RunList;
+
+/*
+ * Gives the sight the list that is kept, if it is the one that would be made now, or
+ * else, if make is true, a new one.  It stays as long as the memory of the sight.
+ */
+extern void sight_take_list(Sight *sight, bool make);
+
+#endif							/* CLUTCH_SIGHT_PART_H */
