@@ -209,6 +209,13 @@ part_clients() {
 # The scripts of old versions, from which a test updates, are installed for that test only.
 OLD_SCRIPTS=(clutch--0.1.0.sql clutch--0.2.0.sql)
 
+# add_stderr LOG STDERR: what such a test and its programs say on stderr is in a log of its
+# own.  The lines before the first failure say why, so they come first.
+add_stderr() {
+	{ grep -m 1 -B 3 ') not ok ' "$2"; cat "$1"; tail -n 20 "$2"; } >"$1.all" 2>&1
+	mv "$1.all" "$1"
+}
+
 # Those make clusters of their own, in the copy, as the server's user.
 part_tap() {
 	local file log status
@@ -222,9 +229,7 @@ part_tap() {
 			PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" TESTDIR="$SRC" \
 			PGPORT=65432 TMPDIR="$WORK" prove -v "$file" >"$log" 2>&1
 		status=$?
-		# what such a test says on stderr is in a log of its own
-		[ "$status" = 0 ] ||
-			tail -n 20 "$SRC/tmp_check/log/regress_log_$(basename "$file" .pl)" >>"$log" 2>&1
+		[ "$status" = 0 ] || add_stderr "$log" "$SRC/tmp_check/log/regress_log_$(basename "$file" .pl)"
 		tap_unit "$file" "$log" $status
 	done
 	as_root rm -f "${OLD_SCRIPTS[@]/#/$("$PG_CONFIG" --sharedir)/extension/}"
