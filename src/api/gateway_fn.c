@@ -363,6 +363,13 @@ report_of_arguments(FunctionCallInfo fcinfo)
 	report.failure = slice_present(failure) ? slice_cstring(failure) : NULL;
 	report.response = argument_optional_jsonb(fcinfo, 4);
 	report.retry_after = pause_of_argument(fcinfo, 6);
+	/* a gateway that has lost the outcome would lose the call if that counted as a success */
+	if (PG_ARGISNULL(2) && report.failure == NULL && report.response == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errproblem("status", "NULL_VALUE"),
+				 errmsg("the report does not say how the attempt ended"),
+				 errhint("Pass the status of HTTP or, if there was no response, say in \"failure\" what happened.")));
 	report.part = number_of_argument(fcinfo, 7, "part", "Count the documents of an answer from 1 on, or pass NULL.");
 	if (!PG_ARGISNULL(2) && (report.status < 100 || report.status > 599))
 		ereport(ERROR,

@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(163);
+SELECT plan(166);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -203,6 +203,9 @@ SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'first'), 2, 202),
 SELECT is(clutch.outbox_done('msg_nix', 1, 202), 'lost', 'a call that does not exist');
 SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 1, 99)$$), '22023 NUMBER_OUT_OF_RANGE status', 'no status');
 SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 0, 202)$$), '22023 NUMBER_OUT_OF_RANGE attempt', 'nor an attempt');
+SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 1)$$), '22004 NULL_VALUE status', 'nor an outcome');
+SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 1, part => 1, retry_after => '1 s')$$), '22004 NULL_VALUE status', 'which nothing else stands for');
+SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 1, failure => '')$$), 'no error', 'a failure need not have a text');
 SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 1, 202, part => 0)$$), '22023 NUMBER_OUT_OF_RANGE part', 'nor a part');
 DO $$
 DECLARE
