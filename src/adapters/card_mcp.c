@@ -59,10 +59,15 @@ card_mcp_read(const CardSource *source)
 	bool		is_response = json_get_kind(source->raw, "/tools", JSON_ARRAY) == NULL;
 	const char *at = is_response ? "/result" : "";
 	const Json *tools = card_find(source, psprintf("%s/tools", at), JSON_ARRAY);
-	Json	   *card = card_new(source, "/agent_id", SLICE_NONE);
+	Json	   *card;
 	Json	   *others = json_new_object();
 	Json	   *response = json_new_object();
 
+	/* the document has no place for it, so card_new could only say that it is missing there */
+	if (!slice_present(source->agent_id))
+		card_fault(source, "/agent_id", "REQUIRED",
+				   "A list of tools does not say whose they are; name the agent in the argument \"agent_id\".");
+	card = card_new(source, "/agent_id", SLICE_NONE);
 	card_copy_members(json_get(source->raw, at), card_mcp_mapped, others);
 	card_note(card, &card_mcp, "", others);
 	if (is_response)

@@ -70,6 +70,13 @@ catalog_is_qualified(Slice name)
 	return false;
 }
 
+/* Does it end with a list of arguments, as in \df?  A name with a quotation mark may contain anything. */
+static bool
+catalog_has_arguments(Slice name)
+{
+	return name.len > 0 && name.s[name.len - 1] == ')' && memchr(name.s, '"', name.len) == NULL;
+}
+
 static void
 catalog_check_functions(const Datum *values, const bool *nulls, bool builtin, ProblemList *faults)
 {
@@ -86,6 +93,9 @@ catalog_check_functions(const Datum *values, const bool *nulls, bool builtin, Pr
 		else if (slice_present(name) && !catalog_is_qualified(name))
 			problem_add(faults, path, "WRONG_FORMAT",
 						"%s has no schema; name the function with its schema, like \"app.read\".", place_quote(name));
+		else if (slice_present(name) && catalog_has_arguments(name))
+			problem_add(faults, path, "WRONG_FORMAT",
+						"%s has a list of arguments; name the function without it, like \"app.read\".", place_quote(name));
 	}
 }
 

@@ -183,7 +183,8 @@ custom_inbound(const Adapter *self, const Json *raw, const Json *context)
 			ereport(ERROR,
 					(errcode(ERRCODE_CLUTCH_FOREIGN_INVALID),
 					 errproblem("adapter", "WRONG_TYPE"),
-					 errmsg("%s has returned something that is not an object", self->inbound_function)));
+					 errmsg("%s has returned something that is not an object", self->inbound_function),
+					 errhint("Each row is an envelope. A row that is NULL is usually an expression that has become NULL; for a document that is to be left out, return no row.")));
 		envelopes = lappend(envelopes, envelope);
 	}
 	return envelopes;

@@ -87,9 +87,13 @@ typedef struct InboundCall
 	void		(*take) (FunctionCallInfo fcinfo, Jsonb *envelope);	/* sends or returns an envelope */
 } InboundCall;
 
+/* A driver that is given the text of a document, and told that it is JSON, makes a string of it. */
+#define HINT_OF_STRING	" The document is a JSON string; if an object was encoded twice, pass the object itself."
+
 pg_noreturn static void
-adapter_raise_not_handled(const InboundCall *call, const char *base, const List *reasons)
+adapter_raise_not_handled(const InboundCall *call, const Json *raw, const char *base, const List *reasons)
 {
+	const char *string = json_is(raw, JSON_TEXT) ? HINT_OF_STRING : "";
 	StringInfoData all;
 	ListCell   *adapter;
 	ListCell   *reason;
@@ -102,12 +106,13 @@ adapter_raise_not_handled(const InboundCall *call, const char *base, const List 
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
 				 errproblem(base, "NOT_HANDLED"),
-				 errmsg("the document is not one of adapter %s", all.data)));
+				 errmsg("the document is not one of adapter %s", all.data),
+				 errhint("Without the name of an adapter, the first one that handles the document is used.%s", string)));
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
 			 errproblem(base, "NOT_HANDLED"),
 			 errmsg("no adapter handles the document"),
-			 errhint("Each of them was asked. %s.", all.data)));
+			 errhint("Each of them was asked. %s.%s", all.data, string)));
 }
 
 /*
@@ -268,7 +273,7 @@ adapter_take_document(InboundCall *call, Json *raw, const char *base)
 	else
 	{
 		problem_arguments_begin(&scope, places);
-		adapter_raise_not_handled(call, base, reasons);
+		adapter_raise_not_handled(call, raw, base, reasons);
 	}
 }
 
@@ -324,6 +329,7 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 	Json	   *raw;
 	InboundCall call = {.fcinfo = fcinfo, .name = argument_optional_text(fcinfo, 1), .take = take};
 	WorldCall	made;
+	int64		blobs_from;
 
 	call.context = PG_ARGISNULL(2) ? json_new_object() : json_read(PG_GETARG_JSONB_P(2));
 	if (call.context->kind != JSON_OBJECT)
@@ -331,8 +337,9 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("context", "WRONG_TYPE"),
 				 errmsg("argument \"context\" must be an object")));
+	blobs_from = blob_from_bytes(call.context);
 	/* clutch.inbound must change nothing in the database, so only clutch.ingest makes artifacts */
-	raw = adapter_read_document(fcinfo, take == adapter_send ? blob_from_bytes(call.context) : 0, &call.blobs);
+	raw = adapter_read_document(fcinfo, take == adapter_send ? blobs_from : 0, &call.blobs);
 	if (slice_present(call.name))
 	{
 		Adapter    *adapter = adapter_named(call.name);

@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(108);
+SELECT plan(116);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -15,12 +15,25 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN concat_ws(' ', SQLSTATE, CASE WHEN detail LIKE '[%' THEN concat_ws(' ', detail::jsonb -> 0 ->> 'code', detail::jsonb -> 0 ->> 'argument', detail::jsonb -> 0 ->> 'path') END);
 END $$;
 
+CREATE FUNCTION fixture.hint_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN hint;
+END $$;
+
 -- ---------------------------------------------------------------- the choice
 SELECT is(clutch.can_handle('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}'), 'http', 'a CloudEvent is for http');
 SELECT is(clutch.can_handle('{"nothing": 1}'), NULL, 'a document of no dialect is for nobody');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"nothing": 1}') $$), 'KL015 NOT_HANDLED raw', 'and nobody translates it');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('[]') $$), 'KL015 NOT_HANDLED raw', 'an empty batch is no document');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"nothing": 1}', 'http') $$), 'KL015 NOT_HANDLED raw', 'nor does the adapter that is named');
+SELECT alike(fixture.hint_of(format($$ SELECT clutch.inbound('"{\"specversion\": \"1.0\"}"', %L) $$, a.name)), a.hint || ' The document is a JSON string; if an object was encoded twice, pass the object itself.', 'a string is told apart from an object')
+FROM (VALUES (NULL, 'Each of them was asked. %.'), ('http', 'Without the name of an adapter, %.')) AS a(name, hint);
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"nothing": 1}', 'ftp') $$), '42704 WRONG_VALUE adapter', 'an adapter that does not exist');
 SELECT is(fixture.fault_of($$ SELECT clutch.outbound('{"v": "clutch/0.1"}', 'http') $$), 'KL001 REQUIRED /ts', 'an envelope that is not valid goes nowhere');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '[]') $$), '22023 WRONG_TYPE context', 'a context that is no object');
@@ -28,7 +41,8 @@ SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id"
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '{"agent": "agent:x"}') $$), '22023 UNKNOWN_FIELD context', 'a member that is misspelt');
 SELECT is(fixture.fault_of(format($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, %L) $$, v.context)), v.fault, 'a member that some adapters know: ' || v.context)
 FROM (VALUES ('{"session": 5}', '22023 WRONG_TYPE context'), ('{"session": ""}', '22023 WRONG_TYPE context'), ('{"server": {}}', '22023 WRONG_TYPE context'), ('{"seq": "1"}', '22023 WRONG_TYPE context'), ('{"seq": 1.5}', '22023 WRONG_TYPE context'),
-	('{"stream": "true"}', '22023 WRONG_TYPE context'), ('{"interrupted": 1}', '22023 WRONG_TYPE context'), ('{"session": "s", "server": "x", "seq": 3, "stream": true, "interrupted": false}', 'no error'), ('{"session": null, "seq": null}', 'no error')) AS v(context, fault);
+	('{"stream": "true"}', '22023 WRONG_TYPE context'), ('{"interrupted": 1}', '22023 WRONG_TYPE context'), ('{"session": "s", "server": "x", "seq": 3, "stream": true, "interrupted": false}', 'no error'), ('{"session": null, "seq": null}', 'no error'),
+	('{"artifacts_from": 10}', '22023 WRONG_TYPE context'), ('{"artifacts_from": "1000"}', '22023 WRONG_TYPE context'), ('{"artifacts_from": 1000}', 'no error')) AS v(context, fault);
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound(NULL) $$), '22004 NULL_VALUE raw', 'no document');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": 7}') $$), 'KL014 WRONG_TYPE raw /type', 'a member of a wrong kind');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "time": "noon"}') $$), 'KL014 WRONG_FORMAT raw /time', 'a time that is none');
@@ -115,6 +129,8 @@ FROM (VALUES ($$NULL, 1, NULL, 'app.read', 'app.write', NULL, false$$, '22023 RE
 	($$'x', 1, NULL, NULL, 'app.write', NULL, false$$, '22023 REQUIRED /inbound'),
 	($$'x', 1, 'handles', 'app.read', NULL, NULL, false$$, '22023 WRONG_FORMAT /can_handle'),
 	($$'x', 1, NULL, 'app.read', NULL, NULL, false$$, '22023 REQUIRED /outbound'),
+	($$'x', 1, 'app.handles()', 'app.read', 'app.write', NULL, false$$, '22023 WRONG_FORMAT /can_handle'),
+	($$'x', 1, NULL, 'app.read(jsonb, jsonb)', 'app.write', NULL, false$$, '22023 WRONG_FORMAT /inbound'),
 	($$'x', 1, NULL, 'app.read', 'app.write', 'meta', false$$, '22023 WRONG_FORMAT /carrier'),
 	($$'x', 1, NULL, 'app.read', 'app.write', '/a/~2', false$$, '22023 WRONG_FORMAT /carrier'),
 	($$'x', 1, NULL, 'app.read', 'app.write', '/a~', false$$, '22023 WRONG_FORMAT /carrier'),
@@ -142,6 +158,7 @@ FROM (VALUES ('mirror', 'chat.message', '{"k": 1, "c": "mine"}'), ('mirror', 'ta
 
 -- an envelope that is NULL is no envelope
 SELECT is(fixture.fault_of($$ SELECT clutch.ingest('{"lost": 1}', 'mirror') $$), 'KL014 WRONG_TYPE adapter', 'a document is not lost because an expression was NULL');
+SELECT alike(fixture.hint_of($$ SELECT clutch.ingest('{"lost": 1}', 'mirror') $$), '%is NULL%return no row.', 'and the error says so');
 SELECT is((SELECT count(*) FROM clutch.ingest('{"quiet": 1}', 'mirror')), 0::bigint, 'one that makes no envelope is left out');
 DELETE FROM clutch.adapter WHERE name = 'mirror';
 
