@@ -248,8 +248,8 @@ problem_clause(const char *sentence)
 
 	if (len > 0 && clause[len - 1] == '.')
 		clause[len - 1] = '\0';
-	/* acronyms and quoted names keep their first letter */
-	if (len > 1 && islower((unsigned char) clause[1]))
+	/* acronyms and quoted names keep their first letter; the article "A" does not */
+	if (len > 1 && (islower((unsigned char) clause[1]) || clause[1] == ' '))
 		clause[0] = tolower((unsigned char) clause[0]);
 	return clause;
 }

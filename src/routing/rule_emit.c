@@ -69,6 +69,27 @@ rule_emit_member_is(const JsonbValue *value, EmitMember kind)
 	pg_unreachable();
 }
 
+static const char *
+rule_emit_type_name(EmitMember kind)
+{
+	switch (kind)
+	{
+		case EMIT_PATH:
+			return "a string, which is an SQL/JSON path";
+		case EMIT_RECIPIENT:
+			return "a string, which names one agent or group";
+		case EMIT_TEXT:
+			return "a string";
+		case EMIT_FLAG:
+			return "true or false";
+		case EMIT_TEXTS:
+			return "an array of strings, or the path to one";
+		case EMIT_OBJECT:
+			return "an object, or the path to one";
+	}
+	pg_unreachable();
+}
+
 static void
 rule_check_emit_recipient(Slice to, const char *path, ProblemList *faults)
 {
@@ -94,7 +115,8 @@ rule_check_emit_member(Slice key, JsonbValue *value, ProblemList *faults)
 		if (!slice_equal(key, slice_of_cstring(emit_members[i].name)))
 			continue;
 		if (!rule_emit_member_is(value, emit_members[i].kind))
-			problem_add(faults, path, "WRONG_TYPE", "\"%s\" is of the wrong type.", emit_members[i].name);
+			problem_add(faults, path, "WRONG_TYPE", "\"%s\" must be %s.", emit_members[i].name,
+						rule_emit_type_name(emit_members[i].kind));
 		else if (emit_members[i].kind == EMIT_RECIPIENT)
 			rule_check_emit_recipient(text, path, faults);
 		else if (emit_members[i].kind == EMIT_PATH)

@@ -1,6 +1,6 @@
 -- Routing rules: conditions, effects, what the log says of them, and sets of rules.
 \ir ../fixtures/tap.sql
-SELECT plan(117);
+SELECT plan(119);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 SELECT fixture.agent('dora', 50, '{skill:x,skill:y}', more => '{"model": "gpt-5-mini", "groups": ["group:team"]}');
@@ -214,6 +214,8 @@ SELECT throws_matching($$INSERT INTO clutch.routing_rule (name, path, priority) 
 SELECT is(pg_temp.refused('path, priority', $$'$.a == $x', 1$$), '22023 WRONG_VALUE /path', 'without variables');
 SELECT is(pg_temp.refused('other_model_than', $$'$x'$$), '22023 WRONG_VALUE /other_model_than', 'so is the other one');
 SELECT is(pg_temp.refused('emit', $$'{"to": "agent:a", "payload": []}'$$), '22023 WRONG_TYPE /emit/payload', 'what is emitted is checked, too');
+SELECT throws_matching($$INSERT INTO clutch.routing_rule (name, emit) VALUES ('x', '{"to": ["agent:a"]}')$$, 'at "/emit/to": "to" must be a string, which names one agent or group$', 'and the message says what it must be');
+SELECT throws_matching($$INSERT INTO clutch.routing_rule (send_to) VALUES ('agent:a')$$, 'at "/name": a rule needs a name$', 'a rule has a name');
 SELECT throws_ok($$INSERT INTO clutch.routing_rule (name, priority) VALUES (repeat('x', 200), 1)$$, '22023');
 
 -- --- roles
