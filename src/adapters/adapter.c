@@ -279,15 +279,21 @@ bool
 adapter_is_base64(Slice text)
 {
 	int			len = text.len;
+	int			digits = 0;
 
 	if (slice_starts(text, SLICE_OF("artifact:")))
 		return true;
 	while (len > 0 && text.s[len - 1] == '=')
 		len--;
 	for (int i = 0; i < len; i++)
-		if (!isalnum((unsigned char) text.s[i]) && (text.s[i] == '\0' || strchr("+/-_ \r\n", text.s[i]) == NULL))
+	{
+		if (isalnum((unsigned char) text.s[i]) || (text.s[i] != '\0' && strchr("+/-_", text.s[i]) != NULL))
+			digits++;
+		else if (text.s[i] == '\0' || strchr(" \r\n", text.s[i]) == NULL)
 			return false;
-	return true;
+	}
+	/* four digits make three bytes; a single one that is left over makes none */
+	return digits % 4 != 1;
 }
 
 /* ----------------------------------------------------------------- headers */

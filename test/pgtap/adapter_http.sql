@@ -11,6 +11,8 @@ INSERT INTO refused VALUES
 	('{"headers": {"webhook-id": "1", "Webhook-ID": "2"}, "body": {"a": 1}}', 'KL014 DUPLICATE_VALUE /headers/webhook-id', 'a webhook with two IDs'),
 	('{"headers": {"webhook-id": "1"}}', 'KL014 REQUIRED /body', 'a webhook without a body'),
 	('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "data": 0, "data_base64": "AAEC"}', 'KL014 NOT_ALLOWED /data_base64', 'a CloudEvent with data and data_base64'),
+	('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "data_base64": "AAE?"}', 'KL014 WRONG_FORMAT /data_base64', 'a CloudEvent whose data_base64 has another character'),
+	('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "data_base64": "AAECA==="}', 'KL014 WRONG_FORMAT /data_base64', 'a CloudEvent whose data_base64 has a character that is left over'),
 	('{"headers": {"ce-specversion": "1.0", "ce-id": "1", "CE-ID": "2", "ce-source": "a", "ce-type": "t"}}', 'KL014 DUPLICATE_VALUE /headers/ce-id', 'a CloudEvent in headers with two IDs'),
 	('{"headers": {"ce-specversion": "1.0", "ce-id": "1", "ce-source": "a", "ce-type": "t", "ce-x": "1", "Ce-X": ""}}', 'KL014 DUPLICATE_VALUE /headers/ce-x', 'a CloudEvent in headers with two values of an extension'),
 	('{"headers": {"ce-specversion": "1.0", "ce-id": "\"\"", "ce-source": "a", "ce-type": "t"}}', 'KL014 EMPTY /id', 'a CloudEvent in headers whose ID is empty in quotes');
