@@ -53,21 +53,12 @@ agent_json_register(const Adapter *self, Json *card, Slice registered_as)
 	return envelope;
 }
 
-/* Raises the first of the faults, if there are any; its sentence becomes a clause of the message. */
+/* Raises the first of the faults, if there are any. */
 static void
 agent_json_check(const Adapter *self, const ProblemList *list)
 {
-	char	   *clause;
-	int			len;
-
-	if (list->n == 0)
-		return;
-	clause = pstrdup(list->items[0].message);
-	len = strlen(clause);
-	if (len > 0 && clause[len - 1] == '.')
-		clause[len - 1] = '\0';
-	clause[0] = pg_ascii_tolower((unsigned char) clause[0]);
-	adapter_fault(self, list->items[0].path, list->items[0].code, "%s", clause);
+	if (list->n > 0)
+		adapter_fault(self, list->items[0].path, list->items[0].code, "%s", problem_clause(list->items[0].message));
 }
 
 static List *

@@ -122,7 +122,7 @@ translation_write(const Adapter *adapter, const Json *envelope)
 	return document;
 }
 
-/* the document as it is read back: without a value that stands where the carrier will stand */
+/* the document without the value, if any, that stands in the place of the carrier: so it will be read back */
 static Json *
 translation_uncarried(const Adapter *adapter, Json *document)
 {
@@ -351,7 +351,7 @@ translation_require_valid(const Translation *t, const Json *envelope)
 
 	envelope_read(json_write(envelope), &read, list);
 	if (list->n > 0 && t->adapter->is_ours)
-		adapter_fault(t->adapter, list->items[0].path, list->items[0].code, "%s", list->items[0].message);
+		adapter_fault(t->adapter, list->items[0].path, list->items[0].code, "%s", problem_clause(list->items[0].message));
 	if (list->n > 0)
 		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document, &form), list->items[0].code,
 					  "it leads to an envelope that is not valid at \"%s\"", list->items[0].path);

@@ -239,8 +239,7 @@ problem_list_json(const ProblemList *list)
 	return buf.data;
 }
 
-/* a sentence made fit to end a primary message, which has no final period */
-static char *
+char *
 problem_clause(const char *sentence)
 {
 	char	   *clause = pstrdup(sentence);

@@ -62,6 +62,9 @@ extern void problem_add_broken(ProblemList *list, const char *path, const char *
 extern char *problem_path(const char *parent, const char *key, int keylen);
 extern char *problem_path_index(const char *parent, int index);
 
+/* The sentence of a fault, made fit to end a primary message: it begins with a small letter, and has no period. */
+extern char *problem_clause(const char *sentence);
+
 /*
  * Raises one ERROR for the whole list.  The message names the kind of document
  * ("envelope") and the first fault; DETAIL is the list as JSON,

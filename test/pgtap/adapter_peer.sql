@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter peer
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 19);
+SELECT plan((SELECT count(*)::int FROM outcome) + 20);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -13,6 +13,7 @@ SELECT is((SELECT count(*)::int FROM fixture.native n WHERE clutch.can_handle(n.
 SELECT is(clutch.can_handle('{"v": "clutch/0.1", "agent_id": "agent:x", "capabilities": []}'), NULL, 'an AgentCard is none');
 SELECT is((SELECT string_agg(r.duplicate::text, ' ' ORDER BY o) FROM sample s, LATERAL (SELECT 1 AS o, duplicate FROM clutch.send(s.raw || '{"id": "msg_once", "task_id": "task_once"}') UNION ALL
 	SELECT 2, duplicate FROM clutch.ingest(s.raw || '{"id": "msg_once", "task_id": "task_once"}')) AS r), 'false true', 'it is the same event as if it were sent');
+SELECT throws_matching(format('SELECT clutch.ingest(%L)', s.raw || '{"v": "clutch/9.9"}'), 'at "/v": "v" is "clutch/9.9"; it must be "clutch/0.1"$', 'an envelope of another version is refused in one clause') FROM sample s;
 SELECT is(fixture.fault(format('SELECT clutch.ingest(%L)', s.raw || '{"type": "task.reqest"}')), 'KL014 UNKNOWN_TYPE /type', 'a fault is at its place in the envelope') FROM sample s;
 SELECT is(fixture.fault(format('SELECT clutch.ingest(%L)', jsonb_build_array(s.raw || '{"id": "msg_batch", "task_id": "task_batch"}', s.raw || '{"surprise": 1}'))), 'KL014 UNKNOWN_FIELD /1/surprise', 'also in a batch') FROM sample s;
 SELECT is(fixture.fault(format('SELECT clutch.ingest(%L)', s.raw || '{"from": "agent:ui"}')), 'KL014 WRONG_TYPE /from', 'or where something else should be') FROM sample s;
