@@ -34,7 +34,7 @@ bool		clutch_allow_ddl = false;
  */
 int			clutch_max_artifact_size = 1024;
 
-/* The most bytes of artifacts, in megabytes of base64, that a body of a call has; a jsonb holds less than 256. */
+/* How many megabytes of artifacts, as base64, a body may contain; a jsonb is smaller than 256 MB. */
 int			clutch_max_body_size = 32;
 
 /*

@@ -119,8 +119,8 @@ COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
 -- flow/sight.h.  clutch.sees finds out once for a statement what the role sees of a
 -- run, and lets the planner use the indexes on run_id; clutch.reads_all() has become
 -- a constant in the plan.  The first branch for the log is for INSERT ... RETURNING,
--- before another statement asks.  A transaction that has written nothing yet is over
--- with it after one comparison a row; and without a SELECT in it, plans are made faster.
+-- before another statement asks.  In a transaction that has written nothing yet, it costs
+-- one comparison a row.  It contains no SELECT, because subqueries take time to plan.
 CREATE OR REPLACE VIEW clutch.agent_views WITH (security_invoker = true) AS
 SELECT v.relation::regclass AS relation, v.own AS own
 FROM (VALUES

@@ -182,7 +182,7 @@ UNION ALL
 SELECT	b.task_id, b.run_id, b.status, b.agent_id, b.since, 'holds the slot that its subtask needs',
 		format('All agents that can do its subtask %s are full of tasks like this one: wait for subtasks with clutch.suspend, which gives the slot back.', b.child_task_id)
 FROM blocked b
--- with a limit, only requests are asked for their route, whatever the plan
+-- LIMIT keeps the planner from calling explain_route for events that are not the child's request
 CROSS JOIN LATERAL (SELECT r.envelope FROM clutch.events r WHERE r.seq = b.child_seq LIMIT 1) AS e
 WHERE NOT EXISTS (
 	SELECT FROM clutch.explain_route(e.envelope) x

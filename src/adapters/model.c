@@ -156,8 +156,8 @@ model_unfenced(Slice text)
  * The message of multiagent-1.0 that the model itself has written; NULL: it has written
  * none.  A model says what the members of the message say: it reads what strangers have
  * written, so it gives no orders by a carrier, which could make any envelope of it, and
- * speaks neither for the system, which registers agents, nor for a user or a tool.  What
- * it says that it has cost is no count.
+ * speaks neither for the system, which registers agents, nor for a user or a tool.  The
+ * tokens that it says it has used do not count.
  */
 static Json *
 model_own_message(const Json *raw, const ModelAnswer *answer)
@@ -244,7 +244,7 @@ model_new_message(const ModelFamily *family, const ModelAnswer *answer)
 	return message;
 }
 
-/* Some interfaces count the tokens that were cached or spent on thoughts apart. */
+/* Puts the sum of the counts: some interfaces count cached tokens, and those of thoughts, separately. */
 static void
 model_put_tokens(const Json *raw, Json *message, const char *path, const char *const *counts, int n)
 {

@@ -58,8 +58,9 @@ model_join(const Json *texts, const char *separator)
 }
 
 /*
- * Lists paths in the array of the texts, or in that of their pieces, by the numbers of the
- * texts: which piece it was tells nobody anything.  NULL: there are none.
+ * Adds paths in the array of the texts to answer->dropped; numbers[i] is the number of the
+ * text at place i.  If the texts are arrays of pieces, the number of the piece is left out of
+ * the path, because it means nothing to a reader.  paths is NULL if there are none.
  */
 static void
 model_note_dropped(ModelAnswer *answer, const Json *paths, const int *numbers, bool in_pieces)

@@ -174,7 +174,7 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 	return true;
 }
 
-/* Claims one, and frees what that took: a body may be large, and is kept in the result. */
+/* Claims one, and frees the memory that this took: a body may be large, and the result has a copy. */
 static bool
 claim_and_forget(FunctionCallInfo fcinfo, Call *call)
 {
@@ -293,8 +293,8 @@ take_response_from_nowhere(Call *call, const Report *report)
 }
 
 /*
- * Has the gateway reported this part of the answer before?  It does not know if the connection
- * broke off, so it reports it once more.  Notes the part, if it is a new one.
+ * Has the gateway reported this part of the answer before?  It repeats a report if it does not
+ * know, because the connection broke off, whether that has arrived.  Notes the part if it is new.
  */
 static bool
 is_repeated(Call *call, const Report *report)

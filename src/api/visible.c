@@ -190,9 +190,9 @@ clutch_sees_from(PG_FUNCTION_ARGS)
 }
 
 /*
- * The share of the rows of a table that belong to these runs, as run_id is distributed
- * in it: as many runs as were listed when that was last done for the role, or else a
- * number that is supposed.
+ * The share of the rows of a table that the role is expected to see: the runs that it
+ * sees among those that the table has by its statistics.  The runs that it sees are as many
+ * as were listed last for it in this session, or "supposed" if none were.
  */
 static double
 share_of_runs(PlannerInfo *root, Node *run_id, int relid, double supposed)
@@ -208,7 +208,7 @@ share_of_runs(PlannerInfo *root, Node *run_id, int relid, double supposed)
 	return Min((listed >= 0 ? listed : supposed) / Max(runs, 1.0), 1.0);
 }
 
-/* How many runs a role is supposed to see: so many that an index is used if there are more. */
+/* How many runs a role is supposed to see: so few that an index is used if the table has many more. */
 #define SUPPOSED_RUNS	20.0
 
 /* Does the query ask for rows with a certain value, so that no list of runs is needed? */
@@ -277,8 +277,8 @@ clutch_sees_support(PG_FUNCTION_ARGS)
 }
 
 /*
- * What a run of the list costs in units of the planner, one of which is a page that is
- * read in order: two microseconds or more, and seven among 50,000 runs.
+ * What a run of the list costs, in the unit of the planner, which is the cost of a page that
+ * is read in order.  A run takes two microseconds, and seven in a list of 50,000.
  */
 #define COST_OF_A_RUN	0.5
 

@@ -295,9 +295,10 @@ rows_open(StateTable table, LOCKMODE lock)
 }
 
 /*
- * VACUUM gives back blocks at the end of a table.  The server remembers how many there
- * were when this backend last asked the file system, until the file is shortened: that
- * locks the table, and is announced before the lock is gone.
+ * Is the block in the table?  VACUUM gives back blocks at the end.  To ask the file system
+ * each time would take long, so the number of blocks that this backend has found last is
+ * tried first.  It is never too large: whoever shortens the file locks the table, and has
+ * announced it before the lock is released.
  */
 bool
 rows_has_block(Relation rel, BlockNumber block)

@@ -34,9 +34,9 @@ typedef struct Sight
 	bool		is_known;		/* the role has been granted something */
 	SliceList	agents;			/* for which it speaks */
 	SliceList	scopes;			/* that it was granted; "*" is every scope */
-	struct runtable_hash *runs; /* those that were looked at one by one; NULL: none yet */
-	int			nlooked;		/* how many */
-	struct RunList *list;		/* all of which something is seen; NULL: not listed */
+	struct runtable_hash *runs; /* runs that were looked at one by one; NULL: none yet */
+	int			nlooked;		/* how many they are */
+	struct RunList *list;		/* all runs of which something is seen; NULL: not listed */
 } Sight;
 
 extern void sight_begin(Sight *sight);

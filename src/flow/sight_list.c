@@ -3,10 +3,10 @@
  * sight_list.c
  *	  The runs of which a role sees something, as a list that is kept.
  *
- * The list takes some microseconds a run to make.  An index scan asks for it
- * first, and then clutch.sees for each row that it has found; the inner side of a
- * nested loop asks again and again.  So the newest list is kept, for whoever asks
- * with the same snapshot and the same grants.
+ * Making the list takes some microseconds a run.  An index scan needs it to begin
+ * with, clutch.sees is then called for each row that was found, and the inner side
+ * of a nested loop does all of this again and again.  So the newest list is kept,
+ * for whoever asks with the same snapshot and the same grants.
  *
  *-------------------------------------------------------------------------
  */
@@ -122,7 +122,7 @@ sight_sort(List *list)
 	return unique;
 }
 
-/* The runs of its scopes and the public ones, which a role sees without an agent of it taking part. */
+/* The runs that a role sees although none of its agents takes part: public ones, and those of its scopes. */
 static List *
 sight_list_others(const Sight *sight)
 {
@@ -152,7 +152,7 @@ sight_copy_names(SliceList names)
 	return copy;
 }
 
-/* The keys of the table lie in the array. */
+/* The keys of the hash table point into the array. */
 static void
 sight_enter_runs(RunList *list, List *own)
 {

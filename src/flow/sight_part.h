@@ -19,7 +19,7 @@ typedef struct RunSight
 	char		status;
 	bool		takes_part;		/* an agent of the role is known to take part in it */
 	bool		is_found_out;
-	SightOfRun	sight;			/* if that is so */
+	SightOfRun	sight;			/* valid if is_found_out */
 } RunSight;
 
 #define SH_PREFIX		runtable
@@ -39,26 +39,27 @@ typedef struct RunSight
 typedef struct RunList
 {
 	MemoryContext context;
-	int			holders;		/* sights, and the backend, which keeps the newest one */
+	int			holders;		/* the sights that use it, and the backend if it is the newest one */
 
 	/* for whom and when it was made */
-	Oid			role;			/* InvalidOid: one that another role acted for */
+	Oid			role;			/* InvalidOid: the session acted for another role */
 	SliceList	agents;
 	SliceList	scopes;
-	uint64		registry;		/* of so many changes (registry/roster.h): groups of agents */
+	uint64		registry;		/* roster_changes() then, because groups have members */
 	TransactionId xmin;
 	TransactionId xmax;
 	CommandId	curcid;
 	uint32		xcnt;
 	TransactionId *xip;
 
-	runtable_hash *runs;		/* with those in which its agents take part marked */
+	runtable_hash *runs;		/* takes_part is set for those in which its agents do */
 	Datum		array;			/* the same runs as text[], in order of bytes */
 } RunList;
 
 /*
- * Gives the sight the list that is kept, if it is the one that would be made now, or
- * else, if make is true, a new one.  It stays as long as the memory of the sight.
+ * Gives the sight the list that is kept if a new one would be the same; otherwise a new
+ * one if make is true, and none if it is false.  The list lives as long as the memory
+ * context of the sight.
  */
 extern void sight_take_list(Sight *sight, bool make);
 

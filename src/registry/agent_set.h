@@ -21,7 +21,7 @@ typedef struct AgentSet
 	uint64		words[FLEXIBLE_ARRAY_MEMBER];
 } AgentSet;
 
-/* Ordinals are not negative, and unsigned ones are divided by shifting. */
+/* Ordinals are never negative, so they can be divided as unsigned numbers, by a shift. */
 #define AGENT_SET_WORD(ordinal)	((uint32) (ordinal) / 64)
 #define AGENT_SET_BIT(ordinal)	((uint32) (ordinal) % 64)
 

@@ -26,7 +26,7 @@
 typedef struct AgentLoad
 {
 	int			running;		/* slots taken: tasks assigned or running */
-	int			limit;			/* how many there may be */
+	int			limit;			/* how many slots there are */
 	int			done;			/* recent tasks completed ... */
 	int			failed;			/* ... and failed or timed out */
 	int64		last_chosen;	/* seq of the last task given; 0: never */

@@ -115,7 +115,7 @@ typedef struct RosterCapability
 	int			ntools;
 	uint8		trust;			/* TrustLevel */
 	uint8		cost;			/* CostHint */
-	bool		is_last;		/* no other one of the agent follows */
+	bool		is_last;		/* it is the last one of its agent */
 } RosterCapability;
 
 /* NULL: no card has the word */

@@ -64,7 +64,7 @@ candidate_set_load(Candidate *candidate, const AgentLoad *load)
 	candidate->last_chosen = load->last_chosen;
 }
 
-/* Without its name: few of those that are made stay. */
+/* The agent_id is filled in at the end, since few of the candidates that are made are kept. */
 static void
 candidate_make(const Choice *choice, const LoadReader *reader, int ordinal, Candidate *candidate)
 {
@@ -98,7 +98,7 @@ typedef enum Meets
 	MEETS_NOTHING
 } Meets;
 
-/* Goes through those of the agents that are left that meet so much. */
+/* Ranks the agents that are left and meet this much. */
 static inline void
 candidate_rank_part(Choice *choice, LoadReader *reader, const Scorer *scorer, Meets meets,
 					Ranking *ranking)

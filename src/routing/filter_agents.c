@@ -147,9 +147,9 @@ filter_begin(const Requirement *requirement, Roster *roster)
 /* ------------------------------------------------------------- the filters */
 
 /*
- * Trust and tools are judged only of agents that have everything required; if
- * nothing is, of all of them.  Tools are judged after trust, so agents whose
- * capabilities need none have nothing left to be judged by.
+ * Trust and tools are judged only of agents that have everything required, or of
+ * all agents if nothing is required.  Tools are judged after trust, so agents whose
+ * capabilities use no tools need not be looked at again.
  */
 static void
 filter_agents_drop_by_capabilities(const Choice *choice, AgentSet *left, bool judge_tools)

@@ -143,10 +143,10 @@ phrase_composes(pg_wchar c)
 }
 
 /*
- * Normalizing takes a time that grows with the square of the number of marks in a row, and
- * cannot be interrupted.  So a text is cut into pieces: where a character of ASCII begins,
- * which is never a part of the one before it; in a text without any, before a character that
- * is no mark; and within a row of marks that no language has.
+ * The time that normalizing takes grows with the square of the number of marks in a row, and
+ * it cannot be interrupted.  So a text is cut into pieces: before a character of ASCII, which
+ * never combines with the one before it; in a text without ASCII, before a character that is
+ * no mark; and, in a row of marks that is longer than in any language, between two of them.
  */
 #define PIECE_CHARACTERS		32
 #define PIECE_WITHOUT_ASCII		64

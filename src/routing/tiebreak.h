@@ -19,7 +19,7 @@
 
 #include "routing/choice.h"
 
-/* the part of it that the score makes */
+/* the bits of the key that are made of the score */
 static inline uint64
 tiebreak_score_key(double score)
 {
@@ -39,7 +39,7 @@ typedef struct Ranking
 	int			avoided;		/* ordinal, or -1 */
 	int			room;
 	int			n;
-	uint64		worst;			/* the key of the last one, if there is no room for another */
+	uint64		worst;			/* the key of the last one if there is no room for another; else the maximum */
 	Candidate **best;			/* in order; behind them, those not in use */
 } Ranking;
 

@@ -60,7 +60,7 @@ principal_level(Slice agent_id)
 /* The agents that the role was granted, palloc'd; operators speak for all others, too. */
 extern SliceList principal_agents(void);
 
-/* The same; the scopes that it was granted for any of them are added to a list, "*" being one. */
+/* The same.  Adds the scopes that the role was granted for any of them to *scopes; "*" stands for all. */
 extern SliceList principal_agents_and_scopes(SliceList *scopes);
 
 /* The roles that speak for agents, palloc'd; operators and the owner need not be among them. */
