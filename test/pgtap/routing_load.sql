@@ -1,0 +1,36 @@
+-- The loads of many agents, read all at once, lead to the same choice as those that are read one by one.
+\ir ../fixtures/tap.sql
+SELECT plan(6);
+
+SELECT count(clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || n,
+	'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', jsonb_build_object('max_concurrency', 1 + n % 4))))
+FROM generate_series(1, 440) n WHERE n % 11 > 0 \g /dev/null
+-- some agents have no slots, some slots have an older version, and some are of agents that are not registered
+INSERT INTO clutch.agent_slot (agent_id, slot_no, generation, task_id, chosen_seq, done, failed)
+SELECT 'agent:' || n, slot_no, generation, CASE WHEN (n * 7 + slot_no + generation) % 3 > 0 THEN 'task:x' END,
+	(n * 13 + slot_no) % 17, n * generation % 5, (n + slot_no) % 3
+FROM generate_series(0, 460) n, generate_series(0, n % 4) slot_no, generate_series(1, 1 + (n % 9 = 0)::int) generation
+WHERE n % 10 > 0;
+
+CREATE TEMP VIEW load AS
+SELECT s.agent_id, 1 + substr(s.agent_id, 7)::int % 4 AS max_concurrency, count(s.task_id)::int AS running
+FROM (SELECT DISTINCT ON (agent_id, slot_no) * FROM clutch.agent_slot ORDER BY agent_id, slot_no, generation DESC) s
+WHERE substr(s.agent_id, 7)::int % 11 > 0 AND substr(s.agent_id, 7)::int BETWEEN 1 AND 440 GROUP BY 1;
+
+CREATE FUNCTION pg_temp.decision(exact integer) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('clutch.exact_load_candidates', exact::text, true), set_config('clutch.decision_candidates', '1000', true);
+	RETURN clutch.route(clutch.envelope('task.request', 'agent:client', id => 'msg_1') || '{"requires": ["skill:x"]}');
+END $$;
+
+-- in this order, because what was read one by one is remembered, too
+SELECT pg_temp.decision(0) AS all_at_once \gset
+SELECT pg_temp.decision(100000) AS one_by_one \gset
+SELECT is(:'all_at_once'::jsonb -> 'candidates', :'one_by_one'::jsonb -> 'candidates', 'the candidates are the same');
+SELECT is(:'all_at_once'::jsonb -> 'details', :'one_by_one'::jsonb -> 'details', 'and their loads, success rates, and when they were chosen last');
+SELECT is(:'all_at_once'::jsonb -> 'rejected', :'one_by_one'::jsonb -> 'rejected', 'and those that are rejected');
+SELECT is(:'all_at_once'::jsonb -> 'reason', :'one_by_one'::jsonb -> 'reason', 'and the reason');
+SELECT is((:'all_at_once'::jsonb #>> '{rejected,concurrency,count}')::int, (SELECT count(*)::int FROM load WHERE running >= max_concurrency), 'the full ones are counted');
+SELECT fixture.answers($$SELECT c.agent_id, (d #>> ARRAY['details', 'load', (c.n - 1)::text])::float8 FROM (SELECT pg_temp.decision(0) AS d) x, jsonb_array_elements_text(d -> 'candidates') WITH ORDINALITY c (agent_id, n) JOIN load USING (agent_id) ORDER BY agent_id COLLATE "C"$$,
+	$$SELECT agent_id, round(running::numeric / max_concurrency, 6)::float8 FROM load WHERE running < max_concurrency ORDER BY agent_id$$, 'and the loads are those of the newest versions of the slots');
+SELECT * FROM finish();
