@@ -168,6 +168,20 @@ custom_declines(const Adapter *self, const Json *raw)
 	return error->message;
 }
 
+/* Notes of another kind would be replaced, and their IDs lost, without a word. */
+static void
+custom_require_object(const Adapter *self, const Json *envelope, const char *path)
+{
+	const Json *member = json_get(envelope, path);
+
+	if (member != NULL && !json_is(member, JSON_OBJECT) && !json_is(member, JSON_NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_FOREIGN_INVALID),
+				 errproblem("adapter", "WRONG_TYPE"),
+				 errmsg("%s has returned an envelope whose \"%s\" is not an object", self->inbound_function, path),
+				 errhint("IDs of the dialect stand in meta.%s.native, under the names of the fields, as in {\"id\": 17}.", self->name)));
+}
+
 static List *
 custom_inbound(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -185,6 +199,9 @@ custom_inbound(const Adapter *self, const Json *raw, const Json *context)
 					 errproblem("adapter", "WRONG_TYPE"),
 					 errmsg("%s has returned something that is not an object", self->inbound_function),
 					 errhint("Each row is an envelope. A row that is NULL is usually an expression that has become NULL; for a document that is to be left out, return no row.")));
+		custom_require_object(self, envelope, "/meta");
+		custom_require_object(self, envelope, psprintf("/meta/%s", self->name));
+		custom_require_object(self, envelope, psprintf("/meta/%s/native", self->name));
 		envelopes = lappend(envelopes, envelope);
 	}
 	return envelopes;

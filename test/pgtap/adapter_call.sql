@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(116);
+SELECT plan(120);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -161,6 +161,14 @@ SELECT is(fixture.fault_of($$ SELECT clutch.ingest('{"lost": 1}', 'mirror') $$),
 SELECT alike(fixture.hint_of($$ SELECT clutch.ingest('{"lost": 1}', 'mirror') $$), '%is NULL%return no row.', 'and the error says so');
 SELECT is((SELECT count(*) FROM clutch.ingest('{"quiet": 1}', 'mirror')), 0::bigint, 'one that makes no envelope is left out');
 DELETE FROM clutch.adapter WHERE name = 'mirror';
+
+-- notes are objects
+CREATE FUNCTION app.noted(raw jsonb, context jsonb) RETURNS SETOF jsonb LANGUAGE sql AS $$ SELECT '{"type": "chat.message"}'::jsonb || raw $$;
+INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('noted', 60, 'app.noted', 'app.mirrored');
+SELECT is(fixture.fault_of(format($$ SELECT clutch.inbound(%L, 'noted') $$, v.envelope)), v.fault, 'an envelope with the notes ' || v.envelope)
+FROM (VALUES ('{"meta": "x"}', 'KL014 WRONG_TYPE adapter'), ('{"meta": {"noted": 17}}', 'KL014 WRONG_TYPE adapter'), ('{"meta": {"noted": {"native": "17"}}}', 'KL014 WRONG_TYPE adapter'),
+	('{"meta": {"noted": {"native": null}}}', 'no error')) AS v(envelope, fault);
+DELETE FROM clutch.adapter WHERE name = 'noted';
 
 -- an adapter that calls another one for a part of its documents
 CREATE FUNCTION app.unwrap(raw jsonb, context jsonb) RETURNS SETOF jsonb LANGUAGE sql AS $$ SELECT clutch.inbound(raw -> 'wrapped', 'http', context) - 'ts' $$;
