@@ -135,28 +135,38 @@ phrase_range_of(pg_wchar c)
 	return from < lengthof(phrase_ranges) && c >= phrase_ranges[from].first ? &phrase_ranges[from] : NULL;
 }
 
-/* Is it a mark that is written after a letter, though there may be one character for both? */
+/*
+ * Is the character the same in normal form C, and never a part of the one before it?  Then
+ * a text can be cut before it, and what is left of the cut does not depend on the right.
+ * Other characters are marks, which may be in the wrong order or have a letter with which
+ * they are one character, the vowels and finals of Hangul, and those that normal form C
+ * replaces.  Behind U+0345, whose class is the highest of all, every mark is out of order.
+ */
 static bool
-phrase_composes(pg_wchar c)
+phrase_begins_anew(pg_wchar c)
 {
-	return (c >= 0x300 && c <= 0x36F) || (c >= 0x1100 && c <= 0x11FF) || c == 0x3099 || c == 0x309A;
+	pg_wchar	alone[] = {c, 0};
+	pg_wchar	behind_mark[] = {0x345, c, 0};
+
+	/* the Latin letters, the ideographs and the syllables of Hangul */
+	if (c < 0x300 || (c >= 0x3400 && c <= 0x9FFF) || (c >= 0xAC00 && c <= 0xD7A3))
+		return true;
+	return unicode_is_normalized_quickcheck(UNICODE_NFC, alone) == UNICODE_NORM_QC_YES &&
+		unicode_is_normalized_quickcheck(UNICODE_NFC, behind_mark) != UNICODE_NORM_QC_NO;
 }
 
 /*
  * The time that normalizing takes grows with the square of the number of marks in a row, and
- * it cannot be interrupted.  So a text is cut into pieces: before a character of ASCII, which
- * never combines with the one before it; in a text without ASCII, before a character that is
- * no mark; and, in a row of marks that is longer than in any language, between two of them.
+ * it cannot be interrupted.  So a text is cut into pieces: before a character that begins anew,
+ * and, in a row of marks that is longer than in any language, between two of them.
  */
 #define PIECE_CHARACTERS		32
-#define PIECE_WITHOUT_ASCII		64
 #define PIECE_OF_MARKS			128
 
 static bool
 phrase_piece_ends(int n, pg_wchar next)
 {
-	return (n >= PIECE_CHARACTERS && next < 0x80) || (n >= PIECE_WITHOUT_ASCII && !phrase_composes(next)) ||
-		n >= PIECE_OF_MARKS;
+	return n >= PIECE_OF_MARKS || (n >= PIECE_CHARACTERS && phrase_begins_anew(next));
 }
 
 /* Appends the characters, which end with 0, in normal form C. */
@@ -231,13 +241,13 @@ static Slice
 phrase_fold(Slice text)
 {
 	Slice		lower = slice_of_cstring(str_tolower(text.s, text.len, collation_of_letters()));
-	bool		composes = false;
+	bool		is_composed = true;
 
 	if (GetDatabaseEncoding() != PG_UTF8)
 		return lower;
-	for (int i = 0; i < lower.len && !composes; i += pg_utf_mblen((const unsigned char *) lower.s + i))
-		composes = IS_HIGHBIT_SET(lower.s[i]) && phrase_composes(utf8_to_unicode((const unsigned char *) lower.s + i));
-	return phrase_separate(composes ? phrase_compose(lower) : lower);
+	for (int i = 0; i < lower.len && is_composed; i += pg_utf_mblen((const unsigned char *) lower.s + i))
+		is_composed = phrase_begins_anew(utf8_to_unicode((const unsigned char *) lower.s + i));
+	return phrase_separate(is_composed ? lower : phrase_compose(lower));
 }
 
 static void

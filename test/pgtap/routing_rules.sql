@@ -1,6 +1,6 @@
 -- Routing rules: conditions, effects, what the log says of them, and sets of rules.
 \ir ../fixtures/tap.sql
-SELECT plan(119);
+SELECT plan(122);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 SELECT fixture.agent('dora', 50, '{skill:x,skill:y}', more => '{"model": "gpt-5-mini", "groups": ["group:team"]}');
@@ -34,6 +34,15 @@ SELECT is(pg_temp.touched('so ein ÄRGER'), 'food', 'letters of other scripts ha
 SELECT is(pg_temp.touched('„Recipe“ – cook dinner…'), 'evening', 'and their punctuation stands between words');
 SELECT is(pg_temp.touched(U&'so ein A\0308rger'), 'food', 'an accent may be a character of its own');
 SELECT is(pg_temp.touched(U&'recipe\0301'), 'none', 'but a letter with an accent is another letter');
+-- Arabic, Devanagari, Korean, Hebrew, Tamil, Japanese, Burmese, Vietnamese, a symbol of music, Greek, the sign of the ohm
+CREATE TEMP TABLE words AS SELECT w FROM unnest(ARRAY[U&'\0623\0645\0631', U&'\0958\0932\092E', U&'\D55C\AD6D\C5B4', U&'\05E9\05B8\05C1\05DC\05D5\05B9\05DD', U&'\0B95\0BCA\0B9F',
+	U&'\304C\304D', U&'\1026\1000', U&'vi\1EC7t', U&'\+01D15Ea', U&'\0390\03B0', U&'\2126x']) AS w;
+INSERT INTO clutch.routing_rule (name, words, send_to) SELECT 'word ' || w, ARRAY[w], 'agent:cal' FROM words;
+SELECT is((SELECT string_agg(w, ' ') FROM words WHERE pg_temp.touched(normalize(w, NFD)) <> 'word ' || w), NULL, 'in every script, a letter and its marks are the same as one character');
+SELECT is((SELECT string_agg(w, ' ') FROM words WHERE pg_temp.touched(normalize(w, NFD) || U&' e\0301') <> 'word ' || w), NULL, 'whatever else is in the text');
+SELECT is((SELECT string_agg(concat_ws(' ', w, before, n), ', ') FROM words, generate_series(0, 129) AS n, unnest(ARRAY['e', U&'e\0301', normalize(U&'\AC01', NFD), U&'\0627\0654', U&'\0915\093C', U&'\4E00']) AS before
+	WHERE n % 8 IN (0, 1, 7) AND pg_temp.touched(repeat(before, n) || U&'\3000' || normalize(w, NFD)) <> 'word ' || w), NULL, 'and however long the text before it is without a blank');
+DELETE FROM clutch.routing_rule WHERE name LIKE 'word %';
 -- a row of marks in the wrong order is put into order in pieces
 SET statement_timeout = '60s';
 SELECT is(pg_temp.touched('recipe ' || repeat(m, 150000)), pg_temp.touched('recipe'), 'rows of marks take no long time: ' || n) FROM (VALUES ('accents', U&'\0301\0323'), ('points', U&'\0301\0591\0592')) AS v(n, m);
