@@ -139,7 +139,10 @@ clutch_policy_support(PG_FUNCTION_ARGS)
 Datum
 clutch_seen_runs(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_DATUM(sight_array_of_runs());
+	Sight		sight;
+
+	sight_begin(&sight);
+	PG_RETURN_DATUM(sight_array_of_runs(&sight));
 }
 
 /* what an expression in a plan remembers while a statement runs */

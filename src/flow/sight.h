@@ -66,11 +66,10 @@ extern bool sight_has_seq(Sight *sight, int64 seq);
 extern bool sight_has_row(Sight *sight, Slice run_id, Slice task_id);
 
 /*
- * The runs of which the current role may see something, if it does not see everything,
- * in order of bytes and each once, as text[].  There may be some of which it sees
- * nothing.
+ * The runs of which the role may see something, if it does not see everything, in order
+ * of bytes and each once, as text[].  There may be some of which it sees nothing.
  */
-extern Datum sight_array_of_runs(void);
+extern Datum sight_array_of_runs(const Sight *sight);
 
 /* How many there were when they were last listed for the current role; -1: unknown. */
 extern int	sight_count_listed_runs(void);

@@ -12,7 +12,9 @@
  */
 #include "clutch.h"
 
+#include "access/xact.h"
 #include "base/column.h"
+#include "base/transaction.h"
 #include "flow/right.h"
 #include "flow/sight_part.h"
 #include "miscadmin.h"
@@ -35,11 +37,21 @@ sight_release_list(void *list)
 		MemoryContextDelete(((RunList *) list)->context);
 }
 
+/* What was rolled back may be on the list, and the snapshot does not tell. */
+static void
+sight_void_list(void)
+{
+	if (kept_list != NULL)
+		kept_list->is_void = true;
+}
+
 static void
 sight_keep_list(RunList *list)
 {
+	static TransactionWatch watch = {.rolled_back = sight_void_list};
 	RunList    *former = kept_list;
 
+	transaction_watch(&watch);
 	list->holders++;
 	MemoryContextSetParent(list->context, TopMemoryContext);
 	kept_list = list;
@@ -63,6 +75,7 @@ sight_hold_list(Sight *sight, RunList *list)
 static void
 sight_note_snapshot(RunList *list, Snapshot snapshot)
 {
+	list->own = GetTopTransactionIdIfAny();
 	list->xmin = snapshot->xmin;
 	list->xmax = snapshot->xmax;
 	list->curcid = snapshot->curcid;
@@ -76,7 +89,7 @@ static bool
 sight_is_of_snapshot(const RunList *list, Snapshot snapshot)
 {
 	return !snapshot->takenDuringRecovery && !snapshot->suboverflowed && snapshot->subxcnt == 0 &&
-		list->xmin == snapshot->xmin && list->xmax == snapshot->xmax &&
+		list->own == GetTopTransactionIdIfAny() && list->xmin == snapshot->xmin && list->xmax == snapshot->xmax &&
 		list->curcid == snapshot->curcid && list->xcnt == snapshot->xcnt &&
 		(snapshot->xcnt == 0 ||
 		 memcmp(list->xip, snapshot->xip, sizeof(TransactionId) * snapshot->xcnt) == 0);
@@ -85,7 +98,7 @@ sight_is_of_snapshot(const RunList *list, Snapshot snapshot)
 static bool
 sight_has_kept(void)
 {
-	return kept_list != NULL && kept_list->registry == roster_changes() &&
+	return kept_list != NULL && !kept_list->is_void && kept_list->registry == roster_changes() &&
 		sight_is_of_snapshot(kept_list, GetActiveSnapshot());
 }
 
@@ -208,11 +221,17 @@ sight_make_list(const Sight *sight)
 	sight_keep_list(list);
 }
 
+static bool
+sight_fits_kept(const Sight *sight)
+{
+	return sight_has_kept() && sight_equal_names(kept_list->agents, sight->agents) &&
+		sight_equal_names(kept_list->scopes, sight->scopes);
+}
+
 void
 sight_take_list(Sight *sight, bool make)
 {
-	bool		fits = sight_has_kept() && sight_equal_names(kept_list->agents, sight->agents) &&
-		sight_equal_names(kept_list->scopes, sight->scopes);
+	bool		fits = sight_fits_kept(sight);
 
 	if (!fits && make)
 		sight_make_list(sight);
@@ -221,15 +240,10 @@ sight_take_list(Sight *sight, bool make)
 }
 
 Datum
-sight_array_of_runs(void)
+sight_array_of_runs(const Sight *sight)
 {
-	if (!sight_has_kept() || !OidIsValid(kept_list->role) || kept_list->role != sight_own_role())
-	{
-		Sight		sight;
-
-		sight_begin(&sight);
-		sight_make_list(&sight);
-	}
+	if (!sight_fits_kept(sight))
+		sight_make_list(sight);
 	return datumCopy(kept_list->array, false, -1);
 }
 

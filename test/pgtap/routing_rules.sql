@@ -40,8 +40,8 @@ CREATE TEMP TABLE words AS SELECT w FROM unnest(ARRAY[U&'\0623\0645\0631', U&'\0
 INSERT INTO clutch.routing_rule (name, words, send_to) SELECT 'word ' || w, ARRAY[w], 'agent:cal' FROM words;
 SELECT is((SELECT string_agg(w, ' ') FROM words WHERE pg_temp.touched(normalize(w, NFD)) <> 'word ' || w), NULL, 'in every script, a letter and its marks are the same as one character');
 SELECT is((SELECT string_agg(w, ' ') FROM words WHERE pg_temp.touched(normalize(w, NFD) || U&' e\0301') <> 'word ' || w), NULL, 'whatever else is in the text');
-SELECT is((SELECT string_agg(concat_ws(' ', w, before, n), ', ') FROM words, generate_series(0, 129) AS n, unnest(ARRAY['e', U&'e\0301', normalize(U&'\AC01', NFD), U&'\0627\0654', U&'\0915\093C', U&'\4E00']) AS before
-	WHERE n % 8 IN (0, 1, 7) AND pg_temp.touched(repeat(before, n) || U&'\3000' || normalize(w, NFD)) <> 'word ' || w), NULL, 'and however long the text before it is without a blank');
+SELECT is((SELECT count(*) FROM words, generate_series(0, 129) AS n, unnest(ARRAY['e', U&'e\0301', normalize(U&'\AC01', NFD), U&'\0627\0654', U&'\0915\093C', U&'\4E00']) AS before
+	WHERE n % 8 IN (0, 1, 7) AND pg_temp.touched(repeat(before, n) || U&'\3000' || normalize(w, NFD)) <> 'word ' || w), 0::bigint, 'and however long the text before it is without a blank');
 DELETE FROM clutch.routing_rule WHERE name LIKE 'word %';
 -- a row of marks in the wrong order is put into order in pieces
 SET statement_timeout = '60s';
