@@ -136,11 +136,9 @@ phrase_range_of(pg_wchar c)
 }
 
 /*
- * Is the character the same in normal form C, and never a part of the one before it?  Then
- * a text can be cut before it, and what is left of the cut does not depend on the right.
- * Other characters are marks, which may be in the wrong order or have a letter with which
- * they are one character, the vowels and finals of Hangul, and those that normal form C
- * replaces.  Behind U+0345, whose class is the highest of all, every mark is out of order.
+ * Is the character the same in normal form C, and never a part of the one before it?  Others
+ * are marks, vowels and finals of Hangul, and what normal form C replaces.  Behind U+0345,
+ * whose class is the highest of all, every mark is out of order.
  */
 static bool
 phrase_begins_anew(pg_wchar c)
@@ -162,12 +160,6 @@ phrase_begins_anew(pg_wchar c)
  */
 #define PIECE_CHARACTERS		32
 #define PIECE_OF_MARKS			128
-
-static bool
-phrase_piece_ends(int n, pg_wchar next)
-{
-	return n >= PIECE_OF_MARKS || (n >= PIECE_CHARACTERS && phrase_begins_anew(next));
-}
 
 /* Appends the characters, which end with 0, in normal form C. */
 static void
@@ -198,7 +190,7 @@ phrase_compose(Slice text)
 	{
 		pg_wchar	c = utf8_to_unicode((const unsigned char *) text.s + i);
 
-		if (phrase_piece_ends(n, c))
+		if (n >= PIECE_OF_MARKS || (n >= PIECE_CHARACTERS && phrase_begins_anew(c)))
 		{
 			CHECK_FOR_INTERRUPTS();
 			piece[n] = 0;
