@@ -293,8 +293,9 @@ take_response_from_nowhere(Call *call, const Report *report)
 }
 
 /*
- * Has the gateway reported this part of the answer before?  It repeats a report if it does not
- * know, because the connection broke off, whether that has arrived.  Notes the part if it is new.
+ * Has the gateway reported this part of the answer before?  It does not know if the connection
+ * broke off, so it reports it once more.  Notes the part, if it is a new one.  A failure is no
+ * part, whatever its number is: it ends the attempt, and then nothing of that is taken.
  */
 static bool
 is_repeated(Call *call, const Report *report)
@@ -312,10 +313,10 @@ take_report(Call *call, const Report *report)
 
 	if (!callee_is_awaited(call))
 		forget_unwanted(call, report->status);
-	else if (is_repeated(call, report))
-		return;
 	else if (!report_is_success(report))
 		take_failure(call, endpoint, report);
+	else if (is_repeated(call, report))
+		return;
 	else if (callee_answers(call) && endpoint == NULL)
 		take_response_from_nowhere(call, report);
 	else if (callee_answers(call))

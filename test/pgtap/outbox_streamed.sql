@@ -1,6 +1,6 @@
 -- Artifacts that an agent of A2A streams are a part of its result.
 \ir ../fixtures/tap.sql
-SELECT plan(41);
+SELECT plan(42);
 
 CREATE TEMP TABLE handed (id text, attempt integer, body jsonb);
 CREATE FUNCTION fixture.hand() RETURNS bigint LANGUAGE sql AS $$
@@ -63,7 +63,8 @@ SELECT is((SELECT string_agg(fixture.part(n, text), ' ') FROM (VALUES (1, 'Once 
 SELECT is((SELECT part FROM clutch.outbox WHERE task_id = 'task:repeated'), 4, 'the call has the last one');
 SELECT is((SELECT count(*) FROM clutch.events e WHERE e.task_id = 'task:repeated' AND e.type = 'task.progress'), 3::bigint, 'each was taken once');
 -- the stream breaks off, and the call is sent again
-SELECT is(clutch.outbox_done(h.id, h.attempt, failure => 'broken off', part => 5), 'pending', 'a failure') FROM handed h;
+SELECT is(clutch.outbox_done(h.id, h.attempt, failure => 'broken off', part => 4), 'pending', 'a failure, with the number of the last part') FROM handed h;
+SELECT is((SELECT failure FROM clutch.outbox WHERE task_id = 'task:repeated'), 'broken off', 'is no repetition');
 SELECT fixture.at(15);
 SELECT is(fixture.hand(), 1::bigint, 'the next attempt');
 SELECT is(fixture.part(1, 'Once more'), 'pending', 'has parts of its own');
