@@ -135,7 +135,25 @@ sight_sort(List *list)
 	return unique;
 }
 
-/* The runs that a role sees although none of its agents takes part: public ones, and those of its scopes. */
+/* Of the other runs, which are private or parent-only, not even the IDs are for those who hold the scope. */
+static List *
+sight_list_open(List *runs)
+{
+	List	   *open = NIL;
+	ListCell   *cell;
+
+	if (!visibility_is_in_use())
+		return runs;
+	foreach(cell, runs)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (visibility_of_run(*(Slice *) lfirst(cell), ROWS_ACTIVE) == VISIBILITY_SCOPE)
+			open = lappend(open, lfirst(cell));
+	}
+	return open;
+}
+
+/* The runs of its scopes and the public ones, which a role sees without an agent of it taking part. */
 static List *
 sight_list_others(const Sight *sight)
 {
@@ -149,6 +167,7 @@ sight_list_others(const Sight *sight)
 		runs = list_concat(runs, scope_list_runs(is_any ? SLICE_NONE : sight->scopes.items[i],
 												 ROWS_ACTIVE));
 	}
+	runs = sight_list_open(runs);
 	if (sight->is_known)
 		runs = list_concat(runs, visibility_list_public(ROWS_ACTIVE));
 	return runs;

@@ -1,7 +1,7 @@
 -- How far a run can be seen: each level of visibility, for each kind of role, through
 -- everything that shows a part of a run.  Roles are set as an application sets them.
 \ir ../fixtures/tap.sql
-SELECT plan(102);
+SELECT plan(103);
 SET clutch.notify = off;
 SELECT clutch.tick() \g /dev/null
 
@@ -129,6 +129,9 @@ CREATE FUNCTION fixture.expects(role text, level text, shows text) RETURNS text 
 	WHERE CASE shows WHEN 'all' THEN true WHEN 'tasks' THEN x <> 'talk' WHEN 'whole' THEN fixture.is_whole(fixture.seen(role, level))
 		WHEN 'level' THEN fixture.is_whole(fixture.seen(role, level)) AND level <> 'scope' ELSE x = shows END
 $$;
+SELECT is((SELECT string_agg(p.role || ' ' || l.name, ', ') FROM fixture.person p, fixture.level l WHERE p.role NOT IN ('reader', 'operator')
+		AND (fixture.looks(p.role, format($$SELECT 'listed' WHERE 'run:%s' = ANY (clutch.seen_runs())$$, l.name)) = 'listed') <> (fixture.seen(p.role, l.name) <> '{}')),
+	NULL, 'the list of runs has those of which a role sees something, and the IDs of no others');
 SELECT is(string_agg(p.role || ' ' || fixture.looks(p.role, format(w.query, l.name)), ', ' ORDER BY p.place),
 	string_agg(p.role || ' ' || fixture.expects(p.role, l.name, w.shows), ', ' ORDER BY p.place), format('%s shows of a run that is %s', w.name, l.name))
 FROM fixture.window w, fixture.level l, fixture.person p GROUP BY w.name, l.name, l.place ORDER BY w.name, l.place;
