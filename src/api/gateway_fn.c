@@ -293,9 +293,9 @@ take_response_from_nowhere(Call *call, const Report *report)
 }
 
 /*
- * Has the gateway reported this part of the answer before?  It does not know if the connection
- * broke off, so it reports it once more.  Notes the part, if it is a new one.  A failure is no
- * part, whatever its number is: it ends the attempt, and then nothing of that is taken.
+ * Has the gateway reported this part of the answer before?  It repeats a report if it does not
+ * know, because the connection broke off, whether that has arrived.  Notes the part if it is new.
+ * A failure is no part, whatever number it has: it ends the attempt, so it cannot be repeated.
  */
 static bool
 is_repeated(Call *call, const Report *report)

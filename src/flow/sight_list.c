@@ -135,7 +135,7 @@ sight_sort(List *list)
 	return unique;
 }
 
-/* Of the other runs, which are private or parent-only, not even the IDs are for those who hold the scope. */
+/* Those that show themselves to their scope.  Of the others, it is not told the IDs either. */
 static List *
 sight_list_open(List *runs)
 {
@@ -153,7 +153,7 @@ sight_list_open(List *runs)
 	return open;
 }
 
-/* The runs of its scopes and the public ones, which a role sees without an agent of it taking part. */
+/* The runs that a role sees although none of its agents takes part: public ones, and those of its scopes. */
 static List *
 sight_list_others(const Sight *sight)
 {

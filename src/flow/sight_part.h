@@ -45,9 +45,9 @@ typedef struct RunList
 	Oid			role;			/* InvalidOid: the session acted for another role */
 	SliceList	agents;
 	SliceList	scopes;
-	uint64		registry;		/* of so many changes (registry/roster.h): groups of agents */
+	uint64		registry;		/* roster_changes() then, because groups have members */
 	bool		is_void;		/* something has been rolled back since then */
-	TransactionId own;			/* the transaction, in whose snapshot its own number is not */
+	TransactionId own;			/* the transaction, whose number its snapshot does not have */
 	TransactionId xmin;
 	TransactionId xmax;
 	CommandId	curcid;
