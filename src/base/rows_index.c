@@ -262,6 +262,8 @@ rows_table_stays_void(StateTable table)
 	if (rel == NULL)
 		return false;
 	memo->was_void = RelationGetNumberOfBlocks(rel) == 0;
+	/* without a lock, that number may be that of before VACUUM: rows_has_block must not use it */
+	RelationGetSmgr(rel)->smgr_cached_nblocks[MAIN_FORKNUM] = InvalidBlockNumber;
 	RelationClose(rel);
 	return memo->was_void;
 }

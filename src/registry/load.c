@@ -43,10 +43,11 @@
 #define SAMPLE			512
 
 /*
- * Looking up the slots of one agent in the index takes as long as reading those
- * of so many agents one after another.  So once a backend has looked up one in so
- * many, it reads all of them, which at worst doubles what it has spent; not so if
- * the table is large, because agents have many slots, or these many dead versions.
+ * Looking up the slots of one agent in the index takes as long as reading, one after
+ * another, those of some 37 agents with few slots, or of 12 agents with nine slots each.
+ * So once a backend has looked up one agent in so many, it reads all of them, which at
+ * worst takes three times what the lookups took; but not if the table is large, because
+ * agents have many slots, or these have many dead versions.
  */
 #define AGENTS_PER_LOOKUP	32
 #define AGENTS_PER_PAGE		8
