@@ -13,7 +13,6 @@
 #include "miscadmin.h"
 #include "registry/roster_part.h"
 #include "registry/slot_row.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
 /*
@@ -41,16 +40,6 @@
  */
 #define SAMPLE_FROM		4096
 #define SAMPLE			512
-
-/*
- * Looking up the slots of one agent in the index takes as long as reading, one after
- * another, those of some 37 agents with few slots, or of 12 agents with nine slots each.
- * So once a backend has looked up one agent in so many, it reads all of them, which at
- * worst takes three times what the lookups took; but not if the table is large, because
- * agents have many slots, or these have many dead versions.
- */
-#define AGENTS_PER_LOOKUP	32
-#define AGENTS_PER_PAGE		8
 
 /* ---------------------------------------------------------------- reading */
 
@@ -186,21 +175,12 @@ load_reader_end(LoadReader *reader)
 		rows_end(&reader->scan);
 }
 
-static void
-load_reader_keep(LoadReader *reader, int ordinal, int slots)
-{
-	KnownLoad  *known = &reader->loads[ordinal];
-	int			limit = known->load.limit;
-
-	known->good_until = reader->now + load_age(slots, limit);
-	reader->keys[ordinal].key = load_key(&known->load, limit);
-	reader->keys[ordinal].read_at = reader->now;
-}
-
 void
 load_reader_read(LoadReader *reader, int ordinal)
 {
 	const RosterAgent *agent = roster_agent(reader->roster, ordinal);
+	KnownLoad  *known = &reader->loads[ordinal];
+	int			limit = agent->card.max_concurrency;
 	int			slots;
 
 	CHECK_FOR_INTERRUPTS();
@@ -211,69 +191,10 @@ load_reader_read(LoadReader *reader, int ordinal)
 				   AccessShareLock);
 		reader->scanning = true;
 	}
-	slots = load_scan(&reader->scan, agent->agent_id, agent->card.max_concurrency,
-					  &reader->loads[ordinal].load);
-	load_reader_keep(reader, ordinal, slots);
-}
-
-/*
- * Adds up the slots of an agent, each in its newest version, which comes first,
- * and passes by those of agents before it that are not in the roster.
- */
-static int
-load_add_slots_in_order(RowScan *scan, bool *found, Slice agent_id, AgentLoad *load)
-{
-	int			slot_no = -1;
-	int			slots = 0;
-
-	for (; *found; *found = rows_next(scan))
-	{
-		int			order = slice_compare(rows_text(scan, Anum_agent_slot_agent_id), agent_id);
-
-		CHECK_FOR_INTERRUPTS();
-		if (order > 0)
-			break;
-		if (order < 0 || rows_int4(scan, Anum_agent_slot_slot_no) == slot_no)
-			continue;
-		slot_no = rows_int4(scan, Anum_agent_slot_slot_no);
-		slots++;
-		load_add_slot(scan, load);
-	}
-	return slots;
-}
-
-/* The index has the agents in the order of the roster. */
-static void
-load_reader_read_all(LoadReader *reader)
-{
-	RowScan		scan;
-	bool		found;
-
-	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
-	rows_start(&scan);
-	found = rows_next(&scan);
-	for (int i = 0; i < reader->roster->nagents; i++)
-	{
-		const RosterAgent *agent = roster_agent(reader->roster, i);
-		AgentLoad  *load = &reader->loads[i].load;
-
-		reader->keys[i].read_at = 0;
-		*load = (AgentLoad) {.limit = agent->card.max_concurrency};
-		load_reader_keep(reader, i, load_add_slots_in_order(&scan, &found, agent->agent_id, load));
-	}
-	rows_end(&scan);
-}
-
-static bool
-load_reader_had_better_read_all(LoadReader *reader)
-{
-	Roster	   *roster = reader->roster;
-	Relation	slots = reader->scan.rel;
-
-	if (++roster->load_lookups * AGENTS_PER_LOOKUP < roster->nagents)
-		return false;
-	roster->load_lookups = 0;
-	return slots != NULL && RelationGetNumberOfBlocks(slots) <= roster->nagents / AGENTS_PER_PAGE;
+	slots = load_scan(&reader->scan, agent->agent_id, limit, &known->load);
+	known->good_until = reader->now + load_age(slots, limit);
+	reader->keys[ordinal].key = load_key(&known->load, limit);
+	reader->keys[ordinal].read_at = reader->now;
 }
 
 void
@@ -284,11 +205,7 @@ load_reader_refresh(LoadReader *reader, int ordinal)
 	/* a clock that was set back makes everything old */
 	if (key->read_at == 0 || key->read_at > reader->now ||
 		reader->now >= reader->loads[ordinal].good_until || key->key == LOAD_KEY_FULL)
-	{
 		load_reader_read(reader, ordinal);
-		if (reader->oldest <= reader->now && load_reader_had_better_read_all(reader))
-			load_reader_read_all(reader);
-	}
 }
 
 void

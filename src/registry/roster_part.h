@@ -115,7 +115,6 @@ struct Roster
 	struct KnownLoad *loads;	/* load.c; NULL until they are used */
 	struct LoadKey *load_keys;
 	uint64		loads_built_at;
-	int64		load_lookups;	/* so many were read one by one since all were read */
 
 	MemoryContext breakers_context;	/* NULL: never read */
 	int			nbreakers;

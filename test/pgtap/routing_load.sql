@@ -1,4 +1,4 @@
--- The loads of many agents, read all at once, lead to the same choice as those that are read one by one.
+-- Remembered loads of agents lead to the same choice as loads that are read for it, and are those of the newest versions of the slots.
 \ir ../fixtures/tap.sql
 SELECT plan(6);
 
@@ -23,14 +23,13 @@ BEGIN
 	RETURN clutch.route(clutch.envelope('task.request', 'agent:client', id => 'msg_1') || '{"requires": ["skill:x"]}');
 END $$;
 
--- in this order, because what was read one by one is remembered, too
-SELECT pg_temp.decision(0) AS all_at_once \gset
-SELECT pg_temp.decision(100000) AS one_by_one \gset
-SELECT is(:'all_at_once'::jsonb -> 'candidates', :'one_by_one'::jsonb -> 'candidates', 'the candidates are the same');
-SELECT is(:'all_at_once'::jsonb -> 'details', :'one_by_one'::jsonb -> 'details', 'and their loads, success rates, and when they were chosen last');
-SELECT is(:'all_at_once'::jsonb -> 'rejected', :'one_by_one'::jsonb -> 'rejected', 'and those that are rejected');
-SELECT is(:'all_at_once'::jsonb -> 'reason', :'one_by_one'::jsonb -> 'reason', 'and the reason');
-SELECT is((:'all_at_once'::jsonb #>> '{rejected,concurrency,count}')::int, (SELECT count(*)::int FROM load WHERE running >= max_concurrency), 'the full ones are counted');
+SELECT pg_temp.decision(0) AS remembered \gset
+SELECT pg_temp.decision(100000) AS read \gset
+SELECT is(:'remembered'::jsonb -> 'candidates', :'read'::jsonb -> 'candidates', 'the candidates are the same');
+SELECT is(:'remembered'::jsonb -> 'details', :'read'::jsonb -> 'details', 'and their loads, success rates, and when they were chosen last');
+SELECT is(:'remembered'::jsonb -> 'rejected', :'read'::jsonb -> 'rejected', 'and those that are rejected');
+SELECT is(:'remembered'::jsonb -> 'reason', :'read'::jsonb -> 'reason', 'and the reason');
+SELECT is((:'remembered'::jsonb #>> '{rejected,concurrency,count}')::int, (SELECT count(*)::int FROM load WHERE running >= max_concurrency), 'the full ones are counted');
 SELECT fixture.answers($$SELECT c.agent_id, (d #>> ARRAY['details', 'load', (c.n - 1)::text])::float8 FROM (SELECT pg_temp.decision(0) AS d) x, jsonb_array_elements_text(d -> 'candidates') WITH ORDINALITY c (agent_id, n) JOIN load USING (agent_id) ORDER BY agent_id COLLATE "C"$$,
 	$$SELECT agent_id, round(running::numeric / max_concurrency, 6)::float8 FROM load WHERE running < max_concurrency ORDER BY agent_id$$, 'and the loads are those of the newest versions of the slots');
 SELECT * FROM finish();
