@@ -70,7 +70,7 @@ catalog_is_qualified(Slice name)
 	return false;
 }
 
-/* Does it end with a list of arguments, as in \df?  A name with a quotation mark may contain anything. */
+/* Does the name end with a list of arguments?  A quoted name is not judged, because it may contain parentheses. */
 static bool
 catalog_has_arguments(Slice name)
 {

@@ -41,9 +41,9 @@ extern Json *model_prompt(const ModelFamily *family, Slice intent, const char *r
  * in the place of an intent that is not defined.  NULL: the answer has neither a text nor
  * a tool call.
  *
- * Whoever translates the message removes credentials from it, and lists them.  Those in one of
- * several texts are removed here, because nobody finds them in the joined text; *dropped is
- * the array of their paths, like /content/text/1/token for the second text, or NULL.
+ * Credentials are removed when the message is translated.  Only those in one of several texts
+ * are removed here, because the texts are joined in the message, where they would not be found;
+ * *dropped is the array of their paths, like /content/text/1/token for the second text, or NULL.
  */
 extern Json *model_message(const ModelFamily *family, const Json *raw, Json **dropped);
 

@@ -325,7 +325,7 @@ take_report(Call *call, const Report *report)
 		call_end(call, CALL_SENT, report->status, NULL);
 }
 
-/* a number from 1 on; 0 if it is NULL, which is the attempt of no call */
+/* an argument that must be 1 or more; 0 if it is NULL, which is the number of no attempt and no part */
 static int
 number_of_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *hint)
 {

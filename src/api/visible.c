@@ -193,9 +193,9 @@ clutch_sees_from(PG_FUNCTION_ARGS)
 }
 
 /*
- * The share of the rows of a table that the role is expected to see: the runs that it
- * sees among those that the table has by its statistics.  The runs that it sees are as many
- * as were listed last for it in this session, or "supposed" if none were.
+ * The share of the rows of a table that the role is expected to see: the number of runs that
+ * it sees, divided by the number of runs in the table, which the statistics tell.  It sees as
+ * many runs as were on its last list in this session; without such a list, "supposed".
  */
 static double
 share_of_runs(PlannerInfo *root, Node *run_id, int relid, double supposed)
@@ -281,7 +281,7 @@ clutch_sees_support(PG_FUNCTION_ARGS)
 
 /*
  * What a run of the list costs, in the unit of the planner, which is the cost of a page that
- * is read in order.  A run takes two microseconds, and seven in a list of 50,000.
+ * is read in order.  Listing a run takes two microseconds, and seven in a list of 50,000 runs.
  */
 #define COST_OF_A_RUN	0.5
 

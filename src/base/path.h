@@ -4,7 +4,7 @@
  *	  The SQL/JSON path of a filter or a rule.
  *
  * A path fits a document if it finds something in it.  If the first thing that it
- * finds is a boolean, such as the value of a predicate, the path fits if that is true.
+ * finds is a boolean, such as the value of a predicate, the path fits only if it is true.
  * A path that cannot be applied to a document does not fit it, and raises no error:
  * otherwise, one odd event would make every later read fail, or keep others from
  * being sent.

@@ -93,8 +93,21 @@ slice_list_add(List *list, Slice a)
 	return lappend(list, copy);
 }
 
-int
+static int
 slice_list_compare(const ListCell *a, const ListCell *b)
 {
 	return slice_compare(*(const Slice *) lfirst(a), *(const Slice *) lfirst(b));
+}
+
+List *
+slice_list_sort_unique(List *list)
+{
+	List	   *unique = NIL;
+	ListCell   *cell;
+
+	list_sort(list, slice_list_compare);
+	foreach(cell, list)
+		if (unique == NIL || !slice_equal(*(Slice *) llast(unique), *(Slice *) lfirst(cell)))
+			unique = lappend(unique, lfirst(cell));
+	return unique;
 }

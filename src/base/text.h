@@ -67,8 +67,10 @@ extern Slice slice_copy(Slice a);
 
 extern uint64 slice_hash(Slice a);
 
-/* A List of Slice *: appends a copy of a Slice; compares for list_sort. */
+/* Appends a copy of a Slice to a List of Slice *. */
 extern List *slice_list_add(List *list, Slice a);
-extern int	slice_list_compare(const ListCell *a, const ListCell *b);
+
+/* Sorts such a list, and returns a new one of the same Slices in which each text is once. */
+extern List *slice_list_sort_unique(List *list);
 
 #endif							/* CLUTCH_TEXT_H */

@@ -294,6 +294,5 @@ sight_list_tasks_of_run(const Sight *sight, Slice run_id)
 			tasks = slice_list_add(tasks, task->task_id);
 	}
 	rows_end(&scan);
-	list_sort(tasks, slice_list_compare);
-	return tasks;
+	return slice_list_sort_unique(tasks);
 }

@@ -122,20 +122,10 @@ sight_own_role(void)
 
 /* ------------------------------------------------------------------- making */
 
-static List *
-sight_sort(List *list)
-{
-	List	   *unique = NIL;
-	ListCell   *cell;
-
-	list_sort(list, slice_list_compare);
-	foreach(cell, list)
-		if (unique == NIL || !slice_equal(*(Slice *) llast(unique), *(Slice *) lfirst(cell)))
-			unique = lappend(unique, lfirst(cell));
-	return unique;
-}
-
-/* Those that show themselves to their scope.  Of the others, it is not told the IDs either. */
+/*
+ * Of the runs of a scope, those that whoever holds it may see.  The others are private or
+ * parent-only, and not even their IDs are told.
+ */
 static List *
 sight_list_open(List *runs)
 {
@@ -211,7 +201,7 @@ sight_fill_list(RunList *list, const Sight *sight)
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 	List	   *own = right_list_runs(&sight->agents, ROWS_ACTIVE);
 	List	   *others = sight_list_others(sight);
-	Datum		array = column_of_list(others == NIL ? own : sight_sort(list_concat(others, own)));
+	Datum		array = column_of_list(others == NIL ? own : slice_list_sort_unique(list_concat(others, own)));
 
 	MemoryContextSwitchTo(list->context);
 	list->array = datumCopy(array, false, -1);

@@ -47,7 +47,7 @@ typedef struct RunList
 	SliceList	scopes;
 	uint64		registry;		/* roster_changes() then, because groups have members */
 	bool		is_void;		/* something has been rolled back since then */
-	TransactionId own;			/* the transaction, whose number its snapshot does not have */
+	TransactionId own;			/* its transaction, whose number no snapshot of its own contains */
 	TransactionId xmin;
 	TransactionId xmax;
 	CommandId	curcid;
@@ -59,9 +59,9 @@ typedef struct RunList
 } RunList;
 
 /*
- * Gives the sight the list that is kept if a new one would be the same; otherwise a new
- * one if make is true, and none if it is false.  The list lives as long as the memory
- * context of the sight.
+ * Sets sight->list to the list that is kept, if a new one would be the same.  Otherwise it
+ * makes a new list if "make" is true, and changes nothing if it is false.  The list lives as
+ * long as the memory context of the sight.
  */
 extern void sight_take_list(Sight *sight, bool make);
 

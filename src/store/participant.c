@@ -295,19 +295,6 @@ participant_list_runs_of(List *runs, Slice name, StateTable table, StateIndex in
 	return runs;
 }
 
-static List *
-participant_list_unique(List *runs)
-{
-	List	   *unique = NIL;
-	ListCell   *cell;
-
-	list_sort(runs, slice_list_compare);
-	foreach(cell, runs)
-		if (unique == NIL || !slice_equal(*(Slice *) llast(unique), *(Slice *) lfirst(cell)))
-			unique = lappend(unique, lfirst(cell));
-	return unique;
-}
-
 List *
 participant_list_runs(List *runs, const SliceList *names, RowSnapshot which)
 {
@@ -323,7 +310,7 @@ participant_list_runs(List *runs, const SliceList *names, RowSnapshot which)
 			runs = participant_list_runs_of(runs, name, TABLE_EVENTS, INDEX_EVENTS_FROM_AGENT,
 											Anum_event_run_id, which);
 	}
-	return participant_list_unique(runs);
+	return slice_list_sort_unique(runs);
 }
 
 /* ---------------------------------------------------------------- forgetting */
