@@ -9,6 +9,18 @@ CREATE TABLE clutch.privilege (
 	CONSTRAINT privilege_pkey PRIMARY KEY (grantee, privilege)
 );
 
+-- Backends remember which role speaks for which agent.
+CREATE FUNCTION clutch.principals_changed() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'clutch_principals_changed'
+	LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.principals_changed() IS
+	'trigger: makes every backend ask again which role speaks for which agent';
+
+CREATE TRIGGER principals_changed
+	AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON clutch.principal
+	FOR EACH STATEMENT EXECUTE FUNCTION clutch.principals_changed();
+ALTER TABLE clutch.principal ENABLE ALWAYS TRIGGER principals_changed;
+
 -- How far a run can be seen, if its first request says another thing than "scope".
 CREATE TABLE clutch.run_visibility (
 	run_id			text COLLATE "C" NOT NULL,

@@ -31,6 +31,7 @@ PG_FUNCTION_INFO_V1(clutch_ed25519_verify);
 PG_FUNCTION_INFO_V1(clutch_add_key);
 PG_FUNCTION_INFO_V1(clutch_revoke_key);
 PG_FUNCTION_INFO_V1(clutch_keys_changed);
+PG_FUNCTION_INFO_V1(clutch_principals_changed);
 PG_FUNCTION_INFO_V1(clutch_check_signature);
 
 /* --------------------------------------------------------------- documents */
@@ -214,6 +215,18 @@ clutch_keys_changed(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function \"%s\" was not called by trigger manager", "keys_changed")));
 	key_announce();
+	PG_RETURN_POINTER(NULL);
+}
+
+/* Backends remember which role speaks for which agent. */
+Datum
+clutch_principals_changed(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager", "principals_changed")));
+	principal_announce();
 	PG_RETURN_POINTER(NULL);
 }
 

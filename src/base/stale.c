@@ -27,6 +27,7 @@ static struct
 	[STALE_RULES] = {TABLE_ROUTING_RULE},
 	[STALE_ENDPOINTS] = {TABLE_ENDPOINT},
 	[STALE_ADAPTERS] = {TABLE_ADAPTER},
+	[STALE_PRINCIPALS] = {TABLE_PRINCIPAL},
 };
 
 /* Invalidations may arrive at any moment, so this only counts. */

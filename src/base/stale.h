@@ -29,7 +29,8 @@ typedef enum StalePart
 	STALE_QUOTAS,				/* clutch.quota */
 	STALE_RULES,					/* clutch.routing_rule */
 	STALE_ENDPOINTS,			/* clutch.endpoint */
-	STALE_ADAPTERS				/* clutch.adapter */
+	STALE_ADAPTERS,				/* clutch.adapter */
+	STALE_PRINCIPALS			/* clutch.principal */
 } StalePart;
 
 extern uint64 stale_count(StalePart part);

@@ -116,23 +116,6 @@ principal_may_restore(void)
 	return privilege_is_owner(GetUserId());
 }
 
-bool
-principal_role_speaks_for(Oid role, Slice agent_id)
-{
-	RowScan		scan;
-	bool		found;
-
-	if (principal_is_operator(role))
-		return true;
-	rows_begin(&scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, ROWS_LATEST, AccessShareLock);
-	rows_key_oid(&scan, 1, BTEqualStrategyNumber, role);
-	rows_key_text(&scan, 2, BTEqualStrategyNumber, agent_id);
-	rows_start(&scan);
-	found = rows_next(&scan);
-	rows_end(&scan);
-	return found;
-}
-
 void
 principal_require(Slice agent_id, const char *place)
 {

@@ -57,6 +57,9 @@ principal_level(Slice agent_id)
 	return may_know ? WARNING : LOG_SERVER_ONLY;
 }
 
+/* Rows of clutch.principal have changed: this backend asks again at once, others when we commit. */
+extern void principal_announce(void);
+
 /* The agents that the role was granted, palloc'd; operators speak for all others, too. */
 extern SliceList principal_agents(void);
 

@@ -1,7 +1,7 @@
 """Instructions of one backend, counted by callgrind: noise does not change them.
 
     make bench-instructions                            message trip delegation route
-    BENCH_ONLY="message report" make bench-instructions    some parts; report, grown, rules, adapters and crowd are not among the default
+    BENCH_ONLY="message report" make bench-instructions    some parts; report, grown, role, rules, adapters and crowd are not among the default
     BENCH_ONLY=adapters BENCH_ADAPTERS="http mcp" ...  documents of some adapters
     BENCH_TOP=25 ...                                   and the functions that contain most of them
     BENCH_TOP=25 BENCH_IN=src/ ...                     those of clutch only (src/flow: of one room)
@@ -31,6 +31,7 @@ import time
 import adapters
 import append
 import delegation
+import roles
 import work_queue
 from choice import functions as choice_functions
 from measure import pgbench_script, require_assigned, say, sql, template_database
@@ -50,7 +51,8 @@ ARRAYS = "SELECT count(best(asked)) FROM asked;\n"
 class Count:
     """A script to count, and what one unit of its work is."""
 
-    def __init__(self, name, template, script, units=1, lengths=(100, 400), function=None, at_most=None, times=None, but=None):
+    def __init__(self, name, template, script, units=1, lengths=(100, 400), function=None, at_most=None, times=None, but=None,
+                 settings=""):
         self.name = name
         self.template = template        # makes the database and returns its name
         self.script = script
@@ -60,6 +62,7 @@ class Count:
         self.but = but                  # ... without what it spends in this one
         self.at_most = at_most          # kIr a unit
         self.times = times              # clutch, counted before, may take so many times this
+        self.settings = settings        # of its sessions, besides those of all
 
     def database(self, i):
         return "count_%s_%d" % (re.sub(r"\W+", "_", self.name), i)
@@ -104,6 +107,23 @@ def events(part, kind, bar, template=append_database):
             counts.append(Count("%s %s %s" % (part, "batch" if batch else "single", table), template,
                                 script(table, batch), units, lengths,
                                 at_most=bar if batch and table == "clutch" else None))
+    return counts
+
+
+def role_database():
+    template_database(roles.APPENDING, roles.SETUP)
+    return roles.APPENDING
+
+
+def as_role():
+    """A message in batches and one by one, by the role of an agent and by the superuser."""
+    counts = []
+    for batch in (True, False):
+        units, lengths = (append.BATCH, (6, 16)) if batch else (1, (100, 400))
+        script = append.insert("clutch", batch, append.envelope_of(roles.MESSAGE), roles.ids(batch))
+        for name, settings in (("clutch", roles.AS_ROLE), ("superuser", "")):
+            counts.append(Count("role %s %s" % ("batch" if batch else "single", name), role_database, script, units, lengths,
+                                settings=settings))
     return counts
 
 
@@ -172,12 +192,13 @@ PARTS = {
     "message": lambda: events("message", "chat.message", 262),
     "report": lambda: events("report", "task.progress", None),
     "grown": lambda: events("grown", "chat.message", None, grown_database),
+    "role": as_role,
     "trip": trips,
     "delegation": delegations,
     "route": routes,
     "crowd": crowds,
 }
-DEFAULT = [name for name in PARTS if name not in ("report", "grown", "rules", "adapters", "crowd")]
+DEFAULT = [name for name in PARTS if name not in ("report", "grown", "role", "rules", "adapters", "crowd")]
 
 
 # ------------------------------------------------------------------ profiles
@@ -207,7 +228,7 @@ def profile_of_run(count, i, folder, log):
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as f:
         f.write(count.script)
         f.flush()
-        pgbench_script(f.name, ("-c", "1", "-t", str(count.lengths[i]), "-D", "n=1000000"), SETTINGS, database)
+        pgbench_script(f.name, ("-c", "1", "-t", str(count.lengths[i]), "-D", "n=1000000"), SETTINGS + count.settings, database)
     paths = [os.path.join(folder, pid) for pid in backends_of(database, log)]
     if not paths:
         raise RuntimeError("the log has no connection to %s" % database)

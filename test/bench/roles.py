@@ -23,6 +23,7 @@ END $$;
 SELECT clutch.grant_agent('clutch_bench_app', 'agent:worker-' || c) FROM generate_series(0, %d) c;
 """ % (CLIENTS - 1)
 
+SETUP = "CREATE EXTENSION clutch;" + LOGS + GRANTS
 AS_ROLE = " -c role=clutch_bench_app"
 MESSAGE = "chat.message"
 
@@ -42,7 +43,7 @@ def appends(log, batch, settings, clients):
 
 
 def measure_append(table):
-    template_database(APPENDING, "CREATE EXTENSION clutch;" + LOGS + GRANTS)
+    template_database(APPENDING, SETUP)
     table.head("Append of a message by the role of an agent (references: the superuser, fair and plain)")
     table.columns()
     for batch, settings, clients in ((False, SYNC_ON, CLIENTS), (False, SYNC_OFF, CLIENTS), (True, SYNC_OFF, 1)):

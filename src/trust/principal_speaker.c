@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ *
+ * principal_speaker.c
+ *	  Whether a role speaks for an agent, which is asked for every envelope.
+ *
+ * That a role was granted an agent is remembered until somebody changes
+ * clutch.principal.  That it was not is not: nobody sends on after a refusal.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "base/rows.h"
+#include "base/stale.h"
+#include "trust/principal.h"
+#include "trust/privilege.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+
+/* so many are remembered at most, before they are asked for anew */
+#define MOST_REMEMBERED		4096
+
+typedef struct Speaker
+{
+	uint64		hash;			/* of the two others, which are compared as well */
+	Oid			role;
+	Slice		agent_id;
+} Speaker;
+
+static struct
+{
+	MemoryContext context;
+	HTAB	   *speakers;
+	uint64		changes;
+}			memory;
+
+/* A change that another session has committed counts at once, also within a transaction. */
+static HTAB *
+principal_speakers(void)
+{
+	HASHCTL		control = {.keysize = sizeof(uint64), .entrysize = sizeof(Speaker)};
+	uint64		changes;
+
+	AcceptInvalidationMessages();
+	changes = stale_count(STALE_PRINCIPALS);
+	if (memory.speakers != NULL && memory.changes == changes &&
+		hash_get_num_entries(memory.speakers) < MOST_REMEMBERED)
+		return memory.speakers;
+	memory.speakers = NULL;
+	if (memory.context == NULL)
+		memory.context = AllocSetContextCreate(TopMemoryContext, "clutch speakers", ALLOCSET_SMALL_SIZES);
+	else
+		MemoryContextReset(memory.context);
+	control.hcxt = memory.context;
+	memory.speakers = hash_create("clutch speakers", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	memory.changes = changes;
+	return memory.speakers;
+}
+
+static void
+principal_remember_speaker(HTAB *speakers, uint64 hash, Oid role, Slice agent_id)
+{
+	MemoryContext old = MemoryContextSwitchTo(memory.context);
+	Speaker		entry = {hash, role, slice_copy(agent_id)};
+
+	*(Speaker *) hash_search(speakers, &hash, HASH_ENTER, NULL) = entry;
+	MemoryContextSwitchTo(old);
+}
+
+static bool
+principal_is_granted_agent(Oid role, Slice agent_id)
+{
+	RowScan		scan;
+	bool		found;
+
+	rows_begin(&scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, ROWS_LATEST, AccessShareLock);
+	rows_key_oid(&scan, 1, BTEqualStrategyNumber, role);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, agent_id);
+	rows_start(&scan);
+	found = rows_next(&scan);
+	rows_end(&scan);
+	return found;
+}
+
+/* The owner and superusers are let through at once, which costs less than to look anywhere. */
+bool
+principal_role_speaks_for(Oid role, Slice agent_id)
+{
+	HTAB	   *speakers;
+	uint64		hash;
+	const Speaker *known;
+
+	if (privilege_is_owner(role))
+		return true;
+	speakers = principal_speakers();
+	hash = slice_hash(agent_id) * 31 + role;
+	known = hash_search(speakers, &hash, HASH_FIND, NULL);
+	if (known != NULL && known->role == role && slice_equal(known->agent_id, agent_id))
+		return true;
+	if (principal_is_operator(role))
+		return true;
+	if (!principal_is_granted_agent(role, agent_id))
+		return false;
+	/* what has been announced while it was read is not forgotten: the count tells */
+	if (known == NULL && memory.changes == stale_count(STALE_PRINCIPALS))
+		principal_remember_speaker(speakers, hash, role, agent_id);
+	return true;
+}
+
+void
+principal_announce(void)
+{
+	stale_announce(STALE_PRINCIPALS);
+}
