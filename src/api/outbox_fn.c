@@ -182,7 +182,7 @@ clutch_endpoints_changed(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function \"%s\" was not called by trigger manager", "endpoints_changed")));
 	endpoint_announce();
-	callee_call_ready();
+	callee_take_up();
 	/* the calls of an endpoint that is no longer paused can be sent */
 	notify_outbox();
 	PG_RETURN_POINTER(NULL);

@@ -12,6 +12,7 @@
 #include "flow/callee.h"
 #include "flow/claim.h"
 #include "flow/ending.h"
+#include "flow/liveness.h"
 #include "protocol/draft.h"
 #include "protocol/identifier.h"
 #include "registry/slot.h"
@@ -35,7 +36,7 @@ callee_seq_of(const Task *task)
 #define MOST_READY		1000
 
 void
-callee_call_ready(void)
+callee_take_up(void)
 {
 	ListCell   *served;
 	ListCell   *cell;
@@ -44,6 +45,7 @@ callee_call_ready(void)
 	{
 		int			from = 0;
 
+		liveness_serve(*(Slice *) lfirst(served));
 		foreach(cell, slot_list_tasks(*(Slice *) lfirst(served), &from, MOST_READY))
 			agenda_add_task(CONSEQUENCE_CALL, 0, *(Slice *) lfirst(cell));
 	}

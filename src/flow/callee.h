@@ -22,8 +22,11 @@
 #include "outbox/call.h"
 #include "store/event.h"
 
-/* Writes the calls for tasks that are ready for agents with endpoints, after the endpoints have changed. */
-extern void callee_call_ready(void);
+/*
+ * After the endpoints have changed: writes the calls for tasks that are ready for agents with
+ * endpoints, and lets those that were not heard of take work again.
+ */
+extern void callee_take_up(void);
 
 /* Handles CONSEQUENCE_CALL: such an agent has got a task.  Returns false if it must be tried again later. */
 extern bool callee_settle(const Consequence *consequence);

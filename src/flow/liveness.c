@@ -109,18 +109,25 @@ liveness_watch_registered(Slice agent_id)
 }
 
 static void
-liveness_take_back(Slice agent_id, bool claims)
+liveness_take_back(Slice agent_id, const char *reason, bool offer)
 {
 	AgentStatus status;
 
 	/* an agent that declared itself unavailable will say when it is not */
-	if (!agent_is_lost(agent_id) || (!claims && breaker_times_out(agent_id)))
+	if (!agent_is_lost(agent_id))
 		return;
 	if (agent_try_lock(agent_id, &status) && status == AGENT_UNAVAILABLE)
-		agent_say_status(agent_id, AGENT_READY, "it was heard of again");
+		agent_say_status(agent_id, AGENT_READY, reason);
 	liveness_watch_registered(agent_id);
-	if (!claims)
+	if (offer)
 		agenda_add_agent(CONSEQUENCE_OFFER, agent_id, RETURN_SHARE);
+}
+
+static void
+liveness_is_heard(Slice agent_id, bool claims)
+{
+	if (claims || !breaker_times_out(agent_id))
+		liveness_take_back(agent_id, "it was heard of again", !claims);
 }
 
 /* Runs with every call of an agent, so it reads the registry in memory, and not the row. */
@@ -129,7 +136,14 @@ liveness_sign(Slice agent_id, bool claims)
 {
 	(void) heartbeat_give(agent_id, false);
 	if (liveness_is_unavailable(agent_id))
-		liveness_take_back(agent_id, claims);
+		liveness_is_heard(agent_id, claims);
+}
+
+void
+liveness_serve(Slice agent_id)
+{
+	if (liveness_is_unavailable(agent_id))
+		liveness_take_back(agent_id, "an endpoint serves it", true);
 }
 
 TimestampTz
@@ -137,7 +151,7 @@ liveness_beat(Slice agent_id)
 {
 	TimestampTz at = heartbeat_give(agent_id, true);
 
-	liveness_take_back(agent_id, false);
+	liveness_is_heard(agent_id, false);
 	return at;
 }
 
@@ -172,7 +186,8 @@ liveness_follow(const Envelope *envelope, Slice agent_id)
 
 /*
  * The tasks of the agent are given to others when the next tick sees its status.
- * A status that another transaction is changing is left alone.
+ * A status that another transaction is changing is left alone, and so is an agent
+ * behind an endpoint: it never claims, so nothing would end its being UNAVAILABLE.
  */
 bool
 liveness_settle_timeout(const Consequence *consequence)
@@ -180,7 +195,7 @@ liveness_settle_timeout(const Consequence *consequence)
 	Slice		agent_id = consequence->subject;
 	AgentStatus status;
 
-	if (breaker_times_out(agent_id) && agent_try_lock(agent_id, &status) &&
+	if (breaker_times_out(agent_id) && endpoint_serving(agent_id) == NULL && agent_try_lock(agent_id, &status) &&
 		agent_status_may_become(status, AGENT_UNAVAILABLE) && status != AGENT_UNAVAILABLE)
 		agent_say_status(agent_id, AGENT_UNAVAILABLE, "its last three tasks timed out");
 	return true;
@@ -372,6 +387,19 @@ liveness_is_watch_due(TimestampTz now)
 }
 
 /*
+ * An agent that has got an endpoint while another transaction declared it lost is taken
+ * back here; otherwise the change of the endpoint has done that.
+ */
+static void
+liveness_serve_all(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, endpoint_list_served())
+		liveness_serve(*(Slice *) lfirst(cell));
+}
+
+/*
  * All of them are declared before any task is given to another agent, so that no
  * task goes to the next lost one, and the registry is read only once more.
  */
@@ -385,6 +413,7 @@ liveness_watch(int n)
 
 	if (!liveness_is_watch_due(now))
 		return 0;
+	liveness_serve_all();
 	lost = liveness_list_lost(now);
 	foreach(cell, lost)
 	{

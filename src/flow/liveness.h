@@ -26,6 +26,12 @@
  */
 extern void liveness_sign(Slice agent_id, bool claims);
 
+/*
+ * An endpoint serves the agent, which is not expected to call any more.  So it may take work
+ * again if the database had declared it UNAVAILABLE.
+ */
+extern void liveness_serve(Slice agent_id);
+
 /* clutch.heartbeat: the sign is written however recent the last one is */
 extern TimestampTz liveness_beat(Slice agent_id);
 
