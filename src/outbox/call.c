@@ -300,9 +300,12 @@ List *
 call_claim(int n, int64 lease)
 {
 	TimestampTz now = clock_now();
-	List	   *taken = endpoint_is_any_paused() ? call_take_past_paused(n, now) : call_take(SLICE_NONE, n, now, NIL);
+	List	   *taken;
 	ListCell   *cell;
 
+	/* a gateway that polls a standby is told so, although nothing is due there */
+	rows_require_writable();
+	taken = endpoint_is_any_paused() ? call_take_past_paused(n, now) : call_take(SLICE_NONE, n, now, NIL);
 	foreach(cell, taken)
 	{
 		Call	   *call = lfirst(cell);
@@ -321,6 +324,8 @@ call_lock(Slice id)
 	Call	   *call = NULL;
 	RowScan		scan;
 
+	/* a call that a standby does not have yet is not lost */
+	rows_require_writable();
 	rows_begin(&scan, TABLE_OUTBOX, INDEX_OUTBOX_ID, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
 	rows_start(&scan);
