@@ -100,6 +100,7 @@ $node->command_ok([ 'pg_dump', '-U', 'keeper', '--enable-row-security', '-f', "$
 	'unless it says so');
 my ($tasks) = slurp_file("$dir/keeper.sql") =~ /^COPY clutch\.task \(.*?\n(.*?)^\\\.$/ms;
 is(() = $tasks =~ /^/mg, 17, 'and then it has all rows');
+unlike(slurp_file("$dir/keeper.sql"), qr/whsec_/, 'but no secrets of endpoints');
 $copy->safe_psql('postgres', 'CREATE ROLE desk; CREATE ROLE keeper');
 
 # The dump is restored into a new database of another cluster, where a session listens.
