@@ -204,9 +204,13 @@ CREATE FUNCTION clutch.export_card(agent_id text, dialect text DEFAULT 'agent_js
 DECLARE
 	card jsonb := (SELECT r.card FROM clutch.agent_registry r WHERE r.agent_id = export_card.agent_id);
 BEGIN
-	IF card IS NULL THEN
+	IF export_card.agent_id IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "agent_id" must not be null',
+			DETAIL = '[{"argument": "agent_id", "code": "NULL_VALUE"}]';
+	ELSIF card IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'KL005',
-			MESSAGE = format('agent "%s" is not registered', coalesce(agent_id, 'null')),
+			MESSAGE = format('agent "%s" is not registered', agent_id),
 			DETAIL = '[{"argument": "agent_id", "code": "AGENT_NOT_FOUND"}]',
 			HINT = 'SELECT agent_id FROM clutch.agents lists those that are.';
 	END IF;

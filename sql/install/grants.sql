@@ -284,9 +284,13 @@ CREATE OR REPLACE FUNCTION clutch.grant_agent(role_name text, agent_id text,
 DECLARE
 	r regrole;
 BEGIN
-	IF agent_id IS NULL OR agent_id NOT LIKE 'agent:_%' THEN
+	IF agent_id IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "agent_id" must not be null',
+			DETAIL = '[{"argument": "agent_id", "code": "NULL_VALUE"}]';
+	ELSIF agent_id NOT LIKE 'agent:_%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('invalid agent ID "%s"', coalesce(agent_id, 'null')),
+			MESSAGE = format('invalid agent ID "%s"', agent_id),
 			DETAIL = '[{"argument": "agent_id", "code": "WRONG_PREFIX"}]',
 			HINT = 'An agent ID begins with "agent:", like "agent:researcher".';
 	ELSIF agent_id LIKE '%*%' THEN

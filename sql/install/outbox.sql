@@ -95,9 +95,13 @@ CREATE FUNCTION clutch.set_endpoint_secret(name text, value text) RETURNS void
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 BEGIN
-	IF set_endpoint_secret.name IS NULL OR set_endpoint_secret.name !~ '^[a-z][a-z0-9_-]{0,62}$' THEN
+	IF set_endpoint_secret.name IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "name" must not be null',
+			DETAIL = '[{"argument": "name", "code": "NULL_VALUE"}]';
+	ELSIF set_endpoint_secret.name !~ '^[a-z][a-z0-9_-]{0,62}$' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('invalid name of a secret "%s"', coalesce(set_endpoint_secret.name, 'null')),
+			MESSAGE = format('invalid name of a secret "%s"', set_endpoint_secret.name),
 			DETAIL = '[{"argument": "name", "code": "WRONG_FORMAT"}]',
 			HINT = 'A name begins with a small letter, and has at most 63 small letters, digits, hyphens and underscores.';
 	ELSIF set_endpoint_secret.value ~ '[\r\n]' OR set_endpoint_secret.value = '' THEN
@@ -154,9 +158,13 @@ CREATE FUNCTION clutch.endpoints_of(agent_id text) RETURNS TABLE (name text, url
 DECLARE
 	card jsonb := (SELECT r.card FROM clutch.agent_registry r WHERE r.agent_id = endpoints_of.agent_id);
 BEGIN
-	IF card IS NULL THEN
+	IF endpoints_of.agent_id IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "agent_id" must not be null',
+			DETAIL = '[{"argument": "agent_id", "code": "NULL_VALUE"}]';
+	ELSIF card IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'KL005',
-			MESSAGE = format('agent "%s" is not registered', coalesce(agent_id, 'null')),
+			MESSAGE = format('agent "%s" is not registered', agent_id),
 			DETAIL = '[{"argument": "agent_id", "code": "AGENT_NOT_FOUND"}]',
 			HINT = 'SELECT agent_id FROM clutch.agents lists those that are.';
 	END IF;

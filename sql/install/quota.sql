@@ -60,9 +60,13 @@ DECLARE
 	r regrole := 0;
 	kinds constant text[] := '{open_requests, steps, subscriptions, subscription_members, schedules, artifact_bytes, events_per_minute, bytes_per_minute, bytes_per_day}';
 BEGIN
-	IF set_quota.what IS NULL OR set_quota.what <> ALL (kinds) THEN
+	IF set_quota.what IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "what" must not be null',
+			DETAIL = '[{"argument": "what", "code": "NULL_VALUE"}]';
+	ELSIF set_quota.what <> ALL (kinds) THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('invalid kind of quota "%s"', coalesce(set_quota.what, 'null')),
+			MESSAGE = format('invalid kind of quota "%s"', set_quota.what),
 			DETAIL = '[{"argument": "what", "code": "WRONG_VALUE"}]',
 			HINT = format('The kinds are %s.', array_to_string(kinds, ', '));
 	ELSIF set_quota.value < 0 THEN

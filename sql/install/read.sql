@@ -232,9 +232,13 @@ DECLARE
 	nodes text;
 	edges text;
 BEGIN
-	IF format IS NULL OR format NOT IN ('mermaid', 'dot') THEN
+	IF format IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "format" must not be null',
+			DETAIL = '[{"argument": "format", "code": "NULL_VALUE"}]';
+	ELSIF format NOT IN ('mermaid', 'dot') THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('invalid graph format "%s"', coalesce(format, 'null')),
+			MESSAGE = format('invalid graph format "%s"', format),
 			DETAIL = '[{"argument": "format", "code": "WRONG_VALUE"}]',
 			HINT = 'The formats are mermaid and dot.';
 	END IF;

@@ -121,14 +121,22 @@ CREATE FUNCTION clutch.join_group(group_id text, agent_id text) RETURNS void
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 BEGIN
-	IF group_id IS NULL OR group_id NOT LIKE 'group:_%' THEN
+	IF group_id IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "group_id" must not be null',
+			DETAIL = '[{"argument": "group_id", "code": "NULL_VALUE"}]';
+	ELSIF agent_id IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "agent_id" must not be null',
+			DETAIL = '[{"argument": "agent_id", "code": "NULL_VALUE"}]';
+	ELSIF group_id NOT LIKE 'group:_%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('invalid group ID "%s"', coalesce(group_id, 'null')),
+			MESSAGE = format('invalid group ID "%s"', group_id),
 			DETAIL = '[{"argument": "group_id", "code": "WRONG_PREFIX"}]',
 			HINT = 'A group ID begins with "group:", like "group:research".';
-	ELSIF agent_id IS NULL OR agent_id NOT LIKE 'agent:_%' THEN
+	ELSIF agent_id NOT LIKE 'agent:_%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('invalid agent ID "%s"', coalesce(agent_id, 'null')),
+			MESSAGE = format('invalid agent ID "%s"', agent_id),
 			DETAIL = '[{"argument": "agent_id", "code": "WRONG_PREFIX"}]',
 			HINT = 'An agent ID begins with "agent:", like "agent:researcher".';
 	END IF;

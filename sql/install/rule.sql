@@ -150,6 +150,11 @@ CREATE FUNCTION clutch.uninstall_rules(name text) RETURNS integer
 DECLARE
 	n integer;
 BEGIN
+	IF uninstall_rules.name IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "name" must not be null',
+			DETAIL = '[{"argument": "name", "code": "NULL_VALUE"}]';
+	END IF;
 	DELETE FROM clutch.routing_rule r WHERE r.ruleset = uninstall_rules.name;
 	GET DIAGNOSTICS n = ROW_COUNT;
 	RETURN n;
@@ -167,9 +172,13 @@ DECLARE
 	r record;
 	faults text;
 BEGIN
-	IF install_rules.name IS NULL OR install_rules.name <> ALL ('{multiagent-1.0,registry-3.0}') THEN
+	IF install_rules.name IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "name" must not be null',
+			DETAIL = '[{"argument": "name", "code": "NULL_VALUE"}]';
+	ELSIF install_rules.name <> ALL ('{multiagent-1.0,registry-3.0}') THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('invalid set of rules "%s"', coalesce(install_rules.name, 'null')),
+			MESSAGE = format('invalid set of rules "%s"', install_rules.name),
 			DETAIL = '[{"argument": "name", "code": "WRONG_VALUE"}]',
 			HINT = 'The sets of rules are multiagent-1.0 and registry-3.0.';
 	END IF;

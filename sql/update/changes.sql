@@ -37,6 +37,77 @@ CREATE FUNCTION clutch.render(envelope jsonb) RETURNS text
 COMMENT ON FUNCTION clutch.render(jsonb) IS
 	'an envelope as text for the prompt of a model: who sent what to whom, then the payload between two lines with a number that no payload can know';
 
+-- A NULL that is not allowed is 22004 everywhere.
+CREATE OR REPLACE FUNCTION clutch.join_group(group_id text, agent_id text) RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	IF group_id IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "group_id" must not be null',
+			DETAIL = '[{"argument": "group_id", "code": "NULL_VALUE"}]';
+	ELSIF agent_id IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "agent_id" must not be null',
+			DETAIL = '[{"argument": "agent_id", "code": "NULL_VALUE"}]';
+	ELSIF group_id NOT LIKE 'group:_%' THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('invalid group ID "%s"', group_id),
+			DETAIL = '[{"argument": "group_id", "code": "WRONG_PREFIX"}]',
+			HINT = 'A group ID begins with "group:", like "group:research".';
+	ELSIF agent_id NOT LIKE 'agent:_%' THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('invalid agent ID "%s"', agent_id),
+			DETAIL = '[{"argument": "agent_id", "code": "WRONG_PREFIX"}]',
+			HINT = 'An agent ID begins with "agent:", like "agent:researcher".';
+	END IF;
+	INSERT INTO clutch.group_member VALUES (group_id, agent_id) ON CONFLICT DO NOTHING;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION clutch.run_graph(run_id text, format text DEFAULT 'mermaid') RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	nodes text;
+	edges text;
+BEGIN
+	IF format IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "format" must not be null',
+			DETAIL = '[{"argument": "format", "code": "NULL_VALUE"}]';
+	ELSIF format NOT IN ('mermaid', 'dot') THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('invalid graph format "%s"', format),
+			DETAIL = '[{"argument": "format", "code": "WRONG_VALUE"}]',
+			HINT = 'The formats are mermaid and dot.';
+	END IF;
+	-- Nodes are numbered, and the IDs are quoted labels: an ID can contain any text.
+	WITH tree AS (
+		SELECT t.*, concat_ws(' · ', t.task_id, t.status, t.agent_id) AS label
+		FROM clutch.task_tree(run_graph.run_id) WITH ORDINALITY AS t
+			(task_id, parent_task_id, depth, path, status, agent_id, attempt, domain, payload_type,
+			 created_at, started_at, finished_at, n)
+	)
+	SELECT	CASE format WHEN 'dot'
+				THEN string_agg(format(E'\tt%s [label="%s"];', n,
+					 replace(replace(replace(label, E'\\', E'\\\\'), '"', E'\\"'), E'\n', ' ')), E'\n' ORDER BY n)
+				ELSE string_agg(format(E'\tt%s["%s"]', n,
+					 replace(replace(replace(replace(replace(label, '&', '&amp;'), '"', '&quot;'),
+					 '<', '&lt;'), '>', '&gt;'), E'\n', ' ')), E'\n' ORDER BY n)
+			END,
+			(SELECT string_agg(format(CASE format WHEN 'dot' THEN E'\tt%s -> t%s;' ELSE E'\tt%s --> t%s' END,
+					p.n, c.n), E'\n' ORDER BY c.n)
+			 FROM tree c JOIN tree p ON p.task_id = c.parent_task_id)
+	INTO nodes, edges
+	FROM tree;
+	RETURN concat_ws(E'\n', CASE format WHEN 'dot' THEN 'digraph run {' ELSE 'graph TD' END,
+					 nodes, edges, CASE format WHEN 'dot' THEN '}' END);
+END
+$$;
+
 -- The names of schedules and subscriptions belong to their role.
 ALTER TABLE clutch.schedule DROP CONSTRAINT schedule_pkey;
 ALTER TABLE clutch.schedule ADD CONSTRAINT schedule_pkey PRIMARY KEY (owner, name);

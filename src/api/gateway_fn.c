@@ -325,13 +325,12 @@ take_report(Call *call, const Report *report)
 		call_end(call, CALL_SENT, report->status, NULL);
 }
 
-/* an argument that must be 1 or more; 0 if it is NULL, which is the number of no attempt and no part */
 static int
 number_of_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *hint)
 {
-	int			number = PG_ARGISNULL(n) ? 0 : PG_GETARG_INT32(n);
+	int			number = argument_int4(fcinfo, n, name);
 
-	if (!PG_ARGISNULL(n) && number < 1)
+	if (number < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem(name, "NUMBER_OUT_OF_RANGE"),
@@ -371,7 +370,8 @@ report_of_arguments(FunctionCallInfo fcinfo)
 				 errproblem("status", "NULL_VALUE"),
 				 errmsg("the report does not say how the attempt ended"),
 				 errhint("Pass the status of HTTP or, if there was no response, say in \"failure\" what happened.")));
-	report.part = number_of_argument(fcinfo, 7, "part", "Count the documents of an answer from 1 on, or pass NULL.");
+	if (!PG_ARGISNULL(7))
+		report.part = number_of_argument(fcinfo, 7, "part", "Count the documents of an answer from 1 on, or pass NULL.");
 	if (!PG_ARGISNULL(2) && (report.status < 100 || report.status > 599))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -55,6 +55,14 @@ argument_optional_jsonb(FunctionCallInfo fcinfo, int n)
 	return PG_ARGISNULL(n) ? NULL : PG_GETARG_JSONB_P(n);
 }
 
+int
+argument_int4(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	if (PG_ARGISNULL(n))
+		argument_raise_null(name);
+	return PG_GETARG_INT32(n);
+}
+
 int64
 argument_duration(FunctionCallInfo fcinfo, int n, const char *name)
 {

@@ -23,6 +23,7 @@ extern Slice argument_optional_text(FunctionCallInfo fcinfo, int n);
 extern Jsonb *argument_jsonb(FunctionCallInfo fcinfo, int n, const char *name);
 /* the same; NULL if it is NULL */
 extern Jsonb *argument_optional_jsonb(FunctionCallInfo fcinfo, int n);
+extern int	argument_int4(FunctionCallInfo fcinfo, int n, const char *name);
 /* an interval of more than zero and at most a year, in microseconds */
 extern int64 argument_duration(FunctionCallInfo fcinfo, int n, const char *name);
 /* 0 if it is NULL, otherwise at least 1 */

@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(166);
+SELECT plan(171);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -104,6 +104,7 @@ SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
 	($$INSERT INTO clutch.endpoint (name, url, agents, max_attempts) VALUES ('a b', 'x', '{ken}', 0)$$, '22023 WRONG_FORMAT /name'),
 	($$INSERT INTO clutch.endpoint (name, url, agents) VALUES ('v6', 'https://[::1]:8080/x?y=1@z', '{}')$$, 'no error'),
 	($$SELECT clutch.set_endpoint_secret('Hook', 'x')$$, '22023 WRONG_FORMAT name'),
+	($$SELECT clutch.set_endpoint_secret(NULL, 'x')$$, '22004 NULL_VALUE name'),
 	($$SELECT clutch.set_endpoint_secret('hook', E'a\nb')$$, '22023 WRONG_FORMAT value'),
 	($$SELECT clutch.set_endpoint_secret('hook', NULL)$$, '2BP01 SECRET_IN_USE name'),
 	-- what cannot sign
@@ -154,6 +155,7 @@ SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
 	($$SELECT clutch.post('nix', fixture.message('x'))$$, '42704 ENDPOINT_NOT_FOUND endpoint'),
 	($$SELECT clutch.post('shop', '{"v": "clutch/0.1"}')$$, 'KL001 REQUIRED /ts'),
 	($$SELECT clutch.post(NULL, fixture.message('x'))$$, '22004 NULL_VALUE endpoint'),
+	($$SELECT clutch.post('shop', NULL)$$, '22004 NULL_VALUE envelope'),
 	($$SELECT clutch.post('shop', clutch.envelope('routing.decision', 'agent:app'))$$, 'KL001 NOT_ALLOWED /type'),
 	($$SELECT clutch.outbox_claim()$$, '42501'),
 	($$SELECT clutch.outbox_retry('x')$$, '42501'),
@@ -186,6 +188,7 @@ SELECT is((SELECT c.headers ->> 'webhook-signature' FROM claimed c WHERE c.endpo
 SELECT is((SELECT c.headers ? 'webhook-signature' OR c.headers ? 'authorization' FROM claimed c WHERE c.endpoint = 'open'), false, 'where there is a secret');
 SELECT is((SELECT count(*) FROM clutch.outbox_claim(9)), 0::bigint, 'what is leased is not handed out again');
 SELECT is(fixture.fault_of('SELECT clutch.outbox_claim(0)'), '22023 NUMBER_OUT_OF_RANGE max_calls', 'no calls');
+SELECT is(fixture.fault_of('SELECT clutch.outbox_claim(1, NULL)'), '22004 NULL_VALUE lease', 'no lease');
 
 -- an envelope that was a CloudEvent in binary mode of somebody else
 SELECT clutch.outbox_drop(clutch.post('open', e)) IS NOT NULL FROM clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', 'http') e;
@@ -203,6 +206,8 @@ SELECT is(clutch.outbox_done((SELECT id FROM posted WHERE n = 'first'), 2, 202),
 SELECT is(clutch.outbox_done('msg_nix', 1, 202), 'lost', 'a call that does not exist');
 SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 1, 99)$$), '22023 NUMBER_OUT_OF_RANGE status', 'no status');
 SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 0, 202)$$), '22023 NUMBER_OUT_OF_RANGE attempt', 'nor an attempt');
+SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', NULL, 202)$$), '22004 NULL_VALUE attempt', 'nor one that is not said');
+SELECT is(fixture.fault_of($$SELECT clutch.outbox_done(NULL, 1, 202)$$), '22004 NULL_VALUE id', 'nor a call');
 SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 1)$$), '22004 NULL_VALUE status', 'nor an outcome');
 SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 1, part => 1, retry_after => '1 s')$$), '22004 NULL_VALUE status', 'which nothing else stands for');
 SELECT is(fixture.fault_of($$SELECT clutch.outbox_done('msg_nix', 1, failure => '')$$), 'no error', 'a failure need not have a text');

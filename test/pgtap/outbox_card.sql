@@ -1,6 +1,6 @@
 -- Endpoints that cards name: an operator makes them, and nothing is called before.
 \ir ../fixtures/tap.sql
-SELECT plan(16);
+SELECT plan(17);
 
 SELECT clutch.import_card('{"name": "Recipe Agent", "description": "Reads recipes", "version": "1.0.0", "supportedInterfaces": [{"url": "https://recipes.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
 	"capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": [{"id": "parse", "name": "Parse", "description": "Parses", "tags": ["recipe"]}]}') \g /dev/null
@@ -21,6 +21,7 @@ SELECT is((SELECT headers FROM clutch.endpoints_of('agent:old-agent')), '{"A2A-V
 SELECT is((SELECT headers FROM clutch.endpoints_of('agent:recipe-agent')), NULL, 'and one of version 1.0 needs no header');
 SELECT is((SELECT name FROM clutch.endpoints_of('agent:9 Odd/Name')), 'odd-name', 'a name that an endpoint may have');
 SELECT throws_ok($$SELECT clutch.endpoints_of('agent:nobody')$$, 'KL005', NULL, 'an agent that is not registered');
+SELECT throws_ok('SELECT clutch.endpoints_of(NULL)', '22004', 'argument "agent_id" must not be null', 'no agent');
 
 -- ------------------------------------------------- nothing happens by itself
 SELECT is((SELECT count(*) FROM clutch.endpoint), 0::bigint, 'cards make no endpoints');

@@ -57,7 +57,7 @@ SELECT pg_temp.ask('task:g0', run => 'run:order'), pg_temp.ask('task:g2', 'task:
 SELECT is((SELECT string_agg((regexp_match(line, 'task:g[0-9]'))[1], ' ') FROM regexp_split_to_table(clutch.run_graph('run:order'), E'\n') AS line), 'task:g0 task:g2 task:g1',
 	'siblings are in the order of the tree, whatever the collation makes of their ids');
 SELECT throws_ok($$SELECT clutch.run_graph('run:up', 'svg')$$, '22023', NULL, 'an unknown format is refused');
-SELECT throws_ok($$SELECT clutch.run_graph('run:up', NULL)$$, '22023', NULL, 'and so is NULL');
+SELECT throws_ok($$SELECT clutch.run_graph('run:up', NULL)$$, '22004', NULL, 'and so is NULL');
 SELECT is(clutch.run_graph('run:none'), 'graph TD', 'the graph of an unknown run is empty');
 -- ids that would end a label, begin a tag or another statement
 SELECT pg_temp.ask(id, run => 'run:hostile') FROM unnest(ARRAY['a"]; b["', 'a\', 'a\"', '<script>alert(1)</script>', '"); DROP TABLE x; --', 'é 日本', '&quot;', 'end', '`x`', '%s %I', 'x]', '}']) AS id \g /dev/null

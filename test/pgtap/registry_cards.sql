@@ -3,7 +3,7 @@
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
 CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
 FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
-SELECT plan((SELECT count(*)::int * 5 FROM doc) + 27
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 28
 	+ (SELECT sum(CASE WHEN m ? 'only' THEN 1 ELSE 2 END + (m ? 'native')::int)::int FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') AS m));
 
 CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
@@ -66,6 +66,7 @@ SELECT is(clutch.card_of(clutch.card_as('{"v": "clutch/0.1", "agent_id": "agent:
 SELECT throws_ok($$SELECT clutch.card_of('{"hello": 1}')$$, 'KL015', NULL, 'what is no description is not guessed');
 SELECT throws_ok($$SELECT clutch.card_of('{"hello": 1}', dialect => 'latin')$$, '22023', NULL, 'a dialect is one of four');
 SELECT throws_ok($$SELECT clutch.export_card('agent:nobody')$$, 'KL005', NULL, 'an agent that is not registered is not exported');
+SELECT throws_ok('SELECT clutch.export_card(NULL)', '22004', 'argument "agent_id" must not be null', 'nor is none');
 SELECT is(clutch.card_as(jsonb_set(pg_temp.card('agent.json'), '{capabilities}', '[]'), 'agent_json') ?| '{skills}' OR jsonb_array_length(clutch.card_as(jsonb_set(pg_temp.card('agent.json'), '{capabilities}', '[]'), 'agent_json') -> 'capabilities') > 0, false,
 	'what the card does not have any more is not described');
 SELECT * FROM finish();

@@ -1,6 +1,6 @@
 -- What rules request beside an event, and the sets of rules that come with the extension.
 \ir ../fixtures/tap.sql
-SELECT plan(72);
+SELECT plan(74);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
@@ -68,6 +68,8 @@ SELECT is(clutch.install_rules('multiagent-1.0'), 13, 'a set of rules is install
 SELECT is(clutch.install_rules('multiagent-1.0'), 13, 'and once more');
 SELECT is((SELECT count(*)::int FROM clutch.routing_rule), 14, 'which changes nothing');
 SELECT throws_ok($$SELECT clutch.install_rules('multiagent-9')$$, '22023', 'invalid set of rules "multiagent-9"', 'there are not many of them');
+SELECT throws_ok('SELECT clutch.install_rules(NULL)', '22004', 'argument "name" must not be null', 'none has no name');
+SELECT throws_ok('SELECT clutch.uninstall_rules(NULL)', '22004', 'argument "name" must not be null', 'and none can be uninstalled without one');
 SELECT fixture.agent('gpt5.plan', 9, more => '{"model": "gpt-5"}'), fixture.agent('claude.decompose', 9, more => '{"model": "claude-3.7-sonnet"}'), fixture.agent('gemini.exec', 9, more => '{"model": "gemini-2.5-pro"}');
 CREATE FUNCTION pg_temp.intent(intent text) RETURNS text LANGUAGE sql AS $$
 	SELECT clutch.route(e || '{"from": {"agent_id": "agent:ui"}}') ->> 'selected' FROM clutch.inbound(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'user', 'agent', '{"id": "ui", "name": "ui", "model": "n/a"}'::jsonb,

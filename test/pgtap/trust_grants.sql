@@ -1,7 +1,7 @@
 -- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
-SELECT plan(41);
+SELECT plan(44);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -95,6 +95,9 @@ RESET ROLE;
 SELECT is((SELECT status FROM clutch.result('task:u')), 'assigned', 'except an operator');
 
 SELECT is(pg_temp.fault($$ SELECT clutch.grant_functions('clutch_test_ken', 'agents') $$), '22023 WRONG_VALUE', 'an unknown group of functions is refused');
+SELECT is(pg_temp.fault($$ SELECT clutch.grant_agent('clutch_test_ken', NULL) $$), '22004 NULL_VALUE', 'a grant is for an agent');
+SELECT is(pg_temp.fault($$ SELECT clutch.join_group('group:g', NULL) $$), '22004 NULL_VALUE', 'and so is a membership');
+SELECT is(pg_temp.fault($$ SELECT clutch.join_group(NULL, 'agent:ken') $$), '22004 NULL_VALUE', 'of a group');
 
 -- the grants of a role that is dropped go with it
 SELECT is(clutch.revoke_agent('clutch_test_ken', 'agent:ken'), true, 'a grant can be revoked');

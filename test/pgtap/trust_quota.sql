@@ -66,7 +66,7 @@ CREATE FUNCTION pg_temp.used(of_what text, of_role text DEFAULT 'clutch_test_app
 SELECT is(pg_temp.fault(sql), fault, sql)
 FROM (VALUES
 	($$SELECT clutch.set_quota('clutch_test_app', 'request', 1)$$, '22023 WRONG_VALUE what'),
-	($$SELECT clutch.set_quota('clutch_test_app', NULL, 1)$$, '22023 WRONG_VALUE what'),
+	($$SELECT clutch.set_quota('clutch_test_app', NULL, 1)$$, '22004 NULL_VALUE what'),
 	($$SELECT clutch.set_quota('clutch_test_app', 'schedules', -1)$$, '22023 NUMBER_OUT_OF_RANGE value'),
 	($$SELECT clutch.set_quota('clutch_test_nobody', 'schedules', 1)$$, '42704 WRONG_VALUE role_name')) AS v(sql, fault);
 SET ROLE clutch_test_app;
