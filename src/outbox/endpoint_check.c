@@ -11,6 +11,7 @@
 #include "outbox/endpoint_part.h"
 #include "protocol/place.h"
 #include "protocol/value.h"
+#include "settings.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 
@@ -153,6 +154,16 @@ endpoint_check_agent(Slice agent_id, const char *path, ProblemList *faults)
 		problem_add(faults, path, code, "%s is not valid: %s.", place_quote(agent_id), requirement);
 	else if (identifier_find_control(agent_id) >= 0)
 		problem_add(faults, path, "CONTROL_CHARACTER", "%s has a control character.", place_quote(agent_id));
+}
+
+static void
+endpoint_check_serves(Slice agent_id, ProblemList *faults)
+{
+	endpoint_check_agent(agent_id, "/serves", faults);
+	if (slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)))
+		problem_add(faults, "/serves", "NOT_ALLOWED",
+					"%s is the orchestrator, which does no tasks; name the agent that the URL belongs to.",
+					place_quote(agent_id));
 }
 
 static void
@@ -315,7 +326,7 @@ endpoint_check(const Datum *values, const bool *nulls)
 	if (!nulls[Anum_endpoint_agents - 1])
 		endpoint_check_agents(values[Anum_endpoint_agents - 1], faults);
 	if (slice_present(serves))
-		endpoint_check_agent(serves, "/serves", faults);
+		endpoint_check_serves(serves, faults);
 	if (!nulls[Anum_endpoint_filter - 1])
 		endpoint_check_filter(DatumGetJsonbP(values[Anum_endpoint_filter - 1]), faults);
 	if (!nulls[Anum_endpoint_headers - 1])

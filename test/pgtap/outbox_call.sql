@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(171);
+SELECT plan(173);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -94,6 +94,8 @@ SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
 	($$INSERT INTO clutch.endpoint (name, url) VALUES ('six', 'http://[::1]:8080/?a=:b'), ('seven', 'https://x.example:65535'), ('eight', 'http://10.0.0.1/[a]:b')$$, 'no error'),
 	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', E'https://x/\r\nhost:')$$, '22023 WRONG_FORMAT /url'),
 	($$INSERT INTO clutch.endpoint (name, url, serves) VALUES ('a', 'https://x', 'ken')$$, '22023 WRONG_PREFIX /serves'),
+	($$INSERT INTO clutch.endpoint (name, url, serves) VALUES ('a', 'https://x', 'agent:orchestrator')$$, '22023 NOT_ALLOWED /serves'),
+	($$UPDATE clutch.endpoint SET serves = 'agent:orchestrator' WHERE name = 'shop'$$, '22023 NOT_ALLOWED /serves'),
 	($$INSERT INTO clutch.endpoint (name, url, max_attempts) VALUES ('a', 'https://x', 0)$$, '22023 NUMBER_OUT_OF_RANGE /max_attempts'),
 	($$INSERT INTO clutch.endpoint (name, url, max_attempts) VALUES ('a', 'https://x', 101)$$, '22023 NUMBER_OUT_OF_RANGE /max_attempts'),
 	($$INSERT INTO clutch.endpoint (name, url, first_pause_s) VALUES ('a', 'https://x', -1)$$, '22023 NUMBER_OUT_OF_RANGE /first_pause_s'),
