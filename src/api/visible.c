@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "access/stratnum.h"
+#include "access/xact.h"
 #include "api/result.h"
 #include "api/visible.h"
 #include "base/column.h"
@@ -31,7 +32,9 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
+#include "utils/memutils.h"
 #include "utils/selfuncs.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(clutch_reads_all);
@@ -145,28 +148,63 @@ clutch_seen_runs(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(sight_array_of_runs(&sight));
 }
 
-/* what an expression in a plan remembers while a statement runs */
+/*
+ * What an expression remembers for the rows of one statement.  An expression of PL/pgSQL lives
+ * until the transaction ends, and each time that it is evaluated is a statement of its own.
+ */
 typedef struct RowSight
 {
-	Oid			role;
+	Oid			role;			/* InvalidOid: nothing is remembered */
+	SubTransactionId savepoint;
+	TransactionId xmin;			/* of the snapshot, which these tell from others of the transaction */
+	TransactionId xmax;
+	uint32		xcnt;
+	CommandId	curcid;
+	MemoryContext context;		/* of the sight */
 	Sight		sight;
 } RowSight;
+
+/* A cursor may be read by another role than it was opened by. */
+static bool
+row_sight_is_current(const RowSight *seen, Snapshot snapshot)
+{
+	return seen->role == GetUserId() && seen->savepoint == GetCurrentSubTransactionId() &&
+		seen->xmin == snapshot->xmin && seen->xmax == snapshot->xmax && seen->xcnt == snapshot->xcnt &&
+		seen->curcid == snapshot->curcid;
+}
+
+static void
+row_sight_begin(RowSight *seen, Snapshot snapshot)
+{
+	MemoryContext old;
+
+	seen->role = InvalidOid;
+	MemoryContextReset(seen->context);
+	old = MemoryContextSwitchTo(seen->context);
+	sight_begin(&seen->sight);
+	MemoryContextSwitchTo(old);
+	seen->savepoint = GetCurrentSubTransactionId();
+	seen->xmin = snapshot->xmin;
+	seen->xmax = snapshot->xmax;
+	seen->xcnt = snapshot->xcnt;
+	seen->curcid = snapshot->curcid;
+	seen->role = GetUserId();
+}
 
 static RowSight *
 row_sight_of(FmgrInfo *expression)
 {
 	RowSight   *seen = expression->fn_extra;
-	MemoryContext old;
+	Snapshot	snapshot = GetActiveSnapshot();
 
-	/* a cursor may be read by another role than it was opened by */
-	if (seen != NULL && seen->role == GetUserId())
-		return seen;
-	old = MemoryContextSwitchTo(expression->fn_mcxt);
-	seen = palloc(sizeof(RowSight));
-	seen->role = GetUserId();
-	sight_begin(&seen->sight);
-	MemoryContextSwitchTo(old);
-	expression->fn_extra = seen;
+	if (seen == NULL)
+	{
+		seen = MemoryContextAllocZero(expression->fn_mcxt, sizeof(RowSight));
+		seen->context = AllocSetContextCreate(expression->fn_mcxt, "clutch sight of rows", ALLOCSET_SMALL_SIZES);
+		expression->fn_extra = seen;
+	}
+	if (!row_sight_is_current(seen, snapshot))
+		row_sight_begin(seen, snapshot);
 	return seen;
 }
 
