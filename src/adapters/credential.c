@@ -50,10 +50,10 @@ credential_put_path(StringInfo path, const CredentialPlace *place)
 void
 credential_note(const CredentialPlace *place, CredentialList *list)
 {
-	bool		is_far = place->bytes > MOST_PATH_BYTES;
+	bool		is_far = place != NULL && place->bytes > MOST_PATH_BYTES;
 	StringInfoData path;
 
-	while (place->bytes > MOST_PATH_BYTES)
+	while (place != NULL && place->bytes > MOST_PATH_BYTES)
 		place = place->up;
 	if (is_far && list->far_container == place->container && list->far_index == place->index)
 		return;
@@ -65,7 +65,8 @@ credential_note(const CredentialPlace *place, CredentialList *list)
 	if (list->paths == NULL)
 		list->paths = json_new_array();
 	initStringInfo(&path);
-	credential_put_path(&path, place);
+	if (place != NULL)
+		credential_put_path(&path, place);
 	json_add(list->paths, json_of_text((Slice) {path.data, path.len}));
 }
 

@@ -21,8 +21,12 @@
  * same rules: each of several members with the same name, and texts of JSON within it, however
  * deep.  Credentials are cut out of the text, and all its other bytes stay as they are.  JSON is
  * what RFC 8259 defines, or Python writes: NaN and Infinity, and control characters in texts, are
- * no reason not to search.  Whatever the adapters parse is JSON by this definition.  JSON
- * with other text around it, or several JSON in one text, are not searched.
+ * no reason not to search.  Whatever the adapters parse is JSON by this definition.
+ *
+ * JSON with other text around it, or several JSON in one text, may be code in a chat, which must
+ * not lose its examples.  There, as in "api_key": "sk-..." with quotes of either kind, only a
+ * value that both has the name of a credential and looks like one of a well-known kind is cut
+ * out, and only if it has a digit, because placeholders have none.  The quotes stay.
  *
  *-------------------------------------------------------------------------
  */

@@ -51,7 +51,7 @@ typedef struct CredentialList
 /* Begins with a container at that place; NULL: it is the outermost one of the document. */
 extern void credential_enter(CredentialPlace *place, const CredentialPlace *up, CredentialList *list);
 
-/* Lists the path of a credential. */
+/* Lists the path of a credential; that of the document if the place is NULL. */
 extern void credential_note(const CredentialPlace *place, CredentialList *list);
 
 /* ------------------------------------------------------ credential_reader.c */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * credential_text.c
- *	  Credentials in a document that comes from outside: JSON that is written as a text.
+ *	  Credentials in a document that comes from outside: JSON that is written as a text, or in one.
  *
  * Credentials are cut out of the text, so that all its other bytes stay as they are.  A text
  * within it is searched without its escapes, and cut where it stands.  Each level of texts at
@@ -139,6 +139,99 @@ credential_forget(CredentialMark mark, CredentialList *list, CredentialCuts *cut
 	cuts->n = mark.cuts;
 }
 
+/* ------------------------------------------------------- JSON among words */
+
+/* a longer name among words is not looked at */
+#define MOST_NAME_BYTES	64
+
+/* Code in a chat has placeholders like "sk-your-key-goes-here"; hardly any key has no digit. */
+static bool
+credential_has_digit(Slice value)
+{
+	for (int i = 0; i < value.len; i++)
+		if (value.s[i] >= '0' && value.s[i] <= '9')
+			return true;
+	return false;
+}
+
+/* What is between the quotes before the colon; absent: there are none.  *quote is their kind. */
+static Slice
+credential_name_before(Slice text, const char *colon, char *quote)
+{
+	const char *end = colon;
+	const char *s;
+
+	while (end > text.s && strchr(" \t\r\n", end[-1]) != NULL)
+		end--;
+	if (end == text.s || (end[-1] != '"' && end[-1] != '\''))
+		return SLICE_NONE;
+	*quote = *--end;
+	s = end;
+	while (s > text.s && end - s < MOST_NAME_BYTES && s[-1] != *quote)
+		s--;
+	return s > text.s && s[-1] == *quote ? (Slice) {s, end - s} : SLICE_NONE;
+}
+
+/* The same behind the colon.  The quotes may be escaped. */
+static Slice
+credential_value_behind(Slice text, const char *colon, char quote)
+{
+	const char *end = text.s + text.len;
+	const char *s = colon + 1;
+	Slice		value;
+
+	while (s < end && strchr(" \t\r\n\\", *s) != NULL)
+		s++;
+	if (s == end || *s != quote)
+		return SLICE_NONE;
+	value.s = s + 1;
+	s = memchr(value.s, quote, end - value.s);
+	if (s == NULL)
+		return SLICE_NONE;
+	value.len = s - value.s;
+	while (value.len > 0 && value.s[value.len - 1] == '\\')
+		value.len--;
+	return value;
+}
+
+/* The value of a member whose name and value are both those of a credential; absent: it is none. */
+static Slice
+credential_at_colon(Slice text, const char *colon)
+{
+	char		quote;
+	Slice		name = credential_name_before(text, colon, &quote);
+	Slice		value;
+
+	if (!slice_present(name) || !credential_is_name(name))
+		return SLICE_NONE;
+	value = credential_value_behind(text, colon, quote);
+	return credential_is_value(value) && credential_has_digit(value) ? value : SLICE_NONE;
+}
+
+/* Cuts out the values of such members.  The path of all of them is that of the text. */
+static void
+credential_search_words(Slice text, const CredentialPlace *at, CredentialList *list, CredentialCuts *cuts)
+{
+	const char *end = text.s + text.len;
+	const char *s = text.s;
+	int			before = cuts->n;
+
+	while (s < end && (s = memchr(s, ':', end - s)) != NULL)
+	{
+		Slice		value = credential_at_colon(text, s);
+
+		CHECK_FOR_INTERRUPTS();
+		s++;
+		if (!slice_present(value))
+			continue;
+		/* what lies within it is not cut once more */
+		s = value.s + value.len;
+		credential_cut(cuts, value.s - text.s, s - text.s);
+	}
+	if (cuts->n > before)
+		credential_note(at, list);
+}
+
 /* ------------------------------------------------------------------- texts */
 
 static bool credential_search_json(Slice json, const char *start, const CredentialPlace *at, CredentialList *list, CredentialCuts *cuts);
@@ -157,7 +250,10 @@ credential_search_text(Slice text, const CredentialPlace *at, CredentialList *li
 		return true;
 	json = credential_json_of(text);
 	if (!slice_present(json))
+	{
+		credential_search_words(text, at, list, cuts);
 		return false;
+	}
 	check_stack_depth();
 	mark = credential_mark(list, cuts);
 	if (!credential_search_json(json, text.s, at, list, cuts))

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/documents.sql
 SET statement_timeout = '60s';
-SELECT plan(81);
+SELECT plan(104);
 
 -- what is left of a text, and the paths of what was removed from it
 CREATE FUNCTION pg_temp.left_of(text) RETURNS text LANGUAGE sql AS $$ SELECT document ->> 'a' FROM clutch.drop_credentials(jsonb_build_object('a', $1)) $$;
@@ -96,7 +96,31 @@ SELECT is_empty($$ SELECT t, pg_temp.left_of(t) FROM unnest(ARRAY['Here it is: {
 	'{%22token%22:%22x%22}', E'```json\n{"token": "x"}', E'See:\n```\n{"token": "x"}\n```', '{"token": 1.}', '{"token": 1e}', '{"token": -}']) AS t WHERE pg_temp.left_of(t) IS DISTINCT FROM t OR pg_temp.paths_of(t) <> '' $$, 'and so does a text that is not JSON as a whole');
 SELECT is(pg_temp.left_of(E'{"note": "-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0B", "q": 1}'), NULL, 'a text with a private key is a credential as a whole, also if it is JSON');
 
+-- ------------------------------------------------------- JSON among words
+SELECT is(pg_temp.left_of(t), l, 'what is left of ' || t) FROM (VALUES
+	('Here is the config: {"api_key": "sk-0123456789abcdefgh"} thanks', 'Here is the config: {"api_key": ""} thanks'),
+	(E'{"token" : "ghp_0123456789abcdefghij"}\n{"q": 1, "Authorization":\n"Bearer abcdefgh1"}', E'{"token" : ""}\n{"q": 1, "Authorization":\n""}'),
+	('config = {''client_secret'': ''sk-0123456789abcdefgh'', "q": 1}', 'config = {''client_secret'': '''', "q": 1}'),
+	('sent {\"password\": \"https://user:hunter2@host/\"}', 'sent {\"password\": \"\"}'),
+	('{"api_key": "sk-0123456789abcdefgh", "more', '{"api_key": "", "more'),
+	('["It is {\"api_key\": \"sk-0123456789abcdefgh\"}.", "\u0061", {"token": "x", "q": 1}]', '["It is {\"api_key\": \"\"}.", "\u0061", {"q": 1}]'),
+	('x {''token'': ''"token": "sk-0123456789abcdefgh"''} "token": "Bearer \"token\": 1"', 'x {''token'': ''"token": ""''} "token": "Bearer \"token\": 1"'),
+	('''token'': ''https://a:b1"token":"sk-0123456789abcdefgh"@host'' "token":"Bearer abcdefgh1"', '''token'': '''' "token":""')) AS v(t, l);
+SELECT is(pg_temp.paths_of('see {"token": "Bearer abcdefgh1", "api_key": "sk-0123456789abcdefgh"}'), '/a', 'the path is that of the text, once');
+SELECT is((SELECT jsonb_build_array(document, dropped) FROM clutch.drop_credentials(to_jsonb(t))), l::jsonb, 'a document that is ' || t) FROM (VALUES
+	('see "token": "Bearer abcdefgh1"', '["see \"token\": \"\"", [""]]'), ('"see \"token\": \"Bearer abcdefgh1\""', '["\"see \\\"token\\\": \\\"\\\"\"", [""]]')) AS v(t, l);
+SELECT is_empty($$ SELECT t, pg_temp.left_of(t) FROM unnest(ARRAY['The password: "hunter2" is "weak": 5 bytes.', 'See {"api_key": "sk-..."}', 'See {"api_key": "sk-your-api-key-goes-here"}', 'See {"Authorization": "Bearer YOUR_ACCESS_TOKEN_GOES_HERE"}', 'See {"Authorization": "Bearer ${TOKEN_1}"}',
+	'{"password": "changeme1"} is the default', 'the schema {"properties": {"token": {"type": "string", "title": "Bearer abcdefgh1"}}}', '{"token": "string"} ...', '"max_tokens": "Bearer abcdefgh1" x', 'token: "Bearer abcdefgh1"', '"token" "Bearer abcdefgh1"', 'x "token": Bearer abcdefgh1', '"token": ''Bearer abcdefgh1''', 'x token": "Bearer abcdefgh1"',
+	'a "token": "Bearer abcdefgh1', 'x {"commit": "0123456789abcdef0123456789abcdef01234567"}', ':', '":', '":"', '"":""', ':"', 'x '':''', 'the key "sk-0123456789abcdefgh" itself', 'x {"tokens": "path/to/v1.2"}', 'x {"secret": "projects/p1/secrets/db-password/versions/1"}']) AS t
+	WHERE pg_temp.left_of(t) IS DISTINCT FROM t OR pg_temp.paths_of(t) <> '' $$, 'prose, placeholders, schemas and examples stay byte for byte');
+SELECT is(concat_ws(' ', e #> '{meta,a2a,dropped}', clutch.outbound(e, 'a2a') #> '{message,parts,0,text}'), '["/message/parts/0/text"] "My {\"token\": \"\"} is bad"', 'a message comes back without it')
+FROM fixture.made('{"message": {"messageId": "m-1", "role": "ROLE_AGENT", "parts": [{"text": "My {\"token\": \"Bearer abcdefgh1\"} is bad"}]}}', 'a2a') AS e;
+
 -- ----------------------------------------------------------- large and deep
+SELECT is(pg_temp.left_of(t) = t, true, 'words stay that are full of ' || what) FROM (VALUES
+	('colons', repeat(':', 4000000)), ('colons and blanks', repeat(':  ', 1000000)), ('quotes', repeat('"', 4000000)), ('names', 'x' || repeat('"token":', 500000)), ('names and quotes', 'x' || repeat('"token":"', 400000)),
+	('both quotes', 'x' || repeat('"token":"''token'':''', 200000)), ('blanks', 'x"token":' || repeat(' ', 4000000)), ('backslashes', 'x' || repeat('"token":\', 400000)), ('keys without an end', 'x' || repeat('"token":"sk-1', 300000))) AS v(what, t);
+SELECT is(pg_temp.left_of('x' || repeat('"token":"Bearer abcdefgh1" ', 100000)), 'x' || repeat('"token":"" ', 100000), '100,000 among words');
 SELECT is(pg_temp.left_of(t) = t, true, 'a text stays that is ' || what) FROM (VALUES
 	('open', repeat('[', 2000000)), ('deep', repeat('[', 1000000) || repeat(']', 1000000)), ('nearly JSON', '{' || repeat('"a":"b",', 250000) || '}'), ('full of escapes', '["' || repeat('\\\"', 500000) || '"]'),
 	('full of texts', '["' || repeat('[\"', 100000) || repeat('\"]', 100000) || '"]'), ('blank', '{' || repeat(' ', 2000000) || '}')) AS v(what, t);
