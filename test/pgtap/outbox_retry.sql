@@ -1,7 +1,7 @@
 -- Calls that fail: which reports are failures, when a call is tried again, when it is given
 -- up, and what a gateway that reports twice or too late brings about.
 \ir ../fixtures/tap.sql
-SELECT plan(36);
+SELECT plan(39);
 
 CREATE FUNCTION fixture.message(n text) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT clutch.envelope('chat.message', 'agent:app', payload => jsonb_build_object('text', n), run_id => 'run:out', task_id => 'task:out') $$;
@@ -102,4 +102,13 @@ RESET ROLE;
 SELECT clutch.revoke_agent('outbox_retry_app', 'agent:app') \g /dev/null
 DROP OWNED BY outbox_retry_app;
 DROP ROLE outbox_retry_app;
+
+-- ------------------------------------------------------------- a clock that is set back
+DELETE FROM clutch.outbox;
+SELECT fixture.at(20000);
+SELECT clutch.post('shop', fixture.message('ahead')) AS ahead \gset
+SELECT fixture.at(10000);
+SELECT is((SELECT count(*) FROM clutch.outbox_claim(9)), 0::bigint, 'a call of the time before is not due yet');
+SELECT ok(clutch.outbox_retry(:'ahead'), 'an operator makes it due');
+SELECT is((SELECT c.id || ' ' || c.attempt FROM clutch.outbox_claim(9) AS c), :'ahead' || ' 1', 'now');
 SELECT * FROM finish();
