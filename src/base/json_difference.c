@@ -23,13 +23,30 @@ typedef struct JsonPlace
 	int			bytes;			/* approximate length of the path */
 } JsonPlace;
 
-static char *
-json_place_path(const JsonPlace *place)
+static void
+json_put_place(StringInfo path, const JsonPlace *place)
 {
 	if (place->up == NULL)
-		return "";
-	return slice_present(place->key) ? json_path(json_place_path(place->up), place->key) :
-		json_path_index(json_place_path(place->up), place->index);
+		return;
+	json_put_place(path, place->up);
+	if (slice_present(place->key))
+		json_add_step(path, place->key);
+	else
+		appendStringInfo(path, "/%d", place->index);
+}
+
+/* The path has no room to grow, because there may be tens of thousands of changes. */
+static Slice
+json_place_path(const JsonPlace *place)
+{
+	StringInfoData path;
+	Slice		text;
+
+	initStringInfo(&path);
+	json_put_place(&path, place);
+	text = slice_copy((Slice) {path.data, path.len});
+	pfree(path.data);
+	return text;
 }
 
 static JsonPlace
@@ -51,7 +68,7 @@ json_note_change(Json *changes, JsonPlace place, const Json *was, const Json *is
 
 	json_put(change, "/is", unconstify(Json *, is));
 	json_put(change, "/was", unconstify(Json *, was));
-	json_put_cstring(change, "/path", json_place_path(&place));
+	json_put_text(change, "/path", json_place_path(&place));
 	json_add(changes, change);
 }
 

@@ -54,7 +54,7 @@ limits_path(const LimitsLevel *level)
 static void
 limits_check_number(const LimitsLevel *level, Numeric number, LimitsWalk *walk)
 {
-	if (number_fits_double(number))
+	if (number_fits_double(number) || problem_is_beyond(walk->list))
 		return;
 	problem_add(walk->list, limits_path(level), "NUMBER_OUT_OF_RANGE",
 				"The number is out of range for a double (about 1.8e308); "

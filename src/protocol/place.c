@@ -54,12 +54,8 @@ place_fault(const DocumentPlace *place, ProblemList *list, const char *code,
 {
 	va_list		args;
 
-	if (list->n == PROBLEM_MAX)
-	{
-		list->dropped++;		/* spares writing out what will not be shown */
+	if (problem_is_beyond(list))
 		return;
-	}
-
 	va_start(args, format);
 	problem_add(list, place_path(place), code, "%s %s", place_name(place), text_of_format(format, args));
 	va_end(args);

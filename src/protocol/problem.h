@@ -54,6 +54,19 @@ extern ProblemList *problem_list_admitted(void);
 extern void problem_add(ProblemList *list, const char *path, const char *code,
 						const char *format,...) pg_attribute_printf(4, 5);
 
+/*
+ * Counts a fault for which the list has no room; false: it has room.  Whoever asks this first
+ * does not write out the paths of thousands of faults that nobody will see.
+ */
+static inline bool
+problem_is_beyond(ProblemList *list)
+{
+	if (list->n < PROBLEM_MAX)
+		return false;
+	list->dropped++;
+	return true;
+}
+
 /* a fault of a payload against a schema: the keyword that is broken, and where in the schema it is */
 extern void problem_add_broken(ProblemList *list, const char *path, const char *schema_path,
 							   const char *keyword, const char *message);
