@@ -10,6 +10,7 @@
 #include "adapters/card_part.h"
 
 #include "adapters/credential.h"
+#include "miscadmin.h"
 #include "protocol/place.h"
 #include "semver/version_range.h"
 #include "settings.h"
@@ -356,6 +357,8 @@ card_capability(const Json *card, Slice id)
 {
 	const Json *capabilities = json_get_kind(card, "/capabilities", JSON_ARRAY);
 
+	/* whoever asks for each name of a long list does nothing else for a long time */
+	CHECK_FOR_INTERRUPTS();
 	for (int i = 0; capabilities != NULL && i < capabilities->n; i++)
 		if (slice_equal(json_get_text(capabilities->items[i], "/id"), id))
 			return capabilities->items[i];
@@ -367,6 +370,7 @@ card_has_text(const Json *value, const char *path, Slice text)
 {
 	const Json *texts = json_get_kind(value, path, JSON_ARRAY);
 
+	CHECK_FOR_INTERRUPTS();
 	for (int i = 0; texts != NULL && i < texts->n; i++)
 		if (texts->items[i]->kind == JSON_TEXT && slice_equal(texts->items[i]->text, text))
 			return true;

@@ -49,6 +49,20 @@ card_agent_json_legacy_id(Slice name)
 	return id;
 }
 
+/* Is this the ID?  It is not written out, because each capability may be compared with tens of thousands of names. */
+static bool
+card_agent_json_has_legacy_id(Slice name, Slice id)
+{
+	Slice		skill = card_unprefixed(id, "skill:");
+
+	if (!slice_present(skill) || skill.len != name.len)
+		return false;
+	for (int i = 0; i < name.len; i++)
+		if (skill.s[i] != (name.s[i] == '_' ? '-' : name.s[i]))
+			return false;
+	return true;
+}
+
 /* ------------------------------------------------------------------- skills */
 
 static void
@@ -139,7 +153,7 @@ card_agent_json_serves(const Json *server, Slice id)
 		return true;
 	for (int i = 0; served != NULL && i < served->n; i++)
 		if (served->items[i]->kind == JSON_TEXT &&
-			slice_equal(card_agent_json_legacy_id(served->items[i]->text), id))
+			card_agent_json_has_legacy_id(served->items[i]->text, id))
 			return true;
 	return false;
 }
@@ -179,24 +193,28 @@ card_agent_json_add_server(const CardSource *source, Json *card, const char *pat
 	card_add_text(own, "/servers", id);
 }
 
+/* Servers behind the first one that is too many are not looked at, because each is compared with those before it. */
 static void
 card_agent_json_read_servers(const CardSource *source, Json *card)
 {
 	Json	   *own = json_new_object();
-	const Json *servers;
+	const Json *named = NULL;
 
 	for (const char *const *path = card_agent_json_servers; *path != NULL; path++)
 	{
-		servers = card_find(source, *path, JSON_ARRAY);
-		for (int i = 0; servers != NULL && i < servers->n; i++)
+		const Json *servers = card_find(source, *path, JSON_ARRAY);
+
+		for (int i = 0; servers != NULL && i < servers->n && (named == NULL || named->n <= clutch_limits.max_list); i++)
+		{
 			card_agent_json_add_server(source, card, json_path_index(*path, i), own);
+			named = json_get(own, "/servers");
+		}
 	}
-	servers = json_get(own, "/servers");
-	if (servers == NULL)
+	if (named == NULL)
 		return;
-	if (servers->n > clutch_limits.max_list)
-		card_fault(source, "", "TOO_MANY", "It names %d MCP servers; the limit is %d (setting clutch.max_list).",
-				   servers->n, clutch_limits.max_list);
+	if (named->n > clutch_limits.max_list)
+		card_fault(source, "", "TOO_MANY", "It names more MCP servers than the limit of %d (setting clutch.max_list).",
+				   clutch_limits.max_list);
 	if (card_capability(card, SLICE_OF(CARD_SERVERS)) == NULL &&
 		card_add_capability(source, card, "", SLICE_OF(CARD_SERVERS)) != NULL)
 		json_put(card_capability(card, SLICE_OF(CARD_SERVERS)), "/servers", json_get(own, "/servers"));
@@ -383,6 +401,7 @@ static bool
 card_agent_json_is_legacy(const Json *card, Slice skill)
 {
 	const Json *legacy = card_noted(card, &card_agent_json, "/capabilities");
+	Slice		id = card_prefixed("skill:", skill);
 
 	if (card_noted(card, &card_agent_json, json_path("/skills", skill)) != NULL)
 		return false;
@@ -390,7 +409,7 @@ card_agent_json_is_legacy(const Json *card, Slice skill)
 	{
 		Slice		name = json_get_text(legacy->items[i], "/name");
 
-		if (slice_present(name) && slice_equal(card_agent_json_legacy_id(name), card_prefixed("skill:", skill)))
+		if (slice_present(name) && card_agent_json_has_legacy_id(name, id))
 			return true;
 	}
 	return false;

@@ -48,7 +48,7 @@ card_agent_json_read_agents(const CardSource *source, Json *card)
 		return;
 	json_take(card_noted(card, &card_agent_json, ""), "/dependencies/agents");
 	json_put(card, "/security/delegates_to", json_new_array());
-	for (int i = 0; i < agents->n; i++)
+	for (int i = 0; i < Min(agents->n, clutch_limits.max_list); i++)
 	{
 		Slice		name = card_find_word(source, json_path_index("/dependencies/agents", i), ID_AGENT, "agent:");
 

@@ -13,6 +13,8 @@
 
 #include "adapters/card_part.h"
 
+#include "settings.h"
+
 #define METHOD	"map/agents/register"
 #define SPAWN	"map/agents/spawn"
 #define ROLE	"role:"
@@ -49,6 +51,15 @@ card_map_handles(const Json *raw)
 
 /* ------------------------------------------------------------------ reading */
 
+static bool
+card_map_has_too_many_groups(const Json *card)
+{
+	const Json *groups = json_get(card, "/groups");
+
+	return groups != NULL && groups->n > clutch_limits.max_list;
+}
+
+/* Scopes behind the first one that is too many are not looked at, because each is compared with those before it. */
 static void
 card_map_read_groups(const CardSource *source, const char *at, Json *card)
 {
@@ -62,7 +73,7 @@ card_map_read_groups(const CardSource *source, const char *at, Json *card)
 		(void) card_add_capability(source, card, role_path, card_prefixed(ROLE, role));
 		card_add_text(card, "/groups", card_prefixed(GROUP_OF_ROLE, role));
 	}
-	for (int i = 0; scopes != NULL && i < scopes->n; i++)
+	for (int i = 0; scopes != NULL && i < scopes->n && !card_map_has_too_many_groups(card); i++)
 	{
 		char	   *path = json_path_index(scopes_path, i);
 		Slice		scope = card_find_word(source, path, ID_GROUP, GROUP_OF_SCOPE);
@@ -71,6 +82,9 @@ card_map_read_groups(const CardSource *source, const char *at, Json *card)
 		if (slice_present(scope))
 			card_add_text(card, "/groups", card_prefixed(GROUP_OF_SCOPE, scope));
 	}
+	if (card_map_has_too_many_groups(card))
+		card_fault(source, scopes_path, "TOO_MANY", "The agent would be in more groups than the limit of %d (setting clutch.max_list).",
+				   clutch_limits.max_list);
 }
 
 static Json *
