@@ -453,9 +453,9 @@ phrase_look_in_text(PhraseLook *look, Slice text)
 	{
 		const PhraseSlot *slot = phrase_slot(index, look->words.items[i].hash);
 
-		if (slot->nphrases == 0)
-			continue;
-		for (int no = slot->first; no >= 0; no = index->phrases[no].next)
+		/* thousands of phrases may have one anchor, and a text may be nothing but this word */
+		CHECK_FOR_INTERRUPTS();
+		for (int no = slot->nphrases > 0 ? slot->first : -1; no >= 0; no = index->phrases[no].next)
 			if (phrase_stands_at(&index->phrases[no], &look->words, i - index->phrases[no].anchor))
 				phrase_note(look, &index->phrases[no]);
 	}
