@@ -1,0 +1,83 @@
+-- What documents cost that are within all limits: neither much memory, nor a time that grows with the square of their size.
+\ir ../fixtures/tap.sql
+SELECT plan(17);
+
+-- the most memory that this backend has ever had; of Linux, as that of 023_artifacts.pl
+CREATE FUNCTION pg_temp.peak_mb() RETURNS int LANGUAGE sql VOLATILE AS
+$$ SELECT (regexp_match(pg_read_file('/proc/self/status', 0, 8192), 'VmHWM:\s+(\d+) kB'))[1]::int / 1024 $$;
+-- by how much a statement raises it, and how long it takes; whether it fails does not matter
+CREATE FUNCTION pg_temp.cost(statement text, OUT mb int, OUT seconds double precision, OUT said text) LANGUAGE plpgsql AS $$
+DECLARE
+	before int := pg_temp.peak_mb();
+	began timestamptz := clock_timestamp();
+BEGIN
+	BEGIN
+		EXECUTE statement INTO said;
+	EXCEPTION WHEN query_canceled OR others THEN
+		said := SQLSTATE || ' ' || SQLERRM;
+	END;
+	mb := pg_temp.peak_mb() - before;
+	seconds := extract(epoch FROM clock_timestamp() - began);
+END $$;
+CREATE FUNCTION pg_temp.deep(leaf jsonb, levels int) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT (repeat('{"d": ', levels) || leaf || repeat('}', levels))::jsonb $$;
+CREATE FUNCTION pg_temp.numbers(n int, number text) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT ('[' || string_agg(number, ',') || ']')::jsonb FROM generate_series(1, n) $$;
+CREATE FUNCTION pg_temp.names(n int) RETURNS jsonb LANGUAGE sql AS $$ SELECT jsonb_agg('n' || i) FROM generate_series(1, n) AS i $$;
+SET statement_timeout = '100s';
+
+-- -------------------------------------------------- the paths of many places
+-- each number is a fault; only the first 100 are listed
+CREATE TABLE fault AS SELECT clutch.envelope('chat.message', 'agent:a', '{agent:b}') || jsonb_build_object('payload', pg_temp.deep(pg_temp.numbers(20000, '1e400'), 55)) AS envelope;
+SELECT cmp_ok(mb, '<', 400, 'twenty thousand faults far below are not written out') FROM pg_temp.cost('SELECT count(*) FROM clutch.validate((SELECT envelope FROM fault))');
+SELECT is((SELECT count(*)::int FROM clutch.validate((SELECT envelope FROM fault))), 100, 'a hundred of them are listed');
+SELECT throws_like('SELECT clutch.send(envelope) FROM fault', '%is not valid in 20000 places, the first at "/payload/d/d/d%/0"%', 'and all are counted');
+
+-- each number is a change that the carrier makes
+CREATE TABLE carried AS SELECT jsonb_build_object('specversion', '1.0', 'id', 'x', 'source', 'a', 'type', 't', 'data', was, 'clutchenvelope',
+	jsonb_build_array(jsonb_build_object('path', '/payload', 'was', was, 'is', pg_temp.deep(pg_temp.numbers(n, '2'), 55)))::text) AS document, n
+FROM unnest('{2,6000}'::int[]) AS n, LATERAL pg_temp.deep(pg_temp.numbers(n, '1'), 55) AS was;
+SELECT cmp_ok(mb, '<', 400, 'thousands of changes far below take little more than they say') FROM pg_temp.cost('SELECT count(*) FROM carried, LATERAL clutch.inbound(document)');
+SELECT is(clutch.inbound(document) #>> '{meta,http,kept,0,path}', '/data' || repeat('/d', 55) || '/0', 'their paths are whole') FROM carried WHERE n = 2;
+
+-- ------------------------------------------------------ names in long lists
+CREATE FUNCTION pg_temp.agent(members jsonb) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT '{"name": "x", "version": "1.0.0", "description": "d"}'::jsonb || members $$;
+SELECT cmp_ok(seconds, '<', 5::double precision, 'many names of servers are refused at once')
+FROM pg_temp.cost(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('mcps', pg_temp.names(45000))))));
+SELECT throws_like(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('mcps', pg_temp.names(65))))),
+	'%it names more MCP servers than the limit of 64 (setting clutch.max_list)', 'as one too many is');
+SELECT lives_ok(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('mcps', pg_temp.names(64) || pg_temp.names(64))))),
+	'a server that is named twice counts once');
+SELECT cmp_ok(seconds, '<', 3::double precision, 'many names of agents are refused at once')
+FROM pg_temp.cost(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('agents', pg_temp.names(45000))))));
+SELECT cmp_ok(mb, '<', 300, 'a server may serve many capabilities')
+FROM pg_temp.cost(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('mcps', jsonb_build_array(jsonb_build_object('name', 'm', 'capabilities', pg_temp.names(45000)))),
+	'skills', (SELECT jsonb_agg(jsonb_build_object('id', 's' || i)) FROM generate_series(1, 60) AS i)))));
+SELECT is(clutch.inbound(pg_temp.agent('{"skills": [{"id": "a-b"}, {"id": "a_b"}, {"id": "c"}], "dependencies": {"mcps": [{"name": "m", "capabilities": ["a_b"]}]}}'))
+	#> '{payload,capabilities}', '[{"id": "skill:a-b", "tools": ["mcp:m"], "version": "1.0.0"}, {"id": "skill:a_b", "version": "1.0.0"}, {"id": "skill:c", "version": "1.0.0"}, {"id": "tool:mcp", "servers": ["mcp:m"]}]',
+	'and is given to those that it names');
+SELECT cmp_ok(seconds, '<', 5::double precision, 'many scopes are refused at once')
+FROM pg_temp.cost(format('SELECT clutch.card_of(%L)', jsonb_build_object('agentId', 'p', 'scopes', pg_temp.names(45000))));
+SELECT throws_like(format('SELECT clutch.card_of(%L)', jsonb_build_object('agentId', 'p', 'role', 'r', 'scopes', pg_temp.names(64))),
+	'%the agent would be in more groups than the limit of 64 (setting clutch.max_list)', 'as one too many is');
+
+-- ------------------------------------------------------------ interruptions
+CREATE TABLE crowd AS SELECT jsonb_build_object('agent_id', 'agent:p', 'groups', jsonb_agg('group:scope:' || i)) AS card FROM generate_series(1, 45000) AS i;
+SET statement_timeout = '500ms';
+CREATE TABLE written AS SELECT * FROM pg_temp.cost('SELECT clutch.card_as(card, ''map'') FROM crowd');
+RESET statement_timeout;
+SELECT matches(said, '^57014 ', 'writing a card that no agent could have can be cancelled') FROM written;
+SELECT cmp_ok(seconds, '<', 3::double precision, 'at once') FROM written;
+-- whoever writes such rules must be able to cancel what they cost
+INSERT INTO clutch.routing_rule (name, words, requires)
+SELECT 'x', array_agg(trim(repeat('x ', 1 + i % 400))), '{skill:x}' FROM generate_series(1, 1000) AS i;
+CREATE TABLE asked AS SELECT clutch.envelope('task.request', 'agent:a', payload => jsonb_build_object('text', repeat('x ', 250000))) AS envelope;
+SET statement_timeout = '1s';
+CREATE TABLE looked AS SELECT * FROM pg_temp.cost('SELECT clutch.route(envelope) FROM asked');
+RESET statement_timeout;
+SELECT matches(said, '^57014 ', 'the search for words can be cancelled') FROM looked;
+SELECT cmp_ok(seconds, '<', 10::double precision, 'at once') FROM looked;
+DELETE FROM clutch.routing_rule;
+
+SELECT * FROM finish();
