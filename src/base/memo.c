@@ -24,3 +24,24 @@ memo_table(HTAB *table, const char *name, Size entry_size, int most)
 	control.hcxt = TopMemoryContext;
 	return hash_create(name, 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
+
+HTAB *
+memo_current(Memo *memo, const char *name, Size entry_size, int most, uint64 changes)
+{
+	HASHCTL		control = {.keysize = sizeof(uint64), .entrysize = entry_size};
+
+	if (memo->table != NULL && memo->changes == changes && hash_get_num_entries(memo->table) < most)
+		return memo->table;
+	memo->table = NULL;
+	if (memo->context == NULL)
+	{
+		memo->context = AllocSetContextCreate(TopMemoryContext, "clutch memo", ALLOCSET_SMALL_SIZES);
+		MemoryContextSetIdentifier(memo->context, name);
+	}
+	else
+		MemoryContextReset(memo->context);
+	control.hcxt = memo->context;
+	memo->table = hash_create(name, 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	memo->changes = changes;
+	return memo->table;
+}

@@ -18,4 +18,15 @@
  */
 extern HTAB *memo_table(HTAB *table, const char *name, Size entry_size, int most);
 
+/* A table whose entries point into a memory context, which is emptied with it; a static one begins as {0}. */
+typedef struct Memo
+{
+	MemoryContext context;
+	HTAB	   *table;
+	uint64		changes;		/* that were counted when the table was made */
+} Memo;
+
+/* The table, as above; made anew also when another number of changes has been counted (base/stale.h). */
+extern HTAB *memo_current(Memo *memo, const char *name, Size entry_size, int most, uint64 changes);
+
 #endif							/* CLUTCH_MEMO_H */

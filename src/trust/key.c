@@ -8,14 +8,13 @@
 #include "clutch.h"
 
 #include "base/column.h"
+#include "base/memo.h"
 #include "base/rows.h"
 #include "base/stale.h"
 #include "compat.h"
 #include "protocol/problem.h"
 #include "trust/key.h"
-#include "utils/hsearch.h"
 #include "utils/inval.h"
-#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 /* columns of clutch.agent_key */
@@ -108,33 +107,13 @@ typedef struct KeyMemo
 	AgentKey	key;
 } KeyMemo;
 
-static struct
-{
-	MemoryContext context;
-	HTAB	   *keys;
-	uint64		changes;
-}			memory;
+static Memo memory;
 
 static HTAB *
 key_memory(void)
 {
-	HASHCTL		control = {.keysize = sizeof(uint64), .entrysize = sizeof(KeyMemo)};
-	uint64		changes;
-
 	AcceptInvalidationMessages();
-	changes = stale_count(STALE_KEYS);
-	if (memory.keys != NULL && memory.changes == changes &&
-		hash_get_num_entries(memory.keys) < MOST_REMEMBERED)
-		return memory.keys;
-	memory.keys = NULL;
-	if (memory.context == NULL)
-		memory.context = AllocSetContextCreate(TopMemoryContext, "clutch keys", ALLOCSET_SMALL_SIZES);
-	else
-		MemoryContextReset(memory.context);
-	control.hcxt = memory.context;
-	memory.keys = hash_create("clutch keys", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	memory.changes = changes;
-	return memory.keys;
+	return memo_current(&memory, "keys of agents", sizeof(KeyMemo), MOST_REMEMBERED, stale_count(STALE_KEYS));
 }
 
 static void

@@ -10,13 +10,12 @@
  */
 #include "clutch.h"
 
+#include "base/memo.h"
 #include "base/rows.h"
 #include "base/stale.h"
 #include "trust/principal.h"
 #include "trust/privilege.h"
-#include "utils/hsearch.h"
 #include "utils/inval.h"
-#include "utils/memutils.h"
 
 /* so many are remembered at most, before they are asked for anew */
 #define MOST_REMEMBERED		4096
@@ -28,34 +27,14 @@ typedef struct Speaker
 	Slice		agent_id;
 } Speaker;
 
-static struct
-{
-	MemoryContext context;
-	HTAB	   *speakers;
-	uint64		changes;
-}			memory;
+static Memo memory;
 
 /* A change that another session has committed counts at once, also within a transaction. */
 static HTAB *
 principal_speakers(void)
 {
-	HASHCTL		control = {.keysize = sizeof(uint64), .entrysize = sizeof(Speaker)};
-	uint64		changes;
-
 	AcceptInvalidationMessages();
-	changes = stale_count(STALE_PRINCIPALS);
-	if (memory.speakers != NULL && memory.changes == changes &&
-		hash_get_num_entries(memory.speakers) < MOST_REMEMBERED)
-		return memory.speakers;
-	memory.speakers = NULL;
-	if (memory.context == NULL)
-		memory.context = AllocSetContextCreate(TopMemoryContext, "clutch speakers", ALLOCSET_SMALL_SIZES);
-	else
-		MemoryContextReset(memory.context);
-	control.hcxt = memory.context;
-	memory.speakers = hash_create("clutch speakers", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	memory.changes = changes;
-	return memory.speakers;
+	return memo_current(&memory, "who speaks for which agent", sizeof(Speaker), MOST_REMEMBERED, stale_count(STALE_PRINCIPALS));
 }
 
 static void

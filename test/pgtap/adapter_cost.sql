@@ -1,15 +1,14 @@
 -- What documents cost that are within all limits: neither much memory, nor a time that grows with the square of their size.
 \ir ../fixtures/tap.sql
-SELECT plan(17);
+SELECT plan(15);
 
 -- the most memory that this backend has ever had; of Linux, as that of 023_artifacts.pl
 CREATE FUNCTION pg_temp.peak_mb() RETURNS int LANGUAGE sql VOLATILE AS
 $$ SELECT (regexp_match(pg_read_file('/proc/self/status', 0, 8192), 'VmHWM:\s+(\d+) kB'))[1]::int / 1024 $$;
--- by how much a statement raises it, and how long it takes; whether it fails does not matter
-CREATE FUNCTION pg_temp.cost(statement text, OUT mb int, OUT seconds double precision, OUT said text) LANGUAGE plpgsql AS $$
+-- by how much a statement raises it, and what it returns or fails with
+CREATE FUNCTION pg_temp.cost(statement text, OUT mb int, OUT said text) LANGUAGE plpgsql AS $$
 DECLARE
 	before int := pg_temp.peak_mb();
-	began timestamptz := clock_timestamp();
 BEGIN
 	BEGIN
 		EXECUTE statement INTO said;
@@ -17,7 +16,6 @@ BEGIN
 		said := SQLSTATE || ' ' || SQLERRM;
 	END;
 	mb := pg_temp.peak_mb() - before;
-	seconds := extract(epoch FROM clock_timestamp() - began);
 END $$;
 CREATE FUNCTION pg_temp.deep(leaf jsonb, levels int) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT (repeat('{"d": ', levels) || leaf || repeat('}', levels))::jsonb $$;
@@ -41,24 +39,26 @@ SELECT cmp_ok(mb, '<', 400, 'thousands of changes far below take little more tha
 SELECT is(clutch.inbound(document) #>> '{meta,http,kept,0,path}', '/data' || repeat('/d', 55) || '/0', 'their paths are whole') FROM carried WHERE n = 2;
 
 -- ------------------------------------------------------ names in long lists
+-- Each of these takes some hundredths of a second.  Comparing each name with each takes hundreds of times as long, and is cut off.
+SET statement_timeout = '5s';
 CREATE FUNCTION pg_temp.agent(members jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT '{"name": "x", "version": "1.0.0", "description": "d"}'::jsonb || members $$;
-SELECT cmp_ok(seconds, '<', 5::double precision, 'many names of servers are refused at once')
-FROM pg_temp.cost(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('mcps', pg_temp.names(45000))))));
+SELECT throws_like(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('mcps', pg_temp.names(45000))))),
+	'%it names more MCP servers than the limit%', 'many names of servers are refused');
 SELECT throws_like(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('mcps', pg_temp.names(65))))),
 	'%it names more MCP servers than the limit of 64 (setting clutch.max_list)', 'as one too many is');
 SELECT lives_ok(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('mcps', pg_temp.names(64) || pg_temp.names(64))))),
 	'a server that is named twice counts once');
-SELECT cmp_ok(seconds, '<', 3::double precision, 'many names of agents are refused at once')
-FROM pg_temp.cost(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('agents', pg_temp.names(45000))))));
+SELECT throws_like(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('agents', pg_temp.names(45000))))),
+	'%it has 45000 elements; the limit is 64%', 'many names of agents are refused');
 SELECT cmp_ok(mb, '<', 300, 'a server may serve many capabilities')
 FROM pg_temp.cost(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('mcps', jsonb_build_array(jsonb_build_object('name', 'm', 'capabilities', pg_temp.names(45000)))),
 	'skills', (SELECT jsonb_agg(jsonb_build_object('id', 's' || i)) FROM generate_series(1, 60) AS i)))));
 SELECT is(clutch.inbound(pg_temp.agent('{"skills": [{"id": "a-b"}, {"id": "a_b"}, {"id": "c"}], "dependencies": {"mcps": [{"name": "m", "capabilities": ["a_b"]}]}}'))
 	#> '{payload,capabilities}', '[{"id": "skill:a-b", "tools": ["mcp:m"], "version": "1.0.0"}, {"id": "skill:a_b", "version": "1.0.0"}, {"id": "skill:c", "version": "1.0.0"}, {"id": "tool:mcp", "servers": ["mcp:m"]}]',
 	'and is given to those that it names');
-SELECT cmp_ok(seconds, '<', 5::double precision, 'many scopes are refused at once')
-FROM pg_temp.cost(format('SELECT clutch.card_of(%L)', jsonb_build_object('agentId', 'p', 'scopes', pg_temp.names(45000))));
+SELECT throws_like(format('SELECT clutch.card_of(%L)', jsonb_build_object('agentId', 'p', 'scopes', pg_temp.names(45000))),
+	'%the agent would be in more groups than the limit%', 'many scopes are refused');
 SELECT throws_like(format('SELECT clutch.card_of(%L)', jsonb_build_object('agentId', 'p', 'role', 'r', 'scopes', pg_temp.names(64))),
 	'%the agent would be in more groups than the limit of 64 (setting clutch.max_list)', 'as one too many is');
 
@@ -68,7 +68,6 @@ SET statement_timeout = '500ms';
 CREATE TABLE written AS SELECT * FROM pg_temp.cost('SELECT clutch.card_as(card, ''map'') FROM crowd');
 RESET statement_timeout;
 SELECT matches(said, '^57014 ', 'writing a card that no agent could have can be cancelled') FROM written;
-SELECT cmp_ok(seconds, '<', 3::double precision, 'at once') FROM written;
 -- whoever writes such rules must be able to cancel what they cost
 INSERT INTO clutch.routing_rule (name, words, requires)
 SELECT 'x', array_agg(trim(repeat('x ', 1 + i % 400))), '{skill:x}' FROM generate_series(1, 1000) AS i;
@@ -77,7 +76,6 @@ SET statement_timeout = '1s';
 CREATE TABLE looked AS SELECT * FROM pg_temp.cost('SELECT clutch.route(envelope) FROM asked');
 RESET statement_timeout;
 SELECT matches(said, '^57014 ', 'the search for words can be cancelled') FROM looked;
-SELECT cmp_ok(seconds, '<', 10::double precision, 'at once') FROM looked;
 DELETE FROM clutch.routing_rule;
 
 SELECT * FROM finish();
