@@ -142,7 +142,8 @@ same_after_rebuild($standby, 'postgres', 'promoted');
 # Each transaction is one step, as of a program: claim, report, report again.
 sql(q{
 	TRUNCATE clutch.outbox;
-	UPDATE clutch.endpoint SET max_attempts = 5, first_pause_s = 1, longest_pause_s = 1;
+	-- a call of which parts have arrived waits so long for the next one, also if the gateway was killed
+	UPDATE clutch.endpoint SET max_attempts = 5, first_pause_s = 1, longest_pause_s = 1, patience_s = 5;
 	INSERT INTO clutch.endpoint (name, url, agents, max_attempts, first_pause_s, longest_pause_s) VALUES ('post', 'https://post.example', '{*}', 100, 1, 1);
 	CREATE TABLE told (id text, attempt integer, told text);
 	CREATE PROCEDURE gateway(seed double precision) LANGUAGE plpgsql AS $$
