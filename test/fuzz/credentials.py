@@ -11,7 +11,8 @@ clutch.drop_credentials.  What Python reads from a text says what should be left
     - on an internal error (XX...), a lost connection, a statement that hangs
     - if a credential is left, or anything else is missing or different
     - if the paths are not those of what is missing, in their order
-    - if a text without credentials, or a text that is no JSON, is not what it was, byte for byte
+    - if a text without credentials is not what it was, byte for byte; a text that is no JSON may
+      only lose the values that have both the name and the form of a credential, and a digit
 
 CLUTCH_FUZZ_SEED names the sequence; the one that failed is printed.
 """
@@ -151,11 +152,28 @@ def step_of(key):
     return re.sub("[\ud800-\udfff]", "\ufffd", key.replace("\x00", "?")).replace("~", "~0").replace("/", "~1")
 
 
+def cut_words(text):
+    """What should be left of a text that is no JSON."""
+    left, begin, colon = "", 0, text.find(":")
+    while colon >= 0:
+        name = re.search(r"(?<=\")([^\"]{0,64})\"[ \t\r\n]*$", text[:colon])
+        value = re.compile(r"[ \t\r\n\\]*\"([^\"]*?)\\*\"").match(text, colon + 1)
+        found = name and value and has_name(name.group(1)) and is_credential(value.group(1)) and re.search("[0-9]", value.group(1))
+        if found:
+            left, begin = left + text[begin:value.start(1)], value.end(1)
+        colon = text.find(":", value.end(1) if found else colon + 1)
+    return left + text[begin:]
+
+
 def clean(value, path, dropped):
     """What should be left of a value, in which texts of JSON are replaced by lists of what they are the JSON of."""
     if type(value) is str:
         read = json_of(value)
-        return ("JSON", clean(read[0], path, dropped)) if read else value
+        if read:
+            return ("JSON", clean(read[0], path, dropped))
+        left = cut_words(value)
+        dropped += [path] if left != value else []
+        return left
     if type(value) not in (Members, list):
         return value
     kept = type(value)()
@@ -179,7 +197,8 @@ def fault(text, left, dropped):
         return "it is gone"
     read = json_of(text)
     if not read:
-        return None if left == text and not dropped else "it is no JSON"
+        wanted = cut_words(text)
+        return None if left == wanted and dropped == (["/data"] if left != text else []) else "it is no JSON, and should be %r" % wanted
     wanted = clean(text, "/data", expected)
     if dropped != expected:
         return "the paths should be %r" % expected
