@@ -260,11 +260,11 @@ take_failure(Call *call, const Endpoint *endpoint, const Report *report)
 static void
 take_response(Call *call, const Endpoint *endpoint, const Report *report)
 {
-	bool		ended = false;
+	CalleeState state = CALLEE_GOES_ON;
 	const char *fault = NULL;
 
 	if (report->response != NULL)
-		fault = incoming_take(call, endpoint, report->response, report->is_last, &ended);
+		fault = incoming_take(call, endpoint, report->response, report->is_last, &state);
 	else if (report->is_last && report->status != HTTP_ACCEPTED)
 		fault = "it is empty";
 	if (fault != NULL)
@@ -273,7 +273,9 @@ take_response(Call *call, const Endpoint *endpoint, const Report *report)
 		call_end(call, CALL_DEAD, report->status, fault);
 		callee_report_failure(call, endpoint, "INVALID_ANSWER", fault);
 	}
-	else if (report->is_last || ended)
+	else if (state == CALLEE_UNWANTED)
+		forget_unwanted(call, report->status);
+	else if (report->is_last || state == CALLEE_ENDED)
 		call_end(call, CALL_SENT, report->status, NULL);
 	else
 		call_extend(call, endpoint->patience * USECS_PER_SEC);

@@ -13,7 +13,6 @@
 #include "api/streamed.h"
 #include "base/query.h"
 #include "base/savepoint.h"
-#include "flow/callee.h"
 #include "trust/principal.h"
 #include "utils/builtins.h"
 
@@ -26,7 +25,7 @@ typedef struct Answer
 	bool		is_last;		/* no other response of this answer follows */
 	List	   *references;		/* the artifacts that bytes of the response have become */
 	bool		said;			/* something has been reported */
-	bool		ended;			/* the end of the answer has been reported */
+	CalleeState state;			/* after what has been reported */
 } Answer;
 
 /* The response, in which bytes are replaced by artifacts if the endpoint says so. */
@@ -129,9 +128,9 @@ take_documents(void *arg)
 	{
 		bool		is_last = answer->is_last && lnext(envelopes, cell) == NULL;
 
-		if (answer->ended)
+		if (answer->state != CALLEE_GOES_ON)
 			break;
-		answer->ended = callee_report(answer->call, answer->endpoint, as_owner(answer, lfirst(cell)), is_last);
+		answer->state = callee_report(answer->call, answer->endpoint, as_owner(answer, lfirst(cell)), is_last);
 		answer->said = true;
 	}
 }
@@ -142,12 +141,12 @@ take_payload(void *arg)
 {
 	Answer	   *answer = arg;
 
-	answer->ended = callee_report_payload(answer->call, answer->endpoint, answer->response, answer->is_last);
+	answer->state = callee_report_payload(answer->call, answer->endpoint, answer->response, answer->is_last);
 	answer->said = true;
 }
 
 const char *
-incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool is_last, bool *ended)
+incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool is_last, CalleeState *state)
 {
 	Answer		answer = {call, endpoint, response, is_last};
 	ErrorData  *error = savepoint_run(take_documents, &answer);
@@ -155,7 +154,7 @@ incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool 
 	if (error != NULL && error->sqlerrcode == ERRCODE_CLUTCH_NOT_HANDLED &&
 		slice_equal(endpoint->adapter, SLICE_OF("http")))
 		error = savepoint_run(take_payload, &answer);
-	*ended = answer.ended;
+	*state = answer.state;
 	if (error == NULL)
 		return answer.said ? NULL : "it says nothing";
 	if (savepoint_failed_by_chance(error))

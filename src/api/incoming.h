@@ -11,13 +11,13 @@
 #ifndef CLUTCH_INCOMING_H
 #define CLUTCH_INCOMING_H
 
-#include "outbox/call.h"
+#include "flow/callee.h"
 
 /*
  * Reports a response to a call that is locked; is_last: no other one follows.  Returns NULL, or
- * a message that says what is wrong with it; then nothing was reported.  *ended: the response
- * was the end of the answer, and not only its progress.
+ * a message that says what is wrong with it; then nothing was reported.  *state: how far the
+ * answer has got with it.
  */
-extern const char *incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool is_last, bool *ended);
+extern const char *incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool is_last, CalleeState *state);
 
 #endif							/* CLUTCH_INCOMING_H */

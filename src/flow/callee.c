@@ -251,33 +251,37 @@ callee_meta(JsonbContainer *meta, Slice reply_to)
 	return document_end(&b);
 }
 
-static void
+static CalleeState
 callee_report_task(const Call *call, const CalleeAnswer *answer)
 {
 	Task	   *task = callee_task(call);
 	Report		report = {answer->type, .from = call->agent_id, .attempt = call->task_attempt};
 
 	if (task == NULL)
-		return;
+		return CALLEE_UNWANTED;
 	report.to = task->from_agent;
 	report.domain = task->domain;
 	report.payload = answer->payload;
 	report.payload_type = answer->payload_type;
 	report.attachments = answer->attachments;
 	report.meta = answer->meta;
-	(void) event_send_as_owner(report_build(task, &report));
+	if (event_send_as_owner(report_build(task, &report)).late)
+		return CALLEE_UNWANTED;
+	return callee_task(call) == NULL ? CALLEE_ENDED : CALLEE_GOES_ON;
 }
 
 /* Reports the result or the error of a tool; progress is not reported. */
-static void
+static CalleeState
 callee_report_tool(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
 {
 	Jsonb	   *request = endpoint == NULL ? NULL : event_read(call->seq, ROWS_LATEST);
 	bool		failed = answer->type == MSG_TASK_ERROR;
 	Draft		draft = {.now = clock_now(), .to_agent = call->agent_id};
 
-	if (request == NULL || answer->type == MSG_TASK_PROGRESS)
-		return;
+	if (answer->type == MSG_TASK_PROGRESS)
+		return CALLEE_GOES_ON;
+	if (request == NULL)
+		return CALLEE_ENDED;
 	draft.from_agent = endpoint->serves;
 	draft.id = slice_of_cstring(identifier_make("msg", draft.now));
 	draft.type = slice_of_cstring(message_type_name(failed ? MSG_TOOL_ERROR : MSG_TOOL_RESULT));
@@ -289,17 +293,14 @@ callee_report_tool(const Call *call, const Endpoint *endpoint, const CalleeAnswe
 	draft.attachments = answer->attachments;
 	draft.meta = callee_meta(answer->meta == NULL ? NULL : &answer->meta->root, document_get_text(&request->root, "id"));
 	(void) event_send_as_owner(draft_document(&draft));
+	return CALLEE_ENDED;
 }
 
-/* Reports an answer, and returns whether it was the end. */
-static bool
+/* Reports an answer to a call that has one. */
+static CalleeState
 callee_send(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
 {
-	if (call->kind == CALL_TASK)
-		callee_report_task(call, answer);
-	else if (call->kind == CALL_TOOL)
-		callee_report_tool(call, endpoint, answer);
-	return call->kind == CALL_TASK ? callee_task(call) == NULL : answer->type != MSG_TASK_PROGRESS;
+	return call->kind == CALL_TASK ? callee_report_task(call, answer) : callee_report_tool(call, endpoint, answer);
 }
 
 static Jsonb *
@@ -310,7 +311,7 @@ callee_part(JsonbContainer *envelope, const char *key)
 	return document_get(envelope, key, &value) ? document_of_value(&value) : NULL;
 }
 
-bool
+CalleeState
 callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, bool is_last)
 {
 	JsonbContainer *envelope = &document->root;
@@ -319,7 +320,7 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, bool 
 
 	/* the stub of the call that was sent */
 	if (given == MSG_TOOL_CALL)
-		return false;
+		return CALLEE_GOES_ON;
 	if (answer.type == MSG_UNKNOWN)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -334,7 +335,7 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, bool 
 	return callee_send(call, endpoint, &answer);
 }
 
-bool
+CalleeState
 callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, bool is_last)
 {
 	CalleeAnswer answer = {is_last ? MSG_TASK_RESULT : MSG_TASK_PROGRESS, payload};

@@ -61,15 +61,22 @@ extern TimestampTz callee_awaited_until(const Call *call);
 /* Is it a call to an agent or a tool, so that its answer is reported? */
 extern bool callee_answers(const Call *call);
 
+/* how far an answer has got */
+typedef enum CalleeState
+{
+	CALLEE_GOES_ON,				/* that was its progress */
+	CALLEE_ENDED,
+	CALLEE_UNWANTED				/* the task was taken from the agent, perhaps while the report waited for it */
+} CalleeState;
+
 /*
- * Reports an envelope that was made of an answer.  is_last: it is the last one.  Returns
- * whether it was the end of the answer.  Raises 22023 if such an envelope cannot be an
- * answer.
+ * Reports an envelope that was made of an answer.  is_last: it is the last one.  Raises
+ * 22023 if such an envelope cannot be an answer.
  */
-extern bool callee_report(const Call *call, const Endpoint *endpoint, Jsonb *envelope, bool is_last);
+extern CalleeState callee_report(const Call *call, const Endpoint *endpoint, Jsonb *envelope, bool is_last);
 
 /* The same for a document of no dialect, which becomes the payload of a result or of progress. */
-extern bool callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, bool is_last);
+extern CalleeState callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, bool is_last);
 
 /* Reports a failure that may be retried.  The endpoint is NULL if it has been deleted. */
 extern void callee_report_failure(const Call *call, const Endpoint *endpoint, const char *code, const char *message);
