@@ -4,7 +4,8 @@
 \ir ../fixtures/tap.sql
 SELECT plan(83);
 
-SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false),
+-- however slow the machine is, no tick declares an agent lost, which would be an event more
+SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false), set_config('clutch.heartbeat_interval', '0', false),
 	set_config('clutch.allow_ddl', 'on', false) \g /dev/null
 
 CREATE FUNCTION pg_temp.leaf(bytes bytea) RETURNS bytea LANGUAGE sql AS $$ SELECT sha256('\x00'::bytea || bytes) $$;

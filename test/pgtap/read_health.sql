@@ -3,6 +3,7 @@
 \ir ../fixtures/tap.sql
 SELECT plan(13);
 SET clutch.notify = off;
+SELECT fixture.at(0);
 
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "display": {"name": "Ken"},
 	"capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 5}}') \g /dev/null
@@ -15,7 +16,7 @@ INSERT INTO clutch.task (task_id, run_id, thread_id, depth, status, agent_id, fr
 	request_seq, since, deadline, created_at, finished_at)
 SELECT 'task:over:' || lpad(n::text, 40, '0'), 'run:over:' || lpad((n / 10)::text, 40, '0'), 'thread:1', 0,
 	CASE WHEN n % 10 = 0 THEN 'failed' ELSE 'completed' END, 'agent:ken', 'agent:ui', 1, 2, '{skill:x}', 'new',
-	(SELECT min(request_seq) FROM clutch.task), now(), now(), now(), now()
+	(SELECT min(request_seq) FROM clutch.task), clutch.now(), clutch.now(), clutch.now(), clutch.now()
 FROM generate_series(1, 60000) n;
 ANALYZE clutch.task, clutch.timer, clutch.agent_slot, clutch.ready, clutch.waiting;
 SELECT cmp_ok(pg_relation_size('clutch.task'), '>', 16 * 1024 * 1024::bigint, 'a large table');

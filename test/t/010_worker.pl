@@ -55,16 +55,18 @@ ok($node->poll_query_until('postgres', q{SELECT count(*) = 500 FROM clutch.task 
 is($node->safe_psql('postgres', q{SELECT count(*), count(DISTINCT task_id) FROM clutch.events WHERE task_id ~ 'many' AND type = 'task.timeout'}),
 	'500|500', 'and each once');
 
-# more schedules at once than it sends in one transaction
+# more schedules at once than it sends in one transaction; a pause after each hundred would be an hour
+$node->safe_psql('postgres', "ALTER SYSTEM SET clutch.tick_interval = '1h'");
+$node->reload;
 $node->safe_psql('postgres', q{SELECT count(clutch.schedule('at once ' || n, '0 0 1 1 *', clutch.envelope('chat.message', 'agent:ui', '{agent:ken}',
 	run_id => 'run:many', thread_id => 'thread:many', task_id => 'task:at_once'))) FROM generate_series(1, 450) n;
 	UPDATE clutch.schedule SET next_at = now();
 	SELECT clutch.schedule('wakes it', '* * * * *', clutch.envelope('chat.message', 'agent:ui', '{agent:ken}'));});
 ask_in_vain($node, 'postgres', 'task:wakes_it');
-ok($node->poll_query_until('postgres', q{SELECT count(*) = 450 FROM clutch.events WHERE task_id = 'task:at_once'}), 'all of many schedules are sent');
-cmp_ok($node->safe_psql('postgres', q{SELECT extract(epoch FROM max(received_at) - min(received_at)) FROM clutch.events WHERE task_id = 'task:at_once'}), '<', 3,
-	'without a pause after each hundred');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 450 FROM clutch.events WHERE task_id = 'task:at_once'}), 'all of many schedules are sent, without a pause');
 $node->safe_psql('postgres', q{SELECT count(clutch.unschedule(name)) FROM clutch.schedule});
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET clutch.tick_interval');
+$node->reload;
 
 # ------------------------------------------------------------------- nothing
 # one database has something to watch, and shows that time passes; one has not
@@ -82,8 +84,9 @@ ok($node->poll_query_until('postgres', q{SELECT NOT EXISTS (SELECT FROM pg_stat_
 my ($idle, $busy) = map { $node->safe_psql('postgres', $commits->($_)) } qw(idle busy);
 ok($node->poll_query_until('postgres', "SELECT xact_commit > $busy + 3 FROM pg_stat_database WHERE datname = 'busy'"), 'where something waits it looks again and again');
 is($node->safe_psql('postgres', $commits->('idle')), $idle, 'where nothing is open it does nothing at all');
-is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'clutch %' AND (xact_start IS NOT NULL OR backend_xmin IS NOT NULL)
-	AND datname IS DISTINCT FROM 'busy'}), '0', 'no transaction and no snapshot is held');
+# but for a moment, in a tick or when the launcher looks for databases
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type LIKE 'clutch %' AND (xact_start IS NOT NULL OR backend_xmin IS NOT NULL)
+	AND datname IS DISTINCT FROM 'busy'}), 'no transaction and no snapshot is held');
 
 # -------------------------------------------------------------------- errors
 is($node->safe_psql('postgres', worker_of('postgres')), $first, 'it is the same process all the time');
@@ -137,8 +140,6 @@ same_after_rebuild($standby, 'postgres', 'after all');
 is_sound($standby, 'postgres', 'after all');
 # in the middle of its work it would say that it is terminated, as any process
 wait_for_worker($standby, 'postgres', 'it rests');
-my $began = time;
-$standby->stop('fast');
-cmp_ok(time - $began, '<', 20, 'it ends when the server does');
+ok($standby->stop('fast', fail_ok => 1), 'it ends when the server does');
 unlike(slurp_file($standby->logfile), qr/FATAL:.*clutch worker/, 'without a word');
 done_testing();

@@ -14,7 +14,7 @@ use Test::More;
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
 # what is sealed is what is older than every open transaction, those of autovacuum too
-my $conf = "shared_preload_libraries = 'clutch'\nautovacuum = off\nclutch.seal_interval = 0\nclutch.log_origin = 'example.com/log'\n";
+my $conf = "shared_preload_libraries = 'clutch'\nautovacuum = off\nclutch.seal_interval = 0\nclutch.heartbeat_interval = 0\nclutch.log_origin = 'example.com/log'\n";
 my $primary = new_node('primary', allows_streaming => 1, conf => $conf);
 my $copy = new_node('copy', bare => 1, conf => $conf);
 

@@ -182,7 +182,9 @@ sql(q{
 	END $$;
 }, $standby);
 sql(qq{SELECT clutch.send(ask('task:call' || n, run => 'run:call' || n)) FROM generate_series(1, $calls) AS n;
-	SELECT clutch.post('post', clutch.envelope('chat.message', 'agent:ui', task_id => 'task:post' || n, run_id => 'run:post')) FROM generate_series(1, $calls) AS n}, $standby);
+	SELECT clutch.post('post', clutch.envelope('chat.message', 'agent:ui', task_id => 'task:post' || n, run_id => 'run:post')) FROM generate_series(1, $calls) AS n;
+	-- however fast they are, the last call is left until enough of them have been killed
+	UPDATE clutch.outbox SET due_at = due_at + interval '1 day' WHERE task_id = 'task:post$calls'}, $standby);
 
 my (@gateways, @said);
 my $errors = '';
@@ -206,9 +208,11 @@ await('every call is over', sub {
 		kill 'KILL', $pid if $pid && $kills == 2;
 		$kills++ if $pid;
 	}
+	answer_of($standby, 'postgres', q{SELECT clutch.outbox_retry(id) FROM clutch.outbox WHERE due_at > clutch.now() + interval '1 h'}) if $kills == 5 && ($left // 0) == 1;
 	foreach my $n (1 .. 8)
 	{
-		$gateways[$n]->pump_nb if $gateways[$n]->pumpable;
+		# which is an error if it ends in this moment
+		eval { $gateways[$n]->pump_nb };
 		next if $gateways[$n]->pumpable;
 		$gateways[$n]->finish;
 		$errors .= $said[$n];

@@ -164,10 +164,11 @@ sub first_differences
 
 sub min { return $_[0] < $_[1] ? $_[0] : $_[1]; }
 
+# What is overdue is no fault of the state; on a slow machine, something is.
 sub is_sound
 {
 	my ($node, $db, $name) = @_;
-	is($node->safe_psql($db, q{SELECT code, detail FROM clutch.check() WHERE code <> 'TIMER_OVERDUE'}), '', "$name: check() finds nothing");
+	is($node->safe_psql($db, q{SELECT code, detail FROM clutch.check() WHERE code NOT IN ('TIMER_OVERDUE', 'OUTBOX_OVERDUE')}), '', "$name: check() finds nothing");
 }
 
 # Lets every agent claim and finish until nothing is left that it can have;
