@@ -84,19 +84,23 @@ put_claimed(FunctionCallInfo fcinfo, const Rendering *rendering)
 	result_put_row(fcinfo, values, nulls);
 }
 
-/* Makes the call a dead letter, and reports the failure to whoever waits for its answer. */
-static void
-give_up(Call *call, const Endpoint *endpoint, int status, const char *failure)
-{
-	call_end(call, CALL_DEAD, status, failure);
-	if (callee_answers(call))
-		callee_report_failure(call, endpoint, "UNAVAILABLE", failure);
-}
-
 static void
 forget_unwanted(Call *call, int status)
 {
 	call_end(call, CALL_VOID, status, "nobody waits for the answer any more");
+}
+
+/*
+ * Makes the call a dead letter, and reports the failure to whoever waits for its answer.  If
+ * the report came too late, nobody does, and the call is void instead.
+ */
+static void
+give_up(Call *call, const Endpoint *endpoint, int status, const char *code, const char *failure)
+{
+	if (callee_answers(call) && callee_report_failure(call, endpoint, code, failure) == CALLEE_UNWANTED)
+		forget_unwanted(call, status);
+	else
+		call_end(call, CALL_DEAD, status, failure);
 }
 
 /* Have so many gateways claimed the call without reporting an outcome that it is to be given up? */
@@ -159,7 +163,7 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 	}
 	if (was_lost_too_often(call, rendering.endpoint))
 	{
-		give_up(call, rendering.endpoint, call->status, "no gateway has reported how the call ended");
+		give_up(call, rendering.endpoint, call->status, "UNAVAILABLE", "no gateway has reported how the call ended");
 		return false;
 	}
 	error = savepoint_run(render_call, &rendering);
@@ -167,7 +171,7 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 	{
 		if (savepoint_failed_by_chance(error))
 			ReThrowError(error);
-		give_up(call, rendering.endpoint, 0, error->message);
+		give_up(call, rendering.endpoint, 0, "UNAVAILABLE", error->message);
 		return false;
 	}
 	put_claimed(fcinfo, &rendering);
@@ -247,14 +251,9 @@ take_failure(Call *call, const Endpoint *endpoint, const Report *report)
 {
 	const char *failure = report->failure != NULL ? report->failure : psprintf("HTTP status %d", report->status);
 
-	if (endpoint == NULL || report->status == HTTP_GONE)
-		give_up(call, endpoint, report->status, failure);
-	else
-	{
-		call_fail(call, endpoint, report->status, failure, report->retry_after, callee_awaited_until(call));
-		if (call->state == CALL_DEAD && callee_answers(call))
-			callee_report_failure(call, endpoint, "UNAVAILABLE", failure);
-	}
+	if (endpoint == NULL || report->status == HTTP_GONE ||
+		!call_fail(call, endpoint, report->status, failure, report->retry_after, callee_awaited_until(call)))
+		give_up(call, endpoint, report->status, "UNAVAILABLE", failure);
 }
 
 static void
@@ -268,11 +267,7 @@ take_response(Call *call, const Endpoint *endpoint, const Report *report)
 	else if (report->is_last && report->status != HTTP_ACCEPTED)
 		fault = "it is empty";
 	if (fault != NULL)
-	{
-		fault = psprintf("the answer cannot be taken: %s", fault);
-		call_end(call, CALL_DEAD, report->status, fault);
-		callee_report_failure(call, endpoint, "INVALID_ANSWER", fault);
-	}
+		give_up(call, endpoint, report->status, "INVALID_ANSWER", psprintf("the answer cannot be taken: %s", fault));
 	else if (state == CALLEE_UNWANTED)
 		forget_unwanted(call, report->status);
 	else if (report->is_last || state == CALLEE_ENDED)
@@ -289,7 +284,8 @@ static void
 take_response_from_nowhere(Call *call, const Report *report)
 {
 	if (report->response != NULL || report->status != HTTP_ACCEPTED)
-		give_up(call, NULL, report->status, psprintf("endpoint %s does not exist any more", place_quote(call->endpoint)));
+		give_up(call, NULL, report->status, "UNAVAILABLE",
+				psprintf("endpoint %s does not exist any more", place_quote(call->endpoint)));
 	else if (report->is_last)
 		call_end(call, CALL_SENT, report->status, NULL);
 }

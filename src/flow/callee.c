@@ -350,10 +350,10 @@ callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload
 	return callee_send(call, endpoint, &answer);
 }
 
-void
+CalleeState
 callee_report_failure(const Call *call, const Endpoint *endpoint, const char *code, const char *message)
 {
 	CalleeAnswer answer = {MSG_TASK_ERROR, callee_error_payload(code, message, true)};
 
-	(void) callee_send(call, endpoint, &answer);
+	return callee_send(call, endpoint, &answer);
 }

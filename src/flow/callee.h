@@ -78,7 +78,10 @@ extern CalleeState callee_report(const Call *call, const Endpoint *endpoint, Jso
 /* The same for a document of no dialect, which becomes the payload of a result or of progress. */
 extern CalleeState callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, bool is_last);
 
-/* Reports a failure that may be retried.  The endpoint is NULL if it has been deleted. */
-extern void callee_report_failure(const Call *call, const Endpoint *endpoint, const char *code, const char *message);
+/*
+ * Reports a failure that may be retried.  The endpoint is NULL if it has been deleted.  Returns
+ * CALLEE_UNWANTED if the report came too late to change anything.
+ */
+extern CalleeState callee_report_failure(const Call *call, const Endpoint *endpoint, const char *code, const char *message);
 
 #endif							/* CLUTCH_CALLEE_H */

@@ -377,20 +377,18 @@ call_pause(const Call *call, const Endpoint *endpoint)
 	return Min((int64) endpoint->first_pause << doublings, (int64) endpoint->longest_pause);
 }
 
-void
+bool
 call_fail(Call *call, const Endpoint *endpoint, int status, const char *failure,
 		  int64 retry_after, TimestampTz until)
 {
 	TimestampTz next = clock_now() + Max(call_pause(call, endpoint), retry_after) * USECS_PER_SEC;
 
 	if (call_attempts(call) >= endpoint->max_attempts || (until != 0 && next >= until))
-	{
-		call_end(call, CALL_DEAD, status, failure);
-		return;
-	}
+		return false;
 	call_note(call, status, failure);
 	call->due_at = next;
 	call_save(call);
+	return true;
 }
 
 void

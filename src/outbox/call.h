@@ -97,11 +97,12 @@ extern Call *call_lock(Slice id);
 extern void call_end(Call *call, CallState state, int status, const char *failure);
 
 /*
- * Saves that an attempt has failed.  The call becomes dead if this was the last attempt, or
- * if the next one would come after "until" (0: no limit).  Otherwise it is due again after
- * the pause of its endpoint, or after retry_after seconds if that is longer.
+ * Saves that an attempt has failed: the call is due again after the pause of its endpoint, or
+ * after retry_after seconds if that is longer.  Saves nothing, and returns false, if this was
+ * the last attempt, or if the next one would come after "until" (0: no limit); then the caller
+ * ends the call.
  */
-extern void call_fail(Call *call, const Endpoint *endpoint, int status, const char *failure,
+extern bool call_fail(Call *call, const Endpoint *endpoint, int status, const char *failure,
 					  int64 retry_after, TimestampTz until);
 
 /*
