@@ -15,13 +15,21 @@
 #include "flow/liveness.h"
 #include "protocol/draft.h"
 #include "protocol/identifier.h"
-#include "registry/slot.h"
+#include "queue/ready.h"
+#include "registry/roster.h"
+#include "routing/filter_agents.h"
 #include "task/report.h"
 #include "task/task.h"
 #include "utils/timestamp.h"
 
 #define SERVER_AGENT	"agent:mcp."
 #define SERVER_TOOL		"mcp:"
+
+/* so long after the last look, a tick looks again for ready tasks that have no call */
+#define LOOK_AGAIN		(30 * USECS_PER_SEC)
+
+/* when this backend looked last; 0: never, or it did not see all of them */
+static TimestampTz looked_at = 0;
 
 /* ------------------------------------------------------------------ calling */
 
@@ -32,23 +40,68 @@ callee_seq_of(const Task *task)
 	return task->reason == CLAIM_RESUMED && task->answer_seq != 0 ? task->answer_seq : task->request_seq;
 }
 
-/* when an agent gets an endpoint, the most ready tasks of the agent for which calls are written at once */
+/* the most ready tasks of an agent that are put on the agenda at once; the next tick goes on with the others */
 #define MOST_READY		1000
+
+/*
+ * Puts ready tasks of the agent on the agenda, n at most, and returns whether there may be more.
+ * While anything is paused, they may be tasks that have to wait, so it is not asked again at once.
+ */
+static bool
+callee_call_ready(Slice agent_id, int n)
+{
+	Roster	   *roster = roster_get();
+	bool		has_pauses = roster_has_pauses(roster);
+	List	   *tasks = roster_pauses_agent(roster, agent_id) ? NIL : ready_list(agent_id, n);
+	ListCell   *cell;
+
+	foreach(cell, tasks)
+		agenda_add_task(CONSEQUENCE_CALL, 0, *(Slice *) lfirst(cell));
+	return list_length(tasks) == n && !has_pauses;
+}
 
 void
 callee_take_up(void)
 {
-	ListCell   *served;
 	ListCell   *cell;
 
-	foreach(served, endpoint_list_served())
+	foreach(cell, endpoint_list_served())
 	{
-		int			from = 0;
-
-		liveness_serve(*(Slice *) lfirst(served));
-		foreach(cell, slot_list_tasks(*(Slice *) lfirst(served), &from, MOST_READY))
-			agenda_add_task(CONSEQUENCE_CALL, 0, *(Slice *) lfirst(cell));
+		liveness_serve(*(Slice *) lfirst(cell));
+		if (callee_call_ready(*(Slice *) lfirst(cell), MOST_READY))
+			looked_at = 0;
 	}
+}
+
+int
+callee_watch(int n)
+{
+	TimestampTz now = clock_now();
+	bool		has_more = false;
+	ListCell   *cell;
+
+	if (now >= looked_at && now < looked_at + LOOK_AGAIN)
+		return 0;
+	foreach(cell, endpoint_list_served())
+		has_more |= callee_call_ready(*(Slice *) lfirst(cell), n);
+	looked_at = has_more ? 0 : now;
+	return 0;
+}
+
+TimestampTz
+callee_next(void)
+{
+	return endpoint_list_served() == NIL ? DT_NOEND : looked_at + LOOK_AGAIN;
+}
+
+/* Is the agent paused, or a capability that the task requires?  The call is written when it is resumed. */
+static bool
+callee_is_paused(const Task *task)
+{
+	Roster	   *roster = roster_get();
+
+	return roster_pauses_agent(roster, task->agent_id) ||
+		slice_present(filter_paused_capability(roster, &task->requires));
 }
 
 bool
@@ -61,7 +114,7 @@ callee_settle(const Consequence *consequence)
 
 	if (task == NULL)
 		return !busy;
-	endpoint = task->status == TASK_ASSIGNED ? endpoint_serving(task->agent_id) : NULL;
+	endpoint = task->status == TASK_ASSIGNED && !callee_is_paused(task) ? endpoint_serving(task->agent_id) : NULL;
 	if (endpoint == NULL || ending_at_deadline(task, clock_now()))
 		return true;
 	call.endpoint = slice_copy(endpoint->name);

@@ -23,10 +23,20 @@
 #include "store/event.h"
 
 /*
- * After the endpoints have changed: writes the calls for tasks that are ready for agents with
- * endpoints, and lets those that were not heard of take work again.
+ * After the endpoints have changed, or something was resumed: writes the calls for tasks that
+ * are ready for agents with endpoints, and lets those that were not heard of take work again.
  */
 extern void callee_take_up(void);
+
+/*
+ * A part of a tick: writes the calls that callee_take_up could not, because the transaction that
+ * gave the agent the task did not see the endpoint, nor was it seen.  Takes up at most n tasks of
+ * each agent; the next tick goes on.  Looks only if the last look is some time ago.  Returns 0.
+ */
+extern int	callee_watch(int n);
+
+/* when to look again; DT_NOEND: no agent is served */
+extern TimestampTz callee_next(void);
 
 /* Handles CONSEQUENCE_CALL: such an agent has got a task.  Returns false if it must be tried again later. */
 extern bool callee_settle(const Consequence *consequence);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/rows.h"
 #include "base/wait.h"
+#include "flow/callee.h"
 #include "flow/expiry.h"
 #include "flow/liveness.h"
 #include "flow/offer.h"
@@ -87,6 +88,7 @@ tick_run(void *arg)
 	TickReport *report = &tick->report;
 
 	report->lost = tick_part_try(liveness_watch, tick->n, "the tasks of silent agents cannot be given to others");
+	(void) tick_part_try(callee_watch, tick->n, "tasks of agents behind endpoints cannot be called");
 	report->due = due_work(tick->n);
 	report->sent = schedule_send_due(tick->n);
 	report->expired = tick_part_try(expiry_work, tick->n, "the senders of messages cannot be told that nobody replied");
@@ -164,6 +166,7 @@ tick_next(void)
 	TimestampTz now = clock_now();
 	TimestampTz next = Min(Min(timer_next(), expiry_next()), Min(liveness_next(), schedule_next()));
 
+	next = Min(next, callee_next());
 	if (next <= now || postponed_is_any())
 		next = now + SOON;
 	if (!waiting_is_empty())

@@ -10,6 +10,7 @@
 
 #include "base/document.h"
 #include "flow/agenda.h"
+#include "flow/callee.h"
 #include "flow/withdraw.h"
 #include "miscadmin.h"
 #include "protocol/agent_status.h"
@@ -88,5 +89,6 @@ withdraw_resume(Slice by_agent, Slice what, Receipt *receipt)
 		return false;
 	*receipt = withdraw_append(by_agent, "resumed", what, SLICE_NONE);
 	withdraw_offer_work(what);
+	callee_take_up();
 	return true;
 }

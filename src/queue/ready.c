@@ -102,6 +102,24 @@ ready_remove(Task *task)
 	task->queue_no = 0;
 }
 
+List *
+ready_list(Slice agent_id, int n)
+{
+	List	   *tasks = NIL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_READY, INDEX_READY, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_start(&scan);
+	while (list_length(tasks) < n && rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		tasks = slice_list_add(tasks, rows_text(&scan, Anum_queue_task_id));
+	}
+	rows_end(&scan);
+	return tasks;
+}
+
 /* Does the task require a capability that is paused?  Looked at without a lock. */
 static bool
 ready_is_paused(const QueueEntry *entry)

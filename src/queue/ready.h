@@ -18,6 +18,9 @@
 extern void ready_put(Task *task);
 extern void ready_remove(Task *task);
 
+/* Ids of the tasks that are ready for the agent, n at most; a palloc'd List of Slice *.  Locks nothing. */
+extern List *ready_list(Slice agent_id, int n);
+
 /*
  * Calls take for up to n tasks of the agent in claim order, none below the
  * level: the task is locked, assigned to the agent, and out of the queue

@@ -1,6 +1,6 @@
 -- Agents behind an endpoint make no calls here, so nothing but the endpoint says that they can take work.
 \ir ../fixtures/tap.sql
-SELECT plan(13);
+SELECT plan(22);
 SET clutch.notify = off;
 CREATE FUNCTION fixture.status(name text) RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', a.status, a.reason) FROM clutch.agents a WHERE a.agent_id = 'agent:' || name $$;
@@ -46,5 +46,39 @@ ALTER TABLE clutch.endpoint ENABLE ALWAYS TRIGGER check_endpoint, ENABLE ALWAYS 
 SELECT fixture.at(2040);
 SELECT clutch.tick() \g /dev/null
 SELECT is(fixture.status('far'), 'READY an endpoint serves it', 'the next look at the agents takes it back');
+
+-- given to the agent by a transaction that did not see the endpoint
+CREATE FUNCTION fixture.pending(name text) RETURNS bigint LANGUAGE sql AS
+$$ SELECT count(*) FROM clutch.outbox o WHERE o.agent_id = 'agent:' || name AND o.state = 'pending' $$;
+SELECT fixture.agent('unseen', 9, '{skill:unseen}');
+SELECT fixture.ask('task:unseen-' || n, skill => 'skill:unseen') FROM generate_series(1, 3) AS n;
+ALTER TABLE clutch.endpoint DISABLE TRIGGER USER;
+SELECT fixture.serve('unseen');
+ALTER TABLE clutch.endpoint ENABLE ALWAYS TRIGGER check_endpoint, ENABLE ALWAYS TRIGGER endpoints_changed;
+SELECT is(fixture.state('task:unseen-1'), 'assigned agent:unseen 1', 'a task is ready for an agent whose endpoint was not seen');
+SELECT fixture.at(2080);
+SET clutch.tick_batch = 2;
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.pending('unseen'), 2::bigint, 'the next tick writes its call');
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.pending('unseen'), 3::bigint, 'and the one after that goes on where that had to stop');
+RESET clutch.tick_batch;
+
+-- --------------------------------------------------------------------- what is paused
+SELECT fixture.agent('held', 9, '{skill:held, skill:other}');
+SELECT fixture.ask('task:held', skill => 'skill:held'), fixture.ask('task:other', skill => 'skill:other');
+SELECT clutch.pause('agent:held');
+SELECT fixture.serve('held');
+SELECT is(fixture.pending('held'), 0::bigint, 'no call is written for an agent that is paused');
+SELECT fixture.at(2120);
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.pending('held'), 0::bigint, 'nor by a tick');
+SELECT clutch.pause('skill:held');
+SELECT clutch.resume('agent:held');
+SELECT is(fixture.state('task:other'), 'running agent:held 1', 'when it is resumed, its tasks are called');
+SELECT is(fixture.state('task:held'), 'assigned agent:held 1', 'except those that require a capability that is paused');
+SELECT clutch.resume('skill:held');
+SELECT is(fixture.state('task:held'), 'running agent:held 1', 'until that is resumed, too');
+SELECT is(fixture.pending('held'), 2::bigint, 'each of them has one call');
 
 SELECT * FROM finish();
