@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "base/savepoint.h"
+#include "base/wait.h"
 #include "flow/callee.h"
 #include "protocol/place.h"
 #include "task/task.h"
@@ -103,6 +104,44 @@ give_up(Call *call, const Endpoint *endpoint, int status, const char *code, cons
 		call_end(call, CALL_DEAD, status, failure);
 }
 
+/* a call that give_up_claimed ends */
+typedef struct GivenUp
+{
+	Call	   *call;
+	const Endpoint *endpoint;
+	int			status;
+	const char *failure;
+} GivenUp;
+
+static void
+give_up_now(void *arg)
+{
+	GivenUp    *given_up = arg;
+
+	give_up(given_up->call, given_up->endpoint, given_up->status, "UNAVAILABLE", given_up->failure);
+}
+
+static void
+give_up_without_waiting(void *arg)
+{
+	wait_forbidden_run(give_up_now, arg);
+}
+
+/*
+ * Gives up a call that cannot be handed out.  Whoever keeps a transaction open that has changed
+ * its task must not hold up the calls of others, so in that case the call is tried again when
+ * the lease that it has just been given ends.
+ */
+static void
+give_up_claimed(Call *call, const Endpoint *endpoint, int status, const char *failure)
+{
+	GivenUp		given_up = {call, endpoint, status, failure};
+	ErrorData  *error = savepoint_run(give_up_without_waiting, &given_up);
+
+	if (error != NULL && error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+		ReThrowError(error);
+}
+
 /* Have so many gateways claimed the call without reporting an outcome that it is to be given up? */
 static bool
 was_lost_too_often(const Call *call, const Endpoint *endpoint)
@@ -163,7 +202,7 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 	}
 	if (was_lost_too_often(call, rendering.endpoint))
 	{
-		give_up(call, rendering.endpoint, call->status, "UNAVAILABLE", "no gateway has reported how the call ended");
+		give_up_claimed(call, rendering.endpoint, call->status, "no gateway has reported how the call ended");
 		return false;
 	}
 	error = savepoint_run(render_call, &rendering);
@@ -171,7 +210,7 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 	{
 		if (savepoint_failed_by_chance(error))
 			ReThrowError(error);
-		give_up(call, rendering.endpoint, 0, "UNAVAILABLE", error->message);
+		give_up_claimed(call, rendering.endpoint, 0, error->message);
 		return false;
 	}
 	put_claimed(fcinfo, &rendering);
