@@ -64,6 +64,7 @@ envelope_with_notes(Jsonb *envelope, const char *adapter, Jsonb *notes)
 Jsonb *
 outbox_document(Jsonb *envelope, Slice adapter, Jsonb *notes, int64 seq)
 {
+	/* a copy: the function of a user may change the endpoints, to which the slice may belong */
 	char	   *name = slice_cstring(adapter);
 	Json	   *tree = json_read(envelope);
 	List	   *blobs = blob_unmark(tree, name);
@@ -73,7 +74,7 @@ outbox_document(Jsonb *envelope, Slice adapter, Jsonb *notes, int64 seq)
 	if (documents == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("adapter %s makes no document of the envelope", place_quote(adapter))));
+				 errmsg("adapter %s makes no document of the envelope", place_quote(slice_of_cstring(name)))));
 	if (blobs == NIL)
 		return linitial(documents);
 	tree = json_read(linitial(documents));

@@ -18,18 +18,29 @@
 #include "protocol/value.h"
 #include "utils/timestamp.h"
 
+/* the value of the endpoint's header of this name, in any case of letters; absent: it has none */
+static Slice
+outgoing_header(const Endpoint *endpoint, Slice name)
+{
+	int			n = endpoint->headers == NULL ? 0 : JsonContainerSize(&endpoint->headers->root);
+
+	for (int i = 0; i < n; i++)
+	{
+		Slice		key = value_key_at(&endpoint->headers->root, i);
+		JsonbValue	value;
+
+		if (key.len != name.len || pg_strncasecmp(key.s, name.s, name.len) != 0)
+			continue;
+		value_at(&endpoint->headers->root, i, &value);
+		return (Slice) {value.val.string.val, value.val.string.len};
+	}
+	return SLICE_NONE;
+}
+
 Slice
 outgoing_a2a_version(const Endpoint *endpoint)
 {
-	JsonbIterator *it = endpoint->headers == NULL ? NULL : JsonbIteratorInit(&endpoint->headers->root);
-	JsonbIteratorToken token = WJB_DONE;
-	JsonbValue	v;
-	bool		found = false;
-
-	while (it != NULL && (token = JsonbIteratorNext(&it, &v, true)) != WJB_DONE && !(token == WJB_VALUE && found))
-		found = token == WJB_KEY && v.val.string.len == strlen(A2A_VERSION) &&
-			pg_strncasecmp(v.val.string.val, A2A_VERSION, strlen(A2A_VERSION)) == 0;
-	return token == WJB_VALUE ? (Slice) {v.val.string.val, v.val.string.len} : SLICE_NONE;
+	return outgoing_header(endpoint, SLICE_OF(A2A_VERSION));
 }
 
 /* Reads an event; raises 02000 if it is not in the log any more. */
@@ -143,26 +154,10 @@ outgoing_content_type(Jsonb *document, const Endpoint *endpoint)
 	return "application/json";
 }
 
-/* Does the endpoint have a header of this name, in any case of letters? */
-static bool
-outgoing_has_header(const Endpoint *endpoint, Slice name)
-{
-	int			n = endpoint->headers == NULL ? 0 : JsonContainerSize(&endpoint->headers->root);
-
-	for (int i = 0; i < n; i++)
-	{
-		Slice		key = value_key_at(&endpoint->headers->root, i);
-
-		if (key.len == name.len && pg_strncasecmp(key.s, name.s, name.len) == 0)
-			return true;
-	}
-	return false;
-}
-
 static void
 outgoing_put_header(DocumentBuilder *b, const Endpoint *endpoint, const char *name, const char *value)
 {
-	if (!outgoing_has_header(endpoint, slice_of_cstring(name)))
+	if (!slice_present(outgoing_header(endpoint, slice_of_cstring(name))))
 		document_put_cstring(b, name, value);
 }
 

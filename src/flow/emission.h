@@ -6,10 +6,11 @@
  * Such a request belongs to the run of the event, and its task is a child of the event's
  * task.  The orchestrator sends it before the transaction commits, as a consequence.  Its
  * identifiers are derived from the rule and the event, so it exists only once.  It has the
- * security policy of the request of the event's task, and its meta.rule, {"name",
- * "event", "sender", "shared"}, names the rule and the event, whose request it is
- * (routing/requirement.h), and says whether the event is a request that was shared out.  A rule adds nothing to tasks that it has
- * requested itself, nor to tasks below them, unless it has opt_in.
+ * security policy of the request of the event's task.  Its meta.rule has the "name" of the
+ * rule, the ID of the "event", the "sender" on whose behalf the request is made
+ * (routing/requirement.h), if it is not made on behalf of the rule, and "shared", if the event
+ * is a request that was shared out.  A rule adds nothing to tasks that it has requested itself,
+ * nor to tasks below them, unless it has opt_in.
  *
  * A rule that shares requests out (emit with "to": "matched") puts its requests in the place
  * of the one that it fits, if there are several agents for it: each of them, up to

@@ -12,8 +12,8 @@
  *					due again by itself
  *		sent		sent successfully; removed after clutch.outbox_keep
  *		dead		given up; stays until an operator removes it or has it sent again
- *		void		no longer needed, because nobody waits for the answer; removed after
- *					clutch.outbox_keep
+ *		void		no longer needed, for example because nobody waits for the answer; removed
+ *					after clutch.outbox_keep
  *
  * Gateways that listen are notified of new calls (wake/notify.h), but not when the pause
  * after a failure has ended, so they must also look from time to time.
