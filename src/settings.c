@@ -60,7 +60,7 @@ Limits		clutch_limits = {
  */
 const Limits clutch_limits_admitted = {
 	.max_envelope_bytes = PG_INT32_MAX,
-	.max_depth = PG_INT32_MAX,
+	.max_depth = 2 * MAX_DEPTH,	/* the database itself puts documents into envelopes */
 	.max_nodes = PG_INT32_MAX,
 	.max_id_bytes = MAX_ID_BYTES,
 	.max_string_bytes = PG_INT32_MAX,
@@ -293,7 +293,7 @@ settings_define_limits(void)
 							1024, 256 * 1024 * 1024, GUC_UNIT_BYTE);
 	settings_define_integer("clutch.max_depth",
 							"Sets the maximum nesting depth of an envelope.",
-							&clutch_limits.max_depth, 64, 8, 1024, 0);
+							&clutch_limits.max_depth, 64, 8, MAX_DEPTH, 0);
 	settings_define_integer("clutch.max_nodes",
 							"Sets the maximum number of values in an envelope.",
 							&clutch_limits.max_nodes, 50000, 100, 100 * 1000 * 1000, 0);

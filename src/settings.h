@@ -34,11 +34,14 @@ typedef struct Limits
 
 extern Limits clutch_limits;
 
-/* no limits, for documents that were admitted before */
+/* what no setting can raise, for documents that were admitted before */
 extern const Limits clutch_limits_admitted;
 
 /* the most that max_id_bytes can be: a btree entry (2704 bytes) holds three */
 #define MAX_ID_BYTES	880
+
+/* the most that max_depth can be */
+#define MAX_DEPTH		1024
 
 /* schemas */
 extern int	clutch_max_schema_bytes;

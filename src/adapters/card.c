@@ -404,7 +404,12 @@ card_copy_members(const Json *from, const char *const *except, Json *to)
 Json *
 card_noted(const Json *card, const CardDialect *dialect, const char *path)
 {
-	return json_get(card, psprintf("/meta/%s%s", dialect->name, path));
+	char	   *place = psprintf("/meta/%s%s", dialect->name, path);
+	Json	   *noted = json_get(card, place);
+
+	/* a card may have many skills, and each is looked for in all dialects */
+	pfree(place);
+	return noted;
 }
 
 Slice

@@ -17,6 +17,7 @@
 
 #include <ctype.h>
 
+#include "miscadmin.h"
 #include "protocol/agent_card.h"
 #include "protocol/place.h"
 
@@ -152,6 +153,7 @@ card_a2a_write_skills(const Json *card, Json *document)
 		const Json *others;
 		Json	   *skill;
 
+		CHECK_FOR_INTERRUPTS();
 		if (!slice_present(id))
 			continue;
 		others = card_noted(card, &card_a2a, json_path("/skills", id));

@@ -14,6 +14,8 @@
 
 #include "adapters/card_part.h"
 
+#include "miscadmin.h"
+
 static const char *const card_mcp_mapped[] = {"tools", "kept", "dropped", "response", NULL};
 static const char *const card_mcp_notes[] = {"tools", "kept", "dropped", "response", NULL};
 static const char *const card_mcp_tool[] = {"name", NULL};
@@ -112,7 +114,10 @@ card_mcp_write(const Json *card)
 
 	card_copy_members(noted, card_mcp_notes, result);
 	for (int i = 0; capabilities != NULL && i < capabilities->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		json_add(tools, card_mcp_write_tool(card, capabilities->items[i]));
+	}
 	json_put(result, "/tools", tools);
 	if (response == NULL)
 		return result;

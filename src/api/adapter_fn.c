@@ -12,7 +12,6 @@
 #include "api/result.h"
 #include "api/world.h"
 #include "miscadmin.h"
-#include "protocol/limits.h"
 #include "protocol/place.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -64,10 +63,15 @@ adapter_that_handles(const Json *raw, List *adapters, List **reasons)
 Datum
 clutch_can_handle(PG_FUNCTION_ARGS)
 {
-	Json	   *raw = json_read(argument_jsonb(fcinfo, 0, "raw"));
+	Jsonb	   *raw = argument_jsonb(fcinfo, 0, "raw");
+	Limits		limits = clutch_limits;
 	List	   *reasons = NIL;
-	Adapter    *adapter = adapter_that_handles(raw, catalog_list(), &reasons);
+	Adapter    *adapter;
 
+	/* clutch.ingest may take larger ones, and make artifacts of what is in them */
+	limits.max_envelope_bytes = PG_INT32_MAX;
+	argument_check_limits(raw, "raw", &limits);
+	adapter = adapter_that_handles(json_read(raw), catalog_list(), &reasons);
 	if (adapter == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(adapter->name));
@@ -277,23 +281,6 @@ adapter_take_document(InboundCall *call, Json *raw, const char *base)
 	}
 }
 
-/* The limits of envelopes apply to documents, too, since most of a document goes into an envelope. */
-static void
-adapter_check_limits(Jsonb *raw, const Limits *limits)
-{
-	static const ProblemArgument places[] = {{"", "raw"}, {NULL}};
-	ProblemList *list = problem_list();
-	ProblemArguments scope;
-
-	list->limits = limits;
-	limits_check(raw, list);
-	if (list->n > 0)
-	{
-		problem_arguments_begin(&scope, places);
-		problem_raise(list, ERRCODE_CLUTCH_FOREIGN_INVALID, "document");
-	}
-}
-
 /*
  * The document, as a tree.  If base64 of at least blobs_from bytes is to become artifacts
  * (0: none is), only what remains of the document is held to the limit of its size.
@@ -308,12 +295,12 @@ adapter_read_document(FunctionCallInfo fcinfo, int64 blobs_from, List **blobs)
 	*blobs = NIL;
 	if (blobs_from > 0)
 		limits.max_envelope_bytes = PG_INT32_MAX;
-	adapter_check_limits(raw, &limits);
+	argument_check_limits(raw, "raw", &limits);
 	document = json_read(raw);
 	if (blobs_from == 0)
 		return document;
 	*blobs = blob_keep(document, blobs_from);
-	adapter_check_limits(json_write(document), &clutch_limits);
+	argument_check_limits(json_write(document), "raw", &clutch_limits);
 	return document;
 }
 

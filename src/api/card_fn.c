@@ -80,7 +80,7 @@ card_agent_argument(FunctionCallInfo fcinfo, int n)
 Datum
 clutch_card_of(PG_FUNCTION_ARGS)
 {
-	Json	   *raw = json_read(argument_jsonb(fcinfo, 0, "document"));
+	Json	   *raw = json_read(argument_foreign(fcinfo, 0, "document"));
 	Slice		name = argument_optional_text(fcinfo, 2);
 	const CardDialect *dialect = slice_present(name) ? card_named(name) : card_that_handles(raw);
 	CardSource	source = {
@@ -115,7 +115,7 @@ clutch_card_as(PG_FUNCTION_ARGS)
 Datum
 clutch_registry_cards(PG_FUNCTION_ARGS)
 {
-	Json	   *document = json_read(argument_jsonb(fcinfo, 0, "document"));
+	Json	   *document = json_read(argument_foreign(fcinfo, 0, "document"));
 	ProblemList *list = problem_list();
 	List	   *entries = card_read_registry(document, true, list);
 	ListCell   *lc;

@@ -44,18 +44,35 @@ put_payload(Datum *values, bool *nulls, int column, int64 seq)
 		result_jsonb(values, nulls, column, document_of_value(&payload));
 }
 
-/* what the role may see of the conversation; a statement that sees what this one has written */
-static void
-put_context(Datum *values, bool *nulls, Slice thread_id)
+/* a conversation of which tasks were claimed */
+typedef struct Conversation
 {
-	Jsonb	   *argument = json_write(json_of_text(thread_id));
-	List	   *found = query_list_jsonb("SELECT clutch.thread_context($1 OPERATOR(pg_catalog.#>>) '{}')", &argument, 1);
+	Slice		thread_id;		/* absent: none yet */
+	Jsonb	   *context;
+} Conversation;
 
-	result_jsonb(values, nulls, CLAIM_CONTEXT, found != NIL ? linitial(found) : NULL);
+/*
+ * What the role may see of the conversation, by a statement that sees what this one has written.  It
+ * is the same for all tasks of a claim, so it is read once for tasks of one thread that follow one another.
+ */
+static Jsonb *
+read_context(Conversation *last, Slice thread_id)
+{
+	Jsonb	   *argument;
+	List	   *found;
+
+	if (slice_present(last->thread_id) && slice_equal(last->thread_id, thread_id))
+		return last->context;
+	if (last->context != NULL)
+		pfree(last->context);
+	argument = json_write(json_of_text(thread_id));
+	found = query_list_jsonb("SELECT clutch.thread_context($1 OPERATOR(pg_catalog.#>>) '{}')", &argument, 1);
+	*last = (Conversation) {thread_id, found != NIL ? linitial(found) : NULL};
+	return last->context;
 }
 
 static void
-put_claimed(FunctionCallInfo fcinfo, Task *task, bool with_context)
+put_claimed(FunctionCallInfo fcinfo, Task *task, Jsonb *context)
 {
 	Datum		values[NUM_CLAIM_COLUMNS] = {0};
 	bool		nulls[NUM_CLAIM_COLUMNS] = {0};
@@ -70,9 +87,7 @@ put_claimed(FunctionCallInfo fcinfo, Task *task, bool with_context)
 	put_payload(values, nulls, CLAIM_ANSWER, task->answer_seq);
 	result_int8(values, nulls, CLAIM_SEQ, task->request_seq);
 	result_jsonb(values, nulls, CLAIM_ENVELOPE, task_request(task));
-	nulls[CLAIM_CONTEXT] = true;
-	if (with_context)
-		put_context(values, nulls, task->thread_id);
+	result_jsonb(values, nulls, CLAIM_CONTEXT, context);
 	result_put_row(fcinfo, values, nulls);
 }
 
@@ -82,6 +97,7 @@ clutch_claim(PG_FUNCTION_ARGS)
 	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
 	int64		lease = argument_duration(fcinfo, 2, "lease");
 	int			max_tasks = PG_ARGISNULL(1) ? 1 : PG_GETARG_INT32(1);
+	Conversation last = {SLICE_NONE, NULL};
 	bool		with_context;
 	int			place;
 	ListCell   *cell;
@@ -102,8 +118,10 @@ clutch_claim(PG_FUNCTION_ARGS)
 	liveness_sign(agent_id, true);
 	foreach(cell, claim_tasks(agent_id, max_tasks, lease))
 	{
+		Task	   *task = lfirst(cell);
+
 		traffic_add_command(true);
-		put_claimed(fcinfo, lfirst(cell), with_context);
+		put_claimed(fcinfo, task, with_context ? read_context(&last, task->thread_id) : NULL);
 	}
 	return (Datum) 0;
 }

@@ -12,6 +12,7 @@
 #include "adapters/translation.h"
 #include "api/result.h"
 #include "base/query.h"
+#include "protocol/limits.h"
 #include "protocol/place.h"
 #include "protocol/rendering.h"
 
@@ -56,7 +57,7 @@ clutch_prompt(PG_FUNCTION_ARGS)
 static Json *
 model_message_argument(FunctionCallInfo fcinfo, Json **dropped)
 {
-	Json	   *raw = json_read(argument_jsonb(fcinfo, 0, "raw"));
+	Json	   *raw = json_read(argument_foreign(fcinfo, 0, "raw"));
 	Json	   *message = model_message(model_family_argument(fcinfo), raw, dropped);
 
 	if (message == NULL)
@@ -81,12 +82,16 @@ clutch_model_message(PG_FUNCTION_ARGS)
 	PG_RETURN_JSONB_P(json_write(model_message_argument(fcinfo, &dropped)));
 }
 
-/* The envelope, in which these paths are listed beside those that the translation has listed. */
+/*
+ * The envelope, in which these paths are listed beside those that the translation has listed.  There
+ * may be so many that it is too large to be sent.
+ */
 static Jsonb *
 model_with_dropped(Jsonb *envelope, const Json *dropped)
 {
 	Json	   *tree = json_read(envelope);
 	Json	   *list = json_get_kind(tree, DROPPED, JSON_ARRAY);
+	ProblemList *faults = problem_list();
 
 	if (list == NULL)
 	{
@@ -95,7 +100,11 @@ model_with_dropped(Jsonb *envelope, const Json *dropped)
 	}
 	for (int i = 0; i < dropped->n; i++)
 		json_add(list, dropped->items[i]);
-	return json_write(tree);
+	envelope = json_write(tree);
+	limits_check(envelope, faults);
+	if (faults->n > 0)
+		problem_raise(faults, ERRCODE_CLUTCH_FOREIGN_INVALID, "the envelope that the answer makes");
+	return envelope;
 }
 
 Datum

@@ -11,6 +11,7 @@
 #include "api/result.h"
 #include "compat.h"
 #include "funcapi.h"
+#include "protocol/limits.h"
 #include "protocol/problem.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -53,6 +54,31 @@ Jsonb *
 argument_optional_jsonb(FunctionCallInfo fcinfo, int n)
 {
 	return PG_ARGISNULL(n) ? NULL : PG_GETARG_JSONB_P(n);
+}
+
+void
+argument_check_limits(Jsonb *document, const char *name, const Limits *limits)
+{
+	const ProblemArgument places[] = {{"", name}, {NULL}};
+	ProblemList *list = problem_list();
+	ProblemArguments scope;
+
+	list->limits = limits;
+	limits_check(document, list);
+	if (list->n > 0)
+	{
+		problem_arguments_begin(&scope, places);
+		problem_raise(list, ERRCODE_CLUTCH_FOREIGN_INVALID, "document");
+	}
+}
+
+Jsonb *
+argument_foreign(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	Jsonb	   *document = argument_jsonb(fcinfo, n, name);
+
+	argument_check_limits(document, name, &clutch_limits);
+	return document;
 }
 
 int

@@ -23,6 +23,13 @@ extern Slice argument_optional_text(FunctionCallInfo fcinfo, int n);
 extern Jsonb *argument_jsonb(FunctionCallInfo fcinfo, int n, const char *name);
 /* the same; NULL if it is NULL */
 extern Jsonb *argument_optional_jsonb(FunctionCallInfo fcinfo, int n);
+/*
+ * The same, for a document from outside, which is held to the limits of envelopes, since most of
+ * it will be in one: raises KL014.
+ */
+extern Jsonb *argument_foreign(FunctionCallInfo fcinfo, int n, const char *name);
+/* the same with other limits */
+extern void argument_check_limits(Jsonb *document, const char *name, const Limits *limits);
 extern int	argument_int4(FunctionCallInfo fcinfo, int n, const char *name);
 /* an interval of more than zero and at most a year, in microseconds */
 extern int64 argument_duration(FunctionCallInfo fcinfo, int n, const char *name);

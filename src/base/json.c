@@ -264,11 +264,15 @@ char *
 json_path(const char *path, Slice key)
 {
 	StringInfoData joined;
+	char	   *exact;
 
 	initStringInfo(&joined);
 	appendStringInfoString(&joined, path);
 	json_add_step(&joined, key);
-	return joined.data;
+	/* without room to grow: there may be a path for each member of a document */
+	exact = pnstrdup(joined.data, joined.len);
+	pfree(joined.data);
+	return exact;
 }
 
 char *

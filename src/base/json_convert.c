@@ -63,6 +63,7 @@ json_read_container(Json *container, const JsonbContainer *from)
 		Json	   *item = container->items[i];
 		uint32		start = offset;
 
+		CHECK_FOR_INTERRUPTS();
 		JBE_ADVANCE_OFFSET(offset, entry);
 		if (JBE_ISSTRING(entry))
 		{
@@ -173,6 +174,7 @@ json_write_members(DocumentBuilder *b, const Json *container)
 {
 	for (int i = 0; i < container->n; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (container->kind == JSON_OBJECT)
 			document_key(b, container->keys[i]);
 		json_write_to(b, container->items[i]);

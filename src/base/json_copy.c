@@ -34,6 +34,7 @@ static void
 json_copy_to(Json *copy, const Json *value)
 {
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
 	*copy = *value;
 	if (value->kind != JSON_ARRAY && value->kind != JSON_OBJECT)
 		return;

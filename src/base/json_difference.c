@@ -125,6 +125,7 @@ json_compare(Json *changes, const JsonPlace *place, const Json *from, const Json
 	bool		by_parts = from->kind == to->kind && place->bytes <= MOST_PATH_BYTES;
 
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
 	if (by_parts && from->kind == JSON_OBJECT)
 		json_compare_objects(changes, place, from, to);
 	else if (by_parts && from->kind == JSON_ARRAY)

@@ -12,6 +12,7 @@
 #include "base/document.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 
 #define NONCE_BYTES		16
 #define NONCE_LEN		(2 * NONCE_BYTES)
@@ -82,6 +83,7 @@ rendering_append_visible(StringInfo out, Slice text, bool is_document)
 		int			len = Min(pg_utf_mblen(at), text.len - i);
 		uint32		character = utf8_to_unicode(at);
 
+		CHECK_FOR_INTERRUPTS();
 		if (rendering_is_hidden(character) && !(is_document && character == '\n'))
 			rendering_append_escape(out, character);
 		else

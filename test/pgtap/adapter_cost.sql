@@ -1,6 +1,6 @@
 -- What documents cost that are within all limits: neither much memory, nor a time that grows with the square of their size.
 \ir ../fixtures/tap.sql
-SELECT plan(15);
+SELECT plan(23);
 
 -- the most memory that this backend has ever had; of Linux, as that of 023_artifacts.pl
 CREATE FUNCTION pg_temp.peak_mb() RETURNS int LANGUAGE sql VOLATILE AS
@@ -64,6 +64,44 @@ SELECT throws_like(format('SELECT clutch.card_of(%L)', jsonb_build_object('agent
 	'%the agent would be in more groups than the limit%', 'many scopes are refused');
 SELECT throws_like(format('SELECT clutch.card_of(%L)', jsonb_build_object('agentId', 'p', 'role', 'r', 'scopes', pg_temp.names(64))),
 	'%the agent would be in more groups than the limit of 64 (setting clutch.max_list)', 'as one too many is');
+
+-- ------------------------------------------------------ words of the rules
+-- nine rules as large as a rule can be, of 4.5 million words: what they take does not depend on how often a word occurs
+INSERT INTO clutch.routing_rule (name, words, requires)
+SELECT 'large' || r, array_agg(trim(repeat('x ', 500))), '{skill:x}' FROM generate_series(1, 9) AS r, generate_series(1, 1000) GROUP BY r;
+SELECT lives_ok($$SELECT clutch.route(clutch.envelope('task.request', 'agent:a', payload => '{"text": "hello"}'))$$, 'the largest rules are read');
+SELECT cmp_ok(sum(total_bytes) / 4500000, '<', 40::numeric, 'their words take little more than themselves') FROM pg_backend_memory_contexts WHERE name = 'clutch routing rules';
+DELETE FROM clutch.routing_rule;
+SELECT clutch.route(clutch.envelope('task.request', 'agent:a')) \g /dev/null
+
+-- -------------------------------------------- documents beyond the limits
+CREATE TABLE beyond AS
+SELECT * FROM (VALUES ('TOO_LARGE', jsonb_build_object('agents', repeat('x', 1100000))), ('TOO_MANY_NODES', pg_temp.numbers(50001, '1')),
+	('TOO_DEEP', pg_temp.deep('1', 65))) AS d(code, document);
+CREATE FUNCTION pg_temp.refusal(call text, document jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE format('SELECT count(*) FROM clutch.%s', call) USING document;
+	RETURN 'none';
+EXCEPTION WHEN others THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN SQLSTATE || ' ' || coalesce(detail::jsonb #>> '{0,code}', '');
+END $$;
+SELECT is(array_agg(DISTINCT c.call || ' ' || pg_temp.refusal(c.call, b.document)), array_agg(DISTINCT c.call || ' KL014 ' || b.code), 'what is beyond the limits is refused before it is looked at')
+FROM beyond AS b, unnest('{inbound($1),card_of($1),registry_cards($1),import_card($1),import_registry($1),"model_message($1, ''claude'')","from_model($1, ''claude'')"}'::text[]) AS c(call);
+SELECT is(array_agg(pg_temp.refusal('can_handle($1)', document) ORDER BY code), '{"KL014 TOO_DEEP",none,"KL014 TOO_MANY_NODES"}', 'but for its size, of which artifacts may be made')
+FROM beyond;
+SELECT is(pg_temp.refusal('prompt($1, ''claude'')', envelope), 'KL001 TOO_DEEP', 'no setting lets an envelope be so deep')
+FROM (SELECT clutch.envelope('task.request', 'agent:a') || jsonb_build_object('payload', pg_temp.deep('1', 3000)) AS envelope) AS e;
+SET clutch.max_depth = 8;
+SELECT is(pg_temp.refusal('prompt($1, ''claude'')', clutch.envelope('task.request', 'agent:a') || jsonb_build_object('payload', pg_temp.deep('1', 1000))), 'none', 'what could be accepted is read under other settings');
+RESET clutch.max_depth;
+SELECT throws_like(format('SELECT clutch.from_model(%L, ''claude'')', jsonb_build_object('content', jsonb_build_array('{"type": "text", "text": "x"}'::jsonb,
+	jsonb_build_object('type', 'text', 'text', (SELECT jsonb_agg('{"password": "a1"}'::jsonb)::text FROM generate_series(1, 49000)))))),
+	'the envelope that the answer makes is not valid%', 'an answer whose envelope nobody could send is refused');
+SELECT cmp_ok(mb, '<', 240, 'a card of many skills takes little memory')
+FROM pg_temp.cost(format('SELECT clutch.card_as(%L, ''a2a'')', jsonb_build_object('agent_id', 'agent:p', 'capabilities', (SELECT jsonb_agg(jsonb_build_object('id', 'skill:s' || i)) FROM generate_series(1, 80000) AS i))));
 
 -- ------------------------------------------------------------ interruptions
 CREATE TABLE crowd AS SELECT jsonb_build_object('agent_id', 'agent:p', 'groups', jsonb_agg('group:scope:' || i)) AS card FROM generate_series(1, 45000) AS i;

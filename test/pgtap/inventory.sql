@@ -100,7 +100,7 @@ INSERT INTO contract VALUES
 ('clutch.outbound(jsonb,text)', 'writes', 'envelope jsonb, adapter text', 'jsonb'),
 ('clutch.reply(text,text)', 'writes', 'task_id text, adapter text DEFAULT NULL::text', 'jsonb'),
 ('clutch.prompt(jsonb,text)', 'makes', 'envelope jsonb, model_family text', 'jsonb'),
-('clutch.model_message(jsonb,text)', 'pure', 'raw jsonb, model_family text', 'jsonb'),
+('clutch.model_message(jsonb,text)', 'reads', 'raw jsonb, model_family text', 'jsonb'),
 ('clutch.from_model(jsonb,text)', 'writes', 'raw jsonb, model_family text', 'jsonb'),
 ('clutch.from_model(jsonb,text,jsonb)', 'writes', 'raw jsonb, model_family text, context jsonb', 'jsonb'),
 ('clutch.ingest(jsonb,text,jsonb)', 'writes', 'raw jsonb, adapter text DEFAULT NULL::text, context jsonb DEFAULT ''{}''::jsonb', 'SETOF clutch.receipt'),

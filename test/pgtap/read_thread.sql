@@ -1,6 +1,6 @@
 -- What a conversation has come to (spec 003 6), as far as it may be seen.
 \ir ../fixtures/tap.sql
-SELECT plan(28);
+SELECT plan(30);
 SET clutch.notify = off;
 CREATE FUNCTION pg_temp.card(name text, meta jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', '{"max_concurrency": 9}'::jsonb, 'meta', meta)
@@ -73,6 +73,16 @@ SELECT ok(clutch.thread_context('thread:1')::text NOT LIKE '%a secret%', 'a role
 SELECT is(clutch.thread_context('thread:1') -> 'task' ->> 'goal', 'of task:1', 'but those that it takes part in');
 RESET ROLE;
 DROP OWNED BY clutch_thread_lois; DROP ROLE clutch_thread_lois;
+
+-- a claim of several tasks of one thread reads it once
+SELECT pg_temp.ask('task:' || i, 'agent:ken', 'run:1') FROM generate_series(11, 13) AS i \g /dev/null
+SET track_functions = 'all';
+BEGIN;
+CREATE TEMP TABLE several AS SELECT * FROM clutch.claim('agent:ken', 3);
+SELECT is(array_agg(DISTINCT context), ARRAY[pg_temp.context()], 'all tasks of a claim have the context') FROM several HAVING count(*) = 3;
+SELECT is(calls::int, 2, 'which is read once') FROM pg_stat_xact_user_functions WHERE funcname = 'thread_context';
+COMMIT;
+RESET track_functions;
 
 -- messages of spec 003 say what was decided before
 SELECT clutch.ingest(jsonb_build_object('header', jsonb_build_object('messageId', id, 'type', 'REQUEST', 'source', 'ui', 'destination', 'ken'),
