@@ -273,12 +273,17 @@ mailbox_take_orders(void)
 	return orders;
 }
 
-void
-mailbox_plan(TimestampTz at)
+bool
+mailbox_plan(TimestampTz at, bool takes_hints)
 {
+	bool		may_sleep;
+
 	LWLockAcquire(mailbox_mine->lock, LW_EXCLUSIVE);
+	may_sleep = !mailbox_mine->leave && !mailbox_mine->look && mailbox_mine->due >= at &&
+		!(takes_hints && mailbox_mine->nhints > 0);
 	mailbox_mine->due = Min(mailbox_mine->due, at);
 	LWLockRelease(mailbox_mine->lock);
+	return may_sleep;
 }
 
 int

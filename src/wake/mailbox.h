@@ -83,9 +83,11 @@ extern MailboxOrders mailbox_take_orders(void);
 
 /*
  * Announces that the worker will tick at that time anyway.  Only a session that
- * needs it earlier wakes it.
+ * needs it earlier wakes it.  Returns false if there are orders or, where the
+ * worker takes some, hints already: then it must not sleep, because whoever left
+ * them may have woken it while it waited for a lock, which resets the latch.
  */
-extern void mailbox_plan(TimestampTz at);
+extern bool mailbox_plan(TimestampTz at, bool takes_hints);
 
 /*
  * Moves all hints into an array of MAILBOX_HINTS and returns their number.

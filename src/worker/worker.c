@@ -368,9 +368,11 @@ clutch_worker_main(Datum arg)
 			(void) worker_job_run(&prune_job);
 		if (has_extension && worker_job_is_due(&seal_job))
 			(void) worker_job_run(&seal_job);
-		mailbox_plan(worker_clock_time(tick_job.at));
-		worker_sleep_until(Min(Min(Min(tick_job.at, prune_job.at), seal_job.at),
-							   nhints > 0 ? hint_job.at : DT_NOEND));
+		if (mailbox_plan(worker_clock_time(tick_job.at), nhints == 0) && !ConfigReloadPending)
+			worker_sleep_until(Min(Min(Min(tick_job.at, prune_job.at), seal_job.at),
+								   nhints > 0 ? hint_job.at : DT_NOEND));
+		else
+			worker_sleep_until(GetCurrentTimestamp());
 	}
 	worker_send_hints();
 	proc_exit(0);

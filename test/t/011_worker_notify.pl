@@ -5,6 +5,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use ClutchTest;
+use TeamTest;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -89,6 +90,22 @@ like($text, qr/PID $writer_pid\b/, 'without a worker the transaction tells itsel
 is(ask_session($writer, q{ALTER DATABASE postgres IS_TEMPLATE false;}), '', 'no template any more');
 $worker = wait_for_worker($node, 'postgres', 'it comes back');
 is(heard(q{SELECT clutch.send(chat('agent:ken'));}), 'all:w ken:w', 'and tells again');
+
+# A hint for which the worker is woken while it waits for a lock; nothing else is due for an hour,
+# and the search for deadlocks, which wakes it as well, is over.
+$node->safe_psql('postgres', q{ALTER SYSTEM SET clutch.seal_interval = '1h'});
+$node->safe_psql('postgres', q{ALTER SYSTEM SET deadlock_timeout = '1ms'});
+ask_session($ender, q{BEGIN; LOCK TABLE clutch.tree_hash IN ACCESS EXCLUSIVE MODE;});
+$node->reload;
+ok($node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'clutch worker' AND wait_event_type = 'Lock'"), 'the worker waits for a lock');
+ask_session($writer, q{SELECT clutch.send(chat('agent:ken'));});
+ask_session($ender, 'ROLLBACK;');
+my $tells = '';
+await('the hint', sub { $tells .= ask_session($listener, 'SELECT;'); return $tells =~ /notification/; });
+like($tells, qr/PID $worker\b/, 'afterwards, the worker tells what has happened meanwhile');
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET clutch.seal_interval');
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET deadlock_timeout');
+$node->reload;
 
 # A reader that looks only when it is woken sees everything that any session writes.
 my $dir = PostgreSQL::Test::Utils::tempdir;
