@@ -251,9 +251,10 @@ fuzz_one() {
 part_fuzz() {
 	local file name status
 	export -f fuzz_one
-	export WORK SRC SLOW PYTHON FUZZ_COUNT
 	files "$FUZZ_FILES" >"$WORK/fuzz_files"
-	run_child xargs -a "$WORK/fuzz_files" -P 2 -I{} bash -c 'fuzz_one {}'
+	# not exported: WORK also means something to a program in the documents
+	run_child env WORK="$WORK" SRC="$SRC" SLOW="$SLOW" PYTHON="$PYTHON" FUZZ_COUNT="$FUZZ_COUNT" \
+		xargs -a "$WORK/fuzz_files" -P 2 -I{} bash -c 'fuzz_one {}'
 	for file in $(files "$FUZZ_FILES"); do
 		name=fuzz_$(basename "$file" .py)
 		status=$(cat "$WORK/$name.status" || echo 1)
