@@ -145,9 +145,13 @@ launcher_warn_if_lacking(bool lacking)
 	warned = lacking;
 }
 
-/* Makes sure that the mailbox has a worker.  Returns when to look again. */
+/*
+ * Makes sure that the mailbox has a worker, if its database may have one.  A worker
+ * that was dismissed a moment ago may have ended by now, and must not be replaced.
+ * Returns when to look again.
+ */
 static TimestampTz
-launcher_ensure_worker(int number, const MailboxView *view, TimestampTz now)
+launcher_ensure_worker(int number, const MailboxView *view, bool belongs, TimestampTz now)
 {
 	TimestampTz patience = view->started_at + START_PATIENCE;
 	TimestampTz again = view->started_at + START_INTERVAL;
@@ -158,7 +162,7 @@ launcher_ensure_worker(int number, const MailboxView *view, TimestampTz now)
 			return patience;
 		mailbox_worker_failed(number);
 	}
-	else if (!launcher_lacks_worker(view) || view->is_away)
+	else if (!belongs || !launcher_lacks_worker(view) || view->is_away)
 		return DT_NOEND;
 	if (now < again)
 		return again;
@@ -193,7 +197,8 @@ launcher_close_unneeded(List *databases)
 			databases_without = lappend_oid(databases_without, view.database);
 			MemoryContextSwitchTo(old);
 		}
-		if (view.state == MAILBOX_AT_WORK && !belongs)
+		/* one that is starting leaves as soon as it begins */
+		if ((view.state == MAILBOX_AT_WORK || view.state == MAILBOX_STARTING) && !belongs)
 			mailbox_worker_dismiss(i);
 		if (view.state == MAILBOX_NO_EXTENSION ||
 			(launcher_lacks_worker(&view) && !belongs))
@@ -256,7 +261,7 @@ launcher_survey(void)
 	for (i = 0; i < mailbox_count(); i++)
 	{
 		MailboxView view = mailbox_view(i);
-		TimestampTz then = launcher_ensure_worker(i, &view, now);
+		TimestampTz then = launcher_ensure_worker(i, &view, list_member_oid(databases, view.database), now);
 
 		again = Min(again, then);
 		view = mailbox_view(i);

@@ -125,4 +125,47 @@ workers_in('one three', 'as before');
 
 unlike(slurp_file($node->logfile), qr/(?:ERROR|FATAL|PANIC):  (?!database "(?:three|one)"|extension|source database|DROP DATABASE cannot|must be owner)/, 'and nothing went wrong');
 $node->stop;
+
+# A database that has become a template has no worker, however quickly the last one leaves: here, before the launcher,
+# which looks at thousands of mailboxes, is through with them.  Once the launcher has started a worker in the other
+# database, it is done with this one.
+$node = new_node('templates', bare => 1,
+	conf => "shared_preload_libraries = 'clutch'\nautovacuum = off\nmax_worker_processes = 3000\n");
+foreach my $name (qw(one three))
+{
+	$node->safe_psql('postgres', "CREATE DATABASE $name");
+	$node->safe_psql($name, 'CREATE EXTENSION clutch');
+}
+workers_in('one three', 'many mailboxes');
+$node->safe_psql('postgres', 'ALTER DATABASE one IS_TEMPLATE true');
+workers_in('three', 'a template');
+is($node->safe_psql('postgres', q{
+	CREATE TABLE later (pids int[]);
+	CREATE FUNCTION workers(db text) RETURNS int[] LANGUAGE sql BEGIN ATOMIC
+		SELECT pg_stat_clear_snapshot();
+		SELECT array_agg(pid) FROM pg_stat_activity WHERE backend_type = 'clutch worker' AND datname = db;
+	END;
+	DO $$
+	DECLARE
+		template text := 'three';
+		other text := 'one';
+		old int[];
+	BEGIN
+		FOR round IN 1 .. 60 LOOP
+			old := workers(template);
+			EXECUTE format('ALTER DATABASE %I IS_TEMPLATE true', template);
+			COMMIT;
+			WHILE workers(template) && old LOOP
+			END LOOP;
+			EXECUTE format('ALTER DATABASE %I IS_TEMPLATE false', other);
+			COMMIT;
+			WHILE workers(other) IS NULL LOOP
+			END LOOP;
+			INSERT INTO later VALUES (workers(template));
+			SELECT template, other INTO other, template;
+		END LOOP;
+	END
+	$$;
+	SELECT count(*), count(pids) FROM later}), '60|0', 'no worker comes after the one that has left');
+$node->stop;
 done_testing();
