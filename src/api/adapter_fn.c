@@ -310,12 +310,29 @@ adapter_send(FunctionCallInfo fcinfo, Jsonb *envelope)
 	result_put_receipt(fcinfo, event_send(envelope));
 }
 
+/* What the call remembers of the database ends with it, also after an error. */
+static void
+adapter_take_in_world(InboundCall *call, Json *raw)
+{
+	WorldCall	made;
+
+	world_begin(&made);
+	PG_TRY();
+	{
+		adapter_take_document(call, raw, "");
+	}
+	PG_FINALLY();
+	{
+		world_end(&made);
+	}
+	PG_END_TRY();
+}
+
 static Datum
 adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jsonb *envelope))
 {
 	Json	   *raw;
 	InboundCall call = {.fcinfo = fcinfo, .name = argument_optional_text(fcinfo, 1), .take = take};
-	WorldCall	made;
 	int64		blobs_from;
 
 	call.context = PG_ARGISNULL(2) ? json_new_object() : json_read(PG_GETARG_JSONB_P(2));
@@ -338,16 +355,7 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 		call.adapters = catalog_list();
 	call.world = world_get(call.context);
 	result_begin_rows(fcinfo);
-	world_begin(&made);
-	PG_TRY();
-	{
-		adapter_take_document(&call, raw, "");
-	}
-	PG_FINALLY();
-	{
-		world_end(&made);
-	}
-	PG_END_TRY();
+	adapter_take_in_world(&call, raw);
 	return (Datum) 0;
 }
 

@@ -15,8 +15,13 @@
 #include "base/json.h"
 #include "flow/callee.h"
 #include "outbox/signing.h"
+#include "protocol/identifier.h"
 #include "protocol/value.h"
+#include "registry/agent.h"
 #include "utils/timestamp.h"
+
+/* before the name of a tool in a capability */
+#define OUTGOING_TOOL	"tool:"
 
 /* the value of the endpoint's header of this name, in any case of letters; absent: it has none */
 static Slice
@@ -56,6 +61,94 @@ outgoing_event(int64 seq)
 	return envelope;
 }
 
+/* Do documents of the dialect name a recipient, by which the other side finds its agent? */
+static bool
+outgoing_is_addressed(Slice adapter)
+{
+	static const char *const names[] = {"langgraph", "collab", "map", "autogen"};
+
+	for (int i = 0; i < lengthof(names); i++)
+		if (slice_equal(adapter, slice_of_cstring(names[i])))
+			return true;
+	return false;
+}
+
+/* The envelope, addressed to this agent: a request may be addressed to the orchestrator instead. */
+static Jsonb *
+outgoing_addressed(Jsonb *envelope, Slice agent_id)
+{
+	Json	   *addressed = json_read(envelope);
+	Json	   *to = json_new_array();
+	Json	   *recipient = json_new_object();
+
+	json_put_text(recipient, "/agent_id", agent_id);
+	json_add(to, recipient);
+	json_put(addressed, "/to", to);
+	return json_write(addressed);
+}
+
+/*
+ * The first required tool that stands in the list of tools from which the card of the agent
+ * was made (adapters/card_mcp.c); absent if there is none.
+ */
+static Slice
+outgoing_required_tool(const Json *request, Slice agent_id)
+{
+	Jsonb	   *card = agent_read_document(agent_id);
+	Json	   *tools = card == NULL ? NULL : json_get_kind(json_read(card), "/meta/mcp/tools", JSON_OBJECT);
+	Json	   *requires = json_get_kind(request, "/requires", JSON_ARRAY);
+
+	for (int i = 0; tools != NULL && requires != NULL && i < requires->n; i++)
+	{
+		Slice		entry = requires->items[i]->text;
+		Slice		id;
+		Slice		range;
+
+		identifier_split_version(entry, &id, &range);
+		if (!slice_starts(id, SLICE_OF(OUTGOING_TOOL)))
+			continue;
+		id = (Slice) {id.s + strlen(OUTGOING_TOOL), id.len - strlen(OUTGOING_TOOL)};
+		if (json_member(tools, id) != NULL)
+			return id;
+	}
+	return SLICE_NONE;
+}
+
+/*
+ * An MCP server whose tools are known has no tool that takes requests.  So a request becomes
+ * a call of the tool that it requires, with the payload as the arguments.
+ */
+static Jsonb *
+outgoing_request_of_mcp(Jsonb *envelope, Slice agent_id)
+{
+	Json	   *call = json_read(envelope);
+	Slice		tool = outgoing_required_tool(call, agent_id);
+	Json	   *payload = json_new_object();
+
+	if (!slice_present(tool))
+		return envelope;
+	json_put_cstring(call, "/type", message_type_name(MSG_TOOL_CALL));
+	json_put_text(payload, "/tool", slice_of_cstring(psprintf(OUTGOING_TOOL "%.*s", tool.len, tool.s)));
+	json_put_text(payload, "/name", tool);
+	json_put(payload, "/args", json_take(call, "/payload"));
+	json_put(call, "/payload", payload);
+	return json_write(call);
+}
+
+/* the event, which may be a request, as the other side can understand it */
+static Jsonb *
+outgoing_envelope(const Call *call, const Endpoint *endpoint, int64 seq)
+{
+	Jsonb	   *envelope = outgoing_event(seq);
+
+	if (call->kind != CALL_TASK)
+		return envelope;
+	if (slice_equal(endpoint->adapter, SLICE_OF("mcp")) &&
+		slice_equal(document_get_text(&envelope->root, "type"), slice_of_cstring(message_type_name(MSG_TASK_REQUEST))))
+		return outgoing_request_of_mcp(envelope, call->agent_id);
+	return outgoing_is_addressed(endpoint->adapter) ? outgoing_addressed(envelope, call->agent_id) : envelope;
+}
+
 /*
  * Notes for an answer to an MCP server.  The call that was made of the request is repeated,
  * with the state that the server has sent and with the answers, which are in the payload.
@@ -64,7 +157,7 @@ static void
 outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *endpoint, JsonbContainer *asked)
 {
 	int64		seq = callee_request_seq(call);
-	Jsonb	   *request = outbox_document(outgoing_event(seq), endpoint->adapter, NULL, seq);
+	Jsonb	   *request = outbox_document(outgoing_envelope(call, endpoint, seq), endpoint->adapter, NULL, seq);
 	JsonbContainer *params = document_get_container(&request->root, "params");
 	JsonbValue	arguments;
 
@@ -104,43 +197,12 @@ outgoing_notes(const Call *call, const Endpoint *endpoint)
 	return document_end(&b);
 }
 
-/* Do documents of the dialect name a recipient, by which the other side finds its agent? */
-static bool
-outgoing_is_addressed(Slice adapter)
-{
-	static const char *const names[] = {"langgraph", "collab", "map", "autogen"};
-
-	for (int i = 0; i < lengthof(names); i++)
-		if (slice_equal(adapter, slice_of_cstring(names[i])))
-			return true;
-	return false;
-}
-
-/* The envelope, addressed to this agent: a request may be addressed to the orchestrator instead. */
-static Jsonb *
-outgoing_addressed(Jsonb *envelope, Slice agent_id)
-{
-	Json	   *addressed = json_read(envelope);
-	Json	   *to = json_new_array();
-	Json	   *recipient = json_new_object();
-
-	json_put_text(recipient, "/agent_id", agent_id);
-	json_add(to, recipient);
-	json_put(addressed, "/to", to);
-	return json_write(addressed);
-}
-
 Jsonb *
 outgoing_document(const Call *call, const Endpoint *endpoint)
 {
-	Jsonb	   *envelope;
-
 	if (call->body != NULL)
 		return call->body;
-	envelope = outgoing_event(call->seq);
-	if (call->kind == CALL_TASK && outgoing_is_addressed(endpoint->adapter))
-		envelope = outgoing_addressed(envelope, call->agent_id);
-	return outbox_document(envelope, endpoint->adapter, outgoing_notes(call, endpoint), call->seq);
+	return outbox_document(outgoing_envelope(call, endpoint, call->seq), endpoint->adapter, outgoing_notes(call, endpoint), call->seq);
 }
 
 /* -------------------------------------------------------------------- headers */

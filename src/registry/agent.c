@@ -284,26 +284,32 @@ agent_apply(const Envelope *envelope, int64 seq, TimestampTz at)
 							envelope->from_agent, seq);
 }
 
-bool
-agent_read_card(Slice agent_id, AgentCard *card)
+Jsonb *
+agent_read_document(Slice agent_id)
 {
+	Jsonb	   *document = NULL;
 	RowScan		scan;
-	bool		found;
 
 	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
 	rows_start(&scan);
-	found = rows_next(&scan);
-	if (found)
-	{
-		Jsonb	   *document = rows_jsonb(&scan, Anum_agent_registry_card);
-		JsonbValue	value;
-
-		JsonbToJsonbValue(document, &value);
-		agent_card_read(&value, "", false, card, problem_list_admitted());
-	}
+	if (rows_next(&scan))
+		document = rows_jsonb(&scan, Anum_agent_registry_card);
 	rows_end(&scan);
-	return found;
+	return document;
+}
+
+bool
+agent_read_card(Slice agent_id, AgentCard *card)
+{
+	Jsonb	   *document = agent_read_document(agent_id);
+	JsonbValue	value;
+
+	if (document == NULL)
+		return false;
+	JsonbToJsonbValue(document, &value);
+	agent_card_read(&value, "", false, card, problem_list_admitted());
+	return true;
 }
 
 bool

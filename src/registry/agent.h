@@ -37,7 +37,9 @@ extern void agent_check_status(const Envelope *envelope);
 /* Locks without waiting; false: the agent is locked, or is not registered. */
 extern bool agent_try_lock(Slice agent_id, AgentStatus *status);
 
-/* The card of the agent, read anew; false: the agent is not registered. */
+/* The card of the agent as it was registered, palloc'd; NULL: the agent is not registered. */
+extern Jsonb *agent_read_document(Slice agent_id);
+/* The same, read anew; false: the agent is not registered. */
 extern bool agent_read_card(Slice agent_id, AgentCard *card);
 
 /* Is it UNAVAILABLE by the word of the database, and not its own? */

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(110);
+SELECT plan(117);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -338,6 +338,26 @@ SELECT fixture.calls_tool('task:tool-answered');
 SELECT fixture.hand();
 SELECT clutch.cancel('task:tool-answered', 'agent:ui') \g /dev/null
 SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "dropped"}]}')), 'sent', 'what a tool has done before that is still told');
+
+-- --------------------------------------- the tools of an MCP server as capabilities
+TRUNCATE clutch.outbox;
+SELECT clutch.import_card('{"tools": [{"name": "read", "inputSchema": {"type": "object"}}, {"name": "skill.count", "inputSchema": {"type": "object"}}]}', 'agent:mcp.disk') \g /dev/null
+INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('disk', 'https://disk.example/mcp', 'mcp', 'agent:mcp.disk');
+SELECT fixture.ask('task:read', skill => 'tool:read');
+SELECT is(fixture.state('task:read'), 'running agent:mcp.disk 1', 'a request that requires a tool goes to the server that has it');
+SELECT is(fixture.hand(), 'task tools/call read 1', 'and calls the tool');
+SELECT is((SELECT body #> '{params,arguments}' FROM handed), '{"q": 1}', 'with the payload as its arguments');
+SELECT fixture.answer(fixture.result('{"resultType": "input_required", "inputRequests": {"who": {"method": "elicitation/create", "params": {"message": "who?"}}}, "requestState": "s-2"}'));
+SELECT clutch.answer('task:read', '{"input_responses": {"who": {"action": "accept", "content": {"name": "Ada"}}}}') \g /dev/null
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body #>> '{params,name}', body #>> '{params,arguments}', body #>> '{params,requestState}') FROM handed), 'read {"q": 1} s-2', 'which is repeated with the answer to its question');
+SELECT fixture.answer(fixture.result('{"content": [{"type": "text", "text": "inside"}]}'));
+SELECT is(fixture.last('task:read'), 'task.result agent:mcp.disk agent:ui {"text": "inside"}', 'its result is that of the task');
+SELECT fixture.ask('task:count', skill => 'tool:skill.count');
+SELECT is(fixture.hand(), 'task tools/call skill.count 1', 'whatever the tool is called');
+SELECT fixture.answer(fixture.result('{"content": []}'));
+SELECT fixture.ask('task:direct', 'agent:mcp.disk', skill => 'tool:disk');
+SELECT is(fixture.hand(), 'task tools/call clutch.send 1', 'a request that requires no tool of the server is sent as it is');
 
 DROP OWNED BY outbox_callee_ken, outbox_callee_stranger, outbox_callee_gateway;
 DELETE FROM clutch.principal;
