@@ -70,11 +70,11 @@ SELECT 'multiagent-1.0 other model', 500, 'task.request', NULL, NULL, '$.payload
 UNION ALL
 SELECT 'multiagent-1.0 confidence of ' || t.type, 500, t.type, NULL, NULL, '$.meta.multiagent.confidence.score < 0.5',
 	   NULL, NULL, NULL, NULL, NULL, NULL,
-	   '{"payload": {"intent": "reflect", "task": "$.payload.task", "content": "$.payload.content",
+	   '{"payload": {"intent": "reflect", "task": "$.payload.task", "content": "$.payload.content", "message": "$.payload.message",
 					 "about": {"id": "$.id", "agent": "$.from.agent_id", "model": "$.meta.multiagent.agent.model", "confidence": "$.meta.multiagent.confidence"}},
 		 "meta": {"multiagent": {"intent": "reflect", "parents": ["$.meta.multiagent.parents[*]", "$.meta.multiagent.native.reply_to",
 					 "$.meta.multiagent.native.id", "$ ? (!exists(@.meta.multiagent.native.id)).id"]}}}', 'multiagent-1.0'
-FROM unnest('{task.request,task.progress,task.result,tool.result,chat.message}'::text[]) AS t(type)
+FROM unnest('{task.request,task.progress,task.result,task.error,tool.call,tool.result,tool.error,chat.message,chat.system}'::text[]) AS t(type)
 UNION ALL
 SELECT 'multiagent-1.0 next actions of ' || t.type, 500, t.type, NULL, NULL, 'exists($.payload.outputs.next_actions[*])',
 	   NULL, NULL, NULL, NULL, NULL, NULL,

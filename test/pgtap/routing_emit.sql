@@ -1,6 +1,6 @@
 -- What rules request beside an event, and the sets of rules that come with the extension.
 \ir ../fixtures/tap.sql
-SELECT plan(74);
+SELECT plan(77);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
@@ -64,9 +64,9 @@ SELECT is(fixture.state('task:twice') || ', ' || pg_temp.children('task:twice'),
 -- --- multiagent-1.0
 TRUNCATE clutch.routing_rule;
 INSERT INTO clutch.routing_rule (name, words, priority) VALUES ('mine', '{x}', 1);
-SELECT is(clutch.install_rules('multiagent-1.0'), 13, 'a set of rules is installed');
-SELECT is(clutch.install_rules('multiagent-1.0'), 13, 'and once more');
-SELECT is((SELECT count(*)::int FROM clutch.routing_rule), 14, 'which changes nothing');
+SELECT is(clutch.install_rules('multiagent-1.0'), 17, 'a set of rules is installed');
+SELECT is(clutch.install_rules('multiagent-1.0'), 17, 'and once more');
+SELECT is((SELECT count(*)::int FROM clutch.routing_rule), 18, 'which changes nothing');
 SELECT throws_ok($$SELECT clutch.install_rules('multiagent-9')$$, '22023', 'invalid set of rules "multiagent-9"', 'there are not many of them');
 SELECT throws_ok('SELECT clutch.install_rules(NULL)', '22004', 'argument "name" must not be null', 'none has no name');
 SELECT throws_ok('SELECT clutch.uninstall_rules(NULL)', '22004', 'argument "name" must not be null', 'and none can be uninstalled without one');
@@ -146,7 +146,7 @@ SELECT clutch.send(clutch.envelope('chat.message', 'agent:gpt5.plan', id => 'msg
 SELECT clutch.send(clutch.envelope('tool.result', 'agent:gpt5.plan', payload => '{"outputs": {"next_actions": [{"intent": "summarize", "task": "Sum up"}]}}', run_id => 'run:w3', thread_id => 'thread:1', task_id => 'task:w3',
 	meta => '{"clutch": {"reply_to": "msg_called"}, "multiagent": {"confidence": {"score": 0.1}, "agent": {"model": "gpt-5"}}}'));
 SELECT is((SELECT string_agg(e.envelope #>> '{payload,intent}', ' ' ORDER BY e.seq) FROM clutch.events e WHERE e.type = 'task.request' AND e.parent_task_id = 'task:w3'), 'reflect summarize', 'results of tools have next actions, and confidence');
-SELECT is(clutch.uninstall_rules('multiagent-1.0'), 13, 'rules are uninstalled');
+SELECT is(clutch.uninstall_rules('multiagent-1.0'), 17, 'rules are uninstalled');
 SELECT is((SELECT string_agg(name, ' ') FROM clutch.routing_rule), 'mine', 'but no others');
 
 -- --- registry-3.0
@@ -179,7 +179,7 @@ SELECT is((SELECT string_agg(agent_id || CASE WHEN parent_task_id = 'task:house'
 SELECT is(pg_temp.to_whom('talk to hal. What should I cook?'), 'agent:hal', 'however long the trigger is');
 SELECT clutch.install_rules('multiagent-1.0') \g /dev/null
 SELECT is(clutch.uninstall_rules('registry-3.0'), 9, 'and they can be taken back');
-SELECT is((SELECT count(*)::int FROM clutch.routing_rule WHERE ruleset = 'multiagent-1.0'), 13, 'which leaves other sets alone');
+SELECT is((SELECT count(*)::int FROM clutch.routing_rule WHERE ruleset = 'multiagent-1.0'), 17, 'which leaves other sets alone');
 
 -- a registry whose agents are a list, with an index that names another agent, and words that are none
 TRUNCATE clutch.routing_rule;
@@ -243,5 +243,21 @@ SELECT clutch.install_rules('multiagent-1.0') \g /dev/null
 SELECT clutch.send(clutch.envelope('chat.message', 'agent:ann', run_id => 'run:sure', task_id => 'task:sure' || n, meta => jsonb_build_object('multiagent', jsonb_build_object('confidence', jsonb_build_object('score', score)))))
 FROM (VALUES (1, 0.5), (2, 0.49), (3, 1.0)) AS v(n, score) \g /dev/null
 SELECT is((SELECT string_agg(e.envelope #>> '{meta,rule,name}' || ' ' || (SELECT m.task_id FROM clutch.events m WHERE m.id = e.envelope #>> '{meta,rule,event}'), ', ') FROM clutch.events e WHERE e.run_id = 'run:sure' AND e.type = 'task.request'), 'multiagent-1.0 confidence of chat.message task:sure2', 'less than one half is low');
+-- whatever the message is
+SELECT fixture.agent('tess', 50, ARRAY['skill:tess', 'tool:search'], more => '{"model": "gpt-5"}'), fixture.ask('task:kinds', 'agent:tess', NULL, run => 'run:kinds') \g /dev/null
+SELECT clutch.claim('agent:tess') \g /dev/null
+CREATE FUNCTION pg_temp.unsure(id text, role text, intent text, content jsonb, parents jsonb) RETURNS bigint LANGUAGE sql AS $$
+	SELECT r.seq FROM clutch.ingest(jsonb_build_object('protocol', 'multiagent-1.0', 'role', role, 'agent', '{"id": "tess", "name": "Tess", "model": "gpt-5"}'::jsonb, 'timestamp', '2026-11-22T10:00:00Z',
+		'intent', intent, 'task', 'look', 'inputs', '{"resources": [{"type": "tool", "id": "search"}]}'::jsonb, 'content', content, 'confidence', '{"score": 0.2}'::jsonb, 'trace', jsonb_build_object('id', id, 'parents', parents)),
+		'multiagent', '{"task_id": "task:kinds"}') AS r
+$$;
+SELECT pg_temp.unsure('k1', 'agent', 'tool.call', '{"type": "json", "data": {"q": 1}}', '["root"]') \g /dev/null
+SELECT pg_temp.unsure('k2', 'tool', 'tool.call', '{"type": "error", "text": "no such page"}', '["root", "k1"]') \g /dev/null
+SELECT pg_temp.unsure('k3', 'system', 'reflect', '{"type": "text", "text": "slow today"}', '["root"]') \g /dev/null
+SELECT pg_temp.unsure('k4', 'agent', 'execute', '{"type": "error", "text": "it is lost", "data": {"retryable": false}}', '["root"]') \g /dev/null
+SELECT is((SELECT string_agg(type, ', ' ORDER BY seq) FROM clutch.events WHERE run_id = 'run:kinds' AND envelope #>> '{meta,multiagent,confidence,score}' = '0.2'), 'tool.call, tool.error, chat.system, task.error', 'messages of other types that are not sure');
+SELECT is((SELECT string_agg(concat_ws(' ', e.envelope #>> '{meta,rule,name}', e.envelope #>> '{payload,message}'), ', ' ORDER BY e.seq) FROM clutch.events e WHERE e.run_id = 'run:kinds' AND e.parent_task_id = 'task:kinds' AND e.type = 'task.request'),
+	'multiagent-1.0 confidence of tool.call, multiagent-1.0 confidence of tool.error no such page, multiagent-1.0 confidence of chat.system, multiagent-1.0 confidence of task.error it is lost', 'are reflected upon as well, with what went wrong');
+SELECT is((SELECT count(*)::int FROM clutch.tasks WHERE run_id = 'run:kinds' AND parent_task_id IS NOT NULL AND agent_id = 'agent:tess'), 0, 'by another model');
 
 SELECT * FROM finish();
