@@ -4,7 +4,7 @@
 -- pg_upgrade refuses columns of type regprocedure.
 CREATE TABLE clutch.adapter (
 	name			text COLLATE "C" NOT NULL,
-	place			integer NOT NULL,		-- the adapters are asked in this order
+	place			integer NOT NULL DEFAULT 200,	-- the adapters are asked in this order; the built-in ones have 40 to 140
 	can_handle		text COLLATE "C",		-- (raw jsonb) RETURNS boolean; NULL: used only if the caller names it
 	inbound			text COLLATE "C",		-- (raw jsonb, context jsonb) RETURNS SETOF jsonb
 	outbound		text COLLATE "C",		-- (envelope jsonb) RETURNS jsonb

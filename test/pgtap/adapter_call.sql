@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(120);
+SELECT plan(121);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -138,6 +138,9 @@ FROM (VALUES ($$NULL, 1, NULL, 'app.read', 'app.write', NULL, false$$, '22023 RE
 	($$'http', 1, NULL, 'app.read', 'app.write', NULL, false$$, '22023 NOT_ALLOWED /name'),
 	($$'map', 1, NULL, 'app.read', 'app.write', NULL, true$$, '22023 NOT_ALLOWED /inbound'),
 	($$'x', 1, NULL, 'app.read', 'app.write', NULL, NULL$$, '22023 REQUIRED /builtin')) AS v(row, fault);
+INSERT INTO clutch.adapter (name, can_handle, inbound, outbound) VALUES ('last', 'app.handles', 'app.read', 'app.write');
+SELECT is((SELECT name FROM clutch.adapter ORDER BY place DESC, name LIMIT 1), 'last', 'without a place, an adapter is asked after all that come with the extension');
+DELETE FROM clutch.adapter WHERE name = 'last';
 CREATE FUNCTION app.mirror(raw jsonb, context jsonb) RETURNS SETOF jsonb LANGUAGE sql AS $$
 	SELECT CASE WHEN NOT raw ? 'lost' THEN jsonb_build_object('type', 'chat.message', 'payload', raw) END WHERE NOT raw ? 'quiet'
 $$;
