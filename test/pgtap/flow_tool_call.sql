@@ -1,6 +1,6 @@
 -- Which tools an agent may call: those of its card, of the request, and of the message.
 \ir ../fixtures/tap.sql
-SELECT plan(23);
+SELECT plan(25);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ken", "capabilities": [
 	{"id": "skill:x", "tools": ["mcp:browser", "mcp:files"]}, {"id": "tool:mcp", "servers": ["mcp:mail"]}, {"id": "tool:grep"}], "limits": {"max_concurrency": 9}}'),
@@ -32,6 +32,12 @@ SELECT is(pg_temp.call('agent:ken', 'mcp:browserless/fetch'), '42501 TOOL_NOT_AL
 SELECT is(pg_temp.call('agent:plain', 'mcp:browser'), '42501 TOOL_NOT_ALLOWED /payload/tool', 'a card without tools allows none');
 SELECT is(pg_temp.call('agent:ui', 'mcp:shell'), 'no error', 'a sender without a card has no list of its own');
 SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'tool.call' AND envelope #>> '{payload,tool}' = 'mcp:shell'), 1::bigint, 'what is refused is not in the log');
+
+-- the orchestrator, whose card is that of spec 001's handshake
+SELECT clutch.ingest('{"protocol": "multiagent-1.0", "role": "system", "agent": {"id": "orchestrator", "name": "Mux", "model": "n/a"}, "timestamp": "2025-10-10T12:00:00Z", "intent": "reflect",
+	"task": "Announce envelope support and capabilities", "content": {"type": "json", "data": {"supports": ["text", "json", "tool_result"]}}}') \g /dev/null
+SELECT is(pg_temp.call('agent:orchestrator', 'mcp:shell'), 'no error', 'the card of the orchestrator offers nothing, and forbids nothing');
+SELECT is(fixture.fault($$ SELECT clutch.ingest('{"jsonrpc": "2.0", "id": 2, "result": {"content": [{"type": "text", "text": "found"}]}}') $$), 'no error', 'so a result of a tool whose call nobody has sent is taken in');
 
 -- ----------------------------------------------------------------- the request
 SELECT fixture.ask('task:1', more => '{"security": {"policy": {"tool_allowlist": ["mcp:browser", "mcp:files", "mcp:shell"]}}}'), fixture.ask('task:2') \g /dev/null
