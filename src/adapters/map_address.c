@@ -76,14 +76,15 @@ map_add_role(const Adapter *self, const Json *message, Json *recipients)
 	map_add_recipient(self, "/to/role", recipients, group);
 }
 
+/* Everybody here is an agent, so "agents" are all of them, too. */
 static void
 map_add_category(const Adapter *self, const Json *message, Json *recipients)
 {
 	Slice		category = adapter_require_word(self, message, "/to/participants");
+	bool		is_everybody = slice_equal(category, SLICE_OF("all")) || slice_equal(category, SLICE_OF("agents"));
 
 	map_add_recipient(self, "/to/participants", recipients,
-					  slice_equal(category, SLICE_OF("all")) ? SLICE_OF(EVERYBODY) :
-					  map_slice(CATEGORY_PREFIX "%.*s", category));
+					  is_everybody ? SLICE_OF(EVERYBODY) : map_slice(CATEGORY_PREFIX "%.*s", category));
 }
 
 static void
@@ -162,12 +163,17 @@ static const char *
 map_read_object(const Adapter *self, const Json *message, Json *recipients)
 {
 	const Json *to = json_get(message, "/to");
+	Slice		category = json_get_text(to, "/participants");
 
 	for (int i = 0; i < lengthof(map_forms); i++)
 		if (adapter_member(to, map_forms[i].member) != NULL)
 		{
 			map_forms[i].add(self, message, recipients);
-			return i == 0 && json_get_kind(to, "/system", JSON_TEXT) != NULL ? "federated" : map_forms[i].form;
+			if (i == 0 && json_get_kind(to, "/system", JSON_TEXT) != NULL)
+				return "federated";
+			if (map_forms[i].add == map_add_category && slice_equal(category, SLICE_OF("agents")))
+				return "all_agents";
+			return map_forms[i].form;
 		}
 	return NULL;
 }
@@ -313,6 +319,8 @@ map_address_of(const Adapter *self, const Json *envelope)
 	address = json_new_object();
 	if (map_had_form(self, envelope, "participants"))
 		json_put_cstring(address, "/participants", "all");
+	else if (map_had_form(self, envelope, "all_agents"))
+		json_put_cstring(address, "/participants", "agents");
 	else
 		json_put(address, "/broadcast", json_of_bool(true));
 	return address;
