@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "protocol/identifier.h"
+#include "protocol/place.h"
 #include "protocol/problem.h"
 #include "settings.h"
 #include "utils/fmgrprotos.h"
@@ -27,15 +28,32 @@ translation_fault_context(const char *member, const char *expected)
 			 errmsg("invalid member \"%s\" of the context: must be %s", member, expected)));
 }
 
-/* a text of the context; absent if it is missing or null */
+/* Refused here, an ID is not taken for one of the document. */
+static void
+translation_check_context(const char *member, IdentifierKind kind, Slice id)
+{
+	const char *rule;
+	const char *code = identifier_fault(kind, id, &rule);
+
+	if (code != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("context", code),
+				 errmsg("invalid member \"%s\" of the context: %s is not valid; %s", member, place_quote(id), rule)));
+}
+
+/* an ID of the context; absent if it is missing or null */
 static Slice
-translation_context_text(const Translation *t, const char *member)
+translation_context_id(const Translation *t, const char *member, IdentifierKind kind)
 {
 	Json	   *value = json_member(t->context, slice_of_cstring(member));
 
 	if (value != NULL && value->kind != JSON_TEXT && value->kind != JSON_NULL)
 		translation_fault_context(member, "a string");
-	return json_is(value, JSON_TEXT) ? value->text : SLICE_NONE;
+	if (!json_is(value, JSON_TEXT))
+		return SLICE_NONE;
+	translation_check_context(member, kind, value->text);
+	return value->text;
 }
 
 /* -------------------------------------------------------------- identifiers */
@@ -146,7 +164,7 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 	if (!slice_present(task) && slice_present(native))
 		task = translation_task_of(t, envelope, native);
 	if (!slice_present(task))
-		task = translation_context_text(t, "task_id");
+		task = translation_context_id(t, "task_id", ID_TASK);
 	if (!slice_present(task))
 	{
 		Slice		key = translation_key(t, envelope, place, &kind);
@@ -156,7 +174,7 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 	if (!slice_present(parent) && slice_present(native_parent))
 		parent = translation_task_of(t, envelope, native_parent);
 	if (!slice_present(parent))
-		parent = translation_context_text(t, "parent_task_id");
+		parent = translation_context_id(t, "parent_task_id", ID_TASK);
 	json_put_text(envelope, "/task_id", task);
 	if (!slice_equal(parent, task))
 		json_put_text(envelope, "/parent_task_id", parent);
@@ -191,7 +209,7 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 	if (!slice_present(run) && slice_present(native_run))
 		run = translation_derive(t, envelope, "run", "run", SLICE_NONE, native_run);
 	if (!slice_present(run))
-		run = translation_context_text(t, "run_id");
+		run = translation_context_id(t, "run_id", ID_RUN);
 	if (!slice_present(run))
 	{
 		Slice		key = slice_present(native_task) ? native_task : translation_key(t, envelope, place, &kind);
@@ -204,7 +222,7 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 		thread = slice_equal(native_thread, known_thread) ? known_thread :
 			translation_derive(t, envelope, "thr", "thread", SLICE_NONE, native_thread);
 	if (!slice_present(thread))
-		thread = translation_context_text(t, "thread_id");
+		thread = translation_context_id(t, "thread_id", ID_THREAD);
 	if (!slice_present(thread))
 		thread = known_thread;
 	if (!slice_present(thread))
@@ -289,7 +307,7 @@ static void
 translation_complete_sender(const Translation *t, Json *envelope)
 {
 	Slice		sender = json_get_text(envelope, "/from/agent_id");
-	Slice		context = translation_context_text(t, "agent_id");
+	Slice		context = translation_context_id(t, "agent_id", ID_AGENT);
 
 	if (slice_present(context) && slice_present(sender) && !slice_equal(context, sender))
 	{
@@ -300,11 +318,13 @@ translation_complete_sender(const Translation *t, Json *envelope)
 		json_put_text(envelope, "/from/agent_id", slice_present(context) ? context : t->world->default_agent());
 }
 
+/* Adds a recipient that the context names, or the default one. */
 static void
 translation_add_recipient(Json *recipients, Slice agent_id)
 {
 	Json	   *recipient = json_new_object();
 
+	translation_check_context("to", ID_RECIPIENT, agent_id);
 	json_put_text(recipient, "/agent_id", agent_id);
 	json_add(recipients, recipient);
 }
