@@ -72,19 +72,12 @@ COMMENT ON FUNCTION clutch.ingest(jsonb, text, jsonb) IS
 	'translates a document of another protocol into envelopes and sends them; the same document again is a duplicate';
 
 -- A response in JSON-RPC has the ID of its request.  "kept" is empty, which makes the envelope
--- foreign, so the response has no carrier.
+-- foreign, so the response has no carrier.  Where a message names what it answers, it does so
+-- by the ID that the request had there; in MAP also in frames, which are no calls to respond to.
 CREATE FUNCTION clutch.reply(task_id text, adapter text DEFAULT NULL) RETURNS jsonb
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS $$
-SELECT clutch.outbound(CASE WHEN o.asked OPERATOR(pg_catalog.?) 'jsonrpc'
-		THEN pg_catalog.jsonb_set(n.told, ARRAY['meta'], coalesce(n.told OPERATOR(pg_catalog.->) 'meta', '{}')
-			OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object(s.adapter, pg_catalog.jsonb_build_object(
-				'kept', '[]'::jsonb, 'v', coalesce(s.noted OPERATOR(pg_catalog.->) 'v', '""'), 'rpc_id', o.asked OPERATOR(pg_catalog.->) 'id',
-				'native', pg_catalog.jsonb_build_object('reply_to', o.asked OPERATOR(pg_catalog.->) 'id',
-					'task_id', s.task_id, 'thread_id', coalesce(s.noted OPERATOR(pg_catalog.#>) '{native,thread_id}', pg_catalog.to_jsonb(s.thread_id))))
-				OPERATOR(pg_catalog.||) CASE WHEN s.blobs IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('blobs', s.blobs) END
-				OPERATOR(pg_catalog.||) CASE WHEN s.adapter OPERATOR(pg_catalog.=) 'a2a' THEN '{"form": "task"}' ELSE '{}' END::jsonb))
-		ELSE n.told END, s.adapter)
+SELECT CASE WHEN c.id IS NOT NULL THEN pg_catalog.jsonb_set(d.document, c.place, c.id) ELSE d.document END
 FROM (SELECT t.task_id, t.thread_id, r.envelope AS request, e.type, e.envelope AS ended, a.name AS adapter,
 			 r.envelope OPERATOR(pg_catalog.#>) ARRAY['meta', a.name] AS noted, e.envelope OPERATOR(pg_catalog.#>) ARRAY['meta', a.name, 'blobs'] AS blobs
 	  FROM clutch.tasks t
@@ -104,7 +97,24 @@ FROM (SELECT t.task_id, t.thread_id, r.envelope AS request, e.type, e.envelope A
 		WHEN s.type IN ('task.result', 'task.error') OR s.adapter IN ('http', 'peer') OR (s.adapter OPERATOR(pg_catalog.=) 'a2a' AND o.asked OPERATOR(pg_catalog.?) 'jsonrpc') THEN s.ended
 		WHEN s.type OPERATOR(pg_catalog.=) 'task.timeout' THEN s.ended OPERATOR(pg_catalog.||) '{"type": "task.error"}'
 		ELSE s.ended OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object('type', 'task.error', 'payload', pg_catalog.jsonb_build_object('code', 'CANCELLED',
-			'message', coalesce(nullif(s.ended OPERATOR(pg_catalog.#>>) '{payload,reason}', ''), 'the task was cancelled'), 'retryable', false)) END AS told) AS n
+			'message', coalesce(nullif(s.ended OPERATOR(pg_catalog.#>>) '{payload,reason}', ''), 'the task was cancelled'), 'retryable', false)) END AS told) AS n,
+	LATERAL (SELECT clutch.outbound(CASE WHEN o.asked OPERATOR(pg_catalog.?) 'jsonrpc' AND s.adapter OPERATOR(pg_catalog.<>) 'map'
+			THEN pg_catalog.jsonb_set(n.told, ARRAY['meta'], coalesce(n.told OPERATOR(pg_catalog.->) 'meta', '{}')
+				OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object(s.adapter, pg_catalog.jsonb_build_object(
+					'kept', '[]'::jsonb, 'v', coalesce(s.noted OPERATOR(pg_catalog.->) 'v', '""'), 'rpc_id', o.asked OPERATOR(pg_catalog.->) 'id',
+					'native', pg_catalog.jsonb_build_object('reply_to', o.asked OPERATOR(pg_catalog.->) 'id',
+						'task_id', s.task_id, 'thread_id', coalesce(s.noted OPERATOR(pg_catalog.#>) '{native,thread_id}', pg_catalog.to_jsonb(s.thread_id))))
+					OPERATOR(pg_catalog.||) CASE WHEN s.blobs IS NULL THEN '{}' ELSE pg_catalog.jsonb_build_object('blobs', s.blobs) END
+					OPERATOR(pg_catalog.||) CASE WHEN s.adapter OPERATOR(pg_catalog.=) 'a2a' THEN '{"form": "task"}' ELSE '{}' END::jsonb))
+			ELSE n.told END, s.adapter) AS document) AS d,
+	-- an end that was a document of the dialect itself comes back as it was
+	LATERAL (SELECT
+		CASE s.adapter WHEN 'collab' THEN '{header,correlationId}' WHEN 'map' THEN '{meta,correlationId}' WHEN 'multiagent' THEN '{trace,parents}' WHEN 'http' THEN '{subject}' END::text[] AS place,
+		CASE
+			WHEN n.told OPERATOR(pg_catalog.#>) ARRAY['meta', s.adapter, 'kept'] IS NOT NULL THEN NULL
+			WHEN s.adapter OPERATOR(pg_catalog.=) 'collab' THEN s.noted OPERATOR(pg_catalog.#>) '{native,id}'
+			WHEN s.adapter IN ('map', 'http') THEN s.noted OPERATOR(pg_catalog.#>) '{native,task_id}'
+			WHEN s.adapter OPERATOR(pg_catalog.=) 'multiagent' THEN coalesce(o.asked OPERATOR(pg_catalog.#>) '{trace,parents}', '[]') OPERATOR(pg_catalog.||) (o.asked OPERATOR(pg_catalog.#>) '{trace,id}') END AS id) AS c
 $$;
 COMMENT ON FUNCTION clutch.reply(text, text) IS
 	'the end of a task as the response to the document that requested it, in the same dialect';

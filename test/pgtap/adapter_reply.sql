@@ -1,6 +1,6 @@
 -- The end of a task in the dialect of its request.
 \ir ../fixtures/tap.sql
-SELECT plan(39);
+SELECT plan(63);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:w", "capabilities": [{"id": "skill:w"}], "limits": {"max_concurrency": 10}}') \g /dev/null
 CREATE TEMP TABLE asked (name text, raw jsonb, task_id text);
@@ -88,4 +88,33 @@ RESET ROLE;
 SELECT clutch.revoke_agent('adapter_reply_visitor', 'agent:visitor'), clutch.revoke_agent('adapter_reply_stranger', 'agent:stranger') \g /dev/null
 DROP OWNED BY adapter_reply_visitor, adapter_reply_stranger;
 DROP ROLE adapter_reply_visitor, adapter_reply_stranger;
+
+-- --------------------------------- in dialects whose messages name what they answer
+-- The one who asked knows its own IDs, and none of ours.
+CREATE TEMP TABLE named (name text, adapter text, raw jsonb, place text[], id jsonb, task_id text);
+INSERT INTO named (name, adapter, raw, place, id) VALUES
+('a REQUEST', 'collab', '{"header": {"messageId": "r-1", "type": "REQUEST", "source": "analyzer", "destination": "w", "timestamp": "2026-02-01T10:00:00Z"}, "body": {"action": "analyze", "payload": {"city": "Lisbon"}}}', '{header,correlationId}', '"r-1"'),
+('a REQUEST without a header', 'collab', '{"type": "REQUEST", "messageId": "r-2", "correlationId": "c-0", "destination": "w", "body": {"action": "analyze", "payload": {}}}', '{header,correlationId}', '"r-2"'),
+('a message', 'map', '{"id": "m-1", "from": "p", "to": {"agent": "w"}, "timestamp": 1795209727322, "payload": {}, "meta": {"expectsResponse": true}}', '{meta,correlationId}', '"m-1"'),
+('a message that is correlated', 'map', '{"id": "m-2", "from": "p", "to": {"agent": "w"}, "timestamp": 1795209727322, "payload": {}, "meta": {"expectsResponse": true, "correlationId": "c-2"}}', '{meta,correlationId}', '"c-2"'),
+('a message that is delivered', 'map', '{"jsonrpc": "2.0", "method": "map/message", "params": {"message": {"id": "m-3", "from": "p", "to": {"agent": "w"}, "timestamp": 1795209727322, "payload": {}, "meta": {"expectsResponse": true}}}}', '{meta,correlationId}', '"m-3"'),
+('a call', 'map', '{"jsonrpc": "2.0", "id": 5, "method": "map/send", "params": {"to": {"agent": "w"}, "payload": {}, "meta": {"expectsResponse": true, "correlationId": "c-4"}}}', '{meta,correlationId}', '"c-4"'),
+('the message of a user', 'multiagent', '{"protocol": "multiagent-1.0", "role": "user", "agent": {"id": "ui", "name": "UI", "model": "n/a"}, "timestamp": "2026-02-01T10:00:00Z", "intent": "plan", "task": "plan", "content": {"type": "text", "text": "it"}, "trace": {"id": "t-1", "parents": ["t-0"]}}', '{trace,parents}', '["t-0", "t-1"]'),
+('an event with a subject', 'http', '{"specversion": "1.0", "id": "e-9", "source": "https://shop.example", "type": "clutch.task.request", "subject": "order-9", "data": {}}', '{subject}', '"order-9"'),
+('a request with one', 'http', '{"headers": {"ce-specversion": "1.0", "ce-id": "e-10", "ce-source": "https://shop.example", "ce-type": "clutch.task.request", "CE-Subject": "order-10"}, "body": {}}', '{subject}', '"order-10"');
+UPDATE named n SET task_id = (SELECT r.task_id FROM clutch.ingest(n.raw, context => '{"agent_id": "agent:visitor", "to": ["agent:w"]}') AS r);
+SELECT is(count(clutch.finish('agent:w', task_id, '{"celsius": 21}')), 9::bigint, 'all of them are done') FROM clutch.claim('agent:w', 10);
+SELECT is(clutch.reply(task_id) #> place, id, 'the reply to ' || name || ' of ' || adapter || ' names it') FROM named ORDER BY id;
+SELECT is(clutch.can_handle(clutch.reply(task_id)), adapter, 'and is a document of ' || adapter) FROM named ORDER BY id;
+SELECT is((SELECT e ->> 'type' FROM clutch.inbound(clutch.reply(task_id, 'collab'), 'collab') AS e), 'task.result', 'that is a result') FROM named WHERE name = 'a REQUEST';
+SELECT is(clutch.reply(task_id, 'map') #> '{meta,correlationId}', to_jsonb(task_id), 'in another dialect than that of the request, the task is named by our ID') FROM named WHERE name = 'a REQUEST';
+SELECT is(clutch.reply(task_id) #> '{payload}', '{"celsius": 21}', 'with the payload') FROM named WHERE name = 'a call';
+-- an agent that answers in the dialect itself
+CREATE TEMP TABLE answered AS SELECT q.raw, r.task_id FROM (VALUES ('{"protocol": "multiagent-1.0", "role": "user", "agent": {"id": "ui", "name": "UI", "model": "n/a"}, "timestamp": "2026-02-01T10:00:00Z", "intent": "plan", "task": "plan", "content": {"type": "text", "text": "it"}, "trace": {"id": "t-9"}}'::jsonb)) AS q(raw),
+	LATERAL clutch.ingest(q.raw, context => '{"agent_id": "agent:visitor", "to": ["agent:w"]}') AS r;
+SELECT FROM clutch.claim('agent:w', 10);
+SELECT jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'agent', 'agent', '{"id": "w", "name": "W", "model": "gpt-5"}'::jsonb, 'timestamp', '2026-02-01T10:00:09Z', 'intent', 'finalize', 'task', 'plan', 'content', '{"type": "text", "text": "done"}'::jsonb,
+	'trace', '{"id": "t-10", "parents": ["t-9", "t-x"]}'::jsonb) AS said \gset
+SELECT is(late, false, 'an answer in multiagent') FROM answered a, clutch.ingest(:'said', context => jsonb_build_object('task_id', a.task_id)) AS r;
+SELECT is(clutch.reply(task_id), :'said', 'is the reply, with its own parents') FROM answered;
 SELECT * FROM finish();
