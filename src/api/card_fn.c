@@ -47,7 +47,7 @@ card_that_handles(const Json *raw)
 				(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
 				 errproblem("document", "NOT_HANDLED"),
 				 errmsg("the document is not recognized as the description of an agent"),
-				 errhint("Name its dialect, which is one of %s; a registry of agents is for clutch.import_registry.",
+				 errhint("Name its dialect, which is one of %s. An AgentCard is for clutch.register, and a registry of agents for clutch.import_registry.",
 						 card_dialect_names())));
 	return dialect;
 }
