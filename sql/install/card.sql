@@ -113,6 +113,13 @@ $$;
 COMMENT ON FUNCTION clutch.card_schema_name(text, text, jsonb) IS
 	'the name of a schema of an agent: the one that card_schemas gives it, or another one if that is the name of a schema of another agent';
 
+-- Whoever imports waits here for other imports of the same agent, and then changes the card that they
+-- have left, whatever the isolation level.
+CREATE FUNCTION clutch.register_or_lock(card jsonb) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_register_or_lock' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.register_or_lock(jsonb) IS
+	'registers an agent and returns NULL; or, if it is registered, locks it until the transaction ends, and returns its card';
+
 -- Registers a card, or changes the card that is registered, and returns the changes.  Members
 -- that no description has (limits, security, ...) are not changed.
 CREATE FUNCTION clutch.place_card(card jsonb, dialect text)
@@ -122,7 +129,7 @@ CREATE FUNCTION clutch.place_card(card jsonb, dialect text)
 	AS $$
 DECLARE
 	id text := card ->> 'agent_id';
-	registered jsonb := (SELECT r.card FROM clutch.agent_registry r WHERE r.agent_id = place_card.card ->> 'agent_id');
+	registered jsonb := clutch.register_or_lock(card);
 	changed jsonb;
 	others jsonb;
 	s record;
@@ -130,7 +137,6 @@ DECLARE
 	hint text;
 BEGIN
 	IF registered IS NULL THEN
-		PERFORM clutch.register(card);
 		RETURN QUERY SELECT id, 'added', 'capabilities', NULL::jsonb, jsonb_path_query_array(card, '$.capabilities[*].id');
 	ELSE
 		card := '{"display": {}}'::jsonb || card || jsonb_build_object('meta', coalesce(registered -> 'meta', '{}') || (card -> 'meta'));

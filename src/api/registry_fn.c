@@ -2,7 +2,7 @@
  *
  * registry_fn.c
  *	  clutch.register, clutch.heartbeat, clutch.set_status, and functions for
- *	  the views of the registry.
+ *	  the views of the registry and for imports.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +12,7 @@
 #include "api/visible.h"
 #include "base/clock.h"
 #include "base/column.h"
+#include "base/guard.h"
 #include "flow/liveness.h"
 #include "flow/restored.h"
 #include "flow/withdraw.h"
@@ -27,6 +28,7 @@
 #include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(clutch_register);
+PG_FUNCTION_INFO_V1(clutch_register_or_lock);
 PG_FUNCTION_INFO_V1(clutch_heartbeat);
 PG_FUNCTION_INFO_V1(clutch_agents_meeting);
 PG_FUNCTION_INFO_V1(clutch_breaker);
@@ -44,27 +46,61 @@ static const ProblemArgument register_arguments[] = {
 };
 
 /*
- * The card is checked before the envelope is built, so that the paths of its
- * faults lead into the card.
+ * The agent whose card it is.  The card is checked before the envelope is built, so that
+ * the paths of its faults lead into the card.
  */
-Datum
-clutch_register(PG_FUNCTION_ARGS)
+static Slice
+registry_agent_of(Jsonb *document)
 {
-	Jsonb	   *document = argument_jsonb(fcinfo, 0, "card");
 	ProblemList *problems = problem_list();
-	ProblemArguments scope;
 	JsonbValue	value;
 	AgentCard	card;
-	Receipt		receipt;
 
 	JsonbToJsonbValue(document, &value);
 	agent_card_read(&value, "", false, &card, problems);
 	if (problems->n > 0)
 		problem_raise(problems, ERRCODE_CLUTCH_CARD_INVALID, "agent card");
+	return card.agent_id;
+}
+
+static Receipt
+registry_register(Slice agent_id, Jsonb *document)
+{
+	ProblemArguments scope;
+	Receipt		receipt;
+
 	problem_arguments_begin(&scope, register_arguments);
-	receipt = event_send(agent_envelope(card.agent_id, MSG_AGENT_REGISTER, document));
+	receipt = event_send(agent_envelope(agent_id, MSG_AGENT_REGISTER, document));
 	problem_arguments_end(&scope);
-	return result_receipt(fcinfo, receipt);
+	return receipt;
+}
+
+Datum
+clutch_register(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *document = argument_jsonb(fcinfo, 0, "card");
+
+	return result_receipt(fcinfo, registry_register(registry_agent_of(document), document));
+}
+
+/*
+ * For clutch.place_card, which changes the card that this returns.  The role is checked
+ * before anything is locked, so nobody waits for a role that may not change the agent.
+ */
+Datum
+clutch_register_or_lock(PG_FUNCTION_ARGS)
+{
+	Jsonb	   *document = argument_jsonb(fcinfo, 0, "card");
+	Slice		agent_id = registry_agent_of(document);
+	Jsonb	   *registered;
+
+	principal_require(agent_id, "card");
+	registered = agent_lock_card(agent_id);
+	if (registered != NULL)
+		PG_RETURN_JSONB_P(registered);
+	(void) registry_register(agent_id, document);
+	guard_release(agent_guard(agent_id));
+	PG_RETURN_NULL();
 }
 
 Datum

@@ -141,18 +141,26 @@ agent_guard(Slice agent_id)
 	return guard_key(GUARD_AGENT, agent_id, SLICE_NONE, 0);
 }
 
+/* Is there a row, if only one of a transaction that is still open?  The caller has taken the guard. */
+static bool
+agent_has_row(Slice agent_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	return rows_look(&scan, NULL);
+}
+
 /* false: another transaction has registered the agent in the meantime */
 static bool
 agent_insert_row(AgentRow *row)
 {
 	uint64		guard = agent_guard(row->agent_id);
-	RowScan		scan;
 	bool		exists;
 
 	guard_take(guard);
-	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, row->agent_id);
-	exists = rows_look(&scan, NULL);
+	exists = agent_has_row(row->agent_id);
 	if (!exists)
 		agent_write_row(row, true);
 	guard_release(guard);
@@ -220,6 +228,24 @@ agent_lock(const Envelope *envelope)
 
 	if (!agent_is_sign_of_life(envelope))
 		(void) agent_await_row(agent_of_event(envelope), &row);
+}
+
+Jsonb *
+agent_lock_card(Slice agent_id)
+{
+	uint64		guard = agent_guard(agent_id);
+	AgentRow	row;
+
+	for (;;)
+	{
+		if (agent_await_row(agent_id, &row))
+			return row.card;
+		guard_take(guard);
+		if (!agent_has_row(agent_id))
+			return NULL;
+		/* no guard may be held while waiting for a transaction */
+		guard_release(guard);
+	}
 }
 
 void

@@ -34,6 +34,12 @@ extern void agent_apply(const Envelope *envelope, int64 seq, TimestampTz at);
  */
 extern void agent_check_status(const Envelope *envelope);
 
+/*
+ * Locks the agent until the transaction ends, and returns its card.  NULL: it is not
+ * registered, and nobody else registers it until the caller releases agent_guard.
+ */
+extern Jsonb *agent_lock_card(Slice agent_id);
+
 /* Locks without waiting; false: the agent is locked, or is not registered. */
 extern bool agent_try_lock(Slice agent_id, AgentStatus *status);
 
@@ -60,7 +66,7 @@ extern Slice agent_of_event(const Envelope *envelope);
 
 /*
  * The guard under which the row of an agent is inserted, for a caller that must
- * take the guards of many agents in order.
+ * take the guards of many agents in order, or has looked whether there is a row.
  */
 extern uint64 agent_guard(Slice agent_id);
 

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(138);
+SELECT plan(144);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -259,6 +259,16 @@ SELECT is((SELECT string_agg(what || ' ' || (becomes #>> '{required,0}'), ', ' O
 	"rita": {"description": "R", "skills": [], "capabilities": [{"name": "x.y", "description": "xy", "inputSchema": {"required": ["one"]}}]},
 	"rita.x": {"description": "R", "skills": [], "capabilities": [{"name": "y", "description": "y", "inputSchema": {"required": ["two"]}}]}}}') WHERE what LIKE 'schema%'),
 	'schema rita.x.y.input one, schema rita.x.y.input.' || left(md5('agent:rita.x'), 12) || ' two', 'in one registry, too');
+
+-- what an import finds before it changes anything
+CREATE FUNCTION pg_temp.card(name text, more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'capabilities', '[{"id": "skill:x"}]'::jsonb) || more $$;
+SELECT is(clutch.register_or_lock(pg_temp.card('ida')), NULL, 'an agent that is not registered is registered');
+SELECT is((SELECT count(*)::int FROM clutch.events WHERE type = 'agent.register' AND from_agent = 'agent:ida'), 1, 'by an event');
+SELECT is(clutch.register_or_lock(pg_temp.card('ida', '{"meta": {"a": 1}}')), pg_temp.card('ida'), 'of one that is, the card is returned');
+SELECT is((SELECT count(*)::int FROM clutch.events WHERE from_agent = 'agent:ida'), 1, 'and no event written');
+SELECT is(ARRAY[clutch.register_or_lock(pg_temp.card('ilse')), clutch.register_or_lock(pg_temp.card('ilse', '{"meta": {}}'))], ARRAY[NULL, pg_temp.card('ilse')], 'also in one statement');
+SELECT is(fixture.fault($$SELECT clutch.register_or_lock('{"v": "clutch/0.1", "agent_id": "agent:ida"}')$$), 'KL002 REQUIRED /capabilities', 'faults are those of the card');
 
 SELECT FROM clutch.grant_agent('registry_import_agent', 'agent:basil', '{skill:parse-recipe}');
 SELECT FROM clutch.grant_operator('registry_import_operator');
