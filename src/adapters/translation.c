@@ -19,7 +19,7 @@
 
 /* ----------------------------------------------------------------- outbound */
 
-static bool
+bool
 translation_is_stub(const Adapter *adapter, const Json *envelope)
 {
 	return json_is_true(adapter_noted(adapter, envelope, "/stub"), "");
@@ -416,31 +416,43 @@ translation_complete_bearer(Translation *t, Json *bearer, Json *plain, int place
 	return true;
 }
 
+/* Puts "bearer" in the place of "plain", and gives all envelopes their runs, threads, tasks and ranks. */
+static void
+translation_place_envelopes(Translation *t, List *envelopes, Json *bearer, const Json *plain)
+{
+	ListCell   *lc;
+
+	foreach(lc, envelopes)
+		if (lfirst(lc) == plain)
+		{
+			lfirst(lc) = bearer;
+			translation_complete_place(t, bearer, foreach_current_index(lc));
+		}
+	foreach(lc, envelopes)
+		if (lfirst(lc) != bearer)
+		{
+			translation_inherit(t, lfirst(lc), bearer);
+			translation_complete_place(t, lfirst(lc), foreach_current_index(lc));
+		}
+	if (list_length(envelopes) > 1)
+		translation_rank(t, envelopes);
+}
+
 /* The envelopes of a document.  In place of "plain", which is among them, "bearer" is returned. */
 static List *
 translation_inbound_foreign(Translation *t, List *envelopes, Json *bearer, Json *plain)
 {
 	List	   *complete = NIL;
 	bool		has_time = plain != NULL && json_get(plain, "/ts") != NULL;
-	int			place = 0;
 	ListCell   *lc;
 
-	foreach(lc, envelopes)
-		if (lfirst(lc) == plain)
-			translation_complete_place(t, bearer, foreach_current_index(lc));
+	translation_place_envelopes(t, envelopes, bearer, plain);
 	foreach(lc, envelopes)
 	{
 		Json	   *envelope = lfirst(lc);
+		int			place = foreach_current_index(lc);
 
-		if (envelope == plain)
-		{
-			if (translation_complete_bearer(t, bearer, plain, place++))
-				complete = lappend(complete, bearer);
-			continue;
-		}
-		translation_inherit(t, envelope, bearer);
-		translation_complete_place(t, envelope, place);
-		if (translation_complete(t, envelope, place++))
+		if (envelope == bearer ? translation_complete_bearer(t, bearer, plain, place) : translation_complete(t, envelope, place))
 			complete = lappend(complete, envelope);
 	}
 	foreach(lc, complete)

@@ -139,6 +139,75 @@ translation_key(Translation *t, const Json *envelope, int place, const char **ki
 	return (Slice) {key.data, key.len};
 }
 
+/* what the ID of one envelope of a document is derived from */
+typedef struct TranslationNative
+{
+	Slice		id;
+	Slice		scope;
+	Slice		run_id;
+	bool		is_stub;
+	bool		is_call;
+	int			place;
+} TranslationNative;
+
+/* the order of those whose IDs would differ; 0: they would not */
+static int
+translation_compare_ids(const TranslationNative *a, const TranslationNative *b)
+{
+	int			order = slice_compare(a->id, b->id);
+
+	if (order == 0)
+		order = slice_compare(a->scope, b->scope);
+	if (order == 0)
+		order = slice_compare(a->run_id, b->run_id);
+	return order != 0 ? order : (int) a->is_stub - (int) b->is_stub;
+}
+
+static int
+translation_compare_natives(const void *a, const void *b)
+{
+	const TranslationNative *x = a;
+	const TranslationNative *y = b;
+	int			order = translation_compare_ids(x, y);
+
+	if (order == 0)
+		order = (int) y->is_call - (int) x->is_call;
+	return order != 0 ? order : x->place - y->place;
+}
+
+void
+translation_rank(Translation *t, List *envelopes)
+{
+	TranslationNative *natives = palloc(sizeof(TranslationNative) * Max(list_length(envelopes), 1));
+	int			n = 0;
+	ListCell   *lc;
+
+	t->ranks = palloc0(sizeof(int) * Max(list_length(envelopes), 1));
+	foreach(lc, envelopes)
+	{
+		const Json *envelope = lfirst(lc);
+		Slice		id;
+		Slice		scope;
+
+		t->natives = adapter_noted(t->adapter, envelope, "/native");
+		id = translation_native(t, "id");
+		scope = translation_native(t, "scope");
+		if (slice_present(id) && json_get(envelope, "/id") == NULL)
+			natives[n++] = (TranslationNative) {
+				.id = id,
+				.scope = slice_present(scope) ? scope : SLICE_OF(""),
+				.run_id = json_get_text(envelope, "/run_id"),
+				.is_stub = translation_is_stub(t->adapter, envelope),
+				.is_call = adapter_type(envelope) == MSG_TOOL_CALL,
+				.place = foreach_current_index(lc)
+			};
+	}
+	qsort(natives, n, sizeof(TranslationNative), translation_compare_natives);
+	for (int i = 1; i < n; i++)
+		if (translation_compare_ids(&natives[i - 1], &natives[i]) == 0)
+			t->ranks[natives[i].place] = t->ranks[natives[i - 1].place] + 1;
+}
+
 /* the task that a native ID stands for: the one that has this ID here, or else a derived one */
 static Slice
 translation_task_of(const Translation *t, const Json *envelope, Slice native)
@@ -278,11 +347,12 @@ translation_complete_reply(Translation *t, Json *envelope)
 	json_put_text(envelope, "/meta/clutch/reply_to", event);
 }
 
-/* Returns false for a stub if the envelope that it stands for has been sent. */
+/* Returns false for a stub if the envelope that it stands for has been sent, or the document makes another stub for it. */
 static bool
 translation_complete_id(Translation *t, Json *envelope, int place)
 {
-	bool		is_stub = json_is_true(adapter_noted(t->adapter, envelope, "/stub"), "");
+	bool		is_stub = translation_is_stub(t->adapter, envelope);
+	int			rank = t->ranks != NULL ? t->ranks[place] : 0;
 	const char *kind;
 	Slice		key;
 	bool		was_sent = false;
@@ -297,8 +367,10 @@ translation_complete_id(Translation *t, Json *envelope, int place)
 		t->stub_native = key;
 		kind = "stub";
 	}
+	else if (rank > 0)
+		kind = psprintf("%s %d", kind, rank + 1);
 	json_put_text(envelope, "/id", translation_message_id(t, envelope, kind, key));
-	return !was_sent;
+	return !was_sent && !(is_stub && rank > 0);
 }
 
 /* --------------------------------------------------- sender and recipients */

@@ -25,7 +25,10 @@ typedef struct Translation
 	Slice		stub_native;	/* ... and stands for this native ID */
 	const Json *natives;		/* the native IDs of the envelope that is being completed; NULL: none */
 	Slice		digest;			/* hash of the document; absent until it is needed */
+	int		   *ranks;			/* by place: how many envelopes of this native ID come before; NULL: none */
 } Translation;
+
+extern bool translation_is_stub(const Adapter *adapter, const Json *envelope);
 
 /* Computes the seed. */
 extern void translation_begin(Translation *t);
@@ -35,6 +38,14 @@ extern void translation_begin(Translation *t);
  * is the number of the envelope among those of the document, from 0.
  */
 extern void translation_complete_place(Translation *t, Json *envelope, int place);
+
+/*
+ * Tells envelopes apart that have one native ID, such as a message and its tool call in a
+ * dialect that numbers them separately.  The first tool.call among them, because answers name
+ * it, or else the first of them, is given the ID that it would have alone.  The envelopes are
+ * all those of the document, with their runs.
+ */
+extern void translation_rank(Translation *t, List *envelopes);
 
 /*
  * Fills in all other fields that an envelope needs.  Its run, thread and task must have
