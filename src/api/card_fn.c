@@ -140,7 +140,7 @@ clutch_registry_cards(PG_FUNCTION_ARGS)
 Datum
 clutch_drop_credentials(PG_FUNCTION_ARGS)
 {
-	Json	   *document = json_read(argument_jsonb(fcinfo, 0, "document"));
+	Json	   *document = json_read(argument_foreign(fcinfo, 0, "document"));
 	Json	   *dropped = credential_remove(document);
 	SliceList	paths = {0, NULL};
 	Datum		values[2];

@@ -347,6 +347,7 @@ bool
 json_equal(const Json *a, const Json *b)
 {
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
 	if (a == b)
 		return true;
 	if (a == NULL || b == NULL || a->kind != b->kind || a->n != b->n)

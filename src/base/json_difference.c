@@ -66,6 +66,7 @@ json_note_change(Json *changes, JsonPlace place, const Json *was, const Json *is
 {
 	Json	   *change = json_new_object();
 
+	CHECK_FOR_INTERRUPTS();
 	json_put(change, "/is", unconstify(Json *, is));
 	json_put(change, "/was", unconstify(Json *, was));
 	json_put_text(change, "/path", json_place_path(&place));

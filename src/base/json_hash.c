@@ -68,6 +68,7 @@ json_hash(uint64 hash, const Json *value)
 			return json_hash_text(json_mix(hash, JSON_TEXT), value->text);
 		default:
 			check_stack_depth();
+			CHECK_FOR_INTERRUPTS();
 			hash = json_mix(hash, (uint64) value->kind << 32 | (uint32) value->n);
 			for (int i = 0; i < value->n; i++)
 			{

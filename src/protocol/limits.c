@@ -69,6 +69,7 @@ static void
 limits_check_value(const LimitsLevel *level, JEntry entry, const char *value, int depth,
 				   LimitsWalk *walk)
 {
+	CHECK_FOR_INTERRUPTS();
 	if (JBE_ISCONTAINER(entry))
 		limits_check_container(level, (const JsonbContainer *) value, depth + 1, walk);
 	else

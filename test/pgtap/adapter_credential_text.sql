@@ -117,6 +117,7 @@ SELECT is(concat_ws(' ', e #> '{meta,a2a,dropped}', clutch.outbound(e, 'a2a') #>
 FROM fixture.made('{"message": {"messageId": "m-1", "role": "ROLE_AGENT", "parts": [{"text": "My {\"token\": \"Bearer abcdefgh1\"} is bad"}]}}', 'a2a') AS e;
 
 -- ----------------------------------------------------------- large and deep
+SET clutch.max_envelope_bytes = '16MB';
 SELECT is(pg_temp.left_of(t) = t, true, 'words stay that are full of ' || what) FROM (VALUES
 	('colons', repeat(':', 4000000)), ('colons and blanks', repeat(':  ', 1000000)), ('quotes', repeat('"', 4000000)), ('names', 'x' || repeat('"token":', 500000)), ('names and quotes', 'x' || repeat('"token":"', 400000)),
 	('both quotes', 'x' || repeat('"token":"''token'':''', 200000)), ('blanks', 'x"token":' || repeat(' ', 4000000)), ('backslashes', 'x' || repeat('"token":\', 400000)), ('keys without an end', 'x' || repeat('"token":"sk-1', 300000))) AS v(what, t);
