@@ -42,7 +42,10 @@ adapter_named(Slice name)
 			 errhint("There are %s.", names.data)));
 }
 
-/* the first that handles the document; NULL: none does, and why (const char *) has been appended for each */
+/*
+ * Returns the first that handles the document, or NULL if none does, and why
+ * (const char *) has been appended for each.
+ */
 static Adapter *
 adapter_that_handles(const Json *raw, List *adapters, List **reasons)
 {
@@ -152,7 +155,7 @@ context_value_fits(int member, const Json *value)
 		json_is(value, JSON_NUMBER) ? json_get_int(value, "", &number) : true;
 }
 
-/* the place of a member in the table; -1: it is not there */
+/* Returns the place of a member in the table, or -1 if it is not there. */
 static int
 find_context_member(Slice key)
 {

@@ -236,7 +236,7 @@ take_agent(Event *event)
 	return true;
 }
 
-/* 4: dedup, judgement, state; false: it is in the log already */
+/* 4: dedup, judgement, state.  Returns false if it is in the log already. */
 static bool
 take(Event *event)
 {

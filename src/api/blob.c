@@ -63,7 +63,10 @@ has_reference(const List *references, Slice reference)
 	return false;
 }
 
-/* the bytes, palloc'd; NULL: encoding them would not give the same text */
+/*
+ * Returns the bytes, palloc'd, or NULL if encoding them would not give the
+ * same text.
+ */
 static char *
 decode_exactly(Slice text, int *n)
 {
@@ -86,7 +89,10 @@ decode_exactly(Slice text, int *n)
 	return bytes;
 }
 
-/* the media type of a text, as a member of the object that contains it names it */
+/*
+ * Returns the media type of a text, as a member of the object that contains it
+ * names it.
+ */
 static Slice
 media_type_in(const Json *parent)
 {

@@ -26,7 +26,10 @@
 /* shorter texts are not replaced, because the reference would be longer */
 #define BLOB_LEAST_BYTES	256
 
-/* The artifacts_from of the context, in bytes; 0: it has none.  Raises 22023 if it is not valid. */
+/*
+ * The artifacts_from of the context, in bytes, or 0 if it has none.  Raises
+ * 22023 if it is not valid.
+ */
 extern int64 blob_from_bytes(const Json *context);
 
 /*

@@ -52,7 +52,10 @@ card_that_handles(const Json *raw)
 	return dialect;
 }
 
-/* an argument with the ID of the agent; absent: the description names the agent */
+/*
+ * Returns an argument with the ID of the agent, or absent if the description
+ * names the agent.
+ */
 static Slice
 card_agent_argument(FunctionCallInfo fcinfo, int n)
 {

@@ -32,7 +32,7 @@ enum
 	NUM_CLAIM_COLUMNS
 };
 
-/* of the event with this seq; 0: null */
+/* of the event with this seq; 0 means null */
 static void
 put_payload(Datum *values, bool *nulls, int column, int64 seq)
 {
@@ -47,7 +47,7 @@ put_payload(Datum *values, bool *nulls, int column, int64 seq)
 /* a conversation of which tasks were claimed */
 typedef struct Conversation
 {
-	Slice		thread_id;		/* absent: none yet */
+	Slice		thread_id;		/* absent if none yet */
 	Jsonb	   *context;
 } Conversation;
 

@@ -40,7 +40,7 @@ enum
 typedef struct Rendering
 {
 	const Call *call;
-	const Endpoint *endpoint;	/* NULL: it has been deleted */
+	const Endpoint *endpoint;	/* NULL if it has been deleted */
 	Slice		body;
 	Jsonb	   *headers;
 } Rendering;
@@ -176,8 +176,9 @@ misleads(const Call *call, const Endpoint *endpoint)
 }
 
 /*
- * Returns the row of a call; false: it is not to be sent.  A call that cannot be sent
- * becomes a dead letter, so it does not hold up other calls.
+ * Returns the row of a call.  Returns false if it is not to be sent.  A call
+ * that cannot be sent becomes a dead letter, so it does not hold up other
+ * calls.
  */
 static bool
 claim_one(FunctionCallInfo fcinfo, Call *call)
@@ -262,12 +263,14 @@ clutch_outbox_claim(PG_FUNCTION_ARGS)
 /* what a gateway reports of a call */
 typedef struct Report
 {
-	int			status;			/* of HTTP; 0: there was no response, or it is not known */
-	const char *failure;		/* NULL: the attempt has not failed */
-	Jsonb	   *response;		/* NULL: there was none, or it was not JSON */
+	int			status;			/* of HTTP, or 0 if there was no response, or
+								 * it is not known */
+	const char *failure;		/* NULL if the attempt has not failed */
+	Jsonb	   *response;		/* NULL if there was none, or it was not JSON */
 	bool		is_last;
 	int64		retry_after;	/* seconds */
-	int			part;			/* the number of the response in an answer of several; 0: it has none */
+	int			part;			/* the number of the response in an answer of
+								 * several, or 0 if it has none */
 } Report;
 
 static bool

@@ -55,7 +55,9 @@ with_artifacts(Jsonb *envelope, const Endpoint *endpoint, const List *references
 	return json_write(tree);
 }
 
-/* the envelopes that a document of the dialect of the endpoint makes */
+/*
+ * Returns the envelopes that a document of the dialect of the endpoint makes.
+ */
 static List *
 translated(const Answer *answer, Jsonb *document)
 {
@@ -77,7 +79,7 @@ with_streamed(const Answer *answer, Jsonb *envelope)
 		with_artifacts(streamed_complete(envelope, task, linitial(translated(answer, task))), answer->endpoint, references);
 }
 
-/* the envelopes that a response makes */
+/* Returns the envelopes that a response makes. */
 static List *
 envelopes_of_response(Answer *answer)
 {

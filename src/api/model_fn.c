@@ -53,7 +53,7 @@ clutch_prompt(PG_FUNCTION_ARGS)
 	PG_RETURN_JSONB_P(json_write(model_prompt(family, json_get_text(message, "/intent"), rendering_of(&envelope))));
 }
 
-/* the message of the arguments raw and model_family */
+/* Returns the message of the arguments raw and model_family. */
 static Json *
 model_message_argument(FunctionCallInfo fcinfo, Json **dropped)
 {

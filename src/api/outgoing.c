@@ -18,7 +18,10 @@
 #include "protocol/value.h"
 #include "utils/timestamp.h"
 
-/* the value of the endpoint's header of this name, in any case of letters; absent: it has none */
+/*
+ * Returns the value of the endpoint's header of this name, in any case of
+ * letters, or absent if it has none.
+ */
 static Slice
 outgoing_header(const Endpoint *endpoint, Slice name)
 {

@@ -17,7 +17,10 @@
 /* the header with the version of A2A of a request; servers take a request without it for one of 0.3 */
 #define A2A_VERSION	"a2a-version"
 
-/* the value of that header, whose name may be in any case, among the headers of the endpoint; absent: there is none */
+/*
+ * Returns the value of that header, whose name may be in any case, among the
+ * headers of the endpoint, or absent if there is none.
+ */
 extern Slice outgoing_a2a_version(const Endpoint *endpoint);
 
 /* The document, palloc'd.  Raises 02000 if the event is not in the log any more, and the errors of the adapter. */

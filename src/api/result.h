@@ -16,7 +16,7 @@
  * 22023 if it is out of range.
  */
 
-/* the n-th argument; raises an error if it is NULL */
+/* Returns the n-th argument; raises an error if it is NULL. */
 extern Slice argument_text(FunctionCallInfo fcinfo, int n, const char *name);
 /* the same; absent if it is NULL */
 extern Slice argument_optional_text(FunctionCallInfo fcinfo, int n);
@@ -31,7 +31,9 @@ extern Jsonb *argument_foreign(FunctionCallInfo fcinfo, int n, const char *name)
 /* the same with other limits */
 extern void argument_check_limits(Jsonb *document, const char *name, const Limits *limits);
 extern int	argument_int4(FunctionCallInfo fcinfo, int n, const char *name);
-/* an interval of more than zero and at most a year, in microseconds */
+/*
+ * Returns an interval of more than zero and at most a year, in microseconds.
+ */
 extern int64 argument_duration(FunctionCallInfo fcinfo, int n, const char *name);
 /* 0 if it is NULL, otherwise at least 1 */
 extern int	argument_attempt(FunctionCallInfo fcinfo, int n);

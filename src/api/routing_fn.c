@@ -291,7 +291,7 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 /* the last event of a task that gave it to an agent, to its children, or to none */
 typedef struct LoggedChoice
 {
-	int64		seq;			/* 0: none was found */
+	int64		seq;			/* 0 if none was found */
 	MessageType type;
 	Jsonb	   *envelope;
 } LoggedChoice;

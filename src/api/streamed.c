@@ -44,7 +44,10 @@ compare_updates(const ListCell *a, const ListCell *b)
 	return (left > right) - (left < right);
 }
 
-/* the ID that the other side has given to its task; absent: the envelope does not say it */
+/*
+ * Returns the ID that the other side has given to its task, or absent if the
+ * envelope does not say it.
+ */
 static Slice
 task_of_other_side(Jsonb *envelope)
 {
@@ -113,7 +116,10 @@ is_plain_text(const Json *part)
 	return part->kind == JSON_OBJECT && part->n == 1 && json_get_kind(part, "/text", JSON_TEXT) != NULL;
 }
 
-/* how many bytes there are for a text of so many bytes; it grows by doubling */
+/*
+ * Returns how many bytes there are for a text of so many bytes; it grows by
+ * doubling.
+ */
 static int
 room_for(int len)
 {
@@ -155,7 +161,7 @@ add_part(Json *parts, const Json *part)
 	}
 }
 
-/* an attachment as a part: its reference is the URL */
+/* Returns an attachment as a part: its reference is the URL. */
 static Json *
 part_of_attachment(const Json *attachment)
 {
@@ -187,7 +193,7 @@ add_parts(Json *parts, const Json *envelope)
 		add_part(parts, part_of_attachment(attachments->items[i]));
 }
 
-/* the artifact with that ID, which is added if there is none */
+/* Returns the artifact with that ID, which is added if there is none. */
 static Json *
 artifact_of(Json *artifacts, Slice id)
 {

@@ -154,7 +154,7 @@ clutch_seen_runs(PG_FUNCTION_ARGS)
  */
 typedef struct RowSight
 {
-	Oid			role;			/* InvalidOid: nothing is remembered */
+	Oid			role;			/* InvalidOid if nothing is remembered */
 	SubTransactionId savepoint;
 	TransactionId xmin;			/* of the snapshot, which these tell from others of the transaction */
 	TransactionId xmax;

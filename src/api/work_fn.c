@@ -192,7 +192,7 @@ static const ProblemArgument suspend_arguments[] = {
 	{NULL}
 };
 
-/* the fields of the note, if it is an object, beside the state */
+/* Returns the fields of the note, if it is an object, beside the state. */
 static Jsonb *
 suspend_payload(Jsonb *note)
 {

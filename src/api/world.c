@@ -18,7 +18,7 @@
 #include "trust/secret.h"
 #include "utils/hsearch.h"
 
-/* the call that is running; NULL: none */
+/* the call that is running, or NULL if none */
 static WorldCall *world_call = NULL;
 
 /* the envelopes of one hash that the call has made */
@@ -111,7 +111,7 @@ world_default_agent(void)
 	return agents.items[0];
 }
 
-/* the seq of the event; 0: it is not in the log */
+/* Returns the seq of the event, or 0 if it is not in the log. */
 static int64
 world_find_event(Slice id, Slice run_id)
 {

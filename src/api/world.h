@@ -25,7 +25,8 @@
 typedef struct WorldCall
 {
 	MemoryContext context;
-	HTAB	   *made;			/* MadeEnvelope, by hash; NULL: nothing has been made yet */
+	HTAB	   *made;			/* MadeEnvelope, by hash, or NULL if nothing
+								 * has been made yet */
 	struct WorldCall *outer;	/* the call during which this one runs, or NULL */
 } WorldCall;
 

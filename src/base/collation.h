@@ -12,7 +12,10 @@
 #ifndef CLUTCH_COLLATION_H
 #define CLUTCH_COLLATION_H
 
-/* the collation of Unicode; the default one if the server has been built without it */
+/*
+ * Returns the collation of Unicode; the default one if the server has been
+ * built without it.
+ */
 extern Oid	collation_of_letters(void);
 
 #endif							/* CLUTCH_COLLATION_H */

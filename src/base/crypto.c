@@ -130,7 +130,10 @@ crypto_wipe(void *bytes, Size n)
 
 /* ---------------------------------------------------------------- base64 */
 
-/* the text without its padding; SLICE_NONE if that is not what belongs there */
+/*
+ * Returns the text without its padding; SLICE_NONE if that is not what belongs
+ * there.
+ */
 static Slice
 crypto_without_padding(Slice text)
 {

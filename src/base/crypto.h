@@ -71,7 +71,7 @@ extern void crypto_wipe(void *bytes, Size n);
  */
 extern int	crypto_decode_base64(Slice text, void *bytes, int most);
 
-/* the standard alphabet with padding; palloc'd, terminated by NUL */
+/* Returns the standard alphabet with padding; palloc'd, terminated by NUL. */
 extern char *crypto_encode_base64(const void *bytes, Size n);
 
 #endif							/* CLUTCH_CRYPTO_H */

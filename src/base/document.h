@@ -39,7 +39,7 @@ extern JsonbContainer *document_get_container(JsonbContainer *object, const char
 extern bool document_get_int(JsonbContainer *object, const char *key, int64 *number);
 extern bool document_get_bool(JsonbContainer *object, const char *key, bool *flag);
 
-/* a jsonb of its own from a value inside another; palloc'd */
+/* Returns a jsonb of its own from a value inside another; palloc'd. */
 extern Jsonb *document_of_value(JsonbValue *value);
 
 /* --- building --- */

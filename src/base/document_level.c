@@ -216,7 +216,7 @@ document_level_sort(DocumentLevel *level)
 	level->n = n;
 }
 
-/* an upper bound of what document_level_write writes */
+/* Returns an upper bound of what document_level_write writes. */
 static uint64
 document_level_size(const DocumentLevel *level)
 {

@@ -132,7 +132,7 @@ json_fill(Json *container, int n)
 
 /* ------------------------------------------------------------------- steps */
 
-/* a step without escapes: "~1" stands for "/", and "~0" for "~" */
+/* Returns a step without escapes: "~1" stands for "/", and "~0" for "~". */
 static Slice
 json_step_plain(Slice step)
 {
@@ -169,7 +169,10 @@ json_path_next(const char **path)
 	return json_step_plain((Slice) {start, *path - start});
 }
 
-/* the index that a step of a path stands for in an array, at most n; -1 if it is no such number */
+/*
+ * Returns the index that a step of a path stands for in an array, at most n;
+ * -1 if it is no such number.
+ */
 static int
 json_index_of(Slice step, int n)
 {
@@ -186,7 +189,10 @@ json_index_of(Slice step, int n)
 	return place <= n ? place : -1;
 }
 
-/* the index of a key in an object or, with *found false, the index at which it belongs */
+/*
+ * Returns the index of a key in an object or, with *found false, the index at
+ * which it belongs.
+ */
 static int
 json_place_of(const Json *object, Slice key, bool *found)
 {

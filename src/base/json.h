@@ -74,7 +74,7 @@ extern Json *json_parse(Slice text);
 
 /* --- looking --- */
 
-/* the value at a path; NULL: there is none */
+/* Returns the value at a path, or NULL if there is none. */
 extern Json *json_get(const Json *value, const char *path);
 extern Json *json_member(const Json *object, Slice key);
 
@@ -100,7 +100,10 @@ extern bool json_equal(const Json *a, const Json *b);
 extern uint64 json_hash(uint64 hash, const Json *value);
 extern uint64 json_hash_text(uint64 hash, Slice text);
 
-/* a path extended by one step, in which '~' and '/' are escaped; palloc'd */
+/*
+ * Returns a path extended by one step, in which '~' and '/' are escaped;
+ * palloc'd.
+ */
 extern char *json_path(const char *path, Slice key);
 extern char *json_path_index(const char *path, int index);
 extern void json_add_step(StringInfo path, Slice key);	/* the same, in place */
@@ -114,11 +117,11 @@ extern void json_add_step(StringInfo path, Slice key);	/* the same, in place */
  */
 extern void json_put(Json *value, const char *path, Json *item);
 extern void json_put_text(Json *value, const char *path, Slice text);	/* absent: nothing is done */
-extern void json_put_cstring(Json *value, const char *path, const char *text);	/* NULL: nothing is done */
+extern void json_put_cstring(Json *value, const char *path, const char *text);	/* NULL if nothing is done */
 extern void json_put_member(Json *object, Slice key, Json *item);
 extern void json_add(Json *array, Json *item);
 
-/* Removes the value at a path and returns it; NULL: there is none. */
+/* Removes the value at a path and returns it, or NULL if there is none. */
 extern Json *json_take(Json *value, const char *path);
 
 /* Removes an element or member by its index. */

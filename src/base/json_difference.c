@@ -17,8 +17,8 @@
 /* where a value is; paths are made only of values that have changed */
 typedef struct JsonPlace
 {
-	const struct JsonPlace *up; /* NULL: it is all of the document */
-	Slice		key;			/* absent: it is an element of an array */
+	const struct JsonPlace *up; /* NULL if it is all of the document */
+	Slice		key;			/* absent if it is an element of an array */
 	int			index;
 	int			bytes;			/* approximate length of the path */
 } JsonPlace;
@@ -144,7 +144,10 @@ json_difference(const Json *from, const Json *to)
 	return changes;
 }
 
-/* the value that contains the last step of a path, and that step in *last; NULL: there is none */
+/*
+ * Returns the value that contains the last step of a path, and that step in
+ * *last, or NULL if there is none.
+ */
 static Json *
 json_get_parent(Json *value, const char *path, Slice *last)
 {

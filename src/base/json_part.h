@@ -33,7 +33,9 @@ json_compare_keys(Slice a, Slice b)
 	return memcmp(a.s, b.s, a.len);
 }
 
-/* the index of a step in an object or an array; -1 if it is not there */
+/*
+ * Returns the index of a step in an object or an array; -1 if it is not there.
+ */
 extern int	json_find(const Json *value, Slice step);
 
 /* Puts a value at one step; in an array, an index behind the last element adds one. */

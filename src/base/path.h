@@ -25,7 +25,8 @@
 
 typedef struct DocumentPath
 {
-	struct varlena *jsonpath;	/* NULL: there is no path, and everything fits */
+	struct varlena *jsonpath;	/* NULL if there is no path, and everything
+								 * fits */
 	bool		is_predicate;	/* it is true, false or unknown */
 	bool		has_variable;	/* it cannot be used: nothing gives "$x" a value */
 	bool		is_costly;		/* may take much longer than reading the document */

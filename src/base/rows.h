@@ -241,7 +241,7 @@ typedef struct RowScan
 	RowSnapshot which;
 	LOCKMODE	lock;
 	MemoryContext context;		/* of rows_begin */
-	Relation	rel;			/* NULL: the table has no pages */
+	Relation	rel;			/* NULL if the table has no pages */
 	Relation	index;			/* this and the next three: NULL until it starts */
 	IndexScanDesc scan;
 	struct TupleTableSlot *slot;
@@ -286,7 +286,7 @@ extern void rows_sequence_set(StateSequence sequence, int64 value);
  */
 extern bool rows_table_was_used(StateTable table);
 
-/* the role that owns the extension */
+/* Returns the role that owns the extension. */
 extern Oid	rows_owner(void);
 
 /* --- rows.c --- */
@@ -340,7 +340,10 @@ extern void rows_end(RowScan *scan);
  */
 extern bool rows_look(RowScan *scan, TransactionId *creator);
 
-/* The same, but returns a column of the first row; DT_NOEND: there is no row. */
+/*
+ * The same, but returns a column of the first row, or DT_NOEND if there is no
+ * row.
+ */
 extern TimestampTz rows_look_timestamp(RowScan *scan, int attno);
 
 /*
@@ -359,7 +362,7 @@ extern bool rows_is_being_inserted(const RowScan *scan);
 /* ROWS_DIRTY: is another open transaction deleting this version of the row, or replacing it? */
 extern bool rows_is_being_deleted(const RowScan *scan);
 
-/* the place of the current row */
+/* Returns the place of the current row. */
 extern ItemPointerData rows_tid(const RowScan *scan);
 
 /*

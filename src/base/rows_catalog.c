@@ -94,7 +94,10 @@ rows_forget_relation_oid(Datum arg, Oid relid)
 			index_oids[i] = InvalidOid;
 }
 
-/* the version of the extension in this database; NULL: it is not installed */
+/*
+ * Returns the version of the extension in this database, or NULL if it is not
+ * installed.
+ */
 static char *
 rows_installed_version(void)
 {

@@ -25,7 +25,8 @@ typedef struct WriteIndex
 {
 	Oid			relid;
 	IndexInfo  *info;
-	AttrNumber	unless_null;	/* rows that are null there have no entry; 0: all have one */
+	AttrNumber	unless_null;	/* rows that are null there have no entry, or 0
+								 * if all have one */
 } WriteIndex;
 
 typedef struct TableMemo
@@ -34,7 +35,8 @@ typedef struct TableMemo
 	bool		indexes_known;
 	bool		has_pages;
 	bool		was_void;		/* had no pages when it was last looked at, locked */
-	NameData	foreign;		/* an index that cannot be used here; empty: none */
+	NameData	foreign;		/* an index that cannot be used here, or empty
+								 * if none */
 	int			nindexes;
 	WriteIndex *indexes;
 	MemoryContext context;		/* of the indexes */

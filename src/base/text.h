@@ -57,7 +57,10 @@ extern int	slice_compare(Slice a, Slice b);
 extern Slice slice_of_cstring(const char *s);
 extern Slice slice_of_text(const struct varlena *t);	/* t must be detoasted */
 
-/* what a printf format and its arguments make, palloc'd in the current context */
+/*
+ * Returns what a printf format and its arguments make, palloc'd in the current
+ * context.
+ */
 extern char *text_of_format(const char *format, va_list args) pg_attribute_printf(1, 0);
 
 /* copies, palloc'd in the current context */

@@ -122,7 +122,7 @@ yaml_next(YamlReader *reader)
 
 /* ----------------------------------------------------------------- scalars */
 
-/* the length of a run of digits */
+/* Returns the length of a run of digits. */
 static int
 yaml_count_digits(const char *s)
 {

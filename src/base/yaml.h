@@ -29,7 +29,7 @@ typedef struct YamlFault
 	char	   *what;			/* a clause such as "a key is there twice"; palloc'd */
 } YamlFault;
 
-/* palloc'd; NULL: the text is refused, and *fault is filled */
+/* palloc'd, or NULL if the text is refused, and *fault is filled */
 extern Jsonb *yaml_read(Slice text, YamlFault *fault);
 
 #endif							/* CLUTCH_YAML_H */

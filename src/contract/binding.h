@@ -29,8 +29,9 @@ typedef struct TaskBinding
 	ItemPointerData tid;
 	Slice		task_id;
 	Slice		run_id;
-	Slice		step;			/* absent: not known */
-	int64		met_seq;		/* of the event that completed the step; 0: none */
+	Slice		step;			/* absent means not known */
+	int64		met_seq;		/* of the event that completed the step, or 0
+								 * if none */
 	int			attempt;		/* in which the faults were made */
 	int			faults;
 } TaskBinding;
@@ -38,7 +39,7 @@ typedef struct TaskBinding
 /* Was any run ever bound?  If not, all other functions would find nothing. */
 extern bool binding_is_in_use(void);
 
-/* false: the run is not bound; otherwise palloc'd */
+/* Returns false if the run is not bound; otherwise palloc'd */
 extern bool binding_of_run(Slice run_id, RunBinding *binding);
 
 /*
@@ -53,10 +54,10 @@ extern bool binding_await_run(Slice run_id, RunBinding *binding);
  */
 extern List *binding_list_runs(Slice workflow, int version);
 
-/* Binds the run; false: another transaction has just done so. */
+/* Binds the run.  Returns false if another transaction has just done so. */
 extern bool binding_set(Slice run_id, const RunBinding *binding);
 
-/* false: the task has no row; otherwise palloc'd */
+/* Returns false if the task has no row; otherwise palloc'd */
 extern bool binding_of_task(Slice task_id, TaskBinding *task);
 extern void binding_add_task(Slice task_id, Slice run_id, Slice step);
 extern void binding_save_task(TaskBinding *task);

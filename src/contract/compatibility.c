@@ -147,7 +147,10 @@ compatibility_is_possible(const Facts *facts, const JsonbValue *value)
 	return true;
 }
 
-/* the values, if the facts leave only some that can be listed; otherwise NULL */
+/*
+ * Returns the values, if the facts leave only some that can be listed;
+ * otherwise NULL.
+ */
 static const SchemaCheck *
 compatibility_values(const Facts *facts)
 {

@@ -22,7 +22,10 @@ compatibility_combines(const SchemaNode *node)
 	return false;
 }
 
-/* the schema of the properties that the node does not name; NULL: it says nothing */
+/*
+ * Returns the schema of the properties that the node does not name, or NULL if
+ * it says nothing.
+ */
 static SchemaNode *
 compatibility_other_properties(const SchemaNode *node)
 {
@@ -63,7 +66,10 @@ compatibility_find_name(const SchemaCheck *check, Slice name)
 	return -1;
 }
 
-/* what is known about a property; false: nothing is said about it anywhere */
+/*
+ * what is known about a property.  Returns false if nothing is said about it
+ * anywhere.
+ */
 static bool
 compatibility_property_facts(const Facts *facts, Slice name, Facts *property)
 {

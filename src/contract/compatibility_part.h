@@ -33,7 +33,7 @@ typedef struct Proof
 	List	   *split;			/* the anyOf and oneOf whose cases are being looked at */
 	int			done;
 	const char *code;
-	ProblemList *list;			/* NULL: only the verdict counts */
+	ProblemList *list;			/* NULL if only the verdict counts */
 } Proof;
 
 /* --- compatibility.c --- */
@@ -53,14 +53,14 @@ extern Facts compatibility_facts_of(SchemaNode *node);
 extern void compatibility_add_fact(Facts *facts, SchemaNode *node);
 extern void compatibility_no_facts(Facts *facts);
 
-/* the types of the values that may be valid against the schema */
+/* Returns the types of the values that may be valid against the schema. */
 extern uint32 compatibility_types(const SchemaNode *node);
 
 /* --- compatibility_value.c: does the check of wide follow from the facts? --- */
 extern bool compatibility_prove_value(Proof *proof, const Facts *facts, const SchemaNode *wide,
 									  const SchemaCheck *check);
 
-/* the least that one of the facts says about a count; -1: nothing */
+/* Returns the least that one of the facts says about a count; -1: nothing. */
 extern int64 compatibility_most(const Facts *facts, SchemaCheckKind kind);
 
 /* --- compatibility_object.c: the same for the checks of objects --- */

@@ -12,7 +12,7 @@
 #include "protocol/number.h"
 #include "utils/builtins.h"
 
-/* the types that a check is about */
+/* Returns the types that a check is about. */
 static uint32
 compatibility_concerns(SchemaCheckKind kind)
 {

@@ -24,7 +24,10 @@
 
 typedef struct JsonSchema JsonSchema;
 
-/* the document that has this absolute URI, without a fragment; NULL: there is none */
+/*
+ * the document that has this absolute URI, without a fragment, or NULL if
+ * there is none
+ */
 typedef Jsonb *(*JsonSchemaFinder) (Slice uri);
 
 /*
@@ -39,7 +42,7 @@ extern void json_schema_free(JsonSchema *schema);
 /* its URI: that of its $id, or the one that it was compiled with */
 extern Slice json_schema_uri(const JsonSchema *schema);
 
-/* how much memory it takes */
+/* Returns how much memory it takes. */
 extern Size json_schema_size(const JsonSchema *schema);
 
 /*

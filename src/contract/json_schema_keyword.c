@@ -256,7 +256,10 @@ static const SchemaKeyword schema_keywords[] = {
 	{"unevaluatedProperties", UNEVALUATED, CHECK_UNEVALUATED_PROPERTIES, json_schema_read_rest},
 };
 
-/* NULL: the keyword is not known, or is not one of the schema's vocabularies */
+/*
+ * Returns NULL if the keyword is not known, or is not one of the schema's
+ * vocabularies.
+ */
 static const SchemaKeyword *
 json_schema_keyword(const SchemaNode *node, Slice name)
 {

@@ -32,20 +32,23 @@ typedef struct SchemaKeyword
 	int			part;			/* of nodes, for if, then, else */
 } SchemaKeyword;
 
-/* the check of the keyword, which another keyword may have made already */
+/*
+ * Returns the check of the keyword, which another keyword may have made
+ * already.
+ */
 extern SchemaCheck *json_schema_check(const KeywordSight *at);
 
 /* adds a fault: the keyword must be what is expected */
 extern void json_schema_refuse(const KeywordSight *at, const char *code, const char *expected);
 
-/* the keyword's object or array; NULL after a fault */
+/* Returns the keyword's object or array; NULL after a fault. */
 extern JsonbContainer *json_schema_expect(const KeywordSight *at, bool is_object,
 										  const char *expected);
 
-/* the string; absent if the value is not one */
+/* Returns the string; absent if the value is not one. */
 extern Slice json_schema_text(const JsonbValue *value);
 
-/* a pattern, compiled; NULL after a fault */
+/* Returns a pattern, compiled; NULL after a fault. */
 extern Pattern *json_schema_read_regex(const KeywordSight *at, Slice source);
 
 /* --- json_schema_value.c: the keywords that hold no schemas --- */

@@ -81,7 +81,7 @@ typedef struct SchemaCheck
 	uint32		types;
 	Numeric		number;
 	int64		count;
-	int64		most;			/* -1: not limited */
+	int64		most;			/* -1 means not limited */
 	int			n;				/* of values, of nodes, and of names and lists */
 	int			npatterns;
 	JsonbValue *values;
@@ -90,7 +90,7 @@ typedef struct SchemaCheck
 	SchemaNode **nodes;
 	Pattern   **patterns;
 	SchemaNode **pattern_nodes;
-	SchemaNode *rest;			/* NULL: the keyword is not there */
+	SchemaNode *rest;			/* NULL if the keyword is not there */
 	Slice		anchor;
 	FormatKind	format;
 	Slice		word;			/* $ref, $dynamicRef, format */
@@ -98,7 +98,8 @@ typedef struct SchemaCheck
 
 struct SchemaNode
 {
-	const SchemaNode *up;		/* the schema around it; NULL: it is a document */
+	const SchemaNode *up;		/* the schema around it, or NULL if it is a
+								 * document */
 	const char *keyword;		/* under which it is there */
 	Slice		key;			/* below that keyword, if it holds an object of schemas */
 	int			index;			/* if it holds an array of them; otherwise -1 */
@@ -122,7 +123,7 @@ typedef struct SchemaAnchor
 struct SchemaResource
 {
 	Slice		uri;			/* absolute, without a fragment */
-	JsonbContainer *container;	/* NULL: a boolean schema */
+	JsonbContainer *container;	/* NULL means a boolean schema */
 	SchemaNode *root;
 	bool		foreign;		/* of another document than the one that was compiled */
 	uint32		vocabularies;
@@ -194,14 +195,17 @@ extern SchemaNode *json_schema_read_document(SchemaCompiler *c, Jsonb *document,
 extern SchemaNode *json_schema_read(SchemaCompiler *c, SchemaNode *up, const JsonbValue *value,
 									const char *keyword, Slice key, int index);
 
-/* the check of that kind; NULL if the node has none */
+/* Returns the check of that kind; NULL if the node has none. */
 extern SchemaCheck *json_schema_check_of(const SchemaNode *node, SchemaCheckKind kind);
 
 /* has a limit been exceeded?  Adds the fault, and nothing more is read. */
 extern bool json_schema_exceeds(SchemaCompiler *c, const SchemaNode *node, const char *keyword,
 								int64 n, int limit, const char *setting);
 
-/* the path of a schema, or of a keyword in it, in its document; palloc'd */
+/*
+ * Returns the path of a schema, or of a keyword in it, in its document;
+ * palloc'd.
+ */
 extern char *json_schema_path(const SchemaNode *node, const char *keyword);
 
 /* adds a fault of the schema itself */
@@ -219,7 +223,10 @@ extern void json_schema_read_keywords(SchemaCompiler *c, SchemaNode *node,
 extern SchemaResource *json_schema_resource(SchemaCompiler *c, Slice uri);
 extern void json_schema_add_resource(SchemaCompiler *c, SchemaResource *resource);
 
-/* the vocabularies of the meta-schema with that URI; 0: it is not known */
+/*
+ * Returns the vocabularies of the meta-schema with that URI, or 0 if it is not
+ * known.
+ */
 extern uint32 json_schema_vocabularies(SchemaCompiler *c, Slice uri);
 
 /* resolves all references that are pending, and reads the documents that they need */
@@ -250,8 +257,9 @@ typedef struct SchemaSight
 	const JsonbValue *value;
 	const DocumentPlace *place;
 	const SchemaScope *scope;
-	ProblemList *list;			/* NULL: only the verdict counts */
-	bool	   *evaluated;		/* which of its children are; NULL: nobody asks */
+	ProblemList *list;			/* NULL if only the verdict counts */
+	bool	   *evaluated;		/* which of its children are, or NULL if nobody
+								 * asks */
 } SchemaSight;
 
 /* is the value valid against the schema? */
@@ -268,7 +276,10 @@ extern void json_schema_count(SchemaRun *run, int64 steps);
 extern bool json_schema_broken(const SchemaSight *sight, const SchemaNode *node,
 							   const char *keyword, const char *format,...) pg_attribute_printf(4, 5);
 
-/* the container of the value if it is an object, or an array; otherwise NULL */
+/*
+ * Returns the container of the value if it is an object, or an array;
+ * otherwise NULL.
+ */
 extern const JsonbContainer *json_schema_object(const JsonbValue *value);
 extern const JsonbContainer *json_schema_array(const JsonbValue *value);
 extern int	json_schema_children(const JsonbValue *value);

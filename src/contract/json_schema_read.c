@@ -80,7 +80,7 @@ json_schema_check_of(const SchemaNode *node, SchemaCheckKind kind)
 
 /* --------------------------------------------------------------- resources */
 
-/* the URI that an $id gives to a schema; absent after a fault */
+/* Returns the URI that an $id gives to a schema; absent after a fault. */
 static Slice
 json_schema_identify(SchemaCompiler *c, SchemaNode *node, const JsonbValue *id, Slice base)
 {

@@ -112,7 +112,7 @@ json_schema_vocabularies(SchemaCompiler *c, Slice uri)
 
 /* ----------------------------------------------------------------- targets */
 
-/* the anchor of the resource with that name; NULL if there is none */
+/* Returns the anchor of the resource with that name; NULL if there is none. */
 static SchemaAnchor *
 json_schema_anchor(const SchemaResource *resource, Slice name)
 {
@@ -128,7 +128,10 @@ json_schema_anchor(const SchemaResource *resource, Slice name)
 	return NULL;
 }
 
-/* the next token of a JSON pointer, unescaped; the pointer begins with a slash */
+/*
+ * Returns the next token of a JSON pointer, unescaped; the pointer begins with
+ * a slash.
+ */
 static Slice
 json_schema_take_token(Slice *pointer)
 {
@@ -207,7 +210,10 @@ json_schema_point(SchemaCompiler *c, SchemaResource *resource, Slice pointer)
 							slice_cstring((Slice) {beyond.s + 1, beyond.len - 1}), SLICE_NONE, -1);
 }
 
-/* the resource that a reference names, whose document is read if need be */
+/*
+ * Returns the resource that a reference names, whose document is read if need
+ * be.
+ */
 static SchemaResource *
 json_schema_need_resource(SchemaCompiler *c, Slice uri)
 {

@@ -66,7 +66,7 @@ json_schema_check_type(const SchemaNode *node, const SchemaCheck *check, const S
 						   json_schema_name_types(check->types), json_schema_name_types(type));
 }
 
-/* the bytes of a value that a comparison may have to look at */
+/* Returns the bytes of a value that a comparison may have to look at. */
 static int64
 json_schema_width(const JsonbValue *value)
 {
@@ -74,7 +74,10 @@ json_schema_width(const JsonbValue *value)
 		value->type == jbvString ? value->val.string.len : 0;
 }
 
-/* the words that are allowed, as far as they are strings and fit into a sentence */
+/*
+ * Returns the words that are allowed, as far as they are strings and fit into
+ * a sentence.
+ */
 static char *
 json_schema_name_values(const SchemaCheck *check)
 {

@@ -148,7 +148,7 @@ json_schema_read_number(const KeywordSight *at)
 		json_schema_check(at)->number = at->value->val.numeric;
 }
 
-/* a number that is a count; -1 after a fault */
+/* Returns a number that is a count; -1 after a fault. */
 static int64
 json_schema_count_of(const KeywordSight *at)
 {

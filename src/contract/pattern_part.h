@@ -40,7 +40,10 @@ extern void pattern_size_close(PatternSize *size);
 /* What was read last is there "copies" times, "least" times of which it must be. */
 extern void pattern_size_repeat(PatternSize *size, long least, long copies);
 
-/* NULL: the pattern is small enough; otherwise the end of a sentence that begins with it */
+/*
+ * Returns NULL if the pattern is small enough; otherwise the end of a sentence
+ * that begins with it
+ */
 extern const char *pattern_size_fault(const PatternSize *size);
 
 #endif							/* CLUTCH_PATTERN_PART_H */

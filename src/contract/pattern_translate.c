@@ -31,7 +31,7 @@ typedef struct Translation
 	Slice		in;
 	int			at;				/* what comes next */
 	StringInfoData out;
-	const char *fault;			/* NULL: none so far */
+	const char *fault;			/* NULL if none so far */
 	bool		repeatable;		/* what was written last can be repeated */
 	PatternSize	size;
 } Translation;
@@ -42,7 +42,7 @@ pattern_is_over(const Translation *t)
 	return t->fault != NULL || t->at >= t->in.len;
 }
 
-/* the character after n others, or NUL */
+/* Returns the character after n others, or NUL. */
 static char
 pattern_peek(const Translation *t, int n)
 {
@@ -163,7 +163,10 @@ pattern_put_property(Translation *t, bool negated, bool in_brackets)
 		}
 }
 
-/* \d, \w, \s and their opposites; false: c is not one of these letters */
+/*
+ * \d, \w, \s and their opposites.  Returns false if c is not one of these
+ * letters.
+ */
 static bool
 pattern_put_class(Translation *t, char c, bool in_brackets)
 {
@@ -297,7 +300,10 @@ pattern_put_group(Translation *t)
 		t->fault = "has a group (? that is not one of ECMA-262.";
 }
 
-/* {m}, {m,} or {m,n}, whose length is returned; 0: the brace stands for itself */
+/*
+ * {m}, {m,} or {m,n}, whose length is returned, or 0 if the brace stands for
+ * itself
+ */
 static int
 pattern_bound_length(const Translation *t)
 {

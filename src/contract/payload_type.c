@@ -25,7 +25,8 @@ typedef struct RememberedType
 
 static struct
 {
-	MemoryContext context;		/* of all that follows; NULL: nothing is remembered */
+	MemoryContext context;		/* of all that follows, or NULL if nothing is
+								 * remembered */
 	HTAB	   *types;			/* of RememberedType */
 	Size		size;			/* of their schemas */
 	bool		knows_enforced;

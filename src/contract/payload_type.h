@@ -59,7 +59,7 @@ extern bool payload_type_check(const PayloadType *type, const JsonbValue *payloa
  */
 extern void payload_type_enforce(const Envelope *envelope);
 
-/* the document of a payload type or schema_ref; a copy, or NULL */
+/* Returns the document of a payload type or schema_ref; a copy, or NULL. */
 extern Jsonb *payload_type_document(Slice what);
 
 /*

@@ -45,10 +45,13 @@ extern bool payload_type_row(Slice name, int version, PayloadTypeRow *row);
 /* the same for a schema_ref or an $id */
 extern bool payload_type_row_of_ref(Slice ref, PayloadTypeRow *row);
 
-/* the schema_ref of a version, which is the URI of its schema; palloc'd */
+/*
+ * Returns the schema_ref of a version, which is the URI of its schema;
+ * palloc'd.
+ */
 extern Slice payload_type_uri(Slice name, int version);
 
-/* the schema with that URI: a JsonSchemaFinder */
+/* Returns the schema with that URI: a JsonSchemaFinder. */
 extern Jsonb *payload_type_find_document(Slice uri);
 
 #endif							/* CLUTCH_PAYLOAD_TYPE_PART_H */

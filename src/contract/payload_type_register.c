@@ -49,7 +49,9 @@ payload_type_raise_version(const char *code, int sqlstate, int version, const ch
 			 errhint("%s", hint)));
 }
 
-/* the version that the schema gets; newest is NULL for the first one */
+/*
+ * Returns the version that the schema gets; newest is NULL for the first one.
+ */
 static int
 payload_type_next_version(Slice name, int version, const PayloadTypeRow *newest)
 {

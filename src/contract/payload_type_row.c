@@ -16,7 +16,10 @@
 const char *const payload_type_enforcements[] = {"off", "workflow", "always", NULL};
 const char *const payload_type_compatibilities[] = {"none", "backward", "forward", "full", NULL};
 
-/* the place of the word in the list, which a CHECK constraint has let in */
+/*
+ * Returns the place of the word in the list, which a CHECK constraint has let
+ * in.
+ */
 static int
 payload_type_word(Slice word, const char *const *words)
 {
@@ -77,7 +80,10 @@ payload_type_row_of_id(Slice id, PayloadTypeRow *row)
 	return payload_type_last_row(&scan, row);
 }
 
-/* the version after the last @; 0 if there is none, -1 if it is not a number */
+/*
+ * Returns the version after the last @; 0 if there is none, -1 if it is not a
+ * number.
+ */
 static int
 payload_type_split_ref(Slice ref, Slice *path)
 {
@@ -124,7 +130,10 @@ payload_type_row_of_ref(Slice ref, PayloadTypeRow *row)
 	return payload_type_row(slice_of_cstring(name), version, row);
 }
 
-/* the length of the name before its .v and number; 0: it has none */
+/*
+ * Returns the length of the name before its .v and number, or 0 if it has
+ * none.
+ */
 static int
 payload_type_stem(Slice name)
 {

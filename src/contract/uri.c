@@ -23,7 +23,10 @@ typedef struct UriParts
 	Slice		fragment;
 } UriParts;
 
-/* how many bytes of the text come before the first character that is in until */
+/*
+ * Returns how many bytes of the text come before the first character that is
+ * in until.
+ */
 static int
 uri_span(Slice text, const char *until)
 {

@@ -249,7 +249,7 @@ workflow_set_removed(Slice name, int version, TimestampTz at)
 	return is_news;
 }
 
-/* the highest version of all, or 0 */
+/* Returns the highest version of all, or 0. */
 static int
 workflow_last_version(Slice name)
 {

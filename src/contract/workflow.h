@@ -23,7 +23,7 @@ typedef struct WorkflowStep
 {
 	Slice		id;
 	MessageType type;			/* MSG_TASK_RESULT or MSG_TASK_PROGRESS */
-	Slice		payload_type;	/* absent: any */
+	Slice		payload_type;	/* absent means any */
 	SliceList	required;		/* members of the payload */
 	SliceList	after;			/* ids of other steps */
 	bool		is_optional;
@@ -32,7 +32,7 @@ typedef struct WorkflowStep
 typedef struct Workflow
 {
 	Slice		name;
-	int64		version;		/* 0: the document names none */
+	int64		version;		/* 0 if the document names none */
 	int			nsteps;
 	WorkflowStep *steps;
 	bool		next_actions;	/* agents may add tasks to a run, see flow/emission.h */
@@ -57,7 +57,9 @@ typedef enum WorkflowState
 	WORKFLOW_ANY				/* also removed ones */
 } WorkflowState;
 
-/* Finds a version (0: the newest), palloc'd; false: there is none. */
+/*
+ * Finds a version (0: the newest), palloc'd.  Returns false if there is none.
+ */
 extern bool workflow_find(Slice name, int version, WorkflowState state, Workflow *workflow);
 
 /*
@@ -81,10 +83,10 @@ extern bool workflow_remove(Slice name, int version, bool is_needed);
 /* The name and the version of "name@2".  The version is 0 if there is none, -1 if it is not a number. */
 extern void workflow_split_name(Slice text, Slice *name, int *version);
 
-/* some names of workflows for a hint, palloc'd; NULL: there are none */
+/* some names of workflows for a hint, palloc'd, or NULL if there are none */
 extern char *workflow_list_names(void);
 
-/* NULL: there is no such step */
+/* Returns NULL if there is no such step. */
 extern const WorkflowStep *workflow_step(const Workflow *workflow, Slice id);
 
 /*
@@ -97,7 +99,7 @@ extern const WorkflowStep *workflow_step_of_payload(const Workflow *workflow, Me
 /* Does an event of that type and payload_type claim to complete the step? */
 extern bool workflow_step_concerns(const WorkflowStep *step, MessageType type, Slice payload_type);
 
-/* the ids of the steps, separated by commas; palloc'd */
+/* Returns the ids of the steps, separated by commas; palloc'd. */
 extern char *workflow_list_steps(const Workflow *workflow);
 
 #endif							/* CLUTCH_WORKFLOW_H */

@@ -115,7 +115,10 @@ subscription_find_of_any(Slice name)
 	return subscription;
 }
 
-/* the one that the current role means; NULL: there is none, or it is not its own */
+/*
+ * Returns the one that the current role means, or NULL if there is none, or it
+ * is not its own.
+ */
 static Subscription *
 subscription_resolve(Slice name)
 {

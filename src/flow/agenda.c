@@ -253,7 +253,7 @@ agenda_buckets_make(void)
 		agenda_bucket_add(lfirst(cell));
 }
 
-/* the entry that is the same, or NULL */
+/* Returns the entry that is the same, or NULL. */
 static Entry *
 agenda_entry_find(const Consequence *consequence)
 {

@@ -59,7 +59,7 @@ typedef struct Consequence
 
 /* "cancel_children", ...: the column kind of clutch.consequence */
 extern const char *consequence_kind_name(ConsequenceKind kind);
-/* false: there is no such kind */
+/* Returns false if there is no such kind. */
 extern bool consequence_kind_parse(Slice name, ConsequenceKind *kind);
 
 /* adds a copy, or merges it with an equal entry */

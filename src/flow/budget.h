@@ -21,7 +21,10 @@
  */
 extern void budget_set(const Envelope *request, int64 seq);
 
-/* NULL: the task may be routed; otherwise what is used up, in words, palloc'd */
+/*
+ * Returns NULL if the task may be routed; otherwise what is used up, in words,
+ * palloc'd
+ */
 extern char *budget_exceeded(const Task *task);
 
 /* The run is being pruned. */

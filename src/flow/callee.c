@@ -33,7 +33,10 @@ static TimestampTz looked_at = 0;
 
 /* ------------------------------------------------------------------ calling */
 
-/* the seq of the event to send: the answer to a question of the agent, or else the request */
+/*
+ * Returns the seq of the event to send: the answer to a question of the agent,
+ * or else the request.
+ */
 static int64
 callee_seq_of(const Task *task)
 {
@@ -128,7 +131,10 @@ callee_settle(const Consequence *consequence)
 	return true;
 }
 
-/* the endpoint that serves the server of a tool, "mcp:<server>" or "mcp:<server>/<tool>" */
+/*
+ * Returns the endpoint that serves the server of a tool, "mcp:<server>" or
+ * "mcp:<server>/<tool>".
+ */
 static const Endpoint *
 callee_serving_tool(Slice tool)
 {
@@ -165,7 +171,10 @@ callee_note_tool_call(const Event *event)
 
 /* ------------------------------------------------------- whether it is wanted */
 
-/* the task of a CALL_TASK; NULL: the attempt that the call was made for is not running any more */
+/*
+ * Returns the task of a CALL_TASK, or NULL if the attempt that the call was
+ * made for is not running any more.
+ */
 static Task *
 callee_task(const Call *call)
 {
@@ -249,7 +258,10 @@ typedef struct CalleeAnswer
 	Jsonb	   *meta;
 } CalleeAnswer;
 
-/* the type of the report; MSG_UNKNOWN: an envelope of this type cannot be an answer */
+/*
+ * Returns the type of the report, or MSG_UNKNOWN if an envelope of this type
+ * cannot be an answer.
+ */
 static MessageType
 callee_type_of(MessageType type, bool is_last)
 {

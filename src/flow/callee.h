@@ -35,7 +35,7 @@ extern void callee_take_up(void);
  */
 extern int	callee_watch(int n);
 
-/* when to look again; DT_NOEND: no agent is served */
+/* when to look again, or DT_NOEND if no agent is served */
 extern TimestampTz callee_next(void);
 
 /* Handles CONSEQUENCE_CALL: such an agent has got a task.  Returns false if it must be tried again later. */
@@ -59,13 +59,19 @@ extern bool callee_is_called_off(const Call *call);
 /* The context in which the documents of an answer are translated: the agent or server, the run and the task. */
 extern Jsonb *callee_context(const Call *call, const Endpoint *endpoint);
 
-/* The event with the question of the agent that the call answers; NULL: the call answers none. */
+/*
+ * The event with the question of the agent that the call answers, or NULL if
+ * the call answers none.
+ */
 extern Jsonb *callee_question(const Call *call);
 
-/* The event that requested the task; 0: nobody waits for the answer any more. */
+/*
+ * The event that requested the task, or 0 if nobody waits for the answer any
+ * more.
+ */
 extern int64 callee_request_seq(const Call *call);
 
-/* The time until which the answer is awaited; 0: there is no limit. */
+/* The time until which the answer is awaited, or 0 if there is no limit. */
 extern TimestampTz callee_awaited_until(const Call *call);
 
 /* Is it a call to an agent or a tool, so that its answer is reported? */

@@ -126,7 +126,10 @@ contract_confirm(const Task *task, const Envelope *request)
 		contract_refuse_other(request, NULL);
 }
 
-/* false: the run is not bound, or to a definition that this database does not have */
+/*
+ * Returns false if the run is not bound, or to a definition that this database
+ * does not have.
+ */
 static bool
 contract_workflow_of_run(Slice run_id, Workflow *workflow)
 {
@@ -158,7 +161,7 @@ contract_refuse_step(const Envelope *request, const Workflow *workflow)
 			 errhint("Its steps: %s.", workflow_list_steps(workflow))));
 }
 
-/* NULL: the request does not tell its step */
+/* Returns NULL if the request does not tell its step. */
 static const WorkflowStep *
 contract_step_of_request(const Envelope *request, const Workflow *workflow)
 {
@@ -353,7 +356,10 @@ contract_find_faults(const Task *task, const Workflow *workflow, const WorkflowS
 	return faults;
 }
 
-/* The names of required steps that no task has done or is doing; NULL: none. */
+/*
+ * The names of required steps that no task has done or is doing, or NULL if
+ * none.
+ */
 static char *
 contract_list_undone(Slice run_id, const Workflow *workflow)
 {

@@ -33,9 +33,10 @@
 extern bool contract_bind(const Envelope *request, bool run_has_tasks);
 
 /*
- * To be called when contract_bind has returned true, and the row of the task is written.
- * Raises KL004 if another request of the run came first.  NULL: another transaction has
- * requested the task meanwhile, so the run is not bound after all.
+ * To be called when contract_bind has returned true, and the row of the task
+ * is written.  Raises KL004 if another request of the run came first.  Returns
+ * NULL if another transaction has requested the task meanwhile, so the run is
+ * not bound after all.
  */
 extern void contract_confirm(const Task *task, const Envelope *request);
 

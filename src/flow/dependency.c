@@ -204,7 +204,10 @@ dependency_hold(Task *task)
 
 /* ---------------------------------------------------------------- settling */
 
-/* the first of those that it waits for which is over and not completed; NULL: there is none */
+/*
+ * Returns the first of those that it waits for which is over and not
+ * completed, or NULL if there is none.
+ */
 static Task *
 dependency_failed_one(const Task *task)
 {

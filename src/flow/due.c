@@ -106,7 +106,8 @@ typedef struct DueWork
 	TimestampTz now;
 	TimerPlace	place;			/* so far the rows have been looked at */
 	DueReport	report;
-	char		task_id[MAX_ID_BYTES + 1];	/* the task taken last; empty: none was left */
+	char		task_id[MAX_ID_BYTES + 1];	/* the task taken last, or empty if
+											 * none was left */
 } DueWork;
 
 static void

@@ -24,7 +24,7 @@ typedef struct DueReport
 	int			unclaimed;		/* ready tasks that are offered to other agents now */
 } DueReport;
 
-/* how many tasks have moved */
+/* Returns how many tasks have moved. */
 extern int	due_moved(const DueReport *report);
 
 /*

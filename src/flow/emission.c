@@ -59,8 +59,8 @@ emission_request_of(const Emission *emission, Task *task)
 }
 
 /*
- * The rule that has requested the task; absent: none has.  meta.rule counts only in requests
- * of the orchestrator, because anybody can write it.
+ * The rule that has requested the task, or absent if none has. meta.rule
+ * counts only in requests of the orchestrator, because anybody can write it.
  */
 static Slice
 emission_requester(const Emission *emission, Task *task)
@@ -247,7 +247,7 @@ emission_send(Emission *emission, Jsonb *source, Slice to, Slice task_id)
 
 /* ------------------------------------------------------------ all requests */
 
-/* the event with the item as one more member */
+/* Returns the event with the item as one more member. */
 static Jsonb *
 emission_with_item(const Emission *emission, Jsonb *item)
 {

@@ -16,8 +16,9 @@ typedef struct Emission
 	Jsonb	   *emit;
 	Jsonb	   *document;		/* of the event */
 	Envelope	envelope;
-	Task	   *task;			/* NULL: it is not known */
-	Slice		sender;			/* whose requests they are: whoever has asked or proposed; absent: the rule's */
+	Task	   *task;			/* NULL if it is not known */
+	Slice		sender;			/* whose requests they are: whoever has asked
+								 * or proposed; absent means the rule's */
 	bool		event_is_request;	/* the event is the first request of the task */
 	bool		shares;			/* the event is shared out: the requests stand for it */
 	int			n;				/* requests so far */
@@ -35,7 +36,10 @@ extern Slice emission_id(const Emission *emission, const char *prefix);
  */
 extern void emission_send(Emission *emission, Jsonb *source, Slice to, Slice task_id);
 
-/* Runs a step that sends requests, all or none of them, as the owner of the log; NULL: it has succeeded. */
+/*
+ * Runs a step that sends requests, all or none of them, as the owner of the
+ * log, or NULL if it has succeeded.
+ */
 extern ErrorData *emission_try(void (*step) (void *arg), Emission *emission);
 
 #endif							/* CLUTCH_EMISSION_PART_H */

@@ -47,7 +47,7 @@ emission_share_read(JsonbContainer *payload, SharedChild **children)
 	return n;
 }
 
-/* the payload of the event that has shared the task out */
+/* Returns the payload of the event that has shared the task out. */
 static JsonbContainer *
 emission_share_payload(const Task *task)
 {
@@ -230,7 +230,10 @@ emission_settle_share(const Consequence *consequence)
 
 /* --------------------------------------------------------------- collecting */
 
-/* the first of them that is not a child of the task; NULL: all are */
+/*
+ * Returns the first of them that is not a child of the task, or NULL if all
+ * are.
+ */
 static const SharedChild *
 emission_share_stranger(const Task *task, const SharedChild *children, int n)
 {
@@ -245,7 +248,10 @@ emission_share_stranger(const Task *task, const SharedChild *children, int n)
 	return NULL;
 }
 
-/* what the child has reported; false: it is not in the log any more */
+/*
+ * what the child has reported.  Returns false if it is not in the log any
+ * more.
+ */
 static bool
 emission_share_result(const Task *child, JsonbValue *payload)
 {

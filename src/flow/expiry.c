@@ -146,7 +146,10 @@ expiry_tell(Jsonb *document)
 	(void) event_append(draft_document(&draft));
 }
 
-/* The seq of a message that is due, after that place, whose row is now deleted; 0: none. */
+/*
+ * The seq of a message that is due, after that place, whose row is now
+ * deleted, or 0 if none.
+ */
 static int64
 expiry_take(TimestampTz now, TimestampTz *after_due, int64 *after_seq)
 {

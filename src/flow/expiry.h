@@ -30,7 +30,7 @@ extern int	expiry_work(int n);
 /* Is the message in the current row of a scan of the log still to be replied to? */
 extern bool expiry_is_open(const RowScan *message);
 
-/* when the first of them is due; DT_NOEND: there is none */
+/* when the first of them is due, or DT_NOEND if there is none */
 extern TimestampTz expiry_next(void);
 
 #endif							/* CLUTCH_EXPIRY_H */

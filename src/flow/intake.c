@@ -150,9 +150,10 @@ intake_begin_task(Task *task, const Envelope *request, bool has_children, Timest
 }
 
 /*
- * The row of a new task, with the event's scope and seq.  NULL: the task exists.
- * Usually it does not, so nothing looks for it before, unless the request names
- * a scope, a visibility or a workflow, which count only for a task that is new.
+ * The row of a new task, with the event's scope and seq.  NULL means the task
+ * exists.  Usually it does not, so nothing looks for it before, unless the
+ * request names a scope, a visibility or a workflow, which count only for a
+ * task that is new.
  */
 static Task *
 intake_request_create(Event *event, int depth)

@@ -14,7 +14,7 @@
 #include "task/output.h"
 #include "task/report.h"
 
-/* what the event kept; output must be the same, or null */
+/* Returns what the event kept; output must be the same, or null. */
 static Jsonb *
 keep_require_same(Slice task_id, Slice name, int64 seq, Jsonb *output)
 {

@@ -218,7 +218,7 @@ static struct
 /* so many tasks of an agent are read at a time */
 #define LEASE_LOOKS		64
 
-/* the latest end of a lease among these tasks, or 0 */
+/* Returns the latest end of a lease among these tasks, or 0. */
 static TimestampTz
 liveness_lease_among(List *tasks, Slice agent_id)
 {
@@ -268,7 +268,10 @@ typedef struct Silent
 	bool		given_up;		/* it does not work any more, and its tasks go to others */
 } Silent;
 
-/* when the agent has been silent for too long; DT_NOEND: it is not watched */
+/*
+ * when the agent has been silent for too long, or DT_NOEND if it is not
+ * watched
+ */
 static TimestampTz
 liveness_silent_at(const Silent *agent, TimestampTz now)
 {
@@ -319,7 +322,7 @@ liveness_list_gone(const Roster *roster)
 	return gone;
 }
 
-/* a List of Silent * */
+/* Returns a List of Silent *. */
 static List *
 liveness_list_lost(TimestampTz now)
 {

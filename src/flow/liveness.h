@@ -45,7 +45,10 @@ extern void liveness_follow(const Envelope *envelope, Slice agent_id);
  */
 extern int	liveness_watch(int n);
 
-/* after that: when the next agent may be lost; DT_NOEND: no agent is watched */
+/*
+ * after that: when the next agent may be lost, or DT_NOEND if no agent is
+ * watched
+ */
 extern TimestampTz liveness_next(void);
 
 /* CONSEQUENCE_GIVE_UP, _TAKE_AWAY and _TIMED_OUT; false: to be tried later */

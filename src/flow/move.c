@@ -38,7 +38,7 @@ move_runtime_end(const Task *task, TimestampTz from)
 	return seconds == 0 ? 0 : TimestampTzPlusMilliseconds(from, (int64) seconds * 1000);
 }
 
-/* the earlier of two times, where 0 stands for "never" */
+/* Returns the earlier of two times, where 0 stands for "never". */
 static TimestampTz
 move_earlier_time(TimestampTz a, TimestampTz b)
 {

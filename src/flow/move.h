@@ -49,7 +49,10 @@ extern void move_count_outcome(Slice agent_id, const TaskEvent *event, AttemptOu
  */
 extern void move_lease(Task *task, TimestampTz until, TimestampTz runtime_end, int64 lease);
 
-/* when a task that its agent begins at that time has run too long; 0: never */
+/*
+ * when a task that its agent begins at that time has run too long; 0 means
+ * never
+ */
 extern TimestampTz move_runtime_end(const Task *task, TimestampTz from);
 
 #endif							/* CLUTCH_MOVE_H */

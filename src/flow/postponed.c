@@ -63,7 +63,7 @@ postponed_is_any(void)
 	return rows_look(&scan, NULL);
 }
 
-/* false: a kind that this version does not know */
+/* Returns false if a kind that this version does not know. */
 static bool
 postponed_read_consequence(const RowScan *scan, Consequence *consequence)
 {

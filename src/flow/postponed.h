@@ -21,7 +21,7 @@ extern void postponed_put(const Consequence *consequence);
 /* Is there a row, as far as can be seen at little cost? */
 extern bool postponed_is_any(void);
 
-/* the tasks and agents that the rows concern, as a List of Slice * */
+/* Returns the tasks and agents that the rows concern, as a List of Slice *. */
 extern struct List *postponed_list_subjects(void);
 
 /*

@@ -344,7 +344,7 @@ rebuild_compare_arrivals(const ListCell *a, const ListCell *b)
 	return x->request_seq < y->request_seq ? -1 : x->request_seq > y->request_seq ? 1 : 0;
 }
 
-/* false: its request is not in the log */
+/* Returns false if its request is not in the log. */
 static bool
 rebuild_read_requirement(const Task *task, Requirement *requirement)
 {

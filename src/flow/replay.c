@@ -102,7 +102,7 @@ replay_list_move(SliceList *list, Slice *items, char **at)
 	list->items = items;
 }
 
-/* a copy in one piece of memory, to be freed by pfree */
+/* Returns a copy in one piece of memory, to be freed by pfree. */
 static Task *
 replay_task_copy(Task *task)
 {

@@ -25,7 +25,10 @@
 
 /* ------------------------------------------------------------------- groups */
 
-/* the groups of an agent, and that of all agents; the Slices are the roster's */
+/*
+ * Returns the groups of an agent, and that of all agents; the Slices are the
+ * roster's.
+ */
 static SliceList
 right_groups_of(Slice agent_id)
 {

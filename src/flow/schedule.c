@@ -53,7 +53,7 @@ typedef struct Schedule
 	Slice		timezone;
 	Jsonb	   *envelope;
 	TimestampTz next_at;
-	TimestampTz last_at;		/* 0: never */
+	TimestampTz last_at;		/* 0 means never */
 	Slice		last_error;
 	int64		runs;
 	int64		missed;
@@ -133,7 +133,9 @@ schedule_lock_named(Oid owner, Slice name, Schedule *s)
 	return schedule_lock_row(owner, name, true, s);
 }
 
-/* The only role that has a schedule of that name; InvalidOid: none has. */
+/*
+ * The only role that has a schedule of that name, or InvalidOid if none has.
+ */
 static Oid
 schedule_find_owner(Slice name)
 {
@@ -360,7 +362,7 @@ schedule_send_in_name_of(const Schedule *s)
 	PG_END_TRY();
 }
 
-/* the next time that is still to come; *missed: how many were not */
+/* Returns the next time that is still to come; *missed: how many were not. */
 static TimestampTz
 schedule_next_to_come(const Schedule *s, TimestampTz now, int64 *missed)
 {
@@ -392,8 +394,9 @@ schedule_send_it(void *arg)
 
 /*
  * What is refused is remembered and does not keep the next from being sent,
- * nor the tick from its other work.  NULL: it was sent.  When is next comes
- * first: a time zone that has disappeared (another tzdata) leaves DT_NOEND.
+ * nor the tick from its other work.  Returns NULL if it was sent.  When is
+ * next comes first: a time zone that has disappeared (another tzdata) leaves
+ * DT_NOEND.
  */
 static char *
 schedule_try_to_send(Sending *sending)
@@ -411,7 +414,7 @@ schedule_try_to_send(Sending *sending)
 	return psprintf("%s: %s", unpack_sql_state(error->sqlerrcode), error->message);
 }
 
-/* false: it was refused */
+/* Returns false if it was refused. */
 static bool
 schedule_send_and_move_on(Schedule *s, TimestampTz now)
 {

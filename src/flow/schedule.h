@@ -28,17 +28,20 @@ extern TimestampTz schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice t
 
 /*
  * The role's own, or, for an operator, that of another role if only one has a
- * schedule of that name.  false: there was none.
+ * schedule of that name.  Returns false if there was none.
  */
 extern bool schedule_drop(Slice name);
 
-/* how many the role has; with ROWS_DIRTY, those that are not committed included */
+/*
+ * Returns how many the role has; with ROWS_DIRTY, those that are not committed
+ * included.
+ */
 extern int64 schedule_count(Oid owner, RowSnapshot which);
 
 /* sends what is due, at most n; how many it sent */
 extern int	schedule_send_due(int n);
 
-/* when the next is due; DT_NOEND: there is none */
+/* when the next is due, or DT_NOEND if there is none */
 extern TimestampTz schedule_next(void);
 
 #endif							/* CLUTCH_SCHEDULE_H */

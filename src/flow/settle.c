@@ -150,8 +150,9 @@ settle_find_requester(void *arg)
 }
 
 /*
- * The requester of the task of the entry, or its agent; absent: only operators may know of it.
- * What has gone wrong may be that the task cannot be read.
+ * The requester of the task of the entry, or its agent, or absent if only
+ * operators may know of it.  What has gone wrong may be that the task cannot
+ * be read.
  */
 static Slice
 settle_concerned(const Consequence *consequence)

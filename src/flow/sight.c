@@ -128,7 +128,7 @@ sight_look_up(const Sight *sight, Slice run_id)
 	return run != NULL ? run : runtable_lookup(sight->runs, run_id);
 }
 
-/* a run of which nothing is known yet; NULL: nothing of it is seen */
+/* a run of which nothing is known yet, or NULL if nothing of it is seen */
 static RunSight *
 sight_add_run(Sight *sight, Slice run_id)
 {

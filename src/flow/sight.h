@@ -34,7 +34,8 @@ typedef struct Sight
 	bool		is_known;		/* the role has been granted something */
 	SliceList	agents;			/* for which it speaks */
 	SliceList	scopes;			/* that it was granted; "*" is every scope */
-	struct runtable_hash *runs; /* runs that were looked at one by one; NULL: none yet */
+	struct runtable_hash *runs; /* runs that were looked at one by one, or NULL
+								 * if none yet */
 	int			nlooked;		/* how many they are */
 	struct RunList *list;		/* all runs of which something is seen; NULL: not listed */
 } Sight;
@@ -71,7 +72,10 @@ extern bool sight_has_row(Sight *sight, Slice run_id, Slice task_id);
  */
 extern Datum sight_array_of_runs(const Sight *sight);
 
-/* How many there were when they were last listed for the current role; -1: unknown. */
+/*
+ * How many there were when they were last listed for the current role; -1
+ * means unknown.
+ */
 extern int	sight_count_listed_runs(void);
 
 /* The tasks of one run that the role sees, if it is parent-only. */

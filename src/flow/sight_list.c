@@ -113,7 +113,7 @@ sight_equal_names(SliceList a, SliceList b)
 	return a.n == b.n;
 }
 
-/* InvalidOid: the session acts for another role */
+/* Returns InvalidOid if the session acts for another role. */
 static Oid
 sight_own_role(void)
 {

@@ -42,7 +42,8 @@ typedef struct RunList
 	int			holders;		/* the sights that use it, and the backend if it is the newest one */
 
 	/* for whom and when it was made */
-	Oid			role;			/* InvalidOid: the session acted for another role */
+	Oid			role;			/* InvalidOid if the session acted for another
+								 * role */
 	SliceList	agents;
 	SliceList	scopes;
 	uint64		registry;		/* roster_changes() then, because groups have members */

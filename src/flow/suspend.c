@@ -72,7 +72,10 @@ suspend_check(const Envelope *progress)
 		problem_raise(list, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
 }
 
-/* the filter of a task that waits for a message; false: its event is not in the log */
+/*
+ * the filter of a task that waits for a message.  Returns false if its event
+ * is not in the log.
+ */
 static bool
 suspend_read_filter(const Task *task, Filter *filter)
 {

@@ -40,9 +40,9 @@ extern void tick_seal(TickReport *report);
 extern bool tick_is_full(const TickReport *report, int n);
 
 /*
- * When something is due next, as far as can be told, after a tick that has found
- * no more to do; DT_NOEND: nothing is open.  If something is due already, because
- * another transaction has locked it, that is soon.
+ * When something is due next, as far as can be told, after a tick that has
+ * found no more to do, or DT_NOEND if nothing is open.  If something is due
+ * already, because another transaction has locked it, that is soon.
  */
 extern TimestampTz tick_next(void);
 

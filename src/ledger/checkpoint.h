@@ -31,7 +31,8 @@ typedef struct SeqRange
 
 typedef struct Checkpoint
 {
-	int64		size;			/* of the tree, with this checkpoint; 0: there is none */
+	int64		size;			/* of the tree, with this checkpoint, or 0 if
+								 * there is none */
 	MerkleHash	root;
 	int			nmembers;
 	SeqRange   *members;		/* ascending; palloc'd */
@@ -41,10 +42,10 @@ typedef struct Checkpoint
 	Slice		origin;
 } Checkpoint;
 
-/* how many events the checkpoint has added */
+/* Returns how many events the checkpoint has added. */
 extern int64 checkpoint_count(const Checkpoint *checkpoint);
 
-/* the last one; without any, size is 0 */
+/* Returns the last one; without any, size is 0. */
 extern Checkpoint checkpoint_newest(RowSnapshot which);
 
 /* the one of that size; false if there is none */
@@ -53,14 +54,17 @@ extern bool checkpoint_find(int64 size, RowSnapshot which, Checkpoint *checkpoin
 /* Inserts a row.  Its members are the n seqs, which ascend; the field is not read. */
 extern void checkpoint_insert(const Checkpoint *checkpoint, const int64 *seqs, int n);
 
-/* The place of an event in the tree.  false: the calling statement sees no checkpoint that has it. */
+/*
+ * The place of an event in the tree.  Returns false if the calling statement
+ * sees no checkpoint that has it.
+ */
 extern bool checkpoint_locate(int64 seq, int64 *leaf_index);
 
 /* Calls visit for each checkpoint, from the first to the last, in a context that is reset. */
 extern void checkpoint_visit_all(RowSnapshot which,
 								 void (*visit) (const Checkpoint *checkpoint, void *arg), void *arg);
 
-/* the text of the note that signatures sign; palloc'd */
+/* Returns the text of the note that signatures sign; palloc'd. */
 extern StringInfo checkpoint_note(const Checkpoint *checkpoint);
 
 /* --- signatures (checkpoint_signature.c) --- */

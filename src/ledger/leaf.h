@@ -33,7 +33,7 @@ extern void leaf_write(StringInfo bytes, int64 seq, TimestampTz received_at, Jso
 
 extern MerkleHash leaf_hash(int64 seq, TimestampTz received_at, Jsonb *envelope);
 
-/* a hash in hexadecimal, as audit events have it; palloc'd */
+/* Returns a hash in hexadecimal, as audit events have it; palloc'd. */
 extern Slice leaf_hex(const MerkleHash *hash);
 
 #endif							/* CLUTCH_LEAF_H */

@@ -59,7 +59,7 @@ merkle_empty_root(void)
 
 /* ----------------------------------------------------------------- subtrees */
 
-/* the largest power of two that is less than n; n is at least 2 */
+/* Returns the largest power of two that is less than n; n is at least 2. */
 static int64
 merkle_split(int64 n)
 {

@@ -31,7 +31,7 @@ typedef struct Suspect
 	int64		seq;
 	MerkleHash	leaf;			/* as sealed */
 	TimestampTz received_at;
-	Jsonb	   *envelope;		/* as it is; NULL: it is gone */
+	Jsonb	   *envelope;		/* as it is, or NULL if it is gone */
 } Suspect;
 
 typedef struct LogComparison
@@ -41,7 +41,8 @@ typedef struct LogComparison
 	MemoryContext context;		/* of the suspects */
 	int			segment;		/* the one that is being compared */
 	int64		expected;		/* the next seq of it */
-	int64		tile_begin;		/* the leaves that were read last; -1: none */
+	int64		tile_begin;		/* the leaves that were read last, or -1 if
+								 * none */
 	MerkleHash	tile[TREE_TILE];
 	Suspect		suspects[MOST_SUSPECTS];
 	int			nsuspects;
@@ -99,7 +100,10 @@ verification_suspect(LogComparison *c, int64 seq, const RowScan *scan)
 	return true;
 }
 
-/* the place at which the event was sealed that now stands at the place of the suspect */
+/*
+ * Returns the place at which the event was sealed that now stands at the place
+ * of the suspect.
+ */
 static const Suspect *
 verification_origin_of(const LogComparison *c, const Suspect *suspect)
 {

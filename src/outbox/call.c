@@ -176,7 +176,10 @@ call_save(Call *call)
 
 /* ----------------------------------------------------------------- claiming */
 
-/* Locks the call at the current row of a scan; NULL: it is no longer due, or another session has locked it. */
+/*
+ * Locks the call at the current row of a scan, or NULL if it is no longer due,
+ * or another session has locked it.
+ */
 static Call *
 call_take_row(RowScan *scan, TimestampTz now)
 {
@@ -368,7 +371,7 @@ call_attempts(const Call *call)
 	return call->attempt - call->attempts_before;
 }
 
-/* the pause before the next attempt, in seconds */
+/* Returns the pause before the next attempt, in seconds. */
 static int64
 call_pause(const Call *call, const Endpoint *endpoint)
 {

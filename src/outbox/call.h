@@ -90,7 +90,10 @@ extern void call_put(Call *call);
  */
 extern List *call_claim(int n, int64 lease);
 
-/* Locks the call, and waits for another transaction that has locked it.  NULL: there is no such call. */
+/*
+ * Locks the call, and waits for another transaction that has locked it.
+ * Returns NULL if there is no such call.
+ */
 extern Call *call_lock(Slice id);
 
 /* Ends a call that is locked, in this state, and saves it. */

@@ -55,7 +55,7 @@ endpoint_row_read(const RowScan *scan)
 	return endpoint;
 }
 
-/* all endpoints in the order of their names, palloc'd */
+/* Returns all endpoints in the order of their names, palloc'd. */
 static List *
 endpoint_rows_read(void)
 {
@@ -74,7 +74,7 @@ endpoint_rows_read(void)
 
 typedef struct EndpointMemory
 {
-	MemoryContext context;		/* NULL: nothing has been read */
+	MemoryContext context;		/* NULL if nothing has been read */
 	List	   *all;			/* Endpoint *, by name */
 	List	   *webhooks;		/* those with a filter */
 	bool		has_paused;
@@ -83,7 +83,8 @@ typedef struct EndpointMemory
 
 static EndpointMemory memory;
 static EndpointMemory memory_before;
-static uint64 read_at = 0;		/* the count of changes when the table was read; 0: never */
+static uint64 read_at = 0;		/* the count of changes when the table was
+								 * read; 0 means never */
 static uint64 read_roster_at = 0;
 
 static EndpointMemory

@@ -29,20 +29,21 @@ typedef struct Endpoint
 	Filter		filter;
 	Slice		signing;		/* this and the next: the name of a secret (endpoint_secret), or absent */
 	Slice		authorization;
-	Jsonb	   *headers;		/* NULL: none */
+	Jsonb	   *headers;		/* NULL if none */
 	int			max_attempts;
 	int			first_pause;	/* before the second attempt; doubled before each further one, ... */
 	int			longest_pause;	/* ... up to this */
 	int			patience;		/* the longest time until the answer */
 	bool		paused;
-	int			artifacts_from;	/* bytes of base64 in an answer that become an artifact; 0: none do */
+	int			artifacts_from;	/* bytes of base64 in an answer that become an
+								 * artifact, or 0 if none do */
 } Endpoint;
 
 /* Is there an endpoint at all? */
 extern bool endpoint_is_any(void);
 extern bool endpoint_is_any_paused(void);
 
-/* NULL: there is none of this name */
+/* Returns NULL if there is none of this name. */
 extern const Endpoint *endpoint_find(Slice name);
 
 /*
@@ -51,13 +52,13 @@ extern const Endpoint *endpoint_find(Slice name);
  */
 extern const Endpoint *endpoint_read(Slice name);
 
-/* the endpoint that serves an agent; NULL: none does */
+/* Returns the endpoint that serves an agent, or NULL if none does. */
 extern const Endpoint *endpoint_serving(Slice agent_id);
 
-/* the agents that are served, as a List of Slice *, palloc'd */
+/* Returns the agents that are served, as a List of Slice *, palloc'd. */
 extern List *endpoint_list_served(void);
 
-/* the endpoints that have a filter, as a List of const Endpoint * */
+/* Returns the endpoints that have a filter, as a List of const Endpoint *. */
 extern List *endpoint_webhooks(void);
 
 /* Is the agent, or "*", in the column agents? */

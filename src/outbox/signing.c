@@ -16,7 +16,10 @@
 #define LEAST_KEY_BYTES	24
 #define MOST_KEY_BYTES	64
 
-/* Decodes a secret, and returns the number of bytes of the key; -1: it is none that can sign. */
+/*
+ * Decodes a secret, and returns the number of bytes of the key, or -1 if it is
+ * none that can sign.
+ */
 static int
 signing_decode_key(Slice secret, uint8 key[MOST_KEY_BYTES])
 {

@@ -21,7 +21,8 @@
 typedef struct Capability
 {
 	Slice		id;				/* skill:research, tool:mcp, or a free word */
-	Slice		version;		/* a version or a range; absent: any version */
+	Slice		version;		/* a version or a range; absent means any
+								 * version */
 	SliceList	tags;
 	SliceList	tools;			/* tools and servers alike, mcp:... */
 	TrustLevel	trust;			/* sandbox by default */
@@ -36,7 +37,7 @@ struct AgentCard
 	SliceList	groups;
 	SliceList	scopes;
 	int			max_concurrency;	/* 1 when absent; 0..1e9 */
-	int			max_runtime_sec;	/* 0: no limit */
+	int			max_runtime_sec;	/* 0 means no limit */
 	int			heartbeat_sec;	/* 0: not watched; -1: clutch.heartbeat_interval */
 	Amount		max_amount;		/* what it may spend on one run */
 	RetryPolicy retry;

@@ -30,7 +30,7 @@ extern bool agent_status_may_become(AgentStatus from, AgentStatus to);
 /* is the work of an agent with this status given to other agents? */
 extern bool agent_status_gives_up(AgentStatus status);
 
-/* the name used in SQL and in payloads, such as "READY" */
+/* Returns the name used in SQL and in payloads, such as "READY". */
 extern const char *agent_status_name(AgentStatus status);
 
 /* false, leaving *status unchanged, if the name is not that of a status */

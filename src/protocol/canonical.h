@@ -28,11 +28,11 @@ typedef enum CanonicalNumbers
 
 /*
  * Appends the canonical bytes of the document.  A number that overflows a
- * double is added to the list as NUMBER_OUT_OF_RANGE; after any fault, what has
- * been appended is of no use.
+ * double is added to the list as NUMBER_OUT_OF_RANGE; after any fault, what
+ * has been appended is of no use.
  *
  * without is a path of keys, which ends with NULL: what it leads to is left
- * out.  NULL: nothing is.
+ * out.  Returns NULL if nothing is.
  */
 extern void canonical_append(StringInfo out, Jsonb *document, CanonicalNumbers numbers,
 							 const char *const *without, ProblemList *list);

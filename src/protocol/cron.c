@@ -337,7 +337,10 @@ cron_begin_of_day(pg_tz *zone, int date)
 	return local + DetermineTimeZoneOffset(&tm, zone) * USECS_PER_SEC;
 }
 
-/* the minute of the day before that moment; -1 if it was not on that day */
+/*
+ * Returns the minute of the day before that moment; -1 if it was not on that
+ * day.
+ */
 static int
 cron_minute_before(pg_tz *zone, int date, TimestampTz at)
 {
@@ -350,7 +353,10 @@ cron_minute_before(pg_tz *zone, int date, TimestampTz at)
 	return minute;
 }
 
-/* the first time on that day, not before the given moment; 0 if there is none */
+/*
+ * Returns the first time on that day, not before the given moment; 0 if there
+ * is none.
+ */
 static TimestampTz
 cron_search_day(const Cron *cron, pg_tz *zone, int date, TimestampTz from)
 {

@@ -38,7 +38,10 @@ extern Cron cron_parse(Slice text);
 /* raises 22023 for the argument "timezone" */
 extern pg_tz *cron_zone(Slice name);
 
-/* the first time after the given one; 0 if there is none (30 February) */
+/*
+ * Returns the first time after the given one; 0 if there is none (30
+ * February).
+ */
 extern TimestampTz cron_next(const Cron *cron, pg_tz *zone, TimestampTz after);
 
 #endif							/* CLUTCH_CRON_H */

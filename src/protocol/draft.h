@@ -33,13 +33,13 @@ typedef struct Draft
 	Slice		idempotency_key;
 	Slice		secret;			/* from which IDs are derived if there is a key */
 
-	ArrayType  *to_agents;		/* of text; NULL: to_agent */
+	ArrayType  *to_agents;		/* of text; NULL means to_agent */
 	Slice		to_agent;		/* if absent, too: the orchestrator */
 	ArrayType  *requires;
 	ArrayType  *prefers;
 	ArrayType  *after;
 
-	Jsonb	   *payload;		/* NULL: an empty object */
+	Jsonb	   *payload;		/* NULL means an empty object */
 	Jsonb	   *meta;
 	Jsonb	   *trace;
 	Jsonb	   *security;

@@ -97,7 +97,8 @@ typedef struct EnvelopeOrders
 	Visibility	visibility;
 	Slice		reply_to;
 	Slice		answer_to;		/* id of the question this message answers */
-	Slice		workflow;		/* its name, or name@version; absent: none is named */
+	Slice		workflow;		/* its name, or name@version, or absent if none
+								 * is named */
 	Slice		step_of;		/* the step of the run's workflow that the task does */
 	SliceList	after;
 	int			join;			/* how many children, JOIN_ALL or JOIN_NONE */
@@ -130,7 +131,7 @@ struct Envelope
 	Slice		idempotency_key;
 	bool		has_attempt;
 	int			attempt;		/* 1 when absent */
-	Jsonb	   *trace;			/* of a request, palloc'd; NULL: none */
+	Jsonb	   *trace;			/* of a request, palloc'd, or NULL if none */
 	bool		is_signed;		/* security.auth is present */
 	Slice		auth_kid;
 	Slice		auth_sig;
@@ -138,7 +139,7 @@ struct Envelope
 	JsonbValue	payload;		/* jbvBinary: an object */
 	Slice		tool;			/* of a tool.call */
 	bool		asks;			/* a task.progress that waits for an answer */
-	TimestampTz question_deadline;	/* how long it waits; 0: for ever */
+	TimestampTz question_deadline;	/* how long it waits; 0 means for ever */
 	SliceList	requires;
 	SliceList	prefers;
 	SliceList	attachments;	/* what they refer to: artifact:..., or absent for a URI */

@@ -98,7 +98,9 @@ fields_open(Fields *f, const FieldTable *table, const JsonbValue *value,
 	return true;
 }
 
-/* the field's value, or NULL; adds the fault if the field is required */
+/*
+ * Returns the field's value, or NULL; adds the fault if the field is required.
+ */
 static const JsonbValue *
 fields_value(Fields *f, int field, Presence presence)
 {

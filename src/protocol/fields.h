@@ -72,20 +72,25 @@ fields_present(const Fields *f, int field)
 extern Slice fields_text(Fields *f, int field, Presence presence, TextKind kind);
 extern Slice fields_identifier(Fields *f, int field, Presence presence,
 							   IdentifierKind kind);
-/* the index of the text among the words, which end with NULL; or -1 */
+/*
+ * Returns the index of the text among the words, which end with NULL; or -1.
+ */
 extern int	fields_word(Fields *f, int field, Presence presence,
 						const char *const *words);
 extern bool fields_time(Fields *f, int field, Presence presence, TimestampTz *t);
 extern bool fields_bool(Fields *f, int field, Presence presence, bool *value);
 extern bool fields_integer(Fields *f, int field, Presence presence,
 						   int64 least, int64 most, int64 *value);
-/* an optional number that is not negative, or NULL */
+/* Returns an optional number that is not negative, or NULL. */
 extern Numeric fields_amount(Fields *f, int field);
 
-/* the value itself, if it is an object */
+/* Returns the value itself, if it is an object. */
 extern const JsonbValue *fields_object(Fields *f, int field, Presence presence);
 
-/* an array with at most this many elements, a limit that the setting imposes */
+/*
+ * Returns an array with at most this many elements, a limit that the setting
+ * imposes.
+ */
 extern const JsonbContainer *fields_array(Fields *f, int field, Presence presence, int most,
 										  const char *setting);
 

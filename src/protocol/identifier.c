@@ -161,7 +161,9 @@ identifier_word_unusual(uint64 word)
 	return ((below_space | above_tilde | word) & HIGH_BITS) != 0;
 }
 
-/* the control character that begins here: its length in bytes, or 0 */
+/*
+ * Returns the control character that begins here: its length in bytes, or 0.
+ */
 static int
 identifier_control_length(const unsigned char *at, int left)
 {

@@ -64,7 +64,10 @@ extern bool identifier_prefix_valid(Slice prefix);
  */
 extern char *identifier_make(const char *prefix, TimestampTz now);
 
-/* the prefix and 128 bits of a hash over the parts: equal for equal parts */
+/*
+ * Returns the prefix and 128 bits of a hash over the parts: equal for equal
+ * parts.
+ */
 extern char *identifier_derive(const char *prefix, const Slice *parts, int nparts);
 
 /* The same in two steps, so that a hash of the first parts can be copied and used again. */

@@ -39,8 +39,8 @@ static const char *const legacy_names[NUM_LEGACY_TYPES] = {
 typedef struct Translation
 {
 	MessageType type;
-	const char *domain;			/* NULL: unchanged */
-	const char *payload_type;	/* NULL: unchanged */
+	const char *domain;			/* NULL means unchanged */
+	const char *payload_type;	/* NULL means unchanged */
 	bool		is_error;		/* the payload needs a code and a message */
 } Translation;
 
@@ -96,7 +96,10 @@ legacy_translation_of(LegacyType type, Jsonb *doc, LegacyTaskInWork in_work)
 	return (Translation) {MSG_UNKNOWN};
 }
 
-/* the reason that a BLOCKER gives, under one of the keys that were in use */
+/*
+ * Returns the reason that a BLOCKER gives, under one of the keys that were in
+ * use.
+ */
 static Slice
 legacy_blocker_message(JsonbContainer *payload)
 {

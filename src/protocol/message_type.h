@@ -35,10 +35,13 @@ typedef enum MessageType
 extern MessageType message_type_parse(Slice name);
 extern const char *message_type_name(MessageType type);
 
-/* the type that a misspelt name probably means; MSG_UNKNOWN if none is near */
+/*
+ * Returns the type that a misspelt name probably means; MSG_UNKNOWN if none is
+ * near.
+ */
 extern MessageType message_type_nearest(Slice name);
 
-/* the names of all types, separated by commas; palloc'd */
+/* Returns the names of all types, separated by commas; palloc'd. */
 extern char *message_type_list(void);
 
 /* does it move the state of a task?  task.* and routing.* */

@@ -34,7 +34,8 @@
 
 typedef struct NumberBounds
 {
-	uint64		digits[NUM_DIGITS]; /* the bytes of 0 to 9; 0: they are not eight */
+	uint64		digits[NUM_DIGITS]; /* the bytes of 0 to 9, or 0 if they are
+									 * not eight */
 	Numeric		zero;
 	Numeric		infinite;		/* LEAST_INFINITE */
 	Numeric		minus_infinite;
@@ -55,7 +56,10 @@ number_negated(Numeric number)
 	return DatumGetNumeric(DirectFunctionCall1(numeric_uminus, NumericGetDatum(number)));
 }
 
-/* the bytes of a number that has eight of them, as nearly all small ones have; else 0 */
+/*
+ * Returns the bytes of a number that has eight of them, as nearly all small
+ * ones have; else 0.
+ */
 static uint64
 number_eight_bytes(Numeric number)
 {

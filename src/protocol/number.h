@@ -30,7 +30,9 @@ extern bool number_is_negative(Numeric number);
 /* false if the number is not an integer, or is beyond 2^53 */
 extern bool number_to_int64(Numeric number, int64 *value);
 
-/* the nearest double, also if that is 0; the number must fit a double */
+/*
+ * Returns the nearest double, also if that is 0; the number must fit a double.
+ */
 extern double number_to_double(Numeric number);
 
 /* Is it the number that the decimal text stands for? */

@@ -16,23 +16,29 @@
 
 typedef struct DocumentPlace
 {
-	const struct DocumentPlace *up; /* NULL: directly in the document */
+	const struct DocumentPlace *up; /* NULL means directly in the document */
 	Slice		key;			/* the key in an object; absent in an array */
 	int			index;			/* the index in an array */
 	const char *base;			/* if set, this path instead of key and index */
 } DocumentPlace;
 
-/* the path (RFC 6901), palloc'd; "" for the document */
+/* Returns the path (RFC 6901), palloc'd; "" for the document. */
 extern char *place_path(const DocumentPlace *place);
 
-/* the subject of a sentence, palloc'd: "ts", or: Element 2 of "requires" */
+/*
+ * Returns the subject of a sentence, palloc'd: "ts", or: Element 2 of
+ * "requires".
+ */
 extern char *place_name(const DocumentPlace *place);
 
 /* adds a fault; the place's name begins the sentence, the format continues it */
 extern void place_fault(const DocumentPlace *place, ProblemList *list, const char *code,
 						const char *format,...) pg_attribute_printf(4, 5);
 
-/* the user's text in quotes, clipped so that it fits into a sentence; palloc'd */
+/*
+ * Returns the user's text in quotes, clipped so that it fits into a sentence;
+ * palloc'd.
+ */
 extern char *place_quote(Slice text);
 
 #endif							/* CLUTCH_PLACE_H */

@@ -46,7 +46,10 @@ problem_list_admitted(void)
 	return problem_list_with(&clutch_limits_admitted);
 }
 
-/* a new fault without its message; NULL: it is there already, or there are too many */
+/*
+ * Returns a new fault without its message, or NULL if it is there already, or
+ * there are too many.
+ */
 static Problem *
 problem_new(ProblemList *list, const char *path, const char *code, const char *schema_path)
 {
@@ -157,7 +160,7 @@ problem_arguments_end(ProblemArguments *scope)
 	error_context_stack = scope->context.previous;
 }
 
-/* the innermost scope's arguments, or NULL outside of any */
+/* Returns the innermost scope's arguments, or NULL outside of any. */
 static const ProblemArgument *
 problem_arguments_current(void)
 {
@@ -168,7 +171,10 @@ problem_arguments_current(void)
 	return context != NULL ? context->arg : NULL;
 }
 
-/* the argument that a path belongs to, and what remains of the path; or NULL */
+/*
+ * Returns the argument that a path belongs to, and what remains of the path;
+ * or NULL.
+ */
 static const char *
 problem_argument_of(const char *path, const char **rest)
 {

@@ -40,7 +40,9 @@ struct ProblemList
 	Problem		items[PROBLEM_MAX];
 };
 
-/* an empty list, with the limits that the settings impose on senders */
+/*
+ * Returns an empty list, with the limits that the settings impose on senders.
+ */
 extern ProblemList *problem_list(void);
 
 /*
@@ -71,7 +73,9 @@ problem_is_beyond(ProblemList *list)
 extern void problem_add_broken(ProblemList *list, const char *path, const char *schema_path,
 							   const char *keyword, const char *message);
 
-/* the parent's path with "/key" appended, ~ and / escaped; palloc'd */
+/*
+ * Returns the parent's path with "/key" appended, ~ and / escaped; palloc'd.
+ */
 extern char *problem_path(const char *parent, const char *key, int keylen);
 extern char *problem_path_index(const char *parent, int index);
 

@@ -36,7 +36,10 @@ extern void retry_policy_read(struct Fields *parent, int field, RetryPolicy *pol
 /* policy, completed by other where it does not specify a field */
 extern RetryPolicy retry_policy_or(RetryPolicy policy, RetryPolicy other);
 
-/* the nominal delay before the n-th retry (from 1) by a complete policy */
+/*
+ * Returns the nominal delay before the n-th retry (from 1) by a complete
+ * policy.
+ */
 extern int64 retry_policy_delay_ms(const RetryPolicy *policy, int n);
 
 #endif							/* CLUTCH_RETRY_POLICY_H */

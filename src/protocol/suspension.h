@@ -29,7 +29,7 @@ typedef struct Suspension
 	bool		has_message;
 	JsonbValue	message;		/* the filter, an object: see feed/filter.h */
 	TimestampTz until;			/* 0: none, or counted from the event: */
-	int64		for_ms;			/* 0: none */
+	int64		for_ms;			/* 0 if none */
 } Suspension;
 
 #define SUSPENSION_NONE		((Suspension) {.children = JOIN_NONE})
@@ -41,7 +41,7 @@ extern void suspension_read(struct Fields *parent, int field, Suspension *suspen
 /* "all", "any" or a number of children; JOIN_NONE if the field is not there */
 extern int	suspension_read_children(struct Fields *f, int field);
 
-/* the end of a wait that begins at that time; 0: it has none */
+/* Returns the end of a wait that begins at that time, or 0 if it has none. */
 extern TimestampTz suspension_end(const Suspension *suspension, TimestampTz from);
 
 /*

@@ -13,7 +13,7 @@
 #include "protocol/template.h"
 #include "protocol/value.h"
 
-/* the path, or absent: the value stands for itself */
+/* Returns the path, or absent: the value stands for itself. */
 static Slice
 template_path_of(const JsonbValue *value)
 {

@@ -28,7 +28,7 @@ extern void template_read_path(Slice text, const char *place, ProblemList *fault
 /* Adds the faults of the paths of a value; place is where it stands. */
 extern void template_check(const JsonbValue *value, const char *place, ProblemList *faults);
 
-/* the document, palloc'd; the template is an object */
+/* Returns the document, palloc'd; the template is an object. */
 extern Jsonb *template_fill(const JsonbContainer *template, Jsonb *source);
 
 #endif							/* CLUTCH_TEMPLATE_H */

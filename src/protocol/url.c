@@ -16,7 +16,10 @@ static const Slice url_special[] = {
 	{"http", 4}, {"https", 5}, {"ws", 2}, {"wss", 3}, {"ftp", 3}
 };
 
-/* the first of the characters at or after from, or the end of the text */
+/*
+ * Returns the first of the characters at or after from, or the end of the
+ * text.
+ */
 static int
 url_find(Slice text, int from, const char *any)
 {

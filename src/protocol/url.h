@@ -27,7 +27,10 @@ typedef struct UrlScan
 /* the text must live as long as the scan */
 extern void url_begin(UrlScan *scan, Slice text);
 
-/* false: there are no more.  The host may be one that is not valid (host.h), or empty. */
+/*
+ * Returns false if there are no more.  The host may be one that is not valid
+ * (host.h), or empty.
+ */
 extern bool url_next_host(UrlScan *scan, Slice *host);
 
 #endif							/* CLUTCH_URL_H */

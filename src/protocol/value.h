@@ -41,7 +41,9 @@ extern const JsonbContainer *value_container(const JsonbValue *value,
 extern void value_wrong_type(const JsonbValue *value, const DocumentPlace *place,
 							 const char *expected, ProblemList *list);
 
-/* the i-th key of an object; the i-th value of an object or an array */
+/*
+ * Returns the i-th key of an object; the i-th value of an object or an array.
+ */
 extern Slice value_key_at(const JsonbContainer *object, int i);
 extern void value_at(const JsonbContainer *container, int i, JsonbValue *value);
 

@@ -253,7 +253,7 @@ queue_close(Queue *queue)
 
 /* ------------------------------------------------------------------- order */
 
-/* the level without the upper limit */
+/* Returns the level without the upper limit. */
 static int64
 queue_entry_aged_level(const QueueEntry *entry, TimestampTz now)
 {

@@ -78,14 +78,15 @@ typedef struct QueueEntry
 	int			urgency;
 	int64		queue_no;
 	TimestampTz since;
-	Slice		task_id;		/* absent: there is no row of this urgency */
+	Slice		task_id;		/* absent if there is no row of this urgency */
 	ItemPointerData tid;
 } QueueEntry;
 
 typedef struct Queue
 {
 	RowScan    *scan;			/* of its table, ROWS_DIRTY; may serve several */
-	Slice		agent_id;		/* a queue of clutch.ready; absent: of clutch.waiting, and */
+	Slice		agent_id;		/* a queue of clutch.ready; absent means of
+								 * clutch.waiting, and */
 	int64		kind;			/* this is its kind */
 	QueuePlace *place;
 	bool		from_start;
@@ -115,11 +116,13 @@ extern bool queue_worth_looking(int64 passed, TimestampTz looked_at, int factor)
 extern void queue_open(Queue *queue);
 
 /*
- * The first entry that no other transaction is taking; NULL: there is none.  It
- * stays the first until queue_pass.
+ * The first entry that no other transaction is taking, or NULL if there is
+ * none.  It stays the first until queue_pass.
  */
 extern QueueEntry *queue_first(Queue *queue);
-/* the first entry of several queues; *whose is the queue it stands in */
+/*
+ * Returns the first entry of several queues; *whose is the queue it stands in.
+ */
 extern QueueEntry *queue_first_of(Queue *queues, int n, Queue **whose);
 extern void queue_pass(Queue *queue, QueueEntry *entry);
 /* the same if no other entry is wanted: nothing but queue_close may follow */
@@ -134,7 +137,10 @@ extern bool queue_look_again(Queue *queue);
 /* remembers the place; to be called before rows_end */
 extern void queue_close(Queue *queue);
 
-/* the level that the entry counts as now, after the time it has stood there */
+/*
+ * Returns the level that the entry counts as now, after the time it has stood
+ * there.
+ */
 extern QueueLevel queue_level(const QueueEntry *entry, TimestampTz now);
 
 #endif							/* CLUTCH_QUEUE_H */

@@ -133,7 +133,10 @@ ready_is_paused(const QueueEntry *entry)
 	return task != NULL && slice_present(filter_paused_capability(roster, &task->requires));
 }
 
-/* the task of an entry, locked and out of the queue; NULL: it is not to be had */
+/*
+ * Returns the task of an entry, locked and out of the queue; NULL: it is not
+ * to be had.
+ */
 static Task *
 ready_lock(QueueEntry *entry, Slice agent_id)
 {

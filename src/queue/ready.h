@@ -37,12 +37,12 @@ extern int	ready_take(Slice agent_id, int n, QueueLevel least_level,
 					   ReadyTake take, void *arg);
 
 /*
- * The task of the agent that yields its slot first to one of that priority: the
- * least urgent one, and the last of those in claim order.  A task that has aged
- * until it counts as much does not yield.  The first function only looks, and
- * returns false if there is none.  The second one locks the task, which stays
- * in the queue, and notes in it where it stood; a task that another transaction
- * has locked is passed over.  NULL: there is none.
+ * The task of the agent that yields its slot first to one of that priority:
+ * the least urgent one, and the last of those in claim order.  A task that has
+ * aged until it counts as much does not yield.  The first function only looks,
+ * and returns false if there is none.  The second one locks the task, which
+ * stays in the queue, and notes in it where it stood; a task that another
+ * transaction has locked is passed over.  Returns NULL if there is none.
  */
 extern bool ready_look_for_yielding(Slice agent_id, int priority, int *urgency,
 									int64 *queue_no);

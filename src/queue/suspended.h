@@ -32,7 +32,10 @@ extern bool suspended_ever_awaited(void);
 /* Does any task wait for a message, or in an open transaction? */
 extern bool suspended_any_awaits(void);
 
-/* the tasks of the run that wait for a message, in the same sense; a List of Slice * */
+/*
+ * Returns the tasks of the run that wait for a message, in the same sense; a
+ * List of Slice *.
+ */
 extern List *suspended_list_awaiting(Slice run_id);
 
 #endif							/* CLUTCH_SUSPENDED_H */

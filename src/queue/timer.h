@@ -47,9 +47,9 @@ typedef struct TimerPlace
 #define TIMER_BEGIN		((TimerPlace) {.due = PG_INT64_MIN})
 
 /*
- * The next task behind the place whose row is due, locked, with the row removed,
- * and the place moved there.  Rows of tasks that another transaction has locked
- * are passed.  NULL: there is no more.
+ * The next task behind the place whose row is due, locked, with the row
+ * removed, and the place moved there.  Rows of tasks that another transaction
+ * has locked are passed.  Returns NULL if there is no more.
  */
 extern Task *timer_take_due(TimestampTz now, TimerPlace *place);
 
@@ -59,7 +59,9 @@ extern Task *timer_take_due(TimestampTz now, TimerPlace *place);
  */
 extern bool timer_is_due(TimestampTz now);
 
-/* when the first row is due, committed or not; DT_NOEND: there is no row */
+/*
+ * when the first row is due, committed or not, or DT_NOEND if there is no row
+ */
 extern TimestampTz timer_next(void);
 
 #endif							/* CLUTCH_TIMER_H */

@@ -45,7 +45,7 @@ extern void waiting_kind_range(uint64 anchor, int64 *first, int64 *last);
  */
 extern WaitingKind *waiting_kind_get(int64 kind, Slice task_id, bool *was_read);
 
-/* the same if it is remembered; NULL: it is not */
+/* the same if it is remembered, or NULL if it is not */
 extern WaitingKind *waiting_kind_known(int64 kind);
 
 #endif							/* CLUTCH_WAITING_KIND_H */

@@ -23,8 +23,8 @@
 extern bool yielding_is_any(const Choice *choice, int priority);
 
 /*
- * The task that yields, locked; NULL: there is none that no other transaction
- * has locked.
+ * The task that yields, locked, or NULL if there is none that no other
+ * transaction has locked.
  */
 extern Task *yielding_lock(const Choice *choice, int priority);
 

@@ -64,8 +64,8 @@ agent_lock_row(Slice agent_id, AgentRow *row, bool wait)
 }
 
 /*
- * Locks the row, after waiting for a transaction that is registering the agent at
- * this moment; false: there is none.
+ * Locks the row, after waiting for a transaction that is registering the agent
+ * at this moment.  Returns false if there is none.
  */
 static bool
 agent_await_row(Slice agent_id, AgentRow *row)
@@ -141,7 +141,10 @@ agent_guard(Slice agent_id)
 	return guard_key(GUARD_AGENT, agent_id, SLICE_NONE, 0);
 }
 
-/* false: another transaction has registered the agent in the meantime */
+/*
+ * Returns false if another transaction has registered the agent in the
+ * meantime.
+ */
 static bool
 agent_insert_row(AgentRow *row)
 {

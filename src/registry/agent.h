@@ -34,10 +34,16 @@ extern void agent_apply(const Envelope *envelope, int64 seq, TimestampTz at);
  */
 extern void agent_check_status(const Envelope *envelope);
 
-/* Locks without waiting; false: the agent is locked, or is not registered. */
+/*
+ * Locks without waiting.  Returns false if the agent is locked, or is not
+ * registered.
+ */
 extern bool agent_try_lock(Slice agent_id, AgentStatus *status);
 
-/* The card of the agent, read anew; false: the agent is not registered. */
+/*
+ * The card of the agent, read anew.  Returns false if the agent is not
+ * registered.
+ */
 extern bool agent_read_card(Slice agent_id, AgentCard *card);
 
 /* Is it UNAVAILABLE by the word of the database, and not its own? */
@@ -53,7 +59,7 @@ extern Jsonb *agent_move_envelope(Slice from, const char *move, Jsonb *payload);
 /* The payload of an agent.heartbeat that says a status; reason may be absent. */
 extern Jsonb *agent_status_payload(Slice agent_id, AgentStatus status, Slice reason);
 
-/* the agent that an agent.* event is about */
+/* Returns the agent that an agent.* event is about. */
 extern Slice agent_of_event(const Envelope *envelope);
 
 /*

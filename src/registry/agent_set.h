@@ -25,7 +25,7 @@ typedef struct AgentSet
 #define AGENT_SET_WORD(ordinal)	((uint32) (ordinal) / 64)
 #define AGENT_SET_BIT(ordinal)	((uint32) (ordinal) % 64)
 
-/* an empty set, palloc'd in the current context */
+/* Returns an empty set, palloc'd in the current context. */
 static inline AgentSet *
 agent_set_none(int size)
 {
@@ -100,7 +100,7 @@ agent_set_count(const AgentSet *set)
 	return pg_popcount((const char *) set->words, set->nwords * sizeof(uint64));
 }
 
-/* the lowest member above previous (-1: the lowest of all), or -1 */
+/* Returns the lowest member above previous (-1: the lowest of all), or -1. */
 static inline int
 agent_set_next(const AgentSet *set, int previous)
 {

@@ -77,7 +77,9 @@ extern void breaker_forget(const int64 *seqs, int n);
 /* the breakers of the roster's agents that are not closed, palloc'd; how many */
 extern int	breaker_list(Roster *roster, TimestampTz now, Breaker **breakers);
 
-/* how many of so many tasks at once the breaker leaves to the agent */
+/*
+ * Returns how many of so many tasks at once the breaker leaves to the agent.
+ */
 extern int	breaker_limit(Slice agent_id, TimestampTz now, int max_concurrency);
 
 #endif							/* CLUTCH_BREAKER_H */

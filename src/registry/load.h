@@ -29,7 +29,7 @@ typedef struct AgentLoad
 	int			limit;			/* how many slots there are */
 	int			done;			/* recent tasks completed ... */
 	int			failed;			/* ... and failed or timed out */
-	int64		last_chosen;	/* seq of the last task given; 0: never */
+	int64		last_chosen;	/* seq of the last task given; 0 means never */
 } AgentLoad;
 
 /* done / (done + failed), and 1 while nothing has ended */
@@ -70,7 +70,7 @@ extern uint64 load_key(const AgentLoad *load, int limit);
 typedef struct LoadKey
 {
 	uint64		key;
-	TimestampTz read_at;		/* 0: never */
+	TimestampTz read_at;		/* 0 means never */
 } LoadKey;
 
 typedef struct KnownLoad
@@ -90,7 +90,10 @@ typedef struct LoadReader
 	RowScan		scan;
 } LoadReader;
 
-/* max_age in microseconds; 0: loads are read now, unless there are many slots */
+/*
+ * max_age in microseconds, or 0 if loads are read now, unless there are many
+ * slots
+ */
 extern void load_reader_begin(LoadReader *reader, Roster *roster, int64 max_age);
 extern void load_reader_end(LoadReader *reader);
 extern void load_reader_refresh(LoadReader *reader, int ordinal);

@@ -26,7 +26,7 @@ extern void pause_lock(void);
 extern void pause_apply(const Envelope *envelope, int64 seq, TimestampTz at);
 
 extern void pause_put(Slice what, int64 seq, TimestampTz since, Slice by_agent, Slice reason);
-/* false: it is not paused */
+/* Returns false if it is not paused. */
 extern bool pause_remove(Slice what);
 
 #endif							/* CLUTCH_PAUSE_H */

@@ -25,7 +25,7 @@ typedef struct RosterCard
 {
 	int			ncapabilities;	/* see roster_capabilities */
 	int			max_concurrency;
-	int			max_runtime_sec;	/* 0: no limit */
+	int			max_runtime_sec;	/* 0 means no limit */
 	int			heartbeat_sec;	/* 0: not watched; -1: as the setting says */
 	SliceList	groups;			/* those of the card, and those given by SQL */
 	Amount		max_amount;		/* of one run */
@@ -33,9 +33,12 @@ typedef struct RosterCard
 	NetworkLevel network;
 	bool		sandbox;
 	bool		wants_context;	/* meta.context: with each task that it claims */
-	const SliceList *egress;	/* the patterns of hosts (protocol/host.h); NULL: any host */
-	const SliceList *serves;	/* agents and groups whose requests it takes; NULL: anybody's */
-	const SliceList *delegates_to;	/* agents and groups that take its requests; NULL: any */
+	const SliceList *egress;	/* the patterns of hosts (protocol/host.h);
+								 * NULL means any host */
+	const SliceList *serves;	/* agents and groups whose requests it takes;
+								 * NULL means anybody's */
+	const SliceList *delegates_to;	/* agents and groups that take its
+									 * requests; NULL means any */
 } RosterCard;
 
 typedef struct RosterAgent
@@ -52,13 +55,13 @@ extern Roster *roster_get(void);
 extern void roster_hold(Roster *roster);
 extern int	roster_size(const Roster *roster);
 extern const RosterAgent *roster_agent(const Roster *roster, int ordinal);
-/* -1: the agent is not registered */
+/* Returns -1 if the agent is not registered. */
 extern int	roster_find(const Roster *roster, Slice agent_id);
 
 /* how often the registry may have changed since this backend began to watch */
 extern uint64 roster_changes(void);
 
-/* a number that differs each time the registry is read */
+/* Returns a number that differs each time the registry is read. */
 extern uint64 roster_generation(const Roster *roster);
 
 /*
@@ -118,7 +121,7 @@ typedef struct RosterCapability
 	bool		is_last;		/* it is the last one of its agent */
 } RosterCapability;
 
-/* NULL: no card has the word */
+/* Returns NULL if no card has the word. */
 extern const RosterWord *roster_word(const Roster *roster, RosterKey key, Slice text);
 extern int	roster_count_words(const Roster *roster, RosterKey key);
 extern void roster_add_agents(const RosterWord *word, AgentSet *set);
@@ -129,10 +132,15 @@ extern void roster_add_agents(const RosterWord *word, AgentSet *set);
  */
 extern void roster_add_agents_of_family(const Roster *roster, Slice family, AgentSet *set);
 
-/* card.ncapabilities of them, in the order of the card; NULL: there are none */
+/*
+ * card.ncapabilities of them, in the order of the card, or NULL if there are
+ * none
+ */
 extern const RosterCapability *roster_capabilities(const Roster *roster, int ordinal);
 
-/* the next one, or NULL: a walk along them need not look at the card */
+/*
+ * Returns the next one, or NULL: a walk along them need not look at the card.
+ */
 static inline const RosterCapability *
 roster_next_capability(const RosterCapability *capability)
 {
@@ -149,7 +157,7 @@ extern bool roster_pauses_agent(const Roster *roster, Slice agent_id);
 extern bool roster_limits_spending(const Roster *roster);
 extern const AgentSet *roster_taking_work(const Roster *roster);
 extern const AgentSet *roster_sandboxed(const Roster *roster);
-/* the agents that have a capability that uses tools or servers */
+/* Returns the agents that have a capability that uses tools or servers. */
 extern const AgentSet *roster_with_tools(const Roster *roster);
 /* Does any card limit whose requests its agent takes, or who takes those of its agent? */
 extern bool roster_limits_delegation(const Roster *roster);
@@ -157,7 +165,7 @@ extern bool roster_limits_delegation(const Roster *roster);
 extern bool roster_is_member(const Roster *roster, Slice agent_id, Slice group);
 /* Does any card limit which hosts its agent may reach? */
 extern bool roster_limits_egress(const Roster *roster);
-/* the agents whose network is at least this */
+/* Returns the agents whose network is at least this. */
 extern const AgentSet *roster_network(const Roster *roster, NetworkLevel level);
 
 #endif							/* CLUTCH_ROSTER_H */

@@ -25,7 +25,7 @@
 /* The children of a container in their order, each read once. */
 typedef struct CardWalk
 {
-	const JEntry *keys;			/* NULL: an array */
+	const JEntry *keys;			/* NULL means an array */
 	const JEntry *values;
 	const char *data;
 	uint32		key_start;
@@ -59,7 +59,7 @@ roster_card_walk_begin(const JsonbValue *value)
 	return walk;
 }
 
-/* false: there are no more; the key is absent in an array */
+/* Returns false if there are no more; the key is absent in an array */
 static bool
 roster_card_walk_next(CardWalk *walk, Slice *key, JsonbValue *value)
 {
@@ -92,7 +92,7 @@ roster_card_text_of(const JsonbValue *value)
 	return (Slice) {value->val.string.val, value->val.string.len};
 }
 
-/* the place of the word among the names, or what was there before */
+/* Returns the place of the word among the names, or what was there before. */
 static int
 roster_card_level_of(const JsonbValue *value, const char *const *names, int before)
 {
@@ -156,7 +156,7 @@ roster_card_read_tags(RosterReading *reading, const JsonbValue *value, int agent
 													roster_card_text_of(&element)), agent);
 }
 
-/* false: it has no id */
+/* Returns false if it has no id. */
 static bool
 roster_card_read_capability(RosterReading *reading, const JsonbValue *value, int agent, RosterCapability *to)
 {
@@ -270,7 +270,7 @@ roster_card_read_limits(const JsonbValue *value, RosterCard *to)
 		to->max_amount = amount_copy(most);
 }
 
-/* the texts of an array, copied */
+/* Returns the texts of an array, copied. */
 static const SliceList *
 roster_card_read_texts(RosterReading *reading, const JsonbValue *value)
 {

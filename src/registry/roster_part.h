@@ -64,7 +64,7 @@ typedef struct AgentMemory
 	bool		checked;		/* no slot was at checked_max or above ... */
 	int			checked_max;
 	uint64		checked_at;		/* ... when the registry had changed so often */
-	int			free_slot;		/* this slot is free; -1: unknown */
+	int			free_slot;		/* this slot is free; -1 means unknown */
 	int64		free_generation;
 	int			highest;		/* the highest number given, as far as we know */
 	int			next;			/* where to look for a free one next */
@@ -116,7 +116,7 @@ struct Roster
 	struct LoadKey *load_keys;
 	uint64		loads_built_at;
 
-	MemoryContext breakers_context;	/* NULL: never read */
+	MemoryContext breakers_context;	/* NULL means never read */
 	int			nbreakers;
 	RosterBreaker *breakers;
 	uint64		breakers_built_at;
@@ -172,7 +172,7 @@ extern void *roster_alloc(Roster *roster, Size size);
  * again for this.
  */
 extern AgentMemory *roster_memory(Slice agent_id);
-/* the roster that was read last, however stale; may be NULL */
+/* Returns the roster that was read last, however stale; may be NULL. */
 extern Roster *roster_current(void);
 
 #endif							/* CLUTCH_ROSTER_PART_H */

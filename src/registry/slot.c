@@ -132,9 +132,9 @@ slot_take_guarded(Slice agent_id, int slot_no, int64 since, Slice task_id, int64
 }
 
 /*
- * The first number from this one on whose slot is free, or was never made; -1:
- * none below the limit, or among the first so many.  *generation is that of the
- * free slot, or 0.
+ * The first number from this one on whose slot is free, or was never made; -1
+ * means none below the limit, or among the first so many.  *generation is that
+ * of the free slot, or 0.
  */
 static int
 slot_first_free(Slice agent_id, int from, int limit, int most, int64 *generation)

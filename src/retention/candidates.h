@@ -25,7 +25,7 @@
 /* what goes or stays together: the events of a run that has tasks, or one message */
 typedef struct CandidateUnit
 {
-	Slice		run_id;			/* absent: a message, which has no state */
+	Slice		run_id;			/* absent if a message, which has no state */
 	int			first;			/* its events begin there in Candidates.seqs, */
 	int			n;				/* and are so many */
 	List	   *tasks;			/* of Task *, locked */

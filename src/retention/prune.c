@@ -81,7 +81,7 @@ prune_compare_seqs(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* the seqs of the units, in ascending order */
+/* Returns the seqs of the units, in ascending order. */
 static int64 *
 prune_list_seqs(const Pruning *pruning, List *units, int *n)
 {

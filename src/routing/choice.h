@@ -91,14 +91,14 @@ typedef struct Choice
 	/* how it came about; for the files of this room */
 	Requirement requirement;
 	Need	   *needs;			/* of requires */
-	AgentSet   *allowed_tools;	/* by number of the word; NULL: any tool */
+	AgentSet   *allowed_tools;	/* by number of the word; NULL means any tool */
 	AgentSet   *looked_at;		/* named, in the groups, or all */
 	AgentSet   *ruled;			/* of these, the ones that the rules leave; the same set if
 								 * there are none */
 	AgentSet   *capable;		/* of these, the ones with everything required */
 	AgentSet   *left[NUM_REJECTIONS];	/* after this filter and those before; may
 										 * be the same set as before */
-	AgentSet   *on_trial;		/* whose breaker is half open; NULL: none */
+	AgentSet   *on_trial;		/* whose breaker is half open, or NULL if none */
 	int			avoided;		/* ordinal of the agent to avoid, or -1 */
 } Choice;
 

@@ -34,7 +34,7 @@ decision_say_list(StringInfo words, const SliceList *list)
 	appendStringInfoChar(words, ']');
 }
 
-/* the next best */
+/* Returns the next best. */
 static const Candidate *
 decision_runner_up(const Choice *choice, int selected)
 {

@@ -49,7 +49,10 @@ typedef struct DecisionCandidate
 	int64		last_chosen;
 } DecisionCandidate;
 
-/* the candidates that the payload names, palloc'd; slices point into it */
+/*
+ * Returns the candidates that the payload names, palloc'd; slices point into
+ * it.
+ */
 extern int	decision_candidates(JsonbContainer *payload, DecisionCandidate **candidates);
 
 #endif							/* CLUTCH_DECISION_H */

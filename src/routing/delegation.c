@@ -29,7 +29,7 @@ delegation_is_free(const Requirement *requirement)
 		slice_equal(requirement->sender, slice_of_cstring(clutch_orchestrator));
 }
 
-/* whom the sender may ask; NULL: anybody */
+/* whom the sender may ask; NULL means anybody */
 static const SliceList *
 delegation_of_sender(const Requirement *requirement, const Roster *roster)
 {

@@ -44,7 +44,10 @@ explain_versions(StringInfo words, const Choice *choice, const Need *need, int o
 		appendStringInfoChar(words, ')');
 }
 
-/* the rule that requires it, unless the request does so itself; or NULL */
+/*
+ * Returns the rule that requires it, unless the request does so itself; or
+ * NULL.
+ */
 static const AppliedRule *
 explain_rule_that_requires(const Requirement *requirement, Slice text)
 {

@@ -31,7 +31,10 @@ extern void filter_drop_by_rule(const Roster *roster, const AppliedRule *rule, A
 /* Counts one agent; examples stay the lowest ordinals of all, in order. */
 extern void filter_tally(RejectionTally *tally, int ordinal);
 
-/* the first of the capabilities that are required and that is paused; absent: none is */
+/*
+ * Returns the first of the capabilities that are required and that is paused,
+ * or absent if none is.
+ */
 extern Slice filter_paused_capability(const Roster *roster, const SliceList *requires);
 
 #endif							/* CLUTCH_FILTER_AGENTS_H */

@@ -25,7 +25,7 @@ typedef struct Need
 								 * or absent */
 	const Roster *roster;		/* where the models of a family are found */
 	bool	   *met;			/* which versions of the capability meet it, by
-								 * no; NULL: any, or none */
+								 * no; NULL means any, or none */
 } Need;
 
 /* palloc'd arrays of list->n */
@@ -34,7 +34,7 @@ extern Need *match_prefers(const Roster *roster, const SliceList *list);
 
 /* adds the agents that meet it */
 extern void match_add_agents(const Need *need, AgentSet *set);
-/* the agents that meet every one of them; palloc'd */
+/* Returns the agents that meet every one of them; palloc'd. */
 extern AgentSet *match_all(const Roster *roster, const Need *needs, int n);
 /* Does a tool or server of this capability meet it? */
 extern bool match_tool(const Need *need, const RosterCapability *capability);

@@ -19,14 +19,17 @@ typedef struct IndexedPhrase
 	int			nwords;
 	int			anchor;			/* the word by which it is found */
 	PhraseWord *words;
-	int			next;			/* the next phrase with the same anchor; -1: none */
+	int			next;			/* the next phrase with the same anchor, or -1
+								 * if none */
 } IndexedPhrase;
 
 typedef struct PhraseSlot
 {
 	uint64		hash;
-	int			nphrases;		/* that contain the word; 0: the slot is free */
-	int			first;			/* the first phrase whose anchor the word is; -1: none */
+	int			nphrases;		/* that contain the word, or 0 if the slot is
+								 * free */
+	int			first;			/* the first phrase whose anchor the word is,
+								 * or -1 if none */
 } PhraseSlot;
 
 struct PhraseIndex
@@ -43,7 +46,7 @@ struct PhraseIndex
 	int		   *places;
 };
 
-/* the slot of the word, or the free slot in which it belongs */
+/* Returns the slot of the word, or the free slot in which it belongs. */
 static inline PhraseSlot *
 phrase_slot(const PhraseIndex *index, uint64 hash)
 {

@@ -36,7 +36,7 @@ typedef struct PhraseFound
 	int			nwords;			/* of the longest phrase of the owner that occurs */
 } PhraseFound;
 
-/* the number of words in a text */
+/* Returns the number of words in a text. */
 extern int	phrase_count_words(Slice text);
 
 /* An index of n phrases, whose owners are less than nowners, palloc'd.  Phrases without words are ignored. */

@@ -31,7 +31,10 @@ extern void phrase_fold_begin(void);
 /* Splits a text into words, in place of those that are there. */
 extern void phrase_words_of(PhraseWords *words, Slice text);
 
-/* a palloc'd copy of the words in lower case, the bytes of all of them behind one another */
+/*
+ * Returns a palloc'd copy of the words in lower case, the bytes of all of them
+ * behind one another.
+ */
 extern PhraseWord *phrase_keep_words(const PhraseWords *words);
 
 /* Compares a word with one that was kept. */

@@ -19,7 +19,7 @@
 #define HASH_BASIS	UINT64CONST(14695981039346656037)
 #define HASH_PRIME	UINT64CONST(1099511628211)
 
-/* by byte: the byte in lower case; 0: it is not a part of a word */
+/* by byte: the byte in lower case, or 0 if it is not a part of a word */
 static unsigned char folded[256];
 
 void
@@ -98,7 +98,9 @@ static const PhraseRange phrase_ranges[] = {
 	{0x1F000, 0x1F3FA, true}, {0x1F3FB, 0x1F3FF, false}, {0x1F400, 0x1FAFF, true}, {0xE0000, 0xE007F, false}
 };
 
-/* the range that a character is in; NULL: it is a part of a word */
+/*
+ * Returns the range that a character is in, or NULL if it is a part of a word.
+ */
 static const PhraseRange *
 phrase_range_of(pg_wchar c)
 {
@@ -159,7 +161,10 @@ phrase_append_composed(StringInfo composed, const pg_wchar *characters)
 	pfree(normal);
 }
 
-/* the text in which letters and their marks are one character, where there is one (NFC) */
+/*
+ * Returns the text in which letters and their marks are one character, where
+ * there is one (NFC).
+ */
 static Slice
 phrase_compose(Slice text)
 {
@@ -210,7 +215,10 @@ phrase_separate(Slice text)
 	return (Slice) {separated.data, separated.len};
 }
 
-/* a copy in lower case, in which all words are separated by characters of ASCII */
+/*
+ * Returns a copy in lower case, in which all words are separated by characters
+ * of ASCII.
+ */
 static Slice
 phrase_fold(Slice text)
 {

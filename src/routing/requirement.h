@@ -19,7 +19,8 @@ typedef struct AppliedRule
 {
 	Slice		name;
 	SliceList	requires;		/* these are among those of the request, too */
-	SliceList	only;			/* agents and groups that may get it; empty: any */
+	SliceList	only;			/* agents and groups that may get it; empty
+								 * means any */
 	Slice		unlike;			/* a model whose agents do not get it; or absent */
 	bool		sends;			/* "only" is where it goes, rather than where it may go */
 	bool		shares;			/* it goes to several agents: see Sharing (routing/rule.h) */
@@ -30,7 +31,8 @@ struct Requirement
 	SliceList	requires;
 	SliceList	prefers;
 	MessagePolicy policy;
-	Slice		scope;			/* of the run; absent: the run has no owner */
+	Slice		scope;			/* of the run, or absent if the run has no
+								 * owner */
 	Slice		sender;			/* whose request it is */
 
 	/* the recipients; without any, every agent may be chosen */
@@ -41,7 +43,7 @@ struct Requirement
 	AppliedRule *rules;
 
 	/* not part of the digest */
-	int			priority;		/* that a rule sets; -1: none does */
+	int			priority;		/* that a rule sets, or -1 if none does */
 	Slice		run_id;			/* a card may limit what a run may cost */
 	Slice		avoid;			/* an agent to choose only if no other is left;
 								 * or absent */
@@ -54,8 +56,9 @@ extern void requirement_of(const Envelope *envelope, Slice scope,
 						   Requirement *requirement);
 
 /*
- * What a rule that has requested it notes: meta.rule; NULL: no rule has.  It counts only in
- * requests of the orchestrator, because anybody can write it.
+ * What a rule that has requested it notes: meta.rule, or NULL if no rule has.
+ * It counts only in requests of the orchestrator, because anybody can write
+ * it.
  */
 extern JsonbContainer *requirement_rule_notes(const Envelope *envelope);
 

@@ -17,8 +17,10 @@
 
 /* ------------------------------------------------------------------ memory */
 
-static RuleSet *current = NULL; /* NULL: there are no rules, or they have not been read yet */
-static uint64 read_at = 0;		/* the count of changes when they were read; 0: never */
+static RuleSet *current = NULL; /* NULL if there are no rules, or they have not
+								 * been read yet */
+static uint64 read_at = 0;		/* the count of changes when they were read; 0
+								 * means never */
 
 static int
 rule_compare(const void *a, const void *b)

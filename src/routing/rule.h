@@ -43,7 +43,10 @@ extern bool rule_may_emit(MessageType type);
 /* The names of the rules that do so for this event, as a List of Slice *. */
 extern List *rule_list_emitting(const Envelope *envelope, Slice scope);
 
-/* The column "emit" of the rule of that name, palloc'd; NULL: there is no such rule any more. */
+/*
+ * The column "emit" of the rule of that name, palloc'd, or NULL if there is no
+ * such rule any more.
+ */
 extern Jsonb *rule_emit_of(Slice name);
 
 /*
@@ -71,7 +74,10 @@ extern bool rule_sharing_of(const Envelope *request, const Requirement *requirem
  */
 extern void rule_check(const Datum *values, const bool *nulls);
 
-/* the count of changes of the table, which may be too high, since this backend began to watch */
+/*
+ * Returns the count of changes of the table, which may be too high, since this
+ * backend began to watch.
+ */
 extern uint64 rule_changes(void);
 
 /* Makes all backends read the table again, which SQL has changed. */

@@ -42,7 +42,7 @@ rule_append(SliceList *list, const SliceList *more)
 	*list = all;
 }
 
-/* Notes which agents a rule excludes; false: it excludes none. */
+/* Notes which agents a rule excludes.  Returns false if it excludes none. */
 static bool
 rule_exclude(const Rule *rule, const Envelope *envelope, bool is_sent, AppliedRule *applied)
 {

@@ -275,7 +275,10 @@ rule_drop_refusing(const Requirement *requirement, SliceList *list, SliceList *f
 	list->n = n;
 }
 
-/* the rules that have been applied to the request, and then those that have found the first n recipients */
+/*
+ * Returns the rules that have been applied to the request, and then those that
+ * have found the first n recipients.
+ */
 static SliceList
 rule_list_touching(const Requirement *requirement, const SliceList *found_by, int n)
 {

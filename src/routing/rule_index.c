@@ -72,7 +72,10 @@ rule_index_same_keys(const SliceList *a, const SliceList *b)
 	return a->n == b->n;
 }
 
-/* the entry of a member; a linear search, because rules compare only few different members */
+/*
+ * Returns the entry of a member; a linear search, because rules compare only
+ * few different members.
+ */
 static RuleMember *
 rule_index_member(RuleIndex *index, const SliceList *keys)
 {

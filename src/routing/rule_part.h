@@ -41,15 +41,16 @@ typedef struct Rule
 	Slice		name;
 	int			place;
 	MessageType type;
-	Slice		scope;			/* absent: any */
-	SliceList	phrases;		/* at least one must occur; empty: there is no such condition */
+	Slice		scope;			/* absent means any */
+	SliceList	phrases;		/* at least one must occur, or empty if there
+								 * is no such condition */
 	DocumentPath path;			/* must fit; or none */
 	SliceList	requires;
 	SliceList	prefers;
 	SliceList	restrict_to;	/* agents and groups */
 	Slice		send_to;		/* an agent or a group; or absent */
 	DocumentPath other_model_than;	/* leads to the name of a model whose agents are excluded; or none */
-	int			priority;		/* -1: that of the request */
+	int			priority;		/* -1 means that of the request */
 	Jsonb	   *emit;			/* the template of added requests; or NULL */
 	bool		shares;			/* they take the place of the request: one for each agent that is found */
 } Rule;
@@ -67,7 +68,10 @@ typedef struct RuleSet
 
 #define RULE_TYPE_BIT(type)		(UINT32_C(1) << (type))
 
-/* All rules, valid until the next call; NULL: there are none, which is the usual case. */
+/*
+ * All rules, valid until the next call, or NULL if there are none, which is
+ * the usual case.
+ */
 extern const RuleSet *rule_set_get(void);
 
 typedef struct RuleIndex RuleIndex;

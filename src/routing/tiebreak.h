@@ -19,7 +19,7 @@
 
 #include "routing/choice.h"
 
-/* the bits of the key that are made of the score */
+/* Returns the bits of the key that are made of the score. */
 static inline uint64
 tiebreak_score_key(double score)
 {
@@ -64,7 +64,7 @@ extern void tiebreak_end(Ranking *ranking, Choice *choice);
 /* The first candidate has become worse: moves it to its place. */
 extern void tiebreak_settle_first(Choice *choice);
 
-/* what puts a before b, in words: "lowest load" */
+/* Returns what puts a before b, in words: "lowest load". */
 extern const char *tiebreak_words(const Candidate *a, const Candidate *b, int avoided);
 
 #endif							/* CLUTCH_TIEBREAK_H */

@@ -18,13 +18,17 @@
 extern const RosterCapability *usage_of_need(const Choice *choice, const Need *need,
 											 int ordinal, bool judge_tools);
 
-/* the first thing required for which there is none; NULL if all can be met */
+/*
+ * Returns the first thing required for which there is none; NULL if all can be
+ * met.
+ */
 extern const Need *usage_unmet_need(const Choice *choice, int ordinal, bool judge_tools);
 
 /*
- * The first capability that a request without requires may not have on the card
- * of its agent, because it might be used: it is not trusted enough, or, if tools
- * are judged, has a tool that is not in the allowlist.  NULL: there is none.
+ * The first capability that a request without requires may not have on the
+ * card of its agent, because it might be used: it is not trusted enough, or,
+ * if tools are judged, has a tool that is not in the allowlist.  Returns NULL
+ * if there is none.
  */
 extern const RosterCapability *usage_unfit_offer(const Choice *choice, int ordinal,
 												 bool judge_tools);
@@ -36,11 +40,11 @@ extern const RosterCapability *usage_unfit_offer(const Choice *choice, int ordin
  */
 extern bool usage_is_allowed(const Choice *choice, int ordinal, bool judge_tools);
 
-/* a tool of the capability that is not in the allowlist, or NULL */
+/* Returns a tool of the capability that is not in the allowlist, or NULL. */
 extern const RosterWord *usage_forbidden_tool(const Choice *choice,
 											  const RosterCapability *capability);
 
-/* the cost of the dearest capability that would be used */
+/* Returns the cost of the dearest capability that would be used. */
 extern CostHint usage_cost(const Choice *choice, int ordinal);
 
 #endif							/* CLUTCH_USAGE_H */

@@ -19,7 +19,7 @@
 typedef struct Version
 {
 	uint64		part[3];		/* major, minor, patch */
-	Slice		prerelease;		/* without the "-"; absent: a release */
+	Slice		prerelease;		/* without the "-"; absent means a release */
 } Version;
 
 /* a version whose last parts may be missing or x */

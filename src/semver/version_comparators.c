@@ -58,7 +58,10 @@ version_comparators_add(VersionRange *range, VersionOperator op, Version version
 	range->alternatives[range->nalternatives - 1].n++;
 }
 
-/* the lowest version, prereleases included, after all versions with these parts */
+/*
+ * Returns the lowest version, prereleases included, after all versions with
+ * these parts.
+ */
 static Version
 version_comparators_next_after(const PartialVersion *partial, int parts)
 {
@@ -71,7 +74,9 @@ version_comparators_next_after(const PartialVersion *partial, int parts)
 	return next;
 }
 
-/* how many parts a caret fixes: those up to the first that is not 0 */
+/*
+ * Returns how many parts a caret fixes: those up to the first that is not 0.
+ */
 static int
 version_comparators_caret_parts(const PartialVersion *partial)
 {

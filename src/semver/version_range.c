@@ -70,7 +70,10 @@ version_range_contains(const VersionRange *range, const Version *version)
 
 /* ------------------------------------------------------------- overlapping */
 
-/* one end of the versions that comparators allow; absent: 0.0.0 or infinity */
+/*
+ * one end of the versions that comparators allow; absent means 0.0.0 or
+ * infinity
+ */
 typedef struct Bound
 {
 	bool		is_present;

@@ -175,7 +175,10 @@ artifact_bytes_of(Oid owner, RowSnapshot which)
 
 /* ------------------------------------------------------------------ keeping */
 
-/* the other transaction that is adding the artifact, or that owner to it */
+/*
+ * Returns the other transaction that is adding the artifact, or that owner to
+ * it.
+ */
 static TransactionId
 artifact_in_doubt(Slice digest, Oid owner)
 {

@@ -41,7 +41,10 @@ extern Slice artifact_reference(Slice digest);
 /* false if there is none; palloc'd */
 extern bool artifact_find(Slice digest, RowSnapshot which, Artifact *artifact);
 
-/* Keeps the artifact from being removed until the transaction ends.  false: it is not there. */
+/*
+ * Keeps the artifact from being removed until the transaction ends.  Returns
+ * false if it is not there.
+ */
 extern bool artifact_hold(Slice digest);
 
 /*

@@ -80,7 +80,10 @@ artifact_content_remove(int64 content_no)
 	while (rows_delete_first(&scan));
 }
 
-/* the first byte of the chunk that has a certain byte, or of the last one before it */
+/*
+ * Returns the first byte of the chunk that has a certain byte, or of the last
+ * one before it.
+ */
 static int64
 artifact_content_find(int64 content_no, int64 byte, RowSnapshot which)
 {

@@ -139,7 +139,10 @@ artifact_upload_bytes_of(Oid owner, RowSnapshot which)
 	return bytes;
 }
 
-/* the next upload that is old and that nobody else has locked, and locks it; 0: there is none */
+/*
+ * the next upload that is old and that nobody else has locked, and locks it,
+ * or 0 if there is none
+ */
 static int64
 artifact_upload_find_old(TimestampTz before)
 {

@@ -41,7 +41,7 @@ static Oid	known_relation = InvalidOid;
 
 typedef struct EpochRow
 {
-	int			epoch;			/* 0: there is no row */
+	int			epoch;			/* 0 if there is no row */
 	TimeLineID	timeline;
 	int64		system_identifier;
 	bool		is_ours;		/* written by the current transaction */

@@ -46,7 +46,10 @@ extern int	epoch_look(void);
  */
 extern bool epoch_has_begun(void);
 
-/* the system identifier of the copy to which an epoch belongs; 0 if there is no such epoch */
+/*
+ * Returns the system identifier of the copy to which an epoch belongs; 0 if
+ * there is no such epoch.
+ */
 extern int64 epoch_system(int epoch);
 
 /*
@@ -56,7 +59,10 @@ extern int64 epoch_system(int epoch);
  */
 extern uint64 epoch_timeline_after(int epoch, TimeLineID timeline);
 
-/* the full id of a transaction that is at most two billion transactions old */
+/*
+ * Returns the full id of a transaction that is at most two billion
+ * transactions old.
+ */
 extern uint64 epoch_full_xid(TransactionId xid);
 
 #endif							/* CLUTCH_EPOCH_H */

@@ -42,7 +42,7 @@ typedef struct Event
 	int64		seq;			/* drawn after the task's lock */
 	int			epoch;
 	TimestampTz received_at;
-	Slice		scope;			/* of the run; absent: nobody's */
+	Slice		scope;			/* of the run; absent means nobody's */
 	int			attempt;		/* of a task event: the one it was judged by */
 	Slice		assigned_to;	/* of a request: the agent that has the task now, or absent */
 	bool		late;

@@ -19,16 +19,18 @@
 /* what stands in place of a text that the state of a task has been given */
 #define REDACTED_TEXT	"redacted"
 
-/* the digest, in hexadecimal */
+/* Returns the digest, in hexadecimal. */
 extern Slice redaction_digest(JsonbValue *payload);
 
-/* the digest that an envelope of the log was replaced by, or absent */
+/*
+ * Returns the digest that an envelope of the log was replaced by, or absent.
+ */
 extern Slice redaction_of(Jsonb *document);
 
 /* Has nothing been left that would be replaced?  An agent may have written such a payload itself. */
 extern bool redaction_is_done(const Envelope *envelope);
 
-/* the envelope that takes the place of this one; palloc'd */
+/* Returns the envelope that takes the place of this one; palloc'd. */
 extern Jsonb *redaction_document(const Envelope *envelope, Slice digest, Slice reason);
 
 /*

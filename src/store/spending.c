@@ -45,7 +45,7 @@ spending_amount(const RowScan *scan)
  */
 #define MOST_FOLDED	32
 
-/* the day of a time, in UTC */
+/* Returns the day of a time, in UTC. */
 static DateADT
 spending_day_of(TimestampTz at)
 {

@@ -30,7 +30,7 @@ extern void edge_insert(const Task *task, Slice after, TimestampTz unknown_since
 extern void edge_mark_unknown(const Task *task);
 extern void edge_forget_unknown(Slice task_id);
 
-/* the tasks that a task waits for, and those that wait for it */
+/* Returns the tasks that a task waits for, and those that wait for it. */
 extern List *edge_list_awaited(Slice task_id);
 
 /* ROWS_DIRTY includes waiters whose request is not committed */

@@ -30,7 +30,9 @@ extern void output_forget(Slice task_id);
 /* the same output, as jsonb compares it */
 extern bool output_equal(Jsonb *a, Jsonb *b);
 
-/* what such an event kept; palloc'd, null if there is no such event */
+/*
+ * Returns what such an event kept; palloc'd, null if there is no such event.
+ */
 extern Jsonb *output_read(Jsonb *event);
 
 #endif							/* CLUTCH_OUTPUT_H */

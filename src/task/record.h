@@ -27,10 +27,10 @@ typedef struct Notice
 {
 	MessageType type;
 	TaskMove	move;			/* MOVE_NONE unless a task.progress says a move */
-	Slice		from;			/* absent: the orchestrator */
+	Slice		from;			/* absent means the orchestrator */
 	Slice		to;
 	Jsonb	   *payload;
-	Slice		idempotency_key;	/* absent: none */
+	Slice		idempotency_key;	/* absent if none */
 } Notice;
 
 /*

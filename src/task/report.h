@@ -19,7 +19,7 @@ typedef struct Report
 	MessageType type;
 	Slice		from;
 	Slice		to;
-	Jsonb	   *payload;		/* NULL: an empty object */
+	Jsonb	   *payload;		/* NULL means an empty object */
 	int			attempt;		/* 0: the one that the agent holds now */
 	Slice		domain;			/* absent Slices and NULL: the field is left out */
 	Slice		payload_type;
@@ -29,7 +29,7 @@ typedef struct Report
 	Jsonb	   *usage;			/* meta.clutch.usage */
 	const char *order;			/* a key of meta.clutch, or NULL */
 	Slice		value;			/* and its value, a text, or: */
-	Jsonb	   *order_value;	/* any other value; NULL: none */
+	Jsonb	   *order_value;	/* any other value, or NULL if none */
 } Report;
 
 /* The envelope of an event about a task; it carries the trace of the request. */

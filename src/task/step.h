@@ -25,13 +25,14 @@ typedef struct TaskEvent
 	Slice		code;			/* of a failure, error or timeout */
 	Slice		detail;			/* the same in words */
 	Slice		ancestor;		/* STEP_CANCEL: the one whose cancel reached it, or absent */
-	TimestampTz wake_at;		/* of a step that waits, at most until then; 0: none */
+	TimestampTz wake_at;		/* of a step that waits, at most until then, or
+								 * 0 if none */
 	int64		answer_seq;		/* STEP_ANSWER; STEP_WAKE by a message, else 0 */
 	WaitingFor	waiting_for;	/* STEP_SUSPEND */
 	int			wait_count;		/* STEP_SUSPEND for children: how many, or JOIN_ALL */
 	bool		has_note;		/* STEP_SUSPEND: the payload says more than its state */
 	ClaimReason reason;			/* STEP_WAKE */
-	TimestampTz deadline;		/* STEP_RETRY by hand; 0: none */
+	TimestampTz deadline;		/* STEP_RETRY by hand, or 0 if none */
 	int			priority;		/* STEP_LIFT; or as a rule sets it, if has_priority */
 	bool		has_priority;	/* STEP_ASSIGN, STEP_FAIL_TO_ROUTE, STEP_SHARE */
 	TimestampTz since;			/* STEP_DISPLACE: when it came to where it returns */

@@ -66,7 +66,7 @@ step_of(MessageType type, TaskMove move, TaskStep *step)
 
 /* ----------------------------------------------------------------- reading */
 
-/* the time under that key, or 0 */
+/* Returns the time under that key, or 0. */
 static TimestampTz
 step_payload_time(JsonbContainer *payload, const char *key)
 {
@@ -75,7 +75,7 @@ step_payload_time(JsonbContainer *payload, const char *key)
 	return clock_parse_rfc3339(document_get_text(payload, key), &at) ? at : 0;
 }
 
-/* the reason for which a suspended task is claimed again */
+/* Returns the reason for which a suspended task is claimed again. */
 static ClaimReason
 step_wake_reason(JsonbContainer *payload)
 {

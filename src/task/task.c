@@ -57,7 +57,10 @@ task_request(Task *task)
 	return task->request;
 }
 
-/* NULL: there is no row, or (wait false) another transaction has locked it */
+/*
+ * Returns NULL if there is no row, or (wait false) another transaction has
+ * locked it.
+ */
 static Task *
 task_lock_row(Slice task_id, bool wait, bool *busy)
 {
@@ -349,7 +352,9 @@ task_of_request(const Envelope *request, Slice scope, int depth, int64 seq, Time
 	return task;
 }
 
-/* false: another transaction has requested the task, and committed */
+/*
+ * Returns false if another transaction has requested the task, and committed.
+ */
 static bool
 task_insert_guarded(Task *task)
 {

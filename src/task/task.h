@@ -34,7 +34,10 @@ task_urgency(const Task *task)
 	return 4 - task->priority;
 }
 
-/* The deadline of a task that is requested, or revived, at that time; 0: none. */
+/*
+ * The deadline of a task that is requested, or revived, at that time, or 0 if
+ * none.
+ */
 extern TimestampTz task_default_deadline(TimestampTz from);
 
 /* Is it pending, and not to be routed before something else happens? */
@@ -69,8 +72,8 @@ task_is_shared(const Task *task)
 
 /*
  * task_lock waits for a transaction that is changing or requesting the task,
- * so it is only for a task that the caller's own event names.  NULL: there is
- * no such task.
+ * so it is only for a task that the caller's own event names.  Returns NULL if
+ * there is no such task.
  *
  * task_lock_now never waits.  *busy is set if another transaction has locked
  * the task, or is inserting it; then, and if there is no such task, the result
@@ -85,12 +88,12 @@ extern Task *task_lock_now(Slice task_id, bool *busy);
  */
 extern Task *task_lock_requested(Slice task_id);
 
-/* reads it without a lock; NULL: there is no such task */
+/* reads it without a lock, or NULL if there is no such task */
 extern Task *task_look(Slice task_id, RowSnapshot which);
 
 /*
- * The request of the task as it is in the log, which is read once for each Task;
- * NULL: it is not there.
+ * The request of the task as it is in the log, which is read once for each
+ * Task, or NULL if it is not there.
  */
 extern Jsonb *task_request(Task *task);
 
@@ -164,8 +167,8 @@ extern Task *task_of_request(const Envelope *request, Slice scope, int depth,
 							 int64 seq, TimestampTz at);
 
 /*
- * The same with its row, which is ours.  NULL: another transaction has just
- * requested it.
+ * The same with its row, which is ours.  Returns NULL if another transaction
+ * has just requested it.
  */
 extern Task *task_create(const Envelope *request, Slice scope, int depth,
 						 int64 seq, TimestampTz at);

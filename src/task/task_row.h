@@ -23,8 +23,8 @@ typedef struct Task
 	Slice		task_id;
 	Slice		run_id;
 	Slice		thread_id;
-	Slice		parent_task_id; /* absent: a root */
-	Slice		scope;			/* of the run; absent: unowned */
+	Slice		parent_task_id; /* absent means a root */
+	Slice		scope;			/* of the run; absent means unowned */
 	int			depth;			/* 0 for a root; see task_depth_below */
 	TaskStatus	status;
 	Slice		agent_id;		/* absent while pending */
@@ -61,7 +61,8 @@ typedef struct Task
 	TimestampTz since;			/* in this status */
 	TimestampTz next_at;		/* 0 in these: NULL */
 	TimestampTz lease_until;
-	int64		lease;			/* its length as claimed, in microseconds; 0: none */
+	int64		lease;			/* its length as claimed, in microseconds, or 0
+								 * if none */
 	TimestampTz deadline;
 	TimestampTz wake_at;
 	TimestampTz created_at;
@@ -69,7 +70,10 @@ typedef struct Task
 	TimestampTz finished_at;
 
 
-	/* no columns: its request, see task_request; the row as it was read; NULL: neither */
+	/*
+	 * no columns: its request, see task_request; the row as it was read; NULL
+	 * means neither
+	 */
 	Jsonb	   *request;
 	struct TaskVersion *read;
 
@@ -99,7 +103,7 @@ enum
 
 StaticAssertDecl((int) Natts_task == (int) COLUMNS_TASK, "columns of clutch.task");
 
-/* the current row of a scan */
+/* Returns the current row of a scan. */
 extern Task *task_row_read(const RowScan *scan);
 /* values and nulls have Natts_task places */
 extern void task_row_form(const Task *task, Datum *values, bool *nulls);

@@ -30,12 +30,12 @@ typedef struct TaskNode
 	TimestampTz created_at;
 	TimestampTz started_at;		/* 0: not yet */
 	TimestampTz finished_at;
-	struct TaskNode *parent;	/* NULL: a root */
+	struct TaskNode *parent;	/* NULL means a root */
 	struct TaskNode *first_child;
 	struct TaskNode *next;		/* sibling */
 } TaskNode;
 
-/* the nodes in the order of the tree; *n how many */
+/* Returns the nodes in the order of the tree; *n how many. */
 extern TaskNode **task_tree_of_run(Slice run_id, int *n);
 
 #endif							/* CLUTCH_TASK_TREE_H */

@@ -27,7 +27,7 @@ typedef struct AgentKey
 	TimestampTz added_at;
 } AgentKey;
 
-/* false: the agent has no key of that name */
+/* Returns false if the agent has no key of that name. */
 extern bool key_find(Slice agent_id, Slice kid, AgentKey *key);
 
 /* Has the agent a key that has not been revoked? */

@@ -140,7 +140,10 @@ principal_refuse_card(const char *path, const char *what, Slice name)
 			 errhint("Let an operator register the card, or widen SELECT clutch.grant_agent(role_name, agent_id, capabilities, scopes).")));
 }
 
-/* the elements of an array column of the current row; none if it is NULL */
+/*
+ * Returns the elements of an array column of the current row; none if it is
+ * NULL.
+ */
 static SliceList
 principal_granted_names(const RowScan *scan, int attno)
 {
@@ -184,7 +187,7 @@ principal_require_granted(SliceList asked, SliceList list, const char *path, con
 			principal_refuse_card(path, what, asked.items[i]);
 }
 
-/* the hosts among what was granted, without their prefix */
+/* Returns the hosts among what was granted, without their prefix. */
 static SliceList
 principal_granted_hosts(SliceList capabilities)
 {

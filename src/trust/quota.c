@@ -59,7 +59,7 @@ quota_kind_name(QuotaKind kind)
 	return kinds[kind].name;
 }
 
-/* false: a kind that this version does not know */
+/* Returns false if a kind that this version does not know. */
 static bool
 quota_kind_parse(Slice name, QuotaKind *kind)
 {
@@ -148,7 +148,7 @@ typedef struct QuotaMemo
 	QuotaLimits limits;
 } QuotaMemo;
 
-/* no role has a quota, as of this count of changes; 0: not known */
+/* no role has a quota, as of this count of changes; 0 means not known */
 static uint64 unused_at = 0;
 
 static bool

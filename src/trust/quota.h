@@ -43,7 +43,7 @@ typedef enum QuotaKind
 
 typedef struct QuotaLimits
 {
-	int64		of[NUM_QUOTA_KINDS];	/* QUOTA_NONE: no limit */
+	int64		of[NUM_QUOTA_KINDS];	/* QUOTA_NONE means no limit */
 } QuotaLimits;
 
 /*

@@ -22,7 +22,10 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_secret, SECRET);
 
-/* what has been read in this transaction, in TopTransactionContext; absent: nothing */
+/*
+ * what has been read in this transaction, in TopTransactionContext; absent
+ * means nothing
+ */
 static Slice secret_known;
 
 static void

@@ -222,7 +222,10 @@ traffic_is_same(const Sent *a, const Sent *b)
 	return a->role == b->role && a->minute == b->minute && a->level == b->level;
 }
 
-/* Takes the first entry that is the same out of the list; NULL: there is none. */
+/*
+ * Takes the first entry that is the same out of the list, or NULL if there is
+ * none.
+ */
 static Sent *
 traffic_take_out(Sent **list, const Sent *like)
 {
@@ -308,7 +311,7 @@ traffic_entry(Oid role, TimestampTz minute)
 	return entry;
 }
 
-/* what is committed, and what this transaction has sent */
+/* Returns what is committed, and what this transaction has sent. */
 static Traffic
 traffic_so_far(Oid role, TimestampTz at)
 {
