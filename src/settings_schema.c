@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * settings_schema.c
- *	  The settings of schemas.
+ *	  Settings for JSON schemas.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,12 +11,12 @@
 #include "utils/guc.h"
 
 /*
- * The limits of a schema: its size as jsonb, how deep schemas may lie in one
- * another, how many keywords and schemas there may be, with those of the
- * documents that it refers to, and how many patterns, each of which length.
+ * The limits on a schema: its size as jsonb; how deep schemas may nest; how
+ * many keywords and subschemas it may have, including those of the documents
+ * that it refers to; how many patterns; and the length of each pattern.
  *
- * The limits of checking one value: how many schemas, keywords and comparisons,
- * and how deep references may lead.
+ * The limits on checking one value: how many schemas, keywords and comparisons
+ * are evaluated, and how deep references may lead.
  */
 int			clutch_max_schema_bytes = 256 * 1024;
 int			clutch_max_schema_depth = 64;
@@ -26,7 +26,7 @@ int			clutch_max_pattern_bytes = 1024;
 int			clutch_max_schema_steps = 1000000;
 int			clutch_max_schema_recursion = 1000;
 
-/* Whether "format" is checked; otherwise it only says something to people. */
+/* Whether "format" is checked.  Otherwise it is an annotation only. */
 bool		clutch_assert_formats = false;
 
 static void

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * translation_draft.c
- *	  Filling in what an adapter has left open in an envelope: identifiers, time,
- *	  sender and recipients.
+ *	  Filling in what an adapter has left open in an envelope: identifiers,
+ *	  time, sender and recipients.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +27,9 @@ translation_fault_context(const char *member, const char *expected)
 			 errmsg("invalid member \"%s\" of the context: must be %s", member, expected)));
 }
 
-/* a text of the context; absent if it is missing or null */
+/*
+ * Returns a text of the context, or an absent slice if it is missing or null.
+ */
 static Slice
 translation_context_text(const Translation *t, const char *member)
 {
@@ -40,7 +42,10 @@ translation_context_text(const Translation *t, const char *member)
 
 /* -------------------------------------------------------------- identifiers */
 
-/* the bytes that a native identifier is hashed as; those of the number 1 and the text "1" differ */
+/*
+ * Returns the bytes of a native identifier that are hashed.  The number 1 and
+ * the text "1" differ.
+ */
 static Slice
 translation_native_bytes(const Json *native)
 {
@@ -71,7 +76,10 @@ translation_begin(Translation *t)
 	identifier_hash(&t->seed, parts, lengthof(parts));
 }
 
-/* the ID that is derived from a native one, within a run or everywhere (absent) */
+/*
+ * Returns the ID that is derived from a native one.  It is unique within a
+ * run, or everywhere if "within" is absent.
+ */
 static Slice
 translation_derive(const Translation *t, const Json *envelope, const char *prefix, const char *kind, Slice within,
 				   Slice native)
@@ -103,8 +111,9 @@ translation_digest(Translation *t)
 }
 
 /*
- * What identifies the envelope: its native ID, or else the hash of the document and the
- * number of the envelope in it.  *kind says which of them.
+ * Returns what identifies the envelope: its native ID, or else the hash of the
+ * document and the number of the envelope in it.  *kind says which of them it
+ * is.
  */
 static Slice
 translation_key(Translation *t, const Json *envelope, int place, const char **kind)
@@ -121,7 +130,10 @@ translation_key(Translation *t, const Json *envelope, int place, const char **ki
 	return (Slice) {key.data, key.len};
 }
 
-/* the task that a native ID stands for: the one that has this ID here, or else a derived one */
+/*
+ * Returns the task that a native ID stands for: the one that has this ID here,
+ * or else a derived one.
+ */
 static Slice
 translation_task_of(const Translation *t, const Json *envelope, Slice native)
 {
@@ -163,10 +175,12 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 }
 
 /*
- * The run is that of the envelope, of its task or parent task if it is known here, of the
- * document, or of the context, in this order.  Otherwise the task, or a message without a
- * task, begins a run of its own.  The thread is that of the envelope, of the document, of
- * the context, or of the known task; otherwise it is derived from the run.
+ * Fills in the run and the thread.  The run is taken from the first of these
+ * that has one: the envelope, its task or parent task if that is known here,
+ * the document, the context.  If none has, the task, or a message without a
+ * task, begins a run of its own.  The thread is taken from the envelope, the
+ * document, the context, or the known task; otherwise it is derived from the
+ * run.
  */
 static void
 translation_complete_run(Translation *t, Json *envelope, int place)
@@ -199,7 +213,10 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 		run = translation_derive(t, envelope, "run", kind, SLICE_NONE, key);
 	}
 
-	/* in some dialects the other side has been told the ID of our thread, and names it */
+	/*
+	 * in some dialects, the other side has been told the ID of our thread and
+	 * sends it back
+	 */
 	if (!slice_present(thread) && slice_present(native_thread))
 		thread = slice_equal(native_thread, known_thread) ? known_thread :
 			translation_derive(t, envelope, "thr", "thread", SLICE_NONE, native_thread);
@@ -222,10 +239,11 @@ translation_message_id(const Translation *t, const Json *envelope, const char *k
 }
 
 /*
- * The event that a native ID stands for: the stub; or else the event that was made of the
- * document with this ID; or else the event that has this ID here, because it became a
- * document without having been foreign.  *was_sent says whether there is one of them; if
- * not, the ID that the second would have is returned.
+ * Returns the event that a native ID stands for.  This is the stub; or else
+ * the event that was made from the document with this ID; or else the event
+ * that has this ID here, because it was written as a document without having
+ * been foreign.  *was_sent says whether one of them exists.  If not, the ID
+ * that the second one would have is returned.
  */
 static Slice
 translation_replied_to(const Translation *t, const Json *envelope, Slice native, bool *was_sent)
@@ -260,7 +278,10 @@ translation_complete_reply(Translation *t, Json *envelope)
 	json_put_text(envelope, "/meta/clutch/reply_to", event);
 }
 
-/* Returns false for a stub if the envelope that it stands for has been sent. */
+/*
+ * Fills in the ID.  Returns false for a stub if the envelope that it stands
+ * for has already been sent.
+ */
 static bool
 translation_complete_id(Translation *t, Json *envelope, int place)
 {
@@ -309,7 +330,10 @@ translation_add_recipient(Json *recipients, Slice agent_id)
 	json_add(recipients, recipient);
 }
 
-/* the agent that has requested the task, for a report; otherwise the orchestrator */
+/*
+ * Returns the agent that has requested the task, for a report, and the
+ * orchestrator otherwise.
+ */
 static Slice
 translation_default_recipient(const Translation *t, const Json *envelope)
 {
