@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * endpoint.c
- *	  The endpoints that calls are sent to.
+ *	  Endpoints that calls are sent to.
  *
  *-------------------------------------------------------------------------
  */
@@ -78,13 +78,14 @@ typedef struct EndpointMemory
 	List	   *all;			/* Endpoint *, by name */
 	List	   *webhooks;		/* those with a filter */
 	bool		has_paused;
-	bool		names_agents;	/* a filter names an agent, so it depends on the groups of the agent */
+	bool		names_agents;	/* a filter names an agent, so it depends on
+								 * the groups that the agent is in */
 } EndpointMemory;
 
 static EndpointMemory memory;
 static EndpointMemory memory_before;
-static uint64 read_at = 0;		/* the count of changes when the table was
-								 * read; 0 means never */
+static uint64 read_at = 0;		/* number of changes when the table was read; 0
+								 * if it was never read */
 static uint64 read_roster_at = 0;
 
 static EndpointMemory
@@ -110,7 +111,10 @@ endpoint_memory_make(void)
 	return made;
 }
 
-/* What was read before stays in memory until the next time, because a caller may still be using it. */
+/*
+ * Reads the table.  The previous version stays in memory until the next time,
+ * because a caller may still be using it.
+ */
 static void
 endpoint_read_again(uint64 changes)
 {
