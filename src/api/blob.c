@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * blob.c
- *	  Bytes in documents of other protocols, which become artifacts.
+ *	  Turning binary content of documents into artifacts and back.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@ blob_from_bytes(const Json *context)
 
 typedef struct BlobSearch
 {
-	Json	   *document;		/* the whole of it */
+	Json	   *document;		/* the root of the tree */
 	int64		from_bytes;
 	List	   *references;		/* Slice * */
 } BlobSearch;
@@ -64,8 +64,8 @@ has_reference(const List *references, Slice reference)
 }
 
 /*
- * Returns the bytes, palloc'd, or NULL if encoding them would not give the
- * same text.
+ * Returns the bytes, palloc'd, or NULL if encoding them again would not give
+ * the same text.
  */
 static char *
 decode_exactly(Slice text, int *n)
@@ -90,8 +90,8 @@ decode_exactly(Slice text, int *n)
 }
 
 /*
- * Returns the media type of a text, as a member of the object that contains it
- * names it.
+ * Returns the media type of a text, as named by a member of the enclosing
+ * object.
  */
 static Slice
 media_type_in(const Json *parent)
@@ -184,7 +184,10 @@ blob_mark(Json *envelope, const char *adapter, const List *references)
 		json_put(envelope, psprintf("/meta/%s/blobs", adapter), notes);
 }
 
-/* Removes the attachment that blob_mark has added at the end, unless it has been changed. */
+/*
+ * Removes the attachment that blob_mark has added at the end, unless it has
+ * been changed.
+ */
 static void
 take_attachment(Json *envelope, Slice reference)
 {
@@ -220,7 +223,9 @@ blob_unmark(Json *envelope, const char *adapter)
 	if (notes == NULL)
 		return NIL;
 	notes = json_take(envelope, path);
-	/* without other notes, the envelope had neither of these objects before blob_mark */
+	/*
+	 * without other notes, neither of these objects was there before blob_mark
+	 */
 	take_if_empty(envelope, psprintf("/meta/%s", adapter));
 	take_if_empty(envelope, "/meta");
 	for (int i = 0; i < notes->n && i < BLOB_MOST; i++)
@@ -303,7 +308,7 @@ blob_restore(Json *document, const List *references, int64 seq, int64 most)
 		int			mentions = count_text(document, reference);
 		Artifact	artifact;
 
-		/* the reference may have been removed from the envelope */
+		/* somebody may have removed the reference from the envelope */
 		if (mentions == 0)
 			continue;
 		find_readable(reference, seq, &artifact);

@@ -3,7 +3,8 @@
  * card_fn.c
  *	  The SQL functions card_of, card_as, registry_cards and drop_credentials.
  *
- * The functions that import and export, in sql/install/card.sql, are made of them.
+ * The functions for import and export in sql/install/card.sql are built on
+ * them.
  *
  *-------------------------------------------------------------------------
  */
@@ -53,8 +54,8 @@ card_that_handles(const Json *raw)
 }
 
 /*
- * Returns an argument with the ID of the agent, or absent if the description
- * names the agent.
+ * Returns an argument with the ID of the agent, or an absent slice if the
+ * description is to name the agent.
  */
 static Slice
 card_agent_argument(FunctionCallInfo fcinfo, int n)

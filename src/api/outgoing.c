@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * outgoing.c
- *	  The document that is sent for a call.
+ *	  Making the document that is sent for a call.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,8 +19,8 @@
 #include "utils/timestamp.h"
 
 /*
- * Returns the value of the endpoint's header of this name, in any case of
- * letters, or absent if it has none.
+ * Returns the value of the endpoint's header of this name, which is not
+ * case-sensitive, or an absent slice if it has none.
  */
 static Slice
 outgoing_header(const Endpoint *endpoint, Slice name)
@@ -46,7 +46,7 @@ outgoing_a2a_version(const Endpoint *endpoint)
 	return outgoing_header(endpoint, SLICE_OF(A2A_VERSION));
 }
 
-/* Reads an event; raises 02000 if it is not in the log any more. */
+/* Reads an event.  Raises 02000 if it is no longer in the log. */
 static Jsonb *
 outgoing_event(int64 seq)
 {
@@ -60,8 +60,9 @@ outgoing_event(int64 seq)
 }
 
 /*
- * Notes for an answer to an MCP server.  The call that was made of the request is repeated,
- * with the state that the server has sent and with the answers, which are in the payload.
+ * Adds notes for an answer to an MCP server.  The original call is repeated
+ * with the state that the server has sent and with the answers, which are in
+ * the payload.
  */
 static void
 outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *endpoint, JsonbContainer *asked)
@@ -79,9 +80,9 @@ outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *en
 }
 
 /*
- * The notes that the adapter needs in addition to the envelope, or NULL: the version of A2A in
- * which the document is to be written and, for an answer, the IDs that the other side has
- * for the task and the question.
+ * Returns the notes that the adapter needs in addition to the envelope, or
+ * NULL: the version of A2A in which the document is to be written and, for an
+ * answer, the IDs by which the other side knows the task and the question.
  */
 static Jsonb *
 outgoing_notes(const Call *call, const Endpoint *endpoint)
@@ -107,7 +108,10 @@ outgoing_notes(const Call *call, const Endpoint *endpoint)
 	return document_end(&b);
 }
 
-/* Do documents of the dialect name a recipient, by which the other side finds its agent? */
+/*
+ * Do documents of the dialect name a recipient, by which the other side finds
+ * its agent?
+ */
 static bool
 outgoing_is_addressed(Slice adapter)
 {
@@ -119,7 +123,10 @@ outgoing_is_addressed(Slice adapter)
 	return false;
 }
 
-/* The envelope, addressed to this agent: a request may be addressed to the orchestrator instead. */
+/*
+ * Returns the envelope, addressed to this agent.  The recipient of a request
+ * may have been the orchestrator.
+ */
 static Jsonb *
 outgoing_addressed(Jsonb *envelope, Slice agent_id)
 {

@@ -36,7 +36,7 @@ PG_FUNCTION_INFO_V1(clutch_unregister);
 PG_FUNCTION_INFO_V1(clutch_pause);
 PG_FUNCTION_INFO_V1(clutch_resume);
 
-/* where the card stands in the envelope that is built around it */
+/* where the card is in the envelope that is built around it */
 static const ProblemArgument register_arguments[] = {
 	{"/payload", "card"},
 	{"/from/agent_id", "card"},
@@ -44,8 +44,8 @@ static const ProblemArgument register_arguments[] = {
 };
 
 /*
- * The card is checked before the envelope is built, so that the paths of its
- * faults lead into the card.
+ * The card is checked before the envelope is built, so that faults are
+ * reported by their paths in the card.
  */
 Datum
 clutch_register(PG_FUNCTION_ARGS)
@@ -76,7 +76,7 @@ clutch_heartbeat(PG_FUNCTION_ARGS)
 	PG_RETURN_TIMESTAMPTZ(liveness_beat(agent_id));
 }
 
-/* where the arguments stand in the envelope that is built from them */
+/* where the arguments are in the envelope that is built from them */
 static const ProblemArgument status_arguments[] = {
 	{"/from/agent_id", "agent_id"},
 	{"/payload/agent_id", "agent_id"},
@@ -136,8 +136,9 @@ registry_refuse_pause(Slice what)
 }
 
 /*
- * In whose name the role pauses or resumes: that of the orchestrator for
- * operators, who may pause anything, or that of the agent that is paused.
+ * Returns the agent in whose name the role pauses or resumes.  For operators,
+ * who may pause anything, this is the orchestrator; otherwise it is the agent
+ * that is paused.
  */
 static Slice
 registry_pausing_agent(Slice what)
@@ -211,7 +212,10 @@ clutch_agent_transitions(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* the agents that have every capability, whatever their status or load */
+/*
+ * Returns the agents that have every capability, whatever their status or
+ * load.
+ */
 Datum
 clutch_agents_meeting(PG_FUNCTION_ARGS)
 {
@@ -230,7 +234,10 @@ clutch_agents_meeting(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(column_of_texts(ids));
 }
 
-/* for the view breakers, which counts the failures with its reader's rights */
+/*
+ * For the view "breakers".  The function counts the failures with the rights
+ * of the reader.
+ */
 Datum
 clutch_breaker(PG_FUNCTION_ARGS)
 {

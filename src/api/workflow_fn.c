@@ -35,7 +35,7 @@ read_yaml(Slice text, const char *argument)
 	return document;
 }
 
-/* A string of jsonb contains YAML. */
+/* If the argument is a jsonb string, it contains YAML. */
 Datum
 clutch_register_workflow(PG_FUNCTION_ARGS)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * world.c
- *	  What the translation of a document asks of this database.
+ *	  What the translation of a document needs to know about this database.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,11 +21,12 @@
 /* the call that is running, or NULL if none */
 static WorldCall *world_call = NULL;
 
-/* the envelopes of one hash that the call has made */
+/* the envelopes with one hash that the call has made */
 typedef struct MadeEnvelope
 {
 	uint64		hash;			/* of ID and run */
-	List	   *ids;			/* Slice *: in turn the ID and the run of each */
+	List	   *ids;			/* alternately the ID and the run of each
+								 * (Slice *) */
 } MadeEnvelope;
 
 static uint64
@@ -163,9 +164,9 @@ world_find_requester(Slice task_id)
 }
 
 /*
- * In one realm, the same document is given the same IDs.  All callers whose context names
- * the same agent share a realm; without such a context, all operators do, and any other
- * role has a realm of its own.
+ * Returns the realm.  Within a realm, the same document gets the same IDs.
+ * All callers whose context names the same agent share a realm.  Without such
+ * a context, all operators share one, and any other role has its own.
  */
 static Slice
 world_realm(const Json *context)
