@@ -4,9 +4,10 @@
  *	  Redaction: replacing the content of an envelope in the log by its digest.
  *
  * What remains of the payload is {"redacted": {"sha256", "reason"}} and what
- * the state of the task was made of: words, times and numbers of the protocol,
- * but no text.  Attachments are removed, and of meta all but "clutch", from
- * which the output of a step is removed, too.  The digest is that
+ * the state of the task was derived from: words, times and numbers of the
+ * protocol, but no free text.  Attachments are removed, and so is everything
+ * in meta except "clutch", from which the output of a step is removed, too.
+ * The digest is that
  * of the payload as text, in UTF-8.
  *
  *-------------------------------------------------------------------------
