@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * requester.c
- *	  How many kinds of tasks that wait an agent may have requested.
+ *	  Limiting how many kinds of waiting tasks an agent may have requested.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * signature.c
- *	  Envelopes that are signed.
+ *	  Signatures of envelopes.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,8 +30,9 @@ signature_append_bytes(StringInfo out, Jsonb *document, ProblemList *list)
 }
 
 /*
- * Whether the key is valid is said only to who has signed with it.  A key that has been
- * revoked signs nothing any more, also if the clock has gone back since.
+ * Whether the key is valid is revealed only to those who have signed with it.
+ * A revoked key cannot sign anything any more, even if the clock has been set
+ * back since.
  */
 static void
 signature_check_key(const Envelope *envelope, const AgentKey *key, SignatureTime at,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * traffic.c
- *	  What a role has sent in this minute and today, for its quotas.
+ *	  Traffic: what a role has sent in this minute and today, for its quotas.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,10 +29,10 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_traffic, TRAFFIC);
 
-/* A transaction that finds more rows of its role than this puts them together. */
+/* A transaction that finds more rows of its role than this combines some. */
 #define MANY_ROWS		64
 
-/* so many at once */
+/* how many rows are combined at a time */
 #define MOST_FOLDED		1024
 
 static TimestampTz
@@ -57,7 +57,7 @@ traffic_day_of(TimestampTz at)
 
 /* --------------------------------------------------------------------- rows */
 
-/* those of a role from a minute on */
+/* Begins a scan of the rows of a role from a minute on. */
 static void
 traffic_begin_scan(RowScan *scan, Oid role, TimestampTz from, RowSnapshot which, LOCKMODE lock)
 {
@@ -143,8 +143,9 @@ traffic_list_rows(Oid role, TimestampTz minute, TrafficRow *list)
 }
 
 /*
- * Of earlier days nothing is asked any more; of the earlier minutes of this day only
- * the bytes, so they stand at its first minute, unless that is the one that lasts.
+ * Combines rows.  Those of earlier days are not needed any more.  Of the
+ * earlier minutes of this day, only the bytes are, so they are stored in its
+ * first minute, unless that is the current one.
  */
 static void
 traffic_fold(Oid role, TimestampTz minute)
@@ -174,20 +175,23 @@ traffic_fold(Oid role, TimestampTz minute)
 
 /* ------------------------------------------------------- of this transaction */
 
-/* what the transaction has sent, and has no row yet */
+/* what the transaction has sent that has no row yet */
 typedef struct Sent
 {
 	Oid			role;
 	TimestampTz minute;
-	int			level;			/* of the savepoint that sent it */
+	int			level;			/* level of the savepoint that sent it */
 	int64		events;
 	int64		bytes;
 	struct Sent *next;
 } Sent;
 
-static Sent *sent = NULL;		/* in TopTransactionContext */
+static Sent *sent = NULL;		/* allocated in TopTransactionContext */
 
-/* what was committed when the transaction looked for it; role is InvalidOid if it has not looked */
+/*
+ * what was committed when the transaction looked; role is InvalidOid if it has
+ * not looked yet
+ */
 static struct
 {
 	Oid			role;
@@ -223,8 +227,8 @@ traffic_is_same(const Sent *a, const Sent *b)
 }
 
 /*
- * Takes the first entry that is the same out of the list, or NULL if there is
- * none.
+ * Removes the first entry that is the same from the list and returns it, or
+ * NULL if there is none.
  */
 static Sent *
 traffic_take_out(Sent **list, const Sent *like)
@@ -241,7 +245,10 @@ traffic_take_out(Sent **list, const Sent *like)
 	return NULL;
 }
 
-/* what a released savepoint has sent belongs to the one around it */
+/*
+ * Handles the release of a savepoint: what it has sent now belongs to the one
+ * around it.
+ */
 static void
 traffic_released(void)
 {
@@ -263,7 +270,7 @@ traffic_released(void)
 	}
 }
 
-/* Whoever drops the extension may have sent something before. */
+/* Has the transaction dropped the extension after sending something? */
 static bool
 traffic_is_unrecorded(void)
 {
@@ -282,7 +289,7 @@ traffic_record(void)
 		if (entry->events > 0)
 			traffic_insert(entry->role, entry->minute, entry->events, entry->bytes);
 	}
-	/* triggers may send more: that is added to what has a row now */
+	/* triggers may send more, which is then added to what has a row now */
 	traffic_forget();
 	return false;
 }
