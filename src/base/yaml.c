@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * yaml.c
- *	  A YAML text as jsonb: the only user of libyaml.
+ *	  Reading YAML as jsonb: the only user of libyaml.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,24 +20,24 @@
 
 /* A longer number, or one with a larger exponent, is read as a string. */
 #define LONGEST_NUMBER		40
-#define MOST_EXPONENT		3	/* digits */
+#define MOST_EXPONENT		3	/* in digits */
 
-/* a mapping or a sequence that is open */
+/* an open mapping or sequence */
 typedef struct YamlLevel
 {
 	bool		is_mapping;
 	bool		has_key;		/* a value comes next */
 	int			nkeys;
 	int			room;
-	Slice	   *keys;			/* of a mapping, so far */
+	Slice	   *keys;			/* keys of a mapping, so far */
 } YamlLevel;
 
 typedef struct YamlReader
 {
 	yaml_parser_t parser;
-	yaml_event_t event;			/* the current one, if has_event */
+	yaml_event_t event;			/* the current event, if has_event */
 	bool		has_event;
-	bool		is_over;		/* what libyaml allocated is freed */
+	bool		is_over;		/* what libyaml allocated has been freed */
 	MemoryContextCallback at_end;
 	YamlFault  *fault;
 	DocumentBuilder builder;
@@ -49,7 +49,7 @@ typedef struct YamlReader
 
 /* ---------------------------------------------------------------- libyaml */
 
-/* Also called when the memory context ends, after an error. */
+/* Also called when the memory context is deleted after an error. */
 static void
 yaml_release(void *arg)
 {
@@ -133,7 +133,7 @@ yaml_count_digits(const char *s)
 	return n;
 }
 
-/* Is it a number as JSON writes it? */
+/* Is it a number in the syntax of JSON? */
 static bool
 yaml_is_number(Slice text)
 {
@@ -271,7 +271,7 @@ yaml_open(YamlReader *reader, bool is_mapping, bool is_plain)
 	return true;
 }
 
-/* the outermost level is the document itself */
+/* Closes a level.  The outermost level is the document itself. */
 static void
 yaml_close(YamlReader *reader)
 {

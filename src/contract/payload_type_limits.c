@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * payload_type_limits.c
- *	  The schemas of the protocol's own documents, with the limits of the
- *	  settings.
+ *	  The schemas of the protocol's own documents, with the limits that are in
+ *	  force.
  *
  *-------------------------------------------------------------------------
  */

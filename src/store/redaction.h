@@ -7,8 +7,7 @@
  * the state of the task was derived from: words, times and numbers of the
  * protocol, but no free text.  Attachments are removed, and so is everything
  * in meta except "clutch", from which the output of a step is removed, too.
- * The digest is that
- * of the payload as text, in UTF-8.
+ * The digest is that of the payload as text, in UTF-8.
  *
  *-------------------------------------------------------------------------
  */
