@@ -63,6 +63,7 @@ static const struct
 
 /* ------------------------------------------------------- a part of version 0.3 */
 
+/* Copies the member if it is a text, and leaves it out otherwise. */
 static void
 a2a_move(Json *to, const char *path, const Json *from, const char *member)
 {

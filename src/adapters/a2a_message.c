@@ -31,6 +31,10 @@ a2a_find_id(const Adapter *self, const Json *object, const char *path)
 	return adapter_find_name(self, object, path);
 }
 
+/*
+ * Notes the ID as the native one of the field or, if the field comes from the
+ * context and not from this ID, under "aside".
+ */
 static void
 a2a_note_id(const Adapter *self, Json *envelope, bool is_aside, const char *aside, const char *field, Json *id)
 {

@@ -329,6 +329,11 @@ a2a_said(const Adapter *self, const Json *envelope, const A2aContent *content)
 	return said;
 }
 
+/*
+ * Writes /status of a task or of an event about it.  The timestamp is written
+ * only if it is that of the original or the event was made here; for anything
+ * else, ts is the time of the translation.
+ */
 static void
 a2a_write_status(const Adapter *self, const Json *envelope, bool is_event, bool has_message, Json *task)
 {

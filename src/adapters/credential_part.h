@@ -117,6 +117,10 @@ typedef struct CredentialReader
 /* flag in levels: an item of this open container has been kept */
 #define LEVEL_KEPT	((char) 0x80)
 
+/*
+ * Begins to read the JSON, which must outlive the reader; read tokens until
+ * TOKEN_END or TOKEN_FAULT; and free what the reader has allocated.
+ */
 extern void credential_read(CredentialReader *reader, Slice json);
 extern CredentialToken credential_next(CredentialReader *reader);
 extern void credential_end(CredentialReader *reader);

@@ -134,6 +134,10 @@ send_guard_of_agent(JsonbContainer *envelope)
 	return slice_present(agent) && principal_speaks_for(agent) ? agent_guard(agent) : 0;
 }
 
+/*
+ * Takes the guards of all envelopes in ascending order, so that two batches
+ * cannot deadlock.  The same key may be in the list more than once.
+ */
 static BatchGuards
 send_take_guards(uint64 (*guard_of) (JsonbContainer *envelope), BatchRight *right, Jsonb **envelopes, int n)
 {

@@ -38,6 +38,11 @@ typedef enum GuardKind
 	GUARD_ARTIFACT
 } GuardKind;
 
+/*
+ * Returns the key of a guard, a hash of all arguments.  b may be absent.
+ * Names whose keys happen to be equal wait for each other without need, and
+ * nothing worse.
+ */
 extern uint64 guard_key(GuardKind kind, Slice a, Slice b, int64 c);
 
 /*
@@ -63,6 +68,7 @@ extern bool guard_keep(uint64 key, bool wait);
  * transaction.  Only for the kinds that are marked above.
  */
 extern void guard_hold(GuardKind kind, uint64 key);
+/* Releases the guard of this kind that guard_hold holds, if there is one. */
 extern void guard_drop(GuardKind kind);
 
 #endif							/* CLUTCH_GUARD_H */

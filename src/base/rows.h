@@ -408,6 +408,7 @@ extern RowLock rows_lock(RowScan *scan, RowLockMode mode, bool wait);
  * Raises an error if it has other additional columns.
  */
 extern HeapTuple rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls);
+/* Inserts a row, and returns its place. */
 extern ItemPointerData rows_insert(StateTable table, Datum *values, bool *nulls);
 
 /*

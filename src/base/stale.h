@@ -35,6 +35,7 @@ typedef enum StalePart
 	STALE_PRINCIPALS			/* clutch.principal */
 } StalePart;
 
+/* Returns how many changes of the part have been counted so far. */
 extern uint64 stale_count(StalePart part);
 
 /*

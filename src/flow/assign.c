@@ -220,6 +220,7 @@ typedef struct RouteMode
 	AssignMakeRoom make_room;	/* NULL if other tasks must be left to the agenda */
 } RouteMode;
 
+/* Returns true if an agent has the task now. */
 static bool
 assign_route(Task *task, const Envelope *request, TimestampTz at, RouteMode mode)
 {

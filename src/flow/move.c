@@ -120,6 +120,10 @@ move_leave_slot(Task *task, AttemptOutcome outcome)
 	agenda_add_agent(CONSEQUENCE_OFFER, task->agent_id, 1);
 }
 
+/*
+ * Removes the task from its queue, slot and timer, as far as the new status
+ * has no use for them.
+ */
 static void
 move_leave_place(Task *task, const TaskEvent *event, TaskStatus to, AttemptOutcome outcome)
 {
@@ -270,6 +274,10 @@ move_count_outcome(Slice agent_id, const TaskEvent *event, AttemptOutcome outcom
 	}
 }
 
+/*
+ * Does the step.  slot_no is the slot that a task of STEP_ASSIGN enters, and
+ * -1 otherwise.
+ */
 static Receipt
 move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
 {

@@ -116,6 +116,10 @@ typedef struct OpenWorkMemo
 
 #define MOST_REMEMBERED		1024
 
+/*
+ * Raises an error if the role has more open work than its limit allows,
+ * including what was added as event seq, whose row has been inserted already.
+ */
 static void
 open_work_check(const QuotaLimits *limits, Oid role, QuotaKind kind, int64 seq, const char *place)
 {
@@ -171,6 +175,11 @@ open_work_remove_task(Oid role, QuotaKind kind, Slice task_id)
 	rows_end(&scan);
 }
 
+/*
+ * Inserts the row first and checks the limit afterwards, so that of two
+ * transactions that insert at the same time, at least one sees the row of the
+ * other.
+ */
 static void
 open_work_add(QuotaKind kind, Slice task_id, int64 seq, const char *place)
 {

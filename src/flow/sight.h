@@ -44,6 +44,7 @@ typedef struct Sight
 								 * or NULL if they have not been listed */
 } Sight;
 
+/* Begins with the current role. */
 extern void sight_begin(Sight *sight);
 
 /*

@@ -238,6 +238,11 @@ suspend_may_hear(const Task *task, const RowScan *event)
 		right_sees_task(task->agent_id, subject);
 }
 
+/*
+ * Notes the event if it is the message that the task waits for and comes
+ * before the one found so far.  If it is in doubt, only found->in_doubt is
+ * set.
+ */
 static void
 suspend_look_at(const RowScan *scan, const Task *task, const Filter *filter, MessageFound *found)
 {

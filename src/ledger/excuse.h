@@ -18,8 +18,10 @@
 /* all excuses in the log, palloc'd */
 typedef struct Excuses Excuses;
 
+/* Reads the audit events. */
 extern Excuses *excuse_read(RowSnapshot which);
 
+/* Does an audit event say that this event was pruned? */
 extern bool excuse_has_pruned(const Excuses *excuses, int64 seq);
 
 /*
@@ -36,6 +38,7 @@ extern bool excuse_has_redacted(const Excuses *excuses, int64 seq, const MerkleH
  * last], ..].
  */
 extern void excuse_put_pruned(DocumentBuilder *b, const int64 *seqs, int n);
+/* Adds that a leaf was changed from "was" to "is". */
 extern void excuse_put_redacted(DocumentBuilder *b, const MerkleHash *was, const MerkleHash *is);
 
 #endif							/* CLUTCH_EXCUSE_H */

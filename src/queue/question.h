@@ -18,6 +18,7 @@
 
 #include "task/task.h"
 
+/* Insert and remove the row of the task's open question. */
 extern void question_put(const Task *task);
 extern void question_remove(const Task *task);
 

@@ -79,6 +79,10 @@ static TransactionWatch queue_watch = {queue_note_rollback, queue_note_end};
 
 /* ---------------------------------------------------------------- scanning */
 
+/*
+ * Restarts the scan at queue_no, for the urgency alone or, with another
+ * strategy, for all urgencies that satisfy it.
+ */
 static void
 queue_seek(Queue *queue, int strategy, int urgency, int64 queue_no)
 {

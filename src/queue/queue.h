@@ -140,6 +140,10 @@ extern QueueEntry *queue_first(Queue *queue);
  * contains it.
  */
 extern QueueEntry *queue_first_of(Queue *queues, int n, Queue **whose);
+/*
+ * Removes the entry, which queue_first or queue_first_of has returned, from
+ * the heads; the next one takes its place.  The row is not deleted.
+ */
 extern void queue_pass(Queue *queue, QueueEntry *entry);
 /* The same if no other entry is wanted.  Only queue_close may follow. */
 extern void queue_leave(Queue *queue, const QueueEntry *entry);

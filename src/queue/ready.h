@@ -16,6 +16,10 @@
 #include "queue/queue.h"
 #include "task/task.h"
 
+/*
+ * Insert and remove the task.  Both set its queue_no, which the caller must
+ * save.
+ */
 extern void ready_put(Task *task);
 extern void ready_remove(Task *task);
 

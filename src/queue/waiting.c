@@ -280,6 +280,10 @@ waiting_place_of_entry(const Queue *queue, const QueueEntry *entry)
 	return (WaitingPlace) {entry->task_id, queue->kind, entry->queue_no};
 }
 
+/*
+ * Opens the queues of the kinds as one.  The list is copied, because try_one
+ * may change it.
+ */
 static int
 waiting_try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
 {

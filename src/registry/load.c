@@ -72,6 +72,10 @@ load_add_slots(RowScan *scan, Slice agent_id, int most, AgentLoad *load)
 	return slots;
 }
 
+/*
+ * Estimates the load of an agent with many slots from SAMPLE of them, spread
+ * evenly over their numbers.
+ */
 static void
 load_sample_slots(RowScan *scan, Slice agent_id, int slots, AgentLoad *load)
 {

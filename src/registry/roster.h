@@ -55,10 +55,15 @@ typedef struct RosterAgent
 
 typedef struct Roster Roster;
 
+/*
+ * Returns the registry, which is read again if it has changed.  It stays in
+ * memory until the registry has been read twice more, or longer if it is held.
+ */
 extern Roster *roster_get(void);
 /* Keeps the roster in memory until the current memory context is reset. */
 extern void roster_hold(Roster *roster);
 extern int	roster_size(const Roster *roster);
+/* Ordinals go from 0 to roster_size - 1. */
 extern const RosterAgent *roster_agent(const Roster *roster, int ordinal);
 /* Returns -1 if the agent is not registered. */
 extern int	roster_find(const Roster *roster, Slice agent_id);

@@ -26,6 +26,10 @@ tiebreak_score_key(double score)
 	return (LOAD_KEY_MAX - load_key_fraction(score)) << (2 * LOAD_KEY_BITS);
 }
 
+/*
+ * Returns the key by which candidates are ordered; the smallest one comes
+ * first.
+ */
 static inline uint64
 tiebreak_key(uint64 score_key, uint64 load_key, bool is_avoided)
 {

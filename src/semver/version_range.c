@@ -97,6 +97,10 @@ version_range_tighten_bound(Bound *bound, int upward, const Version *version, bo
 		bound->included = bound->included && included;
 }
 
+/*
+ * Narrows the bounds to the versions that satisfy every comparator of the
+ * alternative.
+ */
 static void
 version_range_narrow_bounds(Bound *low, Bound *high, const VersionRange *range,
 							const VersionAlternative *alternative)

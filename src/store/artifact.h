@@ -72,6 +72,7 @@ extern int64 artifact_bytes_of(Oid owner, RowSnapshot which);
 
 /* --- artifact_content.c --- */
 
+/* Returns the number of a new content, which has no bytes yet. */
 extern int64 artifact_content_begin(void);
 
 /*
@@ -99,6 +100,7 @@ typedef struct ArtifactUpload
 	int64		bytes;			/* so far */
 } ArtifactUpload;
 
+/* Begins an upload, which is not locked, and returns its content_no. */
 extern int64 artifact_upload_begin(Slice media_type, Oid owner);
 
 /*

@@ -28,6 +28,7 @@
  * passes the finished document to audit_append.
  */
 extern void audit_begin(DocumentBuilder *b);
+/* Appends the event, whose payload_type is "what", to the log. */
 extern Receipt audit_append(const char *what, Jsonb *payload);
 
 /* Is the event such an audit event?  If what is NULL, any kind will do. */

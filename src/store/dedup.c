@@ -181,6 +181,11 @@ dedup_leave_receipt(const RowScan *scan)
 						rows_bool(scan, Anum_event_late));
 }
 
+/*
+ * Looks for the first row of the scan.  If it is there, raises an error unless
+ * it says the same as the event, and leaves its receipt.  If it is in doubt,
+ * *in_doubt is set to the transaction that is inserting it.
+ */
 static Sight
 dedup_look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_doubt)
 {

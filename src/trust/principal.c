@@ -347,6 +347,10 @@ principal_require_update(Slice agent_id, const AgentCard *current, const AgentCa
 	principal_require_card(agent_id, &offered, holder);
 }
 
+/*
+ * A card without the list admits every agent, so had and has tell whether the
+ * current card and the update have one.
+ */
 static void
 principal_require_narrower_list(bool had, SliceList before, bool has, SliceList now, const char *path)
 {

@@ -67,6 +67,10 @@ traffic_begin_scan(RowScan *scan, Oid role, TimestampTz from, RowSnapshot which,
 	rows_start(scan);
 }
 
+/*
+ * Sums up the minute and the day of "at".  *nrows is set to the number of rows
+ * that were read for that.
+ */
 static Traffic
 traffic_read(Oid role, TimestampTz at, RowSnapshot which, int *nrows)
 {

@@ -41,6 +41,7 @@ typedef struct Hint
 
 /* --- mailbox.c: while the library is preloaded --- */
 
+/* Requests the shared memory.  To be called while the library is preloaded. */
 extern void mailbox_request(void);
 
 /* Was the library preloaded? */
@@ -101,6 +102,10 @@ extern bool mailbox_plan(TimestampTz at, bool takes_hints);
  * that ends before it has sent them.
  */
 extern int	mailbox_take(Hint *hints);
+/*
+ * Give back the room of the hints that were taken: all have been sent, or n of
+ * them are put back.
+ */
 extern void mailbox_sent(void);
 extern void mailbox_put_back(const Hint *hints, int n);
 
