@@ -372,16 +372,16 @@ settings_define_work(void)
 							"Sets how long a task waits before it counts as one level of priority higher.",
 							&clutch_aging, 60, 0, 7 * 86400, GUC_UNIT_S);
 	settings_define_integer("clutch.claim_timeout",
-							"Sets how long a task may be ready before others than its agent may have it.",
+							"Sets how long a task may be ready before agents other than its own may claim it.",
 							&clutch_claim_timeout, 60, 0, 7 * 86400, GUC_UNIT_S);
 	settings_define_integer("clutch.default_deadline",
 							"Sets how long a request without a deadline may take.",
 							&clutch_default_deadline, 24 * 3600, 0, 366 * 24 * 3600, GUC_UNIT_S);
 	settings_define_integer("clutch.max_waiting_kinds",
-							"Sets how many kinds of waiting tasks the requests of one agent may form.",
+							"Sets in how many different ways the requests of one agent may wait for agents.",
 							&clutch_max_waiting_kinds, 1000, 1, 1000000, 0);
 	settings_define_integer("clutch.max_contract_faults",
-							"Sets after how many results that break the contract of their step an attempt fails.",
+							"Sets after how many results that violate the contract of their step an attempt fails.",
 							&clutch_max_contract_faults, 3, 1, 1000, 0);
 	settings_define_integer("clutch.tick_batch",
 							"Sets the maximum number of tasks that one tick moves.",

@@ -93,11 +93,11 @@ settings_define_proofs(void)
 							&clutch_seal_interval, 10, 0, 86400,
 							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomStringVariable("clutch.log_origin",
-							   "Sets the name of the log in the heads of its tree.", NULL,
+							   "Sets the name by which the checkpoints of the log call it.", NULL,
 							   &clutch_log_origin, "",
 							   PGC_SUSET, 0, settings_check_log_origin, NULL, NULL);
 	DefineCustomBoolVariable("clutch.allow_ddl",
-							 "Lets statements change what protects the log.", NULL,
+							 "Allows statements that remove or change the protection of the log.", NULL,
 							 &clutch_allow_ddl, false,
 							 PGC_SUSET, 0, NULL, NULL, NULL);
 }
@@ -113,7 +113,7 @@ settings_define_artifacts(void)
 							&clutch_max_body_size, 32, 1, 255,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("clutch.artifact_grace",
-							"Sets how long an artifact is kept that no event attaches.", NULL,
+							"Sets how long an artifact to which no event refers is kept.", NULL,
 							&clutch_artifact_grace, 24 * 3600, 0, 366 * 24 * 3600,
 							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomEnumVariable("clutch.dangling_artifacts",
@@ -128,7 +128,7 @@ settings_define_data(void)
 	settings_define_proofs();
 	settings_define_artifacts();
 	DefineCustomIntVariable("clutch.outbox_keep",
-							"Sets how long a call of the outbox is kept that was sent.", NULL,
+							"Sets how long a call is kept in the outbox after it was sent.", NULL,
 							&clutch_outbox_keep, 24 * 3600, 0, 366 * 24 * 3600,
 							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
 }

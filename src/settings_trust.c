@@ -115,13 +115,13 @@ void
 settings_define_trust(void)
 {
 	DefineCustomStringVariable("clutch.audience",
-							   "Names this database in what agents sign.",
+							   "Sets the name of this database, which is a part of what agents sign.",
 							   "Give each database a name of its own if agents use the same keys in several.",
 							   &clutch_audience, "",
 							   PGC_SUSET, 0, settings_trust_check_audience, NULL, NULL);
 	DefineCustomIntVariable("clutch.signature_skew",
 							"Sets how far the time of a signed envelope may be from the time of its receipt.",
-							"Only for senders for which nothing but the signature speaks.",
+							"Applies only to senders that are identified by nothing but the signature.",
 							&clutch_signature_skew, 300, 1, 86400,
 							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomEnumVariable("clutch.require_signature",

@@ -103,7 +103,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = format('invalid name of a secret "%s"', set_endpoint_secret.name),
 			DETAIL = '[{"argument": "name", "code": "WRONG_FORMAT"}]',
-			HINT = 'A name begins with a small letter, and has at most 63 small letters, digits, hyphens and underscores.';
+			HINT = 'A name begins with a lower-case letter, and consists of at most 63 lower-case letters, digits, hyphens and underscores.';
 	ELSIF set_endpoint_secret.value ~ '[\r\n]' OR set_endpoint_secret.value = '' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = 'invalid secret',

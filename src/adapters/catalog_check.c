@@ -40,7 +40,7 @@ catalog_check_name(Slice name, bool builtin, ProblemList *faults)
 		problem_add(faults, "/name", "REQUIRED", "An adapter needs a name.");
 	else if (!valid)
 		problem_add(faults, "/name", "WRONG_FORMAT",
-					"%s is not a name: it begins with a small letter, and has at most %d small letters, digits and underscores.",
+					"%s is not a name: a name begins with a lower-case letter, and consists of at most %d lower-case letters, digits and underscores.",
 					place_quote(name), MOST_NAME_BYTES);
 	/*
 	 * in requests by the orchestrator, meta.rule is what a routing rule notes

@@ -190,7 +190,7 @@ custom_require_object(const Adapter *self, const Json *envelope, const char *pat
 				(errcode(ERRCODE_CLUTCH_FOREIGN_INVALID),
 				 errproblem("adapter", "WRONG_TYPE"),
 				 errmsg("%s has returned an envelope whose \"%s\" is not an object", self->inbound_function, path),
-				 errhint("IDs of the dialect stand in meta.%s.native, under the names of the fields, as in {\"id\": 17}.", self->name)));
+				 errhint("Put the IDs of the dialect into meta.%s.native, under the names of the fields, as in {\"id\": 17}.", self->name)));
 }
 
 static List *

@@ -39,7 +39,7 @@ adapter_named(Slice name)
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errproblem("adapter", "WRONG_VALUE"),
 			 errmsg("adapter %s does not exist", place_quote(name)),
-			 errhint("There are %s.", names.data)));
+			 errhint("The adapters are %s.", names.data)));
 }
 
 /*
@@ -122,7 +122,7 @@ adapter_raise_not_handled(const InboundCall *call, const Json *raw, const char *
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
 				 errproblem(base, "NOT_HANDLED"),
-				 errmsg("the document is not one of adapter %s", all.data),
+				 errmsg("the document is not for adapter %s", all.data),
 				 errhint("Without the name of an adapter, the first one that handles the document is used.%s", string)));
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
@@ -211,7 +211,7 @@ adapter_check_context(const Adapter *adapter, const Json *context)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errproblem("context", "UNKNOWN_FIELD"),
 					 errmsg("invalid member %s of the context", place_quote(context->keys[i])),
-					 errhint("A context has %s.", list_context_members())));
+					 errhint("The members of a context are %s.", list_context_members())));
 		if (!context_value_fits(member, context->items[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -117,7 +117,7 @@ check_signature(Event *event)
 				(errcode(ERRCODE_CLUTCH_SIGNATURE_REFUSED),
 				 errproblem("/ts", "SIGNATURE_STALE"),
 				 errmsg("the envelope was signed for a time that is more than %d seconds from now", clutch_signature_skew),
-				 errhint("Sign it anew with the current time as \"ts\", or let a role send it that speaks for the agent.")));
+				 errhint("Sign it again with the current time as \"ts\", or have it sent by a role that speaks for the agent.")));
 	return false;
 }
 

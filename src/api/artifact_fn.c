@@ -172,7 +172,7 @@ argument_upload(FunctionCallInfo fcinfo, int n)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errproblem("upload", "UPLOAD_NOT_FOUND"),
 				 errmsg("upload " INT64_FORMAT " does not exist", content_no),
-				 errhint("Pass the number that clutch.begin_artifact returned. An upload ends with clutch.finish_artifact, and goes when it is older than clutch.artifact_grace.")));
+				 errhint("Pass the number that clutch.begin_artifact returned. An upload ends with clutch.finish_artifact, and is removed when it is older than clutch.artifact_grace.")));
 	return upload;
 }
 

@@ -111,7 +111,7 @@ clutch_card_as(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_CARD_INVALID),
 				 errproblem("card", "REQUIRED"),
-				 errmsg("the card does not say which agent it is of"),
+				 errmsg("the card does not say to which agent it belongs"),
 				 errhint("Pass an AgentCard, an object with an \"agent_id\".")));
 	PG_RETURN_JSONB_P(json_write(card_write(dialect, card)));
 }

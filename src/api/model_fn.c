@@ -33,7 +33,7 @@ model_family_argument(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("model_family", "WRONG_VALUE"),
 				 errmsg("model family %s does not exist", place_quote(name)),
-				 errhint("There are %s.", MODEL_FAMILIES)));
+				 errhint("The families are %s.", MODEL_FAMILIES)));
 	return family;
 }
 

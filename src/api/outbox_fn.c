@@ -78,7 +78,7 @@ outbox_document(Jsonb *envelope, Slice adapter, Jsonb *notes, int64 seq)
 	if (documents == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("adapter %s makes no document of the envelope", place_quote(slice_of_cstring(name)))));
+				 errmsg("adapter %s returned no document for the envelope", place_quote(slice_of_cstring(name)))));
 	if (blobs == NIL)
 		return linitial(documents);
 	tree = json_read(linitial(documents));
@@ -112,7 +112,7 @@ require_use(const Endpoint *endpoint, Slice agent_id)
 				 errproblem("endpoint", "ENDPOINT_NOT_ALLOWED"),
 				 errmsg("\"%.*s\" may not use endpoint \"%.*s\"", agent_id.len, agent_id.s,
 						endpoint->name.len, endpoint->name.s),
-				 errhint("Let an operator add the agent to the column agents of clutch.endpoint.")));
+				 errhint("Ask an operator to add the agent to the column agents of clutch.endpoint.")));
 }
 
 Datum

@@ -171,7 +171,7 @@ clutch_pause(PG_FUNCTION_ARGS)
 	if (!slice_starts(what, SLICE_OF("agent:")) && roster_word(roster, BY_CAPABILITY, what) == NULL)
 		ereport(NOTICE,
 				(errmsg("no registered agent has the capability %s", place_quote(what)),
-				 errhint("It is paused all the same. SELECT unnest(capabilities) FROM clutch.agents lists those that there are.")));
+				 errhint("It is paused anyway. SELECT unnest(capabilities) FROM clutch.agents lists the capabilities of the registered agents.")));
 	traffic_add_command(true);
 	return result_receipt(fcinfo, withdraw_pause(by_agent, what, argument_optional_text(fcinfo, 1)));
 }

@@ -104,7 +104,7 @@ notice_kept(const PruneReport *report)
 		ereport(NOTICE,
 				(errmsg("%d runs or messages stay in the log because rows of other tables refer to them",
 						report->referenced),
-				 errhint("Delete those rows, or let the foreign key have ON DELETE CASCADE.")));
+				 errhint("Delete those rows, or add ON DELETE CASCADE to the foreign key.")));
 }
 
 Datum

@@ -104,7 +104,7 @@ answer_require_asked(const Task *task, const Envelope *question, Slice agent_id)
 				 errproblem("/from/agent_id", "NOT_ASKED"),
 				 errmsg("\"%.*s\" was not asked by task \"%.*s\"",
 						agent_id.len, agent_id.s, task->task_id.len, task->task_id.s),
-				 errhint("Let an agent answer to which the question is addressed, or the one that requested the task.")));
+				 errhint("Only agents to which the question is addressed and the one that requested the task can answer it.")));
 }
 
 /* ---------------------------------------------------------------- judging */

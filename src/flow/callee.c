@@ -176,7 +176,7 @@ callee_note_tool_call(const Event *event)
 				 errproblem("/payload/tool", "ENDPOINT_NOT_ALLOWED"),
 				 errmsg("\"%.*s\" may not use endpoint \"%.*s\"", envelope->from_agent.len, envelope->from_agent.s,
 						endpoint->name.len, endpoint->name.s),
-				 errhint("Let an operator add the agent to the column agents of clutch.endpoint.")));
+				 errhint("Ask an operator to add the agent to the column agents of clutch.endpoint.")));
 	call.endpoint = endpoint->name;
 	call_put(&call);
 }

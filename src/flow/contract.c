@@ -32,8 +32,8 @@ contract_refuse_workflow(const Envelope *request)
 			 errproblem("/meta/clutch/workflow", "WORKFLOW_NOT_FOUND"),
 			 errmsg("workflow \"%.*s\" is not registered", request->orders.workflow.len,
 					request->orders.workflow.s),
-			 names != NULL ? errhint("The workflows that are registered: %s.", names) :
-			 errhint("Let an operator run SELECT clutch.register_workflow(workflow).")));
+			 names != NULL ? errhint("The registered workflows are %s.", names) :
+			 errhint("Ask an operator to run SELECT clutch.register_workflow(workflow).")));
 }
 
 static void
@@ -161,7 +161,7 @@ contract_refuse_step(const Envelope *request, const Workflow *workflow)
 			 errproblem("/meta/clutch/step_of", "STEP_NOT_FOUND"),
 			 errmsg("workflow \"%.*s\" has no step \"%.*s\"", workflow->name.len, workflow->name.s,
 					step.len, step.s),
-			 errhint("Its steps: %s.", workflow_list_steps(workflow))));
+			 errhint("Its steps are %s.", workflow_list_steps(workflow))));
 }
 
 /* Returns NULL if the request does not determine its step. */

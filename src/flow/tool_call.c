@@ -84,7 +84,7 @@ tool_call_check_card(const Envelope *call)
 				 errproblem("/payload/tool", "TOOL_NOT_ALLOWED"),
 				 errmsg("\"%.*s\" may not call \"%.*s\": its card does not name that tool",
 						call->from_agent.len, call->from_agent.s, call->tool.len, call->tool.s),
-				 errhint("Let an operator register a card that has \"mcp:%.*s\" in the \"tools\" of a capability, or a capability \"tool:%.*s\".",
+				 errhint("Ask an operator to register a card that has \"mcp:%.*s\" in the \"tools\" of a capability, or a capability \"tool:%.*s\".",
 						 tool_call_name(call->tool).len, tool_call_name(call->tool).s,
 						 tool_call_name(call->tool).len, tool_call_name(call->tool).s)));
 	hosts = roster_agent(roster, ordinal)->card.egress;

@@ -116,7 +116,7 @@ tree_begin(int64 size)
 			!tree_read(ROWS_LATEST, i * TREE_STEP, level->n - level->written, level->written, level->tile))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("clutch.tree_hash has not all hashes of a tree of size " INT64_FORMAT, size),
+					 errmsg("clutch.tree_hash lacks hashes of the tree of size " INT64_FORMAT, size),
 					 errhint("Somebody has written to the table. SELECT * FROM clutch.verify_log() reports what is wrong; restore a backup.")));
 	}
 	return writer;

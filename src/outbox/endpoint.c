@@ -262,6 +262,6 @@ endpoint_secret(Slice name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("secret \"%.*s\" does not exist", name.len, name.s),
-				 errhint("Let an operator run SELECT clutch.set_endpoint_secret(name, value).")));
+				 errhint("Ask an operator to run SELECT clutch.set_endpoint_secret(name, value).")));
 	return value;
 }

@@ -69,7 +69,7 @@ endpoint_check_name(Slice name, ProblemList *faults)
 			name.s[i] == '_' || name.s[i] == '-';
 	if (slice_present(name) && !valid)
 		problem_add(faults, "/name", "WRONG_FORMAT",
-					"%s is not a name: it begins with a small letter, and has at most %d small letters, digits, hyphens and underscores.",
+					"%s is not a name: a name begins with a lower-case letter, and consists of at most %d lower-case letters, digits, hyphens and underscores.",
 					place_quote(name), MOST_NAME_BYTES);
 }
 
@@ -212,9 +212,9 @@ static const struct
 	{"webhook-id", "The database writes this header."},
 	{"webhook-timestamp", "The database writes this header."},
 	{"webhook-signature", "The database writes this header; name a secret in signing_secret."},
-	{"content-length", "Whoever sends the call writes this header."},
-	{"transfer-encoding", "Whoever sends the call writes this header."},
-	{"connection", "Whoever sends the call writes this header."},
+	{"content-length", "The gateway sets this header itself."},
+	{"transfer-encoding", "The gateway sets this header itself."},
+	{"connection", "The gateway sets this header itself."},
 	{"host", "The host is that of the URL."}
 };
 

@@ -202,7 +202,7 @@ import_require_same(const Import *import)
 					 errproblem("lines", "RUN_EXISTS"),
 					 errmsg("run \"%.*s\" exists, and does not have the event in line %d",
 							import->run_id.len, import->run_id.s, line),
-					 errhint("A run is imported into a database that has no event of it.")));
+					 errhint("A run can be imported only into a database that has no event of it.")));
 		MemoryContextReset(each);
 	}
 	MemoryContextSwitchTo(old);

@@ -204,10 +204,10 @@ rule_check_effects(const Rule *rule, ProblemList *faults)
 					"Only a task.request is routed; a rule for another type can only emit.");
 	if (rule->shares && rule->type != MSG_TASK_REQUEST && rule->type != MSG_UNKNOWN)
 		problem_add(faults, "/emit/to", "NOT_ALLOWED",
-					"Only a task.request is sent to those that rules find.");
+					"Only a rule for task.request can emit to \"matched\".");
 	if (slice_present(rule->send_to) && rule->restrict_to.n > 0)
 		problem_add(faults, "/restrict_to", "NOT_ALLOWED",
-					"A rule that sends a request somewhere does not restrict it as well.");
+					"A rule that sets send_to cannot restrict the request as well.");
 }
 
 static void

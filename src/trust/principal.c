@@ -130,7 +130,7 @@ principal_require(Slice agent_id, const char *place)
 				 errproblem(place, "NOT_YOUR_AGENT"),
 				 errmsg("role \"%s\" does not speak for \"%.*s\"",
 						principal_role_name(), agent_id.len, agent_id.s),
-				 errhint("Let an operator run SELECT clutch.grant_agent(role_name, agent_id). To ingest a document of another sender, name an agent of the role as the agent_id of the context.")));
+				 errhint("Ask an operator to run SELECT clutch.grant_agent(role_name, agent_id). To ingest a document of another sender, name an agent of the role as the agent_id of the context.")));
 }
 
 static void
@@ -142,7 +142,7 @@ principal_refuse_card(const char *path, const char *what, Slice name)
 			 errmsg("role \"%s\" may not register an agent with %s%s%.*s",
 					principal_role_name(), what, slice_present(name) ? " " : "", name.len,
 					slice_present(name) ? name.s : ""),
-			 errhint("Let an operator register the card, or widen SELECT clutch.grant_agent(role_name, agent_id, capabilities, scopes).")));
+			 errhint("Ask an operator to register the card, or to grant more by SELECT clutch.grant_agent(role_name, agent_id, capabilities, scopes).")));
 }
 
 /*
@@ -400,7 +400,7 @@ principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *plac
 				 errproblem(place, "BROADCAST_NOT_GRANTED"),
 				 errmsg("role \"%s\" may not send chat.system as \"%.*s\"",
 						principal_role_name(), agent_id.len, agent_id.s),
-				 errhint("Send a chat.message, or let an operator run SELECT clutch.grant_agent(role_name, agent_id, broadcast => true).")));
+				 errhint("Send a chat.message, or ask an operator to run SELECT clutch.grant_agent(role_name, agent_id, broadcast => true).")));
 }
 
 bool
@@ -487,6 +487,6 @@ principal_default_agent(void)
 				 errproblem("by_agent", "NOT_YOUR_AGENT"),
 				 errmsg(n == 0 ? "role \"%s\" speaks for no agent" : "role \"%s\" speaks for several agents",
 						principal_role_name()),
-				 errhint(n == 0 ? "Let an operator run SELECT clutch.grant_agent(role_name, agent_id)." : "Pass by_agent to say in whose name the role acts.")));
+				 errhint(n == 0 ? "Ask an operator to run SELECT clutch.grant_agent(role_name, agent_id)." : "Pass by_agent to say in whose name the role acts.")));
 	return only;
 }

@@ -63,7 +63,7 @@ signature_verify(const Envelope *envelope, const uint8 *signature, const AgentKe
 		signature_check_key(envelope, key, at, list);
 	else
 		problem_add(list, "/security/auth/sig", "BAD_SIGNATURE",
-					"The signature is not one of this envelope by the key %s; "
+					"The signature was not made for this envelope with the key %s; "
 					"clutch.signing_bytes returns what must be signed.",
 					place_quote(envelope->auth_kid));
 	pfree(bytes.data);
