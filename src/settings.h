@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * settings.h
- *	  The clutch.* settings, as C variables. settings.c and docs/operations.md
+ *	  The clutch.* settings, as C variables.  settings.c and docs/operations.md
  *	  explain them.
  *
  *-------------------------------------------------------------------------

@@ -7,7 +7,7 @@
  * stream item or a push notification, provided that it can be told from the
  * documents of other protocols.  The version of the document is noted in the
  * envelope, and outbound writes that version again.  AgentCards are handled by
- * card.h. docs/adapters.md has the mapping.
+ * card.h.  docs/adapters.md has the mapping.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,7 +4,7 @@
  *	  The Agent2Agent protocol: errors.
  *
  * An error is {code, message, data} in JSON-RPC and {code, status, message,
- * details} in the REST binding, where the code is the HTTP status. data and
+ * details} in the REST binding, where the code is the HTTP status.  data and
  * details are lists, in which version 1.0 has an ErrorInfo that names the
  * error.
  *

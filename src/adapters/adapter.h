@@ -6,7 +6,7 @@
  * An adapter translates between envelopes and the documents of one dialect,
  * that is, of another protocol or framework.  It consists of a test and two
  * plain translations, which handle only the members that have a row in the
- * mapping of the dialect (docs/adapters.md). translation.h does everything
+ * mapping of the dialect (docs/adapters.md).  translation.h does everything
  * else for all adapters: it restores members without a row, carries the fields
  * of an envelope for which the dialect has no place, derives IDs and removes
  * credentials.
@@ -28,7 +28,7 @@
  *				document raises adapter_fault.
  *
  *	outbound	Makes a document from an envelope of any type, whether it was
- *				foreign or not. inbound must accept every document that
+ *				foreign or not.  inbound must accept every document that
  *				outbound makes.  Raises adapter_unsupported if the dialect has
  *				no form for the type.
  *

@@ -114,9 +114,9 @@ card_registry_check(const CardSource *source, const Json *agents, const Json *na
 /* -------------------------------------------------- the words of its rules */
 
 /*
- * Checks the phrases at a path. clutch.install_rules makes routing rules from
+ * Checks the phrases at a path.  clutch.install_rules makes routing rules from
  * a registry.  Whatever a rule cannot have is refused here already, where the
- * person who imports the registry sees it. "most" is the number of elements
+ * person who imports the registry sees it.  "most" is the number of elements
  * that a rule can have.
  */
 static void

@@ -60,7 +60,7 @@ typedef struct CredentialList
 #define MOST_PATH_BYTES	1000
 
 /*
- * Initializes the place for a container. "up" is where the container is, or
+ * Initializes the place for a container.  "up" is where the container is, or
  * NULL if it is the outermost one of the document.
  */
 extern void credential_enter(CredentialPlace *place, const CredentialPlace *up, CredentialList *list);

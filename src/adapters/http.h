@@ -6,7 +6,7 @@
  * A document is a CloudEvent in structured mode, the body {type, timestamp,
  * data} of a Standard Webhook, or a request {"headers": .., "body": ..} that
  * is a CloudEvent in binary mode or has the header webhook-id.  Header names
- * are not case-sensitive. docs/adapters.md has the mapping.
+ * are not case-sensitive.  docs/adapters.md has the mapping.
  *
  *-------------------------------------------------------------------------
  */

@@ -30,7 +30,7 @@ extern Json *http_attribute(const Json *header);
 
 /*
  * Raises adapter_fault if the same header has occurred in another spelling
- * with a different value, because it is unclear which one counts. "first" is
+ * with a different value, because it is unclear which one counts.  "first" is
  * the earlier value, or NULL if there is none.
  */
 extern void http_check_header(const Adapter *self, Slice name, const Json *value, const Json *first);

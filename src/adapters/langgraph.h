@@ -5,7 +5,7 @@
  *
  * A document is a stream item in any of the forms that the libraries and the
  * server use, a LangChain message, or the body of a request that starts or
- * resumes a run on a LangGraph Server. docs/adapters.md has the forms and the
+ * resumes a run on a LangGraph Server.  docs/adapters.md has the forms and the
  * mapping.
  *
  * Two members of the context are for streams: "stream" says whether pieces of

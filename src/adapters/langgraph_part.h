@@ -92,8 +92,8 @@ extern Json *langgraph_messages_of(const Adapter *self, const Json *envelope);
 
 /*
  * Reads from the metadata of an event to which run, thread and task it
- * belongs; and the reverse. root is the native ID of the run if the event
- * itself names it, or NULL. begins says whether the event belongs to the run
+ * belongs; and the reverse.  root is the native ID of the run if the event
+ * itself names it, or NULL.  begins says whether the event belongs to the run
  * itself, as opposed to a node.
  */
 extern void langgraph_read_place(const Adapter *self, const Json *metadata, Json *envelope, const Json *context,

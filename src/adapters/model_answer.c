@@ -62,7 +62,7 @@ model_join(const Json *texts, const char *separator)
 
 /*
  * Adds paths in the array of the texts to answer->dropped; paths is NULL if
- * there are none. numbers[i] is the number of the text at index i.  If the
+ * there are none.  numbers[i] is the number of the text at index i.  If the
  * texts are arrays of pieces, the number of the piece is removed from the
  * path, because it means nothing to a reader.
  */
@@ -111,7 +111,7 @@ model_join_texts(ModelAnswer *answer)
 	answer->text = model_join(texts, "\n");
 }
 
-/* Adds a call. args is an object, or the text of one. */
+/* Adds a call.  args is an object, or the text of one. */
 static void
 model_take_call(ModelAnswer *answer, Slice tool, Json *args)
 {

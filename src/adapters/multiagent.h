@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * multiagent.h
- *	  Messages of the protocol "multiagent-1.0" (spec 001). docs/adapters.md
+ *	  Messages of the protocol "multiagent-1.0" (spec 001).  docs/adapters.md
  *	  has the mapping.
  *
  *-------------------------------------------------------------------------

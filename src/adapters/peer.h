@@ -9,7 +9,7 @@
  * agent that stands for the other database.  In that case, what only the
  * original sender could say is removed: the signature and, in a report, the
  * attempt and the recipients.  Recipients in the context replace those of the
- * document. docs/adapters.md has more.
+ * document.  docs/adapters.md has more.
  *
  *-------------------------------------------------------------------------
  */

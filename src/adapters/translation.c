@@ -326,7 +326,7 @@ translation_keep_carried(const Translation *t, Json *envelope)
 
 /*
  * The same for a foreign envelope.  Its document has a carrier only if somebody has changed the
- * envelope. "plain" is the envelope without these changes.
+ * envelope.  "plain" is the envelope without these changes.
  */
 static void
 translation_keep_foreign(const Translation *t, Json *envelope, const Json *plain, bool has_time)

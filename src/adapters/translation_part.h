@@ -35,7 +35,7 @@ extern void translation_begin(Translation *t);
 
 /*
  * Fills in the run, the thread and the tasks if the adapter has left them
- * open. "place" is the number of the envelope among those of the document,
+ * open.  "place" is the number of the envelope among those of the document,
  * from 0.
  */
 extern void translation_complete_place(Translation *t, Json *envelope, int place);

@@ -152,7 +152,7 @@ static const struct
 };
 
 /*
- * Is the value of the right kind for the member? null counts as a missing
+ * Is the value of the right kind for the member?  null counts as a missing
  * member.
  */
 static bool
@@ -280,7 +280,7 @@ adapter_take_batch(InboundCall *call, const Json *raw)
 
 /*
  * Takes a document.  An array that no adapter handles as a whole is a batch of
- * documents, which are taken one after the other. "base" is the path of the
+ * documents, which are taken one after the other.  "base" is the path of the
  * document in the argument.
  */
 static void

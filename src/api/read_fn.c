@@ -362,7 +362,7 @@ listen_check_allowed(void)
 }
 
 /*
- * Is this session certainly shared by several clients? pgbouncer (1.21 and
+ * Is this session certainly shared by several clients?  pgbouncer (1.21 and
  * later) prepares statements under names of its own, and only when a client
  * keeps its server connection no longer than a transaction.  Nothing else that
  * the server can see reveals a pooler, so false proves nothing.

@@ -72,7 +72,7 @@ is_update_of(Jsonb *update, Slice ended)
 
 /*
  * Returns the updates of artifacts that were reported in this attempt of the
- * call, in order. "ended" is the other side's task that has ended; updates of
+ * call, in order.  "ended" is the other side's task that has ended; updates of
  * other tasks are left out.  Returns NIL if there are none, or too many to be
  * combined.
  */

@@ -17,7 +17,7 @@
 
 /* -------------------------------------------------------- reading a jsonb */
 
-/* Reads a scalar. "bytes" must be aligned for numbers. */
+/* Reads a scalar.  "bytes" must be aligned for numbers. */
 static void
 json_read_scalar(Json *scalar, JEntry entry, const char *bytes)
 {

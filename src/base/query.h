@@ -33,7 +33,7 @@ typedef struct QueryPlan
 } QueryPlan;
 
 /*
- * Runs the statement and returns the number of rows. nulls is as in SPI, or
+ * Runs the statement and returns the number of rows.  nulls is as in SPI, or
  * NULL.
  */
 extern uint64 query_execute(QueryPlan *plan, Datum *arguments, const char *nulls);

@@ -27,7 +27,7 @@ extern Relation rows_open_index_by_oid(Oid relid, LOCKMODE lock);
 
 /*
  * Inserts the index entries of a row of the table, which must be open and
- * locked for writing. values and nulls are those of the row.
+ * locked for writing.  values and nulls are those of the row.
  */
 extern void rows_insert_entries(StateTable table, Relation rel, Datum *values, bool *nulls,
 								ItemPointer tid, NewEntries which);

@@ -29,7 +29,7 @@
  * active snapshot is set; the role is the one that is current at commit; the
  * memory context is deleted when everything is settled.  It may write even if
  * the transaction has become read-only, so it must be used only for
- * consequences of a write. committing may raise errors as well, but must not
+ * consequences of a write.  committing may raise errors as well, but must not
  * access tables.  Neither is called in parallel workers.
  *
  * The other functions are called while the transaction is ending.  They must

@@ -12,7 +12,7 @@
  *
  * Compiling and validating are bounded by the settings clutch.max_schema_*.  A
  * schema that exceeds a limit has a fault; a validation that does so raises
- * 54000, code SCHEMA_LIMIT. docs/schemas.md is the page for users.
+ * 54000, code SCHEMA_LIMIT.  docs/schemas.md is the page for users.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +31,7 @@ typedef struct JsonSchema JsonSchema;
 typedef Jsonb *(*JsonSchemaFinder) (Slice uri);
 
 /*
- * Compiles a schema. base is its URI, unless its $id gives it another one.
+ * Compiles a schema.  base is its URI, unless its $id gives it another one.
  * Faults are added to the list, with paths in the schema, and the result is
  * NULL.  Without faults, the result lives as long as the parent context, or
  * until json_schema_free.

@@ -15,7 +15,7 @@
 
 /*
  * Returns the URI that a reference in a document means (RFC 3986 5.2),
- * palloc'd. base is the URI of the document.  The fragment is cut off;
+ * palloc'd.  base is the URI of the document.  The fragment is cut off;
  * *fragment is set to it, or is absent if the reference has none.
  */
 extern Slice uri_resolve(Slice base, Slice reference, Slice *fragment);

@@ -99,7 +99,7 @@ extern char *workflow_list_names(void);
 extern const WorkflowStep *workflow_step(const Workflow *workflow, Slice id);
 
 /*
- * Returns the only step with that payload_type, or NULL. type is that of the
+ * Returns the only step with that payload_type, or NULL.  type is that of the
  * event, or MSG_TASK_REQUEST for steps of any type.
  */
 extern const WorkflowStep *workflow_step_of_payload(const Workflow *workflow, MessageType type,

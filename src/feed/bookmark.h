@@ -51,7 +51,7 @@ extern void bookmark_delete_all(Oid owner, Slice name);
 
 /*
  * The first transaction that some member of a subscription may not have
- * handled yet. name is the name of that subscription; it is absent if there
+ * handled yet.  name is the name of that subscription; it is absent if there
  * are no subscriptions.
  */
 typedef struct Horizon

@@ -32,7 +32,7 @@ typedef struct Delivery
 } Delivery;
 
 /*
- * Creates a subscription. start is "beginning", "now" or a position.
+ * Creates a subscription.  start is "beginning", "now" or a position.
  * Repeating this with the same filter and number of members changes nothing;
  * with others, it raises 42710.  Raises KL013 if the role has too many.
  */

@@ -63,7 +63,7 @@ extern List *children_list_less_urgent(const ChildGroup *group, int priority);
 extern ChildCount children_count(const ChildGroup *group);
 
 /*
- * Judges. wanted is JOIN_ALL, which means that all must be over, or a number
+ * Judges.  wanted is JOIN_ALL, which means that all must be over, or a number
  * of children that must be completed.
  */
 extern ChildVerdict children_judge(const ChildCount *count, int wanted);

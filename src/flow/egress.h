@@ -17,7 +17,7 @@
 
 /*
  * Raises 42501, code HOST_NOT_ALLOWED, at the path of the first URL whose host
- * is not in the list or cannot be read. "whose" says whose list it is.
+ * is not in the list or cannot be read.  "whose" says whose list it is.
  */
 extern void egress_check(const Envelope *call, const SliceList *hosts, const char *whose);
 

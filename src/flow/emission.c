@@ -66,7 +66,7 @@ emission_request_of(const Emission *emission, Task *task)
 
 /*
  * Returns the rule that has requested the task, or an absent slice if none
- * has. meta.rule counts only in requests by the orchestrator, because anybody
+ * has.  meta.rule counts only in requests by the orchestrator, because anybody
  * can write it.
  */
 static Slice
@@ -220,7 +220,7 @@ emission_put_made(DocumentBuilder *b, JsonbContainer *made)
 	}
 }
 
-/* Returns the envelope of a request. "made" is the template, filled in. */
+/* Returns the envelope of a request.  "made" is the template, filled in. */
 static Jsonb *
 emission_envelope(const Emission *emission, JsonbContainer *made, Slice to, Slice task_id)
 {

@@ -34,13 +34,13 @@ typedef struct Emission
 extern bool emission_is_wanted(const Emission *emission);
 
 /*
- * Returns the ID of the next request, or of its task, palloc'd. prefix is
+ * Returns the ID of the next request, or of its task, palloc'd.  prefix is
  * "msg" or "task".
  */
 extern Slice emission_id(const Emission *emission, const char *prefix);
 
 /*
- * Sends the next request. source is the event, perhaps with an item; "to" is
+ * Sends the next request.  source is the event, perhaps with an item; "to" is
  * absent if the template names the recipient; task_id is absent if it is
  * derived.
  */

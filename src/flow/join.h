@@ -19,7 +19,7 @@
 #include "task/task.h"
 
 /*
- * Sets task->join of a new child. parent is NULL if it has not been requested
+ * Sets task->join of a new child.  parent is NULL if it has not been requested
  * yet.
  */
 extern void join_begin(Task *child, const Task *parent);

@@ -14,7 +14,7 @@
 #include "task/output.h"
 #include "task/report.h"
 
-/* Returns what the event stored. output must be equal to that, or null. */
+/* Returns what the event stored.  output must be equal to that, or null. */
 static Jsonb *
 keep_require_same(Slice task_id, Slice name, int64 seq, Jsonb *output)
 {

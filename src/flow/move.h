@@ -29,7 +29,7 @@
 
 /*
  * Moves a task, which the caller has locked; if the event is a report, the
- * caller must have judged it. notice is an event of the database itself, or
+ * caller must have judged it.  notice is an event of the database itself, or
  * NULL for an event that is being admitted.  The task is saved.  Returns the
  * receipt of the notice.
  *

@@ -17,7 +17,7 @@
 
 /*
  * Gives the agent up to n waiting tasks, as long as it has room for them, and
- * tasks that other agents do not claim. "claims" says that it is asking for
+ * tasks that other agents do not claim.  "claims" says that it is asking for
  * work; in that case it may even get one that it failed to claim before.
  * Tasks that it does not get are not locked.  Returns how many it got.
  */

@@ -192,7 +192,7 @@ replay_entry_remove(ReplayEntry *entry)
 	nkept--;
 }
 
-/* Evicts entries until only so many are left. arg points to that number. */
+/* Evicts entries until only so many are left.  arg points to that number. */
 static void
 replay_evict_oldest(void *arg)
 {

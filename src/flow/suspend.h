@@ -12,7 +12,7 @@
  * Ending a child puts a CONSEQUENCE_WAKE on the agenda if the parent is
  * suspended.  So does suspending a task, because what it waits for may have
  * happened already; and so does a transaction, before it commits, that has
- * sent messages in a run in which a task waits for one. flow/due.h wakes a
+ * sent messages in a run in which a task waits for one.  flow/due.h wakes a
  * task when its time has come.
  *
  * A message that wakes a task is a chat.* or tool.* in the task's own run that

@@ -23,7 +23,7 @@ extern void ticker_called(void);
 /*
  * Warns, once per session, that nothing ticks, if no worker serves the
  * database and nobody has called clutch.tick() for a quarter of an hour.  To
- * be called for anything that must wait for a time. detail is a sentence
+ * be called for anything that must wait for a time.  detail is a sentence
  * saying what will happen at that time only if something ticks.
  */
 extern void ticker_warn(const char *detail);

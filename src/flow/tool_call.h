@@ -5,7 +5,7 @@
  *
  * A call must be allowed by three kinds of lists: the tools and servers on the
  * card of the calling agent, the allowlists of the requests of its task and of
- * the tasks above it, and the allowlist of the tool.call itself. tool:x and
+ * the tasks above it, and the allowlist of the tool.call itself.  tool:x and
  * mcp:x are the same tool.  An agent without a card has no list of its own;
  * one whose card names no tools may call none.  The lists of hosts in the same
  * places are enforced as well (flow/egress.h); where there is no list, any

@@ -21,7 +21,7 @@
  */
 extern Receipt withdraw_unregister(Slice agent_id, Slice reason);
 
-/* Pauses "what", an agent or a capability. reason may be absent. */
+/* Pauses "what", an agent or a capability.  reason may be absent. */
 extern Receipt withdraw_pause(Slice by_agent, Slice what, Slice reason);
 
 /*

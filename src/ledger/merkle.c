@@ -70,7 +70,7 @@ merkle_split(int64 n)
 }
 
 /*
- * MTH(D[from:to]). from must be a multiple of the smallest power of two that
+ * MTH(D[from:to]).  from must be a multiple of the smallest power of two that
  * is not less than to - from, as is always the case when a tree is split
  * starting at its root.
  */

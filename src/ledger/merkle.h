@@ -41,7 +41,7 @@ extern bool merkle_equal(const MerkleHash *a, const MerkleHash *b);
 /* Returns the root of a tree with so many leaves. */
 extern MerkleHash merkle_root(int64 size, MerkleSubtree subtree);
 
-/* PATH(index, D[size]) of RFC 6962, 2.1.1. index must be less than size. */
+/* PATH(index, D[size]) of RFC 6962, 2.1.1.  index must be less than size. */
 extern void merkle_inclusion(int64 index, int64 size, MerkleSubtree subtree, MerklePath *path);
 
 /* PROOF(first, D[second]) of 2.1.2, where 0 < first <= second. */

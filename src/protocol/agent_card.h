@@ -60,7 +60,7 @@ struct AgentCard
 };
 
 /*
- * Reads a card and adds its faults to the list. base is the path of the card
+ * Reads a card and adds its faults to the list.  base is the path of the card
  * in the document, "" or "/payload".  A partial card, as in agent.update, may
  * leave out everything except agent_id.
  */

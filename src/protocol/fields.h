@@ -94,7 +94,7 @@ extern Numeric fields_amount(Fields *f, int field);
 extern const JsonbValue *fields_object(Fields *f, int field, Presence presence);
 
 /*
- * Returns an array with at most this many elements. "setting" names the
+ * Returns an array with at most this many elements.  "setting" names the
  * setting that imposes this limit.
  */
 extern const JsonbContainer *fields_array(Fields *f, int field, Presence presence, int most,

@@ -5,7 +5,7 @@
  *
  * Each fault has a path into the document (RFC 6901: "/from/agent_id", or ""
  * for the whole document), a stable code in capitals ("REQUIRED") and a
- * sentence. docs/errors.md lists the codes.  At most PROBLEM_MAX faults are
+ * sentence.  docs/errors.md lists the codes.  At most PROBLEM_MAX faults are
  * kept; the rest are only counted.
  *
  * Everything is palloc'd in the current memory context.  Of the functions

@@ -57,7 +57,7 @@ queue_worth_looking(int64 passed, TimestampTz looked_at, int factor)
 /*
  * A row that was taken in a transaction or savepoint that rolls back is there
  * again, below the remembered place.  So we count the rollbacks of the
- * session. "used" says whether the current transaction has looked at a queue.
+ * session.  "used" says whether the current transaction has looked at a queue.
  */
 static uint64 rollbacks = 0;
 static bool used = false;

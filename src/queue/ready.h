@@ -32,7 +32,7 @@ extern List *ready_list(Slice agent_id, int n);
 /*
  * Calls take for up to n tasks of the agent in the order of claims, none below
  * the level.  Each task is locked, assigned to the agent, and out of the queue
- * (queue_no is 0, and must be saved). take returns false if it made no use of
+ * (queue_no is 0, and must be saved).  take returns false if it made no use of
  * the task, which then does not count.  Tasks that other transactions have
  * locked are skipped, never waited for, and so are those that require a paused
  * capability.  Batch work is for agents that have nothing else to do: once a

@@ -62,7 +62,7 @@ waiting_is_empty(void)
 
 /*
  * Calls visit for each kind from first to last that has a row, and returns
- * what that cost, in rows. visit returns false to stop.
+ * what that cost, in rows.  visit returns false to stop.
  */
 static int64
 waiting_visit_kinds(int64 first, int64 last, bool (*visit) (int64 kind, Slice task_id, void *arg),

@@ -26,7 +26,7 @@ extern void agent_lock(const Envelope *envelope);
 /*
  * Applies the event: agent.register replaces the card, agent.update changes
  * the parts that it names, and agent.heartbeat is a sign of life that may
- * change the status. seq and at are those of the event.  Raises
+ * change the status.  seq and at are those of the event.  Raises
  * AGENT_NOT_FOUND for an update or a heartbeat of an agent that was never
  * registered.
  */
@@ -57,14 +57,14 @@ extern bool agent_is_lost(Slice agent_id);
 extern void agent_say_status(Slice agent_id, AgentStatus status, const char *reason);
 
 /*
- * Returns an agent.* event in the run of the registry. "from" need not be the
+ * Returns an agent.* event in the run of the registry.  "from" need not be the
  * agent that it is about.
  */
 extern Jsonb *agent_envelope(Slice from, MessageType type, Jsonb *payload);
 /* Returns an agent.heartbeat with meta.clutch.move, for event_append. */
 extern Jsonb *agent_move_envelope(Slice from, const char *move, Jsonb *payload);
 /*
- * Returns the payload of an agent.heartbeat with a status. reason may be
+ * Returns the payload of an agent.heartbeat with a status.  reason may be
  * absent.
  */
 extern Jsonb *agent_status_payload(Slice agent_id, AgentStatus status, Slice reason);

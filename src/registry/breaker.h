@@ -65,7 +65,7 @@ typedef enum BreakerOutcome
 } BreakerOutcome;
 
 /*
- * Counts how a task of the agent has just ended. seq and at are those of the
+ * Counts how a task of the agent has just ended.  seq and at are those of the
  * event.
  */
 extern void breaker_count(Slice agent_id, int64 seq, TimestampTz at,

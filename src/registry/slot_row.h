@@ -47,7 +47,7 @@ extern void slot_walk_from(SlotWalk *walk, RowScan *scan, Slice agent_id, int sl
 extern bool slot_walk_next(SlotWalk *walk);
 
 /*
- * Returns the highest number that a slot of the agent ever had. "above" is a
+ * Returns the highest number that a slot of the agent ever had.  "above" is a
  * number that is known to exist, or -1; it is returned if there is no higher
  * one.
  */

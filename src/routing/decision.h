@@ -33,7 +33,7 @@
 #include "utils/jsonb.h"
 
 /*
- * Return the payload, palloc'd. "selected" is an index into
+ * Return the payload, palloc'd.  "selected" is an index into
  * choice->candidates.
  */
 extern Jsonb *decision_payload(const Requirement *requirement,

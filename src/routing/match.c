@@ -76,7 +76,7 @@ match_requires(const Roster *roster, const SliceList *list)
 }
 
 /*
- * Looks up a preference. tag:x and domain:x ask for a tag, and model:x for a
+ * Looks up a preference.  tag:x and domain:x ask for a tag, and model:x for a
  * family of models; other entries mean the same as in requires.
  */
 static void

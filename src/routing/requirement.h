@@ -58,7 +58,7 @@ struct Requirement
 };
 
 /*
- * Fills in the requirement of a request. "scope" is the owner of the run,
+ * Fills in the requirement of a request.  "scope" is the owner of the run,
  * which may differ from what the envelope says.
  */
 extern void requirement_of(const Envelope *envelope, Slice scope,

@@ -27,7 +27,7 @@ static const char *const criterion_words[] = {
 };
 
 /*
- * Compares two candidates. "avoided" is the ordinal of the agent to avoid, or
+ * Compares two candidates.  "avoided" is the ordinal of the agent to avoid, or
  * -1.  *by is set to the criterion that makes the difference.
  */
 static inline int

@@ -82,7 +82,7 @@ typedef struct Bound
 } Bound;
 
 /*
- * Tightens a bound. upward is 1 for a lower end, which only rises, and -1 for
+ * Tightens a bound.  upward is 1 for a lower end, which only rises, and -1 for
  * an upper end.
  */
 static void

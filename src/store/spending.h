@@ -24,7 +24,7 @@ typedef struct AgentSpending
 } AgentSpending;
 
 /*
- * Adds what a report says was spent, if anything. seq and at are those of the
+ * Adds what a report says was spent, if anything.  seq and at are those of the
  * event.
  */
 extern void spending_charge(const Envelope *report, int64 seq, TimestampTz at);

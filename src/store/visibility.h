@@ -13,7 +13,7 @@
  *				has or had, and everything below these
  *	private		those who take part see it
  *
- * Operators and readers without scopes see every run. clutch.run_visibility
+ * Operators and readers without scopes see every run.  clutch.run_visibility
  * has no row for a run with the default.
  *
  *-------------------------------------------------------------------------

@@ -123,7 +123,7 @@ task_row_put_text(const Task *task, Datum *values, bool *nulls, int attno, Slice
 		column_put_text(values, nulls, attno, value);
 }
 
-/* The same for an array. "before" is the list as it was read, or NULL. */
+/* The same for an array.  "before" is the list as it was read, or NULL. */
 static void
 task_row_put_texts(const Task *task, Datum *values, bool *nulls, int attno, SliceList value,
 				   const SliceList *before)

@@ -119,7 +119,7 @@ StaticAssertDecl((int) Natts_task == (int) COLUMNS_TASK, "columns of clutch.task
 
 /* Returns the task in the current row of a scan. */
 extern Task *task_row_read(const RowScan *scan);
-/* Forms the row. values and nulls must have Natts_task elements. */
+/* Forms the row.  values and nulls must have Natts_task elements. */
 extern void task_row_form(const Task *task, Datum *values, bool *nulls);
 /* Writes the row of a locked task. */
 extern void task_row_update(Task *task);

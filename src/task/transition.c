@@ -146,7 +146,7 @@ transition_find_name(const char *const *names, int n, Slice name)
 }
 
 /*
- * The same, but raises an error. "column" is the column of clutch.task from
+ * The same, but raises an error.  "column" is the column of clutch.task from
  * which the name was read.
  */
 static int

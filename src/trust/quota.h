@@ -54,8 +54,8 @@ typedef struct QuotaLimits
 extern const QuotaLimits *quota_limits(uint32 kinds);
 
 /*
- * Raises KL013, code QUOTA_EXCEEDED, if total exceeds the limit. added is the
- * part of it that the caller has just added. until is the time at which some
+ * Raises KL013, code QUOTA_EXCEEDED, if total exceeds the limit.  added is the
+ * part of it that the caller has just added.  until is the time at which some
  * of it stops counting, or 0 if that is not known.  The refusal is counted in
  * clutch.quota_refusal by its kind, and stays counted even though the
  * transaction or savepoint is rolled back.

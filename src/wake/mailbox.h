@@ -29,7 +29,7 @@
 
 #include "datatype/timestamp.h"
 
-/* A channel to be notified. notify.c defines the meaning of key and kind. */
+/* A channel to be notified.  notify.c defines the meaning of key and kind. */
 typedef struct Hint
 {
 	uint64		key;

@@ -6,7 +6,7 @@
  * A notification is a hint to look for news, and never carries the news
  * itself: its payload is {}.  A transaction sends one hint per channel.  In
  * addition to the channels for all and for gateways, it notifies at most
- * clutch.notify_channels channels. clutch.notify decides who sends them: the
+ * clutch.notify_channels channels.  clutch.notify decides who sends them: the
  * worker of the database after the transaction, the transaction itself at
  * commit, or nobody.
  *

@@ -16,7 +16,7 @@
 
 #include "clutch.h"
 
-/* The main function of the process. arg is the number of its mailbox. */
+/* The main function of the process.  arg is the number of its mailbox. */
 extern PGDLLEXPORT void clutch_worker_main(Datum arg);
 
 #endif							/* CLUTCH_WORKER_H */
