@@ -108,6 +108,12 @@ media_type_in(const Json *parent)
 	return SLICE_OF("application/octet-stream");
 }
 
+/*
+ * Makes an artifact of the bytes of a text, and replaces the text by a
+ * reference to it.  Does nothing if the text is not exact base64, if there are
+ * BLOB_MOST artifacts already, or if the document itself contains the
+ * reference.
+ */
 static void
 keep_text(BlobSearch *search, Json *value, const Json *parent)
 {
@@ -250,6 +256,10 @@ is_of_event(int64 seq, Slice run_id, void *arg)
 	return seq == *(int64 *) arg;
 }
 
+/*
+ * Raises an error unless the role may read the artifact, or the event with
+ * this seq, which may be 0 for none, attaches it.
+ */
 static void
 find_readable(Slice reference, int64 seq, Artifact *artifact)
 {

@@ -122,6 +122,9 @@ give_up_now(void *arg)
 	give_up(given_up->call, given_up->endpoint, given_up->status, "UNAVAILABLE", given_up->failure);
 }
 
+/*
+ * Raises 55P03 instead of waiting for a lock that another transaction holds.
+ */
 static void
 give_up_without_waiting(void *arg)
 {

@@ -291,6 +291,10 @@ clutch_cancel_run(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(cancelled);
 }
 
+/*
+ * Locks the task.  The rights are checked before that, so that a role without
+ * them cannot wait for the lock, or learn anything about the task.
+ */
 static Task *
 lock_or_refuse(Slice agent_id, Slice task_id)
 {

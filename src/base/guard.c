@@ -35,6 +35,10 @@ guard_key(GuardKind kind, Slice a, Slice b, int64 c)
 	return h * UINT64CONST(0x9E3779B97F4A7C15) + kind;
 }
 
+/*
+ * Returns false if the guard is not free and wait is false.  Raises 55P03 if
+ * it would have to wait and base/wait forbids that.
+ */
 static bool
 guard_acquire(uint64 key, bool wait)
 {

@@ -261,6 +261,10 @@ rows_expect_writing(void)
 	writing_generation = lock_generation;
 }
 
+/*
+ * Requests a lock unless this transaction holds it already.  A lock for
+ * reading is requested as one for writing after rows_expect_writing.
+ */
 static void
 rows_request_lock(Oid relid, LOCKMODE mode)
 {

@@ -84,6 +84,9 @@ yaml_begin(Slice text, YamlFault *fault)
 	return reader;
 }
 
+/*
+ * Sets the fault, and returns false, as do all functions below that find one.
+ */
 static bool
 yaml_refuse_at(YamlReader *reader, yaml_mark_t mark, const char *what)
 {
@@ -200,6 +203,7 @@ yaml_add_plain(DocumentBuilder *builder, Slice text)
 	document_add_value(builder, &value);
 }
 
+/* The key must outlive the event from which it was read, so it is copied. */
 static bool
 yaml_take_key(YamlReader *reader, YamlLevel *level, Slice key)
 {

@@ -134,6 +134,7 @@ compatibility_is_valid(const SchemaNode *node, const JsonbValue *value, ProblemL
 	return json_schema_run(node, &sight);
 }
 
+/* May a value that the facts describe be this one? */
 static bool
 compatibility_is_possible(const Facts *facts, const JsonbValue *value)
 {
@@ -168,6 +169,10 @@ compatibility_values(const Facts *facts)
 	return NULL;
 }
 
+/*
+ * Proves each of the few values that are allowed by the facts, by validating
+ * it.  Without a list of problems, the first failure ends the proof.
+ */
 static bool
 compatibility_prove_values(Proof *proof, const Facts *facts, const SchemaNode *wide,
 						   const SchemaCheck *values)
@@ -215,6 +220,10 @@ compatibility_prove_cases(Proof *proof, const Facts *facts, const SchemaNode *wi
 	return proved;
 }
 
+/*
+ * Proves the cases of an anyOf or oneOf one by one or, if there is none that
+ * helps, those of each type.
+ */
 static bool
 compatibility_prove_split(Proof *proof, const Facts *facts, const SchemaNode *wide)
 {

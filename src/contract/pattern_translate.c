@@ -49,6 +49,7 @@ pattern_peek(const Translation *t, int n)
 	return t->at + n < t->in.len ? t->in.s[t->at + n] : '\0';
 }
 
+/* Skips the text if it comes next, and returns whether it did. */
 static bool
 pattern_take(Translation *t, const char *text)
 {

@@ -31,6 +31,10 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_subscription_position, SUBSCRIPTION_POSITION);
 
+/*
+ * Sets *is_ahead to true if the position is ahead of this server, and leaves
+ * it alone otherwise.
+ */
 static Position
 bookmark_position(Slice text, bool *is_ahead)
 {

@@ -51,6 +51,10 @@ feed_event_is_expired(const RowScan *scan, TimestampTz now)
 		envelope.orders.deadline <= now;
 }
 
+/*
+ * All events of a run go to the same member, so that they are handled in their
+ * order.
+ */
 static bool
 feed_belongs_to_member(const FeedQuery *query, Slice run_id)
 {

@@ -368,6 +368,10 @@ subscription_deliver_rest(const Feed *feed, const Bookmark *bookmark, int max_ev
 	return delivery;
 }
 
+/*
+ * Storing that events without interest have been passed over costs a write, so
+ * it is done only after many of them, or after some time.
+ */
 static bool
 subscription_is_worth_skipping(const Bookmark *bookmark, const Feed *feed)
 {

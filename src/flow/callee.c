@@ -332,6 +332,10 @@ callee_meta(JsonbContainer *meta, Slice reply_to)
 	return document_end(&b);
 }
 
+/*
+ * Reports the answer on the task.  A late report has no effect, so nobody
+ * wants further ones.
+ */
 static CalleeState
 callee_report_task(const Call *call, const CalleeAnswer *answer)
 {

@@ -72,6 +72,7 @@ claim_take(Task *task, void *arg)
 	return true;
 }
 
+/* Takes ready tasks until there are n, but none below the level. */
 static void
 claim_ready(Claim *claim, int n, QueueLevel least_level)
 {

@@ -109,6 +109,7 @@ dependency_check_not_ancestor(const Task *task, const SliceList *after)
 
 /* ------------------------------------------------------------------- state */
 
+/* A task that nobody has requested yet (NULL) may still be requested. */
 static DependencyState
 dependency_state_of_awaited(const Task *other)
 {

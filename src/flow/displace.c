@@ -46,6 +46,10 @@ displace_task(Task *victim, const Task *by)
 	agenda_add_task(CONSEQUENCE_ROUTE, victim->depth, victim->task_id);
 }
 
+/*
+ * Returns true if a task of less priority has been displaced, so that a slot
+ * is free.
+ */
 static bool
 displace_make_room(const Task *task, const Choice *choice)
 {

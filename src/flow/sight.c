@@ -107,6 +107,7 @@ sight_takes_part(const Sight *sight, Slice run_id)
 	return false;
 }
 
+/* Finds out what the role sees of a run, about which nothing is known yet. */
 static SightOfRun
 sight_find_out(const Sight *sight, const RunSight *run)
 {

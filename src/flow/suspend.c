@@ -302,6 +302,10 @@ suspend_look(const Task *task, const Filter *filter, int64 seq)
 	return found;
 }
 
+/*
+ * Returns false if it must be tried again, because the message is not
+ * committed yet or the task is busy.
+ */
 static bool
 suspend_settle_awaited(const Task *seen, int64 seq)
 {

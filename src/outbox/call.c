@@ -352,6 +352,7 @@ call_lock(Slice id)
 /* failure texts are truncated to this many bytes */
 #define MOST_FAILURE_BYTES	1000
 
+/* Notes how an attempt has ended.  A long failure is cut off. */
 static void
 call_note(Call *call, int status, const char *failure)
 {

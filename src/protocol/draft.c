@@ -18,6 +18,10 @@
 
 /* ------------------------------------------------------------- identifiers */
 
+/*
+ * An ID that the caller has not given is derived from the idempotency_key, so
+ * that a repetition gets the same one; without a key, it is a new one.
+ */
 static void
 draft_complete_id(Draft *draft, Slice run_id, Slice *id, const char *prefix)
 {
