@@ -3,8 +3,8 @@
  * clutch.c
  *	  Module entry.
  *
- * The way of an envelope through the rooms is told in docs/architecture.md;
- * the first door is api/admit_fn.c.
+ * docs/architecture.md describes how an envelope passes through the rooms.  It
+ * enters in api/admit_fn.c.
  *
  *-------------------------------------------------------------------------
  */

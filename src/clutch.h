@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * clutch.h
- *	  What all rooms share: names, SQLSTATEs, forward declarations.
+ *	  Names, SQLSTATEs and forward declarations that all of src/ uses.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,8 +14,9 @@
 #define CLUTCH_PROTOCOL			"clutch/0.1"
 
 /*
- * SQLSTATE class KL belongs to clutch; docs/errors.md explains each code.  Where
- * PostgreSQL has a code that fits (42501, 23505, 22023, 55P03), that is used.
+ * SQLSTATE class KL belongs to clutch; docs/errors.md explains each code.
+ * Where PostgreSQL has a code that fits (42501, 23505, 22023, 55P03), we use
+ * that one.
  */
 #define ERRCODE_CLUTCH_ENVELOPE_INVALID		MAKE_SQLSTATE('K','L','0','0','1')
 #define ERRCODE_CLUTCH_CARD_INVALID			MAKE_SQLSTATE('K','L','0','0','2')

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compat.h
- *	  The differences between the versions of PostgreSQL.
+ *	  Differences between the supported versions of PostgreSQL.
  *
  *-------------------------------------------------------------------------
  */

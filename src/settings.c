@@ -21,23 +21,23 @@
 #include "utils/timestamp.h"
 
 /*
- * The agent that stands for the database: a request that is addressed to it
- * is routed, and it is the sender of the events that the database writes.
+ * The agent that stands for the database.  A request addressed to it is
+ * routed, and it is the sender of the events that the database writes.
  */
 char	   *clutch_orchestrator = NULL;
 
 /*
- * The limits of a document.
+ * The limits on a document.
  *
- * max_envelope_bytes: the size of an envelope as stored, that is as jsonb and
- * before compression.  A large result belongs in an artifact that the
- * envelope refers to.
+ * max_envelope_bytes: the size of an envelope as stored, that is, as jsonb
+ * before compression.  A large result belongs in an artifact that the envelope
+ * refers to.
  * max_depth: how deep objects and arrays may nest; the envelope is level 1.
  * max_nodes: how many values the document may contain, not counting keys.
  * max_id_bytes: the length of an identifier, a capability or an idempotency
  * key.
- * max_string_bytes: the length of any other string of the protocol outside
- * the payload.
+ * max_string_bytes: the length of any other string of the protocol outside the
+ * payload.
  * max_recipients: how many recipients "to" may name.
  * max_list: how many elements requires, prefers, attachments and the tool
  * allowlist may each have.
@@ -107,7 +107,7 @@ int			clutch_notify_channels = 64;
 
 /*
  * How often, in seconds, an agent must give a sign of life if its card does
- * not say.  An agent that misses three of them is lost.  0: agents whose
+ * not say.  An agent that misses three of them is lost.  With 0, agents whose
  * cards do not say are not watched.
  */
 int			clutch_heartbeat_interval = 30;
@@ -119,19 +119,27 @@ int			clutch_heartbeat_interval = 30;
 int			clutch_default_lease = 60;
 
 /*
- * A queued task counts as one level of priority higher for each period of
- * this length, in seconds, that it has waited.  0: waiting changes nothing.
+ * A queued task counts as one level of priority higher for each period of this
+ * length, in seconds, that it has waited.  With 0, waiting changes nothing.
  */
 int			clutch_aging = 60;
+/*
+ * How long, in seconds, a task may stay ready without being claimed before
+ * agents other than its own may have it.  With 0, it stays with its agent.
+ */
 int			clutch_claim_timeout = 60;
 
 /*
- * How many kinds of tasks that wait for an agent the requests of one agent may
- * form; a kind is what is required, preferred and allowed, and by whom.
+ * How many kinds of waiting tasks the requests of one agent may form.  Tasks
+ * are of the same kind if they have the same requester, requirements,
+ * preferences and restrictions.
  */
 int			clutch_max_waiting_kinds = 1000;
 
-/* After so many results that break the contract of their step, an attempt fails. */
+/*
+ * The number of results that break the contract of their step after which an
+ * attempt fails.
+ */
 int			clutch_max_contract_faults = 3;
 
 /* How many tasks one tick moves at most; another tick moves the next ones. */
@@ -143,7 +151,10 @@ int			clutch_tick_batch = 1000;
  */
 int			clutch_tick_interval = 10;
 
-/* How long, in seconds, a request without a deadline may take; 0: for ever. */
+/*
+ * How long, in seconds, a request without a deadline may take.  With 0, it may
+ * take forever.
+ */
 int			clutch_default_deadline = 24 * 3600;
 
 /* The error codes that are retried, unless the report itself says otherwise. */
@@ -161,7 +172,7 @@ double		clutch_retry_factor = 2.0;
 
 /*
  * How many leases on a task may expire before the task is taken to be the
- * cause of its agents' deaths, and fails.  0: any number.
+ * cause of its agents' deaths, and fails.  With 0, any number may expire.
  */
 int			clutch_max_lease_losses = 10;
 
@@ -175,15 +186,15 @@ int			clutch_breaker_reset = 60;
 int			clutch_breaker_probes = 3;
 
 /*
- * For how long the worker keeps what is over in the log: an interval, or off.
- * What is older is removed, in small batches.
+ * How long the worker keeps finished runs in the log: an interval, or "off".
+ * Older ones are removed in small batches.
  */
 char	   *clutch_retention = NULL;
 int64		clutch_retention_time = 0;
 
 /*
- * Are events removed although a subscription has not handled them yet?  A
- * subscription that nobody reads any more would keep them for ever.
+ * Whether events are removed even if a subscription has not handled them yet.
+ * Otherwise a subscription that nobody reads any more would keep them forever.
  */
 bool		clutch_prune_unread = false;
 
@@ -215,7 +226,10 @@ settings_check_orchestrator(char **newval, void **extra, GucSource source)
 	return false;
 }
 
-/* a month counts as 30 days; 0: the interval is negative, or longer than a thousand years */
+/*
+ * Converts an interval to microseconds, counting a month as 30 days.  Returns
+ * 0 if it is negative, or longer than a thousand years.
+ */
 static int64
 settings_microseconds(const Interval *interval)
 {
@@ -358,16 +372,16 @@ settings_define_work(void)
 							"Sets how long a task waits before it counts as one level of priority higher.",
 							&clutch_aging, 60, 0, 7 * 86400, GUC_UNIT_S);
 	settings_define_integer("clutch.claim_timeout",
-							"Sets how long a task may be ready before others than its agent may have it.",
+							"Sets how long a task may be ready before agents other than its own may claim it.",
 							&clutch_claim_timeout, 60, 0, 7 * 86400, GUC_UNIT_S);
 	settings_define_integer("clutch.default_deadline",
 							"Sets how long a request without a deadline may take.",
 							&clutch_default_deadline, 24 * 3600, 0, 366 * 24 * 3600, GUC_UNIT_S);
 	settings_define_integer("clutch.max_waiting_kinds",
-							"Sets how many kinds of waiting tasks the requests of one agent may form.",
+							"Sets in how many different ways the requests of one agent may wait for agents.",
 							&clutch_max_waiting_kinds, 1000, 1, 1000000, 0);
 	settings_define_integer("clutch.max_contract_faults",
-							"Sets after how many results that break the contract of their step an attempt fails.",
+							"Sets after how many results that violate the contract of their step an attempt fails.",
 							&clutch_max_contract_faults, 3, 1, 1000, 0);
 	settings_define_integer("clutch.tick_batch",
 							"Sets the maximum number of tasks that one tick moves.",

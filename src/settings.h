@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * settings.h
- *	  Every clutch.* setting.  settings.c and docs/operations.md explain them.
+ *	  The clutch.* settings, as C variables.  settings.c and docs/operations.md
+ *	  explain them.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +19,7 @@ typedef enum NotifyMode
 /* names */
 extern char *clutch_orchestrator;
 
-/* limits of a document: the settings clutch.max_* */
+/* the limits on documents, from the settings clutch.max_* */
 typedef struct Limits
 {
 	int			max_envelope_bytes;
@@ -28,19 +29,24 @@ typedef struct Limits
 	int			max_string_bytes;
 	int			max_recipients;
 	int			max_list;
-	bool		any_character;	/* identifiers may contain control characters;
-								 * not a setting */
+	bool		any_character;	/* not a setting: identifiers may contain
+								 * control characters */
 } Limits;
 
 extern Limits clutch_limits;
 
-/* what no setting can raise, for documents that were admitted before */
+/*
+ * the limits on documents that were admitted before, which no setting raises
+ */
 extern const Limits clutch_limits_admitted;
 
-/* the most that max_id_bytes can be: a btree entry (2704 bytes) holds three */
+/*
+ * upper limit of max_id_bytes: an entry of a btree (2704 bytes) must hold
+ * three IDs
+ */
 #define MAX_ID_BYTES	880
 
-/* the most that max_depth can be */
+/* upper limit of max_depth */
 #define MAX_DEPTH		1024
 
 /* schemas */
@@ -66,13 +72,13 @@ extern int	clutch_notify;
 extern int	clutch_notify_channels;
 extern int	clutch_heartbeat_interval;	/* seconds */
 extern int	clutch_default_lease;	/* seconds */
-extern int	clutch_aging;		/* seconds; 0: off */
-extern int	clutch_claim_timeout;	/* seconds; 0: never */
+extern int	clutch_aging;		/* seconds; 0 if off */
+extern int	clutch_claim_timeout;	/* seconds; 0 if never */
 extern int	clutch_max_waiting_kinds;
 extern int	clutch_max_contract_faults;
 extern int	clutch_tick_batch;
 extern int	clutch_tick_interval;	/* seconds */
-extern int	clutch_default_deadline;	/* seconds; 0: none */
+extern int	clutch_default_deadline;	/* seconds; 0 if none */
 
 /* failures */
 extern char *clutch_retryable_errors;
@@ -88,10 +94,11 @@ extern int	clutch_breaker_probes;
 /* retention */
 extern bool clutch_prune_unread;
 extern char *clutch_retention;
-extern int64 clutch_retention_time;	/* the same in microseconds; 0: off */
+extern int64 clutch_retention_time;	/* clutch_retention in microseconds; 0 if
+									 * off */
 
 /* proofs */
-extern int	clutch_seal_interval;	/* seconds; 0: ticks do not seal */
+extern int	clutch_seal_interval;	/* seconds; 0 if ticks do not seal */
 extern char *clutch_log_origin;
 extern bool clutch_allow_ddl;
 /* signatures: settings_trust.c */
@@ -102,13 +109,13 @@ typedef enum SignatureNeed
 	SIGNATURE_ALWAYS
 } SignatureNeed;
 
-#define SIGNED_TYPE(type)	(UINT32_C(1) << (type)) /* of a MessageType */
+#define SIGNED_TYPE(type)	(UINT32_C(1) << (type)) /* bit for a MessageType */
 #define SIGNED_ANSWERS		(UINT32_C(1) << 31)
 
 extern char *clutch_audience;
 extern int	clutch_signature_skew;	/* seconds */
 extern int	clutch_require_signature;	/* a SignatureNeed */
-extern uint32 clutch_signed_types;	/* a set of SIGNED_ */
+extern uint32 clutch_signed_types;	/* a set of SIGNED_* bits */
 extern bool clutch_agents_add_keys;
 
 /* artifacts */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * settings_data.c
- *	  The settings of what is kept beside the state: proofs and artifacts.
+ *	  Settings for what is stored beside the state: proofs, artifacts and
+ *	  calls.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,44 +12,52 @@
 #include "utils/guc.h"
 
 /*
- * How often, in seconds, ticks and the worker add what has been committed to the
- * tree over the log.  0: never; an operator calls clutch.seal().
+ * How often, in seconds, ticks and the worker add committed events to the tree
+ * over the log.  With 0 they never do, and an operator calls clutch.seal().
  */
 int			clutch_seal_interval = 10;
 
 /*
- * The name of this log in the heads of its tree, the same in every copy.  Empty:
- * the name that the last head has, or one made of the identifier of the server.
+ * The name of this log in the heads of its tree, the same in every copy of the
+ * log.  If it is empty, the name in the last head is used or, for the first
+ * head, one made from the server's system identifier.
  */
 char	   *clutch_log_origin = NULL;
 
 /*
- * May statements change what protects the log?  It matters only if the library is
- * preloaded.
+ * Whether statements may change the objects that protect the log.  This
+ * matters only if the library is preloaded.
  */
 bool		clutch_allow_ddl = false;
 
 /*
- * The largest artifact, in megabytes.  An upload in pieces is refused when it
- * becomes larger.
+ * The largest artifact, in megabytes.  An upload in pieces is refused as soon
+ * as it grows larger than this.
  */
 int			clutch_max_artifact_size = 1024;
 
-/* How many megabytes of artifacts, as base64, a body may contain; a jsonb is smaller than 256 MB. */
+/*
+ * How many megabytes of artifacts, as base64, the body of a call may contain.
+ * A jsonb value must be smaller than 256 MB.
+ */
 int			clutch_max_body_size = 32;
 
 /*
- * How long, in seconds, an artifact is kept that no event of the log attaches, and an
- * upload that nobody finishes.
+ * How long, in seconds, an artifact that no event attaches, or an upload that
+ * nobody finishes, is kept.
  */
 int			clutch_artifact_grace = 24 * 3600;
 
-/* How long a call of the outbox stays that was sent, or that nobody wants any more. */
+/*
+ * How long, in seconds, a call of the outbox is kept after it was sent, or
+ * after nobody needs it any more.
+ */
 int			clutch_outbox_keep = 24 * 3600;
 
 /*
- * May an envelope attach what is not an artifact of this database, or one that its
- * sender may not read?  It is a mere word then, and gives nobody the right to read it.
+ * Whether an envelope may attach an artifact that does not exist in this
+ * database, or one that its sender may not read.  Such an attachment is only a
+ * text, and gives nobody the right to read the artifact.
  */
 int			clutch_dangling_artifacts = DANGLING_ALLOW;
 
@@ -58,7 +67,10 @@ static const struct config_enum_entry settings_dangling_modes[] = {
 	{NULL, 0, false}
 };
 
-/* It is a line of a note, and the first one. */
+/*
+ * The origin is a line of a signed note, and the first one, so it must be one
+ * word.
+ */
 static bool
 settings_check_log_origin(char **newval, void **extra, GucSource source)
 {
@@ -81,11 +93,11 @@ settings_define_proofs(void)
 							&clutch_seal_interval, 10, 0, 86400,
 							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomStringVariable("clutch.log_origin",
-							   "Sets the name of the log in the heads of its tree.", NULL,
+							   "Sets the name by which the checkpoints of the log call it.", NULL,
 							   &clutch_log_origin, "",
 							   PGC_SUSET, 0, settings_check_log_origin, NULL, NULL);
 	DefineCustomBoolVariable("clutch.allow_ddl",
-							 "Lets statements change what protects the log.", NULL,
+							 "Allows statements that remove or change the protection of the log.", NULL,
 							 &clutch_allow_ddl, false,
 							 PGC_SUSET, 0, NULL, NULL, NULL);
 }
@@ -101,7 +113,7 @@ settings_define_artifacts(void)
 							&clutch_max_body_size, 32, 1, 255,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 	DefineCustomIntVariable("clutch.artifact_grace",
-							"Sets how long an artifact is kept that no event attaches.", NULL,
+							"Sets how long an artifact to which no event refers is kept.", NULL,
 							&clutch_artifact_grace, 24 * 3600, 0, 366 * 24 * 3600,
 							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomEnumVariable("clutch.dangling_artifacts",
@@ -116,7 +128,7 @@ settings_define_data(void)
 	settings_define_proofs();
 	settings_define_artifacts();
 	DefineCustomIntVariable("clutch.outbox_keep",
-							"Sets how long a call of the outbox is kept that was sent.", NULL,
+							"Sets how long a call is kept in the outbox after it was sent.", NULL,
 							&clutch_outbox_keep, 24 * 3600, 0, 366 * 24 * 3600,
 							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * settings_schema.c
- *	  The settings of schemas.
+ *	  Settings for JSON schemas.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,12 +11,12 @@
 #include "utils/guc.h"
 
 /*
- * The limits of a schema: its size as jsonb, how deep schemas may lie in one
- * another, how many keywords and schemas there may be, with those of the
- * documents that it refers to, and how many patterns, each of which length.
+ * The limits on a schema: its size as jsonb; how deep schemas may nest; how
+ * many keywords and subschemas it may have, including those of the documents
+ * that it refers to; how many patterns; and the length of each pattern.
  *
- * The limits of checking one value: how many schemas, keywords and comparisons,
- * and how deep references may lead.
+ * The limits on checking one value: how many schemas, keywords and comparisons
+ * are evaluated, and how deep references may lead.
  */
 int			clutch_max_schema_bytes = 256 * 1024;
 int			clutch_max_schema_depth = 64;
@@ -26,7 +26,7 @@ int			clutch_max_pattern_bytes = 1024;
 int			clutch_max_schema_steps = 1000000;
 int			clutch_max_schema_recursion = 1000;
 
-/* Whether "format" is checked; otherwise it only says something to people. */
+/* Whether "format" is checked.  Otherwise it is an annotation only. */
 bool		clutch_assert_formats = false;
 
 static void
@@ -42,10 +42,10 @@ settings_define_schemas(void)
 {
 	settings_schema_integer("clutch.max_schema_bytes", "Sets the maximum size of a schema.",
 							&clutch_max_schema_bytes, 256 * 1024, 1024, 16 * 1024 * 1024, GUC_UNIT_BYTE);
-	settings_schema_integer("clutch.max_schema_depth", "Sets how deep schemas may lie in one another.",
+	settings_schema_integer("clutch.max_schema_depth", "Sets the maximum nesting depth of a schema.",
 							&clutch_max_schema_depth, 64, 1, 1000, 0);
 	settings_schema_integer("clutch.max_schema_keywords",
-							"Sets how many keywords a schema may have, with those that it refers to.",
+							"Sets how many keywords a schema may have, including those of the schemas that it refers to.",
 							&clutch_max_schema_keywords, 10000, 100, 1000000, 0);
 	settings_schema_integer("clutch.max_schema_patterns", "Sets how many patterns a schema may have.",
 							&clutch_max_schema_patterns, 100, 0, 10000, 0);
@@ -55,7 +55,7 @@ settings_define_schemas(void)
 							"Sets how many steps the check of one value may take.",
 							&clutch_max_schema_steps, 1000000, 1000, PG_INT32_MAX, 0);
 	settings_schema_integer("clutch.max_schema_recursion",
-							"Sets how deep the check of one value may go.",
+							"Sets how deep schemas may nest in the check of one value.",
 							&clutch_max_schema_recursion, 1000, 10, 100000, 0);
 	DefineCustomBoolVariable("clutch.assert_formats",
 							 "Checks the keyword \"format\" of schemas.", NULL,

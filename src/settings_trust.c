@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * settings_trust.c
- *	  The settings of signatures.
+ *	  Settings for signatures.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,29 +13,34 @@
 #include "utils/guc.h"
 
 /*
- * What the signatures of this database are made for, besides the protocol.  If
- * the same keys are used in several databases, each has a name of its own here,
- * so that an envelope that was signed for one is refused by the others.
+ * The audience that signatures for this database name, in addition to the
+ * protocol.  If several databases use the same keys, each should have a
+ * different audience, so that an envelope signed for one of them is refused by
+ * the others.
  */
 char	   *clutch_audience = NULL;
 
 /*
- * How far the time of an envelope may lie from the time when it is received, in
- * either direction, if nothing but its signature speaks for its sender.
+ * How far, in seconds, the time of an envelope may differ from the time when
+ * it is received, in either direction, if only the signature authenticates its
+ * sender.
  */
 int			clutch_signature_skew = 300;
 
 /*
- * Whether a role that speaks for an agent may also send the types of
+ * Whether a role that speaks for an agent may send the types in
  * clutch.signed_types without a signature.  "off": it may.  "keyed": only for
- * agents that have no key.  "always": it may not.  Operators may in any case.
+ * agents that have no key.  "always": it may not.  Operators always may.
  */
 int			clutch_require_signature = SIGNATURE_OFF;
 
 static char *settings_trust_signed_types = NULL;
 uint32		clutch_signed_types = 0;
 
-/* Lets a role that speaks for an agent add keys of it.  To revoke them, it needs no permission. */
+/*
+ * Whether a role that speaks for an agent may add keys for it.  Revoking a key
+ * needs no permission.
+ */
 bool		clutch_agents_add_keys = false;
 
 static const struct config_enum_entry settings_trust_required[] = {
@@ -45,7 +50,7 @@ static const struct config_enum_entry settings_trust_required[] = {
 	{NULL, 0, false}
 };
 
-/* It is a line of what is signed. */
+/* The audience is one line of the text that is signed. */
 static bool
 settings_trust_check_audience(char **newval, void **extra, GucSource source)
 {
@@ -60,7 +65,10 @@ settings_trust_check_audience(char **newval, void **extra, GucSource source)
 	return true;
 }
 
-/* the bit of a type of clutch.signed_types; 0: there is no such type */
+/*
+ * Returns the bit for a type listed in clutch.signed_types, or 0 if there is
+ * no such type.
+ */
 static uint32
 settings_trust_type_bit(Slice word)
 {
@@ -107,13 +115,13 @@ void
 settings_define_trust(void)
 {
 	DefineCustomStringVariable("clutch.audience",
-							   "Names this database in what agents sign.",
+							   "Sets the name of this database, which is a part of what agents sign.",
 							   "Give each database a name of its own if agents use the same keys in several.",
 							   &clutch_audience, "",
 							   PGC_SUSET, 0, settings_trust_check_audience, NULL, NULL);
 	DefineCustomIntVariable("clutch.signature_skew",
 							"Sets how far the time of a signed envelope may be from the time of its receipt.",
-							"Only for senders for which nothing but the signature speaks.",
+							"Applies only to senders that are identified by nothing but the signature.",
 							&clutch_signature_skew, 300, 1, 86400,
 							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
 	DefineCustomEnumVariable("clutch.require_signature",

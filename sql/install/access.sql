@@ -1,15 +1,15 @@
 -- ------------------------------------------------------------------ access
--- Which roles are operators, which may read without being an agent, and which send
--- what is in the outbox.  Roles
--- that speak for agents are in clutch.principal.
+-- Which roles are operators, which may read without speaking for an agent, and
+-- which send the calls of the outbox.  Roles that speak for agents are in
+-- clutch.principal.
 CREATE TABLE clutch.privilege (
-	grantee			regrole NOT NULL,	-- dumped by name, gone with the role
+	grantee			regrole NOT NULL,	-- dumped by name, removed with the role
 	privilege		text COLLATE "C" NOT NULL CHECK (privilege IN ('operator', 'reader', 'gateway')),
-	scopes			text[] COLLATE "C",	-- a reader sees the runs of these; NULL: all runs
+	scopes			text[] COLLATE "C",	-- a reader sees the runs of these scopes; NULL: all runs
 	CONSTRAINT privilege_pkey PRIMARY KEY (grantee, privilege)
 );
 
--- Backends remember which role speaks for which agent.
+-- Backends cache which role speaks for which agent.
 CREATE FUNCTION clutch.principals_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_principals_changed'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -21,7 +21,7 @@ CREATE TRIGGER principals_changed
 	FOR EACH STATEMENT EXECUTE FUNCTION clutch.principals_changed();
 ALTER TABLE clutch.principal ENABLE ALWAYS TRIGGER principals_changed;
 
--- How far a run can be seen, if its first request says another thing than "scope".
+-- How far a run can be seen, if its first request says something other than "scope".
 CREATE TABLE clutch.run_visibility (
 	run_id			text COLLATE "C" NOT NULL,
 	visibility		text COLLATE "C" NOT NULL,	-- public, parent-only, private
@@ -29,15 +29,15 @@ CREATE TABLE clutch.run_visibility (
 );
 CREATE INDEX run_visibility_word ON clutch.run_visibility (visibility, run_id);
 
--- What the policies of grants.sql ask: see flow/sight.h.  seen_runs is VOLATILE because
--- the planner calls a STABLE function to learn what an index scan will find, and making
--- the list of a role of 50,000 runs for each plan would take half a second.  Its COST is
--- that of a list of 6,000 runs; the support function replaces it by that of the role's
--- last list, if there is one.
+-- What the policies of grants.sql ask; see flow/sight.h.  seen_runs is VOLATILE because
+-- the planner calls a STABLE function to estimate an index scan, and for a role with
+-- 50,000 runs it would take half a second to make the list for each plan.  Its COST is
+-- that of a list of 6,000 runs.  The support function replaces it by the cost of the
+-- role's last list, if there is one.
 CREATE FUNCTION clutch.seen_runs_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'clutch_seen_runs_support' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION clutch.seen_runs_support(internal) IS
-	'planner support: what the list of clutch.seen_runs costs, by how long it was before';
+	'planner support: estimates what the list of clutch.seen_runs costs, from its length the last time';
 
 CREATE FUNCTION clutch.seen_runs() RETURNS text[]
 	AS 'MODULE_PATHNAME', 'clutch_seen_runs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1200000 SUPPORT clutch.seen_runs_support;

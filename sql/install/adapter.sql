@@ -1,6 +1,6 @@
 -- ---------------------------------------------------------------- adapters
--- The adapters in use.  Operators change them by plain INSERT, UPDATE and DELETE; a trigger
--- refuses rows that are not valid.  Functions are named by texts, qualified with their schema, because
+-- The adapters in use.  Operators change them by plain INSERT, UPDATE and DELETE; a trigger refuses
+-- rows that are not valid.  The functions are stored as texts, qualified with their schema, because
 -- pg_upgrade refuses columns of type regprocedure.
 CREATE TABLE clutch.adapter (
 	name			text COLLATE "C" NOT NULL,
@@ -8,10 +8,10 @@ CREATE TABLE clutch.adapter (
 	can_handle		text COLLATE "C",		-- (raw jsonb) RETURNS boolean; NULL: used only if the caller names it
 	inbound			text COLLATE "C",		-- (raw jsonb, context jsonb) RETURNS SETOF jsonb
 	outbound		text COLLATE "C",		-- (envelope jsonb) RETURNS jsonb
-	carrier			text COLLATE "C",		-- the path of the carrier, for what the dialect has no place for
+	carrier			text COLLATE "C",		-- path of the carrier, which contains what the dialect has no place for
 	builtin			boolean NOT NULL DEFAULT false,	-- comes with the extension, and is not dumped
 	CONSTRAINT adapter_pkey PRIMARY KEY (name),
-	CONSTRAINT adapter_functions CHECK ((inbound IS NULL) = (outbound IS NULL))	-- the server relies on it; the rest is checked by check_adapter
+	CONSTRAINT adapter_functions CHECK ((inbound IS NULL) = (outbound IS NULL))	-- the C code relies on it; the rest is checked by check_adapter
 );
 COMMENT ON TABLE clutch.adapter IS
 	'the adapters, which translate documents of other protocols and frameworks into envelopes and back';
@@ -36,7 +36,7 @@ CREATE FUNCTION clutch.check_adapter() RETURNS trigger
 COMMENT ON FUNCTION clutch.check_adapter() IS
 	'trigger: refuses a row of clutch.adapter that is not valid, and reports all its faults';
 
--- Each backend remembers the adapters until they change.
+-- Each backend caches the adapters until they change.
 CREATE FUNCTION clutch.adapters_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_adapters_changed'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -71,9 +71,10 @@ CREATE FUNCTION clutch.ingest(raw jsonb, adapter text DEFAULT NULL, context json
 COMMENT ON FUNCTION clutch.ingest(jsonb, text, jsonb) IS
 	'translates a document of another protocol into envelopes and sends them; the same document again is a duplicate';
 
--- A response in JSON-RPC has the ID of its request.  "kept" is empty, which makes the envelope
--- foreign, so the response has no carrier.  Where a message names what it answers, it does so
--- by the ID that the request had there; in MAP also in frames, which are no calls to respond to.
+-- A response in JSON-RPC has the ID of its request.  "kept" is empty; that it is there makes
+-- the envelope count as foreign, so the response gets no carrier.  A message that names its
+-- request does so by the ID that the request had in its dialect.  In MAP, this also applies
+-- to frames in JSON-RPC, because they are not calls that expect a response.
 CREATE FUNCTION clutch.reply(task_id text, adapter text DEFAULT NULL) RETURNS jsonb
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -86,13 +87,14 @@ FROM (SELECT t.task_id, t.thread_id, r.envelope AS request, e.type, e.envelope A
 			SELECT pg_catalog.max(x.seq) FROM clutch.events x
 			WHERE x.task_id OPERATOR(pg_catalog.=) t.task_id AND NOT x.late
 			  AND x.type OPERATOR(pg_catalog.=) CASE t.status WHEN 'cancelled' THEN 'task.cancel' WHEN 'timed_out' THEN 'task.timeout' END))
-	  -- one that is named but does not exist is refused by clutch.outbound
+	  -- if the caller names an adapter that does not exist, clutch.outbound refuses it
 	  JOIN LATERAL (SELECT coalesce($2, (SELECT d.name FROM clutch.adapter d
 			WHERE r.envelope OPERATOR(pg_catalog.->) 'meta' OPERATOR(pg_catalog.?) d.name
 			ORDER BY d.place, d.name LIMIT 1)) AS name) AS a ON a.name IS NOT NULL
 	  WHERE t.task_id OPERATOR(pg_catalog.=) $1) AS s,
 	LATERAL (SELECT CASE WHEN s.noted IS NOT NULL THEN clutch.outbound(s.request, s.adapter) ELSE '{}' END AS asked) AS o,
-	-- where a cancellation would be a demand and not an answer, and a timeout has no form, both are errors
+	-- a cancellation would be a demand and not an answer in most dialects, and a timeout has no form
+	-- there, so both become errors
 	LATERAL (SELECT CASE
 		WHEN s.type IN ('task.result', 'task.error') OR s.adapter IN ('http', 'peer') OR (s.adapter OPERATOR(pg_catalog.=) 'a2a' AND o.asked OPERATOR(pg_catalog.?) 'jsonrpc') THEN s.ended
 		WHEN s.type OPERATOR(pg_catalog.=) 'task.timeout' THEN s.ended OPERATOR(pg_catalog.||) '{"type": "task.error"}'

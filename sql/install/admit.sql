@@ -15,11 +15,11 @@ CREATE TRIGGER zz_admit BEFORE INSERT ON clutch.events
 	FOR EACH ROW EXECUTE FUNCTION clutch.admit();
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON clutch.events
 	FOR EACH STATEMENT EXECUTE FUNCTION clutch.append_only();
--- Changes that arrive by logical replication fire no statement triggers.
+-- Changes that arrive by logical replication do not fire statement triggers.
 CREATE TRIGGER append_only_row BEFORE UPDATE OR DELETE ON clutch.events
 	FOR EACH ROW EXECUTE FUNCTION clutch.append_only();
 
--- ALWAYS: under session_replication_role = replica as well.
+-- ALWAYS: they must also fire under session_replication_role = replica.
 ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER zz_admit;
 ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER append_only;
 ALTER TABLE clutch.events ENABLE ALWAYS TRIGGER append_only_row;

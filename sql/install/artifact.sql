@@ -10,7 +10,7 @@ CREATE TABLE clutch.artifact (
 );
 CREATE INDEX artifact_uploaded_at ON clutch.artifact (uploaded_at, digest);
 
--- At most a megabyte each.
+-- The content, in chunks of at most a megabyte.
 CREATE TABLE clutch.artifact_chunk (
 	content_no		bigint NOT NULL,
 	first_byte		bigint NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE clutch.artifact_chunk (
 	CONSTRAINT artifact_chunk_pkey PRIMARY KEY (content_no, first_byte)
 );
 
--- Uploads in pieces that are not finished.
+-- Uploads in pieces that are not finished yet.
 CREATE TABLE clutch.artifact_upload (
 	content_no		bigint NOT NULL,
 	owner			regrole NOT NULL,		-- dumped by name
@@ -27,9 +27,9 @@ CREATE TABLE clutch.artifact_upload (
 	begun_at		timestamptz NOT NULL,
 	CONSTRAINT artifact_upload_pkey PRIMARY KEY (content_no)
 );
-CREATE INDEX artifact_upload_owner ON clutch.artifact_upload (owner);	-- whose quota it counts for
+CREATE INDEX artifact_upload_owner ON clutch.artifact_upload (owner);	-- for the quotas of the owners
 
--- Which roles have uploaded it.
+-- The roles that have uploaded an artifact.
 CREATE TABLE clutch.artifact_owner (
 	digest			text COLLATE "C" NOT NULL,
 	owner			regrole NOT NULL,		-- dumped by name
@@ -37,9 +37,9 @@ CREATE TABLE clutch.artifact_owner (
 );
 CREATE INDEX artifact_owner_owner ON clutch.artifact_owner (owner, digest);
 
--- Which events attach it, if their senders could read it.
+-- The events that attach an artifact, if their senders were allowed to read it.
 CREATE TABLE clutch.artifact_use (
-	seq				bigint NOT NULL,		-- of the event
+	seq				bigint NOT NULL,		-- seq of the event
 	digest			text COLLATE "C" NOT NULL,
 	run_id			text COLLATE "C" NOT NULL,
 	CONSTRAINT artifact_use_pkey PRIMARY KEY (seq, digest)

@@ -1,5 +1,5 @@
 -- ------------------------------------------------------- cards and registries
--- Descriptions of agents in other protocols, as AgentCards and back.
+-- Translating descriptions of agents in other protocols into AgentCards and back.
 CREATE FUNCTION clutch.card_of(document jsonb, agent_id text DEFAULT NULL, dialect text DEFAULT NULL) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_card_of' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION clutch.card_of(jsonb, text, text) IS
@@ -21,9 +21,9 @@ COMMENT ON FUNCTION clutch.drop_credentials(jsonb) IS
 	'removes what looks like a credential from a document, and returns the document and the paths of what was removed';
 
 -- One row for each registry that was imported.  Its agents are registered like any others.
--- Its signals, triggers and switch commands are read from here by install_rules.
+-- install_rules reads its signals, triggers and switch commands from here.
 CREATE TABLE clutch.registry_document (
-	name			text COLLATE "C" NOT NULL,	-- its orchestrator
+	name			text COLLATE "C" NOT NULL,	-- the name of its orchestrator
 	document		jsonb NOT NULL,				-- as it was imported, without credentials
 	imported_at		timestamptz NOT NULL,
 	imported_by		text NOT NULL,
@@ -32,8 +32,8 @@ CREATE TABLE clutch.registry_document (
 COMMENT ON TABLE clutch.registry_document IS
 	'the registries as they were imported; clutch.export_registry and clutch.install_rules read them';
 
--- The parts of a description in which changes are reported: its members, and each element of
--- those that are lists.
+-- The parts of a description in which changes are reported: its members and, for those that
+-- are lists, each element.
 CREATE FUNCTION clutch.card_members(document jsonb) RETURNS TABLE (what text, value jsonb)
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
@@ -71,7 +71,8 @@ CREATE FUNCTION clutch.card_schemas(card jsonb) RETURNS TABLE (payload_type text
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
-	-- of several that would have the same name, only the first, or each import would change it back and forth
+	-- if several would have the same name, only the first is returned; otherwise each import would change it
+	-- back and forth
 	SELECT DISTINCT ON (1) regexp_replace(concat_ws('.', substr(card ->> 'agent_id', 7), o.name, s.side), '[\s/@]', '_', 'g'), o.value -> (s.side || 'Schema')
 	FROM (SELECT l.value ->> 'name' AS name, l.value, l.place
 		  FROM jsonb_array_elements(CASE WHEN jsonb_typeof(card #> '{meta,agent_json,capabilities}') = 'array' THEN card #> '{meta,agent_json,capabilities}' ELSE '[]' END) WITH ORDINALITY AS l(value, place)
@@ -85,9 +86,10 @@ $$;
 COMMENT ON FUNCTION clutch.card_schemas(jsonb) IS
 	'the schemas in a card: those of the input and the output of legacy capabilities and of tools';
 
--- The schemas of two agents can have one name: agent:a with a tool b.c, and agent:a.b with a tool c.
--- It stays with the agent that has registered it, and a hash of the other's ID is added to the name of the
--- other's schema.  Whoever has got such a name keeps it, which says who has the plain one.
+-- Two agents can have schemas of the same name: agent:a with a tool b.c, and agent:a.b with a tool c.  The
+-- agent that registers its schema first keeps the name, and the name of the other schema gets a hash of
+-- its agent's ID.  Once a name has such a hash, it keeps it, and that tells which agent has the name
+-- without it.
 CREATE FUNCTION clutch.card_schema_name(agent_id text, payload_type text, schema jsonb) RETURNS text
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
@@ -121,7 +123,7 @@ COMMENT ON FUNCTION clutch.register_or_lock(jsonb) IS
 	'registers an agent and returns NULL; or, if it is registered, locks it until the transaction ends, and returns its card';
 
 -- Registers a card, or changes the card that is registered, and returns the changes.  Members
--- that no description has (limits, security, ...) are not changed.
+-- that are never part of a description (limits, security, ...) remain unchanged.
 CREATE FUNCTION clutch.place_card(card jsonb, dialect text)
 	RETURNS TABLE (agent text, change text, what text, was jsonb, becomes jsonb)
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 10
@@ -172,7 +174,7 @@ BEGIN
 		BEGIN
 			PERFORM clutch.register_schema(s.payload_type, s.schema, compatibility => 'none');
 		EXCEPTION WHEN SQLSTATE 'KL011' THEN
-			-- which of the schemas in the document is meant
+			-- tells which of the schemas in the document is meant
 			GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
 			RAISE EXCEPTION USING ERRCODE = 'KL011', MESSAGE = regexp_replace(SQLERRM, '^schema is', format('schema "%s" is', replace(s.payload_type, '\', '\\'))),
 				DETAIL = detail, HINT = hint;
@@ -258,7 +260,7 @@ BEGIN
 			USING DETAIL = array_to_string(clean.dropped, ', '), HINT = 'Keep them where the agents run.';
 	END IF;
 	document := clean.document;
-	-- raise all faults before anything is changed
+	-- report all faults before anything is changed
 	PERFORM FROM clutch.registry_cards(document);
 	-- concurrent imports of the same registry wait for each other here
 	INSERT INTO clutch.registry_document (name, document, imported_at, imported_by)
@@ -303,8 +305,8 @@ BEGIN
 							   FROM (SELECT c.value ->> 'id' AS id, min(substr(o.agent_id, 7)) AS name
 									 FROM clutch.agent_registry o, jsonb_array_elements(o.card -> 'capabilities') AS c(value)
 									 WHERE c.value ->> 'id' LIKE 'skill:%' GROUP BY 1) AS i),
-				-- what the registries that were imported say, in the order of their names; the first default agent is
-				-- the one that install_rules gives what nobody else takes
+				-- what the imported registries say, in the order of their names; the first default agent is also the
+				-- one that install_rules gives what nobody else takes
 				'routing', (
 					SELECT jsonb_object_agg(m.key, (
 						SELECT coalesce(jsonb_agg(w.value ORDER BY w.place), '[]')
@@ -325,7 +327,8 @@ BEGIN
 			DETAIL = '[{"argument": "registry", "code": "REGISTRY_NOT_FOUND"}]',
 			HINT = 'SELECT name FROM clutch.registry_document lists those that were; without a name, all agents are exported.';
 	END IF;
-	-- each agent as it is registered now; agents that are not registered any more are left out
+	-- return each agent as it is registered now; agents that are no longer registered are left
+	-- out
 	SELECT CASE jsonb_typeof(imported -> 'agents')
 		WHEN 'array' THEN coalesce(jsonb_agg(e.entry ORDER BY e.place), '[]') ELSE coalesce(jsonb_object_agg(e.name, e.entry), '{}') END
 	INTO agents

@@ -16,7 +16,7 @@ COMMENT ON TABLE clutch.payload_type IS
 	'the schemas of payloads: each payload type has versions, which never change';
 CREATE INDEX payload_type_schema_id ON clutch.payload_type (schema_id, version);
 
--- Backends remember compiled schemas.
+-- Backends cache compiled schemas.
 CREATE FUNCTION clutch.payload_type_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_payload_type_changed' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.payload_type_changed() IS
@@ -115,7 +115,7 @@ FROM (VALUES
 	}$json$)) AS b(payload_type, schema);
 
 -- The schema of schemas, so that a schema can refer to it.  Each vocabulary is
--- an embedded resource, under the URI that the standard gives it.
+-- an embedded resource under the URI that the standard gives it.
 INSERT INTO clutch.payload_type (payload_type, version, schema_id, schema, compatibility, enforce, builtin, registered_at, registered_by)
 VALUES ('json_schema.draft_2020_12', 1, 'https://json-schema.org/draft/2020-12/schema', $json${
 	"$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -238,10 +238,10 @@ VALUES ('json_schema.draft_2020_12', 1, 'https://json-schema.org/draft/2020-12/s
 	}
 }$json$, 'none', 'off', true, now(), 'clutch');
 
--- The envelope and the AgentCard as schemas, in agreement with clutch.validate as
--- far as a schema can say it.  Where "$comment" names a setting, clutch.schema_of
--- puts its value in the place of the limit, which here is the default.  The
--- functions are needed by this script alone.
+-- The envelope and the AgentCard as schemas, which agree with clutch.validate as
+-- far as a schema can express it.  Where "$comment" names a setting, the limit
+-- here is the default, and clutch.schema_of replaces it by the value of the
+-- setting.  Only this script needs these functions.
 CREATE FUNCTION clutch.document_definitions() RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $sql$ SELECT $json${

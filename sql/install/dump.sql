@@ -1,6 +1,7 @@
 -- -------------------------------------------------------------------- dump
--- Log and state are data: pg_dump carries both, so that nothing is routed or
--- announced again by a restore.  One by one: each call updates the same row.
+-- The log and the state are both data, and pg_dump writes both, so that a
+-- restore does not route or announce anything again.  The function is called
+-- for one table at a time, because each call updates the same row.
 DO $$
 DECLARE
 	member regclass;
@@ -11,8 +12,8 @@ BEGIN
 		  AND c.relkind IN ('r', 'S')
 		ORDER BY c.oid
 	LOOP
-		-- A role that was dropped leaves a bare number, which would name
-		-- somebody else in another cluster.
+		-- If a role was dropped, its OID is left as a number, which would mean
+		-- another role in another cluster.
 		PERFORM pg_catalog.pg_extension_config_dump(member,
 			CASE WHEN member OPERATOR(pg_catalog.=) 'clutch.quota'::regclass
 				 THEN 'WHERE grantee::pg_catalog.oid OPERATOR(pg_catalog.=) 0 OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)'
@@ -22,7 +23,7 @@ BEGIN
 				 THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) owner)'
 				 WHEN member OPERATOR(pg_catalog.=) ANY ('{clutch.payload_type,clutch.adapter}'::regclass[])
 				 THEN 'WHERE NOT builtin'
-				 -- the rows are there when the extension is created, and count from 0
+				 -- these rows are created with the extension, and count from 0
 				 WHEN member OPERATOR(pg_catalog.=) 'clutch.quota_refusal'::regclass
 				 THEN 'WHERE false'
 				 ELSE '' END);

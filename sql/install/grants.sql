@@ -1,8 +1,9 @@
 -- ------------------------------------------------------------------ grants
--- This file and dump.sql are also a part of the update from the version before,
--- so whatever it makes may be there already.
+-- This file and dump.sql are also part of the update from the previous version,
+-- so whatever they create may exist already.
 
--- The functions that grant_agent and grant_reader grant.
+-- The functions that grant_agent, grant_reader, grant_operator and
+-- grant_gateway grant.
 CREATE OR REPLACE VIEW clutch.function_grants WITH (security_invoker = true) AS
 SELECT g.grantee, f.function::regprocedure AS function
 FROM (VALUES
@@ -42,18 +43,18 @@ FROM (VALUES
 	('gateway', ARRAY['clutch.outbox_claim(integer,interval)', 'clutch.outbox_done(text,integer,integer,text,jsonb,boolean,interval,integer)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.now()', 'clutch.version()'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function)
 UNION ALL
--- Rights are given by the owner alone, as everywhere in PostgreSQL.
+-- Only the owner grants rights, as everywhere in PostgreSQL.
 SELECT 'operator', p.oid::regprocedure
 FROM pg_catalog.pg_proc p
 WHERE p.pronamespace = 'clutch'::regnamespace AND p.prorettype <> 'trigger'::regtype
   AND p.prorettype <> 'internal'::regtype AND p.proname NOT LIKE 'grant\_%'
   AND p.proname NOT IN ('revoke_agent', 'revoke_reader', 'revoke_operator', 'revoke_gateway', 'revoke_privilege', 'revoke_rights', 'filter_rows')
-  -- what a gateway is handed is made of secrets
+  -- calls contain what was made from secrets
   AND p.proname NOT IN ('outbox_claim', 'outbox_done');
 COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent, grant_reader, grant_operator and grant_gateway grant (grantee agent, scoped_reader, reader, operator or gateway)';
 
--- What users call, in the order of the reference.  A function that is in no topic comes
--- last; those that only the extension itself calls are not shown.
+-- The functions for users, in the order of the reference.  Functions that are not in
+-- any topic come last; those that only the extension itself calls are not shown.
 CREATE OR REPLACE VIEW clutch.functions WITH (security_invoker = true) AS
 SELECT coalesce(t.topic, 'more') AS topic,
 	   p.proname || '(' || coalesce((SELECT pg_catalog.string_agg(a.name, ', ' ORDER BY a.n)
@@ -114,13 +115,14 @@ $$;
 COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
 	'grants the functions that clutch.function_grants lists for agent, scoped_reader, reader, operator or gateway, and USAGE on the schema';
 
--- Of these, a role that speaks for agents, or reads some scopes, sees what it may
--- see.  Tables have a condition, which is that of a row-level policy: see
--- flow/sight.h.  clutch.sees finds out once for a statement what the role sees of a
--- run, and lets the planner use the indexes on run_id; clutch.reads_all() has become
--- a constant in the plan.  The first branch for the log is for INSERT ... RETURNING,
--- before another statement asks.  In a transaction that has written nothing yet, it costs
--- one comparison a row.  It contains no SELECT, because subqueries take time to plan.
+-- What a role that speaks for agents, or reads some scopes, may read.  Of the tables it
+-- sees the rows that fulfil a condition, which becomes a row-level policy: see
+-- flow/sight.h.  clutch.sees finds out once per statement what the role sees of a run,
+-- and lets the planner use the indexes on run_id; clutch.reads_all() is a constant in the
+-- plan.  The first branch for the log is for INSERT ... RETURNING, which returns rows
+-- before another statement could ask.  In a transaction that has not written anything
+-- yet, it costs one comparison per row.  It contains no SELECT, because subqueries take
+-- time to plan.
 CREATE OR REPLACE VIEW clutch.agent_views WITH (security_invoker = true) AS
 SELECT v.relation::regclass AS relation, v.own AS own
 FROM (VALUES
@@ -157,7 +159,7 @@ FROM (VALUES
 COMMENT ON VIEW clutch.agent_views IS
 	'what grant_agent lets a role read, and for tables which rows, as the condition of a row-level policy';
 
--- The relations that the same functions grant, besides those.
+-- The relations that are granted in addition to those.
 CREATE OR REPLACE VIEW clutch.table_grants WITH (security_invoker = true) AS
 SELECT g.grantee, a.relation, 'SELECT'::text AS privileges
 FROM clutch.agent_views a CROSS JOIN (VALUES ('agent'), ('scoped_reader')) AS g(grantee)
@@ -169,14 +171,14 @@ UNION ALL
 SELECT g.grantee, 'clutch.events'::regclass, 'INSERT (envelope)'
 FROM (VALUES ('agent'), ('operator')) AS g(grantee)
 UNION ALL
--- what the functions that set policies write
+-- the tables that the functions for policies write
 SELECT 'operator', w.relation, 'INSERT, UPDATE, DELETE'
 FROM (VALUES ('clutch.retry_policy'::regclass), ('clutch.group_member'::regclass), ('clutch.quota'::regclass), ('clutch.adapter'::regclass), ('clutch.registry_document'::regclass), ('clutch.routing_rule'::regclass), ('clutch.endpoint'::regclass)) AS w(relation);
 COMMENT ON VIEW clutch.table_grants IS
 	'the tables, views and sequences that grant_agent, grant_reader and grant_operator grant (grantee agent, scoped_reader, reader or operator)';
 
--- pg_dump does not write out the policies of a member table, so the extension makes
--- them; a grant makes those that are missing.
+-- pg_dump does not write the policies of tables that belong to an extension, so the
+-- extension creates them itself.  Each grant creates those that are missing.
 CREATE OR REPLACE FUNCTION clutch.filter_rows() RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
@@ -189,7 +191,8 @@ BEGIN
 			   AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = a.relation AND p.polname = 'clutch_own') LOOP
 		EXECUTE format('CREATE POLICY clutch_own ON %s FOR SELECT USING (clutch.reads_all() OR %s)', r.relation, r.own);
 	END LOOP;
-	-- What may be said is decided at the door.
+	-- this policy lets everything pass, because the triggers of the log decide
+	-- what may be said
 	IF NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = 'clutch.events'::regclass AND p.polname = 'clutch_door') THEN
 		CREATE POLICY clutch_door ON clutch.events FOR INSERT WITH CHECK (true);
 	END IF;
@@ -222,7 +225,8 @@ END
 $$;
 COMMENT ON FUNCTION clutch.require_role(text) IS 'the role of this name; raises 42704 if there is none';
 
--- What a role has been granted, in the words of function_grants and table_grants.
+-- What a role has been granted, by the names that function_grants and
+-- table_grants use.
 CREATE OR REPLACE FUNCTION clutch.grantees_of(role_oid regrole) RETURNS SETOF text
 	LANGUAGE sql STABLE PARALLEL SAFE ROWS 1
 	BEGIN ATOMIC
@@ -250,7 +254,8 @@ $$;
 COMMENT ON FUNCTION clutch.grant_tables(name, text) IS
 	'grants the relations that clutch.table_grants lists for agent, scoped_reader, reader or operator';
 
--- What the role still has is granted anew, because one privilege may come from two grants.
+-- After revoking, grants again what the role still has, because two grants may include the
+-- same privilege.
 CREATE OR REPLACE FUNCTION clutch.revoke_rights(role_name name, grantee text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
@@ -273,7 +278,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.revoke_rights(name, text) IS
-	'revokes what grant_functions and grant_tables granted, but for what the role has by other grants';
+	'revokes what grant_functions and grant_tables granted, except what the role also has by other grants';
 
 CREATE OR REPLACE FUNCTION clutch.grant_agent(role_name text, agent_id text,
 		capabilities text[] DEFAULT NULL, scopes text[] DEFAULT NULL,
@@ -327,7 +332,8 @@ BEGIN
 	IF NOT FOUND THEN
 		RETURN false;
 	END IF;
-	-- With the last agent, the privileges go, too, so that the role can be dropped.
+	-- when the last agent is revoked, revoke the privileges as well, so that the
+	-- role can be dropped
 	IF NOT EXISTS (SELECT FROM clutch.principal p WHERE p.grantee = r) THEN
 		PERFORM clutch.revoke_rights(role_name::name, 'agent');
 	END IF;
@@ -363,7 +369,7 @@ $$;
 COMMENT ON FUNCTION clutch.grant_reader(text, text[]) IS
 	'lets a role read the log, the views and the state, or only the runs of some scopes, but change nothing';
 
--- A privilege that a role has or has not.
+-- Privileges that a role either has or does not have.
 CREATE OR REPLACE FUNCTION clutch.grant_privilege(role_name text, privilege text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
@@ -438,7 +444,7 @@ CREATE OR REPLACE FUNCTION clutch.revoke_gateway(role_name text) RETURNS boolean
 COMMENT ON FUNCTION clutch.revoke_gateway(text) IS
 	'takes back what grant_gateway gave; returns false if the role was not a gateway';
 
--- What each role has been granted, in the words of the layers of spec 004.
+-- What each role has been granted, in terms of the layers of spec 004.
 CREATE OR REPLACE VIEW clutch.privileges WITH (security_invoker = true) AS
 SELECT c.relowner::regrole AS role, NULL::text AS agent, 'own'::text AS privilege, NULL::text AS scope, NULL::text AS detail
 FROM pg_catalog.pg_class c WHERE c.oid = 'clutch.events'::regclass
@@ -461,15 +467,16 @@ SELECT p.grantee, p.agent_id, 'broadcast', NULL, NULL FROM clutch.principal p WH
 COMMENT ON VIEW clutch.privileges IS
 	'which role has which privilege: own, operate, read, send what is in the outbox, speak for an agent, hold a scope, register a capability, a limit of cards, broadcast';
 
--- For the scripts of ALTER EXTENSION UPDATE.
+-- For the scripts that ALTER EXTENSION UPDATE runs.
 CREATE OR REPLACE FUNCTION clutch.grant_again() RETURNS void
 	AS 'MODULE_PATHNAME', 'clutch_grant_again' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.grant_again() IS
 	'grants what clutch.function_grants lists, and the tables that readers read, to all roles that have been granted them before';
 
--- By default, PUBLIC can execute every function.  Here PUBLIC gets nothing.  An
--- object that has a list of privileges is left alone, because REVOKE in a script
--- of an extension would take the grants to roles of users for its own.
+-- By default, PUBLIC can execute every function.  Here PUBLIC is granted
+-- nothing.  Objects that have a list of privileges already are left alone,
+-- because REVOKE in a script of an extension would record what users have
+-- granted as the extension's initial privileges.
 DO $$
 DECLARE
 	r record;

@@ -2,22 +2,22 @@
 -- The tree of RFC 6962 over the log (docs/proofs.md).  These tables are not
 -- derived from the log: they say what it was.  Rows are only ever inserted.
 
--- The heads of the tree, and which events each of them has added, in the order of seq.
+-- The heads of the tree, and which events each of them has added, in order of seq.
 CREATE TABLE clutch.checkpoint (
-	size			bigint NOT NULL,		-- leaves of the tree, with these
+	size			bigint NOT NULL,		-- number of leaves of the tree, including these
 	root			bytea NOT NULL,
-	members			int8multirange NOT NULL,	-- seqs
-	epoch			integer NOT NULL,		-- sealed is every transaction of the epoch
-	xid				xid8 NOT NULL,			-- before this one
+	members			int8multirange NOT NULL,	-- the seqs
+	epoch			integer NOT NULL,		-- all transactions of the epoch are sealed
+	xid				xid8 NOT NULL,			-- that come before this one
 	sealed_at		timestamptz NOT NULL,
 	origin			text NOT NULL,			-- the name of the log
 	CONSTRAINT checkpoint_pkey PRIMARY KEY (size)
 );
 CREATE INDEX checkpoint_members ON clutch.checkpoint USING gist (members);
 
--- Signatures on them, made outside the database.
+-- Signatures on the heads, which are made outside the database.
 CREATE TABLE clutch.checkpoint_signature (
-	size			bigint NOT NULL,		-- of the checkpoint
+	size			bigint NOT NULL,		-- size of the checkpoint
 	signer			text COLLATE "C" NOT NULL,	-- the name of the key
 	public_key		bytea NOT NULL,			-- Ed25519
 	signature		bytea NOT NULL,
@@ -33,7 +33,7 @@ CREATE TABLE clutch.tree_hash (
 	CONSTRAINT tree_hash_pkey PRIMARY KEY (height, first_index)
 );
 
--- The text of a note ends with a line break; a blank line and the signatures follow.
+-- The text of a note ends with a newline.  A blank line and the signatures follow.
 CREATE VIEW clutch.checkpoints WITH (security_invoker = true) AS
 SELECT c.size, c.root, c.sealed_at, c.origin,
 	   pg_catalog.lower(c.members) AS first_seq, pg_catalog.upper(c.members) - 1 AS last_seq,

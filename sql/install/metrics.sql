@@ -33,7 +33,7 @@ FROM (VALUES
 COMMENT ON VIEW clutch.metric_names IS 'the metrics of clutch.metrics(), with their types and help texts for Prometheus';
 
 -- --------------------------------------------------- counting the events
--- The events of the transactions from first to last, as rows of event_count.
+-- Returns the events of the transactions from first to last as rows of event_count.
 CREATE FUNCTION clutch.count_events(epoch integer, first xid8, last xid8)
 	RETURNS SETOF clutch.event_count
 	LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 100
@@ -61,8 +61,8 @@ CREATE FUNCTION clutch.count_events(epoch integer, first xid8, last xid8)
 COMMENT ON FUNCTION clutch.count_events(integer, xid8, xid8) IS
 	'counts the events of some transactions for the metrics';
 
--- Only transactions that were over when the oldest open one began are counted
--- for good.  A tick does this; what another tick is counting is left to it.
+-- Only transactions that had ended when the oldest open one began are counted
+-- for good.  This is done by clutch.tick(), which skips it if another one is just counting.
 CREATE FUNCTION clutch.count_more(max_events integer) RETURNS integer
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
@@ -112,14 +112,13 @@ $$;
 COMMENT ON FUNCTION clutch.count_more(integer) IS
 	'counts events that have not been counted for the metrics yet; returns 0 if there are none';
 
--- What the topics that are created after this one add to clutch.metrics(): they
--- replace the view.
+-- What the topics created after this one add to clutch.metrics().  They replace this view.
 CREATE VIEW clutch.more_metrics WITH (security_invoker = true) AS
 SELECT m.name, m.labels, m.value
 FROM (VALUES (NULL::text, NULL::jsonb, NULL::double precision)) AS m(name, labels, value)
 WHERE false;
 
--- Of a table with row-level security, pg_stats shows its statistics to the owner alone.
+-- pg_stats shows the statistics of a table with row-level security only to its owner.
 CREATE FUNCTION clutch.status_frequencies(OUT status text, OUT tasks double precision) RETURNS SETOF record
 	LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 10
 	SET search_path = pg_catalog, pg_temp
@@ -134,8 +133,8 @@ CREATE FUNCTION clutch.status_frequencies(OUT status text, OUT tasks double prec
 COMMENT ON FUNCTION clutch.status_frequencies() IS
 	'how many tasks have each status, as the statistics of the table estimate it';
 
--- The planner cannot know that a large table is not counted: no JIT compilation
--- and no parallel workers for that.
+-- The planner cannot know that a large table is not counted.  So JIT
+-- compilation and parallel workers are turned off.
 CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double precision)
 	RETURNS SETOF record
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE ROWS 50

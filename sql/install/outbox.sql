@@ -19,18 +19,18 @@ CREATE TABLE clutch.endpoint (
 	name			text COLLATE "C" NOT NULL,
 	url				text COLLATE "C" NOT NULL,
 	adapter			text COLLATE "C" NOT NULL DEFAULT 'http',	-- the dialect of the bodies
-	agents			text[] COLLATE "C" NOT NULL DEFAULT '{}',	-- who may use it; *: every agent
-	serves			text COLLATE "C",		-- the agent that is there, and needs no process here
-	filter			jsonb,					-- a webhook: the events that fit are sent
+	agents			text[] COLLATE "C" NOT NULL DEFAULT '{}',	-- agents that may use it; *: every agent
+	serves			text COLLATE "C",		-- the agent whose work it does, which then needs no process here
+	filter			jsonb,					-- for a webhook: the events that fit are sent to it
 	signing_secret	text COLLATE "C",		-- whsec_..., several separated by spaces: Standard Webhooks
 	auth_secret		text COLLATE "C",		-- the value of the header Authorization
-	headers			jsonb,					-- more headers
+	headers			jsonb,					-- further headers
 	max_attempts	integer NOT NULL DEFAULT 8,
 	first_pause_s	integer NOT NULL DEFAULT 5,
 	longest_pause_s	integer NOT NULL DEFAULT 3600,
-	patience_s		integer NOT NULL DEFAULT 600,	-- how long the answer may take
-	paused			boolean NOT NULL DEFAULT false,	-- nothing is sent meanwhile
-	artifacts_from	integer,				-- base64 of so many bytes in an answer becomes an artifact
+	patience_s		integer NOT NULL DEFAULT 600,	-- how long an answer may take
+	paused			boolean NOT NULL DEFAULT false,	-- nothing is sent to it
+	artifacts_from	integer,				-- base64 in an answer that has at least so many bytes becomes an artifact
 	CONSTRAINT endpoint_pkey PRIMARY KEY (name)
 );
 CREATE UNIQUE INDEX endpoint_serves ON clutch.endpoint (serves);
@@ -41,7 +41,7 @@ CREATE FUNCTION clutch.check_endpoint() RETURNS trigger
 COMMENT ON FUNCTION clutch.check_endpoint() IS
 	'trigger: refuses a row of clutch.endpoint that is not valid, and reports all its faults';
 
--- Each backend remembers the endpoints until they change.
+-- Each backend caches the endpoints until they change.
 CREATE FUNCTION clutch.endpoints_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_endpoints_changed'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -62,22 +62,22 @@ CREATE TABLE clutch.outbox (
 	endpoint		text COLLATE "C" NOT NULL,
 	state			text COLLATE "C" NOT NULL,	-- pending, sent, dead, void
 	kind			text COLLATE "C" NOT NULL,	-- post, event, task, tool
-	seq				bigint,					-- the event that is sent; NULL:
-	body			jsonb,					-- what is sent
-	agent_id		text COLLATE "C",		-- who sends it; of a task, who is called
+	seq				bigint,					-- the event to send; NULL:
+	body			jsonb,					-- the document to send instead
+	agent_id		text COLLATE "C",		-- the sender; for a task, the agent that is called
 	run_id			text COLLATE "C",
 	task_id			text COLLATE "C",
 	task_attempt	integer,
-	attempt			integer NOT NULL,		-- how often it was claimed
-	due_at			timestamptz,			-- pending: when it can be claimed; while it is claimed, the end of the lease
+	attempt			integer NOT NULL,		-- how often it has been claimed
+	due_at			timestamptz,			-- for a pending call: when it can be claimed next; after a claim, that is the end of the lease
 	lease_until		timestamptz,
 	created_at		timestamptz NOT NULL,
 	finished_at		timestamptz,
-	remove_at		timestamptz,			-- NULL: is to be sent; infinity: stays
-	status			integer,				-- of HTTP, at the last attempt
-	failure			text,					-- of the last attempt
-	attempts_before	integer NOT NULL DEFAULT 0,	-- those before an operator let it be sent again
-	part			integer,				-- the last part of the answer to this attempt, if the gateway counts them
+	remove_at		timestamptz,			-- when it is removed; NULL: it is still to be sent; infinity: never
+	status			integer,				-- HTTP status of the last attempt
+	failure			text,					-- what was wrong with the last attempt
+	attempts_before	integer NOT NULL DEFAULT 0,	-- attempts before an operator let it be sent again
+	part			integer,				-- the last part of the answer to this attempt that has arrived, if the gateway counts them
 	CONSTRAINT outbox_pkey PRIMARY KEY (no)
 ) WITH (autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 CREATE UNIQUE INDEX outbox_id ON clutch.outbox (id);
@@ -85,7 +85,7 @@ CREATE INDEX outbox_due ON clutch.outbox (due_at, no) WHERE due_at IS NOT NULL;
 CREATE INDEX outbox_endpoint_due ON clutch.outbox (endpoint, due_at, no) WHERE due_at IS NOT NULL;
 CREATE INDEX outbox_remove_at ON clutch.outbox (remove_at) WHERE remove_at IS NOT NULL;
 
--- Does the value sign webhooks?  It is not looked up here, so nobody learns anything of a secret.
+-- Can the value sign webhooks?  No secret is looked up here, so nobody learns anything about one.
 CREATE FUNCTION clutch.secret_can_sign(value text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'clutch_secret_can_sign' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION clutch.secret_can_sign(text) IS 'whether this secret can sign webhooks';
@@ -103,7 +103,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = format('invalid name of a secret "%s"', set_endpoint_secret.name),
 			DETAIL = '[{"argument": "name", "code": "WRONG_FORMAT"}]',
-			HINT = 'A name begins with a small letter, and has at most 63 small letters, digits, hyphens and underscores.';
+			HINT = 'A name begins with a lower-case letter, and consists of at most 63 lower-case letters, digits, hyphens and underscores.';
 	ELSIF set_endpoint_secret.value ~ '[\r\n]' OR set_endpoint_secret.value = '' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = 'invalid secret',
@@ -149,8 +149,8 @@ CREATE FUNCTION clutch.has_signing_secret(name text) RETURNS boolean
 	END;
 COMMENT ON FUNCTION clutch.has_signing_secret(text) IS 'whether there is a secret of this name that can sign webhooks';
 
--- A URL in a card is never called by itself, because every role that speaks for the agent can
--- write its card.
+-- Agents can write their own cards.  Therefore nothing is ever sent to a URL only because a
+-- card contains it.
 CREATE FUNCTION clutch.endpoints_of(agent_id text) RETURNS TABLE (name text, url text, adapter text, serves text, headers jsonb)
 	LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2
 	SET search_path = pg_catalog, pg_temp
@@ -237,8 +237,8 @@ CREATE FUNCTION clutch.call_frequencies(OUT state text, OUT calls double precisi
 COMMENT ON FUNCTION clutch.call_frequencies() IS
 	'how many calls of the outbox have each state, as the statistics of the table estimate it';
 
--- Calls that are pending or dead are counted in an index, up to 10,001.  The others are counted
--- if the table is small, and estimated if it is large.
+-- Calls that are pending or dead are counted by an index, up to 10,001 of them.  The others are
+-- counted if the table is small, and estimated otherwise.
 CREATE VIEW clutch.outbox_metrics WITH (security_invoker = true) AS
 	SELECT 'clutch_outbox_calls'::text AS name, '{"state": "pending"}'::jsonb AS labels, count(*)::double precision AS value
 	FROM (SELECT FROM clutch.outbox o WHERE o.due_at IS NOT NULL LIMIT 10001) AS p

@@ -1,6 +1,6 @@
 -- ------------------------------------------------------------ the protocol
--- envelope and from_legacy read tasks with the latest snapshot and are therefore
--- PARALLEL UNSAFE: see routing.sql.
+-- envelope and from_legacy read tasks with the latest snapshot.  Therefore they
+-- are PARALLEL UNSAFE; see routing.sql.
 
 CREATE FUNCTION clutch.validate(envelope jsonb)
 	RETURNS TABLE (path text, code text, message text)
@@ -15,7 +15,7 @@ CREATE FUNCTION clutch.new_id(prefix text) RETURNS text
 COMMENT ON FUNCTION clutch.new_id(text) IS
 	'a new identifier, prefix_ULID: unique, and ordered by the time when it was made';
 
--- NULL stands for an argument that is left out.
+-- NULL means that an argument is omitted.
 CREATE FUNCTION clutch.envelope(
 		type text,
 		from_agent text,

@@ -1,16 +1,16 @@
 -- ------------------------------------------------------------------ quotas
--- How much a role may pile up and send.  Whoever has no row of a kind has that of
--- the grantee 0, if there is one.
+-- How much a role may have open or send.  A role without a row of some kind has
+-- the quota of grantee 0, if there is one.
 CREATE TABLE clutch.quota (
-	grantee			regrole NOT NULL,	-- dumped by name; 0: every role
+	grantee			regrole NOT NULL,	-- dumped by name; 0: every role without a row of its own
 	what			text COLLATE "C" NOT NULL CHECK (what IN ('open_requests', 'steps', 'subscriptions', 'subscription_members',
 		'schedules', 'artifact_bytes', 'events_per_minute', 'bytes_per_minute', 'bytes_per_day')),
 	value			bigint NOT NULL CHECK (value >= 0),
 	CONSTRAINT quota_pkey PRIMARY KEY (grantee, what)
 );
 
--- How often the quotas of each kind have refused something.  A refusal ends its
--- transaction, so the number is changed in place, outside of it: see trust/quota.h.
+-- How often the quotas of each kind have refused something.  A refusal aborts its
+-- transaction, so the number is changed in place and not by the transaction; see trust/quota.h.
 CREATE TABLE clutch.quota_refusal (
 	what			text COLLATE "C" NOT NULL,
 	n				bigint NOT NULL,
@@ -20,27 +20,27 @@ INSERT INTO clutch.quota_refusal (what, n)
 VALUES ('open_requests', 0), ('steps', 0), ('subscriptions', 0), ('subscription_members', 0), ('schedules', 0),
 	('artifact_bytes', 0), ('events_per_minute', 0), ('bytes_per_minute', 0), ('bytes_per_day', 0);
 
--- For which role a request or a step counts; only for roles that have a quota of it.
+-- The role for which a request or a step counts.  Only roles that have such a quota have rows.
 CREATE TABLE clutch.open_work (
 	grantee			regrole NOT NULL,	-- dumped by name
 	what			text COLLATE "C" NOT NULL,	-- open_requests, steps
 	task_id			text COLLATE "C" NOT NULL,
-	seq				bigint NOT NULL,	-- of the event
+	seq				bigint NOT NULL,	-- seq of the event
 	CONSTRAINT open_work_pkey PRIMARY KEY (grantee, what, task_id, seq)
 ) WITH (autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX open_work_seq ON clutch.open_work (seq);
 
--- What a role with such a quota has sent: a row for each transaction and minute, until
--- they are put together.
+-- What roles with a quota on it have sent.  There is a row for each transaction and
+-- minute, until the rows are merged.
 CREATE TABLE clutch.traffic (
 	grantee			regrole NOT NULL,	-- dumped by name
-	minute			timestamptz NOT NULL,	-- the first of the day: earlier ones as well
+	minute			timestamptz NOT NULL,	-- bytes of minutes that are over are moved to the first minute of their day
 	events			bigint NOT NULL,
 	bytes			bigint NOT NULL
 ) WITH (autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX traffic_key ON clutch.traffic (grantee, minute);
 
--- Backends remember quotas.
+-- Backends cache the quotas.
 CREATE FUNCTION clutch.quotas_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_quotas_changed'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -85,9 +85,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION clutch.set_quota(text, text, bigint) IS
-	'limits how much a role may pile up or send, or, with NULL or PUBLIC as the role, every role that has no limit of its own; NULL removes the limit';
+	'limits how much a role may have open or send or, with NULL or PUBLIC as the role, every role that has no limit of its own; a limit of NULL removes it';
 
--- Reads tables that the caller may not read, and shows no other role's use to an agent.
+-- Reads tables that the caller may not read, but shows agents only their own role's use.
 CREATE FUNCTION clutch.quota_use(OUT role regrole, OUT what text, OUT value bigint, OUT used bigint)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'clutch_quota_use' LANGUAGE C STABLE PARALLEL UNSAFE ROWS 10;

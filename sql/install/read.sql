@@ -122,8 +122,8 @@ COMMENT ON VIEW clutch.costs IS 'what agents have reported to have spent, by run
 -- to wait for, and a place in a queue while they wait for an agent.  A timer
 -- that could not be handled is put off by a minute.  A partial index finds those
 -- that were requested before a task that they wait for.
--- A running task with a subtask for which there is no slot is blocked if no
--- agent that could do the subtask does anything else than hold such tasks.
+-- A running task whose subtask gets no slot is blocked if all slots of all
+-- agents that could do the subtask are held by such tasks.
 CREATE VIEW clutch.stuck WITH (security_invoker = true) AS
 WITH blocked AS (
 	SELECT p.task_id, p.run_id, p.status, p.agent_id, p.since, c.task_id AS child_task_id, c.request_seq AS child_seq

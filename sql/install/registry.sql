@@ -22,7 +22,7 @@ COMMENT ON FUNCTION clutch.unregister(text, text) IS
 CREATE FUNCTION clutch.pause(what text, reason text DEFAULT NULL) RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_pause' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.pause(text, text) IS
-	'gives an agent, or tasks that require a capability to anybody, no new work until it is resumed; what is running goes on';
+	'gives an agent no new work, or gives nobody tasks that require a capability, until clutch.resume; what is running goes on';
 
 CREATE FUNCTION clutch.resume(what text) RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_resume' LANGUAGE C VOLATILE PARALLEL UNSAFE;

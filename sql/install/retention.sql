@@ -9,7 +9,7 @@ CREATE FUNCTION clutch.redact(seq bigint, reason text) RETURNS void
 COMMENT ON FUNCTION clutch.redact(bigint, text) IS
 	'replaces the payload of an event by its digest, where the law requires erasure';
 
--- Only reads, with the rights of whoever calls it.
+-- It only reads, and does so with the rights of the caller.
 CREATE FUNCTION clutch.export(run_id text) RETURNS SETOF text
 	LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
 	BEGIN ATOMIC

@@ -1,6 +1,7 @@
 -- ------------------------------------------------------------- routing
--- What reads the registry or slots on the latest snapshot is PARALLEL UNSAFE:
--- PostgreSQL takes no such snapshot while a query runs in parallel.
+-- Functions that read the registry or slots with the latest snapshot are
+-- PARALLEL UNSAFE, because PostgreSQL does not take such a snapshot while a
+-- query runs in parallel.
 
 CREATE FUNCTION clutch.route(envelope jsonb) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_route'
@@ -32,7 +33,7 @@ CREATE FUNCTION clutch.version_satisfies(offered text, asked text) RETURNS boole
 COMMENT ON FUNCTION clutch.version_satisfies(text, text) IS
 	'whether the version or range that a card offers meets the range that a request asks for';
 
--- Backends keep the registry in memory; its own writers say when it changed.
+-- Backends cache the registry.  The C code that writes it announces its own changes.
 CREATE FUNCTION clutch.roster_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_roster_changed'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;

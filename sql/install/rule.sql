@@ -6,9 +6,9 @@ CREATE TABLE clutch.routing_rule (
 	place			integer NOT NULL DEFAULT 100,	-- the rules apply in this order
 	type			text COLLATE "C" NOT NULL DEFAULT 'task.request',
 	-- conditions, all of which must be met
-	scope			text COLLATE "C",		-- of the run
+	scope			text COLLATE "C",		-- scope of the run
 	words			text[] COLLATE "C",		-- words or phrases, one of which is in the payload
-	path			text COLLATE "C",		-- an SQL/JSON path that fits the envelope
+	path			text COLLATE "C",		-- an SQL/JSON path that must match the envelope
 	-- effects
 	requires		text[] COLLATE "C",
 	prefers			text[] COLLATE "C",
@@ -16,8 +16,8 @@ CREATE TABLE clutch.routing_rule (
 	send_to			text COLLATE "C",		-- an agent or a group
 	other_model_than text COLLATE "C",		-- an SQL/JSON path to the name of a model whose agents are excluded
 	priority		integer,
-	emit			jsonb,					-- a template of further requests
-	ruleset			text COLLATE "C",		-- the set with which install_rules has installed it; NULL: none
+	emit			jsonb,					-- a template for further requests
+	ruleset			text COLLATE "C",		-- the set that install_rules installed it with; NULL: none
 	CONSTRAINT routing_rule_pkey PRIMARY KEY (name)
 );
 COMMENT ON TABLE clutch.routing_rule IS
@@ -29,7 +29,7 @@ CREATE FUNCTION clutch.check_rule() RETURNS trigger
 COMMENT ON FUNCTION clutch.check_rule() IS
 	'trigger: refuses a routing rule that is not valid, and reports all its faults';
 
--- Each backend remembers the rules until they change.
+-- Each backend caches the rules until they change.
 CREATE FUNCTION clutch.rules_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_rules_changed'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -45,7 +45,7 @@ CREATE TRIGGER rules_changed
 ALTER TABLE clutch.routing_rule ENABLE ALWAYS TRIGGER check_rule, ENABLE ALWAYS TRIGGER rules_changed;
 
 -- ------------------------------------------------------------- sets of rules
--- The rules of spec 001: its table of intents, as preferences for models, in which any other
+-- The rules of spec 001: its table of intents, as preferences for models, where any other
 -- intent counts as "reflect"; its rule about low confidence; and its next_actions, in runs
 -- whose workflow allows them.
 CREATE FUNCTION clutch.multiagent_rules() RETURNS SETOF clutch.routing_rule
@@ -91,15 +91,15 @@ COMMENT ON FUNCTION clutch.has_word(text) IS
 	'whether a text has a word, by which a routing rule can find it';
 
 -- The rules of spec 002: the signals, triggers, switch commands, default agents and
--- multi-agent triggers of the registries that were imported.  They do not apply to requests
--- that say themselves what they require.  JIT compilation is off, because the planner
--- overestimates the size of a registry.
+-- multi-agent triggers of the imported registries.  They do not apply to requests that
+-- state their own requirements.  JIT compilation is off, because the planner overestimates
+-- the size of a registry.
 CREATE FUNCTION clutch.registry_rules() RETURNS SETOF clutch.routing_rule
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp SET jit = off
 	AS $$
 WITH agent AS (
-	-- not registry_cards, which refuses what an earlier version may have stored
+	-- not registry_cards, because that refuses what an earlier version may have stored
 	SELECT d.name AS registry, d.document, r.agent_id, r.name,
 		   CASE jsonb_typeof(d.document -> 'agents')
 				WHEN 'object' THEN d.document -> 'agents' -> r.name
@@ -132,10 +132,10 @@ WITH agent AS (
 	FROM routing r WHERE r.routing ->> 'defaultAgent' IS NOT NULL
 )
 SELECT n.name, f.place, 'task.request', NULL::text, w.words, '!exists($.requires[*])', f.requires, NULL::text[], NULL::text[], f.send_to, NULL::text, NULL::integer, f.emit, 'registry-3.0'
--- what has no word is left out, and so is what is too long or too much, because a rule would be refused for it
+-- leave out what contains no word, is too long, or is too much: the rule would be refused
 FROM found f, LATERAL (SELECT CASE WHEN f.words IS NOT NULL THEN ARRAY(
 	SELECT u FROM unnest(f.words) WITH ORDINALITY AS t(u, n) WHERE clutch.has_word(u) AND octet_length(u) <= 1000 ORDER BY n LIMIT 1000) END AS words) AS w,
-	 -- a name has at most 128 bytes, and those of registries, agents and skills may be longer
+	 -- names have at most 128 bytes, but those of registries, agents and skills may be longer
 	 LATERAL (SELECT CASE WHEN octet_length(l.name) <= 128 THEN l.name ELSE left(l.name, 23) || ' ' || md5(l.name) END AS name
 			  FROM (SELECT 'registry-3.0 ' || f.name AS name) AS l) AS n
 WHERE w.words IS NULL OR cardinality(w.words) > 0
@@ -182,7 +182,7 @@ BEGIN
 			DETAIL = '[{"argument": "name", "code": "WRONG_VALUE"}]',
 			HINT = 'The sets of rules are multiagent-1.0 and registry-3.0.';
 	END IF;
-	-- concurrent installations wait for each other; readers of rules do not wait
+	-- concurrent installations wait for each other; those who read rules do not wait
 	LOCK TABLE clutch.routing_rule IN SHARE ROW EXCLUSIVE MODE;
 	PERFORM clutch.uninstall_rules(install_rules.name);
 	INSERT INTO clutch.routing_rule
@@ -190,7 +190,7 @@ BEGIN
 	UNION ALL
 	SELECT * FROM clutch.registry_rules() WHERE install_rules.name = 'registry-3.0';
 	GET DIAGNOSTICS n = ROW_COUNT;
-	-- earlier versions have stored registries that are refused now
+	-- earlier versions have stored registries that are refused today
 	FOR r IN SELECT d.name, d.document FROM clutch.registry_document d WHERE install_rules.name = 'registry-3.0' ORDER BY d.name LOOP
 		BEGIN
 			PERFORM FROM clutch.registry_cards(r.document);

@@ -7,7 +7,7 @@ COMMENT ON FUNCTION clutch.now() IS
 CREATE FUNCTION clutch.tick() RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_tick' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.tick() IS
-	'ends expired leases and passed deadlines and routes what waits; answers how many of each';
+	'ends expired leases and passed deadlines and routes what waits; returns how many of each';
 
 CREATE FUNCTION clutch.settle() RETURNS bigint
 	AS 'MODULE_PATHNAME', 'clutch_settle' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -26,8 +26,7 @@ CREATE FUNCTION clutch.version() RETURNS text
 	END;
 COMMENT ON FUNCTION clutch.version() IS 'the version of the extension in this database';
 
--- What the topics that are created after this one add to clutch.check(): they replace
--- the view.
+-- What the topics created after this one add to clutch.check().  They replace this view.
 CREATE VIEW clutch.more_checks WITH (security_invoker = true) AS
 SELECT m.code, m.detail, m.hint
 FROM (VALUES (NULL::text, NULL::text, NULL::text)) AS m(code, detail, hint)

@@ -1,8 +1,9 @@
 -- -------------------------------------------------------------- the secret
 -- A random number of this database, from which IDs are derived that nobody else can
--- compute (trust/secret.h).  A restored database has a row of its own and the older
--- one of the dump, which counts.  Without a policy, row-level security hides the
--- rows from everybody but the owner and superusers, whatever is granted.
+-- compute (trust/secret.h).  A restored database has two rows: its own and the
+-- older one of the dump, which is the one that counts.  As there is no policy,
+-- row-level security hides all rows from everybody but the owner and superusers,
+-- whatever has been granted.
 CREATE TABLE clutch.secret (
 	made_at			timestamptz NOT NULL,
 	value			bytea NOT NULL
@@ -10,7 +11,7 @@ CREATE TABLE clutch.secret (
 CREATE INDEX secret_key ON clutch.secret (made_at);
 ALTER TABLE clutch.secret ENABLE ROW LEVEL SECURITY;
 
--- Each of these has 122 bits of the server's strong random source.
+-- Each UUID has 122 random bits from the server's cryptographically strong source.
 INSERT INTO clutch.secret
 SELECT pg_catalog.clock_timestamp(), pg_catalog.sha256(pg_catalog.string_agg(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()), ''))
 FROM pg_catalog.generate_series(1, 3);

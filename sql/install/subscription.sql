@@ -1,6 +1,6 @@
 -- ---------------------------------------------------------- subscriptions
--- Functions that need the epoch read it on the latest snapshot, so they are
--- PARALLEL UNSAFE: see routing.sql.
+-- Functions that need the epoch read it with the latest snapshot, so they are
+-- PARALLEL UNSAFE; see routing.sql.
 
 CREATE FUNCTION clutch.subscribe(name text, filter jsonb DEFAULT '{}', start text DEFAULT 'now', members integer DEFAULT 1)
 	RETURNS text
@@ -39,8 +39,8 @@ COMMENT ON FUNCTION clutch.position() IS
 	'returns the end of the log as this statement sees it, from where clutch.read_from returns what is new';
 
 -- Events are counted for all subscriptions together, in one pass over the newest
--- 10,001 events that any of them has not seen: one count for each would take
--- milliseconds, and seconds for a thousand of them.
+-- 10,001 events that any of them has not seen.  Counting them for each
+-- subscription would take milliseconds each, and seconds for a thousand of them.
 CREATE VIEW clutch.subscriptions WITH (security_invoker = true) AS
 WITH place AS NOT MATERIALIZED (
 	SELECT p.owner, p.name, p.member, p.moved_at, p.batch, p.until IS NOT NULL AS reading,

@@ -1,5 +1,5 @@
 -- ---------------------------------------------------------------- threads
--- A summary of a conversation (spec 003 6), made of the events that the caller may see.
+-- A summary of a conversation (spec 003 6), made from the events that the caller may see.
 CREATE FUNCTION clutch.thread_context(thread_id text) RETURNS jsonb
 	LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 	SET search_path = pg_catalog, pg_temp
@@ -12,9 +12,9 @@ WITH said AS MATERIALIZED (
 		e.envelope OPERATOR(pg_catalog.#>) '{meta,collab,context,previousDecisions}' AS previous
 	FROM clutch.events e, LATERAL (SELECT e.envelope OPERATOR(pg_catalog.->) 'payload' AS payload) AS p
 	WHERE e.thread_id OPERATOR(pg_catalog.=) $1),
--- decisions in payloads, which are a list, a single one, or an object of named ones; and the
--- answers to questions.  A member that is null counts as missing, as everywhere, so it is no decision.  A late answer was not given to
--- the task, and a late report has had no effect, so neither may stand in place of one that has; a late message is one all the same.
+-- Decisions in payloads, which are a list, a single one, or an object of named ones; and the answers to questions.  As everywhere, a
+-- member that is null counts as missing.  A late answer was not given to the task, and a late report has had no effect, so they must
+-- not replace one that has.  A late message counts like any other.
 told AS (
 	SELECT s.seq, d.no, s.from_agent, s.task_id, d.name, d.value
 	FROM said s, LATERAL (
@@ -29,7 +29,7 @@ told AS (
 		SELECT 0, NULL, s.answer WHERE s.answer IS NOT NULL) AS d
 	WHERE s.type OPERATOR(pg_catalog.<>) ALL (ARRAY['task.request', 'tool.call', 'tool.result', 'routing.decision', 'routing.failure'])
 	  AND pg_catalog.jsonb_typeof(d.value) OPERATOR(pg_catalog.<>) 'null' AND (NOT s.late OR s.type OPERATOR(pg_catalog.=) 'chat.message')),
--- previous decisions that messages of spec 003 name, unless they are in a payload as well
+-- The previous decisions that messages of spec 003 name, unless a payload contains them as well.
 recalled AS (
 	SELECT DISTINCT ON (i.value) s.seq, i.no, s.from_agent, s.task_id, NULL::text AS name, i.value
 	FROM said s, LATERAL pg_catalog.jsonb_array_elements(CASE pg_catalog.jsonb_typeof(s.previous)
@@ -39,9 +39,9 @@ recalled AS (
 	ORDER BY i.value, s.seq, i.no),
 decided AS (
 	SELECT * FROM told UNION ALL SELECT * FROM recalled),
--- the last decision of each name, and all that have no name.  Every participant could add any
--- number of decisions to a context, which is delivered with each claim, so only the newest
--- megabyte of them is returned.
+-- The last decision of each name, and all decisions without a name.  Every participant can
+-- add any number of decisions to a context, which is delivered with each claim.  So only the
+-- newest megabyte of them is returned.
 standing AS (
 	SELECT d.*, pg_catalog.sum(pg_catalog.pg_column_size(d.value) OPERATOR(pg_catalog.+) 200) OVER (ORDER BY d.seq DESC, d.no DESC, d.name) AS bytes
 	FROM (SELECT d.*, pg_catalog.max(d.seq) OVER (PARTITION BY d.name) AS last_seq FROM decided d) AS d

@@ -18,20 +18,20 @@ COMMENT ON FUNCTION clutch.ed25519_verify(bytea, bytea, bytea) IS
 	'whether it is the Ed25519 signature (RFC 8032) of the message';
 
 -- ------------------------------------------------------------- public keys
--- A row is changed only to revoke the key, and never removed: events that were
--- signed before are still verified by it.
+-- A row is never removed, and changed only to revoke the key, because it is
+-- still needed to verify what was signed before.
 CREATE TABLE clutch.agent_key (
 	agent_id		text COLLATE "C" NOT NULL,
 	kid				text COLLATE "C" NOT NULL,
 	public_key		bytea NOT NULL CHECK (octet_length(public_key) = 32),
 	valid_from		timestamptz NOT NULL,
-	valid_until		timestamptz,		-- NULL: no end
-	revoked_at		timestamptz,		-- NULL: not revoked
+	valid_until		timestamptz,		-- NULL: it has no end
+	revoked_at		timestamptz,		-- NULL: it is not revoked
 	added_at		timestamptz NOT NULL,
 	CONSTRAINT agent_key_pkey PRIMARY KEY (agent_id, kid)
 );
 
--- Backends remember keys.
+-- Backends cache the keys.
 CREATE FUNCTION clutch.keys_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'clutch_keys_changed'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -70,7 +70,7 @@ COMMENT ON FUNCTION clutch.cancel(text, text, text) IS
 CREATE FUNCTION clutch.cancel_run(run_id text, reason text DEFAULT NULL, by_agent text DEFAULT NULL) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'clutch_cancel_run' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.cancel_run(text, text, text) IS
-	'cancels every task of a run that is not over, and returns how many it was';
+	'cancels every task of a run that is not over, and returns how many there were';
 
 CREATE FUNCTION clutch.retry(task_id text, by_agent text DEFAULT NULL)
 	RETURNS clutch.receipt

@@ -1,12 +1,13 @@
 -- --------------------------------------------------------------- workflows
--- Definitions, which are SQL's and not derived; which run is bound to which, and
--- what its tasks do: see contract/workflow.h and contract/binding.h.
+-- Workflow definitions, which are written by SQL and not derived from the log;
+-- which run is bound to which of them; and what the tasks of the run do.  See
+-- contract/workflow.h and contract/binding.h.
 CREATE TABLE clutch.workflow (
 	name			text COLLATE "C" NOT NULL,
 	version			integer NOT NULL,
 	definition		jsonb NOT NULL,			-- as registered, without its version
 	registered_at	timestamptz NOT NULL,
-	removed_at		timestamptz,			-- kept for runs that are over
+	removed_at		timestamptz,			-- set instead of deleting the row, for runs that are over
 	CONSTRAINT workflow_pkey PRIMARY KEY (name, version)
 );
 
@@ -20,10 +21,10 @@ CREATE TABLE clutch.run_workflow (
 CREATE TABLE clutch.workflow_task (
 	task_id			text COLLATE "C" NOT NULL,
 	run_id			text COLLATE "C" NOT NULL,
-	step			text COLLATE "C",		-- NULL: not known
-	met_seq			bigint,					-- of the event that completed the step
-	attempt			integer NOT NULL,		-- that made the faults; both are changed in place,
-	faults			integer NOT NULL,		-- so they are in no index
+	step			text COLLATE "C",		-- NULL: unknown
+	met_seq			bigint,					-- the event that completed the step
+	attempt			integer NOT NULL,		-- the attempt that made the faults; both columns are changed
+	faults			integer NOT NULL,		-- in place, so they are in no index
 	CONSTRAINT workflow_task_pkey PRIMARY KEY (task_id)
 );
 CREATE INDEX workflow_task_run ON clutch.workflow_task (run_id, step);
@@ -40,7 +41,7 @@ SELECT	w.name AS workflow, w.version, s.place::integer AS place,
 FROM clutch.workflow w,
 	 LATERAL pg_catalog.jsonb_array_elements(w.definition -> 'steps') WITH ORDINALITY AS s(value, place);
 COMMENT ON VIEW clutch.workflow_step IS
-	'the steps of all workflows: what type, payload type and members of the payload the event has that completes a step, after which steps it comes, whether a run may end without it, and when that version was removed';
+	'the steps of all workflows: the type, the payload type and the members of the payload of the event that completes a step, the steps after which it comes, whether a run may end without it, and when the version was removed';
 
 CREATE FUNCTION clutch.register_workflow(workflow jsonb) RETURNS integer
 	AS 'MODULE_PATHNAME', 'clutch_register_workflow'
@@ -52,7 +53,7 @@ CREATE FUNCTION clutch.unregister_workflow(name text, version integer) RETURNS b
 	AS 'MODULE_PATHNAME', 'clutch_unregister_workflow'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.unregister_workflow(text, integer) IS
-	'removes a version of a workflow to which no run is bound that is not over; returns whether it was registered';
+	'removes a version of a workflow, unless a run that is not over is bound to it; returns whether it was registered';
 
 CREATE FUNCTION clutch.workflow_from_yaml(yaml text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_workflow_from_yaml'
@@ -73,7 +74,7 @@ CREATE FUNCTION clutch.workflow_status(run_id text)
 		   k.task_id, t.agent_id, t.attempt, CASE WHEN k.attempt = t.attempt THEN k.faults WHEN k.task_id IS NOT NULL THEN 0 END, k.met_seq
 	FROM clutch.run_workflow r
 	JOIN clutch.workflow_step s ON s.workflow = r.workflow AND s.version = r.version
-	-- of several tasks that do a step, the one that has done it, or else the last
+	-- if several tasks do a step, take the one that has completed it, or else the last one
 	LEFT JOIN LATERAL (
 		SELECT w.task_id, w.met_seq, w.attempt, w.faults
 		FROM clutch.workflow_task w JOIN clutch.task o ON o.task_id = w.task_id

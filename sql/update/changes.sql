@@ -5,20 +5,20 @@
 -- test/t/014_update.pl compares the result with a fresh installation;
 -- test/README.md says what to do if it finds a difference.
 
--- Nobody writes meanwhile.
+-- Nobody may write meanwhile.
 LOCK TABLE clutch.events IN ACCESS EXCLUSIVE MODE;
 
--- What a role may claim for an agent besides capabilities and scopes.  Cards that
--- were allowed before stay allowed.
+-- What a role may say about an agent besides capabilities and scopes.  Cards that
+-- were allowed before remain allowed.
 ALTER TABLE clutch.principal ADD COLUMN max_concurrency integer, ADD COLUMN broadcast boolean NOT NULL DEFAULT false;
 UPDATE clutch.principal SET max_concurrency = 1000000000 WHERE capabilities IS NOT NULL;
 DROP FUNCTION clutch.grant_agent(text, text, text[], text[]);
 DROP FUNCTION clutch.grant_reader(text);
 
--- Which runs a role sees by its scopes.
+-- For finding the runs that a role sees by its scopes.
 CREATE INDEX run_scope_scope ON clutch.run_scope (scope, run_id);
 
--- Whether an agent has sent an event of a run is a single probe.
+-- Looks up with a single probe whether an agent has sent an event in a run.
 DROP INDEX clutch.events_from_agent;
 CREATE INDEX events_from_agent ON clutch.events (from_agent, run_id);
 
@@ -37,7 +37,7 @@ CREATE FUNCTION clutch.render(envelope jsonb) RETURNS text
 COMMENT ON FUNCTION clutch.render(jsonb) IS
 	'an envelope as text for the prompt of a model: who sent what to whom, then the payload between two lines with a number that no payload can know';
 
--- A NULL that is not allowed is 22004 everywhere.
+-- NULL is refused with 22004 everywhere.
 CREATE OR REPLACE FUNCTION clutch.join_group(group_id text, agent_id text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
@@ -108,7 +108,7 @@ BEGIN
 END
 $$;
 
--- The names of schedules and subscriptions belong to their role.
+-- Each role has its own names of schedules and subscriptions.
 ALTER TABLE clutch.schedule DROP CONSTRAINT schedule_pkey;
 ALTER TABLE clutch.schedule ADD CONSTRAINT schedule_pkey PRIMARY KEY (owner, name);
 ALTER TABLE clutch.subscription DROP CONSTRAINT subscription_pkey;
@@ -119,7 +119,7 @@ DELETE FROM clutch.subscription_position WHERE owner IS NULL;
 ALTER TABLE clutch.subscription_position ALTER COLUMN owner SET NOT NULL;
 DROP INDEX clutch.subscription_position_key;
 CREATE UNIQUE INDEX subscription_position_key ON clutch.subscription_position (owner, name, member, generation DESC);
-DROP POLICY IF EXISTS clutch_own ON clutch.subscription_position;		-- grants.sql makes it again
+DROP POLICY IF EXISTS clutch_own ON clutch.subscription_position;		-- grants.sql creates it again
 CREATE OR REPLACE VIEW clutch.subscriptions WITH (security_invoker = true) AS
 WITH place AS NOT MATERIALIZED (
 	SELECT p.owner, p.name, p.member, p.moved_at, p.batch, p.until IS NOT NULL AS reading,
@@ -148,7 +148,7 @@ SELECT	s.name, s.owner, s.filter, s.members, p.member, s.created_at, p.moved_at,
 FROM clutch.subscription s
 JOIN lag p ON p.owner = s.owner AND p.name = s.name;
 
--- Two roles may have subscriptions of one name.
+-- Two roles may have subscriptions with the same name.
 CREATE OR REPLACE VIEW clutch.metric_names WITH (security_invoker = true) AS
 SELECT m.name, m.type, m.help
 FROM (VALUES
@@ -181,14 +181,14 @@ FROM (VALUES
 	('clutch_dead_rows', 'gauge', 'Dead rows of the tables of clutch that await VACUUM, according to the statistics.')
 ) AS m(name, type, help);
 
--- What the topics that are created after this one add to clutch.metrics(): they
--- replace the view.
+-- What the topics created after this one add to clutch.metrics().  They replace
+-- this view.
 CREATE VIEW clutch.more_metrics WITH (security_invoker = true) AS
 SELECT m.name, m.labels, m.value
 FROM (VALUES (NULL::text, NULL::jsonb, NULL::double precision)) AS m(name, labels, value)
 WHERE false;
 
--- Of a table with row-level security, pg_stats shows its statistics to the owner alone.
+-- pg_stats shows the statistics of a table with row-level security only to its owner.
 CREATE FUNCTION clutch.status_frequencies(OUT status text, OUT tasks double precision) RETURNS SETOF record
 	LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 10
 	SET search_path = pg_catalog, pg_temp
@@ -357,7 +357,7 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 		WHERE u.schemaname = 'clutch' AND u.n_dead_tup > 0;
 	END;
 
--- What a role may read is decided by other policies: grants.sql makes them.
+-- grants.sql creates other policies, which decide what a role may read.
 DROP POLICY IF EXISTS clutch_own ON clutch.task;
 DROP POLICY IF EXISTS clutch_own ON clutch.question;
 DROP POLICY IF EXISTS clutch_own ON clutch.schedule;
@@ -374,6 +374,13 @@ COMMENT ON FUNCTION clutch.reads_all() IS 'whether the role may read the whole l
 
 COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
 	'the envelope of an event, by seq; NULL if the role may not read it';
+
+COMMENT ON FUNCTION clutch.cancel_run(text, text, text) IS
+	'cancels every task of a run that is not over, and returns how many there were';
+COMMENT ON FUNCTION clutch.pause(text, text) IS
+	'gives an agent no new work, or gives nobody tasks that require a capability, until clutch.resume; what is running goes on';
+COMMENT ON FUNCTION clutch.tick() IS
+	'ends expired leases and passed deadlines and routes what waits; returns how many of each';
 
 CREATE FUNCTION clutch.slots_held(agent_id text) RETURNS integer
 	AS 'MODULE_PATHNAME', 'clutch_slots_held' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
@@ -446,8 +453,7 @@ WHERE NOT EXISTS (
 			SELECT FROM blocked k WHERE k.agent_id = x.agent_id
 			HAVING count(*) < clutch.slots_held(x.agent_id))));
 
--- What the topics that are created after this one add to clutch.check(): they replace
--- the view.
+-- What the topics created after this one add to clutch.check().  They replace this view.
 CREATE VIEW clutch.more_checks WITH (security_invoker = true) AS
 SELECT m.code, m.detail, m.hint
 FROM (VALUES (NULL::text, NULL::text, NULL::text)) AS m(code, detail, hint)

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * a2a.c
- *	  The Agent2Agent protocol: the adapter, and the requests and responses that
- *	  contain a message, a task or an event.
+ *	  The Agent2Agent protocol: the adapter itself, and the requests and
+ *	  responses that contain a message, a task or an event.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 #define OLD_VERSION		"0.3"
 #define VERSION			"1.0"
 
-/* the value of the note "form", by A2aForm */
+/* the values of the note "form", indexed by A2aForm */
 static const char *const a2a_forms[] = {"send", "cancel", "method", "message", "task", "status", "artifact", "error", "result"};
 
 bool
@@ -41,7 +41,10 @@ a2a_declines(const Adapter *self, const Json *raw)
 	return "it is not a request, response, task, message or event that only A2A has";
 }
 
-/* In version 1.0, only some objects have metadata, and in an error only its ErrorInfo, of texts. */
+/*
+ * Version 1.0 allows metadata only in some objects.  An error has a place for
+ * it only in its ErrorInfo, and only for texts.
+ */
 static const char *
 a2a_carrier(const Adapter *self, const Json *raw, AdapterCarrierForm *form)
 {
@@ -102,7 +105,10 @@ a2a_inbound(const Adapter *self, const Json *raw, const Json *context)
 	A2aDocument d;
 	Json	   *envelope;
 
-	/* this adapter has been chosen, so documents that other protocols have in common with it are taken, too */
+	/*
+	 * the caller has chosen this adapter, so documents that other protocols
+	 * share with it are accepted, too
+	 */
 	lenient.named = true;
 	if (!a2a_open(&lenient, raw, &d))
 		adapter_fault(self, "", "WRONG_TYPE", "%s", a2a_declines(self, raw));
@@ -126,7 +132,10 @@ a2a_inbound(const Adapter *self, const Json *raw, const Json *context)
 
 /* ------------------------------------------------------------------- outbound */
 
-/* the method that the payload_type names, if its form is A2A_METHOD; otherwise NULL */
+/*
+ * Returns the method that the payload_type names if its form is A2A_METHOD, or
+ * NULL otherwise.
+ */
 static const A2aMethod *
 a2a_method_of_type(const Json *envelope)
 {
@@ -140,7 +149,7 @@ a2a_method_of_type(const Json *envelope)
 	return method != NULL && method->form == A2A_METHOD ? method : NULL;
 }
 
-/* Can an envelope of that type be written in that form? */
+/* Can an envelope of this type be written in that form? */
 static bool
 a2a_form_fits(const Json *envelope, A2aForm form)
 {
@@ -169,7 +178,10 @@ a2a_form_fits(const Json *envelope, A2aForm form)
 	return false;
 }
 
-/* the form of an envelope that was never foreign, or whose type has been changed */
+/*
+ * Returns the form of an envelope that was never foreign, or whose type has
+ * been changed.
+ */
 static A2aForm
 a2a_form_of_type(const Adapter *self, const Json *envelope)
 {
@@ -224,7 +236,10 @@ a2a_method_of(const Adapter *self, const Json *envelope, A2aForm form)
 	return a2a_method_named(is_old ? SLICE_OF("message/send") : SLICE_OF("SendMessage"));
 }
 
-/* a message, a task or an event; in version 1.0, as the only member of an object */
+/*
+ * Returns a message, a task or an event.  In version 1.0, it is the only
+ * member of an enclosing object.
+ */
 static Json *
 a2a_write_body(const Adapter *self, const Json *envelope, A2aForm form)
 {
@@ -245,7 +260,7 @@ a2a_write_body(const Adapter *self, const Json *envelope, A2aForm form)
 	return around;
 }
 
-/* {"jsonrpc": "2.0", "id": ..} */
+/* Returns {"jsonrpc": "2.0", "id": ..}, to which the caller adds the rest. */
 static Json *
 a2a_call(const Adapter *self, const Json *envelope)
 {
@@ -275,8 +290,9 @@ a2a_write_request(const Adapter *self, const Json *envelope, A2aForm form)
 }
 
 /*
- * Without JSON-RPC unless the envelope is a request, if it was never foreign: that is
- * what push notifications and the REST binding expect.
+ * An envelope that was never foreign is written as JSON-RPC only if it is a
+ * request.  Push notifications and the REST binding expect everything else
+ * without JSON-RPC.
  */
 static Json *
 a2a_write(const Adapter *self, const Json *envelope)

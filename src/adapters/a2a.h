@@ -3,11 +3,11 @@
  * a2a.h
  *	  The Agent2Agent protocol (A2A), versions 1.0 and 0.3.
  *
- * A document is a request or a response in JSON-RPC, or a body of the REST binding, of a
- * stream or of a push notification, provided that it differs from the documents of other
- * protocols.  The version of the document is noted in the envelope, which is written in
- * that version again.  AgentCards are handled by card.h.  docs/adapters.md has the
- * mapping.
+ * A document is a JSON-RPC request or response, or the body of a REST call, a
+ * stream item or a push notification, provided that it can be told from the
+ * documents of other protocols.  The version of the document is noted in the
+ * envelope, and outbound writes that version again.  AgentCards are handled by
+ * card.h.  docs/adapters.md has the mapping.
  *
  *-------------------------------------------------------------------------
  */

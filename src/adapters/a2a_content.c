@@ -3,18 +3,17 @@
  * a2a_content.c
  *	  The Agent2Agent protocol: parts, artifacts and metadata.
  *
- * Each part has exactly one place in the envelope, so whoever changes it there changes the
- * document:
+ * Each part has exactly one place in the envelope, so a change made there shows in the document:
  *
  *	T	the first text is the member "text" of the payload (or "question", ...)
  *	D	the only data part, if it is an object, gives the payload its members
  *	U	a file with a URL is an attachment, which has the other members of the part too
  *	P	any other part is an element of payload.parts
  *
- * Parts are written in the order T, P, D, U.  If a document has another order,
- * meta.a2a.order has its letters.  If a member of the data has a name that the payload
- * uses for something else, the data is the whole payload (meta.a2a.whole) where it is the
- * only part, and an element of payload.parts otherwise.
+ * Parts are written in the order T, P, D, U.  If a document has them in another order,
+ * meta.a2a.order stores that order as letters.  If the payload uses the name of a member of the
+ * data for something else, the data becomes the whole payload (meta.a2a.whole) if it is the only
+ * part, and otherwise an element of payload.parts.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +29,7 @@
 
 static const char a2a_letters[] = "TPDU";
 
-/* indexes into the letters */
+/* indexes into an array with one entry for each of these letters */
 enum
 {
 	QUEUE_TEXT,
@@ -40,7 +39,7 @@ enum
 	QUEUES
 };
 
-/* members of the metadata */
+/* members of the metadata that have a row in the mapping */
 static const AdapterRow a2a_metadata_rows[] = {
 	{ROW_NATIVE, "/clutch~1run_id", "run_id"},
 	{ROW_NATIVE, "/clutch~1parent_task_id", "parent_task_id"},
@@ -64,13 +63,14 @@ static const struct
 
 /* ------------------------------------------------------- a part of version 0.3 */
 
+/* Copies the member if it is a text, and leaves it out otherwise. */
 static void
 a2a_move(Json *to, const char *path, const Json *from, const char *member)
 {
 	json_put(to, path, json_get_kind(from, member, JSON_TEXT));
 }
 
-/* a part in the format of version 1.0; a value that its version does not define is left as it is */
+/* Converts a part to the format of version 1.0.  A value that its version does not define stays as it is. */
 static Json *
 a2a_part_in(Json *part, bool is_old)
 {
@@ -161,7 +161,7 @@ a2a_is_empty(const Json *value)
 		((value->kind == JSON_ARRAY || value->kind == JSON_OBJECT) && value->n == 0);
 }
 
-/* Has the part no other member than this one and, possibly, the default media type? */
+/* Does the part have only this member and, possibly, the default media type? */
 static bool
 a2a_is_plain(const Json *part, Slice member, const char *media_type)
 {
@@ -184,7 +184,7 @@ a2a_is_data(const Json *part)
 	return json_get_kind(part, "/data", JSON_OBJECT) != NULL && a2a_is_plain(part, SLICE_OF("data"), "application/json");
 }
 
-/* the attachment for a part with a URL; NULL if the part has none */
+/* Returns the attachment for a part with a URL, or NULL if the part has none. */
 static Json *
 a2a_read_attachment(const Json *part)
 {
@@ -231,7 +231,7 @@ a2a_has_taken(const A2aContent *content, const Json *data)
 	return false;
 }
 
-/* the index of the only data part, if it is an object; otherwise -1 */
+/* Returns the index of the only data part if it is an object, or -1 otherwise. */
 static int
 a2a_data_place(const Json *parts)
 {
@@ -312,7 +312,7 @@ a2a_read_parts(const Adapter *self, const Json *raw, bool is_old, const A2aConte
 
 /* ----------------------------------------------------------- parts: outbound */
 
-/* Can the value stand as the parts of a message? */
+/* Can the value be used as the parts of a message? */
 static bool
 a2a_are_parts(const Json *value)
 {
@@ -331,8 +331,8 @@ a2a_are_parts(const Json *value)
 }
 
 /*
- * Is the member of the payload written in another place than the parts?  A state that the
- * protocol does not define and "artifacts" that are not a list are written in the parts.
+ * Is this member of the payload written somewhere other than in the parts?  A state that the
+ * protocol does not define, and "artifacts" that are not a list, are written in the parts.
  */
 static bool
 a2a_is_elsewhere(const A2aContent *content, Slice key, const Json *value)
@@ -462,7 +462,7 @@ a2a_read_metadata(const Adapter *self, const Json *object, Json *envelope)
 		adapter_note(self, envelope, "/metadata", plain);
 }
 
-/* the first skill among the required capabilities, without its version */
+/* Returns the first skill among the required capabilities, without its version. */
 static Slice
 a2a_skill_of(const Json *envelope)
 {

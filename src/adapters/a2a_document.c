@@ -3,9 +3,9 @@
  * a2a_document.c
  *	  The Agent2Agent protocol: recognizing documents.
  *
- * Some documents, such as an empty result or an error that any protocol may have, could
- * belong to another protocol that uses JSON-RPC.  They are taken only if the caller has
- * named the adapter.
+ * Some documents, such as an empty result or a general error, could just as
+ * well belong to another protocol based on JSON-RPC.  They are accepted only
+ * if the caller has named the adapter.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,7 +37,10 @@ static const A2aMethod a2a_methods[] = {
 	{"agent/getAuthenticatedExtendedCard", A2A_METHOD, true, NULL},
 };
 
-/* what a result or a body may be: its "kind" in version 0.3, and the member that contains it in version 1.0 */
+/*
+ * what a result or a body may be: its "kind" in version 0.3, and the name of
+ * the member that contains it in version 1.0
+ */
 static const struct
 {
 	A2aForm		form;
@@ -84,7 +87,7 @@ a2a_has_text(const Json *value, const char *path)
 	return json_get_kind(value, path, JSON_TEXT) != NULL;
 }
 
-/* Does the text begin in this way, as words of version 1.0 do? */
+/* Does the text begin with this prefix, as the words of version 1.0 do? */
 static bool
 a2a_begins(const Json *value, const char *path, const char *beginning)
 {
@@ -114,7 +117,7 @@ a2a_is_body(const Json *body, A2aForm form)
 	}
 }
 
-/* Is it an object of version 1.0, which has no "kind"? */
+/* Is it an object of version 1.0?  Such an object has no "kind". */
 static bool
 a2a_is_new_body(const Json *body, A2aForm form)
 {
@@ -123,7 +126,10 @@ a2a_is_new_body(const Json *body, A2aForm form)
 	return form == A2A_ARTIFACT ? json_get(body, "/kind") == NULL : a2a_begins(body, "/status/state", "TASK_STATE_");
 }
 
-/* A user's message without JSON-RPC is a request of the REST binding. */
+/*
+ * Tells the form of a body.  A message by a user that is not in JSON-RPC is a
+ * request of the REST binding.
+ */
 static A2aForm
 a2a_body_form(const Json *raw, const A2aDocument *d, A2aForm form)
 {
@@ -184,7 +190,7 @@ a2a_open_error(const Adapter *self, const Json *raw, A2aDocument *d)
 	const Json *error = json_get_kind(raw, "/error", JSON_OBJECT);
 	bool		is_named = self->named && json_get_kind(error, "/code", JSON_NUMBER) != NULL;
 
-	/* in the REST binding of version 0.3, the document is the error itself */
+	/* in the REST binding of version 0.3, the document itself is the error */
 	if (json_get(raw, "/error") == NULL && !d->is_call && self->named && json_get_kind(raw, "/code", JSON_NUMBER) != NULL &&
 		a2a_has_text(raw, "/message"))
 	{
@@ -202,7 +208,7 @@ a2a_open_error(const Adapter *self, const Json *raw, A2aDocument *d)
 	return true;
 }
 
-/* Is it a configuration of push notifications? */
+/* Is it a push notification configuration? */
 static bool
 a2a_is_config(const Json *value, bool *is_old)
 {
@@ -232,7 +238,10 @@ a2a_is_result(const Json *result, bool *is_old)
 	return *is_old || json_get_kind(result, "/supportedInterfaces", JSON_ARRAY) != NULL;
 }
 
-/* Without JSON-RPC, a list of tasks is the only result that no other protocol could have. */
+/*
+ * Outside JSON-RPC, a list of tasks is the only result that cannot belong to
+ * another protocol.
+ */
 static bool
 a2a_open_result(const Adapter *self, const Json *raw, A2aDocument *d)
 {

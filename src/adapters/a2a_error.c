@@ -3,9 +3,10 @@
  * a2a_error.c
  *	  The Agent2Agent protocol: errors.
  *
- * An error is {code, message, data} in JSON-RPC and {code, status, message, details} in the
- * REST binding, whose code is the status of HTTP.  data and details are lists, in which
- * version 1.0 has an ErrorInfo that names the error.
+ * An error is {code, message, data} in JSON-RPC and {code, status, message,
+ * details} in the REST binding, where the code is the HTTP status.  data and
+ * details are lists, in which version 1.0 has an ErrorInfo that names the
+ * error.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,10 +18,11 @@
 
 #define DOMAIN			"a2a-protocol.org"
 #define ERROR_INFO		"type.googleapis.com/google.rpc.ErrorInfo"
-#define NUMBER_CODE		"A2A_"	/* and the number of an error without a name */
+#define NUMBER_CODE		"A2A_"	/* followed by the number of an error that has
+								 * no name */
 #define INTERNAL_NUMBER	(-32603)
 #define INTERNAL_STATUS	500
-#define FIRST_NUMBER	(-32009)	/* the numbers that only A2A has */
+#define FIRST_NUMBER	(-32009)	/* the numbers that only A2A uses */
 #define LAST_NUMBER		(-32001)
 #define FAILED			"The request failed."
 
@@ -29,10 +31,13 @@ typedef struct A2aCode
 	int			number;
 	int			http;
 	const char *code;
-	const char *reason;			/* its name in an ErrorInfo; NULL: the code */
+	const char *reason;			/* name in an ErrorInfo; NULL if it equals the
+								 * code */
 } A2aCode;
 
-/* Where several codes have the same number, the number is read as the first of them. */
+/*
+ * If several codes share a number, reading the number gives the first of them.
+ */
 static const A2aCode a2a_codes[] = {
 	{-32700, 400, "PARSE_ERROR", NULL},
 	{-32600, 400, "INVALID_REQUEST", NULL},
@@ -54,7 +59,7 @@ static const A2aCode a2a_codes[] = {
 	{-32004, 400, "TASK_TERMINAL", NULL},
 };
 
-/* NULL: the protocol has no such code */
+/* Returns NULL if the protocol has no such code. */
 static const A2aCode *
 a2a_code_of(Slice code)
 {
@@ -78,7 +83,9 @@ a2a_details_place(bool is_call)
 	return is_call ? "/data" : "/details";
 }
 
-/* the index of the ErrorInfo in the details; -1: there is none */
+/*
+ * Returns the index of the ErrorInfo in the details, or -1 if there is none.
+ */
 static int
 a2a_info_place(const Json *details)
 {
@@ -112,7 +119,10 @@ a2a_code_of_number(int64 number)
 	return slice_of_cstring(psprintf(NUMBER_CODE INT64_FORMAT, number));
 }
 
-/* In JSON-RPC the error is named by its number, in the REST binding only by an ErrorInfo. */
+/*
+ * Returns our code for an error.  JSON-RPC identifies an error by its number,
+ * the REST binding only by an ErrorInfo.
+ */
 static Slice
 a2a_read_code(const Adapter *self, const Json *error, bool is_call)
 {
@@ -131,7 +141,10 @@ a2a_read_code(const Adapter *self, const Json *error, bool is_call)
 	return a2a_code_of_number(number);
 }
 
-/* If the context names a task, it is that task's request that has failed. */
+/*
+ * Makes an envelope from an error.  If the context names a task, the error
+ * means that the request for this task has failed.
+ */
 Json *
 a2a_read_error(const Adapter *self, const Json *error, bool is_call, const Json *context)
 {
@@ -153,7 +166,10 @@ a2a_read_error(const Adapter *self, const Json *error, bool is_call, const Json 
 
 /* ------------------------------------------------------------------ outbound */
 
-/* The number that stands for the code in JSON-RPC.  Returns false if there is none. */
+/*
+ * Finds the number that stands for the code in JSON-RPC.  Returns false if
+ * there is none.
+ */
 static bool
 a2a_number_of(Slice text, int64 *number)
 {
@@ -170,7 +186,10 @@ a2a_number_of(Slice text, int64 *number)
 	return false;
 }
 
-/* The details, with the code in their ErrorInfo; if one is needed and missing, it is added. */
+/*
+ * Returns the details with the code in their ErrorInfo, which is added if the
+ * caller needs one and there is none.
+ */
 static Json *
 a2a_write_details(Json *noted, Slice text, bool is_needed)
 {

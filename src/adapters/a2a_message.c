@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * a2a_message.c
- *	  The Agent2Agent protocol: messages, and requests.
+ *	  The Agent2Agent protocol: messages and requests.
  *
- * A message that names no task requests a new one.  A message that names a task belongs to
- * it, and may be the answer to a question.
+ * A message that names no task requests a new one.  A message that names a
+ * task belongs to it, and may be the answer to a question.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,6 +31,10 @@ a2a_find_id(const Adapter *self, const Json *object, const char *path)
 	return adapter_find_name(self, object, path);
 }
 
+/*
+ * Notes the ID as the native one of the field or, if the field comes from the
+ * context and not from this ID, under "aside".
+ */
 static void
 a2a_note_id(const Adapter *self, Json *envelope, bool is_aside, const char *aside, const char *field, Json *id)
 {
@@ -47,7 +51,10 @@ a2a_note_place(const Adapter *self, Json *envelope, const Json *context, Json *t
 	a2a_note_id(self, envelope, adapter_member(context, "/thread_id") != NULL, "/context_id", "thread_id", context_id);
 }
 
-/* the value if it can be an ID, otherwise NULL: anybody may have changed the note that it comes from */
+/*
+ * Returns the value if it can be an ID, or NULL otherwise.  It comes from a
+ * note, which anybody may have changed.
+ */
 static Json *
 a2a_id(Json *id)
 {
@@ -81,7 +88,7 @@ a2a_context_of(const Adapter *self, const Json *envelope)
 
 /* ------------------------------------------------------------------- messages */
 
-/* Is it the role of a user, and not that of an agent? */
+/* Is it the role of a user, as opposed to that of an agent? */
 static bool
 a2a_is_role_of_user(const Adapter *self, Slice role)
 {
@@ -109,7 +116,7 @@ a2a_read_message(const Adapter *self, const Json *message, const A2aDocument *do
 	json_put_cstring(envelope, "/from/role", is_user ? "user" : "worker");
 	json_put(envelope, "/payload", json_new_object());
 	adapter_note_native(self, envelope, "id", adapter_find_name(self, message, "/messageId"));
-	/* a message that is sent again in a request with another ID is a duplicate */
+	/* the same message in a request with another ID is a duplicate */
 	json_put(envelope, "/idempotency_key", json_get(message, "/messageId"));
 	a2a_note_place(self, envelope, context, task_id, a2a_find_id(self, message, "/contextId"));
 	a2a_read_parts(self, parts, document->is_old, &a2a_message_content, envelope);
@@ -119,7 +126,7 @@ a2a_read_message(const Adapter *self, const Json *message, const A2aDocument *do
 	return envelope;
 }
 
-/* Was it sent by a user, and not by an agent? */
+/* Was it sent by a user, as opposed to an agent? */
 static bool
 a2a_is_user(const Json *envelope)
 {
@@ -134,7 +141,10 @@ a2a_role_of(bool is_user, bool is_old)
 	return is_old ? "agent" : "ROLE_AGENT";
 }
 
-/* the ID by which the receiver recognizes a message that is sent again */
+/*
+ * Returns the ID by which the receiver recognizes a message that is sent
+ * again.
+ */
 static Json *
 a2a_message_id(const Adapter *self, const Json *envelope)
 {
@@ -144,7 +154,10 @@ a2a_message_id(const Adapter *self, const Json *envelope)
 	return key != NULL ? key : native != NULL ? native : json_get(envelope, "/id");
 }
 
-/* A request that was never foreign does not name its task, which the other side does not know yet. */
+/*
+ * Makes a message from an envelope.  A request that was never foreign does not
+ * name its task, because the other side does not know that task yet.
+ */
 static Json *
 a2a_message_of(const Adapter *self, const Json *envelope, bool is_user)
 {
@@ -182,7 +195,7 @@ a2a_write_message(const Adapter *self, const Json *envelope)
 
 /* -------------------------------------------------------------- configuration */
 
-/* Can the mode be a part of a preference? */
+/* Can the mode be used as part of a preference? */
 static bool
 a2a_is_mode(const Json *mode)
 {
@@ -191,7 +204,10 @@ a2a_is_mode(const Json *mode)
 		memchr(mode->text.s, '@', mode->text.len) == NULL;
 }
 
-/* Output modes become preferences, unless one of them cannot be a part of a preference. */
+/*
+ * Turns output modes into preferences, unless one of them cannot be part of a
+ * preference.
+ */
 static void
 a2a_read_configuration(const Adapter *self, const Json *params, Json *envelope)
 {
@@ -269,7 +285,10 @@ a2a_write_send(const Adapter *self, const Json *envelope)
 	return params;
 }
 
-/* The payload is the metadata of the request, which may have a reason. */
+/*
+ * Reads a cancellation.  The payload is the metadata of the request, which may
+ * give a reason.
+ */
 Json *
 a2a_read_cancel(const Adapter *self, const Json *params, const Json *context)
 {
@@ -305,7 +324,10 @@ a2a_write_cancel(const Adapter *self, const Json *envelope)
 	return params;
 }
 
-/* any other method: the params, without the task that they name */
+/*
+ * Reads a request of any other method.  The payload is the params without the
+ * ID of the task.
+ */
 Json *
 a2a_read_method(const Adapter *self, const Json *params, const A2aMethod *method, const Json *context)
 {

@@ -3,10 +3,11 @@
  * a2a_rest.c
  *	  The Agent2Agent protocol: the REST binding of version 0.3.
  *
- * Its messages and states differ little from those of version 1.0: the parts of a message
- * are in "content", the data of a part are {"data": ..}, a file is {"file":
- * {"fileWithUri", ..}}, and a state is CANCELLED.  Such a document is turned into one of
- * version 1.0 before it is read, and back after it has been written (note: old_rest).
+ * Its messages and states are almost those of version 1.0, but the parts of a
+ * message are in "content", the data of a part are {"data": ..}, a file is
+ * {"file": {"fileWithUri", ..}}, and a state is CANCELLED.  Such a document is
+ * converted to version 1.0 before it is read, and back after it has been
+ * written.  The note "old_rest" marks it.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +15,7 @@
 
 #include "adapters/a2a_part.h"
 
-/* paths at which a body may have a message, a state or an artifact */
+/* the paths at which a body may have a message, a state or an artifact */
 static const char *const a2a_message_places[] = {
 	"", "/message", "/status/message", "/task/status/message", "/statusUpdate/status/message", NULL
 };
@@ -68,7 +69,10 @@ a2a_rest_part_out(const Json *part)
 	return made;
 }
 
-/* Converts the parts of an object, which are the member "from", and renames it to "to". */
+/*
+ * Converts the parts in the member "from" of an object, and renames that
+ * member to "to".
+ */
 static void
 a2a_rest_parts(Json *object, const char *from, const char *to, Json *(*convert) (const Json *part))
 {

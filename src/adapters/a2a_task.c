@@ -3,9 +3,10 @@
  * a2a_task.c
  *	  The Agent2Agent protocol: tasks, and the events of their streams.
  *
- * The message of a status becomes the payload.  Its text becomes the question, the message
- * of an error, the reason of a cancellation, or else "text".  If a result has no message
- * but one artifact, the payload is made of the parts of the artifact.
+ * The message of a status becomes the payload.  Depending on the type, its
+ * text becomes the question, the message of an error, the reason for a
+ * cancellation, or "text".  If a result has no message but exactly one
+ * artifact, the payload is made from the parts of that artifact.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,13 +22,15 @@
 
 typedef struct A2aState
 {
-	const char *word;			/* payload.state of a task.progress, or payload.code of a task.error */
+	const char *word;			/* payload.state of a task.progress, or
+								 * payload.code of a task.error, that tells
+								 * this state from others of the same type */
 	MessageType type;
 	const char *name;
-	const char *old_name;		/* in version 0.3 */
+	const char *old_name;		/* the name in version 0.3 */
 } A2aState;
 
-/* Of two states with the same type, the one with a matching word is meant. */
+/* If two states have the same type, the one whose word matches is meant. */
 static const A2aState a2a_states[] = {
 	{"working", MSG_TASK_PROGRESS, "TASK_STATE_WORKING", "working"},
 	{"submitted", MSG_TASK_PROGRESS, "TASK_STATE_SUBMITTED", "submitted"},
@@ -67,7 +70,10 @@ a2a_state_named(Slice name)
 	return NULL;
 }
 
-/* the state of a task.progress with this word; NULL: there is none */
+/*
+ * Returns the state of a task.progress with this word, or NULL if there is
+ * none.
+ */
 static const A2aState *
 a2a_state_of_word(Slice word)
 {
@@ -95,7 +101,7 @@ a2a_state_of(const Json *envelope)
 
 	if (state != NULL)
 		return state;
-	/* the task waits for an agent, and its end will be told */
+	/* the task is waiting for an agent, and how it ends will be reported */
 	if (type == MSG_ROUTING_FAILURE)
 		return a2a_state_of_word(SLICE_OF("submitted"));
 	return a2a_state_of_type(type == MSG_TASK_TIMEOUT ? MSG_TASK_ERROR : type, a2a_says(envelope, "/payload/code", REJECTED_CODE));
@@ -108,7 +114,10 @@ a2a_asks(const A2aState *state)
 		(strcmp(state->word, "input_required") == 0 || strcmp(state->word, "auth_required") == 0);
 }
 
-/* type: of the envelope; is_known: its "state" in the payload is one that the protocol defines */
+/*
+ * Tells how the parts of a status become a payload.  is_known says that the
+ * "state" in the payload is one that the protocol defines.
+ */
 static A2aContent
 a2a_status_content(const A2aState *state, MessageType type, bool is_known, bool is_event)
 {
@@ -131,7 +140,7 @@ a2a_status_content(const A2aState *state, MessageType type, bool is_known, bool 
 
 /* --------------------------------------------------------------------- status */
 
-/* Can the data of the parts become members of the payload of an error? */
+/* Can the members of the data parts become members of an error's payload? */
 static bool
 a2a_fits_error(const Json *parts)
 {
@@ -155,7 +164,10 @@ a2a_fits_error(const Json *parts)
 	return true;
 }
 
-/* Adds the members that the payload of an error must have, if the document has not given them. */
+/*
+ * Adds the members that the payload of an error must have and the document has
+ * not given.
+ */
 static void
 a2a_complete_error(const Adapter *self, Json *envelope, const A2aState *state)
 {
@@ -173,7 +185,7 @@ a2a_complete_error(const Adapter *self, Json *envelope, const A2aState *state)
 	}
 }
 
-/* a copy of an object without one of its members */
+/* Returns a copy of an object without one of its members. */
 static Json *
 a2a_without(const Json *object, const char *path)
 {
@@ -184,8 +196,9 @@ a2a_without(const Json *object, const char *path)
 }
 
 /*
- * Several streams and queries may report the same state of a task.  Its time, its message
- * and its payload make a native ID, so the same report is a duplicate.
+ * Notes a native ID for a report of a state.  Several streams and queries may
+ * report the same state of a task, so the ID is made from its time, its
+ * message and its payload, which makes the repeated report a duplicate.
  */
 static void
 a2a_note_moment(const Adapter *self, Json *envelope, const Json *task, bool is_event, Slice id, const A2aState *state)
@@ -271,7 +284,10 @@ a2a_read_task(const Adapter *self, const Json *task, const A2aDocument *document
 
 /* ----------------------------------------------------------- status: outbound */
 
-/* the envelope of an error without what inbound has added to its payload */
+/*
+ * Returns the envelope of an error without what inbound has added to its
+ * payload.
+ */
 static const Json *
 a2a_plain_error(const Adapter *self, const Json *envelope)
 {
@@ -286,7 +302,7 @@ a2a_plain_error(const Adapter *self, const Json *envelope)
 	return plain;
 }
 
-/* the message of a status; NULL: there is nothing to say */
+/* Returns the message of a status, or NULL if there is nothing to say. */
 static Json *
 a2a_said(const Adapter *self, const Json *envelope, const A2aContent *content)
 {
@@ -313,6 +329,11 @@ a2a_said(const Adapter *self, const Json *envelope, const A2aContent *content)
 	return said;
 }
 
+/*
+ * Writes /status of a task or of an event about it.  The timestamp is written
+ * only if it is that of the original or the event was made here; for anything
+ * else, ts is the time of the translation.
+ */
 static void
 a2a_write_status(const Adapter *self, const Json *envelope, bool is_event, bool has_message, Json *task)
 {
@@ -329,7 +350,10 @@ a2a_write_status(const Adapter *self, const Json *envelope, bool is_event, bool 
 		json_put(task, "/status/timestamp", json_get(envelope, "/ts"));
 }
 
-/* the artifacts of a result: only one, whose parts are made of the payload */
+/*
+ * Returns the artifacts of a result: a single one, whose parts are made from
+ * the payload.
+ */
 static Json *
 a2a_only_artifact(const Adapter *self, const Json *envelope)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * adapter.c
- *	  The functions that adapters are written with.
+ *	  Functions shared by all adapters.
  *
  *-------------------------------------------------------------------------
  */
@@ -61,7 +61,10 @@ adapter_unsupported(const Adapter *self, const Json *envelope)
 
 /* ------------------------------------------------------------------- notes */
 
-/* a member that is an object, and is added if it is missing; NULL: it is something else */
+/*
+ * Returns a member that is an object, adding it if it is missing.  Returns
+ * NULL if it is something else.
+ */
 static Json *
 adapter_open_object(Json *object, const char *key)
 {
@@ -292,7 +295,7 @@ adapter_is_base64(Slice text)
 		else if (text.s[i] == '\0' || strchr(" \r\n", text.s[i]) == NULL)
 			return false;
 	}
-	/* four digits make three bytes; a single one that is left over makes none */
+	/* four digits encode three bytes; a single one left over encodes none */
 	return digits % 4 != 1;
 }
 

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * agent_json.c
- *	  The adapter of spec 002: agent.json, and registries of such agents.
+ *	  The adapter for spec 002: agent.json, and registries of such agents.
  *
- * The note "registry" is the name of the agent in the registry that it came in.
+ * The note "registry" is the agent's name in the registry that it came from.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,7 +37,10 @@ agent_json_declines(const Adapter *self, const Json *raw)
 
 /* ------------------------------------------------------------------ inbound */
 
-/* an agent.register in the run in which clutch.register registers agents, too */
+/*
+ * Returns an agent.register in the run that clutch.register uses for
+ * registrations, too.
+ */
 static Json *
 agent_json_register(const Adapter *self, Json *card, Slice registered_as)
 {

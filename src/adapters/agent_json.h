@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * agent_json.h
- *	  The adapter of spec 002: agent.json, and registries of such agents.
+ *	  The adapter for spec 002: agent.json, and registries of such agents.
  *
- * Each agent becomes an agent.register whose payload is the AgentCard that adapters/card
- * makes of it.  An envelope of any other type becomes the agent.json of its sender, and
- * the carrier has the rest of it.
+ * Each agent becomes an agent.register whose payload is the AgentCard that
+ * adapters/card makes from it.  An envelope of any other type becomes the
+ * agent.json of its sender, and the carrier holds the rest of the envelope.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * autogen.c
- *	  AutoGen: messages of AgentChat 0.7, and the events that autogen-core logs.
+ *	  AutoGen: messages of AgentChat 0.7, and the events that autogen-core
+ *	  logs.
  *
- * The payload consists of the members that not all messages have.  Notes:
+ * The members that are not common to all messages form the payload.  Notes:
  *
  *	type		the type of the message
  *	as_type		the type that the envelope was given
  *	id			the ID of the message
- *	timed		true: the message has a time
+ *	timed		true if the message has a time
  *	own			the IDs of this database in its metadata
- *	boxed		true: the message is the member "message" of the payload
+ *	boxed		true if the message is the member "message" of the payload
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +22,7 @@
 #include "adapters/tooling.h"
 #include "utils/fmgrprotos.h"
 
-/* members that are not put into the payload */
+/* members that all messages have, which are not put into the payload */
 static const char *const autogen_common[] = {
 	"/type", "/id", "/source", "/models_usage", "/metadata", "/created_at", "/sender", "/receiver", "/target"
 };
@@ -32,7 +33,7 @@ static const AdapterRow autogen_rows[] = {
 	{ROW_VALUE, NULL, NULL}
 };
 
-/* identifiers of this database in the metadata */
+/* identifiers of this database that the metadata may have */
 static const struct
 {
 	const char *foreign;
@@ -72,7 +73,7 @@ autogen_is_result(const Json *raw)
 		json_get(raw, "/type") == NULL;
 }
 
-/* Do events of that name, which autogen-core logs, name no sender? */
+/* Is it the name of an event of autogen-core that names no sender? */
 static bool
 autogen_is_anonymous(Slice type)
 {
@@ -148,7 +149,10 @@ autogen_read_metadata(const Adapter *self, const Json *raw, Json *envelope)
 	adapter_note(self, envelope, "/models_usage", adapter_member(raw, "/models_usage"));
 }
 
-/* an envelope with what all envelopes of a message have in common */
+/*
+ * Returns an envelope with the fields that all envelopes made from a message
+ * have in common.
+ */
 static Json *
 autogen_begin(const Adapter *self, const Json *raw, MessageType type)
 {
@@ -175,7 +179,10 @@ autogen_put_agent(Json *envelope, Slice agent)
 	json_put(envelope, "/to", to);
 }
 
-/* Would the database act on a member of the payload?  These two suspend the task of a task.progress. */
+/*
+ * Would the database act on a member of the payload?  Two members make a
+ * task.progress suspend its task.
+ */
 static bool
 autogen_is_order(MessageType type, const Json *payload)
 {
@@ -211,7 +218,7 @@ autogen_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 	json_put(envelope, "/payload", payload);
 }
 
-/* the envelope of one element of a ToolCallRequestEvent */
+/* Makes the envelope for one element of a ToolCallRequestEvent. */
 static Json *
 autogen_read_call(const Adapter *self, const Json *raw, int place)
 {
@@ -226,7 +233,10 @@ autogen_read_call(const Adapter *self, const Json *raw, int place)
 	return envelope;
 }
 
-/* the envelope of one element of a ToolCallExecutionEvent, behind a stub of its call */
+/*
+ * Makes the envelope for one element of a ToolCallExecutionEvent, preceded by
+ * a stub of its call.
+ */
 static List *
 autogen_read_answer(const Adapter *self, const Json *raw, int place)
 {
@@ -367,7 +377,7 @@ autogen_type_of(const Json *envelope)
 	}
 }
 
-/* the members of the message that are made of the payload */
+/* Returns the members of the message that are made from the payload. */
 static Json *
 autogen_body_of(const Adapter *self, const Json *envelope, bool is_new)
 {

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * autogen.h
- *	  AutoGen: messages of AgentChat 0.7, and the events that autogen-core logs.
+ *	  AutoGen: messages of AgentChat 0.7, and the events that autogen-core
+ *	  logs.
  *
- * docs/adapters.md has the mapping.  The member "stream" of the context says whether pieces
- * of messages are translated; by default they are left out.
+ * docs/adapters.md has the mapping.  The member "stream" of the context says
+ * whether pieces of messages are translated; by default they are dropped.
  *
  *-------------------------------------------------------------------------
  */

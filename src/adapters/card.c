@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * card.c
- *	  Descriptions of agents in other protocols, as AgentCards and back.
+ *	  Translation of other protocols' descriptions of agents to AgentCards and
+ *	  back.
  *
  *-------------------------------------------------------------------------
  */
@@ -68,7 +69,10 @@ card_read(const CardDialect *dialect, CardSource source)
 	card = dialect->read(&source);
 	if (source.list->n > faults)
 		return card;
-	/* an object in meta.<dialect>, even an empty one, marks the card as foreign */
+	/*
+	 * an object in meta.<dialect>, even an empty one, marks the card as
+	 * foreign
+	 */
 	if (card_noted(card, dialect, "") == NULL)
 		card_note(card, dialect, "", json_new_object());
 	kept = json_difference(dialect->write(card), raw);
@@ -128,7 +132,10 @@ card_find_text(const CardSource *source, const char *path)
 	return SLICE_NONE;
 }
 
-/* the code of a fault and, in *message, its sentence; NULL if the word is an identifier of this kind */
+/*
+ * Returns the code of a fault and, in *message, its sentence.  Returns NULL if
+ * the word is a valid identifier of this kind.
+ */
 static const char *
 card_word_fault(IdentifierKind kind, Slice word, const char **message)
 {
@@ -186,8 +193,9 @@ card_require(const CardSource *source, const char *path)
 }
 
 /*
- * An ID that is made of a name can be that of the orchestrator by mere chance.  It would then
- * be given requests that nobody does.
+ * Adds a fault if the agent would be the orchestrator.  An ID that is made
+ * from a name can be the orchestrator's by mere chance; the agent would then
+ * be sent requests that nobody works on.
  */
 static void
 card_check_is_agent(const CardSource *source, const char *path, Slice agent_id)
@@ -274,7 +282,7 @@ card_add_capability(const CardSource *source, Json *card, const char *path, Slic
 	return capability;
 }
 
-/* the texts that can be tags; NULL: there are none */
+/* Returns the texts that can be tags, or NULL if there are none. */
 static Json *
 card_tags_of(const Json *texts)
 {
@@ -321,8 +329,8 @@ card_write_tags(const Json *capability, Json *skill, const char *member)
 }
 
 /*
- * The version of the agent becomes the version of its capabilities.  If there are none, or
- * it is not a valid version or range, it is noted.
+ * Makes the version of the agent the version of its capabilities.  If there
+ * are none, or it is not a valid version or range, it is noted.
  */
 void
 card_put_version(const CardSource *source, const CardDialect *dialect, Json *card, const char *path)
@@ -357,7 +365,10 @@ card_capability(const Json *card, Slice id)
 {
 	const Json *capabilities = json_get_kind(card, "/capabilities", JSON_ARRAY);
 
-	/* whoever asks for each name of a long list does nothing else for a long time */
+	/*
+	 * a caller that looks up every name of a long list may spend a long time
+	 * here
+	 */
 	CHECK_FOR_INTERRUPTS();
 	for (int i = 0; capabilities != NULL && i < capabilities->n; i++)
 		if (slice_equal(json_get_text(capabilities->items[i], "/id"), id))
@@ -407,7 +418,7 @@ card_noted(const Json *card, const CardDialect *dialect, const char *path)
 	char	   *place = psprintf("/meta/%s%s", dialect->name, path);
 	Json	   *noted = json_get(card, place);
 
-	/* a card may have many skills, and each is looked for in all dialects */
+	/* a card may have many skills, and each is looked up in all dialects */
 	pfree(place);
 	return noted;
 }

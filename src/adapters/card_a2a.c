@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * card_a2a.c
- *	  The AgentCard of the Agent2Agent Protocol, 1.0 and 0.3.
+ *	  AgentCards of the Agent2Agent protocol, versions 1.0 and 0.3.
  *
- * A card of 1.0 has interfaces, a card of 0.3 has a URL, and one document may have both.  The
- * endpoint "a2a" of the AgentCard is the first interface or, without interfaces, the URL.
- * Notes: "skills" has, by the ID of each skill, its members without a row; "same_url" is
- * true if the URL is that of the first interface.  All other members without a row are
+ * A card of version 1.0 has interfaces, one of version 0.3 has a URL, and a
+ * document may have both.  The endpoint "a2a" of the AgentCard is the first
+ * interface or, without interfaces, the URL.  Notes: "skills" holds, keyed by
+ * skill ID, the members of each skill that have no row; "same_url" is true if
+ * the URL is that of the first interface.  All other members without a row are
  * noted unchanged.
  *
  *-------------------------------------------------------------------------
@@ -29,7 +30,7 @@ static const char *const card_a2a_mapped[] = {
 static const char *const card_a2a_notes[] = {"kept", "dropped", "same_url", "skills", NULL};
 static const char *const card_a2a_skill[] = {"id", NULL};
 
-/* the members of a skill in other dialects that people read */
+/* members that hold the human-readable name of a skill in other dialects */
 static const char *const card_a2a_skill_name[] = {"/name", "/title", NULL};
 static const char *const card_a2a_skill_description[] = {"/description", NULL};
 
@@ -43,7 +44,10 @@ card_a2a_handles(const Json *raw)
 
 /* ------------------------------------------------------------------ reading */
 
-/* the name of an agent in its ID: "Recipe Agent" becomes recipe-agent */
+/*
+ * Makes the name of an agent fit for an ID: "Recipe Agent" becomes
+ * recipe-agent.
+ */
 static Slice
 card_a2a_slug(Slice name)
 {
@@ -184,7 +188,7 @@ card_a2a_write_url(const Json *card, Json *document)
 		json_put_text(document, FIRST_URL, url);
 }
 
-/* all members that clients of 1.0 and of 0.3 require */
+/* Writes all members that clients of versions 1.0 and 0.3 require. */
 static void
 card_a2a_write_native(const Json *card, Json *document)
 {

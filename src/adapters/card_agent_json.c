@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * card_agent_json.c
- *	  The agent.json of spec 002, and an agent of its registry.
+ *	  The agent.json of spec 002, and the agents in its registry.
  *
- * Notes: "skills" has, by the ID of each skill, its members without a row; "entry" is true
- * for an agent of a registry whose key is its name; "indexed" lists the skills that only
+ * Notes: "skills" holds, keyed by skill ID, the members of each skill that have no row; "entry"
+ * is true for an agent whose name is its key in a registry; "indexed" lists the skills that only
  * the index of the registry names.  All other members without a row, among them legacy
  * capabilities, are noted unchanged.
  *
@@ -18,7 +18,7 @@
 #include "semver/version.h"
 #include "settings.h"
 
-/* members that are not noted unchanged: those with a row in the mapping, and the names of other notes */
+/* members that are not noted unchanged: those with a row in the mapping, or with the name of another note */
 static const char *const card_agent_json_mapped[] = {
 	"name", "displayName", "description", "version", "skills", "kept", "dropped", "entry", "indexed", NULL
 };
@@ -37,7 +37,7 @@ card_agent_json_handles(const Json *raw)
 		json_get(raw, "/url") == NULL && json_get_kind(raw, "/capabilities", JSON_OBJECT) == NULL;
 }
 
-/* the ID of a legacy capability as a skill: parse_recipe becomes skill:parse-recipe */
+/* Makes a skill ID from the name of a legacy capability: parse_recipe becomes skill:parse-recipe. */
 static Slice
 card_agent_json_legacy_id(Slice name)
 {
@@ -49,7 +49,7 @@ card_agent_json_legacy_id(Slice name)
 	return id;
 }
 
-/* Is this the ID?  It is not written out, because each capability may be compared with tens of thousands of names. */
+/* Is this the skill ID for that name?  We do not build it, because there may be tens of thousands of names. */
 static bool
 card_agent_json_has_legacy_id(Slice name, Slice id)
 {
@@ -124,7 +124,7 @@ card_agent_json_read_legacy(const CardSource *source, Json *card)
 	}
 }
 
-/* adds the skills that only the index of the registry names */
+/* Adds the skills that only the index of the registry names. */
 static void
 card_agent_json_read_index(const CardSource *source, Json *card)
 {
@@ -143,7 +143,7 @@ card_agent_json_read_index(const CardSource *source, Json *card)
 
 /* --------------------------------------------------------------- MCP servers */
 
-/* Does the capability need the server?  All capabilities need a server that is required. */
+/* Does the capability need the server?  All capabilities need a required server. */
 static bool
 card_agent_json_serves(const Json *server, Slice id)
 {
@@ -159,8 +159,8 @@ card_agent_json_serves(const Json *server, Slice id)
 }
 
 /*
- * Adds a server to the tools of the capabilities that need it, by which requests are
- * routed, and to "own", the servers that the agent may call.
+ * Adds a server to the tools of the capabilities that need it, by which requests are routed, and
+ * to "own", the servers that the agent may call.
  */
 static void
 card_agent_json_add_server(const CardSource *source, Json *card, const char *path, Json *own)
@@ -179,7 +179,7 @@ card_agent_json_add_server(const CardSource *source, Json *card, const char *pat
 	card_require(source, at);
 	if (server->kind == JSON_OBJECT)
 	{
-		/* a requirement that is written wrongly must not be lost */
+		/* a malformed requirement must not be lost */
 		(void) card_find(source, json_path(path, SLICE_OF("required")), JSON_BOOL);
 		(void) card_find(source, json_path(path, SLICE_OF("capabilities")), JSON_ARRAY);
 	}
@@ -193,7 +193,7 @@ card_agent_json_add_server(const CardSource *source, Json *card, const char *pat
 	card_add_text(own, "/servers", id);
 }
 
-/* Servers behind the first one that is too many are not looked at, because each is compared with those before it. */
+/* Reads the servers up to the limit only, because each is compared with all before it. */
 static void
 card_agent_json_read_servers(const CardSource *source, Json *card)
 {
@@ -220,7 +220,7 @@ card_agent_json_read_servers(const CardSource *source, Json *card)
 		json_put(card_capability(card, SLICE_OF(CARD_SERVERS)), "/servers", json_get(own, "/servers"));
 }
 
-/* the servers that the card names, in the order of the card */
+/* Returns the servers that the card names, in the order of the card. */
 static Json *
 card_agent_json_servers_of(const Json *card)
 {
@@ -240,7 +240,7 @@ card_agent_json_servers_of(const Json *card)
 	return found;
 }
 
-/* the ID of a server, which the description names by a text or by an object */
+/* Returns the ID of a server.  The description names it by a text or by an object. */
 static Slice
 card_agent_json_server_id(const Json *server)
 {
@@ -249,7 +249,7 @@ card_agent_json_server_id(const Json *server)
 	return slice_present(name) ? card_prefixed("mcp:", name) : SLICE_NONE;
 }
 
-/* Makes the servers of the document those of the card: removes the others, and adds those that are missing. */
+/* Removes the servers that are not in the card from the document, and adds the missing ones. */
 static void
 card_agent_json_write_servers(const Json *card, Json *document)
 {
@@ -303,7 +303,7 @@ card_agent_json_is_name(Slice name)
 	return true;
 }
 
-/* MAJOR.MINOR.PATCH, possibly with a prerelease and a build */
+/* Is it MAJOR.MINOR.PATCH, possibly with a prerelease and a build? */
 static bool
 card_agent_json_is_version(Slice version)
 {
@@ -314,7 +314,7 @@ card_agent_json_is_version(Slice version)
 		version_eat_partial(&reader, &partial) && reader.at == reader.end && partial.known == 3;
 }
 
-/* Spec 002 says this of agent.json; for an agent of a registry it requires neither. */
+/* Checks the name and version, which spec 002 requires in an agent.json but not in a registry. */
 static void
 card_agent_json_check_required(const CardSource *source)
 {
@@ -334,7 +334,7 @@ card_agent_json_check_required(const CardSource *source)
 				   place_quote(version));
 }
 
-/* The name of an agent that was not described by an agent.json; its ID may have what a name must not have. */
+/* Returns a name for an agent without an agent.json.  Its ID may have characters that a name must not have. */
 static Slice
 card_agent_json_name_of(Slice agent_id)
 {

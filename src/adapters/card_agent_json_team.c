@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * card_agent_json_team.c
- *	  Who may ask an agent of spec 002, and whom it asks.
+ *	  Which agents may send requests to an agent of spec 002, and to which ones
+ *	  it delegates.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +12,10 @@
 
 #include "settings.h"
 
-/* An agent whose context is not "shared" belongs to the group of its context, and serves only its members. */
+/*
+ * Reads the context.  An agent whose context is not "shared" belongs to the
+ * group of its context and serves only members of that group.
+ */
 void
 card_agent_json_read_context(const CardSource *source, Json *card)
 {
@@ -38,7 +42,10 @@ card_agent_json_write_context(const Json *card, Json *document)
 		json_put_cstring(document, "/context", *context);
 }
 
-/* The agents that it delegates to; by an empty list, it delegates to none. */
+/*
+ * Reads the agents that it delegates to.  An empty list means that it
+ * delegates to none.
+ */
 void
 card_agent_json_read_agents(const CardSource *source, Json *card)
 {

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * card_map.c
- *	  The parameters of map/agents/register and map/agents/spawn of the Multi-Agent Protocol, by
- *	  themselves or in the call.
+ *	  The parameters of map/agents/register and map/agents/spawn of the
+ *	  Multi-Agent Protocol, either by themselves or in the JSON-RPC call.
  *
- * Notes: "call" is the call without its parameters; "named" is true if the parameters have
- * no ID of the agent but only its name.  Members without a row are noted unchanged.
+ * Notes: "call" is the call without its parameters; "named" is true if the
+ * parameters have only the agent's name, and not its ID.  Members without a
+ * row are noted unchanged.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,7 +60,10 @@ card_map_has_too_many_groups(const Json *card)
 	return groups != NULL && groups->n > clutch_limits.max_list;
 }
 
-/* Scopes behind the first one that is too many are not looked at, because each is compared with those before it. */
+/*
+ * Reads the scopes, up to the limit.  Those beyond it are not looked at,
+ * because each is compared with all before it.
+ */
 static void
 card_map_read_groups(const CardSource *source, const char *at, Json *card)
 {

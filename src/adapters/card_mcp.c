@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * card_mcp.c
- *	  The tools of a server of the Model Context Protocol: the result of tools/list, by
- *	  itself or in the response.
+ *	  The tools of a server of the Model Context Protocol: the result of
+ *	  tools/list, by itself or in the response.
  *
- * The list does not say whose tools these are: whoever reads it names the agent.  Notes:
- * "response" is the response without its result; "tools" are the members of each tool
- * that have no row, by its name.  Other members of the result stand there as they are.
+ * The list does not say whose tools these are, so the caller names the agent.
+ * Notes: "response" is the response without its result; "tools" holds, keyed
+ * by tool name, the members of each tool that have no row.  Other members of
+ * the result are noted unchanged.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +28,10 @@ card_mcp_handles(const Json *raw)
 	return json_get_kind(raw, "/tools", JSON_ARRAY) != NULL || json_get_kind(raw, "/result/tools", JSON_ARRAY) != NULL;
 }
 
-/* "agent:mcp.files" is the server mcp:files */
+/*
+ * Makes the ID of a server from that of its agent: "agent:mcp.files" gives
+ * mcp:files.
+ */
 static Slice
 card_mcp_server(Slice agent_id)
 {
@@ -65,7 +69,10 @@ card_mcp_read(const CardSource *source)
 	Json	   *others = json_new_object();
 	Json	   *response = json_new_object();
 
-	/* the document has no place for it, so card_new could only say that it is missing there */
+	/*
+	 * the document has no member for it, so card_new could only report a path
+	 * that makes no sense
+	 */
 	if (!slice_present(source->agent_id))
 		card_fault(source, "/agent_id", "REQUIRED",
 				   "A list of tools does not say whose they are; name the agent in the argument \"agent_id\".");
@@ -84,7 +91,10 @@ card_mcp_read(const CardSource *source)
 	return card;
 }
 
-/* A capability as a tool: "tool:x" is x, and "skill:x" is skill.x.  NULL: it is neither. */
+/*
+ * Writes a capability as a tool: "tool:x" becomes x, and "skill:x" becomes
+ * skill.x.  Returns NULL for any other capability.
+ */
 static Json *
 card_mcp_write_tool(const Json *card, const Json *capability)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * card_registry.c
- *	  The agents of a registry of spec 002.
+ *	  The agents in a registry of spec 002.
  *
- * "agents" is an object whose keys are the names of the agents or, as in version 1.0, an
- * array of agents that name themselves.
+ * "agents" is an object whose keys are the names of the agents or, as in
+ * version 1.0, an array of agents that contain their own names.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +32,10 @@ card_registry_name(const Json *agents, int i)
 	return agents->kind == JSON_OBJECT ? agents->keys[i] : json_get_text(agents->items[i], "/name");
 }
 
-/* an object whose keys are the names of the agents; reports names that occur twice */
+/*
+ * Returns an object whose keys are the names of the agents.  Adds a fault for
+ * each name that occurs twice.
+ */
 static const Json *
 card_registry_names(const CardSource *source, const Json *agents)
 {
@@ -55,7 +58,7 @@ card_registry_names(const CardSource *source, const Json *agents)
 	return names;
 }
 
-/* the names of the first agents, for a sentence */
+/* Returns the names of the first few agents, for a message. */
 static char *
 card_registry_list(const Json *agents)
 {
@@ -111,8 +114,9 @@ card_registry_check(const CardSource *source, const Json *agents, const Json *na
 /* -------------------------------------------------- the words of its rules */
 
 /*
- * clutch.install_rules makes routing rules of a registry.  What these cannot have is refused
- * here, where whoever imports the registry learns of it.  "most" is the number of elements
+ * Checks the phrases at a path.  clutch.install_rules makes routing rules from
+ * a registry.  Whatever a rule cannot have is refused here already, where the
+ * person who imports the registry sees it.  "most" is the number of elements
  * that a rule can have.
  */
 static void
@@ -130,7 +134,10 @@ card_registry_check_phrases(const CardSource *source, const char *path, int most
 					   texts->items[i]->text.len, LIMITS_PHRASE_BYTES);
 }
 
-/* the number of bytes that the longest switch command leaves to a name that follows it, behind a blank */
+/*
+ * Returns the number of bytes that remain for the name that follows the
+ * longest switch command and a blank.
+ */
 static int
 card_registry_name_bytes(const CardSource *source)
 {
@@ -158,7 +165,7 @@ card_registry_check_rules(const CardSource *source, const Json *agents)
 	int			most = card_registry_name_bytes(source);
 
 	card_registry_check_phrases(source, "/routing/multiAgentTriggers", LIMITS_PHRASES);
-	/* each of them stands before two names of each agent */
+	/* each of them is combined with two names of each agent */
 	card_registry_check_phrases(source, "/routing/switchCommands", LIMITS_PHRASES / 2);
 	for (int i = 0; i < agents->n; i++)
 	{
@@ -175,7 +182,10 @@ card_registry_check_rules(const CardSource *source, const Json *agents)
 	}
 }
 
-/* the skills that an agent has according to the index; NULL if there are none */
+/*
+ * Returns the skills that the index lists for an agent, or NULL if there are
+ * none.
+ */
 static Json *
 card_registry_indexed(const Json *document, Slice name)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog.c
- *	  The adapters: the rows of clutch.adapter.
+ *	  The table clutch.adapter.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +26,7 @@
 #include "utils/inval.h"
 #include "utils/memutils.h"
 
-/* The built-in adapters.  Each of them also needs a row in sql/install/adapter.sql. */
+/* The built-in adapters.  Each needs a row in sql/install/adapter.sql, too. */
 static const Adapter *const catalog_built_in[] = {
 	&a2a_adapter,
 	&agent_json_adapter,
@@ -65,7 +65,10 @@ catalog_text(const RowScan *scan, int attno)
 	return slice_present(text) ? slice_cstring(text) : NULL;
 }
 
-/* the adapter of a row; NULL: it should be built in, but this library does not have it */
+/*
+ * Makes the adapter of a row.  Returns NULL if the row is for a built-in
+ * adapter that this library does not have.
+ */
 static Adapter *
 catalog_read(const RowScan *scan)
 {
@@ -89,7 +92,7 @@ catalog_read(const RowScan *scan)
 	return adapter;
 }
 
-/* all adapters of the table, in the order in which they are asked */
+/* Returns all adapters of the table, in the order in which they are asked. */
 static List *
 catalog_rows(void)
 {
@@ -113,9 +116,9 @@ catalog_rows(void)
 
 static struct
 {
-	MemoryContext context;		/* NULL: the table has not been read */
+	MemoryContext context;		/* NULL if the table has not been read */
 	List	   *adapters;		/* Adapter * */
-	uint64		changes;		/* the count of changes when the table was read */
+	uint64		changes;		/* number of changes when the table was read */
 }			memory;
 
 static void
@@ -139,7 +142,10 @@ catalog_remembered(void)
 {
 	uint64		changes;
 
-	/* otherwise a transaction that opens no table might not notice changes by others */
+	/*
+	 * without this, a transaction that opens no table might miss changes by
+	 * others
+	 */
 	AcceptInvalidationMessages();
 	changes = stale_count(STALE_ADAPTERS);
 	if (memory.context == NULL || memory.changes != changes)
@@ -161,7 +167,10 @@ catalog_copy_text(const char *text)
 	return text != NULL ? pstrdup(text) : NULL;
 }
 
-/* The caller gets a copy, because a function of an adapter may change the table, which is read again then. */
+/*
+ * Returns a copy for the caller, because a function of an adapter may change
+ * the table, which makes us read it again.
+ */
 static Adapter *
 catalog_copy(const Adapter *adapter)
 {

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * catalog.h
- *	  The adapters: the rows of clutch.adapter.
+ *	  The table clutch.adapter.
  *
- * A row whose functions are NULL stands for a built-in adapter, which is not used if its
- * row is missing.  Each backend remembers the table until it changes.
+ * A row whose functions are NULL stands for a built-in adapter.  A built-in
+ * adapter without a row is not used.  Each backend caches the table until it
+ * changes.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,16 +14,25 @@
 
 #include "adapters/adapter.h"
 
-/* the adapter of that name, palloc'd; NULL: there is none */
+/* Returns the adapter of that name, palloc'd, or NULL if there is none. */
 extern Adapter *catalog_find(Slice name);
 
-/* all adapters in the order in which they are asked, as a List of Adapter *, palloc'd */
+/*
+ * Returns all adapters in the order in which they are asked, as a List of
+ * Adapter *, palloc'd.
+ */
 extern List *catalog_list(void);
 
-/* Raises 22023 with all faults of a row of clutch.adapter, whose columns are in the order of the table. */
+/*
+ * Raises 22023 with all faults of a row of clutch.adapter.  The columns are in
+ * the order of the table.
+ */
 extern void catalog_check(const Datum *values, const bool *nulls);
 
-/* The table has been changed by this transaction: every backend reads it again. */
+/*
+ * Tells all backends that this transaction has changed the table, so that they
+ * read it again.
+ */
 extern void catalog_announce(void);
 
 #endif							/* CLUTCH_CATALOG_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * catalog_check.c
- *	  The faults of a row of clutch.adapter.
+ *	  Checking a row of clutch.adapter.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,10 @@
 
 #define MOST_NAME_BYTES		32
 
-/* the columns that name functions; all but the first are needed by an adapter of a user */
+/*
+ * the columns that name functions; a user-defined adapter needs all but the
+ * first
+ */
 static const struct
 {
 	int			attno;
@@ -37,20 +40,25 @@ catalog_check_name(Slice name, bool builtin, ProblemList *faults)
 		problem_add(faults, "/name", "REQUIRED", "An adapter needs a name.");
 	else if (!valid)
 		problem_add(faults, "/name", "WRONG_FORMAT",
-					"%s is not a name: it begins with a small letter, and has at most %d small letters, digits and underscores.",
+					"%s is not a name: a name begins with a lower-case letter, and consists of at most %d lower-case letters, digits and underscores.",
 					place_quote(name), MOST_NAME_BYTES);
-	/* in requests of the orchestrator, meta.rule is what a routing rule notes */
+	/*
+	 * in requests by the orchestrator, meta.rule is what a routing rule notes
+	 */
 	else if (slice_equal(name, SLICE_OF("clutch")) || slice_equal(name, SLICE_OF("rule")))
 		problem_add(faults, "/name", "NOT_ALLOWED", "meta.%.*s belongs to clutch itself; choose another name.",
 					name.len, name.s);
-	/* a restore, which finds the rows of built-in adapters there, would stop at such a row */
+	/*
+	 * a restore would fail at such a row, because the extension has already
+	 * created the row of the built-in adapter
+	 */
 	else if (!builtin && catalog_is_built_in(name))
 		problem_add(faults, "/name", "NOT_ALLOWED", "%s is a built-in adapter; choose another name.", place_quote(name));
 	else if (builtin && !catalog_is_built_in(name))
 		problem_add(faults, "/name", "WRONG_VALUE", "There is no built-in adapter %s.", place_quote(name));
 }
 
-/* Is it a JSON pointer (RFC 6901) to something below the document? */
+/* Is it a JSON pointer (RFC 6901) to a place below the document? */
 static bool
 catalog_is_pointer(Slice path)
 {
@@ -70,7 +78,10 @@ catalog_is_qualified(Slice name)
 	return false;
 }
 
-/* Does the name end with a list of arguments?  A quoted name is not judged, because it may contain parentheses. */
+/*
+ * Does the name end with an argument list?  A quoted name is not checked,
+ * because it may contain parentheses.
+ */
 static bool
 catalog_has_arguments(Slice name)
 {

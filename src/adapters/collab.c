@@ -1,14 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * collab.c
- *	  The messages of the Multi-Agent Collaboration Protocol (spec 003).
+ *	  Messages of the Multi-Agent Collaboration Protocol (spec 003).
  *
- * The members of the header are in "header" or in the document itself.  Notes:
+ * The members of the header are either in "header" or at the top of the
+ * document.  Notes:
  *
- *	flat		true: they are in the document itself
+ *	flat		true if they are at the top of the document
  *	type, status, required, correlation_id, context
  *				members of the document
- *	spread		true: the payload consists of the members of the body without a row
+ *	spread		true if the payload consists of the members of the body that
+ *				have no row
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +22,7 @@
 
 #define LONGEST_TTL_MS	(INT64CONST(100) * 365 * 24 * 3600 * 1000)
 
-/* members of the body and of the trace that are translated unconditionally */
+/* members of the body and of the trace that are always translated */
 static const AdapterRow collab_rows[] = {
 	{ROW_VALUE, "/body/context", "/meta/collab/context"},
 	{ROW_WORD, "/trace/traceId", "/trace/trace_id"},
@@ -51,10 +53,13 @@ collab_header(const Json *raw)
 	return json_get_kind(raw, "/header", JSON_OBJECT) != NULL ? "/header" : "";
 }
 
-/* members of the header that may be beside it, as in the examples of the protocol */
+/*
+ * members of the header that may be outside it, as in the examples of the
+ * protocol
+ */
 static const char *const collab_outer[] = {"/type", "/correlationId", "/destination"};
 
-/* the header together with its members that are beside it */
+/* Returns the header, including its members that are outside it. */
 static const Json *
 collab_whole_header(const Json *raw)
 {
@@ -76,7 +81,7 @@ collab_whole_header(const Json *raw)
 
 /* ---------------------------------------------------------------- recipients */
 
-/* "*", a topic, a group, or an agent */
+/* Reads the destination, which is "*", a topic, a group or an agent. */
 static void
 collab_read_destination(const Adapter *self, const Json *header, Json *envelope)
 {
@@ -110,7 +115,10 @@ collab_destination_of(const Json *envelope)
 
 /* ----------------------------------------------------------------------- type */
 
-/* Can the recipient work on a request?  What is sent to everybody or to a topic is only a message. */
+/*
+ * Can the recipient work on a request?  What is sent to everybody or to a
+ * topic is only a message.
+ */
 static bool
 collab_can_work(const Json *header)
 {
@@ -121,7 +129,9 @@ collab_can_work(const Json *header)
 											slice_starts(destination, SLICE_OF("topic:")));
 }
 
-/* MSG_UNKNOWN: the document has no type that the protocol defines */
+/*
+ * Returns MSG_UNKNOWN if the document has no type that the protocol defines.
+ */
 static MessageType
 collab_read_type(const Json *header, const Json *body)
 {
@@ -137,8 +147,8 @@ collab_read_type(const Json *header, const Json *body)
 }
 
 /*
- * Writes the type, status and responseRequired of the original document, unless a document
- * with them would be read as another type.
+ * Writes the type, status and responseRequired of the original document,
+ * unless they would make the document be read as another type.
  */
 static void
 collab_write_type(const Adapter *self, const Json *envelope, Json *header, Json *body)
@@ -196,8 +206,9 @@ collab_read_error(const Adapter *self, const Json *raw)
 }
 
 /*
- * The protocol has four codes, and after the first two of them its agents try again.  Any
- * other code becomes one with the same consequence.
+ * Returns the code for an error.  The protocol has four codes, and agents
+ * retry after the first two of them.  Any other code becomes the one that has
+ * the same effect.
  */
 static const char *
 collab_code_of(const Json *payload)
@@ -240,7 +251,7 @@ collab_write_error(const Json *payload, bool is_foreign, Json *body)
 	json_put(body, "/error", error);
 }
 
-/* the path of the content in a body of that type */
+/* Returns the path of the content in a body of that type. */
 static const char *
 collab_content(const Json *header)
 {
@@ -315,7 +326,7 @@ collab_read_orders(const Adapter *self, const Json *header, Json *envelope)
 	json_put(envelope, "/meta/clutch/ttl_ms", ttl);
 }
 
-/* the task, its parent, and the session */
+/* Reads the task, its parent, and the session. */
 static void
 collab_read_place(const Adapter *self, const Json *raw, const Json *header, const Json *context, Json *envelope)
 {
@@ -402,7 +413,7 @@ collab_write_native(const Json *envelope, Json *header, Json *body)
 			 adapter_member(envelope, "/parent_task_id") : json_get(envelope, "/task_id"));
 }
 
-/* Moves members of the header that were beside it there again. */
+/* Moves members of the header back to where they were outside it. */
 static void
 collab_write_outer(const Adapter *self, const Json *envelope, Json *raw, Json *header)
 {

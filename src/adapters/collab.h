@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * collab.h
- *	  The messages of the Multi-Agent Collaboration Protocol (spec 003).
+ *	  Messages of the Multi-Agent Collaboration Protocol (spec 003).
+ *	  docs/adapters.md has the mapping.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * credential.c
- *	  Credentials in a document that comes from outside.
+ *	  Removing credentials from documents that come from outside.
  *
- * credential_form.c says what they look like; credential_text.c searches JSON that is written
- * as a text, which credential_reader.c reads.
+ * credential_form.c knows what they look like; credential_text.c searches JSON
+ * within texts, reading it with credential_reader.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,8 +44,9 @@ credential_put_path(StringInfo path, const CredentialPlace *place)
 }
 
 /*
- * Lists the path of a credential.  All credentials below one long key are listed as one
- * path, which ends with this key, because their own paths would each repeat it.
+ * Lists the path of a credential.  All credentials below a very long path are
+ * listed as one path, which ends where it became too long, because their own
+ * paths would each repeat it.
  */
 void
 credential_note(const CredentialPlace *place, CredentialList *list)
@@ -72,7 +73,9 @@ credential_note(const CredentialPlace *place, CredentialList *list)
 
 /* -------------------------------------------------------------- the search */
 
-/* Is it a text that is not empty, a number, or an array of texts and numbers? */
+/*
+ * Is it a text that is not empty, a number, or an array of texts and numbers?
+ */
 static bool
 credential_is_plain(const Json *value)
 {
@@ -88,7 +91,10 @@ credential_is_plain(const Json *value)
 
 static void credential_search(Json *container, const CredentialPlace *up, CredentialList *list);
 
-/* Removes the credentials in an item, and returns false; or returns true if the item is one itself. */
+/*
+ * Removes the credentials within an item and returns false, or returns true if
+ * the item itself is a credential.
+ */
 static bool
 credential_search_item(Json *item, const CredentialPlace *place, CredentialList *list)
 {

@@ -1,32 +1,37 @@
 /*-------------------------------------------------------------------------
  *
  * credential.h
- *	  Credentials in a document that comes from outside.
+ *	  Removing credentials from documents that come from outside.
  *
- * An envelope stays in the log, and everybody who may see its run can read it, so no
- * credential may get into it.  Before a document is translated, this removes
+ * An envelope stays in the log and can be read by everybody who may see its
+ * run, so no credential may get into it.  Before a document is translated,
+ * this removes
  *
- *	- every text or number, or array of them, whose name is that of a credential in any
- *	  spelling: authorization, cookie, password, secret, api_key, accessToken,
- *	  X-Hub-Signature, ...  Objects are searched but not removed, because a schema may
- *	  have a property "password".  Names such as max_tokens or progressToken are not those
- *	  of credentials.
- *	- every text that as a whole looks like a credential of a well-known kind, "Bearer
- *	  ...", a JWT, or a key of certain providers, every text that begins with a URL that has
- *	  a password (https://user:password@host), and every text that contains a private key in
- *	  PEM.  A URL that has only a user, or stands further behind in a text, is left alone:
- *	  whoever writes about a database in a chat must not lose the message.
+ *	- every text or number, or array of them, whose name is that of a
+ *	  credential in any spelling: authorization, cookie, password, secret,
+ *	  api_key, accessToken, X-Hub-Signature, ...  Objects are searched but not
+ *	  removed, because a schema may have a property "password".  Names such as
+ *	  max_tokens or progressToken are not those of credentials.
+ *	- every text that as a whole looks like a credential of a well-known kind,
+ *	  "Bearer ...", a JWT, or a key of certain providers, every text that
+ *	  begins with a URL that has a password (https://user:password@host), and
+ *	  every text that contains a private key in PEM.  A URL that has only a
+ *	  user, or stands further behind in a text, is left alone: whoever writes
+ *	  about a database in a chat must not lose the message.
  *
- * A text that is JSON as a whole, blanks and a fence of ``` around it aside, is searched by the
- * same rules: each of several members with the same name, and texts of JSON within it, however
- * deep.  Credentials are cut out of the text, and all its other bytes stay as they are.  JSON is
- * what RFC 8259 defines, or Python writes: NaN and Infinity, and control characters in texts, are
- * no reason not to search.  Whatever the adapters parse is JSON by this definition.
+ * A text that consists of JSON, apart from blanks and a fence of ``` around
+ * it, is searched by the same rules.  This includes every one of several
+ * members with the same name, and texts of JSON within it at any depth.
+ * Credentials are cut out of the text, and all its other bytes stay as they
+ * are.  JSON means what RFC 8259 defines or Python writes: a text with NaN,
+ * Infinity, or control characters in strings is searched as well.  Whatever
+ * the adapters parse is JSON by this definition.
  *
- * JSON with other text around it, or several JSON in one text, may be code in a chat, which must
- * not lose its examples.  There, as in "api_key": "sk-..." with quotes of either kind, only a
- * value that both has the name of a credential and looks like one of a well-known kind is cut
- * out, and only if it has a digit, because placeholders have none.  The quotes stay.
+ * JSON with other text around it, or several JSON values in one text, may be
+ * code in a chat, which must not lose its examples.  There, a value such as
+ * that of "api_key": "sk-...", in quotes of either kind, is cut out only if
+ * its name is that of a credential, it looks like a credential of a well-known
+ * kind, and it has a digit, because placeholders have none.  The quotes stay.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,10 +41,11 @@
 #include "base/json.h"
 
 /*
- * Removes all credentials from the document and returns the paths that they had in it, as
- * an array of texts; NULL: there were none.  The path of a credential in a text of JSON is that of
- * the text, followed by that within it.  A document that is a text is searched as such, but stays
- * if it is a credential as a whole.
+ * Removes all credentials from the document and returns the paths that they
+ * had in it, as an array of texts, or NULL if there were none.  The path of a
+ * credential within a JSON text is the path of the text followed by the path
+ * within it.  A document that is itself a text is searched, but is kept if as
+ * a whole it is a credential.
  */
 extern Json *credential_remove(Json *document);
 

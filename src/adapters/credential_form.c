@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * credential_form.c
- *	  Credentials in a document that comes from outside: what they look like.
+ *	  Removing credentials from documents that come from outside: what they
+ *	  look like.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,27 +14,35 @@
 
 /* ------------------------------------------------------------------- names */
 
-/* the number of letters and digits at the end of a name that are compared; every word below is shorter */
+/*
+ * how many letters and digits at the end of a name are compared; all words
+ * below are shorter
+ */
 #define NAME_BYTES	32
 
 /* the last letters and digits of a name, in lower case */
 typedef struct CredentialName
 {
 	int			len;
-	char		s[NAME_BYTES];	/* the last len of them are set */
+	char		s[NAME_BYTES];	/* only the last len of them are set */
 } CredentialName;
 
 typedef struct CredentialWord
 {
 	Slice		word;
-	bool		is_ending;		/* as in "dbPassword", "client_secret", "X-Api-Key"; otherwise it is the whole name */
+	bool		is_ending;		/* true if it is the end of a name, as in
+								 * "dbPassword", "client_secret", "X-Api-Key";
+								 * otherwise it is the whole name */
 } CredentialWord;
 
 #define WHOLE(word)		{{(word), sizeof(word) - 1}, false}
 #define ENDING(word)	{{(word), sizeof(word) - 1}, true}
 #define WORDS(...)		(const CredentialWord[]) {__VA_ARGS__, {{NULL, 0}, false}}
 
-/* the names of credentials by their last letter, so that most other names need not be compared */
+/*
+ * the names of credentials by their last letter, which spares most other names
+ * the comparisons
+ */
 static const CredentialWord *const credential_words['z' - 'a' + 1] = {
 	['d' - 'a'] = WORDS(WHOLE("pwd"), WHOLE("accesskeyid"), ENDING("password"), ENDING("passwd")),
 	['e' - 'a'] = WORDS(WHOLE("cookie"), WHOLE("setcookie"), WHOLE("webhooksignature"), WHOLE("secretkeybase"),
@@ -49,7 +58,10 @@ static const CredentialWord *const credential_words['z' - 'a' + 1] = {
 						ENDING("signingkey"), ENDING("secretaccesskey"), ENDING("authkey")),
 };
 
-/* the words that end with the same letter as a name; NULL: there are none */
+/*
+ * Returns the words that end with the same letter as a name, or NULL if there
+ * are none.
+ */
 static const CredentialWord *
 credential_words_like(Slice key)
 {
@@ -74,7 +86,7 @@ credential_name_of(Slice key)
 	return name;
 }
 
-/* "without" is the number of bytes at the end of the name that are left out */
+/* Does the name end like this, if "without" bytes at its end are ignored? */
 static bool
 credential_name_ends(const CredentialName *name, int without, Slice ending)
 {
@@ -88,7 +100,10 @@ credential_is_proprietary(Slice key)
 	return key.len >= 2 && (key.s[0] == 'x' || key.s[0] == 'X') && key.s[1] == '-';
 }
 
-/* Is it a header of a vendor that has a credential, like X-Hub-Signature-256 or X-Auth-Token? */
+/*
+ * Is it a vendor-specific header that holds a credential, like
+ * X-Hub-Signature-256 or X-Auth-Token?
+ */
 static bool
 credential_is_header(Slice key, const CredentialName *name)
 {
@@ -118,7 +133,10 @@ credential_is_name(Slice key)
 
 /* ------------------------------------------------------------------ values */
 
-/* the number of bytes at the beginning that are letters, digits, or among the others */
+/*
+ * Returns the number of leading bytes that are letters, digits, or among the
+ * others.
+ */
 static int
 credential_span(Slice text, const char *others)
 {
@@ -129,7 +147,10 @@ credential_span(Slice text, const char *others)
 	return n;
 }
 
-/* Is it a token, and not a word as in "basic arithmetic"?  A token has a digit or is long. */
+/*
+ * Is it a token, as opposed to a word as in "basic arithmetic"?  A token has a
+ * digit or is long.
+ */
 static bool
 credential_is_token(Slice word)
 {
@@ -159,7 +180,10 @@ credential_is_scheme(Slice text)
 	return false;
 }
 
-/* Is it three parts of base64, of which the first begins with {"? */
+/*
+ * Is it three parts of base64, the first of which decodes to a text beginning
+ * with {"?
+ */
 static bool
 credential_is_jwt(Slice text)
 {
@@ -173,8 +197,8 @@ credential_is_jwt(Slice text)
 }
 
 /*
- * Is it a key that begins with the mark of a provider, followed by at least 16 bytes?  The
- * text must not be empty.
+ * Is it a key that begins with a provider's prefix, followed by at least 16
+ * bytes?  The text must not be empty.
  */
 static bool
 credential_is_marked(Slice text)
@@ -190,7 +214,10 @@ credential_is_marked(Slice text)
 	return false;
 }
 
-/* Does the text contain a private key in PEM?  A text that only names its first line does not. */
+/*
+ * Does the text contain a private key in PEM format?  Mentioning only the
+ * first line of one does not count.
+ */
 static bool
 credential_has_key(Slice text)
 {
@@ -202,10 +229,16 @@ credential_has_key(Slice text)
 		(slice_starts(text, SLICE_OF(begin)) || text.s + text.len - found >= 2 * (int) sizeof(key));
 }
 
-/* the number of bytes in which the scheme of a URL ends; longer ones are not in use */
+/*
+ * maximum length of the scheme of a URL that is recognized; no longer ones are
+ * in use
+ */
 #define SCHEME_BYTES	32
 
-/* Does it begin with a URL that has a password before its host, like https://user:password@host? */
+/*
+ * Does it begin with a URL that has a password before its host, like
+ * https://user:password@host?
+ */
 static bool
 credential_is_url(Slice text)
 {
@@ -214,7 +247,7 @@ credential_is_url(Slice text)
 	const char *password = NULL;
 	const char *host = NULL;
 
-	/* most texts end here */
+	/* most texts are ruled out here */
 	if (colon == NULL || end - colon < 3 || colon[1] != '/' || colon[2] != '/')
 		return false;
 	if (!isalpha((unsigned char) text.s[0]) || credential_span(text, "+-.") != colon - text.s)
@@ -224,7 +257,7 @@ credential_is_url(Slice text)
 		if (*s == ':' && password == NULL)
 			password = s + 1;
 		else if (*s == '@')
-			host = s;			/* the last one, as in browsers */
+			host = s;			/* the last one counts, as in browsers */
 	}
 	return password != NULL && host != NULL && host > password;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * credential_part.h
- *	  For the files of credential alone.
+ *	  Private declarations of credential.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,97 +21,134 @@ extern bool credential_is_value(Slice text);
 /* -------------------------------------------------------------- credential.c */
 
 /*
- * Where the search is: an item of a container, which may be that of a JSON that is written as a
- * text.  The text is the place above the outermost container in it.  Paths are made only of
- * what is found.
+ * The current place of the search: an item of a container, which may be in
+ * JSON that is written as a text.  The place of that text is then the parent
+ * of the outermost container in it.  Paths are built only for what is found.
  */
 typedef struct CredentialPlace
 {
 	const struct CredentialPlace *up;
-	int			bytes;			/* approximate length of the container's path */
-	int			container;		/* its number, which no other container has */
-	int			index;			/* of the item before anything was removed */
-	Slice		key;			/* of the item; absent: the container is an array */
-	bool		is_raw;			/* the key may have escapes of JSON */
+	int			bytes;			/* approximate length of the path of the
+								 * container */
+	int			container;		/* number of the container, which no other
+								 * container has */
+	int			index;			/* index of the item before anything was
+								 * removed */
+	Slice		key;			/* key of the item; absent if the container is
+								 * an array */
+	bool		is_raw;			/* the key may contain JSON escapes */
 } CredentialPlace;
 
-/* What was found.  A copy of it, and the number of paths, say how to forget what is found from then on. */
+/*
+ * The credentials found so far.  To forget what is found from some point on,
+ * keep a copy of this and of the number of paths.
+ */
 typedef struct CredentialList
 {
-	Json	   *paths;			/* array of texts; NULL: nothing has been found yet */
-	int			containers;		/* that have been searched */
-	/* the last place that was listed for credentials further below */
+	Json	   *paths;			/* array of texts, or NULL if nothing has been
+								 * found yet */
+	int			containers;		/* number of containers that have been searched */
+	/* the last place that was listed on behalf of credentials below it */
 	int			far_container;
 	int			far_index;
 } CredentialList;
 
-/* A credential in a container with a longer path is not listed by its own path. */
+/*
+ * A credential in a container with a longer path is not listed by its own
+ * path.
+ */
 #define MOST_PATH_BYTES	1000
 
-/* Begins with a container at that place; NULL: it is the outermost one of the document. */
+/*
+ * Initializes the place for a container.  "up" is where the container is, or
+ * NULL if it is the outermost one of the document.
+ */
 extern void credential_enter(CredentialPlace *place, const CredentialPlace *up, CredentialList *list);
 
-/* Lists the path of a credential; that of the document if the place is NULL. */
+/*
+ * Lists the path of a credential, or that of the document if the place is
+ * NULL.
+ */
 extern void credential_note(const CredentialPlace *place, CredentialList *list);
 
 /* ------------------------------------------------------ credential_reader.c */
 
 typedef enum CredentialToken
 {
-	TOKEN_OPEN,					/* an item that is a container begins */
+	TOKEN_OPEN,					/* start of an item that is a container */
 	TOKEN_TEXT,					/* an item that is a text */
 	TOKEN_NUMBER,				/* an item that is a number */
-	TOKEN_WORD,					/* an item that is true, false, null, NaN or Infinity */
-	TOKEN_CLOSE,				/* a container ends */
-	TOKEN_END,					/* the JSON ends */
-	TOKEN_FAULT					/* it is no JSON */
+	TOKEN_WORD,					/* an item that is true, false, null, NaN or
+								 * Infinity */
+	TOKEN_CLOSE,				/* end of a container */
+	TOKEN_END,					/* end of the JSON */
+	TOKEN_FAULT					/* it is not JSON */
 } CredentialToken;
 
 #define FEW_LEVELS	32
 
 /*
- * Reads JSON in place, one token after the other, however deep it is.  Beside what RFC 8259
- * defines, it accepts what Python writes or can be told to read: NaN, Infinity, -Infinity, and
- * control characters in texts.
+ * A reader that goes through JSON in place, one token at a time and without
+ * recursion.  In addition to what RFC 8259 defines, it accepts what Python
+ * writes or can be told to read: NaN, Infinity, -Infinity, and control
+ * characters in strings.
  */
 typedef struct CredentialReader
 {
-	const char *s;				/* what is still to be read */
+	const char *s;				/* the rest, which has not been read yet */
 	const char *end;
-	char	   *levels;			/* how each open container ends; and LEVEL_KEPT */
+	char	   *levels;			/* for each open container, the character that
+								 * closes it, and LEVEL_KEPT */
 	int			depth;			/* number of open containers */
 	int			room;
 	char		few[FEW_LEVELS];
-	bool		is_first;		/* nothing has been read yet in the container, or at all */
+	bool		is_first;		/* nothing has been read yet in the container,
+								 * or at all */
 
-	/* the item that was read last */
-	const char *comma;			/* before it; NULL: it is the first of its container */
+	/* the item that was read last: */
+	const char *comma;			/* the comma before it, or NULL if it is the
+								 * first of its container */
 	const char *from;			/* where it, or its key, begins */
-	Slice		key;			/* between its quotes; absent: it is not a member of an object */
-	Slice		text;			/* of a text, between its quotes */
+	Slice		key;			/* between its quotes; absent if it is not a
+								 * member of an object */
+	Slice		text;			/* between its quotes, if it is a text */
 } CredentialReader;
 
-/* An item of this open container has been kept. */
+/* flag in levels: an item of this open container has been kept */
 #define LEVEL_KEPT	((char) 0x80)
 
+/*
+ * Begins to read the JSON, which must outlive the reader; read tokens until
+ * TOKEN_END or TOKEN_FAULT; and free what the reader has allocated.
+ */
 extern void credential_read(CredentialReader *reader, Slice json);
 extern CredentialToken credential_next(CredentialReader *reader);
 extern void credential_end(CredentialReader *reader);
 
-/* The JSON that a text consists of, blanks and a fence of ``` around it aside; absent: it is none. */
+/*
+ * Returns the JSON that a text consists of, without blanks and a fence of ```
+ * around it, or an absent slice if it is not JSON.
+ */
 extern Slice credential_json_of(Slice text);
 
-/* The text that is written between quotes as "raw"; a palloc'd copy if raw has escapes. */
+/*
+ * Returns the text that is written between quotes as "raw", which is a
+ * palloc'd copy if raw has escapes.
+ */
 extern Slice credential_unescaped(Slice raw);
 
-/* Moves along by one character of "raw", and returns the number of bytes that it has without escapes. */
+/*
+ * Advances by one character of "raw", and returns the number of bytes that the
+ * character has without escapes.
+ */
 extern int	credential_step(const char **s, const char *end, char *plain);
 
 /* -------------------------------------------------------- credential_text.c */
 
 /*
- * Removes the credentials from a text that is JSON, and lists them.  Returns true if the text as
- * a whole is a credential; then it is not changed, and nothing is listed.
+ * Removes the credentials from a text that is JSON, and lists them.  If the
+ * text as a whole is a credential, returns true, and neither changes nor lists
+ * anything.
  */
 extern bool credential_clean(Slice *text, const CredentialPlace *place, CredentialList *list);
 

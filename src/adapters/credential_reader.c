@@ -1,10 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * credential_reader.c
- *	  Credentials in a document that comes from outside: reading JSON that is written as a text.
+ *	  Removing credentials from documents that come from outside: reading JSON
+ *	  that is written as a text.
  *
- * jsonb cannot be asked, because it forgets all but the last of several members with the same
- * name and how a number is written, refuses what others read, and reads deep JSON by recursion.
+ * We cannot use jsonb for this, because it keeps only the last of several
+ * members with the same name, does not preserve how a number is written,
+ * refuses what other parsers read, and parses nested JSON recursively.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +37,10 @@ credential_trimmed(Slice text)
 	return text;
 }
 
-/* the text within a fence, as models write it: a line that begins with ```, the text, and ``` */
+/*
+ * Returns the text within a fence, as models write it: a line that begins with
+ * ```, the text, and ```.
+ */
 static Slice
 credential_unfenced(Slice text)
 {
@@ -50,7 +55,10 @@ credential_unfenced(Slice text)
 
 /* ------------------------------------------------------------------ tokens */
 
-/* the four hexadecimal digits at s; -1: there are others */
+/*
+ * Returns the value of the four hexadecimal digits at s, or -1 if there are
+ * other characters.
+ */
 static int
 credential_hex(const char *s, const char *end)
 {
@@ -83,7 +91,10 @@ credential_take(CredentialReader *reader, char c)
 	return true;
 }
 
-/* the number of bytes of the escape at s, which begins with a backslash; 0: it is none */
+/*
+ * Returns the number of bytes of the escape sequence at s, which begins with a
+ * backslash, or 0 if it is not a valid one.
+ */
 static int
 credential_escape(const char *s, const char *end)
 {
@@ -94,7 +105,10 @@ credential_escape(const char *s, const char *end)
 	return memchr("\"\\/bfnrt", s[1], 8) != NULL ? 2 : 0;
 }
 
-/* what is between the quotes of a text, with its escapes; absent: there is no text */
+/*
+ * Returns what is between the quotes of a text, with its escapes, or an absent
+ * slice if there is no text.
+ */
 static Slice
 credential_take_text(CredentialReader *reader)
 {
@@ -187,7 +201,7 @@ credential_take_value(CredentialReader *reader)
 	return TOKEN_OPEN;
 }
 
-/* Reads the name of a member, and the colon behind it. */
+/* Reads the key of a member and the colon after it. */
 static bool
 credential_take_key(CredentialReader *reader)
 {
@@ -268,7 +282,7 @@ credential_json_of(Slice text)
 {
 	char		last;
 
-	/* most texts end here */
+	/* most texts are ruled out here */
 	while (text.len > 0 && credential_is_blank(text.s[0]))
 	{
 		text.s++;
@@ -289,7 +303,10 @@ credential_json_of(Slice text)
 
 /* ----------------------------------------------------------------- escapes */
 
-/* Characters that a text of the database cannot have become others, which are no letters or digits either. */
+/*
+ * Encodes a character.  One that a text of the database cannot contain becomes
+ * another one that is neither a letter nor a digit, just like the original.
+ */
 static int
 credential_encode(pg_wchar code, char *plain)
 {
@@ -301,7 +318,10 @@ credential_encode(pg_wchar code, char *plain)
 	return pg_utf_mblen((unsigned char *) plain);
 }
 
-/* Reads the four digits of a \u escape, at which *s stands, and the second half of a surrogate pair. */
+/*
+ * Reads the four digits of a \u escape, to which *s points, and the second
+ * half of a surrogate pair.
+ */
 static int
 credential_step_unicode(const char **s, const char *end, char *plain)
 {
@@ -349,7 +369,7 @@ credential_unescaped(Slice raw)
 
 	if (memchr(raw.s, '\\', raw.len) == NULL)
 		return raw;
-	/* without escapes, no character is longer */
+	/* no character gets longer when its escape is removed */
 	text = palloc(raw.len);
 	while (s < end)
 		n += credential_step(&s, end, text + n);

@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * credential_text.c
- *	  Credentials in a document that comes from outside: JSON that is written as a text, or in one.
+ *	  Removing credentials from documents that come from outside: JSON that is
+ *	  written as a text, or within one.
  *
- * Credentials are cut out of the text, so that all its other bytes stay as they are.  A text
- * within it is searched without its escapes, and cut where it stands.  Each level of texts at
- * least doubles the backslashes before a quote, so there are few levels.
+ * Credentials are cut out of the text, so that all its other bytes stay as
+ * they are.  A string within the JSON is unescaped to be searched, and the
+ * cuts are then made in the escaped original.  Each level of such strings at
+ * least doubles the backslashes before a quote, so the recursion is not deep.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +18,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
-/* pieces of a text, in the order in which they are in it */
+/* pieces to be cut out of a text, in the order of their position */
 typedef struct CredentialCuts
 {
 	int			n;
@@ -28,7 +30,7 @@ typedef struct CredentialCuts
 	}		   *items;
 } CredentialCuts;
 
-/* what had been found at one point of the search */
+/* what had been found at some point of the search */
 typedef struct CredentialMark
 {
 	CredentialList list;
@@ -36,23 +38,30 @@ typedef struct CredentialMark
 	int			cuts;
 } CredentialMark;
 
-/* an array whose name is that of a credential: it is one if all its elements are texts and numbers */
+/*
+ * An array whose name is that of a credential.  It is a credential if all its
+ * elements are texts and numbers.
+ */
 typedef struct CredentialArray
 {
-	int			depth;			/* of its elements; 0: there is none */
+	int			depth;			/* depth of its elements; 0 if there is no such
+								 * array */
 	bool		has_elements;
-	bool		was_kept;		/* another member has been kept before */
-	const char *from;			/* what is to be cut then */
+	bool		was_kept;		/* whether an earlier member has been kept */
+	const char *from;			/* start of what is to be cut in that case */
 	CredentialMark mark;
 } CredentialArray;
 
 typedef struct CredentialSearch
 {
 	CredentialReader reader;
-	const char *start;			/* from here on, places of cuts are counted */
-	const CredentialPlace *at;	/* of the text; NULL: it is the document */
-	CredentialPlace *place;		/* palloc'd, in the innermost open container that has one; NULL: none has */
-	int			beyond;			/* number of open containers further within, whose paths are too long */
+	const char *start;			/* where the positions of cuts are counted from */
+	const CredentialPlace *at;	/* place of the text, or NULL if it is the
+								 * document */
+	CredentialPlace *place;		/* palloc'd; the innermost open container that
+								 * has a place, or NULL if none has */
+	int			beyond;			/* number of open containers within that one,
+								 * whose paths are too long */
 	CredentialArray array;
 	CredentialList *list;
 	CredentialCuts *cuts;
@@ -74,7 +83,7 @@ credential_cut(CredentialCuts *cuts, int from, int to)
 	cuts->n++;
 }
 
-/* a palloc'd copy of the text without the cuts */
+/* Returns a palloc'd copy of the text without the cuts. */
 static Slice
 credential_without(Slice text, const CredentialCuts *cuts)
 {
@@ -92,7 +101,7 @@ credential_without(Slice text, const CredentialCuts *cuts)
 	return (Slice) {left, n + text.len - at};
 }
 
-/* Moves along in "raw" until "plain" bytes have been read without escapes. */
+/* Advances in "raw" until "plain" bytes without escapes have been read. */
 static int
 credential_walk(const char **s, const char *end, int read, int plain)
 {
@@ -103,7 +112,11 @@ credential_walk(const char **s, const char *end, int read, int plain)
 	return read;
 }
 
-/* The cuts from the number "first" on are those of the text that is written as "raw": moves them to where it is written. */
+/*
+ * Converts the cuts from number "first" on, which are positions in the
+ * unescaped text, to positions in the place where the text is written as
+ * "raw".
+ */
 static void
 credential_place_cuts(CredentialCuts *cuts, int first, Slice raw, const char *start)
 {
@@ -128,7 +141,7 @@ credential_mark(const CredentialList *list, const CredentialCuts *cuts)
 	return (CredentialMark) {*list, list->paths != NULL ? list->paths->n : 0, cuts->n};
 }
 
-/* Forgets what has been found since. */
+/* Forgets what has been found since the mark. */
 static void
 credential_forget(CredentialMark mark, CredentialList *list, CredentialCuts *cuts)
 {
@@ -141,10 +154,13 @@ credential_forget(CredentialMark mark, CredentialList *list, CredentialCuts *cut
 
 /* ------------------------------------------------------- JSON among words */
 
-/* a longer name among words is not looked at */
+/* longer names in running text are not considered */
 #define MOST_NAME_BYTES	64
 
-/* Code in a chat has placeholders like "sk-your-key-goes-here"; hardly any key has no digit. */
+/*
+ * Does it have a digit?  Code in a chat has placeholders like
+ * "sk-your-key-goes-here", whereas hardly any key is without a digit.
+ */
 static bool
 credential_has_digit(Slice value)
 {
@@ -154,7 +170,10 @@ credential_has_digit(Slice value)
 	return false;
 }
 
-/* What is between the quotes before the colon; absent: there are none.  *quote is their kind. */
+/*
+ * Returns what is between the quotes before the colon, or an absent slice if
+ * there are none.  *quote is set to the kind of quote.
+ */
 static Slice
 credential_name_before(Slice text, const char *colon, char *quote)
 {
@@ -172,7 +191,7 @@ credential_name_before(Slice text, const char *colon, char *quote)
 	return s > text.s && s[-1] == *quote ? (Slice) {s, end - s} : SLICE_NONE;
 }
 
-/* The same behind the colon.  The quotes may be escaped. */
+/* The same for what follows the colon.  The quotes may be escaped. */
 static Slice
 credential_value_behind(Slice text, const char *colon, char quote)
 {
@@ -194,7 +213,10 @@ credential_value_behind(Slice text, const char *colon, char quote)
 	return value;
 }
 
-/* The value of a member whose name and value are both those of a credential; absent: it is none. */
+/*
+ * Returns the value of a member whose name and value are both those of a
+ * credential, or an absent slice if it is not one.
+ */
 static Slice
 credential_at_colon(Slice text, const char *colon)
 {
@@ -208,7 +230,10 @@ credential_at_colon(Slice text, const char *colon)
 	return credential_is_value(value) && credential_has_digit(value) ? value : SLICE_NONE;
 }
 
-/* Cuts out the values of such members.  The path of all of them is that of the text. */
+/*
+ * Cuts out the values of such members.  Each of them is listed with the path
+ * of the text.
+ */
 static void
 credential_search_words(Slice text, const CredentialPlace *at, CredentialList *list, CredentialCuts *cuts)
 {
@@ -224,7 +249,7 @@ credential_search_words(Slice text, const CredentialPlace *at, CredentialList *l
 		s++;
 		if (!slice_present(value))
 			continue;
-		/* what lies within it is not cut once more */
+		/* do not cut again within it */
 		s = value.s + value.len;
 		credential_cut(cuts, value.s - text.s, s - text.s);
 	}
@@ -237,8 +262,8 @@ credential_search_words(Slice text, const CredentialPlace *at, CredentialList *l
 static bool credential_search_json(Slice json, const char *start, const CredentialPlace *at, CredentialList *list, CredentialCuts *cuts);
 
 /*
- * Cuts the credentials out of a text.  Returns true if the text as a whole is a credential; then
- * nothing is cut or listed.
+ * Cuts the credentials out of a text.  If the text as a whole is a credential,
+ * returns true, and neither cuts nor lists anything.
  */
 static bool
 credential_search_text(Slice text, const CredentialPlace *at, CredentialList *list, CredentialCuts *cuts)
@@ -262,7 +287,7 @@ credential_search_text(Slice text, const CredentialPlace *at, CredentialList *li
 	return true;
 }
 
-/* the same for a text that is written as "raw" within another one */
+/* The same for a text that is written as "raw" within another one. */
 static bool
 credential_search_raw(Slice raw, const char *start, const CredentialPlace *at, CredentialList *list, CredentialCuts *cuts)
 {
@@ -329,7 +354,7 @@ credential_leave(CredentialSearch *search)
 	pfree(place);
 }
 
-/* Cuts the item out that ends where the reader is. */
+/* Cuts out the item that ends at the reader's position. */
 static void
 credential_drop(CredentialSearch *search, const char *from)
 {
@@ -337,7 +362,10 @@ credential_drop(CredentialSearch *search, const char *from)
 	credential_cut(search->cuts, from - search->start, search->reader.s - search->start);
 }
 
-/* At the end of a container: cuts it out if it is an array that is a credential. */
+/*
+ * Handles the end of a container: cuts it out if it is an array that is a
+ * credential.
+ */
 static void
 credential_close(CredentialSearch *search)
 {
@@ -367,7 +395,10 @@ credential_is_raw_name(Slice raw)
 	return is_name;
 }
 
-/* Is the item that was read last a credential?  Those within a text are cut out. */
+/*
+ * Is the item that was read last a credential?  Credentials within a text are
+ * cut out.
+ */
 static bool
 credential_is_item(CredentialSearch *search, CredentialToken token, bool has_name)
 {
@@ -379,7 +410,7 @@ credential_is_item(CredentialSearch *search, CredentialToken token, bool has_nam
 	return token == TOKEN_NUMBER && has_name;
 }
 
-/* An item has been read in the container of this depth. */
+/* Handles an item that has been read in the container of this depth. */
 static void
 credential_take_item(CredentialSearch *search, CredentialToken token, int depth)
 {
@@ -399,7 +430,7 @@ credential_take_item(CredentialSearch *search, CredentialToken token, int depth)
 		if (token != TOKEN_TEXT && token != TOKEN_NUMBER)
 			search->array.depth = 0;
 	}
-	/* if everything before it has been cut out, so is the comma */
+	/* if everything before the item has been cut out, cut the comma, too */
 	if (!was_kept && reader->comma != NULL)
 		credential_cut(search->cuts, reader->comma - search->start, reader->from - search->start);
 	if (credential_is_item(search, token, has_name))
@@ -415,7 +446,10 @@ credential_take_item(CredentialSearch *search, CredentialToken token, int depth)
 	credential_open(search);
 }
 
-/* Returns true if the JSON is a text that is a credential. */
+/*
+ * Searches JSON.  Returns true if it is a text that as a whole is a
+ * credential.
+ */
 static bool
 credential_search_json(Slice json, const char *start, const CredentialPlace *at, CredentialList *list, CredentialCuts *cuts)
 {

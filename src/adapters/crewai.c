@@ -3,13 +3,14 @@
  * crewai.c
  *	  crewAI: the events of crews, flows, agents and tools.
  *
- * The payload consists of the members that not all events have.  Notes:
+ * The members that are not common to all events form the payload.  Notes:
  *
  *	type		the type of the event
  *	as_type		the type that the envelope was given
- *	has_role	true: the event names the role of an agent
- *	boxed		true: the payload has them in its member "event"
- *	the members in crewai_places, which say where the event belongs, by their own names
+ *	has_role	true if the event names the role of an agent
+ *	boxed		true if they are in the member "event" of the payload
+ *	the members in crewai_places, which say where the event belongs, by their
+ *	own names
  *
  *-------------------------------------------------------------------------
  */
@@ -22,9 +23,10 @@
 /* what an event is about */
 typedef enum CrewaiSubject
 {
-	CREWAI_RUN,					/* a crew or a flow as a whole */
-	CREWAI_TASK,				/* a task of the crew, which has an ID of its own */
-	CREWAI_METHOD,				/* a step of a flow, which is identified by the event that begins it */
+	CREWAI_RUN,					/* the crew or the flow as a whole */
+	CREWAI_TASK,				/* a task of the crew, which has its own ID */
+	CREWAI_METHOD,				/* a step of a flow, identified by the event
+								 * that starts it */
 	CREWAI_TOOL,
 	CREWAI_OTHER
 } CrewaiSubject;
@@ -67,7 +69,7 @@ crewai_is(Slice type, const char *name)
 	return slice_present(type) && slice_equal(type, slice_of_cstring(name));
 }
 
-/* the index of the type in crewai_types; -1: it is not there */
+/* Returns the index of the type in crewai_types, or -1 if it is not there. */
 static int
 crewai_row(Slice type)
 {
@@ -105,7 +107,7 @@ crewai_type(const Json *raw, const Json *context)
 	return type == MSG_TOOL_RESULT && adapter_member(raw, "/failure") != NULL ? MSG_TOOL_ERROR : type;
 }
 
-/* the path of the error of a tool or a task */
+/* Returns the path of the error of a tool or a task. */
 static const char *
 crewai_error_at(Slice type)
 {
@@ -139,7 +141,10 @@ crewai_read_place(const Adapter *self, const Json *raw, Json *envelope, const Js
 		json_put(envelope, "/parent_task_id", json_get(context, "/task_id"));
 }
 
-/* The payload has all members of the document that have no row in the mapping and are not noted. */
+/*
+ * Puts into the payload all members of the document that have no row in the
+ * mapping and are not noted.
+ */
 static void
 crewai_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 {
@@ -165,7 +170,10 @@ crewai_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 		Json	   *args = json_take(payload, "/tool_args");
 
 		(void) json_take(payload, "/tool_name");
-		/* otherwise members of these names would be taken for the tool and its arguments */
+		/*
+		 * otherwise members of these names would be mistaken for the tool and
+		 * its arguments
+		 */
 		(void) json_take(payload, "/tool");
 		(void) json_take(payload, "/args");
 		json_put(envelope, "/payload", payload);
@@ -186,7 +194,10 @@ crewai_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 	json_put(envelope, "/payload", payload);
 }
 
-/* a stub of the tool.call or the task.request that the event needs; NULL: it needs none */
+/*
+ * Returns a stub of the tool.call or the task.request that the event needs, or
+ * NULL if it needs none.
+ */
 static Json *
 crewai_stub(const Adapter *self, const Json *raw, const Json *envelope, const Json *context)
 {
@@ -249,7 +260,10 @@ crewai_inbound(const Adapter *self, const Json *raw, const Json *context)
 
 /* ----------------------------------------------------------------- outbound */
 
-/* the first type of crewai_types that becomes this type, or else "clutch." and this type */
+/*
+ * Returns the first type in crewai_types that maps to this message type, or
+ * else "clutch." and this type.
+ */
 static const char *
 crewai_type_of(MessageType type)
 {
@@ -261,7 +275,10 @@ crewai_type_of(MessageType type)
 	return psprintf("clutch.%s", message_type_name(type));
 }
 
-/* the path in an event at which the payload of an envelope that was never foreign is written */
+/*
+ * Returns the path at which an event holds the payload of an envelope that was
+ * never foreign.
+ */
 static const char *
 crewai_payload_at(MessageType type)
 {

@@ -3,8 +3,8 @@
  * crewai.h
  *	  crewAI: the events of crews, flows, agents and tools.
  *
- * docs/adapters.md has the mapping.  The member "stream" of the context says whether pieces
- * of messages are translated; by default they are left out.
+ * docs/adapters.md has the mapping.  The member "stream" of the context says
+ * whether pieces of messages are translated; by default they are dropped.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * custom.c
- *	  Adapters that users have written, as three functions in any language.
+ *	  User-defined adapters, which consist of three functions in any language.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,9 +25,9 @@
 #include "utils/varlena.h"
 
 /*
- * May the caller do something that the owner of the function may not?  The function would
- * run with the rights of the caller.  Two roles that differ only in the agents that they
- * speak for count as equals.
+ * May the caller do something that the owner of the function may not?  The
+ * function would run with the rights of the caller.  Two roles that differ
+ * only in the agents for which they speak count as equal.
  */
 static bool
 custom_may_more(Oid caller, Oid owner)
@@ -60,7 +60,10 @@ custom_find(const Adapter *self, const char *name, int narguments, Oid result)
 	return function;
 }
 
-/* the owner of the function if that role has fewer rights than the current role; otherwise InvalidOid */
+/*
+ * Returns the owner of the function if that role has fewer rights than the
+ * current role, or InvalidOid otherwise.
+ */
 static Oid
 custom_weak_owner(Oid function)
 {
@@ -80,7 +83,10 @@ custom_owner_name(Oid owner)
 	return GetUserNameFromId(owner, false);
 }
 
-/* Runs the function with the rights of the current role, even if the database is acting for another one. */
+/*
+ * Runs the function with the rights of the current role, even while the
+ * database is acting as another one.
+ */
 static List *
 custom_run(const char *sql, Jsonb **arguments, int narguments)
 {
@@ -101,8 +107,9 @@ custom_run(const char *sql, Jsonb **arguments, int narguments)
 }
 
 /*
- * The rows that the function returns, as jsonb.  The boolean of can_handle is converted, and
- * an envelope that is NULL is returned as null, so that no document is lost without a word.
+ * Returns the rows of the function's result as jsonb.  The boolean of
+ * can_handle is converted.  An envelope that is NULL is returned as a jsonb
+ * null, so that a document cannot get lost silently.
  */
 static List *
 custom_call(const Adapter *self, const char *name, Oid result, Jsonb **arguments, int narguments)
@@ -124,12 +131,12 @@ custom_call(const Adapter *self, const char *name, Oid result, Jsonb **arguments
 					  arguments, narguments);
 }
 
-/* whether the adapter handles a document */
+/* the question whether the adapter handles a document */
 typedef struct CustomQuestion
 {
 	const Adapter *adapter;
 	Jsonb	   *document;
-	const char *reason;			/* why it does not; NULL: it does */
+	const char *reason;			/* why it does not, or NULL if it does */
 } CustomQuestion;
 
 static void
@@ -144,8 +151,9 @@ custom_ask(void *arg)
 }
 
 /*
- * If the function does not exist, may not be executed by the caller or raises an error,
- * that is a reason like any other, so the other adapters are still asked.
+ * Calls can_handle.  If the function does not exist, may not be executed by
+ * the caller or raises an error, this counts as a reason to decline, so that
+ * the other adapters are still asked.
  */
 static const char *
 custom_declines(const Adapter *self, const Json *raw)
@@ -168,7 +176,10 @@ custom_declines(const Adapter *self, const Json *raw)
 	return error->message;
 }
 
-/* Notes of another kind would be replaced, and their IDs lost, without a word. */
+/*
+ * Checks that a member for our notes is an object.  A value of another kind
+ * would be replaced, and the IDs in it lost, silently.
+ */
 static void
 custom_require_object(const Adapter *self, const Json *envelope, const char *path)
 {
@@ -179,7 +190,7 @@ custom_require_object(const Adapter *self, const Json *envelope, const char *pat
 				(errcode(ERRCODE_CLUTCH_FOREIGN_INVALID),
 				 errproblem("adapter", "WRONG_TYPE"),
 				 errmsg("%s has returned an envelope whose \"%s\" is not an object", self->inbound_function, path),
-				 errhint("IDs of the dialect stand in meta.%s.native, under the names of the fields, as in {\"id\": 17}.", self->name)));
+				 errhint("Put the IDs of the dialect into meta.%s.native, under the names of the fields, as in {\"id\": 17}.", self->name)));
 }
 
 static List *

@@ -3,15 +3,16 @@
  * http.c
  *	  Webhooks: CloudEvents 1.0.2 and Standard Webhooks 1.
  *
- * A CloudEvent in binary mode is turned into one in structured mode, and back.  Notes:
+ * A CloudEvent in binary mode is converted to structured mode before it is
+ * read, and back after it has been written.  Notes:
  *
  *	kind		"binary" or "webhook"; missing for an event in structured mode
- *	request		true: the document is {headers, body}
- *	plain		true: the body is the payload
- *	base64		true: the payload is the member data_base64
- *	names		the names of headers that are not in lower case
- *	ours		true: the source is one that http_event_of writes
- *	typed		true: the type has become the payload_type
+ *	request		true if the document is {headers, body}
+ *	plain		true if the body is the payload
+ *	base64		true if the payload was in the member data_base64
+ *	names		the header names that were not in lower case
+ *	ours		true if the source has the form that http_event_of writes
+ *	typed		true if the type has become the payload_type
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +25,10 @@
 #define TYPE_PREFIX		"clutch."
 #define SOURCE_PREFIX	"/clutch/"
 
-/* members that are translated unconditionally; the others are in http_read_event and http_event_of */
+/*
+ * members that are always translated; http_read_event and http_event_of handle
+ * the others
+ */
 static const AdapterRow http_rows[] = {
 	{ROW_NATIVE, "/id", "id"},
 	{ROW_WORD, "/clutchidem", "/idempotency_key"},
@@ -35,7 +39,7 @@ static const AdapterRow http_rows[] = {
 
 /* ----------------------------------------------------------------- headers */
 
-/* the name of a header in the spelling of the original request */
+/* Returns the name of a header as it was spelled in the original request. */
 static Slice
 http_spelling(const Adapter *self, const Json *envelope, Slice lower)
 {
@@ -51,7 +55,7 @@ http_note_spelling(const Adapter *self, Json *envelope, Slice name, Slice lower)
 		adapter_note(self, envelope, psprintf("/names%s", json_path("", lower)), json_of_text(name));
 }
 
-/* the event in structured mode that a request in binary mode stands for */
+/* Converts a request in binary mode to the event in structured mode. */
 static Json *
 http_event_of_request(const Adapter *self, const Json *raw, Json *envelope)
 {
@@ -103,7 +107,10 @@ http_request_of_event(const Adapter *self, const Json *event, const Json *envelo
 
 /* -------------------------------------------------------------------- source */
 
-/* Reads "/clutch/<run>/<agent>", with %2F for a slash in the run; false: the source has another form. */
+/*
+ * Reads a source of the form "/clutch/<run>/<agent>", where %2F stands for a
+ * slash in the run.  Returns false if it has another form.
+ */
 static bool
 http_read_source(const Adapter *self, Slice source, Json *envelope)
 {
@@ -153,8 +160,9 @@ http_source_of(const Adapter *self, const Json *envelope)
 /* -------------------------------------------------------------------- inbound */
 
 /*
- * "clutch." and the type of an envelope that agents may send becomes that type.  Any other
- * type becomes the payload_type of a chat.message.
+ * Reads the type of an event. "clutch." followed by a message type that agents
+ * may send becomes that type.  Any other type becomes the payload_type of a
+ * chat.message.
  */
 static Json *
 http_read_type(const Adapter *self, const Json *event)
@@ -174,7 +182,7 @@ http_read_type(const Adapter *self, const Json *event)
 	return envelope;
 }
 
-/* The attempt is a text if it comes from a header. */
+/* Reads the attempt, which is a text if it comes from a header. */
 static void
 http_read_attempt(const Adapter *self, const Json *event, Json *envelope)
 {
@@ -188,7 +196,10 @@ http_read_attempt(const Adapter *self, const Json *event, Json *envelope)
 	json_put(envelope, "/attempt", attempt);
 }
 
-/* Identifiers of an event that http_event_of has written are used as they are. */
+/*
+ * Reads the identifiers of an event that http_event_of has written.  They are
+ * used unchanged.
+ */
 static void
 http_read_own(const Adapter *self, const Json *event, Json *envelope)
 {
@@ -234,7 +245,10 @@ http_read_data(const Adapter *self, const Json *event, Json *envelope)
 		adapter_note(self, envelope, "/base64", json_of_bool(true));
 }
 
-/* the envelope of a CloudEvent in structured mode, with these notes */
+/*
+ * Makes the envelope for a CloudEvent in structured mode, starting from these
+ * notes.
+ */
 static Json *
 http_read_event(const Adapter *self, const Json *event, const Json *notes)
 {
@@ -269,7 +283,10 @@ http_read_event(const Adapter *self, const Json *event, const Json *notes)
 	return envelope;
 }
 
-/* The envelope of a Standard Webhook.  The body is {type, timestamp, data} or, with an ID, anything without a type. */
+/*
+ * Makes the envelope for a Standard Webhook.  The body is {type, timestamp,
+ * data} or, if the webhook has an ID, anything without a type.
+ */
 static Json *
 http_read_webhook(const Adapter *self, const Json *body, const Json *id)
 {
@@ -286,7 +303,7 @@ http_read_webhook(const Adapter *self, const Json *body, const Json *id)
 	return envelope;
 }
 
-/* the ID of the webhook in a request */
+/* Returns the ID of the webhook in a request. */
 static Json *
 http_webhook_id(const Adapter *self, const Json *raw)
 {
@@ -303,7 +320,7 @@ http_webhook_id(const Adapter *self, const Json *raw)
 	return unconstify(Json *, first);
 }
 
-/* the envelope of the request of a Standard Webhook */
+/* Makes the envelope for the request of a Standard Webhook. */
 static Json *
 http_read_webhook_request(const Adapter *self, const Json *raw)
 {
@@ -342,7 +359,7 @@ http_inbound(const Adapter *self, const Json *raw, const Json *context)
 
 /* ------------------------------------------------------------------ outbound */
 
-/* the type that http_read_type reads as the type of this envelope */
+/* Returns the type that http_read_type reads as the type of this envelope. */
 static Slice
 http_type_of(const Adapter *self, const Json *envelope)
 {
@@ -422,7 +439,7 @@ http_is_one(const Json *version)
 	return json_is(version, JSON_TEXT) && slice_equal(version->text, SLICE_OF("1.0"));
 }
 
-/* Has it the members type, timestamp and data, and no others? */
+/* Does it have the members type, timestamp and data, and no others? */
 static bool
 http_is_webhook(const Json *raw)
 {
@@ -450,7 +467,10 @@ http_declines(const Adapter *self, const Json *raw)
 		"its headers have neither ce-specversion nor webhook-id";
 }
 
-/* Requests have it in a header.  The body of a webhook can have no other members. */
+/*
+ * Returns the path of the carrier.  In a request, it is a header.  The body of
+ * a webhook cannot have other members.
+ */
 static const char *
 http_carrier(const Adapter *self, const Json *raw, AdapterCarrierForm *form)
 {

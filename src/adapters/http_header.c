@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * http_header.c
- *	  The headers of a request.
+ *	  Headers of a request.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,8 +39,8 @@ http_header(const Json *raw, Slice lower)
 }
 
 /*
- * The content of a quoted string of HTTP, without its backslashes; the text itself if it is
- * anything else.
+ * Returns the content of a quoted string of HTTP, without its backslashes, or
+ * the text itself if it is anything else.
  */
 static Slice
 http_unquote(Slice text)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * http_part.h
- *	  For the files of http alone.
+ *	  Private declarations of http.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,20 +10,28 @@
 
 #include "adapters/http.h"
 
+/* Returns the name in lower case. */
 extern Slice http_lower(Slice name);
 
-/* the name of a header in the spelling of the request; absent if there is no such header */
+/*
+ * Returns the name of a header as the request spells it, or an absent slice if
+ * there is no such header.
+ */
 extern Slice http_header_name(const Json *raw, Slice lower);
 
-/* the value of that header, of any kind; NULL: there is none */
+/* Returns the value of that header, of any kind, or NULL if there is none. */
 extern Json *http_header(const Json *raw, Slice lower);
 
-/* the attribute that the text in a header of binary mode stands for; NULL: it decodes to no text */
+/*
+ * Returns the attribute that the text of a header in binary mode stands for,
+ * or NULL if the text cannot be decoded.
+ */
 extern Json *http_attribute(const Json *header);
 
 /*
- * Refuses a header that was there before in another spelling ("first"; NULL: it was not) and
- * had another value: nobody could tell which one counts.
+ * Raises adapter_fault if the same header has occurred in another spelling
+ * with a different value, because it is unclear which one counts.  "first" is
+ * the earlier value, or NULL if there is none.
  */
 extern void http_check_header(const Adapter *self, Slice name, const Json *value, const Json *first);
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * langgraph.c
- *	  LangGraph: the adapter, and the forms in which documents contain their data.
+ *	  LangGraph: the adapter itself, and the forms in which documents wrap
+ *	  their data.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,7 +10,10 @@
 
 #include "adapters/langgraph_part.h"
 
-/* the values of the notes "form" and "type", by LanggraphForm and LanggraphKind */
+/*
+ * the values of the notes "form" and "type", indexed by LanggraphForm and
+ * LanggraphKind
+ */
 static const char *const langgraph_forms[] = {"bare", "sse", "tuple", "part", "protocol"};
 static const char *const langgraph_kinds[] = {"event", "task", "debug", "message", "error", "run", "chunk"};
 
@@ -27,7 +31,10 @@ langgraph_place_of(const char *const *names, int n, Slice name)
 	return -1;
 }
 
-/* a mode without the namespace that may follow it; absent if the text is not a mode */
+/*
+ * Returns the mode without the namespace that may follow it, or an absent
+ * slice if the text is not a mode.
+ */
 static Slice
 langgraph_mode(Slice text)
 {
@@ -93,7 +100,7 @@ langgraph_kind(const LanggraphChunk *chunk)
 	return chunk->form == LANGGRAPH_BARE && langgraph_is_run(chunk->data) ? LANGGRAPH_RUN : LANGGRAPH_CHUNK;
 }
 
-/* [mode, data], [namespace, mode, data] */
+/* Opens [mode, data] or [namespace, mode, data]. */
 static bool
 langgraph_open_tuple(Json *raw, LanggraphChunk *chunk)
 {
@@ -107,7 +114,10 @@ langgraph_open_tuple(Json *raw, LanggraphChunk *chunk)
 	return true;
 }
 
-/* Returns false if the document is the bare data. */
+/*
+ * Opens what is wrapped around the data.  Returns false if the document is the
+ * bare data.
+ */
 static bool
 langgraph_open_around(Json *raw, LanggraphChunk *chunk)
 {
@@ -129,7 +139,10 @@ langgraph_open_around(Json *raw, LanggraphChunk *chunk)
 	return true;
 }
 
-/* Finds out what a document is.  Returns false if it does not belong to LangGraph. */
+/*
+ * Determines what a document is.  Returns false if it does not belong to
+ * LangGraph.
+ */
 static bool
 langgraph_open(Json *raw, LanggraphChunk *chunk)
 {
@@ -139,7 +152,10 @@ langgraph_open(Json *raw, LanggraphChunk *chunk)
 	{
 		*chunk = (LanggraphChunk) {LANGGRAPH_BARE, LANGGRAPH_CHUNK, SLICE_NONE, NULL, raw, ""};
 		chunk->kind = langgraph_kind(chunk);
-		/* an array that ends with a message is a batch of messages, unless something else says what it is */
+		/*
+		 * an array that ends with a message is a batch of messages, unless
+		 * something else says what it is
+		 */
 		return chunk->kind == LANGGRAPH_MESSAGE ? raw->kind == JSON_OBJECT || !langgraph_is_message(raw->items[raw->n - 1]) :
 			chunk->kind != LANGGRAPH_CHUNK || langgraph_interrupts(raw) || langgraph_is_debug(raw) ||
 			(langgraph_has_messages(raw, &are_pieces) && (raw->kind == JSON_OBJECT || !langgraph_is_message(raw->items[raw->n - 1])));
@@ -159,7 +175,10 @@ langgraph_declines(const Adapter *self, const Json *raw)
 
 /* ------------------------------------------------------------------ inbound */
 
-/* Is it a piece of a message that follows as a whole, and does the caller not want pieces? */
+/*
+ * Is it a piece of a message that will follow as a whole, while the caller
+ * does not want pieces?
+ */
 static bool
 langgraph_is_dropped(const LanggraphChunk *chunk, const Json *context)
 {
@@ -194,7 +213,10 @@ langgraph_read(const Adapter *self, const LanggraphChunk *chunk, const Json *con
 	return langgraph_read_chunk(self, chunk, context);
 }
 
-/* the envelope that stands for the document, which is the first that is not a stub */
+/*
+ * Returns the envelope that stands for the document, which is the first that
+ * is not a stub.
+ */
 static Json *
 langgraph_bearer(const Adapter *self, List *envelopes)
 {
@@ -279,7 +301,7 @@ langgraph_data(const Adapter *self, LanggraphKind kind, const Json *envelope)
 	return langgraph_progress_of(self, envelope);
 }
 
-/* the document of this form that contains the data */
+/* Wraps the data into a document of this form. */
 static Json *
 langgraph_around(LanggraphForm form, Json *mode, Json *ns, Json *data)
 {
@@ -316,7 +338,10 @@ langgraph_around(LanggraphForm form, Json *mode, Json *ns, Json *data)
 	return raw;
 }
 
-/* the document of an envelope that was never foreign, or whose type has been changed */
+/*
+ * Makes the document for an envelope that was never foreign, or whose type has
+ * been changed.
+ */
 static Json *
 langgraph_new_document(const Adapter *self, const Json *envelope)
 {
@@ -350,7 +375,10 @@ langgraph_outbound(const Adapter *self, const Json *envelope)
 	return raw;
 }
 
-/* A tuple has it in its last element: the data, or the metadata of a message. */
+/*
+ * Returns the path of the carrier.  In a tuple, it is within the last element:
+ * the data, or the metadata of a message.
+ */
 static const char *
 langgraph_carrier(const Adapter *self, const Json *raw, AdapterCarrierForm *form)
 {

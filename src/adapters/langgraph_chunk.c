@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * langgraph_chunk.c
- *	  LangGraph: chunks of streams other than events and messages, and requests for
+ *	  LangGraph: stream chunks other than events and messages, and requests for
  *	  runs.
  *
  *-------------------------------------------------------------------------
@@ -25,7 +25,10 @@ langgraph_interrupts(const Json *data)
 	return interrupts != NULL && interrupts->n > 0;
 }
 
-/* Would the database act on a member of the data, if the data were the payload of a task.progress? */
+/*
+ * Would the database act on a member of the data if the data were the payload
+ * of a task.progress?
+ */
 static bool
 langgraph_is_order(const Json *data)
 {
@@ -93,7 +96,10 @@ langgraph_read_chunk(const Adapter *self, const LanggraphChunk *chunk, const Jso
 
 /* --------------------------------------------------------------------- tasks */
 
-/* the type of the envelope that a task makes, which may have begun, asked, or ended */
+/*
+ * Returns the type of the envelope for a task, which may have started, asked a
+ * question, or ended.
+ */
 static MessageType
 langgraph_task_type(const Json *task)
 {
@@ -156,7 +162,10 @@ langgraph_task_of(const Adapter *self, const Json *envelope)
 	return task;
 }
 
-/* {step, timestamp, type, payload}, whose payload is a task; the mode "tasks" may report the same task */
+/*
+ * Reads {step, timestamp, type, payload}, whose payload is a task.  The mode
+ * "tasks" may report the same task.
+ */
 List *
 langgraph_read_debug(const Adapter *self, const Json *data, const Json *context)
 {
@@ -188,7 +197,10 @@ langgraph_debug_of(const Adapter *self, const Json *envelope)
 
 /* -------------------------------------------------------------------- errors */
 
-/* the class of the exception if it can be a code, otherwise NODE_ERROR */
+/*
+ * Returns the class name of the exception if it can be an error code, or
+ * NODE_ERROR otherwise.
+ */
 static Slice
 langgraph_code(const Json *data)
 {

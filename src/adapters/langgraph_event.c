@@ -3,9 +3,10 @@
  * langgraph_event.c
  *	  LangGraph: stream events, version 2.
  *
- * If the metadata of an event name no node, the event belongs to the run as a whole.
- * Otherwise it belongs to the node if it is that of the node's own step, and if not, to
- * something within the node.  The note "begins" is true for events of the run as a whole.
+ * If the metadata of an event names no node, the event belongs to the run as a
+ * whole.  Otherwise it belongs to the node itself, if it is about the node's
+ * own step, or to something within the node.  The note "begins" is true for
+ * events of the run as a whole.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +24,9 @@ langgraph_is_event(Slice event, const char *name)
 	return slice_equal(event, slice_of_cstring(name));
 }
 
-/* Does the event belong to the node itself, and not to something within it? */
+/*
+ * Does the event belong to the node itself, as opposed to something within it?
+ */
 static bool
 langgraph_is_step(const Json *raw)
 {
@@ -43,7 +46,10 @@ langgraph_is_whole(const Json *raw)
 	return json_get_kind(raw, "/metadata/langgraph_node", JSON_TEXT) == NULL;
 }
 
-/* the type in the name of an event that this adapter wrote; MSG_UNKNOWN: it is another event */
+/*
+ * Returns the type in the name of an event that this adapter wrote, or
+ * MSG_UNKNOWN for any other event.
+ */
 static MessageType
 langgraph_own_type(const Json *raw)
 {
@@ -52,7 +58,10 @@ langgraph_own_type(const Json *raw)
 	MessageType type = slice_present(name) && slice_starts(name, SLICE_OF(OWN_EVENT)) ?
 		message_type_parse((Slice) {name.s + prefix, name.len - prefix}) : MSG_UNKNOWN;
 
-	/* all other types have events of their own, or a payload whose content the door checks */
+	/*
+	 * all other types either have events of their own, or a payload whose
+	 * content the door checks
+	 */
 	return type == MSG_TASK_CANCEL || type == MSG_CHAT_SYSTEM ? type : MSG_UNKNOWN;
 }
 
@@ -77,13 +86,16 @@ langgraph_event_type(const Json *raw, const Json *context)
 		return MSG_TASK_PROGRESS;
 	if (langgraph_is_event(event, "on_chain_start"))
 		return whole && !working ? MSG_TASK_REQUEST : MSG_TASK_ACCEPT;
-	/* an interrupted run ends like any other, so only the context can say that it has asked */
+	/*
+	 * an interrupted run ends like any other, so only the context can say that
+	 * it has asked a question
+	 */
 	if (whole && json_is_true(context, "/interrupted"))
 		return MSG_TASK_PROGRESS;
 	return langgraph_is_event(event, "on_chain_end") ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
 }
 
-/* Is it a piece of a value which a later event has as a whole? */
+/* Is it a piece of a value that a later event contains as a whole? */
 static bool
 langgraph_is_stream(const Json *raw)
 {
@@ -138,7 +150,10 @@ langgraph_read_data(const Adapter *self, const Json *raw, Json *envelope)
 	}
 }
 
-/* A run has one event each for its start, end and error; others are distinguished by their content. */
+/*
+ * Notes the ID of an event.  A run has one event each for its start, end and
+ * error; others are told apart by their content.
+ */
 static void
 langgraph_note_id(const Adapter *self, const Json *raw, Json *envelope, const Json *context)
 {
@@ -159,7 +174,10 @@ langgraph_note_id(const Adapter *self, const Json *raw, Json *envelope, const Js
 		adapter_note_native(self, envelope, "reply_to", json_of_text(run));
 }
 
-/* the native ID of the run as a whole, which is the first of the parents; only Python names them */
+/*
+ * Returns the native ID of the run as a whole, which is the first of the
+ * parents.  Only the Python library names them.
+ */
 static Json *
 langgraph_root(const Adapter *self, const Json *raw, bool begins)
 {
@@ -171,7 +189,10 @@ langgraph_root(const Adapter *self, const Json *raw, bool begins)
 		json_get(raw, "/run_id") : NULL;
 }
 
-/* a stub of the tool.call or the task.request that the event needs; NULL: it needs none */
+/*
+ * Returns a stub of the tool.call or the task.request that the event needs, or
+ * NULL if it needs none.
+ */
 static Json *
 langgraph_stub(const Adapter *self, const Json *raw, const Json *envelope, const Json *context)
 {
@@ -290,7 +311,10 @@ langgraph_data_of(const Adapter *self, const Json *envelope)
 	return data;
 }
 
-/* the name of the tool, the node or the graph that the event belongs to, or else the one that was noted */
+/*
+ * Returns the name of the tool, the node or the graph that the event belongs
+ * to, or else the noted name.
+ */
 static Json *
 langgraph_name_of(const Adapter *self, const Json *envelope)
 {

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * langgraph_message.c
- *	  LangGraph: messages, in the two dialects of LangChain.
+ *	  LangGraph: messages in the two dialects of LangChain.
  *
- * JavaScript writes {"lc": 1, "type": "constructor", "id": [.., class], "kwargs": fields}.
- * Python and the server write {"type": class, ..fields}.  The note "message" has the class
- * and, in the first dialect, the id.
+ * JavaScript writes {"lc": 1, "type": "constructor", "id": [.., class],
+ * "kwargs": fields}.  Python and the server write {"type": class, ..fields}.
+ * The note "message" holds the class and, in the first dialect, the id.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 
 #include "adapters/tooling.h"
 
-/* the classes of messages in the two dialects, by the role of the sender */
+/* the classes of messages in the two dialects, by role of the sender */
 static const struct
 {
 	const char *flat;
@@ -43,7 +43,10 @@ langgraph_is_constructor(const Json *value)
 	return json_get_int(value, "/lc", &lc) && lc == 1;
 }
 
-/* the index of its class in langgraph_classes; -1: it is not a message */
+/*
+ * Returns the index of its class in langgraph_classes, or -1 if it is not a
+ * message.
+ */
 static int
 langgraph_class(const Json *value)
 {
@@ -105,7 +108,11 @@ langgraph_note_message(const Adapter *self, Json *envelope, const Json *message)
 		adapter_note(self, envelope, "/message/id", json_get(message, "/id"));
 }
 
-/* the class with which the message is written, which changes with the role of its sender if there is one for the role */
+/*
+ * Returns the class with which the message is written.  If the role of its
+ * sender has been changed, the class changes too, provided that there is one
+ * for the new role.
+ */
 static int
 langgraph_class_now(const Adapter *self, const Json *envelope)
 {
@@ -129,7 +136,9 @@ langgraph_class_now(const Adapter *self, const Json *envelope)
 	return of_role >= 0 ? of_role : was;
 }
 
-/* a message with these fields, in the dialect of the original message */
+/*
+ * Returns a message with these fields, in the dialect of the original message.
+ */
 static Json *
 langgraph_wrap(const Adapter *self, const Json *envelope, const Json *fields)
 {
@@ -226,7 +235,10 @@ langgraph_answer_of(const Adapter *self, const Json *envelope)
 
 /* -------------------------------------------------- messages of a stream */
 
-/* the tool calls that a message requests, each of which becomes a companion */
+/*
+ * Returns the tool calls that a message requests.  Each of them becomes a
+ * companion.
+ */
 static List *
 langgraph_read_calls(const Adapter *self, const Json *fields, const Json *of)
 {
@@ -251,7 +263,10 @@ langgraph_read_calls(const Adapter *self, const Json *fields, const Json *of)
 	return envelopes;
 }
 
-/* the envelopes of a message; the metadata are the second element of the data, or NULL */
+/*
+ * Returns the envelopes for a message.  The metadata is the second element of
+ * the data, or NULL.
+ */
 static List *
 langgraph_read_message(const Adapter *self, Json *message, const Json *metadata, const Json *context)
 {
@@ -304,7 +319,7 @@ langgraph_has_messages(const Json *data, bool *are_pieces)
 	{
 		if (!langgraph_is_message(data->items[i]))
 			return false;
-		/* the server of JavaScript gives pieces the class of the whole message */
+		/* the JavaScript server gives pieces the class of the whole message */
 		*are_pieces = *are_pieces || langgraph_is_piece(data->items[i]) ||
 			(is_pair && json_get_kind(langgraph_fields(data->items[i]), "/tool_call_chunks", JSON_ARRAY) != NULL);
 	}
@@ -312,8 +327,9 @@ langgraph_has_messages(const Json *data, bool *are_pieces)
 }
 
 /*
- * When a run goes on, a list of several messages repeats earlier ones.  Their native IDs are
- * removed, so they are given IDs that depend on the list, and are no duplicates.
+ * Reads a list of messages.  When a run goes on, the list repeats earlier
+ * messages, so the native IDs in a list of several are removed.  The messages
+ * then get IDs that depend on the list, and are not duplicates.
  */
 List *
 langgraph_read_messages(const Adapter *self, Json *data, const Json *context)

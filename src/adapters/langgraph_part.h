@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * langgraph_part.h
- *	  For the files of langgraph alone.
+ *	  Private declarations of langgraph.
  *
  * Notes:
  *
- *	form, mode, ns	how the document contained its data (see LanggraphForm)
- *	type		the type that the envelope was given: if it has been changed, the envelope
- *				becomes a document of another form
- *	message		how a message was written (langgraph_message.c)
- *	list, alone	true: it was in an array; there was nothing but messages in that array
+ *	form, mode, ns	how the document wraps its data (see LanggraphForm)
+ *	type		the type that the envelope was given; if it has been changed,
+ *				the envelope becomes a document of another form
+ *	message		how the message was written (langgraph_message.c)
+ *	list, alone	true if it was in an array; true if the array had only messages
  *	run, event, name, checkpoint_ns, own	belong to events
  *
  *-------------------------------------------------------------------------
@@ -19,25 +19,27 @@
 
 #include "adapters/langgraph.h"
 
-/* how a document contains its data */
+/* how a document wraps its data */
 typedef enum LanggraphForm
 {
-	LANGGRAPH_BARE,				/* it is the data */
+	LANGGRAPH_BARE,				/* the document is the data */
 	LANGGRAPH_SSE,				/* {"event": mode, "data": ..}; a '|' in the mode is followed by a namespace */
 	LANGGRAPH_TUPLE,			/* [mode, data], or [namespace, mode, data] */
 	LANGGRAPH_PART,				/* {"type": mode, "ns": .., "data": ..} */
 	LANGGRAPH_PROTOCOL			/* {"type": "event", "method": mode, "params": {"namespace": .., "data": ..}} */
 } LanggraphForm;
 
-/* what the data are */
+/* what the data is */
 typedef enum LanggraphKind
 {
-	LANGGRAPH_EVENT,			/* of stream events v2 */
-	LANGGRAPH_TASK,				/* of stream mode "tasks": a task that has begun or ended */
-	LANGGRAPH_DEBUG,			/* of stream mode "debug": an object that contains a task */
+	LANGGRAPH_EVENT,			/* a stream event, version 2 */
+	LANGGRAPH_TASK,				/* stream mode "tasks": a task that has started
+								 * or ended */
+	LANGGRAPH_DEBUG,			/* stream mode "debug": an object that contains
+								 * a task */
 	LANGGRAPH_MESSAGE,			/* a message, [message, metadata], or an array of messages */
 	LANGGRAPH_ERROR,			/* {"error": .., "message": ..} */
-	LANGGRAPH_RUN,				/* a request to a server */
+	LANGGRAPH_RUN,				/* a request to a server for a run */
 	LANGGRAPH_CHUNK				/* anything else */
 } LanggraphKind;
 
@@ -45,12 +47,13 @@ typedef struct LanggraphChunk
 {
 	LanggraphForm form;
 	LanggraphKind kind;
-	Slice		mode;			/* absent: none is named */
-	Json	   *ns;				/* NULL: none */
-	Json	   *data;			/* NULL: none */
+	Slice		mode;			/* absent if none is named */
+	Json	   *ns;				/* NULL if there is none */
+	Json	   *data;			/* NULL if there is none */
 	const char *at;				/* the path of the data */
 } LanggraphChunk;
 
+/* The functions below translate one kind of data each, and back. */
 /* --- langgraph_event.c --- */
 
 extern List *langgraph_read_event(const Adapter *self, const Json *data, const Json *context);
@@ -63,20 +66,23 @@ extern bool langgraph_is_message(const Json *value);
 extern bool langgraph_is_piece(const Json *message);
 
 /*
- * Makes the fields of a message, in either dialect, the payload, and back.  Any other value
- * is made the payload by adapter_put_payload.
+ * Make the fields of a message, in either dialect, the payload; and the
+ * reverse.  adapter_put_payload handles a value that is not a message.
  */
 extern void langgraph_put_message(const Adapter *self, Json *envelope, Json *message);
 extern Json *langgraph_message_of(const Adapter *self, const Json *envelope);
 
-/* The same for the output of a tool, whose type is tool.result or tool.error. */
+/*
+ * The same for the output of a tool, which becomes a tool.result or
+ * tool.error.
+ */
 extern MessageType langgraph_answer_type(const Json *output);
 extern void langgraph_put_answer(const Adapter *self, Json *envelope, Json *output);
 extern Json *langgraph_answer_of(const Adapter *self, const Json *envelope);
 
 /*
- * Are the data a message, an array of messages, or a message with its metadata?
- * *are_pieces says whether they are pieces, which the whole message follows.
+ * Is the data a message, an array of messages, or a message with its metadata?
+ * Sets *are_pieces if they are pieces, which the whole message follows.
  */
 extern bool langgraph_has_messages(const Json *data, bool *are_pieces);
 extern List *langgraph_read_messages(const Adapter *self, Json *data, const Json *context);
@@ -85,40 +91,48 @@ extern Json *langgraph_messages_of(const Adapter *self, const Json *envelope);
 /* --- langgraph_place.c --- */
 
 /*
- * Reads from the metadata of an event to which run, thread and task it belongs, and writes
- * them.  root is the native ID of the run if the event itself names it, or NULL; begins
- * says whether the event belongs to the run itself and not to a node.
+ * Reads from the metadata of an event to which run, thread and task it
+ * belongs; and the reverse.  root is the native ID of the run if the event
+ * itself names it, or NULL.  begins says whether the event belongs to the run
+ * itself, as opposed to a node.
  */
 extern void langgraph_read_place(const Adapter *self, const Json *metadata, Json *envelope, const Json *context,
 								 Json *root, bool begins);
 extern void langgraph_write_place(const Adapter *self, const Json *envelope, Json *metadata);
 
 /*
- * The same for the identifiers of this database that the metadata have.  Their task is that
- * of the run, which is the parent of the task of a node.
+ * The same for the identifiers of this database that the metadata has.  Their
+ * task is that of the run, which is the parent of the task of a node.
  */
 extern void langgraph_read_own(const Adapter *self, const Json *metadata, Json *envelope, bool is_of_node);
 extern void langgraph_write_own(const Adapter *self, const Json *envelope, Json *metadata);
 
 /*
- * The native ID of the task in which a node runs, read from the namespace of its checkpoints.
- * Absent if the event happened outside all nodes.
+ * Returns the native ID of the task in which a node runs, read from the
+ * namespace of its checkpoints, or an absent slice if the event happened
+ * outside of all nodes.
  */
 extern Slice langgraph_node_task(const Json *metadata);
 
-/* the native task of the subgraph that a chunk comes from, from its namespace; absent: it comes from no subgraph */
+/*
+ * Returns the native task of the subgraph that a chunk comes from, read from
+ * its namespace, or an absent slice if it does not come from a subgraph.
+ */
 extern Slice langgraph_outer_task(const LanggraphChunk *chunk);
 
 /* Does the context name the task in which the graph runs? */
 extern bool langgraph_has_task(const Json *context);
 
 /*
- * Unless the context names recipients, makes the sender that the context names the
- * recipient, or else this agent.
+ * Fills in the recipient unless the context names recipients.  It is the
+ * sender that the context names, or else this agent.
  */
 extern void langgraph_put_recipient(Json *envelope, const Json *context, Slice agent_id);
 
-/* Notes a native ID made of "of" and the "seq" of the context, if the context has one. */
+/*
+ * Notes a native ID made from "of" and the "seq" of the context, if the
+ * context has one.
+ */
 extern void langgraph_note_seq(const Adapter *self, Json *envelope, const Json *context, Slice of);
 
 /* --- langgraph_chunk.c --- */
@@ -133,7 +147,10 @@ extern List *langgraph_read_run(const Adapter *self, const Json *run, const Json
 extern Json *langgraph_run_of(const Adapter *self, const Json *envelope);
 extern List *langgraph_read_chunk(const Adapter *self, const LanggraphChunk *chunk, const Json *context);
 
-/* Puts data of any kind into the payload of a task.progress, which asks a question if they have "__interrupt__". */
+/*
+ * Puts data of any kind into the payload of a task.progress, which asks a
+ * question if the data has "__interrupt__"; and the reverse.
+ */
 extern void langgraph_put_progress(const Adapter *self, Json *envelope, Json *data);
 extern Json *langgraph_progress_of(const Adapter *self, const Json *envelope);
 extern bool langgraph_interrupts(const Json *data);

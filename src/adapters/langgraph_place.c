@@ -3,9 +3,10 @@
  * langgraph_place.c
  *	  LangGraph: where in a run something happened.
  *
- * All events of a run have the metadata of the run.  So a request for a run that was made
- * of an envelope has the IDs of this database in its metadata (clutch_task, clutch_run,
- * clutch_thread), and the events of the run are assigned to the task of the envelope.
+ * All events of a run carry the metadata of the run.  Therefore, a request for
+ * a run that was made from an envelope has the IDs of this database in its
+ * metadata (clutch_task, clutch_run, clutch_thread), and the events of the run
+ * are assigned to the task of that envelope.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +14,7 @@
 
 #include "adapters/langgraph_part.h"
 
-/* identifiers of this database in the metadata */
+/* identifiers of this database that the metadata may have */
 static const struct
 {
 	const char *foreign;
@@ -56,7 +57,10 @@ langgraph_note_seq(const Adapter *self, Json *envelope, const Json *context, Sli
 							json_of_cstring(psprintf("%.*s/" INT64_FORMAT, of.len, slice_present(of) ? of.s : "", seq)));
 }
 
-/* the last task of the namespace "outer:<task>|node:<task>", or (outer) the one before it */
+/*
+ * Returns the last task of the namespace "outer:<task>|node:<task>" or, with
+ * outer, the one before it.
+ */
 static Slice
 langgraph_ns_task(Slice ns, bool outer)
 {
@@ -101,7 +105,10 @@ langgraph_node_task(const Json *metadata)
 void
 langgraph_read_own(const Adapter *self, const Json *metadata, Json *envelope, bool is_of_node)
 {
-	/* the parent of a node of a subgraph is the node of the subgraph, not the run */
+	/*
+	 * the parent of a node in a subgraph is the node that runs the subgraph,
+	 * not the run
+	 */
 	Slice		ns = json_get_text(metadata, "/langgraph_checkpoint_ns");
 	bool		is_nested = is_of_node && slice_present(ns) && slice_present(langgraph_ns_task(ns, true));
 
@@ -145,7 +152,10 @@ langgraph_write_own(const Adapter *self, const Json *envelope, Json *metadata)
 	}
 }
 
-/* Notes the native IDs of the run and the thread, unless the context names a task, which decides on them. */
+/*
+ * Notes the native IDs of the run and the thread, unless the context names a
+ * task, which then determines them.
+ */
 static void
 langgraph_read_run_ids(const Adapter *self, const Json *metadata, Json *envelope, const Json *context, Json *root)
 {
@@ -190,7 +200,10 @@ langgraph_read_place(const Adapter *self, const Json *metadata, Json *envelope, 
 		adapter_note_native(self, envelope, "parent_task_id", run);
 }
 
-/* the namespace, in which the task is replaced by the present task of the event */
+/*
+ * Returns the namespace, with the task in it replaced by the current task of
+ * the event.
+ */
 static Json *
 langgraph_ns_of(const Adapter *self, const Json *envelope)
 {

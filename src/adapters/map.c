@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * map.c
- *	  The messages of the Multi-Agent Protocol (spec 004).
+ *	  Messages of the Multi-Agent Protocol (spec 004).
  *
  * Notes:
  *
- *	frame		"message" or "send": the message came in JSON-RPC, with this method
+ *	frame		"message" or "send": the message came in JSON-RPC, with this
+ *				method
  *	stamped		where its time was: "top", "meta" or "both"
  *	form, to	see map_address.c
- *	expects		true: the message expects responses of everybody
+ *	expects		true if the message expects responses from everybody
  *	relationship, delivery, protocol	members of its meta
  *
  *-------------------------------------------------------------------------
@@ -24,19 +25,22 @@
 #define METHOD_MESSAGE	"map/message"
 #define METHOD_SEND		"map/send"
 
-/* followed by a number: the code of an error that is a number in the document */
+/*
+ * followed by a number: code of an error whose code is a number in the
+ * document
+ */
 #define CODE_PREFIX		"MAP_"
 
-/* from the epoch of Unix to that of PostgreSQL, in ms */
+/* difference between the epochs of Unix and PostgreSQL, in ms */
 #define EPOCH_MS		((int64) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (SECS_PER_DAY * INT64CONST(1000)))
 
-/* the years 0001 to 9999 */
+/* limits of times: the years 0001 to 9999 */
 #define LEAST_MS		INT64CONST(-62135596800000)
 #define MOST_MS			INT64CONST(253402300799999)
 
 #define LONGEST_TTL_MS	(INT64CONST(100) * 365 * 24 * 3600 * 1000)
 
-/* members that are translated unconditionally */
+/* members that are always translated */
 static const AdapterRow map_rows[] = {
 	{ROW_NATIVE, "/id", "id"},
 	{ROW_VALUE, "/meta/relationship", "/meta/map/relationship"},
@@ -58,7 +62,7 @@ map_is_method(const Json *raw, const char *method)
 	return slice_present(name) && slice_equal(name, slice_of_cstring(method));
 }
 
-/* the path of the message */
+/* Returns the path of the message in the document. */
 static const char *
 map_frame(const Json *raw)
 {
@@ -191,7 +195,10 @@ map_require_kind(const Adapter *self, const Json *message, const char *path, Jso
 		adapter_fault(self, path, "WRONG_TYPE", "it must be %s", what);
 }
 
-/* the payload of an error, in which a number becomes CODE_PREFIX and the number */
+/*
+ * Returns the payload of an error.  A numeric code becomes CODE_PREFIX
+ * followed by the number.
+ */
 static Json *
 map_read_error(const Adapter *self, const Json *message)
 {
@@ -207,7 +214,7 @@ map_read_error(const Adapter *self, const Json *message)
 	return payload;
 }
 
-/* the payload of the message, in which such a code becomes a number again */
+/* Returns the payload for the message.  Such a code becomes a number again. */
 static Json *
 map_payload_of(const Adapter *self, const Json *envelope)
 {
@@ -233,8 +240,8 @@ map_payload_of(const Adapter *self, const Json *envelope)
 /* -------------------------------------------------------------------- inbound */
 
 /*
- * The correlation ID stands for the task.  In the response to a request that has none, it
- * is the ID of the request.
+ * Reads the task.  The correlation ID stands for it.  A response to a request
+ * without one has the ID of the request instead.
  */
 static void
 map_read_task(const Adapter *self, const Json *message, Json *envelope)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * map.h
- *	  The messages of the Multi-Agent Protocol (spec 004).
+ *	  Messages of the Multi-Agent Protocol (spec 004).
  *
- * A document is a message by itself, a map/message notification, or a map/send call.
- * An envelope that was never foreign becomes a message by itself.
+ * A document is a message by itself, a map/message notification, or a map/send
+ * call.  An envelope that was never foreign becomes a message by itself.
  *
  *-------------------------------------------------------------------------
  */

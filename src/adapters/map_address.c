@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * map_address.c
- *	  The addresses of the Multi-Agent Protocol (spec 004, "Addressing Model").
+ *	  Addresses of the Multi-Agent Protocol (spec 004, "Addressing Model").
  *
  * A scope becomes the group "group:scope:<scope>", and a role the group
- * "group:role:<role>", or "group:role:<role>@<scope>" within a scope.  The names of groups
- * and topics of this database are used in documents unchanged.
+ * "group:role:<role>", or "group:role:<role>@<scope>" within a scope.  Names
+ * of groups and topics of this database appear in documents unchanged.
  *
  *-------------------------------------------------------------------------
  */
@@ -142,7 +142,8 @@ map_add_everybody(const Adapter *self, const Json *message, Json *recipients)
 
 static const struct
 {
-	const char *member;			/* a member that only addresses of this form have */
+	const char *member;			/* a member that occurs only in addresses of
+								 * this form */
 	const char *form;
 	void		(*add) (const Adapter *self, const Json *message, Json *recipients);
 }			map_forms[] = {
@@ -156,8 +157,9 @@ static const struct
 };
 
 /*
- * Adds the recipients to the envelope and returns the name of the form in which the address
- * names them.  Returns NULL for an address that is relative to the sender.
+ * Adds the recipients to the envelope and returns the name of the form in
+ * which the address names them.  Returns NULL for an address that is relative
+ * to the sender.
  */
 static const char *
 map_read_object(const Adapter *self, const Json *message, Json *recipients)
@@ -248,7 +250,10 @@ map_agents_of(const Json *to)
 	return address;
 }
 
-/* the address of a group: a scope, a role, a category of participants, or a group of this database */
+/*
+ * Returns the address of a group: a scope, a role, a category of participants,
+ * or a group of this database.
+ */
 static Json *
 map_group_of(Slice group)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * map_part.h
- *	  For the files of map alone.
+ *	  Private declarations of map.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,16 +11,22 @@
 #include "adapters/map.h"
 
 /*
- * Reads the recipients from the member "to" of a message.  Who is meant by an address that
- * is relative to the sender, such as {"parent": true}, is not known here: it is noted as
- * "to", and the recipients are left open.
+ * Reads the recipients from the member "to" of a message.  We do not know here
+ * who is meant by an address relative to the sender, such as {"parent": true}.
+ * Such an address is noted as "to", and the recipients are left open.
  */
 extern void map_read_address(const Adapter *self, const Json *message, Json *envelope);
 
-/* the address of the recipients, in its original form if that is still possible */
+/*
+ * Returns the address of the recipients, in its original form if that is still
+ * possible.
+ */
 extern Json *map_address_of(const Adapter *self, const Json *envelope);
 
-/* Can the recipients work on a request?  False if one of them is everybody or a topic. */
+/*
+ * Can the recipients work on a request?  They cannot if one of them is
+ * everybody or a topic.
+ */
 extern bool map_can_work(const Json *envelope);
 
 #endif							/* CLUTCH_MAP_PART_H */

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * mcp.c
- *	  The Model Context Protocol: the adapter, and requests and notifications that
- *	  come in.
+ *	  The Model Context Protocol: the adapter itself, and incoming requests and
+ *	  notifications.
  *
- * mcp_result.c has the responses in both directions, and mcp_write.c the requests and
- * notifications that envelopes become.  A request or notification without a row in the
- * mapping, such as tools/list, becomes a chat.system with the payload_type "mcp.<method>".
+ * mcp_result.c has the responses in both directions, and mcp_write.c the
+ * requests and notifications that envelopes become.  A request or notification
+ * without a row in the mapping, such as tools/list, becomes a chat.system with
+ * the payload_type "mcp.<method>".
  *
  *-------------------------------------------------------------------------
  */
@@ -140,7 +141,10 @@ mcp_is_tool_name(Slice name)
 	return name.len > 0;
 }
 
-/* A host calls a skill.  The ID of the request stands for the task, because a cancellation names it. */
+/*
+ * Reads a host's call of a skill.  The ID of the request stands for the task,
+ * because a cancellation names that ID.
+ */
 static Json *
 mcp_read_skill(const Adapter *self, const Json *raw, const Json *context, Slice skill)
 {
@@ -155,7 +159,7 @@ mcp_read_skill(const Adapter *self, const Json *raw, const Json *context, Slice 
 	return envelope;
 }
 
-/* a call of a tool of an MCP server */
+/* Reads a call of a tool of an MCP server. */
 static Json *
 mcp_read_tool(const Adapter *self, const Json *raw, const Json *context, Slice name)
 {
@@ -191,7 +195,10 @@ mcp_read_recipients(const Adapter *self, const Json *raw, Json *envelope)
 		json_put(envelope, "/to", recipients);
 }
 
-/* a call of clutch.send, which can send an envelope of any type: {type, payload, task_id, to} */
+/*
+ * Reads a call of clutch.send, which can send an envelope of any type: {type,
+ * payload, task_id, to}.
+ */
 static Json *
 mcp_read_send(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -223,7 +230,10 @@ mcp_read_cancel_tool(const Adapter *self, const Json *raw, const Json *context)
 	return envelope;
 }
 
-/* A host repeats a call with its user's answer to a question of the task. */
+/*
+ * Reads a call that a host repeats with its user's answer to a question of the
+ * task.
+ */
 static Json *
 mcp_read_inputs(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -268,7 +278,7 @@ mcp_read_call(const Adapter *self, const Json *raw, const Json *context)
 
 /* --------------------------------------------------- other methods: inbound */
 
-/* a question of the server for the user */
+/* Reads a question of the server to the user. */
 static Json *
 mcp_read_question(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -291,7 +301,10 @@ mcp_read_progress(const Adapter *self, const Json *raw, const Json *context)
 	return envelope;
 }
 
-/* the cancellation of a request of this session, or of a task that a request has begun */
+/*
+ * Reads the cancellation of a request of this session, or of a task that a
+ * request has started.
+ */
 static Json *
 mcp_read_cancel(const Adapter *self, const Json *raw, const Json *context, const char *id_path, const char *form)
 {
@@ -336,7 +349,10 @@ mcp_inbound(const Adapter *self, const Json *raw, const Json *context)
 	adapter_rows_inbound(self, mcp_meta_rows, raw, envelope);
 	adapter_note_native(self, envelope, "id", adapter_find_name(self, raw, "/id"));
 	adapter_note_native(self, envelope, "scope", session);
-	/* at least one note marks the envelope as foreign, even if "kept" has been removed */
+	/*
+	 * at least one note must mark the envelope as foreign, even if "kept" has
+	 * been removed
+	 */
 	if (adapter_noted(self, envelope, "/form") == NULL)
 		adapter_note(self, envelope, "/form", json_of_cstring("method"));
 	if (adapter_type(envelope) == MSG_TASK_REQUEST && adapter_member(context, "/thread_id") == NULL &&
@@ -373,7 +389,10 @@ mcp_declines(const Adapter *self, const Json *raw)
 	return NULL;
 }
 
-/* the path of the carrier: the protocol allows other members in various objects, but not at the top */
+/*
+ * Returns the path of the carrier.  The protocol allows additional members in
+ * various objects, but not at the top level.
+ */
 static const char *
 mcp_carrier(const Adapter *self, const Json *raw, AdapterCarrierForm *form)
 {

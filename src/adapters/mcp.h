@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * mcp.h
- *	  The Model Context Protocol: JSON-RPC 2.0 between hosts and servers of tools.
+ *	  The Model Context Protocol (MCP): JSON-RPC 2.0 between hosts and servers
+ *	  that offer tools.
  *
- * A document is one message: a request, a notification or a response, of any revision
- * of the protocol up to 2026-07-28.  The ID of a request is unique only in its session, so
- * the context has a member "session", a text that is different for each session.  Its
- * member "server" is the name of the MCP server at the other end, whose messages are sent
- * by agent:mcp.<server>.  docs/adapters.md has the mapping.
+ * A document is one message: a request, a notification or a response, of any
+ * revision of the protocol up to 2026-07-28.  The ID of a request is unique
+ * only in its session, so the context has a member "session", a text that
+ * differs between sessions.  Its member "server" is the name of the MCP server
+ * at the other end; the sender of that server's messages is
+ * agent:mcp.<server>. docs/adapters.md has the mapping.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * mcp_part.h
- *	  For the files of mcp alone.
+ *	  Private declarations of mcp.
  *
- * Notes: "form" says of what the envelope was made, if its type does not tell, and
- * "progress_token" is a token that is not a text.
+ * Notes: "form" says what the envelope was made from, if its type does not
+ * tell; "progress_token" is a token that is not a text.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,43 +15,59 @@
 
 #define MCP_SKILL_PREFIX	"skill:"
 #define MCP_SERVER_PREFIX	"mcp:"
-#define MCP_SKILL_TOOL		"skill."	/* the tools that stand for skills */
-#define MCP_SEND_TOOL		"clutch.send"	/* for an envelope that has no other form */
+#define MCP_SKILL_TOOL		"skill."	/* prefix of tools that stand for
+										 * skills */
+#define MCP_SEND_TOOL		"clutch.send"	/* the tool for an envelope that
+											 * has no other form */
 #define MCP_CANCEL_TOOL		"clutch.task_cancel"
-#define MCP_METHOD_TYPE		"mcp."	/* followed by a method: a payload_type */
+#define MCP_METHOD_TYPE		"mcp."	/* followed by a method, it is a
+									 * payload_type */
 
 extern const AdapterRow mcp_meta_rows[];
 extern const AdapterRow mcp_progress_rows[];
 extern const AdapterRow mcp_question_rows[];
 
-/* a new object {"jsonrpc": "2.0"} */
+/* Returns a new object {"jsonrpc": "2.0"}. */
 extern Json *mcp_document(void);
 
-/* Was the envelope made of this form? */
+/* Was the envelope made from a document of this form? */
 extern bool mcp_is_form(const Adapter *self, const Json *envelope, const char *form);
 
 /*
- * A new envelope of that type for a message of the server.  Its sender is the agent of the
- * server that the context names; left open if it names none.
+ * Returns a new envelope of that type for a message of the server.  Its sender
+ * is the agent of the server that the context names; it is left open if the
+ * context names none.
  */
 extern Json *mcp_envelope_of_server(const Adapter *self, MessageType type, const Json *context);
 
-/* the name of the server that the context names; absent if it names none */
+/*
+ * Returns the name of the server that the context names, or an absent slice if
+ * it names none.
+ */
 extern Slice mcp_server(const Json *context);
 
-/* Notes the ID of a task of the other side, unless the context says which task it is. */
+/*
+ * Notes the ID of a task of the other side, unless the context says which task
+ * it is.
+ */
 extern void mcp_note_task(const Adapter *self, Json *envelope, const Json *context, Json *task_id);
 
-/* the ID that mcp_note_task was given; NULL: none */
+/* Returns the ID that mcp_note_task was given, or NULL if there is none. */
 extern Json *mcp_task_of(const Adapter *self, const Json *envelope);
 
-/* A chat.system with the payload_type "mcp.<word>", whose payload is the object at that path. */
+/*
+ * Returns a chat.system with the payload_type "mcp.<word>", whose payload is
+ * the object at that path.
+ */
 extern Json *mcp_read_other(const Adapter *self, const Json *raw, Slice word, const char *path, const Json *context);
 
-/* a copy of an object without its member "_meta"; it shares all values */
+/*
+ * Returns a copy of an object without its member "_meta".  It shares all
+ * values.
+ */
 extern Json *mcp_without_meta(const Json *object);
 
-/* Does it consist of characters that the name of a tool may have? */
+/* Does it consist of characters that are allowed in the name of a tool? */
 extern bool mcp_is_tool_name(Slice name);
 
 /* ------------------------------------------------------------- mcp_write.c */
@@ -59,20 +75,21 @@ extern bool mcp_is_tool_name(Slice name);
 extern Json *mcp_outbound(const Adapter *self, const Json *envelope);
 
 /*
- * The blocks of a content, followed by links to the attachments of the envelope, which
- * have no other place in a result.  The array is a new one, which shares its blocks.
+ * Returns the blocks of a content, followed by links to the attachments of the
+ * envelope, which have no other place in a result.  The array is new, but
+ * shares its blocks.
  */
 extern Json *mcp_content_with_links(const Json *content, const Json *envelope);
 
 /* ------------------------------------------------------------ mcp_result.c */
 
-/* the envelopes of a response */
+/* Returns the envelopes for a response. */
 extern List *mcp_read_response(const Adapter *self, const Json *raw, const Json *context);
 
-/* the envelope that the status of a task at that path makes */
+/* Returns the envelope for the status of a task at that path. */
 extern Json *mcp_read_status(const Adapter *self, const Json *raw, const char *path, const Json *context);
 
-/* the response that an envelope becomes */
+/* Return the response for an envelope. */
 extern Json *mcp_write_result(const Adapter *self, const Json *envelope);
 extern Json *mcp_write_error(const Adapter *self, const Json *envelope);
 extern Json *mcp_write_inputs(const Adapter *self, const Json *envelope);

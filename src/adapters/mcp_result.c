@@ -3,9 +3,9 @@
  * mcp_result.c
  *	  The Model Context Protocol: responses, and the status of tasks.
  *
- * The result of a tool has "content" for a model and may have "structuredContent" for a
- * program.  If the content is nothing but the text of the structured content, the
- * structured content becomes the payload.
+ * The result of a tool has "content" for models and may have "structuredContent" for programs.
+ * If the content is merely the structured content as a text, the structured content becomes the
+ * payload.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,10 +18,10 @@
 #define TOOL_FAILED		"The tool failed."
 #define TASK_FAILED		"The task failed."
 #define FAILED_CODE		"TOOL_EXECUTION_ERROR"
-#define NUMBER_CODE		"MCP_"	/* and the number of an error without a name */
+#define NUMBER_CODE		"MCP_"	/* followed by the number of an error that has no name */
 #define STUB_SERVER		"server"
 
-/* Where several codes have the same number, the number is read as the first of them. */
+/* If several codes share a number, reading the number gives the first of them. */
 static const struct
 {
 	int			number;
@@ -45,7 +45,7 @@ static const struct
 
 /* ------------------------------------------------------------ the call */
 
-/* a stub of the call that a result answers */
+/* Returns a stub of the call that a result answers. */
 static Json *
 mcp_stub(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -77,8 +77,8 @@ mcp_note_request(const Adapter *self, const Json *raw, Json *envelope)
 }
 
 /*
- * Returns the ID of the request that the response answers.  An envelope that was made of
- * a request, and has been changed into a report, answers that request.
+ * Returns the ID of the request that the response answers.  An envelope that was made from a
+ * request and changed into a report answers that request.
  */
 static Json *
 mcp_request_of(const Adapter *self, const Json *envelope)
@@ -119,7 +119,7 @@ mcp_text_block(Slice text)
 	return block;
 }
 
-/* the text of a content that is a single block of text; absent: it is something else */
+/* Returns the text of a content that is a single block of text, or an absent slice if it is something else. */
 static Slice
 mcp_only_text(const Json *content)
 {
@@ -198,7 +198,7 @@ mcp_write_result(const Adapter *self, const Json *envelope)
 
 /* ------------------------------------------------------- failures of tools */
 
-/* The first text becomes the message of the error, and the other blocks one of its details. */
+/* Reads a failure of a tool.  Its first text becomes the message of the error, all other blocks its details. */
 static Json *
 mcp_read_tool_failure(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -262,7 +262,7 @@ mcp_code_of(int64 number)
 	return slice_of_cstring(psprintf(NUMBER_CODE INT64_FORMAT, number));
 }
 
-/* The number that stands for the code in JSON-RPC.  Returns false if there is none. */
+/* Finds the number that stands for the code in JSON-RPC.  Returns false if there is none. */
 static bool
 mcp_number_of(Slice code, int64 *number)
 {
@@ -297,7 +297,7 @@ mcp_read_error(const Adapter *self, const Json *raw, const Json *context)
 	return envelope;
 }
 
-/* The data of an error can have members of our own only if they are an object. */
+/* Writes an error.  Its data can hold members of our own only if it is an object. */
 Json *
 mcp_write_error(const Adapter *self, const Json *envelope)
 {
@@ -319,7 +319,7 @@ mcp_write_error(const Adapter *self, const Json *envelope)
 
 /* -------------------------------------------------------- questions, answers */
 
-/* The server asks for input, with which it is to be called again. */
+/* Reads a result in which the server asks for input; the call is to be repeated with it. */
 static Json *
 mcp_read_inputs_required(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -345,7 +345,7 @@ mcp_write_inputs(const Adapter *self, const Json *envelope)
 	return raw;
 }
 
-/* the answer of a user to elicitation/create, or of a model to sampling/createMessage */
+/* Reads the answer of a user to elicitation/create, or of a model to sampling/createMessage. */
 static Json *
 mcp_read_answer(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -357,7 +357,7 @@ mcp_read_answer(const Adapter *self, const Json *raw, const Json *context)
 	return envelope;
 }
 
-/* a response whose result, or error, is the payload */
+/* Writes a response whose result, or error, is the payload. */
 Json *
 mcp_write_answer(const Adapter *self, const Json *envelope)
 {
@@ -415,7 +415,7 @@ mcp_status_of(const Json *envelope)
 	return type == MSG_TASK_RESULT ? "completed" : type == MSG_TASK_CANCEL ? "cancelled" : "failed";
 }
 
-/* the path of the task in the original document; a note that is not one of the possible paths is ignored */
+/* Returns the path of the task in the original document, ignoring a note that is not a possible path. */
 static const char *
 mcp_status_place(const Adapter *self, const Json *envelope)
 {
@@ -428,7 +428,7 @@ mcp_status_place(const Adapter *self, const Json *envelope)
 	return "/params";
 }
 
-/* the document of an envelope that mcp_read_status made */
+/* Writes the document for an envelope that mcp_read_status made. */
 Json *
 mcp_write_status(const Adapter *self, const Json *envelope)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * mcp_write.c
- *	  The Model Context Protocol: requests and notifications that envelopes become.
+ *	  The Model Context Protocol: writing requests and notifications.
  *
- * An envelope without a form of its own becomes a call of the tool clutch.send.
- * mcp_result.c has the responses.
+ * An envelope without a form of its own becomes a call of the tool
+ * clutch.send.  mcp_result.c has the responses.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,10 @@ mcp_write_meta(const Adapter *self, const Json *envelope, Json *raw)
 	json_put_text(raw, "/params/_meta/traceparent", adapter_traceparent(envelope));
 }
 
-/* a request or, if the envelope has no ID of a request, a notification; params is changed */
+/*
+ * Returns a request or, if the envelope has no request ID, a notification.
+ * params is modified.
+ */
 static Json *
 mcp_write_method(const Adapter *self, const Json *envelope, Slice method, Json *params)
 {
@@ -58,7 +61,10 @@ mcp_write_call(const Adapter *self, const Json *envelope, Slice name, Json *argu
 	return mcp_write_method(self, envelope, SLICE_OF("tools/call"), params);
 }
 
-/* the tool in "mcp:<server>/<tool>"; absent: the text has another form */
+/*
+ * Returns the tool in "mcp:<server>/<tool>", or an absent slice if the text
+ * has another form.
+ */
 static Slice
 mcp_tool_on_server(Slice tool)
 {
@@ -72,8 +78,9 @@ mcp_tool_on_server(Slice tool)
 }
 
 /*
- * The name of the tool.  If the tool is named together with its server, that is what the
- * caller was allowed to call, so the payload cannot name another one.
+ * Returns the name of the tool.  If the tool is named together with its
+ * server, that is what the caller was allowed to call, so the payload must not
+ * be able to name another one.
  */
 static Slice
 mcp_tool_name(const Json *envelope)
@@ -107,7 +114,10 @@ mcp_write_send(const Adapter *self, const Json *envelope)
 	return mcp_write_call(self, envelope, SLICE_OF(MCP_SEND_TOOL), arguments);
 }
 
-/* the first required skill that can be the name of a tool, without its version; absent: there is none */
+/*
+ * Returns the first required skill that can be the name of a tool, without its
+ * version, or an absent slice if there is none.
+ */
 static Slice
 mcp_skill_of(const Json *envelope)
 {
@@ -204,7 +214,10 @@ mcp_write_cancel(const Adapter *self, const Json *envelope)
 	return mcp_write_notification(self, envelope, "notifications/cancelled", params);
 }
 
-/* a member of the call that is repeated with answers, from the payload or else from the notes (api/outgoing.c) */
+/*
+ * Returns a member for a call that is repeated with answers, from the payload
+ * or else from the notes (api/outgoing.c).
+ */
 static Json *
 mcp_repeated(const Adapter *self, const Json *envelope, const char *name)
 {

@@ -21,7 +21,8 @@
 struct ModelFamily
 {
 	const char *name;
-	const char *agent;			/* the sender of an answer that names no model */
+	const char *agent;			/* the sender if an answer does not name its
+								 * model */
 	const char *display;
 	const char *model;
 	const char *intent;
@@ -33,7 +34,10 @@ static const char *const model_intents[] = {
 	"plan", "decompose", "execute", "route", "retrieve", "analyze", "summarize", "reflect", "finalize", "tool.call"
 };
 
-/* An intent of spec 001, or else "reflect": no other text may get into the prompt in its place. */
+/*
+ * Returns the intent if spec 001 defines it, or else "reflect", so that no
+ * other text can get into the prompt in its place.
+ */
 static Slice
 model_intent(Slice intent)
 {
@@ -135,7 +139,10 @@ model_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* the text without blanks around it, and without the lines of ``` in which models enclose JSON */
+/*
+ * Returns the text without surrounding blanks, and without the lines of ``` in
+ * which models enclose JSON.
+ */
 static Slice
 model_unfenced(Slice text)
 {
@@ -153,11 +160,14 @@ model_unfenced(Slice text)
 }
 
 /*
- * The message of multiagent-1.0 that the model itself has written; NULL: it has written
- * none.  A model says what the members of the message say: it reads what strangers have
- * written, so it gives no orders by a carrier, which could make any envelope of it, and
- * speaks neither for the system, which registers agents, nor for a user or a tool.  The
- * tokens that it says it has used do not count.
+ * Returns the message of multiagent-1.0 that the model itself has written, or
+ * NULL if it has written none.
+ *
+ * The model decides what the members of the message say.  But it has read
+ * texts by strangers, so we do not let it give orders by a carrier, which
+ * could make any envelope of the message, nor speak as the system, which
+ * registers agents, or as a user or a tool.  The token counts that it reports
+ * about itself are ignored.
  */
 static Json *
 model_own_message(const Json *raw, const ModelAnswer *answer)
@@ -178,8 +188,8 @@ model_own_message(const Json *raw, const ModelAnswer *answer)
 }
 
 /*
- * Puts the beginning of a text into the message.  Credentials are removed before the
- * text is shortened: JSON that is cut off is no JSON, so none would be found in it.
+ * Puts the beginning of a text into the message.  Credentials must be removed
+ * before the text is shortened, because none would be found in truncated JSON.
  */
 static void
 model_put_task(Json *message, Slice text)
@@ -195,7 +205,10 @@ model_put_task(Json *message, Slice text)
 	json_put_text(message, "/task", text);
 }
 
-/* A single call without a text becomes a tool.call; other calls become outputs.next_actions. */
+/*
+ * Puts calls into the message.  A single call without a text becomes a
+ * tool.call; other calls become outputs.next_actions.
+ */
 static void
 model_put_calls(Json *message, const ModelAnswer *answer)
 {
@@ -244,7 +257,10 @@ model_new_message(const ModelFamily *family, const ModelAnswer *answer)
 	return message;
 }
 
-/* Puts the sum of the counts: some interfaces count cached tokens, and those of thoughts, separately. */
+/*
+ * Puts the sum of several counts, because some interfaces count cached tokens,
+ * and those of thoughts, separately.
+ */
 static void
 model_put_tokens(const Json *raw, Json *message, const char *path, const char *const *counts, int n)
 {
@@ -263,7 +279,10 @@ model_put_tokens(const Json *raw, Json *message, const char *path, const char *c
 		json_put(message, path, json_of_int(sum));
 }
 
-/* Fills in what the message still lacks: the sender, and the tokens that were used. */
+/*
+ * Fills in what the message still lacks: the sender, and the tokens that were
+ * used.
+ */
 static void
 model_complete(const ModelFamily *family, const Json *raw, Json *message)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model_answer.c
- *	  What the interfaces of language models return.
+ *	  Reading what the interfaces of language models return.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,10 @@
 
 #include "adapters/credential.h"
 
-/* A piece goes on where the one before it has ended; an interface cuts a text wherever it likes. */
+/*
+ * Appends a piece of a text.  A piece continues where the one before it ended,
+ * because an interface may cut a text anywhere.
+ */
 static void
 model_take_piece(ModelAnswer *answer, Slice piece)
 {
@@ -40,7 +43,7 @@ model_has_pieces(const ModelAnswer *answer)
 	return answer->texts->n > 1;
 }
 
-/* the texts of an array, one after the other */
+/* Joins the texts of an array. */
 static StringInfoData
 model_join(const Json *texts, const char *separator)
 {
@@ -58,9 +61,10 @@ model_join(const Json *texts, const char *separator)
 }
 
 /*
- * Adds paths in the array of the texts to answer->dropped; numbers[i] is the number of the
- * text at place i.  If the texts are arrays of pieces, the number of the piece is left out of
- * the path, because it means nothing to a reader.  paths is NULL if there are none.
+ * Adds paths in the array of the texts to answer->dropped; paths is NULL if
+ * there are none.  numbers[i] is the number of the text at index i.  If the
+ * texts are arrays of pieces, the number of the piece is removed from the
+ * path, because it means nothing to a reader.
  */
 static void
 model_note_dropped(ModelAnswer *answer, const Json *paths, const int *numbers, bool in_pieces)
@@ -79,8 +83,9 @@ model_note_dropped(ModelAnswer *answer, const Json *paths, const int *numbers, b
 }
 
 /*
- * Several texts are searched for credentials one by one, because together they are no JSON in
- * which the translation of the message would find any, and so are the pieces of a text.
+ * Joins the texts.  If there are several, each is searched for credentials on
+ * its own first, and its pieces as one text: after joining, they are not JSON
+ * any more, and the translation of the message would find nothing in them.
  */
 void
 model_join_texts(ModelAnswer *answer)
@@ -106,7 +111,7 @@ model_join_texts(ModelAnswer *answer)
 	answer->text = model_join(texts, "\n");
 }
 
-/* Adds a call; args is an object or the text of one. */
+/* Adds a call.  args is an object, or the text of one. */
 static void
 model_take_call(ModelAnswer *answer, Slice tool, Json *args)
 {
@@ -141,7 +146,7 @@ model_has_type(const Json *item, const char *type)
 	return slice_present(text) && slice_equal(text, slice_of_cstring(type));
 }
 
-/* {"content": [{"type": "text"}, {"type": "tool_use"}]} */
+/* Reads {"content": [{"type": "text"}, {"type": "tool_use"}]}. */
 void
 model_read_claude(const Json *raw, ModelAnswer *answer)
 {
@@ -160,7 +165,10 @@ model_read_claude(const Json *raw, ModelAnswer *answer)
 	}
 }
 
-/* {"output": [{"type": "message"}, {"type": "function_call"}, {"type": "custom_tool_call"}]} */
+/*
+ * Reads {"output": [{"type": "message"}, {"type": "function_call"}, {"type":
+ * "custom_tool_call"}]}.
+ */
 static void
 model_read_output(const Json *output, ModelAnswer *answer)
 {
@@ -182,7 +190,10 @@ model_read_output(const Json *output, ModelAnswer *answer)
 	}
 }
 
-/* {"choices": [{"message": {"content", "refusal", "tool_calls", "function_call"}}]}, or the output above, or {"system", "user"} */
+/*
+ * Reads {"choices": [{"message": {"content", "refusal", "tool_calls",
+ * "function_call"}}]}, or the output above, or {"system", "user"}.
+ */
 void
 model_read_gpt5(const Json *raw, ModelAnswer *answer)
 {
@@ -204,7 +215,10 @@ model_read_gpt5(const Json *raw, ModelAnswer *answer)
 	answer->context = json_get_text(raw, "/system");
 }
 
-/* {"candidates": [{"content": {"parts": [{"text"}, {"functionCall"}]}}]}, or {"goal", "data"} */
+/*
+ * Reads {"candidates": [{"content": {"parts": [{"text"},
+ * {"functionCall"}]}}]}, or {"goal", "data"}.
+ */
 void
 model_read_gemini(const Json *raw, ModelAnswer *answer)
 {
@@ -212,7 +226,7 @@ model_read_gemini(const Json *raw, ModelAnswer *answer)
 
 	for (int i = 0; parts != NULL && i < parts->n; i++)
 	{
-		/* what it thought on its way to the answer */
+		/* the model's thoughts on its way to the answer are skipped */
 		if (json_is_true(parts->items[i], "/thought"))
 			continue;
 		if (json_get(parts->items[i], "/text") == NULL)

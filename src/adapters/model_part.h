@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * model_part.h
- *	  What the files of model share.
+ *	  Private declarations of model.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,28 +11,37 @@
 #include "adapters/model.h"
 #include "lib/stringinfo.h"
 
-/* where the text of an answer stands in its message */
+/* where the text of an answer is in its message */
 #define TEXT_PLACE	"/content/text"
 
-/* the parts of an answer, in whatever form the interface returns them */
+/*
+ * the parts of an answer, whatever the form in which the interface returns
+ * them
+ */
 typedef struct ModelAnswer
 {
-	Json	   *texts;			/* an array of texts, each of which is an array of pieces that are not empty */
-	bool		goes_on;		/* the next piece belongs to the last of them */
-	StringInfoData text;		/* all of them, in lines of their own */
-	Json	   *dropped;		/* an array of the paths of credentials that were removed from texts; NULL: none */
+	Json	   *texts;			/* an array of texts, each of which is an array
+								 * of non-empty pieces */
+	bool		goes_on;		/* the next piece belongs to the last text */
+	StringInfoData text;		/* all texts joined, each starting on a new
+								 * line */
+	Json	   *dropped;		/* an array of the paths of credentials that
+								 * were removed from texts, or NULL if none */
 	Json	   *calls;			/* an array of {"tool", "args"} */
-	Json	   *data;			/* of a goal */
+	Json	   *data;			/* the data that came with a goal */
 	Slice		context;
 } ModelAnswer;
 
-/* Adds a text; absent or empty: nothing is done. */
+/* Adds a text.  Does nothing if it is absent or empty. */
 extern void model_take_text(ModelAnswer *answer, Slice text);
 
-/* Makes "text" of the texts, without credentials if there are several; those are listed in "dropped". */
+/*
+ * Makes "text" from "texts".  If there are several texts, credentials are
+ * removed from them and listed in "dropped".
+ */
 extern void model_join_texts(ModelAnswer *answer);
 
-/* Each reads what the interface of a family has returned. */
+/* Each of these reads what the interface of one family has returned. */
 extern void model_read_claude(const Json *raw, ModelAnswer *answer);
 extern void model_read_gpt5(const Json *raw, ModelAnswer *answer);
 extern void model_read_gemini(const Json *raw, ModelAnswer *answer);

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * multiagent.c
- *	  The messages of protocol "multiagent-1.0" (spec 001).
+ *	  Messages of the protocol "multiagent-1.0" (spec 001).
  *
- * The protocol has no tasks: the first of the parents, which is the message that began
- * the conversation, stands for the task, and the last one is what is replied to.  Notes:
- * intent, confidence, tags and agent are members of the document; parents has all parents
- * but the last; uncalled is true for the result of a tool without parents; body and made
- * belong to a card (multiagent_read_card).
+ * The protocol has no tasks.  The first parent, which is the message that
+ * began the conversation, stands for the task, and the last parent is the
+ * message that is replied to.  Notes: intent, confidence, tags and agent are
+ * members of the document; parents holds all parents but the last; uncalled is
+ * true for the result of a tool without parents; body and made belong to a
+ * card (multiagent_read_card).
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +18,7 @@
 
 #define PROTOCOL	"multiagent-1.0"
 
-/* members that are translated unconditionally */
+/* members that are always translated */
 static const AdapterRow multiagent_rows[] = {
 	{ROW_NATIVE, "/trace/id", "id"},
 	{ROW_AGENT, "/agent/id", "/from/agent_id"},
@@ -42,7 +43,7 @@ static const struct
 	{"tool", "tool"},
 };
 
-/* an absent text is no word */
+/* Is the text this word?  An absent text is not. */
 static bool
 multiagent_is(Slice text, const char *word)
 {
@@ -61,7 +62,10 @@ multiagent_is_blank(Slice text)
 	return i == text.len;
 }
 
-/* Does it propose anything?  An action without a task says nothing, as in the rules of this protocol. */
+/*
+ * Does the message propose an action?  By the rules of this protocol, an
+ * action without a task says nothing.
+ */
 static bool
 multiagent_proposes(const Json *raw)
 {
@@ -77,7 +81,10 @@ multiagent_proposes(const Json *raw)
 	return false;
 }
 
-/* Does the sender end its task with such a message?  It does not if it proposes more to do. */
+/*
+ * Does the sender end its task with such a message?  It does not if it
+ * proposes further work.
+ */
 static bool
 multiagent_ends(const Json *raw, Slice intent)
 {
@@ -91,7 +98,10 @@ multiagent_ends(const Json *raw, Slice intent)
 	return false;
 }
 
-/* in_task: the message belongs to a task, on which it may report */
+/*
+ * Returns the type of the envelope.  in_task says that the message belongs to
+ * a task, on which it may report.
+ */
 static MessageType
 multiagent_read_type(const Json *raw, bool in_task)
 {
@@ -177,7 +187,10 @@ multiagent_write_trace(const Adapter *self, const Json *envelope, Json *document
 		json_put(document, "/trace/parents", parents);
 }
 
-/* a stub of the call of a result, which may never have been sent */
+/*
+ * Returns a stub of the call that a result answers, because that call may
+ * never have been sent.
+ */
 static Json *
 multiagent_stub(const Adapter *self, const Json *raw, const Json *envelope)
 {
@@ -279,7 +292,10 @@ multiagent_write_content_type(const Json *envelope, Json *document)
 						 json_get(document, "/content/data") != NULL ? "json" : "text");
 }
 
-/* Writes the original role and intent, unless a document with them would be read as another type. */
+/*
+ * Writes the original role and intent, unless they would make the document be
+ * read as another type.
+ */
 static void
 multiagent_write_type(const Adapter *self, const Json *envelope, Json *document)
 {

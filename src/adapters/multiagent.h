@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * multiagent.h
- *	  The messages of protocol "multiagent-1.0" (spec 001).
+ *	  Messages of the protocol "multiagent-1.0" (spec 001).  docs/adapters.md
+ *	  has the mapping.
  *
  *-------------------------------------------------------------------------
  */

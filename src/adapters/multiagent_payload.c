@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * multiagent_payload.c
- *	  The content of a message of spec 001, as a payload and back.
+ *	  Translating the content of a message of spec 001 to a payload and back.
  *
- * The payload has the members of the document: task, inputs, content, outputs.  The
- * payloads of some types of envelopes have a prescribed form:
+ * The payload has the members of the document: task, inputs, content, outputs.
+ * The payloads of some types of envelopes have a prescribed form:
  *
- *	errors		message is content.text; code, retryable and details are taken from
- *				content.data
+ *	errors		message is content.text; code, retryable and details are taken
+ *				from content.data
  *	tool.call	args is content.data; tool is a resource of the type "tool"
- *	agent.register	the card is content.data.card, or else made of agent and content.data
+ *	agent.register	the card is content.data.card, or else made from agent and
+ *					content.data
  *
  *-------------------------------------------------------------------------
  */
@@ -149,8 +150,9 @@ multiagent_write_error(Json *document)
 /* ---------------------------------------------------------------------- cards */
 
 /*
- * The AgentCard of a handshake.  The rest of the payload becomes the note "body"; the note
- * "made" is true if the document had no card, so this one was made of other members.
+ * Returns the AgentCard of a handshake.  The rest of the payload becomes the
+ * note "body".  The note "made" is true if the document had no card, so that
+ * one was made from other members.
  */
 static Json *
 multiagent_read_card(const Adapter *self, const Json *raw, Json *payload, Json *envelope)
@@ -214,7 +216,10 @@ multiagent_read_artifacts(const Json *payload, Json *envelope)
 		json_put(envelope, "/attachments", attachments);
 }
 
-/* Writes the references of the attachments into the artifacts, in their order, and adds the remaining ones. */
+/*
+ * Writes the references of the attachments into the artifacts, in order, and
+ * adds artifacts for the remaining ones.
+ */
 static void
 multiagent_write_artifacts(const Json *envelope, Json *document)
 {
@@ -264,7 +269,9 @@ multiagent_read_payload(const Adapter *self, const Json *raw, Json *envelope)
 	json_put(envelope, "/payload", payload);
 }
 
-/* the document that the payload of an envelope which was never foreign makes */
+/*
+ * Makes the document from the payload of an envelope that was never foreign.
+ */
 static Json *
 multiagent_native_document(const Json *envelope)
 {

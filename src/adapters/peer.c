@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * peer.c
- *	  Envelopes of other databases with this extension.
+ *	  Envelopes from other databases with this extension.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +28,10 @@ peer_is_report(MessageType type)
 		type == MSG_TASK_TIMEOUT;
 }
 
-/* Removes what only the first sender could say.  Each database counts attempts for itself. */
+/*
+ * Removes what only the original sender could say.  Each database counts
+ * attempts for itself.
+ */
 static void
 peer_remove_own(Json *envelope)
 {
@@ -46,7 +49,7 @@ peer_inbound(const Adapter *self, const Json *raw, const Json *context)
 	Slice		speaker = json_get_text(context, "/agent_id");
 	Slice		sender = json_get_text(raw, "/from/agent_id");
 
-	/* if it were filled in, a repeated document would not be a duplicate */
+	/* if "ts" were filled in, a repeated document would not be a duplicate */
 	(void) adapter_require_word(self, raw, "/ts");
 	if (slice_present(speaker) && slice_present(sender) && !slice_equal(speaker, sender))
 		peer_remove_own(envelope);
@@ -55,7 +58,7 @@ peer_inbound(const Adapter *self, const Json *raw, const Json *context)
 	return list_make1(envelope);
 }
 
-/* Every envelope is a document. */
+/* Returns the envelope, because every envelope is a document. */
 static Json *
 peer_outbound(const Adapter *self, const Json *envelope)
 {

@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * peer.h
- *	  Envelopes of other databases with this extension: a document is an unchanged
- *	  envelope.
+ *	  Envelopes from other databases with this extension.  A document is an
+ *	  unchanged envelope.
  *
- * Identifiers are not derived, so an envelope is the same event in all databases that have
- * it.  The context may name another sender, which is then the agent that stands for the
- * other database.  In this case, what only the first sender could say is left out: the
- * signature and, of a report, the attempt and the recipients.  Recipients in the context
- * replace those of the document.  docs/adapters.md has more.
+ * Identifiers are not derived, so an envelope is the same event in all
+ * databases that have it.  The context may name another sender, namely the
+ * agent that stands for the other database.  In that case, what only the
+ * original sender could say is removed: the signature and, in a report, the
+ * attempt and the recipients.  Recipients in the context replace those of the
+ * document.  docs/adapters.md has more.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tooling.c
- *	  Tool calls, as frameworks write them.
+ *	  Tool calls as frameworks write them.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +41,10 @@ tooling_name(const Json *envelope)
 	return (Slice) {tool.s + prefix, tool.len - prefix};
 }
 
-/* the object that a text is the JSON of; NULL: it is not that of an object */
+/*
+ * Returns the object that a JSON text contains, or NULL if it does not contain
+ * an object.
+ */
 static Json *
 tooling_parse_args(const Json *text)
 {

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * tooling.h
- *	  Tool calls, as frameworks write them.
+ *	  Tool calls as frameworks write them.
  *
- * A framework names a tool by a word.  Behind the prefix "tool:", it is the member "tool"
- * of the payload; a name that begins with "mcp:" has no prefix.  Arguments are an object
- * or the text of an object.  The text is noted in meta.<adapter>.args, and is written
- * again unless the arguments have been changed.
+ * A framework names a tool by a word.  With the prefix "tool:", that word is
+ * the member "tool" of the payload; a name that begins with "mcp:" gets no
+ * prefix.  Arguments are an object or the JSON text of one.  The text is noted
+ * in meta.<adapter>.args, and is written again unless the arguments have been
+ * changed.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,33 +16,47 @@
 
 #include "adapters/adapter.h"
 
-/* the code of an error of a tool that has no code of its own */
+/* the code for an error of a tool that has no code of its own */
 #define TOOLING_ERROR	"TOOL_EXECUTION_ERROR"
 
-/* Puts the name of a tool into the payload.  Raises adapter_fault at the path if it cannot be an identifier. */
+/*
+ * Puts the name of a tool into the payload; and the reverse.  Raises
+ * adapter_fault at the path if the name cannot be an identifier.
+ */
 extern void tooling_put_name(const Adapter *self, Json *envelope, const char *path, Slice name);
 extern Slice tooling_name(const Json *envelope);
 
 /*
- * Puts arguments into the payload.  A value that is neither an object nor the text of one
- * becomes {"input": value}; NULL becomes an empty object.
+ * Puts arguments into the payload; and the reverse.  A value that is neither
+ * an object nor the text of one becomes {"input": value}; NULL becomes an
+ * empty object.
  */
 extern void tooling_put_args(const Adapter *self, Json *envelope, Json *args);
 extern Json *tooling_args(const Adapter *self, const Json *envelope);
 
-/* a stub of the tool.call with that native ID; the path is that of the name, for a fault */
+/*
+ * Returns a stub of the tool.call with that native ID.  The path is that of
+ * the name, for a fault.
+ */
 extern Json *tooling_stub(const Adapter *self, Json *native, const char *path, Slice name);
 
 /*
- * The message of an error, which is never empty: the text that the framework gives, or the
- * JSON of any other value.  NULL, and an empty text, become a general message.
+ * Returns the message of an error, which is never empty: the text that the
+ * framework gives, or any other value as JSON.  NULL and an empty text give a
+ * general message.
  */
 extern Slice tooling_message(const Json *said);
 
-/* Makes the payload of an error; what the framework gave is noted unless it is the message. */
+/*
+ * Makes the payload of an error.  What the framework gave is noted unless it
+ * equals the message.
+ */
 extern void tooling_put_error(const Adapter *self, Json *envelope, const char *code, Json *said);
 
-/* the error for the framework: what it gave, unless the message has been changed */
+/*
+ * Returns the error for the framework: what it gave, unless the message has
+ * been changed.
+ */
 extern Json *tooling_error(const Adapter *self, const Json *envelope);
 
 #endif							/* CLUTCH_TOOLING_H */

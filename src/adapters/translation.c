@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * translation.c
- *	  Translation without loss, for every adapter.
+ *	  Lossless translation, for all adapters.
  *
- * translation_draft.c fills in what an adapter has left open in an envelope,
- * translation_change.c finds what has been changed in it, and translation_carrier.c reads and
- * writes carriers.
+ * translation_draft.c fills in what an adapter has left open in an envelope, translation_change.c
+ * finds what somebody has changed in it, and translation_carrier.c reads and writes carriers.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +24,7 @@ translation_is_stub(const Adapter *adapter, const Json *envelope)
 	return json_is_true(adapter_noted(adapter, envelope, "/stub"), "");
 }
 
-/* the envelope that stands for the document */
+/* Returns the envelope that stands for the document. */
 static Json *
 translation_bearer(const Adapter *adapter, List *envelopes)
 {
@@ -37,7 +36,10 @@ translation_bearer(const Adapter *adapter, List *envelopes)
 	return envelopes != NIL ? llast(envelopes) : NULL;
 }
 
-/* Replaces a member that is an object or an array by a copy that shares its members; returns the copy, or NULL. */
+/*
+ * Replaces a member that is an object or an array by a shallow copy, which is returned.  Returns
+ * NULL if the member is neither.
+ */
 static Json *
 translation_own_member(Json *object, Slice key)
 {
@@ -50,7 +52,7 @@ translation_own_member(Json *object, Slice key)
 	return member;
 }
 
-/* a copy whose notes, sender and meta.clutch can be changed; everything else is shared with the original */
+/* Returns a copy whose notes, sender and meta.clutch can be modified.  Everything else is shared with the original. */
 static Json *
 translation_own(const Adapter *adapter, const Json *envelope)
 {
@@ -64,8 +66,9 @@ translation_own(const Adapter *adapter, const Json *envelope)
 }
 
 /*
- * Removes what inbound has noted for itself, and the objects that contained nothing else.
- * is_carried: the envelope was never foreign, so its digest, if it has one, is not ours.
+ * Moves what inbound has noted for its own use to "notes", and removes the objects that contained
+ * nothing else.  is_carried says that the envelope was never foreign, so that a digest in it is
+ * not ours.
  */
 static void
 translation_take_notes(const Adapter *adapter, Json *envelope, Json *notes, bool is_carried)
@@ -85,8 +88,8 @@ translation_take_notes(const Adapter *adapter, Json *envelope, Json *notes, bool
 }
 
 /*
- * The envelope as it was before anything was kept; it shares values with the argument.  If
- * the context had replaced the sender of the document, the original sender is restored.
+ * Returns the envelope as it was before anything was kept.  It shares values with the argument.
+ * If the context had replaced the sender of the document, the original sender is restored.
  */
 static Json *
 translation_unmarked(const Adapter *adapter, const Json *envelope, bool is_carried)
@@ -101,13 +104,13 @@ translation_unmarked(const Adapter *adapter, const Json *envelope, bool is_carri
 	if (!json_is(notes, JSON_OBJECT))
 		return copy;
 	translation_take_notes(adapter, copy, notes, is_carried);
-	/* an envelope that has other notes must still be recognized as foreign */
+	/* an envelope with other notes must still be recognized as foreign */
 	if (!is_carried && notes->n > 0)
 		adapter_note(adapter, copy, "/kept", json_new_array());
 	return copy;
 }
 
-/* the document that the adapter makes, which shares values with the envelope */
+/* Returns the document that the adapter makes.  It shares values with the envelope. */
 static Json *
 translation_write(const Adapter *adapter, const Json *envelope)
 {
@@ -122,7 +125,7 @@ translation_write(const Adapter *adapter, const Json *envelope)
 	return document;
 }
 
-/* the document without the value, if any, that stands in the place of the carrier: so it will be read back */
+/* Returns the document without any value in the place of the carrier, as it will be when it is read back. */
 static Json *
 translation_uncarried(const Adapter *adapter, Json *document)
 {
@@ -138,7 +141,7 @@ translation_uncarried(const Adapter *adapter, Json *document)
 	return uncarried;
 }
 
-/* the document of an envelope that was never foreign, with its carrier */
+/* Returns the document for an envelope that was never foreign, with its carrier. */
 static Json *
 translation_carry(const Adapter *adapter, const Json *envelope)
 {
@@ -151,13 +154,13 @@ translation_carry(const Adapter *adapter, const Json *envelope)
 	return document;
 }
 
-/* the envelope that a document makes */
+/* reading a document back as an envelope */
 typedef struct TranslationReading
 {
 	const Adapter *adapter;
 	const Json *document;
-	Slice		task_id;		/* that the context names; absent: it names none */
-	Json	   *bearer;			/* NULL: the document makes no envelope */
+	Slice		task_id;		/* the task that the context names; absent if it names none */
+	Json	   *bearer;			/* NULL if the document makes no envelope */
 } TranslationReading;
 
 static void
@@ -166,7 +169,7 @@ translation_read(void *arg)
 	TranslationReading *reading = arg;
 	Json	   *context = json_new_object();
 
-	/* without it, pieces of messages would be left out */
+	/* otherwise pieces of messages would be dropped */
 	json_put(context, "/stream", json_of_bool(true));
 	json_put_text(context, "/task_id", reading->task_id);
 	reading->bearer = translation_bearer(reading->adapter,
@@ -185,10 +188,11 @@ translation_try_read(TranslationReading *reading)
 }
 
 /*
- * A task in the context may decide on the type: an error becomes the end of that task.  Then
- * the document makes another envelope without the context than within it.  Changes that lead
- * from the first one, which "reading" is, do not all fit the second; what it lacks is added
- * to them.
+ * Adds changes that are needed only within a task.  A task in the context may affect the type,
+ * because an error becomes the end of that task, so a document may make one envelope with the
+ * context and another one without it.  The changes lead from the envelope without the context,
+ * which "reading" is, and some of them do not apply to the other one.  We add the changes that it
+ * still lacks.
  */
 static void
 translation_add_changes_in_task(TranslationReading reading, const Json *envelope, const Json *unmarked, Json *changes)
@@ -207,9 +211,9 @@ translation_add_changes_in_task(TranslationReading reading, const Json *envelope
 }
 
 /*
- * Puts a carrier into the document of a foreign envelope, if the document lacks anything
- * that has been changed in the envelope.  Returns false if nobody could read a carrier in it,
- * because a change has left it without a member that the dialect requires.
+ * Puts a carrier into the document of a foreign envelope, if the document lacks anything that has
+ * been changed in the envelope.  Returns false if a carrier in it could not be read, because a
+ * change has removed a member that the dialect requires.
  */
 static bool
 translation_carry_changes(const Adapter *adapter, const Json *envelope, const Json *unmarked, Json *document)
@@ -218,7 +222,7 @@ translation_carry_changes(const Adapter *adapter, const Json *envelope, const Js
 	TranslationReading reading = {adapter, uncarried};
 	Json	   *changes;
 
-	/* what the carrier leaves behind when it is removed, which may be less than there was before */
+	/* what removing the carrier leaves behind may be less than what was there before */
 	(void) translation_take_carrier(adapter, document);
 	translation_put_carrier(adapter, uncarried, json_new_array());
 	(void) translation_take_carrier(adapter, uncarried);
@@ -232,7 +236,7 @@ translation_carry_changes(const Adapter *adapter, const Json *envelope, const Js
 	return true;
 }
 
-/* the document of an envelope that was never foreign, or has come in with all that it had */
+/* Returns the document for an envelope that was never foreign, or that was complete when it came in. */
 static Json *
 translation_write_carried(const Adapter *adapter, const Json *envelope)
 {
@@ -240,10 +244,10 @@ translation_write_carried(const Adapter *adapter, const Json *envelope)
 }
 
 /*
- * The document of a foreign envelope, with the changes that are kept.  Those of the carrier
- * are among them, and can be made only after it was written.  What is kept of another
- * document may be wrong in that of an envelope whose type has been changed; it is left out
- * then, if that helps.
+ * Returns the document for a foreign envelope, with the changes in "kept" applied.  Some of them
+ * are inside the carrier, and can be made only after it was written.  If the type of the envelope
+ * has been changed, what was kept of the other document may not fit this one; we drop it if that
+ * makes the document readable.
  */
 static Json *
 translation_write_foreign(const Adapter *adapter, const Json *envelope, const Json *kept)
@@ -255,7 +259,7 @@ translation_write_foreign(const Adapter *adapter, const Json *envelope, const Js
 
 	if (!translation_is_changed(adapter, envelope))
 		return json_apply(json_copy(plain), kept);
-	/* a carrier may be put into an object that is kept */
+	/* a carrier may have its place in an object that "kept" restores */
 	document = json_apply(json_copy(plain), json_copy(kept));
 	if (translation_carry_changes(adapter, envelope, unmarked, document))
 		return json_apply(document, kept);
@@ -276,8 +280,8 @@ translation_outbound(const Adapter *adapter, const Json *envelope)
 /* ------------------------------------------------------------------ inbound */
 
 /*
- * Removes what is not an object but stands where the notes belong.  A carrier can put it
- * there; it comes back as a part of the difference to the document.
+ * Removes a value that is not an object but stands where the notes belong.  A carrier can put one
+ * there.  It will come back as part of the difference to the document.
  */
 static void
 translation_make_room(const Adapter *adapter, Json *envelope)
@@ -290,7 +294,10 @@ translation_make_room(const Adapter *adapter, Json *envelope)
 		(void) json_take(envelope, path);
 }
 
-/* before any difference is computed, because translation_unmarked removes this note, and objects that contain nothing else */
+/*
+ * this must precede computing any difference, because translation_unmarked removes this note and
+ * the objects that contain nothing else
+ */
 static void
 translation_note_dropped(const Translation *t, Json *envelope)
 {
@@ -301,9 +308,9 @@ translation_note_dropped(const Translation *t, Json *envelope)
 }
 
 /*
- * Notes, as "kept", the difference between the document that the envelope makes without it
- * and the original document.  An empty "kept" is noted before the difference is computed, for
- * the same reason.
+ * Notes the difference between the document that the envelope makes without it and the original
+ * document, as "kept".  An empty "kept" is noted before the difference is computed, for the same
+ * reason as above.
  */
 static void
 translation_keep_carried(const Translation *t, Json *envelope)
@@ -318,8 +325,8 @@ translation_keep_carried(const Translation *t, Json *envelope)
 }
 
 /*
- * The same for a foreign envelope, whose document has a carrier only if somebody has changed
- * the envelope.  "plain" is the envelope without these changes.
+ * The same for a foreign envelope.  Its document has a carrier only if somebody has changed the
+ * envelope.  "plain" is the envelope without these changes.
  */
 static void
 translation_keep_foreign(const Translation *t, Json *envelope, const Json *plain, bool has_time)
@@ -341,7 +348,10 @@ translation_keep_foreign(const Translation *t, Json *envelope, const Json *plain
 	adapter_note(t->adapter, envelope, "/kept", kept);
 }
 
-/* Anybody can write a carrier, and adapters must be given only valid envelopes. */
+/*
+ * Checks the envelope that a carrier has led to.  Anybody can write a carrier, and adapters must
+ * be given only valid envelopes.
+ */
 static void
 translation_require_valid(const Translation *t, const Json *envelope)
 {
@@ -358,9 +368,9 @@ translation_require_valid(const Translation *t, const Json *envelope)
 }
 
 /*
- * Envelopes of some types are sent only by the database.  A task.timeout, which another
- * database has sent, becomes a task.error.  Any other such type is replaced by "plain",
- * which is the type that the document has without its carrier.
+ * Replaces types that only the database may send.  A task.timeout from another database becomes a
+ * task.error.  Any other such type is replaced by "plain", the type that the document has without
+ * its carrier.
  */
 static void
 translation_make_sendable(Json *envelope, Slice plain)
@@ -373,7 +383,7 @@ translation_make_sendable(Json *envelope, Slice plain)
 		json_put_text(envelope, "/type", plain);
 }
 
-/* the envelope of a document that has a carrier; the changes are made in a copy */
+/* Returns the envelope for a document with a carrier.  The changes are made in a copy. */
 static Json *
 translation_apply(const Translation *t, const Json *bearer, const Json *changes)
 {
@@ -386,7 +396,10 @@ translation_apply(const Translation *t, const Json *bearer, const Json *changes)
 	return changed;
 }
 
-/* The envelope of a document that was made of one that was never foreign, as a List; NIL if it is a stub that is not needed. */
+/*
+ * Returns the envelope for a document that was made from one that was never foreign, as a List,
+ * or NIL if it is a stub that is not needed.
+ */
 static List *
 translation_inbound_carried(Translation *t, Json *bearer)
 {
@@ -399,8 +412,8 @@ translation_inbound_carried(Translation *t, Json *bearer)
 }
 
 /*
- * Completes the envelope that stands for the document.  "plain" is what it would be without
- * the carrier, and the same if there is no carrier.  Returns false for a stub that is not
+ * Completes the envelope that stands for the document. "plain" is what it would be without the
+ * carrier; it is the same envelope if there is no carrier.  Returns false for a stub that is not
  * needed.
  */
 static bool
@@ -416,7 +429,10 @@ translation_complete_bearer(Translation *t, Json *bearer, Json *plain, int place
 	return true;
 }
 
-/* Puts "bearer" in the place of "plain", and gives all envelopes their runs, threads, tasks and ranks. */
+/*
+ * Puts "bearer" in the place of "plain", and fills in the runs, threads and
+ * tasks of all envelopes, and their ranks.
+ */
 static void
 translation_place_envelopes(Translation *t, List *envelopes, Json *bearer, const Json *plain)
 {
@@ -438,7 +454,7 @@ translation_place_envelopes(Translation *t, List *envelopes, Json *bearer, const
 		translation_rank(t, envelopes);
 }
 
-/* The envelopes of a document.  In place of "plain", which is among them, "bearer" is returned. */
+/* Returns the envelopes for a document, with "bearer" in place of "plain", which is among them. */
 static List *
 translation_inbound_foreign(Translation *t, List *envelopes, Json *bearer, Json *plain)
 {
@@ -483,7 +499,7 @@ translation_inbound(const Adapter *adapter, Json *raw, const Json *context, cons
 	ListCell   *lc;
 
 	translation_begin(&t);
-	/* what is changed in the envelopes from here on must not change the document */
+	/* later changes to the envelopes must not change the document */
 	foreach(lc, adapter->inbound(adapter, raw, context))
 		envelopes = lappend(envelopes, translation_own(adapter, lfirst(lc)));
 	plain = translation_bearer(adapter, envelopes);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * translation_carrier.c
- *	  The carriers of documents, read and written.
+ *	  Reading and writing the carriers of documents.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * translation_change.c
- *	  What has been changed in an envelope that was made of a document.
+ *	  Finding what has been changed in an envelope that was made from a
+ *	  document.
  *
- * Some changes have no place in the document: a sender, if the dialect names none, or a
- * member that is added to the arguments of a call.  They are found by comparison with the
- * envelope that the document makes.  But that envelope lacks what the database has filled
- * in, such as derived IDs, so a member that it lacks may not have been changed at all.
- * Therefore inbound notes a hash of each field that may be filled in, and one of all others.
+ * Some changes have no place in the document: a sender, if the dialect names
+ * none, or a member added to the arguments of a call.  We find them by
+ * comparing the envelope with the one that the document makes.  But the latter
+ * lacks what the database has filled in, such as derived IDs, so a member that
+ * it lacks need not be a change.  Therefore inbound notes a hash of each field
+ * that may be filled in, and a hash of all others.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,16 +28,17 @@ typedef enum TranslationField
 	FIELD_THREAD,
 	FIELD_PARENT,
 	FIELD_REPLY,
-	FIELD_REST,					/* all others, without "v" and the notes of the adapter */
+	FIELD_REST,					/* all others, except "v" and the notes of the
+								 * adapter */
 	FIELD_COUNT
 } TranslationField;
 
-/* what may be filled in, in the order of the enum */
+/* the fields that may be filled in, in the order of the enum */
 static const char *const translation_fields[] = {
 	"/id", "/to", "/ts", "/from/agent_id", "/run_id", "/task_id", "/thread_id", "/parent_task_id", "/meta/clutch/reply_to"
 };
 
-/* members of the envelope that are fields of their own */
+/* the members of the envelope that are fields of their own */
 #define MEMBER(name)	{name, sizeof(name) - 1}
 static const struct
 {
@@ -46,10 +49,11 @@ static const struct
 	{MEMBER("task_id"), FIELD_TASK}, {MEMBER("thread_id"), FIELD_THREAD}, {MEMBER("parent_task_id"), FIELD_PARENT}
 };
 
-/* objects that are filled in together with the only member that they have */
+/* objects that are filled in together with their only member */
 static const char *const translation_holders[] = {"/from", "/meta/clutch", "/meta", "/payload"};
 
-#define DIGEST_CHARS	4		/* of each field, 6 bits in each of them */
+#define DIGEST_CHARS	4		/* length of a field's hash in the digest; each
+								 * character holds 6 bits */
 #define DIGEST_UNKNOWN	'.'
 
 static TranslationField
@@ -61,7 +65,7 @@ translation_field_of(Slice key)
 	return FIELD_REST;
 }
 
-/* A member that is null counts as missing. */
+/* Adds a member to the hash.  A member that is null counts as missing. */
 static void
 translation_digest_member(uint64 *hash, Slice key, const Json *value)
 {
@@ -69,7 +73,10 @@ translation_digest_member(uint64 *hash, Slice key, const Json *value)
 		*hash = json_hash(json_hash_text(*hash, key), value);
 }
 
-/* Digests the members of an object, of which one has a field of its own. */
+/*
+ * Adds the members of an object to the hashes.  One of them, "apart", has a
+ * field of its own.
+ */
 static void
 translation_digest_object(const Json *object, Slice apart, TranslationField field, uint64 *hashes)
 {
@@ -89,7 +96,7 @@ translation_digest_meta(const Adapter *adapter, const Json *meta, uint64 *hashes
 	}
 }
 
-/* the hashes of all fields, as text */
+/* Returns the hashes of all fields, as text. */
 static void
 translation_digest(const Adapter *adapter, const Json *envelope, char text[FIELD_COUNT * DIGEST_CHARS])
 {
@@ -117,13 +124,19 @@ translation_note_digest(const Adapter *adapter, Json *envelope, const Json *plai
 	char	   *text = palloc(FIELD_COUNT * DIGEST_CHARS);
 
 	translation_digest(adapter, plain, text);
-	/* the same document must make the same envelope tomorrow, except for its time */
+	/*
+	 * the same document must make the same envelope tomorrow, except for its
+	 * time
+	 */
 	if (!has_time)
 		memset(text + FIELD_TS * DIGEST_CHARS, DIGEST_UNKNOWN, DIGEST_CHARS);
 	adapter_note(adapter, envelope, "/digest", json_of_text((Slice) {text, FIELD_COUNT * DIGEST_CHARS}));
 }
 
-/* Finds the fields that have been changed; returns false if there are none, or nobody knows. */
+/*
+ * Finds the fields that have been changed.  Returns false if there are none,
+ * or if it cannot be determined.
+ */
 static bool
 translation_find_changed(const Adapter *adapter, const Json *envelope, bool changed[FIELD_COUNT])
 {
@@ -152,7 +165,10 @@ translation_is_changed(const Adapter *adapter, const Json *envelope)
 	return translation_find_changed(adapter, envelope, changed);
 }
 
-/* Removes from a copy of the envelope what was filled in: "back" lacks it, and nobody has changed it. */
+/*
+ * Removes from a copy of the envelope what was filled in, that is, what "back"
+ * lacks although nobody has changed it.
+ */
 static void
 translation_unfill(Json *made, const Json *back, const bool *changed)
 {

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * translation_draft.c
- *	  Filling in what an adapter has left open in an envelope: identifiers, time,
- *	  sender and recipients.
+ *	  Filling in what an adapter has left open in an envelope: identifiers,
+ *	  time, sender and recipients.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +28,10 @@ translation_fault_context(const char *member, const char *expected)
 			 errmsg("invalid member \"%s\" of the context: must be %s", member, expected)));
 }
 
-/* Refused here, an ID is not taken for one of the document. */
+/*
+ * Raises 22023 unless it is a valid ID.  Without this check, the fault would be
+ * reported as one of the document.
+ */
 static void
 translation_check_context(const char *member, IdentifierKind kind, Slice id)
 {
@@ -42,7 +45,9 @@ translation_check_context(const char *member, IdentifierKind kind, Slice id)
 				 errmsg("invalid member \"%s\" of the context: %s is not valid; %s", member, place_quote(id), rule)));
 }
 
-/* an ID of the context; absent if it is missing or null */
+/*
+ * Returns an ID of the context, or an absent slice if it is missing or null.
+ */
 static Slice
 translation_context_id(const Translation *t, const char *member, IdentifierKind kind)
 {
@@ -58,7 +63,10 @@ translation_context_id(const Translation *t, const char *member, IdentifierKind 
 
 /* -------------------------------------------------------------- identifiers */
 
-/* the bytes that a native identifier is hashed as; those of the number 1 and the text "1" differ */
+/*
+ * Returns the bytes of a native identifier that are hashed.  The number 1 and
+ * the text "1" differ.
+ */
 static Slice
 translation_native_bytes(const Json *native)
 {
@@ -89,7 +97,10 @@ translation_begin(Translation *t)
 	identifier_hash(&t->seed, parts, lengthof(parts));
 }
 
-/* the ID that is derived from a native one, within a run or everywhere (absent) */
+/*
+ * Returns the ID that is derived from a native one.  It is unique within a
+ * run, or everywhere if "within" is absent.
+ */
 static Slice
 translation_derive(const Translation *t, const Json *envelope, const char *prefix, const char *kind, Slice within,
 				   Slice native)
@@ -121,8 +132,9 @@ translation_digest(Translation *t)
 }
 
 /*
- * What identifies the envelope: its native ID, or else the hash of the document and the
- * number of the envelope in it.  *kind says which of them.
+ * Returns what identifies the envelope: its native ID, or else the hash of the
+ * document and the number of the envelope in it.  *kind says which of them it
+ * is.
  */
 static Slice
 translation_key(Translation *t, const Json *envelope, int place, const char **kind)
@@ -150,7 +162,7 @@ typedef struct TranslationNative
 	int			place;
 } TranslationNative;
 
-/* the order of those whose IDs would differ; 0: they would not */
+/* Returns the order of two envelopes, or 0 if the same ID would be derived for both. */
 static int
 translation_compare_ids(const TranslationNative *a, const TranslationNative *b)
 {
@@ -250,10 +262,12 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 }
 
 /*
- * The run is that of the envelope, of its task or parent task if it is known here, of the
- * document, or of the context, in this order.  Otherwise the task, or a message without a
- * task, begins a run of its own.  The thread is that of the envelope, of the document, of
- * the context, or of the known task; otherwise it is derived from the run.
+ * Fills in the run and the thread.  The run is taken from the first of these
+ * that has one: the envelope, its task or parent task if that is known here,
+ * the document, the context.  If none has, the task, or a message without a
+ * task, begins a run of its own.  The thread is taken from the envelope, the
+ * document, the context, or the known task; otherwise it is derived from the
+ * run.
  */
 static void
 translation_complete_run(Translation *t, Json *envelope, int place)
@@ -286,7 +300,10 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 		run = translation_derive(t, envelope, "run", kind, SLICE_NONE, key);
 	}
 
-	/* in some dialects the other side has been told the ID of our thread, and names it */
+	/*
+	 * in some dialects, the other side has been told the ID of our thread and
+	 * sends it back
+	 */
 	if (!slice_present(thread) && slice_present(native_thread))
 		thread = slice_equal(native_thread, known_thread) ? known_thread :
 			translation_derive(t, envelope, "thr", "thread", SLICE_NONE, native_thread);
@@ -309,10 +326,11 @@ translation_message_id(const Translation *t, const Json *envelope, const char *k
 }
 
 /*
- * The event that a native ID stands for: the stub; or else the event that was made of the
- * document with this ID; or else the event that has this ID here, because it became a
- * document without having been foreign.  *was_sent says whether there is one of them; if
- * not, the ID that the second would have is returned.
+ * Returns the event that a native ID stands for.  This is the stub; or else
+ * the event that was made from the document with this ID; or else the event
+ * that has this ID here, because it was written as a document without having
+ * been foreign.  *was_sent says whether one of them exists.  If not, the ID
+ * that the second one would have is returned.
  */
 static Slice
 translation_replied_to(const Translation *t, const Json *envelope, Slice native, bool *was_sent)
@@ -401,7 +419,10 @@ translation_add_recipient(Json *recipients, Slice agent_id)
 	json_add(recipients, recipient);
 }
 
-/* the agent that has requested the task, for a report; otherwise the orchestrator */
+/*
+ * Returns the agent that has requested the task, for a report, and the
+ * orchestrator otherwise.
+ */
 static Slice
 translation_default_recipient(const Translation *t, const Json *envelope)
 {

@@ -39,10 +39,13 @@ adapter_named(Slice name)
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errproblem("adapter", "WRONG_VALUE"),
 			 errmsg("adapter %s does not exist", place_quote(name)),
-			 errhint("There are %s.", names.data)));
+			 errhint("The adapters are %s.", names.data)));
 }
 
-/* the first that handles the document; NULL: none does, and why (const char *) has been appended for each */
+/*
+ * Returns the first adapter that handles the document.  If none does, returns
+ * NULL; *reasons lists why (const char *), one for each adapter.
+ */
 static Adapter *
 adapter_that_handles(const Json *raw, List *adapters, List **reasons)
 {
@@ -68,7 +71,10 @@ clutch_can_handle(PG_FUNCTION_ARGS)
 	List	   *reasons = NIL;
 	Adapter    *adapter;
 
-	/* clutch.ingest may take larger ones, and make artifacts of what is in them */
+	/*
+	 * clutch.ingest accepts larger documents, and turns some of their content
+	 * into artifacts
+	 */
 	limits.max_envelope_bytes = PG_INT32_MAX;
 	argument_check_limits(raw, "raw", &limits);
 	adapter = adapter_that_handles(json_read(raw), catalog_list(), &reasons);
@@ -83,15 +89,21 @@ clutch_can_handle(PG_FUNCTION_ARGS)
 typedef struct InboundCall
 {
 	FunctionCallInfo fcinfo;
-	Slice		name;			/* of the adapter; absent: the first one that handles the document */
-	List	   *adapters;		/* the Adapter * that are asked, in this order */
+	Slice		name;			/* name of the adapter; absent for the first
+								 * one that handles the document */
+	List	   *adapters;		/* the adapters to ask (Adapter *), in this
+								 * order */
 	Json	   *context;
-	List	   *blobs;			/* Slice *: the artifacts that parts of the document have become */
+	List	   *blobs;			/* the artifacts made from parts of the
+								 * document (Slice *) */
 	TranslationWorld world;
 	void		(*take) (FunctionCallInfo fcinfo, Jsonb *envelope);	/* sends or returns an envelope */
 } InboundCall;
 
-/* A driver that is given the text of a document, and told that it is JSON, makes a string of it. */
+/*
+ * Some drivers, when given the text of a document and told that it is JSON,
+ * encode it as a JSON string.
+ */
 #define HINT_OF_STRING	" The document is a JSON string; if an object was encoded twice, pass the object itself."
 
 pg_noreturn static void
@@ -110,7 +122,7 @@ adapter_raise_not_handled(const InboundCall *call, const Json *raw, const char *
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
 				 errproblem(base, "NOT_HANDLED"),
-				 errmsg("the document is not one of adapter %s", all.data),
+				 errmsg("the document is not for adapter %s", all.data),
 				 errhint("Without the name of an adapter, the first one that handles the document is used.%s", string)));
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_NOT_HANDLED),
@@ -120,14 +132,15 @@ adapter_raise_not_handled(const InboundCall *call, const Json *raw, const char *
 }
 
 /*
- * All members of a context that the built-in adapters know.  Those that only some of them know
- * are checked here, because another adapter, or another document, would ignore them.
+ * All members of a context that the built-in adapters use.  Members that only
+ * some of them use are checked here, too, because another adapter, or another
+ * document, would ignore them.
  */
 static const struct
 {
 	const char *name;
 	JsonKind	kind;
-	const char *requirement;	/* NULL: whoever reads it checks it */
+	const char *requirement;	/* NULL if the adapter that reads it checks it */
 }			context_members[] = {
 	{"agent_id"}, {"to"}, {"run_id"}, {"thread_id"}, {"task_id"}, {"parent_task_id"},
 	{"server", JSON_TEXT, "a text that is not empty"},
@@ -138,7 +151,10 @@ static const struct
 	{"artifacts_from"}
 };
 
-/* Does the value have the kind of the member?  null stands for a member that is missing. */
+/*
+ * Is the value of the right kind for the member?  null counts as a missing
+ * member.
+ */
 static bool
 context_value_fits(int member, const Json *value)
 {
@@ -152,7 +168,7 @@ context_value_fits(int member, const Json *value)
 		json_is(value, JSON_NUMBER) ? json_get_int(value, "", &number) : true;
 }
 
-/* the place of a member in the table; -1: it is not there */
+/* Returns the place of a member in the table, or -1 if it is not there. */
 static int
 find_context_member(Slice key)
 {
@@ -162,7 +178,7 @@ find_context_member(Slice key)
 	return -1;
 }
 
-/* "a, b and c" */
+/* Returns a list as in "a, b and c". */
 static char *
 list_context_members(void)
 {
@@ -176,9 +192,10 @@ list_context_members(void)
 }
 
 /*
- * Refuses unknown members: if a misspelt "agent_id" were ignored, another agent would
- * become the sender, and if a session that is a number were, its documents would be those of
- * another session.  Adapters of users may define members of their own.
+ * Raises an error for unknown members.  If a misspelt "agent_id" were ignored,
+ * another agent would become the sender, and if a numeric session were
+ * ignored, its documents would be taken for those of another session.
+ * User-defined adapters may have members of their own.
  */
 static void
 adapter_check_context(const Adapter *adapter, const Json *context)
@@ -194,7 +211,7 @@ adapter_check_context(const Adapter *adapter, const Json *context)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errproblem("context", "UNKNOWN_FIELD"),
 					 errmsg("invalid member %s of the context", place_quote(context->keys[i])),
-					 errhint("A context has %s.", list_context_members())));
+					 errhint("The members of a context are %s.", list_context_members())));
 		if (!context_value_fits(member, context->items[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -204,7 +221,10 @@ adapter_check_context(const Adapter *adapter, const Json *context)
 	}
 }
 
-/* What to do if the ID of a document has been used, and the context does not say in which session. */
+/*
+ * Adds a hint to the error that the ID of a document has been used, if the
+ * context does not name a session.
+ */
 static void
 adapter_hint_session(void *arg)
 {
@@ -238,7 +258,10 @@ adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
 
 static void adapter_take_document(InboundCall *call, Json *raw, const char *base);
 
-/* The memory that one document takes is free again before the next one is translated. */
+/*
+ * Takes a batch.  The memory used for one document is freed before the next
+ * one is translated.
+ */
 static void
 adapter_take_batch(InboundCall *call, const Json *raw)
 {
@@ -256,8 +279,9 @@ adapter_take_batch(InboundCall *call, const Json *raw)
 }
 
 /*
- * An array that no adapter handles as a whole is a batch of documents, which are taken
- * one after the other.  "base" is the path of the document in the argument.
+ * Takes a document.  An array that no adapter handles as a whole is a batch of
+ * documents, which are taken one after the other.  "base" is the path of the
+ * document in the argument.
  */
 static void
 adapter_take_document(InboundCall *call, Json *raw, const char *base)
@@ -282,8 +306,9 @@ adapter_take_document(InboundCall *call, Json *raw, const char *base)
 }
 
 /*
- * The document, as a tree.  If base64 of at least blobs_from bytes is to become artifacts
- * (0: none is), only what remains of the document is held to the limit of its size.
+ * Reads the document argument into a tree.  If blobs_from is not 0, base64 of
+ * at least that many bytes becomes artifacts, and only what remains of the
+ * document must obey the size limit.
  */
 static Json *
 adapter_read_document(FunctionCallInfo fcinfo, int64 blobs_from, List **blobs)
@@ -342,7 +367,10 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 				 errproblem("context", "WRONG_TYPE"),
 				 errmsg("argument \"context\" must be an object")));
 	blobs_from = blob_from_bytes(call.context);
-	/* clutch.inbound must change nothing in the database, so only clutch.ingest makes artifacts */
+	/*
+	 * clutch.inbound must not change anything in the database, so only
+	 * clutch.ingest makes artifacts
+	 */
 	raw = adapter_read_document(fcinfo, take == adapter_send ? blobs_from : 0, &call.blobs);
 	if (slice_present(call.name))
 	{

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * admit_fn.c
- *	  The door: what happens to an envelope between INSERT and the row.
+ *	  The door: what happens to an envelope between the INSERT and the row.
  *
- * admit_envelope() is the whole story, one step a line.  It is a BEFORE ROW trigger
- * and there is no other: state is moved before the row is written, so that
- * the rows of one statement see one another's effect in their order
+ * admit_envelope() shows the whole sequence, one step per line; the comments
+ * below number the main steps.  It runs in a BEFORE ROW trigger, and there is
+ * no other trigger: state is changed before the row is written, so that each
+ * row of a statement sees the effects of the rows before it
  * (docs/decisions.md).
  *
  *-------------------------------------------------------------------------
@@ -51,7 +52,10 @@
 PG_FUNCTION_INFO_V1(clutch_admit);
 PG_FUNCTION_INFO_V1(clutch_append_only);
 
-/* 1: the protocol, every fault at once (P1) */
+/*
+ * Step 1: reads the envelope, reporting all faults of the protocol at once
+ * (P1).
+ */
 static void
 read_envelope(Jsonb *document, Event *event)
 {
@@ -68,7 +72,10 @@ read_envelope(Jsonb *document, Event *event)
 		problem_raise(problems, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
 }
 
-/* what the payload must look like, if its type is always enforced (spec 3) */
+/*
+ * Checks the payload against its contract, if its type is always enforced
+ * (spec 3).
+ */
 static void
 check_contract(const Event *event)
 {
@@ -76,7 +83,10 @@ check_contract(const Event *event)
 		payload_type_enforce(&event->envelope);
 }
 
-/* 2: when, and in which copy of the database */
+/*
+ * Step 2: records when the event was received, and in which copy of the
+ * database.
+ */
 static void
 stamp(Event *event)
 {
@@ -86,8 +96,9 @@ stamp(Event *event)
 }
 
 /*
- * Of an envelope that is old, anybody may have kept a copy, so its signature does
- * not speak for its sender any more; but who sends it again gets the receipt.
+ * Checks the signature.  Anybody may have kept a copy of an old envelope, so
+ * the signature of an old one no longer authenticates its sender.  But whoever
+ * resends it gets its receipt.
  */
 static bool
 check_signature(Event *event)
@@ -106,11 +117,14 @@ check_signature(Event *event)
 				(errcode(ERRCODE_CLUTCH_SIGNATURE_REFUSED),
 				 errproblem("/ts", "SIGNATURE_STALE"),
 				 errmsg("the envelope was signed for a time that is more than %d seconds from now", clutch_signature_skew),
-				 errhint("Sign it anew with the current time as \"ts\", or let a role send it that speaks for the agent.")));
+				 errhint("Sign it again with the current time as \"ts\", or have it sent by a role that speaks for the agent.")));
 	return false;
 }
 
-/* what has that bit in clutch.signed_types, and is not signed */
+/*
+ * Raises an error if the envelope is not signed but of a kind that has this
+ * bit in clutch.signed_types.
+ */
 static void
 check_unsigned(const Envelope *envelope, uint32 bit)
 {
@@ -126,9 +140,9 @@ check_unsigned(const Envelope *envelope, uint32 bit)
 }
 
 /*
- * 3: who speaks, and may write into the run (P8).  After this, from_agent is who
- * it says.  Returns false if a signature is too old to speak for it, but the event
- * is in the log already.
+ * Step 3: checks who is speaking, and whether they may write into the run
+ * (P8).  After this, from_agent can be trusted.  Returns false if the
+ * signature is too old for that, but the event is in the log already.
  */
 static bool
 check_sender(Event *event)
@@ -157,7 +171,7 @@ draw_seq(Event *event)
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 }
 
-/* 4: an event that moves no task */
+/* Step 4 for an event that moves no task. */
 static bool
 take_other(Event *event)
 {
@@ -171,7 +185,7 @@ take_other(Event *event)
 	return true;
 }
 
-/* 4: a chat.message that may answer a question */
+/* Step 4 for a chat.message that may answer a question. */
 static bool
 take_answer(Event *event)
 {
@@ -180,7 +194,10 @@ take_answer(Event *event)
 	return answer_take(event);
 }
 
-/* an agent is not told by another, and does not grant itself capabilities */
+/*
+ * Checks a card: nobody else speaks for the agent, and it does not grant
+ * itself capabilities.
+ */
 static void
 check_card(const Envelope *envelope, Slice agent_id)
 {
@@ -197,7 +214,10 @@ check_card(const Envelope *envelope, Slice agent_id)
 	principal_require_card(agent_id, &card, principal_holder(speaks_for_itself));
 }
 
-/* what the agent has, or an update leaves as it is, counts as well; the agent is locked */
+/*
+ * Checks a new card against the agent's current one, because what an update
+ * leaves unchanged counts as well.  The agent is locked.
+ */
 static void
 check_update(const Envelope *envelope, Slice agent_id)
 {
@@ -217,7 +237,10 @@ check_update(const Envelope *envelope, Slice agent_id)
 											  slice_equal(agent_id, envelope->from_agent)));
 }
 
-/* 4: agent.*: the registry, then what waited for such an agent */
+/*
+ * Step 4 for agent.*: changes the registry, then handles the tasks that were
+ * waiting for such an agent.
+ */
 static bool
 take_agent(Event *event)
 {
@@ -236,13 +259,18 @@ take_agent(Event *event)
 	return true;
 }
 
-/* 4: dedup, judgement, state; false: it is in the log already */
+/*
+ * Step 4: deduplication, judgement, change of state.  Returns false if the
+ * event is in the log already.
+ */
 static bool
 take(Event *event)
 {
 	if (event->internal)
 	{
-		/* its effect is applied by who appends it, and its id is new */
+		/*
+		 * the function that appends it applies its effect, and its ID is new
+		 */
 		draw_seq(event);
 		return true;
 	}
@@ -262,8 +290,9 @@ take(Event *event)
 }
 
 /*
- * What the event has ended cannot be ended once more, unless the role begins it again,
- * which counts as well.  An error after which the task is tried again ends nothing.
+ * Has the event ended a task?  A task cannot be ended twice unless the role
+ * retries it, which counts as well.  An error after which the task is retried
+ * ends nothing.
  */
 static bool
 has_ended_task(const Event *event)
@@ -275,7 +304,10 @@ has_ended_task(const Event *event)
 		!task_is_open(event->envelope.task_id);
 }
 
-/* 5: what the role has sent, for its quotas; the end of a task is not refused, so that none is stuck */
+/*
+ * Step 5: counts what the role has sent, for its quotas.  The end of a task is
+ * never refused, so that no task gets stuck.
+ */
 static void
 count_for_role(const Event *event)
 {
@@ -283,7 +315,7 @@ count_for_role(const Event *event)
 		traffic_add(VARSIZE(event->envelope.doc), event->received_at, !has_ended_task(event));
 }
 
-/* 6: who is told, here and elsewhere */
+/* Step 6: notifies listeners and webhooks. */
 void
 admit_announce(const Event *event)
 {
@@ -291,7 +323,7 @@ admit_announce(const Event *event)
 	webhook_note(event);
 }
 
-/* the way of an envelope, one step a line */
+/* The processing of an envelope, one step per line. */
 bool
 admit_envelope(Jsonb *document, Event *event)
 {
@@ -315,8 +347,8 @@ admit_envelope(Jsonb *document, Event *event)
 }
 
 /*
- * A row that another database admitted (logical replication) is stamped and
- * kept: neither judged nor routed nor announced.
+ * Stamps and keeps a row that another database admitted (logical replication).
+ * It is neither judged nor routed nor announced.
  */
 static void
 keep_replicated(Jsonb *document, Event *event)
@@ -332,9 +364,10 @@ keep_replicated(Jsonb *document, Event *event)
 }
 
 /*
- * A row that has its seq is an event that was admitted before and comes back
- * from a dump.  It is kept without being judged, so no other role may say so,
- * even if it may write all columns of the table (pg_write_all_data).
+ * A row that comes with its seq is an event that was admitted before and is
+ * being restored from a dump.  It is kept without being judged.  Therefore
+ * only operators may insert such rows, even if another role may write all
+ * columns of the table (pg_write_all_data).
  */
 static void
 require_restorer(void)
@@ -394,7 +427,10 @@ clutch_admit(PG_FUNCTION_ARGS)
 	return PointerGetDatum(event_form_tuple(&event, desc));
 }
 
-/* Is it a statement of store/erasure, and this row one that it is meant for? */
+/*
+ * Does the statement come from store/erasure, and is this one of the rows that
+ * it may change?
+ */
 static bool
 is_permitted(const TriggerData *trigger)
 {
@@ -408,7 +444,10 @@ is_permitted(const TriggerData *trigger)
 							   is_delete ? NULL : trigger->tg_newtuple);
 }
 
-/* P3: nobody, the owner included, changes what is in the log, but for store/erasure */
+/*
+ * P3: nobody, not even the owner, changes what is in the log, except for
+ * store/erasure.
+ */
 Datum
 clutch_append_only(PG_FUNCTION_ARGS)
 {

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * admit_fn.h
- *	  The way of an envelope, for those who need no INSERT (store/event.h).
+ *	  Admitting an envelope, also for callers that do not use INSERT
+ *	  (store/event.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -11,13 +12,13 @@
 #include "store/event.h"
 
 /*
- * Judges an envelope and applies its effect.  Fills the event, whose row the
- * caller then writes; returns false if it is a resend, whose row is dropped.
- * The receipt is left in both cases (event_leave_receipt).
+ * Judges an envelope and applies its effect.  Fills in the event, whose row
+ * the caller then writes.  Returns false if it is a resend, whose row is
+ * dropped.  The receipt is left in both cases (event_leave_receipt).
  */
 extern bool admit_envelope(Jsonb *document, Event *event);
 
-/* Tells listeners of an event, and writes the calls of webhooks. */
+/* Notifies listeners of an event, and writes the calls for webhooks. */
 extern void admit_announce(const Event *event);
 
 #endif							/* CLUTCH_ADMIT_FN_H */

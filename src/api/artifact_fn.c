@@ -93,7 +93,10 @@ require_size(int64 bytes, const char *argument)
 				 errhint("Split the content, or ask an operator to raise the setting.")));
 }
 
-/* To be called after the write: of two sessions that write at once, the later one then counts both. */
+/*
+ * Checks the quota.  This must be called after the write, so that if two
+ * sessions write at once, the later one counts both.
+ */
 static void
 require_quota(int64 added, const char *argument)
 {
@@ -127,7 +130,7 @@ artifact_fn_put(const char *content, Size n, Slice media_type, const char *argum
 	(void) hex_encode((const char *) digest, CRYPTO_HASH_BYTES, hex);
 	artifact.digest = (Slice) {hex, 2 * CRYPTO_HASH_BYTES};
 	artifact.content_no = artifact_content_begin();
-	/* what is there already is not written a second time */
+	/* do not write content that is already there a second time */
 	if (!artifact_hold(artifact.digest))
 		artifact_content_append(artifact.content_no, 0, content, n);
 	is_owned = artifact_is_owned(artifact.digest, role, ROWS_LATEST);
@@ -155,7 +158,9 @@ clutch_begin_artifact(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(artifact_upload_begin(media_type, principal_role()));
 }
 
-/* Locks the upload; another role's is not there. */
+/*
+ * Locks the upload.  That of another role is treated as if it did not exist.
+ */
 static ArtifactUpload
 argument_upload(FunctionCallInfo fcinfo, int n)
 {
@@ -167,7 +172,7 @@ argument_upload(FunctionCallInfo fcinfo, int n)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errproblem("upload", "UPLOAD_NOT_FOUND"),
 				 errmsg("upload " INT64_FORMAT " does not exist", content_no),
-				 errhint("Pass the number that clutch.begin_artifact returned. An upload ends with clutch.finish_artifact, and goes when it is older than clutch.artifact_grace.")));
+				 errhint("Pass the number that clutch.begin_artifact returned. An upload ends with clutch.finish_artifact, and is removed when it is older than clutch.artifact_grace.")));
 	return upload;
 }
 
@@ -178,7 +183,7 @@ clutch_append_artifact(PG_FUNCTION_ARGS)
 	ArtifactUpload upload = argument_upload(fcinfo, 0);
 
 	require_size(upload.bytes + (int64) VARSIZE_ANY_EXHDR(content), "content");
-	/* each piece is a row, however small */
+	/* count each piece, however small, because it is a row */
 	traffic_add_command(true);
 	artifact_upload_append(&upload, VARDATA_ANY(content), VARSIZE_ANY_EXHDR(content));
 	require_quota((int64) VARSIZE_ANY_EXHDR(content), "content");
@@ -207,7 +212,10 @@ refuse_reference(Slice reference)
 			 errhint("A reference to an artifact of this database is \"artifact:sha256:\" and 64 hexadecimal digits in lower case.")));
 }
 
-/* Whoever may not read it is told the same as of one that is not there. */
+/*
+ * Returns the artifact.  If the role may not read it, the error is the same as
+ * if it did not exist.
+ */
 static Artifact
 argument_artifact(FunctionCallInfo fcinfo, int n)
 {
@@ -252,7 +260,7 @@ artifact_fn_content(const Artifact *artifact)
 {
 	Part		part = {.to = artifact->bytes};
 
-	/* as base64, it is a string of a jsonb */
+	/* as base64, it must fit into a string of a jsonb */
 	if (artifact->bytes > JENTRY_OFFLENMASK / 4 * 3)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

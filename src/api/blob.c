@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * blob.c
- *	  Bytes in documents of other protocols, which become artifacts.
+ *	  Turning binary content of documents into artifacts and back.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@ blob_from_bytes(const Json *context)
 
 typedef struct BlobSearch
 {
-	Json	   *document;		/* the whole of it */
+	Json	   *document;		/* the root of the tree */
 	int64		from_bytes;
 	List	   *references;		/* Slice * */
 } BlobSearch;
@@ -63,7 +63,10 @@ has_reference(const List *references, Slice reference)
 	return false;
 }
 
-/* the bytes, palloc'd; NULL: encoding them would not give the same text */
+/*
+ * Returns the bytes, palloc'd, or NULL if encoding them again would not give
+ * the same text.
+ */
 static char *
 decode_exactly(Slice text, int *n)
 {
@@ -86,7 +89,10 @@ decode_exactly(Slice text, int *n)
 	return bytes;
 }
 
-/* the media type of a text, as a member of the object that contains it names it */
+/*
+ * Returns the media type of a text, as named by a member of the enclosing
+ * object.
+ */
 static Slice
 media_type_in(const Json *parent)
 {
@@ -102,6 +108,12 @@ media_type_in(const Json *parent)
 	return SLICE_OF("application/octet-stream");
 }
 
+/*
+ * Makes an artifact of the bytes of a text, and replaces the text by a
+ * reference to it.  Does nothing if the text is not exact base64, if there are
+ * BLOB_MOST artifacts already, or if the document itself contains the
+ * reference.
+ */
 static void
 keep_text(BlobSearch *search, Json *value, const Json *parent)
 {
@@ -178,7 +190,10 @@ blob_mark(Json *envelope, const char *adapter, const List *references)
 		json_put(envelope, psprintf("/meta/%s/blobs", adapter), notes);
 }
 
-/* Removes the attachment that blob_mark has added at the end, unless it has been changed. */
+/*
+ * Removes the attachment that blob_mark has added at the end, unless it has
+ * been changed.
+ */
 static void
 take_attachment(Json *envelope, Slice reference)
 {
@@ -214,7 +229,9 @@ blob_unmark(Json *envelope, const char *adapter)
 	if (notes == NULL)
 		return NIL;
 	notes = json_take(envelope, path);
-	/* without other notes, the envelope had neither of these objects before blob_mark */
+	/*
+	 * without other notes, neither of these objects was there before blob_mark
+	 */
 	take_if_empty(envelope, psprintf("/meta/%s", adapter));
 	take_if_empty(envelope, "/meta");
 	for (int i = 0; i < notes->n && i < BLOB_MOST; i++)
@@ -239,6 +256,10 @@ is_of_event(int64 seq, Slice run_id, void *arg)
 	return seq == *(int64 *) arg;
 }
 
+/*
+ * Raises an error unless the role may read the artifact, or the event with
+ * this seq, which may be 0 for none, attaches it.
+ */
 static void
 find_readable(Slice reference, int64 seq, Artifact *artifact)
 {
@@ -297,7 +318,7 @@ blob_restore(Json *document, const List *references, int64 seq, int64 most)
 		int			mentions = count_text(document, reference);
 		Artifact	artifact;
 
-		/* the reference may have been removed from the envelope */
+		/* somebody may have removed the reference from the envelope */
 		if (mentions == 0)
 			continue;
 		find_readable(reference, seq, &artifact);

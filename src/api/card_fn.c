@@ -3,7 +3,8 @@
  * card_fn.c
  *	  The SQL functions card_of, card_as, registry_cards and drop_credentials.
  *
- * The functions that import and export, in sql/install/card.sql, are made of them.
+ * The functions for import and export in sql/install/card.sql are built on
+ * them.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,7 +53,10 @@ card_that_handles(const Json *raw)
 	return dialect;
 }
 
-/* an argument with the ID of the agent; absent: the description names the agent */
+/*
+ * Returns an argument with the ID of the agent, or an absent slice if the
+ * description is to name the agent.
+ */
 static Slice
 card_agent_argument(FunctionCallInfo fcinfo, int n)
 {
@@ -107,7 +111,7 @@ clutch_card_as(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_CARD_INVALID),
 				 errproblem("card", "REQUIRED"),
-				 errmsg("the card does not say which agent it is of"),
+				 errmsg("the card does not say to which agent it belongs"),
 				 errhint("Pass an AgentCard, an object with an \"agent_id\".")));
 	PG_RETURN_JSONB_P(json_write(card_write(dialect, card)));
 }

@@ -13,7 +13,7 @@
 
 PG_FUNCTION_INFO_V1(clutch_adapters_changed);
 
-/* Makes the backends, which remember the adapters, read them again. */
+/* Tells all backends, which cache the adapters, to read them again. */
 Datum
 clutch_adapters_changed(PG_FUNCTION_ARGS)
 {

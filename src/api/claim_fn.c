@@ -24,7 +24,7 @@
 PG_FUNCTION_INFO_V1(clutch_claim);
 PG_FUNCTION_INFO_V1(clutch_extend_lease);
 
-/* what clutch.claim returns, column by column */
+/* the columns of the result of clutch.claim */
 enum
 {
 	CLAIM_TASK_ID, CLAIM_ATTEMPT, CLAIM_LEASE_UNTIL, CLAIM_DEADLINE,
@@ -32,7 +32,7 @@ enum
 	NUM_CLAIM_COLUMNS
 };
 
-/* of the event with this seq; 0: null */
+/* Puts the payload of the event with this seq, or NULL if it is 0. */
 static void
 put_payload(Datum *values, bool *nulls, int column, int64 seq)
 {
@@ -44,16 +44,18 @@ put_payload(Datum *values, bool *nulls, int column, int64 seq)
 		result_jsonb(values, nulls, column, document_of_value(&payload));
 }
 
-/* a conversation of which tasks were claimed */
+/* a conversation from which tasks were claimed */
 typedef struct Conversation
 {
-	Slice		thread_id;		/* absent: none yet */
+	Slice		thread_id;		/* absent if none yet */
 	Jsonb	   *context;
 } Conversation;
 
 /*
- * What the role may see of the conversation, by a statement that sees what this one has written.  It
- * is the same for all tasks of a claim, so it is read once for tasks of one thread that follow one another.
+ * Returns what the role may see of the conversation.  The statement that reads
+ * it also sees what this one has written.  The result is the same for all
+ * tasks of a claim, so it is read only once for consecutive tasks of one
+ * thread.
  */
 static Jsonb *
 read_context(Conversation *last, Slice thread_id)
@@ -108,7 +110,7 @@ clutch_claim(PG_FUNCTION_ARGS)
 				 errproblem("max_tasks", "NUMBER_OUT_OF_RANGE"),
 				 errmsg("argument \"max_tasks\" must be at least 1, not %d", max_tasks)));
 	result_begin_rows(fcinfo);
-	/* the registry in memory knows it, unless it is not registered */
+	/* the roster has the place unless the agent is not registered */
 	place = roster_find(roster_get(), agent_id);
 	if (place >= 0)
 		principal_require(agent_id, "agent_id");

@@ -21,7 +21,10 @@ PG_FUNCTION_INFO_V1(clutch_payload_type_changed);
 
 /* --------------------------------------------------------------- arguments */
 
-/* one of the words, which end with NULL; returns its place */
+/*
+ * Returns the index of an argument in a list of words, which ends with NULL.
+ * Raises an error if it is none of them.
+ */
 static int
 argument_word(FunctionCallInfo fcinfo, int n, const char *name, const char *const *words)
 {
@@ -42,7 +45,7 @@ argument_word(FunctionCallInfo fcinfo, int n, const char *name, const char *cons
 			 errhint("It is one of %s.", all)));
 }
 
-/* 0 if it is NULL, otherwise at least 1 */
+/* Returns 0 if the argument is NULL; otherwise it must be at least 1. */
 static int
 argument_version(FunctionCallInfo fcinfo, int n)
 {
@@ -88,7 +91,10 @@ clutch_register_schema(PG_FUNCTION_ARGS)
 										  argument_word(fcinfo, 4, "enforce", payload_type_enforcements)));
 }
 
-/* a scalar is a JsonbValue, any other value lies in its container */
+/*
+ * Returns the value of a document.  A scalar becomes a JsonbValue of its own;
+ * any other value stays in its container.
+ */
 static JsonbValue
 value_of_document(Jsonb *document)
 {
@@ -143,8 +149,8 @@ clutch_validate_payload(PG_FUNCTION_ARGS)
 }
 
 /*
- * The schema of a payload type, a schema_ref or an $id.  Those of the envelope and
- * the AgentCard have the limits of the settings.
+ * Returns the schema of a payload type, a schema_ref or an $id.  The schemas
+ * of envelopes and AgentCards show the limits that are in force.
  */
 Datum
 clutch_schema_of(PG_FUNCTION_ARGS)

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * gateway_fn.c
- *	  What a gateway calls: clutch.outbox_claim and clutch.outbox_done.
+ *	  The functions for gateways: clutch.outbox_claim and clutch.outbox_done.
  *
- * Adapters may be functions that users have written, and run with the rights of the
+ * Adapters may be user-defined functions, which run with the rights of the
  * gateway (api/incoming, api/outgoing).
  *
  *-------------------------------------------------------------------------
@@ -36,11 +36,11 @@ enum
 	NUM_CLAIMED_COLUMNS
 };
 
-/* what is sent for a call; render_call fills it in, and may raise errors */
+/* What is sent for a call.  render_call fills it in, and may raise errors. */
 typedef struct Rendering
 {
 	const Call *call;
-	const Endpoint *endpoint;	/* NULL: it has been deleted */
+	const Endpoint *endpoint;	/* NULL if it has been deleted */
 	Slice		body;
 	Jsonb	   *headers;
 } Rendering;
@@ -92,8 +92,9 @@ forget_unwanted(Call *call, int status)
 }
 
 /*
- * Makes the call a dead letter, and reports the failure to whoever waits for its answer.  If
- * the report came too late, nobody does, and the call is void instead.
+ * Makes the call a dead letter, and reports the failure to the task that waits
+ * for its answer.  If the report comes too late, nothing waits any more, and
+ * the call becomes void instead.
  */
 static void
 give_up(Call *call, const Endpoint *endpoint, int status, const char *code, const char *failure)
@@ -104,7 +105,7 @@ give_up(Call *call, const Endpoint *endpoint, int status, const char *code, cons
 		call_end(call, CALL_DEAD, status, failure);
 }
 
-/* a call that give_up_claimed ends */
+/* the arguments of give_up for a call that cannot be handed out */
 typedef struct GivenUp
 {
 	Call	   *call;
@@ -121,6 +122,9 @@ give_up_now(void *arg)
 	give_up(given_up->call, given_up->endpoint, given_up->status, "UNAVAILABLE", given_up->failure);
 }
 
+/*
+ * Raises 55P03 instead of waiting for a lock that another transaction holds.
+ */
 static void
 give_up_without_waiting(void *arg)
 {
@@ -128,9 +132,9 @@ give_up_without_waiting(void *arg)
 }
 
 /*
- * Gives up a call that cannot be handed out.  Whoever keeps a transaction open that has changed
- * its task must not hold up the calls of others, so in that case the call is tried again when
- * the lease that it has just been given ends.
+ * Gives up a call that cannot be handed out.  A transaction that keeps its
+ * task locked must not hold up other calls, so in that case the call is left
+ * alone, and is tried again when the lease that it has just got ends.
  */
 static void
 give_up_claimed(Call *call, const Endpoint *endpoint, int status, const char *failure)
@@ -142,14 +146,20 @@ give_up_claimed(Call *call, const Endpoint *endpoint, int status, const char *fa
 		ReThrowError(error);
 }
 
-/* Have so many gateways claimed the call without reporting an outcome that it is to be given up? */
+/*
+ * Have so many gateways claimed the call without reporting an outcome that we
+ * should give it up?
+ */
 static bool
 was_lost_too_often(const Call *call, const Endpoint *endpoint)
 {
 	return endpoint != NULL && call_attempts(call) > endpoint->max_attempts;
 }
 
-/* Does the event report an end of its task that was late, or after which the task is tried again? */
+/*
+ * Is the event a report that came too late to end its task, or after which the
+ * task is retried?
+ */
 static bool
 reports_no_end(const Call *call)
 {
@@ -165,8 +175,8 @@ reports_no_end(const Call *call)
 }
 
 /*
- * Would the call mislead the other side?  In A2A an event becomes the state of its task, and
- * a client does not ask again about a task that has ended.
+ * Would the call mislead the other side?  In A2A an event becomes the state of
+ * its task, and clients do not ask again about a task that has ended.
  */
 static bool
 misleads(const Call *call, const Endpoint *endpoint)
@@ -176,8 +186,9 @@ misleads(const Call *call, const Endpoint *endpoint)
 }
 
 /*
- * Returns the row of a call; false: it is not to be sent.  A call that cannot be sent
- * becomes a dead letter, so it does not hold up other calls.
+ * Returns the row of a call in the result.  Returns false if it is not to be
+ * sent.  A call that cannot be sent becomes a dead letter, so that it does not
+ * hold up other calls.
  */
 static bool
 claim_one(FunctionCallInfo fcinfo, Call *call)
@@ -217,7 +228,10 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 	return true;
 }
 
-/* Claims one, and frees the memory that this took: a body may be large, and the result has a copy. */
+/*
+ * Claims one call and frees the memory that this took.  A body may be large,
+ * and the result has its own copy.
+ */
 static bool
 claim_and_forget(FunctionCallInfo fcinfo, Call *call)
 {
@@ -259,15 +273,17 @@ clutch_outbox_claim(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------------ reporting */
 
-/* what a gateway reports of a call */
+/* a gateway's report on a call */
 typedef struct Report
 {
-	int			status;			/* of HTTP; 0: there was no response, or it is not known */
-	const char *failure;		/* NULL: the attempt has not failed */
-	Jsonb	   *response;		/* NULL: there was none, or it was not JSON */
+	int			status;			/* HTTP status; 0 if there was no response, or
+								 * if it is not known */
+	const char *failure;		/* NULL if the attempt has not failed */
+	Jsonb	   *response;		/* NULL if there was none, or it was not JSON */
 	bool		is_last;
 	int64		retry_after;	/* seconds */
-	int			part;			/* the number of the response in an answer of several; 0: it has none */
+	int			part;			/* number of this response in an answer of
+								 * several, or 0 if it has none */
 } Report;
 
 static bool
@@ -276,13 +292,16 @@ report_is_success(const Report *report)
 	return report->failure == NULL && (report->status == 0 || (report->status >= 200 && report->status < 300));
 }
 
-/* the URL does not exist any more */
+/* the URL no longer exists */
 #define HTTP_GONE	410
 
-/* the longest pause that the other side can ask for, in seconds: a year */
+/* the longest pause that the other side may ask for, in seconds: one year */
 #define LONGEST_PAUSE	(366 * SECS_PER_DAY)
 
-/* the answer is not in the response: a role that speaks for the agent will report it */
+/*
+ * the answer is not in this response; a role that speaks for the agent will
+ * report it
+ */
 #define HTTP_ACCEPTED	202
 
 static void
@@ -316,8 +335,9 @@ take_response(Call *call, const Endpoint *endpoint, const Report *report)
 }
 
 /*
- * Nobody can say any more in which dialect the answer is, or who may give it, so it cannot be
- * taken.  Whoever waits for it is told at once, rather than when the lease ends.
+ * Handles a response of an endpoint that no longer exists.  It cannot be read,
+ * because nobody knows its dialect, or who may give the answer.  The waiting
+ * task is told at once, rather than when the lease ends.
  */
 static void
 take_response_from_nowhere(Call *call, const Report *report)
@@ -330,9 +350,11 @@ take_response_from_nowhere(Call *call, const Report *report)
 }
 
 /*
- * Has the gateway reported this part of the answer before?  It repeats a report if it does not
- * know, because the connection broke off, whether that has arrived.  Notes the part if it is new.
- * A failure is no part, whatever number it has: it ends the attempt, so it cannot be repeated.
+ * Has the gateway reported this part of the answer before?  A gateway repeats
+ * a report if the connection broke and it cannot know whether the report
+ * arrived.  If the part is new, notes it.  A failure never counts as a part,
+ * even if it has a number, because it ends the attempt and so cannot be
+ * repeated.
  */
 static bool
 is_repeated(Call *call, const Report *report)
@@ -377,8 +399,10 @@ number_of_argument(FunctionCallInfo fcinfo, int n, const char *name, const char 
 }
 
 /*
- * A pause that the other side has asked for, in seconds.  It may be zero, or negative if it is the
- * rest until a time that has passed, or any length, and the outcome of the call must be noted all the same.
+ * Returns a pause that the other side has asked for, in seconds.  Values that
+ * make no sense, such as a negative rest of a time that has passed, or a huge
+ * one, must not raise an error, because the outcome of the call must be
+ * recorded anyway.
  */
 static int64
 pause_of_argument(FunctionCallInfo fcinfo, int n)
@@ -400,7 +424,10 @@ report_of_arguments(FunctionCallInfo fcinfo)
 	report.failure = slice_present(failure) ? slice_cstring(failure) : NULL;
 	report.response = argument_optional_jsonb(fcinfo, 4);
 	report.retry_after = pause_of_argument(fcinfo, 6);
-	/* a gateway that has lost the outcome would lose the call if that counted as a success */
+	/*
+	 * if this counted as success, a gateway that has lost track of the outcome
+	 * would lose the call
+	 */
 	if (PG_ARGISNULL(2) && report.failure == NULL && report.response == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * incoming.c
- *	  What an endpoint has answered to a call.
+ *	  Taking the answer of an endpoint to a call.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,19 +16,27 @@
 #include "trust/principal.h"
 #include "utils/builtins.h"
 
-/* a response, which is reported in a savepoint, so that an error becomes a failure of the call */
+/*
+ * a response; it is reported in a savepoint, so that an error becomes a
+ * failure of the call
+ */
 typedef struct Answer
 {
 	const Call *call;
 	const Endpoint *endpoint;
 	Jsonb	   *response;
-	bool		is_last;		/* no other response of this answer follows */
-	List	   *references;		/* the artifacts that bytes of the response have become */
+	bool		is_last;		/* no other response of this answer will follow */
+	List	   *references;		/* the artifacts made from bytes in the
+								 * response */
 	bool		said;			/* something has been reported */
-	CalleeState state;			/* after what has been reported */
+	CalleeState state;			/* the state of the call after what has been
+								 * reported */
 } Answer;
 
-/* The response, in which bytes are replaced by artifacts if the endpoint says so. */
+/*
+ * Returns the response, in which artifacts replace bytes if the endpoint is
+ * configured so.
+ */
 static Jsonb *
 response_of_answer(const Answer *answer, List **references)
 {
@@ -42,7 +50,7 @@ response_of_answer(const Answer *answer, List **references)
 	return *references == NIL ? answer->response : json_write(tree);
 }
 
-/* The envelope, with the artifacts that it names as attachments. */
+/* Returns the envelope, with the artifacts that it mentions attached. */
 static Jsonb *
 with_artifacts(Jsonb *envelope, const Endpoint *endpoint, const List *references)
 {
@@ -55,7 +63,10 @@ with_artifacts(Jsonb *envelope, const Endpoint *endpoint, const List *references
 	return json_write(tree);
 }
 
-/* the envelopes that a document of the dialect of the endpoint makes */
+/*
+ * Returns the envelopes that the adapter of the endpoint makes from a
+ * document.
+ */
 static List *
 translated(const Answer *answer, Jsonb *document)
 {
@@ -65,7 +76,10 @@ translated(const Answer *answer, Jsonb *document)
 							arguments, lengthof(arguments));
 }
 
-/* The envelope.  If it is a result of A2A, it gets the artifacts that were streamed before it. */
+/*
+ * Returns the envelope.  If it is a result in A2A, the artifacts that were
+ * streamed before it are added.
+ */
 static Jsonb *
 with_streamed(const Answer *answer, Jsonb *envelope)
 {
@@ -77,7 +91,7 @@ with_streamed(const Answer *answer, Jsonb *envelope)
 		with_artifacts(streamed_complete(envelope, task, linitial(translated(answer, task))), answer->endpoint, references);
 }
 
-/* the envelopes that a response makes */
+/* Returns the envelopes for a response. */
 static List *
 envelopes_of_response(Answer *answer)
 {
@@ -85,8 +99,9 @@ envelopes_of_response(Answer *answer)
 }
 
 /*
- * An envelope as it is reported.  The artifacts that were streamed before a result may have come
- * in the same response, so this is asked when all that stands before it has been reported.
+ * Returns an envelope as it is reported.  The artifacts that were streamed
+ * before a result may have come in the same response, so this must be called
+ * after everything before the result has been reported.
  */
 static Jsonb *
 completed(const Answer *answer, Jsonb *envelope)
@@ -95,9 +110,9 @@ completed(const Answer *answer, Jsonb *envelope)
 }
 
 /*
- * The envelopes of the response, or (envelope is not NULL) this one of them, completed.  Their
- * sender is the agent, for which the role of the gateway does not speak, so the database acts as
- * the owner of its tables.
+ * Returns the envelopes of the response or, if envelope is not NULL, that one
+ * in its completed form.  Their sender is the agent, for which the role of the
+ * gateway does not speak, so the database acts as the owner of its tables.
  */
 static void *
 as_owner(Answer *answer, Jsonb *envelope)
@@ -135,7 +150,10 @@ take_documents(void *arg)
 	}
 }
 
-/* A response of an endpoint with the adapter http may be any JSON. */
+/*
+ * Takes a response of an endpoint with the adapter "http", which may be any
+ * JSON.
+ */
 static void
 take_payload(void *arg)
 {

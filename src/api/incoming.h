@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * incoming.h
- *	  What an endpoint has answered to a call.
+ *	  Taking the answer of an endpoint to a call.
  *
- * The adapter of the endpoint makes envelopes of a response, which are reported in the name of
- * the agent that it serves.  If the endpoint has artifacts_from, bytes become artifacts.
+ * The adapter of the endpoint makes envelopes from a response, which are
+ * reported in the name of the agent that the endpoint serves.  If the endpoint
+ * has artifacts_from, bytes become artifacts.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,9 +15,10 @@
 #include "flow/callee.h"
 
 /*
- * Reports a response to a call that is locked; is_last: no other one follows.  Returns NULL, or
- * a message that says what is wrong with it; then nothing was reported.  *state: how far the
- * answer has got with it.
+ * Reports a response to a locked call.  is_last says that no other response
+ * follows.  Returns NULL, or a message that says what is wrong with it, in
+ * which case nothing was reported.  *state is set to how far the answer has
+ * got.
  */
 extern const char *incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool is_last, CalleeState *state);
 

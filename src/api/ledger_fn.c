@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ledger_fn.c
- *	  Sealing the log, proofs, and what verifies them.
+ *	  Sealing the log, proofs, and their verification.
  *
  *-------------------------------------------------------------------------
  */
@@ -74,7 +74,10 @@ clutch_seal(PG_FUNCTION_ARGS)
 				 errmsg("argument \"max_events\" must be between 1 and %d, not " INT64_FORMAT, SEAL_MOST, most)));
 	require_operator("seal the log");
 	(void) restored_epoch();
-	/* the tables belong to the owner, whichever operator calls */
+	/*
+	 * the tables belong to the owner of the extension, whichever operator
+	 * calls
+	 */
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
 	while (sealed < most)
@@ -132,7 +135,10 @@ row_datum(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 
 /* -------------------------------------------------------------------- prove */
 
-/* Whoever may not read the event is told what is told of one that does not exist. */
+/*
+ * Raises the same error whether the event does not exist or the role may not
+ * read it.
+ */
 static void
 refuse_unknown_event(int64 seq)
 {
@@ -156,7 +162,10 @@ refuse_unsealed_event(int64 seq)
 			 errhint("An operator runs SELECT clutch.seal() when all transactions that were running when it was committed are over; nothing else seals, because clutch.seal_interval is 0.")));
 }
 
-/* The leaf of an event that was pruned or redacted is known by its hash only. */
+/*
+ * Puts the leaf of an event.  Of an event that was pruned or redacted, only
+ * the hash is known.
+ */
 static bool
 put_leaf(int64 seq, const MerkleHash *hash, Datum *leaf)
 {
@@ -175,7 +184,10 @@ put_leaf(int64 seq, const MerkleHash *hash, Datum *leaf)
 	return merkle_equal(&is, hash);
 }
 
-/* The role of an agent may not read the checkpoints themselves. */
+/*
+ * Finds an event in the tree, as the owner, because the role of an agent may
+ * not read the checkpoints themselves.
+ */
 static bool
 locate_as_owner(int64 seq, int64 *index)
 {
@@ -279,7 +291,7 @@ clutch_verify_log(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------------------- signatures */
 
-/* a bytea argument of a fixed length */
+/* Copies a bytea argument of a fixed length. */
 static void
 argument_bytes(FunctionCallInfo fcinfo, int n, const char *name, uint8 *bytes, int length)
 {
@@ -294,7 +306,10 @@ argument_bytes(FunctionCallInfo fcinfo, int n, const char *name, uint8 *bytes, i
 	memcpy(bytes, VARDATA_ANY(value), length);
 }
 
-/* A name that could not be read back from the line of a note is refused. */
+/*
+ * Returns the name of a signer.  One that could not be parsed in the line of a
+ * note is refused.
+ */
 static Slice
 argument_signer(FunctionCallInfo fcinfo, int n)
 {

@@ -33,7 +33,7 @@ model_family_argument(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("model_family", "WRONG_VALUE"),
 				 errmsg("model family %s does not exist", place_quote(name)),
-				 errhint("There are %s.", MODEL_FAMILIES)));
+				 errhint("The families are %s.", MODEL_FAMILIES)));
 	return family;
 }
 
@@ -53,7 +53,7 @@ clutch_prompt(PG_FUNCTION_ARGS)
 	PG_RETURN_JSONB_P(json_write(model_prompt(family, json_get_text(message, "/intent"), rendering_of(&envelope))));
 }
 
-/* the message of the arguments raw and model_family */
+/* Returns the message for the arguments raw and model_family. */
 static Json *
 model_message_argument(FunctionCallInfo fcinfo, Json **dropped)
 {
@@ -83,8 +83,8 @@ clutch_model_message(PG_FUNCTION_ARGS)
 }
 
 /*
- * The envelope, in which these paths are listed beside those that the translation has listed.  There
- * may be so many that it is too large to be sent.
+ * Adds these paths to those that the translation has listed in the envelope.
+ * There may be so many that the envelope gets too large to be sent.
  */
 static Jsonb *
 model_with_dropped(Jsonb *envelope, const Json *dropped)

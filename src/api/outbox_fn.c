@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * outbox_fn.c
- *	  Calls to other systems: clutch.post, and what operators call.
+ *	  Calls to other systems: clutch.post, and functions for operators.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,9 +33,10 @@ PG_FUNCTION_INFO_V1(clutch_secret_can_sign);
 PG_FUNCTION_INFO_V1(clutch_endpoints_changed);
 
 /*
- * The envelope with these notes of the adapter, meta.<adapter>, or none (NULL).  Its author may
- * have written its own, and could decide by them which method, sender, task and tool the
- * document has.
+ * Returns the envelope with these notes of the adapter in meta.<adapter>, or
+ * without notes if they are NULL.  The author of the envelope may have written
+ * notes, which would determine the method, sender, task and tool in the
+ * document.
  */
 static Jsonb *
 envelope_with_notes(Jsonb *envelope, const char *adapter, Jsonb *notes)
@@ -64,7 +65,10 @@ envelope_with_notes(Jsonb *envelope, const char *adapter, Jsonb *notes)
 Jsonb *
 outbox_document(Jsonb *envelope, Slice adapter, Jsonb *notes, int64 seq)
 {
-	/* a copy: the function of a user may change the endpoints, to which the slice may belong */
+	/*
+	 * this must be a copy, because a user-defined function may change the
+	 * endpoints, and the slice may belong to one
+	 */
 	char	   *name = slice_cstring(adapter);
 	Json	   *tree = json_read(envelope);
 	List	   *blobs = blob_unmark(tree, name);
@@ -74,7 +78,7 @@ outbox_document(Jsonb *envelope, Slice adapter, Jsonb *notes, int64 seq)
 	if (documents == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("adapter %s makes no document of the envelope", place_quote(slice_of_cstring(name)))));
+				 errmsg("adapter %s returned no document for the envelope", place_quote(slice_of_cstring(name)))));
 	if (blobs == NIL)
 		return linitial(documents);
 	tree = json_read(linitial(documents));
@@ -108,7 +112,7 @@ require_use(const Endpoint *endpoint, Slice agent_id)
 				 errproblem("endpoint", "ENDPOINT_NOT_ALLOWED"),
 				 errmsg("\"%.*s\" may not use endpoint \"%.*s\"", agent_id.len, agent_id.s,
 						endpoint->name.len, endpoint->name.s),
-				 errhint("Let an operator add the agent to the column agents of clutch.endpoint.")));
+				 errhint("Ask an operator to add the agent to the column agents of clutch.endpoint.")));
 }
 
 Datum
@@ -174,7 +178,7 @@ clutch_secret_can_sign(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signing_is_possible(slice_of_text(PG_GETARG_TEXT_PP(0))));
 }
 
-/* Makes the backends, which remember the endpoints, read them again. */
+/* Tells all backends, which cache the endpoints, to read them again. */
 Datum
 clutch_endpoints_changed(PG_FUNCTION_ARGS)
 {
@@ -184,7 +188,10 @@ clutch_endpoints_changed(PG_FUNCTION_ARGS)
 				 errmsg("function \"%s\" was not called by trigger manager", "endpoints_changed")));
 	endpoint_announce();
 	callee_take_up();
-	/* the calls of an endpoint that is no longer paused can be sent */
+	/*
+	 * wake the gateways: calls of an endpoint that is no longer paused can be
+	 * sent now
+	 */
 	notify_outbox();
 	PG_RETURN_POINTER(NULL);
 }

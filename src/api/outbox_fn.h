@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * outbox_fn.h
- *	  The documents that are sent to other systems.
+ *	  Making the documents that are sent to other systems.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,12 +12,12 @@
 #include "utils/jsonb.h"
 
 /*
- * The document that the adapter makes of an envelope, palloc'd.  The notes of the adapter
- * in the envelope are ignored, so the document says nothing but what the envelope says;
- * notes, an object or NULL, takes their place.
- * The adapter may be a function that a user has written, and runs with the rights of the
- * caller.  The bytes of artifacts that the event of that seq attaches are put back into the
- * document (api/blob.h); seq is 0 if there is no event.
+ * Returns the document that the adapter makes from an envelope, palloc'd.  The
+ * adapter's notes in the envelope are ignored, so that the document says only
+ * what the envelope says; "notes", an object or NULL, is used in their place.
+ * The adapter may be a user-defined function, and runs with the rights of the
+ * caller.  The bytes of artifacts that the event of that seq attaches are put
+ * back into the document (api/blob.h); seq is 0 if there is no event.
  */
 extern Jsonb *outbox_document(Jsonb *envelope, Slice adapter, Jsonb *notes, int64 seq);
 

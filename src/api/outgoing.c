@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * outgoing.c
- *	  The document that is sent for a call.
+ *	  Making the document that is sent for a call.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,10 @@
 /* before the name of a tool in a capability */
 #define OUTGOING_TOOL	"tool:"
 
-/* the value of the endpoint's header of this name, in any case of letters; absent: it has none */
+/*
+ * Returns the value of the endpoint's header of this name, which is not
+ * case-sensitive, or an absent slice if it has none.
+ */
 static Slice
 outgoing_header(const Endpoint *endpoint, Slice name)
 {
@@ -48,7 +51,7 @@ outgoing_a2a_version(const Endpoint *endpoint)
 	return outgoing_header(endpoint, SLICE_OF(A2A_VERSION));
 }
 
-/* Reads an event; raises 02000 if it is not in the log any more. */
+/* Reads an event.  Raises 02000 if it is no longer in the log. */
 static Jsonb *
 outgoing_event(int64 seq)
 {
@@ -88,8 +91,8 @@ outgoing_addressed(Jsonb *envelope, Slice agent_id)
 }
 
 /*
- * The first required tool that stands in the list of tools from which the card of the agent
- * was made (adapters/card_mcp.c); absent if there is none.
+ * Returns the first required tool that is in the list of tools from which the
+ * card of the agent was made (adapters/card_mcp.c), or an absent slice.
  */
 static Slice
 outgoing_required_tool(const Json *request, Slice agent_id)
@@ -135,7 +138,7 @@ outgoing_request_of_mcp(Jsonb *envelope, Slice agent_id)
 	return json_write(call);
 }
 
-/* the event, which may be a request, as the other side can understand it */
+/* Reads an event, and changes it so that the other side understands it. */
 static Jsonb *
 outgoing_envelope(const Call *call, const Endpoint *endpoint, int64 seq)
 {
@@ -150,8 +153,9 @@ outgoing_envelope(const Call *call, const Endpoint *endpoint, int64 seq)
 }
 
 /*
- * Notes for an answer to an MCP server.  The call that was made of the request is repeated,
- * with the state that the server has sent and with the answers, which are in the payload.
+ * Adds notes for an answer to an MCP server.  The original call is repeated
+ * with the state that the server has sent and with the answers, which are in
+ * the payload.
  */
 static void
 outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *endpoint, JsonbContainer *asked)
@@ -169,9 +173,9 @@ outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *en
 }
 
 /*
- * The notes that the adapter needs in addition to the envelope, or NULL: the version of A2A in
- * which the document is to be written and, for an answer, the IDs that the other side has
- * for the task and the question.
+ * Returns the notes that the adapter needs in addition to the envelope, or
+ * NULL: the version of A2A in which the document is to be written and, for an
+ * answer, the IDs by which the other side knows the task and the question.
  */
 static Jsonb *
 outgoing_notes(const Call *call, const Endpoint *endpoint)

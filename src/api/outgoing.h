@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * outgoing.h
- *	  The document that is sent for a call.
+ *	  Making the document that is sent for a call.
  *
- * The adapter of the endpoint makes the document of the event.  If the dialect has a
- * recipient, it is the agent at the other end.  If the event answers a question of that
- * agent, the document names the task by the ID that the other side has for it.
+ * The adapter of the endpoint makes the document from the event.  If the
+ * dialect has a recipient, it is the agent at the other end.  If the event
+ * answers a question of that agent, the document names the task by the ID that
+ * the other side uses.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,18 +15,27 @@
 
 #include "outbox/call.h"
 
-/* the header with the version of A2A of a request; servers take a request without it for one of 0.3 */
+/*
+ * the header with the A2A version of a request; servers assume 0.3 if it is
+ * missing
+ */
 #define A2A_VERSION	"a2a-version"
 
-/* the value of that header, whose name may be in any case, among the headers of the endpoint; absent: there is none */
+/*
+ * Returns the value of that header among those of the endpoint, where its name
+ * is not case-sensitive, or an absent slice if there is none.
+ */
 extern Slice outgoing_a2a_version(const Endpoint *endpoint);
 
-/* The document, palloc'd.  Raises 02000 if the event is not in the log any more, and the errors of the adapter. */
+/*
+ * Returns the document, palloc'd.  Raises 02000 if the event is no longer in
+ * the log, and the errors of the adapter.
+ */
 extern Jsonb *outgoing_document(const Call *call, const Endpoint *endpoint);
 
 /*
- * The headers of a call with this document, whose bytes are the body.  Those of the endpoint
- * replace content-type, accept and a2a-version.
+ * Returns the headers of a call with this document, whose bytes are the body.
+ * Headers of the endpoint replace content-type, accept and a2a-version.
  */
 extern Jsonb *outgoing_headers(const Call *call, const Endpoint *endpoint, Jsonb *document, Slice body);
 

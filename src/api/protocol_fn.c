@@ -29,7 +29,10 @@ PG_FUNCTION_INFO_V1(clutch_render);
 
 /* ---------------------------------------------------------------- validate */
 
-/* not strict, because a result without rows would call an SQL NULL valid */
+/*
+ * This must not be strict, because for an SQL NULL it would return no rows,
+ * which means that the envelope is valid.
+ */
 Datum
 clutch_validate(PG_FUNCTION_ARGS)
 {
@@ -140,7 +143,7 @@ envelope_fill_draft(FunctionCallInfo fcinfo, Draft *draft)
 	draft->deadline = PG_ARGISNULL(ARG_DEADLINE) ? NULL : PG_GETARG_INTERVAL_P(ARG_DEADLINE);
 }
 
-/* a subtask belongs to the run and to the thread of its parent */
+/* Fills in the run and thread of a subtask from its parent. */
 static void
 envelope_inherit_from_parent(Draft *draft)
 {
@@ -162,7 +165,10 @@ envelope_inherit_from_parent(Draft *draft)
 		draft->thread_id = parent->thread_id;
 }
 
-/* Only those who speak for the sender may know which IDs its key stands for. */
+/*
+ * Only a role that speaks for the sender may learn which IDs its key stands
+ * for.
+ */
 static void
 envelope_take_secret(Draft *draft)
 {
@@ -204,7 +210,7 @@ clutch_from_legacy(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------------ render */
 
-/* An envelope that was admitted under other limits is rendered as well. */
+/* An envelope that was admitted under other limits is rendered, too. */
 Datum
 clutch_render(PG_FUNCTION_ARGS)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * quota_fn.c
- *	  The quotas of roles, and how much of them is used.
+ *	  The quotas of roles, and how much of each is used.
  *
  *-------------------------------------------------------------------------
  */
@@ -76,7 +76,7 @@ put_use(FunctionCallInfo fcinfo, Oid role, const Quota *quota)
 	result_put_row(fcinfo, values, nulls);
 }
 
-/* has the role a limit of its own of that kind? */
+/* Does the role have its own limit of that kind? */
 static bool
 has_own(List *quotas, Oid role, QuotaKind kind)
 {
@@ -92,14 +92,20 @@ has_own(List *quotas, Oid role, QuotaKind kind)
 	return false;
 }
 
-/* A role that has been dropped leaves its rows behind. */
+/*
+ * May the current role see the use of this role?  A role that has been dropped
+ * leaves its rows behind.
+ */
 static bool
 may_see(Oid role, bool everything)
 {
 	return (everything || role == GetUserId()) && SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(role));
 }
 
-/* what holds for every role that has no limit of its own, and for which roles it does */
+/*
+ * Puts the limit for the roles that have no limit of their own, and the use of
+ * each of these roles.
+ */
 static void
 put_default(FunctionCallInfo fcinfo, List *quotas, const Quota *quota, bool everything)
 {
@@ -138,7 +144,7 @@ clutch_quota_use(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Backends remember quotas. */
+/* Tells all backends, which cache the quotas, to read them again. */
 Datum
 clutch_quotas_changed(PG_FUNCTION_ARGS)
 {

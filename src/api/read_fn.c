@@ -79,7 +79,7 @@ enum
 	NUM_STEPS_COLUMNS
 };
 
-/* the event with this seq, which kept a step */
+/* Puts the event with this seq, which has stored a step. */
 static void
 steps_put(FunctionCallInfo fcinfo, int64 seq)
 {
@@ -143,16 +143,16 @@ enum
 };
 
 /*
- * The IDs from the root down to a node, as text[] in its form on disk.  Of the
- * previous node the array keeps what is above: a node at depth d only replaces
- * the elements from d on.
+ * The IDs from the root down to a node, as text[] in its on-disk format.  The
+ * array keeps the elements of the previous node that are still right: a node
+ * at depth d replaces only the elements from d on.
  */
 typedef struct TreePath
 {
 	ArrayType  *array;
-	Size		size;			/* allocated */
+	Size		size;			/* allocated size */
 	Size	   *ends;			/* where the element at each depth ends */
-	int			room;			/* of ends */
+	int			room;			/* allocated length of ends */
 } TreePath;
 
 static void
@@ -234,7 +234,7 @@ tree_put_node(FunctionCallInfo fcinfo, const TaskNode *node, Datum path)
 	result_put_row(fcinfo, values, nulls);
 }
 
-/* Is the node one of the tasks, which are in order of bytes? */
+/* Is the node one of the tasks?  They are in byte order. */
 static bool
 tree_is_seen(const TaskNode *node, List *tasks)
 {
@@ -288,7 +288,7 @@ clutch_task_tree(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* the state machine of a task, as rows */
+/* Returns the state machine of a task, as rows. */
 Datum
 clutch_task_transitions(PG_FUNCTION_ARGS)
 {
@@ -342,7 +342,10 @@ clutch_channel(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(argument_channel(fcinfo)));
 }
 
-/* the checks that PostgreSQL itself makes before LISTEN calls Async_Listen */
+/*
+ * Makes the checks that PostgreSQL itself makes before LISTEN calls
+ * Async_Listen.
+ */
 static void
 listen_check_allowed(void)
 {
@@ -359,10 +362,10 @@ listen_check_allowed(void)
 }
 
 /*
- * Whether this session is certainly shared by several clients: pgbouncer (1.21
- * and later) prepares statements under names of its own, and does so only where
- * a client keeps its server connection no longer than a transaction.  Nothing
- * else that the server is told betrays a pooler, so false proves nothing.
+ * Is this session certainly shared by several clients?  pgbouncer (1.21 and
+ * later) prepares statements under names of its own, and only when a client
+ * keeps its server connection no longer than a transaction.  Nothing else that
+ * the server can see reveals a pooler, so false proves nothing.
  */
 static bool
 listen_is_pooled(void)
@@ -376,8 +379,8 @@ listen_is_pooled(void)
 }
 
 /*
- * Behind such a pooler a LISTEN would wake whichever client happens to use the
- * server connection, so nothing is done.
+ * Behind such a pooler, LISTEN would wake whichever client happens to use the
+ * server connection, so we do nothing.
  */
 Datum
 clutch_listen(PG_FUNCTION_ARGS)

@@ -38,7 +38,7 @@ PG_FUNCTION_INFO_V1(clutch_unregister);
 PG_FUNCTION_INFO_V1(clutch_pause);
 PG_FUNCTION_INFO_V1(clutch_resume);
 
-/* where the card stands in the envelope that is built around it */
+/* where the card is in the envelope that is built around it */
 static const ProblemArgument register_arguments[] = {
 	{"/payload", "card"},
 	{"/from/agent_id", "card"},
@@ -46,8 +46,8 @@ static const ProblemArgument register_arguments[] = {
 };
 
 /*
- * The agent whose card it is.  The card is checked before the envelope is built, so that
- * the paths of its faults lead into the card.
+ * Returns the ID of the agent whose card it is.  The card is checked before the
+ * envelope is built, so that faults are reported by their paths in the card.
  */
 static Slice
 registry_agent_of(Jsonb *document)
@@ -112,7 +112,7 @@ clutch_heartbeat(PG_FUNCTION_ARGS)
 	PG_RETURN_TIMESTAMPTZ(liveness_beat(agent_id));
 }
 
-/* where the arguments stand in the envelope that is built from them */
+/* where the arguments are in the envelope that is built from them */
 static const ProblemArgument status_arguments[] = {
 	{"/from/agent_id", "agent_id"},
 	{"/payload/agent_id", "agent_id"},
@@ -172,8 +172,9 @@ registry_refuse_pause(Slice what)
 }
 
 /*
- * In whose name the role pauses or resumes: that of the orchestrator for
- * operators, who may pause anything, or that of the agent that is paused.
+ * Returns the agent in whose name the role pauses or resumes.  For operators,
+ * who may pause anything, this is the orchestrator; otherwise it is the agent
+ * that is paused.
  */
 static Slice
 registry_pausing_agent(Slice what)
@@ -206,7 +207,7 @@ clutch_pause(PG_FUNCTION_ARGS)
 	if (!slice_starts(what, SLICE_OF("agent:")) && roster_word(roster, BY_CAPABILITY, what) == NULL)
 		ereport(NOTICE,
 				(errmsg("no registered agent has the capability %s", place_quote(what)),
-				 errhint("It is paused all the same. SELECT unnest(capabilities) FROM clutch.agents lists those that there are.")));
+				 errhint("It is paused anyway. SELECT unnest(capabilities) FROM clutch.agents lists the capabilities of the registered agents.")));
 	traffic_add_command(true);
 	return result_receipt(fcinfo, withdraw_pause(by_agent, what, argument_optional_text(fcinfo, 1)));
 }
@@ -247,7 +248,10 @@ clutch_agent_transitions(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* the agents that have every capability, whatever their status or load */
+/*
+ * Returns the agents that have every capability, whatever their status or
+ * load.
+ */
 Datum
 clutch_agents_meeting(PG_FUNCTION_ARGS)
 {
@@ -266,7 +270,10 @@ clutch_agents_meeting(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(column_of_texts(ids));
 }
 
-/* for the view breakers, which counts the failures with its reader's rights */
+/*
+ * For the view "breakers".  The function counts the failures with the rights
+ * of the reader.
+ */
 Datum
 clutch_breaker(PG_FUNCTION_ARGS)
 {

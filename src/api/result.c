@@ -100,7 +100,7 @@ argument_duration(FunctionCallInfo fcinfo, int n, const char *name)
 	interval = PG_GETARG_INTERVAL_P(n);
 	seconds = interval->time / 1e6 + (double) interval->day * SECS_PER_DAY +
 		(double) interval->month * DAYS_PER_MONTH * SECS_PER_DAY;
-	/* a longer lease is a mistake, and might overflow */
+	/* a longer lease is certainly a mistake, and might overflow */
 	if (seconds <= 0 || seconds > 366.0 * SECS_PER_DAY)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -156,7 +156,10 @@ result_receipt(FunctionCallInfo fcinfo, Receipt receipt)
 void
 result_begin_rows(FunctionCallInfo fcinfo)
 {
-	/* what the caller expects of the function: looking it up again costs 10,000 instructions */
+	/*
+	 * use the descriptor that the caller expects; looking it up again would
+	 * cost 10,000 instructions
+	 */
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 }
 

@@ -12,42 +12,54 @@
 #include "store/event.h"
 
 /*
- * Arguments.  An error names the argument: 22004 if it is NULL and must not be,
+ * Arguments.  Errors name the argument: 22004 if it is NULL and must not be,
  * 22023 if it is out of range.
  */
 
-/* the n-th argument; raises an error if it is NULL */
+/* Returns the n-th argument.  Raises an error if it is NULL. */
 extern Slice argument_text(FunctionCallInfo fcinfo, int n, const char *name);
-/* the same; absent if it is NULL */
+/* The same, but absent if the argument is NULL. */
 extern Slice argument_optional_text(FunctionCallInfo fcinfo, int n);
 extern Jsonb *argument_jsonb(FunctionCallInfo fcinfo, int n, const char *name);
-/* the same; NULL if it is NULL */
+/* The same, but NULL if the argument is NULL. */
 extern Jsonb *argument_optional_jsonb(FunctionCallInfo fcinfo, int n);
 /*
- * The same, for a document from outside, which is held to the limits of envelopes, since most of
- * it will be in one: raises KL014.
+ * The same for a document from outside.  It must obey the limits on envelopes,
+ * because most of it will be in one; otherwise KL014 is raised.
  */
 extern Jsonb *argument_foreign(FunctionCallInfo fcinfo, int n, const char *name);
-/* the same with other limits */
+/* Checks that it obeys these limits. */
 extern void argument_check_limits(Jsonb *document, const char *name, const Limits *limits);
 extern int	argument_int4(FunctionCallInfo fcinfo, int n, const char *name);
-/* an interval of more than zero and at most a year, in microseconds */
+/*
+ * Returns an interval, which must be more than zero and at most a year, in
+ * microseconds.
+ */
 extern int64 argument_duration(FunctionCallInfo fcinfo, int n, const char *name);
-/* 0 if it is NULL, otherwise at least 1 */
+/* Returns 0 if the argument is NULL; otherwise it must be at least 1. */
 extern int	argument_attempt(FunctionCallInfo fcinfo, int n);
 
-/* a clutch.receipt, as a row */
+/* Returns a clutch.receipt as a row. */
 extern Datum result_receipt(FunctionCallInfo fcinfo, Receipt receipt);
 
-/* the rows of a set-returning function */
+/*
+ * Begins the result of a set-returning function; the functions below add rows
+ * to it.
+ */
 extern void result_begin_rows(FunctionCallInfo fcinfo);
 extern void result_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls);
 extern void result_put_receipt(FunctionCallInfo fcinfo, Receipt receipt);
 
-/* all rows of a function that returns faults: path, code, message */
+/*
+ * Adds all rows of the result of a function that returns faults: path, code,
+ * message.
+ */
 extern void result_put_problems(FunctionCallInfo fcinfo, const ProblemList *list);
 
-/* a column of a row, counted from 0; NULL if the value is absent, NULL or 0 */
+/*
+ * Set a column of a row, counted from 0.  The column is NULL if the value is
+ * absent, NULL or 0.
+ */
 extern void result_text(Datum *values, bool *nulls, int column, Slice value);
 extern void result_timestamp(Datum *values, bool *nulls, int column, TimestampTz value);
 extern void result_int8(Datum *values, bool *nulls, int column, int64 value);

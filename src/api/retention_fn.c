@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * retention_fn.c
- *	  Removing, redacting, exporting and importing what is in the log.
+ *	  Pruning, redacting, exporting and importing parts of the log.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,7 +27,7 @@ PG_FUNCTION_INFO_V1(clutch_import);
 
 /* ----------------------------------------------------------------- as owner */
 
-/* the role and context to go back to */
+/* the role and security context to restore */
 typedef struct Caller
 {
 	Oid			user;
@@ -35,8 +35,8 @@ typedef struct Caller
 } Caller;
 
 /*
- * The tables belong to the owner, whichever operator calls.  An error ends the
- * transaction or savepoint, which restores the role.
+ * Switches to the owner of the tables, whichever operator calls.  After an
+ * error, aborting the transaction or savepoint restores the role.
  */
 static Caller
 begin_as_owner(const char *what)
@@ -104,7 +104,7 @@ notice_kept(const PruneReport *report)
 		ereport(NOTICE,
 				(errmsg("%d runs or messages stay in the log because rows of other tables refer to them",
 						report->referenced),
-				 errhint("Delete those rows, or let the foreign key have ON DELETE CASCADE.")));
+				 errhint("Delete those rows, or add ON DELETE CASCADE to the foreign key.")));
 }
 
 Datum
@@ -115,7 +115,10 @@ clutch_prune(PG_FUNCTION_ARGS)
 	Caller		caller = begin_as_owner("prune the log");
 	PruneReport report;
 
-	/* what this transaction has caused for tasks must not find them gone */
+	/*
+	 * handle the consequences of this transaction first, because they must not
+	 * find their tasks gone
+	 */
 	(void) settle_agenda();
 	report = prune_batch(before, max_events);
 	end_as_owner(caller);

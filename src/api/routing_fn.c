@@ -3,8 +3,8 @@
  * routing_fn.c
  *	  clutch.route, clutch.explain_route, clutch.why, clutch.version_satisfies.
  *
- * These show which agent a request would get, how each agent fits it, and how
- * the log explains a choice that was made.  None of them has a side effect.
+ * These functions show which agent a request would go to, how well each agent fits it, and how
+ * the log explains a past choice.  None of them has side effects.
  *
  *-------------------------------------------------------------------------
  */
@@ -86,7 +86,7 @@ why_put_rejected(FunctionCallInfo fcinfo, Slice agent_id, Slice rejected_by, Sli
 	result_put_row(fcinfo, values, nulls);
 }
 
-/* an agent that gets the task without having been compared with others */
+/* Puts an agent that gets the task without having been compared with others. */
 static void
 why_put_given(FunctionCallInfo fcinfo, Slice agent_id, Slice detail, int rank)
 {
@@ -102,7 +102,7 @@ why_put_given(FunctionCallInfo fcinfo, Slice agent_id, Slice detail, int rank)
 	result_put_row(fcinfo, values, nulls);
 }
 
-/* "cost medium, last chosen by event 812" */
+/* Returns text as in "cost medium, last chosen by event 812". */
 static Slice
 why_candidate_detail(Slice cost, int64 last_chosen)
 {
@@ -118,7 +118,7 @@ why_candidate_detail(Slice cost, int64 last_chosen)
 
 /* ---------------------------------------------------- route, explain_route */
 
-/* "cost low, never chosen; rules urgent, research" */
+/* Returns text as in "cost low, never chosen; rules urgent, research". */
 static Slice
 explain_candidate_detail(const Candidate *candidate, const Requirement *requirement)
 {
@@ -132,7 +132,7 @@ explain_candidate_detail(const Candidate *candidate, const Requirement *requirem
 									 requirement->nrules == 1 ? "rule" : "rules", rules));
 }
 
-/* the scope is the one that the request names: its run may not exist yet */
+/* Reads a request.  The scope is the one that the request names, because its run may not exist yet. */
 static void
 route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement)
 {
@@ -144,19 +144,19 @@ route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement
 		problem_add(faults, "/type", "WRONG_VALUE", "Only a task.request is routed.");
 	if (faults->n > 0)
 		problem_raise(faults, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
-	/* which also sees to it that what others have changed reaches us */
+	/* this also makes sure that we see changes made by others */
 	(void) roster_get();
 	judged = *envelope;
-	/* what was shared out elsewhere is not told by the rules that fit it */
+	/* do not let the rules reveal what was shared out in a run that the caller may not see */
 	if (requirement_rule_notes(envelope) != NULL && !visible_run(envelope->run_id))
 		judged.run_id = SLICE_NONE;
 	rule_requirement_of(&judged, envelope->orders.scope, requirement);
-	/* what a run has cost is not told by the agents that it can no longer pay */
+	/* do not let the agents that a run can no longer afford reveal what a run has cost that the caller may not see */
 	if (roster_limits_spending(roster_get()) && !visible_run(envelope->run_id))
 		requirement->run_id = SLICE_NONE;
 }
 
-/* what follows if a request is shared out among the first of them only; palloc'd */
+/* Returns the words that follow if a request is shared out among only the first of them, palloc'd. */
 static char *
 sharing_words_of_rest(int64 left_out)
 {
@@ -164,7 +164,7 @@ sharing_words_of_rest(int64 left_out)
 					left_out, RULE_MOST_REQUESTS);
 }
 
-/* "rule several shares it out among agent:a, agent:b" */
+/* Returns text as in "rule several shares it out among agent:a, agent:b". */
 static char *
 route_sharing_words(const Sharing *sharing)
 {
@@ -220,7 +220,7 @@ clutch_route(PG_FUNCTION_ARGS)
 									   envelope.attempt));
 }
 
-/* the agents and groups that get a child, then the agents that get none */
+/* Puts the agents and groups that get a child, followed by the agents that get none. */
 static void
 explain_sharing(FunctionCallInfo fcinfo, const Sharing *sharing, const Choice *choice)
 {
@@ -288,15 +288,15 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------------------------- why */
 
-/* the last event of a task that gave it to an agent, to its children, or to none */
+/* the last event that gave a task to an agent or to its children, or failed to */
 typedef struct LoggedChoice
 {
-	int64		seq;			/* 0: none was found */
+	int64		seq;			/* 0 if none was found */
 	MessageType type;
 	Jsonb	   *envelope;
 } LoggedChoice;
 
-/* a request that names one agent is a choice, too */
+/* Is it a request that names one agent?  This counts as a choice, too. */
 static bool
 why_is_direct_request(Jsonb *document)
 {
@@ -367,7 +367,7 @@ why_put_chosen(FunctionCallInfo fcinfo, JsonbContainer *payload)
 	}
 }
 
-/* the examples of agents rejected for one reason; returns their number */
+/* Puts the examples of agents rejected for one reason.  Returns their number. */
 static int
 why_put_examples(FunctionCallInfo fcinfo, JsonbContainer *rejected, const char *reason)
 {
@@ -400,7 +400,7 @@ why_put_choice(FunctionCallInfo fcinfo, const LoggedChoice *choice)
 		why_put_chosen(fcinfo, payload);
 	for (reason = FIRST_REJECTION; reason < NUM_REJECTIONS; reason++)
 		shown += why_put_examples(fcinfo, rejected, rejection_name(reason));
-	/* no agent was considered: there is only the message */
+	/* no agent was considered, so there is only the message */
 	if (choice->type == MSG_ROUTING_FAILURE && shown == 0)
 		why_put_rejected(fcinfo, SLICE_NONE, SLICE_NONE, document_get_text(payload, "message"));
 }
@@ -416,7 +416,7 @@ why_put_named(FunctionCallInfo fcinfo, const LoggedChoice *choice)
 	why_put_given(fcinfo, requirement.named.items[0], SLICE_OF("named by the request"), 1);
 }
 
-/* one row for each child of a task that a rule has shared out */
+/* Puts one row for each child of a task that a rule has shared out. */
 static void
 why_put_shared(FunctionCallInfo fcinfo, const LoggedChoice *choice)
 {
@@ -487,7 +487,7 @@ clutch_version_satisfies(PG_FUNCTION_ARGS)
 
 /* ----------------------------------------------------------------- triggers */
 
-/* members of groups are given by SQL, and backends remember them */
+/* Tells all backends, which cache the members of groups, that SQL has changed them. */
 Datum
 clutch_roster_changed(PG_FUNCTION_ARGS)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * row_fn.c
- *	  The triggers that check rows which operators write with INSERT and UPDATE.
+ *	  Triggers that check the rows that operators write with INSERT and UPDATE.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 #include "routing/rule.h"
 #include "utils/rel.h"
 
-/* the most columns of a table whose rows are checked */
+/* maximum number of columns of a table whose rows are checked */
 #define MOST_COLUMNS	16
 
 StaticAssertDecl(COLUMNS_ROUTING_RULE <= MOST_COLUMNS, "columns of clutch.routing_rule");
@@ -42,7 +42,7 @@ require_row_trigger(FunctionCallInfo fcinfo, StateTable table, const char *funct
 				 errmsg("function \"%s\" was not called as the BEFORE INSERT OR UPDATE row trigger of its table", function)));
 }
 
-/* the row, which is not changed */
+/* Checks the row and returns it unchanged. */
 static Datum
 check_row(FunctionCallInfo fcinfo, StateTable table, const char *function, CheckRow check)
 {

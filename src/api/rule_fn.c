@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * rule_fn.c
- *	  The trigger by which backends notice that routing rules have changed, and
- *	  what the sets of rules ask.
+ *	  The trigger by which backends notice changes of routing rules, and
+ *	  functions for the SQL that installs sets of rules.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +21,7 @@ clutch_has_word(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(phrase_count_words(slice_of_text(PG_GETARG_TEXT_PP(0))) > 0);
 }
 
-/* Makes the backends, which remember the rules, read them again. */
+/* Tells all backends, which cache the rules, to read them again. */
 Datum
 clutch_rules_changed(PG_FUNCTION_ARGS)
 {

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * run_fn.c
- *	  The SQL functions that keep it going.
+ *	  SQL functions that drive the system: ticks, the agenda, rebuilds and
+ *	  grants.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +39,7 @@ clutch_now(PG_FUNCTION_ARGS)
 	PG_RETURN_TIMESTAMPTZ(clock_now());
 }
 
-/* a tick at once, with what it causes */
+/* Ticks at once, and handles the consequences. */
 static Jsonb *
 run_tick_now(void)
 {
@@ -64,7 +65,10 @@ run_tick_now(void)
 	return document_end(&b);
 }
 
-/* a transaction that stays open must not hold the tasks that a tick moves */
+/*
+ * Ticks when the transaction commits, because a transaction that stays open
+ * must not hold the tasks that a tick moves.
+ */
 static Jsonb *
 run_tick_at_commit(void)
 {
@@ -90,7 +94,7 @@ clutch_settle(PG_FUNCTION_ARGS)
 	(void) restored_epoch();
 	handled = settle_agenda();
 	handled += settle_postponed(clutch_tick_batch);
-	/* what was postponed may have caused something in turn */
+	/* what was postponed may have had consequences of its own */
 	handled += settle_agenda();
 	PG_RETURN_INT64(handled);
 }
@@ -109,7 +113,10 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 				 errproblem("", "NOT_AN_OPERATOR"),
 				 errmsg("only an operator may rebuild the state"),
 				 errhint("Ask an operator, or let the owner of the extension run SELECT clutch.grant_operator(role_name).")));
-	/* the tables belong to the owner, whichever operator calls */
+	/*
+	 * the tables belong to the owner of the extension, whichever operator
+	 * calls
+	 */
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
 	report = rebuild_all();
@@ -122,7 +129,10 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 	PG_RETURN_JSONB_P(document_end(&b));
 }
 
-/* An update from 0.1.0 passes through 0.2.0, whose script calls this too early. */
+/*
+ * Grants privileges again.  An update from 0.1.0 passes through 0.2.0, whose
+ * script calls this before the functions that it needs exist.
+ */
 static void
 run_grants(void)
 {
@@ -141,9 +151,9 @@ run_grants(void)
 }
 
 /*
- * While a script of an extension runs, GRANT records what it grants as if it
- * belonged to the extension, and pg_dump would leave it out.  These are grants to
- * roles of users.
+ * While a script of an extension runs, GRANT records the grants as if they
+ * belonged to the extension, and pg_dump would omit them.  But these are
+ * grants to users' roles.
  */
 Datum
 clutch_grant_again(PG_FUNCTION_ARGS)

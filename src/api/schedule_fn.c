@@ -21,7 +21,10 @@ PG_FUNCTION_INFO_V1(clutch_send_at);
 PG_FUNCTION_INFO_V1(clutch_schedule);
 PG_FUNCTION_INFO_V1(clutch_unschedule);
 
-/* false if the key has a value that is not an object; *value may be NULL */
+/*
+ * Gets an object.  Returns false if the key has a value that is not an object.
+ * *value may be NULL.
+ */
 static bool
 send_at_get_object(JsonbContainer *object, const char *key, JsonbContainer **value)
 {
@@ -35,8 +38,8 @@ send_at_get_object(JsonbContainer *object, const char *key, JsonbContainer **val
 }
 
 /*
- * The envelope with its meta.clutch.not_before set or replaced.  If its meta is
- * not an object, the envelope is left unchanged, and will be refused for that.
+ * Returns the envelope with meta.clutch.not_before set.  If its meta is not an
+ * object, the envelope is returned unchanged, and will be refused for that.
  */
 static Jsonb *
 send_at_envelope(Jsonb *document, TimestampTz at)
@@ -95,7 +98,10 @@ clutch_schedule(PG_FUNCTION_ARGS)
 	Slice		timezone = argument_optional_text(fcinfo, 3);
 	TimestampTz first;
 
-	/* starts an epoch if there is none; the worker ticks only in databases that have one */
+	/*
+	 * start an epoch if there is none, because the worker ticks only in
+	 * databases that have one
+	 */
 	(void) restored_epoch();
 	first = schedule_put(argument_text(fcinfo, 0, "name"), argument_text(fcinfo, 1, "cron"),
 						 argument_jsonb(fcinfo, 2, "envelope"),

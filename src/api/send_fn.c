@@ -32,13 +32,13 @@ clutch_send(PG_FUNCTION_ARGS)
 /* ------------------------------------------------------------------ batches */
 
 /*
- * Two batches with the same identifiers, keys, agents or tasks in a different
- * order would deadlock.  Therefore a batch locks all of them before it sends
- * its first envelope: each kind in a fixed order, and the kinds in the order in
- * which a single envelope locks them.
+ * Two batches with the same identifiers, keys, agents or tasks in different
+ * orders could deadlock.  Therefore a batch locks all of them before it sends
+ * its first envelope: each kind in a fixed order, and the kinds in the order
+ * in which a single envelope locks them.
  *
- * The lock table might not have room for the locks of a larger batch, which can
- * deadlock (40P01; see docs/operations.md).
+ * For a larger batch, the lock table might not have enough room.  Such batches
+ * can deadlock (40P01; see docs/operations.md).
  */
 #define MAX_ORDERED_BATCH	200
 
@@ -57,7 +57,7 @@ send_compare_slices(const void *a, const void *b)
 	return slice_compare(*(const Slice *) a, *(const Slice *) b);
 }
 
-/* May the sender that was looked at last write into that run? */
+/* whether the sender that was looked up last may write into that run */
 typedef struct BatchRight
 {
 	bool		is_operator;
@@ -67,9 +67,10 @@ typedef struct BatchRight
 } BatchRight;
 
 /*
- * Whoever holds a guard or a task keeps others from it for as long as other rows of the
- * batch wait.  So nothing is held for a row that will be refused when its turn comes;
- * nor for one that only its signature entitles to be there.
+ * May the batch hold locks for this envelope?  Whoever holds a guard or a task
+ * blocks others for as long as the batch waits for its other locks.  So
+ * nothing is held for a row that will be refused when its turn comes, nor for
+ * one whose only credential is its signature.
  */
 static bool
 send_may_hold(BatchRight *right, JsonbContainer *envelope)
@@ -91,7 +92,9 @@ send_may_hold(BatchRight *right, JsonbContainer *envelope)
 	return right->may;
 }
 
-/* the guards of one kind, which a batch holds until its last row is inserted */
+/*
+ * the guards of one kind, which a batch holds until its last row is inserted
+ */
 typedef struct BatchGuards
 {
 	uint64	   *keys;
@@ -131,6 +134,10 @@ send_guard_of_agent(JsonbContainer *envelope)
 	return slice_present(agent) && principal_speaks_for(agent) ? agent_guard(agent) : 0;
 }
 
+/*
+ * Takes the guards of all envelopes in ascending order, so that two batches
+ * cannot deadlock.  The same key may be in the list more than once.
+ */
 static BatchGuards
 send_take_guards(uint64 (*guard_of) (JsonbContainer *envelope), BatchRight *right, Jsonb **envelopes, int n)
 {
@@ -158,8 +165,9 @@ send_release_guards(BatchGuards *guards)
 }
 
 /*
- * A task of strangers is not locked: the envelope will be refused, but before that
- * the batch may wait for long.
+ * May the batch lock this task?  A task that the sender has no rights to is
+ * not locked, because the envelope will be refused, but until then the batch
+ * may wait for a long time.
  */
 static bool
 send_may_lock(BatchRight *right, JsonbContainer *envelope, Slice task_id)

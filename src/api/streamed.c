@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * streamed.c
- *	  Artifacts of A2A that an agent behind an endpoint has streamed.
+ *	  Artifacts that an agent behind an A2A endpoint has streamed.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,10 +21,13 @@
 #define A2A			"a2a"
 #define ARTIFACTS	"/payload/artifacts"
 
-/* the most bytes of events that are put together */
+/* total size of the events that are combined at most */
 #define MOST_BYTES	(64 * 1024 * 1024)
 
-/* what a report has beside its payload and the notes: the sender, the task, IDs */
+/*
+ * size of the parts of a report other than its payload and notes: the sender,
+ * the task, IDs
+ */
 #define MOST_FRAME	8192
 
 /* ------------------------------------------------------------------- the events */
@@ -44,7 +47,10 @@ compare_updates(const ListCell *a, const ListCell *b)
 	return (left > right) - (left < right);
 }
 
-/* the ID that the other side has given to its task; absent: the envelope does not say it */
+/*
+ * Returns the ID of the other side's task, or an absent slice if the envelope
+ * does not name it.
+ */
 static Slice
 task_of_other_side(Jsonb *envelope)
 {
@@ -52,9 +58,9 @@ task_of_other_side(Jsonb *envelope)
 }
 
 /*
- * Does the update belong to the task that has ended?  A call whose stream has broken off is sent
- * again, and the other side usually makes another task of it, with artifacts of its own; those of
- * the first one will never be complete.
+ * Does the update belong to the task that has ended?  A call whose stream
+ * broke is sent again, and the other side then usually creates another task,
+ * with its own artifacts.  Those of the first task will never be complete.
  */
 static bool
 is_update_of(Jsonb *update, Slice ended)
@@ -65,9 +71,10 @@ is_update_of(Jsonb *update, Slice ended)
 }
 
 /*
- * Returns the updates of artifacts that were reported in this attempt of the call, in their
- * order.  "ended" is the task of the other side that has ended; updates of others are left out.
- * Returns NIL if there are none, or too many to be put together.
+ * Returns the updates of artifacts that were reported in this attempt of the
+ * call, in order.  "ended" is the other side's task that has ended; updates of
+ * other tasks are left out.  Returns NIL if there are none, or too many to be
+ * combined.
  */
 static List *
 updates_of_call(const Call *call, Slice ended)
@@ -113,14 +120,17 @@ is_plain_text(const Json *part)
 	return part->kind == JSON_OBJECT && part->n == 1 && json_get_kind(part, "/text", JSON_TEXT) != NULL;
 }
 
-/* how many bytes there are for a text of so many bytes; it grows by doubling */
+/*
+ * Returns how much memory is allocated for a text of this length.  It doubles
+ * as the text grows.
+ */
 static int
 room_for(int len)
 {
 	return pg_nextpower2_32(Max(len, 1));
 }
 
-/* Appends to a text, which has room_for(its length). */
+/* Appends to a text whose allocated size is room_for(its length). */
 static void
 append_text(Slice *text, Slice more)
 {
@@ -135,7 +145,10 @@ append_text(Slice *text, Slice more)
 	*text = (Slice) {data, text->len + more.len};
 }
 
-/* Adds a part.  A text that follows a text goes on with it, because agents stream a text in pieces. */
+/*
+ * Adds a part.  A text after a text is appended to it, because agents stream
+ * texts in pieces.
+ */
 static void
 add_part(Json *parts, const Json *part)
 {
@@ -155,7 +168,7 @@ add_part(Json *parts, const Json *part)
 	}
 }
 
-/* an attachment as a part: its reference is the URL */
+/* Returns an attachment as a part whose URL is the reference. */
 static Json *
 part_of_attachment(const Json *attachment)
 {
@@ -187,7 +200,7 @@ add_parts(Json *parts, const Json *envelope)
 		add_part(parts, part_of_attachment(attachments->items[i]));
 }
 
-/* the artifact with that ID, which is added if there is none */
+/* Returns the artifact with that ID, adding it if there is none. */
 static Json *
 artifact_of(Json *artifacts, Slice id)
 {

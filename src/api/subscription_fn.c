@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * subscription_fn.c
- *	  The SQL functions that read the log in order.
+ *	  SQL functions that read the log in order.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +43,10 @@ enum
 #define READ_MAX_EVENTS		100000
 #define NAME_MAX_BYTES		256
 
-/* The pos of a row of clutch.read: batch and seq, 16 hexadecimal digits each. */
+/*
+ * The pos of a row of clutch.read consists of batch and seq, each in 16
+ * hexadecimal digits.
+ */
 #define POS_DIGITS			16
 
 static int
@@ -71,8 +74,9 @@ argument_filter(FunctionCallInfo fcinfo, int n)
 }
 
 /*
- * Begins a result of events.  Each of them is formed in the returned context,
- * which is reset afterwards: a hundred thousand envelopes do not fit in memory.
+ * Begins a result of events.  Each event is formed in the returned context,
+ * which is then reset, because a hundred thousand envelopes may not fit into
+ * memory.
  */
 static MemoryContext
 result_begin_events(FunctionCallInfo fcinfo)
@@ -197,7 +201,10 @@ parse_hex(const char *digits, int64 *number)
 	return true;
 }
 
-/* Batch and seq are not negative, so neither number begins with a digit above 7. */
+/*
+ * Parses a pos.  Batch and seq are not negative, so neither number begins with
+ * a digit above 7.
+ */
 static bool
 parse_pos(Slice pos, int64 *batch, int64 *seq)
 {
@@ -215,7 +222,10 @@ clutch_commit(PG_FUNCTION_ARGS)
 	int64		batch;
 	int64		seq;
 
-	/* SELECT clutch.commit(name, max(pos)) FROM clutch.read(name) may find no row */
+	/*
+	 * SELECT clutch.commit(name, max(pos)) FROM clutch.read(name) passes NULL
+	 * if there are no rows
+	 */
 	if (PG_ARGISNULL(1))
 		PG_RETURN_VOID();
 	pos = argument_text(fcinfo, 1, "pos");
@@ -232,8 +242,8 @@ clutch_commit(PG_FUNCTION_ARGS)
 /* ------------------------------------------------ without a subscription */
 
 /*
- * Where clutch.read_from goes on: at a position, or, if one transaction wrote
- * more events than were asked for, behind a seq between two positions, which is
+ * Where clutch.read_from continues.  This is a position or, if one transaction
+ * has written more events than were asked for, a seq between two positions,
  * written from/until/seq.
  */
 typedef struct ReadStart
@@ -241,7 +251,7 @@ typedef struct ReadStart
 	Position	from;
 	bool		is_between;
 	Position	until;
-	int64		place;			/* the seq */
+	int64		place;			/* the seq to continue after */
 } ReadStart;
 
 static void
@@ -288,7 +298,7 @@ read_start_parse(Slice pos)
 	return start;
 }
 
-/* Returns where to go on after the first so many events of the feed. */
+/* Returns where to continue after the first nread events of the feed. */
 static char *
 read_start_after(const ReadStart *start, const Feed *feed, int nread)
 {
@@ -320,7 +330,7 @@ clutch_read_from(PG_FUNCTION_ARGS)
 		first++;
 	if (start.is_between && first == feed->n)
 	{
-		/* all of that transaction has been read: go on behind it */
+		/* all of that transaction has been read, so continue after it */
 		start = (ReadStart) {start.until};
 		feed = feed_read(&start.from, NULL, &query);
 		first = 0;

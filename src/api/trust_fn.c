@@ -141,7 +141,10 @@ key_argument_times(FunctionCallInfo fcinfo, AgentKey *key)
 				 errmsg("the key would never be valid: \"valid_until\" must be later than \"valid_from\"")));
 }
 
-/* Whoever may add a key can speak for the agent from then on. */
+/*
+ * Raises an error unless the role may add a key.  Whoever adds a key can speak
+ * for the agent from then on.
+ */
 static void
 require_right_to_add(Slice agent_id)
 {
@@ -192,7 +195,10 @@ clutch_add_key(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* Who speaks for the agent may take a key away from it, which gives nobody a right. */
+/*
+ * Whoever speaks for the agent may revoke its keys, because that gives nobody
+ * any rights.
+ */
 Datum
 clutch_revoke_key(PG_FUNCTION_ARGS)
 {
@@ -206,7 +212,7 @@ clutch_revoke_key(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* the table has been changed by SQL, and backends remember keys */
+/* Tells all backends, which cache the keys, that SQL has changed the table. */
 Datum
 clutch_keys_changed(PG_FUNCTION_ARGS)
 {
@@ -218,7 +224,10 @@ clutch_keys_changed(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(NULL);
 }
 
-/* Backends remember which role speaks for which agent. */
+/*
+ * Tells all backends, which cache which role speaks for which agent, that SQL
+ * has changed that.
+ */
 Datum
 clutch_principals_changed(PG_FUNCTION_ARGS)
 {
@@ -246,7 +255,10 @@ check_document(Jsonb *document, SignatureTime at, ProblemList *list)
 		problem_add(list, "/security/auth", "REQUIRED", "The envelope is not signed.");
 }
 
-/* not strict, because a result without rows would call an SQL NULL valid */
+/*
+ * This must not be strict, because for an SQL NULL it would return no rows,
+ * which means that the signature is valid.
+ */
 Datum
 clutch_check_signature(PG_FUNCTION_ARGS)
 {

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * visible.c
- *	  Which events and tasks a role may read, for functions that return them.
+ *	  Which events and tasks a role may read, for the functions that return
+ *	  them.
  *
  *-------------------------------------------------------------------------
  */
@@ -100,6 +101,10 @@ clutch_reads_all(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(visible_everything());
 }
 
+/*
+ * Makes all plans anew after a membership has changed, because the value that
+ * clutch_policy_support puts into a plan may depend on it.
+ */
 static void
 forget_plans(Datum arg, int cacheid, uint32 hashvalue)
 {
@@ -107,15 +112,16 @@ forget_plans(Datum arg, int cacheid, uint32 hashvalue)
 }
 
 /*
- * Puts the value of clutch.reads_all(), which the policies ask first, into the plan,
- * so that a reader's query is planned as if there were no policy, and that of an
- * agent's role can use the indexes that the rest of the policy fits.
+ * Replaces clutch.reads_all(), which is the first condition of the policies,
+ * by its value when a query is planned.  A reader's query is then planned as
+ * if there were no policy, and that of an agent's role can use the indexes
+ * that the rest of the policy matches.
  *
- * A plan under row-level security is made for one role.  When that is granted a
- * privilege of clutch, or loses one, its rights to the tables change as well, and
- * PostgreSQL makes the plan again; it does not when a membership changes.  Elsewhere
- * the call stays as it is: a plan that does not read a table with a policy serves
- * all roles.
+ * A plan that depends on row-level security is made for one role.  When that
+ * role gains or loses a privilege of clutch, its rights to the tables change
+ * as well, and PostgreSQL makes the plan again.  That is not so when a role
+ * membership changes; see forget_plans.  In other plans, which serve all
+ * roles, the call is not replaced.
  */
 Datum
 clutch_policy_support(PG_FUNCTION_ARGS)
@@ -136,8 +142,8 @@ clutch_policy_support(PG_FUNCTION_ARGS)
 }
 
 /*
- * The runs whose rows an index scan reads for clutch.sees, which is then asked for
- * each row.
+ * Returns the runs whose rows an index scan reads for clutch.sees, which then
+ * still checks each row.
  */
 Datum
 clutch_seen_runs(PG_FUNCTION_ARGS)
@@ -149,22 +155,27 @@ clutch_seen_runs(PG_FUNCTION_ARGS)
 }
 
 /*
- * What an expression remembers for the rows of one statement.  An expression of PL/pgSQL lives
- * until the transaction ends, and each time that it is evaluated is a statement of its own.
+ * What an expression remembers while it is evaluated for the rows of one
+ * statement.  An expression in PL/pgSQL lives until the end of the
+ * transaction, and each of its evaluations is a separate statement.
  */
 typedef struct RowSight
 {
-	Oid			role;			/* InvalidOid: nothing is remembered */
+	Oid			role;			/* InvalidOid if nothing is remembered */
 	SubTransactionId savepoint;
-	TransactionId xmin;			/* of the snapshot, which these tell from others of the transaction */
+	TransactionId xmin;			/* the snapshot's limits, which tell it from
+								 * others in the transaction */
 	TransactionId xmax;
 	uint32		xcnt;
 	CommandId	curcid;
-	MemoryContext context;		/* of the sight */
+	MemoryContext context;		/* holds the sight */
 	Sight		sight;
 } RowSight;
 
-/* A cursor may be read by another role than it was opened by. */
+/*
+ * Is what we remember still valid?  A cursor may be read by another role than
+ * the one that opened it.
+ */
 static bool
 row_sight_is_current(const RowSight *seen, Snapshot snapshot)
 {
@@ -208,7 +219,7 @@ row_sight_of(FmgrInfo *expression)
 	return seen;
 }
 
-/* Is a row of this run, and of this task unless it is NULL, one that the role may read? */
+/* May the role read a row of this run and, unless it is NULL, of this task? */
 Datum
 clutch_sees(PG_FUNCTION_ARGS)
 {
@@ -231,9 +242,10 @@ clutch_sees_from(PG_FUNCTION_ARGS)
 }
 
 /*
- * The share of the rows of a table that the role is expected to see: the number of runs that
- * it sees, divided by the number of runs in the table, which the statistics tell.  It sees as
- * many runs as were on its last list in this session; without such a list, "supposed".
+ * Returns the expected fraction of a table's rows that the role sees: the
+ * number of runs that it sees, divided by the number of runs in the table
+ * according to the statistics.  The number of runs that it sees is that of its
+ * last list in this session or, without such a list, "supposed".
  */
 static double
 share_of_runs(PlannerInfo *root, Node *run_id, int relid, double supposed)
@@ -249,10 +261,16 @@ share_of_runs(PlannerInfo *root, Node *run_id, int relid, double supposed)
 	return Min((listed >= 0 ? listed : supposed) / Max(runs, 1.0), 1.0);
 }
 
-/* How many runs a role is supposed to see: so few that an index is used if the table has many more. */
+/*
+ * How many runs a role is assumed to see.  The number is so small that an
+ * index is used if the table has many more runs.
+ */
 #define SUPPOSED_RUNS	20.0
 
-/* Does the query ask for rows with a certain value, so that no list of runs is needed? */
+/*
+ * Does the query ask for rows with a certain value, so that it needs no list
+ * of runs?
+ */
 static bool
 names_a_value(const RelOptInfo *table)
 {
@@ -264,10 +282,13 @@ names_a_value(const RelOptInfo *table)
 	return false;
 }
 
-/* To read more than this share of a table by an index takes longer than to read all of it. */
+/*
+ * Reading more than this fraction of a table through an index takes longer
+ * than reading all of it.
+ */
 #define MOST_BY_INDEX	0.33
 
-/* run_id = ANY (clutch.seen_runs()) */
+/* Returns the condition run_id = ANY (clutch.seen_runs()). */
 static Node *
 condition_on_runs(const SupportRequestIndexCondition *request, Node *run_id)
 {
@@ -287,8 +308,9 @@ condition_on_runs(const SupportRequestIndexCondition *request, Node *run_id)
 }
 
 /*
- * Lets the planner read the rows of a role through an index on the run: it may
- * first look for the runs of clutch.seen_runs(), and then ask clutch.sees.
+ * Lets the planner read the rows that a role sees through an index on the run:
+ * the scan looks up the runs of clutch.seen_runs(), and clutch.sees is then
+ * checked for each row.
  */
 Datum
 clutch_sees_support(PG_FUNCTION_ARGS)
@@ -318,8 +340,9 @@ clutch_sees_support(PG_FUNCTION_ARGS)
 }
 
 /*
- * What a run of the list costs, in the unit of the planner, which is the cost of a page that
- * is read in order.  Listing a run takes two microseconds, and seven in a list of 50,000 runs.
+ * The cost of one run in the list, in the planner's unit, which is a
+ * sequential page read.  Listing a run takes two microseconds, or seven in a
+ * list of 50,000 runs.
  */
 #define COST_OF_A_RUN	0.5
 
@@ -366,7 +389,7 @@ visible_event(int64 seq)
 
 /* ---------------------------------------------------------------- for views */
 
-/* NULL if there is no such event, or if the role may not read it */
+/* Returns NULL if there is no such event, or if the role may not read it. */
 Datum
 clutch_envelope_of(PG_FUNCTION_ARGS)
 {

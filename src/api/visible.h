@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * visible.h
- *	  Which events and tasks a role may read, for functions that return them.
+ *	  Which events and tasks a role may read, for the functions that return
+ *	  them.
  *
- * The rule is that of flow/sight.  For the tables and views,
- * sql/install/grants.sql says the same in row-level policies.
+ * The rules are those of flow/sight.  For tables and views,
+ * sql/install/grants.sql expresses the same in row-level security policies.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,22 +19,27 @@ extern bool visible_everything(void);
 
 extern bool visible_task(const Task *task);
 
-/* all of the run */
+/* May the current role read all of the run? */
 extern bool visible_run(Slice run_id);
 
 /*
- * The task that the argument "task_id" names, as the statement sees it.  Raises
- * TASK_NOT_FOUND if there is no such task, and also if the role may not read it.
+ * Returns the task that the argument "task_id" names, as the statement sees
+ * it.  Raises TASK_NOT_FOUND if there is no such task, or if the role may not
+ * read it.
  */
 extern Task *visible_look_task(Slice task_id);
 
 /*
- * Raises 42501 unless the role speaks for the agent that an argument names, and then
- * AGENT_NOT_FOUND unless the agent is registered: others are not to know.
+ * Raises 42501 unless the role speaks for the agent that an argument names,
+ * and then AGENT_NOT_FOUND unless the agent is registered.  In this order,
+ * because a role must not learn which other agents exist.
  */
 extern void visible_require_own_agent(Slice agent_id, const char *argument);
 
-/* May the current role read the event?  One that is not in the log: if it reads the whole log. */
+/*
+ * May the current role read the event?  If it is not in the log, only roles
+ * that read the whole log may.
+ */
 extern bool visible_event(int64 seq);
 
 #endif							/* CLUTCH_VISIBLE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * work_fn.c
- *	  Reporting: the SQL functions of an agent that works.
+ *	  SQL functions by which agents report on their work.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +43,7 @@ PG_FUNCTION_INFO_V1(clutch_step);
 
 /* --------------------------------------------------------------- reporting */
 
-/* where the arguments stand in the envelope that is built from them */
+/* where the arguments are in the envelope that is built from them */
 static const ProblemArgument report_arguments[] = {
 	{"/from/agent_id", "agent_id"},
 	{"/task_id", "task_id"},
@@ -108,7 +108,10 @@ send_in_scope(Slice task_id, Report *report, const ProblemArgument *arguments)
 	return receipt;
 }
 
-/* the reports of an agent on a task: its first two arguments name both */
+/*
+ * Sends an agent's report on a task.  The first two arguments of the SQL
+ * function are the agent and the task.
+ */
 static Datum
 send_report(FunctionCallInfo fcinfo, Report *report, const ProblemArgument *arguments)
 {
@@ -161,7 +164,7 @@ clutch_finish(PG_FUNCTION_ARGS)
 	return send_report(fcinfo, &report, finish_arguments);
 }
 
-/* spec 5.4 */
+/* Spec 5.4. */
 Datum
 clutch_fail(PG_FUNCTION_ARGS)
 {
@@ -192,7 +195,7 @@ static const ProblemArgument suspend_arguments[] = {
 	{NULL}
 };
 
-/* the fields of the note, if it is an object, beside the state */
+/* Returns the fields of the note, if it is an object, next to the state. */
 static Jsonb *
 suspend_payload(Jsonb *note)
 {
@@ -288,6 +291,10 @@ clutch_cancel_run(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(cancelled);
 }
 
+/*
+ * Locks the task.  The rights are checked before that, so that a role without
+ * them cannot wait for the lock, or learn anything about the task.
+ */
 static Task *
 lock_or_refuse(Slice agent_id, Slice task_id)
 {
@@ -325,7 +332,7 @@ clutch_release(PG_FUNCTION_ARGS)
 	return result_receipt(fcinfo, requeue_release(task, argument_optional_text(fcinfo, 3)));
 }
 
-/* It counts from now on for the role that begins it again. */
+/* Retries the task.  From now on it counts for the role that retries it. */
 static Receipt
 revive(Task *task, Slice by_agent, const char *argument)
 {
@@ -359,7 +366,10 @@ clutch_retry(PG_FUNCTION_ARGS)
 	return result_receipt(fcinfo, revive(task, by_agent, "task_id"));
 }
 
-/* spec 1.3: what failed or timed out, ancestors first; what is done stays done */
+/*
+ * Spec 1.3: retries the tasks that failed or timed out, ancestors first.
+ * Completed tasks stay completed.
+ */
 Datum
 clutch_retry_run(PG_FUNCTION_ARGS)
 {

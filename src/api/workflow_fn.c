@@ -31,11 +31,11 @@ read_yaml(Slice text, const char *argument)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem(argument, "WRONG_FORMAT"),
 				 errmsg("invalid YAML at line %d, column %d: %s", fault.line, fault.column, fault.what),
-				 errhint("Write one mapping of what JSON has as well: mappings, sequences, strings, numbers, true, false and null.")));
+				 errhint("Write a single mapping with nothing in it that JSON does not have: only mappings, sequences, strings, numbers, true, false and null.")));
 	return document;
 }
 
-/* A string of jsonb contains YAML. */
+/* If the argument is a jsonb string, it contains YAML. */
 Datum
 clutch_register_workflow(PG_FUNCTION_ARGS)
 {

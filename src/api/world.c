@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * world.c
- *	  What the translation of a document asks of this database.
+ *	  What the translation of a document needs to know about this database.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,14 +18,15 @@
 #include "trust/secret.h"
 #include "utils/hsearch.h"
 
-/* the call that is running; NULL: none */
+/* the call that is running, or NULL if none */
 static WorldCall *world_call = NULL;
 
-/* the envelopes of one hash that the call has made */
+/* the envelopes with one hash that the call has made */
 typedef struct MadeEnvelope
 {
 	uint64		hash;			/* of ID and run */
-	List	   *ids;			/* Slice *: in turn the ID and the run of each */
+	List	   *ids;			/* alternately the ID and the run of each
+								 * (Slice *) */
 } MadeEnvelope;
 
 static uint64
@@ -106,12 +107,12 @@ world_default_agent(void)
 				 errproblem("context", "NOT_YOUR_AGENT"),
 				 errmsg(agents.n == 0 ? "role \"%s\" speaks for no agent" : "role \"%s\" speaks for several agents",
 						GetUserNameFromId(principal_role(), false)),
-				 errhint(agents.n == 0 ? "Let an operator run SELECT clutch.grant_agent(role_name, agent_id)." :
+				 errhint(agents.n == 0 ? "Ask an operator to run SELECT clutch.grant_agent(role_name, agent_id)." :
 						 "Name the sender in the context: {\"agent_id\": \"agent:...\"}.")));
 	return agents.items[0];
 }
 
-/* the seq of the event; 0: it is not in the log */
+/* Returns the seq of the event, or 0 if it is not in the log. */
 static int64
 world_find_event(Slice id, Slice run_id)
 {
@@ -163,9 +164,9 @@ world_find_requester(Slice task_id)
 }
 
 /*
- * In one realm, the same document is given the same IDs.  All callers whose context names
- * the same agent share a realm; without such a context, all operators do, and any other
- * role has a realm of its own.
+ * Returns the realm.  Within a realm, the same document gets the same IDs.
+ * All callers whose context names the same agent share a realm.  Without such
+ * a context, all operators share one, and any other role has its own.
  */
 static Slice
 world_realm(const Json *context)

@@ -30,11 +30,14 @@ clock_now(void)
 				 errmsg("invalid value for parameter \"clutch.clock\": \"%s\"",
 						clutch_clock),
 				 errhint("Set it to an RFC 3339 timestamp like 2026-02-01T13:20:11Z, or reset it.")));
-	/* 0, the first instant of 2000, stands for "not yet" in the state */
+	/*
+	 * avoid 0, the first instant of 2000, which stands for "not yet" in the
+	 * state
+	 */
 	return t != 0 ? t : 1;
 }
 
-/* Writes a number with so many digits; returns the place behind it. */
+/* Writes a number with so many digits.  Returns the position after it. */
 static char *
 clock_put_digits(char *at, int number, int digits)
 {
@@ -48,7 +51,10 @@ clock_put_digits(char *at, int number, int digits)
 	return at + digits;
 }
 
-/* Every event that the database writes has such a time, so it is spelled without printf. */
+/*
+ * Every event that the database writes has such a time, so it is formatted
+ * without printf.
+ */
 char *
 clock_rfc3339(TimestampTz t)
 {
@@ -57,7 +63,10 @@ clock_rfc3339(TimestampTz t)
 	char	   *text;
 	char	   *at;
 
-	/* a year has four digits: a time beyond them becomes the first or last instant */
+	/*
+	 * a year has four digits, so a time beyond them becomes the first or last
+	 * instant
+	 */
 	if (timestamp2tm(t, NULL, &tm, &fsec, NULL, NULL) != 0 ||
 		tm.tm_year > 9999 || tm.tm_year < 0)
 		return pstrdup(t < 0 ? "0000-01-01T00:00:00.000000Z" :
@@ -84,7 +93,7 @@ clock_rfc3339(TimestampTz t)
 
 /* ----------------------------------------------------------------- parsing */
 
-/* what is still to be read */
+/* the rest of the text */
 typedef struct Cursor
 {
 	const char *s;
@@ -136,7 +145,10 @@ clock_take_time(Cursor *c, int *hour, int *minute, int *second)
 		*hour <= 23 && *minute <= 59 && *second <= 60;
 }
 
-/* ".123": 1 to 9 digits, rounded to microseconds, possibly to a full second */
+/*
+ * Reads ".123": 1 to 9 digits, rounded to microseconds, possibly to a full
+ * second.
+ */
 static bool
 clock_take_fraction(Cursor *c, int *usec)
 {
@@ -160,7 +172,7 @@ clock_take_fraction(Cursor *c, int *usec)
 	return true;
 }
 
-/* "Z" or "+hh:mm", in minutes east of Greenwich */
+/* Reads "Z" or "+hh:mm", as minutes east of Greenwich. */
 static bool
 clock_take_zone(Cursor *c, int *minutes_east)
 {

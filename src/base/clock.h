@@ -3,9 +3,10 @@
  * clock.h
  *	  The current time, and how times are written.
  *
- * clock_now returns the wall clock, or what the setting clutch.clock says (for
- * tests, superuser only).  It does not return the start of the transaction: a
- * lease that is given late in a long transaction begins when it is given.
+ * clock_now returns the wall clock, or the time in the setting clutch.clock
+ * (for tests, superuser only).  It does not return the start of the
+ * transaction, because a lease that is given late in a long transaction begins
+ * when it is given.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,10 +18,16 @@
 
 extern TimestampTz clock_now(void);
 
-/* RFC 3339 in UTC with microseconds, "2026-02-01T13:20:11.123000Z"; palloc'd */
+/*
+ * Returns RFC 3339 in UTC with microseconds, "2026-02-01T13:20:11.123000Z";
+ * palloc'd.
+ */
 extern char *clock_rfc3339(TimestampTz t);
 
-/* Reads RFC 3339, which requires a zone.  Returns false for anything else. */
+/*
+ * Reads RFC 3339, which requires a time zone.  Returns false for anything
+ * else.
+ */
 extern bool clock_parse_rfc3339(Slice text, TimestampTz *t);
 
 #endif							/* CLUTCH_CLOCK_H */

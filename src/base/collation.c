@@ -13,13 +13,19 @@
 #include "catalog/pg_collation.h"
 #include "nodes/value.h"
 
-/* made by initdb, if the server has been built with ICU or, from PostgreSQL 17 on, in any case */
+/*
+ * created by initdb, the first one if the server was built with ICU, the
+ * second one in any case from PostgreSQL 17 on
+ */
 static const char *const collation_names[] = {"und-x-icu", "pg_c_utf8", NULL};
 
 Oid
 collation_of_letters(void)
 {
-	/* the collations of initdb have the same OIDs as long as the database exists */
+	/*
+	 * the collations created by initdb keep their OIDs as long as the database
+	 * exists
+	 */
 	static Oid	found = InvalidOid;
 
 	for (const char *const *name = collation_names; *name != NULL && !OidIsValid(found); name++)

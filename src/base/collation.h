@@ -3,16 +3,19 @@
  * collation.h
  *	  A collation that knows the letters of all scripts.
  *
- * In a database with the locale C, the default collation knows those of ASCII only, so what
- * is a letter, or the same letter in another case, would depend on how the database was
- * created.
+ * In a database with the locale C, the default collation knows only the
+ * letters of ASCII.  With it, what counts as a letter, or as the same letter
+ * in another case, would depend on how the database was created.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef CLUTCH_COLLATION_H
 #define CLUTCH_COLLATION_H
 
-/* the collation of Unicode; the default one if the server has been built without it */
+/*
+ * Returns the Unicode collation, or the default one if the server was built
+ * without it.
+ */
 extern Oid	collation_of_letters(void);
 
 #endif							/* CLUTCH_COLLATION_H */

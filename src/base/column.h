@@ -13,28 +13,34 @@
 
 #include "base/text.h"
 
-/* The Slices point into the values, those of a list into a detoasted copy. */
+/*
+ * The Slices point into the values, and those of a list into a detoasted copy.
+ */
 extern Slice column_text(const Datum *values, const bool *nulls, int attno);
 extern SliceList column_texts(const Datum *values, const bool *nulls, int attno);
 extern int64 column_int8(const Datum *values, const bool *nulls, int attno);
 
 extern void column_put_text(Datum *values, bool *nulls, int attno, Slice value);
-/* an empty list is NULL */
+/* An empty list is stored as NULL. */
 extern void column_put_texts(Datum *values, bool *nulls, int attno, SliceList value);
 extern void column_put_int8(Datum *values, bool *nulls, int attno, int64 value);
 
 /*
- * The same as column_put_text, but the text is written to memory of the caller, which is
- * aligned for an int and has at least column_text_bytes(value) bytes.  Returns the end of
- * these bytes, where the next text may begin.
+ * The same as column_put_text, but the text is written to memory provided by
+ * the caller, which must be aligned for an int and have at least
+ * column_text_bytes(value) bytes.  Returns the end of these bytes, where the
+ * next text may begin.
  */
 extern Size column_text_bytes(Slice value);
 extern char *column_put_text_at(Datum *values, bool *nulls, int attno, Slice value, char *at);
 
-/* from and to text[]; NULL elements are left out, and Slices point into the array */
+/*
+ * Convert from and to text[].  NULL elements are left out, and the Slices
+ * point into the array.
+ */
 extern SliceList column_texts_of(Datum array);
 extern Datum column_of_texts(SliceList list);
-/* the same of a List of Slice * */
+/* The same for a List of Slice *. */
 extern Datum column_of_list(const List *list);
 
 #endif							/* CLUTCH_COLUMN_H */

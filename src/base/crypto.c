@@ -1,14 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * crypto.c
- *	  Hashes, the verification of signatures, and base64: the only user of libsodium.
+ *	  Hashes, the verification of signatures, and base64: the only user of
+ *	  libsodium.
  *
  * Long messages are hashed by the server, whose OpenSSL uses the processor's
- * instructions for SHA-256 and takes a quarter of the time of libsodium.  For short
- * ones, setting it up would cost more than it saves.
+ * instructions for SHA-256 and takes a quarter of the time of libsodium.  For
+ * short ones, setting it up would cost more than it saves.
  *
- * The functions used here need neither memory nor random bytes of libsodium's
- * own, for want of which it would call abort(), and so not sodium_init() either.
+ * We use only functions of libsodium that allocate no memory and need no
+ * random bytes, because it would call abort() if it could not get them.  For
+ * the same reason, sodium_init() is not needed.
  *
  *-------------------------------------------------------------------------
  */
@@ -52,7 +54,10 @@ crypto_hash_end(CryptoHash *hash, uint8 digest[CRYPTO_HASH_BYTES])
 	(void) crypto_hash_sha256_final(crypto_state(hash), digest);
 }
 
-/* false if the server cannot hash, which OpenSSL's settings can forbid */
+/*
+ * Returns false if the server cannot hash, which OpenSSL's settings can
+ * forbid.
+ */
 static bool
 crypto_hash_by_server(const Slice *parts, int nparts, uint8 digest[CRYPTO_HASH_BYTES])
 {
@@ -130,7 +135,9 @@ crypto_wipe(void *bytes, Size n)
 
 /* ---------------------------------------------------------------- base64 */
 
-/* the text without its padding; SLICE_NONE if that is not what belongs there */
+/*
+ * Returns the text without its padding, or SLICE_NONE if the padding is wrong.
+ */
 static Slice
 crypto_without_padding(Slice text)
 {

@@ -3,8 +3,8 @@
  * decimal.c
  *	  Numerics of a few decimal places.
  *
- * The documents that the database writes have the same numbers again and again
- * (0, 1, 0.5), and making a numeric costs hundreds of instructions.
+ * The documents that the database writes contain the same numbers again and
+ * again (0, 1, 0.5), and making a numeric costs hundreds of instructions.
  *
  *-------------------------------------------------------------------------
  */

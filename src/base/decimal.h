@@ -12,8 +12,8 @@
 #include "utils/numeric.h"
 
 /*
- * units / 10^scale, without trailing zeros; scale is at most 7.  The number is
- * to be copied at once: it may be overwritten by the next call.
+ * Returns units / 10^scale, without trailing zeros; scale is at most 7.  The
+ * caller must copy the number at once, because the next call may overwrite it.
  */
 extern Numeric decimal_of(int64 units, int scale);
 

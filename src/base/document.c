@@ -53,7 +53,7 @@ document_get_int(JsonbContainer *object, const char *key, int64 *number)
 		return false;
 	f = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
 										   NumericGetDatum(v.val.numeric)));
-	/* 2^53: beyond it a double does not tell neighbours apart */
+	/* beyond 2^53, doubles do not represent all integers */
 	if (isnan(f) || f < -9007199254740992.0 || f > 9007199254740992.0 || f != rint(f))
 		return false;
 	*number = (int64) f;

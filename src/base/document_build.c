@@ -3,9 +3,9 @@
  * document_build.c
  *	  Building jsonb without going through text.
  *
- * The server's pushJsonbValue keeps a tree of values, takes a finished jsonb
- * apart to put it into another, and serializes the tree at the end: some 500
- * instructions a value.  document_level.c spares most of them.
+ * The server's pushJsonbValue builds a tree of values, takes a finished jsonb
+ * apart to put it into another one, and serializes the tree at the end.  This
+ * costs some 500 instructions per value; document_level.c avoids most of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,7 +37,7 @@ document_add_container(DocumentBuilder *b, JsonbContainer *container, uint32 len
 		document_level_add(b->level, JENTRY_ISCONTAINER, container, len);
 		return;
 	}
-	/* a scalar is stored as an array of one: take it out again */
+	/* a scalar is stored as an array of one element, so take it out again */
 	it = JsonbIteratorInit(container);
 	(void) JsonbIteratorNext(&it, &value, true);
 	(void) JsonbIteratorNext(&it, &value, true);
@@ -164,7 +164,7 @@ document_put_pairs(DocumentBuilder *b, JsonbContainer *object, const char *but)
 	JsonbValue	key;
 	JsonbValue	value;
 
-	(void) JsonbIteratorNext(&it, &key, true);	/* the opening brace */
+	(void) JsonbIteratorNext(&it, &key, true);	/* skip the opening brace */
 	while (JsonbIteratorNext(&it, &key, true) == WJB_KEY)
 	{
 		Slice		name = {key.val.string.val, key.val.string.len};

@@ -3,9 +3,9 @@
  * document_level.c
  *	  The containers of a document that is being built.
  *
- * A value is written into its container when the container is closed, and a
- * finished container is copied as it is.  What is written is the form that
- * utils/jsonb.h describes, byte for byte what the server makes of the same values.
+ * The values of a container are written when it is closed, and a finished
+ * container is copied unchanged.  The format is the one that utils/jsonb.h
+ * describes, byte for byte what the server makes from the same values.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,22 +15,23 @@
 
 typedef struct DocumentEntry
 {
-	Slice		key;			/* in an object */
+	Slice		key;			/* in an object only */
 	JEntry		type;
 	uint32		start;			/* its bytes in the level's data */
 	uint32		len;
-	int			no;				/* in the order of adding */
+	int			no;				/* number in the order of adding */
 } DocumentEntry;
 
 #define FEW_ENTRIES		24
 #define FEW_BYTES		512
 
-/* a container that is still open */
+/* an open container */
 struct DocumentLevel
 {
 	DocumentLevel *parent;
 	bool		is_array;
-	Slice		key;			/* of the next value, or of the level in its parent */
+	Slice		key;			/* key of the next value, or of this level in
+								 * its parent */
 	int			n;
 	int			room;
 	DocumentEntry *entries;
@@ -66,7 +67,7 @@ document_level_open(DocumentBuilder *b, bool is_array)
 	b->level = level;
 }
 
-/* Raises if a container would become larger than jsonb can hold. */
+/* Raises an error if a container would become larger than jsonb allows. */
 static void
 document_level_check_size(uint64 size)
 {
@@ -88,7 +89,10 @@ document_level_grow(DocumentLevel *level, uint64 needed)
 		level->data = repalloc(level->data, level->size);
 }
 
-/* Room for so many more bytes, which are added to the level's length. */
+/*
+ * Makes room for so many more bytes, which are added to the length of the
+ * level.
+ */
 static inline char *
 document_level_extend(DocumentLevel *level, uint32 len)
 {
@@ -126,7 +130,7 @@ document_level_entry(DocumentLevel *level, JEntry type)
 	return entry;
 }
 
-/* Numbers and containers lie aligned, with zeros before them. */
+/* Numbers and containers must be aligned, with zeros as padding. */
 static inline void
 document_level_align(DocumentLevel *level)
 {
@@ -160,7 +164,7 @@ document_level_add(DocumentLevel *level, JEntry type, const void *bytes, uint32 
 
 /* ------------------------------------------------------------------ closing */
 
-/* the order of keys in jsonb: by length, then by bytes */
+/* Compares keys in the order of jsonb: by length, then by bytes. */
 static inline int
 document_entry_compare(const DocumentEntry *a, const DocumentEntry *b)
 {
@@ -169,7 +173,7 @@ document_entry_compare(const DocumentEntry *a, const DocumentEntry *b)
 	return a->key.len == 0 ? 0 : memcmp(a->key.s, b->key.s, a->key.len);
 }
 
-/* of equal keys the one that was added last comes last */
+/* Among equal keys, the one that was added last comes last. */
 static int
 document_entry_compare_stable(const void *a, const void *b)
 {
@@ -182,7 +186,10 @@ document_entry_compare_stable(const void *a, const void *b)
 
 #define FEW_TO_SORT		40
 
-/* Puts the entries of an object in order; of equal keys the last one stays. */
+/*
+ * Sorts the entries of an object.  Among equal keys, only the last one is
+ * kept.
+ */
 static void
 document_level_sort(DocumentLevel *level)
 {
@@ -216,7 +223,7 @@ document_level_sort(DocumentLevel *level)
 	level->n = n;
 }
 
-/* an upper bound of what document_level_write writes */
+/* Returns an upper bound for the size of what document_level_write writes. */
 static uint64
 document_level_size(const DocumentLevel *level)
 {
@@ -229,7 +236,10 @@ document_level_size(const DocumentLevel *level)
 	return size;
 }
 
-/* Every so many entries hold where the child ends, the others its length. */
+/*
+ * Every so many entries store the end of the child, and the others store its
+ * length.
+ */
 static inline JEntry
 document_entry_header(int child, JEntry type, uint32 start, uint32 end)
 {
@@ -238,7 +248,7 @@ document_entry_header(int child, JEntry type, uint32 start, uint32 end)
 	return type | (end - start);
 }
 
-/* The data of an array are in order already. */
+/* The data of an array is in order already. */
 static uint32
 document_level_write_array(const DocumentLevel *level, char *to)
 {
@@ -260,7 +270,7 @@ document_level_write_array(const DocumentLevel *level, char *to)
 	return data + end - to;
 }
 
-/* Puts the keys in order, and the values after them in the same order. */
+/* Writes the keys in order, followed by the values in the same order. */
 static uint32
 document_level_write_object(const DocumentLevel *level, char *to)
 {
@@ -295,7 +305,7 @@ document_level_write_object(const DocumentLevel *level, char *to)
 	return data + end - to;
 }
 
-/* Writes the container; returns how many bytes. */
+/* Writes the container.  Returns the number of bytes. */
 static inline uint32
 document_level_write(const DocumentLevel *level, char *to)
 {
@@ -314,7 +324,10 @@ document_level_close(DocumentBuilder *b)
 
 	document_level_sort(level);
 	document_level_check_size(document_level_size(level));
-	/* the bytes lie aligned in the parent's data, to be written there at once */
+	/*
+	 * the bytes will be aligned in the parent's data, so write them there
+	 * directly
+	 */
 	document_level_align(parent);
 	entry = document_level_entry(parent, JENTRY_ISCONTAINER);
 	begin = parent->len;

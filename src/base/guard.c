@@ -14,7 +14,7 @@
 #include "storage/lock.h"
 #include "utils/resowner.h"
 
-/* our part of the advisory lock space; 1 and 2 are the users' */
+/* our part of the advisory lock space; 1 and 2 are for the users' locks */
 #define GUARD_LOCK_SPACE	0x4B4C
 
 #define NUM_HELD			(GUARD_RUN + 1)
@@ -35,6 +35,10 @@ guard_key(GuardKind kind, Slice a, Slice b, int64 c)
 	return h * UINT64CONST(0x9E3779B97F4A7C15) + kind;
 }
 
+/*
+ * Returns false if the guard is not free and wait is false.  Raises 55P03 if
+ * it would have to wait and base/wait forbids that.
+ */
 static bool
 guard_acquire(uint64 key, bool wait)
 {
@@ -51,8 +55,8 @@ guard_acquire(uint64 key, bool wait)
 }
 
 /*
- * The same function takes and releases the guard, so both belong to the same
- * portal or subtransaction, whose failure releases it.
+ * A guard is taken and released in the same function call, so both belong to
+ * the same portal or subtransaction, whose failure releases it.
  */
 void
 guard_take(uint64 key)
@@ -82,7 +86,7 @@ guard_release(uint64 key)
 	(void) LockRelease(&tag, ExclusiveLock, false);
 }
 
-/* the end of the transaction has released the locks */
+/* The end of the transaction has released the locks. */
 static void
 guard_forget_held(void)
 {
@@ -90,8 +94,9 @@ guard_forget_held(void)
 }
 
 /*
- * The guarded row is gone, or has been there before and can be seen.  Nobody
- * must wait for the end of our transaction because of the guard.
+ * Drops the guards that are held.  The guarded rows are gone, or can be seen
+ * by now.  Nobody should have to wait for the end of our transaction because
+ * of a guard.
  */
 static void
 guard_drop_held(void)

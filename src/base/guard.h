@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * guard.h
- *	  Short locks on a name that may not have a row yet.
+ *	  Guards: short locks on a name that may not have a row yet.
  *
- * Between looking for a row and inserting it, another backend may do the same.
- * A guard prevents this.  It is an advisory lock in a lock space of clutch
- * (objsubid 19276 in pg_locks), held from the look until a dirty snapshot can
- * see the row.  It is not held until commit.
+ * While a backend looks for a row and then inserts it, another one may do the
+ * same.  A guard prevents this.  It is an advisory lock in a lock space of
+ * clutch (objsubid 19276 in pg_locks), held from the lookup until a dirty
+ * snapshot can see the row, and not until commit.
  *
- * A guard is named by a 64-bit hash.  If two names collide, one of them waits
- * for the other without need, and nothing else happens.
+ * A guard is identified by a 64-bit hash.  If two names collide, one of them
+ * waits for the other unnecessarily, and nothing worse happens.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,9 +20,9 @@
 
 typedef enum GuardKind
 {
-	GUARD_EVENT_ID,				/* held: see guard_hold */
-	GUARD_IDEMPOTENCY_KEY,		/* held */
-	GUARD_RUN,					/* held */
+	GUARD_EVENT_ID,				/* may be held; see guard_hold */
+	GUARD_IDEMPOTENCY_KEY,		/* may be held */
+	GUARD_RUN,					/* may be held */
 	GUARD_TASK,
 	GUARD_AGENT,
 	GUARD_SLOT,
@@ -38,29 +38,37 @@ typedef enum GuardKind
 	GUARD_ARTIFACT
 } GuardKind;
 
+/*
+ * Returns the key of a guard, a hash of all arguments.  b may be absent.
+ * Names whose keys happen to be equal wait for each other without need, and
+ * nothing worse.
+ */
 extern uint64 guard_key(GuardKind kind, Slice a, Slice b, int64 c);
 
 /*
- * The caller takes the guard before the look and releases it after the insert;
- * an error in between also releases it.  guard_try returns false instead of
- * waiting.  guard_take raises 55P03 where base/wait forbids to wait.
+ * The caller takes the guard before the lookup and releases it after the
+ * insertion; an error in between also releases it.  guard_try returns false
+ * instead of waiting.  guard_take raises 55P03 where base/wait forbids
+ * waiting.
  */
 extern void guard_take(uint64 key);
 extern bool guard_try(uint64 key);
 extern void guard_release(uint64 key);
 
 /*
- * Takes a guard that is kept until the transaction ends.  With wait, it raises
- * 55P03 where base/wait forbids to wait.
+ * Takes a guard that is kept until the transaction ends.  With wait, raises
+ * 55P03 where base/wait forbids waiting; without it, returns false instead of
+ * waiting.
  */
 extern bool guard_keep(uint64 key, bool wait);
 
 /*
- * For a row that is inserted after our function has returned: the guard is
- * held until this backend holds another one of the same kind, drops it, or ends
- * its transaction.  Only for the kinds that are marked above.
+ * Holds a guard for a row that is inserted after our function has returned,
+ * until this backend holds another one of the same kind, drops it, or ends its
+ * transaction.  Only for the kinds that are marked above.
  */
 extern void guard_hold(GuardKind kind, uint64 key);
+/* Releases the guard of this kind that guard_hold holds, if there is one. */
 extern void guard_drop(GuardKind kind);
 
 #endif							/* CLUTCH_GUARD_H */

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * json.c
- *	  JSON documents that can be changed.
+ *	  Modifiable JSON documents.
  *
- * The members of an object are kept in the order of jsonb (by the length of the key,
- * then by its bytes), so that a member is found by a binary search, and two objects
- * are compared in one pass.
+ * The members of an object are kept in the order of jsonb (by the length of the key, then by its
+ * bytes), so that a member is found by a binary search, and two objects are compared in one pass.
  *
  *-------------------------------------------------------------------------
  */
@@ -110,7 +109,7 @@ json_insert(Json *container, int place, Slice key, Json *item)
 	container->n++;
 }
 
-/* json_fill allocates the values of a container in blocks of this many */
+/* json_fill allocates the values of a container in blocks of this size */
 #define VALUES_AT_ONCE	64
 
 void
@@ -132,7 +131,7 @@ json_fill(Json *container, int n)
 
 /* ------------------------------------------------------------------- steps */
 
-/* a step without escapes: "~1" stands for "/", and "~0" for "~" */
+/* Returns a step of a path without escapes: "~1" stands for "/", and "~0" for "~". */
 static Slice
 json_step_plain(Slice step)
 {
@@ -150,7 +149,7 @@ json_step_plain(Slice step)
 	return (Slice) {plain, n};
 }
 
-/* the bytes at which a step ends, or that need a closer look */
+/* the bytes at which a step ends, or that need closer inspection */
 static const bool json_step_stops[256] = {['\0'] = true, ['/'] = true, ['~'] = true};
 
 Slice
@@ -169,7 +168,7 @@ json_path_next(const char **path)
 	return json_step_plain((Slice) {start, *path - start});
 }
 
-/* the index that a step of a path stands for in an array, at most n; -1 if it is no such number */
+/* Returns the index in an array that a step of a path stands for, at most n; -1 if it is no such number. */
 static int
 json_index_of(Slice step, int n)
 {
@@ -186,7 +185,10 @@ json_index_of(Slice step, int n)
 	return place <= n ? place : -1;
 }
 
-/* the index of a key in an object or, with *found false, the index at which it belongs */
+/*
+ * Returns the index of a key in an object.  If it is not there, *found is false and the result is
+ * the index at which it belongs.
+ */
 static int
 json_place_of(const Json *object, Slice key, bool *found)
 {
@@ -269,7 +271,7 @@ json_path(const char *path, Slice key)
 	initStringInfo(&joined);
 	appendStringInfoString(&joined, path);
 	json_add_step(&joined, key);
-	/* without room to grow: there may be a path for each member of a document */
+	/* no room to grow, because there may be a path for each member of a document */
 	exact = pnstrdup(joined.data, joined.len);
 	pfree(joined.data);
 	return exact;
@@ -319,7 +321,7 @@ json_get_text(const Json *value, const char *path)
 	return found != NULL ? found->text : SLICE_NONE;
 }
 
-/* Only whole numbers up to 2^53, which all readers of JSON represent exactly. */
+/* Gets whole numbers up to 2^53 only, because all readers of JSON represent those exactly. */
 bool
 json_get_int(const Json *value, const char *path, int64 *number)
 {

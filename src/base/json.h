@@ -1,23 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * json.h
- *	  JSON documents that can be changed.
+ *	  Modifiable JSON documents.
  *
- * A jsonb is read in place (base/document.h) and cannot be changed.  Code that turns one
- * document into another, member by member, reads the jsonb into a tree of values, moves
- * them to their new places, and writes the tree as a jsonb again.  Numbers are numerics,
- * so nothing is rounded.
+ * A jsonb is read in place (base/document.h) and cannot be modified.  Code
+ * that transforms one document into another, member by member, reads the jsonb
+ * into a tree of values, moves them to their new places, and writes the tree
+ * as a jsonb again.  Numbers are numerics, so nothing is rounded.
  *
- * A path is a JSON Pointer (RFC 6901): "/params/name", or "" for the value itself.
- * In an array, a step is the index of an element, counted from 0.
+ * A path is a JSON Pointer (RFC 6901): "/params/name", or "" for the value
+ * itself.  In an array, a step is the index of an element, counted from 0.
  *
- * Values are palloc'd in the current context.  A value that is put into another one is
- * shared, not copied: a later change of it is seen in both places.  A value must never
- * contain itself.  json_copy makes an independent copy.  Texts and keys that were read from
- * a jsonb point into it, so the jsonb must live as long as they are used.
+ * Values are palloc'd in the current context.  A value that is put into
+ * another one is shared, not copied, so a later change of it is seen in both
+ * places.  A value must never contain itself.  json_copy makes an independent
+ * copy.  Texts and keys that were read from a jsonb point into it, so the
+ * jsonb must live as long as they are used.
  *
- * The server also has functions whose names begin with json_.  A new name must not be
- * declared in utils/fmgrprotos.h.
+ * The server also has functions whose names begin with json_.  A new name must
+ * not be declared in utils/fmgrprotos.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -66,19 +67,26 @@ extern Json *json_of_text(Slice text);	/* not copied */
 extern Json *json_of_cstring(const char *text);	/* not copied */
 extern Json *json_of_int(int64 number);
 extern Json *json_of_bool(bool boolean);
-extern Json *json_copy(const Json *value);	/* of NULL: NULL */
-extern Json *json_copy_top(const Json *value);	/* shares the members; of NULL: NULL */
+extern Json *json_copy(const Json *value);	/* NULL gives NULL */
+extern Json *json_copy_top(const Json *value);	/* shares the members; NULL
+												 * gives NULL */
 
-/* The value of a JSON text; NULL if it is not JSON, or contains something that jsonb cannot represent. */
+/*
+ * Returns the value of a JSON text, or NULL if it is not JSON, or contains
+ * something that jsonb cannot represent.
+ */
 extern Json *json_parse(Slice text);
 
 /* --- looking --- */
 
-/* the value at a path; NULL: there is none */
+/* Returns the value at a path, or NULL if there is none. */
 extern Json *json_get(const Json *value, const char *path);
 extern Json *json_member(const Json *object, Slice key);
 
-/* the same, but NULL, an absent Slice or false if the value is of another kind */
+/*
+ * The same, but NULL, an absent Slice or false if the value is of another
+ * kind.
+ */
 extern Json *json_get_kind(const Json *value, const char *path, JsonKind kind);
 extern Slice json_get_text(const Json *value, const char *path);
 extern bool json_get_int(const Json *value, const char *path, int64 *number);
@@ -94,13 +102,18 @@ json_is(const Json *value, JsonKind kind)
 extern bool json_equal(const Json *a, const Json *b);
 
 /*
- * A hash of what was hashed before (0: nothing) and a value, or a text.  Equal values have the
- * same hash, in all databases on machines of one byte order.  Anybody can find others with the same hash.
+ * Returns a hash over a previous hash (0 if there is none) and a value, or a
+ * text.  Equal values have the same hash in all databases on machines with the
+ * same byte order.  This is not cryptographic: anybody can find values with
+ * the same hash.
  */
 extern uint64 json_hash(uint64 hash, const Json *value);
 extern uint64 json_hash_text(uint64 hash, Slice text);
 
-/* a path extended by one step, in which '~' and '/' are escaped; palloc'd */
+/*
+ * Returns a path extended by one step, in which '~' and '/' are escaped,
+ * palloc'd.
+ */
 extern char *json_path(const char *path, Slice key);
 extern char *json_path_index(const char *path, int index);
 extern void json_add_step(StringInfo path, Slice key);	/* the same, in place */
@@ -108,17 +121,17 @@ extern void json_add_step(StringInfo path, Slice key);	/* the same, in place */
 /* --- changing --- */
 
 /*
- * Puts a value at a path, and replaces the value that is there.  Missing objects on the path
- * are added.  Nothing is done if the path leads through a value of another kind, or if one
- * of the two values is NULL.
+ * Puts a value at a path, replacing the value that is there.  Missing objects
+ * on the path are added.  Does nothing if the path leads through a value of
+ * another kind, or if one of the two values is NULL.
  */
 extern void json_put(Json *value, const char *path, Json *item);
-extern void json_put_text(Json *value, const char *path, Slice text);	/* absent: nothing is done */
-extern void json_put_cstring(Json *value, const char *path, const char *text);	/* NULL: nothing is done */
+extern void json_put_text(Json *value, const char *path, Slice text);	/* does nothing if absent */
+extern void json_put_cstring(Json *value, const char *path, const char *text);	/* does nothing if NULL */
 extern void json_put_member(Json *object, Slice key, Json *item);
 extern void json_add(Json *array, Json *item);
 
-/* Removes the value at a path and returns it; NULL: there is none. */
+/* Removes the value at a path and returns it, or NULL if there is none. */
 extern Json *json_take(Json *value, const char *path);
 
 /* Removes an element or member by its index. */
@@ -126,23 +139,24 @@ extern void json_take_at(Json *value, int place);
 
 /*
  * Replaces the containers at the path and on the way to it by copies made with
- * json_copy_top, so that a later change there does not change values that share them.
+ * json_copy_top, so that later changes there do not affect values that share
+ * them.
  */
 extern void json_unshare(Json *value, const char *path);
 
 /* --- differences --- */
 
 /*
- * The changes that turn one value into another: an array of {"path": .., "was": .., "is":
- * ..}, without "was" if something is added, and without "is" if something is removed.  It
- * is empty if the two are equal.
+ * Returns the changes that turn one value into another: an array of {"path":
+ * .., "was": .., "is": ..}, without "was" if something is added, and without
+ * "is" if something is removed.  It is empty if the two are equal.
  */
 extern Json *json_difference(const Json *from, const Json *to);
 
 /*
- * Applies each change whose "was" is still what the value has at that path, and ignores the
- * others.  Returns the changed value, which is a different pointer only if the value as a
- * whole was replaced.
+ * Applies each change whose "was" is still the value at that path, and ignores
+ * the others.  Returns the changed value, which is a different pointer only if
+ * the value as a whole was replaced.
  */
 extern Json *json_apply(Json *value, const Json *changes);
 

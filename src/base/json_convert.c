@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * json_convert.c
- *	  JSON documents that can be changed: from and to jsonb.
+ *	  Modifiable JSON documents: conversion from and to jsonb.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 
 /* -------------------------------------------------------- reading a jsonb */
 
-/* "bytes" must be aligned, as those of numbers are */
+/* Reads a scalar.  "bytes" must be aligned for numbers. */
 static void
 json_read_scalar(Json *scalar, JEntry entry, const char *bytes)
 {
@@ -34,8 +34,8 @@ json_read_scalar(Json *scalar, JEntry entry, const char *bytes)
 }
 
 /*
- * Reads the entries of a container in place, because JsonbIterator would allocate an
- * iterator for each container, and copy each value twice.
+ * Reads the entries of a container directly, because JsonbIterator would
+ * allocate an iterator for each container and copy each value twice.
  */
 static void
 json_read_container(Json *container, const JsonbContainer *from)

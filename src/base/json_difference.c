@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * json_difference.c
- *	  JSON documents that can be changed: how two of them differ.
+ *	  Modifiable JSON documents: differences between two of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,14 +11,16 @@
 
 #include "miscadmin.h"
 
-/* Values with a longer path are compared as a whole, and not member by member. */
+/*
+ * Values with a longer path are compared as a whole, and not member by member.
+ */
 #define MOST_PATH_BYTES	1000
 
-/* where a value is; paths are made only of values that have changed */
+/* where a value is; paths are built only for values that have changed */
 typedef struct JsonPlace
 {
-	const struct JsonPlace *up; /* NULL: it is all of the document */
-	Slice		key;			/* absent: it is an element of an array */
+	const struct JsonPlace *up; /* NULL for the whole document */
+	Slice		key;			/* absent if it is an element of an array */
 	int			index;
 	int			bytes;			/* approximate length of the path */
 } JsonPlace;
@@ -35,7 +37,10 @@ json_put_place(StringInfo path, const JsonPlace *place)
 		appendStringInfo(path, "/%d", place->index);
 }
 
-/* The path has no room to grow, because there may be tens of thousands of changes. */
+/*
+ * The path has no room to grow, because there may be tens of thousands of
+ * changes.
+ */
 static Slice
 json_place_path(const JsonPlace *place)
 {
@@ -75,7 +80,10 @@ json_note_change(Json *changes, JsonPlace place, const Json *was, const Json *is
 
 static void json_compare(Json *changes, const JsonPlace *place, const Json *from, const Json *to);
 
-/* Compares elements with the same index; surplus elements are removed from the end. */
+/*
+ * Compares elements with the same index.  Surplus elements are removed,
+ * starting at the end.
+ */
 static void
 json_compare_arrays(Json *changes, const JsonPlace *place, const Json *from, const Json *to)
 {
@@ -117,8 +125,8 @@ json_compare_objects(Json *changes, const JsonPlace *place, const Json *from, co
 }
 
 /*
- * Below a long path, values are compared as a whole, because each change of a member would
- * repeat the long path.
+ * Below a long path, values are compared as a whole, because each change of a
+ * member would repeat the long path.
  */
 static void
 json_compare(Json *changes, const JsonPlace *place, const Json *from, const Json *to)
@@ -145,7 +153,10 @@ json_difference(const Json *from, const Json *to)
 	return changes;
 }
 
-/* the value that contains the last step of a path, and that step in *last; NULL: there is none */
+/*
+ * Returns the container in which the last step of a path is, and sets *last to
+ * that step.  Returns NULL if there is none.
+ */
 static Json *
 json_get_parent(Json *value, const char *path, Slice *last)
 {
@@ -175,7 +186,7 @@ json_apply(Json *value, const Json *changes)
 		Json	   *parent;
 		Slice		last;
 
-		/* changes may come from outside, so the path may not be one */
+		/* changes may come from outside, so "path" need not be a valid path */
 		if (path == NULL || (path[0] != '\0' && path[0] != '/') ||
 			!json_equal(json_get(value, path), json_get(change, "/was")))
 			continue;

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * json_hash.c
- *	  JSON documents that can be changed: hashes.
+ *	  Modifiable JSON documents: hashes.
  *
- * Every document that an adapter translates is hashed, most of it in texts of a few bytes, so
- * this takes eight bytes at a time and has no call for each text.
+ * Every document that an adapter translates is hashed, and consists mostly of
+ * texts of a few bytes.  Therefore this handles eight bytes at a time, and
+ * needs no function call for each text.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +16,7 @@
 #include "miscadmin.h"
 #include "utils/fmgrprotos.h"
 
-/* an odd number whose bits are half ones */
+/* an odd number, half of whose bits are ones */
 #define HASH_FACTOR	UINT64CONST(0x9E3779B97F4A7C15)
 
 static inline uint64
@@ -45,7 +46,7 @@ json_hash_text(uint64 hash, Slice text)
 	{
 		for (; s + 8 < text.s + text.len; s += 8)
 			hash = json_mix(hash, json_load(s));
-		/* the last eight bytes, some of them again */
+		/* the last eight bytes, which may overlap with the ones before */
 		return json_mix(hash, json_load(text.s + text.len - 8));
 	}
 	for (int i = 0; i < text.len; i++)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * json_part.h
- *	  For the files of json alone.
+ *	  Private declarations of json.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,31 +12,43 @@
 
 extern Json *json_new(JsonKind kind);
 
-/* Gives an empty object or array n values that are null; the caller sets the keys. */
+/*
+ * Gives an empty object or array n values, all of which are null.  The caller
+ * sets the keys.
+ */
 extern void json_fill(Json *container, int n);
 
 /* Inserts an element or member at an index. */
 extern void json_insert(Json *container, int place, Slice key, Json *item);
 
-/* Removes the first step of a path, which begins with a slash, and returns it, unescaped.  A step with '~' is copied. */
+/*
+ * Removes the first step of a path, which begins with a slash, and returns it
+ * unescaped.  A step that contains '~' is copied.
+ */
 extern Slice json_path_next(const char **path);
 
-/* compares keys in the order of jsonb */
+/* Compares keys in the order of jsonb. */
 static inline int
 json_compare_keys(Slice a, Slice b)
 {
 	if (a.len != b.len)
 		return a.len - b.len;
-	/* most keys of one length differ in their first byte */
+	/* most keys of the same length differ in their first byte */
 	if (a.len > 0 && a.s[0] != b.s[0])
 		return (unsigned char) a.s[0] - (unsigned char) b.s[0];
 	return memcmp(a.s, b.s, a.len);
 }
 
-/* the index of a step in an object or an array; -1 if it is not there */
+/*
+ * Returns the index of a step in an object or an array, or -1 if it is not
+ * there.
+ */
 extern int	json_find(const Json *value, Slice step);
 
-/* Puts a value at one step; in an array, an index behind the last element adds one. */
+/*
+ * Puts a value at one step.  In an array, an index after the last element adds
+ * one.
+ */
 extern void json_put_step(Json *value, Slice step, Json *item);
 
 #endif							/* CLUTCH_JSON_PART_H */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * memo.h
- *	  What a backend remembers under a 64-bit key, and may forget at any time.
+ *	  Memos: caches of a backend with 64-bit keys, which may be emptied at any
+ *	  time.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,24 +14,30 @@
 #include "utils/hsearch.h"
 
 /*
- * Returns the table, which lives as long as the backend.  A new, empty one is made if there is
- * none yet (NULL), and if it has "most" entries; the old one is freed then, so the caller keeps
- * no pointers into it.  entry_size is that of an entry, which begins with its uint64 key.
+ * Returns the table, which lives as long as the backend.  A new, empty one is
+ * created if there is none yet (NULL), or if it already has "most" entries.
+ * In the latter case the old one is freed, so the caller must not keep
+ * pointers into it.  entry_size is the size of an entry, which begins with its
+ * uint64 key.
  */
 extern HTAB *memo_table(HTAB *table, const char *name, Size entry_size, int most);
 
 /*
- * A table whose entries may point to what the caller has copied into "context", which is emptied
- * whenever the table is made anew.  A static Memo needs no other initialization than zeros.
+ * A table whose entries may point to what the caller has copied into
+ * "context", which is reset whenever the table is created again.  A static
+ * Memo needs no initialization other than zeros.
  */
 typedef struct Memo
 {
 	MemoryContext context;
 	HTAB	   *table;
-	uint64		changes;		/* that were counted when the table was made */
+	uint64		changes;		/* number of changes when the table was created */
 } Memo;
 
-/* The same for a Memo, whose table is also made anew if "changes" is not what it was (base/stale.h). */
+/*
+ * The same for a Memo, whose table is also created again if "changes" differs
+ * from before (base/stale.h).
+ */
 extern HTAB *memo_current(Memo *memo, const char *name, Size entry_size, int most, uint64 changes);
 
 #endif							/* CLUTCH_MEMO_H */

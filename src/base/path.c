@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * path.c
- *	  The SQL/JSON path of a filter or a rule.
+ *	  SQL/JSON paths of filters and rules.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,9 +26,9 @@ path_parse_jsonpath(char *text)
 }
 
 /*
- * Returns what a function of the server makes of a path, or NULL.  These are the
- * functions that know time zones, because the others raise where they would need
- * one, silent or not.
+ * Returns what a function of the server finds by a path, or NULL.  These must
+ * be the functions that support time zones, because the others raise an error
+ * where they would need one, even if they are called as silent.
  */
 static Jsonb *
 path_query(Oid function_oid, struct varlena *jsonpath, Jsonb *document)
@@ -49,7 +49,10 @@ path_query(Oid function_oid, struct varlena *jsonpath, Jsonb *document)
 	return fcinfo->isnull ? NULL : DatumGetJsonbP(found);
 }
 
-/* The first item that the path finds, or NULL if it finds nothing or cannot be applied. */
+/*
+ * Returns the first item that the path finds, or NULL if it finds nothing or
+ * cannot be applied.
+ */
 static Jsonb *
 path_query_first(struct varlena *jsonpath, Jsonb *document)
 {
@@ -85,10 +88,10 @@ path_append_literal(StringInfo text, JsonPathItem *literal)
 }
 
 /*
- * Applies a method with literal arguments to some text.  What the server has to
- * say about the arguments, such as a format of datetime() that is not one, it
- * raises whatever the method is applied to, silent or not: by every reader who
- * meets it, if it were not refused here.
+ * Applies a method with literal arguments to some text.  If the arguments are
+ * wrong, such as an invalid format for datetime(), the server raises an error
+ * whatever the method is applied to, silent or not.  If we did not refuse such
+ * a path here, every reader that applies it would get that error.
  */
 static void
 path_try_method(JsonPathItemType type, JsonPathItem *first, JsonPathItem *second)
@@ -119,7 +122,10 @@ path_is_literal(JsonPathItem *item)
 	return item->type == jpiString || item->type == jpiNumeric || item->type == jpiBool || item->type == jpiNull;
 }
 
-/* each item of one side is compared with each of the other */
+/*
+ * Judges the cost of a comparison, in which each item on one side is compared
+ * with each item on the other.
+ */
 static void
 path_judge_comparison(JsonPathItem *item, DocumentPath *path)
 {
@@ -198,7 +204,7 @@ path_walk_subscripts(JsonPathItem *item, DocumentPath *path)
 	}
 }
 
-/* .method(), .method(1) or .method("format") */
+/* Examines .method(), .method(1) or .method("format"). */
 static void
 path_walk_method(JsonPathItem *item)
 {
@@ -211,7 +217,7 @@ path_walk_method(JsonPathItem *item)
 }
 
 #if PG_VERSION_NUM >= 170000
-/* .decimal(), .decimal(1) or .decimal(1, 2) */
+/* Examines .decimal(), .decimal(1) or .decimal(1, 2). */
 static void
 path_walk_decimal(JsonPathItem *item)
 {
@@ -227,7 +233,7 @@ path_walk_decimal(JsonPathItem *item)
 }
 #endif
 
-/* Looks at one item of the path, without what follows it. */
+/* Examines one item of the path, without what follows it. */
 static void
 path_walk_parts(JsonPathItem *item, DocumentPath *path)
 {
@@ -287,7 +293,7 @@ path_walk_parts(JsonPathItem *item, DocumentPath *path)
 	}
 }
 
-/* Looks at an item of the path and at all that follow it. */
+/* Examines an item of the path and all that follow it. */
 static void
 path_walk_item(JsonPathItem *item, DocumentPath *path)
 {
@@ -306,7 +312,10 @@ path_walk_item(JsonPathItem *item, DocumentPath *path)
 
 /* ----------------------------------------------------------------- the path */
 
-/* Is the path true, false or unknown, rather than something that it finds? */
+/*
+ * Is the path a predicate, which is true, false or unknown, rather than
+ * something that it finds?
+ */
 static bool
 path_is_predicate(JsonPathItem *root)
 {
@@ -344,7 +353,7 @@ path_parse(Slice text)
 	return path;
 }
 
-/* What the server has to say about a text, rather than about its own state. */
+/* Does the error concern the text, rather than the server's own state? */
 static bool
 path_error_concerns_text(int sqlerrcode)
 {
@@ -353,8 +362,9 @@ path_error_concerns_text(int sqlerrcode)
 }
 
 /*
- * The error is caught without a subtransaction, which would be needed if parsing took
- * locks, pins or anything else that a rollback releases; it takes nothing but memory.
+ * The error is caught without a subtransaction.  We would need one if parsing
+ * took locks, pins or anything else that a rollback releases, but it only
+ * takes memory.
  */
 const char *
 path_read(Slice text, DocumentPath *path)
@@ -385,8 +395,9 @@ path_read(Slice text, DocumentPath *path)
 }
 
 /*
- * A boolean that the path finds counts as itself.  The null of a predicate is
- * "unknown", which is not true; a null that the path finds is something.
+ * A boolean that the path finds counts by its value.  If a predicate yields
+ * null, it is unknown, and so not true; but a null that the path finds counts
+ * as found.
  */
 bool
 path_fits(const DocumentPath *path, Jsonb *document)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * path_equality.c
- *	  The comparisons of members with texts in a path.
+ *	  Finding the comparisons of members with texts in a path.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,7 @@
 #include "miscadmin.h"
 #include "utils/jsonpath.h"
 
-/* "$.a.b"; false: it is something else */
+/* Reads the keys of "$.a.b".  Returns false for anything else. */
 static bool
 path_read_keys(JsonPathItem *item, SliceList *keys)
 {
@@ -57,7 +57,9 @@ path_equality_of(JsonPathItem *member, JsonPathItem *literal)
 	return list_make1(equality);
 }
 
-/* Of conditions that must all hold, those of one of them are enough. */
+/*
+ * If several conditions must all hold, the comparisons of one of them suffice.
+ */
 static List *
 path_equalities_of_item(JsonPathItem *item)
 {

@@ -25,7 +25,7 @@ query_prepare(QueryPlan *plan)
 	plan->plan = prepared;
 }
 
-/* Leaves SPI connected. */
+/* Runs the plan, and leaves SPI connected. */
 static void
 query_run(QueryPlan *plan, Datum *arguments, const char *nulls, bool read_only)
 {

@@ -3,10 +3,11 @@
  * query.h
  *	  The only SPI: statements whose plan is kept.
  *
- * They are for what must go through the executor (an INSERT into the log that
- * has triggers of users), and for what is rare.  A statement may run as the
- * owner of the extension under any search_path.  It therefore names the schema
- * of each object, and uses no operator or sets the search_path.
+ * These are for statements that must go through the executor (an INSERT into
+ * the log if it has users' triggers), and for rare ones.  A statement may run
+ * as the owner of the extension under any search_path.  Therefore it must name
+ * the schema of each object, and must use operators only with their schema, or
+ * set the search_path.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +21,9 @@
 
 #define QUERY_MAX_ARGUMENTS	7
 
-/* A QueryPlan is static: the plan lives as long as the backend. */
+/*
+ * A QueryPlan must be static, because the plan lives as long as the backend.
+ */
 typedef struct QueryPlan
 {
 	const char *sql;
@@ -29,20 +32,23 @@ typedef struct QueryPlan
 	struct _SPI_plan *plan;		/* NULL until first used */
 } QueryPlan;
 
-/* Runs the statement and returns the number of rows.  nulls is as in SPI, or NULL. */
+/*
+ * Runs the statement and returns the number of rows.  nulls is as in SPI, or
+ * NULL.
+ */
 extern uint64 query_execute(QueryPlan *plan, Datum *arguments, const char *nulls);
 
 /*
- * Runs a query that only reads, and sees what the calling statement sees.  Sets
- * *value to the bigint in the first column of its first row; returns false if there
- * is no row, or if that is NULL.
+ * Runs a query that only reads, and that sees what the calling statement sees.
+ * Sets *value to the bigint in the first column of its first row.  Returns
+ * false if there is no row, or if that column is NULL.
  */
 extern bool query_find_int8(QueryPlan *plan, Datum *arguments, int64 *value);
 
 /*
- * Runs a statement, whose plan is not kept, as the current role and under its
- * search_path.  Returns the jsonb in the first column of its rows, copied, without those
- * that are NULL.  The arguments are jsonb.
+ * Runs a statement, without keeping its plan, as the current role and under
+ * its search_path.  Returns copies of the jsonb in the first column of its
+ * rows, omitting NULLs.  The arguments are jsonb.
  */
 extern List *query_list_jsonb(const char *sql, Jsonb **arguments, int narguments);
 

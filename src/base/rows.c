@@ -54,7 +54,7 @@ rows_add_key(RowScan *scan, int column, int strategy, RegProcedure compare,
 						   InvalidOid, collation, compare, value);
 }
 
-/* the comparison functions of one type, by btree strategy (1-based) */
+/* the comparison functions of one type, by btree strategy (counted from 1) */
 static const RegProcedure text_compare[] = {
 	0, F_TEXT_LT, F_TEXT_LE, F_TEXTEQ, F_TEXT_GE, F_TEXT_GT
 };
@@ -157,8 +157,8 @@ rows_drop_snapshot(RowScan *scan)
 
 /*
  * Many tables are empty most of the time (no questions, no budgets, no
- * dependencies).  Nothing is started on a table without pages, which is not even
- * opened if that is known, and rows_next then finds nothing.
+ * dependencies).  Nothing is started for a table without pages, which is not
+ * even opened if that is known; rows_next then finds nothing.
  */
 void
 rows_start(RowScan *scan)
@@ -185,7 +185,7 @@ rows_restart(RowScan *scan)
 	index_rescan(scan->scan, scan->keys, scan->nkeys, NULL, 0);
 }
 
-/* Only now, because many scans find no entry. */
+/* This is done late, because many scans find no entry. */
 static void
 rows_make_slot(RowScan *scan)
 {
@@ -195,7 +195,7 @@ rows_make_slot(RowScan *scan)
 	MemoryContextSwitchTo(old);
 }
 
-/* goes to the next index entry */
+/* Advances to the next index entry. */
 static bool
 rows_advance_entry(RowScan *scan, ScanDirection direction)
 {
@@ -206,7 +206,9 @@ rows_advance_entry(RowScan *scan, ScanDirection direction)
 	return place != NULL;
 }
 
-/* index_getnext_slot, which also counts the entries of dead rows */
+/*
+ * Does what index_getnext_slot does, but also counts the entries of dead rows.
+ */
 static bool
 rows_advance(RowScan *scan, ScanDirection direction)
 {
@@ -236,7 +238,7 @@ rows_previous(RowScan *scan)
 	return rows_advance(scan, BackwardScanDirection);
 }
 
-/* what index_fetch_heap does with the place in an index entry */
+/* Does what index_fetch_heap does, with the place in an index entry. */
 static bool
 rows_fetch_slot(RowScan *scan, ItemPointerData place)
 {
@@ -264,8 +266,9 @@ rows_fetch(RowScan *scan, ItemPointerData place, int attno, Slice text)
 }
 
 /*
- * So many rows of one value are read before the index is descended again, which
- * costs as much as 50 rows: a scan looks at all of a page when it comes to it.
+ * So many rows with one value are read before the index is descended again,
+ * which costs as much as 50 rows, because a scan processes a whole page when
+ * it comes to it.
  */
 #define MOST_OF_A_VALUE	16
 

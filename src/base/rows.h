@@ -3,26 +3,24 @@
  * rows.h
  *	  Reading and writing the tables of the schema without SQL.
  *
- * These functions use the heap and its indexes directly, without the executor
- * and without plans.  They check no privileges: agents hold none on the state
- * of the extension, which is written on behalf of the extension alone.
- * Triggers, row security and defaults do not apply; the tables of state have
- * none.  clutch.events is written here only by store/event.c, which sees to
- * its triggers.
+ * These functions use the heap and its indexes directly, without the executor and without plans.
+ * They check no privileges: agents hold none on the state of the extension, which is written only
+ * on behalf of the extension.  Triggers, row security and defaults do not apply; the state tables
+ * have none. clutch.events is written through this only by store/event.c, which takes care of its
+ * triggers.
  *
- * A scan goes through one index, in the order of that index, and sees the
- * rows of a snapshot:
+ * A scan goes through one index, in the order of that index, and sees the rows of a snapshot:
  *
- *	ROWS_LATEST		what is committed at this very moment, and what the current
- *					transaction has written; independent of the isolation level
+ *	ROWS_LATEST		what is committed at this very moment, and what the current transaction has
+ *					written; independent of the isolation level
  *	ROWS_ACTIVE		what the calling statement sees, for functions that only read
- *	ROWS_DIRTY		in addition, what other transactions have not committed yet;
- *					rows_in_doubt() tells
+ *	ROWS_DIRTY		in addition, what other transactions have not committed yet; rows_in_doubt()
+ *					tells
  *
  * Each write ends with CommandCounterIncrement, so that the next scan sees it.
  *
- * A row may be changed only after rows_lock has returned ROW_LOCKED for it, or
- * if no other transaction can know of it.
+ * A row may be changed only after rows_lock has returned ROW_LOCKED for it, or if no other
+ * transaction can know of it.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,9 +40,9 @@
 /*
  * The tables: X(name of the constant, name in SQL, number of columns).
  *
- * A row that is formed with another number of columns than the table has
- * would be read past its end.  The room that owns a table defines its columns
- * as Anum_<table>_<column> and checks their number:
+ * If a row were formed with fewer columns than the table has, reading it would run past its end.
+ * The room that owns a table defines its columns as Anum_<table>_<column> and checks their
+ * number:
  *
  *	StaticAssertDecl(Natts_ready == COLUMNS_READY, "columns of clutch.ready");
  */
@@ -227,9 +225,9 @@ typedef enum RowSnapshot
 
 typedef enum RowLock
 {
-	ROW_LOCKED,					/* the scan is now on its newest version */
-	ROW_GONE,					/* it has been deleted meanwhile */
-	ROW_BUSY					/* another transaction holds it (wait is false) */
+	ROW_LOCKED,					/* the scan is now on the newest version of the row */
+	ROW_GONE,					/* it has been deleted in the meantime */
+	ROW_BUSY					/* another transaction holds it, and wait is false */
 } RowLock;
 
 #define ROWS_MAX_KEYS	4
@@ -240,16 +238,16 @@ typedef struct RowScan
 	StateIndex	index_id;
 	RowSnapshot which;
 	LOCKMODE	lock;
-	MemoryContext context;		/* of rows_begin */
-	Relation	rel;			/* NULL: the table has no pages */
-	Relation	index;			/* this and the next three: NULL until it starts */
+	MemoryContext context;		/* the current context of rows_begin */
+	Relation	rel;			/* NULL if the table has no pages */
+	Relation	index;			/* this and the next three are NULL until it starts */
 	IndexScanDesc scan;
 	struct TupleTableSlot *slot;
 	Snapshot	snapshot;
 	SnapshotData dirty;
-	ItemPointerData place;		/* where the index entry of the current row leads to */
+	ItemPointerData place;		/* the place to which the index entry of the current row points */
 	int64		dead;			/* index entries so far of rows that the snapshot does not see */
-	int64		most_dead;		/* after so many the scan ends; may be set after rows_begin */
+	int64		most_dead;		/* the scan ends after so many; may be set after rows_begin */
 	int			nkeys;
 	ScanKeyData keys[ROWS_MAX_KEYS];
 } RowScan;
@@ -259,34 +257,34 @@ typedef struct RowScan
 extern const char *rows_table_name(StateTable table);
 extern Oid	rows_table_oid(StateTable table);
 
-/* false if this transaction has dropped the extension */
+/* Returns false if this transaction has dropped the extension. */
 extern bool rows_table_is_there(StateTable table);
 
 /*
- * The caller closes it with NoLock: the lock is kept until the transaction ends.
- * A transaction that has written, or has called rows_expect_writing, locks what it
- * reads as if it wrote there: it usually does so next, and then the lock is not
- * requested twice.
+ * Opens and locks a table.  The caller must close it with NoLock, because the lock is kept until
+ * the transaction ends.  A transaction that has written, or has called rows_expect_writing, locks
+ * what it reads as if it wrote there.  It usually does write there next, and then the lock need
+ * not be requested twice.
  */
 extern Relation rows_open(StateTable table, LOCKMODE lock);
 extern void rows_expect_writing(void);
 extern int64 rows_nextval(StateSequence sequence);
 
 /*
- * A sequence as a number that is kept outside of transactions, and not as a
- * source of numbers.  0: it has never been set.
+ * Get and set a sequence, used as a number that is not transactional, and not as a source of
+ * numbers.  rows_sequence_get returns 0 if it has never been set.
  */
 extern int64 rows_sequence_get(StateSequence sequence);
 extern void rows_sequence_set(StateSequence sequence, int64 value);
 
 /*
- * Has the table ever had a row, since it was made or truncated?  Costs less
- * than a scan.  It may return false later for a table that VACUUM, VACUUM FULL
- * or a restore has left without pages, unless it has vacuum_truncate off.
+ * Has the table ever had a row, since it was created or truncated?  This costs less than a scan.
+ * It may return false for a table that VACUUM, VACUUM FULL or a restore has left without pages,
+ * unless it has vacuum_truncate off.
  */
 extern bool rows_table_was_used(StateTable table);
 
-/* the role that owns the extension */
+/* Returns the role that owns the extension. */
 extern Oid	rows_owner(void);
 
 /* --- rows.c --- */
@@ -308,63 +306,61 @@ extern void rows_key_date(RowScan *scan, int column, int strategy, DateADT value
 extern void rows_key_oid(RowScan *scan, int column, int strategy, Oid value);
 extern void rows_start(RowScan *scan);
 
-/*
- * Starts again with other keys, or starts.  The caller sets nkeys to 0 and
- * adds as many keys as before.
- */
+/* Starts again with other keys, or for the first time.  The caller sets nkeys to 0 and adds as many keys as before. */
 extern void rows_restart(RowScan *scan);
 extern bool rows_next(RowScan *scan);
 
 /*
- * Takes the place of rows_start and the first rows_next for a caller that remembers
- * where the index entry of a row leads to (scan->place), or where the row was
- * inserted.  By now there may be another row, or none: false, unless the snapshot sees
- * a row there that has this text in the column attno.  The caller may then start the
- * scan after all.
+ * Replaces rows_start and the first rows_next for a caller that remembers where the index entry
+ * of a row points (scan->place), or where the row was inserted.  There may be another row by now,
+ * or none.  Returns false unless the snapshot sees a row there whose column attno has this text;
+ * the caller may then start the scan after all.
  */
 extern bool rows_fetch(RowScan *scan, ItemPointerData place, int attno, Slice text);
 extern bool rows_previous(RowScan *scan);	/* backwards, from the last row */
 
 /*
- * rows_next, but for rows that have the value of the current row in the bigint
- * column attno.  The last key that was added is the lower bound of that column,
- * and is replaced when it is worth to descend into the index again.
+ * The same as rows_next, but skips rows that have the same value as the current row in the bigint
+ * column attno.  The last key that was added must be the lower bound of that column; it is
+ * replaced when descending the index again is worthwhile.
  */
 extern bool rows_next_value(RowScan *scan, int attno);
 extern void rows_end(RowScan *scan);
 
 /*
- * Does what lies between rows_start and rows_end, and returns whether there
- * is a row.  With ROWS_DIRTY, *creator (which may be NULL) is set to the other
- * transaction that is inserting it, or to InvalidTransactionId.
+ * Does everything between rows_start and rows_end, and returns whether there is a row.  With
+ * ROWS_DIRTY, *creator (which may be NULL) is set to the other transaction that is inserting it,
+ * or to InvalidTransactionId.
  */
 extern bool rows_look(RowScan *scan, TransactionId *creator);
 
-/* The same, but returns a column of the first row; DT_NOEND: there is no row. */
+/*
+ * The same, but returns a column of the first row, or DT_NOEND if there is no
+ * row.
+ */
 extern TimestampTz rows_look_timestamp(RowScan *scan, int attno);
 
 /*
- * With ROWS_DIRTY, the other transaction that is inserting or deleting the
- * current row, and whose end decides whether the row exists.  Otherwise
- * InvalidTransactionId.
+ * With ROWS_DIRTY, returns the other transaction that is inserting or deleting the current row,
+ * and whose end decides whether the row exists.  Otherwise returns InvalidTransactionId.
  */
 extern TransactionId rows_in_doubt(const RowScan *scan);
 
-/* has the current transaction written the current row? */
+/* Has the current transaction written the current row? */
 extern bool rows_is_ours(const RowScan *scan);
 
-/* ROWS_DIRTY: is another open transaction inserting this version of the row? */
+/* With ROWS_DIRTY: is another open transaction inserting this version of the row? */
 extern bool rows_is_being_inserted(const RowScan *scan);
 
-/* ROWS_DIRTY: is another open transaction deleting this version of the row, or replacing it? */
+/* With ROWS_DIRTY: is another open transaction deleting or replacing this version of the row? */
 extern bool rows_is_being_deleted(const RowScan *scan);
 
-/* the place of the current row */
+/* Returns the place of the current row. */
 extern ItemPointerData rows_tid(const RowScan *scan);
 
 /*
- * Columns of the current row.  Slices point into the row.  NULL is returned
- * as an absent Slice, 0, false or a NULL pointer.
+ * Return columns of the current row.  Slices point into the row.  NULL is returned as an absent
+ * Slice, 0, false or a NULL pointer.
  */
 extern Datum rows_datum(const RowScan *scan, int attno, bool *isnull);
 extern bool rows_is_null(const RowScan *scan, int attno);
@@ -378,78 +374,77 @@ extern bool rows_bool(const RowScan *scan, int attno);
 extern Jsonb *rows_jsonb(const RowScan *scan, int attno);	/* a detoasted copy */
 
 /*
- * Does what lies between rows_start and rows_end, and adds a text column of
- * each row to a List of Slice * (slice_list_add), without the NULLs.
+ * Does everything between rows_start and rows_end, and adds a text column of each row to a List
+ * of Slice * (slice_list_add), omitting NULLs.
  */
 extern List *rows_list_texts(RowScan *scan, int attno, List *list);
 
 /*
- * Copies the whole current row into the current memory context, and returns the
- * copy.  The arrays have one element for each column that clutch fills.
+ * Copies the whole current row into the current memory context, and returns the copy.  The arrays
+ * must have one element for each column that clutch fills.
  */
 extern HeapTuple rows_keep(const RowScan *scan, Datum *values, bool *nulls);
 
 /* --- rows_write.c --- */
 
-/* Raises 25006 in a read-only transaction; every function below that writes calls it. */
+/* Raises 25006 in a read-only transaction.  Called by all functions below that write. */
 extern void rows_require_writable(void);
 
 typedef enum RowLockMode
 {
 	ROW_LOCK_NAME,				/* others may change the row, but not its key */
-	ROW_LOCK_CHANGE,			/* to change the row, but not its key */
-	ROW_LOCK_END				/* to delete the row, or to keep others from naming it */
+	ROW_LOCK_CHANGE,			/* for changing the row, but not its key */
+	ROW_LOCK_END				/* for deleting the row, or keeping others from referring to it */
 } RowLockMode;
 
 /*
- * Locks the current row.  If another transaction holds it, this waits for
- * that (or raises 55P03 where base/wait forbids it), or returns ROW_BUSY if
- * wait is false.
+ * Locks the current row.  If another transaction holds it, waits for that transaction (or raises
+ * 55P03 where base/wait forbids waiting), or returns ROW_BUSY if wait is false.
  */
 extern RowLock rows_lock(RowScan *scan, RowLockMode mode, bool wait);
 
 /*
- * Forms a tuple of the table, which may have dropped columns after those that
- * clutch fills.  Raises an error if it has other columns.
+ * Forms a tuple of the table, which may have dropped columns after those that clutch fills.
+ * Raises an error if it has other additional columns.
  */
 extern HeapTuple rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls);
+/* Inserts a row, and returns its place. */
 extern ItemPointerData rows_insert(StateTable table, Datum *values, bool *nulls);
 
 /*
- * What the function writes is seen by this transaction when it has returned, and it must
- * write no row twice.  For a transaction that writes millions of rows more than once: the
- * server remembers each pair of commands that have made and replaced a row.
+ * Runs a function whose writes become visible to this transaction only when it has returned, and
+ * which must not write any row twice.  For a transaction that writes millions of rows more than
+ * once, because the server remembers each pair of commands that have created and replaced a row.
  */
 extern void rows_batch(void (*write) (void *arg), void *arg);
 
 /* --- rows_in_place.c --- */
 
 /*
- * Sets integer columns of the row whose first column is the key, in place: at once
- * for everybody, and even if the current transaction is rolled back.  The columns
- * are not null and in no index.  The caller sees to it that no other transaction
- * changes the row meanwhile.
+ * Sets integer columns of the row whose first column is the key, in place: visible to everybody
+ * at once, and not undone by a rollback.  The columns must not be null and must not be in an
+ * index.  The caller must make sure that no other transaction changes the row meanwhile.
  */
 extern void rows_set_in_place(StateTable table, StateIndex index, Slice key, const int *columns,
 						   const int32 *numbers, int n);
 
 /*
- * Adds 1 to a bigint column of the row whose first column is the key, in the same way.
- * Several transactions may do so at once, and each counts; nothing else changes the row.
- * Does nothing if there is no such row.
+ * Adds 1 to a bigint column of the row whose first column is the key, in the same way.  Several
+ * transactions may do so at once, and each is counted; nothing else may change the row.  Does
+ * nothing if there is no such row.
  */
 extern void rows_count_in_place(StateTable table, StateIndex index, Slice key, int column);
 
 /* --- rows_write.c --- */
 
 /*
- * Can rows be inserted into the table, which is open for writing?  Not if the
- * user has added an index with an expression, or with another condition than
- * IS NOT NULL: rows_insert and rows_update would raise an error.
+ * Can rows be inserted into the table, which is open for writing?  They cannot if a user has
+ * added an index with an expression, or with another condition than IS NOT NULL; rows_insert and
+ * rows_update would then raise an error.
  */
 extern bool rows_indexes_are_simple(StateTable table, Relation rel);
 
-/* Changes a row that is locked; *tid becomes the place of the new version. */
+/* Changes a locked row.  *tid is set to the place of the new version. */
 extern void rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls);
 
 /* a row as rows_keep has copied it, in this version or an earlier one */
@@ -461,25 +456,24 @@ typedef struct KeptRow
 } KeptRow;
 
 /*
- * rows_update, which takes what is the same in the kept row from there.  A value
- * that is passed by reference is the same only if it is the kept one itself.
+ * The same as rows_update, but takes what is unchanged from the kept row.  A value that is passed
+ * by reference counts as unchanged only if it is the very one in the kept row.
  */
 extern void rows_update_kept(StateTable table, ItemPointer tid, const KeptRow *kept,
 							 Datum *values, bool *nulls);
 
-/* Deletes a row that is locked. */
+/* Deletes a locked row. */
 extern void rows_delete(StateTable table, ItemPointer tid);
 
 /*
- * Deletes a row that is not locked, without waiting.  Returns false if another
- * transaction holds it or has deleted it.
+ * Deletes a row that is not locked, without waiting.  Returns false if another transaction holds
+ * it or has deleted it.
  */
 extern bool rows_delete_if_free(StateTable table, ItemPointer tid);
 
 /*
- * Does what lies between rows_start and rows_end, and deletes the first row,
- * which no other transaction may be changing.  Returns false if there is no
- * row.
+ * Does everything between rows_start and rows_end, and deletes the first row, which no other
+ * transaction may be changing.  Returns false if there is no row.
  */
 extern bool rows_delete_first(RowScan *scan);
 

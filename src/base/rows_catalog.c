@@ -58,10 +58,10 @@ rows_table_name(StateTable table)
 /* -------------------------------------------------------------------- oids */
 
 /*
- * The oids are looked up once.  When the extension is dropped and created
- * again, its schema goes with it, so a change of any schema discards all of
- * them.  REINDEX CONCURRENTLY gives an index another oid, so a change of a
- * relation discards that relation's.
+ * OIDs are looked up once.  When the extension is dropped and created again,
+ * its schema goes with it, so a change of any schema discards all of them.
+ * REINDEX CONCURRENTLY gives an index another OID, so a change of a relation
+ * discards the OID of that relation.
  */
 static Oid	table_oids[NUM_STATE_TABLES];
 static Oid	index_oids[NUM_STATE_INDEXES];
@@ -94,7 +94,10 @@ rows_forget_relation_oid(Datum arg, Oid relid)
 			index_oids[i] = InvalidOid;
 }
 
-/* the version of the extension in this database; NULL: it is not installed */
+/*
+ * Returns the version of the extension in this database, or NULL if it is not
+ * installed.
+ */
 static char *
 rows_installed_version(void)
 {
@@ -120,9 +123,10 @@ rows_installed_version(void)
 }
 
 /*
- * The tables of another version have other columns, and whoever read them with
- * ours would crash the server.  A preloaded library meets them whenever its files
- * are installed before ALTER EXTENSION UPDATE has run in every database.
+ * Checks the version.  The tables of another version have other columns, and
+ * reading them with our definitions would crash the server.  A preloaded
+ * library meets them if its files are installed before ALTER EXTENSION UPDATE
+ * has run in every database.
  */
 static void
 rows_require_our_version(void)
@@ -164,7 +168,7 @@ rows_lookup_oid(const char *name)
 	return relid;
 }
 
-/* The lookup itself may discard all oids, so the place is filled afterwards. */
+/* The lookup itself may discard all OIDs, so *place is set afterwards. */
 static Oid
 rows_known_oid(Oid *place, const char *name)
 {
@@ -198,13 +202,13 @@ rows_table_oid(StateTable table)
 
 /*
  * The locks on relations that this transaction has requested here.  They are
- * kept until it ends, so that a second request would only cost time, and most
- * of the time of opening a relation goes there.  Relations whose oids collide
- * share an entry, and take turns in being requested again.
+ * kept until it ends, so a second request would only cost time, and locking
+ * takes most of the time of opening a relation.  Relations whose OIDs collide
+ * share an entry, and are then locked repeatedly.
  *
- * An entry counts only as long as its generation is the current one, which
+ * An entry is valid only if its generation is the current one.  A generation
  * ends with the transaction, and with the rollback of any savepoint, because
- * that releases the locks that were taken after it.
+ * that releases the locks taken since.
  */
 #define HELD_LOCKS	256
 
@@ -241,7 +245,7 @@ rows_lock_is_held(Oid relid, LOCKMODE mode)
 static void
 rows_note_held_lock(Oid relid, LOCKMODE mode)
 {
-	/* stronger modes are rare, and not ordered by strength */
+	/* stronger modes are rare, and are not ordered by strength */
 	if (mode != AccessShareLock && mode != RowExclusiveLock)
 		return;
 	transaction_watch(&lock_watch);
@@ -257,6 +261,10 @@ rows_expect_writing(void)
 	writing_generation = lock_generation;
 }
 
+/*
+ * Requests a lock unless this transaction holds it already.  A lock for
+ * reading is requested as one for writing after rows_expect_writing.
+ */
 static void
 rows_request_lock(Oid relid, LOCKMODE mode)
 {
@@ -271,7 +279,8 @@ rows_request_lock(Oid relid, LOCKMODE mode)
 /*
  * If the extension is being dropped, this waits for that, and then finds
  * either no table or that of another CREATE EXTENSION.  As table_open does, it
- * lets the server count what happens to the table: autovacuum goes by the counts.
+ * initializes the statistics for the table, because autovacuum depends on
+ * them.
  */
 Relation
 rows_open(StateTable table, LOCKMODE lock)
@@ -295,10 +304,11 @@ rows_open(StateTable table, LOCKMODE lock)
 }
 
 /*
- * Is the block in the table?  VACUUM gives back blocks at the end.  To ask the file system
- * each time would take long, so the number of blocks that this backend has found last is
- * tried first.  It is never too large: whoever shortens the file locks the table, and has
- * announced it before the lock is released.
+ * Is the block in the table?  VACUUM may truncate blocks at the end.  Asking
+ * the file system each time would take long, so the number of blocks that this
+ * backend last found is tried first.  It is never too large, because whoever
+ * truncates the file locks the table, and announces the change before the lock
+ * is released.
  */
 bool
 rows_has_block(Relation rel, BlockNumber block)
@@ -309,11 +319,12 @@ rows_has_block(Relation rel, BlockNumber block)
 }
 
 /*
- * Indexes are locked although their table is: ALTER INDEX ... SET TABLESPACE
- * and REINDEX INDEX rely on a lock on the index alone to keep readers, and the
- * former also writers, away.
+ * Indexes are locked although their table is locked already, because ALTER
+ * INDEX ...  SET TABLESPACE and REINDEX INDEX rely on a lock on the index
+ * alone to keep out readers and, in the former case, also writers.
  *
- * The caller has locked the table, which keeps the index from being dropped.
+ * The caller must have locked the table, which keeps the index from being
+ * dropped.
  */
 Relation
 rows_open_index_by_oid(Oid relid, LOCKMODE lock)
@@ -340,7 +351,10 @@ rows_nextval(StateSequence sequence)
 	return nextval_internal(rows_sequence_oid(sequence), false);
 }
 
-/* PostgreSQL asks for the rights of the current role, so this is done as the owner. */
+/*
+ * PostgreSQL checks the rights of the current role, so this is called as the
+ * owner.
+ */
 static Datum
 rows_sequence_call(PGFunction function, FunctionCallInfo fcinfo)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rows_in_place.c
- *	  Changing numbers of a row in place, outside of the transaction.
+ *	  Changing numbers of a row in place, that is, not transactionally.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,9 @@
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
-/* The columns are of fixed length and not null, so the row stays as long as it is. */
+/*
+ * The columns have fixed length and are not null, so the row keeps its length.
+ */
 static HeapTuple
 rows_with_numbers(HeapTuple tuple, TupleDesc desc, const int *columns, const Datum *numbers, int n)
 {
@@ -36,19 +38,22 @@ rows_with_numbers(HeapTuple tuple, TupleDesc desc, const int *columns, const Dat
 	return heap_modify_tuple(tuple, desc, values, nulls, replaces);
 }
 
-/* a row that is being changed in place: its page is locked between begin and finish */
+/*
+ * a row that is being changed in place; its page is locked between begin and
+ * finish
+ */
 typedef struct RowInPlace
 {
 	Relation	rel;
 	Relation	index;
-	HeapTuple	tuple;			/* invalid: there is no such row */
+	HeapTuple	tuple;			/* invalid if there is no such row */
 	void	   *state;
 } RowInPlace;
 
 /*
- * What PostgreSQL does with the horizons of pg_class and pg_database.  The scan
- * key has the collation "C", as the columns of our keys have.  Without a snapshot, the
- * newest version of the row is found.
+ * This follows what PostgreSQL does with the horizons in pg_class and
+ * pg_database.  The scan key has the collation "C", like the columns of our
+ * keys.  Since there is no snapshot, the newest version of the row is found.
  */
 static void
 rows_begin_in_place(RowInPlace *row, StateTable table, StateIndex index, Slice key)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * rows_index.c
- *	  What a backend remembers about the indexes of a table, for writing.
+ *	  A cache of the indexes of each table, for writing.
  *
- * Looking up which indexes a table has, and how an entry of each is formed,
- * costs as much as inserting the row.  It is remembered until the relcache
+ * Looking up which indexes a table has, and how their entries are formed,
+ * costs as much as inserting the row.  The result is cached until the relcache
  * reports a change of the table or of one of the indexes.
  *
  *-------------------------------------------------------------------------
@@ -25,7 +25,8 @@ typedef struct WriteIndex
 {
 	Oid			relid;
 	IndexInfo  *info;
-	AttrNumber	unless_null;	/* rows that are null there have no entry; 0: all have one */
+	AttrNumber	unless_null;	/* rows in which this column is null have no
+								 * entry; 0 if all rows have one */
 } WriteIndex;
 
 typedef struct TableMemo
@@ -33,8 +34,10 @@ typedef struct TableMemo
 	Oid			relid;
 	bool		indexes_known;
 	bool		has_pages;
-	bool		was_void;		/* had no pages when it was last looked at, locked */
-	NameData	foreign;		/* an index that cannot be used here; empty: none */
+	bool		was_void;		/* had no pages when it was last looked at
+								 * under a lock */
+	NameData	foreign;		/* name of an index that cannot be used here;
+								 * empty if none */
 	int			nindexes;
 	WriteIndex *indexes;
 	MemoryContext context;		/* of the indexes */
@@ -56,7 +59,7 @@ rows_memo_concerns(const TableMemo *memo, Oid relid)
 	return false;
 }
 
-/* The indexes themselves are freed later: they may be in use. */
+/* The indexes themselves are freed later, because they may be in use. */
 static void
 rows_relation_changed(Datum arg, Oid relid)
 {
@@ -86,8 +89,8 @@ rows_memo_of_table(StateTable table, Relation rel)
 }
 
 /*
- * The column of a condition like "WHERE idempotency_key IS NOT NULL"; 0 if the
- * index has another condition.
+ * Returns the column of a condition like "WHERE idempotency_key IS NOT NULL",
+ * or 0 if the index has a different condition.
  */
 static AttrNumber
 rows_column_not_null(const IndexInfo *info)
@@ -101,8 +104,9 @@ rows_column_not_null(const IndexInfo *info)
 }
 
 /*
- * No executor is at hand to evaluate an expression or a condition: taken for a
- * plain index, one that has these would crash the server.
+ * Can we use the index?  There is no executor here to evaluate an expression
+ * or a condition, and treating an index that has one as a plain index would
+ * crash the server.
  */
 static bool
 rows_index_is_simple(const WriteIndex *entry)
@@ -138,9 +142,9 @@ rows_read_indexes(TableMemo *memo, Relation rel)
 			memo->foreign = index->rd_rel->relname;
 
 		/*
-		 * CREATE INDEX CONCURRENTLY and REINDEX CONCURRENTLY begin with an
-		 * index that must not be touched yet, and leave it behind if they
-		 * are cancelled.
+		 * CREATE INDEX CONCURRENTLY and REINDEX CONCURRENTLY start with an
+		 * index that must not be touched yet, and leave it behind if they are
+		 * cancelled.
 		 */
 		if (entry->info->ii_ReadyForInserts)
 			memo->nindexes++;
@@ -152,7 +156,7 @@ rows_read_indexes(TableMemo *memo, Relation rel)
 
 /*
  * Locking an index may process an invalidation, so the result is used only if
- * it is still valid in the end.  After that, the locks keep it so.
+ * it is still valid in the end.  From then on the locks keep it valid.
  */
 static TableMemo *
 rows_memo_with_indexes(StateTable table, Relation rel)
@@ -221,7 +225,10 @@ rows_insert_entries(StateTable table, Relation rel, Datum *values, bool *nulls,
 				entry[k] = values[info->ii_IndexAttrNumbers[k] - 1];
 				entry_nulls[k] = nulls[info->ii_IndexAttrNumbers[k] - 1];
 			}
-			/* what another access method than btree keeps there ends with the statement */
+			/*
+			 * access methods other than btree keep data there that does not
+			 * outlive the statement
+			 */
 			info->ii_AmCache = NULL;
 			info->ii_Context = CurrentMemoryContext;
 			index_insert(index, entry, entry_nulls, tid, rel,
@@ -244,8 +251,9 @@ rows_table_is_void(StateTable table, Relation rel)
 }
 
 /*
- * Not to be locked, a table must be the one that was void: what has happened to
- * it meanwhile (VACUUM FULL, DROP EXTENSION) arrives as an invalidation.
+ * A table that need not be locked must still be the one that was void.
+ * Whatever has happened to it in the meantime (VACUUM FULL, DROP EXTENSION)
+ * arrives as an invalidation.
  */
 bool
 rows_table_stays_void(StateTable table)
@@ -262,7 +270,10 @@ rows_table_stays_void(StateTable table)
 	if (rel == NULL)
 		return false;
 	memo->was_void = RelationGetNumberOfBlocks(rel) == 0;
-	/* without a lock, that number may be that of before VACUUM: rows_has_block must not use it */
+	/*
+	 * without a lock, the cached number may date from before a VACUUM, so
+	 * rows_has_block must not use it
+	 */
 	RelationGetSmgr(rel)->smgr_cached_nblocks[MAIN_FORKNUM] = InvalidBlockNumber;
 	RelationClose(rel);
 	return memo->was_void;

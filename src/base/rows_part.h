@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rows_part.h
- *	  What the files rows*.c share with one another, and with no other file.
+ *	  Private declarations of rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,35 +13,35 @@
 
 /* --- rows_catalog.c --- */
 
-/* number of columns that clutch fills */
+/* Returns the number of columns that clutch fills. */
 extern int	rows_columns(StateTable table);
 
-/* The table is locked. */
+/* The table must be locked. */
 extern bool rows_has_block(Relation rel, BlockNumber block);
 
-/* The caller closes the index with NoLock. */
+/* The caller must close the index with NoLock. */
 extern Relation rows_open_index(StateIndex index, LOCKMODE lock);
 extern Relation rows_open_index_by_oid(Oid relid, LOCKMODE lock);
 
 /* --- rows_index.c --- */
 
 /*
- * Inserts the index entries of a row of the table, which is open and locked
- * for writing.  values and nulls are those of the row.
+ * Inserts the index entries of a row of the table, which must be open and
+ * locked for writing.  values and nulls are those of the row.
  */
 extern void rows_insert_entries(StateTable table, Relation rel, Datum *values, bool *nulls,
 								ItemPointer tid, NewEntries which);
 
 /*
  * Is the table known to have no pages, so that no scan can find a row?  Costs
- * next to nothing for a table that has some.
+ * almost nothing for a table that has some.
  */
 extern bool rows_table_is_void(StateTable table, Relation rel);
 
 /*
- * The same for a table that is not open.  false: open it and ask.  It is void as
- * of this moment; that a lock would keep it as it is means nothing, because a lock
- * keeps nobody from inserting the first row.
+ * The same for a table that is not open; false means that it must be opened to
+ * find out.  The table is void as of this moment.  Locking it would make no
+ * difference, because a lock keeps nobody from inserting the first row.
  */
 extern bool rows_table_stays_void(StateTable table);
 

@@ -19,7 +19,7 @@
 #include "tcop/utility.h"
 #include "utils/rel.h"
 
-/* The executor does not see these writes and locks. */
+/* The executor does not check these writes and locks, so we must. */
 void
 rows_require_writable(void)
 {
@@ -113,7 +113,10 @@ rows_batch(void (*write) (void *arg), void *arg)
 	CommandCounterIncrement();
 }
 
-/* A column that a user added and dropped again stays behind, and is always null. */
+/*
+ * A column that a user has added and dropped again stays behind, and is always
+ * null.
+ */
 HeapTuple
 rows_form(StateTable table, TupleDesc desc, Datum *values, bool *nulls)
 {
@@ -150,7 +153,7 @@ rows_insert(StateTable table, Datum *values, bool *nulls)
 
 /*
  * Nearly every update stays on its page and changes no indexed column (HOT).
- * Then there is nothing to insert into the indexes.
+ * In that case nothing need be inserted into the indexes.
  */
 static void
 rows_replace(StateTable table, Relation rel, ItemPointer tid, HeapTuple tuple, Datum *values,
@@ -176,8 +179,8 @@ rows_update(StateTable table, ItemPointer tid, Datum *values, bool *nulls)
 }
 
 /*
- * A copy of the kept row, in which the values that differ are written over; NULL:
- * the row becomes longer or shorter, or may.
+ * Returns a copy of the kept row in which the values that differ have been
+ * overwritten, or NULL if the length of the row changes or may change.
  */
 static HeapTuple
 rows_overwrite(TupleDesc desc, int n, const KeptRow *kept, const Datum *values, const bool *nulls)
@@ -211,7 +214,7 @@ rows_overwrite(TupleDesc desc, int n, const KeptRow *kept, const Datum *values, 
 	return tuple;
 }
 
-/* A tuple of fifty columns takes eight times as long to form as to copy. */
+/* Forming a tuple of fifty columns takes eight times as long as copying it. */
 void
 rows_update_kept(StateTable table, ItemPointer tid, const KeptRow *kept, Datum *values, bool *nulls)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * stale.c
- *	  How what a backend remembers about the registry becomes stale.
+ *	  Detecting when what a backend has cached becomes stale.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 static struct
 {
 	StateTable	table;
-	Oid			relid;			/* the table that was used last */
+	Oid			relid;			/* the table as it was last used */
 	uint64		changes;
 	bool		used;			/* in the current transaction */
 }			parts[] = {
@@ -74,7 +74,9 @@ stale_watch(void)
 	transaction_watch(&watch);
 }
 
-/* After the extension was dropped and created again, it is another table. */
+/*
+ * After the extension was dropped and created again, it is a different table.
+ */
 uint64
 stale_count(StalePart part)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * text.c
- *	  Slices: comparing, copying, hashing; strings that are formatted.
+ *	  Slices: comparing, copying and hashing; and formatted strings.
  *
  *-------------------------------------------------------------------------
  */

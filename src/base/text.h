@@ -3,10 +3,10 @@
  * text.h
  *	  Slices: strings that lie inside a larger value.
  *
- * The strings of a jsonb document are read where they lie.  A Slice points to
- * such a string without copying it.  It is not terminated by NUL, and lives as
- * long as the document.  If s is NULL, the Slice is absent; if only len is 0,
- * it is an empty string.
+ * The strings of a jsonb document are read in place: a Slice points to such a
+ * string without copying it.  It is not terminated by NUL, and lives as long
+ * as the document.  If s is NULL, the Slice is absent; if only len is 0, it is
+ * an empty string.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,16 +51,19 @@ slice_starts(Slice a, Slice prefix)
 	return a.len >= prefix.len && memcmp(a.s, prefix.s, prefix.len) == 0;
 }
 
-/* Compares by bytes; a prefix comes before what it begins.  Fit for qsort. */
+/*
+ * Compares by bytes; a prefix comes before longer strings.  Suitable for
+ * qsort.
+ */
 extern int	slice_compare(Slice a, Slice b);
 
 extern Slice slice_of_cstring(const char *s);
 extern Slice slice_of_text(const struct varlena *t);	/* t must be detoasted */
 
-/* what a printf format and its arguments make, palloc'd in the current context */
+/* Formats a string as printf does, palloc'd in the current context. */
 extern char *text_of_format(const char *format, va_list args) pg_attribute_printf(1, 0);
 
-/* copies, palloc'd in the current context */
+/* Return copies, palloc'd in the current context. */
 extern char *slice_cstring(Slice a);
 extern struct varlena *slice_to_text(Slice a);
 extern Slice slice_copy(Slice a);
@@ -70,7 +73,10 @@ extern uint64 slice_hash(Slice a);
 /* Appends a copy of a Slice to a List of Slice *. */
 extern List *slice_list_add(List *list, Slice a);
 
-/* Sorts such a list, and returns a new one of the same Slices in which each text is once. */
+/*
+ * Sorts such a list, and returns a new list of the same Slices in which each
+ * text occurs once.
+ */
 extern List *slice_list_sort_unique(List *list);
 
 #endif							/* CLUTCH_TEXT_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * transaction.c
- *	  Functions that are called when a transaction or a savepoint ends.
+ *	  Callbacks for the end of transactions and savepoints.
  *
  *-------------------------------------------------------------------------
  */
@@ -51,10 +51,10 @@ transaction_is_unsettled(void)
 }
 
 /*
- * A subtransaction may begin while the transaction is about to end, but when
- * one is rolled back there, RollbackAndReleaseCurrentSubTransaction fails an
- * assertion about the state of its parent (PostgreSQL 15 to 18).  A server
- * with assertions is therefore given another parent.
+ * A subtransaction may be started while the transaction is about to end, but
+ * if one is rolled back there, RollbackAndReleaseCurrentSubTransaction fails
+ * an assertion about the state of its parent (PostgreSQL 15 to 18).
+ * Therefore, a server with assertions is given another parent.
  */
 static bool
 transaction_call_settling(TransactionWatch *watch)
@@ -77,8 +77,9 @@ transaction_call_settling(TransactionWatch *watch)
 }
 
 /*
- * SET TRANSACTION READ ONLY leaves what has been written before, and so it leaves
- * what follows from that.  After an error, the next transaction sets XactReadOnly.
+ * SET TRANSACTION READ ONLY does not affect what has been written before, so
+ * it must not affect the consequences either.  After an error, the next
+ * transaction sets XactReadOnly again.
  */
 static bool
 transaction_call_settling_writable(TransactionWatch *watch)
@@ -92,7 +93,10 @@ transaction_call_settling_writable(TransactionWatch *watch)
 	return did_something;
 }
 
-/* each watch once, on a snapshot that includes what the one before has done */
+/*
+ * Calls each watch once, on a snapshot that includes what the previous one has
+ * done.
+ */
 static bool
 transaction_settle_each(void)
 {
@@ -113,9 +117,9 @@ transaction_settle_each(void)
 
 /*
  * CommitTransaction and PrepareTransaction have fired deferred triggers and
- * closed portals before they call us, and will not do so again: it is for us
- * to fire the triggers that settling has queued, and to close the cursors
- * that those have opened.
+ * closed portals before they call us, and will not do so again.  So we must
+ * fire the triggers that settling has queued, and close the cursors that those
+ * have opened.
  */
 static void
 transaction_settle_until_done(bool is_prepare)
@@ -129,7 +133,7 @@ transaction_settle_until_done(bool is_prepare)
 }
 
 /*
- * After an error, aborting the transaction sets the memory context and the
+ * After an error, aborting the transaction restores the memory context and the
  * resource owner.
  */
 static void
@@ -193,8 +197,8 @@ transaction_savepoint_ends(SubXactEvent event, SubTransactionId mine, SubTransac
 }
 
 /*
- * The new watch goes to the end of the list, so that it is still called in
- * the current phase if another watch registers it there.
+ * The new watch goes to the end of the list, so that it is still called in the
+ * current phase if another watch registers it there.
  */
 void
 transaction_watch(TransactionWatch *watch)

@@ -1,18 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * transaction.h
- *	  Functions that are called when a transaction or a savepoint ends.
+ *	  Callbacks for the end of transactions and savepoints.
  *
- * What a backend remembers about rows may be the work of a transaction or of
- * a savepoint that is rolled back later, and must then be forgotten.  Other
- * work is best done once, at the end: what an event causes for other tasks,
- * and telling listeners.
+ * What a backend has cached about rows may be the work of a transaction or
+ * savepoint that is rolled back later, and must then be discarded.  Other work
+ * is best done once, at the end: handling what an event causes for other
+ * tasks, and notifying listeners.
  *
  * This file registers the only callbacks of clutch with the transaction
- * manager, and calls all watches phase by phase.  A transaction that commits
- * goes through settling, committing, committed, ended; one that is prepared
- * through preparing, settling, prepared, ended; one that fails through
- * rolled_back, ended.  Within a phase, the watch that was registered first is called first.
+ * manager, and calls all watches phase by phase.  The phases of a transaction
+ * that commits are settling, committing, committed, ended; those of one that
+ * is prepared are preparing, settling, prepared, ended; and those of one that
+ * fails are rolled_back, ended.  Within a phase, the watches are called in the
+ * order in which they were registered.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,61 +21,71 @@
 #define CLUTCH_TRANSACTION_H
 
 /*
- * A watch is static, because it is never unregistered.  Each function may be
- * NULL.
+ * A watch must be static, because it is never unregistered.  Each function may
+ * be NULL.
  *
  * settling is called inside the transaction: it may read and write tables,
- * use subtransactions and raise errors, which make the transaction fail.  An
+ * use subtransactions, and raise errors, which make the transaction fail.  An
  * active snapshot is set; the role is the one that is current at commit; the
- * memory context is deleted when everything is settled.  It may write even if the
- * transaction is read only by now, so what it is to settle must have begun by a
- * write.  committing may raise
- * errors as well, but does not access tables.  Neither is called in parallel
- * workers.
+ * memory context is deleted when everything is settled.  It may write even if
+ * the transaction has become read-only, so it must be used only for
+ * consequences of a write.  committing may raise errors as well, but must not
+ * access tables.  Neither is called in parallel workers.
  *
- * The other functions are called while the transaction ends: they neither
- * raise errors nor access tables.
+ * The other functions are called while the transaction is ending.  They must
+ * neither raise errors nor access tables.
  */
 typedef struct TransactionWatch
 {
-	/* the transaction, or a savepoint of it, has been rolled back */
+	/* The transaction, or a savepoint in it, has been rolled back. */
 	void		(*rolled_back) (void);
 
-	/* the transaction is over or prepared; called after the other functions */
+	/*
+	 * The transaction is over or prepared.  Called after the other functions.
+	 */
 	void		(*ended) (void);
 
-	/* a savepoint has been released: its work now belongs to its parent */
+	/* A savepoint has been released, so its work now belongs to its parent. */
 	void		(*released) (void);
 
 	/*
 	 * Before commit and before PREPARE TRANSACTION.  Returns true if it did
-	 * something.  As this may have caused work for another watch, and may
-	 * have queued deferred triggers of users, which may send events, all
+	 * something.  Because this may have caused work for another watch, and may
+	 * have queued users' deferred triggers, which may send events, all
 	 * settling functions are called again until each of them returns false.
-	 * unsettled, if given, says cheaply whether there is anything to do, so
+	 * unsettled, if set, tells cheaply whether there is anything to do, so
 	 * that other transactions do not pay for a snapshot.
 	 */
 	bool		(*unsettled) (void);
 	bool		(*settling) (void);
 
-	/* before PREPARE TRANSACTION and before settling: work that can be left to others */
+	/*
+	 * Before PREPARE TRANSACTION and before settling: hand over work that can
+	 * be left to others.
+	 */
 	void		(*preparing) (void);
 
-	/* before commit, but not before PREPARE, when everything is settled */
+	/*
+	 * Before commit, but not before PREPARE TRANSACTION, when everything is
+	 * settled.
+	 */
 	void		(*committing) (void);
 
-	/* the transaction is committed and visible to others */
+	/* The transaction is committed and visible to others. */
 	void		(*committed) (void);
 
-	/* the transaction is prepared, to be committed or rolled back by anybody */
+	/*
+	 * The transaction is prepared, and may be committed or rolled back by
+	 * anybody.
+	 */
 	void		(*prepared) (void);
 
-	/* set by transaction_watch */
+	/* Set by transaction_watch. */
 	bool		watching;
 	struct TransactionWatch *next;
 } TransactionWatch;
 
-/* begins to call the functions of a watch; does nothing the second time */
+/* Registers a watch.  Does nothing if it is registered already. */
 extern void transaction_watch(TransactionWatch *watch);
 
 #endif							/* CLUTCH_TRANSACTION_H */

@@ -4,11 +4,11 @@
  *	  Waiting for other transactions, and forbidding it.
  *
  * Every wait of clutch for a lock that another transaction holds goes through
- * this file: rows_lock, guard_take and guard_keep ask wait_is_allowed before
- * they block, and wait_for_transaction does so itself.  Work that is done on
- * behalf of others (tick, the consequences that are handled at commit) runs
- * under wait_forbidden_run, so that no role can hold it up by keeping a
- * transaction open.
+ * this file: rows_lock, guard_take and guard_keep call wait_is_allowed before
+ * they block, and wait_for_transaction does so itself.  Work done on behalf of
+ * others (ticks, and the consequences handled at commit) runs under
+ * wait_forbidden_run, so that no role can hold it up by keeping a transaction
+ * open.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,17 +19,17 @@
 #include "compat.h"
 
 /*
- * Runs step(arg).  Meanwhile each wait is tried without blocking, and raises
- * ERRCODE_LOCK_NOT_AVAILABLE if it would block.  Calls may be nested, and an
- * error restores the state in which the outermost one was entered.
+ * Runs step(arg).  While it runs, each wait is tried without blocking, and
+ * raises ERRCODE_LOCK_NOT_AVAILABLE if it would block.  Calls may be nested,
+ * and an error restores the state before the outermost call.
  */
 extern void wait_forbidden_run(void (*step) (void *arg), void *arg);
 
-/* false inside wait_forbidden_run */
+/* Returns false inside wait_forbidden_run. */
 extern bool wait_is_allowed(void);
 
 /*
- * Raises ERRCODE_LOCK_NOT_AVAILABLE, in place of a wait that is not allowed.
+ * Raises ERRCODE_LOCK_NOT_AVAILABLE in place of a wait that is not allowed.
  * what completes "could not obtain lock on ...".
  */
 pg_noreturn extern void wait_refuse(const char *what);

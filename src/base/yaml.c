@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * yaml.c
- *	  A YAML text as jsonb: the only user of libyaml.
+ *	  Reading YAML as jsonb: the only user of libyaml.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,24 +20,24 @@
 
 /* A longer number, or one with a larger exponent, is read as a string. */
 #define LONGEST_NUMBER		40
-#define MOST_EXPONENT		3	/* digits */
+#define MOST_EXPONENT		3	/* in digits */
 
-/* a mapping or a sequence that is open */
+/* an open mapping or sequence */
 typedef struct YamlLevel
 {
 	bool		is_mapping;
 	bool		has_key;		/* a value comes next */
 	int			nkeys;
 	int			room;
-	Slice	   *keys;			/* of a mapping, so far */
+	Slice	   *keys;			/* keys of a mapping, so far */
 } YamlLevel;
 
 typedef struct YamlReader
 {
 	yaml_parser_t parser;
-	yaml_event_t event;			/* the current one, if has_event */
+	yaml_event_t event;			/* the current event, if has_event */
 	bool		has_event;
-	bool		is_over;		/* what libyaml allocated is freed */
+	bool		is_over;		/* what libyaml allocated has been freed */
 	MemoryContextCallback at_end;
 	YamlFault  *fault;
 	DocumentBuilder builder;
@@ -49,7 +49,7 @@ typedef struct YamlReader
 
 /* ---------------------------------------------------------------- libyaml */
 
-/* Also called when the memory context ends, after an error. */
+/* Also called when the memory context is deleted after an error. */
 static void
 yaml_release(void *arg)
 {
@@ -84,6 +84,9 @@ yaml_begin(Slice text, YamlFault *fault)
 	return reader;
 }
 
+/*
+ * Sets the fault, and returns false, as do all functions below that find one.
+ */
 static bool
 yaml_refuse_at(YamlReader *reader, yaml_mark_t mark, const char *what)
 {
@@ -122,7 +125,7 @@ yaml_next(YamlReader *reader)
 
 /* ----------------------------------------------------------------- scalars */
 
-/* the length of a run of digits */
+/* Returns the length of a run of digits. */
 static int
 yaml_count_digits(const char *s)
 {
@@ -133,7 +136,7 @@ yaml_count_digits(const char *s)
 	return n;
 }
 
-/* Is it a number as JSON writes it? */
+/* Is it a number in the syntax of JSON? */
 static bool
 yaml_is_number(Slice text)
 {
@@ -200,6 +203,7 @@ yaml_add_plain(DocumentBuilder *builder, Slice text)
 	document_add_value(builder, &value);
 }
 
+/* The key must outlive the event from which it was read, so it is copied. */
 static bool
 yaml_take_key(YamlReader *reader, YamlLevel *level, Slice key)
 {
@@ -271,7 +275,7 @@ yaml_open(YamlReader *reader, bool is_mapping, bool is_plain)
 	return true;
 }
 
-/* the outermost level is the document itself */
+/* Closes a level.  The outermost level is the document itself. */
 static void
 yaml_close(YamlReader *reader)
 {

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * yaml.h
- *	  A YAML text as jsonb: the only user of libyaml.
+ *	  Reading YAML as jsonb: the only user of libyaml.
  *
- * The text is one document, a mapping, of what JSON has as well: mappings with
- * scalar keys, sequences, strings, and plain scalars that are null, true, false
- * or a number as in JSON.  Anchors, aliases and tags are refused, so no text
- * grows while it is read, and so are a key that is there twice, a second
- * document, and texts beyond the limits below.
+ * The text must be a single document, a mapping, that uses only what JSON has
+ * as well: mappings with scalar keys, sequences, strings, and plain scalars
+ * that are null, true, false or a number as in JSON.  Anchors, aliases and
+ * tags are refused, so that no text expands while it is read.  Duplicate keys,
+ * a second document, and texts beyond the limits below are refused, too.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,10 +26,14 @@ typedef struct YamlFault
 {
 	int			line;
 	int			column;
-	char	   *what;			/* a clause such as "a key is there twice"; palloc'd */
+	char	   *what;			/* a clause such as "a key is there twice";
+								 * palloc'd */
 } YamlFault;
 
-/* palloc'd; NULL: the text is refused, and *fault is filled */
+/*
+ * Returns the document, palloc'd.  If the text is refused, returns NULL and
+ * fills in *fault.
+ */
 extern Jsonb *yaml_read(Slice text, YamlFault *fault);
 
 #endif							/* CLUTCH_YAML_H */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * binding.c
- *	  Which workflow a run is bound to, and which step of it each task does.
+ *	  Bindings: which workflow a run is bound to, and which step of it each
+ *	  task does.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +25,10 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_run_workflow, RUN_WORKFLOW);
 
-/* columns of clutch.workflow_task; those that are changed in place are not null */
+/*
+ * columns of clutch.workflow_task; those that are changed in place are not
+ * null
+ */
 enum
 {
 	Anum_workflow_task_task_id = 1,
@@ -47,8 +51,8 @@ binding_is_in_use(void)
 }
 
 /*
- * The dirty snapshot also finds the binding of a run whose first request is not
- * committed yet: *in_doubt is set to that transaction.
+ * The dirty snapshot also finds the binding of a run whose first request is
+ * not committed yet.  *in_doubt is set to that transaction.
  */
 static bool
 binding_look(Slice run_id, RunBinding *binding, TransactionId *in_doubt)

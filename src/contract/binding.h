@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * binding.h
- *	  Which workflow a run is bound to, and which step of it each of its tasks
- *	  does: clutch.run_workflow and clutch.workflow_task.
+ *	  Bindings: which workflow a run is bound to, and which step of it each of
+ *	  its tasks does: clutch.run_workflow and clutch.workflow_task.
  *
- * The first request of a run binds it to one version of a workflow, for good.
- * From then on every task of the run has a row; its step may still be unknown.
+ * The first request of a run binds it permanently to one version of a
+ * workflow.  From then on, every task of the run has a row, though its step
+ * may still be unknown.
  *
- * The tasks of a run are rebuilt from its log.  Its version is not in the log, so
- * a rebuild keeps the row of run_workflow where there is one.
+ * The tasks of a run are rebuilt from the log.  The version is not in the log,
+ * so a rebuild keeps the row of run_workflow if there is one.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,50 +30,54 @@ typedef struct TaskBinding
 	ItemPointerData tid;
 	Slice		task_id;
 	Slice		run_id;
-	Slice		step;			/* absent: not known */
-	int64		met_seq;		/* of the event that completed the step; 0: none */
-	int			attempt;		/* in which the faults were made */
+	Slice		step;			/* absent if not known */
+	int64		met_seq;		/* of the event that completed the step, or 0
+								 * if none */
+	int			attempt;		/* the attempt in which the faults were made */
 	int			faults;
 } TaskBinding;
 
-/* Was any run ever bound?  If not, all other functions would find nothing. */
+/*
+ * Has any run ever been bound?  If not, all other functions would find
+ * nothing.
+ */
 extern bool binding_is_in_use(void);
 
-/* false: the run is not bound; otherwise palloc'd */
+/* Returns false if the run is not bound.  The binding is palloc'd. */
 extern bool binding_of_run(Slice run_id, RunBinding *binding);
 
 /*
- * The same for a request, whose task will belong to the workflow: waits for another
- * transaction that has bound the run and may be rolled back.
+ * The same for a request whose task will belong to the workflow.  Waits for
+ * another transaction that has bound the run and may be rolled back.
  */
 extern bool binding_await_run(Slice run_id, RunBinding *binding);
 
 /*
- * The runs that are bound to the version, also by transactions that have not ended: a
- * List of Slice *.  Reads the bindings of all runs.
+ * Returns the runs that are bound to the version, including those bound by
+ * open transactions, as a List of Slice *.  Reads the bindings of all runs.
  */
 extern List *binding_list_runs(Slice workflow, int version);
 
-/* Binds the run; false: another transaction has just done so. */
+/* Binds the run.  Returns false if another transaction has just done so. */
 extern bool binding_set(Slice run_id, const RunBinding *binding);
 
-/* false: the task has no row; otherwise palloc'd */
+/* Returns false if the task has no row.  The binding is palloc'd. */
 extern bool binding_of_task(Slice task_id, TaskBinding *task);
 extern void binding_add_task(Slice task_id, Slice run_id, Slice step);
 extern void binding_save_task(TaskBinding *task);
 
-/* The tasks of a run that do the step, as a List of TaskBinding *. */
+/* Returns the tasks of a run that do the step, as a List of TaskBinding *. */
 extern List *binding_list_step(Slice run_id, Slice step);
 
 /*
- * Counts a fault of an attempt, and returns how many that attempt has made.  The
- * count is kept even if this transaction is rolled back, because a refusal ends
- * it: the row is changed in place.  The caller has locked the task, so nobody
- * else counts.
+ * Counts a fault of an attempt, and returns how many that attempt has made.
+ * The row is changed in place, so that the count is kept even though a refusal
+ * makes this transaction roll back.  The caller must have locked the task, so
+ * nobody else is counting.
  */
 extern int	binding_count_fault(TaskBinding *task, int attempt);
 
-/* The run, or the task, is being pruned. */
+/* Forget the run, or the task, which is being pruned. */
 extern void binding_forget_run(Slice run_id);
 extern void binding_forget_task(Slice task_id);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compatibility.c
- *	  May one schema take the place of another?
+ *	  Compatibility: may one schema take the place of another?
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 #include "contract/compatibility_part.h"
 #include "miscadmin.h"
 
-/* after so many steps, what is not proved counts as false */
+/* after so many steps, what has not been proved counts as false */
 #define MOST_STEPS	100000
 
 /* ------------------------------------------------------------------- facts */
@@ -113,7 +113,7 @@ compatibility_refuse(Proof *proof, const SchemaNode *wide, const char *keyword,
 	va_start(args, format);
 	message = text_of_format(format, args);
 	va_end(args);
-	/* a schema that is referred to is named in the message */
+	/* if the schema is one that is referred to, name it in the message */
 	if (wide->resource->foreign)
 		problem_add(proof->list, "", proof->code, "In the schema %s: %s",
 					json_schema_path(wide, keyword), message);
@@ -134,6 +134,7 @@ compatibility_is_valid(const SchemaNode *node, const JsonbValue *value, ProblemL
 	return json_schema_run(node, &sight);
 }
 
+/* May a value that the facts describe be this one? */
 static bool
 compatibility_is_possible(const Facts *facts, const JsonbValue *value)
 {
@@ -147,7 +148,10 @@ compatibility_is_possible(const Facts *facts, const JsonbValue *value)
 	return true;
 }
 
-/* the values, if the facts leave only some that can be listed; otherwise NULL */
+/*
+ * Returns the values if the facts leave only some that can be listed, or NULL
+ * otherwise.
+ */
 static const SchemaCheck *
 compatibility_values(const Facts *facts)
 {
@@ -165,6 +169,10 @@ compatibility_values(const Facts *facts)
 	return NULL;
 }
 
+/*
+ * Proves each of the few values that are allowed by the facts, by validating
+ * it.  Without a list of problems, the first failure ends the proof.
+ */
 static bool
 compatibility_prove_values(Proof *proof, const Facts *facts, const SchemaNode *wide,
 						   const SchemaCheck *values)
@@ -189,7 +197,10 @@ compatibility_prove_values(Proof *proof, const Facts *facts, const SchemaNode *w
 	return proved;
 }
 
-/* Do the facts hold one of several schemas?  If the proof succeeds for each, it succeeds. */
+/*
+ * Does one of the facts say that the value is valid against one of several
+ * schemas?  If so, the proof must succeed for each of them.
+ */
 static bool
 compatibility_prove_cases(Proof *proof, const Facts *facts, const SchemaNode *wide,
 						  const SchemaCheck *check)
@@ -209,6 +220,10 @@ compatibility_prove_cases(Proof *proof, const Facts *facts, const SchemaNode *wi
 	return proved;
 }
 
+/*
+ * Proves the cases of an anyOf or oneOf one by one or, if there is none that
+ * helps, those of each type.
+ */
 static bool
 compatibility_prove_split(Proof *proof, const Facts *facts, const SchemaNode *wide)
 {
@@ -254,7 +269,9 @@ compatibility_prove_checks(Proof *proof, const Facts *facts, const SchemaNode *w
 	return proved;
 }
 
-/* Has this very proof begun already?  Then it holds if all the others do. */
+/*
+ * Has this very proof begun already?  In that case it holds if all others do.
+ */
 static bool
 compatibility_has_begun(const Proof *proof, const Facts *facts, const SchemaNode *wide)
 {
@@ -321,7 +338,7 @@ compatibility_check(const JsonSchema *narrow, const JsonSchema *wide, const char
 
 	if (compatibility_prove(&proof, &facts, wide->root))
 		return;
-	/* what fails only in its cases has no keyword of its own */
+	/* what fails only in one of several cases has no keyword of its own */
 	if (list->n == before)
 		(void) compatibility_refuse(&proof, wide->root, NULL,
 									"It cannot be proved that this schema allows all that the other version does.");

@@ -44,7 +44,7 @@ compatibility_prove_items(Proof *proof, const Facts *facts, const SchemaCheck *c
 
 		last = fact != NULL ? Max(last, fact->n) : last;
 	}
-	/* the one after the last stands for all that follow */
+	/* the element after the last one stands for all that follow */
 	for (i = 0; i <= last && (most < 0 || i < most); i++)
 	{
 		const SchemaNode *wide = i < check->n ? check->nodes[i] : check->rest;
@@ -92,7 +92,10 @@ compatibility_are_equal(Proof *proof, SchemaNode *a, SchemaNode *b)
 	return compatibility_try(proof, &of_a, b) && compatibility_try(proof, &of_b, a);
 }
 
-/* one of the schemas follows, and for oneOf the types exclude the others */
+/*
+ * Does one of the schemas follow and, for oneOf, do the types exclude the
+ * others?
+ */
 static bool
 compatibility_prove_some(Proof *proof, const Facts *facts, const SchemaCheck *check)
 {
@@ -111,7 +114,10 @@ compatibility_prove_some(Proof *proof, const Facts *facts, const SchemaCheck *ch
 	return false;
 }
 
-/* a fact of the same kind whose schemas are equal to these, one by one */
+/*
+ * Is there a fact of the same kind whose schemas are equal to these, one by
+ * one?
+ */
 static bool
 compatibility_prove_same_schemas(Proof *proof, const Facts *facts, const SchemaCheck *check)
 {
@@ -151,7 +157,10 @@ compatibility_prove_not(Proof *proof, const Facts *facts, const SchemaCheck *che
 	return false;
 }
 
-/* both branches follow anyway, or those of a fact with an equal condition imply them */
+/*
+ * Do both branches follow anyway, or do those of a fact with an equal
+ * condition imply them?
+ */
 static bool
 compatibility_prove_if(Proof *proof, const Facts *facts, const SchemaCheck *check)
 {
@@ -179,7 +188,10 @@ compatibility_prove_if(Proof *proof, const Facts *facts, const SchemaCheck *chec
 	return branch[1] && branch[2];
 }
 
-/* unevaluated...: the same as additional... if the schema combines no others */
+/*
+ * unevaluated... is the same as additional... if the schema combines no
+ * others.
+ */
 static bool
 compatibility_prove_unevaluated(Proof *proof, const Facts *facts, const SchemaNode *wide,
 								const SchemaCheck *check)
@@ -206,7 +218,7 @@ compatibility_keyword(SchemaCheckKind kind)
 	return keywords[kind - CHECK_ITEMS];
 }
 
-/* the checks whose schemas have faults of their own */
+/* Proves the checks whose schemas report faults of their own. */
 static bool
 compatibility_prove_inside(Proof *proof, const Facts *facts, const SchemaNode *wide,
 						   const SchemaCheck *check, bool *proved)
@@ -242,7 +254,7 @@ compatibility_prove_inside(Proof *proof, const Facts *facts, const SchemaNode *w
 	}
 }
 
-/* the others */
+/* Proves the other checks. */
 static bool
 compatibility_prove_alone(Proof *proof, const Facts *facts, const SchemaNode *wide,
 						  const SchemaCheck *check)
@@ -277,7 +289,10 @@ compatibility_prove_alone(Proof *proof, const Facts *facts, const SchemaNode *wi
 		case CHECK_UNEVALUATED_PROPERTIES:
 			return compatibility_prove_unevaluated(proof, facts, wide, check);
 		default:
-			/* which schema a $dynamicRef means depends on the way to it */
+			/*
+			 * which schema a $dynamicRef refers to depends on how it was
+			 * reached
+			 */
 			return check->kind == CHECK_DYNAMIC_REF && !slice_present(check->anchor) &&
 				compatibility_try(proof, facts, check->rest);
 	}

@@ -22,7 +22,10 @@ compatibility_combines(const SchemaNode *node)
 	return false;
 }
 
-/* the schema of the properties that the node does not name; NULL: it says nothing */
+/*
+ * Returns the schema of the properties that the node does not name, or NULL if
+ * there is none.
+ */
 static SchemaNode *
 compatibility_other_properties(const SchemaNode *node)
 {
@@ -34,7 +37,10 @@ compatibility_other_properties(const SchemaNode *node)
 	return check != NULL && !compatibility_combines(node) ? check->rest : NULL;
 }
 
-/* the patterns of the check that the name matches; their schemas are added to facts unless that is NULL */
+/*
+ * Does the name match a pattern of the check?  The schemas of all matching
+ * patterns are added to facts, unless that is NULL.
+ */
 static bool
 compatibility_matches(const SchemaCheck *check, Slice name, Facts *facts)
 {
@@ -63,7 +69,10 @@ compatibility_find_name(const SchemaCheck *check, Slice name)
 	return -1;
 }
 
-/* what is known about a property; false: nothing is said about it anywhere */
+/*
+ * Collects what is known about a property.  Returns false if nothing is said
+ * about it anywhere.
+ */
 static bool
 compatibility_property_facts(const Facts *facts, Slice name, Facts *property)
 {
@@ -94,12 +103,18 @@ compatibility_prove_property(Proof *proof, const Facts *facts, Slice name, const
 {
 	Facts		property;
 
-	/* a property that the other version leaves open is supposed not to be in use */
+	/*
+	 * a property that the other version leaves open is assumed not to be in
+	 * use
+	 */
 	return !compatibility_property_facts(facts, name, &property) ||
 		compatibility_prove(proof, &property, wide);
 }
 
-/* Do the properties that the facts name, and for which wide has this schema, fit it? */
+/*
+ * Are the properties that the facts name, and for which wide has this schema,
+ * valid against it?
+ */
 static bool
 compatibility_prove_named(Proof *proof, const Facts *facts, const SchemaNode *wide,
 						  const SchemaCheck *check, const Pattern *pattern)
@@ -121,7 +136,10 @@ compatibility_prove_named(Proof *proof, const Facts *facts, const SchemaNode *wi
 	return proved;
 }
 
-/* what is known about the properties that match a pattern of wide, beside those that are named */
+/*
+ * Proves what is known about the properties that match a pattern of wide, in
+ * addition to the named ones.
+ */
 static bool
 compatibility_prove_pattern(Proof *proof, const Facts *facts, const Pattern *pattern,
 							const SchemaNode *wide)
@@ -300,7 +318,7 @@ compatibility_prove_names(Proof *proof, const Facts *facts, const SchemaCheck *c
 	return compatibility_prove(proof, &names, check->rest);
 }
 
-/* the number of properties: by its bounds, or by what is required */
+/* Proves the number of properties, by its bounds or by what is required. */
 bool
 compatibility_prove_number(const Facts *facts, const SchemaCheck *check)
 {

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * compatibility_part.h
- *	  What is known about a value, and what is to be proved about it; for the
- *	  files of compatibility.
+ *	  Private declarations of compatibility: what is known about a value, and
+ *	  what is to be proved about it.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,14 +12,21 @@
 #include "contract/compatibility.h"
 #include "contract/json_schema_part.h"
 
-/* what is known: the value is valid against all of these schemas, and of one of the types */
+/*
+ * what is known: the value is valid against all of these schemas, and of one
+ * of these types
+ */
 typedef struct Facts
 {
-	List	   *nodes;			/* of SchemaNode *, with what they refer to by $ref and allOf */
-	uint32		types;			/* none: there is no such value */
+	List	   *nodes;			/* of SchemaNode *, including what they refer
+								 * to by $ref and allOf */
+	uint32		types;			/* none if there is no such value */
 } Facts;
 
-/* a proof that has begun; if it is needed again inside itself, the schemas are recursive */
+/*
+ * A proof that has begun.  If it is needed again inside itself, the schemas
+ * are recursive.
+ */
 typedef struct ProofStep
 {
 	const struct ProofStep *outer;
@@ -30,37 +37,43 @@ typedef struct ProofStep
 typedef struct Proof
 {
 	const ProofStep *steps;
-	List	   *split;			/* the anyOf and oneOf whose cases are being looked at */
+	List	   *split;			/* the anyOf and oneOf whose cases are being
+								 * examined */
 	int			done;
 	const char *code;
-	ProblemList *list;			/* NULL: only the verdict counts */
+	ProblemList *list;			/* NULL if only the verdict counts */
 } Proof;
 
 /* --- compatibility.c --- */
 
-/* is such a value valid against the schema?  Adds faults if there is a list. */
+/*
+ * Is such a value valid against the schema?  Adds faults if there is a list.
+ */
 extern bool compatibility_prove(Proof *proof, const Facts *facts, const SchemaNode *wide);
 
-/* the same without faults */
+/* The same without faults. */
 extern bool compatibility_try(Proof *proof, const Facts *facts, const SchemaNode *wide);
 
-/* adds a fault of a keyword of wide if there is a list; returns false */
+/* Adds a fault of a keyword of wide if there is a list.  Returns false. */
 extern bool compatibility_refuse(Proof *proof, const SchemaNode *wide, const char *keyword,
 								 const char *format,...) pg_attribute_printf(4, 5);
 
-/* nothing is known but what the schema says */
+/* Returns facts that consist only of what the schema says. */
 extern Facts compatibility_facts_of(SchemaNode *node);
 extern void compatibility_add_fact(Facts *facts, SchemaNode *node);
 extern void compatibility_no_facts(Facts *facts);
 
-/* the types of the values that may be valid against the schema */
+/* Returns the types of the values that may be valid against the schema. */
 extern uint32 compatibility_types(const SchemaNode *node);
 
 /* --- compatibility_value.c: does the check of wide follow from the facts? --- */
 extern bool compatibility_prove_value(Proof *proof, const Facts *facts, const SchemaNode *wide,
 									  const SchemaCheck *check);
 
-/* the least that one of the facts says about a count; -1: nothing */
+/*
+ * Returns the lowest maximum that one of the facts sets for a count, or -1 if
+ * none does.
+ */
 extern int64 compatibility_most(const Facts *facts, SchemaCheckKind kind);
 
 /* --- compatibility_object.c: the same for the checks of objects --- */
@@ -74,13 +87,16 @@ extern bool compatibility_prove_names(Proof *proof, const Facts *facts, const Sc
 extern bool compatibility_prove_number(const Facts *facts, const SchemaCheck *check);
 
 /*
- * Do the properties that the check neither names nor has a pattern for fit wide?
- * Without a check (NULL), these are all properties.
+ * Are the properties that the check neither names nor has a pattern for valid
+ * against wide?  Without a check (NULL), these are all properties.
  */
 extern bool compatibility_prove_others(Proof *proof, const Facts *facts, const SchemaCheck *check,
 									   const SchemaNode *wide);
 
-/* does the node refer to or combine other schemas, which may name properties, too? */
+/*
+ * Does the node refer to or combine other schemas, which may name properties,
+ * too?
+ */
 extern bool compatibility_combines(const SchemaNode *node);
 
 /* --- compatibility_container.c: and for all others --- */

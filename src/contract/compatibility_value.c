@@ -12,7 +12,7 @@
 #include "protocol/number.h"
 #include "utils/builtins.h"
 
-/* the types that a check is about */
+/* Returns the types that a check is about. */
 static uint32
 compatibility_concerns(SchemaCheckKind kind)
 {
@@ -55,7 +55,10 @@ compatibility_least(const Facts *facts, SchemaCheckKind kind)
 	return least;
 }
 
-/* Does one of the facts bound the number at least as narrowly?  exclusive: at the bound itself, too. */
+/*
+ * Does one of the facts bound the number at least as narrowly?  With
+ * exclusive, the bound itself must be excluded, too.
+ */
 static bool
 compatibility_bounds(const Facts *facts, SchemaCheckKind kind, Numeric bound, bool upper,
 					 bool exclusive)
@@ -107,7 +110,7 @@ compatibility_proves_multiple(const Facts *facts, const SchemaCheck *check)
 	return false;
 }
 
-/* the same pattern, or the same format */
+/* Is there a fact with the same pattern, or the same format? */
 static bool
 compatibility_proves_same(const Facts *facts, const SchemaCheck *check)
 {
@@ -150,7 +153,8 @@ compatibility_follows(const Facts *facts, const SchemaCheck *check)
 			return (facts->types & ~check->types) == 0;
 		case CHECK_ENUM:
 		case CHECK_CONST:
-			return false;		/* facts with listed values have been looked at */
+			return false;		/* facts with listed values have been examined
+								 * already */
 		case CHECK_MULTIPLE_OF:
 			return compatibility_proves_multiple(facts, check);
 		case CHECK_MAXIMUM:

@@ -66,7 +66,7 @@ format_from(Slice text, int n)
 	return (Slice) {text.s + n, text.len - n};
 }
 
-/* does the text begin like the picture, in which 0 is any digit? */
+/* Does the text begin like the picture, in which 0 stands for any digit? */
 static bool
 format_looks_like(Slice text, const char *picture)
 {
@@ -81,7 +81,7 @@ format_looks_like(Slice text, const char *picture)
 	return true;
 }
 
-/* are all characters letters or digits of ASCII, or one of the others? */
+/* Are all characters ASCII letters or digits, or among the others? */
 static bool
 format_consists_of(Slice text, const char *others)
 {
@@ -116,7 +116,7 @@ format_date(Slice text)
 		day <= days[month - 1] + (month == 2 && leap);
 }
 
-/* Z or an offset; its minutes in *minutes */
+/* Reads Z or an offset, whose minutes are stored in *minutes. */
 static bool
 format_zone(Slice text, int *minutes)
 {
@@ -167,7 +167,7 @@ format_date_time(Slice text)
 		format_date((Slice) {text.s, 10}) && format_time(format_from(text, 11));
 }
 
-/* numbers with units, which must be in this order without a gap */
+/* Reads numbers with units, which must be in this order without a gap. */
 static bool
 format_amounts(Slice *text, const char *units, int *n)
 {
@@ -187,7 +187,7 @@ format_amounts(Slice *text, const char *units, int *n)
 	return true;
 }
 
-/* ISO 8601 as in RFC 3339, appendix A */
+/* Checks ISO 8601 as in RFC 3339, appendix A. */
 static bool
 format_duration(Slice text)
 {
@@ -259,7 +259,10 @@ format_ipv4(Slice text)
 	return text.len == 0;
 }
 
-/* groups of hexadecimal digits; the last may be an IPv4 address; -1 after a fault */
+/*
+ * Returns the number of groups of hexadecimal digits, the last of which may be
+ * an IPv4 address, or -1 after a fault.
+ */
 static int
 format_ipv6_groups(Slice text)
 {
@@ -304,7 +307,7 @@ format_ipv6(Slice text)
 		memchr(text.s, '.', gap) == NULL;
 }
 
-/* a local part of atoms, or a quoted one, and a host */
+/* Checks a local part of atoms, or a quoted one, and a host. */
 static bool
 format_email(Slice text)
 {
@@ -347,7 +350,7 @@ format_uri_reference(Slice text)
 		return false;
 	if (fragment != NULL && memchr(fragment + 1, '#', text.s + text.len - fragment - 1) != NULL)
 		return false;
-	/* brackets only enclose the address of a host */
+	/* brackets may only enclose the address of a host */
 	return bracket == NULL || (bracket - text.s >= 2 && bracket[-2] == '/') ||
 		(bracket - text.s >= 2 && bracket[-1] == '/') || memchr(text.s, '@', bracket - text.s) != NULL;
 }

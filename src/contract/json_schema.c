@@ -24,7 +24,7 @@ json_schema_node_table(void)
 					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-/* in the context of the schema */
+/* Builds the schema in its own context. */
 static void
 json_schema_build(SchemaCompiler *c, Jsonb *document, Slice base)
 {
@@ -43,7 +43,9 @@ JsonSchema *
 json_schema_compile(Jsonb *document, Slice base, JsonSchemaFinder find,
 					MemoryContext parent, ProblemList *list)
 {
-	/* an error may be raised, so it belongs to the caller's context at first */
+	/*
+	 * an error may be raised, so it belongs to the caller's context at first
+	 */
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch schema",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);

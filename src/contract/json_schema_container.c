@@ -18,7 +18,7 @@ json_schema_mark(const SchemaSight *sight, int child)
 		sight->evaluated[child] = true;
 }
 
-/* "element" or "elements" */
+/* Returns "element" or "elements". */
 static const char *
 json_schema_plural(int64 n, const char *one, const char *several)
 {
@@ -44,7 +44,7 @@ json_schema_compare_hashed(const void *a, const void *b)
 	return x->index - y->index;
 }
 
-/* equal values have equal hashes: 1 and 1.0 do */
+/* Equal values have equal hashes, including 1 and 1.0. */
 static uint32
 json_schema_hash(JsonbValue *value)
 {
@@ -68,7 +68,10 @@ json_schema_hash(JsonbValue *value)
 	return hash;
 }
 
-/* an element that is equal to an earlier one, or -1; the earlier one's index */
+/*
+ * Returns the index of an element that is equal to an earlier one, or -1.
+ * *earlier is set to the index of the earlier one.
+ */
 static int
 json_schema_find_repeated(const JsonbContainer *array, const SchemaSight *sight, int *earlier)
 {
@@ -114,7 +117,7 @@ json_schema_check_unique(const SchemaNode *node, const JsonbContainer *array, co
 						   repeated, earlier);
 }
 
-/* prefixItems and items */
+/* Checks prefixItems and items. */
 static bool
 json_schema_check_items(const SchemaCheck *check, const JsonbContainer *array, const SchemaSight *sight)
 {
@@ -164,7 +167,7 @@ json_schema_check_contains(const SchemaNode *node, const SchemaCheck *check,
 						   check->most, json_schema_plural(check->most, "element", "elements"));
 }
 
-/* what no other keyword has evaluated */
+/* Checks what no other keyword has evaluated. */
 static bool
 json_schema_check_unevaluated(const SchemaCheck *check, const JsonbContainer *container,
 							  const SchemaSight *sight)
@@ -218,7 +221,7 @@ json_schema_check_array(const SchemaNode *node, const SchemaCheck *check, const 
 
 /* ----------------------------------------------------------------- objects */
 
-/* the names, which are in order, that the object lacks */
+/* Checks that the object has these names, which are in order. */
 static bool
 json_schema_require(const SchemaNode *node, const char *keyword, Slice because,
 					SliceList names, const JsonbContainer *object, const SchemaSight *sight)
@@ -289,7 +292,10 @@ json_schema_check_names(const SchemaCheck *check, const JsonbContainer *object, 
 	return valid;
 }
 
-/* the schemas of patternProperties; true in *matched if there is one */
+/*
+ * Checks the schemas of patternProperties.  *matched is set to true if there
+ * is one that applies.
+ */
 static bool
 json_schema_check_patterns(const SchemaCheck *check, Slice key, const JsonbValue *value,
 						   const SchemaSight *sight, bool *matched)
@@ -309,9 +315,9 @@ json_schema_check_patterns(const SchemaCheck *check, Slice key, const JsonbValue
 }
 
 /*
- * properties, patternProperties and additionalProperties.  The keys of the
- * object and the names of the schema are both in the order of jsonb, so one pass
- * over the two finds the properties.
+ * Checks properties, patternProperties and additionalProperties.  The keys of
+ * the object and the names of the schema are both in the order of jsonb, so
+ * one pass over the two finds the properties.
  */
 static bool
 json_schema_check_properties(const SchemaCheck *check, const JsonbContainer *object,

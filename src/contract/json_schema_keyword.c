@@ -104,7 +104,10 @@ json_schema_read_array(const KeywordSight *at)
 	}
 }
 
-/* an object of schemas; the names and the schemas go into the two arrays */
+/*
+ * Reads an object of schemas.  The names and the schemas are stored in the two
+ * arrays.  Returns their number.
+ */
 static int
 json_schema_read_members(const KeywordSight *at, Slice **names, SchemaNode ***nodes)
 {
@@ -146,7 +149,7 @@ json_schema_read_patterns(const KeywordSight *at)
 		check->patterns[i] = json_schema_read_regex(at, names[i]);
 }
 
-/* $defs: they are only referred to */
+/* Reads $defs, which is only referred to. */
 static void
 json_schema_read_definitions(const KeywordSight *at)
 {
@@ -256,7 +259,10 @@ static const SchemaKeyword schema_keywords[] = {
 	{"unevaluatedProperties", UNEVALUATED, CHECK_UNEVALUATED_PROPERTIES, json_schema_read_rest},
 };
 
-/* NULL: the keyword is not known, or is not one of the schema's vocabularies */
+/*
+ * Returns NULL if the keyword is not known, or is not one of the schema's
+ * vocabularies.
+ */
 static const SchemaKeyword *
 json_schema_keyword(const SchemaNode *node, Slice name)
 {
@@ -269,7 +275,10 @@ json_schema_keyword(const SchemaNode *node, Slice name)
 	return NULL;
 }
 
-/* minContains without contains, then without if: these say nothing */
+/*
+ * Does the check say nothing?  This is true of minContains without contains,
+ * and of then without if.
+ */
 static bool
 json_schema_says_nothing(const SchemaCheck *check)
 {

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * json_schema_keyword_part.h
- *	  Reading one keyword; for json_schema_keyword.c and json_schema_value.c.
+ *	  Reading one keyword.  Private to json_schema_keyword.c and
+ *	  json_schema_value.c.
  *
  * A reader adds a check to the schema, or a fault to the list.
  *
@@ -14,7 +15,7 @@
 
 struct SchemaKeyword;
 
-/* a keyword that is read: the schema in which it stands, and its value */
+/* a keyword that is being read: the schema that contains it, and its value */
 typedef struct KeywordSight
 {
 	SchemaCompiler *c;
@@ -29,23 +30,26 @@ typedef struct SchemaKeyword
 	uint32		vocabulary;
 	SchemaCheckKind kind;
 	void		(*read) (const KeywordSight *at);
-	int			part;			/* of nodes, for if, then, else */
+	int			part;			/* index into nodes, for if, then and else */
 } SchemaKeyword;
 
-/* the check of the keyword, which another keyword may have made already */
+/*
+ * Returns the check of the keyword, which another keyword may have made
+ * already.
+ */
 extern SchemaCheck *json_schema_check(const KeywordSight *at);
 
-/* adds a fault: the keyword must be what is expected */
+/* Adds a fault, saying that the keyword must be what is expected. */
 extern void json_schema_refuse(const KeywordSight *at, const char *code, const char *expected);
 
-/* the keyword's object or array; NULL after a fault */
+/* Returns the keyword's object or array, or NULL after a fault. */
 extern JsonbContainer *json_schema_expect(const KeywordSight *at, bool is_object,
 										  const char *expected);
 
-/* the string; absent if the value is not one */
+/* Returns the string, or an absent slice if the value is not one. */
 extern Slice json_schema_text(const JsonbValue *value);
 
-/* a pattern, compiled; NULL after a fault */
+/* Returns a compiled pattern, or NULL after a fault. */
 extern Pattern *json_schema_read_regex(const KeywordSight *at, Slice source);
 
 /* --- json_schema_value.c: the keywords that hold no schemas --- */

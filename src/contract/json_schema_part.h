@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * json_schema_part.h
- *	  What a compiled schema consists of; for the files of json_schema and for
- *	  compatibility, which compares two of them.
+ *	  The parts of a compiled schema.  Private to json_schema and to
+ *	  compatibility, which compares two schemas.
  *
  * Each schema of a document, at whatever depth, is a SchemaNode: true, false,
  * or a list of checks in the order in which they are made.  Keywords that
  * cannot be understood alone share one check: properties, patternProperties
  * and additionalProperties; prefixItems and items; contains, minContains and
- * maxContains; if, then and else.  A node belongs to a SchemaResource, which is
- * what an $id names.  Strings and values lie in copies of the documents.
+ * maxContains; if, then and else.  A node belongs to a SchemaResource, which
+ * is what an $id names.  Strings and values lie in copies of the documents.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,9 @@
 #include "utils/hsearch.h"
 #include "utils/numeric.h"
 
-/* what a check is about, in the order in which the checks of a node are made */
+/*
+ * what a check is about, in the order in which the checks of a node are made
+ */
 typedef enum SchemaCheckKind
 {
 	CHECK_TYPE,
@@ -81,8 +83,9 @@ typedef struct SchemaCheck
 	uint32		types;
 	Numeric		number;
 	int64		count;
-	int64		most;			/* -1: not limited */
-	int			n;				/* of values, of nodes, and of names and lists */
+	int64		most;			/* -1 if not limited */
+	int			n;				/* number of values, of nodes, and of names and
+								 * lists */
 	int			npatterns;
 	JsonbValue *values;
 	Slice	   *names;			/* in the order of jsonb */
@@ -90,7 +93,7 @@ typedef struct SchemaCheck
 	SchemaNode **nodes;
 	Pattern   **patterns;
 	SchemaNode **pattern_nodes;
-	SchemaNode *rest;			/* NULL: the keyword is not there */
+	SchemaNode *rest;			/* NULL if the keyword is not there */
 	Slice		anchor;
 	FormatKind	format;
 	Slice		word;			/* $ref, $dynamicRef, format */
@@ -98,15 +101,18 @@ typedef struct SchemaCheck
 
 struct SchemaNode
 {
-	const SchemaNode *up;		/* the schema around it; NULL: it is a document */
-	const char *keyword;		/* under which it is there */
-	Slice		key;			/* below that keyword, if it holds an object of schemas */
-	int			index;			/* if it holds an array of them; otherwise -1 */
-	int			depth;			/* 1: it is a document */
+	const SchemaNode *up;		/* the enclosing schema, or NULL if it is a
+								 * document */
+	const char *keyword;		/* the keyword that contains it */
+	Slice		key;			/* its key below that keyword, if the keyword
+								 * holds an object of schemas */
+	int			index;			/* its index, if the keyword holds an array of
+								 * schemas; otherwise -1 */
+	int			depth;			/* 1 for a document */
 	SchemaResource *resource;
-	bool		never;			/* it is false */
+	bool		never;			/* the schema is false */
 	bool		collects;		/* has an unevaluated... check */
-	bool		visiting;		/* while references are followed */
+	bool		visiting;		/* set while references are followed */
 	bool		visited;
 	int			nchecks;
 	SchemaCheck *checks;
@@ -122,9 +128,10 @@ typedef struct SchemaAnchor
 struct SchemaResource
 {
 	Slice		uri;			/* absolute, without a fragment */
-	JsonbContainer *container;	/* NULL: a boolean schema */
+	JsonbContainer *container;	/* NULL for a boolean schema */
 	SchemaNode *root;
-	bool		foreign;		/* of another document than the one that was compiled */
+	bool		foreign;		/* it belongs to another document than the one
+								 * that was compiled */
 	uint32		vocabularies;
 	List	   *anchors;		/* of SchemaAnchor * */
 };
@@ -133,7 +140,8 @@ struct JsonSchema
 {
 	MemoryContext context;
 	SchemaNode *root;
-	bool		asserts_formats;	/* a format in it asserts, because its vocabulary says so */
+	bool		asserts_formats;	/* format is an assertion in it, because
+									 * its vocabulary says so */
 };
 
 /* bits of SchemaResource.vocabularies */
@@ -146,7 +154,10 @@ struct JsonSchema
 #define VOCABULARY_STANDARD		(VOCABULARY_APPLICATOR | VOCABULARY_UNEVALUATED | \
 								 VOCABULARY_VALIDATION | VOCABULARY_CORE)
 
-/* a reference that has been read, and is resolved when all documents are there */
+/*
+ * a reference that has been read, and will be resolved when all documents are
+ * there
+ */
 typedef struct SchemaPending
 {
 	SchemaNode *node;
@@ -166,7 +177,7 @@ typedef struct SchemaAlias
 	SchemaResource *resource;
 } SchemaAlias;
 
-/* while a schema is being compiled; all in its context */
+/* used while a schema is being compiled; everything is in its context */
 typedef struct SchemaCompiler
 {
 	JsonSchema *schema;
@@ -183,7 +194,10 @@ typedef struct SchemaCompiler
 
 /* --- json_schema_read.c --- */
 
-/* Reads a document, that is a schema and all within it, whose URI is base. */
+/*
+ * Reads a document, that is, a schema and all schemas within it.  Its URI is
+ * base.
+ */
 extern SchemaNode *json_schema_read_document(SchemaCompiler *c, Jsonb *document, Slice base,
 											 bool foreign);
 
@@ -194,23 +208,28 @@ extern SchemaNode *json_schema_read_document(SchemaCompiler *c, Jsonb *document,
 extern SchemaNode *json_schema_read(SchemaCompiler *c, SchemaNode *up, const JsonbValue *value,
 									const char *keyword, Slice key, int index);
 
-/* the check of that kind; NULL if the node has none */
+/* Returns the check of that kind, or NULL if the node has none. */
 extern SchemaCheck *json_schema_check_of(const SchemaNode *node, SchemaCheckKind kind);
 
-/* has a limit been exceeded?  Adds the fault, and nothing more is read. */
+/*
+ * Has a limit been exceeded?  If so, adds a fault, and nothing more is read.
+ */
 extern bool json_schema_exceeds(SchemaCompiler *c, const SchemaNode *node, const char *keyword,
 								int64 n, int limit, const char *setting);
 
-/* the path of a schema, or of a keyword in it, in its document; palloc'd */
+/*
+ * Returns the path of a schema, or of a keyword in it, in its document;
+ * palloc'd.
+ */
 extern char *json_schema_path(const SchemaNode *node, const char *keyword);
 
-/* adds a fault of the schema itself */
+/* Adds a fault of the schema itself. */
 extern void json_schema_fault(SchemaCompiler *c, const SchemaNode *node, const char *keyword,
 							  const char *code, const char *format,...) pg_attribute_printf(5, 6);
 
 /* --- json_schema_keyword.c --- */
 
-/* reads the checks of a schema that is an object */
+/* Reads the checks of a schema that is an object. */
 extern void json_schema_read_keywords(SchemaCompiler *c, SchemaNode *node,
 									  JsonbContainer *object);
 
@@ -219,18 +238,21 @@ extern void json_schema_read_keywords(SchemaCompiler *c, SchemaNode *node,
 extern SchemaResource *json_schema_resource(SchemaCompiler *c, Slice uri);
 extern void json_schema_add_resource(SchemaCompiler *c, SchemaResource *resource);
 
-/* the vocabularies of the meta-schema with that URI; 0: it is not known */
+/*
+ * Returns the vocabularies of the meta-schema with that URI, or 0 if it is not
+ * known.
+ */
 extern uint32 json_schema_vocabularies(SchemaCompiler *c, Slice uri);
 
-/* resolves all references that are pending, and reads the documents that they need */
+/* Resolves all pending references, and reads the documents that they need. */
 extern void json_schema_resolve(SchemaCompiler *c);
 
-/* refuses references that lead back to the same place without end */
+/* Adds faults for references that lead back to the same place without end. */
 extern void json_schema_refuse_loops(SchemaCompiler *c);
 
 /* --- json_schema_validate.c --- */
 
-/* the way to a schema: the resources around it, from the inside out */
+/* the way to a schema: the enclosing resources, from the inside out */
 typedef struct SchemaScope
 {
 	const struct SchemaScope *outer;
@@ -243,43 +265,50 @@ typedef struct SchemaRun
 	int			depth;
 } SchemaRun;
 
-/* a value that is checked, and what the caller wants to know about it */
+/* a value that is being checked, and what the caller wants to know about it */
 typedef struct SchemaSight
 {
 	SchemaRun  *run;
 	const JsonbValue *value;
 	const DocumentPlace *place;
 	const SchemaScope *scope;
-	ProblemList *list;			/* NULL: only the verdict counts */
-	bool	   *evaluated;		/* which of its children are; NULL: nobody asks */
+	ProblemList *list;			/* NULL if only the verdict counts */
+	bool	   *evaluated;		/* which of its children are evaluated, or NULL
+								 * if nobody asks */
 } SchemaSight;
 
-/* is the value valid against the schema? */
+/* Is the value valid against the schema? */
 extern bool json_schema_run(const SchemaNode *node, const SchemaSight *sight);
 
-/* the same for a child of the value, with its key, or with an absent one in an array */
+/*
+ * The same for a child of the value, with its key, or with an absent key in an
+ * array.
+ */
 extern bool json_schema_run_child(const SchemaNode *node, const SchemaSight *sight,
 								  const JsonbValue *child, Slice key, int index);
 
-/* counts steps; raises an error if there are too many */
+/* Counts steps.  Raises an error if there are too many. */
 extern void json_schema_count(SchemaRun *run, int64 steps);
 
-/* adds a fault of the value if there is a list; returns false */
+/* Adds a fault of the value if there is a list.  Returns false. */
 extern bool json_schema_broken(const SchemaSight *sight, const SchemaNode *node,
 							   const char *keyword, const char *format,...) pg_attribute_printf(4, 5);
 
-/* the container of the value if it is an object, or an array; otherwise NULL */
+/*
+ * Return the container of the value if it is an object, or an array, and NULL
+ * otherwise.
+ */
 extern const JsonbContainer *json_schema_object(const JsonbValue *value);
 extern const JsonbContainer *json_schema_array(const JsonbValue *value);
 extern int	json_schema_children(const JsonbValue *value);
 
-/* bits of SCHEMA_...: one of them */
+/* Returns one of the bits SCHEMA_... */
 extern uint32 json_schema_type_of(const JsonbValue *value);
 
-/* are two values equal, as JSON Schema means it? */
+/* Are two values equal in the sense of JSON Schema? */
 extern bool json_schema_equal(const JsonbValue *a, const JsonbValue *b);
 
-/* the order of keys in jsonb */
+/* Compares keys in the order of jsonb. */
 extern int	json_schema_compare_keys(Slice a, Slice b);
 
 /* --- json_schema_scalar.c, json_schema_container.c: one check of a value --- */

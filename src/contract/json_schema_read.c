@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * json_schema_read.c
- *	  Reading schemas: which there are, where, and what they are called.
+ *	  Reading schemas: which there are, where they are, and what they are
+ *	  called.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,7 +48,10 @@ json_schema_fault(SchemaCompiler *c, const SchemaNode *node, const char *keyword
 	va_start(args, format);
 	message = text_of_format(format, args);
 	va_end(args);
-	/* a document that was registered before is named in the message */
+	/*
+	 * if the schema belongs to a document that was registered before, name it
+	 * in the message
+	 */
 	if (node->resource != NULL && node->resource->foreign)
 		problem_add(c->list, "", code, "In the schema %s: %s", path, message);
 	else
@@ -80,7 +84,10 @@ json_schema_check_of(const SchemaNode *node, SchemaCheckKind kind)
 
 /* --------------------------------------------------------------- resources */
 
-/* the URI that an $id gives to a schema; absent after a fault */
+/*
+ * Returns the URI that an $id gives to a schema, or an absent slice after a
+ * fault.
+ */
 static Slice
 json_schema_identify(SchemaCompiler *c, SchemaNode *node, const JsonbValue *id, Slice base)
 {
@@ -102,7 +109,7 @@ json_schema_identify(SchemaCompiler *c, SchemaNode *node, const JsonbValue *id, 
 	return uri;
 }
 
-/* $schema, which only counts where a resource begins */
+/* Reads $schema, which counts only where a resource begins. */
 static void
 json_schema_read_dialect(SchemaCompiler *c, SchemaNode *node, JsonbContainer *object)
 {
@@ -147,7 +154,9 @@ json_schema_new_resource(SchemaCompiler *c, SchemaNode *node, Slice uri, JsonbCo
 
 /* ----------------------------------------------------------------- schemas */
 
-/* remembers the schema by the place of its container, to which references lead */
+/*
+ * Records the schema by the place of its container, to which references lead.
+ */
 static void
 json_schema_remember(SchemaCompiler *c, SchemaNode *node, const JsonbContainer *container)
 {
@@ -211,7 +220,10 @@ json_schema_read(SchemaCompiler *c, SchemaNode *up, const JsonbValue *value,
 	return node;
 }
 
-/* the document's own URI: that of its $id, or the one by which it was found */
+/*
+ * Determines the document's own URI: that of its $id, or the one by which it
+ * was found.
+ */
 static void
 json_schema_begin_document(SchemaCompiler *c, SchemaNode *node, JsonbContainer *object, Slice base,
 						   bool foreign)

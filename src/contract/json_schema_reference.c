@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * json_schema_reference.c
- *	  What references of a schema lead to: $ref and $dynamicRef.
+ *	  Resolving the references of a schema: $ref and $dynamicRef.
  *
  *-------------------------------------------------------------------------
  */
@@ -112,7 +112,9 @@ json_schema_vocabularies(SchemaCompiler *c, Slice uri)
 
 /* ----------------------------------------------------------------- targets */
 
-/* the anchor of the resource with that name; NULL if there is none */
+/*
+ * Returns the anchor of the resource with that name, or NULL if there is none.
+ */
 static SchemaAnchor *
 json_schema_anchor(const SchemaResource *resource, Slice name)
 {
@@ -128,7 +130,10 @@ json_schema_anchor(const SchemaResource *resource, Slice name)
 	return NULL;
 }
 
-/* the next token of a JSON pointer, unescaped; the pointer begins with a slash */
+/*
+ * Returns the next token of a JSON pointer, unescaped.  The pointer must begin
+ * with a slash.
+ */
 static Slice
 json_schema_take_token(Slice *pointer)
 {
@@ -149,7 +154,10 @@ json_schema_take_token(Slice *pointer)
 	return (Slice) {token, n};
 }
 
-/* one step down, by a key or an index; false if there is nothing */
+/*
+ * Goes one step down, by a key or an index.  Returns false if there is
+ * nothing.
+ */
 static bool
 json_schema_descend(JsonbContainer *container, Slice token, JsonbValue *value)
 {
@@ -176,8 +184,9 @@ json_schema_node_at(SchemaCompiler *c, const JsonbContainer *container)
 }
 
 /*
- * The schema that a JSON pointer leads to.  It may lie where no keyword that is
- * known holds schemas; it is then read now, as a part of the schema around it.
+ * Returns the schema to which a JSON pointer leads.  It may be in a place
+ * where no known keyword holds schemas; in that case it is read now, as part
+ * of the enclosing schema.
  */
 static SchemaNode *
 json_schema_point(SchemaCompiler *c, SchemaResource *resource, Slice pointer)
@@ -207,7 +216,10 @@ json_schema_point(SchemaCompiler *c, SchemaResource *resource, Slice pointer)
 							slice_cstring((Slice) {beyond.s + 1, beyond.len - 1}), SLICE_NONE, -1);
 }
 
-/* the resource that a reference names, whose document is read if need be */
+/*
+ * Returns the resource that a reference names, reading its document if
+ * necessary.
+ */
 static SchemaResource *
 json_schema_need_resource(SchemaCompiler *c, Slice uri)
 {
@@ -272,7 +284,7 @@ json_schema_resolve(SchemaCompiler *c)
 
 static void json_schema_visit(SchemaCompiler *c, SchemaNode *node);
 
-/* the schemas to which the same value is put */
+/* Visits the schemas that are applied to the same value. */
 static void
 json_schema_visit_check(SchemaCompiler *c, SchemaCheck *check)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * json_schema_scalar.c
- *	  Checks of a single value: its type, and what it is equal to; checks of
+ *	  Checks of a single value: its type, and what it must equal; checks of
  *	  numbers and of strings.
  *
  *-------------------------------------------------------------------------
@@ -33,7 +33,7 @@ static const struct
 	{SCHEMA_FRACTION, "a number that is not an integer"},
 };
 
-/* "a string or null" */
+/* Returns "a string or null". */
 static char *
 json_schema_name_types(uint32 types)
 {
@@ -55,7 +55,7 @@ json_schema_check_type(const SchemaNode *node, const SchemaCheck *check, const S
 {
 	uint32		type;
 
-	/* what kind of number it is costs more to find out */
+	/* finding out what kind of number it is costs more */
 	if (sight->value->type == jbvNumeric && (check->types & SCHEMA_NUMBER) == SCHEMA_NUMBER)
 		return true;
 	type = json_schema_type_of(sight->value);
@@ -66,7 +66,10 @@ json_schema_check_type(const SchemaNode *node, const SchemaCheck *check, const S
 						   json_schema_name_types(check->types), json_schema_name_types(type));
 }
 
-/* the bytes of a value that a comparison may have to look at */
+/*
+ * Returns the number of bytes of a value that a comparison may have to look
+ * at.
+ */
 static int64
 json_schema_width(const JsonbValue *value)
 {
@@ -74,7 +77,10 @@ json_schema_width(const JsonbValue *value)
 		value->type == jbvString ? value->val.string.len : 0;
 }
 
-/* the words that are allowed, as far as they are strings and fit into a sentence */
+/*
+ * Returns a clause with the allowed words, if they are strings, or else a
+ * general one.
+ */
 static char *
 json_schema_name_values(const SchemaCheck *check)
 {

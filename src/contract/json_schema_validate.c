@@ -3,9 +3,9 @@
  * json_schema_validate.c
  *	  Running a compiled schema on a value.
  *
- * The value is first looked at for the verdict alone, which writes no message
- * and ends at the first fault.  Only if there is one, the same is done again
- * with a list, and each schema that a value breaks adds its faults.
+ * The value is first checked for the verdict alone, which makes no messages
+ * and stops at the first fault.  Only if there is one is this done again with
+ * a list, to which each violated schema adds its faults.
  *
  *-------------------------------------------------------------------------
  */
@@ -135,8 +135,9 @@ json_schema_broken(const SchemaSight *sight, const SchemaNode *node, const char 
 /* ------------------------------------------- schemas that see the same value */
 
 /*
- * One branch of several.  What it evaluates counts only if it succeeds; and its
- * faults, which are in the list, are forgotten by the caller if another does.
+ * Runs one of several branches.  What it evaluates counts only if it succeeds.
+ * Its faults are added to the list; the caller discards them if another branch
+ * succeeds.
  */
 static bool
 json_schema_run_branch(const SchemaNode *node, const SchemaSight *sight, ProblemList *list)
@@ -172,7 +173,7 @@ json_schema_check_all(const SchemaCheck *check, const SchemaSight *sight)
 	return valid;
 }
 
-/* anyOf and oneOf */
+/* Checks anyOf and oneOf. */
 static bool
 json_schema_check_some(const SchemaNode *node, const SchemaCheck *check, const SchemaSight *sight)
 {
@@ -222,7 +223,10 @@ json_schema_check_not(const SchemaNode *node, const SchemaCheck *check, const Sc
 		json_schema_broken(sight, node, "not", "must not match the schema of \"not\".");
 }
 
-/* the outermost resource on the way here that has the dynamic anchor decides */
+/*
+ * Returns the target of a $dynamicRef: the outermost resource on the way here
+ * that has the dynamic anchor decides.
+ */
 static const SchemaNode *
 json_schema_dynamic_target(const SchemaCheck *check, const SchemaSight *sight)
 {
@@ -289,7 +293,10 @@ json_schema_run_checks(const SchemaNode *node, const SchemaSight *sight)
 	return valid;
 }
 
-/* a schema with an unevaluated... check asks what the others have evaluated */
+/*
+ * Runs a schema with an unevaluated... check, which must know what the other
+ * checks have evaluated.
+ */
 static bool
 json_schema_run_collecting(const SchemaNode *node, const SchemaSight *outer)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * json_schema_value.c
- *	  The keywords that hold values, not schemas, read into checks.
+ *	  Reading the keywords that hold values rather than schemas into checks.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,10 @@ json_schema_compare_slices(const void *a, const void *b)
 	return json_schema_compare_keys(*(const Slice *) a, *(const Slice *) b);
 }
 
-/* an array of strings in the order of jsonb; false after a fault */
+/*
+ * Reads an array of strings and sorts it in the order of jsonb.  Returns false
+ * after a fault.
+ */
 static bool
 json_schema_names(const KeywordSight *at, const JsonbValue *value, SliceList *names)
 {
@@ -148,7 +151,7 @@ json_schema_read_number(const KeywordSight *at)
 		json_schema_check(at)->number = at->value->val.numeric;
 }
 
-/* a number that is a count; -1 after a fault */
+/* Returns a number that is a count, or -1 after a fault. */
 static int64
 json_schema_count_of(const KeywordSight *at)
 {

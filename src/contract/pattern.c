@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * pattern.c
- *	  The regular expressions of schemas: ECMA-262, run by PostgreSQL's engine.
+ *	  Patterns: the regular expressions of schemas (ECMA-262), run by
+ *	  PostgreSQL's engine.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,11 +22,11 @@ struct Pattern
 {
 	Slice		source;
 	regex_t		regex;
-	bool		compiled;		/* the regex has memory of its own */
+	bool		compiled;		/* the regex has allocated memory */
 	MemoryContextCallback callback;
 };
 
-/* before PostgreSQL 16, the memory of a regex is not palloc'd */
+/* Before PostgreSQL 16, the memory of a regex is not palloc'd. */
 static void
 pattern_free(void *arg)
 {
@@ -112,7 +113,7 @@ pattern_matches(const Pattern *pattern, Slice text)
 									0, NULL, 0);
 
 	pfree(wide);
-	/* what has cancelled the search is raised as itself */
+	/* if the search was cancelled, raise that error */
 	CHECK_FOR_INTERRUPTS();
 	if (status != REG_OKAY && status != REG_NOMATCH)
 		ereport(ERROR,

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pattern_part.h
- *	  Between the files of pattern.
+ *	  Private declarations of pattern.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,14 +10,22 @@
 
 #include "base/text.h"
 
-/* the same as an advanced regular expression, palloc'd; or NULL and *fault */
+/*
+ * Translates a pattern into an advanced regular expression, palloc'd.  Returns
+ * NULL and sets *fault if it cannot be translated.
+ */
 extern char *pattern_translate(Slice source, const char **fault);
 
-/* what a part of a pattern is when its repetitions by count are written out as copies */
+/*
+ * the size of a part of a pattern after its repetitions by count have been
+ * written out as copies
+ */
 typedef struct PatternExtent
 {
-	double		characters;		/* and classes, which take one character each */
-	double		optional;		/* those that stand beside each other and may be left out */
+	double		characters;		/* including classes, which match one character
+								 * each */
+	double		optional;		/* those next to one another that may be left
+								 * out */
 	bool		is_empty;		/* it may match the empty text */
 } PatternExtent;
 
@@ -26,8 +34,9 @@ typedef struct PatternGroup PatternGroup;
 /* A pattern is measured while it is read, from left to right. */
 typedef struct PatternSize
 {
-	PatternGroup *groups;		/* those that are open, from the pattern itself to the innermost */
-	int			open;			/* an index */
+	PatternGroup *groups;		/* the open groups, from the pattern itself to
+								 * the innermost one */
+	int			open;			/* index of the innermost one */
 	PatternExtent last;			/* what was read last */
 } PatternSize;
 
@@ -37,10 +46,16 @@ extern void pattern_size_open(PatternSize *size);
 extern void pattern_size_alternative(PatternSize *size);
 extern void pattern_size_close(PatternSize *size);
 
-/* What was read last is there "copies" times, "least" times of which it must be. */
+/*
+ * Repeats what was read last: there are "copies" of it, "least" of which must
+ * match.
+ */
 extern void pattern_size_repeat(PatternSize *size, long least, long copies);
 
-/* NULL: the pattern is small enough; otherwise the end of a sentence that begins with it */
+/*
+ * Returns NULL if the pattern is small enough, and otherwise the end of a
+ * sentence that begins with it.
+ */
 extern const char *pattern_size_fault(const PatternSize *size);
 
 #endif							/* CLUTCH_PATTERN_PART_H */

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * pattern_size.c
- *	  How large a pattern is when its repetitions are written out.
+ *	  Measuring the size of a pattern with its repetitions written out.
  *
- * For the engine, a repetition by count is as many copies, and each character of a text may
- * lead on to all of them.  Where many optional things follow one another, each can be
- * followed by any later one, so compiling takes time by about the cube of their number.
+ * The engine turns a repetition by count into that many copies, and each
+ * character of a text may lead to all of them.  If many optional parts follow
+ * one another, each of them can be followed by any later one, so the time for
+ * compiling grows with about the cube of their number.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,15 +14,17 @@
 
 #include "contract/pattern_part.h"
 
-/* docs/decisions.md says what was measured */
+/* docs/decisions.md has the measurements */
 #define MOST_CHARACTERS	2000
 #define MOST_OPTIONAL	400
 
 struct PatternGroup
 {
-	PatternExtent extent;		/* of the alternatives so far; is_empty is that of the last one */
-	bool		was_empty;		/* the same without what was written last */
-	bool		has_empty;		/* an alternative before the last one may be empty */
+	PatternExtent extent;		/* of the alternatives so far; is_empty is that
+								 * of the last one */
+	bool		was_empty;		/* the value before the last part was added */
+	bool		has_empty;		/* an alternative before the last one may be
+								 * empty */
 };
 
 void
@@ -65,7 +68,9 @@ pattern_size_alternative(PatternSize *size)
 	group->extent.is_empty = true;
 }
 
-/* A parenthesis that closes nothing is left to the engine, which refuses it. */
+/*
+ * A parenthesis that closes nothing is left to the engine, which refuses it.
+ */
 void
 pattern_size_close(PatternSize *size)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pattern_translate.c
- *	  From the regular expressions of ECMA-262 (with flag u) to those of
+ *	  Translation of regular expressions of ECMA-262 (with flag u) to those of
  *	  PostgreSQL.
  *
  * One pass from left to right.  The bytes of characters outside of ASCII are
@@ -18,9 +18,9 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 
-#define MOST_REPEATS	255		/* of the engine */
+#define MOST_REPEATS	255		/* limit of the engine */
 
-/* inside brackets */
+/* for use inside brackets */
 #define DIGITS			"0-9"
 #define WORD			"A-Za-z0-9_"
 #define SPACES			"\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
@@ -29,9 +29,9 @@
 typedef struct Translation
 {
 	Slice		in;
-	int			at;				/* what comes next */
+	int			at;				/* position of the next character */
 	StringInfoData out;
-	const char *fault;			/* NULL: none so far */
+	const char *fault;			/* NULL if none so far */
 	bool		repeatable;		/* what was written last can be repeated */
 	PatternSize	size;
 } Translation;
@@ -42,13 +42,14 @@ pattern_is_over(const Translation *t)
 	return t->fault != NULL || t->at >= t->in.len;
 }
 
-/* the character after n others, or NUL */
+/* Returns the character after n others, or NUL. */
 static char
 pattern_peek(const Translation *t, int n)
 {
 	return t->at + n < t->in.len ? t->in.s[t->at + n] : '\0';
 }
 
+/* Skips the text if it comes next, and returns whether it did. */
 static bool
 pattern_take(Translation *t, const char *text)
 {
@@ -68,7 +69,10 @@ pattern_put(Translation *t, const char *text)
 
 /* ----------------------------------------------------------------- escapes */
 
-/* n hexadecimal digits, or -1; they are taken only if all are there */
+/*
+ * Takes n hexadecimal digits and returns their value.  Returns -1, and takes
+ * nothing, if there are fewer.
+ */
 static int
 pattern_take_hex(Translation *t, int n)
 {
@@ -87,7 +91,7 @@ pattern_take_hex(Translation *t, int n)
 	return code;
 }
 
-/* after \u{ */
+/* Reads what follows \u{. */
 static int
 pattern_take_braced_code(Translation *t)
 {
@@ -127,8 +131,8 @@ pattern_put_code(Translation *t, int code)
 
 static const struct
 {
-	const char *names;			/* each between two bars */
-	const char *name;			/* of the class of POSIX */
+	const char *names;			/* names, each between two bars */
+	const char *name;			/* the name of the POSIX class */
 }			pattern_properties[] = {
 	{"|L|Letter|Alphabetic|Alpha|", "[:alpha:]"},
 	{"|Lu|Uppercase_Letter|Uppercase|", "[:upper:]"},
@@ -138,7 +142,7 @@ static const struct
 	{"|Z|Separator|Zs|Space_Separator|White_Space|space|", "[:space:]"},
 };
 
-/* after \p or \P: {Name} or {General_Category=Name} */
+/* Translates what follows \p or \P: {Name} or {General_Category=Name}. */
 static void
 pattern_put_property(Translation *t, bool negated, bool in_brackets)
 {
@@ -163,7 +167,10 @@ pattern_put_property(Translation *t, bool negated, bool in_brackets)
 		}
 }
 
-/* \d, \w, \s and their opposites; false: c is not one of these letters */
+/*
+ * Translates \d, \w, \s and their opposites.  Returns false if c is not one of
+ * these letters.
+ */
 static bool
 pattern_put_class(Translation *t, char c, bool in_brackets)
 {
@@ -192,7 +199,10 @@ pattern_put_class(Translation *t, char c, bool in_brackets)
 	return true;
 }
 
-/* what means the same in brackets and outside of them; the backslash has been taken */
+/*
+ * Translates an escape that means the same inside and outside of brackets.
+ * The backslash has been read.
+ */
 static void
 pattern_put_escape(Translation *t, bool in_brackets)
 {
@@ -221,7 +231,7 @@ pattern_put_escape(Translation *t, bool in_brackets)
 
 /* ---------------------------------------------------------------- brackets */
 
-/* after [ and perhaps ^ */
+/* Translates what follows [ and an optional ^. */
 static void
 pattern_put_members(Translation *t)
 {
@@ -254,9 +264,10 @@ static void
 pattern_put_brackets(Translation *t)
 {
 	if (pattern_take(t, "[]"))
-		pattern_put(t, "(?!)");		/* no character */
+		pattern_put(t, "(?!)");		/* matches no character */
 	else if (pattern_take(t, "[^]"))
-		pattern_put(t, "(?:.)");	/* any character, line breaks included */
+		pattern_put(t, "(?:.)");	/* matches any character, including line
+									 * breaks */
 	else
 	{
 		pattern_put(t, pattern_take(t, "[^") ? "[^" : pattern_take(t, "[") ? "[" : "");
@@ -269,7 +280,9 @@ pattern_put_brackets(Translation *t)
 
 /* ------------------------------------------------------- groups and repeats */
 
-/* after (; nothing refers to a group, so none captures */
+/*
+ * Translates what follows (.  Nothing can refer to a group, so none captures.
+ */
 static void
 pattern_put_group(Translation *t)
 {
@@ -297,7 +310,10 @@ pattern_put_group(Translation *t)
 		t->fault = "has a group (? that is not one of ECMA-262.";
 }
 
-/* {m}, {m,} or {m,n}, whose length is returned; 0: the brace stands for itself */
+/*
+ * Returns the length of {m}, {m,} or {m,n}, or 0 if the brace stands for
+ * itself.
+ */
 static int
 pattern_bound_length(const Translation *t)
 {
@@ -329,7 +345,10 @@ pattern_put_bound(Translation *t, int len)
 	t->at += len;
 }
 
-/* a quantifier, perhaps followed by ?; false: there is none */
+/*
+ * Translates a quantifier, possibly followed by ?.  Returns false if there is
+ * none.
+ */
 static bool
 pattern_put_quantifier(Translation *t)
 {
@@ -348,7 +367,7 @@ pattern_put_quantifier(Translation *t)
 		appendStringInfoChar(&t->out, c);
 		t->at++;
 	}
-	/* how greedy it is decides what is matched, but not whether anything is */
+	/* greediness affects what is matched, but not whether there is a match */
 	(void) pattern_take(t, "?");
 	t->repeatable = false;
 	return true;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * payload_type.c
- *	  The registry of schemas, as a backend remembers it.
+ *	  The registry of schemas, as each backend caches it.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,30 +14,31 @@
 #include "utils/inval.h"
 #include "utils/memutils.h"
 
-/* a schema that was asked for by its name and version, or by 0 */
+/* a schema that was looked up by its name and version, or version 0 */
 typedef struct RememberedType
 {
 	uint64		key;
 	Slice		asked;
 	int			asked_version;
-	PayloadType type;			/* schema is NULL: there is none */
+	PayloadType type;			/* schema is NULL if there is none */
 } RememberedType;
 
 static struct
 {
-	MemoryContext context;		/* of all that follows; NULL: nothing is remembered */
+	MemoryContext context;		/* of all that follows; NULL if nothing is
+								 * cached */
 	HTAB	   *types;			/* of RememberedType */
-	Size		size;			/* of their schemas */
+	Size		size;			/* total size of their schemas */
 	bool		knows_enforced;
-	SliceList	enforced;		/* the types of ENFORCE_ALWAYS, sorted */
+	SliceList	enforced;		/* the types with ENFORCE_ALWAYS, sorted */
 	bool		stale;			/* must be read again */
-	bool		used;			/* in the current transaction */
-	Oid			relid;			/* of the table that was read */
+	bool		used;			/* used in the current transaction */
+	Oid			relid;			/* OID of the table that was read */
 }			memory;
 
 /* -------------------------------------------------------------- staleness */
 
-/* may be called at any moment, so this only takes a note */
+/* This may be called at any moment, so it only sets a flag. */
 static void
 payload_type_invalidated(Datum arg, Oid relid)
 {
@@ -45,7 +46,9 @@ payload_type_invalidated(Datum arg, Oid relid)
 		memory.stale = true;
 }
 
-/* what was read may have been the work of the transaction that is rolled back */
+/*
+ * What was read may have been the work of the transaction that is rolled back.
+ */
 static void
 payload_type_rolled_back(void)
 {
@@ -101,7 +104,7 @@ payload_type_begin_memory(void)
 							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-/* makes sure that what is remembered holds */
+/* Makes sure that the cache is valid. */
 static void
 payload_type_refresh(void)
 {
@@ -134,7 +137,7 @@ payload_type_raise_unusable(const PayloadTypeRow *row, const ProblemList *list)
 				  psprintf("schema of payload type \"%.*s\"", row->name.len, row->name.s));
 }
 
-/* compiles the schema of a row; it is remembered */
+/* Compiles the schema of a row and caches it. */
 static void
 payload_type_remember(RememberedType *entry, const PayloadTypeRow *row)
 {
@@ -155,8 +158,8 @@ payload_type_remember(RememberedType *entry, const PayloadTypeRow *row)
 }
 
 /*
- * The entry for what was asked, which may have to be filled.  If two names
- * collide, the one that was asked last is remembered.
+ * Returns the entry for a name, filling it if necessary.  If two names
+ * collide, the one that was looked up last is cached.
  */
 static RememberedType *
 payload_type_entry(Slice asked, int version)
@@ -207,14 +210,18 @@ payload_type_compare_names(const void *a, const void *b)
 	return slice_compare(*(const Slice *) a, *(const Slice *) b);
 }
 
-/* the types whose newest version is enforced always, in the order of the index */
+/*
+ * Reads the types whose newest version has ENFORCE_ALWAYS, in the order of the
+ * index.
+ */
 static void
 payload_type_read_enforced(void)
 {
 	MemoryContext caller = MemoryContextSwitchTo(memory.context);
 	SliceList	list = {0, palloc(sizeof(Slice) * 16)};
 	int			room = 16;
-	bool		last = false;	/* list.items[list.n] is the type before, which is enforced */
+	bool		last = false;	/* list.items[list.n] is the previous type, and
+								 * it is enforced */
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_PAYLOAD_TYPE, INDEX_PAYLOAD_TYPE, ROWS_LATEST, AccessShareLock);
@@ -262,7 +269,7 @@ payload_type_enforce(const Envelope *envelope)
 		return;
 	type = payload_type_find(envelope->payload_type, 0);
 	if (type == NULL)
-		return;					/* it has been deleted this very moment */
+		return;					/* it has just been deleted */
 	list = problem_list();
 	if (!payload_type_check(type, &envelope->payload, "/payload", list))
 		problem_raise(list, ERRCODE_CLUTCH_CONTRACT_BROKEN, "payload");

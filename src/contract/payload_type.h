@@ -4,14 +4,14 @@
  *	  The registry of schemas (spec 3): clutch.payload_type.
  *
  * A payload type has versions, numbered from 1, each of which is a schema that
- * never changes.  A schema_ref names one: schema://clutch/research/summary@1 is
- * the newest version of research.summary.v1 or, if there is no such type,
- * version 1 of research.summary; a schema_ref without a version is the newest
- * one.  The $id of a schema names the newest version that has it.
+ * never changes.  A schema_ref names one: schema://clutch/research/summary@1
+ * is the newest version of research.summary.v1 or, if there is no such type,
+ * version 1 of research.summary; a schema_ref without a version means the
+ * newest one.  The $id of a schema names the newest version that has it.
  *
- * Each backend remembers the schemas that it has compiled, up to
- * PAYLOAD_TYPE_MEMORY bytes, and which types are enforced always, until the table
- * changes or a transaction that has read it is rolled back.
+ * Each backend caches the schemas that it has compiled, up to
+ * PAYLOAD_TYPE_MEMORY bytes, and the list of types that are always enforced,
+ * until the table changes or a transaction that has read it is rolled back.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,8 +25,8 @@
 
 typedef enum PayloadEnforcement
 {
-	ENFORCE_OFF,				/* by nobody but clutch.validate_payload */
-	ENFORCE_WORKFLOW,			/* where a workflow says so */
+	ENFORCE_OFF,				/* only by clutch.validate_payload */
+	ENFORCE_WORKFLOW,			/* where a workflow requires it */
 	ENFORCE_ALWAYS				/* for every event that has the payload type */
 } PayloadEnforcement;
 
@@ -39,9 +39,9 @@ typedef struct PayloadType
 } PayloadType;
 
 /*
- * The version of a payload type (0: the newest), with its schema compiled; NULL
- * if it is not registered.  It lives until the next call of this
- * function.
+ * Returns the version of a payload type (0 means the newest), with its schema
+ * compiled, or NULL if it is not registered.  Valid until the next call of
+ * this function.
  */
 extern const PayloadType *payload_type_find(Slice name, int version);
 
@@ -54,21 +54,25 @@ extern bool payload_type_check(const PayloadType *type, const JsonbValue *payloa
 
 /*
  * Raises KL010 with all faults (CONTRACT_BROKEN) if the payload type of the
- * envelope is always enforced and its payload breaks it.  For any other event,
- * this costs a comparison.
+ * envelope is always enforced and its payload violates it.  For any other
+ * event, this costs a comparison.
  */
 extern void payload_type_enforce(const Envelope *envelope);
 
-/* the document of a payload type or schema_ref; a copy, or NULL */
+/* Returns a copy of the document of a payload type or schema_ref, or NULL. */
 extern Jsonb *payload_type_document(Slice what);
 
 /*
- * The document, an object, with the limits that settings impose now: where
- * "$comment" is the name of a setting, its value replaces a maximum beside it.
+ * Returns the document, an object, with the limits that settings currently
+ * impose: where "$comment" is the name of a setting, its value replaces a
+ * maximum next to it.
  */
 extern Jsonb *payload_type_with_limits(Jsonb *document);
 
-/* Is it a name that may be registered: a word without "/", "@" and blanks? */
+/*
+ * Is it a name that may be registered, that is, a word without "/", "@" and
+ * blanks?
+ */
 extern bool payload_type_name_valid(Slice name);
 
 typedef enum Compatibility
@@ -89,10 +93,12 @@ typedef enum Compatibility
 extern int	payload_type_register(Slice name, Jsonb *schema, int version,
 								  Compatibility compatibility, PayloadEnforcement enforcement);
 
-/* The table was changed: every backend reads it again. */
+/*
+ * Tells all backends that the table was changed, so that they read it again.
+ */
 extern void payload_type_changed(void);
 
-/* the words of the SQL surface, in the order of the enums; NULL ends them */
+/* the words used in SQL, in the order of the enums, ending with NULL */
 extern const char *const payload_type_enforcements[];
 extern const char *const payload_type_compatibilities[];
 

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * payload_type_limits.c
- *	  The schemas of the protocol's own documents, with the limits of the
- *	  settings.
+ *	  The schemas of the protocol's own documents, with the limits that are in
+ *	  force.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +24,10 @@ payload_type_is_limit(Slice keyword)
 		slice_equal(keyword, SLICE_OF("maxProperties")) || slice_equal(keyword, SLICE_OF("maximum"));
 }
 
-/* the value of the setting that "$comment" names; NULL: it names none */
+/*
+ * Returns the value of the setting that "$comment" names, or NULL if it names
+ * none.
+ */
 static const char *
 payload_type_limit(JsonbContainer *object)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * payload_type_part.h
- *	  The rows of clutch.payload_type; for the files of payload_type.
+ *	  Private declarations of payload_type: rows of clutch.payload_type.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,16 +39,22 @@ typedef struct PayloadTypeRow
 	bool		builtin;
 } PayloadTypeRow;
 
-/* The row of a version, or of the newest one (0), copied; false if there is none. */
+/*
+ * Copies the row of a version, or of the newest one (0).  Returns false if
+ * there is none.
+ */
 extern bool payload_type_row(Slice name, int version, PayloadTypeRow *row);
 
-/* the same for a schema_ref or an $id */
+/* The same for a schema_ref or an $id. */
 extern bool payload_type_row_of_ref(Slice ref, PayloadTypeRow *row);
 
-/* the schema_ref of a version, which is the URI of its schema; palloc'd */
+/*
+ * Returns the schema_ref of a version, which is the URI of its schema;
+ * palloc'd.
+ */
 extern Slice payload_type_uri(Slice name, int version);
 
-/* the schema with that URI: a JsonSchemaFinder */
+/* Returns the schema with that URI.  This is a JsonSchemaFinder. */
 extern Jsonb *payload_type_find_document(Slice uri);
 
 #endif							/* CLUTCH_PAYLOAD_TYPE_PART_H */

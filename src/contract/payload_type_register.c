@@ -49,7 +49,9 @@ payload_type_raise_version(const char *code, int sqlstate, int version, const ch
 			 errhint("%s", hint)));
 }
 
-/* the version that the schema gets; newest is NULL for the first one */
+/*
+ * Returns the version number for the schema. newest is NULL for the first one.
+ */
 static int
 payload_type_next_version(Slice name, int version, const PayloadTypeRow *newest)
 {
@@ -76,7 +78,10 @@ payload_type_next_version(Slice name, int version, const PayloadTypeRow *newest)
 	return version;
 }
 
-/* An $id names one payload type, and schema://clutch/ only the type's own version. */
+/*
+ * Checks the $id.  An $id belongs to one payload type, and one under
+ * schema://clutch/ only to its own version.
+ */
 static void
 payload_type_check_id(const Registration *r)
 {
@@ -116,7 +121,7 @@ payload_type_raise_incompatible(const ProblemList *list, const PayloadTypeRow *n
 						   newest->version, newest->name.len, newest->name.s));
 }
 
-/* in the two directions that the words mean */
+/* Compares in the directions that the compatibility requires. */
 static void
 payload_type_compare(const Registration *r, const PayloadTypeRow *newest)
 {
@@ -169,7 +174,10 @@ payload_type_insert(const Registration *r)
 	(void) rows_insert(TABLE_PAYLOAD_TYPE, values, nulls);
 }
 
-/* the schema is as before: only how it is enforced, and compared later, changes */
+/*
+ * Updates a row whose schema is unchanged; only how it is enforced and
+ * compared later changes.
+ */
 static void
 payload_type_update(const PayloadTypeRow *row, const Registration *r)
 {
@@ -196,8 +204,9 @@ payload_type_update(const PayloadTypeRow *row, const Registration *r)
 }
 
 /*
- * Does the schema equal the one that the caller means, so that nothing has to be
- * added?  A row of the extension itself never changes: it is not dumped.
+ * Is the schema equal to the one that the caller means, so that nothing need
+ * be added?  A row of the extension itself never changes, because it is not
+ * dumped.
  */
 static bool
 payload_type_repeats(const Registration *r, int version, const PayloadTypeRow *newest)
@@ -227,7 +236,7 @@ payload_type_register(Slice name, Jsonb *schema, int version, Compatibility comp
 	bool		exists;
 
 	rows_require_writable();
-	/* one at a time, so that no version is given twice */
+	/* one at a time, so that no version is assigned twice */
 	table_close(rows_open(TABLE_PAYLOAD_TYPE, ShareRowExclusiveLock), NoLock);
 	exists = payload_type_row(name, 0, &newest);
 	if (exists && payload_type_repeats(&r, version, &newest))

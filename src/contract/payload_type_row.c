@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * payload_type_row.c
- *	  The rows of clutch.payload_type, and what a schema_ref means.
+ *	  Rows of clutch.payload_type, and what a schema_ref means.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,10 @@
 const char *const payload_type_enforcements[] = {"off", "workflow", "always", NULL};
 const char *const payload_type_compatibilities[] = {"none", "backward", "forward", "full", NULL};
 
-/* the place of the word in the list, which a CHECK constraint has let in */
+/*
+ * Returns the index of the word in the list.  A CHECK constraint ensures that
+ * it is there.
+ */
 static int
 payload_type_word(Slice word, const char *const *words)
 {
@@ -41,7 +44,7 @@ payload_type_fill_row(const RowScan *scan, PayloadTypeRow *row)
 	row->builtin = rows_bool(scan, Anum_payload_type_builtin);
 }
 
-/* Reads the last row that the keys of this scan find, and ends the scan. */
+/* Reads the last row that this scan finds with its keys, and ends the scan. */
 static bool
 payload_type_last_row(RowScan *scan, PayloadTypeRow *row)
 {
@@ -77,7 +80,10 @@ payload_type_row_of_id(Slice id, PayloadTypeRow *row)
 	return payload_type_last_row(&scan, row);
 }
 
-/* the version after the last @; 0 if there is none, -1 if it is not a number */
+/*
+ * Returns the version after the last @, or 0 if there is none, or -1 if it is
+ * not a number.
+ */
 static int
 payload_type_split_ref(Slice ref, Slice *path)
 {
@@ -124,7 +130,10 @@ payload_type_row_of_ref(Slice ref, PayloadTypeRow *row)
 	return payload_type_row(slice_of_cstring(name), version, row);
 }
 
-/* the length of the name before its .v and number; 0: it has none */
+/*
+ * Returns the length of the name before its .v and number, or 0 if it has
+ * none.
+ */
 static int
 payload_type_stem(Slice name)
 {

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * uri.c
- *	  URI references (RFC 3986), as far as schemas name one another by them.
+ *	  URI references (RFC 3986), as far as schemas use them to refer to one
+ *	  another.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +14,10 @@
 
 #include "lib/stringinfo.h"
 
-/* a URI reference taken apart (RFC 3986 appendix B); parts that it lacks are absent */
+/*
+ * A URI reference, split into parts (RFC 3986 appendix B).  Missing parts are
+ * absent.
+ */
 typedef struct UriParts
 {
 	Slice		scheme;
@@ -23,7 +27,10 @@ typedef struct UriParts
 	Slice		fragment;
 } UriParts;
 
-/* how many bytes of the text come before the first character that is in until */
+/*
+ * Returns how many bytes of the text come before the first character that is
+ * in "until".
+ */
 static int
 uri_span(Slice text, const char *until)
 {
@@ -90,7 +97,7 @@ uri_parse(Slice text)
 	return parts;
 }
 
-/* RFC 3986 5.2.4, appended to the buffer */
+/* Implements RFC 3986 5.2.4, appending to the buffer. */
 static void
 uri_append_without_dots(StringInfo buf, Slice path)
 {
@@ -126,7 +133,10 @@ uri_append_without_dots(StringInfo buf, Slice path)
 	}
 }
 
-/* RFC 3986 5.2.3: the reference's path takes the place of the last segment */
+/*
+ * Implements RFC 3986 5.2.3: the path of the reference replaces the last
+ * segment.
+ */
 static Slice
 uri_merge_paths(const UriParts *base, Slice path)
 {

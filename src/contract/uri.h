@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * uri.h
- *	  URI references (RFC 3986), as far as schemas name one another by them.
+ *	  URI references (RFC 3986), as far as schemas use them to refer to one
+ *	  another.
  *
- * Nothing here looks at a network: a URI is a name.
+ * Nothing here uses a network.  A URI is only a name.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,16 +14,19 @@
 #include "base/text.h"
 
 /*
- * The URI that a reference in a document means (RFC 3986 5.2), palloc'd; base is the
- * URI of the document.  The fragment is cut off: *fragment is what was written, or
- * absent if the reference has none.
+ * Returns the URI that a reference in a document means (RFC 3986 5.2),
+ * palloc'd.  base is the URI of the document.  The fragment is cut off;
+ * *fragment is set to it, or is absent if the reference has none.
  */
 extern Slice uri_resolve(Slice base, Slice reference, Slice *fragment);
 
-/* does it begin with a scheme? */
+/* Does it begin with a scheme? */
 extern bool uri_is_absolute(Slice uri);
 
-/* without percent-encoding, palloc'd; absent if the encoding is malformed */
+/*
+ * Returns the text without percent-encoding, palloc'd, or an absent slice if
+ * the encoding is malformed.
+ */
 extern Slice uri_decode(Slice encoded);
 
 #endif							/* CLUTCH_URI_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * workflow.c
- *	  The definitions of workflows: clutch.workflow.
+ *	  Definitions of workflows: clutch.workflow.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,7 +45,10 @@ workflow_begin_scan(RowScan *scan, Slice name, int version, LOCKMODE lock)
 	rows_start(scan);
 }
 
-/* The definition of a version (0: the newest), or NULL; *version is set to it. */
+/*
+ * Returns the definition of a version (0 means the newest), or NULL.  *version
+ * is set to its version.
+ */
 static Jsonb *
 workflow_definition(Slice name, WorkflowState state, int *version)
 {
@@ -178,11 +181,12 @@ workflow_list_steps(const Workflow *workflow)
 
 /* ------------------------------------------------------------------ guards */
 
-/* Of one name: binding_set has guards of this kind, too. */
+/* The guards of a name.  binding_set has guards of this kind, too. */
 enum
 {
 	GUARDED_CHANGE = 1,			/* kept until the transaction ends */
-	GUARDED_BINDING				/* short, but for a removal, which keeps it */
+	GUARDED_BINDING				/* held briefly, except for a removal, which
+								 * keeps it */
 };
 
 static uint64
@@ -199,7 +203,7 @@ workflow_binding_guard(Slice name)
 
 /* ------------------------------------------------------------- registering */
 
-/* The document without its version, which is a column. */
+/* Returns the document without its version, which is a column. */
 static Jsonb *
 workflow_without_version(Jsonb *document)
 {
@@ -224,7 +228,10 @@ workflow_insert(Slice name, int version, Jsonb *definition)
 	(void) rows_insert(TABLE_WORKFLOW, values, nulls);
 }
 
-/* Says when the version was removed (0: it is not); false if that is not news. */
+/*
+ * Sets when the version was removed; 0 means that it is not.  Returns false if
+ * it had that value already.
+ */
 static bool
 workflow_set_removed(Slice name, int version, TimestampTz at)
 {
@@ -249,7 +256,7 @@ workflow_set_removed(Slice name, int version, TimestampTz at)
 	return is_news;
 }
 
-/* the highest version of all, or 0 */
+/* Returns the highest version of all, or 0. */
 static int
 workflow_last_version(Slice name)
 {
@@ -273,7 +280,7 @@ workflow_register(Jsonb *document)
 	if (list->n > 0)
 		problem_raise(list, ERRCODE_INVALID_PARAMETER_VALUE, "workflow");
 
-	/* one after the other: the versions count up */
+	/* one after the other, because versions are numbered consecutively */
 	(void) guard_keep(workflow_guard(workflow.name, GUARDED_CHANGE), true);
 	definition = workflow_without_version(document);
 	version = (int) workflow.version;

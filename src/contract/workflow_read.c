@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * workflow_read.c
- *	  The definition of a workflow, read from its document.
+ *	  Reading the definition of a workflow from its document.
  *
  *-------------------------------------------------------------------------
  */
@@ -62,13 +62,13 @@ static const Slice expects_names[] = {
 };
 static const FieldTable expects_fields = FIELD_TABLE(expects_names, ADVICE);
 
-/* the types by which an agent reports that a step is done */
+/* the types with which an agent reports that a step is done */
 static const char *const expected_types[] = {"task.result", "task.progress", NULL};
 static const MessageType expected_message_types[] = {MSG_TASK_RESULT, MSG_TASK_PROGRESS};
 
 /* ------------------------------------------------------------------- a step */
 
-/* a list of keys: any strings, each once */
+/* Reads a list of keys: any strings, each once. */
 static void
 workflow_read_required(Fields *f, SliceList *keys)
 {
@@ -144,8 +144,8 @@ workflow_step_index(const Workflow *workflow, Slice id)
 }
 
 /*
- * Steps are taken away that come after none of those that are left.  What cannot
- * be taken away stands in a cycle, or after one.
+ * Repeatedly removes steps that come after none of the remaining ones.  What
+ * cannot be removed is in a cycle, or after one.
  */
 static bool
 workflow_has_cycle(const Workflow *workflow)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bookmark.c
- *	  Where a member of a subscription stands in the log.
+ *	  Bookmarks: how far the members of subscriptions have read the log.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,6 +31,10 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_subscription_position, SUBSCRIPTION_POSITION);
 
+/*
+ * Sets *is_ahead to true if the position is ahead of this server, and leaves
+ * it alone otherwise.
+ */
 static Position
 bookmark_position(Slice text, bool *is_ahead)
 {
@@ -49,7 +53,7 @@ bookmark_position(Slice text, bool *is_ahead)
 	return position;
 }
 
-/* Fetches the newest generation; false if there is none. */
+/* Fetches the newest generation.  Returns false if there is none. */
 static bool
 bookmark_fetch(Oid owner, Slice name, int member, Datum *values, bool *nulls)
 {
@@ -146,7 +150,9 @@ bookmark_delete_all(Oid owner, Slice name)
 	while (rows_delete_first(&scan));
 }
 
-/* Lowers the horizon to the first transaction that the position has not seen. */
+/*
+ * Lowers the horizon to the first transaction that the position has not seen.
+ */
 static bool
 bookmark_lower(Horizon *horizon, const Position *position)
 {
@@ -180,7 +186,7 @@ bookmark_horizon(void)
 		Position	seen;
 
 		CHECK_FOR_INTERRUPTS();
-		/* the newest generation comes first */
+		/* skip older generations, which follow the newest one */
 		if (next == owner &&
 			rows_int4(&scan, Anum_subscription_position_member) == member &&
 			slice_equal(rows_text(&scan, Anum_subscription_position_name), name))

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * bookmark.h
- *	  Where a member of a subscription stands in the log.
+ *	  Bookmarks: how far the members of subscriptions have read the log.
  *
  * A bookmark is a row of clutch.subscription_position.  Between batches it has
- * one position, "seen".  While the member reads a batch it has two: the batch
- * lies between "seen" and "until", and up to "place" it has been committed.
+ * one position, "seen".  While the member reads a batch, it has two: the batch
+ * is between "seen" and "until", and has been committed up to "place".
  *
- * A bookmark is written by inserting its next generation and deleting the one
- * before, so that a snapshot which is held for long does not slow its readers.
+ * A bookmark is changed by inserting its next generation and deleting the
+ * previous one, so that an old snapshot does not slow down its readers.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,20 +20,22 @@
 
 typedef struct Bookmark
 {
-	Oid			owner;			/* of the subscription */
+	Oid			owner;			/* owner of the subscription */
 	Slice		name;
 	int			member;
 	int64		generation;		/* 0 until it is saved */
 	int64		batch;			/* the number of the latest batch */
-	int64		place;			/* the seq up to which the batch was committed */
+	int64		place;			/* the seq up to which the batch has been
+								 * committed */
 	TimestampTz moved_at;
 	Position	seen;
 	bool		is_open;		/* the member is reading a batch, up to "until" */
 	Position	until;
 
 	/*
-	 * Another session has moved the bookmark between the snapshot of our
-	 * statement and our guard, so we have nothing to read.
+	 * Another session has moved the bookmark after the snapshot of our
+	 * statement was taken and before we got the guard, so there is nothing for
+	 * us to read.
 	 */
 	bool		is_ahead;
 } Bookmark;
@@ -41,15 +43,16 @@ typedef struct Bookmark
 /* Raises XX001 if the member has no bookmark, or one that cannot be read. */
 extern Bookmark bookmark_read(Oid owner, Slice name, int member);
 
-/* Only for the session that holds the guard of the member. */
+/* To be called only by the session that holds the guard of the member. */
 extern void bookmark_save(Bookmark *bookmark);
 
 /* Deletes the bookmarks of all members. */
 extern void bookmark_delete_all(Oid owner, Slice name);
 
 /*
- * The first transaction that some member of a subscription may not have handled
- * yet; name is that of the subscription, absent if there is none at all.
+ * The first transaction that some member of a subscription may not have
+ * handled yet.  name is the name of that subscription; it is absent if there
+ * are no subscriptions.
  */
 typedef struct Horizon
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * feed.c
- *	  The events between two positions.
+ *	  Feeds: the events between two positions.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,12 +17,12 @@
 #include "utils/memutils.h"
 #include "utils/xid8.h"
 
-/* One call of feed_read. */
+/* the state of one call of feed_read */
 typedef struct FeedReader
 {
 	const FeedQuery *query;
 	Feed	   *feed;
-	int			room;			/* of feed->seqs */
+	int			room;			/* allocated length of feed->seqs */
 	TimestampTz now;
 	MemoryContext event_context;	/* reset after every event */
 } FeedReader;
@@ -30,8 +30,9 @@ typedef struct FeedReader
 /* ------------------------------------------------ does an event belong here? */
 
 /*
- * Has a message outlived its ttl or deadline?  The log keeps it, but readers do
- * not get it any more.  A task with a deadline is timed out instead.
+ * Has a message outlived its ttl or deadline?  It stays in the log, but
+ * readers do not get it any more.  A task with a deadline is timed out
+ * instead.
  */
 static bool
 feed_event_is_expired(const RowScan *scan, TimestampTz now)
@@ -50,6 +51,10 @@ feed_event_is_expired(const RowScan *scan, TimestampTz now)
 		envelope.orders.deadline <= now;
 }
 
+/*
+ * All events of a run go to the same member, so that they are handled in their
+ * order.
+ */
 static bool
 feed_belongs_to_member(const FeedQuery *query, Slice run_id)
 {
@@ -70,7 +75,7 @@ feed_add(FeedReader *reader, int64 seq)
 	feed->seqs[feed->n++] = seq;
 }
 
-/* Adds the current event of the scan to the feed, if it belongs there. */
+/* Adds the current event of the scan to the feed if it belongs there. */
 static void
 feed_examine(FeedReader *reader, const RowScan *scan)
 {
@@ -98,12 +103,12 @@ feed_event_xid(const RowScan *scan)
 /* ------------------------------------------------------------ the ranges */
 
 /*
- * Reads the transactions of an epoch from from_xid on, in order, until the feed
- * is full or "until" is reached.  Returns true if it is full; *xmax is then the
- * first transaction that was left out.
+ * Reads the transactions of an epoch from from_xid on, in order, until the
+ * feed is full or "until" is reached.  Returns true if it is full, and sets
+ * *xmax to the first transaction that was left out.
  *
  * Whatever "until" has not seen belongs to a later batch: our own transaction,
- * and what has committed since "until" was chosen.
+ * and what has been committed since "until" was chosen.
  */
 static bool
 feed_read_newer(FeedReader *reader, int epoch, uint64 from_xid, const Position *until, bool may_cut,
@@ -152,7 +157,10 @@ feed_read_transaction(FeedReader *reader, int epoch, uint64 xid)
 	rows_end(&scan);
 }
 
-/* Reads the transactions that "from" left in progress and "until" has seen. */
+/*
+ * Reads the transactions that were in progress for "from" and that "until" has
+ * seen.
+ */
 static void
 feed_read_late_commits(FeedReader *reader, int epoch, const Position *from, const Position *until)
 {
@@ -165,7 +173,7 @@ feed_read_late_commits(FeedReader *reader, int epoch, const Position *from, cons
 
 /*
  * Reads the part of the feed that lies in the epoch of "until", including the
- * events that arrived there by replication; those are not cut a second time.
+ * events that arrived there by replication; there the feed is not cut again.
  * Returns true if "until" was cut.
  */
 static bool
@@ -184,7 +192,10 @@ feed_read_epoch(FeedReader *reader, const Position *from, Position *until, bool 
 	return is_cut;
 }
 
-/* Reads what is left of the epochs that a copy inherited, then its own epoch. */
+/*
+ * Reads the rest of the epochs that a copy has inherited, and then its own
+ * epoch.
+ */
 static void
 feed_read_epochs(FeedReader *reader, const Position *from, bool may_cut)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter.c
- *	  Which events a reader of the log wants.
+ *	  Filters: which events a reader of the log wants.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,11 +18,11 @@
 #include "store/event.h"
 #include "task/task.h"
 
-/* A key whose value is a text or a list of texts. */
+/* a key whose value is a text or a list of texts */
 typedef struct TextKey
 {
 	Slice		name;
-	size_t		offset;			/* of its SliceList in a Filter */
+	size_t		offset;			/* offset of its SliceList in a Filter */
 } TextKey;
 
 #define TEXT_KEY(name, field)	{{name, sizeof(name) - 1}, offsetof(Filter, field)}
@@ -145,7 +145,10 @@ filter_read_key(Slice key, const JsonbValue *value, Filter *filter, ProblemList 
 
 /* ---------------------------------------------------- completing the filter */
 
-/* Returns what a type must begin with to belong to "task.*" and the like. */
+/*
+ * Is the type a family like "task.*"?  If so, *prefix is set to what its types
+ * begin with.
+ */
 static bool
 filter_type_is_family(Slice type, Slice *prefix)
 {
@@ -169,7 +172,10 @@ filter_type_is_known(Slice type)
 	return false;
 }
 
-/* A misspelt type would match nothing, silently and for ever. */
+/*
+ * Checks the types.  A misspelled one would match nothing, silently and
+ * forever.
+ */
 static void
 filter_check_types(const Filter *filter, ProblemList *list)
 {
@@ -192,7 +198,10 @@ filter_check_types(const Filter *filter, ProblemList *list)
 	}
 }
 
-/* An agent or group without its prefix would match nothing, too. */
+/*
+ * Checks the agents.  An agent or group without its prefix would match
+ * nothing, too.
+ */
 static void
 filter_check_agents(const Filter *filter, ProblemList *list)
 {
@@ -205,7 +214,7 @@ filter_check_agents(const Filter *filter, ProblemList *list)
 						place_quote(filter->agents.items[i]));
 }
 
-/* A topic may be named with its prefix or without. */
+/* Completes the topics, which may be given with or without their prefix. */
 static void
 filter_complete_topics(Filter *filter)
 {
@@ -220,7 +229,9 @@ filter_complete_topics(Filter *filter)
 	}
 }
 
-/* Collects the agents, the groups in which they are now, and group:*. */
+/*
+ * Collects the agents, the groups of which they are members now, and group:*.
+ */
 static void
 filter_find_inboxes(Filter *filter)
 {

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * filter.h
- *	  Which events a reader of the log wants.
+ *	  Filters: which events a reader of the log wants.
  *
  * A filter is a JSON object.  Its keys are type, thread_id, run_id, task_id,
- * agent, topic, domain and payload_type, each with a text or a list of texts of
- * which one must fit, and path, an SQL/JSON path into the envelope.  An event
- * must fit every key that is given, so {} wants everything.
+ * agent, topic, domain and payload_type, each with a text or a list of texts
+ * one of which must match, and path, an SQL/JSON path into the envelope.  An
+ * event must match every key that is given, so {} matches everything.
  *
- * A type may end with "*", for all types that begin so.  "agent" is an inbox:
- * what is addressed to the agent, to one of its groups or to everybody
- * (group:*), and the requests of the tasks that the agent was given.
+ * A type may end with "*", which stands for all types with that beginning.
+ * "agent" selects an inbox: what is addressed to the agent, to one of its
+ * groups or to everybody (group:*), and the requests of the tasks that the
+ * agent was given.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +25,7 @@
 
 typedef struct Filter
 {
-	SliceList	types;			/* an empty list wants any */
+	SliceList	types;			/* an empty list matches anything */
 	SliceList	threads;
 	SliceList	runs;
 	SliceList	tasks;
@@ -42,19 +43,25 @@ typedef struct Filter
  */
 extern void filter_read(Jsonb *document, Filter *filter);
 
-/* the same for a document that is an object; the faults are added to the list */
+/*
+ * The same for a document that must be an object.  The faults are added to the
+ * list.
+ */
 extern void filter_parse(Jsonb *document, Filter *filter, ProblemList *list);
 
-/* what the inbox of an agent wants; agent_id must live as long as the filter */
+/*
+ * Makes the filter for the inbox of an agent.  agent_id must live as long as
+ * the filter.
+ */
 extern void filter_of_agent(Slice agent_id, Filter *filter);
 
 /* Does it want events of this type? */
 extern bool filter_wants_type(const Filter *filter, Slice type);
 
-/* Does the current row of a scan of clutch.events fit? */
+/* Does the current row of a scan of clutch.events match? */
 extern bool filter_fits(const Filter *filter, const RowScan *event);
 
-/* Does an event fit that has its place in the log, but perhaps no row yet? */
+/* Does an event match that has its seq, but perhaps no row yet? */
 extern bool filter_fits_envelope(const Filter *filter, const Envelope *envelope);
 
 #endif							/* CLUTCH_FILTER_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * position.c
- *	  How far a reader of the log has come.
+ *	  Positions: how far a reader of the log has come.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,7 @@
 #include "store/epoch.h"
 #include "utils/snapmgr.h"
 
-/* The first characters of a position: the version of its text. */
+/* The first characters of a position, which give the version of its format. */
 #define POSITION_VERSION	"p1."
 
 static int
@@ -31,8 +31,8 @@ position_compare_xids(const void *a, const void *b)
 }
 
 /*
- * Brings xip into the form that position.h promises.  An xid that stood there
- * twice would have its events read twice.
+ * Brings xip into the form that position.h promises.  If an xid were there
+ * twice, its events would be read twice.
  */
 static void
 position_order_xids(Position *position)
@@ -67,8 +67,9 @@ position_beginning(void)
 }
 
 /*
- * The database that the epoch belongs to may have gone on after it was copied.
- * There, this position is one of the future, which the highest timeline says.
+ * The database to which the epoch belongs may have continued after it was
+ * copied.  For that database, this position is in the future, which the
+ * highest timeline expresses.
  */
 Position
 position_end(int epoch)
@@ -83,12 +84,12 @@ position_end(int epoch)
 }
 
 /*
- * A snapshot that was taken during recovery keeps all transactions in progress,
- * top-level ones included, in subxip.  Events carry the top-level xid.
+ * A snapshot taken during recovery has all transactions in progress, including
+ * top-level ones, in subxip.  Events carry the top-level xid.
  *
- * A transaction stands in xip twice while it is being prepared: once for its
- * backend and once for the prepared transaction.  With a synchronous standby
- * that lasts as long as the wait for the standby.
+ * While a transaction is being prepared, it is in xip twice: once for its
+ * backend and once for the prepared transaction.  With a synchronous standby,
+ * this lasts as long as the wait for the standby.
  */
 Position
 position_now(void)
@@ -154,7 +155,10 @@ position_text(const Position *position)
 	return text.data;
 }
 
-/* Reads digits and moves *at behind them; false if there are none, or too many. */
+/*
+ * Reads digits and moves *at past them.  Returns false if there are none, or
+ * too many.
+ */
 static bool
 position_parse_number(const char **at, uint64 *number)
 {
@@ -168,7 +172,7 @@ position_parse_number(const char **at, uint64 *number)
 	return errno == 0;
 }
 
-/* Reads ".1,2,3" or nothing. */
+/* Reads ".1,2,3", or nothing. */
 static bool
 position_parse_xids(const char *at, Position *position)
 {
@@ -244,9 +248,9 @@ position_refuse_unreached(const char *argument)
 }
 
 /*
- * Comparing xmax is not enough: on a standby, a transaction that committed
- * before others on the primary may become visible after them, and the end of an
- * open batch would pass over it.
+ * Comparing xmax is not enough.  On a standby, a transaction that was
+ * committed before others on the primary may become visible after them, and
+ * the end of an open batch would skip it.
  */
 static bool
 position_is_ahead_of(const Position *position, const Position *now)
@@ -277,7 +281,9 @@ position_settle(Position *position, const char *argument)
 	int64		system_identifier;
 	uint64		lost_from;
 
-	/* a copy that has not been written to yet belongs to the epoch to come */
+	/*
+	 * a copy to which nothing has been written yet belongs to the next epoch
+	 */
 	if (position->epoch > now.epoch)
 		position_refuse_later_history(argument);
 	system_identifier = position->epoch == now.epoch ? now.system_identifier :

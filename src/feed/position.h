@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * position.h
- *	  How far a reader of the log has come.
+ *	  Positions: how far a reader of the log has come.
  *
  * A position is a snapshot.  A reader has seen what was visible when the
- * position was taken; its next batch is what is visible now and was not
+ * position was taken.  Its next batch is what is visible now and was not
  * visible then: the rows of later transactions, and those of the few
  * transactions that were in progress.  So a reader never waits for the oldest
- * writer, and never passes over an event that commits late.  The transaction
- * that takes a position has not seen its own events: they follow once it has
- * committed.
+ * writer, and never misses an event that is committed late.  A position does
+ * not include the events of the transaction that takes it; they follow once
+ * that transaction has committed.
  *
- * A restored copy counts its transactions from the start again, so a position
- * names its epoch.  After a failover the new server reuses the ids of
- * transactions that only the lost server had, so it names its timeline too.
+ * A restored copy starts its transaction IDs over, so a position includes the
+ * epoch.  After a failover, the new server reuses the IDs of transactions that
+ * only the lost server had, so a position includes the timeline, too.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,9 +30,9 @@ typedef struct Position
 	int64		system_identifier;
 	uint64		xmax;			/* transactions from here on were not seen */
 	int			nxip;
-	uint64	   *xip;			/* older ones that were not seen either: ascending,
-								 * each once, all below xmax; may be NULL if nxip
-								 * is 0 */
+	uint64	   *xip;			/* older ones that were not seen either: in
+								 * ascending order, each once, all below xmax;
+								 * may be NULL if nxip is 0 */
 } Position;
 
 /* Returns the position before the first event. */
@@ -56,24 +56,24 @@ extern bool position_has_seen(const Position *position, int epoch, uint64 xid);
 extern char *position_text(const Position *position);
 
 /*
- * Reads what position_text wrote.  Returns false if the text is not a position.
- * Xids that are out of order, doubled or not below xmax are put right: versions
- * up to 0.1.0 could store a doubled xid.
+ * Reads what position_text wrote.  Returns false if the text is not a
+ * position.  Xids that are out of order, duplicate or not below xmax are
+ * corrected, because versions up to 0.1.0 could store a duplicate xid.
  */
 extern bool position_parse(Slice text, Position *position);
 
 /*
- * Adapts a position that a client or a table kept to the history of this
- * database.  Raises KL008 if it belongs to another history, or to a future of
- * this one; argument is the one that an error names, or "" for a stored position.
- * After a failover, what only the lost server had counts as unseen.
+ * Adapts a position that a client or a table stored to the history of this
+ * database.  Raises KL008 if it belongs to another history, or to the future
+ * of this one; argument is the name for the error, or "" for a stored
+ * position.  After a failover, what only the lost server had counts as unseen.
  */
 extern void position_settle(Position *position, const char *argument);
 
 /*
- * Has the position seen something that the current snapshot has not?  That is
- * so on a standby that lags behind, and in a statement that began before the
- * position was taken.
+ * Has the position seen something that the current snapshot has not?  This
+ * happens on a standby that lags behind, and in a statement that began before
+ * the position was taken.
  */
 extern bool position_is_ahead(const Position *position);
 

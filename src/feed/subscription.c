@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * subscription.c
- *	  Durable readers of the log.
+ *	  Subscriptions: durable readers of the log.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,15 +43,18 @@ typedef struct Subscription
 } Subscription;
 
 /*
- * A bookmark moves past events that do not fit the filter after so many of
- * them, or after one of them and so long.  If it never did,
- * clutch.subscriptions would show a reader that keeps up as one that lags; if
- * it always did, an idle reader would write.
+ * A bookmark moves past events that do not match the filter after so many of
+ * them, or after one of them and so much time.  If it never did,
+ * clutch.subscriptions would show a reader that keeps up as lagging; if it
+ * always did, an idle reader would write.
  */
 #define SKIP_MIN_EVENTS		256
 #define SKIP_MIN_TIME		(10 * USECS_PER_SEC)
 
-/* The number that stands for the name itself among the guards of its members. */
+/*
+ * The guard of the name itself is numbered like this among the guards of the
+ * members.
+ */
 #define GUARD_OF_NAME		(-1)
 
 /* ---------------------------------------------------------- subscriptions */
@@ -115,7 +118,10 @@ subscription_find_of_any(Slice name)
 	return subscription;
 }
 
-/* the one that the current role means; NULL: there is none, or it is not its own */
+/*
+ * Returns the subscription that the current role means, or NULL if there is
+ * none, or if it belongs to another role.
+ */
 static Subscription *
 subscription_resolve(Slice name)
 {
@@ -139,7 +145,7 @@ subscription_require(Subscription *subscription, Slice name)
 	return subscription;
 }
 
-/* The guard of a member, or of the name itself. */
+/* Returns the guard of a member, or of the name itself. */
 static uint64
 subscription_guard(Oid owner, Slice name, int member)
 {
@@ -218,7 +224,10 @@ subscription_use(Oid owner, RowSnapshot which)
 	return use;
 }
 
-/* To be called after the insert: of two sessions that insert at once, the later one then counts both rows. */
+/*
+ * Checks the quotas.  This must be called after the insertion, so that if two
+ * sessions insert at once, the later one counts both rows.
+ */
 static void
 subscription_check_quotas(Oid owner, int members)
 {
@@ -259,12 +268,15 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"members\" must be between 1 and %d, not %d",
 						SUBSCRIPTION_MAX_MEMBERS, members)));
-	/* it is kept */
+	/* it will be stored */
 	limits_check(document, faults);
 	if (faults->n > 0)
 		problem_raise(faults, ERRCODE_INVALID_PARAMETER_VALUE, "filter");
 	filter_read(document, &filter);
-	/* kept, because until we commit no other session can tell that the name is taken */
+	/*
+	 * keep the guard, because until we commit no other session can see that
+	 * the name is taken
+	 */
 	(void) guard_keep(subscription_guard(owner, name, GUARD_OF_NAME), true);
 	subscription = subscription_find(owner, name);
 	if (subscription != NULL)
@@ -273,7 +285,10 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 		return;
 	}
 	bookmark.seen = subscription_start(start, "start");
-	/* a restore that could not assign an owner leaves bookmarks without a subscription */
+	/*
+	 * a restore that could not assign an owner leaves bookmarks without a
+	 * subscription behind
+	 */
 	bookmark_delete_all(owner, name);
 	subscription_insert(owner, name, document, members);
 	subscription_check_quotas(owner, members);
@@ -323,10 +338,9 @@ subscription_check_member(const Subscription *subscription, int member)
 }
 
 /*
- * Takes the guard of a member, which is ours until the transaction ends.
- * Returns NULL if another session has it and we are not to wait.  While we
- * waited, the subscription may have been dropped or made anew, so it is read
- * again.
+ * Takes the guard of a member until the transaction ends.  Returns NULL if
+ * another session has it and wait is false.  While we waited, the subscription
+ * may have been dropped or created again, so it is read again.
  */
 static Subscription *
 subscription_take_member(Slice name, int member, bool wait)
@@ -341,7 +355,7 @@ subscription_take_member(Slice name, int member, bool wait)
 	return subscription;
 }
 
-/* Returns what is left of the feed behind the place that was committed. */
+/* Returns the part of the feed after the place that was committed. */
 static Delivery
 subscription_deliver_rest(const Feed *feed, const Bookmark *bookmark, int max_events)
 {
@@ -354,6 +368,10 @@ subscription_deliver_rest(const Feed *feed, const Bookmark *bookmark, int max_ev
 	return delivery;
 }
 
+/*
+ * Storing that events without interest have been passed over costs a write, so
+ * it is done only after many of them, or after some time.
+ */
 static bool
 subscription_is_worth_skipping(const Bookmark *bookmark, const Feed *feed)
 {

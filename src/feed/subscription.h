@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * subscription.h
- *	  Durable readers of the log (P7).
+ *	  Subscriptions: durable readers of the log (P7).
  *
- * The name of a subscription belongs to the role that created it: each role has names
- * of its own.  A function looks among those of the current role; an operator may also
- * name a subscription of another role, if only one has that name.
+ * The name of a subscription is local to the role that created it.  Functions
+ * look for names of the current role; an operator may also name a subscription
+ * of another role, if only one role has that name.
  *
  * A member of a subscription reads batch after batch.  The ends of a batch are
- * kept in its bookmark until all of the batch has been committed, so events
- * that were read but not committed are returned again, the same ones.  Reading
- * and committing are part of the reader's transaction.  If two sessions read
- * for one member at once, the second gets nothing until the first one's
- * transaction has ended.
+ * stored in its bookmark until the whole batch has been committed, so that
+ * exactly those events that were read but not committed are returned again.
+ * Reading and committing are part of the reader's transaction.  If two
+ * sessions read for the same member at once, the second one gets nothing until
+ * the transaction of the first one has ended.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,7 @@
 
 #define SUBSCRIPTION_MAX_MEMBERS	1024
 
-/* Some events of a batch, by seq. */
+/* some events of a batch, by seq */
 typedef struct Delivery
 {
 	int			n;
@@ -32,17 +32,17 @@ typedef struct Delivery
 } Delivery;
 
 /*
- * start is "beginning", "now" or a position.  A repetition with the same filter
- * and number of members changes nothing; with others it raises 42710.  Raises KL013
- * if the role has too many.
+ * Creates a subscription.  start is "beginning", "now" or a position.
+ * Repeating this with the same filter and number of members changes nothing;
+ * with others, it raises 42710.  Raises KL013 if the role has too many.
  */
 extern void subscription_create(Slice name, Jsonb *filter, Slice start, int members);
 
-/* what a role has; with ROWS_DIRTY, what is not committed included */
+/* What a role has.  With ROWS_DIRTY, uncommitted rows are included. */
 typedef struct SubscriptionUse
 {
 	int64		subscriptions;
-	int64		members;		/* of all of them */
+	int64		members;		/* of all subscriptions together */
 } SubscriptionUse;
 
 extern SubscriptionUse subscription_use(Oid owner, RowSnapshot which);
@@ -50,7 +50,10 @@ extern SubscriptionUse subscription_use(Oid owner, RowSnapshot which);
 /* Returns false if there was no such subscription. */
 extern bool subscription_drop(Slice name);
 
-/* right and right_arg are those of the FeedQuery; an inbox is read without them */
+/*
+ * Reads for a member. right and right_arg are those of the FeedQuery; an inbox
+ * is read without them.
+ */
 extern Delivery subscription_read(Slice name, int max_events, int member, FeedRight right,
 								  void *right_arg);
 
@@ -58,18 +61,19 @@ extern Delivery subscription_read(Slice name, int max_events, int member, FeedRi
 extern void subscription_commit(Slice name, int64 batch, int64 seq, int member);
 
 /*
- * Does the filter let through only what is addressed to agents for which the role
- * speaks, or to topics?  Such agents may read that, whatever the visibility of the runs.
+ * Does the filter match only what is addressed to agents for which the role
+ * speaks, or to topics?  The role may read that, whatever the visibility of
+ * the runs.
  */
 extern bool subscription_is_inbox(const Filter *filter);
 
 /*
- * Reads a position that a user gave in the named argument.  Raises 22023 if it
- * is not one, and KL008 if it does not belong to this database.
+ * Reads a position that a user passed in the named argument.  Raises 22023 if
+ * it is not a position, and KL008 if it does not belong to this database.
  */
 extern Position subscription_position(Slice text, const char *argument);
 
-/* The same, but "beginning" and "now" are positions too. */
+/* The same, but "beginning" and "now" are positions, too. */
 extern Position subscription_start(Slice start, const char *argument);
 
 #endif							/* CLUTCH_SUBSCRIPTION_H */

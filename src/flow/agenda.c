@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * agenda.c
- *	  What a transaction has caused for other tasks, and is still to happen.
+ *	  The agenda: what a transaction has caused for other tasks and has not
+ *	  handled yet.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,15 +23,16 @@ static const char *const kind_names[NUM_CONSEQUENCE_KINDS] = {
 };
 
 /*
- * Entries are found by a hash of what must be equal for two of them to be one.
- * Those that share a hash by chance form a chain.
+ * Entries are found by a hash of the fields that must be equal for two of them
+ * to be merged.  Those that share a hash by chance form a chain.
  */
 typedef struct Entry
 {
 	Consequence consequence;
-	int			level;			/* of the savepoint that added it */
-	int			taken_level;	/* of the savepoint in which it was taken off */
-	struct Entry *next;			/* of the same hash */
+	int			level;			/* level of the savepoint that added it */
+	int			taken_level;	/* level of the savepoint in which it was taken
+								 * off */
+	struct Entry *next;			/* next entry with the same hash */
 } Entry;
 
 typedef struct Bucket
@@ -39,17 +41,20 @@ typedef struct Bucket
 	Entry	   *first;
 } Bucket;
 
-/* so few entries are compared one by one; beyond that the buckets are made */
+/*
+ * up to this number, entries are compared one by one; beyond it, buckets are
+ * made
+ */
 #define FEW_ENTRIES		16
 
-/* all of it lives in the transaction's memory and dies with the transaction */
+/* all of this is in the transaction's memory, and is freed with it */
 static HTAB *buckets = NULL;
 static List *entries = NIL;
 
 /*
- * Entries that were taken off in a savepoint inside the one that added them: if
- * that savepoint is rolled back, so is what their handlers did, and they are on
- * the agenda again.
+ * Entries that were taken off in a savepoint inside the one that added them.
+ * If that savepoint is rolled back, so is what their handlers did, and they
+ * return to the agenda.
  */
 static List *taken_entries = NIL;
 
@@ -84,8 +89,8 @@ agenda_clear(void)
 }
 
 /*
- * What the savepoint that is rolled back has added goes with it; what it has
- * taken off returns.
+ * Handles the rollback of a savepoint: removes what it has added, and restores
+ * what it has taken off.
  */
 static void
 agenda_roll_back(void)
@@ -118,13 +123,18 @@ agenda_roll_back(void)
 			still_taken = lappend(still_taken, entry);
 	}
 	taken_entries = still_taken;
-	/* merging is only a saving: start afresh rather than mend the buckets */
+	/*
+	 * merging only saves work, so start afresh rather than repair the buckets
+	 */
 	buckets = NULL;
 	entries = kept;
 	MemoryContextSwitchTo(old);
 }
 
-/* what a released savepoint has added belongs to the one around it */
+/*
+ * Handles the release of a savepoint: what it has added now belongs to the one
+ * around it.
+ */
 static void
 agenda_release(void)
 {
@@ -147,8 +157,8 @@ agenda_release(void)
 }
 
 /*
- * What is due, whosever it is, is left to the next tick: a transaction that is prepared
- * would hold those tasks until somebody commits it.
+ * Leaves due tasks, whoever they belong to, to the next tick.  Otherwise a
+ * prepared transaction would hold them until somebody commits it.
  */
 static void
 agenda_leave_what_is_due(void)
@@ -179,8 +189,9 @@ static TransactionWatch agenda_watch = {
 /* ------------------------------------------------------------------ adding */
 
 /*
- * A JOIN of another number of children, a WAKE by another message, another cause of
- * a TAKE_AWAY, or an EMIT by another rule or for another event, is another entry.
+ * Are the two the same entry?  A JOIN of a child with another join value, a
+ * WAKE by another message, a TAKE_AWAY for another cause, and an EMIT by
+ * another rule or for another event are not.
  */
 static bool
 agenda_is_same(const Consequence *a, const Consequence *b)
@@ -237,7 +248,10 @@ agenda_bucket_add(Entry *entry)
 	bucket->first = entry;
 }
 
-/* Making them costs more than comparing the few entries of most transactions. */
+/*
+ * Makes the buckets.  That costs more than comparing the few entries that most
+ * transactions have.
+ */
 static void
 agenda_buckets_make(void)
 {
@@ -253,7 +267,7 @@ agenda_buckets_make(void)
 		agenda_bucket_add(lfirst(cell));
 }
 
-/* the entry that is the same, or NULL */
+/* Returns the entry that is the same, or NULL if there is none. */
 static Entry *
 agenda_entry_find(const Consequence *consequence)
 {
@@ -282,7 +296,9 @@ agenda_add(const Consequence *consequence)
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 	Entry	   *entry = agenda_entry_find(consequence);
 
-	/* settling may write where this transaction may not */
+	/*
+	 * settling may have to write, which this transaction may not be allowed to
+	 */
 	rows_require_writable();
 	transaction_watch(&agenda_watch);
 	if (entry != NULL)
@@ -317,7 +333,10 @@ agenda_add_agent(ConsequenceKind kind, Slice agent_id, int amount)
 
 /* ------------------------------------------------------------------ taking */
 
-/* tasks before agents; tasks by depth and id; of one task, by kind and seq */
+/*
+ * Compares: tasks before agents; tasks by depth and ID; entries of one task by
+ * kind and seq.
+ */
 static int
 agenda_compare_consequences(const ListCell *a, const ListCell *b)
 {

@@ -1,16 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * agenda.h
- *	  What a transaction has caused for other tasks, and is still to happen.
+ *	  The agenda: what a transaction has caused for other tasks and has not
+ *	  handled yet.
  *
  * An event moves its own task at once.  Everything that concerns other tasks
- * is a consequence: whoever moves a task adds an entry here and returns.  The
- * entries are handled before the transaction commits or is prepared
- * (flow/settle.h), each by the file that is named beside its kind.
+ * is a consequence: the code that moves a task adds an entry here and returns.
+ * The entries are handled before the transaction commits or is prepared
+ * (flow/settle.h), each by the file named next to its kind.
  *
  * Entries belong to the savepoint in which they were added, and disappear when
  * it is rolled back.  Adding an entry that is there already merges the two, so
- * that a batch which ends a thousand children tells their parent once.
+ * that a batch that ends a thousand children tells their parent only once.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,19 +25,25 @@
 typedef enum ConsequenceKind
 {
 	/* of a task */
-	CONSEQUENCE_CANCEL_CHILDREN,	/* because was cancelled, and so was it: flow/cancel.h */
+	CONSEQUENCE_CANCEL_CHILDREN,	/* it and "because" were cancelled:
+									 * flow/cancel.h */
 	CONSEQUENCE_CANCEL,			/* an ancestor (because) was cancelled */
-	CONSEQUENCE_ORPHAN,			/* an ancestor may be cancelled */
+	CONSEQUENCE_ORPHAN,			/* an ancestor may have been cancelled */
 	CONSEQUENCE_DEPENDENT,		/* a task that it waits for may be over: flow/dependency.h */
-	CONSEQUENCE_JOIN,			/* a child is over: flow/join.h; amount, seq */
-	CONSEQUENCE_WAKE,			/* what it is suspended for may have come: flow/suspend.h; seq */
-	CONSEQUENCE_LIFT,			/* because waits for it, priority amount: flow/lift.h */
-	CONSEQUENCE_SHARE,			/* a rule has shared it out, and its children are to be requested: flow/emission.h */
+	CONSEQUENCE_JOIN,			/* a child is over; amount, seq: flow/join.h */
+	CONSEQUENCE_WAKE,			/* what it is suspended for may have happened;
+								 * seq: flow/suspend.h */
+	CONSEQUENCE_LIFT,			/* "because", of priority amount, waits for it:
+								 * flow/lift.h */
+	CONSEQUENCE_SHARE,			/* a rule has shared it out, and its children
+								 * must be requested: flow/emission.h */
 	CONSEQUENCE_ROUTE,			/* it waits, and may have to end: flow/offer.h */
 	CONSEQUENCE_DISPLACE,		/* it may take the place of a less urgent one: flow/displace.h */
 	CONSEQUENCE_CALL,			/* it has been given to an agent behind an endpoint: flow/callee.h */
-	CONSEQUENCE_TAKE_AWAY,		/* its agent (because) does not work: flow/liveness.h */
-	CONSEQUENCE_EMIT,			/* a rule (because) adds requests to an event (seq) of it: flow/emission.h */
+	CONSEQUENCE_TAKE_AWAY,		/* its agent, for a reason in amount, does not
+								 * work: flow/liveness.h */
+	CONSEQUENCE_EMIT,			/* a rule ("because") adds requests to an event
+								 * (seq) of it: flow/emission.h */
 	/* of an agent */
 	CONSEQUENCE_GIVE_UP,		/* it has stopped: flow/liveness.h */
 	CONSEQUENCE_TIMED_OUT,		/* a task of it timed out: flow/liveness.h */
@@ -51,30 +58,35 @@ typedef struct Consequence
 {
 	ConsequenceKind kind;
 	int			depth;			/* of the task, or 0 */
-	Slice		subject;		/* task_id or agent_id; empty for neither */
+	Slice		subject;		/* task_id or agent_id; empty if neither */
 	Slice		because;		/* see the kind; may be absent */
-	int			amount;			/* JOIN: of the child's join; LIFT: a priority; else how many */
-	int64		seq;			/* JOIN: request_seq of the last child that ended; WAKE: of a message, or 0; EMIT */
+	int			amount;			/* JOIN: the child's join value; LIFT: a
+								 * priority; otherwise how many */
+	int64		seq;			/* JOIN: request_seq of the last child that
+								 * ended; WAKE: that of a message, or 0; EMIT:
+								 * that of the event */
 } Consequence;
 
-/* "cancel_children", ...: the column kind of clutch.consequence */
+/*
+ * Returns "cancel_children", ..., as in the column kind of clutch.consequence.
+ */
 extern const char *consequence_kind_name(ConsequenceKind kind);
-/* false: there is no such kind */
+/* Returns false if there is no such kind. */
 extern bool consequence_kind_parse(Slice name, ConsequenceKind *kind);
 
-/* adds a copy, or merges it with an equal entry */
+/* Adds a copy, or merges it with an entry that is the same. */
 extern void agenda_add(const Consequence *consequence);
 
-/* the two usual cases */
+/* The two usual cases. */
 extern void agenda_add_task(ConsequenceKind kind, int depth, Slice task_id);
 extern void agenda_add_agent(ConsequenceKind kind, Slice agent_id, int amount);
 
 extern bool agenda_is_empty(void);
 
 /*
- * Takes all entries off the agenda, in the lock order: tasks by (depth,
- * task_id), then agents.  A List of Consequence *, valid until the transaction
- * ends.
+ * Takes all entries off the agenda.  Returns a List of Consequence *, valid
+ * until the transaction ends, in lock order: tasks by (depth, task_id), then
+ * agents.
  */
 extern List *agenda_take(void);
 

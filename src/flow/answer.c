@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * answer.c
- *	  The chat.message that answers the question of a task.
+ *	  Answers to the questions of tasks, which are chat.messages.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +20,9 @@
 #include "task/task_row.h"
 #include "task/verdict.h"
 
-/* Has its question been answered, and the task not been claimed since? */
+/*
+ * Has its question been answered, without the task having been claimed since?
+ */
 static bool
 answer_just_answered(TaskStatus status, ClaimReason reason)
 {
@@ -73,8 +75,9 @@ answer_is_in_group(Slice agent_id, Slice group_id)
 }
 
 /*
- * By default a question goes to the agent that requested the task, and anybody
- * may answer it first; one that is addressed to others is for them to answer.
+ * Raises an error unless the agent may answer.  By default a question goes to
+ * the agent that requested the task, and anybody may answer it first; a
+ * question that is addressed to others may be answered only by them.
  */
 static void
 answer_require_asked(const Task *task, const Envelope *question, Slice agent_id)
@@ -101,7 +104,7 @@ answer_require_asked(const Task *task, const Envelope *question, Slice agent_id)
 				 errproblem("/from/agent_id", "NOT_ASKED"),
 				 errmsg("\"%.*s\" was not asked by task \"%.*s\"",
 						agent_id.len, agent_id.s, task->task_id.len, task->task_id.s),
-				 errhint("Let an agent answer to which the question is addressed, or the one that requested the task.")));
+				 errhint("Only agents to which the question is addressed and the one that requested the task can answer it.")));
 }
 
 /* ---------------------------------------------------------------- judging */
@@ -110,7 +113,7 @@ typedef enum AnswerVerdict
 {
 	ANSWER_FITS,
 	ANSWER_LATE,
-	ANSWER_NONE					/* it is a message like any other */
+	ANSWER_NONE					/* it is an ordinary message */
 } AnswerVerdict;
 
 static AnswerVerdict

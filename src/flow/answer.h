@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * answer.h
- *	  The chat.message that answers the question of a task.
+ *	  Answers to the questions of tasks, which are chat.messages.
  *
  * Any chat.message to a task in input_required that its own agent did not send
  * is the answer.  A question that is addressed to agents other than the
- * requester of the task may be answered by these, the requester, or the
- * orchestrator only.  The first answer counts.  A later one is kept, late: it is
- * recognised by meta.clutch.answer_to, which clutch.answer writes, or because it
- * came before the task was claimed again.
+ * requester of the task may be answered only by these, the requester, or the
+ * orchestrator.  The first answer counts.  A later one is kept as late; it is
+ * recognized by meta.clutch.answer_to, which clutch.answer writes, or because
+ * it came before the task was claimed again.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,17 +18,20 @@
 #include "store/event.h"
 #include "task/task.h"
 
-/* May it be an answer?  This is cheap, because every chat.message is asked. */
+/*
+ * May it be an answer?  This is called for every chat.message, so it must be
+ * cheap.
+ */
 extern bool answer_concerns(const Envelope *message);
 
 /*
- * Takes such a message in: dedup, the task's lock, seq, verdict, effect.
- * Returns false if the message was there already.  Raises for an agent that may
- * not answer.
+ * Takes such a message in: deduplication, lock of the task, seq, verdict,
+ * effect.  Returns false if the message was already in the log.  Raises an
+ * error if the agent may not answer.
  */
 extern bool answer_take(Event *event);
 
-/* clutch.answer: builds the message and sends it */
+/* Builds the message and sends it, for clutch.answer. */
 extern Receipt answer_send(Slice from_agent, Slice task_id, Jsonb *payload);
 
 #endif							/* CLUTCH_ANSWER_H */

@@ -28,7 +28,7 @@
 
 /* ------------------------------------------------------------------- slots */
 
-/* Takes a slot of one candidate; returns its number, or -1 if it has none. */
+/* Takes a slot of one candidate.  Returns its number, or -1 if there is none. */
 static int
 assign_candidate_take_slot(const Task *task, const Candidate *candidate)
 {
@@ -37,9 +37,8 @@ assign_candidate_take_slot(const Task *task, const Candidate *candidate)
 }
 
 /*
- * Takes a slot of the first of the ranked candidates that has one.  Returns
- * which candidate that is, or -1; candidates that turn out to be full become
- * rejected ones.
+ * Takes a slot of the first of the ranked candidates that has one.  Returns the index of that
+ * candidate, or -1.  Candidates that turn out to be full are rejected.
  */
 static int
 assign_choice_take_slot(const Task *task, Choice *choice, int *slot_no)
@@ -64,11 +63,11 @@ assign_is_first(const Task *task)
 }
 
 /*
- * A request that names one agent is given to it without a choice, hence without
- * a decision event.  But the log has to say when the task was given if that
- * happened later: if it was held, had to wait, or was tried before.  So it must
- * if the request names tasks to wait for, because the order of the log does not
- * tell whether they were over when it came.
+ * Does the assignment need a decision event?  A request that names one agent is given to it
+ * without a choice, and hence without a decision.  But the log must show when the task was given
+ * if that happened later, because the task was held, had to wait, or was tried before.  This
+ * includes requests that name tasks to wait for, because the order of the log does not tell
+ * whether those were over when the request came.
  */
 static bool
 assign_needs_decision(const Task *task, const Requirement *requirement)
@@ -99,8 +98,8 @@ assign_give(Task *task, const Requirement *requirement, const Choice *choice, in
 }
 
 /*
- * An agent that was full may have room since, and one that listens but has not
- * called for long is available again if it calls: let them claim.
+ * Wakes candidates, so that they claim.  An agent that was full may have room by now, and one
+ * that listens but has not called for a long time becomes available again by calling.
  */
 static void
 assign_wake_candidates(const Choice *choice)
@@ -114,7 +113,10 @@ assign_wake_candidates(const Choice *choice)
 		notify_agent(roster_agent(choice->roster, away->examples[i])->agent_id);
 }
 
-/* A routing.failure is written once per change of code, and when a held task is held no longer. */
+/*
+ * Makes a task wait.  A routing.failure is written once for each change of the code, and when a
+ * held task is no longer held.
+ */
 static void
 assign_wait(Task *task, const Requirement *requirement, const Choice *choice,
 			Slice request_id)
@@ -125,7 +127,7 @@ assign_wait(Task *task, const Requirement *requirement, const Choice *choice,
 	bool		is_news = task_is_held(task) || !slice_equal(task->code, code);
 
 	assign_wake_candidates(choice);
-	/* as the failure says, but its place among those that wait depends on it */
+	/* the failure says this, too, but the task's place among the waiting ones depends on it */
 	if (requirement->priority >= 0)
 		step_set_priority(task, requirement->priority);
 	waiting_put(task, requirement);
@@ -156,10 +158,7 @@ assign_end_without_budget(Task *task)
 	return true;
 }
 
-/*
- * The agent that asked a question gets the task back with the answer, and one
- * that suspended its task gets that back, if it still can.
- */
+/* Gives a task back to the agent that asked a question or suspended it, if it can still take it. */
 static bool
 assign_give_back(Task *task, const Requirement *requirement, Slice request_id, TimestampTz at)
 {
@@ -182,26 +181,26 @@ assign_give_back(Task *task, const Requirement *requirement, Slice request_id, T
 }
 
 /*
- * What the request asks for.  The agent that had the task and lost it is to be
- * avoided, unless the task is new: then it was displaced there before it was begun.
+ * Reads the requirement.  An agent that had the task and lost it is to be avoided, unless the
+ * task is new; in that case it was only displaced there before anybody began it.
  */
 static void
 assign_read_requirement(const Task *task, const Envelope *request, Requirement *requirement)
 {
 	rule_requirement_of(request, task->scope, requirement);
-	/* it is said once: the task may have been lifted since */
+	/* a rule sets it only once, because the task may have been lifted since */
 	if (!assign_is_first(task))
 		requirement->priority = -1;
 	if (task->past_agents.n > 0 && task->reason != CLAIM_NEW && !claim_reason_goes_back(task->reason))
 		requirement->avoid = task->past_agents.items[task->past_agents.n - 1];
 }
 
-/* of so few full agents, looking for a task that yields costs as much as looking who waits */
+/* up to this number of full agents, looking for a task that would yield costs as much as looking for waiting tasks */
 #define FEW_FULL_AGENTS	4
 
 /*
- * A task behind others of its kind need not look: the first of them has looked,
- * and looks again with every tick.
+ * Might the task displace another one?  A task behind others of its kind need not look, because
+ * the first of them has looked, and looks again in every tick.
  */
 static bool
 assign_might_displace(const Task *task, const Choice *choice)
@@ -214,13 +213,14 @@ assign_might_displace(const Task *task, const Choice *choice)
 		yielding_is_any(choice, task->priority);
 }
 
-/* what the caller of assign_route knows of the task, and may do to others */
+/* what the caller of assign_route knows about the task, and what it may do to others */
 typedef struct RouteMode
 {
-	bool		is_new;			/* its request is at the door */
-	AssignMakeRoom make_room;	/* NULL: other tasks are a matter for the agenda */
+	bool		is_new;			/* its request is just being admitted */
+	AssignMakeRoom make_room;	/* NULL if other tasks must be left to the agenda */
 } RouteMode;
 
+/* Returns true if an agent has the task now. */
 static bool
 assign_route(Task *task, const Envelope *request, TimestampTz at, RouteMode mode)
 {
@@ -262,7 +262,7 @@ assign_new(Task *task, const Envelope *request, TimestampTz at)
 	(void) assign_route(task, request, at, (RouteMode) {.is_new = true});
 }
 
-/* the request of a task as it stands in the log; the envelope points into the document */
+/* Reads the request of a task from the log.  The envelope points into the document. */
 static void
 assign_read_request(Task *task, Envelope *request)
 {
@@ -306,7 +306,7 @@ assign_put_back(Task *task)
 
 /* ----------------------------------------------------- what waits, one agent */
 
-/* which of the candidates the agent is, or -1 */
+/* Returns the index of the agent among the candidates, or -1. */
 static int
 assign_find_candidate(const Choice *choice, Slice agent_id)
 {
@@ -316,10 +316,10 @@ assign_find_candidate(const Choice *choice, Slice agent_id)
 	return -1;
 }
 
-/* so many of its tasks are looked at to tell whether the agent works at all */
+/* so many of an agent's tasks are looked at to tell whether it works at all */
 #define IDLE_LOOKS		16
 
-/* Is the agent working at no task, as far as can be told at little cost? */
+/* Is the agent working on no task, as far as that can be determined cheaply? */
 static bool
 assign_agent_is_idle(Slice agent_id)
 {
@@ -336,7 +336,7 @@ assign_agent_is_idle(Slice agent_id)
 	return true;
 }
 
-/* An offered task, locked, leaves the agent that has not claimed it. */
+/* Takes an offered task, which is locked, from the agent that has not claimed it. */
 static void
 assign_take_unclaimed(Task *task)
 {
@@ -368,8 +368,8 @@ assign_offer(Task *task)
 }
 
 /*
- * Which of the candidates is to get a pending task, or -1: the receiver, unless
- * it is to be avoided and is not the best.
+ * Returns the index of the candidate that is to get a pending task, or -1.  This is the receiver,
+ * unless it is to be avoided and is not the best candidate.
  */
 static int
 assign_select_for_pending(const Choice *choice, const Receiver *receiver)
@@ -380,8 +380,8 @@ assign_select_for_pending(const Choice *choice, const Receiver *receiver)
 }
 
 /*
- * The same for an offered one.  An agent that has had it gets it only if it asks
- * for work: otherwise agents that never claim would pass it round for ever.
+ * The same for an offered task.  An agent that has had it before gets it only if it is asking for
+ * work; otherwise agents that never claim would pass it around forever.
  */
 static int
 assign_select_for_offered(const Task *task, const Choice *choice, const Receiver *receiver)
@@ -402,7 +402,7 @@ assign_select_for_offered(const Task *task, const Choice *choice, const Receiver
 	return -1;
 }
 
-/* May the task that was found at the place be given at all? */
+/* May the task at this place be given to anybody at all? */
 static bool
 assign_may_give(const Task *task, const WaitingPlace *place, const Receiver *receiver)
 {
@@ -410,7 +410,7 @@ assign_may_give(const Task *task, const WaitingPlace *place, const Receiver *rec
 		return false;
 	if (task_is_offered(task))
 		return !slice_equal(task->agent_id, receiver->agent_id) && budget_exceeded(task) == NULL;
-	/* it has to end, which is a consequence of the claim that finds it */
+	/* it must end, which is a consequence of the claim that finds it */
 	if (budget_exceeded(task) == NULL)
 		return true;
 	agenda_add_task(CONSEQUENCE_ROUTE, task->depth, task->task_id);
@@ -418,9 +418,9 @@ assign_may_give(const Task *task, const WaitingPlace *place, const Receiver *rec
 }
 
 /*
- * Chosen by what could be read without a lock, and then given under the lock if
- * the task is still at its place: a task that the agent does not get is not
- * locked, so an open transaction that claims holds nothing but its own tasks.
+ * Chooses by what can be read without a lock, and then gives the task under its lock if it is
+ * still in its place.  A task that the agent does not get is never locked, so an open transaction
+ * that claims locks only its own tasks.
  */
 static bool
 assign_choose_and_give(const WaitingPlace *place, const Receiver *receiver)
@@ -459,7 +459,7 @@ assign_choose_and_give(const WaitingPlace *place, const Receiver *receiver)
 	return true;
 }
 
-/* Each task is tried in memory of its own: a request may be as large as any. */
+/* Each task is tried in a memory context of its own, because requests may be large. */
 bool
 assign_waiting_to(const WaitingPlace *place, const Receiver *receiver)
 {

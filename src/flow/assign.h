@@ -3,11 +3,12 @@
  * assign.h
  *	  Giving a task to an agent, or making it wait (spec 4).
  *
- * The router ranks the agents; here a slot is taken at the first one that has
+ * The router ranks the agents; this takes a slot of the first one that has
  * one.  A task that cannot be given waits, visibly, and is offered again by
- * whoever frees a slot, by every claim of an agent that it fits, and by tick.
+ * whoever frees a slot, by every claim of an agent that it fits, and by ticks.
  *
- * The task is locked by the caller, pending, and saved here.
+ * The task must be pending, and locked by the caller.  These functions save
+ * it.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,53 +21,55 @@
 #include "task/task.h"
 
 /*
- * Routes a task whose request, received at that time, is at the door.  Raises
- * TOO_MANY_KINDS if it would have to wait, and its sender has too many kinds of
- * tasks that wait.
+ * Routes a task whose request, received at that time, is just being admitted.
+ * Raises TOO_MANY_KINDS if it would have to wait and its sender already has
+ * too many kinds of waiting tasks.
  */
 extern void assign_new(Task *task, const Envelope *request, TimestampTz at);
 
 /*
- * Routes a task that waits, or came back, by its request in the log.  Returns
- * true if an agent has it now.
+ * Routes a task that has been waiting, or came back, by its request in the
+ * log.  Returns true if an agent has it now.
  */
 extern bool assign_again(Task *task);
 
 /*
- * assign_again for the handler of a consequence, which may move other tasks.  If
- * no candidate has a free slot, make_room is called; it returns true if one has a
- * free slot now.  assign_again puts CONSEQUENCE_DISPLACE on the agenda instead, if
- * there seems to be a task that would yield.
+ * The same as assign_again for the handler of a consequence, which may move
+ * other tasks.  If no candidate has a free slot, make_room is called; it must
+ * return true if one has a free slot afterwards.  assign_again, in contrast,
+ * puts CONSEQUENCE_DISPLACE on the agenda if there seems to be a task that
+ * would yield.
  */
 typedef bool (*AssignMakeRoom) (const Task *task, const Choice *choice);
 extern bool assign_making_room(Task *task, AssignMakeRoom make_room);
 
-/* Puts a task that has just been displaced back to where it waited. */
+/* Puts a task that has just been displaced back where it was waiting. */
 extern void assign_put_back(Task *task);
 
 /*
- * A ready task that its agent has not claimed in time: it stays there, and other
- * agents may have it.  The caller has it locked.
+ * Offers a ready task that its agent has not claimed in time to other agents.
+ * It also stays with its agent.  The caller has locked it.
  */
 extern void assign_offer(Task *task);
 
 /* the agent that is to get a waiting or an offered task */
 typedef struct Receiver
 {
-	Slice		agent_id;		/* absent: any that has not had it; only for an offered one */
+	Slice		agent_id;		/* if absent, any agent that has not had it;
+								 * only for an offered task */
 	bool		claims;			/* it is asking for work */
 } Receiver;
 
 /*
- * Gives the task to the receiver, if the router would let it have the task and
- * it has a free slot; otherwise the task stays where it is, and is not even
+ * Gives the task to the receiver if the router would let it have the task and
+ * it has a free slot.  Otherwise the task stays where it is, and is not even
  * locked.  Returns true if it was given.
  */
 extern bool assign_waiting_to(const WaitingPlace *place, const Receiver *receiver);
 
 /*
- * Spec 10, step 3: gives the task to the agent that a second request names.
- * Raises if that agent cannot take it.
+ * Gives the task to the agent that a second request names (spec 10, step 3).
+ * Raises an error if that agent cannot take it.
  */
 extern void assign_hand_over(Task *task, const Envelope *request, int64 seq,
 							 TimestampTz at);

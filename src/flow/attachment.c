@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * attachment.c
- *	  Which artifacts an envelope attaches, and whether its sender may.
+ *	  Attaching artifacts to envelopes.
  *
  *-------------------------------------------------------------------------
  */
@@ -69,7 +69,7 @@ attachment_take(const Event *event)
 	const SliceList *references = &event->envelope.attachments;
 	int			i;
 
-	/* what the database itself writes attaches nothing */
+	/* events of the database itself attach nothing */
 	for (i = 0; !event->internal && i < references->n; i++)
 		attachment_take_one(event, references->items[i], i);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * attachment.h
- *	  Which artifacts an envelope attaches, and whether its sender may.
+ *	  Attaching artifacts to envelopes, and who may do so.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,17 +11,18 @@
 #include "store/event.h"
 
 /*
- * May the current role read the artifact?  Whoever has uploaded it may, and whoever
- * may read an event that attaches it (flow/sight).
+ * May the current role read the artifact?  It may if it has uploaded it, or if
+ * it may read an event that attaches it (flow/sight).
  */
 extern bool attachment_may_read(Slice digest, RowSnapshot which);
 
 /*
- * The event, which is admitted and has its seq, uses the artifacts that it attaches,
- * so those who take part in its run may read them.  A reference to one that is not
- * there, or that the sender may not read, is ignored or refused
- * (clutch.dangling_artifacts): otherwise, whoever has learned a digest could attach it
- * to read the content.
+ * Records that the event uses the artifacts that it attaches, so that those
+ * who take part in its run may read them.  The event has been admitted and has
+ * its seq.  A reference to an artifact that does not exist, or that the sender
+ * may not read, is ignored or refused (clutch.dangling_artifacts); otherwise,
+ * anybody who has learned a digest could attach it in order to read the
+ * content.
  */
 extern void attachment_take(const Event *event);
 

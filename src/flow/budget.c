@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * budget.c
- *	  What a run may cost.
+ *	  Budgets of runs.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +29,10 @@ enum
 
 StaticAssertDecl((int) Natts_budget == (int) COLUMNS_BUDGET, "columns of clutch.budget");
 
-/* Returns false if the run has no budget; *creator is the open transaction that is setting it. */
+/*
+ * Finds the budget of a run.  Returns false if it has none.  *creator is set
+ * to an open transaction that is setting it.
+ */
 static bool
 budget_find(Slice run_id, RowSnapshot which, Budget *budget, TransactionId *creator)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * callee.c
- *	  Agents and servers of tools that are reached through an endpoint.
+ *	  Agents and tool servers that are reached through an endpoint.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,27 +25,39 @@
 #define SERVER_AGENT	"agent:mcp."
 #define SERVER_TOOL		"mcp:"
 
-/* so long after the last look, a tick looks again for ready tasks that have no call */
+/*
+ * how long after the last look a tick looks again for ready tasks without a
+ * call
+ */
 #define LOOK_AGAIN		(30 * USECS_PER_SEC)
 
-/* when this backend looked last; 0: never, or it did not see all of them */
+/*
+ * when this backend last looked; 0 if never, or if it did not see all of them
+ */
 static TimestampTz looked_at = 0;
 
 /* ------------------------------------------------------------------ calling */
 
-/* the seq of the event to send: the answer to a question of the agent, or else the request */
+/*
+ * Returns the seq of the event to send: the answer to a question of the agent,
+ * or else the request.
+ */
 static int64
 callee_seq_of(const Task *task)
 {
 	return task->reason == CLAIM_RESUMED && task->answer_seq != 0 ? task->answer_seq : task->request_seq;
 }
 
-/* the most ready tasks of an agent that are put on the agenda at once; the next tick goes on with the others */
+/*
+ * maximum number of an agent's ready tasks that are put on the agenda at once;
+ * the next tick continues
+ */
 #define MOST_READY		1000
 
 /*
- * Puts ready tasks of the agent on the agenda, n at most, and returns whether there may be more.
- * While anything is paused, they may be tasks that have to wait, so it is not asked again at once.
+ * Puts at most n ready tasks of the agent on the agenda, and returns whether
+ * there may be more.  While anything is paused, this does not say that there
+ * are more, because they may be tasks that must wait.
  */
 static bool
 callee_call_ready(Slice agent_id, int n)
@@ -94,7 +106,10 @@ callee_next(void)
 	return endpoint_list_served() == NIL ? DT_NOEND : looked_at + LOOK_AGAIN;
 }
 
-/* Is the agent paused, or a capability that the task requires?  The call is written when it is resumed. */
+/*
+ * Is the agent paused, or a capability that the task requires?  In that case
+ * the call is written when it is resumed.
+ */
 static bool
 callee_is_paused(const Task *task)
 {
@@ -128,7 +143,10 @@ callee_settle(const Consequence *consequence)
 	return true;
 }
 
-/* the endpoint that serves the server of a tool, "mcp:<server>" or "mcp:<server>/<tool>" */
+/*
+ * Returns the endpoint that serves the server of a tool, "mcp:<server>" or
+ * "mcp:<server>/<tool>".
+ */
 static const Endpoint *
 callee_serving_tool(Slice tool)
 {
@@ -158,14 +176,17 @@ callee_note_tool_call(const Event *event)
 				 errproblem("/payload/tool", "ENDPOINT_NOT_ALLOWED"),
 				 errmsg("\"%.*s\" may not use endpoint \"%.*s\"", envelope->from_agent.len, envelope->from_agent.s,
 						endpoint->name.len, endpoint->name.s),
-				 errhint("Let an operator add the agent to the column agents of clutch.endpoint.")));
+				 errhint("Ask an operator to add the agent to the column agents of clutch.endpoint.")));
 	call.endpoint = endpoint->name;
 	call_put(&call);
 }
 
 /* ------------------------------------------------------- whether it is wanted */
 
-/* the task of a CALL_TASK; NULL: the attempt that the call was made for is not running any more */
+/*
+ * Returns the task of a CALL_TASK, or NULL if the attempt for which the call
+ * was made is no longer running.
+ */
 static Task *
 callee_task(const Call *call)
 {
@@ -242,14 +263,18 @@ callee_context(const Call *call, const Endpoint *endpoint)
 /* the parts of an answer that are reported */
 typedef struct CalleeAnswer
 {
-	MessageType type;			/* of a task: task.progress, task.result, task.error */
+	MessageType type;			/* for a task: task.progress, task.result or
+								 * task.error */
 	Jsonb	   *payload;
 	Slice		payload_type;
 	Jsonb	   *attachments;
 	Jsonb	   *meta;
 } CalleeAnswer;
 
-/* the type of the report; MSG_UNKNOWN: an envelope of this type cannot be an answer */
+/*
+ * Returns the type of the report, or MSG_UNKNOWN if an envelope of this type
+ * cannot be an answer.
+ */
 static MessageType
 callee_type_of(MessageType type, bool is_last)
 {
@@ -285,7 +310,10 @@ callee_error_payload(const char *code, const char *message, bool retryable)
 	return document_end(&b);
 }
 
-/* The meta of a report: without orders to the database, except for the usage. */
+/*
+ * Returns the meta of a report.  Orders to the database are removed, except
+ * for the usage.
+ */
 static Jsonb *
 callee_meta(JsonbContainer *meta, Slice reply_to)
 {
@@ -304,6 +332,10 @@ callee_meta(JsonbContainer *meta, Slice reply_to)
 	return document_end(&b);
 }
 
+/*
+ * Reports the answer on the task.  A late report has no effect, so nobody
+ * wants further ones.
+ */
 static CalleeState
 callee_report_task(const Call *call, const CalleeAnswer *answer)
 {
@@ -323,7 +355,7 @@ callee_report_task(const Call *call, const CalleeAnswer *answer)
 	return callee_task(call) == NULL ? CALLEE_ENDED : CALLEE_GOES_ON;
 }
 
-/* Reports the result or the error of a tool; progress is not reported. */
+/* Reports the result or the error of a tool.  Progress is not reported. */
 static CalleeState
 callee_report_tool(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
 {
@@ -349,7 +381,7 @@ callee_report_tool(const Call *call, const Endpoint *endpoint, const CalleeAnswe
 	return CALLEE_ENDED;
 }
 
-/* Reports an answer to a call that has one. */
+/* Reports an answer to a call that expects one. */
 static CalleeState
 callee_send(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
 {
@@ -371,7 +403,7 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, bool 
 	MessageType given = message_type_parse(document_get_text(envelope, "type"));
 	CalleeAnswer answer = {callee_type_of(given, is_last)};
 
-	/* the stub of the call that was sent */
+	/* this is the stub of the call that was sent */
 	if (given == MSG_TOOL_CALL)
 		return CALLEE_GOES_ON;
 	if (answer.type == MSG_UNKNOWN)

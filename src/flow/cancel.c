@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cancel.c
- *	  A cancel reaches every descendant.
+ *	  Cancellation, which reaches every descendant.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 #include "task/report.h"
 #include "utils/memutils.h"
 
-/* one entry for each child, committed or not */
+/* Adds one entry for each child, committed or not. */
 static void
 cancel_children(Slice task_id, int depth, Slice ancestor)
 {
@@ -38,7 +38,10 @@ cancel_settle_children(const Consequence *consequence)
 	return true;
 }
 
-/* The cancel passes through a task that is over: its children may not be. */
+/*
+ * A task that is over passes the cancellation on, because its children may not
+ * be over.
+ */
 bool
 cancel_settle(const Consequence *consequence)
 {
@@ -55,8 +58,8 @@ cancel_settle(const Consequence *consequence)
 }
 
 /*
- * The nearest ancestor that was cancelled, or an absent Slice.  Nothing is
- * cancelled below a live task, so the walk ends at the first one.
+ * Returns the nearest ancestor that was cancelled, or an absent slice.
+ * Nothing is cancelled below a live task, so the walk ends at the first one.
  */
 static Slice
 cancel_cancelled_ancestor(const Task *task, bool *in_doubt)
@@ -124,7 +127,7 @@ cancel_payload(Slice reason)
 	return document_end(&b);
 }
 
-/* returns whether it was live */
+/* Cancels one task.  Returns whether it was live. */
 static bool
 cancel_one_of_run(Slice task_id, Slice reason, Slice by_agent)
 {
@@ -141,7 +144,7 @@ cancel_one_of_run(Slice task_id, Slice reason, Slice by_agent)
 	return true;
 }
 
-/* Only the ids of the live tasks are kept in memory. */
+/* Keeps only the IDs of the live tasks in memory. */
 int64
 cancel_run(Slice run_id, Slice reason, Slice by_agent)
 {

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * cancel.h
- *	  A cancel reaches every descendant (spec 1.3).
+ *	  Cancellation, which reaches every descendant (spec 1.3).
  *
- * It travels by consequences: the cancel of a task adds an entry for its
- * children, and the cancel of each child adds one for the children below it.  A
- * child that is requested at the same time looks at its parent after its own row
- * is written; the cancel looks for children after its own row is written, and
- * sees uncommitted ones too.
+ * It spreads by consequences: cancelling a task adds an entry for its
+ * children, and cancelling each child adds one for the children below it.  A
+ * child that is requested at the same time looks at its parent after its own
+ * row has been written; the cancellation looks for children after its own row
+ * has been written, and sees uncommitted ones, too.  So at least one of them
+ * sees the other.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,21 +19,24 @@
 #include "task/task.h"
 
 /*
- * A new task whose parent, or another ancestor, was cancelled is cancelled at
- * once.  Returns false if there is no such ancestor; if that cannot be told yet,
- * the task is looked at again when the transaction commits.
+ * Cancels a new task at once if its parent, or another ancestor, was
+ * cancelled.  Returns false if there is no such ancestor.  If that cannot be
+ * determined yet, the task is looked at again when the transaction commits.
  */
 extern bool cancel_orphan(Task *task);
 
 /*
- * Cancels the tasks of a run that are not over, ancestors first, and returns how
- * many it was.  What stands below a cancelled task is cancelled because of it;
- * for the others the agent needs the right to cancel them, or this raises
- * NOT_ASSIGNED.  Waits for tasks that other transactions have locked.
+ * Cancels the tasks of a run that are not over, ancestors first, and returns
+ * their number.  Tasks below a cancelled task are cancelled because of it; for
+ * the others, the agent needs the right to cancel them, or NOT_ASSIGNED is
+ * raised.  Waits for tasks that other transactions have locked.
  */
 extern int64 cancel_run(Slice run_id, Slice reason, Slice by_agent);
 
-/* CONSEQUENCE_CANCEL_CHILDREN, _CANCEL and _ORPHAN; false: to be tried later */
+/*
+ * Handle CONSEQUENCE_CANCEL_CHILDREN, _CANCEL and _ORPHAN.  Return false if it
+ * must be tried again later.
+ */
 extern bool cancel_settle_children(const Consequence *consequence);
 extern bool cancel_settle(const Consequence *consequence);
 extern bool cancel_settle_orphan(const Consequence *consequence);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * children.c
- *	  How the children of a task stand, for a parent that waits for them.
+ *	  Counting and judging the children of a task that waits for them.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 #include "task/task_row.h"
 
-/* so many children are listed in the event; of the rest it has the numbers */
+/* so many children are listed in the event; the others are only counted */
 #define MOST_LISTED		100
 
 typedef struct ListedChild
@@ -100,7 +100,10 @@ children_count_row(ChildCount *count, const RowScan *scan)
 	}
 }
 
-/* A child that is being changed may count twice, which changes no verdict. */
+/*
+ * A child that is being changed may be counted twice, which does not affect
+ * any verdict.
+ */
 ChildCount
 children_count(const ChildGroup *group)
 {

@@ -25,9 +25,9 @@
 #include "utils/timestamp.h"
 
 /*
- * How much of tick's work a claim does in passing.  An agent that finds work
- * leaves it to others, except for every 16th claim of a session: agents that are
- * never idle must not keep the task of a dead one waiting for ever.
+ * The part of a tick's work that a claim does in passing.  An agent that finds
+ * work leaves that to others, except in every 16th claim of a session, because
+ * even if agents are never idle, the task of a dead one must not wait forever.
  */
 #define IDLE_SHARE		8
 #define BUSY_SHARE		1
@@ -59,7 +59,7 @@ claim_accept(Task *task, Slice agent_id, int64 lease)
 	participant_remember(agent_id, task->run_id);
 }
 
-/* A ready task of the agent: it is claimed, unless its deadline has passed. */
+/* Claims a ready task of the agent, unless its deadline has passed. */
 static bool
 claim_take(Task *task, void *arg)
 {
@@ -72,6 +72,7 @@ claim_take(Task *task, void *arg)
 	return true;
 }
 
+/* Takes ready tasks until there are n, but none below the level. */
 static void
 claim_ready(Claim *claim, int n, QueueLevel least_level)
 {
@@ -81,7 +82,7 @@ claim_ready(Claim *claim, int n, QueueLevel least_level)
 		(void) ready_take(claim->agent_id, missing, least_level, claim_take, claim);
 }
 
-/* the same for what waits and fits the agent, once that has been given to it */
+/* The same for waiting tasks that fit the agent, after giving them to it. */
 static void
 claim_waiting(Claim *claim, int n, QueueLevel least_level)
 {
@@ -92,9 +93,9 @@ claim_waiting(Claim *claim, int n, QueueLevel least_level)
 }
 
 /*
- * Puts a share of tick's work on the agenda, which also works off what was
- * postponed (flow/settle.h).  Most of the time there is nothing to do, and then
- * the commit is not to pay for looking.
+ * Puts a share of a tick's work on the agenda, which also handles some of what
+ * was postponed (flow/settle.h).  Most of the time there is nothing to do, and
+ * then the commit should not have to pay for looking.
  */
 static void
 claim_share(int share)
@@ -103,7 +104,10 @@ claim_share(int share)
 		agenda_add_agent(CONSEQUENCE_TIMERS, SLICE_OF(""), share);
 }
 
-/* A task that is due may become the agent's, or make room for one that waits. */
+/*
+ * Moves due tasks, which may become the agent's, or make room for one that is
+ * waiting.
+ */
 static void
 claim_due(Claim *claim, int n)
 {
@@ -152,7 +156,10 @@ claim_extend(Slice agent_id, Slice task_id, int attempt, int64 lease, TimestampT
 	Task	   *task;
 
 	(void) restored_epoch();
-	/* a task of others is not locked: our transaction may take long */
+	/*
+	 * do not lock a task of others, because our transaction may take a long
+	 * time
+	 */
 	task = task_look(task_id, ROWS_LATEST);
 	if (task == NULL || !task_was_with(task, agent_id))
 		return LEASE_LOST;

@@ -3,8 +3,8 @@
  * claim.h
  *	  Taking work and holding it (P6).
  *
- * A claim makes a task running and leases it to the agent.  The attempt that it
- * returns is the fencing token: reports of an older attempt are late.
+ * A claim makes a task running and leases it to the agent.  The attempt that
+ * it returns is the fencing token; reports with an older attempt are late.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,19 +16,20 @@
 
 /*
  * Claims up to n tasks, the most urgent first, for a lease of that many
- * microseconds each; each is announced by a task.accept.  What waits and fits
- * the agent is given to it first if it has room.  An agent that finds nothing
- * does a small share of tick's work: at once outside a transaction block, where
- * the transaction ends with the statement, and otherwise at commit, so that an
- * open transaction holds no task of others.
+ * microseconds each.  Each claim is announced by a task.accept.  If the agent
+ * has room, waiting tasks that fit it are given to it first.  An agent that
+ * finds nothing does a small share of a tick's work: at once outside a
+ * transaction block, where the transaction ends with the statement, and
+ * otherwise at commit, so that an open transaction does not lock tasks of
+ * others.
  *
  * Returns a List of Task *.
  */
 extern List *claim_tasks(Slice agent_id, int n, int64 lease);
 
 /*
- * A ready task of the agent, locked: it is accepted in the agent's name, for a lease of so
- * many microseconds.
+ * Accepts a ready task, which is locked, in the agent's name, for a lease of
+ * that many microseconds.
  */
 extern void claim_accept(Task *task, Slice agent_id, int64 lease);
 
@@ -36,12 +37,12 @@ typedef enum LeaseState
 {
 	LEASE_HELD,
 	LEASE_CANCELLED,			/* the task was cancelled */
-	LEASE_LOST					/* the agent does not hold that attempt any more */
+	LEASE_LOST					/* the agent no longer holds that attempt */
 } LeaseState;
 
 /*
- * Extends a lease; attempt 0 stands for the one that the agent holds.  *until is
- * set if it is held.
+ * Extends a lease.  Attempt 0 means the one that the agent holds.  *until is
+ * set if the agent holds the task.
  */
 extern LeaseState claim_extend(Slice agent_id, Slice task_id, int attempt,
 							   int64 lease, TimestampTz *until);

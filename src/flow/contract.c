@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * contract.c
- *	  What the workflow of a run asks of its tasks.
+ *	  Contracts: what the workflow of a run requires of its tasks.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,8 +32,8 @@ contract_refuse_workflow(const Envelope *request)
 			 errproblem("/meta/clutch/workflow", "WORKFLOW_NOT_FOUND"),
 			 errmsg("workflow \"%.*s\" is not registered", request->orders.workflow.len,
 					request->orders.workflow.s),
-			 names != NULL ? errhint("The workflows that are registered: %s.", names) :
-			 errhint("Let an operator run SELECT clutch.register_workflow(workflow).")));
+			 names != NULL ? errhint("The registered workflows are %s.", names) :
+			 errhint("Ask an operator to run SELECT clutch.register_workflow(workflow).")));
 }
 
 static void
@@ -56,9 +56,9 @@ contract_refuse_other(const Envelope *request, const RunBinding *bound)
 }
 
 /*
- * Binds the run to the version that is asked for, which is set if it is the newest;
- * *is_news is false if another transaction has just bound it.  Returns false if no
- * such version is registered.
+ * Binds the run to the version that is asked for, which is filled in if it is
+ * the newest one.  *is_news is set to false if another transaction has just
+ * bound the run.  Returns false if no such version is registered.
  */
 static bool
 contract_bind_run(Slice run_id, RunBinding *asked, WorkflowState state, bool *is_news)
@@ -79,7 +79,10 @@ contract_bind_run(Slice run_id, RunBinding *asked, WorkflowState state, bool *is
 	return found;
 }
 
-/* The request of a run that is bound may name the workflow again. */
+/*
+ * Checks a request of a run that is bound already; it may name the workflow
+ * again.
+ */
 static void
 contract_compare_workflow(const Envelope *request, const RunBinding *asked, const RunBinding *bound)
 {
@@ -126,7 +129,10 @@ contract_confirm(const Task *task, const Envelope *request)
 		contract_refuse_other(request, NULL);
 }
 
-/* false: the run is not bound, or to a definition that this database does not have */
+/*
+ * Returns false if the run is not bound, or to a definition that this database
+ * does not have.
+ */
 static bool
 contract_workflow_of_run(Slice run_id, Workflow *workflow)
 {
@@ -155,10 +161,10 @@ contract_refuse_step(const Envelope *request, const Workflow *workflow)
 			 errproblem("/meta/clutch/step_of", "STEP_NOT_FOUND"),
 			 errmsg("workflow \"%.*s\" has no step \"%.*s\"", workflow->name.len, workflow->name.s,
 					step.len, step.s),
-			 errhint("Its steps: %s.", workflow_list_steps(workflow))));
+			 errhint("Its steps are %s.", workflow_list_steps(workflow))));
 }
 
-/* NULL: the request does not tell its step */
+/* Returns NULL if the request does not determine its step. */
 static const WorkflowStep *
 contract_step_of_request(const Envelope *request, const Workflow *workflow)
 {
@@ -195,8 +201,9 @@ contract_is_among(Slice task_id, const SliceList *tasks)
 }
 
 /*
- * May what comes after the step begin?  The step is done, or the request waits for
- * a task of it; an optional step may also be left out, or have failed.
+ * May a later step begin?  It may if this step is done, or if the request
+ * waits for a task of it.  An optional step may also have been left out, or
+ * have failed.
  */
 static bool
 contract_is_settled(Slice run_id, const WorkflowStep *before, const SliceList *awaited)
@@ -215,7 +222,7 @@ contract_is_settled(Slice run_id, const WorkflowStep *before, const SliceList *a
 	return before->is_optional && !any_open;
 }
 
-/* The first step before this one that is not settled, or NULL. */
+/* Returns the first step before this one that is not settled, or NULL. */
 static const WorkflowStep *
 contract_step_before(Slice run_id, const Workflow *workflow, const WorkflowStep *step,
 					 const SliceList *awaited)
@@ -317,7 +324,10 @@ contract_find_missing(const WorkflowStep *step, const Envelope *report, ProblemL
 	}
 }
 
-/* what its registered schema says about the payload, unless that is switched off */
+/*
+ * Checks the payload against its registered schema, unless that is switched
+ * off.
+ */
 static void
 contract_check_schema(const Envelope *report, ProblemList *faults)
 {
@@ -327,7 +337,7 @@ contract_check_schema(const Envelope *report, ProblemList *faults)
 		(void) payload_type_check(type, &report->payload, "/payload", faults);
 }
 
-/* whatever keeps the report from completing the step */
+/* Returns everything that keeps the report from completing the step. */
 static ProblemList *
 contract_find_faults(const Task *task, const Workflow *workflow, const WorkflowStep *step,
 					 const Envelope *report, bool knew_step)
@@ -346,14 +356,20 @@ contract_find_faults(const Task *task, const Workflow *workflow, const WorkflowS
 					"is %s; step \"%.*s\" of the workflow expects \"%.*s\".",
 					slice_present(report->payload_type) ? place_quote(report->payload_type) : "missing",
 					step->id.len, step->id.s, step->payload_type.len, step->payload_type.s);
-	/* first the schema, which says more about a member that is missing */
+	/*
+	 * check the schema only if the members are there, because it says more
+	 * about a missing one
+	 */
 	else if (slice_present(step->payload_type))
 		contract_check_schema(report, faults);
 	contract_find_missing(step, report, faults);
 	return faults;
 }
 
-/* The names of required steps that no task has done or is doing; NULL: none. */
+/*
+ * Returns the names of required steps that no task has done or is doing, or
+ * NULL if there are none.
+ */
 static char *
 contract_list_undone(Slice run_id, const Workflow *workflow)
 {
@@ -380,8 +396,9 @@ contract_list_undone(Slice run_id, const Workflow *workflow)
 }
 
 /*
- * A root task that has children and does no step itself is done when the run is:
- * it fails if it leaves a required step undone.
+ * Fails a task whose result would end the run although a required step has not
+ * been done, and returns whether it has.  The result of a root task that has
+ * children and does no step itself ends the run.
  */
 static bool
 contract_leaves_undone(Task *task, const Workflow *workflow, const Envelope *report)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * dependency.c
- *	  Tasks that wait for the end of others.
+ *	  Dependencies: tasks that wait for the end of others.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,9 +55,10 @@ dependency_list_has(List *ids, Slice id)
 }
 
 /*
- * A cycle is closed by a task that another task waits for before it is
- * requested.  This is called with our own edges written, so that of two requests
- * which close a cycle together at least one sees the other, and waits for it.
+ * Raises an error if the task would wait for itself.  A cycle can be closed by
+ * requesting a task for which another one already waits.  This must be called
+ * after our own edges have been written, so that of two requests that close a
+ * cycle together, at least one sees the other and waits for it.
  */
 static void
 dependency_check_cycle(const Task *task, const SliceList *after)
@@ -85,7 +86,7 @@ dependency_check_cycle(const Task *task, const SliceList *after)
 	}
 }
 
-/* so many ancestors are kept from being waited for by a task below them */
+/* so many ancestors are checked */
 #define MOST_ANCESTORS	1000
 
 static void
@@ -108,6 +109,7 @@ dependency_check_not_ancestor(const Task *task, const SliceList *after)
 
 /* ------------------------------------------------------------------- state */
 
+/* A task that nobody has requested yet (NULL) may still be requested. */
 static DependencyState
 dependency_state_of_awaited(const Task *other)
 {
@@ -117,8 +119,9 @@ dependency_state_of_awaited(const Task *other)
 }
 
 /*
- * A task that was unknown when it was named may have been requested in another run
- * since: what becomes of it concerns nobody here.
+ * Returns how the awaited tasks stand.  A task that was unknown when it was
+ * named may have been requested in another run since; what becomes of it does
+ * not matter here.
  */
 DependencyState
 dependency_state(const Task *task, bool *in_doubt)
@@ -140,7 +143,10 @@ dependency_state(const Task *task, bool *in_doubt)
 	return state;
 }
 
-/* Children that a task was shared out among, but which were refused, are requested again. */
+/*
+ * Makes the task wait.  If it was shared out among children that were refused,
+ * these are requested again.
+ */
 static void
 dependency_wait(Task *task)
 {
@@ -153,8 +159,9 @@ dependency_wait(Task *task)
 }
 
 /*
- * An end that does not see our edges has changed its task before we look at it,
- * so it is in doubt then, and is looked at again when we commit.
+ * If an awaited task ends without seeing our edges, that task was changed
+ * before we looked at it.  In that case it is in doubt when we look, and is
+ * looked at again when we commit.
  */
 DependencyState
 dependency_begin(Task *task, const Envelope *request)
@@ -204,7 +211,10 @@ dependency_hold(Task *task)
 
 /* ---------------------------------------------------------------- settling */
 
-/* the first of those that it waits for which is over and not completed; NULL: there is none */
+/*
+ * Returns the first awaited task that is over and not completed, or NULL if
+ * there is none.
+ */
 static Task *
 dependency_failed_one(const Task *task)
 {

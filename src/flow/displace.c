@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * displace.c
- *	  More urgent work takes the place of ready work that nobody has begun.
+ *	  Displacement: more urgent work takes the place of ready work that nobody
+ *	  has begun.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +16,10 @@
 #include "queue/waiting.h"
 #include "queue/yielding.h"
 
-/* victim is locked and ready; its agent has a free slot afterwards */
+/*
+ * Displaces the victim, which is locked and ready.  Afterwards its agent has a
+ * free slot.
+ */
 static void
 displace_task(Task *victim, const Task *by)
 {
@@ -36,10 +40,16 @@ displace_task(Task *victim, const Task *by)
 	notice.payload = document_end(&b);
 	(void) move_task(victim, &notice, &event);
 	assign_put_back(victim);
-	/* another agent may have room for it, or a task that is less urgent still */
+	/*
+	 * another agent may have room for it, or a task that is even less urgent
+	 */
 	agenda_add_task(CONSEQUENCE_ROUTE, victim->depth, victim->task_id);
 }
 
+/*
+ * Returns true if a task of less priority has been displaced, so that a slot
+ * is free.
+ */
 static bool
 displace_make_room(const Task *task, const Choice *choice)
 {

@@ -36,7 +36,10 @@ due_moved(const DueReport *report)
 
 /* ---------------------------------------------------------------- one task */
 
-/* A held task whose time has come may still wait for others. */
+/*
+ * Wakes a held task whose time has come.  It may still have to wait for
+ * others.
+ */
 static void
 due_wake(Task *task, DueReport *report)
 {
@@ -59,7 +62,7 @@ due_wake(Task *task, DueReport *report)
 	}
 }
 
-/* does what is due of the task, if anything still is */
+/* Does what is due for the task, if anything still is. */
 static void
 due_move(Task *task, TimestampTz now, DueReport *report)
 {
@@ -92,7 +95,7 @@ due_move(Task *task, TimestampTz now, DueReport *report)
 	}
 	else
 	{
-		/* extended meanwhile: it is looked at again when that is due */
+		/* it was extended meanwhile, so look at it again when that is due */
 		timer_set(task);
 		task_save(task);
 	}
@@ -104,9 +107,11 @@ typedef struct DueWork
 {
 	int			n;
 	TimestampTz now;
-	TimerPlace	place;			/* so far the rows have been looked at */
+	TimerPlace	place;			/* the rows before this place have been looked
+								 * at */
 	DueReport	report;
-	char		task_id[MAX_ID_BYTES + 1];	/* the task taken last; empty: none was left */
+	char		task_id[MAX_ID_BYTES + 1];	/* the task taken last, or empty if
+											 * there was none left */
 } DueWork;
 
 static void
@@ -141,10 +146,10 @@ due_take_all(void *arg)
 	MemoryContextDelete(each);
 }
 
-/* how long a task that could not be moved is left alone */
+/* how long to leave a task alone that could not be moved */
 #define PUT_OFF			USECS_PER_MINUTE
 
-/* so many of them end the work */
+/* after so many of them, give up */
 #define MOST_PUT_OFF	16
 
 static void
@@ -165,7 +170,10 @@ due_put_off(const DueWork *work, const ErrorData *error)
 					 "and SELECT * FROM clutch.check() shows whether rows of the log are missing.")));
 }
 
-/* A task that cannot be moved does not keep the others from being moved. */
+/*
+ * Moves the tasks one by one, so that one that cannot be moved does not keep
+ * the others from being moved.
+ */
 static void
 due_move_one_by_one(DueWork *work)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * egress.c
- *	  Which hosts the arguments of a tool.call may name.
+ *	  Checking which hosts the arguments of a tool.call name.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 #include "protocol/url.h"
 #include "protocol/value.h"
 
-/* what is judged, and by which list */
+/* what is being judged, and by which list */
 typedef struct EgressCheck
 {
 	const Envelope *call;
@@ -55,7 +55,7 @@ egress_check_text(const EgressCheck *check, const char *path, Slice text)
 			egress_refuse(check, path, host);
 }
 
-/* The arguments are as deep as clutch.max_depth allows. */
+/* The recursion is limited by clutch.max_depth. */
 static void
 egress_check_value(const EgressCheck *check, const char *path, const JsonbValue *value)
 {

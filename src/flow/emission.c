@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * emission.c
- *	  The requests that rules add to an event.
+ *	  Requests that rules add to an event.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,10 +24,16 @@
 #include "trust/principal.h"
 #include "trust/secret.h"
 
-/* the most tasks, from a task upwards, that are examined; rules add nothing to one that is deeper */
+/*
+ * maximum number of tasks, from a task upwards, that are examined; rules add
+ * nothing to a deeper one
+ */
 #define MOST_ANCESTORS	100
 
-/* the most of them that rules may have requested, so that rules which trigger one another come to an end */
+/*
+ * maximum number of them that rules may have requested, so that rules that
+ * trigger one another come to an end
+ */
 #define MOST_RULED		8
 
 void
@@ -49,8 +55,8 @@ emission_note(const Event *event)
 /* ------------------------------------------------------------------ whether */
 
 /*
- * The request of the task.  While the task is routed for the first time, its request is
- * at the door and not in the log yet: then it is the event.
+ * Returns the request of the task.  While the task is being routed for the
+ * first time, its request is not in the log yet; it is the event itself.
  */
 static Jsonb *
 emission_request_of(const Emission *emission, Task *task)
@@ -59,8 +65,9 @@ emission_request_of(const Emission *emission, Task *task)
 }
 
 /*
- * The rule that has requested the task; absent: none has.  meta.rule counts only in requests
- * of the orchestrator, because anybody can write it.
+ * Returns the rule that has requested the task, or an absent slice if none
+ * has.  meta.rule counts only in requests by the orchestrator, because anybody
+ * can write it.
  */
 static Slice
 emission_requester(const Emission *emission, Task *task)
@@ -74,9 +81,10 @@ emission_requester(const Emission *emission, Task *task)
 }
 
 /*
- * Would the rule trigger itself?  It would if it has requested the task of the event or a
- * task above it.  A rule with opt_in may do so, because the agents of tasks that agents
- * have proposed may propose more; it stops only at MOST_RULED.
+ * Would the rule trigger itself?  It would if it has requested the task of the
+ * event or a task above it.  A rule with opt_in may do so, because the agents
+ * of tasks that agents have proposed may propose more; it is stopped only by
+ * MOST_RULED.
  */
 static bool
 emission_feeds_itself(const Emission *emission, bool opt_in)
@@ -98,7 +106,10 @@ emission_feeds_itself(const Emission *emission, bool opt_in)
 	return false;
 }
 
-/* Does the workflow of the run have next_actions, so that agents may propose tasks? */
+/*
+ * Does the workflow of the run have next_actions, which allows agents to
+ * propose tasks?
+ */
 static bool
 emission_has_opted_in(Slice run_id)
 {
@@ -142,7 +153,7 @@ emission_id(const Emission *emission, const char *prefix)
 	return slice_of_cstring(identifier_derive(prefix, parts, lengthof(parts)));
 }
 
-/* {"agent_id": ...} under a key, or as the only element of an array */
+/* Puts {"agent_id": ...} under a key, or as the only element of an array. */
 static void
 emission_put_agent(DocumentBuilder *b, const char *key, Slice agent_id)
 {
@@ -170,7 +181,10 @@ emission_put_meta(DocumentBuilder *b, const Emission *emission, JsonbContainer *
 	document_close_object(b);
 }
 
-/* An added request has the security policy of the request of the event's task. */
+/*
+ * Gives an added request the security policy of the request of the event's
+ * task.
+ */
 static void
 emission_put_policy(DocumentBuilder *b, const Emission *emission)
 {
@@ -206,7 +220,7 @@ emission_put_made(DocumentBuilder *b, JsonbContainer *made)
 	}
 }
 
-/* made: the template, filled */
+/* Returns the envelope of a request.  "made" is the template, filled in. */
 static Jsonb *
 emission_envelope(const Emission *emission, JsonbContainer *made, Slice to, Slice task_id)
 {
@@ -247,7 +261,7 @@ emission_send(Emission *emission, Jsonb *source, Slice to, Slice task_id)
 
 /* ------------------------------------------------------------ all requests */
 
-/* the event with the item as one more member */
+/* Returns the event with the item as one more member. */
 static Jsonb *
 emission_with_item(const Emission *emission, Jsonb *item)
 {
@@ -259,7 +273,11 @@ emission_with_item(const Emission *emission, Jsonb *item)
 	return document_end(&b);
 }
 
-/* The items of "each" that "where" fits, if the rule has it.  It is applied to the item, so this takes no longer than reading them. */
+/*
+ * Returns the items of "each" that match "where", if the rule has it.  The
+ * path is applied to the item alone, so this takes no longer than reading the
+ * items.
+ */
 static List *
 emission_choose_items(const Emission *emission, Slice each, List *items)
 {
@@ -334,7 +352,10 @@ emission_try(void (*step) (void *arg), Emission *emission)
 	return error;
 }
 
-/* What is refused, by the budget of the run, say, is not tried again. */
+/*
+ * A request that is refused, by the budget of the run for example, is not
+ * tried again.
+ */
 bool
 emission_settle(const Consequence *consequence)
 {

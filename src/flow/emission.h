@@ -1,23 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * emission.h
- *	  The requests that rules add to an event (routing/rule.h).
+ *	  Requests that rules add to an event (routing/rule.h).
  *
- * Such a request belongs to the run of the event, and its task is a child of the event's
- * task.  The orchestrator sends it before the transaction commits, as a consequence.  Its
- * identifiers are derived from the rule and the event, so it exists only once.  It has the
- * security policy of the request of the event's task.  Its meta.rule has the "name" of the
- * rule, the ID of the "event", the "sender" on whose behalf the request is made
- * (routing/requirement.h), if it is not made on behalf of the rule, and "shared", if the event
- * is a request that was shared out.  A rule adds nothing to tasks that it has requested itself,
- * nor to tasks below them, unless it has opt_in.
+ * Such a request belongs to the run of the event, and its task is a child of
+ * the event's task.  The orchestrator sends it before the transaction commits,
+ * as a consequence.  Its identifiers are derived from the rule and the event,
+ * so it is sent only once.  It has the security policy of the request of the
+ * event's task.  Its meta.rule holds the "name" of the rule; the ID of the
+ * "event"; the "sender" on whose behalf the request is made
+ * (routing/requirement.h), unless that is the rule itself; and "shared", if
+ * the event is a request that was shared out.  A rule adds nothing to tasks
+ * that it has requested itself, nor to tasks below them, unless it has opt_in.
  *
- * A rule that shares requests out (emit with "to": "matched") puts its requests in the place
- * of the one that it fits, if there are several agents for it: each of them, up to
- * RULE_MOST_REQUESTS, gets a child, and the request is given to nobody.  It waits for its
- * children as it would wait for the tasks of meta.clutch.after (task/edge.h).  That it is
- * shared out, among whom, and how many were left out, is an event of the log, whose seq is
- * the wait_seq of the task for good; only then are the children requested, as a consequence.
+ * A rule that shares requests out (emit with "to": "matched") replaces the
+ * request by requests of its own if there are several agents for it: each of
+ * them, up to RULE_MOST_REQUESTS, gets a child, and nobody gets the request
+ * itself.  That task waits for its children in the same way as for the tasks
+ * of meta.clutch.after (task/edge.h).  An event of the log says that it is
+ * shared out, among whom, and how many were left out.  The seq of this event
+ * stays the wait_seq of the task.  The children are requested after it, as a
+ * consequence.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,34 +32,49 @@
 #include "store/event.h"
 #include "task/task.h"
 
-/* Puts the rules that add requests to an event, which is being admitted, on the agenda. */
+/*
+ * Puts the rules that add requests to an event, which is being admitted, on
+ * the agenda.
+ */
 extern void emission_note(const Event *event);
 
-/* Handles CONSEQUENCE_EMIT.  Returns false if it must be tried again later, because something was locked. */
+/*
+ * Handles CONSEQUENCE_EMIT.  Returns false if something was locked, so that it
+ * must be tried again later.
+ */
 extern bool emission_settle(const Consequence *consequence);
 
 /* --- requests that are shared out --- */
 
 /*
- * Shares the task out if a rule says so, and returns whether it has.  The task is locked
- * and pending; it is saved.  One that has been given to an agent, or waits in a queue, is
- * not shared out.
+ * Shares the task out if a rule says so, and returns whether it has.  The task
+ * must be locked and pending; it is saved.  A task that has been given to an
+ * agent, or that waits in a queue, is not shared out.
  */
 extern bool emission_share(Task *task, const Envelope *request, const Requirement *requirement);
 
 /*
- * Would a request that has just come be shared out?  Fills the sharing; nothing happens.  A
- * step of a workflow is recognized only if the request names it.
+ * Would a new request be shared out?  Fills in *sharing, and changes nothing.
+ * A step of a workflow is recognized only if the request names it.
  */
 extern bool emission_would_share(const Envelope *request, const Requirement *requirement, Sharing *sharing);
 
-/* emission_share in a rebuild, after the event was applied; the event is that which says so. */
+/*
+ * Does the work of emission_share in a rebuild, after the event that says so
+ * has been applied.
+ */
 extern void emission_replay_share(const Task *task, const Envelope *event);
 
-/* Handles CONSEQUENCE_SHARE: requests the children that are missing, or fails the task. */
+/*
+ * Handles CONSEQUENCE_SHARE: requests the children that are missing, or fails
+ * the task.
+ */
 extern bool emission_settle_share(const Consequence *consequence);
 
-/* All children of the task, which is locked, are completed: it is completed with their results. */
+/*
+ * Completes the task, which is locked, with the results of its children, all
+ * of which are completed.
+ */
 extern void emission_collect(Task *task);
 
 #endif							/* CLUTCH_EMISSION_H */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * emission_part.h
- *	  A rule and the event to which it adds requests, for the files of this noun.
+ *	  Private declarations of emission: a rule and the event to which it adds
+ *	  requests.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,28 +15,41 @@ typedef struct Emission
 {
 	Slice		rule;
 	Jsonb	   *emit;
-	Jsonb	   *document;		/* of the event */
+	Jsonb	   *document;		/* the document of the event */
 	Envelope	envelope;
-	Task	   *task;			/* NULL: it is not known */
-	Slice		sender;			/* whose requests they are: whoever has asked or proposed; absent: the rule's */
-	bool		event_is_request;	/* the event is the first request of the task */
-	bool		shares;			/* the event is shared out: the requests stand for it */
-	int			n;				/* requests so far */
+	Task	   *task;			/* NULL if it is not known */
+	Slice		sender;			/* in whose name the requests are made; absent
+								 * if in the rule's own */
+	bool		event_is_request;	/* the event is the first request of the
+									 * task */
+	bool		shares;			/* the event is shared out: the requests
+								 * replace it */
+	int			n;				/* number of requests so far */
 } Emission;
 
-/* May the rule add requests to the event, by what it and its run say, and by who has requested the task? */
+/*
+ * May the rule add requests to the event, judging by both, the run, and who
+ * has requested the task?
+ */
 extern bool emission_is_wanted(const Emission *emission);
 
-/* The id of the next request, or of its task, palloc'd; prefix is "msg" or "task". */
+/*
+ * Returns the ID of the next request, or of its task, palloc'd.  prefix is
+ * "msg" or "task".
+ */
 extern Slice emission_id(const Emission *emission, const char *prefix);
 
 /*
- * Sends the next request.  source: the event, perhaps with an item; to: absent if the
- * template says it; task_id: absent if it is derived.
+ * Sends the next request.  source is the event, perhaps with an item; "to" is
+ * absent if the template names the recipient; task_id is absent if it is
+ * derived.
  */
 extern void emission_send(Emission *emission, Jsonb *source, Slice to, Slice task_id);
 
-/* Runs a step that sends requests, all or none of them, as the owner of the log; NULL: it has succeeded. */
+/*
+ * Runs a step that sends all of its requests or none, as the owner of the log.
+ * Returns NULL if it has succeeded, and otherwise the error.
+ */
 extern ErrorData *emission_try(void (*step) (void *arg), Emission *emission);
 
 #endif							/* CLUTCH_EMISSION_PART_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * emission_share.c
- *	  Requests that rules share out: each of several agents gets a child.
+ *	  Sharing requests out: each of several agents gets a child.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,14 +21,17 @@
 
 /* ---------------------------------------------------------------- the event */
 
-/* one element of "children" in the event */
+/* an element of "children" in the event */
 typedef struct SharedChild
 {
 	Slice		task_id;
 	Slice		to;				/* an agent or a group */
 } SharedChild;
 
-/* The children, palloc'd, in the order of the rules; returns their number. */
+/*
+ * Reads the children, in the order of the rules, into a palloc'd array.
+ * Returns their number.
+ */
 static int
 emission_share_read(JsonbContainer *payload, SharedChild **children)
 {
@@ -47,7 +50,7 @@ emission_share_read(JsonbContainer *payload, SharedChild **children)
 	return n;
 }
 
-/* the payload of the event that has shared the task out */
+/* Returns the payload of the event that has shared the task out. */
 static JsonbContainer *
 emission_share_payload(const Task *task)
 {
@@ -82,7 +85,10 @@ emission_share_build(Emission *emission, const Sharing *sharing, const Requireme
 
 /* ------------------------------------------------------------------ sharing */
 
-/* A step of a workflow is done by one agent, whose result keeps to the contract of the step. */
+/*
+ * Is the task a step of a workflow?  A step is done by a single agent, whose
+ * result must obey the contract of the step.
+ */
 static bool
 emission_share_is_step(const Task *task)
 {
@@ -92,8 +98,9 @@ emission_share_is_step(const Task *task)
 }
 
 /*
- * Has the task never been given to an agent, nor shared out, nor been put into a queue?  A
- * task in a queue may be given to an agent by any claim, so it stays with one agent.
+ * Has the task never been given to an agent, shared out, or put into a queue?
+ * Any claim may give a task in a queue to an agent, so such a task stays with
+ * a single agent.
  */
 static bool
 emission_share_is_new(const Task *task)
@@ -111,7 +118,7 @@ emission_share_insert_edges(const Task *task, JsonbContainer *payload)
 		edge_insert(task, children[i].task_id, 0);
 }
 
-/* Fills the rule and the sharing, if the request is to be shared out. */
+/* Fills in the rule and the sharing, if the request is to be shared out. */
 static bool
 emission_share_find(Emission *emission, const Requirement *requirement, Sharing *sharing)
 {
@@ -162,7 +169,10 @@ emission_replay_share(const Task *task, const Envelope *event)
 
 /* --------------------------------------------------------------- requesting */
 
-/* Was the child requested before?  Its id can be read in the log while it is not, so others may have taken it. */
+/*
+ * Has the child been requested?  Its ID is in the log before that happens, so
+ * somebody else may have used it.
+ */
 static bool
 emission_share_is_requested(Slice task_id)
 {
@@ -201,8 +211,8 @@ emission_share_send(void *arg)
 }
 
 /*
- * The task stays locked, so it cannot end while its children are requested.  If one
- * is refused, none is requested, and the task fails.
+ * The task stays locked, so it cannot end while its children are requested.
+ * If one of them is refused, none is requested, and the task fails.
  */
 bool
 emission_settle_share(const Consequence *consequence)
@@ -230,7 +240,10 @@ emission_settle_share(const Consequence *consequence)
 
 /* --------------------------------------------------------------- collecting */
 
-/* the first of them that is not a child of the task; NULL: all are */
+/*
+ * Returns the first of them that is not a child of the task, or NULL if all
+ * are.
+ */
 static const SharedChild *
 emission_share_stranger(const Task *task, const SharedChild *children, int n)
 {
@@ -245,7 +258,10 @@ emission_share_stranger(const Task *task, const SharedChild *children, int n)
 	return NULL;
 }
 
-/* what the child has reported; false: it is not in the log any more */
+/*
+ * Gets what the child has reported.  Returns false if it is no longer in the
+ * log.
+ */
 static bool
 emission_share_result(const Task *child, JsonbValue *payload)
 {
@@ -254,7 +270,10 @@ emission_share_result(const Task *child, JsonbValue *payload)
 	return result != NULL && document_get(&result->root, "payload", payload);
 }
 
-/* Its payload is left out if the results would be larger than an envelope may be. */
+/*
+ * Puts a result.  Its payload is left out if the results would become larger
+ * than an envelope may be.
+ */
 static void
 emission_share_put_result(DocumentBuilder *b, Slice task_id, int *room)
 {
@@ -284,7 +303,7 @@ emission_collect(Task *task)
 	const SharedChild *stranger = emission_share_stranger(task, children, n);
 	DocumentBuilder b;
 
-	/* others have requested it under the id of the child, before it was */
+	/* somebody has used the ID of the child for a request of their own */
 	if (stranger != NULL)
 	{
 		ending_fail(task, "SHARE_REFUSED", psprintf("task \"%.*s\" is not a child of this one",

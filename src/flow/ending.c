@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ending.c
- *	  The ends of a task that no agent reported: the database announces them.
+ *	  Ends of tasks that no agent has reported.  The database announces them.
  *
  *-------------------------------------------------------------------------
  */

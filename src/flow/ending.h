@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * ending.h
- *	  The ends of a task that no agent reported: the database announces them.
+ *	  Ends of tasks that no agent has reported.  The database announces them.
  *
- * The caller has the task locked, and it is not over.  Afterwards it is over,
- * or waits for another try, and is saved; what the end means for other tasks is
- * on the agenda.
+ * The caller has locked the task, and it is not over.  Afterwards it is over,
+ * or waits for another try, and has been saved; the consequences for other
+ * tasks are on the agenda.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,35 +14,46 @@
 
 #include "task/task.h"
 
-/* task.cancel by the orchestrator, because that ancestor was cancelled, or timed out */
+/*
+ * Sends task.cancel as the orchestrator, because that ancestor was cancelled,
+ * or timed out.
+ */
 extern void ending_cancel(Task *task, Slice ancestor);
 
-/* task.error by the orchestrator; the task is not tried again by itself */
+/*
+ * Sends task.error as the orchestrator.  The task is not retried
+ * automatically.
+ */
 extern void ending_fail(Task *task, const char *code, const char *message);
 
-/* task.error by the orchestrator, DEPENDENCY_FAILED, because the awaited task is over and not completed */
+/*
+ * Sends task.error with DEPENDENCY_FAILED as the orchestrator, because the
+ * awaited task is over and not completed.
+ */
 extern void ending_fail_after(Task *task, const Task *awaited);
 
-/* task.result by the orchestrator */
+/* Sends task.result as the orchestrator. */
 extern void ending_complete(Task *task, Jsonb *payload);
 
 /*
- * task.error by the orchestrator, CONTRACT_BROKEN with the faults of a result that
- * does not complete the step.
+ * Sends task.error as the orchestrator, with CONTRACT_BROKEN and the faults of
+ * a result that does not complete the step.
  */
 extern void ending_break_contract(Task *task, const ProblemList *faults, Slice step);
 
 /*
- * task.timeout (spec 2.1): what the agent still reports is late.  If may_retry,
- * the task is tried again where TIMEOUT is a reason for that.
+ * Sends task.timeout (spec 2.1).  What the agent still reports is late.  If
+ * may_retry, the task is retried, provided that its policy allows retries
+ * after TIMEOUT.
  */
 extern void ending_time_out(Task *task, TimestampTz deadline, const char *code,
 							const char *message, bool may_retry);
 
 /*
- * Times the task out if its deadline, or that of its question, has passed, and
- * returns whether it has.  Whoever has a task judges this by the clock, because
- * nobody may have called tick since.  Does nothing to a task that is over.
+ * Times the task out if its deadline, or that of its question, has passed.
+ * Returns whether it has.  Callers that have a task check this by the clock,
+ * because nobody may have called tick since.  Does nothing to a task that is
+ * over.
  */
 extern bool ending_at_deadline(Task *task, TimestampTz now);
 

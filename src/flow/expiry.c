@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * expiry.c
- *	  Messages that nobody replies to in time (spec 003 5.1).
+ *	  Messages to which nobody replies in time (spec 003 5.1).
  *
  *-------------------------------------------------------------------------
  */
@@ -61,7 +61,10 @@ expiry_insert(const Envelope *message, int64 seq)
 	notify_due(message->orders.deadline);
 }
 
-/* A row that a tick is just handling stays: then the reply has come too late. */
+/*
+ * Removes the row of a message.  If a tick is just handling it, it stays,
+ * because the reply has come too late.
+ */
 static void
 expiry_remove(Slice id, Slice run_id)
 {
@@ -146,7 +149,10 @@ expiry_tell(Jsonb *document)
 	(void) event_append(draft_document(&draft));
 }
 
-/* The seq of a message that is due, after that place, whose row is now deleted; 0: none. */
+/*
+ * Returns the seq of a message that is due, after that place, and deletes its
+ * row.  Returns 0 if there is none.
+ */
 static int64
 expiry_take(TimestampTz now, TimestampTz *after_due, int64 *after_seq)
 {
@@ -191,7 +197,7 @@ expiry_work(int n)
 
 		if (seq == 0)
 			break;
-		/* it is not in the log any more if its run was removed */
+		/* if its run was removed, it is no longer in the log */
 		if (message != NULL)
 			expiry_tell(message);
 		done++;

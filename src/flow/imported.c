@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * imported.c
- *	  Which events of the log were imported.
+ *	  Recognizing imported events of the log.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,10 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-/* Hashes of run and transaction; two that are equal would cost a statistic. */
+/*
+ * Hashes of run and transaction.  If two are equal by chance, only a statistic
+ * is wrong.
+ */
 static HTAB *imports = NULL;
 
 void

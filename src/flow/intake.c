@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * intake.c
- *	  What a task event does: it is judged under its task's lock, then applied.
+ *	  Taking task events in: each is judged under the lock of its task, and
+ *	  then applied.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,11 +39,12 @@
 /* ---------------------------------------------------------------- requests */
 
 /*
- * Walks up from the parent.  Called with our own row written, so that of two
- * requests which name each other as parents at least one sees the other; a
- * parent that is not committed yet is waited for.  A parent that has not been
- * requested is accepted: its own request will walk up in turn.  The walk ends at
- * a task whose ancestors were all there before it.
+ * Walks up from the parent.  This must be called after our own row has been
+ * written, so that of two requests that name each other as parents, at least
+ * one sees the other; a parent that is not committed yet is waited for.  A
+ * parent that has not been requested is accepted, because its own request will
+ * walk up in turn.  The walk ends at a task whose ancestors all existed before
+ * it.
  */
 static void
 intake_check_ancestors(const Envelope *request)
@@ -78,8 +80,8 @@ intake_check_ancestors(const Envelope *request)
 }
 
 /*
- * The same rule for children that were requested before their parent.  Returns
- * whether there are any.
+ * Applies the same rule to children that were requested before their parent.
+ * Returns whether there are any.
  */
 static bool
 intake_check_children(const Envelope *request)
@@ -98,7 +100,10 @@ intake_check_children(const Envelope *request)
 	return any;
 }
 
-/* A second request for a task that exists is a hand-over, or refused. */
+/*
+ * Handles a second request for an existing task, which is a hand-over or is
+ * refused.
+ */
 static void
 intake_take_second_request(Event *event, Task *task)
 {
@@ -108,7 +113,7 @@ intake_take_second_request(Event *event, Task *task)
 	verdict_check_hand_over(task, request);
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
-	/* repeated to the agent that has the task, it changes nothing */
+	/* a repetition that names the agent that has the task changes nothing */
 	if (!slice_equal(task->agent_id, request->to_agents.items[0]))
 		assign_hand_over(task, request, event->seq, event->received_at);
 	event->attempt = task->attempt;
@@ -129,7 +134,10 @@ intake_route_or_hold(Task *task, const Envelope *request, DependencyState state,
 		assign_new(task, request, at);
 }
 
-/* what the new task belongs to and waits for, then the agent that gets it */
+/*
+ * Records what the new task belongs to and waits for, and then finds the agent
+ * that gets it.
+ */
 static void
 intake_begin_task(Task *task, const Envelope *request, bool has_children, TimestampTz at)
 {
@@ -150,9 +158,10 @@ intake_begin_task(Task *task, const Envelope *request, bool has_children, Timest
 }
 
 /*
- * The row of a new task, with the event's scope and seq.  NULL: the task exists.
- * Usually it does not, so nothing looks for it before, unless the request names
- * a scope, a visibility or a workflow, which count only for a task that is new.
+ * Creates the row of a new task, with the scope and seq of the event.  Returns
+ * NULL if the task already exists.  That is rare, so we do not look for it
+ * first, unless the request names a scope, a visibility or a workflow, which
+ * count only for a new task.
  */
 static Task *
 intake_request_create(Event *event, int depth)
@@ -211,8 +220,9 @@ intake_request(Event *event)
 /* ----------------------------------------------------------------- reports */
 
 /*
- * The agent has been heard: it holds the task for as long again as it claimed it
- * for.  runtime_end is that of a task that begins with this report.
+ * Renews the lease: having been heard of, the agent holds the task for as long
+ * again as it had claimed it for.  runtime_end is for a task that begins with
+ * this report.
  */
 static void
 intake_renew_lease(Task *task, TimestampTz at, TimestampTz runtime_end)
@@ -254,8 +264,8 @@ intake_apply_report(Event *event, Task *task)
 }
 
 /*
- * A late result or error that repeats the one that counted: its sender has not
- * seen the acknowledgement, and is told that it is a duplicate.
+ * Is it a late result or error that repeats the one that counted?  Its sender
+ * has not seen the acknowledgement, and must be told that it is a duplicate.
  */
 static bool
 intake_is_repeated_end(const Event *event, const Task *task)
@@ -278,7 +288,10 @@ intake_report(Event *event)
 	bool		is_bound;
 	Task	   *task;
 
-	/* the guard of the id before the lock of the task: send_batch relies on it */
+	/*
+	 * take the guard of the id before the lock of the task; send_batch relies
+	 * on this order
+	 */
 	if (dedup_seen(event))
 		return false;
 	task = task_lock(report->task_id);

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * intake.h
- *	  What a task event does: it is judged under its task's lock, then applied.
+ *	  Taking task events in: each is judged under the lock of its task, and
+ *	  then applied.
  *
- * Each function takes an event that is well formed and whose sender is the agent
- * it names, and fills in seq, scope, attempt and late.  It returns false if the
- * event was there already.
+ * The event passed to these functions must be well formed, and its sender must
+ * have been checked.  They fill in seq, scope, attempt and late.  They return
+ * false if the event was already in the log.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * join.c
- *	  Fan-in: a parent is told, once, when its children are over.
+ *	  Joins (fan-in): a parent is told once when its children are over.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +35,7 @@ join_tell_parent(Task *parent, const ChildCount *count, int join, bool met)
 	(void) move_task(parent, &notice, &event);
 }
 
-/* Is the parent still to be told of the child that ended? */
+/* Must the parent still be told about the child that ended? */
 static bool
 join_is_to_be_told(const Task *parent, const Consequence *consequence)
 {
@@ -43,7 +43,10 @@ join_is_to_be_told(const Task *parent, const Consequence *consequence)
 		consequence->seq > parent->joined_seq;
 }
 
-/* joined children, and not of a group that the parent has been told of */
+/*
+ * Counts joined children, but not those of a group about which the parent has
+ * already been told.
+ */
 bool
 join_settle(const Consequence *consequence)
 {

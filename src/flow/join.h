@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * join.h
- *	  Fan-in: a parent is told, once, when its children are over.
+ *	  Joins (fan-in): a parent is told once when its children are over.
  *
- * A child is joined if its request says meta.clutch.join, or if the request of
- * its parent does and the parent is a root.  "all": the parent is told when all
- * joined children are over; "any" or n: when that many are completed, or too few
- * are left for it.  The event is a task.progress to the parent's agent, the move
- * "joined".  Children that are requested after it form a new group.
+ * A child is joined if its request has meta.clutch.join, or if its parent is a
+ * root and the request of the parent has it.  With "all", the parent is told
+ * when all joined children are over; with "any" or a number, when that many
+ * are completed, or can no longer be.  The event is a task.progress to the
+ * parent's agent with the move "joined".  Children that are requested after it
+ * form a new group.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,10 +18,16 @@
 #include "flow/agenda.h"
 #include "task/task.h"
 
-/* sets task->join of a new child; parent is NULL if it has not been requested yet */
+/*
+ * Sets task->join of a new child.  parent is NULL if it has not been requested
+ * yet.
+ */
 extern void join_begin(Task *child, const Task *parent);
 
-/* CONSEQUENCE_JOIN; false: a task is busy, so this is to be tried later */
+/*
+ * Handles CONSEQUENCE_JOIN.  Returns false if a task is busy, so that it must
+ * be tried again later.
+ */
 extern bool join_settle(const Consequence *consequence);
 
 #endif							/* CLUTCH_JOIN_H */

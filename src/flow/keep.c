@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * keep.c
- *	  The output of a named step is kept once, whoever repeats the step.
+ *	  Storing the output of a named step once, whoever repeats the step.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 #include "task/output.h"
 #include "task/report.h"
 
-/* what the event kept; output must be the same, or null */
+/* Returns what the event stored.  output must be equal to that, or null. */
 static Jsonb *
 keep_require_same(Slice task_id, Slice name, int64 seq, Jsonb *output)
 {
@@ -78,7 +78,7 @@ keep_payload(Slice name)
 	return document_end(&b);
 }
 
-/* Does the agent have this attempt of the task now?  0: any. */
+/* Does the agent have this attempt of the task now?  0 means any attempt. */
 static bool
 keep_is_held(const Task *task, Slice agent_id, int attempt)
 {
@@ -87,8 +87,9 @@ keep_is_held(const Task *task, Slice agent_id, int attempt)
 }
 
 /*
- * It must not go on working as if it had kept the step: what it has written with
- * the step would be there twice.
+ * Raises an error if the agent no longer holds the task.  It must not go on as
+ * if it had stored the step, because what it has written together with the
+ * step would then be there twice.
  */
 static void
 keep_refuse_late(Slice agent_id, Slice task_id)

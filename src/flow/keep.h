@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * keep.h
- *	  The output of a named step is kept once, whoever repeats the step.
+ *	  Storing the output of a named step once, whoever repeats the step.
  *
- * An agent keeps it by a task.progress with meta.clutch.step.  A worker that
- * died is followed by another attempt, which finds what is kept, and does not do
- * these steps again.
+ * An agent stores it by a task.progress with meta.clutch.step.  After a worker
+ * has died, the next attempt finds what is stored and does not do these steps
+ * again.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,19 +16,19 @@
 #include "task/task.h"
 
 /*
- * A task.progress that keeps a step, at the door; the task is locked.  If the
- * step is kept already, nothing changes.  Raises STEP_DIFFERS if it was kept with
- * another output.
+ * Takes in a task.progress that stores a step.  The task is locked.  If the
+ * step is stored already, nothing changes.  Raises STEP_DIFFERS if it was
+ * stored with a different output.
  */
 extern void keep_step(const Task *task, const Envelope *progress, int64 seq);
 
-/* the same for an event of the log, which was judged before */
+/* The same for an event of the log, which was judged before. */
 extern void keep_replay(const Envelope *progress, int64 seq);
 
 /*
- * clutch.step: returns what is kept under that name, which is the output from
- * now on if nothing was.  An output of null stands for what is kept.  Raises
- * NOT_HELD if the agent does not have this attempt any more.
+ * Implements clutch.step: returns what is stored under that name; if nothing
+ * is, stores and returns the output.  If the output is null, only returns what
+ * is stored.  Raises NOT_HELD if the agent no longer has this attempt.
  */
 extern Jsonb *keep_send(Slice agent_id, Slice task_id, Slice name, Jsonb *output, int attempt);
 

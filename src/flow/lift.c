@@ -29,7 +29,10 @@ lift_add(Slice task_id, const Task *waiter)
 	agenda_add(&lift);
 }
 
-/* Is the task suspended until its children are over, joined or not? */
+/*
+ * Is the task suspended until its children are over, whether they are joined
+ * or not?
+ */
 static bool
 lift_waits_for_children(const Task *task)
 {
@@ -70,7 +73,10 @@ lift_awaited(const Task *task)
 	lift_children(task);
 }
 
-/* the task is locked and less urgent; what it waits for is lifted in turn */
+/*
+ * Lifts a task, which is locked and less urgent.  What it waits for is lifted
+ * in turn.
+ */
 static void
 lift_task(Task *task, int priority, Slice because)
 {

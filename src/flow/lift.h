@@ -4,9 +4,10 @@
  *	  Priority inheritance (spec 003, 8.2): a task is at least as urgent as the
  *	  most urgent task that waits for it.
  *
- * A task waits for those it names in meta.clutch.after, and a parent waits for
- * its children that say join, or for all of them while it is suspended until they
- * are over.  The lift is an event, the move "lifted"; it outlasts the waiting.
+ * A task waits for those that it names in meta.clutch.after, and a parent
+ * waits for its joined children, or for all of them while it is suspended
+ * until they are over.  Lifting a task is an event with the move "lifted"; the
+ * task stays lifted after the waiting has ended.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,19 +17,28 @@
 #include "flow/agenda.h"
 #include "task/task.h"
 
-/* adds a consequence for each task that this one waits for and that is less urgent */
+/*
+ * Adds a consequence for each task that this one waits for and that is less
+ * urgent.
+ */
 extern void lift_awaited(const Task *task);
 
-/* the same for its children alone: the task is suspended */
+/* The same for the children of a suspended task only. */
 extern void lift_children(const Task *task);
 
-/* the same for a child that is new; parent is not over */
+/* The same for a new child.  The parent must not be over. */
 extern void lift_child(const Task *child, const Task *parent);
 
-/* A new task that others have named before it was requested is as urgent as they are. */
+/*
+ * Makes a new task that others have named before it was requested as urgent as
+ * they are.
+ */
 extern void lift_for_waiters(Task *task);
 
-/* CONSEQUENCE_LIFT; false: the task is busy, so this is to be tried later */
+/*
+ * Handles CONSEQUENCE_LIFT.  Returns false if the task is busy, so that it
+ * must be tried again later.
+ */
 extern bool lift_settle(const Consequence *consequence);
 
 #endif							/* CLUTCH_LIFT_H */

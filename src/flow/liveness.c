@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * liveness.c
- *	  Agents that fall silent, and the work that they leave behind.
+ *	  Liveness: agents that fall silent, and the work that they leave behind.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,10 +25,10 @@
 /* how many heartbeats an agent may miss before it is lost */
 #define MISSED_BEATS	3
 
-/* all agents are looked at again after this time at the latest */
+/* all agents are checked again after this time at the latest */
 #define LOOK_AGAIN		(30 * USECS_PER_SEC)
 
-/* how many waiting tasks an agent that is new, or back, is given at once */
+/* how many waiting tasks a new or returning agent is given at once */
 #define RETURN_SHARE	100
 
 /* ------------------------------------------------------------ what it held */
@@ -40,7 +40,10 @@
 /* so many tasks are taken away from an agent in one transaction */
 #define TAKE_AWAY_SHARE	1000
 
-/* An agent may hold a million tasks: the rest is left to a later transaction. */
+/*
+ * An agent may hold a million tasks, so the rest is left to a later
+ * transaction.
+ */
 bool
 liveness_settle_agent(const Consequence *consequence)
 {
@@ -88,7 +91,9 @@ liveness_is_unavailable(Slice agent_id)
 	return ordinal >= 0 && roster_agent(roster, ordinal)->status == AGENT_UNAVAILABLE;
 }
 
-/* The worker is to look when the agent may have been silent for too long. */
+/*
+ * Makes the worker check the agent when it may have been silent for too long.
+ */
 static void
 liveness_watch_from_now(int heartbeat_sec)
 {
@@ -113,7 +118,10 @@ liveness_take_back(Slice agent_id, const char *reason, bool offer)
 {
 	AgentStatus status;
 
-	/* an agent that declared itself unavailable will say when it is not */
+	/*
+	 * an agent that declared itself unavailable will say when it is available
+	 * again
+	 */
 	if (!agent_is_lost(agent_id))
 		return;
 	if (agent_try_lock(agent_id, &status) && status == AGENT_UNAVAILABLE)
@@ -130,7 +138,10 @@ liveness_is_heard(Slice agent_id, bool claims)
 		liveness_take_back(agent_id, "it was heard of again", !claims);
 }
 
-/* Runs with every call of an agent, so it reads the registry in memory, and not the row. */
+/*
+ * This runs in every call of an agent, so it reads the roster in memory rather
+ * than the row.
+ */
 void
 liveness_sign(Slice agent_id, bool claims)
 {
@@ -156,9 +167,9 @@ liveness_beat(Slice agent_id)
 }
 
 /*
- * The card is read from the event, because this very event may have changed the
- * registry: reading all of it for each of ten thousand registrations would take
- * quadratic time.
+ * The card is read from the event, because this very event may have changed
+ * the registry; reading all of it for each of ten thousand registrations would
+ * take quadratic time.
  */
 void
 liveness_follow(const Envelope *envelope, Slice agent_id)
@@ -185,9 +196,10 @@ liveness_follow(const Envelope *envelope, Slice agent_id)
 }
 
 /*
- * The tasks of the agent are given to others when the next tick sees its status.
- * A status that another transaction is changing is left alone, and so is an agent
- * behind an endpoint: it never claims, so nothing would end its being UNAVAILABLE.
+ * The tasks of the agent are given to others when the next tick sees its
+ * status.  A status that another transaction is changing is left alone.  So is
+ * an agent behind an endpoint, because it never claims, and nothing would make
+ * it available again.
  */
 bool
 liveness_settle_timeout(const Consequence *consequence)
@@ -204,8 +216,8 @@ liveness_settle_timeout(const Consequence *consequence)
 /* -------------------------------------------------------------- watching */
 
 /*
- * When this backend looks again for silent agents.  A change of the registry makes
- * it look earlier.
+ * When this backend checks for silent agents again.  A change of the registry
+ * makes it check earlier.
  */
 static struct
 {
@@ -218,7 +230,7 @@ static struct
 /* so many tasks of an agent are read at a time */
 #define LEASE_LOOKS		64
 
-/* the latest end of a lease among these tasks, or 0 */
+/* Returns the latest end of a lease among these tasks, or 0. */
 static TimestampTz
 liveness_lease_among(List *tasks, Slice agent_id)
 {
@@ -236,9 +248,9 @@ liveness_lease_among(List *tasks, Slice agent_id)
 }
 
 /*
- * The end of a lease that the agent holds and that has not run out, or 0.  Not the
- * latest one: an agent may hold a million tasks, and is looked at again when this lease
- * ends.
+ * Returns the end of a lease that the agent holds and that has not expired, or
+ * 0.  It need not be the latest one: an agent may hold a million tasks, and it
+ * is checked again when this lease ends.
  */
 static TimestampTz
 liveness_leased_until(Slice agent_id, TimestampTz now)
@@ -260,15 +272,19 @@ liveness_leased_until(Slice agent_id, TimestampTz now)
 	return until > now ? until : 0;
 }
 
-/* an agent to be looked at; unlike a RosterAgent it outlives the roster */
+/* An agent to be checked.  Unlike a RosterAgent, it outlives the roster. */
 typedef struct Silent
 {
 	Slice		agent_id;
 	int			heartbeat_sec;
-	bool		given_up;		/* it does not work any more, and its tasks go to others */
+	bool		given_up;		/* it does not work any more, so its tasks go
+								 * to others */
 } Silent;
 
-/* when the agent has been silent for too long; DT_NOEND: it is not watched */
+/*
+ * Returns when the agent will have been silent for too long, or DT_NOEND if it
+ * is not watched.
+ */
 static TimestampTz
 liveness_silent_at(const Silent *agent, TimestampTz now)
 {
@@ -283,7 +299,7 @@ liveness_silent_at(const Silent *agent, TimestampTz now)
 	return at;
 }
 
-/* Is there something to be done about it? */
+/* Must something be done about the agent? */
 static bool
 liveness_is_lost(Silent *agent, TimestampTz now)
 {
@@ -297,7 +313,10 @@ liveness_is_lost(Silent *agent, TimestampTz now)
 	return at <= now;
 }
 
-/* agents that hold tasks but have left the registry; a List of Silent * */
+/*
+ * Returns the agents that hold tasks but have left the registry, as a List of
+ * Silent *.
+ */
 static List *
 liveness_list_gone(const Roster *roster)
 {
@@ -319,7 +338,7 @@ liveness_list_gone(const Roster *roster)
 	return gone;
 }
 
-/* a List of Silent * */
+/* Returns a List of Silent *. */
 static List *
 liveness_list_lost(TimestampTz now)
 {
@@ -355,13 +374,13 @@ liveness_list_lost(TimestampTz now)
 	return lost;
 }
 
-/* Returns true if the agent has just been declared lost. */
+/* Returns true if this has just declared the agent lost. */
 static bool
 liveness_declare_lost(Silent *agent, TimestampTz now)
 {
 	AgentStatus status;
 
-	/* it has left the registry, or registers again at this moment */
+	/* it has left the registry, or is just registering again */
 	if (agent->given_up && roster_find(roster_get(), agent->agent_id) < 0)
 		return false;
 	agent->given_up = false;
@@ -387,8 +406,9 @@ liveness_is_watch_due(TimestampTz now)
 }
 
 /*
- * An agent that has got an endpoint while another transaction declared it lost is taken
- * back here; otherwise the change of the endpoint has done that.
+ * Makes agents behind endpoints available again.  This is for an agent that
+ * got an endpoint while another transaction declared it lost; in all other
+ * cases, the change of the endpoint has already done it.
  */
 static void
 liveness_serve_all(void)
@@ -400,8 +420,8 @@ liveness_serve_all(void)
 }
 
 /*
- * All of them are declared before any task is given to another agent, so that no
- * task goes to the next lost one, and the registry is read only once more.
+ * Declares all of them lost before any task is given to another agent, so that
+ * no task goes to the next lost one, and the registry is read again only once.
  */
 int
 liveness_watch(int n)

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * liveness.h
- *	  Agents that fall silent, and the work that they leave behind (spec 003,
- *	  3.2 and 9).
+ *	  Liveness: agents that fall silent, and the work that they leave behind
+ *	  (spec 003, 3.2 and 9).
  *
  * Any call of an agent is a sign of life.  An agent that gives none for three
  * intervals (limits.heartbeat_sec of its card, else clutch.heartbeat_interval)
@@ -20,35 +20,48 @@
 #include "protocol/envelope.h"
 
 /*
- * The agent has called.  It may take work again if the database had declared it
- * UNAVAILABLE; after three timeouts in a row only asking for work (claims)
- * proves that it is alive.  Never waits for a lock.
+ * Records that the agent has called.  If the database had declared it
+ * UNAVAILABLE, it may take work again; but after three timeouts in a row, only
+ * asking for work (claims) proves that it is alive.  Never waits for a lock.
  */
 extern void liveness_sign(Slice agent_id, bool claims);
 
 /*
- * An endpoint serves the agent, which is not expected to call any more.  So it may take work
- * again if the database had declared it UNAVAILABLE.
+ * To be called when an endpoint serves the agent, which is then no longer
+ * expected to call.  If the database had declared it UNAVAILABLE, it may take
+ * work again.
  */
 extern void liveness_serve(Slice agent_id);
 
-/* clutch.heartbeat: the sign is written however recent the last one is */
+/*
+ * Implements clutch.heartbeat.  The sign of life is written however recent the
+ * last one is.
+ */
 extern TimestampTz liveness_beat(Slice agent_id);
 
-/* an agent.* event has been applied, sent by the agent or in its name */
+/*
+ * To be called when an agent.* event, sent by the agent or in its name, has
+ * been applied.
+ */
 extern void liveness_follow(const Envelope *envelope, Slice agent_id);
 
 /*
- * Declares silent agents lost, at most n of them, and puts the tasks of lost and
- * stopped agents on the agenda.  Returns how many it declared.  It looks only if
- * an agent can have become due since this backend looked last.
+ * Declares at most n silent agents lost, and puts the tasks of lost and
+ * stopped agents on the agenda.  Returns how many it declared lost.  Checks
+ * only if an agent can have become due since this backend last checked.
  */
 extern int	liveness_watch(int n);
 
-/* after that: when the next agent may be lost; DT_NOEND: no agent is watched */
+/*
+ * Returns when, after that, the next agent may be lost, or DT_NOEND if no
+ * agent is watched.
+ */
 extern TimestampTz liveness_next(void);
 
-/* CONSEQUENCE_GIVE_UP, _TAKE_AWAY and _TIMED_OUT; false: to be tried later */
+/*
+ * Handle CONSEQUENCE_GIVE_UP, _TAKE_AWAY and _TIMED_OUT.  Return false if it
+ * must be tried again later.
+ */
 extern bool liveness_settle_agent(const Consequence *consequence);
 extern bool liveness_settle_task(const Consequence *consequence);
 extern bool liveness_settle_timeout(const Consequence *consequence);

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * move.c
- *	  A task moves: it leaves its place, the event is recorded, and it enters
- *	  the next place.
+ *	  Moving tasks: a task leaves its place, the event is recorded, and it
+ *	  enters the next place.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +38,7 @@ move_runtime_end(const Task *task, TimestampTz from)
 	return seconds == 0 ? 0 : TimestampTzPlusMilliseconds(from, (int64) seconds * 1000);
 }
 
-/* the earlier of two times, where 0 stands for "never" */
+/* Returns the earlier of two times, where 0 stands for "never". */
 static TimestampTz
 move_earlier_time(TimestampTz a, TimestampTz b)
 {
@@ -54,7 +54,7 @@ move_lease(Task *task, TimestampTz until, TimestampTz runtime_end, int64 lease)
 
 /* ----------------------------------------------------------------- leaving */
 
-/* Does the task leave its queue by this step, to enter none or another one? */
+/* Does the task leave its queue in this step, for no queue or another one? */
 static bool
 move_leaves_queue(const Task *task, TaskStep step, TaskStatus to)
 {
@@ -64,8 +64,9 @@ move_leaves_queue(const Task *task, TaskStep step, TaskStatus to)
 }
 
 /*
- * A task that is given to an agent, lifted there, or displaced keeps its place in
- * the order of those that wait; one that begins again in another way does not.
+ * Does the task keep its place in the order of waiting tasks?  It does if it
+ * is given to an agent, lifted there, or displaced, but not if it begins again
+ * in another way.
  */
 static bool
 move_keeps_order(const Task *task, TaskStep step)
@@ -107,7 +108,10 @@ move_slot_outcome_of(AttemptOutcome outcome)
 	return OUTCOME_NONE;
 }
 
-/* the agent has room for another task, which the agenda will offer to it */
+/*
+ * Frees the slot.  The agent has room for another task, which the agenda will
+ * offer to it.
+ */
 static void
 move_leave_slot(Task *task, AttemptOutcome outcome)
 {
@@ -116,6 +120,10 @@ move_leave_slot(Task *task, AttemptOutcome outcome)
 	agenda_add_agent(CONSEQUENCE_OFFER, task->agent_id, 1);
 }
 
+/*
+ * Removes the task from its queue, slot and timer, as far as the new status
+ * has no use for them.
+ */
 static void
 move_leave_place(Task *task, const TaskEvent *event, TaskStatus to, AttemptOutcome outcome)
 {
@@ -133,14 +141,14 @@ move_leave_place(Task *task, const TaskEvent *event, TaskStatus to, AttemptOutco
 		task->lease_until = 0;
 		task->lease = 0;
 	}
-	/* the row of a task that is claimed serves its lease as well */
+	/* the timer row of a claimed task is used for its lease as well */
 	if (to != task->status && !task_status_holds_slot(to))
 		timer_clear(task);
 }
 
 /*
- * While the task is ready, it says itself that its agent takes part in the run, and
- * when the agent has claimed it, the log says so.
+ * Records that the agent has taken part in the run.  While the task is ready,
+ * the task itself shows that; and once the agent has claimed it, the log does.
  */
 static void
 move_leave_agent(const Task *task, TaskStep step, TaskStatus to)
@@ -153,8 +161,9 @@ move_leave_agent(const Task *task, TaskStep step, TaskStatus to)
 /* ---------------------------------------------------------------- entering */
 
 /*
- * A task that is assigned is looked at once after the length of a lease, because
- * by then it usually has one, and claiming it then moves no timer.
+ * Sets the timer.  For an assigned task, it is set to the time after one
+ * lease, because by then the task usually has a lease, so claiming it does not
+ * change the timer.
  */
 static void
 move_set_timer(Task *task, const TaskEvent *event)
@@ -168,7 +177,10 @@ move_set_timer(Task *task, const TaskEvent *event)
 		timer_set(task);
 }
 
-/* kind: of the queue that a task has left to be put there again, more urgent */
+/*
+ * Puts the task into its new place. "kind" is the kind of the queue from which
+ * it was taken only to be put back with a higher priority.
+ */
 static void
 move_enter_place(Task *task, const TaskEvent *event, int64 kind)
 {
@@ -186,8 +198,8 @@ move_enter_place(Task *task, const TaskEvent *event, int64 kind)
 /* ------------------------------------------------------------ consequences */
 
 /*
- * An uncommitted waiter, or child, is included: its own transaction may have
- * looked at this task before it was moved.
+ * Puts the waiters on the agenda.  Uncommitted ones are included, because
+ * their own transactions may have looked at this task before it was moved.
  */
 static void
 move_tell_waiters(const Task *task)
@@ -227,10 +239,10 @@ move_add_consequences(const Task *task, const TaskEvent *event, AttemptOutcome o
 {
 	if (outcome == ATTEMPT_TIMED_OUT)
 		agenda_add_agent(CONSEQUENCE_TIMED_OUT, agent_id, 1);
-	/* nobody else would make use of what its children do */
+	/* nobody else would use the results of its children */
 	if (event->step == STEP_CANCEL || (event->step == STEP_TIMEOUT && task_is_shared(task)))
 		move_tell_children(task, event);
-	/* what it waits for may be there already */
+	/* what it waits for may already have happened */
 	if (event->step == STEP_SUSPEND && task->waiting_for != WAITING_FOR_TIME)
 		agenda_add_task(CONSEQUENCE_WAKE, task->depth, task->task_id);
 	if (event->step == STEP_ASSIGN && endpoint_serving(task->agent_id) != NULL)
@@ -262,6 +274,10 @@ move_count_outcome(Slice agent_id, const TaskEvent *event, AttemptOutcome outcom
 	}
 }
 
+/*
+ * Does the step.  slot_no is the slot that a task of STEP_ASSIGN enters, and
+ * -1 otherwise.
+ */
 static Receipt
 move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * offer.c
- *	  Room at an agent is offered to the tasks that wait.
+ *	  Offering an agent's room to waiting tasks.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,9 +19,10 @@
 #include "wake/notify.h"
 
 /*
- * How many tasks the agent has room for.  A slot that another transaction is
- * taking or freeing counts as taken: a task that is tried in vain would wake
- * this very agent to try again, until that transaction is over.
+ * Returns how many more tasks the agent has room for.  A slot that another
+ * transaction is taking or freeing counts as taken.  Otherwise a task that is
+ * tried in vain would wake this very agent to try again, until that
+ * transaction is over.
  */
 static int
 offer_agent_room(Slice agent_id)
@@ -52,7 +53,7 @@ offer_work(Slice agent_id, int n, bool claims)
 	Receiver	receiver = {agent_id, claims};
 	int			room;
 
-	/* the usual case, and it must not cost a reading of the registry */
+	/* this is the usual case, and must not cost a reading of the registry */
 	if (waiting_is_empty())
 		return 0;
 	room = offer_agent_room(agent_id);
@@ -61,7 +62,7 @@ offer_work(Slice agent_id, int n, bool claims)
 	return waiting_try_fitting(agent_id, Min(n, room), claims, offer_give_to_agent, &receiver);
 }
 
-/* a pending task; true: it has left its place */
+/* Routes a pending task.  Returns true if it has left its place. */
 static bool
 offer_route_pending(const WaitingPlace *place, int *routed)
 {
@@ -73,7 +74,10 @@ offer_route_pending(const WaitingPlace *place, int *routed)
 	return task->status != TASK_PENDING;
 }
 
-/* Each task is routed in memory of its own: a request may be as large as any. */
+/*
+ * Each task is routed in a memory context of its own, because requests may be
+ * large.
+ */
 static WaitingTried
 offer_route_place(const WaitingPlace *place, void *arg)
 {
@@ -126,9 +130,9 @@ offer_is_idle(const Consequence *consequence)
 }
 
 /*
- * The agent is told in any case: whoever ended its task, it should hear of it;
- * and a task that came to wait meanwhile, and cannot be seen yet, is one that it
- * can claim itself.
+ * The agent is notified in any case.  It should learn that its task has ended,
+ * whoever ended it; and if a task has begun to wait meanwhile and cannot be
+ * seen yet, the agent can claim it itself.
  */
 bool
 offer_settle(const Consequence *consequence)

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * offer.h
- *	  Room at an agent is offered to the tasks that wait.
+ *	  Offering an agent's room to waiting tasks.
  *
- * The race between "the router saw no free slot" and "the reporter saw nothing
- * waiting" leaves no trace in either transaction, so three sides look: whoever
- * frees a slot, every claim, and tick.  None of them waits for another.
+ * If the router sees no free slot while the reporter sees nothing waiting,
+ * neither transaction can notice the race.  Therefore three parties look for
+ * waiting tasks: whoever frees a slot, every claim, and every tick.  None of
+ * them waits for another.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,23 +16,32 @@
 #include "flow/agenda.h"
 
 /*
- * Gives the agent up to n of the tasks that wait, as long as it has room for
- * them, and of those that other agents do not claim.  claims says that it is
- * asking for work: then it may even have one that it let pass before.  Tasks that
- * it does not get are not locked.  Returns how many it got.
+ * Gives the agent up to n waiting tasks, as long as it has room for them, and
+ * tasks that other agents do not claim.  "claims" says that it is asking for
+ * work; in that case it may even get one that it failed to claim before.
+ * Tasks that it does not get are not locked.  Returns how many it got.
  */
 extern int	offer_work(Slice agent_id, int n, bool claims);
 
-/* routes up to n of the tasks that wait, whichever agents they fit; returns how many were */
+/*
+ * Routes up to n waiting tasks, whichever agents they fit.  Returns how many
+ * were routed.
+ */
 extern int	offer_to_all(int n);
 
-/* Would offer_settle only wake the agent, because nothing waits? */
+/*
+ * Would offer_settle do nothing but wake the agent, because nothing is
+ * waiting?
+ */
 extern bool offer_is_idle(const Consequence *consequence);
 
-/* CONSEQUENCE_ROUTE; false: the task is busy, so this is to be tried later */
+/*
+ * Handles CONSEQUENCE_ROUTE.  Returns false if the task is busy, so that it
+ * must be tried again later.
+ */
 extern bool offer_settle_task(const Consequence *consequence);
 
-/* CONSEQUENCE_OFFER; always true */
+/* Handles CONSEQUENCE_OFFER.  Always returns true. */
 extern bool offer_settle(const Consequence *consequence);
 
 #endif							/* CLUTCH_OFFER_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * open_work.c
- *	  The open requests and the steps of roles that have a quota of them.
+ *	  Counting the open requests and steps of roles that have a quota for them.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,8 +38,9 @@ open_work_key(RowScan *scan, Oid role, QuotaKind kind)
 /* ----------------------------------------------------------------- counting */
 
 /*
- * A row that another transaction is inserting counts: its task cannot be looked at
- * yet.  With ROWS_DIRTY, rows of tasks that are over are removed.
+ * Does the row count?  One that another transaction is inserting does, because
+ * its task cannot be looked at yet.  With ROWS_DIRTY, rows of tasks that are
+ * over are removed.
  */
 static bool
 open_work_counts(const RowScan *scan)
@@ -58,7 +59,7 @@ open_work_counts(const RowScan *scan)
 	return false;
 }
 
-/* What is palloc'd for a row goes with it. */
+/* The same, freeing the memory that is used for a row. */
 static bool
 open_work_counts_in(MemoryContext each, const RowScan *scan)
 {
@@ -101,9 +102,10 @@ open_work_of_role(Oid role, QuotaKind kind, RowSnapshot which)
 /* ------------------------------------------------------------------- adding */
 
 /*
- * What a backend has counted, and the newest event then.  Whatever has been added
- * since has a seq of its own, so until there are so many new events in the whole log,
- * the limit cannot be reached and nothing is counted again.
+ * What a backend has counted, and what the newest event was.  Whatever has
+ * been added since has its own seq.  So until the whole log has as many new
+ * events as are left to the limit, the limit cannot have been reached, and
+ * nothing need be counted again.
  */
 typedef struct OpenWorkMemo
 {
@@ -114,6 +116,10 @@ typedef struct OpenWorkMemo
 
 #define MOST_REMEMBERED		1024
 
+/*
+ * Raises an error if the role has more open work than its limit allows,
+ * including what was added as event seq, whose row has been inserted already.
+ */
 static void
 open_work_check(const QuotaLimits *limits, Oid role, QuotaKind kind, int64 seq, const char *place)
 {
@@ -147,7 +153,10 @@ open_work_insert(Oid role, QuotaKind kind, Slice task_id, int64 seq)
 	(void) rows_insert(TABLE_OPEN_WORK, values, nulls);
 }
 
-/* rows of an earlier life of the task, which was over and begins again */
+/*
+ * Removes rows from an earlier life of the task, which was over and is being
+ * retried.
+ */
 static void
 open_work_remove_task(Oid role, QuotaKind kind, Slice task_id)
 {
@@ -166,6 +175,11 @@ open_work_remove_task(Oid role, QuotaKind kind, Slice task_id)
 	rows_end(&scan);
 }
 
+/*
+ * Inserts the row first and checks the limit afterwards, so that of two
+ * transactions that insert at the same time, at least one sees the row of the
+ * other.
+ */
 static void
 open_work_add(QuotaKind kind, Slice task_id, int64 seq, const char *place)
 {
@@ -195,14 +209,14 @@ open_work_add_step(Slice task_id, int64 seq, const char *place)
 
 /* ----------------------------------------------------------------- sweeping */
 
-/* After a pass over all rows, a backend rests. */
+/* After a pass over all rows, a backend pauses for this time. */
 #define PASS_PAUSE		USECS_PER_MINUTE
 
-/* Where the last call of this backend ended, and when the next pass may begin. */
+/* Where this backend's last call stopped, and when the next pass may begin. */
 static int64 sweep_from = 0;
 static TimestampTz sweep_rest_until = 0;
 
-/* *looked is how many rows there were */
+/* *looked is set to how many rows there were. */
 static int
 open_work_sweep_rows(int n, int *looked)
 {

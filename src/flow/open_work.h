@@ -1,20 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * open_work.h
- *	  The open requests and the steps of roles that have a quota of them.
+ *	  Counting the open requests and steps of roles that have a quota for them.
  *
- * The log says which agent has sent an event, and not which role.  So a row of
- * clutch.open_work says of a request, or of a step that was kept, which role it
- * counts for.  There is one only if the role had a quota of that kind then
+ * The log says which agent has sent an event, but not which role.  Therefore a
+ * row of clutch.open_work says which role a request, or a stored step, counts
+ * for.  There is a row only if the role had a quota of that kind at the time
  * (trust/quota).
  *
- * What is used is the number of rows whose task is not over.  Nothing has to be told
- * when a task ends: rows of tasks that are over, or pruned, are removed by whoever
- * counts, and by ticks.  So what is used cannot drift away from the tasks.  A rebuild
- * keeps the rows.
+ * What is used is the number of rows whose task is not over.  Nothing need be
+ * done when a task ends: rows of tasks that are over, or pruned, are removed
+ * when somebody counts, and by ticks.  So the count cannot drift away from the
+ * tasks.  A rebuild keeps the rows.
  *
- * Rows that other transactions have not committed count as well, which nobody waits
- * for.  Sessions that add in the same instant may exceed the limit by what they add.
+ * Uncommitted rows of other transactions count as well, and are not waited
+ * for.  Sessions that add rows at the same instant may exceed the limit by
+ * what they add.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,21 +26,27 @@
 #include "trust/quota.h"
 
 /*
- * The current role has requested the task by the event seq, or has begun it again.
- * Raises KL013 if it has too many open requests.
+ * Records that the current role has requested the task by the event seq, or
+ * has retried it.  Raises KL013 if it has too many open requests.
  */
 extern void open_work_add_request(Slice task_id, int64 seq, const char *place);
 
-/* The current role has kept a step of the task.  Raises KL013 if it has too many. */
+/*
+ * Records that the current role has stored a step of the task.  Raises KL013
+ * if it has too many.
+ */
 extern void open_work_add_step(Slice task_id, int64 seq, const char *place);
 
-/* How many there are, of QUOTA_OPEN_REQUESTS or QUOTA_STEPS, as far as they are committed. */
+/*
+ * Returns how many committed ones of QUOTA_OPEN_REQUESTS or QUOTA_STEPS there
+ * are.
+ */
 extern int64 open_work_of_role(Oid role, QuotaKind kind, RowSnapshot which);
 
 /*
- * Removes rows of tasks that are over.  Looks at n rows at most, from where the last
- * call of this backend ended, and rests after each pass.  Never waits.  Returns how many
- * it has removed.
+ * Removes rows of tasks that are over.  Looks at n rows at most, from where
+ * this backend's last call stopped, and pauses after each pass.  Never waits.
+ * Returns how many it removed.
  */
 extern int	open_work_sweep(int n);
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * postponed.c
- *	  Consequences that could not be handled when their transaction committed.
+ *	  Postponed consequences, which could not be handled when their transaction
+ *	  committed.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +33,7 @@ enum
 
 StaticAssertDecl((int) Natts_consequence == (int) COLUMNS_CONSEQUENCE, "columns of clutch.consequence");
 
-/* the transaction that was in the way is usually over after this time */
+/* after this time, the transaction that was in the way is usually over */
 #define TRY_AGAIN_AFTER		(100 * INT64CONST(1000))
 
 void
@@ -63,7 +64,7 @@ postponed_is_any(void)
 	return rows_look(&scan, NULL);
 }
 
-/* false: a kind that this version does not know */
+/* Returns false if it is of a kind that this version does not know. */
 static bool
 postponed_read_consequence(const RowScan *scan, Consequence *consequence)
 {

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * postponed.h
- *	  Consequences that could not be handled when their transaction committed:
- *	  rows of clutch.consequence.
+ *	  Postponed consequences, which could not be handled when their transaction
+ *	  committed: rows of clutch.consequence.
  *
- * An entry whose task another transaction had locked, or whose handler raised an
- * error, is written here by the transaction that caused it, and handled by a
- * later claim, tick or worker.  Inserting a row makes nobody wait.
+ * If another transaction had locked the task of an entry, or its handler
+ * raised an error, the transaction that caused the entry writes it here, and a
+ * later claim, tick or worker handles it.  Inserting a row makes nobody wait.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,18 +15,18 @@
 
 #include "flow/agenda.h"
 
-/* writes a row, and lets the worker know */
+/* Writes a row, and notifies the worker. */
 extern void postponed_put(const Consequence *consequence);
 
-/* Is there a row, as far as can be seen at little cost? */
+/* Is there a row, as far as that can be seen at little cost? */
 extern bool postponed_is_any(void);
 
-/* the tasks and agents that the rows concern, as a List of Slice * */
+/* Returns the tasks and agents that the rows concern, as a List of Slice *. */
 extern struct List *postponed_list_subjects(void);
 
 /*
  * Calls handle for at most n rows that no other transaction is handling, and
- * deletes those for which it returns true.  Returns how many it deleted.
+ * deletes those for which it returns true.  Returns how many were deleted.
  */
 typedef bool (*PostponedHandler) (const Consequence *consequence, void *arg);
 

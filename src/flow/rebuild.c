@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rebuild.c
- *	  Every derived table, made anew from the log.
+ *	  Rebuilding all derived tables from the log.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,7 +56,7 @@ typedef struct LoggedEvent
 	Slice		scope;
 } LoggedEvent;
 
-/* Was the event that is being replayed imported?  Then it counts for no agent here. */
+/* Was the event that is being replayed imported?  In that case it does not count for any agent here. */
 static bool rebuild_is_foreign = false;
 static void
 rebuild_empty_state(void)
@@ -152,14 +152,14 @@ rebuild_count_step(const Task *task, const TaskEvent *event, AttemptOutcome outc
 	move_count_outcome(task->agent_id, event, outcome);
 }
 
-/* as move_task does, but the task enters its place when the whole log is read */
+/* Does what move_task does, but the task enters its place only after the whole log has been read. */
 static void
 rebuild_replay_step(Task *task, TaskEvent *event)
 {
 	AttemptOutcome outcome = step_outcome(task, event);
 	TaskStatus	to;
 
-	/* a state that the log does not explain: nothing is lost by reading on */
+	/* the log does not explain this state; nothing is lost by reading on */
 	if (!transition_find(task->status, event->step, &to))
 		return;
 	if (!rebuild_is_foreign)
@@ -180,9 +180,8 @@ rebuild_replay_assign(Task *task, const LoggedEvent *logged)
 }
 
 /*
- * A request that names one agent has given the task to it without a decision; if
- * it has not, a routing.failure or the end of the task follows and takes it back
- * (task/step.c).
+ * A request that names one agent gave the task to it without a decision.  If it did not, a
+ * routing.failure or the end of the task follows and takes it back (task/step.c).
  */
 static void
 rebuild_replay_first_request(LoggedEvent *logged)
@@ -218,7 +217,7 @@ rebuild_replay_request(LoggedEvent *logged)
 		rebuild_replay_first_request(logged);
 	else if (!slice_equal(task->agent_id, logged->envelope.to_agents.items[0]))
 	{
-		/* it is not late, so it was handed over */
+		/* the second request is not late, so it was a hand-over */
 		rebuild_replay_assign(task, logged);
 		replay_keep(task);
 	}
@@ -240,14 +239,14 @@ rebuild_replay_report(LoggedEvent *logged)
 		keep_replay(&logged->envelope, logged->seq);
 	if (contract_binds(&logged->envelope, &bound))
 		contract_note(&logged->envelope, &bound, logged->seq);
-	/* a task that begins again may wait for others, as it did the first time */
+	/* a retried task may wait for others, as it did the first time */
 	if (event.step == STEP_RETRY && event.wake_at == 0 &&
 		edge_list_awaited(task->task_id) != NIL)
 		task->waiting_for = task_is_shared(task) ? WAITING_FOR_CHILDREN : WAITING_FOR_SIBLING;
 	replay_keep(task);
 }
 
-/* as intake does: the money is spent, late or not */
+/* Does what intake does: the money is spent, late or not. */
 static void
 rebuild_replay_spending(const LoggedEvent *logged)
 {
@@ -325,7 +324,7 @@ rebuild_replay_log(void)
 
 /* ------------------------------------------------------------------ places */
 
-/* when a live task came to where it stands */
+/* when a live task came to the place where it is */
 typedef struct LiveTask
 {
 	Slice		task_id;
@@ -344,7 +343,7 @@ rebuild_compare_arrivals(const ListCell *a, const ListCell *b)
 	return x->request_seq < y->request_seq ? -1 : x->request_seq > y->request_seq ? 1 : 0;
 }
 
-/* false: its request is not in the log */
+/* Returns false if its request is not in the log. */
 static bool
 rebuild_read_requirement(const Task *task, Requirement *requirement)
 {
@@ -369,7 +368,7 @@ rebuild_place_pending(Task *task)
 		waiting_put(task, &requirement);
 }
 
-/* offered to others as well, as a tick would do it, if its agent has not claimed it in time */
+/* Offers the task to other agents as well, as a tick would do, if its agent has not claimed it in time. */
 static void
 rebuild_place_ready(Task *task)
 {
@@ -381,7 +380,7 @@ rebuild_place_ready(Task *task)
 		waiting_offer(task, &requirement);
 }
 
-/* as move_task does when a task is assigned; later, only its deadline is left */
+/* Does what move_task does when a task is assigned.  Later, only its deadline is left. */
 static void
 rebuild_place_timer(Task *task)
 {
@@ -394,7 +393,7 @@ rebuild_place_timer(Task *task)
 		timer_set(task);
 }
 
-/* what it waits for may have come in a transaction that was put off */
+/* Wakes the task if what it waits for has happened in a transaction that was postponed. */
 static void
 rebuild_place_suspended(Task *task)
 {
@@ -402,11 +401,11 @@ rebuild_place_suspended(Task *task)
 	agenda_add_task(CONSEQUENCE_WAKE, task->depth, task->task_id);
 }
 
-/* the task enters the place that its state asks for: see flow/move.h */
+/* Puts the task into the place that its state requires; see flow/move.h. */
 static void
 rebuild_place_task(Task *task)
 {
-	/* a limit that was lowered since does not take the slot from a task */
+	/* the task keeps its slot even if the limit has been lowered since */
 	if (task_status_holds_slot(task->status))
 		task->slot_no = slot_take(task->agent_id, PG_INT32_MAX, task->task_id, task->request_seq);
 	if (task->status == TASK_ASSIGNED)
@@ -424,7 +423,7 @@ rebuild_place_task(Task *task)
 	task_save(task);
 }
 
-/* Tasks that are not over go back to their queues in the order in which they came. */
+/* Puts the tasks that are not over back into their queues in the order in which they arrived. */
 static void
 rebuild_place_all(void)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * replay.c
- *	  The tasks of a log that is being read again, in memory while they live.
+ *	  A cache of the live tasks while the log is being read again.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,24 +14,24 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
-/* a task that is kept */
+/* a cached task */
 typedef struct ReplayEntry
 {
-	dlist_node	age;			/* in "by_age" */
-	struct ReplayEntry *next;	/* of the same hash */
+	dlist_node	age;			/* link in "by_age" */
+	struct ReplayEntry *next;	/* next entry with the same hash */
 	uint64		hash;
 	Task	   *task;
 } ReplayEntry;
 
 typedef struct ReplayBucket
 {
-	uint64		hash;			/* key: of the task_id */
+	uint64		hash;			/* key: hash of the task_id */
 	ReplayEntry *first;
 } ReplayBucket;
 
 static MemoryContext replay_context = NULL;
 static HTAB *buckets = NULL;
-static dlist_head by_age;		/* the entry that was added first comes first */
+static dlist_head by_age;		/* oldest entry first */
 static int64 nkept = 0;
 static int64 nwritten = 0;
 
@@ -53,7 +53,7 @@ replay_begin(void)
 
 /* ------------------------------------------------------------------ copies */
 
-/* all slices of a task, so that they can be copied and freed alike */
+/* All slices of a task, so that they can be copied and freed uniformly. */
 #define NUM_TASK_SLICES		11
 
 static void
@@ -102,7 +102,7 @@ replay_list_move(SliceList *list, Slice *items, char **at)
 	list->items = items;
 }
 
-/* a copy in one piece of memory, to be freed by pfree */
+/* Returns a copy in one piece of memory, to be freed by pfree. */
 static Task *
 replay_task_copy(Task *task)
 {
@@ -119,7 +119,8 @@ replay_task_copy(Task *task)
 	copy = MemoryContextAlloc(replay_context, size);
 	*copy = *task;
 	copy->trace = NULL;			/* a rebuild sends nothing */
-	copy->request = NULL;		/* nor does the copy have what others keep beside it */
+	copy->request = NULL;		/* nor does the copy have what others store
+								 * beside it */
 	copy->read = NULL;
 	items = (Slice *) (copy + 1);
 	at = (char *) (items + task->requires.n + task->past_agents.n);
@@ -191,7 +192,7 @@ replay_entry_remove(ReplayEntry *entry)
 	nkept--;
 }
 
-/* until so many are left, whose number arg points to */
+/* Evicts entries until only so many are left.  arg points to that number. */
 static void
 replay_evict_oldest(void *arg)
 {
@@ -221,7 +222,7 @@ replay_find(Slice task_id)
 	return entry != NULL ? entry->task : task_look(task_id, ROWS_LATEST);
 }
 
-/* What is over is written before anything else. */
+/* Tasks that are over are written before all others. */
 void
 replay_keep(Task *task)
 {
@@ -230,7 +231,10 @@ replay_keep(Task *task)
 
 	if (entry != NULL)
 	{
-		/* the copy comes first: the task may be the very one that is kept */
+		/*
+		 * make the copy first, because the task may be the very one that is
+		 * cached
+		 */
 		before = entry->task;
 		entry->task = replay_task_copy(task);
 		pfree(before);

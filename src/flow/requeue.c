@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * requeue.c
- *	  A task begins again: the database says why, and the next attempt is
+ *	  Putting a task back: the database says why, and the next attempt is
  *	  routed.
  *
  *-------------------------------------------------------------------------
@@ -18,7 +18,9 @@
 #include "flow/requeue.h"
 #include "settings.h"
 
-/* the same for all of them: one event, and then the next attempt */
+/*
+ * Does what all of them have in common: one event, and then the next attempt.
+ */
 static Receipt
 requeue_notice(Task *task, const Notice *notice, TaskEvent event)
 {
@@ -83,7 +85,7 @@ requeue_void(Task *task)
 void
 requeue_expire(Task *task)
 {
-	/* it may be the task that kills its agents */
+	/* the task itself may be what kills its agents */
 	if (clutch_max_lease_losses > 0 && task->losses >= clutch_max_lease_losses)
 		ending_fail(task, "LEASES_LOST",
 					psprintf("its agents lost their lease on it %d times", task->losses + 1));
@@ -139,7 +141,10 @@ requeue_join(Task *task, const ChildCount *count, bool met)
 	requeue_wake_up(task, event, &b, SLICE_NONE);
 }
 
-/* names the message and the task; short, because it is indexed together with the run */
+/*
+ * Returns a key for the message and the task.  It is short, because it is
+ * indexed together with the run.
+ */
 static Slice
 requeue_message_key(const Task *task, Slice message_id)
 {

@@ -48,7 +48,7 @@ restored_epoch(void)
 	if (is_new)
 	{
 		restored_void_leases();
-		/* until now the worker has left everything that is due alone */
+		/* until now, the worker has left everything that is due alone */
 		notify_due(clock_now());
 	}
 	return epoch;

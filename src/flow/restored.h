@@ -11,10 +11,10 @@
 #include "clutch.h"
 
 /*
- * The current epoch (store/epoch.h).  In a database that was restored from a
- * dump this call begins a new one, and voids the leases that the copy has
- * inherited: the agents that hold them may be reporting to the original.  To be
- * called before anything looks at a lease.
+ * Returns the current epoch (store/epoch.h).  In a database that was restored
+ * from a dump, this begins a new epoch and voids the leases that the copy has
+ * inherited, because the agents that hold them may be reporting to the
+ * original.  To be called before anything looks at a lease.
  */
 extern int	restored_epoch(void);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * retry.c
- *	  Trying a failed task again, later: backoff with jitter.
+ *	  Retrying failed tasks later: backoff with jitter.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,10 @@
 #include "settings.h"
 #include "store/event.h"
 
-/* columns of clutch.retry_policy, where NULL leaves the value to a wider policy */
+/*
+ * columns of clutch.retry_policy; NULL leaves the value to a more general
+ * policy
+ */
 enum
 {
 	Anum_retry_policy_payload_type = 1,
@@ -47,7 +50,7 @@ retry_of_agent(Slice agent_id)
 	return ordinal < 0 ? RETRY_POLICY_UNSAID : roster_agent(roster, ordinal)->card.retry;
 }
 
-/* -1 for NULL */
+/* Returns -1 for NULL. */
 static int64
 retry_column(const RowScan *scan, int attno)
 {
@@ -103,7 +106,10 @@ retry_of_task(const Task *task)
 
 /* ------------------------------------------------------------- the retry */
 
-/* Between half of the delay and all of it, so that tasks that failed together are not tried together. */
+/*
+ * Returns between half of the delay and all of it, so that tasks that failed
+ * together are not retried together.
+ */
 static int64
 retry_with_jitter(int64 delay_ms)
 {
@@ -127,7 +133,10 @@ retry_begin_retry(Task *task, TimestampTz not_before, int64 max)
 	(void) move_task(task, &notice, &event);
 }
 
-/* Returns false if it has been tried often enough, or if no time is left for another try. */
+/*
+ * Returns false if it has been tried often enough, or if there is no time left
+ * for another try.
+ */
 static bool
 retry_try_again(Task *task, int64 at_least_ms)
 {
@@ -146,7 +155,10 @@ retry_try_again(Task *task, int64 at_least_ms)
 	return true;
 }
 
-/* details.retry_after_ms, or retryAfter as in spec 003, 9.2; 0 if neither is given */
+/*
+ * Returns details.retry_after_ms, or retryAfter as in spec 003, 9.2, or 0 if
+ * neither is given.
+ */
 static int64
 retry_least_delay_ms(JsonbContainer *payload)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * right.c
- *	  Who may write into a run, and so name its tasks.
+ *	  Rights: who may write into a run, and so name its tasks.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,10 @@
 
 /* ------------------------------------------------------------------- groups */
 
-/* the groups of an agent, and that of all agents; the Slices are the roster's */
+/*
+ * Returns the groups of an agent, including the group of all agents.  The
+ * Slices belong to the roster.
+ */
 static SliceList
 right_groups_of(Slice agent_id)
 {
@@ -41,7 +44,7 @@ right_groups_of(Slice agent_id)
 	return names;
 }
 
-/* Is an event of the run addressed to the agent, or to a group of it? */
+/* Is an event of the run addressed to the agent, or to one of its groups? */
 static bool
 right_was_addressed(Slice agent_id, Slice run_id)
 {
@@ -60,8 +63,8 @@ right_was_addressed(Slice agent_id, Slice run_id)
 /* -------------------------------------------------------------------- tasks */
 
 /*
- * The runs of the tasks that the agent can claim.  Of those that it has claimed, the
- * log has its events.
+ * Adds the runs of the tasks that the agent can claim.  For those that it has
+ * claimed, the log has its events.
  */
 static List *
 right_list_runs_of_ready(List *runs, Slice agent_id, RowSnapshot which)
@@ -96,7 +99,10 @@ right_has_ready_task(Slice agent_id, Slice run_id)
 
 /* ------------------------------------------------------------------- rights */
 
-/* Whoever only holds the scope must not join a run that does not show itself to the scope. */
+/*
+ * Does the visibility of the run allow those to join who merely have its
+ * scope?
+ */
 static bool
 right_is_open_to_scope(Slice run_id)
 {
@@ -121,7 +127,10 @@ right_is_reserved(Slice run_id)
 	return slice_equal(run_id, SLICE_OF(AGENTS_RUN)) || slice_equal(run_id, SLICE_OF(AUDIT_RUN));
 }
 
-/* of a run that is founded, for an agent that has not sent an event of it */
+/*
+ * The run has been founded, and the agent has not sent an event of it.  May it
+ * write into the run nevertheless?
+ */
 static bool
 right_has_been_given(Slice agent_id, Slice run_id, GrantHolder holder)
 {
@@ -149,9 +158,9 @@ right_has(Slice agent_id, Slice run_id)
 }
 
 /*
- * May the agent write into the run, although it has not sent an event of it?  While
- * nobody has, the guard is held until our event can be seen, so that of two
- * strangers who found a run at once one comes second.
+ * May the agent write into the run, although it has not sent an event of it?
+ * While nobody has, the guard is held until our event can be seen, so that of
+ * two strangers who found a run at the same time, one comes second.
  */
 static bool
 right_may_enter(Slice agent_id, Slice run_id, GrantHolder holder)
@@ -171,7 +180,7 @@ right_may_enter(Slice agent_id, Slice run_id, GrantHolder holder)
 			case RUN_IS_DOUBTFUL:
 				break;
 		}
-		/* no guard may be held while waiting for a transaction */
+		/* do not hold any guard while waiting for a transaction */
 		guard_drop(GUARD_RUN);
 		wait_for_transaction(founder);
 		if (participant_has_sent(agent_id, run_id))
@@ -190,7 +199,7 @@ right_refuse(Slice agent_id, Slice run_id, const char *place)
 			 errhint("Begin a run of your own with a new run_id, or let somebody who takes part in this one send a message to the agent.")));
 }
 
-/* What the database itself writes down of an audit is what it says in the orchestrator's name. */
+/* Only the database itself writes audit events in the orchestrator's name. */
 static void
 right_refuse_forged_audit(const Envelope *envelope)
 {
@@ -258,7 +267,10 @@ right_look_task(Slice agent_id, Slice task_id)
 {
 	Task	   *task;
 
-	/* whoever may not speak for the agent is told that, and nothing of the task */
+	/*
+	 * a role that may not speak for the agent is told only that, and nothing
+	 * about the task
+	 */
 	principal_require(agent_id, "/from/agent_id");
 	task = task_look(task_id, ROWS_LATEST);
 	if (task == NULL || !right_has(agent_id, task->run_id))
@@ -269,7 +281,10 @@ right_look_task(Slice agent_id, Slice task_id)
 void
 right_add_recipients(const Event *event)
 {
-	/* the database itself writes to those who have to do with the task */
+	/*
+	 * events of the database itself go only to those who have to do with the
+	 * task
+	 */
 	if (!event->internal && !right_is_reserved(event->envelope.run_id))
 		participant_add_recipients(&event->envelope, event->assigned_to);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * schedule.c
- *	  Envelopes that are sent again and again.
+ *	  Schedules: envelopes that are sent again and again.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +41,7 @@ StaticAssertDecl((int) Natts_schedule == (int) COLUMNS_SCHEDULE, "columns of clu
 
 #define MOST_NAME_BYTES	128
 
-/* so many missed times are counted at once; the rest are not worth the while */
+/* so many missed times are counted at once; counting the rest is not worthwhile */
 #define MOST_MISSED		10000
 
 typedef struct Schedule
@@ -53,7 +53,7 @@ typedef struct Schedule
 	Slice		timezone;
 	Jsonb	   *envelope;
 	TimestampTz next_at;
-	TimestampTz last_at;		/* 0: never */
+	TimestampTz last_at;		/* 0 if never */
 	Slice		last_error;
 	int64		runs;
 	int64		missed;
@@ -107,7 +107,10 @@ schedule_write_row(Schedule *s, bool is_new)
 		rows_update(TABLE_SCHEDULE, &s->tid, v, n);
 }
 
-/* The row of a role's schedule, locked; false: it has none of that name, or, unless we wait, it is busy. */
+/*
+ * Locks and reads the row of a role's schedule.  Returns false if the role has none of that name,
+ * or if it is busy and wait is false.
+ */
 static bool
 schedule_lock_row(Oid owner, Slice name, bool wait, Schedule *s)
 {
@@ -125,7 +128,7 @@ schedule_lock_row(Oid owner, Slice name, bool wait, Schedule *s)
 	return found;
 }
 
-/* the same under the guard of its name: nobody else makes one */
+/* The same while holding the guard of its name, so that nobody else creates one. */
 static bool
 schedule_lock_named(Oid owner, Slice name, Schedule *s)
 {
@@ -133,7 +136,7 @@ schedule_lock_named(Oid owner, Slice name, Schedule *s)
 	return schedule_lock_row(owner, name, true, s);
 }
 
-/* The only role that has a schedule of that name; InvalidOid: none has. */
+/* Returns the only role that has a schedule of that name, or InvalidOid if none has. */
 static Oid
 schedule_find_owner(Slice name)
 {
@@ -165,9 +168,9 @@ schedule_find_owner(Slice name)
 /* --------------------------------------------------------------- envelopes */
 
 /*
- * What every sending has anew: made of the schedule and the time, so met again by
- * itself, and readable up to the last part.  moment is empty for what all have in
- * common.
+ * Returns an identifier for one sending, made from the schedule and the time, so that sending it
+ * twice gives the same one.  All of it except the last part is readable. moment is empty for what
+ * all sendings have in common.
  */
 static Slice
 schedule_id(const char *prefix, const Schedule *s, const char *moment)
@@ -212,7 +215,7 @@ schedule_envelope_at(const Schedule *s, TimestampTz at)
 
 	document_begin(&b);
 	document_put_pairs(&b, template, NULL);
-	/* the same key again would be the first envelope again */
+	/* with the same key, it would be a duplicate of the first envelope */
 	if (document_get(template, "idempotency_key", &key) && key.type == jbvString)
 		document_put_text(&b, "idempotency_key", schedule_id_at("msg", s, at));
 	document_put_text(&b, "id", schedule_id_at("msg", s, at));
@@ -226,7 +229,7 @@ schedule_envelope_at(const Schedule *s, TimestampTz at)
 	return document_end(&b);
 }
 
-/* so that what is wrong is told to who schedules it, and not at night */
+/* Checks the envelope now, so that the person who schedules it learns about errors, rather than the log at night. */
 static void
 schedule_check_envelope(const Schedule *s)
 {
@@ -250,7 +253,7 @@ schedule_check_envelope(const Schedule *s)
 
 /* ------------------------------------------------------------- by its role */
 
-/* Another transaction that sends one replaces its row, and there are two of it meanwhile. */
+/* While another transaction sends one of them, there are two versions of its row.  Only one may be counted. */
 int64
 schedule_count(Oid owner, RowSnapshot which)
 {
@@ -266,7 +269,10 @@ schedule_count(Oid owner, RowSnapshot which)
 	return n;
 }
 
-/* To be called after the insert: of two sessions that insert at once, the later one then counts both rows. */
+/*
+ * Checks the quota.  This must be called after the insertion, so that if two sessions insert at
+ * once, the later one counts both rows.
+ */
 static void
 schedule_check_quota(Oid owner)
 {
@@ -334,7 +340,7 @@ schedule_drop(Slice name)
 
 /* ------------------------------------------------------------- when it is due */
 
-/* a role that is dropped leaves its schedules behind, and its grants */
+/* when a role is dropped, its schedules and grants are left behind */
 static void
 schedule_require_role(const Schedule *s)
 {
@@ -360,7 +366,7 @@ schedule_send_in_name_of(const Schedule *s)
 	PG_END_TRY();
 }
 
-/* the next time that is still to come; *missed: how many were not */
+/* Returns the next time that is still in the future.  *missed is set to the number of times before it. */
 static TimestampTz
 schedule_next_to_come(const Schedule *s, TimestampTz now, int64 *missed)
 {
@@ -391,9 +397,10 @@ schedule_send_it(void *arg)
 }
 
 /*
- * What is refused is remembered and does not keep the next from being sent,
- * nor the tick from its other work.  NULL: it was sent.  When is next comes
- * first: a time zone that has disappeared (another tzdata) leaves DT_NOEND.
+ * Sends an envelope.  An error is remembered, and keeps neither the next envelope from being sent
+ * nor the tick from its other work.  Returns the error, or NULL if the envelope was sent.  The
+ * next time is computed first: if the time zone no longer exists (after an update of tzdata), it
+ * stays DT_NOEND.
  */
 static char *
 schedule_try_to_send(Sending *sending)
@@ -404,14 +411,14 @@ schedule_try_to_send(Sending *sending)
 		return NULL;
 	if (savepoint_failed_by_chance(error))
 	{
-		/* its time has not gone: the next tick tries it again */
+		/* its time has not passed, so the next tick tries it again */
 		sending->next = sending->schedule->next_at;
 		sending->missed = 0;
 	}
 	return psprintf("%s: %s", unpack_sql_state(error->sqlerrcode), error->message);
 }
 
-/* false: it was refused */
+/* Returns false if it was refused. */
 static bool
 schedule_send_and_move_on(Schedule *s, TimestampTz now)
 {
@@ -424,20 +431,20 @@ schedule_send_and_move_on(Schedule *s, TimestampTz now)
 	s->missed += sending.missed;
 	if (next != s->next_at)
 		s->last_at = s->next_at;
-	/* only a time zone that has changed its mind leaves none */
+	/* there is no next time only if the definition of the time zone has changed */
 	s->next_at = next != 0 ? next : DT_NOEND;
 	schedule_write_row(s, false);
 	return error == NULL;
 }
 
-/* what tells a schedule from others */
+/* identifies a schedule */
 typedef struct ScheduleKey
 {
 	Oid			owner;
 	Slice		name;
 } ScheduleKey;
 
-/* those that are due, each once, however its sending ends */
+/* Returns those that are due.  Each is returned once, however its sending ends. */
 static List *
 schedule_list_due(TimestampTz now, int n)
 {
@@ -473,7 +480,7 @@ schedule_send_due(int n)
 		Schedule	s;
 
 		CHECK_FOR_INTERRUPTS();
-		/* not if somebody else is sending it, or has */
+		/* skip it if somebody else is sending it, or has just sent it */
 		if (schedule_lock_row(key->owner, key->name, false, &s) && s.next_at <= now)
 			sent += schedule_send_and_move_on(&s, now);
 	}

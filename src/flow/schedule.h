@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * schedule.h
- *	  Envelopes that are sent again and again (clutch.schedule).
+ *	  Schedules: envelopes that are sent again and again (clutch.schedule).
  *
  * A tick sends what is due, each time in the name of the role that scheduled
- * it and with what that role may do by then.  Sending and moving on to the
- * next time are one transaction, and the ids are made of the owner, the name and
- * the time: once, never twice.  A secret of the database is part of them, so that
- * nobody can take the next ones in advance.  Times that passed while nobody ticked are made up
- * for by one.
+ * it and with the rights that the role has by then.  Sending and advancing to
+ * the next time happen in one transaction, and the IDs are made from the
+ * owner, the name and the time, so that nothing is sent twice.  A secret of
+ * the database is part of the IDs, so that nobody can use the next ones in
+ * advance.  If several times passed while nothing ticked, the envelope is sent
+ * once for all of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,25 +21,29 @@
 #include "utils/jsonb.h"
 
 /*
- * New, or in place of the role's own schedule of that name; the first time.
- * Raises 22023 for an invalid name, cron or time zone, KL001 for the
- * envelope, 42501 if the sender is another's, KL013 for one too many.
+ * Creates a schedule, or replaces the role's own schedule of that name.
+ * Returns the first time.  Raises 22023 for an invalid name, cron or time
+ * zone, KL001 for the envelope, 42501 if the sender belongs to another role,
+ * and KL013 if the quota is exceeded.
  */
 extern TimestampTz schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone);
 
 /*
- * The role's own, or, for an operator, that of another role if only one has a
- * schedule of that name.  false: there was none.
+ * Drops a schedule of the role or, for an operator, that of another role if
+ * only one role has a schedule of that name.  Returns false if there was none.
  */
 extern bool schedule_drop(Slice name);
 
-/* how many the role has; with ROWS_DIRTY, those that are not committed included */
+/*
+ * Returns how many schedules the role has.  With ROWS_DIRTY, uncommitted ones
+ * are included.
+ */
 extern int64 schedule_count(Oid owner, RowSnapshot which);
 
-/* sends what is due, at most n; how many it sent */
+/* Sends at most n envelopes that are due.  Returns how many were sent. */
 extern int	schedule_send_due(int n);
 
-/* when the next is due; DT_NOEND: there is none */
+/* Returns when the next one is due, or DT_NOEND if there is none. */
 extern TimestampTz schedule_next(void);
 
 #endif							/* CLUTCH_SCHEDULE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * settle.c
- *	  Handling what a transaction has caused for other tasks.
+ *	  Settling: handling what a transaction has caused for other tasks.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,13 +31,19 @@
 #include "trust/principal.h"
 #include "utils/memutils.h"
 
-/* handlers are at work: what they append goes through the door, which must not settle in turn */
+/*
+ * Set while handlers are at work.  What they append goes through the door,
+ * which must not settle again.
+ */
 static bool settling = false;
 
-/* how many postponed entries a transaction that has a share of tick's work handles */
+/*
+ * how many postponed entries are handled by a transaction that does a share of
+ * a tick's work
+ */
 #define POSTPONED_SHARE	16
 
-/* Returns false if a task is busy, so that the entry has to be postponed. */
+/* Returns false if a task is busy, so that the entry must be postponed. */
 static bool
 settle_one(const Consequence *consequence)
 {
@@ -87,7 +93,7 @@ settle_one(const Consequence *consequence)
 
 /* ------------------------------------------------------------------- rounds */
 
-/* what one subtransaction is to handle */
+/* what one subtransaction handles */
 typedef struct Round
 {
 	List	   *entries;		/* Consequence * */
@@ -118,7 +124,10 @@ settle_entries(void *arg)
 	MemoryContextDelete(each);
 }
 
-/* The entries, and those that they add: a cancel of a deep tree is one subtransaction. */
+/*
+ * Handles the entries and those that they add, so that cancelling a deep tree
+ * takes only one subtransaction.
+ */
 static void
 settle_entries_and_theirs(void *arg)
 {
@@ -150,8 +159,9 @@ settle_find_requester(void *arg)
 }
 
 /*
- * The requester of the task of the entry, or its agent; absent: only operators may know of it.
- * What has gone wrong may be that the task cannot be read.
+ * Returns the requester of the task of the entry, or the agent of the entry,
+ * or an absent slice if only operators may know of it.  The problem may be
+ * that the task cannot be read.
  */
 static Slice
 settle_concerned(const Consequence *consequence)
@@ -165,7 +175,10 @@ settle_concerned(const Consequence *consequence)
 	return savepoint_run(settle_find_requester, &concern) == NULL ? concern.agent_id : SLICE_NONE;
 }
 
-/* A wait that is not allowed, a deadlock: worth no more words than a busy task. */
+/*
+ * Reports a failure.  A wait that is not allowed, or a deadlock, is no more
+ * worth reporting than a busy task.
+ */
 static void
 settle_report_failure(const Consequence *consequence, const ErrorData *error)
 {
@@ -179,7 +192,10 @@ settle_report_failure(const Consequence *consequence, const ErrorData *error)
 			 errhint("It is in clutch.consequence and is tried again by the next tick. Triggers of your own on clutch.events must not raise errors.")));
 }
 
-/* An entry whose handler raises an error does not take the others with it. */
+/*
+ * Handles the entries one by one, so that an error in the handler of one does
+ * not affect the others.
+ */
 static int
 settle_one_by_one(List *entries)
 {
@@ -201,8 +217,9 @@ settle_one_by_one(List *entries)
 }
 
 /*
- * Most transactions that have consequences have freed a slot while nothing
- * waits.  This costs no subtransaction.
+ * Handles offers that have nothing to offer, without a subtransaction.  Most
+ * transactions that have consequences have freed a slot while nothing is
+ * waiting.
  */
 static List *
 settle_idle_offers(List *entries, int *handled)
@@ -241,7 +258,7 @@ settle_rounds(void *arg)
 	}
 }
 
-/* Runs step with settling set, and without waiting. */
+/* Runs step with "settling" set, and without waiting. */
 static void
 settle_guarded(void (*step) (void *arg), void *arg)
 {
@@ -287,7 +304,10 @@ settle_postponed_step(void *arg)
 	try->done = settle_one(try->consequence);
 }
 
-/* The row stays where it is, unwritten, until its consequence can be handled. */
+/*
+ * Handles one postponed entry.  Its row stays where it is, unchanged, until
+ * that is possible.
+ */
 static bool
 settle_postponed_one(const Consequence *consequence, void *arg)
 {

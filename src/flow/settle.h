@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * settle.h
- *	  Handling what a transaction has caused for other tasks.
+ *	  Settling: handling what a transaction has caused for other tasks.
  *
  * The agenda is handled before the transaction commits or is prepared, in
- * rounds: an entry may add others.  Handlers never wait.  An entry whose task is
- * busy, and one whose handler raises an error (a trigger of a user, say), is
- * postponed (flow/postponed.h); in the second case there is a WARNING as well,
- * to whoever speaks for the requester of the task, or for the agent, and otherwise
- * in the log of the server, and the transaction commits all the same.
+ * rounds, because an entry may add others.  Handlers never wait.  An entry
+ * whose task is busy, or whose handler raises an error (for example in a
+ * user's trigger), is postponed (flow/postponed.h), and the transaction
+ * commits all the same.  After an error there is also a WARNING: to the
+ * client, if it speaks for the requester of the task or for the agent, and
+ * otherwise in the server log.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,16 +18,19 @@
 
 #include "clutch.h"
 
-/* registers with the transaction manager; called once, when the library is loaded */
+/*
+ * Registers with the transaction manager.  Called once, when the library is
+ * loaded.
+ */
 extern void settle_begin(void);
 
 /*
- * Handles the agenda now, until it is empty.  Returns how many entries it
+ * Handles the agenda now, until it is empty.  Returns how many entries were
  * handled.
  */
 extern int	settle_agenda(void);
 
-/* the same for at most n of the entries that were postponed */
+/* The same for at most n of the postponed entries. */
 extern int	settle_postponed(int n);
 
 #endif							/* CLUTCH_SETTLE_H */

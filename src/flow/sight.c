@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sight.c
- *	  What the current role may read.
+ *	  Sight: what the current role may read.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,9 +19,10 @@
 #include "trust/privilege.h"
 
 /*
- * A run takes some microseconds to look at.  After so many of them, all runs of the
- * role are listed, so that a scan of the log that meets a hundred thousand runs of
- * others finds out about each at once; most statements see fewer, and need no list.
+ * Looking at a run takes some microseconds.  After so many of them, all runs
+ * of the role are listed, so that a scan of the log that meets a hundred
+ * thousand runs of others can check each quickly.  Most statements see fewer
+ * runs, and need no list.
  */
 #define MOST_LOOKED_RUNS	100
 
@@ -60,7 +61,10 @@ sight_begin(Sight *sight)
 	sight_begin_of(sight, GetUserId());
 }
 
-/* The worker sends what was scheduled in the name of another role than its own. */
+/*
+ * The worker sends scheduled envelopes in the name of another role than its
+ * own.
+ */
 void
 sight_begin_of_sender(Sight *sight)
 {
@@ -103,6 +107,7 @@ sight_takes_part(const Sight *sight, Slice run_id)
 	return false;
 }
 
+/* Finds out what the role sees of a run, about which nothing is known yet. */
 static SightOfRun
 sight_find_out(const Sight *sight, const RunSight *run)
 {
@@ -119,7 +124,7 @@ sight_find_out(const Sight *sight, const RunSight *run)
 	return slice_present(scope) && sight_has_scope(sight, scope) ? SIGHT_RUN : SIGHT_NONE;
 }
 
-/* what is known of the run; NULL: nothing */
+/* Returns what is known about the run, or NULL if nothing is. */
 static RunSight *
 sight_look_up(const Sight *sight, Slice run_id)
 {
@@ -128,7 +133,10 @@ sight_look_up(const Sight *sight, Slice run_id)
 	return run != NULL ? run : runtable_lookup(sight->runs, run_id);
 }
 
-/* a run of which nothing is known yet; NULL: nothing of it is seen */
+/*
+ * Adds a run about which nothing is known yet.  Returns NULL if the role sees
+ * nothing of it.
+ */
 static RunSight *
 sight_add_run(Sight *sight, Slice run_id)
 {
@@ -176,7 +184,9 @@ sight_of_run(Sight *sight, Slice run_id)
 
 /* ------------------------------------------------------------------- tasks */
 
-/* Has one of the agents requested the task, has it, or had it? */
+/*
+ * Has one of the role's agents requested the task, does it have it, or did it?
+ */
 static bool
 sight_is_of_own_agent(const Sight *sight, const Task *task)
 {
@@ -190,7 +200,7 @@ sight_is_of_own_agent(const Sight *sight, const Task *task)
 	return false;
 }
 
-/* the same of the task, or of one above it */
+/* The same for the task or one above it. */
 static bool
 sight_is_below_own_agent(const Sight *sight, const Task *task)
 {

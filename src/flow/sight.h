@@ -1,20 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * sight.h
- *	  What the current role may read (docs/roles.md).
+ *	  Sight: what the current role may read (docs/roles.md).
  *
- * Operators, and readers without scopes, see everything.  Every other role sees
+ * Operators, and readers without scopes, see everything.  Every other role
+ * sees
  *
  *	- the runs in which one of its agents takes part (flow/right);
- *	- the runs of the scopes that it was granted, as the role of an agent or as a
- *	  reader, unless their visibility is parent-only or private;
+ *	- the runs of the scopes that it was granted, as the role of an agent or as
+ *	  a reader, unless their visibility is parent-only or private;
  *	- public runs.
  *
- * Of a run that is parent-only, those who take part see the tasks that their agents
- * requested, have or had, and whatever lies below these.  See store/visibility.
+ * In a run that is parent-only, participants see only the tasks that their
+ * agents requested, have or had, and everything below these.  See
+ * store/visibility.
  *
- * Functions ask here, and so do the row-level policies of sql/install/grants.sql,
- * through clutch.sees (api/visible).
+ * SQL functions use this, and so do the row-level security policies in
+ * sql/install/grants.sql, through clutch.sees (api/visible).
  *
  *-------------------------------------------------------------------------
  */
@@ -24,63 +26,85 @@
 #include "task/task.h"
 
 /*
- * For the time of one statement: what is found out about a run is remembered.
- * Everything is palloc'd in the context in which it was begun.
+ * What has been found out during one statement.  Everything is palloc'd in the
+ * context in which sight_begin was called.
  */
 typedef struct Sight
 {
 	MemoryContext context;
 	bool		everything;
 	bool		is_known;		/* the role has been granted something */
-	SliceList	agents;			/* for which it speaks */
-	SliceList	scopes;			/* that it was granted; "*" is every scope */
-	struct runtable_hash *runs; /* runs that were looked at one by one; NULL: none yet */
-	int			nlooked;		/* how many they are */
-	struct RunList *list;		/* all runs of which something is seen; NULL: not listed */
+	SliceList	agents;			/* the agents for which it speaks */
+	SliceList	scopes;			/* the scopes that it was granted; "*" means
+								 * all scopes */
+	struct runtable_hash *runs; /* the runs that were looked at one by one, or
+								 * NULL if none yet */
+	int			nlooked;		/* number of these runs */
+	struct RunList *list;		/* all runs of which the role sees something,
+								 * or NULL if they have not been listed */
 } Sight;
 
+/* Begins with the current role. */
 extern void sight_begin(Sight *sight);
 
-/* The same for the role in whose name an event is sent, which may be another one. */
+/*
+ * The same for the role in whose name an event is sent, which may be a
+ * different one.
+ */
 extern void sight_begin_of_sender(Sight *sight);
 
-/* Does the role, which does not see everything, speak for the agent? */
+/*
+ * Does the role speak for the agent?  The role must not be one that sees
+ * everything.
+ */
 extern bool sight_has_agent(const Sight *sight, Slice agent_id);
 
-/* Is the task one that the role may read? */
+/* May the role read the task? */
 extern bool sight_has_task(Sight *sight, const Task *task);
 
 /*
- * Raises 42501 unless the agent may cancel or retry the task (task/verdict), which the
- * caller has not named, but its run; the error names it only if the role may read it.
+ * Raises 42501 unless the agent may cancel or retry the task (task/verdict).
+ * The caller has named the run and not the task, so the error names the task
+ * only if the role may read it.
  */
 extern void sight_check_may_steer(const Task *task, Slice agent_id);
 
-/* Is the current row of a scan of clutch.events? */
+/* May the role read the current row of a scan of clutch.events? */
 extern bool sight_has_event(Sight *sight, const RowScan *event);
 
-/* Is the event of the log that has this seq?  One that is not in the log is not. */
+/*
+ * May the role read the event of the log that has this seq?  Returns false if
+ * there is none.
+ */
 extern bool sight_has_seq(Sight *sight, int64 seq);
 
-/* Does a row that belongs to this run, and to this task unless that is absent? */
+/*
+ * May the role read a row that belongs to this run and, unless it is absent,
+ * to this task?
+ */
 extern bool sight_has_row(Sight *sight, Slice run_id, Slice task_id);
 
 /*
- * The runs of which the role may see something, if it does not see everything, in order
- * of bytes and each once, as text[].  There may be some of which it sees nothing.
+ * Returns the runs of which the role may see something, each once and in byte
+ * order, as text[].  The role must not be one that sees everything.  The array
+ * may contain runs of which it sees nothing after all.
  */
 extern Datum sight_array_of_runs(const Sight *sight);
 
-/* How many there were when they were last listed for the current role; -1: unknown. */
+/*
+ * Returns how many runs were last listed for the current role, or -1 if that
+ * is not known.
+ */
 extern int	sight_count_listed_runs(void);
 
-/* The tasks of one run that the role sees, if it is parent-only. */
+/* Returns the tasks of one parent-only run that the role sees. */
 extern List *sight_list_tasks_of_run(const Sight *sight, Slice run_id);
 
 typedef enum SightOfRun
 {
 	SIGHT_NONE,
-	SIGHT_TASKS,				/* some of its tasks: sight_list_tasks_of_run */
+	SIGHT_TASKS,				/* some of its tasks; see
+								 * sight_list_tasks_of_run */
 	SIGHT_RUN
 } SightOfRun;
 

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * sight_list.c
- *	  The runs of which a role sees something, as a list that is kept.
+ *	  The cached list of the runs of which a role sees something.
  *
- * Making the list takes some microseconds a run.  An index scan needs it to begin
- * with, clutch.sees is then called for each row that was found, and the inner side
- * of a nested loop does all of this again and again.  So the newest list is kept,
- * for whoever asks with the same snapshot and the same grants.
+ * Making the list takes some microseconds for each run.  An index scan needs
+ * it to begin with, clutch.sees is then called for each row that was found,
+ * and the inner side of a nested loop does all of this again and again.
+ * Therefore the newest list is cached, for use with the same snapshot and the
+ * same grants.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,7 +38,10 @@ sight_release_list(void *list)
 		MemoryContextDelete(((RunList *) list)->context);
 }
 
-/* What was rolled back may be on the list, and the snapshot does not tell. */
+/*
+ * After a rollback, the list may contain what was rolled back, and the
+ * snapshot does not show that.
+ */
 static void
 sight_void_list(void)
 {
@@ -113,7 +117,7 @@ sight_equal_names(SliceList a, SliceList b)
 	return a.n == b.n;
 }
 
-/* InvalidOid: the session acts for another role */
+/* Returns InvalidOid if the session is acting as another role. */
 static Oid
 sight_own_role(void)
 {
@@ -123,8 +127,8 @@ sight_own_role(void)
 /* ------------------------------------------------------------------- making */
 
 /*
- * Of the runs of a scope, those that whoever holds it may see.  The others are private or
- * parent-only, and not even their IDs are told.
+ * Returns those of a scope's runs that holders of the scope may see.  The
+ * others are private or parent-only, and not even their IDs may be revealed.
  */
 static List *
 sight_list_open(List *runs)
@@ -143,7 +147,10 @@ sight_list_open(List *runs)
 	return open;
 }
 
-/* The runs that a role sees although none of its agents takes part: public ones, and those of its scopes. */
+/*
+ * Returns the runs that a role sees although none of its agents takes part:
+ * public runs, and those of its scopes.
+ */
 static List *
 sight_list_others(const Sight *sight)
 {
@@ -174,7 +181,7 @@ sight_copy_names(SliceList names)
 	return copy;
 }
 
-/* The keys of the hash table point into the array. */
+/* Adds runs to the hash table.  Its keys point into the array. */
 static void
 sight_enter_runs(RunList *list, List *own)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * sight_part.h
- *	  What is remembered about the runs of a role, for the files of this noun.
+ *	  Private declarations of sight: what is cached about the runs of a role.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,33 +35,38 @@ typedef struct RunSight
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* all runs of which a role sees something: see sight_list.c */
+/* All runs of which a role sees something; see sight_list.c. */
 typedef struct RunList
 {
 	MemoryContext context;
-	int			holders;		/* the sights that use it, and the backend if it is the newest one */
+	int			holders;		/* number of sights that use it, plus one for
+								 * the backend if it is the newest list */
 
-	/* for whom and when it was made */
-	Oid			role;			/* InvalidOid: the session acted for another role */
+	/* For whom and when it was made: */
+	Oid			role;			/* InvalidOid if the session was acting as
+								 * another role */
 	SliceList	agents;
 	SliceList	scopes;
-	uint64		registry;		/* roster_changes() then, because groups have members */
+	uint64		registry;		/* roster_changes() at that time, because
+								 * groups have members */
 	bool		is_void;		/* something has been rolled back since then */
-	TransactionId own;			/* its transaction, whose number no snapshot of its own contains */
+	TransactionId own;			/* its transaction, whose ID is not in any of
+								 * its own snapshots */
 	TransactionId xmin;
 	TransactionId xmax;
 	CommandId	curcid;
 	uint32		xcnt;
 	TransactionId *xip;
 
-	runtable_hash *runs;		/* takes_part is set for those in which its agents do */
-	Datum		array;			/* the same runs as text[], in order of bytes */
+	runtable_hash *runs;		/* takes_part is set for those in which the
+								 * role's agents do */
+	Datum		array;			/* the same runs as text[], in byte order */
 } RunList;
 
 /*
- * Sets sight->list to the list that is kept, if a new one would be the same.  Otherwise it
- * makes a new list if "make" is true, and changes nothing if it is false.  The list lives as
- * long as the memory context of the sight.
+ * Sets sight->list to the cached list if a new one would be the same.
+ * Otherwise makes a new list if "make" is true, and does nothing if it is
+ * false.  The list lives as long as the memory context of the sight.
  */
 extern void sight_take_list(Sight *sight, bool make);
 

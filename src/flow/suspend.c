@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * suspend.c
- *	  Tasks that wait without a slot: for their children, a time or a message.
+ *	  Suspended tasks, which wait without a slot for their children, a time or
+ *	  a message.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,7 +48,7 @@ suspend_filter_wants_run(const Filter *filter, Slice run_id)
 	return filter->runs.n == 0;
 }
 
-/* A filter that fits nothing would let the task wait for ever. */
+/* A filter that matches nothing would let the task wait forever. */
 void
 suspend_check(const Envelope *progress)
 {
@@ -72,7 +73,10 @@ suspend_check(const Envelope *progress)
 		problem_raise(list, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
 }
 
-/* the filter of a task that waits for a message; false: its event is not in the log */
+/*
+ * Reads the filter of a task that waits for a message.  Returns false if its
+ * event is not in the log.
+ */
 static bool
 suspend_read_filter(const Task *task, Filter *filter)
 {
@@ -86,7 +90,10 @@ suspend_read_filter(const Task *task, Filter *filter)
 	if (!progress.orders.wait.has_message)
 		return false;
 	filter_parse(document_of_value(&progress.orders.wait.message), filter, list);
-	/* admitted by an earlier version: any message that fits the rest wakes the task */
+	/*
+	 * an earlier version has admitted it: any message that matches the rest of
+	 * the filter wakes the task
+	 */
 	if (filter->path.is_costly)
 		filter->path.jsonpath = NULL;
 	return true;
@@ -130,7 +137,7 @@ suspend_has_heard(void)
 	return nheard > 0 && suspended_ever_awaited();
 }
 
-/* The row is not there if its savepoint was rolled back. */
+/* The row does not exist if its savepoint was rolled back. */
 static void
 suspend_settle_message(int64 seq)
 {
@@ -167,7 +174,7 @@ suspend_settle_heard(void)
 
 /* ------------------------------------------------------------------- waking */
 
-/* The task, locked, if it still waits for what has been looked at. */
+/* Returns the task, locked, if it still waits for the same thing. */
 static Task *
 suspend_lock(const Task *seen, bool *busy)
 {
@@ -176,7 +183,10 @@ suspend_lock(const Task *seen, bool *busy)
 	return task != NULL && task->wait_seq == seen->wait_seq ? task : NULL;
 }
 
-/* all children count, also those that were over before the task was suspended */
+/*
+ * All children count, including those that were over before the task was
+ * suspended.
+ */
 static bool
 suspend_settle_children(const Task *seen)
 {
@@ -199,17 +209,18 @@ suspend_settle_children(const Task *seen)
 	return true;
 }
 
-/* what a look at the log has found for a task that waits for a message */
+/* what was found in the log for a task that waits for a message */
 typedef struct MessageFound
 {
-	int64		seq;			/* of the first message that fits, or 0 */
+	int64		seq;			/* of the first message that matches, or 0 */
 	Slice		id;
-	bool		in_doubt;		/* one that fits is not committed yet */
+	bool		in_doubt;		/* one that matches is not committed yet */
 } MessageFound;
 
 /*
- * In a run that is parent-only, the agent is told what is addressed to it, and what it
- * could read in the log; the claim hands it the message.
+ * May the task be woken by this message, which the claim then passes to the
+ * agent?  In a run that is parent-only, only messages that are addressed to
+ * the agent, or that it could read in the log, may wake it.
  */
 static bool
 suspend_may_hear(const Task *task, const RowScan *event)
@@ -227,6 +238,11 @@ suspend_may_hear(const Task *task, const RowScan *event)
 		right_sees_task(task->agent_id, subject);
 }
 
+/*
+ * Notes the event if it is the message that the task waits for and comes
+ * before the one found so far.  If it is in doubt, only found->in_doubt is
+ * set.
+ */
 static void
 suspend_look_at(const RowScan *scan, const Task *task, const Filter *filter, MessageFound *found)
 {
@@ -250,8 +266,9 @@ suspend_look_at(const RowScan *scan, const Task *task, const Filter *filter, Mes
 }
 
 /*
- * Looks at one message, or at all of the run if seq is 0.  Each is looked at in
- * memory of its own: a path reads the whole envelope.
+ * Looks at one message, or at all messages of the run if seq is 0.  Each is
+ * looked at in a memory context of its own, because evaluating a path reads
+ * the whole envelope.
  */
 static MessageFound
 suspend_look(const Task *task, const Filter *filter, int64 seq)
@@ -275,7 +292,9 @@ suspend_look(const Task *task, const Filter *filter, int64 seq)
 		CHECK_FOR_INTERRUPTS();
 		suspend_look_at(&scan, task, filter, &found);
 		MemoryContextSwitchTo(old);
-		/* the id of what was found is in it */
+		/*
+		 * keep the memory otherwise, because the ID of what was found is in it
+		 */
 		if (found.seq == 0)
 			MemoryContextReset(each);
 	}
@@ -283,6 +302,10 @@ suspend_look(const Task *task, const Filter *filter, int64 seq)
 	return found;
 }
 
+/*
+ * Returns false if it must be tried again, because the message is not
+ * committed yet or the task is busy.
+ */
 static bool
 suspend_settle_awaited(const Task *seen, int64 seq)
 {

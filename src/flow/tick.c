@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tick.c
- *	  What has to happen although no agent asks for it.
+ *	  Ticks: work that must be done although no agent asks for it.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,8 +50,9 @@ tick_part_run(void *arg)
 }
 
 /*
- * An error in one part of a tick does not keep the other parts from their work.  It may quote
- * the rows of anybody, so of those who tick, only operators are told.
+ * Runs one part of a tick.  An error in it does not keep the other parts from
+ * their work.  The error may quote anybody's rows, so it is reported only to
+ * operators.
  */
 static int
 tick_part_try(int (*work) (int n), int n, const char *failure)
@@ -78,8 +79,8 @@ typedef struct Tick
 } Tick;
 
 /*
- * Agents come first: otherwise the leases of a lost agent would run out one by
- * one, and its tasks might come back to it.
+ * Agents come first.  Otherwise the leases of a lost agent would expire one by
+ * one, and its tasks might be given back to it.
  */
 static void
 tick_run(void *arg)

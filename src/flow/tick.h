@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * tick.h
- *	  What has to happen although no agent asks for it: lost agents, due tasks,
- *	  schedules, and tasks that wait.
+ *	  Ticks: work that must be done although no agent asks for it: lost agents,
+ *	  due tasks, schedules, and waiting tasks.
  *
- * Called by the worker, by a client, or by pg_cron.  Two ticks at once are
- * harmless: what one has locked the other passes over.  What a tick causes for
- * other tasks is on the agenda afterwards.
+ * A tick is called by the worker, by a client, or by pg_cron.  Two ticks at
+ * the same time are harmless, because each skips what the other has locked.
+ * What a tick causes for other tasks is on the agenda afterwards.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,20 +19,21 @@
 typedef struct TickReport
 {
 	DueReport	due;
-	int			lost;			/* agents */
-	int			sent;			/* schedules */
-	int			expired;		/* messages that nobody replied to */
-	int			routed;			/* tasks that waited, and due ones */
+	int			lost;			/* agents declared lost */
+	int			sent;			/* scheduled envelopes sent */
+	int			expired;		/* messages to which nobody replied */
+	int			routed;			/* waiting and due tasks that were given to
+								 * agents */
 	int64		sealed;			/* events, by tick_seal */
 } TickReport;
 
-/* Each kind of work at most n times.  Never waits for a lock. */
+/* Does each kind of work at most n times.  Never waits for a lock. */
 extern TickReport tick_all(int n);
 
 /*
- * Adds events to the tree over the log (ledger/seal.h), fewer if the tick has moved
- * tasks, whose locks are held meanwhile.  The worker does so in a transaction of its
- * own.
+ * Adds events to the tree over the log (ledger/seal.h).  Adds fewer if the
+ * tick has moved tasks, whose locks are held meanwhile.  The worker does this
+ * in a transaction of its own.
  */
 extern void tick_seal(TickReport *report);
 
@@ -40,13 +41,14 @@ extern void tick_seal(TickReport *report);
 extern bool tick_is_full(const TickReport *report, int n);
 
 /*
- * When something is due next, as far as can be told, after a tick that has found
- * no more to do; DT_NOEND: nothing is open.  If something is due already, because
- * another transaction has locked it, that is soon.
+ * Returns when the next thing is due, as far as can be told, or DT_NOEND if
+ * nothing is pending.  To be called after a tick that has found no more to do.
+ * If something is already due because another transaction has locked it, that
+ * time is soon.
  */
 extern TimestampTz tick_next(void);
 
-/* CONSEQUENCE_TICK; always true */
+/* Handles CONSEQUENCE_TICK.  Always returns true. */
 extern bool tick_settle(const Consequence *consequence);
 
 #endif							/* CLUTCH_TICK_H */

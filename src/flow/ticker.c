@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ticker.c
- *	  Whether anything calls tick, and a warning if nothing does.
+ *	  Checking whether anything calls tick, and warning if nothing does.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 #define LATELY			(15 * 60)
 #define LOOK_EVERY		60
 
-/* real time: clutch.clock may stand still */
+/* Returns the real time, because clutch.clock may stand still. */
 static int64
 ticker_now(void)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tool_call.c
- *	  Which tools an agent may call (spec 000 6).
+ *	  Checking which tools an agent may call (spec 000 6).
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 #include "store/event.h"
 #include "task/task.h"
 
-/* what follows tool: or mcp: */
+/* Returns what follows "tool:" or "mcp:". */
 static Slice
 tool_call_name(Slice tool)
 {
@@ -25,7 +25,10 @@ tool_call_name(Slice tool)
 	return colon == NULL ? tool : (Slice) {colon + 1, tool.s + tool.len - (colon + 1)};
 }
 
-/* A listed server, "mcp:<server>", stands for each of its tools, "mcp:<server>/<tool>". */
+/*
+ * Does the tool match a list entry?  A server, "mcp:<server>", stands for each
+ * of its tools, "mcp:<server>/<tool>".
+ */
 static bool
 tool_call_fits(Slice tool, Slice listed)
 {
@@ -84,7 +87,7 @@ tool_call_check_card(const Envelope *call)
 				 errproblem("/payload/tool", "TOOL_NOT_ALLOWED"),
 				 errmsg("\"%.*s\" may not call \"%.*s\": its card does not name that tool",
 						call->from_agent.len, call->from_agent.s, call->tool.len, call->tool.s),
-				 errhint("Let an operator register a card that has \"mcp:%.*s\" in the \"tools\" of a capability, or a capability \"tool:%.*s\".",
+				 errhint("Ask an operator to register a card that has \"mcp:%.*s\" in the \"tools\" of a capability, or a capability \"tool:%.*s\".",
 						 tool_call_name(call->tool).len, tool_call_name(call->tool).s,
 						 tool_call_name(call->tool).len, tool_call_name(call->tool).s)));
 	hosts = roster_agent(roster, ordinal)->card.egress;
@@ -107,7 +110,7 @@ tool_call_check_policy(const Envelope *call, const MessagePolicy *policy, const 
 					 psprintf("The security.policy of the %s", whose));
 }
 
-/* the lists of a request, which is read only if it has any */
+/* Checks the lists of a request, which is read only if it has any. */
 static void
 tool_call_check_request(const Envelope *call, const Task *task)
 {
@@ -122,8 +125,8 @@ tool_call_check_request(const Envelope *call, const Task *task)
 }
 
 /*
- * The allowlists of the task and of all tasks above it count: an agent cannot get
- * rid of the limits of its own task by delegating a part of it.
+ * The allowlists of the task and of all tasks above it count, so that an agent
+ * cannot escape the limits of its own task by delegating part of it.
  */
 static void
 tool_call_check_requests(const Envelope *call)

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * withdraw.c
- *	  An agent leaves the registry; an agent or a capability gets no new work
- *	  for a while.
+ *	  Withdrawing agents: unregistering one, and pausing an agent or a
+ *	  capability, which then gets no new work for a while.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@
 #include "registry/roster.h"
 #include "routing/match.h"
 
-/* how many waiting tasks an agent that is resumed is given at once */
+/* how many waiting tasks an agent is given at once when it is resumed */
 #define RESUME_SHARE	100
 
 Receipt
@@ -59,7 +59,7 @@ withdraw_pause(Slice by_agent, Slice what, Slice reason)
 	return receipt;
 }
 
-/* the agents that get work again */
+/* Offers waiting work to the agents that may get work again. */
 static void
 withdraw_offer_work(Slice what)
 {

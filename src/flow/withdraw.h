@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * withdraw.h
- *	  An agent leaves the registry; an agent or a capability gets no new work
- *	  for a while.
+ *	  Withdrawing agents: unregistering one, and pausing an agent or a
+ *	  capability, which then gets no new work for a while.
  *
  * Each of these is an event of the database in the run of the registry, an
- * agent.heartbeat with meta.clutch.move, so that a rebuild finds the same.  The
- * caller has checked that the role may do it.
+ * agent.heartbeat with meta.clutch.move, so that a rebuild arrives at the same
+ * state.  The caller must check that the role may do it.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,13 +15,18 @@
 
 #include "store/event.h"
 
-/* Its tasks go to others.  Raises AGENT_NOT_FOUND for the argument "agent_id". */
+/*
+ * Unregisters an agent, whose tasks go to others.  Raises AGENT_NOT_FOUND for
+ * the argument "agent_id".
+ */
 extern Receipt withdraw_unregister(Slice agent_id, Slice reason);
 
-/* what: an agent or a capability; reason may be absent */
+/* Pauses "what", an agent or a capability.  reason may be absent. */
 extern Receipt withdraw_pause(Slice by_agent, Slice what, Slice reason);
 
-/* The tasks that wait for it are offered.  False: it was not paused. */
+/*
+ * Resumes it, and offers waiting tasks.  Returns false if it was not paused.
+ */
 extern bool withdraw_resume(Slice by_agent, Slice what, Receipt *receipt);
 
 #endif							/* CLUTCH_WITHDRAW_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * checkpoint.c
- *	  The heads of the tree over the log, clutch.checkpoint.
+ *	  Checkpoints: the heads of the tree over the log, clutch.checkpoint.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,7 +46,10 @@ checkpoint_count(const Checkpoint *checkpoint)
 	return n;
 }
 
-/* int8range is always kept as [from,to); a bound may be infinite if somebody has written it */
+/*
+ * int8range is always stored as [from,to).  A bound may be infinite if
+ * somebody has written it.
+ */
 static SeqRange
 checkpoint_range(const RangeBound *lower, const RangeBound *upper)
 {
@@ -78,7 +81,9 @@ checkpoint_read_members(const RowScan *scan, Checkpoint *checkpoint)
 
 /* --------------------------------------------------------------------- rows */
 
-/* A root of another length, which somebody has written, equals no root. */
+/*
+ * A root of another length, which somebody must have written, equals no root.
+ */
 static void
 checkpoint_read_root(const RowScan *scan, MerkleHash *root)
 {
@@ -187,7 +192,7 @@ checkpoint_bytes_of(const MerkleHash *hash)
 	return PointerGetDatum(bytes);
 }
 
-/* By SQL, because the index over the members is no btree. */
+/* This uses SQL, because the index on the members is not a btree. */
 void
 checkpoint_insert(const Checkpoint *checkpoint, const int64 *seqs, int n)
 {

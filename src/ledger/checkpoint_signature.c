@@ -67,7 +67,10 @@ checkpoint_signature_insert(const CheckpointSignature *signature)
 	return true;
 }
 
-/* Bytes of another length, which somebody has written, are left zero: no valid signature. */
+/*
+ * Reads bytes.  If they have another length, which somebody must have written,
+ * the result is zeros, which is no valid signature.
+ */
 static void
 checkpoint_signature_read_bytes(const RowScan *scan, int attno, uint8 *to, int n)
 {

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * excuse.c
- *	  What the audit events of the log say about events that differ from what was
- *	  sealed.
+ *	  Excuses: what the audit events of the log say about events that differ
+ *	  from what was sealed.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,10 +24,10 @@ typedef struct Redaction
 
 struct Excuses
 {
-	SeqRange   *pruned;			/* ascending, once all are read */
+	SeqRange   *pruned;			/* in ascending order, once all have been read */
 	int			npruned;
 	int			pruned_room;
-	Redaction  *redacted;		/* by seq, once all are read */
+	Redaction  *redacted;		/* by seq, once all have been read */
 	int			nredacted;
 	int			redacted_room;
 };
@@ -177,7 +177,7 @@ excuse_read(RowSnapshot which)
 
 /* ----------------------------------------------------------------- searching */
 
-/* An event is pruned once, so the ranges do not overlap. */
+/* An event is pruned only once, so the ranges do not overlap. */
 bool
 excuse_has_pruned(const Excuses *excuses, int64 seq)
 {

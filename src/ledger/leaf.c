@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * leaf.c
- *	  The bytes of an event that are a leaf of the tree over the log.
+ *	  Leaves of the tree over the log, made from events.
  *
  *-------------------------------------------------------------------------
  */

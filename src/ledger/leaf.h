@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * leaf.h
- *	  The bytes of an event that are a leaf of the tree over the log.
+ *	  Leaves of the tree over the log, made from events.
  *
- * They are UTF-8 text of four lines, of which the last does not end with a line
- * break:
+ * A leaf is a UTF-8 text of four lines, the last of which does not end with a
+ * line break:
  *
  *		clutch-event-v1
  *		4711									seq, in decimal
@@ -12,11 +12,11 @@
  *		{"from":{"agent_id":"agent:a"},...}		the envelope, by RFC 8785
  *
  * If the envelope has a number that a double cannot hold, such as
- * 12345678901234567890, the first line is clutch-event-v1-exact and the last one the
- * text of the jsonb, with all digits: otherwise, somebody could change those that a
- * double loses.
+ * 12345678901234567890, the first line is clutch-event-v1-exact and the last
+ * one the text of the jsonb, with all digits: otherwise, somebody could change
+ * those that a double loses.
  *
- * docs/proofs.md has the same for those who verify.
+ * docs/proofs.md describes the same for those who verify.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,12 +28,12 @@
 #include "lib/stringinfo.h"
 #include "utils/jsonb.h"
 
-/* Appends the bytes to the string, which is empty. */
+/* Appends the bytes to the string, which must be empty. */
 extern void leaf_write(StringInfo bytes, int64 seq, TimestampTz received_at, Jsonb *envelope);
 
 extern MerkleHash leaf_hash(int64 seq, TimestampTz received_at, Jsonb *envelope);
 
-/* a hash in hexadecimal, as audit events have it; palloc'd */
+/* Returns a hash in hexadecimal, as in audit events, palloc'd. */
 extern Slice leaf_hex(const MerkleHash *hash);
 
 #endif							/* CLUTCH_LEAF_H */

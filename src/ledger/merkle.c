@@ -10,7 +10,7 @@
 #include "ledger/merkle.h"
 #include "port/pg_bitutils.h"
 
-/* what comes before the bytes of a leaf and of an inner node */
+/* the prefixes of the bytes of leaves and of inner nodes */
 #define MERKLE_LEAF_PREFIX	((Slice) {"\x00", 1})
 #define MERKLE_NODE_PREFIX	((Slice) {"\x01", 1})
 
@@ -59,7 +59,10 @@ merkle_empty_root(void)
 
 /* ----------------------------------------------------------------- subtrees */
 
-/* the largest power of two that is less than n; n is at least 2 */
+/*
+ * Returns the largest power of two that is less than n, which must be at least
+ * 2.
+ */
 static int64
 merkle_split(int64 n)
 {
@@ -67,8 +70,9 @@ merkle_split(int64 n)
 }
 
 /*
- * MTH(D[from:to]).  from is a multiple of the least power of two that is not less
- * than to - from, as it always is when a tree is split from its root.
+ * MTH(D[from:to]).  from must be a multiple of the smallest power of two that
+ * is not less than to - from, as is always the case when a tree is split
+ * starting at its root.
  */
 static MerkleHash
 merkle_range(int64 from, int64 to, MerkleSubtree subtree)
@@ -105,7 +109,7 @@ merkle_path_add(MerklePath *path, int64 from, int64 to, MerkleSubtree subtree)
 	path->hashes[path->n++] = merkle_range(from, to, subtree);
 }
 
-/* the path of a leaf inside D[from:to] */
+/* Adds the path of a leaf inside D[from:to]. */
 static void
 merkle_inclusion_in(int64 index, int64 from, int64 to, MerkleSubtree subtree, MerklePath *path)
 {
@@ -133,7 +137,10 @@ merkle_inclusion(int64 index, int64 size, MerkleSubtree subtree, MerklePath *pat
 	merkle_inclusion_in(index, 0, size, subtree, path);
 }
 
-/* SUBPROOF(first, D[from:to], known): the verifier knows the hash if first is to */
+/*
+ * SUBPROOF(first, D[from:to], known).  The verifier knows the hash if first is
+ * to.
+ */
 static void
 merkle_consistency_in(int64 first, int64 from, int64 to, bool known, MerkleSubtree subtree,
 					  MerklePath *path)

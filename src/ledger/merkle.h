@@ -3,9 +3,9 @@
  * merkle.h
  *	  The Merkle tree of RFC 6962: hashes, roots and proofs.  No tables.
  *
- * A tree of n leaves is made of complete subtrees, whose hashes the caller keeps.
- * It passes a function that finds one of them; a root or a proof takes about log2(n)
- * calls.
+ * A tree of n leaves consists of complete subtrees, whose hashes the caller
+ * stores.  The caller passes a function that finds one of them; a root or a
+ * proof takes about log2(n) calls.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,8 +29,8 @@ typedef struct MerklePath
 } MerklePath;
 
 /*
- * The hash of the complete subtree over the leaves from index * 2^height up to,
- * but without, (index + 1) * 2^height.
+ * Returns the hash of the complete subtree over the leaves from index *
+ * 2^height up to, but not including, (index + 1) * 2^height.
  */
 typedef MerkleHash (*MerkleSubtree) (int height, int64 index);
 
@@ -38,18 +38,18 @@ extern MerkleHash merkle_leaf(const void *bytes, Size n);
 extern MerkleHash merkle_parent(const MerkleHash *left, const MerkleHash *right);
 extern bool merkle_equal(const MerkleHash *a, const MerkleHash *b);
 
-/* of a tree of so many leaves */
+/* Returns the root of a tree with so many leaves. */
 extern MerkleHash merkle_root(int64 size, MerkleSubtree subtree);
 
-/* PATH(index, D[size]) of RFC 6962, 2.1.1; index is less than size */
+/* PATH(index, D[size]) of RFC 6962, 2.1.1.  index must be less than size. */
 extern void merkle_inclusion(int64 index, int64 size, MerkleSubtree subtree, MerklePath *path);
 
-/* PROOF(first, D[second]) of 2.1.2; 0 < first <= second */
+/* PROOF(first, D[second]) of 2.1.2, where 0 < first <= second. */
 extern void merkle_consistency(int64 first, int64 second, MerkleSubtree subtree, MerklePath *path);
 
 /*
- * A tree to which leaves are added one by one, and which has a root but no proofs.
- * With all bytes zero, it is empty.
+ * A tree to which leaves are added one by one, and which has a root but no
+ * proofs.  It is empty if all bytes are zero.
  */
 typedef struct MerkleStack
 {
@@ -58,8 +58,8 @@ typedef struct MerkleStack
 } MerkleStack;
 
 /*
- * Adds a leaf.  Each subtree that it completes is passed to completed, which may
- * be NULL, with its height and index.
+ * Adds a leaf.  Each subtree that this completes is passed to "completed",
+ * which may be NULL, with its height and index.
  */
 extern void merkle_stack_add(MerkleStack *stack, const MerkleHash *leaf,
 							 void (*completed) (int height, int64 index, const MerkleHash *hash, void *arg),

@@ -22,7 +22,7 @@
 #include "utils/timestamp.h"
 #include "utils/xid8.h"
 
-/* an event that is to be sealed */
+/* an event to be sealed */
 typedef struct SealEvent
 {
 	int64		seq;
@@ -30,18 +30,18 @@ typedef struct SealEvent
 	MerkleHash	leaf;
 } SealEvent;
 
-/* The events of one epoch, found in the order of their transactions. */
+/* the events of one epoch, found in the order of their transactions */
 typedef struct SealBatch
 {
 	int			epoch;
-	uint64		before;			/* no transaction from here on */
+	uint64		before;			/* no transactions from here on */
 	int			most;
 	SealEvent  *events;
 	int			n;
 	int			room;
 } SealBatch;
 
-/* Did the last batch of this session end because it was full? */
+/* Was the last batch of this session full? */
 static bool seal_has_more = false;
 
 /* --------------------------------------------------------------- collecting */
@@ -69,8 +69,8 @@ seal_add(SealBatch *batch, const RowScan *scan, uint64 xid)
 }
 
 /*
- * Adds the events that carry this epoch, from a transaction on.  When the batch has
- * enough, it ends before the next transaction.
+ * Adds the events that carry this epoch, from a transaction on.  When the
+ * batch has enough, it ends before the next transaction.
  */
 static void
 seal_collect(SealBatch *batch, int epoch, uint64 from, MemoryContext each)
@@ -104,7 +104,10 @@ seal_collect(SealBatch *batch, int epoch, uint64 from, MemoryContext each)
 	rows_end(&scan);
 }
 
-/* The second of two collections may have ended before some events of the first. */
+/*
+ * Drops events after the end of the batch.  The second of two collections may
+ * have ended before some events of the first.
+ */
 static void
 seal_drop_later(SealBatch *batch)
 {
@@ -118,8 +121,8 @@ seal_drop_later(SealBatch *batch)
 }
 
 /*
- * Events that arrived by replication have the same transaction ids and the negative
- * epoch (store/epoch.h).
+ * Events that arrived by replication have the same transaction IDs, and the
+ * negated epoch (store/epoch.h).
  */
 static void
 seal_collect_epoch(SealBatch *batch, uint64 from)
@@ -135,7 +138,10 @@ seal_collect_epoch(SealBatch *batch, uint64 from)
 
 /* ----------------------------------------------------------------- the place */
 
-/* All transactions of this epoch before that one are over. */
+/*
+ * Returns a transaction such that all transactions of this epoch before it are
+ * over.
+ */
 static uint64
 seal_horizon(int epoch, int current)
 {
@@ -144,7 +150,7 @@ seal_horizon(int epoch, int current)
 	return epoch_full_xid(GetLatestSnapshot()->xmin);
 }
 
-/* Finds the first epoch, from the place of the last checkpoint on, that has events. */
+/* Finds the first epoch that has events, starting at the last checkpoint. */
 static void
 seal_find(SealBatch *batch, const Checkpoint *newest)
 {
@@ -171,7 +177,10 @@ seal_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The name of the log stays what it was, in a copy of the database too. */
+/*
+ * Returns the origin.  The name of the log stays the same, even in a copy of
+ * the database.
+ */
 static Slice
 seal_origin(const Checkpoint *newest)
 {
@@ -209,8 +218,8 @@ seal_append(SealBatch *batch, const Checkpoint *newest)
 }
 
 /*
- * The guard is kept until the transaction ends: the next batch begins where this one
- * ends, so it has to see it committed.
+ * The guard is kept until the transaction ends.  The next batch begins where
+ * this one ends, so it must see this one committed.
  */
 int64
 seal_batch(int max_events)

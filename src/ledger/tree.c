@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tree.c
- *	  The hashes of the tree over the log, clutch.tree_hash.
+ *	  Hashes of the tree over the log, clutch.tree_hash.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,8 +26,8 @@ ROWS_CHECK_COLUMNS(Natts_tree_hash, TREE_HASH);
 /* the last tile of one height, which is not complete */
 typedef struct TreeLevel
 {
-	int64		n;				/* hashes of this height in all */
-	int			written;		/* so many of the tile are in the table */
+	int64		n;				/* total number of hashes of this height */
+	int			written;		/* how many hashes of the tile are in the table */
 	MerkleHash	tile[TREE_TILE];
 } TreeLevel;
 
@@ -44,7 +44,7 @@ tree_tile_begin(int64 index)
 	return index - index % TREE_TILE;
 }
 
-/* Copies what a row has of the wanted hashes; returns how many. */
+/* Copies those of the wanted hashes that a row has.  Returns how many. */
 static int
 tree_copy(const RowScan *scan, int64 index, int n, MerkleHash *hashes)
 {
@@ -116,7 +116,7 @@ tree_begin(int64 size)
 			!tree_read(ROWS_LATEST, i * TREE_STEP, level->n - level->written, level->written, level->tile))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("clutch.tree_hash has not all hashes of a tree of size " INT64_FORMAT, size),
+					 errmsg("clutch.tree_hash lacks hashes of the tree of size " INT64_FORMAT, size),
 					 errhint("Somebody has written to the table. SELECT * FROM clutch.verify_log() reports what is wrong; restore a backup.")));
 	}
 	return writer;
@@ -138,7 +138,7 @@ tree_write(int height, int64 index, const MerkleHash *hashes, int n)
 	pfree(row);
 }
 
-/* Writes what is in the tile and not in the table. */
+/* Writes the hashes of the tile that are not in the table yet. */
 static void
 tree_flush(TreeLevel *level, int number)
 {
@@ -162,7 +162,7 @@ tree_hash_tile(const TreeLevel *level)
 	return merkle_stack_root(&stack);
 }
 
-/* A complete tile is a hash of the next height. */
+/* The hash of a complete tile is a hash of the next height. */
 void
 tree_add(TreeWriter *writer, const MerkleHash *leaf)
 {

@@ -11,7 +11,7 @@
 #include "ledger/verification_part.h"
 #include "miscadmin.h"
 
-/* so many findings are reported */
+/* maximum number of findings that are reported */
 #define MOST_FINDINGS	1000
 
 #define HINT_BACKUP \
@@ -40,12 +40,15 @@ verification_find(Verification *v, const char *code, const char *hint, const cha
 typedef struct TreeComparison
 {
 	Verification *v;
-	MerkleStack stack;			/* made of the leaves that have been read */
+	MerkleStack stack;			/* made from the leaves that have been read */
 	MerkleHash	tile[TREE_TILE];	/* the leaves around the next one */
 	bool		is_broken;		/* what follows cannot be compared */
 } TreeComparison;
 
-/* Only some heights are kept; the leaves themselves are what is compared. */
+/*
+ * Compares a subtree.  Only some heights are stored; the leaves themselves are
+ * compared elsewhere.
+ */
 static void
 verification_compare_subtree(int height, int64 index, const MerkleHash *hash, void *arg)
 {
@@ -111,7 +114,7 @@ verification_add_segments(VerificationScope *scope, const Checkpoint *checkpoint
 	}
 }
 
-/* Are the members ranges at all, and as many as the tree has grown by? */
+/* Are the members valid ranges, and as many as the tree has grown by? */
 static bool
 verification_members_fit(const Checkpoint *checkpoint, int64 before)
 {
@@ -173,7 +176,10 @@ verification_compare_segments(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* An event that is in two checkpoints is compared with the first only. */
+/*
+ * Sorts the segments.  An event that is in two checkpoints is compared only
+ * with the first one.
+ */
 static void
 verification_order_segments(Verification *v)
 {

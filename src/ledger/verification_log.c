@@ -19,40 +19,44 @@
 #include "utils/timestamp.h"
 #include "utils/xid8.h"
 
-/* so many events that differ are compared with one another */
+/* maximum number of differing events that are compared with one another */
 #define MOST_SUSPECTS	100
 
 #define HINT_ROW \
 	"Only somebody who bypassed the triggers can have done that. Compare the row with a backup or an export."
 
-/* an event that is not what was sealed */
+/* an event that differs from what was sealed */
 typedef struct Suspect
 {
 	int64		seq;
 	MerkleHash	leaf;			/* as sealed */
 	TimestampTz received_at;
-	Jsonb	   *envelope;		/* as it is; NULL: it is gone */
+	Jsonb	   *envelope;		/* as it is now, or NULL if it is gone */
 } Suspect;
 
 typedef struct LogComparison
 {
 	Verification *v;
 	Excuses    *excuses;
-	MemoryContext context;		/* of the suspects */
-	int			segment;		/* the one that is being compared */
-	int64		expected;		/* the next seq of it */
-	int64		tile_begin;		/* the leaves that were read last; -1: none */
+	MemoryContext context;		/* holds the suspects */
+	int			segment;		/* index of the segment that is being compared */
+	int64		expected;		/* the next seq expected in it */
+	int64		tile_begin;		/* first of the leaves that were read last; -1
+								 * if none */
 	MerkleHash	tile[TREE_TILE];
 	Suspect		suspects[MOST_SUSPECTS];
 	int			nsuspects;
-	int64		missing;		/* so many events in a row, */
-	int64		first_missing;	/* from this one */
-	int64		last_missing;	/* to that one */
+	int64		missing;		/* number of consecutive missing events, */
+	int64		first_missing;	/* the first of them, */
+	int64		last_missing;	/* and the last one */
 } LogComparison;
 
 /* ------------------------------------------------------------------- leaves */
 
-/* The tree has been compared before: up to the end of the scope, its leaves are there. */
+/*
+ * Returns a leaf.  The tree has been compared before, so its leaves are there,
+ * up to the end of the scope.
+ */
 static MerkleHash
 verification_leaf(LogComparison *c, int64 index)
 {
@@ -80,7 +84,7 @@ verification_leaf_of(LogComparison *c, int64 seq)
 
 /* ------------------------------------------------------------------ suspects */
 
-/* Returns false if there are too many. */
+/* Adds a suspect.  Returns false if there are too many. */
 static bool
 verification_suspect(LogComparison *c, int64 seq, const RowScan *scan)
 {
@@ -99,7 +103,10 @@ verification_suspect(LogComparison *c, int64 seq, const RowScan *scan)
 	return true;
 }
 
-/* the place at which the event was sealed that now stands at the place of the suspect */
+/*
+ * Returns the event as which the event that is now in the place of the suspect
+ * was sealed.
+ */
 static const Suspect *
 verification_origin_of(const LogComparison *c, const Suspect *suspect)
 {
@@ -167,7 +174,7 @@ verification_name_missing(LogComparison *c, bool is_tail)
 	c->missing = 0;
 }
 
-/* Moves on to a seq of the segment; what lies between is missing. */
+/* Moves on to a seq of the segment.  What is skipped is missing. */
 static void
 verification_pass(LogComparison *c, int64 to)
 {
@@ -183,7 +190,10 @@ verification_pass(LogComparison *c, int64 to)
 	}
 }
 
-/* Makes the segment the current one that has the seq, or is the first one after it. */
+/*
+ * Makes the segment that contains the seq, or else the first one after it, the
+ * current one.
+ */
 static void
 verification_enter(LogComparison *c, int64 seq)
 {
@@ -199,7 +209,10 @@ verification_enter(LogComparison *c, int64 seq)
 
 /* ------------------------------------------------------------------ one row */
 
-/* The columns in which the database has put parts of the envelope. */
+/*
+ * Do the columns in which the database has stored parts of the envelope agree
+ * with it?
+ */
 static bool
 verification_columns_agree(const RowScan *scan, Jsonb *document)
 {

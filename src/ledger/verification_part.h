@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * verification_part.h
- *	  What the files verification*.c share with one another.
+ *	  Private declarations of verification.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,10 +15,12 @@ typedef struct VerificationSegment
 {
 	int64		from;
 	int64		to;
-	int64		leaf;			/* of the first */
+	int64		leaf;			/* leaf of the first seq */
 } VerificationSegment;
 
-/* the sealed part of the log, as far as the tree is what the checkpoints say */
+/*
+ * The sealed part of the log, as far as the tree agrees with the checkpoints.
+ */
 typedef struct VerificationScope
 {
 	VerificationSegment *segments;	/* by seq, without overlaps */

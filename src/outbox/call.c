@@ -176,7 +176,10 @@ call_save(Call *call)
 
 /* ----------------------------------------------------------------- claiming */
 
-/* Locks the call at the current row of a scan; NULL: it is no longer due, or another session has locked it. */
+/*
+ * Locks the call at the current row of a scan.  Returns NULL if it is no
+ * longer due, or if another session has locked it.
+ */
 static Call *
 call_take_row(RowScan *scan, TimestampTz now)
 {
@@ -185,7 +188,7 @@ call_take_row(RowScan *scan, TimestampTz now)
 	if (rows_lock(scan, ROW_LOCK_CHANGE, false) != ROW_LOCKED)
 		return NULL;
 	call = call_row_read(scan);
-	/* another gateway may have claimed it since the scan has read the row */
+	/* another gateway may have claimed it since the scan read the row */
 	return call->state == CALL_PENDING && call->due_at <= now ? call : NULL;
 }
 
@@ -197,11 +200,11 @@ call_is_held_back(Slice name)
 	return endpoint != NULL && endpoint->paused;
 }
 
-/* the calls that are due for one endpoint, which may have been deleted */
+/* the calls that are due for one endpoint, which may no longer exist */
 typedef struct CallQueue
 {
 	Slice		endpoint;
-	TimestampTz due_at;			/* of the first call */
+	TimestampTz due_at;			/* when the first call became due */
 	int64		no;
 } CallQueue;
 
@@ -217,9 +220,9 @@ call_queue_compare(const ListCell *a, const ListCell *b)
 }
 
 /*
- * The queues of the endpoints that are not paused, as a List of CallQueue *; the one whose
- * first call has been due for the longest time comes first.  Each endpoint costs one descent
- * into the index, however many calls wait for it.
+ * Returns the queues of the endpoints that are not paused, as a List of
+ * CallQueue *, ordered by how long their first calls have been due.  Each
+ * endpoint costs one descent of the index, however many calls wait for it.
  */
 static List *
 call_list_queues(TimestampTz now)
@@ -251,7 +254,10 @@ call_list_queues(TimestampTz now)
 	return queues;
 }
 
-/* Locks at most n calls that are due, of one endpoint or (absent) of all, and appends them to "taken". */
+/*
+ * Locks at most n calls that are due, for one endpoint or, if it is absent,
+ * for all, and appends them to "taken".
+ */
 static List *
 call_take(Slice endpoint, int n, TimestampTz now, List *taken)
 {
@@ -278,7 +284,10 @@ call_take(Slice endpoint, int n, TimestampTz now, List *taken)
 	return taken;
 }
 
-/* The same for all endpoints that are not paused, without reading the calls of those that are. */
+/*
+ * The same for all endpoints that are not paused.  The calls of paused
+ * endpoints are not read.
+ */
 static List *
 call_take_past_paused(int n, TimestampTz now)
 {
@@ -303,7 +312,7 @@ call_claim(int n, int64 lease)
 	List	   *taken;
 	ListCell   *cell;
 
-	/* a gateway that polls a standby is told so, although nothing is due there */
+	/* on a standby, raise an error even if nothing is due */
 	rows_require_writable();
 	taken = endpoint_is_any_paused() ? call_take_past_paused(n, now) : call_take(SLICE_NONE, n, now, NIL);
 	foreach(cell, taken)
@@ -324,7 +333,10 @@ call_lock(Slice id)
 	Call	   *call = NULL;
 	RowScan		scan;
 
-	/* a call that a standby does not have yet is not lost */
+	/*
+	 * on a standby, the call may just not have arrived yet, so do not report
+	 * that it does not exist
+	 */
 	rows_require_writable();
 	rows_begin(&scan, TABLE_OUTBOX, INDEX_OUTBOX_ID, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
@@ -337,9 +349,10 @@ call_lock(Slice id)
 
 /* ------------------------------------------------------------------- ending */
 
-/* the most bytes of a failure that are stored */
+/* failure texts are truncated to this many bytes */
 #define MOST_FAILURE_BYTES	1000
 
+/* Notes how an attempt has ended.  A long failure is cut off. */
 static void
 call_note(Call *call, int status, const char *failure)
 {
@@ -356,7 +369,7 @@ call_end(Call *call, CallState state, int status, const char *failure)
 	call->state = state;
 	call->due_at = 0;
 	call->finished_at = clock_now();
-	/* a dead letter stays until an operator has read it */
+	/* a dead letter stays until an operator has dealt with it */
 	call->remove_at = state == CALL_DEAD ? DT_NOEND :
 		call->finished_at + clutch_outbox_keep * USECS_PER_SEC;
 	call_save(call);
@@ -368,7 +381,7 @@ call_attempts(const Call *call)
 	return call->attempt - call->attempts_before;
 }
 
-/* the pause before the next attempt, in seconds */
+/* Returns the pause before the next attempt, in seconds. */
 static int64
 call_pause(const Call *call, const Endpoint *endpoint)
 {

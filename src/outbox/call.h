@@ -3,22 +3,26 @@
  * call.h
  *	  Calls to other systems: rows of clutch.outbox.
  *
- * A call is written in the transaction that causes it.  If that commits, the call is sent
- * at least once; if not, it is never sent.  No backend opens a socket: a gateway claims
- * calls (call_claim), sends them, and reports the outcome (api/gateway_fn).
+ * A call is written in the transaction that causes it.  If that transaction
+ * commits, the call is sent at least once; otherwise it is never sent.  No
+ * backend opens a socket.  Gateways, which are separate programs, claim calls
+ * (call_claim), send them, and report the outcome (api/gateway_fn).
  *
- *		pending		to be sent at due_at; while a gateway has leased the call, due_at is
- *					the end of the lease, so the call of a gateway that has died becomes
- *					due again by itself
+ *		pending		to be sent at due_at; while a gateway has leased the call,
+ *					due_at is the end of the lease, so the call of a crashed
+ *					gateway becomes due again by itself
  *		sent		sent successfully; removed after clutch.outbox_keep
- *		dead		given up; stays until an operator removes it or has it sent again
- *		void		no longer needed, for example because nobody waits for the answer; removed
- *					after clutch.outbox_keep
+ *		dead		given up; stays until an operator removes it or has it sent
+ *					again
+ *		void		no longer needed, for example because nobody waits for the
+ *					answer; removed after clutch.outbox_keep
  *
- * Gateways that listen are notified of new calls (wake/notify.h), but not when the pause
- * after a failure has ended, so they must also look from time to time.
+ * Gateways that listen are notified of new calls (wake/notify.h), but not of
+ * the end of the pause after a failure, so they must also poll from time to
+ * time.
  *
- * "attempt" counts how often a call was claimed, and is the fencing token of a gateway.
+ * "attempt" counts how often a call was claimed.  Gateways use it as a fencing
+ * token.
  *
  *-------------------------------------------------------------------------
  */
@@ -46,7 +50,7 @@ typedef enum CallState
 } CallState;
 #define NUM_CALL_STATES	(CALL_VOID + 1)
 
-/* absent Slices, NULL and 0 stand for NULL in the table */
+/* In the table, absent Slices, NULL pointers and zeros are stored as NULL. */
 typedef struct Call
 {
 	ItemPointerData tid;
@@ -55,9 +59,9 @@ typedef struct Call
 	Slice		endpoint;
 	CallState	state;
 	CallKind	kind;
-	int64		seq;			/* of the event that is sent, or 0 if "body" is sent */
+	int64		seq;			/* of the event to send, or 0 if "body" is sent */
 	Jsonb	   *body;
-	Slice		agent_id;		/* the sender; of a CALL_TASK, the recipient */
+	Slice		agent_id;		/* the sender; for a CALL_TASK, the recipient */
 	Slice		run_id;
 	Slice		task_id;
 	int			task_attempt;
@@ -67,58 +71,68 @@ typedef struct Call
 	TimestampTz created_at;
 	TimestampTz finished_at;
 	TimestampTz remove_at;
-	int			status;			/* the status of HTTP of the last attempt */
+	int			status;			/* HTTP status of the last attempt */
 	Slice		failure;			/* why the last attempt failed */
-	int			attempts_before;	/* of "attempt", those before call_revive */
-	int			part;			/* of the answer, the last one of this attempt that has a number */
+	int			attempts_before;	/* value of "attempt" before call_revive */
+	int			part;			/* number of the last part of the answer that
+								 * this attempt has reported */
 } Call;
 
 extern const char *call_kind_name(CallKind kind);
 extern const char *call_state_name(CallState state);
 
-/* how often it was claimed since it was new, or revived */
+/*
+ * Returns how often the call has been claimed since it was created or revived.
+ */
 extern int	call_attempts(const Call *call);
 
-/* Writes a new call, and sets its no, its id if it is absent, its state and its times. */
+/*
+ * Inserts a new call, and sets its no, its id if that is absent, its state and
+ * its times.
+ */
 extern void call_put(Call *call);
 
 /*
- * Claims at most n calls that are due, leases them for so many microseconds, and counts the
- * attempts.  Returns them as a List of Call *, in the order in which they became due; while
- * any endpoint is paused, the calls of each endpoint are together.  Never waits: calls
- * that another session has locked are skipped.
+ * Claims at most n calls that are due, leases them for "lease" microseconds,
+ * and counts the attempts.  Returns a List of Call *, in the order in which
+ * they became due; while any endpoint is paused, the calls are grouped by
+ * endpoint.  Never waits: calls that another session has locked are skipped.
  */
 extern List *call_claim(int n, int64 lease);
 
-/* Locks the call, and waits for another transaction that has locked it.  NULL: there is no such call. */
+/*
+ * Locks the call, waiting for another transaction that has locked it.  Returns
+ * NULL if there is no such call.
+ */
 extern Call *call_lock(Slice id);
 
-/* Ends a call that is locked, in this state, and saves it. */
+/* Ends a locked call in this state, and saves it. */
 extern void call_end(Call *call, CallState state, int status, const char *failure);
 
 /*
- * Saves that an attempt has failed: the call is due again after the pause of its endpoint, or
- * after retry_after seconds if that is longer.  Saves nothing, and returns false, if this was
- * the last attempt, or if the next one would come after "until" (0: no limit); then the caller
- * ends the call.
+ * Saves that an attempt has failed.  The call becomes due again after the
+ * pause of its endpoint, or after retry_after seconds if that is longer.  If
+ * this was the last attempt, or if the next one would come after "until" (0
+ * means no limit), saves nothing and returns false; the caller must end the
+ * call then.
  */
 extern bool call_fail(Call *call, const Endpoint *endpoint, int status, const char *failure,
 					  int64 retry_after, TimestampTz until);
 
 /*
- * Makes a call that is locked due at once, in any state, with as many attempts as a new one
- * has.  The number of the next attempt is a new one, so no gateway can report it that has had
- * the call before.
+ * Makes a locked call due at once, whatever its state, with as many attempts
+ * left as a new call has.  Its next attempt gets a new number, so that no
+ * gateway that had the call before can report on it.
  */
 extern void call_revive(Call *call);
 
-/* Extends the lease of a call of which a part of the answer has arrived. */
+/* Extends the lease of a call after part of its answer has arrived. */
 extern void call_extend(Call *call, int64 lease);
 
-/* Removes a call that is locked. */
+/* Removes a locked call. */
 extern void call_remove(Call *call);
 
-/* Removes at most n calls whose remove_at has passed, and returns the number of them. */
+/* Removes at most n calls whose remove_at has passed, and returns how many. */
 extern int	call_sweep(int n);
 
 #endif							/* CLUTCH_CALL_H */

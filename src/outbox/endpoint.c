@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * endpoint.c
- *	  The endpoints that calls are sent to.
+ *	  Endpoints that calls are sent to.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,7 +55,7 @@ endpoint_row_read(const RowScan *scan)
 	return endpoint;
 }
 
-/* all endpoints in the order of their names, palloc'd */
+/* Returns all endpoints in the order of their names, palloc'd. */
 static List *
 endpoint_rows_read(void)
 {
@@ -74,16 +74,18 @@ endpoint_rows_read(void)
 
 typedef struct EndpointMemory
 {
-	MemoryContext context;		/* NULL: nothing has been read */
+	MemoryContext context;		/* NULL if nothing has been read */
 	List	   *all;			/* Endpoint *, by name */
 	List	   *webhooks;		/* those with a filter */
 	bool		has_paused;
-	bool		names_agents;	/* a filter names an agent, so it depends on the groups of the agent */
+	bool		names_agents;	/* a filter names an agent, so it depends on
+								 * the groups that the agent is in */
 } EndpointMemory;
 
 static EndpointMemory memory;
 static EndpointMemory memory_before;
-static uint64 read_at = 0;		/* the count of changes when the table was read; 0: never */
+static uint64 read_at = 0;		/* number of changes when the table was read; 0
+								 * if it was never read */
 static uint64 read_roster_at = 0;
 
 static EndpointMemory
@@ -109,7 +111,10 @@ endpoint_memory_make(void)
 	return made;
 }
 
-/* What was read before stays in memory until the next time, because a caller may still be using it. */
+/*
+ * Reads the table.  The previous version stays in memory until the next time,
+ * because a caller may still be using it.
+ */
 static void
 endpoint_read_again(uint64 changes)
 {
@@ -257,6 +262,6 @@ endpoint_secret(Slice name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("secret \"%.*s\" does not exist", name.len, name.s),
-				 errhint("Let an operator run SELECT clutch.set_endpoint_secret(name, value).")));
+				 errhint("Ask an operator to run SELECT clutch.set_endpoint_secret(name, value).")));
 	return value;
 }

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * endpoint.h
- *	  The endpoints that calls are sent to: rows of clutch.endpoint.
+ *	  Endpoints that calls are sent to: rows of clutch.endpoint.
  *
- * Only operators write endpoints, so no agent can choose the URL of a call.  A backend
- * remembers the endpoints until the table changes (base/stale), and if a filter names an
- * agent, until the registry changes.  If there is no endpoint, each of these functions
- * costs a comparison.
+ * Only operators write endpoints, so no agent can choose the URL of a call.  A
+ * backend caches the endpoints until the table changes (base/stale) or, if a
+ * filter names an agent, until the registry changes.  If there are no
+ * endpoints, each of these functions costs only a comparison.
  *
- * Endpoints that are returned without being palloc'd stay in memory until this backend has
- * read the table twice more.  Times are in seconds.
+ * Endpoints that are not palloc'd for the caller stay valid until this backend
+ * has read the table two more times.  Times are in seconds.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,57 +22,69 @@ typedef struct Endpoint
 {
 	Slice		name;
 	Slice		url;
-	Slice		adapter;		/* the dialect of the bodies */
-	SliceList	agents;			/* the agents that may use it; "*" stands for all agents */
+	Slice		adapter;		/* the adapter that translates the bodies */
+	SliceList	agents;			/* the agents that may use it; "*" means all
+								 * agents */
 	Slice		serves;			/* the agent at the other end, or absent */
-	bool		has_filter;		/* it is a webhook for the events that fit "filter" */
+	bool		has_filter;		/* it is a webhook for the events that match
+								 * "filter" */
 	Filter		filter;
-	Slice		signing;		/* this and the next: the name of a secret (endpoint_secret), or absent */
+	Slice		signing;		/* this and the next are names of secrets
+								 * (endpoint_secret), or absent */
 	Slice		authorization;
-	Jsonb	   *headers;		/* NULL: none */
+	Jsonb	   *headers;		/* NULL if none */
 	int			max_attempts;
-	int			first_pause;	/* before the second attempt; doubled before each further one, ... */
+	int			first_pause;	/* pause before the second attempt; doubled
+								 * before each further one, ... */
 	int			longest_pause;	/* ... up to this */
-	int			patience;		/* the longest time until the answer */
+	int			patience;		/* how long to wait for the answer */
 	bool		paused;
-	int			artifacts_from;	/* bytes of base64 in an answer that become an artifact; 0: none do */
+	int			artifacts_from;	/* base64 of at least so many bytes in an
+								 * answer becomes an artifact; 0 if none does */
 } Endpoint;
 
 /* Is there an endpoint at all? */
 extern bool endpoint_is_any(void);
 extern bool endpoint_is_any_paused(void);
 
-/* NULL: there is none of this name */
+/* Returns the endpoint of this name, or NULL if there is none. */
 extern const Endpoint *endpoint_find(Slice name);
 
 /*
- * The same, but read from the table and palloc'd, for callers that run functions of users
- * or send events while they use it.
+ * The same, but read from the table and palloc'd, for callers that run
+ * user-defined functions or send events while they use it.
  */
 extern const Endpoint *endpoint_read(Slice name);
 
-/* the endpoint that serves an agent; NULL: none does */
+/* Returns the endpoint that serves an agent, or NULL if none does. */
 extern const Endpoint *endpoint_serving(Slice agent_id);
 
-/* the agents that are served, as a List of Slice *, palloc'd */
+/* Returns the agents that are served, as a List of Slice *, palloc'd. */
 extern List *endpoint_list_served(void);
 
-/* the endpoints that have a filter, as a List of const Endpoint * */
+/* Returns the endpoints that have a filter, as a List of const Endpoint *. */
 extern List *endpoint_webhooks(void);
 
-/* Is the agent, or "*", in the column agents? */
+/* Does the column "agents" contain the agent or "*"? */
 extern bool endpoint_allows(const Endpoint *endpoint, Slice agent_id);
 
 /*
- * The value of a secret, palloc'd.  Raises 42704 if there is none of this name.  The value
- * must get into nothing but what is handed to a gateway.
+ * Returns the value of a secret, palloc'd.  Raises 42704 if there is no secret
+ * of this name.  The caller must not let the value get into anything but what
+ * is handed to a gateway.
  */
 extern Slice endpoint_secret(Slice name);
 
-/* Raises 22023 with all faults of a row of clutch.endpoint, whose columns are in the order of the table. */
+/*
+ * Raises 22023 with all faults of a row of clutch.endpoint.  The columns are
+ * in the order of the table.
+ */
 extern void endpoint_check(const Datum *values, const bool *nulls);
 
-/* Makes all backends read the table again, which SQL has changed. */
+/*
+ * Tells all backends that SQL has changed the table, so that they read it
+ * again.
+ */
 extern void endpoint_announce(void);
 
 #endif							/* CLUTCH_ENDPOINT_H */

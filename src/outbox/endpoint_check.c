@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * endpoint_check.c
- *	  The faults of a row of clutch.endpoint.
+ *	  Checking a row of clutch.endpoint.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,10 +21,10 @@
 #define MOST_FIRST_PAUSE_S	86400
 #define MOST_PATIENCE_S		604800
 
-/* a reference to an artifact takes about as many bytes */
+/* a reference to an artifact has about as many bytes */
 #define LEAST_ARTIFACT_BYTES	256
 
-/* columns that must not be null, though they have defaults */
+/* columns that have defaults, but must not be null */
 static const struct
 {
 	int			attno;
@@ -41,7 +41,7 @@ static const struct
 	{Anum_endpoint_paused, "/paused"},
 };
 
-/* columns with numbers, and their ranges */
+/* numeric columns and their ranges */
 static const struct
 {
 	int			attno;
@@ -69,7 +69,7 @@ endpoint_check_name(Slice name, ProblemList *faults)
 			name.s[i] == '_' || name.s[i] == '-';
 	if (slice_present(name) && !valid)
 		problem_add(faults, "/name", "WRONG_FORMAT",
-					"%s is not a name: it begins with a small letter, and has at most %d small letters, digits, hyphens and underscores.",
+					"%s is not a name: a name begins with a lower-case letter, and consists of at most %d lower-case letters, digits, hyphens and underscores.",
 					place_quote(name), MOST_NAME_BYTES);
 }
 
@@ -84,7 +84,10 @@ endpoint_url_rest(Slice url)
 	return SLICE_NONE;
 }
 
-/* Is it a name, an IPv4 address or an IPv6 address in brackets, possibly with a port?  Programs refuse any other. */
+/*
+ * Is it a name, an IPv4 address or an IPv6 address in brackets, possibly with
+ * a port?  HTTP clients refuse anything else.
+ */
 static bool
 endpoint_host_is_valid(Slice host)
 {
@@ -184,7 +187,7 @@ endpoint_check_agents(Datum agents, ProblemList *faults)
 
 /* -------------------------------------------------------------- documents */
 
-/* a name that HTTP allows, though not all that it allows */
+/* Is it a header name that we accept?  HTTP allows more than this. */
 static bool
 endpoint_header_name_is_valid(Slice name)
 {
@@ -196,7 +199,10 @@ endpoint_header_name_is_valid(Slice name)
 	return valid;
 }
 
-/* headers that only the database or the connection writes; readers of the table must not read an authorization */
+/*
+ * headers that only the database or the connection may set; nor may people who
+ * can read this table see an authorization
+ */
 static const struct
 {
 	const char *name;
@@ -206,9 +212,9 @@ static const struct
 	{"webhook-id", "The database writes this header."},
 	{"webhook-timestamp", "The database writes this header."},
 	{"webhook-signature", "The database writes this header; name a secret in signing_secret."},
-	{"content-length", "Whoever sends the call writes this header."},
-	{"transfer-encoding", "Whoever sends the call writes this header."},
-	{"connection", "Whoever sends the call writes this header."},
+	{"content-length", "The gateway sets this header itself."},
+	{"transfer-encoding", "The gateway sets this header itself."},
+	{"connection", "The gateway sets this header itself."},
 	{"host", "The host is that of the URL."}
 };
 
@@ -236,7 +242,10 @@ endpoint_check_header_name(JsonbContainer *headers, int no, const char *path, Pr
 						place_quote(value_key_at(headers, i)));
 }
 
-/* Gateways write these bytes as they are, and others may read them in any encoding, or as a line of their own. */
+/*
+ * Gateways send these bytes unchanged, and the receivers may decode them in
+ * any encoding, or take a line break as the start of another header.
+ */
 static void
 endpoint_check_header_value(Slice value, const char *path, ProblemList *faults)
 {

@@ -16,7 +16,10 @@
 #define LEAST_KEY_BYTES	24
 #define MOST_KEY_BYTES	64
 
-/* Decodes a secret, and returns the number of bytes of the key; -1: it is none that can sign. */
+/*
+ * Decodes a secret, and returns the number of bytes of the key, or -1 if the
+ * secret cannot be used for signing.
+ */
 static int
 signing_decode_key(Slice secret, uint8 key[MOST_KEY_BYTES])
 {
@@ -56,7 +59,9 @@ signing_by_one(Slice secret, Slice id, int64 seconds, Slice body)
 	return crypto_encode_base64(digest, sizeof(digest));
 }
 
-/* Takes the first of the secrets from them; returns false if there are no more after it. */
+/*
+ * Splits the first secret off the list.  Returns false if it was the last one.
+ */
 static bool
 signing_take_one(Slice *secrets, Slice *one)
 {

@@ -12,10 +12,11 @@
 #include "base/text.h"
 
 /*
- * The value of the header webhook-signature, palloc'd: "v1,<base64>" for each of the
- * secrets.  Several secrets are separated by spaces; they allow a secret to be replaced
- * while receivers still use the old one.  A secret is "whsec_" and the base64 of 24 to 64
- * bytes; otherwise raises 22023 for the argument "secret".
+ * Returns the value of the header webhook-signature, palloc'd: "v1,<base64>"
+ * for each of the secrets.  Several secrets are separated by spaces, so that a
+ * secret can be replaced while some receivers still use the old one.  A secret
+ * is "whsec_" followed by the base64 of 24 to 64 bytes.  Raises 22023 for the
+ * argument "secret" if one is anything else.
  */
 extern char *signing_webhook(Slice secrets, Slice id, int64 seconds, Slice body);
 

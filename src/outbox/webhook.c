@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * webhook.c
- *	  Events that are sent to endpoints with a filter.
+ *	  Sending events to endpoints with a filter.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * agent_card.c
- *	  An AgentCard (spec 1.4, 1.5): what an agent can do, and its limits.
+ *	  AgentCards (spec 1.4, 1.5): what agents can do, and their limits.
  *
  *-------------------------------------------------------------------------
  */
@@ -130,7 +130,7 @@ static const FieldTable security_fields = FIELD_TABLE(security_names, ADVICE);
 
 static const char *const card_versions[] = {CLUTCH_PROTOCOL, NULL};
 
-/* opens an object of the card; false if it is absent or faulty */
+/* Opens an object of the card.  Returns false if it is absent or faulty. */
 static bool
 agent_card_open_part(Fields *part, const FieldTable *table, Fields *card, int field,
 					 DocumentPlace *place)
@@ -142,7 +142,7 @@ agent_card_open_part(Fields *part, const FieldTable *table, Fields *card, int fi
 
 /* ------------------------------------------------------------ capabilities */
 
-/* requests do not tell tools from servers, so the two become one list */
+/* Requests do not distinguish tools from servers, so both go into one list. */
 static void
 agent_card_read_tools(Fields *f, SliceList *tools)
 {
@@ -188,7 +188,10 @@ agent_card_read_capability(const JsonbValue *value, const DocumentPlace *place,
 					"like \"1.2.0\" or \"^1.0\".", place_quote(capability->version));
 
 	fields_identifiers(&f, CAPABILITY_TAGS, OPTIONAL, ID_WORD, &capability->tags);
-	/* kept in the card for whoever reads it (spec 003 3.2); routing does not look at them */
+	/*
+	 * kept in the card for its readers (spec 003 3.2); routing does not use
+	 * them
+	 */
 	fields_identifiers(&f, CAPABILITY_ACTIONS, OPTIONAL, ID_WORD, &actions);
 	agent_card_read_tools(&f, &capability->tools);
 	if ((level = fields_word(&f, CAPABILITY_TRUST_LEVEL, OPTIONAL, level_trust)) >= 0)
@@ -290,7 +293,7 @@ agent_card_looks_like_url(Slice url)
 	return true;
 }
 
-/* any keys, whose values are objects with a URL */
+/* The endpoints may have any keys.  The values must be objects with a URL. */
 static void
 agent_card_check_endpoints(Fields *whole)
 {

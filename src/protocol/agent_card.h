@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * agent_card.h
- *	  An AgentCard (spec 1.4, 1.5): what an agent can do, and its limits.
+ *	  AgentCards (spec 1.4, 1.5): what agents can do, and their limits.
  *
- * A card is the payload of agent.register.  What envelope.h says about reading
- * an envelope holds for a card as well.
+ * A card is the payload of agent.register.  It is read in the same way as an
+ * envelope; see envelope.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,9 +21,10 @@
 typedef struct Capability
 {
 	Slice		id;				/* skill:research, tool:mcp, or a free word */
-	Slice		version;		/* a version or a range; absent: any version */
+	Slice		version;		/* a version or a range; absent means any
+								 * version */
 	SliceList	tags;
-	SliceList	tools;			/* tools and servers alike, mcp:... */
+	SliceList	tools;			/* tools and servers (mcp:...) */
 	TrustLevel	trust;			/* sandbox by default */
 	CostHint	cost;
 } Capability;
@@ -35,32 +36,41 @@ struct AgentCard
 	Capability *capabilities;
 	SliceList	groups;
 	SliceList	scopes;
-	int			max_concurrency;	/* 1 when absent; 0..1e9 */
-	int			max_runtime_sec;	/* 0: no limit */
-	int			heartbeat_sec;	/* 0: not watched; -1: clutch.heartbeat_interval */
+	int			max_concurrency;	/* 1 if absent; 0..1e9 */
+	int			max_runtime_sec;	/* 0 means no limit */
+	int			heartbeat_sec;	/* 0 if not watched; -1 for
+								 * clutch.heartbeat_interval */
 	Amount		max_amount;		/* what it may spend on one run */
 	RetryPolicy retry;
 	bool		sandbox;		/* true by default */
 	NetworkLevel network;		/* none by default */
-	bool		has_serves;		/* false (default): anybody's requests */
-	SliceList	serves;			/* the agents and groups whose requests it takes */
-	bool		has_delegates;	/* false (default): any agent */
+	bool		has_serves;		/* false (default) if it takes anybody's
+								 * requests */
+	SliceList	serves;			/* the agents and groups whose requests it
+								 * takes */
+	bool		has_delegates;	/* false (default) if it may send requests to
+								 * any agent */
 	SliceList	delegates_to;	/* the agents and groups that take its requests */
-	bool		has_egress;		/* false (default): any host */
-	SliceList	egress_allowlist;	/* patterns, see host.h */
-	bool		says_security;	/* false: a partial card, which leaves what is above as it is */
-	bool		says_limits;	/* false: a partial card, which leaves the limits as they are */
+	bool		has_egress;		/* false (default) if it may reach any host */
+	SliceList	egress_allowlist;	/* patterns; see host.h */
+	bool		says_security;	/* false in a partial card that leaves the
+								 * fields above unchanged */
+	bool		says_limits;	/* false in a partial card that leaves the
+								 * limits unchanged */
 };
 
 /*
- * Reads a card and adds its faults to the list; base is the path of the card
- * in the document, "" or "/payload".  A partial card, that of agent.update, may
- * leave out everything but agent_id.
+ * Reads a card and adds its faults to the list.  base is the path of the card
+ * in the document, "" or "/payload".  A partial card, as in agent.update, may
+ * leave out everything except agent_id.
  */
 extern void agent_card_read(const JsonbValue *doc, const char *base,
 							bool partial, AgentCard *card, ProblemList *list);
 
-/* May it be the URL of an endpoint?  "http://ken:8080/a2a": a scheme, a colon and more, without blanks. */
+/*
+ * Can it be the URL of an endpoint, like "http://ken:8080/a2a"?  It must have
+ * a scheme, a colon and something after it, and no blanks.
+ */
 extern bool agent_card_looks_like_url(Slice url);
 
 #endif							/* CLUTCH_AGENT_CARD_H */

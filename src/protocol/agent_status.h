@@ -14,7 +14,7 @@ typedef enum AgentStatus
 {
 	AGENT_INITIALIZING,
 	AGENT_READY,				/* is given work */
-	AGENT_BUSY,					/* like READY, but all its slots are taken */
+	AGENT_BUSY,					/* like READY, but all of its slots are taken */
 	AGENT_UNAVAILABLE,
 	AGENT_STOPPING,
 	AGENT_STOPPED
@@ -22,18 +22,20 @@ typedef enum AgentStatus
 #define NUM_AGENT_STATUSES	(AGENT_STOPPED + 1)
 
 /*
- * The lifecycle of spec 003 3.2.  An agent that registers again begins anew,
- * whatever its status was.
+ * Does the lifecycle of spec 003 3.2 allow this change?  An agent that
+ * registers again starts over, whatever its status was.
  */
 extern bool agent_status_may_become(AgentStatus from, AgentStatus to);
 
-/* is the work of an agent with this status given to other agents? */
+/* Is the work of an agent with this status given to other agents? */
 extern bool agent_status_gives_up(AgentStatus status);
 
-/* the name used in SQL and in payloads, such as "READY" */
+/* Returns the name used in SQL and in payloads, such as "READY". */
 extern const char *agent_status_name(AgentStatus status);
 
-/* false, leaving *status unchanged, if the name is not that of a status */
+/*
+ * Returns false, leaving *status unchanged, if it is not the name of a status.
+ */
 extern bool agent_status_parse(Slice name, AgentStatus *status);
 
 #endif							/* CLUTCH_AGENT_STATUS_H */

@@ -43,7 +43,9 @@ amount_sum(const Amount *a, const Amount *b)
 {
 	Amount		sum = {PG_INT64_MAX, NULL};
 
-	/* no limit is that high, so the cap changes no comparison with one */
+	/*
+	 * no limit is that high, so capping the sum does not affect any comparison
+	 */
 	if (pg_add_s64_overflow(a->tokens, b->tokens, &sum.tokens))
 		sum.tokens = PG_INT64_MAX;
 	if (a->cost != NULL || b->cost != NULL)

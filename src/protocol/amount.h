@@ -16,8 +16,8 @@
 
 typedef struct Amount
 {
-	int64		tokens;			/* -1 in a limit: unlimited */
-	Numeric		cost;			/* NULL: zero; NULL in a limit: unlimited */
+	int64		tokens;			/* in a limit, -1 means unlimited */
+	Numeric		cost;			/* NULL means zero or, in a limit, unlimited */
 } Amount;
 
 #define AMOUNT_NO_LIMIT		((Amount) {-1, NULL})
@@ -28,22 +28,25 @@ amount_is_limit(const Amount *limit)
 	return limit->tokens >= 0 || limit->cost != NULL;
 }
 
-/* the number as a count, rounded up and capped; for NULL, the value of absent */
+/*
+ * Returns the number as a count, rounded up and capped, or "absent" if it is
+ * NULL.
+ */
 #define AMOUNT_MOST		(INT64CONST(1) << 53)
 extern int64 amount_count(Numeric number, int64 absent);
 
 extern Amount amount_copy(Amount amount);
 
-/* palloc'd */
+/* Returns the sum, palloc'd. */
 extern Amount amount_sum(const Amount *a, const Amount *b);
 
 /* Does the first limit allow more than the second one in any respect? */
 extern bool amount_allows_more(const Amount *limit, const Amount *other);
 
-/* is nothing left of the limit? */
+/* Is nothing left of the limit? */
 extern bool amount_reaches(const Amount *spent, const Amount *limit);
 
-/* "1200 of 1000 tokens, cost 0.5 of 0.5", for messages; palloc'd */
+/* Returns "1200 of 1000 tokens, cost 0.5 of 0.5", for messages; palloc'd. */
 extern char *amount_words(const Amount *spent, const Amount *limit);
 
 #endif							/* CLUTCH_AMOUNT_H */

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * canonical.c
- *	  The canonical bytes of a JSON document (RFC 8785).
+ *	  Canonical form of JSON documents (RFC 8785).
  *
- * The walk reads the entries of the containers itself, as in limits.c.  Only
- * the order of keys takes memory: jsonb sorts them by length first.
+ * The walk reads the entries of the containers directly, as in limits.c.
+ * Memory is needed only for sorting keys, because jsonb sorts them by length
+ * first.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,7 +40,8 @@ void
 canonical_append_string(StringInfo out, Slice text)
 {
 	static const char hex[] = "0123456789abcdef";
-	static const char short_escapes[] = "btn\0fr";	/* of 8 to 13 */
+	static const char short_escapes[] = "btn\0fr";	/* for the characters 8 to
+													 * 13 */
 	int			done = 0;
 	int			i;
 
@@ -70,7 +72,7 @@ canonical_append_string(StringInfo out, Slice text)
 
 /* ----------------------------------------------------------------- numbers */
 
-/* from here on, all doubles are integers, and some odd ones are left out */
+/* from here on, all doubles are integers, but not all integers are doubles */
 #define CANONICAL_2_53		9007199254740992.0
 
 /* 0.digits * 10^point, without zeros at either end */
@@ -107,11 +109,12 @@ canonical_read_decimal(const char *text, CanonicalDecimal *decimal)
 }
 
 /*
- * The server never writes a decimal that lies exactly half way between two
- * doubles, although a reader that rounds to even finds the right one:
- * 9.999999999999999e+22 for 1e23.  ECMAScript does if it has fewer digits.  Such
- * decimals occur only among integers from 2^53 on, and among subnormal numbers:
- * elsewhere they have more than 17 digits.
+ * Shortens a decimal.  The server never writes a decimal that lies exactly
+ * half way between two doubles, although a reader that rounds to even would
+ * find the right one: it writes 9.999999999999999e+22 for 1e23.  ECMAScript
+ * does write it if it has fewer digits.  Such decimals occur only among
+ * integers from 2^53 on, and among subnormal numbers; elsewhere they have more
+ * than 17 digits.
  */
 static void
 canonical_shorten(double number, CanonicalDecimal *decimal)
@@ -136,7 +139,7 @@ canonical_shorten(double number, CanonicalDecimal *decimal)
 	}
 }
 
-/* as ECMAScript's Number::toString does */
+/* Appends a number as ECMAScript's Number::toString does. */
 static void
 canonical_append_decimal(StringInfo out, const CanonicalDecimal *decimal)
 {
@@ -193,11 +196,11 @@ canonical_append_double(StringInfo out, double number)
 typedef struct CanonicalKey
 {
 	Slice		key;
-	int			child;			/* its place in the object */
+	int			child;			/* its index in the object */
 } CanonicalKey;
 
 /*
- * By UTF-16 code units.  That is the order of the bytes of UTF-8, except that
+ * Compares by UTF-16 code units.  That is the byte order of UTF-8, except that
  * characters above U+FFFF (lead byte F0 and above), which are surrogates in
  * UTF-16, come before U+E000 to U+FFFF (lead bytes EE and EF).
  */
@@ -343,7 +346,8 @@ canonical_append(StringInfo out, Jsonb *document, CanonicalNumbers numbers,
 	JsonbValue	value;
 
 	if (JB_ROOT_IS_SCALAR(document))
-		value_at(&document->root, 0, &value);	/* jsonb keeps it in an array */
+		value_at(&document->root, 0, &value);	/* jsonb wraps a scalar in an
+												 * array */
 	else
 	{
 		value.type = jbvBinary;

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * canonical.h
- *	  The canonical bytes of a JSON document (RFC 8785).
+ *	  Canonical form of JSON documents (RFC 8785).
  *
- * Two documents that mean the same have the same canonical bytes, whoever
+ * Two documents with the same meaning have the same canonical bytes, whoever
  * writes them: no white space, keys in the order of their UTF-16 code units,
  * strings with as few escapes as possible, and numbers as ECMAScript prints
- * the double that is nearest to them.  Signatures and the leaves of the log's
- * tree are made of these bytes.
+ * the nearest double.  Signatures, and the leaves of the tree over the log,
+ * are made from these bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,26 +18,32 @@
 #include "protocol/problem.h"
 #include "utils/jsonb.h"
 
-/* what becomes of a number that is not the shortest decimal form of any double */
+/*
+ * what to do with a number that is not the shortest decimal form of any double
+ */
 typedef enum CanonicalNumbers
 {
-	CANONICAL_ROUNDED,			/* it is written as its nearest double */
-	CANONICAL_EXACT				/* fault NUMBER_NOT_EXACT: others could put another
-								 * number in its place and have the same bytes */
+	CANONICAL_ROUNDED,			/* write it as its nearest double */
+	CANONICAL_EXACT				/* report it as NUMBER_NOT_EXACT, because
+								 * somebody could replace it by another number
+								 * that has the same bytes */
 } CanonicalNumbers;
 
 /*
  * Appends the canonical bytes of the document.  A number that overflows a
- * double is added to the list as NUMBER_OUT_OF_RANGE; after any fault, what has
- * been appended is of no use.
+ * double is added to the list as NUMBER_OUT_OF_RANGE.  If there is any fault,
+ * the appended bytes must not be used.
  *
- * without is a path of keys, which ends with NULL: what it leads to is left
- * out.  NULL: nothing is.
+ * "without" is a path of keys, ending with NULL.  What it leads to is left
+ * out.  It is NULL if nothing is to be left out.
  */
 extern void canonical_append(StringInfo out, Jsonb *document, CanonicalNumbers numbers,
 							 const char *const *without, ProblemList *list);
 
-/* a string with its quotes, and a finite number, as canonical_append writes them */
+/*
+ * Append a string with its quotes, and a finite number, as canonical_append
+ * writes them.
+ */
 extern void canonical_append_string(StringInfo out, Slice text);
 extern void canonical_append_double(StringInfo out, double number);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cron.c
- *	  The times at which something is repeated.
+ *	  Cron schedules.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,10 @@
 #include "utils/datetime.h"
 #include "utils/timestamp.h"
 
-/* two 29ths of February on the same weekday are 40 years apart at most (1896, 1936) */
+/*
+ * the maximum distance between two 29ths of February on the same weekday is 40
+ * years (1896, 1936)
+ */
 #define MOST_DAYS	(41 * 366)
 
 #define EVERY_HOUR	UINT64CONST(0xFFFFFF)
@@ -25,7 +28,8 @@ typedef struct CronField
 	const char *what;
 	int			least;
 	int			most;
-	const char *const *names;	/* of three letters each, for least, least + 1, ... */
+	const char *const *names;	/* of three letters each, for least, least + 1,
+								 * ... */
 	int			nnames;
 } CronField;
 
@@ -172,8 +176,8 @@ cron_read_number(CronReader *r)
 }
 
 /*
- * One element of a list: *, 5, or 5-9, each of which may have a step.  A single
- * number with a step extends to the end of the range.
+ * Reads an element of a list: *, 5, or 5-9, each of which may have a step.  A
+ * single number with a step extends to the end of the range.
  */
 static uint64
 cron_read_range(CronReader *r)
@@ -300,7 +304,10 @@ cron_matches_minute(const Cron *cron, int minute)
 	return cron_has(cron->hours, minute / MINS_PER_HOUR) && cron_has(cron->minutes, minute % MINS_PER_HOUR);
 }
 
-/* the local time: its date and the minute of the day; false if out of range */
+/*
+ * Gets the local time: its date and the minute of the day.  Returns false if
+ * it is out of range.
+ */
 static bool
 cron_local_time(pg_tz *zone, TimestampTz at, struct pg_tm *tm, int *date, int *minute)
 {
@@ -314,7 +321,10 @@ cron_local_time(pg_tz *zone, TimestampTz at, struct pg_tm *tm, int *date, int *m
 	return true;
 }
 
-/* if two moments have this local time, is this the one that PostgreSQL takes? */
+/*
+ * If two moments have this local time, is this the one that PostgreSQL
+ * chooses?
+ */
 static bool
 cron_is_preferred(pg_tz *zone, TimestampTz at, struct pg_tm *tm)
 {
@@ -337,7 +347,10 @@ cron_begin_of_day(pg_tz *zone, int date)
 	return local + DetermineTimeZoneOffset(&tm, zone) * USECS_PER_SEC;
 }
 
-/* the minute of the day before that moment; -1 if it was not on that day */
+/*
+ * Returns the minute of the day before that moment, or -1 if it was not on
+ * that day.
+ */
 static int
 cron_minute_before(pg_tz *zone, int date, TimestampTz at)
 {
@@ -350,7 +363,10 @@ cron_minute_before(pg_tz *zone, int date, TimestampTz at)
 	return minute;
 }
 
-/* the first time on that day, not before the given moment; 0 if there is none */
+/*
+ * Returns the first time on that day that is not before the given moment, or 0
+ * if there is none.
+ */
 static TimestampTz
 cron_search_day(const Cron *cron, pg_tz *zone, int date, TimestampTz from)
 {
@@ -369,7 +385,10 @@ cron_search_day(const Cron *cron, pg_tz *zone, int date, TimestampTz from)
 			return 0;
 		if (today < date)
 			continue;
-		/* the clock was put forward: make up for the times that it skipped */
+		/*
+		 * the clock was moved forward, so make up for the times that it
+		 * skipped
+		 */
 		for (skipped = before + 1; skipped < minute; skipped++)
 			if (cron_matches_minute(cron, skipped))
 				return at;

@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * cron.h
- *	  The times at which something is repeated, in the syntax of crontab(5).
+ *	  Cron schedules, in the syntax of crontab(5).
  *
  * A schedule has five fields, minute, hour, day of month, month and day of
  * week, with lists, ranges, steps, names of months and days, and 7 for Sunday;
  * or it is one of @hourly @daily @midnight @weekly @monthly @yearly @annually.
- * A day must match both day fields, or either of them if neither begins with an
- * asterisk.
+ * A day must match both day fields, or either of them if neither begins with
+ * an asterisk.
  *
  * The times are those of a time zone.  A time that its clock skips is made up
- * for at the end of the gap; a time that the clock repeats counts once, unless
- * the schedule names every hour.
+ * for at the end of the gap.  A time that the clock repeats counts once,
+ * unless the schedule includes every hour.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,21 +24,25 @@
 
 typedef struct Cron
 {
-	uint64		minutes;		/* bit n: minute n is in the schedule */
+	uint64		minutes;		/* bit n is set if minute n is in the schedule */
 	uint64		hours;
 	uint64		days;			/* 1 .. 31 */
 	uint64		months;			/* 1 .. 12 */
 	uint64		weekdays;		/* 0 .. 6, from Sunday */
-	bool		either_day;		/* a day needs to match one day field only */
+	bool		either_day;		/* a day needs to match only one of the day
+								 * fields */
 } Cron;
 
-/* raises 22023 for the argument "cron", naming the faulty field */
+/* Raises 22023 for the argument "cron", naming the faulty field. */
 extern Cron cron_parse(Slice text);
 
-/* raises 22023 for the argument "timezone" */
+/* Raises 22023 for the argument "timezone". */
 extern pg_tz *cron_zone(Slice name);
 
-/* the first time after the given one; 0 if there is none (30 February) */
+/*
+ * Returns the first time after the given one, or 0 if there is none (30
+ * February).
+ */
 extern TimestampTz cron_next(const Cron *cron, pg_tz *zone, TimestampTz after);
 
 #endif							/* CLUTCH_CRON_H */

@@ -18,6 +18,10 @@
 
 /* ------------------------------------------------------------- identifiers */
 
+/*
+ * An ID that the caller has not given is derived from the idempotency_key, so
+ * that a repetition gets the same one; without a key, it is a new one.
+ */
 static void
 draft_complete_id(Draft *draft, Slice run_id, Slice *id, const char *prefix)
 {
@@ -117,7 +121,10 @@ draft_put_jsonb(DocumentBuilder *b, const char *key, Jsonb *value)
 
 /* ------------------------------------------------------------------- meta */
 
-/* a month counts as 30 days, so that a repeat does not depend on its date */
+/*
+ * Converts an interval, counting a month as 30 days, so that a repetition does
+ * not depend on its date.
+ */
 static int64
 draft_interval_ms(const Interval *i)
 {
@@ -150,8 +157,8 @@ draft_put_deadline(DocumentBuilder *b, const Draft *draft)
 }
 
 /*
- * Our own fields are added to this object, so it must be one; NULL if it is
- * not present.  The message is for an error, which is raised for anything else.
+ * Returns an object to which our own fields will be added, or NULL if it is
+ * not present.  Raises an error with this message if it is not an object.
  */
 static JsonbContainer *
 draft_object(bool is_present, JsonbContainer *container, const char *message)
@@ -165,7 +172,9 @@ draft_object(bool is_present, JsonbContainer *container, const char *message)
 	return is_present ? container : NULL;
 }
 
-/* the given meta, with priority, deadline and after added to meta.clutch */
+/*
+ * Adds the given meta, with priority, deadline and after added to meta.clutch.
+ */
 static void
 draft_put_meta(DocumentBuilder *b, const Draft *draft)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * draft.h
- *	  A new envelope, made from the fields that its sender specifies.
+ *	  Drafts: new envelopes, made from the fields that the sender specifies.
  *
  * Identifiers, the time and the recipient are filled in if they are missing.
- * Nothing is checked here; envelope_read does that when the envelope is sent.
+ * Nothing is checked here; envelope_read checks the envelope when it is sent.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,10 +16,11 @@
 #include "utils/jsonb.h"
 #include "utils/timestamp.h"
 
-/* absent slices and NULL pointers stand for fields that are left out */
+/* Fields that are left out are absent slices and NULL pointers. */
 typedef struct Draft
 {
-	TimestampTz now;			/* for "ts", the deadline and new identifiers */
+	TimestampTz now;			/* used for "ts", the deadline and new
+								 * identifiers */
 	Slice		type;
 	Slice		from_agent;
 	Slice		id;
@@ -31,15 +32,16 @@ typedef struct Draft
 	Slice		payload_type;
 	Slice		schema_ref;
 	Slice		idempotency_key;
-	Slice		secret;			/* from which IDs are derived if there is a key */
+	Slice		secret;			/* IDs are derived from it if there is a key */
 
-	ArrayType  *to_agents;		/* of text; NULL: to_agent */
-	Slice		to_agent;		/* if absent, too: the orchestrator */
+	ArrayType  *to_agents;		/* array of text; if NULL, to_agent is used */
+	Slice		to_agent;		/* if absent, too, the recipient is the
+								 * orchestrator */
 	ArrayType  *requires;
 	ArrayType  *prefers;
 	ArrayType  *after;
 
-	Jsonb	   *payload;		/* NULL: an empty object */
+	Jsonb	   *payload;		/* NULL means an empty object */
 	Jsonb	   *meta;
 	Jsonb	   *trace;
 	Jsonb	   *security;
@@ -53,16 +55,17 @@ typedef struct Draft
 } Draft;
 
 /*
- * Fills in missing identifiers.  With an idempotency_key they are derived from
- * the secret, the sender, the key, and the run if one is given, so that a repeated
- * envelope has the identifiers of the first one, and nobody can compute those of
- * another sender.
+ * Fills in missing identifiers.  If there is an idempotency_key, they are
+ * derived from the secret, the sender, the key, and the run if one is given.
+ * So a repeated envelope has the identifiers of the first one, and nobody can
+ * compute those of another sender.
  */
 extern void draft_complete_ids(Draft *draft);
 
 /*
- * palloc'd; raises 22023 if the deadline is not in the future, and if meta, or
- * its key "clutch", is not an object although a field belongs there
+ * Returns the envelope, palloc'd.  Raises 22023 if the deadline is not in the
+ * future, or if meta, or its key "clutch", is not an object although a field
+ * belongs there.
  */
 extern Jsonb *draft_document(const Draft *draft);
 

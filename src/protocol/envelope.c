@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * envelope.c
- *	  An envelope (spec 1.1, 1.2), read from jsonb in place with all its faults.
+ *	  Reading envelopes (spec 1.1, 1.2) from jsonb in place, with all their
+ *	  faults.
  *
  * One pass over the document checks its limits (limits.c), and one pass over
- * each object of the protocol finds its fields (fields.c); nothing is copied.
- * The larger parts have files of their own: envelope_address.c,
+ * each object of the protocol finds its fields (fields.c).  Nothing is copied.
+ * The larger parts have their own files: envelope_address.c,
  * envelope_policy.c, envelope_orders.c and envelope_payload.c.
  *
  *-------------------------------------------------------------------------
@@ -163,8 +164,8 @@ envelope_read_type(Fields *f, Envelope *envelope)
 }
 
 /*
- * schema://clutch/research/summary@1: a path, and perhaps a version.  It is
- * checked, but nothing reads it yet.
+ * Checks a schema_ref like schema://clutch/research/summary@1, which is a path
+ * with an optional version.  It is only checked; nothing uses it yet.
  */
 static void
 envelope_check_schema_ref(Fields *f)
@@ -199,7 +200,7 @@ envelope_read_attempt(Fields *f, Envelope *envelope)
 
 /* ----------------------------------------------- capabilities and attachments */
 
-/* requires or prefers: capabilities, which may have an @range */
+/* Reads requires or prefers: capabilities, which may have an @range. */
 static void
 envelope_read_capabilities(Fields *f, int field, SliceList *entries)
 {
@@ -225,7 +226,10 @@ envelope_read_capabilities(Fields *f, int field, SliceList *entries)
 	}
 }
 
-/* the ref of an attachment of kind "uri": a scheme, and something without blanks */
+/*
+ * Checks the ref of an attachment of kind "uri": a scheme, followed by
+ * something without blanks.
+ */
 static void
 envelope_check_uri(Fields *attachment)
 {
@@ -274,7 +278,7 @@ envelope_read_attachments(Fields *f, SliceList *references)
 	}
 }
 
-/* trace IDs: any keys, whose values are strings */
+/* Reads the trace IDs: any keys, with strings as values. */
 static void
 envelope_read_trace(Fields *f, Envelope *envelope)
 {
@@ -325,7 +329,7 @@ envelope_set_defaults(Envelope *envelope, Jsonb *doc)
 	envelope->orders.wait = SUSPENSION_NONE;
 }
 
-/* the parts that are read in a file of their own */
+/* Reads the parts that have files of their own. */
 static void
 envelope_read_parts(Fields *f, Envelope *envelope)
 {
@@ -339,12 +343,15 @@ envelope_read_parts(Fields *f, Envelope *envelope)
 		envelope_read_security(security, &security_place, envelope, f->list);
 	if (meta)
 		envelope_read_meta(meta, &meta_place, envelope, f->list);
-	/* last, because the check of a tool's answer needs meta.clutch.reply_to */
+	/*
+	 * read this last, because checking a tool's answer requires
+	 * meta.clutch.reply_to
+	 */
 	envelope_read_payload(fields_object(f, FIELD_PAYLOAD, REQUIRED), &payload_place,
 						  envelope, f->list);
 }
 
-/* the root is an object */
+/* Reads the document, whose root is an object. */
 static void
 envelope_read_document(Jsonb *doc, Envelope *envelope, ProblemList *list)
 {

@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * envelope.h
- *	  An envelope (spec 1.1, 1.2), read from jsonb in place with all its faults.
+ *	  Reading envelopes (spec 1.1, 1.2) from jsonb in place, with all their
+ *	  faults.
  *
- * Reading runs no query, does not look at the clock and depends on no setting
- * but the limits.  The slices point into the document, which the caller must
- * keep for as long as the Envelope.
+ * Reading runs no query, does not look at the clock, and depends on no
+ * settings other than the limits.  The slices point into the document, which
+ * the caller must keep as long as the Envelope.
  *
  * envelope_read fills in what it can even if there are faults; a field with a
- * fault is absent or has its default.  A caller that acts on an envelope must
- * check list->n first.
+ * fault is absent or has its default.  So a caller that acts on an envelope
+ * must check list->n first.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,29 +27,30 @@
 #include "protocol/suspension.h"
 #include "utils/jsonb.h"
 
-/* security.policy; if it is missing, the defaults below apply */
+/* security.policy; if it is missing, the defaults given below apply */
 typedef struct MessagePolicy
 {
-	bool		sandbox;		/* true (default): sandboxed agents only */
-	bool		has_allowlist;	/* false (default): any tool */
+	bool		sandbox;		/* true (default) allows only sandboxed agents */
+	bool		has_allowlist;	/* false (default) allows any tool */
 	SliceList	tool_allowlist;
-	bool		has_egress;		/* false (default): any host */
-	SliceList	egress_allowlist;	/* patterns, see host.h */
+	bool		has_egress;		/* false (default) allows any host */
+	SliceList	egress_allowlist;	/* patterns; see host.h */
 	NetworkLevel network;		/* NETWORK_NONE (default) requires nothing */
 	TrustLevel	trust;			/* policy.trust_level; TRUST_SANDBOX (default)
 								 * requires nothing */
 } MessagePolicy;
 
 /*
- * What the database itself has to say by a task.progress or an agent.heartbeat
- * that it has written: meta.clutch.move, which is refused from any other sender.  It is part of the log for rebuild's sake.
+ * What the database itself announces by a task.progress or an agent.heartbeat
+ * that it has written: meta.clutch.move, which is refused from any other
+ * sender.  It is in the log because a rebuild needs it.
  */
 typedef enum TaskMove
 {
 	MOVE_NONE,
 	MOVE_RELEASED,				/* "released": the agent gave the task back */
 	MOVE_LEASE_EXPIRED,			/* "lease_expired": the agent fell silent */
-	MOVE_RETRIED,				/* "retried": a finished task is revived */
+	MOVE_RETRIED,				/* "retried": a finished task is retried */
 	MOVE_ANSWERED,				/* "answered": a parked task continues */
 	MOVE_JOINED,				/* "joined": its children have ended */
 	MOVE_LIFTED,				/* "lifted": to the priority of a task that
@@ -57,15 +59,17 @@ typedef enum TaskMove
 	MOVE_DISPLACED,				/* "displaced": by a more urgent task */
 	MOVE_UNCLAIMED,				/* "unclaimed": its agent did not claim it in
 								 * time */
-	MOVE_SHARED,				/* "shared": its children are to do it */
+	MOVE_SHARED,				/* "shared": its children do the work */
 
-	/* of an agent.heartbeat */
+	/* moves of an agent.heartbeat */
 	MOVE_UNREGISTERED,			/* "unregistered": the agent leaves the registry */
 	MOVE_PAUSED,				/* "paused": an agent or a capability */
 	MOVE_RESUMED				/* "resumed" */
 } TaskMove;
 
-/* meta.clutch.visibility of the first request of a run: see store/visibility.h */
+/*
+ * meta.clutch.visibility of the first request of a run; see store/visibility.h
+ */
 typedef enum Visibility
 {
 	VISIBILITY_UNSAID,
@@ -75,16 +79,16 @@ typedef enum Visibility
 	VISIBILITY_PRIVATE			/* "private" */
 } Visibility;
 
-/* meta.clutch.budget, which all tasks of the run share */
+/* meta.clutch.budget, which applies to all tasks of the run together */
 typedef struct Budget
 {
 	bool		is_set;
 	Amount		amount;
-	int64		tasks;			/* -1 in these two: no limit */
+	int64		tasks;			/* -1 in these two means no limit */
 	int64		depth;
 } Budget;
 
-/* meta.clutch, the only part of meta that the database obeys */
+/* meta.clutch, the only part of meta that the database acts on */
 typedef struct EnvelopeOrders
 {
 	bool		has_deadline;
@@ -96,9 +100,11 @@ typedef struct EnvelopeOrders
 	Slice		scope;			/* group:... or absent */
 	Visibility	visibility;
 	Slice		reply_to;
-	Slice		answer_to;		/* id of the question this message answers */
-	Slice		workflow;		/* its name, or name@version; absent: none is named */
-	Slice		step_of;		/* the step of the run's workflow that the task does */
+	Slice		answer_to;		/* ID of the question that this message answers */
+	Slice		workflow;		/* its name, or name@version, or absent if none
+								 * is named */
+	Slice		step_of;		/* the step of the run's workflow that the task
+								 * does */
 	SliceList	after;
 	int			join;			/* how many children, JOIN_ALL or JOIN_NONE */
 	RetryPolicy retry;
@@ -106,9 +112,10 @@ typedef struct EnvelopeOrders
 	bool		has_usage;
 	Amount		usage;			/* the cost of the work that is reported */
 	TaskMove	move;
-	Suspension	wait;			/* of a task.progress that suspends the task */
-	Slice		step;			/* name of the step that a task.progress keeps, or absent */
-	JsonbValue	output;			/* of that step; null if it says nothing */
+	Suspension	wait;			/* for a task.progress that suspends the task */
+	Slice		step;			/* name of the step whose output a
+								 * task.progress stores, or absent */
+	JsonbValue	output;			/* output of that step; null if not given */
 } EnvelopeOrders;
 
 struct Envelope
@@ -122,49 +129,54 @@ struct Envelope
 	Slice		thread_id;
 	Slice		run_id;
 	Slice		task_id;
-	Slice		parent_task_id; /* absent when null */
+	Slice		parent_task_id; /* absent if null */
 	Slice		from_agent;
 	SliceList	to_agents;
 	Slice		domain;
 	Slice		payload_type;
 	Slice		idempotency_key;
 	bool		has_attempt;
-	int			attempt;		/* 1 when absent */
-	Jsonb	   *trace;			/* of a request, palloc'd; NULL: none */
-	bool		is_signed;		/* security.auth is present */
+	int			attempt;		/* 1 if absent */
+	Jsonb	   *trace;			/* trace of a request, palloc'd, or NULL if
+								 * none */
+	bool		is_signed;		/* whether security.auth is present */
 	Slice		auth_kid;
 	Slice		auth_sig;
 
-	JsonbValue	payload;		/* jbvBinary: an object */
+	JsonbValue	payload;		/* an object (jbvBinary) */
 	Slice		tool;			/* of a tool.call */
 	bool		asks;			/* a task.progress that waits for an answer */
-	TimestampTz question_deadline;	/* how long it waits; 0: for ever */
+	TimestampTz question_deadline;	/* how long it waits; 0 means forever */
 	SliceList	requires;
 	SliceList	prefers;
-	SliceList	attachments;	/* what they refer to: artifact:..., or absent for a URI */
+	SliceList	attachments;	/* their references: artifact:..., or absent
+								 * for a URI */
 	MessagePolicy policy;
 	EnvelopeOrders orders;
 };
 
-/* reads the fields and adds the faults to the list; raises no error for them */
+/*
+ * Reads the fields and adds the faults to the list.  Raises no error for
+ * faults.
+ */
 extern void envelope_read(Jsonb *doc, Envelope *envelope, ProblemList *list);
 
 /*
- * The same for an envelope that is in the log: without the limits that protect the
- * server from senders.
+ * The same for an envelope that is in the log, without the limits that protect
+ * the server from senders.
  */
 extern void envelope_read_admitted(Jsonb *doc, Envelope *envelope, ProblemList *list);
 
 /*
- * And for one that the database itself has built: its payload is not walked, to
- * look for numbers that no double can hold.
+ * The same for an envelope that the database itself has built.  Its payload is
+ * not searched for numbers that no double can hold.
  */
 extern void envelope_read_own(Jsonb *doc, Envelope *envelope, ProblemList *list);
 
-/* adds NOT_ALLOWED if a sender uses what only the database may write */
+/* Adds NOT_ALLOWED if a sender uses what only the database may write. */
 extern void envelope_refuse_internal(const Envelope *envelope, ProblemList *list);
 
-/* as the protocol writes it; not of VISIBILITY_UNSAID */
+/* Returns the word used in the protocol.  Not for VISIBILITY_UNSAID. */
 extern const char *envelope_visibility_word(Visibility visibility);
 
 #endif							/* CLUTCH_ENVELOPE_H */

@@ -25,7 +25,10 @@ static const Slice party_names[] = {
 static const FieldTable party_fields =
 FIELD_TABLE(party_names, "put other data into \"meta\"");
 
-/* {agent_id, role}: returns the agent, or an absent Slice after a fault */
+/*
+ * Reads {agent_id, role} and returns the agent, or an absent slice after a
+ * fault.
+ */
 static Slice
 envelope_read_party(const JsonbValue *party, const DocumentPlace *place,
 					IdentifierKind kind, ProblemList *list)
@@ -46,8 +49,8 @@ envelope_read_from(const JsonbValue *from, const DocumentPlace *place,
 }
 
 /*
- * A request needs an agent that does the work; topics and "group:*" are for
- * messages that only inform (spec 003 4.3, 4.4).
+ * A request needs an agent that does the work.  Topics and "group:*" are only
+ * for messages that inform (spec 003 4.3, 4.4).
  */
 static void
 envelope_check_worker(const DocumentPlace *place, Slice recipient, ProblemList *list)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * envelope_orders.c
- *	  "meta.clutch", the only part of "meta" that the database obeys.
+ *	  "meta.clutch", the only part of "meta" that the database acts on.
  *
  * The rest of "meta" belongs to the frameworks and is not read.
  *
@@ -159,7 +159,7 @@ envelope_read_usage(Fields *orders, Envelope *envelope)
 		amount_count(fields_amount(&f, USAGE_OUTPUT_TOKENS), 0);
 }
 
-/* a step whose output, any value, is to be kept */
+/* Reads a step whose output, which may be any value, is to be stored. */
 static void
 envelope_read_step(Fields *orders, Envelope *envelope)
 {
@@ -200,7 +200,9 @@ envelope_read_after(Fields *f, Envelope *envelope)
 	}
 }
 
-/* "deadline", or "ts" plus "ttl_ms" if that is earlier */
+/*
+ * Computes the deadline: "deadline", or "ts" plus "ttl_ms" if that is earlier.
+ */
 static void
 envelope_read_deadline(Fields *f, Envelope *envelope)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * envelope_part.h
- *	  The parts of an envelope that are read in a file of their own.
+ *	  Private declarations of envelope: the parts that have files of their own.
  *
  * Only envelope.c calls these functions.  Each reads one field and fills in
  * the members of the Envelope that come from it.
@@ -24,7 +24,7 @@ extern void envelope_read_to(const JsonbContainer *to, const DocumentPlace *plac
 extern void envelope_read_security(const JsonbValue *security, const DocumentPlace *place,
 								   Envelope *envelope, ProblemList *list);
 
-/* envelope_orders.c: "meta", of which the database obeys "clutch" */
+/* envelope_orders.c: "meta", of which the database acts on "clutch" */
 extern void envelope_read_meta(const JsonbValue *meta, const DocumentPlace *place,
 							   Envelope *envelope, ProblemList *list);
 

@@ -59,7 +59,7 @@ static const Slice heartbeat_names[] = {
 };
 static const FieldTable heartbeat_fields = FIELD_TABLE_OPEN(heartbeat_names);
 
-/* spec 5.4 */
+/* Spec 5.4. */
 static void
 envelope_check_error(const JsonbValue *payload, const DocumentPlace *place, ProblemList *list)
 {
@@ -97,8 +97,9 @@ envelope_fault_order(Slice order, ProblemList *list, const char *code, const cha
 }
 
 /*
- * A task.progress with the state "suspended" says what the task waits for; only a
- * task.progress does so, or keeps a step, and it does one of these.
+ * Checks the orders.  A task.progress with the state "suspended" must say what
+ * the task waits for.  Only a task.progress may do so, or store a step, and it
+ * may do only one of the two.
  */
 static void
 envelope_check_orders(bool is_suspended, const Envelope *envelope, ProblemList *list)
@@ -124,7 +125,7 @@ envelope_check_orders(bool is_suspended, const Envelope *envelope, ProblemList *
 							 "is not allowed here; a step is kept by an event of its own.");
 }
 
-/* a task.progress may ask a question, which may have a deadline */
+/* Reads a task.progress.  It may ask a question, which may have a deadline. */
 static void
 envelope_read_progress(const JsonbValue *payload, const DocumentPlace *place, Envelope *envelope,
 					   ProblemList *list)
@@ -162,7 +163,7 @@ envelope_check_heartbeat(const JsonbValue *payload, const DocumentPlace *place, 
 					place_quote(status));
 }
 
-/* a tool's result or error must name the call that it answers */
+/* The result or error of a tool must name the call that it answers. */
 static void
 envelope_require_reply_to(const Envelope *envelope, ProblemList *list)
 {

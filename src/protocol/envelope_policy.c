@@ -59,7 +59,7 @@ static const FieldTable policy_fields = FIELD_TABLE(policy_names, ADVICE);
 
 static const char *const auth_schemes[] = {"ed25519", NULL};
 
-/* checks the form of the signature only; trust/ verifies it */
+/* Checks only the form of the signature; trust/ verifies it. */
 static void
 envelope_read_auth(const JsonbValue *auth, const DocumentPlace *place, Envelope *envelope,
 				   ProblemList *list)

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * fields.c
- *	  The fields of one object: found in one pass, then read one by one.
+ *	  Reading the fields of an object: they are found in one pass, and then
+ *	  read one by one.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +16,7 @@
 
 /* -------------------------------------------------------------- finding them */
 
-/* the order of keys in jsonb */
+/* Compares keys in the order of jsonb. */
 static int
 fields_compare_keys(Slice a, Slice b)
 {
@@ -43,7 +44,7 @@ fields_add_unknown(const Fields *f, Slice key)
 }
 
 /*
- * The keys of the object and the names of the table are both in order, so one
+ * The keys of the object and the names in the table are both in order, so one
  * pass over the two finds the fields.
  */
 bool
@@ -98,7 +99,10 @@ fields_open(Fields *f, const FieldTable *table, const JsonbValue *value,
 	return true;
 }
 
-/* the field's value, or NULL; adds the fault if the field is required */
+/*
+ * Returns the value of the field, or NULL.  Adds a fault if the field is
+ * missing and required.
+ */
 static const JsonbValue *
 fields_value(Fields *f, int field, Presence presence)
 {

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * fields.h
- *	  The fields of one object: found in one pass, then read one by one.
+ *	  Reading the fields of an object: they are found in one pass, and then
+ *	  read one by one.
  *
  *		static const Slice names[] = {FIELD("id"), ...};
  *		static const FieldTable table = FIELD_TABLE(names, "...");
@@ -11,9 +12,8 @@
  *			id = fields_identifier(&f, FIELD_ID, REQUIRED, ID_MESSAGE);
  *
  * Every reader returns what it has read.  If there is a fault, it adds the
- * fault with its place and returns nothing: an absent Slice, false, NULL or
- * -1.  It returns the same, without a fault, for a field that may be left out
- * and was.
+ * fault with its place and returns an absent Slice, false, NULL or -1.  It
+ * returns the same, without a fault, for a field that may be left out and was.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,10 +25,12 @@
 
 typedef struct FieldTable
 {
-	const Slice *names;			/* in the order of jsonb: by length, then by bytes */
+	const Slice *names;			/* in the order of jsonb: by length, then by
+								 * bytes */
 	int			n;
 	bool		open;			/* other fields are allowed and ignored */
-	const char *advice;			/* what to do about a field that is not listed */
+	const char *advice;			/* what to do about a field that is not in the
+								 * table */
 } FieldTable;
 
 #define FIELD(literal)				{literal, sizeof(literal) - 1}
@@ -40,9 +42,9 @@ typedef struct FieldTable
 typedef struct Fields
 {
 	const FieldTable *table;
-	const DocumentPlace *place; /* of the object */
+	const DocumentPlace *place; /* place of the object */
 	ProblemList *list;
-	uint32		present;		/* bit i: the object has names[i] */
+	uint32		present;		/* bit i is set if the object has names[i] */
 	JsonbValue	values[FIELDS_MAX];
 } Fields;
 
@@ -53,7 +55,10 @@ typedef enum Presence
 	NULLABLE					/* the field may be left out or null, which is the same */
 } Presence;
 
-/* false if the value is not an object, which has been added as a fault */
+/*
+ * Opens an object.  If the value is not an object, adds a fault and returns
+ * false.
+ */
 extern bool fields_open(Fields *f, const FieldTable *table, const JsonbValue *value,
 						const DocumentPlace *place, ProblemList *list);
 
@@ -72,26 +77,32 @@ fields_present(const Fields *f, int field)
 extern Slice fields_text(Fields *f, int field, Presence presence, TextKind kind);
 extern Slice fields_identifier(Fields *f, int field, Presence presence,
 							   IdentifierKind kind);
-/* the index of the text among the words, which end with NULL; or -1 */
+/*
+ * Returns the index of the text in a list of words, which ends with NULL, or
+ * -1.
+ */
 extern int	fields_word(Fields *f, int field, Presence presence,
 						const char *const *words);
 extern bool fields_time(Fields *f, int field, Presence presence, TimestampTz *t);
 extern bool fields_bool(Fields *f, int field, Presence presence, bool *value);
 extern bool fields_integer(Fields *f, int field, Presence presence,
 						   int64 least, int64 most, int64 *value);
-/* an optional number that is not negative, or NULL */
+/* Returns an optional number that must not be negative, or NULL. */
 extern Numeric fields_amount(Fields *f, int field);
 
-/* the value itself, if it is an object */
+/* Returns the value itself, which must be an object. */
 extern const JsonbValue *fields_object(Fields *f, int field, Presence presence);
 
-/* an array with at most this many elements, a limit that the setting imposes */
+/*
+ * Returns an array with at most this many elements.  "setting" names the
+ * setting that imposes this limit.
+ */
 extern const JsonbContainer *fields_array(Fields *f, int field, Presence presence, int most,
 										  const char *setting);
 
 /*
- * An array of identifiers, with at most clutch.max_list elements.  An element
- * with a fault is absent in items, so that the others keep their indexes.
+ * Reads an array of identifiers with at most clutch.max_list elements.  A
+ * faulty element is absent in items, so that the others keep their indexes.
  */
 extern void fields_identifiers(Fields *f, int field, Presence presence,
 							   IdentifierKind kind, SliceList *items);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * host.c
- *	  Hosts that may be reached: the patterns of an egress_allowlist.
+ *	  Hosts, and the patterns of an egress_allowlist.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,10 @@
 #define LONGEST_LABEL	63
 #define LONGEST_NAME	253
 
-/* without the dot at its end, which says only that the name is complete */
+/*
+ * Returns the host without a dot at its end, which only says that the name is
+ * complete.
+ */
 static Slice
 host_without_dot(Slice host)
 {
@@ -46,7 +49,7 @@ host_is_name(Slice host)
 	return label > 0;
 }
 
-/* an IPv6 address in brackets; its 16 bytes are put into address */
+/* Reads an IPv6 address in brackets.  Its 16 bytes are stored in address. */
 static bool
 host_read_ipv6(Slice host, unsigned char *address)
 {
@@ -74,7 +77,7 @@ host_is_wildcard(Slice pattern)
 	return slice_starts(pattern, SLICE_OF("*."));
 }
 
-/* what follows the last dot: in an address, a number */
+/* Is the part after the last dot a number, as in an IPv4 address? */
 static bool
 host_ends_with_number(Slice name)
 {
@@ -95,7 +98,7 @@ host_pattern_is_valid(Slice pattern)
 	return host_is_name(name) && !host_ends_with_number(host_without_dot(name));
 }
 
-/* ASCII only, whatever the locale */
+/* Compares ignoring the case of ASCII letters, whatever the locale. */
 static bool
 host_texts_equal(const char *a, const char *b, int len)
 {
@@ -120,7 +123,10 @@ host_equal(Slice a, Slice b)
 	return a.len == b.len && host_texts_equal(a.s, b.s, a.len);
 }
 
-/* Does the name end with what follows the * of the wildcard, and have more before it? */
+/*
+ * Does the name end with what follows the * of the wildcard, and have
+ * something before that?
+ */
 static bool
 host_is_below(Slice name, Slice wildcard)
 {
@@ -132,7 +138,10 @@ host_is_below(Slice name, Slice wildcard)
 	return name.len > end.len && host_texts_equal(name.s + name.len - end.len, end.s, end.len);
 }
 
-/* Does the second pattern allow all that the first allows, a host or a wildcard? */
+/*
+ * Does the second pattern allow everything that the first, a host or a
+ * wildcard, allows?
+ */
 static bool
 host_covers(Slice pattern, Slice by)
 {
@@ -163,7 +172,9 @@ host_lists_meet(const SliceList *a, const SliceList *b)
 {
 	int			i;
 
-	/* two patterns have a host in common only if one of them covers the other */
+	/*
+	 * two patterns have a host in common only if one of them covers the other
+	 */
 	for (i = 0; i < a->n; i++)
 		if (host_pattern_is_within(a->items[i], b))
 			return true;

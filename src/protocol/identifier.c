@@ -50,7 +50,10 @@ static const struct
 	{FREE, "a plain word without a reserved prefix is expected"},
 };
 
-/* Does the text begin with a prefix, whose length is then put into *len? */
+/*
+ * Does the text begin with this prefix?  If so, *len is set to the length of
+ * the prefix.
+ */
 static inline bool
 identifier_begins(Slice text, Slice prefix, int *len)
 {
@@ -61,8 +64,9 @@ identifier_begins(Slice text, Slice prefix, int *len)
 }
 
 /*
- * The reserved prefix of a text that is not empty and, in *len, its length (0: it has
- * none).  Every identifier passes here; the first letter leaves three prefixes at most.
+ * Returns the reserved prefix of a text that is not empty, and sets *len to
+ * its length, or to 0 if it has none.  Every identifier passes through this;
+ * the first letter leaves at most three prefixes to compare.
  */
 static int
 identifier_prefix_of(Slice text, int *len)
@@ -101,7 +105,10 @@ identifier_fault(IdentifierKind kind, Slice text, const char **rule)
 	if (text.len == 0)
 		return "EMPTY";
 	prefix = identifier_prefix_of(text, &len);
-	/* not in spec Appendix B, so elsewhere "topic:" begins an ordinary word */
+	/*
+	 * "topic:" is not in spec Appendix B, so elsewhere it begins an ordinary
+	 * word
+	 */
 	if (kind == ID_RECIPIENT && text.len > 6 && slice_starts(text, SLICE_OF("topic:")))
 		return NULL;
 	if ((prefix & identifier_kinds[kind].allowed) == 0)
@@ -151,7 +158,7 @@ identifier_prefix_valid(Slice prefix)
 #define EACH_BYTE(byte)		(UINT64CONST(0x0101010101010101) * (byte))
 #define HIGH_BITS			EACH_BYTE(0x80)
 
-/* does one of the eight bytes lie outside of 0x20 to 0x7E, printable ASCII? */
+/* Is one of the eight bytes outside of printable ASCII, 0x20 to 0x7E? */
 static inline bool
 identifier_word_unusual(uint64 word)
 {
@@ -161,13 +168,16 @@ identifier_word_unusual(uint64 word)
 	return ((below_space | above_tilde | word) & HIGH_BITS) != 0;
 }
 
-/* the control character that begins here: its length in bytes, or 0 */
+/*
+ * Returns the length in bytes of the control character at this position, or 0
+ * if there is none.
+ */
 static int
 identifier_control_length(const unsigned char *at, int left)
 {
 	if (at[0] < 0x20 || at[0] == 0x7F)
 		return 1;
-	/* U+0080 to U+009F, among them the line break U+0085 */
+	/* U+0080 to U+009F, which include the line break U+0085 */
 	if (at[0] == 0xC2 && left >= 2 && at[1] < 0xA0)
 		return 2;
 	/* U+2028 and U+2029 separate lines and paragraphs */
@@ -183,8 +193,8 @@ identifier_find_control(Slice text)
 	int			i = 0;
 
 	/*
-	 * Nearly all identifiers are printable ASCII: eight bytes at a time, and at
-	 * the end the last eight.
+	 * nearly all identifiers are printable ASCII, so check eight bytes at a
+	 * time, and finally the last eight
 	 */
 	while (text.len >= step)
 	{
@@ -223,8 +233,9 @@ identifier_read_word(const uint8 *bytes)
 }
 
 /*
- * The prefix, an underscore, and 128 bits as 26 letters of Crockford's base 32,
- * the last one first; the first letter stands for 3 bits only.
+ * Returns the prefix, an underscore, and 128 bits as 26 characters of
+ * Crockford's base 32.  They are computed from the last one to the first; the
+ * first one stands for only 3 bits.
  */
 static char *
 identifier_spell(const char *prefix, const uint8 *bits)
@@ -258,7 +269,7 @@ identifier_unix_milliseconds(TimestampTz now)
 }
 
 /*
- * Asking for random bytes costs thousands of instructions, however few they are,
+ * Getting random bytes costs thousands of instructions, however few they are,
  * so they are fetched for many identifiers at once.
  */
 static bool
@@ -291,7 +302,7 @@ identifier_make(const char *prefix, TimestampTz now)
 
 	if (memcmp(ulid, last, ULID_TIME_BYTES) == 0)
 	{
-		/* within the same millisecond, adding 1 keeps the order */
+		/* within the same millisecond, adding 1 preserves the order */
 		memcpy(ulid, last, ULID_BYTES);
 		for (i = ULID_BYTES - 1; i >= ULID_TIME_BYTES && ++ulid[i] == 0; i--)
 			;
@@ -312,7 +323,7 @@ identifier_hash(CryptoHash *hash, const Slice *parts, int nparts)
 	{
 		uint32		len = pg_hton32(parts[i].len);
 
-		/* the lengths, too, so that "a","bc" differs from "ab","c" */
+		/* add the lengths, too, so that "a","bc" differs from "ab","c" */
 		crypto_hash_add(hash, &len, sizeof(len));
 		crypto_hash_add(hash, parts[i].s, parts[i].len);
 	}

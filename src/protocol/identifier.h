@@ -4,9 +4,9 @@
  *	  Identifiers: which prefix belongs to which kind (spec Appendix B), and
  *	  how new ones are made.
  *
- * A reserved prefix may only be used for its own kind.  An identifier without
- * one is free to choose, except for the kinds that require a prefix: agents,
- * groups, artifacts and tools.
+ * A reserved prefix may be used only for its own kind.  Identifiers without
+ * one may be chosen freely, except for the kinds that require a prefix:
+ * agents, groups, artifacts and tools.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,38 +36,48 @@ typedef enum IdentifierKind
 } IdentifierKind;
 
 /*
- * Returns NULL if the text has a prefix that its kind may (or must) have and
- * something after it, or else the code of the fault and, in *rule, the rule
- * that it breaks.
+ * Returns NULL if the text has a prefix that its kind may (or must) have, and
+ * something after it.  Otherwise returns the code of the fault and, in *rule,
+ * the rule that it breaks.
  */
 extern const char *identifier_fault(IdentifierKind kind, Slice text, const char **rule);
 
 /*
- * The offset of the first control character, line breaks of Unicode included,
- * or -1.  Such characters would let an identifier forge lines of a log file.
+ * Returns the offset of the first control character, including line breaks of
+ * Unicode, or -1.  Such characters would allow an identifier to forge lines in
+ * a log file.
  */
 extern int	identifier_find_control(Slice text);
 
 /*
- * Splits "skill:research@^1.0" at its last @ into the capability and the range
- * of versions that is asked for; the range is absent if there is none.
+ * Splits "skill:research@^1.0" at its last @ into the capability and the
+ * required version range, which is absent if there is none.
  */
 extern void identifier_split_version(Slice entry, Slice *id, Slice *range);
 
-/* can the text begin a new identifier?  [a-z][a-z0-9_]*, at most 32 bytes */
+/*
+ * Can the text begin a new identifier?  It must match [a-z][a-z0-9_]* and have
+ * at most 32 bytes.
+ */
 extern bool identifier_prefix_valid(Slice prefix);
 
 /*
- * The prefix, an underscore and a ULID: the time in milliseconds (48 bits) and
- * 80 random bits.  Identifiers that one backend makes within the same
- * millisecond are ordered, too.
+ * Returns the prefix, an underscore and a ULID: the time in milliseconds (48
+ * bits) and 80 random bits.  Identifiers that one backend makes within the
+ * same millisecond are ordered, too.
  */
 extern char *identifier_make(const char *prefix, TimestampTz now);
 
-/* the prefix and 128 bits of a hash over the parts: equal for equal parts */
+/*
+ * Returns the prefix and 128 bits of a hash over the parts.  Equal parts give
+ * equal identifiers.
+ */
 extern char *identifier_derive(const char *prefix, const Slice *parts, int nparts);
 
-/* The same in two steps, so that a hash of the first parts can be copied and used again. */
+/*
+ * The same in two steps, so that a hash of the first parts can be copied and
+ * reused.
+ */
 extern void identifier_hash(CryptoHash *hash, const Slice *parts, int nparts);
 extern char *identifier_of_hash(const char *prefix, CryptoHash *hash);
 

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * legacy.c
- *	  Translation of the message types that were used before the protocol
+ *	  Translation of the message types that were used before this protocol
  *	  (spec Appendix A).
  *
  *		PLAN			task.request, domain planning
- *		PROPOSAL		task.result if payload.final is true, else task.progress
+ *		PROPOSAL		task.result if payload.final is true, else
+ *						task.progress
  *		EXEC_REPORT		task.result, with its own payload_type
  *		REVIEW			task.result, payload_type review.feedback.v1
  *		BLOCKER			task.error if an agent has its task, else chat.system
@@ -39,12 +40,12 @@ static const char *const legacy_names[NUM_LEGACY_TYPES] = {
 typedef struct Translation
 {
 	MessageType type;
-	const char *domain;			/* NULL: unchanged */
-	const char *payload_type;	/* NULL: unchanged */
+	const char *domain;			/* NULL if unchanged */
+	const char *payload_type;	/* NULL if unchanged */
 	bool		is_error;		/* the payload needs a code and a message */
 } Translation;
 
-/* NUM_LEGACY_TYPES if it is not one of them */
+/* Returns NUM_LEGACY_TYPES if it is not one of them. */
 static LegacyType
 legacy_type_parse(Slice name)
 {
@@ -96,7 +97,10 @@ legacy_translation_of(LegacyType type, Jsonb *doc, LegacyTaskInWork in_work)
 	return (Translation) {MSG_UNKNOWN};
 }
 
-/* the reason that a BLOCKER gives, under one of the keys that were in use */
+/*
+ * Returns the reason that a BLOCKER gives, under one of the keys that were in
+ * use.
+ */
 static Slice
 legacy_blocker_message(JsonbContainer *payload)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * legacy.h
- *	  Translation of the message types that were used before the protocol
+ *	  Translation of the message types that were used before this protocol
  *	  (spec Appendix A).
  *
  *-------------------------------------------------------------------------
@@ -12,16 +12,16 @@
 #include "base/text.h"
 #include "utils/jsonb.h"
 
-/* does an agent have this task at the moment? */
+/* Does an agent have this task at present? */
 typedef bool (*LegacyTaskInWork) (Slice task_id);
 
-/* is this a legacy message type? */
+/* Is this a legacy message type? */
 extern bool legacy_type_known(Slice type);
 
 /*
  * Returns the envelope with a type of the protocol, palloc'd, or the envelope
- * itself if it has one already.  Raises an error for any other type.  Nothing
- * but the type is checked.
+ * itself if it already has one.  Raises an error for any other type.  Only the
+ * type is checked.
  */
 extern Jsonb *legacy_translate(Jsonb *doc, LegacyTaskInWork in_work);
 

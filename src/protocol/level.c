@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * level.c
- *	  The levels of network access, trust and cost, and the words for them.
+ *	  Levels of network access, trust and cost, and the words for them.
  *
  *-------------------------------------------------------------------------
  */

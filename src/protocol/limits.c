@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * limits.c
- *	  How large, how deep and how full a document may be.
+ *	  Limits on the size, the depth and the number of values of a document.
  *
- * The walk reads the entries of the containers itself.  JsonbIterator would
- * allocate an iterator for each container and unpack each string, although no
- * string is needed until there is a fault to report.
+ * The walk reads the entries of the containers directly.  JsonbIterator would
+ * allocate an iterator for each container and unpack each string, although
+ * strings are needed only to report faults.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,18 +17,22 @@
 #include "miscadmin.h"
 #include "protocol/number.h"
 
-/* one of the containers that enclose the current value, for a fault's path */
+/*
+ * one of the containers that enclose the current value, for the path of a
+ * fault
+ */
 typedef struct LimitsLevel
 {
 	const struct LimitsLevel *up;
 	const JsonbContainer *container;
-	int			child;			/* the child that is being looked at */
+	int			child;			/* index of the child being looked at */
 } LimitsLevel;
 
 typedef struct LimitsWalk
 {
-	int64		nodes;			/* in the containers so far; beyond the limit none is walked */
-	bool		too_deep;		/* has been reported */
+	int64		nodes;			/* number of values in the containers so far;
+								 * beyond the limit, no more are walked */
+	bool		too_deep;		/* a fault for this has been reported */
 	ProblemList *list;
 } LimitsWalk;
 
@@ -64,7 +68,7 @@ limits_check_number(const LimitsLevel *level, Numeric number, LimitsWalk *walk)
 static void limits_check_container(const LimitsLevel *up, const JsonbContainer *container,
 								   int depth, LimitsWalk *walk);
 
-/* one of the values that are neither a string nor a word, which need no look */
+/* Checks a value that is neither a string nor a word; those need no check. */
 static void
 limits_check_value(const LimitsLevel *level, JEntry entry, const char *value, int depth,
 				   LimitsWalk *walk)
@@ -83,7 +87,7 @@ limits_check_container(const LimitsLevel *up, const JsonbContainer *container, i
 	const Limits *limits = walk->list->limits;
 	int			n = JsonContainerSize(container);
 	int			keys = JsonContainerIsObject(container) ? n : 0;
-	const JEntry *entries = &container->children[keys];	/* of the values, which follow the keys */
+	const JEntry *entries = &container->children[keys];	/* entries of the values, which follow those of the keys */
 	const char *data = (const char *) &entries[n];
 	uint32		offset = keys > 0 ? getJsonbOffset(container, keys) : 0;
 	LimitsLevel level = {up, container, 0};
@@ -122,7 +126,10 @@ limits_check(Jsonb *doc, ProblemList *list)
 {
 	LimitsWalk	walk = {.list = list};
 
-	/* a document that is too large is not walked: the limit saves that time */
+	/*
+	 * do not walk a document that is too large, because the limit is there to
+	 * save that time
+	 */
 	if (VARSIZE(doc) > list->limits->max_envelope_bytes)
 	{
 		problem_add(list, "", "TOO_LARGE",

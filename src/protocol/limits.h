@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * limits.h
- *	  How large, how deep and how full a document may be.
+ *	  Limits on the size, the depth and the number of values of a document.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,11 +11,16 @@
 #include "protocol/problem.h"
 #include "utils/jsonb.h"
 
-/* of the words of a routing rule: how many there may be, and the length of each word or phrase */
+/*
+ * limits for the words of a routing rule: how many there may be, and the
+ * length of each word or phrase
+ */
 #define LIMITS_PHRASES		1000
 #define LIMITS_PHRASE_BYTES	1000
 
-/* adds TOO_LARGE, TOO_DEEP, TOO_MANY_NODES, NUMBER_OUT_OF_RANGE */
+/*
+ * Adds the faults TOO_LARGE, TOO_DEEP, TOO_MANY_NODES and NUMBER_OUT_OF_RANGE.
+ */
 extern void limits_check(Jsonb *doc, ProblemList *list);
 
 #endif							/* CLUTCH_LIMITS_H */

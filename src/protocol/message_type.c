@@ -13,8 +13,8 @@
 #include "utils/varlena.h"
 
 /*
- * Names further apart than this are not suggested, nor are names that differ
- * in half of their letters; longer texts are not compared at all.
+ * Names that differ by more edits than this are not suggested, nor are names
+ * that differ in half of their letters.  Longer texts are not compared at all.
  */
 #define NEAREST_EDITS	3
 #define NEAREST_BYTES	64

@@ -35,19 +35,27 @@ typedef enum MessageType
 extern MessageType message_type_parse(Slice name);
 extern const char *message_type_name(MessageType type);
 
-/* the type that a misspelt name probably means; MSG_UNKNOWN if none is near */
+/*
+ * Returns the type that a misspelled name probably means, or MSG_UNKNOWN if
+ * none is similar.
+ */
 extern MessageType message_type_nearest(Slice name);
 
-/* the names of all types, separated by commas; palloc'd */
+/* Returns the names of all types, separated by commas, palloc'd. */
 extern char *message_type_list(void);
 
-/* does it move the state of a task?  task.* and routing.* */
+/* Does it change the state of a task?  These are task.* and routing.*. */
 extern bool message_type_is_task(MessageType type);
-/* is it said to somebody, and moves nothing?  chat.*, tool.* */
+/*
+ * Is it only a message to somebody, which changes nothing?  These are chat.*
+ * and tool.*.
+ */
 extern bool message_type_is_message(MessageType type);
-/* does it change the registry?  agent.* */
+/* Does it change the registry?  These are agent.*. */
 extern bool message_type_is_agent(MessageType type);
-/* does only the database write it?  routing.* and task.timeout */
+/*
+ * Is it written only by the database?  These are routing.* and task.timeout.
+ */
 extern bool message_type_is_internal(MessageType type);
 
 #endif							/* CLUTCH_MESSAGE_TYPE_H */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * number.c
- *	  Questions about a JSON number.
+ *	  Properties of JSON numbers.
  *
- * All of them are put to the server's own functions on numeric.  Comparing
- * two numerics looks at their leading digits; converting one to a double goes
- * through its decimal text and costs ten times as much.
+ * All of these use the server's own functions for numeric.  Comparing two
+ * numerics looks at their leading digits, whereas converting one to a double
+ * goes through its decimal text and costs ten times as much.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,8 +20,8 @@
 #define LARGEST_EXACT		(INT64CONST(1) << 53)
 
 /*
- * 2^1024 - 2^970, the least number that rounds to infinity: half a unit in the
- * last place above the largest double.
+ * 2^1024 - 2^970, the smallest number that is rounded to infinity: half a unit
+ * in the last place above the largest double.
  */
 #define LEAST_INFINITE \
 	"1797693134862315807937289714053034150799341327100378269361737789804449682927" \
@@ -34,7 +34,8 @@
 
 typedef struct NumberBounds
 {
-	uint64		digits[NUM_DIGITS]; /* the bytes of 0 to 9; 0: they are not eight */
+	uint64		digits[NUM_DIGITS]; /* the bytes of 0 to 9; 0 for one that does
+									 * not have eight bytes */
 	Numeric		zero;
 	Numeric		infinite;		/* LEAST_INFINITE */
 	Numeric		minus_infinite;
@@ -55,7 +56,10 @@ number_negated(Numeric number)
 	return DatumGetNumeric(DirectFunctionCall1(numeric_uminus, NumericGetDatum(number)));
 }
 
-/* the bytes of a number that has eight of them, as nearly all small ones have; else 0 */
+/*
+ * Returns the bytes of a number that has eight of them, as nearly all small
+ * ones do, or 0 otherwise.
+ */
 static uint64
 number_eight_bytes(Numeric number)
 {
@@ -66,7 +70,7 @@ number_eight_bytes(Numeric number)
 	return bytes;
 }
 
-/* made once for each backend */
+/* Makes the bounds once per backend. */
 static const NumberBounds *
 number_bounds(void)
 {
@@ -99,8 +103,9 @@ number_compare(Numeric a, Numeric b)
 }
 
 /*
- * Most numbers of an envelope are attempts, priorities and the like.  Their bytes
- * are those of one of the numbers 0 to 9, whose value is returned; else -1.
+ * Most numbers in an envelope are attempts, priorities and the like.  Returns
+ * the value of a number whose bytes are those of one of 0 to 9, or -1 for any
+ * other number.
  */
 static int
 number_digit(Numeric number, const NumberBounds *bounds)

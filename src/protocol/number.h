@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * number.h
- *	  Questions about a JSON number.
+ *	  Properties of JSON numbers.
  *
- * jsonb stores numbers as numeric, which is exact and of almost any size.
- * Agents read them as doubles, so a number that overflows a double is
- * refused; besides, 1e131071 takes a few bytes here and 131 kB when printed.
+ * jsonb stores numbers as numeric, which is exact and of almost unlimited
+ * size.  Agents read them as doubles, so a number that overflows a double is
+ * refused.  Besides, 1e131071 takes a few bytes here, but 131 kB when printed.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,25 +15,28 @@
 #include "clutch.h"
 #include "utils/numeric.h"
 
-/* false for 1e400 */
+/* Returns false for 1e400, for example. */
 extern bool number_fits_double(Numeric number);
 
-/* less than, equal to or greater than zero, as a is in comparison with b */
+/* Returns less than, equal to or greater than zero, as a compares with b. */
 extern int	number_compare(Numeric a, Numeric b);
 
-/* is there an integer by which unit, which is more than zero, is multiplied to give the number? */
+/* Is the number an integer multiple of unit, which must be more than zero? */
 extern bool number_is_multiple(Numeric number, Numeric unit);
 
 extern bool number_is_integer(Numeric number);
 extern bool number_is_negative(Numeric number);
 
-/* false if the number is not an integer, or is beyond 2^53 */
+/* Returns false if the number is not an integer, or is beyond 2^53. */
 extern bool number_to_int64(Numeric number, int64 *value);
 
-/* the nearest double, also if that is 0; the number must fit a double */
+/*
+ * Returns the nearest double, even if that is 0.  The number must fit into a
+ * double.
+ */
 extern double number_to_double(Numeric number);
 
-/* Is it the number that the decimal text stands for? */
+/* Is it the number that this decimal text stands for? */
 extern bool number_equals_text(Numeric number, const char *text);
 
 #endif							/* CLUTCH_NUMBER_H */

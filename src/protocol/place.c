@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * place.c
- *	  The place of a value in a document, for reporting a fault there.
+ *	  Places of values in a document, for reporting faults.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
-/* how many bytes of a user's text a sentence shows */
+/* how many bytes of a user's text are shown in a message */
 #define TEXT_SHOWN		80
 
 char *

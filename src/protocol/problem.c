@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * problem.c
- *	  A list of faults, so that a sender learns about all of them at once.
+ *	  Lists of faults, which show a sender all of them at once.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/json.h"
 
-/* how many bytes of a key a path shows */
+/* how many bytes of a key are shown in a path */
 #define KEY_SHOWN		256
 
 static ProblemList *
@@ -25,8 +25,8 @@ problem_list_with(const Limits *limits)
 	ProblemList *list = palloc(sizeof(ProblemList));
 
 	/*
-	 * The items stay uninitialized: a list is made for every envelope, and
-	 * most lists stay empty.
+	 * The items stay uninitialized, because a list is made for every envelope,
+	 * and most lists stay empty.
 	 */
 	list->limits = limits;
 	list->n = 0;
@@ -46,7 +46,10 @@ problem_list_admitted(void)
 	return problem_list_with(&clutch_limits_admitted);
 }
 
-/* a new fault without its message; NULL: it is there already, or there are too many */
+/*
+ * Returns a new fault without its message, or NULL if it is there already or
+ * there are too many.
+ */
 static Problem *
 problem_new(ProblemList *list, const char *path, const char *code, const char *schema_path)
 {
@@ -108,7 +111,9 @@ problem_path(const char *parent, const char *key, int keylen)
 	StringInfoData buf;
 	int			i;
 
-	/* a hundred faults below one long key must not make a hundred long paths */
+	/*
+	 * a hundred faults below one long key must not make a hundred long paths
+	 */
 	if (keylen > KEY_SHOWN)
 		shown = pg_mbcliplen(key, keylen, KEY_SHOWN);
 
@@ -136,7 +141,10 @@ problem_path_index(const char *parent, int index)
 
 /* --------------------------------------------------------------- arguments */
 
-/* adds nothing to the error's CONTEXT: it only marks the place of the scope */
+/*
+ * This adds nothing to the CONTEXT of an error.  It only marks the place of
+ * the scope.
+ */
 static void
 problem_arguments_callback(void *arguments)
 {
@@ -157,7 +165,9 @@ problem_arguments_end(ProblemArguments *scope)
 	error_context_stack = scope->context.previous;
 }
 
-/* the innermost scope's arguments, or NULL outside of any */
+/*
+ * Returns the arguments of the innermost scope, or NULL outside of any scope.
+ */
 static const ProblemArgument *
 problem_arguments_current(void)
 {
@@ -168,7 +178,10 @@ problem_arguments_current(void)
 	return context != NULL ? context->arg : NULL;
 }
 
-/* the argument that a path belongs to, and what remains of the path; or NULL */
+/*
+ * Returns the argument to which a path belongs, and the rest of the path, or
+ * NULL.
+ */
 static const char *
 problem_argument_of(const char *path, const char **rest)
 {
@@ -197,7 +210,7 @@ problem_append_key(StringInfo buf, const char *key, const char *value)
 	escape_json(buf, value);
 }
 
-/* where a fault is, as the first keys of a JSON object */
+/* Appends the place of a fault as the first keys of a JSON object. */
 static void
 problem_append_place(StringInfo buf, const char *place)
 {
@@ -213,7 +226,7 @@ problem_append_place(StringInfo buf, const char *place)
 		problem_append_key(buf, "path", rest);
 }
 
-/* palloc'd */
+/* Returns the list as JSON, palloc'd. */
 static char *
 problem_list_json(const ProblemList *list)
 {
@@ -247,7 +260,10 @@ problem_clause(const char *sentence)
 
 	if (len > 0 && clause[len - 1] == '.')
 		clause[len - 1] = '\0';
-	/* acronyms and quoted names keep their first letter; the article "A" does not */
+	/*
+	 * acronyms and quoted names keep their first letter, but the article "A"
+	 * does not
+	 */
 	if (len > 1 && (islower((unsigned char) clause[1]) || clause[1] == ' '))
 		clause[0] = tolower((unsigned char) clause[0]);
 	return clause;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * problem.h
- *	  A list of faults, so that a sender learns about all of them at once.
+ *	  Lists of faults, which show a sender all of them at once.
  *
  * Each fault has a path into the document (RFC 6901: "/from/agent_id", or ""
  * for the whole document), a stable code in capitals ("REQUIRED") and a
@@ -27,11 +27,15 @@ typedef struct Problem
 	char	   *path;
 	const char *code;
 	char	   *message;
-	char	   *schema_path;	/* of a fault of CONTRACT_BROKEN; otherwise NULL */
+	char	   *schema_path;	/* for a fault of CONTRACT_BROKEN; otherwise
+								 * NULL */
 	const char *keyword;
 } Problem;
 
-/* a reader of a document gets the list together with the limits that it checks */
+/*
+ * A reader of a document gets the list together with the limits that it must
+ * check.
+ */
 struct ProblemList
 {
 	const Limits *limits;
@@ -40,23 +44,28 @@ struct ProblemList
 	Problem		items[PROBLEM_MAX];
 };
 
-/* an empty list, with the limits that the settings impose on senders */
+/*
+ * Returns an empty list, with the limits that the settings impose on senders.
+ */
 extern ProblemList *problem_list(void);
 
 /*
- * The same, for documents that were admitted before.  The settings may have
- * been lowered since, and a field that is not read would not be obeyed: a
- * list of requirements, for example.
+ * The same for documents that were admitted before.  The settings may have
+ * been lowered since, and a field that is not read, such as a list of
+ * requirements, would not be obeyed.
  */
 extern ProblemList *problem_list_admitted(void);
 
-/* a second fault with the same path, code and schema path is not added */
+/*
+ * Adds a fault, unless there is one with the same path, code and schema path.
+ */
 extern void problem_add(ProblemList *list, const char *path, const char *code,
 						const char *format,...) pg_attribute_printf(4, 5);
 
 /*
- * Counts a fault for which the list has no room; false: it has room.  Whoever asks this first
- * does not write out the paths of thousands of faults that nobody will see.
+ * Counts a fault for which the list has no room and returns true, or returns
+ * false if there is room.  Callers that ask this first do not write out the
+ * paths of thousands of faults that nobody will see.
  */
 static inline bool
 problem_is_beyond(ProblemList *list)
@@ -67,39 +76,52 @@ problem_is_beyond(ProblemList *list)
 	return true;
 }
 
-/* a fault of a payload against a schema: the keyword that is broken, and where in the schema it is */
+/*
+ * Adds a fault of a payload against a schema: the keyword that is violated,
+ * and where it is in the schema.
+ */
 extern void problem_add_broken(ProblemList *list, const char *path, const char *schema_path,
 							   const char *keyword, const char *message);
 
-/* the parent's path with "/key" appended, ~ and / escaped; palloc'd */
+/*
+ * Returns the parent's path with "/key" appended, with ~ and / escaped,
+ * palloc'd.
+ */
 extern char *problem_path(const char *parent, const char *key, int keylen);
 extern char *problem_path_index(const char *parent, int index);
 
-/* The sentence of a fault, made fit to end a primary message: it begins with a small letter, and has no period. */
+/*
+ * Makes the sentence of a fault fit for the end of a primary message, that is,
+ * without capital letter and period.
+ */
 extern char *problem_clause(const char *sentence);
 
 /*
  * Raises one ERROR for the whole list.  The message names the kind of document
- * ("envelope") and the first fault; DETAIL is the list as JSON,
+ * ("envelope") and the first fault.  DETAIL is the list as JSON,
  * [{"path":..,"code":..,"message":..}, ...].
  */
 pg_noreturn extern void problem_raise(const ProblemList *list, int sqlstate,
 									  const char *document);
 
 /*
- * To be used inside ereport: the place and the code of a single fault, as the
- * DETAIL [{"path":..,"code":..}].  A place that begins with a slash, or is
- * empty, is a path into the document; any other is the name of an argument of
- * the function that was called, and the DETAIL is [{"argument":..,"code":..}].
+ * For use inside ereport: sets the DETAIL to the place and the code of a
+ * single fault, [{"path":..,"code":..}].  A place that begins with a slash, or
+ * is empty, is a path into the document.  Any other is the name of an argument
+ * of the function that was called, and the DETAIL is
+ * [{"argument":..,"code":..}].
  *
  *		ereport(ERROR,
- *				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
- *				 errproblem("/task_id", "TASK_EXISTS"),
+ *				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT), errproblem("/task_id",
+ *				 "TASK_EXISTS"),
  *				 errmsg(...), errhint(...)));
  */
 extern int	errproblem(const char *place, const char *code);
 
-/* The same, with more members of the object, in JSON, each after a comma: ", \"limit\": 3". */
+/*
+ * The same with additional members of the object as JSON, each preceded by a
+ * comma: ", \"limit\": 3".
+ */
 extern int	errproblem_with(const char *place, const char *code, const char *members);
 
 /*

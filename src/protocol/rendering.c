@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rendering.c
- *	  An envelope as text for the prompt of a model.
+ *	  Rendering envelopes as text for the prompt of a model.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,9 +18,9 @@
 #define NONCE_LEN		(2 * NONCE_BYTES)
 
 /*
- * What a reader of the text does not see, or sees elsewhere than it stands:
- * controls, line and paragraph separators, directions of writing, joiners,
- * fillers, selectors of variants and tags.  In order.
+ * Characters that a reader of the text does not see, or sees in another
+ * position: controls, line and paragraph separators, writing directions,
+ * joiners, fillers, variation selectors and tags.  In order.
  */
 static const struct
 {
@@ -57,7 +57,10 @@ rendering_is_hidden(uint32 character)
 	return false;
 }
 
-/* as JSON escapes it: a character beyond U+FFFF is two */
+/*
+ * Appends a character as JSON escapes it.  One beyond U+FFFF takes two
+ * escapes.
+ */
 static void
 rendering_append_escape(StringInfo out, uint32 character)
 {
@@ -69,8 +72,9 @@ rendering_append_escape(StringInfo out, uint32 character)
 }
 
 /*
- * The text with what is hidden escaped.  Of a JSON document, line breaks are kept,
- * which stand between its values; those within its strings are escaped already.
+ * Appends the text with hidden characters escaped.  In a JSON document, line
+ * breaks are kept, because they are between its values; those within its
+ * strings are escaped already.
  */
 static void
 rendering_append_visible(StringInfo out, Slice text, bool is_document)
@@ -154,7 +158,10 @@ rendering_of(const Envelope *envelope)
 	(void) JsonbToCStringIndent(&json, &payload->root, VARSIZE(payload));
 	rendering_append_header(&header, envelope);
 	rendering_append_visible(&body, (Slice) {json.data, json.len}, true);
-	/* of 128 random bits: only a broken source of them lets the loop go on */
+	/*
+	 * with 128 random bits, only a broken source of randomness makes this loop
+	 * continue
+	 */
 	do
 		rendering_draw_nonce(nonce);
 	while (strstr(header.data, nonce) != NULL || strstr(body.data, nonce) != NULL);

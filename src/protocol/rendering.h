@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * rendering.h
- *	  An envelope as text for the prompt of a model (spec 000 6, "payload
- *	  boundaries enforced").
+ *	  Rendering envelopes as text for the prompt of a model (spec 000 6,
+ *	  "payload boundaries enforced").
  *
- * A few lines say who sent what to whom; then the payload follows, as JSON,
- * between two lines with a number that is new each time.  Nobody who wrote the
- * payload knew that number, and it is not in the payload, so no payload can end
- * its own fence or pretend to be a line outside of it.  Characters that are not
- * seen, or that change how the text around them is shown, appear as their
- * escapes, in the lines as well as in the payload, which stays the same JSON.
+ * A few lines say who sent what to whom.  The payload follows as JSON between
+ * two lines with a number that is new each time.  The author of the payload
+ * cannot have known that number, and it does not occur in the payload, so no
+ * payload can end its own fence or pretend to be a line outside of it.
+ * Characters that are invisible, or that change how the text around them is
+ * shown, appear as escapes, in the lines as well as in the payload, which
+ * stays the same JSON.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,12 +19,15 @@
 
 #include "protocol/envelope.h"
 
-/* palloc'd; the envelope must have been read without faults */
+/*
+ * Returns the text, palloc'd.  The envelope must have been read without
+ * faults.
+ */
 extern char *rendering_of(const Envelope *envelope);
 
 /*
- * Is it a control or format character, or one that shows as nothing?  For
- * Unicode code points.
+ * Is this Unicode code point a control or format character, or one that is
+ * invisible?
  */
 extern bool rendering_is_hidden(uint32 character);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * retry_policy.c
- *	  How often a failed task is retried, and after what delay.
+ *	  Retry policies: how often a failed task is retried, and after what delay.
  *
  *-------------------------------------------------------------------------
  */

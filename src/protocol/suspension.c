@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * suspension.c
- *	  What a suspended task waits for: meta.clutch.wait of a task.progress.
+ *	  Suspensions: what a suspended task waits for, from meta.clutch.wait of a
+ *	  task.progress.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,14 +39,19 @@ suspension_read_children(Fields *f, int field)
 	static const char *const words[] = {"all", "any", NULL};
 	int64		count;
 
-	/* the indexes of the words are JOIN_ALL and 1 child; -1 is JOIN_NONE */
+	/*
+	 * the indexes of the words are JOIN_ALL and 1 (child), and -1 is JOIN_NONE
+	 */
 	if (!fields_present(f, field) || f->values[field].type != jbvNumeric)
 		return fields_word(f, field, OPTIONAL, words);
 	return fields_integer(f, field, OPTIONAL, 1, f->list->limits->max_list, &count) ?
 		(int) count : JOIN_NONE;
 }
 
-/* exactly one of children and message, or a time; at most one of the two times */
+/*
+ * Checks that there is exactly one of children and message, or else a time,
+ * and at most one of the two times.
+ */
 static void
 suspension_check_fields(const Fields *f)
 {
@@ -79,7 +85,9 @@ suspension_read(Fields *parent, int field, Suspension *suspension)
 	if (message != NULL)
 		suspension->message = *message;
 	if (fields_time(&f, WAIT_UNTIL, OPTIONAL, &suspension->until))
-		/* 0, the first instant of the year 2000, stands for "none" */
+		/*
+		 * avoid 0, the first instant of the year 2000, which stands for "none"
+		 */
 		suspension->until = Max(suspension->until, 1);
 	(void) fields_integer(&f, WAIT_FOR_MS, OPTIONAL, 1, LONGEST_WAIT_MS, &suspension->for_ms);
 }

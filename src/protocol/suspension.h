@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * suspension.h
- *	  What a suspended task waits for: meta.clutch.wait of a task.progress.
+ *	  Suspensions: what a suspended task waits for, from meta.clutch.wait of a
+ *	  task.progress.
  *
  *		{"children": "all" | "any" | n}		its children
  *		{"message": {...}}					a message that fits a filter
  *		{"until": time} or {"for_ms": n}	a time
  *
- * A time beside one of the first two ends the wait, at the latest then.
+ * A time together with one of the first two limits the wait.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,26 +28,32 @@ typedef struct Suspension
 	bool		is_set;
 	int			children;
 	bool		has_message;
-	JsonbValue	message;		/* the filter, an object: see feed/filter.h */
-	TimestampTz until;			/* 0: none, or counted from the event: */
-	int64		for_ms;			/* 0: none */
+	JsonbValue	message;		/* the filter, an object; see feed/filter.h */
+	TimestampTz until;			/* 0 if none, or if it is counted from the
+								 * event: */
+	int64		for_ms;			/* 0 if none */
 } Suspension;
 
 #define SUSPENSION_NONE		((Suspension) {.children = JOIN_NONE})
 
-/* reads an optional field of an object and adds its faults to its list */
+/* Reads an optional field of an object, and adds its faults to its list. */
 struct Fields;
 extern void suspension_read(struct Fields *parent, int field, Suspension *suspension);
 
-/* "all", "any" or a number of children; JOIN_NONE if the field is not there */
+/*
+ * Reads "all", "any" or a number of children.  Returns JOIN_NONE if the field
+ * is missing.
+ */
 extern int	suspension_read_children(struct Fields *f, int field);
 
-/* the end of a wait that begins at that time; 0: it has none */
+/*
+ * Returns the end of a wait that begins at that time, or 0 if there is none.
+ */
 extern TimestampTz suspension_end(const Suspension *suspension, TimestampTz from);
 
 /*
- * Does the payload of the task.progress say more than its state?  One that was
- * redacted (store/redaction.h) has kept its state if it did not.
+ * Does the payload of the task.progress say more than its state?  A redacted
+ * payload (store/redaction.h) has kept its state if it did not.
  */
 extern bool suspension_has_note(JsonbContainer *payload);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * template.c
- *	  A document that is made from another one.
+ *	  Templates: documents that are made from other documents.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,7 @@
 #include "protocol/template.h"
 #include "protocol/value.h"
 
-/* the path, or absent: the value stands for itself */
+/* Returns the path, or an absent slice if the value stands for itself. */
 static Slice
 template_path_of(const JsonbValue *value)
 {
@@ -78,7 +78,10 @@ template_add_found(DocumentBuilder *b, Jsonb *found)
 	document_add_value(b, &value);
 }
 
-/* a value that is not a path: the next element, or the value of the key that was just given */
+/*
+ * Adds a value that is not a path: the next element, or the value of the key
+ * that was just added.
+ */
 static void
 template_add(DocumentBuilder *b, JsonbValue *value, Jsonb *source)
 {

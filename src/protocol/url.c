@@ -11,12 +11,15 @@
 
 #include <ctype.h>
 
-/* The schemes whose slashes browsers do not insist on, and read \ as /. */
+/* Schemes for which browsers do not require the slashes, and read \ as /. */
 static const Slice url_special[] = {
 	{"http", 4}, {"https", 5}, {"ws", 2}, {"wss", 3}, {"ftp", 3}
 };
 
-/* the first of the characters at or after from, or the end of the text */
+/*
+ * Returns the position of the first of the characters, at or after from, or
+ * the end of the text.
+ */
 static int
 url_find(Slice text, int from, const char *any)
 {
@@ -73,7 +76,9 @@ url_skip_slashes(Slice text, int at)
 	return at;
 }
 
-/* Where the host begins if the colon ends a scheme, or -1. */
+/*
+ * Returns where the host begins if the colon ends a scheme, or -1 otherwise.
+ */
 static int
 url_after_scheme(UrlScan *scan, int colon)
 {
@@ -94,7 +99,7 @@ url_after_scheme(UrlScan *scan, int colon)
 	{
 		if (after - colon - 1 >= 2)
 			return after;
-		/* "http: see below" is no URL */
+		/* "http: see below" is not a URL */
 		return begin == 0 && after < text.len && (unsigned char) text.s[after] > ' ' ? after : -1;
 	}
 	if (after - colon - 1 < 2 || text.s[colon + 1] != '/' || text.s[colon + 2] != '/')
@@ -103,7 +108,10 @@ url_after_scheme(UrlScan *scan, int colon)
 	return colon + 3 < text.len && text.s[colon + 3] != '/' ? colon + 3 : -1;
 }
 
-/* The host in "user:word@host:80", with what a sentence may put behind it. */
+/*
+ * Returns the host in "user:word@host:80", without what may follow it in a
+ * sentence.
+ */
 static Slice
 url_host_of(Slice authority, bool in_words)
 {
@@ -126,8 +134,9 @@ url_host_of(Slice authority, bool in_words)
 }
 
 /*
- * The host up to the first character that ends it for any reader; and what a
- * reader sees that goes on until a slash, if that may be another host.
+ * Returns the host up to the first character that ends it for any reader.  If
+ * some readers go on until a slash, and that may give another host,
+ * scan->second is set to it.
  */
 static Slice
 url_read_hosts(UrlScan *scan, int begin)
@@ -140,7 +149,7 @@ url_read_hosts(UrlScan *scan, int begin)
 	bool		in_words = end == text.len || text.s[end] == ' ' || text.s[end] == '<' ||
 		text.s[end] == '>';
 
-	/* within a sentence, a blank ends the URL for everybody */
+	/* within a sentence, a blank ends the URL for all readers */
 	if (far_end > end && (scan->is_whole || text.s[end] == '\\') &&
 		memchr(text.s + end, '@', far_end - end) != NULL)
 		scan->second = url_host_of(most, false);
@@ -148,7 +157,7 @@ url_read_hosts(UrlScan *scan, int begin)
 	return url_host_of(least, in_words);
 }
 
-/* "//host/path", which takes its scheme from the page that it is on */
+/* Is it "//host/path", which takes its scheme from the page that it is on? */
 static bool
 url_begins_with_host(Slice text)
 {

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * url.h
- *	  The hosts of the URLs in a text.
+ *	  Finding the hosts of the URLs in a text.
  *
- * What uses the text later may be a browser, curl or a library, and they do not
- * read a malformed URL alike.  So every host that one of them could see is
- * returned: of "http://a.example\@b.example", both a.example and b.example.
- * A scheme with "://" begins a URL anywhere in the text; without the slashes,
- * http, https, ws, wss and ftp do so at its beginning ("http:a.example").
+ * The text may later be used by a browser, curl or a library, and they differ
+ * in how they read malformed URLs.  Therefore every host that one of them
+ * could see is returned: for "http://a.example\@b.example", both a.example and
+ * b.example.  A scheme with "://" begins a URL anywhere in the text.  Without
+ * the slashes, http, https, ws, wss and ftp do so only at the beginning of the
+ * text ("http:a.example").
  *
  *-------------------------------------------------------------------------
  */
@@ -18,16 +19,21 @@
 
 typedef struct UrlScan
 {
-	Slice		text;			/* without tabs and line breaks, which browsers ignore */
+	Slice		text;			/* without tabs and line breaks, which browsers
+								 * ignore */
 	int			at;				/* where to look for the next URL */
-	bool		is_whole;		/* the last one began with the text, and may be all of it */
-	Slice		second;			/* a second host of the last one, or absent */
+	bool		is_whole;		/* the last URL was at the start of the text,
+								 * and may be all of it */
+	Slice		second;			/* a second host of the last URL, or absent */
 } UrlScan;
 
-/* the text must live as long as the scan */
+/* Begins a scan.  The text must live as long as the scan. */
 extern void url_begin(UrlScan *scan, Slice text);
 
-/* false: there are no more.  The host may be one that is not valid (host.h), or empty. */
+/*
+ * Returns false if there are no more hosts.  The host may be empty, or not
+ * valid (host.h).
+ */
 extern bool url_next_host(UrlScan *scan, Slice *host);
 
 #endif							/* CLUTCH_URL_H */

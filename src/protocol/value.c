@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * value.c
- *	  One value of a document, checked where it stands.
+ *	  Reading and checking single values of a document.
  *
- * Children are read from the entries of their container, whose layout is
- * documented in utils/jsonb.h, because the server's own getters allocate
+ * Children are read directly from the entries of their container, whose layout
+ * is documented in utils/jsonb.h, because the server's own functions allocate
  * every value that they return.
  *
  *-------------------------------------------------------------------------

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * value.h
- *	  One value of a document, checked where it stands.
+ *	  Reading and checking single values of a document.
  *
  * Every reader returns what it has read.  If there is a fault, it adds the
- * fault with its place and returns nothing: an absent Slice, false or NULL.
+ * fault with its place and returns an absent Slice, false or NULL.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,12 +15,12 @@
 #include "protocol/place.h"
 #include "utils/jsonb.h"
 
-/* what a string is, and so how long it may be */
+/* what a string is used for, which determines how long it may be */
 typedef enum TextKind
 {
 	TEXT_ID,					/* clutch.max_id_bytes; no control characters */
 	TEXT_STRING,				/* clutch.max_string_bytes */
-	TEXT_PAYLOAD				/* limited by the size of the document only */
+	TEXT_PAYLOAD				/* limited only by the size of the document */
 } TextKind;
 
 typedef enum ContainerKind
@@ -37,16 +37,21 @@ extern const JsonbContainer *value_container(const JsonbValue *value,
 											 const DocumentPlace *place,
 											 ContainerKind kind, ProblemList *list);
 
-/* adds NULL_VALUE or WRONG_TYPE; expected is a noun phrase such as "a string" */
+/*
+ * Adds NULL_VALUE or WRONG_TYPE. expected is a noun phrase such as "a string".
+ */
 extern void value_wrong_type(const JsonbValue *value, const DocumentPlace *place,
 							 const char *expected, ProblemList *list);
 
-/* the i-th key of an object; the i-th value of an object or an array */
+/*
+ * Returns the i-th key of an object, or the i-th value of an object or an
+ * array.
+ */
 extern Slice value_key_at(const JsonbContainer *object, int i);
 extern void value_at(const JsonbContainer *container, int i, JsonbValue *value);
 
 /*
- * The same for a caller that walks over the entries itself: the value lies
+ * The same for a caller that iterates over the entries itself.  The value is
  * between the offsets start and end of data.
  */
 static inline void

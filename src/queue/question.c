@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * question.c
- *	  The open questions of tasks: rows of clutch.question.
+ *	  Open questions of tasks: rows of clutch.question.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * queue.c
- *	  What is ready for one agent, or waits as one kind, in claim order.
+ *	  Queues: what is ready for one agent, or waits as one kind, in the order
+ *	  of claims.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,13 +18,16 @@
 #include "settings.h"
 #include "utils/timestamp.h"
 
-/* a look that passes over no more rows than this is always worth it */
+/* passing over this many rows is always worthwhile */
 #define FEW_PASSED		32
 
-/* while both are there, an aged task comes before a critical one in one case out of so many */
+/*
+ * while there are both, an aged task comes before a critical one in one of so
+ * many cases
+ */
 #define AGED_TURN		4
 
-/* what a look from the start costs without dead entries, at most */
+/* what looking from the start costs at most if there are no dead entries */
 #define FEW_PAGES		24
 
 /* what a page of dead entries costs, in rows passed over */
@@ -42,15 +46,18 @@ queue_worth_looking(int64 passed, TimestampTz looked_at, int factor)
 
 	if (passed <= FEW_PASSED)
 		return true;
-	/* the wall clock, not clutch.clock: this saves processor time */
+	/*
+	 * use the wall clock, not clutch.clock, because this is about saving
+	 * processor time
+	 */
 	now = GetCurrentTimestamp();
 	return now < looked_at || now - looked_at >= passed * factor;
 }
 
 /*
  * A row that was taken in a transaction or savepoint that rolls back is there
- * again, below the remembered place.  So this counts the rollbacks of the
- * session; "used" says whether the current transaction has looked at a queue.
+ * again, below the remembered place.  So we count the rollbacks of the
+ * session.  "used" says whether the current transaction has looked at a queue.
  */
 static uint64 rollbacks = 0;
 static bool used = false;
@@ -72,6 +79,10 @@ static TransactionWatch queue_watch = {queue_note_rollback, queue_note_end};
 
 /* ---------------------------------------------------------------- scanning */
 
+/*
+ * Restarts the scan at queue_no, for the urgency alone or, with another
+ * strategy, for all urgencies that satisfy it.
+ */
 static void
 queue_seek(Queue *queue, int strategy, int urgency, int64 queue_no)
 {
@@ -88,9 +99,9 @@ queue_seek(Queue *queue, int strategy, int urgency, int64 queue_no)
 }
 
 /*
- * The next row that no other transaction is inserting or deleting becomes the
- * head of its urgency.  Returns that urgency, or NUM_LEVELS if there is no such
- * row.
+ * Makes the next row that no other transaction is inserting or deleting the
+ * head of its urgency.  Returns that urgency, or NUM_LEVELS if there is no
+ * such row.
  */
 static int
 queue_read_head(Queue *queue)
@@ -123,13 +134,17 @@ queue_read_head(Queue *queue)
 	return urgency;
 }
 
-/* so many dead rows behind a head are passed over to see whether anything follows */
+/*
+ * so many dead rows after a head are passed over to see whether anything
+ * follows
+ */
 #define FEW_DEAD		4
 
 /*
- * Is the row that was read last the last one of the queue?  Reading on costs less
- * than descending into the index, but there may be any number of rows of the
- * same urgency, or of dead ones, so it is only tried; false: perhaps not.
+ * Is the row that was read last the last one of the queue?  Reading on costs
+ * less than descending the index, but there may be any number of rows of the
+ * same urgency, or of dead ones, so it is only tried.  If this returns false,
+ * the row may still be the last one.
  */
 static bool
 queue_ends_here(Queue *queue)
@@ -145,7 +160,10 @@ queue_ends_here(Queue *queue)
 	return at_end;
 }
 
-/* usually all rows are of one urgency: going to the next one that exists saves looks */
+/*
+ * Usually all rows are of one urgency, so going directly to the next urgency
+ * that exists saves lookups.
+ */
 static void
 queue_look_from_start(Queue *queue)
 {
@@ -217,7 +235,10 @@ queue_pass(Queue *queue, QueueEntry *entry)
 	(void) queue_read_head(queue);
 }
 
-/* The entry stands for what was not looked at, so that queue_close leaves its place alone. */
+/*
+ * Takes nothing more from the queue.  The entry stands for everything that was
+ * not looked at, so that queue_close does not change its place.
+ */
 void
 queue_leave(Queue *queue, const QueueEntry *entry)
 {
@@ -226,9 +247,9 @@ queue_leave(Queue *queue, const QueueEntry *entry)
 }
 
 /*
- * If a long look found no row of an urgency, there is no entry to begin the next
- * look with.  A row that comes later has a higher number than one that was drawn
- * before this look, so the next look begins at that number.
+ * If a long look found no row of an urgency, there is no entry from which the
+ * next look could start.  A row that comes later has a higher number than one
+ * drawn before this look, so the next look starts at that number.
  */
 void
 queue_close(Queue *queue)
@@ -253,7 +274,7 @@ queue_close(Queue *queue)
 
 /* ------------------------------------------------------------------- order */
 
-/* the level without the upper limit */
+/* Returns the level without the upper limit. */
 static int64
 queue_entry_aged_level(const QueueEntry *entry, TimestampTz now)
 {
@@ -272,7 +293,10 @@ queue_level(const QueueEntry *entry, TimestampTz now)
 	return (QueueLevel) Min(queue_entry_aged_level(entry, now), LEVEL_HIGH);
 }
 
-/* the first entry so far: of the critical ones, and of the others */
+/*
+ * the first entries so far: the first of the critical ones, and the first of
+ * the others
+ */
 typedef struct Contest
 {
 	TimestampTz now;
@@ -310,8 +334,9 @@ queue_contest_enter(Contest *contest, Queue *queue)
 }
 
 /*
- * Decided by a hash of the two numbers: each pair meets once, so no count has to
- * be kept, and all sessions decide alike.
+ * Is it the turn of the aged task?  A hash of the two numbers decides: each
+ * pair meets only once, so no count need be kept, and all sessions decide
+ * alike.
  */
 static bool
 queue_contest_is_turn_of_aged(const QueueEntry *critical, const QueueEntry *aged, TimestampTz now)

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * queue.h
- *	  What is ready for one agent, or waits as one kind, in claim order.
+ *	  Queues: what is ready for one agent, or waits as one kind, in the order
+ *	  of claims.
  *
- * The rows of clutch.ready with one agent_id, or of clutch.waiting with one
- * kind, are a queue.  Its order:
+ * The rows of clutch.ready with the same agent_id, or of clutch.waiting with
+ * the same kind, form a queue, in this order:
  *
  *	- by level, which is the priority of the task, raised by one for each
- *	  clutch.aging that it has stood here, but never above LEVEL_HIGH;
+ *	  clutch.aging that it has been here, but never above LEVEL_HIGH;
  *	- within a level by queue_no, which is the order of arrival;
  *	- tasks of LEVEL_CRITICAL come before all others.  However, while there are
  *	  tasks that have aged so long that they would count as critical, one of
@@ -16,15 +17,16 @@
  *
  * Rows that have been taken stay in the index until no snapshot can see them.
  * Therefore a backend remembers a QueuePlace, the position where it last found
- * a row to take, and looks from there if looking from the start was expensive.
- * Below that position there are only rows that others committed late, or took
- * and gave back by a rollback; the next look from the start finds them, and it
- * is never put off for long.
+ * a row to take, and starts looking there if looking from the start was
+ * expensive.  Below that position there are only rows that others committed
+ * late, or that were taken and returned by a rollback.  The next look from the
+ * start finds them, and it is never put off for long.
  *
- * A task draws its queue_no when it enters a queue, with one exception: a ready
- * task that has to yield its slot returns to the place that it had in waiting.
- * So whoever takes a task out of a queue notes that place in the Task (left_no,
- * left_since), and the row of clutch.ready keeps it.
+ * A task draws its queue_no when it enters a queue, with one exception: a
+ * ready task that must yield its slot returns to the place that it had in
+ * clutch.waiting.  Therefore the code that takes a task out of a queue notes
+ * that place in the Task (left_no, left_since), and the row of clutch.ready
+ * stores it.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +35,10 @@
 
 #include "base/rows.h"
 
-/* the priorities of spec 003, 8.1; in the tables urgency = LEVEL_CRITICAL - level */
+/*
+ * the priorities of spec 003, 8.1; in the tables, urgency = LEVEL_CRITICAL -
+ * level
+ */
 typedef enum QueueLevel
 {
 	LEVEL_BATCH,
@@ -55,7 +60,10 @@ enum
 	Anum_queue_from_agent,		/* clutch.waiting only: the requester */
 	Natts_waiting = Anum_queue_from_agent,
 
-	/* clutch.ready only: queue_no and since of the task in waiting, if it has waited */
+	/*
+	 * clutch.ready only: queue_no and since of the task in clutch.waiting, if
+	 * it has waited
+	 */
 	Anum_ready_waited_no = Anum_queue_from_agent,
 	Anum_ready_waited_since,
 	Natts_ready = Anum_ready_waited_since
@@ -68,9 +76,10 @@ typedef struct QueuePlace
 {
 	int64		from[NUM_LEVELS];	/* by urgency */
 	int64		drawn;			/* a queue_no drawn before the next look, or 0 */
-	int64		passed;			/* rows that the last look from the start passed over */
-	TimestampTz looked_at;		/* when that look was */
-	uint64		rollbacks;		/* of this session until then */
+	int64		passed;			/* number of rows that the last look from the
+								 * start passed over */
+	TimestampTz looked_at;		/* when that look happened */
+	uint64		rollbacks;		/* rollbacks of this session until then */
 } QueuePlace;
 
 typedef struct QueueEntry
@@ -78,63 +87,80 @@ typedef struct QueueEntry
 	int			urgency;
 	int64		queue_no;
 	TimestampTz since;
-	Slice		task_id;		/* absent: there is no row of this urgency */
+	Slice		task_id;		/* absent if there is no row of this urgency */
 	ItemPointerData tid;
 } QueueEntry;
 
 typedef struct Queue
 {
-	RowScan    *scan;			/* of its table, ROWS_DIRTY; may serve several */
-	Slice		agent_id;		/* a queue of clutch.ready; absent: of clutch.waiting, and */
+	RowScan    *scan;			/* scan of its table, ROWS_DIRTY; several
+								 * queues may share it */
+	Slice		agent_id;		/* for a queue of clutch.ready; if absent, it
+								 * is one of clutch.waiting, and */
 	int64		kind;			/* this is its kind */
 	QueuePlace *place;
 	bool		from_start;
 	int64		passed;
-	int64		pages;			/* of dead entries, in the look from the start */
+	int64		pages;			/* pages of dead entries in the look from the
+								 * start */
 	QueueEntry	heads[NUM_LEVELS];	/* by urgency */
 } Queue;
 
 /*
- * How long a look from the start is put off: so many microseconds for each row
- * that the last one passed over.
+ * How long a look from the start is put off, in microseconds for each row that
+ * the last one passed over.
  */
 #define QUEUE_LOOK_KINDS	100		/* each row costs a descent of the index */
 #define QUEUE_LOOK_BUSY		20
 #define QUEUE_LOOK_IDLE		2
 
 /*
- * How many pages this backend has looked at.  Entries that the index knows to be dead
- * are passed over without being counted, a few hundred on each page.
+ * Returns how many pages this backend has looked at.  Entries that the index
+ * knows to be dead are passed over without being counted, a few hundred on
+ * each page.
  */
 extern int64 queue_pages(void);
 
 /* Was the last look cheap, or is it long enough ago? */
 extern bool queue_worth_looking(int64 passed, TimestampTz looked_at, int factor);
 
-/* The caller fills in scan, place, and agent_id or kind; the rest is set here. */
+/*
+ * Opens a queue.  The caller fills in scan, place, and agent_id or kind; the
+ * rest is set here.
+ */
 extern void queue_open(Queue *queue);
 
 /*
- * The first entry that no other transaction is taking; NULL: there is none.  It
- * stays the first until queue_pass.
+ * Returns the first entry that no other transaction is taking, or NULL if
+ * there is none.  It remains the first one until queue_pass.
  */
 extern QueueEntry *queue_first(Queue *queue);
-/* the first entry of several queues; *whose is the queue it stands in */
+/*
+ * Returns the first entry of several queues.  *whose is set to the queue that
+ * contains it.
+ */
 extern QueueEntry *queue_first_of(Queue *queues, int n, Queue **whose);
+/*
+ * Removes the entry, which queue_first or queue_first_of has returned, from
+ * the heads; the next one takes its place.  The row is not deleted.
+ */
 extern void queue_pass(Queue *queue, QueueEntry *entry);
-/* the same if no other entry is wanted: nothing but queue_close may follow */
+/* The same if no other entry is wanted.  Only queue_close may follow. */
 extern void queue_leave(Queue *queue, const QueueEntry *entry);
 
 /*
- * Looks from the start after all, if that was not done yet and is worth it.
- * Returns true if it did: queue_first may find an entry now.
+ * Looks from the start after all, if that has not been done yet and is
+ * worthwhile.  Returns true if it did; queue_first may find an entry now.
  */
 extern bool queue_look_again(Queue *queue);
 
-/* remembers the place; to be called before rows_end */
+/* Remembers the place.  To be called before rows_end. */
 extern void queue_close(Queue *queue);
 
-/* the level that the entry counts as now, after the time it has stood there */
+/*
+ * Returns the level as which the entry counts now, after the time that it has
+ * been there.
+ */
 extern QueueLevel queue_level(const QueueEntry *entry, TimestampTz now);
 
 #endif							/* CLUTCH_QUEUE_H */

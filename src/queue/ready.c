@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ready.c
- *	  What an agent can claim, in claim order, and nothing else.
+ *	  What agents can claim, in the order of claims, and nothing else.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +29,8 @@ typedef struct AgentPlace
 #define MAX_PLACES	10000
 
 static HTAB *places = NULL;
-static Oid	places_of = InvalidOid;	/* the table: a new one numbers its rows from 1 again */
+static Oid	places_of = InvalidOid;	/* the table; if it is created again, its
+									 * rows are numbered from 1 again */
 
 static QueuePlace *
 ready_place(Slice agent_id)
@@ -65,7 +66,10 @@ ready_put(Task *task)
 	(void) rows_insert(TABLE_READY, values, nulls);
 }
 
-/* the place in waiting to which the task of the current row would return */
+/*
+ * Notes the place in clutch.waiting to which the task of the current row would
+ * return.
+ */
 static void
 ready_note_place(const RowScan *scan, Task *task)
 {
@@ -120,7 +124,10 @@ ready_list(Slice agent_id, int n)
 	return tasks;
 }
 
-/* Does the task require a capability that is paused?  Looked at without a lock. */
+/*
+ * Does the task require a capability that is paused?  This does not lock
+ * anything.
+ */
 static bool
 ready_is_paused(const QueueEntry *entry)
 {
@@ -133,7 +140,10 @@ ready_is_paused(const QueueEntry *entry)
 	return task != NULL && slice_present(filter_paused_capability(roster, &task->requires));
 }
 
-/* the task of an entry, locked and out of the queue; NULL: it is not to be had */
+/*
+ * Locks the task of an entry and takes it out of the queue.  Returns NULL if
+ * that is not possible.
+ */
 static Task *
 ready_lock(QueueEntry *entry, Slice agent_id)
 {
@@ -192,13 +202,14 @@ ready_take(Slice agent_id, int n, QueueLevel least_level, ReadyTake take, void *
 /* ---------------------------------------------------------------- yielding */
 
 /*
- * So many rows of an agent are looked at: more than one only if other
- * transactions hold its tasks, or if they have aged.  And so many dead ones.
+ * So many rows of an agent are looked at, and so many dead ones.  More than
+ * one live row needs to be looked at only if other transactions hold its
+ * tasks, or if they have aged.
  */
 #define YIELDING_LOOKS	64
 #define YIELDING_DEAD	1000
 
-/* Goes backwards through the rows of the agent that are less urgent. */
+/* Scans the less urgent rows of the agent backwards. */
 static void
 ready_scan_yielding(RowScan *scan, Slice agent_id, int priority)
 {
@@ -209,7 +220,10 @@ ready_scan_yielding(RowScan *scan, Slice agent_id, int priority)
 	rows_start(scan);
 }
 
-/* Does the current row have to yield?  Not if it is as urgent by the time that it has stood here. */
+/*
+ * Must the task of the current row yield?  Not if it has become as urgent by
+ * aging.
+ */
 static bool
 ready_yields(const RowScan *scan, int priority, QueueEntry *entry)
 {

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * ready.h
- *	  What an agent can claim, in claim order (queue.h), and nothing else.
+ *	  What agents can claim, in the order of claims (queue.h), and nothing
+ *	  else.
  *
- * Rows of clutch.ready.  A task stands here from its assignment until it is
- * claimed, ends, or is given to another agent.  The caller of ready_put and
- * ready_remove has the task locked and saves it.
+ * These are the rows of clutch.ready.  A task is here from its assignment
+ * until it is claimed, ends, or is given to another agent.  The caller of
+ * ready_put and ready_remove must have locked the task, and saves it.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,21 +16,28 @@
 #include "queue/queue.h"
 #include "task/task.h"
 
+/*
+ * Insert and remove the task.  Both set its queue_no, which the caller must
+ * save.
+ */
 extern void ready_put(Task *task);
 extern void ready_remove(Task *task);
 
-/* Ids of the tasks that are ready for the agent, n at most; a palloc'd List of Slice *.  Locks nothing. */
+/*
+ * Returns the IDs of at most n tasks that are ready for the agent, as a
+ * palloc'd List of Slice *.  Locks nothing.
+ */
 extern List *ready_list(Slice agent_id, int n);
 
 /*
- * Calls take for up to n tasks of the agent in claim order, none below the
- * level: the task is locked, assigned to the agent, and out of the queue
- * (queue_no is 0, to be saved).  take returns false if it made no use of the
- * task, which then does not count.  Tasks that other transactions have locked
- * are passed over, never waited for, and so are those that require a capability
- * that is paused.  Batch work is for an agent that has no
- * other: once a task above LEVEL_BATCH has been taken, none of that level is.
- * Returns how many were taken.
+ * Calls take for up to n tasks of the agent in the order of claims, none below
+ * the level.  Each task is locked, assigned to the agent, and out of the queue
+ * (queue_no is 0, and must be saved).  take returns false if it made no use of
+ * the task, which then does not count.  Tasks that other transactions have
+ * locked are skipped, never waited for, and so are those that require a paused
+ * capability.  Batch work is for agents that have nothing else to do: once a
+ * task above LEVEL_BATCH has been taken, none of that level is.  Returns how
+ * many were taken.
  */
 typedef bool (*ReadyTake) (Task *task, void *arg);
 
@@ -37,12 +45,13 @@ extern int	ready_take(Slice agent_id, int n, QueueLevel least_level,
 					   ReadyTake take, void *arg);
 
 /*
- * The task of the agent that yields its slot first to one of that priority: the
- * least urgent one, and the last of those in claim order.  A task that has aged
- * until it counts as much does not yield.  The first function only looks, and
- * returns false if there is none.  The second one locks the task, which stays
- * in the queue, and notes in it where it stood; a task that another transaction
- * has locked is passed over.  NULL: there is none.
+ * Find the task of the agent that would be the first to yield its slot to one
+ * of that priority: the least urgent one, and among those the last in the
+ * order of claims.  A task that has aged until it counts as much does not
+ * yield.  The first function only looks, and returns false if there is none.
+ * The second one locks the task, which stays in the queue, and notes its place
+ * in it; tasks that another transaction has locked are skipped.  It returns
+ * NULL if there is none.
  */
 extern bool ready_look_for_yielding(Slice agent_id, int priority, int *urgency,
 									int64 *queue_no);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * requester.c
- *	  How many kinds of tasks that wait an agent may have requested.
+ *	  Limiting how many kinds of waiting tasks an agent may have requested.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,9 @@
 #include "queue/waiting_kind.h"
 #include "settings.h"
 
-/* how many kinds the agent's requests form, counted up to the limit */
+/*
+ * Returns how many kinds the agent's requests form, counted up to the limit.
+ */
 static int
 requester_count_kinds_of(Slice from_agent, int limit)
 {

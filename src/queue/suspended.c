@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * suspended.c
- *	  The suspended tasks: rows of clutch.suspended and clutch.awaited.
+ *	  Suspended tasks: rows of clutch.suspended and clutch.awaited.
  *
  *-------------------------------------------------------------------------
  */
@@ -91,7 +91,10 @@ suspended_has(Slice task_id)
 bool
 suspended_ever_awaited(void)
 {
-	/* asked when a transaction commits, which may have dropped the extension */
+	/*
+	 * this is called at commit, and the transaction may have dropped the
+	 * extension
+	 */
 	return rows_table_is_there(TABLE_AWAITED) && rows_table_was_used(TABLE_AWAITED);
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * timer.c
- *	  When a task must be looked at again.
+ *	  Timers: when a task must be looked at again.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,10 @@ enum
 
 StaticAssertDecl((int) Natts_timer == (int) COLUMNS_TIMER, "columns of clutch.timer");
 
-/* the time to claim a task doubles with each agent that has let it pass, so often at most */
+/*
+ * the time to claim a task doubles with each agent that has not claimed it, at
+ * most so many times
+ */
 #define MOST_DOUBLINGS	10
 
 TimestampTz
@@ -38,9 +41,9 @@ timer_claim_end(const Task *task)
 }
 
 /*
- * The earliest of its times, or 0 if it waits for no time.  The wake_at of a task
- * that waits for others needs no timer: it only keeps the task from being routed
- * earlier.
+ * Returns the earliest of the task's times, or 0 if it waits for no time.  The
+ * wake_at of a task that waits for others needs no timer, because it only
+ * keeps the task from being routed earlier.
  */
 static TimestampTz
 timer_task_earliest_time(const Task *task)
@@ -111,7 +114,10 @@ timer_clear(Task *task)
 	task->next_at = 0;
 }
 
-/* The first row of the scan, which has its keys, whose task can be had. */
+/*
+ * Takes the first row of the scan, whose keys have been set, whose task can be
+ * locked.
+ */
 static Task *
 timer_take_first(RowScan *scan, TimerPlace *place)
 {
@@ -129,7 +135,7 @@ timer_take_first(RowScan *scan, TimerPlace *place)
 		if (TransactionIdIsValid(rows_in_doubt(scan)))
 			continue;
 		task = task_lock_now(task_id, &busy);
-		/* its timer has been set anew since */
+		/* its timer has been set anew in the meantime */
 		if (task != NULL && task->next_at != place->due)
 			task = NULL;
 	}
@@ -138,8 +144,9 @@ timer_take_first(RowScan *scan, TimerPlace *place)
 }
 
 /*
- * Many tasks may be due at the same instant.  A scan that began with all of that
- * instant would pass, each time, the rows that have been removed before.
+ * Many tasks may be due at the same instant.  If each scan started at the
+ * beginning of that instant, it would pass over the rows that have been
+ * removed before, again and again.
  */
 Task *
 timer_take_due(TimestampTz now, TimerPlace *place)

@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * timer.h
- *	  When a task must be looked at again: its lease, its deadline, wake_at, and
- *	  the end of the time in which its agent is to claim it.
+ *	  Timers: when a task must be looked at again because of its lease, its
+ *	  deadline, its wake_at, or the end of the time in which its agent must
+ *	  claim it.
  *
  * A task has at most one row of clutch.timer, which is never later than the
  * earliest of the four; task->next_at is the key of the row.  Extending a
- * lease leaves the row where it is: when the row is due, whoever takes it sees
- * the later end and sets the timer again.
+ * lease does not change the row: whoever takes it when it is due sees the
+ * later end and sets the timer again.
  *
- * All functions that take a Task want it locked by the caller.
+ * A Task that is passed to these functions must be locked by the caller.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,25 +20,27 @@
 #include "task/task.h"
 
 /*
- * When others may have a ready task that its agent has not claimed
- * (clutch.claim_timeout); 0: never, or they may have it already.
+ * Returns when others may have a ready task that its agent has not claimed
+ * (clutch.claim_timeout), or 0 if never, or if they may have it already.
  */
 extern TimestampTz timer_claim_end(const Task *task);
 
-/* makes sure that the task is looked at when one of its times has come */
+/* Makes sure that the task is looked at when one of its times has come. */
 extern void timer_set(Task *task);
 extern void timer_clear(Task *task);
 
 /*
- * The same, at that time at the latest: a task that will have a lease soon needs
- * no other row then, if the lease does not end before.
+ * The same, but at that time at the latest.  A task that will soon have a
+ * lease then needs no other row, unless the lease ends earlier.
  */
 extern void timer_set_before(Task *task, TimestampTz at);
 
-/* it is looked at again at that time, although it is due already */
+/*
+ * Makes the task be looked at again at that time, although it is due already.
+ */
 extern void timer_put_off(Task *task, TimestampTz due);
 
-/* the row that was looked at last; it begins as TIMER_BEGIN */
+/* the row that was looked at last; initially TIMER_BEGIN */
 typedef struct TimerPlace
 {
 	TimestampTz due;
@@ -47,19 +50,23 @@ typedef struct TimerPlace
 #define TIMER_BEGIN		((TimerPlace) {.due = PG_INT64_MIN})
 
 /*
- * The next task behind the place whose row is due, locked, with the row removed,
- * and the place moved there.  Rows of tasks that another transaction has locked
- * are passed.  NULL: there is no more.
+ * Returns the next task after the place whose row is due, locked and with the
+ * row removed, and moves the place there.  Rows of tasks that another
+ * transaction has locked are skipped.  Returns NULL if there are no more.
  */
 extern Task *timer_take_due(TimestampTz now, TimerPlace *place);
 
 /*
- * Is there a row that is due?  Every idle claim asks.  Rows that are due later
- * are not read: under a held snapshot any number of them may be dead.
+ * Is there a row that is due?  Every idle claim asks this.  Rows that are due
+ * later are not read, because under an old snapshot, any number of them may be
+ * dead.
  */
 extern bool timer_is_due(TimestampTz now);
 
-/* when the first row is due, committed or not; DT_NOEND: there is no row */
+/*
+ * Returns when the first row is due, committed or not, or DT_NOEND if there is
+ * none.
+ */
 extern TimestampTz timer_next(void);
 
 #endif							/* CLUTCH_TIMER_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * waiting.c
- *	  What waits for an agent, indexed by what it requires.
+ *	  Tasks that wait for an agent, indexed by what they require.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,13 +21,13 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-/* so many tasks are tried in vain before a look at them is given up */
+/* after so many tasks have been tried in vain, a look gives up */
 #define MAX_VAIN		64
 
-/* so many kinds waiting_try_kinds looks at in one call */
+/* number of kinds that waiting_try_kinds looks at in one call */
 #define KINDS_AT_ONCE	256
 
-/* so many pages it takes at most to go to a kind */
+/* maximum number of pages read to go to a kind */
 #define DESCENT_PAGES	6
 
 /* what reading the requirement of a kind costs, in rows passed over */
@@ -35,7 +35,7 @@
 
 /* ------------------------------------------------------- looking for kinds */
 
-/* how expensive the last look at the whole table was, and when it was */
+/* how expensive the last look at the whole table was, and when it happened */
 static struct
 {
 	int64		passed;
@@ -50,7 +50,7 @@ waiting_is_empty(void)
 
 	if (!queue_worth_looking(first_look.passed, first_look.looked_at, QUEUE_LOOK_IDLE))
 		return !first_look.found;
-	/* from the end: what is claimed leaves dead entries at the start */
+	/* start at the end, because claims leave dead entries at the start */
 	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, AccessShareLock);
 	rows_start(&scan);
 	first_look.found = rows_previous(&scan);
@@ -61,8 +61,8 @@ waiting_is_empty(void)
 }
 
 /*
- * Calls visit for each kind from first to last that has a row, and returns what
- * that cost, in rows.  visit returns false to stop.
+ * Calls visit for each kind from first to last that has a row, and returns
+ * what that cost, in rows.  visit returns false to stop.
  */
 static int64
 waiting_visit_kinds(int64 first, int64 last, bool (*visit) (int64 kind, Slice task_id, void *arg),
@@ -91,23 +91,24 @@ waiting_visit_kinds(int64 first, int64 last, bool (*visit) (int64 kind, Slice ta
 }
 
 /*
- * The kinds that an agent fits.  The list is good as long as the registry does
- * not change, and is made anew when looking is worth what it costs.
+ * The kinds that an agent fits.  The list is valid as long as the registry
+ * does not change, and is made again when looking is worth its cost.
  */
 typedef struct FittingKinds
 {
 	uint64		agent;			/* key: hash of agent_id */
-	uint64		registry;		/* count of the registry's changes */
-	uint64		rules;			/* and of those of the routing rules */
-	Oid			table;			/* clutch.waiting: the extension may be created anew */
+	uint64		registry;		/* number of changes of the registry */
+	uint64		rules;			/* number of changes of the routing rules */
+	Oid			table;			/* OID of clutch.waiting, because the extension
+								 * may have been created again */
 	TimestampTz looked_at;
 	int64		passed;
 	int			n;
 	int			room;
-	int64	   *kinds;			/* in fitting_context */
+	int64	   *kinds;			/* allocated in fitting_context */
 } FittingKinds;
 
-/* beyond either of these the lists of all agents are made anew */
+/* beyond either of these limits, the lists of all agents are discarded */
 #define MAX_AGENTS			10000
 #define MAX_FITTING_BYTES	(4 * 1024 * 1024)
 
@@ -196,7 +197,7 @@ waiting_provide_fitting(void)
 						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-/* factor: as of queue_worth_looking */
+/* factor: as in queue_worth_looking */
 static FittingKinds *
 waiting_fitting_kinds(Slice agent_id, int factor)
 {
@@ -222,7 +223,7 @@ waiting_fitting_kinds(Slice agent_id, int factor)
 
 /* ------------------------------------------------------------------ trying */
 
-/* the queues of some kinds, opened on one scan */
+/* the queues of several kinds, opened on one scan */
 typedef struct Queues
 {
 	RowScan		scan;
@@ -232,8 +233,8 @@ typedef struct Queues
 } Queues;
 
 /*
- * The places are copied back when the queues are closed: what is tried meanwhile
- * may make the backend forget a kind.
+ * The places are copied back when the queues are closed, because trying tasks
+ * in the meantime may make the backend forget a kind.
  */
 static void
 waiting_queues_open(Queues *all, const int64 *kinds, int n)
@@ -279,6 +280,10 @@ waiting_place_of_entry(const Queue *queue, const QueueEntry *entry)
 	return (WaitingPlace) {entry->task_id, queue->kind, entry->queue_no};
 }
 
+/*
+ * Opens the queues of the kinds as one.  The list is copied, because try_one
+ * may change it.
+ */
 static int
 waiting_try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
 {
@@ -314,8 +319,9 @@ waiting_try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
 
 /*
  * A kind that appeared since the last look is not known yet.  While there is
- * work of the known kinds, it can wait for the next look; and longer if the agent
- * does not ask for work, since it is told, and will.
+ * work of the known kinds, it can wait for the next look.  It can wait longer
+ * if the agent is not asking for work, because the agent is notified and will
+ * ask.
  */
 int
 waiting_try_fitting(Slice agent_id, int n, bool asks, WaitingTry try_one, void *arg)
@@ -350,7 +356,7 @@ waiting_note_kind(int64 kind, Slice task_id, void *arg)
 	return visit->n < KINDS_AT_ONCE;
 }
 
-/* the next kinds in turn, beginning again behind the last one */
+/* Collects the next kinds in turn, starting again after the last one. */
 static void
 waiting_next_kinds(KindsVisit *visit)
 {
@@ -398,7 +404,7 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 			queue_pass(whose, entry);
 			continue;
 		}
-		/* no other task of this kind will do better */
+		/* no other task of this kind will fare better */
 		done = *whose;
 		*whose = all.queues[--open];
 		all.queues[open] = done;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * waiting_kind.c
- *	  What a backend remembers about the kinds of clutch.waiting.
+ *	  A cache of the kinds of clutch.waiting.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,13 +19,15 @@
 #define DIGEST_BITS		40
 #define DIGEST_MASK		((UINT64CONST(1) << DIGEST_BITS) - 1)
 
-/* so many kinds are remembered; one more replaces the oldest */
+/* number of kinds that are cached; one more replaces the oldest */
 #define MAX_KINDS		4096
 
 static HTAB *kinds = NULL;
 static MemoryContext kinds_context = NULL;
-static Oid	kinds_of = InvalidOid;	/* the table: the extension may be created anew */
-static int64 turns[MAX_KINDS];	/* the kinds in the order in which they came */
+static Oid	kinds_of = InvalidOid;	/* the table, because the extension may be
+									 * created again */
+static int64 turns[MAX_KINDS];	/* the kinds in the order in which they were
+								 * added */
 static int	next_turn = 0;
 
 int64
@@ -117,8 +119,9 @@ waiting_kind_forget(int64 kind)
 }
 
 /*
- * Keeps the requirement without the request, which may be a thousand times as
- * large.  The run is left out: a kind has tasks of many runs.
+ * Caches the requirement without the request, which may be a thousand times as
+ * large.  The run is left out, because tasks of many runs may be of the same
+ * kind.
  */
 static WaitingKind *
 waiting_kind_remember(int64 kind, Slice holder, const Requirement *requirement)
@@ -165,10 +168,13 @@ waiting_kind_read(int64 kind, Slice task_id)
 		return NULL;
 	envelope_read_admitted(request, &envelope, problem_list());
 	rule_requirement_of(&envelope, task->scope, &requirement);
-	/* before 0.3.0, tasks that were offered shared the kind of those that are pending */
+	/* before 0.3.0, offered tasks shared the kind of pending ones */
 	if (task_is_offered(task) && kind == waiting_kind_of_offered(&requirement, task->agent_id))
 		holder = task->agent_id;
-	/* the rules have changed since: the task gets another kind when it is tried again */
+	/*
+	 * the rules have changed since: the task gets another kind when it is
+	 * tried again
+	 */
 	else if (kind != waiting_kind_of(&requirement))
 		return NULL;
 	return waiting_kind_remember(kind, holder, &requirement);

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * waiting_kind.h
- *	  What a backend remembers about the kinds of clutch.waiting.
+ *	  A cache, in each backend, of the kinds of clutch.waiting.
  *
- * The number of a kind consists of the anchor of its requirement (24 bits) and
- * of the digest (40 bits), so it says by itself which agents may fit it, and
- * what is remembered about it never goes stale.  Equal numbers of different
- * requirements are possible, if unlikely, and only a hint goes wrong then: the
- * router judges each task by its own request.
+ * The number of a kind consists of the anchor (24 bits) and the digest (40
+ * bits) of its requirement.  So the number itself says which agents may fit
+ * it, and what is cached about it never becomes stale.  Different requirements
+ * may have the same number, though this is unlikely; in that case only a hint
+ * is wrong, because the router judges each task by its own request.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,32 +20,34 @@
 typedef struct WaitingKind
 {
 	int64		kind;			/* key */
-	Slice		holder;			/* of tasks that are offered: the agent that has them */
+	Slice		holder;			/* for offered tasks: the agent that has them */
 	Requirement requirement;
-	QueuePlace	place;			/* where its queue is read from */
+	QueuePlace	place;			/* where reading its queue starts */
 } WaitingKind;
 
 extern int64 waiting_kind_of(const Requirement *requirement);
 
 /*
- * The kind of tasks that are offered to other agents.  Those of each holder form
- * a kind of their own: the holder, for which they are nothing new, would have to
- * pass over all of them whenever it has room.
+ * Returns the kind of tasks that are offered to other agents.  The tasks of
+ * each holder form kinds of their own, because otherwise the holder, which is
+ * not offered its own tasks, would have to pass over all of them whenever it
+ * has room.
  */
 extern int64 waiting_kind_of_offered(const Requirement *requirement, Slice holder);
 
-/* the kinds of an anchor are numbered from *first to *last */
+/* Sets the range of numbers that kinds with this anchor have. */
 extern void waiting_kind_range(uint64 anchor, int64 *first, int64 *last);
 
 /*
- * What a kind requires, read from the request of any task that waits with it
- * unless it is remembered; NULL if that task has gone meanwhile, or if by the rules
- * of now (routing/rule.h) it is of another kind.  Valid until
- * the next call.  *was_read is set if the request had to be read.
+ * Returns what a kind requires.  Unless it is cached, it is read from the
+ * request of any task that waits with it.  Returns NULL if that task has gone
+ * in the meantime, or if by the current rules (routing/rule.h) it is of
+ * another kind.  Valid until the next call.  *was_read is set if the request
+ * had to be read.
  */
 extern WaitingKind *waiting_kind_get(int64 kind, Slice task_id, bool *was_read);
 
-/* the same if it is remembered; NULL: it is not */
+/* The same if it is cached, and NULL if it is not. */
 extern WaitingKind *waiting_kind_known(int64 kind);
 
 #endif							/* CLUTCH_WAITING_KIND_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * waiting_place.c
- *	  Where one task waits, or is offered: its row of clutch.waiting.
+ *	  The row of a waiting or offered task in clutch.waiting.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,13 +17,16 @@
 #include "wake/notify.h"
 
 /*
- * A transaction that frees a slot at this very moment does not see the task, and
- * the transaction that puts the task here does not see the slot.  After this
- * time both should be over.
+ * A transaction that is just freeing a slot does not see the task, and the
+ * transaction that puts the task here does not see the slot.  After this time,
+ * both should be over.
  */
 #define SLOT_MISSED		USECS_PER_SEC
 
-/* from_agent: the requester whose kinds are limited; empty for a task that is offered */
+/*
+ * from_agent is the requester, whose kinds are limited; it is empty for an
+ * offered task.
+ */
 static void
 waiting_insert(Task *task, int64 kind, int64 queue_no, TimestampTz since, Slice from_agent)
 {
@@ -95,10 +98,16 @@ waiting_remove(Task *task)
 	task->queue_kind = 0;
 }
 
-/* so many dead rows are passed over before the task is taken for the first one */
+/*
+ * so many dead rows are passed over before the task is assumed to be the first
+ * one
+ */
 #define BEFORE_DEAD		100
 
-/* strategy says whether the rows of its own urgency are meant, or the more urgent ones */
+/*
+ * Is there a row before that of the task? strategy selects the rows of its own
+ * urgency, or the more urgent ones.
+ */
 static bool
 waiting_has_before(const Task *task, int strategy)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * yielding.c
- *	  Which ready task yields its slot to a more urgent one.
+ *	  Finding the ready task that yields its slot to a more urgent one.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,19 +12,25 @@
 #include "queue/yielding.h"
 #include "routing/candidate.h"
 
-/* so many full agents are looked at, those that fit best; each costs microseconds */
+/*
+ * so many full agents are looked at, those that fit best; each costs
+ * microseconds
+ */
 #define MOST_AGENTS		256
 
-/* the task of an agent that would yield first */
+/* the task of an agent that would be the first to yield */
 typedef struct Yielding
 {
 	Slice		agent_id;
-	double		score;			/* of the agent */
+	double		score;			/* score of the agent */
 	int			urgency;
 	int64		queue_no;
 } Yielding;
 
-/* Of agents that fit equally well, the one whose task is the least urgent comes first. */
+/*
+ * Among agents that fit equally well, the one whose task is the least urgent
+ * comes first.
+ */
 static int
 yielding_compare(const void *a, const void *b)
 {
@@ -38,7 +44,10 @@ yielding_compare(const void *a, const void *b)
 	return x->queue_no > y->queue_no ? -1 : 1;
 }
 
-/* at most so many of them, unsorted; palloc'd */
+/*
+ * Lists at most "most" of them, unsorted, in a palloc'd array.  Returns their
+ * number.
+ */
 static int
 yielding_list(const Choice *choice, int priority, int most, Yielding **list)
 {
@@ -49,7 +58,7 @@ yielding_list(const Choice *choice, int priority, int most, Yielding **list)
 	int			i;
 
 	*list = NULL;
-	/* nothing is less urgent */
+	/* nothing is less urgent than batch work */
 	if (priority == LEVEL_BATCH || choice->rejected[REJECTED_CONCURRENCY].count == 0)
 		return 0;
 	agents = candidate_list_full(choice, MOST_AGENTS, &ordinals, &scores);

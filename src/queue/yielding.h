@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * yielding.h
- *	  Which ready task yields its slot to a more urgent one.
+ *	  Finding the ready task that yields its slot to a more urgent one.
  *
- * A task that is ready, and that nobody has begun, holds a slot.  If all agents
- * that fit a more urgent task are full, it takes the place of such a task: at the
- * agent that fits it best, the least urgent one, and of those the one that would
- * be claimed last.  (docs/reference.md, "Priorities".)
+ * A ready task holds a slot although nobody has begun it.  If all agents that
+ * fit a more urgent task are full, that task takes the place of a ready one:
+ * at the agent that fits it best, the least urgent task, and among those the
+ * one that would be claimed last. (docs/reference.md, "Priorities".)
  *
  *-------------------------------------------------------------------------
  */
@@ -23,8 +23,8 @@
 extern bool yielding_is_any(const Choice *choice, int priority);
 
 /*
- * The task that yields, locked; NULL: there is none that no other transaction
- * has locked.
+ * Returns the task that yields, locked, or NULL if there is none that is not
+ * locked by another transaction.
  */
 extern Task *yielding_lock(const Choice *choice, int priority);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * agent.c
- *	  The registry: what agent.* events make of it.
+ *	  The registry of agents, and how agent.* events change it.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,10 +34,14 @@ typedef struct AgentRow
 	TimestampTz registered_at;
 	int64		changed_seq;
 	Slice		reason;
-	bool		lost;			/* UNAVAILABLE by the word of the database */
+	bool		lost;			/* the database, and not the agent itself, has
+								 * declared it UNAVAILABLE */
 } AgentRow;
 
-/* Locks the row; false: there is none, or (wait false) it is locked by another. */
+/*
+ * Locks the row.  Returns false if there is none, or if another transaction
+ * has locked it and wait is false.
+ */
 static bool
 agent_lock_row(Slice agent_id, AgentRow *row, bool wait)
 {
@@ -64,8 +68,8 @@ agent_lock_row(Slice agent_id, AgentRow *row, bool wait)
 }
 
 /*
- * Locks the row, after waiting for a transaction that is registering the agent at
- * this moment; false: there is none.
+ * Locks the row, after waiting for a transaction that is just registering the
+ * agent.  Returns false if there is none.
  */
 static bool
 agent_await_row(Slice agent_id, AgentRow *row)
@@ -141,7 +145,10 @@ agent_guard(Slice agent_id)
 	return guard_key(GUARD_AGENT, agent_id, SLICE_NONE, 0);
 }
 
-/* Is there a row, if only one of a transaction that is still open?  The caller has taken the guard. */
+/*
+ * Is there a row, possibly of a transaction that has not committed yet?  The
+ * caller holds the guard.
+ */
 static bool
 agent_has_row(Slice agent_id)
 {
@@ -152,7 +159,10 @@ agent_has_row(Slice agent_id)
 	return rows_look(&scan, NULL);
 }
 
-/* false: another transaction has registered the agent in the meantime */
+/*
+ * Returns false if another transaction has registered the agent in the
+ * meantime.
+ */
 static bool
 agent_insert_row(AgentRow *row)
 {
@@ -194,8 +204,8 @@ agent_register(Slice agent_id, Jsonb *card, int64 seq, TimestampTz at)
 }
 
 /*
- * Does nothing if the agent has that status already.  It counts as lost only if
- * the database made it UNAVAILABLE, not if it said so itself.
+ * Sets the status, unless the agent has it already.  The agent counts as lost
+ * only if the database, rather than the agent itself, made it UNAVAILABLE.
  */
 static void
 agent_change_status(AgentRow *row, Slice status, Slice reason, Slice from, int64 seq)
@@ -213,7 +223,7 @@ agent_change_status(AgentRow *row, Slice status, Slice reason, Slice from, int64
 	agent_write_row(row, false);
 }
 
-/* Is it a heartbeat that says no status? */
+/* Is it a heartbeat without a status? */
 static bool
 agent_is_sign_of_life(const Envelope *envelope)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * agent_set.h
- *	  A set of agents, one bit for each ordinal of a roster.
+ *	  Sets of agents, with one bit for each ordinal of a roster.
  *
- * Sets that are combined belong to the same roster and have the same size, so
- * the loops need no case for a shorter one.
+ * Sets that are combined must belong to the same roster.  They then have the
+ * same size, so the loops need not handle a shorter one.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,11 +21,14 @@ typedef struct AgentSet
 	uint64		words[FLEXIBLE_ARRAY_MEMBER];
 } AgentSet;
 
-/* Ordinals are never negative, so they can be divided as unsigned numbers, by a shift. */
+/*
+ * Ordinals are never negative, so they can be divided as unsigned numbers, by
+ * a shift.
+ */
 #define AGENT_SET_WORD(ordinal)	((uint32) (ordinal) / 64)
 #define AGENT_SET_BIT(ordinal)	((uint32) (ordinal) % 64)
 
-/* an empty set, palloc'd in the current context */
+/* Returns an empty set, palloc'd in the current context. */
 static inline AgentSet *
 agent_set_none(int size)
 {
@@ -100,7 +103,10 @@ agent_set_count(const AgentSet *set)
 	return pg_popcount((const char *) set->words, set->nwords * sizeof(uint64));
 }
 
-/* the lowest member above previous (-1: the lowest of all), or -1 */
+/*
+ * Returns the lowest member above previous, or -1.  With previous -1, returns
+ * the lowest member of all.
+ */
 static inline int
 agent_set_next(const AgentSet *set, int previous)
 {

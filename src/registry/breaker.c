@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * breaker.c
- *	  The circuit breaker of an agent.
+ *	  Circuit breakers of agents.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,9 +34,9 @@ ROWS_CHECK_COLUMNS(Natts_agent_failure, AGENT_FAILURE);
 #define MOST_TIMEOUTS	3
 
 /*
- * Two transactions that are open at the same time may open a breaker together,
- * or one of them close what the other opens, and neither of them can announce
- * that.  So breakers are not remembered for longer than this.
+ * Two concurrent transactions may open a breaker together, or one of them may
+ * close what the other one opens, and neither of them can announce that.
+ * Therefore cached breakers expire after this time.
  */
 #define MOST_AGE		USECS_PER_SEC
 
@@ -47,8 +47,9 @@ typedef struct FailureCount
 {
 	int			failures;
 	int			successes;		/* after the last failure */
-	int			older_successes;	/* before it */
-	int			timeouts;		/* how many the last ones in a row were */
+	int			older_successes;	/* before the last failure */
+	int			timeouts;		/* how many of the last ones in a row were
+								 * timeouts */
 	TimestampTz last_failure;
 } FailureCount;
 
@@ -73,8 +74,8 @@ breaker_add_row(const RowScan *scan, FailureCount *count)
 }
 
 /*
- * Deletes so many failures and successes, the oldest first, of those before an
- * event; what another transaction is deleting is left to it.
+ * Deletes the oldest failures and successes, so many of each, among those
+ * before an event.  Rows that another transaction is deleting are left to it.
  */
 static void
 breaker_delete_oldest(Slice agent_id, int64 before, int failures, int successes)
@@ -137,8 +138,9 @@ breaker_count_failure(Slice agent_id, const FailureCount *count, int64 seq, Time
 	int			successes = count->older_successes + count->successes;
 
 	/*
-	 * More rows would say nothing new.  Of the successes only the last counts
-	 * from now on, because it parts the timeouts before it from those after.
+	 * More rows would say nothing new.  Among the successes, only the last one
+	 * matters from now on, because it separates the timeouts before it from
+	 * those after it.
 	 */
 	breaker_delete_oldest(agent_id, seq,
 						  count->failures > Max(clutch_breaker_failures, MOST_TIMEOUTS) ? 1 : 0,
@@ -192,7 +194,10 @@ breaker_compare_seqs(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The table has a few rows for each agent that has failed lately. */
+/*
+ * This reads the whole table, which has a few rows for each agent that has
+ * failed lately.
+ */
 void
 breaker_forget(const int64 *seqs, int n)
 {
@@ -246,7 +251,7 @@ breaker_keep(Roster *roster, Slice agent_id, const FailureCount *count, int *roo
 		(RosterBreaker) {ordinal, count->failures, count->last_failure};
 }
 
-/* Every agent that has failed lately, in the order of agent_id. */
+/* Reads all agents that have failed lately, in the order of agent_id. */
 static void
 breaker_read_all(Roster *roster)
 {
@@ -276,9 +281,9 @@ breaker_read_all(Roster *roster)
 }
 
 /*
- * Reads the breakers beside the roster unless they are known.  A change that
- * arrives meanwhile is counted after built_at was taken; an error on the way
- * leaves no list, so that it is read again.  The clock of a test may go back.
+ * Reads the breakers into the roster unless they are cached.  A change that
+ * arrives meanwhile is counted after built_at was taken.  After an error there
+ * is no list, so that it is read again.  The clock of a test may go backwards.
  */
 static void
 breaker_provide(Roster *roster, TimestampTz now)

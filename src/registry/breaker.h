@@ -1,27 +1,30 @@
 /*-------------------------------------------------------------------------
  *
  * breaker.h
- *	  The circuit breaker of an agent (spec 003 5.3).
+ *	  Circuit breakers of agents (spec 003 5.3).
  *
- * While closed, the agent gets work.  After clutch.breaker_failures in a row it
- * opens: no work for clutch.breaker_reset seconds after the last failure.  Then
- * it is half open: the agent gets clutch.breaker_probes tasks at once; as many
- * successes since the last failure close the breaker, and a failure opens it
- * again.
+ * While the breaker is closed, the agent gets work.  After
+ * clutch.breaker_failures failures in a row it opens, and the agent gets no
+ * work for clutch.breaker_reset seconds after the last failure.  Then the
+ * breaker is half open, and the agent gets at most clutch.breaker_probes tasks
+ * at once; as many successes since the last failure close the breaker, and a
+ * failure opens it again.
  *
  * A failure is a task that the agent reported as failed, except with the code
- * REJECTED, which blames the request, or one that timed out: its lease or runtime
- * ended while the agent held it, or a deadline that had left it enough time.
+ * REJECTED, which blames the request; or one that timed out, because its
+ * lease, its runtime, or a deadline that had left the agent enough time ended
+ * while the agent held it.
  *
- * clutch.agent_failure has no rows of an agent that has not failed lately; of
- * one that has, it has a row per failure and, while the breaker is not closed,
- * one per success.  Rows are inserted and never changed, so that reporting
- * waits for nothing.  What transactions that are open at the same time do not
- * see of one another is counted as if it came later.
+ * clutch.agent_failure has no rows for an agent that has not failed lately.
+ * For one that has, it has a row per failure and, while the breaker is not
+ * closed, one per success.  Rows are inserted and never updated, so that
+ * reporting never waits.  What concurrent transactions do not see of one
+ * another counts as if it came later.
  *
- * Each backend remembers the breakers that are not closed, beside its roster.  A
- * transaction that opens or closes one announces that; what two transactions do
- * together, and neither can see, is found within a second.
+ * Each backend caches the breakers that are not closed, together with its
+ * roster.  A transaction that opens or closes one announces that.  If two
+ * transactions do so together, and neither can see it, that is noticed within
+ * a second.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +46,7 @@ typedef struct Breaker
 {
 	int			ordinal;		/* of the agent in the roster */
 	BreakerState state;
-	int			failures;		/* in a row; beyond the threshold they are not
+	int			failures;		/* in a row; above the threshold, they are not
 								 * counted exactly */
 	TimestampTz last_failure;
 	TimestampTz open_until;
@@ -51,7 +54,7 @@ typedef struct Breaker
 
 extern const char *breaker_state_name(BreakerState state);
 
-/* sets state and open_until by failures and last_failure */
+/* Sets state and open_until from failures and last_failure. */
 extern void breaker_judge(Breaker *breaker, TimestampTz now);
 
 typedef enum BreakerOutcome
@@ -61,23 +64,35 @@ typedef enum BreakerOutcome
 	BREAKER_TIMED_OUT
 } BreakerOutcome;
 
-/* counts what became of a task of the agent just now; seq and at are the event's */
+/*
+ * Counts how a task of the agent has just ended.  seq and at are those of the
+ * event.
+ */
 extern void breaker_count(Slice agent_id, int64 seq, TimestampTz at,
 						  BreakerOutcome outcome);
 
 /*
- * Have the agent's last three tasks timed out, so that it must be taken for
+ * Have the agent's last three tasks timed out, so that it must be presumed
  * dead?  Never, if breakers are switched off.
  */
 extern bool breaker_times_out(Slice agent_id);
 
-/* The events with these seqs, in ascending order, are being pruned. */
+/*
+ * Forgets the events with these seqs, which are in ascending order and are
+ * being pruned.
+ */
 extern void breaker_forget(const int64 *seqs, int n);
 
-/* the breakers of the roster's agents that are not closed, palloc'd; how many */
+/*
+ * Lists the breakers of the roster's agents that are not closed in a palloc'd
+ * array.  Returns their number.
+ */
 extern int	breaker_list(Roster *roster, TimestampTz now, Breaker **breakers);
 
-/* how many of so many tasks at once the breaker leaves to the agent */
+/*
+ * Returns how many tasks at once, of max_concurrency, the breaker allows the
+ * agent.
+ */
 extern int	breaker_limit(Slice agent_id, TimestampTz now, int max_concurrency);
 
 #endif							/* CLUTCH_BREAKER_H */

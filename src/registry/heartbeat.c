@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * heartbeat.c
- *	  Signs of life of agents.
+ *	  Heartbeats: signs of life of agents.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,10 +26,13 @@ enum
 };
 ROWS_CHECK_COLUMNS(Natts_agent_heartbeat, AGENT_HEARTBEAT);
 
-/* how often signs are written of an agent that is not watched */
+/* how often signs of life are written for an agent that is not watched */
 #define USUAL_INTERVAL	(30 * USECS_PER_SEC)
 
-/* A time so far ahead is not that of a backend which read the clock a moment later. */
+/*
+ * A backend that read the clock a moment later cannot have written a time that
+ * is so far ahead.
+ */
 #define FROM_THE_FUTURE	USECS_PER_SEC
 
 int64
@@ -38,7 +41,7 @@ heartbeat_interval(int heartbeat_sec)
 	return (heartbeat_sec >= 0 ? heartbeat_sec : clutch_heartbeat_interval) * USECS_PER_SEC;
 }
 
-/* For so long a sign of life is as good as a new one. */
+/* Returns for how long a sign of life is as good as a new one. */
 static int64
 heartbeat_pause(Slice agent_id)
 {
@@ -63,8 +66,8 @@ heartbeat_insert(Slice agent_id, int64 generation, TimestampTz at)
 }
 
 /*
- * Under the guard of the agent's signs of life: writes one, unless the last is
- * recent enough; a time ahead of now is not.  Returns the time on record.
+ * Writes a sign of life under its guard, unless the last one is recent enough;
+ * a time in the future is not.  Returns the time on record.
  */
 static TimestampTz
 heartbeat_write(Slice agent_id, TimestampTz now, int64 pause)
@@ -89,7 +92,10 @@ heartbeat_write(Slice agent_id, TimestampTz now, int64 pause)
 	}
 	rows_end(&scan);
 
-	/* another transaction is writing a sign of life of this agent: that will do */
+	/*
+	 * another transaction is just writing a sign of life of this agent, which
+	 * is good enough
+	 */
 	if (busy)
 		return now;
 	if (found && now - last < pause && last - now < FROM_THE_FUTURE)
@@ -101,9 +107,9 @@ heartbeat_write(Slice agent_id, TimestampTz now, int64 pause)
 }
 
 /*
- * An agent that reports a hundred times a second is not looked up a hundred
- * times: the backend remembers what it wrote.  That is wrong only after a
- * rollback, and for no longer than the time between two signs of life.
+ * An agent that reports a hundred times a second should not be looked up a
+ * hundred times, so the backend remembers what it wrote.  That is wrong only
+ * after a rollback, and for no longer than the time between two signs of life.
  */
 TimestampTz
 heartbeat_give(Slice agent_id, bool force)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * heartbeat.h
- *	  Signs of life of agents (clutch.agent_heartbeat).
+ *	  Heartbeats: signs of life of agents (clutch.agent_heartbeat).
  *
- * They are kept apart from the registry, every change of which makes all
- * backends read it again.
+ * They are stored separately from the registry, because every change of the
+ * registry makes all backends read it again.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,23 +14,23 @@
 #include "registry/roster.h"
 
 /*
- * Returns how often an agent must show a sign of life, in microseconds.
- * heartbeat_sec is that of its card, or -1 if the card has none, and then the
- * setting counts.  0: the agent is not watched.
+ * Returns how often an agent must show a sign of life, in microseconds, or 0
+ * if the agent is not watched.  heartbeat_sec is that of its card, or -1 if
+ * the card has none, in which case the setting counts.
  */
 extern int64 heartbeat_interval(int heartbeat_sec);
 
 /*
- * Records a sign of life, at most three times per interval unless forced, and
- * never waits.  Returns the time that is now on record.
+ * Records a sign of life, at most three times per interval unless forced.
+ * Never waits.  Returns the time that is now on record.
  */
 extern TimestampTz heartbeat_give(Slice agent_id, bool force);
 
 /*
- * The time of the last sign of life; now, if one is being written; 0 if none is
- * on record.  One from the future, written before the clock was set back, is
- * replaced: the agent is taken to have been seen now, and its silence counts
- * from here.
+ * Returns the time of the last sign of life; now, if one is just being
+ * written; or 0 if none is on record.  One from the future, written before the
+ * clock was set back, is replaced: the agent is considered to have been seen
+ * now, and its silence counts from now on.
  */
 extern TimestampTz heartbeat_last_seen(Slice agent_id);
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * load.c
- *	  How busy an agent is and how it has done, read from its slots.
+ *	  Loads: how busy agents are and how they have performed, read from their
+ *	  slots.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,10 +17,9 @@
 #include "utils/memutils.h"
 
 /*
- * The load of an agent with more slots than this is remembered.  It serves for
- * so many microseconds per slot, some 4000 times as long as the reading takes:
- * reading then costs a backend no more than a part in 4000 of its time for each
- * agent.
+ * The load of an agent with more slots than this is cached, for so many
+ * microseconds per slot.  That is some 4000 times as long as reading takes, so
+ * reading costs a backend no more than a 4000th of its time for each agent.
  */
 #define MANY_SLOTS		8
 #define AGE_PER_SLOT	INT64CONST(4000)
@@ -27,16 +27,18 @@
 #define MOST_AGE		INT64CONST(10000000)
 
 /*
- * So is the load of an agent with such a limit: the higher it is, the less
- * difference the tasks make that others gave to the agent meanwhile.
+ * So is the load of an agent whose limit is at least this: the higher the
+ * limit, the less the tasks matter that others gave to the agent in the
+ * meantime.
  */
 #define LARGE_LIMIT		64
 #define AGE_PER_TASK	INT64CONST(1000)
 #define MOST_AGE_BY_LIMIT	INT64CONST(2000000)
 
 /*
- * An agent that may have more slots than SAMPLE_FROM is not read beyond it: a
- * sample of all its slots, at even distances, says well enough how busy it is.
+ * If an agent may have more slots than SAMPLE_FROM, only a sample of them, at
+ * equal distances, is read beyond that number.  This shows well enough how
+ * busy the agent is.
  */
 #define SAMPLE_FROM		4096
 #define SAMPLE			512
@@ -53,7 +55,7 @@ load_add_slot(const RowScan *scan, AgentLoad *load)
 	load->last_chosen = Max(load->last_chosen, rows_int8(scan, Anum_agent_slot_chosen_seq));
 }
 
-/* Adds up the slots, up to so many, and returns how many. */
+/* Adds up the slots, "most" at most, and returns how many there were. */
 static int
 load_add_slots(RowScan *scan, Slice agent_id, int most, AgentLoad *load)
 {
@@ -70,6 +72,10 @@ load_add_slots(RowScan *scan, Slice agent_id, int most, AgentLoad *load)
 	return slots;
 }
 
+/*
+ * Estimates the load of an agent with many slots from SAMPLE of them, spread
+ * evenly over their numbers.
+ */
 static void
 load_sample_slots(RowScan *scan, Slice agent_id, int slots, AgentLoad *load)
 {
@@ -91,8 +97,8 @@ load_sample_slots(RowScan *scan, Slice agent_id, int slots, AgentLoad *load)
 }
 
 /*
- * Returns how many slots there are.  An agent that seems full by the sample is
- * read in full, because a choice rejects it then.
+ * Returns how many slots there are.  If an agent seems full according to the
+ * sample, all of its slots are read, because a choice would reject it.
  */
 static int
 load_scan(RowScan *scan, Slice agent_id, int limit, AgentLoad *load)
@@ -111,7 +117,10 @@ load_scan(RowScan *scan, Slice agent_id, int limit, AgentLoad *load)
 	return slots;
 }
 
-/* For how long, in microseconds, a load serves whoever asks. */
+/*
+ * Returns how long, in microseconds, a load may be used without being asked
+ * for a newer one.
+ */
 static int64
 load_age(int slots, int limit)
 {
@@ -126,7 +135,7 @@ load_age(int slots, int limit)
 
 /* ------------------------------------------------------------- remembering */
 
-/* The loads of a roster, empty if they have become stale. */
+/* Provides the loads of a roster; they are empty if they have become stale. */
 static void
 load_provide(Roster *roster)
 {
@@ -202,7 +211,7 @@ load_reader_refresh(LoadReader *reader, int ordinal)
 {
 	const LoadKey *key = &reader->keys[ordinal];
 
-	/* a clock that was set back makes everything old */
+	/* if the clock was set back, everything is old */
 	if (key->read_at == 0 || key->read_at > reader->now ||
 		reader->now >= reader->loads[ordinal].good_until || key->key == LOAD_KEY_FULL)
 		load_reader_read(reader, ordinal);
@@ -225,7 +234,9 @@ load_read(Slice agent_id, int limit, AgentLoad *load)
 	}
 	load_reader_begin(&reader, roster, 0);
 	(void) load_reader_key(&reader, ordinal);
-	/* full under a lower limit than the card's: it may have room by now */
+	/*
+	 * it is full under a lower limit than the card's, and may have room by now
+	 */
 	if (load_reader_load(&reader, ordinal)->running >= limit &&
 		load_reader_read_at(&reader, ordinal) < reader.now)
 		load_reader_read(&reader, ordinal);
@@ -233,7 +244,7 @@ load_read(Slice agent_id, int limit, AgentLoad *load)
 	load_reader_end(&reader);
 }
 
-/* What is remembered of an agent, or NULL. */
+/* Returns what is cached about an agent, or NULL. */
 static KnownLoad *
 load_known(Slice agent_id, LoadKey **key, int *limit)
 {

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * pause.c
- *	  Agents and capabilities that get no new work until they are resumed.
+ *	  Pauses: agents and capabilities that get no new work until they are
+ *	  resumed.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * pause.h
- *	  Agents and capabilities that get no new work until they are resumed:
- *	  rows of clutch.pause.
+ *	  Pauses: agents and capabilities that get no new work until they are
+ *	  resumed.  These are rows of clutch.pause.
  *
- * What is paused is routed to nobody and claimed by nobody; what runs goes on.
- * The roster knows what is paused (registry/roster.h), so a choice that nothing
- * is paused for pays for one comparison.
+ * While something is paused, no tasks for it are routed or claimed; running
+ * tasks continue.  The roster knows what is paused (registry/roster.h), so if
+ * nothing is paused, this costs a choice one comparison.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,16 +17,19 @@
 #include "protocol/envelope.h"
 
 /*
- * Makes others that pause or resume anything wait until this transaction ends,
- * so that the events have the order in which they take effect.
+ * Makes other transactions that pause or resume anything wait until this one
+ * ends, so that the events are in the order in which they take effect.
  */
 extern void pause_lock(void);
 
-/* an event that pauses or resumes something, by its move; seq and at are its own */
+/*
+ * Applies an event that pauses or resumes something, as its move says. seq and
+ * at are those of the event.
+ */
 extern void pause_apply(const Envelope *envelope, int64 seq, TimestampTz at);
 
 extern void pause_put(Slice what, int64 seq, TimestampTz since, Slice by_agent, Slice reason);
-/* false: it is not paused */
+/* Returns false if it is not paused. */
 extern bool pause_remove(Slice what);
 
 #endif							/* CLUTCH_PAUSE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pause_row.h
- *	  The columns of clutch.pause, for the files of this room.
+ *	  The columns of clutch.pause.  Private to this room.
  *
  *-------------------------------------------------------------------------
  */

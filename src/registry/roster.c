@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * roster.c
- *	  The registry as this backend remembers it.
+ *	  The roster: the registry as each backend caches it.
  *
- * Choosing among ten thousand agents takes microseconds if the registry is at
- * hand, turned around (from words of the cards to the agents), and reading it
- * takes milliseconds; so each backend reads it once, and again after a change.
- * A change is announced by a relcache invalidation: transactional, replayed on
- * standbys, and without shared memory of ours.
+ * Choosing among ten thousand agents takes microseconds if the registry is in
+ * memory in inverted form (from words of the cards to the agents), but reading
+ * it takes milliseconds.  Therefore each backend reads it once, and again
+ * after a change.  A change is announced by a relcache invalidation, which is
+ * transactional, is replayed on standbys, and needs no shared memory of our
+ * own.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +23,8 @@
 #include "utils/memutils.h"
 
 static Roster *current = NULL;
-static Roster *before = NULL;	/* a caller up the stack may still use it */
+static Roster *before = NULL;	/* the previous one, which a caller up the
+								 * stack may still be using */
 static uint64 generations = 0;
 
 uint64
@@ -89,7 +91,10 @@ roster_get(void)
 {
 	uint64		changes;
 
-	/* without a lock taken since, the commit of another may not have reached us */
+	/*
+	 * without a lock taken since then, the commit of another transaction may
+	 * not have reached us
+	 */
 	AcceptInvalidationMessages();
 	changes = stale_count(STALE_CARDS);
 	if (current == NULL || current->built_at != changes)

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * roster_card.c
- *	  What the roster keeps of a card that is registered.
+ *	  Reading registered cards into the roster.
  *
- * agent_card_read judges a card when it comes in, and every fault has its path.
- * Doing that again for ten thousand cards in the first call of a session took
- * most of its time; here only what routing and delivery need is picked out.
+ * agent_card_read judges a card when it comes in, and reports each fault with
+ * its path.  Doing that again for ten thousand cards took most of the time of
+ * a session's first call.  This only picks out what routing and delivery need.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,10 +22,10 @@
 
 /* ------------------------------------------------------- walking containers */
 
-/* The children of a container in their order, each read once. */
+/* Iterates over the children of a container in order, reading each once. */
 typedef struct CardWalk
 {
-	const JEntry *keys;			/* NULL: an array */
+	const JEntry *keys;			/* NULL means an array */
 	const JEntry *values;
 	const char *data;
 	uint32		key_start;
@@ -59,7 +59,7 @@ roster_card_walk_begin(const JsonbValue *value)
 	return walk;
 }
 
-/* false: there are no more; the key is absent in an array */
+/* Returns false if there are no more.  The key is absent in an array. */
 static bool
 roster_card_walk_next(CardWalk *walk, Slice *key, JsonbValue *value)
 {
@@ -92,7 +92,10 @@ roster_card_text_of(const JsonbValue *value)
 	return (Slice) {value->val.string.val, value->val.string.len};
 }
 
-/* the place of the word among the names, or what was there before */
+/*
+ * Returns the index of the word among the names, or "before", the previous
+ * value.
+ */
 static int
 roster_card_level_of(const JsonbValue *value, const char *const *names, int before)
 {
@@ -156,7 +159,7 @@ roster_card_read_tags(RosterReading *reading, const JsonbValue *value, int agent
 													roster_card_text_of(&element)), agent);
 }
 
-/* false: it has no id */
+/* Returns false if it has no id. */
 static bool
 roster_card_read_capability(RosterReading *reading, const JsonbValue *value, int agent, RosterCapability *to)
 {
@@ -270,7 +273,7 @@ roster_card_read_limits(const JsonbValue *value, RosterCard *to)
 		to->max_amount = amount_copy(most);
 }
 
-/* the texts of an array, copied */
+/* Returns the texts of an array, copied. */
 static const SliceList *
 roster_card_read_texts(RosterReading *reading, const JsonbValue *value)
 {
@@ -317,7 +320,7 @@ roster_card_read_security(RosterReading *reading, const JsonbValue *value, Roste
 	}
 }
 
-/* There is room for a power of two, as roster_read.c relies on. */
+/* The arrays have room for a power of two, on which roster_read.c relies. */
 static void
 roster_card_read_groups(RosterReading *reading, const JsonbValue *value, int agent, SliceList *groups)
 {

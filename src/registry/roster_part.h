@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * roster_part.h
- *	  How a roster lies in memory, for the files of this room.
+ *	  The memory layout of a roster.  Private to this room.
  *
- * Ten thousand agents take some 2.5 MB.  Chunks of palloc would double that, so
- * whatever is made for an agent comes from blocks (roster_alloc).
+ * Ten thousand agents take some 2.5 MB.  Separate palloc chunks would double
+ * that, so whatever is made for an agent is allocated from blocks
+ * (roster_alloc).
  *
  *-------------------------------------------------------------------------
  */
@@ -57,19 +58,25 @@ roster_word_key_equal(WordKey a, WordKey b)
 #define SH_DEFINE
 #include "lib/simplehash.h"
 
-/* What a backend remembers about one agent that it gave work to or heard of. */
+/*
+ * What a backend remembers about an agent to which it gave work or of which it
+ * heard.
+ */
 typedef struct AgentMemory
 {
-	/* slot.c: guesses, each of which is verified before it is used */
+	/* slot.c: hints, each of which is verified before it is used */
 	bool		checked;		/* no slot was at checked_max or above ... */
 	int			checked_max;
-	uint64		checked_at;		/* ... when the registry had changed so often */
-	int			free_slot;		/* this slot is free; -1: unknown */
+	uint64		checked_at;		/* ... when the registry had changed so many
+								 * times */
+	int			free_slot;		/* this slot is free; -1 if unknown */
 	int64		free_generation;
-	int			highest;		/* the highest number given, as far as we know */
-	int			next;			/* where to look for a free one next */
-	int			vain_looks;		/* how many looks in a row have found none, up to a limit */
-	int			looks_spared;	/* so many times no look is taken before the next one */
+	int			highest;		/* the highest slot number in use, as far as we
+								 * know */
+	int			next;			/* where to look for a free slot next */
+	int			vain_looks;		/* how many looks in a row have found none, up
+								 * to a limit */
+	int			looks_spared;	/* how many looks to skip before the next one */
 
 	/* heartbeat.c */
 	TimestampTz beat_at;		/* the last sign of life that we saw written */
@@ -89,7 +96,7 @@ struct Roster
 	uint64		generation;
 	uint64		built_at;		/* stale_count before it was read */
 	int			holders;		/* see roster_hold */
-	bool		is_past;		/* goes with the last holder */
+	bool		is_past;		/* it is freed with its last holder */
 
 	int			nagents;
 	int			capacity;
@@ -105,37 +112,38 @@ struct Roster
 	bool		limits_egress;
 	bool		limits_delegation;
 	AgentSet   *paused;
-	SliceList	pauses;			/* everything that is paused, agents too */
+	SliceList	pauses;			/* everything that is paused, including agents */
 	AgentSet   *sandboxed;
 	AgentSet   *with_tools;
 	AgentSet   *network[NETWORK_OPEN + 1];
 
-	/* what else is remembered about the agents, by ordinal */
-	AgentMemory **memories;		/* NULL; entries are NULL until they are used */
+	/* Other things that are cached about the agents, by ordinal: */
+	AgentMemory **memories;		/* entries are NULL until they are used, and so
+								 * is the array */
 	struct KnownLoad *loads;	/* load.c; NULL until they are used */
 	struct LoadKey *load_keys;
 	uint64		loads_built_at;
 
-	MemoryContext breakers_context;	/* NULL: never read */
+	MemoryContext breakers_context;	/* NULL if never read */
 	int			nbreakers;
 	RosterBreaker *breakers;
 	uint64		breakers_built_at;
 	TimestampTz breakers_read_at;
 	int			breakers_threshold;
 
-	/* roster_alloc */
+	/* current block of roster_alloc */
 	char	   *block;
 	Size		block_left;
 };
 
-/* an agent has a word */
+/* an agent that has a word */
 typedef struct RosterMembership
 {
 	RosterWord *word;
 	int			agent;
 } RosterMembership;
 
-/* what is needed only while the registry is read */
+/* needed only while the registry is being read */
 typedef struct RosterReading
 {
 	Roster	   *roster;
@@ -145,34 +153,41 @@ typedef struct RosterReading
 	Size		capacity;
 } RosterReading;
 
-/* The word, made if no card had it yet; of is the capability of a version. */
+/*
+ * Returns the word, adding it if no card had it yet. "of" is the capability of
+ * a version.
+ */
 extern RosterWord *roster_intern(Roster *roster, RosterKey key, RosterWord *of, Slice text);
-/* The agent, which is the last one that was read, has the word. */
+/* Records that the agent, which must be the one read last, has the word. */
 extern void roster_note_word(RosterReading *reading, RosterWord *word, int agent);
 
 /*
- * What a registered card says about its agent (roster_card.c).  Cards were
- * judged when they came in: here, what is not as it should be counts as absent.
+ * Reads what a registered card says about its agent (roster_card.c).  Cards
+ * were judged when they came in, so anything that is not as it should be
+ * counts as absent.
  */
 extern void roster_card_read(RosterReading *reading, JsonbContainer *card, int agent,
 							 RosterCard *to, RosterCapability **capabilities);
 
 /*
- * Builds a roster from the tables, in a context of its own below the current
- * one; generation and built_at are left to the caller.
+ * Builds a roster from the tables, in a new memory context below the current
+ * one.  The caller sets generation and built_at.
  */
 extern Roster *roster_read(void);
 
-/* Memory that lives as long as the roster, aligned and uninitialized. */
+/*
+ * Allocates memory that lives as long as the roster, aligned and
+ * uninitialized.
+ */
 extern void *roster_alloc(Roster *roster, Size size);
 
 /*
- * What is remembered about an agent, made when first asked for.  NULL if the
- * agent was not registered when the registry was read last; it is not read
- * again for this.
+ * Returns what is remembered about an agent, creating it if necessary.
+ * Returns NULL if the agent was not registered when the registry was last
+ * read; it is not read again for this.
  */
 extern AgentMemory *roster_memory(Slice agent_id);
-/* the roster that was read last, however stale; may be NULL */
+/* Returns the roster that was read last, however stale, or NULL. */
 extern Roster *roster_current(void);
 
 #endif							/* CLUTCH_ROSTER_PART_H */

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * roster_read.c
- *	  The registry read from its tables and turned around.
+ *	  Reading the registry from its tables, and inverting it.
  *
- * A word that few agents have keeps them as a list, and one that many have as a
- * set: memory grows with what the cards say, not with words times agents.
+ * A word stores its agents as a list if there are few of them, and as a set if
+ * there are many.  So memory grows with the size of the cards, and not with
+ * the number of words times that of agents.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +34,7 @@ roster_intern(Roster *roster, RosterKey key, RosterWord *of, Slice text)
 
 	word = roster_alloc(roster, sizeof(RosterWord));
 	memset(word, 0, sizeof(RosterWord));
-	/* the key must not point into a document that goes away */
+	/* the key must not point into a document that will be freed */
 	if (slice_present(text))
 	{
 		char	   *copy = roster_alloc(roster, Max(text.len, 1));
@@ -91,7 +92,10 @@ roster_add_agent(Roster *roster)
 	return &roster->agents[roster->nagents++];
 }
 
-/* A row that only a superuser can have written, and wrongly, takes no work. */
+/*
+ * Reads an agent.  A malformed row, which only a superuser can have written,
+ * is left out.
+ */
 static void
 roster_read_agent(RosterReading *reading, const RowScan *scan)
 {
@@ -148,7 +152,7 @@ enum
 };
 ROWS_CHECK_COLUMNS(Natts_group_member, GROUP_MEMBER);
 
-/* A membership given by SQL, added to what the card says. */
+/* Adds a membership given by SQL to those of the card. */
 static void
 roster_keep_membership(RosterReading *reading, Slice group, int ordinal)
 {
@@ -162,7 +166,10 @@ roster_keep_membership(RosterReading *reading, Slice group, int ordinal)
 		if (groups->items[i].s == word->text.s)
 			return;
 	}
-	/* there is room for a power of two, so the count says when it is full */
+	/*
+	 * the array has room for a power of two, so the count tells when it is
+	 * full
+	 */
 	if ((groups->n & (groups->n - 1)) == 0)
 	{
 		Slice	   *items = roster_alloc(roster, Max(groups->n, 1) * 2 * sizeof(Slice));
@@ -195,7 +202,7 @@ roster_read_members(RosterReading *reading)
 	rows_end(&scan);
 }
 
-/* An agent that is not registered is in the groups that SQL gave it. */
+/* An agent that is not registered is in the groups that SQL has given it. */
 bool
 roster_is_member(const Roster *roster, Slice agent_id, Slice group)
 {
@@ -228,7 +235,10 @@ roster_keep_pause(Roster *roster, Slice what)
 	SliceList  *pauses = &roster->pauses;
 	int			ordinal = roster_find(roster, what);
 
-	/* there is room for a power of two, so the count says when it is full */
+	/*
+	 * the array has room for a power of two, so the count tells when it is
+	 * full
+	 */
 	if ((pauses->n & (pauses->n - 1)) == 0)
 	{
 		Slice	   *items = roster_alloc(roster, Max(pauses->n, 1) * 2 * sizeof(Slice));
@@ -258,7 +268,10 @@ roster_read_pauses(Roster *roster)
 
 /* ----------------------------------------------------------- turning around */
 
-/* A set takes nagents / 8 bytes, a list 4 for each agent that has the word. */
+/*
+ * Converts lists to sets.  A set takes nagents / 8 bytes, and a list 4 for
+ * each agent that has the word.
+ */
 static void
 roster_turn_around(RosterReading *reading)
 {
@@ -309,7 +322,10 @@ roster_sort_by_traits(Roster *roster)
 	{
 		const RosterAgent *agent = &roster->agents[i];
 
-		/* the orchestrator may be registered (the handshake of spec 001), and does no tasks */
+		/*
+		 * the orchestrator may be registered (in the handshake of spec 001),
+		 * but works on no tasks
+		 */
 		if ((agent->status == AGENT_READY || agent->status == AGENT_BUSY) &&
 			!slice_equal(agent->agent_id, slice_of_cstring(clutch_orchestrator)))
 			agent_set_add(roster->taking_work, i);
@@ -341,7 +357,7 @@ roster_make(MemoryContext context)
 	return roster;
 }
 
-/* The arrays grew by doubling: what is left over goes back. */
+/* Returns the excess memory of the arrays, which grew by doubling. */
 static void
 roster_trim(Roster *roster)
 {

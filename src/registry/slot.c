@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * slot.c
- *	  One row of clutch.agent_slot is one piece of an agent's concurrency.
+ *	  Slots: each row of clutch.agent_slot is one unit of an agent's
+ *	  concurrency.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,23 +18,34 @@
 #include "registry/roster_part.h"
 #include "registry/slot_row.h"
 
-/* outcomes counted per slot before both counters are halved: "recent" */
+/*
+ * after so many outcomes per slot, both counters are halved; this makes them
+ * "recent"
+ */
 #define RECENT_OUTCOMES		64
 
-/* an agent with at most so many slots has them looked at from the first on */
+/*
+ * if an agent has at most so many slots, they are tried from the first one on
+ */
 #define FEW_SLOTS			16
-/* of one with more, so many are looked at before another slot is made */
+/* otherwise, so many are tried before another slot is made */
 #define MADE_PROBES			8
-/* after so many looks in vain, or more, as many are left out; see slot_take_made */
+/*
+ * after so many unsuccessful looks or more, as many are skipped; see
+ * slot_take_made
+ */
 #define MOST_SPARED			8
-/* numbers tried above the highest: as many others may be doing the same */
+/*
+ * how many numbers above the highest are tried, because others may be doing
+ * the same
+ */
 #define FRESH_PROBES		32
 
-/* the newest version of a slot, as others may be changing it */
+/* the newest version of a slot, which others may be changing */
 typedef struct SlotState
 {
 	bool		made;
-	bool		taken;			/* or in doubt, which is as good */
+	bool		taken;			/* or in doubt, which is just as bad */
 	ItemPointerData tid;
 	int64		generation;
 	int64		chosen_seq;
@@ -72,10 +84,11 @@ slot_probe_since(Slice agent_id, int slot_no, int64 since, RowSnapshot which, Sl
 }
 
 /*
- * A scan compares all dead versions of a slot that share the index page of the
- * live one.  since, a generation that the live one should have reached, ends
- * the scan before them.  If what was remembered has been rolled back, it has
- * not, and the slot is looked up again without it.
+ * Reads the newest version of a slot.  A scan compares all dead versions of a
+ * slot that share the index page with the live one. "since", a generation that
+ * the live one should have reached, ends the scan before them.  If what was
+ * remembered has been rolled back, the live one has not reached it, and the
+ * slot is looked up again without it.
  */
 static void
 slot_probe(Slice agent_id, int slot_no, int64 since, RowSnapshot which, SlotState *state)
@@ -86,8 +99,9 @@ slot_probe(Slice agent_id, int slot_no, int64 since, RowSnapshot which, SlotStat
 }
 
 /*
- * Writes the next version of a slot and deletes the one before.  A version that
- * is taken has at least the generation chosen_seq, for slot_free's sake.
+ * Writes the next version of a slot and deletes the previous one.  A version
+ * that is taken has at least the generation chosen_seq, on which slot_free
+ * relies.
  */
 static void
 slot_write(Slice agent_id, int slot_no, SlotState *state, Slice task_id)
@@ -112,7 +126,9 @@ slot_write(Slice agent_id, int slot_no, SlotState *state, Slice task_id)
 
 /* ------------------------------------------------------------------ taking */
 
-/* Under the guard of the slot, so that nobody else can take it meanwhile. */
+/*
+ * Takes the slot under its guard, so that nobody else can take it meanwhile.
+ */
 static bool
 slot_take_guarded(Slice agent_id, int slot_no, int64 since, Slice task_id, int64 seq)
 {
@@ -132,9 +148,9 @@ slot_take_guarded(Slice agent_id, int slot_no, int64 since, Slice task_id, int64
 }
 
 /*
- * The first number from this one on whose slot is free, or was never made; -1:
- * none below the limit, or among the first so many.  *generation is that of the
- * free slot, or 0.
+ * Returns the first number from "from" on whose slot is free, or was never
+ * made.  Returns -1 if there is none below the limit, or among the first
+ * "most".  *generation is that of the free slot, or 0.
  */
 static int
 slot_first_free(Slice agent_id, int from, int limit, int most, int64 *generation)
@@ -170,9 +186,10 @@ slot_first_free(Slice agent_id, int from, int limit, int most, int64 *generation
 }
 
 /*
- * How many slots, from 0, may be taken under the limit.  Ordinarily all below
- * it; if the limit was lowered while tasks hold slots beyond it, so many fewer
- * that all together stay within the limit.
+ * Returns how many slots, from 0, may be taken under the limit.  Normally
+ * these are all slots below it.  If the limit was lowered while tasks hold
+ * slots beyond it, there are correspondingly fewer, so that the total stays
+ * within the limit.
  */
 static int
 slot_usable(AgentMemory *memory, Slice agent_id, int max_concurrency)
@@ -180,7 +197,7 @@ slot_usable(AgentMemory *memory, Slice agent_id, int max_concurrency)
 	int			beyond = 0;
 	int			n;
 
-	/* since the registry changed, others may have filled slots beyond */
+	/* after a change of the registry, others may have filled slots beyond */
 	if (memory->checked && memory->checked_max == max_concurrency &&
 		memory->checked_at == roster_changes())
 		return max_concurrency;
@@ -207,10 +224,11 @@ slot_usable(AgentMemory *memory, Slice agent_id, int max_concurrency)
 }
 
 /*
- * Of many slots, some that were made are looked at, each time others in turn, so
- * that the numbers do not grow while slots are free.  The longer no look has found
- * a free one, the more slots are made without a look, which costs more than a
- * slot: an agent whose tasks take long has hardly any that are free.
+ * If there are many slots, some existing ones are tried, different ones each
+ * time, so that the numbers do not grow while slots are free.  The longer no
+ * look has found a free one, the more slots are made without looking, because
+ * a look costs more than a slot, and an agent whose tasks take long has hardly
+ * any free ones.
  */
 static int
 slot_take_made(AgentMemory *memory, Slice agent_id, int limit, Slice task_id, int64 seq)
@@ -235,7 +253,7 @@ slot_take_made(AgentMemory *memory, Slice agent_id, int limit, Slice task_id, in
 	return slot_no;
 }
 
-/* A slot that was never made, above those that were. */
+/* Takes a slot that was never made, above the existing ones. */
 static int
 slot_take_fresh(AgentMemory *memory, Slice agent_id, int limit, Slice task_id, int64 seq)
 {
@@ -254,7 +272,10 @@ slot_take_fresh(AgentMemory *memory, Slice agent_id, int limit, Slice task_id, i
 	return -1;
 }
 
-/* One after the other: there are few, or nearly all are taken. */
+/*
+ * Tries the slots one after the other, because there are few, or nearly all
+ * are taken.
+ */
 static int
 slot_take_first(Slice agent_id, int limit, Slice task_id, int64 seq)
 {
@@ -270,7 +291,7 @@ slot_take_first(Slice agent_id, int limit, Slice task_id, int64 seq)
 	return -1;
 }
 
-/* The agent's memory, or an empty one in its place if it has none. */
+/* Returns the agent's memory, or an empty one in its place if it has none. */
 static AgentMemory *
 slot_memory(Slice agent_id, AgentMemory *empty)
 {
@@ -320,7 +341,7 @@ slot_is_likely(Slice agent_id, int max_concurrency)
 	int			limit = slot_usable(memory, agent_id, max_concurrency);
 	int64		generation;
 
-	/* with many slots it would cost as much as taking one */
+	/* with many slots, looking would cost as much as taking one */
 	return limit > FEW_SLOTS ||
 		slot_first_free(agent_id, 0, limit, PG_INT32_MAX, &generation) >= 0;
 }

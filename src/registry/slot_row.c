@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * slot_row.c
- *	  The rows of clutch.agent_slot, and walking over those of one agent.
+ *	  Rows of clutch.agent_slot, and iterating over those of one agent.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,10 +11,10 @@
 #include "registry/slot_row.h"
 
 /*
- * Dead versions of a slot that are walked over before the next slot is looked
- * up by its number.  Walking over a few marks them in the index, so that later
- * scans do not compare them; under a held snapshot they cannot be marked, and
- * there may be thousands.
+ * How many dead versions of a slot are passed over before the next slot is
+ * looked up by its number.  Passing over a few marks them in the index, so
+ * that later scans do not compare them.  Under an old snapshot they cannot be
+ * marked, and there may be thousands.
  */
 #define MOST_DEAD		16
 
@@ -61,9 +61,10 @@ slot_walk_next(SlotWalk *walk)
 }
 
 /*
- * Doubling the step upwards, then halving it.  Not from the other end: there
- * the oldest versions of the last slot stand, which are dead, and under a held
- * snapshot there is no end of them.
+ * Searches upwards with doubling steps, and then by halving them.  We do not
+ * start at the other end, because there are the oldest versions of the last
+ * slot, which are dead, and under an old snapshot there may be any number of
+ * them.
  */
 int
 slot_highest(Slice agent_id, int above)

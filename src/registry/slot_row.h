@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * slot_row.h
- *	  The rows of clutch.agent_slot, and walking over those of one agent.
+ *	  Rows of clutch.agent_slot, and iterating over those of one agent.
  *
  * A slot has one live version and perhaps many dead ones of lower generations,
- * which follow it in the index until they are vacuumed away.
+ * which follow it in the index until they are vacuumed.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,24 +30,26 @@ enum
 ROWS_CHECK_COLUMNS(Natts_agent_slot, AGENT_SLOT);
 
 /*
- * Slots in the order of their numbers, each once, in its newest version; the
- * columns are read from the scan.
+ * Iterates over slots in the order of their numbers, each once, in its newest
+ * version.  The columns are read from the scan.
  */
 typedef struct SlotWalk
 {
 	RowScan    *scan;			/* begun on INDEX_AGENT_SLOT by the caller */
 	Slice		agent_id;
 	int			slot_no;		/* of the current slot */
-	bool		jumped;			/* the scan is about to read a slot's first version */
+	bool		jumped;			/* the scan is about to read the first version
+								 * of a slot */
 } SlotWalk;
 
-/* Walks from this slot number on; also, to go on from another number. */
+/* Starts at this slot number, or continues from another number. */
 extern void slot_walk_from(SlotWalk *walk, RowScan *scan, Slice agent_id, int slot_no);
 extern bool slot_walk_next(SlotWalk *walk);
 
 /*
- * The highest number that a slot of the agent was ever given; above: a number
- * that is known to be given, or -1, which is returned if there is no higher one.
+ * Returns the highest number that a slot of the agent ever had.  "above" is a
+ * number that is known to exist, or -1; it is returned if there is no higher
+ * one.
  */
 extern int	slot_highest(Slice agent_id, int above);
 

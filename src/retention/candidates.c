@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * candidates.c
- *	  Which events of the log may be pruned.
+ *	  Candidates for pruning: which events of the log may be removed.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,9 +20,10 @@
 #include "utils/xid8.h"
 
 /*
- * The log is read in the order of seq, in which received_at rises too, but for
- * transactions that stay open, a clock that was set, and imported runs.  So
- * many young events in a row are taken for its young end.
+ * The log is read in the order of seq.  received_at rises in that order, too,
+ * except for transactions that stay open, a clock that was set back, and
+ * imported runs.  So after this many young events in a row, we assume that we
+ * have reached the young end of the log.
  */
 #define YOUNG_END		1000
 
@@ -36,7 +37,7 @@ typedef enum RunVerdict
 
 typedef struct RunEntry
 {
-	uint64		hash;			/* key: of the run_id */
+	uint64		hash;			/* key: hash of the run_id */
 	Slice		run_id;
 	RunVerdict	verdict;
 } RunEntry;
@@ -46,16 +47,16 @@ typedef struct Search
 	TimestampTz before;
 	int			max_events;
 	Horizon		horizon;
-	List	   *subjects;		/* of consequences that were put off */
+	List	   *subjects;		/* subjects of postponed consequences */
 	HTAB	   *runs;			/* what was found out about them */
 	Candidates *found;
-	int			room;			/* of found->seqs */
-	MemoryContext context;		/* of what is found */
-	int			young;			/* events in a row */
+	int			room;			/* allocated length of found->seqs */
+	MemoryContext context;		/* holds the results */
+	int			young;			/* number of young events in a row */
 	bool		is_full;
 } Search;
 
-/* Where the last search of this backend ended; it goes on there. */
+/* Where this backend's last search stopped; the next one continues there. */
 static int64 next_seq = 0;
 static Oid	next_relation = InvalidOid;
 
@@ -69,7 +70,7 @@ candidates_event_xid(const RowScan *scan)
 	return U64FromFullTransactionId(DatumGetFullTransactionId(rows_datum(scan, Anum_event_xid, &isnull)));
 }
 
-/* Does the state of the database depend on the event, whatever its run? */
+/* Does the state of the database depend on the event, whatever its run is? */
 static bool
 candidates_event_is_kept(const RowScan *scan)
 {
@@ -97,7 +98,10 @@ candidates_event_was_read(const Search *search, const RowScan *scan)
 	return false;
 }
 
-/* Nor may a message go to which somebody may still reply. */
+/*
+ * May the event be removed?  A message to which somebody may still reply may
+ * not, either.
+ */
 static bool
 candidates_event_may_go(const Search *search, const RowScan *scan)
 {
@@ -136,8 +140,9 @@ candidates_compare_seqs(const void *a, const void *b)
 }
 
 /*
- * Adds the events of the run to the unit.  Returns false if one of them stays.
- * The newest is usually the last in the table, so it is looked at first.
+ * Adds the events of the run to the unit.  Returns false if one of them must
+ * stay.  The newest one is usually the last in the table, so it is looked at
+ * first.
  */
 static bool
 candidates_add_events_of_run(Search *search, CandidateUnit *unit)
@@ -175,7 +180,10 @@ candidates_has_consequences(const Search *search, Slice task_id)
 	return false;
 }
 
-/* Locks the tasks of the run.  Returns false if one is not over or not to be had. */
+/*
+ * Locks the tasks of the run.  Returns false if one of them is not over, or
+ * cannot be locked.
+ */
 static bool
 candidates_lock_tasks(Search *search, CandidateUnit *unit)
 {
@@ -196,8 +204,8 @@ candidates_lock_tasks(Search *search, CandidateUnit *unit)
 }
 
 /*
- * Whoever reports on a task has it locked until his event is committed, so the
- * events are read again when the tasks are ours.
+ * Adds a run.  Whoever reports on a task has it locked until the event is
+ * committed, so the events are read again after we have locked the tasks.
  */
 static bool
 candidates_add_run(Search *search, Slice run_id)
@@ -235,7 +243,7 @@ candidates_judge_run(Search *search, Slice run_id)
 	return verdict;
 }
 
-/* the same, but each run is judged once */
+/* The same, but judges each run only once. */
 static RunVerdict
 candidates_run_verdict(Search *search, Slice run_id)
 {
@@ -243,7 +251,7 @@ candidates_run_verdict(Search *search, Slice run_id)
 	bool		found;
 	RunEntry   *entry = hash_search(search->runs, &hash, HASH_ENTER, &found);
 
-	/* of two runs with one hash, the first is remembered */
+	/* if two runs have the same hash, only the first one is remembered */
 	if (found && !slice_equal(entry->run_id, run_id))
 		return candidates_judge_run(search, run_id);
 	if (!found)
@@ -289,8 +297,8 @@ candidates_examine(Search *search, const RowScan *scan)
 }
 
 /*
- * Examines the events from one seq up to, but without, another.  Returns the
- * seq at which it stopped because it has enough, or 0 at the end.
+ * Examines the events from one seq up to, but not including, another.  Returns
+ * the seq at which it stopped because it has enough, or 0 at the end.
  */
 static int64
 candidates_search_range(Search *search, int64 from, int64 to)
@@ -351,7 +359,10 @@ candidates_find(TimestampTz before, int max_events)
 	from = next_seq;
 	candidates_search_begin(&search);
 	next_seq = candidates_search_range(&search, from, PG_INT64_MAX);
-	/* the end of the log: what lies before the place where we began may be over now */
+	/*
+	 * at the end of the log, continue before the place where we started,
+	 * because tasks there may be over now
+	 */
 	if (next_seq == 0 && from > 0)
 		next_seq = candidates_search_range(&search, 0, from);
 	hash_destroy(search.runs);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * import.c
- *	  A run that was exported from another database.
+ *	  Importing a run that was exported from another database.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +22,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 
-/* the version of the lines */
+/* version of the format of the lines */
 #define EXPORT_FORMAT	1
 
 typedef struct Import
@@ -45,7 +45,10 @@ import_refuse_line(int line, const char *why)
 			 errhint("Pass all lines that clutch.export returned for a run, unchanged and in their order.")));
 }
 
-/* The parser's own error would not tell which line it is about. */
+/*
+ * Parses a line.  The parser's own error would not tell which line it is
+ * about.
+ */
 static Jsonb *
 import_parse_line(const Import *import, int line)
 {
@@ -87,7 +90,10 @@ import_read_header(Import *import)
 	import->run_id = document_get_text(&header->root, "run_id");
 	if (!slice_present(import->run_id) || !document_get_int(&header->root, "events", &events))
 		import_refuse_line(1, "\"run_id\" or \"events\" is missing");
-	/* it would excuse events that are missing here: ledger/excuse */
+	/*
+	 * its audit events would excuse events that are missing here; see
+	 * ledger/excuse
+	 */
 	if (slice_equal(import->run_id, SLICE_OF(AUDIT_RUN)))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -169,7 +175,10 @@ import_run_is_known(Slice run_id)
 	return rows_look(&scan, NULL) || task_run_has_any(run_id);
 }
 
-/* The run is in the log: harmless, if all of these events are. */
+/*
+ * The run is in the log.  That is harmless if all of these events are there,
+ * too.
+ */
 static void
 import_require_same(const Import *import)
 {
@@ -193,7 +202,7 @@ import_require_same(const Import *import)
 					 errproblem("lines", "RUN_EXISTS"),
 					 errmsg("run \"%.*s\" exists, and does not have the event in line %d",
 							import->run_id.len, import->run_id.s, line),
-					 errhint("A run is imported into a database that has no event of it.")));
+					 errhint("A run can be imported only into a database that has no event of it.")));
 		MemoryContextReset(each);
 	}
 	MemoryContextSwitchTo(old);

@@ -31,7 +31,7 @@
 #include "task/task.h"
 #include "utils/timestamp.h"
 
-/* so many runs are named in an audit event */
+/* maximum number of runs that are named in an audit event */
 #define MOST_NAMED		1000
 
 /* ------------------------------------------------------------------- state */
@@ -65,10 +65,11 @@ prune_state(const CandidateUnit *unit)
 typedef struct Pruning
 {
 	const Candidates *found;
-	List	   *units;			/* to be removed together */
-	List	   *removed;		/* units that are */
-	int64	   *seqs;			/* of these, */
-	int			n;				/* so many, in ascending order when all are removed */
+	List	   *units;			/* units to be removed together */
+	List	   *removed;		/* units that have been removed */
+	int64	   *seqs;			/* their events, */
+	int			n;				/* and how many there are; in ascending order
+								 * when all are removed */
 	int			referenced;
 } Pruning;
 
@@ -81,7 +82,7 @@ prune_compare_seqs(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* the seqs of the units, in ascending order */
+/* Returns the seqs of the units, in ascending order. */
 static int64 *
 prune_list_seqs(const Pruning *pruning, List *units, int *n)
 {
@@ -100,7 +101,7 @@ prune_list_seqs(const Pruning *pruning, List *units, int *n)
 	return seqs;
 }
 
-/* who takes part in which run because of the events */
+/* Returns who takes part in which run because of the events. */
 static List *
 prune_list_departures(const int64 *seqs, int n)
 {
@@ -138,7 +139,10 @@ prune_remove_units(void *arg)
 		prune_state(lfirst(cell));
 }
 
-/* A foreign key of a user refers to an event, or the row is locked for one. */
+/*
+ * Does a user's foreign key refer to an event, or is a row locked because of
+ * one?
+ */
 static bool
 prune_is_referenced(const ErrorData *error)
 {
@@ -147,7 +151,10 @@ prune_is_referenced(const ErrorData *error)
 		error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
-/* Returns false if rows of users refer to one of the units, which then all stay. */
+/*
+ * Returns false if users' rows refer to one of the units, in which case all of
+ * them stay.
+ */
 static bool
 prune_try_units(Pruning *pruning, List *units)
 {
@@ -227,9 +234,10 @@ prune_append_audit(const Pruning *pruning, TimestampTz before)
 /* --------------------------------------------------------------- the story */
 
 /*
- * Only the log tells that a signed envelope has been handed in before, and its
- * signature speaks for its sender until clutch.signature_skew after its ts, which
- * may be as far ahead of the time when it was received.
+ * Returns the latest time before which events may be removed.  Only the log
+ * shows that a signed envelope has been handed in before.  Its signature
+ * authenticates its sender until clutch.signature_skew after its ts, which may
+ * itself be that far ahead of the time when it was received.
  */
 static TimestampTz
 prune_latest(TimestampTz before)

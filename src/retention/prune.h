@@ -3,9 +3,10 @@
  * prune.h
  *	  Removing the old part of the log (clutch.prune, clutch.retention).
  *
- * One call removes one batch: events, the state that is made of them, and what
- * was spent is added to clutch.spending_total.  It leaves one audit event, whose
- * place in the log is that of the removal, so the log still says what happened.
+ * One call removes one batch of events together with the state that is derived
+ * from them, and adds what was spent to clutch.spending_total.  It leaves one
+ * audit event, at the position in the log at which the removal took place, so
+ * the log still says what happened.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,15 +18,17 @@
 
 typedef struct PruneReport
 {
-	int64		events;			/* removed */
-	Slice		unread_by;		/* a subscription for which others were kept, or absent */
-	int			referenced;		/* units that rows of users refer to, and which were kept */
+	int64		events;			/* number of events removed */
+	Slice		unread_by;		/* a subscription for which other events were
+								 * kept, or absent */
+	int			referenced;		/* number of units that were kept because
+								 * users' rows refer to them */
 } PruneReport;
 
 /*
- * Removes about so many events at most that were received before that time (or,
- * if there are keys, before twice clutch.signature_skew ago)
- * (retention/candidates.h).  The caller is the owner of the log.
+ * Removes at most about max_events events that were received before that time
+ * or, if there are keys, before twice clutch.signature_skew ago, if that is
+ * earlier (retention/candidates.h).  The caller must be the owner of the log.
  */
 extern PruneReport prune_batch(TimestampTz before, int max_events);
 

@@ -41,7 +41,7 @@ redact_read_event(int64 seq, Envelope *envelope, TimestampTz *received_at)
 				 errhint("Register the agent with another card.")));
 }
 
-/* Has a later event of the task, which is not late, the same text? */
+/* Does a later event of the task, which is not late, have the same text? */
 static bool
 redact_is_said_again(int64 seq, Slice task_id, Slice detail)
 {
@@ -66,8 +66,9 @@ redact_is_said_again(int64 seq, Slice task_id, Slice detail)
 }
 
 /*
- * The state of a task has one text of its events: why it failed or was
- * cancelled.  It is that of the last one.
+ * Redacts the detail of the task.  The state of a task includes one text from
+ * its events: why it failed or was cancelled.  It comes from the last such
+ * event.
  */
 static void
 redact_detail(int64 seq, const Envelope *envelope)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * anchor.c
- *	  One word by which a waiting requirement and an agent find each other.
+ *	  The word by which a waiting requirement and an agent find each other.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,10 @@
 #include "lib/qunique.h"
 #include "protocol/identifier.h"
 
-/* Words of different kinds are hashed apart, even if they are spelled alike. */
+/*
+ * Words of different kinds have different hashes even if they are spelled
+ * alike.
+ */
 typedef enum AnchorKind
 {
 	ANCHOR_ANY,
@@ -47,7 +50,10 @@ requirement_anchor(const Requirement *requirement)
 	return anchor_hash(ANCHOR_ANY, SLICE_NONE);
 }
 
-/* The tool mcp:x meets an entry tool:x (routing/match.c). */
+/*
+ * Returns the anchor of a tool.  The tool mcp:x meets the entry tool:x
+ * (routing/match.c).
+ */
 static uint64
 anchor_of_tool(Slice tool)
 {

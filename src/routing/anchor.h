@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * anchor.h
- *	  One word by which a waiting requirement and an agent find each other.
+ *	  The word by which a waiting requirement and an agent find each other.
  *
- * A requirement has exactly one anchor, the hash of the most selective word that
- * is cheap to find.  An agent has an anchor for every word of its card that
- * could be one.  If an agent fits a requirement, then the anchor of the
- * requirement is among the anchors of the agent; the reverse does not hold.
+ * A requirement has exactly one anchor, the hash of its most selective word
+ * among those that are cheap to find.  An agent has an anchor for every word
+ * of its card that could be one.  If an agent fits a requirement, the anchor
+ * of the requirement is among the agent's anchors; the converse does not hold.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,12 +17,16 @@
 #include "routing/requirement.h"
 
 /*
- * The only agent that is named; else the first entry of requires, without its
- * range of versions; else the only group; else a constant that every agent has.
+ * Returns the anchor of a requirement.  It is made from the only agent that is
+ * named; or else the first entry of requires, without its version range; or
+ * else the only group; or else it is a constant that every agent has.
  */
 extern uint64 requirement_anchor(const Requirement *requirement);
 
-/* palloc'd, each anchor once; returns how many there are */
+/*
+ * Returns the number of the agent's anchors.  *anchors is a palloc'd array in
+ * which each anchor occurs once.
+ */
 extern int	requirement_anchors_of_agent(const Roster *roster, int ordinal, uint64 **anchors);
 
 #endif							/* CLUTCH_ANCHOR_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * candidate.c
- *	  The agents that pass the filters: their loads, and the best of them.
+ *	  Ranking the agents that pass the filters by their loads.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,11 +16,12 @@
 #include "settings.h"
 
 /*
- * The loads of a few agents are read for each choice.  Of many, what was read a
- * while ago will do: the best is read again, and the slot decides.  There may
- * be thousands, each of which takes microseconds to read: kept for ten
- * milliseconds a candidate, loads cost a backend next to nothing.  Before a
- * request is told that all agents are full, though, nothing older than LEAST_AGE
+ * How old a cached load may be.  If there are few candidates, their loads are
+ * read anew for each choice.  If there are thousands, reading each takes
+ * microseconds, so cached loads are good enough: the best candidate's load is
+ * read again, and the slot decides anyway.  Keeping loads for ten milliseconds
+ * per candidate makes them cost a backend next to nothing.  But before a
+ * request is told that all agents are full, nothing older than LEAST_AGE
  * counts.
  */
 #define AGE_PER_CANDIDATE	INT64CONST(10000)
@@ -29,10 +30,16 @@
 
 /* The load of the best candidate is read again if it is older than this ... */
 #define AGE_OF_BEST			INT64CONST(1000)
-/* ... and so is that of the next one, so many times, if it has become worse. */
+/*
+ * ... and, if it has become worse, so is that of the next one, up to so many
+ * times.
+ */
 #define REFRESHES			8
 
-/* An agent on trial gets few tasks at once. */
+/*
+ * Returns how many tasks the agent may have at once.  An agent on trial gets
+ * only a few.
+ */
 static int
 candidate_limit_of(const Choice *choice, const LoadReader *reader, int ordinal)
 {
@@ -43,7 +50,10 @@ candidate_limit_of(const Choice *choice, const LoadReader *reader, int ordinal)
 	return limit;
 }
 
-/* The key by load, under the limit that counts for this choice. */
+/*
+ * Returns the part of the key for the load, with the limit that applies to
+ * this choice.
+ */
 static inline uint64
 candidate_load_key(const Choice *choice, LoadReader *reader, int ordinal)
 {
@@ -64,7 +74,10 @@ candidate_set_load(Candidate *candidate, const AgentLoad *load)
 	candidate->last_chosen = load->last_chosen;
 }
 
-/* The agent_id is filled in at the end, since few of the candidates that are made are kept. */
+/*
+ * Fills in a candidate, except for the agent_id.  That is filled in at the
+ * end, because few of the candidates are kept.
+ */
 static void
 candidate_make(const Choice *choice, const LoadReader *reader, int ordinal, Candidate *candidate)
 {
@@ -90,7 +103,7 @@ candidate_drop_full(Choice *choice, int ordinal)
 	choice->neligible--;
 }
 
-/* How much of what is preferred an agent meets. */
+/* how many of the preferences an agent meets */
 typedef enum Meets
 {
 	MEETS_ALL,
@@ -98,7 +111,7 @@ typedef enum Meets
 	MEETS_NOTHING
 } Meets;
 
-/* Ranks the agents that are left and meet this much. */
+/* Ranks the remaining agents that meet this part of the preferences. */
 static inline void
 candidate_rank_part(Choice *choice, LoadReader *reader, const Scorer *scorer, Meets meets,
 					Ranking *ranking)
@@ -143,7 +156,10 @@ candidate_rank_part(Choice *choice, LoadReader *reader, const Scorer *scorer, Me
 	}
 }
 
-/* The best scores come first: once there are enough candidates, few of the others are made. */
+/*
+ * Ranks all remaining agents, best scores first.  Once there are enough
+ * candidates, few of the others need be looked at.
+ */
 static void
 candidate_rank_all(Choice *choice, LoadReader *reader, const Scorer *scorer, Ranking *ranking)
 {
@@ -153,8 +169,9 @@ candidate_rank_all(Choice *choice, LoadReader *reader, const Scorer *scorer, Ran
 }
 
 /*
- * A load that was remembered may hide that the best has been given work since,
- * by us as well: so it is read again, until the best stays.
+ * Reads the load of the best candidate again until the best candidate stays
+ * the same.  A cached load may hide that it has been given work since, even by
+ * us.
  */
 static void
 candidate_settle_best(Choice *choice, LoadReader *reader)
@@ -187,7 +204,10 @@ candidate_settle_best(Choice *choice, LoadReader *reader)
 	}
 }
 
-/* The full ones that were rejected by loads too old for that are looked at again. */
+/*
+ * Puts back the agents that were rejected as full because of loads that were
+ * too old for that.
+ */
 static void
 candidate_take_full_back(Choice *choice)
 {

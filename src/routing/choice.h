@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * choice.h
- *	  The choice of an agent while it is made, and its result.
+ *	  The choice of an agent, while it is being made and as a result.
  *
- * router_choose makes it, and the files of this room fill it in.  Each hard
- * filter leaves a set of agents, which is kept so that any agent can be told
- * afterwards which filter it failed first.
+ * router_choose creates it, and the files of this room fill it in.  The set of
+ * agents that each hard filter leaves is kept, so that one can tell afterwards
+ * which filter an agent failed first.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,10 +17,10 @@
 #include "routing/match.h"
 #include "routing/requirement.h"
 
-/* the words of rejected_by, in the order in which the filters are applied */
+/* the values of rejected_by, in the order in which the filters are applied */
 typedef enum Rejection
 {
-	REJECTED_NOT,				/* eligible */
+	REJECTED_NOT,				/* the agent is eligible */
 	REJECTED_RULE,
 	REJECTED_STATUS,
 	REJECTED_PAUSED,
@@ -37,7 +37,7 @@ typedef enum Rejection
 #define FIRST_REJECTION	REJECTED_RULE
 #define NUM_REJECTIONS	(REJECTED_CONCURRENCY + 1)
 
-/* "status", "scope", ... ; NULL for REJECTED_NOT */
+/* Returns "status", "scope", ..., or NULL for REJECTED_NOT. */
 extern const char *rejection_name(Rejection rejection);
 
 /* the code of a routing.failure */
@@ -50,22 +50,26 @@ typedef enum RoutingFailure
 	POLICY_DENIED
 } RoutingFailure;
 
-/* "NO_CAPABLE_AGENT", ...; NULL for ROUTING_SUCCEEDED */
+/* Returns "NO_CAPABLE_AGENT", ..., or NULL for ROUTING_SUCCEEDED. */
 extern const char *routing_failure_name(RoutingFailure failure);
-/* False if trying again is of no use while the policy stays as it is. */
+/*
+ * Returns false if trying again would not help as long as the policy is
+ * unchanged.
+ */
 extern bool routing_failure_is_retryable(RoutingFailure failure);
 
 typedef struct Candidate
 {
 	uint64		key;			/* see routing/tiebreak.h */
-	int			ordinal;		/* in the roster */
+	int			ordinal;		/* ordinal in the roster */
 	Slice		agent_id;
 	double		score;			/* 0..1 */
 	int			running;
 	int			max_concurrency;
 	double		load;			/* running / max_concurrency */
 	double		success_rate;	/* 0..1 */
-	CostHint	cost;			/* of the dearest capability that would be used */
+	CostHint	cost;			/* of the most expensive capability that would
+								 * be used */
 	int64		last_chosen;
 } Candidate;
 
@@ -80,25 +84,29 @@ typedef struct RejectionTally
 
 typedef struct Choice
 {
-	/* the result */
+	/* The result: */
 	Roster	   *roster;
-	int			neligible;		/* agents that passed every filter */
-	int			ncandidates;	/* the best of them, see router_choose */
+	int			neligible;		/* number of agents that passed every filter */
+	int			ncandidates;	/* number of candidates listed, see
+								 * router_choose */
 	Candidate  *candidates;		/* best first */
 	RejectionTally rejected[NUM_REJECTIONS];
 	RoutingFailure failure;
 
-	/* how it came about; for the files of this room */
+	/* How it came about; used only by the files of this room: */
 	Requirement requirement;
-	Need	   *needs;			/* of requires */
-	AgentSet   *allowed_tools;	/* by number of the word; NULL: any tool */
-	AgentSet   *looked_at;		/* named, in the groups, or all */
-	AgentSet   *ruled;			/* of these, the ones that the rules leave; the same set if
-								 * there are none */
-	AgentSet   *capable;		/* of these, the ones with everything required */
-	AgentSet   *left[NUM_REJECTIONS];	/* after this filter and those before; may
-										 * be the same set as before */
-	AgentSet   *on_trial;		/* whose breaker is half open; NULL: none */
+	Need	   *needs;			/* for the entries of requires */
+	AgentSet   *allowed_tools;	/* indexed by number of the word; NULL means
+								 * any tool */
+	AgentSet   *looked_at;		/* those named, those in the groups, or all */
+	AgentSet   *ruled;			/* those of looked_at that the rules allow; the
+								 * same set if there are no rules */
+	AgentSet   *capable;		/* those of ruled that have everything required */
+	AgentSet   *left[NUM_REJECTIONS];	/* those that passed this filter and
+										 * all before it; may be the same set
+										 * as for the previous filter */
+	AgentSet   *on_trial;		/* those whose breaker is half open, or NULL if
+								 * none */
 	int			avoided;		/* ordinal of the agent to avoid, or -1 */
 } Choice;
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * decision.c
- *	  The payloads of routing.decision and routing.failure.
+ *	  Payloads of routing.decision and routing.failure.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +22,7 @@
 
 /* ---------------------------------------------------------------- in words */
 
-/* "[skill:research, tool:browser]" */
+/* Appends a list, as in "[skill:research, tool:browser]". */
 static void
 decision_say_list(StringInfo words, const SliceList *list)
 {
@@ -34,14 +34,14 @@ decision_say_list(StringInfo words, const SliceList *list)
 	appendStringInfoChar(words, ']');
 }
 
-/* the next best */
+/* Returns the best candidate apart from the selected one. */
 static const Candidate *
 decision_runner_up(const Choice *choice, int selected)
 {
 	return selected + 1 < choice->ncandidates ? &choice->candidates[selected + 1] : NULL;
 }
 
-/* "; rules urgent, research" */
+/* Appends the names of the rules, as in "; rules urgent, research". */
 static void
 decision_say_rules(StringInfo words, const Requirement *requirement)
 {
@@ -82,7 +82,7 @@ decision_reason_of(const Requirement *requirement, const Choice *choice, int sel
 	return words.data;
 }
 
-/* Would there be agents to look at if there were no rules, and none with them? */
+/* Are there no agents to choose from because of the rules? */
 static bool
 decision_is_by_rules(const Choice *choice)
 {
@@ -90,7 +90,11 @@ decision_is_by_rules(const Choice *choice)
 		agent_set_count(choice->looked_at) > 0;
 }
 
-/* The cards of the agents and of the sender deny more often than the policy of a request, and are not seen there. */
+/*
+ * Says who has denied the agents.  This is more often the cards of the agents
+ * and of the sender than the policy of the request, and the cards cannot be
+ * seen in the request.
+ */
 static void
 decision_say_denial(StringInfo words, const Requirement *requirement, const Choice *choice)
 {
@@ -191,7 +195,10 @@ decision_add_share(DocumentBuilder *b, double share)
 	document_add_decimal(b, (int64) rint(share * 1000000), SHARE_SCALE);
 }
 
-/* In jsonb's order of keys: ordinals are in the order of the bytes of the names. */
+/*
+ * Compares in jsonb's order of keys.  Ordinals are in the byte order of the
+ * names.
+ */
 static int
 decision_compare_names(const void *a, const void *b)
 {
@@ -244,7 +251,10 @@ decision_put_details(DocumentBuilder *b, const Candidate **named, int n)
 	document_close_object(b);
 }
 
-/* the best ones, and the selected one even if it is not among them */
+/*
+ * Collects the best candidates, and the selected one even if it is not among
+ * them.  Returns their number.
+ */
 static int
 decision_candidates_to_name(const Choice *choice, int selected, const Candidate **named)
 {
@@ -276,7 +286,7 @@ decision_put_priority(DocumentBuilder *b, const Requirement *requirement)
 		document_put_int(b, "priority", requirement->priority);
 }
 
-/* Keys are put in jsonb's own order, by length, which spares sorting them. */
+/* Keys are added in jsonb's own order, by length, which saves sorting them. */
 Jsonb *
 decision_payload(const Requirement *requirement, const Choice *choice,
 				 int selected, Slice request_id, int attempt)
@@ -330,7 +340,10 @@ decision_double_of(const JsonbValue *value)
 											  NumericGetDatum(value->val.numeric)));
 }
 
-/* The i-th value of a column of the details; false if there is none. */
+/*
+ * Gets the i-th value of a column of the details.  Returns false if there is
+ * none.
+ */
 static bool
 decision_get_detail(JsonbContainer *details, const char *column, int i, JsonbValue *value)
 {

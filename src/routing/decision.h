@@ -1,26 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * decision.h
- *	  The payloads of routing.decision and routing.failure (spec 4.3).
+ *	  Payloads of routing.decision and routing.failure (spec 4.3).
  *
  * routing.decision:
- *	{"rules": ["urgent", ..],					-- that have touched the request, if any
+ *	{"rules": ["urgent", ..],					-- that have touched the
+ *												request, if any
  *	 "priority": 4,								-- if one of them sets it
  *	 "selected": "agent:ken", "request": "msg_..", "attempt": 1,
  *	 "candidates": ["agent:ken", ...],			-- best first, at most
  *												   clutch.decision_candidates
- *	 "scores": {"agent:ken": 0.92, ...},
+ *												   "scores": {"agent:ken":
+ *												   0.92, ...},
  *	 "details": {"load": [0.5, ...], "success_rate": [1, ...],
  *				 "cost": ["low", ...], "last_chosen": [812, ...]},
- *												-- each in the order of candidates
- *	 "rejected": {"requires": {"count": 3, "agents": ["agent:a", ..]}, ...},
- *	 "reason": "matched requires[skill:research], lowest load"}
+ *												-- each in the order of
+ *	 candidates "rejected": {"requires": {"count": 3, "agents": ["agent:a",
+ *	 ..]}, ...}, "reason": "matched requires[skill:research], lowest load"}
  *
- * routing.failure: "code", "retryable", "message", "rejected", "request", and "rules"
- * and "priority" as above.
+ * routing.failure: "code", "retryable", "message", "rejected", "request", and
+ * "rules" and "priority" as above.
  *
- * The details are columns, because an object for each of twenty candidates cost
- * more to make than the choice.
+ * The details are stored by column, because building an object for each of
+ * twenty candidates cost more than the choice itself.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +32,10 @@
 #include "routing/choice.h"
 #include "utils/jsonb.h"
 
-/* selected is an index into choice->candidates; palloc'd */
+/*
+ * Return the payload, palloc'd.  "selected" is an index into
+ * choice->candidates.
+ */
 extern Jsonb *decision_payload(const Requirement *requirement,
 							   const Choice *choice, int selected,
 							   Slice request_id, int attempt);
@@ -49,7 +54,10 @@ typedef struct DecisionCandidate
 	int64		last_chosen;
 } DecisionCandidate;
 
-/* the candidates that the payload names, palloc'd; slices point into it */
+/*
+ * Returns the number of candidates that the payload names.  *candidates is
+ * palloc'd; its slices point into the payload.
+ */
 extern int	decision_candidates(JsonbContainer *payload, DecisionCandidate **candidates);
 
 #endif							/* CLUTCH_DECISION_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * delegation.c
- *	  Which agents take requests of whom.
+ *	  Which agents take requests from which senders.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,10 @@
 
 #include "settings.h"
 
-/* Is the agent on the list, or a member of a group on it?  NULL: everybody is. */
+/*
+ * Is the agent on the list, or a member of a group on it?  If the list is
+ * NULL, everybody is.
+ */
 static bool
 delegation_lists(const Roster *roster, const SliceList *list, Slice agent_id)
 {
@@ -29,7 +32,10 @@ delegation_is_free(const Requirement *requirement)
 		slice_equal(requirement->sender, slice_of_cstring(clutch_orchestrator));
 }
 
-/* whom the sender may ask; NULL: anybody */
+/*
+ * Returns the agents and groups that the sender may ask, or NULL if it may ask
+ * anybody.
+ */
 static const SliceList *
 delegation_of_sender(const Requirement *requirement, const Roster *roster)
 {

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * delegation.h
- *	  Which agents take requests of whom.
+ *	  Which agents take requests from which senders.
  *
- * A card may name the agents and groups whose requests its agent takes (security.serves),
- * and those that take the requests of its agent (security.delegates_to).  A card that
- * does not limits nothing.  The orchestrator requests in nobody's name and is held to
- * neither list.
+ * A card may name the agents and groups whose requests its agent takes
+ * (security.serves), and those to which its agent may send requests
+ * (security.delegates_to).  A card without such a list imposes no limit.
+ * Requests by the orchestrator are made in nobody's name, and neither list
+ * applies to them.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,10 +17,15 @@
 #include "registry/roster.h"
 #include "routing/requirement.h"
 
-/* Removes the agents that do not take a request of this sender. */
+/*
+ * Removes from the set the agents that do not take a request from this sender.
+ */
 extern void delegation_drop(const Requirement *requirement, const Roster *roster, AgentSet *left);
 
-/* Why the agent does not take it, as a clause: "takes requests only of ..."; "" if it does. */
+/*
+ * Returns a clause that says why the agent does not take it, like "takes
+ * requests only of ...", or "" if it does take it.
+ */
 extern const char *delegation_refusal(const Requirement *requirement, const Roster *roster, int ordinal);
 
 #endif							/* CLUTCH_DELEGATION_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * explain.c
- *	  Why an agent is not a candidate, in words.
+ *	  Explaining why an agent is not a candidate.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,10 @@
 #include "settings.h"
 #include "store/spending.h"
 
-/* the versions in which the agent offers what is required: " (it has 1.0)" */
+/*
+ * Appends the versions in which the agent offers what is required: " (it has
+ * 1.0)".
+ */
 static void
 explain_versions(StringInfo words, const Choice *choice, const Need *need, int ordinal)
 {
@@ -44,7 +47,10 @@ explain_versions(StringInfo words, const Choice *choice, const Need *need, int o
 		appendStringInfoChar(words, ')');
 }
 
-/* the rule that requires it, unless the request does so itself; or NULL */
+/*
+ * Returns the rule that requires it, or NULL if there is none or if the
+ * request itself requires it.
+ */
 static const AppliedRule *
 explain_rule_that_requires(const Requirement *requirement, Slice text)
 {
@@ -86,7 +92,7 @@ explain_requires(StringInfo words, const Choice *choice, int ordinal)
 	}
 }
 
-/* the first rule that excludes the agent */
+/* Appends the first rule that excludes the agent. */
 static void
 explain_rule(StringInfo words, const Choice *choice, int ordinal)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * explain.h
- *	  Why an agent is not a candidate, in words.
+ *	  Explaining why an agent is not a candidate.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,8 +11,9 @@
 #include "routing/choice.h"
 
 /*
- * Returns the first filter that the agent failed, and says in *detail (palloc'd)
- * why; or REJECTED_NOT, with *detail unchanged, if it is a candidate.
+ * Returns the first filter that the agent failed, and sets *detail (palloc'd)
+ * to the reason in words.  If the agent is a candidate, returns REJECTED_NOT
+ * and leaves *detail unchanged.
  */
 extern Rejection explain_rejection(const Choice *choice, int ordinal, char **detail);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter_agents.c
- *	  The hard filters, on sets of agents.
+ *	  The hard filters, which work on sets of agents.
  *
  *-------------------------------------------------------------------------
  */
@@ -88,7 +88,7 @@ filter_drop_by_rule(const Roster *roster, const AppliedRule *rule, AgentSet *lef
 	}
 }
 
-/* Which of the agents that are looked at do the rules leave? */
+/* Returns those of the agents looked at that the rules allow. */
 static AgentSet *
 filter_agents_ruled(const Requirement *requirement, const Roster *roster, AgentSet *looked_at)
 {
@@ -147,9 +147,10 @@ filter_begin(const Requirement *requirement, Roster *roster)
 /* ------------------------------------------------------------- the filters */
 
 /*
- * Trust and tools are judged only of agents that have everything required, or of
- * all agents if nothing is required.  Tools are judged after trust, so agents whose
- * capabilities use no tools need not be looked at again.
+ * Drops agents by trust and tools.  These are judged only for agents that have
+ * everything required, or for all agents if nothing is required.  Tools are
+ * judged after trust, so agents whose capabilities use no tools need not be
+ * looked at again.
  */
 static void
 filter_agents_drop_by_capabilities(const Choice *choice, AgentSet *left, bool judge_tools)
@@ -168,8 +169,8 @@ filter_agents_drop_by_capabilities(const Choice *choice, AgentSet *left, bool ju
 }
 
 /*
- * An agent whose breaker is half open gets a few tasks at once, to show that it
- * works again.
+ * Drops agents by their breakers.  An agent whose breaker is half open gets a
+ * few tasks at once, to prove that it works again.
  */
 static void
 filter_agents_drop_by_breaker(Choice *choice, AgentSet *left, const Breaker *breakers, int n)
@@ -208,7 +209,9 @@ filter_agents_drop_by_scope(const Choice *choice, AgentSet *left)
 	pfree(inside);
 }
 
-/* Drops the agents that have spent on this run what their cards allow. */
+/*
+ * Drops the agents that have already spent on this run what their cards allow.
+ */
 static void
 filter_agents_drop_by_budget(const Choice *choice, AgentSet *left)
 {
@@ -244,7 +247,9 @@ filter_paused_capability(const Roster *roster, const SliceList *requires)
 	return SLICE_NONE;
 }
 
-/* The paused agents, or all if a capability that is required is paused. */
+/*
+ * Drops the paused agents, or all agents if a required capability is paused.
+ */
 static void
 filter_agents_drop_by_pause(const Choice *choice, AgentSet *left)
 {
@@ -262,8 +267,9 @@ filter_agents_drop_by_pause(const Choice *choice, AgentSet *left)
 }
 
 /*
- * The agents that reach less of the network than is needed, or no host of those
- * that the request allows.  A request that allows none does not need any.
+ * Drops the agents that reach less of the network than is needed, or none of
+ * the hosts that the request allows.  A request that allows no hosts does not
+ * need any.
  */
 static void
 filter_agents_drop_by_network(const Choice *choice, AgentSet *left)
@@ -283,7 +289,7 @@ filter_agents_drop_by_network(const Choice *choice, AgentSet *left)
 	}
 }
 
-/* Could the filter drop any agent at all?  Most filters of a choice could not. */
+/* Could the filter drop any agent at all?  Most filters of a choice cannot. */
 static bool
 filter_agents_applies(const Choice *choice, Rejection filter)
 {
@@ -391,7 +397,7 @@ filter_agents_tally_difference(RejectionTally *tally, const AgentSet *before, co
 		tally->count = agent_set_count(before) - agent_set_count(after);
 }
 
-/* With breakers, or without them (n 0). */
+/* Applies all filters, with breakers or, if n is 0, without them. */
 static void
 filter_agents_all(Choice *choice, const Breaker *breakers, int n)
 {
@@ -425,8 +431,8 @@ filter_agents(Choice *choice)
 }
 
 /*
- * Breakers are left out, because they open and close, and what fits an agent is
- * remembered for long.
+ * Breakers are left out, because they open and close, while what fits an agent
+ * is remembered for a long time.
  */
 bool
 filter_passes(const Requirement *requirement, Roster *roster, int ordinal)

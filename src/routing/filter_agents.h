@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * filter_agents.h
- *	  The hard filters (spec 4.2, steps 1 and 2), on sets of agents.
+ *	  The hard filters (spec 4.2, steps 1 and 2), which work on sets of agents.
  *
- * All but concurrency, for which the agents are looked at one by one
+ * Concurrency is not among them.  For that, agents are looked at one by one
  * (routing/candidate.h).
  *
  *-------------------------------------------------------------------------
@@ -13,25 +13,34 @@
 
 #include "routing/choice.h"
 
-/* Looks up what is required, and which agents to look at. */
+/* Looks up what is required, and determines which agents to look at. */
 extern Choice *filter_begin(const Requirement *requirement, Roster *roster);
 
-/* Applies the filters and counts who is rejected. */
+/* Applies the filters, and counts who is rejected. */
 extern void filter_agents(Choice *choice);
 
-/* Does one agent, looked at alone, pass every filter but the breaker? */
+/* Would the agent, looked at alone, pass every filter except the breaker? */
 extern bool filter_passes(const Requirement *requirement, Roster *roster, int ordinal);
 
-/* The agents that have one of the IDs, or are in one of the groups, palloc'd. */
+/*
+ * Returns the agents that have one of the IDs, or are in one of the groups,
+ * palloc'd.
+ */
 extern AgentSet *filter_agents_of(const Roster *roster, const SliceList *agents_and_groups);
 
-/* Drops the agents that a rule keeps from the request. */
+/* Drops the agents that a rule excludes from the request. */
 extern void filter_drop_by_rule(const Roster *roster, const AppliedRule *rule, AgentSet *left);
 
-/* Counts one agent; examples stay the lowest ordinals of all, in order. */
+/*
+ * Counts one rejected agent.  The examples are always the lowest ordinals of
+ * all, in order.
+ */
 extern void filter_tally(RejectionTally *tally, int ordinal);
 
-/* the first of the capabilities that are required and that is paused; absent: none is */
+/*
+ * Returns the first required capability that is paused, or an absent slice if
+ * none is.
+ */
 extern Slice filter_paused_capability(const Roster *roster, const SliceList *requires);
 
 #endif							/* CLUTCH_FILTER_AGENTS_H */

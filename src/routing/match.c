@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * match.c
- *	  Which agents have what is required or preferred.
+ *	  Finding the agents that have what is required or preferred.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,10 @@
 #include "protocol/identifier.h"
 #include "semver/version_range.h"
 
-/* a capability without a version meets only a range that excludes nothing */
+/*
+ * Does the version offered satisfy the range?  A capability without a version
+ * satisfies only a range that excludes nothing.
+ */
 static bool
 match_version_meets(Slice offered, Slice asked)
 {
@@ -21,7 +24,7 @@ match_version_meets(Slice offered, Slice asked)
 	return version_range_meets(offered, asked);
 }
 
-/* Each version that is offered is judged once, not for each agent. */
+/* Judges each offered version once, rather than for each agent. */
 static bool *
 match_judge_versions(const RosterWord *capability, Slice range)
 {
@@ -33,7 +36,10 @@ match_judge_versions(const RosterWord *capability, Slice range)
 	return met;
 }
 
-/* id or id@range; tool:x is also met by the tool or server mcp:x */
+/*
+ * Looks up an entry "id" or "id@range".  An entry tool:x is also met by the
+ * tool or server mcp:x.
+ */
 static void
 match_look_up(const Roster *roster, Slice entry, Need *need)
 {
@@ -48,7 +54,7 @@ match_look_up(const Roster *roster, Slice entry, Need *need)
 	if (need->capability != NULL && slice_present(range))
 		need->met = match_judge_versions(need->capability, range);
 
-	/* a tool has no version */
+	/* tools have no versions */
 	if (slice_starts(id, prefix) &&
 		(!slice_present(range) || version_range_is_any(range)))
 	{
@@ -70,8 +76,8 @@ match_requires(const Roster *roster, const SliceList *list)
 }
 
 /*
- * tag:x and domain:x ask for a tag, model:x for a family of models; other entries
- * mean what they mean in requires.
+ * Looks up a preference.  tag:x and domain:x ask for a tag, and model:x for a
+ * family of models; other entries mean the same as in requires.
  */
 static void
 match_look_up_preference(const Roster *roster, Slice entry, Need *need)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * match.h
- *	  Which agents have what is required or preferred.
+ *	  Finding the agents that have what is required or preferred.
  *
- * An entry of requires or prefers is looked up in the roster once; then sets of
- * agents are combined, and no card is looked at.
+ * An entry of requires or prefers is looked up in the roster once.  After
+ * that, only sets of agents are combined, and no card is looked at.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,33 +13,34 @@
 
 #include "registry/roster.h"
 
-/* an entry, looked up; a word that no card has is NULL */
+/* An entry that has been looked up.  A word that no card has is NULL. */
 typedef struct Need
 {
 	Slice		text;
 	const RosterWord *capability;
-	const RosterWord *tool;		/* mcp:x, which meets tool:x */
-	const RosterWord *tag;		/* of tag:x and domain:x, for which nothing else
-								 * counts */
-	Slice		family;			/* of models: x of model:x, for which nothing else counts;
-								 * or absent */
-	const Roster *roster;		/* where the models of a family are found */
-	bool	   *met;			/* which versions of the capability meet it, by
-								 * no; NULL: any, or none */
+	const RosterWord *tool;		/* mcp:x, which also meets tool:x */
+	const RosterWord *tag;		/* the tag of tag:x or domain:x, for which
+								 * nothing else counts */
+	Slice		family;			/* the x of model:x, a family of models, for
+								 * which nothing else counts; or absent */
+	const Roster *roster;		/* where the models of a family are looked up */
+	bool	   *met;			/* whether each version of the capability, by
+								 * its number, meets it; NULL means all or none
+								 * do */
 } Need;
 
-/* palloc'd arrays of list->n */
+/* Return palloc'd arrays of list->n elements. */
 extern Need *match_requires(const Roster *roster, const SliceList *list);
 extern Need *match_prefers(const Roster *roster, const SliceList *list);
 
-/* adds the agents that meet it */
+/* Adds the agents that meet it to the set. */
 extern void match_add_agents(const Need *need, AgentSet *set);
-/* the agents that meet every one of them; palloc'd */
+/* Returns the agents that meet all n of them, palloc'd. */
 extern AgentSet *match_all(const Roster *roster, const Need *needs, int n);
-/* Does a tool or server of this capability meet it? */
+/* Does a tool or server of this capability meet the need? */
 extern bool match_tool(const Need *need, const RosterCapability *capability);
 
-/* Does this capability of an agent meet it? */
+/* Does this capability of an agent meet the need? */
 static inline bool
 match_capability(const Need *need, const RosterCapability *capability)
 {

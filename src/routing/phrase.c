@@ -17,33 +17,41 @@ typedef struct IndexedPhrase
 {
 	int			owner;
 	int			nwords;
-	int			anchor;			/* the word by which it is found */
+	int			anchor;			/* the word by which the phrase is looked up */
 	PhraseWord *words;
-	int			next;			/* the next phrase with the same anchor; -1: none */
+	int			next;			/* the next phrase with the same anchor, or -1
+								 * if none */
 } IndexedPhrase;
 
 typedef struct PhraseSlot
 {
 	uint64		hash;
-	int			nphrases;		/* that contain the word; 0: the slot is free */
-	int			first;			/* the first phrase whose anchor the word is; -1: none */
+	int			nphrases;		/* number of phrases that contain the word, or
+								 * 0 if the slot is free */
+	int			first;			/* the first phrase whose anchor is this word,
+								 * or -1 if none */
 } PhraseSlot;
 
 struct PhraseIndex
 {
 	int			n;
 	IndexedPhrase *phrases;
-	uint64		nwords;			/* different words of all phrases, each of which has a slot */
-	uint64		mask;			/* number of slots, a power of two, minus 1 */
+	uint64		nwords;			/* number of different words in all phrases;
+								 * each has a slot */
+	uint64		mask;			/* number of slots, which is a power of two,
+								 * minus 1 */
 	PhraseSlot *slots;
 
-	/* by owner: the number of the search that found it last, and its place in "found" */
+	/*
+	 * by owner: the number of the search that last found it, and its index in
+	 * "found"
+	 */
 	uint64		looks;
 	uint64	   *found_in;
 	int		   *places;
 };
 
-/* the slot of the word, or the free slot in which it belongs */
+/* Returns the slot of the word, or the free slot in which it belongs. */
 static inline PhraseSlot *
 phrase_slot(const PhraseIndex *index, uint64 hash)
 {
@@ -61,7 +69,10 @@ phrase_make_slots(PhraseIndex *index, uint64 n)
 	index->slots = palloc_extended(sizeof(PhraseSlot) * n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* Most slots stay free, so that hardly more than one comparison is enough for most words that are in no phrase. */
+/*
+ * Most slots stay free, so that one comparison suffices for most words that
+ * are in no phrase.
+ */
 #define SLOTS_PER_WORD	4
 
 static void
@@ -205,7 +216,10 @@ phrase_look_in_text(PhraseLook *look, Slice text)
 	{
 		const PhraseSlot *slot = phrase_slot(index, look->words.items[i].hash);
 
-		/* thousands of phrases may have one anchor, and a text may be nothing but this word */
+		/*
+		 * thousands of phrases may share an anchor, and the text may be
+		 * nothing but repetitions of it
+		 */
 		CHECK_FOR_INTERRUPTS();
 		for (int no = slot->nphrases > 0 ? slot->first : -1; no >= 0; no = index->phrases[no].next)
 			if (phrase_stands_at(&index->phrases[no], &look->words, i - index->phrases[no].anchor))

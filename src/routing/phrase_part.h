@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * phrase_part.h
- *	  What the files of phrase share.
+ *	  Private declarations of phrase.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,14 +10,14 @@
 
 #include "routing/phrase.h"
 
-/* a word in a text; the hash (FNV-1a) is that of its bytes in lower case */
+/* A word in a text.  The hash (FNV-1a) is that of its bytes in lower case. */
 typedef struct PhraseWord
 {
 	uint64		hash;
 	Slice		text;
 } PhraseWord;
 
-/* the words of one string; the array is reused for the next string */
+/* The words of one string.  The array is reused for the next string. */
 typedef struct PhraseWords
 {
 	int			n;
@@ -25,16 +25,19 @@ typedef struct PhraseWords
 	PhraseWord *items;
 } PhraseWords;
 
-/* to be called before the others */
+/* Must be called before the other functions. */
 extern void phrase_fold_begin(void);
 
-/* Splits a text into words, in place of those that are there. */
+/* Splits a text into words, which replace the previous ones. */
 extern void phrase_words_of(PhraseWords *words, Slice text);
 
-/* a palloc'd copy of the words in lower case, the bytes of all of them behind one another */
+/*
+ * Returns a palloc'd copy of the words in lower case, with the bytes of all
+ * words one after another.
+ */
 extern PhraseWord *phrase_keep_words(const PhraseWords *words);
 
-/* Compares a word with one that was kept. */
+/* Is the word equal to one that phrase_keep_words has copied? */
 extern bool phrase_word_equal(const PhraseWord *kept, const PhraseWord *word);
 
 #endif							/* CLUTCH_PHRASE_PART_H */

@@ -19,7 +19,7 @@
 #define HASH_BASIS	UINT64CONST(14695981039346656037)
 #define HASH_PRIME	UINT64CONST(1099511628211)
 
-/* by byte: the byte in lower case; 0: it is not a part of a word */
+/* by byte: the byte in lower case, or 0 if it is not part of a word */
 static unsigned char folded[256];
 
 void
@@ -44,7 +44,7 @@ phrase_words_add(PhraseWords *words, uint64 hash, Slice text)
 	words->items[words->n++] = (PhraseWord) {hash, text};
 }
 
-/* Splits a text; returns whether it has a byte that is not ASCII. */
+/* Splits a text.  Returns whether it has a byte that is not ASCII. */
 static bool
 phrase_words_split(PhraseWords *words, Slice text)
 {
@@ -74,12 +74,16 @@ phrase_words_split(PhraseWords *words, Slice text)
 	return IS_HIGHBIT_SET(seen);
 }
 
-/* Ranges of characters of Unicode that are no part of a word, in ascending order. */
+/*
+ * Ranges of Unicode characters that are not part of a word, in ascending
+ * order.
+ */
 typedef struct PhraseRange
 {
 	pg_wchar	first;
 	pg_wchar	last;
-	bool		is_symbol;		/* each is a word by itself; the others separate words */
+	bool		is_symbol;		/* each character is a word by itself; other
+								 * characters separate words */
 } PhraseRange;
 
 static const PhraseRange phrase_ranges[] = {
@@ -94,11 +98,17 @@ static const PhraseRange phrase_ranges[] = {
 	{0x2E00, 0x2E7F, false}, {0x3000, 0x3004, false}, {0x3008, 0x3020, false}, {0x3030, 0x3030, false},
 	{0x303D, 0x303F, false}, {0x30FB, 0x30FB, false}, {0xFE00, 0xFE19, false}, {0xFE30, 0xFE6F, false},
 	{0xFEFF, 0xFF0F, false}, {0xFF1A, 0xFF20, false}, {0xFF3B, 0xFF40, false}, {0xFF5B, 0xFF65, false},
-	/* the colours of skin between other symbols: an emoji is the same in all of them */
+	/*
+	 * skin tones, which are between other symbols: an emoji is the same word
+	 * in all of them
+	 */
 	{0x1F000, 0x1F3FA, true}, {0x1F3FB, 0x1F3FF, false}, {0x1F400, 0x1FAFF, true}, {0xE0000, 0xE007F, false}
 };
 
-/* the range that a character is in; NULL: it is a part of a word */
+/*
+ * Returns the range that contains the character, or NULL if it is part of a
+ * word.
+ */
 static const PhraseRange *
 phrase_range_of(pg_wchar c)
 {
@@ -118,9 +128,10 @@ phrase_range_of(pg_wchar c)
 }
 
 /*
- * Is the character the same in normal form C, and never a part of the one before it?  Others
- * are marks, vowels and finals of Hangul, and what normal form C replaces.  Behind U+0345,
- * whose class is the highest of all, every mark is out of order.
+ * Is the character unchanged in normal form C, and never combined with the one
+ * before it?  This is not so for combining marks, for vowels and finals of
+ * Hangul, and for characters that normal form C replaces.  After U+0345, which
+ * has the highest combining class of all, every mark would be out of order.
  */
 static bool
 phrase_begins_anew(pg_wchar c)
@@ -128,7 +139,7 @@ phrase_begins_anew(pg_wchar c)
 	pg_wchar	alone[] = {c, 0};
 	pg_wchar	behind_mark[] = {0x345, c, 0};
 
-	/* the Latin letters, the ideographs and the syllables of Hangul */
+	/* Latin letters, ideographs and Hangul syllables */
 	if (c < 0x300 || (c >= 0x3400 && c <= 0x9FFF) || (c >= 0xAC00 && c <= 0xD7A3))
 		return true;
 	return unicode_is_normalized_quickcheck(UNICODE_NFC, alone) == UNICODE_NORM_QC_YES &&
@@ -136,9 +147,10 @@ phrase_begins_anew(pg_wchar c)
 }
 
 /*
- * The time that normalizing takes grows with the square of the number of marks in a row, and
- * it cannot be interrupted.  So a text is cut into pieces: before a character that begins anew,
- * and, in a row of marks that is longer than in any language, between two of them.
+ * The time for normalizing grows with the square of the number of marks in a
+ * row, and it cannot be interrupted.  Therefore the text is cut into pieces:
+ * before a character that begins anew and, within a row of marks that is
+ * longer than in any language, between two of them.
  */
 #define PIECE_CHARACTERS		32
 #define PIECE_OF_MARKS			128
@@ -159,7 +171,10 @@ phrase_append_composed(StringInfo composed, const pg_wchar *characters)
 	pfree(normal);
 }
 
-/* the text in which letters and their marks are one character, where there is one (NFC) */
+/*
+ * Returns the text in normal form C, in which letters and their marks are one
+ * character if there is one.
+ */
 static Slice
 phrase_compose(Slice text)
 {
@@ -186,7 +201,9 @@ phrase_compose(Slice text)
 	return (Slice) {composed.data, composed.len};
 }
 
-/* Puts blanks in place of characters that separate words, and around symbols. */
+/*
+ * Puts blanks in place of characters that separate words, and around symbols.
+ */
 static Slice
 phrase_separate(Slice text)
 {
@@ -210,7 +227,10 @@ phrase_separate(Slice text)
 	return (Slice) {separated.data, separated.len};
 }
 
-/* a copy in lower case, in which all words are separated by characters of ASCII */
+/*
+ * Returns a copy in lower case, in which all words are separated by ASCII
+ * characters.
+ */
 static Slice
 phrase_fold(Slice text)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * requirement.c
- *	  What a task.request asks of the agent that takes it.
+ *	  What a task.request requires of the agent that takes it.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,8 +33,9 @@ requirement_sender(const Envelope *envelope)
 }
 
 /*
- * The orchestrator routes and does not work: beside other recipients it adds
- * no agent to choose from, and alone it leaves the choice open.
+ * The orchestrator routes requests and does not work on them.  As one of
+ * several recipients it adds no agent to choose from, and as the only one it
+ * leaves the choice open.
  */
 void
 requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
@@ -65,7 +66,7 @@ requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
 	}
 }
 
-/* one agent, though it may be named twice */
+/* there is one agent, though it may be named twice */
 bool
 requirement_is_direct(const Requirement *requirement)
 {
@@ -87,7 +88,10 @@ requirement_digest_number(uint64 digest, uint64 number)
 	return hash_bytes_extended((const unsigned char *) &number, sizeof(number), digest);
 }
 
-/* the length goes in first: no two lists run into one another */
+/*
+ * Adds a text to the digest.  The length goes in first, so that different
+ * lists cannot give the same bytes.
+ */
 static uint64
 requirement_digest_text(uint64 digest, Slice text)
 {
@@ -120,7 +124,10 @@ requirement_digest(const Requirement *requirement)
 	digest = requirement_digest_number(digest, policy->has_allowlist);
 	if (policy->has_allowlist)
 		digest = requirement_digest_list(digest, &policy->tool_allowlist);
-	/* not in every digest: tasks may wait under one that was made before there were hosts */
+	/*
+	 * this is not part of every digest, because tasks may be waiting under
+	 * digests made before there were hosts
+	 */
 	if (policy->has_egress)
 		digest = requirement_digest_list(digest, &policy->egress_allowlist);
 	digest = requirement_digest_number(digest, policy->network);
@@ -133,7 +140,10 @@ requirement_digest(const Requirement *requirement)
 		digest = requirement_digest_list(digest, &requirement->rules[i].only);
 		digest = requirement_digest_text(digest, requirement->rules[i].unlike);
 	}
-	/* only where it matters: otherwise the requests of all senders wait together */
+	/*
+	 * add the sender only where it matters, so that otherwise the requests of
+	 * all senders wait together
+	 */
 	if (roster_limits_delegation(roster_get()))
 		digest = requirement_digest_text(digest, requirement->sender);
 	return digest;
@@ -141,7 +151,7 @@ requirement_digest(const Requirement *requirement)
 
 /* ------------------------------------------------------------------- rules */
 
-/* What is copied into one piece of memory: items first, then texts. */
+/* For copying into one piece of memory: first the items, then the texts. */
 typedef struct RuleCopy
 {
 	Slice	   *items;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * router.c
- *	  Choosing the agent: filter, match, score, rank.
+ *	  Choosing an agent: filter, match, score, rank.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,10 @@
 #include "settings.h"
 #include "utils/memutils.h"
 
-/* No agent is left: what would have to change for one to be? */
+/*
+ * Returns the failure for a choice in which no agent is left.  It depends on
+ * which filter would have to let an agent through for the request to succeed.
+ */
 static RoutingFailure
 router_failure_of(const Choice *choice)
 {
@@ -37,7 +40,10 @@ router_failure_of(const Choice *choice)
 	return POLICY_DENIED;
 }
 
-/* The one selected, the runner-up, and those that the decision names. */
+/*
+ * Returns how many candidates to list: those that the decision names, but at
+ * least the selected one and the runner-up.
+ */
 static int
 router_candidates_wanted(void)
 {
@@ -57,7 +63,9 @@ router_choose(const Requirement *requirement)
 	Roster	   *roster = roster_get();
 	Choice	   *choice;
 
-	/* others may change the registry again and again before the choice is written down */
+	/*
+	 * the registry may change several times before the choice is written down
+	 */
 	roster_hold(roster);
 	choice = filter_begin(requirement, roster);
 	filter_agents(choice);

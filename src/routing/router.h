@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * router.h
- *	  Choosing the agent (spec 4.2): filter, match, score, rank.
+ *	  Choosing an agent (spec 4.2): filter, match, score, rank.
  *
- * This has no side effect: it takes no slot and writes nothing.  Assigning a
- * task (flow/assign.h) goes down the candidates until one has a slot.
+ * This has no side effects: it takes no slot and writes nothing.  Assigning a
+ * task (flow/assign.h) tries the candidates in order until one has a slot.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,9 +14,9 @@
 #include "routing/choice.h"
 
 /*
- * Lists the best candidates only, as many as a decision names and at least two
- * if there are two: making one costs more than telling that it is not among the
- * best.
+ * Chooses.  Lists only the best candidates, as many as a decision names and at
+ * least two if there are two, because making a candidate costs more than
+ * finding out that it is not among the best.
  */
 extern Choice *router_choose(const Requirement *requirement);
 
@@ -24,14 +24,14 @@ extern Choice *router_choose(const Requirement *requirement);
 extern void router_rank_all(Choice *choice);
 
 /*
- * Rejects a candidate that turned out to have no slot (concurrency).  The next
- * best ones are listed when the list runs out.
+ * Rejects a candidate that turned out to have no slot, by concurrency.  When
+ * the list runs out, the next best candidates are listed.
  */
 extern void router_reject_full(Choice *choice, int candidate);
 
 /*
- * Would the agent pass every filter but breaker and concurrency?  The budget is
- * not judged if the requirement has no run_id.
+ * Would the agent pass every filter except breaker and concurrency?  The
+ * budget is not judged if the requirement has no run_id.
  */
 extern bool router_fits(const Requirement *requirement, Slice agent_id);
 
@@ -39,8 +39,8 @@ extern bool router_fits(const Requirement *requirement, Slice agent_id);
 extern bool router_looked_at(const Choice *choice, int ordinal);
 
 /*
- * For clutch.explain_route: the filter that one agent failed, with *detail in
- * words (palloc'd), or REJECTED_NOT.
+ * Returns the filter that one agent failed, with the reason in words in
+ * *detail (palloc'd), or REJECTED_NOT.  For clutch.explain_route.
  */
 extern Rejection router_explain(const Requirement *requirement,
 								const Choice *choice, int ordinal,

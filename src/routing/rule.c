@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rule.c
- *	  The rules of operators, which apply to a request before agents are
- *	  matched.
+ *	  Operators' rules, which apply to a request before agents are matched.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,8 +16,10 @@
 
 /* ------------------------------------------------------------------ memory */
 
-static RuleSet *current = NULL; /* NULL: there are no rules, or they have not been read yet */
-static uint64 read_at = 0;		/* the count of changes when they were read; 0: never */
+static RuleSet *current = NULL; /* NULL if there are no rules, or they have not
+								 * been read yet */
+static uint64 read_at = 0;		/* number of changes when they were read; 0 if
+								 * never */
 
 static int
 rule_compare(const void *a, const void *b)
@@ -40,7 +41,10 @@ rule_error_callback(void *arg)
 		errcontext("routing rule \"%.*s\"", name->len, name->s);
 }
 
-/* Skips a row that is not valid; only a superuser can have written one. */
+/*
+ * Reads a row.  One that is not valid, which only a superuser can have
+ * written, is skipped.
+ */
 static void
 rule_set_read_row(RuleSet *set, const RowScan *scan, Slice *name)
 {
@@ -160,7 +164,10 @@ rule_announce(void)
 
 /* ---------------------------------------------------------------- matching */
 
-/* Rules with the same place are sorted by name in the set, so their addresses can be compared. */
+/*
+ * Rules with the same place are sorted by name in the set, so comparing their
+ * addresses compares their names.
+ */
 static int
 rule_match_compare(const void *a, const void *b)
 {

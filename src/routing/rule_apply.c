@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rule_apply.c
- *	  What the rules that fit a request add to it.
+ *	  Adding to a request what the rules that fit it say.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +22,10 @@ rule_copy_list(const SliceList *list)
 	return copy;
 }
 
-/* Appends elements that are not there yet, to a new array, because the old one may belong to the envelope. */
+/*
+ * Appends elements that are not there yet.  This makes a new array, because
+ * the old one may belong to the envelope.
+ */
 static void
 rule_append(SliceList *list, const SliceList *more)
 {
@@ -42,7 +45,7 @@ rule_append(SliceList *list, const SliceList *more)
 	*list = all;
 }
 
-/* Notes which agents a rule excludes; false: it excludes none. */
+/* Notes which agents a rule excludes.  Returns false if it excludes none. */
 static bool
 rule_exclude(const Rule *rule, const Envelope *envelope, bool is_sent, AppliedRule *applied)
 {
@@ -59,12 +62,19 @@ rule_exclude(const Rule *rule, const Envelope *envelope, bool is_sent, AppliedRu
 	return applied->only.n > 0 || slice_present(applied->unlike);
 }
 
-/* Applies a rule; false: it has no effect, because earlier rules have decided everything that it would. */
+/*
+ * Applies a rule.  Returns false if it has no effect, because earlier rules
+ * have already decided everything that it would decide.
+ */
 static bool
 rule_apply(const Rule *rule, const Envelope *envelope, bool is_sent, Requirement *requirement)
 {
 	AppliedRule *applied = &requirement->rules[requirement->nrules];
-	/* what the agent must be capable of to which an earlier rule does not send it */
+	/*
+	 * this rule names another agent than the earlier rule that decides where
+	 * the request goes, so what it says about the agent's capabilities is not
+	 * meant for that one
+	 */
 	bool		is_other = is_sent && slice_present(rule->send_to);
 	SliceList	requires = is_other ? (SliceList) {0, NULL} : rule_copy_list(&rule->requires);
 	bool		sets_priority = rule->priority >= 0 && requirement->priority < 0;
@@ -100,8 +110,9 @@ rule_is_applied(const Rule *rule, const AppliedRule *applied, const Requirement 
 }
 
 /*
- * Applies a rule to a request that a rule has made for a group.  It is for that group, whatever
- * other rules make of its words; they can only keep it from members.
+ * Applies a rule to a request that a rule has made for a group.  The request
+ * stays with that group, whatever other rules make of its words.  They can
+ * only exclude members.
  */
 static void
 rule_apply_to_addressed(const Rule *rule, const Envelope *envelope, Requirement *requirement)
@@ -115,7 +126,9 @@ rule_apply_to_addressed(const Rule *rule, const Envelope *envelope, Requirement 
 	requirement->nrules++;
 }
 
-/* Reads the request that a rule has shared out, if this one is the child of it. */
+/*
+ * Reads the request that a rule has shared out, if this one is a child of it.
+ */
 static bool
 rule_read_shared(const Envelope *child, Envelope *request)
 {
@@ -133,8 +146,8 @@ rule_read_shared(const Envelope *child, Envelope *request)
 }
 
 /*
- * What keeps agents from a request that was shared out keeps them from its children, too,
- * whose payloads the template of a rule makes.
+ * Rules that exclude agents from a request that was shared out exclude them
+ * from its children, too, whose payloads are made by a rule's template.
  */
 static void
 rule_requirement_of_addressed(const Envelope *envelope, Slice scope, Requirement *requirement)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rule_emit.c
- *	  The requests that rules add to events.
+ *	  Requests that rules add to events.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,7 +49,10 @@ static const struct
 static bool
 rule_emit_member_is(const JsonbValue *value, EmitMember kind)
 {
-	/* what a path finds is checked when the request that is made of it is admitted */
+	/*
+	 * what a path finds is checked when the request that is made from it is
+	 * admitted
+	 */
 	if (value->type == jbvString && value->val.string.len > 0 && value->val.string.val[0] == '$' &&
 		kind != EMIT_FLAG)
 		return true;
@@ -208,9 +211,10 @@ rule_list_has(const SliceList *list, Slice text)
 }
 
 /*
- * Returns the agents and groups to which rules would send a request, each of them once.
- * If the request is not shared, the first one gets it.  *found_by has, for each of them,
- * the name of the first rule that would send it there.
+ * Returns the agents and groups to which rules would send a request, each of
+ * them once.  If the request is not shared out, the first one gets it.
+ * *found_by holds, for each of them, the name of the first rule that would
+ * send it there.
  */
 static SliceList
 rule_list_recipients(const Envelope *envelope, Slice scope, SliceList *found_by)
@@ -237,9 +241,10 @@ rule_list_recipients(const Envelope *envelope, Slice scope, SliceList *found_by)
 }
 
 /*
- * Is there nobody of them who may get a child?  Whoever does not take requests of this
- * sender may not, nor whom other rules keep from the request.  An agent or a group that
- * is not known is waited for.
+ * Is there nobody in "to" who may get a child?  Those who do not take requests
+ * from this sender may not, and neither may those whom other rules exclude
+ * from the request.  If an agent or group is not known, the child will wait
+ * for it.
  */
 static bool
 rule_leaves_nobody(const Requirement *requirement, const Roster *roster, Slice to)
@@ -275,7 +280,10 @@ rule_drop_refusing(const Requirement *requirement, SliceList *list, SliceList *f
 	list->n = n;
 }
 
-/* the rules that have been applied to the request, and then those that have found the first n recipients */
+/*
+ * Returns the rules that have been applied to the request, followed by those
+ * that found the first n recipients.
+ */
 static SliceList
 rule_list_touching(const Requirement *requirement, const SliceList *found_by, int n)
 {
@@ -300,7 +308,7 @@ rule_sharing_of(const Envelope *request, const Requirement *requirement, Sharing
 	for (int i = 0; i < requirement->nrules && !slice_present(sharing->rule); i++)
 		if (requirement->rules[i].shares)
 			sharing->rule = requirement->rules[i].name;
-	/* rules add nobody to those whom the request names */
+	/* rules add nobody to the recipients that the request names */
 	if (!slice_present(sharing->rule) || requirement->named.n > 0 || requirement->groups.n > 0)
 		return false;
 	sharing->among = rule_list_recipients(request, requirement->scope, &found_by);
@@ -311,6 +319,8 @@ rule_sharing_of(const Envelope *request, const Requirement *requirement, Sharing
 	sharing->left_out = Max(sharing->among.n - RULE_MOST_REQUESTS, 0);
 	sharing->among.n -= sharing->left_out;
 	sharing->rules = rule_list_touching(requirement, &found_by, sharing->among.n);
-	/* the request itself can only go to the first one */
+	/*
+	 * otherwise the only one is the first one, which gets the request itself
+	 */
 	return sharing->among.n > 1 || (sharing->among.n == 1 && !slice_equal(sharing->among.items[0], first));
 }

@@ -3,9 +3,10 @@
  * rule_index.c
  *	  Finding the rules that may fit an envelope without trying each of them.
  *
- * Rules with phrases are found by their phrases.  Of the others, those whose paths compare
- * a member with a text are found by the text that the envelope has there.  So any number
- * of rules about "$.domain" cost one lookup of the domain.
+ * Rules with phrases are found by their phrases.  Among the others, those
+ * whose paths compare a member with a text are found by the text that the
+ * envelope has there.  So any number of rules about "$.domain" cost only one
+ * lookup of the domain.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +18,7 @@
 typedef struct RuleText
 {
 	uint64		hash;
-	int			rule;			/* an index into the set */
+	int			rule;			/* index of the rule in the set */
 } RuleText;
 
 /* all texts with which rules compare one member */
@@ -31,13 +32,13 @@ typedef struct RuleMember
 
 struct RuleIndex
 {
-	PhraseIndex *phrases;		/* an owner is a rule */
+	PhraseIndex *phrases;		/* its owners are rules */
 	int			nmembers;
 	RuleMember *members;
 	int			nothers;
 	int		   *others;			/* rules that must be tried for each envelope */
 
-	/* by rule: the number of the lookup that found it last */
+	/* by rule: the number of the lookup that last found it */
 	uint64		looks;
 	uint64	   *found_in;
 };
@@ -72,7 +73,10 @@ rule_index_same_keys(const SliceList *a, const SliceList *b)
 	return a->n == b->n;
 }
 
-/* the entry of a member; a linear search, because rules compare only few different members */
+/*
+ * Returns the entry for a member.  A linear search will do, because rules use
+ * only few different members.
+ */
 static RuleMember *
 rule_index_member(RuleIndex *index, const SliceList *keys)
 {
@@ -140,7 +144,7 @@ rule_index_make(const RuleSet *set)
 
 /* ----------------------------------------------------------------- looking */
 
-/* Adds a rule without phrases to those that were found, unless it is among them. */
+/* Adds a rule without phrases to the result, unless it is already there. */
 static void
 rule_index_add(RuleIndex *index, RuleFinds *finds, int rule)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rule_read.c
- *	  Reading a row of clutch.routing_rule, and finding all its faults.
+ *	  Reading and checking a row of clutch.routing_rule.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,11 +18,11 @@
 #include "semver/version_range.h"
 #include "utils/array.h"
 
-/* limits of a name, in bytes, and of a list */
+/* limits for a name, in bytes, and for the length of a list */
 #define MOST_NAME_BYTES		128
 #define MOST_ELEMENTS		LIMITS_PHRASES
 
-/* the same as in meta.clutch.priority: 0 is the least urgent */
+/* as in meta.clutch.priority, where 0 is the least urgent */
 #define MOST_PRIORITY		4
 
 /* ------------------------------------------------------------------- texts */
@@ -76,7 +76,10 @@ rule_check_recipient(Slice text, const char *path, ProblemList *faults)
 	rule_check_identifier(is_group ? ID_GROUP : ID_AGENT, text, path, faults);
 }
 
-/* Checks an entry of "requires" or "prefers" by the rules that apply to a request. */
+/*
+ * Checks an entry of "requires" or "prefers" in the same way as that of a
+ * request.
+ */
 static void
 rule_check_capability(Slice entry, const char *path, ProblemList *faults)
 {
@@ -201,10 +204,10 @@ rule_check_effects(const Rule *rule, ProblemList *faults)
 					"Only a task.request is routed; a rule for another type can only emit.");
 	if (rule->shares && rule->type != MSG_TASK_REQUEST && rule->type != MSG_UNKNOWN)
 		problem_add(faults, "/emit/to", "NOT_ALLOWED",
-					"Only a task.request is sent to those that rules find.");
+					"Only a rule for task.request can emit to \"matched\".");
 	if (slice_present(rule->send_to) && rule->restrict_to.n > 0)
 		problem_add(faults, "/restrict_to", "NOT_ALLOWED",
-					"A rule that sends a request somewhere does not restrict it as well.");
+					"A rule that sets send_to cannot restrict the request as well.");
 }
 
 static void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * score.h
- *	  How well an agent fits what is preferred (spec 4.2, step 3).
+ *	  How well an agent meets the preferences (spec 4.2, step 3).
  *
  *-------------------------------------------------------------------------
  */
@@ -12,14 +12,15 @@
 #include "routing/requirement.h"
 #include "registry/roster.h"
 
-/* what is preferred, looked up */
+/* the preferences, looked up */
 typedef struct Scorer
 {
 	int			n;
 	AgentSet  **met;			/* the agents that meet each preference ... */
 	double	   *weights;		/* ... and its weight */
 	double		asked;			/* the sum of the weights */
-	AgentSet   *all;			/* the agents that meet every preference: their score is 1 */
+	AgentSet   *all;			/* the agents that meet every preference; their
+								 * score is 1 */
 	AgentSet   *any;			/* the agents that meet at least one ... */
 	double		none;			/* ... and the score of all others */
 } Scorer;
@@ -27,8 +28,8 @@ typedef struct Scorer
 extern void score_begin(Scorer *scorer, const Requirement *requirement, const Roster *roster);
 
 /*
- * The weight of the preferences that the agent meets over the weight of all; 1
- * if there are none.
+ * Returns the weight of the preferences that the agent meets, divided by the
+ * weight of all; 1 if there are none.
  */
 static inline double
 score_of(const Scorer *scorer, int ordinal)

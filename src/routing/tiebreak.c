@@ -26,7 +26,10 @@ static const char *const criterion_words[] = {
 	"highest success rate", "lowest cost", "least recently chosen", "first by agent_id"
 };
 
-/* avoided: ordinal of the agent to avoid, or -1; *by: what makes the difference */
+/*
+ * Compares two candidates.  "avoided" is the ordinal of the agent to avoid, or
+ * -1.  *by is set to the criterion that makes the difference.
+ */
 static inline int
 tiebreak_compare(const Candidate *a, const Candidate *b, int avoided, Criterion *by)
 {
@@ -62,7 +65,10 @@ tiebreak_compare_by_key(const Candidate *a, const Candidate *b, int avoided)
 	return tiebreak_compare(a, b, avoided, &by);
 }
 
-/* One more than there is room for: the one that is being filled in. */
+/*
+ * Allocates one candidate more than there is room for: the one that is being
+ * filled in.
+ */
 void
 tiebreak_begin(Ranking *ranking, int room, int avoided)
 {
@@ -92,7 +98,10 @@ tiebreak_insert(Ranking *ranking)
 	int			low = 0;
 	int			high = ranking->n;
 
-	/* many are as good as the last one but for what is compared last */
+	/*
+	 * many candidates equal the last one except for the criterion that is
+	 * compared last
+	 */
 	if (high == ranking->room &&
 		tiebreak_compare_by_key(candidate, ranking->best[high - 1], ranking->avoided) > 0)
 		return;
@@ -105,7 +114,7 @@ tiebreak_insert(Ranking *ranking)
 		else
 			low = middle + 1;
 	}
-	/* the last one, if there is no room for it, becomes the spare one */
+	/* if there is no room for the last one, it becomes the spare candidate */
 	memmove(&ranking->best[low + 1], &ranking->best[low],
 			(ranking->n - low) * sizeof(Candidate *));
 	ranking->best[low] = candidate;

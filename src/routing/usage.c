@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * usage.c
- *	  Which of its capabilities an agent would use for what is required.
+ *	  Which of its capabilities an agent would use for a request.
  *
  *-------------------------------------------------------------------------
  */
@@ -63,7 +63,9 @@ usage_unfit_offer(const Choice *choice, int ordinal, bool judge_tools)
 	return NULL;
 }
 
-/* A card without capabilities is trusted with nothing, and has no tool. */
+/*
+ * A card without capabilities is not trusted with anything, and has no tools.
+ */
 bool
 usage_is_allowed(const Choice *choice, int ordinal, bool judge_tools)
 {

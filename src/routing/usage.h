@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * usage.h
- *	  Which of its capabilities an agent would use for what is required.
+ *	  Which of its capabilities an agent would use for a request.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,36 +11,40 @@
 #include "routing/choice.h"
 
 /*
- * The first capability, in the order of the card, that meets one thing required
- * and passes trust, and the allowlist of tools if that is to be judged; NULL if
+ * Returns the first capability, in the order of the card, that meets this need
+ * and passes trust and, if tools are judged, the tool allowlist; or NULL if
  * there is none.
  */
 extern const RosterCapability *usage_of_need(const Choice *choice, const Need *need,
 											 int ordinal, bool judge_tools);
 
-/* the first thing required for which there is none; NULL if all can be met */
+/*
+ * Returns the first need for which there is no such capability, or NULL if all
+ * can be met.
+ */
 extern const Need *usage_unmet_need(const Choice *choice, int ordinal, bool judge_tools);
 
 /*
- * The first capability that a request without requires may not have on the card
- * of its agent, because it might be used: it is not trusted enough, or, if tools
- * are judged, has a tool that is not in the allowlist.  NULL: there is none.
+ * Returns the first capability on the agent's card that rules the agent out
+ * for a request without requires, which might use any of them: it is not
+ * trusted enough or, if tools are judged, has a tool that is not in the
+ * allowlist.  Returns NULL if there is none.
  */
 extern const RosterCapability *usage_unfit_offer(const Choice *choice, int ordinal,
 												 bool judge_tools);
 
 /*
- * May the agent have the task, as far as trust is concerned, and the allowlist of
- * tools if that is to be judged?  It is judged by what is required, and if nothing
- * is, by everything that its card offers.
+ * May the agent have the task, as far as trust and, if tools are judged, the
+ * tool allowlist are concerned?  The capabilities for what is required are
+ * judged or, if nothing is required, everything that the card offers.
  */
 extern bool usage_is_allowed(const Choice *choice, int ordinal, bool judge_tools);
 
-/* a tool of the capability that is not in the allowlist, or NULL */
+/* Returns a tool of the capability that is not in the allowlist, or NULL. */
 extern const RosterWord *usage_forbidden_tool(const Choice *choice,
 											  const RosterCapability *capability);
 
-/* the cost of the dearest capability that would be used */
+/* Returns the cost of the most expensive capability that would be used. */
 extern CostHint usage_cost(const Choice *choice, int ordinal);
 
 #endif							/* CLUTCH_USAGE_H */

@@ -9,7 +9,7 @@
 
 #include "semver/version.h"
 
-/* the largest integer that node-semver takes for a part of a version */
+/* the largest integer that node-semver accepts as a part of a version */
 #define MAX_PART			UINT64CONST(9007199254740991)
 
 /* ----------------------------------------------------------------- reading */
@@ -65,7 +65,7 @@ version_eat_spaces(VersionReader *r)
 	return r->at - start;
 }
 
-/* a number without leading zeros, or x X * */
+/* Reads a number without leading zeros, or x, X or *. */
 static bool
 version_read_part(VersionReader *r, uint64 *number, bool *is_x)
 {
@@ -88,7 +88,10 @@ version_read_part(VersionReader *r, uint64 *number, bool *is_x)
 	return true;
 }
 
-/* identifiers separated by dots; numbers in a prerelease have no leading zeros */
+/*
+ * Reads identifiers separated by dots.  Numbers in a prerelease have no
+ * leading zeros.
+ */
 static bool
 version_read_identifiers(VersionReader *r, bool zeros_allowed)
 {
@@ -110,7 +113,9 @@ version_read_identifiers(VersionReader *r, bool zeros_allowed)
 	return true;
 }
 
-/* after three parts, -prerelease and +build may follow; the build is ignored */
+/*
+ * After three parts, -prerelease and +build may follow.  The build is ignored.
+ */
 static bool
 version_read_suffixes(VersionReader *r, PartialVersion *partial)
 {
@@ -200,7 +205,7 @@ version_is_numeric(Slice identifier)
 }
 
 /*
- * Numbers precede words.  They are compared by value: since they have no
+ * Numbers precede words, and are compared by value; because they have no
  * leading zeros, the longer one is larger.
  */
 static int

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * version_comparators.c
- *	  A range of versions, expanded into plain comparisons.
+ *	  Expanding version ranges into plain comparisons.
  *
  *-------------------------------------------------------------------------
  */
@@ -58,7 +58,10 @@ version_comparators_add(VersionRange *range, VersionOperator op, Version version
 	range->alternatives[range->nalternatives - 1].n++;
 }
 
-/* the lowest version, prereleases included, after all versions with these parts */
+/*
+ * Returns the lowest version, including prereleases, after all versions with
+ * these parts.
+ */
 static Version
 version_comparators_next_after(const PartialVersion *partial, int parts)
 {
@@ -71,7 +74,9 @@ version_comparators_next_after(const PartialVersion *partial, int parts)
 	return next;
 }
 
-/* how many parts a caret fixes: those up to the first that is not 0 */
+/*
+ * Returns how many parts a caret fixes: those up to the first that is not 0.
+ */
 static int
 version_comparators_caret_parts(const PartialVersion *partial)
 {
@@ -85,7 +90,7 @@ version_comparators_caret_parts(const PartialVersion *partial)
 	return i + 1;
 }
 
-/* a comparison with a version whose last parts are not known */
+/* Adds a comparison with a version whose last parts are not known. */
 static void
 version_comparators_add_partial(VersionRange *range, VersionOperator op,
 								const PartialVersion *partial)
@@ -123,7 +128,9 @@ version_comparators_expand(VersionRange *range, VersionOperator op, const Partia
 {
 	if (partial->known == 0)
 	{
-		/* "*" is every version; no version is below or above all of them */
+		/*
+		 * "*" is every version, and no version is below or above all of them
+		 */
 		if (op == VERSION_LT || op == VERSION_GT)
 			version_comparators_add(range, VERSION_LT, (Version) {{0, 0, 0}, SLICE_OF("0")});
 	}
@@ -147,7 +154,10 @@ version_comparators_expand(VersionRange *range, VersionOperator op, const Partia
 		version_comparators_add(range, op == VERSION_NONE ? VERSION_EQ : op, partial->version);
 }
 
-/* "1.2 - 2": a partial low end means its first version, a partial high end all */
+/*
+ * Adds "1.2 - 2".  A partial lower end means its first version, and a partial
+ * upper end all of its versions.
+ */
 static void
 version_comparators_add_hyphen(VersionRange *range, const PartialVersion *low,
 							   const PartialVersion *high)
@@ -173,7 +183,7 @@ version_comparators_eat_hyphen(VersionReader *r)
 	return true;
 }
 
-/* reads up to "||" or the end */
+/* Reads up to "||" or the end. */
 static bool
 version_comparators_read_alternative(VersionReader *r, VersionRange *range)
 {

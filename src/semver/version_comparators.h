@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * version_comparators.h
- *	  A range of versions, expanded into plain comparisons.
+ *	  Expanding version ranges into plain comparisons.
  *
  * A range is a list of alternatives, separated by "||"; each alternative is a
  * list of comparators that must all hold.  Abbreviations are expanded while
- * reading, as node-semver does:
+ * reading, as in node-semver:
  *
  *		1.2			>=1.2.0 <1.3.0-0
  *		~1.2.3		>=1.2.3 <1.3.0-0
@@ -37,7 +37,7 @@ typedef enum VersionOperator
 	VERSION_GT,
 	VERSION_GE,
 
-	/* expanded while reading, never in a comparator */
+	/* expanded while reading, and never in a comparator */
 	VERSION_NONE,
 	VERSION_TILDE,
 	VERSION_CARET
@@ -51,7 +51,7 @@ typedef struct VersionComparator
 
 typedef struct VersionAlternative
 {
-	int			first;			/* of its comparators */
+	int			first;			/* index of its first comparator */
 	int			n;
 } VersionAlternative;
 
@@ -64,7 +64,7 @@ typedef struct VersionRange
 	VersionComparator comparators[VERSION_MAX_COMPARATORS];
 } VersionRange;
 
-/* false if the text is neither a version nor a range */
+/* Returns false if the text is neither a version nor a range. */
 extern bool version_comparators_read(Slice text, VersionRange *range);
 
 #endif							/* CLUTCH_VERSION_COMPARATORS_H */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * version_range.c
- *	  Whether the version that a card offers meets the range that a request
- *	  asks for, by the rules of node-semver.
+ *	  Deciding whether the version that a card offers satisfies the range that
+ *	  a request requires, by the rules of node-semver.
  *
  * An alternative contains a prerelease only if one of its comparators names a
- * prerelease of the same major, minor and patch.
+ * prerelease with the same major, minor and patch.
  *
  *-------------------------------------------------------------------------
  */
@@ -70,7 +70,10 @@ version_range_contains(const VersionRange *range, const Version *version)
 
 /* ------------------------------------------------------------- overlapping */
 
-/* one end of the versions that comparators allow; absent: 0.0.0 or infinity */
+/*
+ * One end of the versions that comparators allow.  If absent, it is 0.0.0 or
+ * infinity.
+ */
 typedef struct Bound
 {
 	bool		is_present;
@@ -78,7 +81,10 @@ typedef struct Bound
 	Version		version;
 } Bound;
 
-/* upward is 1 for a low end, which only rises, and -1 for a high end */
+/*
+ * Tightens a bound.  upward is 1 for a lower end, which only rises, and -1 for
+ * an upper end.
+ */
 static void
 version_range_tighten_bound(Bound *bound, int upward, const Version *version, bool included)
 {
@@ -91,6 +97,10 @@ version_range_tighten_bound(Bound *bound, int upward, const Version *version, bo
 		bound->included = bound->included && included;
 }
 
+/*
+ * Narrows the bounds to the versions that satisfy every comparator of the
+ * alternative.
+ */
 static void
 version_range_narrow_bounds(Bound *low, Bound *high, const VersionRange *range,
 							const VersionAlternative *alternative)
@@ -111,7 +121,7 @@ static bool
 version_range_alternatives_overlap(const VersionRange *a, const VersionAlternative *in_a,
 								   const VersionRange *b, const VersionAlternative *in_b)
 {
-	/* without a low end, the versions begin with 0.0.0 */
+	/* without a lower end, the versions begin with 0.0.0 */
 	Bound		low = {false, true, {{0, 0, 0}, SLICE_NONE}};
 	Bound		high = {false};
 	int			order;

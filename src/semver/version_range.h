@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * version_range.h
- *	  Whether the version that a card offers meets the range that a request
- *	  asks for, by the rules of node-semver.
+ *	  Deciding whether the version that a card offers satisfies the range that
+ *	  a request requires, by the rules of node-semver.
  *
  * A card offers a version, in which missing parts are 0, or a range; a request
- * asks for id@range.  A version meets a range that contains it, and a range in
- * a card meets a range in a request if the two overlap.
+ * requires id@range.  A version satisfies a range that contains it, and a
+ * range in a card satisfies a range in a request if the two overlap.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,13 +15,19 @@
 
 #include "base/text.h"
 
-/* is this text a version or a range? */
+/* Is this text a version or a range? */
 extern bool version_range_valid(Slice text);
 
-/* does the offered version or range meet the range asked for?  Both are valid. */
+/*
+ * Does the offered version or range satisfy the required range?  Both must be
+ * valid.
+ */
 extern bool version_range_meets(Slice offered, Slice asked);
 
-/* does the range contain every release, as "*" does?  False if it is not valid. */
+/*
+ * Does the range contain every release, as "*" does?  Returns false if it is
+ * not valid.
+ */
 extern bool version_range_is_any(Slice asked);
 
 #endif							/* CLUTCH_VERSION_RANGE_H */

@@ -98,7 +98,7 @@ artifact_lock(Slice digest, bool wait)
 	return lock;
 }
 
-/* One that is being removed is not there. */
+/* Holds the artifact.  One that is being removed counts as not existing. */
 bool
 artifact_hold(Slice digest)
 {
@@ -138,7 +138,10 @@ artifact_is_owned(Slice digest, Oid owner, RowSnapshot which)
 	return rows_look(&scan, NULL);
 }
 
-/* Two transactions of one role add its row one after the other: the guard is held. */
+/*
+ * Adds an owner.  Two transactions of one role would insert the same row, but
+ * the guard that is held makes one wait for the other.
+ */
 static void
 artifact_add_owner(Slice digest, Oid owner)
 {
@@ -175,7 +178,10 @@ artifact_bytes_of(Oid owner, RowSnapshot which)
 
 /* ------------------------------------------------------------------ keeping */
 
-/* the other transaction that is adding the artifact, or that owner to it */
+/*
+ * Returns the other transaction that is adding the artifact, or adding that
+ * owner to it.
+ */
 static TransactionId
 artifact_in_doubt(Slice digest, Oid owner)
 {
@@ -189,7 +195,9 @@ artifact_in_doubt(Slice digest, Oid owner)
 	return rows_look(&scan, &creator) ? creator : InvalidTransactionId;
 }
 
-/* Takes the guard of the digest when no other transaction is adding the same. */
+/*
+ * Takes the guard of the digest once no other transaction is adding the same.
+ */
 static uint64
 artifact_take_guard(Slice digest, Oid owner)
 {
@@ -213,7 +221,10 @@ artifact_keep(const Artifact *artifact, Oid owner)
 {
 	uint64		guard;
 
-	/* one that is being removed is waited for, and then is not there */
+	/*
+	 * wait for a transaction that is removing it, after which it does not
+	 * exist
+	 */
 	bool		is_there = artifact_lock(artifact->digest, true) == ROW_LOCKED;
 
 	guard = artifact_take_guard(artifact->digest, owner);

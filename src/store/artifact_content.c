@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * artifact_content.c
- *	  The chunks of which an artifact is made, clutch.artifact_chunk.
+ *	  Chunks of artifacts, clutch.artifact_chunk.
  *
  *-------------------------------------------------------------------------
  */
@@ -80,7 +80,10 @@ artifact_content_remove(int64 content_no)
 	while (rows_delete_first(&scan));
 }
 
-/* the first byte of the chunk that has a certain byte, or of the last one before it */
+/*
+ * Returns the first byte of the chunk that contains this byte, or of the last
+ * chunk before it.
+ */
 static int64
 artifact_content_find(int64 content_no, int64 byte, RowSnapshot which)
 {

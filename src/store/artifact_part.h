@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * artifact_part.h
- *	  What the files artifact*.c share with one another, and with no other file.
+ *	  Private declarations of artifact.
  *
  *-------------------------------------------------------------------------
  */

@@ -13,10 +13,10 @@
 #include "store/artifact_part.h"
 #include "utils/timestamp.h"
 
-/* After a pass over all artifacts, a backend rests. */
+/* After a pass over all artifacts, a backend pauses for this time. */
 #define PASS_PAUSE		(10 * USECS_PER_MINUTE)
 
-/* Where the last call of this backend ended, and when the next pass may begin. */
+/* Where this backend's last call stopped, and when the next pass may begin. */
 static TimestampTz sweep_next = 0;
 static TimestampTz sweep_rest_until = 0;
 
@@ -33,7 +33,10 @@ artifact_remove_owners(Slice digest)
 	while (rows_delete_first(&scan));
 }
 
-/* A sender that is about to use it holds its row; one that has come too late finds nothing. */
+/*
+ * Removes an artifact.  A sender that is about to use it holds a lock on its
+ * row; one that comes too late will not find it.
+ */
 static bool
 artifact_remove(RowScan *scan)
 {
@@ -51,7 +54,7 @@ artifact_remove(RowScan *scan)
 	return true;
 }
 
-/* Looks at n artifacts at most; *looked is how many there were. */
+/* Looks at n artifacts at most.  *looked is set to how many there were. */
 static int
 artifact_sweep_from(TimestampTz from, TimestampTz before, int n, int *looked)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * artifact_upload.c
- *	  Artifacts that are uploaded in pieces, clutch.artifact_upload.
+ *	  Uploads of artifacts in pieces, clutch.artifact_upload.
  *
  *-------------------------------------------------------------------------
  */
@@ -122,7 +122,10 @@ artifact_upload_finish(const ArtifactUpload *upload)
 	};
 }
 
-/* A call that appends replaces the row, and there are two of it meanwhile. */
+/*
+ * While a call that appends replaces the row of an upload, there are two
+ * versions of it.  Only one may be counted.
+ */
 int64
 artifact_upload_bytes_of(Oid owner, RowSnapshot which)
 {
@@ -139,7 +142,10 @@ artifact_upload_bytes_of(Oid owner, RowSnapshot which)
 	return bytes;
 }
 
-/* the next upload that is old and that nobody else has locked, and locks it; 0: there is none */
+/*
+ * Returns the next upload that is old and that nobody else has locked, and
+ * locks it.  Returns 0 if there is none.
+ */
 static int64
 artifact_upload_find_old(TimestampTz before)
 {

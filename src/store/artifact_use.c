@@ -22,7 +22,7 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_artifact_use, ARTIFACT_USE);
 
-/* An envelope may name the same artifact twice. */
+/* An envelope may attach the same artifact twice, which makes only one row. */
 void
 artifact_use_add(Slice digest, int64 seq, Slice run_id)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * audit.c
- *	  What the database records of what operators have done to the log.
+ *	  Recording what operators have done to the log.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * audit.h
- *	  What the database records of what operators have done to the log.
+ *	  Recording what operators have done to the log.
  *
- * An audit event is a chat.system of the orchestrator to itself, in the run
- * AUDIT_RUN; its payload_type says what was done.  It is never pruned.  Only
- * operators may write to that run.
+ * An audit event is a chat.system that the orchestrator sends to itself in the
+ * run AUDIT_RUN; its payload_type says what was done.  It is never pruned.
+ * Only operators may write into that run.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,13 +24,14 @@
 #define AUDIT_KEY_REVOKED	"audit.key_revoked"
 
 /*
- * Begins the payload with the role that acts; the caller adds what was done and
+ * Begins the payload with the acting role.  The caller adds what was done and
  * passes the finished document to audit_append.
  */
 extern void audit_begin(DocumentBuilder *b);
+/* Appends the event, whose payload_type is "what", to the log. */
 extern Receipt audit_append(const char *what, Jsonb *payload);
 
-/* Is the event one of these?  what is NULL: of any kind. */
+/* Is the event such an audit event?  If what is NULL, any kind will do. */
 extern bool audit_is(Slice run_id, Slice from_agent, Slice payload_type, const char *what);
 
 #endif							/* CLUTCH_AUDIT_H */

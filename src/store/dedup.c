@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * dedup.c
- *	  Each (run_id, id), and each key of a sender, enters the log once.
+ *	  Deduplication: each (run_id, id), and each key of a sender, enters the
+ *	  log once.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +19,7 @@
 
 /*
  * What a resend may change: its time, the sender's count of attempts, its
- * trace, its signature, and what an adapter has noted of a document (meta).
+ * trace, its signature, and the notes of an adapter (meta).
  */
 static const char *const envelope_free[] = {"ts", "attempt", "trace", "security", "meta", NULL};
 static const char *const security_free[] = {"auth", NULL};
@@ -43,7 +44,7 @@ dedup_is_same_value(JsonbValue *a, JsonbValue *b)
 								  &JsonbValueToJsonb(b)->root) == 0;
 }
 
-/* the ID that a document has by the notes of an adapter */
+/* Gets the native ID of a document from the notes of an adapter. */
 static bool
 dedup_native_id(const JsonbValue *notes, JsonbValue *id)
 {
@@ -53,8 +54,9 @@ dedup_native_id(const JsonbValue *notes, JsonbValue *id)
 }
 
 /*
- * Are two members of meta the same, or notes of an adapter on the same document?  The
- * notes also say how it was delivered, which may differ when a webhook is tried again.
+ * Are two members of meta equal, or notes of an adapter about the same
+ * document?  The notes also say how it was delivered, which may differ when a
+ * webhook is retried.
  */
 static bool
 dedup_is_same_note(JsonbValue *a, JsonbValue *b)
@@ -68,7 +70,7 @@ dedup_is_same_note(JsonbValue *a, JsonbValue *b)
 
 typedef bool (*SameValue) (JsonbValue *a, JsonbValue *b);
 
-/* Is every key of a, except the free ones, in b with the same value? */
+/* Is every key of a, apart from the free ones, in b with the same value? */
 static bool
 dedup_object_covers(JsonbContainer *a, JsonbContainer *b, const char *const *free_keys, SameValue is_same)
 {
@@ -97,7 +99,9 @@ dedup_object_covers(JsonbContainer *a, JsonbContainer *b, const char *const *fre
 	return true;
 }
 
-/* Have both the same keys, except the free ones, with the same values? */
+/*
+ * Do both have the same keys with the same values, apart from the free ones?
+ */
 static bool
 dedup_is_same_object(JsonbContainer *a, JsonbContainer *b, const char *const *free_keys, SameValue is_same)
 {
@@ -114,7 +118,7 @@ dedup_is_same_content(Jsonb *a, Jsonb *b)
 							 nothing_free, dedup_is_same_note);
 }
 
-/* Of an event that was redacted there is only the digest to compare. */
+/* Of a redacted event, only the digest can be compared. */
 static bool
 dedup_is_same_redacted(const Event *event, Jsonb *first)
 {
@@ -162,7 +166,7 @@ dedup_check_same_command(const Event *event, Jsonb *first, Slice type, int64 seq
 typedef enum Sight
 {
 	SIGHT_NOTHING,
-	SIGHT_EVENT,				/* it is there, and its receipt is left */
+	SIGHT_EVENT,				/* it is there, and its receipt has been left */
 	SIGHT_DOUBT					/* another transaction is inserting it */
 } Sight;
 
@@ -177,6 +181,11 @@ dedup_leave_receipt(const RowScan *scan)
 						rows_bool(scan, Anum_event_late));
 }
 
+/*
+ * Looks for the first row of the scan.  If it is there, raises an error unless
+ * it says the same as the event, and leaves its receipt.  If it is in doubt,
+ * *in_doubt is set to the transaction that is inserting it.
+ */
 static Sight
 dedup_look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_doubt)
 {
@@ -260,14 +269,17 @@ dedup_seen(const Event *event)
 		if (has_key)
 			guard_hold(GUARD_IDEMPOTENCY_KEY,
 					   dedup_key_guard(e->idempotency_key, e->run_id, e->from_agent));
-		/* the key first: it says what the sender means, and the id may be derived from it */
+		/*
+		 * look up the key first, because it says what the sender means, and
+		 * the id may be derived from it
+		 */
 		sight = has_key ? dedup_look_by_key(event, &in_doubt) : SIGHT_NOTHING;
 		if (sight == SIGHT_NOTHING)
 			sight = dedup_look_by_id(event, &in_doubt);
 		if (sight == SIGHT_NOTHING)
 			return false;
 
-		/* no guard may be held while waiting for a transaction */
+		/* do not hold any guard while waiting for a transaction */
 		dedup_drop_guards();
 		if (sight == SIGHT_EVENT)
 			return true;

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * epoch.c
- *	  Which copy of the database this is, and on which timeline it writes.
+ *	  Epochs: which copy of the database this is, and on which timeline it
+ *	  writes.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,8 +33,8 @@ ROWS_CHECK_COLUMNS(Natts_epoch, EPOCH);
 
 /*
  * The current epoch, for one incarnation of the extension and one timeline.
- * It is remembered only when the row that says so is committed, because the
- * transaction that starts an epoch may roll back.
+ * It is cached only once its row is committed, because the transaction that
+ * starts an epoch may roll back.
  */
 static int	known_epoch = 0;
 static TimeLineID known_timeline = 0;
@@ -41,7 +42,7 @@ static Oid	known_relation = InvalidOid;
 
 typedef struct EpochRow
 {
-	int			epoch;			/* 0: there is no row */
+	int			epoch;			/* 0 if there is no row */
 	TimeLineID	timeline;
 	int64		system_identifier;
 	bool		is_ours;		/* written by the current transaction */
@@ -71,13 +72,14 @@ epoch_full_xid(TransactionId xid)
 {
 	FullTransactionId next = ReadNextFullTransactionId();
 
-	/* at most two billion behind the next one */
+	/* it is at most two billion behind the next one */
 	return U64FromFullTransactionId(next) - (uint32) (XidFromFullTransactionId(next) - xid);
 }
 
 /*
- * No transaction that relies on the row which is written now has an older id:
- * one that has already ended would have written the row itself.
+ * Returns a transaction ID such that no transaction that relies on the row now
+ * being written has a lower one.  One that has already ended would have
+ * written the row itself.
  */
 static int64
 epoch_first_xid(void)
@@ -112,10 +114,10 @@ epoch_is_here(const EpochRow *row, TimeLineID timeline)
 }
 
 /*
- * Only one transaction at a time begins an epoch, because it also voids the
- * leases of the copy; *is_new tells the caller to do so.  Others take the
- * number of the epoch from its row.  Should it roll back, the next writer
- * begins the epoch again under the same number.
+ * Begins the next epoch.  Only one transaction at a time may do so, because it
+ * also voids the leases of the copy; *is_new tells the caller to do that.
+ * Other transactions take the number of the epoch from its row.  Should it
+ * roll back, the next writer begins the epoch again under the same number.
  */
 static int
 epoch_begin_next(TimeLineID timeline, bool *is_new)
@@ -168,10 +170,10 @@ epoch_if_known(void)
 }
 
 /*
- * The first writers of a new timeline each insert a row, until one of them has
- * committed.  They do not rely on a row that another transaction has not
- * committed yet: should that roll back, the timeline would begin after their
- * events, and positions of the timeline before would miss these.
+ * On a new timeline, each of the first writers inserts a row, until one of
+ * them has committed.  They do not rely on an uncommitted row of another
+ * transaction: if that rolled back, the timeline would begin after their
+ * events, and positions of the previous timeline would miss them.
  */
 int
 epoch_current(bool *is_new)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * erasure.c
- *	  The one way past the triggers that protect the log.
+ *	  Erasure: the only way past the triggers that protect the log.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,15 +15,19 @@
 #include "utils/datum.h"
 #include "utils/guc.h"
 
-/* the longest wait for a transaction that refers to a row by a foreign key, in ms */
+/*
+ * how long to wait for a transaction that refers to a row by a foreign key, in
+ * ms
+ */
 #define MOST_WAIT	"50"
 
-/* The erasure whose DELETE or UPDATE is running, or NULL. */
+/* the erasure whose DELETE or UPDATE is running, or NULL */
 typedef struct Erasure
 {
-	const int64 *seqs;			/* ascending */
+	const int64 *seqs;			/* in ascending order */
 	int			n;
-	Jsonb	   *envelope;		/* of the only event; NULL: they are deleted */
+	Jsonb	   *envelope;		/* the new envelope of the only event, or NULL
+								 * if the events are deleted */
 } Erasure;
 
 static const Erasure *current = NULL;
@@ -45,7 +49,7 @@ erasure_permits_statement(bool is_delete)
 	return current != NULL && is_delete == (current->envelope == NULL);
 }
 
-/* Is the new row the old one with the envelope that was announced? */
+/* Is the new row the old one with the announced envelope? */
 static bool
 erasure_is_announced(TupleDesc desc, HeapTuple before, HeapTuple after)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * event.c
- *	  One row of the log, clutch.events.
+ *	  Rows of the log, clutch.events.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,8 +31,8 @@
 
 /*
  * Set while one of our functions inserts a row and waits for its receipt; NULL
- * during an INSERT by a user.  It is not enough to keep the last receipt,
- * because AFTER triggers of users may send events before the insert is over.
+ * during an INSERT by a user.  Keeping just the last receipt would not do,
+ * because users' AFTER triggers may send events before the insertion is over.
  */
 typedef struct Awaited
 {
@@ -42,10 +42,13 @@ typedef struct Awaited
 
 static Awaited *awaited = NULL;
 
-/* Is the next row that the trigger sees one of event_append? */
+/* Is the next row that the trigger sees one of event_append's? */
 static bool next_is_internal = false;
 
-/* One piece of memory has all texts: to ask for each would cost more than to copy it. */
+/*
+ * Fills in the texts.  One piece of memory holds all of them, because an
+ * allocation for each would cost more than copying it.
+ */
 static void
 event_fill_texts(const Event *event, Datum *values, bool *nulls)
 {
@@ -178,7 +181,10 @@ event_set_door(EventDoor new_door)
 	door = new_door;
 }
 
-/* Is there for INSERT the policy of the extension, which allows all rows, and no other? */
+/*
+ * Is there only one policy for INSERT, the one of the extension that allows
+ * all rows?
+ */
 static bool
 event_door_is_open(Relation rel)
 {
@@ -203,9 +209,9 @@ event_door_is_open(Relation rel)
 }
 
 /*
- * Does an INSERT into the log do nothing but call our trigger and write the
- * row?  Not if a user has put a trigger, a rule, a policy, a constraint or an
- * index with a condition on it, or has disabled our trigger.
+ * Would an INSERT into the log do nothing but call our trigger and write the
+ * row?  Not if a user has added a trigger, a rule, a policy, a constraint or a
+ * partial index, or has disabled our trigger.
  */
 static bool
 event_log_is_plain(Relation rel)
@@ -232,7 +238,10 @@ event_log_is_plain(Relation rel)
 	return admits && rows_indexes_are_simple(TABLE_EVENTS, rel);
 }
 
-/* the privilege that INSERT INTO clutch.events (envelope) requires */
+/*
+ * Does the role have the privilege that INSERT INTO clutch.events (envelope)
+ * requires?
+ */
 static bool
 event_may_insert(Relation rel)
 {
@@ -252,7 +261,10 @@ event_put(const Event *event)
 	(void) rows_insert(TABLE_EVENTS, values, nulls);
 }
 
-/* What judging an envelope leaves behind is freed, as after each row of an INSERT. */
+/*
+ * Sends an envelope without the executor.  The memory used for judging it is
+ * freed, as after each row of an INSERT.
+ */
 static void
 event_send_directly(Jsonb *envelope)
 {
@@ -267,7 +279,10 @@ event_send_directly(Jsonb *envelope)
 	MemoryContextDelete(context);
 }
 
-/* Does what the trigger does with an envelope of the database itself. */
+/*
+ * Appends an envelope of the database without the executor, doing what the
+ * trigger does.
+ */
 static Receipt
 event_append_directly(Jsonb *envelope, int epoch)
 {
@@ -305,7 +320,9 @@ event_execute_insert(Jsonb *envelope)
 	query_execute(&plan, &argument, NULL);
 }
 
-/* runs insert, and returns the receipt that the trigger or door.admit leaves */
+/*
+ * Runs insert, and returns the receipt that the trigger or door.admit leaves.
+ */
 static Receipt
 event_receipt_of(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool internal)
 {
@@ -335,7 +352,10 @@ event_receipt_of(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool interna
 	return ours.receipt;
 }
 
-/* An error ends the transaction or savepoint, which restores the role. */
+/*
+ * The same as the owner.  An error ends the transaction or savepoint, which
+ * restores the role.
+ */
 static Receipt
 event_receipt_as_owner(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool internal)
 {
@@ -369,9 +389,9 @@ event_send_as_owner(Jsonb *envelope)
 }
 
 /*
- * Agents hold no right to speak for the database, so the INSERT is made by the
- * owner.  An epoch that is not known yet is begun by the trigger, which also
- * voids the leases of a restored copy.
+ * Agents have no right to speak for the database, so the INSERT is made by the
+ * owner.  If the epoch is not known yet, the trigger begins it, and also voids
+ * the leases of a restored copy.
  */
 Receipt
 event_append(Jsonb *envelope)

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * event.h
- *	  One row of the log, clutch.events (spec 8.1).
+ *	  Rows of the log, clutch.events (spec 8.1).
  *
- * An Event is an envelope together with what the database says of it.  It is
- * filled by the admit trigger, step by step, and becomes the row.
+ * An Event is an envelope together with what the database adds to it.  The
+ * admit trigger fills it in step by step, and it becomes the row.
  *
- * Every write, the users' and our own, goes through the same door: INSERT
- * INTO clutch.events (envelope).  event_send does it in the caller's name,
- * event_append as the extension, for what the database itself has to say.
+ * Every write, by users or by ourselves, takes the same path: INSERT INTO
+ * clutch.events (envelope).  event_send does this in the name of the caller,
+ * and event_append as the extension, for events of the database itself.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,17 +39,22 @@ ROWS_CHECK_COLUMNS(Natts_event, EVENTS);
 typedef struct Event
 {
 	Envelope	envelope;
-	int64		seq;			/* drawn after the task's lock */
+	int64		seq;			/* drawn after the task is locked */
 	int			epoch;
 	TimestampTz received_at;
-	Slice		scope;			/* of the run; absent: nobody's */
-	int			attempt;		/* of a task event: the one it was judged by */
-	Slice		assigned_to;	/* of a request: the agent that has the task now, or absent */
+	Slice		scope;			/* of the run; absent if it belongs to nobody */
+	int			attempt;		/* for a task event: the attempt by which it
+								 * was judged */
+	Slice		assigned_to;	/* for a request: the agent that now has the
+								 * task, or absent */
 	bool		late;
-	bool		internal;		/* said by the database itself */
+	bool		internal;		/* comes from the database itself */
 } Event;
 
-/* what a sender is told; palloc'd in the context it sent from */
+/*
+ * What a sender is told about its event.  Palloc'd in the context from which
+ * it was sent.
+ */
 typedef struct Receipt
 {
 	int64		seq;
@@ -62,26 +67,32 @@ typedef struct Receipt
 } Receipt;
 
 /*
- * Puts a row into the log.  Higher rooms call it only for an event that another
- * database has admitted: it is neither judged nor announced, and triggers of
- * users do not fire.
+ * Puts a row into the log.  Higher rooms call this only for an event that
+ * another database has admitted.  The event is neither judged nor announced,
+ * and users' triggers do not fire.
  */
 extern void event_put(const Event *event);
 
 extern HeapTuple event_form_tuple(const Event *event, TupleDesc desc);
 
-/* the envelope of an event of the log, by seq; NULL: not there.  Palloc'd. */
+/*
+ * Returns the envelope of an event of the log by its seq, palloc'd, or NULL if
+ * it is not there.
+ */
 extern Jsonb *event_read(int64 seq, RowSnapshot which);
 
-/* the same, by its identifiers */
+/* The same, by its identifiers. */
 extern Jsonb *event_read_of_run(Slice id, Slice run_id, RowSnapshot which);
 
-/* by seq, and when it was received, if received_at is not NULL */
+/*
+ * The same by its seq, and also when it was received, if received_at is not
+ * NULL.
+ */
 extern Jsonb *event_read_received(int64 seq, RowSnapshot which, TimestampTz *received_at);
 
 /*
- * The trigger leaves the receipt of a row here, and the function that inserted
- * the row picks it up.
+ * Leaves the receipt of a row, for the function that has inserted the row to
+ * pick up.  Called by the trigger.
  */
 extern void event_leave_receipt(int64 seq, TimestampTz received_at, Slice id,
 								bool duplicate, Slice run_id, Slice task_id,
@@ -94,34 +105,34 @@ extern Receipt event_send(Jsonb *envelope);
 extern Receipt event_send_as_owner(Jsonb *envelope);
 
 /*
- * Appends what the database itself has to say.  It is not judged, and the
- * caller applies its effect.  Goes through the executor only if the log has
- * triggers of users, which must fire; they may call back into clutch.
+ * Appends an event of the database itself.  It is not judged, and the caller
+ * applies its effect.  This goes through the executor only if the log has
+ * users' triggers, which must fire, and which may call back into clutch.
  */
 extern Receipt event_append(Jsonb *envelope);
 
 /*
- * What higher rooms do with an event.  It is set when the library is loaded,
- * so that event_send and event_append need not go through the executor to
- * reach the trigger, if that is all that an INSERT would do.
+ * What higher rooms do with an event.  This is set when the library is loaded.
+ * It allows event_send and event_append to avoid the executor if an INSERT
+ * would do nothing but call the trigger.
  */
 typedef struct EventDoor
 {
 	/*
-	 * Judges an envelope and applies its effect.  Fills the event, or returns
-	 * false if it is a resend.  In both cases it leaves the receipt.
+	 * Judges an envelope and applies its effect.  Fills in the event, or
+	 * returns false if it is a resend.  Leaves the receipt in both cases.
 	 */
 	bool		(*admit) (Jsonb *envelope, Event *event);
 
-	/* Tells listeners of what event_append has appended. */
+	/* Notifies listeners of an event that event_append has appended. */
 	void		(*announce) (const Event *event);
 } EventDoor;
 
 extern void event_set_door(EventDoor door);
 
 /*
- * Is the row that the trigger is called for one of event_append?  The trigger
- * asks once, which clears it.
+ * Is the row for which the trigger is called one of event_append's?  The
+ * trigger asks once, which clears the flag.
  */
 extern bool event_take_internal(void);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * participant.c
- *	  Which agents take part in which run.
+ *	  Participants: which agents take part in which run.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +28,10 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_participant, PARTICIPANT);
 
-/* The orchestrator is addressed in nearly every run, and may write into all of them. */
+/*
+ * Is this a name to record?  The orchestrator is addressed in nearly every
+ * run, and may write into all of them, so it is not.
+ */
 static bool
 participant_is_name(Slice name)
 {
@@ -38,24 +41,27 @@ participant_is_name(Slice name)
 
 /* ----------------------------------------------------------------- memory */
 
-/* Pairs of a name and a run.  When so many are remembered, all are forgotten. */
+/*
+ * Pairs of a name and a run that are cached.  When the cache is full, it is
+ * emptied.
+ */
 #define MEMORY_MAX	4096
 
 /*
- * The texts are compared, too: whoever finds two pairs with one hash must not be
- * taken for a participant.
+ * The texts are compared, too.  Otherwise somebody who finds two pairs with
+ * the same hash could pass for a participant.
  */
 typedef struct Remembered
 {
 	uint64		hash;			/* key */
-	char	   *pair;			/* the name and the run, without a gap */
+	char	   *pair;			/* the name and the run, without a separator */
 	int			name_len;
 	int			run_len;
 } Remembered;
 
 static HTAB *memory = NULL;
 static MemoryContext memory_context = NULL;
-static Oid	memory_relation = InvalidOid;	/* clutch.participant */
+static Oid	memory_relation = InvalidOid;	/* OID of clutch.participant */
 static bool added_in_transaction = false;
 
 static void
@@ -80,7 +86,7 @@ participant_transaction_ended(void)
 	added_in_transaction = false;
 }
 
-/* That is how a transaction tells that it has pruned a run. */
+/* A transaction that has pruned a run tells us in this way. */
 static void
 participant_relation_changed(Datum arg, Oid relid)
 {
@@ -213,7 +219,9 @@ participant_look(Slice name, Slice run_id, RowSnapshot which)
 	return found;
 }
 
-/* The oldest event comes first, so usually the first one is committed. */
+/*
+ * The oldest event is read first, so usually the very first one is committed.
+ */
 RunState
 participant_run_state(Slice run_id, TransactionId *founder)
 {
@@ -270,7 +278,10 @@ participant_add_recipients(const Envelope *envelope, Slice assigned_to)
 
 /* ------------------------------------------------------------- enumerating */
 
-/* The rows that the scan finds are in the order of runs: each run is sought behind the last. */
+/*
+ * Adds the runs of a name.  The scan of the index returns the runs in order,
+ * so each is looked for after the previous one.
+ */
 static List *
 participant_list_runs_of(List *runs, Slice name, StateTable table, StateIndex index,
 						 int run_attno, RowSnapshot which)
@@ -376,8 +387,9 @@ participant_delete(Slice name, Slice run_id)
 }
 
 /*
- * A run that has left the log is open again, and is another run if somebody founds
- * it.  Where other events of the run stay, so do those who took part in it.
+ * A run that has left the log is open again, and becomes another run if
+ * somebody founds it.  If other events of the run remain, so do those who took
+ * part in it because of them.
  */
 void
 participant_forget_events(List *departures)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * protection.c
- *	  Statements that would let somebody rewrite the log are refused.
+ *	  Refusing statements that would let somebody rewrite the log.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,12 +36,12 @@
 static object_access_hook_type previous_access = NULL;
 static ProcessUtility_hook_type previous_utility = NULL;
 
-/* What the statement that is running does, as far as the hook below cannot tell. */
+/* What the running statement does, as far as the hook below cannot tell. */
 typedef struct ProtectionStatement
 {
 	bool		drops_extension;
 	bool		changes_type;
-	bool		moves;			/* gives something another name or schema */
+	bool		moves;			/* it gives something another name or schema */
 } ProtectionStatement;
 
 static ProtectionStatement running;
@@ -58,7 +58,10 @@ protection_refuse(const char *what)
 
 /* ------------------------------------------------------------ which objects */
 
-/* By name: the log may belong to another version of the extension. */
+/*
+ * Is it the log?  We compare names, because the log may belong to another
+ * version of the extension.
+ */
 static bool
 protection_is_log(Oid relid)
 {
@@ -71,7 +74,7 @@ protection_is_log(Oid relid)
 	return is_log;
 }
 
-/* Is it a function of this extension that guards the log? */
+/* Is it one of this extension's functions that guard the log? */
 static bool
 protection_is_guard(Oid function)
 {
@@ -86,8 +89,8 @@ protection_is_guard(Oid function)
 }
 
 /*
- * Is it one of our triggers of the log?  If need be, as the statement has left it;
- * then those that fire always are not meant.
+ * Is it one of our triggers on the log?  With unless_always, we look at its
+ * state after the statement, and do not count triggers that still fire always.
  */
 static bool
 protection_is_our_trigger(Oid trigger, bool unless_always)
@@ -147,7 +150,10 @@ protection_judge_drop(Oid class, Oid object, int part)
 		protection_refuse("drop a trigger of clutch.events");
 }
 
-/* What protects the log is known by its name, so that must stay as it is. */
+/*
+ * Judges a renaming or move.  What protects the log is recognized by its name,
+ * so the name must not change.
+ */
 static void
 protection_judge_move(Oid class, Oid object, int part)
 {
@@ -199,7 +205,10 @@ protection_judge(ObjectAccessType access, Oid class, Oid object, int part)
 	}
 }
 
-/* The rows of a child would stand in the log for whoever reads it by SQL. */
+/*
+ * Judges inheritance.  The rows of a child table would appear in the log to
+ * anybody who reads it by SQL.
+ */
 static void
 protection_judge_heir(const ObjectAccessPostAlter *inheritance)
 {
@@ -234,7 +243,10 @@ protection_changes_type(const AlterTableStmt *statement)
 	return false;
 }
 
-/* A member of the extension is dropped with it, and only so. */
+/*
+ * Reads a statement.  A member of the extension can be dropped only together
+ * with it.
+ */
 static ProtectionStatement
 protection_read(Node *statement)
 {

@@ -1,17 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * protection.h
- *	  Statements that would let somebody rewrite the log are refused (P3).
+ *	  Refusing statements that would let somebody rewrite the log (P3).
  *
- * The triggers of the log refuse UPDATE, DELETE and TRUNCATE; a superuser or the
- * owner could disable or drop them first, or change the type of a column.  In a
- * server that preloads the library, such a statement is refused, whoever runs it
- * and however it gets there, unless clutch.allow_ddl is on.  Scripts of extensions,
- * DROP EXTENSION, pg_upgrade, and everything that moves or reindexes the table are
- * let through.
+ * The triggers of the log refuse UPDATE, DELETE and TRUNCATE, but a superuser
+ * or the owner could disable or drop them first, or change the type of a
+ * column.  In a server that preloads the library, such statements are refused,
+ * whoever runs them and in whatever way, unless clutch.allow_ddl is on.
+ * Extension scripts, DROP EXTENSION, pg_upgrade, and statements that only move
+ * or reindex the table are allowed.
  *
- * This is a safeguard against mistakes and against scripts that know nothing of
- * clutch.  It stops no superuser who means it: the tree over the log tells on him.
+ * This is a safeguard against mistakes and against scripts that know nothing
+ * about clutch.  It does not stop a determined superuser, but the tree over
+ * the log reveals the change.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +21,10 @@
 
 #include "clutch.h"
 
-/* Installs the hooks, for every session; to be called while preloading. */
+/*
+ * Installs the hooks for all sessions.  To be called while the library is
+ * preloaded.
+ */
 extern void protection_watch(void);
 
 #endif							/* CLUTCH_PROTECTION_H */

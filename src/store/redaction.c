@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * redaction.c
- *	  An envelope of the log whose content has been replaced by its digest.
+ *	  Redaction: replacing the content of an envelope in the log by its digest.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,7 +42,7 @@ redaction_of(Jsonb *document)
 
 /* ------------------------------------------------------------- what remains */
 
-/* what step_read and the checks of a payload need of it, by type */
+/* what step_read and the payload checks need from the payload, by type */
 static const struct
 {
 	MessageType type;
@@ -54,7 +54,7 @@ static const struct
 	{MSG_TOOL_CALL, {"tool"}},
 };
 
-/* texts that are required, or from which a task took its detail */
+/* texts that are required, or that became the detail of a task */
 static const struct
 {
 	MessageType type;
@@ -101,7 +101,7 @@ redaction_put_kept_keys(DocumentBuilder *b, const Envelope *envelope)
 		if (text_keys[i].type == envelope->type &&
 			slice_present(document_get_text(payload, text_keys[i].key)))
 			document_put_cstring(b, text_keys[i].key, REDACTED_TEXT);
-	/* whether it had a note is all that the task is made of */
+	/* for the state of the task, it matters only whether there was a note */
 	if (envelope->orders.wait.is_set && !suspension_has_note(payload))
 		document_put_cstring(b, "state", "suspended");
 	if (envelope->asks)
@@ -117,9 +117,9 @@ redaction_put_kept_keys(DocumentBuilder *b, const Envelope *envelope)
 }
 
 /*
- * Is it a record that only the database can have written?  It contains nothing of the
- * users' but texts of known names.  What else comes from the orchestrator may be what an
- * operator has sent, or what a rule has copied from another event.
+ * Is it a record that only the database can have written?  It contains nothing
+ * from users except texts under known names.  Other events of the orchestrator
+ * may have been sent by an operator, or copied by a rule from another event.
  */
 static bool
 redaction_is_record(const Envelope *envelope)
@@ -137,7 +137,7 @@ redaction_put_payload(DocumentBuilder *b, const Envelope *envelope, Slice digest
 	if (redaction_is_record(envelope))
 		document_put_pairs(b, payload, NULL);
 	else if (slice_equal(document_get_text(payload, "was"), SLICE_OF("pending")))
-		/* where the task stood when the database ended it */
+		/* the status of the task when the database ended it */
 		document_put_cstring(b, "was", "pending");
 	redaction_put_kept_keys(b, envelope);
 	document_open_object(b, "redacted");
@@ -174,7 +174,7 @@ redaction_put_fields(DocumentBuilder *b, Jsonb *document)
 	}
 }
 
-/* meta.clutch, but for the output of a step */
+/* Puts meta.clutch, except for the output of a step. */
 static void
 redaction_put_orders(DocumentBuilder *b, JsonbContainer *meta)
 {

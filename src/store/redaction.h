@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * redaction.h
- *	  An envelope of the log whose content has been replaced by its digest.
+ *	  Redaction: replacing the content of an envelope in the log by its digest.
  *
- * What remains of the payload is {"redacted": {"sha256", "reason"}} and what the
- * state of the task was made of: words, times and numbers of the protocol, but no
- * text.  Attachments are removed, and of meta all but "clutch", from
- * which the output of a step is removed, too.  The digest is that
- * of the payload as text, in UTF-8.
+ * What remains of the payload is {"redacted": {"sha256", "reason"}} and what
+ * the state of the task was derived from: words, times and numbers of the
+ * protocol, but no free text.  Attachments are removed, and so is everything
+ * in meta except "clutch", from which the output of a step is removed, too.
+ * The digest is that of the payload as text, in UTF-8.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,24 +16,30 @@
 
 #include "protocol/envelope.h"
 
-/* what stands in place of a text that the state of a task has been given */
+/* stands in place of a text that became part of the state of a task */
 #define REDACTED_TEXT	"redacted"
 
-/* the digest, in hexadecimal */
+/* Returns the digest, in hexadecimal. */
 extern Slice redaction_digest(JsonbValue *payload);
 
-/* the digest that an envelope of the log was replaced by, or absent */
+/*
+ * Returns the digest by which the content of an envelope in the log was
+ * replaced, or an absent slice.
+ */
 extern Slice redaction_of(Jsonb *document);
 
-/* Has nothing been left that would be replaced?  An agent may have written such a payload itself. */
+/*
+ * Is there nothing left to redact?  An agent may have written such a payload
+ * itself.
+ */
 extern bool redaction_is_done(const Envelope *envelope);
 
-/* the envelope that takes the place of this one; palloc'd */
+/* Returns the envelope that takes the place of this one, palloc'd. */
 extern Jsonb *redaction_document(const Envelope *envelope, Slice digest, Slice reason);
 
 /*
- * The text of the payload that the event may have left in its task, as its
- * detail; absent if there is none.
+ * Returns the text of the payload that the event may have left in its task as
+ * its detail, or an absent slice if there is none.
  */
 extern Slice redaction_detail(const Envelope *envelope);
 

@@ -24,18 +24,22 @@ enum
 ROWS_CHECK_COLUMNS(Natts_run_scope, RUN_SCOPE);
 
 /*
- * Most databases use no scopes, and then no event should pay for looking one
- * up.  The transaction that writes the first scope tells all backends through
- * the relcache.
+ * Most databases use no scopes, and in those, events should not pay for
+ * looking one up.  The transaction that writes the first scope tells all
+ * backends through the relcache.
  */
 static bool none_in_use = false;
-static bool told_all = false;	/* there is a committed row, so all have been told */
+static bool told_all = false;	/* there is a committed row, so all backends
+								 * have been told */
 static bool watching_relation = false;
 
 static void
 scope_forget_none_in_use(Datum arg, Oid relid)
 {
-	/* whatever the relation: a table that is created again has another oid */
+	/*
+	 * do so for any relation, because a table that is created again has
+	 * another OID
+	 */
 	none_in_use = false;
 	told_all = false;
 }
@@ -54,7 +58,10 @@ scope_table_is_empty(void)
 	return empty;
 }
 
-/* Set before looking, so that an invalidation that arrives meanwhile resets it. */
+/*
+ * Set the flag before looking, so that an invalidation that arrives meanwhile
+ * resets it.
+ */
 static bool
 scope_any_in_use(void)
 {
@@ -73,8 +80,9 @@ scope_any_in_use(void)
 
 /*
  * The dirty snapshot also finds the scope of a run whose first request is not
- * committed yet.  If that rolls back, an event has kept a scope that its run
- * has lost, which hides the event from some readers and shows it to no others.
+ * committed yet.  If that is rolled back, the event keeps a scope that its run
+ * no longer has.  That hides the event from some readers, and shows it to no
+ * additional ones.
  */
 static Slice
 scope_lookup(Slice run_id)
@@ -128,15 +136,15 @@ scope_insert(Slice run_id, Slice scope)
 	values[Anum_run_scope_run_id - 1] = PointerGetDatum(slice_to_text(run_id));
 	values[Anum_run_scope_scope - 1] = PointerGetDatum(slice_to_text(scope));
 	(void) rows_insert(TABLE_RUN_SCOPE, values, nulls);
-	/* not only for the first row, because that may be rolled back */
+	/* not only for the first row, because it may be rolled back */
 	if (!told_all)
 		CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_RUN_SCOPE));
 	none_in_use = false;
 }
 
 /*
- * Always looks, because a transaction that writes the first scope of all tells
- * others only when it commits.
+ * Always looks at the table, because a transaction that writes the very first
+ * scope tells others only when it commits.
  */
 Slice
 scope_of_request(const Envelope *request, bool run_has_tasks)

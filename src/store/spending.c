@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * spending.c
- *	  What the agents have spent in each run.
+ *	  Spending of agents in each run.
  *
  *-------------------------------------------------------------------------
  */
@@ -39,13 +39,14 @@ spending_amount(const RowScan *scan)
 }
 
 /*
- * A report looks at so many rows, and at so many dead ones.  There are more
- * than a few only while many transactions report for the same agent and run,
- * or while an old snapshot keeps dead rows: then some stay for later reports.
+ * The number of rows, and of dead rows, that a report looks at.  There are
+ * more than a few only while many transactions report for the same agent and
+ * run, or while an old snapshot keeps dead rows; in that case some rows are
+ * left to later reports.
  */
 #define MOST_FOLDED	32
 
-/* the day of a time, in UTC */
+/* Returns the day of a time, in UTC. */
 static DateADT
 spending_day_of(TimestampTz at)
 {
@@ -54,7 +55,8 @@ spending_day_of(TimestampTz at)
 
 /*
  * Deletes the rows of the run, agent and day that no other transaction holds,
- * and returns their sum.  The last row, which is seldom a dead one, comes first.
+ * and returns their sum.  The last row comes first, because it is seldom a
+ * dead one.
  */
 static Amount
 spending_take_up_rows(Slice run_id, Slice agent_id, DateADT day)
@@ -107,7 +109,7 @@ spending_charge(const Envelope *report, int64 seq, TimestampTz at)
 	(void) rows_insert(TABLE_SPENDING, values, nulls);
 }
 
-/* The rows come in the order of the agents. */
+/* Adds an amount.  The rows come in the order of the agents. */
 static void
 spending_add_to_last(AgentSpending **agents, int *n, int *room, Slice agent_id, Amount amount)
 {
@@ -145,8 +147,8 @@ spending_read(Slice run_id, AgentSpending **agents)
 }
 
 /*
- * The rows belong to nobody else, because whoever reports holds the lock of a
- * task of the run.
+ * No other transaction holds these rows, because whoever reports holds the
+ * lock on a task of the run.
  */
 void
 spending_fold(Slice run_id)

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * spending.h
- *	  What the agents have spent in each run, as reported in meta.clutch.usage.
+ *	  Spending of agents in each run, as reported in meta.clutch.usage.
  *
- * Late reports count too, because the money is spent.  There is one row for a
- * run, agent and day, or a few while several transactions report at the same time:
- * a report folds those rows into its own that it can have without waiting, so
- * that an open transaction that has reported keeps no other from reporting.
+ * Late reports count, too, because the money is spent.  There is one row for
+ * each run, agent and day, or a few while several transactions report at the
+ * same time.  A report folds into its own row those rows that it can lock
+ * without waiting, so that an open transaction that has reported does not
+ * block other reports.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,17 +23,23 @@ typedef struct AgentSpending
 	Amount		amount;
 } AgentSpending;
 
-/* Adds what a report says was spent, if anything.  seq and at are those of the event. */
+/*
+ * Adds what a report says was spent, if anything.  seq and at are those of the
+ * event.
+ */
 extern void spending_charge(const Envelope *report, int64 seq, TimestampTz at);
 
 /*
- * Returns the number of agents that have spent something in the run, and an
- * array of them, palloc'd.  Counts what is committed and what the current
+ * Returns the number of agents that have spent something in the run; *agents
+ * is a palloc'd array.  Counts what is committed and what the current
  * transaction has reported.
  */
 extern int	spending_read(Slice run_id, AgentSpending **agents);
 
-/* The run, whose tasks the caller has locked, is being pruned: see spending_total.h. */
+/*
+ * Moves the spending of a run that is being pruned to spending_total.  The
+ * caller has locked the tasks of the run.
+ */
 extern void spending_fold(Slice run_id);
 
 #endif							/* CLUTCH_SPENDING_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * spending_total.c
- *	  What was spent in runs that have been pruned.
+ *	  Spending in runs that have been pruned.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +24,7 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_spending_total, SPENDING_TOTAL);
 
-/* Finds the row of a day; returns false if there is none. */
+/* Finds the row of a day.  Returns false if there is none. */
 static bool
 spending_total_find(Slice run_id, Slice agent_id, DateADT day, ItemPointerData *tid, Amount *amount)
 {

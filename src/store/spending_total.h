@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * spending_total.h
- *	  What was spent in runs that have been pruned, for each run, agent and day.
+ *	  Spending in runs that have been pruned, for each run, agent and day.
  *
- * These rows are not derived from the log, which no longer has the reports, so
- * a rebuild leaves them alone.
+ * These rows cannot be derived from the log, which no longer has the reports,
+ * so a rebuild does not touch them.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,10 @@
 
 extern void spending_total_add(Slice run_id, Slice agent_id, DateADT day, Amount amount);
 
-/* The run has come back from an export, with its reports. */
+/*
+ * Forgets the spending of a run that has been imported again together with its
+ * reports.
+ */
 extern void spending_total_forget(Slice run_id);
 
 #endif							/* CLUTCH_SPENDING_TOTAL_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * visibility.c
- *	  How far a run can be seen by those who do not take part in it.
+ *	  Visibility: who can see a run without taking part in it.
  *
  *-------------------------------------------------------------------------
  */
@@ -96,9 +96,9 @@ visibility_insert(Slice run_id, Visibility visibility)
 }
 
 /*
- * Two transactions may send the first requests of a run at once.  The dirty
- * snapshot sees the row of the other one, which counts whether or not that
- * commits.
+ * Two transactions may send the first requests of a run at the same time.  The
+ * dirty snapshot sees the row of the other one, which counts whether or not
+ * that commits.
  */
 void
 visibility_set(const Envelope *request, bool run_has_tasks)

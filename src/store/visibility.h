@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * visibility.h
- *	  How far a run can be seen by those who do not take part in it.
+ *	  Visibility: who can see a run without taking part in it.
  *
- * The first request of a run says so in meta.clutch.visibility (spec 004):
+ * The first request of a run sets it in meta.clutch.visibility (spec 004):
  *
  *	public		every role that clutch.grant_agent or clutch.grant_reader was
  *				called for sees it
@@ -13,8 +13,8 @@
  *				has or had, and everything below these
  *	private		those who take part see it
  *
- * Operators and readers without scopes see every run.  clutch.run_visibility has
- * no row for a run with the default.
+ * Operators and readers without scopes see every run.  clutch.run_visibility
+ * has no row for a run with the default.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,7 @@
 #include "protocol/envelope.h"
 
 /*
- * A request is taken in.  The first one of a run decides; a later one that asks
+ * Handles a request.  The first one of a run decides; a later one that asks
  * for another visibility is refused (VISIBILITY_MISMATCH).  run_has_tasks says
  * that this is not the first request.
  */
@@ -33,13 +33,13 @@ extern void visibility_set(const Envelope *request, bool run_has_tasks);
 
 extern Visibility visibility_of_run(Slice run_id, RowSnapshot which);
 
-/* false: no run has ever said another thing than the default */
+/* Returns false if no run has ever had another visibility than the default. */
 extern bool visibility_is_in_use(void);
 
-/* The public runs, in order of bytes: a List of Slice *. */
+/* Returns the public runs, in byte order, as a List of Slice *. */
 extern List *visibility_list_public(RowSnapshot which);
 
-/* The run is being pruned. */
+/* Forgets the visibility of a run that is being pruned. */
 extern void visibility_forget(Slice run_id);
 
 #endif							/* CLUTCH_VISIBILITY_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * edge.c
- *	  Which task waits for which: rows of clutch.dependency.
+ *	  Edges, that is, which task waits for which: rows of clutch.dependency.
  *
  *-------------------------------------------------------------------------
  */
@@ -70,7 +70,10 @@ edge_has_waiters(Slice task_id)
 	return rows_look(&scan, NULL);
 }
 
-/* Only whoever has the waiting task locked changes its edges, so this does not wait. */
+/*
+ * This does not wait, because only the transaction that has locked the waiting
+ * task changes its edges.
+ */
 static void
 edge_set_unknown_since(RowScan *scan, TimestampTz since)
 {

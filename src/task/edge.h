@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * edge.h
- *	  Which task waits for which (meta.clutch.after): rows of
+ *	  Edges, that is, which task waits for which (meta.clutch.after): rows of
  *	  clutch.dependency.
  *
- * An edge is written with the request that names it and stays for good.  What
- * it means for the two tasks is the matter of flow/dependency.h.  Lists are
- * Lists of Slice *, copied into the current context.
+ * An edge is written with the request that names it, and stays.
+ * flow/dependency.h handles what it means for the two tasks.  Lists are Lists
+ * of Slice *, copied into the current context.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,30 +16,34 @@
 #include "task/task.h"
 
 /*
- * task waits for the task named after.  unknown_since is the time of the request
- * if nobody has requested that task so far, otherwise 0.
+ * Inserts an edge: task waits for the task named "after".  unknown_since is
+ * the time of the request if nobody has requested that task so far, or 0
+ * otherwise.
  */
 extern void edge_insert(const Task *task, Slice after, TimestampTz unknown_since);
 
 /*
- * What clutch.stuck shows if it lasts: a task that is held waits for one that
- * nobody has requested.  Marked when it is held again, forgotten when it is held
- * no longer; an edge whose task has been requested since may stay marked until
- * then.
+ * Mark or unmark, for clutch.stuck, the edges of a held task that waits for
+ * one that nobody has requested.  They are marked when the task is held again,
+ * and unmarked when it is held no longer.  If the awaited task has been
+ * requested since, its edge may stay marked until then.
  */
 extern void edge_mark_unknown(const Task *task);
 extern void edge_forget_unknown(Slice task_id);
 
-/* the tasks that a task waits for, and those that wait for it */
+/* Return the tasks that a task waits for, and those that wait for it. */
 extern List *edge_list_awaited(Slice task_id);
 
-/* ROWS_DIRTY includes waiters whose request is not committed */
+/*
+ * The same; with ROWS_DIRTY, waiters whose request is not committed are
+ * included.
+ */
 extern List *edge_list_waiters(Slice task_id, RowSnapshot which);
 
-/* Does any task, even one that is not committed, wait for this one? */
+/* Does any task, even an uncommitted one, wait for this one? */
 extern bool edge_has_waiters(Slice task_id);
 
-/* deletes the edges of a task that waited, which is being pruned */
+/* Deletes the edges of a task that waited and is being pruned. */
 extern void edge_forget(Slice task_id);
 
 #endif							/* CLUTCH_EDGE_H */

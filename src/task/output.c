@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * output.c
- *	  The outputs of the named steps of a task: rows of clutch.step.
+ *	  Outputs of the named steps of a task: rows of clutch.step.
  *
  *-------------------------------------------------------------------------
  */

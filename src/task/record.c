@@ -11,7 +11,7 @@
 #include "task/record.h"
 #include "task/report.h"
 
-/* the value of meta.clutch.move */
+/* Returns the value of meta.clutch.move. */
 static Slice
 record_move_name(TaskMove move)
 {

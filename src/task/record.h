@@ -1,18 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * record.h
- *	  Appending an event about a task and applying it: the only way in which
- *	  the fields that the log decides are changed.
+ *	  Appending an event about a task and applying it.  This is the only way to
+ *	  change the fields that the log determines.
  *
- * Three callers have three kinds of event:
+ * There are three kinds of callers:
  *
- *	- a report at the door: its row is about to be written, notice is NULL;
- *	- what the database itself has to say: notice describes an envelope, which
- *	  is appended here, and event->seq and event->at are filled from its receipt;
- *	- a rebuild: the event is in the log, notice is NULL.
+ *	- a report at the door: its row is about to be written, and notice is NULL;
+ *	- an event of the database itself: notice describes an envelope, which is
+ *	  appended here, and event->seq and event->at are filled from its receipt;
+ *	- a rebuild: the event is in the log, and notice is NULL.
  *
- * The effect on the task is the same, which is why a rebuild ends up with the
- * state that the living database has.
+ * The effect on the task is the same, which is why a rebuild arrives at the
+ * same state as the live database.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,21 +22,23 @@
 #include "store/event.h"
 #include "task/step.h"
 
-/* an event in the words of the database */
+/* an event of the database itself */
 typedef struct Notice
 {
 	MessageType type;
-	TaskMove	move;			/* MOVE_NONE unless a task.progress says a move */
-	Slice		from;			/* absent: the orchestrator */
+	TaskMove	move;			/* for a task.progress: the move that it
+								 * announces, or MOVE_NONE */
+	Slice		from;			/* absent means the orchestrator */
 	Slice		to;
 	Jsonb	   *payload;
-	Slice		idempotency_key;	/* absent: none */
+	Slice		idempotency_key;	/* absent if none */
 } Notice;
 
 /*
- * The caller has the task locked and saves it afterwards.  Raises XX000 if the
- * step is not legal: the caller has to judge a report first (task/verdict.h).
- * Returns the receipt of the notice; without a notice it is empty.
+ * The caller has locked the task, and saves it afterwards.  Raises XX000 if
+ * the step is not legal, so the caller must judge a report first
+ * (task/verdict.h).  Returns the receipt of the notice, which is empty if
+ * notice is NULL.
  */
 extern Receipt record(Task *task, const Notice *notice, TaskEvent *event);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * report.c
- *	  What an agent says of a task, made into an envelope and sent.
+ *	  Making an envelope from an agent's report on a task, and sending it.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,7 +32,10 @@ report_meta_of(const Report *report)
 	return document_end(&b);
 }
 
-/* of the request, which is read only if it has one, and is in the log */
+/*
+ * Returns the trace of the request.  The request is read only if it has one,
+ * and is in the log.
+ */
 static Jsonb *
 report_trace_of(Task *task)
 {

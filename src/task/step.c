@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * step.c
- *	  What one event of the log does to its task: the state machine.
+ *	  The state machine: what an event of the log does to its task.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 
 /* ---------------------------------------------------------------- applying */
 
-/* appends the agent to past_agents, where each agent stands once */
+/* Appends the agent to past_agents, where each agent occurs once. */
 static void
 step_remember_agent(Task *task)
 {
@@ -28,7 +28,10 @@ step_remember_agent(Task *task)
 	task->past_agents.n = n;
 }
 
-/* The agent loses the task: what it still reports belongs to an older attempt. */
+/*
+ * Takes the task from the agent.  What the agent still reports belongs to an
+ * older attempt.
+ */
 static void
 step_take_from_agent(Task *task)
 {
@@ -71,7 +74,9 @@ step_apply_failure(Task *task, const TaskEvent *event)
 {
 	if (event->has_priority)
 		step_set_priority(task, event->priority);
-	/* the log suggested that the agent named by the request had it */
+	/*
+	 * the log had suggested that the agent named in the request had the task
+	 */
 	if (task->status == TASK_ASSIGNED)
 	{
 		task->agent_id = SLICE_NONE;
@@ -100,7 +105,10 @@ step_apply_end(Task *task, const TaskEvent *event)
 	task->finished_at = event->at;
 }
 
-/* by itself after an error, when wake_at says when; otherwise revived by hand */
+/*
+ * Retries a task: automatically after an error, when wake_at says when, and
+ * otherwise by hand.
+ */
 static void
 step_apply_retry(Task *task, const TaskEvent *event)
 {
@@ -132,7 +140,7 @@ step_apply_answer(Task *task, const TaskEvent *event)
 	task->waiting_for = WAITING_FOR_NOTHING;
 }
 
-/* without a note, the last progress is still the last */
+/* Suspends a task.  Without a note, the last progress stays the last one. */
 static void
 step_apply_suspend(Task *task, const TaskEvent *event)
 {
@@ -145,7 +153,10 @@ step_apply_suspend(Task *task, const TaskEvent *event)
 		task->started_at = event->at;
 }
 
-/* It is held, and wait_seq stays for as long as no agent gets it. */
+/*
+ * Shares a task out.  It is held, and keeps its wait_seq as long as no agent
+ * gets it.
+ */
 static void
 step_apply_share(Task *task, const TaskEvent *event)
 {
@@ -163,7 +174,7 @@ step_apply_wake(Task *task, const TaskEvent *event)
 	task->answer_seq = event->answer_seq;
 }
 
-/* a task that is suspended no more waits for nothing */
+/* Clears the fields that say what a suspended task waits for. */
 static void
 step_end_wait(Task *task)
 {
@@ -173,8 +184,9 @@ step_end_wait(Task *task)
 }
 
 /*
- * It is pending again where it was before, as if the agent had never had it; but
- * what the agent may already report belongs to an older attempt.
+ * Makes a displaced task pending again, where it was before, as if the agent
+ * had never had it.  Nevertheless, reports by that agent belong to an older
+ * attempt.
  */
 static void
 step_apply_displacement(Task *task, const TaskEvent *event)
@@ -189,7 +201,10 @@ step_apply_displacement(Task *task, const TaskEvent *event)
 	task->detail = event->detail;
 }
 
-/* The agent that gets it is to know that it goes on, if it does. */
+/*
+ * Makes an unclaimed task pending.  If it had been resumed, the next agent
+ * must learn that.
+ */
 static void
 step_apply_unclaimed(Task *task)
 {
@@ -209,7 +224,7 @@ step_apply_lift(Task *task, const TaskEvent *event)
 	task->priority = event->priority;
 }
 
-/* a report after which the agent still has the task */
+/* Applies a report after which the agent still has the task. */
 static void
 step_apply_report(Task *task, const TaskEvent *event)
 {
@@ -224,7 +239,7 @@ step_apply_report(Task *task, const TaskEvent *event)
 		task->started_at = event->at;
 }
 
-/* everything a step changes besides the status */
+/* Changes all fields except the status. */
 static void
 step_apply_fields(Task *task, const TaskEvent *event)
 {
@@ -306,9 +321,10 @@ step_apply(Task *task, const TaskEvent *event)
 }
 
 /*
- * Did the requester leave the agent too little time?  Any role may request a task of any
- * agent, and choose its deadline; three that nobody could keep must not make the agent
- * UNAVAILABLE.  A task that is not claimed in time is a matter of STEP_UNCLAIMED.
+ * Did the requester leave the agent too little time?  Any role may request
+ * tasks of any agent and choose their deadlines, and three deadlines that
+ * nobody could keep must not make the agent UNAVAILABLE.  A task that is not
+ * claimed in time is handled by STEP_UNCLAIMED.
  */
 static bool
 step_was_hurried(const Task *task, const TaskEvent *event)
@@ -326,21 +342,26 @@ step_outcome(const Task *task, const TaskEvent *event)
 	switch (event->step)
 	{
 		case STEP_RESULT:
-			/* of a task that was shared out: its children have counted */
+			/* the task was shared out, and its children have been counted */
 			return task->status == TASK_PENDING ? ATTEMPT_UNDECIDED : ATTEMPT_DONE;
 		case STEP_ERROR:
-			/* a request that the agent rejects is no fault of the agent (spec 003 5.3, 9.1) */
+			/*
+			 * rejecting a request is not the agent's fault (spec 003 5.3, 9.1)
+			 */
 			if (slice_equal(event->code, SLICE_OF("REJECTED")))
 				return ATTEMPT_UNDECIDED;
 			return is_held || !event->by_database ? ATTEMPT_FAILED : ATTEMPT_UNDECIDED;
 		case STEP_TIMEOUT:
 			return is_held && !step_was_hurried(task, event) ? ATTEMPT_TIMED_OUT : ATTEMPT_UNDECIDED;
 		case STEP_LEASE_EXPIRED:
-			/* a restored copy voids leases that have not run out: no fault of the agent */
+			/*
+			 * a restored copy voids leases that have not expired, which is not
+			 * the agent's fault
+			 */
 			return event->lease_until != 0 && event->lease_until <= event->at ?
 				ATTEMPT_TIMED_OUT : ATTEMPT_UNDECIDED;
 		case STEP_UNCLAIMED:
-			/* an agent that is busy with other work will come to it */
+			/* an agent that is busy with other work would have come to it */
 			return event->was_idle ? ATTEMPT_FAILED : ATTEMPT_UNDECIDED;
 		default:
 			return ATTEMPT_UNDECIDED;

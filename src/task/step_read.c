@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * step_read.c
- *	  What an event of the log says to its task.
+ *	  Reading what an event of the log says about its task.
  *
  *-------------------------------------------------------------------------
  */
@@ -66,7 +66,7 @@ step_of(MessageType type, TaskMove move, TaskStep *step)
 
 /* ----------------------------------------------------------------- reading */
 
-/* the time under that key, or 0 */
+/* Returns the time under that key, or 0. */
 static TimestampTz
 step_payload_time(JsonbContainer *payload, const char *key)
 {
@@ -75,7 +75,7 @@ step_payload_time(JsonbContainer *payload, const char *key)
 	return clock_parse_rfc3339(document_get_text(payload, key), &at) ? at : 0;
 }
 
-/* the reason for which a suspended task is claimed again */
+/* Returns the reason why a suspended task is claimed again. */
 static ClaimReason
 step_wake_reason(JsonbContainer *payload)
 {
@@ -84,7 +84,7 @@ step_wake_reason(JsonbContainer *payload)
 	return claim_reason_find(document_get_text(payload, "reason"), &reason) ? reason : CLAIM_WOKEN;
 }
 
-/* what the payload says that the step needs */
+/* Reads what the step needs from the payload. */
 static void
 step_read_payload(JsonbContainer *payload, TaskEvent *event)
 {
@@ -138,7 +138,7 @@ step_read_payload(JsonbContainer *payload, TaskEvent *event)
 	}
 }
 
-/* a task.progress that suspends its task */
+/* Reads a task.progress that suspends its task. */
 static void
 step_read_wait(const Envelope *envelope, TaskEvent *event)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * task.c
- *	  The state of one unit of work: a row of clutch.task.
+ *	  Tasks, the units of work: rows of clutch.task.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,7 +57,10 @@ task_request(Task *task)
 	return task->request;
 }
 
-/* NULL: there is no row, or (wait false) another transaction has locked it */
+/*
+ * Returns NULL if there is no row, or if another transaction has locked it and
+ * wait is false.
+ */
 static Task *
 task_lock_row(Slice task_id, bool wait, bool *busy)
 {
@@ -79,8 +82,8 @@ task_lock_row(Slice task_id, bool wait, bool *busy)
 }
 
 /*
- * Waits for a transaction that has requested the task and is still open.
- * Returns whether the task exists.
+ * Waits for an open transaction that has requested the task.  Returns whether
+ * the task exists.
  */
 static bool
 task_await_request(Slice task_id)
@@ -136,8 +139,8 @@ task_await(Slice task_id)
 }
 
 /*
- * A version that another transaction is inserting is not there yet; one that it
- * is replacing still is.
+ * A version that another transaction is inserting does not count yet; one that
+ * it is replacing still does.
  */
 Task *
 task_sight(Slice task_id, bool *in_doubt)
@@ -296,7 +299,7 @@ task_is_held(const Task *task)
 
 /* ---------------------------------------------------------------- creating */
 
-/* 0, the first instant of the year 2000, stands for "none" */
+/* Avoids 0, the first instant of the year 2000, which stands for "none". */
 static TimestampTz
 task_some_time(TimestampTz time)
 {
@@ -349,7 +352,9 @@ task_of_request(const Envelope *request, Slice scope, int depth, int64 seq, Time
 	return task;
 }
 
-/* false: another transaction has requested the task, and committed */
+/*
+ * Returns false if another transaction has requested the task and committed.
+ */
 static bool
 task_insert_guarded(Task *task)
 {
@@ -413,7 +418,7 @@ typedef struct TaskInRun
 	Slice		task_id;
 } TaskInRun;
 
-/* ancestors first, then by id */
+/* Compares: ancestors first, then by ID. */
 static int
 task_compare_in_run(const ListCell *a, const ListCell *b)
 {

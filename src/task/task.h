@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * task.h
- *	  The state of one unit of work: a row of clutch.task.
+ *	  Tasks, the units of work: rows of clutch.task.
  *
  * A Task is a copy, palloc'd in the current context, of a row that this
- * transaction has locked (task_lock, task_lock_now, task_create) or merely
- * read (task_look).  Only a locked one may be saved.
+ * transaction has locked (task_lock, task_lock_now, task_create) or only read
+ * (task_look).  Only a locked one may be saved.
  *
  * wake_at is the time at which a task that waits for time alone must be looked
  * at: for a pending task, when it may be routed (such a task is held, and
@@ -15,9 +15,9 @@
  * for wake_at.
  *
  * The fields that the log decides are changed by step_apply (task/step.h) and
- * by nothing else; task/record.h calls it, in a living database and in a rebuild.  The
- * fields that say where the task stands (slot_no, queue_no, queue_kind,
- * next_at, lease_until, lease) are kept by flow/move.h.
+ * by nothing else; task/record.h calls it, in a living database and in a
+ * rebuild.  The fields that say where the task stands (slot_no, queue_no,
+ * queue_kind, next_at, lease_until, lease) are kept by flow/move.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,22 +27,29 @@
 #include "protocol/envelope.h"
 #include "task/task_row.h"
 
-/* its place in claim order: the lowest number is claimed first */
+/*
+ * Returns its place in the order of claims.  The lowest number is claimed
+ * first.
+ */
 static inline int16
 task_urgency(const Task *task)
 {
 	return 4 - task->priority;
 }
 
-/* The deadline of a task that is requested, or revived, at that time; 0: none. */
+/*
+ * Returns the deadline for a task that is requested or retried at that time,
+ * or 0 if none.
+ */
 extern TimestampTz task_default_deadline(TimestampTz from);
 
 /* Is it pending, and not to be routed before something else happens? */
 extern bool task_is_held(const Task *task);
 
 /*
- * Is it ready, and offered to other agents, because its own has not claimed it in
- * time?  Then it has a row of clutch.waiting beside that of clutch.ready.
+ * Is it ready, and offered to other agents because its own has not claimed it
+ * in time?  Such a task has a row in clutch.waiting in addition to that in
+ * clutch.ready.
  */
 static inline bool
 task_is_offered(const Task *task)
@@ -50,7 +57,10 @@ task_is_offered(const Task *task)
 	return task->status == TASK_ASSIGNED && task->queue_kind != 0;
 }
 
-/* Does it wait for the end of other tasks: those that its request names, or its children? */
+/*
+ * Does it wait for the end of other tasks, that is, of those that its request
+ * names or of its children?
+ */
 static inline bool
 task_awaits_others(const Task *task)
 {
@@ -58,7 +68,10 @@ task_awaits_others(const Task *task)
 		(task->waiting_for == WAITING_FOR_SIBLING || task->waiting_for == WAITING_FOR_CHILDREN);
 }
 
-/* Is it shared out among its children, or was it until it ended (flow/emission.h)? */
+/*
+ * Is it shared out among its children, or was it so until it ended
+ * (flow/emission.h)?
+ */
 static inline bool
 task_is_shared(const Task *task)
 {
@@ -69,40 +82,43 @@ task_is_shared(const Task *task)
 
 /*
  * task_lock waits for a transaction that is changing or requesting the task,
- * so it is only for a task that the caller's own event names.  NULL: there is
- * no such task.
+ * so it must be used only for a task that the caller's own event names.
+ * Returns NULL if there is no such task.
  *
- * task_lock_now never waits.  *busy is set if another transaction has locked
- * the task, or is inserting it; then, and if there is no such task, the result
- * is NULL.
+ * task_lock_now never waits.  It sets *busy and returns NULL if another
+ * transaction has locked the task or is inserting it.  It also returns NULL if
+ * there is no such task.
  */
 extern Task *task_lock(Slice task_id);
 extern Task *task_lock_now(Slice task_id, bool *busy);
 
 /*
- * task_lock for a task that a request names, and which usually does not exist:
- * a single probe finds that out.
+ * The same as task_lock for a task that a request names.  Usually it does not
+ * exist, which a single probe finds out.
  */
 extern Task *task_lock_requested(Slice task_id);
 
-/* reads it without a lock; NULL: there is no such task */
+/* Reads a task without locking it.  Returns NULL if there is no such task. */
 extern Task *task_look(Slice task_id, RowSnapshot which);
 
 /*
- * The request of the task as it is in the log, which is read once for each Task;
- * NULL: it is not there.
+ * Returns the request of the task from the log, or NULL if it is not there.
+ * It is read once for each Task.
  */
 extern Jsonb *task_request(Task *task);
 
-/* task_look, but waits for an uncommitted first request of the task */
+/*
+ * The same as task_look, but waits for an uncommitted first request of the
+ * task.
+ */
 extern Task *task_await(Slice task_id);
 
 /*
- * task_look on the latest snapshot, which also tells whether another open
- * transaction has requested or changed the task.  What is decided by looking at
- * another task is certain only if it is not in doubt.  The caller writes its own
- * row first and looks afterwards; the other side does the same, so that of two
- * transactions at least one sees the other (docs/architecture.md,
+ * The same as task_look on the latest snapshot, but also tells whether another
+ * open transaction has requested or changed the task.  A decision based on
+ * another task is certain only if that is not in doubt.  The caller must write
+ * its own row first and look afterwards.  If the other side does the same, at
+ * least one of two transactions sees the other (docs/architecture.md,
  * "Consequences").
  */
 extern Task *task_sight(Slice task_id, bool *in_doubt);
@@ -110,8 +126,8 @@ extern Task *task_sight(Slice task_id, bool *in_doubt);
 extern bool task_run_has_any(Slice run_id);
 
 /*
- * Are all tasks of the run over, as far as can be seen without locking them?  A
- * task whose request is not committed yet is not.
+ * Are all tasks of the run over, as far as can be seen without locking them?
+ * A task whose request is not committed is not over.
  */
 extern bool task_run_is_over(Slice run_id, bool *has_tasks);
 
@@ -119,62 +135,68 @@ extern bool task_run_is_over(Slice run_id, bool *has_tasks);
 extern bool task_is_open(Slice task_id);
 
 /*
- * Is it one of the first n tasks that were requested in its run?  With ROWS_DIRTY,
- * those count whose requests are not committed.
+ * Is it one of the first n tasks that were requested in its run?  With
+ * ROWS_DIRTY, uncommitted requests count.
  */
 extern bool task_is_among_first(const Task *task, int64 n, RowSnapshot which);
 
 /*
- * The children of a task, as a List of Slice *.  ROWS_DIRTY includes those
- * whose request is not committed, and may name a child twice.
+ * Returns the children of a task, as a List of Slice *.  ROWS_DIRTY includes
+ * those whose request is not committed, and may return a child twice.
  */
 extern struct List *task_list_children(Slice task_id, RowSnapshot which);
 
 /*
- * A child of another run that was requested before its parent, or an absent
- * Slice; *any is set if there are children at all.
+ * Returns a child in another run that was requested before its parent, or an
+ * absent slice.  *any is set if there are any children at all.
  */
 extern Slice task_child_elsewhere(Slice task_id, Slice run_id, bool *any);
 
 /*
- * How deep a task stands below its parent: 0 without a parent, and far below 0
- * when the parent, or an ancestor of it, has not been requested yet.  A depth
- * of 0 or more says that every ancestor was requested first, so none of them
- * can be the task itself.
+ * The depth of a task below its root.  A task without a parent has depth 0.
+ * If the parent or another ancestor has not been requested yet, the depth is
+ * far below 0.  A depth of 0 or more means that every ancestor was requested
+ * earlier, so that none of them can be the task itself.
  */
 #define TASK_DEPTH_UNKNOWN	(-1000000000)
 extern int	task_depth_below(Slice parent_task_id);
 
-/* ids of the tasks of a run, ancestors first; a List of Slice * */
+/*
+ * Returns the IDs of the tasks of a run, ancestors first, as a List of Slice
+ * *.
+ */
 extern struct List *task_list_of_run(Slice run_id);
-/* the same without those that are over */
+/* The same without tasks that are over. */
 extern struct List *task_list_live_of_run(Slice run_id);
 
 /*
- * Those that are not over, as a List of Slice *, and in *n how many tasks there
- * are in all.  In a large log most tasks are over, so only the live ones are
- * kept in memory.
+ * Returns the tasks that are not over, as a List of Slice *, and in *n the
+ * total number of tasks.  In a large log most tasks are over, so only the live
+ * ones are kept in memory.
  */
 extern struct List *task_list_live(int64 *n);
 
 /* ------------------------------------------------------ creating and moving */
 
-/* A task as its first request describes it, pending, without a row. */
+/*
+ * Returns a task as its first request describes it: pending, and without a
+ * row.
+ */
 extern Task *task_of_request(const Envelope *request, Slice scope, int depth,
 							 int64 seq, TimestampTz at);
 
 /*
- * The same with its row, which is ours.  NULL: another transaction has just
- * requested it.
+ * The same, but inserts its row and locks it.  Returns NULL if another
+ * transaction has just requested the task.
  */
 extern Task *task_create(const Envelope *request, Slice scope, int depth,
 						 int64 seq, TimestampTz at);
 
-/* writes its row; task_insert is for rebuild, where nobody else writes */
+/* Write its row.  task_insert is for rebuilds, where nobody else writes. */
 extern void task_save(Task *task);
 extern void task_insert(Task *task);
 
-/* deletes the row of a task that is locked, and which is being pruned */
+/* Deletes the row of a locked task that is being pruned. */
 extern void task_forget(Task *task);
 
 /* Has this agent ever had the task? */

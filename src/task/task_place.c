@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * task_place.c
- *	  Where the rows of tasks are, as this backend remembers it.
+ *	  A cache of where the rows of tasks are.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,10 +11,10 @@
 #include "task/task_place.h"
 #include "task/task_row.h"
 
-/* When so many are remembered, all are forgotten. */
+/* When the cache is full, it is emptied. */
 #define MOST_PLACES		4096
 
-/* The row says which task it is, so two tasks may share a hash. */
+/* Two tasks may share a hash, because the row shows which task it is. */
 typedef struct TaskPlace
 {
 	uint64		hash;			/* key */

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * task_place.h
- *	  Where the rows of tasks are, as this backend remembers it.
+ *	  A cache, in each backend, of where the rows of tasks are.
  *
- * A session usually has seen a task before: a worker reports on the tasks that it has
- * claimed.  To go to the row costs less than half of finding it by its index.  A place
- * is only a hint.  Whatever row is there now, it counts only if the snapshot sees it
- * and it is the row of the task; otherwise the index is asked.
+ * A session has usually seen a task before, because workers report on the
+ * tasks that they have claimed.  Going to the row directly costs less than
+ * half of finding it through the index.  A place is only a hint: the row that
+ * is there now counts only if the snapshot sees it and it is the row of the
+ * task.  Otherwise the index is used.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,12 +17,13 @@
 #include "base/rows.h"
 
 /*
- * Goes to the row of the task, if the snapshot of the scan sees one.  The scan has
- * begun on INDEX_TASK, without keys, and ends after this row.
+ * Goes to the row of the task, if it is cached and the snapshot of the scan
+ * sees it.  The scan must have begun on INDEX_TASK without keys; it ends after
+ * this row.
  */
 extern bool task_place_find(RowScan *scan, Slice task_id);
 
-/* The row of a new task has been inserted there. */
+/* Notes where the row of a new task has been inserted. */
 extern void task_place_note(Slice task_id, ItemPointerData place);
 
 #endif							/* CLUTCH_TASK_PLACE_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * task_row.c
- *	  A task as a row of clutch.task, column by column.
+ *	  Reading and writing the rows of clutch.task, column by column.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,8 +12,9 @@
 #include "utils/timestamp.h"
 
 /*
- * A row that was read is kept, because a task usually changes in a few columns, and
- * what stays the same is not made into Datums, or even into a tuple, again.
+ * The row as it was read.  A task usually changes in a few columns only, so
+ * what stays the same need not be converted to a Datum, or even formed into a
+ * tuple, again.
  */
 typedef struct TaskVersion
 {
@@ -22,7 +23,7 @@ typedef struct TaskVersion
 	SliceList	requires;
 	Datum		values[Natts_task];
 	bool		nulls[Natts_task];
-	bool		is_written;		/* the table has another version by now */
+	bool		is_written;		/* the table already has a newer version */
 } TaskVersion;
 
 /* ------------------------------------------------------------------ reading */
@@ -101,7 +102,10 @@ task_row_read(const RowScan *scan)
 
 /* ------------------------------------------------------------------ writing */
 
-/* column_put_text, with the Datum that was read if the text is the same */
+/*
+ * The same as column_put_text, but reuses the Datum that was read if the text
+ * is unchanged.
+ */
 static void
 task_row_put_text(const Task *task, Datum *values, bool *nulls, int attno, Slice value)
 {
@@ -119,7 +123,7 @@ task_row_put_text(const Task *task, Datum *values, bool *nulls, int attno, Slice
 		column_put_text(values, nulls, attno, value);
 }
 
-/* the same for an array; before is its list as it was read, or NULL */
+/* The same for an array.  "before" is the list as it was read, or NULL. */
 static void
 task_row_put_texts(const Task *task, Datum *values, bool *nulls, int attno, SliceList value,
 				   const SliceList *before)
@@ -191,7 +195,10 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	column_put_int8(values, nulls, Anum_task_finished_at, task->finished_at);
 }
 
-/* What has not changed is the very Datum that was read. */
+/*
+ * Are all columns as they were read?  A column that has not changed is the
+ * very same Datum.
+ */
 static bool
 task_row_is_as_read(const TaskVersion *read, const Datum *values, const bool *nulls)
 {
@@ -202,8 +209,8 @@ task_row_is_as_read(const TaskVersion *read, const Datum *values, const bool *nu
 }
 
 /*
- * A tick looks at waiting tasks over and over; a row that stays the same is not written,
- * unless it was written since it was read.
+ * A tick looks at waiting tasks over and over, so a row that has not changed
+ * is not written, unless it has been written since it was read.
  */
 void
 task_row_update(Task *task)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * task_row.h
- *	  A task as a row of clutch.task, column by column.
+ *	  Reading and writing the rows of clutch.task, column by column.
  *
- * Here are the fields of a task; what they mean and who may change them is said
- * in task/task.h.  What is read is copied into the current context.
+ * This defines the fields of a task; task/task.h says what they mean and who
+ * may change them.  What is read is copied into the current context.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,45 +23,57 @@ typedef struct Task
 	Slice		task_id;
 	Slice		run_id;
 	Slice		thread_id;
-	Slice		parent_task_id; /* absent: a root */
-	Slice		scope;			/* of the run; absent: unowned */
+	Slice		parent_task_id; /* absent for a root */
+	Slice		scope;			/* of the run; absent if the run has no owner */
 	int			depth;			/* 0 for a root; see task_depth_below */
 	TaskStatus	status;
 	Slice		agent_id;		/* absent while pending */
-	SliceList	past_agents;	/* agents that had it before, the last one last */
+	SliceList	past_agents;	/* agents that had it before; the most recent
+								 * one is last */
 	Slice		from_agent;		/* the agent that requested it */
-	int			attempt;		/* the fencing token, from 1 */
-	int			retries;		/* after errors, since it was revived */
-	int			losses;			/* leases lost, since it was revived */
-	int			unclaimed;		/* agents in a row that did not claim it in time */
+	int			attempt;		/* the fencing token, counted from 1 */
+	int			retries;		/* retries after errors, since it was last
+								 * retried by hand */
+	int			losses;			/* leases lost, since it was last retried by
+								 * hand */
+	int			unclaimed;		/* number of agents in a row that did not claim
+								 * it in time */
 	int			priority;		/* 0 to 4, as requested or lifted */
-	int			asked_priority; /* as requested, if it was lifted; else -1 */
+	int			asked_priority; /* as requested, if it has been lifted;
+								 * otherwise -1 */
 	int			join;			/* JOIN_NONE, JOIN_ALL or a number: see flow/join.h */
 	SliceList	requires;
 	Slice		domain;
 	Slice		payload_type;
 	bool		is_traced;		/* its request has a trace */
-	bool		limits_tools;	/* its request has an allowlist, of tools or hosts */
-	Jsonb	   *trace;			/* that trace, if the request is just being taken in */
+	bool		limits_tools;	/* its request has an allowlist for tools or
+								 * hosts */
+	Jsonb	   *trace;			/* that trace, if the request is just being
+								 * admitted */
 	WaitingFor	waiting_for;
-	Slice		code;			/* of the last routing.failure, error or timeout */
+	Slice		code;			/* of the last routing.failure, error or
+								 * timeout */
 	Slice		detail;			/* the same in words */
 	ClaimReason reason;			/* of the next claim */
-	int			slot_no;		/* -1: holds no slot */
-	int64		queue_no;		/* 0: stands in no queue */
+	int			slot_no;		/* -1 if it holds no slot */
+	int64		queue_no;		/* 0 if it is in no queue */
 	int64		queue_kind;
 	int64		request_seq;
-	int64		result_seq;		/* 0 in these: no such event yet */
+	int64		result_seq;		/* 0 in these means that there is no such event
+								 * yet */
 	int64		progress_seq;
 	int64		question_seq;
 	int64		answer_seq;
-	int64		joined_seq;		/* of the event that said its children were over */
-	int64		wait_seq;		/* of the event that suspended it, or shared it out */
+	int64		joined_seq;		/* the event that said that its children were
+								 * over */
+	int64		wait_seq;		/* the event that suspended it, or shared it
+								 * out */
 	int			wait_count;		/* suspended for children: how many, or JOIN_ALL; else JOIN_NONE */
-	TimestampTz since;			/* in this status */
-	TimestampTz next_at;		/* 0 in these: NULL */
+	TimestampTz since;			/* when it got this status */
+	TimestampTz next_at;		/* 0 in these means NULL */
 	TimestampTz lease_until;
-	int64		lease;			/* its length as claimed, in microseconds; 0: none */
+	int64		lease;			/* length of the lease as claimed, in
+								 * microseconds; 0 if none */
 	TimestampTz deadline;
 	TimestampTz wake_at;
 	TimestampTz created_at;
@@ -69,11 +81,17 @@ typedef struct Task
 	TimestampTz finished_at;
 
 
-	/* no columns: its request, see task_request; the row as it was read; NULL: neither */
+	/*
+	 * Not columns: its request, see task_request; and the row as it was read.
+	 * NULL if not read.
+	 */
 	Jsonb	   *request;
 	struct TaskVersion *read;
 
-	/* no columns: where it stood in the queue that it has just left; see queue/queue.h */
+	/*
+	 * Not columns: its place in the queue that it has just left; see
+	 * queue/queue.h.
+	 */
 	int64		left_no;
 	TimestampTz left_since;
 } Task;
@@ -99,11 +117,11 @@ enum
 
 StaticAssertDecl((int) Natts_task == (int) COLUMNS_TASK, "columns of clutch.task");
 
-/* the current row of a scan */
+/* Returns the task in the current row of a scan. */
 extern Task *task_row_read(const RowScan *scan);
-/* values and nulls have Natts_task places */
+/* Forms the row.  values and nulls must have Natts_task elements. */
 extern void task_row_form(const Task *task, Datum *values, bool *nulls);
-/* Writes the row of a task that is locked. */
+/* Writes the row of a locked task. */
 extern void task_row_update(Task *task);
 
 #endif							/* CLUTCH_TASK_ROW_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * task_tree.c
- *	  The tasks of a run as a tree, in one pass over its rows.
+ *	  Building the tree of the tasks of a run, in one pass over its rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,10 @@
 #include "task/task_tree.h"
 #include "utils/memutils.h"
 
-/* nodes by task_id: open addressing, a power of two, at most half full */
+/*
+ * Nodes by task_id: an open-addressing hash table whose size is a power of
+ * two, at most half full.
+ */
 typedef struct NodeTable
 {
 	uint32		mask;
@@ -37,7 +40,10 @@ task_tree_find_slot(const NodeTable *table, Datum task_id)
 	return i;
 }
 
-/* a copy of the value, which is not converted: most of it is returned as it is */
+/*
+ * Copies a value without converting it, because most of it is returned
+ * unchanged.
+ */
 static Datum
 task_tree_keep_text(const RowScan *scan, int attno)
 {
@@ -121,8 +127,8 @@ task_tree_make_table(NodeTable *table, TaskNode *nodes, int n)
 }
 
 /*
- * Children are hung in from the last to the first, so each list comes out in
- * order.  Returns the first root.
+ * Links the children to their parents from the last to the first, so that each
+ * list ends up in order.  Returns the first root.
  */
 static TaskNode *
 task_tree_link_nodes(TaskNode *nodes, int n)
@@ -147,8 +153,8 @@ task_tree_link_nodes(TaskNode *nodes, int n)
 }
 
 /*
- * Without recursion: a chain of tasks may be deeper than the stack.
- * Admission refuses cycles, so every node hangs below a root.
+ * This does not recurse, because a chain of tasks may be deeper than the
+ * stack.  Admission refuses cycles, so every node is below a root.
  */
 TaskNode **
 task_tree_of_run(Slice run_id, int *n)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * transition.c
- *	  The states of a task and the legal moves between them, as data.
+ *	  The states of a task, and the legal transitions between them, as data.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,14 +41,17 @@ static const struct
 	{TASK_PENDING, STEP_ERROR, TASK_FAILED},
 	{TASK_PENDING, STEP_CANCEL, TASK_CANCELLED},
 	{TASK_PENDING, STEP_TIMEOUT, TASK_TIMED_OUT},
-	/* no agent does it, but its children; the result is the database's, from theirs */
+	/*
+	 * its children do the work of a shared task; the database makes the result
+	 * from theirs
+	 */
 	{TASK_PENDING, STEP_SHARE, TASK_PENDING},
 	{TASK_PENDING, STEP_RESULT, TASK_COMPLETED},
 
 	/*
-	 * A report without a claim is the claim as well.  A request to one agent
-	 * counts as an assignment when the log is read; a routing.failure behind
-	 * it says that the agent could not take the task.
+	 * A report without a claim counts as the claim, too.  When the log is
+	 * read, a request to one agent counts as an assignment; a routing.failure
+	 * after it means that the agent could not take the task.
 	 */
 	{TASK_ASSIGNED, STEP_ASSIGN, TASK_ASSIGNED},
 	{TASK_ASSIGNED, STEP_FAIL_TO_ROUTE, TASK_PENDING},
@@ -104,7 +107,10 @@ static const struct
 	{TASK_SUSPENDED, STEP_TIMEOUT, TASK_TIMED_OUT},
 	{TASK_SUSPENDED, STEP_RELEASE, TASK_PENDING},
 
-	/* these do not move a task, but only a task that is not over takes them */
+	/*
+	 * these do not change the status, but are legal only for a task that is
+	 * not over
+	 */
 	{TASK_PENDING, STEP_JOIN, TASK_PENDING},
 	{TASK_ASSIGNED, STEP_JOIN, TASK_ASSIGNED},
 	{TASK_RUNNING, STEP_JOIN, TASK_RUNNING},
@@ -127,7 +133,7 @@ task_status_name(TaskStatus status)
 	return status_names[status];
 }
 
-/* The position of a name in one of the tables above, or -1. */
+/* Returns the position of a name in one of the tables above, or -1. */
 static int
 transition_find_name(const char *const *names, int n, Slice name)
 {
@@ -139,7 +145,10 @@ transition_find_name(const char *const *names, int n, Slice name)
 	return -1;
 }
 
-/* the same; column says which column of clutch.task the name was read from */
+/*
+ * The same, but raises an error.  "column" is the column of clutch.task from
+ * which the name was read.
+ */
 static int
 transition_parse_name(const char *const *names, int n, Slice name, const char *column)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * verdict.c
- *	  Does an event fit the state of its task?
+ *	  Judging whether an event fits the state of its task.
  *
  *-------------------------------------------------------------------------
  */
@@ -102,11 +102,14 @@ verdict_on_report(const Task *task, const Envelope *report)
 						task->task_id.len, task->task_id.s, task->attempt,
 						report->attempt),
 				 errhint("Report with the attempt that clutch.claim returned.")));
-	/* while it waits, it is not to be claimed */
+	/* a waiting task cannot be claimed */
 	if ((task->status == TASK_INPUT_REQUIRED || task->status == TASK_SUSPENDED) &&
 		report->type == MSG_TASK_ACCEPT)
 		return VERDICT_LATE;
-	/* without an attempt: what the agent holds now, if it holds it */
+	/*
+	 * a report without an attempt is about the one that the agent holds now,
+	 * if it holds one
+	 */
 	return has_it ? VERDICT_FITS : VERDICT_LATE;
 }
 

@@ -1,11 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * verdict.h
- *	  Does an event fit the state of its task?  (docs/protocol.md, section 2.1)
+ *	  Judging whether an event fits the state of its task. (docs/protocol.md,
+ *	  section 2.1)
  *
- * Asked with the task locked, of a report in this order: a task that is over, or
- * an older attempt: kept, late.  An agent that never had it: refused, 42501.  A
- * newer attempt: refused.  A kept event never aborts its sender.
+ * The task must be locked.  The rules for reports are, in this order: if the
+ * task is over, or the attempt is an older one, the report is kept as late; if
+ * the agent never had the task, it is refused (42501); if the attempt is a
+ * newer one, it is refused.  A report that is kept never makes its sender's
+ * transaction fail.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,34 +20,43 @@
 typedef enum Verdict
 {
 	VERDICT_FITS,
-	VERDICT_LATE				/* kept in the log, changes nothing */
+	VERDICT_LATE				/* kept in the log, but changes nothing */
 } Verdict;
 
-/* accept, progress, result, error, cancel; raises for what is refused */
+/*
+ * Judges an accept, progress, result, error or cancel.  Raises an error if it
+ * is refused.
+ */
 extern Verdict verdict_on_report(const Task *task, const Envelope *report);
 
-/* a second request for a task that exists: raises TASK_EXISTS unless it is a hand-over */
+/*
+ * Judges a second request for a task that exists.  Raises TASK_EXISTS unless
+ * it is a hand-over.
+ */
 extern void verdict_check_hand_over(const Task *task, const Envelope *request);
 
 /*
- * May the agent cancel or retry the task?  It has requested it, has it or had it, or is
- * the orchestrator.
+ * May the agent cancel or retry the task?  It must have requested it, have it
+ * or have had it, or be the orchestrator.
  */
 extern bool verdict_may_steer(const Task *task, Slice agent_id);
 
-/* raises 42501 unless it may */
+/* Raises 42501 unless it may. */
 extern void verdict_check_may_steer(const Task *task, Slice agent_id);
 
-/* raises TASK_NOT_FOUND at that place: see errproblem */
+/* Raises TASK_NOT_FOUND at that place; see errproblem. */
 pg_noreturn extern void verdict_task_not_found(Slice task_id, const char *place);
 
-/* raises TASK_IN_OTHER_RUN unless the task, which is requested again, belongs to the run */
+/*
+ * Raises TASK_IN_OTHER_RUN unless the task, which is being requested again,
+ * belongs to the run.
+ */
 extern void verdict_check_run(const Task *task, Slice run_id);
 
 /*
- * The task that an event names, or NULL, is to belong to the run of the event.  If
- * there is no such task in the run, it makes no difference whether there is one in
- * another: TASK_NOT_FOUND.
+ * Checks that the task that an event names, or NULL, belongs to the run of the
+ * event.  If there is no such task in the run, raises TASK_NOT_FOUND, whether
+ * or not there is one in another run.
  */
 extern void verdict_require_in_run(const Task *task, Slice task_id, Slice run_id);
 

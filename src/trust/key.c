@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key.c
- *	  The public keys of agents.
+ *	  Public keys of agents.
  *
  *-------------------------------------------------------------------------
  */
@@ -40,7 +40,10 @@ key_time_or_never(const RowScan *scan, int attno)
 	return rows_is_null(scan, attno) ? DT_NOEND : rows_timestamp(scan, attno);
 }
 
-/* A row that was written by hand may have a key of any length; none fits it. */
+/*
+ * Reads a row.  One that was written by hand may have a key of any length; a
+ * key of the wrong length fits nothing.
+ */
 static void
 key_read_row(const RowScan *scan, AgentKey *key)
 {
@@ -96,12 +99,13 @@ key_agent_has_one(Slice agent_id)
 
 /* ------------------------------------------------------------------- memory */
 
-/* so many keys are remembered at most, before they are read anew */
+/* when so many keys are cached, the cache is emptied */
 #define MOST_REMEMBERED		4096
 
 typedef struct KeyMemo
 {
-	uint64		hash;			/* of agent_id and kid, which are compared as well */
+	uint64		hash;			/* of agent_id and kid, which are compared as
+								 * well */
 	Slice		agent_id;
 	Slice		kid;
 	AgentKey	key;
@@ -127,8 +131,8 @@ key_remember(HTAB *keys, uint64 hash, Slice agent_id, Slice kid, const AgentKey 
 }
 
 /*
- * That two names have the same hash is no accident if somebody has looked for
- * such names, so the names are compared, too.
+ * Somebody may have searched for names with the same hash, so the names are
+ * compared, too.
  */
 bool
 key_find(Slice agent_id, Slice kid, AgentKey *key)
@@ -144,7 +148,10 @@ key_find(Slice agent_id, Slice kid, AgentKey *key)
 	}
 	if (!key_look(agent_id, kid, key))
 		return false;
-	/* what has been announced while it was read is not forgotten: the count tells */
+	/*
+	 * if a change was announced while it was read, the count differs, and it
+	 * is not cached
+	 */
 	if (entry == NULL && memory.changes == stale_count(STALE_KEYS))
 		key_remember(keys, hash, agent_id, kid, key);
 	return true;
@@ -206,7 +213,10 @@ key_add(Slice agent_id, Slice kid, const AgentKey *key)
 				 errmsg("\"%.*s\" has another key \"%.*s\" already", agent_id.len, agent_id.s, kid.len, kid.s),
 				 errhint("Give each key a kid of its own; events that were signed by the first one are verified by it.")));
 	}
-	/* Backends remember only keys that they have found, so nothing is announced. */
+	/*
+	 * Backends cache only keys that they have found, so nothing need be
+	 * announced.
+	 */
 	key_fill_row(values, nulls, agent_id, kid, key);
 	(void) rows_insert(TABLE_AGENT_KEY, values, nulls);
 	return true;

@@ -32,14 +32,18 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_principal, PRINCIPAL);
 
-/* An element of the capabilities that were granted, before the pattern of a host. */
+/*
+ * prefix of an element of the granted capabilities that is the pattern of a
+ * host
+ */
 #define GRANTED_HOST	"host:"
 
 /* what a card may claim in limits.max_concurrency if no limits were granted */
 #define UNGRANTED_CONCURRENCY	100
 
 static Oid	acting_for = InvalidOid;
-static Oid	acting_user = InvalidOid;	/* the current role when that was said */
+static Oid	acting_user = InvalidOid;	/* the current role when
+										 * principal_act_for was called */
 
 void
 principal_act_for(Oid role)
@@ -55,8 +59,9 @@ principal_acting_for(void)
 }
 
 /*
- * Only who said so acts for the other role, and the owner, who writes for him: not a
- * function with the rights of its own owner that a trigger calls meanwhile.
+ * Only the role that called principal_act_for acts for the other role, and so
+ * does the owner, in whose name it writes.  A function that runs with the
+ * rights of another owner, and that a trigger calls meanwhile, does not.
  */
 static bool
 principal_is_acting(void)
@@ -67,7 +72,7 @@ principal_is_acting(void)
 /*
  * ANALYZE, REINDEX and autovacuum run the functions in the indexes of a table
  * with the rights of its owner, but in the session of another role, often a
- * superuser, which has not asked to speak for any agent.
+ * superuser, who has not asked to speak for any agent.
  */
 Oid
 principal_role(void)
@@ -90,8 +95,8 @@ principal_role_name(void)
 }
 
 /*
- * Begins a scan of the grants of the role, or of any role, for one agent or, if
- * that is absent, for all.  There are few rows for a scan of any role's.
+ * Begins a scan of the grants of the role, or of any role, for one agent or,
+ * if it is absent, for all.  A scan for any role has only a few rows to read.
  */
 static void
 principal_begin_grants(RowScan *scan, Slice agent_id, GrantHolder holder)
@@ -125,7 +130,7 @@ principal_require(Slice agent_id, const char *place)
 				 errproblem(place, "NOT_YOUR_AGENT"),
 				 errmsg("role \"%s\" does not speak for \"%.*s\"",
 						principal_role_name(), agent_id.len, agent_id.s),
-				 errhint("Let an operator run SELECT clutch.grant_agent(role_name, agent_id). To ingest a document of another sender, name an agent of the role as the agent_id of the context.")));
+				 errhint("Ask an operator to run SELECT clutch.grant_agent(role_name, agent_id). To ingest a document of another sender, name an agent of the role as the agent_id of the context.")));
 }
 
 static void
@@ -137,10 +142,13 @@ principal_refuse_card(const char *path, const char *what, Slice name)
 			 errmsg("role \"%s\" may not register an agent with %s%s%.*s",
 					principal_role_name(), what, slice_present(name) ? " " : "", name.len,
 					slice_present(name) ? name.s : ""),
-			 errhint("Let an operator register the card, or widen SELECT clutch.grant_agent(role_name, agent_id, capabilities, scopes).")));
+			 errhint("Ask an operator to register the card, or to grant more by SELECT clutch.grant_agent(role_name, agent_id, capabilities, scopes).")));
 }
 
-/* the elements of an array column of the current row; none if it is NULL */
+/*
+ * Returns the elements of an array column of the current row, or none if it is
+ * NULL.
+ */
 static SliceList
 principal_granted_names(const RowScan *scan, int attno)
 {
@@ -184,7 +192,7 @@ principal_require_granted(SliceList asked, SliceList list, const char *path, con
 			principal_refuse_card(path, what, asked.items[i]);
 }
 
-/* the hosts among what was granted, without their prefix */
+/* Returns the granted hosts, without their prefix. */
 static SliceList
 principal_granted_hosts(SliceList capabilities)
 {
@@ -198,7 +206,7 @@ principal_granted_hosts(SliceList capabilities)
 	return hosts;
 }
 
-/* A card without a list would allow every host. */
+/* Checks the hosts.  A card without a list would allow every host. */
 static void
 principal_require_hosts(const AgentCard *card, SliceList capabilities)
 {
@@ -222,7 +230,7 @@ principal_granted_concurrency(const RowScan *scan)
 		rows_int4(scan, Anum_principal_max_concurrency);
 }
 
-/* what the grants of an agent let its card say, taken together */
+/* what all grants of an agent together allow its card to say */
 typedef struct GrantedCard
 {
 	bool		may;			/* a card may be registered at all */
@@ -297,7 +305,7 @@ principal_require_narrower_hosts(const AgentCard *current, const AgentCard *upda
 								  update->egress_allowlist.items[i]);
 }
 
-/* Does the update lift a limit that clutch.grant_agent does not know? */
+/* Does the update lift a limit that clutch.grant_agent cannot grant? */
 static bool
 principal_is_lifted(const AgentCard *current, const AgentCard *update)
 {
@@ -327,7 +335,10 @@ principal_require_update(Slice agent_id, const AgentCard *current, const AgentCa
 	if (update->says_security ||
 		(update->ncapabilities == 0 && update->groups.n == 0 && update->scopes.n == 0))
 		return;
-	/* what is new is offered under the security that the card has already */
+	/*
+	 * what is new is offered under the security section that the card has
+	 * already
+	 */
 	offered.says_security = true;
 	offered.sandbox = current->sandbox;
 	offered.network = current->network;
@@ -336,6 +347,10 @@ principal_require_update(Slice agent_id, const AgentCard *current, const AgentCa
 	principal_require_card(agent_id, &offered, holder);
 }
 
+/*
+ * A card without the list admits every agent, so had and has tell whether the
+ * current card and the update have one.
+ */
 static void
 principal_require_narrower_list(bool had, SliceList before, bool has, SliceList now, const char *path)
 {
@@ -385,7 +400,7 @@ principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *plac
 				 errproblem(place, "BROADCAST_NOT_GRANTED"),
 				 errmsg("role \"%s\" may not send chat.system as \"%.*s\"",
 						principal_role_name(), agent_id.len, agent_id.s),
-				 errhint("Send a chat.message, or let an operator run SELECT clutch.grant_agent(role_name, agent_id, broadcast => true).")));
+				 errhint("Send a chat.message, or ask an operator to run SELECT clutch.grant_agent(role_name, agent_id, broadcast => true).")));
 }
 
 bool
@@ -442,7 +457,7 @@ principal_list_roles(RowSnapshot which)
 		bool		isnull;
 		Oid			role = DatumGetObjectId(rows_datum(&scan, Anum_principal_grantee, &isnull));
 
-		/* those of one role stand together */
+		/* the rows of one role are adjacent */
 		if (roles == NIL || llast_oid(roles) != role)
 			roles = lappend_oid(roles, role);
 	}
@@ -472,6 +487,6 @@ principal_default_agent(void)
 				 errproblem("by_agent", "NOT_YOUR_AGENT"),
 				 errmsg(n == 0 ? "role \"%s\" speaks for no agent" : "role \"%s\" speaks for several agents",
 						principal_role_name()),
-				 errhint(n == 0 ? "Let an operator run SELECT clutch.grant_agent(role_name, agent_id)." : "Pass by_agent to say in whose name the role acts.")));
+				 errhint(n == 0 ? "Ask an operator to run SELECT clutch.grant_agent(role_name, agent_id)." : "Pass by_agent to say in whose name the role acts.")));
 	return only;
 }

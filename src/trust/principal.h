@@ -3,9 +3,10 @@
  * principal.h
  *	  Which database role speaks for which agent (P8).
  *
- * The role that counts is the current one, as everywhere in PostgreSQL: inside a
- * SECURITY DEFINER function its owner.  Operators (trust/privilege) speak for every
- * agent, other roles for the agents that clutch.principal names.
+ * The role that counts is the current one, as everywhere in PostgreSQL; inside
+ * a SECURITY DEFINER function, that is its owner.  Operators (trust/privilege)
+ * speak for every agent, and other roles for the agents that clutch.principal
+ * names.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,9 +28,9 @@ extern Oid	principal_role(void);
 extern bool principal_is_operator(Oid role);
 
 /*
- * May the current role put back rows of the log that were admitted before, as
- * pg_restore does?  Only the owner and superusers may.  principal_act_for changes
- * nothing here: the role that writes the row is asked for.
+ * May the current role restore rows of the log that were admitted before, as
+ * pg_restore does?  Only the owner and superusers may.  This concerns the role
+ * that writes the row, so principal_act_for makes no difference.
  */
 extern bool principal_may_restore(void);
 
@@ -43,9 +44,10 @@ principal_speaks_for(Slice agent_id)
 }
 
 /*
- * The level at which it is said what has become of something that the agent has sent, in whoever's
- * session this happens, by a tick, say.  That session is told only if its role speaks for the
- * agent, whatever its client_min_messages; otherwise this goes to the log of the server.  If
+ * Returns the level for reporting what has become of something that the agent
+ * has sent, in whatever session that happens, for example during a tick.  That
+ * session is told only if its role speaks for the agent, whatever its
+ * client_min_messages; otherwise the message goes to the server log.  If
  * agent_id is absent, only operators are told.
  */
 static inline int
@@ -57,40 +59,57 @@ principal_level(Slice agent_id)
 	return may_know ? WARNING : LOG_SERVER_ONLY;
 }
 
-/* Rows of clutch.principal have changed: this backend asks again at once, others when we commit. */
+/*
+ * To be called after rows of clutch.principal have changed.  This backend
+ * reads them again at once, and others do so after we have committed.
+ */
 extern void principal_announce(void);
 
-/* The agents that the role was granted, palloc'd; operators speak for all others, too. */
+/*
+ * Returns the agents that the role was granted, palloc'd.  Operators speak for
+ * all others, too.
+ */
 extern SliceList principal_agents(void);
 
-/* The same.  Adds the scopes that the role was granted for any of them to *scopes; "*" stands for all. */
+/*
+ * The same.  Also adds the scopes that the role was granted for any of them to
+ * *scopes; "*" stands for all.
+ */
 extern SliceList principal_agents_and_scopes(SliceList *scopes);
 
-/* The roles that speak for agents, palloc'd; operators and the owner need not be among them. */
+/*
+ * Returns the roles that speak for agents, palloc'd.  Operators and the owner
+ * need not be among them.
+ */
 extern List *principal_list_roles(RowSnapshot which);
 
 /*
- * From now on the given role counts, and not the current one: a schedule, for
- * example, is sent by whoever ticks, with the rights of its owner.  InvalidOid ends
- * this; the caller makes sure that it also ends after an error.
+ * Makes the given role count instead of the current one.  For example, a
+ * schedule is sent by whoever ticks, but with the rights of its owner.
+ * InvalidOid ends this; the caller must make sure that it also ends after an
+ * error.
  */
 extern void principal_act_for(Oid role);
 
-/* that role, or InvalidOid: for who lets code of others run meanwhile, which must not act for it */
+/*
+ * Returns that role, or InvalidOid.  For callers that let foreign code run
+ * meanwhile, which must not act for it.
+ */
 extern Oid	principal_acting_for(void);
 
-/* raises 42501, code NOT_YOUR_AGENT, unless the role speaks for the agent */
+/* Raises 42501, code NOT_YOUR_AGENT, unless the role speaks for the agent. */
 extern void principal_require(Slice agent_id, const char *place);
 
 /* whose grants for an agent count */
 typedef enum GrantHolder
 {
 	GRANT_OF_ROLE,				/* those of the current role */
-	GRANT_OF_ANY_ROLE			/* all: the agent itself has signed, so it does not
-								 * matter which role hands its envelope in */
+	GRANT_OF_ANY_ROLE			/* all of them: the agent itself has signed, so
+								 * it does not matter which role passes its
+								 * envelope on */
 } GrantHolder;
 
-/* for an envelope whose sender has been checked */
+/* Returns the holder for an envelope whose sender has been checked. */
 static inline GrantHolder
 principal_holder(bool is_signed)
 {
@@ -98,31 +117,34 @@ principal_holder(bool is_signed)
 }
 
 /*
- * An agent cannot grant itself capabilities: a card that is registered by a
- * role that is not an operator stays within what clutch.grant_agent has given,
- * and within the sandbox; if hosts were granted ("host:*.example.com" among the
- * capabilities), it has no others.  Raises 42501, code CARD_NOT_GRANTED.
+ * Checks a card, because an agent must not grant itself capabilities.  A card
+ * registered by a role that is not an operator must stay within what
+ * clutch.grant_agent has given, and within the sandbox.  If hosts were granted
+ * ("host:*.example.com" among the capabilities), it may name no others.
+ * Raises 42501, code CARD_NOT_GRANTED.
  */
 extern void principal_require_card(Slice agent_id, const AgentCard *card, GrantHolder holder);
 
 /*
- * The same of an agent.update, which changes parts of the current card.  What an
- * operator has registered beyond the grant stays as it is, but nothing is offered
- * with it that was not before; and hosts, network, budget and time only become
- * narrower, except for hosts that were granted.
+ * The same for an agent.update, which changes parts of the current card.  What
+ * an operator has registered beyond the grant stays as it is, but nothing new
+ * may be offered along with it; and hosts, network, budget and time may only
+ * become narrower, except for hosts that were granted.
  */
 extern void principal_require_update(Slice agent_id, const AgentCard *current,
 									 const AgentCard *update, GrantHolder holder);
 
 /*
- * Whom an agent serves, and to whom it delegates, becomes only narrower, also by a new
- * registration.  Raises CARD_NOT_GRANTED like the two above.
+ * Checks that the lists of agents that the agent serves and to which it
+ * delegates become only narrower, also in a new registration.  Raises
+ * CARD_NOT_GRANTED like the two above.
  */
 extern void principal_require_delegation(const AgentCard *current, const AgentCard *card);
 
 /*
- * A chat.system speaks as the system: raises 42501, code BROADCAST_NOT_GRANTED,
- * unless the role is an operator or was granted it for the agent.
+ * Checks the right to send chat.system, which speaks as the system.  Raises
+ * 42501, code BROADCAST_NOT_GRANTED, unless the role is an operator or was
+ * granted this for the agent.
  */
 extern void principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *place);
 
@@ -130,9 +152,10 @@ extern void principal_require_broadcast(Slice agent_id, GrantHolder holder, cons
 extern bool principal_has_scope(Slice agent_id, Slice scope, GrantHolder holder);
 
 /*
- * The agent in whose name the role acts if it names none: the only one that it
- * speaks for, or the orchestrator for operators.  Palloc'd.  Raises 42501 for
- * the argument "by_agent" if the role speaks for no agent or for several.
+ * Returns the agent in whose name the role acts if it names none: the only one
+ * that it speaks for, or the orchestrator for operators.  Palloc'd.  Raises
+ * 42501 for the argument "by_agent" if the role speaks for no agent or for
+ * several.
  */
 extern Slice principal_default_agent(void);
 

@@ -1,10 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * principal_speaker.c
- *	  Whether a role speaks for an agent, which is asked for every envelope.
+ *	  Finding out whether a role speaks for an agent, which is done for every
+ *	  envelope.
  *
- * That a role was granted an agent is remembered until somebody changes
- * clutch.principal.  That it was not is not: nobody sends on after a refusal.
+ * The fact that a role was granted an agent is cached until somebody changes
+ * clutch.principal.  The contrary is not cached, because nobody keeps sending
+ * after a refusal.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,19 +19,22 @@
 #include "trust/privilege.h"
 #include "utils/inval.h"
 
-/* so many are remembered at most, before they are asked for anew */
+/* when so many are cached, the cache is emptied */
 #define MOST_REMEMBERED		4096
 
 typedef struct Speaker
 {
-	uint64		hash;			/* of the two others, which are compared as well */
+	uint64		hash;			/* of the other two, which are compared as well */
 	Oid			role;
 	Slice		agent_id;
 } Speaker;
 
 static Memo memory;
 
-/* A change that another session has committed counts at once, also within a transaction. */
+/*
+ * A change that another session has committed counts at once, even within a
+ * transaction.
+ */
 static HTAB *
 principal_speakers(void)
 {
@@ -62,7 +67,10 @@ principal_is_granted_agent(Oid role, Slice agent_id)
 	return found;
 }
 
-/* The owner and superusers are let through at once, which costs less than to look anywhere. */
+/*
+ * The owner and superusers are accepted first, because that costs less than
+ * looking anything up.
+ */
 bool
 principal_role_speaks_for(Oid role, Slice agent_id)
 {
@@ -81,7 +89,10 @@ principal_role_speaks_for(Oid role, Slice agent_id)
 		return true;
 	if (!principal_is_granted_agent(role, agent_id))
 		return false;
-	/* what has been announced while it was read is not forgotten: the count tells */
+	/*
+	 * if a change was announced while it was read, the count differs, and it
+	 * is not cached
+	 */
 	if (known == NULL && memory.changes == stale_count(STALE_PRINCIPALS))
 		principal_remember_speaker(speakers, hash, role, agent_id);
 	return true;

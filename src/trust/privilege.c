@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * privilege.c
- *	  Which database role is an operator, and which may read without being an
- *	  agent.
+ *	  Privileges: which database roles are operators, and which may read
+ *	  without being an agent.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,8 +34,8 @@ privilege_is_owner(Oid role)
 }
 
 /*
- * Goes on to the next row that gives the role this privilege.  There are few
- * rows, and usually none, which costs no more than opening the table.
+ * Moves to the next row that gives the role this privilege.  There are few
+ * rows, and usually none, so this costs little more than opening the table.
  */
 static bool
 privilege_next(RowScan *scan, Oid role, Slice privilege)
@@ -102,7 +102,7 @@ privilege_reads_all(Oid role, RowSnapshot snapshot)
 	return found;
 }
 
-/* those of the current row */
+/* Returns the scopes of the current row. */
 static SliceList
 privilege_row_scopes(const RowScan *scan)
 {

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * privilege.h
- *	  Which database role is an operator, and which may read without being an
- *	  agent.
+ *	  Privileges: which database roles are operators, and which may read
+ *	  without being an agent.
  *
- * The owner of the extension and superusers may do everything.  To other roles
- * clutch.grant_operator and clutch.grant_reader give a row of clutch.privilege.
- * Like a privilege of PostgreSQL, it holds for the members of the role, too,
- * if they inherit its rights.
+ * The owner of the extension and superusers may do everything.  Other roles
+ * get a row of clutch.privilege by clutch.grant_operator or
+ * clutch.grant_reader.  Like a privilege in PostgreSQL, it also holds for the
+ * members of the role if they inherit its rights.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,13 +20,16 @@
 extern bool privilege_is_owner(Oid role);
 
 /*
- * Is it the owner, or does it hold the privilege of an operator?  Pass ROWS_ACTIVE
- * if the result decides what a query shows, and ROWS_LATEST if it decides what is
- * written.
+ * Is it the owner, or does it hold the privilege of an operator?  Pass
+ * ROWS_ACTIVE if the result decides what a query shows, and ROWS_LATEST if it
+ * decides what is written.
  */
 extern bool privilege_is_operator(Oid role, RowSnapshot snapshot);
 
-/* Does it send what is in the outbox? */
+/*
+ * Does it hold the privilege of a gateway, which sends the calls of the
+ * outbox?
+ */
 extern bool privilege_is_gateway(Oid role, RowSnapshot snapshot);
 
 /*
@@ -35,7 +38,7 @@ extern bool privilege_is_gateway(Oid role, RowSnapshot snapshot);
  */
 extern bool privilege_reads_all(Oid role, RowSnapshot snapshot);
 
-/* The scopes that the role reads as a reader, palloc'd. */
+/* Returns the scopes that the role may read as a reader, palloc'd. */
 extern SliceList privilege_scopes(Oid role, RowSnapshot snapshot);
 
 #endif							/* CLUTCH_PRIVILEGE_H */

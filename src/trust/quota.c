@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * quota.c
- *	  How much a role may pile up and send.
+ *	  Quotas: how much a role may accumulate and send.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +26,7 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_quota, QUOTA);
 
-/* columns of clutch.quota_refusal; n is changed in place */
+/* columns of clutch.quota_refusal; n is updated in place */
 enum
 {
 	Anum_quota_refusal_what = 1,
@@ -36,7 +36,9 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_quota_refusal, QUOTA_REFUSAL);
 
-/* the names in clutch.quota.what, and what to do when there is too much of it */
+/*
+ * the names in clutch.quota.what, and what a role can do when it has too many
+ */
 static const struct
 {
 	const char *name;
@@ -59,7 +61,7 @@ quota_kind_name(QuotaKind kind)
 	return kinds[kind].name;
 }
 
-/* false: a kind that this version does not know */
+/* Returns false if it is a kind that this version does not know. */
 static bool
 quota_kind_parse(Slice name, QuotaKind *kind)
 {
@@ -137,18 +139,18 @@ quota_has_rows(void)
 
 /* ------------------------------------------------------------------- memory */
 
-/* so many roles are remembered at most, before they are read anew */
+/* when so many roles are cached, the cache is emptied */
 #define MOST_REMEMBERED		1024
 
 typedef struct QuotaMemo
 {
 	uint64		role;			/* key */
-	uint64		changes;		/* of the table, when it was read */
+	uint64		changes;		/* changes of the table when it was read */
 	uint32		limited;		/* kinds that have a limit */
 	QuotaLimits limits;
 } QuotaMemo;
 
-/* no role has a quota, as of this count of changes; 0: not known */
+/* no role had a quota at this number of changes; 0 if not known */
 static uint64 unused_at = 0;
 
 static bool
@@ -219,7 +221,7 @@ quota_announce(void)
 
 /* ----------------------------------------------------------------- refusing */
 
-/* for programs: what the message and the hint say */
+/* Returns, for programs, what the message and the hint say. */
 static char *
 quota_members(const QuotaLimits *limits, QuotaKind kind, int64 used, int64 added, TimestampTz until)
 {
@@ -248,7 +250,7 @@ quota_check(const QuotaLimits *limits, QuotaKind kind, int64 total, int64 added,
 
 	if (total <= limits->of[kind])
 		return;
-	/* the error undoes what the transaction has written, but not this */
+	/* the error rolls back what the transaction has written, but not this */
 	rows_count_in_place(TABLE_QUOTA_REFUSAL, INDEX_QUOTA_REFUSAL, slice_of_cstring(kinds[kind].name),
 						Anum_quota_refusal_n);
 	ereport(ERROR,

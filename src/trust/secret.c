@@ -22,7 +22,10 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_secret, SECRET);
 
-/* what has been read in this transaction, in TopTransactionContext; absent: nothing */
+/*
+ * read in this transaction, allocated in TopTransactionContext; absent if not
+ * read yet
+ */
 static Slice secret_known;
 
 static void
@@ -39,7 +42,7 @@ secret_read(void)
 
 	rows_begin(&scan, TABLE_SECRET, INDEX_SECRET, ROWS_LATEST, AccessShareLock);
 	rows_start(&scan);
-	/* a bytea is read like a text, but a Slice of bytes is not copied like one */
+	/* a bytea is read like a text, but copied differently */
 	if (rows_next(&scan))
 	{
 		Slice		value = rows_text(&scan, Anum_secret_value);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * signature.c
- *	  Envelopes that are signed.
+ *	  Signatures of envelopes.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,8 +30,9 @@ signature_append_bytes(StringInfo out, Jsonb *document, ProblemList *list)
 }
 
 /*
- * Whether the key is valid is said only to who has signed with it.  A key that has been
- * revoked signs nothing any more, also if the clock has gone back since.
+ * Whether the key is valid is revealed only to those who have signed with it.
+ * A revoked key cannot sign anything any more, even if the clock has been set
+ * back since.
  */
 static void
 signature_check_key(const Envelope *envelope, const AgentKey *key, SignatureTime at,
@@ -62,7 +63,7 @@ signature_verify(const Envelope *envelope, const uint8 *signature, const AgentKe
 		signature_check_key(envelope, key, at, list);
 	else
 		problem_add(list, "/security/auth/sig", "BAD_SIGNATURE",
-					"The signature is not one of this envelope by the key %s; "
+					"The signature was not made for this envelope with the key %s; "
 					"clutch.signing_bytes returns what must be signed.",
 					place_quote(envelope->auth_kid));
 	pfree(bytes.data);

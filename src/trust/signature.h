@@ -1,23 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * signature.h
- *	  Envelopes that are signed (spec 6: security.auth).
+ *	  Signatures of envelopes (spec 6: security.auth).
  *
- * A signature speaks for the agent that the envelope names as its sender,
- * whichever role inserts it (P8).  It is an Ed25519 signature of three lines:
+ * A signature authenticates the agent that the envelope names as its sender,
+ * whichever role inserts it (P8).  It is an Ed25519 signature over three
+ * lines:
  *
  *		clutch/0.1 envelope
  *		the setting clutch.audience
  *		the canonical envelope (RFC 8785), without security.auth.sig
  *
- * the first two of which end with a line feed.  Everything else in the envelope is
- * signed, "ts", "attempt" and "trace" included.  So what was signed for one
- * run, recipient, database or purpose is of no use for another.
+ * the first two of which end with a line feed.  Everything else in the
+ * envelope is signed, including "ts", "attempt" and "trace".  So a signature
+ * for one run, recipient, database or purpose is of no use for another.
  *
- * The same envelope cannot be admitted twice while the log has it (store/dedup).
- * It may be pruned later.  So that it cannot come back then, a signature speaks for
- * its sender only while "ts" is not further from now than clutch.signature_skew;
- * until then an event is not pruned.
+ * The same envelope cannot be admitted twice while it is in the log
+ * (store/dedup).  It may be pruned later.  So that it cannot be sent again
+ * then, a signature authenticates its sender only while "ts" differs from the
+ * current time by at most clutch.signature_skew; an event is not pruned before
+ * that time has passed.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,8 +30,8 @@
 #include "protocol/envelope.h"
 
 /*
- * Appends what is signed.  A number that others could replace by another one
- * with the same canonical form is a fault.
+ * Appends the bytes that are signed.  A number that could be replaced by
+ * another one with the same canonical form is a fault.
  */
 extern void signature_append_bytes(StringInfo out, Jsonb *document, ProblemList *list);
 
@@ -41,8 +43,8 @@ typedef struct SignatureTime
 } SignatureTime;
 
 /*
- * Adds a fault unless the envelope, which is_signed, has a signature of its sender
- * by a key that was valid at that time.
+ * Adds a fault unless the envelope, which must have is_signed set, has a
+ * signature of its sender by a key that was valid at that time.
  */
 extern void signature_check(const Envelope *envelope, SignatureTime at, ProblemList *list);
 
@@ -50,8 +52,8 @@ extern void signature_check(const Envelope *envelope, SignatureTime at, ProblemL
 extern bool signature_is_fresh(const Envelope *envelope, TimestampTz at);
 
 /*
- * Must this agent sign what clutch.signed_types has under that bit?  The setting
- * clutch.require_signature decides, and operators need not sign.
+ * Must this agent sign what has this bit in clutch.signed_types?  The setting
+ * clutch.require_signature decides; operators need not sign.
  */
 extern bool signature_is_required(Slice agent_id, uint32 bit);
 

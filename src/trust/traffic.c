@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * traffic.c
- *	  What a role has sent in this minute and today, for its quotas.
+ *	  Traffic: what a role has sent in this minute and today, for its quotas.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,10 +29,10 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_traffic, TRAFFIC);
 
-/* A transaction that finds more rows of its role than this puts them together. */
+/* A transaction that finds more rows of its role than this combines some. */
 #define MANY_ROWS		64
 
-/* so many at once */
+/* how many rows are combined at a time */
 #define MOST_FOLDED		1024
 
 static TimestampTz
@@ -57,7 +57,7 @@ traffic_day_of(TimestampTz at)
 
 /* --------------------------------------------------------------------- rows */
 
-/* those of a role from a minute on */
+/* Begins a scan of the rows of a role from a minute on. */
 static void
 traffic_begin_scan(RowScan *scan, Oid role, TimestampTz from, RowSnapshot which, LOCKMODE lock)
 {
@@ -67,6 +67,10 @@ traffic_begin_scan(RowScan *scan, Oid role, TimestampTz from, RowSnapshot which,
 	rows_start(scan);
 }
 
+/*
+ * Sums up the minute and the day of "at".  *nrows is set to the number of rows
+ * that were read for that.
+ */
 static Traffic
 traffic_read(Oid role, TimestampTz at, RowSnapshot which, int *nrows)
 {
@@ -143,8 +147,9 @@ traffic_list_rows(Oid role, TimestampTz minute, TrafficRow *list)
 }
 
 /*
- * Of earlier days nothing is asked any more; of the earlier minutes of this day only
- * the bytes, so they stand at its first minute, unless that is the one that lasts.
+ * Combines rows.  Those of earlier days are not needed any more.  Of the
+ * earlier minutes of this day, only the bytes are, so they are stored in its
+ * first minute, unless that is the current one.
  */
 static void
 traffic_fold(Oid role, TimestampTz minute)
@@ -174,20 +179,23 @@ traffic_fold(Oid role, TimestampTz minute)
 
 /* ------------------------------------------------------- of this transaction */
 
-/* what the transaction has sent, and has no row yet */
+/* what the transaction has sent that has no row yet */
 typedef struct Sent
 {
 	Oid			role;
 	TimestampTz minute;
-	int			level;			/* of the savepoint that sent it */
+	int			level;			/* level of the savepoint that sent it */
 	int64		events;
 	int64		bytes;
 	struct Sent *next;
 } Sent;
 
-static Sent *sent = NULL;		/* in TopTransactionContext */
+static Sent *sent = NULL;		/* allocated in TopTransactionContext */
 
-/* what was committed when the transaction looked for it; role is InvalidOid if it has not looked */
+/*
+ * what was committed when the transaction looked; role is InvalidOid if it has
+ * not looked yet
+ */
 static struct
 {
 	Oid			role;
@@ -222,7 +230,10 @@ traffic_is_same(const Sent *a, const Sent *b)
 	return a->role == b->role && a->minute == b->minute && a->level == b->level;
 }
 
-/* Takes the first entry that is the same out of the list; NULL: there is none. */
+/*
+ * Removes the first entry that is the same from the list and returns it, or
+ * NULL if there is none.
+ */
 static Sent *
 traffic_take_out(Sent **list, const Sent *like)
 {
@@ -238,7 +249,10 @@ traffic_take_out(Sent **list, const Sent *like)
 	return NULL;
 }
 
-/* what a released savepoint has sent belongs to the one around it */
+/*
+ * Handles the release of a savepoint: what it has sent now belongs to the one
+ * around it.
+ */
 static void
 traffic_released(void)
 {
@@ -260,7 +274,7 @@ traffic_released(void)
 	}
 }
 
-/* Whoever drops the extension may have sent something before. */
+/* Has the transaction dropped the extension after sending something? */
 static bool
 traffic_is_unrecorded(void)
 {
@@ -279,7 +293,7 @@ traffic_record(void)
 		if (entry->events > 0)
 			traffic_insert(entry->role, entry->minute, entry->events, entry->bytes);
 	}
-	/* triggers may send more: that is added to what has a row now */
+	/* triggers may send more, which is then added to what has a row now */
 	traffic_forget();
 	return false;
 }
@@ -308,7 +322,7 @@ traffic_entry(Oid role, TimestampTz minute)
 	return entry;
 }
 
-/* what is committed, and what this transaction has sent */
+/* Returns what is committed, and what this transaction has sent. */
 static Traffic
 traffic_so_far(Oid role, TimestampTz at)
 {

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * mailbox.c
- *	  Shared memory between sessions and the background workers: the hints and
- *	  orders in a mailbox.
+ *	  Mailboxes, in shared memory between sessions and background workers: the
+ *	  hints and orders in them.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,7 +18,7 @@
 Mailboxes  *mailbox_shared = NULL;
 Mailbox    *mailbox_mine = NULL;
 
-/* the mailbox in which this session found its database last */
+/* the mailbox in which this session last found its database */
 static Mailbox *remembered = NULL;
 
 static shmem_request_hook_type previous_request = NULL;
@@ -26,7 +26,7 @@ static shmem_startup_hook_type previous_startup = NULL;
 
 /* ------------------------------------------------------------------- memory */
 
-/* There cannot be more workers than that. */
+/* There cannot be more workers than this. */
 static int
 mailbox_most(void)
 {
@@ -104,18 +104,21 @@ mailbox_is_served(void)
 			LWLockRelease(box->lock);
 			return is_served;
 		}
-		/* the launcher gives it to the next database that creates the extension */
+		/*
+		 * the launcher will give it to the next database that creates the
+		 * extension
+		 */
 		has_room = has_room || box->state == MAILBOX_FREE;
 		LWLockRelease(box->lock);
 	}
 	return has_room;
 }
 
-/* Locks the mailbox if it is the database's. */
+/* Locks the mailbox if it belongs to the database. */
 static bool
 mailbox_try_lock(Mailbox *box, Oid database)
 {
-	/* read without the lock, this says whether it is worth taking */
+	/* reading this without the lock tells whether it is worth locking */
 	if (box->database != database)
 		return false;
 	LWLockAcquire(box->lock, LW_EXCLUSIVE);
@@ -182,8 +185,9 @@ mailbox_reserve(int n)
 }
 
 /*
- * The mailbox may have been closed and opened again since the reservation, if
- * the extension was dropped and created; then the room in it is not ours.
+ * Uses room that was reserved.  If the extension was dropped and created
+ * again, the mailbox may have been closed and opened since the reservation.
+ * In that case the room in it is not ours.
  */
 static void
 mailbox_reservation_use(Mailbox *box, int n)

@@ -1,20 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * mailbox.h
- *	  Shared memory between sessions and the background workers.
+ *	  Mailboxes, in shared memory between sessions and background workers.
  *
- * It exists only if the library was preloaded.  Each database that has a worker
- * has a mailbox, which holds the hints that committed transactions leave for
- * listeners, the earliest time at which something is due, and the orders for
- * the worker.
+ * They exist only if the library was preloaded.  Each database that has a
+ * worker has a mailbox, which holds the hints that committed transactions
+ * leave for listeners, the earliest time at which something is due, and orders
+ * for the worker.
  *
  * No hint is lost.  A session reserves room before it commits, and puts its
- * hints there after the commit, when other sessions see its work.  If there is
- * no worker or no room, the session learns it while it can still notify the
- * listeners itself.  A worker that ends leaves its hints to the next one.
+ * hints there after the commit, when other sessions can see its work.  If
+ * there is no worker or no room, the session learns this while it can still
+ * notify the listeners itself.  A worker that ends leaves its hints to the
+ * next one.
  *
- * Times at which something is due are times of clock_now().  The time at which
- * a worker was started is real time.
+ * Times at which something is due are in terms of clock_now().  The time at
+ * which a worker was started is real time.
  *
  * The locks here are held for a few microseconds, and no other lock is taken
  * under them.
@@ -28,26 +29,27 @@
 
 #include "datatype/timestamp.h"
 
-/* A channel to be notified; what key and kind mean is up to notify.c. */
+/* A channel to be notified.  notify.c defines the meaning of key and kind. */
 typedef struct Hint
 {
 	uint64		key;
 	uint32		kind;
 } Hint;
 
-/* The number of different hints that a mailbox holds. */
+/* The number of different hints that a mailbox can hold. */
 #define MAILBOX_HINTS	1024
 
 /* --- mailbox.c: while the library is preloaded --- */
 
+/* Requests the shared memory.  To be called while the library is preloaded. */
 extern void mailbox_request(void);
 
 /* Was the library preloaded? */
 extern bool mailbox_is_there(void);
 
 /*
- * Does a worker look after our database, or will one do so presently?  Not if
- * the library was not preloaded, if there are more databases than workers, and
+ * Does a worker serve our database, or will one do so soon?  Not if the
+ * library was not preloaded, if there are more databases than workers, or
  * after a worker could not be started.
  */
 extern bool mailbox_is_served(void);
@@ -60,10 +62,13 @@ extern bool mailbox_is_served(void);
  */
 extern bool mailbox_reserve(int n);
 
-/* Gives back the room of hints that will not be put. */
+/* Gives back the room of hints that will not be put there. */
 extern void mailbox_release(int n);
 
-/* Puts n hints, for which room was reserved; a hint that is there already is one. */
+/*
+ * Puts n hints, for which room was reserved.  A hint that is there already is
+ * not added again.
+ */
 extern void mailbox_put(const Hint *hints, int n);
 
 /* Tells the worker that it has something to do at that time. */
@@ -73,28 +78,34 @@ extern void mailbox_due(TimestampTz at);
 
 typedef struct MailboxOrders
 {
-	bool		leave;			/* end, the database is wanted */
+	bool		leave;			/* end, because the database is wanted */
 	bool		look;			/* check whether the extension is still there */
-	TimestampTz due;			/* the earliest time, planned or asked for */
+	TimestampTz due;			/* the earliest time that was planned or asked
+								 * for */
 } MailboxOrders;
 
 /* Returns the orders since the last call. */
 extern MailboxOrders mailbox_take_orders(void);
 
 /*
- * Announces that the worker will tick at that time anyway.  Only a session that
- * needs it earlier wakes it.  Returns false if there are orders or, where the
- * worker takes some, hints already: then it must not sleep, because whoever left
- * them may have woken it while it waited for a lock, which resets the latch.
+ * Announces that the worker will tick at that time anyway, so that only a
+ * session that needs it earlier wakes it.  Returns false if there are orders
+ * or, if the worker takes hints, hints already.  In that case it must not
+ * sleep, because whoever left them may have woken it while it was waiting for
+ * a lock, which resets the latch.
  */
 extern bool mailbox_plan(TimestampTz at, bool takes_hints);
 
 /*
  * Moves all hints into an array of MAILBOX_HINTS and returns their number.
- * They keep their room until they are sent, or put back by a worker that ends
- * before it has sent them.
+ * They keep their room until they have been sent, or are put back by a worker
+ * that ends before it has sent them.
  */
 extern int	mailbox_take(Hint *hints);
+/*
+ * Give back the room of the hints that were taken: all have been sent, or n of
+ * them are put back.
+ */
 extern void mailbox_sent(void);
 extern void mailbox_put_back(const Hint *hints, int n);
 
@@ -108,8 +119,8 @@ extern void mailbox_put_back(const Hint *hints, int n);
 extern void mailbox_changed(Oid database);
 
 /*
- * The worker leaves a database that a session needs for itself, and stays away
- * until each session that sent it away has called it back.
+ * Make the worker leave a database that a session needs for itself.  It stays
+ * away until each session that sent it away has called it back.
  */
 extern void mailbox_worker_leave(Oid database);
 extern void mailbox_worker_return(Oid database);
@@ -120,8 +131,8 @@ extern void mailbox_worker_return(Oid database);
 extern void mailbox_launcher_begins(void);
 
 /*
- * Fills in the databases whose extension may have come or gone, at most
- * MAILBOX_CHANGES.  Returns true if it may have done so in any database.
+ * Gets at most MAILBOX_CHANGES databases in which the extension may have come
+ * or gone.  Returns true if this may have happened in any database.
  */
 extern bool mailbox_take_changed(Oid *databases, int *n);
 #define MAILBOX_CHANGES	64
@@ -147,11 +158,14 @@ typedef struct MailboxView
 extern int	mailbox_count(void);
 extern MailboxView mailbox_view(int number);
 
-/* Gives the database a free mailbox; returns false if there is none. */
+/* Gives the database a free mailbox.  Returns false if there is none. */
 extern bool mailbox_open(Oid database);
 extern void mailbox_close(int number);
 
-/* A worker is about to be started, or could not be started. */
+/*
+ * Record that a worker is about to be started, or that it could not be
+ * started.
+ */
 extern void mailbox_worker_starts(int number, TimestampTz at);
 extern void mailbox_worker_failed(int number);
 
@@ -166,12 +180,12 @@ extern void mailbox_worker_dismiss(int number);
  */
 extern Oid	mailbox_worker_begins(int number);
 
-/* From now on the mailbox takes hints, because the extension is there. */
+/* Lets the mailbox take hints from now on, because the extension is there. */
 extern void mailbox_accept(void);
 
 /*
- * Records that there is no extension.  Returns true if the worker is to end, or
- * false if something has changed, so that it must look again.
+ * Records that there is no extension.  Returns true if the worker should end,
+ * or false if something has changed, so that it must look again.
  */
 extern bool mailbox_give_up(void);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * mailbox_part.h
- *	  What the files of the mailbox share; no other file includes it.
+ *	  Private declarations of mailbox.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 #include "storage/lwlock.h"
 #include "wake/mailbox.h"
 
-/* Twice the number of hints, so that a search is short; a power of two. */
+/* twice the number of hints, so that a search is short; a power of two */
 #define MAILBOX_PLACES		(2 * MAILBOX_HINTS)
 #define MAILBOX_NO_HINT		PG_UINT16_MAX
 
@@ -24,17 +24,18 @@ typedef struct Mailbox
 	TimestampTz started_at;
 	Latch	   *worker;			/* NULL if there is none */
 	bool		accepts;
-	int			away;			/* the number of sessions that sent it away */
+	int			away;			/* number of sessions that sent it away */
 	bool		leave;
 	bool		look;
 	TimestampTz due;
 
 	int			reserved;		/* room for hints that are not there yet */
-	int			taken;			/* hints that the worker has taken and not yet sent */
+	int			taken;			/* hints that the worker has taken and not yet
+								 * sent */
 	int			nhints;
 	Hint		hints[MAILBOX_HINTS];
 
-	/* a hash table of indexes into hints, or MAILBOX_NO_HINT */
+	/* hash table of indexes into hints, or MAILBOX_NO_HINT */
 	uint16		places[MAILBOX_PLACES];
 } Mailbox;
 
@@ -52,13 +53,16 @@ typedef struct Mailboxes
 /* NULL unless the library was preloaded */
 extern Mailboxes *mailbox_shared;
 
-/* in a worker: its own */
+/* in a worker: its own mailbox */
 extern Mailbox *mailbox_mine;
 
 /* Returns the locked mailbox of the database, or NULL if it has none. */
 extern Mailbox *mailbox_lock(Oid database);
 
-/* Unlocks it first, because the worker that is woken wants the lock. */
+/*
+ * Unlocks it and wakes the worker.  It is unlocked first, because the worker
+ * wants the lock.
+ */
 extern void mailbox_unlock_and_wake(Mailbox *box);
 
 /* Drops all hints of a locked mailbox. */

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * mailbox_state.c
- *	  Shared memory between sessions and the background workers: which
- *	  databases have a mailbox, and what became of their workers.
+ *	  Mailboxes, in shared memory between sessions and background workers:
+ *	  which databases have one, and the state of their workers.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 
 /* ----------------------------------------------------------------- sessions */
 
-/* With mailbox_shared->lock held. */
+/* The caller must hold mailbox_shared->lock. */
 static void
 mailbox_wake_launcher(void)
 {
@@ -213,7 +213,10 @@ mailbox_worker_ends(int code, Datum arg)
 	mailbox_mine->accepts = false;
 	if (mailbox_mine->state != MAILBOX_NO_EXTENSION)
 		mailbox_mine->state = MAILBOX_NO_WORKER;
-	/* a worker that was told to leave has not failed: the next may start at once */
+	/*
+	 * a worker that was told to leave has not failed, so the next one may
+	 * start at once
+	 */
 	if (mailbox_mine->leave)
 		mailbox_mine->started_at = 0;
 	LWLockRelease(mailbox_mine->lock);

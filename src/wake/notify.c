@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * notify.c
- *	  Waking listeners and the worker: the only Async_Notify.
+ *	  Waking listeners and the worker: the only user of Async_Notify.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,24 +21,25 @@
 static const char *const audience_names[] = {"all", "agent", "thread", "run", "task", "outbox"};
 
 /*
- * A channel that this transaction notifies.  It is remembered so that a batch of
- * a thousand events of one run notifies the channel of the run once.
+ * A channel that this transaction notifies.  It is remembered so that a batch
+ * of a thousand events of one run notifies the channel of the run only once.
  */
 typedef struct WokenChannel
 {
-	uint64		key;			/* the audience itself if it has one channel */
+	uint64		key;			/* the audience itself if it has a single
+								 * channel */
 	Audience	audience;
-	int			level;			/* of the savepoint in which it was noted */
+	int			level;			/* level of the savepoint in which it was noted */
 	bool		by_worker;		/* the worker notifies it after the transaction */
 } WokenChannel;
 
 static HTAB *woken = NULL;
 
-/* hints for the worker, which has reserved room for them; set at commit */
+/* hints for the worker, for which room has been reserved; set at commit */
 static Hint *hints = NULL;
 static int	nhints = 0;
 
-/* the earliest time at which this transaction wants the worker */
+/* the earliest time at which this transaction needs the worker */
 static TimestampTz due = DT_NOEND;
 
 /* ------------------------------------------------- the end of a transaction */
@@ -93,7 +94,9 @@ notify_in_transaction(Audience audience, uint64 key)
 	pfree(channel);
 }
 
-/* If the worker cannot take the hints, this transaction notifies the channels. */
+/*
+ * If the worker cannot take the hints, this transaction notifies the channels.
+ */
 static void
 notify_reserve_hints(void)
 {
@@ -164,7 +167,7 @@ notify_note_channel(Audience audience, uint64 key)
 
 	transaction_watch(&watch);
 	woken = memo_table(woken, "clutch woken channels", sizeof(WokenChannel), INT_MAX);
-	/* the limit does not count the channel of all */
+	/* the channel of all does not count towards the limit */
 	if (!audience_is_one(audience) && hash_get_num_entries(woken) > clutch_notify_channels)
 		return;
 	entry = hash_search(woken, &key, HASH_ENTER, &found);

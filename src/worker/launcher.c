@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * launcher.c
- *	  The process that keeps a worker in each database with the extension.
+ *	  The launcher, a process that keeps a worker in each database with the
+ *	  extension.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +29,10 @@
 #include "worker/launcher.h"
 #include "worker/presence.h"
 
-/* The shortest time between two workers of a database, unless one was sent away. */
+/*
+ * The shortest time between two workers of a database, unless one was sent
+ * away.
+ */
 #define START_INTERVAL	(5 * USECS_PER_SEC)
 
 /* A worker that has not begun by then has failed to start. */
@@ -51,7 +55,7 @@ launcher_register(void)
 
 	mailbox_request();
 	presence_watch();
-	/* pg_upgrade moves databases, in which no process may be */
+	/* pg_upgrade moves databases, to which no process may be connected */
 	if (IsBinaryUpgrade)
 		return;
 	strlcpy(worker.bgw_name, "clutch launcher", BGW_MAXLEN);
@@ -128,8 +132,8 @@ launcher_start_worker(int number)
 }
 
 /*
- * Warns once until no database lacks a worker any more: all of them lack it for
- * the same reason.
+ * Warns once, until no database lacks a worker any more, because all of them
+ * lack it for the same reason.
  */
 static void
 launcher_warn_if_lacking(bool lacking)
@@ -235,8 +239,9 @@ launcher_forget_changed(List *databases, const Oid *changed, int nchanged, bool 
  * Gives each database that needs one a mailbox and a worker.  Returns when to
  * look again.
  *
- * The changes are taken before the mailboxes are looked at.  So a worker that
- * found no extension, before the extension came, is noticed and started again.
+ * The changes are taken before the mailboxes are looked at, so that a worker
+ * that found no extension just before it was created is noticed and started
+ * again.
  */
 static TimestampTz
 launcher_survey(void)
@@ -267,7 +272,10 @@ launcher_survey(void)
 		view = mailbox_view(i);
 		lacking |= view.state == MAILBOX_NOT_STARTED && !view.is_away;
 	}
-	/* a worker that only looks for the extension soon makes room for the next */
+	/*
+	 * a worker that only looks for the extension will soon make room for the
+	 * next one
+	 */
 	launcher_warn_if_lacking(lacking || (full && again == DT_NOEND));
 	return again;
 }
@@ -310,6 +318,6 @@ clutch_launcher_main(Datum arg)
 			ProcessConfigFile(PGC_SIGHUP);
 		}
 	}
-	/* after exit code 0 the postmaster would not start it again */
+	/* after exit code 0, the postmaster would not start it again */
 	proc_exit(1);
 }

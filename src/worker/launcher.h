@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * launcher.h
- *	  The process that keeps a worker in each database with the extension.
+ *	  The launcher, a process that keeps a worker in each database with the
+ *	  extension.
  *
- * The launcher is connected to no database, so it keeps none from being
- * dropped.  Only a process inside a database can tell whether the database has
- * the extension, so a worker is started once in each, and ends where there is
- * no extension.  After that, the launcher sleeps until a worker ends, or until
- * presence.c tells it that the extension or a database has come or gone.
+ * The launcher is not connected to any database, so it does not prevent any
+ * from being dropped.  Only a process inside a database can tell whether the
+ * database has the extension, so a worker is started once in each, and ends if
+ * there is no extension.  After that, the launcher sleeps until a worker ends,
+ * or until presence.c tells it that the extension or a database has come or
+ * gone.
  *
  * Templates, and databases that allow no connections, get no worker.  On a
  * standby, the launcher is started when recovery is over.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pace.c
- *	  How often the worker wakes listeners.
+ *	  Pacing the worker's notifications.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,10 +14,10 @@
 
 /*
  * The interval, as a multiple of the worker's own processor time for a
- * notification: about 30 us, and 5 us more for each listener, to which it sends
- * a signal.  What the listeners and their clients do then is many times as
- * expensive.  Processor time is used, because on a busy machine elapsed time
- * mostly says how long other processes ran.
+ * notification: about 30 us, plus 5 us for each listener, to which it sends a
+ * signal.  What the listeners and their clients then do is many times as
+ * expensive.  We use processor time, because on a busy machine, elapsed time
+ * mostly shows how long other processes ran.
  */
 #define INTERVAL_FACTOR		64
 #define SHORTEST_INTERVAL	1000 /* microseconds */
@@ -26,7 +26,7 @@
 /* How many notifications may be saved up, to be sent without an interval. */
 #define MOST_SAVED			5
 
-/* How much a new measurement weighs in the average. */
+/* The weight of a new measurement in the average. */
 #define WEIGHT				0.125
 
 static int64 interval = SHORTEST_INTERVAL;
@@ -34,12 +34,12 @@ static double average_cost = 0; /* in microseconds of processor time */
 static double cost_before = 0;
 
 /*
- * The time at which the notifications that were sent would have ended, had they
- * kept their intervals.  It may lie ahead by the ones that were saved up.
+ * When the notifications sent so far would have ended if they had kept their
+ * intervals.  It may be ahead of the current time by those that were saved up.
  */
 static int64 used_until = 0;
 
-/* Microseconds of a clock that is never set. */
+/* Returns microseconds of a clock that is never set. */
 static int64
 pace_monotonic_time(void)
 {
@@ -49,7 +49,7 @@ pace_monotonic_time(void)
 	return (int64) INSTR_TIME_GET_MICROSEC(now);
 }
 
-/* Microseconds of processor time that this process has used. */
+/* Returns the processor time that this process has used, in microseconds. */
 static double
 pace_processor_time(void)
 {

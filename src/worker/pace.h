@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * pace.h
- *	  How often the worker wakes listeners.
+ *	  Pacing the worker's notifications.
  *
  * A notification wakes every session that listens in the database, and each of
- * them wants a processor, as the writers do.  So under load the worker leaves
- * an interval between two notifications, in which the hints of many
- * transactions gather.  The interval is a multiple of what a notification
- * costs, which grows with the number of listeners.  Notifications that were not
- * sent are saved up, so hints that come now and then are sent at once.
+ * them competes with the writers for a processor.  Therefore, under load the
+ * worker leaves an interval between two notifications, during which the hints
+ * of many transactions accumulate.  The interval is a multiple of what a
+ * notification costs, which grows with the number of listeners.  Notifications
+ * that were not sent are saved up, so hints that come only now and then are
+ * sent at once.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,10 +18,12 @@
 
 #include "clutch.h"
 
-/* Sleeps, a few milliseconds at most, until the next notification may be sent. */
+/*
+ * Sleeps, a few milliseconds at most, until the next notification may be sent.
+ */
 extern void pace_await(void);
 
-/* To be called before and after a notification, in turn. */
+/* To be called before and after each notification. */
 extern void pace_begin(void);
 extern void pace_end(void);
 

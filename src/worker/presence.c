@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * presence.c
- *	  Statements of sessions that concern the workers of databases.
+ *	  Watching for statements that concern the workers of databases.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,8 +24,9 @@ static object_access_hook_type previous_access = NULL;
 static ProcessUtility_hook_type previous_utility = NULL;
 
 /* What the current transaction has done. */
-static Oid	sent_away_from = InvalidOid;	/* the database whose worker was sent away */
-static int	sent_away_level = 0;	/* the savepoint that did so */
+static Oid	sent_away_from = InvalidOid;	/* the database whose worker was
+											 * sent away */
+static int	sent_away_level = 0;	/* level of the savepoint that did so */
 static bool extension_changed = false;
 static bool database_changed = false;
 
@@ -37,7 +38,10 @@ presence_call_worker_back(void)
 	sent_away_from = InvalidOid;
 }
 
-/* The worker is not kept away for the whole transaction if the statement failed. */
+/*
+ * If the statement failed, the worker need not stay away for the whole
+ * transaction.
+ */
 static void
 presence_savepoint_rolled_back(void)
 {
@@ -70,8 +74,8 @@ static TransactionWatch watch = {
 };
 
 /*
- * Called for every extension, because at this point the catalog does not tell yet
- * which one it is.  To look once too often is cheap.
+ * This is called for every extension, because at this point the catalog does
+ * not show yet which one it is.  Looking once too often is cheap.
  */
 static void
 presence_object_access(ObjectAccessType access, Oid class, Oid object, int part, void *arg)
@@ -129,12 +133,15 @@ presence_send_worker_away(const char *name)
 	Oid			database = get_database_oid(name, true);
 
 	/*
-	 * Only the owner may have it.  Others may copy a template, but templates
+	 * Only the owner can do this.  Others may copy a template, but templates
 	 * have no worker.
 	 */
 	if (!OidIsValid(database) || !is_database_owner_compat(database, GetUserId()))
 		return;
-	/* the statement that sent another worker away has locked its database by now */
+	/*
+	 * the statement that sent another worker away has locked its database by
+	 * now
+	 */
 	presence_call_worker_back();
 	sent_away_from = database;
 	sent_away_level = GetCurrentTransactionNestLevel();

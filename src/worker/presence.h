@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * presence.h
- *	  Statements of sessions that concern the workers of databases.
+ *	  Watching for statements that concern the workers of databases.
  *
- * The launcher is told, when a transaction is over, that it created or dropped
- * the extension or a database.  Before a statement that needs a database for
- * itself (to drop, copy, rename or move it), the worker of that database is
- * sent away; it comes back when the transaction is over.
+ * When a transaction that has created or dropped the extension or a database
+ * is over, the launcher is told so.  Before a statement that needs a database
+ * for itself (to drop, copy, rename or move it), the worker of that database
+ * is sent away; it comes back when the transaction is over.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,10 @@
 
 #include "clutch.h"
 
-/* Installs the hooks, for every session; to be called while preloading. */
+/*
+ * Installs the hooks for all sessions.  To be called while the library is
+ * preloaded.
+ */
 extern void presence_watch(void);
 
 #endif							/* CLUTCH_PRESENCE_H */

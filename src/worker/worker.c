@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * worker.c
- *	  The background process of one database: it ticks, and wakes listeners.
+ *	  The worker, a background process in one database that ticks and wakes
+ *	  listeners.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,15 +39,18 @@
 #include "worker/pace.h"
 #include "worker/worker.h"
 
-/* The most tasks that one step of a tick moves, while hints wait behind it. */
+/*
+ * The maximum number of tasks that one step of a tick moves, because hints may
+ * be waiting behind it.
+ */
 #define TICK_STEP		100
 
 /*
- * The most events that one step of pruning removes: whoever reports on one of
- * their tasks waits for the step.  After it, the worker pauses for so many times
- * as long as the step took, and at least for the shortest pause.  When there is
- * nothing left to remove, it looks again after a hundredth of the time that is
- * kept, but not sooner or later than:
+ * The maximum number of events that one step of pruning removes, because
+ * whoever reports on one of their tasks waits for the step.  After a step, the
+ * worker pauses for so many times as long as the step took, and at least for
+ * the shortest pause.  When there is nothing left to remove, it looks again
+ * after a hundredth of the retention time, but not sooner or later than:
  */
 #define PRUNE_STEP		500
 #define PRUNE_PAUSES	4
@@ -54,14 +58,14 @@
 #define PRUNE_SOONEST	USECS_PER_SEC
 #define PRUNE_LATEST	(10 * USECS_PER_MINUTE)
 
-/* The pause after an error; it doubles with each error in a row. */
+/* The pause after an error.  It doubles with each consecutive error. */
 #define FIRST_PAUSE		USECS_PER_SEC
 #define LONGEST_PAUSE	(60 * USECS_PER_SEC)
 
-/* One of the things that the worker does, and when it does it next. */
+/* One of the jobs of the worker, and when it is next done. */
 typedef struct Job
 {
-	const char *what;			/* as pg_stat_activity shows it */
+	const char *what;			/* as shown in pg_stat_activity */
 	void		(*step) (void);
 	TimestampTz at;				/* DT_NOEND if it waits to be told */
 	TimestampTz pause;			/* the last one; 0 if the last step succeeded */
@@ -87,7 +91,7 @@ static bool has_extension = true;
 
 /*
  * Is the extension there?  If so, it cannot be dropped until our transaction
- * ends.  This waits for a session that is dropping it.
+ * ends.  This waits for a session that is just dropping it.
  */
 static bool
 worker_hold_extension(void)
@@ -101,8 +105,8 @@ worker_hold_extension(void)
 }
 
 /*
- * Deadlines are in the time of clutch.clock, which a setting may have moved; we
- * sleep in real time.
+ * Deadlines are in terms of clutch.clock, which a setting may have moved, but
+ * we sleep in real time.
  */
 static TimestampTz
 worker_real_time(TimestampTz at)
@@ -116,7 +120,10 @@ worker_clock_time(TimestampTz at)
 	return TIMESTAMP_NOT_FINITE(at) ? at : at + (clock_now() - GetCurrentTimestamp());
 }
 
-/* Ticks as the owner of the extension, not as the superuser that this process is. */
+/*
+ * Ticks as the owner of the extension, rather than as the superuser that this
+ * process runs as.
+ */
 static void
 worker_tick_as_owner(void)
 {
@@ -134,9 +141,10 @@ worker_tick_as_owner(void)
 }
 
 /*
- * The worker must not be the first to write in a new copy of the database: it
- * is started by CREATE EXTENSION, and a restore may be loading one table after
- * the other.  Whoever writes first wakes it.
+ * Does one step of a tick.  The worker must not be the first to write in a new
+ * copy of the database, because it is started by CREATE EXTENSION, and a
+ * restore may be loading one table after the other.  Whoever writes first
+ * wakes it.
  */
 static void
 worker_tick_step(void)
@@ -155,8 +163,8 @@ worker_hint_step(void)
 }
 
 /*
- * Removes what is older than clutch.retention.  A copy in which nothing has been
- * written yet is left alone, as by worker_tick_step.
+ * Removes what is older than clutch.retention.  As in worker_tick_step, a copy
+ * in which nothing has been written yet is left alone.
  */
 static void
 worker_prune_step(void)
@@ -183,8 +191,9 @@ worker_prune_step(void)
 }
 
 /*
- * A database in which nothing happens is looked at, and not written to.  When a
- * batch was full, the next one follows after the other jobs.
+ * Seals a batch.  A database in which nothing happens is only looked at, and
+ * not written to.  When a batch was full, the next one follows after the other
+ * jobs.
  */
 static void
 worker_seal_step(void)
@@ -205,7 +214,7 @@ worker_seal_step(void)
 	PopActiveSnapshot();
 }
 
-/* Runs a step in a transaction; returns false if it failed and is put off. */
+/* Runs a step in a transaction.  Returns false if it failed and is put off. */
 static bool
 worker_job_run(Job *job)
 {
@@ -249,7 +258,10 @@ worker_job_is_due(const Job *job)
 	return job->at <= GetCurrentTimestamp();
 }
 
-/* Has the job run at that time or earlier; one that failed waits for its pause. */
+/*
+ * Makes the job run at that time or earlier, except that a failed one waits
+ * for its pause to end.
+ */
 static void
 worker_job_bring_forward(Job *job, TimestampTz at)
 {
@@ -277,8 +289,8 @@ worker_send_hints(void)
 }
 
 /*
- * WaitLatch takes at most INT_MAX milliseconds, or 24 days, so the worker wakes
- * in between if the next job is due later than that.
+ * WaitLatch takes at most INT_MAX milliseconds, or 24 days, so the worker
+ * wakes up in between if the next job is due later than that.
  */
 static void
 worker_sleep_until(TimestampTz at)
@@ -291,7 +303,7 @@ worker_sleep_until(TimestampTz at)
 					 WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (at != DT_NOEND ? WL_TIMEOUT : 0),
 					 timeout, PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
-	/* a worker that is terminated while it has nothing to do logs no error */
+	/* terminating a worker that has nothing to do should not log an error */
 	if (ProcDiePending)
 		proc_exit(0);
 	/* there is no query to cancel */
@@ -328,7 +340,7 @@ worker_begin(int number)
 		proc_exit(0);
 	before_shmem_exit(worker_return_hints, (Datum) 0);
 	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
-	/* whatever ALTER DATABASE has set for sessions */
+	/* override what ALTER DATABASE may have set for sessions */
 	SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("default_transaction_deferrable", "off", PGC_SUSET, PGC_S_OVERRIDE);

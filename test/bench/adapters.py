@@ -1,4 +1,4 @@
-"""Documents of other protocols, taken in by clutch.ingest, beside clutch.send of the envelopes that they make.
+"""clutch.ingest of documents of other protocols, beside clutch.send of the envelopes that they become.
 
 Each document has about 1.3 kB and the members that its dialect usually has.  Both
 contenders read a text from a table and turn it into a jsonb.  Documents and envelopes
@@ -87,7 +87,7 @@ def template(adapter):
 
 
 def setup(adapter, rows):
-    """Rows of both kinds, by number: the texts of documents, and of the envelopes of others."""
+    """Numbered rows of both kinds: the texts of documents, and of the envelopes that other documents become."""
     return """
 CREATE EXTENSION clutch;
 CREATE TABLE asked (kind text, no integer, body text, PRIMARY KEY (kind, no));
@@ -99,7 +99,7 @@ INSERT INTO asked SELECT 'send', n, (SELECT max(e::text) FROM clutch.inbound(rep
 
 
 def batch(kind, first):
-    """A statement that takes in BATCH of them, from a number that may be an expression."""
+    """A statement that takes BATCH rows, beginning with a number that may be an expression."""
     return ("SELECT count(r.seq) FROM asked a, LATERAL clutch.%s(a.body::jsonb) r WHERE a.kind = '%s' AND a.no BETWEEN %s AND %s + %d;\n"
             % (kind, kind, first, first, BATCH - 1))
 
@@ -126,7 +126,7 @@ class Session:
             return int(f.read().split()[0])
 
     def batched(self, kind):
-        """Microseconds of CPU for each of a batch, in one statement and without waiting for the disk."""
+        """Microseconds of CPU for each row of a batch, in one statement and without waiting for the disk."""
         statement = batch(kind, self.next(kind))
         self.cursor.execute("SET synchronous_commit = off")
         before = self.cpu()
@@ -137,7 +137,7 @@ class Session:
         return taken / 1e3 / BATCH
 
     def single(self, kind):
-        """Microseconds of a call by itself, as a gateway makes it: the text is sent, and a commit is durable."""
+        """Microseconds of a single call as a gateway makes it: it sends the text, and the commit is durable."""
         self.cursor.execute("SELECT body FROM asked WHERE kind = %s AND no >= %s ORDER BY no LIMIT %s", (kind, self.next(kind), BATCH))
         bodies = self.cursor.fetchall()
         self.cursor.execute("SET synchronous_commit = on")

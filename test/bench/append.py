@@ -17,7 +17,7 @@ SEALED = 20000      # events that are sealed at once
 
 # One agent whose limit is never reached, and tasks for each client: 0_task_C_1 for
 # single events, 0_task_C_1 to 0_task_C_100 for batches.  All logs have the same events
-# before anything is measured, and what is appended sorts behind them.
+# before anything is measured, and appended events sort after them.
 SETUP = "CREATE EXTENSION clutch;" + LOGS + """
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:worker",
     "display": {"name": "Worker", "desc": "takes everything"},
@@ -97,7 +97,7 @@ COLUMNS = ("id", "run_id", "thread_id", "task_id", "from_agent")
 
 
 def ids_of_message(batch):
-    """The columns of a message: bound by the client or, in a batch, counted up from one number."""
+    """The columns of a message: bound by the client or, in a batch, computed from consecutive numbers."""
     if not batch:
         return {"id": "concat('msg_', :k::text)", "run_id": ":group", "thread_id": ":group", "task_id": ":task",
                 "from_agent": "concat(%s, :agent::text)" % literal("agent:worker-")}
@@ -118,12 +118,12 @@ def ids_of_report(batch):
 
 
 def as_text(ids):
-    """Says that a bound value is text: concat() takes any type, so the server cannot tell."""
+    """Casts a bound value to text: concat() takes any type, so the server cannot infer one."""
     return {name: ids[name] + "::text" if ids[name][0] == ":" else ids[name] for name in ids}
 
 
 def target(table):
-    """What an INSERT names, and how it goes on if the event is there already."""
+    """The columns that an INSERT names, and its ON CONFLICT clause if there is one."""
     if table == "clutch":
         return "clutch.events (envelope", ""
     again = " ON CONFLICT (id, run_id) DO NOTHING" if table in ("fair", "same") else ""
@@ -156,7 +156,7 @@ def insert(table, batch, envelope, ids):
 
 
 def messages_before(n, logs=("clutch", "plain", "fair", "same")):
-    """Appends n messages to each log, whose numbers are the first ones."""
+    """Appends n messages with the lowest numbers to each log."""
     first = 10 ** 18
     return "".join(insert_range(log, envelope_of("chat.message"), ids_of_message(True), first, first + n - 1)
                    for log in logs)
@@ -232,7 +232,7 @@ def in_batches(table, kind, work, bars, extras):
 
 
 def sealing():
-    """Microseconds of clutch.seal() for an event: what the worker does some seconds later."""
+    """Microseconds per event of clutch.seal(), which the worker calls some seconds later."""
     fresh_database(TEMPLATE)
     sql("SELECT clutch.seal();" + messages_before(SEALED, ("clutch",)))
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""What it costs to check payloads against a schema, beside a trigger in PL/pgSQL that checks the same."""
+"""The cost of checking payloads against a schema, beside a PL/pgSQL trigger that checks the same."""
 import time
 
 import psycopg2
@@ -54,7 +54,7 @@ def timed(connection, before):
 
 
 def require_check(connection):
-    """A payload that breaks the schema is refused, so the check that is measured does happen."""
+    """Makes sure that the check takes place: a payload that violates the schema is refused."""
     cursor = connection.cursor()
     cursor.execute("BEGIN")
     cursor.execute(SCHEMA)

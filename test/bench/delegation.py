@@ -4,11 +4,11 @@ clutch does it in one INSERT.  The references are clients, with the arrays of
 registry.py, that need six round trips.
 
 The fair client keeps what clutch keeps: BEGIN; INSERT the request into `fair`;
-SELECT the choice by the load of this moment; INSERT the decision; take a place
-at the agent, if it is not full by now, with its load, the task and a row of the
-queue, in one statement; COMMIT.  It leaves out every check, the lease, the limit
-as a promise to anybody who does not use this very statement, and what happens
-to the task later.
+SELECT the choice by the current load; INSERT the decision; in one statement,
+take a place at the agent unless it is full by now, and write its load, the task
+and a row of the queue; COMMIT.  It leaves out all checks, the lease, and what
+happens to the task later, and its limit binds only those who use this very
+statement.
 
 The older client is cheaper: BEGIN; INSERT request; SELECT choice; INSERT
 decision; INSERT the assigned request; COMMIT, over `plain`.  It counts no load,
@@ -31,7 +31,7 @@ def request_envelope(to_agent="agent:orchestrator"):
 
 
 def ids_of_request(batch):
-    """A task of its own for each; what is asked for goes round with its number."""
+    """Each request has a task of its own; its number selects the skill, in turn."""
     k = "k" if batch else ":k::bigint"
     ids = ids_of_message(batch)
     ids.update(task_id="concat('task_', %s)" % k, skill="(%s %% %d)::text" % (k, SKILLS),
@@ -93,7 +93,7 @@ TAKE = """WITH taken AS (
 
 
 def fair_client(with_assigned_request=False):
-    """As above; or with the assigned request as a third event, as a log by the letter of the spec has it."""
+    """As above; or with the assigned request as a third event, which the letter of the spec demands."""
     text = texts_of_request()
     assigned = append_row("fair", request_envelope("~agent~"), text, "a") if with_assigned_request else ""
     return (SINGLE + "BEGIN;\n" + append_row("fair", request_envelope(), text, name_of_seq="request") +

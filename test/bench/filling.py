@@ -11,7 +11,7 @@ import os
 
 from measure import note, sql
 
-SCALE = float(os.environ.get("BENCH_SCALE", "1"))     # of all these numbers, for trying out
+SCALE = float(os.environ.get("BENCH_SCALE", "1"))     # factor for all these numbers, for trial runs
 
 
 def scaled(number):
@@ -45,7 +45,7 @@ INSERT INTO clutch.events (envelope) SELECT clutch.envelope(type => 'task.reques
 
 
 class Filling:
-    """A database that is being filled; i counts its tasks."""
+    """A database that is being filled; i is the number of its tasks."""
 
     def __init__(self, database):
         self.database = database
@@ -96,12 +96,12 @@ class Filling:
                  "FROM clutch.queue_no" % (seq + len(logged) * count, count))
 
     def offer(self):
-        """What nobody claims is offered to other agents, once; in an old database that is over."""
+        """Tasks that nobody claims are offered to other agents once; in an old database this has been done."""
         while self.number("SELECT count(*) FROM clutch.timer WHERE due < now() + interval '1 hour'"):
             self.sql("SET clutch.tick_batch = 10000;\nSELECT clutch.tick();\nSELECT pg_sleep(0.1);")
 
     def finish(self):
-        """Gives the database statistics, hint bits and seals, as an old one has them, and checks it."""
+        """Gives the database statistics, hint bits and seals, like those of an old one, and checks it."""
         self.offer()
         while self.number("SELECT clutch.seal()"):
             pass

@@ -1,4 +1,4 @@
-"""Instructions of one backend, counted by callgrind: noise does not change them.
+"""Instructions of one backend, counted by callgrind, and therefore hardly affected by noise.
 
     make bench-instructions                            message trip delegation route
     BENCH_ONLY="message report" make bench-instructions    some parts; report, grown, role, rules, adapters and crowd are not among the default
@@ -10,10 +10,10 @@
     BENCH_RULES=1000 ...                               in databases with so many routing rules
 
 The server runs under valgrind.  One client of pgbench runs a script a number of
-times, and more times on another copy of the same database.  What the two
-backends executed is subtracted, which leaves out the start, the planning and
-the first filling of caches.  Other processes of the server are not counted, nor
-is anything in the kernel.
+times, and more often on another copy of the same database.  The difference
+between the two backends contains neither the start nor the planning nor the
+first filling of caches.  Neither other processes of the server nor the kernel
+are counted.
 
     instructions.py databases           makes what is measured, on a server that is not slowed
     instructions.py count FOLDER LOG    counts: callgrind writes a file to FOLDER for each
@@ -61,8 +61,8 @@ class Count:
         self.function = function        # counts only what this function contains ...
         self.but = but                  # ... without what it spends in this one
         self.at_most = at_most          # kIr a unit
-        self.times = times              # clutch, counted before, may take so many times this
-        self.settings = settings        # of its sessions, besides those of all
+        self.times = times              # the bar: clutch, counted before, may take at most so many times this
+        self.settings = settings        # settings of its sessions, in addition to those of all sessions
 
     def database(self, i):
         return "count_%s_%d" % (re.sub(r"\W+", "_", self.name), i)
@@ -149,7 +149,7 @@ def routes():
 
 
 def crowds():
-    """Many agents to choose from.  How often their loads are read again depends on the time, which valgrind stretches."""
+    """Many agents to choose from.  Their loads are read again after some time, so valgrind makes that more frequent."""
     return [Count("crowd %s clutch" % size, functools.partial(choice_database, size), ROUTE, REQUESTS, (5, 15),
                   "clutch_route", but="load_reader_read") for size in (1000, 10000)]
 
@@ -181,7 +181,7 @@ def rules_database():
 
 
 def rules():
-    """What a thousand rules cost a request, half of them by words and half by paths, beside its validation."""
+    """What a thousand rules, half with words and half with paths, cost a request, beside its validation."""
     return [Count("rules clutch", rules_database, delegation.one_insert(), lengths=(100, 400), function="rule_requirement_of"),
             Count("rules validation", rules_database, delegation.one_insert(), lengths=(100, 400), function="envelope_read")]
 
@@ -246,7 +246,7 @@ def total(path):
 
 
 def functions_of(path):
-    """What each function contains, those it calls included: {name: instructions}."""
+    """{name: instructions} of each function, including the functions that it calls."""
     listing = subprocess.run(("callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no", path),
                              check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
     found = {}
@@ -272,7 +272,7 @@ def contained(count, each, function):
 
 
 def counted(count, folder, log):
-    """Thousands of instructions a unit, and those of each function if they are asked for."""
+    """Thousands of instructions per unit and, on request, those of each function."""
     paths = [profile_of_run(count, i, folder, log) for i in (0, 1)]
     kilo = per_unit(count, total(paths[0]), total(paths[1]))
     each = inclusive(count, paths) if TOP or count.function else {}

@@ -1,7 +1,7 @@
-"""Listeners: what it costs the writers to wake them, and how soon they are awake.
+"""Listeners: what waking them costs the writers, and how soon they are awake.
 
 The reference for the writers is the same append with clutch.notify = off and
-nobody listening.  The reference for the time is NOTIFY in the writer's own
+without listeners.  The reference for the time is NOTIFY in the writer's own
 transaction, clutch.notify = transaction.
 """
 import select

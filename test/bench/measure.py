@@ -2,7 +2,7 @@
 
 Contenders run one after the other in each round, in an order that rotates; a
 ratio is the median of the rounds' own ratios.  The absolute figures of one run
-mean little, because machines, disks and neighbours differ.
+mean little, because machines, disks and other load differ.
 """
 import os
 import re
@@ -51,7 +51,7 @@ def fresh_database(template):
 
 
 def require_assigned(database=DATABASE):
-    """Raises an error if a request found no agent: what was measured is then the failure, which costs less."""
+    """Raises an error if a request found no agent, because a failure costs less than what is to be measured."""
     failed = sql("SELECT count(*) FROM clutch.events WHERE type = 'routing.failure'", database)
     if failed != "0":
         raise RuntimeError("%s requests in %s found no agent" % (failed, database))
@@ -117,7 +117,7 @@ runs_so_far = 0
 
 
 def pgbench_script(path, options, settings, database):
-    """Runs pgbench; an error of one of its clients is an error here."""
+    """Runs pgbench, and raises an error if one of its clients has one."""
     done = subprocess.run(("pgbench", "-n", "-M", "prepared") + options + ("-f", path, database),
                           env=dict(os.environ, PGOPTIONS=settings), stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, universal_newlines=True)
@@ -218,7 +218,7 @@ class Table:
         say("  %-52s %12s %14s   %-19s %s" % (work, ours, reference, ratio, verdict))
 
     def judge(self, work, met, bar, shown):
-        """Counts a bar; an indented row belongs to the last one that is not."""
+        """Counts a bar; an indented row belongs to the last row without indentation."""
         name = "%s, %s" % (self.main_row, work.strip()) if work.startswith(" ") else work
         self.bars += 1
         if not met:
@@ -236,7 +236,7 @@ class Table:
         self.line(work, ours, reference, ratio if ratio is not None else "", verdict)
 
     def limit(self, work, values, at_most, shown, reference=""):
-        """A figure without a peer: the median of values has a bar of its own."""
+        """A figure without a reference: the bar is on the median of the values."""
         self.main_row = self.main_row if work.startswith(" ") else work
         middle, verdict = statistics.median(values), ""
         spread = "[%s..%s]" % (shown([min(values)]), shown([max(values)])) if len(values) > 1 else ""

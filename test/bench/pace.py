@@ -41,7 +41,7 @@ def measure_throughput(table):
 
 
 def probe(number):
-    """A message to the agent that is listened for."""
+    """A message to the agent whose channel the listener hears."""
     envelope = envelope_of("chat.message")
     envelope.update(id="msg_probe_%d" % number, run_id="run_probe", thread_id="thr_probe",
                     task_id="task_probe", to=[{"agent_id": "agent:probe"}])
@@ -50,7 +50,7 @@ def probe(number):
 
 
 def connect(statement, database=DATABASE):
-    """A session of its own that has run the statement, each of whose calls is a transaction."""
+    """A new session in autocommit mode that has run the statement."""
     connection = psycopg2.connect(dbname=database)
     connection.autocommit = True
     connection.cursor().execute(statement)

@@ -8,7 +8,7 @@ template = None
 TASKS = 10000
 RUNS, EVENTS = 20, 1000
 
-# A tree of three children a task, and 20 runs whose events are mixed in the log.
+# A tree with three children per task, and 20 runs whose events are interleaved in the log.
 SETUP = PLAIN + """
 CREATE EXTENSION clutch;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:worker",
@@ -33,7 +33,7 @@ WHERE type = 'chat.message' ORDER BY seq;
 
 TREE = "SELECT count(*) INTO n FROM clutch.task_tree('run_tree')"
 
-# The same columns over the table below the view clutch.tasks.
+# The same columns from the table under the view clutch.tasks.
 CTE = """
 WITH RECURSIVE tree AS (
     SELECT t.task_id, t.parent_task_id, 0 AS depth, ARRAY[t.task_id] AS path, t.request_seq, {columns}

@@ -11,8 +11,9 @@ yet.  It has the btrees of clutch.events, the one on the reading position only
 if clutch.events has it.
 
 `same` is a table like clutch.events, with all its columns and indexes, into which
-a resend is inserted as into `fair`.  Nothing is read from the envelope: what the
-client does not give is a default.  Beside it stands what the checks alone cost.
+a resend is inserted as into `fair`.  Nothing is read from the envelope: columns
+that the client does not give have defaults.  Compared with clutch, it shows what the
+checks alone cost.
 """
 
 PLAIN = """
@@ -67,5 +68,5 @@ ALTER TABLE same
     ALTER attempt SET DEFAULT 1, ALTER late SET DEFAULT false;
 """
 
-# Made after the extension, whose table is looked at.
+# Run after the extension was created, because it looks at the table of the extension.
 LOGS = PLAIN + FAIR + SAME

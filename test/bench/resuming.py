@@ -3,11 +3,11 @@
 A parent that needs its child's result either suspends its task, which gives the
 slot back, and claims it again when the child is over; or it keeps the slot, needs
 a second one for the child, and asks for the result until it is there.  Nothing
-sleeps here: the child is finished by the same client, so the poller asks once.
-The last row says after how many questions it has cost as much as a suspension.
+sleeps here: the same client finishes the child, so the poller asks only once.
+The last row tells after how many polls waiting has cost as much as a suspension.
 
-A step is compared with a report that keeps nothing, and with a table of steps of
-the user's own, which is what it replaces; that has no log, lease or attempt.
+A step is compared with a report that keeps nothing, and with a user's own table
+of steps, which it replaces; such a table has no log, lease or attempt.
 """
 from append import CLIENTS, SETUP, SINGLE, SYNC_OFF, TEMPLATE, compare, literal
 from measure import (Ratio, fresh_database, interleave, micros, pgbench, rate, sql, statistics,

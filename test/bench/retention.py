@@ -1,25 +1,24 @@
 #!/usr/bin/env python3
-"""Pruning a log under continuous load: who waits, and what becomes of the space.
+"""Pruning a log under continuous load: who has to wait, and whether the space is used again.
 
     retention.py [EVENTS [KEEP]]        default: 5000000 1000000
 
 Fills a database with EVENTS events of finished tasks, of which all but KEEP are
 old, and lets clients send, claim and finish all the time, half as often as they
-could, while another one reports on old tasks and writes to old runs, those that
-are being removed.  As many clients do the same in a small database beside it, which
-shows what else goes on on the machine.  Then it prunes what is old: at first for a
-while as the worker does, with pauses in which it does nothing for four times as long
-as a batch took, then the rest without a pause.  It prints how long the calls of the
-clients take before, during and after, the longest wait for a lock that anybody had
-meanwhile, and the size of the log before, after, and when as many events have come
-again as were removed.  Not a part of make bench: at full size it takes about twenty minutes and
+could, while another client reports on old tasks and writes to old runs, which are
+being removed.  As many clients do the same in a small database on the same server,
+which shows the influence of other load on the machine.  Then it prunes what is old:
+for a while like the worker, which pauses four times as long as a batch took, and then
+the rest without pauses.  It prints how long the calls of the clients take before,
+during and after that, the longest wait for a lock in that time, and the size of the
+log before, after, and when as many events have been added again as were removed.  Not a part of make bench: at full size it takes about twenty minutes and
 10 GB.  PG* in the environment name a server; its user is a superuser.
 
-Bars: nobody waits for a lock for 100 ms; send, claim and finish take at most 1.1
-of what they took before while it is pruned with pauses, and afterwards, each time
-divided by what they take in the small database; the log is at
-most a tenth larger than before when it has been refilled; check() finds nothing, a
-rebuild finds the same tasks, and a subscription has read all that was sent meanwhile.
+Bars: nobody waits 100 ms for a lock; send, claim and finish, relative to the small
+database, take at most 1.1 times as long as before, both while it is pruned with
+pauses and afterwards; the refilled log is at most a tenth larger than before;
+check() finds nothing, a rebuild finds the same tasks, and a subscription has read
+everything that was sent meanwhile.
 """
 import os
 import random
@@ -78,8 +77,8 @@ def fill(filling, tag, events):
 # ----------------------------------------------------------------------- load
 
 class Load:
-    """Clients that send, claim and finish; how long each trip took, and when.  The pause
-    between two trips can be changed while they run."""
+    """Clients that send, claim and finish, with the time and duration of each round trip.
+    The pause between two trips can be changed while they run."""
 
     def __init__(self, database):
         self.ends = False
@@ -126,15 +125,15 @@ class Load:
         return sorted(took * 1000 for began, took in self.trips if since <= began < until)
 
     def calm_down(self, seconds):
-        """From now on half as often as the clients can."""
+        """Makes the clients run half as often as they could."""
         since = time.monotonic()
         time.sleep(seconds)
         self.period = 2 * CLIENTS * seconds / len(self.took(since, time.monotonic()))
 
 
 class Intruder:
-    """Reports on old tasks and writes to old runs, ten times a second: what is being
-    removed, and what will be.  The slowest call is the longest wait for prune."""
+    """Reports on old tasks and writes to old runs, ten times a second.  Some of them are
+    being removed, so the slowest call shows the longest wait for prune."""
 
     def __init__(self, tasks):
         self.ends = False
@@ -168,7 +167,7 @@ class Intruder:
 
 
 class Waits:
-    """The longest wait for a lock that is to be seen, sampled."""
+    """Samples pg_locks, and keeps the longest wait for a lock."""
     QUERY = """SELECT coalesce(max(extract(epoch FROM clock_timestamp() - waitstart)), 0) FROM pg_locks
         WHERE NOT granted AND waitstart IS NOT NULL"""
 
@@ -202,7 +201,7 @@ def counted(connection):
 
 
 class Pruning:
-    """All that is old; how many events have gone, and how long each batch took."""
+    """Prunes all that is old; returns how many events were removed, and how long each batch took."""
 
     def __init__(self):
         self.connection = connect()

@@ -1,4 +1,4 @@
-"""What it costs to be the role of an agent: to append as one, and to read a log that is filtered.
+"""The cost of being the role of an agent: appending as one, and reading a filtered log.
 
 The filtered log has events of 100,000 runs, 10 each.  The role of agent:app takes part
 in 100 of them, that of agent:busy in half of all.
@@ -91,8 +91,8 @@ def write_log():
 
 def reader(role, query, expected, busy=False):
     """
-    Microseconds of a query, whose rows are counted, as a role or as the superuser.  busy:
-    somebody else has committed before each time, so nothing is known of the snapshot.
+    Microseconds of counting the rows of a query, as a role or as the superuser.  busy:
+    another session commits before each call, so nothing can be cached by snapshot.
     """
     connection = connect("SET ROLE %s" % role if role else "SELECT 1", READING)
     other = connect("SELECT 1", READING)

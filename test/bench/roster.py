@@ -16,7 +16,7 @@ CONTEXTS = "SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts"
 
 
 def resident_bytes(connection):
-    """What the process has written to, shared memory left out."""
+    """Bytes of memory that the process has written to, without shared memory."""
     with open("/proc/%d/status" % connection.get_backend_pid()) as f:
         return int(re.search(r"^RssAnon:\s+(\d+) kB", f.read(), re.M).group(1)) * 1024
 

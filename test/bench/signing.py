@@ -1,4 +1,4 @@
-"""What it costs to verify the signature of an envelope, beside the bare verification of Ed25519."""
+"""The cost of verifying the signature of an envelope, beside the mere verification of Ed25519."""
 import os
 import time
 

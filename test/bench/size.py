@@ -1,4 +1,4 @@
-"""What should not depend on the size of a database, and what an idle one writes.
+"""Costs that should not depend on the size of a database, and what an idle one writes.
 
 This is monitoring beside millions of finished tasks, rebuilding the state from
 the log, and the rows that are written while nothing happens.
@@ -55,7 +55,7 @@ REBUILD_ROUNDS = 2
 
 
 class Peak:
-    """Watches the anonymous memory of a session: how far it rises above that at the start."""
+    """Watches by how much the anonymous memory of a session grows."""
 
     def __init__(self, connection):
         self.connection = connection
@@ -78,7 +78,7 @@ class Peak:
 
 
 def rebuilt(name):
-    """(microseconds an event, bytes) of one rebuild in a new session."""
+    """(microseconds per event, bytes) of one rebuild in a new session."""
     events = int(sql("SELECT count(*) FROM clutch.events", name))
     connection = connect("SELECT clutch.version()", name)
     with Peak(connection) as peak:

@@ -1,4 +1,4 @@
-"""What waits for an agent: a freed slot that is offered, and an idle claim beside a stranger's requests."""
+"""Tasks that wait for an agent: offering a freed slot, and an idle claim beside a stranger's requests."""
 import time
 
 from append import CLIENTS, SINGLE, SYNC_OFF, concat_of, envelope_of, literal

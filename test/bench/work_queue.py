@@ -52,7 +52,7 @@ def request(to):
 
 
 def clutch_trip(to=WORKER):
-    """Without :got there is nothing to finish, because another client was quicker."""
+    """If :got is not set, there is nothing to finish, because another client was faster."""
     return (SINGLE + "\\set got 0\nINSERT INTO clutch.events (envelope) VALUES (%s);\n" % request(to) +
             "SELECT 1 AS got, task_id, attempt, envelope FROM clutch.claim(%s)\\aset\n"
             "\\if :got\nSELECT clutch.finish(%s, :task_id, '{}', :attempt);\n\\endif\n" %
@@ -66,7 +66,7 @@ def pgmq_trip():
 
 
 def report(message_type, payload, ids):
-    """A row of `plain` like the event that clutch writes for a claim or a finish."""
+    """Inserts into `plain` a row like the event that clutch writes for a claim or a finish."""
     envelope = {"v": "clutch/0.1", "id": "~id~", "ts": "2026-02-01T13:20:11.123456Z", "run_id": "~run_id~",
                 "thread_id": "~thread_id~", "task_id": "~task_id~", "type": message_type, "attempt": 1,
                 "from": {"agent_id": WORKER}, "to": [{"agent_id": "agent:client"}], "payload": payload}

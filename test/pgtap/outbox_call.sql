@@ -132,7 +132,7 @@ SELECT is((SELECT string_agg(c.code || ': ' || c.detail, ', ') FROM clutch.check
 DELETE FROM clutch.endpoint WHERE name = 'unsigned';
 SELECT clutch.set_endpoint_secret('fresh', NULL);
 SELECT throws_ok($$INSERT INTO clutch.endpoint (name, url, agents, max_attempts) VALUES ('a b', 'x', '{ken}', 0)$$, '22023',
-	'endpoint "a b" is not valid in 4 places, the first at "/name": "a b" is not a name: it begins with a small letter, and has at most 63 small letters, digits, hyphens and underscores', 'all faults of an endpoint are reported');
+	'endpoint "a b" is not valid in 4 places, the first at "/name": "a b" is not a name: a name begins with a lower-case letter, and consists of at most 63 lower-case letters, digits, hyphens and underscores', 'all faults of an endpoint are reported');
 SELECT is((SELECT count(*) FROM clutch.endpoint_secret), 0::bigint, 'an operator sees no secret');
 INSERT INTO clutch.endpoint (name, url, adapter, auth_secret, signing_secret) VALUES ('broken', 'https://x', 'nix', 'nix', 'hook');
 SELECT is((SELECT string_agg(c.detail, ', ' ORDER BY c.detail) FROM clutch.check() c), 'endpoint broken names the adapter ''nix'', which does not exist, endpoint broken names the secret ''nix'', which does not exist', 'what an endpoint names and is not there');

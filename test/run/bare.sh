@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Proves the README on a bare Debian: debootstrap makes a minimal tree, this
-# checkout (as git sees it, new files included) goes in, and inside it run
+# Tests the README on a bare Debian: debootstrap makes a minimal tree, this
+# checkout (as git sees it, including new files) is copied into it, and these run
+# there:
 #
 #     apt-get install make;  make demo;  make demo;  make check
 #
@@ -13,8 +14,8 @@
 #   BARE_BASE=base.tar          keeps the minimal tree in that file, and uses it
 #                               when it is there
 #
-# The tree has mounts and processes of its own (namespaces): however this ends,
-# nothing stays mounted and nothing runs on.
+# The tree has its own mounts and processes (namespaces), so however this ends,
+# nothing remains mounted and nothing continues to run.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -34,7 +35,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# The mirror this machine uses itself, in either of apt's formats.
+# The mirror that this machine uses, read from either of apt's formats.
 mirror() {
 	local found
 	found=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb  *\(\[[^]]*\] *\)\{0,1\}\([^ ]*\).*/\2/p' \
@@ -59,7 +60,7 @@ else
 	[ -z "$BASE" ] || tar -C "$ROOT" --one-file-system -cf "$BASE" .
 fi
 cp /etc/resolv.conf "$ROOT/etc/resolv.conf" 2>/dev/null
-# npm trusts whom this machine trusts, such as a proxy
+# npm trusts the certificates that this machine trusts, such as a proxy's
 cp /etc/ssl/certs/ca-certificates.crt "$ROOT/root/authorities.crt" 2>/dev/null
 
 mkdir -p "$ROOT/root/clutch"
@@ -86,7 +87,7 @@ left=$(for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline 2>/dev/null; echo; done
 echo "no process and no system cluster is left"
 INSIDE
 
-# A /dev of the tree's own would need its devices made; the machine's is bound.
+# The machine's /dev is bound, because the devices of a new one would have to be made.
 say "== $RUN"
 # shellcheck disable=SC2016
 run_child timeout -k 10 3000 unshare --mount --pid --fork --kill-child bash -c '

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The figures (make bench): installs what is missing, builds, starts a private
-# cluster that is as durable as a real one and gives it to test/bench.  What
-# follows on the command line is test/bench's.
+# cluster that is as durable as a real one, and runs test/bench on it.  Arguments
+# are passed on to test/bench.
 
 . "$(dirname "$0")/lib.sh"
 

@@ -11,9 +11,9 @@
 . "$(dirname "$0")/lib.sh"
 
 # For a server that is several times as slow, or for fewer and longer tests
-# (test/run/sanitize.sh): the limits of time are multiplied, and these tests run,
-# but for one that measures time.  CHECK_LOGS=always keeps the logs, the servers'
-# too, also when nothing has failed.
+# (test/run/sanitize.sh): a factor for time limits, the files to run, and a test to
+# skip because it measures time.  CHECK_LOGS=always keeps all logs, including those
+# of the servers, even if nothing has failed.
 SLOW=${CHECK_SLOW:-1}
 TAP_FILES=${CHECK_TAP:-test/t/*.pl}
 FUZZ_FILES=${CHECK_FUZZ:-test/fuzz/*.py}
@@ -27,7 +27,7 @@ FAILED=0
 TABLE=
 FAULTS=
 
-# The whole cleaning up, however it ends.
+# Cleans up everything, however the script ends.
 finish() {
 	local status=$?
 	trap - EXIT INT TERM HUP
@@ -36,7 +36,7 @@ finish() {
 	exit $status
 }
 
-# Only what a failure needs, in a folder that git does not see.
+# Keeps only what is needed to explain a failure, in a folder that git ignores.
 keep_logs() {
 	rm -rf "$TOP/.check"
 	[ "$FAILED" != 0 ] || [ -n "${CHECK_LOGS:-}" ] || return 0
@@ -81,8 +81,8 @@ faults_of() {
 		tail -n 20 "$1"; } | sed 's/^/     | /'
 }
 
-# fault UNIT: keeps the beginning of its input for the last lines of the output, which
-# are all that some records have
+# fault UNIT: keeps the beginning of its input for the end of the output, because some
+# records keep only the last lines
 fault() {
 	FAULTS+=$(printf '   %s\n' "$1"; head -n 5 | cut -c 1-160)$'\n'
 }
@@ -102,8 +102,8 @@ runner() {
 # shellcheck disable=SC2012,SC2086
 files() { (cd "$TOP" && ls -d $1 2>/dev/null | LC_ALL=C sort); }
 
-# tap_unit FILE LOG STATUS: counts the lines of TAP; a program that died after
-# good lines, or did not keep to its plan, failed all the same.
+# tap_unit FILE LOG STATUS: counts the lines of TAP.  A program that died after
+# good lines, or violated its plan, counts as a failure.
 tap_unit() {
 	local good bad plan
 	good=$(grep -cE '^ok [0-9]' "$2")
@@ -134,8 +134,8 @@ part_house() {
 	counted "$log" $?
 }
 
-# pg_regress prints one line per test: "test name ... ok" or "... FAILED", and
-# from PostgreSQL 16 on those of TAP.
+# pg_regress prints one line per test: "test name ... ok" or "... FAILED", or
+# lines of TAP from PostgreSQL 16 on.
 regress_units() {
 	local log=$1 status=$2 good bad
 	good=$(grep -cE '^test .*\.\.\. ok\b|^ok ' "$log")
@@ -206,17 +206,17 @@ part_clients() {
 	counted "$log" $?
 }
 
-# The scripts of old versions, from which a test updates, are installed for that test only.
+# The scripts of old versions, for the test that updates from them, are installed only for this part.
 OLD_SCRIPTS=(clutch--0.1.0.sql clutch--0.2.0.sql)
 
-# add_stderr LOG STDERR: what such a test and its programs say on stderr is in a log of its
-# own.  The lines before the first failure say why, so they come first.
+# add_stderr LOG STDERR: puts the stderr of such a test and its programs, which has a log of
+# its own, into LOG.  The lines before the first failure tell the reason, so they come first.
 add_stderr() {
 	{ grep -m 1 -B 3 ') not ok ' "$2"; cat "$1"; tail -n 20 "$2"; } >"$1.all" 2>&1
 	mv "$1.all" "$1"
 }
 
-# Those make clusters of their own, in the copy, as the server's user.
+# These tests create their own clusters, in the copy, as the server's user.
 part_tap() {
 	local file log status
 	as_root cp "${OLD_SCRIPTS[@]/#/$TOP/test/fixtures/}" "$("$PG_CONFIG" --sharedir)/extension"
@@ -246,8 +246,8 @@ fuzz_one() {
 	dropdb --force "clutch_$name"
 }
 
-# The fast part: enough mutations to meet every branch, not to measure leaks.  A client
-# and its backend take turns, so two of them keep two processors busy.
+# The fast part: enough mutations to reach every branch, but not to find leaks.  A client
+# and its backend take turns, so two clients keep two processors busy.
 part_fuzz() {
 	local file name status
 	export -f fuzz_one
@@ -262,7 +262,7 @@ part_fuzz() {
 	done
 }
 
-# What ends with "N passed, N failed" itself.
+# Runs a program that ends with "N passed, N failed" itself.
 counted() {
 	local log=$1 status=$2 good bad
 	good=$(sed -n '$s/^\([0-9]*\) passed.*/\1/p' "$log")
@@ -293,7 +293,7 @@ part_docs() {
 	counted "$log" $?
 }
 
-# The models are searched whole; they need no server.
+# The models are searched completely; this needs no server.
 part_model() {
 	local log=$WORK/log/model.log
 	[ -n "$(files 'test/model/*.pml')" ] && runner spin cc || return 0
@@ -314,12 +314,13 @@ mkdir -p "$WORK/log"
 
 part build part_build
 if [ "$FAILED" = 0 ]; then
-	# The server's user may not be able to read the checkout, and tests write.
+	# A copy is used, because the server's user may not be able to read the checkout, and
+	# tests write files.
 	mkdir "$SRC"
 	tar -C "$TOP" --exclude='./.*' --exclude=./tmp_input --exclude='*.o' --exclude='*.so' -cf - . | tar -C "$SRC" -xf -
 	[ "$(id -u)" != 0 ] || chown -R postgres: "$SRC"
-	# An autovacuum that writes statistics is a transaction that the tests know nothing of, past which
-	# nothing is sealed.  Those of tap begin clusters of their own, most of them with autovacuum.
+	# Autovacuum is off, because while it writes statistics in a transaction, which tests do not expect,
+	# later events cannot be sealed.  The tap tests create their own clusters, most of them with it.
 	cluster_new "${NOT_DURABLE[@]}" "max_prepared_transactions = 10" "autovacuum = off" || die "the private cluster does not start"
 	for name in $ONLY; do
 		case " $PARTS " in

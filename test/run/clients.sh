@@ -2,8 +2,10 @@
 # Runs the programs of test/clients, the verbs of clutch through real drivers, and those
 # of docs/drivers.md.
 #
-#   clients.sh [NAME...]        only the programs so named, such as driver_pg.js; the server is named by PGHOST (a folder), PGPORT and
-#                               PGUSER, a superuser; the extension is installed there
+#   clients.sh [NAME...]        only programs of these names, such as driver_pg.js
+#
+# PGHOST (a folder), PGPORT and PGUSER (a superuser) name the server, on which the
+# extension must be installed.
 #
 # Installs the drivers and a JDK if they are missing, and libraries of npm into .node/;
 # pgbouncer is only unpacked, into .clients/, because Debian's package would start a service.  Each program has a
@@ -45,8 +47,8 @@ pooler_start() {
 		! [ "$(printf '%s\n' 1.21 "$POOLER_VERSION" | sort -V | head -n 1)" = 1.21 ] ||
 			echo 'max_prepared_statements = 100'
 	} | as_server tee "$WORK/pgbouncer.ini" >/dev/null
-	# The server's user may not be able to enter the checkout.  Not by as_server: $!
-	# would be the shell that runs that function.
+	# The server's user may not be able to enter the checkout.  as_server is not used
+	# here, because $! would be the shell that runs that function.
 	install -m 755 "$PGBOUNCER" "$WORK/pgbouncer"
 	"${AS_SERVER[@]}" "$WORK/pgbouncer" -q "$WORK/pgbouncer.ini" >"$WORK/pgbouncer.log" 2>&1 &
 	POOLER=$!
@@ -58,7 +60,7 @@ pooler_start() {
 	return 1
 }
 
-# the database that those of the programs are copied from
+# the template of the programs' databases
 template_new() {
 	template_drop
 	createdb "${DATABASE}_setup" && psql -X -q -d "${DATABASE}_setup" -v ON_ERROR_STOP=1 -f "$CLIENTS/setup.sql" >/dev/null

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the programs of docs/reference.md, scaling.md, signatures.md and tutorial.md against a server
-# named by the PG* environment; starts no server.
+# that the PG* environment names, and which must be running.
 #
 # Those of the reference, scaling.md and signatures.md run in the database of PGDATABASE, which has the
 # extension.  The tutorial's run in a database that its own SQL sets up, as the
@@ -46,8 +46,8 @@ program() {
 	[ -s "$DIR/$2" ] || { echo "docs/$1 has no $2"; exit 1; }
 }
 
-# start COMMAND...: in the background; WORKER is the last one that was started.  One that
-# is told to end has time for its work at hand.
+# start COMMAND...: runs it in the background; WORKER is the process started last.  A
+# process that is told to end has time to complete its current work.
 start() {
 	timeout -k 30 120 "$@" >"$DIR/log" 2>&1 &
 	WORKER=$!
@@ -156,7 +156,7 @@ reference() {
 # drain GRACE: one more process
 drain() { start "$PYTHON" "$DIR/drain.py" "$1"; }
 
-# drain_ends PID: stops the process, which must end by itself
+# drain_ends PID: signals the process, which must then end by itself
 drain_ends() {
 	kill "$1"
 	wait "$1"
@@ -234,7 +234,7 @@ SQL
 
 # ---------------------------------------------------------------- the tutorial
 
-# only what tutorial_make has made
+# drops only what tutorial_make has created
 tutorial_drop() {
 	local role
 	[ -n "$MADE" ] || return 0
@@ -264,7 +264,7 @@ SELECT clutch.send(clutch.envelope('task.request', 'agent:shop', payload => :'pa
 SQL
 }
 
-# small NAME ROLE CAPABILITY PROGRAM...: it must complete what came before it, and after
+# small NAME ROLE CAPABILITY PROGRAM...: it must complete tasks sent before it started, and after
 small() {
 	local name=$1 role=$2 capability=$3
 	shift 3
@@ -309,8 +309,8 @@ whole() {
 	completed "$name" "$name-again" "after a broken connection, the next task"
 	end_worker
 
-	# With a long lease, only a report that is sent again ends the task in time.  The work
-	# takes long enough to be seen while it lasts.
+	# With a long lease, the task ends in time only if the report is sent again.  The work
+	# takes long enough to be observed.
 	start env LEASE=60 PGUSER="$role" "$@"
 	ask "$name-broken" "$capability" '{"order": 6, "customer": "x", "seconds": 3}'
 	until_true "$name: work whose connection breaks" "SELECT status = 'running' FROM clutch.tasks WHERE task_id = '$name-broken'"

@@ -3,17 +3,17 @@
 
     doc_mapping.py              needs no server
 
-The tables stand below the heading of an adapter, or of a dialect of cards; their
-first column says what a document has, and the second what an envelope, or a card,
-has for it.  The tests are the members "mapping" and "carriers" of
+The tables are below the heading of an adapter, or of a dialect of cards.  Their
+first column names members of a document, and the second the fields of an envelope,
+or of a card, that correspond to them.  The tests are the members "mapping" and "carriers" of
 test/fixtures/adapters/NAME.json, and the "mapping" of test/fixtures/cards.json
 (test/fixtures/README.md).  A test names its row by the text of the first column.
 
-Of each row there must be a test inbound, one outbound, and one of an envelope that
-never was foreign; and each word of its first two columns must occur in one of them, so
-that a row of three members has not only a test of one.  What is missing must be
-said under "untested", with the name of another test, or why there is none.
-A test, or an excuse, of a row that does not exist is a fault, too.
+Each row must have a test inbound, one outbound, and one of an envelope that never
+was foreign; and each word of its first two columns must occur in one of them, so
+that a row of three members is not tested for one of them only.  What is missing must
+be listed under "untested", with the name of another test or the reason.  A test or
+an excuse for a row that does not exist is a fault, too.
 
 One line per fault; the last line is "N passed, N failed".
 """
@@ -79,7 +79,7 @@ def tests():
 # ------------------------------------------------------------------------ words
 
 def words(cell):
-    """What a cell names: what stands in backquotes, and types that do not."""
+    """The names in a cell: what is in backquotes, and types that are not."""
     plain = re.sub(r"`[^`]+`", "", cell)
     found = re.findall(r"\b[A-Z][a-z]+(?:[A-Z]\w+)+|\b[A-Z]{4,}\b|\b(?:task|tool|chat|agent)\.[a-z_]+\b", plain)
     for quoted in re.findall(r"`([^`]+)`", cell):
@@ -103,7 +103,7 @@ def names_path(word, pointer):
 
 
 def names_value(word, value):
-    """Is it the value, or a part of it?  Of an ID, as far as its prefix."""
+    """Is it the value, or a part of it?  IDs are compared by their prefixes."""
     return word.rsplit(":", 1)[0] in json.dumps(value, ensure_ascii=False)
 
 
@@ -131,7 +131,7 @@ def is_noted_only(test, place):
 
 
 def missing(row, place):
-    """What there is no test of."""
+    """The words without a test."""
     key, becomes, note = row.cells[:3]
     found = named(place, key)
     if not becomes and note.startswith("the carrier"):

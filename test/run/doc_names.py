@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares the names in the documents with what there is.
+"""Compares the names in the documents with those that exist.
 
     doc_names.py        in a database that has the extension (PG* environment)
 
-Every function, view, setting and code must be described, and every page named in
-the README; every name of schema clutch that a document mentions must exist; every
-link must lead somewhere, and every file that protocol.md names must be there.
+Every function, view, setting and code must be described, and the README must name
+every page.  Every name of schema clutch that a document mentions, the target of every
+link, and every file that protocol.md names must exist.
 One line per comparison; the last line is "N passed, N failed".
 """
 import glob

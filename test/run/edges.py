@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The edges that a run has reached, of a build with --coverage.
+"""Prints which edges of a build with --coverage a run has reached.
 
     edges.py COUNTS CHECKOUT        the folder that GCOV_PREFIX named, and the checkout that was built
 
-Prints for each file how many branches of its code were taken and how many there are, the least known first, and the
-sum of the files that were reached at all.
+For each file, it prints how many branches of its code were taken and how many there are, beginning with the files that
+were reached least, and then the sum of the files that were reached at all.
 """
 import json
 import os
@@ -22,7 +22,7 @@ def edges_of(counts, checkout):
             place = os.path.join(folder, name)
             notes = "/" + os.path.relpath(place, counts)[:-5] + ".gcno"
             os.replace(place, notes[:-5] + ".gcda")
-            # a file of counts that a killed process has left unfinished is read as far as it goes
+            # a killed process may leave an incomplete file of counts, which is read as far as possible
             out = subprocess.run(["gcov", "--stdout", "--json-format", "--branch-probabilities", notes], cwd=checkout, capture_output=True, check=False)
             if out.returncode != 0:
                 print("   gcov of %s ended with %d: %s" % (notes, out.returncode, out.stderr.decode().strip().replace("\n", "; ")))

@@ -64,7 +64,7 @@ import tempfile
 
 LONGEST_FUNCTION = 60
 LONGEST_FILE = 500
-NAMED_FREELY = {"api"}           # rooms in which a static function may have any name
+NAMED_FREELY = {"api"}           # rooms whose static functions may have any name
 BELOW, ABOVE = "(headers of src)", "(module entry)"
 WALK_FROM = "intake_request"
 
@@ -214,7 +214,7 @@ def is_function(head):
 
 
 def matching_backwards(head):
-    """The place of the parenthesis that the last one of head closes."""
+    """The position of the parenthesis that the last character of head closes."""
     depth = 0
     for at in range(len(head) - 1, -1, -1):
         depth += {")": 1, "(": -1}.get(head[at], 0)
@@ -280,7 +280,7 @@ class House:
         return self.nouns[file.path]
 
     def index_definitions(self):
-        """Names by file, and names that are seen from other files."""
+        """The names that each file defines, and those that are visible to other files."""
         self.own, self.known = collections.defaultdict(dict), {}
         for file in self.files:
             for definition in file.definitions:
@@ -297,7 +297,7 @@ class House:
                         yield Call(definition, callee, line)
 
     def is_data(self, callee, caller):
-        """A variable of another file is no call, nor is a macro that only stands for a value."""
+        """Using a variable of another file is not a call, nor is a macro that is only a value."""
         return callee.file is not caller.file and (
             callee.kind == "table" or callee.kind == "macro" and not self.calls_something(callee))
 
@@ -372,7 +372,7 @@ class House:
                         name, callee.file.path), "Include the header that declares it.")
 
     def edges(self, room):
-        """Between nouns of one room, one edge a pair, includes before calls."""
+        """The edges between the nouns of one room, one for each pair; includes come before calls."""
         found = {}
         for file in self.files:
             for name, line in file.includes:
@@ -666,7 +666,7 @@ def test_walk():
 
 
 def test_library():
-    """A library without version script that exports too much and calls what it must not."""
+    """Tests a library without version script, which exports too much and calls what it must not."""
     with tempfile.TemporaryDirectory() as tree:
         os.makedirs(os.path.join(tree, "src"))
         with open(os.path.join(tree, "src/clutch.map"), "w", encoding="utf-8") as stream:

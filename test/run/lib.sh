@@ -4,12 +4,13 @@
 #   prepare KIND     installs what is missing (KIND: demo | bench | instructions | check);
 #                    does nothing when all is there, so a second run needs no network
 #   build            compiles with warnings as errors and installs the extension
-#   cluster_new ...  a private cluster in $WORK: unix socket only, nobody else's
+#   cluster_new ...  creates a private cluster in $WORK, with a unix socket only
 #   cluster_start DIR [POSTGRES], cluster_stop
-#   as_server CMD    runs CMD in $WORK as the user the server runs as
+#   as_server CMD    runs CMD in $WORK as the user that the server runs as
 #
-# The server may not run as root, so as root everything of the server's is done
-# as the user postgres, in a temporary folder that is removed at exit.
+# The server refuses to run as root.  So if the script runs as root, everything
+# about the server is done as the user postgres, in a temporary folder that is
+# removed at exit.
 
 set -uo pipefail
 
@@ -64,8 +65,8 @@ as_root() {
 	fi
 }
 
-# Debian's postgresql package makes and starts a cluster of its own when it is
-# installed; a file in createcluster.d, there only meanwhile, keeps it from that.
+# Debian's postgresql package creates and starts a cluster when it is installed.
+# A temporary file in createcluster.d prevents that.
 install_packages() {
 	local hold=/etc/postgresql-common/createcluster.d/clutch.conf status=0
 	as_root mkdir -p "${hold%/*}" &&
@@ -97,9 +98,9 @@ prepare() {
 	find_programs
 }
 
-# node-postgres, for the documents' programs.  Debian's package of it needs
-# Debian's nodejs; beside another nodejs its files are unpacked into .node/.
-# Without it only those programs fail, so this does not end the check.
+# node-postgres, for the programs of the documents.  Debian's package of it needs
+# Debian's nodejs; if there is another nodejs, its files are unpacked into .node/.
+# Without it only those programs fail, so an error here does not end the check.
 prepare_node() {
 	export NODE_PATH=$TOP/.node/usr/share/nodejs:/usr/share/nodejs${NODE_PATH:+:$NODE_PATH}
 	! node -e 'require("pg")' 2>/dev/null || return 0
@@ -129,8 +130,8 @@ prepare_npm() {
 	rm -f "$log"
 }
 
-# unpack_packages FOLDER PACKAGE...: their files, below a folder of the checkout
-# that git does not see; nothing is configured or started
+# unpack_packages FOLDER PACKAGE...: unpacks the files of the packages below a folder
+# of the checkout that git ignores; nothing is configured or started
 unpack_packages() {
 	local target=$TOP/$1 folder archive
 	shift
@@ -161,7 +162,7 @@ prepare_clients() {
 	"$PGBOUNCER" --version >/dev/null && [ -z "$(missing_packages clients)" ]
 }
 
-# Debian's own python3 is the one python3-psycopg2 belongs to.
+# The tests need Debian's own python3, because python3-psycopg2 belongs to it.
 find_programs() {
 	local candidate
 	if [ -z "$PG_CONFIG" ]; then
@@ -198,8 +199,8 @@ build() {
 
 as_server() { "${AS_SERVER[@]}" "$@"; }
 
-# The folder everything happens in: the server's user owns it, and its path is
-# short enough for a socket's.
+# Everything happens in this folder.  The server's user owns it, and its path is
+# short enough for a unix socket.
 work_in() {
 	WORK=$1
 	AS_SERVER=(env -C "$WORK" HOME="$WORK")
@@ -215,8 +216,8 @@ work_new() {
 	work_in "$folder"
 }
 
-# PGHOST and the rest are exported: every libpq program then finds the cluster.
-# cluster_start DIR [POSTGRES]: the second is a program to run in place of postgres.
+# PGHOST and the rest are exported, so that every libpq program finds the cluster.
+# cluster_start DIR [POSTGRES]: POSTGRES is a program to run in place of postgres.
 cluster_start() {
 	CLUSTER=$1
 	as_server pg_ctl -D "$CLUSTER/data" -l "$CLUSTER/server.log" -w -t 60 -s ${2:+-p "$2"} start \
@@ -225,7 +226,7 @@ cluster_start() {
 	export PGHOST=$CLUSTER PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
 }
 
-# What a cluster that is thrown away needs no durability for.
+# Settings without durability, for clusters that are thrown away.
 NOT_DURABLE=("fsync = off" "full_page_writes = off")
 
 # cluster_new SETTING...: lines of postgresql.conf
@@ -246,9 +247,8 @@ cluster_stop() {
 
 # ------------------------------------------------------------------ children
 
-# Runs a program (not a function) in the background and waits: a trap is then
-# obeyed at once, and what runs can be ended.  Under timeout(1) its children end
-# with it.
+# Runs a program (not a function) in the background and waits for it, so that traps
+# run at once and can end it.  timeout(1) ends its children as well.
 CHILD=
 run_child() {
 	local status

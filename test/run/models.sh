@@ -3,13 +3,14 @@
 #
 #   test/run/models.sh [FILE...]        default: all of them
 #
-# What is run stands in the head of each model, one line each:
+# The head of each model says what is run, one line for each search:
 #
 #   RUN holds -D...                 no assertion fails, and nobody is blocked for ever
 #   RUN ends -D...                  its ltl formula is true of every weakly fair run
-#   RUN broken assertion|end -D...  with this mistake the first of these searches
-#                                   finds a failed assertion, or who is blocked
-#   RUN broken cycle -D...          the second finds a run that goes on for ever
+#   RUN broken assertion|end -D...  with this mistake, the search of "holds" finds a
+#                                   failed assertion, or somebody who is blocked
+#   RUN broken cycle -D...          with this mistake, the search of "ends" finds a
+#                                   run that goes on for ever
 #
 # Needs spin (Debian: spin) and a C compiler.  The last line is "N passed, N
 # failed".
@@ -50,7 +51,7 @@ run_one() {
 	folder=$(mktemp -d "$WORK/run.XXXXXX")
 	cd "$folder" && cp "$model" . || exit 1
 	model=${model##*/}
-	# a mistake is found sooner than a compiler optimizes
+	# finding a mistake takes less time than optimizing the program
 	[ "$expected" = nothing ] || optimize=-O0
 	spin -a "$@" "$model" >spin.out 2>&1 && search "$kind" "$optimize"
 	result=$(found 2>/dev/null)

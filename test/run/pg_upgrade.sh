@@ -32,7 +32,7 @@ is() {
 	die "$1: $2, not $3"
 }
 
-# Nothing of Debian 12 but what PostgreSQL 15 needs.
+# From Debian 12, only what PostgreSQL 15 needs.
 install() {
 	local mirror
 	mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb  *\(\[[^]]*\] *\)\{0,1\}\([^ ]*\).*/\2/p' \
@@ -48,7 +48,7 @@ build_for() {
 	make -C "$TOP" -s -j"$(nproc)" PG_CONFIG="$1/pg_config" all install >"$2" 2>&1 || { tail -n 20 "$2"; die "does not build for $1"; }
 }
 
-# how many events the subscription has left up to a seq; a read ends where a transaction does
+# how many unread events up to a seq the subscription has; a read ends at the end of a transaction
 READ_ON='CREATE FUNCTION public.read_on(last bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	total bigint := 0;

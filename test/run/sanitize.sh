@@ -31,8 +31,8 @@ PREFIX=$FOLDER/server
 PASSED=0
 FAILED=0
 
-# A leak means nothing in a process whose memory contexts end with it.  Fake
-# stacks would defeat the server's check of the stack's depth.
+# Leaks are not reported, because memory contexts end with the process.  Fake
+# stacks would break the server's check of the stack depth.
 export ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0
 export OPTIMIZE=	# of the Makefile: an optimizer removes what a sanitizer would report
 
@@ -42,7 +42,7 @@ export OPTIMIZE=	# of the Makefile: an optimizer removes what a sanitizer would 
 BUILD_PACKAGES="gcc make libc6-dev bison flex bzip2 perl liblz4-dev ca-certificates
 	debian-archive-keyring libasan8 libubsan1"
 
-# An apt with a sources list and an index of its own, so that the machine's are
+# Runs apt with its own sources list and index, so that those of the machine are
 # not changed.
 private_apt() {
 	"$1" -q -o Dir::Etc::SourceList="$FOLDER/apt/sources.list" -o Dir::Etc::SourceParts=- \
@@ -50,8 +50,8 @@ private_apt() {
 		-o APT::Sandbox::User=root "${@:2}"
 }
 
-# The newest version first.  A mirror may name a version in its index that it no
-# longer or not yet carries; then the version before it is taken.
+# Tries the newest version first.  The index of a mirror may name a version that the
+# mirror no longer has, or not yet; then the next older one is used.
 download_source() {
 	local codename key=/usr/share/keyrings/debian-archive-keyring.gpg version
 	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-sid}")
@@ -136,7 +136,7 @@ count_reports() {
 	say "   $n different reports"
 }
 
-# One program for all adapters, which needs more time than others, and the one for what they search first.
+# The programs for adapters and for credentials, which need more time than others.
 fuzz_adapters() {
 	local n
 	n=$(ls "$FOLDER/copy/test/fixtures/adapters/"*.json | wc -l)
@@ -169,7 +169,7 @@ copy_checkout() {
 		tar -C "$FOLDER/copy" -xf -
 }
 
-# pgTAP is SQL alone: the packaged files serve any server of the same version.
+# pgTAP is SQL only, so the packaged files work with any server of the same version.
 copy_pgtap() {
 	cp "$("$1" --sharedir)"/extension/pgtap* "$("$PREFIX/bin/pg_config" --sharedir)/extension/" ||
 		die "pgTAP could not be copied"
@@ -177,8 +177,8 @@ copy_pgtap() {
 
 run_tests() {
 	local part check=$FOLDER/copy/test/run/check.sh
-	# Everything is several times as slow, and neither times nor a backend's size
-	# say anything.
+	# Everything is several times as slow, and neither times nor the size of a backend
+	# mean anything.
 	export CHECK_LOGS=always CHECK_SLOW=10 CHECK_SKIP=held_snapshot CLUTCH_FUZZ_GROWTH_KB=100000000 PG_TEST_TIMEOUT_DEFAULT=900
 	for part in $PARTS; do
 		case $part in

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Upgrades a preloaded 0.1.0 that is at work to this checkout, with the libraries
-# of both versions.  By hand, in a checkout with its history; it installs both
-# into the PostgreSQL that PG_CONFIG names (the newer one last).
+# of both versions.  Run by hand, in a checkout with history.  It installs both
+# into the PostgreSQL that PG_CONFIG names, the newer one last.
 #
 #   UPGRADE_FROM=COMMIT test/run/upgrade.sh      default: the last commit of 0.1.0
 #   UPGRADE_DATA=FILE                            also writes the data of 0.1.0 there
