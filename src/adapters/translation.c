@@ -429,31 +429,6 @@ translation_complete_bearer(Translation *t, Json *bearer, Json *plain, int place
 	return true;
 }
 
-/*
- * Puts "bearer" in the place of "plain", and fills in the runs, threads and
- * tasks of all envelopes, and their ranks.
- */
-static void
-translation_place_envelopes(Translation *t, List *envelopes, Json *bearer, const Json *plain)
-{
-	ListCell   *lc;
-
-	foreach(lc, envelopes)
-		if (lfirst(lc) == plain)
-		{
-			lfirst(lc) = bearer;
-			translation_complete_place(t, bearer, foreach_current_index(lc));
-		}
-	foreach(lc, envelopes)
-		if (lfirst(lc) != bearer)
-		{
-			translation_inherit(t, lfirst(lc), bearer);
-			translation_complete_place(t, lfirst(lc), foreach_current_index(lc));
-		}
-	if (list_length(envelopes) > 1)
-		translation_rank(t, envelopes);
-}
-
 /* Returns the envelopes for a document, with "bearer" in place of "plain", which is among them. */
 static List *
 translation_inbound_foreign(Translation *t, List *envelopes, Json *bearer, Json *plain)
@@ -462,7 +437,7 @@ translation_inbound_foreign(Translation *t, List *envelopes, Json *bearer, Json 
 	bool		has_time = plain != NULL && json_get(plain, "/ts") != NULL;
 	ListCell   *lc;
 
-	translation_place_envelopes(t, envelopes, bearer, plain);
+	translation_complete_places(t, envelopes, bearer, plain);
 	foreach(lc, envelopes)
 	{
 		Json	   *envelope = lfirst(lc);

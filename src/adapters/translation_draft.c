@@ -15,7 +15,6 @@
 #include "protocol/place.h"
 #include "protocol/problem.h"
 #include "settings.h"
-#include "utils/fmgrprotos.h"
 
 /* ------------------------------------------------------------------ context */
 
@@ -61,164 +60,7 @@ translation_context_id(const Translation *t, const char *member, IdentifierKind 
 	return value->text;
 }
 
-/* -------------------------------------------------------------- identifiers */
-
-/*
- * Returns the bytes of a native identifier that are hashed.  The number 1 and
- * the text "1" differ.
- */
-static Slice
-translation_native_bytes(const Json *native)
-{
-	char	   *number;
-
-	if (native->kind == JSON_TEXT)
-		return native->text;
-	if (native->kind != JSON_NUMBER)
-		return SLICE_NONE;
-	number = DatumGetCString(DirectFunctionCall1(numeric_out, DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(native->number))));
-	return slice_of_cstring(psprintf("#%s", number));
-}
-
-static Slice
-translation_native(const Translation *t, const char *field)
-{
-	const Json *native = json_member(t->natives, slice_of_cstring(field));
-
-	return native != NULL ? translation_native_bytes(native) : SLICE_NONE;
-}
-
-void
-translation_begin(Translation *t)
-{
-	Slice		parts[] = {t->world->secret, SLICE_OF("adapter"), slice_of_cstring(t->adapter->name), t->world->realm};
-
-	crypto_hash_begin(&t->seed);
-	identifier_hash(&t->seed, parts, lengthof(parts));
-}
-
-/*
- * Returns the ID that is derived from a native one.  It is unique within a
- * run, or everywhere if "within" is absent.
- */
-static Slice
-translation_derive(const Translation *t, const Json *envelope, const char *prefix, const char *kind, Slice within,
-				   Slice native)
-{
-	Slice		scope = translation_native(t, "scope");
-	CryptoHash	hash = t->seed;
-	Slice		parts[] = {
-		slice_present(scope) ? scope : SLICE_OF(""), slice_of_cstring(prefix), slice_of_cstring(kind),
-		slice_present(within) ? within : SLICE_OF(""), native
-	};
-
-	identifier_hash(&hash, parts, lengthof(parts));
-	return slice_of_cstring(identifier_of_hash(prefix, &hash));
-}
-
-static Slice
-translation_digest(Translation *t)
-{
-	Jsonb	   *document;
-	uint8	   *digest;
-
-	if (slice_present(t->digest))
-		return t->digest;
-	document = json_write(t->document);
-	digest = palloc(CRYPTO_HASH_BYTES);
-	crypto_sha256(VARDATA(document), VARSIZE(document) - VARHDRSZ, digest);
-	t->digest = (Slice) {(const char *) digest, CRYPTO_HASH_BYTES};
-	return t->digest;
-}
-
-/*
- * Returns what identifies the envelope: its native ID, or else the hash of the
- * document and the number of the envelope in it.  *kind says which of them it
- * is.
- */
-static Slice
-translation_key(Translation *t, const Json *envelope, int place, const char **kind)
-{
-	Slice		native = translation_native(t, "id");
-	StringInfoData key;
-
-	*kind = slice_present(native) ? "id" : "content";
-	if (slice_present(native))
-		return native;
-	initStringInfo(&key);
-	appendStringInfo(&key, "%d/", place);
-	appendBinaryStringInfo(&key, translation_digest(t).s, CRYPTO_HASH_BYTES);
-	return (Slice) {key.data, key.len};
-}
-
-/* what the ID of one envelope of a document is derived from */
-typedef struct TranslationNative
-{
-	Slice		id;
-	Slice		scope;
-	Slice		run_id;
-	bool		is_stub;
-	bool		is_call;
-	int			place;
-} TranslationNative;
-
-/* Returns the order of two envelopes, or 0 if the same ID would be derived for both. */
-static int
-translation_compare_ids(const TranslationNative *a, const TranslationNative *b)
-{
-	int			order = slice_compare(a->id, b->id);
-
-	if (order == 0)
-		order = slice_compare(a->scope, b->scope);
-	if (order == 0)
-		order = slice_compare(a->run_id, b->run_id);
-	return order != 0 ? order : (int) a->is_stub - (int) b->is_stub;
-}
-
-static int
-translation_compare_natives(const void *a, const void *b)
-{
-	const TranslationNative *x = a;
-	const TranslationNative *y = b;
-	int			order = translation_compare_ids(x, y);
-
-	if (order == 0)
-		order = (int) y->is_call - (int) x->is_call;
-	return order != 0 ? order : x->place - y->place;
-}
-
-void
-translation_rank(Translation *t, List *envelopes)
-{
-	TranslationNative *natives = palloc(sizeof(TranslationNative) * Max(list_length(envelopes), 1));
-	int			n = 0;
-	ListCell   *lc;
-
-	t->ranks = palloc0(sizeof(int) * Max(list_length(envelopes), 1));
-	foreach(lc, envelopes)
-	{
-		const Json *envelope = lfirst(lc);
-		Slice		id;
-		Slice		scope;
-
-		t->natives = adapter_noted(t->adapter, envelope, "/native");
-		id = translation_native(t, "id");
-		scope = translation_native(t, "scope");
-		if (slice_present(id) && json_get(envelope, "/id") == NULL)
-			natives[n++] = (TranslationNative) {
-				.id = id,
-				.scope = slice_present(scope) ? scope : SLICE_OF(""),
-				.run_id = json_get_text(envelope, "/run_id"),
-				.is_stub = translation_is_stub(t->adapter, envelope),
-				.is_call = adapter_type(envelope) == MSG_TOOL_CALL,
-				.place = foreach_current_index(lc)
-			};
-	}
-	qsort(natives, n, sizeof(TranslationNative), translation_compare_natives);
-	for (int i = 1; i < n; i++)
-		if (translation_compare_ids(&natives[i - 1], &natives[i]) == 0)
-			t->ranks[natives[i].place] = t->ranks[natives[i - 1].place] + 1;
-}
+/* --------------------------------------------------------- run, thread and tasks */
 
 /* the task that a native ID stands for: the one that has this ID here, or else a derived one */
 static Slice
@@ -479,7 +321,11 @@ translation_inherit_field(const Translation *t, Json *envelope, const char *fiel
 		json_put_member(envelope, key, json_member(bearer, key));
 }
 
-void
+/*
+ * Gives an envelope the run, thread and task of "bearer", which has all of
+ * them, as far as it names none itself.
+ */
+static void
 translation_inherit(Translation *t, Json *envelope, const Json *bearer)
 {
 	bool		same_task;
@@ -491,6 +337,27 @@ translation_inherit(Translation *t, Json *envelope, const Json *bearer)
 	translation_inherit_field(t, envelope, "task_id", bearer);
 	if (same_task)
 		translation_inherit_field(t, envelope, "parent_task_id", bearer);
+}
+
+void
+translation_complete_places(Translation *t, List *envelopes, Json *bearer, const Json *plain)
+{
+	ListCell   *lc;
+
+	foreach(lc, envelopes)
+		if (lfirst(lc) == plain)
+		{
+			lfirst(lc) = bearer;
+			translation_complete_place(t, bearer, foreach_current_index(lc));
+		}
+	foreach(lc, envelopes)
+		if (lfirst(lc) != bearer)
+		{
+			translation_inherit(t, lfirst(lc), bearer);
+			translation_complete_place(t, lfirst(lc), foreach_current_index(lc));
+		}
+	if (list_length(envelopes) > 1)
+		translation_rank(t, envelopes);
 }
 
 bool

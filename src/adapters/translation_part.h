@@ -34,15 +34,31 @@ typedef struct Translation
 
 extern bool translation_is_stub(const Adapter *adapter, const Json *envelope);
 
+/* ------------------------------------------------------ translation_id.c */
+
 /* Computes the seed. */
 extern void translation_begin(Translation *t);
 
 /*
- * Fills in the run, the thread and the tasks if the adapter has left them
- * open.  "place" is the number of the envelope among those of the document,
- * from 0.
+ * Returns a native identifier of the envelope that is being completed, as the
+ * bytes that are hashed, or an absent slice.  The number 1 and the text "1"
+ * differ.
  */
-extern void translation_complete_place(Translation *t, Json *envelope, int place);
+extern Slice translation_native(const Translation *t, const char *field);
+
+/*
+ * Returns the ID that is derived from a native one.  It is unique within a
+ * run, or everywhere if "within" is absent.
+ */
+extern Slice translation_derive(const Translation *t, const Json *envelope, const char *prefix, const char *kind, Slice within,
+								Slice native);
+
+/*
+ * Returns what identifies the envelope: its native ID, or else the hash of the
+ * document and the number of the envelope in it.  *kind says which of them it
+ * is.
+ */
+extern Slice translation_key(Translation *t, const Json *envelope, int place, const char **kind);
 
 /*
  * Ranks envelopes that have the same native ID, such as a message and its tool
@@ -53,17 +69,27 @@ extern void translation_complete_place(Translation *t, Json *envelope, int place
  */
 extern void translation_rank(Translation *t, List *envelopes);
 
+/* --------------------------------------------------- translation_draft.c */
+
+/*
+ * Fills in the run, the thread and the tasks if the adapter has left them
+ * open.  "place" is the number of the envelope among those of the document,
+ * from 0.
+ */
+extern void translation_complete_place(Translation *t, Json *envelope, int place);
+
+/*
+ * Does this for all envelopes of a document, and ranks them.  "bearer" takes
+ * the place of "plain", and the others belong to its run, thread and task
+ * unless they name their own.
+ */
+extern void translation_complete_places(Translation *t, List *envelopes, Json *bearer, const Json *plain);
+
 /*
  * Fills in all other fields that an envelope needs.  Its run, thread and task
  * must already be there.  Returns false for a stub that is not needed.
  */
 extern bool translation_complete(Translation *t, Json *envelope, int place);
-
-/*
- * Gives an envelope the run, thread and task of "bearer", which has all of
- * them, as far as it names none itself.
- */
-extern void translation_inherit(Translation *t, Json *envelope, const Json *bearer);
 
 /* -------------------------------------------------- translation_carrier.c */
 
