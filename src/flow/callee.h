@@ -81,9 +81,10 @@ typedef enum CalleeState
 
 /*
  * Reports an envelope that was made of an answer.  is_last: it is the last one.  Raises
- * 22023 if such an envelope cannot be an answer.
+ * 22023 if such an envelope cannot be an answer.  Of the artifacts that the envelope attaches,
+ * it may use those that "made" refers to, a List of Slice *, and those that the agent may read.
  */
-extern CalleeState callee_report(const Call *call, const Endpoint *endpoint, Jsonb *envelope, bool is_last);
+extern CalleeState callee_report(const Call *call, const Endpoint *endpoint, Jsonb *envelope, const List *made, bool is_last);
 
 /* The same for a document of no dialect, which becomes the payload of a result or of progress. */
 extern CalleeState callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, bool is_last);

@@ -44,6 +44,9 @@ extern void sight_begin(Sight *sight);
 /* The same for the role in whose name an event is sent, which may be another one. */
 extern void sight_begin_of_sender(Sight *sight);
 
+/* What a role that speaks for this agent, and was granted nothing else, would see. */
+extern void sight_begin_of_agent(Sight *sight, Slice agent_id);
+
 /* Does the role, which does not see everything, speak for the agent? */
 extern bool sight_has_agent(const Sight *sight, Slice agent_id);
 
