@@ -10,6 +10,7 @@
 #include "api/result.h"
 #include "base/clock.h"
 #include "base/document.h"
+#include "base/owner.h"
 #include "base/query.h"
 #include "base/rows.h"
 #include "commands/extension.h"
@@ -100,8 +101,7 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 {
 	DocumentBuilder b;
 	RebuildReport report;
-	Oid			user;
-	int			context;
+	OwnerCaller caller;
 
 	if (!principal_is_operator(principal_role()))
 		ereport(ERROR,
@@ -110,10 +110,9 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 				 errmsg("only an operator may rebuild the state"),
 				 errhint("Ask an operator, or let the owner of the extension run SELECT clutch.grant_operator(role_name).")));
 	/* the tables belong to the owner, whichever operator calls */
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
+	caller = owner_begin();
 	report = rebuild_all();
-	SetUserIdAndSecContext(user, context);
+	owner_end(caller);
 
 	document_begin(&b);
 	document_put_int(&b, "events", report.events);
