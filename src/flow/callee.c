@@ -44,21 +44,16 @@ callee_seq_of(const Task *task)
 /* the most ready tasks of an agent that are put on the agenda at once; the next tick goes on with the others */
 #define MOST_READY		1000
 
-/*
- * Puts ready tasks of the agent on the agenda, n at most, and returns whether there may be more.
- * While anything is paused, they may be tasks that have to wait, so it is not asked again at once.
- */
+/* Puts ready tasks of the agent on the agenda, n at most, and returns whether there may be more. */
 static bool
 callee_call_ready(Slice agent_id, int n)
 {
-	Roster	   *roster = roster_get();
-	bool		has_pauses = roster_has_pauses(roster);
-	List	   *tasks = roster_pauses_agent(roster, agent_id) ? NIL : ready_list(agent_id, n);
+	List	   *tasks = roster_pauses_agent(roster_get(), agent_id) ? NIL : ready_list(agent_id, n);
 	ListCell   *cell;
 
 	foreach(cell, tasks)
 		agenda_add_task(CONSEQUENCE_CALL, 0, *(Slice *) lfirst(cell));
-	return list_length(tasks) == n && !has_pauses;
+	return list_length(tasks) == n;
 }
 
 void

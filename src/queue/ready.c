@@ -102,6 +102,19 @@ ready_remove(Task *task)
 	task->queue_no = 0;
 }
 
+/* Does the task require a capability that is paused?  Looked at without a lock. */
+static bool
+ready_is_paused(Slice task_id)
+{
+	Roster	   *roster = roster_get();
+	Task	   *task;
+
+	if (!roster_has_pauses(roster))
+		return false;
+	task = task_look(task_id, ROWS_LATEST);
+	return task != NULL && slice_present(filter_paused_capability(roster, &task->requires));
+}
+
 List *
 ready_list(Slice agent_id, int n)
 {
@@ -113,24 +126,14 @@ ready_list(Slice agent_id, int n)
 	rows_start(&scan);
 	while (list_length(tasks) < n && rows_next(&scan))
 	{
+		Slice		task_id = rows_text(&scan, Anum_queue_task_id);
+
 		CHECK_FOR_INTERRUPTS();
-		tasks = slice_list_add(tasks, rows_text(&scan, Anum_queue_task_id));
+		if (!ready_is_paused(task_id))
+			tasks = slice_list_add(tasks, task_id);
 	}
 	rows_end(&scan);
 	return tasks;
-}
-
-/* Does the task require a capability that is paused?  Looked at without a lock. */
-static bool
-ready_is_paused(const QueueEntry *entry)
-{
-	Roster	   *roster = roster_get();
-	Task	   *task;
-
-	if (!roster_has_pauses(roster))
-		return false;
-	task = task_look(entry->task_id, ROWS_LATEST);
-	return task != NULL && slice_present(filter_paused_capability(roster, &task->requires));
 }
 
 /* the task of an entry, locked and out of the queue; NULL: it is not to be had */
@@ -138,7 +141,7 @@ static Task *
 ready_lock(QueueEntry *entry, Slice agent_id)
 {
 	bool		busy;
-	Task	   *task = ready_is_paused(entry) ? NULL : task_lock_now(entry->task_id, &busy);
+	Task	   *task = ready_is_paused(entry->task_id) ? NULL : task_lock_now(entry->task_id, &busy);
 
 	if (task == NULL || task->status != TASK_ASSIGNED ||
 		task->queue_no != entry->queue_no || !slice_equal(task->agent_id, agent_id))

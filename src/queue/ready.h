@@ -18,7 +18,10 @@
 extern void ready_put(Task *task);
 extern void ready_remove(Task *task);
 
-/* Ids of the tasks that are ready for the agent, n at most; a palloc'd List of Slice *.  Locks nothing. */
+/*
+ * IDs of the tasks that are ready for the agent, n at most; a palloc'd List of Slice *.  Those
+ * that require a capability that is paused are left out.  Locks nothing.
+ */
 extern List *ready_list(Slice agent_id, int n);
 
 /*
