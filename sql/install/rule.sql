@@ -182,8 +182,10 @@ BEGIN
 			DETAIL = '[{"argument": "name", "code": "WRONG_VALUE"}]',
 			HINT = 'The sets of rules are multiagent-1.0 and registry-3.0.';
 	END IF;
-	-- concurrent installations wait for each other; those who read rules do not wait
-	LOCK TABLE clutch.routing_rule IN SHARE ROW EXCLUSIVE MODE;
+	-- Concurrent installations wait for each other, but nobody else does.  A stronger lock would
+	-- hold up whoever sends a request, because a transaction that writes locks the tables that it
+	-- reads as if it wrote them (rows_expect_writing).
+	LOCK TABLE clutch.routing_rule IN SHARE UPDATE EXCLUSIVE MODE;
 	PERFORM clutch.uninstall_rules(install_rules.name);
 	INSERT INTO clutch.routing_rule
 	SELECT * FROM clutch.multiagent_rules() WHERE install_rules.name = 'multiagent-1.0'

@@ -23,6 +23,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
+#include "wake/notify.h"
 
 PG_FUNCTION_INFO_V1(clutch_outbox_claim);
 PG_FUNCTION_INFO_V1(clutch_outbox_done);
@@ -246,11 +247,19 @@ claim_and_forget(FunctionCallInfo fcinfo, Call *call)
 	return is_claimed;
 }
 
+/*
+ * The most calls that one claim ends instead of handing them out.  If 100,000 calls wait for an
+ * endpoint that has been deleted, ending all of them in one transaction takes minutes; a gateway
+ * that does not wait so long would begin anew each time, and never come to the calls of others.
+ */
+#define MOST_ENDED	500
+
 Datum
 clutch_outbox_claim(PG_FUNCTION_ARGS)
 {
 	int			missing = PG_ARGISNULL(0) ? 1 : PG_GETARG_INT32(0);
 	int64		lease = argument_duration(fcinfo, 1, "lease");
+	int			ended = 0;
 
 	if (missing < 1)
 		ereport(ERROR,
@@ -258,16 +267,21 @@ clutch_outbox_claim(PG_FUNCTION_ARGS)
 				 errproblem("max_calls", "NUMBER_OUT_OF_RANGE"),
 				 errmsg("argument \"max_calls\" must be at least 1, not %d", missing)));
 	result_begin_rows(fcinfo);
-	while (missing > 0)
+	while (missing > 0 && ended < MOST_ENDED)
 	{
-		List	   *calls = call_claim(missing, lease);
+		List	   *calls = call_claim(Min(missing, MOST_ENDED), lease);
+		int			before = missing;
 		ListCell   *cell;
 
 		if (calls == NIL)
-			break;
+			return (Datum) 0;
 		foreach(cell, calls)
 			missing -= claim_and_forget(fcinfo, lfirst(cell));
+		ended += list_length(calls) - (before - missing);
 	}
+	/* there may be more, which the gateway would otherwise look for only when it polls */
+	if (missing > 0)
+		notify_outbox();
 	return (Datum) 0;
 }
 

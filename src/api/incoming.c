@@ -145,7 +145,7 @@ take_documents(void *arg)
 
 		if (answer->state != CALLEE_GOES_ON)
 			break;
-		answer->state = callee_report(answer->call, answer->endpoint, as_owner(answer, lfirst(cell)), is_last);
+		answer->state = callee_report(answer->call, answer->endpoint, as_owner(answer, lfirst(cell)), answer->references, is_last);
 		answer->said = true;
 	}
 }

@@ -10,6 +10,7 @@
 #include "api/result.h"
 #include "api/visible.h"
 #include "base/document.h"
+#include "base/owner.h"
 #include "base/rows.h"
 #include "catalog/pg_type.h"
 #include "flow/restored.h"
@@ -64,8 +65,7 @@ clutch_seal(PG_FUNCTION_ARGS)
 {
 	int64		most = argument_int8(fcinfo, 0, "max_events");
 	int64		sealed = 0;
-	Oid			user;
-	int			context;
+	OwnerCaller caller;
 
 	if (most < 1 || most > SEAL_MOST)
 		ereport(ERROR,
@@ -78,8 +78,7 @@ clutch_seal(PG_FUNCTION_ARGS)
 	 * the tables belong to the owner of the extension, whichever operator
 	 * calls
 	 */
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
+	caller = owner_begin();
 	while (sealed < most)
 	{
 		int64		n = seal_batch((int) Min(SEAL_STEP, most - sealed));
@@ -88,7 +87,7 @@ clutch_seal(PG_FUNCTION_ARGS)
 			break;
 		sealed += n;
 	}
-	SetUserIdAndSecContext(user, context);
+	owner_end(caller);
 	PG_RETURN_INT64(sealed);
 }
 
@@ -191,14 +190,10 @@ put_leaf(int64 seq, const MerkleHash *hash, Datum *leaf)
 static bool
 locate_as_owner(int64 seq, int64 *index)
 {
-	Oid			user;
-	int			context;
-	bool		found;
+	OwnerCaller caller = owner_begin();
+	bool		found = checkpoint_locate(seq, index);
 
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
-	found = checkpoint_locate(seq, index);
-	SetUserIdAndSecContext(user, context);
+	owner_end(caller);
 	return found;
 }
 

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "api/result.h"
+#include "base/owner.h"
 #include "base/rows.h"
 #include "catalog/pg_type.h"
 #include "flow/restored.h"
@@ -27,22 +28,10 @@ PG_FUNCTION_INFO_V1(clutch_import);
 
 /* ----------------------------------------------------------------- as owner */
 
-/* the role and security context to restore */
-typedef struct Caller
-{
-	Oid			user;
-	int			context;
-} Caller;
-
-/*
- * Switches to the owner of the tables, whichever operator calls.  After an
- * error, aborting the transaction or savepoint restores the role.
- */
-static Caller
+/* Switches to the owner of the tables, whichever operator calls. */
+static OwnerCaller
 begin_as_owner(const char *what)
 {
-	Caller		caller;
-
 	if (!principal_is_operator(principal_role()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -50,15 +39,7 @@ begin_as_owner(const char *what)
 				 errmsg("only an operator may %s", what),
 				 errhint("Ask an operator, or let the owner of the extension run SELECT clutch.grant_operator(role_name).")));
 	(void) restored_epoch();
-	GetUserIdAndSecContext(&caller.user, &caller.context);
-	SetUserIdAndSecContext(rows_owner(), caller.context | SECURITY_LOCAL_USERID_CHANGE);
-	return caller;
-}
-
-static void
-end_as_owner(Caller caller)
-{
-	SetUserIdAndSecContext(caller.user, caller.context);
+	return owner_begin();
 }
 
 /* -------------------------------------------------------------------- prune */
@@ -112,7 +93,7 @@ clutch_prune(PG_FUNCTION_ARGS)
 {
 	TimestampTz before = argument_before(fcinfo, 0);
 	int			max_events = argument_max_events(fcinfo, 1);
-	Caller		caller = begin_as_owner("prune the log");
+	OwnerCaller caller = begin_as_owner("prune the log");
 	PruneReport report;
 
 	/*
@@ -121,7 +102,7 @@ clutch_prune(PG_FUNCTION_ARGS)
 	 */
 	(void) settle_agenda();
 	report = prune_batch(before, max_events);
-	end_as_owner(caller);
+	owner_end(caller);
 	notice_kept(&report);
 	PG_RETURN_INT64(report.events);
 }
@@ -132,7 +113,7 @@ Datum
 clutch_redact(PG_FUNCTION_ARGS)
 {
 	Slice		reason = argument_text(fcinfo, 1, "reason");
-	Caller		caller;
+	OwnerCaller caller;
 	bool		done;
 
 	if (PG_ARGISNULL(0))
@@ -142,7 +123,7 @@ clutch_redact(PG_FUNCTION_ARGS)
 				 errmsg("argument \"seq\" must not be null")));
 	caller = begin_as_owner("redact events");
 	done = redact_event(PG_GETARG_INT64(0), reason);
-	end_as_owner(caller);
+	owner_end(caller);
 	if (!done)
 		ereport(NOTICE,
 				(errmsg("event " INT64_FORMAT " has been redacted before", PG_GETARG_INT64(0))));
@@ -157,7 +138,7 @@ clutch_import(PG_FUNCTION_ARGS)
 	Datum	   *elements;
 	bool	   *nulls;
 	Slice	   *lines;
-	Caller		caller;
+	OwnerCaller caller;
 	int64		events;
 	int			n;
 	int			i;
@@ -173,6 +154,6 @@ clutch_import(PG_FUNCTION_ARGS)
 		lines[i] = nulls[i] ? SLICE_OF("null") : slice_of_text(DatumGetTextPP(elements[i]));
 	caller = begin_as_owner("import a run");
 	events = import_lines(lines, n);
-	end_as_owner(caller);
+	owner_end(caller);
 	PG_RETURN_INT64(events);
 }

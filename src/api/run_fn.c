@@ -11,6 +11,7 @@
 #include "api/result.h"
 #include "base/clock.h"
 #include "base/document.h"
+#include "base/owner.h"
 #include "base/query.h"
 #include "base/rows.h"
 #include "commands/extension.h"
@@ -104,8 +105,7 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 {
 	DocumentBuilder b;
 	RebuildReport report;
-	Oid			user;
-	int			context;
+	OwnerCaller caller;
 
 	if (!principal_is_operator(principal_role()))
 		ereport(ERROR,
@@ -117,10 +117,9 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 	 * the tables belong to the owner of the extension, whichever operator
 	 * calls
 	 */
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
+	caller = owner_begin();
 	report = rebuild_all();
-	SetUserIdAndSecContext(user, context);
+	owner_end(caller);
 
 	document_begin(&b);
 	document_put_int(&b, "events", report.events);

@@ -42,6 +42,33 @@ attachment_may_read(Slice digest, RowSnapshot which)
 	return sight.everything || artifact_use_any(digest, which, attachment_is_seen, &sight);
 }
 
+/* whose rights count, and what was made for it; without an agent, the current role counts */
+static Slice acting_for = {NULL, 0};
+static const List *made_for = NIL;
+
+void
+attachment_act_for(Slice agent_id, const List *made)
+{
+	acting_for = agent_id;
+	made_for = made;
+}
+
+/* May whoever sends the event attach the artifact? */
+static bool
+attachment_is_allowed(Slice reference, Slice digest)
+{
+	const ListCell *lc;
+	Sight		sight;
+
+	if (!slice_present(acting_for))
+		return attachment_may_read(digest, ROWS_LATEST);
+	foreach(lc, made_for)
+		if (slice_equal(*(Slice *) lfirst(lc), reference))
+			return true;
+	sight_begin_of_agent(&sight, acting_for);
+	return artifact_use_any(digest, ROWS_LATEST, attachment_is_seen, &sight);
+}
+
 static void
 attachment_refuse(Slice reference, int i)
 {
@@ -57,7 +84,7 @@ attachment_take_one(const Event *event, Slice reference, int i)
 {
 	Slice		digest = artifact_digest_of(reference);
 
-	if (slice_present(digest) && attachment_may_read(digest, ROWS_LATEST) && artifact_hold(digest))
+	if (slice_present(digest) && attachment_is_allowed(reference, digest) && artifact_hold(digest))
 		artifact_use_add(digest, event->seq, event->envelope.run_id);
 	else if (clutch_dangling_artifacts == DANGLING_REFUSE && slice_starts(reference, SLICE_OF("artifact:")))
 		attachment_refuse(reference, i);

@@ -17,6 +17,15 @@
 extern bool attachment_may_read(Slice digest, RowSnapshot which);
 
 /*
+ * From now on, what an event may attach depends on the rights of this agent,
+ * and not on those of the current role: on what the agent may read, and on the
+ * artifacts with these references, a List of Slice *, which were made for it.
+ * An absent agent ends this.  The caller makes sure that it also ends after an
+ * error.
+ */
+extern void attachment_act_for(Slice agent_id, const List *made);
+
+/*
  * Records that the event uses the artifacts that it attaches, so that those
  * who take part in its run may read them.  The event has been admitted and has
  * its seq.  A reference to an artifact that does not exist, or that the sender

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/document.h"
+#include "flow/attachment.h"
 #include "flow/callee.h"
 #include "flow/claim.h"
 #include "flow/ending.h"
@@ -56,20 +57,17 @@ callee_seq_of(const Task *task)
 
 /*
  * Puts at most n ready tasks of the agent on the agenda, and returns whether
- * there may be more.  While anything is paused, this does not say that there
- * are more, because they may be tasks that must wait.
+ * there may be more.
  */
 static bool
 callee_call_ready(Slice agent_id, int n)
 {
-	Roster	   *roster = roster_get();
-	bool		has_pauses = roster_has_pauses(roster);
-	List	   *tasks = roster_pauses_agent(roster, agent_id) ? NIL : ready_list(agent_id, n);
+	List	   *tasks = roster_pauses_agent(roster_get(), agent_id) ? NIL : ready_list(agent_id, n);
 	ListCell   *cell;
 
 	foreach(cell, tasks)
 		agenda_add_task(CONSEQUENCE_CALL, 0, *(Slice *) lfirst(cell));
-	return list_length(tasks) == n && !has_pauses;
+	return list_length(tasks) == n;
 }
 
 void
@@ -269,6 +267,7 @@ typedef struct CalleeAnswer
 	Slice		payload_type;
 	Jsonb	   *attachments;
 	Jsonb	   *meta;
+	const List *made;			/* the references of the artifacts that its bytes have become */
 } CalleeAnswer;
 
 /*
@@ -333,6 +332,30 @@ callee_meta(JsonbContainer *meta, Slice reply_to)
 }
 
 /*
+ * Sends a report as the owner, because the gateway does not speak for the
+ * agent.  The owner may read every artifact, so the report must not attach them
+ * with the rights of the owner: whoever is behind the endpoint could attach any
+ * artifact whose digest is known there.
+ */
+static Receipt
+callee_send_report(Jsonb *envelope, Slice agent_id, const CalleeAnswer *answer)
+{
+	Receipt		receipt;
+
+	attachment_act_for(agent_id, answer->made);
+	PG_TRY();
+	{
+		receipt = event_send_as_owner(envelope);
+	}
+	PG_FINALLY();
+	{
+		attachment_act_for(SLICE_NONE, NIL);
+	}
+	PG_END_TRY();
+	return receipt;
+}
+
+/*
  * Reports the answer on the task.  A late report has no effect, so nobody
  * wants further ones.
  */
@@ -350,7 +373,7 @@ callee_report_task(const Call *call, const CalleeAnswer *answer)
 	report.payload_type = answer->payload_type;
 	report.attachments = answer->attachments;
 	report.meta = answer->meta;
-	if (event_send_as_owner(report_build(task, &report)).late)
+	if (callee_send_report(report_build(task, &report), call->agent_id, answer).late)
 		return CALLEE_UNWANTED;
 	return callee_task(call) == NULL ? CALLEE_ENDED : CALLEE_GOES_ON;
 }
@@ -377,7 +400,7 @@ callee_report_tool(const Call *call, const Endpoint *endpoint, const CalleeAnswe
 	draft.payload_type = answer->payload_type;
 	draft.attachments = answer->attachments;
 	draft.meta = callee_meta(answer->meta == NULL ? NULL : &answer->meta->root, document_get_text(&request->root, "id"));
-	(void) event_send_as_owner(draft_document(&draft));
+	(void) callee_send_report(draft_document(&draft), endpoint->serves, answer);
 	return CALLEE_ENDED;
 }
 
@@ -397,11 +420,11 @@ callee_part(JsonbContainer *envelope, const char *key)
 }
 
 CalleeState
-callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, bool is_last)
+callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const List *made, bool is_last)
 {
 	JsonbContainer *envelope = &document->root;
 	MessageType given = message_type_parse(document_get_text(envelope, "type"));
-	CalleeAnswer answer = {callee_type_of(given, is_last)};
+	CalleeAnswer answer = {callee_type_of(given, is_last), .made = made};
 
 	/* this is the stub of the call that was sent */
 	if (given == MSG_TOOL_CALL)

@@ -104,9 +104,11 @@ typedef enum CalleeState
 
 /*
  * Reports an envelope that was made from an answer.  is_last says that it is
- * the last one.  Raises 22023 if such an envelope cannot be an answer.
+ * the last one.  Of the artifacts that the envelope attaches, it may use those
+ * that "made" refers to, a List of Slice *, and those that the agent may read.
+ * Raises 22023 if such an envelope cannot be an answer.
  */
-extern CalleeState callee_report(const Call *call, const Endpoint *endpoint, Jsonb *envelope, bool is_last);
+extern CalleeState callee_report(const Call *call, const Endpoint *endpoint, Jsonb *envelope, const List *made, bool is_last);
 
 /*
  * The same for a document of no particular dialect, which becomes the payload

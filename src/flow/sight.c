@@ -71,6 +71,16 @@ sight_begin_of_sender(Sight *sight)
 	sight_begin_of(sight, principal_role());
 }
 
+void
+sight_begin_of_agent(Sight *sight, Slice agent_id)
+{
+	memset(sight, 0, sizeof(*sight));
+	sight->context = CurrentMemoryContext;
+	sight->is_known = true;
+	sight->agents.items = palloc(sizeof(Slice));
+	sight->agents.items[sight->agents.n++] = agent_id;
+}
+
 static bool
 sight_has_scope(const Sight *sight, Slice scope)
 {

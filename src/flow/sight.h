@@ -53,6 +53,9 @@ extern void sight_begin(Sight *sight);
  */
 extern void sight_begin_of_sender(Sight *sight);
 
+/* Begins with what a role that speaks for this agent, and was granted nothing else, would see. */
+extern void sight_begin_of_agent(Sight *sight, Slice agent_id);
+
 /*
  * Does the role speak for the agent?  The role must not be one that sees
  * everything.

@@ -7,8 +7,8 @@
  */
 #include "clutch.h"
 
+#include "base/owner.h"
 #include "base/query.h"
-#include "base/rows.h"
 #include "flow/tally.h"
 #include "miscadmin.h"
 #include "utils/timestamp.h"
@@ -21,15 +21,13 @@ tally_work(int n)
 	static QueryPlan count = {"SELECT clutch.count_more(5000)", 0};
 	static TimestampTz counted_at = 0;
 	TimestampTz now = GetCurrentTimestamp();
-	Oid			user;
-	int			context;
+	OwnerCaller caller;
 
 	if (now - counted_at < COUNT_EVERY)
 		return 0;
 	counted_at = now;
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
+	caller = owner_begin();
 	(void) query_execute(&count, NULL, NULL);
-	SetUserIdAndSecContext(user, context);
+	owner_end(caller);
 	return 0;
 }

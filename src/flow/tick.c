@@ -9,6 +9,7 @@
 
 #include "base/savepoint.h"
 #include "base/clock.h"
+#include "base/owner.h"
 #include "base/rows.h"
 #include "base/wait.h"
 #include "flow/callee.h"
@@ -121,14 +122,10 @@ tick_has_moved(const TickReport *report)
 static int
 tick_seal_events(int n)
 {
-	Oid			user;
-	int			context;
-	int64		sealed;
+	OwnerCaller caller = owner_begin();
+	int64		sealed = seal_if_due(n);
 
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
-	sealed = seal_if_due(n);
-	SetUserIdAndSecContext(user, context);
+	owner_end(caller);
 	return (int) sealed;
 }
 

@@ -77,6 +77,7 @@ typedef struct EndpointMemory
 	MemoryContext context;		/* NULL if nothing has been read */
 	List	   *all;			/* Endpoint *, by name */
 	List	   *webhooks;		/* those with a filter */
+	List	   *serving;		/* those that serve an agent, by the agent */
 	bool		has_paused;
 	bool		names_agents;	/* a filter names an agent, so it depends on
 								 * the groups that the agent is in */
@@ -87,6 +88,12 @@ static EndpointMemory memory_before;
 static uint64 read_at = 0;		/* number of changes when the table was read; 0
 								 * if it was never read */
 static uint64 read_roster_at = 0;
+
+static int
+endpoint_compare_served(const ListCell *a, const ListCell *b)
+{
+	return slice_compare(((const Endpoint *) lfirst(a))->serves, ((const Endpoint *) lfirst(b))->serves);
+}
 
 static EndpointMemory
 endpoint_memory_make(void)
@@ -101,11 +108,14 @@ endpoint_memory_make(void)
 		Endpoint   *endpoint = lfirst(cell);
 
 		made.has_paused |= endpoint->paused;
+		if (slice_present(endpoint->serves))
+			made.serving = lappend(made.serving, endpoint);
 		if (!endpoint->has_filter)
 			continue;
 		made.webhooks = lappend(made.webhooks, endpoint);
 		made.names_agents |= endpoint->filter.agents.n > 0;
 	}
+	list_sort(made.serving, endpoint_compare_served);
 	MemoryContextSwitchTo(old);
 	MemoryContextSetParent(context, TopMemoryContext);
 	return made;
@@ -161,18 +171,30 @@ endpoint_is_any_paused(void)
 	return endpoint_remembered()->has_paused;
 }
 
-const Endpoint *
-endpoint_find(Slice name)
+static Slice
+endpoint_name_of(const Endpoint *endpoint)
 {
-	const List *all = endpoint_remembered()->all;
+	return endpoint->name;
+}
+
+static Slice
+endpoint_served_by(const Endpoint *endpoint)
+{
+	return endpoint->serves;
+}
+
+/* the endpoint with this key in a list that is sorted by it; NULL: there is none */
+static const Endpoint *
+endpoint_search(const List *sorted, Slice key, Slice (*key_of) (const Endpoint *endpoint))
+{
 	int			low = 0;
-	int			high = list_length(all);
+	int			high = list_length(sorted);
 
 	while (low < high)
 	{
 		int			middle = low + (high - low) / 2;
-		const Endpoint *endpoint = list_nth(all, middle);
-		int			order = slice_compare(name, endpoint->name);
+		const Endpoint *endpoint = list_nth(sorted, middle);
+		int			order = slice_compare(key, key_of(endpoint));
 
 		if (order == 0)
 			return endpoint;
@@ -182,6 +204,12 @@ endpoint_find(Slice name)
 			low = middle + 1;
 	}
 	return NULL;
+}
+
+const Endpoint *
+endpoint_find(Slice name)
+{
+	return endpoint_search(endpoint_remembered()->all, name, endpoint_name_of);
 }
 
 const Endpoint *
@@ -202,16 +230,7 @@ endpoint_read(Slice name)
 const Endpoint *
 endpoint_serving(Slice agent_id)
 {
-	ListCell   *cell;
-
-	foreach(cell, endpoint_remembered()->all)
-	{
-		const Endpoint *endpoint = lfirst(cell);
-
-		if (slice_present(endpoint->serves) && slice_equal(endpoint->serves, agent_id))
-			return endpoint;
-	}
-	return NULL;
+	return endpoint_search(endpoint_remembered()->serving, agent_id, endpoint_served_by);
 }
 
 List *
@@ -220,13 +239,8 @@ endpoint_list_served(void)
 	List	   *served = NIL;
 	ListCell   *cell;
 
-	foreach(cell, endpoint_remembered()->all)
-	{
-		const Endpoint *endpoint = lfirst(cell);
-
-		if (slice_present(endpoint->serves))
-			served = slice_list_add(served, endpoint->serves);
-	}
+	foreach(cell, endpoint_remembered()->serving)
+		served = slice_list_add(served, ((const Endpoint *) lfirst(cell))->serves);
 	return served;
 }
 

@@ -106,6 +106,22 @@ ready_remove(Task *task)
 	task->queue_no = 0;
 }
 
+/*
+ * Does the task require a capability that is paused?  This does not lock
+ * anything.
+ */
+static bool
+ready_is_paused(Slice task_id)
+{
+	Roster	   *roster = roster_get();
+	Task	   *task;
+
+	if (!roster_has_pauses(roster))
+		return false;
+	task = task_look(task_id, ROWS_LATEST);
+	return task != NULL && slice_present(filter_paused_capability(roster, &task->requires));
+}
+
 List *
 ready_list(Slice agent_id, int n)
 {
@@ -117,27 +133,14 @@ ready_list(Slice agent_id, int n)
 	rows_start(&scan);
 	while (list_length(tasks) < n && rows_next(&scan))
 	{
+		Slice		task_id = rows_text(&scan, Anum_queue_task_id);
+
 		CHECK_FOR_INTERRUPTS();
-		tasks = slice_list_add(tasks, rows_text(&scan, Anum_queue_task_id));
+		if (!ready_is_paused(task_id))
+			tasks = slice_list_add(tasks, task_id);
 	}
 	rows_end(&scan);
 	return tasks;
-}
-
-/*
- * Does the task require a capability that is paused?  This does not lock
- * anything.
- */
-static bool
-ready_is_paused(const QueueEntry *entry)
-{
-	Roster	   *roster = roster_get();
-	Task	   *task;
-
-	if (!roster_has_pauses(roster))
-		return false;
-	task = task_look(entry->task_id, ROWS_LATEST);
-	return task != NULL && slice_present(filter_paused_capability(roster, &task->requires));
 }
 
 /*
@@ -148,7 +151,7 @@ static Task *
 ready_lock(QueueEntry *entry, Slice agent_id)
 {
 	bool		busy;
-	Task	   *task = ready_is_paused(entry) ? NULL : task_lock_now(entry->task_id, &busy);
+	Task	   *task = ready_is_paused(entry->task_id) ? NULL : task_lock_now(entry->task_id, &busy);
 
 	if (task == NULL || task->status != TASK_ASSIGNED ||
 		task->queue_no != entry->queue_no || !slice_equal(task->agent_id, agent_id))

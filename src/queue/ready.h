@@ -25,7 +25,8 @@ extern void ready_remove(Task *task);
 
 /*
  * Returns the IDs of at most n tasks that are ready for the agent, as a
- * palloc'd List of Slice *.  Locks nothing.
+ * palloc'd List of Slice *.  Tasks that require a paused capability are left
+ * out.  Locks nothing.
  */
 extern List *ready_list(Slice agent_id, int n);
 

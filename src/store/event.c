@@ -12,6 +12,7 @@
 #include "access/xact.h"
 #include "base/clock.h"
 #include "base/column.h"
+#include "base/owner.h"
 #include "base/query.h"
 #include "base/rows.h"
 #include "catalog/pg_trigger.h"
@@ -352,21 +353,13 @@ event_receipt_of(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool interna
 	return ours.receipt;
 }
 
-/*
- * The same as the owner.  An error ends the transaction or savepoint, which
- * restores the role.
- */
 static Receipt
 event_receipt_as_owner(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool internal)
 {
-	Oid			user;
-	int			context;
-	Receipt		receipt;
+	OwnerCaller caller = owner_begin();
+	Receipt		receipt = event_receipt_of(insert, envelope, internal);
 
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(rows_owner(), context | SECURITY_LOCAL_USERID_CHANGE);
-	receipt = event_receipt_of(insert, envelope, internal);
-	SetUserIdAndSecContext(user, context);
+	owner_end(caller);
 	return receipt;
 }
 

@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(173);
+SELECT plan(181);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -322,6 +322,23 @@ UPDATE clutch.endpoint SET paused = false WHERE name = 'held';
 SELECT is((SELECT string_agg(c.endpoint, ' ') FROM clutch.outbox_claim(2) c), 'held held', 'what has waited is handed out when it goes on');
 TRUNCATE clutch.outbox;
 DELETE FROM clutch.endpoint WHERE name IN ('held', 'west', 'east');
+
+-- ------------------------------------- many calls for an endpoint that has been removed
+INSERT INTO clutch.endpoint (name, url, agents) VALUES ('west', 'https://west.example', '{*}');
+INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
+SELECT 4000000 + n, 'lost' || n, CASE n WHEN 1200 THEN 'west' ELSE 'gone' END, 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - interval '1 h' FROM generate_series(1, 1201) n;
+SELECT is((SELECT count(*) FROM clutch.outbox_claim(2)), 0::bigint, 'a claim that finds only such calls');
+SELECT is((SELECT count(*) FROM clutch.outbox WHERE state = 'dead'), 500::bigint, 'ends some of them, not all');
+SELECT is((SELECT count(*) FROM clutch.outbox WHERE lease_until IS NOT NULL), 0::bigint, 'and keeps none');
+SELECT is((SELECT count(*) FROM clutch.outbox_claim(100000)), 0::bigint, 'also if it is to be handed many');
+SELECT is((SELECT count(*) FROM clutch.outbox WHERE state = 'dead'), 1000::bigint, 'the next one goes on');
+SELECT is((SELECT string_agg(c.id, ' ') FROM clutch.outbox_claim(9) c), 'lost1200', 'and comes to the calls of others');
+SELECT is((SELECT count(*) FROM clutch.outbox WHERE state = 'dead'), 1200::bigint, 'until all are dead letters');
+INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
+SELECT 5000000 + n, 'all' || n, 'west', 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - interval '1 h' FROM generate_series(1, 1300) n;
+SELECT is((SELECT count(*) FROM clutch.outbox_claim(1250)), 1250::bigint, 'of those that can be sent, a gateway is handed as many as it asks for');
+TRUNCATE clutch.outbox;
+DELETE FROM clutch.endpoint WHERE name = 'west';
 
 SELECT is(clutch.revoke_gateway('clutch_test_gateway'), true, 'the grant is taken back');
 SELECT is(clutch.revoke_gateway('clutch_test_gateway'), false, 'once');

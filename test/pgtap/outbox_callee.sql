@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(117);
+SELECT plan(122);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -288,6 +288,29 @@ SET ROLE outbox_callee_gateway;
 SELECT fixture.hand();
 SELECT is(fixture.answer(fixture.result(:'task')), 'sent', 'a gateway needs no right for it');
 SELECT throws_ok(format('SELECT clutch.get_artifact(%L)', :'ref'), '42501', NULL, 'and gets none');
+RESET ROLE;
+-- whoever is behind an endpoint may have learned the digest of an artifact of others
+SET ROLE outbox_callee_stranger;
+SELECT clutch.put_artifact('a secret of the stranger', 'text/plain') AS secret \gset
+SET ROLE outbox_callee_ken;
+SELECT clutch.put_artifact('a gift of ken', 'text/plain') AS gift \gset
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ken', run_id => 'run:ken', thread_id => 'thread:ken', task_id => 'task:theft', requires => '{skill:peer}',
+	attachments => jsonb_build_array(jsonb_build_object('kind', 'artifact_ref', 'ref', :'gift')))) \g /dev/null
+SET ROLE outbox_callee_gateway;
+SELECT fixture.hand();
+SELECT fixture.answer(fixture.result(jsonb_set(:'task', '{task,status,message,parts}', jsonb_build_array(jsonb_build_object('url', :'secret'), jsonb_build_object('url', :'gift'), jsonb_build_object('raw', :'b64', 'mediaType', 'image/png')))));
+RESET ROLE;
+SELECT is((SELECT string_agg(a ->> 'ref', ' ') FROM clutch.events e, jsonb_array_elements(e.envelope -> 'attachments') a WHERE e.task_id = 'task:theft' AND e.type = 'task.result'), concat_ws(' ', :'secret', :'gift', :'ref'), 'an answer may name any artifact');
+SELECT is((SELECT string_agg('artifact:sha256:' || u.digest, ' ' ORDER BY length(c)) FROM clutch.artifact_use u JOIN clutch.events e USING (seq), LATERAL (SELECT clutch.get_artifact('artifact:sha256:' || u.digest) AS c) AS g WHERE e.task_id = 'task:theft' AND e.type = 'task.result'), concat_ws(' ', :'gift', :'ref'), 'but attaches only those that its bytes have become, and those that its agent may read');
+SET ROLE outbox_callee_ken;
+SELECT throws_ok(format('SELECT clutch.get_artifact(%L)', :'secret'), '42704', NULL, 'so the requester cannot read one of others');
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {"path": "/c"}}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:victim')) \g /dev/null
+SET ROLE outbox_callee_gateway;
+SELECT fixture.hand();
+SELECT fixture.answer(fixture.result(jsonb_build_object('content', '[{"type": "text", "text": "Here it is"}]'::jsonb, '_meta', jsonb_build_object('clutch', jsonb_build_array(jsonb_build_object('path', '/attachments', 'is', jsonb_build_array(jsonb_build_object('kind', 'artifact_ref', 'ref', :'secret'))))))));
+SET ROLE outbox_callee_ken;
+SELECT is((SELECT string_agg(a ->> 'ref', ' ') FROM clutch.events e, jsonb_array_elements(e.envelope -> 'attachments') a WHERE e.seq = (SELECT max(seq) FROM clutch.events WHERE type = 'tool.result')), :'secret', 'the answer of a tool may name one');
+SELECT throws_ok(format('SELECT clutch.get_artifact(%L)', :'secret'), '42704', NULL, 'but whoever has called the tool cannot read it');
 RESET ROLE;
 SELECT fixture.ask('task:json', skill => 'skill:plain');
 SELECT fixture.hand();

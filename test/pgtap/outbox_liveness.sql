@@ -1,6 +1,6 @@
 -- Agents behind an endpoint make no calls here, so nothing but the endpoint says that they can take work.
 \ir ../fixtures/tap.sql
-SELECT plan(22);
+SELECT plan(24);
 SET clutch.notify = off;
 CREATE FUNCTION fixture.status(name text) RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', a.status, a.reason) FROM clutch.agents a WHERE a.agent_id = 'agent:' || name $$;
@@ -80,5 +80,13 @@ SELECT is(fixture.state('task:held'), 'assigned agent:held 1', 'except those tha
 SELECT clutch.resume('skill:held');
 SELECT is(fixture.state('task:held'), 'running agent:held 1', 'until that is resumed, too');
 SELECT is(fixture.pending('held'), 2::bigint, 'each of them has one call');
+-- more than are looked at in one transaction
+SELECT fixture.agent('many', 2000, '{skill:many, skill:few}');
+SELECT count(fixture.ask('task:many' || n, skill => 'skill:many')) FROM generate_series(1, 1100) n;
+SELECT fixture.ask('task:few', skill => 'skill:few');
+SELECT clutch.pause('skill:many');
+SELECT fixture.serve('many');
+SELECT is(fixture.state('task:few'), 'running agent:many 1', 'tasks that have to wait hold up no other, however many they are');
+SELECT is(fixture.pending('many'), 1::bigint, 'and have no call');
 
 SELECT * FROM finish();

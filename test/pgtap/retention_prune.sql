@@ -166,7 +166,7 @@ DROP TABLE note, cascading;
 CREATE TABLE removed (id text);
 CREATE FUNCTION pg_temp.remove_more() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	INSERT INTO removed VALUES (OLD.id);
+	INSERT INTO public.removed VALUES (OLD.id);
 	IF OLD.id = 'bait' THEN
 		DELETE FROM clutch.events WHERE run_id = 'run:other';
 	END IF;

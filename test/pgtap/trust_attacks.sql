@@ -26,8 +26,10 @@
 --   a schedule attaches an artifact of others, which the worker could read              here
 --   explain_route tells which rules fit a request of others that was shared out         here
 --   an agent that holds the scope joins a private run by writing into it                trust_levels
+--   the answer of an endpoint attaches an artifact of others                            outbox_callee
+--   a trigger on the log finds functions of the session, and calls them as the owner    here
 \ir ../fixtures/tap.sql
-SELECT plan(46);
+SELECT plan(48);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_mallory;
 CREATE ROLE clutch_test_ken;
@@ -203,6 +205,30 @@ SET SESSION AUTHORIZATION clutch_test_mallory;
 SELECT is((SELECT string_agg(concat_ws(' ', agent_id, rejected_by), ', ') FROM clutch.explain_route(:'forged')) || ' ' || (clutch.route(:'forged') ->> 'selected'), 'agent:ida agent:ida', 'who does not is not');
 RESET SESSION AUTHORIZATION;
 DELETE FROM clutch.routing_rule WHERE name = 'hush';
-DROP OWNED BY clutch_test_mallory, clutch_test_ken, clutch_test_desk CASCADE;
-DROP ROLE clutch_test_mallory, clutch_test_ken, clutch_test_desk;
+-- What a trigger on the log calls by names without a schema, with the rights of the owner.
+CREATE ROLE clutch_test_olga;
+SELECT clutch.grant_operator('clutch_test_olga') \g /dev/null
+CREATE TABLE fixture.noted (who text, what text);
+GRANT INSERT ON fixture.noted TO PUBLIC;
+CREATE FUNCTION fixture.notes() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO fixture.noted VALUES (current_user, upper(TG_OP || ' ' || coalesce(NEW.type, OLD.type)));
+	RETURN NULL;
+END $$;
+CREATE TRIGGER notes AFTER INSERT OR UPDATE OR DELETE ON clutch.events FOR EACH ROW EXECUTE FUNCTION fixture.notes();
+CREATE SCHEMA mallory AUTHORIZATION clutch_test_mallory;
+GRANT USAGE ON SCHEMA mallory TO PUBLIC;
+SET SESSION AUTHORIZATION clutch_test_mallory;
+CREATE FUNCTION mallory.upper(text) RETURNS text LANGUAGE sql AS $$ SELECT 'mallory as ' || current_user $$;
+SET search_path = mallory, pg_catalog;
+SELECT clutch.send(fixture.asks('mallory', 'task:path', 'skill:ken', run => 'run:path')) \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_olga;
+SELECT clutch.redact((SELECT min(seq) FROM clutch.events WHERE run_id = 'run:path'), 'a test') \g /dev/null
+RESET search_path;
+RESET SESSION AUTHORIZATION;
+SELECT is((SELECT string_agg(what, ', ' ORDER BY what) FROM fixture.noted WHERE who = 'clutch_test_mallory'), 'mallory as clutch_test_mallory', 'a trigger on what mallory sends calls a function of hers, with her rights');
+SELECT is((SELECT string_agg(what, ', ' ORDER BY what) FROM fixture.noted WHERE who <> 'clutch_test_mallory'), 'INSERT CHAT.SYSTEM, INSERT ROUTING.DECISION, UPDATE TASK.REQUEST', 'but none on what the database writes, with the rights of the owner, nor on what an operator erases');
+DROP TRIGGER notes ON clutch.events;
+DROP OWNED BY clutch_test_mallory, clutch_test_ken, clutch_test_desk, clutch_test_olga CASCADE;
+DROP ROLE clutch_test_mallory, clutch_test_ken, clutch_test_desk, clutch_test_olga;
 SELECT * FROM finish();
