@@ -100,7 +100,8 @@ forget_unwanted(Call *call, int status)
 static void
 give_up(Call *call, const Endpoint *endpoint, int status, const char *code, const char *failure)
 {
-	if (callee_answers(call) && callee_report_failure(call, endpoint, code, failure) == CALLEE_UNWANTED)
+	if (callee_answers(call) &&
+		callee_report_failure(call, endpoint, code, slice_cstring(call_clip_failure(failure))) == CALLEE_UNWANTED)
 		forget_unwanted(call, status);
 	else
 		call_end(call, CALL_DEAD, status, failure);

@@ -352,14 +352,19 @@ call_lock(Slice id)
 /* failure texts are truncated to this many bytes */
 #define MOST_FAILURE_BYTES	1000
 
-/* Notes how an attempt has ended.  A long failure is cut off. */
+Slice
+call_clip_failure(const char *failure)
+{
+	return (Slice) {failure, pg_mbcliplen(failure, strlen(failure), MOST_FAILURE_BYTES)};
+}
+
+/* Notes how an attempt has ended.  A long failure is truncated. */
 static void
 call_note(Call *call, int status, const char *failure)
 {
 	call->lease_until = 0;
 	call->status = status;
-	call->failure = failure == NULL ? SLICE_NONE :
-		(Slice) {failure, pg_mbcliplen(failure, strlen(failure), MOST_FAILURE_BYTES)};
+	call->failure = failure == NULL ? SLICE_NONE : call_clip_failure(failure);
 }
 
 void

@@ -106,6 +106,12 @@ extern List *call_claim(int n, int64 lease);
  */
 extern Call *call_lock(Slice id);
 
+/*
+ * The first bytes of a failure text, as many as are kept.  The other side may
+ * have written the text, and it may be some megabytes long.
+ */
+extern Slice call_clip_failure(const char *failure);
+
 /* Ends a locked call in this state, and saves it. */
 extern void call_end(Call *call, CallState state, int status, const char *failure);
 

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(122);
+SELECT plan(124);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -316,6 +316,12 @@ SELECT fixture.ask('task:json', skill => 'skill:plain');
 SELECT fixture.hand();
 SELECT fixture.answer(jsonb_build_object('picture', :'b64'));
 SELECT is(fixture.shown('task:json'), jsonb_build_array(jsonb_build_object('picture', :'b64'), NULL), 'bytes in any other JSON stay where they are');
+
+-- ------------------------------------------------ a failure that is a long text
+SELECT fixture.ask('task:page', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 410, failure => repeat('é', 1000000)) FROM handed h), 'dead', 'a failure may be longer than an envelope');
+SELECT is((SELECT e.envelope #>> '{payload,message}' FROM clutch.events e WHERE e.task_id = 'task:page' AND e.type = 'task.error'), repeat('é', 500), 'its beginning is reported');
 
 -- ---------------------------------------- an endpoint that goes away meanwhile
 SELECT fixture.ask('task:gone', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
