@@ -227,6 +227,7 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 		give_up_claimed(call, rendering.endpoint, 0, error->message);
 		return false;
 	}
+	callee_note_claimed(call, rendering.endpoint);
 	put_claimed(fcinfo, &rendering);
 	return true;
 }

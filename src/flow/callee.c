@@ -14,9 +14,11 @@
 #include "flow/claim.h"
 #include "flow/ending.h"
 #include "flow/liveness.h"
+#include "flow/move.h"
 #include "protocol/draft.h"
 #include "protocol/identifier.h"
 #include "queue/ready.h"
+#include "queue/timer.h"
 #include "registry/roster.h"
 #include "routing/filter_agents.h"
 #include "task/report.h"
@@ -204,6 +206,26 @@ bool
 callee_is_awaited(const Call *call)
 {
 	return call->kind != CALL_TASK || callee_task(call) != NULL;
+}
+
+void
+callee_note_claimed(const Call *call, const Endpoint *endpoint)
+{
+	Task	   *task = call->kind == CALL_TASK && call_attempts(call) == 1 ? callee_task(call) : NULL;
+	int64		patience = endpoint->patience * USECS_PER_SEC;
+	TimestampTz now = clock_now();
+	bool		busy;
+
+	/* usually, little time has passed, and the task need not be written */
+	if (task == NULL || task->lease_until >= now + patience - patience / 10)
+		return;
+	task = task_lock_now(call->task_id, &busy);
+	if (task == NULL || callee_task(call) == NULL)
+		return;
+	task->wake_at = move_runtime_end(task, now);
+	move_lease(task, now + patience, task->wake_at, patience);
+	timer_set(task);
+	task_save(task);
 }
 
 bool

@@ -57,6 +57,13 @@ extern bool callee_settle(const Consequence *consequence);
 extern void callee_note_tool_call(const Event *event);
 
 /*
+ * To be called when a call is handed out.  The call may have waited for a
+ * gateway, so the patience begins anew with its first attempt.  Does not wait
+ * for a transaction that has locked the task.
+ */
+extern void callee_note_claimed(const Call *call, const Endpoint *endpoint);
+
+/*
  * Is anybody still waiting for the answer?  True for calls that expect no
  * answer.
  */

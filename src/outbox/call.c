@@ -327,6 +327,27 @@ call_claim(int n, int64 lease)
 	return taken;
 }
 
+/* calls that were written at about the same time as the one that is looked for */
+#define MOST_LOOKS	1000
+
+bool
+call_is_unclaimed(Slice endpoint, Slice task_id, int task_attempt, TimestampTz since)
+{
+	bool		found = false;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_OUTBOX, INDEX_OUTBOX_ENDPOINT_DUE, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, endpoint);
+	rows_key_timestamp(&scan, 2, BTGreaterEqualStrategyNumber, since);
+	rows_start(&scan);
+	for (int looks = 0; !found && looks < MOST_LOOKS && rows_next(&scan); looks++)
+		found = rows_int4(&scan, Anum_call_attempt) == rows_int4(&scan, Anum_call_attempts_before) &&
+			rows_int4(&scan, Anum_call_task_attempt) == task_attempt &&
+			slice_equal(rows_text(&scan, Anum_call_task_id), task_id);
+	rows_end(&scan);
+	return found;
+}
+
 Call *
 call_lock(Slice id)
 {
