@@ -50,6 +50,12 @@ extern TimestampTz callee_next(void);
 extern bool callee_settle(const Consequence *consequence);
 
 /*
+ * Returns the agent that stands for the server of a tool, "mcp:<server>" or
+ * "mcp:<server>/<tool>", palloc'd, or an absent slice for any other tool.
+ */
+extern Slice callee_server_of(Slice tool);
+
+/*
  * If an endpoint serves the tool, writes the call for a tool.call that is
  * being admitted and has its seq.  Raises 42501 ENDPOINT_NOT_ALLOWED if the
  * sender may not use the endpoint.
