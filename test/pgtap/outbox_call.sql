@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(186);
+SELECT plan(189);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -366,6 +366,19 @@ SELECT is((SELECT count(*) FROM clutch.outbox WHERE state = 'dead'), 1200::bigin
 INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
 SELECT 5000000 + n, 'all' || n, 'west', 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - interval '1 h' FROM generate_series(1, 1300) n;
 SELECT is((SELECT count(*) FROM clutch.outbox_claim(1250)), 1250::bigint, 'of those that can be sent, a gateway is handed as many as it asks for');
+TRUNCATE clutch.outbox;
+
+-- ------------------------------------- a call that was committed long after it became due
+INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
+SELECT 6000000 + n, 'soon' || n, 'west', 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - interval '1 h' + n * interval '1 s' FROM generate_series(1, 200) n;
+SELECT is((SELECT c.id FROM clutch.outbox_claim(1) c), 'soon1', 'the call that has been due for the longest time comes first');
+INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
+VALUES (7000000, 'late', 'west', 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - interval '2 h');
+SELECT ok('late' = ANY (ARRAY(SELECT c.id FROM generate_series(1, 65) AS n, LATERAL clutch.outbox_claim(1 + 0 * n) c)), 'one that is committed late does not wait until all others have been claimed');
+SELECT clutch.outbox_claim(500) \g /dev/null
+INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
+VALUES (7000001, 'later', 'west', 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - interval '2 h');
+SELECT is((SELECT c.id FROM clutch.outbox_claim(1) c), 'later', 'nor is it overlooked if there is nothing else');
 TRUNCATE clutch.outbox;
 DELETE FROM clutch.endpoint WHERE name = 'west';
 
