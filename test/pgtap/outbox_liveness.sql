@@ -1,6 +1,6 @@
 -- Agents behind an endpoint make no calls here, so nothing but the endpoint says that they can take work.
 \ir ../fixtures/tap.sql
-SELECT plan(36);
+SELECT plan(42);
 SET clutch.notify = off;
 CREATE FUNCTION fixture.status(name text) RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', a.status, a.reason) FROM clutch.agents a WHERE a.agent_id = 'agent:' || name $$;
@@ -126,6 +126,25 @@ SELECT clutch.tick() \g /dev/null
 SELECT is(fixture.state('task:taken'), 'running agent:still 3', 'so can one whose call waits for an endpoint that was renamed');
 SELECT is((SELECT string_agg(o.endpoint || ' ' || o.task_attempt, ', ' ORDER BY o.no) FROM clutch.outbox o WHERE o.task_id = 'task:taken'), 'still 1, still 2, moved 3',
 	'and gets a call to the new one');
+-- another agent could do it
+SELECT fixture.agent('one', 9, '{skill:shared}');
+SELECT fixture.serve('one');
+SELECT fixture.ask('task:shared', skill => 'skill:shared'), fixture.ask('task:named', 'agent:one', skill => 'skill:shared');
+SELECT fixture.agent('two', 1, '{skill:shared}');
+SELECT fixture.at(11853);
+SELECT clutch.heartbeat('agent:two') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.state('task:shared'), 'assigned agent:two 2', 'a task whose call is not sent goes to another agent that can do it');
+SELECT is(fixture.state('task:named'), 'running agent:one 1', 'unless it is for this agent');
+SELECT is(fixture.claimed('agent:two', 9, '10 s'), 'task:shared 2 moved', 'which claims it');
+SELECT fixture.ask('task:more', skill => 'skill:shared');
+SELECT fixture.at(11864);
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.state('task:shared'), 'running agent:one 3', 'and loses it');
+SELECT is(fixture.claimed('agent:two', 9, '1 h'), 'nothing', 'while it is busy');
+SELECT fixture.at(11965);
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.state('task:shared'), 'running agent:one 3', 'no agent gets it twice in this way');
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
 
 SELECT * FROM finish();
