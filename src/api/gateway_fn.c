@@ -18,6 +18,7 @@
 #include "base/savepoint.h"
 #include "base/wait.h"
 #include "flow/callee.h"
+#include "flow/restored.h"
 #include "protocol/place.h"
 #include "task/task.h"
 #include "utils/builtins.h"
@@ -149,6 +150,25 @@ give_up_claimed(Call *call, const Endpoint *endpoint, int status, const char *fa
 }
 
 /*
+ * Leaves a call alone whose body needs more memory or temporary space than
+ * there is, so that it does not keep gateways from the calls of others.  It is
+ * tried again when the lease that it has just got ends, and given up when it
+ * has no attempts left.  After a deadlock or a lock that another transaction
+ * holds, the claim must be repeated, which costs no call an attempt.
+ */
+static void
+leave_for_later(const Call *call, ErrorData *error)
+{
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INSUFFICIENT_RESOURCES)
+		ReThrowError(error);
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg("call \"%.*s\" for endpoint \"%.*s\" cannot be handed out now: %s", call->id.len, call->id.s,
+					call->endpoint.len, call->endpoint.s, error->message),
+			 errhint("It is tried again when its lease ends, and given up after the attempts that the endpoint allows; other calls are handed out.")));
+}
+
+/*
  * Have so many gateways claimed the call without reporting an outcome that we
  * should give it up?
  */
@@ -222,10 +242,12 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 	if (error != NULL)
 	{
 		if (savepoint_failed_by_chance(error))
-			ReThrowError(error);
-		give_up_claimed(call, rendering.endpoint, 0, error->message);
+			leave_for_later(call, error);
+		else
+			give_up_claimed(call, rendering.endpoint, 0, error->message);
 		return false;
 	}
+	callee_note_claimed(call, rendering.endpoint);
 	put_claimed(fcinfo, &rendering);
 	return true;
 }
@@ -276,6 +298,8 @@ clutch_outbox_claim(PG_FUNCTION_ARGS)
 
 		if (calls == NIL)
 			return (Datum) 0;
+		/* in a restored copy, answers to calls of the original would come too late */
+		(void) restored_epoch();
 		foreach(cell, calls)
 			missing -= claim_and_forget(fcinfo, lfirst(cell));
 		ended += list_length(calls) - (before - missing);

@@ -19,6 +19,7 @@
 #include "outbox/signing.h"
 #include "protocol/place.h"
 #include "settings.h"
+#include "store/epoch.h"
 #include "trust/principal.h"
 #include "trust/traffic.h"
 #include "utils/builtins.h"
@@ -187,7 +188,9 @@ clutch_endpoints_changed(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("function \"%s\" was not called by trigger manager", "endpoints_changed")));
 	endpoint_announce();
-	callee_take_up();
+	/* a dump may still be being restored, and a restore moves nothing */
+	if (epoch_has_begun())
+		callee_take_up();
 	/*
 	 * wake the gateways: calls of an endpoint that is no longer paused can be
 	 * sent now

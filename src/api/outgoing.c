@@ -138,12 +138,32 @@ outgoing_request_of_mcp(Jsonb *envelope, Slice agent_id)
 	return json_write(call);
 }
 
+/*
+ * Raises 42704 if the endpoint does not serve the agent or the server that is
+ * called.  It may have been given to another one while the call was waiting,
+ * which must not see what was sent to the first.
+ */
+static void
+outgoing_require_callee(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
+{
+	JsonbContainer *payload = call->kind == CALL_TOOL ? document_get_container(&envelope->root, "payload") : NULL;
+	Slice		callee = call->kind == CALL_TASK ? call->agent_id :
+		payload != NULL ? callee_server_of(document_get_text(payload, "tool")) : SLICE_NONE;
+
+	if (slice_present(callee) && !slice_equal(callee, endpoint->serves))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("endpoint \"%.*s\" does not serve \"%.*s\" any more", endpoint->name.len, endpoint->name.s,
+						callee.len, callee.s)));
+}
+
 /* Reads an event, and changes it so that the other side understands it. */
 static Jsonb *
 outgoing_envelope(const Call *call, const Endpoint *endpoint, int64 seq)
 {
 	Jsonb	   *envelope = outgoing_event(seq);
 
+	outgoing_require_callee(call, endpoint, envelope);
 	if (call->kind != CALL_TASK)
 		return envelope;
 	if (slice_equal(endpoint->adapter, SLICE_OF("mcp")) &&

@@ -181,10 +181,10 @@ assign_give_back(Task *task, const Requirement *requirement, Slice request_id, T
 }
 
 /*
- * Reads the requirement.  An agent that had the task and lost it is to be avoided, unless the
- * task is new; in that case it was only displaced there before anybody began it.
+ * An agent that had the task and lost it is to be avoided, unless the task is
+ * new; in that case it was only displaced there before anybody began it.
  */
-static void
+void
 assign_read_requirement(const Task *task, const Envelope *request, Requirement *requirement)
 {
 	rule_requirement_of(request, task->scope, requirement);
@@ -262,8 +262,7 @@ assign_new(Task *task, const Envelope *request, TimestampTz at)
 	(void) assign_route(task, request, at, (RouteMode) {.is_new = true});
 }
 
-/* Reads the request of a task from the log.  The envelope points into the document. */
-static void
+void
 assign_read_request(Task *task, Envelope *request)
 {
 	Jsonb	   *document = task_request(task);

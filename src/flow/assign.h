@@ -47,6 +47,13 @@ extern bool assign_making_room(Task *task, AssignMakeRoom make_room);
 extern void assign_put_back(Task *task);
 
 /*
+ * Reads the request of a task from the log, and what it requires.  The
+ * envelope points into the document.
+ */
+extern void assign_read_request(Task *task, Envelope *request);
+extern void assign_read_requirement(const Task *task, const Envelope *request, Requirement *requirement);
+
+/*
  * Offers a ready task that its agent has not claimed in time to other agents.
  * It also stays with its agent.  The caller has locked it.
  */

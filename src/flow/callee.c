@@ -14,9 +14,11 @@
 #include "flow/claim.h"
 #include "flow/ending.h"
 #include "flow/liveness.h"
+#include "flow/move.h"
 #include "protocol/draft.h"
 #include "protocol/identifier.h"
 #include "queue/ready.h"
+#include "queue/timer.h"
 #include "registry/roster.h"
 #include "routing/filter_agents.h"
 #include "task/report.h"
@@ -141,28 +143,25 @@ callee_settle(const Consequence *consequence)
 	return true;
 }
 
-/*
- * Returns the endpoint that serves the server of a tool, "mcp:<server>" or
- * "mcp:<server>/<tool>".
- */
-static const Endpoint *
-callee_serving_tool(Slice tool)
+Slice
+callee_server_of(Slice tool)
 {
 	int			prefix = strlen(SERVER_TOOL);
 	int			len = 0;
 
 	if (!slice_starts(tool, SLICE_OF(SERVER_TOOL)))
-		return NULL;
+		return SLICE_NONE;
 	while (prefix + len < tool.len && tool.s[prefix + len] != '/' && tool.s[prefix + len] != ':')
 		len++;
-	return endpoint_serving(slice_of_cstring(psprintf(SERVER_AGENT "%.*s", len, tool.s + prefix)));
+	return slice_of_cstring(psprintf(SERVER_AGENT "%.*s", len, tool.s + prefix));
 }
 
 void
 callee_note_tool_call(const Event *event)
 {
 	const Envelope *envelope = &event->envelope;
-	const Endpoint *endpoint = endpoint_is_any() ? callee_serving_tool(envelope->tool) : NULL;
+	Slice		server = endpoint_is_any() ? callee_server_of(envelope->tool) : SLICE_NONE;
+	const Endpoint *endpoint = slice_present(server) ? endpoint_serving(server) : NULL;
 	Call		call = {.kind = CALL_TOOL, .seq = event->seq, .agent_id = envelope->from_agent,
 	.run_id = envelope->run_id, .task_id = envelope->task_id};
 
@@ -181,10 +180,7 @@ callee_note_tool_call(const Event *event)
 
 /* ------------------------------------------------------- whether it is wanted */
 
-/*
- * Returns the task of a CALL_TASK, or NULL if the attempt for which the call
- * was made is no longer running.
- */
+/* Returns the task of a CALL_TASK, or NULL if its attempt is no longer running. */
 static Task *
 callee_task(const Call *call)
 {
@@ -204,6 +200,26 @@ bool
 callee_is_awaited(const Call *call)
 {
 	return call->kind != CALL_TASK || callee_task(call) != NULL;
+}
+
+void
+callee_note_claimed(const Call *call, const Endpoint *endpoint)
+{
+	Task	   *task = call->kind == CALL_TASK && call_attempts(call) == 1 ? callee_task(call) : NULL;
+	int64		patience = endpoint->patience * USECS_PER_SEC;
+	TimestampTz now = clock_now();
+	bool		busy;
+
+	/* usually little time has passed, and the task need not be written */
+	if (task == NULL || task->lease_until >= now + patience - patience / 10)
+		return;
+	task = task_lock_now(call->task_id, &busy);
+	if (task == NULL || callee_task(call) == NULL)
+		return;
+	task->wake_at = move_runtime_end(task, now);
+	move_lease(task, now + patience, task->wake_at, patience);
+	timer_set(task);
+	task_save(task);
 }
 
 bool
@@ -378,19 +394,33 @@ callee_report_task(const Call *call, const CalleeAnswer *answer)
 	return callee_task(call) == NULL ? CALLEE_ENDED : CALLEE_GOES_ON;
 }
 
+/*
+ * Returns the agent that stands for the server that is called.  The endpoint
+ * may be gone, or serve another one, so it counts only for a redacted call.
+ */
+static Slice
+callee_server(Jsonb *request, const Endpoint *endpoint)
+{
+	JsonbContainer *payload = document_get_container(&request->root, "payload");
+	Slice		server = payload == NULL ? SLICE_NONE : callee_server_of(document_get_text(payload, "tool"));
+
+	return slice_present(server) || endpoint == NULL ? server : endpoint->serves;
+}
+
 /* Reports the result or the error of a tool.  Progress is not reported. */
 static CalleeState
 callee_report_tool(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
 {
-	Jsonb	   *request = endpoint == NULL ? NULL : event_read(call->seq, ROWS_LATEST);
+	Jsonb	   *request = event_read(call->seq, ROWS_LATEST);
 	bool		failed = answer->type == MSG_TASK_ERROR;
 	Draft		draft = {.now = clock_now(), .to_agent = call->agent_id};
 
 	if (answer->type == MSG_TASK_PROGRESS)
 		return CALLEE_GOES_ON;
-	if (request == NULL)
+	if (request != NULL)
+		draft.from_agent = callee_server(request, endpoint);
+	if (!slice_present(draft.from_agent))
 		return CALLEE_ENDED;
-	draft.from_agent = endpoint->serves;
 	draft.id = slice_of_cstring(identifier_make("msg", draft.now));
 	draft.type = slice_of_cstring(message_type_name(failed ? MSG_TOOL_ERROR : MSG_TOOL_RESULT));
 	draft.run_id = call->run_id;
@@ -400,7 +430,7 @@ callee_report_tool(const Call *call, const Endpoint *endpoint, const CalleeAnswe
 	draft.payload_type = answer->payload_type;
 	draft.attachments = answer->attachments;
 	draft.meta = callee_meta(answer->meta == NULL ? NULL : &answer->meta->root, document_get_text(&request->root, "id"));
-	(void) callee_send_report(draft_document(&draft), endpoint->serves, answer);
+	(void) callee_send_report(draft_document(&draft), draft.from_agent, answer);
 	return CALLEE_ENDED;
 }
 

@@ -50,11 +50,24 @@ extern TimestampTz callee_next(void);
 extern bool callee_settle(const Consequence *consequence);
 
 /*
+ * Returns the agent that stands for the server of a tool, "mcp:<server>" or
+ * "mcp:<server>/<tool>", palloc'd, or an absent slice for any other tool.
+ */
+extern Slice callee_server_of(Slice tool);
+
+/*
  * If an endpoint serves the tool, writes the call for a tool.call that is
  * being admitted and has its seq.  Raises 42501 ENDPOINT_NOT_ALLOWED if the
  * sender may not use the endpoint.
  */
 extern void callee_note_tool_call(const Event *event);
+
+/*
+ * To be called when a call is handed out.  The call may have waited for a
+ * gateway, so the patience begins anew with its first attempt.  Does not wait
+ * for a transaction that has locked the task.
+ */
+extern void callee_note_claimed(const Call *call, const Endpoint *endpoint);
 
 /*
  * Is anybody still waiting for the answer?  True for calls that expect no

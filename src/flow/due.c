@@ -15,8 +15,11 @@
 #include "flow/due.h"
 #include "flow/ending.h"
 #include "flow/requeue.h"
+#include "flow/move.h"
 #include "miscadmin.h"
+#include "outbox/call.h"
 #include "queue/timer.h"
+#include "routing/router.h"
 #include "settings.h"
 #include "trust/principal.h"
 #include "utils/memutils.h"
@@ -31,7 +34,7 @@ due_may_move_now(void)
 int
 due_moved(const DueReport *report)
 {
-	return report->expired + report->timed_out + report->woken + report->unclaimed;
+	return report->expired + report->timed_out + report->woken + report->unclaimed + report->unsent;
 }
 
 /* ---------------------------------------------------------------- one task */
@@ -62,6 +65,48 @@ due_wake(Task *task, DueReport *report)
 	}
 }
 
+/* Is there an agent with room for the task that has not had it yet? */
+static bool
+due_could_go_on(Task *task)
+{
+	Envelope	request;
+	Requirement requirement;
+	Choice	   *choice;
+
+	assign_read_request(task, &request);
+	assign_read_requirement(task, &request, &requirement);
+	choice = router_choose(&requirement);
+	for (int i = 0; i < choice->ncandidates; i++)
+		if (!task_was_with(task, choice->candidates[i].agent_id))
+			return true;
+	return false;
+}
+
+/*
+ * Does the task still wait for a gateway to send its call, because the endpoint
+ * is paused, or no gateway is running?  Unless another agent could do it, its
+ * agent has not lost it then, and after as many losses as the task may have, it
+ * would fail without ever having been sent.  So its lease begins anew, and so
+ * does the time that it may run.
+ */
+static bool
+due_waits_for_gateway(Task *task, TimestampTz now)
+{
+	const Endpoint *endpoint = endpoint_serving(task->agent_id);
+	int64		patience;
+
+	if (endpoint == NULL || !call_is_unclaimed(endpoint->name, task->task_id, task->attempt, task->since))
+		return false;
+	patience = endpoint->patience * USECS_PER_SEC;
+	if (due_could_go_on(task))
+		return false;
+	task->wake_at = move_runtime_end(task, now);
+	move_lease(task, now + patience, task->wake_at, patience);
+	timer_set(task);
+	task_save(task);
+	return true;
+}
+
 /* Does what is due for the task, if anything still is. */
 static void
 due_move(Task *task, TimestampTz now, DueReport *report)
@@ -75,6 +120,9 @@ due_move(Task *task, TimestampTz now, DueReport *report)
 		requeue_wake(task);
 		report->woken++;
 	}
+	else if (task->status == TASK_RUNNING && (is_woken || task->lease_until <= now) &&
+			 due_waits_for_gateway(task, now))
+		report->unsent++;
 	else if (task->status == TASK_RUNNING && is_woken)
 	{
 		ending_time_out(task, task->wake_at, "RUNTIME_EXCEEDED",

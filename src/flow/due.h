@@ -24,6 +24,8 @@ typedef struct DueReport
 	int			routed;			/* of these, how many were given to an agent */
 	int			unclaimed;		/* ready tasks that are now offered to other
 								 * agents */
+	int			unsent;			/* leases that begin anew, because the call has
+								 * not been sent */
 } DueReport;
 
 /* Returns how many tasks have moved. */

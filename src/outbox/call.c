@@ -178,7 +178,7 @@ call_save(Call *call)
 
 /*
  * Locks the call at the current row of a scan.  Returns NULL if it is no
- * longer due, or if another session has locked it.
+ * longer due or if another session has locked it.
  */
 static Call *
 call_take_row(RowScan *scan, TimestampTz now)
@@ -255,11 +255,11 @@ call_list_queues(TimestampTz now)
 }
 
 /*
- * Locks at most n calls that are due, for one endpoint or, if it is absent,
- * for all, and appends them to "taken".
+ * Locks at most n calls that have become due from "from" to "now", for one
+ * endpoint or, if it is absent, for all, and appends them to "taken".
  */
 static List *
-call_take(Slice endpoint, int n, TimestampTz now, List *taken)
+call_take(Slice endpoint, int n, TimestampTz from, TimestampTz now, List *taken)
 {
 	bool		of_all = !slice_present(endpoint);
 	RowScan		scan;
@@ -267,6 +267,7 @@ call_take(Slice endpoint, int n, TimestampTz now, List *taken)
 	rows_begin(&scan, TABLE_OUTBOX, of_all ? INDEX_OUTBOX_DUE : INDEX_OUTBOX_ENDPOINT_DUE, ROWS_LATEST, RowExclusiveLock);
 	if (!of_all)
 		rows_key_text(&scan, 1, BTEqualStrategyNumber, endpoint);
+	rows_key_timestamp(&scan, of_all ? 1 : 2, BTGreaterEqualStrategyNumber, from);
 	rows_key_timestamp(&scan, of_all ? 1 : 2, BTLessEqualStrategyNumber, now);
 	rows_start(&scan);
 	while (n > 0 && rows_next(&scan))
@@ -300,8 +301,32 @@ call_take_past_paused(int n, TimestampTz now)
 
 		if (list_length(taken) == n)
 			break;
-		taken = call_take(queue->endpoint, n - list_length(taken), now, taken);
+		taken = call_take(queue->endpoint, n - list_length(taken), queue->due_at, now, taken);
 	}
+	return taken;
+}
+
+#define LOOK_AT_ALL_EVERY	64	/* claims */
+
+/*
+ * The same while no endpoint is paused.  Claimed calls leave dead entries at
+ * the front of the index while anybody holds a snapshot, so a claim begins
+ * where this backend has last found something.  Calls that are committed late
+ * are found when nothing else is, or at the latest after some more claims.
+ */
+static List *
+call_take_of_all(int n, TimestampTz now)
+{
+	static TimestampTz first_due = 0;
+	static unsigned int claims = 0;
+	List	   *taken = NIL;
+
+	if (++claims % LOOK_AT_ALL_EVERY != 0)
+		taken = call_take(SLICE_NONE, n, first_due, now, NIL);
+	if (taken == NIL)
+		taken = call_take(SLICE_NONE, n, DT_NOBEGIN, now, NIL);
+	if (taken != NIL)
+		first_due = ((const Call *) linitial(taken))->due_at;
 	return taken;
 }
 
@@ -312,9 +337,8 @@ call_claim(int n, int64 lease)
 	List	   *taken;
 	ListCell   *cell;
 
-	/* on a standby, raise an error even if nothing is due */
-	rows_require_writable();
-	taken = endpoint_is_any_paused() ? call_take_past_paused(n, now) : call_take(SLICE_NONE, n, now, NIL);
+	rows_require_writable();	/* on a standby, even if nothing is due */
+	taken = endpoint_is_any_paused() ? call_take_past_paused(n, now) : call_take_of_all(n, now);
 	foreach(cell, taken)
 	{
 		Call	   *call = lfirst(cell);
@@ -327,16 +351,34 @@ call_claim(int n, int64 lease)
 	return taken;
 }
 
+/* calls that were written at about the same time as the one that is looked for */
+#define MOST_LOOKS	1000
+
+bool
+call_is_unclaimed(Slice endpoint, Slice task_id, int task_attempt, TimestampTz since)
+{
+	bool		found = false;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_OUTBOX, INDEX_OUTBOX_ENDPOINT_DUE, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, endpoint);
+	rows_key_timestamp(&scan, 2, BTGreaterEqualStrategyNumber, since);
+	rows_start(&scan);
+	for (int looks = 0; !found && looks < MOST_LOOKS && rows_next(&scan); looks++)
+		found = rows_int4(&scan, Anum_call_attempt) == rows_int4(&scan, Anum_call_attempts_before) &&
+			rows_int4(&scan, Anum_call_task_attempt) == task_attempt &&
+			slice_equal(rows_text(&scan, Anum_call_task_id), task_id);
+	rows_end(&scan);
+	return found;
+}
+
 Call *
 call_lock(Slice id)
 {
 	Call	   *call = NULL;
 	RowScan		scan;
 
-	/*
-	 * on a standby, the call may just not have arrived yet, so do not report
-	 * that it does not exist
-	 */
+	/* on a standby, the call may just not have arrived yet */
 	rows_require_writable();
 	rows_begin(&scan, TABLE_OUTBOX, INDEX_OUTBOX_ID, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);

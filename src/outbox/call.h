@@ -101,6 +101,13 @@ extern void call_put(Call *call);
 extern List *call_claim(int n, int64 lease);
 
 /*
+ * Is there a call for this attempt of a task that no gateway has claimed yet?
+ * "since" is a time before the call was written.  Only the next calls of the
+ * endpoint after it are looked at.
+ */
+extern bool call_is_unclaimed(Slice endpoint, Slice task_id, int task_attempt, TimestampTz since);
+
+/*
  * Locks the call, waiting for another transaction that has locked it.  Returns
  * NULL if there is no such call.
  */

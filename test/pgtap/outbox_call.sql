@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(181);
+SELECT plan(189);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -323,6 +323,35 @@ SELECT is((SELECT string_agg(c.endpoint, ' ') FROM clutch.outbox_claim(2) c), 'h
 TRUNCATE clutch.outbox;
 DELETE FROM clutch.endpoint WHERE name IN ('held', 'west', 'east');
 
+-- ------------------------------------------- a body that needs more than there is
+CREATE SCHEMA greedy;
+CREATE FUNCTION greedy.inbound(raw jsonb, context jsonb) RETURNS SETOF jsonb LANGUAGE sql AS $$ SELECT '{"type": "chat.message"}'::jsonb $$;
+CREATE FUNCTION greedy.outbound(envelope jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN
+	IF envelope #>> '{payload,fails}' IS NOT NULL THEN
+		RAISE EXCEPTION USING ERRCODE = envelope #>> '{payload,fails}', MESSAGE = 'it cannot be made';
+	END IF;
+	RETURN '{}';
+END $$;
+INSERT INTO clutch.adapter (name, inbound, outbound) VALUES ('greedy', 'greedy.inbound', 'greedy.outbound');
+INSERT INTO clutch.endpoint (name, url, adapter, filter, max_attempts) VALUES ('greedy', 'https://greedy.example', 'greedy', '{"thread_id": "thread:greedy"}', 2);
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', thread_id => 'thread:greedy', run_id => 'run:greedy', payload => p, task_id => 'task:' || n))
+FROM unnest('{"{\"fails\": \"53400\"}","{}"}'::jsonb[]) WITH ORDINALITY AS u(p, n);
+SET client_min_messages = error;
+SELECT is((SELECT string_agg(c.body, ' ') FROM clutch.outbox_claim(9, '10 s') c), '{}', 'a body that needs more memory than there is does not hold up others');
+SELECT fixture.at(86420);
+SELECT is((SELECT count(*) FROM clutch.outbox_claim(9, '10 s') c), 1::bigint, 'it is tried again');
+SELECT fixture.at(86440);
+SELECT clutch.outbox_claim(9, '10 s') \g /dev/null
+RESET client_min_messages;
+SELECT is((SELECT string_agg(concat_ws(' ', o.task_id, o.state, o.failure), ', ' ORDER BY o.no) FROM clutch.outbox o),
+	'task:1 dead no gateway has reported how the call ended, task:2 dead no gateway has reported how the call ended', 'and given up after as many attempts as any other');
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', thread_id => 'thread:greedy', run_id => 'run:greedy', payload => '{"fails": "55P03"}', task_id => 'task:3'));
+SELECT throws_ok('SELECT clutch.outbox_claim(9)', '55P03', NULL, 'a lock that somebody holds makes the claim fail');
+SELECT is((SELECT attempt FROM clutch.outbox WHERE task_id = 'task:3'), 0, 'and costs no attempt');
+DELETE FROM clutch.endpoint WHERE name = 'greedy';
+DELETE FROM clutch.adapter WHERE name = 'greedy';
+TRUNCATE clutch.outbox;
+
 -- ------------------------------------- many calls for an endpoint that has been removed
 INSERT INTO clutch.endpoint (name, url, agents) VALUES ('west', 'https://west.example', '{*}');
 INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
@@ -337,6 +366,19 @@ SELECT is((SELECT count(*) FROM clutch.outbox WHERE state = 'dead'), 1200::bigin
 INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
 SELECT 5000000 + n, 'all' || n, 'west', 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - interval '1 h' FROM generate_series(1, 1300) n;
 SELECT is((SELECT count(*) FROM clutch.outbox_claim(1250)), 1250::bigint, 'of those that can be sent, a gateway is handed as many as it asks for');
+TRUNCATE clutch.outbox;
+
+-- ------------------------------------- a call that was committed long after it became due
+INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
+SELECT 6000000 + n, 'soon' || n, 'west', 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - interval '1 h' + n * interval '1 s' FROM generate_series(1, 200) n;
+SELECT is((SELECT c.id FROM clutch.outbox_claim(1) c), 'soon1', 'the call that has been due for the longest time comes first');
+INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
+VALUES (7000000, 'late', 'west', 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - interval '2 h');
+SELECT ok('late' = ANY (ARRAY(SELECT c.id FROM generate_series(1, 65) AS n, LATERAL clutch.outbox_claim(1 + 0 * n) c)), 'one that is committed late does not wait until all others have been claimed');
+SELECT clutch.outbox_claim(500) \g /dev/null
+INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created_at, due_at)
+VALUES (7000001, 'later', 'west', 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - interval '2 h');
+SELECT is((SELECT c.id FROM clutch.outbox_claim(1) c), 'later', 'nor is it overlooked if there is nothing else');
 TRUNCATE clutch.outbox;
 DELETE FROM clutch.endpoint WHERE name = 'west';
 

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(124);
+SELECT plan(129);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -387,6 +387,23 @@ SELECT is(fixture.hand(), 'task tools/call skill.count 1', 'whatever the tool is
 SELECT fixture.answer(fixture.result('{"content": []}'));
 SELECT fixture.ask('task:direct', 'agent:mcp.disk', skill => 'tool:disk');
 SELECT is(fixture.hand(), 'task tools/call clutch.send 1', 'a request that requires no tool of the server is sent as it is');
+
+-- --------------------------------------- an endpoint that is given to another agent
+TRUNCATE clutch.outbox;
+INSERT INTO clutch.endpoint (name, url, adapter, serves, agents) VALUES ('first', 'https://first.example', 'http', 'agent:first', '{}'), ('mail', 'https://mail.example', 'mcp', 'agent:mcp.mail', '{agent:ken}');
+SELECT fixture.agent('first', 4, ARRAY['skill:first']), fixture.agent('second', 4, ARRAY['skill:second']), fixture.agent('ken', 4, ARRAY['skill:ken', 'tool:files', 'tool:mail']);
+SELECT fixture.ask('task:first', skill => 'skill:first', orders => '{"retry": {"max": 0}}');
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', '{agent:ken}', '{"tool": "mcp:mail", "name": "send", "args": {"secret": 1}}', task_id => 'task:mail-1', run_id => 'run:mail'));
+UPDATE clutch.endpoint SET serves = 'agent:second' WHERE name = 'first';
+UPDATE clutch.endpoint SET serves = 'agent:mcp.other' WHERE name = 'mail';
+SELECT is(fixture.hand(), 'nothing', 'the other one does not see the calls that waited for the first');
+SELECT is(fixture.last('task:first'), 'task.error agent:first agent:ui {"code": "UNAVAILABLE", "message": "endpoint \"first\" does not serve \"agent:first\" any more", "retryable": true}', 'the task is told');
+SELECT is(fixture.last('task:mail-1'), 'tool.error agent:mcp.mail agent:ken {"code": "UNAVAILABLE", "message": "endpoint \"mail\" does not serve \"agent:mcp.mail\" any more", "retryable": true}', 'and the caller of the tool');
+UPDATE clutch.endpoint SET serves = 'agent:mcp.mail' WHERE name = 'mail';
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', '{agent:ken}', '{"tool": "mcp:mail/send", "args": {}}', task_id => 'task:mail-2', run_id => 'run:mail'));
+DELETE FROM clutch.endpoint WHERE name = 'mail';
+SELECT is(fixture.hand(), 'nothing', 'nothing is sent to an endpoint that was deleted');
+SELECT is(fixture.last('task:mail-2'), 'tool.error agent:mcp.mail agent:ken {"code": "UNAVAILABLE", "message": "endpoint \"mail\" does not exist any more", "retryable": true}', 'and the caller of its tool is told as well');
 
 DROP OWNED BY outbox_callee_ken, outbox_callee_stranger, outbox_callee_gateway;
 DELETE FROM clutch.principal;

@@ -1,6 +1,6 @@
 -- Agents behind an endpoint make no calls here, so nothing but the endpoint says that they can take work.
 \ir ../fixtures/tap.sql
-SELECT plan(24);
+SELECT plan(42);
 SET clutch.notify = off;
 CREATE FUNCTION fixture.status(name text) RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', a.status, a.reason) FROM clutch.agents a WHERE a.agent_id = 'agent:' || name $$;
@@ -88,5 +88,63 @@ SELECT clutch.pause('skill:many');
 SELECT fixture.serve('many');
 SELECT is(fixture.state('task:few'), 'running agent:many 1', 'tasks that have to wait hold up no other, however many they are');
 SELECT is(fixture.pending('many'), 1::bigint, 'and have no call');
+
+-- ------------------------------------------------- calls that no gateway has claimed
+SELECT fixture.at(10000);
+SELECT fixture.agent('still', 9, '{skill:still}'), fixture.agent('brief', 9, '{skill:brief}', '{"max_runtime_sec": 50}');
+SELECT fixture.serve('still'), fixture.serve('brief');
+UPDATE clutch.endpoint SET paused = true WHERE name = 'still';
+SELECT fixture.ask('task:still', skill => 'skill:still'), fixture.ask('task:brief', skill => 'skill:brief');
+SELECT fixture.ask('task:ends', skill => 'skill:still', orders => '{"deadline": "2026-01-01T15:00:00Z"}');
+-- more often than a task may lose its lease
+SELECT format('SELECT fixture.at(%s)', 10000 + 101 * n), 'SELECT clutch.tick()' FROM generate_series(1, 14) AS n \gexec
+SELECT is(fixture.state('task:still'), 'running agent:still 1', 'an endpoint that is paused for long costs a task no lease');
+SELECT is(fixture.state('task:brief'), 'running agent:brief 1', 'nor does a gateway that is away, nor the time that the task may run');
+SELECT is(fixture.pending('still') + fixture.pending('brief'), 3::bigint, 'and each of them has one call');
+SELECT is(fixture.state('task:ends'), 'timed_out agent:still 1', 'a deadline passes all the same');
+UPDATE clutch.endpoint SET paused = false WHERE name = 'still';
+SELECT fixture.at(11500);
+SELECT is((SELECT string_agg(o.task_id, ' ' ORDER BY o.task_id) FROM clutch.outbox_claim(9, '1 h') JOIN clutch.outbox o USING (id) WHERE o.agent_id IN ('agent:still', 'agent:brief')),
+	'task:brief task:still', 'then they are handed out');
+SELECT is(fixture.rows_of($$SELECT fixture.since_noon(lease_until), fixture.since_noon(wake_at) FROM clutch.task WHERE task_id IN ('task:brief', 'task:still') ORDER BY task_id$$),
+	E'(11550.000,11550.000)\n(11600.000,)', 'and the patience of the endpoint begins, as does the time that they may run');
+SELECT fixture.at(11549);
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT string_agg(clutch.outbox_done(o.id, o.attempt, 200, response => '{"n": 1}'), ' ') FROM clutch.outbox o WHERE o.task_id IN ('task:brief', 'task:still') AND o.state = 'pending'),
+	'sent sent', 'so there is time for the answers');
+SELECT is(fixture.state('task:still') || ', ' || fixture.state('task:brief'), 'completed agent:still 1, completed agent:brief 1', 'which end the tasks');
+-- once a gateway has claimed it, a task can lose its lease
+SELECT fixture.ask('task:taken', skill => 'skill:still');
+SELECT count(*) FROM clutch.outbox_claim(9, '10 s');
+SELECT fixture.at(11651);
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.state('task:taken'), 'running agent:still 2', 'a task whose call was claimed can lose its lease');
+-- an endpoint that is gone has left its calls behind
+UPDATE clutch.endpoint SET name = 'moved' WHERE name = 'still';
+SELECT fixture.at(11752);
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.state('task:taken'), 'running agent:still 3', 'so can one whose call waits for an endpoint that was renamed');
+SELECT is((SELECT string_agg(o.endpoint || ' ' || o.task_attempt, ', ' ORDER BY o.no) FROM clutch.outbox o WHERE o.task_id = 'task:taken'), 'still 1, still 2, moved 3',
+	'and gets a call to the new one');
+-- another agent could do it
+SELECT fixture.agent('one', 9, '{skill:shared}');
+SELECT fixture.serve('one');
+SELECT fixture.ask('task:shared', skill => 'skill:shared'), fixture.ask('task:named', 'agent:one', skill => 'skill:shared');
+SELECT fixture.agent('two', 1, '{skill:shared}');
+SELECT fixture.at(11853);
+SELECT clutch.heartbeat('agent:two') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.state('task:shared'), 'assigned agent:two 2', 'a task whose call is not sent goes to another agent that can do it');
+SELECT is(fixture.state('task:named'), 'running agent:one 1', 'unless it is for this agent');
+SELECT is(fixture.claimed('agent:two', 9, '10 s'), 'task:shared 2 moved', 'which claims it');
+SELECT fixture.ask('task:more', skill => 'skill:shared');
+SELECT fixture.at(11864);
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.state('task:shared'), 'running agent:one 3', 'and loses it');
+SELECT is(fixture.claimed('agent:two', 9, '1 h'), 'nothing', 'while it is busy');
+SELECT fixture.at(11965);
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.state('task:shared'), 'running agent:one 3', 'no agent gets it twice in this way');
+SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
 
 SELECT * FROM finish();
