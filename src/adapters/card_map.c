@@ -155,7 +155,7 @@ card_map_write(const Json *card)
 	json_put_text(params, "/name", json_get_text(card, "/display/name"));
 	json_put_text(params, "/description", json_get_text(card, "/display/desc"));
 	card_map_write_groups(card, params);
-	if (call == NULL)
+	if (!json_is(call, JSON_OBJECT))
 		return params;
 	document = json_copy(call);
 	json_put(document, "/params", params);

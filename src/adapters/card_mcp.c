@@ -129,7 +129,7 @@ card_mcp_write(const Json *card)
 		json_add(tools, card_mcp_write_tool(card, capabilities->items[i]));
 	}
 	json_put(result, "/tools", tools);
-	if (response == NULL)
+	if (!json_is(response, JSON_OBJECT))
 		return result;
 	document = json_copy(response);
 	json_put(document, "/result", result);
