@@ -275,7 +275,7 @@ BEGIN
 		SELECT a.agent_id, 'left out', 'capabilities', to_jsonb(a.capabilities), NULL::jsonb
 		FROM clutch.registry_agents(earlier) AS r
 		JOIN clutch.agents a ON a.agent_id = r.agent_id
-		WHERE r.agent_id <> ALL (ARRAY(SELECT n.agent_id FROM clutch.registry_agents(document) AS n))
+		WHERE NOT EXISTS (SELECT FROM clutch.registry_agents(document) AS n WHERE n.agent_id = r.agent_id)
 		ORDER BY a.agent_id;
 	IF is_new THEN
 		RETURN QUERY SELECT NULL::text, 'added', 'registry', NULL::jsonb, to_jsonb(registry);
