@@ -31,9 +31,7 @@ static const char *const card_map_params[] = {"params", NULL};
 static bool
 card_map_is_call(const Json *raw)
 {
-	Slice		method = json_get_text(raw, "/method");
-
-	return slice_present(method) && (slice_equal(method, SLICE_OF(METHOD)) || slice_equal(method, SLICE_OF(SPAWN)));
+	return json_says(raw, "/method", METHOD) || json_says(raw, "/method", SPAWN);
 }
 
 static bool

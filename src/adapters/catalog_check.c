@@ -45,7 +45,7 @@ catalog_check_name(Slice name, bool builtin, ProblemList *faults)
 	/*
 	 * in requests by the orchestrator, meta.rule is what a routing rule notes
 	 */
-	else if (slice_equal(name, SLICE_OF("clutch")) || slice_equal(name, SLICE_OF("rule")))
+	else if (slice_is(name, "clutch") || slice_is(name, "rule"))
 		problem_add(faults, "/name", "NOT_ALLOWED", "meta.%.*s belongs to clutch itself; choose another name.",
 					name.len, name.s);
 	/*

@@ -39,14 +39,6 @@ static const AdapterRow collab_header_rows[] = {
 	{ROW_VALUE, NULL, NULL}
 };
 
-static bool
-collab_says(const Json *value, const char *path, const char *word)
-{
-	Slice		text = json_get_text(value, path);
-
-	return slice_present(text) && slice_equal(text, slice_of_cstring(word));
-}
-
 static const char *
 collab_header(const Json *raw)
 {
@@ -90,11 +82,11 @@ collab_read_destination(const Adapter *self, const Json *header, Json *envelope)
 	Json	   *to = json_new_array();
 	const char *rule;
 
-	if (!slice_present(destination) && collab_says(header, "/type", "BROADCAST"))
+	if (!slice_present(destination) && json_says(header, "/type", "BROADCAST"))
 		destination = SLICE_OF("*");
 	if (!slice_present(destination))
 		return;
-	if (slice_equal(destination, SLICE_OF("*")))
+	if (slice_is(destination, "*"))
 		destination = SLICE_OF("group:*");
 	else if (slice_starts(destination, SLICE_OF("agent:")) ||
 			 identifier_fault(ID_RECIPIENT, destination, &rule) != NULL)
@@ -110,7 +102,7 @@ collab_destination_of(const Json *envelope)
 {
 	Slice		agent_id = json_get_text(envelope, "/to/0/agent_id");
 
-	return slice_equal(agent_id, SLICE_OF("group:*")) ? SLICE_OF("*") : adapter_agent_name(agent_id);
+	return slice_is(agent_id, "group:*") ? SLICE_OF("*") : adapter_agent_name(agent_id);
 }
 
 /* ----------------------------------------------------------------------- type */
@@ -124,8 +116,8 @@ collab_can_work(const Json *header)
 {
 	Slice		destination = json_get_text(header, "/destination");
 
-	return !slice_present(destination) || !(slice_equal(destination, SLICE_OF("*")) ||
-											slice_equal(destination, SLICE_OF("group:*")) ||
+	return !slice_present(destination) || !(slice_is(destination, "*") ||
+											slice_is(destination, "group:*") ||
 											slice_starts(destination, SLICE_OF("topic:")));
 }
 
@@ -137,13 +129,13 @@ collab_read_type(const Json *header, const Json *body)
 {
 	const Json *response = json_get_kind(body, "/responseRequired", JSON_BOOL);
 
-	if (collab_says(header, "/type", "REQUEST"))
+	if (json_says(header, "/type", "REQUEST"))
 		return collab_can_work(header) && (response == NULL || response->boolean) ? MSG_TASK_REQUEST : MSG_CHAT_MESSAGE;
-	if (collab_says(header, "/type", "RESPONSE"))
-		return collab_says(body, "/status", "SUCCESS") ? MSG_TASK_RESULT :
-			collab_says(body, "/status", "ERROR") || collab_says(body, "/status", "TIMEOUT") ? MSG_TASK_ERROR : MSG_UNKNOWN;
-	return collab_says(header, "/type", "PUBLISH") ? MSG_CHAT_MESSAGE :
-		collab_says(header, "/type", "BROADCAST") ? MSG_CHAT_SYSTEM : MSG_UNKNOWN;
+	if (json_says(header, "/type", "RESPONSE"))
+		return json_says(body, "/status", "SUCCESS") ? MSG_TASK_RESULT :
+			json_says(body, "/status", "ERROR") || json_says(body, "/status", "TIMEOUT") ? MSG_TASK_ERROR : MSG_UNKNOWN;
+	return json_says(header, "/type", "PUBLISH") ? MSG_CHAT_MESSAGE :
+		json_says(header, "/type", "BROADCAST") ? MSG_CHAT_SYSTEM : MSG_UNKNOWN;
 }
 
 /*
@@ -157,8 +149,8 @@ collab_write_type(const Adapter *self, const Json *envelope, Json *header, Json 
 	bool		ends = type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_TIMEOUT;
 	Json	   *noted = adapter_noted(self, envelope, "/type");
 	Json	   *required = adapter_noted(self, envelope, "/required");
-	bool		timed_out = type == MSG_TASK_TIMEOUT || (collab_says(envelope, "/payload/code", "TIMEOUT") &&
-		(!adapter_was_foreign(self, envelope) || collab_says(adapter_noted(self, envelope, ""), "/status", "TIMEOUT")));
+	bool		timed_out = type == MSG_TASK_TIMEOUT || (json_says(envelope, "/payload/code", "TIMEOUT") &&
+		(!adapter_was_foreign(self, envelope) || json_says(adapter_noted(self, envelope, ""), "/status", "TIMEOUT")));
 
 	if (ends)
 		json_put_cstring(body, "/status", type == MSG_TASK_RESULT ? "SUCCESS" : timed_out ? "TIMEOUT" : "ERROR");
@@ -190,7 +182,7 @@ collab_read_error(const Adapter *self, const Json *raw)
 	Slice		code = adapter_find_word(self, raw, "/body/error/code");
 	Json	   *message = adapter_find(self, raw, "/body/error/message", JSON_TEXT);
 	Json	   *details = adapter_find(self, raw, "/body/error/details", JSON_OBJECT);
-	bool		timed_out = collab_says(raw, "/body/status", "TIMEOUT");
+	bool		timed_out = json_says(raw, "/body/status", "TIMEOUT");
 
 	json_put_text(payload, "/code", timed_out ? SLICE_OF("TIMEOUT") : slice_present(code) ? code : SLICE_OF("INTERNAL"));
 	if (message != NULL && message->text.len > 0)
@@ -221,12 +213,12 @@ collab_code_of(const Json *payload)
 	};
 
 	for (const char *const *code = codes; *code != NULL; code++)
-		if (collab_says(payload, "/code", *code))
+		if (json_says(payload, "/code", *code))
 			return *code;
 	if (json_is_true(payload, "/retryable"))
 		return "UNAVAILABLE";
 	for (const char *const *code = refusals; *code != NULL; code++)
-		if (collab_says(payload, "/code", *code))
+		if (json_says(payload, "/code", *code))
 			return "REJECTED";
 	return "INTERNAL";
 }
@@ -255,13 +247,13 @@ collab_write_error(const Json *payload, bool is_foreign, Json *body)
 static const char *
 collab_content(const Json *header)
 {
-	return collab_says(header, "/type", "REQUEST") ? "/payload" : collab_says(header, "/type", "RESPONSE") ? "/result" : "/data";
+	return json_says(header, "/type", "REQUEST") ? "/payload" : json_says(header, "/type", "RESPONSE") ? "/result" : "/data";
 }
 
 static bool
 collab_is_event(const Json *header)
 {
-	return collab_says(header, "/type", "PUBLISH") || collab_says(header, "/type", "BROADCAST");
+	return json_says(header, "/type", "PUBLISH") || json_says(header, "/type", "BROADCAST");
 }
 
 static void
@@ -421,7 +413,7 @@ collab_write_outer(const Adapter *self, const Json *envelope, Json *raw, Json *h
 
 	for (int i = 0; i < lengthof(collab_outer); i++)
 		for (int j = 0; json_is(outer, JSON_ARRAY) && j < outer->n; j++)
-			if (collab_says(outer->items[j], "", collab_outer[i]))
+			if (json_says(outer->items[j], "", collab_outer[i]))
 				json_put(raw, collab_outer[i], json_take(header, collab_outer[i]));
 }
 
@@ -462,7 +454,7 @@ collab_declines(const Adapter *self, const Json *raw)
 
 	if (!json_is(raw, JSON_OBJECT))
 		return "it is not an object";
-	if (!collab_says(header, "/type", "REQUEST") && !collab_says(header, "/type", "RESPONSE") && !collab_is_event(header))
+	if (!json_says(header, "/type", "REQUEST") && !json_says(header, "/type", "RESPONSE") && !collab_is_event(header))
 		return "the type in its header is not REQUEST, RESPONSE, PUBLISH or BROADCAST";
 	return json_get_kind(raw, "/body", JSON_OBJECT) != NULL ? NULL : "its body is not an object";
 }

@@ -95,7 +95,7 @@ http_request_of_event(const Adapter *self, const Json *event, const Json *envelo
 		Slice		name = slice_of_cstring(psprintf("ce-%.*s", event->keys[i].len, event->keys[i].s));
 		Slice		text = event->items[i]->text;
 
-		if (slice_equal(event->keys[i], SLICE_OF("data")))
+		if (slice_is(event->keys[i], "data"))
 			continue;
 		if (event->items[i]->kind == JSON_NUMBER)
 			text = slice_of_cstring(DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(event->items[i]->number))));
@@ -311,7 +311,7 @@ http_webhook_id(const Adapter *self, const Json *raw)
 	const Json *first = NULL;
 
 	for (int i = 0; i < headers->n; i++)
-		if (slice_equal(http_lower(headers->keys[i]), SLICE_OF("webhook-id")))
+		if (slice_is(http_lower(headers->keys[i]), "webhook-id"))
 		{
 			(void) adapter_require_word(self, raw, json_path("/headers", headers->keys[i]));
 			http_check_header(self, headers->keys[i], headers->items[i], first);
@@ -424,9 +424,9 @@ http_outbound(const Adapter *self, const Json *envelope)
 {
 	Slice		kind = json_get_text(adapter_noted(self, envelope, ""), "/kind");
 
-	if (slice_present(kind) && slice_equal(kind, SLICE_OF("webhook")))
+	if (slice_is(kind, "webhook"))
 		return http_webhook_of(self, envelope);
-	if (slice_present(kind) && slice_equal(kind, SLICE_OF("binary")))
+	if (slice_is(kind, "binary"))
 		return http_request_of_event(self, http_event_of(self, envelope), envelope);
 	return http_event_of(self, envelope);
 }
@@ -436,7 +436,7 @@ http_outbound(const Adapter *self, const Json *envelope)
 static bool
 http_is_one(const Json *version)
 {
-	return json_is(version, JSON_TEXT) && slice_equal(version->text, SLICE_OF("1.0"));
+	return json_says(version, "", "1.0");
 }
 
 /* Does it have the members type, timestamp and data, and no others? */

@@ -54,29 +54,19 @@ static const char *const map_priorities[] = {NULL, "low", "normal", "high", "urg
 
 /* -------------------------------------------------------------------- frames */
 
-static bool
-map_is_method(const Json *raw, const char *method)
-{
-	Slice		name = json_get_text(raw, "/method");
-
-	return slice_present(name) && slice_equal(name, slice_of_cstring(method));
-}
-
 /* Returns the path of the message in the document. */
 static const char *
 map_frame(const Json *raw)
 {
 	if (json_get(raw, "/jsonrpc") == NULL)
 		return "";
-	return map_is_method(raw, METHOD_SEND) ? "/params" : "/params/message";
+	return json_says(raw, "/method", METHOD_SEND) ? "/params" : "/params/message";
 }
 
 static bool
 map_was_sent(const Adapter *self, const Json *envelope)
 {
-	Slice		frame = json_get_text(adapter_noted(self, envelope, "/frame"), "");
-
-	return slice_present(frame) && slice_equal(frame, SLICE_OF("send"));
+	return json_says(adapter_noted(self, envelope, "/frame"), "", "send");
 }
 
 static Json *
@@ -126,9 +116,9 @@ map_write_time(const Adapter *self, const Json *envelope, Json *message)
 	ms = (t >= 0 ? t / 1000 : -((-t + 999) / 1000)) + EPOCH_MS;
 	if (ms < LEAST_MS || ms > MOST_MS)
 		return;
-	if (everywhere || !slice_equal(stamped, SLICE_OF("meta")))
+	if (everywhere || !slice_is(stamped, "meta"))
 		json_put(message, "/timestamp", json_of_int(ms));
-	if (everywhere || !slice_equal(stamped, SLICE_OF("top")))
+	if (everywhere || !slice_is(stamped, "top"))
 		json_put(message, "/meta/timestamp", json_of_int(ms));
 }
 
@@ -142,7 +132,7 @@ map_read_orders(const Adapter *self, const Json *message, Json *envelope)
 	int64		ms;
 
 	for (int i = 1; word != NULL && i < lengthof(map_priorities); i++)
-		if (slice_equal(word->text, slice_of_cstring(map_priorities[i])))
+		if (slice_is(word->text, map_priorities[i]))
 			json_put(envelope, "/meta/clutch/priority", json_of_int(i));
 	if (ttl == NULL)
 		return;
@@ -334,9 +324,9 @@ map_declines(const Adapter *self, const Json *raw)
 		return "it is not an object";
 	if (json_get(raw, "/jsonrpc") != NULL)
 	{
-		if (!slice_equal(json_get_text(raw, "/jsonrpc"), SLICE_OF("2.0")))
+		if (!json_says(raw, "/jsonrpc", "2.0"))
 			return "its jsonrpc is not \"2.0\"";
-		if (!map_is_method(raw, METHOD_SEND) && !map_is_method(raw, METHOD_MESSAGE))
+		if (!json_says(raw, "/method", METHOD_SEND) && !json_says(raw, "/method", METHOD_MESSAGE))
 			return "its method is neither \"" METHOD_MESSAGE "\" nor \"" METHOD_SEND "\"";
 		return json_get_kind(raw, map_frame(raw), JSON_OBJECT) != NULL ? NULL : "its params have no message";
 	}

@@ -104,9 +104,7 @@ mcp_response(const Adapter *self, const Json *envelope)
 static bool
 mcp_is_text_block(const Json *block)
 {
-	Slice		type = json_get_text(block, "/type");
-
-	return slice_present(type) && slice_equal(type, SLICE_OF("text")) && json_get_text(block, "/text").len > 0;
+	return json_says(block, "/type", "text") && json_get_text(block, "/text").len > 0;
 }
 
 static Json *
@@ -235,7 +233,7 @@ mcp_write_tool_failure(const Adapter *self, const Json *envelope)
 	int64		at = 0;
 
 	(void) json_get_int(adapter_noted(self, envelope, ""), "/text_at", &at);
-	if (at < 0 && !slice_equal(message, SLICE_OF(TOOL_FAILED)))
+	if (at < 0 && !slice_is(message, TOOL_FAILED))
 		at = 0;
 	for (int i = 0; others != NULL && i < others->n; i++)
 	{
@@ -270,7 +268,7 @@ mcp_number_of(Slice code, int64 *number)
 	char	   *end;
 
 	for (int i = 0; i < lengthof(mcp_codes); i++)
-		if (slice_equal(code, slice_of_cstring(mcp_codes[i].code)))
+		if (slice_is(code, mcp_codes[i].code))
 		{
 			*number = mcp_codes[i].number;
 			return true;
@@ -373,7 +371,7 @@ static int
 mcp_status_named(Slice status)
 {
 	for (int i = 0; i < lengthof(mcp_statuses); i++)
-		if (slice_present(status) && slice_equal(status, slice_of_cstring(mcp_statuses[i].status)))
+		if (slice_is(status, mcp_statuses[i].status))
 			return i;
 	return -1;
 }
@@ -423,7 +421,7 @@ mcp_status_place(const Adapter *self, const Json *envelope)
 	Slice		at = json_get_text(adapter_noted(self, envelope, ""), "/at");
 
 	for (int i = 0; i < lengthof(places); i++)
-		if (slice_present(at) && slice_equal(at, slice_of_cstring(places[i])))
+		if (slice_is(at, places[i]))
 			return places[i];
 	return "/params";
 }
@@ -456,9 +454,7 @@ mcp_has_text(const Json *raw, const char *path)
 static Json *
 mcp_read_result(const Adapter *self, const Json *raw, const Json *context)
 {
-	Slice		type = json_get_text(raw, "/result/resultType");
-
-	if (slice_present(type) && slice_equal(type, SLICE_OF("input_required")))
+	if (json_says(raw, "/result/resultType", "input_required"))
 		return mcp_read_inputs_required(self, raw, context);
 	if (mcp_has_text(raw, "/result/action") || (mcp_has_text(raw, "/result/role") && mcp_has_text(raw, "/result/model")))
 		return mcp_read_answer(self, raw, context);

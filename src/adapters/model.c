@@ -42,7 +42,7 @@ static Slice
 model_intent(Slice intent)
 {
 	for (int i = 0; i < lengthof(model_intents) && slice_present(intent); i++)
-		if (slice_equal(intent, slice_of_cstring(model_intents[i])))
+		if (slice_is(intent, model_intents[i]))
 			return intent;
 	return SLICE_OF("reflect");
 }
@@ -112,7 +112,7 @@ const ModelFamily *
 model_family(Slice name)
 {
 	for (int i = 0; i < lengthof(model_families); i++)
-		if (slice_equal(name, slice_of_cstring(model_families[i].name)))
+		if (slice_is(name, model_families[i].name))
 			return &model_families[i];
 	return NULL;
 }
@@ -128,9 +128,7 @@ model_prompt(const ModelFamily *family, Slice intent, const char *rendered)
 static bool
 model_is_message(const Json *value)
 {
-	Slice		protocol = json_get_text(value, "/protocol");
-
-	return slice_present(protocol) && slice_equal(protocol, SLICE_OF(PROTOCOL));
+	return json_says(value, "/protocol", PROTOCOL);
 }
 
 static bool

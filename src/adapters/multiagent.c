@@ -43,13 +43,6 @@ static const struct
 	{"tool", "tool"},
 };
 
-/* Is the text this word?  An absent text is not. */
-static bool
-multiagent_is(Slice text, const char *word)
-{
-	return slice_equal(text, slice_of_cstring(word));
-}
-
 /* ------------------------------------------------------------------ the type */
 
 static bool
@@ -90,10 +83,10 @@ multiagent_ends(const Json *raw, Slice intent)
 {
 	static const char *const ends[] = {"execute", "analyze", "retrieve", "summarize", NULL};
 
-	if (multiagent_is(intent, "finalize"))
+	if (slice_is(intent, "finalize"))
 		return true;
 	for (const char *const *end = ends; *end != NULL; end++)
-		if (multiagent_is(intent, *end))
+		if (slice_is(intent, *end))
 			return !multiagent_proposes(raw);
 	return false;
 }
@@ -108,18 +101,18 @@ multiagent_read_type(const Json *raw, bool in_task)
 	Slice		role = json_get_text(raw, "/role");
 	Slice		intent = json_get_text(raw, "/intent");
 	Slice		content = json_get_text(raw, "/content/type");
-	bool		is_tool = multiagent_is(role, "tool");
+	bool		is_tool = slice_is(role, "tool");
 
-	if (multiagent_is(content, "error"))
+	if (slice_is(content, "error"))
 		return is_tool ? MSG_TOOL_ERROR : in_task ? MSG_TASK_ERROR : MSG_CHAT_MESSAGE;
-	if (is_tool && multiagent_is(content, "tool_result"))
+	if (is_tool && slice_is(content, "tool_result"))
 		return MSG_TOOL_RESULT;
-	if (multiagent_is(intent, "tool.call"))
+	if (slice_is(intent, "tool.call"))
 		return MSG_TOOL_CALL;
-	if (multiagent_is(role, "system"))
+	if (slice_is(role, "system"))
 		return json_get_kind(raw, "/content/data/supports", JSON_ARRAY) != NULL &&
 			json_get_kind(raw, "/agent/id", JSON_TEXT) != NULL ? MSG_AGENT_REGISTER : MSG_CHAT_SYSTEM;
-	if (multiagent_is(role, "user"))
+	if (slice_is(role, "user"))
 		return MSG_TASK_REQUEST;
 	if (!in_task)
 		return MSG_CHAT_MESSAGE;
@@ -245,7 +238,7 @@ multiagent_read_role(const Adapter *self, const Json *raw, Json *envelope)
 	Slice		role = adapter_require_word(self, raw, "/role");
 
 	for (int i = 0; i < lengthof(multiagent_roles); i++)
-		if (slice_equal(role, slice_of_cstring(multiagent_roles[i].foreign)))
+		if (slice_is(role, multiagent_roles[i].foreign))
 		{
 			json_put_cstring(envelope, "/from/role", multiagent_roles[i].ours);
 			return;
@@ -281,7 +274,7 @@ static void
 multiagent_write_content_type(const Json *envelope, Json *document)
 {
 	MessageType type = adapter_type(envelope);
-	bool		was_error = multiagent_is(json_get_text(document, "/content/type"), "error");
+	bool		was_error = json_says(document, "/content/type", "error");
 
 	if (adapter_is_error(type))
 		json_put_cstring(document, "/content/type", "error");
@@ -311,7 +304,7 @@ multiagent_write_type(const Adapter *self, const Json *envelope, Json *document)
 	if (!multiagent_is_message(self, envelope))
 		return;
 	for (int i = 0; i < lengthof(multiagent_roles) && slice_present(own); i++)
-		if (slice_equal(own, slice_of_cstring(multiagent_roles[i].ours)))
+		if (slice_is(own, multiagent_roles[i].ours))
 			json_put_cstring(document, "/role", multiagent_roles[i].foreign);
 	json_put(document, "/intent", noted);
 	if (multiagent_read_type(document, true) == type || multiagent_read_type(document, false) == type)
@@ -346,7 +339,7 @@ multiagent_declines(const Adapter *self, const Json *raw)
 {
 	if (!json_is(raw, JSON_OBJECT))
 		return "it is not an object";
-	return multiagent_is(json_get_text(raw, "/protocol"), PROTOCOL) ? NULL : "its protocol is not \"" PROTOCOL "\"";
+	return json_says(raw, "/protocol", PROTOCOL) ? NULL : "its protocol is not \"" PROTOCOL "\"";
 }
 
 const Adapter multiagent_adapter = {

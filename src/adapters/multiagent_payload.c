@@ -57,7 +57,7 @@ multiagent_tool_resource(const Json *raw)
 	const Json *resources = json_get_kind(raw, RESOURCES, JSON_ARRAY);
 
 	for (int i = 0; resources != NULL && i < resources->n; i++)
-		if (slice_equal(json_get_text(resources->items[i], "/type"), SLICE_OF("tool")) &&
+		if (json_says(resources->items[i], "/type", "tool") &&
 			json_get_kind(resources->items[i], "/id", JSON_TEXT) != NULL)
 			return resources->items[i];
 	return NULL;
@@ -102,7 +102,7 @@ multiagent_write_call(Json *document)
 		if (!slice_equal(tool, multiagent_tool_name(json_get_text(resource, "/id"))))
 			json_put_text(resource, "/id", tool);
 	}
-	else if (!slice_equal(tool, SLICE_OF("tool:unknown")))
+	else if (!slice_is(tool, "tool:unknown"))
 	{
 		if (json_get_kind(document, RESOURCES, JSON_ARRAY) == NULL)
 			json_put(document, RESOURCES, json_new_array());

@@ -72,7 +72,7 @@ card_agent_argument(FunctionCallInfo fcinfo, int n)
 				 errproblem("agent_id", "WRONG_FORMAT"),
 				 errmsg("invalid agent ID %s", place_quote(agent_id)),
 				 errhint("An agent ID begins with \"agent:\", like \"agent:researcher\".")));
-	if (slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)))
+	if (slice_is(agent_id, clutch_orchestrator))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("agent_id", "NOT_ALLOWED"),

@@ -84,7 +84,7 @@ static Jsonb *
 with_streamed(const Answer *answer, Jsonb *envelope)
 {
 	List	   *references = NIL;
-	Jsonb	   *task = answer->call->kind == CALL_TASK && slice_equal(answer->endpoint->adapter, SLICE_OF("a2a")) &&
+	Jsonb	   *task = answer->call->kind == CALL_TASK && slice_is(answer->endpoint->adapter, "a2a") &&
 		streamed_lacks(envelope) ? streamed_task(answer->call, envelope, &references) : NULL;
 
 	return task == NULL ? envelope :
@@ -170,7 +170,7 @@ incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool 
 	ErrorData  *error = savepoint_run(take_documents, &answer);
 
 	if (error != NULL && error->sqlerrcode == ERRCODE_CLUTCH_NOT_HANDLED &&
-		slice_equal(endpoint->adapter, SLICE_OF("http")))
+		slice_is(endpoint->adapter, "http"))
 		error = savepoint_run(take_payload, &answer);
 	*state = answer.state;
 	if (error == NULL)

@@ -71,7 +71,7 @@ outgoing_is_addressed(Slice adapter)
 	static const char *const names[] = {"langgraph", "collab", "map", "autogen"};
 
 	for (int i = 0; i < lengthof(names); i++)
-		if (slice_equal(adapter, slice_of_cstring(names[i])))
+		if (slice_is(adapter, names[i]))
 			return true;
 	return false;
 }
@@ -146,8 +146,8 @@ outgoing_envelope(const Call *call, const Endpoint *endpoint, int64 seq)
 
 	if (call->kind != CALL_TASK)
 		return envelope;
-	if (slice_equal(endpoint->adapter, SLICE_OF("mcp")) &&
-		slice_equal(document_get_text(&envelope->root, "type"), slice_of_cstring(message_type_name(MSG_TASK_REQUEST))))
+	if (slice_is(endpoint->adapter, "mcp") &&
+		slice_is(document_get_text(&envelope->root, "type"), message_type_name(MSG_TASK_REQUEST)))
 		return outgoing_request_of_mcp(envelope, call->agent_id);
 	return outgoing_is_addressed(endpoint->adapter) ? outgoing_addressed(envelope, call->agent_id) : envelope;
 }
@@ -180,7 +180,7 @@ outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *en
 static Jsonb *
 outgoing_notes(const Call *call, const Endpoint *endpoint)
 {
-	Slice		version = slice_equal(endpoint->adapter, SLICE_OF("a2a")) ? outgoing_a2a_version(endpoint) : SLICE_NONE;
+	Slice		version = slice_is(endpoint->adapter, "a2a") ? outgoing_a2a_version(endpoint) : SLICE_NONE;
 	Jsonb	   *question = callee_question(call);
 	JsonbContainer *meta = question == NULL ? NULL : document_get_container(&question->root, "meta");
 	JsonbContainer *asked = meta == NULL ? NULL : document_get_container(meta, slice_cstring(endpoint->adapter));
@@ -190,7 +190,7 @@ outgoing_notes(const Call *call, const Endpoint *endpoint)
 		return NULL;
 	document_begin(&b);
 	document_put_text(&b, "v", version);
-	if (asked != NULL && slice_equal(endpoint->adapter, SLICE_OF("mcp")) &&
+	if (asked != NULL && slice_is(endpoint->adapter, "mcp") &&
 		slice_present(document_get_text(asked, "request_state")))
 		outgoing_put_repetition(&b, call, endpoint, asked);
 	else if (asked != NULL)
@@ -214,7 +214,7 @@ outgoing_document(const Call *call, const Endpoint *endpoint)
 static const char *
 outgoing_content_type(Jsonb *document, const Endpoint *endpoint)
 {
-	if (slice_equal(endpoint->adapter, SLICE_OF("http")) && JB_ROOT_IS_OBJECT(document) &&
+	if (slice_is(endpoint->adapter, "http") && JB_ROOT_IS_OBJECT(document) &&
 		slice_present(document_get_text(&document->root, "specversion")))
 		return "application/cloudevents+json";
 	return "application/json";
@@ -235,9 +235,9 @@ outgoing_headers(const Call *call, const Endpoint *endpoint, Jsonb *document, Sl
 
 	document_begin(&b);
 	outgoing_put_header(&b, endpoint, "content-type", outgoing_content_type(document, endpoint));
-	if (slice_equal(endpoint->adapter, SLICE_OF("mcp")))
+	if (slice_is(endpoint->adapter, "mcp"))
 		outgoing_put_header(&b, endpoint, "accept", "application/json, text/event-stream");
-	if (slice_equal(endpoint->adapter, SLICE_OF("a2a")))
+	if (slice_is(endpoint->adapter, "a2a"))
 		outgoing_put_header(&b, endpoint, A2A_VERSION, "1.0");
 	if (endpoint->headers != NULL)
 		document_put_pairs(&b, &endpoint->headers->root, NULL);

@@ -255,7 +255,7 @@ endpoint_allows(const Endpoint *endpoint, Slice agent_id)
 {
 	for (int i = 0; i < endpoint->agents.n; i++)
 		if (slice_equal(endpoint->agents.items[i], agent_id) ||
-			slice_equal(endpoint->agents.items[i], SLICE_OF("*")))
+			slice_is(endpoint->agents.items[i], "*"))
 			return true;
 	return false;
 }

@@ -163,7 +163,7 @@ static void
 endpoint_check_serves(Slice agent_id, ProblemList *faults)
 {
 	endpoint_check_agent(agent_id, "/serves", faults);
-	if (slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)))
+	if (slice_is(agent_id, clutch_orchestrator))
 		problem_add(faults, "/serves", "NOT_ALLOWED",
 					"%s is the orchestrator, which does no tasks; name the agent that the URL belongs to.",
 					place_quote(agent_id));
@@ -181,7 +181,7 @@ endpoint_check_agents(Datum agents, ProblemList *faults)
 		return;
 	}
 	for (int i = 0; i < list.n; i++)
-		if (!slice_equal(list.items[i], SLICE_OF("*")))
+		if (!slice_is(list.items[i], "*"))
 			endpoint_check_agent(list.items[i], problem_path_index("/agents", i), faults);
 }
 
