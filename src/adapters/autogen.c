@@ -20,7 +20,6 @@
 #include "adapters/autogen.h"
 
 #include "adapters/tooling.h"
-#include "utils/fmgrprotos.h"
 
 /* members that all messages have, which are not put into the payload */
 static const char *const autogen_common[] = {
@@ -309,7 +308,7 @@ autogen_text_of(const Json *value)
 {
 	if (json_is(value, JSON_TEXT))
 		return unconstify(Json *, value);
-	return json_of_cstring(DatumGetCString(DirectFunctionCall1(jsonb_out, JsonbPGetDatum(json_write(value)))));
+	return json_of_text(json_print(value));
 }
 
 static Json *

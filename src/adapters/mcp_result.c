@@ -13,7 +13,6 @@
 
 #include "adapters/mcp_part.h"
 
-#include "utils/fmgrprotos.h"
 
 #define TOOL_FAILED		"The tool failed."
 #define TASK_FAILED		"The task failed."
@@ -126,12 +125,6 @@ mcp_only_text(const Json *content)
 	return json_get_text(content->items[0], "/text");
 }
 
-static Slice
-mcp_text_of(const Json *value)
-{
-	return slice_of_cstring(DatumGetCString(DirectFunctionCall1(jsonb_out, JsonbPGetDatum(json_write(value)))));
-}
-
 /* --------------------------------------------------------- results of tools */
 
 static Json *
@@ -180,7 +173,7 @@ mcp_write_result(const Adapter *self, const Json *envelope)
 		return mcp_write_status(self, envelope);
 	if (mcp_is_form(self, envelope, "structured") || !mcp_is_plain(payload))
 	{
-		json_add(content, mcp_text_block(mcp_text_of(payload)));
+		json_add(content, mcp_text_block(json_print(payload)));
 		json_put(raw, "/result/content", mcp_content_with_links(content, envelope));
 		json_put(raw, "/result/structuredContent", payload);
 		return raw;

@@ -131,32 +131,6 @@ model_is_message(const Json *value)
 	return json_says(value, "/protocol", PROTOCOL);
 }
 
-static bool
-model_is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-/*
- * Returns the text without surrounding blanks, and without the lines of ``` in
- * which models enclose JSON.
- */
-static Slice
-model_unfenced(Slice text)
-{
-	const char *first;
-
-	for (; text.len > 0 && model_is_blank(text.s[0]); text.len--)
-		text.s++;
-	while (text.len > 0 && model_is_blank(text.s[text.len - 1]))
-		text.len--;
-	first = memchr(text.s, '\n', text.len);
-	if (first == NULL || strncmp(text.s, "```", 3) != 0 || text.s + text.len - 3 <= first ||
-		strncmp(text.s + text.len - 3, "```", 3) != 0)
-		return text;
-	return (Slice) {first + 1, text.s + text.len - 3 - (first + 1)};
-}
-
 /*
  * Returns the message of multiagent-1.0 that the model itself has written, or
  * NULL if it has written none.
@@ -170,11 +144,9 @@ model_unfenced(Slice text)
 static Json *
 model_own_message(const Json *raw, const ModelAnswer *answer)
 {
-	Slice		text = {answer->text.data, answer->text.len};
-	Json	   *message;
+	Slice		json = answer->calls->n == 0 ? credential_json_of((Slice) {answer->text.data, answer->text.len}) : SLICE_NONE;
+	Json	   *message = model_is_message(raw) ? json_copy(raw) : slice_present(json) ? json_parse(json) : NULL;
 
-	message = model_is_message(raw) ? json_copy(raw) :
-		answer->text.len > 0 && answer->calls->n == 0 ? json_parse(model_unfenced(text)) : NULL;
 	if (!model_is_message(message))
 		return NULL;
 	json_put_text(message, "/intent", model_intent(json_get_text(message, "/intent")));

@@ -57,6 +57,7 @@ struct Json
 
 extern Json *json_read(Jsonb *document);
 extern Jsonb *json_write(const Json *value);
+extern Slice json_print(const Json *value);	/* the JSON text, palloc'd */
 
 /* --- new values --- */
 

@@ -199,3 +199,11 @@ json_write(const Json *value)
 	json_write_members(&b, value);
 	return document_end(&b);
 }
+
+Slice
+json_print(const Json *value)
+{
+	Jsonb	   *document = json_write(value);
+
+	return slice_of_cstring(JsonbToCString(NULL, &document->root, VARSIZE(document)));
+}
