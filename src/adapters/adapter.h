@@ -126,8 +126,9 @@ extern const Adapter *adapter_within(const Adapter *self, const char *path);
 /* Returns a new envelope of that type, with no other field. */
 extern Json *adapter_envelope(MessageType type);
 
-/* Marks the envelope as a stub. */
+/* Marks the envelope as a stub; and tells whether it is one. */
 extern void adapter_mark_stub(const Adapter *self, Json *envelope);
+extern bool adapter_is_stub(const Adapter *self, const Json *envelope);
 
 /*
  * Puts a value into meta.<name> at a path below it, such as "/v".  Does
@@ -162,6 +163,13 @@ extern bool adapter_is_base64(Slice text);
  */
 extern Slice adapter_agent_id(Slice name);
 extern Slice adapter_agent_name(Slice agent_id);
+
+/*
+ * Adds an agent, group or topic to a list of recipients; or makes it the only
+ * recipient of an envelope, which is left alone if the ID is absent.
+ */
+extern void adapter_add_recipient(Json *recipients, Slice agent_id);
+extern void adapter_put_recipient(Json *envelope, Slice agent_id);
 
 /*
  * Makes a value the payload.  A value that is not an object becomes

@@ -159,19 +159,6 @@ autogen_begin(const Adapter *self, const Json *raw, MessageType type)
 	return envelope;
 }
 
-static void
-autogen_put_agent(Json *envelope, Slice agent)
-{
-	Json	   *recipient = json_new_object();
-	Json	   *to = json_new_array();
-
-	if (!slice_present(agent))
-		return;
-	json_put_text(recipient, "/agent_id", agent);
-	json_add(to, recipient);
-	json_put(envelope, "/to", to);
-}
-
 /*
  * Would the database act on a member of the payload?  Two members make a
  * task.progress suspend its task.
@@ -288,7 +275,7 @@ autogen_inbound(const Adapter *self, const Json *raw, const Json *context)
 	}
 	if (bearer == NULL)
 		bearer = made == MSG_TOOL_CALL ? linitial(envelopes) : lsecond(envelopes);
-	autogen_put_agent(bearer, adapter_find_agent(self, raw, slice_is(type, "HandoffMessage") ? "/target" : "/receiver"));
+	adapter_put_recipient(bearer, adapter_find_agent(self, raw, slice_is(type, "HandoffMessage") ? "/target" : "/receiver"));
 	if (slice_is(type, "HandoffMessage"))
 	{
 		adapter_note_native(self, bearer, "task_id", adapter_member(raw, "/id"));

@@ -78,8 +78,6 @@ static void
 collab_read_destination(const Adapter *self, const Json *header, Json *envelope)
 {
 	Slice		destination = adapter_find_word(self, header, "/destination");
-	Json	   *recipient = json_new_object();
-	Json	   *to = json_new_array();
 	const char *rule;
 
 	if (!slice_present(destination) && json_says(header, "/type", "BROADCAST"))
@@ -92,9 +90,7 @@ collab_read_destination(const Adapter *self, const Json *header, Json *envelope)
 			 identifier_fault(ID_RECIPIENT, destination, &rule) != NULL)
 		destination = adapter_agent_id(destination);
 	adapter_check_identifier(self, "/destination", ID_RECIPIENT, destination);
-	json_put_text(recipient, "/agent_id", destination);
-	json_add(to, recipient);
-	json_put(envelope, "/to", to);
+	adapter_put_recipient(envelope, destination);
 }
 
 static Slice
@@ -362,11 +358,10 @@ collab_inbound(const Adapter *self, const Json *raw, const Json *context)
 {
 	const char *place = collab_header(raw);
 	const Json *header = collab_whole_header(raw);
-	Adapter		within = *self;
+	const Adapter *within = adapter_within(self, place);
 	MessageType type = collab_read_type(header, json_get(raw, "/body"));
 	Json	   *envelope;
 
-	within.base = psprintf("%s%s", self->base != NULL ? self->base : "", place);
 	if (type == MSG_UNKNOWN)
 		adapter_fault(self, "/body/status", json_get(raw, "/body/status") == NULL ? "REQUIRED" : "WRONG_VALUE",
 					  "it must be \"SUCCESS\", \"ERROR\" or \"TIMEOUT\"");
@@ -378,17 +373,17 @@ collab_inbound(const Adapter *self, const Json *raw, const Json *context)
 		adapter_note(self, envelope, "/flat", json_of_bool(true));
 	else
 	{
-		(void) adapter_require_word(&within, header, "/messageId");
+		(void) adapter_require_word(within, header, "/messageId");
 		collab_note_outer(self, raw, envelope);
 	}
-	adapter_rows_inbound(&within, collab_header_rows, header, envelope);
+	adapter_rows_inbound(within, collab_header_rows, header, envelope);
 	(void) adapter_find(self, raw, "/trace", JSON_OBJECT);
 	adapter_rows_inbound(self, collab_rows, raw, envelope);
-	collab_read_destination(&within, header, envelope);
-	json_put_text(envelope, "/ts", adapter_find_time(&within, header, "/timestamp"));
+	collab_read_destination(within, header, envelope);
+	json_put_text(envelope, "/ts", adapter_find_time(within, header, "/timestamp"));
 	if (adapter_member(header, "/timestamp") != NULL)
 		adapter_note_native(self, envelope, "ts", json_of_bool(true));
-	collab_read_orders(&within, header, envelope);
+	collab_read_orders(within, header, envelope);
 	collab_read_place(self, raw, header, context, envelope);
 	collab_read_payload(self, raw, header, envelope);
 	return list_make1(envelope);

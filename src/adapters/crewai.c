@@ -201,7 +201,6 @@ crewai_stub(const Adapter *self, const Json *raw, const Json *envelope, const Js
 	Slice		sender = json_get_text(context, "/agent_id");
 	Slice		agent = slice_present(sender) ? sender : json_get_text(envelope, "/from/agent_id");
 	Json	   *stub;
-	Json	   *to;
 
 	if (call != NULL)
 	{
@@ -214,13 +213,8 @@ crewai_stub(const Adapter *self, const Json *raw, const Json *envelope, const Js
 	stub = adapter_envelope(MSG_TASK_REQUEST);
 	adapter_note_native(self, stub, "id", task->kind == JSON_TEXT ?
 						json_of_cstring(psprintf("%.*s/request", task->text.len, task->text.s)) : task);
-	if (slice_present(agent) && adapter_member(context, "/to") == NULL)
-	{
-		to = json_new_array();
-		json_add(to, json_new_object());
-		json_put_text(to->items[0], "/agent_id", agent);
-		json_put(stub, "/to", to);
-	}
+	if (adapter_member(context, "/to") == NULL)
+		adapter_put_recipient(stub, agent);
 	adapter_mark_stub(self, stub);
 	return stub;
 }

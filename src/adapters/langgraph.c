@@ -223,7 +223,7 @@ langgraph_bearer(const Adapter *self, List *envelopes)
 	ListCell   *lc;
 
 	foreach(lc, envelopes)
-		if (!json_is_true(adapter_noted(self, lfirst(lc), ""), "/stub"))
+		if (!adapter_is_stub(self, lfirst(lc)))
 			return lfirst(lc);
 	return NULL;
 }

@@ -344,7 +344,7 @@ langgraph_read_messages(const Adapter *self, Json *data, const Json *context)
 																   is_pair ? data->items[1] : NULL, context));
 	if (data->n - is_pair > 1)
 		foreach(lc, envelopes)
-			if (!json_is_true(adapter_noted(self, lfirst(lc), ""), "/stub"))
+			if (!adapter_is_stub(self, lfirst(lc)))
 				json_take(lfirst(lc), psprintf("/meta/%s/native/id", self->name));
 	return envelopes;
 }

@@ -251,30 +251,29 @@ map_inbound(const Adapter *self, const Json *raw, const Json *context)
 	const char *frame = map_frame(raw);
 	const Json *message = json_get(raw, frame);
 	bool		sent = strcmp(frame, "/params") == 0;
-	Adapter		within = *self;
+	const Adapter *within = adapter_within(self, frame);
 	Json	   *envelope = json_new_object();
 	MessageType type;
 
-	within.base = psprintf("%s%s", self->base != NULL ? self->base : "", frame);
 	if (frame[0] != '\0')
 		adapter_note(self, envelope, "/frame", json_of_cstring(sent ? "send" : "message"));
-	(void) adapter_find(&within, message, "/meta", JSON_OBJECT);
-	map_read_address(&within, message, envelope);
-	type = map_read_type(&within, message, envelope);
+	(void) adapter_find(within, message, "/meta", JSON_OBJECT);
+	map_read_address(within, message, envelope);
+	type = map_read_type(within, message, envelope);
 	json_put_cstring(envelope, "/type", message_type_name(type));
 	if (type == MSG_CHAT_MESSAGE && json_is_true(message, "/meta/expectsResponse"))
 		adapter_note(self, envelope, "/expects", json_of_bool(true));
 	if (!sent)
 	{
-		(void) adapter_require_word(&within, message, "/id");
-		(void) adapter_require_word(&within, message, "/from");
-		json_put_text(envelope, "/from/agent_id", adapter_find_agent(&within, message, "/from"));
+		(void) adapter_require_word(within, message, "/id");
+		(void) adapter_require_word(within, message, "/from");
+		json_put_text(envelope, "/from/agent_id", adapter_find_agent(within, message, "/from"));
 	}
-	adapter_rows_inbound(&within, map_rows, message, envelope);
-	map_read_task(&within, message, envelope);
-	map_read_time(&within, message, envelope);
-	map_read_orders(&within, message, envelope);
-	adapter_put_payload(&within, envelope, type == MSG_TASK_ERROR ? map_read_error(&within, message) :
+	adapter_rows_inbound(within, map_rows, message, envelope);
+	map_read_task(within, message, envelope);
+	map_read_time(within, message, envelope);
+	map_read_orders(within, message, envelope);
+	adapter_put_payload(within, envelope, type == MSG_TASK_ERROR ? map_read_error(within, message) :
 						adapter_member(message, "/payload"));
 	return list_make1(envelope);
 }

@@ -40,11 +40,8 @@ map_after(Slice text, Slice prefix)
 static void
 map_add_recipient(const Adapter *self, const char *path, Json *recipients, Slice agent_id)
 {
-	Json	   *recipient = json_new_object();
-
 	adapter_check_identifier(self, path, ID_RECIPIENT, agent_id);
-	json_put_text(recipient, "/agent_id", agent_id);
-	json_add(recipients, recipient);
+	adapter_add_recipient(recipients, agent_id);
 }
 
 /* Adds an agent, or a group or topic of this database. */

@@ -182,12 +182,10 @@ mcp_read_recipients(const Adapter *self, const Json *raw, Json *envelope)
 	for (int i = 0; to != NULL && i < to->n; i++)
 	{
 		char	   *path = json_path_index("/params/arguments/to", i);
-		Json	   *recipient = json_new_object();
 		Slice		agent = adapter_require_word(self, raw, path);
 
 		adapter_check_identifier(self, path, ID_RECIPIENT, agent);
-		json_put_text(recipient, "/agent_id", agent);
-		json_add(recipients, recipient);
+		adapter_add_recipient(recipients, agent);
 	}
 	if (recipients->n > 0)
 		json_put(envelope, "/to", recipients);

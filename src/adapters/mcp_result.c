@@ -50,18 +50,12 @@ mcp_stub(const Adapter *self, const Json *raw, const Json *context)
 {
 	Json	   *call = adapter_envelope(MSG_TOOL_CALL);
 	Slice		server = mcp_server(context);
-	Json	   *recipient = json_new_object();
-	Json	   *to = json_new_array();
 
 	adapter_mark_stub(self, call);
 	adapter_note_native(self, call, "id", json_get(raw, "/id"));
 	adapter_note_native(self, call, "scope", json_get_kind(context, "/session", JSON_TEXT));
 	if (slice_present(server))
-	{
-		json_put_cstring(recipient, "/agent_id", psprintf("agent:mcp.%.*s", server.len, server.s));
-		json_add(to, recipient);
-		json_put(call, "/to", to);
-	}
+		adapter_put_recipient(call, slice_of_cstring(psprintf("agent:mcp.%.*s", server.len, server.s)));
 	else
 		server = SLICE_OF(STUB_SERVER);
 	json_put_cstring(call, "/payload/tool", psprintf("mcp:%.*s", server.len, server.s));

@@ -190,18 +190,13 @@ multiagent_stub(const Adapter *self, const Json *raw, const Json *envelope)
 	Json	   *stub = adapter_envelope(MSG_TOOL_CALL);
 	Slice		agent = json_get_text(raw, "/agent/id");
 	Slice		tool = multiagent_tool(raw);
-	Json	   *recipient = json_new_object();
-	Json	   *to = json_new_array();
 
 	adapter_note_native(self, stub, "id", adapter_noted(self, envelope, "/native/reply_to"));
 	adapter_mark_stub(self, stub);
 	json_put_text(stub, "/payload/tool", slice_present(tool) ? tool : SLICE_OF("tool:unknown"));
 	json_put(stub, "/payload/args", json_new_object());
-	if (!slice_present(agent))
-		return stub;
-	json_put_text(recipient, "/agent_id", adapter_agent_id(agent));
-	json_add(to, recipient);
-	json_put(stub, "/to", to);
+	if (slice_present(agent))
+		adapter_put_recipient(stub, adapter_agent_id(agent));
 	return stub;
 }
 

@@ -9,6 +9,7 @@
 
 #include "api/outgoing.h"
 
+#include "adapters/adapter.h"
 #include "api/outbox_fn.h"
 #include "base/clock.h"
 #include "base/document.h"
@@ -76,17 +77,13 @@ outgoing_is_addressed(Slice adapter)
 	return false;
 }
 
-/* The envelope, addressed to this agent: a request may be addressed to the orchestrator instead. */
+/* Returns the envelope, addressed to this agent.  A request may be addressed to the orchestrator. */
 static Jsonb *
 outgoing_addressed(Jsonb *envelope, Slice agent_id)
 {
 	Json	   *addressed = json_read(envelope);
-	Json	   *to = json_new_array();
-	Json	   *recipient = json_new_object();
 
-	json_put_text(recipient, "/agent_id", agent_id);
-	json_add(to, recipient);
-	json_put(addressed, "/to", to);
+	adapter_put_recipient(addressed, agent_id);
 	return json_write(addressed);
 }
 
