@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "protocol/identifier.h"
+#include "protocol/limits.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
 #include "settings.h"
@@ -221,6 +222,23 @@ adapter_find_name(const Adapter *self, const Json *raw, const char *path)
 	else if (member != NULL && member->kind != JSON_NUMBER)
 		adapter_wrong_kind(self, path, member, "a string or a number");
 	return member;
+}
+
+Json *
+adapter_find_whole(const Adapter *self, const Json *raw, const char *path, int64 least, int64 most, const char *range)
+{
+	Json	   *member = adapter_find(self, raw, path, JSON_NUMBER);
+	int64		number;
+
+	if (member != NULL && (!json_get_int(member, "", &number) || number < least || number > most))
+		adapter_fault(self, path, "NUMBER_OUT_OF_RANGE", "it must be %s", range);
+	return member;
+}
+
+Json *
+adapter_find_ttl(const Adapter *self, const Json *raw, const char *path)
+{
+	return adapter_find_whole(self, raw, path, 1, LIMITS_TTL_MS, "a number of milliseconds from 1 to 100 years");
 }
 
 void

@@ -9,6 +9,7 @@
  *	flat		true if they are at the top of the document
  *	type, status, required, correlation_id, context
  *				members of the document
+ *	outer		the paths of members of the header that are outside it
  *	spread		true if the payload consists of the members of the body that
  *				have no row
  *
@@ -17,10 +18,6 @@
 #include "clutch.h"
 
 #include "adapters/collab.h"
-
-#include "settings.h"
-
-#define LONGEST_TTL_MS	(INT64CONST(100) * 365 * 24 * 3600 * 1000)
 
 /* members of the body and of the trace that are always translated */
 static const AdapterRow collab_rows[] = {
@@ -302,16 +299,8 @@ collab_write_payload(const Adapter *self, const Json *envelope, const Json *head
 static void
 collab_read_orders(const Adapter *self, const Json *header, Json *envelope)
 {
-	Json	   *priority = adapter_find(self, header, "/priority", JSON_NUMBER);
-	Json	   *ttl = adapter_find(self, header, "/ttl", JSON_NUMBER);
-	int64		number;
-
-	if (priority != NULL && (!json_get_int(priority, "", &number) || number < 0 || number > 4))
-		adapter_fault(self, "/priority", "NUMBER_OUT_OF_RANGE", "it must be a whole number from 0 to 4");
-	if (ttl != NULL && (!json_get_int(ttl, "", &number) || number < 1 || number > LONGEST_TTL_MS))
-		adapter_fault(self, "/ttl", "NUMBER_OUT_OF_RANGE", "it must be a number of milliseconds from 1 to 100 years");
-	json_put(envelope, "/meta/clutch/priority", priority);
-	json_put(envelope, "/meta/clutch/ttl_ms", ttl);
+	json_put(envelope, "/meta/clutch/priority", adapter_find_whole(self, header, "/priority", 0, 4, "a whole number from 0 to 4"));
+	json_put(envelope, "/meta/clutch/ttl_ms", adapter_find_ttl(self, header, "/ttl"));
 }
 
 /* Reads the task, its parent, and the session. */

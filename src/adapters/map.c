@@ -38,8 +38,6 @@
 #define LEAST_MS		INT64CONST(-62135596800000)
 #define MOST_MS			INT64CONST(253402300799999)
 
-#define LONGEST_TTL_MS	(INT64CONST(100) * 365 * 24 * 3600 * 1000)
-
 /* members that are always translated */
 static const AdapterRow map_rows[] = {
 	{ROW_NATIVE, "/id", "id"},
@@ -128,17 +126,11 @@ static void
 map_read_orders(const Adapter *self, const Json *message, Json *envelope)
 {
 	const Json *word = adapter_find(self, message, "/meta/priority", JSON_TEXT);
-	Json	   *ttl = adapter_find(self, message, "/meta/ttlMs", JSON_NUMBER);
-	int64		ms;
 
 	for (int i = 1; word != NULL && i < lengthof(map_priorities); i++)
 		if (slice_is(word->text, map_priorities[i]))
 			json_put(envelope, "/meta/clutch/priority", json_of_int(i));
-	if (ttl == NULL)
-		return;
-	if (!json_get_int(ttl, "", &ms) || ms < 1 || ms > LONGEST_TTL_MS)
-		adapter_fault(self, "/meta/ttlMs", "NUMBER_OUT_OF_RANGE", "it must be a number of milliseconds from 1 to 100 years");
-	json_put(envelope, "/meta/clutch/ttl_ms", ttl);
+	json_put(envelope, "/meta/clutch/ttl_ms", adapter_find_ttl(self, message, "/meta/ttlMs"));
 }
 
 static void

@@ -203,16 +203,6 @@ multiagent_stub(const Adapter *self, const Json *raw, const Json *envelope)
 /* -------------------------------------------------------------------- inbound */
 
 static void
-multiagent_check_cost(const Adapter *self, const Json *raw, const char *path)
-{
-	const Json *cost = adapter_find(self, raw, path, JSON_NUMBER);
-	int64		number;
-
-	if (cost != NULL && (!json_get_int(cost, "", &number) || number < 0))
-		adapter_fault(self, path, "NUMBER_OUT_OF_RANGE", "it must be a whole number from 0 on");
-}
-
-static void
 multiagent_check(const Adapter *self, const Json *raw)
 {
 	(void) adapter_require_word(self, raw, "/intent");
@@ -223,8 +213,8 @@ multiagent_check(const Adapter *self, const Json *raw)
 	if (adapter_find(self, raw, "/content", JSON_OBJECT) == NULL)
 		adapter_fault(self, "/content", "REQUIRED", "it is missing");
 	(void) adapter_require_word(self, raw, "/content/type");
-	multiagent_check_cost(self, raw, "/trace/cost/input_tokens");
-	multiagent_check_cost(self, raw, "/trace/cost/output_tokens");
+	(void) adapter_find_whole(self, raw, "/trace/cost/input_tokens", 0, PG_INT64_MAX, "a whole number from 0 on");
+	(void) adapter_find_whole(self, raw, "/trace/cost/output_tokens", 0, PG_INT64_MAX, "a whole number from 0 on");
 }
 
 static void
