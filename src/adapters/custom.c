@@ -72,27 +72,21 @@ custom_find(const Adapter *self, const char *name, int narguments, Oid result, O
 	return quoted;
 }
 
-/*
- * Runs the function with the rights of the current role, even while the
- * database is acting as another one.
- */
-static List *
-custom_run(const char *sql, Jsonb **arguments, int narguments)
+/* a call of a function; the results are added to "rows" */
+typedef struct CustomCall
 {
-	Oid			acting_for = principal_acting_for();
-	List	   *rows = NIL;
+	const char *sql;
+	Jsonb	  **arguments;
+	int			narguments;
+	List	   *rows;			/* Jsonb * */
+} CustomCall;
 
-	principal_act_for(InvalidOid);
-	PG_TRY();
-	{
-		rows = query_list_jsonb(sql, arguments, narguments);
-	}
-	PG_FINALLY();
-	{
-		principal_act_for(acting_for);
-	}
-	PG_END_TRY();
-	return rows;
+static void
+custom_run(void *arg)
+{
+	CustomCall *call = arg;
+
+	call->rows = query_list_jsonb(call->sql, call->arguments, call->narguments);
 }
 
 /*
@@ -105,6 +99,7 @@ custom_call(const Adapter *self, const char *name, Oid result, Jsonb **arguments
 {
 	Oid			owner;
 	char	   *quoted = custom_find(self, name, narguments, result, &owner);
+	CustomCall	call = {.arguments = arguments, .narguments = narguments};
 
 	if (custom_may_more(GetUserId(), owner))
 		ereport(ERROR,
@@ -113,9 +108,11 @@ custom_call(const Adapter *self, const char *name, Oid result, Jsonb **arguments
 				 errmsg("function %s of adapter \"%s\" belongs to role \"%s\", which has fewer rights than role \"%s\"",
 						quoted, self->name, GetUserNameFromId(owner, false), GetUserNameFromId(GetUserId(), false)),
 				 errhint("It would run with the rights of the current role: use a role with fewer rights, or change the owner of the function.")));
-	return custom_run(psprintf(narguments == 2 ? "SELECT coalesce(e, 'null') FROM %s($1, $2) AS e" :
-							   result == BOOLOID ? "SELECT pg_catalog.to_jsonb(%s($1))" : "SELECT %s($1)", quoted),
-					  arguments, narguments);
+	call.sql = psprintf(narguments == 2 ? "SELECT coalesce(e, 'null') FROM %s($1, $2) AS e" :
+						result == BOOLOID ? "SELECT pg_catalog.to_jsonb(%s($1))" : "SELECT %s($1)", quoted);
+	/* the function runs with the rights of the current role, even while the database acts as another one */
+	principal_run_as(InvalidOid, custom_run, &call);
+	return call.rows;
 }
 
 /* the question whether the adapter handles a document */
