@@ -62,7 +62,7 @@ translation_context_id(const Translation *t, const char *member, IdentifierKind 
 
 /* --------------------------------------------------------- run, thread and tasks */
 
-/* the task that a native ID stands for: the one that has this ID here, or else a derived one */
+/* Returns the task that a native ID stands for.  If no task here has this ID, one is derived from it. */
 static Slice
 translation_task_of(const Translation *t, const Json *envelope, Slice native)
 {

@@ -183,7 +183,7 @@ endpoint_served_by(const Endpoint *endpoint)
 	return endpoint->serves;
 }
 
-/* the endpoint with this key in a list that is sorted by it; NULL: there is none */
+/* Searches a list that is sorted by this key.  Returns NULL if no endpoint has the key. */
 static const Endpoint *
 endpoint_search(const List *sorted, Slice key, Slice (*key_of) (const Endpoint *endpoint))
 {
