@@ -74,7 +74,7 @@ extern Json *json_copy_top(const Json *value);	/* shares the members; NULL
 
 /*
  * Returns the value of a JSON text, or NULL if it is not JSON, or contains
- * something that jsonb cannot represent.
+ * something that jsonb cannot represent.  Takes a savepoint.
  */
 extern Json *json_parse(Slice text);
 
