@@ -173,7 +173,7 @@ custom_require_object(const Adapter *self, const Json *envelope, const char *pat
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_FOREIGN_INVALID),
 				 errproblem("adapter", "WRONG_TYPE"),
-				 errmsg("%s has returned an envelope whose \"%s\" is not an object", self->inbound_function, path),
+				 errmsg("function %s has returned an envelope whose \"%s\" is not an object", self->inbound_function, path),
 				 errhint("Put the IDs of the dialect into meta.%s.native, under the names of the fields, as in {\"id\": 17}.", self->name)));
 }
 
@@ -192,7 +192,7 @@ custom_inbound(const Adapter *self, const Json *raw, const Json *context)
 			ereport(ERROR,
 					(errcode(ERRCODE_CLUTCH_FOREIGN_INVALID),
 					 errproblem("adapter", "WRONG_TYPE"),
-					 errmsg("%s has returned something that is not an object", self->inbound_function),
+					 errmsg("function %s has returned something that is not an object", self->inbound_function),
 					 errhint("Each row is an envelope. A row that is NULL is usually an expression that has become NULL; for a document that is to be left out, return no row.")));
 		custom_require_object(self, envelope, "/meta");
 		custom_require_object(self, envelope, psprintf("/meta/%s", self->name));

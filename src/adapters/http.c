@@ -74,7 +74,7 @@ http_event_of_request(const Adapter *self, const Json *raw, Json *envelope)
 			adapter_fault(self, json_path("/headers", headers->keys[i]), "WRONG_TYPE", "it must be a string");
 		attribute = http_attribute(headers->items[i]);
 		if (attribute == NULL)
-			adapter_fault(self, json_path("/headers", headers->keys[i]), "WRONG_FORMAT", "its percent-encoding is that of bytes that are no text in UTF-8");
+			adapter_fault(self, json_path("/headers", headers->keys[i]), "WRONG_FORMAT", "its percent-encoded bytes are not valid UTF-8");
 		attribute_name = (Slice) {name.s + 3, name.len - 3};
 		http_check_header(self, headers->keys[i], attribute, json_member(event, attribute_name));
 		json_put_member(event, attribute_name, attribute);
@@ -237,7 +237,7 @@ http_read_data(const Adapter *self, const Json *event, Json *envelope)
 	Json	   *data = adapter_member(event, "/data");
 
 	if (base64 != NULL && data != NULL)
-		adapter_fault(self, "/data_base64", "NOT_ALLOWED", "there are data as well; an event has one of them");
+		adapter_fault(self, "/data_base64", "NOT_ALLOWED", "there is data as well; an event has one or the other");
 	if (base64 != NULL && !adapter_is_base64(base64->text))
 		adapter_fault(self, "/data_base64", "WRONG_FORMAT", "it is not base64");
 	adapter_put_payload(self, envelope, base64 != NULL ? base64 : data);

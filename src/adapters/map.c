@@ -322,9 +322,9 @@ map_declines(const Adapter *self, const Json *raw)
 		return json_get_kind(raw, map_frame(raw), JSON_OBJECT) != NULL ? NULL : "its params have no message";
 	}
 	if (json_get_kind(raw, "/id", JSON_TEXT) == NULL || json_get_kind(raw, "/from", JSON_TEXT) == NULL)
-		return "it has no member jsonrpc, nor the members id and from";
+		return "it has no member \"jsonrpc\", nor the members \"id\" and \"from\"";
 	if (!json_is(to, JSON_TEXT) && !json_is(to, JSON_OBJECT))
-		return "its member to is no address";
+		return "its member \"to\" is not an address";
 	return json_get(raw, "/payload") != NULL || json_get(raw, "/meta") != NULL || json_get_kind(raw, "/timestamp", JSON_NUMBER) != NULL ? NULL :
 		"it has neither payload nor meta nor a number as timestamp";
 }
