@@ -36,14 +36,10 @@ Json *
 adapter_attachment(Slice uri)
 {
 	Json	   *attachment = json_new_object();
-	const char *rule;
-	bool		is_artifact;
 
 	if (!adapter_is_uri(uri))
 		return NULL;
-	is_artifact = uri.len <= clutch_limits.max_id_bytes && identifier_find_control(uri) < 0 &&
-		identifier_fault(ID_ARTIFACT, uri, &rule) == NULL;
-	json_put_cstring(attachment, "/kind", is_artifact ? "artifact_ref" : "uri");
+	json_put_cstring(attachment, "/kind", identifier_is_valid(ID_ARTIFACT, uri) ? "artifact_ref" : "uri");
 	json_put_text(attachment, "/ref", uri);
 	return attachment;
 }

@@ -40,15 +40,6 @@ static const struct
 	{"/content/data/details", "/details", JSON_OBJECT},
 };
 
-static bool
-multiagent_is_word(IdentifierKind kind, Slice text)
-{
-	const char *rule;
-
-	return slice_present(text) && text.len > 0 && text.len <= clutch_limits.max_id_bytes &&
-		identifier_find_control(text) < 0 && identifier_fault(kind, text, &rule) == NULL;
-}
-
 /* ---------------------------------------------------------------------- tools */
 
 static Json *
@@ -66,9 +57,9 @@ multiagent_tool_resource(const Json *raw)
 static Slice
 multiagent_tool_name(Slice id)
 {
-	if (!multiagent_is_word(ID_TOOL, id))
+	if (!identifier_is_valid(ID_TOOL, id))
 		id = slice_of_cstring(psprintf("tool:%.*s", id.len, id.s));
-	return multiagent_is_word(ID_TOOL, id) ? id : SLICE_OF("tool:unknown");
+	return identifier_is_valid(ID_TOOL, id) ? id : SLICE_OF("tool:unknown");
 }
 
 Slice
@@ -128,7 +119,7 @@ multiagent_read_error(Json *payload)
 	{
 		json_take(payload, multiagent_error_members[i].payload);
 		if (json_get_kind(payload, multiagent_error_members[i].data, multiagent_error_members[i].kind) != NULL &&
-			(i > 0 || multiagent_is_word(ID_WORD, json_get_text(payload, "/content/data/code"))))
+			(i > 0 || identifier_is_valid(ID_WORD, json_get_text(payload, "/content/data/code"))))
 			json_put(payload, multiagent_error_members[i].payload, json_take(payload, multiagent_error_members[i].data));
 	}
 	if (json_get(payload, "/code") == NULL)

@@ -61,12 +61,10 @@ static Slice
 card_agent_argument(FunctionCallInfo fcinfo, int n)
 {
 	Slice		agent_id = argument_optional_text(fcinfo, n);
-	const char *rule;
 
 	if (!slice_present(agent_id))
 		return agent_id;
-	if (identifier_fault(ID_AGENT, agent_id, &rule) != NULL || identifier_find_control(agent_id) >= 0 ||
-		agent_id.len > clutch_limits.max_id_bytes)
+	if (!identifier_is_valid(ID_AGENT, agent_id))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("agent_id", "WRONG_FORMAT"),
