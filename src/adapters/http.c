@@ -43,9 +43,9 @@ static const AdapterRow http_rows[] = {
 static Slice
 http_spelling(const Adapter *self, const Json *envelope, Slice lower)
 {
-	Slice		spelling = json_get_text(adapter_noted(self, envelope, "/names"), json_path("", lower));
+	const Json *spelling = json_member(adapter_noted(self, envelope, "/names"), lower);
 
-	return slice_present(spelling) ? spelling : lower;
+	return json_is(spelling, JSON_TEXT) ? spelling->text : lower;
 }
 
 static void
@@ -55,9 +55,12 @@ http_note_spelling(const Adapter *self, Json *envelope, Slice name, Slice lower)
 		adapter_note(self, envelope, psprintf("/names%s", json_path("", lower)), json_of_text(name));
 }
 
-/* Converts a request in binary mode to the event in structured mode. */
+/*
+ * Converts a request in binary mode to the event in structured mode, and adds
+ * the header names that are not in lower case to "names".
+ */
 static Json *
-http_event_of_request(const Adapter *self, const Json *raw, Json *envelope)
+http_event_of_request(const Adapter *self, const Json *raw, Json *names)
 {
 	const Json *headers = json_get_kind(raw, "/headers", JSON_OBJECT);
 	Json	   *event = json_new_object();
@@ -78,7 +81,8 @@ http_event_of_request(const Adapter *self, const Json *raw, Json *envelope)
 		attribute_name = (Slice) {name.s + 3, name.len - 3};
 		http_check_header(self, headers->keys[i], attribute, json_member(event, attribute_name));
 		json_put_member(event, attribute_name, attribute);
-		http_note_spelling(self, envelope, headers->keys[i], name);
+		if (!slice_equal(headers->keys[i], name))
+			json_put_member(names, name, json_of_text(headers->keys[i]));
 	}
 	json_put(event, "/data", json_get(raw, "/body"));
 	return event;
@@ -345,10 +349,11 @@ http_inbound(const Adapter *self, const Json *raw, const Json *context)
 		return list_make1(http_read_event(self, raw, notes));
 	if (http_header(raw, SLICE_OF("ce-specversion")) != NULL)
 	{
-		Json	   *carrier = adapter_envelope(MSG_CHAT_MESSAGE);
-		Json	   *event = http_event_of_request(self, raw, carrier);
+		Json	   *names = json_new_object();
+		Json	   *event = http_event_of_request(self, raw, names);
 
-		json_put(notes, "/names", adapter_noted(self, carrier, "/names"));
+		if (names->n > 0)
+			json_put(notes, "/names", names);
 		json_put_cstring(notes, "/kind", "binary");
 		return list_make1(http_read_event(self, event, notes));
 	}
