@@ -229,18 +229,18 @@ COMMENT ON FUNCTION clutch.export_card(text, text) IS
 	'the description of a registered agent in another protocol: agent_json, a2a, map or mcp';
 
 -- The agents of a registry of spec 002 are an object whose keys are their names, or an array.
-CREATE FUNCTION clutch.registry_agents(document jsonb) RETURNS TABLE (agent_id text, name text, is_named boolean, place bigint)
+CREATE FUNCTION clutch.registry_agents(document jsonb) RETURNS TABLE (agent_id text, name text, is_named boolean, place bigint, entry jsonb)
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT 'agent:' || o.key, o.key, o.value ? 'name', 0
+	SELECT 'agent:' || o.key, o.key, o.value ? 'name', 0, o.value
 	FROM jsonb_each(CASE jsonb_typeof(document -> 'agents') WHEN 'object' THEN document -> 'agents' ELSE '{}' END) AS o
 	UNION ALL
-	SELECT 'agent:' || (l.value ->> 'name'), l.value ->> 'name', true, l.place
+	SELECT 'agent:' || (l.value ->> 'name'), l.value ->> 'name', true, l.place, l.value
 	FROM jsonb_array_elements(CASE jsonb_typeof(document -> 'agents') WHEN 'array' THEN document -> 'agents' ELSE '[]' END) WITH ORDINALITY AS l(value, place)
 $$;
 COMMENT ON FUNCTION clutch.registry_agents(jsonb) IS
-	'the agents of a registry, whether the name of each is also a member of the agent, and their places in an array';
+	'the agents of a registry: whether the name of each is also a member of the agent, its place in an array, and what the registry says of it';
 
 CREATE FUNCTION clutch.import_registry(document jsonb)
 	RETURNS TABLE (agent text, change text, what text, was jsonb, becomes jsonb)
@@ -275,7 +275,7 @@ BEGIN
 		SELECT a.agent_id, 'left out', 'capabilities', to_jsonb(a.capabilities), NULL::jsonb
 		FROM clutch.registry_agents(earlier) AS r
 		JOIN clutch.agents a ON a.agent_id = r.agent_id
-		WHERE r.agent_id <> ALL (ARRAY(SELECT n.agent_id FROM clutch.registry_agents(document) AS n))
+		WHERE NOT EXISTS (SELECT FROM clutch.registry_agents(document) AS n WHERE n.agent_id = r.agent_id)
 		ORDER BY a.agent_id;
 	IF is_new THEN
 		RETURN QUERY SELECT NULL::text, 'added', 'registry', NULL::jsonb, to_jsonb(registry);

@@ -6,7 +6,7 @@ COMMENT ON FUNCTION clutch.prompt(jsonb, text) IS
 	'the body of a request to a language model about an envelope, whose payload is fenced';
 
 CREATE FUNCTION clutch.model_message(raw jsonb, model_family text) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'clutch_model_message' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'clutch_model_message' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.model_message(jsonb, text) IS
 	'translates the answer of a language model into a message of multiagent-1.0';
 

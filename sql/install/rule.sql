@@ -98,15 +98,13 @@ CREATE FUNCTION clutch.registry_rules() RETURNS SETOF clutch.routing_rule
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp SET jit = off
 	AS $$
-WITH agent AS (
+WITH registry AS MATERIALIZED (
+	-- a copy, so that the document is not decompressed for each of its agents
+	SELECT d.name, d.document -> 'routing' AS routing, d.document -> 'skillIndex' AS index FROM clutch.registry_document d
+), agent AS (
 	-- not registry_cards, because that refuses what an earlier version may have stored
-	SELECT d.name AS registry, d.document, r.agent_id, r.name,
-		   CASE jsonb_typeof(d.document -> 'agents')
-				WHEN 'object' THEN d.document -> 'agents' -> r.name
-				ELSE jsonb_path_query_first(d.document, '$.agents[*] ? (@.name == $name)', jsonb_build_object('name', r.name)) END AS entry
-	FROM clutch.registry_document d, clutch.registry_agents(d.document) AS r
-), routing AS (
-	SELECT d.name AS registry, d.document -> 'routing' AS routing FROM clutch.registry_document d
+	SELECT d.name AS registry, r.agent_id, r.name, r.entry
+	FROM clutch.registry_document d, clutch.registry_agents(d.document) AS r WHERE r.name IS NOT NULL
 ), found (name, place, words, requires, send_to, emit) AS (
 	SELECT format('%s: signals of %s', a.registry, a.name), 600,
 		   ARRAY(SELECT s #>> '{}' FROM jsonb_path_query(a.entry, '$.signals[*]') AS s), NULL::text[], a.agent_id, NULL::jsonb
@@ -114,22 +112,22 @@ WITH agent AS (
 	UNION ALL
 	SELECT format('%s: triggers of %s %s', a.registry, a.name, s ->> 'id'), 600,
 		   ARRAY(SELECT t #>> '{}' FROM jsonb_path_query(s, '$.triggers[*]') AS t), ARRAY['skill:' || (s ->> 'id')],
-		   coalesce('agent:' || (a.document -> 'skillIndex' ->> (s ->> 'id')), a.agent_id), NULL
-	FROM agent a, jsonb_path_query(a.entry, '$.skills[*] ? (@.type() == "object")') AS s
+		   coalesce('agent:' || (r.index ->> (s ->> 'id')), a.agent_id), NULL
+	FROM agent a JOIN registry r ON r.name = a.registry, jsonb_path_query(a.entry, '$.skills[*] ? (@.type() == "object")') AS s
 	UNION ALL
 	SELECT format('%s: switch to %s', a.registry, a.name), 550,
 		   ARRAY(SELECT concat_ws(' ', c #>> '{}', n)
-				 FROM jsonb_path_query(a.document, '$.routing.switchCommands[*]') AS c,
+				 FROM jsonb_path_query(r.routing, '$.switchCommands[*]') AS c,
 					  unnest(ARRAY[a.name, a.entry ->> 'displayName']) AS n WHERE n IS NOT NULL), NULL, a.agent_id, NULL
-	FROM agent a
+	FROM agent a JOIN registry r ON r.name = a.registry
 	UNION ALL
-	SELECT format('%s: several agents', r.registry), 600,
+	SELECT format('%s: several agents', r.name), 600,
 		   ARRAY(SELECT t #>> '{}' FROM jsonb_path_query(r.routing, '$.multiAgentTriggers[*]') AS t), NULL, NULL,
 		   '{"to": "matched", "payload": "$.payload"}'
-	FROM routing r
+	FROM registry r
 	UNION ALL
-	SELECT format('%s: default', r.registry), 900, NULL, NULL, 'agent:' || (r.routing ->> 'defaultAgent'), NULL
-	FROM routing r WHERE r.routing ->> 'defaultAgent' IS NOT NULL
+	SELECT format('%s: default', r.name), 900, NULL, NULL, 'agent:' || (r.routing ->> 'defaultAgent'), NULL
+	FROM registry r WHERE r.routing ->> 'defaultAgent' IS NOT NULL
 )
 SELECT n.name, f.place, 'task.request', NULL::text, w.words, '!exists($.requires[*])', f.requires, NULL::text[], NULL::text[], f.send_to, NULL::text, NULL::integer, f.emit, 'registry-3.0'
 -- leave out what contains no word, is too long, or is too much: the rule would be refused

@@ -24,7 +24,7 @@ a2a_is_old(const Adapter *self, const Json *envelope)
 {
 	const Json *notes = adapter_noted(self, envelope, "");
 
-	return a2a_says(notes, "/v", OLD_VERSION) && !json_is_true(notes, "/old_rest");
+	return json_says(notes, "/v", OLD_VERSION) && !json_is_true(notes, "/old_rest");
 }
 
 /* ------------------------------------------------------------------ the test */
@@ -171,9 +171,9 @@ a2a_form_fits(const Json *envelope, A2aForm form)
 		case A2A_METHOD:
 			return type == MSG_CHAT_SYSTEM && a2a_method_of_type(envelope) != NULL;
 		case A2A_ERROR:
-			return type == MSG_TASK_ERROR || (type == MSG_CHAT_SYSTEM && a2a_says(envelope, "/payload_type", ERROR_TYPE));
+			return type == MSG_TASK_ERROR || (type == MSG_CHAT_SYSTEM && json_says(envelope, "/payload_type", ERROR_TYPE));
 		case A2A_RESULT:
-			return type == MSG_CHAT_SYSTEM && a2a_says(envelope, "/payload_type", RESULT_TYPE);
+			return type == MSG_CHAT_SYSTEM && json_says(envelope, "/payload_type", RESULT_TYPE);
 	}
 	return false;
 }
@@ -204,7 +204,7 @@ a2a_form_of_type(const Adapter *self, const Json *envelope)
 		case MSG_UNKNOWN:
 			adapter_unsupported(self, envelope);
 		default:
-			return a2a_says(envelope, "/from/role", "user") || json_get(envelope, "/meta/clutch/answer_to") != NULL ?
+			return json_says(envelope, "/from/role", "user") || json_get(envelope, "/meta/clutch/answer_to") != NULL ?
 				A2A_SEND : A2A_MESSAGE;
 	}
 }
@@ -215,7 +215,7 @@ a2a_form_of(const Adapter *self, const Json *envelope)
 	Slice		noted = json_get_text(adapter_noted(self, envelope, ""), "/form");
 
 	for (int i = 0; i < lengthof(a2a_forms) && slice_present(noted); i++)
-		if (slice_equal(noted, slice_of_cstring(a2a_forms[i])) && a2a_form_fits(envelope, (A2aForm) i))
+		if (slice_is(noted, a2a_forms[i]) && a2a_form_fits(envelope, (A2aForm) i))
 			return (A2aForm) i;
 	return a2a_form_of_type(self, envelope);
 }

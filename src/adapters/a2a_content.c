@@ -76,15 +76,15 @@ a2a_part_in(Json *part, bool is_old)
 {
 	Json	   *made = json_new_object();
 	const Json *file = json_get_kind(part, "/file", JSON_OBJECT);
-	bool		is_file = a2a_says(part, "/kind", "file") && file != NULL &&
+	bool		is_file = json_says(part, "/kind", "file") && file != NULL &&
 		(json_get_kind(file, "/bytes", JSON_TEXT) == NULL) != (json_get_kind(file, "/uri", JSON_TEXT) == NULL);
 
 	if (!is_old || !json_is(part, JSON_OBJECT) ||
-		(!is_file && !(a2a_says(part, "/kind", "text") && json_get_kind(part, "/text", JSON_TEXT) != NULL) &&
-		 !(a2a_says(part, "/kind", "data") && json_get(part, "/data") != NULL)))
+		(!is_file && !(json_says(part, "/kind", "text") && json_get_kind(part, "/text", JSON_TEXT) != NULL) &&
+		 !(json_says(part, "/kind", "data") && json_get(part, "/data") != NULL)))
 		return part;
 	for (int i = 0; i < part->n; i++)
-		if (!slice_equal(part->keys[i], SLICE_OF("kind")) && !(is_file && slice_equal(part->keys[i], SLICE_OF("file"))))
+		if (!slice_is(part->keys[i], "kind") && !(is_file && slice_is(part->keys[i], "file")))
 			json_put_member(made, part->keys[i], part->items[i]);
 	if (!is_file)
 		return made;
@@ -167,7 +167,7 @@ a2a_is_plain(const Json *part, Slice member, const char *media_type)
 {
 	for (int i = 0; i < part->n; i++)
 		if (!slice_equal(part->keys[i], member) && !a2a_is_empty(part->items[i]) &&
-			!(slice_equal(part->keys[i], SLICE_OF("mediaType")) && a2a_says(part, "/mediaType", media_type)))
+			!(slice_is(part->keys[i], "mediaType") && json_says(part, "/mediaType", media_type)))
 			return false;
 	return true;
 }
@@ -193,7 +193,7 @@ a2a_read_attachment(const Json *part)
 	if (attachment == NULL || json_get(part, "/kind") != NULL || json_get(part, "/ref") != NULL)
 		return NULL;
 	for (int i = 0; i < part->n; i++)
-		if (!slice_equal(part->keys[i], SLICE_OF("url")))
+		if (!slice_is(part->keys[i], "url"))
 			json_put_member(attachment, part->keys[i], part->items[i]);
 	return attachment;
 }
@@ -204,7 +204,7 @@ a2a_write_attachment(const Json *attachment)
 	Json	   *part = json_new_object();
 
 	for (int i = 0; i < attachment->n; i++)
-		if (!slice_equal(attachment->keys[i], SLICE_OF("kind")) && !slice_equal(attachment->keys[i], SLICE_OF("ref")))
+		if (!slice_is(attachment->keys[i], "kind") && !slice_is(attachment->keys[i], "ref"))
 			json_put_member(part, attachment->keys[i], attachment->items[i]);
 	json_put(part, "/url", json_get(attachment, "/ref"));
 	return part;
@@ -217,9 +217,9 @@ static bool
 a2a_is_taken(const A2aContent *content, Slice key)
 {
 	for (const char *const *own = content->own; *own != NULL; own++)
-		if (slice_equal(key, slice_of_cstring(*own)))
+		if (slice_is(key, *own))
 			return true;
-	return slice_equal(key, SLICE_OF("parts")) || slice_equal(key, slice_of_cstring(content->text));
+	return slice_is(key, "parts") || slice_is(key, content->text);
 }
 
 static bool
@@ -337,9 +337,9 @@ a2a_are_parts(const Json *value)
 static bool
 a2a_is_elsewhere(const A2aContent *content, Slice key, const Json *value)
 {
-	if (slice_equal(key, SLICE_OF("parts")) || slice_equal(key, slice_of_cstring(content->text)))
+	if (slice_is(key, "parts") || slice_is(key, content->text))
 		return false;
-	if (slice_equal(key, SLICE_OF("artifacts")) && !json_is(value, JSON_ARRAY))
+	if (slice_is(key, "artifacts") && !json_is(value, JSON_ARRAY))
 		return false;
 	return a2a_is_taken(content, key);
 }
@@ -355,14 +355,14 @@ a2a_sort_payload(const Json *payload, const A2aContent *content, Json **queues)
 		Slice		key = payload->keys[i];
 		Json	   *value = payload->items[i];
 
-		if (slice_equal(key, slice_of_cstring(content->text)) && json_is(value, JSON_TEXT) && value->text.len > 0)
+		if (slice_is(key, content->text) && json_is(value, JSON_TEXT) && value->text.len > 0)
 		{
 			Json	   *text = json_new_object();
 
 			json_put(text, "/text", value);
 			json_add(queues[QUEUE_TEXT], text);
 		}
-		else if (slice_equal(key, SLICE_OF("parts")) && a2a_are_parts(value))
+		else if (slice_is(key, "parts") && a2a_are_parts(value))
 			queues[QUEUE_PARTS] = value;
 		else if (!a2a_is_elsewhere(content, key, value))
 			json_put_member(data, key, value);

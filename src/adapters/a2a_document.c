@@ -53,19 +53,11 @@ static const struct
 	{A2A_ARTIFACT, "artifact-update", "/artifactUpdate"},
 };
 
-bool
-a2a_says(const Json *value, const char *path, const char *word)
-{
-	Slice		text = json_get_text(value, path);
-
-	return slice_present(text) && slice_equal(text, slice_of_cstring(word));
-}
-
 const A2aMethod *
 a2a_method_named(Slice name)
 {
 	for (int i = 0; i < lengthof(a2a_methods); i++)
-		if (slice_equal(name, slice_of_cstring(a2a_methods[i].name)))
+		if (slice_is(name, a2a_methods[i].name))
 			return &a2a_methods[i];
 	return NULL;
 }
@@ -107,7 +99,7 @@ a2a_is_body(const Json *body, A2aForm form)
 			if (a2a_begins(body, "/role", "ROLE_") && json_get_kind(body, "/content", JSON_ARRAY) != NULL)
 				return true;
 			return a2a_has_text(body, "/role") && json_get_kind(body, "/parts", JSON_ARRAY) != NULL &&
-				(a2a_has_text(body, "/messageId") || a2a_begins(body, "/role", "ROLE_") || a2a_says(body, "/kind", "message"));
+				(a2a_has_text(body, "/messageId") || a2a_begins(body, "/role", "ROLE_") || json_says(body, "/kind", "message"));
 		case A2A_STATUS:
 			return a2a_has_text(body, "/taskId") && a2a_has_text(body, "/status/state");
 		case A2A_ARTIFACT:
@@ -133,7 +125,7 @@ a2a_is_new_body(const Json *body, A2aForm form)
 static A2aForm
 a2a_body_form(const Json *raw, const A2aDocument *d, A2aForm form)
 {
-	bool		is_user = a2a_says(raw, "/message/role", "user") || a2a_says(raw, "/message/role", "ROLE_USER");
+	bool		is_user = json_says(raw, "/message/role", "user") || json_says(raw, "/message/role", "ROLE_USER");
 
 	return form == A2A_MESSAGE && !d->is_call && (is_user || json_get(raw, "/configuration") != NULL) ? A2A_SEND : form;
 }
@@ -156,7 +148,7 @@ a2a_open_body(const Json *raw, const char *at, A2aDocument *d)
 			d->is_wrapped = true;
 			return true;
 		}
-		if (a2a_is_body(body, form) && (a2a_says(body, "/kind", a2a_bodies[i].kind) ||
+		if (a2a_is_body(body, form) && (json_says(body, "/kind", a2a_bodies[i].kind) ||
 										(json_get(body, "/kind") == NULL && form != A2A_ARTIFACT && a2a_is_new_body(body, form))))
 		{
 			d->form = form;
@@ -261,7 +253,7 @@ a2a_open(const Adapter *self, const Json *raw, A2aDocument *d)
 	memset(d, 0, sizeof(*d));
 	d->at = "";
 	d->is_call = json_get(raw, "/jsonrpc") != NULL;
-	if (!json_is(raw, JSON_OBJECT) || (d->is_call && !a2a_says(raw, "/jsonrpc", "2.0")))
+	if (!json_is(raw, JSON_OBJECT) || (d->is_call && !json_says(raw, "/jsonrpc", "2.0")))
 		return false;
 	if (d->is_call && json_get(raw, "/method") != NULL)
 		return a2a_open_request(raw, d);

@@ -64,7 +64,7 @@ static const A2aCode *
 a2a_code_of(Slice code)
 {
 	for (int i = 0; i < lengthof(a2a_codes); i++)
-		if (slice_equal(code, slice_of_cstring(a2a_codes[i].code)))
+		if (slice_is(code, a2a_codes[i].code))
 			return &a2a_codes[i];
 	return NULL;
 }
@@ -90,7 +90,7 @@ static int
 a2a_info_place(const Json *details)
 {
 	for (int i = 0; json_is(details, JSON_ARRAY) && i < details->n; i++)
-		if (a2a_says(details->items[i], "/@type", ERROR_INFO))
+		if (json_says(details->items[i], "/@type", ERROR_INFO))
 			return i;
 	return -1;
 }
@@ -103,7 +103,7 @@ a2a_is_error(const Json *error, bool is_call)
 	int64		number;
 
 	if (at >= 0)
-		return a2a_says(details->items[at], "/domain", DOMAIN);
+		return json_says(details->items[at], "/domain", DOMAIN);
 	return is_call && json_get_int(error, "/code", &number) && number >= FIRST_NUMBER && number <= LAST_NUMBER &&
 		!json_is(details, JSON_OBJECT);
 }
@@ -132,7 +132,7 @@ a2a_read_code(const Adapter *self, const Json *error, bool is_call)
 	int64		number;
 
 	for (int i = 0; i < lengthof(a2a_codes); i++)
-		if (slice_present(reason) && slice_equal(reason, slice_of_cstring(a2a_reason_of(&a2a_codes[i]))))
+		if (slice_is(reason, a2a_reason_of(&a2a_codes[i])))
 			return slice_of_cstring(a2a_codes[i].code);
 	if (reason.len > 0 && reason.len <= clutch_limits.max_id_bytes && identifier_find_control(reason) < 0)
 		return reason;
@@ -223,7 +223,7 @@ a2a_write_error(const Adapter *self, const Json *envelope, bool is_call)
 	if (!is_call)
 		number = code != NULL ? code->http : has_number ? number : INTERNAL_STATUS;
 	json_put(error, "/code", json_of_int(number));
-	if (!json_is_true(adapter_noted(self, envelope, ""), "/unsaid") || !a2a_says(envelope, "/payload/message", FAILED))
+	if (!json_is_true(adapter_noted(self, envelope, ""), "/unsaid") || !json_says(envelope, "/payload/message", FAILED))
 		json_put(error, "/message", json_get(envelope, "/payload/message"));
 	if (slice_present(text))
 		details = a2a_write_details(details, text, !is_call || !has_number);

@@ -95,7 +95,7 @@ a2a_is_role_of_user(const Adapter *self, Slice role)
 	static const char *const roles[] = {"ROLE_USER", "user", "ROLE_AGENT", "agent", "ROLE_UNSPECIFIED"};
 
 	for (int i = 0; i < lengthof(roles); i++)
-		if (slice_equal(role, slice_of_cstring(roles[i])))
+		if (slice_is(role, roles[i]))
 			return i < 2;
 	adapter_fault(self, "/role", "WRONG_VALUE", "it must be \"ROLE_USER\" or \"ROLE_AGENT\", or \"user\" or \"agent\" in version 0.3");
 }
@@ -130,7 +130,7 @@ a2a_read_message(const Adapter *self, const Json *message, const A2aDocument *do
 static bool
 a2a_is_user(const Json *envelope)
 {
-	return a2a_says(envelope, "/from/role", "user");
+	return json_says(envelope, "/from/role", "user");
 }
 
 static const char *

@@ -97,9 +97,6 @@ extern bool a2a_is_old(const Adapter *self, const Json *envelope);
 
 /* --------------------------------------------------------- a2a_document.c */
 
-/* Is the value at the path a text that equals this word? */
-extern bool a2a_says(const Json *value, const char *path, const char *word);
-
 /* Returns NULL if there is no method of this name. */
 extern const A2aMethod *a2a_method_named(Slice name);
 

@@ -123,7 +123,7 @@ a2a_is_old_rest(const Json *raw)
 	for (const char *const *place = a2a_message_places; *place != NULL; place++)
 		is_old = is_old || json_get_kind(json_get(raw, *place), "/content", JSON_ARRAY) != NULL;
 	for (const char *const *place = a2a_state_places; *place != NULL; place++)
-		is_old = is_old || a2a_says(raw, *place, OLD_CANCELED);
+		is_old = is_old || json_says(raw, *place, OLD_CANCELED);
 	for (const char *const *place = a2a_artifact_places; *place != NULL; place++)
 	{
 		const Json *artifacts = json_get_kind(raw, *place, JSON_ARRAY);
@@ -149,7 +149,7 @@ a2a_of_old_rest(const Json *raw)
 			a2a_rest_parts(message, "/content", "/parts", a2a_rest_part_in);
 	}
 	for (const char *const *place = a2a_state_places; *place != NULL; place++)
-		if (a2a_says(made, *place, OLD_CANCELED))
+		if (json_says(made, *place, OLD_CANCELED))
 			json_put_cstring(made, *place, CANCELED);
 	a2a_rest_artifacts(made, a2a_rest_part_in);
 	return made;
@@ -162,7 +162,7 @@ a2a_rest_is_final(const Json *raw)
 	static const char *const others[] = {"TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", "TASK_STATE_UNSPECIFIED", NULL};
 
 	for (const char *const *state = others; *state != NULL; state++)
-		if (a2a_says(raw, "/statusUpdate/status/state", *state))
+		if (json_says(raw, "/statusUpdate/status/state", *state))
 			return false;
 	return json_get(raw, "/statusUpdate") != NULL;
 }
@@ -176,7 +176,7 @@ a2a_to_old_rest(const Json *raw)
 		if (json_get_kind(made, *place, JSON_OBJECT) != NULL)
 			a2a_rest_parts(json_get(made, *place), "/parts", "/content", a2a_rest_part_out);
 	for (const char *const *place = a2a_state_places; *place != NULL; place++)
-		if (a2a_says(made, *place, CANCELED))
+		if (json_says(made, *place, CANCELED))
 			json_put_cstring(made, *place, OLD_CANCELED);
 	if (a2a_rest_is_final(made))
 		json_put(made, "/statusUpdate/final", json_of_bool(true));

@@ -64,8 +64,8 @@ static const A2aState *
 a2a_state_named(Slice name)
 {
 	for (int i = 0; i < lengthof(a2a_states); i++)
-		if (slice_equal(name, slice_of_cstring(a2a_states[i].name)) ||
-			slice_equal(name, slice_of_cstring(a2a_states[i].old_name)))
+		if (slice_is(name, a2a_states[i].name) ||
+			slice_is(name, a2a_states[i].old_name))
 			return &a2a_states[i];
 	return NULL;
 }
@@ -79,7 +79,7 @@ a2a_state_of_word(Slice word)
 {
 	for (int i = 0; i < lengthof(a2a_states); i++)
 		if (a2a_states[i].type == MSG_TASK_PROGRESS && slice_present(word) &&
-			slice_equal(word, slice_of_cstring(a2a_states[i].word)))
+			slice_is(word, a2a_states[i].word))
 			return &a2a_states[i];
 	return NULL;
 }
@@ -104,7 +104,7 @@ a2a_state_of(const Json *envelope)
 	/* the task is waiting for an agent, and how it ends will be reported */
 	if (type == MSG_ROUTING_FAILURE)
 		return a2a_state_of_word(SLICE_OF("submitted"));
-	return a2a_state_of_type(type == MSG_TASK_TIMEOUT ? MSG_TASK_ERROR : type, a2a_says(envelope, "/payload/code", REJECTED_CODE));
+	return a2a_state_of_type(type == MSG_TASK_TIMEOUT ? MSG_TASK_ERROR : type, json_says(envelope, "/payload/code", REJECTED_CODE));
 }
 
 static bool
@@ -295,9 +295,9 @@ a2a_plain_error(const Adapter *self, const Json *envelope)
 	const char *made = a2a_state_of(envelope)->word != NULL ? REJECTED_CODE : FAILED_CODE;
 	Json	   *plain = json_copy(envelope);
 
-	if (json_is_true(notes, "/uncoded") && a2a_says(envelope, "/payload/code", made))
+	if (json_is_true(notes, "/uncoded") && json_says(envelope, "/payload/code", made))
 		json_take(plain, "/payload/code");
-	if (json_is_true(notes, "/unsaid") && a2a_says(envelope, "/payload/message", FAILED))
+	if (json_is_true(notes, "/unsaid") && json_says(envelope, "/payload/message", FAILED))
 		json_take(plain, "/payload/message");
 	return plain;
 }

@@ -9,11 +9,9 @@
 
 #include "adapters/adapter.h"
 
-#include <ctype.h>
-
 #include "base/clock.h"
-#include "mb/pg_wchar.h"
 #include "protocol/identifier.h"
+#include "protocol/limits.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
 #include "settings.h"
@@ -113,6 +111,12 @@ void
 adapter_mark_stub(const Adapter *self, Json *envelope)
 {
 	adapter_note(self, envelope, "/stub", json_of_bool(true));
+}
+
+bool
+adapter_is_stub(const Adapter *self, const Json *envelope)
+{
+	return json_is_true(adapter_noted(self, envelope, "/stub"), "");
 }
 
 void
@@ -220,6 +224,23 @@ adapter_find_name(const Adapter *self, const Json *raw, const char *path)
 	return member;
 }
 
+Json *
+adapter_find_whole(const Adapter *self, const Json *raw, const char *path, int64 least, int64 most, const char *range)
+{
+	Json	   *member = adapter_find(self, raw, path, JSON_NUMBER);
+	int64		number;
+
+	if (member != NULL && (!json_get_int(member, "", &number) || number < least || number > most))
+		adapter_fault(self, path, "NUMBER_OUT_OF_RANGE", "it must be %s", range);
+	return member;
+}
+
+Json *
+adapter_find_ttl(const Adapter *self, const Json *raw, const char *path)
+{
+	return adapter_find_whole(self, raw, path, 1, LIMITS_TTL_MS, "a number of milliseconds from 1 to 100 years");
+}
+
 void
 adapter_check_identifier(const Adapter *self, const char *path, IdentifierKind kind, Slice text)
 {
@@ -242,104 +263,6 @@ adapter_find_time(const Adapter *self, const Json *raw, const char *path)
 		adapter_fault(self, path, "WRONG_FORMAT", "it is %s, and must be a time like \"2026-02-01T13:20:11.123Z\"",
 					  place_quote(text));
 	return text;
-}
-
-/* ------------------------------------------------------------ attachments */
-
-static bool
-adapter_is_uri(Slice text)
-{
-	int			scheme = 0;
-	bool		absolute;
-
-	if (!slice_present(text) || text.len == 0 || text.len > clutch_limits.max_string_bytes)
-		return false;
-	while (scheme < text.len && (isalnum((unsigned char) text.s[scheme]) || strchr("+-.", text.s[scheme]) != NULL))
-		scheme++;
-	absolute = isalpha((unsigned char) text.s[0]) && scheme + 1 < text.len && text.s[scheme] == ':';
-	for (int i = 0; absolute && i < text.len; i++)
-		absolute = (unsigned char) text.s[i] > ' ' && text.s[i] != 0x7F;
-	return absolute;
-}
-
-Json *
-adapter_attachment(Slice uri)
-{
-	Json	   *attachment = json_new_object();
-	const char *rule;
-	bool		is_artifact;
-
-	if (!adapter_is_uri(uri))
-		return NULL;
-	is_artifact = uri.len <= clutch_limits.max_id_bytes && identifier_find_control(uri) < 0 &&
-		identifier_fault(ID_ARTIFACT, uri, &rule) == NULL;
-	json_put_cstring(attachment, "/kind", is_artifact ? "artifact_ref" : "uri");
-	json_put_text(attachment, "/ref", uri);
-	return attachment;
-}
-
-bool
-adapter_is_base64(Slice text)
-{
-	int			len = text.len;
-	int			digits = 0;
-
-	if (slice_starts(text, SLICE_OF("artifact:")))
-		return true;
-	while (len > 0 && text.s[len - 1] == '=')
-		len--;
-	for (int i = 0; i < len; i++)
-	{
-		if (isalnum((unsigned char) text.s[i]) || (text.s[i] != '\0' && strchr("+/-_", text.s[i]) != NULL))
-			digits++;
-		else if (text.s[i] == '\0' || strchr(" \r\n", text.s[i]) == NULL)
-			return false;
-	}
-	/* four digits encode three bytes; a single one left over encodes none */
-	return digits % 4 != 1;
-}
-
-/* ----------------------------------------------------------------- headers */
-
-static int
-adapter_hex(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-Slice
-adapter_decode_header(Slice text)
-{
-	char	   *plain = palloc(text.len + 1);
-	int			n = 0;
-
-	for (int i = 0; i < text.len; i++)
-	{
-		int			high = text.s[i] == '%' && i + 2 < text.len ? adapter_hex(text.s[i + 1]) : -1;
-		int			low = high >= 0 ? adapter_hex(text.s[i + 2]) : -1;
-
-		plain[n++] = low >= 0 ? (char) (high * 16 + low) : text.s[i];
-		i += low >= 0 ? 2 : 0;
-	}
-	return pg_verify_mbstr(PG_UTF8, plain, n, true) ? (Slice) {plain, n} : SLICE_NONE;
-}
-
-Slice
-adapter_encode_header(Slice text)
-{
-	StringInfoData encoded;
-
-	initStringInfo(&encoded);
-	for (int i = 0; i < text.len; i++)
-	{
-		unsigned char c = text.s[i];
-
-		if (c <= ' ' || c > '~' || c == '"' || c == '%')
-			appendStringInfo(&encoded, "%%%02X", c);
-		else
-			appendStringInfoChar(&encoded, c);
-	}
-	return (Slice) {encoded.data, encoded.len};
 }
 
 /* ----------------------------------------------------------------- agents */
@@ -366,11 +289,31 @@ Slice
 adapter_find_agent(const Adapter *self, const Json *raw, const char *path)
 {
 	Slice		name = adapter_find_word(self, raw, path);
+	Slice		agent_id = slice_present(name) ? adapter_agent_id(name) : SLICE_NONE;
 
-	if (!slice_present(name))
-		return SLICE_NONE;
-	adapter_check_word(self, path, adapter_agent_id(name));
-	return adapter_agent_id(name);
+	if (slice_present(agent_id))
+		adapter_check_word(self, path, agent_id);
+	return agent_id;
+}
+
+void
+adapter_add_recipient(Json *recipients, Slice agent_id)
+{
+	Json	   *recipient = json_new_object();
+
+	json_put_text(recipient, "/agent_id", agent_id);
+	json_add(recipients, recipient);
+}
+
+void
+adapter_put_recipient(Json *envelope, Slice agent_id)
+{
+	Json	   *to = json_new_array();
+
+	if (!slice_present(agent_id))
+		return;
+	adapter_add_recipient(to, agent_id);
+	json_put(envelope, "/to", to);
 }
 
 /* ---------------------------------------------------------------- envelopes */
@@ -448,8 +391,6 @@ adapter_traceparent(const Json *envelope)
 void
 adapter_rows_inbound(const Adapter *self, const AdapterRow *rows, const Json *raw, Json *envelope)
 {
-	Slice		word;
-
 	for (; rows->foreign != NULL; rows++)
 		switch (rows->kind)
 		{
@@ -460,8 +401,7 @@ adapter_rows_inbound(const Adapter *self, const AdapterRow *rows, const Json *ra
 				json_put_text(envelope, rows->field, adapter_find_word(self, raw, rows->foreign));
 				break;
 			case ROW_AGENT:
-				word = adapter_find_agent(self, raw, rows->foreign);
-				json_put_text(envelope, rows->field, word);
+				json_put_text(envelope, rows->field, adapter_find_agent(self, raw, rows->foreign));
 				break;
 			case ROW_NATIVE:
 				adapter_note_native(self, envelope, rows->field, adapter_find_name(self, raw, rows->foreign));

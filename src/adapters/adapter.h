@@ -126,8 +126,9 @@ extern const Adapter *adapter_within(const Adapter *self, const char *path);
 /* Returns a new envelope of that type, with no other field. */
 extern Json *adapter_envelope(MessageType type);
 
-/* Marks the envelope as a stub. */
+/* Marks the envelope as a stub; and tells whether it is one. */
 extern void adapter_mark_stub(const Adapter *self, Json *envelope);
+extern bool adapter_is_stub(const Adapter *self, const Json *envelope);
 
 /*
  * Puts a value into meta.<name> at a path below it, such as "/v".  Does
@@ -164,6 +165,13 @@ extern Slice adapter_agent_id(Slice name);
 extern Slice adapter_agent_name(Slice agent_id);
 
 /*
+ * Adds an agent, group or topic to a list of recipients; or makes it the only
+ * recipient of an envelope, which is left alone if the ID is absent.
+ */
+extern void adapter_add_recipient(Json *recipients, Slice agent_id);
+extern void adapter_put_recipient(Json *envelope, Slice agent_id);
+
+/*
  * Makes a value the payload.  A value that is not an object becomes
  * {"content": value}, which is noted, so that adapter_payload returns the
  * value itself.  NULL makes an empty payload.
@@ -179,13 +187,18 @@ extern void adapter_put_payload(const Adapter *self, Json *envelope, Json *conte
  * A word is a text that can be an identifier in an envelope: it is not empty,
  * is not longer than clutch.max_id_bytes, and has no control characters.  A
  * name is a word or a number.  adapter_find_agent returns the ID of the agent
- * of that name.
+ * of that name.  adapter_find_whole returns a whole number in a range, which
+ * the text describes ("a whole number from 0 to 4"), and adapter_find_ttl the
+ * time to live of an envelope, in milliseconds.
  */
 extern Slice adapter_require_word(const Adapter *self, const Json *raw, const char *path);
 extern Json *adapter_find(const Adapter *self, const Json *raw, const char *path, JsonKind kind);
 extern Slice adapter_find_word(const Adapter *self, const Json *raw, const char *path);
 extern Slice adapter_find_agent(const Adapter *self, const Json *raw, const char *path);
 extern Json *adapter_find_name(const Adapter *self, const Json *raw, const char *path);
+extern Json *adapter_find_whole(const Adapter *self, const Json *raw, const char *path, int64 least, int64 most,
+								const char *range);
+extern Json *adapter_find_ttl(const Adapter *self, const Json *raw, const char *path);
 
 /* Raises adapter_fault unless the text at that path is an identifier of this kind. */
 extern void adapter_check_identifier(const Adapter *self, const char *path, IdentifierKind kind, Slice text);

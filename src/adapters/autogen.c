@@ -20,7 +20,6 @@
 #include "adapters/autogen.h"
 
 #include "adapters/tooling.h"
-#include "utils/fmgrprotos.h"
 
 /* members that all messages have, which are not put into the payload */
 static const char *const autogen_common[] = {
@@ -61,12 +60,6 @@ static const struct
 };
 
 static bool
-autogen_is(Slice type, const char *name)
-{
-	return slice_present(type) && slice_equal(type, slice_of_cstring(name));
-}
-
-static bool
 autogen_is_result(const Json *raw)
 {
 	return json_get_kind(raw, "/messages", JSON_ARRAY) != NULL && json_get(raw, "/stop_reason") != NULL &&
@@ -77,8 +70,8 @@ autogen_is_result(const Json *raw)
 static bool
 autogen_is_anonymous(Slice type)
 {
-	return autogen_is(type, "LLMCall") || autogen_is(type, "LLMStreamStart") || autogen_is(type, "LLMStreamEnd") ||
-		autogen_is(type, "ToolCall") || autogen_is(type, "AgentConstructionException");
+	return slice_is(type, "LLMCall") || slice_is(type, "LLMStreamStart") || slice_is(type, "LLMStreamEnd") ||
+		slice_is(type, "ToolCall") || slice_is(type, "AgentConstructionException");
 }
 
 /* Is it an event of autogen-core rather than a message of AgentChat? */
@@ -87,8 +80,8 @@ autogen_is_core(const Json *raw)
 {
 	Slice		type = json_get_text(raw, "/type");
 
-	return (autogen_is(type, "Message") || autogen_is(type, "MessageDropped")) ? json_get(raw, "/delivery_stage") != NULL || json_get(raw, "/kind") != NULL :
-		autogen_is(type, "MessageHandlerException") ? json_get(raw, "/exception") != NULL :
+	return (slice_is(type, "Message") || slice_is(type, "MessageDropped")) ? json_get(raw, "/delivery_stage") != NULL || json_get(raw, "/kind") != NULL :
+		slice_is(type, "MessageHandlerException") ? json_get(raw, "/exception") != NULL :
 		autogen_is_anonymous(type) && json_get(raw, "/source") == NULL;
 }
 
@@ -112,17 +105,17 @@ autogen_type(const Json *raw, const Json *context)
 {
 	Slice		type = json_get_text(raw, "/type");
 	const Json *calls = json_get_kind(raw, "/content", JSON_ARRAY);
-	bool		is_user = autogen_is(json_get_text(raw, "/source"), "user");
+	bool		is_user = json_says(raw, "/source", "user");
 	bool		has_task = adapter_member(context, "/task_id") != NULL || json_get(raw, "/metadata/clutch_task") != NULL;
 	int			suffix = strlen("Message");
 
 	if (autogen_is_result(raw))
 		return MSG_TASK_RESULT;
 	for (int i = 0; i < lengthof(autogen_types); i++)
-		if (autogen_is(type, autogen_types[i].name))
+		if (slice_is(type, autogen_types[i].name))
 			return message_type_is_message(autogen_types[i].type) && autogen_types[i].type != MSG_CHAT_SYSTEM && (calls == NULL || calls->n == 0) ?
 				MSG_TASK_PROGRESS : autogen_types[i].type;
-	if (autogen_is(type, "TextMessage") || autogen_is(type, "MultiModalMessage"))
+	if (slice_is(type, "TextMessage") || slice_is(type, "MultiModalMessage"))
 		return is_user && !has_task ? MSG_TASK_REQUEST : MSG_CHAT_MESSAGE;
 	if (slice_starts(type, SLICE_OF("StructuredMessage")))
 		return MSG_CHAT_MESSAGE;
@@ -166,19 +159,6 @@ autogen_begin(const Adapter *self, const Json *raw, MessageType type)
 	return envelope;
 }
 
-static void
-autogen_put_agent(Json *envelope, Slice agent)
-{
-	Json	   *recipient = json_new_object();
-	Json	   *to = json_new_array();
-
-	if (!slice_present(agent))
-		return;
-	json_put_text(recipient, "/agent_id", agent);
-	json_add(to, recipient);
-	json_put(envelope, "/to", to);
-}
-
 /*
  * Would the database act on a member of the payload?  Two members make a
  * task.progress suspend its task.
@@ -213,7 +193,7 @@ autogen_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 		adapter_note(self, envelope, "/boxed", json_of_bool(true));
 		payload = boxed;
 	}
-	if (autogen_is(json_get_text(raw, "/type"), "UserInputRequestedEvent"))
+	if (json_says(raw, "/type", "UserInputRequestedEvent"))
 		json_put_cstring(payload, "/state", "input_required");
 	json_put(envelope, "/payload", payload);
 }
@@ -278,7 +258,7 @@ autogen_inbound(const Adapter *self, const Json *raw, const Json *context)
 
 	if (reason != NULL)
 		adapter_fault(self, "", "WRONG_TYPE", "%s", reason);
-	if ((autogen_is(type, "ThoughtEvent") || autogen_is(type, "ModelClientStreamingChunkEvent")) && !json_is_true(context, "/stream"))
+	if ((slice_is(type, "ThoughtEvent") || slice_is(type, "ModelClientStreamingChunkEvent")) && !json_is_true(context, "/stream"))
 		return NIL;
 	if (made == MSG_TOOL_CALL)
 		for (int i = 0; i < content->n; i++)
@@ -295,8 +275,8 @@ autogen_inbound(const Adapter *self, const Json *raw, const Json *context)
 	}
 	if (bearer == NULL)
 		bearer = made == MSG_TOOL_CALL ? linitial(envelopes) : lsecond(envelopes);
-	autogen_put_agent(bearer, adapter_find_agent(self, raw, autogen_is(type, "HandoffMessage") ? "/target" : "/receiver"));
-	if (autogen_is(type, "HandoffMessage"))
+	adapter_put_recipient(bearer, adapter_find_agent(self, raw, slice_is(type, "HandoffMessage") ? "/target" : "/receiver"));
+	if (slice_is(type, "HandoffMessage"))
 	{
 		adapter_note_native(self, bearer, "task_id", adapter_member(raw, "/id"));
 		json_put(bearer, "/parent_task_id", adapter_member(context, "/task_id"));
@@ -315,7 +295,7 @@ autogen_text_of(const Json *value)
 {
 	if (json_is(value, JSON_TEXT))
 		return unconstify(Json *, value);
-	return json_of_cstring(DatumGetCString(DirectFunctionCall1(jsonb_out, JsonbPGetDatum(json_write(value)))));
+	return json_of_text(json_print(value));
 }
 
 static Json *
@@ -371,7 +351,7 @@ autogen_type_of(const Json *envelope)
 		case MSG_TOOL_ERROR:
 			return "ToolCallExecutionEvent";
 		case MSG_TASK_PROGRESS:
-			return autogen_is(state, "input_required") ? "UserInputRequestedEvent" : "TextMessage";
+			return slice_is(state, "input_required") ? "UserInputRequestedEvent" : "TextMessage";
 		default:
 			return "TextMessage";
 	}
@@ -403,7 +383,7 @@ autogen_body_of(const Adapter *self, const Json *envelope, bool is_new)
 	if (json_is_true(adapter_noted(self, envelope, ""), "/boxed") && json_get_kind(payload, "/message", JSON_OBJECT) != NULL)
 		return json_copy_top(json_get(payload, "/message"));
 	body = json_copy_top(payload);
-	if (autogen_is(json_get_text(adapter_noted(self, envelope, ""), "/type"), "UserInputRequestedEvent"))
+	if (json_says(adapter_noted(self, envelope, ""), "/type", "UserInputRequestedEvent"))
 		(void) json_take(body, "/state");
 	return body;
 }
@@ -436,7 +416,7 @@ autogen_outbound(const Adapter *self, const Json *envelope)
 	Slice		name = is_new ? slice_of_cstring(autogen_type_of(envelope)) : json_get_text(notes, "/type");
 	Slice		sender = json_get_text(envelope, "/from/agent_id");
 	Slice		to = json_get_text(envelope, "/to/0/agent_id");
-	bool		is_core = !is_new && slice_present(name) && (autogen_is(name, "Message") || autogen_is(name, "MessageDropped"));
+	bool		is_core = !is_new && (slice_is(name, "Message") || slice_is(name, "MessageDropped"));
 
 	if (is_tool)
 		json_put(raw, "/content", autogen_content_of(self, envelope, is_new));
@@ -444,7 +424,7 @@ autogen_outbound(const Adapter *self, const Json *envelope)
 	json_put(raw, "/id", id != NULL || !is_new ? id : adapter_native(self, envelope, "id"));
 	if (slice_present(sender) && (is_new || (slice_present(name) && !autogen_is_anonymous(name))))
 		json_put_text(raw, is_core ? "/sender" : "/source", adapter_agent_name(sender));
-	if (slice_present(to) && (is_core || autogen_is(name, "HandoffMessage")))
+	if (slice_present(to) && (is_core || slice_is(name, "HandoffMessage")))
 		json_put_text(raw, is_core ? "/receiver" : "/target", adapter_agent_name(to));
 	if (is_new || json_is_true(notes, "/timed"))
 		json_put(raw, "/created_at", json_get(envelope, "/ts"));

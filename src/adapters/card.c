@@ -24,7 +24,7 @@ const CardDialect *
 card_dialect_named(Slice name)
 {
 	for (const CardDialect *const *dialect = card_dialects; *dialect != NULL; dialect++)
-		if (slice_equal(name, slice_of_cstring((*dialect)->name)))
+		if (slice_is(name, (*dialect)->name))
 			return *dialect;
 	return NULL;
 }
@@ -200,7 +200,7 @@ card_require(const CardSource *source, const char *path)
 static void
 card_check_is_agent(const CardSource *source, const char *path, Slice agent_id)
 {
-	if (source->is_import && slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)))
+	if (source->is_import && slice_is(agent_id, clutch_orchestrator))
 		card_fault(source, path, "NOT_ALLOWED",
 				   "The ID of the agent would be %s, which is the orchestrator (setting clutch.orchestrator); give the agent another name.",
 				   place_quote(agent_id));
@@ -405,7 +405,7 @@ card_copy_members(const Json *from, const char *const *except, Json *to)
 	{
 		const char *const *name = except;
 
-		while (*name != NULL && !slice_equal(from->keys[i], slice_of_cstring(*name)))
+		while (*name != NULL && !slice_is(from->keys[i], *name))
 			name++;
 		if (*name == NULL)
 			json_put_member(to, from->keys[i], json_copy(from->items[i]));

@@ -365,7 +365,7 @@ card_agent_json_check(const CardSource *source)
 		(void) card_find(source, *path, JSON_OBJECT);
 	for (const char *const *path = lists; *path != NULL; path++)
 		card_check_texts(source, *path);
-	while (slice_present(context) && *word != NULL && !slice_equal(context, slice_of_cstring(*word)))
+	while (slice_present(context) && *word != NULL && !slice_is(context, *word))
 		word++;
 	if (slice_present(context) && *word == NULL)
 		card_fault(source, "/context", "WRONG_VALUE", "It must be \"personal\", \"work\" or \"shared\".");

@@ -22,7 +22,7 @@ card_agent_json_read_context(const CardSource *source, Json *card)
 	Slice		context = card_find_text(source, "/context");
 	Slice		group;
 
-	if (!slice_present(context) || slice_equal(context, SLICE_OF("shared")))
+	if (!slice_present(context) || slice_is(context, "shared"))
 		return;
 	json_take(card_noted(card, &card_agent_json, ""), "/context");
 	group = card_prefixed("group:", context);

@@ -31,9 +31,7 @@ static const char *const card_map_params[] = {"params", NULL};
 static bool
 card_map_is_call(const Json *raw)
 {
-	Slice		method = json_get_text(raw, "/method");
-
-	return slice_present(method) && (slice_equal(method, SLICE_OF(METHOD)) || slice_equal(method, SLICE_OF(SPAWN)));
+	return json_says(raw, "/method", METHOD) || json_says(raw, "/method", SPAWN);
 }
 
 static bool
@@ -155,7 +153,7 @@ card_map_write(const Json *card)
 	json_put_text(params, "/name", json_get_text(card, "/display/name"));
 	json_put_text(params, "/description", json_get_text(card, "/display/desc"));
 	card_map_write_groups(card, params);
-	if (call == NULL)
+	if (!json_is(call, JSON_OBJECT))
 		return params;
 	document = json_copy(call);
 	json_put(document, "/params", params);

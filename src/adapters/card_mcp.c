@@ -104,7 +104,7 @@ card_mcp_write_tool(const Json *card, const Json *capability)
 	const Json *others = slice_present(name) ? card_noted(card, &card_mcp, json_path("/tools", name)) : NULL;
 	Json	   *tool = json_is(others, JSON_OBJECT) ? json_copy(others) : json_new_object();
 
-	if (!slice_present(id) || slice_equal(id, SLICE_OF(CARD_SERVERS)) || (!slice_present(name) && !slice_present(skill)))
+	if (!slice_present(id) || slice_is(id, CARD_SERVERS) || (!slice_present(name) && !slice_present(skill)))
 		return NULL;
 	json_put_text(tool, "/name", slice_present(name) ? name : card_prefixed("skill.", skill));
 	if (others == NULL)
@@ -129,7 +129,7 @@ card_mcp_write(const Json *card)
 		json_add(tools, card_mcp_write_tool(card, capabilities->items[i]));
 	}
 	json_put(result, "/tools", tools);
-	if (response == NULL)
+	if (!json_is(response, JSON_OBJECT))
 		return result;
 	document = json_copy(response);
 	json_put(document, "/result", result);

@@ -183,30 +183,27 @@ card_registry_check_rules(const CardSource *source, const Json *agents)
 }
 
 /*
- * Returns the skills that the index lists for an agent, or NULL if there are
- * none.
+ * Returns the skills that the index lists for each agent: an object whose keys
+ * are the names of all agents, and whose values are arrays.
  */
 static Json *
-card_registry_indexed(const Json *document, Slice name)
+card_registry_skills(const Json *document, const Json *names)
 {
 	const Json *index = json_get_kind(document, "/skillIndex", JSON_OBJECT);
-	Json	   *skills = NULL;
+	Json	   *skills = json_new_object();
 
+	for (int i = 0; i < names->n; i++)
+		json_put_member(skills, names->keys[i], json_new_array());
 	for (int i = 0; index != NULL && i < index->n; i++)
-	{
-		if (!json_is(index->items[i], JSON_TEXT) || !slice_equal(index->items[i]->text, name))
-			continue;
-		if (skills == NULL)
-			skills = json_new_array();
-		json_add(skills, json_of_text(index->keys[i]));
-	}
+		if (json_is(index->items[i], JSON_TEXT))
+			json_add(json_member(skills, index->items[i]->text), json_of_text(index->keys[i]));
 	return skills;
 }
 
 /* ---------------------------------------------------------------- the agents */
 
 static CardEntry *
-card_registry_read_agent(const CardSource *whole, const Json *agents, int i)
+card_registry_read_agent(const CardSource *whole, const Json *agents, const Json *skills, int i)
 {
 	CardEntry  *entry = palloc0(sizeof(CardEntry));
 	bool		is_keyed = agents->kind == JSON_OBJECT;
@@ -226,7 +223,7 @@ card_registry_read_agent(const CardSource *whole, const Json *agents, int i)
 	if (is_keyed && !card_check_word(&source, "", ID_AGENT, source.agent_id))
 		return entry;
 	if (slice_present(entry->name))
-		source.indexed = card_registry_indexed(whole->raw, entry->name);
+		source.indexed = json_member(skills, entry->name);
 	entry->card = card_read(&card_agent_json, source);
 	entry->agent_id = json_get_text(entry->card, "/agent_id");
 	return entry;
@@ -238,6 +235,7 @@ card_read_registry(Json *document, bool is_import, ProblemList *list)
 	CardSource	source = {.raw = document, .base = "", .is_import = is_import, .list = list};
 	const Json *agents = json_get(document, "/agents");
 	const Json *names;
+	const Json *skills;
 	List	   *entries = NIL;
 
 	if (!card_is_registry(document))
@@ -250,10 +248,11 @@ card_read_registry(Json *document, bool is_import, ProblemList *list)
 	names = card_registry_names(&source, agents);
 	card_registry_check(&source, agents, names);
 	card_registry_check_rules(&source, agents);
+	skills = card_registry_skills(document, names);
 	for (int i = 0; i < agents->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		entries = lappend(entries, card_registry_read_agent(&source, agents, i));
+		entries = lappend(entries, card_registry_read_agent(&source, agents, skills, i));
 	}
 	return entries;
 }

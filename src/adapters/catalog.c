@@ -46,7 +46,7 @@ static const Adapter *
 catalog_find_built_in(Slice name)
 {
 	for (const Adapter *const *built_in = catalog_built_in; *built_in != NULL; built_in++)
-		if (slice_equal(name, slice_of_cstring((*built_in)->name)))
+		if (slice_is(name, (*built_in)->name))
 			return *built_in;
 	return NULL;
 }

@@ -11,6 +11,7 @@
 #include "base/column.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
+#include "utils/varlena.h"
 
 #define MOST_NAME_BYTES		32
 
@@ -45,7 +46,7 @@ catalog_check_name(Slice name, bool builtin, ProblemList *faults)
 	/*
 	 * in requests by the orchestrator, meta.rule is what a routing rule notes
 	 */
-	else if (slice_equal(name, SLICE_OF("clutch")) || slice_equal(name, SLICE_OF("rule")))
+	else if (slice_is(name, "clutch") || slice_is(name, "rule"))
 		problem_add(faults, "/name", "NOT_ALLOWED", "meta.%.*s belongs to clutch itself; choose another name.",
 					name.len, name.s);
 	/*
@@ -68,14 +69,13 @@ catalog_is_pointer(Slice path)
 	return path.len >= 2 && path.s[0] == '/';
 }
 
-/* Is there something on both sides of a dot? */
+/* Is it the name of a function, quoted or not, behind that of its schema? */
 static bool
 catalog_is_qualified(Slice name)
 {
-	for (int i = 1; i < name.len - 1; i++)
-		if (name.s[i] == '.')
-			return true;
-	return false;
+	List	   *names = NIL;
+
+	return SplitIdentifierString(slice_cstring(name), '.', &names) && list_length(names) == 2;
 }
 
 /*
@@ -103,7 +103,7 @@ catalog_check_functions(const Datum *values, const bool *nulls, bool builtin, Pr
 			problem_add(faults, path, "REQUIRED", "An adapter needs the functions inbound and outbound.");
 		else if (slice_present(name) && !catalog_is_qualified(name))
 			problem_add(faults, path, "WRONG_FORMAT",
-						"%s has no schema; name the function with its schema, like \"app.read\".", place_quote(name));
+						"%s is not the name of a function with its schema, like \"app.read\".", place_quote(name));
 		else if (slice_present(name) && catalog_has_arguments(name))
 			problem_add(faults, path, "WRONG_FORMAT",
 						"%s has a list of arguments; name the function without it, like \"app.read\".", place_quote(name));

@@ -9,6 +9,7 @@
  *	flat		true if they are at the top of the document
  *	type, status, required, correlation_id, context
  *				members of the document
+ *	outer		the paths of members of the header that are outside it
  *	spread		true if the payload consists of the members of the body that
  *				have no row
  *
@@ -17,10 +18,6 @@
 #include "clutch.h"
 
 #include "adapters/collab.h"
-
-#include "settings.h"
-
-#define LONGEST_TTL_MS	(INT64CONST(100) * 365 * 24 * 3600 * 1000)
 
 /* members of the body and of the trace that are always translated */
 static const AdapterRow collab_rows[] = {
@@ -38,14 +35,6 @@ static const AdapterRow collab_header_rows[] = {
 	{ROW_WORD, "/correlationId", "/meta/collab/correlation_id"},
 	{ROW_VALUE, NULL, NULL}
 };
-
-static bool
-collab_says(const Json *value, const char *path, const char *word)
-{
-	Slice		text = json_get_text(value, path);
-
-	return slice_present(text) && slice_equal(text, slice_of_cstring(word));
-}
 
 static const char *
 collab_header(const Json *raw)
@@ -86,23 +75,19 @@ static void
 collab_read_destination(const Adapter *self, const Json *header, Json *envelope)
 {
 	Slice		destination = adapter_find_word(self, header, "/destination");
-	Json	   *recipient = json_new_object();
-	Json	   *to = json_new_array();
 	const char *rule;
 
-	if (!slice_present(destination) && collab_says(header, "/type", "BROADCAST"))
+	if (!slice_present(destination) && json_says(header, "/type", "BROADCAST"))
 		destination = SLICE_OF("*");
 	if (!slice_present(destination))
 		return;
-	if (slice_equal(destination, SLICE_OF("*")))
+	if (slice_is(destination, "*"))
 		destination = SLICE_OF("group:*");
 	else if (slice_starts(destination, SLICE_OF("agent:")) ||
 			 identifier_fault(ID_RECIPIENT, destination, &rule) != NULL)
 		destination = adapter_agent_id(destination);
 	adapter_check_identifier(self, "/destination", ID_RECIPIENT, destination);
-	json_put_text(recipient, "/agent_id", destination);
-	json_add(to, recipient);
-	json_put(envelope, "/to", to);
+	adapter_put_recipient(envelope, destination);
 }
 
 static Slice
@@ -110,7 +95,7 @@ collab_destination_of(const Json *envelope)
 {
 	Slice		agent_id = json_get_text(envelope, "/to/0/agent_id");
 
-	return slice_equal(agent_id, SLICE_OF("group:*")) ? SLICE_OF("*") : adapter_agent_name(agent_id);
+	return slice_is(agent_id, "group:*") ? SLICE_OF("*") : adapter_agent_name(agent_id);
 }
 
 /* ----------------------------------------------------------------------- type */
@@ -124,8 +109,8 @@ collab_can_work(const Json *header)
 {
 	Slice		destination = json_get_text(header, "/destination");
 
-	return !slice_present(destination) || !(slice_equal(destination, SLICE_OF("*")) ||
-											slice_equal(destination, SLICE_OF("group:*")) ||
+	return !slice_present(destination) || !(slice_is(destination, "*") ||
+											slice_is(destination, "group:*") ||
 											slice_starts(destination, SLICE_OF("topic:")));
 }
 
@@ -137,13 +122,13 @@ collab_read_type(const Json *header, const Json *body)
 {
 	const Json *response = json_get_kind(body, "/responseRequired", JSON_BOOL);
 
-	if (collab_says(header, "/type", "REQUEST"))
+	if (json_says(header, "/type", "REQUEST"))
 		return collab_can_work(header) && (response == NULL || response->boolean) ? MSG_TASK_REQUEST : MSG_CHAT_MESSAGE;
-	if (collab_says(header, "/type", "RESPONSE"))
-		return collab_says(body, "/status", "SUCCESS") ? MSG_TASK_RESULT :
-			collab_says(body, "/status", "ERROR") || collab_says(body, "/status", "TIMEOUT") ? MSG_TASK_ERROR : MSG_UNKNOWN;
-	return collab_says(header, "/type", "PUBLISH") ? MSG_CHAT_MESSAGE :
-		collab_says(header, "/type", "BROADCAST") ? MSG_CHAT_SYSTEM : MSG_UNKNOWN;
+	if (json_says(header, "/type", "RESPONSE"))
+		return json_says(body, "/status", "SUCCESS") ? MSG_TASK_RESULT :
+			json_says(body, "/status", "ERROR") || json_says(body, "/status", "TIMEOUT") ? MSG_TASK_ERROR : MSG_UNKNOWN;
+	return json_says(header, "/type", "PUBLISH") ? MSG_CHAT_MESSAGE :
+		json_says(header, "/type", "BROADCAST") ? MSG_CHAT_SYSTEM : MSG_UNKNOWN;
 }
 
 /*
@@ -157,8 +142,8 @@ collab_write_type(const Adapter *self, const Json *envelope, Json *header, Json 
 	bool		ends = type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_TIMEOUT;
 	Json	   *noted = adapter_noted(self, envelope, "/type");
 	Json	   *required = adapter_noted(self, envelope, "/required");
-	bool		timed_out = type == MSG_TASK_TIMEOUT || (collab_says(envelope, "/payload/code", "TIMEOUT") &&
-		(!adapter_was_foreign(self, envelope) || collab_says(adapter_noted(self, envelope, ""), "/status", "TIMEOUT")));
+	bool		timed_out = type == MSG_TASK_TIMEOUT || (json_says(envelope, "/payload/code", "TIMEOUT") &&
+		(!adapter_was_foreign(self, envelope) || json_says(adapter_noted(self, envelope, ""), "/status", "TIMEOUT")));
 
 	if (ends)
 		json_put_cstring(body, "/status", type == MSG_TASK_RESULT ? "SUCCESS" : timed_out ? "TIMEOUT" : "ERROR");
@@ -190,7 +175,7 @@ collab_read_error(const Adapter *self, const Json *raw)
 	Slice		code = adapter_find_word(self, raw, "/body/error/code");
 	Json	   *message = adapter_find(self, raw, "/body/error/message", JSON_TEXT);
 	Json	   *details = adapter_find(self, raw, "/body/error/details", JSON_OBJECT);
-	bool		timed_out = collab_says(raw, "/body/status", "TIMEOUT");
+	bool		timed_out = json_says(raw, "/body/status", "TIMEOUT");
 
 	json_put_text(payload, "/code", timed_out ? SLICE_OF("TIMEOUT") : slice_present(code) ? code : SLICE_OF("INTERNAL"));
 	if (message != NULL && message->text.len > 0)
@@ -221,12 +206,12 @@ collab_code_of(const Json *payload)
 	};
 
 	for (const char *const *code = codes; *code != NULL; code++)
-		if (collab_says(payload, "/code", *code))
+		if (json_says(payload, "/code", *code))
 			return *code;
 	if (json_is_true(payload, "/retryable"))
 		return "UNAVAILABLE";
 	for (const char *const *code = refusals; *code != NULL; code++)
-		if (collab_says(payload, "/code", *code))
+		if (json_says(payload, "/code", *code))
 			return "REJECTED";
 	return "INTERNAL";
 }
@@ -255,13 +240,13 @@ collab_write_error(const Json *payload, bool is_foreign, Json *body)
 static const char *
 collab_content(const Json *header)
 {
-	return collab_says(header, "/type", "REQUEST") ? "/payload" : collab_says(header, "/type", "RESPONSE") ? "/result" : "/data";
+	return json_says(header, "/type", "REQUEST") ? "/payload" : json_says(header, "/type", "RESPONSE") ? "/result" : "/data";
 }
 
 static bool
 collab_is_event(const Json *header)
 {
-	return collab_says(header, "/type", "PUBLISH") || collab_says(header, "/type", "BROADCAST");
+	return json_says(header, "/type", "PUBLISH") || json_says(header, "/type", "BROADCAST");
 }
 
 static void
@@ -314,16 +299,8 @@ collab_write_payload(const Adapter *self, const Json *envelope, const Json *head
 static void
 collab_read_orders(const Adapter *self, const Json *header, Json *envelope)
 {
-	Json	   *priority = adapter_find(self, header, "/priority", JSON_NUMBER);
-	Json	   *ttl = adapter_find(self, header, "/ttl", JSON_NUMBER);
-	int64		number;
-
-	if (priority != NULL && (!json_get_int(priority, "", &number) || number < 0 || number > 4))
-		adapter_fault(self, "/priority", "NUMBER_OUT_OF_RANGE", "it must be a whole number from 0 to 4");
-	if (ttl != NULL && (!json_get_int(ttl, "", &number) || number < 1 || number > LONGEST_TTL_MS))
-		adapter_fault(self, "/ttl", "NUMBER_OUT_OF_RANGE", "it must be a number of milliseconds from 1 to 100 years");
-	json_put(envelope, "/meta/clutch/priority", priority);
-	json_put(envelope, "/meta/clutch/ttl_ms", ttl);
+	json_put(envelope, "/meta/clutch/priority", adapter_find_whole(self, header, "/priority", 0, 4, "a whole number from 0 to 4"));
+	json_put(envelope, "/meta/clutch/ttl_ms", adapter_find_ttl(self, header, "/ttl"));
 }
 
 /* Reads the task, its parent, and the session. */
@@ -370,11 +347,10 @@ collab_inbound(const Adapter *self, const Json *raw, const Json *context)
 {
 	const char *place = collab_header(raw);
 	const Json *header = collab_whole_header(raw);
-	Adapter		within = *self;
+	const Adapter *within = adapter_within(self, place);
 	MessageType type = collab_read_type(header, json_get(raw, "/body"));
 	Json	   *envelope;
 
-	within.base = psprintf("%s%s", self->base != NULL ? self->base : "", place);
 	if (type == MSG_UNKNOWN)
 		adapter_fault(self, "/body/status", json_get(raw, "/body/status") == NULL ? "REQUIRED" : "WRONG_VALUE",
 					  "it must be \"SUCCESS\", \"ERROR\" or \"TIMEOUT\"");
@@ -386,17 +362,17 @@ collab_inbound(const Adapter *self, const Json *raw, const Json *context)
 		adapter_note(self, envelope, "/flat", json_of_bool(true));
 	else
 	{
-		(void) adapter_require_word(&within, header, "/messageId");
+		(void) adapter_require_word(within, header, "/messageId");
 		collab_note_outer(self, raw, envelope);
 	}
-	adapter_rows_inbound(&within, collab_header_rows, header, envelope);
+	adapter_rows_inbound(within, collab_header_rows, header, envelope);
 	(void) adapter_find(self, raw, "/trace", JSON_OBJECT);
 	adapter_rows_inbound(self, collab_rows, raw, envelope);
-	collab_read_destination(&within, header, envelope);
-	json_put_text(envelope, "/ts", adapter_find_time(&within, header, "/timestamp"));
+	collab_read_destination(within, header, envelope);
+	json_put_text(envelope, "/ts", adapter_find_time(within, header, "/timestamp"));
 	if (adapter_member(header, "/timestamp") != NULL)
 		adapter_note_native(self, envelope, "ts", json_of_bool(true));
-	collab_read_orders(&within, header, envelope);
+	collab_read_orders(within, header, envelope);
 	collab_read_place(self, raw, header, context, envelope);
 	collab_read_payload(self, raw, header, envelope);
 	return list_make1(envelope);
@@ -421,7 +397,7 @@ collab_write_outer(const Adapter *self, const Json *envelope, Json *raw, Json *h
 
 	for (int i = 0; i < lengthof(collab_outer); i++)
 		for (int j = 0; json_is(outer, JSON_ARRAY) && j < outer->n; j++)
-			if (collab_says(outer->items[j], "", collab_outer[i]))
+			if (json_says(outer->items[j], "", collab_outer[i]))
 				json_put(raw, collab_outer[i], json_take(header, collab_outer[i]));
 }
 
@@ -462,7 +438,7 @@ collab_declines(const Adapter *self, const Json *raw)
 
 	if (!json_is(raw, JSON_OBJECT))
 		return "it is not an object";
-	if (!collab_says(header, "/type", "REQUEST") && !collab_says(header, "/type", "RESPONSE") && !collab_is_event(header))
+	if (!json_says(header, "/type", "REQUEST") && !json_says(header, "/type", "RESPONSE") && !collab_is_event(header))
 		return "the type in its header is not REQUEST, RESPONSE, PUBLISH or BROADCAST";
 	return json_get_kind(raw, "/body", JSON_OBJECT) != NULL ? NULL : "its body is not an object";
 }

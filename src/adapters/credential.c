@@ -119,6 +119,7 @@ credential_search(Json *container, const CredentialPlace *up, CredentialList *li
 	{
 		Json	   *item = container->items[i];
 
+		CHECK_FOR_INTERRUPTS();
 		place.index = i;
 		if (container->kind == JSON_OBJECT)
 			place.key = container->keys[i];

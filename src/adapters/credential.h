@@ -49,4 +49,10 @@
  */
 extern Json *credential_remove(Json *document);
 
+/*
+ * Returns the JSON that a text consists of, without blanks and a fence of ```
+ * around it, or an absent slice if it is not JSON.
+ */
+extern Slice credential_json_of(Slice text);
+
 #endif							/* CLUTCH_CREDENTIAL_H */

@@ -216,17 +216,18 @@ credential_is_marked(Slice text)
 
 /*
  * Does the text contain a private key in PEM format?  Mentioning only the
- * first line of one does not count.
+ * first line of one does not count, and neither does its last line.
  */
 static bool
 credential_has_key(Slice text)
 {
 	static const char begin[] = "-----BEGIN ";
 	static const char key[] = "PRIVATE KEY-----";
-	const char *found = memmem(text.s, text.len, key, sizeof(key) - 1);
+	const char *end = text.s + text.len;
+	const char *first = memmem(text.s, text.len, begin, sizeof(begin) - 1);
+	const char *found = first != NULL ? memmem(first, end - first, key, sizeof(key) - 1) : NULL;
 
-	return found != NULL && memmem(text.s, found - text.s, begin, sizeof(begin) - 1) != NULL &&
-		(slice_starts(text, SLICE_OF(begin)) || text.s + text.len - found >= 2 * (int) sizeof(key));
+	return found != NULL && (first == text.s || end - found >= 2 * (int) sizeof(key));
 }
 
 /*

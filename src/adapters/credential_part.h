@@ -126,12 +126,6 @@ extern CredentialToken credential_next(CredentialReader *reader);
 extern void credential_end(CredentialReader *reader);
 
 /*
- * Returns the JSON that a text consists of, without blanks and a fence of ```
- * around it, or an absent slice if it is not JSON.
- */
-extern Slice credential_json_of(Slice text);
-
-/*
  * Returns the text that is written between quotes as "raw", which is a
  * palloc'd copy if raw has escapes.
  */

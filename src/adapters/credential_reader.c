@@ -310,7 +310,7 @@ credential_json_of(Slice text)
 static int
 credential_encode(pg_wchar code, char *plain)
 {
-	if (code == 0 || (code >= 0x80 && GetDatabaseEncoding() != PG_UTF8))
+	if (code == 0)
 		code = '?';
 	else if (is_utf16_surrogate_first(code) || is_utf16_surrogate_second(code))
 		code = 0xFFFD;

@@ -63,18 +63,12 @@ static const char *const crewai_places[] = {
 	"/source_fingerprint", "/source_type", "/fingerprint_metadata", "/task_name", "/agent_id", "/task_id", "/event_id"
 };
 
-static bool
-crewai_is(Slice type, const char *name)
-{
-	return slice_present(type) && slice_equal(type, slice_of_cstring(name));
-}
-
 /* Returns the index of the type in crewai_types, or -1 if it is not there. */
 static int
 crewai_row(Slice type)
 {
 	for (int i = 0; i < lengthof(crewai_types); i++)
-		if (crewai_is(type, crewai_types[i].name))
+		if (slice_is(type, crewai_types[i].name))
 			return i;
 	return -1;
 }
@@ -82,7 +76,7 @@ crewai_row(Slice type)
 static bool
 crewai_asks(Slice type)
 {
-	return crewai_is(type, "human_feedback_requested") || crewai_is(type, "flow_input_requested") || crewai_is(type, "flow_paused");
+	return slice_is(type, "human_feedback_requested") || slice_is(type, "flow_input_requested") || slice_is(type, "flow_paused");
 }
 
 static const char *
@@ -111,7 +105,7 @@ crewai_type(const Json *raw, const Json *context)
 static const char *
 crewai_error_at(Slice type)
 {
-	return crewai_is(type, "tool_usage_finished") ? "/failure" : "/error";
+	return slice_is(type, "tool_usage_finished") ? "/failure" : "/error";
 }
 
 static void
@@ -207,7 +201,6 @@ crewai_stub(const Adapter *self, const Json *raw, const Json *envelope, const Js
 	Slice		sender = json_get_text(context, "/agent_id");
 	Slice		agent = slice_present(sender) ? sender : json_get_text(envelope, "/from/agent_id");
 	Json	   *stub;
-	Json	   *to;
 
 	if (call != NULL)
 	{
@@ -220,13 +213,8 @@ crewai_stub(const Adapter *self, const Json *raw, const Json *envelope, const Js
 	stub = adapter_envelope(MSG_TASK_REQUEST);
 	adapter_note_native(self, stub, "id", task->kind == JSON_TEXT ?
 						json_of_cstring(psprintf("%.*s/request", task->text.len, task->text.s)) : task);
-	if (slice_present(agent) && adapter_member(context, "/to") == NULL)
-	{
-		to = json_new_array();
-		json_add(to, json_new_object());
-		json_put_text(to->items[0], "/agent_id", agent);
-		json_put(stub, "/to", to);
-	}
+	if (adapter_member(context, "/to") == NULL)
+		adapter_put_recipient(stub, agent);
 	adapter_mark_stub(self, stub);
 	return stub;
 }
@@ -240,7 +228,7 @@ crewai_inbound(const Adapter *self, const Json *raw, const Json *context)
 
 	if (reason != NULL)
 		adapter_fault(self, "", "WRONG_TYPE", "%s", reason);
-	if (crewai_is(json_get_text(raw, "/type"), "llm_stream_chunk") && !json_is_true(context, "/stream"))
+	if (json_says(raw, "/type", "llm_stream_chunk") && !json_is_true(context, "/stream"))
 		return NIL;
 	(void) adapter_require_word(self, raw, "/event_id");
 	envelope = adapter_envelope(crewai_type(raw, context));

@@ -44,66 +44,49 @@ custom_may_more(Oid caller, Oid owner)
 		(privilege_reads_all(caller, ROWS_LATEST) && !privilege_reads_all(owner, ROWS_LATEST));
 }
 
-static Oid
-custom_find(const Adapter *self, const char *name, int narguments, Oid result)
+/*
+ * Returns the qualified and quoted name of the function, palloc'd, and its
+ * owner.  Both come from one version of its row, because the function may be
+ * dropped at any time.
+ */
+static char *
+custom_find(const Adapter *self, const char *name, int narguments, Oid result, Oid *owner)
 {
 	Oid			types[] = {JSONBOID, JSONBOID};
 	Oid			function = LookupFuncName(textToQualifiedNameList(cstring_to_text(name)), narguments, types, true);
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Form_pg_proc row = HeapTupleIsValid(tuple) ? (Form_pg_proc) GETSTRUCT(tuple) : NULL;
+	char	   *schema = row != NULL && row->prorettype == result ? get_namespace_name(row->pronamespace) : NULL;
+	char	   *quoted;
 
-	if (!OidIsValid(function) || get_func_rettype(function) != result)
+	if (schema == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errproblem("adapter", "WRONG_VALUE"),
 				 errmsg("function %s(%s) that returns %s, of adapter \"%s\", does not exist", name,
 						narguments == 1 ? "jsonb" : "jsonb, jsonb", format_type_be(result), self->name),
 				 errhint("Create the function, or delete the row of the adapter from clutch.adapter.")));
-	return function;
-}
-
-/*
- * Returns the owner of the function if that role has fewer rights than the
- * current role, or InvalidOid otherwise.
- */
-static Oid
-custom_weak_owner(Oid function)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+	quoted = quote_qualified_identifier(schema, NameStr(row->proname));
+	*owner = row->proowner;
 	ReleaseSysCache(tuple);
-	return custom_may_more(GetUserId(), owner) ? owner : InvalidOid;
+	return quoted;
 }
 
-static char *
-custom_owner_name(Oid owner)
+/* a call of a function; the results are added to "rows" */
+typedef struct CustomCall
 {
-	return GetUserNameFromId(owner, false);
-}
+	const char *sql;
+	Jsonb	  **arguments;
+	int			narguments;
+	List	   *rows;			/* Jsonb * */
+} CustomCall;
 
-/*
- * Runs the function with the rights of the current role, even while the
- * database is acting as another one.
- */
-static List *
-custom_run(const char *sql, Jsonb **arguments, int narguments)
+static void
+custom_run(void *arg)
 {
-	Oid			acting_for = principal_acting_for();
-	List	   *rows = NIL;
+	CustomCall *call = arg;
 
-	principal_act_for(InvalidOid);
-	PG_TRY();
-	{
-		rows = query_list_jsonb(sql, arguments, narguments);
-	}
-	PG_FINALLY();
-	{
-		principal_act_for(acting_for);
-	}
-	PG_END_TRY();
-	return rows;
+	call->rows = query_list_jsonb(call->sql, call->arguments, call->narguments);
 }
 
 /*
@@ -114,21 +97,22 @@ custom_run(const char *sql, Jsonb **arguments, int narguments)
 static List *
 custom_call(const Adapter *self, const char *name, Oid result, Jsonb **arguments, int narguments)
 {
-	Oid			function = custom_find(self, name, narguments, result);
-	Oid			weak = custom_weak_owner(function);
-	char	   *quoted = quote_qualified_identifier(get_namespace_name(get_func_namespace(function)),
-													get_func_name(function));
+	Oid			owner;
+	char	   *quoted = custom_find(self, name, narguments, result, &owner);
+	CustomCall	call = {.arguments = arguments, .narguments = narguments};
 
-	if (OidIsValid(weak))
+	if (custom_may_more(GetUserId(), owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem("adapter", "FUNCTION_NOT_TRUSTED"),
 				 errmsg("function %s of adapter \"%s\" belongs to role \"%s\", which has fewer rights than role \"%s\"",
-						quoted, self->name, custom_owner_name(weak), GetUserNameFromId(GetUserId(), false)),
+						quoted, self->name, GetUserNameFromId(owner, false), GetUserNameFromId(GetUserId(), false)),
 				 errhint("It would run with the rights of the current role: use a role with fewer rights, or change the owner of the function.")));
-	return custom_run(psprintf(narguments == 2 ? "SELECT coalesce(e, 'null') FROM %s($1, $2) AS e" :
-							   result == BOOLOID ? "SELECT pg_catalog.to_jsonb(%s($1))" : "SELECT %s($1)", quoted),
-					  arguments, narguments);
+	call.sql = psprintf(narguments == 2 ? "SELECT coalesce(e, 'null') FROM %s($1, $2) AS e" :
+						result == BOOLOID ? "SELECT pg_catalog.to_jsonb(%s($1))" : "SELECT %s($1)", quoted);
+	/* the function runs with the rights of the current role, even while the database acts as another one */
+	principal_run_as(InvalidOid, custom_run, &call);
+	return call.rows;
 }
 
 /* the question whether the adapter handles a document */
@@ -189,7 +173,7 @@ custom_require_object(const Adapter *self, const Json *envelope, const char *pat
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_FOREIGN_INVALID),
 				 errproblem("adapter", "WRONG_TYPE"),
-				 errmsg("%s has returned an envelope whose \"%s\" is not an object", self->inbound_function, path),
+				 errmsg("function %s has returned an envelope whose \"%s\" is not an object", self->inbound_function, path),
 				 errhint("Put the IDs of the dialect into meta.%s.native, under the names of the fields, as in {\"id\": 17}.", self->name)));
 }
 
@@ -208,7 +192,7 @@ custom_inbound(const Adapter *self, const Json *raw, const Json *context)
 			ereport(ERROR,
 					(errcode(ERRCODE_CLUTCH_FOREIGN_INVALID),
 					 errproblem("adapter", "WRONG_TYPE"),
-					 errmsg("%s has returned something that is not an object", self->inbound_function),
+					 errmsg("function %s has returned something that is not an object", self->inbound_function),
 					 errhint("Each row is an envelope. A row that is NULL is usually an expression that has become NULL; for a document that is to be left out, return no row.")));
 		custom_require_object(self, envelope, "/meta");
 		custom_require_object(self, envelope, psprintf("/meta/%s", self->name));

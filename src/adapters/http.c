@@ -43,9 +43,9 @@ static const AdapterRow http_rows[] = {
 static Slice
 http_spelling(const Adapter *self, const Json *envelope, Slice lower)
 {
-	Slice		spelling = json_get_text(adapter_noted(self, envelope, "/names"), json_path("", lower));
+	const Json *spelling = json_member(adapter_noted(self, envelope, "/names"), lower);
 
-	return slice_present(spelling) ? spelling : lower;
+	return json_is(spelling, JSON_TEXT) ? spelling->text : lower;
 }
 
 static void
@@ -55,9 +55,12 @@ http_note_spelling(const Adapter *self, Json *envelope, Slice name, Slice lower)
 		adapter_note(self, envelope, psprintf("/names%s", json_path("", lower)), json_of_text(name));
 }
 
-/* Converts a request in binary mode to the event in structured mode. */
+/*
+ * Converts a request in binary mode to the event in structured mode, and adds
+ * the header names that are not in lower case to "names".
+ */
 static Json *
-http_event_of_request(const Adapter *self, const Json *raw, Json *envelope)
+http_event_of_request(const Adapter *self, const Json *raw, Json *names)
 {
 	const Json *headers = json_get_kind(raw, "/headers", JSON_OBJECT);
 	Json	   *event = json_new_object();
@@ -74,11 +77,12 @@ http_event_of_request(const Adapter *self, const Json *raw, Json *envelope)
 			adapter_fault(self, json_path("/headers", headers->keys[i]), "WRONG_TYPE", "it must be a string");
 		attribute = http_attribute(headers->items[i]);
 		if (attribute == NULL)
-			adapter_fault(self, json_path("/headers", headers->keys[i]), "WRONG_FORMAT", "its percent-encoding is that of bytes that are no text in UTF-8");
+			adapter_fault(self, json_path("/headers", headers->keys[i]), "WRONG_FORMAT", "its percent-encoded bytes are not valid UTF-8");
 		attribute_name = (Slice) {name.s + 3, name.len - 3};
 		http_check_header(self, headers->keys[i], attribute, json_member(event, attribute_name));
 		json_put_member(event, attribute_name, attribute);
-		http_note_spelling(self, envelope, headers->keys[i], name);
+		if (!slice_equal(headers->keys[i], name))
+			json_put_member(names, name, json_of_text(headers->keys[i]));
 	}
 	json_put(event, "/data", json_get(raw, "/body"));
 	return event;
@@ -95,7 +99,7 @@ http_request_of_event(const Adapter *self, const Json *event, const Json *envelo
 		Slice		name = slice_of_cstring(psprintf("ce-%.*s", event->keys[i].len, event->keys[i].s));
 		Slice		text = event->items[i]->text;
 
-		if (slice_equal(event->keys[i], SLICE_OF("data")))
+		if (slice_is(event->keys[i], "data"))
 			continue;
 		if (event->items[i]->kind == JSON_NUMBER)
 			text = slice_of_cstring(DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(event->items[i]->number))));
@@ -237,7 +241,7 @@ http_read_data(const Adapter *self, const Json *event, Json *envelope)
 	Json	   *data = adapter_member(event, "/data");
 
 	if (base64 != NULL && data != NULL)
-		adapter_fault(self, "/data_base64", "NOT_ALLOWED", "there are data as well; an event has one of them");
+		adapter_fault(self, "/data_base64", "NOT_ALLOWED", "there is data as well; an event has one or the other");
 	if (base64 != NULL && !adapter_is_base64(base64->text))
 		adapter_fault(self, "/data_base64", "WRONG_FORMAT", "it is not base64");
 	adapter_put_payload(self, envelope, base64 != NULL ? base64 : data);
@@ -311,7 +315,7 @@ http_webhook_id(const Adapter *self, const Json *raw)
 	const Json *first = NULL;
 
 	for (int i = 0; i < headers->n; i++)
-		if (slice_equal(http_lower(headers->keys[i]), SLICE_OF("webhook-id")))
+		if (slice_is(http_lower(headers->keys[i]), "webhook-id"))
 		{
 			(void) adapter_require_word(self, raw, json_path("/headers", headers->keys[i]));
 			http_check_header(self, headers->keys[i], headers->items[i], first);
@@ -345,10 +349,11 @@ http_inbound(const Adapter *self, const Json *raw, const Json *context)
 		return list_make1(http_read_event(self, raw, notes));
 	if (http_header(raw, SLICE_OF("ce-specversion")) != NULL)
 	{
-		Json	   *carrier = adapter_envelope(MSG_CHAT_MESSAGE);
-		Json	   *event = http_event_of_request(self, raw, carrier);
+		Json	   *names = json_new_object();
+		Json	   *event = http_event_of_request(self, raw, names);
 
-		json_put(notes, "/names", adapter_noted(self, carrier, "/names"));
+		if (names->n > 0)
+			json_put(notes, "/names", names);
 		json_put_cstring(notes, "/kind", "binary");
 		return list_make1(http_read_event(self, event, notes));
 	}
@@ -424,9 +429,9 @@ http_outbound(const Adapter *self, const Json *envelope)
 {
 	Slice		kind = json_get_text(adapter_noted(self, envelope, ""), "/kind");
 
-	if (slice_present(kind) && slice_equal(kind, SLICE_OF("webhook")))
+	if (slice_is(kind, "webhook"))
 		return http_webhook_of(self, envelope);
-	if (slice_present(kind) && slice_equal(kind, SLICE_OF("binary")))
+	if (slice_is(kind, "binary"))
 		return http_request_of_event(self, http_event_of(self, envelope), envelope);
 	return http_event_of(self, envelope);
 }
@@ -436,7 +441,7 @@ http_outbound(const Adapter *self, const Json *envelope)
 static bool
 http_is_one(const Json *version)
 {
-	return json_is(version, JSON_TEXT) && slice_equal(version->text, SLICE_OF("1.0"));
+	return json_says(version, "", "1.0");
 }
 
 /* Does it have the members type, timestamp and data, and no others? */

@@ -26,7 +26,7 @@ static int
 langgraph_place_of(const char *const *names, int n, Slice name)
 {
 	for (int i = 0; i < n; i++)
-		if (slice_present(name) && slice_equal(name, slice_of_cstring(names[i])))
+		if (slice_is(name, names[i]))
 			return i;
 	return -1;
 }
@@ -71,7 +71,7 @@ langgraph_is_debug(const Json *data)
 
 	return json_get_int(data, "/step", &step) && json_get(data, "/payload") != NULL && slice_present(type) &&
 		json_get(data, "/timestamp") != NULL &&
-		(slice_equal(type, SLICE_OF("checkpoint")) || slice_equal(type, SLICE_OF("task")) || slice_equal(type, SLICE_OF("task_result")));
+		(slice_is(type, "checkpoint") || slice_is(type, "task") || slice_is(type, "task_result"));
 }
 
 static bool
@@ -88,14 +88,14 @@ langgraph_kind(const LanggraphChunk *chunk)
 
 	if (langgraph_is_event(chunk->data))
 		return LANGGRAPH_EVENT;
-	if (slice_present(chunk->mode) && slice_equal(chunk->mode, SLICE_OF("error")))
+	if (slice_is(chunk->mode, "error"))
 		return LANGGRAPH_ERROR;
 	if (langgraph_is_task(chunk->data))
 		return LANGGRAPH_TASK;
 	if (langgraph_is_debug(chunk->data) && langgraph_is_task(json_get(chunk->data, "/payload")))
 		return LANGGRAPH_DEBUG;
 	if (langgraph_has_messages(chunk->data, &are_pieces) && !are_pieces &&
-		(!slice_present(chunk->mode) || !slice_equal(chunk->mode, SLICE_OF("messages/partial"))))
+		!slice_is(chunk->mode, "messages/partial"))
 		return LANGGRAPH_MESSAGE;
 	return chunk->form == LANGGRAPH_BARE && langgraph_is_run(chunk->data) ? LANGGRAPH_RUN : LANGGRAPH_CHUNK;
 }
@@ -130,7 +130,7 @@ langgraph_open_around(Json *raw, LanggraphChunk *chunk)
 		*chunk = (LanggraphChunk) {LANGGRAPH_SSE, LANGGRAPH_CHUNK, json_get_text(raw, "/event"), NULL, json_get(raw, "/data"), "/data"};
 	else if (slice_present(langgraph_mode(type)) && json_get_kind(raw, "/ns", JSON_ARRAY) != NULL && json_get(raw, "/data") != NULL)
 		*chunk = (LanggraphChunk) {LANGGRAPH_PART, LANGGRAPH_CHUNK, type, json_get(raw, "/ns"), json_get(raw, "/data"), "/data"};
-	else if (slice_present(type) && slice_equal(type, SLICE_OF("event")) && json_get_kind(raw, "/method", JSON_TEXT) != NULL &&
+	else if (slice_is(type, "event") && json_get_kind(raw, "/method", JSON_TEXT) != NULL &&
 			 json_get(raw, "/params/data") != NULL)
 		*chunk = (LanggraphChunk) {LANGGRAPH_PROTOCOL, LANGGRAPH_CHUNK, json_get_text(raw, "/method"),
 			json_get(raw, "/params/namespace"), json_get(raw, "/params/data"), "/params/data"};
@@ -223,7 +223,7 @@ langgraph_bearer(const Adapter *self, List *envelopes)
 	ListCell   *lc;
 
 	foreach(lc, envelopes)
-		if (!json_is_true(adapter_noted(self, lfirst(lc), ""), "/stub"))
+		if (!adapter_is_stub(self, lfirst(lc)))
 			return lfirst(lc);
 	return NULL;
 }

@@ -32,9 +32,7 @@ langgraph_interrupts(const Json *data)
 static bool
 langgraph_is_order(const Json *data)
 {
-	Slice		state = json_get_text(data, "/state");
-
-	return (slice_present(state) && slice_equal(state, SLICE_OF("suspended"))) || json_get(data, "/deadline") != NULL;
+	return json_says(data, "/state", "suspended") || json_get(data, "/deadline") != NULL;
 }
 
 void
@@ -83,7 +81,7 @@ langgraph_read_chunk(const Adapter *self, const LanggraphChunk *chunk, const Jso
 {
 	Json	   *envelope = adapter_envelope(MSG_TASK_PROGRESS);
 
-	if (slice_present(chunk->mode) && slice_equal(chunk->mode, SLICE_OF("metadata")) && !langgraph_has_task(context))
+	if (slice_is(chunk->mode, "metadata") && !langgraph_has_task(context))
 	{
 		Json	   *run = adapter_find_name(self, chunk->data, "/run_id");
 
@@ -234,7 +232,7 @@ langgraph_error_of(const Adapter *self, const Json *envelope)
 
 	if (json_is_true(adapter_noted(self, envelope, ""), "/plain"))
 		return tooling_error(self, envelope);
-	if (noted == NULL || !slice_present(code) || !slice_equal(code, SLICE_OF(NODE_ERROR)))
+	if (noted == NULL || !slice_is(code, NODE_ERROR))
 		json_put_text(data, "/error", code);
 	else if (noted->kind != JSON_BOOL || noted->boolean)
 		json_put(data, "/error", noted);

@@ -18,12 +18,6 @@
 
 #define OWN_EVENT	"clutch."
 
-static bool
-langgraph_is_event(Slice event, const char *name)
-{
-	return slice_equal(event, slice_of_cstring(name));
-}
-
 /*
  * Does the event belong to the node itself, as opposed to something within it?
  */
@@ -72,19 +66,19 @@ langgraph_event_type(const Json *raw, const Json *context)
 	bool		whole = langgraph_is_whole(raw);
 	bool		working = json_get(raw, "/metadata/clutch_task") != NULL || langgraph_has_task(context);
 
-	if (langgraph_is_event(event, "on_custom_event"))
+	if (slice_is(event, "on_custom_event"))
 		return langgraph_own_type(raw) != MSG_UNKNOWN ? langgraph_own_type(raw) : MSG_TASK_PROGRESS;
-	if (langgraph_is_event(event, "on_tool_start"))
+	if (slice_is(event, "on_tool_start"))
 		return MSG_TOOL_CALL;
-	if (langgraph_is_event(event, "on_tool_end"))
+	if (slice_is(event, "on_tool_end"))
 		return langgraph_answer_type(json_get(raw, "/data/output"));
-	if (langgraph_is_event(event, "on_tool_error"))
+	if (slice_is(event, "on_tool_error"))
 		return MSG_TOOL_ERROR;
-	if (langgraph_is_event(event, "on_chat_model_end") || langgraph_is_event(event, "on_llm_end"))
+	if (slice_is(event, "on_chat_model_end") || slice_is(event, "on_llm_end"))
 		return MSG_CHAT_MESSAGE;
 	if ((!whole && !langgraph_is_step(raw)) || langgraph_interrupts(json_get(raw, "/data/output")))
 		return MSG_TASK_PROGRESS;
-	if (langgraph_is_event(event, "on_chain_start"))
+	if (slice_is(event, "on_chain_start"))
 		return whole && !working ? MSG_TASK_REQUEST : MSG_TASK_ACCEPT;
 	/*
 	 * an interrupted run ends like any other, so only the context can say that
@@ -92,7 +86,7 @@ langgraph_event_type(const Json *raw, const Json *context)
 	 */
 	if (whole && json_is_true(context, "/interrupted"))
 		return MSG_TASK_PROGRESS;
-	return langgraph_is_event(event, "on_chain_end") ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
+	return slice_is(event, "on_chain_end") ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
 }
 
 /* Is it a piece of a value that a later event contains as a whole? */
@@ -127,7 +121,7 @@ langgraph_read_data(const Adapter *self, const Json *raw, Json *envelope)
 			langgraph_put_answer(self, envelope, adapter_member(data, "/output"));
 			break;
 		case MSG_TOOL_ERROR:
-			if (langgraph_is_event(json_get_text(raw, "/event"), "on_tool_end"))
+			if (json_says(raw, "/event", "on_tool_end"))
 				langgraph_put_answer(self, envelope, json_get(data, "/output"));
 			else
 				tooling_put_error(self, envelope, TOOLING_ERROR, json_get(data, "/error"));
@@ -163,9 +157,9 @@ langgraph_note_id(const Adapter *self, const Json *raw, Json *envelope, const Js
 
 	while (last > event.s && last[-1] != '_')
 		last--;
-	if (langgraph_is_event(event, "on_tool_start"))
+	if (slice_is(event, "on_tool_start"))
 		adapter_note_native(self, envelope, "id", json_of_text(run));
-	else if (langgraph_is_event(event, "on_custom_event") || event.s + event.len - last == strlen("stream"))
+	else if (slice_is(event, "on_custom_event") || event.s + event.len - last == strlen("stream"))
 		langgraph_note_seq(self, envelope, context, run);
 	else
 		adapter_note_native(self, envelope, "id", json_of_cstring(psprintf("%.*s/%.*s", run.len, run.s,

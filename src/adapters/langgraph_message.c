@@ -58,7 +58,7 @@ langgraph_class(const Json *value)
 		(constructor ? json_get_kind(value, "/kwargs", JSON_OBJECT) : json_get(value, "/content")) == NULL)
 		return -1;
 	for (int i = 0; i < lengthof(langgraph_classes); i++)
-		if (slice_equal(name->text, slice_of_cstring(constructor ? langgraph_classes[i].constructor : langgraph_classes[i].flat)))
+		if (slice_is(name->text, constructor ? langgraph_classes[i].constructor : langgraph_classes[i].flat))
 			return i;
 	return -1;
 }
@@ -124,9 +124,9 @@ langgraph_class_now(const Adapter *self, const Json *envelope)
 	for (int i = lengthof(langgraph_classes) - 1; i >= 0; i--)
 	{
 		const char *name = langgraph_classes[i].role;
-		bool		fits = name == NULL || !slice_present(role) || slice_equal(role, slice_of_cstring(name));
+		bool		fits = name == NULL || !slice_present(role) || slice_is(role, name);
 
-		if (slice_present(noted) && slice_equal(noted, slice_of_cstring(langgraph_classes[i].flat)))
+		if (slice_is(noted, langgraph_classes[i].flat))
 			was = i;
 		if (slice_present(noted) && was == i && fits)
 			return i;
@@ -197,9 +197,8 @@ langgraph_message_of(const Adapter *self, const Json *envelope)
 MessageType
 langgraph_answer_type(const Json *output)
 {
-	Slice		status = langgraph_is_message(output) ? json_get_text(langgraph_fields(output), "/status") : SLICE_NONE;
-
-	return slice_present(status) && slice_equal(status, SLICE_OF("error")) ? MSG_TOOL_ERROR : MSG_TOOL_RESULT;
+	return langgraph_is_message(output) && json_says(langgraph_fields(output), "/status", "error") ?
+		MSG_TOOL_ERROR : MSG_TOOL_RESULT;
 }
 
 void
@@ -345,7 +344,7 @@ langgraph_read_messages(const Adapter *self, Json *data, const Json *context)
 																   is_pair ? data->items[1] : NULL, context));
 	if (data->n - is_pair > 1)
 		foreach(lc, envelopes)
-			if (!json_is_true(adapter_noted(self, lfirst(lc), ""), "/stub"))
+			if (!adapter_is_stub(self, lfirst(lc)))
 				json_take(lfirst(lc), psprintf("/meta/%s/native/id", self->name));
 	return envelopes;
 }

@@ -37,14 +37,9 @@ void
 langgraph_put_recipient(Json *envelope, const Json *context, Slice agent_id)
 {
 	Slice		sender = json_get_text(context, "/agent_id");
-	Json	   *recipient = json_new_object();
-	Json	   *to = json_new_array();
 
-	if (adapter_member(context, "/to") != NULL)
-		return;
-	json_put_text(recipient, "/agent_id", slice_present(sender) ? sender : agent_id);
-	json_add(to, recipient);
-	json_put(envelope, "/to", to);
+	if (adapter_member(context, "/to") == NULL)
+		adapter_put_recipient(envelope, slice_present(sender) ? sender : agent_id);
 }
 
 void

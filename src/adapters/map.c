@@ -38,8 +38,6 @@
 #define LEAST_MS		INT64CONST(-62135596800000)
 #define MOST_MS			INT64CONST(253402300799999)
 
-#define LONGEST_TTL_MS	(INT64CONST(100) * 365 * 24 * 3600 * 1000)
-
 /* members that are always translated */
 static const AdapterRow map_rows[] = {
 	{ROW_NATIVE, "/id", "id"},
@@ -54,29 +52,19 @@ static const char *const map_priorities[] = {NULL, "low", "normal", "high", "urg
 
 /* -------------------------------------------------------------------- frames */
 
-static bool
-map_is_method(const Json *raw, const char *method)
-{
-	Slice		name = json_get_text(raw, "/method");
-
-	return slice_present(name) && slice_equal(name, slice_of_cstring(method));
-}
-
 /* Returns the path of the message in the document. */
 static const char *
 map_frame(const Json *raw)
 {
 	if (json_get(raw, "/jsonrpc") == NULL)
 		return "";
-	return map_is_method(raw, METHOD_SEND) ? "/params" : "/params/message";
+	return json_says(raw, "/method", METHOD_SEND) ? "/params" : "/params/message";
 }
 
 static bool
 map_was_sent(const Adapter *self, const Json *envelope)
 {
-	Slice		frame = json_get_text(adapter_noted(self, envelope, "/frame"), "");
-
-	return slice_present(frame) && slice_equal(frame, SLICE_OF("send"));
+	return json_says(adapter_noted(self, envelope, "/frame"), "", "send");
 }
 
 static Json *
@@ -126,9 +114,9 @@ map_write_time(const Adapter *self, const Json *envelope, Json *message)
 	ms = (t >= 0 ? t / 1000 : -((-t + 999) / 1000)) + EPOCH_MS;
 	if (ms < LEAST_MS || ms > MOST_MS)
 		return;
-	if (everywhere || !slice_equal(stamped, SLICE_OF("meta")))
+	if (everywhere || !slice_is(stamped, "meta"))
 		json_put(message, "/timestamp", json_of_int(ms));
-	if (everywhere || !slice_equal(stamped, SLICE_OF("top")))
+	if (everywhere || !slice_is(stamped, "top"))
 		json_put(message, "/meta/timestamp", json_of_int(ms));
 }
 
@@ -138,17 +126,11 @@ static void
 map_read_orders(const Adapter *self, const Json *message, Json *envelope)
 {
 	const Json *word = adapter_find(self, message, "/meta/priority", JSON_TEXT);
-	Json	   *ttl = adapter_find(self, message, "/meta/ttlMs", JSON_NUMBER);
-	int64		ms;
 
 	for (int i = 1; word != NULL && i < lengthof(map_priorities); i++)
-		if (slice_equal(word->text, slice_of_cstring(map_priorities[i])))
+		if (slice_is(word->text, map_priorities[i]))
 			json_put(envelope, "/meta/clutch/priority", json_of_int(i));
-	if (ttl == NULL)
-		return;
-	if (!json_get_int(ttl, "", &ms) || ms < 1 || ms > LONGEST_TTL_MS)
-		adapter_fault(self, "/meta/ttlMs", "NUMBER_OUT_OF_RANGE", "it must be a number of milliseconds from 1 to 100 years");
-	json_put(envelope, "/meta/clutch/ttl_ms", ttl);
+	json_put(envelope, "/meta/clutch/ttl_ms", adapter_find_ttl(self, message, "/meta/ttlMs"));
 }
 
 static void
@@ -261,30 +243,29 @@ map_inbound(const Adapter *self, const Json *raw, const Json *context)
 	const char *frame = map_frame(raw);
 	const Json *message = json_get(raw, frame);
 	bool		sent = strcmp(frame, "/params") == 0;
-	Adapter		within = *self;
+	const Adapter *within = adapter_within(self, frame);
 	Json	   *envelope = json_new_object();
 	MessageType type;
 
-	within.base = psprintf("%s%s", self->base != NULL ? self->base : "", frame);
 	if (frame[0] != '\0')
 		adapter_note(self, envelope, "/frame", json_of_cstring(sent ? "send" : "message"));
-	(void) adapter_find(&within, message, "/meta", JSON_OBJECT);
-	map_read_address(&within, message, envelope);
-	type = map_read_type(&within, message, envelope);
+	(void) adapter_find(within, message, "/meta", JSON_OBJECT);
+	map_read_address(within, message, envelope);
+	type = map_read_type(within, message, envelope);
 	json_put_cstring(envelope, "/type", message_type_name(type));
 	if (type == MSG_CHAT_MESSAGE && json_is_true(message, "/meta/expectsResponse"))
 		adapter_note(self, envelope, "/expects", json_of_bool(true));
 	if (!sent)
 	{
-		(void) adapter_require_word(&within, message, "/id");
-		(void) adapter_require_word(&within, message, "/from");
-		json_put_text(envelope, "/from/agent_id", adapter_find_agent(&within, message, "/from"));
+		(void) adapter_require_word(within, message, "/id");
+		(void) adapter_require_word(within, message, "/from");
+		json_put_text(envelope, "/from/agent_id", adapter_find_agent(within, message, "/from"));
 	}
-	adapter_rows_inbound(&within, map_rows, message, envelope);
-	map_read_task(&within, message, envelope);
-	map_read_time(&within, message, envelope);
-	map_read_orders(&within, message, envelope);
-	adapter_put_payload(&within, envelope, type == MSG_TASK_ERROR ? map_read_error(&within, message) :
+	adapter_rows_inbound(within, map_rows, message, envelope);
+	map_read_task(within, message, envelope);
+	map_read_time(within, message, envelope);
+	map_read_orders(within, message, envelope);
+	adapter_put_payload(within, envelope, type == MSG_TASK_ERROR ? map_read_error(within, message) :
 						adapter_member(message, "/payload"));
 	return list_make1(envelope);
 }
@@ -334,16 +315,16 @@ map_declines(const Adapter *self, const Json *raw)
 		return "it is not an object";
 	if (json_get(raw, "/jsonrpc") != NULL)
 	{
-		if (!slice_equal(json_get_text(raw, "/jsonrpc"), SLICE_OF("2.0")))
+		if (!json_says(raw, "/jsonrpc", "2.0"))
 			return "its jsonrpc is not \"2.0\"";
-		if (!map_is_method(raw, METHOD_SEND) && !map_is_method(raw, METHOD_MESSAGE))
+		if (!json_says(raw, "/method", METHOD_SEND) && !json_says(raw, "/method", METHOD_MESSAGE))
 			return "its method is neither \"" METHOD_MESSAGE "\" nor \"" METHOD_SEND "\"";
 		return json_get_kind(raw, map_frame(raw), JSON_OBJECT) != NULL ? NULL : "its params have no message";
 	}
 	if (json_get_kind(raw, "/id", JSON_TEXT) == NULL || json_get_kind(raw, "/from", JSON_TEXT) == NULL)
-		return "it has no member jsonrpc, nor the members id and from";
+		return "it has no member \"jsonrpc\", nor the members \"id\" and \"from\"";
 	if (!json_is(to, JSON_TEXT) && !json_is(to, JSON_OBJECT))
-		return "its member to is no address";
+		return "its member \"to\" is not an address";
 	return json_get(raw, "/payload") != NULL || json_get(raw, "/meta") != NULL || json_get_kind(raw, "/timestamp", JSON_NUMBER) != NULL ? NULL :
 		"it has neither payload nor meta nor a number as timestamp";
 }

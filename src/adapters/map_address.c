@@ -40,11 +40,8 @@ map_after(Slice text, Slice prefix)
 static void
 map_add_recipient(const Adapter *self, const char *path, Json *recipients, Slice agent_id)
 {
-	Json	   *recipient = json_new_object();
-
 	adapter_check_identifier(self, path, ID_RECIPIENT, agent_id);
-	json_put_text(recipient, "/agent_id", agent_id);
-	json_add(recipients, recipient);
+	adapter_add_recipient(recipients, agent_id);
 }
 
 /* Adds an agent, or a group or topic of this database. */
@@ -81,7 +78,7 @@ static void
 map_add_category(const Adapter *self, const Json *message, Json *recipients)
 {
 	Slice		category = adapter_require_word(self, message, "/to/participants");
-	bool		is_everybody = slice_equal(category, SLICE_OF("all")) || slice_equal(category, SLICE_OF("agents"));
+	bool		is_everybody = slice_is(category, "all") || slice_is(category, "agents");
 
 	map_add_recipient(self, "/to/participants", recipients,
 					  is_everybody ? SLICE_OF(EVERYBODY) : map_slice(CATEGORY_PREFIX "%.*s", category));
@@ -173,7 +170,7 @@ map_read_object(const Adapter *self, const Json *message, Json *recipients)
 			map_forms[i].add(self, message, recipients);
 			if (i == 0 && json_get_kind(to, "/system", JSON_TEXT) != NULL)
 				return "federated";
-			if (map_forms[i].add == map_add_category && slice_equal(category, SLICE_OF("agents")))
+			if (map_forms[i].add == map_add_category && slice_is(category, "agents"))
 				return "all_agents";
 			return map_forms[i].form;
 		}
@@ -222,7 +219,7 @@ map_can_work(const Json *envelope)
 	{
 		Slice		agent_id = json_get_text(to->items[i], "/agent_id");
 
-		if (slice_equal(agent_id, SLICE_OF(EVERYBODY)) || slice_starts(agent_id, SLICE_OF("topic:")))
+		if (slice_is(agent_id, EVERYBODY) || slice_starts(agent_id, SLICE_OF("topic:")))
 			return false;
 	}
 	return true;
@@ -233,9 +230,7 @@ map_can_work(const Json *envelope)
 static bool
 map_had_form(const Adapter *self, const Json *envelope, const char *form)
 {
-	Slice		noted = json_get_text(adapter_noted(self, envelope, "/form"), "");
-
-	return slice_present(noted) && slice_equal(noted, slice_of_cstring(form));
+	return json_says(adapter_noted(self, envelope, "/form"), "", form);
 }
 
 static Json *
@@ -319,7 +314,7 @@ map_address_of(const Adapter *self, const Json *envelope)
 		return map_agent_of(self, envelope, adapter_agent_name(agent_id));
 	if (map_had_form(self, envelope, "text"))
 		return json_of_text(agent_id);
-	if (!slice_equal(agent_id, SLICE_OF(EVERYBODY)))
+	if (!slice_is(agent_id, EVERYBODY))
 		return map_group_of(agent_id);
 	address = json_new_object();
 	if (map_had_form(self, envelope, "participants"))

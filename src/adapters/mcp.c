@@ -60,9 +60,7 @@ mcp_document(void)
 bool
 mcp_is_form(const Adapter *self, const Json *envelope, const char *form)
 {
-	Slice		noted = json_get_text(adapter_noted(self, envelope, ""), "/form");
-
-	return slice_present(noted) && slice_equal(noted, slice_of_cstring(form));
+	return json_says(adapter_noted(self, envelope, ""), "/form", form);
 }
 
 Slice
@@ -112,7 +110,7 @@ mcp_without_meta(const Json *object)
 	Json	   *rest = json_new_object();
 
 	for (int i = 0; json_is(object, JSON_OBJECT) && i < object->n; i++)
-		if (!slice_equal(object->keys[i], SLICE_OF("_meta")))
+		if (!slice_is(object->keys[i], "_meta"))
 			json_put_member(rest, object->keys[i], object->items[i]);
 	return rest;
 }
@@ -184,12 +182,10 @@ mcp_read_recipients(const Adapter *self, const Json *raw, Json *envelope)
 	for (int i = 0; to != NULL && i < to->n; i++)
 	{
 		char	   *path = json_path_index("/params/arguments/to", i);
-		Json	   *recipient = json_new_object();
 		Slice		agent = adapter_require_word(self, raw, path);
 
 		adapter_check_identifier(self, path, ID_RECIPIENT, agent);
-		json_put_text(recipient, "/agent_id", agent);
-		json_add(recipients, recipient);
+		adapter_add_recipient(recipients, agent);
 	}
 	if (recipients->n > 0)
 		json_put(envelope, "/to", recipients);
@@ -257,9 +253,9 @@ mcp_read_call(const Adapter *self, const Json *raw, const Json *context)
 
 	if (adapter_member(raw, "/params/inputResponses") != NULL)
 		envelope = mcp_read_inputs(self, raw, context);
-	else if (slice_equal(name, SLICE_OF(MCP_SEND_TOOL)))
+	else if (slice_is(name, MCP_SEND_TOOL))
 		envelope = mcp_read_send(self, raw, context);
-	else if (slice_equal(name, SLICE_OF(MCP_CANCEL_TOOL)))
+	else if (slice_is(name, MCP_CANCEL_TOOL))
 		envelope = mcp_read_cancel_tool(self, raw, context);
 	else if (slice_starts(name, SLICE_OF(MCP_SKILL_TOOL)) && mcp_is_tool_name(skill))
 	{
@@ -283,10 +279,9 @@ static Json *
 mcp_read_question(const Adapter *self, const Json *raw, const Json *context)
 {
 	Json	   *envelope = mcp_envelope_of_server(self, MSG_TASK_PROGRESS, context);
-	Slice		mode = json_get_text(raw, "/params/mode");
 
 	json_put_cstring(envelope, "/payload/state",
-					 slice_present(mode) && slice_equal(mode, SLICE_OF("url")) ? "auth_required" : "input_required");
+					 json_says(raw, "/params/mode", "url") ? "auth_required" : "input_required");
 	adapter_rows_inbound(self, mcp_question_rows, raw, envelope);
 	return envelope;
 }
@@ -322,17 +317,17 @@ mcp_read_method(const Adapter *self, const Json *raw, const Json *context)
 	Slice		method = adapter_require_word(self, raw, "/method");
 
 	(void) adapter_find(self, raw, "/params", JSON_OBJECT);
-	if (slice_equal(method, SLICE_OF("tools/call")))
+	if (slice_is(method, "tools/call"))
 		return mcp_read_call(self, raw, context);
-	if (slice_equal(method, SLICE_OF("elicitation/create")))
+	if (slice_is(method, "elicitation/create"))
 		return mcp_read_question(self, raw, context);
-	if (slice_equal(method, SLICE_OF("notifications/progress")))
+	if (slice_is(method, "notifications/progress"))
 		return mcp_read_progress(self, raw, context);
-	if (slice_equal(method, SLICE_OF("notifications/cancelled")))
+	if (slice_is(method, "notifications/cancelled"))
 		return mcp_read_cancel(self, raw, context, "/params/requestId", "cancelled");
-	if (slice_equal(method, SLICE_OF("tasks/cancel")))
+	if (slice_is(method, "tasks/cancel"))
 		return mcp_read_cancel(self, raw, context, "/params/taskId", "task");
-	if (slice_equal(method, SLICE_OF("notifications/tasks/status")) && json_get_kind(raw, "/params/status", JSON_TEXT) != NULL)
+	if (slice_is(method, "notifications/tasks/status") && json_get_kind(raw, "/params/status", JSON_TEXT) != NULL)
 		return mcp_read_status(self, raw, "/params", context);
 	return mcp_read_other(self, raw, method, "/params", context);
 }
@@ -369,7 +364,7 @@ mcp_is_method(Slice method)
 	if (slice_starts(method, SLICE_OF("notifications/")))
 		return true;
 	for (const char *const *known = mcp_methods; *known != NULL; known++)
-		if (slice_equal(method, slice_of_cstring(*known)))
+		if (slice_is(method, *known))
 			return true;
 	return false;
 }
@@ -377,10 +372,9 @@ mcp_is_method(Slice method)
 static const char *
 mcp_declines(const Adapter *self, const Json *raw)
 {
-	Slice		version = json_get_text(raw, "/jsonrpc");
 	Json	   *method = json_get(raw, "/method");
 
-	if (!slice_present(version) || !slice_equal(version, SLICE_OF("2.0")))
+	if (!json_says(raw, "/jsonrpc", "2.0"))
 		return "its member jsonrpc is not \"2.0\"";
 	if (method != NULL)
 		return method->kind == JSON_TEXT && mcp_is_method(method->text) ? NULL : "its method is not one of the Model Context Protocol";

@@ -13,7 +13,6 @@
 
 #include "adapters/mcp_part.h"
 
-#include "utils/fmgrprotos.h"
 
 #define TOOL_FAILED		"The tool failed."
 #define TASK_FAILED		"The task failed."
@@ -51,18 +50,12 @@ mcp_stub(const Adapter *self, const Json *raw, const Json *context)
 {
 	Json	   *call = adapter_envelope(MSG_TOOL_CALL);
 	Slice		server = mcp_server(context);
-	Json	   *recipient = json_new_object();
-	Json	   *to = json_new_array();
 
 	adapter_mark_stub(self, call);
 	adapter_note_native(self, call, "id", json_get(raw, "/id"));
 	adapter_note_native(self, call, "scope", json_get_kind(context, "/session", JSON_TEXT));
 	if (slice_present(server))
-	{
-		json_put_cstring(recipient, "/agent_id", psprintf("agent:mcp.%.*s", server.len, server.s));
-		json_add(to, recipient);
-		json_put(call, "/to", to);
-	}
+		adapter_put_recipient(call, slice_of_cstring(psprintf("agent:mcp.%.*s", server.len, server.s)));
 	else
 		server = SLICE_OF(STUB_SERVER);
 	json_put_cstring(call, "/payload/tool", psprintf("mcp:%.*s", server.len, server.s));
@@ -104,9 +97,7 @@ mcp_response(const Adapter *self, const Json *envelope)
 static bool
 mcp_is_text_block(const Json *block)
 {
-	Slice		type = json_get_text(block, "/type");
-
-	return slice_present(type) && slice_equal(type, SLICE_OF("text")) && json_get_text(block, "/text").len > 0;
+	return json_says(block, "/type", "text") && json_get_text(block, "/text").len > 0;
 }
 
 static Json *
@@ -126,12 +117,6 @@ mcp_only_text(const Json *content)
 	if (!json_is(content, JSON_ARRAY) || content->n != 1 || !mcp_is_text_block(content->items[0]))
 		return SLICE_NONE;
 	return json_get_text(content->items[0], "/text");
-}
-
-static Slice
-mcp_text_of(const Json *value)
-{
-	return slice_of_cstring(DatumGetCString(DirectFunctionCall1(jsonb_out, JsonbPGetDatum(json_write(value)))));
 }
 
 /* --------------------------------------------------------- results of tools */
@@ -182,7 +167,7 @@ mcp_write_result(const Adapter *self, const Json *envelope)
 		return mcp_write_status(self, envelope);
 	if (mcp_is_form(self, envelope, "structured") || !mcp_is_plain(payload))
 	{
-		json_add(content, mcp_text_block(mcp_text_of(payload)));
+		json_add(content, mcp_text_block(json_print(payload)));
 		json_put(raw, "/result/content", mcp_content_with_links(content, envelope));
 		json_put(raw, "/result/structuredContent", payload);
 		return raw;
@@ -235,7 +220,7 @@ mcp_write_tool_failure(const Adapter *self, const Json *envelope)
 	int64		at = 0;
 
 	(void) json_get_int(adapter_noted(self, envelope, ""), "/text_at", &at);
-	if (at < 0 && !slice_equal(message, SLICE_OF(TOOL_FAILED)))
+	if (at < 0 && !slice_is(message, TOOL_FAILED))
 		at = 0;
 	for (int i = 0; others != NULL && i < others->n; i++)
 	{
@@ -270,7 +255,7 @@ mcp_number_of(Slice code, int64 *number)
 	char	   *end;
 
 	for (int i = 0; i < lengthof(mcp_codes); i++)
-		if (slice_equal(code, slice_of_cstring(mcp_codes[i].code)))
+		if (slice_is(code, mcp_codes[i].code))
 		{
 			*number = mcp_codes[i].number;
 			return true;
@@ -373,7 +358,7 @@ static int
 mcp_status_named(Slice status)
 {
 	for (int i = 0; i < lengthof(mcp_statuses); i++)
-		if (slice_present(status) && slice_equal(status, slice_of_cstring(mcp_statuses[i].status)))
+		if (slice_is(status, mcp_statuses[i].status))
 			return i;
 	return -1;
 }
@@ -423,7 +408,7 @@ mcp_status_place(const Adapter *self, const Json *envelope)
 	Slice		at = json_get_text(adapter_noted(self, envelope, ""), "/at");
 
 	for (int i = 0; i < lengthof(places); i++)
-		if (slice_present(at) && slice_equal(at, slice_of_cstring(places[i])))
+		if (slice_is(at, places[i]))
 			return places[i];
 	return "/params";
 }
@@ -456,9 +441,7 @@ mcp_has_text(const Json *raw, const char *path)
 static Json *
 mcp_read_result(const Adapter *self, const Json *raw, const Json *context)
 {
-	Slice		type = json_get_text(raw, "/result/resultType");
-
-	if (slice_present(type) && slice_equal(type, SLICE_OF("input_required")))
+	if (json_says(raw, "/result/resultType", "input_required"))
 		return mcp_read_inputs_required(self, raw, context);
 	if (mcp_has_text(raw, "/result/action") || (mcp_has_text(raw, "/result/role") && mcp_has_text(raw, "/result/model")))
 		return mcp_read_answer(self, raw, context);

@@ -170,15 +170,14 @@ mcp_write_question(const Adapter *self, const Json *envelope, bool is_url)
 static Json *
 mcp_write_progress(const Adapter *self, const Json *envelope)
 {
-	Slice		state = json_get_text(envelope, "/payload/state");
-	bool		is_url = slice_present(state) && slice_equal(state, SLICE_OF("auth_required"));
+	bool		is_url = json_says(envelope, "/payload/state", "auth_required");
 	Json	   *raw;
 
 	if (mcp_is_form(self, envelope, "status"))
 		return mcp_write_status(self, envelope);
 	if (json_get(envelope, "/payload/input_requests") != NULL || mcp_is_form(self, envelope, "inputs"))
 		return mcp_write_inputs(self, envelope);
-	if (is_url || (slice_present(state) && slice_equal(state, SLICE_OF("input_required"))))
+	if (is_url || json_says(envelope, "/payload/state", "input_required"))
 		return mcp_write_question(self, envelope, is_url);
 	raw = mcp_write_notification(self, envelope, "notifications/progress", json_new_object());
 	if (!adapter_was_foreign(self, envelope))

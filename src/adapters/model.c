@@ -42,7 +42,7 @@ static Slice
 model_intent(Slice intent)
 {
 	for (int i = 0; i < lengthof(model_intents) && slice_present(intent); i++)
-		if (slice_equal(intent, slice_of_cstring(model_intents[i])))
+		if (slice_is(intent, model_intents[i]))
 			return intent;
 	return SLICE_OF("reflect");
 }
@@ -112,7 +112,7 @@ const ModelFamily *
 model_family(Slice name)
 {
 	for (int i = 0; i < lengthof(model_families); i++)
-		if (slice_equal(name, slice_of_cstring(model_families[i].name)))
+		if (slice_is(name, model_families[i].name))
 			return &model_families[i];
 	return NULL;
 }
@@ -128,35 +128,7 @@ model_prompt(const ModelFamily *family, Slice intent, const char *rendered)
 static bool
 model_is_message(const Json *value)
 {
-	Slice		protocol = json_get_text(value, "/protocol");
-
-	return slice_present(protocol) && slice_equal(protocol, SLICE_OF(PROTOCOL));
-}
-
-static bool
-model_is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-/*
- * Returns the text without surrounding blanks, and without the lines of ``` in
- * which models enclose JSON.
- */
-static Slice
-model_unfenced(Slice text)
-{
-	const char *first;
-
-	for (; text.len > 0 && model_is_blank(text.s[0]); text.len--)
-		text.s++;
-	while (text.len > 0 && model_is_blank(text.s[text.len - 1]))
-		text.len--;
-	first = memchr(text.s, '\n', text.len);
-	if (first == NULL || strncmp(text.s, "```", 3) != 0 || text.s + text.len - 3 <= first ||
-		strncmp(text.s + text.len - 3, "```", 3) != 0)
-		return text;
-	return (Slice) {first + 1, text.s + text.len - 3 - (first + 1)};
+	return json_says(value, "/protocol", PROTOCOL);
 }
 
 /*
@@ -172,11 +144,9 @@ model_unfenced(Slice text)
 static Json *
 model_own_message(const Json *raw, const ModelAnswer *answer)
 {
-	Slice		text = {answer->text.data, answer->text.len};
-	Json	   *message;
+	Slice		json = answer->calls->n == 0 ? credential_json_of((Slice) {answer->text.data, answer->text.len}) : SLICE_NONE;
+	Json	   *message = model_is_message(raw) ? json_copy(raw) : slice_present(json) ? json_parse(json) : NULL;
 
-	message = model_is_message(raw) ? json_copy(raw) :
-		answer->text.len > 0 && answer->calls->n == 0 ? json_parse(model_unfenced(text)) : NULL;
 	if (!model_is_message(message))
 		return NULL;
 	json_put_text(message, "/intent", model_intent(json_get_text(message, "/intent")));

@@ -138,14 +138,6 @@ model_take_call(ModelAnswer *answer, Slice tool, Json *args)
 	json_add(answer->calls, call);
 }
 
-static bool
-model_has_type(const Json *item, const char *type)
-{
-	Slice		text = json_get_text(item, "/type");
-
-	return slice_present(text) && slice_equal(text, slice_of_cstring(type));
-}
-
 /* Reads {"content": [{"type": "text"}, {"type": "tool_use"}]}. */
 void
 model_read_claude(const Json *raw, ModelAnswer *answer)
@@ -156,11 +148,11 @@ model_read_claude(const Json *raw, ModelAnswer *answer)
 	{
 		const Json *item = content->items[i];
 
-		if (model_has_type(item, "text"))
+		if (json_says(item, "/type", "text"))
 			model_take_piece(answer, json_get_text(item, "/text"));
 		else
 			answer->goes_on = false;
-		if (model_has_type(item, "tool_use"))
+		if (json_says(item, "/type", "tool_use"))
 			model_take_call(answer, json_get_text(item, "/name"), json_get(item, "/input"));
 	}
 }
@@ -177,12 +169,12 @@ model_read_output(const Json *output, ModelAnswer *answer)
 		const Json *item = output->items[i];
 		const Json *content = json_get_kind(item, "/content", JSON_ARRAY);
 
-		if (model_has_type(item, "function_call"))
+		if (json_says(item, "/type", "function_call"))
 			model_take_call(answer, json_get_text(item, "/name"), json_get(item, "/arguments"));
-		else if (model_has_type(item, "custom_tool_call"))
+		else if (json_says(item, "/type", "custom_tool_call"))
 			model_take_call(answer, json_get_text(item, "/name"), json_get(item, "/input"));
 		answer->goes_on = false;
-		for (int j = 0; model_has_type(item, "message") && content != NULL && j < content->n; j++)
+		for (int j = 0; json_says(item, "/type", "message") && content != NULL && j < content->n; j++)
 		{
 			model_take_piece(answer, json_get_text(content->items[j], "/text"));
 			model_take_piece(answer, json_get_text(content->items[j], "/refusal"));

@@ -43,13 +43,6 @@ static const struct
 	{"tool", "tool"},
 };
 
-/* Is the text this word?  An absent text is not. */
-static bool
-multiagent_is(Slice text, const char *word)
-{
-	return slice_equal(text, slice_of_cstring(word));
-}
-
 /* ------------------------------------------------------------------ the type */
 
 static bool
@@ -90,10 +83,10 @@ multiagent_ends(const Json *raw, Slice intent)
 {
 	static const char *const ends[] = {"execute", "analyze", "retrieve", "summarize", NULL};
 
-	if (multiagent_is(intent, "finalize"))
+	if (slice_is(intent, "finalize"))
 		return true;
 	for (const char *const *end = ends; *end != NULL; end++)
-		if (multiagent_is(intent, *end))
+		if (slice_is(intent, *end))
 			return !multiagent_proposes(raw);
 	return false;
 }
@@ -108,18 +101,18 @@ multiagent_read_type(const Json *raw, bool in_task)
 	Slice		role = json_get_text(raw, "/role");
 	Slice		intent = json_get_text(raw, "/intent");
 	Slice		content = json_get_text(raw, "/content/type");
-	bool		is_tool = multiagent_is(role, "tool");
+	bool		is_tool = slice_is(role, "tool");
 
-	if (multiagent_is(content, "error"))
+	if (slice_is(content, "error"))
 		return is_tool ? MSG_TOOL_ERROR : in_task ? MSG_TASK_ERROR : MSG_CHAT_MESSAGE;
-	if (is_tool && multiagent_is(content, "tool_result"))
+	if (is_tool && slice_is(content, "tool_result"))
 		return MSG_TOOL_RESULT;
-	if (multiagent_is(intent, "tool.call"))
+	if (slice_is(intent, "tool.call"))
 		return MSG_TOOL_CALL;
-	if (multiagent_is(role, "system"))
+	if (slice_is(role, "system"))
 		return json_get_kind(raw, "/content/data/supports", JSON_ARRAY) != NULL &&
 			json_get_kind(raw, "/agent/id", JSON_TEXT) != NULL ? MSG_AGENT_REGISTER : MSG_CHAT_SYSTEM;
-	if (multiagent_is(role, "user"))
+	if (slice_is(role, "user"))
 		return MSG_TASK_REQUEST;
 	if (!in_task)
 		return MSG_CHAT_MESSAGE;
@@ -197,32 +190,17 @@ multiagent_stub(const Adapter *self, const Json *raw, const Json *envelope)
 	Json	   *stub = adapter_envelope(MSG_TOOL_CALL);
 	Slice		agent = json_get_text(raw, "/agent/id");
 	Slice		tool = multiagent_tool(raw);
-	Json	   *recipient = json_new_object();
-	Json	   *to = json_new_array();
 
 	adapter_note_native(self, stub, "id", adapter_noted(self, envelope, "/native/reply_to"));
 	adapter_mark_stub(self, stub);
 	json_put_text(stub, "/payload/tool", slice_present(tool) ? tool : SLICE_OF("tool:unknown"));
 	json_put(stub, "/payload/args", json_new_object());
-	if (!slice_present(agent))
-		return stub;
-	json_put_text(recipient, "/agent_id", adapter_agent_id(agent));
-	json_add(to, recipient);
-	json_put(stub, "/to", to);
+	if (slice_present(agent))
+		adapter_put_recipient(stub, adapter_agent_id(agent));
 	return stub;
 }
 
 /* -------------------------------------------------------------------- inbound */
-
-static void
-multiagent_check_cost(const Adapter *self, const Json *raw, const char *path)
-{
-	const Json *cost = adapter_find(self, raw, path, JSON_NUMBER);
-	int64		number;
-
-	if (cost != NULL && (!json_get_int(cost, "", &number) || number < 0))
-		adapter_fault(self, path, "NUMBER_OUT_OF_RANGE", "it must be a whole number from 0 on");
-}
 
 static void
 multiagent_check(const Adapter *self, const Json *raw)
@@ -235,8 +213,8 @@ multiagent_check(const Adapter *self, const Json *raw)
 	if (adapter_find(self, raw, "/content", JSON_OBJECT) == NULL)
 		adapter_fault(self, "/content", "REQUIRED", "it is missing");
 	(void) adapter_require_word(self, raw, "/content/type");
-	multiagent_check_cost(self, raw, "/trace/cost/input_tokens");
-	multiagent_check_cost(self, raw, "/trace/cost/output_tokens");
+	(void) adapter_find_whole(self, raw, "/trace/cost/input_tokens", 0, PG_INT64_MAX, "a whole number from 0 on");
+	(void) adapter_find_whole(self, raw, "/trace/cost/output_tokens", 0, PG_INT64_MAX, "a whole number from 0 on");
 }
 
 static void
@@ -245,7 +223,7 @@ multiagent_read_role(const Adapter *self, const Json *raw, Json *envelope)
 	Slice		role = adapter_require_word(self, raw, "/role");
 
 	for (int i = 0; i < lengthof(multiagent_roles); i++)
-		if (slice_equal(role, slice_of_cstring(multiagent_roles[i].foreign)))
+		if (slice_is(role, multiagent_roles[i].foreign))
 		{
 			json_put_cstring(envelope, "/from/role", multiagent_roles[i].ours);
 			return;
@@ -281,7 +259,7 @@ static void
 multiagent_write_content_type(const Json *envelope, Json *document)
 {
 	MessageType type = adapter_type(envelope);
-	bool		was_error = multiagent_is(json_get_text(document, "/content/type"), "error");
+	bool		was_error = json_says(document, "/content/type", "error");
 
 	if (adapter_is_error(type))
 		json_put_cstring(document, "/content/type", "error");
@@ -311,7 +289,7 @@ multiagent_write_type(const Adapter *self, const Json *envelope, Json *document)
 	if (!multiagent_is_message(self, envelope))
 		return;
 	for (int i = 0; i < lengthof(multiagent_roles) && slice_present(own); i++)
-		if (slice_equal(own, slice_of_cstring(multiagent_roles[i].ours)))
+		if (slice_is(own, multiagent_roles[i].ours))
 			json_put_cstring(document, "/role", multiagent_roles[i].foreign);
 	json_put(document, "/intent", noted);
 	if (multiagent_read_type(document, true) == type || multiagent_read_type(document, false) == type)
@@ -346,7 +324,7 @@ multiagent_declines(const Adapter *self, const Json *raw)
 {
 	if (!json_is(raw, JSON_OBJECT))
 		return "it is not an object";
-	return multiagent_is(json_get_text(raw, "/protocol"), PROTOCOL) ? NULL : "its protocol is not \"" PROTOCOL "\"";
+	return json_says(raw, "/protocol", PROTOCOL) ? NULL : "its protocol is not \"" PROTOCOL "\"";
 }
 
 const Adapter multiagent_adapter = {

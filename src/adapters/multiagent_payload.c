@@ -40,15 +40,6 @@ static const struct
 	{"/content/data/details", "/details", JSON_OBJECT},
 };
 
-static bool
-multiagent_is_word(IdentifierKind kind, Slice text)
-{
-	const char *rule;
-
-	return slice_present(text) && text.len > 0 && text.len <= clutch_limits.max_id_bytes &&
-		identifier_find_control(text) < 0 && identifier_fault(kind, text, &rule) == NULL;
-}
-
 /* ---------------------------------------------------------------------- tools */
 
 static Json *
@@ -57,7 +48,7 @@ multiagent_tool_resource(const Json *raw)
 	const Json *resources = json_get_kind(raw, RESOURCES, JSON_ARRAY);
 
 	for (int i = 0; resources != NULL && i < resources->n; i++)
-		if (slice_equal(json_get_text(resources->items[i], "/type"), SLICE_OF("tool")) &&
+		if (json_says(resources->items[i], "/type", "tool") &&
 			json_get_kind(resources->items[i], "/id", JSON_TEXT) != NULL)
 			return resources->items[i];
 	return NULL;
@@ -66,9 +57,9 @@ multiagent_tool_resource(const Json *raw)
 static Slice
 multiagent_tool_name(Slice id)
 {
-	if (!multiagent_is_word(ID_TOOL, id))
+	if (!identifier_is_valid(ID_TOOL, id))
 		id = slice_of_cstring(psprintf("tool:%.*s", id.len, id.s));
-	return multiagent_is_word(ID_TOOL, id) ? id : SLICE_OF("tool:unknown");
+	return identifier_is_valid(ID_TOOL, id) ? id : SLICE_OF("tool:unknown");
 }
 
 Slice
@@ -102,7 +93,7 @@ multiagent_write_call(Json *document)
 		if (!slice_equal(tool, multiagent_tool_name(json_get_text(resource, "/id"))))
 			json_put_text(resource, "/id", tool);
 	}
-	else if (!slice_equal(tool, SLICE_OF("tool:unknown")))
+	else if (!slice_is(tool, "tool:unknown"))
 	{
 		if (json_get_kind(document, RESOURCES, JSON_ARRAY) == NULL)
 			json_put(document, RESOURCES, json_new_array());
@@ -128,7 +119,7 @@ multiagent_read_error(Json *payload)
 	{
 		json_take(payload, multiagent_error_members[i].payload);
 		if (json_get_kind(payload, multiagent_error_members[i].data, multiagent_error_members[i].kind) != NULL &&
-			(i > 0 || multiagent_is_word(ID_WORD, json_get_text(payload, "/content/data/code"))))
+			(i > 0 || identifier_is_valid(ID_WORD, json_get_text(payload, "/content/data/code"))))
 			json_put(payload, multiagent_error_members[i].payload, json_take(payload, multiagent_error_members[i].data));
 	}
 	if (json_get(payload, "/code") == NULL)

@@ -17,8 +17,8 @@ peer_declines(const Adapter *self, const Json *raw)
 	Slice		version = json_get_text(raw, "/v");
 
 	if (!slice_present(version) || !slice_starts(version, SLICE_OF(PROTOCOL_PREFIX)))
-		return "it has no member v that begins with \"" PROTOCOL_PREFIX "\"";
-	return json_get(raw, "/type") != NULL ? NULL : "it has no member type";
+		return "it has no member \"v\" that begins with \"" PROTOCOL_PREFIX "\"";
+	return json_get(raw, "/type") != NULL ? NULL : "it has no member \"type\"";
 }
 
 static bool

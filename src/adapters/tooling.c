@@ -9,16 +9,8 @@
 
 #include "adapters/tooling.h"
 
-#include "utils/fmgrprotos.h"
-
 #define TOOL_PREFIX		"tool:"
 #define SERVER_PREFIX	"mcp:"
-
-static Slice
-tooling_text_of(const Json *value)
-{
-	return slice_of_cstring(DatumGetCString(DirectFunctionCall1(jsonb_out, JsonbPGetDatum(json_write(value)))));
-}
 
 void
 tooling_put_name(const Adapter *self, Json *envelope, const char *path, Slice name)
@@ -77,7 +69,7 @@ tooling_args(const Adapter *self, const Json *envelope)
 	Json	   *noted = adapter_noted(self, envelope, "/args");
 
 	if (json_is(noted, JSON_TEXT))
-		return json_equal(tooling_parse_args(noted), args) ? noted : args != NULL ? json_of_text(tooling_text_of(args)) : NULL;
+		return json_equal(tooling_parse_args(noted), args) ? noted : args != NULL ? json_of_text(json_print(args)) : NULL;
 	if (json_is_true(noted, "") && json_is(args, JSON_OBJECT) && args->n == 1 && json_get(args, "/input") != NULL)
 		return json_get(args, "/input");
 	return args;
@@ -101,7 +93,7 @@ tooling_message(const Json *said)
 {
 	if (said == NULL || said->kind == JSON_NULL || (said->kind == JSON_TEXT && said->text.len == 0))
 		return SLICE_OF("no reason was given");
-	return said->kind == JSON_TEXT ? said->text : tooling_text_of(said);
+	return said->kind == JSON_TEXT ? said->text : json_print(said);
 }
 
 void

@@ -48,8 +48,8 @@ extern Json *tooling_stub(const Adapter *self, Json *native, const char *path, S
 extern Slice tooling_message(const Json *said);
 
 /*
- * Makes the payload of an error.  What the framework gave is noted unless it
- * equals the message.
+ * Makes the payload of an error.  What the framework gave is noted as "said"
+ * unless it equals the message.
  */
 extern void tooling_put_error(const Adapter *self, Json *envelope, const char *code, Json *said);
 

@@ -18,12 +18,6 @@
 
 /* ----------------------------------------------------------------- outbound */
 
-bool
-translation_is_stub(const Adapter *adapter, const Json *envelope)
-{
-	return json_is_true(adapter_noted(adapter, envelope, "/stub"), "");
-}
-
 /* Returns the envelope that stands for the document. */
 static Json *
 translation_bearer(const Adapter *adapter, List *envelopes)
@@ -31,7 +25,7 @@ translation_bearer(const Adapter *adapter, List *envelopes)
 	ListCell   *lc;
 
 	foreach(lc, envelopes)
-		if (!translation_is_stub(adapter, lfirst(lc)))
+		if (!adapter_is_stub(adapter, lfirst(lc)))
 			return lfirst(lc);
 	return envelopes != NIL ? llast(envelopes) : NULL;
 }

@@ -10,7 +10,6 @@
 #include "adapters/translation_part.h"
 
 #include "adapters/credential.h"
-#include "utils/fmgrprotos.h"
 
 /* Is it the path of an element of an array? */
 static bool
@@ -106,6 +105,6 @@ translation_put_carrier(const Adapter *adapter, Json *raw, const Json *changes)
 		json_put(raw, path, json_copy(changes));
 		return;
 	}
-	text = slice_of_cstring(DatumGetCString(DirectFunctionCall1(jsonb_out, JsonbPGetDatum(json_write(changes)))));
+	text = json_print(changes);
 	json_put_text(raw, path, form == CARRIER_HEADER ? adapter_encode_header(text) : text);
 }

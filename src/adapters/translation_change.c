@@ -89,9 +89,9 @@ translation_digest_meta(const Adapter *adapter, const Json *meta, uint64 *hashes
 {
 	for (int i = 0; json_is(meta, JSON_OBJECT) && i < meta->n; i++)
 	{
-		if (slice_equal(meta->keys[i], SLICE_OF("clutch")))
+		if (slice_is(meta->keys[i], "clutch"))
 			translation_digest_object(meta->items[i], SLICE_OF("reply_to"), FIELD_REPLY, hashes);
-		else if (!slice_equal(meta->keys[i], slice_of_cstring(adapter->name)))
+		else if (!slice_is(meta->keys[i], adapter->name))
 			translation_digest_member(&hashes[FIELD_REST], meta->keys[i], meta->items[i]);
 	}
 }
@@ -107,11 +107,11 @@ translation_digest(const Adapter *adapter, const Json *envelope, char text[FIELD
 	{
 		Slice		key = envelope->keys[i];
 
-		if (slice_equal(key, SLICE_OF("meta")))
+		if (slice_is(key, "meta"))
 			translation_digest_meta(adapter, envelope->items[i], hashes);
-		else if (slice_equal(key, SLICE_OF("from")))
+		else if (slice_is(key, "from"))
 			translation_digest_object(envelope->items[i], SLICE_OF("agent_id"), FIELD_SENDER, hashes);
-		else if (!slice_equal(key, SLICE_OF("v")))
+		else if (!slice_is(key, "v"))
 			translation_digest_member(&hashes[translation_field_of(key)], key, envelope->items[i]);
 	}
 	for (int i = 0; i < FIELD_COUNT * DIGEST_CHARS; i++)

@@ -62,7 +62,7 @@ translation_context_id(const Translation *t, const char *member, IdentifierKind 
 
 /* --------------------------------------------------------- run, thread and tasks */
 
-/* the task that a native ID stands for: the one that has this ID here, or else a derived one */
+/* Returns the task that a native ID stands for.  If no task here has this ID, one is derived from it. */
 static Slice
 translation_task_of(const Translation *t, const Json *envelope, Slice native)
 {
@@ -211,7 +211,7 @@ translation_complete_reply(Translation *t, Json *envelope)
 static bool
 translation_complete_id(Translation *t, Json *envelope, int place)
 {
-	bool		is_stub = translation_is_stub(t->adapter, envelope);
+	bool		is_stub = adapter_is_stub(t->adapter, envelope);
 	int			rank = t->ranks != NULL ? t->ranks[place] : 0;
 	const char *kind;
 	Slice		key;
@@ -254,11 +254,8 @@ translation_complete_sender(const Translation *t, Json *envelope)
 static void
 translation_add_recipient(Json *recipients, Slice agent_id)
 {
-	Json	   *recipient = json_new_object();
-
 	translation_check_context("to", ID_RECIPIENT, agent_id);
-	json_put_text(recipient, "/agent_id", agent_id);
-	json_add(recipients, recipient);
+	adapter_add_recipient(recipients, agent_id);
 }
 
 /*
@@ -276,6 +273,12 @@ translation_default_recipient(const Translation *t, const Json *envelope)
 	return slice_present(requester) ? requester : slice_of_cstring(clutch_orchestrator);
 }
 
+pg_noreturn static void
+translation_fault_recipients(void)
+{
+	translation_fault_context("to", "an agent ID or an array of agent IDs");
+}
+
 static void
 translation_complete_recipients(const Translation *t, Json *envelope)
 {
@@ -288,17 +291,15 @@ translation_complete_recipients(const Translation *t, Json *envelope)
 		translation_add_recipient(recipients, translation_default_recipient(t, envelope));
 	else if (to->kind == JSON_TEXT)
 		translation_add_recipient(recipients, to->text);
+	else if (to->kind != JSON_ARRAY || to->n == 0)
+		translation_fault_recipients();
 	else
-	{
 		for (int i = 0; i < to->n; i++)
 		{
-			if (to->kind != JSON_ARRAY || to->items[i]->kind != JSON_TEXT)
-				translation_fault_context("to", "an agent ID or an array of agent IDs");
+			if (to->items[i]->kind != JSON_TEXT)
+				translation_fault_recipients();
 			translation_add_recipient(recipients, to->items[i]->text);
 		}
-		if (to->n == 0)
-			translation_fault_context("to", "an agent ID or an array of agent IDs");
-	}
 	json_put(envelope, "/to", recipients);
 }
 

@@ -149,7 +149,7 @@ translation_rank(Translation *t, List *envelopes)
 				.id = id,
 				.scope = slice_present(scope) ? scope : SLICE_OF(""),
 				.run_id = json_get_text(envelope, "/run_id"),
-				.is_stub = translation_is_stub(t->adapter, envelope),
+				.is_stub = adapter_is_stub(t->adapter, envelope),
 				.is_call = adapter_type(envelope) == MSG_TOOL_CALL,
 				.place = foreach_current_index(lc)
 			};

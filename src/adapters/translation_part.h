@@ -32,8 +32,6 @@ typedef struct Translation
 								 * native ID come before it, or NULL if none */
 } Translation;
 
-extern bool translation_is_stub(const Adapter *adapter, const Json *envelope);
-
 /* ------------------------------------------------------ translation_id.c */
 
 /* Computes the seed. */

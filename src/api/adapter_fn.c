@@ -173,7 +173,7 @@ static int
 find_context_member(Slice key)
 {
 	for (int i = 0; i < lengthof(context_members); i++)
-		if (slice_equal(key, slice_of_cstring(context_members[i].name)))
+		if (slice_is(key, context_members[i].name))
 			return i;
 	return -1;
 }

@@ -61,18 +61,16 @@ static Slice
 card_agent_argument(FunctionCallInfo fcinfo, int n)
 {
 	Slice		agent_id = argument_optional_text(fcinfo, n);
-	const char *rule;
 
 	if (!slice_present(agent_id))
 		return agent_id;
-	if (identifier_fault(ID_AGENT, agent_id, &rule) != NULL || identifier_find_control(agent_id) >= 0 ||
-		agent_id.len > clutch_limits.max_id_bytes)
+	if (!identifier_is_valid(ID_AGENT, agent_id))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("agent_id", "WRONG_FORMAT"),
 				 errmsg("invalid agent ID %s", place_quote(agent_id)),
 				 errhint("An agent ID begins with \"agent:\", like \"agent:researcher\".")));
-	if (slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)))
+	if (slice_is(agent_id, clutch_orchestrator))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("agent_id", "NOT_ALLOWED"),

@@ -203,7 +203,7 @@ reports_no_end(const Call *call)
 static bool
 misleads(const Call *call, const Endpoint *endpoint)
 {
-	return call->kind == CALL_EVENT && endpoint != NULL && slice_equal(endpoint->adapter, SLICE_OF("a2a")) &&
+	return call->kind == CALL_EVENT && endpoint != NULL && slice_is(endpoint->adapter, "a2a") &&
 		reports_no_end(call);
 }
 

@@ -26,6 +26,8 @@ typedef struct Answer
 	const Endpoint *endpoint;
 	Jsonb	   *response;
 	bool		is_last;		/* no other response of this answer will follow */
+	List	   *envelopes;		/* what the adapter makes of it (Jsonb *) */
+	Jsonb	   *envelope;		/* the one of them that is being reported */
 	List	   *references;		/* the artifacts made from bytes in the
 								 * response */
 	bool		said;			/* something has been reported */
@@ -38,16 +40,15 @@ typedef struct Answer
  * configured so.
  */
 static Jsonb *
-response_of_answer(const Answer *answer, List **references)
+response_of_answer(Answer *answer)
 {
 	Json	   *tree;
 
-	*references = NIL;
 	if (answer->endpoint->artifacts_from == 0)
 		return answer->response;
 	tree = json_read(answer->response);
-	*references = blob_keep(tree, answer->endpoint->artifacts_from);
-	return *references == NIL ? answer->response : json_write(tree);
+	answer->references = blob_keep(tree, answer->endpoint->artifacts_from);
+	return answer->references == NIL ? answer->response : json_write(tree);
 }
 
 /* Returns the envelope, with the artifacts that it mentions attached. */
@@ -84,68 +85,55 @@ static Jsonb *
 with_streamed(const Answer *answer, Jsonb *envelope)
 {
 	List	   *references = NIL;
-	Jsonb	   *task = answer->call->kind == CALL_TASK && slice_equal(answer->endpoint->adapter, SLICE_OF("a2a")) &&
+	Jsonb	   *task = answer->call->kind == CALL_TASK && slice_is(answer->endpoint->adapter, "a2a") &&
 		streamed_lacks(envelope) ? streamed_task(answer->call, envelope, &references) : NULL;
 
 	return task == NULL ? envelope :
 		with_artifacts(streamed_complete(envelope, task, linitial(translated(answer, task))), answer->endpoint, references);
 }
 
-/* Returns the envelopes for a response. */
-static List *
-envelopes_of_response(Answer *answer)
+/*
+ * Two steps that make the envelopes of a response.  The sender of the envelopes
+ * is the agent, for which the role of the gateway does not speak, so the
+ * database acts as the owner of its tables (principal_run_as).
+ */
+static void
+translate_response(void *arg)
 {
-	return translated(answer, response_of_answer(answer, &answer->references));
+	Answer	   *answer = arg;
+
+	answer->envelopes = translated(answer, response_of_answer(answer));
 }
 
 /*
- * Returns an envelope as it is reported.  The artifacts that were streamed
- * before a result may have come in the same response, so this must be called
- * after everything before the result has been reported.
+ * Completes the envelope that is reported next.  The artifacts that were
+ * streamed before a result may have come in the same response, so this must be
+ * called after everything before the result has been reported.
  */
-static Jsonb *
-completed(const Answer *answer, Jsonb *envelope)
+static void
+complete_envelope(void *arg)
 {
-	return with_artifacts(with_streamed(answer, envelope), answer->endpoint, answer->references);
-}
+	Answer	   *answer = arg;
 
-/*
- * Returns the envelopes of the response or, if envelope is not NULL, that one
- * in its completed form.  Their sender is the agent, for which the role of the
- * gateway does not speak, so the database acts as the owner of its tables.
- */
-static void *
-as_owner(Answer *answer, Jsonb *envelope)
-{
-	void	   *volatile made = NULL;
-
-	principal_act_for(rows_owner());
-	PG_TRY();
-	{
-		made = envelope != NULL ? (void *) completed(answer, envelope) : (void *) envelopes_of_response(answer);
-	}
-	PG_FINALLY();
-	{
-		principal_act_for(InvalidOid);
-	}
-	PG_END_TRY();
-	return made;
+	answer->envelope = with_artifacts(with_streamed(answer, answer->envelope), answer->endpoint, answer->references);
 }
 
 static void
 take_documents(void *arg)
 {
 	Answer	   *answer = arg;
-	List	   *envelopes = as_owner(answer, NULL);
 	ListCell   *cell;
 
-	foreach(cell, envelopes)
+	principal_run_as(rows_owner(), translate_response, answer);
+	foreach(cell, answer->envelopes)
 	{
-		bool		is_last = answer->is_last && lnext(envelopes, cell) == NULL;
+		bool		is_last = answer->is_last && lnext(answer->envelopes, cell) == NULL;
 
 		if (answer->state != CALLEE_GOES_ON)
 			break;
-		answer->state = callee_report(answer->call, answer->endpoint, as_owner(answer, lfirst(cell)), answer->references, is_last);
+		answer->envelope = lfirst(cell);
+		principal_run_as(rows_owner(), complete_envelope, answer);
+		answer->state = callee_report(answer->call, answer->endpoint, answer->envelope, answer->references, is_last);
 		answer->said = true;
 	}
 }
@@ -170,7 +158,7 @@ incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool 
 	ErrorData  *error = savepoint_run(take_documents, &answer);
 
 	if (error != NULL && error->sqlerrcode == ERRCODE_CLUTCH_NOT_HANDLED &&
-		slice_equal(endpoint->adapter, SLICE_OF("http")))
+		slice_is(endpoint->adapter, "http"))
 		error = savepoint_run(take_payload, &answer);
 	*state = answer.state;
 	if (error == NULL)

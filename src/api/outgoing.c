@@ -9,6 +9,7 @@
 
 #include "api/outgoing.h"
 
+#include "adapters/adapter.h"
 #include "api/outbox_fn.h"
 #include "base/clock.h"
 #include "base/document.h"
@@ -71,22 +72,18 @@ outgoing_is_addressed(Slice adapter)
 	static const char *const names[] = {"langgraph", "collab", "map", "autogen"};
 
 	for (int i = 0; i < lengthof(names); i++)
-		if (slice_equal(adapter, slice_of_cstring(names[i])))
+		if (slice_is(adapter, names[i]))
 			return true;
 	return false;
 }
 
-/* The envelope, addressed to this agent: a request may be addressed to the orchestrator instead. */
+/* Returns the envelope, addressed to this agent.  A request may be addressed to the orchestrator. */
 static Jsonb *
 outgoing_addressed(Jsonb *envelope, Slice agent_id)
 {
 	Json	   *addressed = json_read(envelope);
-	Json	   *to = json_new_array();
-	Json	   *recipient = json_new_object();
 
-	json_put_text(recipient, "/agent_id", agent_id);
-	json_add(to, recipient);
-	json_put(addressed, "/to", to);
+	adapter_put_recipient(addressed, agent_id);
 	return json_write(addressed);
 }
 
@@ -166,8 +163,8 @@ outgoing_envelope(const Call *call, const Endpoint *endpoint, int64 seq)
 	outgoing_require_callee(call, endpoint, envelope);
 	if (call->kind != CALL_TASK)
 		return envelope;
-	if (slice_equal(endpoint->adapter, SLICE_OF("mcp")) &&
-		slice_equal(document_get_text(&envelope->root, "type"), slice_of_cstring(message_type_name(MSG_TASK_REQUEST))))
+	if (slice_is(endpoint->adapter, "mcp") &&
+		slice_is(document_get_text(&envelope->root, "type"), message_type_name(MSG_TASK_REQUEST)))
 		return outgoing_request_of_mcp(envelope, call->agent_id);
 	return outgoing_is_addressed(endpoint->adapter) ? outgoing_addressed(envelope, call->agent_id) : envelope;
 }
@@ -200,7 +197,7 @@ outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *en
 static Jsonb *
 outgoing_notes(const Call *call, const Endpoint *endpoint)
 {
-	Slice		version = slice_equal(endpoint->adapter, SLICE_OF("a2a")) ? outgoing_a2a_version(endpoint) : SLICE_NONE;
+	Slice		version = slice_is(endpoint->adapter, "a2a") ? outgoing_a2a_version(endpoint) : SLICE_NONE;
 	Jsonb	   *question = callee_question(call);
 	JsonbContainer *meta = question == NULL ? NULL : document_get_container(&question->root, "meta");
 	JsonbContainer *asked = meta == NULL ? NULL : document_get_container(meta, slice_cstring(endpoint->adapter));
@@ -210,7 +207,7 @@ outgoing_notes(const Call *call, const Endpoint *endpoint)
 		return NULL;
 	document_begin(&b);
 	document_put_text(&b, "v", version);
-	if (asked != NULL && slice_equal(endpoint->adapter, SLICE_OF("mcp")) &&
+	if (asked != NULL && slice_is(endpoint->adapter, "mcp") &&
 		slice_present(document_get_text(asked, "request_state")))
 		outgoing_put_repetition(&b, call, endpoint, asked);
 	else if (asked != NULL)
@@ -234,7 +231,7 @@ outgoing_document(const Call *call, const Endpoint *endpoint)
 static const char *
 outgoing_content_type(Jsonb *document, const Endpoint *endpoint)
 {
-	if (slice_equal(endpoint->adapter, SLICE_OF("http")) && JB_ROOT_IS_OBJECT(document) &&
+	if (slice_is(endpoint->adapter, "http") && JB_ROOT_IS_OBJECT(document) &&
 		slice_present(document_get_text(&document->root, "specversion")))
 		return "application/cloudevents+json";
 	return "application/json";
@@ -255,9 +252,9 @@ outgoing_headers(const Call *call, const Endpoint *endpoint, Jsonb *document, Sl
 
 	document_begin(&b);
 	outgoing_put_header(&b, endpoint, "content-type", outgoing_content_type(document, endpoint));
-	if (slice_equal(endpoint->adapter, SLICE_OF("mcp")))
+	if (slice_is(endpoint->adapter, "mcp"))
 		outgoing_put_header(&b, endpoint, "accept", "application/json, text/event-stream");
-	if (slice_equal(endpoint->adapter, SLICE_OF("a2a")))
+	if (slice_is(endpoint->adapter, "a2a"))
 		outgoing_put_header(&b, endpoint, A2A_VERSION, "1.0");
 	if (endpoint->headers != NULL)
 		document_put_pairs(&b, &endpoint->headers->root, NULL);

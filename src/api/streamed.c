@@ -251,7 +251,10 @@ streamed_task(const Call *call, Jsonb *result, List **references)
 	if (updates == NIL)
 		return NULL;
 	foreach(cell, updates)
+	{
+		CHECK_FOR_INTERRUPTS();
 		*references = list_concat(*references, take_update(artifacts, json_read(((const Update *) lfirst(cell))->envelope)));
+	}
 	json_put_text(task, "/id", call->task_id);
 	json_put_text(task, "/contextId", call->task_id);
 	json_put(task, "/status", json_new_object());

@@ -9,8 +9,8 @@
  *		DocumentBuilder b;
  *
  *		document_begin(&b);
- *		document_put_text(&b, "selected", agent_id); document_open_array(&b,
- *		"candidates");
+ *		document_put_text(&b, "selected", agent_id);
+ *		document_open_array(&b, "candidates");
  *		document_add_text(&b, agent_id);
  *		document_close_array(&b);
  *		jsonb = document_end(&b);

@@ -338,6 +338,12 @@ json_get_int(const Json *value, const char *path, int64 *number)
 }
 
 bool
+json_says(const Json *value, const char *path, const char *word)
+{
+	return slice_is(json_get_text(value, path), word);
+}
+
+bool
 json_is_true(const Json *value, const char *path)
 {
 	const Json *found = json_get_kind(value, path, JSON_BOOL);

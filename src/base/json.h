@@ -57,6 +57,7 @@ struct Json
 
 extern Json *json_read(Jsonb *document);
 extern Jsonb *json_write(const Json *value);
+extern Slice json_print(const Json *value);	/* the JSON text, palloc'd */
 
 /* --- new values --- */
 
@@ -73,7 +74,7 @@ extern Json *json_copy_top(const Json *value);	/* shares the members; NULL
 
 /*
  * Returns the value of a JSON text, or NULL if it is not JSON, or contains
- * something that jsonb cannot represent.
+ * something that jsonb cannot represent.  Takes a savepoint.
  */
 extern Json *json_parse(Slice text);
 
@@ -91,6 +92,7 @@ extern Json *json_get_kind(const Json *value, const char *path, JsonKind kind);
 extern Slice json_get_text(const Json *value, const char *path);
 extern bool json_get_int(const Json *value, const char *path, int64 *number);
 extern bool json_is_true(const Json *value, const char *path);
+extern bool json_says(const Json *value, const char *path, const char *word);	/* is it the text "word"? */
 
 static inline bool
 json_is(const Json *value, JsonKind kind)

@@ -110,8 +110,11 @@ Json *
 json_parse(Slice text)
 {
 	JsonParse	parse = {slice_cstring(text), NULL};
+	ErrorData  *error = savepoint_run(json_parse_step, &parse);
 
-	return savepoint_run(json_parse_step, &parse) == NULL ? json_read(parse.document) : NULL;
+	if (error != NULL && savepoint_failed_by_chance(error))
+		ReThrowError(error);
+	return error == NULL ? json_read(parse.document) : NULL;
 }
 
 /* --------------------------------------------------------- writing a jsonb */
@@ -198,4 +201,12 @@ json_write(const Json *value)
 		document_begin_array(&b);
 	json_write_members(&b, value);
 	return document_end(&b);
+}
+
+Slice
+json_print(const Json *value)
+{
+	Jsonb	   *document = json_write(value);
+
+	return slice_of_cstring(JsonbToCString(NULL, &document->root, VARSIZE(document)));
 }

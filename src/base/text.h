@@ -45,6 +45,13 @@ slice_equal(Slice a, Slice b)
 		(a.s == b.s || (a.s != NULL && b.s != NULL && memcmp(a.s, b.s, a.len) == 0));
 }
 
+/* Is it this word?  An absent Slice equals no word, not even the empty one. */
+static inline bool
+slice_is(Slice a, const char *word)
+{
+	return slice_equal(a, (Slice) {word, strlen(word)});
+}
+
 static inline bool
 slice_starts(Slice a, Slice prefix)
 {

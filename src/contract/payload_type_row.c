@@ -179,9 +179,6 @@ payload_type_document(Slice what)
 bool
 payload_type_name_valid(Slice name)
 {
-	const char *rule;
-
-	return identifier_fault(ID_WORD, name, &rule) == NULL && name.len <= clutch_limits.max_id_bytes &&
-		identifier_find_control(name) < 0 && !memchr(name.s, '/', name.len) &&
-		!memchr(name.s, '@', name.len) && !memchr(name.s, ' ', name.len);
+	return identifier_is_valid(ID_WORD, name) && !memchr(name.s, '/', name.len) && !memchr(name.s, '@', name.len) &&
+		!memchr(name.s, ' ', name.len);
 }

@@ -334,22 +334,27 @@ emission_send_all(void *arg)
 		emission_send(emission, emission_with_item(emission, lfirst(cell)), SLICE_NONE, SLICE_NONE);
 }
 
+/* the arguments of emission_try */
+typedef struct EmissionTry
+{
+	void		(*step) (void *arg);
+	Emission   *emission;
+} EmissionTry;
+
+static void
+emission_try_as_owner(void *arg)
+{
+	EmissionTry *try = arg;
+
+	principal_run_as(rows_owner(), try->step, try->emission);
+}
+
 ErrorData *
 emission_try(void (*step) (void *arg), Emission *emission)
 {
-	ErrorData  *volatile error = NULL;
+	EmissionTry try = {step, emission};
 
-	principal_act_for(rows_owner());
-	PG_TRY();
-	{
-		error = savepoint_run(step, emission);
-	}
-	PG_FINALLY();
-	{
-		principal_act_for(InvalidOid);
-	}
-	PG_END_TRY();
-	return error;
+	return savepoint_run(emission_try_as_owner, &try);
 }
 
 /*

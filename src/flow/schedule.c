@@ -351,19 +351,18 @@ schedule_require_role(const Schedule *s)
 }
 
 static void
+schedule_send_next(void *arg)
+{
+	const Schedule *s = arg;
+
+	(void) event_send_as_owner(schedule_envelope_at(s, s->next_at));
+}
+
+static void
 schedule_send_in_name_of(const Schedule *s)
 {
 	schedule_require_role(s);
-	principal_act_for(s->owner);
-	PG_TRY();
-	{
-		(void) event_send_as_owner(schedule_envelope_at(s, s->next_at));
-	}
-	PG_FINALLY();
-	{
-		principal_act_for(InvalidOid);
-	}
-	PG_END_TRY();
+	principal_run_as(s->owner, schedule_send_next, unconstify(Schedule *, s));
 }
 
 /* Returns the next time that is still in the future.  *missed is set to the number of times before it. */

@@ -67,7 +67,7 @@ static int
 call_word(const char *const *words, int n, Slice word)
 {
 	for (int i = 0; i < n; i++)
-		if (slice_equal(word, slice_of_cstring(words[i])))
+		if (slice_is(word, words[i]))
 			return i;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),

@@ -114,8 +114,8 @@ extern bool call_is_unclaimed(Slice endpoint, Slice task_id, int task_attempt, T
 extern Call *call_lock(Slice id);
 
 /*
- * The first bytes of a failure text, as many as are kept.  The other side may
- * have written the text, and it may be some megabytes long.
+ * Returns the beginning of a failure text, as much of it as is kept.  The other
+ * side may have written the text, and it may be some megabytes long.
  */
 extern Slice call_clip_failure(const char *failure);
 

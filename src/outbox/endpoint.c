@@ -183,7 +183,7 @@ endpoint_served_by(const Endpoint *endpoint)
 	return endpoint->serves;
 }
 
-/* the endpoint with this key in a list that is sorted by it; NULL: there is none */
+/* Searches a list that is sorted by this key.  Returns NULL if no endpoint has the key. */
 static const Endpoint *
 endpoint_search(const List *sorted, Slice key, Slice (*key_of) (const Endpoint *endpoint))
 {
@@ -255,7 +255,7 @@ endpoint_allows(const Endpoint *endpoint, Slice agent_id)
 {
 	for (int i = 0; i < endpoint->agents.n; i++)
 		if (slice_equal(endpoint->agents.items[i], agent_id) ||
-			slice_equal(endpoint->agents.items[i], SLICE_OF("*")))
+			slice_is(endpoint->agents.items[i], "*"))
 			return true;
 	return false;
 }

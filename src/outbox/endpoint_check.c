@@ -148,22 +148,10 @@ endpoint_check_url(Slice url, ProblemList *faults)
 /* ------------------------------------------------------------------ agents */
 
 static void
-endpoint_check_agent(Slice agent_id, const char *path, ProblemList *faults)
-{
-	const char *requirement;
-	const char *code = identifier_fault(ID_AGENT, agent_id, &requirement);
-
-	if (code != NULL)
-		problem_add(faults, path, code, "%s is not valid: %s.", place_quote(agent_id), requirement);
-	else if (identifier_find_control(agent_id) >= 0)
-		problem_add(faults, path, "CONTROL_CHARACTER", "%s has a control character.", place_quote(agent_id));
-}
-
-static void
 endpoint_check_serves(Slice agent_id, ProblemList *faults)
 {
-	endpoint_check_agent(agent_id, "/serves", faults);
-	if (slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)))
+	identifier_check(ID_AGENT, agent_id, "/serves", faults);
+	if (slice_is(agent_id, clutch_orchestrator))
 		problem_add(faults, "/serves", "NOT_ALLOWED",
 					"%s is the orchestrator, which does no tasks; name the agent that the URL belongs to.",
 					place_quote(agent_id));
@@ -181,8 +169,8 @@ endpoint_check_agents(Datum agents, ProblemList *faults)
 		return;
 	}
 	for (int i = 0; i < list.n; i++)
-		if (!slice_equal(list.items[i], SLICE_OF("*")))
-			endpoint_check_agent(list.items[i], problem_path_index("/agents", i), faults);
+		if (!slice_is(list.items[i], "*"))
+			identifier_check(ID_AGENT, list.items[i], problem_path_index("/agents", i), faults);
 }
 
 /* -------------------------------------------------------------- documents */

@@ -10,13 +10,11 @@
 #include "clutch.h"
 
 #include "protocol/envelope_part.h"
+#include "protocol/limits.h"
 #include "protocol/number.h"
 #include "utils/timestamp.h"
 
 #define ADVICE	"put a framework's own data into \"meta\", beside \"clutch\""
-
-/* a hundred years */
-#define LONGEST_TTL_MS	(INT64CONST(100) * 365 * 24 * 3600 * 1000)
 
 enum
 {
@@ -217,7 +215,7 @@ envelope_read_deadline(Fields *f, Envelope *envelope)
 		place_fault(&place, f->list, "WRONG_VALUE",
 					"must be later than \"ts\", the time of the envelope itself.");
 	}
-	if (fields_integer(f, ORDER_TTL_MS, OPTIONAL, 1, LONGEST_TTL_MS, &ttl_ms))
+	if (fields_integer(f, ORDER_TTL_MS, OPTIONAL, 1, LIMITS_TTL_MS, &ttl_ms))
 	{
 		TimestampTz end = envelope->ts + ttl_ms * 1000;
 

@@ -11,6 +11,7 @@
 #include "protocol/identifier.h"
 
 #include "port/pg_bswap.h"
+#include "protocol/place.h"
 #include "utils/timestamp.h"
 
 /* --------------------------------------------------------------- prefixes */
@@ -119,6 +120,27 @@ identifier_fault(IdentifierKind kind, Slice text, const char **rule)
 		return "EMPTY";
 	}
 	return NULL;
+}
+
+bool
+identifier_is_valid(IdentifierKind kind, Slice text)
+{
+	const char *rule;
+
+	return slice_present(text) && text.len <= clutch_limits.max_id_bytes && identifier_find_control(text) < 0 &&
+		identifier_fault(kind, text, &rule) == NULL;
+}
+
+void
+identifier_check(IdentifierKind kind, Slice text, const char *path, ProblemList *list)
+{
+	const char *rule;
+	const char *code = identifier_fault(kind, text, &rule);
+
+	if (code != NULL)
+		problem_add(list, path, code, "%s is not valid: %s.", place_quote(text), rule);
+	else if (identifier_find_control(text) >= 0)
+		problem_add(list, path, "CONTROL_CHARACTER", "%s has a control character.", place_quote(text));
 }
 
 void

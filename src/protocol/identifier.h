@@ -50,6 +50,18 @@ extern const char *identifier_fault(IdentifierKind kind, Slice text, const char 
 extern int	identifier_find_control(Slice text);
 
 /*
+ * Is it an identifier of this kind, without control characters, and no longer
+ * than clutch.max_id_bytes?  An absent text is not.
+ */
+extern bool identifier_is_valid(IdentifierKind kind, Slice text);
+
+/*
+ * Adds the fault of a text that should be an identifier of this kind to the
+ * list, if it has one.  Its length is not checked.
+ */
+extern void identifier_check(IdentifierKind kind, Slice text, const char *path, ProblemList *list);
+
+/*
  * Splits "skill:research@^1.0" at its last @ into the capability and the
  * required version range, which is absent if there is none.
  */

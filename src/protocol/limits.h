@@ -18,6 +18,9 @@
 #define LIMITS_PHRASES		1000
 #define LIMITS_PHRASE_BYTES	1000
 
+/* the longest time to live of an envelope, in milliseconds: a hundred years */
+#define LIMITS_TTL_MS		(INT64CONST(100) * 365 * 24 * 3600 * 1000)
+
 /*
  * Adds the faults TOO_LARGE, TOO_DEEP, TOO_MANY_NODES and NUMBER_OUT_OF_RANGE.
  */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/document.h"
+#include "base/savepoint.h"
 #include "flow/rebuild.h"
 #include "flow/attachment.h"
 #include "miscadmin.h"
@@ -67,6 +68,8 @@ import_parse_line(const Import *import, int line)
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
+		if (savepoint_failed_by_chance(error))
+			ReThrowError(error);
 		import_refuse_line(line, error->message);
 	}
 	PG_END_TRY();

@@ -237,8 +237,6 @@ phrase_fold(Slice text)
 	Slice		lower = slice_of_cstring(str_tolower(text.s, text.len, collation_of_letters()));
 	bool		is_composed = true;
 
-	if (GetDatabaseEncoding() != PG_UTF8)
-		return lower;
 	for (int i = 0; i < lower.len && is_composed; i += pg_utf_mblen((const unsigned char *) lower.s + i))
 		is_composed = phrase_begins_anew(utf8_to_unicode((const unsigned char *) lower.s + i));
 	return phrase_separate(is_composed ? lower : phrase_compose(lower));

@@ -98,7 +98,7 @@ rule_check_emit_recipient(Slice to, const char *path, ProblemList *faults)
 {
 	bool		is_group = slice_starts(to, SLICE_OF("group:"));
 	const char *requirement;
-	const char *code = slice_equal(to, SLICE_OF("matched")) || slice_starts(to, SLICE_OF("$")) ? NULL :
+	const char *code = slice_is(to, "matched") || slice_starts(to, SLICE_OF("$")) ? NULL :
 		identifier_fault(is_group ? ID_GROUP : ID_AGENT, to, &requirement);
 
 	if (code != NULL)
@@ -115,7 +115,7 @@ rule_check_emit_member(Slice key, JsonbValue *value, ProblemList *faults)
 
 	for (int i = 0; i < lengthof(emit_members); i++)
 	{
-		if (!slice_equal(key, slice_of_cstring(emit_members[i].name)))
+		if (!slice_is(key, emit_members[i].name))
 			continue;
 		if (!rule_emit_member_is(value, emit_members[i].kind))
 			problem_add(faults, path, "WRONG_TYPE", "\"%s\" must be %s.", emit_members[i].name,
@@ -159,7 +159,7 @@ bool
 rule_emit_shares(Jsonb *emit)
 {
 	return JB_ROOT_IS_OBJECT(emit) &&
-		slice_equal(document_get_text(&emit->root, "to"), SLICE_OF("matched"));
+		slice_is(document_get_text(&emit->root, "to"), "matched");
 }
 
 /* ----------------------------------------------------------------- reading */

@@ -55,25 +55,13 @@ rule_read_texts(const Datum *values, const bool *nulls, int attno, const char *p
 	return list;
 }
 
-static void
-rule_check_identifier(IdentifierKind kind, Slice text, const char *path, ProblemList *faults)
-{
-	const char *requirement;
-	const char *code = identifier_fault(kind, text, &requirement);
-
-	if (code != NULL)
-		problem_add(faults, path, code, "%s is not valid: %s.", place_quote(text), requirement);
-	else if (identifier_find_control(text) >= 0)
-		problem_add(faults, path, "CONTROL_CHARACTER", "%s has a control character.", place_quote(text));
-}
-
 /* Checks that the text is the ID of an agent or a group. */
 static void
 rule_check_recipient(Slice text, const char *path, ProblemList *faults)
 {
 	bool		is_group = slice_starts(text, SLICE_OF("group:"));
 
-	rule_check_identifier(is_group ? ID_GROUP : ID_AGENT, text, path, faults);
+	identifier_check(is_group ? ID_GROUP : ID_AGENT, text, path, faults);
 }
 
 /*
@@ -93,7 +81,7 @@ rule_check_capability(Slice entry, const char *path, ProblemList *faults)
 		id = entry;
 		range = SLICE_NONE;
 	}
-	rule_check_identifier(ID_CAPABILITY, id, path, faults);
+	identifier_check(ID_CAPABILITY, id, path, faults);
 	if (slice_present(range) && (range.len == 0 || !version_range_valid(range)))
 		problem_add(faults, path, "WRONG_FORMAT",
 					"%s is not valid: a version or a range, like \"^1.0\", must follow the @.",
@@ -181,7 +169,7 @@ rule_read_conditions(const Datum *values, const bool *nulls, Rule *rule, Problem
 	rule_read_type(column_text(values, nulls, Anum_routing_rule_type), rule, faults);
 	rule->scope = rule_read_text(values, nulls, Anum_routing_rule_scope);
 	if (slice_present(rule->scope))
-		rule_check_identifier(ID_GROUP, rule->scope, "/scope", faults);
+		identifier_check(ID_GROUP, rule->scope, "/scope", faults);
 	rule->phrases = rule_read_checked(values, nulls, Anum_routing_rule_words, "/words",
 									  rule_check_phrase, faults);
 	rule->path = rule_read_path(column_text(values, nulls, Anum_routing_rule_path), "/path", faults);

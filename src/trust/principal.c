@@ -43,23 +43,30 @@ ROWS_CHECK_COLUMNS(Natts_principal, PRINCIPAL);
 
 static Oid	acting_for = InvalidOid;
 static Oid	acting_user = InvalidOid;	/* the current role when
-										 * principal_act_for was called */
+										 * principal_run_as was called */
 
 void
-principal_act_for(Oid role)
+principal_run_as(Oid role, void (*step) (void *arg), void *arg)
 {
+	Oid			for_before = acting_for;
+	Oid			user_before = acting_user;
+
 	acting_for = role;
 	acting_user = GetUserId();
-}
-
-Oid
-principal_acting_for(void)
-{
-	return acting_for;
+	PG_TRY();
+	{
+		step(arg);
+	}
+	PG_FINALLY();
+	{
+		acting_for = for_before;
+		acting_user = user_before;
+	}
+	PG_END_TRY();
 }
 
 /*
- * Only the role that called principal_act_for acts for the other role, and so
+ * Only the role that called principal_run_as acts for the other role, and so
  * does the owner, in whose name it writes.  A function that runs with the
  * rights of another owner, and that a trigger calls meanwhile, does not.
  */

@@ -30,7 +30,7 @@ extern bool principal_is_operator(Oid role);
 /*
  * May the current role restore rows of the log that were admitted before, as
  * pg_restore does?  Only the owner and superusers may.  This concerns the role
- * that writes the row, so principal_act_for makes no difference.
+ * that writes the row, so principal_run_as makes no difference.
  */
 extern bool principal_may_restore(void);
 
@@ -84,18 +84,13 @@ extern SliceList principal_agents_and_scopes(SliceList *scopes);
 extern List *principal_list_roles(RowSnapshot which);
 
 /*
- * Makes the given role count instead of the current one.  For example, a
- * schedule is sent by whoever ticks, but with the rights of its owner.
- * InvalidOid ends this; the caller must make sure that it also ends after an
- * error.
+ * Runs a step in which the given role counts instead of the current one.  For
+ * example, a schedule is sent by whoever ticks, but with the rights of its
+ * owner.  With InvalidOid, the current role counts, even within another step:
+ * that is for foreign code, which must not act for anybody.  When the step
+ * ends, also by an error, the role counts that did before.
  */
-extern void principal_act_for(Oid role);
-
-/*
- * Returns that role, or InvalidOid.  For callers that let foreign code run
- * meanwhile, which must not act for it.
- */
-extern Oid	principal_acting_for(void);
+extern void principal_run_as(Oid role, void (*step) (void *arg), void *arg);
 
 /* Raises 42501, code NOT_YOUR_AGENT, unless the role speaks for the agent. */
 extern void principal_require(Slice agent_id, const char *place);

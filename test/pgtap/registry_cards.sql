@@ -3,7 +3,7 @@
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
 CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
 FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
-SELECT plan((SELECT count(*)::int * 5 FROM doc) + 28
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 30
 	+ (SELECT sum(CASE WHEN m ? 'only' THEN 1 ELSE 2 END + (m ? 'native')::int)::int FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') AS m));
 
 CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
@@ -43,6 +43,10 @@ SELECT is(clutch.card_as(card, 'a2a'), '{"name": "Wren", "description": "Sings",
 	"supportedInterfaces": [{"url": "https://wren.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}], "capabilities": {}, "defaultInputModes": ["application/json"], "defaultOutputModes": ["application/json"],
 	"skills": [{"id": "sing", "name": "sing", "description": "sing", "tags": ["song"]}]}', 'as an A2A card of both versions') FROM native;
 SELECT is(clutch.card_as(card, 'map'), '{"agentId": "wren", "name": "Wren", "description": "Sings", "role": "bird", "scopes": ["wood"]}', 'as parameters of MAP') FROM native;
+-- somebody may have put anything where the notes belong
+SELECT is(clutch.card_as(card || jsonb_build_object('meta', jsonb_build_object(d, jsonb_build_object(note, 1))), d), expected, format('the note "%s" of %s counts only if it is an object', note, d))
+FROM native, (VALUES ('map', 'call', '{"agentId": "wren", "name": "Wren", "description": "Sings", "role": "bird", "scopes": ["wood"]}'::jsonb),
+	('mcp', 'response', '{"tools": [{"name": "skill.sing", "inputSchema": {"type": "object"}}]}')) AS v(d, note, expected);
 SELECT is(clutch.card_as(card, 'mcp'), '{"tools": [{"name": "skill.sing", "inputSchema": {"type": "object"}}]}', 'as tools of MCP') FROM native;
 
 -- what a description of one dialect says of skills, in another one

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(144);
+SELECT plan(146);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -216,6 +216,17 @@ SET client_min_messages = warning;
 SELECT is((SELECT string_agg(concat_ws(' ', substr(r.name, 25), cardinality(r.words), left(r.words[1], 10)), ', ' ORDER BY r.name) FROM clutch.routing_rule r WHERE r.name LIKE 'registry-3.0 household%basil%'),
 	'signals of basil 1 garlic, switch to basil 1 call for b, triggers of basil parse-recipe 1000 w1, triggers of basil suggest-meal 1 what shall', 'and its rules have what rules can have');
 SELECT is((SELECT count(*)::int FROM clutch.routing_rule r WHERE r.name LIKE 'registry-3.0 ö%'), 5, 'as those of the others do');
+ROLLBACK;
+-- the agents of a large registry are not looked up one by one
+BEGIN;
+INSERT INTO clutch.registry_document
+SELECT format('large %s', jsonb_typeof(a.agents)), jsonb_build_object('agents', a.agents, 'routing', '{"switchCommands": ["call"]}'::jsonb), now(), 'test'
+FROM (SELECT jsonb_object_agg('a' || i, '{"signals": ["x"]}'::jsonb) FROM generate_series(1, 10000) i
+	  UNION ALL SELECT jsonb_agg(jsonb_build_object('name', 'a' || i, 'signals', '["x"]'::jsonb)) || '[{"signals": ["a nameless agent"]}]' FROM generate_series(1, 10000) i) AS a(agents);
+SET statement_timeout = '10s';
+SELECT is((SELECT count(*)::int FROM clutch.registry_rules() r WHERE r.name LIKE 'registry-3.0 large%'), 40000, 'of two large registries, each agent has two rules');
+SELECT is((SELECT string_agg(r.send_to, ' ' ORDER BY r.name) FROM clutch.registry_rules() r WHERE r.name LIKE '%of a77'), 'agent:a77 agent:a77', 'its own');
+RESET statement_timeout;
 ROLLBACK;
 
 -- credentials
