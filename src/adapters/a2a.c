@@ -341,4 +341,6 @@ const Adapter a2a_adapter = {
 	.declines = a2a_declines,
 	.inbound = a2a_inbound,
 	.outbound = a2a_outbound,
+	.tells_ends = ENDS_IN_RESPONSES,
+	.response_form = "task",
 };

@@ -67,6 +67,14 @@ typedef enum AdapterCarrierForm
 								 * header */
 } AdapterCarrierForm;
 
+/* Which documents can say that a task was cancelled or has timed out? */
+typedef enum AdapterEnds
+{
+	ENDS_NEVER,
+	ENDS_IN_RESPONSES,			/* only responses to calls in JSON-RPC */
+	ENDS_ALWAYS
+} AdapterEnds;
+
 struct Adapter
 {
 	const char *name;			/* lower-case letters, digits, underscores */
@@ -89,6 +97,18 @@ struct Adapter
 	const char *(*declines) (const Adapter *self, const Json *raw);
 	List	   *(*inbound) (const Adapter *self, const Json *raw, const Json *context);
 	Json	   *(*outbound) (const Adapter *self, const Json *envelope);
+
+	/*
+	 * How documents answer a request (reply.h).  A dialect that uses JSON-RPC
+	 * only as a frame has no responses.  response_form is noted as "form" in a
+	 * response.  names_request names the request in a document that answers
+	 * it; "asked" is the document of the request, or an empty object if it
+	 * was in another dialect.  It is NULL if documents name no request.
+	 */
+	AdapterEnds tells_ends;
+	bool		frames_only;
+	const char *response_form;	/* NULL if nothing is noted */
+	void		(*names_request) (const Adapter *self, const Json *request, const Json *asked, Json *document);
 
 	/* the function names of a user-defined adapter (custom.h) */
 	const char *can_handle_function;	/* NULL if it handles a document only

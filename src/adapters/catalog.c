@@ -23,6 +23,8 @@
 #include "adapters/peer.h"
 #include "base/rows.h"
 #include "base/stale.h"
+#include "protocol/place.h"
+#include "protocol/problem.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 
@@ -188,14 +190,25 @@ catalog_copy(const Adapter *adapter)
 }
 
 Adapter *
-catalog_find(Slice name)
+catalog_require(Slice name)
 {
+	StringInfoData names;
 	const ListCell *lc;
 
+	initStringInfo(&names);
 	foreach(lc, catalog_remembered())
-		if (slice_equal(slice_of_cstring(((const Adapter *) lfirst(lc))->name), name))
-			return catalog_copy(lfirst(lc));
-	return NULL;
+	{
+		const Adapter *adapter = lfirst(lc);
+
+		if (slice_is(name, adapter->name))
+			return catalog_copy(adapter);
+		appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", adapter->name);
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errproblem("adapter", "WRONG_VALUE"),
+			 errmsg("adapter %s does not exist", place_quote(name)),
+			 errhint("The adapters are %s.", names.data)));
 }
 
 List *

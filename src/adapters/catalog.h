@@ -14,8 +14,8 @@
 
 #include "adapters/adapter.h"
 
-/* Returns the adapter of that name, palloc'd, or NULL if there is none. */
-extern Adapter *catalog_find(Slice name);
+/* Returns the adapter of that name, palloc'd.  Raises 42704 if there is none. */
+extern Adapter *catalog_require(Slice name);
 
 /*
  * Returns all adapters in the order in which they are asked, as a List of

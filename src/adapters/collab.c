@@ -443,10 +443,18 @@ collab_declines(const Adapter *self, const Json *raw)
 	return json_get_kind(raw, "/body", JSON_OBJECT) != NULL ? NULL : "its body is not an object";
 }
 
+/* A RESPONSE has the ID of the REQUEST. */
+static void
+collab_names_request(const Adapter *self, const Json *request, const Json *asked, Json *document)
+{
+	json_put(document, "/header/correlationId", adapter_noted(self, request, "/native/id"));
+}
+
 const Adapter collab_adapter = {
 	.name = "collab",
 	.carrier = "/body/context/clutch",
 	.declines = collab_declines,
 	.inbound = collab_inbound,
 	.outbound = collab_outbound,
+	.names_request = collab_names_request,
 };

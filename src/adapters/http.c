@@ -472,22 +472,11 @@ http_declines(const Adapter *self, const Json *raw)
 		"its headers have neither ce-specversion nor webhook-id";
 }
 
-/*
- * Returns the path of the carrier.  In a request, it is a header.  The body of
- * a webhook cannot have other members.
- */
-static const char *
-http_carrier(const Adapter *self, const Json *raw, AdapterCarrierForm *form)
+/* An event about what another one was about has the same subject. */
+static void
+http_names_request(const Adapter *self, const Json *request, const Json *asked, Json *document)
 {
-	Slice		header = http_header(raw, SLICE_OF("ce-specversion")) != NULL ? SLICE_OF("ce-clutchenvelope") : SLICE_OF("clutch-envelope");
-	Slice		name = http_header_name(raw, header);
-
-	*form = CARRIER_TEXT;
-	if (json_get(raw, "/specversion") != NULL)
-		return "/clutchenvelope";
-	*form = CARRIER_HEADER;
-	return json_get_kind(raw, "/headers", JSON_OBJECT) == NULL ? NULL :
-		json_path("/headers", slice_present(name) ? name : header);
+	json_put(document, "/subject", adapter_noted(self, request, "/native/task_id"));
 }
 
 const Adapter http_adapter = {
@@ -496,4 +485,6 @@ const Adapter http_adapter = {
 	.declines = http_declines,
 	.inbound = http_inbound,
 	.outbound = http_outbound,
+	.tells_ends = ENDS_ALWAYS,
+	.names_request = http_names_request,
 };

@@ -75,3 +75,17 @@ http_check_header(const Adapter *self, Slice name, const Json *value, const Json
 		adapter_fault(self, json_path("/headers", name), "DUPLICATE_VALUE",
 					  "the header is there twice, with different values; the case of its name does not matter");
 }
+
+const char *
+http_carrier(const Adapter *self, const Json *raw, AdapterCarrierForm *form)
+{
+	Slice		header = http_header(raw, SLICE_OF("ce-specversion")) != NULL ? SLICE_OF("ce-clutchenvelope") : SLICE_OF("clutch-envelope");
+	Slice		name = http_header_name(raw, header);
+
+	*form = CARRIER_TEXT;
+	if (json_get(raw, "/specversion") != NULL)
+		return "/clutchenvelope";
+	*form = CARRIER_HEADER;
+	return json_get_kind(raw, "/headers", JSON_OBJECT) == NULL ? NULL :
+		json_path("/headers", slice_present(name) ? name : header);
+}

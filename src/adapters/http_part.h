@@ -35,4 +35,10 @@ extern Json *http_attribute(const Json *header);
  */
 extern void http_check_header(const Adapter *self, Slice name, const Json *value, const Json *first);
 
+/*
+ * Returns the path of the carrier (adapter.h).  In a request, it is a header.
+ * The body of a webhook cannot have other members.
+ */
+extern const char *http_carrier(const Adapter *self, const Json *raw, AdapterCarrierForm *form);
+
 #endif							/* CLUTCH_HTTP_PART_H */

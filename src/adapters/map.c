@@ -329,10 +329,19 @@ map_declines(const Adapter *self, const Json *raw)
 		"it has neither payload nor meta nor a number as timestamp";
 }
 
+/* The messages of one exchange have the same correlationId. */
+static void
+map_names_request(const Adapter *self, const Json *request, const Json *asked, Json *document)
+{
+	json_put(document, "/meta/correlationId", adapter_noted(self, request, "/native/task_id"));
+}
+
 const Adapter map_adapter = {
 	.name = "map",
 	.carrier = "/meta/_meta/clutch",
 	.declines = map_declines,
 	.inbound = map_inbound,
-	.outbound = map_outbound
+	.outbound = map_outbound,
+	.frames_only = true,
+	.names_request = map_names_request,
 };

@@ -327,10 +327,25 @@ multiagent_declines(const Adapter *self, const Json *raw)
 	return json_says(raw, "/protocol", PROTOCOL) ? NULL : "its protocol is not \"" PROTOCOL "\"";
 }
 
+/* A message that answers another one has its parents, and last the message itself. */
+static void
+multiagent_names_request(const Adapter *self, const Json *request, const Json *asked, Json *document)
+{
+	const Json *parents = json_get_kind(asked, "/trace/parents", JSON_ARRAY);
+	Json	   *id = json_get(asked, "/trace/id");
+	Json	   *all = parents != NULL ? json_copy_top(parents) : json_new_array();
+
+	if (id == NULL)
+		return;
+	json_add(all, id);
+	json_put(document, "/trace/parents", all);
+}
+
 const Adapter multiagent_adapter = {
 	.name = "multiagent",
 	.carrier = "/inputs/parameters/clutch",
 	.declines = multiagent_declines,
 	.inbound = multiagent_inbound,
 	.outbound = multiagent_outbound,
+	.names_request = multiagent_names_request,
 };

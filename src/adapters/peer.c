@@ -71,4 +71,5 @@ const Adapter peer_adapter = {
 	.declines = peer_declines,
 	.inbound = peer_inbound,
 	.outbound = peer_outbound,
+	.tells_ends = ENDS_ALWAYS,
 };

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * adapter_fn.c
- *	  The SQL functions can_handle, inbound, outbound and ingest.
+ *	  The SQL functions can_handle, inbound and ingest.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,29 +18,7 @@
 
 PG_FUNCTION_INFO_V1(clutch_can_handle);
 PG_FUNCTION_INFO_V1(clutch_inbound);
-PG_FUNCTION_INFO_V1(clutch_outbound);
 PG_FUNCTION_INFO_V1(clutch_ingest);
-
-/* ------------------------------------------------------------ the adapters */
-
-static Adapter *
-adapter_named(Slice name)
-{
-	Adapter    *adapter = catalog_find(name);
-	StringInfoData names;
-	ListCell   *lc;
-
-	if (adapter != NULL)
-		return adapter;
-	initStringInfo(&names);
-	foreach(lc, catalog_list())
-		appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", ((Adapter *) lfirst(lc))->name);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errproblem("adapter", "WRONG_VALUE"),
-			 errmsg("adapter %s does not exist", place_quote(name)),
-			 errhint("The adapters are %s.", names.data)));
-}
 
 /*
  * Returns the first adapter that handles the document.  If none does, returns
@@ -374,7 +352,7 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 	raw = adapter_read_document(fcinfo, take == adapter_send ? blobs_from : 0, &call.blobs);
 	if (slice_present(call.name))
 	{
-		Adapter    *adapter = adapter_named(call.name);
+		Adapter    *adapter = catalog_require(call.name);
 
 		adapter->named = true;
 		call.adapters = list_make1(adapter);
@@ -412,28 +390,4 @@ Datum
 clutch_ingest(PG_FUNCTION_ARGS)
 {
 	return adapter_call(fcinfo, adapter_send);
-}
-
-/* ----------------------------------------------------------------- outbound */
-
-Datum
-clutch_outbound(PG_FUNCTION_ARGS)
-{
-	Jsonb	   *document = argument_jsonb(fcinfo, 0, "envelope");
-	Adapter    *adapter = adapter_named(argument_text(fcinfo, 1, "adapter"));
-	ProblemList *list = problem_list_admitted();
-	Envelope	envelope;
-	Json	   *tree;
-	Json	   *made;
-	List	   *blobs;
-
-	envelope_read_admitted(document, &envelope, list);
-	if (list->n > 0)
-		problem_raise(list, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
-	adapter->named = true;
-	tree = json_read(document);
-	blobs = blob_unmark(tree, adapter->name);
-	made = translation_outbound(adapter, tree);
-	blob_restore(made, blobs, 0, JENTRY_OFFLENMASK);
-	PG_RETURN_JSONB_P(json_write(made));
 }

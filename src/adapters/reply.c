@@ -1,0 +1,104 @@
+/*-------------------------------------------------------------------------
+ *
+ * reply.c
+ *	  The end of a task as the response to the document that requested it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "clutch.h"
+
+#include "adapters/reply.h"
+#include "adapters/translation.h"
+
+void
+reply_begin(Reply *reply)
+{
+	const Adapter *adapter = reply->adapter;
+
+	reply->asked = adapter_noted(adapter, reply->request, "") != NULL ?
+		translation_outbound(adapter, reply->request) : json_new_object();
+	reply->is_response = !adapter->frames_only && json_get(reply->asked, "/jsonrpc") != NULL;
+}
+
+/* ------------------------------------------------------------- the envelope */
+
+static bool
+reply_tells(const Reply *reply, MessageType type)
+{
+	AdapterEnds ends = reply->adapter->tells_ends;
+
+	return type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || ends == ENDS_ALWAYS ||
+		(ends == ENDS_IN_RESPONSES && reply->is_response);
+}
+
+/*
+ * Makes an error of a cancellation or timeout, in place.  The payload of a
+ * timeout is already that of an error.
+ */
+static void
+reply_make_error(Json *envelope, MessageType type)
+{
+	Slice		reason = json_get_text(envelope, "/payload/reason");
+	Json	   *payload = json_new_object();
+
+	json_put_cstring(envelope, "/type", message_type_name(MSG_TASK_ERROR));
+	if (type == MSG_TASK_TIMEOUT)
+		return;
+	json_put_cstring(payload, "/code", "CANCELLED");
+	json_put_text(payload, "/message", reason.len > 0 ? reason : SLICE_OF("the task was cancelled"));
+	json_put(payload, "/retryable", json_of_bool(false));
+	json_put(envelope, "/payload", payload);
+}
+
+/*
+ * Returns the notes by which outbound makes a response.  "kept" is empty; that
+ * it is there makes the envelope count as foreign, so the response gets no
+ * carrier.
+ */
+static Json *
+reply_notes(const Reply *reply, const Json *end)
+{
+	const Adapter *adapter = reply->adapter;
+	Json	   *notes = json_new_object();
+	Json	   *version = adapter_noted(adapter, reply->request, "/v");
+	Json	   *thread = adapter_noted(adapter, reply->request, "/native/thread_id");
+
+	json_put(notes, "/kept", json_new_array());
+	json_put(notes, "/v", version != NULL ? version : json_of_cstring(""));
+	json_put(notes, "/rpc_id", json_get(reply->asked, "/id"));
+	json_put(notes, "/native/reply_to", json_get(reply->asked, "/id"));
+	json_put_text(notes, "/native/task_id", reply->task_id);
+	json_put(notes, "/native/thread_id", thread != NULL ? thread : json_of_text(reply->thread_id));
+	json_put(notes, "/blobs", adapter_noted(adapter, end, "/blobs"));
+	json_put_cstring(notes, "/form", adapter->response_form);
+	return notes;
+}
+
+Json *
+reply_envelope(const Reply *reply, const Json *end)
+{
+	Json	   *envelope = json_copy_top(end);
+	MessageType type = adapter_type(end);
+
+	if (!reply_tells(reply, type))
+		reply_make_error(envelope, type);
+	if (reply->is_response)
+	{
+		if (json_get_kind(envelope, "/meta", JSON_OBJECT) == NULL)
+			json_put(envelope, "/meta", json_new_object());
+		json_unshare(envelope, "/meta");
+		json_put(envelope, json_path("/meta", slice_of_cstring(reply->adapter->name)), reply_notes(reply, end));
+	}
+	return envelope;
+}
+
+/* ------------------------------------------------------------- the document */
+
+void
+reply_name_request(const Reply *reply, const Json *envelope, Json *document)
+{
+	const Adapter *adapter = reply->adapter;
+
+	if (adapter->names_request != NULL && adapter_noted(adapter, envelope, "/kept") == NULL)
+		adapter->names_request(adapter, reply->request, reply->asked, document);
+}
